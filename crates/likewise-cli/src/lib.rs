@@ -1,0 +1,1 @@
+//! The subcommands of `likewise`, as a library for its tests and automation.

@@ -1,0 +1,3 @@
+//! The `likewise` program.
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! Phases: what the bursts of a run are grouped into.

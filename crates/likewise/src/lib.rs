@@ -1,0 +1,11 @@
+//! What behaves alike in a parallel run.
+//!
+//! The core of `likewise`: tables of bursts, the clustering methods, and the
+//! measures of their quality. It opens no file and reads no environment;
+//! randomness is passed in. Data flows one way:
+//! [`table`] → [`cluster`] → [`quality`] and [`bursts`].
+
+pub mod bursts;
+pub mod cluster;
+pub mod quality;
+pub mod table;

@@ -1,0 +1,1 @@
+//! How good a grouping is, and how alike two are.

@@ -1,0 +1,84 @@
+//! Bursts and their counters, by column.
+
+mod units;
+
+pub use units::{Nanos, ParseNanosError};
+
+/// A performance counter as the trace names it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Counter {
+    /// Event type in the trace (42000050 is `PAPI_TOT_INS`), if it had one.
+    pub event_type: Option<u32>,
+    /// Short name, such as `PAPI_TOT_INS`.
+    pub name: String,
+    /// The trace's own description, without the name; may be empty.
+    pub description: String,
+}
+
+/// One counter's value in every burst.
+#[derive(Clone, Debug)]
+pub struct CounterColumn {
+    /// What was counted.
+    pub counter: Counter,
+    /// One value per burst; `NaN` where the burst does not carry the counter.
+    ///
+    /// Counts are kept as `f64`: exact up to 2^53, nine million seconds of
+    /// cycles at 1 GHz.
+    pub values: Vec<f64>,
+}
+
+/// CPU bursts: what a thread computed between two calls to the runtime.
+///
+/// Columns are of equal length. Rows are ordered by application, task,
+/// thread and begin, whatever the order in the file; "burst order" always
+/// means this order.
+#[derive(Clone, Debug, Default)]
+pub struct BurstTable {
+    /// Application of each burst, from 1.
+    pub app: Vec<u32>,
+    /// Task (rank) within its application, from 1.
+    pub task: Vec<u32>,
+    /// Thread within its task, from 1.
+    pub thread: Vec<u32>,
+    /// When the burst began, since the start of the trace.
+    pub begin: Vec<Nanos>,
+    /// How long it took.
+    pub duration: Vec<Nanos>,
+    /// Counters, in order of event type, then of name.
+    pub counters: Vec<CounterColumn>,
+}
+
+impl BurstTable {
+    /// Number of bursts.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.begin.len()
+    }
+
+    /// Whether there is no burst.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.begin.is_empty()
+    }
+
+    /// When burst `i` ended.
+    #[must_use]
+    pub fn end(&self, i: usize) -> Nanos {
+        self.begin[i].saturating_add(self.duration[i])
+    }
+
+    /// The counter of that name, or of that number (`"42000050"`).
+    #[must_use]
+    pub fn counter(&self, name: &str) -> Option<&CounterColumn> {
+        let number = name.parse::<u32>().ok();
+        self.counters
+            .iter()
+            .find(|c| c.counter.name == name || (number.is_some() && c.counter.event_type == number))
+    }
+
+    /// Computing time of all bursts together.
+    #[must_use]
+    pub fn computing_time(&self) -> Nanos {
+        self.duration.iter().fold(Nanos::ZERO, |sum, &d| sum.saturating_add(d))
+    }
+}

@@ -1,0 +1,104 @@
+//! Units that the type system keeps apart.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// A time or a duration in nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Nanos(pub u64);
+
+impl Nanos {
+    /// No time at all.
+    pub const ZERO: Nanos = Nanos(0);
+
+    /// Sum, or the largest time there is.
+    #[must_use]
+    pub fn saturating_add(self, other: Nanos) -> Nanos {
+        Nanos(self.0.saturating_add(other.0))
+    }
+
+    /// Difference, or zero.
+    #[must_use]
+    pub fn saturating_sub(self, other: Nanos) -> Nanos {
+        Nanos(self.0.saturating_sub(other.0))
+    }
+
+    /// The same in seconds.
+    #[must_use]
+    pub fn seconds(self) -> f64 {
+        self.0 as f64 * 1e-9
+    }
+}
+
+impl fmt::Display for Nanos {
+    /// Three or four significant digits with the unit that suits: `93.7 µs`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ns = self.0 as f64;
+        let (value, unit) = match self.0 {
+            0..1_000 => return write!(f, "{} ns", self.0),
+            1_000..1_000_000 => (ns / 1e3, "µs"),
+            1_000_000..1_000_000_000 => (ns / 1e6, "ms"),
+            _ => (ns / 1e9, "s"),
+        };
+        let decimals = if value < 10.0 {
+            2
+        } else if value < 100.0 {
+            1
+        } else {
+            0
+        };
+        write!(f, "{value:.decimals$} {unit}")
+    }
+}
+
+/// Why a text is not a duration.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("'{0}' is not a duration: write a number and a unit, such as 5us, 1.5ms or 2s")]
+pub struct ParseNanosError(String);
+
+impl FromStr for Nanos {
+    type Err = ParseNanosError;
+
+    /// A number with a unit: `ns`, `us` (or `µs`), `ms`, `s`, `m` or `min`, `h`.
+    /// Zero needs none.
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let error = || ParseNanosError(text.to_owned());
+        let trimmed = text.trim();
+        let split = trimmed.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(trimmed.len());
+        let number: f64 = trimmed[..split].parse().map_err(|_| error())?;
+        let scale = match trimmed[split..].trim() {
+            "" if number == 0.0 => 1.0,
+            "ns" => 1.0,
+            "us" | "µs" | "μs" => 1e3,
+            "ms" => 1e6,
+            "s" => 1e9,
+            "m" | "min" => 60e9,
+            "h" => 3600e9,
+            _ => return Err(error()),
+        };
+        Ok(Nanos((number * scale).round() as u64))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Nanos;
+
+    #[test]
+    fn reads_durations_with_units() {
+        assert_eq!("5us".parse(), Ok(Nanos(5_000)));
+        assert_eq!("1.5 ms".parse(), Ok(Nanos(1_500_000)));
+        assert_eq!("2s".parse(), Ok(Nanos(2_000_000_000)));
+        assert_eq!("0".parse(), Ok(Nanos::ZERO));
+        assert!("5".parse::<Nanos>().is_err());
+        assert!("five us".parse::<Nanos>().is_err());
+        assert!("-5us".parse::<Nanos>().is_err());
+    }
+
+    #[test]
+    fn shows_the_unit_that_suits() {
+        assert_eq!(Nanos(999).to_string(), "999 ns");
+        assert_eq!(Nanos(93_731).to_string(), "93.7 µs");
+        assert_eq!(Nanos(1_234_567_890).to_string(), "1.23 s");
+    }
+}
