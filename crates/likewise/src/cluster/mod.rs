@@ -1,5 +1,9 @@
 //! Grouping: points in, [`Clustering`] out.
 
+mod dbscan;
+
+pub use dbscan::{Dbscan, DbscanParams, DbscanParamsError, dbscan};
+
 use std::num::NonZeroU32;
 
 /// The most dimensions that the clustering methods take.
