@@ -1,3 +1,7 @@
 //! The `likewise` program.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    likewise_cli::run(std::env::args_os())
+}

@@ -1,0 +1,119 @@
+//! From a trace to its phases.
+
+use crate::grouping::{Grouped, GroupingArgs, group};
+use crate::label::burst_labels;
+use crate::progress::Progress;
+use crate::stages::Stages;
+use anyhow::Result;
+use likewise::bursts::{Moments, PhaseStats, Threshold, filter_clusters, phase_stats};
+use likewise::cluster::{Clustering, Points};
+use likewise::table::{BurstTable, Metric, Nanos, Preparation, Prepared, prepare};
+
+/// Phases of a run, with all that led to them.
+#[derive(Debug)]
+pub(crate) struct Analysis {
+    /// What was read, for people.
+    pub(crate) input: String,
+    /// End of the trace.
+    pub(crate) end: Nanos,
+    pub(crate) table: BurstTable,
+    pub(crate) metrics: Vec<Metric>,
+    pub(crate) prepared: Prepared,
+    pub(crate) grouped: Grouped,
+    /// Labels of the complete bursts; clusters by descending total time.
+    pub(crate) clustering: Clustering,
+    /// The label of every burst, as in [`crate::label`].
+    pub(crate) labels: Vec<u32>,
+    /// Each cluster, then the noise.
+    pub(crate) stats: Vec<PhaseStats>,
+    /// Sentences that the analyst must know.
+    pub(crate) notes: Vec<String>,
+}
+
+/// What to do with the bursts.
+pub(crate) struct Plan<'a> {
+    pub(crate) preparation: Preparation,
+    pub(crate) grouping: &'a GroupingArgs,
+    /// Clusters that hold less than this share of the clustered time are left out.
+    pub(crate) threshold: Option<f64>,
+}
+
+/// The bursts and where they are from.
+pub(crate) struct Input {
+    pub(crate) name: String,
+    pub(crate) end: Nanos,
+    pub(crate) table: BurstTable,
+    pub(crate) notes: Vec<String>,
+}
+
+pub(crate) fn analyse(
+    input: Input,
+    plan: Plan<'_>,
+    stages: &mut Stages,
+    progress: Progress,
+) -> Result<Analysis> {
+    let Input { name, end, table, mut notes } = input;
+    let prepared = {
+        let _bar = progress.spinner("Preparing");
+        stages.time("prepare", || prepare(&table, &plan.preparation))?
+    };
+    notes.extend(prepared.notes.iter().cloned());
+    let points = Points::new(&prepared.points, prepared.dims)?;
+    let tasks: Vec<(u32, u32)> =
+        prepared.complete.iter().map(|&i| (table.app[i as usize], table.task[i as usize])).collect();
+    let grouped = group(points, &tasks, plan.grouping, stages, progress)?;
+    drop(tasks);
+
+    let (clustering, dropped, labels, stats) = stages.time("cluster", || {
+        let durations = || prepared.complete.iter().map(|&i| table.duration[i as usize].0);
+        let mut clustering = grouped.clustering.ordered_by(durations());
+        let mut dropped = Vec::new();
+        if let Some(share) = plan.threshold.filter(|&share| share > 0.0) {
+            let kept: Threshold = filter_clusters(&clustering, durations(), share);
+            (clustering, dropped) = (kept.clustering, kept.dropped);
+        }
+        let labels = burst_labels(&prepared, &clustering, &dropped);
+        let stats = phase_stats(&table, &prepared, &clustering);
+        (clustering, dropped, labels, stats)
+    });
+    if !dropped.is_empty() {
+        notes.push(format!("{} bursts are in clusters too small to be kept (threshold filter).", dropped.len()));
+    }
+    let metrics = plan.preparation.metrics;
+    Ok(Analysis { input: name, end, table, metrics, prepared, grouped, clustering, labels, stats, notes })
+}
+
+/// A column of the table of phases: its name, and its moments in a phase.
+type Column<'a> = (&'a str, Box<dyn Fn(&PhaseStats) -> Moments + 'a>);
+
+impl Analysis {
+    /// Whether bursts of more than one application were read.
+    pub(crate) fn several_apps(&self) -> bool {
+        self.table.app.first() != self.table.app.last()
+    }
+
+    /// The metrics of the grouping, then the counters that are not among them.
+    pub(crate) fn columns(&self) -> Vec<Column<'_>> {
+        let metrics = self.metrics.iter().enumerate().filter(|(_, m)| !m.name.eq_ignore_ascii_case("duration"));
+        let metrics = metrics.map(|(i, m)| -> Column<'_> {
+            (m.name.as_str(), Box::new(move |phase: &PhaseStats| phase.metrics[i]))
+        });
+        let counters = self.table.counters.iter().enumerate();
+        let counters = counters.filter(|(_, c)| self.metrics.iter().all(|m| m.name != c.counter.name));
+        let counters = counters.map(|(i, c)| -> Column<'_> {
+            (c.counter.name.as_str(), Box::new(move |phase: &PhaseStats| phase.counters[i]))
+        });
+        metrics.chain(counters).collect()
+    }
+
+    /// The two metrics that pictures show first: IPC across, as the papers draw it.
+    pub(crate) fn axes(&self) -> [&Metric; 2] {
+        let first = &self.metrics[0];
+        [self.metrics.get(1).unwrap_or(first), first]
+    }
+
+    /// Share of the computing time of all bursts that is noise.
+    pub(crate) fn noise_share(&self) -> f64 {
+        self.stats.last().map_or(0.0, |noise| noise.share)
+    }
+}

@@ -1,0 +1,154 @@
+//! The command line: what is asked for, and how a failure is told.
+
+use crate::commands::{bursts, compare, demo, info, points, synth};
+use crate::progress::Progress;
+use clap::{Args, ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand};
+use std::ffi::OsString;
+use std::io::Write;
+use std::process::ExitCode;
+
+/// Finds what behaves alike in a parallel run
+///
+/// Groups the computation bursts of a trace into phases, shows the result on
+/// the terminal and in a report that opens in any browser, and writes it as
+/// CSV, JSON and a labelled Paraver trace.
+#[derive(Debug, Parser)]
+#[command(name = "likewise", version, after_help = EXAMPLES, propagate_version = true)]
+struct Cli {
+    #[command(subcommand)]
+    task: Task,
+    #[command(flatten)]
+    common: Common,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  likewise demo                                      a made-up run, analysed; needs no input
+  likewise bursts run.prv.gz -o run.likewise         phases of a Paraver trace
+  likewise bursts run.prv --metric 'IPC=PAPI_TOT_INS/PAPI_TOT_CYC' --metric PAPI_L2_DCM,log -o out
+  likewise info run.prv                              what is in a trace
+  likewise points table.npy --eps 0.01 -o out        the same clustering for any table of numbers
+  likewise compare out/bursts.csv truth.csv          how alike two groupings are";
+
+#[derive(Debug, Subcommand)]
+enum Task {
+    Bursts(Box<bursts::BurstsArgs>),
+    Demo(demo::DemoArgs),
+    Points(points::PointsArgs),
+    Compare(compare::CompareArgs),
+    Info(info::InfoArgs),
+    Synth(synth::SynthArgs),
+}
+
+/// What every subcommand understands.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Common {
+    /// Say nothing but errors
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    pub(crate) quiet: bool,
+    /// Say more; twice, still more
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    verbose: u8,
+    /// Print the result as JSON instead of tables
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// Use this many threads [default: all cores]; the result does not depend on it
+    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    threads: Option<u16>,
+    /// Colour the output; NO_COLOR is heeded
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    color: ColorChoice,
+}
+
+impl Common {
+    pub(crate) fn progress(&self) -> Progress {
+        Progress::new(self.quiet)
+    }
+
+    /// Prints a line of news for people, on standard error.
+    pub(crate) fn say(&self, text: impl std::fmt::Display) {
+        if !self.quiet {
+            anstream::eprintln!("{text}");
+        }
+    }
+
+    /// Prints the result, on standard output: the JSON if asked for, else the
+    /// text, which may hold colours. A reader that goes away is no failure.
+    pub(crate) fn print(&self, json: &serde_json::Value, text: impl FnOnce() -> String) -> anyhow::Result<()> {
+        let mut out = anstream::stdout().lock();
+        let result = if self.json {
+            writeln!(out, "{json:#}")
+        } else if self.quiet {
+            Ok(())
+        } else {
+            write!(out, "{}", text())
+        };
+        match result {
+            Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => Err(e.into()),
+            _ => Ok(()),
+        }
+    }
+
+    fn apply(&self) {
+        match self.color {
+            ColorChoice::Auto => {}
+            ColorChoice::Always => anstream::ColorChoice::Always.write_global(),
+            ColorChoice::Never => anstream::ColorChoice::Never.write_global(),
+        }
+        let level = match (self.quiet, self.verbose) {
+            (true, _) => tracing::Level::ERROR,
+            (_, 0) => tracing::Level::WARN,
+            (_, 1) => tracing::Level::INFO,
+            _ => tracing::Level::DEBUG,
+        };
+        let log = tracing_subscriber::fmt().with_max_level(level).with_writer(std::io::stderr);
+        // A second call in one process (tests) keeps the first setting.
+        let _ = log.without_time().with_target(false).try_init();
+        if let Some(threads) = self.threads {
+            let _ = rayon::ThreadPoolBuilder::new().num_threads(usize::from(threads)).build_global();
+        }
+    }
+}
+
+/// The command line as data, for completions and man pages.
+#[must_use]
+pub fn command() -> clap::Command {
+    Cli::command()
+}
+
+/// Runs the program. Exit codes: 0 done, 1 failed, 2 the command line is wrong.
+pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let parsed = command().try_get_matches_from(args).and_then(|matches| Cli::from_arg_matches(&matches));
+    let cli = match parsed {
+        Ok(cli) => cli,
+        Err(error) => {
+            let _ = error.print();
+            return ExitCode::from(error.exit_code() as u8);
+        }
+    };
+    cli.common.apply();
+    let result = match &cli.task {
+        Task::Bursts(args) => bursts::run(args, &cli.common),
+        Task::Demo(args) => demo::run(args, &cli.common),
+        Task::Points(args) => points::run(args, &cli.common),
+        Task::Compare(args) => compare::run(args, &cli.common),
+        Task::Info(args) => info::run(args, &cli.common),
+        Task::Synth(args) => synth::run(args, &cli.common),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            let style = anstyle::AnsiColor::Red.on_default().bold();
+            anstream::eprintln!("{style}error:{style:#} {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_command_line_is_consistent() {
+        super::command().debug_assert();
+    }
+}

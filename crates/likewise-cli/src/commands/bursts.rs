@@ -1,0 +1,298 @@
+//! `likewise bursts`: the computation phases of a trace.
+
+use crate::analysis::{Analysis, Input, Plan, analyse};
+use crate::cli::Common;
+use crate::definition::Definition;
+use crate::files::{bursts_csv, clusters_csv, compat, gnuplot, report_data, summary};
+use crate::grouping::GroupingArgs;
+use crate::label::event_value;
+use crate::output::OutputDir;
+use crate::report;
+use crate::stages::Stages;
+use anyhow::{Context, Result, bail};
+use clap::{Args, ValueEnum};
+use likewise::table::{DurationFilter, Expr, Metric, Nanos, Operand, Preparation, Scale, default_metrics};
+use likewise_trace::{Apps, Format, ReadOptions, Trace, read_bursts};
+use std::io::{IsTerminal, Write};
+use std::path::{Path, PathBuf};
+
+/// Without a filter, bursts are kept that hold this share of the computing
+/// time (González et al. 2009, §3.1).
+const KEEP_TIME: f64 = 0.999;
+
+/// Find the computation phases of a trace
+///
+/// Reads a Paraver trace (.prv, .prv.gz, or '-' for standard input) or a CSV
+/// of bursts, groups its CPU bursts into phases, and writes bursts.csv,
+/// clusters.csv, summary.json, report.html, a gnuplot script and the trace
+/// with the phase of every burst (event 90000001).
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct BurstsArgs {
+    /// Paraver trace, or CSV with task,thread,begin_ns,duration_ns,<counters…>
+    trace: PathBuf,
+    /// Directory for the result [default: the trace's name with .likewise]
+    #[arg(short, long, value_name = "DIR")]
+    output: Option<PathBuf>,
+    #[command(flatten)]
+    reading: ReadingArgs,
+    #[command(flatten)]
+    metrics: MetricArgs,
+    #[command(flatten)]
+    grouping: GroupingArgs,
+    #[command(flatten)]
+    writing: WritingArgs,
+}
+
+/// What to read
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Reading")]
+struct ReadingArgs {
+    /// Application of the trace: its number, or 'all' [default: the first that computes]
+    #[arg(long, value_name = "N", value_parser = parse_apps)]
+    app: Option<Apps>,
+    /// Make bursts from events instead of Running states: a value other than
+    /// zero opens one, zero closes it
+    #[arg(long, value_name = "TYPE", value_delimiter = ',')]
+    burst_events: Vec<u32>,
+    /// Skip malformed records and say how many, instead of stopping
+    #[arg(long)]
+    lenient: bool,
+}
+
+/// What describes a burst
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Metrics")]
+struct MetricArgs {
+    /// Describe bursts by NAME, or NAME=A/B (also * + -), with options after
+    /// commas: log, linear, factor=2, min=1e3, max=1e9. Repeat for each
+    /// [default: instructions and IPC]
+    #[arg(short, long = "metric", value_name = "SPEC")]
+    metrics: Vec<Metric>,
+    /// Read metrics and parameters from a TOML file, or from ClusteringSuite's
+    /// XML; what is said here as well wins
+    #[arg(long, value_name = "FILE")]
+    definition: Option<PathBuf>,
+    /// Leave out bursts shorter than this, such as 5us
+    #[arg(long, value_name = "DURATION", conflicts_with = "keep_time")]
+    min_duration: Option<Nanos>,
+    /// Leave out the shortest bursts that together hold the rest of the
+    /// computing time [default: 99.9%]
+    #[arg(long, value_name = "PERCENT", value_parser = parse_percent)]
+    keep_time: Option<f64>,
+    /// Make metrics comparable by range, by deviation, or not at all [default: min-max]
+    #[arg(long, value_enum)]
+    scale: Option<ScaleArg>,
+    /// Reduce the metrics to D principal components
+    #[arg(long, value_name = "D", value_parser = clap::value_parser!(u8).range(1..=16))]
+    pca: Option<u8>,
+    /// Leave out clusters that hold less than this of the clustered time
+    #[arg(long, value_name = "PERCENT", value_parser = parse_percent)]
+    min_share: Option<f64>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum ScaleArg {
+    MinMax,
+    ZScore,
+    None,
+}
+
+/// What to write
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Writing")]
+struct WritingArgs {
+    /// Leave out the labelled trace, the largest of the files
+    #[arg(long)]
+    no_trace: bool,
+    /// Also write ClusteringSuite's files: PREFIX.DATA.csv and so on
+    #[arg(long, value_name = "PREFIX")]
+    compat: Option<PathBuf>,
+    /// Format of the table of bursts
+    #[arg(long, value_enum, default_value = "csv")]
+    format: TableFormat,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum TableFormat {
+    Csv,
+    /// bursts.parquet instead of bursts.csv
+    Parquet,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  likewise bursts run.prv.gz
+  likewise bursts run.prv --definition cluster.xml -o out
+  likewise bursts run.prv --eps 0.01 --min-points 10 --min-duration 5us -o out
+  likewise bursts run.prv -m PAPI_TOT_INS,log -m 'L1=PAPI_L1_DCM/PAPI_TOT_INS,max=0.2' -o out
+  zcat run.prv.gz | likewise bursts - --no-trace -o out";
+
+fn parse_apps(text: &str) -> Result<Apps, String> {
+    if text == "all" {
+        return Ok(Apps::All);
+    }
+    let wrong = |_| "expected a number from 1, or 'all'".to_owned();
+    text.parse().map_err(wrong).and_then(|n| if n > 0 { Ok(Apps::One(n)) } else { Err("applications count from 1".into()) })
+}
+
+/// `99%` or `99` as 0.99.
+fn parse_percent(text: &str) -> Result<f64, String> {
+    let number = text.strip_suffix('%').unwrap_or(text).trim().parse::<f64>();
+    match number {
+        Ok(percent) if percent > 0.0 && percent <= 100.0 => Ok(percent / 100.0),
+        _ => Err("expected a percentage above 0% and up to 100%, such as 99%".to_owned()),
+    }
+}
+
+pub(crate) fn run(args: &BurstsArgs, common: &Common) -> Result<()> {
+    if args.writing.format == TableFormat::Parquet && !cfg!(feature = "parquet") {
+        bail!("this likewise was built without Parquet; build it with --features parquet, or use --format csv");
+    }
+    let definition = args.metrics.definition.as_deref().map(Definition::read).transpose()?.unwrap_or_default();
+    let mut stages = Stages::default();
+    let trace = read(args, &definition, common, &mut stages)?;
+    let from_paraver = trace.header.is_some();
+    let end = trace.header.as_ref().map_or_else(|| last_end(&trace), |header| header.end);
+    let Trace { table, report, .. } = trace;
+    if table.is_empty() {
+        bail!(
+            "{}: there is no CPU burst in it (no Running state{}); `likewise info` shows what there is",
+            args.trace.display(),
+            if args.reading.burst_events.is_empty() { "" } else { " and none of the events" }
+        );
+    }
+    let mut notes = report.warnings;
+    notes.extend(definition.notes.iter().cloned());
+    let metrics = match (&args.metrics.metrics[..], &definition.metrics) {
+        ([], Some(metrics)) => metrics.clone(),
+        ([], None) => {
+            let (metrics, why) = default_metrics(&table);
+            common.say(&why);
+            metrics
+        }
+        (metrics, _) => metrics.to_vec(),
+    };
+    let mut grouping = args.grouping.clone();
+    grouping.eps = grouping.eps.or(definition.eps);
+    grouping.min_points = grouping.min_points.or(definition.min_points);
+    grouping.method = grouping.method.or(definition.method);
+    let plan = Plan {
+        preparation: Preparation {
+            metrics,
+            filter: filter(&args.metrics, &definition),
+            scale: scale(args.metrics.scale, &definition),
+            pca: args.metrics.pca.map(usize::from),
+        },
+        grouping: &grouping,
+        threshold: args.metrics.min_share.or(definition.min_share),
+    };
+    let input = Input { name: args.trace.display().to_string(), end, table, notes };
+    let analysis = analyse(input, plan, &mut stages, common.progress())
+        .with_context(|| args.trace.display().to_string())?;
+    let dir = args.output.clone().unwrap_or_else(|| default_output(&args.trace));
+    write_all(&analysis, &dir, &args.writing, from_paraver.then_some(&args.trace), common, stages)
+}
+
+fn read(args: &BurstsArgs, definition: &Definition, common: &Common, stages: &mut Stages) -> Result<Trace> {
+    let bar = common.progress().bytes("Reading");
+    let progress = |done, total| bar.set(done, total);
+    let metrics = args.metrics.metrics.iter().chain(definition.metrics.iter().flatten());
+    let options = ReadOptions {
+        lenient: args.reading.lenient,
+        burst_events: args.reading.burst_events.clone(),
+        counters: metrics.flat_map(event_types).collect(),
+        apps: args.reading.app.unwrap_or_default(),
+        progress: Some(&progress),
+    };
+    Ok(stages.time("read", || read_bursts(&args.trace, &options))?)
+}
+
+/// Event types that a metric names by number, and which need not be counters.
+fn event_types(metric: &Metric) -> impl Iterator<Item = u32> {
+    let (a, b) = match &metric.expr {
+        Expr::One(a) => (Some(a), None),
+        Expr::Two(a, _, b) => (Some(a), Some(b)),
+    };
+    let number = |operand: &Operand| match operand {
+        Operand::Counter(name) => name.parse().ok(),
+        Operand::Duration => None,
+    };
+    a.and_then(number).into_iter().chain(b.and_then(number))
+}
+
+fn last_end(trace: &Trace) -> Nanos {
+    (0..trace.table.len()).map(|i| trace.table.end(i)).max().unwrap_or_default()
+}
+
+fn filter(args: &MetricArgs, definition: &Definition) -> DurationFilter {
+    match (args.min_duration, args.keep_time, definition.min_duration) {
+        (Some(min), ..) => DurationFilter::Min(min),
+        (_, Some(share), _) => DurationFilter::KeepTime(share),
+        (_, _, Some(min)) => DurationFilter::Min(min),
+        _ => DurationFilter::KeepTime(definition.keep_time.unwrap_or(KEEP_TIME)),
+    }
+}
+
+fn scale(arg: Option<ScaleArg>, definition: &Definition) -> Scale {
+    match arg {
+        Some(ScaleArg::MinMax) => Scale::MinMax,
+        Some(ScaleArg::ZScore) => Scale::ZScore,
+        Some(ScaleArg::None) => Scale::None,
+        None => definition.scale.unwrap_or(Scale::MinMax),
+    }
+}
+
+/// `run.prv.gz` gives `run.likewise`.
+fn default_output(trace: &Path) -> PathBuf {
+    let name = trace.file_name().map_or_else(|| "trace".into(), |name| name.to_string_lossy());
+    let stem = name.strip_suffix(".gz").unwrap_or(&name);
+    let stem = stem.strip_suffix(".prv").or_else(|| stem.strip_suffix(".csv")).unwrap_or(stem);
+    let stem = if stem == "-" { "stdin" } else { stem };
+    PathBuf::from(format!("{stem}.likewise"))
+}
+
+/// Writes every file of the analysis, and shows it.
+pub(crate) fn write_all(
+    analysis: &Analysis,
+    dir: &Path,
+    writing: &WritingArgs,
+    trace: Option<&PathBuf>,
+    common: &Common,
+    mut stages: Stages,
+) -> Result<()> {
+    let bar = common.progress().spinner("Writing");
+    let mut out = OutputDir::create(dir)?;
+    stages.time("write", || write_tables(analysis, &mut out, writing))?;
+    if let Some(trace) = trace.filter(|trace| !writing.no_trace && *trace != Path::new("-")) {
+        stages.time("write", || write_trace(analysis, trace, &mut out))?;
+    }
+    let rows = report_data::Rows::new(&analysis.table, analysis.several_apps());
+    let data = stages.time("write", || report_data::report_data(analysis, &rows, &Stages::default()));
+    let data = report::ReportData { timings: report_data::timings(&stages), ..data };
+    stages.time("write", || out.write("report.html", |file| Ok(report::write_html(&data, file)?)))?;
+    let result = summary::summary(analysis, &stages);
+    out.write("summary.json", |file| Ok(writeln!(file, "{result:#}")?))?;
+    out.commit()?;
+    drop(bar);
+    common.print(&result, || {
+        let (width, colour) = common.terminal();
+        let report = dir.join("report.html");
+        format!("{}\nReport: {}\n", report::terminal(&data, width, colour), report.display())
+    })
+}
+
+fn write_tables(analysis: &Analysis, out: &mut OutputDir, writing: &WritingArgs) -> Result<()> {
+    match writing.format {
+        TableFormat::Csv => out.write("bursts.csv", |file| Ok(bursts_csv::write(file, analysis)?))?,
+        TableFormat::Parquet => write_parquet(analysis, out)?,
+    }
+    out.write("clusters.csv", |file| Ok(clusters_csv::write(file, analysis)?))?;
+    out.write("scatter.gnuplot", |file| Ok(gnuplot::write(file, analysis)?))?;
+    if let Some(prefix) = &writing.compat {
+        for file in compat::write(prefix, analysis)? {
+            out.adopt(file)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,88 @@
+//! `likewise compare`: how alike two groupings of the same objects are.
+
+use crate::cli::Common;
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use likewise::cluster::ClusterId;
+use likewise::quality::{adjusted_rand, mirkin};
+use likewise_trace::{LabelTable, RowLabel, read_labels};
+use serde_json::json;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// Compare two groupings: adjusted Rand index and Mirkin distance
+///
+/// Reads bursts.csv, truth.csv and labels.csv of likewise, and .DATA.csv of
+/// ClusteringSuite, plain or gzip. Bursts are matched by task, thread and
+/// begin where both files have them, else row by row.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct CompareArgs {
+    /// One labelled file
+    a: PathBuf,
+    /// The other
+    b: PathBuf,
+    /// Take noise as one more cluster instead of leaving it out
+    #[arg(long)]
+    noise: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  likewise compare out/bursts.csv run.DATA.csv.gz
+  likewise compare --noise out/bursts.csv truth.csv";
+
+pub(crate) fn run(args: &CompareArgs, common: &Common) -> Result<()> {
+    let (a, b) = (read_labels(&args.a)?, read_labels(&args.b)?);
+    let pairs = matched(&a, &b)
+        .with_context(|| format!("{} and {}", args.a.display(), args.b.display()))?;
+    let n_matched = pairs.len();
+    let (a, b): (Vec<_>, Vec<_>) =
+        pairs.into_iter().map(|(x, y)| (label(x, args.noise), label(y, args.noise))).unzip();
+    let (Some(rand), Some(mirkin)) = (adjusted_rand(&a, &b), mirkin(&a, &b)) else {
+        bail!(
+            "{} and {} label no object both ({n_matched} are in both files)",
+            args.a.display(),
+            args.b.display()
+        );
+    };
+    let result = json!({
+        "version": env!("CARGO_PKG_VERSION"),
+        "a": args.a.display().to_string(),
+        "b": args.b.display().to_string(),
+        "matched": n_matched,
+        "compared": rand.compared,
+        "noise_is_a_cluster": args.noise,
+        "adjusted_rand": rand.value,
+        "mirkin": mirkin.value,
+    });
+    common.print(&result, || {
+        format!(
+            "Objects in both      {n_matched}\nLabelled in both     {}\nAdjusted Rand index  {:.6}   (1: the same)\n\
+             Mirkin distance      {:.6}   (0: the same)\n",
+            rand.compared, rand.value, mirkin.value
+        )
+    })
+}
+
+fn label(label: RowLabel, noise_counts: bool) -> Option<ClusterId> {
+    match label {
+        RowLabel::Cluster(number) if noise_counts => Some(ClusterId::from_index(number as usize)),
+        RowLabel::Cluster(number) => Some(ClusterId::from_index(number as usize - 1)),
+        RowLabel::Noise if noise_counts => Some(ClusterId::from_index(0)),
+        _ => None,
+    }
+}
+
+/// The labels of each object that is in both.
+fn matched(a: &LabelTable, b: &LabelTable) -> Result<Vec<(RowLabel, RowLabel)>> {
+    let (Some(keys_a), Some(keys_b)) = (&a.keys, &b.keys) else {
+        if a.labels.len() != b.labels.len() {
+            bail!("{} and {} rows cannot be matched one by one", a.labels.len(), b.labels.len());
+        }
+        return Ok(a.labels.iter().copied().zip(b.labels.iter().copied()).collect());
+    };
+    let by_key: BTreeMap<_, _> = keys_b.iter().zip(&b.labels).collect();
+    let pair = |(key, label): (_, &RowLabel)| Some((*label, **by_key.get(key)?));
+    Ok(keys_a.iter().zip(&a.labels).filter_map(pair).collect())
+}

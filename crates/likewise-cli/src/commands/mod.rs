@@ -1,0 +1,8 @@
+//! One file per subcommand.
+
+pub(crate) mod bursts;
+pub(crate) mod compare;
+pub(crate) mod demo;
+pub(crate) mod info;
+pub(crate) mod points;
+pub(crate) mod synth;

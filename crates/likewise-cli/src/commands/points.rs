@@ -1,0 +1,111 @@
+//! `likewise points`: the clustering alone, for any table of numbers.
+
+use crate::cli::Common;
+use crate::grouping::{Grouped, GroupingArgs, group};
+use crate::output::{OutputDir, write_rows};
+use crate::stages::{Stages, peak_memory};
+use anyhow::{Context, Result};
+use clap::Args;
+use likewise::cluster::{Clustering, Points};
+use likewise_trace::{read_points_table, read_raw_points};
+use serde_json::json;
+use std::io::Write;
+use std::path::PathBuf;
+
+/// Group the rows of any table of numbers by density
+///
+/// Every column is a coordinate, taken as it stands: normalise first. Writes
+/// DIR/labels.csv (column `cluster`: 1 is the largest, or `noise`) and
+/// DIR/summary.json.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct PointsArgs {
+    /// CSV, NumPy .npy (n × d), or with --dims raw little-endian f64
+    table: PathBuf,
+    /// Columns of a table of raw numbers
+    #[arg(long, value_name = "D", value_parser = clap::value_parser!(u8).range(1..=16))]
+    dims: Option<u8>,
+    #[command(flatten)]
+    grouping: GroupingArgs,
+    /// Add a column `core` (1 or 0) to labels.csv
+    #[arg(long)]
+    core: bool,
+    /// Directory for the result
+    #[arg(short, long, value_name = "DIR", default_value = "points.likewise")]
+    output: PathBuf,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  likewise points cloud.npy -o out
+  likewise points cloud.csv --eps 0.01 --min-points 10 --core -o out
+  likewise points cloud.f64 --dims 2 --eps 0.01 -o out";
+
+pub(crate) fn run(args: &PointsArgs, common: &Common) -> Result<()> {
+    let mut stages = Stages::default();
+    let progress = common.progress();
+    let table = {
+        let _bar = progress.spinner("Reading");
+        stages.time("read", || match args.dims {
+            Some(dims) => read_raw_points(&args.table, usize::from(dims)),
+            None => read_points_table(&args.table),
+        })?
+    };
+    let points = stages
+        .time("prepare", || Points::new(&table, table.dims()))
+        .with_context(|| format!("{}", args.table.display()))?;
+    let one_task = vec![(); points.len()];
+    let grouped = group(points, &one_task, &args.grouping, &mut stages, progress)?;
+    let clustering = stages.time("cluster", || grouped.clustering.ordered_by(std::iter::repeat_n(1, points.len())));
+
+    let mut out = OutputDir::create(&args.output)?;
+    let core = grouped.core.as_deref().filter(|_| args.core);
+    stages.time("write", || out.write("labels.csv", |file| Ok(write_labels(file, &clustering, core)?)))?;
+    let n_noise = clustering.labels.iter().filter(|label| label.is_none()).count();
+    let summary = json!({
+        "version": env!("CARGO_PKG_VERSION"),
+        "input": args.table.display().to_string(),
+        "parameters": grouped.to_json(),
+        "points": points.len(),
+        "dims": points.dims(),
+        "clusters": clustering.n_clusters,
+        "noise": n_noise,
+        "core": grouped.core.as_ref().map(|core| core.iter().filter(|&&c| c).count()),
+        "timings": stages.to_json(),
+        "peak_memory_bytes": peak_memory(),
+    });
+    out.write("summary.json", |file| Ok(writeln!(file, "{summary:#}")?))?;
+    out.commit()?;
+    common.print(&summary, || text(&grouped, &clustering, n_noise, args))
+}
+
+fn write_labels(out: &mut impl Write, clustering: &Clustering, core: Option<&[bool]>) -> std::io::Result<()> {
+    out.write_all(if core.is_some() { b"cluster,core\n" } else { b"cluster\n" })?;
+    write_rows(out, clustering.labels.len(), |i, buffer| {
+        match clustering.labels[i] {
+            Some(id) => buffer.extend(itoa::Buffer::new().format(id.number()).bytes()),
+            None => buffer.extend(b"noise"),
+        }
+        if let Some(core) = core {
+            buffer.extend(if core[i] { b",1" } else { b",0" });
+        }
+        buffer.push(b'\n');
+    })
+}
+
+fn text(grouped: &Grouped, clustering: &Clustering, n_noise: usize, args: &PointsArgs) -> String {
+    let n = clustering.labels.len();
+    let how = match grouped.eps {
+        Some(eps) if grouped.eps_is_suggested => {
+            format!("eps {eps:.4} (suggested), min-points {}", grouped.min_points)
+        }
+        Some(eps) => format!("eps {eps}, min-points {}", grouped.min_points),
+        None => "X-means".to_owned(),
+    };
+    format!(
+        "{n} points, {} clusters, {n_noise} noise ({:.2}%); {how}\nLabels: {}\n",
+        clustering.n_clusters,
+        100.0 * n_noise as f64 / n.max(1) as f64,
+        args.output.join("labels.csv").display(),
+    )
+}

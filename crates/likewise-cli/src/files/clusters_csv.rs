@@ -1,0 +1,46 @@
+//! `clusters.csv`: every phase in numbers, and the noise.
+
+use super::push_number;
+use crate::analysis::Analysis;
+use crate::output::csv_cell;
+use likewise::bursts::Moments;
+use std::io::{self, Write};
+
+/// One row per phase, then one for the noise. Times in nanoseconds, shares
+/// from 0 to 1; `_mean` and `_sd` are over the bursts that carry the counter,
+/// `_n` of them.
+pub(crate) fn write(out: &mut impl Write, analysis: &Analysis) -> io::Result<()> {
+    let columns = analysis.columns();
+    write!(
+        out,
+        "cluster,instances,total_ns,mean_ns,sd_ns,min_ns,max_ns,share,share_of_clustered,tasks,imbalance"
+    )?;
+    for (name, _) in &columns {
+        write!(out, ",{0},{1},{2}", csv_cell(&format!("{name}_mean")), csv_cell(&format!("{name}_sd")), csv_cell(&format!("{name}_n")))?;
+    }
+    writeln!(out)?;
+    for phase in &analysis.stats {
+        let mut row = match phase.cluster {
+            Some(id) => id.number().to_string(),
+            None => "noise".to_owned(),
+        }
+        .into_bytes();
+        let mut cell = |value: f64| {
+            row.push(b',');
+            push_number(value, &mut row);
+        };
+        let counts = [phase.instances, phase.total.0];
+        counts.into_iter().for_each(|n| cell(n as f64));
+        [phase.duration.mean, phase.duration.deviation].into_iter().for_each(&mut cell);
+        [phase.min.0, phase.max.0].into_iter().for_each(|n| cell(n as f64));
+        [phase.share, phase.share_of_complete, phase.tasks as f64, phase.imbalance].into_iter().for_each(&mut cell);
+        for (_, moments) in &columns {
+            let Moments { n, mean, deviation } = moments(phase);
+            let (mean, deviation) = if n == 0 { (f64::NAN, f64::NAN) } else { (mean, deviation) };
+            [mean, deviation, n as f64].into_iter().for_each(&mut cell);
+        }
+        row.push(b'\n');
+        out.write_all(&row)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,246 @@
+//! What `report.html` and the terminal show of an analysis.
+
+use crate::analysis::Analysis;
+use crate::label::{FILTERED_DURATION, FILTERED_RANGE, FILTERED_THRESHOLD, MISSING, NOISE};
+use crate::report::{KDistance, PhaseRow, ReportData, ReportMetric};
+use crate::stages::Stages;
+use likewise::bursts::PhaseStats;
+use likewise::table::{BurstTable, Nanos};
+use std::borrow::Cow;
+
+/// The timeline's row of every burst, and the rows' names.
+pub(crate) struct Rows {
+    names: Vec<String>,
+    of_burst: Vec<u32>,
+}
+
+impl Rows {
+    pub(crate) fn new(table: &BurstTable, with_app: bool) -> Self {
+        let thread = |i: usize| (table.app[i], table.task[i], table.thread[i]);
+        let with_thread = table.thread.iter().any(|&t| t != 1);
+        let (mut names, mut of_burst) = (Vec::new(), Vec::with_capacity(table.len()));
+        for i in 0..table.len() {
+            if i == 0 || thread(i) != thread(i - 1) {
+                let (app, task, thread) = thread(i);
+                names.push(match (with_app, with_thread) {
+                    (true, _) => format!("{app}.{task}.{thread}"),
+                    (false, true) => format!("{task}.{thread}"),
+                    (false, false) => task.to_string(),
+                });
+            }
+            of_burst.push(names.len() as u32 - 1);
+        }
+        Self { names, of_burst }
+    }
+}
+
+pub(crate) fn report_data<'a>(analysis: &'a Analysis, rows: &'a Rows, stages: &Stages) -> ReportData<'a> {
+    let table = &analysis.table;
+    let columns = analysis.columns();
+    ReportData {
+        title: analysis.input.clone(),
+        subtitle: subtitle(analysis),
+        facts: facts(analysis, rows),
+        notes: analysis.notes.clone(),
+        end: analysis.end,
+        rows: rows.names.clone(),
+        burst_row: &rows.of_burst,
+        begin: &table.begin,
+        duration: &table.duration,
+        label: &analysis.labels,
+        metrics: metrics(analysis),
+        phases: phases(analysis),
+        phase_columns: columns.iter().map(|(name, _)| (*name).to_owned()).collect(),
+        curve: curve(analysis),
+        parameters: parameters(analysis),
+        timings: stages.seconds().iter().map(|&(name, s)| (name.replace('_', "-"), s)).collect(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+    }
+}
+
+fn subtitle(analysis: &Analysis) -> String {
+    let metrics: Vec<String> =
+        analysis.metrics.iter().map(|m| if m.log { format!("log {}", m.name) } else { m.name.clone() }).collect();
+    let method = match analysis.grouped.eps {
+        Some(eps) => format!("DBSCAN, eps {}, min-points {}", short(eps), analysis.grouped.min_points),
+        None => "X-means".to_owned(),
+    };
+    format!("Grouped by {}: {method}", metrics.join(" and "))
+}
+
+/// Four significant digits.
+fn short(x: f64) -> String {
+    let digits = if x == 0.0 { 0 } else { (3 - x.abs().log10().floor() as i32).clamp(0, 12) as usize };
+    let text = format!("{x:.digits$}");
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.2}%", 100.0 * share)
+}
+
+/// A number with its thousands apart.
+pub(crate) fn grouped_digits(n: u64) -> String {
+    let digits = n.to_string();
+    let mut text = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+fn facts(analysis: &Analysis, rows: &Rows) -> Vec<(String, String)> {
+    let clustered: f64 = analysis.stats.iter().map(|phase| phase.share).sum();
+    let facts = [
+        ("Phases", grouped_digits(analysis.clustering.n_clusters as u64)),
+        ("Bursts", grouped_digits(analysis.table.len() as u64)),
+        ("Clustered", grouped_digits(analysis.prepared.complete.len() as u64)),
+        ("Threads", grouped_digits(rows.names.len() as u64)),
+        ("Computing time", analysis.table.computing_time().to_string()),
+        ("of it clustered", percent(clustered)),
+        ("of it noise", percent(analysis.noise_share())),
+        ("Trace", analysis.end.to_string()),
+    ];
+    facts.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+/// The metrics of the grouping first, then duration, then the other counters.
+fn metrics(analysis: &Analysis) -> Vec<ReportMetric<'_>> {
+    let [x, y] = analysis.axes();
+    let mut metrics: Vec<ReportMetric<'_>> = Vec::new();
+    // The first two make the first picture.
+    let mut order: Vec<usize> = (0..analysis.metrics.len()).collect();
+    order.sort_by_key(|&i| {
+        let name = &analysis.metrics[i].name;
+        if *name == x.name { 0 } else if *name == y.name { 1 } else { 2 }
+    });
+    for i in order {
+        let metric = &analysis.metrics[i];
+        let is_duration = metric.name.eq_ignore_ascii_case("duration");
+        metrics.push(ReportMetric {
+            name: metric.name.clone(),
+            unit: if is_duration { "ns".to_owned() } else { String::new() },
+            values: Cow::Borrowed(&analysis.prepared.raw[i]),
+            log: metric.log,
+            clustering: true,
+        });
+    }
+    if !metrics.iter().any(|m| m.name.eq_ignore_ascii_case("duration")) {
+        metrics.push(ReportMetric {
+            name: "Duration".to_owned(),
+            unit: "ns".to_owned(),
+            values: Cow::Borrowed(&[]),
+            log: true,
+            clustering: false,
+        });
+    }
+    for column in &analysis.table.counters {
+        if metrics.iter().all(|m| m.name != column.counter.name) {
+            metrics.push(ReportMetric {
+                name: column.counter.name.clone(),
+                unit: String::new(),
+                values: Cow::Borrowed(&column.values),
+                log: true,
+                clustering: false,
+            });
+        }
+    }
+    metrics
+}
+
+fn phases(analysis: &Analysis) -> Vec<PhaseRow> {
+    let columns = analysis.columns();
+    let mut rows: Vec<PhaseRow> = Vec::new();
+    for phase in analysis.stats.iter().filter(|phase| phase.instances > 0) {
+        let counters = columns.iter().map(|(_, moments)| {
+            let m = moments(phase);
+            let spread = if m.mean == 0.0 { 0.0 } else { m.deviation / m.mean.abs() };
+            (m.n > 0).then_some((m.mean, spread))
+        });
+        rows.push(PhaseRow { counters: counters.collect(), ..phase_row(phase) });
+    }
+    let whole = analysis.table.computing_time();
+    for label in [FILTERED_THRESHOLD, FILTERED_RANGE, FILTERED_DURATION, MISSING] {
+        let of_label = analysis.labels.iter().zip(&analysis.table.duration).filter(|(l, _)| **l == label);
+        let (n, total) = of_label.fold((0u64, Nanos::ZERO), |(n, sum), (_, &d)| (n + 1, sum.saturating_add(d)));
+        if n > 0 {
+            rows.push(PhaseRow {
+                label,
+                instances: n,
+                total,
+                mean: Nanos(total.0 / n),
+                share: if whole.0 > 0 { total.0 as f64 / whole.0 as f64 } else { 0.0 },
+                imbalance: None,
+                counters: vec![None; columns.len()],
+            });
+        }
+    }
+    rows
+}
+
+fn phase_row(phase: &PhaseStats) -> PhaseRow {
+    PhaseRow {
+        label: phase.cluster.map_or(NOISE, |id| id.number()),
+        instances: phase.instances,
+        total: phase.total,
+        mean: Nanos(phase.duration.mean.round() as u64),
+        share: phase.share,
+        imbalance: phase.cluster.map(|_| 1.0 + phase.imbalance),
+        counters: Vec::new(),
+    }
+}
+
+fn curve(analysis: &Analysis) -> Option<KDistance> {
+    let curve = analysis.grouped.curve.as_ref()?;
+    Some(KDistance {
+        k: curve.k,
+        ranks: curve.points.iter().map(|&(rank, _)| rank as f64).collect(),
+        values: curve.points.iter().map(|&(_, distance)| distance).collect(),
+        eps: analysis.grouped.eps?,
+        suggested: analysis.grouped.eps_is_suggested,
+        rule: match curve.knee {
+            Some((eps, rule)) => format!("The knee is at eps {}: {rule}", short(eps)),
+            None => "The curve has no knee.".to_owned(),
+        },
+    })
+}
+
+fn parameters(analysis: &Analysis) -> Vec<(String, String)> {
+    let mut parameters: Vec<(String, String)> = analysis
+        .metrics
+        .iter()
+        .enumerate()
+        .map(|(i, m)| (format!("Metric {}", i + 1), m.to_string()))
+        .collect();
+    let mut add = |name: &str, value: String| parameters.push((name.to_owned(), value));
+    add("Shortest burst", analysis.prepared.min_duration.to_string());
+    if let Some(eps) = analysis.grouped.eps {
+        let how = if analysis.grouped.eps_is_suggested { " (suggested)" } else { "" };
+        add("eps", format!("{}{how}", short(eps)));
+        add("min-points", analysis.grouped.min_points.to_string());
+    }
+    if let Some(pca) = &analysis.prepared.pca {
+        let explained: Vec<String> = pca.explained_ratio.iter().map(|&share| percent(share)).collect();
+        add("PCA, variance explained", explained.join(", "));
+    }
+    parameters
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_for_people() {
+        assert_eq!(grouped_digits(1), "1");
+        assert_eq!(grouped_digits(30712), "30,712");
+        assert_eq!(grouped_digits(1_000_000), "1,000,000");
+        assert_eq!(short(0.01), "0.01");
+        assert_eq!(short(0.0123456), "0.01235");
+        assert_eq!(short(1234.5), "1234");
+        assert_eq!(short(0.0), "0");
+    }
+}

@@ -1,0 +1,192 @@
+//! Which method groups the points, and with what parameters.
+
+use crate::progress::Progress;
+use crate::stages::Stages;
+use anyhow::{Context, Result};
+use clap::{Args, ValueEnum};
+use likewise::bursts::{downsample_curve, suggest_eps};
+use likewise::cluster::{
+    Clustering, DbscanParams, Points, XmeansParams, dbscan, k_distance_curve, label_by_nearest,
+    stratified_sample, xmeans,
+};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::SeedableRng;
+use serde_json::{Value, json};
+
+/// The paper's choice for bursts: "usually 10" (González et al. 2009, §4).
+const MIN_POINTS: usize = 10;
+
+/// Up to so many points the k-distance curve is shown beside a given eps too.
+const CURVE_FOR_FREE: usize = 200_000;
+
+/// How many points of the curve are kept for the eye.
+const CURVE_POINTS: usize = 1_000;
+
+/// How to group
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Grouping")]
+pub(crate) struct GroupingArgs {
+    /// Radius of a neighbourhood, in normalised units
+    /// [default: the knee of the sorted k-distances]
+    #[arg(long, value_name = "EPS", allow_negative_numbers = true)]
+    pub(crate) eps: Option<f64>,
+    /// Points within eps that make a point core, itself included [default: 10]
+    #[arg(long, value_name = "N")]
+    pub(crate) min_points: Option<usize>,
+    /// Density (dbscan), or compact clusters whose number BIC chooses (xmeans)
+    #[arg(long, value_enum)]
+    pub(crate) method: Option<Method>,
+    /// Most clusters that X-means looks for
+    #[arg(long, value_name = "K", default_value_t = 50)]
+    k_max: usize,
+    /// Group at most N points, spread over the tasks; the others take the
+    /// label of their nearest neighbour within eps
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    sample: Option<u32>,
+    /// Seed of the sample and of X-means
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+}
+
+/// A method of grouping.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Method {
+    Dbscan,
+    Xmeans,
+}
+
+/// The sorted k-distances, thinned for the eye.
+#[derive(Clone, Debug)]
+pub(crate) struct Curve {
+    pub(crate) k: usize,
+    pub(crate) points: Vec<(usize, f64)>,
+    /// The eps at its knee, and the rule that found it.
+    pub(crate) knee: Option<(f64, &'static str)>,
+}
+
+/// A grouping and how it came about.
+#[derive(Clone, Debug)]
+pub(crate) struct Grouped {
+    pub(crate) method: Method,
+    pub(crate) clustering: Clustering,
+    /// Which points are core, where the method knows.
+    pub(crate) core: Option<Vec<bool>>,
+    pub(crate) eps: Option<f64>,
+    pub(crate) eps_is_suggested: bool,
+    pub(crate) min_points: usize,
+    pub(crate) curve: Option<Curve>,
+    sampled: Option<usize>,
+    bic: Option<f64>,
+}
+
+impl Grouped {
+    /// The parameters for `summary.json`.
+    pub(crate) fn to_json(&self) -> Value {
+        let mut parameters = match self.method {
+            Method::Dbscan => json!({
+                "method": "dbscan", "eps": self.eps, "min_points": self.min_points,
+                "eps_suggested": self.eps_is_suggested,
+            }),
+            Method::Xmeans => json!({ "method": "xmeans", "bic": self.bic }),
+        };
+        if let Some((knee, rule)) = self.curve.as_ref().and_then(|curve| curve.knee) {
+            parameters["eps_knee"] = json!(knee);
+            parameters["eps_rule"] = json!(rule);
+        }
+        if let Some(n) = self.sampled {
+            parameters["sample"] = json!(n);
+        }
+        parameters
+    }
+}
+
+/// Groups the points; `stratum` names the task of each, tasks one after the
+/// other.
+pub(crate) fn group<S: PartialEq>(
+    points: Points<'_>,
+    stratum: &[S],
+    args: &GroupingArgs,
+    stages: &mut Stages,
+    progress: Progress,
+) -> Result<Grouped> {
+    let n_sampled = args.sample.map_or(points.len(), |n| n as usize).min(points.len());
+    if n_sampled == points.len() {
+        return group_all(points, args, stages, progress);
+    }
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(args.seed);
+    let sample = stages.time("prepare", || stratified_sample(stratum, n_sampled, &mut rng));
+    let rows: Vec<f64> = sample.iter().flat_map(|&i| points.row(i as usize)).copied().collect();
+    let mut grouped = group_all(Points::new(&rows, points.dims())?, args, stages, progress)?;
+    let _bar = progress.spinner("Labelling the rest");
+    let reach = grouped.eps.unwrap_or(f64::INFINITY);
+    let labels = stages.time("cluster", || {
+        label_by_nearest(&points, &sample, &grouped.clustering.labels, reach)
+    });
+    grouped.clustering.labels = labels;
+    grouped.core = None;
+    grouped.sampled = Some(n_sampled);
+    Ok(grouped)
+}
+
+fn group_all(
+    points: Points<'_>,
+    args: &GroupingArgs,
+    stages: &mut Stages,
+    progress: Progress,
+) -> Result<Grouped> {
+    let min_points = args.min_points.unwrap_or(MIN_POINTS);
+    let method = args.method.unwrap_or(Method::Dbscan);
+    let mut grouped = Grouped {
+        method,
+        clustering: Clustering { labels: Vec::new(), n_clusters: 0 },
+        core: None,
+        eps: args.eps,
+        eps_is_suggested: false,
+        min_points,
+        curve: None,
+        sampled: None,
+        bic: None,
+    };
+    if method == Method::Xmeans {
+        let _bar = progress.spinner("Grouping");
+        let params = XmeansParams::new(1, args.k_max, 100)?;
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(args.seed);
+        let found = stages.time("cluster", || xmeans(&points, &params, &mut rng));
+        grouped.eps = None;
+        grouped.bic = Some(found.bic);
+        grouped.clustering = found.clustering;
+        return Ok(grouped);
+    }
+    if args.eps.is_none() || points.len() <= CURVE_FOR_FREE {
+        let _bar = progress.spinner("Measuring distances");
+        grouped.curve = stages.time("k_distance", || curve(points, min_points));
+    }
+    let eps = match args.eps {
+        Some(eps) => eps,
+        None => {
+            grouped.eps_is_suggested = true;
+            let knee = grouped.curve.as_ref().and_then(|curve| curve.knee);
+            knee.map(|(eps, _)| eps).with_context(|| {
+                format!(
+                    "no eps can be suggested for {} points with min-points {min_points}: their distances \
+                     show no knee; give one with --eps",
+                    points.len()
+                )
+            })?
+        }
+    };
+    let params = DbscanParams::new(eps, min_points)?;
+    let _bar = progress.spinner("Grouping");
+    let found = stages.time("cluster", || dbscan(points, &params));
+    grouped.eps = Some(eps);
+    grouped.clustering = found.clustering;
+    grouped.core = Some(found.core);
+    Ok(grouped)
+}
+
+/// The curve of the distances to the `k`-th neighbour, if there are as many.
+fn curve(points: Points<'_>, k: usize) -> Option<Curve> {
+    let sorted = k_distance_curve(points, k).ok()?;
+    let knee = suggest_eps(&sorted).map(|suggestion| (suggestion.eps, suggestion.rule));
+    Some(Curve { k, points: downsample_curve(&sorted, CURVE_POINTS), knee })
+}

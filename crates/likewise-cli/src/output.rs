@@ -1,0 +1,122 @@
+//! The directory of an analysis: all its files appear, or none.
+
+use anyhow::{Context, Result};
+use likewise_trace::AtomicFile;
+use rayon::prelude::*;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// Files on their way into a directory.
+#[derive(Debug)]
+pub struct OutputDir {
+    dir: PathBuf,
+    written: Vec<AtomicFile>,
+}
+
+impl OutputDir {
+    /// Makes the directory where it is missing.
+    ///
+    /// # Errors
+    /// It cannot be made.
+    pub fn create(dir: &Path) -> Result<Self> {
+        std::fs::create_dir_all(dir)
+            .with_context(|| format!("{}: this directory cannot be made; give another with -o", dir.display()))?;
+        Ok(Self { dir: dir.to_owned(), written: Vec::new() })
+    }
+
+    /// Where a file of that name will stand.
+    #[must_use]
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.dir.join(name)
+    }
+
+    /// Writes a file, which appears with [`OutputDir::commit`].
+    ///
+    /// # Errors
+    /// The disk is full, or the directory cannot be written.
+    pub fn write(&mut self, name: &str, fill: impl FnOnce(&mut AtomicFile) -> Result<()>) -> Result<()> {
+        let mut file = AtomicFile::create(&self.path(name))?;
+        fill(&mut file)?;
+        self.adopt(file)
+    }
+
+    /// Takes a file that is already written.
+    ///
+    /// # Errors
+    /// What is buffered cannot be written.
+    pub fn adopt(&mut self, mut file: AtomicFile) -> Result<()> {
+        file.flush()?;
+        self.written.push(file);
+        Ok(())
+    }
+
+    /// Puts all files in their places.
+    ///
+    /// # Errors
+    /// A place cannot be written.
+    pub fn commit(self) -> Result<()> {
+        for file in self.written {
+            file.commit()?;
+        }
+        Ok(())
+    }
+}
+
+/// Writes `n` rows that `format` makes, many at a time but in order.
+///
+/// # Errors
+/// What `out` says.
+pub fn write_rows(
+    out: &mut impl Write,
+    n: usize,
+    format: impl Fn(usize, &mut Vec<u8>) + Sync,
+) -> io::Result<()> {
+    const ROWS: usize = 1 << 12;
+    let n_blocks = n.div_ceil(ROWS);
+    let at_once = 4 * rayon::current_num_threads();
+    let mut buffers = vec![Vec::new(); at_once];
+    for first in (0..n_blocks).step_by(at_once) {
+        let wave = &mut buffers[..at_once.min(n_blocks - first)];
+        wave.par_iter_mut().enumerate().for_each(|(i, buffer)| {
+            buffer.clear();
+            let block = first + i;
+            for row in block * ROWS..((block + 1) * ROWS).min(n) {
+                format(row, buffer);
+            }
+        });
+        for buffer in wave {
+            out.write_all(buffer)?;
+        }
+    }
+    Ok(())
+}
+
+/// A text as a CSV cell, quoted where it must be.
+#[must_use]
+pub fn csv_cell(text: &str) -> String {
+    if text.contains(['"', ',', '\n', '\r']) || text.trim() != text {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text.to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_come_in_order() {
+        let n = 50_001;
+        let mut out = Vec::new();
+        write_rows(&mut out, n, |i, buffer| buffer.extend(format!("{i}\n").bytes())).expect("a vector takes all");
+        let expected: String = (0..n).map(|i| format!("{i}\n")).collect();
+        assert_eq!(String::from_utf8(out).expect("digits"), expected);
+    }
+
+    #[test]
+    fn cells_are_quoted_where_they_must_be() {
+        assert_eq!(csv_cell("PAPI_TOT_INS"), "PAPI_TOT_INS");
+        assert_eq!(csv_cell("a,\"b\""), "\"a,\"\"b\"\"\"");
+    }
+}

@@ -1,0 +1,72 @@
+//! How long each stage took, and how much memory the process had at most.
+
+use serde_json::{Map, Value};
+use std::time::Instant;
+
+/// Seconds by stage, in the order in which the stages first ran.
+#[derive(Debug, Default)]
+pub struct Stages(Vec<(&'static str, f64)>);
+
+impl Stages {
+    /// Runs `work` and adds its time to the stage's.
+    pub fn time<T>(&mut self, stage: &'static str, work: impl FnOnce() -> T) -> T {
+        let start = Instant::now();
+        let result = work();
+        self.add(stage, start.elapsed().as_secs_f64());
+        result
+    }
+
+    fn add(&mut self, stage: &'static str, seconds: f64) {
+        match self.0.iter_mut().find(|(name, _)| *name == stage) {
+            Some((_, sum)) => *sum += seconds,
+            None => self.0.push((stage, seconds)),
+        }
+    }
+
+    /// The stages so far with their seconds.
+    #[must_use]
+    pub fn seconds(&self) -> &[(&'static str, f64)] {
+        &self.0
+    }
+
+    /// `{"read": 0.01, …}`, rounded to microseconds.
+    #[must_use]
+    pub fn to_json(&self) -> Value {
+        let rounded = |s: f64| Value::from((s * 1e6).round() / 1e6);
+        self.0.iter().map(|&(name, s)| (name.to_owned(), rounded(s))).collect::<Map<_, _>>().into()
+    }
+}
+
+/// The most memory that the process has held, in bytes; `None` where the
+/// system does not tell (it is read from `/proc/self/status`).
+#[must_use]
+pub fn peak_memory() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kib * 1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stage_that_runs_twice_is_one_stage() {
+        let mut stages = Stages::default();
+        stages.add("write", 1.0);
+        stages.add("read", 0.25);
+        stages.add("write", 0.5);
+        assert_eq!(stages.to_json().to_string(), r#"{"write":1.5,"read":0.25}"#);
+    }
+
+    #[test]
+    fn peak_memory_is_at_least_what_was_touched() {
+        let before = peak_memory();
+        let block = vec![1u8; 64 << 20];
+        assert!(block.iter().map(|&b| usize::from(b)).sum::<usize>() == 64 << 20);
+        if let (Some(_), Some(after)) = (before, peak_memory()) {
+            assert!(after >= 64 << 20);
+        }
+    }
+}
