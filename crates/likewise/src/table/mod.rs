@@ -1,7 +1,17 @@
 //! Bursts and their counters, by column.
 
+mod defaults;
+mod metric;
+mod pca;
+mod prepare;
+mod scale;
 mod units;
 
+pub use defaults::default_metrics;
+pub use metric::{Expr, METRIC_SYNTAX, Metric, MetricError, Op, Operand, ParseMetricError};
+pub use pca::{Pca, pca};
+pub use prepare::{BurstClass, DurationFilter, Preparation, PrepareError, Prepared, prepare};
+pub use scale::{Normalisation, Scale};
 pub use units::{Nanos, ParseNanosError};
 
 /// A performance counter as the trace names it.
