@@ -2,13 +2,15 @@
 
 mod defaults;
 mod metric;
+mod metric_syntax;
 mod pca;
 mod prepare;
 mod scale;
 mod units;
 
 pub use defaults::default_metrics;
-pub use metric::{Expr, METRIC_SYNTAX, Metric, MetricError, Op, Operand, ParseMetricError};
+pub use metric::{Expr, Metric, MetricError, Op, Operand};
+pub use metric_syntax::{METRIC_SYNTAX, ParseMetricError};
 pub use pca::{Pca, pca};
 pub use prepare::{BurstClass, DurationFilter, Preparation, PrepareError, Prepared, prepare};
 pub use scale::{Normalisation, Scale};
