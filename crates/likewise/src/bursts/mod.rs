@@ -1,1 +1,7 @@
 //! Phases: what the bursts of a run are grouped into.
+
+mod stats;
+mod threshold;
+
+pub use stats::{Moments, PhaseStats, phase_stats};
+pub use threshold::{Threshold, filter_clusters};

@@ -3,8 +3,14 @@
 mod dbscan;
 
 pub use dbscan::{Dbscan, DbscanParams, DbscanParamsError, dbscan};
+mod kmeans;
+mod sample;
+mod xmeans;
 
 use std::num::NonZeroU32;
+
+pub use sample::{label_by_nearest, stratified_sample};
+pub use xmeans::{Xmeans, XmeansParams, XmeansParamsError, xmeans};
 
 /// The most dimensions that the clustering methods take.
 pub const MAX_DIMS: usize = 16;

@@ -1,1 +1,7 @@
 //! How good a grouping is, and how alike two are.
+
+mod agreement;
+mod bic;
+
+pub use agreement::{Agreement, adjusted_rand, mirkin};
+pub use bic::{SphericalFit, spherical_bic};

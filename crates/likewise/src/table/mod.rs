@@ -1,7 +1,19 @@
 //! Bursts and their counters, by column.
 
+mod defaults;
+mod metric;
+mod metric_syntax;
+mod pca;
+mod prepare;
+mod scale;
 mod units;
 
+pub use defaults::default_metrics;
+pub use metric::{Expr, Metric, MetricError, Op, Operand};
+pub use metric_syntax::{METRIC_SYNTAX, ParseMetricError};
+pub use pca::{Pca, pca};
+pub use prepare::{BurstClass, DurationFilter, Preparation, PrepareError, Prepared, prepare};
+pub use scale::{Normalisation, Scale};
 pub use units::{Nanos, ParseNanosError};
 
 /// A performance counter as the trace names it.

@@ -1,0 +1,125 @@
+//! What to describe bursts by when nothing is said.
+
+use super::{BurstTable, CounterColumn, Expr, Metric, Op, Operand};
+
+/// Metrics that suit the trace, and why, in one line.
+///
+/// Instructions (logarithmic) and IPC if both counters are carried, as the
+/// field does; else instructions and duration; else the two counters that the
+/// most bursts carry, the more varying first among equals; else one counter
+/// and duration; else duration alone.
+///
+/// # Complexity
+/// O(n·c) for c counters.
+#[must_use]
+pub fn default_metrics(table: &BurstTable) -> (Vec<Metric>, String) {
+    let of = |operand: Operand| Metric::new(operand.to_string(), Expr::One(operand));
+    let counter = |column: &CounterColumn| Operand::Counter(column.counter.name.clone());
+    let duration = || Operand::Duration;
+    let known = |name: &str, number: &str| {
+        table.counter(name).or_else(|| table.counter(number)).filter(|c| c.values.iter().any(|x| !x.is_nan()))
+    };
+    let instructions = known("PAPI_TOT_INS", "42000050");
+    let cycles = known("PAPI_TOT_CYC", "42000059");
+    if let (Some(instructions), Some(cycles)) = (instructions, cycles) {
+        let ipc = Expr::Two(counter(instructions), Op::Div, counter(cycles));
+        let metrics = vec![of(counter(instructions)), Metric::new("IPC", ipc)];
+        return (metrics, "instructions (logarithm) and IPC".to_owned());
+    }
+    if let Some(instructions) = instructions {
+        let why = "instructions and duration (logarithms); the trace has no PAPI_TOT_CYC for IPC";
+        return (vec![of(counter(instructions)), of(duration())], why.to_owned());
+    }
+    let no_instructions = "the trace has no PAPI_TOT_INS";
+    let Some(first) = best(table, |_| true) else {
+        return (vec![of(duration())], "duration (logarithm); no burst carries a counter".to_owned());
+    };
+    let with_first = |i: usize| !first.values[i].is_nan();
+    let second = best_of(table.counters.iter().filter(|c| !std::ptr::eq(*c, first)), with_first);
+    let (a, b) = (&first.counter.name, second.map(|c| &c.counter.name));
+    let why = match b {
+        Some(b) => format!("{a} and {b} (logarithms), which most bursts carry; {no_instructions}"),
+        None => format!("{a} and duration (logarithms); {no_instructions}"),
+    };
+    (vec![of(counter(first)), of(second.map_or_else(duration, counter))], why)
+}
+
+fn best(table: &BurstTable, row: impl Fn(usize) -> bool) -> Option<&CounterColumn> {
+    best_of(table.counters.iter(), row)
+}
+
+/// The counter that most of those bursts carry, non-negative; among equals the
+/// one with the largest coefficient of variation, then the first.
+fn best_of<'a>(
+    columns: impl Iterator<Item = &'a CounterColumn>,
+    row: impl Fn(usize) -> bool,
+) -> Option<&'a CounterColumn> {
+    let mut found: Option<((usize, f64), &CounterColumn)> = None;
+    for column in columns {
+        let carried =
+            || column.values.iter().enumerate().filter(|&(i, &x)| x >= 0.0 && row(i)).map(|(_, &x)| x);
+        let n = carried().count();
+        let mean = carried().sum::<f64>() / n as f64;
+        let variance = carried().map(|x| (x - mean).powi(2)).sum::<f64>() / n as f64;
+        let variation = if mean > 0.0 { variance.sqrt() / mean } else { 0.0 };
+        if n > 0 && found.is_none_or(|(best, _)| (n, variation) > best) {
+            found = Some(((n, variation), column));
+        }
+    }
+    found.map(|(_, column)| column)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Counter, Nanos};
+    use super::*;
+
+    const NAN: f64 = f64::NAN;
+
+    fn names(counters: &[(&str, [f64; 3])]) -> (Vec<String>, String) {
+        let column = |(name, values): &(&str, [f64; 3])| CounterColumn {
+            counter: Counter { event_type: None, name: (*name).to_owned(), description: String::new() },
+            values: values.to_vec(),
+        };
+        let table = BurstTable {
+            app: vec![1; 3],
+            task: vec![1; 3],
+            thread: vec![1; 3],
+            begin: vec![Nanos(0); 3],
+            duration: vec![Nanos(5); 3],
+            counters: counters.iter().map(column).collect(),
+        };
+        let (metrics, why) = default_metrics(&table);
+        assert!(metrics.iter().all(|m| m.evaluate(&table).is_ok()));
+        (metrics.iter().map(|m| format!("{}={},{}", m.name, m.expr, m.log)).collect(), why)
+    }
+
+    #[test]
+    fn instructions_and_ipc_where_both_are_carried() {
+        let both = names(&[("PAPI_TOT_INS", [1.0, 2.0, 3.0]), ("PAPI_TOT_CYC", [NAN, 2.0, 1.0])]);
+        assert_eq!(both.0, ["PAPI_TOT_INS=PAPI_TOT_INS,true", "IPC=PAPI_TOT_INS / PAPI_TOT_CYC,false"]);
+        let one = names(&[("PAPI_TOT_INS", [1.0, 2.0, 3.0]), ("PAPI_TOT_CYC", [NAN; 3])]);
+        assert_eq!(one.0, ["PAPI_TOT_INS=PAPI_TOT_INS,true", "duration=duration,true"]);
+        assert!(one.1.contains("no PAPI_TOT_CYC"));
+    }
+
+    #[test]
+    fn else_the_most_complete_then_the_most_varying() {
+        let (found, why) = names(&[
+            ("RARE", [NAN, NAN, 9.0]),
+            ("FLAT", [5.0; 3]),
+            ("VARIES", [1.0, 5.0, 9.0]),
+            ("HALF", [1.0, NAN, 9.0]),
+        ]);
+        assert_eq!(found, ["VARIES=VARIES,true", "FLAT=FLAT,true"]);
+        assert!(why.starts_with("VARIES and FLAT"));
+    }
+
+    #[test]
+    fn counters_that_no_burst_carries_together_are_not_paired() {
+        let (found, _) = names(&[("A", [1.0, 2.0, NAN]), ("B", [NAN, NAN, 3.0])]);
+        assert_eq!(found, ["A=A,true", "duration=duration,true"]);
+        assert_eq!(names(&[("A", [NAN; 3])]).0, ["duration=duration,true"]);
+        assert_eq!(names(&[]).0, ["duration=duration,true"]);
+    }
+}
