@@ -1,5 +1,7 @@
 //! Grouping: points in, [`Clustering`] out.
 
+pub mod kdist;
+
 use std::num::NonZeroU32;
 
 /// The most dimensions that the clustering methods take.
