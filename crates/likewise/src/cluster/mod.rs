@@ -6,6 +6,7 @@ pub use dbscan::{Dbscan, DbscanParams, DbscanParamsError, dbscan};
 mod kmeans;
 mod sample;
 mod xmeans;
+pub mod kdist;
 
 use std::num::NonZeroU32;
 

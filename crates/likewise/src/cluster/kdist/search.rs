@@ -1,0 +1,253 @@
+//! The k nearest of all points of a leaf at once.
+
+use super::isa::{Isa, LANES};
+use super::tree::{Block, Boxes, FANOUT, LEAF, Tree};
+
+/// A number for every point of the leaf that asks.
+pub(super) type Row = [f64; LEAF];
+
+/// From this many queries on that a leaf concerns, it is offered to all.
+const MANY: u32 = 6;
+
+/// What one thread needs to search; reused from leaf to leaf.
+pub(super) struct Search<I> {
+    isa: I,
+    /// The k smallest squared distances so far, ascending, of every query.
+    nearest: Vec<Row>,
+    /// Subtrees still to visit, the nearest last.
+    pending: Vec<Pending>,
+}
+
+#[derive(Clone, Copy)]
+struct Pending {
+    /// No point in it is nearer (squared) to any query.
+    distance: f64,
+    /// 0 is a leaf, otherwise a group of `levels[height - 1]`.
+    height: u32,
+    index: u32,
+}
+
+impl<I: Isa> Search<I> {
+    pub(super) fn new(isa: I, k: usize) -> Self {
+        Self { isa, nearest: vec![[f64::INFINITY; LEAF]; k], pending: Vec::new() }
+    }
+
+    /// Squared distance of every point of leaf `leaf` to its k-th nearest,
+    /// itself counted.
+    #[inline(always)]
+    pub(super) fn leaf<const D: usize>(&mut self, tree: &Tree<D>, leaf: usize) -> Row {
+        let queries = queries(&tree.blocks[leaf], tree.rows_of(leaf).len());
+        let hull = hull(&queries);
+        self.nearest.fill([f64::INFINITY; LEAF]);
+        self.offer_to_all(&queries, &tree.blocks[leaf]);
+        let mut radius = self.radius();
+        // Climb: what lies near in the tree mostly lies near in space, so the
+        // radius is small by the time that far subtrees are looked at.
+        let mut child = leaf;
+        for (height, level) in tree.levels.iter().enumerate() {
+            let (parent, place) = (child / FANOUT, child % FANOUT);
+            let distances = box_distances(&level[parent], &hull);
+            self.push(&distances, !(1 << place), radius, height, parent);
+            while let Some(next) = self.pending.pop() {
+                if next.distance >= radius {
+                    continue;
+                }
+                let index = next.index as usize;
+                if next.height > 0 {
+                    let height = next.height as usize - 1;
+                    let distances = box_distances(&tree.levels[height][index], &hull);
+                    self.push(&distances, !0, radius, height, index);
+                } else if self.visit(tree, index, &queries) {
+                    radius = self.radius();
+                }
+            }
+            child = parent;
+        }
+        *self.farthest()
+    }
+
+    /// The k-th smallest squared distance so far of every query.
+    #[inline(always)]
+    fn farthest(&self) -> &Row {
+        &self.nearest[self.nearest.len() - 1]
+    }
+
+    /// At this squared distance nothing matters to any query. When all
+    /// queries have k duplicates it is 0 and the search ends.
+    #[inline(always)]
+    fn radius(&self) -> f64 {
+        self.farthest().iter().fold(0.0, |a, &b| max(a, b))
+    }
+
+    /// Notes the children of a group, among those in the mask, that are near
+    /// enough; the nearest last.
+    #[inline(always)]
+    fn push(&mut self, distances: &[f64; FANOUT], among: u8, radius: f64, height: usize, group: usize) {
+        let start = self.pending.len();
+        for i in bits(u32::from(self.isa.below(distances, &[radius; FANOUT]) & among)) {
+            let distance = distances[i];
+            let item = Pending { distance, height: height as u32, index: (group * FANOUT + i) as u32 };
+            let mut at = self.pending.len();
+            self.pending.push(item);
+            while at > start && self.pending[at - 1].distance < distance {
+                self.pending[at] = self.pending[at - 1];
+                at -= 1;
+            }
+            self.pending[at] = item;
+        }
+    }
+
+    /// Offers the points of a leaf to the queries that it may concern;
+    /// whether there were any.
+    #[inline(always)]
+    fn visit<const D: usize>(&mut self, tree: &Tree<D>, leaf: usize, queries: &Block<D>) -> bool {
+        let gaps = gaps(&tree.levels[0][leaf / FANOUT], leaf % FANOUT, queries);
+        let concerned = self.below(&gaps, self.farthest());
+        if concerned.count_ones() >= MANY {
+            self.offer_to_all(queries, &tree.blocks[leaf]);
+        } else {
+            for q in bits(concerned) {
+                self.offer(q, &distances(&tree.blocks[leaf], &queries.each_ref().map(|x| x[q])));
+            }
+        }
+        concerned != 0
+    }
+
+    /// Offers every point of `block` to every query.
+    #[inline(always)]
+    fn offer_to_all<const D: usize>(&mut self, queries: &Block<D>, block: &Block<D>) {
+        for i in 0..LEAF {
+            let new = distances(queries, &block.each_ref().map(|x| x[i]));
+            if self.below(&new, self.farthest()) != 0 {
+                insert(&mut self.nearest, &new);
+            }
+        }
+    }
+
+    /// Offers new distances to one query.
+    #[inline(always)]
+    fn offer(&mut self, query: usize, new: &Row) {
+        let last = self.nearest.len() - 1;
+        for i in bits(self.below(new, &[self.farthest()[query]; LEAF])) {
+            if new[i] >= self.nearest[last][query] {
+                continue;
+            }
+            let mut at = last;
+            while at > 0 && self.nearest[at - 1][query] > new[i] {
+                self.nearest[at][query] = self.nearest[at - 1][query];
+                at -= 1;
+            }
+            self.nearest[at][query] = new[i];
+        }
+    }
+
+    /// Bit `i` says whether `a[i] < b[i]`.
+    #[inline(always)]
+    fn below(&self, a: &Row, b: &Row) -> u32 {
+        let mut mask = 0;
+        for (i, (a, b)) in a.as_chunks::<LANES>().0.iter().zip(b.as_chunks().0).enumerate() {
+            mask |= u32::from(self.isa.below(a, b)) << (i * LANES);
+        }
+        mask
+    }
+}
+
+/// The places of the ones in `mask`.
+#[inline(always)]
+fn bits(mut mask: u32) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let place = (mask != 0).then_some(mask.trailing_zeros() as usize);
+        mask &= mask.wrapping_sub(1);
+        place
+    })
+}
+
+/// Squared distances of the points of `block` to `x`.
+#[inline(always)]
+fn distances<const D: usize>(block: &Block<D>, x: &[f64; D]) -> Row {
+    let mut sum = [0.0; LEAF];
+    for d in 0..D {
+        for i in 0..LEAF {
+            let t = block[d][i] - x[d];
+            sum[i] += t * t;
+        }
+    }
+    sum
+}
+
+/// Lower bounds of the squared distance between each query and any point of
+/// a child.
+#[inline(always)]
+fn gaps<const D: usize>(boxes: &Boxes<D>, child: usize, queries: &Block<D>) -> Row {
+    let mut sum = [0.0; LEAF];
+    for d in 0..D {
+        let (low, high) = (boxes.low[d][child], boxes.high[d][child]);
+        for q in 0..LEAF {
+            let x = queries[d][q];
+            let gap = max(max(low - x, x - high), 0.0);
+            sum[q] += gap * gap;
+        }
+    }
+    sum
+}
+
+/// The points of a leaf; places without a point repeat the first.
+#[inline(always)]
+fn queries<const D: usize>(block: &Block<D>, len: usize) -> Block<D> {
+    let mut queries = *block;
+    for row in &mut queries {
+        let first = row[0];
+        row[len..].fill(first);
+    }
+    queries
+}
+
+#[inline(always)]
+fn hull<const D: usize>(queries: &Block<D>) -> [[f64; 2]; D] {
+    queries.map(|row| {
+        row.into_iter().fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], x| [min(low, x), max(high, x)])
+    })
+}
+
+/// Lower bounds of the squared distance between any point of `hull` and any
+/// point of each child.
+///
+/// Rounding is monotonic, and the sum runs in the same order as a distance's,
+/// so the bound holds for the rounded distances too.
+#[inline(always)]
+fn box_distances<const D: usize>(boxes: &Boxes<D>, hull: &[[f64; 2]; D]) -> [f64; FANOUT] {
+    let mut sum = [0.0; FANOUT];
+    for d in 0..D {
+        let [low, high] = hull[d];
+        for i in 0..FANOUT {
+            let gap = max(max(boxes.low[d][i] - high, low - boxes.high[d][i]), 0.0);
+            sum[i] += gap * gap;
+        }
+    }
+    sum
+}
+
+/// Puts each query's new distance in its place and drops its largest.
+#[inline(always)]
+fn insert(nearest: &mut [Row], new: &Row) {
+    for i in (1..nearest.len()).rev() {
+        let before = nearest[i - 1];
+        for q in 0..LEAF {
+            nearest[i][q] = min(nearest[i][q], max(before[q], new[q]));
+        }
+    }
+    for q in 0..LEAF {
+        nearest[0][q] = min(nearest[0][q], new[q]);
+    }
+}
+
+/// One instruction, unlike `f64::min`, which minds NaN.
+#[inline(always)]
+fn min(a: f64, b: f64) -> f64 {
+    if a < b { a } else { b }
+}
+
+#[inline(always)]
+fn max(a: f64, b: f64) -> f64 {
+    if a > b { a } else { b }
+}

@@ -1,0 +1,171 @@
+//! A kd-tree without pointers: leaves of equal size in order, and above them
+//! groups of eight, of groups of eight, and so on.
+
+use rayon::prelude::*;
+
+/// Points in a leaf.
+pub(super) const LEAF: usize = 16;
+
+/// Children of a group.
+pub(super) const FANOUT: usize = 8;
+
+/// Below this many points a subtree is built by one thread.
+const SERIAL: usize = 1 << 13;
+
+/// How many points choose the direction of a split.
+const SAMPLE: usize = 64;
+
+/// The coordinates of a leaf, by dimension. Places without a point hold
+/// infinity, which is near nothing.
+pub(super) type Block<const D: usize> = [[f64; LEAF]; D];
+
+/// The bounding boxes of the children of a group, by dimension. A missing
+/// child's box is turned inside out, which is near nothing as well.
+#[derive(Clone)]
+pub(super) struct Boxes<const D: usize> {
+    pub(super) low: [[f64; FANOUT]; D],
+    pub(super) high: [[f64; FANOUT]; D],
+}
+
+impl<const D: usize> Boxes<D> {
+    const NONE: Self = Self { low: [[f64::INFINITY; FANOUT]; D], high: [[f64::NEG_INFINITY; FANOUT]; D] };
+
+    /// The box around all children.
+    fn hull(&self) -> ([f64; D], [f64; D]) {
+        (self.low.map(|x| x.into_iter().fold(f64::INFINITY, f64::min)), self.high.map(highest))
+    }
+}
+
+fn highest(values: [f64; FANOUT]) -> f64 {
+    values.into_iter().fold(f64::NEG_INFINITY, f64::max)
+}
+
+/// All points, near ones together.
+///
+/// Every subtree of a binary split holds a number of leaves that is a power
+/// of two, but for the last one at each depth; so each aligned run of
+/// `FANOUT^i` leaves is a subtree, and its place says who its parent is.
+pub(super) struct Tree<const D: usize> {
+    /// The leaves.
+    pub(super) blocks: Vec<Block<D>>,
+    /// The row that each place of each leaf came from.
+    pub(super) rows: Vec<u32>,
+    /// `levels[0]` groups the leaves, `levels[i]` the groups of `levels[i-1]`;
+    /// the last has one group.
+    pub(super) levels: Vec<Vec<Boxes<D>>>,
+}
+
+/// A point and the row it came from.
+#[derive(Clone, Copy)]
+struct Entry<const D: usize> {
+    at: [f64; D],
+    row: u32,
+}
+
+impl<const D: usize> Tree<D> {
+    /// Builds the tree over `data`, rows of `dims` coordinates; dimensions
+    /// from `dims` to `D` are zero.
+    pub(super) fn new(data: &[f64], dims: usize) -> Self {
+        let mut entries: Vec<Entry<D>> = data
+            .par_chunks_exact(dims)
+            .enumerate()
+            .map(|(row, x)| {
+                let mut at = [0.0; D];
+                at[..dims].copy_from_slice(x);
+                Entry { at, row: row as u32 }
+            })
+            .collect();
+        arrange(&mut entries);
+        let blocks: Vec<Block<D>> = entries.par_chunks(LEAF).map(block).collect();
+        let rows = entries.par_iter().map(|e| e.row).collect();
+        drop(entries);
+        let hulls = blocks.par_iter().map(block_hull).collect();
+        Self { blocks, rows, levels: levels(hulls) }
+    }
+
+    /// The rows that the points of a leaf came from.
+    pub(super) fn rows_of(&self, leaf: usize) -> &[u32] {
+        &self.rows[leaf * LEAF..self.rows.len().min((leaf + 1) * LEAF)]
+    }
+}
+
+/// Puts each subtree's points side by side: splits at the median of the
+/// widest dimension until a leaf's worth is left.
+///
+/// The split is by position, not by value, so equal points cannot unbalance
+/// the tree.
+fn arrange<const D: usize>(entries: &mut [Entry<D>]) {
+    if entries.len() <= LEAF {
+        return;
+    }
+    let Some(dim) = widest(entries) else { return };
+    let leaves = entries.len().div_ceil(LEAF);
+    let middle = LEAF * (leaves.next_power_of_two() / 2);
+    entries.select_nth_unstable_by(middle, |a, b| a.at[dim].total_cmp(&b.at[dim]));
+    let (left, right) = entries.split_at_mut(middle);
+    if left.len() < SERIAL {
+        arrange(left);
+        arrange(right);
+    } else {
+        rayon::join(|| arrange(left), || arrange(right));
+    }
+}
+
+/// The dimension in which the points differ most; none if all are equal.
+fn widest<const D: usize>(entries: &[Entry<D>]) -> Option<usize> {
+    let spread = |step: usize| {
+        let (mut low, mut high) = ([f64::INFINITY; D], [f64::NEG_INFINITY; D]);
+        for e in entries.iter().step_by(step) {
+            for d in 0..D {
+                low[d] = low[d].min(e.at[d]);
+                high[d] = high[d].max(e.at[d]);
+            }
+        }
+        let best = (0..D).max_by(|&a, &b| (high[a] - low[a]).total_cmp(&(high[b] - low[b])))?;
+        (high[best] > low[best]).then_some(best)
+    };
+    spread(entries.len().div_ceil(SAMPLE)).or_else(|| spread(1))
+}
+
+fn block<const D: usize>(entries: &[Entry<D>]) -> Block<D> {
+    let mut block = [[f64::INFINITY; LEAF]; D];
+    for (i, e) in entries.iter().enumerate() {
+        for d in 0..D {
+            block[d][i] = e.at[d];
+        }
+    }
+    block
+}
+
+fn block_hull<const D: usize>(block: &Block<D>) -> ([f64; D], [f64; D]) {
+    let finite = |x: &f64| x.is_finite();
+    (
+        block.map(|x| x.into_iter().fold(f64::INFINITY, f64::min)),
+        block.map(|x| x.into_iter().filter(finite).fold(f64::NEG_INFINITY, f64::max)),
+    )
+}
+
+/// Groups boxes by eight until one group holds all.
+fn levels<const D: usize>(mut hulls: Vec<([f64; D], [f64; D])>) -> Vec<Vec<Boxes<D>>> {
+    let mut levels = Vec::new();
+    loop {
+        let level: Vec<Boxes<D>> = hulls
+            .par_chunks(FANOUT)
+            .map(|children| {
+                let mut boxes = Boxes::NONE;
+                for (i, (low, high)) in children.iter().enumerate() {
+                    for d in 0..D {
+                        boxes.low[d][i] = low[d];
+                        boxes.high[d][i] = high[d];
+                    }
+                }
+                boxes
+            })
+            .collect();
+        hulls = level.par_iter().map(Boxes::hull).collect();
+        levels.push(level);
+        if hulls.len() <= 1 {
+            return levels;
+        }
+    }
+}
