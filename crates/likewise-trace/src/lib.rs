@@ -1,1 +1,34 @@
 //! Readers and writers of traces and tables.
+//!
+//! Every reader chooses by the first bytes of the file, never by its name,
+//! and never trusts it: lengths are checked, memory grows with what was read
+//! and not with what was claimed, and an [`Error`] names file, line or byte,
+//! and what was expected. Every writer goes through [`AtomicFile`], so that
+//! an output appears whole or not at all.
+//!
+//! * [`read_bursts`] and [`inspect`]: Paraver traces (`.prv`, plain or gzip,
+//!   from a file or a pipe) and CSV tables of bursts;
+//! * [`write_labelled`]: a Paraver trace with the cluster of every burst;
+//! * [`read_points_table`]: numbers for the clustering of any table;
+//! * [`read_labels`]: the cluster of every row, to compare two results.
+
+mod bytes;
+mod csv;
+mod error;
+mod labels;
+mod npy;
+mod output;
+pub mod paraver;
+#[cfg(feature = "parquet")]
+mod parquet;
+mod points;
+mod read;
+
+pub use error::{Error, ErrorKind, Place, printable};
+pub use labels::{BurstKey, LabelTable, RowLabel, read_labels};
+pub use output::AtomicFile;
+pub use paraver::label::{CLUSTER_EVENT, LabelValue, legend, write_labelled};
+#[cfg(feature = "parquet")]
+pub use parquet::{ColumnData, write_parquet};
+pub use points::{PointsTable, read_points_table, read_raw_points};
+pub use read::{Apps, Format, Progress, ReadOptions, ReadReport, Trace, TraceInfo, inspect, read_bursts};

@@ -1,0 +1,516 @@
+//! Bytes of a file, a pipe or a gzip stream, in blocks that end at line ends.
+
+use std::borrow::Cow;
+use std::fs::File;
+use std::io::{self, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
+
+use memchr::{memchr, memrchr};
+use memmap2::Mmap;
+use rayon::prelude::*;
+
+use crate::error::{Error, ErrorKind, Place, Result};
+
+/// Bytes of one block: small enough that a wave of blocks stays in memory,
+/// large enough that its threads' states are worth setting up.
+pub(crate) const BLOCK: usize = 4 << 20;
+/// A line longer than this is no line of a trace.
+pub(crate) const MAX_LINE: usize = 64 << 20;
+/// Real traces compress 6 to 20 times, and deflate reaches 1032 times only on
+/// one repeated byte. The first [`BOMB_FREE`] bytes may be anything.
+const BOMB_RATIO: u64 = 400;
+const BOMB_FREE: u64 = 64 << 20;
+
+/// Told how many bytes of how many are done; the total is 0 where unknown.
+pub type Progress<'a> = &'a (dyn Fn(u64, u64) + Sync);
+
+/// An opened file; `-` is the standard input. gzip is seen by its first
+/// bytes and undone.
+pub(crate) struct Input {
+    path: PathBuf,
+    body: Body,
+    /// Bytes of the file as stored; unknown for a pipe.
+    size: Option<u64>,
+    consumed: Arc<AtomicU64>,
+    compressed: bool,
+}
+
+enum Body {
+    Map { map: Mmap, pos: usize },
+    Stream { stream: Stream, head: Vec<u8> },
+}
+
+/// A whole file in memory.
+pub(crate) enum Whole {
+    Map(Mmap, usize),
+    Bytes(Vec<u8>),
+}
+
+impl std::ops::Deref for Whole {
+    type Target = [u8];
+    fn deref(&self) -> &[u8] {
+        match self {
+            Whole::Map(map, pos) => &map[*pos..],
+            Whole::Bytes(bytes) => bytes,
+        }
+    }
+}
+
+impl Input {
+    pub(crate) fn open(path: &Path) -> Result<Self> {
+        let error = |e| Error::read(path, e);
+        let consumed = Arc::new(AtomicU64::new(0));
+        if path == Path::new("-") {
+            return Self::from_reader(path, Box::new(io::stdin()), None, consumed);
+        }
+        let mut file = File::open(path).map_err(error)?;
+        let metadata = file.metadata().map_err(error)?;
+        if metadata.is_dir() {
+            return Err(error(io::ErrorKind::IsADirectory.into()));
+        }
+        let size = metadata.is_file().then_some(metadata.len());
+        if size.is_some_and(|s| s > 0) {
+            let mut magic = [0; 2];
+            let n = file.read(&mut magic).map_err(error)?;
+            let gzip = n == 2 && magic == [0x1f, 0x8b];
+            // SAFETY: the map is only read, as bytes, and any bytes are valid. A
+            // file that someone cuts meanwhile ends the process, as documented.
+            let map = if gzip { None } else { unsafe { Mmap::map(&file) }.ok() };
+            if let Some(map) = map {
+                let body = Body::Map { map, pos: 0 };
+                return Ok(Self { path: path.to_owned(), body, size, consumed, compressed: false });
+            }
+            let again = io::Cursor::new(magic[..n].to_vec()).chain(file);
+            return Self::from_reader(path, Box::new(again), size, consumed);
+        }
+        Self::from_reader(path, Box::new(file), size, consumed)
+    }
+
+    /// The plain-read way, for pipes, gzip and files that cannot be mapped.
+    fn from_reader(
+        path: &Path,
+        reader: Box<dyn Read + Send>,
+        size: Option<u64>,
+        consumed: Arc<AtomicU64>,
+    ) -> Result<Self> {
+        let counted = Counted { reader, consumed: Arc::clone(&consumed) };
+        let mut reader = BufReader::with_capacity(1 << 18, counted);
+        let mut magic = Vec::new();
+        reader.by_ref().take(2).read_to_end(&mut magic).map_err(|e| Error::read(path, e))?;
+        let compressed = magic == [0x1f, 0x8b];
+        let whole = io::Cursor::new(magic).chain(reader);
+        let reader: Box<dyn Read + Send> = if compressed {
+            Box::new(flate2::bufread::MultiGzDecoder::new(whole))
+        } else {
+            Box::new(whole)
+        };
+        let stream = Stream { reader, out: 0, consumed: Arc::clone(&consumed), compressed };
+        let body = Body::Stream { stream, head: Vec::new() };
+        Ok(Self { path: path.to_owned(), body, size, consumed, compressed })
+    }
+
+    #[cfg(test)]
+    pub(crate) fn from_bytes(bytes: &[u8]) -> Self {
+        let reader = Box::new(io::Cursor::new(bytes.to_vec()));
+        Self::from_reader(Path::new("test.prv"), reader, None, Arc::default()).expect("bytes are readable")
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether it is gzip.
+    pub(crate) fn compressed(&self) -> bool {
+        self.compressed
+    }
+
+    /// Bytes read so far, as stored.
+    pub(crate) fn consumed(&self) -> Arc<AtomicU64> {
+        Arc::clone(&self.consumed)
+    }
+
+    /// Whether opening the path again gives the same bytes.
+    pub(crate) fn repeatable(&self) -> bool {
+        self.size.is_some()
+    }
+
+    /// The next bytes, at least `n` unless the input ends before.
+    pub(crate) fn peek(&mut self, n: usize) -> Result<&[u8]> {
+        match &mut self.body {
+            Body::Map { map, pos } => Ok(&map[*pos..]),
+            Body::Stream { stream, head } => {
+                if head.len() < n {
+                    stream.fill(head, n).map_err(|kind| Error::whole(&self.path, kind))?;
+                }
+                Ok(head)
+            }
+        }
+    }
+
+    /// Takes the next line off, without its end.
+    pub(crate) fn take_line(&mut self) -> Result<Vec<u8>> {
+        let mut want = 1 << 12;
+        loop {
+            let head = self.peek(want)?;
+            let end = memchr(b'\n', &head[..head.len().min(MAX_LINE)]);
+            if end.is_none() && head.len() >= want && want < MAX_LINE {
+                want *= 2;
+                continue;
+            }
+            if end.is_none() && head.len() >= MAX_LINE {
+                return Err(Error::whole(&self.path, ErrorKind::LongLine(MAX_LINE)));
+            }
+            let (line, used) = match end {
+                Some(end) => (head[..end].to_vec(), end + 1),
+                None => (head.to_vec(), head.len()),
+            };
+            match &mut self.body {
+                Body::Map { pos, .. } => *pos += used,
+                Body::Stream { head, .. } => drop(head.drain(..used)),
+            }
+            return Ok(trim_end(&line).to_vec());
+        }
+    }
+
+    /// Everything that is left.
+    pub(crate) fn read_all(self) -> Result<Whole> {
+        match self.body {
+            Body::Map { map, pos } => Ok(Whole::Map(map, pos)),
+            Body::Stream { mut stream, mut head } => {
+                stream.fill(&mut head, usize::MAX).map_err(|kind| Error::whole(&self.path, kind))?;
+                Ok(Whole::Bytes(head))
+            }
+        }
+    }
+
+    /// Everything that is left, as a stream; see [`stream_error`].
+    pub(crate) fn into_reader(self) -> impl Read {
+        InputReader(self)
+    }
+
+    /// Calls `work` on every block in parallel and `merge` on the results in
+    /// the order of the file. Blocks end at line ends; only the last may
+    /// lack its own. At most two waves of blocks are held at once.
+    pub(crate) fn for_each_block<T: Send>(
+        self,
+        block: usize,
+        progress: Option<Progress<'_>>,
+        work: impl Fn(&[u8]) -> T + Sync,
+        mut merge: impl FnMut(T) -> Result<()> + Send,
+    ) -> Result<()> {
+        let Input { path, body, size, consumed, .. } = self;
+        let mapped;
+        let mut blocks = match body {
+            Body::Map { map, pos } => {
+                mapped = map;
+                Blocks::Map { data: &mapped, pos, block, consumed: &consumed }
+            }
+            Body::Stream { stream, head } => Blocks::Stream(start_reader(stream, head, block)),
+        };
+        let wave_length = 2 * rayon::current_num_threads();
+        let mut ready: Vec<T> = Vec::new();
+        loop {
+            let (wave, end) = blocks.wave(wave_length);
+            let ((), next) = {
+                let mut merged = Ok(());
+                let previous = std::mem::take(&mut ready);
+                let ((), next) = rayon::join(
+                    || merged = previous.into_iter().try_for_each(&mut merge),
+                    || wave.par_iter().map(|block| work(block)).collect::<Vec<T>>(),
+                );
+                (merged?, next)
+            };
+            ready = next;
+            if let Some(progress) = progress {
+                progress(consumed.load(Ordering::Relaxed), size.unwrap_or(0));
+            }
+            match end {
+                None => {}
+                Some(ending) => {
+                    ready.into_iter().try_for_each(&mut merge)?;
+                    return ending.map_err(|kind| Error::whole(&path, kind));
+                }
+            }
+        }
+    }
+}
+
+struct InputReader(Input);
+
+impl Read for InputReader {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let available = match &mut self.0.body {
+            Body::Map { map, pos } => &map[*pos..],
+            Body::Stream { stream, head } => {
+                if head.is_empty() {
+                    stream.fill(head, 1 << 16).map_err(io::Error::other)?;
+                }
+                head
+            }
+        };
+        let n = available.len().min(buffer.len());
+        buffer[..n].copy_from_slice(&available[..n]);
+        match &mut self.0.body {
+            Body::Map { pos, .. } => {
+                *pos += n;
+                self.0.consumed.store(*pos as u64, Ordering::Relaxed);
+            }
+            Body::Stream { head, .. } => drop(head.drain(..n)),
+        }
+        Ok(n)
+    }
+}
+
+/// What a read of [`Input::into_reader`] failed with.
+pub(crate) fn stream_error(path: &Path, error: io::Error) -> Error {
+    match error.downcast::<ErrorKind>() {
+        Ok(kind) => Error::whole(path, kind),
+        Err(error) => Error::read(path, error),
+    }
+}
+
+/// `line` without the line end and the blanks before it.
+pub(crate) fn trim_end(line: &[u8]) -> &[u8] {
+    line.trim_ascii_end()
+}
+
+/// The lines of a block, without their ends.
+pub(crate) fn lines(block: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut pos = 0;
+    std::iter::from_fn(move || {
+        let rest = &block[pos..];
+        if rest.is_empty() {
+            return None;
+        }
+        let end = memchr(b'\n', rest).unwrap_or(rest.len());
+        pos += (end + 1).min(rest.len());
+        Some(&rest[..end])
+    })
+}
+
+/// How the input ended: `None` while it goes on.
+type Ending = Option<std::result::Result<(), ErrorKind>>;
+
+enum Blocks<'a> {
+    Map { data: &'a [u8], pos: usize, block: usize, consumed: &'a AtomicU64 },
+    Stream(Receiver<Message>),
+}
+
+impl<'a> Blocks<'a> {
+    fn wave(&mut self, length: usize) -> (Vec<Cow<'a, [u8]>>, Ending) {
+        let mut wave = Vec::with_capacity(length);
+        match self {
+            Blocks::Map { data, pos, block, consumed } => {
+                while wave.len() < length && *pos < data.len() {
+                    let least = pos.saturating_add(*block).min(data.len());
+                    let most = least.saturating_add(MAX_LINE).min(data.len());
+                    let end = match memchr(b'\n', &data[least - 1..most]) {
+                        Some(n) => least + n,
+                        None if most == data.len() => most,
+                        None => return (wave, Some(Err(ErrorKind::LongLine(MAX_LINE)))),
+                    };
+                    wave.push(Cow::Borrowed(&data[*pos..end]));
+                    *pos = end;
+                }
+                consumed.store(*pos as u64, Ordering::Relaxed);
+                (wave, (*pos >= data.len()).then_some(Ok(())))
+            }
+            Blocks::Stream(receiver) => {
+                loop {
+                    // Wait for one block, then take those that are there already.
+                    let message = if wave.is_empty() {
+                        receiver.recv().map_err(|_| TryRecvError::Disconnected)
+                    } else {
+                        receiver.try_recv()
+                    };
+                    match message {
+                        Ok(Message::Block(block)) => wave.push(Cow::Owned(block)),
+                        Ok(Message::End(result)) => return (wave, Some(result)),
+                        Err(TryRecvError::Empty) => return (wave, None),
+                        Err(TryRecvError::Disconnected) => {
+                            let error = io::Error::other("the reading thread stopped");
+                            return (wave, Some(Err(ErrorKind::Read(error))));
+                        }
+                    }
+                    if wave.len() == length {
+                        return (wave, None);
+                    }
+                }
+            }
+        }
+    }
+}
+
+enum Message {
+    Block(Vec<u8>),
+    End(std::result::Result<(), ErrorKind>),
+}
+
+/// Reads and decompresses on a thread of its own while blocks are worked on.
+/// The thread is not waited for: after an error it may hang on a slow pipe.
+fn start_reader(stream: Stream, head: Vec<u8>, block: usize) -> Receiver<Message> {
+    let (sender, receiver) = sync_channel(2);
+    std::thread::spawn(move || {
+        // A failed send means that nobody listens any more.
+        let _ = send_blocks(stream, head, block, &sender);
+    });
+    receiver
+}
+
+fn send_blocks(
+    mut stream: Stream,
+    mut carry: Vec<u8>,
+    block: usize,
+    sender: &SyncSender<Message>,
+) -> std::result::Result<(), std::sync::mpsc::SendError<Message>> {
+    let mut want = block;
+    loop {
+        let filled = stream.fill(&mut carry, want);
+        let ended = matches!(filled, Ok(n) if n < want);
+        if ended {
+            sender.send(Message::Block(carry))?;
+            return sender.send(Message::End(Ok(())));
+        }
+        if let Some(cut) = memrchr(b'\n', &carry) {
+            let mut rest = Vec::with_capacity(block + (carry.len() - cut));
+            rest.extend_from_slice(&carry[cut + 1..]);
+            carry.truncate(cut + 1);
+            sender.send(Message::Block(std::mem::replace(&mut carry, rest)))?;
+            want = carry.len() + block;
+        } else if carry.len() >= MAX_LINE {
+            return sender.send(Message::End(Err(ErrorKind::LongLine(MAX_LINE))));
+        } else {
+            want = (carry.len() * 2).max(block);
+        }
+        if let Err(kind) = filled {
+            return sender.send(Message::End(Err(kind)));
+        }
+    }
+}
+
+/// A reader that knows how much came in and went out.
+struct Stream {
+    reader: Box<dyn Read + Send>,
+    out: u64,
+    consumed: Arc<AtomicU64>,
+    compressed: bool,
+}
+
+impl Stream {
+    /// Reads until `buffer` holds `want` bytes; fewer only at the end.
+    fn fill(&mut self, buffer: &mut Vec<u8>, want: usize) -> std::result::Result<usize, ErrorKind> {
+        while buffer.len() < want {
+            let step = (want - buffer.len()).min(1 << 20) as u64;
+            let before = buffer.len();
+            let got = self.reader.by_ref().take(step).read_to_end(buffer);
+            self.out += (buffer.len() - before) as u64;
+            match got {
+                Ok(0) => break,
+                Ok(_) => {}
+                Err(error) => return Err(self.failure(error)),
+            }
+            let consumed = self.consumed.load(Ordering::Relaxed).max(1);
+            if self.compressed && self.out > BOMB_FREE && self.out / consumed > BOMB_RATIO {
+                return Err(ErrorKind::GzipBomb(BOMB_RATIO));
+            }
+        }
+        Ok(buffer.len())
+    }
+
+    fn failure(&self, error: io::Error) -> ErrorKind {
+        match error.kind() {
+            io::ErrorKind::UnexpectedEof if self.compressed => ErrorKind::GzipEndsEarly(self.out),
+            io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData if self.compressed => {
+                ErrorKind::GzipDamaged(self.out, error.to_string())
+            }
+            _ => ErrorKind::Read(error),
+        }
+    }
+}
+
+struct Counted {
+    reader: Box<dyn Read + Send>,
+    consumed: Arc<AtomicU64>,
+}
+
+impl Read for Counted {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let n = self.reader.read(buffer)?;
+        self.consumed.fetch_add(n as u64, Ordering::Relaxed);
+        Ok(n)
+    }
+}
+
+/// The place of line `index` (from 0) after `before` lines.
+pub(crate) fn line_place(before: u64, index: u64) -> Place {
+    Place::Line(before + index + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    fn blocks_of(input: Input, block: usize) -> Result<Vec<Vec<u8>>> {
+        let mut all = Vec::new();
+        input.for_each_block(block, None, <[u8]>::to_vec, |b| {
+            all.push(b);
+            Ok(())
+        })?;
+        Ok(all)
+    }
+
+    fn gzip(bytes: &[u8]) -> Vec<u8> {
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+        encoder.write_all(bytes).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    #[test]
+    fn blocks_end_at_line_ends_and_hold_everything() {
+        let text: Vec<u8> = (0..1000).flat_map(|i| format!("line {i}\n").into_bytes()).collect();
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a");
+        std::fs::write(&path, &text).unwrap();
+        for block in [1, 7, 64, 1 << 20] {
+            for input in [
+                Input::open(&path).unwrap(),
+                Input::from_bytes(&text),
+                Input::from_bytes(&gzip(&text)),
+            ] {
+                let blocks = blocks_of(input, block).unwrap();
+                assert!(blocks.iter().all(|b| b.is_empty() || b.ends_with(b"\n")));
+                assert_eq!(blocks.concat(), text);
+            }
+        }
+    }
+
+    #[test]
+    fn takes_lines_off_the_front() {
+        let mut input = Input::from_bytes(b"one\r\ntwo\nthree");
+        assert_eq!(input.take_line().unwrap(), b"one");
+        assert_eq!(input.take_line().unwrap(), b"two");
+        assert_eq!(blocks_of(input, 64).unwrap().concat(), b"three");
+    }
+
+    #[test]
+    fn a_cut_gzip_says_so() {
+        let text: Vec<u8> = (0..100_000).flat_map(|i| format!("{}\n", i * 7919).into_bytes()).collect();
+        let whole = gzip(&text);
+        let error = blocks_of(Input::from_bytes(&whole[..whole.len() / 2]), 1 << 16).unwrap_err();
+        assert!(matches!(*error.kind, ErrorKind::GzipEndsEarly(_)), "{error}");
+    }
+
+    #[test]
+    fn a_gzip_bomb_is_not_followed() {
+        let bomb = gzip(&vec![b'\n'; 80 << 20]);
+        let error = blocks_of(Input::from_bytes(&bomb), BLOCK).unwrap_err();
+        assert!(matches!(*error.kind, ErrorKind::GzipBomb(_)), "{error}");
+        let line = gzip(&vec![b'x'; 60 << 20]).repeat(2);
+        let error = blocks_of(Input::from_bytes(&line), BLOCK).unwrap_err();
+        assert!(matches!(*error.kind, ErrorKind::GzipBomb(_) | ErrorKind::LongLine(_)), "{error}");
+    }
+}

@@ -1,0 +1,354 @@
+//! A CSV table of bursts: `task,thread,begin_ns,duration_ns,<counters…>`.
+//!
+//! The columns may stand in any order, `app` may be among them, and those
+//! that our own `bursts.csv` adds (`n_…`, `cluster`) are left out. An empty
+//! cell is a counter that the burst does not carry.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use csv::ByteRecord;
+use likewise::table::{BurstTable, Counter, CounterColumn, Nanos};
+
+use crate::bytes::{Input, stream_error};
+use crate::error::{Error, ErrorKind, Place, Result, found, printable};
+use crate::paraver::{Pcf, RUNNING, StateInfo};
+use crate::read::{Apps, Format, ReadOptions, ReadReport, Trace, TraceInfo};
+
+const NEEDED: [&str; 4] = ["task", "thread", "begin_ns", "duration_ns"];
+
+/// Whether a first line is that of a table of bursts.
+pub(crate) fn is_header(line: &[u8]) -> bool {
+    let names: Vec<String> = line.split(|&b| b == b',').map(name_of).collect();
+    NEEDED.iter().filter(|n| names.iter().any(|name| name == *n)).count() >= 2
+}
+
+fn name_of(cell: &[u8]) -> String {
+    let cell = cell.strip_prefix(b"\xef\xbb\xbf").unwrap_or(cell).trim_ascii();
+    let inner = cell.strip_prefix(b"\"").and_then(|c| c.strip_suffix(b"\"")).unwrap_or(cell);
+    printable(inner, 400)
+}
+
+/// What a column is for.
+#[derive(Clone, Copy, PartialEq)]
+enum Role {
+    App,
+    Task,
+    Thread,
+    Begin,
+    Duration,
+    Counter(usize),
+    Ignored,
+}
+
+struct Layout {
+    names: Vec<String>,
+    roles: Vec<Role>,
+}
+
+impl Layout {
+    fn of(header: &ByteRecord) -> std::result::Result<Self, ErrorKind> {
+        let names: Vec<String> = header.iter().map(name_of).collect();
+        for needed in NEEDED {
+            if !names.iter().any(|n| n == needed) {
+                let hint = "a CSV of bursts has task,thread,begin_ns,duration_ns and counters";
+                return Err(ErrorKind::MissingColumn(needed.to_owned(), hint));
+            }
+        }
+        let mut sorted: Vec<&String> = names.iter().collect();
+        sorted.sort_unstable();
+        if let Some(twice) = sorted.windows(2).find(|w| w[0] == w[1]) {
+            return Err(ErrorKind::Table(format!("the column '{}' stands twice", twice[0])));
+        }
+        let mut n_counters = 0;
+        let roles = names.iter().map(|name| match name.as_str() {
+            "app" => Role::App,
+            "task" => Role::Task,
+            "thread" => Role::Thread,
+            "begin_ns" => Role::Begin,
+            "duration_ns" => Role::Duration,
+            "cluster" => Role::Ignored,
+            name if name.starts_with("n_") || name.is_empty() => Role::Ignored,
+            _ => {
+                n_counters += 1;
+                Role::Counter(n_counters - 1)
+            }
+        });
+        Ok(Self { roles: roles.collect(), names })
+    }
+
+    fn empty_table(&self) -> BurstTable {
+        let counters = self.names.iter().zip(&self.roles).filter(|(_, r)| matches!(r, Role::Counter(_)));
+        let column = |(name, _): (&String, &Role)| CounterColumn {
+            counter: Counter { event_type: None, name: name.clone(), description: String::new() },
+            values: Vec::new(),
+        };
+        BurstTable { counters: counters.map(column).collect(), ..BurstTable::default() }
+    }
+}
+
+/// One row; counters beside it.
+struct Row {
+    app: u32,
+    task: u32,
+    thread: u32,
+    begin: u64,
+    duration: u64,
+}
+
+fn row(layout: &Layout, record: &ByteRecord, counters: &mut [f64]) -> std::result::Result<Row, ErrorKind> {
+    let mut row = Row { app: 1, task: 0, thread: 0, begin: 0, duration: 0 };
+    for (i, (cell, role)) in record.iter().zip(&layout.roles).enumerate() {
+        let cell = cell.trim_ascii();
+        let bad = |what| ErrorKind::Cell {
+            column: i + 1,
+            name: layout.names[i].clone(),
+            what,
+            found: found(cell),
+        };
+        let id = || {
+            let id = whole_number(cell).and_then(|n| u32::try_from(n).ok()).filter(|&n| n >= 1);
+            id.ok_or_else(|| bad("a number from 1"))
+        };
+        let time = || whole_number(cell).ok_or_else(|| bad("a time in nanoseconds"));
+        match *role {
+            Role::App => row.app = id()?,
+            Role::Task => row.task = id()?,
+            Role::Thread => row.thread = id()?,
+            Role::Begin => row.begin = time()?,
+            Role::Duration => row.duration = time()?,
+            Role::Counter(c) if cell.is_empty() => counters[c] = f64::NAN,
+            Role::Counter(c) => {
+                let value = fast_float2::parse::<f64, _>(cell).ok().filter(|v| v.is_finite());
+                counters[c] = value.ok_or_else(|| bad("a finite number, or nothing where it is missing"))?;
+            }
+            Role::Ignored => {}
+        }
+    }
+    if row.begin.checked_add(row.duration).is_none() {
+        return Err(ErrorKind::TimeOverflow);
+    }
+    Ok(row)
+}
+
+/// A whole number, also written as `12.0` or `1.2e1`.
+pub(crate) fn whole_number(cell: &[u8]) -> Option<u64> {
+    let text = std::str::from_utf8(cell).ok()?;
+    text.parse().ok().or_else(|| {
+        let value: f64 = fast_float2::parse(cell).ok()?;
+        (value >= 0.0 && value < 1.8e19 && value.fract() == 0.0).then_some(value as u64)
+    })
+}
+
+/// Records of a CSV with the lines where they begin.
+pub(crate) struct Rows<R> {
+    reader: csv::Reader<R>,
+    path: PathBuf,
+    record: ByteRecord,
+}
+
+impl<R: Read> Rows<R> {
+    pub(crate) fn new(reader: R, path: &Path, flexible: bool) -> Self {
+        let mut builder = csv::ReaderBuilder::new();
+        builder.has_headers(false).flexible(flexible).buffer_capacity(1 << 18);
+        Self { reader: builder.from_reader(reader), path: path.to_owned(), record: ByteRecord::new() }
+    }
+
+    /// The next record and its line.
+    pub(crate) fn next(&mut self) -> Result<Option<(&ByteRecord, u64)>> {
+        let more = self.reader.read_byte_record(&mut self.record).map_err(|e| csv_error(&self.path, e))?;
+        let line = self.record.position().map_or(0, csv::Position::line);
+        Ok(more.then_some((&self.record, line)))
+    }
+}
+
+fn csv_error(path: &Path, error: csv::Error) -> Error {
+    let line = error.position().map(csv::Position::line);
+    match error.into_kind() {
+        csv::ErrorKind::Io(error) => stream_error(path, error),
+        csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
+            let kind = ErrorKind::Expected {
+                what: format!("{expected_len} cells as in the first line"),
+                found: format!("{len}; where the file ends here, it may have been cut"),
+            };
+            Error::at(path, line.map_or(Place::Whole, Place::Line), kind)
+        }
+        other => Error::whole(path, ErrorKind::Table(format!("not a CSV table: {other:?}"))),
+    }
+}
+
+/// Reads a table of bursts.
+pub(crate) fn read(input: Input, options: &ReadOptions<'_>) -> Result<Trace> {
+    let path = input.path().to_owned();
+    let consumed = input.consumed();
+    let done = || consumed.load(std::sync::atomic::Ordering::Relaxed);
+    let total = std::fs::metadata(&path).map_or(0, |m| m.len());
+    let mut rows = Rows::new(input.into_reader(), &path, false);
+    let layout = match rows.next()? {
+        Some((header, _)) => Layout::of(header).map_err(|kind| Error::at(&path, Place::Line(1), kind))?,
+        None => return Err(Error::whole(&path, ErrorKind::Empty)),
+    };
+    let mut table = layout.empty_table();
+    let mut report = ReadReport { lines: 1, ..ReadReport::default() };
+    let mut counters = vec![f64::NAN; table.counters.len()];
+    loop {
+        let next = match rows.next() {
+            Ok(None) => break,
+            Ok(Some((record, line))) => {
+                row(&layout, record, &mut counters).map_err(|kind| Error::at(&path, Place::Line(line), kind))
+            }
+            // Anything but a wrong number of cells ends the reading.
+            Err(error) if matches!(*error.kind, ErrorKind::Expected { .. }) => Err(error),
+            Err(error) => return Err(error),
+        };
+        report.lines += 1;
+        match next {
+            Ok(row) => push(&mut table, &row, &counters),
+            Err(error) if options.lenient => {
+                report.records.skipped += 1;
+                if report.records.skipped <= 3 {
+                    report.warnings.push(format!("skipped: {error}"));
+                }
+            }
+            Err(error) => return Err(error),
+        }
+        if report.lines.is_multiple_of(1 << 16)
+            && let Some(progress) = options.progress
+        {
+            progress(done(), total);
+        }
+    }
+    report.records.states = table.len() as u64;
+    report.bytes = done();
+    let table = in_order(choose(table, options.apps));
+    Ok(Trace { table, header: None, pcf: Pcf::default(), row: None, report })
+}
+
+fn push(table: &mut BurstTable, row: &Row, counters: &[f64]) {
+    table.app.push(row.app);
+    table.task.push(row.task);
+    table.thread.push(row.thread);
+    table.begin.push(Nanos(row.begin));
+    table.duration.push(Nanos(row.duration));
+    for (column, &value) in table.counters.iter_mut().zip(counters) {
+        column.values.push(value);
+    }
+}
+
+/// The rows at `order`, in that order.
+fn select(table: &BurstTable, order: &[usize]) -> BurstTable {
+    fn pick<T: Copy>(column: &[T], order: &[usize]) -> Vec<T> {
+        order.iter().map(|&i| column[i]).collect()
+    }
+    let counter =
+        |c: &CounterColumn| CounterColumn { counter: c.counter.clone(), values: pick(&c.values, order) };
+    BurstTable {
+        app: pick(&table.app, order),
+        task: pick(&table.task, order),
+        thread: pick(&table.thread, order),
+        begin: pick(&table.begin, order),
+        duration: pick(&table.duration, order),
+        counters: table.counters.iter().map(counter).collect(),
+    }
+}
+
+fn choose(table: BurstTable, apps: Apps) -> BurstTable {
+    let app = match apps {
+        Apps::All => return table,
+        Apps::One(app) => app,
+        Apps::First => table.app.iter().copied().min().unwrap_or(1),
+    };
+    if table.app.iter().all(|&a| a == app) {
+        return table;
+    }
+    let order: Vec<usize> = (0..table.len()).filter(|&i| table.app[i] == app).collect();
+    select(&table, &order)
+}
+
+/// Bursts in burst order, counters by name.
+fn in_order(mut table: BurstTable) -> BurstTable {
+    table.counters.sort_by(|a, b| a.counter.name.cmp(&b.counter.name));
+    let key = |i: usize| (table.app[i], table.task[i], table.thread[i], table.begin[i]);
+    if (1..table.len()).all(|i| key(i - 1) <= key(i)) {
+        return table;
+    }
+    let mut order: Vec<usize> = (0..table.len()).collect();
+    order.sort_by_key(|&i| key(i));
+    select(&table, &order)
+}
+
+/// What a table of bursts holds.
+pub(crate) fn inspect(input: Input, options: &ReadOptions<'_>) -> Result<TraceInfo> {
+    let compressed = input.compressed();
+    let trace = read(input, &ReadOptions { apps: Apps::All, ..options.clone() })?;
+    let end = (0..trace.table.len()).map(|i| trace.table.end(i)).max().unwrap_or_default();
+    let running = StateInfo {
+        value: RUNNING,
+        name: "Running".into(),
+        count: trace.table.len() as u64,
+        time: trace.table.computing_time(),
+    };
+    Ok(TraceInfo {
+        format: Format::Csv,
+        compressed,
+        end,
+        header: None,
+        pcf: trace.pcf,
+        row: None,
+        report: trace.report,
+        states: vec![running],
+        event_types: Vec::new(),
+        communication_bytes: 0,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<Trace> {
+        read(Input::from_bytes(text.as_bytes()), &ReadOptions::default())
+    }
+
+    #[test]
+    fn reads_what_bursts_csv_writes() {
+        let text = "task,thread,begin_ns,duration_ns,PAPI_TOT_INS,\"a, b\",n_PAPI_TOT_INS,cluster\n\
+            2,1,5,10,100,1.5,0.5,noise\n1,1,7,3,,2e3,,missing\n1,1,0,7,8,9,0.1,1\n";
+        let trace = parse(text).unwrap();
+        let t = &trace.table;
+        assert_eq!((t.task.as_slice(), t.thread.as_slice()), ([1, 1, 2].as_slice(), [1, 1, 1].as_slice()));
+        assert_eq!(t.begin, [Nanos(0), Nanos(7), Nanos(5)]);
+        let names: Vec<&str> = t.counters.iter().map(|c| c.counter.name.as_str()).collect();
+        assert_eq!(names, ["PAPI_TOT_INS", "a, b"]);
+        let ins = &t.counters[0].values;
+        assert!(ins[0] == 8.0 && ins[1].is_nan() && ins[2] == 100.0);
+        assert_eq!(t.counters[1].values, [9.0, 2000.0, 1.5]);
+    }
+
+    #[test]
+    fn says_line_and_column_of_what_is_wrong() {
+        let head = "task,thread,begin_ns,duration_ns,ins\n1,1,0,5,1\n";
+        for (row, said) in [
+            ("1,1,0,5,nan", "test.prv:3: column 5 (ins): expected a finite number"),
+            ("1,1,0,5,-inf", "column 5 (ins)"),
+            ("1,1,0,5,x", "found 'x'"),
+            ("0,1,0,5,1", "column 1 (task): expected a number from 1, found '0'"),
+            ("1,1,-1,5,1", "column 3 (begin_ns): expected a time in nanoseconds, found '-1'"),
+            ("1,1,0,5", "test.prv:3: expected 5 cells as in the first line, found 4"),
+            ("1,1,18446744073709551615,5,1", "exceed"),
+        ] {
+            let error = parse(&format!("{head}{row}\n")).unwrap_err().to_string();
+            assert!(error.contains(said), "{row}: {error}");
+        }
+        let error = parse("task,thread,begin_ns,x\n").unwrap_err().to_string();
+        assert!(error.contains("no column 'duration_ns'"), "{error}");
+    }
+
+    #[test]
+    fn lenient_skips_and_counts() {
+        let text = "task,thread,begin_ns,duration_ns\n1,1,0,5\nx,1,0,5\n1,1\n1,1,9,5\n";
+        let options = ReadOptions { lenient: true, ..ReadOptions::default() };
+        let trace = read(Input::from_bytes(text.as_bytes()), &options).unwrap();
+        assert_eq!((trace.table.len(), trace.report.records.skipped), (2, 2));
+    }
+}

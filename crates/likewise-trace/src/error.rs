@@ -1,0 +1,225 @@
+//! What can be wrong with a file, and where.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Where in a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// A line, from 1.
+    Line(u64),
+    /// A byte, from 0.
+    Byte(u64),
+    /// The file as a whole.
+    Whole,
+}
+
+/// What is wrong with a file.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The file cannot be read.
+    #[error("cannot be read: {0}")]
+    Read(#[source] io::Error),
+    /// The file cannot be written.
+    #[error("cannot be written: {0}")]
+    Write(#[source] io::Error),
+    /// Something else stands where `what` should.
+    #[error("expected {what}, found {found}")]
+    Expected {
+        /// What the format asks for.
+        what: String,
+        /// What stands there, safe to print.
+        found: String,
+    },
+    /// A record names a thread that the header does not declare.
+    #[error(
+        "thread {app}.{task}.{thread} (application.task.thread) is not in the header; \
+         --lenient skips such records"
+    )]
+    UnknownThread {
+        /// Application, from 1.
+        app: u32,
+        /// Task, from 1.
+        task: u32,
+        /// Thread, from 1.
+        thread: u32,
+    },
+    /// A record ends before it begins.
+    #[error("time goes backwards: the record begins at {begin} and ends at {end}; --lenient skips such records")]
+    Backwards {
+        /// Begin, in the file's unit.
+        begin: u64,
+        /// End, in the file's unit.
+        end: u64,
+    },
+    /// The file is empty.
+    #[error("the file is empty; expected a Paraver trace (it begins with '#Paraver') or a CSV table")]
+    Empty,
+    /// The first bytes are those of no format that is known here.
+    #[error(
+        "not a format that is known here: it begins with {0}; expected a Paraver trace \
+         ('#Paraver …', plain or gzip) or a CSV with columns task,thread,begin_ns,duration_ns"
+    )]
+    UnknownFormat(String),
+    /// The Paraver header is wrong.
+    #[error("wrong Paraver header: {0}")]
+    Header(String),
+    /// A line has no end within a sane length.
+    #[error("a line is longer than {0} bytes; this is not a text trace")]
+    LongLine(usize),
+    /// The compressed data stops before its end.
+    #[error(
+        "the gzip data end early, after {0} bytes of text: the file was cut; copy it again, \
+         or read what is there with --lenient"
+    )]
+    GzipEndsEarly(u64),
+    /// The compressed data are damaged.
+    #[error("the gzip data are damaged after {0} bytes of text: {1}")]
+    GzipDamaged(u64, String),
+    /// The compressed data expand beyond what any trace does.
+    #[error("the gzip data expand more than {0} times; no trace does, so it is not read further")]
+    GzipBomb(u64),
+    /// The last line is cut.
+    #[error("the file ends in the middle of this line ({0}); copy it again, or skip the line with --lenient")]
+    Truncated(String),
+    /// Times do not fit.
+    #[error("times exceed 2^64 nanoseconds")]
+    TimeOverflow,
+    /// Records of a thread are in no order, and the input cannot be read twice.
+    #[error(
+        "the records of thread {app}.{task}.{thread} are out of order; sorting them takes a second \
+         reading, which a pipe does not allow: write the trace to a file first"
+    )]
+    UnsortedPipe {
+        /// Application, from 1.
+        app: u32,
+        /// Task, from 1.
+        task: u32,
+        /// Thread, from 1.
+        thread: u32,
+    },
+    /// An application was asked for that is not there.
+    #[error("application {asked} is not in the trace; it has {there}")]
+    NoSuchApplication {
+        /// The number asked for.
+        asked: u32,
+        /// How many there are.
+        there: usize,
+    },
+    /// A table lacks a column.
+    #[error("the table has no column '{0}'; {1}")]
+    MissingColumn(String, &'static str),
+    /// A cell of a table is wrong.
+    #[error("column {column} ({name}): expected {what}, found {found}")]
+    Cell {
+        /// Column, from 1.
+        column: usize,
+        /// The column's name, safe to print.
+        name: String,
+        /// What the format asks for.
+        what: &'static str,
+        /// What stands there, safe to print.
+        found: String,
+    },
+    /// A table cannot be used as it is.
+    #[error("{0}")]
+    Table(String),
+}
+
+/// What is wrong, with the file and the place in it.
+#[derive(Debug)]
+pub struct Error {
+    /// The file.
+    pub path: PathBuf,
+    /// Where in it.
+    pub place: Place,
+    /// What is wrong.
+    pub kind: Box<ErrorKind>,
+}
+
+/// The result of reading or writing a file.
+pub type Result<T> = std::result::Result<T, Error>;
+
+impl Error {
+    pub(crate) fn at(path: &Path, place: Place, kind: ErrorKind) -> Self {
+        Self { path: path.to_owned(), place, kind: Box::new(kind) }
+    }
+
+    pub(crate) fn whole(path: &Path, kind: ErrorKind) -> Self {
+        Self::at(path, Place::Whole, kind)
+    }
+
+    pub(crate) fn read(path: &Path, error: io::Error) -> Self {
+        Self::whole(path, ErrorKind::Read(error))
+    }
+
+    /// A failure to write `path`, such as a full disk.
+    #[must_use]
+    pub fn write(path: &Path, error: io::Error) -> Self {
+        Self::whole(path, ErrorKind::Write(error))
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = if self.path == Path::new("-") { Path::new("<stdin>") } else { &self.path };
+        match self.place {
+            Place::Line(line) => write!(f, "{}:{line}: {}", path.display(), self.kind),
+            Place::Byte(byte) => write!(f, "{}: at byte {byte}: {}", path.display(), self.kind),
+            Place::Whole => write!(f, "{}: {}", path.display(), self.kind),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.kind.source()
+    }
+}
+
+/// Text of a file as it may be shown: control and direction-changing
+/// characters escaped, undecodable bytes replaced, at most `max` characters.
+#[must_use]
+pub fn printable(bytes: &[u8], max: usize) -> String {
+    // Four bytes make a character at most, so the rest need not be decoded.
+    let text = String::from_utf8_lossy(&bytes[..bytes.len().min(4 * max + 4)]);
+    let mut shown = String::new();
+    for (n, c) in text.chars().enumerate() {
+        if n == max {
+            shown.push('…');
+            break;
+        }
+        let hidden = matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+        if c.is_control() || hidden {
+            shown.extend(c.escape_unicode());
+        } else {
+            shown.push(c);
+        }
+    }
+    shown
+}
+
+/// `bytes` in quotes as an error shows what it found.
+pub(crate) fn found(bytes: &[u8]) -> String {
+    if bytes.is_empty() { "nothing".to_owned() } else { format!("'{}'", printable(bytes, 40)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn says_file_line_and_what_was_expected() {
+        let kind = ErrorKind::Expected { what: "a number".into(), found: found(b"ab\x1b[31mc") };
+        let error = Error::at(Path::new("run.prv"), Place::Line(123), kind);
+        assert_eq!(error.to_string(), "run.prv:123: expected a number, found 'ab\\u{1b}[31mc'");
+    }
+
+    #[test]
+    fn shows_a_little_of_a_long_or_hidden_text() {
+        assert_eq!(printable(&[b'x'; 100], 3), "xxx…");
+        assert_eq!(printable("a\u{202e}b".as_bytes(), 9), "a\\u{202e}b");
+    }
+}

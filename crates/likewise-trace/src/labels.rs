@@ -1,0 +1,178 @@
+//! The cluster of every row of a result, to compare two results.
+
+use std::path::Path;
+
+use csv::ByteRecord;
+
+use crate::bytes::Input;
+use crate::csv::{Rows, whole_number};
+use crate::error::{Error, ErrorKind, Place, Result, found, printable};
+
+/// What a result says of one row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RowLabel {
+    /// It is in the cluster of that number.
+    Cluster(u32),
+    /// It was clustered and is in none.
+    Noise,
+    /// It was not clustered: filtered, or its data are missing.
+    Unclassified,
+}
+
+/// Which burst a row is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct BurstKey {
+    /// Application, from 1; 1 where the file does not say.
+    pub app: u32,
+    /// Task, from 1.
+    pub task: u32,
+    /// Thread, from 1.
+    pub thread: u32,
+    /// Begin, in the file's unit: nanoseconds but for old `.DATA.csv`.
+    pub begin: u64,
+}
+
+/// The labels of a result, row by row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LabelTable {
+    /// The burst of every row, where the file says.
+    pub keys: Option<Vec<BurstKey>>,
+    /// The label of every row.
+    pub labels: Vec<RowLabel>,
+}
+
+/// Where a file keeps its keys and labels.
+struct Layout {
+    app: Option<usize>,
+    /// Task, thread, begin.
+    key: Option<[usize; 3]>,
+    cluster: usize,
+    names: Vec<String>,
+    /// ClusteringSuite's: ids from 0, cluster k as k + 5.
+    suite: bool,
+}
+
+/// Reads `bursts.csv`, `labels.csv`, or a `.DATA.csv` of ClusteringSuite,
+/// plain or gzip; the first line says which.
+///
+/// # Errors
+/// [`Error`] names the line and the cell that is wrong.
+pub fn read_labels(path: &Path) -> Result<LabelTable> {
+    let mut input = Input::open(path)?;
+    if input.peek(1)?.is_empty() {
+        return Err(Error::whole(path, ErrorKind::Empty));
+    }
+    let mut rows = Rows::new(input.into_reader(), path, true);
+    let layout = match rows.next()? {
+        Some((header, _)) => Layout::of(header).map_err(|kind| Error::at(path, Place::Line(1), kind))?,
+        None => return Err(Error::whole(path, ErrorKind::Empty)),
+    };
+    let mut keys = Vec::new();
+    let mut labels = Vec::new();
+    while let Some((record, line)) = rows.next()? {
+        let at = |kind| Error::at(path, Place::Line(line), kind);
+        if let Some(key) = layout.key(record).map_err(at)? {
+            keys.push(key);
+        }
+        labels.push(layout.label(record).map_err(at)?);
+    }
+    Ok(LabelTable { keys: layout.key.is_some().then_some(keys), labels })
+}
+
+impl Layout {
+    fn of(header: &ByteRecord) -> std::result::Result<Self, ErrorKind> {
+        let names: Vec<String> = header.iter().map(|n| printable(n.trim_ascii(), 80)).collect();
+        let place = |name: &str| names.iter().position(|n| n == name);
+        let suite = names.first().is_some_and(|n| n == "# Instance");
+        let (label, keys) = if suite {
+            ("ClusterID", ["TaskId", "ThreadId", "Begin_Time"])
+        } else {
+            ("cluster", ["task", "thread", "begin_ns"])
+        };
+        let hint = "expected bursts.csv, labels.csv, or a .DATA.csv of ClusteringSuite";
+        let cluster = place(label).ok_or_else(|| ErrorKind::MissingColumn(label.to_owned(), hint))?;
+        let key = match keys.map(place) {
+            [Some(task), Some(thread), Some(begin)] => Some([task, thread, begin]),
+            _ => None,
+        };
+        Ok(Self { app: place("app"), key, cluster, suite, names })
+    }
+
+    fn cell<'r>(&self, record: &'r ByteRecord, column: usize) -> &'r [u8] {
+        record.get(column).unwrap_or_default().trim_ascii()
+    }
+
+    fn bad(&self, column: usize, what: &'static str, cell: &[u8]) -> ErrorKind {
+        ErrorKind::Cell { column: column + 1, name: self.names[column].clone(), what, found: found(cell) }
+    }
+
+    fn key(&self, record: &ByteRecord) -> std::result::Result<Option<BurstKey>, ErrorKind> {
+        let Some([task, thread, begin]) = self.key else { return Ok(None) };
+        let id = |column: usize| {
+            let cell = self.cell(record, column);
+            let id = whole_number(cell).and_then(|n| n.checked_add(u64::from(self.suite)));
+            id.and_then(|n| u32::try_from(n).ok()).ok_or_else(|| self.bad(column, "an id", cell))
+        };
+        let cell = self.cell(record, begin);
+        Ok(Some(BurstKey {
+            app: self.app.map_or(Ok(1), id)?,
+            task: id(task)?,
+            thread: id(thread)?,
+            begin: whole_number(cell).ok_or_else(|| self.bad(begin, "a time", cell))?,
+        }))
+    }
+
+    fn label(&self, record: &ByteRecord) -> std::result::Result<RowLabel, ErrorKind> {
+        let cell = self.cell(record, self.cluster);
+        let number = whole_number(cell).and_then(|n| u32::try_from(n).ok());
+        match (self.suite, number, cell) {
+            (true, Some(id @ 6..), _) => Ok(RowLabel::Cluster(id - 5)),
+            (true, Some(5), _) => Ok(RowLabel::Noise),
+            (true, Some(_), _) => Ok(RowLabel::Unclassified),
+            (false, Some(id), _) => Ok(RowLabel::Cluster(id)),
+            (false, None, b"noise" | b"-1") => Ok(RowLabel::Noise),
+            (false, None, b"" | b"missing") => Ok(RowLabel::Unclassified),
+            (false, None, cell) if cell.starts_with(b"filtered_") => Ok(RowLabel::Unclassified),
+            (true, ..) => Err(self.bad(self.cluster, "a cluster's number", cell)),
+            (false, ..) => {
+                Err(self.bad(self.cluster, "a cluster's number, noise, filtered_… or missing", cell))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<LabelTable> {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("labels");
+        std::fs::write(&path, text).unwrap();
+        read_labels(&path)
+    }
+
+    #[test]
+    fn reads_the_three_kinds() {
+        let ours = "task,thread,begin_ns,duration_ns,cluster\n2,1,7,1,3\n1,1,0,1,noise\n1,1,5,1,filtered_range\n";
+        let table = read(ours).unwrap();
+        assert_eq!(table.labels, [RowLabel::Cluster(3), RowLabel::Noise, RowLabel::Unclassified]);
+        assert_eq!(table.keys.unwrap()[0], BurstKey { app: 1, task: 2, thread: 1, begin: 7 });
+        let plain = read("cluster\n1\n-1\n").unwrap();
+        assert_eq!((plain.keys, plain.labels), (None, vec![RowLabel::Cluster(1), RowLabel::Noise]));
+        let suite = "# Instance,TaskId,ThreadId,Begin_Time, Line, d_X,ClusterID\n\
+            0,8,0,7,30, 1.5,12\n1,5,0,9,31, 1.5,5\n2,5,0,11,31, 1.5,2\n";
+        let table = read(suite).unwrap();
+        assert_eq!(table.labels, [RowLabel::Cluster(7), RowLabel::Noise, RowLabel::Unclassified]);
+        assert_eq!(table.keys.unwrap()[0], BurstKey { app: 1, task: 9, thread: 1, begin: 7 });
+    }
+
+    #[test]
+    fn says_what_is_wrong() {
+        let error = read("a,b\n1,2\n").unwrap_err().to_string();
+        assert!(error.contains("labels:1: the table has no column 'cluster'"), "{error}");
+        let error = read("cluster\n1\nabc\n").unwrap_err().to_string();
+        assert!(error.contains("labels:3: column 1 (cluster): expected a cluster's number"), "{error}");
+        assert!(read("").unwrap_err().to_string().contains("empty"));
+    }
+}

@@ -1,0 +1,331 @@
+//! Bursts out of one thread's records, piece by piece.
+//!
+//! A thread's records are cut by block ends and, where a trace was put
+//! together from pieces of time in no order, by jumps back in time. A
+//! [`Fold`] holds what one such piece gives without what came before it:
+//! its finished bursts, the burst that is still open at its end, and the
+//! *prefix*, the counters up to its first boundary, which belong to a burst
+//! that the piece before may have left open. [`Fold::append`] joins two
+//! pieces; whoever joins them in order of time gets what one pass would give.
+
+/// The counter set changed: at the end of a burst it closes it at once.
+pub(crate) const SET_CHANGE: u32 = 41_999_999;
+
+/// A prefix longer than this is dropped; the rare trace that needs it is
+/// read a second time.
+const MAX_PREFIX: usize = 1 << 16;
+
+/// Finished bursts: times in the file's unit, counters as flat pairs.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Bursts {
+    pub(crate) begin: Vec<u64>,
+    pub(crate) end: Vec<u64>,
+    /// How many pairs each burst has.
+    pub(crate) n_counters: Vec<u32>,
+    /// Ascending within a burst.
+    pub(crate) types: Vec<u32>,
+    pub(crate) sums: Vec<i64>,
+}
+
+impl Bursts {
+    fn append(&mut self, mut other: Bursts) {
+        if self.begin.is_empty() {
+            *self = other;
+            return;
+        }
+        self.begin.append(&mut other.begin);
+        self.end.append(&mut other.end);
+        self.n_counters.append(&mut other.n_counters);
+        self.types.append(&mut other.types);
+        self.sums.append(&mut other.sums);
+    }
+}
+
+/// The sum of one event type within an open burst.
+#[derive(Clone, Copy, Debug)]
+struct Sum {
+    event_type: u32,
+    /// When the type was last seen; at the burst's end, it is kept.
+    last: u64,
+    sum: i64,
+}
+
+/// A burst that may still receive counters.
+#[derive(Clone, Debug)]
+struct Open {
+    begin: u64,
+    /// `None` until the next boundary says.
+    end: Option<u64>,
+    /// A type may stand here several times until [`compact`](Self::compact).
+    sums: Vec<Sum>,
+    /// Where the next type is likely to stand: the order of the last line.
+    hint: usize,
+    compact_at: usize,
+    /// When the counter set last changed, and what came after it at that
+    /// time: counted only if the burst goes on beyond.
+    set_change: Option<u64>,
+    after_change: Vec<(u32, i64)>,
+}
+
+impl Open {
+    fn new(begin: u64, end: Option<u64>) -> Self {
+        let sums = Vec::new();
+        Self { begin, end, sums, hint: 0, compact_at: 128, set_change: None, after_change: Vec::new() }
+    }
+
+    fn ended_before(&self, time: u64) -> bool {
+        self.end.is_some_and(|end| end < time)
+    }
+
+    #[inline]
+    fn event(&mut self, time: u64, event_type: u32, value: i64) {
+        if let Some(change) = self.set_change {
+            if time == change {
+                if event_type != SET_CHANGE {
+                    self.after_change.push((event_type, value));
+                }
+                return;
+            }
+            self.count_after_change(change);
+        }
+        if event_type == SET_CHANGE {
+            self.set_change = Some(time);
+        } else {
+            self.add(time, event_type, value);
+        }
+    }
+
+    fn count_after_change(&mut self, change: u64) {
+        self.set_change = None;
+        for (event_type, value) in std::mem::take(&mut self.after_change) {
+            self.add(change, event_type, value);
+        }
+    }
+
+    #[inline]
+    fn add(&mut self, time: u64, event_type: u32, value: i64) {
+        if self.hint >= self.sums.len() {
+            self.hint = 0;
+        }
+        if self.sums.get(self.hint).is_none_or(|s| s.event_type != event_type) {
+            self.find(event_type);
+        }
+        match self.sums.get_mut(self.hint) {
+            Some(sum) => {
+                sum.sum = sum.sum.saturating_add(value);
+                sum.last = time;
+            }
+            None => {
+                self.sums.push(Sum { event_type, last: time, sum: value });
+                if self.sums.len() >= self.compact_at {
+                    self.compact();
+                    // Doubling keeps many distinct types from costing n².
+                    self.compact_at = 128.max(2 * self.sums.len());
+                }
+            }
+        }
+        self.hint += 1;
+    }
+
+    /// Points the hint at the type if it is among the first, else at the end.
+    fn find(&mut self, event_type: u32) {
+        let near = &self.sums[..self.sums.len().min(128)];
+        self.hint = near.iter().position(|s| s.event_type == event_type).unwrap_or(self.sums.len());
+    }
+
+    /// Sorts by type and joins what is there twice.
+    fn compact(&mut self) {
+        if self.sums.is_sorted_by(|a, b| a.event_type < b.event_type) {
+            return;
+        }
+        self.sums.sort_by_key(|s| s.event_type);
+        self.sums.dedup_by(|from, to| {
+            let same = from.event_type == to.event_type;
+            if same {
+                to.sum = to.sum.saturating_add(from.sum);
+                to.last = to.last.max(from.last);
+            }
+            same
+        });
+    }
+
+    fn finish(mut self, bursts: &mut Bursts) {
+        let end = self.end.unwrap_or(self.begin);
+        if let Some(change) = self.set_change
+            && change != end
+        {
+            self.count_after_change(change);
+        }
+        self.compact();
+        let any_at_end = self.sums.iter().any(|s| s.last == end);
+        let kept = self.sums.iter().filter(|s| !any_at_end || s.last == end);
+        let before = bursts.types.len();
+        for sum in kept {
+            bursts.types.push(sum.event_type);
+            bursts.sums.push(sum.sum);
+        }
+        bursts.begin.push(self.begin);
+        bursts.end.push(end);
+        bursts.n_counters.push((bursts.types.len() - before) as u32);
+    }
+}
+
+/// What one piece of a thread's records gives; see the module.
+#[derive(Clone, Debug)]
+pub(crate) struct Fold {
+    /// Times of the first and the last record.
+    pub(crate) first: u64,
+    pub(crate) last: u64,
+    /// Time of the first boundary: a state record, or an event that opens or
+    /// closes a burst.
+    boundary: Option<u64>,
+    prefix: Vec<(u64, u32, i64)>,
+    prefix_lost: bool,
+    /// Ended at the last boundary's time and may still receive events there.
+    closing: Option<Open>,
+    open: Option<Open>,
+    done: Bursts,
+}
+
+impl Fold {
+    pub(crate) fn new(first: u64) -> Self {
+        Self {
+            first,
+            last: first,
+            boundary: None,
+            prefix: Vec::new(),
+            prefix_lost: false,
+            closing: None,
+            open: None,
+            done: Bursts::default(),
+        }
+    }
+
+    /// A counter, or [`SET_CHANGE`].
+    #[inline]
+    pub(crate) fn event(&mut self, time: u64, event_type: u32, value: i64) {
+        self.last = time;
+        if self.boundary.is_none_or(|b| time <= b) {
+            self.prefix.push((time, event_type, value));
+        }
+        self.settle(time);
+        if let Some(closing) = &mut self.closing {
+            closing.event(time, event_type, value);
+        }
+        if let Some(open) = &mut self.open
+            && open.begin < time
+        {
+            open.event(time, event_type, value);
+        }
+    }
+
+    /// Whatever was open ends now at the latest.
+    pub(crate) fn cut(&mut self, time: u64) {
+        self.last = time;
+        self.boundary.get_or_insert(time);
+        self.settle(time);
+        if let Some(mut open) = self.open.take() {
+            open.end = Some(time);
+            if open.begin == time {
+                // Empty: nothing can belong to it.
+                open.finish(&mut self.done);
+            } else {
+                self.finish_closing();
+                self.closing = Some(open);
+            }
+        }
+    }
+
+    /// A burst begins, after [`cut`](Self::cut) at the same time.
+    pub(crate) fn open(&mut self, begin: u64, end: Option<u64>) {
+        self.open = Some(Open::new(begin, end));
+    }
+
+    /// Finishes what ended before `time`.
+    #[inline]
+    fn settle(&mut self, time: u64) {
+        if self.closing.as_ref().is_some_and(|c| c.ended_before(time)) {
+            self.finish_closing();
+        }
+        if self.open.as_ref().is_some_and(|o| o.ended_before(time))
+            && let Some(open) = self.open.take()
+        {
+            self.finish_closing();
+            open.finish(&mut self.done);
+        }
+    }
+
+    fn finish_closing(&mut self) {
+        if let Some(closing) = self.closing.take() {
+            closing.finish(&mut self.done);
+        }
+    }
+
+    /// Whether the pieces join without knowing what the prefix of `next` was.
+    pub(crate) fn joins(&self, next: &Fold) -> bool {
+        next.first >= self.last && !(next.prefix_lost && self.wants_events(next.first))
+    }
+
+    fn wants_events(&self, from: u64) -> bool {
+        let wants = |o: &Open| !o.ended_before(from);
+        self.open.as_ref().is_some_and(wants) || self.closing.as_ref().is_some_and(wants)
+    }
+
+    /// Joins the piece that follows in time.
+    pub(crate) fn append(&mut self, next: Fold) {
+        for &(time, event_type, value) in &next.prefix {
+            self.event(time, event_type, value);
+        }
+        self.prefix_lost |= next.prefix_lost && self.boundary.is_none();
+        if let Some(boundary) = next.boundary {
+            self.cut(boundary);
+            // At its own last time the closing burst may still receive.
+            if next.last > boundary {
+                self.finish_closing();
+            }
+            self.open = next.open;
+            self.closing = next.closing.or(self.closing.take());
+            self.done.append(next.done);
+        }
+        self.last = next.last;
+        if self.prefix.len() > MAX_PREFIX {
+            self.prefix = Vec::new();
+            self.prefix_lost = true;
+        }
+    }
+
+    /// All bursts, by begin; one that is still open ends at `end`.
+    pub(crate) fn finish(mut self, end: u64) -> Bursts {
+        self.finish_closing();
+        if let Some(mut open) = self.open.take() {
+            open.end.get_or_insert(end.max(self.last));
+            open.finish(&mut self.done);
+        }
+        sorted(self.done)
+    }
+}
+
+/// A burst of no length may have been finished before the one that it ended.
+fn sorted(bursts: Bursts) -> Bursts {
+    if bursts.begin.is_sorted() {
+        return bursts;
+    }
+    let mut starts = Vec::with_capacity(bursts.begin.len());
+    let mut start = 0;
+    for &n in &bursts.n_counters {
+        starts.push(start);
+        start += n as usize;
+    }
+    let mut order: Vec<usize> = (0..bursts.begin.len()).collect();
+    order.sort_by_key(|&i| bursts.begin[i]);
+    let mut result = Bursts::default();
+    for i in order {
+        let pairs = starts[i]..starts[i] + bursts.n_counters[i] as usize;
+        result.begin.push(bursts.begin[i]);
+        result.end.push(bursts.end[i]);
+        result.n_counters.push(bursts.n_counters[i]);
+        result.types.extend_from_slice(&bursts.types[pairs.clone()]);
+        result.sums.extend_from_slice(&bursts.sums[pairs]);
+    }
+    result
+}

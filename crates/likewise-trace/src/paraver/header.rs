@@ -1,0 +1,283 @@
+//! The first line of a Paraver trace.
+
+use likewise::table::Nanos;
+
+use crate::error::{ErrorKind, found};
+
+/// Unit of every time in a Paraver trace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TimeUnit {
+    /// `_ns`.
+    Nanoseconds,
+    /// `_us`, and where nothing is said.
+    Microseconds,
+    /// `_ms`.
+    Milliseconds,
+}
+
+impl TimeUnit {
+    /// How many nanoseconds it is.
+    #[must_use]
+    pub fn nanos(self) -> u64 {
+        match self {
+            TimeUnit::Nanoseconds => 1,
+            TimeUnit::Microseconds => 1_000,
+            TimeUnit::Milliseconds => 1_000_000,
+        }
+    }
+}
+
+/// One task of an application.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Task {
+    /// How many threads it has.
+    pub threads: u32,
+    /// Node that it runs on, from 1; 0 where the header does not say.
+    pub node: u32,
+}
+
+/// What the header declares.
+///
+/// `#Paraver (dd/mm/yy at hh:mm):ENDTIME[_ns|_us|_ms]:NODES:NAPPS:APP[:APP…]`,
+/// APP = `ntasks(threads:node,…)[,ncomms]`. Communicator counts may follow
+/// every application or only the last, and an application may leave its
+/// count of tasks empty.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// Text between the first parentheses, as it stands; not safe to print.
+    pub date: String,
+    /// When the trace ends.
+    pub end: Nanos,
+    /// Unit of the times in the file.
+    pub unit: TimeUnit,
+    /// CPUs of every node; empty where the header gives no list.
+    pub cpus: Vec<u32>,
+    /// How many nodes it says there are.
+    pub nodes: u32,
+    /// Tasks of every application.
+    pub apps: Vec<Vec<Task>>,
+}
+
+impl Header {
+    /// Reads the line, without its end.
+    pub(crate) fn parse(line: &[u8]) -> Result<Self, ErrorKind> {
+        let mut text = Text { line, pos: 0 };
+        if !text.skip(b"#Paraver") {
+            return Err(text.expected("'#Paraver'"));
+        }
+        text.skip_blanks();
+        let date = text.parenthesised()?;
+        text.colon()?;
+        let (end, unit) = text.end_time()?;
+        text.colon()?;
+        let (nodes, cpus) = text.nodes()?;
+        text.colon()?;
+        let n_apps = text.number("the number of applications")?;
+        let mut apps = Vec::new();
+        while text.skip(b":") {
+            if text.at_end() {
+                break;
+            }
+            apps.push(text.app()?);
+        }
+        text.skip_blanks();
+        if !text.at_end() {
+            return Err(text.expected("':' or the end of the line"));
+        }
+        if n_apps != apps.len() as u64 {
+            let problem = format!("it claims {n_apps} applications and lists {}", apps.len());
+            return Err(ErrorKind::Header(problem));
+        }
+        let end = end.checked_mul(unit.nanos()).ok_or(ErrorKind::TimeOverflow)?;
+        Ok(Self { date, end: Nanos(end), unit, cpus, nodes, apps })
+    }
+
+    /// Whether the ids (from 1) are those of a declared thread.
+    #[must_use]
+    pub fn declares(&self, app: u32, task: u32, thread: u32) -> bool {
+        let place = |id: u32| (id as usize).checked_sub(1);
+        let tasks = place(app).and_then(|a| self.apps.get(a));
+        let task = tasks.and_then(|tasks| place(task).and_then(|t| tasks.get(t)));
+        task.is_some_and(|t| thread >= 1 && thread <= t.threads)
+    }
+
+    /// How many tasks all applications have together.
+    #[must_use]
+    pub fn n_tasks(&self) -> usize {
+        self.apps.iter().map(Vec::len).sum()
+    }
+
+    /// How many threads all tasks have together.
+    #[must_use]
+    pub fn n_threads(&self) -> u64 {
+        self.apps.iter().flatten().map(|t| u64::from(t.threads)).sum()
+    }
+}
+
+struct Text<'a> {
+    line: &'a [u8],
+    pos: usize,
+}
+
+impl Text<'_> {
+    fn rest(&self) -> &[u8] {
+        &self.line[self.pos..]
+    }
+
+    fn at_end(&self) -> bool {
+        self.pos == self.line.len()
+    }
+
+    fn skip(&mut self, text: &[u8]) -> bool {
+        let there = self.rest().starts_with(text);
+        self.pos += if there { text.len() } else { 0 };
+        there
+    }
+
+    fn skip_blanks(&mut self) {
+        while self.skip(b" ") || self.skip(b"\t") {}
+    }
+
+    fn expected(&self, what: &str) -> ErrorKind {
+        let rest = self.rest();
+        let shown = &rest[..rest.len().min(24)];
+        ErrorKind::Header(format!("expected {what} at column {}, found {}", self.pos + 1, found(shown)))
+    }
+
+    fn colon(&mut self) -> Result<(), ErrorKind> {
+        if self.skip(b":") { Ok(()) } else { Err(self.expected("':'")) }
+    }
+
+    fn number(&mut self, what: &str) -> Result<u64, ErrorKind> {
+        self.skip_blanks();
+        let digits = self.rest().iter().take_while(|b| b.is_ascii_digit()).count();
+        let text = std::str::from_utf8(&self.rest()[..digits]).unwrap_or("");
+        let value = text.parse().map_err(|_| self.expected(what))?;
+        self.pos += digits;
+        Ok(value)
+    }
+
+    fn small(&mut self, what: &str) -> Result<u32, ErrorKind> {
+        let start = self.pos;
+        let value = self.number(what)?;
+        u32::try_from(value).map_err(|_| {
+            self.pos = start;
+            self.expected(what)
+        })
+    }
+
+    fn parenthesised(&mut self) -> Result<String, ErrorKind> {
+        if !self.skip(b"(") {
+            return Err(self.expected("the date in parentheses"));
+        }
+        let Some(end) = self.rest().iter().position(|&b| b == b')') else {
+            return Err(self.expected("the date and ')'"));
+        };
+        let inner = String::from_utf8_lossy(&self.rest()[..end]).into_owned();
+        self.pos += end + 1;
+        Ok(inner)
+    }
+
+    fn end_time(&mut self) -> Result<(u64, TimeUnit), ErrorKind> {
+        let end = self.number("the end time")?;
+        let unit = if self.skip(b"_ns") {
+            TimeUnit::Nanoseconds
+        } else if self.skip(b"_ms") {
+            TimeUnit::Milliseconds
+        } else if self.skip(b"_us") || self.rest().starts_with(b":") {
+            TimeUnit::Microseconds
+        } else {
+            return Err(self.expected("'_ns', '_us', '_ms' or ':'"));
+        };
+        Ok((end, unit))
+    }
+
+    /// `n(cpus,…)`, `n` or `0`.
+    fn nodes(&mut self) -> Result<(u32, Vec<u32>), ErrorKind> {
+        let nodes = self.small("the number of nodes")?;
+        let mut cpus = Vec::new();
+        if self.skip(b"(") {
+            while !self.skip(b")") {
+                if !cpus.is_empty() && !self.skip(b",") {
+                    return Err(self.expected("',' or ')'"));
+                }
+                cpus.push(self.small("the CPUs of a node")?);
+            }
+            if cpus.len() as u64 != u64::from(nodes) {
+                let problem = format!("it claims {nodes} nodes and lists {}", cpus.len());
+                return Err(ErrorKind::Header(problem));
+            }
+        }
+        Ok((nodes, cpus))
+    }
+
+    /// `[n](threads:node,…)[,ncomms]`.
+    fn app(&mut self) -> Result<Vec<Task>, ErrorKind> {
+        self.skip_blanks();
+        let claimed =
+            if self.rest().starts_with(b"(") { None } else { Some(self.number("the number of tasks")?) };
+        let mut tasks = Vec::new();
+        if !self.skip(b"(") {
+            return Err(self.expected("'(' and the tasks of an application"));
+        }
+        while !self.skip(b")") {
+            if !tasks.is_empty() && !self.skip(b",") {
+                return Err(self.expected("',' or ')'"));
+            }
+            let threads = self.small("the threads of a task")?;
+            let node = if self.skip(b":") { self.small("the node of a task")? } else { 0 };
+            tasks.push(Task { threads, node });
+        }
+        if claimed.is_some_and(|n| n != tasks.len() as u64) {
+            let claimed = claimed.unwrap_or(0);
+            let problem = format!("an application claims {claimed} tasks and lists {}", tasks.len());
+            return Err(ErrorKind::Header(problem));
+        }
+        if self.skip(b",") {
+            self.number("the number of communicators")?;
+        }
+        Ok(tasks)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(line: &str) -> Header {
+        Header::parse(line.as_bytes()).unwrap_or_else(|e| panic!("{line}: {e}"))
+    }
+
+    #[test]
+    fn reads_every_variant() {
+        let h = parse("#Paraver (09/10/2019 at 16:10):2339_ns:1(16):1:2(1:1,3:1),17");
+        assert_eq!((h.end, h.unit, h.nodes), (Nanos(2339), TimeUnit::Nanoseconds, 1));
+        assert_eq!(h.apps, [vec![Task { threads: 1, node: 1 }, Task { threads: 3, node: 1 }]]);
+        assert_eq!(h.date, "09/10/2019 at 16:10");
+        let h = parse("#Paraver (31/01/22 at 11:46):5:2(4,4):2:1(1:1),3:2(1:1,1:2),14");
+        assert_eq!((h.end, h.apps.len(), h.cpus.as_slice()), (Nanos(5_000), 2, [4, 4].as_slice()));
+        let h = parse("#Paraver (a):7_ms:0:1:1(1:1)");
+        assert_eq!((h.end, h.cpus.len()), (Nanos(7_000_000), 0));
+        let h = parse("#Paraver (a):7_us:4:1:(1:1)");
+        assert_eq!((h.end, h.nodes, h.n_tasks()), (Nanos(7_000), 4, 1));
+        assert!(h.declares(1, 1, 1) && !h.declares(1, 1, 2) && !h.declares(0, 1, 1) && !h.declares(1, 2, 1));
+    }
+
+    #[test]
+    fn says_what_is_wrong() {
+        for (line, said) in [
+            ("#Paraver", "the date in parentheses at column 9, found nothing"),
+            ("#Paraver (x):abc:1:1:1(1:1)", "expected the end time at column 14, found 'abc:1:1:1(1:1)'"),
+            ("#Paraver (x):9_h:1:1:1(1:1)", "'_ns', '_us', '_ms' or ':'"),
+            ("#Paraver (x):9:1:1:1000000000(1:1)", "claims 1000000000 tasks and lists 1"),
+            ("#Paraver (x):9:1:2:1(1:1)", "claims 2 applications and lists 1"),
+            ("#Paraver (x):9:3(1):1:1(1:1)", "claims 3 nodes and lists 1"),
+            ("#Paraver (x):9:1:1:1(1:1", "',' or ')'"),
+            ("#Paraver (x):9:1:1:1(99999999999:1)", "the threads of a task"),
+            ("#Paraver (x):99999999999999999_ms:1:1:1(1:1)", "exceed"),
+        ] {
+            let error = Header::parse(line.as_bytes()).unwrap_err().to_string();
+            assert!(error.contains(said), "{line}: {error}");
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! What a trace holds, without its bursts.
+
+use std::collections::{BTreeMap, HashMap};
+
+use likewise::table::Nanos;
+
+use super::companions::{read_pcf, read_row};
+use super::reader::{Records, Rules, open};
+use super::scan::{Scanned, Sink, Threads, scan};
+use crate::bytes::Input;
+use crate::error::Result;
+use crate::read::{Format, ReadOptions, TraceInfo};
+
+/// One state value of a trace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StateInfo {
+    /// Its number.
+    pub value: u32,
+    /// Its name from the `.pcf`, or its number.
+    pub name: String,
+    /// How many records have it.
+    pub count: u64,
+    /// Time of all those with an end.
+    pub time: Nanos,
+}
+
+/// One event type of a trace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EventTypeInfo {
+    /// Its number.
+    pub event_type: u32,
+    /// Its label from the `.pcf`; empty where that is silent.
+    pub label: String,
+    /// How often it stands in the trace.
+    pub count: u64,
+    /// Whether it is a counter that bursts carry.
+    pub counter: bool,
+}
+
+/// Reads the whole trace and counts.
+pub(crate) fn inspect(mut input: Input, options: &ReadOptions<'_>, block: usize) -> Result<TraceInfo> {
+    let path = input.path().to_owned();
+    let compressed = input.compressed();
+    let header = open(&mut input)?;
+    let mut records = Records::new(&path, options.lenient);
+    let mut all = Tally::default();
+    let work = |bytes: &[u8]| -> (Scanned, Tally) {
+        let mut tally = Tally::default();
+        let mut threads = Threads::new(&header);
+        let scanned = scan(bytes, &mut threads, options.lenient, &mut tally);
+        (scanned, tally)
+    };
+    let done = input.for_each_block(block, options.progress, work, |(scanned, tally)| {
+        all.add(&tally);
+        records.add(scanned)
+    });
+    records.end(done)?;
+    let mut report = records.report;
+    let pcf = read_pcf(&path, &header, &mut report.warnings);
+    let row = read_row(&path, &header, &mut report.warnings);
+    let rules = Rules::new(options);
+    let scale = header.unit.nanos();
+    let mut states: Vec<StateInfo> = Vec::with_capacity(all.states.len());
+    for (value, (count, time)) in sorted(&all.states) {
+        let time = Nanos(time.saturating_mul(scale));
+        states.push(StateInfo { value, name: pcf.state(value), count, time });
+    }
+    let mut event_types = Vec::with_capacity(all.types.len());
+    for (event_type, count) in sorted(&all.types) {
+        let label = pcf.event_types.get(&event_type).map_or(String::new(), |t| t.label.clone());
+        event_types.push(EventTypeInfo { event_type, label, count, counter: rules.is_counter(event_type) });
+    }
+    Ok(TraceInfo {
+        format: Format::Paraver,
+        compressed,
+        end: header.end,
+        header: Some(header),
+        pcf,
+        row,
+        report,
+        states,
+        event_types,
+        communication_bytes: all.bytes,
+    })
+}
+
+fn sorted<V: Copy>(map: &HashMap<u32, V>) -> BTreeMap<u32, V> {
+    map.iter().map(|(&k, &v)| (k, v)).collect()
+}
+
+/// Counts of one block, or of all.
+#[derive(Default)]
+struct Tally {
+    /// Count and time of every state value.
+    states: HashMap<u32, (u64, u64)>,
+    types: HashMap<u32, u64>,
+    bytes: u64,
+}
+
+impl Tally {
+    fn add(&mut self, other: &Tally) {
+        for (value, (count, time)) in sorted(&other.states) {
+            let total = self.states.entry(value).or_default();
+            *total = (total.0 + count, total.1.saturating_add(time));
+        }
+        for (event_type, count) in sorted(&other.types) {
+            *self.types.entry(event_type).or_default() += count;
+        }
+        self.bytes = self.bytes.saturating_add(other.bytes);
+    }
+}
+
+impl Sink for Tally {
+    fn state(&mut self, _slot: usize, begin: u64, end: Option<u64>, value: u32) {
+        let total = self.states.entry(value).or_default();
+        total.0 += 1;
+        total.1 = total.1.saturating_add(end.map_or(0, |end| end - begin));
+    }
+
+    fn event(&mut self, _slot: usize, _time: u64, pairs: &[(u32, i64)]) {
+        for &(event_type, _) in pairs {
+            *self.types.entry(event_type).or_default() += 1;
+        }
+    }
+
+    fn communication(&mut self, size: u64) {
+        self.bytes = self.bytes.saturating_add(size);
+    }
+}

@@ -1,0 +1,337 @@
+//! The labelled trace: the input's records, and the cluster of every burst
+//! as events of type 90000001, which Paraver and BSC's tools know.
+
+mod minimal;
+mod names;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use likewise::table::BurstTable;
+use memchr::{memchr, memmem};
+use rayon::prelude::*;
+
+use super::companions;
+use super::header::Header;
+use super::records::{Who, cpu_and_thread, time_of};
+use crate::bytes::{BLOCK, Input, lines};
+use crate::error::{Error, ErrorKind, Place, Result};
+use crate::output::AtomicFile;
+use crate::read::{Format, format_of};
+
+/// Event type that holds the cluster of a burst.
+pub const CLUSTER_EVENT: u32 = 90_000_001;
+
+/// One value of [`CLUSTER_EVENT`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LabelValue {
+    /// The value.
+    pub value: u32,
+    /// Its name, of one line.
+    pub name: String,
+    /// Its colour in red, green and blue.
+    pub colour: [u8; 3],
+}
+
+/// Values and names as ClusteringSuite numbers them: 0 ends a burst, 1 to 5
+/// are missing data, filtered by duration, range or threshold, and noise;
+/// cluster k is k + 5. `colour` is asked for every value.
+#[must_use]
+pub fn legend(n_clusters: u32, colour: impl Fn(u32) -> [u8; 3]) -> Vec<LabelValue> {
+    let fixed = ["End", "Missing Data", "Duration Filtered", "Range Filtered", "Threshold Filtered", "Noise"];
+    let clusters = (1..=n_clusters).map(|k| format!("Cluster {k}"));
+    let names = fixed.into_iter().map(String::from).chain(clusters);
+    names.zip(0..).map(|(name, value)| LabelValue { value, name, colour: colour(value) }).collect()
+}
+
+/// Writes `stem.prv`, `stem.pcf` and `stem.row`: the trace at `input` with
+/// an event of [`CLUSTER_EVENT`] at the begin of every burst of `table`,
+/// valued `values[i]`, and one of value 0 at its end; bursts of value 0 are
+/// left out. Events stand before other records of their time, bursts back to
+/// back share a line, and earlier events of this type are taken out. Times
+/// keep the input's unit. Where the input is a CSV of bursts, the trace has
+/// the bursts' Running states alone.
+///
+/// Returns the three paths; the `.row` only where there is one.
+///
+/// # Errors
+/// The input cannot be read again (the standard input cannot), or the disk
+/// is full; then none of the three files changes. With `lenient`, a gzip
+/// input that ends early is labelled as far as it goes.
+///
+/// # Panics
+/// If `values` is not as long as `table`.
+///
+/// # Complexity
+/// One pass, in parallel, reading no more of a line than its time; memory is
+/// 16 bytes for every begin and end.
+pub fn write_labelled(
+    input: &Path,
+    stem: &Path,
+    table: &BurstTable,
+    values: &[u32],
+    legend: &[LabelValue],
+    lenient: bool,
+) -> Result<Vec<PathBuf>> {
+    assert_eq!(values.len(), table.len(), "a value for every burst");
+    if input == Path::new("-") {
+        let problem = "a labelled trace is made from the trace, and the standard input cannot be read twice";
+        return Err(Error::whole(input, ErrorKind::Table(problem.into())));
+    }
+    let with = |extension: &str| {
+        let mut path = stem.as_os_str().to_owned();
+        path.push(".");
+        path.push(extension);
+        PathBuf::from(path)
+    };
+    let mut source = Input::open(input)?;
+    let mut prv = AtomicFile::create(&with("prv"))?;
+    let (pcf, row) = match format_of(&mut source)? {
+        Format::Csv => {
+            minimal::write_trace(&mut prv, table, values).map_err(|e| Error::write(&with("prv"), e))?;
+            (None, None)
+        }
+        Format::Paraver => {
+            copy_labelled(source, &mut prv, table, values, lenient)?;
+            (companions::bytes(input, "pcf")?, companions::bytes(input, "row")?)
+        }
+    };
+    let pcf = names::with_legend(pcf.as_deref().unwrap_or(names::MINIMAL), legend);
+    let mut files = vec![prv, filled(&with("pcf"), &pcf)?];
+    if let Some(row) = row {
+        files.push(filled(&with("row"), &row)?);
+    } else {
+        // One of an earlier run would name other threads.
+        let _ = fs::remove_file(with("row"));
+    }
+    let paths = files.iter().map(|f| f.path().to_owned()).collect();
+    files.into_iter().try_for_each(AtomicFile::commit)?;
+    Ok(paths)
+}
+
+fn filled(path: &Path, bytes: &[u8]) -> Result<AtomicFile> {
+    let mut file = AtomicFile::create(path)?;
+    file.write_all(bytes).map_err(|e| Error::write(path, e))?;
+    Ok(file)
+}
+
+/// A begin or an end, in the file's unit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Mark {
+    time: u64,
+    /// Number of the thread among those with bursts.
+    thread: u32,
+    value: u32,
+}
+
+/// The threads of a table, and its marks by time, then thread, then order.
+fn marks(table: &BurstTable, values: &[u32], unit: u64) -> (Vec<Who>, Vec<Mark>) {
+    let mut threads: Vec<Who> = Vec::new();
+    let mut marks = Vec::with_capacity(2 * table.len());
+    for i in 0..table.len() {
+        let who = Who { app: table.app[i], task: table.task[i], thread: table.thread[i] };
+        if threads.last() != Some(&who) {
+            threads.push(who);
+        }
+        let thread = threads.len() as u32 - 1;
+        if values[i] != 0 {
+            marks.push(Mark { time: table.begin[i].0 / unit, thread, value: values[i] });
+            marks.push(Mark { time: table.end(i).0 / unit, thread, value: 0 });
+        }
+    }
+    // Stable: a burst of no length ends after it begins.
+    marks.par_sort_by_key(|mark| (mark.time, mark.thread));
+    (threads, marks)
+}
+
+/// Writes the lines of `marks`, which are sorted.
+fn push_marks(out: &mut Vec<u8>, marks: &[Mark], threads: &[(u32, Who)]) {
+    let mut digits = itoa::Buffer::new();
+    for line in marks.chunk_by(|a, b| (a.time, a.thread) == (b.time, b.thread)) {
+        let (cpu, Who { app, task, thread }) = threads[line[0].thread as usize];
+        out.push(b'2');
+        for id in [cpu, app, task, thread] {
+            out.push(b':');
+            out.extend_from_slice(digits.format(id).as_bytes());
+        }
+        out.push(b':');
+        out.extend_from_slice(digits.format(line[0].time).as_bytes());
+        for mark in line {
+            out.extend_from_slice(b":90000001:");
+            out.extend_from_slice(digits.format(mark.value).as_bytes());
+        }
+        out.push(b'\n');
+    }
+}
+
+/// A block with marks put in, as if it stood alone: those after its first
+/// time and up to its last.
+struct Labelled {
+    text: Vec<u8>,
+    /// Where the first line with a time stands, and that time.
+    first: Option<(usize, u64)>,
+    max: u64,
+    /// Where marks were put in, one entry for each time.
+    inserted: Vec<(usize, usize, u64)>,
+}
+
+struct Marked<'m> {
+    marks: &'m [Mark],
+    threads: &'m [(u32, Who)],
+}
+
+impl Marked<'_> {
+    fn up_to(&self, time: u64) -> usize {
+        self.marks.partition_point(|m| m.time <= time)
+    }
+
+    fn block(&self, bytes: &[u8]) -> Labelled {
+        let stripped;
+        let bytes = if memmem::find(bytes, b":90000001:").is_some() {
+            stripped = without_cluster_events(bytes);
+            &stripped[..]
+        } else {
+            bytes
+        };
+        let mut result = Labelled {
+            text: Vec::with_capacity(bytes.len() + bytes.len() / 2),
+            first: None,
+            max: 0,
+            inserted: Vec::new(),
+        };
+        let (mut pos, mut copied, mut next) = (0, 0, 0);
+        while pos < bytes.len() {
+            let start = pos;
+            let end = memchr(b'\n', &bytes[pos..]).map_or(bytes.len(), |n| pos + n);
+            pos = end + 1;
+            let Some(time) = time_of(&bytes[start..end]) else { continue };
+            if result.first.is_none() {
+                result.first = Some((result.text.len() + start - copied, time));
+                next = self.up_to(time);
+                result.max = time;
+            }
+            result.max = result.max.max(time);
+            if self.marks.get(next).is_some_and(|m| m.time <= time) {
+                result.text.extend_from_slice(&bytes[copied..start]);
+                copied = start;
+            }
+            while let Some(mark) = self.marks.get(next)
+                && mark.time <= time
+            {
+                let same = self.marks[next..].iter().take_while(|m| m.time == mark.time).count();
+                let from = result.text.len();
+                push_marks(&mut result.text, &self.marks[next..next + same], self.threads);
+                result.inserted.push((from, result.text.len(), mark.time));
+                next += same;
+            }
+        }
+        result.text.extend_from_slice(&bytes[copied..]);
+        if !bytes.is_empty() && !bytes.ends_with(b"\n") {
+            result.text.push(b'\n');
+        }
+        result
+    }
+}
+
+fn copy_labelled(
+    mut source: Input,
+    prv: &mut AtomicFile,
+    table: &BurstTable,
+    values: &[u32],
+    lenient: bool,
+) -> Result<()> {
+    let path = source.path().to_owned();
+    let mut first = source.take_line()?;
+    let header = Header::parse(&first).map_err(|kind| Error::at(&path, Place::Line(1), kind))?;
+    first.push(b'\n');
+    let (threads, marks) = marks(table, values, header.unit.nanos());
+    let threads = with_cpus(&threads, &header, source.peek(BLOCK)?);
+    let marked = Marked { marks: &marks, threads: &threads };
+    let out_path = prv.path().to_owned();
+    let failed = |e: io::Error| Error::write(&out_path, e);
+    prv.write_all(&first).map_err(failed)?;
+    // All marks up to the largest time so far are written.
+    let mut written = 0;
+    let mut max = None;
+    let done = source.for_each_block(
+        BLOCK,
+        None,
+        |bytes| marked.block(bytes),
+        |block| {
+            let Some((first, time)) = block.first else { return prv.write_all(&block.text).map_err(failed) };
+            prv.write_all(&block.text[..first]).map_err(failed)?;
+            let due = marked.up_to(time).max(written);
+            let mut lines = Vec::new();
+            push_marks(&mut lines, &marks[written..due], &threads);
+            prv.write_all(&lines).map_err(failed)?;
+            let mut from = first;
+            for &(start, end, time) in &block.inserted {
+                if max.is_some_and(|max| time <= max) {
+                    prv.write_all(&block.text[from..start]).map_err(failed)?;
+                    from = end;
+                }
+            }
+            prv.write_all(&block.text[from..]).map_err(failed)?;
+            max = max.max(Some(block.max));
+            written = marked.up_to(block.max).max(due);
+            Ok(())
+        },
+    );
+    match done {
+        Err(error)
+            if lenient && matches!(*error.kind, ErrorKind::GzipEndsEarly(_) | ErrorKind::GzipDamaged(..)) => {}
+        other => other?,
+    }
+    let mut rest = Vec::new();
+    push_marks(&mut rest, &marks[written..], &threads);
+    prv.write_all(&rest).map_err(failed)
+}
+
+/// The CPU of every thread: as the first records say, else by the thread's
+/// place in the header, which is how tracers number them.
+fn with_cpus(threads: &[Who], header: &Header, head: &[u8]) -> Vec<(u32, Who)> {
+    let mut seen: BTreeMap<Who, u32> = BTreeMap::new();
+    for (cpu, who) in lines(&head[..head.len().min(BLOCK)]).filter_map(cpu_and_thread) {
+        seen.entry(who).or_insert(cpu);
+    }
+    let mut before: BTreeMap<(u32, u32), u32> = BTreeMap::new();
+    let mut n = 0u32;
+    for (app, tasks) in (1..).zip(&header.apps) {
+        for (task, declared) in (1..).zip(tasks) {
+            before.insert((app, task), n);
+            n = n.saturating_add(declared.threads);
+        }
+    }
+    let cpu = |who: &Who| {
+        let placed = before.get(&(who.app, who.task)).map(|n| n.saturating_add(who.thread));
+        seen.get(who).copied().or(placed).unwrap_or(0)
+    };
+    threads.iter().map(|who| (cpu(who), *who)).collect()
+}
+
+/// The lines of a trace that was labelled before, without those labels.
+fn without_cluster_events(bytes: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(bytes.len());
+    for line in bytes.split_inclusive(|&b| b == b'\n') {
+        if !line.starts_with(b"2:") || memmem::find(line, b":90000001:").is_none() {
+            out.extend_from_slice(line);
+            continue;
+        }
+        let body = line.trim_ascii_end();
+        let fields: Vec<&[u8]> = body.split(|&b| b == b':').collect();
+        let (head, pairs) = fields.split_at(fields.len().min(6));
+        let kept: Vec<&[u8]> = pairs.chunks(2).filter(|p| p[0] != b"90000001").flatten().copied().collect();
+        if !kept.is_empty() {
+            out.extend(head.join(&b':'));
+            out.push(b':');
+            out.extend(kept.join(&b':'));
+            out.extend_from_slice(&line[body.len()..]);
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,68 @@
+//! A trace out of nothing but a table of bursts.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use likewise::table::BurstTable;
+
+use super::{marks, push_marks};
+use crate::paraver::RUNNING;
+use crate::paraver::records::Who;
+
+/// Ids reach no further than this times the number of threads that have
+/// bursts: the header lists every task, so that one large id would fill disks.
+const MAX_SPARSITY: u64 = 1 << 10;
+
+pub(super) fn write_trace(out: &mut impl Write, table: &BurstTable, values: &[u32]) -> io::Result<()> {
+    let (threads, marks) = marks(table, values, 1);
+    let (header, cpus) = header(table, &threads)?;
+    writeln!(out, "{header}")?;
+    let mut order: Vec<usize> = (0..table.len()).collect();
+    order.sort_by_key(|&i| table.begin[i]);
+    let mut text = Vec::new();
+    let mut next = 0;
+    for i in order {
+        let due = next + marks[next..].partition_point(|m| m.time <= table.begin[i].0);
+        push_marks(&mut text, &marks[next..due], &cpus);
+        next = due;
+        let who = Who { app: table.app[i], task: table.task[i], thread: table.thread[i] };
+        let place = threads.binary_search(&who).expect("its thread was listed");
+        let Who { app, task, thread } = who;
+        let (begin, end) = (table.begin[i].0, table.end(i).0);
+        writeln!(text, "1:{}:{app}:{task}:{thread}:{begin}:{end}:{RUNNING}", cpus[place].0)?;
+        if text.len() > 1 << 16 {
+            out.write_all(&text)?;
+            text.clear();
+        }
+    }
+    push_marks(&mut text, &marks[next..], &cpus);
+    out.write_all(&text)
+}
+
+type Cpus = Vec<(u32, Who)>;
+
+fn header(table: &BurstTable, threads: &[Who]) -> io::Result<(String, Cpus)> {
+    let mut largest: BTreeMap<u32, BTreeMap<u32, u32>> = BTreeMap::new();
+    for who in threads {
+        let thread = largest.entry(who.app).or_default().entry(who.task).or_default();
+        *thread = who.thread.max(*thread);
+    }
+    let apps = largest.keys().next_back().copied().unwrap_or(0);
+    let listed = |tasks: &BTreeMap<u32, u32>| u64::from(tasks.keys().next_back().copied().unwrap_or(0));
+    let tasks = largest.values().map(listed).sum::<u64>() + u64::from(apps);
+    if tasks > MAX_SPARSITY * threads.len() as u64 {
+        return Err(io::Error::other("task ids reach too far beyond their number for a Paraver header"));
+    }
+    let end = (0..table.len()).map(|i| table.end(i).0).max().unwrap_or(0);
+    let n = threads.len();
+    // No date: the same input gives the same bytes.
+    let mut text = format!("#Paraver (01/01/1970 at 00:00):{end}_ns:1({n}):{apps}");
+    for app in 1..=apps {
+        let tasks = largest.get(&app);
+        let last = tasks.map_or(0, listed);
+        let threads = |task| tasks.and_then(|t| t.get(&task)).copied().unwrap_or(1);
+        let list: Vec<String> = (1..=last as u32).map(|task| format!("{}:1", threads(task))).collect();
+        text.push_str(&format!(":{last}({})", list.join(",")));
+    }
+    Ok((text, (1..).zip(threads.iter().copied()).collect()))
+}

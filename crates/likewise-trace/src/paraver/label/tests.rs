@@ -1,0 +1,88 @@
+use super::*;
+use crate::paraver::header::TimeUnit;
+use crate::read::{ReadOptions, read_bursts};
+use likewise::table::Nanos;
+
+const TRACE: &str = "#Paraver (x):100_ns:1(2):1:2(1:1,1:1),1\nc:1:1:2:1:2\n\
+    1:5:1:1:1:0:10:1\n1:6:1:2:1:0:10:15\n2:5:1:1:1:10:42000050:7\n1:5:1:1:1:10:30:1\n\
+    2:5:1:1:1:30:42000050:9:90000001:3\n1:5:1:1:1:30:100:15\n2:5:1:1:1:99:90000001:3";
+
+fn labelled(dir: &Path, name: &str, text: &[u8]) -> String {
+    let input = dir.join(name);
+    fs::write(&input, text).unwrap();
+    let trace = read_bursts(&input, &ReadOptions::default()).unwrap();
+    let values: Vec<u32> = (0..trace.table.len()).map(|i| 6 + i as u32 % 2).collect();
+    let legend = legend(2, |_| [1, 2, 3]);
+    write_labelled(&input, &dir.join("out"), &trace.table, &values, &legend, false).unwrap();
+    fs::read_to_string(dir.join("out.prv")).unwrap()
+}
+
+#[test]
+fn events_stand_before_records_of_their_time() {
+    let dir = tempfile::tempdir().unwrap();
+    let expected = "#Paraver (x):100_ns:1(2):1:2(1:1,1:1),1\nc:1:1:2:1:2\n\
+        2:5:1:1:1:0:90000001:6\n1:5:1:1:1:0:10:1\n1:6:1:2:1:0:10:15\n\
+        2:5:1:1:1:10:90000001:0:90000001:7\n2:5:1:1:1:10:42000050:7\n1:5:1:1:1:10:30:1\n\
+        2:5:1:1:1:30:90000001:0\n2:5:1:1:1:30:42000050:9\n1:5:1:1:1:30:100:15\n";
+    assert_eq!(labelled(dir.path(), "in.prv", TRACE.as_bytes()), expected);
+    assert!(!dir.path().join("out.row").exists());
+    assert!(fs::read_to_string(dir.path().join("out.pcf")).unwrap().contains("Cluster 2"));
+    assert_eq!(labelled(dir.path(), "in2.prv", expected.as_bytes()), expected);
+}
+
+#[test]
+fn a_table_of_bursts_becomes_a_trace() {
+    let dir = tempfile::tempdir().unwrap();
+    let csv = b"task,thread,begin_ns,duration_ns\n1,1,0,5\n1,1,5,4\n3,2,1,8\n";
+    let text = labelled(dir.path(), "in.csv", csv);
+    let expected = "#Paraver (01/01/1970 at 00:00):9_ns:1(2):1:3(1:1,1:1,2:1)\n\
+        2:1:1:1:1:0:90000001:6\n1:1:1:1:1:0:5:1\n2:2:1:3:2:1:90000001:6\n1:2:1:3:2:1:9:1\n\
+        2:1:1:1:1:5:90000001:0:90000001:7\n1:1:1:1:1:5:9:1\n2:1:1:1:1:9:90000001:0\n2:2:1:3:2:9:90000001:0\n";
+    assert_eq!(text, expected);
+    let sparse = b"task,thread,begin_ns,duration_ns\n4000000000,1,0,5\n";
+    fs::write(dir.path().join("s.csv"), sparse).unwrap();
+    let table = read_bursts(&dir.path().join("s.csv"), &ReadOptions::default()).unwrap().table;
+    let error = write_labelled(&dir.path().join("s.csv"), &dir.path().join("s"), &table, &[6], &[], false);
+    assert!(error.unwrap_err().to_string().contains("too far"));
+    assert!(!dir.path().join("s.prv").exists() && !dir.path().join("s.pcf").exists());
+}
+
+#[test]
+fn out_of_order_input_gets_every_event_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut lines = Vec::new();
+    for piece in [2u64, 0, 1, 3] {
+        for i in 0..20_000 {
+            let t = (piece * 20_000 + i) * 10;
+            lines.push(format!("1:1:1:1:1:{t}:{}:{}\n", t + 10, 1 + i % 2));
+        }
+    }
+    let text = format!("#Paraver (x):800000_ns:1(1):1:1(1:1)\n{}", lines.concat());
+    let out = labelled(dir.path(), "in.prv", text.as_bytes());
+    let count = |needle: &str| out.matches(needle).count();
+    assert_eq!(count(":90000001:0\n") + count(":90000001:0:"), 40_000);
+    assert_eq!(count(":90000001:6") + count(":90000001:7"), 40_000);
+    let events = ReadOptions { burst_events: vec![CLUSTER_EVENT], ..ReadOptions::default() };
+    let back = read_bursts(&dir.path().join("out.prv"), &events).unwrap().table;
+    let states = read_bursts(&dir.path().join("in.prv"), &ReadOptions::default()).unwrap().table;
+    assert_eq!((back.begin, back.duration), (states.begin, states.duration));
+}
+
+#[test]
+fn blocks_do_not_change_what_is_put_in() {
+    let table = BurstTable {
+        app: vec![1; 3],
+        task: vec![1, 1, 2],
+        thread: vec![1; 3],
+        begin: vec![Nanos(0), Nanos(4), Nanos(2)],
+        duration: vec![Nanos(4), Nanos(0), Nanos(5)],
+        counters: Vec::new(),
+    };
+    let (threads, marks) = marks(&table, &[6, 7, 8], TimeUnit::Nanoseconds.nanos());
+    let times: Vec<(u64, u32, u32)> = marks.iter().map(|m| (m.time, m.thread, m.value)).collect();
+    assert_eq!(times, [(0, 0, 6), (2, 1, 8), (4, 0, 0), (4, 0, 7), (4, 0, 0), (7, 1, 0)]);
+    let cpus: Vec<(u32, Who)> = (1..).zip(threads).collect();
+    let mut out = Vec::new();
+    push_marks(&mut out, &marks[2..5], &cpus);
+    assert_eq!(out, b"2:1:1:1:1:4:90000001:0:90000001:7:90000001:0\n");
+}

@@ -1,0 +1,23 @@
+//! Paraver traces: `.prv`, `.pcf`, `.row`.
+
+pub(crate) mod companions;
+pub(crate) mod fold;
+pub(crate) mod header;
+pub(crate) mod info;
+pub mod label;
+pub(crate) mod pcf;
+pub(crate) mod reader;
+pub(crate) mod records;
+pub(crate) mod row;
+pub(crate) mod scan;
+pub(crate) mod sorted;
+pub(crate) mod table;
+
+pub use header::{Header, Task, TimeUnit};
+pub use info::{EventTypeInfo, StateInfo};
+pub use pcf::{EventType, Pcf, counter_name};
+pub use row::Row;
+pub use scan::RecordCounts;
+
+/// State value of a thread that computes.
+pub const RUNNING: u32 = 1;

@@ -1,0 +1,323 @@
+//! Bursts of a Paraver trace, block by block in parallel.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use super::companions::{read_pcf, read_row};
+use super::fold::{Bursts, Fold, SET_CHANGE};
+use super::header::Header;
+use super::records::Who;
+use super::scan::{Scanned, Sink, Threads, scan};
+use super::{RUNNING, sorted, table};
+use crate::bytes::{Input, line_place};
+use crate::error::{Error, ErrorKind, Place, Result};
+use crate::read::{Apps, ReadOptions, ReadReport, Trace};
+
+/// A thread whose records are cut into more pieces than this is in no order
+/// worth speaking of, and is sorted.
+const MAX_PIECES: usize = 1 << 10;
+
+/// What makes a burst, and what a burst carries.
+pub(crate) struct Rules {
+    burst_events: Vec<u32>,
+    counters: Vec<u32>,
+}
+
+impl Rules {
+    pub(crate) fn new(options: &ReadOptions<'_>) -> Self {
+        Self { burst_events: options.burst_events.clone(), counters: options.counters.clone() }
+    }
+
+    /// PAPI, native and uncore counters, and those asked for. Extrae's
+    /// absolute values (43…, 45…, 47…) are no differences to be summed.
+    #[inline]
+    pub(crate) fn is_counter(&self, event_type: u32) -> bool {
+        matches!(event_type / 1_000_000, 42 | 44 | 46) || self.counters.contains(&event_type)
+    }
+}
+
+/// What the records of a thread mean for its bursts.
+pub(crate) trait Steps {
+    /// Whatever was open ends at the latest; with `open` a burst begins that
+    /// ends then, or at the next boundary.
+    fn boundary(&mut self, slot: usize, time: u64, open: Option<Option<u64>>);
+    /// A counter, or [`SET_CHANGE`].
+    fn counter(&mut self, slot: usize, time: u64, event_type: u32, value: i64);
+}
+
+/// Turns records into steps.
+pub(crate) struct Interpreter<'r, S> {
+    pub(crate) rules: &'r Rules,
+    pub(crate) steps: S,
+}
+
+impl<S: Steps> Sink for Interpreter<'_, S> {
+    #[inline]
+    fn state(&mut self, slot: usize, begin: u64, end: Option<u64>, value: u32) {
+        if self.rules.burst_events.is_empty() {
+            self.steps.boundary(slot, begin, (value == RUNNING).then_some(end));
+        }
+    }
+
+    #[inline]
+    fn event(&mut self, slot: usize, time: u64, pairs: &[(u32, i64)]) {
+        for &(event_type, value) in pairs {
+            if event_type == SET_CHANGE || self.rules.is_counter(event_type) {
+                self.steps.counter(slot, time, event_type, value);
+            }
+            if self.rules.burst_events.contains(&event_type) {
+                self.steps.boundary(slot, time, (value != 0).then_some(None));
+            }
+        }
+    }
+}
+
+/// Folds of one block, a new one wherever a thread's time goes backwards.
+#[derive(Default)]
+struct Folding {
+    folds: Vec<(usize, Fold)>,
+    /// Of every slot: its current fold and how many it has.
+    current: Vec<Option<(usize, usize)>>,
+    scrambled: Vec<usize>,
+}
+
+impl Folding {
+    #[inline]
+    fn fold(&mut self, slot: usize, time: u64) -> Option<&mut Fold> {
+        if slot >= self.current.len() {
+            self.current.resize(slot + 1, None);
+        }
+        let (at, pieces) = match self.current[slot] {
+            Some((at, pieces)) if self.folds[at].1.last <= time => (at, pieces),
+            Some((_, MAX_PIECES)) => {
+                self.scrambled.push(slot);
+                self.current[slot] = Some((0, usize::MAX));
+                return None;
+            }
+            Some((_, usize::MAX)) => return None,
+            before => {
+                self.folds.push((slot, Fold::new(time)));
+                (self.folds.len() - 1, before.map_or(0, |(_, pieces)| pieces) + 1)
+            }
+        };
+        self.current[slot] = Some((at, pieces));
+        Some(&mut self.folds[at].1)
+    }
+}
+
+impl Steps for Folding {
+    #[inline]
+    fn boundary(&mut self, slot: usize, time: u64, open: Option<Option<u64>>) {
+        if let Some(fold) = self.fold(slot, time) {
+            fold.cut(time);
+            if let Some(end) = open {
+                fold.open(time, end);
+            }
+        }
+    }
+
+    #[inline]
+    fn counter(&mut self, slot: usize, time: u64, event_type: u32, value: i64) {
+        if let Some(fold) = self.fold(slot, time) {
+            fold.event(time, event_type, value);
+        }
+    }
+}
+
+/// One thread's pieces, in order of the file.
+#[derive(Default)]
+struct Pieces {
+    pieces: Vec<Fold>,
+    scrambled: bool,
+}
+
+impl Pieces {
+    fn add(&mut self, fold: Fold) {
+        let n = self.pieces.len();
+        match self.pieces.last_mut() {
+            _ if self.scrambled => {}
+            Some(last) if last.joins(&fold) => last.append(fold),
+            _ if n >= MAX_PIECES => self.scramble(),
+            _ => self.pieces.push(fold),
+        }
+    }
+
+    fn scramble(&mut self) {
+        self.scrambled = true;
+        self.pieces = Vec::new();
+    }
+
+    /// The bursts, or `None` if the pieces overlap in time.
+    fn join(mut self, end: u64) -> Option<Bursts> {
+        if self.scrambled {
+            return None;
+        }
+        self.pieces.sort_by_key(|fold| (fold.first, fold.last));
+        let mut pieces = self.pieces.into_iter();
+        let mut joined = pieces.next()?;
+        for piece in pieces {
+            if !joined.joins(&piece) {
+                return None;
+            }
+            joined.append(piece);
+        }
+        Some(joined.finish(end))
+    }
+}
+
+/// What was counted and what was wrong, over all blocks.
+pub(crate) struct Records<'p> {
+    path: &'p Path,
+    lenient: bool,
+    pub(crate) report: ReadReport,
+    ended: bool,
+}
+
+impl<'p> Records<'p> {
+    pub(crate) fn new(path: &'p Path, lenient: bool) -> Self {
+        let report = ReadReport { lines: 1, ..ReadReport::default() };
+        Self { path, lenient, report, ended: true }
+    }
+
+    /// Adds a block; its first problem is an error unless lenient.
+    pub(crate) fn add(&mut self, scanned: Scanned) -> Result<()> {
+        let first_unknown = self.report.records.unknown == 0;
+        for (line, kind) in scanned.problems {
+            let error = Error::at(self.path, line_place(self.report.lines, line), kind);
+            if !self.lenient {
+                return Err(error);
+            }
+            if self.report.records.skipped < 3 {
+                self.report.warnings.push(format!("skipped: {error}"));
+            }
+        }
+        if let Some((line, shown)) = scanned.unknown.filter(|_| first_unknown) {
+            let line = self.report.lines + line + 1;
+            let path = self.path.display();
+            self.report.warnings.push(format!("{path}:{line}: unknown kind of record, not read: {shown}"));
+        }
+        self.report.records.add(&scanned.counts);
+        self.report.lines += scanned.lines;
+        if scanned.lines > 0 {
+            self.ended = scanned.ended;
+        }
+        Ok(())
+    }
+
+    /// After the last block; a cut gzip is a warning if lenient.
+    pub(crate) fn end(&mut self, done: Result<()>) -> Result<()> {
+        match done {
+            Err(error)
+                if self.lenient
+                    && matches!(*error.kind, ErrorKind::GzipEndsEarly(_) | ErrorKind::GzipDamaged(..)) =>
+            {
+                self.report.warnings.push(error.to_string());
+            }
+            other => other?,
+        }
+        if !self.ended {
+            let path = self.path.display();
+            self.report.warnings.push(format!("{path}: the last line has no end; the file may have been cut"));
+        }
+        Ok(())
+    }
+}
+
+/// Takes the header off.
+pub(crate) fn open(input: &mut Input) -> Result<Header> {
+    let line = input.take_line()?;
+    Header::parse(&line).map_err(|kind| Error::at(input.path(), Place::Line(1), kind))
+}
+
+/// The bursts of every thread that has any, by thread.
+pub(crate) type ByThread = BTreeMap<Who, Bursts>;
+
+/// Reads a trace whose first bytes are those of one.
+pub(crate) fn read(mut input: Input, options: &ReadOptions<'_>, block: usize) -> Result<Trace> {
+    let path = input.path().to_owned();
+    let repeatable = input.repeatable();
+    let consumed = input.consumed();
+    let header = open(&mut input)?;
+    if let Apps::One(asked) = options.apps
+        && (asked == 0 || asked as usize > header.apps.len())
+    {
+        let there = header.apps.len();
+        return Err(Error::at(&path, Place::Line(1), ErrorKind::NoSuchApplication { asked, there }));
+    }
+    let rules = Rules::new(options);
+    let mut records = Records::new(&path, options.lenient);
+    let pieces = read_pieces(input, &header, &rules, options, block, &mut records)?;
+
+    // A state may end after the time the header claims, but not before.
+    let end = header.end.0 / header.unit.nanos();
+    let mut threads = ByThread::new();
+    let mut disordered = Vec::new();
+    for (who, pieces) in pieces {
+        match pieces.join(end) {
+            Some(bursts) if bursts.begin.is_empty() => {}
+            Some(bursts) => drop(threads.insert(who, bursts)),
+            None => disordered.push(who),
+        }
+    }
+    if let Some(&Who { app, task, thread }) = disordered.first() {
+        if !repeatable {
+            return Err(Error::whole(&path, ErrorKind::UnsortedPipe { app, task, thread }));
+        }
+        threads.extend(sorted::read(&path, &header, &rules, options, block, &disordered)?);
+        threads.retain(|_, bursts| !bursts.begin.is_empty());
+    }
+    choose(&mut threads, options.apps);
+
+    let mut report = records.report;
+    report.bytes = consumed.load(std::sync::atomic::Ordering::Relaxed);
+    let pcf = read_pcf(&path, &header, &mut report.warnings);
+    let row = read_row(&path, &header, &mut report.warnings);
+    let table = table::build(threads, header.unit, &pcf, &mut report.warnings)
+        .map_err(|kind| Error::whole(&path, kind))?;
+    Ok(Trace { table, header: Some(header), pcf, row, report })
+}
+
+fn read_pieces(
+    input: Input,
+    header: &Header,
+    rules: &Rules,
+    options: &ReadOptions<'_>,
+    block: usize,
+    records: &mut Records<'_>,
+) -> Result<BTreeMap<Who, Pieces>> {
+    let mut pieces: BTreeMap<Who, Pieces> = BTreeMap::new();
+    let work = |bytes: &[u8]| {
+        let mut threads = Threads::new(header);
+        let mut interpreter = Interpreter { rules, steps: Folding::default() };
+        let scanned = scan(bytes, &mut threads, options.lenient, &mut interpreter);
+        (scanned, threads.who, interpreter.steps)
+    };
+    let done = input.for_each_block(block, options.progress, work, |(scanned, who, folding)| {
+        records.add(scanned)?;
+        for (slot, fold) in folding.folds {
+            pieces.entry(who[slot]).or_default().add(fold);
+        }
+        for slot in folding.scrambled {
+            pieces.entry(who[slot]).or_default().scramble();
+        }
+        Ok(())
+    });
+    records.end(done)?;
+    if let Apps::One(app) = options.apps {
+        pieces.retain(|who, _| who.app == app);
+    }
+    Ok(pieces)
+}
+
+/// Leaves only the applications asked for.
+fn choose(threads: &mut ByThread, apps: Apps) {
+    let first = threads.keys().next().map(|who| who.app);
+    threads.retain(|who, _| match apps {
+        Apps::All => true,
+        Apps::One(app) => who.app == app,
+        Apps::First => Some(who.app) == first,
+    });
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,367 @@
+//! One line of a Paraver trace.
+//!
+//! Numbers are read eight digits at a time, which is what most fields of a
+//! trace have: the type of an event, the time since the last one, a counter.
+
+use crate::error::{ErrorKind, found};
+
+/// A thread by its ids, all from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Who {
+    pub(crate) app: u32,
+    pub(crate) task: u32,
+    pub(crate) thread: u32,
+}
+
+/// A record; the pairs of an event are put into a buffer beside it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Record {
+    /// `1:cpu:app:task:thread:begin:end:state`; no end where it is −1.
+    State { who: Who, begin: u64, end: Option<u64>, value: u32 },
+    /// `2:cpu:app:task:thread:time:type:value[:type:value…]`.
+    Event { who: Who, time: u64 },
+    /// `3:cpu:app:task:thread:lsend:psend:cpu:app:task:thread:lrecv:precv:size:tag`.
+    Communication { from: Who, to: Who, size: u64 },
+    /// `4:…`, obsolete.
+    GlobalOperation,
+    /// `c:…`, `C:…`, `i:…`, `I:…`.
+    Communicator,
+    /// `#…`.
+    Comment,
+    /// An empty line.
+    Blank,
+    /// Anything else.
+    Unknown,
+}
+
+/// Reads one line without its end. `pairs` receives an event's types and
+/// values, in order.
+pub(crate) fn parse(line: &[u8], pairs: &mut Vec<(u32, i64)>) -> Result<Record, ErrorKind> {
+    let line = match line {
+        [rest @ .., b'\r'] => rest,
+        _ => line,
+    };
+    let mut fields = Fields { line, pos: 2 };
+    match line {
+        [b'1', b':', ..] => state(&mut fields),
+        [b'2', b':', ..] => event(&mut fields, pairs),
+        [b'3', b':', ..] => communication(&mut fields),
+        [b'1' | b'2' | b'3'] => {
+            fields.pos = 1;
+            Err(fields.expected("':' and the fields of the record", 1))
+        }
+        [b'4', b':', ..] => Ok(Record::GlobalOperation),
+        [b'c' | b'C' | b'i' | b'I', b':', ..] => Ok(Record::Communicator),
+        [b'#', ..] => Ok(Record::Comment),
+        _ if line.trim_ascii().is_empty() => Ok(Record::Blank),
+        _ => Ok(Record::Unknown),
+    }
+}
+
+/// The time that orders a record in the file: a state's begin, an event's
+/// time, the physical send of a communication; `None` for other lines.
+pub(crate) fn time_of(line: &[u8]) -> Option<u64> {
+    let colons = match line {
+        [b'1' | b'2', b':', ..] => 5,
+        [b'3', b':', ..] => 6,
+        _ => return None,
+    };
+    let mut fields = Fields { line, pos: 0 };
+    let mut left = colons;
+    while left > 0 {
+        let rest = line.get(fields.pos..)?;
+        fields.pos += rest.iter().position(|&b| b == b':')? + 1;
+        left -= 1;
+    }
+    fields.digits()
+}
+
+/// CPU and thread of a state or event line.
+pub(crate) fn cpu_and_thread(line: &[u8]) -> Option<(u32, Who)> {
+    if !matches!(line, [b'1' | b'2', b':', ..]) {
+        return None;
+    }
+    let mut fields = Fields { line, pos: 2 };
+    Some((fields.small("").ok()?, fields.who().ok()?))
+}
+
+fn state(fields: &mut Fields<'_>) -> Result<Record, ErrorKind> {
+    fields.unsigned("a CPU")?;
+    let who = fields.who()?;
+    let begin = fields.unsigned("a begin time")?;
+    let end = if fields.line[fields.pos.min(fields.line.len())..].starts_with(b"-1:") {
+        fields.pos += 3;
+        None
+    } else {
+        Some(fields.unsigned("an end time")?)
+    };
+    let value = fields.last("a state")?;
+    let value = u32::try_from(value).map_err(|_| fields.expected("a state", fields.pos))?;
+    match end {
+        Some(end) if end < begin => Err(ErrorKind::Backwards { begin, end }),
+        _ => Ok(Record::State { who, begin, end, value }),
+    }
+}
+
+fn event(fields: &mut Fields<'_>, pairs: &mut Vec<(u32, i64)>) -> Result<Record, ErrorKind> {
+    fields.unsigned("a CPU")?;
+    let who = fields.who()?;
+    let time = fields.unsigned("a time")?;
+    pairs.clear();
+    loop {
+        let event_type = fields.small("an event type")?;
+        let value = fields.signed("an event value")?;
+        pairs.push((event_type, value));
+        if fields.pos >= fields.line.len() {
+            return Ok(Record::Event { who, time });
+        }
+        fields.colon("':' or the end of the line")?;
+    }
+}
+
+fn communication(fields: &mut Fields<'_>) -> Result<Record, ErrorKind> {
+    let mut side = |time: &str| -> Result<Who, ErrorKind> {
+        fields.unsigned("a CPU")?;
+        let who = fields.who()?;
+        fields.signed(time)?;
+        fields.colon("':'")?;
+        fields.signed(time)?;
+        fields.colon("':'")?;
+        Ok(who)
+    };
+    let from = side("a send time")?;
+    let to = side("a receive time")?;
+    let size = fields.unsigned("a size")?;
+    fields.signed("a tag")?;
+    if fields.pos < fields.line.len() {
+        return Err(fields.expected("the end of the line", fields.pos));
+    }
+    Ok(Record::Communication { from, to, size })
+}
+
+struct Fields<'a> {
+    line: &'a [u8],
+    /// May be past the end by one, after a last field.
+    pos: usize,
+}
+
+const POWERS: [u64; 9] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
+
+impl Fields<'_> {
+    /// Up to eight bytes from `pos`, the first in the lowest byte, zeros
+    /// after the end of the line.
+    #[inline]
+    fn word(&self) -> u64 {
+        match self.line.get(self.pos..self.pos + 8) {
+            Some(bytes) => u64::from_le_bytes(bytes.try_into().expect("eight bytes")),
+            None => {
+                let rest = self.line.get(self.pos..).unwrap_or_default();
+                let mut bytes = [0; 8];
+                bytes[..rest.len()].copy_from_slice(rest);
+                u64::from_le_bytes(bytes)
+            }
+        }
+    }
+
+    /// A run of decimal digits; `None` if there is none or it exceeds `u64`.
+    #[inline]
+    fn digits(&mut self) -> Option<u64> {
+        let (mut value, n) = eight_digits(self.word());
+        if n == 0 {
+            return None;
+        }
+        self.pos += n;
+        if n < 8 {
+            return Some(value);
+        }
+        loop {
+            let (more, n) = eight_digits(self.word());
+            self.pos += n;
+            value = value.checked_mul(POWERS[n])?.checked_add(more)?;
+            if n < 8 {
+                return Some(value);
+            }
+        }
+    }
+
+    #[inline]
+    fn colon(&mut self, what: &str) -> Result<(), ErrorKind> {
+        if self.line.get(self.pos) == Some(&b':') {
+            self.pos += 1;
+            Ok(())
+        } else {
+            Err(self.expected(what, self.pos))
+        }
+    }
+
+    /// A number and the colon after it.
+    #[inline]
+    fn unsigned(&mut self, what: &str) -> Result<u64, ErrorKind> {
+        let start = self.pos;
+        match self.digits() {
+            Some(value) if self.line.get(self.pos) == Some(&b':') => {
+                self.pos += 1;
+                Ok(value)
+            }
+            _ => Err(self.expected(what, start)),
+        }
+    }
+
+    #[inline]
+    fn small(&mut self, what: &str) -> Result<u32, ErrorKind> {
+        let start = self.pos;
+        let value = self.unsigned(what)?;
+        u32::try_from(value).map_err(|_| self.expected(what, start))
+    }
+
+    #[inline]
+    fn who(&mut self) -> Result<Who, ErrorKind> {
+        let app = self.small("an application")?;
+        let task = self.small("a task")?;
+        let thread = self.small("a thread")?;
+        Ok(Who { app, task, thread })
+    }
+
+    /// A number that ends the line.
+    #[inline]
+    fn last(&mut self, what: &str) -> Result<u64, ErrorKind> {
+        let start = self.pos;
+        match self.digits() {
+            Some(value) if self.pos >= self.line.len() => Ok(value),
+            _ => Err(self.expected(what, start)),
+        }
+    }
+
+    /// A number with an optional sign; what follows is not looked at.
+    /// Addresses above 2^63 are written without a sign and wrap.
+    #[inline]
+    fn signed(&mut self, what: &str) -> Result<i64, ErrorKind> {
+        let start = self.pos;
+        let negative = self.line.get(start) == Some(&b'-');
+        self.pos += usize::from(negative);
+        let value = match self.digits() {
+            Some(value) if !negative => Some(value.cast_signed()),
+            Some(value) if value <= 1 << 63 => Some(value.cast_signed().wrapping_neg()),
+            _ => None,
+        };
+        match (value, self.line.get(self.pos)) {
+            (Some(value), None | Some(b':')) => Ok(value),
+            _ => Err(self.expected(what, start)),
+        }
+    }
+
+    #[cold]
+    fn expected(&self, what: &str, start: usize) -> ErrorKind {
+        let rest = self.line.get(start..).unwrap_or_default();
+        let end = rest.iter().position(|&b| b == b':').unwrap_or(rest.len());
+        let found = match (rest.is_empty(), end) {
+            (true, _) => "the end of the line".to_owned(),
+            (_, 0) => "nothing".to_owned(),
+            _ => found(&rest[..end]),
+        };
+        ErrorKind::Expected { what: what.to_owned(), found }
+    }
+}
+
+/// The decimal digits that `word` begins with (lowest byte first): their
+/// value, and how many there are, 0 to 8.
+#[inline]
+fn eight_digits(word: u64) -> (u64, usize) {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    let t = word ^ (0x30 * ONES);
+    // A byte above 9 sets its high bit; carries reach only bytes behind it.
+    let others = (t.wrapping_add(0x76 * ONES) | t) & (0x80 * ONES);
+    let n = (others.trailing_zeros() / 8) as usize;
+    if n == 0 {
+        return (0, 0);
+    }
+    // Leading zeros instead of the bytes that are no digits, then pairs,
+    // fours and eights at once.
+    let t = t << (64 - 8 * n);
+    let t = (t.wrapping_mul(10).wrapping_add(t >> 8)) & 0x00ff_00ff_00ff_00ff;
+    let t = (t.wrapping_mul(100).wrapping_add(t >> 16)) & 0x0000_ffff_0000_ffff;
+    let t = (t.wrapping_mul(10_000).wrapping_add(t >> 32)) & 0xffff_ffff;
+    (t, n)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn read(line: &str) -> Result<(Record, Vec<(u32, i64)>), String> {
+        let mut pairs = Vec::new();
+        parse(line.as_bytes(), &mut pairs).map(|r| (r, pairs)).map_err(|e| e.to_string())
+    }
+
+    #[test]
+    fn reads_each_kind() {
+        let who = Who { app: 1, task: 2, thread: 3 };
+        let state = Record::State { who, begin: 10, end: Some(20), value: 1 };
+        assert_eq!(read("1:0:1:2:3:10:20:1").unwrap().0, state);
+        assert_eq!(read("1:0:1:2:3:10:20:1\r").unwrap().0, state);
+        let open = Record::State { who, begin: 10, end: None, value: 7 };
+        assert_eq!(read("1:0:1:2:3:10:-1:7").unwrap().0, open);
+        let (event, pairs) =
+            read("2:1:1:2:3:10:42000050:-5:42000050:18446744073709551615:1:-9223372036854775808").unwrap();
+        assert_eq!(event, Record::Event { who, time: 10 });
+        assert_eq!(pairs, [(42000050, -5), (42000050, -1), (1, i64::MIN)]);
+        let comm = Record::Communication { from: who, to: Who { app: 1, task: 1, thread: 1 }, size: 99 };
+        assert_eq!(read("3:1:1:2:3:5:6:1:1:1:1:-1:8:99:-2").unwrap().0, comm);
+        assert_eq!(read("c:1:1:-1").unwrap().0, Record::Communicator);
+        assert_eq!(read("# note").unwrap().0, Record::Comment);
+        assert_eq!(read("4:1").unwrap().0, Record::GlobalOperation);
+        assert_eq!(read("12:1:2").unwrap().0, Record::Unknown);
+        assert_eq!(read("  ").unwrap().0, Record::Blank);
+    }
+
+    #[test]
+    fn says_what_it_expected() {
+        for (line, error) in [
+            ("1", "expected ':' and the fields of the record, found the end of the line"),
+            ("1:1:1:1:1:abc:3:1", "expected a begin time, found 'abc'"),
+            ("1:1:1:1:1:5:3:1", "time goes backwards: the record begins at 5 and ends at 3"),
+            ("1:1:1:1:1:5:9", "expected an end time, found '9'"),
+            ("1:1:1:1:1:5:9:", "expected a state, found the end of the line"),
+            ("1:1:1:1:1:5:9:1:2", "expected a state, found '1'"),
+            ("1:1:99999999999:1:1:5:9:1", "expected an application, found '99999999999'"),
+            ("1:1:1:1:1:99999999999999999999:9:1", "expected a begin time, found '99999999999999999999'"),
+            ("2:1:1:1:1:5", "expected a time, found '5'"),
+            ("2:1:1:1:1:5:7", "expected an event type, found '7'"),
+            ("2:1:1:1:1:5:7:", "expected an event value, found the end of the line"),
+            ("2:1:1:1:1:5:7:8:9", "expected an event type, found '9'"),
+            ("2:1:1:1:1:5:7:8x", "expected an event value, found '8x'"),
+            ("3:1:1:1:1:5:6:1:1:1:1:7:8:99", "expected a size, found '99'"),
+        ] {
+            let said = read(line).unwrap_err();
+            assert!(said.starts_with(error), "{line}: {said}");
+        }
+    }
+
+    #[test]
+    fn finds_the_time_that_orders_a_line() {
+        assert_eq!(time_of(b"1:1:1:1:1:5:9:1"), Some(5));
+        assert_eq!(time_of(b"2:1:1:1:1:123456789012:9:1"), Some(123_456_789_012));
+        assert_eq!(time_of(b"3:1:1:1:1:5:6:1:1:1:1:7:8:99:0"), Some(6));
+        assert_eq!(time_of(b"c:1:1:1"), None);
+        assert_eq!(time_of(b"2:1:1"), None);
+    }
+
+    proptest! {
+        #[test]
+        fn digits_agree_with_the_standard_library(text in "[0-9]{0,22}[:\n\r/a-z\u{80}-\u{ff}]{0,9}") {
+            let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+            let mut fields = Fields { line: text.as_bytes(), pos: 0 };
+            prop_assert_eq!(fields.digits(), text[..digits].parse::<u64>().ok());
+        }
+
+        #[test]
+        fn arbitrary_lines_never_panic(line in proptest::collection::vec(any::<u8>(), 0..60), kind in 0..4usize) {
+            let mut text = [&b""[..], b"1:", b"2:1:", b"3:1:1"][kind].to_vec();
+            text.extend(line);
+            let _ = parse(&text, &mut Vec::new());
+            let _ = time_of(&text);
+            let _ = cpu_and_thread(&text);
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! All records of a block, handed to a sink.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasher, Hasher, RandomState};
+
+use memchr::memchr;
+
+use super::header::Header;
+use super::records::{Record, Who, parse};
+use crate::error::{ErrorKind, found};
+
+/// Who wants the records of a block. `slot` numbers the block's threads in
+/// order of appearance.
+pub(crate) trait Sink {
+    fn state(&mut self, slot: usize, begin: u64, end: Option<u64>, value: u32);
+    fn event(&mut self, slot: usize, time: u64, pairs: &[(u32, i64)]);
+    fn communication(&mut self, _size: u64) {}
+}
+
+/// How many records there are of each kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RecordCounts {
+    /// State records.
+    pub states: u64,
+    /// Event records, each with one or more pairs of type and value.
+    pub events: u64,
+    /// Pairs of type and value in all event records.
+    pub event_pairs: u64,
+    /// Communications.
+    pub communications: u64,
+    /// Communicator definitions.
+    pub communicators: u64,
+    /// Lines that begin with `#`, the header not counted.
+    pub comments: u64,
+    /// Obsolete global operations, which are not read.
+    pub global_operations: u64,
+    /// Lines of no known kind, which are not read.
+    pub unknown: u64,
+    /// Malformed records, which `--lenient` left out.
+    pub skipped: u64,
+}
+
+impl RecordCounts {
+    pub(crate) fn add(&mut self, other: &RecordCounts) {
+        self.states += other.states;
+        self.events += other.events;
+        self.event_pairs += other.event_pairs;
+        self.communications += other.communications;
+        self.communicators += other.communicators;
+        self.comments += other.comments;
+        self.global_operations += other.global_operations;
+        self.unknown += other.unknown;
+        self.skipped += other.skipped;
+    }
+
+    /// Records of all kinds together.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.states + self.events + self.communications + self.global_operations + self.unknown
+    }
+}
+
+/// What a block held besides what the sink took.
+#[derive(Debug, Default)]
+pub(crate) struct Scanned {
+    pub(crate) counts: RecordCounts,
+    pub(crate) lines: u64,
+    /// The malformed lines (from 0): without `lenient` the first, else the
+    /// first few.
+    pub(crate) problems: Vec<(u64, ErrorKind)>,
+    /// The first line of unknown kind, and how it begins.
+    pub(crate) unknown: Option<(u64, String)>,
+    /// Whether the last line has its end.
+    pub(crate) ended: bool,
+}
+
+/// At most so many malformed lines are described.
+const MAX_PROBLEMS: usize = 3;
+
+/// The threads of a block, each numbered at its first record.
+pub(crate) struct Threads<'h> {
+    header: &'h Header,
+    slots: HashMap<Who, usize, QuickState>,
+    pub(crate) who: Vec<Who>,
+    last: Option<(Who, usize)>,
+}
+
+impl<'h> Threads<'h> {
+    pub(crate) fn new(header: &'h Header) -> Self {
+        Self { header, slots: HashMap::default(), who: Vec::new(), last: None }
+    }
+
+    #[inline]
+    fn slot(&mut self, who: Who) -> Result<usize, ErrorKind> {
+        if let Some((last, slot)) = self.last
+            && last == who
+        {
+            return Ok(slot);
+        }
+        let slot = match self.slots.get(&who) {
+            Some(&slot) => slot,
+            None => self.add(who)?,
+        };
+        self.last = Some((who, slot));
+        Ok(slot)
+    }
+
+    #[cold]
+    fn add(&mut self, who: Who) -> Result<usize, ErrorKind> {
+        let Who { app, task, thread } = who;
+        if !self.header.declares(app, task, thread) {
+            return Err(ErrorKind::UnknownThread { app, task, thread });
+        }
+        let slot = self.who.len();
+        self.who.push(who);
+        self.slots.insert(who, slot);
+        Ok(slot)
+    }
+}
+
+/// Reads every line of `block`. Stops at a malformed one unless `lenient`.
+pub(crate) fn scan(block: &[u8], threads: &mut Threads<'_>, lenient: bool, sink: &mut impl Sink) -> Scanned {
+    let mut scanned = Scanned { ended: block.ends_with(b"\n"), ..Scanned::default() };
+    let mut pairs = Vec::new();
+    let mut pos = 0;
+    while pos < block.len() {
+        let rest = &block[pos..];
+        let end = memchr(b'\n', rest);
+        let line = &rest[..end.unwrap_or(rest.len())];
+        pos += line.len() + 1;
+        let done = parse(line, &mut pairs)
+            .and_then(|record| deliver(record, line, &pairs, threads, sink, &mut scanned));
+        if let Err(kind) = done {
+            let kind = if end.is_none() { truncated(kind) } else { kind };
+            scanned.counts.skipped += 1;
+            if scanned.problems.len() < MAX_PROBLEMS {
+                scanned.problems.push((scanned.lines, kind));
+            }
+            if !lenient {
+                return scanned;
+            }
+        }
+        scanned.lines += 1;
+    }
+    scanned
+}
+
+#[inline]
+fn deliver(
+    record: Record,
+    line: &[u8],
+    pairs: &[(u32, i64)],
+    threads: &mut Threads<'_>,
+    sink: &mut impl Sink,
+    scanned: &mut Scanned,
+) -> Result<(), ErrorKind> {
+    let counts = &mut scanned.counts;
+    match record {
+        Record::State { who, begin, end, value } => {
+            let slot = threads.slot(who)?;
+            counts.states += 1;
+            sink.state(slot, begin, end, value);
+        }
+        Record::Event { who, time } => {
+            let slot = threads.slot(who)?;
+            counts.events += 1;
+            counts.event_pairs += pairs.len() as u64;
+            sink.event(slot, time, pairs);
+        }
+        Record::Communication { from, to, size } => {
+            threads.slot(from)?;
+            threads.slot(to)?;
+            counts.communications += 1;
+            sink.communication(size);
+        }
+        Record::GlobalOperation => counts.global_operations += 1,
+        Record::Communicator => counts.communicators += 1,
+        Record::Comment => counts.comments += 1,
+        Record::Blank => {}
+        Record::Unknown => {
+            counts.unknown += 1;
+            if scanned.unknown.is_none() {
+                scanned.unknown = Some((scanned.lines, found(&line[..line.len().min(30)])));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What was wrong with a last line that has no end.
+fn truncated(kind: ErrorKind) -> ErrorKind {
+    match kind {
+        ErrorKind::Expected { .. } => ErrorKind::Truncated(kind.to_string()),
+        other => other,
+    }
+}
+
+/// Hashes three ids by multiplying and folding, seeded per process so that
+/// no file can aim for collisions.
+#[derive(Clone)]
+struct QuickState(u64);
+
+impl Default for QuickState {
+    fn default() -> Self {
+        use std::sync::OnceLock;
+        static SEED: OnceLock<u64> = OnceLock::new();
+        Self(*SEED.get_or_init(|| RandomState::new().hash_one(0) | 1))
+    }
+}
+
+impl BuildHasher for QuickState {
+    type Hasher = Quick;
+    fn build_hasher(&self) -> Quick {
+        Quick { state: self.0, seed: self.0 }
+    }
+}
+
+struct Quick {
+    state: u64,
+    seed: u64,
+}
+
+impl Hasher for Quick {
+    fn finish(&self) -> u64 {
+        self.state
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.write_u32(u32::from(byte));
+        }
+    }
+
+    #[inline]
+    fn write_u32(&mut self, value: u32) {
+        let wide = u128::from(self.state ^ u64::from(value)) * u128::from(self.seed);
+        self.state = (wide as u64) ^ ((wide >> 64) as u64);
+    }
+}

@@ -1,0 +1,86 @@
+//! The second reading, for threads whose records are in no order.
+//!
+//! Takes memory for every record of those threads, which the first reading
+//! does not; only traces that no tracer writes come here.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use super::fold::Fold;
+use super::header::Header;
+use super::reader::{ByThread, Interpreter, Records, Rules, Steps, open};
+use super::records::Who;
+use super::scan::{Threads, scan};
+use crate::bytes::Input;
+use crate::error::Result;
+use crate::read::ReadOptions;
+
+enum Step {
+    Boundary(Option<Option<u64>>),
+    Counter(u32, i64),
+}
+
+/// Every step of a block, with its thread's slot and its time.
+#[derive(Default)]
+struct Raw(Vec<(usize, u64, Step)>);
+
+impl Steps for Raw {
+    fn boundary(&mut self, slot: usize, time: u64, open: Option<Option<u64>>) {
+        self.0.push((slot, time, Step::Boundary(open)));
+    }
+
+    fn counter(&mut self, slot: usize, time: u64, event_type: u32, value: i64) {
+        self.0.push((slot, time, Step::Counter(event_type, value)));
+    }
+}
+
+/// Reads the bursts of `wanted` threads by sorting their records by time;
+/// records of one time keep their order.
+pub(crate) fn read(
+    path: &Path,
+    header: &Header,
+    rules: &Rules,
+    options: &ReadOptions<'_>,
+    block: usize,
+    wanted: &[Who],
+) -> Result<ByThread> {
+    let mut input = Input::open(path)?;
+    open(&mut input)?;
+    let wanted: BTreeSet<Who> = wanted.iter().copied().collect();
+    let mut steps: std::collections::BTreeMap<Who, Vec<(u64, Step)>> = std::collections::BTreeMap::new();
+    let mut records = Records::new(path, options.lenient);
+    let work = |bytes: &[u8]| {
+        let mut threads = Threads::new(header);
+        let mut interpreter = Interpreter { rules, steps: Raw::default() };
+        let scanned = scan(bytes, &mut threads, options.lenient, &mut interpreter);
+        let mut raw = interpreter.steps.0;
+        raw.retain(|(slot, ..)| wanted.contains(&threads.who[*slot]));
+        (scanned, threads.who, raw)
+    };
+    let done = input.for_each_block(block, options.progress, work, |(scanned, who, raw)| {
+        records.add(scanned)?;
+        for (slot, time, step) in raw {
+            steps.entry(who[slot]).or_default().push((time, step));
+        }
+        Ok(())
+    });
+    records.end(done)?;
+    let end = header.end.0 / header.unit.nanos();
+    let fold = |(who, mut steps): (Who, Vec<(u64, Step)>)| {
+        steps.sort_by_key(|&(time, _)| time);
+        let mut fold = Fold::new(steps.first().map_or(0, |s| s.0));
+        for (time, step) in steps {
+            match step {
+                Step::Boundary(open) => {
+                    fold.cut(time);
+                    if let Some(end) = open {
+                        fold.open(time, end);
+                    }
+                }
+                Step::Counter(event_type, value) => fold.event(time, event_type, value),
+            }
+        }
+        (who, fold.finish(end))
+    };
+    Ok(steps.into_iter().map(fold).collect())
+}

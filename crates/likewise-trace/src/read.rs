@@ -1,0 +1,161 @@
+//! Reading a trace of any format.
+
+use std::path::Path;
+
+use likewise::table::{BurstTable, Nanos};
+
+use crate::bytes::{BLOCK, Input};
+use crate::csv;
+use crate::error::{Error, ErrorKind, Result, found};
+use crate::paraver::{EventTypeInfo, Header, Pcf, RecordCounts, Row, StateInfo, info, reader};
+
+pub use crate::bytes::Progress;
+
+/// Applications whose bursts are read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Apps {
+    /// The first that has any burst.
+    #[default]
+    First,
+    /// The one of that number, from 1.
+    One(u32),
+    /// Every one.
+    All,
+}
+
+/// How to read.
+#[derive(Clone, Default)]
+pub struct ReadOptions<'a> {
+    /// Skip and count malformed records instead of failing.
+    pub lenient: bool,
+    /// Event types that open a burst (not zero) and close it (zero), instead
+    /// of the Running states; none for the states.
+    pub burst_events: Vec<u32>,
+    /// Event types to sum beside the counters' own ranges.
+    pub counters: Vec<u32>,
+    /// Which applications.
+    pub apps: Apps,
+    /// Told how far the reading is.
+    pub progress: Option<Progress<'a>>,
+}
+
+/// What was read, in numbers and warnings.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ReadReport {
+    /// Records by kind.
+    pub records: RecordCounts,
+    /// Lines of the trace.
+    pub lines: u64,
+    /// Bytes of the file as stored.
+    pub bytes: u64,
+    /// What the reader was not sure about, safe to print.
+    pub warnings: Vec<String>,
+}
+
+/// The bursts of a trace and the names that go with them.
+#[derive(Clone, Debug)]
+pub struct Trace {
+    /// The bursts, in burst order.
+    pub table: BurstTable,
+    /// The header of a Paraver trace.
+    pub header: Option<Header>,
+    /// Names of states and events; empty where there are none.
+    pub pcf: Pcf,
+    /// Labels of threads and nodes, where there are any.
+    pub row: Option<Row>,
+    /// What was read.
+    pub report: ReadReport,
+}
+
+/// Format of a trace, by its first bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// `#Paraver …`.
+    Paraver,
+    /// A table of bursts.
+    Csv,
+}
+
+/// What a trace holds; all that `likewise info` shows.
+#[derive(Clone, Debug)]
+pub struct TraceInfo {
+    /// Its format.
+    pub format: Format,
+    /// Whether it is gzip.
+    pub compressed: bool,
+    /// When it ends.
+    pub end: Nanos,
+    /// The header of a Paraver trace.
+    pub header: Option<Header>,
+    /// Names of states and events.
+    pub pcf: Pcf,
+    /// Labels of threads and nodes, where there are any.
+    pub row: Option<Row>,
+    /// Records by kind, and warnings.
+    pub report: ReadReport,
+    /// States by value; for a CSV of bursts, Running alone.
+    pub states: Vec<StateInfo>,
+    /// Event types by number; for a CSV of bursts, none.
+    pub event_types: Vec<EventTypeInfo>,
+    /// Sizes of all communications together.
+    pub communication_bytes: u64,
+}
+
+/// Reads the bursts of a trace: Paraver (plain or gzip) or a CSV table of
+/// bursts, from a file or (`-`) the standard input.
+///
+/// A burst is a Running state, or what `burst_events` say; its counters are
+/// summed over `begin < t ≤ end` of its thread, and only the types that also
+/// stand at its end are kept, unless none does. `41999999` at its end closes
+/// it at once. A state ends when the next one of its thread begins, at the
+/// latest; where its end is −1, then or at the end of the trace.
+///
+/// # Errors
+/// [`Error`] names the file, the line and what was expected. With `lenient`
+/// a malformed record is skipped, counted and reported instead, and a gzip
+/// that ends early gives what it holds.
+///
+/// # Complexity
+/// One pass over the file, in parallel; memory is that of the bursts. Pieces
+/// of time in any order are joined; a thread whose records are in no order
+/// at all is read a second time and sorted.
+///
+/// # Reference
+/// González et al., ParCo 2009 (bursts); the rules are those of BSC's
+/// ClusteringSuite 2.6.9. Differs: an overlapping state cuts the one before,
+/// every PAPI, native and uncore counter is kept.
+pub fn read_bursts(path: &Path, options: &ReadOptions<'_>) -> Result<Trace> {
+    let mut input = Input::open(path)?;
+    match format_of(&mut input)? {
+        Format::Paraver => reader::read(input, options, BLOCK),
+        Format::Csv => csv::read(input, options),
+    }
+}
+
+/// Counts what a trace holds.
+///
+/// # Errors
+/// Those of [`read_bursts`].
+pub fn inspect(path: &Path, options: &ReadOptions<'_>) -> Result<TraceInfo> {
+    let mut input = Input::open(path)?;
+    match format_of(&mut input)? {
+        Format::Paraver => info::inspect(input, options, BLOCK),
+        Format::Csv => csv::inspect(input, options),
+    }
+}
+
+pub(crate) fn format_of(input: &mut Input) -> Result<Format> {
+    let path = input.path().to_owned();
+    let head = input.peek(4096)?;
+    if head.is_empty() {
+        return Err(Error::whole(&path, ErrorKind::Empty));
+    }
+    if head.starts_with(b"#Paraver") {
+        return Ok(Format::Paraver);
+    }
+    let line = crate::bytes::lines(&head[..head.len().min(4096)]).next().unwrap_or_default();
+    if csv::is_header(line) {
+        return Ok(Format::Csv);
+    }
+    Err(Error::whole(&path, ErrorKind::UnknownFormat(found(&line[..line.len().min(40)]))))
+}
