@@ -7,3 +7,4 @@ mod progress;
 mod stages;
 
 pub use cli::{command, run};
+pub mod report;

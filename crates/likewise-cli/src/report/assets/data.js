@@ -1,0 +1,97 @@
+// The data in the page: one JSON object, and columns as compressed byte
+// planes (see encode.rs).
+
+function fromBase64(text) {
+  if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text);
+  const binary = atob(text);
+  const bytes = new Uint8Array(binary.length);
+  for (let i = 0; i < bytes.length; i++) bytes[i] = binary.charCodeAt(i);
+  return bytes;
+}
+
+/** The integers of a column, in the given kind of typed array. */
+async function readColumn({ id, width }, n, Kind) {
+  const element = document.getElementById(`column-${id}`);
+  const stream = new Blob([fromBase64(element.textContent)]).stream().pipeThrough(new DecompressionStream("deflate"));
+  element.remove();
+  const planes = new Uint8Array(await new Response(stream).arrayBuffer());
+  if (planes.length !== n * width) throw new Error(`column ${id} holds ${planes.length} bytes, not ${n * width}`);
+  const out = new Kind(n);
+  for (let p = 0, unit = 1; p < width; p++, unit *= 256) {
+    const plane = planes.subarray(p * n, (p + 1) * n);
+    for (let i = 0; i < n; i++) out[i] += plane[i] * unit;
+  }
+  return out;
+}
+
+/** The number for each code of a quantised column; NaN is missing. */
+function decoder({ lo, hi, log }) {
+  const table = new Float64Array(65536);
+  table[0] = NaN;
+  const half = hi / 2 - lo / 2;
+  for (let c = 1; c < 65536; c++) {
+    table[c] = log ? (c === 1 ? 0 : lo * (hi / lo) ** ((c - 2) / 65533)) : lo + half * ((c - 1) / 65534) * 2;
+  }
+  return table;
+}
+
+/**
+ * Everything the pictures draw. Bursts are sorted by row, then begin; those
+ * of row r are `rowStart[r]` to `rowStart[r + 1]`. Times are nanoseconds.
+ */
+async function readData() {
+  const meta = JSON.parse(document.getElementById("meta").textContent);
+  const n = meta.bursts;
+  const { columns } = meta;
+  const perRow = await readColumn(columns.per_row, meta.rows.length, Uint32Array);
+  const label = await readColumn(columns.label, n, meta.labels.length > 256 ? Uint32Array : Uint8Array);
+  const begin = await readColumn(columns.begin, n, Float64Array);
+  const duration = await readColumn(columns.duration, n, Float64Array);
+
+  const rowStart = new Uint32Array(perRow.length + 1);
+  for (let r = 0; r < perRow.length; r++) {
+    rowStart[r + 1] = rowStart[r] + perRow[r];
+    for (let i = rowStart[r] + 1; i < rowStart[r + 1]; i++) begin[i] += begin[i - 1];
+  }
+  for (let i = 0; i < n; i++) begin[i] *= meta.tick;
+  if (columns.duration.scale) {
+    const table = decoder(columns.duration.scale);
+    for (let i = 0; i < n; i++) duration[i] = table[duration[i]];
+  }
+
+  const metrics = [];
+  for (const metric of meta.metrics) {
+    const codes = await readColumn(metric.column, n, Uint16Array);
+    metrics.push({ ...metric, codes, table: decoder(metric.column.scale) });
+  }
+  metrics.push({ name: "duration", unit: "ns", ...meta.duration, values: duration, rounded: Boolean(columns.duration.scale) });
+  return { meta, n, label, begin, duration, rowStart, metrics };
+}
+
+function metricValue(metric, i) {
+  return metric.values ? metric.values[i] : metric.table[metric.codes[i]];
+}
+
+/** A metric as positions on an axis, NaN where it has none. */
+function positions(metric, log, n) {
+  const out = new Float32Array(n);
+  const place = log ? (v) => (v > 0 ? Math.log10(v) : NaN) : (v) => v;
+  if (metric.values) {
+    for (let i = 0; i < n; i++) out[i] = place(metric.values[i]);
+  } else {
+    const table = Float32Array.from(metric.table, place);
+    for (let i = 0; i < n; i++) out[i] = table[metric.codes[i]];
+  }
+  return out;
+}
+
+/** The row of burst `i`. */
+function rowOf(data, i) {
+  let [lo, hi] = [0, data.rowStart.length - 1];
+  while (hi - lo > 1) {
+    const mid = (lo + hi) >> 1;
+    if (data.rowStart[mid] <= i) lo = mid;
+    else hi = mid;
+  }
+  return lo;
+}

@@ -1,0 +1,91 @@
+// Numbers for people: SI prefixes, and ticks of axes.
+
+const SECONDS = { s: 1, ms: 1e-3, us: 1e-6, "µs": 1e-6, ns: 1e-9 };
+const LARGE = [[1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"]];
+const SMALL = [[1, ""], [1e-3, "m"], [1e-6, "µ"], [1e-9, "n"]];
+
+/** How a number of that size and unit is written: divisor and suffix. */
+function suffixFor(size, unit) {
+  if (unit in SECONDS) {
+    const seconds = size * SECONDS[unit];
+    const [scale, prefix] = SMALL.find(([least]) => seconds >= least * 0.9999) ?? SMALL[seconds === 0 ? 0 : 3];
+    return { scale: scale / SECONDS[unit], suffix: ` ${prefix}s` };
+  }
+  const [scale, prefix] = LARGE.find(([least]) => size >= least * 0.9999) ?? [1, ""];
+  const words = [prefix, unit].filter(Boolean).join(" ");
+  return { scale, suffix: words && (words === "%" ? " %" : ` ${words}`) };
+}
+
+/** Three or four significant digits with prefix and unit: `4.33 M`, `93.7 µs`. */
+function quantity(value, unit = "") {
+  if (!Number.isFinite(value)) return "–";
+  const { scale, suffix } = suffixFor(Math.abs(value), unit);
+  const scaled = value / scale;
+  const size = Math.abs(scaled);
+  if (size !== 0 && (size < 1e-3 || size >= 1e6)) return scaled.toExponential(2) + suffix;
+  const decimals = Number.isInteger(scaled) && scale === 1 ? 0 : size < 1 ? 3 : size < 10 ? 2 : size < 100 ? 1 : 0;
+  return scaled.toFixed(decimals) + suffix;
+}
+
+/** A whole number with separators: `1,234,567`. */
+function count(n) {
+  return Math.round(n).toLocaleString("en-US");
+}
+
+function percent(share) {
+  return Number.isFinite(share) ? `${(share * 100).toFixed(1)} %` : "–";
+}
+
+/** A time in the trace as seconds, to the precision that the file holds. */
+function moment(nanos, tick) {
+  const decimals = 9 - Math.round(Math.log10(tick));
+  return `${(nanos * 1e-9).toFixed(Math.max(decimals, 0))} s`;
+}
+
+/** The least of 1, 2, 5 × 10^k that is not below `span`. */
+function niceStep(span) {
+  const power = 10 ** Math.floor(Math.log10(span));
+  return [1, 2, 5, 10].find((m) => m * power >= span * 0.9999) * power;
+}
+
+/**
+ * Ticks of an axis from `lo` to `hi`, about `wanted` of them; of a
+ * logarithmic axis both are exponents of ten. Returns positions in the
+ * axis's own space, with texts.
+ */
+function ticks({ lo, hi, log }, unit, wanted) {
+  if (log && hi - lo > 0.7) return logTicks(lo, hi, unit, wanted);
+  const [from, to] = log ? [10 ** lo, 10 ** hi] : [lo, hi];
+  const step = niceStep((to - from) / Math.max(wanted, 1));
+  const { scale, suffix } = suffixFor(Math.max(Math.abs(from), Math.abs(to)), unit);
+  const decimals = Math.min(Math.max(0, -Math.floor(Math.log10(step / scale) + 1e-9)), 12);
+  const out = [];
+  for (let k = Math.ceil(from / step - 1e-9); k * step <= to + step * 1e-9 && out.length < 100; k++) {
+    const value = k * step;
+    out.push({ at: log ? Math.log10(value) : value, text: (value / scale).toFixed(decimals) + suffix });
+  }
+  return out;
+}
+
+function logTicks(lo, hi, unit, wanted) {
+  const decades = hi - lo;
+  const every = Math.max(1, Math.ceil(decades / Math.max(wanted, 1)));
+  const factors = decades * 3 <= wanted ? [1, 2, 5] : decades * 2 <= wanted ? [1, 3] : [1];
+  const out = [];
+  for (let k = Math.floor(lo); k <= hi; k++) {
+    if (k % every) continue;
+    for (const factor of factors) {
+      const at = k + Math.log10(factor);
+      if (at >= lo - 1e-9 && at <= hi + 1e-9) out.push({ at, text: powerText(factor * 10 ** k, unit) });
+    }
+  }
+  return out;
+}
+
+/** A round number without trailing zeros: `20 µs`, `1 M`, `0.1`. */
+function powerText(value, unit) {
+  const { scale, suffix } = suffixFor(value, unit);
+  const scaled = value / scale;
+  const text = scaled < 1e-4 || scaled >= 1e6 ? scaled.toExponential(0) : String(Number(scaled.toPrecision(3)));
+  return text + suffix;
+}

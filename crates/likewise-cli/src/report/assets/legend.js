@@ -1,0 +1,60 @@
+// The list of phases: it colours, hides, isolates and highlights.
+
+function makeLegend(app) {
+  const { state } = app;
+  const { labels, phases } = app.data.meta;
+  const list = document.getElementById("legend");
+  const share = new Map(phases.map((phase) => [phase.label, phase.share]));
+  const items = labels.map((label, l) => {
+    const item = document.createElement("button");
+    item.type = "button";
+    item.className = "legend-item";
+    item.dataset.label = l;
+    const swatch = document.createElement("span");
+    swatch.className = "swatch";
+    const name = document.createElement("span");
+    name.className = "legend-name";
+    name.textContent = label.name;
+    const part = document.createElement("span");
+    part.className = "legend-share";
+    part.textContent = share.has(l) ? percent(share.get(l)) : "";
+    item.append(swatch, name, part);
+    item.title = label.variant ? `${label.name}: the ${label.variant} of three shades of this colour` : label.name;
+
+    item.addEventListener("click", (event) => (event.altKey ? isolate(l) : toggle(l)));
+    // The two clicks before have cancelled each other.
+    item.addEventListener("dblclick", () => isolate(l));
+    item.addEventListener("pointerenter", (event) => event.pointerType === "mouse" && state.shown[l] && app.highlight(l));
+    item.addEventListener("pointerleave", () => app.highlight(-1));
+    const row = document.createElement("li");
+    row.append(item);
+    list.append(row);
+    return item;
+  });
+
+  const show = (which) => {
+    labels.forEach((_, l) => { state.shown[l] = which(l) ? 1 : 0; });
+    app.update();
+  };
+  const toggle = (l) => {
+    state.shown[l] ^= 1;
+    state.highlight = -1;
+    app.update();
+  };
+  const isolate = (l) => {
+    const alone = state.shown.every((shown, k) => Boolean(shown) === (k === l));
+    show((k) => alone || k === l);
+  };
+  document.getElementById("legend-all").addEventListener("click", () => show(() => true));
+  document.getElementById("legend-none").addEventListener("click", () => show(() => false));
+
+  return {
+    refresh() {
+      items.forEach((item, l) => {
+        item.setAttribute("aria-pressed", String(Boolean(state.shown[l])));
+        item.classList.toggle("pinned", state.pinned === l);
+        item.firstChild.style.background = app.colour(l);
+      });
+    },
+  };
+}

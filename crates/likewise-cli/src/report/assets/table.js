@@ -1,0 +1,151 @@
+// The table of phases: sorts by any column, and a click on a row keeps its
+// phase highlighted in the pictures.
+
+function phaseColumns({ phases, phase_columns: counters }) {
+  const columns = [
+    { name: "Phase", value: (p) => p.order, text: () => "" },
+    { name: "Bursts", value: (p) => p.instances, text: (p) => count(p.instances) },
+    { name: "Total time", value: (p) => p.total, text: (p) => quantity(p.total, "ns") },
+    { name: "Share of time", value: (p) => p.share, text: (p) => percent(p.share), bar: true },
+    { name: "Mean duration", value: (p) => p.mean, text: (p) => quantity(p.mean, "ns") },
+  ];
+  if (phases.some((p) => p.imbalance !== null)) {
+    columns.push({
+      name: "Imbalance",
+      title: "Longest time of a task over the mean of the tasks; 1 is balanced",
+      value: (p) => p.imbalance ?? NaN,
+      text: (p) => (p.imbalance === null ? "–" : p.imbalance.toFixed(2)),
+    });
+  }
+  counters.forEach((name, c) => {
+    const of = (p) => p.counters[c] ?? [NaN, NaN];
+    columns.push({
+      name,
+      title: `${name}: mean, and coefficient of variation`,
+      value: (p) => of(p)[0] ?? NaN,
+      text: (p) => quantity(of(p)[0] ?? NaN),
+      spread: (p) => (Number.isFinite(of(p)[1]) ? `±${(of(p)[1] * 100).toFixed(0)} %` : ""),
+    });
+  });
+  return columns;
+}
+
+function makeTable(app) {
+  const { meta } = app.data;
+  const { state } = app;
+  const table = document.getElementById("phases");
+  const phases = meta.phases.map((phase, order) => ({ ...phase, order }));
+  const columns = phaseColumns(meta);
+  const sort = { column: 0, descending: false };
+  const head = table.createTHead().insertRow();
+  const body = table.createTBody();
+  const headers = columns.map((column, c) => {
+    const cell = document.createElement("th");
+    cell.scope = "col";
+    const sorter = button(column.name, column.title ?? column.name, () => {
+      sort.descending = sort.column === c ? !sort.descending : c > 0;
+      sort.column = c;
+      order();
+    });
+    sorter.className = "sorter";
+    cell.append(sorter);
+    head.append(cell);
+    return cell;
+  });
+
+  const top = Math.max(...phases.map((p) => p.share), 1e-9);
+  const rows = phases.map((phase) => {
+    const row = document.createElement("tr");
+    row.append(nameCell(phase));
+    for (const column of columns.slice(1)) row.append(valueCell(phase, column));
+    row.addEventListener("pointerenter", (event) => event.pointerType === "mouse" && app.highlight(phase.label));
+    row.addEventListener("pointerleave", () => app.highlight(-1));
+    row.addEventListener("click", () => app.pin(phase.label));
+    return row;
+  });
+
+  function nameCell(phase) {
+    const label = meta.labels[phase.label];
+    const cell = document.createElement("th");
+    cell.scope = "row";
+    const pin = document.createElement("button");
+    pin.type = "button";
+    pin.className = "phase-name";
+    const swatch = document.createElement("span");
+    swatch.className = "swatch";
+    pin.append(swatch, label.name);
+    if (label.variant) {
+      const shade = document.createElement("span");
+      shade.className = "spread";
+      shade.textContent = label.variant;
+      pin.append(shade);
+    }
+    pin.title = "Keep highlighted";
+    cell.append(pin);
+    return cell;
+  }
+
+  function valueCell(phase, column) {
+    const cell = document.createElement("td");
+    cell.textContent = column.text(phase);
+    if (column.bar) {
+      const bar = document.createElement("span");
+      bar.className = "bar";
+      const filled = document.createElement("span");
+      filled.style.width = `${Math.max(0, Math.min(phase.share / top, 1)) * 100}%`;
+      bar.append(filled);
+      cell.append(bar);
+      cell.classList.add("with-bar");
+    }
+    if (column.spread) {
+      const spread = document.createElement("span");
+      spread.className = "spread";
+      spread.textContent = column.spread(phase);
+      cell.append(spread);
+    }
+    return cell;
+  }
+
+  /** Phases by the chosen column; noise and what was set aside stay below. */
+  function order() {
+    const { value } = columns[sort.column];
+    const sign = sort.descending ? -1 : 1;
+    const below = (p) => meta.labels[p.label].kind !== "phase";
+    const sorted = phases.toSorted((a, b) => {
+      const [u, v] = [value(a), value(b)];
+      const missing = Number.isNaN(u) - Number.isNaN(v);
+      return below(a) - below(b) || (below(a) ? a.order - b.order : missing || sign * (u - v) || a.order - b.order);
+    });
+    body.replaceChildren(...sorted.map((p) => rows[p.order]));
+    const direction = sort.descending ? "descending" : "ascending";
+    headers.forEach((cell, c) => cell.setAttribute("aria-sort", c === sort.column ? direction : "none"));
+  }
+
+  if (phases.length === 0) {
+    const cell = body.insertRow().insertCell();
+    cell.colSpan = columns.length;
+    cell.textContent = "No bursts, no phases.";
+  } else {
+    order();
+  }
+  const notes = ["Click a column to sort by it, a row to keep its phase highlighted."];
+  if (meta.phase_columns.length) notes.push("Counters: mean per burst ± coefficient of variation.");
+  if (columns.some((c) => c.name === "Imbalance")) notes.push("Imbalance: longest time of a task over the mean of the tasks; 1 is balanced.");
+  if (meta.labels.some((l) => l.variant)) notes.push("Colours come in ten hues; phases 11–20 have them lighter, 21–30 darker, then they repeat.");
+  document.getElementById("phases-caption").textContent = notes.join(" ");
+
+  return {
+    refresh() {
+      const focus = app.focus();
+      phases.forEach((phase, k) => {
+        const row = rows[k];
+        row.classList.toggle("focus", phase.label === focus);
+        row.classList.toggle("hidden-phase", !state.shown[phase.label]);
+        row.querySelector("button").setAttribute("aria-pressed", String(state.pinned === phase.label));
+        row.querySelector(".swatch").style.background = app.colour(phase.label);
+        const bar = row.querySelector(".bar > span");
+        bar.style.background = app.colour(phase.label);
+      });
+    },
+  };
+}

@@ -1,0 +1,225 @@
+// Rows × time. A pixel has the colour of the phase with most time in it,
+// over all rows and bursts that fall into it.
+
+function makeTimeline(app) {
+  const canvas = document.getElementById("timeline");
+  const { data, state } = app;
+  const { meta, rowStart, begin, duration, label } = data;
+  const nRows = meta.rows.length;
+  const nLabels = meta.labels.length;
+  const picture = {
+    canvas,
+    x: { lo: 0, hi: meta.end, min: 0, max: meta.end, least: Math.min(Math.max(meta.tick * 20, 100), meta.end), log: false },
+    y: { lo: 0, hi: Math.max(nRows, 1), min: 0, max: Math.max(nRows, 1), least: Math.min(2, Math.max(nRows, 1)), down: true },
+    area: { x: 0, y: 0, width: 1, height: 1 },
+    box: null,
+    changed: () => app.schedule(picture),
+    leave: () => app.point(-1),
+    // Over the names, and with Shift, the wheel zooms the rows.
+    wheel: (event, [x]) => (event.shiftKey || x < 0 ? [false, true] : [true, false]),
+  };
+  let bitmap = null;
+  /** Label + 1 of each pixel of the bitmap, 0 where nothing runs. */
+  let winners = null;
+
+  picture.reset = () => {
+    [picture.x.lo, picture.x.hi] = [0, meta.end];
+    [picture.y.lo, picture.y.hi] = [0, picture.y.max];
+    picture.changed();
+  };
+
+  const layout = (context, width, height) => {
+    const first = Math.floor(picture.y.lo);
+    const last = Math.min(Math.ceil(picture.y.hi), nRows);
+    const step = Math.max(1, Math.ceil(((last - first) * 14) / Math.max(height - 28, 14)));
+    const shownRows = [];
+    for (let r = Math.ceil(first / step) * step; r < last; r += step) shownRows.push(r);
+    const gutter = Math.min(widest(context, shownRows.map((r) => meta.rows[r])) + 12, Math.min(150, width * 0.3));
+    picture.area = { x: gutter, y: 4, width: width - gutter - 8, height: height - 28 };
+    return shownRows;
+  };
+
+  /** The first burst of row `r` that may reach time `t`. */
+  const firstAt = (r, t) => {
+    let [lo, hi] = [rowStart[r], rowStart[r + 1]];
+    while (lo < hi) {
+      const mid = (lo + hi) >> 1;
+      if (begin[mid] < t) lo = mid + 1;
+      else hi = mid;
+    }
+    return Math.max(lo - 1, rowStart[r]);
+  };
+
+  /** Adds the time of a row's bursts to `time[label · W + pixel]`. */
+  const addRow = (r, W, time, seen) => {
+    const { lo, hi } = picture.x;
+    const scale = W / (hi - lo);
+    const stop = rowStart[r + 1];
+    for (let i = firstAt(r, lo); i < stop && begin[i] < hi; i++) {
+      const l = label[i];
+      if (!state.shown[l]) continue;
+      const from = Math.max((begin[i] - lo) * scale, 0);
+      // Even a burst without duration leaves a trace.
+      const to = Math.min(Math.max((begin[i] + duration[i] - lo) * scale, from + 1e-6), W);
+      if (to <= from) continue;
+      seen[l] = 1;
+      const weight = meta.labels[l].weight;
+      const base = l * W;
+      const [a, b] = [from | 0, Math.min(to | 0, W - 1)];
+      if (a === b) {
+        time[base + a] += (to - from) * weight;
+      } else {
+        time[base + a] += (a + 1 - from) * weight;
+        for (let p = a + 1; p < b; p++) time[base + p] += weight;
+        time[base + b] += (to - b) * weight;
+      }
+    }
+  };
+
+  /** Writes the winners of rows `from` to `to` to one line of pixels. */
+  const fillLine = (from, to, W, time, seen, line) => {
+    for (let r = from; r < to; r++) addRow(r, W, time, seen);
+    const most = new Float64Array(W);
+    for (let l = 0; l < nLabels; l++) {
+      if (!seen[l]) continue;
+      seen[l] = 0;
+      for (let p = 0, q = l * W; p < W; p++, q++) {
+        if (time[q] > most[p]) {
+          most[p] = time[q];
+          line[p] = l + 1;
+        }
+        time[q] = 0;
+      }
+    }
+  };
+
+  picture.render = () => {
+    const { context, width, height, ratio } = prepare(canvas);
+    layout(context, width, height);
+    const W = Math.max(Math.round(picture.area.width * ratio), 1);
+    const H = Math.max(Math.round(picture.area.height * ratio), 1);
+    bitmap = hiddenCanvas(W, H);
+    winners = new Uint32Array(W * H);
+    const time = new Float64Array(W * nLabels);
+    const seen = new Uint8Array(nLabels);
+    const { lo, hi } = picture.y;
+    const rowsPerPixel = (hi - lo) / H;
+    if (rowsPerPixel >= 1) {
+      for (let y = 0; y < H; y++) {
+        const from = Math.floor(lo + y * rowsPerPixel);
+        const to = Math.min(Math.floor(lo + (y + 1) * rowsPerPixel), nRows);
+        fillLine(from, to, W, time, seen, winners.subarray(y * W, (y + 1) * W));
+      }
+    } else {
+      const gap = 1 / rowsPerPixel >= 4 * ratio ? Math.round(ratio) : 0;
+      for (let r = Math.floor(lo); r < Math.min(hi, nRows); r++) {
+        const line = new Uint32Array(W);
+        fillLine(r, r + 1, W, time, seen, line);
+        const from = Math.max(Math.round((r - lo) / rowsPerPixel), 0);
+        const to = Math.min(Math.round((r + 1 - lo) / rowsPerPixel) - gap, H);
+        for (let y = from; y < to; y++) winners.set(line, y * W);
+      }
+    }
+    colourWinners(W, H);
+    describe();
+  };
+
+  const colourWinners = (W, H) => {
+    const image = new ImageData(W, H);
+    const pixels = new Uint32Array(image.data.buffer);
+    const focus = app.focus();
+    const colours = app.pixelColours();
+    const table = new Uint32Array(nLabels + 1);
+    for (let l = 0; l < nLabels; l++) {
+      const alpha = focus >= 0 && l !== focus ? 34 : 255;
+      table[l + 1] = (colours[l] & 0xffffff) | (alpha << 24);
+    }
+    for (let p = 0; p < pixels.length; p++) pixels[p] = table[winners[p]];
+    bitmap.getContext("2d").putImageData(image, 0, 0);
+  };
+
+  picture.paint = () => {
+    const { context, width, height } = prepare(canvas);
+    const colours = app.page;
+    const shownRows = layout(context, width, height);
+    const { area } = picture;
+    context.fillStyle = colours.plot;
+    context.fillRect(area.x, area.y, area.width, area.height);
+    drawBottomAxis(context, area, picture.x, "ns", colours);
+    if (bitmap) context.drawImage(bitmap, area.x, area.y, area.width, area.height);
+    context.strokeStyle = colours.line;
+    context.strokeRect(area.x - 0.5, area.y - 0.5, area.width + 1, area.height + 1);
+    context.textAlign = "right";
+    context.textBaseline = "middle";
+    context.fillStyle = colours.muted;
+    for (const r of shownRows) {
+      const y = area.y + toPixel(picture.y, r + 0.5, area.height);
+      if (y < area.y || y > area.y + area.height) continue;
+      context.fillText(fitText(context, meta.rows[r], area.x - 8), area.x - 6, y);
+    }
+    drawMark(context, colours);
+    drawBox(context, picture, colours);
+  };
+
+  const drawMark = (context, colours) => {
+    const i = state.hover;
+    if (i < 0 || !state.shown[label[i]]) return;
+    const { area } = picture;
+    const row = rowOf(data, i);
+    const from = Math.max(toPixel(picture.x, begin[i], area.width), 0);
+    const to = Math.min(toPixel(picture.x, begin[i] + duration[i], area.width), area.width);
+    const top = Math.max(toPixel(picture.y, row, area.height), 0);
+    const bottom = Math.min(toPixel(picture.y, row + 1, area.height), area.height);
+    if (to < from || bottom < top) return;
+    context.strokeStyle = colours.text;
+    context.lineWidth = 1.5;
+    context.strokeRect(area.x + from - 1.5, area.y + top - 1.5, Math.max(to - from, 1) + 3, Math.max(bottom - top, 1) + 2);
+    context.lineWidth = 1;
+  };
+
+  /** The burst at a place, or the nearest within three pixels in its row. */
+  const burstAt = (row, t, slack) => {
+    let [best, found] = [slack, -1];
+    for (let i = firstAt(row, t - slack); i < rowStart[row + 1] && begin[i] <= t + slack; i++) {
+      const away = Math.max(begin[i] - t, t - begin[i] - duration[i], 0);
+      if (state.shown[label[i]] && away <= best) [best, found] = [away, i];
+      if (away === 0 && found === i) break;
+    }
+    return found;
+  };
+
+  picture.hover = (x, y, event) => {
+    const { area } = picture;
+    const row = Math.floor(fromPixel(picture.y, y, area.height));
+    if (x < 0 || y < 0 || x >= area.width || y >= area.height || row >= nRows) return app.point(-1);
+    const t = fromPixel(picture.x, x, area.width);
+    const slack = (3 * (picture.x.hi - picture.x.lo)) / area.width;
+    const perPixel = (picture.y.hi - picture.y.lo) / area.height;
+    let i = -1;
+    for (let r = row; i < 0 && r < Math.min(row + Math.max(perPixel, 1), nRows); r++) i = burstAt(r, t, slack);
+    app.point(i);
+    if (i < 0) return;
+    const aside = perPixel > 1.5 ? `This pixel holds about ${Math.round(perPixel)} rows; zoom in to tell them apart.` : "";
+    describeBurst(app, event, i, aside);
+  };
+
+  const describe = () => {
+    const rows = `${count(picture.y.hi - picture.y.lo)} of ${count(nRows)} rows`;
+    const times = `${quantity(picture.x.hi - picture.x.lo, "ns")} of ${quantity(meta.end, "ns")}`;
+    const text = `${rows}, ${times}. A pixel has the colour of the phase with most time in it.`;
+    document.getElementById("timeline-caption").textContent = `${text} Wheel zooms time, Shift-wheel zooms rows.`;
+    canvas.setAttribute("aria-label", `Timeline, ${text} ${app.summary()}`);
+  };
+
+  interact(canvas, picture);
+  const zoom = (axis, factor) => () => {
+    zoomAxis(axis, factor, 0.5);
+    picture.changed();
+  };
+  document.getElementById("timeline-buttons").append(
+    "Time ", button("+", "Zoom in on time", zoom(picture.x, 0.6)), button("−", "Zoom out of time", zoom(picture.x, 1 / 0.6)),
+    " Rows ", button("+", "Zoom in on rows", zoom(picture.y, 0.6)), button("−", "Zoom out of rows", zoom(picture.y, 1 / 0.6)),
+    button("Reset", "Show all", picture.reset),
+  );
+  return picture;
+}

@@ -1,0 +1,62 @@
+// The box that describes what is under the pointer.
+
+function showTooltip(event, heading, colour, pairs, aside) {
+  const box = document.getElementById("tooltip");
+  box.replaceChildren();
+  const head = document.createElement("p");
+  head.className = "tooltip-head";
+  if (colour) {
+    const swatch = document.createElement("span");
+    swatch.className = "swatch";
+    swatch.style.background = colour;
+    head.append(swatch);
+  }
+  head.append(heading);
+  const list = document.createElement("dl");
+  fillPairs(list, pairs);
+  box.append(head, list);
+  if (aside) {
+    const note = document.createElement("p");
+    note.className = "tooltip-note";
+    note.textContent = aside;
+    box.append(note);
+  }
+  box.hidden = false;
+  const { width, height } = box.getBoundingClientRect();
+  const room = [document.documentElement.clientWidth, window.innerHeight];
+  const x = event.clientX + 14 + width > room[0] ? event.clientX - 14 - width : event.clientX + 14;
+  const y = event.clientY + 14 + height > room[1] ? event.clientY - 14 - height : event.clientY + 14;
+  box.style.left = `${Math.max(4, Math.min(x, room[0] - width - 4))}px`;
+  box.style.top = `${Math.max(4, y)}px`;
+}
+
+function hideTooltip() {
+  document.getElementById("tooltip").hidden = true;
+}
+
+function fillPairs(list, pairs) {
+  for (const [name, value] of pairs) {
+    const term = document.createElement("dt");
+    const text = document.createElement("dd");
+    term.textContent = name;
+    text.textContent = value;
+    list.append(term, text);
+  }
+}
+
+/** Describes burst `i` beside the pointer. */
+function describeBurst(app, event, i, aside) {
+  const { data, state } = app;
+  const { meta } = data;
+  const label = data.label[i];
+  const pairs = [
+    ["begin", (meta.tick > 1 ? "≈ " : "") + moment(data.begin[i], meta.tick)],
+  ];
+  const axes = [state.xMetric, state.yMetric];
+  for (const metric of data.metrics.toSorted((a, b) => axes.includes(b) - axes.includes(a)).slice(0, 10)) {
+    const exact = metric.values && !metric.rounded;
+    const value = metricValue(metric, i);
+    pairs.push([metric.name, (exact || Number.isNaN(value) ? "" : "≈ ") + quantity(value, metric.unit)]);
+  }
+  showTooltip(event, `${meta.labels[label].name} · ${meta.rows[rowOf(data, i)]}`, app.colour(label), pairs, aside);
+}

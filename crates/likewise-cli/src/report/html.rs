@@ -1,0 +1,268 @@
+//! The report as one HTML file.
+//!
+//! The page is `assets/page.html`, with the style, the scripts in order, one
+//! JSON object and the columns of bursts put in. A content security policy
+//! forbids it every connection.
+
+use std::io::{self, Write};
+
+use rayon::prelude::*;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::encode::{self, Block, Scale};
+use super::select::{self, MAX_BURSTS, Selection};
+use super::{FILTERED_DURATION, NOISE, ReportData, label_name, palette};
+
+const PAGE: &str = include_str!("assets/page.html");
+const STYLE: &str = include_str!("assets/style.css");
+/// In the order in which they run, inside one function.
+const SCRIPTS: [&str; 10] = [
+    include_str!("assets/format.js"),
+    include_str!("assets/data.js"),
+    include_str!("assets/view.js"),
+    include_str!("assets/tooltip.js"),
+    include_str!("assets/scatter.js"),
+    include_str!("assets/timeline.js"),
+    include_str!("assets/curve.js"),
+    include_str!("assets/legend.js"),
+    include_str!("assets/table.js"),
+    include_str!("assets/main.js"),
+];
+
+/// Writes the report as one self-contained HTML file.
+///
+/// Above [`MAX_BURSTS`] bursts the pictures keep a selection, stratified by
+/// phase, and above a few million values only some of the metrics, those of
+/// the clustering first; the report then says so.
+///
+/// # Errors
+/// `InvalidInput` when the columns of `data` do not agree, else those of
+/// `out`.
+///
+/// # Complexity
+/// O(n m) for n bursts and m metrics, plus sorting where the bursts are not
+/// in order of row and begin.
+pub fn write_html(data: &ReportData<'_>, out: &mut impl Write) -> io::Result<()> {
+    write_limited(data, MAX_BURSTS, out)
+}
+
+fn write_limited(data: &ReportData<'_>, limit: usize, out: &mut impl Write) -> io::Result<()> {
+    data.check()?;
+    let labels = data.labels();
+    let selection = select::select(data, &labels, limit);
+    let columns = columns(data, &labels, &selection.bursts);
+    let blocks: Vec<Block> =
+        columns.par_iter().map(|column| encode::block(&column.codes)).collect::<io::Result<_>>()?;
+    let meta = meta(data, &labels, &selection, &columns, &blocks);
+    // `</script>` or `<!--` in a name must not end the element.
+    let meta = serde_json::to_string(&meta)?.replace('<', "\\u003c");
+
+    let mut rest = PAGE;
+    while let Some((before, after)) = rest.split_once("{{") {
+        out.write_all(before.as_bytes())?;
+        let (slot, after) = after.split_once("}}").unwrap_or((after, ""));
+        rest = after;
+        match slot {
+            "title" => out.write_all(escape(&data.title).as_bytes())?,
+            "style" => out.write_all(STYLE.as_bytes())?,
+            "meta" => out.write_all(meta.as_bytes())?,
+            "columns" => {
+                for (i, block) in blocks.iter().enumerate() {
+                    writeln!(out, "<script type=\"text/plain\" id=\"column-{i}\">{}</script>", block.text)?;
+                }
+            }
+            "scripts" => {
+                for script in SCRIPTS {
+                    out.write_all(script.as_bytes())?;
+                }
+            }
+            _ => unreachable!("the page has no other slot"),
+        }
+    }
+    out.write_all(rest.as_bytes())
+}
+
+/// A column of the kept bursts, as integers.
+struct Column {
+    /// Index into the metrics of the report, for a metric.
+    metric: Option<usize>,
+    scale: Option<Scale>,
+    codes: Vec<u64>,
+}
+
+/// Bursts per row, label, begin, duration, then the metrics.
+fn columns(data: &ReportData<'_>, labels: &[u32], bursts: &[usize]) -> Vec<Column> {
+    let plain = |codes| Column { metric: None, scale: None, codes };
+    let mut per_row = vec![0_u64; data.rows.len()];
+    for &i in bursts {
+        per_row[data.burst_row[i] as usize] += 1;
+    }
+    let mut sorted: Vec<(u32, u64)> = labels.iter().copied().zip(0..).collect();
+    sorted.sort_unstable();
+    let label = bursts.iter().map(|&i| {
+        let at = sorted.binary_search_by_key(&data.label[i], |&(label, _)| label);
+        at.map_or(0, |at| sorted[at].1)
+    });
+    let label: Vec<u64> = label.collect();
+
+    let tick = encode::tick(bursts.len(), data.rows.len(), data.span());
+    let mut previous = None;
+    let steps = bursts.iter().map(|&i| {
+        let (row, begin) = (data.burst_row[i], data.begin[i].0 / tick);
+        let step = match previous {
+            Some((r, b)) if r == row => begin - b,
+            _ => begin,
+        };
+        previous = Some((row, begin));
+        step
+    });
+    let steps: Vec<u64> = steps.collect();
+    let duration = if encode::exact_durations(bursts.len()) {
+        plain(bursts.iter().map(|&i| data.duration[i].0).collect())
+    } else {
+        let (scale, codes) = encode::quantise(bursts.iter().map(|&i| data.duration[i].0 as f64));
+        Column { metric: None, scale: Some(scale), codes }
+    };
+
+    let mut columns = vec![plain(per_row), plain(label), plain(steps), duration];
+    columns.par_extend(kept_metrics(data, bursts.len()).into_par_iter().map(|m| {
+        let values = &data.metrics[m].values;
+        let (scale, codes) = encode::quantise(bursts.iter().map(|&i| values[i]));
+        Column { metric: Some(m), scale: Some(scale), codes }
+    }));
+    columns
+}
+
+/// Metrics that are stored, those of the clustering first.
+fn kept_metrics(data: &ReportData<'_>, n_bursts: usize) -> Vec<usize> {
+    let mut metrics: Vec<usize> =
+        (0..data.metrics.len()).filter(|&m| !data.metrics[m].is_duration()).collect();
+    metrics.sort_by_key(|&m| !data.metrics[m].clustering);
+    metrics.truncate(select::metric_limit(n_bursts));
+    metrics
+}
+
+#[derive(Serialize)]
+struct MetaColumn<'a> {
+    id: usize,
+    width: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    scale: Option<&'a Scale>,
+}
+
+fn meta(
+    data: &ReportData<'_>,
+    labels: &[u32],
+    selection: &Selection,
+    columns: &[Column],
+    blocks: &[Block],
+) -> Value {
+    let column = |i: usize| MetaColumn { id: i, width: blocks[i].width, scale: columns[i].scale.as_ref() };
+    let metrics: Vec<Value> = columns
+        .iter()
+        .enumerate()
+        .filter_map(|(i, c)| c.metric.map(|m| (i, &data.metrics[m])))
+        .map(|(i, m)| {
+            json!({"name": m.name, "unit": m.unit, "log": m.log, "clustering": m.clustering, "column": column(i)})
+        })
+        .collect();
+    let duration = data.metrics.iter().find(|m| m.is_duration());
+    let curve = data.curve.as_ref().map(|c| {
+        json!({"k": c.k, "ranks": c.ranks, "values": c.values, "eps": c.eps,
+               "suggested": c.suggested, "rule": c.rule})
+    });
+    json!({
+        "version": data.version,
+        "title": data.title,
+        "subtitle": data.subtitle,
+        "facts": data.facts,
+        "notes": notes(data, selection.bursts.len(), metrics.len()),
+        "end": data.span(),
+        "rows": data.rows,
+        "bursts": selection.bursts.len(),
+        "tick": encode::tick(selection.bursts.len(), data.rows.len(), data.span()),
+        "labels": labels.iter().zip(&selection.weights).map(|(&l, &w)| label(l, w)).collect::<Vec<_>>(),
+        "columns": {"per_row": column(0), "label": column(1), "begin": column(2), "duration": column(3)},
+        "duration": {"log": duration.is_none_or(|d| d.log), "clustering": duration.is_some_and(|d| d.clustering)},
+        "metrics": metrics,
+        "phases": phases(data, labels),
+        "phase_columns": data.phase_columns,
+        "curve": curve,
+        "parameters": data.parameters,
+        "timings": data.timings,
+    })
+}
+
+fn label(label: u32, weight: f64) -> Value {
+    let (light, dark) = palette::colours(label);
+    let kind = match label {
+        NOISE => "noise",
+        FILTERED_DURATION.. => "filtered",
+        _ => "phase",
+    };
+    json!({"name": label_name(label), "kind": kind, "light": palette::hex(light), "dark": palette::hex(dark),
+           "variant": palette::variant(label), "weight": weight})
+}
+
+fn phases(data: &ReportData<'_>, labels: &[u32]) -> Vec<Value> {
+    let row = |phase: &super::PhaseRow| {
+        json!({"label": labels.iter().position(|&l| l == phase.label), "instances": phase.instances,
+               "total": phase.total.0, "mean": phase.mean.0, "share": phase.share,
+               "imbalance": phase.imbalance, "counters": phase.counters})
+    };
+    data.phases.iter().map(row).collect()
+}
+
+/// The caller's notes, and what this file leaves out.
+fn notes(data: &ReportData<'_>, kept: usize, n_metrics: usize) -> Vec<String> {
+    let mut notes = data.notes.clone();
+    let n = data.begin.len();
+    if kept < n {
+        notes.push(format!(
+            "The pictures show {} of {} bursts: every phase keeps its share or 1,000 bursts, evenly spread over \
+             tasks and time. The table counts them all.",
+            group(kept),
+            group(n)
+        ));
+    }
+    if !encode::exact_durations(kept) {
+        notes.push("In the pictures, times are rounded to keep this file small.".to_owned());
+    }
+    let all = data.metrics.iter().filter(|m| !m.is_duration()).count();
+    if n_metrics < all {
+        notes.push(format!(
+            "The pictures offer {n_metrics} of {all} metrics beside the duration, to keep this file small; those of \
+             the clustering come first."
+        ));
+    }
+    notes
+}
+
+/// `1,234,567`.
+pub(super) fn group(n: usize) -> String {
+    let digits = n.to_string();
+    let mut out = String::new();
+    for (i, c) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(c);
+    }
+    out
+}
+
+/// Text as HTML.
+fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            c => out.push(c),
+        }
+    }
+    out
+}

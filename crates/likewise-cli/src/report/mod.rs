@@ -1,0 +1,252 @@
+//! The report of an analysis: one self-contained HTML file, and its short
+//! form for the terminal.
+//!
+//! [`ReportData`] is plain data that borrows the columns of the analysis.
+//! [`write_html`] writes the whole file to any writer, [`terminal`] returns
+//! the table of phases and a small timeline. Neither opens a file, and the
+//! same data gives the same bytes.
+//!
+//! All names in the data are untrusted: the HTML shows them as text only,
+//! and the terminal shows no control character.
+
+mod encode;
+mod html;
+mod palette;
+mod select;
+mod terminal;
+
+use std::borrow::Cow;
+use std::io;
+
+use likewise::table::Nanos;
+
+pub use html::write_html;
+pub use select::MAX_BURSTS;
+pub use terminal::terminal;
+
+/// Label of a burst that DBSCAN calls noise.
+pub const NOISE: u32 = 0;
+/// Label of a burst that the duration filter set aside.
+pub const FILTERED_DURATION: u32 = u32::MAX - 2;
+/// Label of a burst that the range filter of a metric set aside.
+pub const FILTERED_RANGE: u32 = u32::MAX - 1;
+/// Label of a burst that lacks a counter the clustering needs.
+pub const MISSING: u32 = u32::MAX;
+
+/// Everything a report shows.
+///
+/// The burst columns `burst_row`, `begin`, `duration`, `label` and every
+/// [`ReportMetric::values`] have one entry per burst, in any order.
+#[derive(Clone, Debug, Default)]
+pub struct ReportData<'a> {
+    /// What was analysed: the input file, usually.
+    pub title: String,
+    /// One line about it: application, tasks, method.
+    pub subtitle: String,
+    /// Names and values of the strip of figures under the title, in order.
+    pub facts: Vec<(String, String)>,
+    /// Sentences that the analyst must know.
+    pub notes: Vec<String>,
+    /// End of the trace.
+    pub end: Nanos,
+    /// Names of the timeline's rows, one per (application, task, thread).
+    pub rows: Vec<String>,
+    /// Row of each burst, an index into `rows`.
+    pub burst_row: &'a [u32],
+    /// Begin of each burst since the start of the trace.
+    pub begin: &'a [Nanos],
+    /// Duration of each burst.
+    pub duration: &'a [Nanos],
+    /// Phase of each burst: 1.. for phases, [`NOISE`],
+    /// [`FILTERED_DURATION`], [`FILTERED_RANGE`] or [`MISSING`].
+    pub label: &'a [u32],
+    /// Metrics to choose from in the scatter.
+    pub metrics: Vec<ReportMetric<'a>>,
+    /// The table of phases, in order; noise and filtered bursts below.
+    pub phases: Vec<PhaseRow>,
+    /// Names of the entries of [`PhaseRow::counters`].
+    pub phase_columns: Vec<String>,
+    /// The k-distance curve, if eps came from it or was compared with it.
+    pub curve: Option<KDistance>,
+    /// Parameters of the analysis, in order.
+    pub parameters: Vec<(String, String)>,
+    /// Seconds by stage, in order.
+    pub timings: Vec<(String, f64)>,
+    /// Version of the program.
+    pub version: String,
+}
+
+/// A metric that the scatter can show.
+///
+/// The first two with `clustering` set are the first picture; in a very
+/// large report they are kept first. A metric named `duration` (any case) is
+/// drawn from [`ReportData::duration`], so its `values` may be empty.
+#[derive(Clone, Debug)]
+pub struct ReportMetric<'a> {
+    /// Name, such as `PAPI_TOT_INS`.
+    pub name: String,
+    /// Unit, or nothing; `s` and `ns` are times and get SI prefixes.
+    pub unit: String,
+    /// One value per burst, `NaN` where it is missing.
+    pub values: Cow<'a, [f64]>,
+    /// Whether the axis is logarithmic until the reader changes it.
+    pub log: bool,
+    /// Whether the bursts were clustered by it.
+    pub clustering: bool,
+}
+
+/// One row of the table of phases.
+#[derive(Clone, Debug, Default)]
+pub struct PhaseRow {
+    /// Which bursts: a value of [`ReportData::label`].
+    pub label: u32,
+    /// Number of bursts.
+    pub instances: u64,
+    /// Their duration together.
+    pub total: Nanos,
+    /// Their mean duration.
+    pub mean: Nanos,
+    /// Their share of the computing time, from 0 to 1.
+    pub share: f64,
+    /// Longest time of a task over the mean time of the tasks (1 is
+    /// balanced), where it has a meaning.
+    pub imbalance: Option<f64>,
+    /// Mean and coefficient of variation (a ratio) of each counter, in the
+    /// order of [`ReportData::phase_columns`]; `None` where it is missing.
+    pub counters: Vec<Option<(f64, f64)>>,
+}
+
+/// The sorted k-distance curve.
+#[derive(Clone, Debug, Default)]
+pub struct KDistance {
+    /// Neighbour whose distance is meant.
+    pub k: usize,
+    /// Rank of each value among all points, from 0, ascending.
+    pub ranks: Vec<f64>,
+    /// Distances to the k-th neighbour, sorted in either direction;
+    /// downsampled to a few thousand at most.
+    pub values: Vec<f64>,
+    /// The eps that was used.
+    pub eps: f64,
+    /// Whether eps was suggested by the curve, not given.
+    pub suggested: bool,
+    /// The rule of the suggestion, in a sentence.
+    pub rule: String,
+}
+
+impl ReportData<'_> {
+    /// Checks that the columns agree.
+    ///
+    /// # Errors
+    /// `InvalidInput` names the first column that does not.
+    fn check(&self) -> io::Result<()> {
+        let n = self.begin.len();
+        let bad = |what: String| Err(io::Error::new(io::ErrorKind::InvalidInput, what));
+        let columns = [
+            ("burst_row", self.burst_row.len()),
+            ("duration", self.duration.len()),
+            ("label", self.label.len()),
+        ];
+        for (name, len) in columns {
+            if len != n {
+                return bad(format!("report: column '{name}' has {len} values, 'begin' has {n}"));
+            }
+        }
+        for metric in &self.metrics {
+            let len = metric.values.len();
+            if len != n && !metric.is_duration() {
+                return bad(format!("report: metric '{}' has {len} values, 'begin' has {n}", metric.name));
+            }
+        }
+        let rows = self.rows.len();
+        if let Some(row) = self.burst_row.iter().find(|&&row| row as usize >= rows) {
+            return bad(format!("report: a burst is in row {row} of {rows}"));
+        }
+        if let Some(curve) = &self.curve
+            && curve.ranks.len() != curve.values.len()
+        {
+            return bad("report: the k-distance curve has as many ranks as values".to_owned());
+        }
+        Ok(())
+    }
+
+    /// End of the time axis: that of the trace, or of the last burst if that
+    /// is later, in nanoseconds; at least 1.
+    fn span(&self) -> u64 {
+        let ends =
+            self.begin.iter().zip(self.duration).map(|(&begin, &duration)| begin.saturating_add(duration));
+        ends.fold(self.end, Nanos::max).0.max(1)
+    }
+
+    /// The labels that the pictures and the table show, in order: phases,
+    /// noise if there is any, then what was set aside.
+    ///
+    /// Complexity: O(n log k) for n bursts and k labels.
+    fn labels(&self) -> Vec<u32> {
+        let mut labels: Vec<u32> = self.phases.iter().map(|phase| phase.label).collect();
+        labels.sort_unstable();
+        labels.dedup();
+        let mut last = None;
+        for &label in self.label {
+            if last == Some(label) {
+                continue;
+            }
+            last = Some(label);
+            if let Err(at) = labels.binary_search(&label) {
+                labels.insert(at, label);
+            }
+        }
+        // Noise is 0 but follows the phases.
+        labels.sort_by_key(|&label| (label == NOISE || label >= FILTERED_DURATION, label));
+        labels
+    }
+}
+
+impl ReportMetric<'_> {
+    /// Whether it is the burst's own duration.
+    fn is_duration(&self) -> bool {
+        self.name.eq_ignore_ascii_case("duration")
+    }
+}
+
+/// Name of a label for people.
+fn label_name(label: u32) -> String {
+    match label {
+        NOISE => "Noise".to_owned(),
+        FILTERED_DURATION => "Filtered by duration".to_owned(),
+        FILTERED_RANGE => "Filtered by range".to_owned(),
+        MISSING => "Missing data".to_owned(),
+        phase => format!("Phase {phase}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_are_phases_then_noise_then_the_rest() {
+        let label = [MISSING, 3, 0, 1, 1, FILTERED_DURATION];
+        let data = ReportData {
+            label: &label,
+            phases: vec![PhaseRow { label: 2, ..PhaseRow::default() }],
+            ..ReportData::default()
+        };
+        assert_eq!(data.labels(), [1, 2, 3, NOISE, FILTERED_DURATION, MISSING]);
+    }
+
+    #[test]
+    fn a_short_column_is_named() {
+        let data = ReportData { begin: &[Nanos(1)], ..ReportData::default() };
+        assert!(data.check().unwrap_err().to_string().contains("'burst_row'"));
+        let data = ReportData {
+            begin: &[Nanos(1)],
+            duration: &[Nanos(1)],
+            label: &[0],
+            burst_row: &[4],
+            rows: vec!["a".to_owned()],
+            ..ReportData::default()
+        };
+        assert!(data.check().unwrap_err().to_string().contains("row 4 of 1"));
+    }
+}

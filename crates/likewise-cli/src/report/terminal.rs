@@ -1,0 +1,392 @@
+//! The report in short: the table of phases and a small timeline.
+
+use std::fmt::Write;
+
+use anstyle::{Ansi256Color, Color, Style};
+use likewise::table::Nanos;
+
+use super::html::group;
+use super::{FILTERED_DURATION, FILTERED_RANGE, MISSING, NOISE, PhaseRow, ReportData, palette};
+
+/// More phases than this are summed in one line.
+const MAX_PHASES: usize = 30;
+const MAX_COUNTERS: usize = 3;
+const MAX_LINES: usize = 16;
+const MAX_NAME: usize = 16;
+const NARROWEST: usize = 40;
+/// Symbols of phases without colour; later phases share `+`.
+const SYMBOLS: &[u8] = b"123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+/// Kinds of cells: one per symbol, then other phases, noise, filtered.
+const KINDS: usize = SYMBOLS.len() + 3;
+const OTHER: usize = SYMBOLS.len();
+
+/// The table of phases and a timeline of at most 16 lines, as text.
+///
+/// No line is wider than `width` columns, taken as 40 at least; columns of the
+/// table that do not fit are left out. With
+/// `colour`, cells are blocks in the colours of the phases (256-colour
+/// escapes); without, they are symbols that the table repeats. Rows of the
+/// timeline are grouped where there are more than lines; a cell shows the
+/// phase with most time in it, the lower label first among equals.
+///
+/// # Complexity
+/// O(n) for n bursts.
+#[must_use]
+pub fn terminal(data: &ReportData<'_>, width: usize, colour: bool) -> String {
+    let width = width.max(NARROWEST);
+    let mut out = String::new();
+    table(data, width, colour, &mut out);
+    if !data.rows.is_empty() && !data.begin.is_empty() {
+        out.push('\n');
+        timeline(data, width, colour, &mut out);
+    }
+    out
+}
+
+/// Cells of the table by line; the first is the symbol, already coloured.
+struct Line {
+    kind: Option<usize>,
+    cells: Vec<String>,
+}
+
+fn table(data: &ReportData<'_>, width: usize, colour: bool, out: &mut String) {
+    let (phases, rest): (Vec<&PhaseRow>, Vec<&PhaseRow>) =
+        data.phases.iter().partition(|p| p.label != NOISE && p.label < FILTERED_DURATION);
+    let names = ["phase", "bursts", "total", "share", "mean"].map(str::to_owned);
+    let counters = data.phase_columns.iter().take(MAX_COUNTERS).map(|name| fit(name, MAX_NAME));
+    let mut header: Vec<String> = names.into_iter().chain(counters).collect();
+    let mut lines: Vec<Line> = phases.iter().take(MAX_PHASES).map(|p| phase_line(p)).collect();
+    if phases.len() > MAX_PHASES {
+        lines.push(sum_line(&phases[MAX_PHASES..]));
+    }
+    lines.extend(rest.iter().map(|p| phase_line(p)));
+
+    let symbols = colour || phases.len() > 9;
+    let edge = if symbols { 2 } else { 0 };
+    let width_of = |c: usize| {
+        let cells = lines.iter().filter_map(|line| line.cells.get(c));
+        cells.chain([&header[c]]).map(|cell| cell.chars().count()).max().unwrap_or(0)
+    };
+    let mut used = edge;
+    let widths: Vec<usize> = (0..header.len())
+        .map(width_of)
+        .take_while(|column| {
+            used += column + 2;
+            used - 2 <= width
+        })
+        .collect();
+    header.truncate(widths.len());
+
+    let bold = if colour { Style::new().bold() } else { Style::new() };
+    let mut text = String::new();
+    text.extend(std::iter::repeat_n(' ', edge));
+    row(&header, &widths, &mut text);
+    // The escapes must not count as width, so they come after alignment.
+    let _ = writeln!(out, "{bold}{}{bold:#}", text.trim_end());
+    for line in &lines {
+        let mut text = String::new();
+        if symbols {
+            match line.kind {
+                Some(kind) => cell(kind, colour, &mut text),
+                None => text.push(' '),
+            }
+            text.push(' ');
+        }
+        row(&line.cells, &widths, &mut text);
+        let _ = writeln!(out, "{}", text.trim_end());
+    }
+    if lines.is_empty() {
+        out.push_str("no bursts\n");
+    }
+}
+
+fn row(cells: &[String], widths: &[usize], out: &mut String) {
+    for (c, (cell, &width)) in cells.iter().zip(widths).enumerate() {
+        let _ = match c {
+            0 => write!(out, "{cell:<width$}"),
+            _ => write!(out, "  {cell:>width$}"),
+        };
+    }
+}
+
+fn phase_line(phase: &PhaseRow) -> Line {
+    let name = match phase.label {
+        0 => "noise".to_owned(),
+        FILTERED_DURATION => "filtered".to_owned(),
+        FILTERED_RANGE => "out of range".to_owned(),
+        MISSING => "missing".to_owned(),
+        label => label.to_string(),
+    };
+    let mut cells = figures(name, phase.instances, phase.total, phase.share, phase.mean);
+    cells.extend(phase.counters.iter().take(MAX_COUNTERS).map(|counter| match counter {
+        Some((mean, cv)) if cv.is_finite() => format!("{} ±{:.0}%", si(*mean), cv * 100.0),
+        Some((mean, _)) => si(*mean),
+        None => "–".to_owned(),
+    }));
+    Line { kind: Some(kind(phase.label)), cells }
+}
+
+/// The line that stands for the phases not shown.
+fn sum_line(phases: &[&PhaseRow]) -> Line {
+    let instances = phases.iter().map(|p| p.instances).sum::<u64>();
+    let total = phases.iter().fold(Nanos::ZERO, |sum, p| sum.saturating_add(p.total));
+    let share = phases.iter().map(|p| p.share).sum();
+    let mean = Nanos(total.0 / instances.max(1));
+    Line { kind: None, cells: figures(format!("{} more", phases.len()), instances, total, share, mean) }
+}
+
+fn figures(name: String, instances: u64, total: Nanos, share: f64, mean: Nanos) -> Vec<String> {
+    vec![
+        name,
+        group(instances as usize),
+        total.to_string(),
+        format!("{:.1} %", share * 100.0),
+        mean.to_string(),
+    ]
+}
+
+/// The kind of cell of a label.
+fn kind(label: u32) -> usize {
+    match label {
+        NOISE => OTHER + 1,
+        FILTERED_DURATION.. => OTHER + 2,
+        phase => (phase as usize - 1).min(OTHER),
+    }
+}
+
+/// One cell of that kind.
+fn cell(kind: usize, colour: bool, out: &mut String) {
+    if !colour {
+        out.push(match kind - kind.min(OTHER) {
+            0 if kind < OTHER => SYMBOLS[kind] as char,
+            0 => '+',
+            1 => '.',
+            _ => '-',
+        });
+        return;
+    }
+    let label = match kind - kind.min(OTHER) {
+        0 => kind as u32 + 1,
+        1 => NOISE,
+        _ => FILTERED_DURATION,
+    };
+    let block = match palette::variant(label) {
+        "" => '█',
+        "lighter" => '▓',
+        _ => '▒',
+    };
+    let style = Style::new().fg_color(Some(Color::Ansi256(Ansi256Color(palette::ansi(label)))));
+    let _ = write!(out, "{style}{block}{style:#}");
+}
+
+fn timeline(data: &ReportData<'_>, width: usize, colour: bool, out: &mut String) {
+    let n_rows = data.rows.len();
+    let n_lines = n_rows.min(MAX_LINES);
+    let first_row = |line: usize| (line * n_rows).div_ceil(n_lines);
+    let names: Vec<String> = (0..n_lines).map(|line| fit(&data.rows[first_row(line)], MAX_NAME)).collect();
+    let gutter = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
+    let n_cells = width - gutter - 2;
+    let span = data.span();
+    let cells = dominant(data, n_lines, n_cells);
+
+    let _ = match n_rows.div_ceil(n_lines) {
+        1 => writeln!(out, "{n_rows} rows × {}", Nanos(span)),
+        rows => writeln!(out, "{} rows × {}, up to {rows} rows a line", group(n_rows), Nanos(span)),
+    };
+    for (name, cells) in names.iter().zip(cells.chunks(n_cells)) {
+        let _ = write!(out, "{name:>gutter$} ");
+        let used = cells.iter().rposition(Option::is_some).map_or(0, |last| last + 1);
+        for kind in &cells[..used] {
+            match kind {
+                Some(kind) => cell(*kind, colour, out),
+                None => out.push(' '),
+            }
+        }
+        out.push('\n');
+    }
+    let end = Nanos(span).to_string();
+    let _ = writeln!(out, "{:gutter$} 0{end:>rest$}", "", rest = n_cells - 1);
+    if !colour {
+        let _ = writeln!(out, "{:gutter$} . noise  - filtered", "");
+    }
+}
+
+/// The kind with most time in each cell, by line.
+fn dominant(data: &ReportData<'_>, n_lines: usize, n_cells: usize) -> Vec<Option<usize>> {
+    let span = u128::from(data.span());
+    let n_rows = data.rows.len();
+    let mut time = vec![0_u128; n_lines * n_cells * KINDS];
+    // Times are counted in units of 1 / n_cells, so that the edges between
+    // cells, at c · span, are whole.
+    let scaled = |t: Nanos| u128::from(t.0) * n_cells as u128;
+    for i in 0..data.begin.len() {
+        let line = data.burst_row[i] as usize * n_lines / n_rows;
+        let (begin, end) = (scaled(data.begin[i]), scaled(data.begin[i].saturating_add(data.duration[i])));
+        let kind = kind(data.label[i]);
+        let mut c = (begin / span) as usize;
+        while c < n_cells && c as u128 * span < end {
+            let inside = end.min((c as u128 + 1) * span) - begin.max(c as u128 * span);
+            time[(line * n_cells + c) * KINDS + kind] += inside;
+            c += 1;
+        }
+    }
+    let most = |cell: &[u128]| {
+        let (kind, time) =
+            cell.iter().enumerate().max_by_key(|&(kind, time)| (time, std::cmp::Reverse(kind)))?;
+        (*time > 0).then_some(kind)
+    };
+    time.chunks(KINDS).map(most).collect()
+}
+
+/// An untrusted name in at most `width` columns, without control characters.
+fn fit(name: &str, width: usize) -> String {
+    let hidden = |c: char| c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let mut text: String = name.chars().take(width + 1).map(|c| if hidden(c) { '·' } else { c }).collect();
+    if text.chars().count() > width {
+        text = text.chars().take(width - 1).chain(['…']).collect();
+    }
+    text
+}
+
+/// Three significant digits with an SI prefix: `4.33 M`.
+fn si(value: f64) -> String {
+    let size = value.abs();
+    let (scale, prefix) = match size {
+        _ if !value.is_finite() => return "–".to_owned(),
+        1e15.. => return format!("{value:.2e}"),
+        1e12.. => (1e12, " T"),
+        1e9.. => (1e9, " G"),
+        1e6.. => (1e6, " M"),
+        1e3.. => (1e3, " k"),
+        1e-3.. | 0.0 => (1.0, ""),
+        _ => return format!("{value:.2e}"),
+    };
+    let value = value / scale;
+    let decimals = match value.abs() {
+        100.0.. => 0,
+        10.0.. => 1,
+        1.0.. => 2,
+        _ => 3,
+    };
+    format!("{value:.decimals$}{prefix}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two phases, noise and a filtered burst on four rows of 8 ms.
+    fn with_sample<T>(check: impl FnOnce(ReportData<'_>) -> T) -> T {
+        let ms = |t: f64| Nanos((t * 1e6) as u64);
+        let begin: Vec<Nanos> = (0..4).flat_map(|r| [0.0, 4.0, 6.0 + f64::from(r) * 0.1]).map(ms).collect();
+        let duration: Vec<Nanos> = (0..4).flat_map(|_| [3.0, 1.8, 1.0]).map(ms).collect();
+        let burst_row: Vec<u32> = (0..12).map(|i| i / 3).collect();
+        let label = [1, 2, 1, 1, 2, 0, 1, 2, 1, 1, 2, FILTERED_DURATION];
+        let phase = |label, instances, total, share, counters| PhaseRow {
+            label,
+            instances,
+            total: ms(total),
+            mean: ms(total / instances as f64),
+            share,
+            imbalance: None,
+            counters,
+        };
+        check(ReportData {
+            end: ms(8.0),
+            rows: (1..=4).map(|r| format!("Task {r}")).collect(),
+            burst_row: &burst_row,
+            begin: &begin,
+            duration: &duration,
+            label: &label,
+            phases: vec![
+                phase(1, 6, 14.0, 0.603, vec![Some((1.234, 0.05)), Some((4.33e6, 0.1))]),
+                phase(2, 4, 7.2, 0.31, vec![Some((0.5, f64::NAN)), None]),
+                phase(0, 1, 1.0, 0.043, vec![None, None]),
+                phase(FILTERED_DURATION, 1, 1.0, 0.043, vec![None, None]),
+            ],
+            phase_columns: vec!["IPC".to_owned(), "PAPI_TOT_INS".to_owned()],
+            ..ReportData::default()
+        })
+    }
+
+    #[test]
+    fn golden() {
+        let text = with_sample(|data| terminal(&data, 80, false));
+        let expected = "\
+phase     bursts    total   share     mean       IPC  PAPI_TOT_INS
+1              6  14.0 ms  60.3 %  2.33 ms  1.23 ±5%   4.33 M ±10%
+2              4  7.20 ms  31.0 %  1.80 ms     0.500             –
+noise          1  1.00 ms   4.3 %  1.00 ms         –             –
+filtered       1  1.00 ms   4.3 %  1.00 ms         –             –
+
+4 rows × 8.00 ms
+Task 1 111111111111111111111111111         22222222222222222 111111111
+Task 2 111111111111111111111111111         22222222222222222 ..........
+Task 3 111111111111111111111111111         22222222222222222  1111111111
+Task 4 111111111111111111111111111         22222222222222222   ----------
+       0                                                                8.00 ms
+       . noise  - filtered
+";
+        assert_eq!(text, expected, "\n{text}");
+    }
+
+    #[test]
+    fn fits_the_width_in_colour_and_without() {
+        for width in [40, 60, 72, 120] {
+            for colour in [false, true] {
+                let text = with_sample(|data| terminal(&data, width, colour));
+                assert_eq!(text.contains('\u{1b}'), colour);
+                for line in text.lines() {
+                    let mut shown = 0;
+                    let mut escape = false;
+                    for c in line.chars() {
+                        escape |= c == '\u{1b}';
+                        shown += usize::from(!escape);
+                        escape &= c != 'm';
+                    }
+                    assert!(shown <= width, "{shown} > {width}: {line}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn many_rows_share_lines_and_many_phases_are_summed() {
+        let n = 10_000_u32;
+        let burst_row: Vec<u32> = (0..n).collect();
+        let label: Vec<u32> = (0..n).map(|i| i * 40 / n + 1).collect();
+        let phases: Vec<PhaseRow> =
+            (1..=40).map(|label| PhaseRow { label, instances: 250, ..PhaseRow::default() }).collect();
+        let data = ReportData {
+            end: Nanos(10),
+            rows: (0..n).map(|i| format!("row {i}")).collect(),
+            burst_row: &burst_row,
+            begin: &vec![Nanos(0); n as usize],
+            duration: &vec![Nanos(10); n as usize],
+            label: &label,
+            phases,
+            ..ReportData::default()
+        };
+        let text = terminal(&data, 80, false);
+        assert!(text.contains("10,000 rows × 10 ns, up to 625 rows a line"), "{text}");
+        assert!(text.contains("10 more    2,500"), "{text}");
+        assert_eq!(text.lines().filter(|line| line.trim_start().starts_with("row ")).count(), 16);
+        assert!(text.lines().any(|line| line.starts_with(" row 625 444444")), "{text}");
+    }
+
+    #[test]
+    fn names_cannot_speak_to_the_terminal() {
+        let data = ReportData {
+            end: Nanos(1),
+            rows: vec!["\u{1b}[31mred\r\n".to_owned()],
+            burst_row: &[0],
+            begin: &[Nanos(0)],
+            duration: &[Nanos(0)],
+            label: &[MISSING],
+            ..ReportData::default()
+        };
+        let text = terminal(&data, 80, false);
+        assert!(!text.contains('\u{1b}') && !text.contains('\r'), "{text:?}");
+        assert_eq!(terminal(&ReportData::default(), 80, false).lines().last(), Some("no bursts"));
+    }
+}

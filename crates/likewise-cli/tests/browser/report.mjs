@@ -1,0 +1,215 @@
+// Opens a report in headless Chromium and checks that it works:
+//   node report.mjs [--shot PREFIX] FILE.html...
+// With --shot, screenshots are left at PREFIX-NAME-*.png. CHROMIUM names the
+// browser, /usr/bin/chromium if it is not set.
+
+import assert from "node:assert/strict";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { basename, join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { chromium } from "playwright-core";
+
+const FLAGS = [
+  "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+  "--disable-component-update", "--disable-sync",
+];
+
+/** Colours of a canvas with their number of pixels, most frequent first. */
+const colours = (page, id) => page.evaluate((id) => {
+  const canvas = document.getElementById(id);
+  // A copy, so that reading does not move the picture itself off the GPU.
+  const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext("2d", { willReadFrequently: true });
+  copy.drawImage(canvas, 0, 0);
+  const { data } = copy.getImageData(0, 0, canvas.width, canvas.height);
+  const seen = new Map();
+  for (const pixel of new Uint32Array(data.buffer)) seen.set(pixel, (seen.get(pixel) ?? 0) + 1);
+  return [...seen].sort((a, b) => b[1] - a[1]);
+}, id);
+
+const fingerprint = async (page, id) => JSON.stringify((await colours(page, id)).slice(0, 2000));
+const frames = (page) => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+
+/** Where burst `i` is in a picture, in page coordinates. */
+async function placeOf(page, id, share) {
+  await page.locator(`#${id}`).scrollIntoViewIfNeeded();
+  const box = await page.locator(`#${id}`).boundingBox();
+  const area = await page.evaluate((id) => window.likewise[id].area, id);
+  return [box.x + area.x + area.width * share[0], box.y + area.y + area.height * share[1]];
+}
+
+async function checkDrawn(page, name) {
+  for (const id of ["scatter", "timeline"]) {
+    const seen = await colours(page, id);
+    assert.ok(seen.length > 3, `${name}: ${id} is blank`);
+  }
+}
+
+/** A click on the first phase of the legend hides it in both pictures. */
+async function checkLegend(page, name) {
+  const before = [await fingerprint(page, "scatter"), await fingerprint(page, "timeline")];
+  const item = page.locator(".legend-item").first();
+  await item.click();
+  await page.mouse.move(1, 1);
+  await frames(page);
+  assert.equal(await item.getAttribute("aria-pressed"), "false");
+  const after = [await fingerprint(page, "scatter"), await fingerprint(page, "timeline")];
+  assert.notEqual(after[0], before[0], `${name}: the legend does not change the scatter`);
+  assert.notEqual(after[1], before[1], `${name}: the legend does not change the timeline`);
+  await item.click();
+  await page.mouse.move(1, 1);
+  await frames(page);
+  assert.equal(await fingerprint(page, "timeline"), before[1], `${name}: a second click does not restore`);
+
+  await item.click({ modifiers: ["Alt"] });
+  assert.equal(await page.locator('.legend-item[aria-pressed="true"]').count(), 1, `${name}: Alt-click isolates`);
+  await item.dblclick();
+  const total = await page.locator(".legend-item").count();
+  assert.equal(await page.locator('.legend-item[aria-pressed="true"]').count(), total, `${name}: again shows all`);
+}
+
+/** The pointer over a burst brings a description, in both pictures. */
+async function checkHover(page, name) {
+  const spot = await page.evaluate(() => {
+    const { data, state, scatter, timeline } = window.likewise;
+    const i = Math.floor(data.n / 2);
+    const value = (metric, log) => {
+      const v = metric.values ? metric.values[i] : metric.table[metric.codes[i]];
+      return log ? Math.log10(v) : v;
+    };
+    const share = (axis, v) => (v - axis.lo) / (axis.hi - axis.lo);
+    let row = 0;
+    while (data.rowStart[row + 1] <= i) row++;
+    return {
+      scatter: [share(scatter.x, value(state.xMetric, state.xLog)), 1 - share(scatter.y, value(state.yMetric, state.yLog))],
+      timeline: [share(timeline.x, data.begin[i] + data.duration[i] / 2), share(timeline.y, row + 0.5)],
+    };
+  });
+  for (const id of ["scatter", "timeline"]) {
+    await page.mouse.move(...(await placeOf(page, id, spot[id])));
+    await frames(page);
+    assert.ok(await page.locator("#tooltip").isVisible(), `${name}: no tooltip over the ${id}`);
+    assert.match(await page.locator("#tooltip").innerText(), /duration/, `${name}: the tooltip over the ${id} says nothing`);
+  }
+  await page.mouse.move(1, 1);
+}
+
+/** Wheel, drag and double-click change what is shown, and back. */
+async function checkZoom(page, name) {
+  for (const id of ["scatter", "timeline"]) {
+    const range = () => page.evaluate((id) => JSON.stringify([window.likewise[id].x, window.likewise[id].y]), id);
+    const whole = await range();
+    const [x, y] = await placeOf(page, id, [0.4, 0.4]);
+    await page.mouse.move(x, y);
+    await page.mouse.wheel(0, -400);
+    await frames(page);
+    const near = await range();
+    assert.notEqual(near, whole, `${name}: the wheel does not zoom the ${id}`);
+    await page.mouse.down();
+    await page.mouse.move(x - 60, y);
+    await page.mouse.up();
+    assert.notEqual(await range(), near, `${name}: dragging does not pan the ${id}`);
+    await page.mouse.dblclick(x, y);
+    assert.equal(await range(), whole, `${name}: a double click does not reset the ${id}`);
+    await page.locator(`#${id}`).focus();
+    await page.keyboard.press("+");
+    assert.notEqual(await range(), whole, `${name}: keys do not zoom the ${id}`);
+    await page.keyboard.press("0");
+  }
+}
+
+async function checkTable(page, name) {
+  const bursts = page.locator("#phases thead th").nth(1);
+  await bursts.locator("button").click();
+  assert.equal(await bursts.getAttribute("aria-sort"), "descending", `${name}: the table does not sort`);
+  const before = await fingerprint(page, "timeline");
+  const first = page.locator("#phases tbody tr").first();
+  await first.click();
+  await page.mouse.move(1, 1);
+  await frames(page);
+  assert.notEqual(await fingerprint(page, "timeline"), before, `${name}: a row of the table does not highlight its phase`);
+  await first.click();
+  await page.locator("#phases thead th button").first().click();
+}
+
+async function checkNarrow(page, name) {
+  await page.setViewportSize({ width: 390, height: 844 });
+  await frames(page);
+  const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+  assert.ok(wide <= 390, `${name}: the page is ${wide} px wide at 390`);
+  await checkDrawn(page, name);
+}
+
+async function shoot(page, prefix, name) {
+  const shot = async (what) => {
+    await page.evaluate(() => scrollTo(0, 0));
+    await frames(page);
+    await page.screenshot({ path: `${prefix}-${name}-${what}.png`, fullPage: true });
+  };
+  await page.setViewportSize({ width: 1280, height: 900 });
+  await shot("1280");
+  await page.setViewportSize({ width: 390, height: 844 });
+  await shot("390");
+  await page.setViewportSize({ width: 1280, height: 900 });
+  await page.emulateMedia({ colorScheme: "dark" });
+  await shot("dark");
+  await page.emulateMedia({ colorScheme: "light" });
+  await page.pdf({ path: `${prefix}-${name}.pdf`, format: "A4", printBackground: true });
+}
+
+async function check(context, file, prefix) {
+  const name = basename(file, ".html");
+  const page = await context.newPage();
+  const problems = [];
+  const url = pathToFileURL(resolve(file)).href;
+  page.on("console", (message) => ["error", "warning"].includes(message.type()) && problems.push(message.text()));
+  page.on("pageerror", (error) => problems.push(String(error)));
+  page.on("dialog", (dialog) => { problems.push(`dialog: ${dialog.message()}`); dialog.dismiss(); });
+  page.on("request", (request) => {
+    if (request.url() !== url && !request.url().startsWith("data:")) problems.push(`request: ${request.url()}`);
+  });
+  const started = performance.now();
+  await page.goto(url);
+  await page.waitForSelector('body[data-ready="1"]', { timeout: 60000 });
+  const opened = performance.now() - started;
+  await frames(page);
+  await checkDrawn(page, name);
+  const { bursts, phases } = await page.evaluate(() => {
+    const { data } = window.likewise;
+    return { bursts: data.n, phases: data.meta.labels.filter((label) => label.kind === "phase").length };
+  });
+  if (bursts > 1) {
+    await checkZoom(page, name);
+    await checkHover(page, name);
+    await checkLegend(page, name);
+  }
+  if (phases > 1) await checkTable(page, name);
+  const redraw = await page.evaluate(() => {
+    const start = performance.now();
+    window.likewise.redraw();
+    return performance.now() - start;
+  });
+  await checkNarrow(page, name);
+  if (prefix) await shoot(page, prefix, name);
+  assert.deepEqual(problems, [], `${name}: the page complains`);
+  console.log(`${name}: ok, ${bursts} bursts, open ${opened.toFixed(0)} ms, redraw ${redraw.toFixed(0)} ms`);
+  await page.close();
+}
+
+const files = process.argv.slice(2);
+const shot = files.indexOf("--shot");
+const prefix = shot >= 0 ? files.splice(shot, 2)[1] : null;
+assert.ok(files.length > 0, "name a report");
+const profile = await mkdtemp(join(tmpdir(), "likewise-browser-"));
+const context = await chromium.launchPersistentContext(profile, {
+  executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+  headless: true,
+  args: FLAGS,
+  viewport: { width: 1280, height: 900 },
+});
+try {
+  for (const file of files) await check(context, file, prefix);
+} finally {
+  await context.close();
+  await rm(profile, { recursive: true, force: true });
+}
