@@ -1,1 +1,3 @@
 //! Readers and writers of traces and tables.
+
+pub mod paraver;

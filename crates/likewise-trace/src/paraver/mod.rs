@@ -1,0 +1,5 @@
+//! Paraver traces.
+
+mod synth;
+
+pub use synth::{TraceFiles, write_synthetic};
