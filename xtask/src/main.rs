@@ -1,3 +1,123 @@
-//! Automation of the project.
+//! The project's automation.
+//!
+//! `cargo xtask test` is what CI runs and what a contributor runs: everything
+//! it needs is installed here, or named where it cannot be.
 
-fn main() {}
+mod need;
+
+use anyhow::{Context, Result, bail, ensure};
+use clap::{CommandFactory, Parser, Subcommand};
+use need::{chromium, node_modules, python};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+#[derive(Parser)]
+#[command(name = "cargo xtask")]
+struct Cli {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    /// Everything that CI checks: format, lints, tests, oracles, browser, demo
+    Test {
+        /// Only what needs neither Python nor a browser
+        #[arg(long)]
+        quick: bool,
+    },
+    /// Ours beside the peers, in one run (see bench/README.md)
+    Bench {
+        /// Passed on to bench/run.py
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        args: Vec<String>,
+    },
+    /// Shell completions and man pages
+    Dist {
+        /// Where to write them
+        #[arg(default_value = "target/dist")]
+        dir: PathBuf,
+    },
+}
+
+fn main() -> Result<()> {
+    std::env::set_current_dir(root()).context("the project's folder")?;
+    match Cli::parse().task {
+        Task::Test { quick } => test(quick),
+        Task::Bench { args } => run(Command::new(python("bench/requirements.txt")?).arg("bench/run.py").args(args)),
+        Task::Dist { dir } => dist(&dir),
+    }
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().map_or_else(|| ".".into(), Path::to_owned)
+}
+
+/// Runs a command and says which.
+fn run(command: &mut Command) -> Result<()> {
+    let line = format!("{command:?}").replace('"', "");
+    println!("\n\x1b[1m$ {line}\x1b[0m");
+    let status = command.status().with_context(|| format!("cannot start: {line}"))?;
+    ensure!(status.success(), "failed ({status}): {line}");
+    Ok(())
+}
+
+fn cargo(args: &str) -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.args(args.split_whitespace());
+    command
+}
+
+fn test(quick: bool) -> Result<()> {
+    run(&mut cargo("fmt --all --check"))?;
+    run(&mut cargo("clippy --workspace --all-targets -- -D warnings"))?;
+    run(&mut cargo("test --workspace"))?;
+    if quick {
+        return Ok(());
+    }
+    run(&mut cargo("test --package likewise-trace --package likewise-cli --features likewise-cli/parquet parquet"))?;
+    run(&mut cargo("build --release"))?;
+    let likewise = root().join("target/release/likewise");
+    let work = root().join("target/xtask");
+    std::fs::create_dir_all(&work)?;
+    run(Command::new(&likewise).args(["demo", "-o"]).arg(work.join("demo")))?;
+    run(Command::new(python("tests/requirements.txt")?).arg("tests/oracle.py").arg(&likewise).arg(&work))?;
+    let browser = chromium()?;
+    let modules = node_modules("crates/likewise-cli/tests/browser")?;
+    let reports = [work.join("demo/report.html"), work.join("epoch/report.html")];
+    for report in reports.iter().filter(|report| report.exists()) {
+        run(Command::new("node").arg(modules.join("report.mjs")).arg(report).env("CHROMIUM", &browser))?;
+    }
+    Ok(())
+}
+
+fn dist(dir: &Path) -> Result<()> {
+    let mut command = likewise_cli::command();
+    std::fs::create_dir_all(dir)?;
+    for shell in [
+        clap_complete::Shell::Bash,
+        clap_complete::Shell::Zsh,
+        clap_complete::Shell::Fish,
+        clap_complete::Shell::Elvish,
+        clap_complete::Shell::PowerShell,
+    ] {
+        clap_complete::generate_to(shell, &mut command, "likewise", dir)?;
+    }
+    clap_mangen::generate_to(likewise_cli::command(), dir)?;
+    let written = std::fs::read_dir(dir)?.count();
+    if written == 0 {
+        bail!("nothing was written to {}", dir.display());
+    }
+    println!("{written} files in {}", dir.display());
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+}

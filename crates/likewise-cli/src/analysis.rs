@@ -26,6 +26,10 @@ pub(crate) struct Analysis {
     pub(crate) labels: Vec<u32>,
     /// Each cluster, then the noise.
     pub(crate) stats: Vec<PhaseStats>,
+    /// Names of the threads, in burst order.
+    pub(crate) rows: Vec<String>,
+    /// The thread of every burst, an index into `rows`.
+    pub(crate) burst_row: Vec<u32>,
     /// Sentences that the analyst must know.
     pub(crate) notes: Vec<String>,
 }
@@ -80,8 +84,33 @@ pub(crate) fn analyse(
         notes.push(format!("{} bursts are in clusters too small to be kept (threshold filter).", dropped.len()));
     }
     let metrics = plan.preparation.metrics;
-    Ok(Analysis { input: name, end, table, metrics, prepared, grouped, clustering, labels, stats, notes })
+    let (rows, burst_row) = rows(&table);
+    let analysis = Analysis {
+        input: name, end, table, metrics, prepared, grouped, clustering, labels, stats, rows, burst_row, notes
+    };
+    Ok(analysis)
 }
+
+/// Names of the timeline's rows, and the row of every burst.
+fn rows(table: &BurstTable) -> (Vec<String>, Vec<u32>) {
+    let thread = |i: usize| (table.app[i], table.task[i], table.thread[i]);
+    let with_app = table.app.first() != table.app.last();
+    let with_thread = table.thread.iter().any(|&t| t != 1);
+    let (mut names, mut of_burst) = (Vec::new(), Vec::with_capacity(table.len()));
+    for i in 0..table.len() {
+        if i == 0 || thread(i) != thread(i - 1) {
+            let (app, task, thread) = thread(i);
+            names.push(match (with_app, with_thread) {
+                (true, _) => format!("{app}.{task}.{thread}"),
+                (false, true) => format!("{task}.{thread}"),
+                (false, false) => task.to_string(),
+            });
+        }
+        of_burst.push(names.len() as u32 - 1);
+    }
+    (names, of_burst)
+}
+
 
 /// A column of the table of phases: its name, and its moments in a phase.
 type Column<'a> = (&'a str, Box<dyn Fn(&PhaseStats) -> Moments + 'a>);

@@ -89,6 +89,15 @@ impl Common {
         }
     }
 
+    /// Columns of the terminal, and whether it takes colours.
+    pub(crate) fn terminal(&self) -> (usize, bool) {
+        let out = std::io::stdout();
+        let colour = anstream::AutoStream::choice(&out) != anstream::ColorChoice::Never;
+        let columns = std::env::var("COLUMNS").ok().and_then(|text| text.parse().ok());
+        let width = columns.or_else(|| terminal_size::terminal_size().map(|(w, _)| usize::from(w.0)));
+        (width.unwrap_or(100).max(40), colour)
+    }
+
     fn apply(&self) {
         match self.color {
             ColorChoice::Auto => {}

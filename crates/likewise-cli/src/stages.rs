@@ -23,10 +23,10 @@ impl Stages {
         }
     }
 
-    /// The stages so far with their seconds.
+    /// The stages so far with their seconds, as people name them.
     #[must_use]
-    pub fn seconds(&self) -> &[(&'static str, f64)] {
-        &self.0
+    pub fn for_people(&self) -> Vec<(String, f64)> {
+        self.0.iter().map(|&(name, s)| (name.replace('_', "-"), s)).collect()
     }
 
     /// `{"read": 0.01, …}`, rounded to microseconds.

@@ -8,4 +8,5 @@
 pub mod bursts;
 pub mod cluster;
 pub mod quality;
+pub mod synth;
 pub mod table;

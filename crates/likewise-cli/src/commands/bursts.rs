@@ -3,7 +3,8 @@
 use crate::analysis::{Analysis, Input, Plan, analyse};
 use crate::cli::Common;
 use crate::definition::Definition;
-use crate::files::{bursts_csv, clusters_csv, compat, gnuplot, report_data, summary};
+use crate::files::report_data::report_data;
+use crate::files::{bursts_csv, clusters_csv, compat, gnuplot, summary};
 use crate::grouping::GroupingArgs;
 use crate::label::event_value;
 use crate::output::OutputDir;
@@ -12,8 +13,10 @@ use crate::stages::Stages;
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
 use likewise::table::{DurationFilter, Expr, Metric, Nanos, Operand, Preparation, Scale, default_metrics};
-use likewise_trace::{Apps, Format, ReadOptions, Trace, read_bursts};
-use std::io::{IsTerminal, Write};
+use likewise_trace::{Apps, ReadOptions, Trace, legend, read_bursts, write_labelled};
+use rayon::prelude::*;
+use serde_json::Value;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// Without a filter, bursts are kept that hold this share of the computing
@@ -146,15 +149,19 @@ fn parse_percent(text: &str) -> Result<f64, String> {
 }
 
 pub(crate) fn run(args: &BurstsArgs, common: &Common) -> Result<()> {
+    let (analysis, stages) = analyse_trace(args, common)?;
+    let done = write_all(&analysis, args, common, stages)?;
+    common.print(&done.summary, || done.text(common))
+}
+
+/// From the trace to its phases, in memory.
+pub(crate) fn analyse_trace(args: &BurstsArgs, common: &Common) -> Result<(Analysis, Stages)> {
     if args.writing.format == TableFormat::Parquet && !cfg!(feature = "parquet") {
         bail!("this likewise was built without Parquet; build it with --features parquet, or use --format csv");
     }
     let definition = args.metrics.definition.as_deref().map(Definition::read).transpose()?.unwrap_or_default();
     let mut stages = Stages::default();
-    let trace = read(args, &definition, common, &mut stages)?;
-    let from_paraver = trace.header.is_some();
-    let end = trace.header.as_ref().map_or_else(|| last_end(&trace), |header| header.end);
-    let Trace { table, report, .. } = trace;
+    let Trace { table, header, report, .. } = read(args, &definition, common, &mut stages)?;
     if table.is_empty() {
         bail!(
             "{}: there is no CPU burst in it (no Running state{}); `likewise info` shows what there is",
@@ -187,11 +194,12 @@ pub(crate) fn run(args: &BurstsArgs, common: &Common) -> Result<()> {
         grouping: &grouping,
         threshold: args.metrics.min_share.or(definition.min_share),
     };
+    let last_end = || (0..table.len()).map(|i| table.end(i)).max().unwrap_or_default();
+    let end = header.map_or_else(last_end, |header| header.end);
     let input = Input { name: args.trace.display().to_string(), end, table, notes };
     let analysis = analyse(input, plan, &mut stages, common.progress())
         .with_context(|| args.trace.display().to_string())?;
-    let dir = args.output.clone().unwrap_or_else(|| default_output(&args.trace));
-    write_all(&analysis, &dir, &args.writing, from_paraver.then_some(&args.trace), common, stages)
+    Ok((analysis, stages))
 }
 
 fn read(args: &BurstsArgs, definition: &Definition, common: &Common, stages: &mut Stages) -> Result<Trace> {
@@ -221,10 +229,6 @@ fn event_types(metric: &Metric) -> impl Iterator<Item = u32> {
     a.and_then(number).into_iter().chain(b.and_then(number))
 }
 
-fn last_end(trace: &Trace) -> Nanos {
-    (0..trace.table.len()).map(|i| trace.table.end(i)).max().unwrap_or_default()
-}
-
 fn filter(args: &MetricArgs, definition: &Definition) -> DurationFilter {
     match (args.min_duration, args.keep_time, definition.min_duration) {
         (Some(min), ..) => DurationFilter::Min(min),
@@ -243,43 +247,49 @@ fn scale(arg: Option<ScaleArg>, definition: &Definition) -> Scale {
     }
 }
 
-/// `run.prv.gz` gives `run.likewise`.
-fn default_output(trace: &Path) -> PathBuf {
+/// `run.prv.gz` gives `run`.
+fn stem(trace: &Path) -> String {
     let name = trace.file_name().map_or_else(|| "trace".into(), |name| name.to_string_lossy());
     let stem = name.strip_suffix(".gz").unwrap_or(&name);
     let stem = stem.strip_suffix(".prv").or_else(|| stem.strip_suffix(".csv")).unwrap_or(stem);
-    let stem = if stem == "-" { "stdin" } else { stem };
-    PathBuf::from(format!("{stem}.likewise"))
+    if stem == "-" { "stdin".to_owned() } else { stem.to_owned() }
 }
 
-/// Writes every file of the analysis, and shows it.
-pub(crate) fn write_all(
-    analysis: &Analysis,
-    dir: &Path,
-    writing: &WritingArgs,
-    trace: Option<&PathBuf>,
+/// The files are written: what remains to be shown.
+pub(crate) struct Done<'a> {
+    pub(crate) summary: Value,
+    data: report::ReportData<'a>,
+    report: PathBuf,
+}
+
+impl Done<'_> {
+    pub(crate) fn text(&self, common: &Common) -> String {
+        let (width, colour) = common.terminal();
+        format!("{}\nReport: {}\n", report::terminal(&self.data, width, colour), self.report.display())
+    }
+}
+
+/// Writes every file of the analysis.
+pub(crate) fn write_all<'a>(
+    analysis: &'a Analysis,
+    args: &BurstsArgs,
     common: &Common,
     mut stages: Stages,
-) -> Result<()> {
-    let bar = common.progress().spinner("Writing");
-    let mut out = OutputDir::create(dir)?;
-    stages.time("write", || write_tables(analysis, &mut out, writing))?;
-    if let Some(trace) = trace.filter(|trace| !writing.no_trace && *trace != Path::new("-")) {
-        stages.time("write", || write_trace(analysis, trace, &mut out))?;
+) -> Result<Done<'a>> {
+    let _bar = common.progress().spinner("Writing");
+    let dir = args.output.clone().unwrap_or_else(|| PathBuf::from(format!("{}.likewise", stem(&args.trace))));
+    let mut out = OutputDir::create(&dir)?;
+    stages.time("write", || write_tables(analysis, &mut out, &args.writing))?;
+    if !args.writing.no_trace && args.trace != Path::new("-") {
+        stages.time("write", || write_trace(analysis, args, &mut out))?;
     }
-    let rows = report_data::Rows::new(&analysis.table, analysis.several_apps());
-    let data = stages.time("write", || report_data::report_data(analysis, &rows, &Stages::default()));
-    let data = report::ReportData { timings: report_data::timings(&stages), ..data };
+    let data = stages.time("write", || report_data(analysis));
+    let data = report::ReportData { timings: stages.for_people(), ..data };
     stages.time("write", || out.write("report.html", |file| Ok(report::write_html(&data, file)?)))?;
-    let result = summary::summary(analysis, &stages);
-    out.write("summary.json", |file| Ok(writeln!(file, "{result:#}")?))?;
+    let summary = summary::summary(analysis, &stages);
+    out.write("summary.json", |file| Ok(writeln!(file, "{summary:#}")?))?;
     out.commit()?;
-    drop(bar);
-    common.print(&result, || {
-        let (width, colour) = common.terminal();
-        let report = dir.join("report.html");
-        format!("{}\nReport: {}\n", report::terminal(&data, width, colour), report.display())
-    })
+    Ok(Done { summary, data, report: dir.join("report.html") })
 }
 
 fn write_tables(analysis: &Analysis, out: &mut OutputDir, writing: &WritingArgs) -> Result<()> {
@@ -295,4 +305,14 @@ fn write_tables(analysis: &Analysis, out: &mut OutputDir, writing: &WritingArgs)
         }
     }
     Ok(())
+}
+
+/// The input with the phase of every burst, as `DIR/NAME.prv`, `.pcf`, `.row`.
+fn write_trace(analysis: &Analysis, args: &BurstsArgs, out: &mut OutputDir) -> Result<()> {
+    let values: Vec<u32> = analysis.labels.par_iter().map(|&label| event_value(label)).collect();
+    let legend = legend(analysis.clustering.n_clusters as u32, report::trace_colour);
+    let stem = out.path(&stem(&args.trace));
+    let files =
+        write_labelled(&args.trace, &stem, &analysis.table, &values, &legend, args.reading.lenient)?;
+    files.into_iter().try_for_each(|file| out.adopt(file))
 }

@@ -6,7 +6,7 @@ use clap::Args;
 use likewise::cluster::ClusterId;
 use likewise::quality::{adjusted_rand, mirkin};
 use likewise_trace::{LabelTable, RowLabel, read_labels};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -34,35 +34,61 @@ Examples:
 
 pub(crate) fn run(args: &CompareArgs, common: &Common) -> Result<()> {
     let (a, b) = (read_labels(&args.a)?, read_labels(&args.b)?);
-    let pairs = matched(&a, &b)
+    let likeness = likeness(&a, &b, args.noise)
         .with_context(|| format!("{} and {}", args.a.display(), args.b.display()))?;
-    let n_matched = pairs.len();
-    let (a, b): (Vec<_>, Vec<_>) =
-        pairs.into_iter().map(|(x, y)| (label(x, args.noise), label(y, args.noise))).unzip();
-    let (Some(rand), Some(mirkin)) = (adjusted_rand(&a, &b), mirkin(&a, &b)) else {
-        bail!(
-            "{} and {} label no object both ({n_matched} are in both files)",
-            args.a.display(),
-            args.b.display()
-        );
-    };
-    let result = json!({
-        "version": env!("CARGO_PKG_VERSION"),
-        "a": args.a.display().to_string(),
-        "b": args.b.display().to_string(),
-        "matched": n_matched,
-        "compared": rand.compared,
-        "noise_is_a_cluster": args.noise,
-        "adjusted_rand": rand.value,
-        "mirkin": mirkin.value,
-    });
+    let mut result = likeness.to_json();
+    result["a"] = args.a.display().to_string().into();
+    result["b"] = args.b.display().to_string().into();
     common.print(&result, || {
         format!(
-            "Objects in both      {n_matched}\nLabelled in both     {}\nAdjusted Rand index  {:.6}   (1: the same)\n\
+            "Objects in both      {}\nLabelled in both     {}\nAdjusted Rand index  {:.6}   (1: the same)\n\
              Mirkin distance      {:.6}   (0: the same)\n",
-            rand.compared, rand.value, mirkin.value
+            likeness.matched, likeness.compared, likeness.adjusted_rand, likeness.mirkin
         )
     })
+}
+
+/// How alike two groupings are.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Likeness {
+    /// Objects in both files.
+    matched: usize,
+    /// Those with a label in both.
+    compared: usize,
+    pub(crate) adjusted_rand: f64,
+    mirkin: f64,
+    with_noise: bool,
+}
+
+impl Likeness {
+    pub(crate) fn to_json(self) -> Value {
+        json!({
+            "version": env!("CARGO_PKG_VERSION"),
+            "matched": self.matched,
+            "compared": self.compared,
+            "noise_is_a_cluster": self.with_noise,
+            "adjusted_rand": self.adjusted_rand,
+            "mirkin": self.mirkin,
+        })
+    }
+}
+
+/// Compares what both label; noise is left out, or one more cluster.
+pub(crate) fn likeness(a: &LabelTable, b: &LabelTable, with_noise: bool) -> Result<Likeness> {
+    let pairs = matched(a, b)?;
+    let matched = pairs.len();
+    let (a, b): (Vec<_>, Vec<_>) =
+        pairs.into_iter().map(|(x, y)| (label(x, with_noise), label(y, with_noise))).unzip();
+    match (adjusted_rand(&a, &b), mirkin(&a, &b)) {
+        (Some(rand), Some(mirkin)) => Ok(Likeness {
+            matched,
+            compared: rand.compared,
+            adjusted_rand: rand.value,
+            mirkin: mirkin.value,
+            with_noise,
+        }),
+        _ => bail!("no object is labelled in both ({matched} are in both files)"),
+    }
 }
 
 fn label(label: RowLabel, noise_counts: bool) -> Option<ClusterId> {

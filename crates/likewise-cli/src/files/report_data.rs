@@ -3,57 +3,30 @@
 use crate::analysis::Analysis;
 use crate::label::{FILTERED_DURATION, FILTERED_RANGE, FILTERED_THRESHOLD, MISSING, NOISE};
 use crate::report::{KDistance, PhaseRow, ReportData, ReportMetric};
-use crate::stages::Stages;
 use likewise::bursts::PhaseStats;
-use likewise::table::{BurstTable, Nanos};
+use likewise::table::Nanos;
 use std::borrow::Cow;
 
-/// The timeline's row of every burst, and the rows' names.
-pub(crate) struct Rows {
-    names: Vec<String>,
-    of_burst: Vec<u32>,
-}
-
-impl Rows {
-    pub(crate) fn new(table: &BurstTable, with_app: bool) -> Self {
-        let thread = |i: usize| (table.app[i], table.task[i], table.thread[i]);
-        let with_thread = table.thread.iter().any(|&t| t != 1);
-        let (mut names, mut of_burst) = (Vec::new(), Vec::with_capacity(table.len()));
-        for i in 0..table.len() {
-            if i == 0 || thread(i) != thread(i - 1) {
-                let (app, task, thread) = thread(i);
-                names.push(match (with_app, with_thread) {
-                    (true, _) => format!("{app}.{task}.{thread}"),
-                    (false, true) => format!("{task}.{thread}"),
-                    (false, false) => task.to_string(),
-                });
-            }
-            of_burst.push(names.len() as u32 - 1);
-        }
-        Self { names, of_burst }
-    }
-}
-
-pub(crate) fn report_data<'a>(analysis: &'a Analysis, rows: &'a Rows, stages: &Stages) -> ReportData<'a> {
+/// All that the report shows, but for the time it took.
+pub(crate) fn report_data(analysis: &Analysis) -> ReportData<'_> {
     let table = &analysis.table;
-    let columns = analysis.columns();
     ReportData {
         title: analysis.input.clone(),
         subtitle: subtitle(analysis),
-        facts: facts(analysis, rows),
+        facts: facts(analysis),
         notes: analysis.notes.clone(),
         end: analysis.end,
-        rows: rows.names.clone(),
-        burst_row: &rows.of_burst,
+        rows: analysis.rows.clone(),
+        burst_row: &analysis.burst_row,
         begin: &table.begin,
         duration: &table.duration,
         label: &analysis.labels,
         metrics: metrics(analysis),
         phases: phases(analysis),
-        phase_columns: columns.iter().map(|(name, _)| (*name).to_owned()).collect(),
+        phase_columns: analysis.columns().iter().map(|(name, _)| (*name).to_owned()).collect(),
         curve: curve(analysis),
         parameters: parameters(analysis),
-        timings: stages.seconds().iter().map(|&(name, s)| (name.replace('_', "-"), s)).collect(),
+        timings: Vec::new(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
     }
 }
@@ -92,13 +65,13 @@ pub(crate) fn grouped_digits(n: u64) -> String {
     text
 }
 
-fn facts(analysis: &Analysis, rows: &Rows) -> Vec<(String, String)> {
+fn facts(analysis: &Analysis) -> Vec<(String, String)> {
     let clustered: f64 = analysis.stats.iter().map(|phase| phase.share).sum();
     let facts = [
         ("Phases", grouped_digits(analysis.clustering.n_clusters as u64)),
         ("Bursts", grouped_digits(analysis.table.len() as u64)),
         ("Clustered", grouped_digits(analysis.prepared.complete.len() as u64)),
-        ("Threads", grouped_digits(rows.names.len() as u64)),
+        ("Threads", grouped_digits(analysis.rows.len() as u64)),
         ("Computing time", analysis.table.computing_time().to_string()),
         ("of it clustered", percent(clustered)),
         ("of it noise", percent(analysis.noise_share())),

@@ -1,3 +1,4 @@
+<<<<<<< HEAD
 //! Paraver traces: `.prv`, `.pcf`, `.row`.
 
 pub(crate) mod companions;
@@ -21,3 +22,10 @@ pub use scan::RecordCounts;
 
 /// State value of a thread that computes.
 pub const RUNNING: u32 = 1;
+=======
+//! Paraver traces.
+
+mod synth;
+
+pub use synth::{TraceFiles, write_synthetic};
+>>>>>>> wt-synth

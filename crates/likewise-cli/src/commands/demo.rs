@@ -1,0 +1,85 @@
+//! `likewise demo`: a made-up run, analysed, and how well it was understood.
+
+use super::bursts::{BurstsArgs, analyse_trace, write_all};
+use super::compare::likeness;
+use super::synth::write_trace;
+use crate::analysis::Analysis;
+use crate::cli::Common;
+use crate::label::{FILTERED_THRESHOLD, NOISE};
+use anyhow::Result;
+use clap::{Args, Parser};
+use likewise::synth::{Run, RunSpec};
+use likewise_trace::{BurstKey, LabelTable, RowLabel, read_labels};
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// Make up a run with known phases, analyse it, and say how well that went
+///
+/// Needs no input and no network. Then open DIR/report.html in a browser.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  likewise demo\n  likewise demo -o /tmp/demo")]
+pub(crate) struct DemoArgs {
+    /// Directory for the trace and the result
+    #[arg(short, long, value_name = "DIR", default_value = "demo.likewise")]
+    output: PathBuf,
+}
+
+/// `likewise bursts` as a user would call it.
+#[derive(Parser)]
+struct BurstsCall {
+    #[command(flatten)]
+    args: BurstsArgs,
+}
+
+pub(crate) fn run(args: &DemoArgs, common: &Common) -> Result<()> {
+    let run = Run::new(RunSpec::demo())?;
+    let input = args.output.join("input");
+    {
+        let _bar = common.progress().spinner("Making up a run");
+        write_trace(&run, &input, "demo")?;
+    }
+    let call: [OsString; 4] =
+        ["bursts".into(), input.join("demo.prv").into(), "-o".into(), args.output.clone().into()];
+    let bursts = BurstsCall::try_parse_from(call)?.args;
+    let (mut analysis, stages) = analyse_trace(&bursts, common)?;
+
+    let truth = read_labels(&input.join("truth.csv"))?;
+    let found = found_labels(&analysis);
+    let phases = likeness(&found, &truth, false)?;
+    let with_noise = likeness(&found, &truth, true)?;
+    let verdict = format!(
+        "The run was made up with {} phases; {} were found. Adjusted Rand index against the truth: \
+         {:.4} over the bursts that are in a phase in both, {:.4} with noise as one more group (1 is perfect).",
+        run.n_clusters(),
+        analysis.clustering.n_clusters,
+        phases.adjusted_rand,
+        with_noise.adjusted_rand,
+    );
+    analysis.notes.insert(0, verdict.clone());
+    let mut done = write_all(&analysis, &bursts, common, stages)?;
+    done.summary["truth"] = phases.to_json();
+    common.print(&done.summary, || {
+        let open = "Open it in a browser: it needs no network.";
+        format!("{}\n{verdict}\n{open}\n", done.text(common))
+    })
+}
+
+/// What was found, as `likewise compare` would read it from `bursts.csv`.
+fn found_labels(analysis: &Analysis) -> LabelTable {
+    let table = &analysis.table;
+    let key = |i: usize| BurstKey {
+        app: table.app[i],
+        task: table.task[i],
+        thread: table.thread[i],
+        begin: table.begin[i].0,
+    };
+    let label = |&label: &u32| match label {
+        NOISE => RowLabel::Noise,
+        FILTERED_THRESHOLD.. => RowLabel::Unclassified,
+        phase => RowLabel::Cluster(phase),
+    };
+    LabelTable {
+        keys: Some((0..table.len()).map(key).collect()),
+        labels: analysis.labels.iter().map(label).collect(),
+    }
+}

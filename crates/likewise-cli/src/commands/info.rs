@@ -1,0 +1,128 @@
+//! `likewise info`: what is in a trace.
+
+use crate::cli::Common;
+use crate::files::report_data::grouped_digits;
+use anyhow::Result;
+use clap::Args;
+use likewise_trace::{Format, ReadOptions, TraceInfo, inspect};
+use serde_json::{Value, json};
+use std::fmt::Write;
+use std::path::PathBuf;
+
+/// Show what a trace holds: tasks, states, counters, events, communications
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  likewise info run.prv.gz\n  likewise info --json run.prv | jq .counters")]
+pub(crate) struct InfoArgs {
+    /// Paraver trace or CSV of bursts
+    file: PathBuf,
+    /// Skip malformed records and say how many, instead of stopping
+    #[arg(long)]
+    lenient: bool,
+    /// Show all event types, not only counters
+    #[arg(long)]
+    events: bool,
+}
+
+pub(crate) fn run(args: &InfoArgs, common: &Common) -> Result<()> {
+    let bar = common.progress().bytes("Reading");
+    let progress = |done, total| bar.set(done, total);
+    let options = ReadOptions { lenient: args.lenient, progress: Some(&progress), ..ReadOptions::default() };
+    let info = inspect(&args.file, &options)?;
+    drop(bar);
+    let name = args.file.display().to_string();
+    common.print(&to_json(&info, &name), || text(&info, &name, args.events))
+}
+
+fn format_name(info: &TraceInfo) -> &'static str {
+    match (info.format, info.compressed) {
+        (Format::Paraver, false) => "Paraver",
+        (Format::Paraver, true) => "Paraver, gzip",
+        (Format::Csv, false) => "CSV of bursts",
+        (Format::Csv, true) => "CSV of bursts, gzip",
+    }
+}
+
+fn to_json(info: &TraceInfo, name: &str) -> Value {
+    let records = &info.report.records;
+    let apps: Vec<Value> = info.header.iter().flat_map(|h| &h.apps).map(|tasks| {
+        json!({ "tasks": tasks.len(), "threads": tasks.iter().map(|t| u64::from(t.threads)).sum::<u64>() })
+    }).collect();
+    let states: Vec<Value> = info.states.iter().map(|s| {
+        json!({ "value": s.value, "name": s.name, "count": s.count, "time_ns": s.time.0 })
+    }).collect();
+    let event = |e: &likewise_trace::paraver::EventTypeInfo| {
+        json!({ "type": e.event_type, "label": e.label, "count": e.count })
+    };
+    let (counters, events): (Vec<_>, Vec<_>) = info.event_types.iter().partition(|e| e.counter);
+    json!({
+        "version": env!("CARGO_PKG_VERSION"),
+        "file": name,
+        "format": format_name(info),
+        "end_ns": info.end.0,
+        "nodes": info.header.as_ref().map(|h| h.nodes),
+        "applications": apps,
+        "records": {
+            "lines": info.report.lines, "states": records.states, "events": records.events,
+            "communications": records.communications, "unknown": records.unknown, "skipped": records.skipped,
+        },
+        "communication_bytes": info.communication_bytes,
+        "states": states,
+        "counters": counters.into_iter().map(event).collect::<Vec<_>>(),
+        "events": events.into_iter().map(event).collect::<Vec<_>>(),
+        "warnings": info.report.warnings,
+    })
+}
+
+fn text(info: &TraceInfo, name: &str, with_events: bool) -> String {
+    let mut out = String::new();
+    let records = &info.report.records;
+    let mut row = |title: &str, value: String| {
+        let _ = writeln!(out, "{title:<16}{value}");
+    };
+    row("File", name.to_owned());
+    row("Format", format_name(info).to_owned());
+    row("Length", info.end.to_string());
+    if let Some(header) = &info.header {
+        row("Nodes", header.nodes.to_string());
+        for (i, tasks) in header.apps.iter().enumerate() {
+            let threads: u64 = tasks.iter().map(|t| u64::from(t.threads)).sum();
+            row(&format!("Application {}", i + 1), format!("{} tasks, {threads} threads", tasks.len()));
+        }
+    }
+    let counts = [
+        ("States", records.states),
+        ("Events", records.events),
+        ("Communications", records.communications),
+        ("Unknown records", records.unknown),
+        ("Skipped records", records.skipped),
+    ];
+    for (title, n) in counts {
+        if n > 0 || title == "States" {
+            row(title, grouped_digits(n));
+        }
+    }
+    if records.communications > 0 {
+        row("Bytes sent", grouped_digits(info.communication_bytes));
+    }
+    out.push_str("\nState                           Records          Time\n");
+    for state in &info.states {
+        let _ = writeln!(out, "{:<28}{:>11}{:>14}", state.name, grouped_digits(state.count), state.time.to_string());
+    }
+    let mut table = |title: &str, counters: bool| {
+        let events: Vec<_> = info.event_types.iter().filter(|e| e.counter == counters).collect();
+        if !events.is_empty() {
+            let _ = writeln!(out, "\n{title:<12}{:>11}  Name", "Records");
+            for e in events {
+                let _ = writeln!(out, "{:<12}{:>11}  {}", e.event_type, grouped_digits(e.count), e.label);
+            }
+        }
+    };
+    table("Counter", true);
+    if with_events {
+        table("Event", false);
+    }
+    for warning in &info.report.warnings {
+        let _ = writeln!(out, "\nWarning: {warning}");
+    }
+    out
+}
