@@ -44,7 +44,9 @@ fn main() -> Result<()> {
     std::env::set_current_dir(root()).context("the project's folder")?;
     match Cli::parse().task {
         Task::Test { quick } => test(quick),
-        Task::Bench { args } => run(Command::new(python("bench/requirements.txt")?).arg("bench/run.py").args(args)),
+        Task::Bench { args } => {
+            run(Command::new(python("bench/requirements.txt")?).arg("bench/run.py").args(args))
+        }
         Task::Dist { dir } => dist(&dir),
     }
 }
@@ -75,7 +77,9 @@ fn test(quick: bool) -> Result<()> {
     if quick {
         return Ok(());
     }
-    run(&mut cargo("test --package likewise-trace --package likewise-cli --features likewise-cli/parquet parquet"))?;
+    run(&mut cargo(
+        "test --package likewise-trace --package likewise-cli --features likewise-cli/parquet parquet",
+    ))?;
     run(&mut cargo("build --release"))?;
     let likewise = root().join("target/release/likewise");
     let work = root().join("target/xtask");

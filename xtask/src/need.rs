@@ -7,7 +7,8 @@ use std::process::Command;
 
 /// Where a program is, if it starts.
 fn found(names: &[&str]) -> Option<PathBuf> {
-    let starts = |name: &&&str| Command::new(name).arg("--version").output().is_ok_and(|o| o.status.success());
+    let starts =
+        |name: &&&str| Command::new(name).arg("--version").output().is_ok_and(|o| o.status.success());
     names.iter().find(starts).map(PathBuf::from)
 }
 
@@ -16,7 +17,9 @@ fn apt(packages: &[&str]) -> Result<()> {
     let wanted = packages.join(" ");
     let root = Command::new("id").arg("-u").output().is_ok_and(|o| o.stdout.starts_with(b"0"));
     if !root || found(&["apt-get"]).is_none() {
-        bail!("missing: {wanted}; install them (Debian, Ubuntu: sudo apt-get install {wanted}) and run this again");
+        bail!(
+            "missing: {wanted}; install them (Debian, Ubuntu: sudo apt-get install {wanted}) and run this again"
+        );
     }
     run(Command::new("apt-get").args(["update", "-qq"]))?;
     let install = ["install", "-y", "-qq", "--no-install-recommends"];

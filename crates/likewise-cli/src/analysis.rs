@@ -81,12 +81,26 @@ pub(crate) fn analyse(
         (clustering, dropped, labels, stats)
     });
     if !dropped.is_empty() {
-        notes.push(format!("{} bursts are in clusters too small to be kept (threshold filter).", dropped.len()));
+        notes.push(format!(
+            "{} bursts are in clusters too small to be kept (threshold filter).",
+            dropped.len()
+        ));
     }
     let metrics = plan.preparation.metrics;
     let (rows, burst_row) = rows(&table);
     let analysis = Analysis {
-        input: name, end, table, metrics, prepared, grouped, clustering, labels, stats, rows, burst_row, notes
+        input: name,
+        end,
+        table,
+        metrics,
+        prepared,
+        grouped,
+        clustering,
+        labels,
+        stats,
+        rows,
+        burst_row,
+        notes,
     };
     Ok(analysis)
 }
@@ -111,7 +125,6 @@ fn rows(table: &BurstTable) -> (Vec<String>, Vec<u32>) {
     (names, of_burst)
 }
 
-
 /// A column of the table of phases: its name, and its moments in a phase.
 type Column<'a> = (&'a str, Box<dyn Fn(&PhaseStats) -> Moments + 'a>);
 
@@ -123,7 +136,8 @@ impl Analysis {
 
     /// The metrics of the grouping, then the counters that are not among them.
     pub(crate) fn columns(&self) -> Vec<Column<'_>> {
-        let metrics = self.metrics.iter().enumerate().filter(|(_, m)| !m.name.eq_ignore_ascii_case("duration"));
+        let metrics =
+            self.metrics.iter().enumerate().filter(|(_, m)| !m.name.eq_ignore_ascii_case("duration"));
         let metrics = metrics.map(|(i, m)| -> Column<'_> {
             (m.name.as_str(), Box::new(move |phase: &PhaseStats| phase.metrics[i]))
         });

@@ -74,7 +74,11 @@ impl Common {
 
     /// Prints the result, on standard output: the JSON if asked for, else the
     /// text, which may hold colours. A reader that goes away is no failure.
-    pub(crate) fn print(&self, json: &serde_json::Value, text: impl FnOnce() -> String) -> anyhow::Result<()> {
+    pub(crate) fn print(
+        &self,
+        json: &serde_json::Value,
+        text: impl FnOnce() -> String,
+    ) -> anyhow::Result<()> {
         let mut out = anstream::stdout().lock();
         let result = if self.json {
             writeln!(out, "{json:#}")

@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
 use likewise::bursts::{downsample_curve, suggest_eps};
 use likewise::cluster::{
-    Clustering, DbscanParams, Points, XmeansParams, dbscan, k_distance_curve, label_by_nearest,
+    Clustering, DbscanParams, Points, XmeansParams, dbscan, kdist::k_distance_curve, label_by_nearest,
     stratified_sample, xmeans,
 };
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -36,13 +36,16 @@ pub(crate) struct GroupingArgs {
     /// Density (dbscan), or compact clusters whose number BIC chooses (xmeans)
     #[arg(long, value_enum)]
     pub(crate) method: Option<Method>,
-    /// Most clusters that X-means looks for
-    #[arg(long, value_name = "K", default_value_t = 50)]
-    k_max: usize,
+    /// Fewest clusters that X-means looks for [default: 1]
+    #[arg(long, value_name = "K")]
+    pub(crate) k_min: Option<usize>,
+    /// Most clusters that X-means looks for [default: 50]
+    #[arg(long, value_name = "K")]
+    pub(crate) k_max: Option<usize>,
     /// Group at most N points, spread over the tasks; the others take the
     /// label of their nearest neighbour within eps
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    sample: Option<u32>,
+    #[arg(long, value_name = "N")]
+    pub(crate) sample: Option<usize>,
     /// Seed of the sample and of X-means
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
@@ -109,7 +112,7 @@ pub(crate) fn group<S: PartialEq>(
     stages: &mut Stages,
     progress: Progress,
 ) -> Result<Grouped> {
-    let n_sampled = args.sample.map_or(points.len(), |n| n as usize).min(points.len());
+    let n_sampled = args.sample.unwrap_or(usize::MAX).min(points.len());
     if n_sampled == points.len() {
         return group_all(points, args, stages, progress);
     }
@@ -119,9 +122,8 @@ pub(crate) fn group<S: PartialEq>(
     let mut grouped = group_all(Points::new(&rows, points.dims())?, args, stages, progress)?;
     let _bar = progress.spinner("Labelling the rest");
     let reach = grouped.eps.unwrap_or(f64::INFINITY);
-    let labels = stages.time("cluster", || {
-        label_by_nearest(&points, &sample, &grouped.clustering.labels, reach)
-    });
+    let labels =
+        stages.time("cluster", || label_by_nearest(&points, &sample, &grouped.clustering.labels, reach));
     grouped.clustering.labels = labels;
     grouped.core = None;
     grouped.sampled = Some(n_sampled);
@@ -149,7 +151,7 @@ fn group_all(
     };
     if method == Method::Xmeans {
         let _bar = progress.spinner("Grouping");
-        let params = XmeansParams::new(1, args.k_max, 100)?;
+        let params = XmeansParams::new(args.k_min.unwrap_or(1), args.k_max.unwrap_or(50), 100)?;
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(args.seed);
         let found = stages.time("cluster", || xmeans(&points, &params, &mut rng));
         grouped.eps = None;

@@ -19,8 +19,9 @@ impl OutputDir {
     /// # Errors
     /// It cannot be made.
     pub fn create(dir: &Path) -> Result<Self> {
-        std::fs::create_dir_all(dir)
-            .with_context(|| format!("{}: this directory cannot be made; give another with -o", dir.display()))?;
+        std::fs::create_dir_all(dir).with_context(|| {
+            format!("{}: this directory cannot be made; give another with -o", dir.display())
+        })?;
         Ok(Self { dir: dir.to_owned(), written: Vec::new() })
     }
 
@@ -109,7 +110,8 @@ mod tests {
     fn rows_come_in_order() {
         let n = 50_001;
         let mut out = Vec::new();
-        write_rows(&mut out, n, |i, buffer| buffer.extend(format!("{i}\n").bytes())).expect("a vector takes all");
+        write_rows(&mut out, n, |i, buffer| buffer.extend(format!("{i}\n").bytes()))
+            .expect("a vector takes all");
         let expected: String = (0..n).map(|i| format!("{i}\n")).collect();
         assert_eq!(String::from_utf8(out).expect("digits"), expected);
     }

@@ -1,5 +1,4 @@
 //! Readers and writers of traces and tables.
-<<<<<<< HEAD
 //!
 //! Every reader chooses by the first bytes of the file, never by its name,
 //! and never trusts it: lengths are checked, memory grows with what was read
@@ -33,7 +32,3 @@ pub use paraver::label::{CLUSTER_EVENT, LabelValue, legend, write_labelled};
 pub use parquet::{ColumnData, write_parquet};
 pub use points::{PointsTable, read_points_table, read_raw_points};
 pub use read::{Apps, Format, Progress, ReadOptions, ReadReport, Trace, TraceInfo, inspect, read_bursts};
-=======
-
-pub mod paraver;
->>>>>>> wt-synth

@@ -2,10 +2,10 @@
 
 use crate::analysis::{Analysis, Input, Plan, analyse};
 use crate::cli::Common;
-use crate::definition::Definition;
+use crate::definition::{Algorithm, Definition, read_definition};
 use crate::files::report_data::report_data;
 use crate::files::{bursts_csv, clusters_csv, compat, gnuplot, summary};
-use crate::grouping::GroupingArgs;
+use crate::grouping::{GroupingArgs, Method};
 use crate::label::event_value;
 use crate::output::OutputDir;
 use crate::report;
@@ -136,7 +136,9 @@ fn parse_apps(text: &str) -> Result<Apps, String> {
         return Ok(Apps::All);
     }
     let wrong = |_| "expected a number from 1, or 'all'".to_owned();
-    text.parse().map_err(wrong).and_then(|n| if n > 0 { Ok(Apps::One(n)) } else { Err("applications count from 1".into()) })
+    text.parse()
+        .map_err(wrong)
+        .and_then(|n| if n > 0 { Ok(Apps::One(n)) } else { Err("applications count from 1".into()) })
 }
 
 /// `99%` or `99` as 0.99.
@@ -157,9 +159,11 @@ pub(crate) fn run(args: &BurstsArgs, common: &Common) -> Result<()> {
 /// From the trace to its phases, in memory.
 pub(crate) fn analyse_trace(args: &BurstsArgs, common: &Common) -> Result<(Analysis, Stages)> {
     if args.writing.format == TableFormat::Parquet && !cfg!(feature = "parquet") {
-        bail!("this likewise was built without Parquet; build it with --features parquet, or use --format csv");
+        bail!(
+            "this likewise was built without Parquet; build it with --features parquet, or use --format csv"
+        );
     }
-    let definition = args.metrics.definition.as_deref().map(Definition::read).transpose()?.unwrap_or_default();
+    let definition = args.metrics.definition.as_deref().map(read_definition).transpose()?.unwrap_or_default();
     let mut stages = Stages::default();
     let Trace { table, header, report, .. } = read(args, &definition, common, &mut stages)?;
     if table.is_empty() {
@@ -183,13 +187,19 @@ pub(crate) fn analyse_trace(args: &BurstsArgs, common: &Common) -> Result<(Analy
     let mut grouping = args.grouping.clone();
     grouping.eps = grouping.eps.or(definition.eps);
     grouping.min_points = grouping.min_points.or(definition.min_points);
-    grouping.method = grouping.method.or(definition.method);
+    grouping.method = grouping.method.or(definition.algorithm.map(|algorithm| match algorithm {
+        Algorithm::Dbscan => Method::Dbscan,
+        Algorithm::Xmeans => Method::Xmeans,
+    }));
+    grouping.k_min = grouping.k_min.or(definition.k_min);
+    grouping.k_max = grouping.k_max.or(definition.k_max);
+    grouping.sample = grouping.sample.or(definition.sample);
     let plan = Plan {
         preparation: Preparation {
             metrics,
             filter: filter(&args.metrics, &definition),
             scale: scale(args.metrics.scale, &definition),
-            pca: args.metrics.pca.map(usize::from),
+            pca: args.metrics.pca.map(usize::from).or(definition.pca),
         },
         grouping: &grouping,
         threshold: args.metrics.min_share.or(definition.min_share),
@@ -230,11 +240,10 @@ fn event_types(metric: &Metric) -> impl Iterator<Item = u32> {
 }
 
 fn filter(args: &MetricArgs, definition: &Definition) -> DurationFilter {
-    match (args.min_duration, args.keep_time, definition.min_duration) {
-        (Some(min), ..) => DurationFilter::Min(min),
-        (_, Some(share), _) => DurationFilter::KeepTime(share),
-        (_, _, Some(min)) => DurationFilter::Min(min),
-        _ => DurationFilter::KeepTime(definition.keep_time.unwrap_or(KEEP_TIME)),
+    match (args.min_duration, args.keep_time) {
+        (Some(min), _) => DurationFilter::Min(min),
+        (_, Some(share)) => DurationFilter::KeepTime(share),
+        _ => definition.filter.unwrap_or(DurationFilter::KeepTime(KEEP_TIME)),
     }
 }
 
@@ -295,7 +304,12 @@ pub(crate) fn write_all<'a>(
 fn write_tables(analysis: &Analysis, out: &mut OutputDir, writing: &WritingArgs) -> Result<()> {
     match writing.format {
         TableFormat::Csv => out.write("bursts.csv", |file| Ok(bursts_csv::write(file, analysis)?))?,
-        TableFormat::Parquet => write_parquet(analysis, out)?,
+        #[cfg(feature = "parquet")]
+        TableFormat::Parquet => {
+            out.write("bursts.parquet", |file| crate::files::bursts_parquet::write(file, analysis))?
+        }
+        #[cfg(not(feature = "parquet"))]
+        TableFormat::Parquet => bail!("built without Parquet"),
     }
     out.write("clusters.csv", |file| Ok(clusters_csv::write(file, analysis)?))?;
     out.write("scatter.gnuplot", |file| Ok(gnuplot::write(file, analysis)?))?;
@@ -312,7 +326,6 @@ fn write_trace(analysis: &Analysis, args: &BurstsArgs, out: &mut OutputDir) -> R
     let values: Vec<u32> = analysis.labels.par_iter().map(|&label| event_value(label)).collect();
     let legend = legend(analysis.clustering.n_clusters as u32, report::trace_colour);
     let stem = out.path(&stem(&args.trace));
-    let files =
-        write_labelled(&args.trace, &stem, &analysis.table, &values, &legend, args.reading.lenient)?;
+    let files = write_labelled(&args.trace, &stem, &analysis.table, &values, &legend, args.reading.lenient)?;
     files.into_iter().try_for_each(|file| out.adopt(file))
 }

@@ -11,7 +11,9 @@ use std::path::PathBuf;
 
 /// Show what a trace holds: tasks, states, counters, events, communications
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  likewise info run.prv.gz\n  likewise info --json run.prv | jq .counters")]
+#[command(
+    after_help = "Examples:\n  likewise info run.prv.gz\n  likewise info --json run.prv | jq .counters"
+)]
 pub(crate) struct InfoArgs {
     /// Paraver trace or CSV of bursts
     file: PathBuf,
@@ -47,12 +49,12 @@ fn to_json(info: &TraceInfo, name: &str) -> Value {
     let apps: Vec<Value> = info.header.iter().flat_map(|h| &h.apps).map(|tasks| {
         json!({ "tasks": tasks.len(), "threads": tasks.iter().map(|t| u64::from(t.threads)).sum::<u64>() })
     }).collect();
-    let states: Vec<Value> = info.states.iter().map(|s| {
-        json!({ "value": s.value, "name": s.name, "count": s.count, "time_ns": s.time.0 })
-    }).collect();
-    let event = |e: &likewise_trace::paraver::EventTypeInfo| {
-        json!({ "type": e.event_type, "label": e.label, "count": e.count })
-    };
+    let states: Vec<Value> = info
+        .states
+        .iter()
+        .map(|s| json!({ "value": s.value, "name": s.name, "count": s.count, "time_ns": s.time.0 }))
+        .collect();
+    let event = |e: &likewise_trace::paraver::EventTypeInfo| json!({ "type": e.event_type, "label": e.label, "count": e.count });
     let (counters, events): (Vec<_>, Vec<_>) = info.event_types.iter().partition(|e| e.counter);
     json!({
         "version": env!("CARGO_PKG_VERSION"),
@@ -106,7 +108,13 @@ fn text(info: &TraceInfo, name: &str, with_events: bool) -> String {
     }
     out.push_str("\nState                           Records          Time\n");
     for state in &info.states {
-        let _ = writeln!(out, "{:<28}{:>11}{:>14}", state.name, grouped_digits(state.count), state.time.to_string());
+        let _ = writeln!(
+            out,
+            "{:<28}{:>11}{:>14}",
+            state.name,
+            grouped_digits(state.count),
+            state.time.to_string()
+        );
     }
     let mut table = |title: &str, counters: bool| {
         let events: Vec<_> = info.event_types.iter().filter(|e| e.counter == counters).collect();

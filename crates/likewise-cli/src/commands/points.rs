@@ -45,10 +45,11 @@ pub(crate) fn run(args: &PointsArgs, common: &Common) -> Result<()> {
     let mut stages = Stages::default();
     let progress = common.progress();
     let table = {
-        let _bar = progress.spinner("Reading");
+        let bar = progress.bytes("Reading");
+        let report = |done, total| bar.set(done, total);
         stages.time("read", || match args.dims {
             Some(dims) => read_raw_points(&args.table, usize::from(dims)),
-            None => read_points_table(&args.table),
+            None => read_points_table(&args.table, Some(&report)),
         })?
     };
     let points = stages
@@ -56,7 +57,8 @@ pub(crate) fn run(args: &PointsArgs, common: &Common) -> Result<()> {
         .with_context(|| format!("{}", args.table.display()))?;
     let one_task = vec![(); points.len()];
     let grouped = group(points, &one_task, &args.grouping, &mut stages, progress)?;
-    let clustering = stages.time("cluster", || grouped.clustering.ordered_by(std::iter::repeat_n(1, points.len())));
+    let clustering =
+        stages.time("cluster", || grouped.clustering.ordered_by(std::iter::repeat_n(1, points.len())));
 
     let mut out = OutputDir::create(&args.output)?;
     let core = grouped.core.as_deref().filter(|_| args.core);

@@ -5,7 +5,7 @@ use crate::output::OutputDir;
 use anyhow::Result;
 use clap::Args;
 use likewise::synth::{Run, RunSpec};
-use likewise_trace::paraver::synth::{TraceFiles, write_synthetic};
+use likewise_trace::paraver::{TraceFiles, write_synthetic};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
@@ -47,8 +47,8 @@ Examples:
 
 pub(crate) fn run(args: &SynthArgs, common: &Common) -> Result<()> {
     let spec = match args.bursts {
-        Some(bursts) => RunSpec::for_bursts(args.tasks, bursts, args.phases, args.seed)?,
-        None => RunSpec::plausible(args.tasks, args.iterations, args.phases, args.seed),
+        Some(bursts) => RunSpec::plausible(args.tasks, 1, args.phases, args.seed)?.with_bursts(bursts),
+        None => RunSpec::plausible(args.tasks, args.iterations, args.phases, args.seed)?,
     };
     let run = Run::new(spec)?;
     let _bar = common.progress().spinner("Making up a run");
@@ -61,16 +61,21 @@ pub(crate) fn run(args: &SynthArgs, common: &Common) -> Result<()> {
         "tasks": args.tasks,
         "seed": args.seed,
     });
-    common.print(&result, || format!("{} bursts in {}\n", run.n_bursts(), args.output.join(format!("{}.prv", args.name)).display()))
+    common.print(&result, || {
+        format!("{} bursts in {}\n", run.n_bursts(), args.output.join(format!("{}.prv", args.name)).display())
+    })
 }
 
 /// Writes the trace and its truth into `dir`.
 pub(crate) fn write_trace(run: &Run, dir: &Path, name: &str) -> Result<()> {
     let mut out = OutputDir::create(dir)?;
-    let mut file = |ending: &str| likewise_trace::AtomicFile::create(&dir.join(format!("{name}{ending}")));
+    let file = |ending: &str| likewise_trace::AtomicFile::create(&dir.join(format!("{name}{ending}")));
     let (mut prv, mut pcf, mut row) = (file(".prv")?, file(".pcf")?, file(".row")?);
     let mut truth = likewise_trace::AtomicFile::create(&dir.join("truth.csv"))?;
-    write_synthetic(run, TraceFiles { prv: &mut prv, pcf: &mut pcf, row: &mut row, truth: Some(&mut truth) })?;
+    write_synthetic(
+        run,
+        TraceFiles { prv: &mut prv, pcf: &mut pcf, row: &mut row, truth: Some(&mut truth) },
+    )?;
     for file in [prv, pcf, row, truth] {
         out.adopt(file)?;
     }

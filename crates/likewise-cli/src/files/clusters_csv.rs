@@ -16,7 +16,13 @@ pub(crate) fn write(out: &mut impl Write, analysis: &Analysis) -> io::Result<()>
         "cluster,instances,total_ns,mean_ns,sd_ns,min_ns,max_ns,share,share_of_clustered,tasks,imbalance"
     )?;
     for (name, _) in &columns {
-        write!(out, ",{0},{1},{2}", csv_cell(&format!("{name}_mean")), csv_cell(&format!("{name}_sd")), csv_cell(&format!("{name}_n")))?;
+        write!(
+            out,
+            ",{0},{1},{2}",
+            csv_cell(&format!("{name}_mean")),
+            csv_cell(&format!("{name}_sd")),
+            csv_cell(&format!("{name}_n"))
+        )?;
     }
     writeln!(out)?;
     for phase in &analysis.stats {
@@ -33,7 +39,9 @@ pub(crate) fn write(out: &mut impl Write, analysis: &Analysis) -> io::Result<()>
         counts.into_iter().for_each(|n| cell(n as f64));
         [phase.duration.mean, phase.duration.deviation].into_iter().for_each(&mut cell);
         [phase.min.0, phase.max.0].into_iter().for_each(|n| cell(n as f64));
-        [phase.share, phase.share_of_complete, phase.tasks as f64, phase.imbalance].into_iter().for_each(&mut cell);
+        [phase.share, phase.share_of_complete, phase.tasks as f64, phase.imbalance]
+            .into_iter()
+            .for_each(&mut cell);
         for (_, moments) in &columns {
             let Moments { n, mean, deviation } = moments(phase);
             let (mean, deviation) = if n == 0 { (f64::NAN, f64::NAN) } else { (mean, deviation) };

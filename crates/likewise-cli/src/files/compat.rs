@@ -85,7 +85,8 @@ fn clusters_info(out: &mut impl Write, analysis: &Analysis) -> std::io::Result<(
     };
     let phases: Vec<_> = std::iter::once(noise).chain(clusters).collect();
     let mut line = |name: &str, cells: Vec<String>| writeln!(out, "{name},{}", cells.join(","));
-    let names = phases.iter().map(|p| p.cluster.map_or("NOISE".to_owned(), |id| format!("Cluster {}", id.number())));
+    let names =
+        phases.iter().map(|p| p.cluster.map_or("NOISE".to_owned(), |id| format!("Cluster {}", id.number())));
     line("Cluster Name", names.collect())?;
     line("Density", phases.iter().map(|p| p.instances.to_string()).collect())?;
     line("Total Duration", phases.iter().map(|p| p.total.0.to_string()).collect())?;
@@ -126,7 +127,12 @@ fn gnuplot(out: &mut impl Write, analysis: &Analysis, data_name: &str) -> std::i
     let id_at = 8 + 2 * analysis.metrics.len() + analysis.table.counters.len();
     let text = |name: &str| name.replace(['"', '\\', '\n', '\r'], " ");
     writeln!(out, "set datafile separator \",\"\nset key outside")?;
-    writeln!(out, "set xlabel \"{}\" noenhanced\nset ylabel \"{}\" noenhanced", text(&x.name), text(&y.name))?;
+    writeln!(
+        out,
+        "set xlabel \"{}\" noenhanced\nset ylabel \"{}\" noenhanced",
+        text(&x.name),
+        text(&y.name)
+    )?;
     let of = |id: u32| format!("using ((${id_at} == {id}) ? ${x_at} : NaN):{y_at}");
     write!(out, "plot '{}' {} title \"NOISE\" with points", data_name.replace('\'', "''"), of(5))?;
     for id in 1..=analysis.clustering.n_clusters as u32 {

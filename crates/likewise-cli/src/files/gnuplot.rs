@@ -33,7 +33,10 @@ pub(crate) fn write(out: &mut impl Write, analysis: &Analysis) -> io::Result<()>
             out,
             "  for [phase=1:{shown}] '' using (is(sprintf('%d', phase)) ? {x_column} : NaN):{y_column} every ::1 \\"
         )?;
-        write!(out, "  title sprintf('phase %d', phase) with points pointtype 7 pointsize 0.5 linecolor phase")?;
+        write!(
+            out,
+            "  title sprintf('phase %d', phase) with points pointtype 7 pointsize 0.5 linecolor phase"
+        )?;
     }
     writeln!(out)
 }

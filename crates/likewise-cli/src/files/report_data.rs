@@ -4,7 +4,7 @@ use crate::analysis::Analysis;
 use crate::label::{FILTERED_DURATION, FILTERED_RANGE, FILTERED_THRESHOLD, MISSING, NOISE};
 use crate::report::{KDistance, PhaseRow, ReportData, ReportMetric};
 use likewise::bursts::PhaseStats;
-use likewise::table::Nanos;
+use likewise::table::{Metric, Nanos};
 use std::borrow::Cow;
 
 /// All that the report shows, but for the time it took.
@@ -32,8 +32,11 @@ pub(crate) fn report_data(analysis: &Analysis) -> ReportData<'_> {
 }
 
 fn subtitle(analysis: &Analysis) -> String {
-    let metrics: Vec<String> =
-        analysis.metrics.iter().map(|m| if m.log { format!("log {}", m.name) } else { m.name.clone() }).collect();
+    let metrics: Vec<String> = analysis
+        .metrics
+        .iter()
+        .map(|m| if m.log { format!("log {}", m.name) } else { m.name.clone() })
+        .collect();
     let method = match analysis.grouped.eps {
         Some(eps) => format!("DBSCAN, eps {}, min-points {}", short(eps), analysis.grouped.min_points),
         None => "X-means".to_owned(),
@@ -88,7 +91,13 @@ fn metrics(analysis: &Analysis) -> Vec<ReportMetric<'_>> {
     let mut order: Vec<usize> = (0..analysis.metrics.len()).collect();
     order.sort_by_key(|&i| {
         let name = &analysis.metrics[i].name;
-        if *name == x.name { 0 } else if *name == y.name { 1 } else { 2 }
+        if *name == x.name {
+            0
+        } else if *name == y.name {
+            1
+        } else {
+            2
+        }
     });
     for i in order {
         let metric = &analysis.metrics[i];
@@ -138,7 +147,8 @@ fn phases(analysis: &Analysis) -> Vec<PhaseRow> {
     let whole = analysis.table.computing_time();
     for label in [FILTERED_THRESHOLD, FILTERED_RANGE, FILTERED_DURATION, MISSING] {
         let of_label = analysis.labels.iter().zip(&analysis.table.duration).filter(|(l, _)| **l == label);
-        let (n, total) = of_label.fold((0u64, Nanos::ZERO), |(n, sum), (_, &d)| (n + 1, sum.saturating_add(d)));
+        let (n, total) =
+            of_label.fold((0u64, Nanos::ZERO), |(n, sum), (_, &d)| (n + 1, sum.saturating_add(d)));
         if n > 0 {
             rows.push(PhaseRow {
                 label,
@@ -152,6 +162,23 @@ fn phases(analysis: &Analysis) -> Vec<PhaseRow> {
         }
     }
     rows
+}
+
+/// A metric as `--metric` would take it.
+fn metric_text(m: &Metric) -> String {
+    let mut text = format!("{} = {}", m.name, m.expr);
+    if m.log {
+        text.push_str(", log");
+    }
+    if m.factor != 1.0 {
+        text.push_str(&format!(", factor {}", m.factor));
+    }
+    for (name, bound) in [("min", m.min), ("max", m.max)] {
+        if let Some(bound) = bound {
+            text.push_str(&format!(", {name} {bound}"));
+        }
+    }
+    text
 }
 
 fn phase_row(phase: &PhaseStats) -> PhaseRow {
@@ -186,7 +213,7 @@ fn parameters(analysis: &Analysis) -> Vec<(String, String)> {
         .metrics
         .iter()
         .enumerate()
-        .map(|(i, m)| (format!("Metric {}", i + 1), m.to_string()))
+        .map(|(i, m)| (format!("Metric {}", i + 1), metric_text(m)))
         .collect();
     let mut add = |name: &str, value: String| parameters.push((name.to_owned(), value));
     add("Shortest burst", analysis.prepared.min_duration.to_string());
@@ -196,7 +223,7 @@ fn parameters(analysis: &Analysis) -> Vec<(String, String)> {
         add("min-points", analysis.grouped.min_points.to_string());
     }
     if let Some(pca) = &analysis.prepared.pca {
-        let explained: Vec<String> = pca.explained_ratio.iter().map(|&share| percent(share)).collect();
+        let explained: Vec<String> = pca.explained.iter().map(|&share| percent(share)).collect();
         add("PCA, variance explained", explained.join(", "));
     }
     parameters

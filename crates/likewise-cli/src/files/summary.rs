@@ -21,7 +21,7 @@ pub(crate) fn summary(analysis: &Analysis, stages: &Stages) -> Value {
     parameters["metrics"] = metrics.into();
     parameters["min_duration_ns"] = prepared.min_duration.0.into();
     if let Some(pca) = &prepared.pca {
-        parameters["pca_explained_variance"] = json!(pca.explained_ratio);
+        parameters["pca_explained_variance"] = json!(pca.explained);
     }
     let class = |class| prepared.count(class);
     let shares: Vec<f64> =

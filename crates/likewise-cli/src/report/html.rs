@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::encode::{self, Block, Scale};
 use super::select::{self, MAX_BURSTS, Selection};
-use super::{FILTERED_DURATION, NOISE, ReportData, label_name, palette};
+use super::{FILTERED_THRESHOLD, NOISE, ReportData, label_name, palette};
 
 const PAGE: &str = include_str!("assets/page.html");
 const STYLE: &str = include_str!("assets/style.css");
@@ -198,7 +198,7 @@ fn label(label: u32, weight: f64) -> Value {
     let (light, dark) = palette::colours(label);
     let kind = match label {
         NOISE => "noise",
-        FILTERED_DURATION.. => "filtered",
+        FILTERED_THRESHOLD.. => "filtered",
         _ => "phase",
     };
     json!({"name": label_name(label), "kind": kind, "light": palette::hex(light), "dark": palette::hex(dark),

@@ -26,6 +26,8 @@ pub use terminal::terminal;
 
 /// Label of a burst that DBSCAN calls noise.
 pub const NOISE: u32 = 0;
+/// Label of a burst whose cluster is too small to be kept.
+pub const FILTERED_THRESHOLD: u32 = u32::MAX - 3;
 /// Label of a burst that the duration filter set aside.
 pub const FILTERED_DURATION: u32 = u32::MAX - 2;
 /// Label of a burst that the range filter of a metric set aside.
@@ -197,7 +199,7 @@ impl ReportData<'_> {
             }
         }
         // Noise is 0 but follows the phases.
-        labels.sort_by_key(|&label| (label == NOISE || label >= FILTERED_DURATION, label));
+        labels.sort_by_key(|&label| (label == NOISE || label >= FILTERED_THRESHOLD, label));
         labels
     }
 }
@@ -209,10 +211,23 @@ impl ReportMetric<'_> {
     }
 }
 
+/// The colour of a value of event 90000001 in a labelled trace, so that
+/// Paraver shows a phase as the report does.
+#[must_use]
+pub fn trace_colour(value: u32) -> [u8; 3] {
+    let label = match value {
+        0..=4 => FILTERED_DURATION,
+        5 => NOISE,
+        cluster => cluster - 5,
+    };
+    palette::colours(label).0
+}
+
 /// Name of a label for people.
 fn label_name(label: u32) -> String {
     match label {
         NOISE => "Noise".to_owned(),
+        FILTERED_THRESHOLD => "In small clusters".to_owned(),
         FILTERED_DURATION => "Filtered by duration".to_owned(),
         FILTERED_RANGE => "Filtered by range".to_owned(),
         MISSING => "Missing data".to_owned(),

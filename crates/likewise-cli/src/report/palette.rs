@@ -1,6 +1,6 @@
 //! Colours of phases, on light and on dark.
 
-use super::{FILTERED_DURATION, NOISE};
+use super::{FILTERED_THRESHOLD, NOISE};
 
 /// Red, green and blue, sRGB.
 pub(super) type Rgb = [u8; 3];
@@ -45,7 +45,7 @@ const VARIANTS: usize = 3;
 fn of(label: u32) -> (&'static Hue, usize) {
     match label {
         NOISE => (&NOISE_HUE, 0),
-        FILTERED_DURATION.. => (&FILTERED_HUE, 0),
+        FILTERED_THRESHOLD.. => (&FILTERED_HUE, 0),
         phase => {
             let i = phase as usize - 1;
             (&HUES[i % HUES.len()], i / HUES.len() % VARIANTS)

@@ -6,7 +6,9 @@ use anstyle::{Ansi256Color, Color, Style};
 use likewise::table::Nanos;
 
 use super::html::group;
-use super::{FILTERED_DURATION, FILTERED_RANGE, MISSING, NOISE, PhaseRow, ReportData, palette};
+use super::{
+    FILTERED_DURATION, FILTERED_RANGE, FILTERED_THRESHOLD, MISSING, NOISE, PhaseRow, ReportData, palette,
+};
 
 /// More phases than this are summed in one line.
 const MAX_PHASES: usize = 30;
@@ -51,7 +53,7 @@ struct Line {
 
 fn table(data: &ReportData<'_>, width: usize, colour: bool, out: &mut String) {
     let (phases, rest): (Vec<&PhaseRow>, Vec<&PhaseRow>) =
-        data.phases.iter().partition(|p| p.label != NOISE && p.label < FILTERED_DURATION);
+        data.phases.iter().partition(|p| p.label != NOISE && p.label < FILTERED_THRESHOLD);
     let names = ["phase", "bursts", "total", "share", "mean"].map(str::to_owned);
     let counters = data.phase_columns.iter().take(MAX_COUNTERS).map(|name| fit(name, MAX_NAME));
     let mut header: Vec<String> = names.into_iter().chain(counters).collect();
@@ -112,6 +114,7 @@ fn row(cells: &[String], widths: &[usize], out: &mut String) {
 fn phase_line(phase: &PhaseRow) -> Line {
     let name = match phase.label {
         0 => "noise".to_owned(),
+        FILTERED_THRESHOLD => "small".to_owned(),
         FILTERED_DURATION => "filtered".to_owned(),
         FILTERED_RANGE => "out of range".to_owned(),
         MISSING => "missing".to_owned(),
@@ -149,7 +152,7 @@ fn figures(name: String, instances: u64, total: Nanos, share: f64, mean: Nanos) 
 fn kind(label: u32) -> usize {
     match label {
         NOISE => OTHER + 1,
-        FILTERED_DURATION.. => OTHER + 2,
+        FILTERED_THRESHOLD.. => OTHER + 2,
         phase => (phase as usize - 1).min(OTHER),
     }
 }

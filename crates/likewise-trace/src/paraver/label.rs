@@ -54,7 +54,7 @@ pub fn legend(n_clusters: u32, colour: impl Fn(u32) -> [u8; 3]) -> Vec<LabelValu
 /// keep the input's unit. Where the input is a CSV of bursts, the trace has
 /// the bursts' Running states alone.
 ///
-/// Returns the three paths; the `.row` only where there is one.
+/// Returns the three files, to be committed; the `.row` only where there is one.
 ///
 /// # Errors
 /// The input cannot be read again (the standard input cannot), or the disk
@@ -74,7 +74,7 @@ pub fn write_labelled(
     values: &[u32],
     legend: &[LabelValue],
     lenient: bool,
-) -> Result<Vec<PathBuf>> {
+) -> Result<Vec<AtomicFile>> {
     assert_eq!(values.len(), table.len(), "a value for every burst");
     if input == Path::new("-") {
         let problem = "a labelled trace is made from the trace, and the standard input cannot be read twice";
@@ -106,9 +106,7 @@ pub fn write_labelled(
         // One of an earlier run would name other threads.
         let _ = fs::remove_file(with("row"));
     }
-    let paths = files.iter().map(|f| f.path().to_owned()).collect();
-    files.into_iter().try_for_each(AtomicFile::commit)?;
-    Ok(paths)
+    Ok(files)
 }
 
 fn filled(path: &Path, bytes: &[u8]) -> Result<AtomicFile> {
@@ -281,7 +279,8 @@ fn copy_labelled(
     );
     match done {
         Err(error)
-            if lenient && matches!(*error.kind, ErrorKind::GzipEndsEarly(_) | ErrorKind::GzipDamaged(..)) => {}
+            if lenient && matches!(*error.kind, ErrorKind::GzipEndsEarly(_) | ErrorKind::GzipDamaged(..)) => {
+        }
         other => other?,
     }
     let mut rest = Vec::new();

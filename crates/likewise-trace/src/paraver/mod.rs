@@ -1,4 +1,3 @@
-<<<<<<< HEAD
 //! Paraver traces: `.prv`, `.pcf`, `.row`.
 
 pub(crate) mod companions;
@@ -12,6 +11,7 @@ pub(crate) mod records;
 pub(crate) mod row;
 pub(crate) mod scan;
 pub(crate) mod sorted;
+mod synth;
 pub(crate) mod table;
 
 pub use header::{Header, Task, TimeUnit};
@@ -19,13 +19,7 @@ pub use info::{EventTypeInfo, StateInfo};
 pub use pcf::{EventType, Pcf, counter_name};
 pub use row::Row;
 pub use scan::RecordCounts;
+pub use synth::{TraceFiles, write_synthetic};
 
 /// State value of a thread that computes.
 pub const RUNNING: u32 = 1;
-=======
-//! Paraver traces.
-
-mod synth;
-
-pub use synth::{TraceFiles, write_synthetic};
->>>>>>> wt-synth

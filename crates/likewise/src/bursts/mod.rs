@@ -5,3 +5,5 @@ mod threshold;
 
 pub use stats::{Moments, PhaseStats, phase_stats};
 pub use threshold::{Threshold, filter_clusters};
+mod eps;
+pub use eps::{EpsSuggestion, downsample_curve, suggest_eps};

@@ -3,10 +3,10 @@
 mod dbscan;
 
 pub use dbscan::{Dbscan, DbscanParams, DbscanParamsError, dbscan};
+pub mod kdist;
 mod kmeans;
 mod sample;
 mod xmeans;
-pub mod kdist;
 
 use std::num::NonZeroU32;
 

@@ -13,7 +13,9 @@ fn labelled(dir: &Path, name: &str, text: &[u8]) -> String {
     let trace = read_bursts(&input, &ReadOptions::default()).unwrap();
     let values: Vec<u32> = (0..trace.table.len()).map(|i| 6 + i as u32 % 2).collect();
     let legend = legend(2, |_| [1, 2, 3]);
-    write_labelled(&input, &dir.join("out"), &trace.table, &values, &legend, false).unwrap();
+    for file in write_labelled(&input, &dir.join("out"), &trace.table, &values, &legend, false).unwrap() {
+        file.commit().unwrap();
+    }
     fs::read_to_string(dir.join("out.prv")).unwrap()
 }
 
