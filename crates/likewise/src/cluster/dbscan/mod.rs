@@ -99,11 +99,9 @@ pub fn dbscan(points: Points<'_>, params: &DbscanParams) -> Dbscan {
         1 => by_grid::<1>(points, params),
         2 => by_grid::<2>(points, params),
         3 => by_grid::<3>(points, params),
+        // Padding to a few widths keeps the compiled program small.
         4 => by_tree::<4>(&rows(points), params),
-        5 => by_tree::<5>(&rows(points), params),
-        6 => by_tree::<6>(&rows(points), params),
-        7..=8 => by_tree::<8>(&rows(points), params),
-        9..=12 => by_tree::<12>(&rows(points), params),
+        5..=8 => by_tree::<8>(&rows(points), params),
         _ => by_tree::<16>(&rows(points), params),
     }
 }
@@ -112,7 +110,7 @@ fn by_grid<const D: usize>(points: Points<'_>, params: &DbscanParams) -> Dbscan 
     let input = rows::<D>(points);
     match grid::Grid::new(&input, params) {
         Some((grid, groups)) => groups::cluster(&input, &groups, &grid, params),
-        None => by_tree(&input, params),
+        None => by_tree::<4>(&rows(points), params),
     }
 }
 

@@ -1,6 +1,6 @@
 //! The fast method against one that looks at every pair.
 
-use super::{Dbscan, DbscanParams, by_tree, dbscan};
+use super::{Dbscan, DbscanParams, by_tree, dbscan, rows};
 use crate::cluster::{ClusterId, Clustering, Points};
 use proptest::prelude::*;
 
@@ -40,8 +40,7 @@ fn check(data: &[f64], dims: usize, eps: f64, min_points: usize) {
     let expected = dbscan_reference(points, &params);
     assert_eq!(dbscan(points, &params), expected, "dims {dims}, eps {eps}, min_points {min_points}");
     if dims == 2 {
-        let (rows, _) = data.as_chunks::<2>();
-        assert_eq!(by_tree(rows, &params), expected, "tree, eps {eps}, min_points {min_points}");
+        assert_eq!(by_tree::<4>(&rows(points), &params), expected, "tree, eps {eps}, min_points {min_points}");
     }
 }
 
