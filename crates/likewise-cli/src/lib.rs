@@ -13,3 +13,4 @@ pub mod report;
 mod stages;
 
 pub use cli::{command, run};
+pub mod definition;

@@ -1,6 +1,8 @@
 //! `--definition FILE`: an analysis written down, in TOML or as a
 //! ClusteringSuite XML definition.
 
+#[cfg(test)]
+mod epoch;
 mod toml;
 mod tree;
 mod xml;

@@ -261,7 +261,7 @@ fn keep_time(table: &BurstTable, share: f64, carries: impl Fn(usize) -> bool + S
     Nanos::ZERO
 }
 
-/// Chunk by chunk, so that memory grows with the result only.
+/// Counted first, so that memory is that of the result.
 fn complete_bursts(class: &[BurstClass]) -> Vec<u32> {
     let complete = |i: &u32| class[*i as usize] == BurstClass::Complete;
     let mut bursts = Vec::with_capacity(class.par_iter().filter(|&&c| c == BurstClass::Complete).count());
