@@ -31,7 +31,7 @@ function makeTimeline(app) {
   const layout = (context, width, height) => {
     const first = Math.floor(picture.y.lo);
     const last = Math.min(Math.ceil(picture.y.hi), nRows);
-    const step = Math.max(1, Math.ceil(((last - first) * 14) / Math.max(height - 28, 14)));
+    const step = Math.max(1, niceStep(((last - first) * 14) / Math.max(height - 28, 14)));
     const shownRows = [];
     for (let r = Math.ceil(first / step) * step; r < last; r += step) shownRows.push(r);
     const gutter = Math.min(widest(context, shownRows.map((r) => meta.rows[r])) + 12, Math.min(150, width * 0.3));
@@ -155,7 +155,8 @@ function makeTimeline(app) {
     for (const r of shownRows) {
       const y = area.y + toPixel(picture.y, r + 0.5, area.height);
       if (y < area.y || y > area.y + area.height) continue;
-      context.fillText(fitText(context, meta.rows[r], area.x - 8), area.x - 6, y);
+      const inside = Math.min(Math.max(y, area.y + 5), area.y + area.height - 5);
+      context.fillText(fitText(context, meta.rows[r], area.x - 8), area.x - 6, inside);
     }
     drawMark(context, colours);
     drawBox(context, picture, colours);
