@@ -41,7 +41,8 @@ function makeTimeline(app) {
 
   /** The first burst of row `r` that may reach time `t`. */
   const firstAt = (r, t) => {
-    let [lo, hi] = [rowStart[r], rowStart[r + 1]];
+    let lo = rowStart[r];
+    let hi = rowStart[r + 1];
     while (lo < hi) {
       const mid = (lo + hi) >> 1;
       if (begin[mid] < t) lo = mid + 1;
@@ -65,7 +66,8 @@ function makeTimeline(app) {
       seen[l] = 1;
       const weight = meta.labels[l].weight;
       const base = l * W;
-      const [a, b] = [from | 0, Math.min(to | 0, W - 1)];
+      const a = from | 0;
+      const b = Math.min(to | 0, W - 1);
       if (a === b) {
         time[base + a] += (to - from) * weight;
       } else {
