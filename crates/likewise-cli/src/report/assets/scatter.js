@@ -63,7 +63,7 @@ function makeScatter(app) {
         lo = 0;
         hi = 1;
       }
-      const pad = hi > lo ? (hi - lo) * 0.04 : axis.log ? 0.5 : Math.max(Math.abs(lo) * 0.05, 1e-9);
+      const pad = hi > lo ? (hi - lo) * 0.04 : axis.log || lo === 0 ? 0.5 : Math.abs(lo) * 0.05;
       [axis.lo, axis.hi] = [lo - pad, hi + pad];
       const span = axis.hi - axis.lo;
       Object.assign(axis, { min: axis.lo - 2 * span, max: axis.hi + 2 * span, least: span * 1e-5 });

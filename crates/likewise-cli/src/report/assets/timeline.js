@@ -34,7 +34,7 @@ function makeTimeline(app) {
     const step = Math.max(1, niceStep(((last - first) * 14) / Math.max(height - 28, 14)));
     const shownRows = [];
     for (let r = Math.ceil(first / step) * step; r < last; r += step) shownRows.push(r);
-    const gutter = Math.min(widest(context, shownRows.map((r) => meta.rows[r])) + 12, Math.min(150, width * 0.3));
+    const gutter = Math.min(Math.max(widest(context, shownRows.map((r) => meta.rows[r])) + 12, 24), Math.min(150, width * 0.3));
     picture.area = { x: gutter, y: 4, width: width - gutter - 8, height: height - 28 };
     return shownRows;
   };
@@ -207,7 +207,7 @@ function makeTimeline(app) {
   };
 
   const describe = () => {
-    const rows = `${count(picture.y.hi - picture.y.lo)} of ${count(nRows)} rows`;
+    const rows = `${count(Math.min(picture.y.hi - picture.y.lo, nRows))} of ${count(nRows)} rows`;
     const times = `${quantity(picture.x.hi - picture.x.lo, "ns")} of ${quantity(meta.end, "ns")}`;
     const text = `${rows}, ${times}. A pixel has the colour of the phase with most time in it.`;
     document.getElementById("timeline-caption").textContent = `${text} Wheel zooms time, Shift-wheel zooms rows.`;
