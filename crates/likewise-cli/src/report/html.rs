@@ -266,3 +266,84 @@ fn escape(text: &str) -> String {
     }
     out
 }
+
+#[cfg(test)]
+mod tests {
+    use std::borrow::Cow;
+
+    use likewise::table::Nanos;
+
+    use super::super::ReportMetric;
+    use super::*;
+
+    fn page(data: &ReportData<'_>, limit: usize) -> String {
+        let mut out = Vec::new();
+        write_limited(data, limit, &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    /// The JSON object of a page.
+    fn meta_of(page: &str) -> Value {
+        let start = page.split_once("id=\"meta\">").unwrap().1;
+        serde_json::from_str(start.split_once("</script>").unwrap().0).unwrap()
+    }
+
+    fn with_bursts<T>(n: u32, check: impl FnOnce(ReportData<'_>) -> T) -> T {
+        let begin: Vec<Nanos> = (0..n).map(|i| Nanos(u64::from(i) * 10)).collect();
+        let values: Vec<f64> = (0..n).map(f64::from).collect();
+        let metric = |name: &str, clustering| ReportMetric {
+            name: name.to_owned(),
+            unit: String::new(),
+            values: Cow::Borrowed(&values),
+            log: false,
+            clustering,
+        };
+        check(ReportData {
+            title: "a & <b>".to_owned(),
+            rows: vec!["</script><!--".to_owned()],
+            burst_row: &vec![0; n as usize],
+            begin: &begin,
+            duration: &vec![Nanos(4); n as usize],
+            label: &vec![1; n as usize],
+            metrics: vec![metric("other", false), metric("IPC", true), metric("Duration", true)],
+            ..ReportData::default()
+        })
+    }
+
+    #[test]
+    fn names_stay_text() {
+        let (page, scripts) = with_bursts(3, |data| {
+            let columns = 4 + 2;
+            (page(&data, 10), columns + 2)
+        });
+        assert_eq!(page.matches("</script>").count(), scripts, "one end per element of ours");
+        assert!(page.contains("<title>a &amp; &lt;b&gt;"));
+        assert_eq!(meta_of(&page)["rows"][0], "</script><!--");
+        assert!(page.contains("default-src 'none'"));
+        assert!(!page.contains("http://") && !page.contains("https://"), "nothing to fetch");
+    }
+
+    #[test]
+    fn metrics_of_the_clustering_come_first_and_duration_is_not_stored_twice() {
+        let meta = meta_of(&with_bursts(3, |data| page(&data, 10)));
+        let names: Vec<&str> =
+            meta["metrics"].as_array().unwrap().iter().map(|m| m["name"].as_str().unwrap()).collect();
+        assert_eq!(names, ["IPC", "other"]);
+        assert_eq!(meta["duration"]["clustering"], true);
+        assert_eq!(meta["end"], 24, "the last burst ends after the trace");
+        assert_eq!(meta["notes"].as_array().unwrap().len(), 0);
+    }
+
+    #[test]
+    fn what_is_left_out_is_said() {
+        let meta = meta_of(&with_bursts(5_000, |data| page(&data, 2_000)));
+        assert_eq!(meta["bursts"], 2_000);
+        assert_eq!(meta["labels"][0]["weight"], 2.5);
+        assert!(meta["notes"][0].as_str().unwrap().starts_with("The pictures show 2,000 of 5,000 bursts"));
+    }
+
+    #[test]
+    fn same_data_same_bytes() {
+        with_bursts(1_000, |data| assert_eq!(page(&data, 500), page(&data, 500)));
+    }
+}

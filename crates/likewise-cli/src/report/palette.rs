@@ -55,13 +55,14 @@ fn of(label: u32) -> (&'static Hue, usize) {
 
 /// Colours of a label on a light and on a dark page.
 ///
-/// Phases 11 to 20 are lighter, 21 to 30 darker, then all repeat.
+/// Phases 11 to 20 are lighter, 21 to 30 darker, then all repeat. The
+/// percentages keep the thirty as far apart as they go, in normal vision.
 pub(super) fn colours(label: u32) -> (Rgb, Rgb) {
     let (hue, variant) = of(label);
     match variant {
         0 => (hue.light, hue.dark),
-        1 => (mix(hue.light, 255, 45), mix(hue.dark, 255, 50)),
-        _ => (mix(hue.light, 0, 40), mix(hue.dark, 0, 40)),
+        1 => (mix(hue.light, 255, 35), mix(hue.dark, 255, 60)),
+        _ => (mix(hue.light, 0, 30), mix(hue.dark, 0, 50)),
     }
 }
 

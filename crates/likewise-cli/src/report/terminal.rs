@@ -89,7 +89,7 @@ fn table(data: &ReportData<'_>, width: usize, colour: bool, out: &mut String) {
         let mut text = String::new();
         if symbols {
             match line.kind {
-                Some(kind) => cell(kind, colour, &mut text),
+                Some(kind) => cells(kind, 1, colour, &mut text),
                 None => text.push(' '),
             }
             text.push(' ');
@@ -157,15 +157,16 @@ fn kind(label: u32) -> usize {
     }
 }
 
-/// One cell of that kind.
-fn cell(kind: usize, colour: bool, out: &mut String) {
+/// `n` cells of that kind.
+fn cells(kind: usize, n: usize, colour: bool, out: &mut String) {
     if !colour {
-        out.push(match kind - kind.min(OTHER) {
+        let symbol = match kind - kind.min(OTHER) {
             0 if kind < OTHER => SYMBOLS[kind] as char,
             0 => '+',
             1 => '.',
             _ => '-',
-        });
+        };
+        out.extend(std::iter::repeat_n(symbol, n));
         return;
     }
     let label = match kind - kind.min(OTHER) {
@@ -179,7 +180,7 @@ fn cell(kind: usize, colour: bool, out: &mut String) {
         _ => '▒',
     };
     let style = Style::new().fg_color(Some(Color::Ansi256(Ansi256Color(palette::ansi(label)))));
-    let _ = write!(out, "{style}{block}{style:#}");
+    let _ = write!(out, "{style}{}{style:#}", block.to_string().repeat(n));
 }
 
 fn timeline(data: &ReportData<'_>, width: usize, colour: bool, out: &mut String) {
@@ -190,19 +191,19 @@ fn timeline(data: &ReportData<'_>, width: usize, colour: bool, out: &mut String)
     let gutter = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
     let n_cells = width - gutter - 2;
     let span = data.span();
-    let cells = dominant(data, n_lines, n_cells);
+    let grid = dominant(data, n_lines, n_cells);
 
     let _ = match n_rows.div_ceil(n_lines) {
         1 => writeln!(out, "{n_rows} rows × {}", Nanos(span)),
         rows => writeln!(out, "{} rows × {}, up to {rows} rows a line", group(n_rows), Nanos(span)),
     };
-    for (name, cells) in names.iter().zip(cells.chunks(n_cells)) {
+    for (name, line) in names.iter().zip(grid.chunks(n_cells)) {
         let _ = write!(out, "{name:>gutter$} ");
-        let used = cells.iter().rposition(Option::is_some).map_or(0, |last| last + 1);
-        for kind in &cells[..used] {
-            match kind {
-                Some(kind) => cell(*kind, colour, out),
-                None => out.push(' '),
+        let used = line.iter().rposition(Option::is_some).map_or(0, |last| last + 1);
+        for run in line[..used].chunk_by(|a, b| a == b) {
+            match run[0] {
+                Some(kind) => cells(kind, run.len(), colour, out),
+                None => out.extend(std::iter::repeat_n(' ', run.len())),
             }
         }
         out.push('\n');
@@ -372,7 +373,7 @@ Task 4 111111111111111111111111111         22222222222222222   ----------
         };
         let text = terminal(&data, 80, false);
         assert!(text.contains("10,000 rows × 10 ns, up to 625 rows a line"), "{text}");
-        assert!(text.contains("10 more    2,500"), "{text}");
+        assert!(text.contains("10 more   2,500"), "{text}");
         assert_eq!(text.lines().filter(|line| line.trim_start().starts_with("row ")).count(), 16);
         assert!(text.lines().any(|line| line.starts_with(" row 625 444444")), "{text}");
     }

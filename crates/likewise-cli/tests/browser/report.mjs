@@ -132,6 +132,21 @@ async function checkTable(page, name) {
   await page.locator("#phases thead th button").first().click();
 }
 
+/** Every choice of metric and scale draws. */
+async function checkAxes(page, name) {
+  const options = await page.locator("#scatter-x option").count();
+  for (let k = options - 1; k >= 0; k--) {
+    await page.locator("#scatter-x").selectOption({ index: k });
+    await page.locator("#scatter-x-log").click();
+    await frames(page);
+    await checkDrawn(page, name);
+  }
+  await page.locator("#theme").click();
+  await frames(page);
+  await checkDrawn(page, name);
+  await page.locator("#theme").click();
+}
+
 async function checkNarrow(page, name) {
   await page.setViewportSize({ width: 390, height: 844 });
   await frames(page);
@@ -141,12 +156,14 @@ async function checkNarrow(page, name) {
 }
 
 async function shoot(page, prefix, name) {
+  await page.setViewportSize({ width: 1280, height: 900 });
+  await page.reload();
+  await page.waitForSelector('body[data-ready="1"]', { timeout: 60000 });
   const shot = async (what) => {
     await page.evaluate(() => scrollTo(0, 0));
     await frames(page);
     await page.screenshot({ path: `${prefix}-${name}-${what}.png`, fullPage: true });
   };
-  await page.setViewportSize({ width: 1280, height: 900 });
   await shot("1280");
   await page.setViewportSize({ width: 390, height: 844 });
   await shot("390");
@@ -184,6 +201,7 @@ async function check(context, file, prefix) {
     await checkLegend(page, name);
   }
   if (phases > 1) await checkTable(page, name);
+  await checkAxes(page, name);
   const redraw = await page.evaluate(() => {
     const start = performance.now();
     window.likewise.redraw();

@@ -29,7 +29,7 @@ function quantity(value, unit = "") {
 
 /** A whole number with separators: `1,234,567`. */
 function count(n) {
-  return Math.round(n).toLocaleString("en-US");
+  return String(Math.round(n)).replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
 function percent(share) {
@@ -53,7 +53,9 @@ function niceStep(span) {
  * logarithmic axis both are exponents of ten. Returns positions in the
  * axis's own space, with texts.
  */
-function ticks({ lo, hi, log }, unit, wanted) {
+function ticks({ lo, hi, log }, wholeUnit, wanted) {
+  // Other units stand in the name of the axis.
+  const unit = wholeUnit in SECONDS || wholeUnit === "%" ? wholeUnit : "";
   if (log && hi - lo > 0.7) return logTicks(lo, hi, unit, wanted);
   const [from, to] = log ? [10 ** lo, 10 ** hi] : [lo, hi];
   const step = niceStep((to - from) / Math.max(wanted, 1));

@@ -35,6 +35,9 @@ function makeScatter(app) {
   let bitmap = null;
   /** The burst whose colour each pixel of the bitmap has, or -1. */
   let owner = new Int32Array(0);
+  // Bursts in view and their pixels; kept, since they are as long as the data.
+  const visible = new Int32Array(data.n);
+  const place = new Int32Array(data.n);
 
   /** Takes over the metrics and scales of the controls. */
   picture.choose = () => {
@@ -46,7 +49,8 @@ function makeScatter(app) {
 
   picture.reset = () => {
     for (const [axis, values, other] of [[picture.x, xs, ys], [picture.y, ys, xs]]) {
-      let [lo, hi] = [Infinity, -Infinity];
+      let lo = Infinity;
+      let hi = -Infinity;
       for (let i = 0; i < data.n; i++) {
         const v = values[i];
         // NaN fails every comparison.
@@ -55,8 +59,11 @@ function makeScatter(app) {
           if (v > hi) hi = v;
         }
       }
-      if (!(lo <= hi)) [lo, hi] = [0, 1];
-      const pad = hi > lo ? (hi - lo) * 0.04 : axis.log ? 0.5 : Math.max(Math.abs(lo) * 0.05, 1e-9);
+      if (!(lo <= hi)) {
+        lo = 0;
+        hi = 1;
+      }
+      const pad = hi > lo ? (hi - lo) * 0.04 : axis.log || lo === 0 ? 0.5 : Math.abs(lo) * 0.05;
       [axis.lo, axis.hi] = [lo - pad, hi + pad];
       const span = axis.hi - axis.lo;
       Object.assign(axis, { min: axis.lo - 2 * span, max: axis.hi + 2 * span, least: span * 1e-5 });
@@ -82,61 +89,75 @@ function makeScatter(app) {
     describe();
   };
 
-  const stampAll = (W, H, ratio) => {
+  /** Finds the bursts in view; writes their indices to `visible`. */
+  const collect = (W, H) => {
     const { label, n } = data;
     const { shown } = state;
-    const [x0, y0] = [picture.x.lo, picture.y.lo];
-    const [sx, sy] = [W / (picture.x.hi - x0), H / (picture.y.hi - y0)];
-    const counts = { drawn: 0, outside: 0, missing: 0 };
-    const visible = new Int32Array(n);
+    const x0 = picture.x.lo;
+    const y0 = picture.y.lo;
+    const sx = W / (picture.x.hi - x0);
+    const sy = H / (picture.y.hi - y0);
+    let drawn = 0;
+    let outside = 0;
+    let missing = 0;
     for (let i = 0; i < n; i++) {
       if (!shown[label[i]]) continue;
-      const [px, py] = [(xs[i] - x0) * sx, (ys[i] - y0) * sy];
-      if (px >= 0 && px < W && py >= 0 && py < H) visible[counts.drawn++] = i;
-      else if (px + py === px + py) counts.outside++;
-      else counts.missing++;
+      const px = (xs[i] - x0) * sx;
+      const py = (ys[i] - y0) * sy;
+      if (px >= 0 && px < W && py >= 0 && py < H) {
+        visible[drawn] = i;
+        place[drawn++] = (H - 1 - (py | 0)) * W + (px | 0);
+      } else if (px + py === px + py) outside++;
+      else missing++;
     }
-    picture.counts = counts;
-    const drawn = counts.drawn;
-    const radius = ratio * (drawn <= 3000 ? 2.6 : drawn <= 30000 ? 1.8 : drawn <= 150000 ? 1 : 0.5);
-    const stamp = discStamp(radius);
+    picture.counts = { drawn, outside, missing };
+    return drawn;
+  };
+
+  /** Lets every burst in view vote for the pixels it covers. */
+  const stampAll = (W, H, ratio) => {
+    const drawn = collect(W, H);
+    const stamp = discStamp(ratio * (drawn <= 3000 ? 2.6 : drawn <= 30000 ? 1.8 : drawn <= 150000 ? 1 : 0.5));
     const total = new Float32Array(W * H);
     const lead = new Float32Array(W * H);
-    owner = new Int32Array(W * H).fill(-1);
+    const leader = new Int32Array(W * H).fill(-1);
+    owner = new Int32Array(W * H);
     const focus = app.focus();
-    for (let k = 0; k < drawn; k++) {
-      const i = visible[k];
-      const l = label[i];
-      // Others hardly count while one phase has the focus.
-      const faint = focus >= 0 && l !== focus ? 0.02 : 1;
-      const [cx, cy] = [((xs[i] - x0) * sx) | 0, H - 1 - (((ys[i] - y0) * sy) | 0)];
-      for (const [dx, dy, weight] of stamp) {
-        const [px, py] = [cx + dx, cy + dy];
-        if (px < 0 || px >= W || py < 0 || py >= H) continue;
-        const p = py * W + px;
-        const w = weight * faint;
+    const { label } = data;
+    for (const [dx, dy, weight] of stamp) {
+      for (let k = 0; k < drawn; k++) {
+        const p = place[k] + dy * W + dx;
+        const px = (place[k] % W) + dx;
+        if (p < 0 || p >= total.length || px < 0 || px >= W) continue;
+        const i = visible[k];
+        const l = label[i];
+        // Others hardly count while one phase has the focus.
+        const w = focus >= 0 && l !== focus ? weight * 0.02 : weight;
         total[p] += weight;
-        if (owner[p] >= 0 && label[owner[p]] === l) {
+        if (leader[p] === l) {
           lead[p] += w;
+          owner[p] = i;
         } else if (w > lead[p]) {
           lead[p] = w - lead[p];
+          leader[p] = l;
           owner[p] = i;
         } else {
           lead[p] -= w;
         }
       }
     }
-    return { total, density: drawn > 150000 ? 0.7 : 1.3 };
+    for (let p = 0; p < leader.length; p++) if (leader[p] < 0) owner[p] = -1;
+    return { total, leader, density: drawn > 150000 ? 0.7 : 1.3 };
   };
 
-  const colourVotes = ({ total, density }, W, H) => {
+  const colourVotes = ({ total, leader, density }, W, H) => {
     const image = new ImageData(W, H);
     const pixels = new Uint32Array(image.data.buffer);
     const focus = app.focus();
     const colours = app.pixelColours();
     for (let p = 0; p < pixels.length; p++) {
-      if (owner[p] < 0) continue;
-      const l = data.label[owner[p]];
+      const l = leader[p];
+      if (l < 0) continue;
       const alpha = (1 - Math.exp(-density * total[p])) * (focus >= 0 && l !== focus ? 0.13 : 1);
       pixels[p] = (colours[l] & 0xffffff) | ((alpha * 255) << 24);
     }

@@ -31,17 +31,18 @@ function makeTimeline(app) {
   const layout = (context, width, height) => {
     const first = Math.floor(picture.y.lo);
     const last = Math.min(Math.ceil(picture.y.hi), nRows);
-    const step = Math.max(1, Math.ceil(((last - first) * 14) / Math.max(height - 28, 14)));
+    const step = Math.max(1, niceStep(((last - first) * 14) / Math.max(height - 28, 14)));
     const shownRows = [];
     for (let r = Math.ceil(first / step) * step; r < last; r += step) shownRows.push(r);
-    const gutter = Math.min(widest(context, shownRows.map((r) => meta.rows[r])) + 12, Math.min(150, width * 0.3));
+    const gutter = Math.min(Math.max(widest(context, shownRows.map((r) => meta.rows[r])) + 12, 24), Math.min(150, width * 0.3));
     picture.area = { x: gutter, y: 4, width: width - gutter - 8, height: height - 28 };
     return shownRows;
   };
 
   /** The first burst of row `r` that may reach time `t`. */
   const firstAt = (r, t) => {
-    let [lo, hi] = [rowStart[r], rowStart[r + 1]];
+    let lo = rowStart[r];
+    let hi = rowStart[r + 1];
     while (lo < hi) {
       const mid = (lo + hi) >> 1;
       if (begin[mid] < t) lo = mid + 1;
@@ -65,7 +66,8 @@ function makeTimeline(app) {
       seen[l] = 1;
       const weight = meta.labels[l].weight;
       const base = l * W;
-      const [a, b] = [from | 0, Math.min(to | 0, W - 1)];
+      const a = from | 0;
+      const b = Math.min(to | 0, W - 1);
       if (a === b) {
         time[base + a] += (to - from) * weight;
       } else {
@@ -155,7 +157,8 @@ function makeTimeline(app) {
     for (const r of shownRows) {
       const y = area.y + toPixel(picture.y, r + 0.5, area.height);
       if (y < area.y || y > area.y + area.height) continue;
-      context.fillText(fitText(context, meta.rows[r], area.x - 8), area.x - 6, y);
+      const inside = Math.min(Math.max(y, area.y + 5), area.y + area.height - 5);
+      context.fillText(fitText(context, meta.rows[r], area.x - 8), area.x - 6, inside);
     }
     drawMark(context, colours);
     drawBox(context, picture, colours);
@@ -204,7 +207,7 @@ function makeTimeline(app) {
   };
 
   const describe = () => {
-    const rows = `${count(picture.y.hi - picture.y.lo)} of ${count(nRows)} rows`;
+    const rows = `${count(Math.min(picture.y.hi - picture.y.lo, nRows))} of ${count(nRows)} rows`;
     const times = `${quantity(picture.x.hi - picture.x.lo, "ns")} of ${quantity(meta.end, "ns")}`;
     const text = `${rows}, ${times}. A pixel has the colour of the phase with most time in it.`;
     document.getElementById("timeline-caption").textContent = `${text} Wheel zooms time, Shift-wheel zooms rows.`;
