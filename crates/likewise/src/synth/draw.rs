@@ -99,6 +99,9 @@ impl PhaseModel {
     }
 }
 
+/// The least width of [`Range`], in ln(instructions) and in IPC.
+const NARROWEST: (f64, f64) = (4.5, 2.0);
+
 /// Where noise lies: a little beyond all phases, on every side.
 #[derive(Clone, Debug)]
 pub(super) struct Range {
@@ -117,7 +120,13 @@ impl Range {
             let second = phase.second_mode.map_or(phase.ipc, |m| m.ipc);
             ipc = (ipc.0.min(phase.ipc.min(second)), ipc.1.max(phase.ipc.max(second)));
         }
-        Self { ln_instructions: (ln.0 - 0.3, ln.1 + 0.3), ipc: (ipc.0 * 0.6, ipc.1 * 1.1) }
+        // One or two phases alone would fill a narrow range, noise and all.
+        let widen = (NARROWEST.0 - 0.6 - (ln.1 - ln.0)).max(0.0) / 2.0;
+        let (low, high) = (ipc.0 * 0.6, ipc.1 * 1.1);
+        Self {
+            ln_instructions: (ln.0 - 0.3 - widen, ln.1 + 0.3 + widen),
+            ipc: (low, high.max(low + NARROWEST.1)),
+        }
     }
 }
 

@@ -333,7 +333,7 @@ impl RunSpec {
 
 impl PhaseSpec {
     fn most_instructions(&self) -> f64 {
-        self.instructions * (4.9 * self.instructions_spread + self.imbalance.abs() / 2.0 + 0.5).exp()
+        self.instructions * (4.9 * self.instructions_spread + self.imbalance.abs() / 2.0 + 2.5).exp()
     }
 
     fn check(&self) -> Result<(), SpecError> {

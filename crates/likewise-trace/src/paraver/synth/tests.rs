@@ -62,11 +62,12 @@ fn end_of(prv: &str) -> u64 {
     after_date[..after_date.find("_ns").unwrap()].parse().unwrap()
 }
 
-type Key = (u64, u64);
+/// The records of each task and thread.
+type ByThread = BTreeMap<(u64, u64), Vec<Vec<u64>>>;
 
 /// States and events of each thread, in the order of the file.
-fn by_thread(prv: &str) -> (BTreeMap<Key, Vec<Vec<u64>>>, BTreeMap<Key, Vec<Vec<u64>>>) {
-    let (mut states, mut events) = (BTreeMap::<_, Vec<_>>::new(), BTreeMap::<_, Vec<_>>::new());
+fn by_thread(prv: &str) -> (ByThread, ByThread) {
+    let (mut states, mut events) = (ByThread::new(), ByThread::new());
     for record in records(prv) {
         let key = (record[3], record[4]);
         match record[0] {
