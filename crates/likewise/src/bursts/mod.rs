@@ -1,1 +1,3 @@
 //! Phases: what the bursts of a run are grouped into.
+
+pub mod eps;
