@@ -13,4 +13,3 @@ pub mod report;
 mod stages;
 
 pub use cli::{command, run};
-pub mod definition;

@@ -2,7 +2,7 @@
 
 use crate::analysis::{Analysis, Input, Plan, analyse};
 use crate::cli::Common;
-use crate::definition::{Algorithm, Definition, read_definition};
+use crate::definition::{Algorithm, Definition, parse_share, read_definition};
 use crate::files::report_data::report_data;
 use crate::files::{bursts_csv, clusters_csv, compat, gnuplot, summary};
 use crate::grouping::{GroupingArgs, Method};
@@ -81,7 +81,7 @@ struct MetricArgs {
     min_duration: Option<Nanos>,
     /// Leave out the shortest bursts that together hold the rest of the
     /// computing time [default: 99.9%]
-    #[arg(long, value_name = "PERCENT", value_parser = parse_percent)]
+    #[arg(long, value_name = "SHARE", value_parser = parse_share)]
     keep_time: Option<f64>,
     /// Make metrics comparable by range, by deviation, or not at all [default: min-max]
     #[arg(long, value_enum)]
@@ -90,7 +90,7 @@ struct MetricArgs {
     #[arg(long, value_name = "D", value_parser = clap::value_parser!(u8).range(1..=16))]
     pca: Option<u8>,
     /// Leave out clusters that hold less than this of the clustered time
-    #[arg(long, value_name = "PERCENT", value_parser = parse_percent)]
+    #[arg(long, value_name = "SHARE", value_parser = parse_share)]
     min_share: Option<f64>,
 }
 
@@ -139,15 +139,6 @@ fn parse_apps(text: &str) -> Result<Apps, String> {
     text.parse()
         .map_err(wrong)
         .and_then(|n| if n > 0 { Ok(Apps::One(n)) } else { Err("applications count from 1".into()) })
-}
-
-/// `99%` or `99` as 0.99.
-fn parse_percent(text: &str) -> Result<f64, String> {
-    let number = text.strip_suffix('%').unwrap_or(text).trim().parse::<f64>();
-    match number {
-        Ok(percent) if percent > 0.0 && percent <= 100.0 => Ok(percent / 100.0),
-        _ => Err("expected a percentage above 0% and up to 100%, such as 99%".to_owned()),
-    }
 }
 
 pub(crate) fn run(args: &BurstsArgs, common: &Common) -> Result<()> {

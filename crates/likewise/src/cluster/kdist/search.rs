@@ -52,12 +52,17 @@ impl<I: Isa> Search<I> {
                 if next.distance >= radius {
                     continue;
                 }
-                let index = next.index as usize;
-                if next.height > 0 {
-                    let height = next.height as usize - 1;
-                    let distances = box_distances(&tree.levels[height][index], &hull);
-                    self.push(&distances, !0, radius, height, index);
-                } else if self.visit(tree, index, &queries) {
+                let (height, index) = (next.height as usize, next.index as usize);
+                let gaps = gaps(&tree.levels[height][index / FANOUT], index % FANOUT, &queries);
+                let concerned = self.below(&gaps, self.farthest());
+                if concerned == 0 {
+                    continue;
+                }
+                if height > 0 {
+                    let distances = box_distances(&tree.levels[height - 1][index], &hull);
+                    self.push(&distances, !0, radius, height - 1, index);
+                } else {
+                    self.visit(&tree.blocks[index], &queries, concerned);
                     radius = self.radius();
                 }
             }
@@ -97,20 +102,15 @@ impl<I: Isa> Search<I> {
         }
     }
 
-    /// Offers the points of a leaf to the queries that it may concern;
-    /// whether there were any.
+    /// Offers the points of a leaf to the queries in the mask.
     #[inline(always)]
-    fn visit<const D: usize>(&mut self, tree: &Tree<D>, leaf: usize, queries: &Block<D>) -> bool {
-        let gaps = gaps(&tree.levels[0][leaf / FANOUT], leaf % FANOUT, queries);
-        let concerned = self.below(&gaps, self.farthest());
+    fn visit<const D: usize>(&mut self, block: &Block<D>, queries: &Block<D>, concerned: u32) {
         if concerned.count_ones() >= MANY {
-            self.offer_to_all(queries, &tree.blocks[leaf]);
-        } else {
-            for q in bits(concerned) {
-                self.offer(q, &distances(&tree.blocks[leaf], &queries.each_ref().map(|x| x[q])));
-            }
+            return self.offer_to_all(queries, block);
         }
-        concerned != 0
+        for q in bits(concerned) {
+            self.offer(q, &distances(block, &queries.each_ref().map(|x| x[q])));
+        }
     }
 
     /// Offers every point of `block` to every query.
