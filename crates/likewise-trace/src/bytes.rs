@@ -102,11 +102,8 @@ impl Input {
         reader.by_ref().take(2).read_to_end(&mut magic).map_err(|e| Error::read(path, e))?;
         let compressed = magic == [0x1f, 0x8b];
         let whole = io::Cursor::new(magic).chain(reader);
-        let reader: Box<dyn Read + Send> = if compressed {
-            Box::new(flate2::bufread::MultiGzDecoder::new(whole))
-        } else {
-            Box::new(whole)
-        };
+        let reader: Box<dyn Read + Send> =
+            if compressed { Box::new(flate2::bufread::MultiGzDecoder::new(whole)) } else { Box::new(whole) };
         let stream = Stream { reader, out: 0, consumed: Arc::clone(&consumed), compressed };
         let body = Body::Stream { stream, head: Vec::new() };
         Ok(Self { path: path.to_owned(), body, size, consumed, compressed })
@@ -476,11 +473,9 @@ mod tests {
         let path = dir.path().join("a");
         std::fs::write(&path, &text).unwrap();
         for block in [1, 7, 64, 1 << 20] {
-            for input in [
-                Input::open(&path).unwrap(),
-                Input::from_bytes(&text),
-                Input::from_bytes(&gzip(&text)),
-            ] {
+            for input in
+                [Input::open(&path).unwrap(), Input::from_bytes(&text), Input::from_bytes(&gzip(&text))]
+            {
                 let blocks = blocks_of(input, block).unwrap();
                 assert!(blocks.iter().all(|b| b.is_empty() || b.ends_with(b"\n")));
                 assert_eq!(blocks.concat(), text);

@@ -100,12 +100,8 @@ fn row(layout: &Layout, record: &ByteRecord, counters: &mut [f64]) -> std::resul
     let mut row = Row { app: 1, task: 0, thread: 0, begin: 0, duration: 0 };
     for (i, (cell, role)) in record.iter().zip(&layout.roles).enumerate() {
         let cell = cell.trim_ascii();
-        let bad = |what| ErrorKind::Cell {
-            column: i + 1,
-            name: layout.names[i].clone(),
-            what,
-            found: found(cell),
-        };
+        let bad =
+            |what| ErrorKind::Cell { column: i + 1, name: layout.names[i].clone(), what, found: found(cell) };
         let id = || {
             let id = whole_number(cell).and_then(|n| u32::try_from(n).ok()).filter(|&n| n >= 1);
             id.ok_or_else(|| bad("a number from 1"))

@@ -47,7 +47,9 @@ pub enum ErrorKind {
         thread: u32,
     },
     /// A record ends before it begins.
-    #[error("time goes backwards: the record begins at {begin} and ends at {end}; --lenient skips such records")]
+    #[error(
+        "time goes backwards: the record begins at {begin} and ends at {end}; --lenient skips such records"
+    )]
     Backwards {
         /// Begin, in the file's unit.
         begin: u64,
@@ -140,7 +142,7 @@ pub struct Error {
 }
 
 /// The result of reading or writing a file.
-pub type Result<T> = std::result::Result<T, Error>;
+pub(crate) type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
     pub(crate) fn at(path: &Path, place: Place, kind: ErrorKind) -> Self {

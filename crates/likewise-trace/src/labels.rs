@@ -154,7 +154,8 @@ mod tests {
 
     #[test]
     fn reads_the_three_kinds() {
-        let ours = "task,thread,begin_ns,duration_ns,cluster\n2,1,7,1,3\n1,1,0,1,noise\n1,1,5,1,filtered_range\n";
+        let ours =
+            "task,thread,begin_ns,duration_ns,cluster\n2,1,7,1,3\n1,1,0,1,noise\n1,1,5,1,filtered_range\n";
         let table = read(ours).unwrap();
         assert_eq!(table.labels, [RowLabel::Cluster(3), RowLabel::Noise, RowLabel::Unclassified]);
         assert_eq!(table.keys.unwrap()[0], BurstKey { app: 1, task: 2, thread: 1, begin: 7 });

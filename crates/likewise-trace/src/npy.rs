@@ -60,7 +60,8 @@ impl Layout {
         let there = bytes.len() - offset;
         let needed = rows.checked_mul(columns).and_then(|n| n.checked_mul(width));
         if needed != Some(there) {
-            let claim = format!("it claims {rows} × {columns} numbers of {width} bytes and holds {there} bytes");
+            let claim =
+                format!("it claims {rows} × {columns} numbers of {width} bytes and holds {there} bytes");
             return Err(wrong(&claim));
         }
         Ok(Self { kind, width, big_endian, rows, columns, offset })
@@ -92,8 +93,9 @@ fn value<'h>(header: &'h str, key: &str) -> Option<&'h str> {
 
 fn number_type(descr: &str) -> Result<(Kind, usize, bool), ErrorKind> {
     let text: String = descr.chars().skip(1).take_while(|c| !matches!(c, '\'' | '"')).take(12).collect();
-    let unknown =
-        || wrong(&format!("numbers of type '{text}'; f4, f8 and integers are read (x.astype('<f8') converts)"));
+    let unknown = || {
+        wrong(&format!("numbers of type '{text}'; f4, f8 and integers are read (x.astype('<f8') converts)"))
+    };
     let mut chars = text.chars();
     let order = chars.next().ok_or_else(unknown)?;
     let kind = match chars.next() {

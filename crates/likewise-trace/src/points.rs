@@ -262,7 +262,10 @@ mod tests {
         assert_eq!((&*t, t.dims()), ([1.0, 2.0, 3.5, -400.0, 5.0, 6.0].as_slice(), 2));
         assert_eq!(t.names(), ["a", "b"]);
         let t = table("a.txt", b" 1  2\n3 4\n").unwrap();
-        assert_eq!((&*t, t.names()), ([1.0, 2.0, 3.0, 4.0].as_slice(), ["x1", "x2"].map(String::from).as_slice()));
+        assert_eq!(
+            (&*t, t.names()),
+            ([1.0, 2.0, 3.0, 4.0].as_slice(), ["x1", "x2"].map(String::from).as_slice())
+        );
         assert_eq!(&*table("a.csv", b"7\n8").unwrap(), [7.0, 8.0]);
     }
 
@@ -274,7 +277,8 @@ mod tests {
         }
         text.push_str("1,x\n");
         for block in [1, 16, 1 << 20] {
-            let error = super::text(Path::new("t"), Input::from_bytes(text.as_bytes()), None, block).unwrap_err();
+            let error =
+                super::text(Path::new("t"), Input::from_bytes(text.as_bytes()), None, block).unwrap_err();
             assert_eq!(error.to_string(), "t:52: column 2 (x2): expected a finite number, found 'x'");
         }
         assert!(table("a", b"1,nan\n").unwrap_err().to_string().contains(":1: column 2"));

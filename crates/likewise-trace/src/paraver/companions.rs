@@ -94,7 +94,8 @@ mod tests {
 
     #[test]
     fn finds_the_companions() {
-        for (trace, pcf) in [("a/x.prv", "a/x.pcf"), ("x.prv.gz", "x.pcf"), ("x.1.prv", "x.1.pcf"), ("x", "x.pcf")]
+        for (trace, pcf) in
+            [("a/x.prv", "a/x.pcf"), ("x.prv.gz", "x.pcf"), ("x.1.prv", "x.1.pcf"), ("x", "x.pcf")]
         {
             assert_eq!(beside(Path::new(trace), "pcf"), Some(pcf.into()));
         }

@@ -281,7 +281,8 @@ fn copy_labelled(
     );
     match done {
         Err(error)
-            if lenient && matches!(*error.kind, ErrorKind::GzipEndsEarly(_) | ErrorKind::GzipDamaged(..)) => {}
+            if lenient && matches!(*error.kind, ErrorKind::GzipEndsEarly(_) | ErrorKind::GzipDamaged(..)) => {
+        }
         other => other?,
     }
     let mut rest = Vec::new();

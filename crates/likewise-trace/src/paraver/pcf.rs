@@ -114,9 +114,10 @@ impl Pcf {
     fn event_type(&mut self, number: u32, label: String) -> Result<(), String> {
         let values = self.values.len().saturating_sub(1);
         match self.event_types.get(&number) {
-            Some(before) if before.label != label => {
-                Err(format!("event type {number} is '{label}' here and '{}' before, which is used", before.label))
-            }
+            Some(before) if before.label != label => Err(format!(
+                "event type {number} is '{label}' here and '{}' before, which is used",
+                before.label
+            )),
             _ => {
                 self.event_types.insert(number, EventType { label, values });
                 Ok(())

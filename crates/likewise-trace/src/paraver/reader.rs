@@ -217,7 +217,9 @@ impl<'p> Records<'p> {
         }
         if !self.ended {
             let path = self.path.display();
-            self.report.warnings.push(format!("{path}: the last line has no end; the file may have been cut"));
+            self.report
+                .warnings
+                .push(format!("{path}: the last line has no end; the file may have been cut"));
         }
         Ok(())
     }

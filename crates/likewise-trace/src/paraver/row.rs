@@ -28,7 +28,11 @@ impl Row {
                 labels.push(printable(line, 200));
                 left -= 1;
             } else if !line.is_empty() && problems.len() < 3 {
-                problems.push(format!(":{}: expected 'LEVEL … SIZE n', found '{}'", n + 1, printable(line, 40)));
+                problems.push(format!(
+                    ":{}: expected 'LEVEL … SIZE n', found '{}'",
+                    n + 1,
+                    printable(line, 40)
+                ));
             }
         }
         if left > 0 {
@@ -62,7 +66,8 @@ mod tests {
 
     #[test]
     fn reads_labels_by_level() {
-        let (row, problems) = Row::parse(b"LEVEL NODE SIZE 1\nn1\n\nLEVEL THREAD SIZE 2\r\nTHREAD 1.1.1\nT 2\n");
+        let (row, problems) =
+            Row::parse(b"LEVEL NODE SIZE 1\nn1\n\nLEVEL THREAD SIZE 2\r\nTHREAD 1.1.1\nT 2\n");
         assert_eq!(row.labels("THREAD"), ["THREAD 1.1.1", "T 2"]);
         assert_eq!((row.labels("NODE"), row.labels("CPU").len()), (["n1".to_owned()].as_slice(), 0));
         assert!(problems.is_empty());

@@ -24,7 +24,8 @@ pub(crate) fn build(
     let pairs: usize = threads.values().map(|b| b.types.len()).sum();
     let types = event_types(&threads);
     if types.len().saturating_mul(n) > (MAX_SPARSITY * (n + pairs)).max(1 << 20) {
-        let problem = format!("{} counters in {n} bursts, nearly all of them absent: not a trace", types.len());
+        let problem =
+            format!("{} counters in {n} bursts, nearly all of them absent: not a trace", types.len());
         return Err(ErrorKind::Table(problem));
     }
     let mut table = BurstTable {

@@ -5,7 +5,8 @@ use crate::bytes::lines;
 use crate::paraver::pcf::{number, word};
 
 /// What stands where the input has no `.pcf`.
-pub(super) const MINIMAL: &[u8] = b"DEFAULT_OPTIONS\n\nLEVEL               THREAD\nUNITS               NANOSEC\n\n\n\
+pub(super) const MINIMAL: &[u8] =
+    b"DEFAULT_OPTIONS\n\nLEVEL               THREAD\nUNITS               NANOSEC\n\n\n\
 DEFAULT_SEMANTIC\n\nTHREAD_FUNC          State As Is\n\n\nSTATES\n0    Idle\n1    Running\n\n\n\
 STATES_COLOR\n0    {117,195,255}\n1    {0,0,255}\n\n\n";
 
@@ -107,7 +108,10 @@ mod tests {
 
     #[test]
     fn a_shared_block_loses_only_our_line() {
-        let text = with_legend(b"EVENT_TYPE\n9 90000001 Old\n9 7 Other\nVALUES\n1 90000001 x\n", &legend(1, |_| [0; 3]));
+        let text = with_legend(
+            b"EVENT_TYPE\n9 90000001 Old\n9 7 Other\nVALUES\n1 90000001 x\n",
+            &legend(1, |_| [0; 3]),
+        );
         let (read, _) = Pcf::parse(&text);
         assert_eq!(read.event_types[&CLUSTER_EVENT].label, "Cluster ID");
         assert_eq!(read.value(7, 1), Some("90000001 x"));
