@@ -189,6 +189,6 @@ fn group_all(
 /// The curve of the distances to the `k`-th neighbour, if there are as many.
 fn curve(points: Points<'_>, k: usize) -> Option<Curve> {
     let sorted = k_distance_curve(points, k).ok()?;
-    let knee = suggest_eps(&sorted).map(|suggestion| (suggestion.eps, suggestion.rule));
+    let knee = suggest_eps(&sorted, k).map(|suggestion| (suggestion.eps, suggestion.rule));
     Some(Curve { k, points: downsample_curve(&sorted, CURVE_POINTS), knee })
 }

@@ -16,45 +16,43 @@ use likewise::table::{DurationFilter, Metric, Scale};
 /// What a definition file says; `None` and empty where it says nothing.
 /// Options on the command line go before it.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Definition {
+pub(crate) struct Definition {
     /// What describes a burst.
-    pub metrics: Option<Vec<Metric>>,
+    pub(crate) metrics: Option<Vec<Metric>>,
     /// Further metrics whose mean and spread are reported per cluster. Their
     /// logarithms, factors and ranges mean nothing.
-    pub extrapolate: Vec<Metric>,
-    /// Whether every counter is reported per cluster.
-    pub all_counters: Option<bool>,
+    pub(crate) extrapolate: Vec<Metric>,
     /// Which bursts are too short.
-    pub filter: Option<DurationFilter>,
+    pub(crate) filter: Option<DurationFilter>,
     /// Share (0 to 1) of the time of all clusters below which one is filtered out.
-    pub min_share: Option<f64>,
+    pub(crate) min_share: Option<f64>,
     /// How bursts are grouped.
-    pub algorithm: Option<Algorithm>,
+    pub(crate) algorithm: Option<Algorithm>,
     /// DBSCAN's radius, in normalised units.
-    pub eps: Option<f64>,
+    pub(crate) eps: Option<f64>,
     /// DBSCAN's least neighbourhood of a core point, itself included.
-    pub min_points: Option<usize>,
+    pub(crate) min_points: Option<usize>,
     /// X-means' least number of clusters.
-    pub k_min: Option<usize>,
+    pub(crate) k_min: Option<usize>,
     /// X-means' largest number of clusters.
-    pub k_max: Option<usize>,
+    pub(crate) k_max: Option<usize>,
     /// How metrics are made comparable.
-    pub scale: Option<Scale>,
+    pub(crate) scale: Option<Scale>,
     /// Number of principal components.
-    pub pca: Option<usize>,
+    pub(crate) pca: Option<usize>,
     /// Most bursts that are clustered; the others follow their nearest.
-    pub sample: Option<usize>,
+    pub(crate) sample: Option<usize>,
     /// Scatter plots to draw.
-    pub plots: Vec<Plot>,
+    pub(crate) plots: Vec<Plot>,
     /// Whether every pair of metrics is drawn.
-    pub all_plots: bool,
+    pub(crate) all_plots: bool,
     /// What was passed over or read otherwise than it says, with its line.
-    pub notes: Vec<String>,
+    pub(crate) notes: Vec<String>,
 }
 
 /// How bursts are grouped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Algorithm {
+pub(crate) enum Algorithm {
     /// By density.
     Dbscan,
     /// Around centroids, as many as BIC finds.
@@ -63,37 +61,37 @@ pub enum Algorithm {
 
 /// A scatter plot.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Plot {
+pub(crate) struct Plot {
     /// The horizontal axis.
-    pub x: Axis,
+    pub(crate) x: Axis,
     /// The vertical axis; the cluster's number if there is none.
-    pub y: Option<Axis>,
+    pub(crate) y: Option<Axis>,
     /// The third axis of a plot in space.
-    pub z: Option<Axis>,
+    pub(crate) z: Option<Axis>,
     /// Raw values, or normalised ones.
-    pub raw: bool,
+    pub(crate) raw: bool,
 }
 
 /// An axis of a plot.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Axis {
+pub(crate) struct Axis {
     /// The name of a metric, or `duration`.
-    pub metric: String,
+    pub(crate) metric: String,
     /// What it is titled.
-    pub title: String,
+    pub(crate) title: String,
     /// Where it begins.
-    pub min: Option<f64>,
+    pub(crate) min: Option<f64>,
     /// Where it ends.
-    pub max: Option<f64>,
+    pub(crate) max: Option<f64>,
 }
 
 /// Why a text is not a definition.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DefinitionError {
+pub(crate) struct DefinitionError {
     /// Where, from 1.
-    pub line: usize,
+    pub(crate) line: usize,
     /// What is wrong and what was expected.
-    pub message: String,
+    pub(crate) message: String,
 }
 
 impl DefinitionError {
@@ -117,7 +115,7 @@ const MAX_BYTES: u64 = 4 << 20;
 ///
 /// # Errors
 /// Names the file, and the line where there is one.
-pub fn read_definition(path: &Path) -> anyhow::Result<Definition> {
+pub(crate) fn read_definition(path: &Path) -> anyhow::Result<Definition> {
     let shown = path.display();
     let mut bytes = Vec::new();
     let file = std::fs::File::open(path).map_err(|e| anyhow::anyhow!("{shown}: {e}"))?;
@@ -132,7 +130,7 @@ pub fn read_definition(path: &Path) -> anyhow::Result<Definition> {
 ///
 /// # Errors
 /// [`DefinitionError`] with the line.
-pub fn parse_definition(bytes: &[u8]) -> Result<Definition, DefinitionError> {
+pub(crate) fn parse_definition(bytes: &[u8]) -> Result<Definition, DefinitionError> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let is_xml = bytes.trim_ascii_start().starts_with(b"<");
     match std::str::from_utf8(bytes) {
@@ -160,7 +158,7 @@ fn line_of(bytes: &[u8], at: usize) -> usize {
 ///
 /// # Errors
 /// Says what was expected.
-pub fn parse_share(text: &str) -> Result<f64, String> {
+pub(crate) fn parse_share(text: &str) -> Result<f64, String> {
     let number = text.trim().strip_suffix('%').and_then(|n| n.trim_end().parse::<f64>().ok());
     number
         .map(|percent| percent / 100.0)

@@ -4,7 +4,6 @@
 //! ```toml
 //! metrics = ["PAPI_TOT_INS", "IPC=PAPI_TOT_INS/PAPI_TOT_CYC,min=0.1"]  # as for --metric
 //! extrapolate = ["MPKI=PAPI_L3_TCM/PAPI_TOT_INS"]  # reported per cluster, not clustered by
-//! all_counters = true
 //! duration_filter = "5us"      # or: keep_time = "99%"
 //! threshold_filter = "0.5%"    # clusters with a smaller share of the clusters' time go
 //! scale = "min-max"            # or "z-score", "none"
@@ -37,7 +36,6 @@ use super::{Algorithm, Axis, Definition, DefinitionError, Plot, line_of, parse_s
 struct File {
     metrics: Option<Vec<Spanned<String>>>,
     extrapolate: Option<Vec<Spanned<String>>>,
-    all_counters: Option<bool>,
     duration_filter: Option<Spanned<String>>,
     keep_time: Option<Spanned<String>>,
     threshold_filter: Option<Spanned<String>>,
@@ -122,7 +120,6 @@ pub(super) fn parse(text: &str) -> Result<Definition, DefinitionError> {
     Ok(Definition {
         metrics: file.metrics.map(metrics).transpose()?,
         extrapolate: file.extrapolate.map(metrics).transpose()?.unwrap_or_default(),
-        all_counters: file.all_counters,
         filter,
         min_share: file.threshold_filter.as_ref().map(share).transpose()?,
         algorithm: file.algorithm.map(|name| match name {
@@ -172,7 +169,6 @@ mod tests {
         let text = r#"
             metrics = ["PAPI_TOT_INS", "IPC=PAPI_TOT_INS/PAPI_TOT_CYC,min=0.1"]
             extrapolate = ["MPKI=PAPI_L3_TCM/PAPI_TOT_INS"]
-            all_counters = true
             keep_time = "99%"
             threshold_filter = "0.5%"
             algorithm = "dbscan"

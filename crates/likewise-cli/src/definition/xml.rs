@@ -54,7 +54,7 @@ pub(super) fn parse(text: &str) -> Result<Definition> {
             "clustering_algorithm" => algorithm(child, &mut found)?,
             "clustering_parameters" => metrics.append(&mut parameters(child, &mut found)?),
             "extrapolation_parameters" => {
-                found.all_counters = Some(child.yes("all_counters", false, &mut found));
+                // Every counter is reported, whatever it says.
                 child.note_unknown_attributes(&["all_counters"], &mut found);
                 let mut extrapolate = parameters(child, &mut found)?;
                 found.extrapolate.append(&mut extrapolate);
@@ -368,7 +368,7 @@ mod tests {
             ]
         );
         assert_eq!((metrics[1].factor, metrics[1].min, metrics[1].max), (2.0, None, Some(1e10)));
-        assert_eq!((found.all_counters, found.extrapolate.len()), (Some(false), 1));
+        assert_eq!(found.extrapolate.len(), 1);
         let plot = &found.plots[0];
         assert_eq!(
             (plot.x.title.as_str(), plot.x.min, plot.x.max, plot.raw),

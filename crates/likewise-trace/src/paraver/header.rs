@@ -40,8 +40,8 @@ pub struct Task {
 ///
 /// `#Paraver (dd/mm/yy at hh:mm):ENDTIME[_ns|_us|_ms]:NODES:NAPPS:APP[:APP…]`,
 /// APP = `ntasks(threads:node,…)[,ncomms]`. Communicator counts may follow
-/// every application or only the last, and an application may leave its
-/// count of tasks empty.
+/// every application or only the last, an application may leave its count of
+/// tasks empty, and some tools put a comma between applications.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {
     /// Text between the first parentheses, as it stands; not safe to print.
@@ -79,6 +79,9 @@ impl Header {
                 break;
             }
             apps.push(text.app()?);
+            while text.another_app() {
+                apps.push(text.app()?);
+            }
         }
         text.skip_blanks();
         if !text.at_end() {
@@ -233,10 +236,20 @@ impl Text<'_> {
             let problem = format!("an application claims {claimed} tasks and lists {}", tasks.len());
             return Err(ErrorKind::Header(problem));
         }
-        if self.skip(b",") {
-            self.number("the number of communicators")?;
-        }
         Ok(tasks)
+    }
+
+    /// Takes a count of communicators after an application; whether, instead
+    /// or behind it, another application follows without the ':'.
+    fn another_app(&mut self) -> bool {
+        while self.skip(b",") {
+            let digits = self.rest().iter().take_while(|b| b.is_ascii_digit()).count();
+            if self.rest().get(digits) == Some(&b'(') {
+                return true;
+            }
+            self.pos += digits;
+        }
+        false
     }
 }
 
@@ -256,6 +269,8 @@ mod tests {
         assert_eq!(h.date, "09/10/2019 at 16:10");
         let h = parse("#Paraver (31/01/22 at 11:46):5:2(4,4):2:1(1:1),3:2(1:1,1:2),14");
         assert_eq!((h.end, h.apps.len(), h.cpus.as_slice()), (Nanos(5_000), 2, [4, 4].as_slice()));
+        let h = parse("#Paraver (a):7:1(20):2:2(1:1,1:1),1(1:1),14");
+        assert_eq!(h.apps.iter().map(Vec::len).collect::<Vec<_>>(), [2, 1]);
         let h = parse("#Paraver (a):7_ms:0:1:1(1:1)");
         assert_eq!((h.end, h.cpus.len()), (Nanos(7_000_000), 0));
         let h = parse("#Paraver (a):7_us:4:1:(1:1)");

@@ -1,1 +1,239 @@
+//! The reader against a slow, obvious twin: all records in memory, sorted,
+//! and every burst's sum taken over all of them.
 
+use super::*;
+use likewise::table::BurstTable;
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+use std::io::Write;
+
+const OPENS: u32 = 60_000_001;
+
+/// Thread, begin, end and sums by type.
+type Burst = (Who, u64, u64, BTreeMap<u32, i64>);
+
+fn twin(text: &str, burst_events: bool) -> Vec<Burst> {
+    let mut threads: BTreeMap<Who, Vec<Vec<i64>>> = BTreeMap::new();
+    for line in text.lines().skip(1) {
+        let fields: Vec<i64> = line.split(':').map(|f| f.parse().unwrap()).collect();
+        let who = Who { app: fields[2] as u32, task: fields[3] as u32, thread: fields[4] as u32 };
+        threads.entry(who).or_default().push(fields);
+    }
+    let mut bursts = Vec::new();
+    for (who, mut records) in threads {
+        records.sort_by_key(|r| r[5]);
+        // Time and, where a burst begins, its stated end.
+        let mut boundaries: Vec<(u64, Option<Option<u64>>)> = Vec::new();
+        let mut events: Vec<(u64, u32, i64)> = Vec::new();
+        let mut last = 0;
+        for r in &records {
+            let time = r[5] as u64;
+            if r[0] == 1 && !burst_events {
+                boundaries.push((time, (r[7] == 1).then(|| u64::try_from(r[6]).ok())));
+                last = time;
+            }
+            for pair in r[6..].chunks(2).filter(|_| r[0] == 2) {
+                let event_type = pair[0] as u32;
+                if event_type == OPENS && burst_events {
+                    boundaries.push((time, (pair[1] != 0).then_some(None)));
+                    last = time;
+                }
+                if [42, 44, 46].contains(&(event_type / 1_000_000)) || event_type == SET_CHANGE {
+                    events.push((time, event_type, pair[1]));
+                    last = time;
+                }
+            }
+        }
+        for (i, &(begin, open)) in boundaries.iter().enumerate() {
+            let Some(stated) = open else { continue };
+            let next = boundaries.get(i + 1).map(|b| b.0);
+            let end = stated.or(next).unwrap_or(last.max(100));
+            let end = next.map_or(end, |n| end.min(n));
+            bursts.push((who, begin, end, sums(&events, begin, end)));
+        }
+    }
+    bursts
+}
+
+fn sums(events: &[(u64, u32, i64)], begin: u64, end: u64) -> BTreeMap<u32, i64> {
+    let inside: Vec<_> = events.iter().filter(|e| begin < e.0 && e.0 <= end).collect();
+    let change = inside.iter().position(|e| e.0 == end && e.1 == SET_CHANGE);
+    let counted: Vec<_> =
+        inside[..change.unwrap_or(inside.len())].iter().filter(|e| e.1 != SET_CHANGE).collect();
+    let at_end: Vec<u32> = counted.iter().filter(|e| e.0 == end).map(|e| e.1).collect();
+    let mut sums = BTreeMap::new();
+    for e in counted.iter().filter(|e| at_end.is_empty() || at_end.contains(&e.1)) {
+        *sums.entry(e.1).or_default() += e.2;
+    }
+    sums
+}
+
+fn bursts_of(table: &BurstTable) -> Vec<Burst> {
+    let burst = |i: usize| {
+        let carried = table.counters.iter().filter(|c| !c.values[i].is_nan());
+        let sums = carried.map(|c| (c.counter.event_type.unwrap(), c.values[i] as i64)).collect();
+        let who = Who { app: table.app[i], task: table.task[i], thread: table.thread[i] };
+        (who, table.begin[i].0, table.end(i).0, sums)
+    };
+    (0..table.len()).map(burst).collect()
+}
+
+#[derive(Clone, Debug)]
+struct Line {
+    time: u64,
+    text: String,
+}
+
+/// One record at `time`; `a` and `b` vary it.
+fn line(thread: usize, time: u64, kind: u32, a: u64, b: i64) -> Line {
+    const TYPES: [u32; 6] = [42_000_050, 42_000_059, 44_000_001, 46_000_001, 43_000_050, 50_000_001];
+    let who = ["1:1:1", "1:2:1", "1:2:2", "2:1:1"][thread];
+    let head = |k| format!("{k}:0:{who}:{time}");
+    let counter = TYPES[a as usize % TYPES.len()];
+    let text = match kind {
+        0..=2 => format!("{}:{}:1", head(1), time + a),
+        3 => format!("{}:{}:15", head(1), time + a),
+        4 => format!("{}:-1:{}", head(1), 1 + a % 2),
+        5 => format!("{}:{SET_CHANGE}:1:{counter}:{b}", head(2)),
+        6 => format!("{}:{counter}:{b}:{SET_CHANGE}:1", head(2)),
+        7 => format!("{}:{OPENS}:{}:{counter}:{b}", head(2), a % 3),
+        8 => format!("{}:{OPENS}:0:{OPENS}:{}", head(2), a % 3),
+        _ => format!("{}:{counter}:{b}:{}:{}:{counter}:1", head(2), TYPES[b as usize % 4], b + 1),
+    };
+    Line { time, text }
+}
+
+fn lines(n: usize) -> impl Strategy<Value = Vec<Line>> {
+    let line =
+        (0..4usize, 0..30u64, 0..14u32, 0..7u64, 0..9i64).prop_map(|(w, t, k, a, b)| line(w, t, k, a, b));
+    prop::collection::vec(line, 0..n)
+}
+
+fn trace(lines: &[Line]) -> String {
+    let mut text = String::from("#Paraver (x):100_ns:0:2:2(1:1,2:1):1(1:1)\n");
+    for line in lines {
+        text.push_str(&line.text);
+        text.push('\n');
+    }
+    text
+}
+
+fn check(lines: &[Line]) {
+    let text = trace(lines);
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    file.write_all(text.as_bytes()).unwrap();
+    for by_events in [false, true] {
+        let burst_events = if by_events { vec![OPENS] } else { Vec::new() };
+        let options = ReadOptions { burst_events, apps: Apps::All, ..ReadOptions::default() };
+        let expected = twin(&text, by_events);
+        for block in [1, 64, 200, 1 << 20] {
+            let input = Input::open(file.path()).unwrap();
+            let got = read(input, &options, block).unwrap();
+            assert_eq!(bursts_of(&got.table), expected, "block {block}, by events {by_events}:\n{text}");
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn any_block_size_agrees_with_the_twin(mut lines in lines(60)) {
+        lines.sort_by_key(|l| l.time);
+        check(&lines);
+    }
+
+    #[test]
+    fn pieces_in_any_order_agree_with_the_twin(
+        mut lines in lines(60),
+        cuts in prop::collection::vec(0..30u64, 1..4),
+        order in prop::collection::vec(any::<u8>(), 5),
+    ) {
+        lines.sort_by_key(|l| l.time);
+        let piece = |time: u64| cuts.iter().filter(|&&c| c <= time).count();
+        lines.sort_by_key(|l| (order[piece(l.time)], piece(l.time)));
+        check(&lines);
+    }
+
+    #[test]
+    fn records_in_no_order_agree_with_the_twin(mut lines in lines(40), order in prop::collection::vec(any::<u8>(), 40)) {
+        // One record a time, since the order within a time has a meaning.
+        lines.sort_by_key(|l| l.time);
+        lines.dedup_by_key(|l| l.time);
+        let mut keyed: Vec<_> = lines.into_iter().zip(order).collect();
+        keyed.sort_by_key(|k| k.1);
+        check(&keyed.into_iter().map(|k| k.0).collect::<Vec<_>>());
+    }
+}
+
+fn read_text(text: &str, options: &ReadOptions<'_>) -> Result<Trace> {
+    read(Input::from_bytes(text.as_bytes()), options, 64)
+}
+
+const HEAD: &str = "#Paraver (x):100_us:0:2:1(1:1),1:1(2:1),1\n";
+
+#[test]
+fn many_types_and_a_long_prefix_are_summed_exactly() {
+    let mut text = format!("{HEAD}1:1:1:1:1:0:90:1\n");
+    for round in 1..4 {
+        for i in 0..1000 {
+            text.push_str(&format!("2:1:1:1:1:{}:{}:{i}\n", round * 30, 42_000_000 + i * 7));
+        }
+    }
+    let table = read_text(&text, &ReadOptions::default()).unwrap().table;
+    assert_eq!(table.counters.len(), 1000);
+    assert!((0..1000).all(|i| table.counters[i].values == [3.0 * i as f64]));
+}
+
+#[test]
+fn the_first_application_with_bursts_is_the_default() {
+    let text = format!("{HEAD}1:1:1:1:1:0:5:2\n1:1:2:1:1:0:5:1\n1:1:2:1:2:7:9:1\n");
+    let read = |apps| read_text(&text, &ReadOptions { apps, ..ReadOptions::default() });
+    assert_eq!(read(Apps::First).unwrap().table.app, [2, 2]);
+    assert_eq!(read(Apps::One(1)).unwrap().table.len(), 0);
+    let error = read(Apps::One(3)).unwrap_err().to_string();
+    assert_eq!(error, "test.prv:1: application 3 is not in the trace; it has 2");
+    // Microseconds become nanoseconds.
+    assert_eq!(read(Apps::All).unwrap().table.begin[1].0, 7000);
+}
+
+#[test]
+fn errors_name_the_line_whatever_the_block() {
+    let good: String = (0..50).map(|i| format!("1:1:1:1:1:{i}:{}:1\n", i + 1)).collect();
+    for (bad, said) in [
+        ("1:1:1:2:1:50:51:1\n", "test.prv:52: thread 1.2.1 (application.task.thread) is not in the header"),
+        ("1:1:1:1:1:60:51:1\n", "test.prv:52: time goes backwards"),
+        ("2:1:1:1:1:60:42000050:x\n", "test.prv:52: expected an event value, found 'x'"),
+        ("2:1:1:1:1:60:420000", "test.prv:52: the file ends in the middle of this line"),
+    ] {
+        let text = format!("{HEAD}{good}{bad}");
+        let error = read_text(&text, &ReadOptions::default()).unwrap_err().to_string();
+        assert!(error.starts_with(said), "{error}");
+        let lenient = ReadOptions { lenient: true, ..ReadOptions::default() };
+        let trace = read_text(&text, &lenient).unwrap();
+        assert_eq!((trace.table.len(), trace.report.records.skipped), (50, 1));
+        assert!(
+            trace.report.warnings[0].starts_with("skipped: test.prv:52: "),
+            "{:?}",
+            trace.report.warnings
+        );
+    }
+}
+
+#[test]
+fn unknown_records_are_counted_and_a_missing_line_end_is_said() {
+    let text = format!("{HEAD}c:1:1:1:1\n# note\n5:9:9\n1:1:1:1:1:0:5:1\n\n4:1:1\nhello");
+    let report = read_text(&text, &ReadOptions::default()).unwrap().report;
+    let counts = report.records;
+    assert_eq!((counts.unknown, counts.states, counts.communicators, counts.comments), (2, 1, 1, 1));
+    assert_eq!((counts.global_operations, report.lines), (1, 8));
+    assert!(report.warnings[0].contains("test.prv:4: unknown kind of record, not read: '5:9:9'"));
+    assert!(report.warnings[1].contains("the last line has no end"));
+}
+
+#[test]
+fn a_pipe_in_no_order_is_refused_with_advice() {
+    let text = format!("{HEAD}1:1:1:1:1:10:20:1\n1:1:1:1:1:5:6:1\n1:1:1:1:1:15:16:1\n");
+    let error = read_text(&text, &ReadOptions::default()).unwrap_err().to_string();
+    assert!(error.contains("write the trace to a file first"), "{error}");
+}

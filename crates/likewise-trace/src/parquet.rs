@@ -1,0 +1,147 @@
+//! Tables as Parquet files.
+
+use std::io::Write;
+use std::path::Path;
+use std::sync::Arc;
+
+use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
+use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int32Type, Int64Type};
+use parquet::errors::ParquetError;
+use parquet::file::properties::WriterProperties;
+use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
+use parquet::schema::types::Type;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::output::AtomicFile;
+
+/// Rows of a row group: some megabytes a column.
+const ROW_GROUP: usize = 1 << 20;
+
+/// The values of one column.
+#[derive(Clone, Copy, Debug)]
+pub enum ColumnData<'a> {
+    /// 64-bit integers.
+    I64(&'a [i64]),
+    /// Unsigned 32-bit integers.
+    U32(&'a [u32]),
+    /// Numbers; NaN is written as it is.
+    F64(&'a [f64]),
+    /// Texts.
+    Str(&'a [&'a str]),
+}
+
+impl ColumnData<'_> {
+    fn len(&self) -> usize {
+        match self {
+            ColumnData::I64(values) => values.len(),
+            ColumnData::U32(values) => values.len(),
+            ColumnData::F64(values) => values.len(),
+            ColumnData::Str(values) => values.len(),
+        }
+    }
+}
+
+/// Writes columns of equal length, compressed by Snappy, none of them
+/// nullable.
+///
+/// # Errors
+/// The file cannot be written, or two columns have one name.
+///
+/// # Panics
+/// If the columns are not of equal length.
+pub fn write_parquet(path: &Path, columns: &[(&str, ColumnData<'_>)]) -> Result<()> {
+    let n = columns.first().map_or(0, |(_, data)| data.len());
+    assert!(columns.iter().all(|(_, data)| data.len() == n), "columns of equal length");
+    let mut file = AtomicFile::create(path)?;
+    write_to(&mut file, columns, n).map_err(|e| match e {
+        ParquetError::External(e) => Error::write(path, std::io::Error::other(e)),
+        other => Error::whole(path, ErrorKind::Table(other.to_string())),
+    })?;
+    file.commit()
+}
+
+fn write_to(
+    file: &mut (impl Write + Send),
+    columns: &[(&str, ColumnData<'_>)],
+    n: usize,
+) -> std::result::Result<(), ParquetError> {
+    let fields = columns.iter().map(|(name, data)| field(name, data).map(Arc::new));
+    let fields = fields.collect::<std::result::Result<Vec<_>, _>>()?;
+    let schema = Type::group_type_builder("schema").with_fields(fields).build()?;
+    let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
+    let mut writer = SerializedFileWriter::new(file, Arc::new(schema), Arc::new(properties))?;
+    for start in (0..n).step_by(ROW_GROUP) {
+        let rows = start..n.min(start + ROW_GROUP);
+        let mut group = writer.next_row_group()?;
+        for (_, data) in columns {
+            write_column(&mut group, data, rows.clone())?;
+        }
+        group.close()?;
+    }
+    writer.close()?;
+    Ok(())
+}
+
+fn field(name: &str, data: &ColumnData<'_>) -> std::result::Result<Type, ParquetError> {
+    let (physical, logical) = match data {
+        ColumnData::I64(_) => (Physical::INT64, None),
+        ColumnData::U32(_) => (Physical::INT32, Some(LogicalType::integer(32, false))),
+        ColumnData::F64(_) => (Physical::DOUBLE, None),
+        ColumnData::Str(_) => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
+    };
+    Type::primitive_type_builder(name, physical)
+        .with_repetition(Repetition::REQUIRED)
+        .with_logical_type(logical)
+        .build()
+}
+
+fn write_column(
+    group: &mut SerializedRowGroupWriter<'_, impl Write + Send>,
+    data: &ColumnData<'_>,
+    rows: std::ops::Range<usize>,
+) -> std::result::Result<(), ParquetError> {
+    let Some(mut column) = group.next_column()? else {
+        return Err(ParquetError::General("a column without a place in the schema".into()));
+    };
+    match data {
+        ColumnData::I64(v) => column.typed::<Int64Type>().write_batch(&v[rows], None, None)?,
+        ColumnData::F64(v) => column.typed::<DoubleType>().write_batch(&v[rows], None, None)?,
+        ColumnData::U32(v) => {
+            let bits: Vec<i32> = v[rows].iter().map(|x| x.cast_signed()).collect();
+            column.typed::<Int32Type>().write_batch(&bits, None, None)?
+        }
+        ColumnData::Str(v) => {
+            let texts: Vec<ByteArray> = v[rows].iter().map(|t| ByteArray::from(*t)).collect();
+            column.typed::<ByteArrayType>().write_batch(&texts, None, None)?
+        }
+    };
+    column.close()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use parquet::file::reader::{FileReader, SerializedFileReader};
+    use parquet::record::RowAccessor;
+
+    #[test]
+    fn what_is_written_is_read_back() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("t.parquet");
+        let (a, b, c) = ([1u32, u32::MAX], [-5i64, 7], [0.5, f64::NAN]);
+        let columns = [
+            ("task", ColumnData::U32(&a)),
+            ("begin_ns", ColumnData::I64(&b)),
+            ("ipc", ColumnData::F64(&c)),
+            ("cluster", ColumnData::Str(&["1", "noise"])),
+        ];
+        write_parquet(&path, &columns).unwrap();
+        let reader = SerializedFileReader::new(std::fs::File::open(&path).unwrap()).unwrap();
+        let rows: Vec<_> = reader.get_row_iter(None).unwrap().map(|r| r.unwrap()).collect();
+        assert_eq!(rows.len(), 2);
+        assert_eq!((rows[1].get_uint(0).unwrap(), rows[1].get_long(1).unwrap()), (u32::MAX, 7));
+        assert_eq!(rows[0].get_double(2).unwrap(), 0.5);
+        assert!(rows[1].get_double(2).unwrap().is_nan());
+        assert_eq!(rows[1].get_string(3).unwrap(), "noise");
+    }
+}
