@@ -1,5 +1,7 @@
 //! From a trace to its phases.
 
+use crate::definition::Plot;
+use crate::files::gnuplot;
 use crate::grouping::{Grouped, GroupingArgs, group};
 use crate::label::burst_labels;
 use crate::progress::Progress;
@@ -26,6 +28,8 @@ pub(crate) struct Analysis {
     pub(crate) labels: Vec<u32>,
     /// Each cluster, then the noise.
     pub(crate) stats: Vec<PhaseStats>,
+    /// Scatter plots to write for gnuplot.
+    pub(crate) plots: Vec<Plot>,
     /// Names of the threads, in burst order.
     pub(crate) rows: Vec<String>,
     /// The thread of every burst, an index into `rows`.
@@ -40,6 +44,9 @@ pub(crate) struct Plan<'a> {
     pub(crate) grouping: &'a GroupingArgs,
     /// Clusters that hold less than this share of the clustered time are left out.
     pub(crate) threshold: Option<f64>,
+    /// Scatter plots that the definition asks for, and whether it asks for all.
+    pub(crate) plots: &'a [Plot],
+    pub(crate) all_plots: bool,
 }
 
 /// The bursts and where they are from.
@@ -88,7 +95,8 @@ pub(crate) fn analyse(
     }
     let metrics = plan.preparation.metrics;
     let (rows, burst_row) = rows(&table);
-    let analysis = Analysis {
+    let mut analysis = Analysis {
+        plots: Vec::new(),
         input: name,
         end,
         table,
@@ -102,6 +110,7 @@ pub(crate) fn analyse(
         burst_row,
         notes,
     };
+    analysis.plots = gnuplot::plots(&analysis, plan.plots, plan.all_plots);
     Ok(analysis)
 }
 

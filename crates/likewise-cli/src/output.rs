@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 /// Files on their way into a directory.
 #[derive(Debug)]
-pub struct OutputDir {
+pub(crate) struct OutputDir {
     dir: PathBuf,
     written: Vec<AtomicFile>,
 }
@@ -18,7 +18,7 @@ impl OutputDir {
     ///
     /// # Errors
     /// It cannot be made.
-    pub fn create(dir: &Path) -> Result<Self> {
+    pub(crate) fn create(dir: &Path) -> Result<Self> {
         std::fs::create_dir_all(dir).with_context(|| {
             format!("{}: this directory cannot be made; give another with -o", dir.display())
         })?;
@@ -27,7 +27,7 @@ impl OutputDir {
 
     /// Where a file of that name will stand.
     #[must_use]
-    pub fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.dir.join(name)
     }
 
@@ -35,7 +35,11 @@ impl OutputDir {
     ///
     /// # Errors
     /// The disk is full, or the directory cannot be written.
-    pub fn write(&mut self, name: &str, fill: impl FnOnce(&mut AtomicFile) -> Result<()>) -> Result<()> {
+    pub(crate) fn write(
+        &mut self,
+        name: &str,
+        fill: impl FnOnce(&mut AtomicFile) -> Result<()>,
+    ) -> Result<()> {
         let mut file = AtomicFile::create(&self.path(name))?;
         fill(&mut file)?;
         self.adopt(file)
@@ -45,7 +49,7 @@ impl OutputDir {
     ///
     /// # Errors
     /// What is buffered cannot be written.
-    pub fn adopt(&mut self, mut file: AtomicFile) -> Result<()> {
+    pub(crate) fn adopt(&mut self, mut file: AtomicFile) -> Result<()> {
         file.flush()?;
         self.written.push(file);
         Ok(())
@@ -55,7 +59,7 @@ impl OutputDir {
     ///
     /// # Errors
     /// A place cannot be written.
-    pub fn commit(self) -> Result<()> {
+    pub(crate) fn commit(self) -> Result<()> {
         for file in self.written {
             file.commit()?;
         }
@@ -67,7 +71,7 @@ impl OutputDir {
 ///
 /// # Errors
 /// What `out` says.
-pub fn write_rows(
+pub(crate) fn write_rows(
     out: &mut impl Write,
     n: usize,
     format: impl Fn(usize, &mut Vec<u8>) + Sync,
@@ -94,7 +98,7 @@ pub fn write_rows(
 
 /// A text as a CSV cell, quoted where it must be.
 #[must_use]
-pub fn csv_cell(text: &str) -> String {
+pub(crate) fn csv_cell(text: &str) -> String {
     if text.contains(['"', ',', '\n', '\r']) || text.trim() != text {
         format!("\"{}\"", text.replace('"', "\"\""))
     } else {

@@ -6,26 +6,26 @@ use std::time::Duration;
 
 /// Shows how far each stage is: on a terminal only, after a second only.
 #[derive(Clone, Copy, Debug)]
-pub struct Progress {
+pub(crate) struct Progress {
     shown: bool,
 }
 
 impl Progress {
     /// Silent if `quiet`, or where standard error is not a terminal.
     #[must_use]
-    pub fn new(quiet: bool) -> Self {
+    pub(crate) fn new(quiet: bool) -> Self {
         Self { shown: !quiet && std::io::stderr().is_terminal() }
     }
 
     /// A stage measured in bytes.
     #[must_use]
-    pub fn bytes(self, what: &'static str) -> Bar {
+    pub(crate) fn bytes(self, what: &'static str) -> Bar {
         self.start(what, "{spinner} {msg} {wide_bar} {bytes}/{total_bytes} {binary_bytes_per_sec} {eta}")
     }
 
     /// A stage of unknown length.
     #[must_use]
-    pub fn spinner(self, what: &'static str) -> Bar {
+    pub(crate) fn spinner(self, what: &'static str) -> Bar {
         self.start(what, "{spinner} {msg} {elapsed}")
     }
 
@@ -51,11 +51,11 @@ impl Progress {
 
 /// A running stage; its bar goes when it is dropped.
 #[derive(Debug)]
-pub struct Bar(ProgressBar);
+pub(crate) struct Bar(ProgressBar);
 
 impl Bar {
     /// `done` of `total` are done.
-    pub fn set(&self, done: u64, total: u64) {
+    pub(crate) fn set(&self, done: u64, total: u64) {
         self.0.set_length(total);
         self.0.set_position(done);
     }

@@ -5,11 +5,11 @@ use std::time::Instant;
 
 /// Seconds by stage, in the order in which the stages first ran.
 #[derive(Debug, Default)]
-pub struct Stages(Vec<(&'static str, f64)>);
+pub(crate) struct Stages(Vec<(&'static str, f64)>);
 
 impl Stages {
     /// Runs `work` and adds its time to the stage's.
-    pub fn time<T>(&mut self, stage: &'static str, work: impl FnOnce() -> T) -> T {
+    pub(crate) fn time<T>(&mut self, stage: &'static str, work: impl FnOnce() -> T) -> T {
         let start = Instant::now();
         let result = work();
         self.add(stage, start.elapsed().as_secs_f64());
@@ -25,13 +25,13 @@ impl Stages {
 
     /// The stages so far with their seconds, as people name them.
     #[must_use]
-    pub fn for_people(&self) -> Vec<(String, f64)> {
+    pub(crate) fn for_people(&self) -> Vec<(String, f64)> {
         self.0.iter().map(|&(name, s)| (name.replace('_', "-"), s)).collect()
     }
 
     /// `{"read": 0.01, …}`, rounded to microseconds.
     #[must_use]
-    pub fn to_json(&self) -> Value {
+    pub(crate) fn to_json(&self) -> Value {
         let rounded = |s: f64| Value::from((s * 1e6).round() / 1e6);
         self.0.iter().map(|&(name, s)| (name.to_owned(), rounded(s))).collect::<Map<_, _>>().into()
     }
@@ -40,7 +40,7 @@ impl Stages {
 /// The most memory that the process has held, in bytes; `None` where the
 /// system does not tell (it is read from `/proc/self/status`).
 #[must_use]
-pub fn peak_memory() -> Option<u64> {
+pub(crate) fn peak_memory() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;

@@ -41,7 +41,7 @@ impl ColumnData<'_> {
     }
 }
 
-/// Writes columns of equal length, compressed by Snappy, none of them
+/// Writes a file, to be committed, of columns of equal length, compressed by Snappy, none of them
 /// nullable.
 ///
 /// # Errors
@@ -49,7 +49,7 @@ impl ColumnData<'_> {
 ///
 /// # Panics
 /// If the columns are not of equal length.
-pub fn write_parquet(path: &Path, columns: &[(&str, ColumnData<'_>)]) -> Result<()> {
+pub fn write_parquet(path: &Path, columns: &[(&str, ColumnData<'_>)]) -> Result<AtomicFile> {
     let n = columns.first().map_or(0, |(_, data)| data.len());
     assert!(columns.iter().all(|(_, data)| data.len() == n), "columns of equal length");
     let mut file = AtomicFile::create(path)?;
@@ -57,7 +57,7 @@ pub fn write_parquet(path: &Path, columns: &[(&str, ColumnData<'_>)]) -> Result<
         ParquetError::External(e) => Error::write(path, std::io::Error::other(e)),
         other => Error::whole(path, ErrorKind::Table(other.to_string())),
     })?;
-    file.commit()
+    Ok(file)
 }
 
 fn write_to(
@@ -135,7 +135,7 @@ mod tests {
             ("ipc", ColumnData::F64(&c)),
             ("cluster", ColumnData::Str(&["1", "noise"])),
         ];
-        write_parquet(&path, &columns).unwrap();
+        write_parquet(&path, &columns).unwrap().commit().unwrap();
         let reader = SerializedFileReader::new(std::fs::File::open(&path).unwrap()).unwrap();
         let rows: Vec<_> = reader.get_row_iter(None).unwrap().map(|r| r.unwrap()).collect();
         assert_eq!(rows.len(), 2);

@@ -12,12 +12,16 @@ use crate::report;
 use crate::stages::Stages;
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
-use likewise::table::{DurationFilter, Expr, Metric, Nanos, Operand, Preparation, Scale, default_metrics};
+use likewise::table::{
+    BurstTable, Counter, CounterColumn, DurationFilter, Expr, METRIC_SYNTAX, Metric, Nanos, Operand,
+    Preparation, Scale, default_metrics,
+};
 use likewise_trace::{Apps, ReadOptions, Trace, legend, read_bursts, write_labelled};
 use rayon::prelude::*;
 use serde_json::Value;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 /// Without a filter, bursts are kept that hold this share of the computing
 /// time (González et al. 2009, §3.1).
@@ -70,7 +74,7 @@ struct MetricArgs {
     /// Describe bursts by NAME, or NAME=A/B (also * + -), with options after
     /// commas: log, linear, factor=2, min=1e3, max=1e9. Repeat for each
     /// [default: instructions and IPC]
-    #[arg(short, long = "metric", value_name = "SPEC")]
+    #[arg(short, long = "metric", value_name = "SPEC", long_help = METRIC_HELP.as_str())]
     metrics: Vec<Metric>,
     /// Read metrics and parameters from a TOML file, or from ClusteringSuite's
     /// XML; what is said here as well wins
@@ -93,6 +97,12 @@ struct MetricArgs {
     #[arg(long, value_name = "SHARE", value_parser = parse_share)]
     min_share: Option<f64>,
 }
+
+static METRIC_HELP: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "Describe bursts by this metric; repeat for each [default: instructions and IPC]\n\n{METRIC_SYNTAX}"
+    )
+});
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum ScaleArg {
@@ -156,13 +166,16 @@ pub(crate) fn analyse_trace(args: &BurstsArgs, common: &Common) -> Result<(Analy
     }
     let definition = args.metrics.definition.as_deref().map(read_definition).transpose()?.unwrap_or_default();
     let mut stages = Stages::default();
-    let Trace { table, header, report, .. } = read(args, &definition, common, &mut stages)?;
+    let Trace { mut table, header, report, .. } = read(args, &definition, common, &mut stages)?;
     if table.is_empty() {
         bail!(
             "{}: there is no CPU burst in it (no Running state{}); `likewise info` shows what there is",
             args.trace.display(),
             if args.reading.burst_events.is_empty() { "" } else { " and none of the events" }
         );
+    }
+    for metric in &definition.extrapolate {
+        add_column(&mut table, metric)?;
     }
     let mut notes = report.warnings;
     notes.extend(definition.notes.iter().cloned());
@@ -194,6 +207,8 @@ pub(crate) fn analyse_trace(args: &BurstsArgs, common: &Common) -> Result<(Analy
         },
         grouping: &grouping,
         threshold: args.metrics.min_share.or(definition.min_share),
+        plots: &definition.plots,
+        all_plots: definition.all_plots,
     };
     let last_end = || (0..table.len()).map(|i| table.end(i)).max().unwrap_or_default();
     let end = header.map_or_else(last_end, |header| header.end);
@@ -206,7 +221,8 @@ pub(crate) fn analyse_trace(args: &BurstsArgs, common: &Common) -> Result<(Analy
 fn read(args: &BurstsArgs, definition: &Definition, common: &Common, stages: &mut Stages) -> Result<Trace> {
     let bar = common.progress().bytes("Reading");
     let progress = |done, total| bar.set(done, total);
-    let metrics = args.metrics.metrics.iter().chain(definition.metrics.iter().flatten());
+    let metrics =
+        args.metrics.metrics.iter().chain(definition.metrics.iter().flatten()).chain(&definition.extrapolate);
     let options = ReadOptions {
         lenient: args.reading.lenient,
         burst_events: args.reading.burst_events.clone(),
@@ -228,6 +244,16 @@ fn event_types(metric: &Metric) -> impl Iterator<Item = u32> {
         Operand::Duration => None,
     };
     a.and_then(number).into_iter().chain(b.and_then(number))
+}
+
+/// Adds a metric that is only reported, unless a counter has its name.
+fn add_column(table: &mut BurstTable, metric: &Metric) -> Result<()> {
+    if table.counter(&metric.name).is_none() {
+        let counter =
+            Counter { event_type: None, name: metric.name.clone(), description: metric.expr.to_string() };
+        table.counters.push(CounterColumn { values: metric.evaluate(table)?, counter });
+    }
+    Ok(())
 }
 
 fn filter(args: &MetricArgs, definition: &Definition) -> DurationFilter {
@@ -297,13 +323,17 @@ fn write_tables(analysis: &Analysis, out: &mut OutputDir, writing: &WritingArgs)
         TableFormat::Csv => out.write("bursts.csv", |file| Ok(bursts_csv::write(file, analysis)?))?,
         #[cfg(feature = "parquet")]
         TableFormat::Parquet => {
-            out.write("bursts.parquet", |file| crate::files::bursts_parquet::write(file, analysis))?
+            let path = out.path("bursts.parquet");
+            out.adopt(crate::files::bursts_parquet::write(&path, analysis)?)?;
         }
         #[cfg(not(feature = "parquet"))]
         TableFormat::Parquet => bail!("built without Parquet"),
     }
     out.write("clusters.csv", |file| Ok(clusters_csv::write(file, analysis)?))?;
-    out.write("scatter.gnuplot", |file| Ok(gnuplot::write(file, analysis)?))?;
+    for (i, plot) in analysis.plots.iter().enumerate() {
+        let name = if i == 0 { "scatter.gnuplot".to_owned() } else { format!("scatter_{}.gnuplot", i + 1) };
+        out.write(&name, |file| Ok(gnuplot::write(file, analysis, plot)?))?;
+    }
     if let Some(prefix) = &writing.compat {
         for file in compat::write(prefix, analysis)? {
             out.adopt(file)?;

@@ -448,10 +448,7 @@ mod tests {
         let found = super::super::read_definition(&file).expect("reads");
         assert_eq!((found.eps, found.min_points), (Some(0.01), Some(10)));
         assert_eq!(found.filter, Some(DurationFilter::Min(Nanos(5_000))));
-        assert_eq!(
-            (found.scale, found.min_share, found.all_counters),
-            (Some(Scale::MinMax), Some(0.0), Some(true))
-        );
+        assert_eq!((found.scale, found.min_share), (Some(Scale::MinMax), Some(0.0)));
         let metrics = found.metrics.expect("metrics");
         assert_eq!(metrics[0].expr, Expr::One(Operand::Counter("42000050".to_owned())));
         assert!(metrics[0].log && !metrics[1].log);

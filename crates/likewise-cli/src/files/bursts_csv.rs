@@ -4,7 +4,14 @@ use super::push_number;
 use crate::analysis::Analysis;
 use crate::label::push_csv;
 use crate::output::{csv_cell, write_rows};
+use likewise::table::CounterColumn;
 use std::io::{self, Write};
+
+/// The counters that are not among the metrics of the grouping.
+pub(crate) fn counters_beside(analysis: &Analysis) -> impl Iterator<Item = &CounterColumn> {
+    let is_metric = |c: &CounterColumn| analysis.metrics.iter().any(|m| m.name == c.counter.name);
+    analysis.table.counters.iter().filter(move |c| !is_metric(c))
+}
 
 /// `task,thread,begin_ns,duration_ns,<raw metrics…>,<n_…>,cluster`.
 ///
@@ -14,8 +21,7 @@ use std::io::{self, Write};
 pub(crate) fn write(out: &mut impl Write, analysis: &Analysis) -> io::Result<()> {
     let (table, prepared) = (&analysis.table, &analysis.prepared);
     let metrics = &analysis.metrics;
-    let counters: Vec<_> =
-        table.counters.iter().filter(|c| metrics.iter().all(|m| m.name != c.counter.name)).collect();
+    let counters: Vec<_> = counters_beside(analysis).collect();
     let with_app = analysis.several_apps();
     let raw = metrics.iter().map(|m| csv_cell(&m.name));
     let rest = counters.iter().map(|c| csv_cell(&c.counter.name));

@@ -1,41 +1,80 @@
-//! `scatter.gnuplot`: two metrics, coloured by phase, from `bursts.csv`.
+//! `scatter.gnuplot`: metrics against each other, coloured by phase.
 
 use crate::analysis::Analysis;
+use crate::definition::{Axis, Plot};
+use likewise::table::Metric;
 use std::io::{self, Write};
 
 /// Phases with a colour and a line in the key of their own.
 const SHOWN: usize = 20;
 
-/// Draws on the screen, or with `gnuplot -e 'png="scatter.png"'` to a file.
-pub(crate) fn write(out: &mut impl Write, analysis: &Analysis) -> io::Result<()> {
-    let [x, y] = analysis.axes();
-    let axis = |out: &mut dyn Write, which: &str, metric: &likewise::table::Metric| {
-        writeln!(out, "set {which}label \"{}\" noenhanced", quoted(&metric.name))?;
-        if metric.log { writeln!(out, "set logscale {which}") } else { Ok(()) }
+/// The plots of the definition, or else the first two metrics.
+pub(crate) fn plots(analysis: &Analysis, wanted: &[Plot], every_pair: bool) -> Vec<Plot> {
+    let axis = |metric: &Metric| Axis {
+        metric: metric.name.clone(),
+        title: metric.name.clone(),
+        min: None,
+        max: None,
     };
-    writeln!(out, "# gnuplot -p scatter.gnuplot")?;
-    writeln!(out, "# gnuplot -e 'png=\"scatter.png\"' scatter.gnuplot")?;
+    let pair = |x: &Metric, y: &Metric| Plot { x: axis(x), y: Some(axis(y)), z: None, raw: true };
+    let mut plots = wanted.to_vec();
+    if every_pair {
+        let metrics = &analysis.metrics;
+        let pairs = (0..metrics.len()).flat_map(|i| (i + 1..metrics.len()).map(move |j| (i, j)));
+        plots.extend(pairs.map(|(i, j)| pair(&metrics[i], &metrics[j])));
+    }
+    if plots.is_empty() {
+        let [x, y] = analysis.axes();
+        plots.push(pair(x, y));
+    }
+    plots
+}
+
+/// Draws from `bursts.csv` on the screen, or with
+/// `gnuplot -e 'png="scatter.png"'` to a file.
+pub(crate) fn write(out: &mut impl Write, analysis: &Analysis, plot: &Plot) -> io::Result<()> {
+    let axes: Vec<(&str, &Axis)> = [("x", Some(&plot.x)), ("y", plot.y.as_ref()), ("z", plot.z.as_ref())]
+        .into_iter()
+        .filter_map(|(name, axis)| Some((name, axis?)))
+        .collect();
     writeln!(out, "if (exists(\"png\")) {{ set terminal png size 1280,960; set output png }}")?;
     writeln!(out, "set datafile separator ','")?;
     writeln!(out, "set title \"{}\" noenhanced", quoted(&analysis.input))?;
     writeln!(out, "set key outside right noenhanced")?;
-    axis(out, "x", x)?;
-    axis(out, "y", y)?;
-    let columns = format!("(column(\"{}\")):(column(\"{}\"))", quoted(&x.name), quoted(&y.name));
-    let (x_column, y_column) = columns.split_once(':').unwrap_or((&columns, ""));
+    for (name, axis) in &axes {
+        writeln!(out, "set {name}label \"{}\" noenhanced", quoted(&axis.title))?;
+        let bound = |b: Option<f64>| b.map_or("*".to_owned(), |b| b.to_string());
+        writeln!(out, "set {name}range [{}:{}]", bound(axis.min), bound(axis.max))?;
+        let log = analysis.metrics.iter().any(|m| m.name == axis.metric && m.log);
+        if plot.raw && log {
+            writeln!(out, "set logscale {name}")?;
+        }
+    }
+    let column = |axis: &Axis| {
+        let raw = plot.raw || analysis.metrics.iter().all(|m| m.name != axis.metric);
+        let name = match axis.metric.as_str() {
+            duration if duration.eq_ignore_ascii_case("duration") => "duration_ns".to_owned(),
+            name if raw => name.to_owned(),
+            name => format!("n_{name}"),
+        };
+        format!("column(\"{}\")", quoted(&name))
+    };
+    let mut columns: Vec<String> = axes.iter().map(|(_, axis)| column(axis)).collect();
+    if columns.len() == 1 {
+        columns.push("column(\"cluster\")".to_owned());
+    }
+    let of = |label: &str| format!("({label} ? {} : NaN):({})", columns[0], columns[1..].join("):("));
+    let command = if columns.len() == 3 { "splot" } else { "plot" };
     let shown = analysis.clustering.n_clusters.min(SHOWN);
     writeln!(out, "is(label) = strcol(\"cluster\") eq label")?;
-    writeln!(out, "plot 'bursts.csv' using (is('noise') ? {x_column} : NaN):{y_column} every ::1 \\")?;
+    writeln!(out, "{command} 'bursts.csv' using {} \\", of("is('noise')"))?;
     write!(out, "  title 'noise' with points pointtype 7 pointsize 0.3 linecolor rgb '#9a9a9a'")?;
     if shown > 0 {
-        writeln!(out, ", \\")?;
-        writeln!(
-            out,
-            "  for [phase=1:{shown}] '' using (is(sprintf('%d', phase)) ? {x_column} : NaN):{y_column} every ::1 \\"
-        )?;
+        let phase = of("is(sprintf('%d', phase))");
+        write!(out, ", \\\n  for [phase=1:{shown}] '' using {phase} \\\n  ")?;
         write!(
             out,
-            "  title sprintf('phase %d', phase) with points pointtype 7 pointsize 0.5 linecolor phase"
+            "title sprintf('phase %d', phase) with points pointtype 7 pointsize 0.5 linecolor phase"
         )?;
     }
     writeln!(out)

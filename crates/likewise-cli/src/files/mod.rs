@@ -1,6 +1,8 @@
 //! The files of an analysis of bursts.
 
 pub(crate) mod bursts_csv;
+#[cfg(feature = "parquet")]
+pub(crate) mod bursts_parquet;
 pub(crate) mod clusters_csv;
 pub(crate) mod compat;
 pub(crate) mod gnuplot;

@@ -40,7 +40,11 @@ fn check(data: &[f64], dims: usize, eps: f64, min_points: usize) {
     let expected = dbscan_reference(points, &params);
     assert_eq!(dbscan(points, &params), expected, "dims {dims}, eps {eps}, min_points {min_points}");
     if dims == 2 {
-        assert_eq!(by_tree::<4>(&rows(points), &params), expected, "tree, eps {eps}, min_points {min_points}");
+        assert_eq!(
+            by_tree::<4>(&rows(points), &params),
+            expected,
+            "tree, eps {eps}, min_points {min_points}"
+        );
     }
 }
 

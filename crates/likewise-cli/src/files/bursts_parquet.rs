@@ -1,0 +1,50 @@
+//! `bursts.parquet`: the columns of `bursts.csv`, for data frames.
+
+use super::bursts_csv::counters_beside;
+use crate::analysis::Analysis;
+use crate::label::push_csv;
+use likewise_trace::{AtomicFile, ColumnData, Error, write_parquet};
+use rayon::prelude::*;
+use std::path::Path;
+
+/// Missing values are NaN; `cluster` is a text, as in the CSV.
+pub(crate) fn write(path: &Path, analysis: &Analysis) -> Result<AtomicFile, Error> {
+    let (table, prepared) = (&analysis.table, &analysis.prepared);
+    let times: Vec<Vec<i64>> = [&table.begin, &table.duration]
+        .map(|column| column.par_iter().map(|t| i64::try_from(t.0).unwrap_or(i64::MAX)).collect())
+        .into();
+    let normalised: Vec<Vec<f64>> = (0..analysis.metrics.len())
+        .map(|m| (0..table.len()).into_par_iter().map(|i| prepared.normalised(m, i)).collect())
+        .collect();
+    let n_names: Vec<String> = analysis.metrics.iter().map(|m| format!("n_{}", m.name)).collect();
+    let mut columns: Vec<(&str, ColumnData<'_>)> = Vec::new();
+    if analysis.several_apps() {
+        columns.push(("app", ColumnData::U32(&table.app)));
+    }
+    columns.push(("task", ColumnData::U32(&table.task)));
+    columns.push(("thread", ColumnData::U32(&table.thread)));
+    columns.push(("begin_ns", ColumnData::I64(&times[0])));
+    columns.push(("duration_ns", ColumnData::I64(&times[1])));
+    for (metric, raw) in analysis.metrics.iter().zip(&prepared.raw) {
+        columns.push((&metric.name, ColumnData::F64(raw)));
+    }
+    for column in counters_beside(analysis) {
+        columns.push((&column.counter.name, ColumnData::F64(&column.values)));
+    }
+    for (name, values) in n_names.iter().zip(&normalised) {
+        columns.push((name, ColumnData::F64(values)));
+    }
+    let mut distinct = analysis.labels.clone();
+    distinct.par_sort_unstable();
+    distinct.dedup();
+    let name = |&label: &u32| {
+        let mut text = Vec::new();
+        push_csv(label, &mut text);
+        String::from_utf8_lossy(&text).into_owned()
+    };
+    let names: Vec<String> = distinct.iter().map(name).collect();
+    let place = |label: &u32| distinct.binary_search(label).unwrap_or_default();
+    let labels: Vec<&str> = analysis.labels.par_iter().map(|label| names[place(label)].as_str()).collect();
+    columns.push(("cluster", ColumnData::Str(&labels)));
+    write_parquet(path, &columns)
+}
