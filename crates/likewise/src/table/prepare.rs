@@ -29,6 +29,10 @@ pub enum DurationFilter {
     /// least `d` hold at least this share (0 to 1) of the computing time, all
     /// among the bursts that carry every metric.
     KeepTime(f64),
+    /// As [`DurationFilter::KeepTime`], but a burst of this duration or more
+    /// always stays: a phase of long bursts may hold little time in all, and
+    /// half of it would be cut away.
+    KeepTimeBelow(f64, Nanos),
 }
 
 /// What becomes of a burst before clustering; the first that applies, in this
@@ -170,6 +174,7 @@ pub fn prepare(table: &BurstTable, preparation: &Preparation) -> Result<Prepared
     let min_duration = match preparation.filter {
         DurationFilter::Min(duration) => duration,
         DurationFilter::KeepTime(share) => keep_time(table, share, carries),
+        DurationFilter::KeepTimeBelow(share, long) => keep_time(table, share, carries).min(long),
     };
     let in_range = |i: usize| {
         let inside = |(m, x): (&Metric, &Vec<f64>)| {
@@ -218,7 +223,7 @@ fn check(table: &BurstTable, preparation: &Preparation) -> Result<(), PrepareErr
         None if metrics.len() > MAX_DIMS => return Err(PrepareError::TooManyDims(metrics.len())),
         _ => {}
     }
-    if let DurationFilter::KeepTime(share) = preparation.filter
+    if let DurationFilter::KeepTime(share) | DurationFilter::KeepTimeBelow(share, _) = preparation.filter
         && !(share > 0.0 && share <= 1.0)
     {
         return Err(PrepareError::KeepTime(share));
@@ -405,6 +410,10 @@ mod tests {
             match prepare(&table(&durations, &values), &wanted) {
                 Ok(prepared) => prop_assert_eq!(prepared.min_duration.0, keep_time_reference(&kept, share)),
                 Err(_) => prop_assert!(kept.is_empty()),
+            }
+            wanted.filter = DurationFilter::KeepTimeBelow(share, Nanos(40));
+            if let Ok(prepared) = prepare(&table(&durations, &values), &wanted) {
+                prop_assert_eq!(prepared.min_duration.0, keep_time_reference(&kept, share).min(40));
             }
         }
 
