@@ -9,7 +9,7 @@
 
 mod isa;
 mod search;
-mod tree;
+pub(super) mod tree;
 
 use super::Points;
 use isa::{Isa, Portable};

@@ -4,6 +4,7 @@ mod geometry;
 mod grid;
 mod groups;
 mod scatter;
+mod sparse;
 mod tree;
 mod union_find;
 
@@ -100,23 +101,34 @@ pub fn dbscan(points: Points<'_>, params: &DbscanParams) -> Dbscan {
         2 => by_grid::<2>(points, params),
         3 => by_grid::<3>(points, params),
         // Padding to a few widths keeps the compiled program small.
-        4 => by_tree::<4>(&rows(points), params),
-        5..=8 => by_tree::<8>(&rows(points), params),
-        _ => by_tree::<16>(&rows(points), params),
+        4 => by_tree::<4>(points, params),
+        5..=8 => by_tree::<8>(points, params),
+        _ => by_tree::<16>(points, params),
     }
 }
 
 fn by_grid<const D: usize>(points: Points<'_>, params: &DbscanParams) -> Dbscan {
     let input = rows::<D>(points);
     match grid::Grid::new(&input, params) {
+        Some((_, groups)) if stands_alone(&groups, params) => sparse::cluster::<D>(points, params),
         Some((grid, groups)) => groups::cluster(&input, &groups, &grid, params),
-        None => by_tree::<4>(&rows(points), params),
+        None => by_tree::<4>(points, params),
     }
 }
 
-fn by_tree<const D: usize>(input: &[[f64; D]], params: &DbscanParams) -> Dbscan {
-    let (tree, groups) = tree::Tree::new(input, params);
-    groups::cluster(input, &groups, &tree, params)
+fn by_tree<const D: usize>(points: Points<'_>, params: &DbscanParams) -> Dbscan {
+    let input = rows::<D>(points);
+    let (tree, groups) = tree::Tree::new(&input, params);
+    if stands_alone(&groups, params) {
+        return sparse::cluster::<D>(points, params);
+    }
+    groups::cluster(&input, &groups, &tree, params)
+}
+
+/// Whether groups hold so few points that they are not worth having.
+fn stands_alone<const D: usize>(groups: &groups::Groups<D>, params: &DbscanParams) -> bool {
+    const FEW: usize = 3;
+    groups.len() * FEW > groups.points.len() && params.eps() < sparse::MAX_EPS
 }
 
 /// The points as rows of `D` coordinates; missing dimensions are 0, which

@@ -1,6 +1,6 @@
 //! The fast method against one that looks at every pair.
 
-use super::{Dbscan, DbscanParams, by_tree, dbscan, rows};
+use super::{Dbscan, DbscanParams, dbscan, grid, groups, rows, sparse, tree};
 use crate::cluster::{ClusterId, Clustering, Points};
 use proptest::prelude::*;
 
@@ -39,12 +39,18 @@ fn check(data: &[f64], dims: usize, eps: f64, min_points: usize) {
     let params = DbscanParams::new(eps, min_points).expect("valid parameters");
     let expected = dbscan_reference(points, &params);
     assert_eq!(dbscan(points, &params), expected, "dims {dims}, eps {eps}, min_points {min_points}");
+    if eps < sparse::MAX_EPS {
+        assert_eq!(sparse::cluster::<16>(points, &params), expected, "sparse, dims {dims}, eps {eps}");
+    }
+    // `dbscan` chooses one way; all must agree.
+    let input = rows::<16>(points);
+    let (tree, by_leaf) = tree::Tree::new(&input, &params);
+    assert_eq!(groups::cluster(&input, &by_leaf, &tree, &params), expected, "tree, eps {eps}");
     if dims == 2 {
-        assert_eq!(
-            by_tree::<4>(&rows(points), &params),
-            expected,
-            "tree, eps {eps}, min_points {min_points}"
-        );
+        let input = rows::<2>(points);
+        if let Some((grid, by_cell)) = grid::Grid::new(&input, &params) {
+            assert_eq!(groups::cluster(&input, &by_cell, &grid, &params), expected, "grid, eps {eps}");
+        }
     }
 }
 

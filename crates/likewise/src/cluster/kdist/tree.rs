@@ -4,10 +4,10 @@
 use rayon::prelude::*;
 
 /// Points in a leaf.
-pub(super) const LEAF: usize = 16;
+pub(in crate::cluster) const LEAF: usize = 16;
 
 /// Children of a group.
-pub(super) const FANOUT: usize = 8;
+pub(in crate::cluster) const FANOUT: usize = 8;
 
 /// Below this many points a subtree is built by one thread.
 const SERIAL: usize = 1 << 13;
@@ -17,14 +17,14 @@ const SAMPLE: usize = 64;
 
 /// The coordinates of a leaf, by dimension. Places without a point hold
 /// infinity, which is near nothing.
-pub(super) type Block<const D: usize> = [[f64; LEAF]; D];
+pub(in crate::cluster) type Block<const D: usize> = [[f64; LEAF]; D];
 
 /// The bounding boxes of the children of a group, by dimension. A missing
 /// child's box is turned inside out, which is near nothing as well.
 #[derive(Clone)]
-pub(super) struct Boxes<const D: usize> {
-    pub(super) low: [[f64; FANOUT]; D],
-    pub(super) high: [[f64; FANOUT]; D],
+pub(in crate::cluster) struct Boxes<const D: usize> {
+    pub(in crate::cluster) low: [[f64; FANOUT]; D],
+    pub(in crate::cluster) high: [[f64; FANOUT]; D],
 }
 
 impl<const D: usize> Boxes<D> {
@@ -45,14 +45,14 @@ fn highest(values: [f64; FANOUT]) -> f64 {
 /// Every subtree of a binary split holds a number of leaves that is a power
 /// of two, but for the last one at each depth; so each aligned run of
 /// `FANOUT^i` leaves is a subtree, and its place says who its parent is.
-pub(super) struct Tree<const D: usize> {
+pub(in crate::cluster) struct Tree<const D: usize> {
     /// The leaves.
-    pub(super) blocks: Vec<Block<D>>,
+    pub(in crate::cluster) blocks: Vec<Block<D>>,
     /// The row that each place of each leaf came from.
-    pub(super) rows: Vec<u32>,
+    pub(in crate::cluster) rows: Vec<u32>,
     /// `levels[0]` groups the leaves, `levels[i]` the groups of `levels[i-1]`;
     /// the last has one group.
-    pub(super) levels: Vec<Vec<Boxes<D>>>,
+    pub(in crate::cluster) levels: Vec<Vec<Boxes<D>>>,
 }
 
 /// A point and the row it came from.
@@ -65,7 +65,7 @@ struct Entry<const D: usize> {
 impl<const D: usize> Tree<D> {
     /// Builds the tree over `data`, rows of `dims` coordinates; dimensions
     /// from `dims` to `D` are zero.
-    pub(super) fn new(data: &[f64], dims: usize) -> Self {
+    pub(in crate::cluster) fn new(data: &[f64], dims: usize) -> Self {
         let mut entries: Vec<Entry<D>> = data
             .par_chunks_exact(dims)
             .enumerate()
@@ -84,7 +84,7 @@ impl<const D: usize> Tree<D> {
     }
 
     /// The rows that the points of a leaf came from.
-    pub(super) fn rows_of(&self, leaf: usize) -> &[u32] {
+    pub(in crate::cluster) fn rows_of(&self, leaf: usize) -> &[u32] {
         &self.rows[leaf * LEAF..self.rows.len().min((leaf + 1) * LEAF)]
     }
 }
