@@ -132,7 +132,7 @@ pub(crate) fn whole_number(cell: &[u8]) -> Option<u64> {
     let text = std::str::from_utf8(cell).ok()?;
     text.parse().ok().or_else(|| {
         let value: f64 = fast_float2::parse(cell).ok()?;
-        (value >= 0.0 && value < 1.8e19 && value.fract() == 0.0).then_some(value as u64)
+        ((0.0..1.8e19).contains(&value) && value.fract() == 0.0).then_some(value as u64)
     })
 }
 

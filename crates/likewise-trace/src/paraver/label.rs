@@ -128,14 +128,14 @@ struct Mark {
 fn marks(table: &BurstTable, values: &[u32], unit: u64) -> (Vec<Who>, Vec<Mark>) {
     let mut threads: Vec<Who> = Vec::new();
     let mut marks = Vec::with_capacity(2 * table.len());
-    for i in 0..table.len() {
+    for (i, &value) in values.iter().enumerate() {
         let who = Who { app: table.app[i], task: table.task[i], thread: table.thread[i] };
         if threads.last() != Some(&who) {
             threads.push(who);
         }
         let thread = threads.len() as u32 - 1;
-        if values[i] != 0 {
-            marks.push(Mark { time: table.begin[i].0 / unit, thread, value: values[i] });
+        if value != 0 {
+            marks.push(Mark { time: table.begin[i].0 / unit, thread, value });
             marks.push(Mark { time: table.end(i).0 / unit, thread, value: 0 });
         }
     }

@@ -164,16 +164,19 @@ impl Fields<'_> {
     }
 
     /// A run of decimal digits; `None` if there is none or it exceeds `u64`.
-    #[inline]
+    #[inline(always)]
     fn digits(&mut self) -> Option<u64> {
-        let (mut value, n) = eight_digits(self.word());
-        if n == 0 {
-            return None;
-        }
+        let (value, n) = eight_digits(self.word());
         self.pos += n;
-        if n < 8 {
-            return Some(value);
+        match n {
+            0 => None,
+            1..8 => Some(value),
+            _ => self.more_digits(value),
         }
+    }
+
+    #[inline]
+    fn more_digits(&mut self, mut value: u64) -> Option<u64> {
         loop {
             let (more, n) = eight_digits(self.word());
             self.pos += n;
