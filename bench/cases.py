@@ -31,6 +31,7 @@ class Case:
 
     `aim` is the ratio best peer / ours that is asked for. `oracle` says whose
     labels ours must equal; `peers` who is timed in turns beside the external ones.
+    `k` is set where it is about k-distances; the point itself is not counted.
     """
 
     cloud: Cloud
@@ -40,9 +41,12 @@ class Case:
     peers: tuple
     oracle: str
     quick: bool = False
+    k: int | None = None
 
     @property
     def title(self):
+        if self.k is not None:
+            return f"{self.cloud.title}, k {self.k}"
         return f"{self.cloud.title}, eps {self.eps:g}, minPts {self.min_points}"
 
     @property
@@ -85,13 +89,12 @@ DBSCAN = (
     uniform(20_000, 8, 0.35, (PYPI, CUT, SKLEARN, INTELEX), SKLEARN),
 )
 
-# The k-th neighbour leaves the point itself out: 9 here is "10 with self".
-K = 9
+K = 9  # other points; "10 with self"
 KNN_PEERS = ("knn-quitefastmst", "knn-scipy")
 
 
 def knn(n, d, quick=False):
-    return Case(Cloud("bursts", n, d), K + 1, 0.01, 1.0, KNN_PEERS, "knn-scipy", quick)
+    return Case(Cloud("bursts", n, d), K + 1, 0.01, 1.0, KNN_PEERS, "knn-scipy", quick, K)
 
 
 KDIST = (

@@ -64,15 +64,15 @@ def run_dir(bench, case):
     return directory
 
 
-def ours(bench, case, timing, *options):
-    """Ours once: the method's own time from its summary."""
+def ours(bench, case, stage, *options):
+    """Ours once: the time of that stage from its summary."""
     directory = run_dir(bench, case)
     command = [bench.likewise, "points", cloud_file(bench, case.cloud), "--eps", case.eps]
     exit_ = bench.run([*command, "--min-points", case.min_points, *options, "-o", directory])
     summary = json.loads((directory / "summary.json").read_text())
-    seconds = summary.get("timings", {}).get(timing)
+    seconds = summary.get("timings", {}).get(stage)
     if seconds is None:
-        raise measure.Skip(f"summary.json has no timings.{timing}")
+        raise measure.Skip(f"summary.json has no timings.{stage}")
     return seconds, exit_.peak_bytes, summary | {"result": directory}
 
 
@@ -110,7 +110,7 @@ def external_programs(bench, kind):
 def dbscan(bench, case):
     """Everyone in a DBSCAN case, ours first."""
     parameters = ("--eps", case.eps, "--min-points", case.min_points)
-    everyone = {OURS: lambda: ours(bench, case, "cluster")}
+    everyone = {OURS: lambda: ours(bench, case, "cluster", "--core")}
     for method in case.peers:
         everyone[method] = lambda method=method: python_peer(bench, case, method, *parameters)
     for name, program in external_programs(bench, case.cloud.kind).items():
@@ -118,11 +118,11 @@ def dbscan(bench, case):
     return everyone
 
 
-def kdist(bench, case, k):
+def kdist(bench, case):
     """Everyone in a k-distance case, ours first."""
-    everyone = {OURS: lambda: ours(bench, case, "k_distance", "--k-distances", k)}
+    everyone = {OURS: lambda: ours(bench, case, "k_distance", "--k-distances", case.k)}
     for method in case.peers:
-        everyone[method] = lambda method=method: python_peer(bench, case, method, "--k", k)
+        everyone[method] = lambda method=method: python_peer(bench, case, method, "--k", case.k)
     return everyone
 
 

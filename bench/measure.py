@@ -37,7 +37,7 @@ class Exit:
 def run(command, threads, work, time_limit=TIME_LIMIT_SECONDS):
     """Runs `command` on that many threads and waits for it.
 
-    Raises `Skip` when it fails, with the end of its stderr, or takes too long.
+    Raises `Skip` when it fails, with the last line of its stderr, or takes too long.
     """
     environment = dict(os.environ)
     for name in ("RAYON", "OMP", "MKL", "OPENBLAS", "PARLAY"):
@@ -64,8 +64,9 @@ def run(command, threads, work, time_limit=TIME_LIMIT_SECONDS):
     if wall >= time_limit:
         raise Skip(f"stopped after {time_limit} s")
     if code != 0:
-        reason = " ".join(err.read_text(errors="replace").split())[-300:]
-        raise Skip(f"{Path(command[0]).name} ended with {code}: {reason or 'no message'}")
+        said = err.read_text(errors="replace").split("\n")
+        reason = next((line.strip() for line in reversed(said) if line.strip()), "no message")
+        raise Skip(f"{Path(command[0]).name} ended with {code}: {reason[:300]}")
     cpu = usage.ru_utime + usage.ru_stime
     peak = usage.ru_maxrss * 1024
     return Exit(wall, cpu, peak, out.read_text(errors="replace"), err.read_text(errors="replace"))

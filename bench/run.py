@@ -162,7 +162,7 @@ def dbscan_section(bench, args):
 
 def kdist_section(bench, args):
     run = [
-        measure_case(bench, case, contenders.kdist(bench, case, cases.K), compare_curves, args.runs)
+        measure_case(bench, case, contenders.kdist(bench, case), compare_curves, args.runs)
         for case in chosen(cases.KDIST, args)
     ]
     if not run:
