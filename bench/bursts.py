@@ -17,7 +17,9 @@ MIN_POINTS = 10
 AIM, HOPED = 100.0, 400.0
 PEAK_LIMIT_BYTES = {BURSTS: 500e6, LARGE_BURSTS: 8e9}
 # User seconds of ClusteringSuite 2.6.9 on 99,840 bursts of 64 tasks, two metrics,
-# the same eps: measured earlier, on the same kind of machine.
+# the same eps: measured earlier, on the same kind of machine, but on another trace.
+# Its time grows with the density of the phases, so the aim is stated against this
+# figure and the ratio on the very same trace is shown beside it.
 EARLIER_SECONDS = 216.0
 
 DEFINITION = f"""<clustering_definition use_duration="no" apply_log="yes" normalize_data="yes" \
@@ -132,19 +134,14 @@ def phases_line(result):
 
 def peer_rows(result):
     """Rows of the comparison with ClusteringSuite."""
-    earlier = EARLIER_SECONDS / result.wall
-    rows = [
-        (
-            "ClusteringSuite, measured earlier, on the same kind of machine",
-            seconds(EARLIER_SECONDS),
-            times(earlier),
-            times(EARLIER_SECONDS / result.cpu),
-        )
-    ]
+    rows = []
     if result.peer:
         wall, cpu = result.peer.wall_seconds, result.peer.cpu_seconds
-        name = f"ClusteringSuite, this run, once ({megabytes(result.peer.peak_bytes)} MB)"
-        rows.append((name, seconds(wall), times(wall / result.wall), times(cpu / result.cpu)))
+        name = f"ClusteringSuite, same trace, this run, once ({megabytes(result.peer.peak_bytes)} MB)"
+        rows.append((name, seconds(wall), seconds(cpu), times(wall / result.wall), times(cpu / result.cpu)))
+    earlier = EARLIER_SECONDS
+    name = "ClusteringSuite, another trace, measured earlier, on the same kind of machine"
+    rows.append((name, "–", seconds(earlier), times(earlier / result.wall), times(earlier / result.cpu)))
     return rows
 
 
@@ -166,10 +163,14 @@ def report(results):
     head = ("bursts", "trace MB", "wall s", "CPU s", "peak MB", "where the time goes (s)")
     text = [f"`likewise bursts TRACE -o OUT --eps {EPS} --min-points {MIN_POINTS}`, {TASKS} tasks, all outputs.", ""]
     text += [markdown(head, rows), ""]
-    head = ("peer", "s", "wall / our wall", "CPU / our CPU")
+    head = ("peer", "wall s", "CPU s", "its time / our wall", "CPU / our CPU")
     text += [markdown(head, peer_rows(results[0])), ""]
     if results[0].peer_note:
         text += [f"ClusteringSuite in this run: skipped: {results[0].peer_note}", ""]
-    met = EARLIER_SECONDS / results[0].wall
-    text += [f"Aim: {AIM:.0f} times, hoped for {HOPED:.0f}: {times(met)} ({'met' if met >= AIM else 'NOT met'})."]
+    stated = EARLIER_SECONDS / results[0].wall
+    verdict = "met" if stated >= AIM else "NOT met"
+    text += [f"Aim against the stated {EARLIER_SECONDS:.0f} s: {AIM:.0f} times, hoped for {HOPED:.0f}: {times(stated)} ({verdict})."]
+    if results[0].peer:
+        same = results[0].peer.wall_seconds / results[0].wall
+        text += ["", f"On the same trace in the same run: {times(same)}."]
     return "\n".join(text)

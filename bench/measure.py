@@ -37,7 +37,7 @@ class Exit:
 def run(command, threads, work, time_limit=TIME_LIMIT_SECONDS):
     """Runs `command` on that many threads and waits for it.
 
-    Raises `Skip` when it fails, with the last line of its stderr, or takes too long.
+    Raises `Skip` when it fails, with the reason from its stderr, or takes too long.
     """
     environment = dict(os.environ)
     for name in ("RAYON", "OMP", "MKL", "OPENBLAS", "PARLAY"):
@@ -64,12 +64,17 @@ def run(command, threads, work, time_limit=TIME_LIMIT_SECONDS):
     if wall >= time_limit:
         raise Skip(f"stopped after {time_limit} s")
     if code != 0:
-        said = err.read_text(errors="replace").split("\n")
-        reason = next((line.strip() for line in reversed(said) if line.strip()), "no message")
-        raise Skip(f"{Path(command[0]).name} ended with {code}: {reason[:300]}")
+        raise Skip(f"{Path(command[0]).name} ended with {code}: {reason(err.read_text(errors='replace'))}")
     cpu = usage.ru_utime + usage.ru_stime
     peak = usage.ru_maxrss * 1024
     return Exit(wall, cpu, peak, out.read_text(errors="replace"), err.read_text(errors="replace"))
+
+
+def reason(stderr):
+    """The line that says what went wrong: the first error, else the last line."""
+    lines = [line.strip() for line in stderr.splitlines() if line.strip()]
+    errors = [line for line in lines if line.lower().startswith("error")]
+    return ([*errors[:1], *lines[-1:], "no message"])[0][:300]
 
 
 @dataclass

@@ -24,6 +24,8 @@ import tables
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 WORK = HERE / "work"
+# A load that other programs must have made.
+BUSY_LOAD = 0.5
 
 
 @dataclass
@@ -34,7 +36,6 @@ class Outcome:
     series: dict
     oracle: str
     exact: dict = field(default_factory=dict)
-    load: float = 0.0
 
     @property
     def title(self):
@@ -85,11 +86,11 @@ def compare_labels(bench, outcome):
     """Ours and every peer against the oracle."""
     case = outcome.case
     try:
-        name, oracle, took = contenders.oracle(bench, case, cases.CUT)
+        name, oracle = contenders.oracle(bench, case, cases.CUT)
     except measure.Skip as reason:
         outcome.exact[contenders.OURS] = {"error": f"no oracle: {reason}"}
         return
-    outcome.oracle = f"{name} ({tables.seconds(took)} s)"
+    outcome.oracle = name
     points = contenders.cloud_file(bench, case.cloud)
     for entry in outcome.series.values():
         if not entry.taken:
@@ -119,16 +120,9 @@ def measure_case(bench, case, everyone, compare, runs):
     """One case: turns, then exactness."""
     print(f"  {case.title}", flush=True)
     contenders.cloud_file(bench, case.cloud)
-    before = measure.load()
-    outcome = Outcome(case, measure.turns(everyone, runs), case.oracle, load=before)
+    outcome = Outcome(case, measure.turns(everyone, runs), case.oracle)
     compare(bench, outcome)
     return outcome
-
-
-def quiet(outcomes):
-    """The highest load that a case began with. Ours and the peers themselves
-    bring it to the number of threads."""
-    return f"Load average when a case began: at most {max(o.load for o in outcomes):.1f}."
 
 
 def random_line(bench):
@@ -156,7 +150,7 @@ def dbscan_section(bench, args):
     if not run:
         return "## DBSCAN\n\nno case chosen"
     parts = ["## DBSCAN", tables.ratios(run), tables.every_time(run), tables.limits(run)]
-    parts += [tables.exactness(run), random_line(bench), quiet(run), tables.skipped(run)]
+    parts += [tables.exactness(run), random_line(bench), tables.skipped(run)]
     return "\n\n".join(part for part in parts if part)
 
 
@@ -168,7 +162,7 @@ def kdist_section(bench, args):
     if not run:
         return "## k-distances\n\nno case chosen"
     parts = [f"## k-distances, k = {cases.K} others", tables.ratios(run), tables.every_time(run)]
-    parts += [tables.curves(run), quiet(run), tables.skipped(run)]
+    parts += [tables.curves(run), tables.skipped(run)]
     return "\n\n".join(part for part in parts if part)
 
 
@@ -202,6 +196,7 @@ def arguments():
 
 def main():
     args = arguments()
+    load = measure.load()
     WORK.mkdir(exist_ok=True)
     peers = Path(os.environ.get("LIKEWISE_BENCH_PEERS", WORK / "peers"))
     bench = contenders.Bench(
@@ -217,11 +212,13 @@ def main():
     clouds = "shared/data/burst_gen.py" if bench.generator else "bench/clouds.py"
     head = [
         "# Comparison",
-        f"{measure.machine()}; {args.threads} threads; load {measure.load():.1f} at the start; "
+        f"{measure.machine()}; {args.threads} threads; load {load:.1f} at the start; "
         f"{time.strftime('%Y-%m-%d')}.",
         f"Median of {args.runs} turns, seconds of the method alone; a ratio is the median over the turns of "
         f"peer / ours. Burst clouds from {clouds}.",
     ]
+    if load > BUSY_LOAD:
+        head.append("**The machine was busy when this began: the figures are not to be relied on.**")
     if not peers.is_dir():
         head.append(f"External peers: skipped: no folder {peers}")
     text = "\n\n".join([*head, *(SECTIONS[name](bench, args) for name in names)]) + "\n"
