@@ -11,6 +11,10 @@ pub(super) type Row = [f64; LEAF];
 /// From this many queries on that a leaf concerns, it is offered to all.
 const MANY: u32 = 6;
 
+/// After so many places an insertion looks whether it is done: most of what is
+/// inserted belongs near the end of a long list.
+const CHECK: usize = 8;
+
 /// What one thread needs to search; reused from leaf to leaf.
 pub(super) struct Search<I> {
     isa: I,
@@ -147,6 +151,9 @@ impl<I: Isa> Search<I> {
             let before = self.nearest[i - 1];
             for q in 0..LEAF {
                 self.nearest[i][q] = min(self.nearest[i][q], max(before[q], new[q]));
+            }
+            if i % CHECK == 0 && self.below(new, &before) == 0 {
+                return;
             }
         }
         for q in 0..LEAF {
