@@ -16,6 +16,9 @@ pub(super) trait Isa: Copy + Send + Sync {
     /// [`Search::leaf`], compiled for these instructions.
     fn search<const D: usize>(search: &mut Search<Self>, tree: &Tree<D>, leaf: usize) -> Row;
 
+    /// [`Search::insert`], compiled for these instructions.
+    fn insert(search: &mut Search<Self>, new: &Row);
+
     /// Bit `i` says whether `a[i] < b[i]`.
     fn below(self, a: &[f64; LANES], b: &[f64; LANES]) -> u8;
 }
@@ -27,6 +30,10 @@ pub(super) struct Portable;
 impl Isa for Portable {
     fn search<const D: usize>(search: &mut Search<Self>, tree: &Tree<D>, leaf: usize) -> Row {
         search.leaf(tree, leaf)
+    }
+
+    fn insert(search: &mut Search<Self>, new: &Row) {
+        search.insert(new);
     }
 
     #[inline(always)]
@@ -67,6 +74,15 @@ mod x86 {
             unsafe { compiled(search, tree, leaf) }
         }
 
+        fn insert(search: &mut Search<Self>, new: &Row) {
+            #[target_feature(enable = "avx2")]
+            fn compiled(search: &mut Search<Avx2>, new: &Row) {
+                search.insert(new);
+            }
+            // SAFETY: as above.
+            unsafe { compiled(search, new) }
+        }
+
         #[inline(always)]
         fn below(self, a: &[f64; LANES], b: &[f64; LANES]) -> u8 {
             #[target_feature(enable = "avx2")]
@@ -105,6 +121,15 @@ mod x86 {
             }
             // SAFETY: the `Avx512` in `search` exists only where AVX-512F was detected.
             unsafe { compiled(search, tree, leaf) }
+        }
+
+        fn insert(search: &mut Search<Self>, new: &Row) {
+            #[target_feature(enable = "avx512f")]
+            fn compiled(search: &mut Search<Avx512>, new: &Row) {
+                search.insert(new);
+            }
+            // SAFETY: as above.
+            unsafe { compiled(search, new) }
         }
 
         #[inline(always)]

@@ -1,5 +1,7 @@
 //! The k nearest of all points of a leaf at once.
 
+#![expect(clippy::needless_range_loop, reason = "one index runs through several arrays at once")]
+
 use super::isa::{Isa, LANES};
 use super::tree::{Block, Boxes, FANOUT, LEAF, Tree};
 
@@ -8,6 +10,10 @@ pub(super) type Row = [f64; LEAF];
 
 /// From this many queries on that a leaf concerns, it is offered to all.
 const MANY: u32 = 6;
+
+/// After so many places an insertion looks whether it is done: most of what is
+/// inserted belongs near the end of a long list.
+const CHECK: usize = 8;
 
 /// What one thread needs to search; reused from leaf to leaf.
 pub(super) struct Search<I> {
@@ -39,15 +45,13 @@ impl<I: Isa> Search<I> {
         let queries = queries(&tree.blocks[leaf], tree.rows_of(leaf).len());
         let hull = hull(&queries);
         self.nearest.fill([f64::INFINITY; LEAF]);
-        self.offer_to_all(&queries, &tree.blocks[leaf]);
-        let mut radius = self.radius();
-        // Climb: what lies near in the tree mostly lies near in space, so the
-        // radius is small by the time that far subtrees are looked at.
+        self.pending.push(Pending { distance: 0.0, height: 0, index: leaf as u32 });
+        let mut radius = f64::INFINITY;
+        // Climb from the leaf: what is near in the tree mostly is near in
+        // space, so far subtrees meet a small radius.
         let mut child = leaf;
-        for (height, level) in tree.levels.iter().enumerate() {
-            let (parent, place) = (child / FANOUT, child % FANOUT);
-            let distances = box_distances(&level[parent], &hull);
-            self.push(&distances, !(1 << place), radius, height, parent);
+        let mut levels = tree.levels.iter().enumerate();
+        loop {
             while let Some(next) = self.pending.pop() {
                 if next.distance >= radius {
                     continue;
@@ -60,15 +64,20 @@ impl<I: Isa> Search<I> {
                 }
                 if height > 0 {
                     let distances = box_distances(&tree.levels[height - 1][index], &hull);
-                    self.push(&distances, !0, radius, height - 1, index);
+                    let near = self.isa.below(&distances, &[radius; FANOUT]);
+                    self.push(&distances, near, height - 1, index);
                 } else {
                     self.visit(&tree.blocks[index], &queries, concerned);
-                    radius = self.radius();
+                    radius = self.farthest().iter().fold(0.0, |a, &b| max(a, b));
                 }
             }
+            let Some((height, level)) = levels.next() else { return *self.farthest() };
+            let (parent, place) = (child / FANOUT, child % FANOUT);
+            let distances = box_distances(&level[parent], &hull);
+            let near = self.isa.below(&distances, &[radius; FANOUT]);
+            self.push(&distances, near & !(1 << place), height, parent);
             child = parent;
         }
-        *self.farthest()
     }
 
     /// The k-th smallest squared distance so far of every query.
@@ -77,19 +86,10 @@ impl<I: Isa> Search<I> {
         &self.nearest[self.nearest.len() - 1]
     }
 
-    /// At this squared distance nothing matters to any query. When all
-    /// queries have k duplicates it is 0 and the search ends.
-    #[inline(always)]
-    fn radius(&self) -> f64 {
-        self.farthest().iter().fold(0.0, |a, &b| max(a, b))
-    }
-
-    /// Notes the children of a group, among those in the mask, that are near
-    /// enough; the nearest last.
-    #[inline(always)]
-    fn push(&mut self, distances: &[f64; FANOUT], among: u8, radius: f64, height: usize, group: usize) {
+    /// Notes the children of a group that are in the mask, the nearest last.
+    fn push(&mut self, distances: &[f64; FANOUT], near: u8, height: usize, group: usize) {
         let start = self.pending.len();
-        for i in bits(u32::from(self.isa.below(distances, &[radius; FANOUT]) & among)) {
+        for i in bits(u32::from(near)) {
             let distance = distances[i];
             let item = Pending { distance, height: height as u32, index: (group * FANOUT + i) as u32 };
             let mut at = self.pending.len();
@@ -109,7 +109,11 @@ impl<I: Isa> Search<I> {
             return self.offer_to_all(queries, block);
         }
         for q in bits(concerned) {
-            self.offer(q, &distances(block, &queries.each_ref().map(|x| x[q])));
+            let new = distances(block, &queries.each_ref().map(|x| x[q]));
+            let near = self.below(&new, &[self.farthest()[q]; LEAF]);
+            if near != 0 {
+                self.offer(q, &new, near);
+            }
         }
     }
 
@@ -119,16 +123,15 @@ impl<I: Isa> Search<I> {
         for i in 0..LEAF {
             let new = distances(queries, &block.each_ref().map(|x| x[i]));
             if self.below(&new, self.farthest()) != 0 {
-                insert(&mut self.nearest, &new);
+                I::insert(self, &new);
             }
         }
     }
 
-    /// Offers new distances to one query.
-    #[inline(always)]
-    fn offer(&mut self, query: usize, new: &Row) {
+    /// Offers to one query those of the new distances that are in the mask.
+    fn offer(&mut self, query: usize, new: &Row, near: u32) {
         let last = self.nearest.len() - 1;
-        for i in bits(self.below(new, &[self.farthest()[query]; LEAF])) {
+        for i in bits(near) {
             if new[i] >= self.nearest[last][query] {
                 continue;
             }
@@ -138,6 +141,23 @@ impl<I: Isa> Search<I> {
                 at -= 1;
             }
             self.nearest[at][query] = new[i];
+        }
+    }
+
+    /// Puts each query's new distance in its place and drops its largest.
+    #[inline(always)]
+    pub(super) fn insert(&mut self, new: &Row) {
+        for i in (1..self.nearest.len()).rev() {
+            let before = self.nearest[i - 1];
+            for q in 0..LEAF {
+                self.nearest[i][q] = min(self.nearest[i][q], max(before[q], new[q]));
+            }
+            if i % CHECK == 0 && self.below(new, &before) == 0 {
+                return;
+            }
+        }
+        for q in 0..LEAF {
+            self.nearest[0][q] = min(self.nearest[0][q], new[q]);
         }
     }
 
@@ -225,20 +245,6 @@ fn box_distances<const D: usize>(boxes: &Boxes<D>, hull: &[[f64; 2]; D]) -> [f64
         }
     }
     sum
-}
-
-/// Puts each query's new distance in its place and drops its largest.
-#[inline(always)]
-fn insert(nearest: &mut [Row], new: &Row) {
-    for i in (1..nearest.len()).rev() {
-        let before = nearest[i - 1];
-        for q in 0..LEAF {
-            nearest[i][q] = min(nearest[i][q], max(before[q], new[q]));
-        }
-    }
-    for q in 0..LEAF {
-        nearest[0][q] = min(nearest[0][q], new[q]);
-    }
 }
 
 /// One instruction, unlike `f64::min`, which minds NaN.

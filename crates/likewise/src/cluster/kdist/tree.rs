@@ -1,6 +1,8 @@
 //! A kd-tree without pointers: leaves of equal size in order, and above them
 //! groups of eight, of groups of eight, and so on.
 
+#![expect(clippy::needless_range_loop, reason = "one index runs through several arrays at once")]
+
 use rayon::prelude::*;
 
 /// Points in a leaf.
