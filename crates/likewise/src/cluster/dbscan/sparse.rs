@@ -77,8 +77,9 @@ fn tree_mask<const D: usize>(tree: &Tree<D>, leaf: usize) -> Mask {
 
 /// What is done with the leaves near a leaf.
 trait Work {
-    /// Looks at one of them; false ends the search.
-    fn visit(&mut self, other: usize) -> bool;
+    /// Looks at those points of one of them that are near the leaf's box;
+    /// false ends the search.
+    fn visit(&mut self, other: usize, near: Mask) -> bool;
 }
 
 /// Which points of a leaf have enough neighbours.
@@ -103,9 +104,9 @@ impl<const D: usize> Count<'_, D> {
 
 impl<const D: usize> Work for Count<'_, D> {
     #[inline(always)]
-    fn visit(&mut self, other: usize) -> bool {
+    fn visit(&mut self, other: usize, near: Mask) -> bool {
         let (own, block) = (&self.tree.blocks[self.leaf], &self.tree.blocks[other]);
-        for j in 0..self.tree.rows_of(other).len() {
+        for j in bits(near) {
             let distances = distances(own, block, j);
             for i in 0..LEAF {
                 self.counts[i] += u64::from(distances[i] <= self.eps2);
@@ -127,14 +128,14 @@ struct Join<'a, const D: usize> {
 
 impl<const D: usize> Work for Join<'_, D> {
     #[inline(always)]
-    fn visit(&mut self, other: usize) -> bool {
+    fn visit(&mut self, other: usize, near: Mask) -> bool {
         let Self { tree, leaf, eps2, cores, components } = *self;
         // Each pair of leaves once.
         if other <= leaf {
             let (own, block) = (&tree.blocks[leaf], &tree.blocks[other]);
-            for j in bits(cores[other]) {
-                let near = within(&distances(own, block, j), eps2) & cores[leaf];
-                for i in bits(near) {
+            for j in bits(cores[other] & near) {
+                let pairs = within(&distances(own, block, j), eps2) & cores[leaf];
+                for i in bits(pairs) {
                     components.join((leaf * LEAF + i) as u32, (other * LEAF + j) as u32);
                 }
             }
@@ -157,12 +158,12 @@ struct Label<'a, const D: usize> {
 
 impl<const D: usize> Work for Label<'_, D> {
     #[inline(always)]
-    fn visit(&mut self, other: usize) -> bool {
+    fn visit(&mut self, other: usize, near: Mask) -> bool {
         let (own, block) = (&self.tree.blocks[self.leaf], &self.tree.blocks[other]);
-        for j in bits(self.cores[other]) {
-            let near = within(&distances(own, block, j), self.eps2) & self.rest;
+        for j in bits(self.cores[other] & near) {
+            let reached = within(&distances(own, block, j), self.eps2) & self.rest;
             let cluster = self.of_core[other * LEAF + j];
-            for i in bits(near) {
+            for i in bits(reached) {
                 if self.labels[i].is_none() || cluster < self.labels[i] {
                     self.labels[i] = cluster;
                 }
@@ -216,9 +217,9 @@ fn distances<const D: usize>(own: &Block<D>, other: &Block<D>, j: usize) -> [f64
 }
 
 #[inline(always)]
-fn within(distances: &[f64; LEAF], eps2: f64) -> Mask {
+fn within<const N: usize>(distances: &[f64; N], eps2: f64) -> Mask {
     let mut mask = 0;
-    for i in 0..LEAF {
+    for i in 0..N {
         mask |= Mask::from(distances[i] <= eps2) << i;
     }
     mask
@@ -239,19 +240,19 @@ fn bits(mut mask: Mask) -> impl Iterator<Item = usize> {
 #[inline(always)]
 fn visit_near<const D: usize>(work: &mut impl Work, tree: &Tree<D>, leaf: usize, eps2: f64) {
     let group = &tree.levels[0][leaf / FANOUT];
-    let (mut low, mut high) = ([0.0; D], [0.0; D]);
+    let mut hull = [(0.0, 0.0); D];
     for d in 0..D {
-        (low[d], high[d]) = (group.low[d][leaf % FANOUT], group.high[d][leaf % FANOUT]);
+        hull[d] = (group.low[d][leaf % FANOUT], group.high[d][leaf % FANOUT]);
     }
     // What is left of each group on the way down; with eight children a level,
     // sixteen levels hold more points than there can be.
     let mut pending = [(0usize, 0u8); 16];
     let mut level = tree.levels.len() - 1;
-    pending[level] = (0, near_children(&tree.levels[level][0], &low, &high, eps2));
+    pending[level] = (0, near(&tree.levels[level][0].low, &tree.levels[level][0].high, &hull, eps2) as u8);
     let mut next = Some(leaf);
     loop {
         if let Some(found) = next.take()
-            && !work.visit(found)
+            && !work.visit(found, near(&tree.blocks[found], &tree.blocks[found], &hull, eps2))
         {
             return;
         }
@@ -269,26 +270,31 @@ fn visit_near<const D: usize>(work: &mut impl Work, tree: &Tree<D>, leaf: usize,
             next = (child != leaf).then_some(child);
         } else {
             level -= 1;
-            pending[level] = (child, near_children(&tree.levels[level][child], &low, &high, eps2));
+            pending[level] = (
+                child,
+                near(&tree.levels[level][child].low, &tree.levels[level][child].high, &hull, eps2) as u8,
+            );
         }
     }
 }
 
-/// The children of a group whose boxes are within √`eps2` of a box.
+/// Which of `N` boxes, stored by dimension, are within √`eps2` of another
+/// box; points are boxes too.
 #[inline(always)]
-fn near_children<const D: usize>(boxes: &Boxes<D>, low: &[f64; D], high: &[f64; D], eps2: f64) -> u8 {
-    let mut sums = [0.0; FANOUT];
+fn near<const D: usize, const N: usize>(
+    low: &[[f64; N]; D],
+    high: &[[f64; N]; D],
+    hull: &[(f64, f64); D],
+    eps2: f64,
+) -> Mask {
+    let mut sums = [0.0; N];
     for d in 0..D {
-        for c in 0..FANOUT {
-            let (left, right) = (boxes.low[d][c] - high[d], low[d] - boxes.high[d][c]);
+        for i in 0..N {
+            let (left, right) = (low[d][i] - hull[d].1, hull[d].0 - high[d][i]);
             let gap = if left > right { left } else { right };
             let gap = if gap > 0.0 { gap } else { 0.0 };
-            sums[c] += gap * gap;
+            sums[i] += gap * gap;
         }
     }
-    let mut mask = 0;
-    for c in 0..FANOUT {
-        mask |= u8::from(sums[c] <= eps2) << c;
-    }
-    mask
+    within(&sums, eps2)
 }
