@@ -120,7 +120,7 @@ def dbscan(bench, case):
 
 def kdist(bench, case):
     """Everyone in a k-distance case, ours first."""
-    everyone = {OURS: lambda: ours(bench, case, "k_distance", "--k-distances", case.k)}
+    everyone = {OURS: lambda: ours(bench, case, "k_distance", "--k-distances", case.k + 1)}
     for method in case.peers:
         everyone[method] = lambda method=method: python_peer(bench, case, method, "--k", case.k)
     return everyone

@@ -1,13 +1,16 @@
 //! `likewise points`: the clustering alone, for any table of numbers.
 
 use crate::cli::Common;
+use crate::files::push_number;
 use crate::grouping::{Grouped, GroupingArgs, group};
 use crate::output::{OutputDir, write_rows};
 use crate::stages::{Stages, peak_memory};
 use anyhow::{Context, Result};
 use clap::Args;
-use likewise::cluster::{Clustering, Points};
+use likewise::bursts::suggest_eps;
+use likewise::cluster::{Clustering, Points, kdist::k_distances};
 use likewise_trace::{read_points_table, read_raw_points};
+use rayon::prelude::*;
 use serde_json::json;
 use std::io::Write;
 use std::path::PathBuf;
@@ -30,6 +33,10 @@ pub(crate) struct PointsArgs {
     /// Add a column `core` (1 or 0) to labels.csv
     #[arg(long)]
     core: bool,
+    /// Instead of grouping: the distance of every row to its K-th nearest,
+    /// itself counted, in DIR/k_distances.csv
+    #[arg(long, value_name = "K")]
+    k_distances: Option<usize>,
     /// Directory for the result
     #[arg(short, long, value_name = "DIR", default_value = "points.likewise")]
     output: PathBuf,
@@ -55,6 +62,9 @@ pub(crate) fn run(args: &PointsArgs, common: &Common) -> Result<()> {
     let points = stages
         .time("prepare", || Points::new(&table, table.dims()))
         .with_context(|| format!("{}", args.table.display()))?;
+    if let Some(k) = args.k_distances {
+        return measure(points, k, args, common, stages);
+    }
     let one_task = vec![(); points.len()];
     let grouped = group(points, &one_task, &args.grouping, &mut stages, progress)?;
     let clustering =
@@ -79,6 +89,51 @@ pub(crate) fn run(args: &PointsArgs, common: &Common) -> Result<()> {
     out.write("summary.json", |file| Ok(writeln!(file, "{summary:#}")?))?;
     out.commit()?;
     common.print(&summary, || text(&grouped, &clustering, n_noise, args))
+}
+
+/// The k-distances alone, and the eps at the knee of their curve.
+fn measure(
+    points: Points<'_>,
+    k: usize,
+    args: &PointsArgs,
+    common: &Common,
+    mut stages: Stages,
+) -> Result<()> {
+    let distances = {
+        let _bar = common.progress().spinner("Measuring distances");
+        stages.time("k_distance", || k_distances(points, k))?
+    };
+    let mut out = OutputDir::create(&args.output)?;
+    stages.time("write", || {
+        out.write("k_distances.csv", |file| {
+            file.write_all(b"distance\n")?;
+            write_rows(file, distances.len(), |i, buffer| {
+                push_number(distances[i], buffer);
+                buffer.push(b'\n');
+            })?;
+            Ok(())
+        })
+    })?;
+    let mut curve = distances;
+    curve.par_sort_unstable_by(|a, b| b.total_cmp(a));
+    let knee = suggest_eps(&curve, k);
+    let summary = json!({
+        "version": env!("CARGO_PKG_VERSION"),
+        "input": args.table.display().to_string(),
+        "parameters": { "k": k },
+        "points": points.len(),
+        "dims": points.dims(),
+        "eps_knee": knee.as_ref().map(|knee| knee.eps),
+        "eps_rule": knee.as_ref().map(|knee| knee.rule),
+        "timings": stages.to_json(),
+        "peak_memory_bytes": peak_memory(),
+    });
+    out.write("summary.json", |file| Ok(writeln!(file, "{summary:#}")?))?;
+    out.commit()?;
+    common.print(&summary, || match knee {
+        Some(knee) => format!("Knee of the {k}-distances: eps {:.6} ({})\n", knee.eps, knee.rule),
+        None => format!("The {k}-distances have no knee\n"),
+    })
 }
 
 fn write_labels(out: &mut impl Write, clustering: &Clustering, core: Option<&[bool]>) -> std::io::Result<()> {
