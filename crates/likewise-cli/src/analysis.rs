@@ -72,12 +72,13 @@ pub(crate) fn analyse(
     let points = Points::new(&prepared.points, prepared.dims)?;
     let tasks: Vec<(u32, u32)> =
         prepared.complete.iter().map(|&i| (table.app[i as usize], table.task[i as usize])).collect();
-    let grouped = group(points, &tasks, plan.grouping, stages, progress)?;
+    let mut grouped = group(points, &tasks, plan.grouping, stages, progress)?;
     drop(tasks);
 
     let (clustering, dropped, labels, stats) = stages.time("cluster", || {
         let durations = || prepared.complete.iter().map(|&i| table.duration[i as usize].0);
-        let mut clustering = grouped.clustering.ordered_by(durations());
+        let duration = |i: usize| table.duration[prepared.complete[i] as usize].0;
+        let mut clustering = std::mem::take(&mut grouped.clustering).ordered_by(duration);
         let mut dropped = Vec::new();
         if let Some(share) = plan.threshold.filter(|&share| share > 0.0) {
             let kept: Threshold = filter_clusters(&clustering, durations(), share);

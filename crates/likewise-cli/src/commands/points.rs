@@ -66,9 +66,8 @@ pub(crate) fn run(args: &PointsArgs, common: &Common) -> Result<()> {
         return measure(points, k, args, common, stages);
     }
     let one_task = vec![(); points.len()];
-    let grouped = group(points, &one_task, &args.grouping, &mut stages, progress)?;
-    let clustering =
-        stages.time("cluster", || grouped.clustering.ordered_by(std::iter::repeat_n(1, points.len())));
+    let mut grouped = group(points, &one_task, &args.grouping, &mut stages, progress)?;
+    let clustering = stages.time("cluster", || std::mem::take(&mut grouped.clustering).ordered_by(|_| 1));
 
     let mut out = OutputDir::create(&args.output)?;
     let core = grouped.core.as_deref().filter(|_| args.core);

@@ -45,7 +45,7 @@ impl ClusterId {
 }
 
 /// A partition of `labels.len()` objects into clusters and noise.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Clustering {
     /// Each object's cluster; `None` is noise.
     pub labels: Vec<Option<ClusterId>>,
@@ -55,27 +55,35 @@ pub struct Clustering {
 
 impl Clustering {
     /// The same partition, clusters numbered by descending total weight
-    /// (for bursts: duration); ties keep their order.
-    ///
-    /// # Panics
-    /// If `weights` is not as long as `labels`.
+    /// (for bursts: duration); ties keep their order. `weight` tells the
+    /// weight of an object by its place.
     #[must_use]
-    pub fn ordered_by(&self, weights: impl ExactSizeIterator<Item = u64>) -> Clustering {
-        assert_eq!(weights.len(), self.labels.len(), "a weight for every object");
-        let mut total = vec![0u128; self.n_clusters];
-        for (label, weight) in self.labels.iter().zip(weights) {
-            if let Some(id) = label {
-                total[id.index()] += u128::from(weight);
+    pub fn ordered_by(mut self, weight: impl Fn(usize) -> u64 + Sync) -> Clustering {
+        use rayon::prelude::*;
+        const BLOCK: usize = 1 << 16;
+        let block_totals = |(block, labels): (usize, &[Option<ClusterId>])| {
+            let mut total = vec![0u128; self.n_clusters];
+            for (i, label) in labels.iter().enumerate() {
+                if let Some(id) = label {
+                    total[id.index()] += u128::from(weight(block * BLOCK + i));
+                }
             }
-        }
+            total
+        };
+        let add = |mut a: Vec<u128>, b: Vec<u128>| {
+            a.iter_mut().zip(b).for_each(|(a, b)| *a += b);
+            a
+        };
+        let blocks = self.labels.par_chunks(BLOCK).enumerate();
+        let total = blocks.map(block_totals).reduce(|| vec![0; self.n_clusters], add);
         let mut order: Vec<usize> = (0..self.n_clusters).collect();
         order.sort_by(|&a, &b| total[b].cmp(&total[a]).then(a.cmp(&b)));
         let mut place = vec![ClusterId::from_index(0); self.n_clusters];
         for (to, &from) in order.iter().enumerate() {
             place[from] = ClusterId::from_index(to);
         }
-        let labels = self.labels.iter().map(|l| l.map(|id| place[id.index()])).collect();
-        Clustering { labels, n_clusters: self.n_clusters }
+        self.labels.par_iter_mut().flatten().for_each(|id| *id = place[id.index()]);
+        self
     }
 }
 

@@ -11,6 +11,7 @@ use super::union_find::UnionFind;
 use super::{Dbscan, DbscanParams};
 use crate::cluster::{ClusterId, Clustering};
 use rayon::prelude::*;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 /// Points sorted by group.
 pub(super) struct Groups<const D: usize> {
@@ -221,39 +222,35 @@ fn label<const D: usize>(
         at.is_some_and(|at| cores.is_core[groups.start[g] as usize + at])
     };
 
+    // Clusters are numbered by their first core point.
+    let first: Vec<AtomicU32> = (0..groups.len()).map(|_| AtomicU32::new(u32::MAX)).collect();
+    groups.group_of.par_iter().with_min_len(1 << 12).enumerate().for_each(|(i, &g)| {
+        let (g, first) = (g as usize, &first[root[g as usize] as usize]);
+        if (i as u32) < first.load(Relaxed) && cores.any(g) && (all(g) || is_core(i, g)) {
+            first.fetch_min(i as u32, Relaxed);
+        }
+    });
+    let mut roots: Vec<usize> =
+        (0..groups.len()).filter(|&g| cores.any(g) && root[g] as usize == g).collect();
+    roots.sort_by_key(|&r| first[r].load(Relaxed));
+    let n_clusters = roots.len();
     let mut number = vec![None; groups.len()];
-    let n_clusters = (0..groups.len()).filter(|&g| cores.any(g) && root[g] as usize == g).count();
-    let mut named = 0;
-    for (i, &g) in groups.group_of.iter().enumerate() {
-        if named == n_clusters {
-            break;
-        }
-        let (g, r) = (g as usize, root[g as usize] as usize);
-        if number[r].is_none() && cores.any(g) && (all(g) || is_core(i, g)) {
-            number[r] = Some(ClusterId::from_index(named));
-            named += 1;
-        }
+    for (place, &r) in roots.iter().enumerate() {
+        number[r] = Some(ClusterId::from_index(place));
     }
     let of_group: Vec<Option<ClusterId>> =
         (0..groups.len()).map(|g| if cores.any(g) { number[root[g] as usize] } else { None }).collect();
 
-    const BLOCK: usize = 1 << 14;
-    let mut labels = vec![None; input.len()];
-    let mut core = vec![false; input.len()];
-    let block_ids = labels.par_chunks_mut(BLOCK).zip(core.par_chunks_mut(BLOCK)).enumerate();
-    block_ids.for_each(|(block, (labels, core))| {
-        let first = block * BLOCK;
-        let ids = &groups.group_of[first..first + labels.len()];
-        for (i, ((label, core), &g)) in labels.iter_mut().zip(core).zip(ids).enumerate() {
-            let g = g as usize;
-            *core = all(g) || (cores.any(g) && is_core(first + i, g));
-            *label = if *core {
-                of_group[g]
-            } else {
-                border(&input[first + i], g, groups, index, cores, &of_group, eps2)
-            };
-        }
-    });
+    let label = |(i, &g): (usize, &u32)| {
+        let g = g as usize;
+        let core = all(g) || (cores.any(g) && is_core(i, g));
+        let label =
+            if core { of_group[g] } else { border(&input[i], g, groups, index, cores, &of_group, eps2) };
+        (label, core)
+    };
+    let (mut labels, mut core) = (Vec::new(), Vec::new());
+    let points = groups.group_of.par_iter().with_min_len(1 << 12).enumerate();
+    points.map(label).unzip_into_vecs(&mut labels, &mut core);
     Dbscan { clustering: Clustering { labels, n_clusters }, core }
 }
 

@@ -9,7 +9,7 @@
 
 use super::union_find::UnionFind;
 use super::{Dbscan, DbscanParams};
-use crate::cluster::kdist::tree::{Block, Boxes, FANOUT, LEAF, Tree};
+use crate::cluster::kdist::tree::{Block, FANOUT, LEAF, Tree};
 use crate::cluster::{ClusterId, Clustering, Points};
 use rayon::prelude::*;
 
