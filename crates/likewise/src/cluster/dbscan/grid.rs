@@ -68,8 +68,11 @@ impl<const D: usize> Frame<D> {
     fn key(&self, p: &[f64; D]) -> u32 {
         let mut key = 0;
         for k in 0..D {
-            let cell = ((p[k] - self.lo[k]) * self.per_side) as u32 + REACH as u32;
-            key += cell * self.stride[k];
+            let cell = (p[k] - self.lo[k]) * self.per_side;
+            // SAFETY: `Frame::new` made sure that it is finite and below 2^31, for
+            // the farthest point. A checked cast costs as much as the rest.
+            let cell = unsafe { cell.to_int_unchecked::<i32>() } as u32;
+            key += (cell + REACH as u32) * self.stride[k];
         }
         key
     }

@@ -241,9 +241,15 @@ fn label<const D: usize>(
     let of_group: Vec<Option<ClusterId>> =
         (0..groups.len()).map(|g| if cores.any(g) { number[root[g] as usize] } else { None }).collect();
 
+    // Most points are in groups that are all core: one look settles those.
+    let settled: Vec<Option<ClusterId>> =
+        (0..groups.len()).map(|g| if all(g) { of_group[g] } else { None }).collect();
     let label = |(i, &g): (usize, &u32)| {
         let g = g as usize;
-        let core = all(g) || (cores.any(g) && is_core(i, g));
+        if settled[g].is_some() {
+            return (settled[g], true);
+        }
+        let core = cores.any(g) && is_core(i, g);
         let label =
             if core { of_group[g] } else { border(&input[i], g, groups, index, cores, &of_group, eps2) };
         (label, core)
