@@ -8,8 +8,9 @@ use crate::progress::Progress;
 use crate::stages::Stages;
 use anyhow::Result;
 use likewise::bursts::{Moments, PhaseStats, Threshold, filter_clusters, phase_stats};
-use likewise::cluster::{Clustering, Points};
+use likewise::cluster::{ClusterId, Clustering, Points};
 use likewise::table::{BurstTable, Metric, Nanos, Preparation, Prepared, prepare};
+use serde_json::Value;
 
 /// Phases of a run, with all that led to them.
 #[derive(Debug)]
@@ -28,6 +29,10 @@ pub(crate) struct Analysis {
     pub(crate) labels: Vec<u32>,
     /// Each cluster, then the noise.
     pub(crate) stats: Vec<PhaseStats>,
+    /// What else was asked for, for `summary.json`.
+    pub(crate) settings: Value,
+    /// How alike this is to the truth, where that is known.
+    pub(crate) truth: Option<Value>,
     /// Scatter plots to write for gnuplot.
     pub(crate) plots: Vec<Plot>,
     /// Names of the threads, in burst order.
@@ -47,6 +52,7 @@ pub(crate) struct Plan<'a> {
     /// Scatter plots that the definition asks for, and whether it asks for all.
     pub(crate) plots: &'a [Plot],
     pub(crate) all_plots: bool,
+    pub(crate) settings: Value,
 }
 
 /// The bursts and where they are from.
@@ -85,7 +91,7 @@ pub(crate) fn analyse(
             (clustering, dropped) = (kept.clustering, kept.dropped);
         }
         let labels = burst_labels(&prepared, &clustering, &dropped);
-        let stats = phase_stats(&table, &prepared, &clustering);
+        let stats = stats_without(&table, &prepared, &clustering, &dropped);
         (clustering, dropped, labels, stats)
     });
     if !dropped.is_empty() {
@@ -97,6 +103,8 @@ pub(crate) fn analyse(
     let metrics = plan.preparation.metrics;
     let (rows, burst_row) = rows(&table);
     let mut analysis = Analysis {
+        settings: plan.settings,
+        truth: None,
         plots: Vec::new(),
         input: name,
         end,
@@ -111,8 +119,30 @@ pub(crate) fn analyse(
         burst_row,
         notes,
     };
-    analysis.plots = gnuplot::plots(&analysis, plan.plots, plan.all_plots);
+    let (plots, unknown) = gnuplot::plots(&analysis, plan.plots, plan.all_plots);
+    analysis.plots = plots;
+    analysis.notes.extend(unknown);
     Ok(analysis)
+}
+
+/// Statistics of each cluster and the noise; `dropped` are in neither.
+fn stats_without(
+    table: &BurstTable,
+    prepared: &Prepared,
+    clustering: &Clustering,
+    dropped: &[u32],
+) -> Vec<PhaseStats> {
+    if dropped.is_empty() {
+        return phase_stats(table, prepared, clustering);
+    }
+    let n_clusters = clustering.n_clusters;
+    let mut with_dropped = Clustering { n_clusters: n_clusters + 1, ..clustering.clone() };
+    for &i in dropped {
+        with_dropped.labels[i as usize] = Some(ClusterId::from_index(n_clusters));
+    }
+    let mut stats = phase_stats(table, prepared, &with_dropped);
+    stats.remove(n_clusters);
+    stats
 }
 
 /// Names of the timeline's rows, and the row of every burst.

@@ -46,9 +46,9 @@ pub(crate) struct Common {
     /// Say nothing but errors
     #[arg(short, long, global = true, conflicts_with = "verbose")]
     pub(crate) quiet: bool,
-    /// Say more; twice, still more
-    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
-    verbose: u8,
+    /// Say more: what was read, and how long each stage took
+    #[arg(short, long, global = true)]
+    verbose: bool,
     /// Print the result as JSON instead of tables
     #[arg(long, global = true)]
     pub(crate) json: bool,
@@ -68,6 +68,13 @@ impl Common {
     /// Prints a line of news for people, on standard error.
     pub(crate) fn say(&self, text: impl std::fmt::Display) {
         if !self.quiet {
+            anstream::eprintln!("{text}");
+        }
+    }
+
+    /// Prints a detail, on standard error, if asked to say more.
+    pub(crate) fn tell(&self, text: impl std::fmt::Display) {
+        if self.verbose {
             anstream::eprintln!("{text}");
         }
     }
@@ -108,15 +115,6 @@ impl Common {
             ColorChoice::Always => anstream::ColorChoice::Always.write_global(),
             ColorChoice::Never => anstream::ColorChoice::Never.write_global(),
         }
-        let level = match (self.quiet, self.verbose) {
-            (true, _) => tracing::Level::ERROR,
-            (_, 0) => tracing::Level::WARN,
-            (_, 1) => tracing::Level::INFO,
-            _ => tracing::Level::DEBUG,
-        };
-        let log = tracing_subscriber::fmt().with_max_level(level).with_writer(std::io::stderr);
-        // A second call in one process (tests) keeps the first setting.
-        let _ = log.without_time().with_target(false).try_init();
         if let Some(threads) = self.threads {
             let _ = rayon::ThreadPoolBuilder::new().num_threads(usize::from(threads)).build_global();
         }

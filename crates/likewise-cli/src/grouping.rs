@@ -44,11 +44,15 @@ pub(crate) struct GroupingArgs {
     pub(crate) k_max: Option<usize>,
     /// Group at most N points, spread over the tasks; the others take the
     /// label of their nearest neighbour within eps
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = parse_sample)]
     pub(crate) sample: Option<usize>,
     /// Seed of the sample and of X-means
     #[arg(long, value_name = "N", default_value_t = 1)]
-    seed: u64,
+    pub(crate) seed: u64,
+}
+
+fn parse_sample(text: &str) -> Result<usize, String> {
+    text.parse().ok().filter(|&n| n > 0).ok_or_else(|| "expected a number of points from 1".to_owned())
 }
 
 /// A method of grouping.

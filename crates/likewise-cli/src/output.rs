@@ -1,6 +1,6 @@
 //! The directory of an analysis: all its files appear, or none.
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use likewise_trace::AtomicFile;
 use rayon::prelude::*;
 use std::io::{self, Write};
@@ -10,19 +10,23 @@ use std::path::{Path, PathBuf};
 #[derive(Debug)]
 pub(crate) struct OutputDir {
     dir: PathBuf,
+    /// Files that are read, and must not be replaced.
+    inputs: Vec<PathBuf>,
     written: Vec<AtomicFile>,
 }
 
 impl OutputDir {
-    /// Makes the directory where it is missing.
+    /// Makes the directory where it is missing. None of `inputs`, as far as
+    /// they exist, will be replaced.
     ///
     /// # Errors
     /// It cannot be made.
-    pub(crate) fn create(dir: &Path) -> Result<Self> {
+    pub(crate) fn create(dir: &Path, inputs: &[&Path]) -> Result<Self> {
         std::fs::create_dir_all(dir).with_context(|| {
             format!("{}: this directory cannot be made; give another with -o", dir.display())
         })?;
-        Ok(Self { dir: dir.to_owned(), written: Vec::new() })
+        let inputs = inputs.iter().filter_map(|path| path.canonicalize().ok()).collect();
+        Ok(Self { dir: dir.to_owned(), inputs, written: Vec::new() })
     }
 
     /// Where a file of that name will stand.
@@ -48,14 +52,18 @@ impl OutputDir {
     /// Takes a file that is already written.
     ///
     /// # Errors
-    /// What is buffered cannot be written.
+    /// What is buffered cannot be written, or an input has its place.
     pub(crate) fn adopt(&mut self, mut file: AtomicFile) -> Result<()> {
+        let replaced = file.path().canonicalize().ok();
+        if let Some(input) = replaced.filter(|path| self.inputs.contains(path)) {
+            bail!("{} would be replaced by the result; give another directory with -o", input.display());
+        }
         file.flush()?;
         self.written.push(file);
         Ok(())
     }
 
-    /// Puts all files in their places.
+    /// Puts all files in their places, one right after the other.
     ///
     /// # Errors
     /// A place cannot be written.

@@ -12,7 +12,7 @@ use likewise::table::{BurstTable, Counter, CounterColumn, Nanos};
 
 use crate::bytes::{Input, stream_error};
 use crate::error::{Error, ErrorKind, Place, Result, found, printable};
-use crate::paraver::{Pcf, RUNNING, StateInfo};
+use crate::paraver::{EventTypeInfo, Pcf, RUNNING, StateInfo};
 use crate::read::{Apps, Format, ReadOptions, ReadReport, Trace, TraceInfo};
 
 const NEEDED: [&str; 4] = ["task", "thread", "begin_ns", "duration_ns"];
@@ -293,9 +293,19 @@ pub(crate) fn inspect(input: Input, options: &ReadOptions<'_>) -> Result<TraceIn
         row: None,
         report: trace.report,
         states: vec![running],
-        event_types: Vec::new(),
+        event_types: trace.table.counters.iter().map(counter_info).collect(),
         communication_bytes: 0,
     })
+}
+
+/// A column of counts; its number is 0, as the table has none.
+fn counter_info(column: &CounterColumn) -> EventTypeInfo {
+    EventTypeInfo {
+        event_type: 0,
+        label: column.counter.name.clone(),
+        count: column.values.iter().filter(|x| !x.is_nan()).count() as u64,
+        counter: true,
+    }
 }
 
 #[cfg(test)]

@@ -96,6 +96,14 @@ pub fn read_points_table(path: &Path, progress: Option<Progress<'_>>) -> Result<
 /// The bytes do not fill the last row.
 pub fn read_raw_points(path: &Path, dims: usize) -> Result<PointsTable> {
     let whole = Input::open(path)?.read_all()?;
+    if whole.starts_with(MAGIC) {
+        let table = npy(path, whole)?;
+        if table.dims() != dims {
+            let problem = format!("this is .npy with {} columns, not {dims}; leave --dims out", table.dims());
+            return Err(Error::whole(path, ErrorKind::Table(problem)));
+        }
+        return Ok(table);
+    }
     if dims == 0 || whole.len() % (8 * dims) != 0 {
         let problem = format!("{} bytes do not make rows of {dims} f64", whole.len());
         return Err(Error::whole(path, ErrorKind::Table(problem)));

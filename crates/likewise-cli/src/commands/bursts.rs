@@ -3,7 +3,7 @@
 use crate::analysis::{Analysis, Input, Plan, analyse};
 use crate::cli::Common;
 use crate::definition::{Algorithm, Definition, parse_share, read_definition};
-use crate::files::report_data::report_data;
+use crate::files::report_data::{grouped_digits, report_data};
 use crate::files::{bursts_csv, clusters_csv, compat, gnuplot, summary};
 use crate::grouping::{GroupingArgs, Method};
 use crate::label::event_value;
@@ -18,7 +18,7 @@ use likewise::table::{
 };
 use likewise_trace::{Apps, ReadOptions, Trace, legend, read_bursts, write_labelled};
 use rayon::prelude::*;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
@@ -28,6 +28,9 @@ use std::sync::LazyLock;
 /// 5 ms): those under 10 µs, of which a good part is the tracer's own work, as
 /// long as the others hold this share of the computing time.
 const DEFAULT_FILTER: DurationFilter = DurationFilter::KeepTimeBelow(0.999, Nanos(10_000));
+
+/// A burst's own duration.
+const DURATION: Expr = Expr::One(Operand::Duration);
 
 /// Find the computation phases of a trace
 ///
@@ -180,6 +183,21 @@ pub(crate) fn analyse_trace(args: &BurstsArgs, common: &Common) -> Result<(Analy
         add_column(&mut table, metric)?;
     }
     let mut notes = report.warnings;
+    let records = &report.records;
+    common.tell(format_args!(
+        "{} states, {} events, {} communications",
+        grouped_digits(records.states),
+        grouped_digits(records.events),
+        grouped_digits(records.communications)
+    ));
+    for (n, what) in [
+        (records.skipped, "malformed records were skipped"),
+        (records.unknown, "records of no known kind were passed over"),
+    ] {
+        if n > 0 {
+            notes.push(format!("{} {what}.", grouped_digits(n)));
+        }
+    }
     notes.extend(definition.notes.iter().cloned());
     let metrics = match (&args.metrics.metrics[..], &definition.metrics) {
         ([], Some(metrics)) => metrics.clone(),
@@ -200,23 +218,43 @@ pub(crate) fn analyse_trace(args: &BurstsArgs, common: &Common) -> Result<(Analy
     grouping.k_min = grouping.k_min.or(definition.k_min);
     grouping.k_max = grouping.k_max.or(definition.k_max);
     grouping.sample = grouping.sample.or(definition.sample);
+    if let Some(m) = metrics.iter().find(|m| m.name.eq_ignore_ascii_case("duration") && m.expr != DURATION) {
+        bail!("the name '{}' is taken by the burst's own duration; name that metric otherwise", m.name);
+    }
+    let scale = scale(args.metrics.scale, &definition);
     let plan = Plan {
         preparation: Preparation {
             metrics,
             filter: filter(&args.metrics, &definition),
-            scale: scale(args.metrics.scale, &definition),
+            scale,
             pca: args.metrics.pca.map(usize::from).or(definition.pca),
         },
         grouping: &grouping,
         threshold: args.metrics.min_share.or(definition.min_share),
         plots: &definition.plots,
         all_plots: definition.all_plots,
+        settings: json!({
+            "scale": format!("{scale:?}"),
+            "min_share": args.metrics.min_share.or(definition.min_share),
+            "keep_time": args.metrics.keep_time,
+            "seed": grouping.seed,
+            "app": args.reading.app.map(|app| format!("{app:?}")),
+            "burst_events": args.reading.burst_events,
+            "lenient": args.reading.lenient,
+            "definition": args.metrics.definition.as_ref().map(|path| path.display().to_string()),
+        }),
     };
     let last_end = || (0..table.len()).map(|i| table.end(i)).max().unwrap_or_default();
     let end = header.map_or_else(last_end, |header| header.end);
     let input = Input { name: args.trace.display().to_string(), end, table, notes };
-    let analysis = analyse(input, plan, &mut stages, common.progress())
+    let mut analysis = analyse(input, plan, &mut stages, common.progress())
         .with_context(|| args.trace.display().to_string())?;
+    if args.trace == Path::new("-") && !args.writing.no_trace {
+        analysis.notes.push("Standard input cannot be read twice, so there is no labelled trace.".to_owned());
+    }
+    for note in &analysis.notes {
+        common.say(format_args!("note: {note}"));
+    }
     Ok((analysis, stages))
 }
 
@@ -306,7 +344,10 @@ pub(crate) fn write_all<'a>(
 ) -> Result<Done<'a>> {
     let _bar = common.progress().spinner("Writing");
     let dir = args.output.clone().unwrap_or_else(|| PathBuf::from(format!("{}.likewise", stem(&args.trace))));
-    let mut out = OutputDir::create(&dir)?;
+    let beside = ["pcf", "row"].map(|ending| args.trace.with_extension("").with_extension(ending));
+    let plain = ["pcf", "row"].map(|ending| args.trace.with_extension(ending));
+    let inputs: Vec<&Path> = beside.iter().chain(&plain).chain([&args.trace]).map(PathBuf::as_path).collect();
+    let mut out = OutputDir::create(&dir, &inputs)?;
     stages.time("write", || write_tables(analysis, &mut out, &args.writing))?;
     if !args.writing.no_trace && args.trace != Path::new("-") {
         stages.time("write", || write_trace(analysis, args, &mut out))?;
@@ -314,6 +355,9 @@ pub(crate) fn write_all<'a>(
     let data = stages.time("write", || report_data(analysis));
     let data = report::ReportData { timings: stages.for_people(), ..data };
     stages.time("write", || out.write("report.html", |file| Ok(report::write_html(&data, file)?)))?;
+    for (stage, seconds) in stages.for_people() {
+        common.tell(format_args!("{stage}: {seconds:.3} s"));
+    }
     let summary = summary::summary(analysis, &stages);
     out.write("summary.json", |file| Ok(writeln!(file, "{summary:#}")?))?;
     out.commit()?;
@@ -332,7 +376,9 @@ fn write_tables(analysis: &Analysis, out: &mut OutputDir, writing: &WritingArgs)
         TableFormat::Parquet => bail!("built without Parquet"),
     }
     out.write("clusters.csv", |file| Ok(clusters_csv::write(file, analysis)?))?;
-    for (i, plot) in analysis.plots.iter().enumerate() {
+    // The scripts read the CSV.
+    let plots = if writing.format == TableFormat::Csv { &analysis.plots[..] } else { &[] };
+    for (i, plot) in plots.iter().enumerate() {
         let name = if i == 0 { "scatter.gnuplot".to_owned() } else { format!("scatter_{}.gnuplot", i + 1) };
         out.write(&name, |file| Ok(gnuplot::write(file, analysis, plot)?))?;
     }

@@ -75,10 +75,9 @@ impl Likeness {
 
 /// Compares what both label; noise is left out, or one more cluster.
 pub(crate) fn likeness(a: &LabelTable, b: &LabelTable, with_noise: bool) -> Result<Likeness> {
-    let pairs = matched(a, b)?;
-    let matched = pairs.len();
-    let (a, b): (Vec<_>, Vec<_>) =
-        pairs.into_iter().map(|(x, y)| (label(x, with_noise), label(y, with_noise))).unzip();
+    let (a, b): (Vec<_>, Vec<_>) = matched(a, b)?.into_iter().unzip();
+    let matched = a.len();
+    let (a, b) = (cluster_ids(&a, with_noise), cluster_ids(&b, with_noise));
     match (adjusted_rand(&a, &b), mirkin(&a, &b)) {
         (Some(rand), Some(mirkin)) => Ok(Likeness {
             matched,
@@ -91,13 +90,20 @@ pub(crate) fn likeness(a: &LabelTable, b: &LabelTable, with_noise: bool) -> Resu
     }
 }
 
-fn label(label: RowLabel, noise_counts: bool) -> Option<ClusterId> {
-    match label {
-        RowLabel::Cluster(number) if noise_counts => Some(ClusterId::from_index(number as usize)),
-        RowLabel::Cluster(number) => Some(ClusterId::from_index(number as usize - 1)),
-        RowLabel::Noise if noise_counts => Some(ClusterId::from_index(0)),
+/// Clusters numbered without gaps, whatever the file calls them; noise is in
+/// none, or in one of its own.
+fn cluster_ids(labels: &[RowLabel], noise_is_a_cluster: bool) -> Vec<Option<ClusterId>> {
+    // Noise sorts before every number.
+    let name = |label: &RowLabel| match *label {
+        RowLabel::Cluster(number) => Some(Some(number)),
+        RowLabel::Noise if noise_is_a_cluster => Some(None),
         _ => None,
-    }
+    };
+    let mut names: Vec<Option<u32>> = labels.iter().filter_map(name).collect();
+    names.sort_unstable();
+    names.dedup();
+    let id = |label| names.binary_search(&name(label)?).ok().map(ClusterId::from_index);
+    labels.iter().map(id).collect()
 }
 
 /// The labels of each object that is in both.

@@ -56,8 +56,8 @@ pub(crate) fn run(args: &DemoArgs, common: &Common) -> Result<()> {
         with_noise.adjusted_rand,
     );
     analysis.notes.insert(0, verdict.clone());
-    let mut done = write_all(&analysis, &bursts, common, stages)?;
-    done.summary["truth"] = phases.to_json();
+    analysis.truth = Some(phases.to_json());
+    let done = write_all(&analysis, &bursts, common, stages)?;
     common.print(&done.summary, || {
         let open = "Open it in a browser: it needs no network.";
         format!("{}\n{verdict}\n{open}\n", done.text(common))

@@ -69,7 +69,7 @@ pub(crate) fn run(args: &PointsArgs, common: &Common) -> Result<()> {
     let mut grouped = group(points, &one_task, &args.grouping, &mut stages, progress)?;
     let clustering = stages.time("cluster", || std::mem::take(&mut grouped.clustering).ordered_by(|_| 1));
 
-    let mut out = OutputDir::create(&args.output)?;
+    let mut out = OutputDir::create(&args.output, &[&args.table])?;
     let core = grouped.core.as_deref().filter(|_| args.core);
     stages.time("write", || out.write("labels.csv", |file| Ok(write_labels(file, &clustering, core)?)))?;
     let n_noise = clustering.labels.iter().filter(|label| label.is_none()).count();
@@ -102,7 +102,7 @@ fn measure(
         let _bar = common.progress().spinner("Measuring distances");
         stages.time("k_distance", || k_distances(points, k))?
     };
-    let mut out = OutputDir::create(&args.output)?;
+    let mut out = OutputDir::create(&args.output, &[&args.table])?;
     stages.time("write", || {
         out.write("k_distances.csv", |file| {
             file.write_all(b"distance\n")?;

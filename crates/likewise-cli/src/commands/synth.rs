@@ -68,7 +68,7 @@ pub(crate) fn run(args: &SynthArgs, common: &Common) -> Result<()> {
 
 /// Writes the trace and its truth into `dir`.
 pub(crate) fn write_trace(run: &Run, dir: &Path, name: &str) -> Result<()> {
-    let mut out = OutputDir::create(dir)?;
+    let mut out = OutputDir::create(dir, &[])?;
     let file = |ending: &str| likewise_trace::AtomicFile::create(&dir.join(format!("{name}{ending}")));
     let (mut prv, mut pcf, mut row) = (file(".prv")?, file(".pcf")?, file(".row")?);
     let mut truth = likewise_trace::AtomicFile::create(&dir.join("truth.csv"))?;

@@ -93,7 +93,9 @@ fn clusters_info(out: &mut impl Write, analysis: &Analysis) -> std::io::Result<(
     line("Avg. Duration", phases.iter().map(|p| format!("{:.0}", p.duration.mean)).collect())?;
     line("% Total Duration", phases.iter().map(|p| format!("{:.5}", p.share_of_complete)).collect())?;
     for (i, column) in analysis.table.counters.iter().enumerate() {
-        let means = phases.iter().map(|p| format!("{:.0}", p.counters[i].mean));
+        // Counts are whole there; what a definition derives need not be.
+        let decimals = if column.counter.event_type.is_some() { 0 } else { 6 };
+        let means = phases.iter().map(|p| format!("{:.decimals$}", p.counters[i].mean));
         line(&column.counter.name, means.collect())?;
     }
     Ok(())
@@ -108,7 +110,7 @@ fn sequences(out: &mut impl Write, analysis: &Analysis) -> std::io::Result<()> {
     for i in 0..table.len() {
         if i == 0 || thread(i) != thread(i - 1) {
             let end = if i == 0 { "" } else { "\n" };
-            write!(out, "{end}>Thread_{}.{}\n", table.task[i], table.thread[i])?;
+            writeln!(out, "{end}>Thread_{}.{}", table.task[i], table.thread[i])?;
             separator = "";
         }
         let value = event_value(analysis.labels[i]);

@@ -9,7 +9,9 @@ use std::io::{self, Write};
 const SHOWN: usize = 20;
 
 /// The plots of the definition, or else the first two metrics.
-pub(crate) fn plots(analysis: &Analysis, wanted: &[Plot], every_pair: bool) -> Vec<Plot> {
+///
+/// The second list says which of the definition's name what is not there.
+pub(crate) fn plots(analysis: &Analysis, wanted: &[Plot], every_pair: bool) -> (Vec<Plot>, Vec<String>) {
     let axis = |metric: &Metric| Axis {
         metric: metric.name.clone(),
         title: metric.name.clone(),
@@ -17,7 +19,22 @@ pub(crate) fn plots(analysis: &Analysis, wanted: &[Plot], every_pair: bool) -> V
         max: None,
     };
     let pair = |x: &Metric, y: &Metric| Plot { x: axis(x), y: Some(axis(y)), z: None, raw: true };
-    let mut plots = wanted.to_vec();
+    let known = |axis: &Axis| {
+        let name = axis.metric.as_str();
+        is_duration(name)
+            || analysis.metrics.iter().any(|m| m.name == name)
+            || analysis.table.counters.iter().any(|c| c.counter.name == name)
+    };
+    let (mut plots, mut unknown) = (Vec::new(), Vec::new());
+    for plot in wanted {
+        let axes = [Some(&plot.x), plot.y.as_ref(), plot.z.as_ref()];
+        match axes.into_iter().flatten().find(|axis| !known(axis)) {
+            Some(axis) => {
+                unknown.push(format!("No plot of '{}': there is no such metric or counter.", axis.metric))
+            }
+            None => plots.push(plot.clone()),
+        }
+    }
     if every_pair {
         let metrics = &analysis.metrics;
         let pairs = (0..metrics.len()).flat_map(|i| (i + 1..metrics.len()).map(move |j| (i, j)));
@@ -27,7 +44,11 @@ pub(crate) fn plots(analysis: &Analysis, wanted: &[Plot], every_pair: bool) -> V
         let [x, y] = analysis.axes();
         plots.push(pair(x, y));
     }
-    plots
+    (plots, unknown)
+}
+
+fn is_duration(name: &str) -> bool {
+    name.eq_ignore_ascii_case("duration")
 }
 
 /// Draws from `bursts.csv` on the screen, or with
@@ -53,7 +74,7 @@ pub(crate) fn write(out: &mut impl Write, analysis: &Analysis, plot: &Plot) -> i
     let column = |axis: &Axis| {
         let raw = plot.raw || analysis.metrics.iter().all(|m| m.name != axis.metric);
         let name = match axis.metric.as_str() {
-            duration if duration.eq_ignore_ascii_case("duration") => "duration_ns".to_owned(),
+            name if raw && is_duration(name) => "duration_ns".to_owned(),
             name if raw => name.to_owned(),
             name => format!("n_{name}"),
         };

@@ -2,7 +2,7 @@
 
 use crate::analysis::Analysis;
 use crate::label::{FILTERED_DURATION, FILTERED_RANGE, FILTERED_THRESHOLD, MISSING, NOISE};
-use crate::report::{KDistance, PhaseRow, ReportData, ReportMetric};
+use crate::report::{KDistance, PhaseRow, ReportData, ReportMetric, group};
 use likewise::bursts::PhaseStats;
 use likewise::table::{Metric, Nanos};
 use std::borrow::Cow;
@@ -57,15 +57,7 @@ fn percent(share: f64) -> String {
 
 /// A number with its thousands apart.
 pub(crate) fn grouped_digits(n: u64) -> String {
-    let digits = n.to_string();
-    let mut text = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
+    group(n as usize)
 }
 
 fn facts(analysis: &Analysis) -> Vec<(String, String)> {
@@ -188,7 +180,7 @@ fn phase_row(phase: &PhaseStats) -> PhaseRow {
         total: phase.total,
         mean: Nanos(phase.duration.mean.round() as u64),
         share: phase.share,
-        imbalance: phase.cluster.map(|_| 1.0 + phase.imbalance),
+        imbalance: phase.cluster.map(|_| phase.imbalance),
         counters: Vec::new(),
     }
 }

@@ -1,6 +1,7 @@
 //! `summary.json`: the analysis for programs.
 
 use crate::analysis::Analysis;
+use crate::label::FILTERED_THRESHOLD;
 use crate::stages::{Stages, peak_memory};
 use likewise::table::BurstClass;
 use serde_json::{Value, json};
@@ -19,6 +20,9 @@ pub(crate) fn summary(analysis: &Analysis, stages: &Stages) -> Value {
         .collect();
     let mut parameters = analysis.grouped.to_json();
     parameters["metrics"] = metrics.into();
+    if let (Some(parameters), Some(settings)) = (parameters.as_object_mut(), analysis.settings.as_object()) {
+        parameters.extend(settings.clone());
+    }
     parameters["min_duration_ns"] = prepared.min_duration.0.into();
     if let Some(pca) = &prepared.pca {
         parameters["pca_explained_variance"] = json!(pca.explained);
@@ -34,6 +38,7 @@ pub(crate) fn summary(analysis: &Analysis, stages: &Stages) -> Value {
         "clustered": prepared.complete.len(),
         "filtered_duration": class(BurstClass::FilteredDuration),
         "filtered_range": class(BurstClass::FilteredRange),
+        "filtered_threshold": analysis.labels.iter().filter(|&&label| label == FILTERED_THRESHOLD).count(),
         "missing": class(BurstClass::Missing),
         "clusters": analysis.clustering.n_clusters,
         "noise": analysis.stats.last().map_or(0, |noise| noise.instances),
@@ -45,6 +50,7 @@ pub(crate) fn summary(analysis: &Analysis, stages: &Stages) -> Value {
         "tasks": distinct_tasks(analysis),
         "counters": analysis.table.counters.iter().map(|c| c.counter.name.as_str()).collect::<Vec<_>>(),
         "notes": analysis.notes,
+        "truth": analysis.truth,
         "timings": stages.to_json(),
         "peak_memory_bytes": peak_memory(),
     })

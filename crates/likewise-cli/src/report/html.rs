@@ -240,7 +240,7 @@ fn notes(data: &ReportData<'_>, kept: usize, n_metrics: usize) -> Vec<String> {
 }
 
 /// `1,234,567`.
-pub(super) fn group(n: usize) -> String {
+pub(crate) fn group(n: usize) -> String {
     let digits = n.to_string();
     let mut out = String::new();
     for (i, c) in digits.chars().enumerate() {

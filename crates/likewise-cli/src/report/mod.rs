@@ -20,6 +20,7 @@ use std::io;
 
 use likewise::table::Nanos;
 
+pub(crate) use html::group;
 pub use html::write_html;
 pub use select::MAX_BURSTS;
 pub use terminal::terminal;
@@ -110,7 +111,7 @@ pub struct PhaseRow {
     pub mean: Nanos,
     /// Their share of the computing time, from 0 to 1.
     pub share: f64,
-    /// Longest time of a task over the mean time of the tasks (1 is
+    /// Longest time of a task over the mean time of the tasks, less 1 (0 is
     /// balanced), where it has a meaning.
     pub imbalance: Option<f64>,
     /// Mean and coefficient of variation (a ratio) of each counter, in the

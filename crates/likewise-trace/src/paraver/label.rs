@@ -5,7 +5,6 @@ mod minimal;
 mod names;
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -102,9 +101,6 @@ pub fn write_labelled(
     let mut files = vec![prv, filled(&with("pcf"), &pcf)?];
     if let Some(row) = row {
         files.push(filled(&with("row"), &row)?);
-    } else {
-        // One of an earlier run would name other threads.
-        let _ = fs::remove_file(with("row"));
     }
     Ok(files)
 }

@@ -88,13 +88,14 @@ impl Folding {
             self.current.resize(slot + 1, None);
         }
         let (at, pieces) = match self.current[slot] {
+            // Given up; must come first, for its place is no fold of this thread.
+            Some((_, usize::MAX)) => return None,
             Some((at, pieces)) if self.folds[at].1.last <= time => (at, pieces),
             Some((_, MAX_PIECES)) => {
                 self.scrambled.push(slot);
                 self.current[slot] = Some((0, usize::MAX));
                 return None;
             }
-            Some((_, usize::MAX)) => return None,
             before => {
                 self.folds.push((slot, Fold::new(time)));
                 (self.folds.len() - 1, before.map_or(0, |(_, pieces)| pieces) + 1)

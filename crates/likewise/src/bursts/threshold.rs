@@ -10,8 +10,6 @@ pub struct Threshold {
     pub clustering: Clustering,
     /// The members of the others, ascending.
     pub dropped: Vec<u32>,
-    /// How many clusters were left out.
-    pub n_dropped: usize,
 }
 
 /// Leaves out every cluster that holds less than `min_share` (0 to 1) of the
@@ -50,8 +48,7 @@ pub fn filter_clusters(
     let labels: Vec<Option<ClusterId>> = clustering.labels.iter().map(|l| places[(*l)?.index()]).collect();
     let was_dropped = |&i: &u32| clustering.labels[i as usize].is_some() && labels[i as usize].is_none();
     let dropped = (0..labels.len() as u32).filter(was_dropped).collect();
-    let n_dropped = clustering.n_clusters - n_clusters;
-    Threshold { clustering: Clustering { labels, n_clusters }, dropped, n_dropped }
+    Threshold { clustering: Clustering { labels, n_clusters }, dropped }
 }
 
 #[cfg(test)]
@@ -65,12 +62,12 @@ mod tests {
         // Of 100 in clusters: 60, 10 and 30; noise of 900 does not count.
         let filter = |share| filter_clusters(&clustering, [60, 4, 900, 30, 6].into_iter(), share);
         assert_eq!(filter(0.0).clustering, clustering);
-        assert_eq!(filter(0.1).n_dropped, 0, "just the share stays");
+        assert!(filter(0.1).dropped.is_empty(), "just the share stays");
         let found = filter(0.11);
         assert_eq!(
             found.clustering,
             Clustering { labels: vec![id(0), None, None, id(1), None], n_clusters: 2 }
         );
-        assert_eq!((found.dropped, found.n_dropped), (vec![1, 4], 1));
+        assert_eq!(found.dropped, [1, 4]);
     }
 }

@@ -12,9 +12,9 @@ function phaseColumns({ phases, phase_columns: counters }) {
   if (phases.some((p) => p.imbalance !== null)) {
     columns.push({
       name: "Imbalance",
-      title: "Longest time of a task over the mean of the tasks; 1 is balanced",
+      title: "How much longer the slowest task takes than the mean of the tasks; 0 % is balanced",
       value: (p) => p.imbalance ?? NaN,
-      text: (p) => (p.imbalance === null ? "–" : p.imbalance.toFixed(2)),
+      text: (p) => (p.imbalance === null ? "–" : `${(100 * p.imbalance).toFixed(1)} %`),
     });
   }
   counters.forEach((name, c) => {

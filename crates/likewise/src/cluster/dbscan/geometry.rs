@@ -6,6 +6,8 @@
 //! exactly as the point tests would, and the labels equal those of a program
 //! that looks at every pair.
 
+#![expect(clippy::needless_range_loop, reason = "one index runs through several arrays at once")]
+
 /// The tight box around some points.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Aabb<const D: usize> {

@@ -1,5 +1,7 @@
 //! Groups as cells of a regular grid, for up to three dimensions.
 
+#![expect(clippy::needless_range_loop, reason = "one index runs through several arrays at once")]
+
 use super::DbscanParams;
 use super::geometry::{Aabb, max2, min2};
 use super::groups::{Cores, Groups, Index};
@@ -51,8 +53,7 @@ impl<const D: usize> Frame<D> {
         for k in (0..D).rev() {
             stride[k] = n_keys as u32;
             let cells = (around.hi[k] - around.lo[k]) * per_side;
-            // Written so that NaN and infinity fail too.
-            if !(cells < f64::from(1u32 << 31)) {
+            if cells.is_nan() || cells >= f64::from(1u32 << 31) {
                 return None;
             }
             // Two empty cells on either side keep rows from running into each other.

@@ -125,10 +125,12 @@ fn by_tree<const D: usize>(points: Points<'_>, params: &DbscanParams) -> Dbscan 
     groups::cluster(&input, &groups, &tree, params)
 }
 
-/// Whether groups hold so few points that they are not worth having.
+/// Whether groups hold so few points that they are not worth having: seen
+/// from a point, so that one tight phase among much noise counts in full.
 fn stands_alone<const D: usize>(groups: &groups::Groups<D>, params: &DbscanParams) -> bool {
-    const FEW: usize = 3;
-    groups.len() * FEW > groups.points.len() && params.eps() < sparse::MAX_EPS
+    const FEW: usize = 4;
+    let squares: usize = (0..groups.len()).map(|g| groups.size(g) * groups.size(g)).sum();
+    squares < FEW * groups.points.len() && params.eps() < sparse::MAX_EPS
 }
 
 /// The points as rows of `D` coordinates; missing dimensions are 0, which

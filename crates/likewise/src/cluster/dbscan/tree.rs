@@ -25,9 +25,8 @@ struct Node<const D: usize> {
     around: Aabb<D>,
     /// Nodes in its subtree, itself included; a leaf has 1.
     size: u32,
-    /// Its leaves are `first_leaf..end_leaf`.
+    /// The first of its leaves.
     first_leaf: u32,
-    end_leaf: u32,
     /// The component of all its leaves, [`MIXED`] or [`NO_CORE`].
     component: AtomicU32,
 }
@@ -168,7 +167,7 @@ fn leaf<const D: usize>(around: Aabb<D>, n_points: usize) -> (Node<D>, u32) {
 }
 
 fn inner<const D: usize>(around: Aabb<D>) -> (Node<D>, u32) {
-    (Node { around, size: 0, first_leaf: 0, end_leaf: 0, component: AtomicU32::new(MIXED) }, 0)
+    (Node { around, size: 0, first_leaf: 0, component: AtomicU32::new(MIXED) }, 0)
 }
 
 fn tight<const D: usize>(entries: &[Entry<D>]) -> Aabb<D> {
@@ -213,12 +212,6 @@ fn number_leaves<const D: usize>(
             start.push(end);
             boxes.push(node.around);
         }
-    }
-    // A subtree ends where the next one begins.
-    let n_leaves = boxes.len() as u32;
-    for i in 0..nodes.len() {
-        let after = i + nodes[i].0.size as usize;
-        nodes[i].0.end_leaf = nodes.get(after).map_or(n_leaves, |next| next.0.first_leaf);
     }
 }
 

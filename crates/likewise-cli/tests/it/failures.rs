@@ -1,0 +1,145 @@
+//! Bad input and bad outputs: what is said, and that nothing is half-written.
+
+use crate::support::*;
+use std::path::Path;
+
+const HEADER: &str = "#Paraver (01/01/2026 at 00:00):1000_ns:1(2):1:2(1:1,1:1),0\n";
+
+fn fails(trace: &Path, what: &[&str]) {
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().join("out");
+    let call = likewise(&["bursts", text(trace), "-o", text(&out)]);
+    assert_eq!(call.code, 1, "{}", call.stderr);
+    for part in what {
+        assert!(call.stderr.contains(part), "'{part}' is not in: {}", call.stderr);
+    }
+    assert!(call.stdout.is_empty(), "{}", call.stdout);
+    assert!(!out.exists() || names(&out).is_empty(), "something was written");
+}
+
+#[test]
+fn broken_traces_are_named_with_file_line_and_what_was_expected() {
+    let dir = tempfile::tempdir().unwrap();
+    let trace = dir.path().join("bad.prv");
+    let cases: [(&str, &[&str]); 7] = [
+        ("", &["bad.prv", "empty"]),
+        ("hello\n", &["bad.prv", "#Paraver"]),
+        ("#Paraver (01/01/2026 at 00:00):zero_ns:1(2):1:2(1:1,1:1)\n", &["bad.prv:1", "header"]),
+        ("1:1:1:1:1:0:x:1\n", &["bad.prv:2", "'x'", "number"]),
+        ("1:1:1:3:1:0:10:1\n", &["bad.prv:2", "1.3.1", "header"]),
+        ("1:1:1:1:1:10:5:1\n", &["bad.prv:2", "backwards"]),
+        ("1:1:1:1:1:0:10:1\n1:1:1:1:1:20", &["bad.prv:3"]),
+    ];
+    for (i, (body, what)) in cases.into_iter().enumerate() {
+        let header = if i < 3 { "" } else { HEADER };
+        std::fs::write(&trace, format!("{header}{body}")).unwrap();
+        fails(&trace, what);
+    }
+}
+
+#[test]
+fn lenient_goes_on_and_says_how_many_were_skipped() {
+    let dir = tempfile::tempdir().unwrap();
+    let trace = dir.path().join("bad.prv");
+    let mut body = String::from(HEADER);
+    for i in 0..40 {
+        body += &format!(
+            "1:1:1:1:1:{}:{}:1\n2:1:1:1:1:{}:42000050:{}\n",
+            i * 20,
+            i * 20 + 15,
+            i * 20 + 15,
+            1000 + i % 3
+        );
+    }
+    body += "1:1:1:1:1:oops:1\n";
+    std::fs::write(&trace, body).unwrap();
+    fails(&trace, &["bad.prv:82"]);
+    let out = dir.path().join("out");
+    let call = succeeds(&[
+        "bursts",
+        text(&trace),
+        "--lenient",
+        "--eps",
+        "0.1",
+        "--min-points",
+        "3",
+        "-o",
+        text(&out),
+    ]);
+    assert!(call.stdout.contains("phase"), "{}", call.stdout);
+    let notes = summary(&out)["notes"].to_string();
+    assert!(notes.contains("skipped"), "{notes}");
+    assert_eq!(summary(&out)["bursts"], 40);
+}
+
+#[test]
+fn one_burst_and_equal_bursts_are_no_failure() {
+    let dir = tempfile::tempdir().unwrap();
+    let trace = dir.path().join("t.csv");
+    let out = dir.path().join("out");
+    std::fs::write(&trace, "task,thread,begin_ns,duration_ns,A\n1,1,0,20000,5\n").unwrap();
+    succeeds(&["bursts", text(&trace), "--eps", "0.1", "-q", "-o", text(&out)]);
+    assert_eq!((summary(&out)["clusters"].as_u64(), summary(&out)["noise"].as_u64()), (Some(0), Some(1)));
+    let rows: String = (0..50).map(|i| format!("1,1,{},20000,5\n", i * 30_000)).collect();
+    std::fs::write(&trace, format!("task,thread,begin_ns,duration_ns,A\n{rows}")).unwrap();
+    succeeds(&["bursts", text(&trace), "--eps", "0.1", "-q", "-o", text(&out)]);
+    assert_eq!(summary(&out)["clusters"], 1);
+}
+
+#[test]
+fn a_damaged_gzip_says_so() {
+    let dir = tempfile::tempdir().unwrap();
+    let trace = synth(dir.path(), 500);
+    let status = std::process::Command::new("gzip").arg(&trace).status().unwrap();
+    assert!(status.success());
+    let packed = dir.path().join("synth.prv.gz");
+    let bytes = std::fs::read(&packed).unwrap();
+    std::fs::write(&packed, &bytes[..bytes.len() / 2]).unwrap();
+    fails(&packed, &["synth.prv.gz", "gzip", "early"]);
+}
+
+#[test]
+fn missing_files_and_unwritable_places_are_named() {
+    fails(Path::new("/no/such/trace.prv"), &["/no/such/trace.prv", "cannot be read"]);
+    let dir = tempfile::tempdir().unwrap();
+    let trace = synth(dir.path(), 500);
+    let call = likewise(&["bursts", text(&trace), "-o", "/proc/nowhere"]);
+    assert_eq!(call.code, 1);
+    assert!(call.stderr.contains("/proc/nowhere"), "{}", call.stderr);
+}
+
+#[test]
+fn an_unknown_counter_lists_what_there_is() {
+    let dir = tempfile::tempdir().unwrap();
+    let trace = synth(dir.path(), 500);
+    let call = likewise(&["bursts", text(&trace), "-m", "PAPI_TOT_INZ", "-o", text(&dir.path().join("out"))]);
+    assert_eq!(call.code, 1);
+    assert!(call.stderr.contains("PAPI_TOT_INS"), "{}", call.stderr);
+}
+
+#[test]
+fn a_wrong_command_line_exits_with_two() {
+    assert_eq!(likewise(&["bursts"]).code, 2);
+    assert_eq!(likewise(&["bursts", "x.prv", "--keep-time", "nine"]).code, 2);
+    assert_eq!(likewise(&["--help"]).code, 0);
+}
+
+/// Every file appears, or none: a disk that fills up while writing.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_leaves_nothing_half_written() {
+    let dir = tempfile::tempdir().unwrap();
+    let trace = synth(dir.path(), 3_000);
+    let out = dir.path().join("out");
+    // The largest file may have 300 blocks; the labelled trace needs more.
+    let script = format!(
+        "ulimit -f 300; trap '' XFSZ; exec {} bursts {} -q -o {}",
+        env!("CARGO_BIN_EXE_likewise"),
+        trace.display(),
+        out.display()
+    );
+    let call = finish(std::process::Command::new("bash").args(["-c", &script]).output().unwrap());
+    assert_eq!(call.code, 1, "{}", call.stderr);
+    assert!(call.stderr.contains("cannot be written"), "{}", call.stderr);
+    assert_eq!(names(&out), Vec::<String>::new());
+}

@@ -1,0 +1,6 @@
+//! The program as a user calls it: files in, files out, exit codes.
+
+mod bursts;
+mod failures;
+mod points;
+mod support;

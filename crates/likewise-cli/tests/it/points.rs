@@ -1,0 +1,58 @@
+//! `likewise points`.
+
+use crate::support::*;
+
+#[test]
+fn csv_and_raw_numbers_give_the_same_labels() {
+    let dir = tempfile::tempdir().unwrap();
+    let rows: Vec<[f64; 2]> =
+        (0..400).map(|i| [f64::from(i % 2) + 0.001 * f64::from(i % 7), 0.002 * f64::from(i % 5)]).collect();
+    let csv: String = rows.iter().map(|[x, y]| format!("{x},{y}\n")).collect();
+    std::fs::write(dir.path().join("t.csv"), format!("x,y\n{csv}")).unwrap();
+    let raw: Vec<u8> = rows.iter().flatten().flat_map(|x| x.to_le_bytes()).collect();
+    std::fs::write(dir.path().join("t.f64"), raw).unwrap();
+    let labels = |table: &str, more: &[&str]| {
+        let (table, out) = (dir.path().join(table), dir.path().join("out"));
+        let args = ["points", text(&table), "--eps", "0.1", "-q", "-o", text(&out)];
+        succeeds(&[&args[..], more].concat());
+        assert_eq!(summary(&out)["clusters"], 2);
+        read(&out, "labels.csv")
+    };
+    let from_csv = labels("t.csv", &[]);
+    assert_eq!(from_csv.lines().take(3).collect::<Vec<_>>(), ["cluster", "1", "2"]);
+    assert_eq!(from_csv, labels("t.f64", &["--dims", "2"]));
+}
+
+#[test]
+fn a_bad_number_is_named_with_its_place() {
+    let dir = tempfile::tempdir().unwrap();
+    let table = dir.path().join("t.csv");
+    for (cell, what) in [("inf", "finite"), ("abc", "number"), ("NaN", "")] {
+        std::fs::write(&table, format!("x,y\n1,2\n3,{cell}\n")).unwrap();
+        let out = dir.path().join("out");
+        let call = likewise(&["points", text(&table), "--eps", "0.1", "-o", text(&out)]);
+        assert_eq!(call.code, 1, "{cell}");
+        let place = call.stderr.contains("t.csv:3") || call.stderr.contains("row 1");
+        assert!(place && call.stderr.contains(what), "{cell}: {}", call.stderr);
+        assert!(!out.join("labels.csv").exists());
+    }
+}
+
+#[test]
+fn parameters_that_make_no_sense_are_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let table = dir.path().join("t.csv");
+    std::fs::write(&table, "1,2\n3,4\n").unwrap();
+    for (args, what) in [
+        (["--eps", "0"], "eps is 0"),
+        (["--eps", "-1"], "eps is -1"),
+        (["--eps", "nan"], "eps is NaN"),
+        (["--min-points", "0"], "min-points is 0"),
+    ] {
+        let out = dir.path().join("out");
+        let eps: &[&str] = if args[0] == "--eps" { &[] } else { &["--eps", "1"] };
+        let call = likewise(&[&["points", text(&table), "-o", text(&out)], &args[..], eps].concat());
+        assert_eq!(call.code, 1, "{args:?}");
+        assert!(call.stderr.contains(what), "{args:?}: {}", call.stderr);
+    }
+}

@@ -1,0 +1,76 @@
+//! Calling the program.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// What a call said and how it ended.
+pub(crate) struct Call {
+    pub(crate) code: i32,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+pub(crate) fn likewise(args: &[&str]) -> Call {
+    finish(command(args).output().expect("the program starts"))
+}
+
+pub(crate) fn command(args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_likewise"));
+    command.args(args).env_remove("NO_COLOR").env("COLUMNS", "100");
+    command
+}
+
+pub(crate) fn finish(output: Output) -> Call {
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("output is UTF-8");
+    Call {
+        code: output.status.code().expect("it ended by itself"),
+        stdout: text(output.stdout),
+        stderr: text(output.stderr),
+    }
+}
+
+/// Calls the program and wants it to succeed.
+pub(crate) fn succeeds(args: &[&str]) -> Call {
+    let call = likewise(args);
+    assert_eq!(call.code, 0, "{args:?}: {}", call.stderr);
+    call
+}
+
+/// A made-up trace of 4 tasks in `dir`; the path of its `.prv`.
+pub(crate) fn synth(dir: &Path, bursts: u32) -> PathBuf {
+    let bursts = bursts.to_string();
+    succeeds(&["synth", "--tasks", "4", "--bursts", &bursts, "--seed", "3", "-q", "-o", text(dir)]);
+    dir.join("synth.prv")
+}
+
+pub(crate) fn text(path: &Path) -> &str {
+    path.to_str().expect("a path in UTF-8")
+}
+
+pub(crate) fn read(dir: &Path, name: &str) -> String {
+    std::fs::read_to_string(dir.join(name)).unwrap_or_else(|e| panic!("{name}: {e}"))
+}
+
+pub(crate) fn summary(dir: &Path) -> serde_json::Value {
+    serde_json::from_str(&read(dir, "summary.json")).expect("JSON")
+}
+
+/// The shared real traces, or why the test is skipped.
+pub(crate) fn shared_data() -> Option<PathBuf> {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let found = here.ancestors().map(|a| a.join("shared/data")).find(|p| p.is_dir());
+    if found.is_none() {
+        println!("skipped: no folder shared/data beside or above {}", here.display());
+    }
+    found
+}
+
+/// Names of what is in a folder, hidden files too.
+pub(crate) fn names(dir: &Path) -> Vec<String> {
+    let mut names: Vec<String> = std::fs::read_dir(dir)
+        .expect("a folder")
+        .map(|entry| entry.expect("an entry").file_name().into_string().expect("UTF-8"))
+        .collect();
+    names.sort();
+    names
+}
