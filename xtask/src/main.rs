@@ -6,7 +6,7 @@
 mod need;
 
 use anyhow::{Context, Result, bail, ensure};
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{Parser, Subcommand};
 use need::{chromium, node_modules, python};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -120,7 +120,8 @@ fn dist(dir: &Path) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::Cli;
+    use clap::CommandFactory;
 
     #[test]
     fn the_command_line_is_consistent() {

@@ -25,7 +25,7 @@ fn broken_traces_are_named_with_file_line_and_what_was_expected() {
         ("", &["bad.prv", "empty"]),
         ("hello\n", &["bad.prv", "#Paraver"]),
         ("#Paraver (01/01/2026 at 00:00):zero_ns:1(2):1:2(1:1,1:1)\n", &["bad.prv:1", "header"]),
-        ("1:1:1:1:1:0:x:1\n", &["bad.prv:2", "'x'", "number"]),
+        ("1:1:1:1:1:0:x:1\n", &["bad.prv:2", "expected an end time", "'x'"]),
         ("1:1:1:3:1:0:10:1\n", &["bad.prv:2", "1.3.1", "header"]),
         ("1:1:1:1:1:10:5:1\n", &["bad.prv:2", "backwards"]),
         ("1:1:1:1:1:0:10:1\n1:1:1:1:1:20", &["bad.prv:3"]),

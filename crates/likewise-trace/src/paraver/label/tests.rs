@@ -1,3 +1,5 @@
+use std::fs;
+
 use super::*;
 use crate::paraver::header::TimeUnit;
 use crate::read::{ReadOptions, read_bursts};
