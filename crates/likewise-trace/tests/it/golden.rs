@@ -88,7 +88,9 @@ fn a_labelled_trace_gives_the_same_bursts_back() {
         let before = read_bursts(&input, &ReadOptions::default()).unwrap().table;
         let values = values_of(&before);
         let legend = legend(4, |_| [9, 9, 9]);
-        write_labelled(&input, &dir.path().join("out"), &before, &values, &legend, false).unwrap();
+        let files =
+            write_labelled(&input, &dir.path().join("out"), &before, &values, &legend, false).unwrap();
+        files.into_iter().for_each(|file| file.commit().unwrap());
         let out = dir.path().join("out.prv");
         let after = read_bursts(&out, &ReadOptions::default()).unwrap();
         assert_eq!(format!("{:?}", after.table), format!("{before:?}"), "{name}");
