@@ -130,7 +130,7 @@ function makeTable(app) {
   }
   const notes = ["Click a column to sort by it, a row to keep its phase highlighted."];
   if (meta.phase_columns.length) notes.push("Counters: mean per burst ± coefficient of variation.");
-  if (columns.some((c) => c.name === "Imbalance")) notes.push("Imbalance: longest time of a task over the mean of the tasks; 1 is balanced.");
+  if (columns.some((c) => c.name === "Imbalance")) notes.push("Imbalance: longest time of a task over the mean of the tasks, less 1; 0 % is balanced.");
   if (meta.labels.some((l) => l.variant)) notes.push("Colours come in ten hues; phases 11–20 have them lighter, 21–30 darker, then they repeat.");
   document.getElementById("phases-caption").textContent = notes.join(" ");
 
