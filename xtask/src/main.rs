@@ -44,9 +44,8 @@ fn main() -> Result<()> {
     std::env::set_current_dir(root()).context("the project's folder")?;
     match Cli::parse().task {
         Task::Test { quick } => test(quick),
-        Task::Bench { args } => {
-            run(Command::new(python("bench/requirements.txt")?).arg("bench/run.py").args(args))
-        }
+        // It makes a Python environment of its own.
+        Task::Bench { args } => run(Command::new("python3").arg("bench/run.py").args(args)),
         Task::Dist { dir } => dist(&dir),
     }
 }

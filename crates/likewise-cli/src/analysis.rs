@@ -22,9 +22,8 @@ pub(crate) struct Analysis {
     pub(crate) table: BurstTable,
     pub(crate) metrics: Vec<Metric>,
     pub(crate) prepared: Prepared,
+    /// Its clustering labels the complete bursts, by descending total time.
     pub(crate) grouped: Grouped,
-    /// Labels of the complete bursts; clusters by descending total time.
-    pub(crate) clustering: Clustering,
     /// The label of every burst, as in [`crate::label`].
     pub(crate) labels: Vec<u32>,
     /// Each cluster, then the noise.
@@ -81,7 +80,7 @@ pub(crate) fn analyse(
     let mut grouped = group(points, &tasks, plan.grouping, stages, progress)?;
     drop(tasks);
 
-    let (clustering, dropped, labels, stats) = stages.time("cluster", || {
+    let (dropped, labels, stats) = stages.time("cluster", || {
         let durations = || prepared.complete.iter().map(|&i| table.duration[i as usize].0);
         let duration = |i: usize| table.duration[prepared.complete[i] as usize].0;
         let mut clustering = std::mem::take(&mut grouped.clustering).ordered_by(duration);
@@ -92,7 +91,8 @@ pub(crate) fn analyse(
         }
         let labels = burst_labels(&prepared, &clustering, &dropped);
         let stats = stats_without(&table, &prepared, &clustering, &dropped);
-        (clustering, dropped, labels, stats)
+        grouped.clustering = clustering;
+        (dropped, labels, stats)
     });
     if !dropped.is_empty() {
         notes.push(format!(
@@ -112,7 +112,6 @@ pub(crate) fn analyse(
         metrics,
         prepared,
         grouped,
-        clustering,
         labels,
         stats,
         rows,

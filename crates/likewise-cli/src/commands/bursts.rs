@@ -393,7 +393,7 @@ fn write_tables(analysis: &Analysis, out: &mut OutputDir, writing: &WritingArgs)
 /// The input with the phase of every burst, as `DIR/NAME.prv`, `.pcf`, `.row`.
 fn write_trace(analysis: &Analysis, args: &BurstsArgs, out: &mut OutputDir) -> Result<()> {
     let values: Vec<u32> = analysis.labels.par_iter().map(|&label| event_value(label)).collect();
-    let legend = legend(analysis.clustering.n_clusters as u32, report::trace_colour);
+    let legend = legend(analysis.grouped.clustering.n_clusters as u32, report::trace_colour);
     let stem = out.path(&stem(&args.trace));
     let files = write_labelled(&args.trace, &stem, &analysis.table, &values, &legend, args.reading.lenient)?;
     files.into_iter().try_for_each(|file| out.adopt(file))

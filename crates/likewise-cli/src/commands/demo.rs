@@ -51,7 +51,7 @@ pub(crate) fn run(args: &DemoArgs, common: &Common) -> Result<()> {
         "The run was made up with {} phases; {} were found. Adjusted Rand index against the truth: \
          {:.4} over the bursts that are in a phase in both, {:.4} with noise as one more group (1 is perfect).",
         run.n_clusters(),
-        analysis.clustering.n_clusters,
+        analysis.grouped.clustering.n_clusters,
         phases.adjusted_rand,
         with_noise.adjusted_rand,
     );

@@ -67,11 +67,12 @@ pub(crate) fn run(args: &PointsArgs, common: &Common) -> Result<()> {
     }
     let one_task = vec![(); points.len()];
     let mut grouped = group(points, &one_task, &args.grouping, &mut stages, progress)?;
-    let clustering = stages.time("cluster", || std::mem::take(&mut grouped.clustering).ordered_by(|_| 1));
+    grouped.clustering = stages.time("cluster", || std::mem::take(&mut grouped.clustering).ordered_by(|_| 1));
+    let clustering = &grouped.clustering;
 
     let mut out = OutputDir::create(&args.output, &[&args.table])?;
     let core = grouped.core.as_deref().filter(|_| args.core);
-    stages.time("write", || out.write("labels.csv", |file| Ok(write_labels(file, &clustering, core)?)))?;
+    stages.time("write", || out.write("labels.csv", |file| Ok(write_labels(file, clustering, core)?)))?;
     let n_noise = clustering.labels.iter().filter(|label| label.is_none()).count();
     let summary = json!({
         "version": env!("CARGO_PKG_VERSION"),
@@ -87,7 +88,7 @@ pub(crate) fn run(args: &PointsArgs, common: &Common) -> Result<()> {
     });
     out.write("summary.json", |file| Ok(writeln!(file, "{summary:#}")?))?;
     out.commit()?;
-    common.print(&summary, || text(&grouped, &clustering, n_noise, args))
+    common.print(&summary, || text(&grouped, n_noise, args))
 }
 
 /// The k-distances alone, and the eps at the knee of their curve.
@@ -149,7 +150,8 @@ fn write_labels(out: &mut impl Write, clustering: &Clustering, core: Option<&[bo
     })
 }
 
-fn text(grouped: &Grouped, clustering: &Clustering, n_noise: usize, args: &PointsArgs) -> String {
+fn text(grouped: &Grouped, n_noise: usize, args: &PointsArgs) -> String {
+    let clustering = &grouped.clustering;
     let n = clustering.labels.len();
     let how = match grouped.eps {
         Some(eps) if grouped.eps_is_suggested => {

@@ -137,7 +137,7 @@ fn gnuplot(out: &mut impl Write, analysis: &Analysis, data_name: &str) -> std::i
     )?;
     let of = |id: u32| format!("using ((${id_at} == {id}) ? ${x_at} : NaN):{y_at}");
     write!(out, "plot '{}' {} title \"NOISE\" with points", data_name.replace('\'', "''"), of(5))?;
-    for id in 1..=analysis.clustering.n_clusters as u32 {
+    for id in 1..=analysis.grouped.clustering.n_clusters as u32 {
         write!(out, ", \\\n  '' {} title \"Cluster {id}\" with points", of(id + 5))?;
     }
     writeln!(out)

@@ -86,7 +86,7 @@ pub(crate) fn write(out: &mut impl Write, analysis: &Analysis, plot: &Plot) -> i
     }
     let of = |label: &str| format!("({label} ? {} : NaN):({})", columns[0], columns[1..].join("):("));
     let command = if columns.len() == 3 { "splot" } else { "plot" };
-    let shown = analysis.clustering.n_clusters.min(SHOWN);
+    let shown = analysis.grouped.clustering.n_clusters.min(SHOWN);
     writeln!(out, "is(label) = strcol(\"cluster\") eq label")?;
     writeln!(out, "{command} 'bursts.csv' using {} \\", of("is('noise')"))?;
     write!(out, "  title 'noise' with points pointtype 7 pointsize 0.3 linecolor rgb '#9a9a9a'")?;

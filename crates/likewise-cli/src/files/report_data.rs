@@ -63,7 +63,7 @@ pub(crate) fn grouped_digits(n: u64) -> String {
 fn facts(analysis: &Analysis) -> Vec<(String, String)> {
     let clustered: f64 = analysis.stats.iter().map(|phase| phase.share).sum();
     let facts = [
-        ("Phases", grouped_digits(analysis.clustering.n_clusters as u64)),
+        ("Phases", grouped_digits(analysis.grouped.clustering.n_clusters as u64)),
         ("Bursts", grouped_digits(analysis.table.len() as u64)),
         ("Clustered", grouped_digits(analysis.prepared.complete.len() as u64)),
         ("Threads", grouped_digits(analysis.rows.len() as u64)),

@@ -40,7 +40,7 @@ pub(crate) fn summary(analysis: &Analysis, stages: &Stages) -> Value {
         "filtered_range": class(BurstClass::FilteredRange),
         "filtered_threshold": analysis.labels.iter().filter(|&&label| label == FILTERED_THRESHOLD).count(),
         "missing": class(BurstClass::Missing),
-        "clusters": analysis.clustering.n_clusters,
+        "clusters": analysis.grouped.clustering.n_clusters,
         "noise": analysis.stats.last().map_or(0, |noise| noise.instances),
         "noise_share": analysis.noise_share(),
         "noise_share_of_clustered": analysis.stats.last().map_or(0.0, |noise| noise.share_of_complete),

@@ -53,7 +53,7 @@ pub struct EpsSuggestion {
 ///
 /// # Example
 /// ```
-/// use likewise::bursts::eps::suggest_eps;
+/// use likewise::bursts::suggest_eps;
 ///
 /// // Four points far out, the rest in clusters.
 /// let curve = [9.0, 8.0, 7.0, 6.0, 0.3, 0.2, 0.2, 0.2, 0.1, 0.1, 0.1, 0.1];
