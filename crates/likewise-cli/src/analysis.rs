@@ -2,6 +2,7 @@
 
 use crate::definition::Plot;
 use crate::files::gnuplot;
+use crate::files::report_data::counted;
 use crate::grouping::{Grouped, GroupingArgs, group};
 use crate::label::burst_labels;
 use crate::progress::Progress;
@@ -96,8 +97,8 @@ pub(crate) fn analyse(
     });
     if !dropped.is_empty() {
         notes.push(format!(
-            "{} bursts are in clusters too small to be kept (threshold filter).",
-            dropped.len()
+            "Clusters too small to be kept (threshold filter) hold {}.",
+            counted(dropped.len() as u64, "burst")
         ));
     }
     let metrics = plan.preparation.metrics;

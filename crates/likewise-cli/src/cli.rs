@@ -121,6 +121,11 @@ impl Common {
     }
 }
 
+/// A command line that asks for what cannot be, found out after it was parsed.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct Usage(pub(crate) String);
+
 /// The command line as data, for completions and man pages.
 #[must_use]
 pub fn command() -> clap::Command {
@@ -149,9 +154,10 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
+            let code = if error.is::<Usage>() { 2 } else { 1 };
             let style = anstyle::AnsiColor::Red.on_default().bold();
             anstream::eprintln!("{style}error:{style:#} {error:#}");
-            ExitCode::FAILURE
+            ExitCode::from(code)
         }
     }
 }

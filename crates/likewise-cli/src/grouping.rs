@@ -1,5 +1,6 @@
 //! Which method groups the points, and with what parameters.
 
+use crate::cli::Usage;
 use crate::progress::Progress;
 use crate::stages::Stages;
 use anyhow::{Context, Result};
@@ -16,6 +17,10 @@ use serde_json::{Value, json};
 /// The paper's choice for bursts: "usually 10" (González et al. 2009, §4).
 const MIN_POINTS: usize = 10;
 
+/// The numbers of clusters that X-means looks for.
+const K_MIN: usize = 1;
+const K_MAX: usize = 50;
+
 /// Up to so many points the k-distance curve is shown beside a given eps too.
 const CURVE_FOR_FREE: usize = 200_000;
 
@@ -26,33 +31,58 @@ const CURVE_POINTS: usize = 1_000;
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Grouping")]
 pub(crate) struct GroupingArgs {
-    /// Radius of a neighbourhood, in normalised units
+    /// Radius of a neighbourhood, in the units of what is grouped
     /// [default: the knee of the sorted k-distances]
-    #[arg(long, value_name = "EPS", allow_negative_numbers = true)]
+    #[arg(long, value_name = "EPS", allow_negative_numbers = true, value_parser = parse_eps)]
     pub(crate) eps: Option<f64>,
     /// Points within eps that make a point core, itself included [default: 10]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = parse_count)]
     pub(crate) min_points: Option<usize>,
     /// Density (dbscan), or compact clusters whose number BIC chooses (xmeans)
     #[arg(long, value_enum)]
     pub(crate) method: Option<Method>,
     /// Fewest clusters that X-means looks for [default: 1]
-    #[arg(long, value_name = "K")]
+    #[arg(long, value_name = "K", value_parser = parse_count)]
     pub(crate) k_min: Option<usize>,
     /// Most clusters that X-means looks for [default: 50]
-    #[arg(long, value_name = "K")]
+    #[arg(long, value_name = "K", value_parser = parse_count)]
     pub(crate) k_max: Option<usize>,
-    /// Group at most N points, spread over the tasks; the others take the
-    /// label of their nearest neighbour within eps
-    #[arg(long, value_name = "N", value_parser = parse_sample)]
+    /// Group at most N of them, spread evenly (over the tasks, for bursts); the
+    /// others take the label of their nearest neighbour within eps
+    #[arg(long, value_name = "N", value_parser = parse_count)]
     pub(crate) sample: Option<usize>,
     /// Seed of the sample and of X-means
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
 }
 
-fn parse_sample(text: &str) -> Result<usize, String> {
-    text.parse().ok().filter(|&n| n > 0).ok_or_else(|| "expected a number of points from 1".to_owned())
+pub(crate) fn parse_count(text: &str) -> Result<usize, String> {
+    text.parse().ok().filter(|&n| n > 0).ok_or_else(|| "expected a whole number from 1".to_owned())
+}
+
+fn parse_eps(text: &str) -> Result<f64, String> {
+    let positive = |x: &f64| *x > 0.0 && x.is_finite();
+    text.parse().ok().filter(positive).ok_or_else(|| "expected a number above 0, such as 0.01".to_owned())
+}
+
+impl GroupingArgs {
+    /// Refuses parameters that do not go together, before anything is read.
+    ///
+    /// # Errors
+    /// [`Usage`].
+    pub(crate) fn check(&self) -> Result<()> {
+        let xmeans = self.method == Some(Method::Xmeans);
+        let wrong = if xmeans && (self.eps.is_some() || self.min_points.is_some()) {
+            "X-means has no eps and no min-points; leave them out, or take --method dbscan"
+        } else if !xmeans && (self.k_min.is_some() || self.k_max.is_some()) {
+            "DBSCAN finds the number of clusters itself; --k-min and --k-max are for --method xmeans"
+        } else if self.k_min.unwrap_or(K_MIN) > self.k_max.unwrap_or(K_MAX) {
+            "the fewest clusters (--k-min) are more than the most (--k-max)"
+        } else {
+            return Ok(());
+        };
+        Err(Usage(wrong.to_owned()).into())
+    }
 }
 
 /// A method of grouping.
@@ -155,7 +185,7 @@ fn group_all(
     };
     if method == Method::Xmeans {
         let _bar = progress.spinner("Grouping");
-        let params = XmeansParams::new(args.k_min.unwrap_or(1), args.k_max.unwrap_or(50), 100)?;
+        let params = XmeansParams::new(args.k_min.unwrap_or(K_MIN), args.k_max.unwrap_or(K_MAX), 100)?;
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(args.seed);
         let found = stages.time("cluster", || xmeans(&points, &params, &mut rng));
         grouped.eps = None;

@@ -13,6 +13,8 @@ pub(crate) struct OutputDir {
     /// Files that are read, and must not be replaced.
     inputs: Vec<PathBuf>,
     written: Vec<AtomicFile>,
+    /// Directories that were made for this, outermost first.
+    made: Vec<PathBuf>,
 }
 
 impl OutputDir {
@@ -22,11 +24,15 @@ impl OutputDir {
     /// # Errors
     /// It cannot be made.
     pub(crate) fn create(dir: &Path, inputs: &[&Path]) -> Result<Self> {
+        let missing = |dir: &&Path| !dir.as_os_str().is_empty() && !dir.exists();
+        let mut made: Vec<PathBuf> = dir.ancestors().take_while(missing).map(Path::to_owned).collect();
+        made.reverse();
+        let inputs = inputs.iter().filter_map(|path| path.canonicalize().ok()).collect();
+        let out = Self { dir: dir.to_owned(), inputs, written: Vec::new(), made };
         std::fs::create_dir_all(dir).with_context(|| {
             format!("{}: this directory cannot be made; give another with -o", dir.display())
         })?;
-        let inputs = inputs.iter().filter_map(|path| path.canonicalize().ok()).collect();
-        Ok(Self { dir: dir.to_owned(), inputs, written: Vec::new() })
+        Ok(out)
     }
 
     /// Where a file of that name will stand.
@@ -67,11 +73,22 @@ impl OutputDir {
     ///
     /// # Errors
     /// A place cannot be written.
-    pub(crate) fn commit(self) -> Result<()> {
-        for file in self.written {
+    pub(crate) fn commit(mut self) -> Result<()> {
+        for file in self.written.drain(..) {
             file.commit()?;
         }
         Ok(())
+    }
+}
+
+impl Drop for OutputDir {
+    /// What was not committed goes, and the directories made for it with it.
+    fn drop(&mut self) {
+        self.written.clear();
+        for dir in self.made.iter().rev() {
+            // Fails where something is in it, and then it must stay.
+            let _ = std::fs::remove_dir(dir);
+        }
     }
 }
 
@@ -126,6 +143,22 @@ mod tests {
             .expect("a vector takes all");
         let expected: String = (0..n).map(|i| format!("{i}\n")).collect();
         assert_eq!(String::from_utf8(out).expect("digits"), expected);
+    }
+
+    #[test]
+    fn a_failed_run_leaves_no_directory() {
+        let root = tempfile::tempdir().expect("a directory");
+        let dir = root.path().join("a/b");
+        let mut out = OutputDir::create(&dir, &[]).expect("it can be made");
+        out.write("x.csv", |file| Ok(file.write_all(b"1")?)).expect("it can be written");
+        assert!(dir.exists());
+        drop(out);
+        assert!(!root.path().join("a").exists());
+
+        let mut out = OutputDir::create(&dir, &[]).expect("it can be made");
+        out.write("x.csv", |file| Ok(file.write_all(b"1")?)).expect("it can be written");
+        out.commit().expect("it can be put in place");
+        assert_eq!(std::fs::read(dir.join("x.csv")).expect("it is there"), b"1");
     }
 
     #[test]

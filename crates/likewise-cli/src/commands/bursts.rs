@@ -1,7 +1,7 @@
 //! `likewise bursts`: the computation phases of a trace.
 
 use crate::analysis::{Analysis, Input, Plan, analyse};
-use crate::cli::Common;
+use crate::cli::{Common, Usage};
 use crate::definition::{Algorithm, Definition, parse_share, read_definition};
 use crate::files::report_data::{grouped_digits, report_data};
 use crate::files::{bursts_csv, clusters_csv, compat, gnuplot, summary};
@@ -16,7 +16,7 @@ use likewise::table::{
     BurstTable, Counter, CounterColumn, DurationFilter, Expr, METRIC_SYNTAX, Metric, Nanos, Operand,
     Preparation, Scale, default_metrics,
 };
-use likewise_trace::{Apps, ReadOptions, Trace, legend, read_bursts, write_labelled};
+use likewise_trace::{Apps, ReadOptions, Trace, is_rereadable, legend, read_bursts, write_labelled};
 use rayon::prelude::*;
 use serde_json::{Value, json};
 use std::io::Write;
@@ -64,12 +64,15 @@ struct ReadingArgs {
     #[arg(long, value_name = "N", value_parser = parse_apps)]
     app: Option<Apps>,
     /// Make bursts from events instead of Running states: a value other than
-    /// zero opens one, zero closes it
+    /// zero opens one, zero closes it; TYPE[,TYPE]
     #[arg(long, value_name = "TYPE", value_delimiter = ',')]
     burst_events: Vec<u32>,
     /// Skip malformed records and say how many, instead of stopping
     #[arg(long)]
     lenient: bool,
+    /// Names of counters, where they are not beside the trace under its name
+    #[arg(long, value_name = "FILE")]
+    pcf: Option<PathBuf>,
 }
 
 /// What describes a burst
@@ -90,7 +93,7 @@ struct MetricArgs {
     min_duration: Option<Nanos>,
     /// Leave out the shortest bursts that together hold the rest of the
     /// computing time [default: 99.9%, but no burst of 10 µs or more]
-    #[arg(long, value_name = "SHARE", value_parser = parse_share)]
+    #[arg(long, value_name = "SHARE", value_parser = parse_keep_time)]
     keep_time: Option<f64>,
     /// Make metrics comparable by range, by deviation, or not at all [default: min-max]
     #[arg(long, value_enum)]
@@ -123,7 +126,8 @@ struct WritingArgs {
     /// Leave out the labelled trace, the largest of the files
     #[arg(long)]
     no_trace: bool,
-    /// Also write ClusteringSuite's files: PREFIX.DATA.csv and so on
+    /// Also write ClusteringSuite's files: PREFIX.DATA.csv and so on, into DIR
+    /// unless PREFIX names a directory of its own
     #[arg(long, value_name = "PREFIX")]
     compat: Option<PathBuf>,
     /// Format of the table of bursts
@@ -144,7 +148,7 @@ Examples:
   likewise bursts run.prv --definition cluster.xml -o out
   likewise bursts run.prv --eps 0.01 --min-points 10 --min-duration 5us -o out
   likewise bursts run.prv -m PAPI_TOT_INS,log -m 'L1=PAPI_L1_DCM/PAPI_TOT_INS,max=0.2' -o out
-  zcat run.prv.gz | likewise bursts - --no-trace -o out";
+  zstdcat run.prv.zst | likewise bursts - --pcf run.pcf -o out";
 
 fn parse_apps(text: &str) -> Result<Apps, String> {
     if text == "all" {
@@ -156,6 +160,11 @@ fn parse_apps(text: &str) -> Result<Apps, String> {
         .and_then(|n| if n > 0 { Ok(Apps::One(n)) } else { Err("applications count from 1".into()) })
 }
 
+fn parse_keep_time(text: &str) -> Result<f64, String> {
+    let share = parse_share(text)?;
+    if share > 0.0 { Ok(share) } else { Err("nothing would be kept; give more than 0%".to_owned()) }
+}
+
 pub(crate) fn run(args: &BurstsArgs, common: &Common) -> Result<()> {
     let (analysis, stages) = analyse_trace(args, common)?;
     let done = write_all(&analysis, args, common, stages)?;
@@ -165,24 +174,25 @@ pub(crate) fn run(args: &BurstsArgs, common: &Common) -> Result<()> {
 /// From the trace to its phases, in memory.
 pub(crate) fn analyse_trace(args: &BurstsArgs, common: &Common) -> Result<(Analysis, Stages)> {
     if args.writing.format == TableFormat::Parquet && !cfg!(feature = "parquet") {
-        bail!(
-            "this likewise was built without Parquet; build it with --features parquet, or use --format csv"
-        );
+        let text =
+            "this likewise was built without Parquet; build it with --features parquet, or use --format csv";
+        return Err(Usage(text.to_owned()).into());
     }
+    args.grouping.check()?;
+    check_names(&args.metrics.metrics)?;
     let definition = args.metrics.definition.as_deref().map(read_definition).transpose()?.unwrap_or_default();
+    check_names(definition.metrics.as_deref().unwrap_or_default())?;
     let mut stages = Stages::default();
     let Trace { mut table, header, report, .. } = read(args, &definition, common, &mut stages)?;
     if table.is_empty() {
-        bail!(
-            "{}: there is no CPU burst in it (no Running state{}); `likewise info` shows what there is",
-            args.trace.display(),
-            if args.reading.burst_events.is_empty() { "" } else { " and none of the events" }
-        );
+        bail!("{}: {}", args.trace.display(), no_burst(&args.reading));
     }
     for metric in &definition.extrapolate {
         add_column(&mut table, metric)?;
     }
     let mut notes = report.warnings;
+    notes.extend(rename_counters(&mut table));
+    notes.extend(header.as_ref().and_then(|header| one_of_several(header.apps.len(), &table, &args.reading)));
     let records = &report.records;
     common.tell(format_args!(
         "{} states, {} events, {} communications",
@@ -190,12 +200,10 @@ pub(crate) fn analyse_trace(args: &BurstsArgs, common: &Common) -> Result<(Analy
         grouped_digits(records.events),
         grouped_digits(records.communications)
     ));
-    for (n, what) in [
-        (records.skipped, "malformed records were skipped"),
-        (records.unknown, "records of no known kind were passed over"),
-    ] {
+    for (n, what) in [(records.skipped, "malformed"), (records.unknown, "of no known kind")] {
         if n > 0 {
-            notes.push(format!("{} {what}.", grouped_digits(n)));
+            let records = if n == 1 { "record was" } else { "records were" };
+            notes.push(format!("{} {records} {what} and skipped.", grouped_digits(n)));
         }
     }
     notes.extend(definition.notes.iter().cloned());
@@ -208,19 +216,7 @@ pub(crate) fn analyse_trace(args: &BurstsArgs, common: &Common) -> Result<(Analy
         }
         (metrics, _) => metrics.to_vec(),
     };
-    let mut grouping = args.grouping.clone();
-    grouping.eps = grouping.eps.or(definition.eps);
-    grouping.min_points = grouping.min_points.or(definition.min_points);
-    grouping.method = grouping.method.or(definition.algorithm.map(|algorithm| match algorithm {
-        Algorithm::Dbscan => Method::Dbscan,
-        Algorithm::Xmeans => Method::Xmeans,
-    }));
-    grouping.k_min = grouping.k_min.or(definition.k_min);
-    grouping.k_max = grouping.k_max.or(definition.k_max);
-    grouping.sample = grouping.sample.or(definition.sample);
-    if let Some(m) = metrics.iter().find(|m| m.name.eq_ignore_ascii_case("duration") && m.expr != DURATION) {
-        bail!("the name '{}' is taken by the burst's own duration; name that metric otherwise", m.name);
-    }
+    let grouping = grouping(&args.grouping, &definition);
     let scale = scale(args.metrics.scale, &definition);
     let plan = Plan {
         preparation: Preparation {
@@ -238,7 +234,7 @@ pub(crate) fn analyse_trace(args: &BurstsArgs, common: &Common) -> Result<(Analy
             "min_share": args.metrics.min_share.or(definition.min_share),
             "keep_time": args.metrics.keep_time,
             "seed": grouping.seed,
-            "app": args.reading.app.map(|app| format!("{app:?}")),
+            "app": apps_read(&table),
             "burst_events": args.reading.burst_events,
             "lenient": args.reading.lenient,
             "definition": args.metrics.definition.as_ref().map(|path| path.display().to_string()),
@@ -249,13 +245,91 @@ pub(crate) fn analyse_trace(args: &BurstsArgs, common: &Common) -> Result<(Analy
     let input = Input { name: args.trace.display().to_string(), end, table, notes };
     let mut analysis = analyse(input, plan, &mut stages, common.progress())
         .with_context(|| args.trace.display().to_string())?;
-    if args.trace == Path::new("-") && !args.writing.no_trace {
-        analysis.notes.push("Standard input cannot be read twice, so there is no labelled trace.".to_owned());
+    if !args.writing.no_trace && !is_rereadable(&args.trace) {
+        analysis.notes.push("A pipe cannot be read twice, so there is no labelled trace.".to_owned());
     }
     for note in &analysis.notes {
         common.say(format_args!("note: {note}"));
     }
     Ok((analysis, stages))
+}
+
+/// What is said here, else what the definition says.
+fn grouping(args: &GroupingArgs, definition: &Definition) -> GroupingArgs {
+    let method = definition.algorithm.map(|algorithm| match algorithm {
+        Algorithm::Dbscan => Method::Dbscan,
+        Algorithm::Xmeans => Method::Xmeans,
+    });
+    GroupingArgs {
+        eps: args.eps.or(definition.eps),
+        min_points: args.min_points.or(definition.min_points),
+        method: args.method.or(method),
+        k_min: args.k_min.or(definition.k_min),
+        k_max: args.k_max.or(definition.k_max),
+        sample: args.sample.or(definition.sample),
+        seed: args.seed,
+    }
+}
+
+/// Whether a column of the result has that name already.
+fn is_reserved(name: &str) -> bool {
+    const COLUMNS: [&str; 6] = ["app", "task", "thread", "begin_ns", "duration_ns", "cluster"];
+    COLUMNS.iter().any(|column| name.eq_ignore_ascii_case(column)) || name.starts_with("n_")
+}
+
+/// Refuses metrics whose names the columns of the result have already.
+fn check_names(metrics: &[Metric]) -> Result<()> {
+    for Metric { name, expr, .. } in metrics {
+        let why = if name.eq_ignore_ascii_case("duration") && *expr != DURATION {
+            "the burst's own duration"
+        } else if is_reserved(name) {
+            "a column of bursts.csv"
+        } else {
+            continue;
+        };
+        return Err(Usage(format!("the name '{name}' is taken by {why}; name that metric otherwise")).into());
+    }
+    Ok(())
+}
+
+/// Counters whose names the columns of the result have already get another.
+fn rename_counters(table: &mut BurstTable) -> Vec<String> {
+    let mut notes = Vec::new();
+    for column in &mut table.counters {
+        let name = &mut column.counter.name;
+        if is_reserved(name) || name.eq_ignore_ascii_case("duration") {
+            let new = format!("counter_{name}");
+            notes.push(format!("The counter '{name}' is called '{new}' here: its name is taken."));
+            *name = new;
+        }
+    }
+    notes
+}
+
+/// The applications of the bursts, ascending.
+fn apps_read(table: &BurstTable) -> Vec<u32> {
+    let mut apps = table.app.clone();
+    apps.dedup();
+    apps
+}
+
+/// Which application was chosen, where there was a choice and none was made.
+fn one_of_several(n_apps: usize, table: &BurstTable, args: &ReadingArgs) -> Option<String> {
+    let chosen = table.app.first().filter(|_| n_apps > 1 && args.app.is_none())?;
+    Some(format!(
+        "Application {chosen} of {n_apps} was read, the first that computes; --app N reads another, --app all \
+         reads all."
+    ))
+}
+
+/// Why there may be no burst.
+fn no_burst(args: &ReadingArgs) -> String {
+    let of = match args.app {
+        Some(Apps::One(n)) => format!(" in application {n}"),
+        _ => String::new(),
+    };
+    let what = if args.burst_events.is_empty() { "no Running state" } else { "none of the events" };
+    format!("there is no CPU burst{of} ({what}); `likewise info` shows what there is")
 }
 
 fn read(args: &BurstsArgs, definition: &Definition, common: &Common, stages: &mut Stages) -> Result<Trace> {
@@ -269,6 +343,7 @@ fn read(args: &BurstsArgs, definition: &Definition, common: &Common, stages: &mu
         counters: metrics.flat_map(event_types).collect(),
         apps: args.reading.app.unwrap_or_default(),
         progress: Some(&progress),
+        pcf: args.reading.pcf.clone(),
     };
     Ok(stages.time("read", || read_bursts(&args.trace, &options))?)
 }
@@ -331,7 +406,12 @@ pub(crate) struct Done<'a> {
 impl Done<'_> {
     pub(crate) fn text(&self, common: &Common) -> String {
         let (width, colour) = common.terminal();
-        format!("{}\nReport: {}\n", report::terminal(&self.data, width, colour), self.report.display())
+        format!(
+            "{}\n\n{}\nReport: {}\n",
+            self.data.subtitle,
+            report::terminal(&self.data, width, colour),
+            self.report.display()
+        )
     }
 }
 
@@ -349,7 +429,7 @@ pub(crate) fn write_all<'a>(
     let inputs: Vec<&Path> = beside.iter().chain(&plain).chain([&args.trace]).map(PathBuf::as_path).collect();
     let mut out = OutputDir::create(&dir, &inputs)?;
     stages.time("write", || write_tables(analysis, &mut out, &args.writing))?;
-    if !args.writing.no_trace && args.trace != Path::new("-") {
+    if !args.writing.no_trace && is_rereadable(&args.trace) {
         stages.time("write", || write_trace(analysis, args, &mut out))?;
     }
     let data = stages.time("write", || report_data(analysis));
@@ -383,7 +463,9 @@ fn write_tables(analysis: &Analysis, out: &mut OutputDir, writing: &WritingArgs)
         out.write(&name, |file| Ok(gnuplot::write(file, analysis, plot)?))?;
     }
     if let Some(prefix) = &writing.compat {
-        for file in compat::write(prefix, analysis)? {
+        let has_directory = prefix.parent().is_some_and(|parent| !parent.as_os_str().is_empty());
+        let prefix = if has_directory { prefix.clone() } else { out.path(&prefix.to_string_lossy()) };
+        for file in compat::write(&prefix, analysis)? {
             out.adopt(file)?;
         }
     }

@@ -5,9 +5,9 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use likewise::cluster::ClusterId;
 use likewise::quality::{adjusted_rand, mirkin};
-use likewise_trace::{LabelTable, RowLabel, read_labels};
+use likewise_trace::{BurstKey, LabelTable, RowLabel, read_labels};
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 
 /// Compare two groupings: adjusted Rand index and Mirkin distance
@@ -114,7 +114,33 @@ fn matched(a: &LabelTable, b: &LabelTable) -> Result<Vec<(RowLabel, RowLabel)>> 
         }
         return Ok(a.labels.iter().copied().zip(b.labels.iter().copied()).collect());
     };
-    let by_key: BTreeMap<_, _> = keys_b.iter().zip(&b.labels).collect();
-    let pair = |(key, label): (_, &RowLabel)| Some((*label, **by_key.get(key)?));
-    Ok(keys_a.iter().zip(&a.labels).filter_map(pair).collect())
+    let by_key: BTreeMap<_, _> = told_apart(keys_b).into_iter().zip(&b.labels).collect();
+    let pair = |(key, label): (_, &RowLabel)| Some((*label, **by_key.get(&key)?));
+    Ok(told_apart(keys_a).into_iter().zip(&a.labels).filter_map(pair).collect())
+}
+
+/// Each key with how many equal ones came before it: a burst of no duration
+/// begins with its successor.
+fn told_apart(keys: &[BurstKey]) -> Vec<(BurstKey, usize)> {
+    let mut seen = HashMap::new();
+    let ordinal = |key: &BurstKey| {
+        let n = seen.entry(*key).or_insert(0);
+        *n += 1;
+        (*key, *n - 1)
+    };
+    keys.iter().map(ordinal).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bursts_of_one_begin_are_matched_one_to_one() {
+        let key = |begin| BurstKey { app: 1, task: 1, thread: 1, begin };
+        let labels = [1, 2, 1].map(RowLabel::Cluster).to_vec();
+        let a = LabelTable { keys: Some(vec![key(5), key(5), key(9)]), labels: labels.clone() };
+        let pairs = matched(&a, &a).expect("both have keys");
+        assert_eq!(pairs, labels.iter().map(|&l| (l, l)).collect::<Vec<_>>());
+    }
 }

@@ -1,8 +1,9 @@
 //! `likewise points`: the clustering alone, for any table of numbers.
 
-use crate::cli::Common;
+use crate::cli::{Common, Usage};
 use crate::files::push_number;
-use crate::grouping::{Grouped, GroupingArgs, group};
+use crate::files::report_data::{counted, grouped_digits};
+use crate::grouping::{Grouped, GroupingArgs, Method, group};
 use crate::output::{OutputDir, write_rows};
 use crate::stages::{Stages, peak_memory};
 use anyhow::{Context, Result};
@@ -15,7 +16,7 @@ use serde_json::json;
 use std::io::Write;
 use std::path::PathBuf;
 
-/// Group the rows of any table of numbers by density
+/// Group the rows of any table of numbers
 ///
 /// Every column is a coordinate, taken as it stands: normalise first. Writes
 /// DIR/labels.csv (column `cluster`: 1 is the largest, or `noise`) and
@@ -49,6 +50,7 @@ Examples:
   likewise points cloud.f64 --dims 2 --eps 0.01 -o out";
 
 pub(crate) fn run(args: &PointsArgs, common: &Common) -> Result<()> {
+    args.check()?;
     let mut stages = Stages::default();
     let progress = common.progress();
     let table = {
@@ -89,6 +91,18 @@ pub(crate) fn run(args: &PointsArgs, common: &Common) -> Result<()> {
     out.write("summary.json", |file| Ok(writeln!(file, "{summary:#}")?))?;
     out.commit()?;
     common.print(&summary, || text(&grouped, n_noise, args))
+}
+
+impl PointsArgs {
+    fn check(&self) -> Result<()> {
+        self.grouping.check()?;
+        let by_density = self.grouping.method != Some(Method::Xmeans) && self.grouping.sample.is_none();
+        if self.core && !by_density {
+            let text = "--core needs DBSCAN of all points: it goes with neither --sample nor --method xmeans";
+            return Err(Usage(text.to_owned()).into());
+        }
+        Ok(())
+    }
 }
 
 /// The k-distances alone, and the eps at the knee of their curve.
@@ -161,8 +175,10 @@ fn text(grouped: &Grouped, n_noise: usize, args: &PointsArgs) -> String {
         None => "X-means".to_owned(),
     };
     format!(
-        "{n} points, {} clusters, {n_noise} noise ({:.2}%); {how}\nLabels: {}\n",
-        clustering.n_clusters,
+        "{}, {}, {} noise ({:.2}%); {how}\nLabels: {}\n",
+        counted(n as u64, "point"),
+        counted(clustering.n_clusters as u64, "cluster"),
+        grouped_digits(n_noise as u64),
         100.0 * n_noise as f64 / n.max(1) as f64,
         args.output.join("labels.csv").display(),
     )

@@ -1,6 +1,7 @@
 //! `likewise synth`: a made-up run whose phases are known.
 
 use crate::cli::Common;
+use crate::grouping::parse_count;
 use crate::output::OutputDir;
 use anyhow::Result;
 use clap::Args;
@@ -21,7 +22,7 @@ pub(crate) struct SynthArgs {
     #[arg(long, value_name = "N", default_value_t = 16)]
     tasks: usize,
     /// Iterations of the main loop
-    #[arg(long, value_name = "N", default_value_t = 50, conflicts_with = "bursts")]
+    #[arg(long, value_name = "N", default_value_t = 50, conflicts_with = "bursts", value_parser = parse_count)]
     iterations: usize,
     /// Bursts in all, instead of iterations
     #[arg(long, value_name = "N")]
@@ -33,7 +34,7 @@ pub(crate) struct SynthArgs {
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
     /// Name of the files
-    #[arg(long, default_value = "synth")]
+    #[arg(long, default_value = "synth", value_parser = parse_name)]
     name: String,
     /// Directory for the files
     #[arg(short, long, value_name = "DIR", default_value = ".")]
@@ -44,6 +45,16 @@ const EXAMPLES: &str = "\
 Examples:
   likewise synth --tasks 64 --bursts 100000 -o run
   likewise synth --tasks 1024 --iterations 200 --phases 12 --seed 7 -o big";
+
+/// Every file stands in the directory of `--output`.
+fn parse_name(text: &str) -> Result<String, String> {
+    let plain = Path::new(text).file_name().is_some_and(|name| name == text);
+    if plain {
+        Ok(text.to_owned())
+    } else {
+        Err("expected the name of a file, without a directory".to_owned())
+    }
+}
 
 pub(crate) fn run(args: &SynthArgs, common: &Common) -> Result<()> {
     let spec = match args.bursts {

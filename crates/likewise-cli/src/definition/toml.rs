@@ -73,15 +73,28 @@ enum ScaleName {
 struct PlotTable {
     x: String,
     x_title: Option<String>,
-    x_range: Option<[f64; 2]>,
+    x_range: Option<Range>,
     y: Option<String>,
     y_title: Option<String>,
-    y_range: Option<[f64; 2]>,
+    y_range: Option<Range>,
     z: Option<String>,
     z_title: Option<String>,
-    z_range: Option<[f64; 2]>,
+    z_range: Option<Range>,
     #[serde(default = "raw_by_default")]
     raw: bool,
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(try_from = "[f64; 2]")]
+struct Range([f64; 2]);
+
+impl TryFrom<[f64; 2]> for Range {
+    type Error = &'static str;
+
+    fn try_from([min, max]: [f64; 2]) -> Result<Self, Self::Error> {
+        let good = min.is_finite() && max.is_finite() && min < max;
+        if good { Ok(Self([min, max])) } else { Err("a range is [least, greatest], two finite numbers") }
+    }
 }
 
 fn raw_by_default() -> bool {
@@ -145,11 +158,11 @@ pub(super) fn parse(text: &str) -> Result<Definition, DefinitionError> {
 
 impl PlotTable {
     fn plot(self) -> Plot {
-        let axis = |metric: String, title: Option<String>, range: Option<[f64; 2]>| Axis {
+        let axis = |metric: String, title: Option<String>, range: Option<Range>| Axis {
             title: title.unwrap_or_else(|| metric.clone()),
             metric,
-            min: range.map(|r| r[0]),
-            max: range.map(|r| r[1]),
+            min: range.map(|r| r.0[0]),
+            max: range.map(|r| r.0[1]),
         };
         Plot {
             x: axis(self.x, self.x_title, self.x_range),
@@ -218,5 +231,6 @@ mod tests {
         assert_eq!(error("\n\nscale = 'loud'").line, 3);
         assert_eq!(error("eps = 1\neps == 2").line, 2);
         assert_eq!(error("[[plot]]\ny = 'A'").line, 1);
+        assert_eq!(error("[[plot]]\nx = 'A'\nx_range = [2, 1]").line, 3);
     }
 }

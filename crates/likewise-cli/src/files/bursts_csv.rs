@@ -13,6 +13,19 @@ pub(crate) fn counters_beside(analysis: &Analysis) -> impl Iterator<Item = &Coun
     analysis.table.counters.iter().filter(move |c| !is_metric(c))
 }
 
+/// Names of the columns, as [`write`] writes them.
+pub(crate) fn column_names(analysis: &Analysis) -> Vec<String> {
+    let metrics = || analysis.metrics.iter().map(|m| m.name.clone());
+    let app = analysis.several_apps().then_some("app").into_iter();
+    app.chain(["task", "thread", "begin_ns", "duration_ns"])
+        .map(str::to_owned)
+        .chain(metrics())
+        .chain(counters_beside(analysis).map(|c| c.counter.name.clone()))
+        .chain(metrics().map(|name| format!("n_{name}")))
+        .chain(["cluster".to_owned()])
+        .collect()
+}
+
 /// `task,thread,begin_ns,duration_ns,<raw metrics…>,<n_…>,cluster`.
 ///
 /// Raw metrics are those of the grouping, then the counters that are not
@@ -23,12 +36,8 @@ pub(crate) fn write(out: &mut impl Write, analysis: &Analysis) -> io::Result<()>
     let metrics = &analysis.metrics;
     let counters: Vec<_> = counters_beside(analysis).collect();
     let with_app = analysis.several_apps();
-    let raw = metrics.iter().map(|m| csv_cell(&m.name));
-    let rest = counters.iter().map(|c| csv_cell(&c.counter.name));
-    let normalised = metrics.iter().map(|m| csv_cell(&format!("n_{}", m.name)));
-    let columns: Vec<String> = raw.chain(rest).chain(normalised).collect();
-    let app = if with_app { "app," } else { "" };
-    writeln!(out, "{app}task,thread,begin_ns,duration_ns,{},cluster", columns.join(","))?;
+    let names: Vec<String> = column_names(analysis).iter().map(|name| csv_cell(name)).collect();
+    writeln!(out, "{}", names.join(","))?;
 
     write_rows(out, table.len(), |i, buffer| {
         let mut integer = itoa::Buffer::new();

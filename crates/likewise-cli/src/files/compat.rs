@@ -6,6 +6,7 @@
 //! the burst's line in the trace, is 0, because bursts are not kept by line;
 //! and bursts are in burst order, not by end.
 
+use super::gnuplot::quoted;
 use super::push_number;
 use crate::analysis::Analysis;
 use crate::label::event_value;
@@ -127,16 +128,10 @@ fn gnuplot(out: &mut impl Write, analysis: &Analysis, data_name: &str) -> std::i
     let place = |name: &str| 8 + analysis.metrics.iter().position(|m| m.name == name).unwrap_or(0);
     let (x_at, y_at) = (place(&x.name), place(&y.name));
     let id_at = 8 + 2 * analysis.metrics.len() + analysis.table.counters.len();
-    let text = |name: &str| name.replace(['"', '\\', '\n', '\r'], " ");
     writeln!(out, "set datafile separator \",\"\nset key outside")?;
-    writeln!(
-        out,
-        "set xlabel \"{}\" noenhanced\nset ylabel \"{}\" noenhanced",
-        text(&x.name),
-        text(&y.name)
-    )?;
+    writeln!(out, "set xlabel {} noenhanced\nset ylabel {} noenhanced", quoted(&x.name), quoted(&y.name))?;
     let of = |id: u32| format!("using ((${id_at} == {id}) ? ${x_at} : NaN):{y_at}");
-    write!(out, "plot '{}' {} title \"NOISE\" with points", data_name.replace('\'', "''"), of(5))?;
+    write!(out, "plot {} {} title \"NOISE\" with points", quoted(data_name), of(5))?;
     for id in 1..=analysis.grouped.clustering.n_clusters as u32 {
         write!(out, ", \\\n  '' {} title \"Cluster {id}\" with points", of(id + 5))?;
     }

@@ -38,10 +38,25 @@ fn subtitle(analysis: &Analysis) -> String {
         .map(|m| if m.log { format!("log {}", m.name) } else { m.name.clone() })
         .collect();
     let method = match analysis.grouped.eps {
-        Some(eps) => format!("DBSCAN, eps {}, min-points {}", short(eps), analysis.grouped.min_points),
+        Some(eps) => {
+            let how = if analysis.grouped.eps_is_suggested { " (suggested)" } else { "" };
+            format!("DBSCAN, eps {}{how}, min-points {}", short(eps), analysis.grouped.min_points)
+        }
         None => "X-means".to_owned(),
     };
-    format!("Grouped by {}: {method}", metrics.join(" and "))
+    let components = analysis.prepared.pca.as_ref().map(|pca| {
+        let kept: f64 = pca.explained.iter().sum();
+        format!(
+            ", {} with {} of the variance",
+            counted(pca.explained.len() as u64, "component"),
+            percent(kept)
+        )
+    });
+    let shortest = match analysis.prepared.min_duration {
+        Nanos::ZERO => String::new(),
+        min => format!(", bursts from {min}"),
+    };
+    format!("Grouped by {}{}: {method}{shortest}", metrics.join(" and "), components.unwrap_or_default())
 }
 
 /// Four significant digits.
@@ -58,6 +73,11 @@ fn percent(share: f64) -> String {
 /// A number with its thousands apart.
 pub(crate) fn grouped_digits(n: u64) -> String {
     group(n as usize)
+}
+
+/// `1 burst`, `2 bursts`.
+pub(crate) fn counted(n: u64, what: &str) -> String {
+    format!("{} {what}{}", grouped_digits(n), if n == 1 { "" } else { "s" })
 }
 
 fn facts(analysis: &Analysis) -> Vec<(String, String)> {

@@ -44,15 +44,15 @@ fn parameters_that_make_no_sense_are_refused() {
     let table = dir.path().join("t.csv");
     std::fs::write(&table, "1,2\n3,4\n").unwrap();
     for (args, what) in [
-        (["--eps", "0"], "eps is 0"),
-        (["--eps", "-1"], "eps is -1"),
-        (["--eps", "nan"], "eps is NaN"),
-        (["--min-points", "0"], "min-points is 0"),
+        (["--eps", "0"], "a number above 0"),
+        (["--eps", "-1"], "a number above 0"),
+        (["--eps", "nan"], "a number above 0"),
+        (["--min-points", "0"], "a whole number from 1"),
     ] {
         let out = dir.path().join("out");
         let eps: &[&str] = if args[0] == "--eps" { &[] } else { &["--eps", "1"] };
         let call = likewise(&[&["points", text(&table), "-o", text(&out)], &args[..], eps].concat());
-        assert_eq!(call.code, 1, "{args:?}");
+        assert_eq!(call.code, 2, "{args:?}");
         assert!(call.stderr.contains(what), "{args:?}: {}", call.stderr);
     }
 }
