@@ -125,7 +125,7 @@ pub struct TraceInfo {
 /// ClusteringSuite 2.6.9. Differs: an overlapping state cuts the one before,
 /// every PAPI, native and uncore counter is kept.
 pub fn read_bursts(path: &Path, options: &ReadOptions<'_>) -> Result<Trace> {
-    let mut input = Input::open(path)?;
+    let mut input = Input::open_text(path)?;
     match format_of(&mut input)? {
         Format::Paraver => reader::read(input, options, BLOCK),
         Format::Csv => csv::read(input, options),
@@ -137,7 +137,7 @@ pub fn read_bursts(path: &Path, options: &ReadOptions<'_>) -> Result<Trace> {
 /// # Errors
 /// Those of [`read_bursts`].
 pub fn inspect(path: &Path, options: &ReadOptions<'_>) -> Result<TraceInfo> {
-    let mut input = Input::open(path)?;
+    let mut input = Input::open_text(path)?;
     match format_of(&mut input)? {
         Format::Paraver => info::inspect(input, options, BLOCK),
         Format::Csv => csv::inspect(input, options),

@@ -32,7 +32,7 @@ pub(crate) fn beside(trace: &Path, extension: &str) -> Option<PathBuf> {
 pub(crate) fn bytes(trace: &Path, extension: &str) -> Result<Option<Vec<u8>>> {
     match beside(trace, extension).filter(|path| path.is_file()) {
         Some(path) => {
-            let mut input = Input::open(&path)?;
+            let mut input = Input::open_text(&path)?;
             let bytes = input.peek(MAX_BYTES)?;
             Ok(Some(bytes[..bytes.len().min(MAX_BYTES)].to_vec()))
         }

@@ -4,6 +4,7 @@
 mod minimal;
 mod names;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -15,6 +16,7 @@ use rayon::prelude::*;
 use super::companions;
 use super::header::Header;
 use super::records::{Who, cpu_and_thread, time_of};
+use super::scan::well_formed;
 use crate::bytes::{BLOCK, Input, lines};
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::output::AtomicFile;
@@ -58,14 +60,15 @@ pub fn legend(n_clusters: u32, colour: impl Fn(u32) -> [u8; 3]) -> Vec<LabelValu
 /// # Errors
 /// The input cannot be read again (the standard input cannot), or the disk
 /// is full; then none of the three files changes. With `lenient`, a gzip
-/// input that ends early is labelled as far as it goes.
+/// input that ends early is labelled as far as it goes, and the records that
+/// a lenient [`read_bursts`](crate::read_bursts) skips are left out.
 ///
 /// # Panics
 /// If `values` is not as long as `table`.
 ///
 /// # Complexity
-/// One pass, in parallel, reading no more of a line than its time; memory is
-/// 16 bytes for every begin and end.
+/// One pass, in parallel, reading no more of a line than its time unless
+/// `lenient`; memory is 16 bytes for every begin and end.
 pub fn write_labelled(
     input: &Path,
     stem: &Path,
@@ -85,7 +88,7 @@ pub fn write_labelled(
         path.push(extension);
         PathBuf::from(path)
     };
-    let mut source = Input::open(input)?;
+    let mut source = Input::open_text(input)?;
     let mut prv = AtomicFile::create(&with("prv"))?;
     let (pcf, row) = match format_of(&mut source)? {
         Format::Csv => {
@@ -174,6 +177,8 @@ struct Labelled {
 struct Marked<'m> {
     marks: &'m [Mark],
     threads: &'m [(u32, Who)],
+    /// Records that contradict it or are malformed are left out, if there.
+    checked: Option<&'m Header>,
 }
 
 impl Marked<'_> {
@@ -182,13 +187,11 @@ impl Marked<'_> {
     }
 
     fn block(&self, bytes: &[u8]) -> Labelled {
-        let stripped;
-        let bytes = if memmem::find(bytes, b":90000001:").is_some() {
-            stripped = without_cluster_events(bytes);
-            &stripped[..]
-        } else {
-            bytes
-        };
+        let mut cleaned = self.checked.map_or(Cow::Borrowed(bytes), |header| well_formed(bytes, header));
+        if memmem::find(&cleaned, b":90000001:").is_some() {
+            cleaned = Cow::Owned(without_cluster_events(&cleaned));
+        }
+        let bytes = &cleaned[..];
         let mut result = Labelled {
             text: Vec::with_capacity(bytes.len() + bytes.len() / 2),
             first: None,
@@ -242,7 +245,7 @@ fn copy_labelled(
     first.push(b'\n');
     let (threads, marks) = marks(table, values, header.unit.nanos());
     let threads = with_cpus(&threads, &header, source.peek(BLOCK)?);
-    let marked = Marked { marks: &marks, threads: &threads };
+    let marked = Marked { marks: &marks, threads: &threads, checked: lenient.then_some(&header) };
     let out_path = prv.path().to_owned();
     let failed = |e: io::Error| Error::write(&out_path, e);
     prv.write_all(&first).map_err(failed)?;
