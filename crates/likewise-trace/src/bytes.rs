@@ -29,6 +29,18 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 /// Told how many bytes of how many are done; the total is 0 where unknown.
 pub type Progress<'a> = &'a (dyn Fn(u64, u64) + Sync);
 
+/// Whether the path stands for the standard input.
+pub(crate) fn is_stdin(path: &Path) -> bool {
+    path == Path::new("-")
+}
+
+/// Whether opening `path` again gives the same bytes: true for regular files
+/// alone, not for `-` (the standard input), pipes and devices.
+#[must_use]
+pub fn is_rereadable(path: &Path) -> bool {
+    !is_stdin(path) && path.is_file()
+}
+
 /// An opened file; `-` is the standard input. gzip is seen by its first
 /// bytes and undone.
 pub(crate) struct Input {
@@ -73,7 +85,7 @@ impl Input {
     pub(crate) fn open(path: &Path) -> Result<Self> {
         let error = |e| Error::read(path, e);
         let consumed = Arc::new(AtomicU64::new(0));
-        if path == Path::new("-") {
+        if is_stdin(path) {
             return Self::from_reader(path, Box::new(io::stdin()), None, consumed);
         }
         let mut file = File::open(path).map_err(error)?;

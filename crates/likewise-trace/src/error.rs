@@ -103,6 +103,24 @@ pub enum ErrorKind {
         /// Thread, from 1.
         thread: u32,
     },
+    /// A labelled trace of a table of bursts would declare threads out of all
+    /// proportion to the bursts.
+    #[error(
+        "the ids of {bursts} bursts reach so far that a labelled trace would declare {threads} threads; \
+         leave it out with --no-trace"
+    )]
+    SparseIds {
+        /// How many threads the trace's header would declare.
+        threads: u64,
+        /// How many bursts there are.
+        bursts: usize,
+    },
+    /// A labelled trace was asked for of an input that cannot be read again.
+    #[error(
+        "a labelled trace is made from the trace, and this cannot be read twice; leave it out with \
+         --no-trace, or write the trace to a file first"
+    )]
+    NotRereadable,
     /// An application was asked for that is not there.
     #[error("application {asked} is not in the trace; it has {there}")]
     NoSuchApplication {

@@ -15,9 +15,10 @@ use rayon::prelude::*;
 
 use super::companions;
 use super::header::Header;
+use super::pcf::Pcf;
 use super::records::{Who, cpu_and_thread, time_of};
 use super::scan::well_formed;
-use crate::bytes::{BLOCK, Input, lines};
+use crate::bytes::{BLOCK, Input, is_rereadable, is_stdin, lines};
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::output::AtomicFile;
 use crate::read::{Format, format_of};
@@ -58,8 +59,10 @@ pub fn legend(n_clusters: u32, colour: impl Fn(u32) -> [u8; 3]) -> Vec<LabelValu
 /// Returns the three files, to be committed; the `.row` only where there is one.
 ///
 /// # Errors
-/// The input cannot be read again (the standard input cannot), or the disk
-/// is full; then none of the three files changes. With `lenient`, a gzip
+/// [`ErrorKind::NotRereadable`] for the standard input and pipes,
+/// [`ErrorKind::SparseIds`] for a CSV whose ids are so large that the header
+/// would dwarf the bursts, and those of reading and writing; then none of
+/// the three files changes. With `lenient`, a gzip
 /// input that ends early is labelled as far as it goes, and the records that
 /// a lenient [`read_bursts`](crate::read_bursts) skips are left out.
 ///
@@ -78,9 +81,9 @@ pub fn write_labelled(
     lenient: bool,
 ) -> Result<Vec<AtomicFile>> {
     assert_eq!(values.len(), table.len(), "a value for every burst");
-    if input == Path::new("-") {
-        let problem = "a labelled trace is made from the trace, and the standard input cannot be read twice";
-        return Err(Error::whole(input, ErrorKind::Table(problem.into())));
+    // What is not there at all is said by whoever opens it.
+    if !is_rereadable(input) && (is_stdin(input) || input.exists()) {
+        return Err(Error::whole(input, ErrorKind::NotRereadable));
     }
     let with = |extension: &str| {
         let mut path = stem.as_os_str().to_owned();
@@ -92,12 +95,17 @@ pub fn write_labelled(
     let mut prv = AtomicFile::create(&with("prv"))?;
     let (pcf, row) = match format_of(&mut source)? {
         Format::Csv => {
-            minimal::write_trace(&mut prv, table, values).map_err(|e| Error::write(&with("prv"), e))?;
+            minimal::write_trace(&mut prv, table, values).map_err(|kind| match kind {
+                ErrorKind::Write(_) => Error::whole(&with("prv"), kind),
+                _ => Error::whole(input, kind),
+            })?;
             (None, None)
         }
         Format::Paraver => {
             copy_labelled(source, &mut prv, table, values, lenient)?;
-            (companions::bytes(input, "pcf")?, companions::bytes(input, "row")?)
+            // Those that cannot be read were warned of when the bursts were.
+            let beside = |extension| companions::bytes(input, extension).ok().flatten();
+            (beside("pcf").filter(|bytes| Pcf::is_one(bytes)), beside("row"))
         }
     };
     let pcf = names::with_legend(pcf.as_deref().unwrap_or(names::MINIMAL), legend);

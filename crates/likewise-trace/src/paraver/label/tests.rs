@@ -111,11 +111,24 @@ fn a_table_of_bursts_becomes_a_trace() {
         2:1:1:1:1:0:90000001:6\n1:1:1:1:1:0:5:1\n2:2:1:3:2:1:90000001:6\n1:2:1:3:2:1:9:1\n\
         2:1:1:1:1:5:90000001:0:90000001:7\n1:1:1:1:1:5:9:1\n2:1:1:1:1:9:90000001:0\n2:2:1:3:2:9:90000001:0\n";
     assert_eq!(text, expected);
-    let sparse = b"task,thread,begin_ns,duration_ns\n4000000000,1,0,5\n";
-    fs::write(dir.path().join("s.csv"), sparse).unwrap();
-    let table = read_bursts(&dir.path().join("s.csv"), &ReadOptions::default()).unwrap().table;
-    let error = write_labelled(&dir.path().join("s.csv"), &dir.path().join("s"), &table, &[6], &[], false);
-    assert!(error.unwrap_err().to_string().contains("too far"));
+    for (ids, threads) in [
+        ("1,4000000000,1", 4_000_000_000u64),
+        ("1,1,4000000000", 4_000_000_000),
+        ("4000000000,1,1", 4_000_000_000),
+        ("2,65552,1", 65_553),
+    ] {
+        let path = dir.path().join("s.csv");
+        fs::write(&path, format!("app,task,thread,begin_ns,duration_ns\n{ids},0,5\n")).unwrap();
+        let table = read_bursts(&path, &ReadOptions::default()).unwrap().table;
+        let error = write_labelled(&path, &dir.path().join("s"), &table, &[6], &[], false).unwrap_err();
+        assert!(
+            matches!(*error.kind, ErrorKind::SparseIds { threads: n, bursts: 1 } if n == threads),
+            "{error}"
+        );
+        assert!(error.path == path && error.to_string().contains("--no-trace"), "{error}");
+    }
+    let near = labelled(dir.path(), "n.csv", b"task,thread,begin_ns,duration_ns\n65552,1,0,5\n");
+    assert!(near.starts_with("#Paraver (01/01/1970 at 00:00):5_ns:1(1):1:65552(1:1,"));
     assert!(!dir.path().join("s.prv").exists() && !dir.path().join("s.pcf").exists());
 }
 
