@@ -1,6 +1,6 @@
 //! Reading a trace of any format.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use likewise::table::{BurstTable, Nanos};
 
@@ -35,6 +35,9 @@ pub struct ReadOptions<'a> {
     pub counters: Vec<u32>,
     /// Which applications.
     pub apps: Apps,
+    /// The `.pcf` to read instead of the one beside the trace, such as for
+    /// the standard input. It must be there; the one beside need not.
+    pub pcf: Option<PathBuf>,
     /// Told how far the reading is.
     pub progress: Option<Progress<'a>>,
 }

@@ -276,7 +276,7 @@ pub(crate) fn read(mut input: Input, options: &ReadOptions<'_>, block: usize) ->
     let mut report = records.report;
     report.warnings.extend(contradictions(&path, &threads, header.end, end));
     report.bytes = consumed.load(std::sync::atomic::Ordering::Relaxed);
-    let pcf = read_pcf(&path, &header, &mut report.warnings);
+    let pcf = read_pcf(&path, options.pcf.as_deref(), &header, &mut report.warnings)?;
     let row = read_row(&path, &header, &mut report.warnings);
     let table = table::build(threads, header.unit, &pcf, &mut report.warnings)
         .map_err(|kind| Error::whole(&path, kind))?;
