@@ -24,8 +24,22 @@ pub(crate) const MAX_LINE: usize = 64 << 20;
 const BOMB_RATIO: u64 = 400;
 const BOMB_FREE: u64 = 64 << 20;
 
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
 /// Told how many bytes of how many are done; the total is 0 where unknown.
 pub type Progress<'a> = &'a (dyn Fn(u64, u64) + Sync);
+
+/// Whether the path stands for the standard input.
+pub(crate) fn is_stdin(path: &Path) -> bool {
+    path == Path::new("-")
+}
+
+/// Whether opening `path` again gives the same bytes: true for regular files
+/// alone, not for `-` (the standard input), pipes and devices.
+#[must_use]
+pub fn is_rereadable(path: &Path) -> bool {
+    !is_stdin(path) && path.is_file()
+}
 
 /// An opened file; `-` is the standard input. gzip is seen by its first
 /// bytes and undone.
@@ -60,10 +74,18 @@ impl std::ops::Deref for Whole {
 }
 
 impl Input {
+    /// As [`open`](Self::open), without the byte order mark that some editors
+    /// put before text.
+    pub(crate) fn open_text(path: &Path) -> Result<Self> {
+        let mut input = Self::open(path)?;
+        input.skip_mark()?;
+        Ok(input)
+    }
+
     pub(crate) fn open(path: &Path) -> Result<Self> {
         let error = |e| Error::read(path, e);
         let consumed = Arc::new(AtomicU64::new(0));
-        if path == Path::new("-") {
+        if is_stdin(path) {
             return Self::from_reader(path, Box::new(io::stdin()), None, consumed);
         }
         let mut file = File::open(path).map_err(error)?;
@@ -104,7 +126,7 @@ impl Input {
         let whole = io::Cursor::new(magic).chain(reader);
         let reader: Box<dyn Read + Send> =
             if compressed { Box::new(flate2::bufread::MultiGzDecoder::new(whole)) } else { Box::new(whole) };
-        let stream = Stream { reader, out: 0, consumed: Arc::clone(&consumed), compressed };
+        let stream = Stream { reader, out: 0, consumed: Arc::clone(&consumed), compressed, failed: None };
         let body = Body::Stream { stream, head: Vec::new() };
         Ok(Self { path: path.to_owned(), body, size, consumed, compressed })
     }
@@ -134,16 +156,44 @@ impl Input {
         self.size.is_some()
     }
 
-    /// The next bytes, at least `n` unless the input ends before.
+    /// The next bytes, at least `n` unless the input ends or fails before; a
+    /// failure is an error once everything before it is taken.
     pub(crate) fn peek(&mut self, n: usize) -> Result<&[u8]> {
         match &mut self.body {
             Body::Map { map, pos } => Ok(&map[*pos..]),
             Body::Stream { stream, head } => {
-                if head.len() < n {
-                    stream.fill(head, n).map_err(|kind| Error::whole(&self.path, kind))?;
+                if let Err(kind) = stream.fill(head, n) {
+                    if head.is_empty() {
+                        return Err(Error::whole(&self.path, kind));
+                    }
+                    stream.failed = Some(kind);
                 }
                 Ok(head)
             }
+        }
+    }
+
+    /// Takes `n` bytes off that [`peek`](Self::peek) showed.
+    fn advance(&mut self, n: usize) {
+        match &mut self.body {
+            Body::Map { pos, .. } => *pos += n,
+            Body::Stream { head, .. } => drop(head.drain(..n)),
+        }
+    }
+
+    /// Takes a byte order mark off, if there is one.
+    pub(crate) fn skip_mark(&mut self) -> Result<()> {
+        if self.peek(BYTE_ORDER_MARK.len())?.starts_with(BYTE_ORDER_MARK) {
+            self.advance(BYTE_ORDER_MARK.len());
+        }
+        Ok(())
+    }
+
+    /// What the reading failed with behind the bytes that were peeked at.
+    fn failure(&mut self) -> Option<Error> {
+        match &mut self.body {
+            Body::Map { .. } => None,
+            Body::Stream { stream, .. } => stream.failed.take().map(|kind| Error::whole(&self.path, kind)),
         }
     }
 
@@ -164,10 +214,12 @@ impl Input {
                 Some(end) => (head[..end].to_vec(), end + 1),
                 None => (head.to_vec(), head.len()),
             };
-            match &mut self.body {
-                Body::Map { pos, .. } => *pos += used,
-                Body::Stream { head, .. } => drop(head.drain(..used)),
+            if end.is_none()
+                && let Some(error) = self.failure()
+            {
+                return Err(error);
             }
+            self.advance(used);
             return Ok(trim_end(&line).to_vec());
         }
     }
@@ -394,12 +446,18 @@ struct Stream {
     out: u64,
     consumed: Arc<AtomicU64>,
     compressed: bool,
+    /// What the last read failed with, where nobody was told yet.
+    failed: Option<ErrorKind>,
 }
 
 impl Stream {
-    /// Reads until `buffer` holds `want` bytes; fewer only at the end.
+    /// Reads until `buffer` holds `want` bytes; fewer only at the end. After
+    /// a failure `buffer` holds what came before it.
     fn fill(&mut self, buffer: &mut Vec<u8>, want: usize) -> std::result::Result<usize, ErrorKind> {
         while buffer.len() < want {
+            if let Some(kind) = self.failed.take() {
+                return Err(kind);
+            }
             let step = (want - buffer.len()).min(1 << 20) as u64;
             let before = buffer.len();
             let got = self.reader.by_ref().take(step).read_to_end(buffer);
@@ -496,6 +554,25 @@ mod tests {
         let text: Vec<u8> = (0..100_000).flat_map(|i| format!("{}\n", i * 7919).into_bytes()).collect();
         let whole = gzip(&text);
         let error = blocks_of(Input::from_bytes(&whole[..whole.len() / 2]), 1 << 16).unwrap_err();
+        assert!(matches!(*error.kind, ErrorKind::GzipEndsEarly(_)), "{error}");
+    }
+
+    #[test]
+    fn what_stands_before_a_cut_can_be_peeked_at_and_taken() {
+        let whole = gzip(&(0..9000u32).flat_map(|i| format!("{i}\n").into_bytes()).collect::<Vec<_>>());
+        let mut input = Input::from_bytes(&whole[..whole.len() - 4000]);
+        let seen = input.peek(BLOCK).unwrap().len();
+        assert!(seen > 1000 && input.peek(BLOCK).unwrap().len() == seen);
+        assert_eq!(input.take_line().unwrap(), b"0");
+        let mut blocks = Vec::new();
+        let done = input.for_each_block(64, None, <[u8]>::to_vec, |b| {
+            blocks.push(b);
+            Ok(())
+        });
+        assert!(matches!(*done.unwrap_err().kind, ErrorKind::GzipEndsEarly(_)));
+        let text = blocks.concat();
+        assert!(text.starts_with(b"1\n2\n") && text.ends_with(b"\n") && text.len() + 20 > seen);
+        let error = Input::from_bytes(&gzip(&[b'x'; 99])[..20]).take_line().unwrap_err();
         assert!(matches!(*error.kind, ErrorKind::GzipEndsEarly(_)), "{error}");
     }
 

@@ -24,7 +24,7 @@ pub(crate) fn is_header(line: &[u8]) -> bool {
 }
 
 fn name_of(cell: &[u8]) -> String {
-    let cell = cell.strip_prefix(b"\xef\xbb\xbf").unwrap_or(cell).trim_ascii();
+    let cell = cell.trim_ascii();
     let inner = cell.strip_prefix(b"\"").and_then(|c| c.strip_suffix(b"\"")).unwrap_or(cell);
     printable(inner, 400)
 }

@@ -15,16 +15,17 @@ pub enum Place {
     Whole,
 }
 
-/// What is wrong with a file.
+/// What is wrong with a file. The text says all of it: none has a source,
+/// which would be shown a second time.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ErrorKind {
     /// The file cannot be read.
     #[error("cannot be read: {0}")]
-    Read(#[source] io::Error),
+    Read(io::Error),
     /// The file cannot be written.
     #[error("cannot be written: {0}")]
-    Write(#[source] io::Error),
+    Write(io::Error),
     /// Something else stands where `what` should.
     #[error("expected {what}, found {found}")]
     Expected {
@@ -102,6 +103,24 @@ pub enum ErrorKind {
         /// Thread, from 1.
         thread: u32,
     },
+    /// A labelled trace of a table of bursts would declare threads out of all
+    /// proportion to the bursts.
+    #[error(
+        "the ids of {bursts} bursts reach so far that a labelled trace would declare {threads} threads; \
+         leave it out with --no-trace"
+    )]
+    SparseIds {
+        /// How many threads the trace's header would declare.
+        threads: u64,
+        /// How many bursts there are.
+        bursts: usize,
+    },
+    /// A labelled trace was asked for of an input that cannot be read again.
+    #[error(
+        "a labelled trace is made from the trace, and this cannot be read twice; leave it out with \
+         --no-trace, or write the trace to a file first"
+    )]
+    NotRereadable,
     /// An application was asked for that is not there.
     #[error("application {asked} is not in the trace; it has {there}")]
     NoSuchApplication {
@@ -175,11 +194,7 @@ impl fmt::Display for Error {
     }
 }
 
-impl std::error::Error for Error {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        self.kind.source()
-    }
-}
+impl std::error::Error for Error {}
 
 /// Text of a file as it may be shown: control and direction-changing
 /// characters escaped, undecodable bytes replaced, at most `max` characters.
@@ -217,6 +232,17 @@ mod tests {
         let kind = ErrorKind::Expected { what: "a number".into(), found: found(b"ab\x1b[31mc") };
         let error = Error::at(Path::new("run.prv"), Place::Line(123), kind);
         assert_eq!(error.to_string(), "run.prv:123: expected a number, found 'ab\\u{1b}[31mc'");
+    }
+
+    #[test]
+    fn the_text_is_all_there_is() {
+        use std::error::Error as _;
+        let error = Error::read(Path::new("run.prv"), io::ErrorKind::NotFound.into());
+        assert_eq!(error.to_string(), "run.prv: cannot be read: entity not found");
+        assert!(error.source().is_none() && error.kind.source().is_none());
+        // As AtomicFile gives it to whoever writes.
+        let wrapped = io::Error::other(Error::write(Path::new("a"), io::ErrorKind::StorageFull.into()));
+        assert!(wrapped.source().is_none());
     }
 
     #[test]

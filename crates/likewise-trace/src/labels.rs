@@ -58,7 +58,7 @@ struct Layout {
 /// # Errors
 /// [`Error`] names the line and the cell that is wrong.
 pub fn read_labels(path: &Path) -> Result<LabelTable> {
-    let mut input = Input::open(path)?;
+    let mut input = Input::open_text(path)?;
     if input.peek(1)?.is_empty() {
         return Err(Error::whole(path, ErrorKind::Empty));
     }
@@ -159,7 +159,7 @@ mod tests {
         let table = read(ours).unwrap();
         assert_eq!(table.labels, [RowLabel::Cluster(3), RowLabel::Noise, RowLabel::Unclassified]);
         assert_eq!(table.keys.unwrap()[0], BurstKey { app: 1, task: 2, thread: 1, begin: 7 });
-        let plain = read("cluster\n1\n-1\n").unwrap();
+        let plain = read("\u{feff}cluster\n1\n-1\n").unwrap();
         assert_eq!((plain.keys, plain.labels), (None, vec![RowLabel::Cluster(1), RowLabel::Noise]));
         let suite = "# Instance,TaskId,ThreadId,Begin_Time, Line, d_X,ClusterID\n\
             0,8,0,7,30, 1.5,12\n1,5,0,9,31, 1.5,5\n2,5,0,11,31, 1.5,2\n";

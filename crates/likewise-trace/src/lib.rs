@@ -24,6 +24,7 @@ mod parquet;
 mod points;
 mod read;
 
+pub use bytes::is_rereadable;
 pub use error::{Error, ErrorKind, Place, printable};
 pub use labels::{BurstKey, LabelTable, RowLabel, read_labels};
 pub use output::AtomicFile;

@@ -166,10 +166,8 @@ fn number(cell: &[u8]) -> Option<f64> {
 }
 
 fn text(path: &Path, mut input: Input, progress: Option<Progress<'_>>, block: usize) -> Result<PointsTable> {
-    let mut line = input.take_line()?;
-    if line.starts_with(b"\xef\xbb\xbf") {
-        line.drain(..3);
-    }
+    input.skip_mark()?;
+    let line = input.take_line()?;
     let separator = Separator::of(&line);
     let names: Vec<String> = separator.cells(&line).map(|c| printable(c, 200)).collect();
     let names: Vec<String> = names.iter().map(|n| n.trim_matches('"').to_owned()).collect();

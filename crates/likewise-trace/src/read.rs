@@ -1,6 +1,6 @@
 //! Reading a trace of any format.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use likewise::table::{BurstTable, Nanos};
 
@@ -35,6 +35,9 @@ pub struct ReadOptions<'a> {
     pub counters: Vec<u32>,
     /// Which applications.
     pub apps: Apps,
+    /// The `.pcf` to read instead of the one beside the trace, such as for
+    /// the standard input. It must be there; the one beside need not.
+    pub pcf: Option<PathBuf>,
     /// Told how far the reading is.
     pub progress: Option<Progress<'a>>,
 }
@@ -125,7 +128,7 @@ pub struct TraceInfo {
 /// ClusteringSuite 2.6.9. Differs: an overlapping state cuts the one before,
 /// every PAPI, native and uncore counter is kept.
 pub fn read_bursts(path: &Path, options: &ReadOptions<'_>) -> Result<Trace> {
-    let mut input = Input::open(path)?;
+    let mut input = Input::open_text(path)?;
     match format_of(&mut input)? {
         Format::Paraver => reader::read(input, options, BLOCK),
         Format::Csv => csv::read(input, options),
@@ -137,7 +140,7 @@ pub fn read_bursts(path: &Path, options: &ReadOptions<'_>) -> Result<Trace> {
 /// # Errors
 /// Those of [`read_bursts`].
 pub fn inspect(path: &Path, options: &ReadOptions<'_>) -> Result<TraceInfo> {
-    let mut input = Input::open(path)?;
+    let mut input = Input::open_text(path)?;
     match format_of(&mut input)? {
         Format::Paraver => info::inspect(input, options, BLOCK),
         Format::Csv => csv::inspect(input, options),

@@ -1,20 +1,22 @@
 //! The `.pcf` and `.row` beside a trace.
 
 use std::ffi::OsStr;
+use std::fs;
+use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use super::header::Header;
 use super::pcf::Pcf;
 use super::row::Row;
-use crate::bytes::Input;
-use crate::error::Result;
+use crate::bytes::{Input, is_stdin, stream_error};
+use crate::error::{Error, Result};
 
 /// A name file larger than this is none.
-const MAX_BYTES: usize = 1 << 30;
+const MAX_BYTES: u64 = 1 << 30;
 
 /// `run.pcf` for `run.prv` and `run.prv.gz`; `None` for the standard input.
 pub(crate) fn beside(trace: &Path, extension: &str) -> Option<PathBuf> {
-    if trace == Path::new("-") {
+    if is_stdin(trace) {
         return None;
     }
     let is = |path: &Path, e: &str| path.extension().is_some_and(|x| x.eq_ignore_ascii_case(OsStr::new(e)));
@@ -30,36 +32,64 @@ pub(crate) fn beside(trace: &Path, extension: &str) -> Option<PathBuf> {
 
 /// Bytes of the file beside, if it is there.
 pub(crate) fn bytes(trace: &Path, extension: &str) -> Result<Option<Vec<u8>>> {
-    match beside(trace, extension).filter(|path| path.is_file()) {
-        Some(path) => {
-            let mut input = Input::open(&path)?;
-            let bytes = input.peek(MAX_BYTES)?;
-            Ok(Some(bytes[..bytes.len().min(MAX_BYTES)].to_vec()))
+    let Some(path) = beside(trace, extension) else { return Ok(None) };
+    match fs::metadata(&path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        // A pipe of that name would not be waited for.
+        Ok(metadata) if !metadata.is_file() && !metadata.is_dir() => {
+            Err(Error::read(&path, io::Error::other("not a regular file")))
         }
-        None => Ok(None),
+        _ => whole(&path).map(Some),
     }
 }
 
+fn whole(path: &Path) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let limit = Input::open_text(path)?.into_reader().take(MAX_BYTES);
+    BufReader::new(limit).read_to_end(&mut bytes).map_err(|e| stream_error(path, e))?;
+    Ok(bytes)
+}
+
 /// Names from the `.pcf`; what is missing or contradicts the trace becomes a
-/// warning, since the numbers of the trace stand on their own.
-pub(crate) fn read_pcf(trace: &Path, header: &Header, warnings: &mut Vec<String>) -> Pcf {
-    let name = shown(trace, "pcf");
-    match bytes(trace, "pcf") {
+/// warning, since the numbers of the trace stand on their own. One that was
+/// asked for must be readable.
+pub(crate) fn read_pcf(
+    trace: &Path,
+    asked: Option<&Path>,
+    header: &Header,
+    warnings: &mut Vec<String>,
+) -> Result<Pcf> {
+    const BY_NUMBER: &str = "counters and states are named by their numbers";
+    let name = asked.map_or_else(|| shown(trace, "pcf"), |path| path.display().to_string());
+    let read = match asked {
+        Some(path) => Ok(Some(whole(path)?)),
+        None => bytes(trace, "pcf"),
+    };
+    match read {
+        Ok(Some(bytes)) if !Pcf::is_one(&bytes) => {
+            warnings.push(format!("{name} is no .pcf, having none of its sections: {BY_NUMBER}"));
+            Ok(Pcf::default())
+        }
         Ok(Some(bytes)) => {
             let (pcf, problems) = Pcf::parse(&bytes);
             warnings.extend(problems.into_iter().map(|p| format!("{name}{p}")));
+            if std::str::from_utf8(&bytes).is_err() {
+                warnings.push(format!(
+                    "{name} is not UTF-8; what cannot be read of its names is shown as \u{fffd}"
+                ));
+            }
             if let Some(unit) = pcf.contradicts(header) {
                 warnings.push(format!("{name}: UNITS {unit} contradicts the trace's header, which is used"));
             }
-            pcf
+            Ok(pcf)
         }
         Ok(None) => {
-            warnings.push(format!("{name} is missing: counters and states are named by their numbers"));
-            Pcf::default()
+            warnings.push(format!("{name} is missing: {BY_NUMBER}"));
+            Ok(Pcf::default())
         }
         Err(error) => {
-            warnings.push(format!("{error}; counters and states are named by their numbers"));
-            Pcf::default()
+            warnings.push(format!("{error}; {BY_NUMBER}"));
+            Ok(Pcf::default())
         }
     }
 }

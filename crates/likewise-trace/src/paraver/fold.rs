@@ -24,15 +24,20 @@ pub(crate) struct Bursts {
     pub(crate) n_counters: Vec<u32>,
     /// Ascending within a burst.
     pub(crate) types: Vec<u32>,
+    /// Beyond `i64`, its limits.
     pub(crate) sums: Vec<i64>,
+    /// How many states claimed an end after the begin of the next.
+    pub(crate) overlaps: u64,
 }
 
 impl Bursts {
     fn append(&mut self, mut other: Bursts) {
+        other.overlaps += self.overlaps;
         if self.begin.is_empty() {
             *self = other;
             return;
         }
+        self.overlaps = other.overlaps;
         self.begin.append(&mut other.begin);
         self.end.append(&mut other.end);
         self.n_counters.append(&mut other.n_counters);
@@ -47,7 +52,8 @@ struct Sum {
     event_type: u32,
     /// When the type was last seen; at the burst's end, it is kept.
     last: u64,
-    sum: i64,
+    /// Wide, so that a sum is right however large it was on the way.
+    sum: i128,
 }
 
 /// A burst that may still receive counters.
@@ -112,11 +118,11 @@ impl Open {
         }
         match self.sums.get_mut(self.hint) {
             Some(sum) => {
-                sum.sum = sum.sum.saturating_add(value);
+                sum.sum += i128::from(value);
                 sum.last = time;
             }
             None => {
-                self.sums.push(Sum { event_type, last: time, sum: value });
+                self.sums.push(Sum { event_type, last: time, sum: value.into() });
                 if self.sums.len() >= self.compact_at {
                     self.compact();
                     // Doubling keeps many distinct types from costing n².
@@ -142,7 +148,7 @@ impl Open {
         self.sums.dedup_by(|from, to| {
             let same = from.event_type == to.event_type;
             if same {
-                to.sum = to.sum.saturating_add(from.sum);
+                to.sum += from.sum;
                 to.last = to.last.max(from.last);
             }
             same
@@ -162,7 +168,7 @@ impl Open {
         let before = bursts.types.len();
         for sum in kept {
             bursts.types.push(sum.event_type);
-            bursts.sums.push(sum.sum);
+            bursts.sums.push(sum.sum.clamp(i64::MIN.into(), i64::MAX.into()) as i64);
         }
         bursts.begin.push(self.begin);
         bursts.end.push(end);
@@ -225,6 +231,7 @@ impl Fold {
         self.boundary.get_or_insert(time);
         self.settle(time);
         if let Some(mut open) = self.open.take() {
+            self.done.overlaps += u64::from(open.end.is_some_and(|end| end > time));
             open.end = Some(time);
             if open.begin == time {
                 // Empty: nothing can belong to it.
@@ -318,7 +325,7 @@ fn sorted(bursts: Bursts) -> Bursts {
     }
     let mut order: Vec<usize> = (0..bursts.begin.len()).collect();
     order.sort_by_key(|&i| bursts.begin[i]);
-    let mut result = Bursts::default();
+    let mut result = Bursts { overlaps: bursts.overlaps, ..Bursts::default() };
     for i in order {
         let pairs = starts[i]..starts[i] + bursts.n_counters[i] as usize;
         result.begin.push(bursts.begin[i]);

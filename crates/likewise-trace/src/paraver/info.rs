@@ -56,7 +56,7 @@ pub(crate) fn inspect(mut input: Input, options: &ReadOptions<'_>, block: usize)
     });
     records.end(done)?;
     let mut report = records.report;
-    let pcf = read_pcf(&path, &header, &mut report.warnings);
+    let pcf = read_pcf(&path, options.pcf.as_deref(), &header, &mut report.warnings)?;
     let row = read_row(&path, &header, &mut report.warnings);
     let rules = Rules::new(options);
     let scale = header.unit.nanos();

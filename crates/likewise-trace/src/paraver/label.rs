@@ -4,6 +4,7 @@
 mod minimal;
 mod names;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -14,8 +15,10 @@ use rayon::prelude::*;
 
 use super::companions;
 use super::header::Header;
+use super::pcf::Pcf;
 use super::records::{Who, cpu_and_thread, time_of};
-use crate::bytes::{BLOCK, Input, lines};
+use super::scan::well_formed;
+use crate::bytes::{BLOCK, Input, is_rereadable, is_stdin, lines};
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::output::AtomicFile;
 use crate::read::{Format, format_of};
@@ -56,16 +59,19 @@ pub fn legend(n_clusters: u32, colour: impl Fn(u32) -> [u8; 3]) -> Vec<LabelValu
 /// Returns the three files, to be committed; the `.row` only where there is one.
 ///
 /// # Errors
-/// The input cannot be read again (the standard input cannot), or the disk
-/// is full; then none of the three files changes. With `lenient`, a gzip
-/// input that ends early is labelled as far as it goes.
+/// [`ErrorKind::NotRereadable`] for the standard input and pipes,
+/// [`ErrorKind::SparseIds`] for a CSV whose ids are so large that the header
+/// would dwarf the bursts, and those of reading and writing; then none of
+/// the three files changes. With `lenient`, a gzip
+/// input that ends early is labelled as far as it goes, and the records that
+/// a lenient [`read_bursts`](crate::read_bursts) skips are left out.
 ///
 /// # Panics
 /// If `values` is not as long as `table`.
 ///
 /// # Complexity
-/// One pass, in parallel, reading no more of a line than its time; memory is
-/// 16 bytes for every begin and end.
+/// One pass, in parallel, reading no more of a line than its time unless
+/// `lenient`; memory is 16 bytes for every begin and end.
 pub fn write_labelled(
     input: &Path,
     stem: &Path,
@@ -75,9 +81,9 @@ pub fn write_labelled(
     lenient: bool,
 ) -> Result<Vec<AtomicFile>> {
     assert_eq!(values.len(), table.len(), "a value for every burst");
-    if input == Path::new("-") {
-        let problem = "a labelled trace is made from the trace, and the standard input cannot be read twice";
-        return Err(Error::whole(input, ErrorKind::Table(problem.into())));
+    // What is not there at all is said by whoever opens it.
+    if !is_rereadable(input) && (is_stdin(input) || input.exists()) {
+        return Err(Error::whole(input, ErrorKind::NotRereadable));
     }
     let with = |extension: &str| {
         let mut path = stem.as_os_str().to_owned();
@@ -85,16 +91,21 @@ pub fn write_labelled(
         path.push(extension);
         PathBuf::from(path)
     };
-    let mut source = Input::open(input)?;
+    let mut source = Input::open_text(input)?;
     let mut prv = AtomicFile::create(&with("prv"))?;
     let (pcf, row) = match format_of(&mut source)? {
         Format::Csv => {
-            minimal::write_trace(&mut prv, table, values).map_err(|e| Error::write(&with("prv"), e))?;
+            minimal::write_trace(&mut prv, table, values).map_err(|kind| match kind {
+                ErrorKind::Write(_) => Error::whole(&with("prv"), kind),
+                _ => Error::whole(input, kind),
+            })?;
             (None, None)
         }
         Format::Paraver => {
             copy_labelled(source, &mut prv, table, values, lenient)?;
-            (companions::bytes(input, "pcf")?, companions::bytes(input, "row")?)
+            // Those that cannot be read were warned of when the bursts were.
+            let beside = |extension| companions::bytes(input, extension).ok().flatten();
+            (beside("pcf").filter(|bytes| Pcf::is_one(bytes)), beside("row"))
         }
     };
     let pcf = names::with_legend(pcf.as_deref().unwrap_or(names::MINIMAL), legend);
@@ -174,6 +185,8 @@ struct Labelled {
 struct Marked<'m> {
     marks: &'m [Mark],
     threads: &'m [(u32, Who)],
+    /// Records that contradict it or are malformed are left out, if there.
+    checked: Option<&'m Header>,
 }
 
 impl Marked<'_> {
@@ -182,13 +195,11 @@ impl Marked<'_> {
     }
 
     fn block(&self, bytes: &[u8]) -> Labelled {
-        let stripped;
-        let bytes = if memmem::find(bytes, b":90000001:").is_some() {
-            stripped = without_cluster_events(bytes);
-            &stripped[..]
-        } else {
-            bytes
-        };
+        let mut cleaned = self.checked.map_or(Cow::Borrowed(bytes), |header| well_formed(bytes, header));
+        if memmem::find(&cleaned, b":90000001:").is_some() {
+            cleaned = Cow::Owned(without_cluster_events(&cleaned));
+        }
+        let bytes = &cleaned[..];
         let mut result = Labelled {
             text: Vec::with_capacity(bytes.len() + bytes.len() / 2),
             first: None,
@@ -242,7 +253,7 @@ fn copy_labelled(
     first.push(b'\n');
     let (threads, marks) = marks(table, values, header.unit.nanos());
     let threads = with_cpus(&threads, &header, source.peek(BLOCK)?);
-    let marked = Marked { marks: &marks, threads: &threads };
+    let marked = Marked { marks: &marks, threads: &threads, checked: lenient.then_some(&header) };
     let out_path = prv.path().to_owned();
     let failed = |e: io::Error| Error::write(&out_path, e);
     prv.write_all(&first).map_err(failed)?;

@@ -75,6 +75,12 @@ impl Pcf {
         (pcf, problems)
     }
 
+    /// Whether the bytes have any section of a `.pcf`.
+    pub(crate) fn is_one(bytes: &[u8]) -> bool {
+        bytes.trim_ascii().is_empty()
+            || crate::bytes::lines(bytes).any(|line| section_of(line.trim_ascii()).is_some())
+    }
+
     fn line(&mut self, section: Section, line: &[u8]) -> Result<(), String> {
         let bad = |what: &str| format!("expected {what}, found '{}'", printable(line, 40));
         let (first, rest) = word(line);

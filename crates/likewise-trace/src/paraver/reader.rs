@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use likewise::table::Nanos;
+
 use super::companions::{read_pcf, read_row};
 use super::fold::{Bursts, Fold, SET_CHANGE};
 use super::header::Header;
@@ -272,12 +274,31 @@ pub(crate) fn read(mut input: Input, options: &ReadOptions<'_>, block: usize) ->
     choose(&mut threads, options.apps);
 
     let mut report = records.report;
+    report.warnings.extend(contradictions(&path, &threads, header.end, end));
     report.bytes = consumed.load(std::sync::atomic::Ordering::Relaxed);
-    let pcf = read_pcf(&path, &header, &mut report.warnings);
+    let pcf = read_pcf(&path, options.pcf.as_deref(), &header, &mut report.warnings)?;
     let row = read_row(&path, &header, &mut report.warnings);
     let table = table::build(threads, header.unit, &pcf, &mut report.warnings)
         .map_err(|kind| Error::whole(&path, kind))?;
     Ok(Trace { table, header: Some(header), pcf, row, report })
+}
+
+/// Warnings of bursts that contradict each other or the header, whose end
+/// time is `end` in the file's unit.
+fn contradictions(path: &Path, threads: &ByThread, header_end: Nanos, end: u64) -> Vec<String> {
+    let path = path.display();
+    let mut warnings = Vec::new();
+    let overlaps: u64 = threads.values().map(|bursts| bursts.overlaps).sum();
+    if overlaps > 0 {
+        let what = "Running states overlap the next state of their thread";
+        warnings.push(format!("{path}: {overlaps} {what}; each ends where that begins"));
+    }
+    let late = threads.values().flat_map(|bursts| &bursts.end).filter(|&&e| e > end).count();
+    if late > 0 {
+        let what = "bursts end after the end of the trace that its header gives";
+        warnings.push(format!("{path}: {late} {what}, {header_end}"));
+    }
+    warnings
 }
 
 fn read_pieces(

@@ -110,7 +110,7 @@ fn event(fields: &mut Fields<'_>, pairs: &mut Vec<(u32, i64)>) -> Result<Record,
     pairs.clear();
     loop {
         let event_type = fields.small("an event type")?;
-        let value = fields.signed("an event value")?;
+        let value = fields.value()?;
         pairs.push((event_type, value));
         if fields.pos >= fields.line.len() {
             return Ok(Record::Event { who, time });
@@ -235,8 +235,20 @@ impl Fields<'_> {
         }
     }
 
+    /// An event's value; what follows is not looked at.
+    #[inline]
+    fn value(&mut self) -> Result<i64, ErrorKind> {
+        let what = "an event value (from -2^63 to 2^63 - 1)";
+        let start = self.pos;
+        let value = self.signed(what)?;
+        if value < 0 && self.line[start] != b'-' {
+            return Err(self.expected(what, start));
+        }
+        Ok(value)
+    }
+
     /// A number with an optional sign; what follows is not looked at.
-    /// Addresses above 2^63 are written without a sign and wrap.
+    /// Above 2^63 it wraps: some tools write −1 without a sign.
     #[inline]
     fn signed(&mut self, what: &str) -> Result<i64, ErrorKind> {
         let start = self.pos;
@@ -306,9 +318,9 @@ mod tests {
         let open = Record::State { who, begin: 10, end: None, value: 7 };
         assert_eq!(read("1:0:1:2:3:10:-1:7").unwrap().0, open);
         let (event, pairs) =
-            read("2:1:1:2:3:10:42000050:-5:42000050:18446744073709551615:1:-9223372036854775808").unwrap();
+            read("2:1:1:2:3:10:42000050:-5:42000050:9223372036854775807:1:-9223372036854775808").unwrap();
         assert_eq!(event, Record::Event { who, time: 10 });
-        assert_eq!(pairs, [(42000050, -5), (42000050, -1), (1, i64::MIN)]);
+        assert_eq!(pairs, [(42000050, -5), (42000050, i64::MAX), (1, i64::MIN)]);
         let comm = Record::Communication { from: who, to: Who { app: 1, task: 1, thread: 1 }, size: 99 };
         assert_eq!(read("3:1:1:2:3:5:6:1:1:1:1:-1:8:99:-2").unwrap().0, comm);
         assert_eq!(read("c:1:1:-1").unwrap().0, Record::Communicator);
@@ -331,9 +343,18 @@ mod tests {
             ("1:1:1:1:1:99999999999999999999:9:1", "expected a begin time, found '99999999999999999999'"),
             ("2:1:1:1:1:5", "expected a time, found '5'"),
             ("2:1:1:1:1:5:7", "expected an event type, found '7'"),
-            ("2:1:1:1:1:5:7:", "expected an event value, found the end of the line"),
+            ("2:1:1:1:1:5:7:", "expected an event value (from -2^63 to 2^63 - 1), found the end of the line"),
             ("2:1:1:1:1:5:7:8:9", "expected an event type, found '9'"),
-            ("2:1:1:1:1:5:7:8x", "expected an event value, found '8x'"),
+            ("2:1:1:1:1:5:7:8x", "expected an event value (from -2^63 to 2^63 - 1), found '8x'"),
+            (
+                "2:1:1:1:1:5:7:9223372036854775808",
+                "expected an event value (from -2^63 to 2^63 - 1), found '9223372036854775808'",
+            ),
+            (
+                "2:1:1:1:1:5:7:-9223372036854775809",
+                "expected an event value (from -2^63 to 2^63 - 1), found '-9223372036854775809'",
+            ),
+            ("2:1:1:1:1:5:7:99999999999999999999", "expected an event value"),
             ("3:1:1:1:1:5:6:1:1:1:1:7:8:99", "expected a size, found '99'"),
         ] {
             let said = read(line).unwrap_err();

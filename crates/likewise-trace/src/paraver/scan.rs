@@ -1,5 +1,6 @@
 //! All records of a block, handed to a sink.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hasher, RandomState};
 
@@ -143,6 +144,40 @@ pub(crate) fn scan(block: &[u8], threads: &mut Threads<'_>, lenient: bool, sink:
         scanned.lines += 1;
     }
     scanned
+}
+
+/// `block` without the lines that a lenient [`scan`] skips.
+pub(crate) fn well_formed<'b>(block: &'b [u8], header: &Header) -> Cow<'b, [u8]> {
+    let mut threads = Threads::new(header);
+    let mut scanned = Scanned::default();
+    let mut pairs = Vec::new();
+    let mut kept = Vec::new();
+    // Lines from here on are good and not yet copied.
+    let (mut from, mut pos) = (0, 0);
+    while pos < block.len() {
+        let start = pos;
+        let line = &block[start..memchr(b'\n', &block[start..]).map_or(block.len(), |n| start + n)];
+        pos += line.len() + 1;
+        let done = parse(line, &mut pairs)
+            .and_then(|record| deliver(record, line, &pairs, &mut threads, &mut Nobody, &mut scanned));
+        if done.is_err() {
+            kept.extend_from_slice(&block[from..start]);
+            from = pos.min(block.len());
+        }
+    }
+    if from == 0 {
+        return Cow::Borrowed(block);
+    }
+    kept.extend_from_slice(&block[from..]);
+    Cow::Owned(kept)
+}
+
+/// Wants no record.
+struct Nobody;
+
+impl Sink for Nobody {
+    fn state(&mut self, _slot: usize, _begin: u64, _end: Option<u64>, _value: u32) {}
+    fn event(&mut self, _slot: usize, _time: u64, _pairs: &[(u32, i64)]) {}
 }
 
 #[inline]

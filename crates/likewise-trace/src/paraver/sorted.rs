@@ -44,7 +44,7 @@ pub(crate) fn read(
     block: usize,
     wanted: &[Who],
 ) -> Result<ByThread> {
-    let mut input = Input::open(path)?;
+    let mut input = Input::open_text(path)?;
     open(&mut input)?;
     let wanted: BTreeSet<Who> = wanted.iter().copied().collect();
     let mut steps: std::collections::BTreeMap<Who, Vec<(u64, Step)>> = std::collections::BTreeMap::new();

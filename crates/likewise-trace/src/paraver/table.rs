@@ -36,6 +36,7 @@ pub(crate) fn build(
         duration: Vec::with_capacity(n),
         counters: columns(&types, n, pcf, warnings),
     };
+    warnings.extend(inexact(&threads, pcf));
     let mut last: Vec<u32> = Vec::new();
     let mut places: Vec<usize> = Vec::new();
     for (who, bursts) in threads {
@@ -82,6 +83,17 @@ fn event_types(threads: &ByThread) -> Vec<u32> {
         }
     }
     types.into_iter().collect()
+}
+
+/// A warning if a sum may not be what its column holds.
+fn inexact(threads: &ByThread, pcf: &Pcf) -> Option<String> {
+    const EXACT: u64 = 1 << 53;
+    let sums = threads.values().flat_map(|b| b.types.iter().zip(&b.sums));
+    let mut beyond = sums.filter(|(_, sum)| sum.unsigned_abs() > EXACT);
+    let (&first, _) = beyond.next()?;
+    let (n, name) = (1 + beyond.count(), pcf.counter(first).name);
+    let limits = "those beyond 2^63 stand as 2^63";
+    Some(format!("counter sums beyond 2^53 are rounded, and {limits}: {n}, the first of '{name}'"))
 }
 
 fn columns(types: &[u32], n: usize, pcf: &Pcf, warnings: &mut Vec<String>) -> Vec<CounterColumn> {

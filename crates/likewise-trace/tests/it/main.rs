@@ -1,6 +1,7 @@
 //! Integration tests of the readers and writers.
 
 mod golden;
+mod inputs;
 mod mutated;
 
 use std::path::{Path, PathBuf};

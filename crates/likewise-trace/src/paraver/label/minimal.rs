@@ -5,17 +5,30 @@ use std::io::{self, Write};
 
 use likewise::table::BurstTable;
 
-use super::{marks, push_marks};
+use super::{Mark, marks, push_marks};
+use crate::error::ErrorKind;
 use crate::paraver::RUNNING;
 use crate::paraver::records::Who;
 
-/// Ids reach no further than this times the number of threads that have
-/// bursts: the header lists every task, so that one large id would fill disks.
-const MAX_SPARSITY: u64 = 1 << 10;
+/// A header declares no more threads than this, and so many for each burst:
+/// it lists every task up to the largest id, so that one id could fill disks.
+const MAX_THREADS: u64 = 1 << 16;
+const MAX_THREADS_PER_BURST: u64 = 16;
 
-pub(super) fn write_trace(out: &mut impl Write, table: &BurstTable, values: &[u32]) -> io::Result<()> {
+/// Writes the trace; [`ErrorKind::SparseIds`] before anything is written.
+pub(super) fn write_trace(out: &mut impl Write, table: &BurstTable, values: &[u32]) -> Result<(), ErrorKind> {
     let (threads, marks) = marks(table, values, 1);
     let (header, cpus) = header(table, &threads)?;
+    write_records(out, &header, table, (&threads, &cpus), &marks).map_err(ErrorKind::Write)
+}
+
+fn write_records(
+    out: &mut impl Write,
+    header: &str,
+    table: &BurstTable,
+    (threads, cpus): (&[Who], &[(u32, Who)]),
+    marks: &[Mark],
+) -> io::Result<()> {
     writeln!(out, "{header}")?;
     let mut order: Vec<usize> = (0..table.len()).collect();
     order.sort_by_key(|&i| table.begin[i]);
@@ -23,7 +36,7 @@ pub(super) fn write_trace(out: &mut impl Write, table: &BurstTable, values: &[u3
     let mut next = 0;
     for i in order {
         let due = next + marks[next..].partition_point(|m| m.time <= table.begin[i].0);
-        push_marks(&mut text, &marks[next..due], &cpus);
+        push_marks(&mut text, &marks[next..due], cpus);
         next = due;
         let who = Who { app: table.app[i], task: table.task[i], thread: table.thread[i] };
         let place = threads.binary_search(&who).expect("its thread was listed");
@@ -35,13 +48,13 @@ pub(super) fn write_trace(out: &mut impl Write, table: &BurstTable, values: &[u3
             text.clear();
         }
     }
-    push_marks(&mut text, &marks[next..], &cpus);
+    push_marks(&mut text, &marks[next..], cpus);
     out.write_all(&text)
 }
 
 type Cpus = Vec<(u32, Who)>;
 
-fn header(table: &BurstTable, threads: &[Who]) -> io::Result<(String, Cpus)> {
+fn header(table: &BurstTable, threads: &[Who]) -> Result<(String, Cpus), ErrorKind> {
     let mut largest: BTreeMap<u32, BTreeMap<u32, u32>> = BTreeMap::new();
     for who in threads {
         let thread = largest.entry(who.app).or_default().entry(who.task).or_default();
@@ -49,9 +62,13 @@ fn header(table: &BurstTable, threads: &[Who]) -> io::Result<(String, Cpus)> {
     }
     let apps = largest.keys().next_back().copied().unwrap_or(0);
     let listed = |tasks: &BTreeMap<u32, u32>| u64::from(tasks.keys().next_back().copied().unwrap_or(0));
-    let tasks = largest.values().map(listed).sum::<u64>() + u64::from(apps);
-    if tasks > MAX_SPARSITY * threads.len() as u64 {
-        return Err(io::Error::other("task ids reach too far beyond their number for a Paraver header"));
+    // A task without bursts has one thread, and an application a line's piece.
+    let declared = |tasks: &BTreeMap<u32, u32>| {
+        listed(tasks) - tasks.len() as u64 + tasks.values().map(|&n| u64::from(n)).sum::<u64>()
+    };
+    let n_threads = largest.values().map(declared).sum::<u64>() + u64::from(apps) - largest.len() as u64;
+    if n_threads > MAX_THREADS_PER_BURST * table.len() as u64 + MAX_THREADS {
+        return Err(ErrorKind::SparseIds { threads: n_threads, bursts: table.len() });
     }
     let end = (0..table.len()).map(|i| table.end(i).0).max().unwrap_or(0);
     let n = threads.len();

@@ -35,6 +35,74 @@ fn events_stand_before_records_of_their_time() {
 }
 
 #[test]
+fn a_byte_order_mark_is_passed_over() {
+    let dir = tempfile::tempdir().unwrap();
+    let plain = labelled(dir.path(), "plain.prv", TRACE.as_bytes());
+    let marked = format!("\u{feff}{TRACE}");
+    assert_eq!(labelled(dir.path(), "marked.prv", marked.as_bytes()), plain);
+    assert_eq!(labelled(dir.path(), "marked.prv.gz", &gzip(marked.as_bytes())), plain);
+    let csv = "\u{feff}task,thread,begin_ns,duration_ns\n1,1,0,5\n";
+    assert!(labelled(dir.path(), "marked.csv", csv.as_bytes()).contains("1:1:1:1:1:0:5:1\n"));
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+/// Labels what `read_bursts` finds in the file when lenient.
+fn labelled_leniently(input: &Path) -> (BurstTable, String) {
+    let options = ReadOptions { lenient: true, ..ReadOptions::default() };
+    let table = read_bursts(input, &options).unwrap().table;
+    let values = vec![6; table.len()];
+    let out = input.with_file_name("out");
+    for file in write_labelled(input, &out, &table, &values, &legend(1, |_| [0; 3]), true).unwrap() {
+        file.commit().unwrap();
+    }
+    (table, fs::read_to_string(out.with_extension("prv")).unwrap())
+}
+
+#[test]
+fn a_cut_gzip_is_labelled_up_to_the_cut_if_lenient() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("in.prv.gz");
+    // One that fits the first look at the file, and one that does not.
+    for n in [300u64, 600_000] {
+        let records = (0..n).map(|i| format!("1:5:1:1:1:{}:{}:{}\n", 10 * i, 10 * i + 10, 1 + i % 3));
+        let text = format!("#Paraver (x):{}_ns:1(5):1:1(1:1)\n{}", 10 * n, records.collect::<String>());
+        let whole = gzip(text.as_bytes());
+        fs::write(&path, &whole[..whole.len() * 2 / 3]).unwrap();
+        let (table, out) = labelled_leniently(&path);
+        assert!(table.len() as u64 > n / 9, "{} of {n}", table.len());
+        let kept: Vec<&str> = out.lines().filter(|l| !l.contains(":90000001:")).collect();
+        assert_eq!(kept, text.lines().take(kept.len()).collect::<Vec<_>>());
+        let last = kept[kept.len() - 1].split(':').nth(5).unwrap().parse().unwrap();
+        assert!(table.begin.last().is_some_and(|begin| begin.0 <= last));
+        assert_eq!(out.matches(":90000001:6").count(), table.len());
+        let strict = write_labelled(&path, &dir.path().join("b"), &table, &vec![6; table.len()], &[], false);
+        assert!(matches!(*strict.unwrap_err().kind, ErrorKind::GzipEndsEarly(_)));
+    }
+}
+
+#[test]
+fn what_the_reader_skipped_is_not_copied() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("in.prv");
+    let bad = ["1:1:1:9:1:10:20:1\n", "1:1:1:1:1:20:10:1\n", "2:1:1:1:1:30:42000050:x\n", "3:1:1\n"];
+    let good = ["1:1:1:1:1:0:10:1\n", "c:1:1:1:1\n", "9:9\n", "2:1:1:1:1:10:42000050:7\n"];
+    let records: String = good.iter().zip(bad).flat_map(|(g, b)| [*g, b]).collect();
+    let text = format!("#Paraver (x):100_ns:1(1):1:1(1:1)\n{records}2:1:1:1:1:50:420");
+    fs::write(&path, &text).unwrap();
+    let (table, out) = labelled_leniently(&path);
+    assert_eq!(table.len(), 1);
+    let kept: Vec<&str> = out.lines().skip(1).filter(|l| !l.contains(":90000001:")).collect();
+    assert_eq!(kept, good.map(str::trim_end));
+    let again = read_bursts(&dir.path().join("out.prv"), &ReadOptions::default()).unwrap();
+    assert_eq!(format!("{:?}", again.table), format!("{table:?}"));
+}
+
+#[test]
 fn a_table_of_bursts_becomes_a_trace() {
     let dir = tempfile::tempdir().unwrap();
     let csv = b"task,thread,begin_ns,duration_ns\n1,1,0,5\n1,1,5,4\n3,2,1,8\n";
@@ -43,11 +111,24 @@ fn a_table_of_bursts_becomes_a_trace() {
         2:1:1:1:1:0:90000001:6\n1:1:1:1:1:0:5:1\n2:2:1:3:2:1:90000001:6\n1:2:1:3:2:1:9:1\n\
         2:1:1:1:1:5:90000001:0:90000001:7\n1:1:1:1:1:5:9:1\n2:1:1:1:1:9:90000001:0\n2:2:1:3:2:9:90000001:0\n";
     assert_eq!(text, expected);
-    let sparse = b"task,thread,begin_ns,duration_ns\n4000000000,1,0,5\n";
-    fs::write(dir.path().join("s.csv"), sparse).unwrap();
-    let table = read_bursts(&dir.path().join("s.csv"), &ReadOptions::default()).unwrap().table;
-    let error = write_labelled(&dir.path().join("s.csv"), &dir.path().join("s"), &table, &[6], &[], false);
-    assert!(error.unwrap_err().to_string().contains("too far"));
+    for (ids, threads) in [
+        ("1,4000000000,1", 4_000_000_000u64),
+        ("1,1,4000000000", 4_000_000_000),
+        ("4000000000,1,1", 4_000_000_000),
+        ("2,65552,1", 65_553),
+    ] {
+        let path = dir.path().join("s.csv");
+        fs::write(&path, format!("app,task,thread,begin_ns,duration_ns\n{ids},0,5\n")).unwrap();
+        let table = read_bursts(&path, &ReadOptions::default()).unwrap().table;
+        let error = write_labelled(&path, &dir.path().join("s"), &table, &[6], &[], false).unwrap_err();
+        assert!(
+            matches!(*error.kind, ErrorKind::SparseIds { threads: n, bursts: 1 } if n == threads),
+            "{error}"
+        );
+        assert!(error.path == path && error.to_string().contains("--no-trace"), "{error}");
+    }
+    let near = labelled(dir.path(), "n.csv", b"task,thread,begin_ns,duration_ns\n65552,1,0,5\n");
+    assert!(near.starts_with("#Paraver (01/01/1970 at 00:00):5_ns:1(1):1:65552(1:1,"));
     assert!(!dir.path().join("s.prv").exists() && !dir.path().join("s.pcf").exists());
 }
 

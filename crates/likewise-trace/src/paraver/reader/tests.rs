@@ -186,6 +186,47 @@ fn many_types_and_a_long_prefix_are_summed_exactly() {
 }
 
 #[test]
+fn sums_that_are_not_exact_are_said() {
+    let event = |time: u64, value: i64| format!("2:1:1:1:1:{time}:42000050:{value}\n");
+    let state = |begin: u64| format!("1:1:1:1:1:{begin}:{}:1\n", begin + 10);
+    let read = |values: &[(u64, i64)]| {
+        let records: String = values.iter().map(|&(time, value)| event(time, value)).collect();
+        let trace = read_text(&format!("{HEAD}{}{records}", state(0)), &ReadOptions::default()).unwrap();
+        let said = trace.report.warnings.into_iter().filter(|w| w.starts_with("counter sums"));
+        (trace.table.counters[0].values[0], said.collect::<Vec<_>>())
+    };
+    // What goes over the limit on the way and comes back is exact.
+    assert_eq!(read(&[(1, i64::MAX), (2, i64::MAX), (3, -i64::MAX), (10, 5 - i64::MAX)]), (5.0, vec![]));
+    assert_eq!(read(&[(1, 1 << 52), (10, 1 << 52)]), ((1u64 << 53) as f64, vec![]));
+    let (sum, said) = read(&[(1, 1 << 53), (10, 1)]);
+    assert_eq!(sum, (1u64 << 53) as f64);
+    let text = "counter sums beyond 2^53 are rounded, and those beyond 2^63 stand as 2^63: 1, the first of";
+    assert_eq!(said, [format!("{text} '42000050'")]);
+    let (sum, said) = read(&[(1, i64::MAX), (10, i64::MAX)]);
+    assert_eq!((sum, said.len()), (i64::MAX as f64, 1));
+}
+
+#[test]
+fn states_that_overlap_or_end_late_are_counted() {
+    let state = |begin: u64, end: u64| format!("1:1:1:1:1:{begin}:{end}:1\n");
+    let event = "2:1:1:1:1:8:42000050:7\n";
+    let text = format!("{HEAD}{}{}{event}{}{}", state(0, 10), state(5, 20), state(20, 30), state(25, 101));
+    let both =
+        "test.prv: 2 Running states overlap the next state of their thread; each ends where that begins";
+    let late = "test.prv: 1 bursts end after the end of the trace that its header gives, 100 µs";
+    for block in [1, 40, 1 << 20] {
+        let input = Input::from_bytes(text.as_bytes());
+        let trace = read(input, &ReadOptions::default(), block).unwrap();
+        assert_eq!(trace.report.warnings[..2], [both, late]);
+        // No event is counted twice.
+        let sums = &trace.table.counters[0].values;
+        assert_eq!(sums.iter().filter(|s| !s.is_nan()).sum::<f64>(), 7.0);
+    }
+    let text = format!("{HEAD}{}{}", state(0, 10), state(10, 100));
+    assert_eq!(read_text(&text, &ReadOptions::default()).unwrap().report.warnings.len(), 1);
+}
+
+#[test]
 fn the_first_application_with_bursts_is_the_default() {
     let text = format!("{HEAD}1:1:1:1:1:0:5:2\n1:1:2:1:1:0:5:1\n1:1:2:1:2:7:9:1\n");
     let read = |apps| read_text(&text, &ReadOptions { apps, ..ReadOptions::default() });
@@ -203,7 +244,10 @@ fn errors_name_the_line_whatever_the_block() {
     for (bad, said) in [
         ("1:1:1:2:1:50:51:1\n", "test.prv:52: thread 1.2.1 (application.task.thread) is not in the header"),
         ("1:1:1:1:1:60:51:1\n", "test.prv:52: time goes backwards"),
-        ("2:1:1:1:1:60:42000050:x\n", "test.prv:52: expected an event value, found 'x'"),
+        (
+            "2:1:1:1:1:60:42000050:x\n",
+            "test.prv:52: expected an event value (from -2^63 to 2^63 - 1), found 'x'",
+        ),
         ("2:1:1:1:1:60:420000", "test.prv:52: the file ends in the middle of this line"),
     ] {
         let text = format!("{HEAD}{good}{bad}");
