@@ -81,18 +81,24 @@ fn a_trace_comes_through_a_pipe_and_out_as_csv_again() {
     let dir = tempfile::tempdir().unwrap();
     let trace = synth(dir.path(), 1_000);
     let (piped, again) = (dir.path().join("piped"), dir.path().join("again"));
-    let mut child = command(&["bursts", "-", "--eps", "0.02", "-q", "-o", text(&piped)])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    child.stdin.take().unwrap().write_all(&std::fs::read(&trace).unwrap()).unwrap();
-    let call = finish(child.wait_with_output().unwrap());
-    assert_eq!(call.code, 0, "{}", call.stderr);
+    let pipe = |more: &[&str]| {
+        let args = ["bursts", "-", "--eps", "0.02", "-q", "-o", text(&piped)];
+        let mut child = command(&[&args[..], more].concat())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        child.stdin.take().unwrap().write_all(&std::fs::read(&trace).unwrap()).unwrap();
+        let call = finish(child.wait_with_output().unwrap());
+        assert_eq!(call.code, 0, "{}", call.stderr);
+        read(&piped, "bursts.csv").lines().next().unwrap().to_owned()
+    };
+    let pcf = trace.with_extension("pcf");
+    assert!(pipe(&["--pcf", text(&pcf)]).starts_with("task,thread,begin_ns,duration_ns,PAPI_TOT_INS,IPC,"));
     // Without its .pcf, names are numbers; so name the metrics by number.
     let csv = piped.join("bursts.csv");
-    assert!(read(&piped, "bursts.csv").lines().next().unwrap().contains("42000059"));
+    assert!(pipe(&[]).contains("42000059"));
     let metrics = ["-m", "42000050,log", "-m", "IPC=42000050/42000059"];
     succeeds(&[&["bursts", text(&csv), "--eps", "0.02", "-q", "-o", text(&again)], &metrics[..]].concat());
     let compared = succeeds(&["compare", "--json", text(&csv), text(&again.join("bursts.csv"))]);
