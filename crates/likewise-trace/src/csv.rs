@@ -11,7 +11,7 @@ use csv::ByteRecord;
 use likewise::table::{BurstTable, Counter, CounterColumn, Nanos};
 
 use crate::bytes::{Input, stream_error};
-use crate::error::{Error, ErrorKind, Place, Result, found, printable};
+use crate::error::{Error, ErrorKind, Place, Result, TRACE_OR_BURSTS, found, printable};
 use crate::paraver::{EventTypeInfo, Pcf, RUNNING, StateInfo};
 use crate::read::{Apps, Format, ReadOptions, ReadReport, Trace, TraceInfo};
 
@@ -51,7 +51,7 @@ impl Layout {
         let names: Vec<String> = header.iter().map(name_of).collect();
         for needed in NEEDED {
             if !names.iter().any(|n| n == needed) {
-                let hint = "a CSV of bursts has task,thread,begin_ns,duration_ns and counters";
+                let hint = "a CSV of bursts with task,thread,begin_ns,duration_ns and counters";
                 return Err(ErrorKind::MissingColumn(needed.to_owned(), hint));
             }
         }
@@ -182,7 +182,7 @@ pub(crate) fn read(input: Input, options: &ReadOptions<'_>) -> Result<Trace> {
     let mut rows = Rows::new(input.into_reader(), &path, false);
     let layout = match rows.next()? {
         Some((header, _)) => Layout::of(header).map_err(|kind| Error::at(&path, Place::Line(1), kind))?,
-        None => return Err(Error::whole(&path, ErrorKind::Empty)),
+        None => return Err(Error::whole(&path, ErrorKind::Empty(TRACE_OR_BURSTS))),
     };
     let mut table = layout.empty_table();
     let mut report = ReadReport { lines: 1, ..ReadReport::default() };
@@ -213,6 +213,9 @@ pub(crate) fn read(input: Input, options: &ReadOptions<'_>) -> Result<Trace> {
         {
             progress(done(), total);
         }
+    }
+    if report.lines == 1 {
+        return Err(Error::whole(&path, ErrorKind::OnlyHeader("bursts")));
     }
     report.records.states = table.len() as u64;
     report.bytes = done();
@@ -348,6 +351,8 @@ mod tests {
         }
         let error = parse("task,thread,begin_ns,x\n").unwrap_err().to_string();
         assert!(error.contains("no column 'duration_ns'"), "{error}");
+        let error = parse("task,thread,begin_ns,duration_ns\n").unwrap_err().to_string();
+        assert_eq!(error, "test.prv: the table has a header but no bursts");
     }
 
     #[test]

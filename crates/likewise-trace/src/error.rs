@@ -15,6 +15,9 @@ pub enum Place {
     Whole,
 }
 
+/// What an empty file should have been.
+pub(crate) const TRACE_OR_BURSTS: &str = "a Paraver trace (it begins with '#Paraver') or a CSV of bursts";
+
 /// What is wrong with a file. The text says all of it: none has a source,
 /// which would be shown a second time.
 #[derive(Debug, thiserror::Error)]
@@ -58,8 +61,11 @@ pub enum ErrorKind {
         end: u64,
     },
     /// The file is empty.
-    #[error("the file is empty; expected a Paraver trace (it begins with '#Paraver') or a CSV table")]
-    Empty,
+    #[error("the file is empty; expected {0}")]
+    Empty(&'static str),
+    /// A table has its first line and no other.
+    #[error("the table has a header but no {0}")]
+    OnlyHeader(&'static str),
     /// The first bytes are those of no format that is known here.
     #[error(
         "not a format that is known here: it begins with {0}; expected a Paraver trace \
@@ -130,7 +136,7 @@ pub enum ErrorKind {
         there: usize,
     },
     /// A table lacks a column.
-    #[error("the table has no column '{0}'; {1}")]
+    #[error("the table has no column '{0}'; expected {1}")]
     MissingColumn(String, &'static str),
     /// A cell of a table is wrong.
     #[error("column {column} ({name}): expected {what}, found {found}")]

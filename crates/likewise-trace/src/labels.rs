@@ -52,6 +52,8 @@ struct Layout {
     suite: bool,
 }
 
+const KINDS: &str = "bursts.csv, labels.csv, or a .DATA.csv of ClusteringSuite";
+
 /// Reads `bursts.csv`, `labels.csv`, or a `.DATA.csv` of ClusteringSuite,
 /// plain or gzip; the first line says which.
 ///
@@ -60,12 +62,12 @@ struct Layout {
 pub fn read_labels(path: &Path) -> Result<LabelTable> {
     let mut input = Input::open_text(path)?;
     if input.peek(1)?.is_empty() {
-        return Err(Error::whole(path, ErrorKind::Empty));
+        return Err(Error::whole(path, ErrorKind::Empty(KINDS)));
     }
     let mut rows = Rows::new(input.into_reader(), path, true);
     let layout = match rows.next()? {
         Some((header, _)) => Layout::of(header).map_err(|kind| Error::at(path, Place::Line(1), kind))?,
-        None => return Err(Error::whole(path, ErrorKind::Empty)),
+        None => return Err(Error::whole(path, ErrorKind::Empty(KINDS))),
     };
     let mut keys = Vec::new();
     let mut labels = Vec::new();
@@ -75,6 +77,9 @@ pub fn read_labels(path: &Path) -> Result<LabelTable> {
             keys.push(key);
         }
         labels.push(layout.label(record).map_err(at)?);
+    }
+    if labels.is_empty() {
+        return Err(Error::whole(path, ErrorKind::OnlyHeader("rows")));
     }
     Ok(LabelTable { keys: layout.key.is_some().then_some(keys), labels })
 }
@@ -89,8 +94,7 @@ impl Layout {
         } else {
             ("cluster", ["task", "thread", "begin_ns"])
         };
-        let hint = "expected bursts.csv, labels.csv, or a .DATA.csv of ClusteringSuite";
-        let cluster = place(label).ok_or_else(|| ErrorKind::MissingColumn(label.to_owned(), hint))?;
+        let cluster = place(label).ok_or_else(|| ErrorKind::MissingColumn(label.to_owned(), KINDS))?;
         let key = match keys.map(place) {
             [Some(task), Some(thread), Some(begin)] => Some([task, thread, begin]),
             _ => None,
@@ -174,6 +178,9 @@ mod tests {
         assert!(error.contains("labels:1: the table has no column 'cluster'"), "{error}");
         let error = read("cluster\n1\nabc\n").unwrap_err().to_string();
         assert!(error.contains("labels:3: column 1 (cluster): expected a cluster's number"), "{error}");
-        assert!(read("").unwrap_err().to_string().contains("empty"));
+        let error = read("").unwrap_err().to_string();
+        assert!(error.contains("the file is empty; expected bursts.csv"), "{error}");
+        let error = read("task,cluster\n").unwrap_err().to_string();
+        assert!(error.ends_with("labels: the table has a header but no rows"), "{error}");
     }
 }

@@ -44,8 +44,12 @@ impl PointsTable {
     }
 
     fn new(data: Data, dims: usize) -> Self {
-        Self { data, dims, names: (1..=dims).map(|i| format!("x{i}")).collect() }
+        Self { data, dims, names: numbered(dims) }
     }
+}
+
+fn numbered(dims: usize) -> Vec<String> {
+    (1..=dims).map(|i| format!("x{i}")).collect()
 }
 
 impl Deref for PointsTable {
@@ -78,7 +82,7 @@ pub fn read_points_table(path: &Path, progress: Option<Progress<'_>>) -> Result<
     let mut input = Input::open(path)?;
     let head = input.peek(4096)?;
     if head.is_empty() {
-        return Err(Error::whole(path, ErrorKind::Empty));
+        return Err(Error::whole(path, ErrorKind::Empty("a table of numbers")));
     }
     if head.starts_with(MAGIC) {
         return npy(path, input.read_all()?);
@@ -147,18 +151,49 @@ enum Separator {
 
 impl Separator {
     fn of(line: &[u8]) -> Self {
-        let byte = [b',', b';', b'\t'].into_iter().find(|b| line.contains(b));
+        let is_there = |byte: &u8| outside_quotes(line, |b| b == *byte).nth(1).is_some();
+        let byte = [b',', b';', b'\t'].into_iter().find(is_there);
         byte.map_or(Separator::Blanks, Separator::Byte)
     }
 
-    fn cells(self, line: &[u8]) -> impl Iterator<Item = &[u8]> {
-        let is = move |b: &u8| match self {
-            Separator::Byte(separator) => *b == separator,
-            Separator::Blanks => b.is_ascii_whitespace(),
-        };
-        let keep = move |cell: &&[u8]| matches!(self, Separator::Byte(_)) || !cell.is_empty();
-        line.split(is).filter(keep).map(<[u8]>::trim_ascii)
+    fn is(self, byte: u8) -> bool {
+        match self {
+            Separator::Byte(separator) => byte == separator,
+            Separator::Blanks => byte.is_ascii_whitespace(),
+        }
     }
+
+    /// The cells of a line of numbers.
+    fn cells(self, line: &[u8]) -> impl Iterator<Item = &[u8]> {
+        self.trimmed(line.split(move |&b| self.is(b)))
+    }
+
+    /// The cells of a first line, where names may be in quotes.
+    fn names(self, line: &[u8]) -> impl Iterator<Item = &[u8]> {
+        self.trimmed(outside_quotes(line, move |b| self.is(b)))
+    }
+
+    fn trimmed<'l>(self, pieces: impl Iterator<Item = &'l [u8]>) -> impl Iterator<Item = &'l [u8]> {
+        let keep = move |cell: &&[u8]| matches!(self, Separator::Byte(_)) || !cell.is_empty();
+        pieces.filter(keep).map(<[u8]>::trim_ascii)
+    }
+}
+
+/// The pieces of `line` between separators that are in no quotes; a quote
+/// without its other is a letter.
+fn outside_quotes(line: &[u8], is_separator: impl Fn(u8) -> bool) -> impl Iterator<Item = &[u8]> {
+    let paired = memchr::memchr_iter(b'"', line).count().is_multiple_of(2);
+    let mut inside = false;
+    line.split(move |&b| {
+        inside ^= paired && b == b'"';
+        !inside && is_separator(b)
+    })
+}
+
+/// A name without its quotes, of which two inside are one; safe to print.
+fn unquoted(name: &[u8]) -> String {
+    let inner = name.strip_prefix(b"\"").and_then(|n| n.strip_suffix(b"\""));
+    inner.map_or_else(|| printable(name, 200), |n| printable(n, 200).replace("\"\"", "\""))
 }
 
 fn number(cell: &[u8]) -> Option<f64> {
@@ -169,25 +204,24 @@ fn text(path: &Path, mut input: Input, progress: Option<Progress<'_>>, block: us
     input.skip_mark()?;
     let line = input.take_line()?;
     let separator = Separator::of(&line);
-    let names: Vec<String> = separator.cells(&line).map(|c| printable(c, 200)).collect();
-    let names: Vec<String> = names.iter().map(|n| n.trim_matches('"').to_owned()).collect();
-    let dims = names.len();
-    if dims == 0 {
+    // A name makes the line a header; NaN or infinity is a wrong number.
+    let is_number = |cell: &[u8]| fast_float2::parse::<f64, _>(cell).is_ok();
+    let has_header = !separator.names(&line).all(is_number);
+    let names: Vec<String> = separator.names(&line).map(unquoted).collect();
+    let names = if has_header { names } else { numbered(names.len()) };
+    if names.is_empty() {
         let kind = ErrorKind::Expected { what: "numbers or names of columns".into(), found: found(&line) };
         return Err(Error::at(path, Place::Line(1), kind));
     }
-    // A name makes the line a header; NaN or infinity is a wrong number.
-    let is_number = |cell: &[u8]| fast_float2::parse::<f64, _>(cell).is_ok();
-    let has_header = !separator.cells(&line).all(is_number);
     let mut numbers = Vec::new();
     if !has_header {
-        row(&line, separator, dims, &mut numbers).map_err(|kind| Error::at(path, Place::Line(1), kind))?;
+        row(&line, separator, &names, &mut numbers).map_err(|kind| Error::at(path, Place::Line(1), kind))?;
     }
     let mut before = 1;
     input.for_each_block(
         block,
         progress,
-        |bytes| rows(bytes, separator, dims),
+        |bytes| rows(bytes, separator, &names),
         |(these, n_lines, problem)| {
             if let Some((line, kind)) = problem {
                 return Err(Error::at(path, line_place(before, line), kind));
@@ -197,20 +231,19 @@ fn text(path: &Path, mut input: Input, progress: Option<Progress<'_>>, block: us
             Ok(())
         },
     )?;
-    let mut table = PointsTable::new(Data::Owned(numbers), dims);
-    if has_header {
-        table.names = names;
+    if numbers.is_empty() {
+        return Err(Error::whole(path, ErrorKind::OnlyHeader("rows")));
     }
-    Ok(table)
+    Ok(PointsTable { data: Data::Owned(numbers), dims: names.len(), names })
 }
 
 type Rows = (Vec<f64>, u64, Option<(u64, ErrorKind)>);
 
-fn rows(bytes: &[u8], separator: Separator, dims: usize) -> Rows {
+fn rows(bytes: &[u8], separator: Separator, names: &[String]) -> Rows {
     let mut numbers = Vec::with_capacity(bytes.len() / 8);
     let mut n_lines = 0;
     for line in lines(bytes) {
-        if let Err(kind) = row(line, separator, dims, &mut numbers) {
+        if let Err(kind) = row(line, separator, names, &mut numbers) {
             return (numbers, n_lines, Some((n_lines, kind)));
         }
         n_lines += 1;
@@ -221,7 +254,7 @@ fn rows(bytes: &[u8], separator: Separator, dims: usize) -> Rows {
 fn row(
     line: &[u8],
     separator: Separator,
-    dims: usize,
+    names: &[String],
     numbers: &mut Vec<f64>,
 ) -> std::result::Result<(), ErrorKind> {
     let line = line.trim_ascii_end();
@@ -233,20 +266,17 @@ fn row(
         match number(cell) {
             Some(value) => numbers.push(value),
             None => {
+                let name = names.get(i).cloned().unwrap_or_else(|| format!("x{}", i + 1));
                 let what = "a finite number";
-                return Err(ErrorKind::Cell {
-                    column: i + 1,
-                    name: format!("x{}", i + 1),
-                    what,
-                    found: found(cell),
-                });
+                return Err(ErrorKind::Cell { column: i + 1, name, what, found: found(cell) });
             }
         }
     }
     let n = numbers.len() - before;
-    if n == dims {
+    if n == names.len() {
         return Ok(());
     }
+    let dims = names.len();
     Err(ErrorKind::Expected { what: format!("{dims} numbers as in the first line"), found: n.to_string() })
 }
 
@@ -276,6 +306,33 @@ mod tests {
     }
 
     #[test]
+    fn names_may_be_in_quotes_and_hold_separators() {
+        for (head, names) in [
+            ("\u{feff}\"a,b\",\"say \"\"c;d\"\"\"", ["a,b", "say \"c;d\""]),
+            ("\"a,b\";c", ["a,b", "c"]),
+            ("\"a b\" \"c\"", ["a b", "c"]),
+            ("5\",x", ["5\"", "x"]),
+            ("\"1\",\"2\"", ["1", "2"]),
+        ] {
+            let separator = Separator::of(head.as_bytes());
+            let between = if let Separator::Byte(byte) = separator { char::from(byte) } else { ' ' };
+            let t = table("a", format!("{head}\n1{between}2\n").as_bytes()).unwrap();
+            assert_eq!((t.names(), &*t), (names.map(String::from).as_slice(), [1.0, 2.0].as_slice()));
+        }
+        let error = table("a", b"\"a,b\",c\n1,2\n3,\"4\"\n").unwrap_err().to_string();
+        assert!(error.ends_with(":3: column 2 (c): expected a finite number, found '\"4\"'"), "{error}");
+    }
+
+    #[test]
+    fn a_table_without_rows_says_so() {
+        assert!(
+            table("a", b"x,y\n").unwrap_err().to_string().ends_with("a: the table has a header but no rows")
+        );
+        let error = table("a", b"").unwrap_err().to_string();
+        assert!(error.ends_with("the file is empty; expected a table of numbers"), "{error}");
+    }
+
+    #[test]
     fn says_where_text_is_wrong_in_any_block() {
         let mut text = String::from("a,b\n");
         for i in 0..50 {
@@ -285,7 +342,7 @@ mod tests {
         for block in [1, 16, 1 << 20] {
             let error =
                 super::text(Path::new("t"), Input::from_bytes(text.as_bytes()), None, block).unwrap_err();
-            assert_eq!(error.to_string(), "t:52: column 2 (x2): expected a finite number, found 'x'");
+            assert_eq!(error.to_string(), "t:52: column 2 (b): expected a finite number, found 'x'");
         }
         assert!(table("a", b"1,nan\n").unwrap_err().to_string().contains(":1: column 2"));
         assert!(table("a", b"1,2\n3\n").unwrap_err().to_string().contains(":2: expected 2 numbers"));

@@ -6,7 +6,7 @@ use likewise::table::{BurstTable, Nanos};
 
 use crate::bytes::{BLOCK, Input};
 use crate::csv;
-use crate::error::{Error, ErrorKind, Result, found};
+use crate::error::{Error, ErrorKind, Result, TRACE_OR_BURSTS, found};
 use crate::paraver::{EventTypeInfo, Header, Pcf, RecordCounts, Row, StateInfo, info, reader};
 
 pub use crate::bytes::Progress;
@@ -151,7 +151,7 @@ pub(crate) fn format_of(input: &mut Input) -> Result<Format> {
     let path = input.path().to_owned();
     let head = input.peek(4096)?;
     if head.is_empty() {
-        return Err(Error::whole(&path, ErrorKind::Empty));
+        return Err(Error::whole(&path, ErrorKind::Empty(TRACE_OR_BURSTS)));
     }
     if head.starts_with(b"#Paraver") {
         return Ok(Format::Paraver);

@@ -64,9 +64,10 @@ fn header(table: &BurstTable, threads: &[Who]) -> Result<(String, Cpus), ErrorKi
     let listed = |tasks: &BTreeMap<u32, u32>| u64::from(tasks.keys().next_back().copied().unwrap_or(0));
     // A task without bursts has one thread, and an application a line's piece.
     let declared = |tasks: &BTreeMap<u32, u32>| {
-        listed(tasks) - tasks.len() as u64 + tasks.values().map(|&n| u64::from(n)).sum::<u64>()
+        listed(tasks).saturating_sub(tasks.len() as u64) + tasks.values().map(|&n| u64::from(n)).sum::<u64>()
     };
-    let n_threads = largest.values().map(declared).sum::<u64>() + u64::from(apps) - largest.len() as u64;
+    let without_bursts = u64::from(apps).saturating_sub(largest.len() as u64);
+    let n_threads = largest.values().map(declared).sum::<u64>() + without_bursts;
     if n_threads > MAX_THREADS_PER_BURST * table.len() as u64 + MAX_THREADS {
         return Err(ErrorKind::SparseIds { threads: n_threads, bursts: table.len() });
     }
