@@ -1,0 +1,256 @@
+//! Better alignments by taking sequences out and putting them back.
+
+use rayon::prelude::*;
+
+use super::profile::Profile;
+
+/// How many symbols back and forth a sequence may shift when it is put back.
+const REACH: usize = 96;
+
+/// Rounds over all sequences at most.
+const ROUNDS: usize = 8;
+
+/// What joining a column is worth: the column saved, and up to as much again
+/// for a column that many others show.
+pub(super) struct Worth {
+    /// Of a column of each symbol.
+    symbols: Vec<u64>,
+    n_sequences: u64,
+}
+
+impl Worth {
+    /// `symbols` in any unit: only ratios matter.
+    pub(super) fn new(symbols: &[f64], sequences: &[&[u32]]) -> Self {
+        let sum = |s: &&[u32]| s.iter().map(|&c| symbols[c as usize]).sum::<f64>();
+        let most = sequences.iter().map(sum).fold(0.0, f64::max);
+        // Sums of twice the worth, rounded up, must fit the table's numbers.
+        let longest = sequences.iter().map(|s| s.len()).max().unwrap_or(0) as f64;
+        let unit = (f64::from(i32::MAX) - longest) / most.max(f64::MIN_POSITIVE);
+        let symbols = symbols.iter().map(|&s| (s * unit.min(256.0)).ceil() as u64).collect();
+        Self { symbols, n_sequences: sequences.len() as u64 }
+    }
+
+    /// For a sequence to join a column that `others` show.
+    fn of(&self, symbol: u32, others: u32) -> u32 {
+        if others == 0 {
+            return 0;
+        }
+        let saved = self.symbols[symbol as usize];
+        (saved + saved * u64::from(others) / self.n_sequences) as u32
+    }
+}
+
+/// Takes sequences out and puts them back where they are worth most, until
+/// nothing moves any more or [`ROUNDS`] are over.
+///
+/// Batches are placed side by side and then joined one after the other; one
+/// that is no gain any more stays where it was. So every change is a gain.
+pub(super) fn refine(profile: &mut Profile, worth: &Worth) {
+    let n = profile.members.len();
+    let batch = (n / 32).max(1);
+    for _ in 0..ROUNDS {
+        let mut moved = false;
+        for first in (0..n).step_by(batch) {
+            moved |= refine_batch(profile, worth, first..n.min(first + batch));
+        }
+        if !moved {
+            return;
+        }
+    }
+}
+
+fn refine_batch(profile: &mut Profile, worth: &Worth, members: std::ops::Range<usize>) -> bool {
+    let placed: Vec<Option<Placement>> =
+        members.clone().into_par_iter().map(|m| place(profile, worth, m)).collect();
+    let mut map: Vec<Option<u32>> = Vec::new();
+    let mut moved = false;
+    for (m, placement) in members.zip(placed) {
+        let Some(mut placement) = placement else { continue };
+        if moved {
+            placement.iter_mut().for_each(|c| *c = c.and_then(|c| map[c as usize]));
+        }
+        let Some(change) = insert(profile, worth, m, &placement) else { continue };
+        map = if moved {
+            map.into_iter().map(|c| c.and_then(|c| change[c as usize])).collect()
+        } else {
+            change
+        };
+        moved = true;
+    }
+    moved
+}
+
+/// Of each symbol, the column it joins; `None` is a column of its own.
+type Placement = Vec<Option<u32>>;
+
+/// What each column is worth to a member, itself not counted.
+fn worth_to(profile: &Profile, worth: &Worth, member: usize) -> Vec<u32> {
+    let member = &profile.members[member];
+    let of = |(&symbol, &shown): (&u32, &u32)| worth.of(symbol, shown);
+    let mut values: Vec<u32> = profile.symbols.iter().zip(&profile.shown).map(of).collect();
+    for &column in &member.columns {
+        let column = column as usize;
+        values[column] = worth.of(profile.symbols[column], profile.shown[column] - 1);
+    }
+    values
+}
+
+/// The best place of a member, if it is better than where it is.
+fn place(profile: &Profile, worth: &Worth, member: usize) -> Option<Placement> {
+    let columns = &profile.members[member].columns;
+    let values = worth_to(profile, worth, member);
+    let sum: u64 = columns.iter().map(|&c| u64::from(values[c as usize])).sum();
+    let table = Table::new(profile, columns, &values);
+    (u64::from(table.best()) > sum).then(|| table.trace())
+}
+
+/// The values of the best placements of a sequence's first symbols in the
+/// first columns, each row within reach of where the symbol is.
+struct Table {
+    rows: Vec<u32>,
+    /// Of each row, its first boundary between columns.
+    firsts: Vec<usize>,
+    /// Boundaries per row.
+    width: usize,
+}
+
+impl Table {
+    fn new(profile: &Profile, columns: &[u32], values: &[u32]) -> Self {
+        let (n, m) = (columns.len(), profile.symbols.len());
+        let reach = REACH * m.div_ceil(n.max(1));
+        let width = m.min(2 * reach) + 1;
+        let first = |&c: &u32| (c as usize).saturating_sub(reach).min(m + 1 - width);
+        let mut firsts: Vec<usize> = vec![columns.first().map_or(0, first)];
+        firsts.extend(columns.iter().map(first));
+        let mut rows = vec![0; (n + 1) * width];
+        let mut above = vec![0; width];
+        for (i, &column) in columns.iter().enumerate() {
+            let (done, open) = rows.split_at_mut((i + 1) * width);
+            let shift = (firsts[i + 1] - firsts[i]).min(width);
+            let kept = &done[i * width..][shift..];
+            above[..kept.len()].copy_from_slice(kept);
+            above[kept.len()..].fill(done[(i + 1) * width - 1]);
+            let range = firsts[i + 1]..firsts[i + 1] + width - 1;
+            let symbol = profile.symbols[column as usize];
+            next_row(&above, symbol, &profile.symbols[range.clone()], &values[range], &mut open[..width]);
+        }
+        Self { rows, firsts, width }
+    }
+
+    fn best(&self) -> u32 {
+        self.rows.last().copied().unwrap_or(0)
+    }
+
+    fn at(&self, row: usize, boundary: usize) -> u32 {
+        let place = boundary.saturating_sub(self.firsts[row]).min(self.width - 1);
+        self.rows[row * self.width + place]
+    }
+
+    fn trace(&self) -> Placement {
+        let n = self.firsts.len() - 1;
+        let mut placement = vec![None; n];
+        let (mut i, mut boundary) = (n, self.firsts[n] + self.width - 1);
+        while i > 0 {
+            let value = self.at(i, boundary);
+            if value == self.at(i - 1, boundary) {
+                i -= 1;
+            } else if boundary > self.firsts[i] && value == self.at(i, boundary - 1) {
+                boundary -= 1;
+            } else {
+                i -= 1;
+                boundary -= 1;
+                placement[i] = Some(boundary as u32);
+            }
+        }
+        placement
+    }
+}
+
+fn next_row(above: &[u32], symbol: u32, symbols: &[u32], values: &[u32], out: &mut [u32]) {
+    let mut best = above[0];
+    out[0] = best;
+    let columns = above.windows(2).zip(symbols.iter().zip(values)).zip(&mut out[1..]);
+    for ((above, (&s, &value)), out) in columns {
+        let joined = above[0] + if s == symbol { value } else { 0 };
+        best = best.max(joined).max(above[1]);
+        *out = best;
+    }
+}
+
+/// Puts a member where `placement` says, if that is a gain; returns where
+/// each old column is now.
+fn insert(
+    profile: &mut Profile,
+    worth: &Worth,
+    m: usize,
+    placement: &[Option<u32>],
+) -> Option<Vec<Option<u32>>> {
+    let values = worth_to(profile, worth, m);
+    let value = |c: u32| u64::from(values[c as usize]);
+    let before: u64 = profile.members[m].columns.iter().map(|&c| value(c)).sum();
+    let after: u64 = placement.iter().flatten().map(|&c| value(c)).sum();
+    if after <= before {
+        return None;
+    }
+    let member = &mut profile.members[m];
+    let old = std::mem::take(&mut member.columns);
+    let own: Vec<u32> = old.iter().map(|&c| profile.symbols[c as usize]).collect();
+    old.iter().for_each(|&c| profile.shown[c as usize] -= 1);
+    let mut rebuilt = Rebuilt::new(profile);
+    let mut columns = Vec::with_capacity(own.len());
+    let mut open = 0;
+    for (&symbol, joined) in own.iter().zip(placement) {
+        // A column that is nobody else's may be gone; the symbol then keeps
+        // one of its own all the same.
+        match joined.filter(|&c| profile.shown[c as usize] > 0) {
+            Some(c) => {
+                rebuilt.copy(profile, open..c as usize + 1);
+                open = c as usize + 1;
+                *rebuilt.shown.last_mut().expect("just copied") += 1;
+            }
+            None => {
+                rebuilt.symbols.push(symbol);
+                rebuilt.shown.push(1);
+            }
+        }
+        columns.push(rebuilt.symbols.len() as u32 - 1);
+    }
+    rebuilt.copy(profile, open..profile.symbols.len());
+    Some(rebuilt.finish(profile, m, columns))
+}
+
+/// The columns after a change.
+struct Rebuilt {
+    symbols: Vec<u32>,
+    shown: Vec<u32>,
+    map: Vec<Option<u32>>,
+}
+
+impl Rebuilt {
+    fn new(profile: &Profile) -> Self {
+        let n = profile.symbols.len();
+        Self { symbols: Vec::with_capacity(n), shown: Vec::with_capacity(n), map: Vec::with_capacity(n) }
+    }
+
+    /// Takes over the columns that someone still shows.
+    fn copy(&mut self, profile: &Profile, columns: std::ops::Range<usize>) {
+        for c in columns {
+            if profile.shown[c] == 0 {
+                self.map.push(None);
+                continue;
+            }
+            self.map.push(Some(self.symbols.len() as u32));
+            self.symbols.push(profile.symbols[c]);
+            self.shown.push(profile.shown[c]);
+        }
+    }
+
+    fn finish(self, profile: &mut Profile, member: usize, columns: Vec<u32>) -> Vec<Option<u32>> {
+        let places: Vec<u32> = self.map.iter().map(|c| c.unwrap_or(u32::MAX)).collect();
+        profile.renumber(&places);
+        profile.members[member].columns = columns;
+        profile.symbols = self.symbols;
+        profile.shown = self.shown;
+        self.map
+    }
+}
