@@ -15,7 +15,8 @@
 //! 1. Equal sequences become one (`Distinct`).
 //! 2. The sequence most like all others starts; the rest joins in the order
 //!    of likeness to it (`guide`), each by a longest common subsequence with
-//!    all columns so far (`lcs`, exact).
+//!    all columns so far (`lcs`, exact). More than 64 do so in groups, which
+//!    then join one another.
 //! 3. One after the other is taken out and put back where it needs the fewest
 //!    columns of its own, and then where most others stand (`refine`).
 //! 4. Columns are laid over one another (`columns`).
@@ -30,6 +31,8 @@ mod score;
 mod tests;
 
 use std::collections::HashMap;
+
+use rayon::prelude::*;
 
 use crate::cluster::ClusterId;
 use crate::table::{BurstTable, Nanos};
@@ -78,12 +81,12 @@ pub struct AlignedSequence {
 /// Results do not depend on the number of threads.
 ///
 /// # Complexity
-/// With `s` distinct sequences of `n` symbols and `c` columns: O(s·n·c/64)
-/// to join, O(s·c) per round of putting back, of which there are up to eight,
-/// each sequence shifting by about a hundred of its symbols at most. The guide
-/// compares all pairs, in O(s²·n²/64) up to a limit of a few seconds, and
-/// beyond it their ends alone. Memory is O(s·n) and O(c) for each
-/// thread, times a few hundred bytes.
+/// With `s` distinct sequences of `n` symbols and `c` columns of one symbol:
+/// O(s·n·c/64) to join, O(s·c) times a hundred per round of putting back, of
+/// which there are up to eight; a sequence shifts by 48 of its symbols per
+/// round at most. The guide compares all pairs, in O(s²·n²/64) up to 2³⁰
+/// words, and beyond it their ends alone. Memory is O(s·n), and O(c) times
+/// 400 bytes for each thread.
 ///
 /// # Reference
 /// Gonzalez et al., *Automatic Evaluation of the Computation Structure of
@@ -141,14 +144,34 @@ fn align_with<S: AsRef<[u32]>>(tasks: &[S], durations: Option<&[Nanos]>) -> Alig
     Alignment { n_columns, sequences, sequence_of: input.sequence_of }
 }
 
+/// How many sequences join one profile before profiles join one another.
+const GROUP: usize = 64;
+
+/// All sequences in one profile.
 fn join_all(sequences: &[&[u32]], n_tasks: &[u32]) -> Profile {
-    let order = guide::joining_order(sequences, n_tasks);
-    let profiles = order.into_iter().map(|s| Profile::of(s, sequences[s]));
     let join = |profile: Profile, next: Profile| {
         let pairs = lcs::lcs_pairs(&profile.symbols, &next.symbols);
         profile.join(next, &pairs)
     };
-    profiles.reduce(join).unwrap_or_else(Profile::empty)
+    let in_order = |group: &[usize]| {
+        let profiles = group.iter().map(|&s| Profile::of(s, sequences[s]));
+        profiles.reduce(join).unwrap_or_else(Profile::empty)
+    };
+    let order = guide::joining_order(sequences, n_tasks);
+    let mut profiles: Vec<Profile> = order.par_chunks(GROUP).map(in_order).collect();
+    while profiles.len() > 1 {
+        let mut open = profiles.into_iter();
+        let mut pairs = Vec::new();
+        while let Some(first) = open.next() {
+            pairs.push((first, open.next()));
+        }
+        let joined = pairs.into_par_iter().map(|(first, second)| match second {
+            Some(second) => join(first, second),
+            None => first,
+        });
+        profiles = joined.collect();
+    }
+    profiles.pop().unwrap_or_else(Profile::empty)
 }
 
 /// What a column of each symbol is worth: 1, and with durations as much again

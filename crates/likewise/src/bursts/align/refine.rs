@@ -5,10 +5,13 @@ use rayon::prelude::*;
 use super::profile::Profile;
 
 /// How many symbols back and forth a sequence may shift when it is put back.
-const REACH: usize = 96;
+const REACH: usize = 48;
 
 /// Rounds over all sequences at most.
 const ROUNDS: usize = 8;
+
+/// A round that saves less than one in so many columns is the last.
+const LEAST_GAIN: usize = 500;
 
 /// What joining a column is worth: the column saved, and up to as much again
 /// for a column that many others show.
@@ -25,23 +28,23 @@ impl Worth {
         let most = sequences.iter().map(sum).fold(0.0, f64::max);
         // Sums of twice the worth, rounded up, must fit the table's numbers.
         let longest = sequences.iter().map(|s| s.len()).max().unwrap_or(0) as f64;
-        let unit = (f64::from(i32::MAX) - longest) / most.max(f64::MIN_POSITIVE);
+        let unit = (f64::from(i32::MAX / 2) - longest) / most.max(f64::MIN_POSITIVE);
         let symbols = symbols.iter().map(|&s| (s * unit.min(256.0)).ceil() as u64).collect();
         Self { symbols, n_sequences: sequences.len() as u64 }
     }
 
     /// For a sequence to join a column that `others` show.
-    fn of(&self, symbol: u32, others: u32) -> u32 {
+    fn of(&self, symbol: u32, others: u32) -> i32 {
         if others == 0 {
             return 0;
         }
         let saved = self.symbols[symbol as usize];
-        (saved + saved * u64::from(others) / self.n_sequences) as u32
+        (saved + saved * u64::from(others) / self.n_sequences) as i32
     }
 }
 
 /// Takes sequences out and puts them back where they are worth most, until
-/// nothing moves any more or [`ROUNDS`] are over.
+/// a round saves hardly a column or [`ROUNDS`] are over.
 ///
 /// Batches are placed side by side and then joined one after the other; one
 /// that is no gain any more stays where it was. So every change is a gain.
@@ -49,19 +52,23 @@ pub(super) fn refine(profile: &mut Profile, worth: &Worth) {
     let n = profile.members.len();
     let batch = (n / 32).max(1);
     for _ in 0..ROUNDS {
-        let mut moved = false;
+        let before = profile.symbols.len();
         for first in (0..n).step_by(batch) {
-            moved |= refine_batch(profile, worth, first..n.min(first + batch));
+            refine_batch(profile, worth, first..n.min(first + batch));
         }
-        if !moved {
+        let saved = before.saturating_sub(profile.symbols.len());
+        if saved * LEAST_GAIN < before {
             return;
         }
     }
 }
 
-fn refine_batch(profile: &mut Profile, worth: &Worth, members: std::ops::Range<usize>) -> bool {
-    let placed: Vec<Option<Placement>> =
-        members.clone().into_par_iter().map(|m| place(profile, worth, m)).collect();
+fn refine_batch(profile: &mut Profile, worth: &Worth, members: std::ops::Range<usize>) {
+    let placed: Vec<Option<Placement>> = members
+        .clone()
+        .into_par_iter()
+        .map_init(Vec::new, |rows, m| place(profile, worth, m, rows))
+        .collect();
     let mut map: Vec<Option<u32>> = Vec::new();
     let mut moved = false;
     for (m, placement) in members.zip(placed) {
@@ -77,17 +84,16 @@ fn refine_batch(profile: &mut Profile, worth: &Worth, members: std::ops::Range<u
         };
         moved = true;
     }
-    moved
 }
 
 /// Of each symbol, the column it joins; `None` is a column of its own.
 type Placement = Vec<Option<u32>>;
 
 /// What each column is worth to a member, itself not counted.
-fn worth_to(profile: &Profile, worth: &Worth, member: usize) -> Vec<u32> {
+fn worth_to(profile: &Profile, worth: &Worth, member: usize) -> Vec<i32> {
     let member = &profile.members[member];
     let of = |(&symbol, &shown): (&u32, &u32)| worth.of(symbol, shown);
-    let mut values: Vec<u32> = profile.symbols.iter().zip(&profile.shown).map(of).collect();
+    let mut values: Vec<i32> = profile.symbols.iter().zip(&profile.shown).map(of).collect();
     for &column in &member.columns {
         let column = column as usize;
         values[column] = worth.of(profile.symbols[column], profile.shown[column] - 1);
@@ -96,33 +102,35 @@ fn worth_to(profile: &Profile, worth: &Worth, member: usize) -> Vec<u32> {
 }
 
 /// The best place of a member, if it is better than where it is.
-fn place(profile: &Profile, worth: &Worth, member: usize) -> Option<Placement> {
+fn place(profile: &Profile, worth: &Worth, member: usize, rows: &mut Vec<i32>) -> Option<Placement> {
     let columns = &profile.members[member].columns;
     let values = worth_to(profile, worth, member);
-    let sum: u64 = columns.iter().map(|&c| u64::from(values[c as usize])).sum();
-    let table = Table::new(profile, columns, &values);
-    (u64::from(table.best()) > sum).then(|| table.trace())
+    let sum: i64 = columns.iter().map(|&c| i64::from(values[c as usize])).sum();
+    let table = Table::new(profile, columns, &values, rows);
+    (i64::from(table.best()) > sum).then(|| table.trace())
 }
 
 /// The values of the best placements of a sequence's first symbols in the
 /// first columns, each row within reach of where the symbol is.
-struct Table {
-    rows: Vec<u32>,
+struct Table<'a> {
+    rows: &'a [i32],
     /// Of each row, its first boundary between columns.
     firsts: Vec<usize>,
     /// Boundaries per row.
     width: usize,
 }
 
-impl Table {
-    fn new(profile: &Profile, columns: &[u32], values: &[u32]) -> Self {
+impl<'a> Table<'a> {
+    fn new(profile: &Profile, columns: &[u32], values: &[i32], rows: &'a mut Vec<i32>) -> Self {
         let (n, m) = (columns.len(), profile.symbols.len());
         let reach = REACH * m.div_ceil(n.max(1));
         let width = m.min(2 * reach) + 1;
         let first = |&c: &u32| (c as usize).saturating_sub(reach).min(m + 1 - width);
         let mut firsts: Vec<usize> = vec![columns.first().map_or(0, first)];
         firsts.extend(columns.iter().map(first));
-        let mut rows = vec![0; (n + 1) * width];
+        // What an earlier table left is overwritten but for the first row.
+        rows.resize((n + 1) * width, 0);
+        rows[..width].fill(0);
         let mut above = vec![0; width];
         for (i, &column) in columns.iter().enumerate() {
             let (done, open) = rows.split_at_mut((i + 1) * width);
@@ -137,11 +145,11 @@ impl Table {
         Self { rows, firsts, width }
     }
 
-    fn best(&self) -> u32 {
+    fn best(&self) -> i32 {
         self.rows.last().copied().unwrap_or(0)
     }
 
-    fn at(&self, row: usize, boundary: usize) -> u32 {
+    fn at(&self, row: usize, boundary: usize) -> i32 {
         let place = boundary.saturating_sub(self.firsts[row]).min(self.width - 1);
         self.rows[row * self.width + place]
     }
@@ -166,14 +174,19 @@ impl Table {
     }
 }
 
-fn next_row(above: &[u32], symbol: u32, symbols: &[u32], values: &[u32], out: &mut [u32]) {
-    let mut best = above[0];
-    out[0] = best;
-    let columns = above.windows(2).zip(symbols.iter().zip(values)).zip(&mut out[1..]);
-    for ((above, (&s, &value)), out) in columns {
-        let joined = above[0] + if s == symbol { value } else { 0 };
-        best = best.max(joined).max(above[1]);
-        *out = best;
+fn next_row(above: &[i32], symbol: u32, symbols: &[u32], values: &[i32], out: &mut [i32]) {
+    let n = symbols.len();
+    let (left, values, out) = (&above[..n], &values[..n], &mut out[..=n]);
+    out[0] = above[0];
+    // Apart from the running maximum, so that this runs on vectors.
+    for j in 0..n {
+        let joined = left[j] + if symbols[j] == symbol { values[j] } else { 0 };
+        out[j + 1] = joined.max(above[j + 1]);
+    }
+    let mut best = out[0];
+    for value in out {
+        best = best.max(*value);
+        *value = best;
     }
 }
 
@@ -186,9 +199,9 @@ fn insert(
     placement: &[Option<u32>],
 ) -> Option<Vec<Option<u32>>> {
     let values = worth_to(profile, worth, m);
-    let value = |c: u32| u64::from(values[c as usize]);
-    let before: u64 = profile.members[m].columns.iter().map(|&c| value(c)).sum();
-    let after: u64 = placement.iter().flatten().map(|&c| value(c)).sum();
+    let value = |c: u32| i64::from(values[c as usize]);
+    let before: i64 = profile.members[m].columns.iter().map(|&c| value(c)).sum();
+    let after: i64 = placement.iter().flatten().map(|&c| value(c)).sum();
     if after <= before {
         return None;
     }
