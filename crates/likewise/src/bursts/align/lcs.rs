@@ -182,7 +182,7 @@ fn rows_from(masks: &mut Masks, start: &[u64], symbols: &[u32], rows: &mut Vec<u
 /// symbols; returns how many of them are left.
 fn trace(rows: &[u64], words: usize, first: usize, mut i: usize, pairs: &mut Vec<(u32, u32)>) -> usize {
     let grows = |j: usize, i: usize| rows[j * words + i / 64] >> (i % 64) & 1 == 0;
-    let mut j = if words == 0 { 0 } else { rows.len() / words - 1 };
+    let mut j = rows.len().checked_div(words).map_or(0, |rows| rows - 1);
     while i > 0 && j > 0 {
         if !grows(j, i - 1) {
             i -= 1;

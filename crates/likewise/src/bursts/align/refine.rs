@@ -10,6 +10,9 @@ const REACH: usize = 48;
 /// Rounds over all sequences at most.
 const ROUNDS: usize = 8;
 
+/// Cells of all tables of all rounds at most, beyond the first round.
+const CELLS: usize = 1 << 33;
+
 /// A round that saves less than one in so many columns is the last.
 const LEAST_GAIN: usize = 500;
 
@@ -44,14 +47,16 @@ impl Worth {
 }
 
 /// Takes sequences out and puts them back where they are worth most, until
-/// a round saves hardly a column or [`ROUNDS`] are over.
+/// a round saves hardly a column, or [`ROUNDS`] or [`CELLS`] are used up.
 ///
 /// Batches are placed side by side and then joined one after the other; one
 /// that is no gain any more stays where it was. So every change is a gain.
 pub(super) fn refine(profile: &mut Profile, worth: &Worth) {
     let n = profile.members.len();
     let batch = (n / 32).max(1);
-    for _ in 0..ROUNDS {
+    let places: usize = profile.members.iter().map(|member| member.columns.len()).sum();
+    let cells = places * 2 * reach(places / n.max(1), profile.symbols.len());
+    for _ in 0..(CELLS / cells.max(1)).clamp(1, ROUNDS) {
         let before = profile.symbols.len();
         for first in (0..n).step_by(batch) {
             refine_batch(profile, worth, first..n.min(first + batch));
@@ -110,6 +115,11 @@ fn place(profile: &Profile, worth: &Worth, member: usize, rows: &mut Vec<i32>) -
     (i64::from(table.best()) > sum).then(|| table.trace())
 }
 
+/// How many of `columns` a sequence of `length` symbols may shift.
+fn reach(length: usize, columns: usize) -> usize {
+    REACH * columns.div_ceil(length.max(1))
+}
+
 /// The values of the best placements of a sequence's first symbols in the
 /// first columns, each row within reach of where the symbol is.
 struct Table<'a> {
@@ -123,7 +133,7 @@ struct Table<'a> {
 impl<'a> Table<'a> {
     fn new(profile: &Profile, columns: &[u32], values: &[i32], rows: &'a mut Vec<i32>) -> Self {
         let (n, m) = (columns.len(), profile.symbols.len());
-        let reach = REACH * m.div_ceil(n.max(1));
+        let reach = reach(n, m);
         let width = m.min(2 * reach) + 1;
         let first = |&c: &u32| (c as usize).saturating_sub(reach).min(m + 1 - width);
         let mut firsts: Vec<usize> = vec![columns.first().map_or(0, first)];
