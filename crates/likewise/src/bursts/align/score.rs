@@ -30,8 +30,8 @@ pub struct SpmdScore {
 /// O(n log n) for n symbols of distinct sequences; 8 bytes each.
 ///
 /// # Reference
-/// Gonzalez et al., *Structure detection of parallel applications*, §2, in
-/// the form ClusteringSuite computes. Tasks without any cluster count.
+/// *Applications structure detection using cluster analysis* (BSC), §2, in the
+/// form ClusteringSuite computes. Tasks without any cluster count.
 ///
 /// # Example
 /// ```
