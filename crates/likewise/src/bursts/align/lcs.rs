@@ -1,0 +1,227 @@
+//! Longest common subsequences, 64 symbols at a time.
+
+/// Bytes of difference rows that a traceback may hold at once. Longer inputs
+/// keep every some-th row and compute the others again, block by block.
+const ROWS_BYTES: usize = 32 << 20;
+
+/// Where each symbol of a sequence stands.
+///
+/// A symbol that fills more than a word per 64 places has a bit vector; there
+/// are at most 64 such. The places of the others are written into a scratch
+/// vector when they are needed, so that no alphabet is too large.
+struct Masks {
+    words: usize,
+    dense: Vec<u64>,
+    /// Of each symbol, its vector in `dense`.
+    slots: Vec<Option<u32>>,
+    /// Of each symbol, where its places start; one more at the end.
+    starts: Vec<u32>,
+    places: Vec<u32>,
+    scratch: Vec<u64>,
+}
+
+impl Masks {
+    fn new(a: &[u32]) -> Self {
+        let words = a.len().div_ceil(64);
+        let symbols = a.iter().max().map_or(0, |&top| top as usize + 1);
+        let mut starts = vec![0u32; symbols + 1];
+        a.iter().for_each(|&symbol| starts[symbol as usize + 1] += 1);
+        (0..symbols).for_each(|s| starts[s + 1] += starts[s]);
+        let mut next = starts.clone();
+        let mut places = vec![0; a.len()];
+        for (i, &symbol) in a.iter().enumerate() {
+            places[next[symbol as usize] as usize] = i as u32;
+            next[symbol as usize] += 1;
+        }
+        let mut masks = Self {
+            words,
+            dense: Vec::new(),
+            slots: vec![None; symbols],
+            starts,
+            places,
+            scratch: vec![0; words],
+        };
+        for symbol in 0..symbols {
+            let range = masks.range(symbol);
+            if range.len() > words {
+                let at = masks.dense.len();
+                masks.slots[symbol] = Some((at / words) as u32);
+                masks.dense.resize(at + words, 0);
+                set(&mut masks.dense[at..], &masks.places[range]);
+            }
+        }
+        masks
+    }
+
+    fn range(&self, symbol: usize) -> std::ops::Range<usize> {
+        self.starts[symbol] as usize..self.starts[symbol + 1] as usize
+    }
+
+    /// The row of the empty sequence.
+    fn first_row(&self) -> Vec<u64> {
+        vec![u64::MAX; self.words]
+    }
+
+    /// The row after one more symbol.
+    fn step(&mut self, symbol: u32, row: &[u64], out: &mut [u64]) {
+        let symbol = symbol as usize;
+        match self.slots.get(symbol) {
+            None => out.copy_from_slice(row),
+            Some(&Some(slot)) => {
+                let at = slot as usize * self.words;
+                next_row(row, &self.dense[at..at + self.words], out);
+            }
+            Some(None) => {
+                let range = self.range(symbol);
+                set(&mut self.scratch, &self.places[range.clone()]);
+                next_row(row, &self.scratch, out);
+                self.places[range].iter().for_each(|&i| self.scratch[i as usize / 64] = 0);
+            }
+        }
+    }
+}
+
+fn set(bits: &mut [u64], places: &[u32]) {
+    places.iter().for_each(|&i| bits[i as usize / 64] |= 1 << (i % 64));
+}
+
+/// The row after one more symbol. Bit i of a row is 0 where the length of the
+/// longest common subsequence grows with the i-th symbol.
+fn next_row(row: &[u64], mask: &[u64], out: &mut [u64]) {
+    let mut carry = false;
+    for ((&v, &m), out) in row.iter().zip(mask).zip(out) {
+        let u = v & m;
+        let (sum, first) = v.overflowing_add(u);
+        let (sum, second) = sum.overflowing_add(u64::from(carry));
+        carry = first | second;
+        *out = sum | (v & !m);
+    }
+}
+
+/// How many symbols the longest common subsequence of both holds.
+///
+/// Symbols are small numbers: the memory grows with the largest one.
+pub(super) fn lcs_length(a: &[u32], b: &[u32]) -> usize {
+    let mut masks = Masks::new(a);
+    let mut row = masks.first_row();
+    let mut next = row.clone();
+    for &symbol in b {
+        masks.step(symbol, &row, &mut next);
+        std::mem::swap(&mut row, &mut next);
+    }
+    grown(&row, a.len())
+}
+
+fn grown(row: &[u64], len: usize) -> usize {
+    // Carries may clear bits beyond the end.
+    (0..row.len()).map(|w| (!row[w] & below(len - w * 64)).count_ones() as usize).sum()
+}
+
+/// A word whose lowest `n` bits are set.
+fn below(n: usize) -> u64 {
+    if n >= 64 { u64::MAX } else { (1 << n) - 1 }
+}
+
+/// The pairs of places, ascending, of one longest common subsequence.
+///
+/// # Complexity
+/// O(|a|·|b|/64) time, twice that beyond 2²⁸ cells; 32 MB at most and a bit
+/// vector per √|b| symbols.
+///
+/// # Reference
+/// Hyyrö, *Bit-parallel LCS-length computation revisited*, AWOCA 2004, for
+/// the rows; the traceback reads the rows as they are, without lengths.
+pub(super) fn lcs_pairs(a: &[u32], b: &[u32]) -> Vec<(u32, u32)> {
+    pairs_in_blocks(a, b, ROWS_BYTES)
+}
+
+fn pairs_in_blocks(a: &[u32], b: &[u32], rows_bytes: usize) -> Vec<(u32, u32)> {
+    let mut masks = Masks::new(a);
+    let block = (rows_bytes / (8 * masks.words).max(1)).max(b.len().isqrt() + 1);
+    let checkpoints = checkpoints(&mut masks, b, block);
+    let mut rows: Vec<u64> = Vec::new();
+    let mut pairs = Vec::new();
+    let mut i = a.len();
+    for (number, start) in checkpoints.iter().enumerate().rev() {
+        let symbols = &b[number * block..b.len().min((number + 1) * block)];
+        rows_from(&mut masks, start, symbols, &mut rows);
+        i = trace(&rows, masks.words, number * block, i, &mut pairs);
+    }
+    pairs.reverse();
+    pairs
+}
+
+/// The row before each block.
+fn checkpoints(masks: &mut Masks, b: &[u32], block: usize) -> Vec<Vec<u64>> {
+    let mut row = masks.first_row();
+    let mut next = row.clone();
+    let mut kept = vec![row.clone()];
+    let whole = b.len().saturating_sub(1) / block * block;
+    for (j, &symbol) in b[..whole].iter().enumerate() {
+        masks.step(symbol, &row, &mut next);
+        std::mem::swap(&mut row, &mut next);
+        if (j + 1) % block == 0 {
+            kept.push(row.clone());
+        }
+    }
+    kept
+}
+
+/// The row before the first of `symbols` and those after each.
+fn rows_from(masks: &mut Masks, start: &[u64], symbols: &[u32], rows: &mut Vec<u64>) {
+    let words = masks.words;
+    rows.resize((symbols.len() + 1) * words, 0);
+    rows[..words].copy_from_slice(start);
+    for (j, &symbol) in symbols.iter().enumerate() {
+        let (done, open) = rows.split_at_mut((j + 1) * words);
+        masks.step(symbol, &done[j * words..], &mut open[..words]);
+    }
+}
+
+/// Follows one block of rows up to its first, from the end of the first `i`
+/// symbols; returns how many of them are left.
+fn trace(rows: &[u64], words: usize, first: usize, mut i: usize, pairs: &mut Vec<(u32, u32)>) -> usize {
+    let grows = |j: usize, i: usize| rows[j * words + i / 64] >> (i % 64) & 1 == 0;
+    let mut j = rows.len().checked_div(words).map_or(0, |rows| rows - 1);
+    while i > 0 && j > 0 {
+        if !grows(j, i - 1) {
+            i -= 1;
+        } else {
+            // The k-th step of a row moves left or stays. Where it stays, the
+            // symbol of this row adds nothing; else it made the step.
+            j -= 1;
+            if !grows(j, i - 1) {
+                i -= 1;
+                pairs.push((i as u32, (first + j) as u32));
+            }
+        }
+    }
+    i
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bursts::align::tests::lcs_reference;
+    use proptest::prelude::*;
+
+    fn sequence() -> impl Strategy<Value = Vec<u32>> {
+        prop_oneof![prop::collection::vec(0..4u32, 0..200), prop::collection::vec(0..90u32, 0..200)]
+    }
+
+    proptest! {
+        #[test]
+        fn length_is_that_of_the_whole_table(a in sequence(), b in sequence()) {
+            prop_assert_eq!(lcs_length(&a, &b), lcs_reference(&a, &b));
+        }
+
+        #[test]
+        fn pairs_are_a_longest_common_subsequence(a in sequence(), b in sequence(), bytes in 0..4000usize) {
+            let pairs = pairs_in_blocks(&a, &b, bytes);
+            prop_assert_eq!(pairs.len(), lcs_reference(&a, &b));
+            prop_assert!(pairs.is_sorted_by(|p, q| p.0 < q.0 && p.1 < q.1));
+            prop_assert!(pairs.iter().all(|&(i, j)| a[i as usize] == b[j as usize]));
+            prop_assert_eq!(pairs, lcs_pairs(&a, &b));
+        }
+    }
+}
