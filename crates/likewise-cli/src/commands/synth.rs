@@ -30,6 +30,10 @@ pub(crate) struct SynthArgs {
     /// Computation phases
     #[arg(long, value_name = "N", default_value_t = 8)]
     phases: usize,
+    /// Phases of two densities, one RATIO times the other, which no single eps
+    /// tells apart
+    #[arg(long, value_name = "RATIO", conflicts_with = "phases")]
+    densities: Option<f64>,
     /// Seed: the same seed gives the same trace, byte for byte
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
@@ -44,6 +48,7 @@ pub(crate) struct SynthArgs {
 const EXAMPLES: &str = "\
 Examples:
   likewise synth --tasks 64 --bursts 100000 -o run
+  likewise synth --densities 30 -o uneven
   likewise synth --tasks 1024 --iterations 200 --phases 12 --seed 7 -o big";
 
 /// Every file stands in the directory of `--output`.
@@ -57,9 +62,13 @@ fn parse_name(text: &str) -> Result<String, String> {
 }
 
 pub(crate) fn run(args: &SynthArgs, common: &Common) -> Result<()> {
-    let spec = match args.bursts {
-        Some(bursts) => RunSpec::plausible(args.tasks, 1, args.phases, args.seed)?.with_bursts(bursts),
+    let spec = match args.densities {
+        Some(ratio) => RunSpec::densities(args.tasks, args.iterations, ratio, args.seed)?,
         None => RunSpec::plausible(args.tasks, args.iterations, args.phases, args.seed)?,
+    };
+    let spec = match args.bursts {
+        Some(bursts) => spec.with_bursts(bursts),
+        None => spec,
     };
     let run = Run::new(spec)?;
     let _bar = common.progress().spinner("Making up a run");

@@ -2,6 +2,7 @@
 
 mod align;
 mod eps;
+mod refine;
 mod stats;
 mod threshold;
 
@@ -9,5 +10,6 @@ pub use align::{
     AlignedSequence, Alignment, SpmdScore, align, align_by_duration, phase_sequences, spmd_score,
 };
 pub use eps::{EpsSuggestion, downsample_curve, suggest_eps};
+pub use refine::{Direction, EpsRange, Level, NO_NODE, Node, RefineInput, Refinement, eps_range, refine};
 pub use stats::{Moments, PhaseStats, phase_stats};
 pub use threshold::{Threshold, filter_clusters};

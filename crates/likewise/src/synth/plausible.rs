@@ -15,6 +15,12 @@ const LEVELS: usize = 5;
 /// ln(work) from the first task to the last where work is imbalanced.
 const IMBALANCE: f64 = 0.4;
 
+/// Deviations of ln(instructions) and IPC in a wide phase.
+const WIDE: (f64, f64) = (0.06, 0.022);
+
+/// Deviations between the centres of two phases side by side.
+const APART: f64 = 6.0;
+
 const NAMES: [&str; 16] = [
     "compute_forces",
     "exchange_halo",
@@ -94,6 +100,52 @@ impl RunSpec {
     #[must_use]
     pub fn demo() -> Self {
         Self::plausible(16, 100, 8, 2).expect("eight phases can be told apart")
+    }
+}
+
+impl RunSpec {
+    /// A run of phases of two densities: four wide ones, and four pairs of
+    /// narrow ones side by side, `ratio` times as dense in (ln instructions,
+    /// IPC). Every phase is one step per iteration, so all have as many
+    /// bursts. A radius that holds a wide phase together joins the pairs.
+    ///
+    /// # Errors
+    /// [`SpecError::Value`] if the ratio is not from 1 to 1000.
+    pub fn densities(tasks: usize, iterations: usize, ratio: f64, seed: u64) -> Result<Self, SpecError> {
+        super::check("density ratio", ratio, 1.0..=1000.0, "from 1 to 1000")?;
+        let narrow = ratio.sqrt().recip();
+        let mut phases = Vec::new();
+        for group in 0..8 {
+            let ln =
+                INSTRUCTIONS.0.ln() + (INSTRUCTIONS.1 / INSTRUCTIONS.0).ln() * (f64::from(group) + 0.5) / 8.0;
+            let ipc = IPC.0 + IPC.1 * f64::from(2 * group % 5);
+            let is_pair = group % 2 == 1;
+            let width = if is_pair { narrow } else { 1.0 };
+            for side in 0..=i32::from(is_pair) {
+                phases.push(PhaseSpec {
+                    name: NAMES[phases.len()].to_owned(),
+                    instructions: ln.exp(),
+                    instructions_spread: WIDE.0 * width,
+                    ipc: ipc + f64::from(side) * APART * WIDE.1 * width,
+                    ipc_spread: WIDE.1 * width,
+                    imbalance: 0.0,
+                    second_mode: None,
+                    repeats: 1,
+                    call: Call::Exchange,
+                });
+            }
+        }
+        Ok(Self {
+            tasks,
+            threads_per_task: 1,
+            start: true,
+            iterations,
+            extra_bursts: 0,
+            phases,
+            noise_share: 0.002,
+            frequency_ghz: 2.4,
+            seed,
+        })
     }
 }
 

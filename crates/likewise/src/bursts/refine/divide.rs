@@ -1,0 +1,92 @@
+//! From coarse to fine.
+
+use std::collections::BTreeMap;
+
+use super::aggregate::{PERFECT, finish, regroup, share_out};
+use super::partition::{Partition, Scored};
+use super::substitution::Substitution;
+use super::{EpsRange, NO_NODE, RefineInput, Refinement};
+
+pub(super) fn divide(input: &RefineInput<'_>, range: &EpsRange) -> Refinement {
+    let mut partition = Partition::new(input.points.len());
+    let mut levels = Vec::new();
+    let mut last: Option<Scored> = None;
+    for (level, &eps) in range.eps.iter().rev().enumerate() {
+        match &last {
+            None => {
+                let all = partition.pool();
+                let found = regroup(input, &all, eps, range.min_points);
+                let n = found.iter().flatten().map(|id| id.index() + 1).max().unwrap_or(0);
+                (0..n).for_each(|_| _ = partition.add(level, Vec::new()));
+                let node =
+                    |id: &Option<_>| id.map_or(NO_NODE, |id: crate::cluster::ClusterId| id.index() as u32);
+                partition.node_of = found.iter().map(node).collect();
+            }
+            Some(scored) => split(input, &mut partition, level, eps, range.min_points, scored),
+        }
+        let scored = partition.score(input);
+        for &node in &scored.live {
+            let node = &mut partition.nodes[node as usize];
+            node.is_final |= node.score >= PERFECT;
+        }
+        levels.push(partition.level(input, eps, &scored));
+        last = Some(scored);
+    }
+    let scored = last.unwrap_or_else(|| partition.score(input));
+    finish(input, partition, levels, scored)
+}
+
+/// Takes apart the nodes that a smaller radius does, but for pieces that stand
+/// in for one another.
+fn split(
+    input: &RefineInput<'_>,
+    partition: &mut Partition,
+    level: usize,
+    eps: f64,
+    min_points: usize,
+    scored: &Scored,
+) {
+    let mut bursts: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+    for i in partition.pool() {
+        if partition.node_of[i as usize] != NO_NODE {
+            bursts.entry(partition.node_of[i as usize]).or_default().push(i);
+        }
+    }
+    // Pieces of all nodes are numbered in one go.
+    let mut piece_of = vec![NO_NODE; input.points.len()];
+    let mut pieces: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+    let mut n_pieces = 0;
+    for (&node, members) in &bursts {
+        let found = regroup(input, members, eps, min_points);
+        let n = found.iter().flatten().map(|id| id.index() as u32 + 1).max().unwrap_or(0);
+        for (&i, id) in members.iter().zip(&found) {
+            piece_of[i as usize] = id.map_or(NO_NODE, |id| n_pieces + id.index() as u32);
+        }
+        pieces.insert(node, (n_pieces..n_pieces + n).collect());
+        n_pieces += n;
+    }
+    let fragments =
+        Substitution::measure(input, scored, &piece_of, &partition.node_of).fragments(|_, _| true);
+    let mut whole: Vec<u32> = (0..n_pieces).collect();
+    fragments.iter().for_each(|list| list.iter().for_each(|&piece| whole[piece as usize] = list[0]));
+    for (node, members) in bursts {
+        let mut kept: Vec<u32> = pieces[&node].iter().map(|&piece| whole[piece as usize]).collect();
+        kept.sort_unstable();
+        kept.dedup();
+        if kept.len() < 2 {
+            continue;
+        }
+        let first = partition.nodes.len() as u32;
+        kept.iter().for_each(|_| _ = partition.add(level, vec![node]));
+        let mut open = Vec::new();
+        for &i in &members {
+            let piece = piece_of[i as usize];
+            let place = whole.get(piece as usize).and_then(|piece| kept.binary_search(piece).ok());
+            partition.node_of[i as usize] = place.map_or(NO_NODE, |at| first + at as u32);
+            if place.is_none() {
+                open.push(i);
+            }
+        }
+        share_out(input, partition, members, &open);
+    }
+}

@@ -1,0 +1,137 @@
+//! Aggregative refinement: phases without parameters.
+//!
+//! `docs/refinement.md` shows what each rule is for, with figures.
+
+mod aggregate;
+mod divide;
+mod partition;
+mod range;
+mod substitution;
+#[cfg(test)]
+mod tests;
+
+use crate::cluster::{Clustering, Points};
+use crate::table::Nanos;
+
+use super::{Alignment, SpmdScore};
+
+pub use range::{EpsRange, eps_range};
+
+/// Bursts as the refinement sees them.
+#[derive(Clone, Copy, Debug)]
+pub struct RefineInput<'a> {
+    /// A point per burst.
+    pub points: Points<'a>,
+    /// Of each burst its thread, from 0. Bursts of a thread stand together, in
+    /// the order of time.
+    pub thread: &'a [u32],
+    /// How many threads there are; some may have no burst here.
+    pub n_threads: usize,
+    /// How long each burst is.
+    pub duration: &'a [Nanos],
+}
+
+/// From where to where the radius goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// From the finest grouping to coarser ones: fragments join.
+    Aggregative,
+    /// From the coarsest grouping to finer ones: what is no single step of
+    /// the program is taken apart.
+    Divisive,
+}
+
+/// The phases of a run, and how they came about.
+#[derive(Clone, Debug)]
+pub struct Refinement {
+    /// Each burst's phase, in the order of the nodes.
+    pub clustering: Clustering,
+    /// Of each phase, its node.
+    pub node_of_phase: Vec<u32>,
+    /// How the tasks' sequences of phases lie over one another.
+    pub alignment: Alignment,
+    /// How well they do.
+    pub score: SpmdScore,
+    /// The groupings on the way, one per radius.
+    pub levels: Vec<Level>,
+    /// All groups that ever were.
+    pub nodes: Vec<Node>,
+    /// Phases that stand in for one another: several of them, each list
+    /// ascending, at the same steps in different tasks or iterations. Two
+    /// modes of one region, or its imbalance.
+    pub alternatives: Vec<Vec<u32>>,
+}
+
+/// The grouping at one radius.
+#[derive(Clone, Debug)]
+pub struct Level {
+    /// The radius.
+    pub eps: f64,
+    /// The Cluster Sequence Score.
+    pub score: f64,
+    /// How many groups there are.
+    pub n_clusters: usize,
+    /// The time of the bursts in none.
+    pub noise: Nanos,
+    /// Of each burst the node it is in, or [`NO_NODE`].
+    pub node_of_burst: Vec<u32>,
+}
+
+/// The node of a burst that is in none.
+pub const NO_NODE: u32 = u32::MAX;
+
+/// A group of bursts. It may grow by bursts that were in none.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Node {
+    /// The level at which it first was.
+    pub level: usize,
+    /// The nodes of earlier levels that it is made of, or part of.
+    pub parents: Vec<u32>,
+    /// Its Score per Cluster when it last was looked at.
+    pub score: f64,
+    /// How many bursts it has.
+    pub instances: u64,
+    /// Their time.
+    pub total: Nanos,
+    /// Whether the refinement left it alone from then on: every task shows
+    /// it at every one of its steps.
+    pub is_final: bool,
+}
+
+/// Finds phases at all densities, with no parameter but how many bursts make
+/// a group.
+///
+/// DBSCAN runs with one radius after the other from `range`. Aggregative:
+/// with the smallest all bursts are grouped; each further one regroups the
+/// bursts that are in no group, or in one that is not yet what every task
+/// does at each of its steps (Score per Cluster 1). Groups that a larger
+/// radius connects become one **only if they stand in for one another**: where
+/// some tasks show the one, others show the other, in at least half of the
+/// columns. So two phases that every task runs stay two however near they
+/// are, while the fragments of one phase join.
+///
+/// # Complexity
+/// Per radius, DBSCAN of what is left and one or two alignments of all
+/// sequences ([`align_by_duration`](super::align_by_duration)).
+///
+/// # Panics
+/// If `thread` or `duration` is not as long as the points, or a thread is not
+/// below `n_threads`.
+///
+/// # Reference
+/// Gonzalez et al., *Automatic Refinement of Parallel Applications Structure
+/// Detection*, IPDPSW 2012, and *Structure detection of parallel
+/// applications*, §3; radii and `min_points` as ClusteringSuite's `-ra`.
+/// Differs: there whatever a larger radius connects becomes one, and at the
+/// end groups of one column do, however far apart they are. Here a join must
+/// show in the alignment, and groups of one column are told as
+/// [`Refinement::alternatives`]: two modes of a phase are worth knowing.
+#[must_use]
+pub fn refine(input: &RefineInput<'_>, range: &EpsRange, direction: Direction) -> Refinement {
+    assert_eq!(input.points.len(), input.thread.len(), "a thread for every burst");
+    assert_eq!(input.points.len(), input.duration.len(), "a duration for every burst");
+    match direction {
+        Direction::Aggregative => aggregate::aggregate(input, range),
+        Direction::Divisive => divide::divide(input, range),
+    }
+}

@@ -1,0 +1,109 @@
+//! Which radii a refinement goes through.
+
+use rayon::prelude::*;
+
+use crate::cluster::Points;
+use crate::cluster::kdist::{KDistError, k_distances};
+
+/// How many radii there are at most.
+const STEPS: usize = 10;
+
+/// How many smaller ones there are before them, at most.
+const FINER: usize = 6;
+
+/// The share of the points that are in no group, or just so, at the smallest.
+const FINEST: f64 = 0.4;
+
+/// The share of the points, the farthest out, that say nothing about radii.
+const START: f64 = 0.005;
+
+/// Radii to go through, and what makes a group.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EpsRange {
+    /// Bursts within the radius that make one core, itself counted.
+    pub min_points: usize,
+    /// The radii, ascending, all different.
+    pub eps: Vec<f64>,
+    /// The distance of every point to its `min_points`-th other.
+    pub distances: Vec<f64>,
+}
+
+/// Chooses radii from the sorted k-distances, and `min_points` from the
+/// number of threads where it is not given.
+///
+/// `min_points` is a quarter of the threads, 2 at least: a phase that some
+/// threads run once is to be found. The radii are the distances at ten
+/// ranks evenly from the knee of the curve (the largest radius is there,
+/// counted from the far end, at the first tenth of the way to it) down to
+/// the knee itself, as ClusteringSuite has them. Six more go on in equal
+/// ratios to the distance at 40 % of the ranks: where the sparsest phases
+/// bend the curve, its knee is too large for the densest.
+///
+/// # Errors
+/// There are not more than `min_points` points.
+///
+/// # Complexity
+/// That of [`k_distance_curve`].
+///
+/// # Reference
+/// ClusteringSuite's automatic parameters. The knee is where the curve lies
+/// farthest below the line from its value at 0.5 % of the points to zero at
+/// half of them. Zeros are no radii: bursts that are all alike are one group
+/// at any.
+pub fn eps_range(
+    points: Points<'_>,
+    n_threads: usize,
+    min_points: Option<usize>,
+) -> Result<EpsRange, KDistError> {
+    let min_points = min_points.unwrap_or((n_threads / 4).max(2));
+    // There a point is not its own neighbour.
+    let distances = k_distances(points, min_points + 1)?;
+    let mut curve = distances.clone();
+    curve.par_sort_unstable_by(|a, b| b.total_cmp(a));
+    Ok(EpsRange { min_points, eps: radii(&curve), distances })
+}
+
+fn radii(curve: &[f64]) -> Vec<f64> {
+    let n = curve.len();
+    let first = curve.partition_point(|x| x.is_infinite());
+    let start = ((n as f64 * START) as usize).max(first).min(n - 1);
+    let zero = ((n as f64 * (1.0 - START)) as usize / 2).max(start + 1);
+    let below = |i: usize| curve[start] * (zero - i) as f64 / (zero - start) as f64 - curve[i];
+    let ranks = start..zero.min(n);
+    let knee = ranks.max_by(|&i, &j| below(i).total_cmp(&below(j)).then(j.cmp(&i))).unwrap_or(start);
+    let rank = |step: usize| start + step * (knee - start) / STEPS;
+    let mut eps: Vec<f64> = (1..=STEPS).rev().map(|step| curve[rank(step)]).collect();
+    let finest = curve[(n as f64 * FINEST) as usize].min(eps[0]);
+    let finer = |step: usize| finest * (eps[0] / finest).powf(step as f64 / FINER as f64);
+    let finer: Vec<f64> = if finest > 0.0 { (0..FINER).map(finer).collect() } else { Vec::new() };
+    eps.splice(0..0, finer);
+    eps.retain(|&eps| eps > 0.0 && eps.is_finite());
+    eps.dedup();
+    if eps.is_empty() {
+        // Every point has its like; any radius finds them.
+        eps.push(curve.iter().copied().find(|x| *x > 0.0 && x.is_finite()).unwrap_or(f64::MIN_POSITIVE));
+    }
+    eps
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn radii_rise_from_the_knee() {
+        // Two per cent far out, falling; the rest near.
+        let curve: Vec<f64> =
+            (0..1000).map(|i| if i < 100 { 1.0 - 0.0095 * f64::from(i) } else { 0.05 }).collect();
+        let eps = radii(&curve);
+        assert_eq!(eps.len(), STEPS);
+        assert!(eps.is_sorted_by(|a, b| a < b));
+        assert!(eps[0] <= 0.06 && eps[9] > 0.8, "{eps:?}");
+    }
+
+    #[test]
+    fn equal_points_leave_one_radius() {
+        assert_eq!(radii(&[0.0; 50]), [f64::MIN_POSITIVE]);
+        assert_eq!(radii(&[0.5; 50]), [0.5]);
+    }
+}

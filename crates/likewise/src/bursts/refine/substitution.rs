@@ -1,0 +1,140 @@
+//! Which groups stand in for one another.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+
+use super::partition::Scored;
+use super::{NO_NODE, RefineInput};
+
+/// The share of its places at which a group must stand in for another to be a
+/// fragment of the same phase.
+pub(super) const HALF: f64 = 0.5;
+
+/// Where a part of a group stands, once all parts of the group go by one name.
+#[derive(Clone, Default)]
+struct Place {
+    /// The group that it is part of.
+    group: u32,
+    bursts: u64,
+    /// Its bursts in each column of the alignment.
+    columns: HashMap<u32, u64>,
+    /// Its bursts between each pair of groups: the one before, the one after.
+    contexts: HashMap<(u32, u32), u64>,
+}
+
+/// The places of all parts.
+pub(super) struct Substitution {
+    places: HashMap<u32, Place>,
+}
+
+impl Substitution {
+    /// Looks at an alignment of groups: `part_of` tells the part of every
+    /// burst ([`NO_NODE`] for none), `group_of` the group that went into the
+    /// alignment, of which the part is one.
+    pub(super) fn measure(
+        input: &RefineInput<'_>,
+        scored: &Scored,
+        part_of: &[u32],
+        group_of: &[u32],
+    ) -> Self {
+        let kept: Vec<usize> = (0..group_of.len()).filter(|&i| group_of[i] != NO_NODE).collect();
+        let neighbour = |i: usize, at: Option<usize>| {
+            let same = |j: &&usize| input.thread[**j] == input.thread[i];
+            at.and_then(|at| kept.get(at)).filter(same).map_or(NO_NODE, |&j| group_of[j])
+        };
+        let mut places: HashMap<u32, Place> = HashMap::new();
+        let mut next = vec![0usize; input.n_threads];
+        for (at, &i) in kept.iter().enumerate() {
+            let thread = input.thread[i] as usize;
+            let sequence = &scored.alignment.sequences[scored.alignment.sequence_of[thread] as usize];
+            let column = sequence.columns[next[thread]];
+            next[thread] += 1;
+            if part_of[i] != NO_NODE {
+                let place = places.entry(part_of[i]).or_default();
+                let context = (neighbour(i, at.checked_sub(1)), neighbour(i, Some(at + 1)));
+                place.group = group_of[i];
+                place.bursts += 1;
+                *place.columns.entry(column).or_insert(0) += 1;
+                *place.contexts.entry(context).or_insert(0) += 1;
+            }
+        }
+        Self { places }
+    }
+
+    /// What stands in for one another in at least `share` of the columns of
+    /// the one of fewer bursts; lists of parts, ascending.
+    pub(super) fn alternatives(&self, share: f64) -> Vec<Vec<u32>> {
+        let same = |a: &Place, b: &Place| substitutes(a, b) >= share;
+        self.join(same, |_, _| true)
+    }
+
+    /// What is one phase in pieces: parts that stand in for one another, or
+    /// come between the same groups, in at least half of their bursts, and
+    /// that `may` be one. Lists of parts, ascending.
+    pub(super) fn fragments(&self, may: impl Fn(u32, u32) -> bool) -> Vec<Vec<u32>> {
+        let same = |a: &Place, b: &Place| substitutes(a, b) >= HALF || same_context(a, b) >= HALF;
+        self.join(same, may)
+    }
+
+    /// Joins what is `same`, larger parts first. What is joined counts as one
+    /// from then on, so that no small part makes a chain of two large ones.
+    fn join(&self, same: impl Fn(&Place, &Place) -> bool, may: impl Fn(u32, u32) -> bool) -> Vec<Vec<u32>> {
+        let mut order: Vec<u32> = self.places.keys().copied().collect();
+        order.sort_unstable_by_key(|part| {
+            (self.places[part].group, std::cmp::Reverse(self.places[part].bursts), *part)
+        });
+        let mut lists: Vec<Vec<u32>> = Vec::new();
+        for group in order.chunk_by(|a, b| self.places[a].group == self.places[b].group) {
+            let mut joined: Vec<(Vec<u32>, Place)> = Vec::new();
+            for &part in group {
+                let place = &self.places[&part];
+                let fits = |(list, all): &(Vec<u32>, Place)| {
+                    list.iter().any(|&other| may(part, other)) && same(place, all)
+                };
+                match joined.iter().position(fits) {
+                    Some(at) => {
+                        joined[at].0.push(part);
+                        joined[at].1.add(place);
+                    }
+                    None => joined.push((vec![part], place.clone())),
+                }
+            }
+            lists.extend(joined.into_iter().map(|(list, _)| list).filter(|list| list.len() > 1));
+        }
+        lists.iter_mut().for_each(|list| list.sort_unstable());
+        lists.sort_unstable();
+        lists
+    }
+}
+
+impl Place {
+    fn add(&mut self, other: &Place) {
+        self.bursts += other.bursts;
+        add(&mut self.columns, &other.columns);
+        add(&mut self.contexts, &other.contexts);
+    }
+}
+
+fn add<K: Copy + Eq + Hash>(to: &mut HashMap<K, u64>, from: &HashMap<K, u64>) {
+    from.iter().for_each(|(&key, &n)| *to.entry(key).or_insert(0) += n);
+}
+
+/// Of the rarer one's bursts, the share that is in a column of the other,
+/// where at most as many count as the other has there.
+fn substitutes(a: &Place, b: &Place) -> f64 {
+    let (few, many) = if a.columns.len() <= b.columns.len() { (a, b) } else { (b, a) };
+    let shared = |(column, &n): (&u32, &u64)| many.columns.get(column).map_or(0, |&m| n.min(m));
+    let shared: u64 = few.columns.iter().map(shared).sum();
+    shared as f64 / a.bursts.min(b.bursts) as f64
+}
+
+/// How much of both comes between the same groups, 0 to 1.
+fn same_context(a: &Place, b: &Place) -> f64 {
+    // In whole numbers, so that the order of summing does not matter.
+    let shared = |(context, &n): (&(u32, u32), &u64)| {
+        let m = b.contexts.get(context).copied().unwrap_or(0);
+        (u128::from(n) * u128::from(b.bursts)).min(u128::from(m) * u128::from(a.bursts))
+    };
+    let shared: u128 = a.contexts.iter().map(shared).sum();
+    shared as f64 / (a.bursts as f64 * b.bursts as f64)
+}

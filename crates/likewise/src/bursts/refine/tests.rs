@@ -1,0 +1,1 @@
+//! Small runs whose phases are known.
