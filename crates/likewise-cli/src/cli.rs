@@ -53,7 +53,7 @@ pub(crate) struct Common {
     #[arg(long, global = true)]
     pub(crate) json: bool,
     /// Use this many threads [default: all cores]; the result does not depend on it
-    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     threads: Option<u16>,
     /// Colour the output; NO_COLOR is heeded
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
@@ -143,6 +143,11 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         }
     };
     cli.common.apply();
+    // Told to end: nothing half-written stays.
+    let _ = ctrlc::set_handler(|| {
+        likewise_trace::remove_unfinished();
+        std::process::exit(130);
+    });
     let result = match &cli.task {
         Task::Bursts(args) => bursts::run(args, &cli.common),
         Task::Demo(args) => demo::run(args, &cli.common),

@@ -144,9 +144,9 @@ pub(crate) struct Rows<R> {
 }
 
 impl<R: Read> Rows<R> {
-    pub(crate) fn new(reader: R, path: &Path, flexible: bool) -> Self {
+    pub(crate) fn new(reader: R, path: &Path) -> Self {
         let mut builder = csv::ReaderBuilder::new();
-        builder.has_headers(false).flexible(flexible).buffer_capacity(1 << 18);
+        builder.has_headers(false).buffer_capacity(1 << 18);
         Self { reader: builder.from_reader(reader), path: path.to_owned(), record: ByteRecord::new() }
     }
 
@@ -179,7 +179,7 @@ pub(crate) fn read(input: Input, options: &ReadOptions<'_>) -> Result<Trace> {
     let consumed = input.consumed();
     let done = || consumed.load(std::sync::atomic::Ordering::Relaxed);
     let total = std::fs::metadata(&path).map_or(0, |m| m.len());
-    let mut rows = Rows::new(input.into_reader(), &path, false);
+    let mut rows = Rows::new(input.into_reader(), &path);
     let layout = match rows.next()? {
         Some((header, _)) => Layout::of(header).map_err(|kind| Error::at(&path, Place::Line(1), kind))?,
         None => return Err(Error::whole(&path, ErrorKind::Empty(TRACE_OR_BURSTS))),

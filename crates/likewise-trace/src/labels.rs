@@ -64,7 +64,7 @@ pub fn read_labels(path: &Path) -> Result<LabelTable> {
     if input.peek(1)?.is_empty() {
         return Err(Error::whole(path, ErrorKind::Empty(KINDS)));
     }
-    let mut rows = Rows::new(input.into_reader(), path, true);
+    let mut rows = Rows::new(input.into_reader(), path);
     let layout = match rows.next()? {
         Some((header, _)) => Layout::of(header).map_err(|kind| Error::at(path, Place::Line(1), kind))?,
         None => return Err(Error::whole(path, ErrorKind::Empty(KINDS))),

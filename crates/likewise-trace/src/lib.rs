@@ -27,7 +27,7 @@ mod read;
 pub use bytes::is_rereadable;
 pub use error::{Error, ErrorKind, Place, printable};
 pub use labels::{BurstKey, LabelTable, RowLabel, read_labels};
-pub use output::AtomicFile;
+pub use output::{AtomicFile, remove_unfinished};
 pub use paraver::label::{CLUSTER_EVENT, LabelValue, legend, write_labelled};
 #[cfg(feature = "parquet")]
 pub use parquet::{ColumnData, write_parquet};

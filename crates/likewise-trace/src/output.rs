@@ -4,8 +4,24 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use crate::error::{Error, Result};
+
+/// The temporary files there are.
+static TEMPORARY: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+fn temporary_files() -> std::sync::MutexGuard<'static, Vec<PathBuf>> {
+    TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Removes what every unfinished [`AtomicFile`] has written so far: for a
+/// program that is told to end at once.
+pub fn remove_unfinished() {
+    for path in temporary_files().drain(..) {
+        let _ = fs::remove_file(path);
+    }
+}
 
 /// A file that is written beside its place and renamed into it by
 /// [`commit`](Self::commit); dropped before that, it leaves nothing.
@@ -41,6 +57,7 @@ impl AtomicFile {
             let temporary = path.with_file_name(beside);
             match OpenOptions::new().write(true).create_new(true).open(&temporary) {
                 Ok(file) => {
+                    temporary_files().push(temporary.clone());
                     let writer = Some(buffered(file));
                     return Ok(Self { path: path.to_owned(), temporary: Some(temporary), writer });
                 }
@@ -71,6 +88,7 @@ impl AtomicFile {
         }
         if let Some(temporary) = &self.temporary {
             fs::rename(temporary, &self.path).map_err(error)?;
+            temporary_files().retain(|path| path != temporary);
             self.temporary = None;
         }
         Ok(())
@@ -106,6 +124,7 @@ impl Drop for AtomicFile {
         }
         if let Some(temporary) = &self.temporary {
             let _ = fs::remove_file(temporary);
+            temporary_files().retain(|path| path != temporary);
         }
     }
 }

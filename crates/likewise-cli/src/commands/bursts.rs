@@ -16,6 +16,7 @@ use likewise::table::{
     BurstTable, Counter, CounterColumn, DurationFilter, Expr, METRIC_SYNTAX, Metric, Nanos, Operand,
     Preparation, Scale, default_metrics,
 };
+use likewise_trace::paraver::RecordCounts;
 use likewise_trace::{Apps, ReadOptions, Trace, is_rereadable, legend, read_bursts, write_labelled};
 use rayon::prelude::*;
 use serde_json::{Value, json};
@@ -184,13 +185,15 @@ pub(crate) fn analyse_trace(args: &BurstsArgs, common: &Common) -> Result<(Analy
     check_names(definition.metrics.as_deref().unwrap_or_default())?;
     let mut stages = Stages::default();
     let Trace { mut table, header, report, .. } = read(args, &definition, common, &mut stages)?;
+    let mut notes = report.warnings;
+    notes.extend(skipped(&report.records));
     if table.is_empty() {
+        notes.iter().for_each(|note| common.say(format_args!("note: {note}")));
         bail!("{}: {}", args.trace.display(), no_burst(&args.reading));
     }
     for metric in &definition.extrapolate {
         add_column(&mut table, metric)?;
     }
-    let mut notes = report.warnings;
     notes.extend(rename_counters(&mut table));
     notes.extend(header.as_ref().and_then(|header| one_of_several(header.apps.len(), &table, &args.reading)));
     let records = &report.records;
@@ -200,12 +203,6 @@ pub(crate) fn analyse_trace(args: &BurstsArgs, common: &Common) -> Result<(Analy
         grouped_digits(records.events),
         grouped_digits(records.communications)
     ));
-    for (n, what) in [(records.skipped, "malformed"), (records.unknown, "of no known kind")] {
-        if n > 0 {
-            let records = if n == 1 { "record was" } else { "records were" };
-            notes.push(format!("{} {records} {what} and skipped.", grouped_digits(n)));
-        }
-    }
     notes.extend(definition.notes.iter().cloned());
     let metrics = match (&args.metrics.metrics[..], &definition.metrics) {
         ([], Some(metrics)) => metrics.clone(),
@@ -217,6 +214,9 @@ pub(crate) fn analyse_trace(args: &BurstsArgs, common: &Common) -> Result<(Analy
         (metrics, _) => metrics.to_vec(),
     };
     let grouping = grouping(&args.grouping, &definition);
+    // What the definition says is only a default, but what is said here counts.
+    GroupingArgs { eps: args.grouping.eps, min_points: args.grouping.min_points, ..grouping.clone() }
+        .check()?;
     let scale = scale(args.metrics.scale, &definition);
     let plan = Plan {
         preparation: Preparation {
@@ -292,15 +292,29 @@ fn check_names(metrics: &[Metric]) -> Result<()> {
     Ok(())
 }
 
-/// Counters whose names the columns of the result have already get another.
+/// Counters whose names the columns of the result have already get another;
+/// line breaks in names become spaces.
 fn rename_counters(table: &mut BurstTable) -> Vec<String> {
     let mut notes = Vec::new();
     for column in &mut table.counters {
         let name = &mut column.counter.name;
+        *name = name.replace(char::is_control, " ");
         if is_reserved(name) || name.eq_ignore_ascii_case("duration") {
             let new = format!("counter_{name}");
             notes.push(format!("The counter '{name}' is called '{new}' here: its name is taken."));
             *name = new;
+        }
+    }
+    notes
+}
+
+/// Records that were passed over.
+fn skipped(records: &RecordCounts) -> Vec<String> {
+    let mut notes = Vec::new();
+    for (n, what) in [(records.skipped, "malformed"), (records.unknown, "of no known kind")] {
+        if n > 0 {
+            let records = if n == 1 { "record was" } else { "records were" };
+            notes.push(format!("{} {records} {what} and skipped.", grouped_digits(n)));
         }
     }
     notes
@@ -426,7 +440,9 @@ pub(crate) fn write_all<'a>(
     let dir = args.output.clone().unwrap_or_else(|| PathBuf::from(format!("{}.likewise", stem(&args.trace))));
     let beside = ["pcf", "row"].map(|ending| args.trace.with_extension("").with_extension(ending));
     let plain = ["pcf", "row"].map(|ending| args.trace.with_extension(ending));
-    let inputs: Vec<&Path> = beside.iter().chain(&plain).chain([&args.trace]).map(PathBuf::as_path).collect();
+    let named = args.reading.pcf.iter().chain(&args.metrics.definition);
+    let inputs = beside.iter().chain(&plain).chain([&args.trace]).chain(named);
+    let inputs: Vec<&Path> = inputs.map(PathBuf::as_path).collect();
     let mut out = OutputDir::create(&dir, &inputs)?;
     stages.time("write", || write_tables(analysis, &mut out, &args.writing))?;
     if !args.writing.no_trace && is_rereadable(&args.trace) {
@@ -477,6 +493,8 @@ fn write_trace(analysis: &Analysis, args: &BurstsArgs, out: &mut OutputDir) -> R
     let values: Vec<u32> = analysis.labels.par_iter().map(|&label| event_value(label)).collect();
     let legend = legend(analysis.grouped.clustering.n_clusters as u32, report::trace_colour);
     let stem = out.path(&stem(&args.trace));
-    let files = write_labelled(&args.trace, &stem, &analysis.table, &values, &legend, args.reading.lenient)?;
+    let ReadingArgs { lenient, pcf, .. } = &args.reading;
+    let files =
+        write_labelled(&args.trace, &stem, &analysis.table, &values, &legend, *lenient, pcf.as_deref())?;
     files.into_iter().try_for_each(|file| out.adopt(file))
 }

@@ -41,9 +41,9 @@ pub(crate) fn run(args: &CompareArgs, common: &Common) -> Result<()> {
     result["b"] = args.b.display().to_string().into();
     common.print(&result, || {
         format!(
-            "Objects in both      {}\nLabelled in both     {}\nAdjusted Rand index  {:.6}   (1: the same)\n\
+            "Objects              {} and {}\nObjects in both      {}\nLabelled in both     {}\nAdjusted Rand index  {:.6}   (1: the same)\n\
              Mirkin distance      {:.6}   (0: the same)\n",
-            likeness.matched, likeness.compared, likeness.adjusted_rand, likeness.mirkin
+            likeness.rows[0], likeness.rows[1], likeness.matched, likeness.compared, likeness.adjusted_rand, likeness.mirkin
         )
     })
 }
@@ -51,6 +51,8 @@ pub(crate) fn run(args: &CompareArgs, common: &Common) -> Result<()> {
 /// How alike two groupings are.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Likeness {
+    /// Objects in each file.
+    rows: [usize; 2],
     /// Objects in both files.
     matched: usize,
     /// Those with a label in both.
@@ -64,6 +66,7 @@ impl Likeness {
     pub(crate) fn to_json(self) -> Value {
         json!({
             "version": env!("CARGO_PKG_VERSION"),
+            "rows": self.rows,
             "matched": self.matched,
             "compared": self.compared,
             "noise_is_a_cluster": self.with_noise,
@@ -75,11 +78,13 @@ impl Likeness {
 
 /// Compares what both label; noise is left out, or one more cluster.
 pub(crate) fn likeness(a: &LabelTable, b: &LabelTable, with_noise: bool) -> Result<Likeness> {
+    let rows = [a.labels.len(), b.labels.len()];
     let (a, b): (Vec<_>, Vec<_>) = matched(a, b)?.into_iter().unzip();
     let matched = a.len();
     let (a, b) = (cluster_ids(&a, with_noise), cluster_ids(&b, with_noise));
     match (adjusted_rand(&a, &b), mirkin(&a, &b)) {
         (Some(rand), Some(mirkin)) => Ok(Likeness {
+            rows,
             matched,
             compared: rand.compared,
             adjusted_rand: rand.value,

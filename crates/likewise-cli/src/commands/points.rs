@@ -2,7 +2,7 @@
 
 use crate::cli::{Common, Usage};
 use crate::files::push_number;
-use crate::files::report_data::{counted, grouped_digits};
+use crate::files::report_data::{counted, grouped_digits, short};
 use crate::grouping::{Grouped, GroupingArgs, Method, group};
 use crate::output::{OutputDir, write_rows};
 use crate::stages::{Stages, peak_memory};
@@ -145,7 +145,7 @@ fn measure(
     out.write("summary.json", |file| Ok(writeln!(file, "{summary:#}")?))?;
     out.commit()?;
     common.print(&summary, || match knee {
-        Some(knee) => format!("Knee of the {k}-distances: eps {:.6} ({})\n", knee.eps, knee.rule),
+        Some(knee) => format!("Knee of the {k}-distances: eps {} ({})\n", short(knee.eps), knee.rule),
         None => format!("The {k}-distances have no knee\n"),
     })
 }
@@ -169,9 +169,9 @@ fn text(grouped: &Grouped, n_noise: usize, args: &PointsArgs) -> String {
     let n = clustering.labels.len();
     let how = match grouped.eps {
         Some(eps) if grouped.eps_is_suggested => {
-            format!("eps {eps:.4} (suggested), min-points {}", grouped.min_points)
+            format!("eps {} (suggested), min-points {}", short(eps), grouped.min_points)
         }
-        Some(eps) => format!("eps {eps}, min-points {}", grouped.min_points),
+        Some(eps) => format!("eps {}, min-points {}", short(eps), grouped.min_points),
         None => "X-means".to_owned(),
     };
     format!(

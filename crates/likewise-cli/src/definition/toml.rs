@@ -27,6 +27,7 @@
 use ::toml::Spanned;
 use likewise::table::{DurationFilter, Nanos, Scale};
 use serde::Deserialize;
+use std::num::NonZeroUsize;
 
 use super::{Algorithm, Axis, Definition, DefinitionError, Plot, line_of, parse_share};
 
@@ -42,11 +43,11 @@ struct File {
     algorithm: Option<AlgorithmName>,
     eps: Option<Spanned<f64>>,
     min_points: Option<Spanned<usize>>,
-    k_min: Option<usize>,
-    k_max: Option<usize>,
+    k_min: Option<NonZeroUsize>,
+    k_max: Option<NonZeroUsize>,
     scale: Option<ScaleName>,
     pca: Option<usize>,
-    sample: Option<usize>,
+    sample: Option<NonZeroUsize>,
     #[serde(default)]
     plot: Vec<PlotTable>,
     #[serde(default)]
@@ -141,15 +142,15 @@ pub(super) fn parse(text: &str) -> Result<Definition, DefinitionError> {
         }),
         eps: file.eps.as_ref().map(|eps| convert(eps, line, positive)).transpose()?,
         min_points: file.min_points.as_ref().map(|n| convert(n, line, some)).transpose()?,
-        k_min: file.k_min,
-        k_max: file.k_max,
+        k_min: file.k_min.map(NonZeroUsize::get),
+        k_max: file.k_max.map(NonZeroUsize::get),
         scale: file.scale.map(|name| match name {
             ScaleName::MinMax => Scale::MinMax,
             ScaleName::ZScore => Scale::ZScore,
             ScaleName::None => Scale::None,
         }),
         pca: file.pca,
-        sample: file.sample,
+        sample: file.sample.map(NonZeroUsize::get),
         plots: file.plot.into_iter().map(PlotTable::plot).collect(),
         all_plots: file.all_plots,
         notes: Vec::new(),

@@ -60,7 +60,10 @@ fn subtitle(analysis: &Analysis) -> String {
 }
 
 /// Four significant digits.
-fn short(x: f64) -> String {
+pub(crate) fn short(x: f64) -> String {
+    if x != 0.0 && !(1e-6..1e9).contains(&x.abs()) {
+        return format!("{x:.3e}");
+    }
     let digits = if x == 0.0 { 0 } else { (3 - x.abs().log10().floor() as i32).clamp(0, 12) as usize };
     let text = format!("{x:.digits$}");
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
@@ -254,5 +257,6 @@ mod tests {
         assert_eq!(short(0.0123456), "0.01235");
         assert_eq!(short(1234.5), "1234");
         assert_eq!(short(0.0), "0");
+        assert_eq!(short(2.7e-11), "2.700e-11");
     }
 }

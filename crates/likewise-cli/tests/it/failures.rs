@@ -177,3 +177,47 @@ fn a_full_disk_leaves_nothing_half_written() {
     assert!(call.stderr.contains("cannot be written"), "{}", call.stderr);
     assert!(!out.exists(), "nor the directory that was made for it");
 }
+
+#[test]
+fn no_input_is_replaced_by_the_result() {
+    let dir = tempfile::tempdir().unwrap();
+    let trace = synth(dir.path(), 500);
+    let out = dir.path().join("out");
+    std::fs::create_dir(&out).unwrap();
+    let definition = out.join("summary.json");
+    std::fs::write(&definition, "eps = 0.03\n").unwrap();
+    let call = likewise(&["bursts", text(&trace), "--definition", text(&definition), "-q", "-o", text(&out)]);
+    assert_eq!(call.code, 1);
+    assert!(call.stderr.contains("would be replaced"), "{}", call.stderr);
+    assert_eq!(read(&out, "summary.json"), "eps = 0.03\n");
+}
+
+#[test]
+fn a_cut_table_of_labels_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let (whole, cut) = (dir.path().join("whole.csv"), dir.path().join("cut.csv"));
+    let rows = "task,thread,begin_ns,duration_ns,cluster\n1,1,0,5,1\n1,1,9,5,2\n";
+    std::fs::write(&whole, rows).unwrap();
+    std::fs::write(&cut, &rows[..rows.len() - 4]).unwrap();
+    let call = likewise(&["compare", text(&cut), text(&whole)]);
+    assert_eq!(call.code, 1);
+    assert!(call.stderr.contains("cut.csv:3: expected 5 cells"), "{}", call.stderr);
+}
+
+/// Told to end, the program leaves nothing half-written.
+#[cfg(target_os = "linux")]
+#[test]
+fn an_interrupt_leaves_no_temporary_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().join("out");
+    let mut child =
+        command(&["synth", "--tasks", "64", "--bursts", "50000000", "-q", "-o", text(&out)]).spawn().unwrap();
+    let begun = || std::fs::read_dir(&out).is_ok_and(|files| files.count() > 0);
+    while !begun() {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    let kill = format!("kill -TERM {}", child.id());
+    assert!(std::process::Command::new("bash").args(["-c", &kill]).status().unwrap().success());
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert_eq!(names(&out), Vec::<String>::new());
+}

@@ -43,7 +43,7 @@ pub(crate) fn bytes(trace: &Path, extension: &str) -> Result<Option<Vec<u8>>> {
     }
 }
 
-fn whole(path: &Path) -> Result<Vec<u8>> {
+pub(crate) fn whole(path: &Path) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let limit = Input::open_text(path)?.into_reader().take(MAX_BYTES);
     BufReader::new(limit).read_to_end(&mut bytes).map_err(|e| stream_error(path, e))?;

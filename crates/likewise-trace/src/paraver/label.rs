@@ -54,7 +54,8 @@ pub fn legend(n_clusters: u32, colour: impl Fn(u32) -> [u8; 3]) -> Vec<LabelValu
 /// left out. Events stand before other records of their time, bursts back to
 /// back share a line, and earlier events of this type are taken out. Times
 /// keep the input's unit. Where the input is a CSV of bursts, the trace has
-/// the bursts' Running states alone.
+/// the bursts' Running states alone. Names are those of `pcf`, else of the
+/// `.pcf` beside the trace.
 ///
 /// Returns the three files, to be committed; the `.row` only where there is one.
 ///
@@ -79,6 +80,7 @@ pub fn write_labelled(
     values: &[u32],
     legend: &[LabelValue],
     lenient: bool,
+    pcf: Option<&Path>,
 ) -> Result<Vec<AtomicFile>> {
     assert_eq!(values.len(), table.len(), "a value for every burst");
     // What is not there at all is said by whoever opens it.
@@ -105,7 +107,11 @@ pub fn write_labelled(
             copy_labelled(source, &mut prv, table, values, lenient)?;
             // Those that cannot be read were warned of when the bursts were.
             let beside = |extension| companions::bytes(input, extension).ok().flatten();
-            (beside("pcf").filter(|bytes| Pcf::is_one(bytes)), beside("row"))
+            let names = match pcf {
+                Some(path) => companions::whole(path).ok(),
+                None => beside("pcf"),
+            };
+            (names.filter(|bytes| Pcf::is_one(bytes)), beside("row"))
         }
     };
     let pcf = names::with_legend(pcf.as_deref().unwrap_or(names::MINIMAL), legend);

@@ -89,7 +89,7 @@ fn a_labelled_trace_gives_the_same_bursts_back() {
         let values = values_of(&before);
         let legend = legend(4, |_| [9, 9, 9]);
         let files =
-            write_labelled(&input, &dir.path().join("out"), &before, &values, &legend, false).unwrap();
+            write_labelled(&input, &dir.path().join("out"), &before, &values, &legend, false, None).unwrap();
         files.into_iter().for_each(|file| file.commit().unwrap());
         let out = dir.path().join("out.prv");
         let after = read_bursts(&out, &ReadOptions::default()).unwrap();

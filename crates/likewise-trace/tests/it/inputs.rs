@@ -46,7 +46,7 @@ fn a_pipe_is_read_once_and_not_labelled() {
         assert_eq!((trace.table.len(), trace.table.counters[0].values.as_slice()), (1, [7.0].as_slice()));
         let dir = tempfile::tempdir().unwrap();
         let error =
-            write_labelled(&path, &dir.path().join("out"), &trace.table, &[6], &[], false).unwrap_err();
+            write_labelled(&path, &dir.path().join("out"), &trace.table, &[6], &[], false, None).unwrap_err();
         assert!(matches!(*error.kind, ErrorKind::NotRereadable), "{error}");
     }
 }
@@ -60,7 +60,8 @@ fn only_regular_files_can_be_read_again() {
     }
     let table = read(&path).table;
     let missing = dir.path().join("missing");
-    let error = write_labelled(&missing, &dir.path().join("out"), &table, &[6], &[], false).unwrap_err();
+    let error =
+        write_labelled(&missing, &dir.path().join("out"), &table, &[6], &[], false, None).unwrap_err();
     assert!(matches!(*error.kind, ErrorKind::Read(_)), "{error}");
 }
 
@@ -77,7 +78,7 @@ fn names_that_cannot_be_read_are_a_warning() {
         );
         assert_eq!(counter_names(&trace), ["42000050"]);
         let out = dir.path().join("out");
-        for file in write_labelled(&path, &out, &trace.table, &[6], &[], false).unwrap() {
+        for file in write_labelled(&path, &out, &trace.table, &[6], &[], false, None).unwrap() {
             file.commit().unwrap();
         }
         assert!(fs::read_to_string(out.with_extension("pcf")).unwrap().starts_with("DEFAULT_OPTIONS"));

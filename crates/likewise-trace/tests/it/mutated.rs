@@ -124,6 +124,7 @@ fn exercise(dir: &Path, file: &str, random: &mut Random, read: &mut usize) {
                     &values,
                     &legend(1, |_| [0; 3]),
                     options.lenient,
+                    None,
                 );
             }
         }

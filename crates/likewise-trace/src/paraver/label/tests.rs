@@ -15,7 +15,8 @@ fn labelled(dir: &Path, name: &str, text: &[u8]) -> String {
     let trace = read_bursts(&input, &ReadOptions::default()).unwrap();
     let values: Vec<u32> = (0..trace.table.len()).map(|i| 6 + i as u32 % 2).collect();
     let legend = legend(2, |_| [1, 2, 3]);
-    for file in write_labelled(&input, &dir.join("out"), &trace.table, &values, &legend, false).unwrap() {
+    for file in write_labelled(&input, &dir.join("out"), &trace.table, &values, &legend, false, None).unwrap()
+    {
         file.commit().unwrap();
     }
     fs::read_to_string(dir.join("out.prv")).unwrap()
@@ -57,7 +58,7 @@ fn labelled_leniently(input: &Path) -> (BurstTable, String) {
     let table = read_bursts(input, &options).unwrap().table;
     let values = vec![6; table.len()];
     let out = input.with_file_name("out");
-    for file in write_labelled(input, &out, &table, &values, &legend(1, |_| [0; 3]), true).unwrap() {
+    for file in write_labelled(input, &out, &table, &values, &legend(1, |_| [0; 3]), true, None).unwrap() {
         file.commit().unwrap();
     }
     (table, fs::read_to_string(out.with_extension("prv")).unwrap())
@@ -80,7 +81,8 @@ fn a_cut_gzip_is_labelled_up_to_the_cut_if_lenient() {
         let last = kept[kept.len() - 1].split(':').nth(5).unwrap().parse().unwrap();
         assert!(table.begin.last().is_some_and(|begin| begin.0 <= last));
         assert_eq!(out.matches(":90000001:6").count(), table.len());
-        let strict = write_labelled(&path, &dir.path().join("b"), &table, &vec![6; table.len()], &[], false);
+        let strict =
+            write_labelled(&path, &dir.path().join("b"), &table, &vec![6; table.len()], &[], false, None);
         assert!(matches!(*strict.unwrap_err().kind, ErrorKind::GzipEndsEarly(_)));
     }
 }
@@ -120,7 +122,7 @@ fn a_table_of_bursts_becomes_a_trace() {
         let path = dir.path().join("s.csv");
         fs::write(&path, format!("app,task,thread,begin_ns,duration_ns\n{ids},0,5\n")).unwrap();
         let table = read_bursts(&path, &ReadOptions::default()).unwrap().table;
-        let error = write_labelled(&path, &dir.path().join("s"), &table, &[6], &[], false).unwrap_err();
+        let error = write_labelled(&path, &dir.path().join("s"), &table, &[6], &[], false, None).unwrap_err();
         assert!(
             matches!(*error.kind, ErrorKind::SparseIds { threads: n, bursts: 1 } if n == threads),
             "{error}"
