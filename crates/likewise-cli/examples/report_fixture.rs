@@ -133,6 +133,8 @@ fn phase_rows(run: &Run) -> Vec<PhaseRow> {
             share: sum / total,
             imbalance: (label < FILTERED_DURATION && label != NOISE)
                 .then(|| time.iter().copied().fold(0.0, f64::max) * time.len() as f64 / sum),
+            spmd: None,
+            silhouette: None,
             counters: vec![of(&run.instructions), of(&run.ipc), of(&run.misses)],
         }
     };
@@ -181,6 +183,8 @@ fn report(run: &Run) -> ReportData<'_> {
             suggested: true,
             rule: "Rule: the point of the curve farthest from the chord between its ends.".to_owned(),
         }),
+        alignment: None,
+        tree: None,
         parameters: pairs(&[("metrics", "PAPI_TOT_INS (log), IPC"), ("eps", "0.0082"), ("min points", "4")]),
         timings: [("read", 0.123), ("prepare", 0.004), ("cluster", 0.051), ("write", 0.2)]
             .map(|(name, seconds)| (name.to_owned(), seconds))
