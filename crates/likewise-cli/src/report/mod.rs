@@ -12,6 +12,7 @@
 mod encode;
 mod html;
 mod palette;
+mod sections;
 mod select;
 mod terminal;
 mod views;
@@ -201,8 +202,9 @@ impl ReportData<'_> {
         let mut labels: Vec<u32> = self.phases.iter().map(|phase| phase.label).collect();
         labels.sort_unstable();
         labels.dedup();
+        let aligned = self.alignment.iter().flat_map(|view| &view.rows).flat_map(|row| &row.labels);
         let mut last = None;
-        for &label in self.label {
+        for &label in self.label.iter().chain(aligned) {
             if last == Some(label) {
                 continue;
             }
