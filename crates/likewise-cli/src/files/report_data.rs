@@ -25,6 +25,8 @@ pub(crate) fn report_data(analysis: &Analysis) -> ReportData<'_> {
         phases: phases(analysis),
         phase_columns: analysis.columns().iter().map(|(name, _)| (*name).to_owned()).collect(),
         curve: curve(analysis),
+        alignment: None,
+        tree: None,
         parameters: parameters(analysis),
         timings: Vec::new(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -172,6 +174,8 @@ fn phases(analysis: &Analysis) -> Vec<PhaseRow> {
                 mean: Nanos(total.0 / n),
                 share: if whole.0 > 0 { total.0 as f64 / whole.0 as f64 } else { 0.0 },
                 imbalance: None,
+                spmd: None,
+                silhouette: None,
                 counters: vec![None; columns.len()],
             });
         }
@@ -204,6 +208,8 @@ fn phase_row(phase: &PhaseStats) -> PhaseRow {
         mean: Nanos(phase.duration.mean.round() as u64),
         share: phase.share,
         imbalance: phase.cluster.map(|_| phase.imbalance),
+        spmd: None,
+        silhouette: None,
         counters: Vec::new(),
     }
 }

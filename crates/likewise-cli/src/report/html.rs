@@ -11,19 +11,25 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::encode::{self, Block, Scale};
+use super::sections::{self, LevelCodes};
 use super::select::{self, MAX_BURSTS, Selection};
 use super::{FILTERED_THRESHOLD, NOISE, ReportData, label_name, palette};
 
 const PAGE: &str = include_str!("assets/page.html");
 const STYLE: &str = include_str!("assets/style.css");
 /// In the order in which they run, inside one function.
-const SCRIPTS: [&str; 10] = [
+const SCRIPTS: [&str; 15] = [
     include_str!("assets/format.js"),
     include_str!("assets/data.js"),
     include_str!("assets/view.js"),
+    include_str!("assets/lines.js"),
+    include_str!("assets/grouping.js"),
     include_str!("assets/tooltip.js"),
     include_str!("assets/scatter.js"),
     include_str!("assets/timeline.js"),
+    include_str!("assets/alignment.js"),
+    include_str!("assets/treelayout.js"),
+    include_str!("assets/tree.js"),
     include_str!("assets/curve.js"),
     include_str!("assets/legend.js"),
     include_str!("assets/table.js"),
@@ -53,7 +59,7 @@ fn write_limited(data: &ReportData<'_>, limit: usize, out: &mut impl Write) -> i
     let selection = select::select(data, &labels, limit);
     let columns = columns(data, &labels, &selection.bursts);
     let blocks: Vec<Block> =
-        columns.par_iter().map(|column| encode::block(&column.codes)).collect::<io::Result<_>>()?;
+        columns.all.par_iter().map(|column| encode::block(&column.codes)).collect::<io::Result<_>>()?;
     let meta = meta(data, &labels, &selection, &columns, &blocks);
     // `</script>` or `<!--` in a name must not end the element.
     let meta = serde_json::to_string(&meta)?.replace('<', "\\u003c");
@@ -83,17 +89,48 @@ fn write_limited(data: &ReportData<'_>, limit: usize, out: &mut impl Write) -> i
     out.write_all(rest.as_bytes())
 }
 
-/// A column of the kept bursts, as integers.
-struct Column {
+/// A column of integers, most of them one per kept burst.
+pub(super) struct Column {
     /// Index into the metrics of the report, for a metric.
     metric: Option<usize>,
     scale: Option<Scale>,
-    codes: Vec<u64>,
+    pub(super) codes: Vec<u64>,
+}
+
+impl Column {
+    /// Integers that stand for themselves.
+    pub(super) fn plain(codes: Vec<u64>) -> Self {
+        Self { metric: None, scale: None, codes }
+    }
+}
+
+/// The columns of a page, and where those of a part start.
+struct Columns {
+    all: Vec<Column>,
+    alignment: usize,
+    tree: usize,
+    levels: Vec<LevelCodes>,
+}
+
+/// Those of bursts, then those of the alignment, then the levels of the tree.
+fn columns(data: &ReportData<'_>, labels: &[u32], bursts: &[usize]) -> Columns {
+    let mut all = burst_columns(data, labels, bursts);
+    let alignment = all.len();
+    if let Some(view) = &data.alignment {
+        all.extend(sections::alignment_columns(view, labels));
+    }
+    let tree = all.len();
+    let mut levels = Vec::new();
+    if let Some(view) = &data.tree {
+        let (columns, codes) = sections::tree_columns(view, bursts);
+        all.extend(columns);
+        levels = codes;
+    }
+    Columns { all, alignment, tree, levels }
 }
 
 /// Bursts per row, label, begin, duration, then the metrics.
-fn columns(data: &ReportData<'_>, labels: &[u32], bursts: &[usize]) -> Vec<Column> {
-    let plain = |codes| Column { metric: None, scale: None, codes };
+fn burst_columns(data: &ReportData<'_>, labels: &[u32], bursts: &[usize]) -> Vec<Column> {
     let mut per_row = vec![0_u64; data.rows.len()];
     for &i in bursts {
         per_row[data.burst_row[i] as usize] += 1;
@@ -119,13 +156,13 @@ fn columns(data: &ReportData<'_>, labels: &[u32], bursts: &[usize]) -> Vec<Colum
     });
     let steps: Vec<u64> = steps.collect();
     let duration = if encode::exact_durations(bursts.len()) {
-        plain(bursts.iter().map(|&i| data.duration[i].0).collect())
+        Column::plain(bursts.iter().map(|&i| data.duration[i].0).collect())
     } else {
         let (scale, codes) = encode::quantise(bursts.iter().map(|&i| data.duration[i].0 as f64));
         Column { metric: None, scale: Some(scale), codes }
     };
 
-    let mut columns = vec![plain(per_row), plain(label), plain(steps), duration];
+    let mut columns = vec![Column::plain(per_row), Column::plain(label), Column::plain(steps), duration];
     columns.par_extend(kept_metrics(data, bursts.len()).into_par_iter().map(|m| {
         let values = &data.metrics[m].values;
         let (scale, codes) = encode::quantise(bursts.iter().map(|&i| values[i]));
@@ -143,8 +180,9 @@ fn kept_metrics(data: &ReportData<'_>, n_bursts: usize) -> Vec<usize> {
     metrics
 }
 
+/// How the page reads a column.
 #[derive(Serialize)]
-struct MetaColumn<'a> {
+pub(super) struct MetaColumn<'a> {
     id: usize,
     width: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -155,11 +193,13 @@ fn meta(
     data: &ReportData<'_>,
     labels: &[u32],
     selection: &Selection,
-    columns: &[Column],
+    columns: &Columns,
     blocks: &[Block],
 ) -> Value {
-    let column = |i: usize| MetaColumn { id: i, width: blocks[i].width, scale: columns[i].scale.as_ref() };
+    let column =
+        |i: usize| MetaColumn { id: i, width: blocks[i].width, scale: columns.all[i].scale.as_ref() };
     let metrics: Vec<Value> = columns
+        .all
         .iter()
         .enumerate()
         .filter_map(|(i, c)| c.metric.map(|m| (i, &data.metrics[m])))
@@ -171,6 +211,14 @@ fn meta(
     let curve = data.curve.as_ref().map(|c| {
         json!({"k": c.k, "ranks": c.ranks, "values": c.values, "eps": c.eps,
                "suggested": c.suggested, "rule": c.rule})
+    });
+    let alignment = data.alignment.as_ref().map(|view| {
+        let columns: Vec<_> = (columns.alignment..columns.tree).map(column).collect();
+        sections::alignment_meta(view, &columns)
+    });
+    let tree = data.tree.as_ref().map(|view| {
+        let read: Vec<_> = (columns.tree..columns.all.len()).map(column).collect();
+        sections::tree_meta(data, view, labels, &columns.levels, &read)
     });
     json!({
         "version": data.version,
@@ -189,6 +237,8 @@ fn meta(
         "phases": phases(data, labels),
         "phase_columns": data.phase_columns,
         "curve": curve,
+        "alignment": alignment,
+        "tree": tree,
         "parameters": data.parameters,
         "timings": data.timings,
     })
@@ -209,7 +259,8 @@ fn phases(data: &ReportData<'_>, labels: &[u32]) -> Vec<Value> {
     let row = |phase: &super::PhaseRow| {
         json!({"label": labels.iter().position(|&l| l == phase.label), "instances": phase.instances,
                "total": phase.total.0, "mean": phase.mean.0, "share": phase.share,
-               "imbalance": phase.imbalance, "counters": phase.counters})
+               "imbalance": phase.imbalance, "spmd": phase.spmd, "silhouette": phase.silhouette,
+               "counters": phase.counters})
     };
     data.phases.iter().map(row).collect()
 }

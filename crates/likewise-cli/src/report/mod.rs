@@ -12,8 +12,10 @@
 mod encode;
 mod html;
 mod palette;
+mod sections;
 mod select;
 mod terminal;
+mod views;
 
 use std::borrow::Cow;
 use std::io;
@@ -24,6 +26,7 @@ pub(crate) use html::group;
 pub use html::write_html;
 pub use select::MAX_BURSTS;
 pub use terminal::terminal;
+pub use views::{AlignedRow, AlignmentView, TreeLevel, TreeNode, TreeView};
 
 /// Label of a burst that DBSCAN calls noise.
 pub const NOISE: u32 = 0;
@@ -71,6 +74,10 @@ pub struct ReportData<'a> {
     pub phase_columns: Vec<String>,
     /// The k-distance curve, if eps came from it or was compared with it.
     pub curve: Option<KDistance>,
+    /// The sequences of the tasks laid over one another, if they were.
+    pub alignment: Option<AlignmentView>,
+    /// How the refinement came to its phases, if there was one.
+    pub tree: Option<TreeView>,
     /// Parameters of the analysis, in order.
     pub parameters: Vec<(String, String)>,
     /// Seconds by stage, in order.
@@ -114,6 +121,11 @@ pub struct PhaseRow {
     /// Longest time of a task over the mean time of the tasks, less 1 (0 is
     /// balanced), where it has a meaning.
     pub imbalance: Option<f64>,
+    /// Score per Cluster, from 0 to 1: how alike the tasks' steps are where
+    /// the phase occurs.
+    pub spmd: Option<f64>,
+    /// Mean silhouette of the bursts, from −1 to 1.
+    pub silhouette: Option<f64>,
     /// Mean and coefficient of variation (a ratio) of each counter, in the
     /// order of [`ReportData::phase_columns`]; `None` where it is missing.
     pub counters: Vec<Option<(f64, f64)>>,
@@ -170,7 +182,8 @@ impl ReportData<'_> {
         {
             return bad("report: the k-distance curve has as many ranks as values".to_owned());
         }
-        Ok(())
+        self.alignment.as_ref().map_or(Ok(()), AlignmentView::check)?;
+        self.tree.as_ref().map_or(Ok(()), |tree| tree.check(n))
     }
 
     /// End of the time axis: that of the trace, or of the last burst if that
@@ -189,8 +202,9 @@ impl ReportData<'_> {
         let mut labels: Vec<u32> = self.phases.iter().map(|phase| phase.label).collect();
         labels.sort_unstable();
         labels.dedup();
+        let aligned = self.alignment.iter().flat_map(|view| &view.rows).flat_map(|row| &row.labels);
         let mut last = None;
-        for &label in self.label {
+        for &label in self.label.iter().chain(aligned) {
             if last == Some(label) {
                 continue;
             }

@@ -41,6 +41,8 @@ const NOISE_HUE: Hue = hue(0x9aa0a6, 0x6b7177, 245);
 const FILTERED_HUE: Hue = hue(0xd3d7da, 0x3c4248, 240);
 /// Plain, lighter, darker.
 const VARIANTS: usize = 3;
+/// Phases after which the colours repeat.
+pub(super) const N_COLOURS: u32 = (HUES.len() * VARIANTS) as u32;
 
 fn of(label: u32) -> (&'static Hue, usize) {
     match label {

@@ -293,6 +293,8 @@ mod tests {
             mean: ms(total / instances as f64),
             share,
             imbalance: None,
+            spmd: None,
+            silhouette: None,
             counters,
         };
         check(ReportData {

@@ -39,7 +39,8 @@ async function placeOf(page, id, share) {
 }
 
 async function checkDrawn(page, name) {
-  for (const id of ["scatter", "timeline"]) {
+  const aligned = await page.evaluate(() => Boolean(window.likewise.data.alignment));
+  for (const id of ["scatter", "timeline", ...(aligned ? ["alignment"] : [])]) {
     const seen = await colours(page, id);
     assert.ok(seen.length > 3, `${name}: ${id} is blank`);
   }
@@ -132,6 +133,77 @@ async function checkTable(page, name) {
   await page.locator("#phases thead th button").first().click();
 }
 
+/** What is chosen in the tree stands out in both pictures, until all is shown again. */
+async function checkTree(page, name) {
+  const pictures = async () => [await fingerprint(page, "scatter"), await fingerprint(page, "timeline")];
+  const settle = async () => {
+    await page.mouse.move(1, 1);
+    await frames(page);
+    return pictures();
+  };
+  const before = await settle();
+  const expectChange = async (what) => {
+    const after = await settle();
+    assert.ok(await page.locator("#choice").isVisible(), `${name}: ${what} is not told`);
+    assert.notEqual(after[0], before[0], `${name}: ${what} does not change the scatter`);
+    assert.notEqual(after[1], before[1], `${name}: ${what} does not change the timeline`);
+  };
+  const expectAll = async (what) => {
+    assert.deepEqual(await settle(), before, `${name}: ${what} does not show all again`);
+    assert.ok(await page.locator("#choice").isHidden(), `${name}: ${what} leaves the choice`);
+  };
+
+  const node = page.locator(".tree-node").first();
+  await node.click();
+  assert.equal(await node.getAttribute("aria-pressed"), "true");
+  await expectChange("a click on a node");
+  await node.click();
+  await expectAll("a second click on a node");
+  await page.locator('.tree-node[tabindex="0"]').focus();
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("Enter");
+  await expectChange("Enter on a node");
+  await page.keyboard.press("Escape");
+  await expectAll("Escape");
+  await page.locator(".tree-level").first().click();
+  assert.equal(await page.locator(".tree-level").first().getAttribute("aria-pressed"), "true");
+  await expectChange("a level");
+  await page.locator("#choice-reset").click();
+  await expectAll("'Show all'");
+
+  const shown = await page.locator(".tree-node").count();
+  if (!(await page.locator("#tree-small").isVisible())) return;
+  await page.locator("#tree-small").check();
+  assert.ok((await page.locator(".tree-node").count()) > shown, `${name}: no small nodes`);
+  await page.locator("#tree-small").uncheck();
+}
+
+/** The alignment follows the pointer, the wheel and the legend. */
+async function checkAlignment(page, name) {
+  await page.mouse.move(...(await placeOf(page, "alignment", [0.5, 0.05])));
+  await frames(page);
+  assert.match(await page.locator("#tooltip").innerText(), /column/, `${name}: no tooltip over the alignment`);
+  const range = () => page.evaluate(() => JSON.stringify([window.likewise.alignment.x, window.likewise.alignment.y]));
+  const whole = await range();
+  await page.mouse.wheel(0, -400);
+  await frames(page);
+  assert.notEqual(await range(), whole, `${name}: the wheel does not zoom the alignment`);
+  await page.mouse.dblclick(...(await placeOf(page, "alignment", [0.5, 0.5])));
+  assert.equal(await range(), whole, `${name}: a double click does not reset the alignment`);
+  await page.mouse.move(1, 1);
+  await frames(page);
+  const before = await fingerprint(page, "alignment");
+  await page.locator(".legend-item").first().click();
+  await page.mouse.move(1, 1);
+  await frames(page);
+  assert.notEqual(await fingerprint(page, "alignment"), before, `${name}: the legend does not change the alignment`);
+  await page.locator(".legend-item").first().click();
+  await page.locator("#alignment-tasks").click();
+  await frames(page);
+  await checkDrawn(page, name);
+  await page.locator("#alignment-tasks").click();
+}
+
 /** Every choice of metric and scale draws. */
 async function checkAxes(page, name) {
   const options = await page.locator("#scatter-x option").count();
@@ -191,9 +263,10 @@ async function check(context, file, prefix) {
   const opened = performance.now() - started;
   await frames(page);
   await checkDrawn(page, name);
-  const { bursts, phases } = await page.evaluate(() => {
+  const { bursts, nodes, symbols, phases } = await page.evaluate(() => {
     const { data } = window.likewise;
-    return { bursts: data.n, phases: data.meta.labels.filter((label) => label.kind === "phase").length };
+    const [nodes, symbols] = [data.tree?.nodes.length ?? 0, data.alignment?.symbols ?? 0];
+    return { bursts: data.n, nodes, symbols, phases: data.meta.labels.filter((label) => label.kind === "phase").length };
   });
   if (bursts > 1) {
     await checkZoom(page, name);
@@ -201,6 +274,15 @@ async function check(context, file, prefix) {
     await checkLegend(page, name);
   }
   if (phases > 1) await checkTable(page, name);
+  for (const [id, there] of [["tree", nodes > 0], ["alignment", symbols > 0]]) {
+    if (there) assert.ok(await page.locator(`#${id}`).isVisible(), `${name}: no ${id}`);
+  }
+  for (const id of ["tree", "alignment"]) {
+    const given = await page.evaluate((id) => Boolean(window.likewise.data[id]), id);
+    if (!given) assert.ok(await page.locator(`#${id}-section`).isHidden(), `${name}: an empty section of the ${id}`);
+  }
+  if (nodes > 1) await checkTree(page, name);
+  if (symbols > 0) await checkAlignment(page, name);
   await checkAxes(page, name);
   const redraw = await page.evaluate(() => {
     const start = performance.now();

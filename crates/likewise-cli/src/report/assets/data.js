@@ -65,7 +65,35 @@ async function readData() {
     metrics.push({ ...metric, codes, table: decoder(metric.column.scale) });
   }
   metrics.push({ name: "duration", unit: "ns", ...meta.duration, values: duration, rounded: Boolean(columns.duration.scale) });
-  return { meta, n, label, begin, duration, rowStart, metrics };
+  const alignment = await readAlignment(meta);
+  const tree = await readTree(meta);
+  return { meta, n, label, begin, duration, rowStart, metrics, alignment, tree };
+}
+
+/** Sequences one after the other; those of row r are `rowStart[r]` to `rowStart[r + 1]`. */
+async function readAlignment({ alignment, labels }) {
+  if (!alignment) return null;
+  const counts = await readColumn(alignment.columns.counts, alignment.rows.length, Uint32Array);
+  const label = await readColumn(alignment.columns.labels, alignment.symbols, labels.length > 256 ? Uint32Array : Uint8Array);
+  const columns = await readColumn(alignment.columns.blanks, alignment.symbols, Uint32Array);
+  const rowStart = new Uint32Array(counts.length + 1);
+  for (let r = 0; r < counts.length; r++) {
+    rowStart[r + 1] = rowStart[r] + counts[r];
+    for (let i = rowStart[r] + 1; i < rowStart[r + 1]; i++) columns[i] += columns[i - 1] + 1;
+  }
+  return { ...alignment, rowStart, columns, label };
+}
+
+/** Levels with the member of each burst (see sections.rs): `members[codes[i]]` is its node + 1. */
+async function readTree({ tree, bursts }) {
+  if (!tree) return null;
+  let before = null;
+  for (const level of tree.levels) {
+    const codes = await readColumn(level.column, bursts, level.members.length < 255 ? Uint8Array : Uint32Array);
+    for (let i = 0; i < bursts; i++) codes[i] = codes[i] ? codes[i] - 1 : level.expected[before ? before[i] : 0];
+    before = level.codes = codes;
+  }
+  return tree;
 }
 
 function metricValue(metric, i) {

@@ -36,6 +36,12 @@ function percent(share) {
   return Number.isFinite(share) ? `${(share * 100).toFixed(1)} %` : "–";
 }
 
+/** A score from 0 to 1 to three places; only 1 itself is `1`. */
+function score(value) {
+  if (value === null) return "–";
+  return value === 1 ? "1" : Math.min(Number(value.toFixed(3)), 0.999).toFixed(3);
+}
+
 /** A time in the trace as seconds, to the precision that the file holds. */
 function moment(nanos, tick) {
   const decimals = 9 - Math.round(Math.log10(tick));
@@ -50,15 +56,15 @@ function niceStep(span) {
 
 /**
  * Ticks of an axis from `lo` to `hi`, about `wanted` of them; of a
- * logarithmic axis both are exponents of ten. Returns positions in the
+ * logarithmic axis both are exponents of ten; a whole axis has no fractions. Returns positions in the
  * axis's own space, with texts.
  */
-function ticks({ lo, hi, log }, wholeUnit, wanted) {
+function ticks({ lo, hi, log, whole }, wholeUnit, wanted) {
   // Other units stand in the name of the axis.
   const unit = wholeUnit in SECONDS || wholeUnit === "%" ? wholeUnit : "";
   if (log && hi - lo > 0.7) return logTicks(lo, hi, unit, wanted);
   const [from, to] = log ? [10 ** lo, 10 ** hi] : [lo, hi];
-  const step = niceStep((to - from) / Math.max(wanted, 1));
+  const step = Math.max(niceStep((to - from) / Math.max(wanted, 1)), whole ? 1 : 0);
   const { scale, suffix } = suffixFor(Math.max(Math.abs(from), Math.abs(to)), unit);
   const decimals = Math.min(Math.max(0, -Math.floor(Math.log10(step / scale) + 1e-9)), 12);
   const out = [];

@@ -22,11 +22,7 @@ function makeApp(data) {
 
   app.theme = () => state.theme ?? (THEME_MEDIA.matches ? "dark" : "light");
   app.colour = (l) => labels[l][app.theme()];
-  /** Colours as the bytes of an image, red lowest. */
-  app.pixelColours = () => Uint32Array.from(labels, (_, l) => {
-    const [r, g, b] = rgb(app.colour(l));
-    return r | (g << 8) | (b << 16);
-  });
+  app.pixelColours = () => pixelColours(labels.map((_, l) => app.colour(l)));
   /** The phase that stands out, or -1. */
   app.focus = () => (state.highlight >= 0 ? state.highlight : state.pinned);
   app.summary = () => {
@@ -78,6 +74,7 @@ function makeApp(data) {
     app.page = pageColours();
     app.update();
   };
+  addGrouping(app);
   return app;
 }
 
@@ -158,8 +155,10 @@ async function main() {
   const scatter = makeScatter(app);
   const timeline = makeTimeline(app);
   const curve = makeCurve(app);
-  app.pictures = [scatter, timeline, curve].filter(Boolean);
-  app.parts = [makeLegend(app), makeTable(app)];
+  const alignment = makeAlignment(app);
+  const tree = makeTree(app);
+  app.pictures = [scatter, timeline, curve, alignment].filter(Boolean);
+  app.parts = [makeLegend(app), makeTable(app), tree].filter(Boolean);
   wireAxes(app, scatter);
   app.setTheme(null);
   document.getElementById("theme").addEventListener("click", () => app.setTheme(app.theme() === "dark" ? "light" : "dark"));
@@ -170,7 +169,7 @@ async function main() {
   app.pictures.forEach((picture) => resized.observe(picture.canvas));
   wirePrint(app);
   app.flush();
-  window.likewise = { data, state: app.state, scatter, timeline, curve, redraw: () => { app.update(); app.flush(); } };
+  window.likewise = { data, state: app.state, scatter, timeline, curve, alignment, tree, redraw: () => { app.update(); app.flush(); } };
   document.body.dataset.ready = "1";
 }
 

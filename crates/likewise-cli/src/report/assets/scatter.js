@@ -122,24 +122,24 @@ function makeScatter(app) {
     const lead = new Float32Array(W * H);
     const leader = new Int32Array(W * H).fill(-1);
     owner = new Int32Array(W * H);
-    const focus = app.focus();
-    const { label } = data;
+    const grouping = app.grouping();
+    const { of, dim } = grouping;
     for (const [dx, dy, weight] of stamp) {
       for (let k = 0; k < drawn; k++) {
         const p = place[k] + dy * W + dx;
         const px = (place[k] % W) + dx;
         if (p < 0 || p >= total.length || px < 0 || px >= W) continue;
         const i = visible[k];
-        const l = label[i];
-        // Others hardly count while one phase has the focus.
-        const w = focus >= 0 && l !== focus ? weight * 0.02 : weight;
+        const g = of[i];
+        // Others hardly count while something stands out.
+        const w = dim[g] ? weight * 0.02 : weight;
         total[p] += weight;
-        if (leader[p] === l) {
+        if (leader[p] === g) {
           lead[p] += w;
           owner[p] = i;
         } else if (w > lead[p]) {
           lead[p] = w - lead[p];
-          leader[p] = l;
+          leader[p] = g;
           owner[p] = i;
         } else {
           lead[p] -= w;
@@ -147,19 +147,17 @@ function makeScatter(app) {
       }
     }
     for (let p = 0; p < leader.length; p++) if (leader[p] < 0) owner[p] = -1;
-    return { total, leader, density: drawn > 150000 ? 0.7 : 1.3 };
+    return { total, leader, grouping, density: drawn > 150000 ? 0.7 : 1.3 };
   };
 
-  const colourVotes = ({ total, leader, density }, W, H) => {
+  const colourVotes = ({ total, leader, grouping: { colours, dim }, density }, W, H) => {
     const image = new ImageData(W, H);
     const pixels = new Uint32Array(image.data.buffer);
-    const focus = app.focus();
-    const colours = app.pixelColours();
     for (let p = 0; p < pixels.length; p++) {
-      const l = leader[p];
-      if (l < 0) continue;
-      const alpha = (1 - Math.exp(-density * total[p])) * (focus >= 0 && l !== focus ? 0.13 : 1);
-      pixels[p] = (colours[l] & 0xffffff) | ((alpha * 255) << 24);
+      const g = leader[p];
+      if (g < 0) continue;
+      const alpha = (1 - Math.exp(-density * total[p])) * (dim[g] ? 0.13 : 1);
+      pixels[p] = (colours[g] & 0xffffff) | ((alpha * 255) << 24);
     }
     return image;
   };

@@ -17,6 +17,22 @@ function phaseColumns({ phases, phase_columns: counters }) {
       text: (p) => (p.imbalance === null ? "–" : `${(100 * p.imbalance).toFixed(1)} %`),
     });
   }
+  if (phases.some((p) => p.spmd !== null)) {
+    columns.push({
+      name: "SPMD",
+      title: "Score per Cluster: how alike the tasks' steps are where the phase occurs, from 0 to 1",
+      value: (p) => p.spmd ?? NaN,
+      text: (p) => score(p.spmd),
+    });
+  }
+  if (phases.some((p) => p.silhouette !== null)) {
+    columns.push({
+      name: "Silhouette",
+      title: "How much nearer its bursts are to each other than to the next phase, from −1 to 1",
+      value: (p) => p.silhouette ?? NaN,
+      text: (p) => (p.silhouette === null ? "–" : p.silhouette.toFixed(2).replace("-", "−")),
+    });
+  }
   counters.forEach((name, c) => {
     const of = (p) => p.counters[c] ?? [NaN, NaN];
     columns.push({
@@ -131,6 +147,8 @@ function makeTable(app) {
   const notes = ["Click a column to sort by it, a row to keep its phase highlighted."];
   if (meta.phase_columns.length) notes.push("Counters: mean per burst ± coefficient of variation.");
   if (columns.some((c) => c.name === "Imbalance")) notes.push("Imbalance: longest time of a task over the mean of the tasks, less 1; 0 % is balanced.");
+  if (columns.some((c) => c.name === "SPMD")) notes.push("SPMD: do the tasks do it at the same step; 1 is all of them.");
+  if (columns.some((c) => c.name === "Silhouette")) notes.push("Silhouette: 1 is far from the next phase, 0 between two, below 0 nearer to the other.");
   if (meta.labels.some((l) => l.variant)) notes.push("Colours come in ten hues; phases 11–20 have them lighter, 21–30 darker, then they repeat.");
   document.getElementById("phases-caption").textContent = notes.join(" ");
 

@@ -1,12 +1,11 @@
 // Rows × time. A pixel has the colour of the phase with most time in it,
-// over all rows and bursts that fall into it.
+// over all rows and bursts that fall into it; what is highlighted comes first.
 
 function makeTimeline(app) {
   const canvas = document.getElementById("timeline");
   const { data, state } = app;
   const { meta, rowStart, begin, duration, label } = data;
   const nRows = meta.rows.length;
-  const nLabels = meta.labels.length;
   const picture = {
     canvas,
     x: { lo: 0, hi: meta.end, min: 0, max: meta.end, least: Math.min(Math.max(meta.tick * 20, 100), meta.end), log: false },
@@ -19,8 +18,6 @@ function makeTimeline(app) {
     wheel: (event, [x]) => (event.shiftKey || x < 0 ? [false, true] : [true, false]),
   };
   let bitmap = null;
-  /** Label + 1 of each pixel of the bitmap, 0 where nothing runs. */
-  let winners = null;
 
   picture.reset = () => {
     [picture.x.lo, picture.x.hi] = [0, meta.end];
@@ -51,8 +48,8 @@ function makeTimeline(app) {
     return Math.max(lo - 1, rowStart[r]);
   };
 
-  /** Adds the time of a row's bursts to `time[label · W + pixel]`. */
-  const addRow = (r, W, time, seen) => {
+  /** Adds the time of a row's bursts to `time[group · W + pixel]`. */
+  const addRow = (r, W, { of, dim }, time, seen) => {
     const { lo, hi } = picture.x;
     const scale = W / (hi - lo);
     const stop = rowStart[r + 1];
@@ -63,9 +60,11 @@ function makeTimeline(app) {
       // Even a burst without duration leaves a trace.
       const to = Math.min(Math.max((begin[i] + duration[i] - lo) * scale, from + 1e-6), W);
       if (to <= from) continue;
-      seen[l] = 1;
-      const weight = meta.labels[l].weight;
-      const base = l * W;
+      const g = of[i];
+      seen[g] = 1;
+      // Others hardly count while something stands out.
+      const weight = meta.labels[l].weight * (dim[g] ? 0.001 : 1);
+      const base = g * W;
       const a = from | 0;
       const b = Math.min(to | 0, W - 1);
       if (a === b) {
@@ -79,20 +78,9 @@ function makeTimeline(app) {
   };
 
   /** Writes the winners of rows `from` to `to` to one line of pixels. */
-  const fillLine = (from, to, W, time, seen, line) => {
-    for (let r = from; r < to; r++) addRow(r, W, time, seen);
-    const most = new Float64Array(W);
-    for (let l = 0; l < nLabels; l++) {
-      if (!seen[l]) continue;
-      seen[l] = 0;
-      for (let p = 0, q = l * W; p < W; p++, q++) {
-        if (time[q] > most[p]) {
-          most[p] = time[q];
-          line[p] = l + 1;
-        }
-        time[q] = 0;
-      }
-    }
+  const fillLine = (from, to, W, grouping, time, seen, line) => {
+    for (let r = from; r < to; r++) addRow(r, W, grouping, time, seen);
+    takeWinners(time, seen, W, line);
   };
 
   picture.render = () => {
@@ -101,43 +89,31 @@ function makeTimeline(app) {
     const W = Math.max(Math.round(picture.area.width * ratio), 1);
     const H = Math.max(Math.round(picture.area.height * ratio), 1);
     bitmap = hiddenCanvas(W, H);
-    winners = new Uint32Array(W * H);
-    const time = new Float64Array(W * nLabels);
-    const seen = new Uint8Array(nLabels);
+    const winners = new Uint32Array(W * H);
+    const grouping = app.grouping();
+    const nGroups = grouping.colours.length;
+    const time = new Float64Array(W * nGroups);
+    const seen = new Uint8Array(nGroups);
     const { lo, hi } = picture.y;
     const rowsPerPixel = (hi - lo) / H;
     if (rowsPerPixel >= 1) {
       for (let y = 0; y < H; y++) {
         const from = Math.floor(lo + y * rowsPerPixel);
         const to = Math.min(Math.floor(lo + (y + 1) * rowsPerPixel), nRows);
-        fillLine(from, to, W, time, seen, winners.subarray(y * W, (y + 1) * W));
+        fillLine(from, to, W, grouping, time, seen, winners.subarray(y * W, (y + 1) * W));
       }
     } else {
       const gap = 1 / rowsPerPixel >= 4 * ratio ? Math.round(ratio) : 0;
       for (let r = Math.floor(lo); r < Math.min(hi, nRows); r++) {
         const line = new Uint32Array(W);
-        fillLine(r, r + 1, W, time, seen, line);
+        fillLine(r, r + 1, W, grouping, time, seen, line);
         const from = Math.max(Math.round((r - lo) / rowsPerPixel), 0);
         const to = Math.min(Math.round((r + 1 - lo) / rowsPerPixel) - gap, H);
         for (let y = from; y < to; y++) winners.set(line, y * W);
       }
     }
-    colourWinners(W, H);
+    colourWinners(bitmap, winners, grouping);
     describe();
-  };
-
-  const colourWinners = (W, H) => {
-    const image = new ImageData(W, H);
-    const pixels = new Uint32Array(image.data.buffer);
-    const focus = app.focus();
-    const colours = app.pixelColours();
-    const table = new Uint32Array(nLabels + 1);
-    for (let l = 0; l < nLabels; l++) {
-      const alpha = focus >= 0 && l !== focus ? 34 : 255;
-      table[l + 1] = (colours[l] & 0xffffff) | (alpha << 24);
-    }
-    for (let p = 0; p < pixels.length; p++) pixels[p] = table[winners[p]];
-    bitmap.getContext("2d").putImageData(image, 0, 0);
   };
 
   picture.paint = () => {
@@ -145,21 +121,7 @@ function makeTimeline(app) {
     const colours = app.page;
     const shownRows = layout(context, width, height);
     const { area } = picture;
-    context.fillStyle = colours.plot;
-    context.fillRect(area.x, area.y, area.width, area.height);
-    drawBottomAxis(context, area, picture.x, "ns", colours);
-    if (bitmap) context.drawImage(bitmap, area.x, area.y, area.width, area.height);
-    context.strokeStyle = colours.line;
-    context.strokeRect(area.x - 0.5, area.y - 0.5, area.width + 1, area.height + 1);
-    context.textAlign = "right";
-    context.textBaseline = "middle";
-    context.fillStyle = colours.muted;
-    for (const r of shownRows) {
-      const y = area.y + toPixel(picture.y, r + 0.5, area.height);
-      if (y < area.y || y > area.y + area.height) continue;
-      const inside = Math.min(Math.max(y, area.y + 5), area.y + area.height - 5);
-      context.fillText(fitText(context, meta.rows[r], area.x - 8), area.x - 6, inside);
-    }
+    paintRows(context, picture, bitmap, "ns", shownRows.map((r) => [r + 0.5, meta.rows[r]]), colours);
     drawMark(context, colours);
     drawBox(context, picture, colours);
   };
@@ -209,20 +171,12 @@ function makeTimeline(app) {
   const describe = () => {
     const rows = `${count(Math.min(picture.y.hi - picture.y.lo, nRows))} of ${count(nRows)} rows`;
     const times = `${quantity(picture.x.hi - picture.x.lo, "ns")} of ${quantity(meta.end, "ns")}`;
-    const text = `${rows}, ${times}. A pixel has the colour of the phase with most time in it.`;
+    const text = `${rows}, ${times}. A pixel has the colour of the phase with most time in it, or of what is highlighted.`;
     document.getElementById("timeline-caption").textContent = `${text} Wheel zooms time, Shift-wheel zooms rows.`;
     canvas.setAttribute("aria-label", `Timeline, ${text} ${app.summary()}`);
   };
 
   interact(canvas, picture);
-  const zoom = (axis, factor) => () => {
-    zoomAxis(axis, factor, 0.5);
-    picture.changed();
-  };
-  document.getElementById("timeline-buttons").append(
-    "Time ", button("+", "Zoom in on time", zoom(picture.x, 0.6)), button("−", "Zoom out of time", zoom(picture.x, 1 / 0.6)),
-    " Rows ", button("+", "Zoom in on rows", zoom(picture.y, 0.6)), button("−", "Zoom out of rows", zoom(picture.y, 1 / 0.6)),
-    button("Reset", "Show all", picture.reset),
-  );
+  document.getElementById("timeline-buttons").append(...zoomButtons(picture, "Time", "time"));
   return picture;
 }

@@ -52,6 +52,11 @@ function describeBurst(app, event, i, aside) {
   const pairs = [
     ["begin", (meta.tick > 1 ? "≈ " : "") + moment(data.begin[i], meta.tick)],
   ];
+  if (state.level >= 0) {
+    const { codes, members } = data.tree.levels[state.level];
+    const rank = app.rank(state.level, members[codes[i]] - 1);
+    pairs.push([`at level ${state.level + 1}`, rank < 0 ? "in no node" : `node ${count(rank + 1)} by time`]);
+  }
   const axes = [state.xMetric, state.yMetric];
   for (const metric of data.metrics.toSorted((a, b) => axes.includes(b) - axes.includes(a)).slice(0, 10)) {
     const exact = metric.values && !metric.rounded;

@@ -15,6 +15,14 @@ function rgb(hex) {
   return [n >> 16, (n >> 8) & 255, n & 255];
 }
 
+/** Colours as the bytes of an image, red lowest. */
+function pixelColours(list) {
+  return Uint32Array.from(list, (hex) => {
+    const [r, g, b] = rgb(hex);
+    return r | (g << 8) | (b << 16);
+  });
+}
+
 /** Fits the bitmap to the element; returns its context and size in CSS pixels. */
 function prepare(canvas) {
   const ratio = Math.min(Math.max(window.devicePixelRatio || 1, 1), 2);

@@ -1,8 +1,12 @@
 //! Writes reports of made-up runs for the browser test and for looking at.
 //!
 //! `cargo run --example report_fixture -- DIR` writes `sample.html` and the
-//! odd cases; with `--large`, `large.html` of 1,000,000 bursts as well; with
-//! `--terminal`, it prints the sample's terminal form.
+//! odd cases; with `--large`, `large.html` of 1,000,000 bursts and
+//! `largeviews.html`, the same with a tree of 10 levels and an alignment of
+//! 500 sequences in 10,000 columns, as well; with `--terminal`, it prints the
+//! sample's terminal form.
+
+mod views;
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -125,14 +129,18 @@ fn phase_rows(run: &Run) -> Vec<PhaseRow> {
             instances += 1;
         }
         let sum: f64 = time.iter().sum();
+        let is_phase = label < FILTERED_DURATION && label != NOISE;
         PhaseRow {
             label,
             instances,
             total: Nanos(sum as u64),
             mean: Nanos((sum / instances as f64) as u64),
             share: sum / total,
-            imbalance: (label < FILTERED_DURATION && label != NOISE)
-                .then(|| time.iter().copied().fold(0.0, f64::max) * time.len() as f64 / sum),
+            imbalance: is_phase
+                .then(|| time.iter().copied().fold(0.0, f64::max) * time.len() as f64 / sum - 1.0),
+            // As the analysis does, noise has none.
+            spmd: is_phase.then(|| if label % 3 == 0 { 1.0 } else { 1.0 - f64::from(label) / 40.0 }),
+            silhouette: (is_phase && label != 7).then(|| 0.9 - f64::from(label).powi(2) / 110.0),
             counters: vec![of(&run.instructions), of(&run.ipc), of(&run.misses)],
         }
     };
@@ -181,11 +189,29 @@ fn report(run: &Run) -> ReportData<'_> {
             suggested: true,
             rule: "Rule: the point of the curve farthest from the chord between its ends.".to_owned(),
         }),
+        alignment: None,
+        tree: None,
         parameters: pairs(&[("metrics", "PAPI_TOT_INS (log), IPC"), ("eps", "0.0082"), ("min points", "4")]),
         timings: [("read", 0.123), ("prepare", 0.004), ("cluster", 0.051), ("write", 0.2)]
             .map(|(name, seconds)| (name.to_owned(), seconds))
             .to_vec(),
         version: "0.1.0".to_owned(),
+    }
+}
+
+/// The same with an alignment and a tree.
+fn with_views<'a>(
+    run: &'a Run,
+    sequences: u32,
+    columns: u32,
+    levels: usize,
+    splinters: u32,
+) -> ReportData<'a> {
+    let n_tasks = if sequences == 500 { 10_000 } else { run.rows.len() };
+    ReportData {
+        alignment: Some(views::alignment(sequences, n_tasks, columns)),
+        tree: Some(views::tree(run, levels, splinters)),
+        ..report(run)
     }
 }
 
@@ -198,6 +224,9 @@ fn hostile(mut data: ReportData<'_>) -> ReportData<'_> {
     data.metrics[0].name = bad.to_owned();
     data.metrics[1].unit = bad.to_owned();
     data.phase_columns[0] = bad.to_owned();
+    for row in data.alignment.iter_mut().flat_map(|view| &mut view.rows) {
+        row.name.push_str(bad);
+    }
     for pairs in [&mut data.facts, &mut data.parameters] {
         pairs.push((bad.to_owned(), bad.to_owned()));
     }
@@ -223,8 +252,9 @@ fn main() -> io::Result<()> {
     std::fs::create_dir_all(folder)?;
 
     let sample = run(32, 12);
-    write(folder, "sample", &report(&sample))?;
-    write(folder, "hostile", &hostile(report(&sample)))?;
+    write(folder, "sample", &with_views(&sample, 6, 144, 5, 60))?;
+    write(folder, "plain", &report(&sample))?;
+    write(folder, "hostile", &hostile(with_views(&sample, 3, 24, 2, 8)))?;
     if arguments.iter().any(|a| a == "--terminal") {
         print!("{}", terminal(&report(&sample), 100, true));
     }
@@ -241,7 +271,7 @@ fn main() -> io::Result<()> {
     write(folder, "one", &report(&one))?;
     let mut noise = run(4, 3);
     noise.label.fill(NOISE);
-    write(folder, "nophase", &report(&noise))?;
+    write(folder, "nophase", &with_views(&noise, 0, 0, 2, 0))?;
     let mut equal = run(4, 3);
     equal.instructions.fill(5.0);
     equal.ipc.fill(0.0);
@@ -250,10 +280,15 @@ fn main() -> io::Result<()> {
     equal.label.fill(1);
     write(folder, "equal", &report(&equal))?;
     // More tasks than pixels.
-    write(folder, "wide", &report(&run(10_000, 1)))?;
+    write(folder, "wide", &with_views(&run(10_000, 1), 40, 12, 10, 2_000))?;
 
     if arguments.iter().any(|a| a == "--large") {
-        write(folder, "large", &report(&run(64, 1303)))?;
+        let large = run(64, 1303);
+        write(folder, "large", &report(&large))?;
+        let mut views = with_views(&large, 500, 10_000, 10, 3_000);
+        write(folder, "largeviews", &views)?;
+        views.alignment = None;
+        write(folder, "largetree", &views)?;
     }
     Ok(())
 }

@@ -1,0 +1,71 @@
+// What the timeline and the alignment share: rows of pixels that take the
+// colour of the label with most of something in them.
+
+/**
+ * Writes to `line` which group has most in each of `W` pixels, as group + 1,
+ * and empties `amount[group · W + pixel]` and `seen[group]` for the next line.
+ * Of equals, the first wins. With `sum`, all of a pixel is added to it.
+ */
+function takeWinners(amount, seen, W, line, sum = null) {
+  const most = new Float64Array(W);
+  for (let g = 0; g < seen.length; g++) {
+    if (!seen[g]) continue;
+    seen[g] = 0;
+    for (let p = 0, q = g * W; p < W; p++, q++) {
+      if (amount[q] > most[p]) {
+        most[p] = amount[q];
+        line[p] = g + 1;
+      }
+      if (sum) sum[p] += amount[q];
+      amount[q] = 0;
+    }
+  }
+}
+
+/** Winners, 0 for none, as pixels of a bitmap; `cover`, to 255, makes them paler. */
+function colourWinners(bitmap, winners, { colours, dim }, cover = null) {
+  const image = new ImageData(bitmap.width, bitmap.height);
+  const pixels = new Uint32Array(image.data.buffer);
+  const table = new Uint32Array(colours.length + 1);
+  for (let g = 0; g < colours.length; g++) {
+    table[g + 1] = (colours[g] & 0xffffff) | ((dim[g] ? 34 : 255) << 24);
+  }
+  for (let p = 0; p < pixels.length; p++) {
+    const pixel = table[winners[p]];
+    pixels[p] = cover ? (pixel & 0xffffff) | ((((pixel >>> 24) * cover[p]) / 255) << 24) : pixel;
+  }
+  bitmap.getContext("2d").putImageData(image, 0, 0);
+}
+
+/** The bitmap with its axis and frame, and names at their heights on the y axis. */
+function paintRows(context, picture, bitmap, unit, names, colours) {
+  const { area } = picture;
+  context.fillStyle = colours.plot;
+  context.fillRect(area.x, area.y, area.width, area.height);
+  drawBottomAxis(context, area, picture.x, unit, colours);
+  if (bitmap) context.drawImage(bitmap, area.x, area.y, area.width, area.height);
+  context.strokeStyle = colours.line;
+  context.strokeRect(area.x - 0.5, area.y - 0.5, area.width + 1, area.height + 1);
+  context.textAlign = "right";
+  context.textBaseline = "middle";
+  context.fillStyle = colours.muted;
+  for (const [at, name] of names) {
+    const y = area.y + toPixel(picture.y, at, area.height);
+    if (y < area.y || y > area.y + area.height) continue;
+    const inside = Math.min(Math.max(y, area.y + 5), area.y + area.height - 5);
+    context.fillText(fitText(context, name, area.x - 8), area.x - 6, inside);
+  }
+}
+
+/** Buttons that zoom a picture of rows along and across. */
+function zoomButtons(picture, name, axis) {
+  const zoom = (axis, factor) => () => {
+    zoomAxis(axis, factor, 0.5);
+    picture.changed();
+  };
+  return [
+    `${name} `, button("+", `Zoom in on ${axis}`, zoom(picture.x, 0.6)), button("−", `Zoom out of ${axis}`, zoom(picture.x, 1 / 0.6)),
+    " Rows ", button("+", "Zoom in on rows", zoom(picture.y, 0.6)), button("−", "Zoom out of rows", zoom(picture.y, 1 / 0.6)),
+    button("Reset", "Show all", picture.reset),
+  ];
+}

@@ -1,0 +1,243 @@
+// How the refinement came to its phases: levels from left to right, nodes as
+// boxes as tall as their time. A click on a node or a level shows it in the
+// scatter and the timeline.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+function svg(name, attributes = {}) {
+  const element = document.createElementNS(SVG, name);
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+  return element;
+}
+
+function makeTree(app) {
+  const { tree, meta } = app.data;
+  if (!tree || tree.levels.length === 0) return null;
+  document.getElementById("tree-section").hidden = false;
+  const { state } = app;
+  const { nodes } = tree;
+  const levels = treeLevels(tree);
+  const find = (id) => document.getElementById(id);
+  const [scroll, heads, drawing, small] = ["tree-scroll", "tree-levels", "tree", "tree-small"].map(find);
+  const children = nodes.map(() => []);
+  nodes.forEach((node, i) => node.parents.forEach((p) => children[p].push(i)));
+  let layout = null;
+  let lineage = null;
+  /** The element of each node that is shown. */
+  const elements = new Map();
+  /** The node that the Tab key reaches. */
+  let current = -1;
+
+  const phaseOf = (i) => (nodes[i].phase === null ? "" : `Phase ${nodes[i].phase}`);
+  const nameOf = (i) => `${phaseOf(i) || "Node"}, level ${nodes[i].level + 1}`;
+  const describe = (i) => {
+    const node = nodes[i];
+    const pairs = [
+      ["score", score(node.score)],
+      ["bursts", count(node.instances)],
+      ["time", `${quantity(node.total, "ns")}, ${percent(node.total / tree.total)}`],
+      ["parents, children", `${count(node.parents.length)}, ${count(children[i].length)}`],
+    ];
+    if (node.phase === null && node.main !== null) pairs.push(["most of it ends as", meta.labels[node.main].name]);
+    if (node.last) pairs.push(["final", node.score === 1 ? "its score is perfect" : "at its level"]);
+    return pairs;
+  };
+
+  /** A node with all that it came from and all that came of it. */
+  const related = (i) => {
+    const seen = new Set([i]);
+    for (const next of [(k) => nodes[k].parents, (k) => children[k]]) {
+      const open = [i];
+      while (open.length) {
+        for (const k of next(open.pop())) {
+          if (seen.has(k)) continue;
+          seen.add(k);
+          open.push(k);
+        }
+      }
+    }
+    return seen;
+  };
+
+  const showLineage = (i) => {
+    const family = i < 0 ? new Set() : related(i);
+    const path = [...family].map((k) => edgesTo({ parents: nodes[k].parents.filter((p) => family.has(p)) }, k, layout.places));
+    lineage.setAttribute("d", path.join(""));
+  };
+
+  const colourOf = (i) => {
+    const { main, level } = nodes[i];
+    if (state.level >= 0 && state.node < 0) {
+      const rank = app.rank(state.level, i);
+      return rank < 0 ? app.page.line : app.rankColour(rank);
+    }
+    return main === null || level < 0 ? app.page.muted : app.colour(main);
+  };
+
+  function nodeElement(i) {
+    const { x, y, width, height, dot } = layout.places.get(i);
+    const node = nodes[i];
+    const group = svg("g", {
+      class: ["tree-node", dot && "tree-dot", node.last && "final"].filter(Boolean).join(" "),
+      role: "button", tabindex: -1, "data-node": i,
+      "aria-label": `${nameOf(i)}: ${describe(i).map((pair) => pair.join(" ")).join(", ")}`,
+    });
+    if (dot) {
+      group.append(svg("circle", { class: "tree-fill", cx: x + width / 2, cy: y + height / 2, r: width / 2 }));
+      return group;
+    }
+    group.append(svg("rect", { class: "tree-box", x: x + 0.5, y: y + 0.5, width: width - 1, height: height - 1, rx: 3 }));
+    group.append(svg("rect", { class: "tree-fill", x: x + 3, y: y + 3, width: 10, height: height - 6, rx: 1.5 }));
+    const text = svg("text", { x: x + 18, y: y + height / 2, "dominant-baseline": "central" });
+    const value = svg("tspan", { class: "tree-score" });
+    value.textContent = score(node.score);
+    text.append(phaseOf(i) ? `${phaseOf(i)} · ` : "", value);
+    group.append(text);
+    return group;
+  }
+
+  const summaryText = ({ order, large }, l) => {
+    const rest = order.slice(large);
+    const text = svg("text", { x: l * layout.column + 3, y: layout.bottom + 11, class: "tree-more", "dominant-baseline": "central" });
+    const time = rest.reduce((sum, i) => sum + nodes[i].total, 0);
+    text.textContent = rest.length ? `${small.checked ? "" : "+ "}${count(rest.length)} small, ${percent(time / tree.total)}` : "";
+    return text;
+  };
+
+  function build() {
+    layout = layoutTree(tree, levels, scroll.clientWidth - 6, small.checked);
+    drawing.setAttribute("viewBox", `0 0 ${layout.width} ${layout.height}`);
+    drawing.setAttribute("width", layout.width);
+    drawing.setAttribute("height", layout.height);
+    heads.style.width = `${layout.width}px`;
+    // What fits on paper.
+    scroll.style.setProperty("--paper", String(Math.min(1, 690 / layout.width)));
+    [...heads.children].forEach((head, l) => {
+      head.style.left = `${l * layout.column}px`;
+      head.style.width = `${layout.column - 46 + 8}px`;
+    });
+    const boxes = [...layout.places.keys()].filter((i) => !layout.places.get(i).dot);
+    const edges = svg("path", { class: "tree-edges", d: boxes.map((i) => edgesTo({ parents: nodes[i].parents.filter((p) => !layout.places.get(p)?.dot) }, i, layout.places)).join("") });
+    lineage = svg("path", { class: "tree-lineage" });
+    elements.clear();
+    for (const i of layout.places.keys()) elements.set(i, nodeElement(i));
+    drawing.replaceChildren(edges, lineage, ...elements.values(), ...levels.map(summaryText));
+    if (!elements.has(current)) current = boxes[0] ?? [...elements.keys()][0] ?? -1;
+    elements.get(current)?.setAttribute("tabindex", 0);
+    refresh();
+  }
+
+  function refresh() {
+    const chosen = state.node;
+    const family = chosen < 0 ? null : related(chosen);
+    for (const [i, element] of elements) {
+      element.querySelector(".tree-fill").setAttribute("fill", colourOf(i));
+      element.setAttribute("aria-pressed", String(i === chosen));
+      element.classList.toggle("chosen", i === chosen);
+      element.classList.toggle("apart", family !== null && !family.has(i));
+    }
+    [...heads.children].forEach((head, l) => head.setAttribute("aria-pressed", String(state.level === l && chosen < 0)));
+    showLineage(chosen);
+    tellChoice();
+  }
+
+  function tellChoice() {
+    const { level, node } = state;
+    find("choice").hidden = level < 0;
+    if (level < 0) return;
+    const { eps, clusters } = tree.levels[level];
+    find("choice-text").textContent = node >= 0
+      ? `${nameOf(node)} (eps ${Number(eps.toPrecision(3))}): ${count(nodes[node].instances)} bursts, ${percent(nodes[node].total / tree.total)} of the time, stand out.`
+      : `Level ${level + 1} (eps ${Number(eps.toPrecision(3))}): ${count(clusters)} clusters, coloured by their place in time, not by phase.`;
+  }
+
+  /** Moves the focus to the nearest node in a direction. */
+  function move(key) {
+    const from = layout.places.get(current);
+    if (!from) return;
+    const sideways = { ArrowLeft: -1, ArrowRight: 1 }[key] ?? 0;
+    const down = { ArrowUp: -1, ArrowDown: 1 }[key] ?? 0;
+    const at = (p) => [p.x + (p.dot ? 0 : p.width / 2), p.y + p.height / 2];
+    const [fx, fy] = at(from);
+    let [best, found] = [Infinity, -1];
+    for (const [i, place] of layout.places) {
+      const [x, y] = at(place);
+      const sameLevel = nodes[i].level === nodes[current].level;
+      const ahead = sideways ? (x - fx) * sideways > 0.5 && (!sameLevel || place.dot) : sameLevel && (y - fy) * down > 0.5;
+      const far = sideways ? Math.abs(x - fx) * 3 + Math.abs(y - fy) : Math.abs(y - fy) * 3 + Math.abs(x - fx);
+      if (ahead && far < best) [best, found] = [far, i];
+    }
+    if (found < 0) return;
+    elements.get(current).setAttribute("tabindex", -1);
+    current = found;
+    elements.get(current).setAttribute("tabindex", 0);
+    elements.get(current).focus();
+  }
+
+  const nodeAt = (event) => Number(event.target.closest?.(".tree-node")?.dataset.node ?? -1);
+  const choose = (i) => {
+    elements.get(current)?.setAttribute("tabindex", -1);
+    current = i;
+    elements.get(i).setAttribute("tabindex", 0);
+    app.choose(nodes[i].level, i);
+  };
+  const reset = () => state.level >= 0 && app.choose(state.level, state.node);
+
+  drawing.addEventListener("click", (event) => {
+    const i = nodeAt(event);
+    if (i >= 0) choose(i);
+  });
+  drawing.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const i = nodeAt(event);
+    if (event.key === "Escape") reset();
+    else if (event.key.startsWith("Arrow")) move(event.key);
+    else if (i >= 0 && (event.key === "Enter" || event.key === " ")) choose(i);
+    else return;
+    event.preventDefault();
+  });
+  drawing.addEventListener("pointermove", (event) => {
+    if (event.pointerType !== "mouse") return;
+    const i = nodeAt(event);
+    showLineage(i < 0 ? state.node : i);
+    if (i < 0) hideTooltip();
+    else showTooltip(event, nameOf(i), colourOf(i), describe(i), "");
+  });
+  drawing.addEventListener("pointerleave", () => {
+    showLineage(state.node);
+    hideTooltip();
+  });
+  drawing.addEventListener("focusin", (event) => nodeAt(event) >= 0 && showLineage(nodeAt(event)));
+  small.addEventListener("change", build);
+  find("choice-reset").addEventListener("click", reset);
+
+  tree.levels.forEach((level, l) => {
+    const head = button("", `Level ${l + 1}, eps ${Number(level.eps.toPrecision(3))}: show its clusters`, () => app.choose(l));
+    head.className = "tree-level";
+    for (const [name, text] of [
+      ["tree-eps", `eps ${Number(level.eps.toPrecision(3))}`],
+      ["", `score ${score(level.score)}`],
+      ["", `${count(level.clusters)} clusters`],
+      ["", `${percent(level.noise)} noise`],
+    ]) {
+      const line = document.createElement("span");
+      line.className = name;
+      line.textContent = text;
+      head.append(line);
+    }
+    heads.append(head);
+  });
+  const hidden = levels.reduce((sum, { order, large }) => sum + order.length - large, 0);
+  find("tree-small-label").hidden = hidden === 0;
+  find("tree-small-label").append(` show small nodes (${count(hidden)})`);
+  find("tree-caption").textContent = `${count(tree.levels.length)} levels, ${count(nodes.length)} nodes. Each column is a level, eps growing to the right; a box is as tall as its time, has the colour of the phase it ends as, and its score. A frame marks what is final. Click, or Enter, shows a node, a level's head shows the level; arrow keys move, Escape shows all.`;
+  // For layouts that only a narrower window asks for.
+  let width = 0;
+  new ResizeObserver(() => {
+    if (app.page && scroll.clientWidth !== width) {
+      width = scroll.clientWidth;
+      build();
+    }
+  }).observe(scroll);
+  return { refresh: () => (layout ? refresh() : build()), nodes, levels };
+}

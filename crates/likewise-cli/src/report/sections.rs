@@ -1,0 +1,242 @@
+//! The alignment and the tree as columns of integers and JSON.
+//!
+//! The sequences are three columns: symbols per row, label, and columns left
+//! blank before each symbol. A level of the tree is one column of codes per
+//! kept burst: 0 is the node that most bursts of its node one level before
+//! are in, `c` is the level's member `c - 1`, where members start with none.
+//! Most codes are 0, which takes no room.
+
+use rayon::prelude::*;
+use serde_json::{Value, json};
+
+use super::html::{Column, MetaColumn};
+use super::{AlignmentView, ReportData, TreeView, palette};
+
+/// Columns of the alignment, in the order in which [`alignment_meta`] wants
+/// them.
+pub(super) fn alignment_columns(view: &AlignmentView, labels: &[u32]) -> Vec<Column> {
+    let mut sorted: Vec<(u32, u64)> = labels.iter().copied().zip(0..).collect();
+    sorted.sort_unstable();
+    let index = |label: &u32| {
+        let at = sorted.binary_search_by_key(label, |&(label, _)| label);
+        at.map_or(0, |at| sorted[at].1)
+    };
+    let counts = view.rows.iter().map(|row| row.labels.len() as u64).collect();
+    let symbols = view.rows.iter().flat_map(|row| &row.labels).map(index).collect();
+    let blanks = view.rows.iter().flat_map(|row| {
+        let before = std::iter::once(0).chain(row.columns.iter().map(|&c| u64::from(c) + 1));
+        row.columns.iter().zip(before).map(|(&c, before)| u64::from(c) - before)
+    });
+    vec![Column::plain(counts), Column::plain(symbols), Column::plain(blanks.collect())]
+}
+
+pub(super) fn alignment_meta(view: &AlignmentView, columns: &[MetaColumn<'_>]) -> Value {
+    let rows: Vec<Value> =
+        view.rows.iter().map(|row| json!({"name": row.name, "n_tasks": row.n_tasks})).collect();
+    let symbols: usize = view.rows.iter().map(|row| row.labels.len()).sum();
+    json!({"score": view.score, "n_columns": view.n_columns, "rows": rows, "symbols": symbols,
+           "columns": {"counts": columns[0], "labels": columns[1], "blanks": columns[2]}})
+}
+
+/// How the bursts of a level are written.
+pub(super) struct LevelCodes {
+    /// What a burst may be in: 0 for none, then nodes as index + 1.
+    members: Vec<u32>,
+    /// For each member of the level before, the member that most of its
+    /// bursts are in; for the first level, only 0.
+    expected: Vec<u32>,
+}
+
+/// A column per level for the kept bursts, and how to read it.
+pub(super) fn tree_columns(view: &TreeView, bursts: &[usize]) -> (Vec<Column>, Vec<LevelCodes>) {
+    let levels: Vec<(Vec<u32>, Vec<u32>)> = view
+        .levels
+        .par_iter()
+        .map(|level| {
+            let mut members = level.node_of_burst.clone();
+            members.push(0);
+            members.sort_unstable();
+            members.dedup();
+            let at = |&i: &usize| members.partition_point(|&m| m < level.node_of_burst[i]) as u32;
+            let places = bursts.iter().map(at).collect();
+            (members, places)
+        })
+        .collect();
+    let coded = |(l, (members, places)): (usize, &(Vec<u32>, Vec<u32>))| {
+        let none = (vec![0], vec![0; places.len()]);
+        let (before, from) = if l > 0 { &levels[l - 1] } else { &none };
+        let expected = most_frequent(from, places, before.len());
+        let code = |(&from, &to): (&u32, &u32)| {
+            if expected[from as usize] == to { 0 } else { u64::from(to) + 1 }
+        };
+        let codes = from.iter().zip(places).map(code).collect();
+        (Column::plain(codes), LevelCodes { members: members.clone(), expected })
+    };
+    levels.par_iter().enumerate().map(coded).unzip()
+}
+
+/// For each of `n` values of `from`, the value of `to` that comes with it
+/// most often, the lower of two; 0 where it never occurs.
+fn most_frequent(from: &[u32], to: &[u32], n: usize) -> Vec<u32> {
+    let mut pairs: Vec<(u32, u32)> = from.iter().copied().zip(to.iter().copied()).collect();
+    pairs.sort_unstable();
+    let mut best = vec![(0, 0); n];
+    for run in pairs.chunk_by(|a, b| a == b) {
+        let (from, to) = run[0];
+        if run.len() > best[from as usize].0 {
+            best[from as usize] = (run.len(), to);
+        }
+    }
+    best.into_iter().map(|(_, to)| to).collect()
+}
+
+pub(super) fn tree_meta(
+    data: &ReportData<'_>,
+    view: &TreeView,
+    labels: &[u32],
+    codes: &[LevelCodes],
+    columns: &[MetaColumn<'_>],
+) -> Value {
+    let levels: Vec<Value> = view
+        .levels
+        .iter()
+        .zip(codes)
+        .zip(columns)
+        .map(|((level, codes), column)| {
+            json!({"eps": level.eps, "score": level.score, "clusters": level.clusters, "noise": level.noise_share,
+                   "members": codes.members, "expected": codes.expected, "column": column})
+        })
+        .collect();
+    let main = main_labels(data, view, labels);
+    let nodes: Vec<Value> = view
+        .nodes
+        .iter()
+        .zip(main)
+        .map(|(node, main)| {
+            json!({"level": node.level, "parents": node.parents, "score": node.score, "instances": node.instances,
+                   "total": node.total.0, "last": node.last, "phase": node.phase, "main": main})
+        })
+        .collect();
+    let colours: Vec<Value> = (0..=palette::N_COLOURS)
+        .map(palette::colours)
+        .map(|(light, dark)| json!({"light": palette::hex(light), "dark": palette::hex(dark)}))
+        .collect();
+    let total: u128 = data.duration.iter().map(|d| u128::from(d.0)).sum();
+    json!({"total": total as f64, "levels": levels, "nodes": nodes, "colours": colours})
+}
+
+/// For each node the label, as an index, that most of its time ended as: its
+/// phase, if it has one.
+fn main_labels(data: &ReportData<'_>, view: &TreeView, labels: &[u32]) -> Vec<Option<usize>> {
+    let mut sorted: Vec<(u32, usize)> = labels.iter().copied().zip(0..).collect();
+    sorted.sort_unstable();
+    let index = |label: u32| {
+        let at = sorted.binary_search_by_key(&label, |&(label, _)| label);
+        at.ok().map(|at| sorted[at].1)
+    };
+    let mut main: Vec<Option<usize>> = view.nodes.iter().map(|node| node.phase.and_then(index)).collect();
+    let ended: Vec<Vec<(usize, usize)>> = view
+        .levels
+        .par_iter()
+        .map(|level| {
+            let mut time: Vec<(u32, u32, u64)> = (0..data.label.len())
+                .filter(|&i| level.node_of_burst[i] > 0)
+                .map(|i| (level.node_of_burst[i] - 1, data.label[i], data.duration[i].0))
+                .collect();
+            time.sort_unstable();
+            let mut best: Vec<(u32, u128, u32)> = Vec::new();
+            for run in time.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
+                let (node, label, _) = run[0];
+                let sum = run.iter().map(|&(_, _, t)| u128::from(t)).sum();
+                match best.last_mut() {
+                    Some(last) if last.0 == node => {
+                        if sum > last.1 {
+                            (last.1, last.2) = (sum, label);
+                        }
+                    }
+                    _ => best.push((node, sum, label)),
+                }
+            }
+            best.into_iter().filter_map(|(node, _, label)| index(label).map(|l| (node as usize, l))).collect()
+        })
+        .collect();
+    for (node, label) in ended.into_iter().flatten() {
+        main[node].get_or_insert(label);
+    }
+    main
+}
+
+#[cfg(test)]
+mod tests {
+    use likewise::table::Nanos;
+
+    use super::super::{AlignedRow, TreeLevel, TreeNode};
+    use super::*;
+
+    #[test]
+    fn sequences_are_counts_labels_and_blanks() {
+        let row = |labels: &[u32], columns: &[u32]| AlignedRow {
+            labels: labels.to_vec(),
+            columns: columns.to_vec(),
+            ..AlignedRow::default()
+        };
+        let view = AlignmentView {
+            n_columns: 6,
+            rows: vec![row(&[1, 3, 1], &[0, 1, 5]), row(&[], &[]), row(&[3], &[2])],
+            ..AlignmentView::default()
+        };
+        let columns = alignment_columns(&view, &[1, 2, 3, 0]);
+        assert_eq!(columns[0].codes, [3, 0, 1]);
+        assert_eq!(columns[1].codes, [0, 2, 0, 2]);
+        assert_eq!(columns[2].codes, [0, 0, 3, 2]);
+    }
+
+    /// Two nodes that become one, a burst that was in none, and one that is
+    /// out of line.
+    fn with_tree<T>(check: impl FnOnce(&ReportData<'_>, &TreeView) -> T) -> T {
+        let view = TreeView {
+            levels: vec![
+                TreeLevel { node_of_burst: vec![1, 2, 2, 2, 0], ..TreeLevel::default() },
+                TreeLevel { node_of_burst: vec![3, 3, 3, 0, 3], ..TreeLevel::default() },
+            ],
+            nodes: vec![
+                TreeNode::default(),
+                TreeNode::default(),
+                TreeNode { level: 1, parents: vec![0, 1], phase: Some(2), ..TreeNode::default() },
+            ],
+        };
+        let data = ReportData {
+            duration: &[Nanos(1), Nanos(1), Nanos(1), Nanos(5), Nanos(1)],
+            label: &[2, 2, 2, 1, 2],
+            ..ReportData::default()
+        };
+        check(&data, &view)
+    }
+
+    #[test]
+    fn levels_come_back() {
+        with_tree(|_, view| {
+            let bursts = [4, 0, 1, 2, 3];
+            let (columns, codes) = tree_columns(view, &bursts);
+            // What `tree.js` does.
+            let mut before = vec![0; bursts.len()];
+            for ((column, codes), level) in columns.iter().zip(&codes).zip(&view.levels) {
+                for (k, &code) in column.codes.iter().enumerate() {
+                    before[k] = match code {
+                        0 => codes.expected[before[k] as usize],
+                        code => code as u32 - 1,
+                    };
+                    assert_eq!(codes.members[before[k] as usize], level.node_of_burst[bursts[k]]);
+                }
+            }
+            assert_eq!(columns[1].codes, [0, 0, 0, 0, 1], "only what is out of line is written");
+        });
+    }
+
+    #[test]
+    fn a_node_is_named_after_what_most_of_its_time_became() {
+        with_tree(|data, view| {
+            assert_eq!(main_labels(data, view, &[1, 2, 0]), [Some(1), Some(0), Some(1)]);
+        });
+    }
+}

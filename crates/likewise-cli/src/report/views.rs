@@ -1,0 +1,163 @@
+//! What the report shows beside bursts and phases: the aligned sequences, and
+//! how the refinement came to its phases.
+
+use std::io;
+
+use likewise::table::Nanos;
+
+/// The tasks' phase sequences laid over one another.
+#[derive(Clone, Debug, Default)]
+pub struct AlignmentView {
+    /// Cluster Sequence Score, from 0 to 1.
+    pub score: f64,
+    /// Columns of the alignment; a column holds what tasks do at the same
+    /// step.
+    pub n_columns: usize,
+    /// One per distinct sequence, in the order of first tasks.
+    pub rows: Vec<AlignedRow>,
+}
+
+/// A sequence that one task or more have, in the columns of the alignment.
+#[derive(Clone, Debug, Default)]
+pub struct AlignedRow {
+    /// The tasks that share it, such as `1, 3–16`.
+    pub name: String,
+    /// How many they are.
+    pub n_tasks: usize,
+    /// Phase number of each symbol, from 1.
+    pub labels: Vec<u32>,
+    /// Column of each symbol, from 0, ascending.
+    pub columns: Vec<u32>,
+}
+
+/// How the refinement came to its phases.
+#[derive(Clone, Debug, Default)]
+pub struct TreeView {
+    /// The levels in the order they were made, eps growing.
+    pub levels: Vec<TreeLevel>,
+    /// The clusters of all levels. [`TreeLevel::node_of_burst`] and
+    /// [`TreeNode::parents`] name them by index.
+    pub nodes: Vec<TreeNode>,
+}
+
+/// A partition of the bursts.
+#[derive(Clone, Debug, Default)]
+pub struct TreeLevel {
+    /// The eps of the level.
+    pub eps: f64,
+    /// Its score, from 0 to 1.
+    pub score: f64,
+    /// Its number of clusters.
+    pub clusters: usize,
+    /// The share of noise in the computing time, from 0 to 1.
+    pub noise_share: f64,
+    /// For every burst of the report, in order, the node it is in at this
+    /// level, as its index + 1; 0 for none. A node that is final may hold its
+    /// bursts at later levels too.
+    pub node_of_burst: Vec<u32>,
+}
+
+/// A cluster of a level.
+#[derive(Clone, Debug, Default)]
+pub struct TreeNode {
+    /// Which level, an index.
+    pub level: usize,
+    /// Nodes of earlier levels that share bursts with it.
+    pub parents: Vec<u32>,
+    /// Its score, from 0 to 1.
+    pub score: f64,
+    /// Number of bursts.
+    pub instances: u64,
+    /// Their duration together.
+    pub total: Nanos,
+    /// Whether it is final: its score is perfect, or its level is the last.
+    pub last: bool,
+    /// The number of the phase it ended as.
+    pub phase: Option<u32>,
+}
+
+fn bad(what: String) -> io::Result<()> {
+    Err(io::Error::new(io::ErrorKind::InvalidInput, what))
+}
+
+impl AlignmentView {
+    /// Checks that rows are within the columns.
+    pub(super) fn check(&self) -> io::Result<()> {
+        for row in &self.rows {
+            let (n, columns) = (row.labels.len(), &row.columns);
+            if columns.len() != n {
+                return bad(format!("report: row '{}' has {} columns, {n} labels", row.name, columns.len()));
+            }
+            let within = columns.last().is_none_or(|&last| (last as usize) < self.n_columns);
+            if !columns.is_sorted_by(|a, b| a < b) || !within {
+                return bad(format!(
+                    "report: row '{}' is not in order of {} columns",
+                    row.name, self.n_columns
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl TreeView {
+    /// Checks that nodes, levels and `n` bursts agree.
+    pub(super) fn check(&self, n: usize) -> io::Result<()> {
+        for (l, level) in self.levels.iter().enumerate() {
+            let len = level.node_of_burst.len();
+            if len != n {
+                return bad(format!("report: level {l} of the tree has {len} bursts of {n}"));
+            }
+            let of_level = |&&node: &&u32| self.nodes.get(node as usize - 1).is_none_or(|n| n.level > l);
+            if let Some(node) = level.node_of_burst.iter().filter(|&&node| node > 0).find(of_level) {
+                return bad(format!("report: a burst of level {l} of the tree is in node {}", node - 1));
+            }
+        }
+        for (i, node) in self.nodes.iter().enumerate() {
+            let earlier =
+                |&p: &u32| self.nodes.get(p as usize).is_some_and(|parent| parent.level < node.level);
+            if node.level >= self.levels.len() || !node.parents.iter().all(earlier) {
+                return bad(format!("report: node {i} of the tree has no such level or parent"));
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_must_rise_and_fit() {
+        let view = |columns: &[u32]| AlignmentView {
+            n_columns: 3,
+            rows: vec![AlignedRow { labels: vec![1, 2], columns: columns.to_vec(), ..AlignedRow::default() }],
+            ..AlignmentView::default()
+        };
+        assert!(view(&[0, 2]).check().is_ok());
+        for wrong in [&[0, 3][..], &[1, 1], &[2, 1], &[1]] {
+            assert!(view(wrong).check().is_err(), "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn nodes_must_be_of_their_level_and_parents_earlier() {
+        let view = |node: u32, parent: u32, n: usize| TreeView {
+            levels: vec![
+                TreeLevel { node_of_burst: vec![1; n], ..TreeLevel::default() },
+                TreeLevel { node_of_burst: vec![node; n], ..TreeLevel::default() },
+            ],
+            nodes: vec![
+                TreeNode::default(),
+                TreeNode { level: 1, parents: vec![parent], ..TreeNode::default() },
+            ],
+        };
+        assert!(view(2, 0, 2).check(2).is_ok());
+        assert!(view(0, 0, 2).check(2).is_ok());
+        assert!(view(2, 0, 2).check(3).is_err());
+        assert!(view(1, 0, 2).check(2).is_ok(), "kept from the level before");
+        assert!(view(3, 0, 2).check(2).is_err());
+        assert!(view(2, 1, 2).check(2).is_err());
+    }
+}
