@@ -6,9 +6,13 @@ use crate::files::report_data::counted;
 use crate::grouping::{Grouped, GroupingArgs, group};
 use crate::label::burst_labels;
 use crate::progress::Progress;
+use crate::refining::{alternatives, refine_bursts};
 use crate::stages::Stages;
+use crate::structure::Structure;
 use anyhow::Result;
-use likewise::bursts::{Moments, PhaseStats, Threshold, filter_clusters, phase_stats};
+use likewise::bursts::{
+    Direction, Moments, PhaseStats, RefineInput, Threshold, filter_clusters, phase_stats,
+};
 use likewise::cluster::{ClusterId, Clustering, Points};
 use likewise::table::{BurstTable, Metric, Nanos, Preparation, Prepared, prepare};
 use serde_json::Value;
@@ -29,6 +33,8 @@ pub(crate) struct Analysis {
     pub(crate) labels: Vec<u32>,
     /// Each cluster, then the noise.
     pub(crate) stats: Vec<PhaseStats>,
+    /// How the sequences of phases align, and how good the grouping is.
+    pub(crate) structure: Structure,
     /// What else was asked for, for `summary.json`.
     pub(crate) settings: Value,
     /// How alike this is to the truth, where that is known.
@@ -47,6 +53,8 @@ pub(crate) struct Analysis {
 pub(crate) struct Plan<'a> {
     pub(crate) preparation: Preparation,
     pub(crate) grouping: &'a GroupingArgs,
+    /// Refinement, instead of what `grouping` says.
+    pub(crate) refine: Option<Direction>,
     /// Clusters that hold less than this share of the clustered time are left out.
     pub(crate) threshold: Option<f64>,
     /// Scatter plots that the definition asks for, and whether it asks for all.
@@ -76,10 +84,21 @@ pub(crate) fn analyse(
     };
     notes.extend(prepared.notes.iter().cloned());
     let points = Points::new(&prepared.points, prepared.dims)?;
-    let tasks: Vec<(u32, u32)> =
-        prepared.complete.iter().map(|&i| (table.app[i as usize], table.task[i as usize])).collect();
-    let mut grouped = group(points, &tasks, plan.grouping, stages, progress)?;
-    drop(tasks);
+    let (rows, burst_row) = rows(&table);
+    let mut grouped = match plan.refine {
+        Some(direction) => {
+            let thread: Vec<u32> = prepared.complete.iter().map(|&i| burst_row[i as usize]).collect();
+            let duration: Vec<Nanos> =
+                prepared.complete.iter().map(|&i| table.duration[i as usize]).collect();
+            let input = RefineInput { points, thread: &thread, n_threads: rows.len(), duration: &duration };
+            refine_bursts(&input, direction, plan.grouping.min_points, stages, progress)
+        }
+        None => {
+            let task = |&i: &u32| (table.app[i as usize], table.task[i as usize]);
+            let tasks: Vec<(u32, u32)> = prepared.complete.iter().map(task).collect();
+            group(points, &tasks, plan.grouping, stages, progress)?
+        }
+    };
 
     let (dropped, labels, stats) = stages.time("cluster", || {
         let durations = || prepared.complete.iter().map(|&i| table.duration[i as usize].0);
@@ -101,8 +120,14 @@ pub(crate) fn analyse(
             counted(dropped.len() as u64, "burst")
         ));
     }
+    let structure = {
+        let _bar = progress.spinner("Aligning");
+        stages.time("align", || Structure::of(&table, &prepared, &grouped.clustering, &points))
+    };
+    if structure.spmd.is_none() {
+        notes.push("So many bursts are not aligned: there is no SPMD score.".to_owned());
+    }
     let metrics = plan.preparation.metrics;
-    let (rows, burst_row) = rows(&table);
     let mut analysis = Analysis {
         settings: plan.settings,
         truth: None,
@@ -115,6 +140,7 @@ pub(crate) fn analyse(
         grouped,
         labels,
         stats,
+        structure,
         rows,
         burst_row,
         notes,
@@ -193,6 +219,12 @@ impl Analysis {
     pub(crate) fn axes(&self) -> [&Metric; 2] {
         let first = &self.metrics[0];
         [self.metrics.get(1).unwrap_or(first), first]
+    }
+
+    /// Phases that stand in for one another, by number, where refinement saw it.
+    pub(crate) fn alternatives(&self) -> Vec<Vec<u32>> {
+        let of = |refinement| alternatives(refinement, &self.grouped.clustering);
+        self.grouped.refinement.as_ref().map_or_else(Vec::new, of)
     }
 
     /// Share of the computing time of all bursts that is noise.

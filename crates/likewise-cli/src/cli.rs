@@ -1,6 +1,6 @@
 //! The command line: what is asked for, and how a failure is told.
 
-use crate::commands::{bursts, compare, demo, info, points, synth};
+use crate::commands::{align, bursts, compare, demo, info, points, synth};
 use crate::progress::Progress;
 use clap::{Args, ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::ffi::OsString;
@@ -35,6 +35,7 @@ enum Task {
     Bursts(Box<bursts::BurstsArgs>),
     Demo(demo::DemoArgs),
     Points(points::PointsArgs),
+    Align(align::AlignArgs),
     Compare(compare::CompareArgs),
     Info(info::InfoArgs),
     Synth(synth::SynthArgs),
@@ -152,6 +153,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         Task::Bursts(args) => bursts::run(args, &cli.common),
         Task::Demo(args) => demo::run(args, &cli.common),
         Task::Points(args) => points::run(args, &cli.common),
+        Task::Align(args) => align::run(args, &cli.common),
         Task::Compare(args) => compare::run(args, &cli.common),
         Task::Info(args) => info::run(args, &cli.common),
         Task::Synth(args) => synth::run(args, &cli.common),

@@ -5,7 +5,7 @@ use crate::progress::Progress;
 use crate::stages::Stages;
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
-use likewise::bursts::{downsample_curve, suggest_eps};
+use likewise::bursts::{Refinement, downsample_curve, suggest_eps};
 use likewise::cluster::{
     Clustering, DbscanParams, Points, XmeansParams, dbscan, kdist::k_distance_curve, label_by_nearest,
     stratified_sample, xmeans,
@@ -88,6 +88,9 @@ impl GroupingArgs {
 /// A method of grouping.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Method {
+    /// See `refining.rs`: it needs to know which task runs a burst.
+    #[value(skip)]
+    Refine,
     Dbscan,
     Xmeans,
 }
@@ -112,11 +115,28 @@ pub(crate) struct Grouped {
     pub(crate) eps_is_suggested: bool,
     pub(crate) min_points: usize,
     pub(crate) curve: Option<Curve>,
+    pub(crate) refinement: Option<Refinement>,
     sampled: Option<usize>,
     bic: Option<f64>,
 }
 
 impl Grouped {
+    /// Nothing grouped yet.
+    pub(crate) fn new(method: Method, min_points: usize) -> Self {
+        Self {
+            method,
+            clustering: Clustering::default(),
+            core: None,
+            eps: None,
+            eps_is_suggested: false,
+            min_points,
+            curve: None,
+            refinement: None,
+            sampled: None,
+            bic: None,
+        }
+    }
+
     /// The parameters for `summary.json`.
     pub(crate) fn to_json(&self) -> Value {
         let mut parameters = match self.method {
@@ -125,6 +145,7 @@ impl Grouped {
                 "eps_suggested": self.eps_is_suggested,
             }),
             Method::Xmeans => json!({ "method": "xmeans", "bic": self.bic }),
+            Method::Refine => json!({ "method": "refine", "min_points": self.min_points }),
         };
         if let Some((knee, rule)) = self.curve.as_ref().and_then(|curve| curve.knee) {
             parameters["eps_knee"] = json!(knee);
@@ -172,17 +193,8 @@ fn group_all(
 ) -> Result<Grouped> {
     let min_points = args.min_points.unwrap_or(MIN_POINTS);
     let method = args.method.unwrap_or(Method::Dbscan);
-    let mut grouped = Grouped {
-        method,
-        clustering: Clustering { labels: Vec::new(), n_clusters: 0 },
-        core: None,
-        eps: args.eps,
-        eps_is_suggested: false,
-        min_points,
-        curve: None,
-        sampled: None,
-        bic: None,
-    };
+    let mut grouped = Grouped::new(method, min_points);
+    grouped.eps = args.eps;
     if method == Method::Xmeans {
         let _bar = progress.spinner("Grouping");
         let params = XmeansParams::new(args.k_min.unwrap_or(K_MIN), args.k_max.unwrap_or(K_MAX), 100)?;
@@ -222,7 +234,13 @@ fn group_all(
 
 /// The curve of the distances to the `k`-th neighbour, if there are as many.
 fn curve(points: Points<'_>, k: usize) -> Option<Curve> {
-    let sorted = k_distance_curve(points, k).ok()?;
-    let knee = suggest_eps(&sorted, k).map(|suggestion| (suggestion.eps, suggestion.rule));
-    Some(Curve { k, points: downsample_curve(&sorted, CURVE_POINTS), knee })
+    Some(Curve::of(&k_distance_curve(points, k).ok()?, k))
+}
+
+impl Curve {
+    /// `sorted` holds the distances, largest first.
+    pub(crate) fn of(sorted: &[f64], k: usize) -> Self {
+        let knee = suggest_eps(sorted, k).map(|suggestion| (suggestion.eps, suggestion.rule));
+        Self { k, points: downsample_curve(sorted, CURVE_POINTS), knee }
+    }
 }

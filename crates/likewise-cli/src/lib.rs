@@ -9,7 +9,9 @@ mod grouping;
 mod label;
 mod output;
 mod progress;
+mod refining;
 pub mod report;
 mod stages;
+mod structure;
 
 pub use cli::{command, run};

@@ -39,6 +39,8 @@ pub struct LabelTable {
     pub keys: Option<Vec<BurstKey>>,
     /// The label of every row.
     pub labels: Vec<RowLabel>,
+    /// The duration of every row, where the file says, in the unit of the begin.
+    pub durations: Option<Vec<u64>>,
 }
 
 /// Where a file keeps its keys and labels.
@@ -47,6 +49,7 @@ struct Layout {
     /// Task, thread, begin.
     key: Option<[usize; 3]>,
     cluster: usize,
+    duration: Option<usize>,
     names: Vec<String>,
     /// ClusteringSuite's: ids from 0, cluster k as k + 5.
     suite: bool,
@@ -71,17 +74,25 @@ pub fn read_labels(path: &Path) -> Result<LabelTable> {
     };
     let mut keys = Vec::new();
     let mut labels = Vec::new();
+    let mut durations = Vec::new();
     while let Some((record, line)) = rows.next()? {
         let at = |kind| Error::at(path, Place::Line(line), kind);
         if let Some(key) = layout.key(record).map_err(at)? {
             keys.push(key);
         }
         labels.push(layout.label(record).map_err(at)?);
+        if let Some(column) = layout.duration {
+            durations.push(layout.time(record, column, "a duration").map_err(at)?);
+        }
     }
     if labels.is_empty() {
         return Err(Error::whole(path, ErrorKind::OnlyHeader("rows")));
     }
-    Ok(LabelTable { keys: layout.key.is_some().then_some(keys), labels })
+    Ok(LabelTable {
+        keys: layout.key.is_some().then_some(keys),
+        labels,
+        durations: layout.duration.is_some().then_some(durations),
+    })
 }
 
 impl Layout {
@@ -89,17 +100,17 @@ impl Layout {
         let names: Vec<String> = header.iter().map(|n| printable(n.trim_ascii(), 80)).collect();
         let place = |name: &str| names.iter().position(|n| n == name);
         let suite = names.first().is_some_and(|n| n == "# Instance");
-        let (label, keys) = if suite {
-            ("ClusterID", ["TaskId", "ThreadId", "Begin_Time"])
+        let (label, duration, keys) = if suite {
+            ("ClusterID", "Duration", ["TaskId", "ThreadId", "Begin_Time"])
         } else {
-            ("cluster", ["task", "thread", "begin_ns"])
+            ("cluster", "duration_ns", ["task", "thread", "begin_ns"])
         };
         let cluster = place(label).ok_or_else(|| ErrorKind::MissingColumn(label.to_owned(), KINDS))?;
         let key = match keys.map(place) {
             [Some(task), Some(thread), Some(begin)] => Some([task, thread, begin]),
             _ => None,
         };
-        Ok(Self { app: place("app"), key, cluster, suite, names })
+        Ok(Self { app: place("app"), key, cluster, duration: place(duration), suite, names })
     }
 
     fn cell<'r>(&self, record: &'r ByteRecord, column: usize) -> &'r [u8] {
@@ -117,13 +128,22 @@ impl Layout {
             let id = whole_number(cell).and_then(|n| n.checked_add(u64::from(self.suite)));
             id.and_then(|n| u32::try_from(n).ok()).ok_or_else(|| self.bad(column, "an id", cell))
         };
-        let cell = self.cell(record, begin);
         Ok(Some(BurstKey {
             app: self.app.map_or(Ok(1), id)?,
             task: id(task)?,
             thread: id(thread)?,
-            begin: whole_number(cell).ok_or_else(|| self.bad(begin, "a time", cell))?,
+            begin: self.time(record, begin, "a time")?,
         }))
+    }
+
+    fn time(
+        &self,
+        record: &ByteRecord,
+        column: usize,
+        what: &'static str,
+    ) -> std::result::Result<u64, ErrorKind> {
+        let cell = self.cell(record, column);
+        whole_number(cell).ok_or_else(|| self.bad(column, what, cell))
     }
 
     fn label(&self, record: &ByteRecord) -> std::result::Result<RowLabel, ErrorKind> {

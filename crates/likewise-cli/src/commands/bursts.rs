@@ -8,10 +8,12 @@ use crate::files::{bursts_csv, clusters_csv, compat, gnuplot, summary};
 use crate::grouping::{GroupingArgs, Method};
 use crate::label::event_value;
 use crate::output::OutputDir;
+use crate::refining::{self, RefineArg, UNASKED};
 use crate::report;
 use crate::stages::Stages;
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
+use likewise::bursts::Direction;
 use likewise::table::{
     BurstTable, Counter, CounterColumn, DurationFilter, Expr, METRIC_SYNTAX, Metric, Nanos, Operand,
     Preparation, Scale, default_metrics,
@@ -53,6 +55,12 @@ pub(crate) struct BurstsArgs {
     metrics: MetricArgs,
     #[command(flatten)]
     grouping: GroupingArgs,
+    /// Go through radii from fine to coarse, or the other way [default:
+    /// aggregative, unless --eps, --method or --sample says otherwise]
+    #[arg(long, value_enum, value_name = "WAY", num_args = 0..=1, require_equals = true,
+          default_missing_value = "aggregative", conflicts_with_all = ["eps", "method", "sample"],
+          help_heading = "Grouping")]
+    refine: Option<RefineArg>,
     #[command(flatten)]
     writing: WritingArgs,
 }
@@ -218,6 +226,7 @@ pub(crate) fn analyse_trace(args: &BurstsArgs, common: &Common) -> Result<(Analy
     GroupingArgs { eps: args.grouping.eps, min_points: args.grouping.min_points, ..grouping.clone() }
         .check()?;
     let scale = scale(args.metrics.scale, &definition);
+    let refine = direction(args, &grouping, table.len(), &mut notes);
     let plan = Plan {
         preparation: Preparation {
             metrics,
@@ -226,6 +235,7 @@ pub(crate) fn analyse_trace(args: &BurstsArgs, common: &Common) -> Result<(Analy
             pca: args.metrics.pca.map(usize::from).or(definition.pca),
         },
         grouping: &grouping,
+        refine,
         threshold: args.metrics.min_share.or(definition.min_share),
         plots: &definition.plots,
         all_plots: definition.all_plots,
@@ -269,6 +279,28 @@ fn grouping(args: &GroupingArgs, definition: &Definition) -> GroupingArgs {
         sample: args.sample.or(definition.sample),
         seed: args.seed,
     }
+}
+
+/// Refinement is for who says nothing of how to group.
+fn direction(
+    args: &BurstsArgs,
+    grouping: &GroupingArgs,
+    n_bursts: usize,
+    notes: &mut Vec<String>,
+) -> Option<Direction> {
+    let asked = args.refine.map(RefineArg::direction);
+    let said = grouping.eps.is_some() || grouping.method.is_some() || grouping.sample.is_some();
+    if asked.is_some() || said {
+        return asked;
+    }
+    if n_bursts > UNASKED {
+        notes.push(format!(
+            "So many bursts are grouped by DBSCAN at the eps suggested; --refine refines more than {} too.",
+            grouped_digits(UNASKED as u64)
+        ));
+        return None;
+    }
+    Some(Direction::Aggregative)
 }
 
 /// Whether a column of the result has that name already.
@@ -477,6 +509,13 @@ fn write_tables(analysis: &Analysis, out: &mut OutputDir, writing: &WritingArgs)
     for (i, plot) in plots.iter().enumerate() {
         let name = if i == 0 { "scatter.gnuplot".to_owned() } else { format!("scatter_{}.gnuplot", i + 1) };
         out.write(&name, |file| Ok(gnuplot::write(file, analysis, plot)?))?;
+    }
+    if let Some(refinement) = &analysis.grouped.refinement {
+        let clustering = &analysis.grouped.clustering;
+        out.write("refinement.json", |file| {
+            Ok(writeln!(file, "{}", refining::to_json(refinement, clustering))?)
+        })?;
+        out.write("refinement.dot", |file| Ok(refining::write_dot(file, refinement, clustering)?))?;
     }
     if let Some(prefix) = &writing.compat {
         let has_directory = prefix.parent().is_some_and(|parent| !parent.as_os_str().is_empty());

@@ -144,7 +144,8 @@ mod tests {
     fn bursts_of_one_begin_are_matched_one_to_one() {
         let key = |begin| BurstKey { app: 1, task: 1, thread: 1, begin };
         let labels = [1, 2, 1].map(RowLabel::Cluster).to_vec();
-        let a = LabelTable { keys: Some(vec![key(5), key(5), key(9)]), labels: labels.clone() };
+        let keys = Some(vec![key(5), key(5), key(9)]);
+        let a = LabelTable { keys, labels: labels.clone(), durations: None };
         let pairs = matched(&a, &a).expect("both have keys");
         assert_eq!(pairs, labels.iter().map(|&l| (l, l)).collect::<Vec<_>>());
     }

@@ -81,5 +81,6 @@ fn found_labels(analysis: &Analysis) -> LabelTable {
     LabelTable {
         keys: Some((0..table.len()).map(key).collect()),
         labels: analysis.labels.iter().map(label).collect(),
+        durations: None,
     }
 }

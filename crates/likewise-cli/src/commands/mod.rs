@@ -1,5 +1,6 @@
 //! One file per subcommand.
 
+pub(crate) mod align;
 pub(crate) mod bursts;
 pub(crate) mod compare;
 pub(crate) mod demo;

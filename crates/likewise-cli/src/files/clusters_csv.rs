@@ -13,7 +13,7 @@ pub(crate) fn write(out: &mut impl Write, analysis: &Analysis) -> io::Result<()>
     let columns = analysis.columns();
     write!(
         out,
-        "cluster,instances,total_ns,mean_ns,sd_ns,min_ns,max_ns,share,share_of_clustered,tasks,imbalance"
+        "cluster,instances,total_ns,mean_ns,sd_ns,min_ns,max_ns,share,share_of_clustered,tasks,imbalance,spmd_score,silhouette"
     )?;
     for (name, _) in &columns {
         write!(
@@ -25,7 +25,7 @@ pub(crate) fn write(out: &mut impl Write, analysis: &Analysis) -> io::Result<()>
         )?;
     }
     writeln!(out)?;
-    for phase in &analysis.stats {
+    for (place, phase) in analysis.stats.iter().enumerate() {
         let mut row = match phase.cluster {
             Some(id) => id.number().to_string(),
             None => "noise".to_owned(),
@@ -42,6 +42,11 @@ pub(crate) fn write(out: &mut impl Write, analysis: &Analysis) -> io::Result<()>
         [phase.share, phase.share_of_complete, phase.tasks as f64, phase.imbalance]
             .into_iter()
             .for_each(&mut cell);
+        // The noise comes last, and has neither.
+        let structure = &analysis.structure;
+        [structure.spmd_of(place), structure.silhouette_of(place)]
+            .into_iter()
+            .for_each(|value| cell(value.unwrap_or(f64::NAN)));
         for (_, moments) in &columns {
             let Moments { n, mean, deviation } = moments(phase);
             let (mean, deviation) = if n == 0 { (f64::NAN, f64::NAN) } else { (mean, deviation) };

@@ -2,7 +2,12 @@
 
 use crate::analysis::Analysis;
 use crate::label::{FILTERED_DURATION, FILTERED_RANGE, FILTERED_THRESHOLD, MISSING, NOISE};
-use crate::report::{KDistance, PhaseRow, ReportData, ReportMetric, group};
+use crate::refining::phase_of_node;
+use crate::report::{
+    AlignedRow, AlignmentView, KDistance, PhaseRow, ReportData, ReportMetric, TreeLevel, TreeNode, TreeView,
+    group,
+};
+use crate::structure::sequence_names;
 use likewise::bursts::PhaseStats;
 use likewise::table::{Metric, Nanos};
 use std::borrow::Cow;
@@ -25,8 +30,8 @@ pub(crate) fn report_data(analysis: &Analysis) -> ReportData<'_> {
         phases: phases(analysis),
         phase_columns: analysis.columns().iter().map(|(name, _)| (*name).to_owned()).collect(),
         curve: curve(analysis),
-        alignment: None,
-        tree: None,
+        alignment: alignment(analysis),
+        tree: tree(analysis),
         parameters: parameters(analysis),
         timings: Vec::new(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -43,6 +48,9 @@ fn subtitle(analysis: &Analysis) -> String {
         Some(eps) => {
             let how = if analysis.grouped.eps_is_suggested { " (suggested)" } else { "" };
             format!("DBSCAN, eps {}{how}, min-points {}", short(eps), analysis.grouped.min_points)
+        }
+        None if analysis.grouped.refinement.is_some() => {
+            format!("refinement, min-points {}", analysis.grouped.min_points)
         }
         None => "X-means".to_owned(),
     };
@@ -97,7 +105,11 @@ fn facts(analysis: &Analysis) -> Vec<(String, String)> {
         ("of it noise", percent(analysis.noise_share())),
         ("Trace", analysis.end.to_string()),
     ];
-    facts.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+    let structure = &analysis.structure;
+    let spmd = structure.spmd.as_ref().map(|(_, score)| ("SPMD score", format!("{:.3}", score.score)));
+    let silhouette = structure.silhouette.as_ref().map(|s| ("Silhouette", format!("{:.3}", s.mean)));
+    let facts = facts.into_iter().chain(spmd).chain(silhouette);
+    facts.map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
 /// The metrics of the grouping first, then duration, then the other counters.
@@ -153,13 +165,18 @@ fn metrics(analysis: &Analysis) -> Vec<ReportMetric<'_>> {
 fn phases(analysis: &Analysis) -> Vec<PhaseRow> {
     let columns = analysis.columns();
     let mut rows: Vec<PhaseRow> = Vec::new();
-    for phase in analysis.stats.iter().filter(|phase| phase.instances > 0) {
+    for (place, phase) in analysis.stats.iter().enumerate().filter(|(_, phase)| phase.instances > 0) {
         let counters = columns.iter().map(|(_, moments)| {
             let m = moments(phase);
             let spread = if m.mean == 0.0 { 0.0 } else { m.deviation / m.mean.abs() };
             (m.n > 0).then_some((m.mean, spread))
         });
-        rows.push(PhaseRow { counters: counters.collect(), ..phase_row(phase) });
+        rows.push(PhaseRow {
+            counters: counters.collect(),
+            spmd: analysis.structure.spmd_of(place),
+            silhouette: analysis.structure.silhouette_of(place),
+            ..phase_row(phase)
+        });
     }
     let whole = analysis.table.computing_time();
     for label in [FILTERED_THRESHOLD, FILTERED_RANGE, FILTERED_DURATION, MISSING] {
@@ -216,17 +233,60 @@ fn phase_row(phase: &PhaseStats) -> PhaseRow {
 
 fn curve(analysis: &Analysis) -> Option<KDistance> {
     let curve = analysis.grouped.curve.as_ref()?;
+    let levels = analysis.grouped.refinement.as_ref().map(|refinement| &refinement.levels);
     Some(KDistance {
         k: curve.k,
         ranks: curve.points.iter().map(|&(rank, _)| rank as f64).collect(),
         values: curve.points.iter().map(|&(_, distance)| distance).collect(),
-        eps: analysis.grouped.eps?,
+        eps: analysis.grouped.eps.or_else(|| Some(levels?.last()?.eps))?,
         suggested: analysis.grouped.eps_is_suggested,
         rule: match curve.knee {
+            _ if levels.is_some() => "The refinement goes through smaller radii up to this one.".to_owned(),
             Some((eps, rule)) => format!("The knee is at eps {}: {rule}", short(eps)),
             None => "The curve has no knee.".to_owned(),
         },
     })
+}
+
+fn alignment(analysis: &Analysis) -> Option<AlignmentView> {
+    let (alignment, score) = analysis.structure.spmd.as_ref()?;
+    let names = sequence_names(alignment, &analysis.rows);
+    let rows = alignment.sequences.iter().zip(names).map(|(sequence, name)| AlignedRow {
+        name,
+        n_tasks: sequence.n_tasks,
+        labels: sequence.symbols.iter().map(|&place| place + 1).collect(),
+        columns: sequence.columns.clone(),
+    });
+    Some(AlignmentView { score: score.score, n_columns: score.n_columns, rows: rows.collect() })
+}
+
+fn tree(analysis: &Analysis) -> Option<TreeView> {
+    let refinement = analysis.grouped.refinement.as_ref()?;
+    let phase = phase_of_node(refinement, &analysis.grouped.clustering);
+    let whole = analysis.table.computing_time().0.max(1) as f64;
+    let levels = refinement.levels.iter().map(|level| {
+        let mut node_of_burst = vec![0; analysis.table.len()];
+        for (&burst, &node) in analysis.prepared.complete.iter().zip(&level.node_of_burst) {
+            node_of_burst[burst as usize] = node.wrapping_add(1);
+        }
+        TreeLevel {
+            eps: level.eps,
+            score: level.score,
+            clusters: level.n_clusters,
+            noise_share: level.noise.0 as f64 / whole,
+            node_of_burst,
+        }
+    });
+    let nodes = refinement.nodes.iter().zip(phase).map(|(node, phase)| TreeNode {
+        level: node.level,
+        parents: node.parents.clone(),
+        score: node.score,
+        instances: node.instances,
+        total: node.total,
+        last: node.is_final || phase.is_some(),
+        phase,
+    });
+    Some(TreeView { levels: levels.collect(), nodes: nodes.collect() })
 }
 
 fn parameters(analysis: &Analysis) -> Vec<(String, String)> {
@@ -241,6 +301,11 @@ fn parameters(analysis: &Analysis) -> Vec<(String, String)> {
     if let Some(eps) = analysis.grouped.eps {
         let how = if analysis.grouped.eps_is_suggested { " (suggested)" } else { "" };
         add("eps", format!("{}{how}", short(eps)));
+        add("min-points", analysis.grouped.min_points.to_string());
+    }
+    if let Some(refinement) = &analysis.grouped.refinement {
+        let radii: Vec<String> = refinement.levels.iter().map(|level| short(level.eps)).collect();
+        add("Radii", radii.join(", "));
         add("min-points", analysis.grouped.min_points.to_string());
     }
     if let Some(pca) = &analysis.prepared.pca {

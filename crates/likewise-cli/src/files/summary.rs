@@ -19,6 +19,9 @@ pub(crate) fn summary(analysis: &Analysis, stages: &Stages) -> Value {
         })
         .collect();
     let mut parameters = analysis.grouped.to_json();
+    if let Some(refinement) = &analysis.grouped.refinement {
+        parameters["radii"] = refinement.levels.iter().map(|level| level.eps).collect();
+    }
     parameters["metrics"] = metrics.into();
     if let (Some(parameters), Some(settings)) = (parameters.as_object_mut(), analysis.settings.as_object()) {
         parameters.extend(settings.clone());
@@ -50,6 +53,9 @@ pub(crate) fn summary(analysis: &Analysis, stages: &Stages) -> Value {
         "tasks": distinct_tasks(analysis),
         "counters": analysis.table.counters.iter().map(|c| c.counter.name.as_str()).collect::<Vec<_>>(),
         "notes": analysis.notes,
+        "spmd": analysis.structure.spmd_json(),
+        "silhouette": analysis.structure.silhouette.as_ref().map(|s| s.mean),
+        "alternatives": analysis.alternatives(),
         "truth": analysis.truth,
         "timings": stages.to_json(),
         "peak_memory_bytes": peak_memory(),

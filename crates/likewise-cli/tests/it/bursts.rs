@@ -15,6 +15,8 @@ fn a_synthetic_run_gives_every_file_and_its_truth_back() {
     let files = [
         "bursts.csv",
         "clusters.csv",
+        "refinement.dot",
+        "refinement.json",
         "report.html",
         "scatter.gnuplot",
         "summary.json",

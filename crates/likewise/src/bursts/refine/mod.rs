@@ -87,9 +87,9 @@ pub struct Node {
     pub level: usize,
     /// The nodes of earlier levels that it is made of, or part of.
     pub parents: Vec<u32>,
-    /// Its Score per Cluster when it last was looked at.
+    /// Its Score per Cluster when it last had bursts of its own.
     pub score: f64,
-    /// How many bursts it has.
+    /// How many bursts it had then.
     pub instances: u64,
     /// Their time.
     pub total: Nanos,

@@ -48,7 +48,9 @@ impl Partition {
     /// Scores the partition, and tells its nodes what they hold.
     pub(super) fn score(&mut self, input: &RefineInput<'_>) -> Scored {
         let scored = Scored::of(input, &self.node_of, self.nodes.len());
-        for node in &mut self.nodes {
+        // Nodes that are part of others keep what they last held.
+        for &node in &scored.live {
+            let node = &mut self.nodes[node as usize];
             (node.instances, node.total) = (0, Nanos::ZERO);
         }
         for (&node, &duration) in self.node_of.iter().zip(input.duration) {

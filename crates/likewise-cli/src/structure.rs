@@ -1,0 +1,107 @@
+//! How the tasks' sequences of phases lie over one another, and how good the
+//! grouping is.
+
+use likewise::bursts::{Alignment, SpmdScore, align_by_duration, phase_sequences, spmd_score};
+use likewise::cluster::{ClusterId, Clustering, Points};
+use likewise::quality::{Silhouette, centroid_silhouette};
+use likewise::table::{BurstTable, Nanos, Prepared};
+use serde_json::{Value, json};
+
+/// More bursts than this are not aligned: it takes minutes.
+const MAX_ALIGNED: usize = 4_000_000;
+
+/// What the phases are worth.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Structure {
+    /// `None` where there are too many bursts.
+    pub(crate) spmd: Option<(Alignment, SpmdScore)>,
+    pub(crate) silhouette: Option<Silhouette>,
+}
+
+impl Structure {
+    /// Aligns and scores the phases of the complete bursts.
+    pub(crate) fn of(
+        table: &BurstTable,
+        prepared: &Prepared,
+        clustering: &Clustering,
+        points: &Points<'_>,
+    ) -> Self {
+        let spmd = (prepared.complete.len() <= MAX_ALIGNED).then(|| {
+            let mut labels: Vec<Option<ClusterId>> = vec![None; table.len()];
+            let mut durations = vec![Nanos::ZERO; clustering.n_clusters];
+            for (&burst, label) in prepared.complete.iter().zip(&clustering.labels) {
+                labels[burst as usize] = *label;
+                if let Some(id) = label {
+                    let sum = &mut durations[id.index()];
+                    *sum = sum.saturating_add(table.duration[burst as usize]);
+                }
+            }
+            let alignment = align_by_duration(&phase_sequences(table, &labels), &durations);
+            let score = spmd_score(&alignment, &durations);
+            (alignment, score)
+        });
+        // A burst of no duration is there all the same.
+        let weight = |i: usize| table.duration[prepared.complete[i] as usize].0 + 1;
+        Self { spmd, silhouette: centroid_silhouette(points, clustering, weight) }
+    }
+
+    /// The Score per Cluster of a phase, by its place.
+    pub(crate) fn spmd_of(&self, phase: usize) -> Option<f64> {
+        self.spmd.as_ref().and_then(|(_, score)| *score.per_cluster.get(phase)?)
+    }
+
+    /// The mean silhouette of a phase, by its place.
+    pub(crate) fn silhouette_of(&self, phase: usize) -> Option<f64> {
+        self.silhouette.as_ref().and_then(|s| s.per_cluster.get(phase).copied())
+    }
+
+    /// `spmd` of `summary.json`.
+    pub(crate) fn spmd_json(&self) -> Value {
+        self.spmd.as_ref().map_or(Value::Null, |(alignment, score)| spmd_json(alignment, score))
+    }
+}
+
+/// A score for programs.
+pub(crate) fn spmd_json(alignment: &Alignment, score: &SpmdScore) -> Value {
+    json!({
+        "score": score.score,
+        "columns": score.n_columns,
+        "sequences": alignment.sequence_of.len(),
+        "distinct_sequences": alignment.sequences.len(),
+        "per_cluster": score.per_cluster,
+    })
+}
+
+/// Names of the tasks of each distinct sequence: `1, 3–16`.
+pub(crate) fn sequence_names(alignment: &Alignment, tasks: &[String]) -> Vec<String> {
+    let mut runs: Vec<Vec<(usize, usize)>> = vec![Vec::new(); alignment.sequences.len()];
+    for (task, &sequence) in alignment.sequence_of.iter().enumerate() {
+        match runs[sequence as usize].last_mut() {
+            Some((_, last)) if *last + 1 == task => *last = task,
+            _ => runs[sequence as usize].push((task, task)),
+        }
+    }
+    let name = |&(first, last): &(usize, usize)| match last - first {
+        0 => tasks[first].clone(),
+        _ => format!("{}–{}", tasks[first], tasks[last]),
+    };
+    let names = |runs: &Vec<(usize, usize)>| {
+        let shown: Vec<String> = runs.iter().take(8).map(name).collect();
+        let more = if runs.len() > 8 { ", …" } else { "" };
+        shown.join(", ") + more
+    };
+    runs.iter().map(names).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use likewise::bursts::align;
+
+    #[test]
+    fn tasks_of_one_sequence_are_named_together() {
+        let aligned = align(&[vec![1], vec![2], vec![1], vec![1], vec![1]]);
+        let tasks: Vec<String> = (1..=5).map(|i| i.to_string()).collect();
+        assert_eq!(sequence_names(&aligned, &tasks), ["1, 3–5", "2"]);
+    }
+}
