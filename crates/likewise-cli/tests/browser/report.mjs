@@ -39,7 +39,7 @@ async function placeOf(page, id, share) {
 }
 
 async function checkDrawn(page, name) {
-  const aligned = await page.evaluate(() => Boolean(window.likewise.data.alignment));
+  const aligned = await page.evaluate(() => Boolean(window.likewise.alignment));
   for (const id of ["scatter", "timeline", ...(aligned ? ["alignment"] : [])]) {
     const seen = await colours(page, id);
     assert.ok(seen.length > 3, `${name}: ${id} is blank`);
@@ -278,7 +278,7 @@ async function check(context, file, prefix) {
     if (there) assert.ok(await page.locator(`#${id}`).isVisible(), `${name}: no ${id}`);
   }
   for (const id of ["tree", "alignment"]) {
-    const given = await page.evaluate((id) => Boolean(window.likewise.data[id]), id);
+    const given = await page.evaluate((id) => Boolean(window.likewise[id]), id);
     if (!given) assert.ok(await page.locator(`#${id}-section`).isHidden(), `${name}: an empty section of the ${id}`);
   }
   if (nodes > 1) await checkTree(page, name);

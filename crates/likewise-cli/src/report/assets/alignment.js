@@ -3,7 +3,7 @@
 
 function makeAlignment(app) {
   const { alignment } = app.data;
-  if (!alignment) return null;
+  if (!alignment || alignment.rows.length === 0) return null;
   document.getElementById("alignment-section").hidden = false;
   const canvas = document.getElementById("alignment");
   const byTasks = document.getElementById("alignment-tasks");
@@ -229,7 +229,7 @@ function makeAlignment(app) {
   document.getElementById("alignment-summary").textContent = summary;
   canvas.style.height = `${Math.min(Math.max(nRows * 20 + 40, 130), 440)}px`;
   // Unless the rarest sequence would be too thin to see.
-  byTasks.checked = nRows > 0 && Math.min(...rows.map((row) => row.n_tasks)) * Math.min(nRows * 20, 400) >= 4 * nTasks;
+  byTasks.checked = Math.min(...rows.map((row) => row.n_tasks)) * Math.min(nRows * 20, 400) >= 4 * nTasks;
   byTasks.addEventListener("change", measure);
   measure();
   interact(canvas, picture);
