@@ -72,7 +72,7 @@ function makeAlignment(app) {
     let free = -Infinity;
     for (let r = rowAt(y.lo); r < nRows && tops[r] < y.hi; r++) {
       const middle = (Math.max(tops[r], y.lo) + Math.min(tops[r + 1], y.hi)) / 2;
-      const pixel = Math.max(toPixel(y, middle, height), 5);
+      const pixel = Math.min(Math.max(toPixel(y, middle, height), 5), height - 5);
       if (pixel < free) continue;
       free = pixel + 14;
       shown.push([middle, rows[r].name]);
