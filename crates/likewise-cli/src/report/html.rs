@@ -324,7 +324,7 @@ mod tests {
 
     use likewise::table::Nanos;
 
-    use super::super::ReportMetric;
+    use super::super::{AlignedRow, AlignmentView, ReportMetric, TreeLevel, TreeNode, TreeView};
     use super::*;
 
     fn page(data: &ReportData<'_>, limit: usize) -> String {
@@ -391,6 +391,27 @@ mod tests {
         assert_eq!(meta["bursts"], 2_000);
         assert_eq!(meta["labels"][0]["weight"], 2.5);
         assert!(meta["notes"][0].as_str().unwrap().starts_with("The pictures show 2,000 of 5,000 bursts"));
+    }
+
+    #[test]
+    fn sections_are_there_only_when_given() {
+        with_bursts(3, |mut data| {
+            let meta = meta_of(&page(&data, 10));
+            assert!(meta["alignment"].is_null() && meta["tree"].is_null());
+            let row = AlignedRow { name: "1".to_owned(), n_tasks: 1, labels: vec![7], columns: vec![2] };
+            data.alignment = Some(AlignmentView { score: 1.0, n_columns: 3, rows: vec![row] });
+            let level = TreeLevel { node_of_burst: vec![1, 1, 0], ..TreeLevel::default() };
+            data.tree = Some(TreeView { levels: vec![level], nodes: vec![TreeNode::default()] });
+            let text = page(&data, 10);
+            let meta = meta_of(&text);
+            assert_eq!(meta["labels"][1]["name"], "Phase 7", "a phase of the alignment alone has a colour");
+            assert_eq!(meta["alignment"]["symbols"], 1);
+            assert_eq!(meta["tree"]["nodes"][0]["main"], 0);
+            let level = &meta["tree"]["levels"][0];
+            let id = level["column"]["id"].as_u64().unwrap();
+            assert!(text.contains(&format!("id=\"column-{id}\"")));
+            assert!(!text.contains(&format!("id=\"column-{}\"", id + 1)));
+        });
     }
 
     #[test]

@@ -39,7 +39,7 @@ async function placeOf(page, id, share) {
 }
 
 async function checkDrawn(page, name) {
-  const aligned = await page.evaluate(() => Boolean(window.likewise.data.alignment));
+  const aligned = await page.evaluate(() => Boolean(window.likewise.alignment));
   for (const id of ["scatter", "timeline", ...(aligned ? ["alignment"] : [])]) {
     const seen = await colours(page, id);
     assert.ok(seen.length > 3, `${name}: ${id} is blank`);
@@ -131,6 +131,30 @@ async function checkTable(page, name) {
   assert.notEqual(await fingerprint(page, "timeline"), before, `${name}: a row of the table does not highlight its phase`);
   await first.click();
   await page.locator("#phases thead th button").first().click();
+}
+
+/** Nodes hold as many bursts as they say, and symbols lie in rising columns. */
+async function checkDecoded(page, name) {
+  const wrong = await page.evaluate(() => {
+    const { tree, alignment, meta } = window.likewise.data;
+    const wrong = [];
+    const whole = meta.labels.every((label) => label.weight === 1);
+    (tree?.levels ?? []).forEach(({ codes, members }, l) => {
+      const counts = new Float64Array(members.length);
+      for (const code of codes) counts[code]++;
+      members.forEach((m, k) => {
+        const node = tree.nodes[m - 1];
+        if (whole && node?.level === l && node.instances !== counts[k]) wrong.push(`node ${m - 1}: ${counts[k]} of ${node.instances}`);
+      });
+    });
+    for (let r = 0; r < (alignment?.rows.length ?? 0); r++) {
+      const columns = alignment.columns.subarray(alignment.rowStart[r], alignment.rowStart[r + 1]);
+      const rising = columns.every((c, i) => c < alignment.n_columns && (i === 0 || c > columns[i - 1]));
+      if (!rising) wrong.push(`row ${r}`);
+    }
+    return wrong;
+  });
+  assert.deepEqual(wrong, [], `${name}: the columns are misread`);
 }
 
 /** What is chosen in the tree stands out in both pictures, until all is shown again. */
@@ -278,9 +302,10 @@ async function check(context, file, prefix) {
     if (there) assert.ok(await page.locator(`#${id}`).isVisible(), `${name}: no ${id}`);
   }
   for (const id of ["tree", "alignment"]) {
-    const given = await page.evaluate((id) => Boolean(window.likewise.data[id]), id);
+    const given = await page.evaluate((id) => Boolean(window.likewise[id]), id);
     if (!given) assert.ok(await page.locator(`#${id}-section`).isHidden(), `${name}: an empty section of the ${id}`);
   }
+  await checkDecoded(page, name);
   if (nodes > 1) await checkTree(page, name);
   if (symbols > 0) await checkAlignment(page, name);
   await checkAxes(page, name);

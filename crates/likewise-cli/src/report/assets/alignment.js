@@ -3,7 +3,7 @@
 
 function makeAlignment(app) {
   const { alignment } = app.data;
-  if (!alignment) return null;
+  if (!alignment || alignment.rows.length === 0) return null;
   document.getElementById("alignment-section").hidden = false;
   const canvas = document.getElementById("alignment");
   const byTasks = document.getElementById("alignment-tasks");
@@ -72,7 +72,7 @@ function makeAlignment(app) {
     let free = -Infinity;
     for (let r = rowAt(y.lo); r < nRows && tops[r] < y.hi; r++) {
       const middle = (Math.max(tops[r], y.lo) + Math.min(tops[r + 1], y.hi)) / 2;
-      const pixel = Math.max(toPixel(y, middle, height), 5);
+      const pixel = Math.min(Math.max(toPixel(y, middle, height), 5), height - 5);
       if (pixel < free) continue;
       free = pixel + 14;
       shown.push([middle, rows[r].name]);
@@ -229,7 +229,7 @@ function makeAlignment(app) {
   document.getElementById("alignment-summary").textContent = summary;
   canvas.style.height = `${Math.min(Math.max(nRows * 20 + 40, 130), 440)}px`;
   // Unless the rarest sequence would be too thin to see.
-  byTasks.checked = nRows > 0 && Math.min(...rows.map((row) => row.n_tasks)) * Math.min(nRows * 20, 400) >= 4 * nTasks;
+  byTasks.checked = Math.min(...rows.map((row) => row.n_tasks)) * Math.min(nRows * 20, 400) >= 4 * nTasks;
   byTasks.addEventListener("change", measure);
   measure();
   interact(canvas, picture);

@@ -2,10 +2,8 @@
 // boxes as tall as their time. A click on a node or a level shows it in the
 // scatter and the timeline.
 
-const SVG = "http://www.w3.org/2000/svg";
-
 function svg(name, attributes = {}) {
-  const element = document.createElementNS(SVG, name);
+  const element = document.createElementNS(document.getElementById("tree").namespaceURI, name);
   for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
   return element;
 }
@@ -144,6 +142,8 @@ function makeTree(app) {
   function tellChoice() {
     const { level, node } = state;
     find("choice").hidden = level < 0;
+    // Its colours are not those of the pictures then.
+    document.querySelector(".legend").classList.toggle("apart", level >= 0 && node < 0);
     if (level < 0) return;
     const { eps, clusters } = tree.levels[level];
     find("choice-text").textContent = node >= 0

@@ -52,8 +52,9 @@ function layoutTree(tree, levels, available, showSmall) {
 
   const middle = (i) => places.get(i).y + places.get(i).height / 2;
   levels.forEach((level, l) => {
-    const mine = Map.groupBy(level.order.slice(0, level.large), laneOf);
-    for (const [lane, members] of mine) {
+    const boxes = level.order.slice(0, level.large);
+    for (const lane of new Set(boxes.map(laneOf))) {
+      const members = boxes.filter((i) => laneOf(i) === lane);
       const from = new Map(members.map((i) => [i, meanOf(nodes[i].parents.filter((p) => places.has(p) && !places.get(p).dot).map(middle))]));
       members.sort((a, b) => from.get(a) - from.get(b) || nodes[b].total - nodes[a].total || a - b);
       const height = members.reduce((sum, i) => sum + tall(i) + NODE_GAP, -NODE_GAP);
