@@ -6,6 +6,7 @@ mod refine;
 mod stats;
 mod threshold;
 
+use align::align_roughly;
 pub use align::{
     AlignedSequence, Alignment, SpmdScore, align, align_by_duration, phase_sequences, spmd_score,
 };

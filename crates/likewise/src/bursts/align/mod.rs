@@ -127,12 +127,25 @@ pub fn align_by_duration<S: AsRef<[u32]>>(tasks: &[S], durations: &[Nanos]) -> A
     align_with(tasks, Some(durations))
 }
 
+/// As [`align`], but no sequence is put back: several times as fast, and a few
+/// columns more.
+pub(super) fn align_roughly<S: AsRef<[u32]>>(tasks: &[S]) -> Alignment {
+    aligned(tasks, |_, _| ())
+}
+
 fn align_with<S: AsRef<[u32]>>(tasks: &[S], durations: Option<&[Nanos]>) -> Alignment {
+    aligned(tasks, |input, profile| {
+        let coded: Vec<&[u32]> = input.coded.iter().map(Vec::as_slice).collect();
+        let worth = worth(input, &coded, durations);
+        refine::refine(profile, &Worth::new(&worth, &coded));
+    })
+}
+
+fn aligned<S: AsRef<[u32]>>(tasks: &[S], improve: impl FnOnce(&Distinct, &mut Profile)) -> Alignment {
     let input = Distinct::of(tasks);
     let coded: Vec<&[u32]> = input.coded.iter().map(Vec::as_slice).collect();
     let mut profile = join_all(&coded, &input.n_tasks);
-    let worth = worth(&input, &coded, durations);
-    refine::refine(&mut profile, &Worth::new(&worth, &coded));
+    improve(&input, &mut profile);
     let (places, n_columns) = columns::share_columns(&profile);
     profile.members.sort_by_key(|member| member.sequence);
     let aligned = |member: Member| AlignedSequence {

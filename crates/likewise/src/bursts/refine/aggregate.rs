@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::cluster::{ClusterId, DbscanParams, Points, dbscan, label_by_nearest};
 
-use super::partition::{Partition, Scored};
+use super::partition::{Partition, Scored, Tasks};
 use super::substitution::Substitution;
 use super::{EpsRange, NO_NODE, RefineInput, Refinement};
 
@@ -23,37 +23,43 @@ const SCATTERED: f64 = 0.1;
 /// the alternative of.
 const ALWAYS: f64 = 0.9;
 
+/// What stays the same from level to level.
+struct Setting<'a> {
+    input: &'a RefineInput<'a>,
+    range: &'a EpsRange,
+    tasks: Tasks,
+}
+
 pub(super) fn aggregate(input: &RefineInput<'_>, range: &EpsRange) -> Refinement {
+    let setting = Setting { input, range, tasks: Tasks::some(input) };
     let mut partition = Partition::new(input.points.len());
     let mut levels = Vec::new();
-    let mut last: Option<Scored> = None;
     for (level, &eps) in range.eps.iter().enumerate() {
         let pool = partition.pool();
         if pool.is_empty() {
             break;
         }
         let found = regroup(input, &pool, eps, range.min_points);
-        join(input, range, &mut partition, level, &pool, &found);
-        let scored = partition.score(input);
+        join(&setting, &mut partition, level, &pool, &found);
+        let scored = partition.score(input, &setting.tasks);
         for &node in &scored.live {
             let node = &mut partition.nodes[node as usize];
             node.is_final |= node.score >= PERFECT;
         }
         levels.push(partition.level(input, eps, &scored));
-        last = Some(scored);
     }
-    let scored = last.unwrap_or_else(|| partition.score(input));
-    finish(input, partition, levels, scored)
+    finish(input, partition, levels)
 }
 
 pub(super) fn finish(
     input: &RefineInput<'_>,
     mut partition: Partition,
     levels: Vec<super::Level>,
-    scored: Scored,
 ) -> Refinement {
-    let scored = drop_scattered(input, &mut partition, scored);
-    let alternatives = alternatives(input, &partition, &scored);
+    let all = Tasks::all(input.n_threads);
+    let scored = partition.score(input, &all);
+    let scored = drop_scattered(input, &all, &mut partition, scored);
+    let alternatives = alternatives(input, &all, &partition, &scored);
     Refinement {
         clustering: partition.clustering(&scored.live),
         node_of_phase: scored.live,
@@ -67,7 +73,7 @@ pub(super) fn finish(
 
 /// Groups whose bursts stand anywhere, hardly two of them at the same step,
 /// are noise that happens to be near. A phase of one task stays.
-fn drop_scattered(input: &RefineInput<'_>, partition: &mut Partition, scored: Scored) -> Scored {
+fn drop_scattered(input: &RefineInput<'_>, all: &Tasks, partition: &mut Partition, scored: Scored) -> Scored {
     let mut tasks = vec![0usize; partition.nodes.len()];
     let mut last = vec![u32::MAX; partition.nodes.len()];
     for (&node, &thread) in partition.node_of.iter().zip(input.thread) {
@@ -87,7 +93,7 @@ fn drop_scattered(input: &RefineInput<'_>, partition: &mut Partition, scored: Sc
     }
     let gone = |node: &&mut u32| scattered.binary_search(node).is_ok();
     partition.node_of.iter_mut().filter(gone).for_each(|node| *node = NO_NODE);
-    partition.score(input)
+    partition.score(input, all)
 }
 
 /// DBSCAN of the pool alone: of each of its bursts, the cluster.
@@ -105,8 +111,7 @@ pub(super) fn regroup(
 
 /// Lets nodes grow and join as `found` connects the pool.
 fn join(
-    input: &RefineInput<'_>,
-    range: &EpsRange,
+    setting: &Setting<'_>,
     partition: &mut Partition,
     level: usize,
     pool: &[u32],
@@ -116,7 +121,7 @@ fn join(
     let mut parts: BTreeMap<ClusterId, Vec<u32>> = BTreeMap::new();
     home.iter().for_each(|(&node, &cluster)| parts.entry(cluster).or_default().push(node));
     let target = if parts.values().any(|parts| parts.len() > 1) {
-        targets(input, range, partition, level, &home, &parts)
+        targets(setting, partition, level, &home, &parts)
     } else {
         BTreeMap::new()
     };
@@ -140,7 +145,7 @@ fn join(
     }
     for (cluster, bursts) in open {
         let members = pool.iter().zip(found).filter(|(_, c)| **c == Some(cluster)).map(|(&i, _)| i);
-        share_out(input, partition, members.collect(), &bursts);
+        share_out(setting.input, partition, members.collect(), &bursts);
     }
 }
 
@@ -167,8 +172,7 @@ fn homes(partition: &Partition, pool: &[u32], found: &[Option<ClusterId>]) -> BT
 /// The node that each node becomes part of, where connected ones stand in for
 /// one another.
 fn targets(
-    input: &RefineInput<'_>,
-    range: &EpsRange,
+    setting: &Setting<'_>,
     partition: &mut Partition,
     level: usize,
     home: &BTreeMap<u32, ClusterId>,
@@ -178,11 +182,13 @@ fn targets(
     let name = |node: u32| home.get(&node).map_or(node, |cluster| parts[cluster][0]);
     let named = |&node: &u32| if node == NO_NODE { NO_NODE } else { name(node) };
     let group_of: Vec<u32> = partition.node_of.iter().map(named).collect();
-    let scored = Scored::of(input, &group_of, partition.nodes.len());
+    let Setting { input, range, tasks } = setting;
+    let scored = Scored::of(input, tasks, &group_of, partition.nodes.len());
     let spacing = spacing(range, partition);
     let eps = range.eps[level];
     let near = |a: u32, b: u32| eps <= FAR * spacing[a as usize].max(spacing[b as usize]);
-    let fragments = Substitution::measure(input, &scored, &partition.node_of, &group_of).fragments(near);
+    let fragments =
+        Substitution::measure(input, tasks, &scored, &partition.node_of, &group_of).fragments(near);
     let mut target = BTreeMap::new();
     for joined in fragments {
         let node = partition.add(level, joined.clone());
@@ -229,10 +235,15 @@ pub(super) fn share_out(
 }
 
 /// Phases of one column, wherever they lie.
-fn alternatives(input: &RefineInput<'_>, partition: &Partition, scored: &Scored) -> Vec<Vec<u32>> {
+fn alternatives(
+    input: &RefineInput<'_>,
+    all: &Tasks,
+    partition: &Partition,
+    scored: &Scored,
+) -> Vec<Vec<u32>> {
     let all_one: Vec<u32> =
         partition.node_of.iter().map(|&n| if n == NO_NODE { NO_NODE } else { 0 }).collect();
-    let lists = Substitution::measure(input, scored, &partition.node_of, &all_one).alternatives(ALWAYS);
+    let lists = Substitution::measure(input, all, scored, &partition.node_of, &all_one).alternatives(ALWAYS);
     let place = |node: &u32| scored.live.binary_search(node).unwrap_or(0) as u32;
     lists.iter().map(|nodes| nodes.iter().map(place).collect()).collect()
 }

@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 
 use super::aggregate::{PERFECT, finish, regroup, share_out};
-use super::partition::{Partition, Scored};
+use super::partition::{Partition, Scored, Tasks};
 use super::substitution::Substitution;
 use super::{EpsRange, NO_NODE, RefineInput, Refinement};
 
 pub(super) fn divide(input: &RefineInput<'_>, range: &EpsRange) -> Refinement {
     let mut partition = Partition::new(input.points.len());
     let mut levels = Vec::new();
+    let tasks = Tasks::some(input);
     let mut last: Option<Scored> = None;
     for (level, &eps) in range.eps.iter().rev().enumerate() {
         match &last {
@@ -22,9 +23,9 @@ pub(super) fn divide(input: &RefineInput<'_>, range: &EpsRange) -> Refinement {
                     |id: &Option<_>| id.map_or(NO_NODE, |id: crate::cluster::ClusterId| id.index() as u32);
                 partition.node_of = found.iter().map(node).collect();
             }
-            Some(scored) => split(input, &mut partition, level, eps, range.min_points, scored),
+            Some(scored) => split(input, (&tasks, scored), &mut partition, level, eps, range.min_points),
         }
-        let scored = partition.score(input);
+        let scored = partition.score(input, &tasks);
         for &node in &scored.live {
             let node = &mut partition.nodes[node as usize];
             node.is_final |= node.score >= PERFECT;
@@ -32,19 +33,18 @@ pub(super) fn divide(input: &RefineInput<'_>, range: &EpsRange) -> Refinement {
         levels.push(partition.level(input, eps, &scored));
         last = Some(scored);
     }
-    let scored = last.unwrap_or_else(|| partition.score(input));
-    finish(input, partition, levels, scored)
+    finish(input, partition, levels)
 }
 
 /// Takes apart the nodes that a smaller radius does, but for pieces that stand
 /// in for one another.
 fn split(
     input: &RefineInput<'_>,
+    (tasks, scored): (&Tasks, &Scored),
     partition: &mut Partition,
     level: usize,
     eps: f64,
     min_points: usize,
-    scored: &Scored,
 ) {
     let mut bursts: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
     for i in partition.pool() {
@@ -66,7 +66,7 @@ fn split(
         n_pieces += n;
     }
     let fragments =
-        Substitution::measure(input, scored, &piece_of, &partition.node_of).fragments(|_, _| true);
+        Substitution::measure(input, tasks, scored, &piece_of, &partition.node_of).fragments(|_, _| true);
     let mut whole: Vec<u32> = (0..n_pieces).collect();
     fragments.iter().for_each(|list| list.iter().for_each(|&piece| whole[piece as usize] = list[0]));
     for (node, members) in bursts {

@@ -3,13 +3,54 @@
 use crate::cluster::{ClusterId, Clustering};
 use crate::table::Nanos;
 
-use super::super::{Alignment, SpmdScore, align_by_duration, spmd_score};
+use super::super::{Alignment, SpmdScore, align_by_duration, align_roughly, spmd_score};
 use super::{Level, NO_NODE, Node, RefineInput};
 
 /// Which node every burst is in, and all nodes so far.
 pub(super) struct Partition {
     pub(super) node_of: Vec<u32>,
     pub(super) nodes: Vec<Node>,
+}
+
+/// So many tasks are aligned on the way.
+const ALIGNED: usize = 32;
+
+/// And thoroughly, if they have no more bursts than this.
+const THOROUGH: usize = 1 << 15;
+
+/// Which tasks are aligned, and how well.
+pub(super) struct Tasks {
+    /// Of each thread, its place among those aligned, or [`NO_NODE`].
+    place: Vec<u32>,
+    n: usize,
+    thorough: bool,
+}
+
+impl Tasks {
+    /// Every thread, as well as can be.
+    pub(super) fn all(n_threads: usize) -> Self {
+        Self { place: (0..n_threads as u32).collect(), n: n_threads, thorough: true }
+    }
+
+    /// At most [`ALIGNED`] threads, evenly spaced, the first among them; as
+    /// well as can be where they have few bursts.
+    pub(super) fn some(input: &RefineInput<'_>) -> Self {
+        let n = ALIGNED.min(input.n_threads);
+        let mut place = vec![NO_NODE; input.n_threads];
+        (0..n).for_each(|i| place[i * input.n_threads / n] = i as u32);
+        let n_bursts = input.thread.iter().filter(|&&t| place[t as usize] != NO_NODE).count();
+        Self { place, n, thorough: n_bursts <= THOROUGH }
+    }
+
+    /// How many are aligned.
+    pub(super) fn len(&self) -> usize {
+        self.n
+    }
+
+    /// The place of a thread, if it is aligned.
+    pub(super) fn place(&self, thread: u32) -> Option<usize> {
+        Some(self.place[thread as usize] as usize).filter(|&place| place < self.n)
+    }
 }
 
 /// A partition's sequences, aligned and scored by place among the nodes that
@@ -46,8 +87,8 @@ impl Partition {
     }
 
     /// Scores the partition, and tells its nodes what they hold.
-    pub(super) fn score(&mut self, input: &RefineInput<'_>) -> Scored {
-        let scored = Scored::of(input, &self.node_of, self.nodes.len());
+    pub(super) fn score(&mut self, input: &RefineInput<'_>, tasks: &Tasks) -> Scored {
+        let scored = Scored::of(input, tasks, &self.node_of, self.nodes.len());
         // Nodes that are part of others keep what they last held.
         for &node in &scored.live {
             let node = &mut self.nodes[node as usize];
@@ -86,7 +127,7 @@ impl Partition {
 
 impl Scored {
     /// Aligns the threads' sequences of nodes.
-    pub(super) fn of(input: &RefineInput<'_>, node_of: &[u32], n_nodes: usize) -> Self {
+    pub(super) fn of(input: &RefineInput<'_>, tasks: &Tasks, node_of: &[u32], n_nodes: usize) -> Self {
         let mut time = vec![None; n_nodes];
         for (&node, &duration) in node_of.iter().zip(input.duration) {
             if let Some(time) = time.get_mut(node as usize) {
@@ -96,14 +137,18 @@ impl Scored {
         let live: Vec<u32> = (0..n_nodes as u32).filter(|&node| time[node as usize].is_some()).collect();
         let mut place = vec![0; n_nodes];
         live.iter().zip(0..).for_each(|(&node, at)| place[node as usize] = at);
-        let mut sequences = vec![Vec::new(); input.n_threads];
+        let mut sequences = vec![Vec::new(); tasks.len()];
         for (&thread, &node) in input.thread.iter().zip(node_of) {
-            if node != NO_NODE {
-                sequences[thread as usize].push(place[node as usize]);
+            if let (true, Some(task)) = (node != NO_NODE, tasks.place(thread)) {
+                sequences[task].push(place[node as usize]);
             }
         }
         let durations: Vec<Nanos> = time.into_iter().flatten().collect();
-        let alignment = align_by_duration(&sequences, &durations);
+        let alignment = if tasks.thorough {
+            align_by_duration(&sequences, &durations)
+        } else {
+            align_roughly(&sequences)
+        };
         let score = spmd_score(&alignment, &durations);
         Self { live, alignment, score }
     }

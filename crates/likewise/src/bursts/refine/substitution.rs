@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
-use super::partition::Scored;
+use super::partition::{Scored, Tasks};
 use super::{NO_NODE, RefineInput};
 
 /// The share of its places at which a group must stand in for another to be a
@@ -33,19 +33,21 @@ impl Substitution {
     /// alignment, of which the part is one.
     pub(super) fn measure(
         input: &RefineInput<'_>,
+        tasks: &Tasks,
         scored: &Scored,
         part_of: &[u32],
         group_of: &[u32],
     ) -> Self {
-        let kept: Vec<usize> = (0..group_of.len()).filter(|&i| group_of[i] != NO_NODE).collect();
+        let is_kept = |&i: &usize| group_of[i] != NO_NODE && tasks.place(input.thread[i]).is_some();
+        let kept: Vec<usize> = (0..group_of.len()).filter(is_kept).collect();
         let neighbour = |i: usize, at: Option<usize>| {
             let same = |j: &&usize| input.thread[**j] == input.thread[i];
             at.and_then(|at| kept.get(at)).filter(same).map_or(NO_NODE, |&j| group_of[j])
         };
         let mut places: HashMap<u32, Place> = HashMap::new();
-        let mut next = vec![0usize; input.n_threads];
+        let mut next = vec![0usize; tasks.len()];
         for (at, &i) in kept.iter().enumerate() {
-            let thread = input.thread[i] as usize;
+            let Some(thread) = tasks.place(input.thread[i]) else { continue };
             let sequence = &scored.alignment.sequences[scored.alignment.sequence_of[thread] as usize];
             let column = sequence.columns[next[thread]];
             next[thread] += 1;
