@@ -2,6 +2,9 @@
 
 mod align;
 mod eps;
+mod extrapolate;
+mod rates;
+mod regions;
 mod stats;
 mod threshold;
 
@@ -9,5 +12,8 @@ pub use align::{
     AlignedSequence, Alignment, SpmdScore, align, align_by_duration, phase_sequences, spmd_score,
 };
 pub use eps::{EpsSuggestion, downsample_curve, suggest_eps};
+pub use extrapolate::{Estimator, Extrapolated, HeldOut, extrapolate, hold_out};
+pub use rates::{Rate, rates};
+pub use regions::{PhaseRegion, phase_regions};
 pub use stats::{Moments, PhaseStats, phase_stats};
 pub use threshold::{Threshold, filter_clusters};
