@@ -12,6 +12,7 @@
 mod encode;
 mod html;
 mod palette;
+mod regions;
 mod select;
 mod terminal;
 
@@ -22,6 +23,7 @@ use likewise::table::Nanos;
 
 pub(crate) use html::group;
 pub use html::write_html;
+pub use regions::RegionRow;
 pub use select::MAX_BURSTS;
 pub use terminal::terminal;
 
@@ -69,6 +71,8 @@ pub struct ReportData<'a> {
     pub phases: Vec<PhaseRow>,
     /// Names of the entries of [`PhaseRow::counters`].
     pub phase_columns: Vec<String>,
+    /// Which code the phases are, phase by phase; empty where unknown.
+    pub regions: Vec<RegionRow>,
     /// The k-distance curve, if eps came from it or was compared with it.
     pub curve: Option<KDistance>,
     /// Parameters of the analysis, in order.
