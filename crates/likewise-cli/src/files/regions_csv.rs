@@ -9,7 +9,7 @@ use std::io::{self, Write};
 
 /// A row per phase (then the noise) and region of the source that it has
 /// bursts in, by descending time in each. `region_before` is the last call
-/// until the burst, `region_after` the call that ends it; `function` the
+/// until the burst, `region_after` the first from its end on; `function` the
 /// innermost instrumented function. A cell is empty where the trace does not
 /// tell. Shares from 0 to 1, among the clustered bursts and the noise.
 pub(crate) fn write(out: &mut impl Write, analysis: &Analysis, code: &Code) -> io::Result<()> {

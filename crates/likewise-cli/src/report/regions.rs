@@ -16,7 +16,7 @@ const MAX_REGIONS: usize = 6;
 pub struct RegionRow {
     /// Which phase: a value of [`ReportData::label`].
     pub label: u32,
-    /// The call before and the call that ends the bursts; untrusted text,
+    /// The call before and the call after the bursts; untrusted text,
     /// empty where unknown.
     pub before: String,
     /// As `before`.

@@ -91,7 +91,7 @@ struct Open {
     after_change: Vec<(u32, i64)>,
     /// The last call until it began.
     before: Option<PlaceId>,
-    /// The last call since, and when.
+    /// The first call at the time of the last call since.
     call: Option<(u64, PlaceId)>,
 }
 
@@ -107,6 +107,12 @@ impl Open {
             after_change: Vec::new(),
             before,
             call: None,
+        }
+    }
+
+    fn called(&mut self, time: u64, id: PlaceId) {
+        if self.call.is_none_or(|(last, _)| last != time) {
+            self.call = Some((time, id));
         }
     }
 
@@ -234,6 +240,10 @@ pub(crate) struct Fold {
     /// Among the first bursts, up to here, are all those that began before
     /// any call of the piece.
     uncalled: usize,
+    /// Bursts before this one know the call that comes after them.
+    unanswered: usize,
+    /// The first call after the first boundary's time.
+    first_call: Option<PlaceId>,
 }
 
 impl Fold {
@@ -249,6 +259,8 @@ impl Fold {
             done: Bursts::default(),
             trail: Trail::default(),
             uncalled: 0,
+            unanswered: 0,
+            first_call: None,
         }
     }
 
@@ -271,15 +283,31 @@ impl Fold {
         self.come_to(time, Early::Code(step));
         if let Move::Call(id) = step {
             if let Some(closing) = &mut self.closing {
-                closing.call = Some((time, id));
+                closing.called(time, id);
             }
             match &mut self.open {
-                Some(open) if open.begin < time => open.call = Some((time, id)),
+                Some(open) if open.begin < time => open.called(time, id),
                 Some(open) => open.before = Some(id),
                 None => {}
             }
+            if self.boundary.is_some_and(|b| time > b) {
+                self.first_call.get_or_insert(id);
+            }
+            self.answer(id);
         }
         self.trail.step(time, step);
+    }
+
+    /// A call comes after all bursts that are done.
+    fn answer(&mut self, id: PlaceId) {
+        let Bursts { begin, end, places, .. } = &mut self.done;
+        if self.unanswered < begin.len() {
+            places.resize(begin.len(), Place::default());
+            for i in (self.unanswered..begin.len()).filter(|&i| begin[i] < end[i]) {
+                places[i].after.get_or_insert(id);
+            }
+            self.unanswered = begin.len();
+        }
     }
 
     #[inline]
@@ -352,7 +380,8 @@ impl Fold {
 
     /// Whether the pieces join without knowing what the prefix of `next` was.
     pub(crate) fn joins(&self, next: &Fold) -> bool {
-        next.first >= self.last && !(next.prefix_lost && self.wants_events(next.first))
+        let wants_calls = self.unanswered < self.done.begin.len();
+        next.first >= self.last && !(next.prefix_lost && (wants_calls || self.wants_events(next.first)))
     }
 
     fn wants_events(&self, from: u64) -> bool {
@@ -377,8 +406,14 @@ impl Fold {
                 self.finish_closing();
             }
             next.begin_after(&trail);
+            let n = self.done.begin.len();
             if next.uncalled > 0 {
-                self.uncalled = self.done.begin.len() + next.uncalled;
+                self.uncalled = n + next.uncalled;
+            }
+            if let Some(id) = next.first_call {
+                self.answer(id);
+                self.unanswered = n + next.unanswered;
+                self.first_call.get_or_insert(id);
             }
             self.open = next.open;
             self.closing = next.closing.or(self.closing.take());
@@ -431,6 +466,7 @@ impl Fold {
             renumber(&mut burst.before, map);
             burst.call = burst.call.and_then(|(time, id)| Some((time, map[id.index()]?)));
         }
+        renumber(&mut self.first_call, map);
         self.trail.renumber(map);
     }
 

@@ -26,7 +26,8 @@ impl PlaceId {
 pub struct Region {
     /// The last call that its thread made until the burst began.
     pub before: Option<PlaceId>,
-    /// The call that ends it.
+    /// The first call that it makes from the burst's end on: as a rule, the
+    /// one that ends it.
     pub after: Option<PlaceId>,
     /// The innermost instrumented function that it ends in.
     pub function: Option<PlaceId>,

@@ -98,9 +98,9 @@ fn code_of(calls: &[(u64, String)], functions: &[(u64, i64)], begin: u64, end: u
     if begin == end {
         return [None, None, None];
     }
-    let last = |wanted: &dyn Fn(u64) -> bool| {
-        calls.iter().rev().find(|call| wanted(call.0)).map(|call| call.1.clone())
-    };
+    let before = calls.iter().rev().find(|call| call.0 <= begin);
+    let after = calls.iter().find(|call| call.0 >= end);
+    let name = |call: Option<&(u64, String)>| call.map(|call| call.1.clone());
     let mut stack = Vec::new();
     for &(_, value) in functions.iter().filter(|f| f.0 < end) {
         if value == 0 {
@@ -109,7 +109,7 @@ fn code_of(calls: &[(u64, String)], functions: &[(u64, i64)], begin: u64, end: u
             stack.push(value.to_string());
         }
     }
-    [last(&|time| time <= begin), last(&|time| time == end), stack.pop()]
+    [name(before), name(after), stack.pop()]
 }
 
 fn bursts_of(table: &BurstTable) -> Vec<Burst> {
