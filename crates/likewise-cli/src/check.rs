@@ -48,29 +48,29 @@ pub(crate) fn check_extrapolation(analysis: &Analysis, seed: u64) -> (String, Va
         "worst": worst.iter().map(row).collect::<Vec<_>>(),
         "all": checked.iter().map(row).collect::<Vec<_>>(),
     });
+    (sentence(analysis, &checked, &worst, seed), json)
+}
+
+fn sentence(analysis: &Analysis, checked: &[&HeldOut], worst: &[&HeldOut], seed: u64) -> String {
     let mut errors: Vec<f64> = checked.iter().map(|held| held.error()).collect();
     errors.sort_by(f64::total_cmp);
-    let within = errors.iter().filter(|&&error| error <= 0.05).count();
-    let each: Vec<String> = worst
-        .iter()
-        .map(|held| {
-            let phase = held.cluster.map_or(0, |id| id.number());
-            format!("{} {:.2}% (phase {phase}, {} bursts)", name(held), 100.0 * held.error(), held.found.n)
-        })
-        .collect();
-    let sentence = match errors.get(errors.len() / 2) {
-        None => {
-            "No counter's extrapolation can be checked: there is none beyond those of the metrics.".to_owned()
-        }
-        Some(median) => format!(
-            "Extrapolation check, half of the counters hidden from each burst (seed {seed}): {within} of {} means \
-             are within 5% in phases over 1% of the time, the median error is {:.2}%. Worst by counter: {}.",
-            errors.len(),
-            100.0 * median,
-            each.join(", ")
-        ),
+    let Some(median) = errors.get(errors.len() / 2) else {
+        return "No counter's extrapolation can be checked: there is none beyond those of the metrics."
+            .to_owned();
     };
-    (sentence, json)
+    let within = errors.iter().filter(|&&error| error <= 0.05).count();
+    let each = |held: &&HeldOut| {
+        let name = &analysis.table.counters[held.counter].counter.name;
+        let phase = held.cluster.map_or(0, |id| id.number());
+        format!("{name} {:.2}% (phase {phase}, {} bursts)", 100.0 * held.error(), held.found.n)
+    };
+    format!(
+        "Extrapolation check, half of the counters hidden from each burst (seed {seed}): {within} of {} means \
+         are within 5% in phases over 1% of the time, the median error is {:.2}%. Worst by counter: {}.",
+        errors.len(),
+        100.0 * median,
+        worst.iter().map(each).collect::<Vec<_>>().join(", ")
+    )
 }
 
 fn finite(x: f64) -> Option<f64> {

@@ -40,12 +40,13 @@ pub(super) fn section(data: &ReportData<'_>) -> String {
         return String::new();
     }
     let with_function = data.regions.iter().any(|row| !row.function.is_empty());
-    let function = if with_function { "<th scope=\"col\">Function</th>" } else { "" };
+    let function = if with_function { "<th scope=\"col\" class=\"name\">Function</th>" } else { "" };
     let mut out = format!(
         "<section class=\"block\" aria-labelledby=\"regions-title\">\n<h2 id=\"regions-title\">Phases and their \
          code</h2>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-labelledby=\"regions-title\">\
-         <table id=\"regions\">\n<thead><tr><th scope=\"col\">Phase</th><th scope=\"col\">From the call at</th>\
-         <th scope=\"col\">to the call at</th>{function}<th scope=\"col\">Bursts</th>\
+         <table id=\"regions\">\n<thead><tr><th scope=\"col\">Phase</th>\
+         <th scope=\"col\" class=\"name\">From the call at</th>\
+         <th scope=\"col\" class=\"name\">to the call at</th>{function}<th scope=\"col\">Bursts</th>\
          <th scope=\"col\">Total time</th><th scope=\"col\">of the phase</th>\
          <th scope=\"col\">of the region</th></tr></thead>\n<tbody>\n"
     );
@@ -74,10 +75,15 @@ pub(super) fn section(data: &ReportData<'_>) -> String {
 
 fn line(row: &RegionRow, with_function: bool, out: &mut String) {
     let text = |name: &str| if name.is_empty() { "–".to_owned() } else { escape(name) };
-    let function = if with_function { format!("<td>{}</td>", text(&row.function)) } else { String::new() };
+    let function = if with_function {
+        format!("<td class=\"name\">{}</td>", text(&row.function))
+    } else {
+        String::new()
+    };
     let _ = writeln!(
         out,
-        "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td>{function}<td>{}</td><td>{}</td><td>{:.1} %</td>\
+        "<tr><th scope=\"row\">{}</th><td class=\"name\">{}</td><td class=\"name\">{}</td>{function}\
+         <td>{}</td><td>{}</td><td>{:.1} %</td>\
          <td>{:.1} %</td></tr>",
         escape(&label_name(row.label)),
         text(&row.before),
@@ -108,7 +114,9 @@ mod tests {
         let html = section(&ReportData { regions, ..ReportData::default() });
         assert_eq!(html.matches("<tr><th scope=\"row\">Phase 2</th>").count(), 6);
         assert!(
-            html.contains("<td>&lt;b&gt;&amp;</td><td>–</td><td>1,010</td><td>5 ns</td><td>50.0 %</td>"),
+            html.contains(
+                "&lt;b&gt;&amp;</td><td class=\"name\">–</td><td>1,010</td><td>5 ns</td><td>50.0 %</td>"
+            ),
             "{html}"
         );
         assert!(html.contains("8 more rows") && !html.contains("Function"));

@@ -8,7 +8,7 @@
 //! that the piece before may have left open. [`Fold::append`] joins two
 //! pieces; whoever joins them in order of time gets what one pass would give.
 
-use likewise::table::PlaceId;
+use likewise::table::{PlaceId, Region};
 
 use super::code::{Move, Place, Trail, renumber};
 
@@ -53,6 +53,12 @@ impl Bursts {
         self.n_counters.append(&mut other.n_counters);
         self.types.append(&mut other.types);
         self.sums.append(&mut other.sums);
+    }
+
+    /// The region of each burst, by what `map` makes of the numbers of places.
+    pub(crate) fn regions(&self, map: &[Option<PlaceId>]) -> impl Iterator<Item = Region> {
+        let place = |i| self.places.get(i).copied().unwrap_or_default();
+        (0..self.begin.len()).map(move |i| place(i).renumbered(map).region())
     }
 
     /// The code of the burst that was added last.

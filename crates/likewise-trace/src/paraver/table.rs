@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use likewise::table::{BurstTable, CounterColumn, Nanos, Region};
 
-use super::code::{self, Place, Site};
+use super::code::{self, Site};
 use super::header::TimeUnit;
 use super::pcf::Pcf;
 use super::reader::ByThread;
@@ -44,10 +44,9 @@ pub(crate) fn build(
     let mut places: Vec<usize> = Vec::new();
     let (names, numbers) = code::places(sites, pcf);
     let mut regions: Vec<Region> = Vec::with_capacity(if names.is_empty() { 0 } else { n });
-    for (who, mut bursts) in threads {
+    for (who, bursts) in threads {
         if !names.is_empty() {
-            bursts.places.resize(bursts.begin.len(), Place::default());
-            regions.extend(bursts.places.iter().map(|place| place.renumbered(&numbers).region()));
+            regions.extend(bursts.regions(&numbers));
         }
         let mut start = 0;
         for i in 0..bursts.begin.len() {
