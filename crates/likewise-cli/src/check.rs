@@ -2,7 +2,7 @@
 
 use crate::analysis::Analysis;
 use crate::figures::NOTEWORTHY;
-use likewise::bursts::{HeldOut, hold_out};
+use likewise::bursts::{Estimator, HeldOut, hold_out};
 use likewise::table::{Expr, Metric, Operand};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
@@ -39,7 +39,7 @@ pub(crate) fn check_extrapolation(analysis: &Analysis, seed: u64) -> (String, Va
             "error": finite(held.error()),
             "relative_standard_error":
                 held.found.standard_error.and_then(|error| finite(error / held.found.mean.abs())),
-            "estimator": format!("{:?}", held.found.estimator),
+            "estimator": estimator(analysis, held.found.estimator),
         })
     };
     let json = json!({
@@ -71,6 +71,15 @@ fn sentence(analysis: &Analysis, checked: &[&HeldOut], worst: &[&HeldOut], seed:
         100.0 * median,
         worst.iter().map(each).collect::<Vec<_>>().join(", ")
     )
+}
+
+fn estimator(analysis: &Analysis, estimator: Estimator) -> String {
+    match estimator {
+        Estimator::Observed => "observed".to_owned(),
+        Estimator::Mean => "mean".to_owned(),
+        Estimator::PerDuration => "ratio to duration".to_owned(),
+        Estimator::PerCounter(c) => format!("ratio to {}", analysis.table.counters[c].counter.name),
+    }
 }
 
 fn finite(x: f64) -> Option<f64> {

@@ -37,7 +37,7 @@ const DURATION: Expr = Expr::One(Operand::Duration);
 ///
 /// Reads a Paraver trace (.prv, .prv.gz, or '-' for standard input) or a CSV
 /// of bursts, groups its CPU bursts into phases, and writes bursts.csv,
-/// clusters.csv, summary.json, report.html, a gnuplot script and the trace
+/// clusters.csv, regions.csv, summary.json, report.html, a gnuplot script and the trace
 /// with the phase of every burst (event 90000001).
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]

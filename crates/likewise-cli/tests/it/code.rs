@@ -142,6 +142,9 @@ fn the_check_of_the_extrapolation_says_how_far_off_it_is() {
     assert_eq!(one["worst"].as_array().unwrap().len(), 6, "every counter that no metric is made of");
     for held in all {
         assert!(held["error"].as_f64().unwrap() < 0.05, "{held}");
+        let estimator = held["estimator"].as_str().unwrap();
+        let known = ["mean", "ratio to duration", "ratio to PAPI_TOT_INS", "ratio to PAPI_TOT_CYC"];
+        assert!(known.contains(&estimator), "{held}");
     }
     assert_eq!(one, check("1"));
     assert_ne!(one, check("2"));
