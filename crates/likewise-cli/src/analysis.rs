@@ -1,6 +1,7 @@
 //! From a trace to its phases.
 
 use crate::definition::Plot;
+use crate::figures::{Figures, figures};
 use crate::files::gnuplot;
 use crate::files::report_data::counted;
 use crate::grouping::{Grouped, GroupingArgs, group};
@@ -10,10 +11,8 @@ use crate::refining::{alternatives, refine_bursts};
 use crate::stages::Stages;
 use crate::structure::Structure;
 use anyhow::Result;
-use likewise::bursts::{
-    Direction, Moments, PhaseStats, RefineInput, Threshold, filter_clusters, phase_stats,
-};
-use likewise::cluster::{ClusterId, Clustering, Points};
+use likewise::bursts::{Direction, Moments, PhaseStats, RefineInput, Threshold, filter_clusters};
+use likewise::cluster::Points;
 use likewise::table::{BurstTable, Metric, Nanos, Preparation, Prepared, prepare};
 use serde_json::Value;
 
@@ -31,14 +30,19 @@ pub(crate) struct Analysis {
     pub(crate) grouped: Grouped,
     /// The label of every burst, as in [`crate::label`].
     pub(crate) labels: Vec<u32>,
-    /// Each cluster, then the noise.
+    /// Each cluster, then the noise; counters that some bursts lack have
+    /// their extrapolated means.
     pub(crate) stats: Vec<PhaseStats>,
     /// How the sequences of phases align, and how good the grouping is.
     pub(crate) structure: Structure,
+    /// What else is said of them.
+    pub(crate) figures: Figures,
     /// What else was asked for, for `summary.json`.
     pub(crate) settings: Value,
     /// How alike this is to the truth, where that is known.
     pub(crate) truth: Option<Value>,
+    /// How well hidden counters were found again, where that was asked for.
+    pub(crate) extrapolation_check: Option<Value>,
     /// Scatter plots to write for gnuplot.
     pub(crate) plots: Vec<Plot>,
     /// Names of the threads, in burst order.
@@ -100,7 +104,7 @@ pub(crate) fn analyse(
         }
     };
 
-    let (dropped, labels, stats) = stages.time("cluster", || {
+    let (dropped, labels, (stats, figures)) = stages.time("cluster", || {
         let durations = || prepared.complete.iter().map(|&i| table.duration[i as usize].0);
         let duration = |i: usize| table.duration[prepared.complete[i] as usize].0;
         let mut clustering = std::mem::take(&mut grouped.clustering).ordered_by(duration);
@@ -110,10 +114,11 @@ pub(crate) fn analyse(
             (clustering, dropped) = (kept.clustering, kept.dropped);
         }
         let labels = burst_labels(&prepared, &clustering, &dropped);
-        let stats = stats_without(&table, &prepared, &clustering, &dropped);
+        let figures = figures(&table, &prepared, &clustering, &dropped);
         grouped.clustering = clustering;
-        (dropped, labels, stats)
+        (dropped, labels, figures)
     });
+    notes.extend(figures.note(&table));
     if !dropped.is_empty() {
         notes.push(format!(
             "Clusters too small to be kept (threshold filter) hold {}.",
@@ -131,6 +136,7 @@ pub(crate) fn analyse(
     let mut analysis = Analysis {
         settings: plan.settings,
         truth: None,
+        extrapolation_check: None,
         plots: Vec::new(),
         input: name,
         end,
@@ -141,6 +147,7 @@ pub(crate) fn analyse(
         labels,
         stats,
         structure,
+        figures,
         rows,
         burst_row,
         notes,
@@ -149,26 +156,6 @@ pub(crate) fn analyse(
     analysis.plots = plots;
     analysis.notes.extend(unknown);
     Ok(analysis)
-}
-
-/// Statistics of each cluster and the noise; `dropped` are in neither.
-fn stats_without(
-    table: &BurstTable,
-    prepared: &Prepared,
-    clustering: &Clustering,
-    dropped: &[u32],
-) -> Vec<PhaseStats> {
-    if dropped.is_empty() {
-        return phase_stats(table, prepared, clustering);
-    }
-    let n_clusters = clustering.n_clusters;
-    let mut with_dropped = Clustering { n_clusters: n_clusters + 1, ..clustering.clone() };
-    for &i in dropped {
-        with_dropped.labels[i as usize] = Some(ClusterId::from_index(n_clusters));
-    }
-    let mut stats = phase_stats(table, prepared, &with_dropped);
-    stats.remove(n_clusters);
-    stats
 }
 
 /// Names of the timeline's rows, and the row of every burst.

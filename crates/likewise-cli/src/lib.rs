@@ -1,9 +1,11 @@
 //! The subcommands of `likewise`, as a library for its tests and automation.
 
 mod analysis;
+mod check;
 mod cli;
 mod commands;
 mod definition;
+mod figures;
 mod files;
 mod grouping;
 mod label;

@@ -248,6 +248,7 @@ fn select(table: &BurstTable, order: &[usize]) -> BurstTable {
         begin: pick(&table.begin, order),
         duration: pick(&table.duration, order),
         counters: table.counters.iter().map(counter).collect(),
+        code: None,
     }
 }
 

@@ -1,10 +1,11 @@
 //! `likewise bursts`: the computation phases of a trace.
 
 use crate::analysis::{Analysis, Input, Plan, analyse};
+use crate::check::check_extrapolation;
 use crate::cli::{Common, Usage};
 use crate::definition::{Algorithm, Definition, parse_share, read_definition};
 use crate::files::report_data::{grouped_digits, report_data};
-use crate::files::{bursts_csv, clusters_csv, compat, gnuplot, summary};
+use crate::files::{bursts_csv, clusters_csv, compat, gnuplot, regions_csv, summary};
 use crate::grouping::{GroupingArgs, Method};
 use crate::label::event_value;
 use crate::output::OutputDir;
@@ -39,7 +40,7 @@ const DURATION: Expr = Expr::One(Operand::Duration);
 ///
 /// Reads a Paraver trace (.prv, .prv.gz, or '-' for standard input) or a CSV
 /// of bursts, groups its CPU bursts into phases, and writes bursts.csv,
-/// clusters.csv, summary.json, report.html, a gnuplot script and the trace
+/// clusters.csv, regions.csv, summary.json, report.html, a gnuplot script and the trace
 /// with the phase of every burst (event 90000001).
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
@@ -139,6 +140,10 @@ struct WritingArgs {
     /// unless PREFIX names a directory of its own
     #[arg(long, value_name = "PREFIX")]
     compat: Option<PathBuf>,
+    /// Hide half of the counters from each burst, at random by --seed, and say
+    /// how well their means per phase are found again
+    #[arg(long)]
+    check_extrapolation: bool,
     /// Format of the table of bursts
     #[arg(long, value_enum, default_value = "csv")]
     format: TableFormat,
@@ -255,6 +260,11 @@ pub(crate) fn analyse_trace(args: &BurstsArgs, common: &Common) -> Result<(Analy
     let input = Input { name: args.trace.display().to_string(), end, table, notes };
     let mut analysis = analyse(input, plan, &mut stages, common.progress())
         .with_context(|| args.trace.display().to_string())?;
+    if args.writing.check_extrapolation {
+        let (sentence, json) = stages.time("check", || check_extrapolation(&analysis, grouping.seed));
+        analysis.notes.push(sentence);
+        analysis.extrapolation_check = Some(json);
+    }
     if !args.writing.no_trace && !is_rereadable(&args.trace) {
         analysis.notes.push("A pipe cannot be read twice, so there is no labelled trace.".to_owned());
     }
@@ -504,6 +514,9 @@ fn write_tables(analysis: &Analysis, out: &mut OutputDir, writing: &WritingArgs)
         TableFormat::Parquet => bail!("built without Parquet"),
     }
     out.write("clusters.csv", |file| Ok(clusters_csv::write(file, analysis)?))?;
+    if let Some(code) = &analysis.table.code {
+        out.write("regions.csv", |file| Ok(regions_csv::write(file, analysis, code)?))?;
+    }
     // The scripts read the CSV.
     let plots = if writing.format == TableFormat::Csv { &analysis.plots[..] } else { &[] };
     for (i, plot) in plots.iter().enumerate() {

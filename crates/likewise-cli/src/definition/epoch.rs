@@ -52,6 +52,7 @@ fn table(names: &[&str], rows: &[Vec<f64>]) -> BurstTable {
         begin: rows.iter().map(|r| Nanos(r[3] as u64)).collect(),
         duration: rows.iter().map(|r| Nanos(r[5] as u64)).collect(),
         counters: names.iter().enumerate().filter_map(counter).collect(),
+        code: None,
     }
 }
 

@@ -8,7 +8,10 @@ use std::io::{self, Write};
 
 /// One row per phase, then one for the noise. Times in nanoseconds, shares
 /// from 0 to 1; `_mean` and `_sd` are over the bursts that carry the counter,
-/// `_n` of them.
+/// `_n` of them; where some bursts lack a counter, mean and spread are
+/// extrapolated over the phase. After all counters come the standard errors
+/// `_se` of those means, then the rates, which are quotients of the phase's
+/// totals and have no suffix.
 pub(crate) fn write(out: &mut impl Write, analysis: &Analysis) -> io::Result<()> {
     let columns = analysis.columns();
     write!(
@@ -24,8 +27,16 @@ pub(crate) fn write(out: &mut impl Write, analysis: &Analysis) -> io::Result<()>
             csv_cell(&format!("{name}_n"))
         )?;
     }
+    let figures = &analysis.figures;
+    let partial = figures.partial(&analysis.table);
+    for &c in &partial {
+        write!(out, ",{}", csv_cell(&format!("{}_se", analysis.table.counters[c].counter.name)))?;
+    }
+    for rate in &figures.rates {
+        write!(out, ",{}", rate.name)?;
+    }
     writeln!(out)?;
-    for (place, phase) in analysis.stats.iter().enumerate() {
+    for (p, phase) in analysis.stats.iter().enumerate() {
         let mut row = match phase.cluster {
             Some(id) => id.number().to_string(),
             None => "noise".to_owned(),
@@ -44,7 +55,7 @@ pub(crate) fn write(out: &mut impl Write, analysis: &Analysis) -> io::Result<()>
             .for_each(&mut cell);
         // The noise comes last, and has neither.
         let structure = &analysis.structure;
-        [structure.spmd_of(place), structure.silhouette_of(place)]
+        [structure.spmd_of(p), structure.silhouette_of(p)]
             .into_iter()
             .for_each(|value| cell(value.unwrap_or(f64::NAN)));
         for (_, moments) in &columns {
@@ -52,6 +63,11 @@ pub(crate) fn write(out: &mut impl Write, analysis: &Analysis) -> io::Result<()>
             let (mean, deviation) = if n == 0 { (f64::NAN, f64::NAN) } else { (mean, deviation) };
             [mean, deviation, n as f64].into_iter().for_each(&mut cell);
         }
+        for &c in &partial {
+            let error = figures.extrapolated[p][c].and_then(|found| found.standard_error);
+            cell(error.unwrap_or(f64::NAN));
+        }
+        figures.rates.iter().for_each(|rate| cell(rate.values[p].unwrap_or(f64::NAN)));
         row.push(b'\n');
         out.write_all(&row)?;
     }

@@ -6,6 +6,7 @@ pub(crate) mod bursts_parquet;
 pub(crate) mod clusters_csv;
 pub(crate) mod compat;
 pub(crate) mod gnuplot;
+pub(crate) mod regions_csv;
 pub(crate) mod report_data;
 pub(crate) mod summary;
 

@@ -4,11 +4,11 @@ use crate::analysis::Analysis;
 use crate::label::{FILTERED_DURATION, FILTERED_RANGE, FILTERED_THRESHOLD, MISSING, NOISE};
 use crate::refining::phase_of_node;
 use crate::report::{
-    AlignedRow, AlignmentView, KDistance, PhaseRow, ReportData, ReportMetric, TreeLevel, TreeNode, TreeView,
-    group,
+    AlignedRow, AlignmentView, KDistance, PhaseRow, RegionRow, ReportData, ReportMetric, TreeLevel, TreeNode,
+    TreeView, group,
 };
 use crate::structure::sequence_names;
-use likewise::bursts::PhaseStats;
+use likewise::bursts::{PhaseRegion, PhaseStats, Rate};
 use likewise::table::{Metric, Nanos};
 use std::borrow::Cow;
 
@@ -28,7 +28,8 @@ pub(crate) fn report_data(analysis: &Analysis) -> ReportData<'_> {
         label: &analysis.labels,
         metrics: metrics(analysis),
         phases: phases(analysis),
-        phase_columns: analysis.columns().iter().map(|(name, _)| (*name).to_owned()).collect(),
+        phase_columns: phase_columns(analysis),
+        regions: regions(analysis),
         curve: curve(analysis),
         alignment: alignment(analysis),
         tree: tree(analysis),
@@ -162,19 +163,41 @@ fn metrics(analysis: &Analysis) -> Vec<ReportMetric<'_>> {
     metrics
 }
 
+/// The rates that no metric is called like; they stand after the metrics.
+fn rates(analysis: &Analysis) -> impl Iterator<Item = &Rate> {
+    let is_metric = |rate: &Rate| analysis.metrics.iter().any(|m| m.name == rate.name);
+    analysis.figures.rates.iter().filter(move |rate| !is_metric(rate))
+}
+
+/// How many of the columns of figures are metrics.
+fn n_metric_columns(analysis: &Analysis) -> usize {
+    analysis.metrics.iter().filter(|m| !m.name.eq_ignore_ascii_case("duration")).count()
+}
+
+fn phase_columns(analysis: &Analysis) -> Vec<String> {
+    let mut names: Vec<String> = analysis.columns().iter().map(|(name, _)| (*name).to_owned()).collect();
+    let at = n_metric_columns(analysis);
+    names.splice(at..at, rates(analysis).map(|rate| rate.name.to_owned()));
+    names
+}
+
 fn phases(analysis: &Analysis) -> Vec<PhaseRow> {
     let columns = analysis.columns();
+    let at = n_metric_columns(analysis);
     let mut rows: Vec<PhaseRow> = Vec::new();
-    for (place, phase) in analysis.stats.iter().enumerate().filter(|(_, phase)| phase.instances > 0) {
+    for (p, phase) in analysis.stats.iter().enumerate().filter(|(_, phase)| phase.instances > 0) {
         let counters = columns.iter().map(|(_, moments)| {
             let m = moments(phase);
             let spread = if m.mean == 0.0 { 0.0 } else { m.deviation / m.mean.abs() };
             (m.n > 0).then_some((m.mean, spread))
         });
+        let mut counters: Vec<Option<(f64, f64)>> = counters.collect();
+        // A quotient of totals has no spread.
+        counters.splice(at..at, rates(analysis).map(|rate| Some((rate.values[p]?, f64::NAN))));
         rows.push(PhaseRow {
-            counters: counters.collect(),
-            spmd: analysis.structure.spmd_of(place),
-            silhouette: analysis.structure.silhouette_of(place),
+            counters,
+            spmd: analysis.structure.spmd_of(p),
+            silhouette: analysis.structure.silhouette_of(p),
             ..phase_row(phase)
         });
     }
@@ -193,11 +216,28 @@ fn phases(analysis: &Analysis) -> Vec<PhaseRow> {
                 imbalance: None,
                 spmd: None,
                 silhouette: None,
-                counters: vec![None; columns.len()],
+                counters: vec![None; columns.len() + rates(analysis).count()],
             });
         }
     }
     rows
+}
+
+/// Which code each phase is.
+fn regions(analysis: &Analysis) -> Vec<RegionRow> {
+    let Some(code) = &analysis.table.code else { return Vec::new() };
+    let name = |place: Option<_>| place.map_or_else(String::new, |place| code.name(place).to_owned());
+    let row = |row: &PhaseRegion| RegionRow {
+        label: row.cluster.map_or(NOISE, |id| id.number()),
+        before: name(row.region.before),
+        after: name(row.region.after),
+        function: name(row.region.function),
+        bursts: row.bursts,
+        total: row.total,
+        share_of_phase: row.share_of_phase,
+        share_of_region: row.share_of_region,
+    };
+    analysis.figures.regions.iter().map(row).collect()
 }
 
 /// A metric as `--metric` would take it.
@@ -307,6 +347,10 @@ fn parameters(analysis: &Analysis) -> Vec<(String, String)> {
         let radii: Vec<String> = refinement.levels.iter().map(|level| short(level.eps)).collect();
         add("Radii", radii.join(", "));
         add("min-points", analysis.grouped.min_points.to_string());
+    }
+    for rate in rates(analysis) {
+        let unit = if rate.unit.is_empty() { String::new() } else { format!(" ({})", rate.unit) };
+        add(rate.name, format!("{}{unit}", rate.meaning));
     }
     if let Some(pca) = &analysis.prepared.pca {
         let explained: Vec<String> = pca.explained.iter().map(|&share| percent(share)).collect();

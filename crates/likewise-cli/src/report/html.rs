@@ -11,6 +11,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::encode::{self, Block, Scale};
+use super::regions;
 use super::sections::{self, LevelCodes};
 use super::select::{self, MAX_BURSTS, Selection};
 use super::{FILTERED_THRESHOLD, NOISE, ReportData, label_name, palette};
@@ -71,6 +72,7 @@ fn write_limited(data: &ReportData<'_>, limit: usize, out: &mut impl Write) -> i
         rest = after;
         match slot {
             "title" => out.write_all(escape(&data.title).as_bytes())?,
+            "regions" => out.write_all(regions::section(data).as_bytes())?,
             "style" => out.write_all(STYLE.as_bytes())?,
             "meta" => out.write_all(meta.as_bytes())?,
             "columns" => {
@@ -304,7 +306,7 @@ pub(crate) fn group(n: usize) -> String {
 }
 
 /// Text as HTML.
-fn escape(text: &str) -> String {
+pub(super) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

@@ -12,6 +12,7 @@
 mod encode;
 mod html;
 mod palette;
+mod regions;
 mod sections;
 mod select;
 mod terminal;
@@ -24,6 +25,7 @@ use likewise::table::Nanos;
 
 pub(crate) use html::group;
 pub use html::write_html;
+pub use regions::RegionRow;
 pub use select::MAX_BURSTS;
 pub use terminal::terminal;
 pub use views::{AlignedRow, AlignmentView, TreeLevel, TreeNode, TreeView};
@@ -72,6 +74,8 @@ pub struct ReportData<'a> {
     pub phases: Vec<PhaseRow>,
     /// Names of the entries of [`PhaseRow::counters`].
     pub phase_columns: Vec<String>,
+    /// Which code the phases are, phase by phase; empty where unknown.
+    pub regions: Vec<RegionRow>,
     /// The k-distance curve, if eps came from it or was compared with it.
     pub curve: Option<KDistance>,
     /// The sequences of the tasks laid over one another, if they were.

@@ -17,6 +17,7 @@ fn a_synthetic_run_gives_every_file_and_its_truth_back() {
         "clusters.csv",
         "refinement.dot",
         "refinement.json",
+        "regions.csv",
         "report.html",
         "scatter.gnuplot",
         "summary.json",
@@ -66,7 +67,15 @@ fn any_number_of_threads_gives_the_same_bytes() {
         out
     };
     let (one, four) = (out("1"), out("4"));
-    for name in ["bursts.csv", "clusters.csv", "scatter.gnuplot", "synth.prv", "synth.pcf", "synth.row"] {
+    for name in [
+        "bursts.csv",
+        "clusters.csv",
+        "regions.csv",
+        "scatter.gnuplot",
+        "synth.prv",
+        "synth.pcf",
+        "synth.row",
+    ] {
         assert_eq!(read(&one, name), read(&four, name), "{name}");
     }
     let without_times = |dir| {

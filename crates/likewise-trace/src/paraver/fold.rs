@@ -8,6 +8,10 @@
 //! that the piece before may have left open. [`Fold::append`] joins two
 //! pieces; whoever joins them in order of time gets what one pass would give.
 
+use likewise::table::{PlaceId, Region};
+
+use super::code::{Move, Place, Trail, renumber};
+
 /// The counter set changed: at the end of a burst it closes it at once.
 pub(crate) const SET_CHANGE: u32 = 41_999_999;
 
@@ -26,6 +30,8 @@ pub(crate) struct Bursts {
     pub(crate) types: Vec<u32>,
     /// Beyond `i64`, its limits.
     pub(crate) sums: Vec<i64>,
+    /// The code of each; may end early, where the rest has none.
+    pub(crate) places: Vec<Place>,
     /// How many states claimed an end after the begin of the next.
     pub(crate) overlaps: u64,
 }
@@ -38,11 +44,29 @@ impl Bursts {
             return;
         }
         self.overlaps = other.overlaps;
+        if !other.places.is_empty() {
+            self.places.resize(self.begin.len(), Place::default());
+            self.places.append(&mut other.places);
+        }
         self.begin.append(&mut other.begin);
         self.end.append(&mut other.end);
         self.n_counters.append(&mut other.n_counters);
         self.types.append(&mut other.types);
         self.sums.append(&mut other.sums);
+    }
+
+    /// The region of each burst, by what `map` makes of the numbers of places.
+    pub(crate) fn regions(&self, map: &[Option<PlaceId>]) -> impl Iterator<Item = Region> {
+        let place = |i| self.places.get(i).copied().unwrap_or_default();
+        (0..self.begin.len()).map(move |i| place(i).renumbered(map).region())
+    }
+
+    /// The code of the burst that was added last.
+    fn add_place(&mut self, place: Place) {
+        if place != Place::default() {
+            self.places.resize(self.begin.len() - 1, Place::default());
+            self.places.push(place);
+        }
     }
 }
 
@@ -71,12 +95,31 @@ struct Open {
     /// time: counted only if the burst goes on beyond.
     set_change: Option<u64>,
     after_change: Vec<(u32, i64)>,
+    /// The last call until it began.
+    before: Option<PlaceId>,
+    /// The first call at the time of the last call since.
+    call: Option<(u64, PlaceId)>,
 }
 
 impl Open {
-    fn new(begin: u64, end: Option<u64>) -> Self {
-        let sums = Vec::new();
-        Self { begin, end, sums, hint: 0, compact_at: 128, set_change: None, after_change: Vec::new() }
+    fn new(begin: u64, end: Option<u64>, before: Option<PlaceId>) -> Self {
+        Self {
+            begin,
+            end,
+            sums: Vec::new(),
+            hint: 0,
+            compact_at: 128,
+            set_change: None,
+            after_change: Vec::new(),
+            before,
+            call: None,
+        }
+    }
+
+    fn called(&mut self, time: u64, id: PlaceId) {
+        if self.call.is_none_or(|(last, _)| last != time) {
+            self.call = Some((time, id));
+        }
     }
 
     fn ended_before(&self, time: u64) -> bool {
@@ -176,6 +219,14 @@ impl Open {
     }
 }
 
+/// A record that may belong to a burst of the piece before.
+#[derive(Clone, Copy, Debug)]
+enum Early {
+    /// A counter, or [`SET_CHANGE`].
+    Counter(u32, i64),
+    Code(Move<PlaceId>),
+}
+
 /// What one piece of a thread's records gives; see the module.
 #[derive(Clone, Debug)]
 pub(crate) struct Fold {
@@ -185,12 +236,20 @@ pub(crate) struct Fold {
     /// Time of the first boundary: a state record, or an event that opens or
     /// closes a burst.
     boundary: Option<u64>,
-    prefix: Vec<(u64, u32, i64)>,
+    prefix: Vec<(u64, Early)>,
     prefix_lost: bool,
     /// Ended at the last boundary's time and may still receive events there.
     closing: Option<Open>,
     open: Option<Open>,
     done: Bursts,
+    trail: Trail,
+    /// Among the first bursts, up to here, are all those that began before
+    /// any call of the piece.
+    uncalled: usize,
+    /// Bursts before this one know the call that comes after them.
+    unanswered: usize,
+    /// The first call after the first boundary's time.
+    first_call: Option<PlaceId>,
 }
 
 impl Fold {
@@ -204,17 +263,17 @@ impl Fold {
             closing: None,
             open: None,
             done: Bursts::default(),
+            trail: Trail::default(),
+            uncalled: 0,
+            unanswered: 0,
+            first_call: None,
         }
     }
 
     /// A counter, or [`SET_CHANGE`].
     #[inline]
     pub(crate) fn event(&mut self, time: u64, event_type: u32, value: i64) {
-        self.last = time;
-        if self.boundary.is_none_or(|b| time <= b) {
-            self.prefix.push((time, event_type, value));
-        }
-        self.settle(time);
+        self.come_to(time, Early::Counter(event_type, value));
         if let Some(closing) = &mut self.closing {
             closing.event(time, event_type, value);
         }
@@ -223,6 +282,47 @@ impl Fold {
         {
             open.event(time, event_type, value);
         }
+    }
+
+    /// Where in the source the thread is.
+    pub(crate) fn code(&mut self, time: u64, step: Move<PlaceId>) {
+        self.come_to(time, Early::Code(step));
+        if let Move::Call(id) = step {
+            if let Some(closing) = &mut self.closing {
+                closing.called(time, id);
+            }
+            match &mut self.open {
+                Some(open) if open.begin < time => open.called(time, id),
+                Some(open) => open.before = Some(id),
+                None => {}
+            }
+            if self.boundary.is_some_and(|b| time > b) {
+                self.first_call.get_or_insert(id);
+            }
+            self.answer(id);
+        }
+        self.trail.step(time, step);
+    }
+
+    /// A call comes after all bursts that are done.
+    fn answer(&mut self, id: PlaceId) {
+        let Bursts { begin, end, places, .. } = &mut self.done;
+        if self.unanswered < begin.len() {
+            places.resize(begin.len(), Place::default());
+            for i in (self.unanswered..begin.len()).filter(|&i| begin[i] < end[i]) {
+                places[i].after.get_or_insert(id);
+            }
+            self.unanswered = begin.len();
+        }
+    }
+
+    #[inline]
+    fn come_to(&mut self, time: u64, record: Early) {
+        self.last = time;
+        if self.boundary.is_none_or(|b| time <= b) {
+            self.prefix.push((time, record));
+        }
+        self.settle(time);
     }
 
     /// Whatever was open ends now at the latest.
@@ -235,7 +335,7 @@ impl Fold {
             open.end = Some(time);
             if open.begin == time {
                 // Empty: nothing can belong to it.
-                open.finish(&mut self.done);
+                self.finish_burst(open);
             } else {
                 self.finish_closing();
                 self.closing = Some(open);
@@ -245,7 +345,7 @@ impl Fold {
 
     /// A burst begins, after [`cut`](Self::cut) at the same time.
     pub(crate) fn open(&mut self, begin: u64, end: Option<u64>) {
-        self.open = Some(Open::new(begin, end));
+        self.open = Some(Open::new(begin, end, self.trail.call));
     }
 
     /// Finishes what ended before `time`.
@@ -258,19 +358,36 @@ impl Fold {
             && let Some(open) = self.open.take()
         {
             self.finish_closing();
-            open.finish(&mut self.done);
+            self.finish_burst(open);
         }
     }
 
     fn finish_closing(&mut self) {
         if let Some(closing) = self.closing.take() {
-            closing.finish(&mut self.done);
+            self.finish_burst(closing);
+        }
+    }
+
+    fn finish_burst(&mut self, burst: Open) {
+        let (begin, end) = (burst.begin, burst.end.unwrap_or(burst.begin));
+        let place = Place {
+            before: burst.before,
+            after: burst.call.filter(|&(time, _)| time == end).map(|(_, id)| id),
+            function: self.trail.function_before(end),
+        };
+        burst.finish(&mut self.done);
+        if begin < end {
+            self.done.add_place(place);
+            if place.before.is_none() {
+                self.uncalled = self.done.begin.len();
+            }
         }
     }
 
     /// Whether the pieces join without knowing what the prefix of `next` was.
     pub(crate) fn joins(&self, next: &Fold) -> bool {
-        next.first >= self.last && !(next.prefix_lost && self.wants_events(next.first))
+        let wants_calls = self.unanswered < self.done.begin.len();
+        next.first >= self.last && !(next.prefix_lost && (wants_calls || self.wants_events(next.first)))
     }
 
     fn wants_events(&self, from: u64) -> bool {
@@ -279,9 +396,13 @@ impl Fold {
     }
 
     /// Joins the piece that follows in time.
-    pub(crate) fn append(&mut self, next: Fold) {
-        for &(time, event_type, value) in &next.prefix {
-            self.event(time, event_type, value);
+    pub(crate) fn append(&mut self, mut next: Fold) {
+        let mut trail = self.trail.clone();
+        for &(time, record) in &next.prefix {
+            match record {
+                Early::Counter(event_type, value) => self.event(time, event_type, value),
+                Early::Code(step) => self.code(time, step),
+            }
         }
         self.prefix_lost |= next.prefix_lost && self.boundary.is_none();
         if let Some(boundary) = next.boundary {
@@ -290,10 +411,23 @@ impl Fold {
             if next.last > boundary {
                 self.finish_closing();
             }
+            next.begin_after(&trail);
+            let n = self.done.begin.len();
+            if next.uncalled > 0 {
+                self.uncalled = n + next.uncalled;
+            }
+            if let Some(id) = next.first_call {
+                self.answer(id);
+                self.unanswered = n + next.unanswered;
+                self.first_call.get_or_insert(id);
+            }
             self.open = next.open;
             self.closing = next.closing.or(self.closing.take());
             self.done.append(next.done);
         }
+        // All that the prefix said, and what came after it.
+        trail.append(next.trail);
+        self.trail = trail;
         self.last = next.last;
         if self.prefix.len() > MAX_PREFIX {
             self.prefix = Vec::new();
@@ -301,12 +435,53 @@ impl Fold {
         }
     }
 
+    /// Completes the code of the bursts by where the thread was before.
+    fn begin_after(&mut self, trail: &Trail) {
+        if trail.is_silent() {
+            return;
+        }
+        let Bursts { begin, end, places, .. } = &mut self.done;
+        places.resize(begin.len(), Place::default());
+        for (i, place) in places.iter_mut().enumerate().filter(|&(i, _)| begin[i] < end[i]) {
+            place.function = trail.resolve(place.function);
+            if i < self.uncalled {
+                place.before = place.before.or(trail.call);
+            }
+        }
+        for burst in self.open.iter_mut().chain(&mut self.closing) {
+            burst.before = burst.before.or(trail.call);
+        }
+        if trail.call.is_some() {
+            self.uncalled = 0;
+        }
+    }
+
+    /// What `map` makes of the numbers of places.
+    pub(crate) fn renumber(&mut self, map: &[Option<PlaceId>]) {
+        for (_, record) in &mut self.prefix {
+            if let Early::Code(Move::Call(id) | Move::Enter(id)) = record
+                && let Some(new) = map[id.index()]
+            {
+                *id = new;
+            }
+        }
+        for place in &mut self.done.places {
+            *place = place.renumbered(map);
+        }
+        for burst in self.open.iter_mut().chain(&mut self.closing) {
+            renumber(&mut burst.before, map);
+            burst.call = burst.call.and_then(|(time, id)| Some((time, map[id.index()]?)));
+        }
+        renumber(&mut self.first_call, map);
+        self.trail.renumber(map);
+    }
+
     /// All bursts, by begin; one that is still open ends at `end`.
     pub(crate) fn finish(mut self, end: u64) -> Bursts {
         self.finish_closing();
         if let Some(mut open) = self.open.take() {
             open.end.get_or_insert(end.max(self.last));
-            open.finish(&mut self.done);
+            self.finish_burst(open);
         }
         sorted(self.done)
     }
@@ -333,6 +508,7 @@ fn sorted(bursts: Bursts) -> Bursts {
         result.n_counters.push(bursts.n_counters[i]);
         result.types.extend_from_slice(&bursts.types[pairs.clone()]);
         result.sums.extend_from_slice(&bursts.sums[pairs]);
+        result.add_place(bursts.places.get(i).copied().unwrap_or_default());
     }
     result
 }

@@ -1,5 +1,6 @@
 //! Paraver traces: `.prv`, `.pcf`, `.row`.
 
+pub(crate) mod code;
 pub(crate) mod companions;
 pub(crate) mod fold;
 pub(crate) mod header;

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use likewise::table::Nanos;
 
+use super::code::{self, Move, Site, Sites};
 use super::companions::{read_pcf, read_row};
 use super::fold::{Bursts, Fold, SET_CHANGE};
 use super::header::Header;
@@ -45,6 +46,8 @@ pub(crate) trait Steps {
     fn boundary(&mut self, slot: usize, time: u64, open: Option<Option<u64>>);
     /// A counter, or [`SET_CHANGE`].
     fn counter(&mut self, slot: usize, time: u64, event_type: u32, value: i64);
+    /// Where in the source the thread is.
+    fn code(&mut self, slot: usize, time: u64, step: Move<Site>);
 }
 
 /// Turns records into steps.
@@ -63,13 +66,18 @@ impl<S: Steps> Sink for Interpreter<'_, S> {
 
     #[inline]
     fn event(&mut self, slot: usize, time: u64, pairs: &[(u32, i64)]) {
+        let mut has_code = false;
         for &(event_type, value) in pairs {
+            has_code |= code::is_code(event_type);
             if event_type == SET_CHANGE || self.rules.is_counter(event_type) {
                 self.steps.counter(slot, time, event_type, value);
             }
             if self.rules.burst_events.contains(&event_type) {
                 self.steps.boundary(slot, time, (value != 0).then_some(None));
             }
+        }
+        if has_code {
+            code::moves(pairs, |step| self.steps.code(slot, time, step));
         }
     }
 }
@@ -81,6 +89,8 @@ struct Folding {
     /// Of every slot: its current fold and how many it has.
     current: Vec<Option<(usize, usize)>>,
     scrambled: Vec<usize>,
+    /// The numbers that the folds give to places.
+    sites: Sites,
 }
 
 impl Folding {
@@ -123,6 +133,14 @@ impl Steps for Folding {
     fn counter(&mut self, slot: usize, time: u64, event_type: u32, value: i64) {
         if let Some(fold) = self.fold(slot, time) {
             fold.event(time, event_type, value);
+        }
+    }
+
+    fn code(&mut self, slot: usize, time: u64, step: Move<Site>) {
+        if let Some(step) = self.sites.number(step)
+            && let Some(fold) = self.fold(slot, time)
+        {
+            fold.code(time, step);
         }
     }
 }
@@ -251,7 +269,8 @@ pub(crate) fn read(mut input: Input, options: &ReadOptions<'_>, block: usize) ->
     }
     let rules = Rules::new(options);
     let mut records = Records::new(&path, options.lenient);
-    let pieces = read_pieces(input, &header, &rules, options, block, &mut records)?;
+    let mut sites = Sites::default();
+    let pieces = read_pieces(input, &header, &rules, options, block, &mut records, &mut sites)?;
 
     // A state may end after the time the header claims, but not before.
     let end = header.end.0 / header.unit.nanos();
@@ -268,7 +287,7 @@ pub(crate) fn read(mut input: Input, options: &ReadOptions<'_>, block: usize) ->
         if !repeatable {
             return Err(Error::whole(&path, ErrorKind::UnsortedPipe { app, task, thread }));
         }
-        threads.extend(sorted::read(&path, &header, &rules, options, block, &disordered)?);
+        threads.extend(sorted::read(&path, &header, &rules, options, block, &disordered, &mut sites)?);
         threads.retain(|_, bursts| !bursts.begin.is_empty());
     }
     choose(&mut threads, options.apps);
@@ -278,7 +297,7 @@ pub(crate) fn read(mut input: Input, options: &ReadOptions<'_>, block: usize) ->
     report.bytes = consumed.load(std::sync::atomic::Ordering::Relaxed);
     let pcf = read_pcf(&path, options.pcf.as_deref(), &header, &mut report.warnings)?;
     let row = read_row(&path, &header, &mut report.warnings);
-    let table = table::build(threads, header.unit, &pcf, &mut report.warnings)
+    let table = table::build(threads, header.unit, &pcf, &sites.sites, &mut report.warnings)
         .map_err(|kind| Error::whole(&path, kind))?;
     Ok(Trace { table, header: Some(header), pcf, row, report })
 }
@@ -308,6 +327,7 @@ fn read_pieces(
     options: &ReadOptions<'_>,
     block: usize,
     records: &mut Records<'_>,
+    sites: &mut Sites,
 ) -> Result<BTreeMap<Who, Pieces>> {
     let mut pieces: BTreeMap<Who, Pieces> = BTreeMap::new();
     let work = |bytes: &[u8]| {
@@ -318,7 +338,11 @@ fn read_pieces(
     };
     let done = input.for_each_block(block, options.progress, work, |(scanned, who, folding)| {
         records.add(scanned)?;
-        for (slot, fold) in folding.folds {
+        let numbers = sites.adopt(&folding.sites.sites);
+        for (slot, mut fold) in folding.folds {
+            if !numbers.is_empty() {
+                fold.renumber(&numbers);
+            }
             pieces.entry(who[slot]).or_default().add(fold);
         }
         for slot in folding.scrambled {

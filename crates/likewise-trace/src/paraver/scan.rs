@@ -232,8 +232,8 @@ fn truncated(kind: ErrorKind) -> ErrorKind {
 
 /// Hashes three ids by multiplying and folding, seeded per process so that
 /// no file can aim for collisions.
-#[derive(Clone)]
-struct QuickState(u64);
+#[derive(Clone, Debug)]
+pub(crate) struct QuickState(u64);
 
 impl Default for QuickState {
     fn default() -> Self {
@@ -250,7 +250,7 @@ impl BuildHasher for QuickState {
     }
 }
 
-struct Quick {
+pub(crate) struct Quick {
     state: u64,
     seed: u64,
 }

@@ -6,6 +6,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use super::code::{Move, Site, Sites};
 use super::fold::Fold;
 use super::header::Header;
 use super::reader::{ByThread, Interpreter, Records, Rules, Steps, open};
@@ -18,6 +19,7 @@ use crate::read::ReadOptions;
 enum Step {
     Boundary(Option<Option<u64>>),
     Counter(u32, i64),
+    Code(Move<Site>),
 }
 
 /// Every step of a block, with its thread's slot and its time.
@@ -32,6 +34,10 @@ impl Steps for Raw {
     fn counter(&mut self, slot: usize, time: u64, event_type: u32, value: i64) {
         self.0.push((slot, time, Step::Counter(event_type, value)));
     }
+
+    fn code(&mut self, slot: usize, time: u64, step: Move<Site>) {
+        self.0.push((slot, time, Step::Code(step)));
+    }
 }
 
 /// Reads the bursts of `wanted` threads by sorting their records by time;
@@ -43,6 +49,7 @@ pub(crate) fn read(
     options: &ReadOptions<'_>,
     block: usize,
     wanted: &[Who],
+    sites: &mut Sites,
 ) -> Result<ByThread> {
     let mut input = Input::open_text(path)?;
     open(&mut input)?;
@@ -66,7 +73,7 @@ pub(crate) fn read(
     });
     records.end(done)?;
     let end = header.end.0 / header.unit.nanos();
-    let fold = |(who, mut steps): (Who, Vec<(u64, Step)>)| {
+    let mut fold = |(who, mut steps): (Who, Vec<(u64, Step)>)| {
         steps.sort_by_key(|&(time, _)| time);
         let mut fold = Fold::new(steps.first().map_or(0, |s| s.0));
         for (time, step) in steps {
@@ -78,9 +85,14 @@ pub(crate) fn read(
                     }
                 }
                 Step::Counter(event_type, value) => fold.event(time, event_type, value),
+                Step::Code(step) => {
+                    if let Some(step) = sites.number(step) {
+                        fold.code(time, step);
+                    }
+                }
             }
         }
         (who, fold.finish(end))
     };
-    Ok(steps.into_iter().map(fold).collect())
+    Ok(steps.into_iter().map(&mut fold).collect())
 }

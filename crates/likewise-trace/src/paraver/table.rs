@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use likewise::table::{BurstTable, CounterColumn, Nanos};
+use likewise::table::{BurstTable, CounterColumn, Nanos, Region};
 
+use super::code::{self, Site};
 use super::header::TimeUnit;
 use super::pcf::Pcf;
 use super::reader::ByThread;
@@ -18,6 +19,7 @@ pub(crate) fn build(
     threads: ByThread,
     unit: TimeUnit,
     pcf: &Pcf,
+    sites: &[Site],
     warnings: &mut Vec<String>,
 ) -> Result<BurstTable, ErrorKind> {
     let n: usize = threads.values().map(|b| b.begin.len()).sum();
@@ -35,11 +37,17 @@ pub(crate) fn build(
         begin: Vec::with_capacity(n),
         duration: Vec::with_capacity(n),
         counters: columns(&types, n, pcf, warnings),
+        code: None,
     };
     warnings.extend(inexact(&threads, pcf));
     let mut last: Vec<u32> = Vec::new();
     let mut places: Vec<usize> = Vec::new();
+    let (names, numbers) = code::places(sites, pcf);
+    let mut regions: Vec<Region> = Vec::with_capacity(if names.is_empty() { 0 } else { n });
     for (who, bursts) in threads {
+        if !names.is_empty() {
+            regions.extend(bursts.regions(&numbers));
+        }
         let mut start = 0;
         for i in 0..bursts.begin.len() {
             let row = table.begin.len();
@@ -65,6 +73,7 @@ pub(crate) fn build(
             }
         }
     }
+    table.code = code::code(names, regions);
     Ok(table)
 }
 

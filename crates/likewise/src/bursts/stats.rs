@@ -103,21 +103,21 @@ struct BurstPhase {
 /// Running moments (Welford, *Technometrics* 4, 1962): sums of squares would
 /// lose the spread of large counts.
 #[derive(Clone, Copy, Default)]
-struct Running {
+pub(super) struct Running {
     n: u64,
     mean: f64,
     squares: f64,
 }
 
 impl Running {
-    fn push(&mut self, x: f64) {
+    pub(super) fn push(&mut self, x: f64) {
         self.n += 1;
         let before = x - self.mean;
         self.mean += before / self.n as f64;
         self.squares += before * (x - self.mean);
     }
 
-    fn moments(self) -> Moments {
+    pub(super) fn moments(self) -> Moments {
         Moments { n: self.n, mean: self.mean, deviation: (self.squares / self.n.max(1) as f64).sqrt() }
     }
 }
@@ -231,6 +231,7 @@ mod tests {
                     values: bursts.iter().map(part).collect(),
                 },
             ],
+            code: None,
         };
         let preparation = Preparation {
             metrics: vec!["PART,linear,min=1".parse().expect("a metric")],

@@ -88,6 +88,7 @@ mod tests {
             begin: vec![Nanos(0); 3],
             duration: vec![Nanos(5); 3],
             counters: counters.iter().map(column).collect(),
+            code: None,
         };
         let (metrics, why) = default_metrics(&table);
         assert!(metrics.iter().all(|m| m.evaluate(&table).is_ok()));

@@ -315,6 +315,7 @@ mod tests {
                 column(Some(42_000_059), "PAPI_TOT_CYC", "Total cycles", &[4.0, 5.0, 0.0]),
                 column(None, "perf::CACHE-MISSES", "", &[1.0, 2.0, 1e300]),
             ],
+            code: None,
         }
     }
 

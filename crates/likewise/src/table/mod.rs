@@ -1,5 +1,6 @@
 //! Bursts and their counters, by column.
 
+mod code;
 mod defaults;
 mod metric;
 mod metric_syntax;
@@ -8,6 +9,7 @@ mod prepare;
 mod scale;
 mod units;
 
+pub use code::{Code, PlaceId, Region};
 pub use defaults::default_metrics;
 pub use metric::{Expr, Metric, MetricError, Op, Operand};
 pub use metric_syntax::{METRIC_SYNTAX, ParseMetricError};
@@ -58,6 +60,8 @@ pub struct BurstTable {
     pub duration: Vec<Nanos>,
     /// Counters, in order of event type, then of name.
     pub counters: Vec<CounterColumn>,
+    /// Where in the source each burst lies, if the trace tells.
+    pub code: Option<Code>,
 }
 
 impl BurstTable {

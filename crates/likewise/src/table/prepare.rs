@@ -317,6 +317,7 @@ mod tests {
             begin: (0..n as u64).map(|i| Nanos(i * 1000)).collect(),
             duration: durations.iter().map(|&d| Nanos(d)).collect(),
             counters: vec![CounterColumn { counter, values: values.to_vec() }],
+            code: None,
         }
     }
 

@@ -164,6 +164,7 @@ fn blocks_do_not_change_what_is_put_in() {
         begin: vec![Nanos(0), Nanos(4), Nanos(2)],
         duration: vec![Nanos(4), Nanos(0), Nanos(5)],
         counters: Vec::new(),
+        code: None,
     };
     let (threads, marks) = marks(&table, &[6, 7, 8], TimeUnit::Nanoseconds.nanos());
     let times: Vec<(u64, u32, u32)> = marks.iter().map(|m| (m.time, m.thread, m.value)).collect();

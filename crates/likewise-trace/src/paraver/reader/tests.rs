@@ -2,15 +2,22 @@
 //! and every burst's sum taken over all of them.
 
 use super::*;
-use likewise::table::BurstTable;
+use likewise::table::{BurstTable, PlaceId};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::io::Write;
 
 const OPENS: u32 = 60_000_001;
 
-/// Thread, begin, end and sums by type.
-type Burst = (Who, u64, u64, BTreeMap<u32, i64>);
+const CALLER: u32 = 70_000_001;
+const LINE: u32 = 80_000_001;
+const FUNCTION: u32 = 60_000_019;
+
+/// Names of the call before, the call after and the function.
+type Places = [Option<String>; 3];
+
+/// Thread, begin, end, sums by type, and code.
+type Burst = (Who, u64, u64, BTreeMap<u32, i64>, Places);
 
 fn twin(text: &str, burst_events: bool) -> Vec<Burst> {
     let mut threads: BTreeMap<Who, Vec<Vec<i64>>> = BTreeMap::new();
@@ -25,6 +32,9 @@ fn twin(text: &str, burst_events: bool) -> Vec<Burst> {
         // Time and, where a burst begins, its stated end.
         let mut boundaries: Vec<(u64, Option<Option<u64>>)> = Vec::new();
         let mut events: Vec<(u64, u32, i64)> = Vec::new();
+        // Calls by name; functions entered, or left.
+        let mut calls: Vec<(u64, String)> = Vec::new();
+        let mut functions: Vec<(u64, i64)> = Vec::new();
         let mut last = 0;
         for r in &records {
             let time = r[5] as u64;
@@ -42,6 +52,21 @@ fn twin(text: &str, burst_events: bool) -> Vec<Burst> {
                     events.push((time, event_type, pair[1]));
                     last = time;
                 }
+                if event_type == FUNCTION {
+                    functions.push((time, pair[1]));
+                    last = time;
+                }
+            }
+            let value = |event_type: u32| {
+                let pairs = r[6..].chunks(2).filter(|_| r[0] == 2);
+                pairs.filter(|p| p[0] == i64::from(event_type) && p[1] != 0).map(|p| p[1]).next()
+            };
+            if let Some(function) = value(CALLER) {
+                calls.push((
+                    time,
+                    value(LINE).map_or(format!("{function}"), |line| format!("{function}:{line}")),
+                ));
+                last = time;
             }
         }
         for (i, &(begin, open)) in boundaries.iter().enumerate() {
@@ -49,7 +74,8 @@ fn twin(text: &str, burst_events: bool) -> Vec<Burst> {
             let next = boundaries.get(i + 1).map(|b| b.0);
             let end = stated.or(next).unwrap_or(last.max(100));
             let end = next.map_or(end, |n| end.min(n));
-            bursts.push((who, begin, end, sums(&events, begin, end)));
+            let code = code_of(&calls, &functions, begin, end);
+            bursts.push((who, begin, end, sums(&events, begin, end), code));
         }
     }
     bursts
@@ -68,12 +94,33 @@ fn sums(events: &[(u64, u32, i64)], begin: u64, end: u64) -> BTreeMap<u32, i64> 
     sums
 }
 
+fn code_of(calls: &[(u64, String)], functions: &[(u64, i64)], begin: u64, end: u64) -> Places {
+    if begin == end {
+        return [None, None, None];
+    }
+    let before = calls.iter().rev().find(|call| call.0 <= begin);
+    let after = calls.iter().find(|call| call.0 >= end);
+    let name = |call: Option<&(u64, String)>| call.map(|call| call.1.clone());
+    let mut stack = Vec::new();
+    for &(_, value) in functions.iter().filter(|f| f.0 < end) {
+        if value == 0 {
+            stack.pop();
+        } else {
+            stack.push(value.to_string());
+        }
+    }
+    [name(before), name(after), stack.pop()]
+}
+
 fn bursts_of(table: &BurstTable) -> Vec<Burst> {
     let burst = |i: usize| {
         let carried = table.counters.iter().filter(|c| !c.values[i].is_nan());
         let sums = carried.map(|c| (c.counter.event_type.unwrap(), c.values[i] as i64)).collect();
         let who = Who { app: table.app[i], task: table.task[i], thread: table.thread[i] };
-        (who, table.begin[i].0, table.end(i).0, sums)
+        let region = table.code.as_ref().map(|code| code.regions[i]).unwrap_or_default();
+        let name = |place: Option<PlaceId>| Some(table.code.as_ref()?.name(place?).to_owned());
+        let code = [region.before, region.after, region.function].map(name);
+        (who, table.begin[i].0, table.end(i).0, sums, code)
     };
     (0..table.len()).map(burst).collect()
 }
@@ -98,6 +145,9 @@ fn line(thread: usize, time: u64, kind: u32, a: u64, b: i64) -> Line {
         6 => format!("{}:{counter}:{b}:{SET_CHANGE}:1", head(2)),
         7 => format!("{}:{OPENS}:{}:{counter}:{b}", head(2), a % 3),
         8 => format!("{}:{OPENS}:0:{OPENS}:{}", head(2), a % 3),
+        9 => format!("{}:{counter}:1:{CALLER}:{a}:{LINE}:{b}", head(2)),
+        10 => format!("{}:{FUNCTION}:{}", head(2), b % 3),
+        11 => format!("{}:{FUNCTION}:0:{CALLER}:3:{FUNCTION}:{b}", head(2)),
         _ => format!("{}:{counter}:{b}:{}:{}:{counter}:1", head(2), TYPES[b as usize % 4], b + 1),
     };
     Line { time, text }
@@ -105,7 +155,7 @@ fn line(thread: usize, time: u64, kind: u32, a: u64, b: i64) -> Line {
 
 fn lines(n: usize) -> impl Strategy<Value = Vec<Line>> {
     let line =
-        (0..4usize, 0..30u64, 0..14u32, 0..7u64, 0..9i64).prop_map(|(w, t, k, a, b)| line(w, t, k, a, b));
+        (0..4usize, 0..30u64, 0..17u32, 0..7u64, 0..9i64).prop_map(|(w, t, k, a, b)| line(w, t, k, a, b));
     prop::collection::vec(line, 0..n)
 }
 

@@ -191,6 +191,7 @@ fn sequences_leave_noise_out_and_keep_threads_apart() {
         begin: vec![Nanos(0); 6],
         duration: vec![Nanos(1); 6],
         counters: Vec::new(),
+        code: None,
     };
     let labels = [Some(1), None, Some(0), Some(1), None, Some(2)].map(|c| c.map(ClusterId::from_index));
     assert_eq!(phase_sequences(&table, &labels), [vec![1, 0], vec![1], vec![], vec![2]]);

@@ -1,0 +1,125 @@
+//! Phases in figures: statistics, extrapolated counters, rates, code.
+//!
+//! Wherever phases are listed, the noise is the last.
+
+use crate::files::report_data::{counted, grouped_digits};
+use likewise::bursts::{
+    Estimator, Extrapolated, PhaseRegion, PhaseStats, Rate, extrapolate, phase_regions, phase_stats, rates,
+};
+use likewise::cluster::{ClusterId, Clustering};
+use likewise::table::{BurstTable, Prepared};
+use serde_json::{Value, json};
+use std::borrow::Cow;
+
+/// Phases with a smaller share of the computing time are not spoken of.
+pub(crate) const NOTEWORTHY: f64 = 0.01;
+
+/// What is said of the phases beside their statistics.
+#[derive(Debug)]
+pub(crate) struct Figures {
+    /// Per phase and counter; empty if every burst carries every counter.
+    pub(crate) extrapolated: Vec<Vec<Option<Extrapolated>>>,
+    pub(crate) rates: Vec<Rate>,
+    /// Which code they are.
+    pub(crate) regions: Vec<PhaseRegion>,
+}
+
+/// Statistics and figures of each cluster and the noise; `dropped` bursts,
+/// which have no label, are in neither. Counters that some bursts lack have
+/// their extrapolated means in the statistics, too.
+pub(crate) fn figures(
+    table: &BurstTable,
+    prepared: &Prepared,
+    clustering: &Clustering,
+    dropped: &[u32],
+) -> (Vec<PhaseStats>, Figures) {
+    let n_clusters = clustering.n_clusters;
+    let clustering = with_dropped(clustering, dropped);
+    let mut stats = phase_stats(table, prepared, &clustering);
+    let lacking = |phase: &PhaseStats| phase.counters.iter().any(|c| 0 < c.n && c.n < phase.instances);
+    let mut extrapolated = Vec::new();
+    if stats.iter().any(lacking) {
+        extrapolated = extrapolate(table, prepared, &clustering);
+        for (phase, found) in stats.iter_mut().zip(&extrapolated) {
+            for (moments, found) in phase.counters.iter_mut().zip(found) {
+                if let Some(found) = found.filter(|found| found.estimator != Estimator::Observed) {
+                    *moments = found.moments();
+                }
+            }
+        }
+    }
+    let mut regions = phase_regions(table, prepared, &clustering);
+    if !dropped.is_empty() {
+        stats.remove(n_clusters);
+        if !extrapolated.is_empty() {
+            extrapolated.remove(n_clusters);
+        }
+        regions.retain(|row| row.cluster.is_none_or(|id| id.index() < n_clusters));
+    }
+    let rates = rates(&table.counters, &stats);
+    (stats, Figures { extrapolated, rates, regions })
+}
+
+/// With one more cluster for the bursts that were dropped, if there are any.
+fn with_dropped<'a>(clustering: &'a Clustering, dropped: &[u32]) -> Cow<'a, Clustering> {
+    let mut clustering = Cow::Borrowed(clustering);
+    if !dropped.is_empty() {
+        let with = clustering.to_mut();
+        let last = ClusterId::from_index(with.n_clusters);
+        with.n_clusters += 1;
+        dropped.iter().for_each(|&i| with.labels[i as usize] = Some(last));
+    }
+    clustering
+}
+
+impl Figures {
+    /// Counters, by place, that bursts of some phase or of the noise lack.
+    pub(crate) fn partial(&self, table: &BurstTable) -> Vec<usize> {
+        let partial = |c: &usize| {
+            let found = self.extrapolated.iter().flat_map(|phase| phase[*c]);
+            found.into_iter().any(|found| found.estimator != Estimator::Observed)
+        };
+        (0..table.counters.len()).filter(partial).collect()
+    }
+
+    /// That counters were extrapolated, if any was.
+    pub(crate) fn note(&self, table: &BurstTable) -> Option<String> {
+        let partial = self.partial(table);
+        (!partial.is_empty()).then(|| {
+            format!(
+                "{} of {} not carried by every burst. Means are extrapolated over each phase; clusters.csv \
+                 has their standard errors.",
+                grouped_digits(partial.len() as u64),
+                counted(table.counters.len() as u64, "counter")
+                    + if partial.len() == 1 { " is" } else { " are" },
+            )
+        })
+    }
+
+    /// The extrapolated counters, for `summary.json`: how many bursts of the
+    /// phases carry each, and the largest relative standard error in phases
+    /// over 1% of the time.
+    pub(crate) fn extrapolated_json(&self, table: &BurstTable, stats: &[PhaseStats]) -> Value {
+        let worst = |c: usize| {
+            let phases = stats.iter().zip(&self.extrapolated);
+            let noteworthy = phases.filter(|(phase, _)| phase.cluster.is_some() && phase.share > NOTEWORTHY);
+            let error = |found: Extrapolated| Some(found.standard_error? / found.mean.abs());
+            noteworthy.filter_map(|(_, found)| error(found[c]?)).filter(|e| e.is_finite()).reduce(f64::max)
+        };
+        let row = |c: usize| {
+            json!({
+                "name": table.counters[c].counter.name,
+                "carried": stats.iter().map(|phase| phase.counters[c].n).sum::<u64>(),
+                "of": stats.iter().map(|phase| phase.instances).sum::<u64>(),
+                "worst_relative_standard_error": worst(c),
+            })
+        };
+        self.partial(table).into_iter().map(row).collect()
+    }
+
+    /// The rates and what they mean, for `summary.json`.
+    pub(crate) fn rates_json(&self) -> Value {
+        let row = |rate: &Rate| json!({"name": rate.name, "unit": rate.unit, "meaning": rate.meaning});
+        self.rates.iter().map(row).collect()
+    }
+}

@@ -1,0 +1,139 @@
+//! Which code each phase is, and which phases each piece of code shows.
+
+use std::collections::BTreeMap;
+
+use crate::cluster::{ClusterId, Clustering};
+use crate::table::{BurstTable, Nanos, Prepared, Region};
+
+/// A phase's bursts in one region of the source.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PhaseRegion {
+    /// Which phase; `None` is the noise.
+    pub cluster: Option<ClusterId>,
+    /// Which code.
+    pub region: Region,
+    /// How many bursts.
+    pub bursts: u64,
+    /// Their computing time.
+    pub total: Nanos,
+    /// Their share of the phase's time, 0 to 1.
+    pub share_of_phase: f64,
+    /// Their share of the time of all complete bursts of the region, noise
+    /// included, 0 to 1.
+    pub share_of_region: f64,
+}
+
+/// Every pair of phase and region that has bursts: phases in order, then the
+/// noise, each with its regions by descending time, then by place. Empty if
+/// the table does not tell the source.
+///
+/// `clustering` labels the complete bursts of `prepared`.
+///
+/// # Panics
+/// If the clustering does not label just the complete bursts.
+///
+/// # Complexity
+/// O(n log p) for n bursts and p pairs; memory for the pairs.
+#[must_use]
+pub fn phase_regions(table: &BurstTable, prepared: &Prepared, clustering: &Clustering) -> Vec<PhaseRegion> {
+    let complete = &prepared.complete;
+    assert_eq!(complete.len(), clustering.labels.len(), "a label for every complete burst");
+    let Some(code) = &table.code else { return Vec::new() };
+    let mut pairs: BTreeMap<(usize, Region), (u64, Nanos)> = BTreeMap::new();
+    let mut phase_time = vec![Nanos::ZERO; clustering.n_clusters + 1];
+    let mut region_time: BTreeMap<Region, Nanos> = BTreeMap::new();
+    for (&burst, label) in complete.iter().zip(&clustering.labels) {
+        let burst = burst as usize;
+        let phase = label.map_or(clustering.n_clusters, ClusterId::index);
+        let (n, total) = pairs.entry((phase, code.regions[burst])).or_default();
+        *n += 1;
+        *total = total.saturating_add(table.duration[burst]);
+    }
+    for (&(phase, region), &(_, total)) in &pairs {
+        let of_region = region_time.entry(region).or_default();
+        *of_region = of_region.saturating_add(total);
+        phase_time[phase] = phase_time[phase].saturating_add(total);
+    }
+    let share = |part: Nanos, whole: Nanos| if whole.0 > 0 { part.0 as f64 / whole.0 as f64 } else { 0.0 };
+    let row = |((phase, region), (bursts, total)): ((usize, Region), (u64, Nanos))| PhaseRegion {
+        cluster: (phase < clustering.n_clusters).then(|| ClusterId::from_index(phase)),
+        region,
+        bursts,
+        total,
+        share_of_phase: share(total, phase_time[phase]),
+        share_of_region: share(total, region_time[&region]),
+    };
+    let mut rows: Vec<PhaseRegion> = pairs.into_iter().map(row).collect();
+    let noise = |row: &PhaseRegion| row.cluster.is_none();
+    rows.sort_by(|a, b| {
+        let phase = (noise(a), a.cluster).cmp(&(noise(b), b.cluster));
+        phase.then(b.total.cmp(&a.total)).then(a.region.cmp(&b.region))
+    });
+    rows
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::extrapolate::tests::prepared_of;
+    use super::*;
+    use crate::table::{Code, PlaceId};
+
+    fn place(i: usize) -> Option<PlaceId> {
+        i.checked_sub(1).and_then(PlaceId::from_index)
+    }
+
+    #[test]
+    fn without_code_there_is_no_region() {
+        let table = BurstTable { duration: vec![Nanos(1)], begin: vec![Nanos(0)], ..BurstTable::default() };
+        let clustering = Clustering { labels: vec![None], n_clusters: 0 };
+        assert_eq!(phase_regions(&table, &prepared_of(&[0]), &clustering), []);
+    }
+
+    proptest! {
+        #[test]
+        fn equals_the_definition_written_out(
+            bursts in prop::collection::vec((0usize..4, 0usize..3, 0usize..3, 0u64..50, prop::bool::weighted(0.8)), 1..60)
+        ) {
+            let code = Code {
+                places: vec!["a".to_owned(), "b".to_owned()],
+                regions: bursts
+                    .iter()
+                    .map(|b| Region { before: place(b.1), after: place(b.2), function: None })
+                    .collect(),
+            };
+            let table = BurstTable {
+                duration: bursts.iter().map(|b| Nanos(b.3)).collect(),
+                begin: vec![Nanos(0); bursts.len()],
+                code: Some(code.clone()),
+                ..BurstTable::default()
+            };
+            let complete: Vec<u32> = (0..bursts.len() as u32).filter(|&i| bursts[i as usize].4).collect();
+            let labels: Vec<Option<ClusterId>> = complete
+                .iter()
+                .map(|&i| bursts[i as usize].0.checked_sub(1).map(ClusterId::from_index))
+                .collect();
+            let clustering = Clustering { labels, n_clusters: 3 };
+            let rows = phase_regions(&table, &prepared_of(&complete), &clustering);
+
+            let time = |wanted: &dyn Fn(usize) -> bool| -> (u64, u64) {
+                let mine = complete.iter().map(|&i| i as usize).filter(|&i| wanted(i));
+                mine.fold((0, 0), |(n, t), i| (n + 1, t + bursts[i].3))
+            };
+            prop_assert_eq!(rows.iter().map(|r| r.bursts).sum::<u64>(), complete.len() as u64);
+            for row in &rows {
+                let phase = row.cluster.map_or(0, |id| id.index() + 1);
+                let (n, t) = time(&|i| bursts[i].0 == phase && code.regions[i] == row.region);
+                let of_phase = time(&|i| bursts[i].0 == phase).1;
+                let of_region = time(&|i| code.regions[i] == row.region).1;
+                prop_assert_eq!((row.bursts, row.total.0), (n, t));
+                prop_assert!(row.bursts > 0);
+                prop_assert_eq!(row.share_of_phase, if of_phase > 0 { t as f64 / of_phase as f64 } else { 0.0 });
+                prop_assert_eq!(row.share_of_region, if of_region > 0 { t as f64 / of_region as f64 } else { 0.0 });
+            }
+            let key = |r: &PhaseRegion| (r.cluster.map_or(9, |id| id.index()), u64::MAX - r.total.0, r.region);
+            prop_assert!(rows.is_sorted_by_key(key));
+        }
+    }
+}
