@@ -2,6 +2,7 @@
 
 mod align;
 mod eps;
+pub mod scaling;
 mod stats;
 mod threshold;
 
