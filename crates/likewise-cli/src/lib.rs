@@ -10,6 +10,8 @@ mod label;
 mod output;
 mod progress;
 pub mod report;
+mod report_runs;
+mod runs;
 mod stages;
 
 pub use cli::{command, run};

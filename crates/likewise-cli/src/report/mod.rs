@@ -11,7 +11,7 @@
 
 mod encode;
 mod html;
-mod palette;
+pub(crate) mod palette;
 mod select;
 mod terminal;
 
@@ -20,9 +20,10 @@ use std::io;
 
 use likewise::table::Nanos;
 
-pub(crate) use html::group;
 pub use html::write_html;
+pub(crate) use html::{escape, group};
 pub use select::MAX_BURSTS;
+pub(crate) use terminal::si;
 pub use terminal::terminal;
 
 /// Label of a burst that DBSCAN calls noise.
