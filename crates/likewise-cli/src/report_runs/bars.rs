@@ -6,9 +6,9 @@ use likewise::bursts::scaling::{RunFigures, Scaling};
 use likewise::table::Nanos;
 use std::fmt::Write;
 
-const WIDTH: f64 = 860.0;
+const WIDTH: f64 = 960.0;
 const LEFT: f64 = 116.0;
-const RIGHT: f64 = 780.0;
+const RIGHT: f64 = 840.0;
 const BAR: f64 = 34.0;
 const GAP: f64 = 14.0;
 
@@ -25,9 +25,13 @@ pub(super) fn caption(comparison: &Comparison) -> String {
     let unit = comparison.unit();
     match comparison.scaling {
         Scaling::Strong => {
-            format!("Computing time over all {unit}s. If all scaled, the bars were of equal length.")
+            format!(
+                "Computing time over all {unit}s. If all of it scaled, the bars would be of equal length."
+            )
         }
-        Scaling::Weak => format!("Computing time per {unit}. If all scaled, the bars were of equal length."),
+        Scaling::Weak => {
+            format!("Computing time per {unit}. If all of it scaled, the bars would be of equal length.")
+        }
     }
 }
 

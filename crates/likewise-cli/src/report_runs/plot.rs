@@ -5,11 +5,11 @@ use crate::runs::{Comparison, Phase, cause, percent};
 use likewise::bursts::scaling::PhaseScaling;
 use std::fmt::Write;
 
-const WIDTH: f64 = 860.0;
+const WIDTH: f64 = 960.0;
 const HEIGHT: f64 = 520.0;
 /// Left, right (for labels), top and bottom of the frame.
 const LEFT: f64 = 56.0;
-const RIGHT: f64 = 640.0;
+const RIGHT: f64 = 620.0;
 const TOP: f64 = 18.0;
 const BOTTOM: f64 = 464.0;
 /// Between the base lines of two labels.
@@ -131,7 +131,7 @@ fn grid(comparison: &Comparison, axes: &Axes, svg: &mut String) {
         }
     }
     let ideal = "class=\"note\" text-anchor=\"start\"";
-    svg.push_str(&text(axes.x[0] + 4.0, TOP + 16.0, ideal, "solid grey: ideal"));
+    svg.push_str(&text(axes.x[0] + 4.0, TOP + 16.0, ideal, "wide grey: ideal"));
     let below = format!("dashed: efficiency of {}, below it a phase stops scaling", percent(threshold));
     svg.push_str(&text(axes.x[0] + 4.0, TOP + 32.0, ideal, &below));
 }

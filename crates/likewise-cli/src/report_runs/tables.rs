@@ -1,6 +1,6 @@
 //! The figures, as HTML tables.
 
-use crate::report::{escape, si};
+use crate::report::{escape, group, si};
 use crate::runs::{Comparison, Phase, cause, clusters, evidence, percent};
 use likewise::bursts::scaling::{Change, Evidence, FactorKind, PhaseInRun, RunFigures};
 use likewise::table::Nanos;
@@ -28,7 +28,7 @@ const HEADER: [&str; 16] = [
 /// One line per phase and run, with all computation on top.
 pub(super) fn phases(comparison: &Comparison) -> String {
     let mut out = String::from("<table><thead><tr>");
-    HEADER.iter().for_each(|name| drop(write!(out, "<th scope=\"col\">{name}</th>")));
+    out.extend(HEADER.map(|name| format!("<th scope=\"col\">{name}</th>")));
     out.push_str("<th scope=\"col\">match</th></tr></thead>");
     let runs = comparison.runs.len();
     out.push_str("<tbody class=\"all\" data-phase=\"all\">");
@@ -104,7 +104,7 @@ fn line(
     let cells = [
         (comparison.threads_of(r), false),
         (matched.map_or_else(String::new, clusters), false),
-        (si(figures.instances as f64), false),
+        (group(figures.instances as usize), false),
         (Nanos(figures.mean() as u64).to_string(), false),
         (figures.longest.to_string(), false),
         (percent(figures.share), false),

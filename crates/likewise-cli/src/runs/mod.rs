@@ -150,7 +150,11 @@ impl Comparison {
                 percent(phase.largest_share())
             ))
         });
-        let whole = self.why(&self.whole).map(|why| format!("All computation together stops scaling {why}."));
+        let whole = self.why(&self.whole).map(|why| {
+            let loss = self.whole.stops_at.and_then(|at| self.largest_loss(at));
+            let most = loss.map(|(phase, part)| format!(". Phase {phase} is {} of the loss", percent(part)));
+            format!("All computation together stops scaling {why}{}.", most.unwrap_or_default())
+        });
         let mut findings: Vec<String> = whole.into_iter().chain(phases).collect();
         if findings.is_empty() {
             findings.push(format!(
@@ -159,6 +163,21 @@ impl Comparison {
             ));
         }
         findings
+    }
+
+    /// The phase that loses most time in a run, and its part of all that is
+    /// lost against the smallest run.
+    fn largest_loss(&self, run: usize) -> Option<(u32, f64)> {
+        let threads = |r: usize| self.runs[r].whole.run_threads.max(1) as f64;
+        let base = self.whole.base;
+        let work = if self.scaling == Scaling::Weak { threads(run) / threads(base) } else { 1.0 };
+        let lost = |now: u64, then: u64| now as f64 - work * then as f64;
+        let all = lost(self.runs[run].whole.total.0, self.runs[base].whole.total.0);
+        let total =
+            |phase: &Phase, r: usize| phase.runs[r].as_ref().map_or(0, |(figures, _)| figures.total.0);
+        let loss = |phase: &Phase| (phase.number, lost(total(phase, run), total(phase, base)) / all);
+        let largest = self.phases.iter().map(loss).max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)));
+        largest.filter(|(_, part)| all > 0.0 && *part > 0.1)
     }
 
     /// Where and why something stops scaling, if it does.
@@ -252,7 +271,7 @@ pub(crate) fn cause(kind: FactorKind) -> &'static str {
     match kind {
         FactorKind::Instructions => "more instructions",
         FactorKind::Ipc => "lower IPC",
-        FactorKind::Frequency => "lower frequency",
+        FactorKind::Frequency => "fewer cycles per second",
         FactorKind::Rate => "fewer instructions per second",
         FactorKind::Time => "more computing time",
         FactorKind::LoadBalance => "load balance",

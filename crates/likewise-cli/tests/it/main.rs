@@ -3,4 +3,5 @@
 mod bursts;
 mod failures;
 mod points;
+mod runs;
 mod support;

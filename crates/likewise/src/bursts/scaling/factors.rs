@@ -79,21 +79,21 @@ fn sums(run: &RunBursts<'_>, bursts: impl Iterator<Item = (usize, usize)>, n: us
     let counters = [instructions(run), cycles(run)];
     // Of each group: the sum of each counter, and the time that carries it.
     let mut counts = vec![[(0.0, 0u64); 2]; n];
-    // Of each group, the thread seen last and its time so far.
-    let mut last: Vec<Option<((u32, u32, u32), u64)>> = vec![None; n];
+    // Of each group, its last burst, and the time of that burst's thread.
+    let mut last: Vec<Option<(usize, u64)>> = vec![None; n];
+    let thread = |i: usize| (table.app[i], table.task[i], table.thread[i]);
     for (i, g) in bursts {
         let (duration, figures) = (table.duration[i].0, &mut found[g]);
         figures.instances += 1;
         figures.total = figures.total.saturating_add(table.duration[i]);
-        let thread = (table.app[i], table.task[i], table.thread[i]);
         let time = match last[g] {
-            Some((same, time)) if same == thread => time.saturating_add(duration),
+            Some((before, time)) if thread(before) == thread(i) => time.saturating_add(duration),
             _ => {
                 figures.threads += 1;
                 duration
             }
         };
-        last[g] = Some((thread, time));
+        last[g] = Some((i, time));
         figures.longest = figures.longest.max(Nanos(time));
         for (count, counter) in counts[g].iter_mut().zip(counters) {
             let value = counter.map_or(f64::NAN, |c: &CounterColumn| c.values[i]);

@@ -115,6 +115,7 @@ impl WorkRange {
 
 /// How alike two steps are, from 1 (as if the same) to 0 (not at all): work
 /// may be outside its range, and traits may differ, by a factor of e in all.
+/// What else is known of both, such as their call sites, would be one more term.
 pub(super) fn likeness(work: f64, other: f64, range: WorkRange, traits: &[f32], others: &[f32]) -> f64 {
     let excess = range.excess(work - other);
     if excess >= 1.0 {
