@@ -6,7 +6,7 @@ use likewise::bursts::scaling::{RunFigures, Scaling};
 use likewise::table::Nanos;
 use std::fmt::Write;
 
-const WIDTH: f64 = 960.0;
+const WIDTH: f64 = 985.0;
 const LEFT: f64 = 116.0;
 const RIGHT: f64 = 840.0;
 const BAR: f64 = 34.0;

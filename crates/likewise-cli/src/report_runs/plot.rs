@@ -5,7 +5,7 @@ use crate::runs::{Comparison, Phase, cause, percent};
 use likewise::bursts::scaling::PhaseScaling;
 use std::fmt::Write;
 
-const WIDTH: f64 = 960.0;
+const WIDTH: f64 = 985.0;
 const HEIGHT: f64 = 520.0;
 /// Left, right (for labels), top and bottom of the frame.
 const LEFT: f64 = 56.0;

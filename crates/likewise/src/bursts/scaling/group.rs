@@ -14,6 +14,9 @@ const SAME_WORK: f64 = 0.1;
 const SAME_TRAITS: f32 = 0.1;
 /// ln(work) of a burst without a place differs by less from its phase's.
 const NEAR_WORK: f64 = 0.5;
+/// A phase that burst is put in has at least so much of its cluster, against
+/// the phase with the most.
+const GOOD_PART: f64 = 0.1;
 /// Figures are alike enough to match.
 const LEAST_LIKENESS: f64 = 0.5;
 
@@ -60,6 +63,19 @@ impl Inputs<'_> {
 
     fn centres(&self, group: &Group) -> Vec<Option<Centre>> {
         group.bursts.iter().zip(self.natures).map(|(bursts, nature)| nature.centre(bursts)).collect()
+    }
+
+    /// Of the bursts that are in the group's cluster, where it has one: what is
+    /// noise is unlike them.
+    fn centres_in_clusters(&self, group: &Group) -> Vec<Option<Centre>> {
+        let centre = |(r, bursts): (usize, &Vec<u32>)| match group.seen[r] {
+            Seen::Cluster(id) => {
+                let of_cluster = |&&burst: &&u32| label(&self.runs[r], burst) == Some(id);
+                self.natures[r].centre(&bursts.iter().filter(of_cluster).copied().collect::<Vec<_>>())
+            }
+            _ => None,
+        };
+        group.bursts.iter().enumerate().map(centre).collect()
     }
 
     fn per_thread(&self, run: usize, bursts: &[u32]) -> f64 {
@@ -162,7 +178,7 @@ fn clusters_of(run: &RunBursts<'_>, bursts: &[u32]) -> Vec<(ClusterId, usize)> {
 fn join_same_code(inputs: &Inputs<'_>, groups: Vec<Group>) -> Vec<Group> {
     let mut kept: Vec<(Group, Vec<Option<Centre>>)> = Vec::new();
     for group in groups {
-        let centres = inputs.centres(&group);
+        let centres = inputs.centres_in_clusters(&group);
         match kept.iter_mut().find(|(other, of_other)| same_code((&group, &centres), (other, of_other))) {
             Some((other, _)) => {
                 for (bursts, more) in other.bursts.iter_mut().zip(group.bursts) {
@@ -176,15 +192,17 @@ fn join_same_code(inputs: &Inputs<'_>, groups: Vec<Group>) -> Vec<Group> {
     kept.into_iter().map(|(group, _)| group).collect()
 }
 
+/// Whether two groups are in one cluster of some run and alike there, and of
+/// the same work in every run that has both in clusters. Noise says nothing.
 fn same_code(a: (&Group, &[Option<Centre>]), b: (&Group, &[Option<Centre>])) -> bool {
     let mut alike_in_a_cluster = false;
     for (r, centres) in a.1.iter().zip(b.1).enumerate() {
+        let (Seen::Cluster(of_a), Seen::Cluster(of_b)) = (a.0.seen[r], b.0.seen[r]) else { continue };
         let (Some(x), Some(y)) = centres else { continue };
         if (x.work - y.work).abs() >= SAME_WORK {
             return false;
         }
-        let one_cluster = matches!(a.0.seen[r], Seen::Cluster(_)) && a.0.seen[r] == b.0.seen[r];
-        alike_in_a_cluster |= one_cluster && traits_apart(&x.traits, &y.traits) < SAME_TRAITS;
+        alike_in_a_cluster |= of_a == of_b && traits_apart(&x.traits, &y.traits) < SAME_TRAITS;
     }
     alike_in_a_cluster
 }
@@ -193,14 +211,7 @@ fn same_code(a: (&Group, &[Option<Centre>]), b: (&Group, &[Option<Centre>])) -> 
 fn place_by_cluster(inputs: &Inputs<'_>, groups: &mut [Group]) {
     for (r, nature) in inputs.natures.iter().enumerate() {
         let run = &inputs.runs[r];
-        let mut phases_of: Vec<Vec<(usize, Centre)>> = vec![Vec::new(); run.clustering.n_clusters];
-        for (g, group) in groups.iter().enumerate() {
-            for (cluster, _) in clusters_of(run, &group.bursts[r]) {
-                let same: Vec<u32> =
-                    group.bursts[r].iter().copied().filter(|&b| label(run, b) == Some(cluster)).collect();
-                phases_of[cluster.index()].extend(nature.centre(&same).map(|centre| (g, centre)));
-            }
-        }
+        let phases_of = phases_of_clusters(run, nature, groups, r);
         for (burst, place) in inputs.places.runs[r].place.iter().enumerate() {
             let Some(cluster) = label(run, burst as u32).filter(|_| place.is_none()) else { continue };
             let distance = |centre: &Centre| {
@@ -215,6 +226,31 @@ fn place_by_cluster(inputs: &Inputs<'_>, groups: &mut [Group]) {
         }
         groups.iter_mut().for_each(|group| group.bursts[r].sort_unstable());
     }
+}
+
+/// Of each cluster of a run, the phases that it is a good part of, and what
+/// its bursts are like there. A phase with few of them would be as near as the
+/// one they are all in.
+fn phases_of_clusters(
+    run: &RunBursts<'_>,
+    nature: &Nature,
+    groups: &[Group],
+    r: usize,
+) -> Vec<Vec<(usize, Centre)>> {
+    let mut found: Vec<Vec<(usize, Vec<u32>)>> = vec![Vec::new(); run.clustering.n_clusters];
+    for (g, group) in groups.iter().enumerate() {
+        let mut by_cluster: BTreeMap<ClusterId, Vec<u32>> = BTreeMap::new();
+        for &burst in &group.bursts[r] {
+            label(run, burst).iter().for_each(|&id| by_cluster.entry(id).or_default().push(burst));
+        }
+        by_cluster.into_iter().for_each(|(id, bursts)| found[id.index()].push((g, bursts)));
+    }
+    let good_part = |phases: Vec<(usize, Vec<u32>)>| {
+        let most = phases.iter().map(|(_, bursts)| bursts.len()).max().unwrap_or(0);
+        let large = phases.into_iter().filter(|(_, bursts)| bursts.len() as f64 >= GOOD_PART * most as f64);
+        large.filter_map(|(g, bursts)| Some((g, nature.centre(&bursts)?))).collect()
+    };
+    found.into_iter().map(good_part).collect()
 }
 
 /// Clusters that most of are in no phase yet get one by their figures, or are

@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use super::RunBursts;
 use super::sequence::{Pair, align};
-use super::steps::{Nature, Steps, WorkRange, threads};
+use super::steps::{Nature, Steps, WorkRange, label, threads};
 
 /// Threads of a run that are aligned; of more, so many at equal distances.
 const MAX_THREADS: usize = 32;
@@ -71,7 +71,27 @@ pub(super) fn places(
         }
         placed
     };
-    Places { n: first.bursts.len(), runs: (0..runs.len()).map(place_run).collect() }
+    let mut found = Places { n: first.bursts.len(), runs: (0..runs.len()).map(place_run).collect() };
+    let n_aligned = all[reference].len().min(MAX_THREADS);
+    drop_own_noise(&runs[reference], reference, n_aligned, &mut found);
+    found
+}
+
+/// What is noise in the reference and at less than half of its threads is one
+/// thread's own (it was interrupted, say): no place of the program.
+fn drop_own_noise(run: &RunBursts<'_>, reference: usize, n_threads: usize, found: &mut Places) {
+    let mut seen = vec![0; found.n];
+    let mut in_a_cluster = vec![false; found.n];
+    for (burst, place) in found.runs[reference].place.iter().enumerate() {
+        if let Some(at) = place {
+            seen[at.place as usize] += 1;
+            in_a_cluster[at.place as usize] |= label(run, burst as u32).is_some();
+        }
+    }
+    let is_own = |at: &Place| 2 * seen[at.place as usize] < n_threads && !in_a_cluster[at.place as usize];
+    for place in found.runs.iter_mut().flat_map(|run| &mut run.place) {
+        *place = place.filter(|at| !is_own(at));
+    }
 }
 
 /// At most `most` of `n` numbers, at equal distances, first and last included.

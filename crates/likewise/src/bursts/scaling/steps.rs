@@ -107,21 +107,28 @@ impl WorkRange {
         Self { low: change.min(0.0), high: change.max(0.0) }
     }
 
-    /// How far ln(work) less ln(work of the other) is outside, in nats.
-    fn excess(self, difference: f64) -> f64 {
-        (self.low - difference).max(difference - self.high).max(0.0)
+    /// What ln(work) less ln(work of the other) costs: how far it is outside,
+    /// in nats. Inside, most steps are at either end, so that the distance to
+    /// the nearer one costs some as well.
+    fn cost(self, difference: f64) -> f64 {
+        let (below, above) = (self.low - difference, difference - self.high);
+        let outside = below.max(above);
+        if outside >= 0.0 { outside } else { (BETWEEN * below.abs().min(above.abs())).min(BETWEEN) }
     }
 }
+
+/// What a nat from the nearer end costs, and all that it costs.
+const BETWEEN: f64 = 0.3;
 
 /// How alike two steps are, from 1 (as if the same) to 0 (not at all): work
 /// may be outside its range, and traits may differ, by a factor of e in all.
 /// What else is known of both, such as their call sites, would be one more term.
 pub(super) fn likeness(work: f64, other: f64, range: WorkRange, traits: &[f32], others: &[f32]) -> f64 {
-    let excess = range.excess(work - other);
-    if excess >= 1.0 {
+    let cost = range.cost(work - other);
+    if cost >= 1.0 {
         return 0.0;
     }
-    (1.0 - excess - f64::from(traits_apart(traits, others))).max(0.0)
+    (1.0 - cost - f64::from(traits_apart(traits, others))).max(0.0)
 }
 
 /// The mean difference of traits, each counted as 1 at most.

@@ -146,6 +146,41 @@ fn clusters_that_merge_or_are_noise_in_one_run_are_told_apart_by_place() {
     assert!(noise > 0);
 }
 
+/// The share of the bursts of each run and cluster that are in the phase of
+/// that cluster; the least.
+fn least_right(runs: &[Made]) -> f64 {
+    let found = match_runs(&runs.iter().map(Made::bursts).collect::<Vec<_>>());
+    let mut least = 1.0f64;
+    for (c, (p, _)) in phases_of_clusters(&found, runs).into_iter().enumerate() {
+        for (made, phase_of) in runs.iter().zip(&found.phase_of) {
+            let members = || {
+                made.clustering.labels.iter().zip(phase_of).filter(|(l, _)| l.is_some_and(|l| l.index() == c))
+            };
+            let right = members().filter(|(_, phase)| **phase == Some(p as u32)).count();
+            least = least.min(right as f64 / members().count() as f64);
+        }
+    }
+    least
+}
+
+#[test]
+fn strong_and_weak_scaling_match_whatever_the_seed() {
+    for seed in 0..6 {
+        let strong = [1, 4, 16].map(|tasks| {
+            let mut spec = program(tasks, 7, &[1]);
+            spec.seed = seed;
+            made(spec)
+        });
+        let right = least_right(&strong);
+        assert!(right > 0.95, "strong, seed {seed}: {right}");
+        // More threads than are aligned, one phase imbalanced, one of two modes.
+        let weak = [2, 40].map(|tasks| made(RunSpec::plausible(tasks, 8, 6, seed).expect("few phases")));
+        let right = least_right(&weak);
+        // Of its two modes, one of few bursts may be apart where it is alone.
+        assert!(right > 0.85, "weak, seed {seed}: {right}");
+    }
+}
+
 #[test]
 fn a_phase_that_every_task_repeats_is_the_one_that_stops_scaling() {
     let runs: Vec<Made> = [1, 2, 4, 8].map(|tasks| made(program(tasks, 6, &[2]))).into();
