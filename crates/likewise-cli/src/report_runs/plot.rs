@@ -73,13 +73,13 @@ pub(super) fn scaling(comparison: &Comparison) -> String {
     if let Some((r, speedup)) = ends(&comparison.whole) {
         let title = "All computation";
         line(comparison, &axes, &comparison.whole, "all", title, &mut svg);
-        labels.push(Label::of(&axes, (r, speedup), "all".to_owned(), title.to_owned(), &comparison.whole));
+        labels.push(Label::of(comparison, &axes, (r, speedup), ("all", title), &comparison.whole));
     }
     for phase in &drawn {
-        let title = format!("Phase {}", phase.number);
-        line(comparison, &axes, &phase.scaling, &format!("p{}", phase.number), &title, &mut svg);
+        let (class, title) = (format!("p{}", phase.number), format!("Phase {}", phase.number));
+        line(comparison, &axes, &phase.scaling, &class, &title, &mut svg);
         if let Some(end) = ends(&phase.scaling) {
-            labels.push(Label::of(&axes, end, format!("p{}", phase.number), title, &phase.scaling));
+            labels.push(Label::of(comparison, &axes, end, (&class, &title), &phase.scaling));
         }
     }
     place(&mut labels);
@@ -181,18 +181,25 @@ struct Label {
 
 impl Label {
     fn of(
+        comparison: &Comparison,
         axes: &Axes,
         (r, speedup): (usize, f64),
-        class: String,
-        name: String,
+        (class, name): (&str, &str),
         scaling: &PhaseScaling,
     ) -> Self {
         let from = (axes.x[r], axes.y(speedup));
-        let efficiency =
-            scaling.changes[r].as_ref().map(|change| format!("  {}", percent(change.efficiency)));
-        let why = scaling.stops_at.and_then(|at| scaling.changes[at].as_ref()?.worst());
-        let why = why.map(|factor| format!(", {}", cause(factor.kind))).unwrap_or_default();
-        Self { from, y: from.1, class, text: format!("{name}{}{why}", efficiency.unwrap_or_default()) }
+        let mut text = name.to_owned();
+        if let Some(change) = &scaling.changes[r] {
+            let _ = write!(text, " {}", percent(change.efficiency));
+        }
+        // Others are compared with the smallest run of all.
+        if scaling.base != comparison.whole.base {
+            let _ = write!(text, " of {}", comparison.threads_of(scaling.base));
+        }
+        if let Some(worst) = scaling.stops_at.and_then(|at| scaling.changes[at].as_ref()?.worst()) {
+            let _ = write!(text, ", {}", cause(worst.kind));
+        }
+        Self { from, y: from.1, class: class.to_owned(), text }
     }
 
     fn draw(&self, svg: &mut String) {

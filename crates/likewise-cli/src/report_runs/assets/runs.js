@@ -28,8 +28,9 @@
   for (const part of parts) {
     part.addEventListener("pointerenter", () => pick(part.dataset.phase));
     part.addEventListener("pointerleave", () => pick());
-    part.addEventListener("focusin", () => pick(part.dataset.phase));
-    part.addEventListener("focusout", () => pick());
   }
+  // Not on the parts: Chromium takes a shape that listens for the focus for one that wants it.
+  document.addEventListener("focusin", (event) => pick(event.target.closest("[data-phase]")?.dataset.phase));
+  document.addEventListener("focusout", () => pick());
   addEventListener("keydown", (event) => { if (event.key === "Escape") pick(); });
 })();
