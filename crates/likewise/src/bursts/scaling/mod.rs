@@ -97,12 +97,12 @@ pub struct RunMatch {
 ///    burst. Two bursts are alike if their work (instructions) differs by no
 ///    less than nothing and no more than the threads do, which holds for
 ///    strong and for weak scaling and for work that every thread repeats, and
-///    if their counts per instruction agree;
+///    if their counts per instruction agree. What is noise there and at few of its threads is no place;
 /// 2. places whose bursts are in the same clusters, run by run, are a phase:
 ///    the clusters of all runs together decide, and the run that tells most
 ///    apart counts. Places that are noise in every run are phases of their
-///    own. Phases that share a cluster and do the same work per burst in all
-///    runs are one: they are told apart by speed alone;
+///    own. Phases that share a cluster and do the same work per burst wherever
+///    both are in clusters are one: they are told apart by speed alone;
 /// 3. bursts without a place join the phase of their cluster that is nearest
 ///    in work and traits;
 /// 4. clusters without a place are assigned to phases not yet found in their
@@ -125,10 +125,9 @@ pub struct RunMatch {
 ///
 /// # Reference
 /// Llort et al., *On the usefulness of object tracking techniques in
-/// performance analysis*, SC13, follow clusters from run to run, by position
-/// in the scaled metrics, call stack, simultaneity and sequence. Differs:
-/// bursts are matched, not clusters, so that noise and clusters that split or
-/// merge need no rules of their own.
+/// performance analysis*, SC13, follow clusters from run to run as objects.
+/// Differs: bursts are matched, not clusters, so that noise and clusters that
+/// split or merge need no rules of their own.
 #[must_use]
 pub fn match_runs(runs: &[RunBursts<'_>]) -> RunMatch {
     for run in runs {
