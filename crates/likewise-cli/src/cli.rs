@@ -28,6 +28,7 @@ Examples:
   likewise bursts run.prv --metric 'IPC=PAPI_TOT_INS/PAPI_TOT_CYC' --metric PAPI_L2_DCM,log -o out
   likewise info run.prv                              what is in a trace
   likewise points table.npy --eps 0.01 -o out        the same clustering for any table of numbers
+  likewise compare run_1.prv run_4.prv run_16.prv    which phase of several runs scales how
   likewise compare out/bursts.csv truth.csv          how alike two groupings are";
 
 #[derive(Debug, Subcommand)]
@@ -64,6 +65,11 @@ pub(crate) struct Common {
 impl Common {
     pub(crate) fn progress(&self) -> Progress {
         Progress::new(self.quiet)
+    }
+
+    /// The same, but news are for the caller to tell.
+    pub(crate) fn quieter(&self) -> Self {
+        Self { quiet: true, ..self.clone() }
     }
 
     /// Prints a line of news for people, on standard error.

@@ -13,6 +13,8 @@ mod output;
 mod progress;
 mod refining;
 pub mod report;
+mod report_runs;
+mod runs;
 mod stages;
 mod structure;
 

@@ -23,6 +23,11 @@ pub(crate) fn is_header(line: &[u8]) -> bool {
     NEEDED.iter().filter(|n| names.iter().any(|name| name == *n)).count() >= 2
 }
 
+/// Whether a first line names a column of clusters.
+pub(crate) fn has_labels(line: &[u8]) -> bool {
+    line.split(|&b| b == b',').any(|cell| name_of(cell) == "cluster")
+}
+
 fn name_of(cell: &[u8]) -> String {
     let cell = cell.trim_ascii();
     let inner = cell.strip_prefix(b"\"").and_then(|c| c.strip_suffix(b"\"")).unwrap_or(cell);

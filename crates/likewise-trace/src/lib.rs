@@ -32,4 +32,6 @@ pub use paraver::label::{CLUSTER_EVENT, LabelValue, legend, write_labelled};
 #[cfg(feature = "parquet")]
 pub use parquet::{ColumnData, write_parquet};
 pub use points::{PointsTable, read_points_table, read_raw_points};
-pub use read::{Apps, Format, Progress, ReadOptions, ReadReport, Trace, TraceInfo, inspect, read_bursts};
+pub use read::{
+    Apps, Format, Progress, ReadOptions, ReadReport, Trace, TraceInfo, inspect, is_ungrouped, read_bursts,
+};

@@ -147,6 +147,18 @@ pub fn inspect(path: &Path, options: &ReadOptions<'_>) -> Result<TraceInfo> {
     }
 }
 
+/// Whether a file is bursts that nobody has grouped: a Paraver trace, or a CSV
+/// of bursts without the column `cluster`. Reads its first bytes alone.
+///
+/// # Errors
+/// The file cannot be read.
+pub fn is_ungrouped(path: &Path) -> Result<bool> {
+    let mut input = Input::open_text(path)?;
+    let head = input.peek(4096)?;
+    let line = crate::bytes::lines(&head[..head.len().min(4096)]).next().unwrap_or_default();
+    Ok(line.starts_with(b"#Paraver") || csv::is_header(line) && !csv::has_labels(line))
+}
+
 pub(crate) fn format_of(input: &mut Input) -> Result<Format> {
     let path = input.path().to_owned();
     let head = input.peek(4096)?;

@@ -306,7 +306,7 @@ pub(crate) fn group(n: usize) -> String {
 }
 
 /// Text as HTML.
-pub(super) fn escape(text: &str) -> String {
+pub(crate) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

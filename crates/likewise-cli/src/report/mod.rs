@@ -11,7 +11,7 @@
 
 mod encode;
 mod html;
-mod palette;
+pub(crate) mod palette;
 mod regions;
 mod sections;
 mod select;
@@ -23,10 +23,11 @@ use std::io;
 
 use likewise::table::Nanos;
 
-pub(crate) use html::group;
 pub use html::write_html;
+pub(crate) use html::{escape, group};
 pub use regions::RegionRow;
 pub use select::MAX_BURSTS;
+pub(crate) use terminal::si;
 pub use terminal::terminal;
 pub use views::{AlignedRow, AlignmentView, TreeLevel, TreeNode, TreeView};
 

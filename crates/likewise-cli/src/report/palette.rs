@@ -3,7 +3,7 @@
 use super::{FILTERED_THRESHOLD, NOISE};
 
 /// Red, green and blue, sRGB.
-pub(super) type Rgb = [u8; 3];
+pub(crate) type Rgb = [u8; 3];
 
 /// One phase colour: the same hue for a light and a dark page, and the
 /// nearest of the 256 terminal colours that reads on both.
@@ -59,7 +59,7 @@ fn of(label: u32) -> (&'static Hue, usize) {
 ///
 /// Phases 11 to 20 are lighter, 21 to 30 darker, then all repeat. The
 /// percentages keep the thirty as far apart as they go, in normal vision.
-pub(super) fn colours(label: u32) -> (Rgb, Rgb) {
+pub(crate) fn colours(label: u32) -> (Rgb, Rgb) {
     let (hue, variant) = of(label);
     match variant {
         0 => (hue.light, hue.dark),
@@ -69,7 +69,7 @@ pub(super) fn colours(label: u32) -> (Rgb, Rgb) {
 }
 
 /// The terminal's colour of a label, of 256.
-pub(super) fn ansi(label: u32) -> u8 {
+pub(crate) fn ansi(label: u32) -> u8 {
     of(label).0.ansi
 }
 
@@ -83,7 +83,7 @@ fn mix(colour: Rgb, towards: u8, percent: u32) -> Rgb {
 }
 
 /// `#rrggbb`.
-pub(super) fn hex([r, g, b]: Rgb) -> String {
+pub(crate) fn hex([r, g, b]: Rgb) -> String {
     format!("#{r:02x}{g:02x}{b:02x}")
 }
 

@@ -253,7 +253,7 @@ fn fit(name: &str, width: usize) -> String {
 }
 
 /// Three significant digits with an SI prefix: `4.33 M`.
-fn si(value: f64) -> String {
+pub(crate) fn si(value: f64) -> String {
     let size = value.abs();
     let (scale, prefix) = match size {
         _ if !value.is_finite() => return "–".to_owned(),

@@ -4,4 +4,5 @@ mod bursts;
 mod code;
 mod failures;
 mod points;
+mod runs;
 mod support;

@@ -6,6 +6,7 @@ mod extrapolate;
 mod rates;
 mod refine;
 mod regions;
+pub mod scaling;
 mod stats;
 mod threshold;
 

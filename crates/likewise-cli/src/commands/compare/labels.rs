@@ -1,44 +1,21 @@
-//! `likewise compare`: how alike two groupings of the same objects are.
+//! How alike two groupings of the same objects are.
 
 use crate::cli::Common;
 use anyhow::{Context, Result, bail};
-use clap::Args;
 use likewise::cluster::ClusterId;
 use likewise::quality::{adjusted_rand, mirkin};
 use likewise_trace::{BurstKey, LabelTable, RowLabel, read_labels};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap};
-use std::path::PathBuf;
+use std::path::Path;
 
-/// Compare two groupings: adjusted Rand index and Mirkin distance
-///
-/// Reads bursts.csv, truth.csv and labels.csv of likewise, and .DATA.csv of
-/// ClusteringSuite, plain or gzip. Bursts are matched by task, thread and
-/// begin where both files have them, else row by row.
-#[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
-pub(crate) struct CompareArgs {
-    /// One labelled file
-    a: PathBuf,
-    /// The other
-    b: PathBuf,
-    /// Take noise as one more cluster instead of leaving it out
-    #[arg(long)]
-    noise: bool,
-}
-
-const EXAMPLES: &str = "\
-Examples:
-  likewise compare out/bursts.csv run.DATA.csv.gz
-  likewise compare --noise out/bursts.csv truth.csv";
-
-pub(crate) fn run(args: &CompareArgs, common: &Common) -> Result<()> {
-    let (a, b) = (read_labels(&args.a)?, read_labels(&args.b)?);
-    let likeness = likeness(&a, &b, args.noise)
-        .with_context(|| format!("{} and {}", args.a.display(), args.b.display()))?;
+pub(super) fn run(a_path: &Path, b_path: &Path, noise: bool, common: &Common) -> Result<()> {
+    let (a, b) = (read_labels(a_path)?, read_labels(b_path)?);
+    let likeness =
+        likeness(&a, &b, noise).with_context(|| format!("{} and {}", a_path.display(), b_path.display()))?;
     let mut result = likeness.to_json();
-    result["a"] = args.a.display().to_string().into();
-    result["b"] = args.b.display().to_string().into();
+    result["a"] = a_path.display().to_string().into();
+    result["b"] = b_path.display().to_string().into();
     common.print(&result, || {
         format!(
             "Objects              {} and {}\nObjects in both      {}\nLabelled in both     {}\nAdjusted Rand index  {:.6}   (1: the same)\n\

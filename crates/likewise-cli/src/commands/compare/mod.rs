@@ -1,0 +1,90 @@
+//! `likewise compare`: two groupings of one run, or several runs of one program.
+
+mod labels;
+mod runs;
+
+pub(crate) use labels::likeness;
+
+use crate::cli::{Common, Usage};
+use crate::definition::parse_share;
+use anyhow::Result;
+use clap::{Args, ValueEnum};
+use likewise_trace::{is_rereadable, is_ungrouped};
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// Compare runs of one program, or two groupings of one run
+///
+/// Given traces (Paraver, or CSV of bursts without clusters), finds the phases
+/// of each, which phases of the runs are the same, how each scales with the
+/// number of threads, and why one stops; writes scaling.csv, summary.json and
+/// report.html.
+///
+/// Given two tables with clusters (bursts.csv, truth.csv and labels.csv of
+/// likewise, .DATA.csv of ClusteringSuite, plain or gzip), prints adjusted Rand
+/// index and Mirkin distance. Bursts are matched by task, thread and begin
+/// where both files have them, else row by row.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct CompareArgs {
+    /// Two labelled files, or traces of two or more runs
+    #[arg(required = true, num_args = 2.., value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// Labels: take noise as one more cluster instead of leaving it out
+    #[arg(long)]
+    noise: bool,
+    #[command(flatten)]
+    runs: RunsArgs,
+}
+
+/// How runs are compared
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Runs")]
+struct RunsArgs {
+    /// Directory for the result
+    #[arg(short, long, value_name = "DIR", default_value = "compare.likewise")]
+    output: PathBuf,
+    /// What more threads are for: the same work in less time (strong), or more
+    /// work in the same time (weak); auto tells by the instructions
+    #[arg(long, value_enum, default_value = "auto")]
+    scaling: ScalingArg,
+    /// A phase stops scaling where its efficiency is below this
+    #[arg(long, value_name = "SHARE", default_value = "80%", value_parser = parse_share)]
+    threshold: f64,
+    /// Options of `likewise bursts` for the analysis of each run
+    #[arg(last = true, value_name = "OPTIONS")]
+    bursts: Vec<OsString>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum ScalingArg {
+    Auto,
+    Strong,
+    Weak,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  likewise compare run_1.prv.gz run_4.prv.gz run_16.prv.gz -o scaling
+  likewise compare --scaling weak --threshold 90% small.prv large.prv
+  likewise compare a.prv b.prv -- --min-duration 5us -m PAPI_TOT_INS,log
+  likewise compare out/bursts.csv run.DATA.csv.gz
+  likewise compare --noise out/bursts.csv truth.csv";
+
+pub(crate) fn run(args: &CompareArgs, common: &Common) -> Result<()> {
+    // A pipe cannot be looked at beforehand; it is what the others are.
+    let known = args.files.iter().filter(|path| is_rereadable(path));
+    let ungrouped: Vec<bool> = known.map(|path| is_ungrouped(path)).collect::<Result<_, _>>()?;
+    if ungrouped.contains(&true) {
+        if ungrouped.contains(&false) {
+            let text = "traces and tables with clusters cannot be compared; give either traces of several runs \
+                        or two groupings of one";
+            return Err(Usage(text.to_owned()).into());
+        }
+        return runs::run(&args.files, &args.runs, common);
+    }
+    match &args.files[..] {
+        [a, b] => labels::run(a, b, args.noise, common),
+        more => Err(Usage(format!("{} groupings were given; two are compared", more.len())).into()),
+    }
+}

@@ -1,0 +1,105 @@
+//! Time of each run by phase, stacked.
+
+use super::{MAX_DRAWN, text};
+use crate::runs::{Comparison, percent};
+use likewise::bursts::scaling::{RunFigures, Scaling};
+use likewise::table::Nanos;
+use std::fmt::Write;
+
+const WIDTH: f64 = 985.0;
+const LEFT: f64 = 116.0;
+const RIGHT: f64 = 840.0;
+const BAR: f64 = 34.0;
+const GAP: f64 = 14.0;
+
+/// A piece of a bar: its class, what it is, its time in ns.
+struct Piece {
+    class: String,
+    name: String,
+    short: String,
+    time: f64,
+}
+
+/// What the bars show, for people.
+pub(super) fn caption(comparison: &Comparison) -> String {
+    let unit = comparison.unit();
+    match comparison.scaling {
+        Scaling::Strong => {
+            format!(
+                "Computing time over all {unit}s. If all of it scaled, the bars would be of equal length."
+            )
+        }
+        Scaling::Weak => {
+            format!("Computing time per {unit}. If all of it scaled, the bars would be of equal length.")
+        }
+    }
+}
+
+/// The bars as SVG.
+pub(super) fn bars(comparison: &Comparison) -> String {
+    let runs: Vec<Vec<Piece>> = (0..comparison.runs.len()).map(|r| pieces(comparison, r)).collect();
+    let length = |pieces: &Vec<Piece>| pieces.iter().map(|p| p.time).sum::<f64>();
+    let longest = runs.iter().map(length).fold(1.0, f64::max);
+    let height = runs.len() as f64 * (BAR + GAP) + 4.0;
+    let mut svg = format!(
+        "<svg class=\"bars\" viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" aria-label=\"Time of each run by phase\">"
+    );
+    for (r, pieces) in runs.iter().enumerate() {
+        let y = r as f64 * (BAR + GAP) + 2.0;
+        svg.push_str(&text(
+            LEFT - 10.0,
+            y + BAR / 2.0 + 4.0,
+            "class=\"tick\" text-anchor=\"end\"",
+            &comparison.threads_of(r),
+        ));
+        let total = length(pieces);
+        let mut x = LEFT;
+        for piece in pieces {
+            let width = piece.time / longest * (RIGHT - LEFT);
+            let told = format!(
+                "{} on {}: {}, {}",
+                piece.name,
+                comparison.threads_of(r),
+                Nanos(piece.time as u64),
+                percent(piece.time / total.max(1.0))
+            );
+            let _ = write!(
+                svg,
+                "<g class=\"piece {class}\" data-phase=\"{class}\"><rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.2}\" \
+                 height=\"{BAR}\"><title>{told}</title></rect>",
+                class = piece.class
+            );
+            if width > 9.0 * piece.short.len() as f64 + 4.0 {
+                let middle = "class=\"inside\" text-anchor=\"middle\"";
+                svg.push_str(&text(x + width / 2.0, y + BAR / 2.0 + 5.0, middle, &piece.short));
+            }
+            svg.push_str("</g>");
+            x += width;
+        }
+        svg.push_str(&text(x + 8.0, y + BAR / 2.0 + 4.0, "class=\"tick\"", &Nanos(total as u64).to_string()));
+    }
+    svg.push_str("</svg>");
+    svg
+}
+
+fn pieces(comparison: &Comparison, r: usize) -> Vec<Piece> {
+    let time = |figures: &RunFigures| match comparison.scaling {
+        Scaling::Strong => figures.total.0 as f64,
+        Scaling::Weak => figures.mean(),
+    };
+    let mut pieces = Vec::new();
+    let mut rest = time(&comparison.runs[r].whole);
+    for phase in comparison.shown().iter().take(MAX_DRAWN) {
+        let time = phase.runs[r].as_ref().map_or(0.0, |(figures, _)| time(figures));
+        rest -= time;
+        if time > 0.0 {
+            let (number, short) = (phase.number, phase.number.to_string());
+            pieces.push(Piece { class: format!("p{number}"), name: format!("Phase {number}"), short, time });
+        }
+    }
+    if rest > 0.0 {
+        let name = "Everything else".to_owned();
+        pieces.push(Piece { class: "rest".to_owned(), name, short: "else".to_owned(), time: rest });
+    }
+    pieces
+}

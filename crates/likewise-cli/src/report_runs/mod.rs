@@ -1,0 +1,19 @@
+//! The report of several runs: one self-contained HTML file, drawn here as
+//! SVG, so that it prints and needs no script to be read.
+//!
+//! Names of files are untrusted: they appear as escaped text only.
+
+mod bars;
+mod page;
+mod plot;
+mod tables;
+
+pub(crate) use page::write_html;
+
+/// Phases that are drawn: as many as colours are told apart.
+const MAX_DRAWN: usize = 10;
+
+/// A text element; `attributes` are ours, `text` is anybody's.
+fn text(x: f64, y: f64, attributes: &str, text: &str) -> String {
+    format!("<text x=\"{x:.1}\" y=\"{y:.1}\" {attributes}>{}</text>", crate::report::escape(text))
+}

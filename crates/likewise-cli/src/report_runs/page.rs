@@ -1,0 +1,111 @@
+//! The page around the pictures.
+
+use super::{MAX_DRAWN, bars, plot, tables};
+use crate::report::escape;
+use crate::report::palette::{colours, hex};
+use crate::runs::{Comparison, LEAST_SHARE, percent};
+use std::fmt::Write as _;
+use std::io::{self, Write};
+
+const PAGE: &str = include_str!("assets/page.html");
+const STYLE: &str = include_str!("assets/style.css");
+const SCRIPT: &str = include_str!("assets/runs.js");
+
+/// Writes the report as one self-contained HTML file.
+///
+/// # Errors
+/// Those of `out`.
+pub(crate) fn write_html(comparison: &Comparison, out: &mut impl Write) -> io::Result<()> {
+    let mut rest = PAGE;
+    while let Some((before, after)) = rest.split_once("{{") {
+        out.write_all(before.as_bytes())?;
+        let (slot, after) = after.split_once("}}").unwrap_or((after, ""));
+        rest = after;
+        out.write_all(fill(comparison, slot).as_bytes())?;
+    }
+    out.write_all(rest.as_bytes())
+}
+
+fn fill(comparison: &Comparison, slot: &str) -> String {
+    match slot {
+        "title" => title(comparison),
+        "style" => format!("{STYLE}{}", phase_colours(comparison)),
+        "script" => SCRIPT.to_owned(),
+        "version" => env!("CARGO_PKG_VERSION").to_owned(),
+        "subtitle" => subtitle(comparison),
+        "findings" => items(&comparison.findings()),
+        "notes" => items(&comparison.notes),
+        "plot" => plot::scaling(comparison),
+        "bars" => bars::bars(comparison),
+        "bars-caption" => bars::caption(comparison),
+        "phases" => tables::phases(comparison),
+        "phases-caption" => phases_caption(comparison),
+        "runs" => tables::runs(comparison),
+        _ => unreachable!("the page has no other slot"),
+    }
+}
+
+fn title(comparison: &Comparison) -> String {
+    let names: Vec<String> = comparison.runs.iter().map(|run| escape(&run.name)).collect();
+    names.join(", ")
+}
+
+fn subtitle(comparison: &Comparison) -> String {
+    let how = if comparison.settings.scaling.is_some() { "as asked" } else { "told by the instructions" };
+    let threads: Vec<String> = comparison.runs.iter().map(|run| run.whole.run_threads.to_string()).collect();
+    let reference = comparison.runs.get(comparison.reference).map_or("", |run| &run.name);
+    format!(
+        "{} scaling ({how}) on {} {}s; phases matched with those of {}",
+        if comparison.scaling_name() == "strong" { "Strong" } else { "Weak" },
+        threads.join(", "),
+        comparison.unit(),
+        escape(reference)
+    )
+}
+
+fn phases_caption(comparison: &Comparison) -> String {
+    let small = comparison.phases.len() - comparison.shown().len();
+    format!(
+        "Factors are against the smallest run that has the phase, and multiply to the efficiency; below {} they are \
+         marked. Clusters are those of each run's own analysis. {small} phases of less than {} in each run are in \
+         scaling.csv.",
+        percent(comparison.settings.threshold),
+        percent(LEAST_SHARE)
+    )
+}
+
+fn items(texts: &[String]) -> String {
+    texts.iter().map(|text| format!("<li>{}</li>", escape(text))).collect()
+}
+
+/// The colours of phases, on light and on dark, as variables.
+fn phase_colours(comparison: &Comparison) -> String {
+    let mut out = String::new();
+    for (i, phase) in comparison.shown().iter().enumerate() {
+        let n = phase.number;
+        let (light, dark) = colours(n);
+        if i < MAX_DRAWN {
+            let _ = writeln!(
+                out,
+                ".p{n} {{ --light: {}; --dark: {}; --inside-light: {}; --inside-dark: {}; }}",
+                hex(light),
+                hex(dark),
+                on(light),
+                on(dark)
+            );
+        } else {
+            let _ = writeln!(out, ".p{n} {{ --light: transparent; --dark: transparent; }}");
+        }
+    }
+    out
+}
+
+/// Black or white, whichever reads better on a colour (WCAG 2 luminance).
+fn on(colour: [u8; 3]) -> &'static str {
+    let linear = colour.map(|c| {
+        let c = f64::from(c) / 255.0;
+        if c <= 0.040_45 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) }
+    });
+    let luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2];
+    if luminance > 0.179 { "#000000" } else { "#ffffff" }
+}

@@ -1,0 +1,110 @@
+//! The comparison on the terminal.
+
+use super::{Comparison, Phase, cause, percent};
+use crate::report::palette;
+use anstyle::{Ansi256Color, Color, Style};
+use likewise::table::Nanos;
+use std::fmt::Write;
+
+/// The runs, a line per phase, and what stops scaling. Columns that do not fit
+/// `width` are left out.
+pub(crate) fn table(comparison: &Comparison, width: usize, colour: bool) -> String {
+    let mut out = String::new();
+    let given = if comparison.settings.scaling.is_some() { "as asked" } else { "by the instructions" };
+    let n = comparison.runs.len();
+    let _ = writeln!(out, "{n} runs, {} scaling ({given})\n", comparison.scaling_name());
+    let mut lines = vec![header(comparison)];
+    lines.push(whole_line(comparison));
+    lines.extend(comparison.shown().iter().map(|phase| phase_line(comparison, phase)));
+    let widths = widths(&lines, width);
+    for (i, line) in lines.iter().enumerate() {
+        let style = match (colour, i) {
+            (false, _) | (true, 1) => Style::new(),
+            (true, 0) => Style::new().bold(),
+            _ => {
+                let phase = comparison.shown()[i - 2].number;
+                Style::new().fg_color(Some(Color::Ansi256(Ansi256Color(palette::ansi(phase)))))
+            }
+        };
+        let mut text = String::new();
+        for (c, (cell, &width)) in line.iter().zip(&widths).enumerate() {
+            let _ = match c {
+                0 => write!(text, "{cell:<width$}"),
+                _ => write!(text, "  {cell:>width$}"),
+            };
+        }
+        // The name alone is coloured, so that the figures read everywhere.
+        let (name, rest) = text.split_at(widths.first().copied().unwrap_or(0).min(text.len()));
+        let _ = writeln!(out, "{style}{name}{style:#}{}", rest.trim_end());
+    }
+    let small = comparison.phases.len() - comparison.shown().len();
+    if small > 0 {
+        let _ = writeln!(out, "and {small} of less than {} in each run", percent(super::LEAST_SHARE));
+    }
+    out.push('\n');
+    for finding in comparison.findings() {
+        let _ = writeln!(out, "{finding}");
+    }
+    out
+}
+
+fn header(comparison: &Comparison) -> Vec<String> {
+    let run = |what: &str, r: usize| format!("{what}{}", comparison.runs[r].whole.run_threads);
+    let runs = || 0..comparison.runs.len();
+    let mut cells = vec!["phase".to_owned()];
+    cells.extend(runs().map(|r| run("time/", r)));
+    cells.extend(runs().map(|r| run("eff/", r)));
+    cells.extend(["stops at", "because of", "match"].map(str::to_owned));
+    cells.extend(runs().map(|r| run("share/", r)));
+    cells.extend(runs().map(|r| run("IPC/", r)));
+    cells
+}
+
+fn known(x: Option<f64>, text: impl Fn(f64) -> String) -> String {
+    x.map_or_else(|| "–".to_owned(), text)
+}
+
+fn time(mean: f64) -> String {
+    Nanos(mean as u64).to_string()
+}
+
+fn whole_line(comparison: &Comparison) -> Vec<String> {
+    let whole = &comparison.whole;
+    let figures = || comparison.runs.iter().map(|run| &run.whole);
+    let mut cells = vec!["all".to_owned()];
+    cells.extend(figures().map(|f| time(f.mean())));
+    cells.extend(whole.changes.iter().map(|change| known(change.as_ref().map(|c| c.efficiency), percent)));
+    let worst = whole.stops_at.and_then(|r| whole.changes[r].as_ref()?.worst()).map(|factor| factor.kind);
+    cells.push(whole.stops_at.map_or_else(|| "–".to_owned(), |r| comparison.threads_of(r)));
+    cells.push(worst.map_or("–", cause).to_owned());
+    cells.push(String::new());
+    cells.extend(figures().map(|f| percent(f.share)));
+    cells.extend(figures().map(|f| known(f.ipc(), |x| format!("{x:.2}"))));
+    cells
+}
+
+fn phase_line(comparison: &Comparison, phase: &Phase) -> Vec<String> {
+    let figures = || phase.runs.iter().map(|run| run.as_ref().map(|(figures, _)| figures));
+    let mut cells = vec![phase.number.to_string()];
+    cells.extend(figures().map(|f| known(f.map(|f| f.mean()), time)));
+    cells.extend((0..phase.runs.len()).map(|r| known(phase.change(r).map(|c| c.efficiency), percent)));
+    cells.push(phase.scaling.stops_at.map_or_else(|| "–".to_owned(), |r| comparison.threads_of(r)));
+    cells.push(phase.worst().map_or("–", cause).to_owned());
+    cells.push(known(phase.confidence(), |x| format!("{x:.2}")));
+    cells.extend(figures().map(|f| known(f.map(|f| f.share), percent)));
+    cells.extend(figures().map(|f| known(f.and_then(|f| f.ipc()), |x| format!("{x:.2}"))));
+    cells
+}
+
+/// Of the columns that fit.
+fn widths(lines: &[Vec<String>], width: usize) -> Vec<usize> {
+    let columns = lines.iter().map(Vec::len).max().unwrap_or(0);
+    let widest =
+        |c: usize| lines.iter().filter_map(|l| l.get(c)).map(|s| s.chars().count()).max().unwrap_or(0);
+    let mut used = 0;
+    let fits = |w: &usize| {
+        used += w + 2;
+        used - 2 <= width
+    };
+    (0..columns).map(widest).take_while(fits).collect()
+}

@@ -1,0 +1,127 @@
+//! `likewise compare` of several runs.
+
+use crate::support::{likewise, names, read, shared_data, succeeds, summary, synth, text};
+use serde_json::Value;
+use std::path::Path;
+
+fn phase_with(summary: &Value, test: impl Fn(&Value) -> bool) -> Option<&Value> {
+    summary["phases"].as_array().unwrap().iter().find(|phase| test(phase))
+}
+
+fn of_run<'a>(phase: &'a Value, run: &str) -> &'a Value {
+    phase["runs"].as_array().unwrap().iter().find(|r| r["run"] == run).unwrap_or(&Value::Null)
+}
+
+fn product(run: &Value) -> f64 {
+    run["factors"].as_object().unwrap().values().map(|x| x.as_f64().unwrap()).product()
+}
+
+#[test]
+fn epoch_on_1_4_and_16_tasks_scales_but_for_its_start() {
+    let Some(data) = shared_data() else { return };
+    let dir = tempfile::tempdir().unwrap();
+    let traces = [16, 1, 4].map(|n| data.join(format!("epoch/epoch_{n}proc.prv.gz")));
+    let files: Vec<&str> = traces.iter().map(|path| text(path)).collect();
+    let call = succeeds(&[&["compare"], &files[..], &["-o", text(dir.path())]].concat());
+    assert_eq!(names(dir.path()), ["report.html", "scaling.csv", "summary.json"]);
+    let found = summary(dir.path());
+    assert_eq!((&found["scaling"], &found["reference"]), (&"strong".into(), &"epoch_16proc".into()));
+    let tasks: Vec<u64> =
+        found["runs"].as_array().unwrap().iter().map(|r| r["tasks"].as_u64().unwrap()).collect();
+    assert_eq!(tasks, [1, 4, 16]);
+
+    // The main loop: ten bursts per task, most of the time, and it scales.
+    let main =
+        phase_with(&found, |phase| of_run(phase, "epoch_1proc")["share"].as_f64() > Some(0.7)).unwrap();
+    for (run, instances) in [("epoch_1proc", 10), ("epoch_4proc", 40), ("epoch_16proc", 160)] {
+        assert_eq!(of_run(main, run)["instances"], instances);
+    }
+    assert!(of_run(main, "epoch_16proc")["efficiency"].as_f64() > Some(0.95));
+    assert_eq!(main["stops_at"], Value::Null);
+
+    // The start: one burst per task, which each does whole. With one task it
+    // is one burst, so no cluster.
+    let start = phase_with(&found, |phase| {
+        let run = of_run(phase, "epoch_16proc");
+        run["share"].as_f64() > Some(0.3) && run["instances"] == 16
+    });
+    let start = start.unwrap();
+    assert_eq!(
+        (&start["stops_at"], &start["cause"]),
+        (&"epoch_4proc".into(), &"instruction_scalability".into())
+    );
+    assert_eq!(of_run(start, "epoch_1proc")["instances"], 1);
+    for phase in found["phases"].as_array().unwrap() {
+        for run in phase["runs"].as_array().unwrap().iter().filter(|run| run["efficiency"].is_number()) {
+            let ratio = product(run) / run["efficiency"].as_f64().unwrap();
+            assert!((ratio - 1.0).abs() < 1e-9, "{run}");
+        }
+    }
+    assert!(call.stdout.contains("more instructions, × 0.25"), "{}", call.stdout);
+    assert!(read(dir.path(), "report.html").contains("stops scaling"));
+}
+
+#[test]
+fn made_up_runs_match_and_any_number_of_threads_gives_the_same_bytes() {
+    let dir = tempfile::tempdir().unwrap();
+    let made = |tasks: &str| {
+        let out = dir.path().join(tasks);
+        let args = ["--iterations", "12", "--phases", "5", "--seed", "4", "-q", "--name", "<b>&run"];
+        succeeds(&[&["synth", "--tasks", tasks, "-o", text(&out)], &args[..]].concat());
+        out.join("<b>&run.prv")
+    };
+    let traces = ["2", "8"].map(made);
+    let files: Vec<&str> = traces.iter().map(|path| text(path)).collect();
+    let compared = |threads: &str| {
+        let out = dir.path().join("out").join(threads);
+        let more = ["--threads", threads, "-q", "-o", text(&out), "--", "--eps", "0.03"];
+        succeeds(&[&["compare"], &files[..], &more].concat());
+        out
+    };
+    let (one, three) = (compared("1"), compared("3"));
+    for name in ["report.html", "scaling.csv", "summary.json"] {
+        assert_eq!(read(&one, name), read(&three, name), "{name}");
+    }
+    // Each task does as much on 8 as on 2: weak scaling, told by itself.
+    let found = summary(&one);
+    assert_eq!((&found["scaling"], &found["scaling_is_given"]), (&"weak".into(), &false.into()));
+    let phases = found["phases"].as_array().unwrap().iter();
+    let both = phases.filter(|phase| phase["runs"].as_array().unwrap().len() == 2);
+    let matched: f64 = both.map(|phase| phase["runs"][1]["share"].as_f64().unwrap()).sum();
+    assert!(matched > 0.95, "{matched}");
+    let page = read(&one, "report.html");
+    assert!(!page.contains("<b>") && page.contains("&lt;b&gt;&amp;run"));
+    assert!(!page.contains("http://") && !page.contains("https://"), "nothing to fetch");
+    assert_eq!(page.matches("</script>").count(), 1);
+}
+
+#[test]
+fn the_content_tells_runs_from_groupings() {
+    let dir = tempfile::tempdir().unwrap();
+    let trace = synth(dir.path(), 800);
+    let out = dir.path().join("out");
+    succeeds(&["bursts", text(&trace), "-q", "-o", text(&out)]);
+    let grouped = out.join("bursts.csv");
+    let mixed = likewise(&["compare", text(&trace), text(&grouped)]);
+    assert_eq!(mixed.code, 2);
+    assert!(mixed.stderr.contains("cannot be compared"), "{}", mixed.stderr);
+    let three = likewise(&["compare", text(&grouped), text(&grouped), text(&grouped)]);
+    assert_eq!(three.code, 2);
+    let one = likewise(&["compare", text(&grouped)]);
+    assert_eq!(one.code, 2);
+    // Bursts without clusters are a run, and a run is like itself.
+    let bare = dir.path().join("bare.csv");
+    std::fs::write(&bare, read(&out, "bursts.csv").replace(",cluster\n", ",n_cluster\n")).unwrap();
+    let compared = dir.path().join("compared");
+    succeeds(&["compare", text(&bare), text(&trace), "-q", "-o", text(&compared)]);
+    assert_efficient(&compared);
+}
+
+fn assert_efficient(dir: &Path) {
+    let found = summary(dir);
+    for phase in found["phases"].as_array().unwrap() {
+        for run in phase["runs"].as_array().unwrap() {
+            assert_eq!(run["efficiency"], 1.0, "{phase}");
+        }
+    }
+}

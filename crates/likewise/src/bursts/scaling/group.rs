@@ -1,0 +1,360 @@
+//! From places to phases.
+
+use std::collections::BTreeMap;
+
+use super::assign::assign;
+use super::places::Places;
+use super::steps::{Centre, Nature, WorkRange, label, likeness, traits_apart};
+use super::{Evidence, MatchedPhase, PhaseInRun, RunBursts, RunMatch};
+use crate::cluster::ClusterId;
+
+/// ln(work) per burst of two phases that are one differs by less in all runs.
+const SAME_WORK: f64 = 0.1;
+/// Their traits differ by less in a run that has both in one cluster.
+const SAME_TRAITS: f32 = 0.1;
+/// ln(work) of a burst without a place differs by less from its phase's.
+const NEAR_WORK: f64 = 0.5;
+/// A phase that burst is put in has at least so much of its cluster, against
+/// the phase with the most.
+const GOOD_PART: f64 = 0.1;
+/// Figures are alike enough to match.
+const LEAST_LIKENESS: f64 = 0.5;
+
+pub(super) struct Inputs<'a> {
+    pub(super) runs: &'a [RunBursts<'a>],
+    pub(super) natures: &'a [Nature],
+    pub(super) threads: &'a [u64],
+    pub(super) reference: usize,
+    pub(super) places: &'a Places,
+}
+
+/// What stands at a place in one run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Seen {
+    Nothing,
+    Noise,
+    Cluster(ClusterId),
+}
+
+/// A phase in the making: of each run, its complete bursts, ascending.
+#[derive(Clone, Debug)]
+struct Group {
+    seen: Vec<Seen>,
+    bursts: Vec<Vec<u32>>,
+    /// Of each run, the likeness, where figures decided.
+    by_figures: Vec<Option<f64>>,
+}
+
+impl Inputs<'_> {
+    fn duration(&self, run: usize, burst: u32) -> f64 {
+        let run = &self.runs[run];
+        run.table.duration[run.complete[burst as usize] as usize].0 as f64
+    }
+
+    fn time(&self, run: usize, bursts: &[u32]) -> f64 {
+        bursts.iter().map(|&burst| self.duration(run, burst)).sum()
+    }
+
+    /// The largest share that a group has of a run's time.
+    fn share(&self, totals: &[f64], group: &Group) -> f64 {
+        let share = |(r, bursts): (usize, &Vec<u32>)| self.time(r, bursts) / totals[r].max(1.0);
+        group.bursts.iter().enumerate().map(share).fold(0.0, f64::max)
+    }
+
+    fn centres(&self, group: &Group) -> Vec<Option<Centre>> {
+        group.bursts.iter().zip(self.natures).map(|(bursts, nature)| nature.centre(bursts)).collect()
+    }
+
+    /// Of the bursts that are in the group's cluster, where it has one: what is
+    /// noise is unlike them.
+    fn centres_in_clusters(&self, group: &Group) -> Vec<Option<Centre>> {
+        let centre = |(r, bursts): (usize, &Vec<u32>)| match group.seen[r] {
+            Seen::Cluster(id) => {
+                let of_cluster = |&&burst: &&u32| label(&self.runs[r], burst) == Some(id);
+                self.natures[r].centre(&bursts.iter().filter(of_cluster).copied().collect::<Vec<_>>())
+            }
+            _ => None,
+        };
+        group.bursts.iter().enumerate().map(centre).collect()
+    }
+
+    fn per_thread(&self, run: usize, bursts: &[u32]) -> f64 {
+        bursts.len() as f64 / self.threads[run].max(1) as f64
+    }
+}
+
+pub(super) fn phases(inputs: &Inputs<'_>) -> RunMatch {
+    let all = |r: usize| -> Vec<u32> { (0..inputs.runs[r].complete.len() as u32).collect() };
+    let totals: Vec<f64> = (0..inputs.runs.len()).map(|r| inputs.time(r, &all(r))).collect();
+    let by_share = |groups: &mut Vec<Group>| {
+        groups.sort_by_cached_key(|group| std::cmp::Reverse(Total(inputs.share(&totals, group))));
+    };
+    let mut groups = groups_of_places(inputs);
+    by_share(&mut groups);
+    let mut groups = join_same_code(inputs, groups);
+    place_by_cluster(inputs, &mut groups);
+    match_leftovers(inputs, &mut groups);
+    by_share(&mut groups);
+    let mut phase_of: Vec<Vec<Option<u32>>> =
+        inputs.runs.iter().map(|run| vec![None; run.complete.len()]).collect();
+    for (p, group) in groups.iter().enumerate() {
+        for (of_run, bursts) in phase_of.iter_mut().zip(&group.bursts) {
+            bursts.iter().for_each(|&burst| of_run[burst as usize] = Some(p as u32));
+        }
+    }
+    let phases = groups.iter().map(|group| matched(inputs, group)).collect();
+    RunMatch { reference: inputs.reference, phases, phase_of }
+}
+
+/// Numbers in their total order.
+#[derive(Clone, Copy, PartialEq)]
+struct Total(f64);
+
+impl Eq for Total {}
+
+impl Ord for Total {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.0.total_cmp(&other.0)
+    }
+}
+
+impl PartialOrd for Total {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// Places with the same cluster in each run, together; places that are noise
+/// wherever they are, each alone.
+fn groups_of_places(inputs: &Inputs<'_>) -> Vec<Group> {
+    let n_runs = inputs.runs.len();
+    let mut bursts = vec![vec![Vec::new(); n_runs]; inputs.places.n];
+    for (r, placed) in inputs.places.runs.iter().enumerate() {
+        for (burst, place) in placed.place.iter().enumerate() {
+            place.iter().for_each(|at| bursts[at.place as usize][r].push(burst as u32));
+        }
+    }
+    let mut groups: Vec<Group> = Vec::new();
+    let mut known: BTreeMap<Vec<Seen>, usize> = BTreeMap::new();
+    for bursts in bursts {
+        let seen: Vec<Seen> = bursts.iter().enumerate().map(|(r, of)| usual(&inputs.runs[r], of)).collect();
+        let in_a_cluster = seen.iter().any(|seen| matches!(seen, Seen::Cluster(_)));
+        let new = groups.len();
+        let at = if in_a_cluster { *known.entry(seen.clone()).or_insert(new) } else { new };
+        if at == new {
+            groups.push(Group { seen, bursts, by_figures: vec![None; n_runs] });
+        } else {
+            let joined = groups[at].bursts.iter_mut().zip(bursts);
+            joined.for_each(|(of_group, of_place)| of_group.extend(of_place));
+        }
+    }
+    groups.iter_mut().flat_map(|group| &mut group.bursts).for_each(|bursts| bursts.sort_unstable());
+    groups
+}
+
+/// The cluster that half the bursts or more are in.
+fn usual(run: &RunBursts<'_>, bursts: &[u32]) -> Seen {
+    if bursts.is_empty() {
+        return Seen::Nothing;
+    }
+    let counts = clusters_of(run, bursts);
+    match counts.first() {
+        Some(&(cluster, n)) if 2 * n >= bursts.len() => Seen::Cluster(cluster),
+        _ => Seen::Noise,
+    }
+}
+
+/// The clusters of bursts and how many are in each, the most first.
+fn clusters_of(run: &RunBursts<'_>, bursts: &[u32]) -> Vec<(ClusterId, usize)> {
+    let mut clusters: Vec<ClusterId> = bursts.iter().filter_map(|&burst| label(run, burst)).collect();
+    clusters.sort_unstable();
+    let mut counts: Vec<(ClusterId, usize)> =
+        clusters.chunk_by(|a, b| a == b).map(|same| (same[0], same.len())).collect();
+    counts.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
+    counts
+}
+
+/// Joins groups that differ in speed alone, each to the first that fits.
+fn join_same_code(inputs: &Inputs<'_>, groups: Vec<Group>) -> Vec<Group> {
+    let mut kept: Vec<(Group, Vec<Option<Centre>>)> = Vec::new();
+    for group in groups {
+        let centres = inputs.centres_in_clusters(&group);
+        match kept.iter_mut().find(|(other, of_other)| same_code((&group, &centres), (other, of_other))) {
+            Some((other, _)) => {
+                for (bursts, more) in other.bursts.iter_mut().zip(group.bursts) {
+                    bursts.extend(more);
+                    bursts.sort_unstable();
+                }
+            }
+            None => kept.push((group, centres)),
+        }
+    }
+    kept.into_iter().map(|(group, _)| group).collect()
+}
+
+/// Whether two groups are in one cluster of some run and alike there, and of
+/// the same work in every run that has both in clusters. Noise says nothing.
+fn same_code(a: (&Group, &[Option<Centre>]), b: (&Group, &[Option<Centre>])) -> bool {
+    let mut alike_in_a_cluster = false;
+    for (r, centres) in a.1.iter().zip(b.1).enumerate() {
+        let (Seen::Cluster(of_a), Seen::Cluster(of_b)) = (a.0.seen[r], b.0.seen[r]) else { continue };
+        let (Some(x), Some(y)) = centres else { continue };
+        if (x.work - y.work).abs() >= SAME_WORK {
+            return false;
+        }
+        alike_in_a_cluster |= of_a == of_b && traits_apart(&x.traits, &y.traits) < SAME_TRAITS;
+    }
+    alike_in_a_cluster
+}
+
+/// Bursts without a place join the nearest phase that their cluster is seen in.
+fn place_by_cluster(inputs: &Inputs<'_>, groups: &mut [Group]) {
+    for (r, nature) in inputs.natures.iter().enumerate() {
+        let run = &inputs.runs[r];
+        let phases_of = phases_of_clusters(run, nature, groups, r);
+        for (burst, place) in inputs.places.runs[r].place.iter().enumerate() {
+            let Some(cluster) = label(run, burst as u32).filter(|_| place.is_none()) else { continue };
+            let distance = |centre: &Centre| {
+                let work = (nature.work[burst] - centre.work).abs();
+                (work < NEAR_WORK)
+                    .then(|| work + f64::from(traits_apart(nature.traits(burst), &centre.traits)))
+            };
+            let near = phases_of[cluster.index()].iter().filter_map(|(g, c)| Some((distance(c)?, *g)));
+            if let Some((_, g)) = near.min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1))) {
+                groups[g].bursts[r].push(burst as u32);
+            }
+        }
+        groups.iter_mut().for_each(|group| group.bursts[r].sort_unstable());
+    }
+}
+
+/// Of each cluster of a run, the phases that it is a good part of, and what
+/// its bursts are like there. A phase with few of them would be as near as the
+/// one they are all in.
+fn phases_of_clusters(
+    run: &RunBursts<'_>,
+    nature: &Nature,
+    groups: &[Group],
+    r: usize,
+) -> Vec<Vec<(usize, Centre)>> {
+    let mut found: Vec<Vec<(usize, Vec<u32>)>> = vec![Vec::new(); run.clustering.n_clusters];
+    for (g, group) in groups.iter().enumerate() {
+        let mut by_cluster: BTreeMap<ClusterId, Vec<u32>> = BTreeMap::new();
+        for &burst in &group.bursts[r] {
+            label(run, burst).iter().for_each(|&id| by_cluster.entry(id).or_default().push(burst));
+        }
+        by_cluster.into_iter().for_each(|(id, bursts)| found[id.index()].push((g, bursts)));
+    }
+    let good_part = |phases: Vec<(usize, Vec<u32>)>| {
+        let most = phases.iter().map(|(_, bursts)| bursts.len()).max().unwrap_or(0);
+        let large = phases.into_iter().filter(|(_, bursts)| bursts.len() as f64 >= GOOD_PART * most as f64);
+        large.filter_map(|(g, bursts)| Some((g, nature.centre(&bursts)?))).collect()
+    };
+    found.into_iter().map(good_part).collect()
+}
+
+/// Clusters that most of are in no phase yet get one by their figures, or are
+/// one of their own.
+fn match_leftovers(inputs: &Inputs<'_>, groups: &mut Vec<Group>) {
+    for r in 0..inputs.runs.len() {
+        let left = leftovers(inputs, groups, r);
+        let open: Vec<usize> = (0..groups.len()).filter(|&g| groups[g].bursts[r].is_empty()).collect();
+        let centres: Vec<Vec<Option<Centre>>> = open.iter().map(|&g| inputs.centres(&groups[g])).collect();
+        let alike =
+            |bursts: &[u32], k: usize| figures_alike(inputs, r, bursts, &groups[open[k]], &centres[k]);
+        let cost: Vec<f64> =
+            left.iter().flat_map(|bursts| (0..open.len()).map(|k| 1.0 - alike(bursts, k))).collect();
+        for (i, column) in assign(&cost, left.len(), open.len()).into_iter().enumerate() {
+            let likeness = column.map_or(0.0, |k| 1.0 - cost[i * open.len() + k]);
+            let seen = usual(&inputs.runs[r], &left[i]);
+            let group = match column.filter(|_| likeness >= LEAST_LIKENESS) {
+                Some(k) => &mut groups[open[k]],
+                None => {
+                    let n_runs = inputs.runs.len();
+                    groups.push(Group {
+                        seen: vec![Seen::Nothing; n_runs],
+                        bursts: vec![Vec::new(); n_runs],
+                        by_figures: vec![None; n_runs],
+                    });
+                    groups.last_mut().expect("one was pushed")
+                }
+            };
+            group.bursts[r] = left[i].clone();
+            group.seen[r] = seen;
+            group.by_figures[r] = Some(likeness);
+        }
+    }
+}
+
+/// Of each cluster of the run that most of are in no phase, those bursts.
+fn leftovers(inputs: &Inputs<'_>, groups: &[Group], r: usize) -> Vec<Vec<u32>> {
+    let run = &inputs.runs[r];
+    let mut free = vec![true; run.complete.len()];
+    groups.iter().flat_map(|group| &group.bursts[r]).for_each(|&burst| free[burst as usize] = false);
+    let mut all = vec![0; run.clustering.n_clusters];
+    let mut left = vec![Vec::new(); run.clustering.n_clusters];
+    for (burst, cluster) in run.clustering.labels.iter().enumerate() {
+        let Some(cluster) = cluster else { continue };
+        all[cluster.index()] += 1;
+        if free[burst] {
+            left[cluster.index()].push(burst as u32);
+        }
+    }
+    left.into_iter().zip(all).filter(|(left, all)| 2 * left.len() > *all).map(|(left, _)| left).collect()
+}
+
+/// How alike bursts of a run are to a group, in the run it is best known in.
+fn figures_alike(
+    inputs: &Inputs<'_>,
+    r: usize,
+    bursts: &[u32],
+    group: &Group,
+    centres: &[Option<Centre>],
+) -> f64 {
+    let with = std::iter::once(inputs.reference).chain(0..inputs.runs.len()).find(|&o| centres[o].is_some());
+    let (Some(mine), Some(o)) = (inputs.natures[r].centre(bursts), with) else { return 0.0 };
+    let Some(other) = &centres[o] else { return 0.0 };
+    let range = WorkRange::between(inputs.threads[r].max(1), inputs.threads[o].max(1));
+    let (a, b) = (inputs.per_thread(r, bursts), inputs.per_thread(o, &group.bursts[o]));
+    likeness(mine.work, other.work, range, &mine.traits, &other.traits) * a.min(b) / a.max(b)
+}
+
+fn matched(inputs: &Inputs<'_>, group: &Group) -> MatchedPhase {
+    let present = |&r: &usize| !group.bursts[r].is_empty();
+    let reference = std::iter::once(inputs.reference)
+        .chain(0..inputs.runs.len())
+        .find(present)
+        .unwrap_or(inputs.reference);
+    let in_run = |r: usize| {
+        let bursts = &group.bursts[r];
+        let clusters = clusters_of(&inputs.runs[r], bursts);
+        let in_clusters: usize = clusters.iter().map(|(_, n)| n).sum();
+        let (confidence, evidence) = match group.by_figures[r] {
+            _ if r == reference => (1.0, Evidence::Reference),
+            Some(likeness) => (likeness, Evidence::Figures),
+            None => (by_sequence(inputs, group, r, reference), Evidence::Sequence),
+        };
+        (!bursts.is_empty()).then(|| PhaseInRun {
+            clusters: clusters.into_iter().map(|(cluster, _)| cluster).collect(),
+            noise: (bursts.len() - in_clusters) as u64,
+            confidence,
+            evidence,
+        })
+    };
+    MatchedPhase { runs: (0..inputs.runs.len()).map(in_run).collect() }
+}
+
+/// Mean likeness over all time of aligned threads, of which what has no place
+/// has none, times how well the bursts per thread agree.
+fn by_sequence(inputs: &Inputs<'_>, group: &Group, r: usize, reference: usize) -> f64 {
+    let placed = &inputs.places.runs[r];
+    let (mut all, mut alike) = (0.0, 0.0);
+    for &burst in group.bursts[r].iter().filter(|&&burst| placed.aligned[burst as usize]) {
+        let time = inputs.duration(r, burst);
+        all += time;
+        alike += time * placed.place[burst as usize].map_or(0.0, |place| place.likeness);
+    }
+    let (a, b) =
+        (inputs.per_thread(r, &group.bursts[r]), inputs.per_thread(reference, &group.bursts[reference]));
+    if all > 0.0 && a > 0.0 { alike / all * a.min(b) / a.max(b) } else { 0.0 }
+}

@@ -1,0 +1,181 @@
+//! What a burst is like, in terms that hold in every run.
+
+use super::RunBursts;
+use crate::cluster::ClusterId;
+use crate::table::CounterColumn;
+
+/// Steps of one thread that are aligned; of more, the longest are.
+pub(super) const MAX_STEPS: usize = 4096;
+
+/// The counters of instructions and cycles, where a run has them.
+pub(super) fn instructions<'a>(run: &RunBursts<'a>) -> Option<&'a CounterColumn> {
+    run.table.counter("PAPI_TOT_INS").or_else(|| run.table.counter("42000050"))
+}
+
+pub(super) fn cycles<'a>(run: &RunBursts<'a>) -> Option<&'a CounterColumn> {
+    run.table.counter("PAPI_TOT_CYC").or_else(|| run.table.counter("42000059"))
+}
+
+/// The complete bursts of a run by what they did.
+///
+/// The amount of *work* (instructions, or time where a run lacks them) grows
+/// and shrinks with the number of threads; *traits*, what happens per unit of
+/// work, hardly do.
+#[derive(Clone, Debug)]
+pub(super) struct Nature {
+    /// ln(work) of each complete burst.
+    pub(super) work: Vec<f64>,
+    /// `n × d`, row-major: ln(count per work), cycles included; `NaN` where a
+    /// burst lacks the counter.
+    traits: Vec<f32>,
+    d: usize,
+}
+
+impl Nature {
+    /// Of every run, by the counters that all have.
+    pub(super) fn of_all(runs: &[RunBursts<'_>]) -> Vec<Self> {
+        let by_instructions = runs.iter().all(|run| instructions(run).is_some());
+        let is_work = |c: &CounterColumn, run: &RunBursts<'_>| {
+            by_instructions && instructions(run).is_some_and(|w| std::ptr::eq(w, c))
+        };
+        let Some(first) = runs.first() else { return Vec::new() };
+        let in_all = |c: &&CounterColumn| {
+            !is_work(c, first) && runs.iter().all(|run| run.table.counter(&c.counter.name).is_some())
+        };
+        let names: Vec<&str> =
+            first.table.counters.iter().filter(in_all).map(|c| c.counter.name.as_str()).collect();
+        runs.iter().map(|run| Self::of(run, by_instructions, &names)).collect()
+    }
+
+    fn of(run: &RunBursts<'_>, by_instructions: bool, names: &[&str]) -> Self {
+        let duration = |i: usize| run.table.duration[i].0 as f64;
+        let work = instructions(run).filter(|_| by_instructions);
+        // A burst without its instructions is told by its time.
+        let work = |i: usize| {
+            let count = work.map_or_else(|| duration(i), |c| c.values[i]);
+            if count.is_finite() { count.max(1.0).ln() } else { duration(i).max(1.0).ln() }
+        };
+        let columns: Vec<&CounterColumn> = names.iter().filter_map(|name| run.table.counter(name)).collect();
+        let work: Vec<f64> = run.complete.iter().map(|&i| work(i as usize)).collect();
+        // One more than was counted, so that none is a number as well.
+        let per_work = |(&i, work): (&u32, &f64)| {
+            let work = *work;
+            let traits = columns.iter().map(move |c| ((c.values[i as usize] + 1.0).ln() - work) as f32);
+            traits.collect::<Vec<_>>()
+        };
+        let traits = run.complete.iter().zip(&work).flat_map(per_work).collect();
+        Self { work, traits, d: columns.len() }
+    }
+
+    pub(super) fn traits(&self, i: usize) -> &[f32] {
+        &self.traits[i * self.d..(i + 1) * self.d]
+    }
+
+    /// The mean of some bursts; of none, nothing.
+    pub(super) fn centre(&self, bursts: &[u32]) -> Option<Centre> {
+        if bursts.is_empty() {
+            return None;
+        }
+        let mean = |value: &dyn Fn(usize) -> f64| {
+            let values = bursts.iter().map(|&i| value(i as usize)).filter(|x| !x.is_nan());
+            let (n, sum) = values.fold((0.0, 0.0), |(n, sum), x| (n + 1.0, sum + x));
+            sum / n
+        };
+        let traits = (0..self.d).map(|d| mean(&|i| f64::from(self.traits(i)[d])) as f32).collect();
+        Some(Centre { work: mean(&|i| self.work[i]), traits })
+    }
+}
+
+/// What bursts are like on average.
+#[derive(Clone, Debug)]
+pub(super) struct Centre {
+    pub(super) work: f64,
+    pub(super) traits: Vec<f32>,
+}
+
+/// How the work of one step may differ between two runs: from the same (each
+/// thread does it all, or weak scaling) to divided by the threads (strong).
+#[derive(Clone, Copy, Debug)]
+pub(super) struct WorkRange {
+    low: f64,
+    high: f64,
+}
+
+impl WorkRange {
+    pub(super) fn between(threads: u64, other: u64) -> Self {
+        let change = (other as f64 / threads as f64).ln();
+        Self { low: change.min(0.0), high: change.max(0.0) }
+    }
+
+    /// What ln(work) less ln(work of the other) costs: how far it is outside,
+    /// in nats. Inside, most steps are at either end, so that the distance to
+    /// the nearer one costs some as well.
+    fn cost(self, difference: f64) -> f64 {
+        let (below, above) = (self.low - difference, difference - self.high);
+        let outside = below.max(above);
+        if outside >= 0.0 { outside } else { (BETWEEN * below.abs().min(above.abs())).min(BETWEEN) }
+    }
+}
+
+/// What a nat from the nearer end costs, and all that it costs.
+const BETWEEN: f64 = 0.3;
+
+/// How alike two steps are, from 1 (as if the same) to 0 (not at all): work
+/// may be outside its range, and traits may differ, by a factor of e in all.
+/// What else is known of both, such as their call sites, would be one more term.
+pub(super) fn likeness(work: f64, other: f64, range: WorkRange, traits: &[f32], others: &[f32]) -> f64 {
+    let cost = range.cost(work - other);
+    if cost >= 1.0 {
+        return 0.0;
+    }
+    (1.0 - cost - f64::from(traits_apart(traits, others))).max(0.0)
+}
+
+/// The mean difference of traits, each counted as 1 at most.
+pub(super) fn traits_apart(a: &[f32], b: &[f32]) -> f32 {
+    let (mut n, mut sum) = (0.0, 0.0);
+    for (x, y) in a.iter().zip(b) {
+        let apart = (x - y).abs();
+        if !apart.is_nan() {
+            n += 1.0;
+            sum += apart.min(1.0);
+        }
+    }
+    if n > 0.0 { sum / n } else { 0.0 }
+}
+
+/// What a thread computes, in order.
+#[derive(Clone, Debug)]
+pub(super) struct Steps {
+    /// Places in the run's complete bursts, ascending.
+    pub(super) bursts: Vec<u32>,
+    /// Their share of the thread's time.
+    pub(super) share: Vec<f64>,
+}
+
+/// The threads of a run that have complete bursts, in order.
+pub(super) fn threads(run: &RunBursts<'_>) -> Vec<Steps> {
+    let table = run.table;
+    let thread = |&k: &u32| {
+        let i = run.complete[k as usize] as usize;
+        (table.app[i], table.task[i], table.thread[i])
+    };
+    let duration = |k: u32| table.duration[run.complete[k as usize] as usize].0;
+    let all: Vec<u32> = (0..run.complete.len() as u32).collect();
+    let steps = |bursts: &[u32]| {
+        let mut bursts = bursts.to_vec();
+        if bursts.len() > MAX_STEPS {
+            bursts.sort_by(|&a, &b| duration(b).cmp(&duration(a)).then(a.cmp(&b)));
+            bursts.truncate(MAX_STEPS);
+            bursts.sort_unstable();
+        }
+        let total: f64 = bursts.iter().map(|&k| duration(k) as f64).sum::<f64>().max(1.0);
+        Steps { share: bursts.iter().map(|&k| duration(k) as f64 / total).collect(), bursts }
+    };
+    all.chunk_by(|a, b| thread(a) == thread(b)).map(steps).collect()
+}
+
+/// Label of a complete burst.
+pub(super) fn label(run: &RunBursts<'_>, burst: u32) -> Option<ClusterId> {
+    run.clustering.labels[burst as usize]
+}
