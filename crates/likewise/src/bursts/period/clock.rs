@@ -1,0 +1,147 @@
+//! A clock that counts work instead of time.
+
+use rayon::prelude::*;
+
+use crate::cluster::ClusterId;
+use crate::table::BurstTable;
+
+/// Runs while bursts run, each at the pace that makes its whole length the
+/// median of its phase. A task that is held up, and those that wait for it,
+/// do not move it: iterations that do the same work are equally long.
+pub(super) struct WorkClock {
+    /// Begins and ends of all bursts in ns, ascending.
+    times: Vec<u64>,
+    /// Work done at each of them, ascending; ns of one thread.
+    work: Vec<f64>,
+    /// Durations of the bursts that run right after each of them, summed.
+    running: Vec<u64>,
+}
+
+impl WorkClock {
+    /// `labels` has the phase of every burst. Bursts without one count their
+    /// own length, and no more than a burst with one does on average.
+    ///
+    /// # Complexity
+    /// O(n log n); 24 bytes for each begin and end.
+    pub(super) fn of(table: &BurstTable, labels: &[Option<ClusterId>], n_phases: usize) -> Self {
+        let typical = typical_durations(table, labels, n_phases);
+        let work = |i: usize| match labels[i] {
+            Some(id) => typical[id.index()],
+            None => (table.duration[i].0 as f64).min(typical[n_phases]),
+        };
+        let change = |i: usize| {
+            let duration = table.duration[i].0;
+            let pace = work(i) / duration.max(1) as f64;
+            [(table.begin[i].0, pace, duration, true), (table.end(i).0, pace, duration, false)]
+        };
+        let mut changes: Vec<_> = (0..table.len()).into_par_iter().flat_map_iter(change).collect();
+        // Stable: what begins and ends at one time stays in burst order.
+        changes.par_sort_by_key(|&(time, ..)| time);
+        let n = changes.len();
+        let mut clock = Self {
+            times: Vec::with_capacity(n),
+            work: Vec::with_capacity(n),
+            running: Vec::with_capacity(n),
+        };
+        let (mut done, mut pace, mut running, mut last) = (0.0, 0.0f64, 0u64, 0);
+        for (time, of_burst, duration, begins) in changes {
+            done += pace.max(0.0) * (time - last) as f64;
+            (pace, running) = match begins {
+                true => (pace + of_burst, running.saturating_add(duration)),
+                // A burst of no length may end before it begins.
+                false => (pace - of_burst, running.saturating_sub(duration)),
+            };
+            last = time;
+            clock.times.push(time);
+            clock.work.push(done);
+            clock.running.push(running);
+        }
+        clock
+    }
+
+    /// Work done until `time`.
+    pub(super) fn at(&self, time: u64) -> f64 {
+        let next = self.times.partition_point(|&t| t <= time);
+        let Some(last) = next.checked_sub(1) else { return 0.0 };
+        let Some(&until) = self.times.get(next) else { return self.work[last] };
+        let part = (time - self.times[last]) as f64 / (until - self.times[last]) as f64;
+        self.work[last] + part * (self.work[next] - self.work[last])
+    }
+
+    /// All work.
+    pub(super) fn end(&self) -> f64 {
+        self.work.last().copied().unwrap_or(0.0)
+    }
+
+    /// The last time at which no more than `work` was done.
+    fn time(&self, work: f64) -> u64 {
+        let next = self.work.partition_point(|&w| w <= work);
+        let Some(last) = next.checked_sub(1) else { return self.times.first().copied().unwrap_or(0) };
+        let Some(&until) = self.work.get(next) else { return self.times[last] };
+        let part = (work - self.work[last]) / (until - self.work[last]);
+        self.times[last] + (part * (self.times[next] - self.times[last]) as f64) as u64
+    }
+
+    /// Where to cut in the last `reach` of work before `work`: where the
+    /// bursts that run have the least duration in all, at the latest such
+    /// moment; and that duration.
+    pub(super) fn quietest_before(&self, work: f64, reach: f64) -> (u64, u64) {
+        let (from, to) = (self.time(work - reach), self.time(work));
+        let first = self.times.partition_point(|&t| t <= from);
+        let last = self.times.partition_point(|&t| t < to);
+        // The stretch before each change, and the one that `to` ends.
+        let running = |next: usize| next.checked_sub(1).map_or(0, |i| self.running[i]);
+        let stretches = (first..=last).map(|next| {
+            let end = if next == last { to } else { self.times[next] };
+            (running(next), std::cmp::Reverse(end))
+        });
+        stretches.min().map_or((to, 0), |(running, end)| (end.0, running))
+    }
+}
+
+/// Of each phase the median duration, then the mean over all phases.
+fn typical_durations(table: &BurstTable, labels: &[Option<ClusterId>], n_phases: usize) -> Vec<f64> {
+    let mut durations = vec![Vec::new(); n_phases];
+    for (label, duration) in labels.iter().zip(&table.duration) {
+        if let Some(id) = label {
+            durations[id.index()].push(duration.0);
+        }
+    }
+    let n: usize = durations.iter().map(Vec::len).sum();
+    let sum: f64 = durations.iter().flatten().map(|&d| d as f64).sum();
+    let median = |of_phase: &mut Vec<u64>| {
+        let middle = of_phase.len() / 2;
+        if of_phase.is_empty() { 0.0 } else { *of_phase.select_nth_unstable(middle).1 as f64 }
+    };
+    let mut typical: Vec<f64> = durations.par_iter_mut().map(median).collect();
+    typical.push(sum / n.max(1) as f64);
+    typical
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bursts::period::tests::table;
+
+    #[test]
+    fn a_burst_that_is_held_up_takes_no_longer() {
+        // Phase 0 takes 10, but once 40; the other task waits for it.
+        let bursts =
+            [(1, 0, 10, 0), (1, 20, 40, 0), (1, 70, 10, 0), (2, 0, 10, 0), (2, 20, 10, 0), (2, 70, 10, 0)];
+        let (table, labels) = table(&bursts);
+        let clock = WorkClock::of(&table, &labels, 1);
+        let at: Vec<f64> = [0, 10, 20, 60, 70, 80, 99].map(|t| clock.at(t)).to_vec();
+        assert_eq!(at, [0.0, 20.0, 20.0, 40.0, 40.0, 60.0, 60.0]);
+        assert_eq!(clock.end(), 60.0);
+        assert_eq!((clock.time(30.0), clock.time(20.0), clock.time(60.0)), (28, 20, 80));
+    }
+
+    #[test]
+    fn cuts_where_least_is_cut() {
+        let (table, labels) = table(&[(1, 0, 10, 0), (1, 20, 10, 0), (2, 0, 13, 0), (2, 15, 15, 0)]);
+        let clock = WorkClock::of(&table, &labels, 1);
+        // Between 13 and 15 nothing runs; at 20 the second task does.
+        assert_eq!(clock.quietest_before(clock.at(20), 15.0), (15, 0));
+        assert_eq!(clock.quietest_before(clock.at(20), 1.0).0, 20);
+    }
+}
