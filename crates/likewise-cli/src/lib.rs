@@ -8,6 +8,7 @@ mod files;
 mod grouping;
 mod label;
 mod output;
+mod period;
 mod progress;
 pub mod report;
 mod stages;

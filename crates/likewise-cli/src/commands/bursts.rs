@@ -4,7 +4,7 @@ use crate::analysis::{Analysis, Input, Plan, analyse};
 use crate::cli::{Common, Usage};
 use crate::definition::{Algorithm, Definition, parse_share, read_definition};
 use crate::files::report_data::{grouped_digits, report_data};
-use crate::files::{bursts_csv, clusters_csv, compat, gnuplot, summary};
+use crate::files::{bursts_csv, clusters_csv, compat, gnuplot, representatives_csv, summary};
 use crate::grouping::{GroupingArgs, Method};
 use crate::label::event_value;
 use crate::output::OutputDir;
@@ -56,10 +56,23 @@ pub(crate) struct BurstsArgs {
     writing: WritingArgs,
 }
 
+impl BurstsArgs {
+    /// An analysis that writes nothing.
+    pub(crate) fn without_files(
+        trace: PathBuf,
+        reading: ReadingArgs,
+        metrics: MetricArgs,
+        grouping: GroupingArgs,
+    ) -> Self {
+        let writing = WritingArgs { no_trace: true, compat: None, format: TableFormat::Csv };
+        Self { trace, output: None, reading, metrics, grouping, writing }
+    }
+}
+
 /// What to read
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Reading")]
-struct ReadingArgs {
+pub(crate) struct ReadingArgs {
     /// Application of the trace: its number, or 'all' [default: the first that computes]
     #[arg(long, value_name = "N", value_parser = parse_apps)]
     app: Option<Apps>,
@@ -69,16 +82,16 @@ struct ReadingArgs {
     burst_events: Vec<u32>,
     /// Skip malformed records and say how many, instead of stopping
     #[arg(long)]
-    lenient: bool,
+    pub(crate) lenient: bool,
     /// Names of counters, where they are not beside the trace under its name
     #[arg(long, value_name = "FILE")]
     pcf: Option<PathBuf>,
 }
 
 /// What describes a burst
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Metrics")]
-struct MetricArgs {
+pub(crate) struct MetricArgs {
     /// Describe bursts by NAME, or NAME=A/B (also * + -), with options after
     /// commas: log, linear, factor=2, min=1e3, max=1e9. Repeat for each
     /// [default: instructions and IPC]
@@ -389,11 +402,19 @@ fn scale(arg: Option<ScaleArg>, definition: &Definition) -> Scale {
 }
 
 /// `run.prv.gz` gives `run`.
-fn stem(trace: &Path) -> String {
+pub(crate) fn stem(trace: &Path) -> String {
     let name = trace.file_name().map_or_else(|| "trace".into(), |name| name.to_string_lossy());
     let stem = name.strip_suffix(".gz").unwrap_or(&name);
     let stem = stem.strip_suffix(".prv").or_else(|| stem.strip_suffix(".csv")).unwrap_or(stem);
     if stem == "-" { "stdin".to_owned() } else { stem.to_owned() }
+}
+
+/// Makes `dir`, in which neither the trace nor what may belong to it is replaced.
+pub(crate) fn output_dir(dir: &Path, trace: &Path) -> Result<OutputDir> {
+    let beside = ["pcf", "row"].map(|ending| trace.with_extension("").with_extension(ending));
+    let plain = ["pcf", "row"].map(|ending| trace.with_extension(ending));
+    let inputs: Vec<&Path> = beside.iter().chain(&plain).map(PathBuf::as_path).chain([trace]).collect();
+    OutputDir::create(dir, &inputs)
 }
 
 /// The files are written: what remains to be shown.
@@ -424,10 +445,7 @@ pub(crate) fn write_all<'a>(
 ) -> Result<Done<'a>> {
     let _bar = common.progress().spinner("Writing");
     let dir = args.output.clone().unwrap_or_else(|| PathBuf::from(format!("{}.likewise", stem(&args.trace))));
-    let beside = ["pcf", "row"].map(|ending| args.trace.with_extension("").with_extension(ending));
-    let plain = ["pcf", "row"].map(|ending| args.trace.with_extension(ending));
-    let inputs: Vec<&Path> = beside.iter().chain(&plain).chain([&args.trace]).map(PathBuf::as_path).collect();
-    let mut out = OutputDir::create(&dir, &inputs)?;
+    let mut out = output_dir(&dir, &args.trace)?;
     stages.time("write", || write_tables(analysis, &mut out, &args.writing))?;
     if !args.writing.no_trace && is_rereadable(&args.trace) {
         stages.time("write", || write_trace(analysis, args, &mut out))?;
@@ -456,6 +474,7 @@ fn write_tables(analysis: &Analysis, out: &mut OutputDir, writing: &WritingArgs)
         TableFormat::Parquet => bail!("built without Parquet"),
     }
     out.write("clusters.csv", |file| Ok(clusters_csv::write(file, analysis)?))?;
+    out.write("representatives.csv", |file| Ok(representatives_csv::write(file, analysis)?))?;
     // The scripts read the CSV.
     let plots = if writing.format == TableFormat::Csv { &analysis.plots[..] } else { &[] };
     for (i, plot) in plots.iter().enumerate() {

@@ -6,6 +6,7 @@ mod period;
 mod representatives;
 mod stats;
 mod threshold;
+mod window;
 
 pub use align::{
     AlignedSequence, Alignment, SpmdScore, align, align_by_duration, phase_sequences, spmd_score,
@@ -17,3 +18,4 @@ pub use representatives::{
 };
 pub use stats::{Moments, PhaseStats, phase_stats};
 pub use threshold::{Threshold, filter_clusters};
+pub use window::{Estimate, Window, WindowLimits, choose_window};

@@ -7,7 +7,7 @@ use crate::table::{BurstTable, Nanos, Prepared};
 
 /// A medoid is exact up to so many members; beyond, it is the best of the
 /// [`CANDIDATES`] nearest to the mean, by their distances to this many.
-const EXACT: usize = 2048;
+const EXACT: usize = 1024;
 const CANDIDATES: usize = 64;
 /// Tasks that may stand for others, and phases that tasks are compared by.
 const TASK_CANDIDATES: usize = 512;
@@ -45,9 +45,9 @@ pub struct PhaseRepresentatives {
 /// If the clustering does not label just the complete bursts.
 ///
 /// # Complexity
-/// O(m²·d) for the medoid of m ≤ 2048 members in d dimensions: exact. Beyond,
+/// O(m²·d) for the medoid of m ≤ 1024 members in d dimensions: exact. Beyond,
 /// O(m·d) for the best of the 64 members nearest to the mean, by their
-/// distances to 2048 members evenly spaced in burst order. Phases one after
+/// distances to 1024 members evenly spaced in burst order. Phases one after
 /// the other, members in parallel.
 #[must_use]
 pub fn representatives(

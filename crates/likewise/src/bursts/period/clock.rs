@@ -73,6 +73,15 @@ impl WorkClock {
         self.work.last().copied().unwrap_or(0.0)
     }
 
+    /// The begin or end of a burst that is nearest to when `work` was done.
+    fn nearest_change(&self, work: f64) -> u64 {
+        let time = self.time(work);
+        let next = self.times.partition_point(|&t| t < time);
+        let near = [next.checked_sub(1), Some(next)].into_iter().flatten();
+        let near = near.filter_map(|i| self.times.get(i).copied());
+        near.min_by_key(|t| t.abs_diff(time)).unwrap_or(time)
+    }
+
     /// The last time at which no more than `work` was done.
     fn time(&self, work: f64) -> u64 {
         let next = self.work.partition_point(|&w| w <= work);
@@ -86,7 +95,7 @@ impl WorkClock {
     /// bursts that run have the least duration in all, at the latest such
     /// moment; and that duration.
     pub(super) fn quietest_before(&self, work: f64, reach: f64) -> (u64, u64) {
-        let (from, to) = (self.time(work - reach), self.time(work));
+        let (from, to) = (self.time(work - reach), self.nearest_change(work));
         let first = self.times.partition_point(|&t| t <= from);
         let last = self.times.partition_point(|&t| t < to);
         // The stretch before each change, and the one that `to` ends.
