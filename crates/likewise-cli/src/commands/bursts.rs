@@ -8,6 +8,7 @@ use crate::files::{bursts_csv, clusters_csv, compat, gnuplot, representatives_cs
 use crate::grouping::{GroupingArgs, Method};
 use crate::label::event_value;
 use crate::output::OutputDir;
+use crate::period;
 use crate::report;
 use crate::stages::Stages;
 use anyhow::{Context, Result, bail};
@@ -450,13 +451,15 @@ pub(crate) fn write_all<'a>(
     if !args.writing.no_trace && is_rereadable(&args.trace) {
         stages.time("write", || write_trace(analysis, args, &mut out))?;
     }
+    let period = stages.time("period", || period::summary(analysis));
     let data = stages.time("write", || report_data(analysis));
     let data = report::ReportData { timings: stages.for_people(), ..data };
     stages.time("write", || out.write("report.html", |file| Ok(report::write_html(&data, file)?)))?;
     for (stage, seconds) in stages.for_people() {
         common.tell(format_args!("{stage}: {seconds:.3} s"));
     }
-    let summary = summary::summary(analysis, &stages);
+    let mut summary = summary::summary(analysis, &stages);
+    summary["period"] = period;
     out.write("summary.json", |file| Ok(writeln!(file, "{summary:#}")?))?;
     out.commit()?;
     Ok(Done { summary, data, report: dir.join("report.html") })

@@ -221,8 +221,8 @@ fn reduction(report: &CutReport) -> Value {
 fn reduction_text(report: &CutReport) -> String {
     let (read, kept) = (report.read.total(), report.kept.total());
     format!(
-        "Kept: {} of {} records ({:.2}%), {:.2}% of the bytes; {} states clipped, {} communications across the edge \
-         left out.\n",
+        "Kept: {} of {} records ({:.2}%), {:.2}% of the bytes; {} states clipped, {} communications \
+         with what is outside left out.\n",
         grouped_digits(kept),
         grouped_digits(read),
         100.0 * share(kept, read),
@@ -300,7 +300,7 @@ impl Cut<'_> {
         let (from, to) = period.region();
         let mut text = format!(
             "Period: {}, {} iterations from {from} to {to} of {}, confidence {:.2}; they hold {:.1}% of the work. What \
-             is before and after does not repeat.\n",
+             is before and after does not repeat, and is no part of the cut.\n",
             period.length(),
             period.n_iterations(),
             self.analysis.end,
@@ -314,7 +314,7 @@ impl Cut<'_> {
         };
         let all = n_tasks(&self.analysis.table);
         let tasks = if window.tasks.len() == all {
-            format!("all {all} tasks")
+            format!("all tasks ({all})")
         } else {
             let names = window.tasks.iter().map(|t| format!("{}×{}", t.task, t.weight)).collect::<Vec<_>>();
             format!("{} of {all} tasks (task×weight: {})", window.tasks.len(), names.join(" "))

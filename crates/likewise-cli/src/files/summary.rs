@@ -48,7 +48,6 @@ pub(crate) fn summary(analysis: &Analysis, stages: &Stages) -> Value {
         "computing_time_ns": analysis.table.computing_time().0,
         "trace_end_ns": analysis.end.0,
         "tasks": distinct_tasks(analysis),
-        "period": crate::period::summary(analysis),
         "counters": analysis.table.counters.iter().map(|c| c.counter.name.as_str()).collect::<Vec<_>>(),
         "notes": analysis.notes,
         "truth": analysis.truth,

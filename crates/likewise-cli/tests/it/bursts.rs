@@ -16,6 +16,7 @@ fn a_synthetic_run_gives_every_file_and_its_truth_back() {
         "bursts.csv",
         "clusters.csv",
         "report.html",
+        "representatives.csv",
         "scatter.gnuplot",
         "summary.json",
         "synth.pcf",

@@ -133,11 +133,12 @@ pub struct TaskRepresentative {
 }
 
 /// At most `n` tasks that stand for all, in order; each task is stood for by
-/// the one nearest to it. Only what bursts do in `[from, to)` counts.
+/// the one nearest to it. Only what is within `[from, to]` counts.
 ///
-/// Tasks are compared by the time they take in each of the 16 longest phases,
-/// and in all else. The first is the medoid; each further one is that which
-/// brings all tasks nearest to theirs.
+/// Tasks are compared by the time they take in each of the 16 longest phases
+/// and in all else, as shares of a task's mean computing time, and by each
+/// counter, as a share of its mean. The first is the medoid; each further one
+/// is that which brings all tasks nearest to theirs.
 ///
 /// # Panics
 /// If there is not one label for each burst.
@@ -159,33 +160,21 @@ pub fn representative_tasks(
     let task = |&i: &usize| (table.app[i], table.task[i]);
     let bursts: Vec<usize> = (0..table.len()).collect();
     let tasks: Vec<&[usize]> = bursts.chunk_by(|a, b| task(a) == task(b)).collect();
-    let times = |bursts: &&[usize]| {
-        let mut times = [0.0; TASK_PHASES + 1];
-        for &i in *bursts {
-            let phase = labels[i].map_or(TASK_PHASES, |id| id.index().min(TASK_PHASES));
-            times[phase] += time_within(table, i, from, to) as f64;
-        }
-        times
-    };
-    let times: Vec<[f64; TASK_PHASES + 1]> = tasks.par_iter().map(times).collect();
-    let mut by_time: Vec<usize> = (0..tasks.len()).collect();
-    let time = |t: usize| times[t].iter().sum::<f64>();
-    by_time.sort_by(|&a, &b| time(a).total_cmp(&time(b)).then(a.cmp(&b)));
-    let n_candidates = TASK_CANDIDATES.min(tasks.len());
-    let mut candidates: Vec<usize> =
-        (0..n_candidates).map(|k| by_time[k * tasks.len() / n_candidates]).collect();
-    candidates.sort_unstable();
+    let mut features: Vec<Vec<f64>> =
+        tasks.par_iter().map(|bursts| task_features(table, labels, (from, to), bursts)).collect();
+    normalise(&mut features);
     let mut nearest = vec![(f64::INFINITY, 0); tasks.len()];
+    let candidates = task_candidates(&features);
     let mut chosen: Vec<usize> = Vec::new();
     while chosen.len() < n.min(candidates.len()) {
         let cost = |&c: &usize| {
-            let with = |(t, &(d, _)): (usize, &(f64, usize))| distance(&times[t], &times[c]).min(d);
+            let with = |(t, &(d, _)): (usize, &(f64, usize))| distance(&features[t], &features[c]).min(d);
             (nearest.iter().enumerate().map(with).sum::<f64>(), c)
         };
         let open = candidates.par_iter().filter(|c| !chosen.contains(c)).map(cost);
         let Some((_, best)) = open.min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1))) else { break };
         for (t, (d, by)) in nearest.iter_mut().enumerate() {
-            let new = if t == best { -1.0 } else { distance(&times[t], &times[best]) };
+            let new = if t == best { -1.0 } else { distance(&features[t], &features[best]) };
             if new < *d {
                 (*d, *by) = (new, best);
             }
@@ -193,12 +182,55 @@ pub fn representative_tasks(
         chosen.push(best);
     }
     chosen.sort_unstable();
-    let weight = |c: usize| nearest.iter().filter(|(_, by)| *by == c).count() as u64;
-    let first = |c: usize| task(&tasks[c][0]);
-    chosen
-        .into_iter()
-        .map(|c| TaskRepresentative { app: first(c).0, task: first(c).1, weight: weight(c) })
-        .collect()
+    let representative = |c: usize| {
+        let (app, task) = task(&tasks[c][0]);
+        TaskRepresentative { app, task, weight: nearest.iter().filter(|(_, by)| *by == c).count() as u64 }
+    };
+    chosen.into_iter().map(representative).collect()
+}
+
+/// Time by phase and in all else, then the sum of each counter.
+fn task_features(
+    table: &BurstTable,
+    labels: &[Option<ClusterId>],
+    (from, to): (Nanos, Nanos),
+    bursts: &[usize],
+) -> Vec<f64> {
+    let mut features = vec![0.0; TASK_PHASES + 1 + table.counters.len()];
+    for &i in bursts {
+        let phase = labels[i].map_or(TASK_PHASES, |id| id.index().min(TASK_PHASES));
+        features[phase] += time_within(table, i, from, to) as f64;
+        if from < table.end(i) && table.end(i) <= to {
+            let counters = table.counters.iter().map(|c| c.values[i]);
+            let sums = features[TASK_PHASES + 1..].iter_mut().zip(counters);
+            sums.filter(|(_, x)| !x.is_nan()).for_each(|(sum, x)| *sum += x);
+        }
+    }
+    features
+}
+
+/// Divides times by the mean computing time of a task, counters by their mean.
+fn normalise(features: &mut [Vec<f64>]) {
+    let Some(width) = features.first().map(Vec::len) else { return };
+    let sum = |k: usize| features.iter().map(|f| f[k]).sum::<f64>();
+    let time: f64 = (0..=TASK_PHASES).map(sum).sum();
+    let sums: Vec<f64> = (0..width).map(|k| if k <= TASK_PHASES { time } else { sum(k).abs() }).collect();
+    let n = features.len() as f64;
+    for of_task in features.iter_mut() {
+        let scaled = of_task.iter_mut().zip(&sums).filter(|(_, sum)| **sum > 0.0);
+        scaled.for_each(|(x, sum)| *x *= n / sum);
+    }
+}
+
+/// The tasks that may stand for others, ascending.
+fn task_candidates(features: &[Vec<f64>]) -> Vec<usize> {
+    let time = |t: usize| features[t][..=TASK_PHASES].iter().sum::<f64>();
+    let mut by_time: Vec<usize> = (0..features.len()).collect();
+    by_time.sort_by(|&a, &b| time(a).total_cmp(&time(b)).then(a.cmp(&b)));
+    let n = TASK_CANDIDATES.min(features.len());
+    let mut candidates: Vec<usize> = (0..n).map(|k| by_time[k * features.len() / n]).collect();
+    candidates.sort_unstable();
+    candidates
 }
 
 /// How long burst `i` runs within `[from, to)`, in ns.

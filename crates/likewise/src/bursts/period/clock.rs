@@ -18,23 +18,26 @@ pub(super) struct WorkClock {
 }
 
 impl WorkClock {
+    /// The clock, and what it shows at begin and end of every burst.
+    ///
     /// `labels` has the phase of every burst. Bursts without one count their
     /// own length, and no more than a burst with one does on average.
     ///
     /// # Complexity
-    /// O(n log n); 24 bytes for each begin and end.
-    pub(super) fn of(table: &BurstTable, labels: &[Option<ClusterId>], n_phases: usize) -> Self {
+    /// O(n log n); 48 bytes for each begin and end.
+    pub(super) fn of(
+        table: &BurstTable,
+        labels: &[Option<ClusterId>],
+        n_phases: usize,
+    ) -> (Self, Vec<(f64, f64)>) {
         let typical = typical_durations(table, labels, n_phases);
-        let work = |i: usize| match labels[i] {
-            Some(id) => typical[id.index()],
-            None => (table.duration[i].0 as f64).min(typical[n_phases]),
+        let pace_of = |i: usize| {
+            let duration = table.duration[i].0 as f64;
+            labels[i].map_or(duration.min(typical[n_phases]), |id| typical[id.index()]) / duration.max(1.0)
         };
-        let change = |i: usize| {
-            let duration = table.duration[i].0;
-            let pace = work(i) / duration.max(1) as f64;
-            [(table.begin[i].0, pace, duration, true), (table.end(i).0, pace, duration, false)]
-        };
-        let mut changes: Vec<_> = (0..table.len()).into_par_iter().flat_map_iter(change).collect();
+        let change = |i: usize| [(table.begin[i].0, i, true), (table.end(i).0, i, false)];
+        let mut changes: Vec<(u64, usize, bool)> =
+            (0..table.len()).into_par_iter().flat_map_iter(change).collect();
         // Stable: what begins and ends at one time stays in burst order.
         changes.par_sort_by_key(|&(time, ..)| time);
         let n = changes.len();
@@ -43,24 +46,29 @@ impl WorkClock {
             work: Vec::with_capacity(n),
             running: Vec::with_capacity(n),
         };
+        let mut spans = vec![(0.0, 0.0); table.len()];
         let (mut done, mut pace, mut running, mut last) = (0.0, 0.0f64, 0u64, 0);
-        for (time, of_burst, duration, begins) in changes {
+        for (time, i, begins) in changes {
             done += pace.max(0.0) * (time - last) as f64;
-            (pace, running) = match begins {
-                true => (pace + of_burst, running.saturating_add(duration)),
-                // A burst of no length may end before it begins.
-                false => (pace - of_burst, running.saturating_sub(duration)),
-            };
             last = time;
+            let duration = table.duration[i].0;
+            if begins {
+                spans[i].0 = done;
+                (pace, running) = (pace + pace_of(i), running.saturating_add(duration));
+            } else {
+                spans[i].1 = done;
+                (pace, running) = (pace - pace_of(i), running.saturating_sub(duration));
+            }
             clock.times.push(time);
             clock.work.push(done);
             clock.running.push(running);
         }
-        clock
+        (clock, spans)
     }
 
     /// Work done until `time`.
-    pub(super) fn at(&self, time: u64) -> f64 {
+    #[cfg(test)]
+    fn at(&self, time: u64) -> f64 {
         let next = self.times.partition_point(|&t| t <= time);
         let Some(last) = next.checked_sub(1) else { return 0.0 };
         let Some(&until) = self.times.get(next) else { return self.work[last] };
@@ -138,17 +146,19 @@ mod tests {
         let bursts =
             [(1, 0, 10, 0), (1, 20, 40, 0), (1, 70, 10, 0), (2, 0, 10, 0), (2, 20, 10, 0), (2, 70, 10, 0)];
         let (table, labels) = table(&bursts);
-        let clock = WorkClock::of(&table, &labels, 1);
+        let (clock, spans) = WorkClock::of(&table, &labels, 1);
         let at: Vec<f64> = [0, 10, 20, 60, 70, 80, 99].map(|t| clock.at(t)).to_vec();
         assert_eq!(at, [0.0, 20.0, 20.0, 40.0, 40.0, 60.0, 60.0]);
         assert_eq!(clock.end(), 60.0);
+        assert_eq!(spans[..3], [(0.0, 20.0), (20.0, 40.0), (40.0, 60.0)]);
+        assert_eq!(spans[4], (20.0, 32.5));
         assert_eq!((clock.time(30.0), clock.time(20.0), clock.time(60.0)), (28, 20, 80));
     }
 
     #[test]
     fn cuts_where_least_is_cut() {
         let (table, labels) = table(&[(1, 0, 10, 0), (1, 20, 10, 0), (2, 0, 13, 0), (2, 15, 15, 0)]);
-        let clock = WorkClock::of(&table, &labels, 1);
+        let (clock, _) = WorkClock::of(&table, &labels, 1);
         // Between 13 and 15 nothing runs; at 20 the second task does.
         assert_eq!(clock.quietest_before(clock.at(20), 15.0), (15, 0));
         assert_eq!(clock.quietest_before(clock.at(20), 1.0).0, 20);

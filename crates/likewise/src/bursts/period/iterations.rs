@@ -13,7 +13,7 @@ const LEAST_ALIKE: f64 = 0.5;
 /// Parts of an iteration in which work is compared, at most and at least.
 const PARTS: (usize, usize) = (64, 8);
 /// Numbers that iterations are compared by, in all.
-const MOST_NUMBERS: usize = 1 << 21;
+const MOST_NUMBERS: usize = 1 << 18;
 
 /// Fewer iterations repeat nothing.
 pub(super) const LEAST_ITERATIONS: usize = 3;
@@ -51,7 +51,8 @@ impl Iterations {
 }
 
 /// The longest stretch of iterations that begin with a phase, about `lag`
-/// apart; `bursts` are that phase's begins and ends, ascending.
+/// apart, if it holds that share of the work up to `end`; `bursts` are that
+/// phase's begins and ends, ascending.
 ///
 /// # Complexity
 /// O(b log b) for b bursts, and one pass over the cells of the signals.
@@ -61,6 +62,7 @@ pub(super) fn iterations(
     lag: f64,
     signals: &Signals,
     end: f64,
+    least_coverage: f64,
 ) -> Option<Iterations> {
     let begins = occurrences(bursts, lag * NEAR);
     let mut boundaries = longest_chain(&begins, lag);
@@ -71,6 +73,9 @@ pub(super) fn iterations(
     let mean = (boundaries[n - 1] - boundaries[0]) / (n - 1) as f64;
     if boundaries[n - 1] + (1.0 - UNFINISHED) * mean <= end {
         boundaries.push((boundaries[n - 1] + mean).min(end));
+    }
+    if boundaries[boundaries.len() - 1] - boundaries[0] < least_coverage * end {
+        return None;
     }
     let profiles = Profiles::of(&boundaries, signals);
     let all = 0..boundaries.len() - 1;

@@ -87,7 +87,10 @@ pub enum NotPeriodic {
     #[error("no burst belongs to a phase")]
     NoPhase,
     /// Nothing comes again at even distances.
-    #[error("no phase comes again at even distances of work, {LEAST_ITERATIONS} times or more")]
+    #[error(
+        "no phase comes again at even distances of work, {LEAST_ITERATIONS} times or more and over {:.0}% of it",
+        100.0 * LEAST_COVERAGE
+    )]
     NothingRepeats,
     /// What comes again is too little, or too little alike.
     #[error(
@@ -140,9 +143,9 @@ pub enum NotPeriodic {
 pub fn find_period(table: &BurstTable, labels: &[Option<ClusterId>]) -> Result<Period, NotPeriodic> {
     assert_eq!(table.len(), labels.len(), "a label for every burst");
     let n_phases = labels.iter().flatten().map(|id| id.index() + 1).max().ok_or(NotPeriodic::NoPhase)?;
-    let clock = WorkClock::of(table, labels, n_phases);
+    let (clock, spans) = WorkClock::of(table, labels, n_phases);
     let end = clock.end();
-    let bursts = phase_bursts(table, labels, n_phases.min(PHASES), &clock);
+    let bursts = phase_bursts(labels, n_phases.min(PHASES), &spans);
     if end <= 0.0 {
         return Err(NotPeriodic::NothingRepeats);
     }
@@ -156,7 +159,7 @@ pub fn find_period(table: &BurstTable, labels: &[Option<ClusterId>]) -> Result<P
         .collect();
     let found: Vec<Iterations> = candidates
         .into_par_iter()
-        .filter_map(|(phase, lag)| iterations(phase, &bursts[phase], lag, &signals, end))
+        .filter_map(|(phase, lag)| iterations(phase, &bursts[phase], lag, &signals, end, LEAST_COVERAGE))
         .collect();
     let best = select(found, &clock)?;
     Ok(Period {
@@ -216,27 +219,20 @@ fn cuts(iterations: &Iterations, clock: &WorkClock) -> (Vec<Nanos>, u64) {
     (cuts, cost)
 }
 
-/// Begin and end on the work clock of the bursts of each of the first
-/// phases, by begin.
-fn phase_bursts(
-    table: &BurstTable,
-    labels: &[Option<ClusterId>],
-    n_phases: usize,
-    clock: &WorkClock,
-) -> Vec<Vec<(f64, f64)>> {
-    let mut members: Vec<Vec<usize>> = vec![Vec::new(); n_phases];
-    for (i, label) in labels.iter().enumerate() {
-        if let Some(of_phase) = label.and_then(|id| members.get_mut(id.index())) {
-            of_phase.push(i);
+/// Begins and ends on the work clock (`spans`) of the bursts of each of the
+/// first phases, ascending.
+fn phase_bursts(labels: &[Option<ClusterId>], n_phases: usize, spans: &[(f64, f64)]) -> Vec<Vec<(f64, f64)>> {
+    let mut bursts: Vec<Vec<(f64, f64)>> = vec![Vec::new(); n_phases];
+    for (label, &span) in labels.iter().zip(spans) {
+        if let Some(of_phase) = label.and_then(|id| bursts.get_mut(id.index())) {
+            of_phase.push(span);
         }
     }
-    let of_phase = |members: Vec<usize>| {
-        let ends = |&i: &usize| (clock.at(table.begin[i].0), clock.at(table.end(i).0));
-        let mut bursts: Vec<(f64, f64)> = members.iter().map(ends).collect();
-        bursts.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
-        bursts
+    let sort = |of_phase: &mut Vec<(f64, f64)>| {
+        of_phase.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
     };
-    members.into_par_iter().map(of_phase).collect()
+    bursts.par_iter_mut().for_each(sort);
+    bursts
 }
 
 /// How many threads have bursts.
