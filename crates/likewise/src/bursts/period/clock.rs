@@ -103,6 +103,9 @@ impl WorkClock {
     /// bursts that run have the least duration in all, at the latest such
     /// moment; and that duration.
     pub(super) fn quietest_before(&self, work: f64, reach: f64) -> (u64, u64) {
+        if work >= self.end() {
+            return (self.times.last().copied().unwrap_or(0), 0);
+        }
         let (from, to) = (self.time(work - reach), self.nearest_change(work));
         let first = self.times.partition_point(|&t| t <= from);
         let last = self.times.partition_point(|&t| t < to);

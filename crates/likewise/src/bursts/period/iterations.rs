@@ -6,7 +6,8 @@ use super::signal::Signals;
 const NEAR: f64 = 0.125;
 /// A period is this part longer or shorter than the lag, at most.
 const TOLERANCE: f64 = 0.15;
-/// The last iteration is whole if all but this part of it is there.
+/// The last iteration is whole if all but this part of it is there, and ends
+/// with the run if no more than this part follows.
 const UNFINISHED: f64 = 0.1;
 /// An iteration correlates this much with the others, or is none.
 const LEAST_ALIKE: f64 = 0.5;
@@ -71,8 +72,10 @@ pub(super) fn iterations(
         return None;
     }
     let mean = (boundaries[n - 1] - boundaries[0]) / (n - 1) as f64;
-    if boundaries[n - 1] + (1.0 - UNFINISHED) * mean <= end {
-        boundaries.push((boundaries[n - 1] + mean).min(end));
+    let rest = end - boundaries[n - 1];
+    if rest >= (1.0 - UNFINISHED) * mean {
+        let ends_with_run = rest <= (1.0 + UNFINISHED) * mean;
+        boundaries.push(if ends_with_run { end } else { boundaries[n - 1] + mean });
     }
     if boundaries[boundaries.len() - 1] - boundaries[0] < least_coverage * end {
         return None;
