@@ -99,23 +99,25 @@ impl WorkClock {
         self.times[last] + (part * (self.times[next] - self.times[last]) as f64) as u64
     }
 
-    /// Where to cut in the last `reach` of work before `work`: where the
-    /// bursts that run have the least duration in all, at the latest such
-    /// moment; and that duration.
-    pub(super) fn quietest_before(&self, work: f64, reach: f64) -> (u64, u64) {
+    /// Where to cut in the last `reach` of work before `work`, and what it
+    /// costs: the durations of the bursts that run, and the work that comes to
+    /// stand on the other side. Of equal moments it is the latest.
+    ///
+    /// Iterations that are cut at different steps would not be alike, so a cut
+    /// must not move far to spare little.
+    pub(super) fn best_cut_before(&self, work: f64, reach: f64) -> (u64, u64) {
         if work >= self.end() {
             return (self.times.last().copied().unwrap_or(0), 0);
         }
         let (from, to) = (self.time(work - reach), self.nearest_change(work));
         let first = self.times.partition_point(|&t| t <= from);
         let last = self.times.partition_point(|&t| t < to);
-        // The stretch before each change, and the one that `to` ends.
+        // At the end of each stretch between changes, and where `to` ends one.
         let running = |next: usize| next.checked_sub(1).map_or(0, |i| self.running[i]);
-        let stretches = (first..=last).map(|next| {
-            let end = if next == last { to } else { self.times[next] };
-            (running(next), std::cmp::Reverse(end))
-        });
-        stretches.min().map_or((to, 0), |(running, end)| (end.0, running))
+        let moved = |next: usize| if next < last { (work - self.work[next]).max(0.0) as u64 } else { 0 };
+        let time = |next: usize| if next < last { self.times[next] } else { to };
+        let cost = |next: usize| (running(next).saturating_add(moved(next)), std::cmp::Reverse(time(next)));
+        (first..=last).map(cost).min().map_or((to, 0), |(cost, at)| (at.0, cost))
     }
 }
 
@@ -160,10 +162,12 @@ mod tests {
 
     #[test]
     fn cuts_where_least_is_cut() {
-        let (table, labels) = table(&[(1, 0, 10, 0), (1, 20, 10, 0), (2, 0, 13, 0), (2, 15, 15, 0)]);
+        let (table, labels) = table(&[(1, 0, 10, 0), (1, 20, 10, 0), (2, 0, 13, 0), (2, 19, 11, 0)]);
         let (clock, _) = WorkClock::of(&table, &labels, 1);
-        // Between 13 and 15 nothing runs; at 20 the second task does.
-        assert_eq!(clock.quietest_before(clock.at(20), 15.0), (15, 0));
-        assert_eq!(clock.quietest_before(clock.at(20), 1.0).0, 20);
+        // At 20 a burst of 11 is cut; until 19 nothing runs, and the work of 1 moves.
+        assert_eq!(clock.best_cut_before(clock.at(20), 15.0), (19, 1));
+        // Out of reach.
+        assert_eq!(clock.best_cut_before(clock.at(20), 0.5), (20, 11));
+        assert_eq!(clock.best_cut_before(clock.end(), 15.0), (30, 0));
     }
 }

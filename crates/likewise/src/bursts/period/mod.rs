@@ -12,7 +12,7 @@
 //!    phase by phase and part by part, is kept (`iterations`).
 //! 4. Of these, the one that explains most of the run is the period; the
 //!    shortest of those that are about as good.
-//! 5. Each iteration begins where the least is cut, just before its phase.
+//! 5. Each iteration begins just before its phase, where the least is cut.
 
 mod clock;
 mod iterations;
@@ -206,14 +206,13 @@ fn select(found: Vec<Iterations>, clock: &WorkClock) -> Result<Selected, NotPeri
     least.map(|(.., selected)| selected).ok_or(NotPeriodic::NothingRepeats)
 }
 
-/// When iterations begin and the last ends, and the durations of all bursts
-/// that are cut there.
+/// When iterations begin and the last ends, and what it costs to cut there.
 fn cuts(iterations: &Iterations, clock: &WorkClock) -> (Vec<Nanos>, u64) {
     let reach = REACH * iterations.period();
     let (mut cuts, mut cost) = (Vec::with_capacity(iterations.boundaries.len()), 0u64);
     for &boundary in &iterations.boundaries {
-        let (at, running) = clock.quietest_before(boundary, reach);
-        cost = cost.saturating_add(running);
+        let (at, of_cut) = clock.best_cut_before(boundary, reach);
+        cost = cost.saturating_add(of_cut);
         cuts.push(Nanos(at));
     }
     (cuts, cost)
