@@ -123,7 +123,7 @@ fn by_period(args: &CutArgs, common: &Common) -> Result<()> {
         iterations: args.cutting.iterations,
     };
     let mut out = output_dir(&args.dir(), &args.trace)?;
-    let _bar = common.progress().spinner("Cutting");
+    let bar = common.progress().spinner("Cutting");
     let (window, files, report) = loop {
         let window = choose_window(&analysis.table, &phases, period, &limits);
         let tasks: Vec<(u32, u32)> = window.tasks.iter().map(|t| (t.app, t.task)).collect();
@@ -144,6 +144,7 @@ fn by_period(args: &CutArgs, common: &Common) -> Result<()> {
     out.write("representatives.csv", |file| Ok(representatives_csv::write(file, &analysis)?))?;
     finish(&mut out, files, &result)?;
     out.commit()?;
+    drop(bar);
     common.print(&result, || format!("{}Trace: {}\n", cut.text(), path.display()))
 }
 

@@ -307,8 +307,8 @@ mod tests {
 
     #[test]
     fn tasks_stand_for_those_like_them() {
-        assert_eq!(tasks(&[10, 11, 50, 12, 51], 1), [(4, 5)]);
-        assert_eq!(tasks(&[10, 11, 50, 12, 51], 2), [(2, 3), (3, 2)], "33 + 100 of 134");
+        assert_eq!(tasks(&[10, 11, 50, 13, 51], 1), [(4, 5)]);
+        assert_eq!(tasks(&[10, 11, 50, 13, 51], 2), [(2, 3), (5, 2)], "33 + 102 of 135");
         assert_eq!(tasks(&[10, 10, 10], 3), [(1, 1), (2, 1), (3, 1)]);
         assert!(tasks(&[], 2).is_empty());
     }

@@ -133,13 +133,9 @@ pub enum NotPeriodic {
 /// depend on the number of threads.
 ///
 /// # Reference
-/// González et al., *Applications structure detection using cluster
-/// analysis*, §4.2 names phases and signal processing as the way to reduce
-/// the input of a simulation; Casas, Badia & Labarta, *Automatic structure
-/// extraction from MPI applications tracefiles*, Euro-Par 2007, take the
-/// autocorrelation of a signal of the run. Differs: of one signal for each
-/// phase, over work instead of time, and iterations are compared before a
-/// period is claimed.
+/// *Applications structure detection using cluster analysis* (BSC), §4.2:
+/// phases and signal processing reduce the input of a simulation. It does not
+/// say how; the method is ours.
 pub fn find_period(table: &BurstTable, labels: &[Option<ClusterId>]) -> Result<Period, NotPeriodic> {
     assert_eq!(table.len(), labels.len(), "a label for every burst");
     let n_phases = labels.iter().flatten().map(|id| id.index() + 1).max().ok_or(NotPeriodic::NoPhase)?;
