@@ -1,6 +1,6 @@
 //! The command line: what is asked for, and how a failure is told.
 
-use crate::commands::{align, bursts, compare, demo, info, points, synth};
+use crate::commands::{align, bursts, compare, cut, demo, info, points, synth};
 use crate::progress::Progress;
 use clap::{Args, ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::ffi::OsString;
@@ -26,6 +26,7 @@ Examples:
   likewise demo                                      a made-up run, analysed; needs no input
   likewise bursts run.prv.gz -o run.likewise         phases of a Paraver trace
   likewise bursts run.prv --metric 'IPC=PAPI_TOT_INS/PAPI_TOT_CYC' --metric PAPI_L2_DCM,log -o out
+  likewise cut run.prv -o small                      the iterations that stand for all
   likewise info run.prv                              what is in a trace
   likewise points table.npy --eps 0.01 -o out        the same clustering for any table of numbers
   likewise compare run_1.prv run_4.prv run_16.prv    which phase of several runs scales how
@@ -34,6 +35,7 @@ Examples:
 #[derive(Debug, Subcommand)]
 enum Task {
     Bursts(Box<bursts::BurstsArgs>),
+    Cut(Box<cut::CutArgs>),
     Demo(demo::DemoArgs),
     Points(points::PointsArgs),
     Align(align::AlignArgs),
@@ -157,6 +159,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     });
     let result = match &cli.task {
         Task::Bursts(args) => bursts::run(args, &cli.common),
+        Task::Cut(args) => cut::run(args, &cli.common),
         Task::Demo(args) => demo::run(args, &cli.common),
         Task::Points(args) => points::run(args, &cli.common),
         Task::Align(args) => align::run(args, &cli.common),

@@ -10,6 +10,7 @@ mod files;
 mod grouping;
 mod label;
 mod output;
+mod period;
 mod progress;
 mod refining;
 pub mod report;

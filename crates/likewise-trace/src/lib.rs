@@ -9,6 +9,7 @@
 //! * [`read_bursts`] and [`inspect`]: Paraver traces (`.prv`, plain or gzip,
 //!   from a file or a pipe) and CSV tables of bursts;
 //! * [`write_labelled`]: a Paraver trace with the cluster of every burst;
+//! * [`write_cut`]: the part of a Paraver trace between two times;
 //! * [`read_points_table`]: numbers for the clustering of any table;
 //! * [`read_labels`]: the cluster of every row, to compare two results.
 
@@ -29,6 +30,7 @@ pub use error::{Error, ErrorKind, Place, printable};
 pub use labels::{BurstKey, LabelTable, RowLabel, read_labels};
 pub use output::{AtomicFile, remove_unfinished};
 pub use paraver::label::{CLUSTER_EVENT, LabelValue, legend, write_labelled};
+pub use paraver::{CutOptions, CutReport, write_cut};
 #[cfg(feature = "parquet")]
 pub use parquet::{ColumnData, write_parquet};
 pub use points::{PointsTable, read_points_table, read_raw_points};

@@ -5,10 +5,11 @@ use crate::check::check_extrapolation;
 use crate::cli::{Common, Usage};
 use crate::definition::{Algorithm, Definition, parse_share, read_definition};
 use crate::files::report_data::{grouped_digits, report_data};
-use crate::files::{bursts_csv, clusters_csv, compat, gnuplot, regions_csv, summary};
+use crate::files::{bursts_csv, clusters_csv, compat, gnuplot, regions_csv, representatives_csv, summary};
 use crate::grouping::{GroupingArgs, Method};
 use crate::label::event_value;
 use crate::output::OutputDir;
+use crate::period;
 use crate::refining::{self, RefineArg, UNASKED};
 use crate::report;
 use crate::stages::Stages;
@@ -66,10 +67,28 @@ pub(crate) struct BurstsArgs {
     writing: WritingArgs,
 }
 
+impl BurstsArgs {
+    /// An analysis that writes nothing.
+    pub(crate) fn without_files(
+        trace: PathBuf,
+        reading: ReadingArgs,
+        metrics: MetricArgs,
+        grouping: GroupingArgs,
+    ) -> Self {
+        let writing = WritingArgs {
+            no_trace: true,
+            compat: None,
+            format: TableFormat::Csv,
+            check_extrapolation: false,
+        };
+        Self { trace, output: None, reading, metrics, grouping, refine: None, writing }
+    }
+}
+
 /// What to read
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Reading")]
-struct ReadingArgs {
+pub(crate) struct ReadingArgs {
     /// Application of the trace: its number, or 'all' [default: the first that computes]
     #[arg(long, value_name = "N", value_parser = parse_apps)]
     app: Option<Apps>,
@@ -79,16 +98,16 @@ struct ReadingArgs {
     burst_events: Vec<u32>,
     /// Skip malformed records and say how many, instead of stopping
     #[arg(long)]
-    lenient: bool,
+    pub(crate) lenient: bool,
     /// Names of counters, where they are not beside the trace under its name
     #[arg(long, value_name = "FILE")]
     pcf: Option<PathBuf>,
 }
 
 /// What describes a burst
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Metrics")]
-struct MetricArgs {
+pub(crate) struct MetricArgs {
     /// Describe bursts by NAME, or NAME=A/B (also * + -), with options after
     /// commas: log, linear, factor=2, min=1e3, max=1e9. Repeat for each
     /// [default: instructions and IPC]
@@ -97,7 +116,7 @@ struct MetricArgs {
     /// Read metrics and parameters from a TOML file, or from ClusteringSuite's
     /// XML; what is said here as well wins
     #[arg(long, value_name = "FILE")]
-    definition: Option<PathBuf>,
+    pub(crate) definition: Option<PathBuf>,
     /// Leave out bursts shorter than this, such as 5us
     #[arg(long, value_name = "DURATION", conflicts_with = "keep_time")]
     min_duration: Option<Nanos>,
@@ -445,11 +464,32 @@ fn scale(arg: Option<ScaleArg>, definition: &Definition) -> Scale {
 }
 
 /// `run.prv.gz` gives `run`.
-fn stem(trace: &Path) -> String {
+pub(crate) fn stem(trace: &Path) -> String {
     let name = trace.file_name().map_or_else(|| "trace".into(), |name| name.to_string_lossy());
     let stem = name.strip_suffix(".gz").unwrap_or(&name);
     let stem = stem.strip_suffix(".prv").or_else(|| stem.strip_suffix(".csv")).unwrap_or(stem);
     if stem == "-" { "stdin".to_owned() } else { stem.to_owned() }
+}
+
+/// Files that options name, to be read.
+pub(crate) fn named_files<'a>(
+    reading: &'a ReadingArgs,
+    metrics: &'a MetricArgs,
+) -> impl Iterator<Item = &'a PathBuf> {
+    reading.pcf.iter().chain(&metrics.definition)
+}
+
+/// Makes `dir`, in which neither the trace nor what may belong to it is replaced.
+pub(crate) fn output_dir<'a>(
+    dir: &Path,
+    trace: &Path,
+    others: impl Iterator<Item = &'a PathBuf>,
+) -> Result<OutputDir> {
+    let beside = ["pcf", "row"].map(|ending| trace.with_extension("").with_extension(ending));
+    let plain = ["pcf", "row"].map(|ending| trace.with_extension(ending));
+    let inputs: Vec<PathBuf> =
+        beside.into_iter().chain(plain).chain(others.cloned()).chain([trace.to_owned()]).collect();
+    OutputDir::create(dir, &inputs.iter().map(PathBuf::as_path).collect::<Vec<_>>())
 }
 
 /// The files are written: what remains to be shown.
@@ -480,23 +520,20 @@ pub(crate) fn write_all<'a>(
 ) -> Result<Done<'a>> {
     let _bar = common.progress().spinner("Writing");
     let dir = args.output.clone().unwrap_or_else(|| PathBuf::from(format!("{}.likewise", stem(&args.trace))));
-    let beside = ["pcf", "row"].map(|ending| args.trace.with_extension("").with_extension(ending));
-    let plain = ["pcf", "row"].map(|ending| args.trace.with_extension(ending));
-    let named = args.reading.pcf.iter().chain(&args.metrics.definition);
-    let inputs = beside.iter().chain(&plain).chain([&args.trace]).chain(named);
-    let inputs: Vec<&Path> = inputs.map(PathBuf::as_path).collect();
-    let mut out = OutputDir::create(&dir, &inputs)?;
+    let mut out = output_dir(&dir, &args.trace, named_files(&args.reading, &args.metrics))?;
     stages.time("write", || write_tables(analysis, &mut out, &args.writing))?;
     if !args.writing.no_trace && is_rereadable(&args.trace) {
         stages.time("write", || write_trace(analysis, args, &mut out))?;
     }
+    let period = stages.time("period", || period::summary(analysis));
     let data = stages.time("write", || report_data(analysis));
     let data = report::ReportData { timings: stages.for_people(), ..data };
     stages.time("write", || out.write("report.html", |file| Ok(report::write_html(&data, file)?)))?;
     for (stage, seconds) in stages.for_people() {
         common.tell(format_args!("{stage}: {seconds:.3} s"));
     }
-    let summary = summary::summary(analysis, &stages);
+    let mut summary = summary::summary(analysis, &stages);
+    summary["period"] = period;
     out.write("summary.json", |file| Ok(writeln!(file, "{summary:#}")?))?;
     out.commit()?;
     Ok(Done { summary, data, report: dir.join("report.html") })
@@ -517,6 +554,7 @@ fn write_tables(analysis: &Analysis, out: &mut OutputDir, writing: &WritingArgs)
     if let Some(code) = &analysis.table.code {
         out.write("regions.csv", |file| Ok(regions_csv::write(file, analysis, code)?))?;
     }
+    out.write("representatives.csv", |file| Ok(representatives_csv::write(file, analysis)?))?;
     // The scripts read the CSV.
     let plots = if writing.format == TableFormat::Csv { &analysis.plots[..] } else { &[] };
     for (i, plot) in plots.iter().enumerate() {

@@ -8,6 +8,7 @@ pub(crate) mod compat;
 pub(crate) mod gnuplot;
 pub(crate) mod regions_csv;
 pub(crate) mod report_data;
+pub(crate) mod representatives_csv;
 pub(crate) mod summary;
 
 /// Appends a number in the shortest form that reads back the same; nothing

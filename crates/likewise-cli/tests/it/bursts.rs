@@ -19,6 +19,7 @@ fn a_synthetic_run_gives_every_file_and_its_truth_back() {
         "refinement.json",
         "regions.csv",
         "report.html",
+        "representatives.csv",
         "scatter.gnuplot",
         "summary.json",
         "synth.pcf",

@@ -2,6 +2,7 @@
 
 mod bursts;
 mod code;
+mod cut;
 mod failures;
 mod points;
 mod runs;

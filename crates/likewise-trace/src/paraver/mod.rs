@@ -2,6 +2,7 @@
 
 pub(crate) mod code;
 pub(crate) mod companions;
+mod cut;
 pub(crate) mod fold;
 pub(crate) mod header;
 pub(crate) mod info;
@@ -15,6 +16,7 @@ pub(crate) mod sorted;
 mod synth;
 pub(crate) mod table;
 
+pub use cut::{CutOptions, CutReport, write_cut};
 pub use header::{Header, Task, TimeUnit};
 pub use info::{EventTypeInfo, StateInfo};
 pub use pcf::{EventType, Pcf, counter_name};

@@ -3,12 +3,15 @@
 mod align;
 mod eps;
 mod extrapolate;
+mod period;
 mod rates;
 mod refine;
 mod regions;
+mod representatives;
 pub mod scaling;
 mod stats;
 mod threshold;
+mod window;
 
 use align::align_roughly;
 pub use align::{
@@ -16,8 +19,13 @@ pub use align::{
 };
 pub use eps::{EpsSuggestion, downsample_curve, suggest_eps};
 pub use extrapolate::{Estimator, Extrapolated, HeldOut, extrapolate, hold_out};
+pub use period::{NotPeriodic, Period, find_period};
 pub use rates::{Rate, rates};
 pub use refine::{Direction, EpsRange, Level, NO_NODE, Node, RefineInput, Refinement, eps_range, refine};
 pub use regions::{PhaseRegion, phase_regions};
+pub use representatives::{
+    PhaseRepresentatives, Representative, TaskRepresentative, representative_tasks, representatives,
+};
 pub use stats::{Moments, PhaseStats, phase_stats};
 pub use threshold::{Threshold, filter_clusters};
+pub use window::{Estimate, Window, WindowLimits, choose_window};

@@ -1,0 +1,347 @@
+//! `likewise cut`: a trace that is small enough to simulate.
+
+use crate::analysis::Analysis;
+use crate::cli::{Common, Usage};
+use crate::commands::bursts::{
+    BurstsArgs, MetricArgs, ReadingArgs, analyse_trace, named_files, output_dir, stem,
+};
+use crate::definition::parse_share;
+use crate::files::report_data::grouped_digits;
+use crate::files::representatives_csv;
+use crate::grouping::{GroupingArgs, Method, parse_count};
+use crate::output::OutputDir;
+use crate::period;
+use anyhow::{Result, anyhow};
+use clap::Args;
+use likewise::bursts::{Estimate, Period, Window, WindowLimits, choose_window, find_period};
+use likewise::table::{BurstTable, Expr, Metric, Nanos, Operand};
+use likewise_trace::{AtomicFile, CutOptions, CutReport, write_cut};
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// Cut a trace to the iterations that stand for all
+///
+/// Groups the bursts as `likewise bursts` does, finds the period of the run,
+/// and writes the trace of as few iterations as the limits allow (of fewer
+/// tasks, where that is still too much), cut.json with the error of
+/// extrapolating from it, and representatives.csv. Where the run does not
+/// repeat, it says so, writes nothing, and the exit code is 1.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct CutArgs {
+    /// Paraver trace
+    trace: PathBuf,
+    /// Directory for the result [default: the trace's name with .cut]
+    #[arg(short, long, value_name = "DIR")]
+    output: Option<PathBuf>,
+    #[command(flatten)]
+    cutting: CuttingArgs,
+    #[command(flatten)]
+    reading: ReadingArgs,
+    #[command(flatten)]
+    metrics: MetricArgs,
+    #[command(flatten)]
+    grouping: GroupingArgs,
+}
+
+/// What to keep
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Cutting")]
+struct CuttingArgs {
+    /// Keep at most this share of the trace's bursts and records
+    #[arg(long, value_name = "SHARE", default_value = "5%", value_parser = parse_share)]
+    keep: f64,
+    /// Extrapolate computing time, and the counters that metrics use, with at
+    /// most this error
+    #[arg(long, value_name = "SHARE", default_value = "2%", value_parser = parse_share)]
+    max_error: f64,
+    /// Keep just so many iterations [default: as few as the error allows]
+    #[arg(long, value_name = "N", value_parser = parse_count)]
+    iterations: Option<usize>,
+    /// Cut from this time on, without asking whether the run repeats
+    #[arg(long, value_name = "TIME", conflicts_with = "iterations")]
+    from: Option<Nanos>,
+    /// Cut until this time
+    #[arg(long, value_name = "TIME", conflicts_with = "iterations")]
+    to: Option<Nanos>,
+    /// Leave times as they are, instead of beginning at 0
+    #[arg(long)]
+    keep_times: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  likewise cut run.prv.gz -o small
+  likewise cut run.prv --keep 1% --max-error 5% -o small
+  likewise cut run.prv --iterations 2 --keep 100% -o two
+  likewise cut run.prv --from 1.5s --to 2s -o part";
+
+pub(crate) fn run(args: &CutArgs, common: &Common) -> Result<()> {
+    if args.cutting.from.is_some() || args.cutting.to.is_some() {
+        by_hand(args, common)
+    } else {
+        by_period(args, common)
+    }
+}
+
+/// Cuts from one given time to another.
+fn by_hand(args: &CutArgs, common: &Common) -> Result<()> {
+    let (from, to) = (args.cutting.from.unwrap_or_default(), args.cutting.to.unwrap_or(Nanos(u64::MAX)));
+    if from >= to {
+        return Err(Usage(format!("--from {from} is not before --to {to}")).into());
+    }
+    let mut out = output_dir(&args.dir(), &args.trace, named_files(&args.reading, &args.metrics))?;
+    let (files, report) = args.write(&out, from, to, None)?;
+    let result = json!({
+        "version": env!("CARGO_PKG_VERSION"),
+        "input": args.trace.display().to_string(),
+        "trace": files[0].path().display().to_string(),
+        "kept": { "from_ns": from.0, "to_ns": args.cutting.to.map(|to| to.0) },
+        "reduction": reduction(&report),
+    });
+    let path = files[0].path().to_owned();
+    finish(&mut out, files, &result)?;
+    out.commit()?;
+    common.print(&result, || format!("{}Trace: {}\n", reduction_text(&report), path.display()))
+}
+
+/// Cuts to the iterations that stand for all.
+fn by_period(args: &CutArgs, common: &Common) -> Result<()> {
+    let (analysis, _) = analyse_trace(&args.analysis(), common)?;
+    let phases = period::phases(&analysis);
+    let found = find_period(&analysis.table, &phases);
+    let period = found.as_ref().map_err(|why| {
+        anyhow!(
+            "{}: not periodic, so nothing was cut: {why}. --from and --to cut by hand",
+            args.trace.display()
+        )
+    })?;
+    let mut limits = WindowLimits {
+        max_share: args.cutting.keep,
+        max_error: args.cutting.max_error,
+        counters: counters_of(&analysis.table, &analysis.metrics),
+        iterations: args.cutting.iterations,
+    };
+    let mut out = output_dir(&args.dir(), &args.trace, named_files(&args.reading, &args.metrics))?;
+    let bar = common.progress().spinner("Cutting");
+    let (window, files, report) = loop {
+        let window = choose_window(&analysis.table, &phases, period, &limits);
+        let tasks: Vec<(u32, u32)> = window.tasks.iter().map(|t| (t.app, t.task)).collect();
+        let tasks = (tasks.len() < n_tasks(&analysis.table)).then_some(tasks);
+        let (files, report) = args.write(&out, window.from, window.to, tasks)?;
+        // Records are not spread quite as bursts are.
+        let share = share(report.kept.total(), report.read.total());
+        let could_be_less = window.share <= limits.max_share && window.tasks.len() > 1;
+        if share <= args.cutting.keep || !could_be_less {
+            break (window, files, report);
+        }
+        limits.max_share = window.share * (args.cutting.keep / share).min(0.98);
+    };
+    let cut = Cut { args, analysis: &analysis, period, window, report, limits };
+    let mut result = cut.to_json(files[0].path());
+    result["period"] = period::to_json(&found);
+    let path = files[0].path().to_owned();
+    out.write("representatives.csv", |file| Ok(representatives_csv::write(file, &analysis)?))?;
+    finish(&mut out, files, &result)?;
+    out.commit()?;
+    drop(bar);
+    common.print(&result, || format!("{}Trace: {}\n", cut.text(), path.display()))
+}
+
+fn finish(out: &mut OutputDir, files: Vec<AtomicFile>, result: &Value) -> Result<()> {
+    files.into_iter().try_for_each(|file| out.adopt(file))?;
+    out.write("cut.json", |file| Ok(writeln!(file, "{result:#}")?))
+}
+
+impl CutArgs {
+    fn dir(&self) -> PathBuf {
+        self.output.clone().unwrap_or_else(|| PathBuf::from(format!("{}.cut", stem(&self.trace))))
+    }
+
+    fn analysis(&self) -> BurstsArgs {
+        let (reading, metrics) = (self.reading.clone(), self.metrics.clone());
+        // At one density: the finer phases of a refinement make iterations
+        // look less alike than they are.
+        let method = self.grouping.method.or(self.metrics.definition.is_none().then_some(Method::Dbscan));
+        let grouping = GroupingArgs { method, ..self.grouping.clone() };
+        BurstsArgs::without_files(self.trace.clone(), reading, metrics, grouping)
+    }
+
+    fn write(
+        &self,
+        out: &OutputDir,
+        from: Nanos,
+        to: Nanos,
+        tasks: Option<Vec<(u32, u32)>>,
+    ) -> Result<(Vec<AtomicFile>, CutReport)> {
+        let lenient = self.reading.lenient;
+        let options = CutOptions { from, to, tasks, keep_times: self.cutting.keep_times, lenient };
+        Ok(write_cut(&self.trace, &out.path(&stem(&self.trace)), &options)?)
+    }
+}
+
+/// The counters that metrics are made of, by their place in the table.
+fn counters_of(table: &BurstTable, metrics: &[Metric]) -> Vec<usize> {
+    let operands = |metric: &Metric| match &metric.expr {
+        Expr::One(a) => vec![a.clone()],
+        Expr::Two(a, _, b) => vec![a.clone(), b.clone()],
+    };
+    let place = |operand: Operand| match operand {
+        Operand::Duration => None,
+        Operand::Counter(name) => {
+            let column = table.counter(&name)?;
+            table.counters.iter().position(|c| std::ptr::eq(c, column))
+        }
+    };
+    let mut places: Vec<usize> = metrics.iter().flat_map(operands).filter_map(place).collect();
+    places.sort_unstable();
+    places.dedup();
+    places
+}
+
+fn n_tasks(table: &BurstTable) -> usize {
+    let task = |i: usize| (table.app[i], table.task[i]);
+    (0..table.len()).filter(|&i| i == 0 || task(i) != task(i - 1)).count()
+}
+
+fn share(part: u64, whole: u64) -> f64 {
+    part as f64 / whole.max(1) as f64
+}
+
+fn reduction(report: &CutReport) -> Value {
+    let of = |whole: u64, kept: u64| json!({ "whole": whole, "kept": kept, "share": share(kept, whole) });
+    let CutReport { read, kept, .. } = report;
+    json!({
+        "records": of(read.total(), kept.total()),
+        "bytes": of(report.bytes_read, report.bytes_kept),
+        "states": of(read.states, kept.states),
+        "events": of(read.events, kept.events),
+        "communications": of(read.communications, kept.communications),
+        "clipped_states": report.clipped_states,
+        "dropped_communications": report.dropped_communications,
+        "dropped_open_states": report.dropped_open_states,
+    })
+}
+
+fn reduction_text(report: &CutReport) -> String {
+    let (read, kept) = (report.read.total(), report.kept.total());
+    format!(
+        "Kept: {} of {} records ({:.2}%), {:.2}% of the bytes; {} states clipped, {} communications \
+         with what is outside left out.\n",
+        grouped_digits(kept),
+        grouped_digits(read),
+        100.0 * share(kept, read),
+        100.0 * share(report.bytes_kept, report.bytes_read),
+        grouped_digits(report.clipped_states),
+        grouped_digits(report.dropped_communications),
+    )
+}
+
+/// All that is to be told of a cut.
+struct Cut<'a> {
+    args: &'a CutArgs,
+    analysis: &'a Analysis,
+    period: &'a Period,
+    window: Window,
+    report: CutReport,
+    limits: WindowLimits,
+}
+
+impl Cut<'_> {
+    /// The computing time, then every counter; and whether the limit is for it.
+    fn estimates(&self) -> Vec<(&str, Estimate, bool)> {
+        let counters = self.analysis.table.counters.iter().zip(&self.window.counters).enumerate();
+        let counters = counters.map(|(i, (c, &estimate))| {
+            (c.counter.name.as_str(), estimate, self.limits.counters.contains(&i))
+        });
+        std::iter::once(("computing time", self.window.time, true)).chain(counters).collect()
+    }
+
+    /// Whether what was asked for is met, in bursts and in records.
+    fn within_limits(&self) -> bool {
+        let share = share(self.report.kept.total(), self.report.read.total());
+        self.window.within_limits && share <= self.args.cutting.keep
+    }
+
+    fn to_json(&self, trace: &Path) -> Value {
+        let window = &self.window;
+        let tasks: Vec<Value> = window
+            .tasks
+            .iter()
+            .map(|t| json!({ "app": t.app, "task": t.task, "weight": t.weight }))
+            .collect();
+        let estimate = |(name, e, limited): (&str, Estimate, bool)| {
+            json!({
+                "name": name, "region": e.region, "estimated": e.estimated, "error": e.error(),
+                "run": e.run, "run_error": e.run_error(), "limited": limited,
+            })
+        };
+        let mut reduction = reduction(&self.report);
+        let end = self.analysis.end.0;
+        let kept = window.to.saturating_sub(window.from).0;
+        reduction["time_ns"] = json!({ "whole": end, "kept": kept, "share": share(kept, end) });
+        reduction["bursts"] = json!({ "share": window.share });
+        json!({
+            "version": env!("CARGO_PKG_VERSION"),
+            "input": self.analysis.input,
+            "trace": trace.display().to_string(),
+            "period": null,
+            "kept": {
+                "from_ns": window.from.0, "to_ns": window.to.0, "first_iteration": window.first + 1,
+                "iterations": window.n_iterations, "all_tasks": n_tasks(&self.analysis.table) == tasks.len(),
+                "tasks": tasks, "cut_bursts": window.n_cut,
+            },
+            "reduction": reduction,
+            "limits": { "keep": self.args.cutting.keep, "max_error": self.args.cutting.max_error },
+            "within_limits": self.within_limits(),
+            "error": window.error,
+            "estimates": self.estimates().into_iter().map(estimate).collect::<Vec<_>>(),
+            "notes": self.analysis.notes,
+        })
+    }
+
+    fn text(&self) -> String {
+        let (period, window) = (self.period, &self.window);
+        let (from, to) = period.region();
+        let mut text = format!(
+            "Period: {}, {} iterations from {from} to {to} of {}, confidence {:.2}; they hold {:.1}% of the work. What \
+             is before and after does not repeat, and is no part of the cut.\n",
+            period.length(),
+            period.n_iterations(),
+            self.analysis.end,
+            period.confidence,
+            100.0 * period.coverage
+        );
+        let last = window.first + window.n_iterations;
+        let iterations = match window.n_iterations {
+            1 => format!("iteration {last}"),
+            _ => format!("iterations {} to {last}", window.first + 1),
+        };
+        let all = n_tasks(&self.analysis.table);
+        let tasks = if window.tasks.len() == all {
+            format!("all tasks ({all})")
+        } else {
+            let names = window.tasks.iter().map(|t| format!("{}×{}", t.task, t.weight)).collect::<Vec<_>>();
+            format!("{} of {all} tasks (task×weight: {})", window.tasks.len(), names.join(" "))
+        };
+        let _ = writeln!(text, "Cut: {iterations}, {} to {}, {tasks}.", window.from, window.to);
+        text += &reduction_text(&self.report);
+        text += "Error of extrapolating from it, over the iterations (over the run):\n";
+        for (name, estimate, limited) in self.estimates() {
+            let mark = if limited { "" } else { "  not limited" };
+            let (error, run_error) = (100.0 * estimate.error(), 100.0 * estimate.run_error());
+            let _ = writeln!(text, "  {name:20} {error:+8.3}%  ({run_error:+.3}%){mark}");
+        }
+        if !self.within_limits() {
+            let _ = writeln!(
+                text,
+                "The limits (keep {:.1}%, error {:.1}%) are not both met: this is the best there is.",
+                100.0 * self.args.cutting.keep,
+                100.0 * self.args.cutting.max_error
+            );
+        }
+        text
+    }
+}

@@ -1,0 +1,186 @@
+//! `likewise cut`.
+
+use crate::support::*;
+use serde_json::Value;
+use std::fmt::Write;
+use std::path::Path;
+
+fn cut_json(dir: &Path) -> Value {
+    serde_json::from_str(&read(dir, "cut.json")).expect("JSON")
+}
+
+fn estimate<'v>(cut: &'v Value, name: &str) -> &'v Value {
+    cut["estimates"].as_array().unwrap().iter().find(|e| e["name"] == name).expect("an estimate")
+}
+
+/// Sum of the durations, and of a counter, of all bursts of a trace.
+fn sums(trace: &Path, out: &Path) -> (u64, f64) {
+    succeeds(&[
+        "bursts",
+        text(trace),
+        "--eps",
+        "0.02",
+        "--min-points",
+        "2",
+        "--no-trace",
+        "-q",
+        "-o",
+        text(out),
+    ]);
+    let bursts = read(out, "bursts.csv");
+    let names: Vec<&str> = bursts.lines().next().unwrap().split(',').collect();
+    let place = |name: &str| names.iter().position(|n| *n == name).unwrap();
+    let (duration, counter) = (place("duration_ns"), place("PAPI_TOT_INS"));
+    let rows = bursts.lines().skip(1).map(|row| row.split(',').collect::<Vec<_>>());
+    rows.fold((0, 0.0), |(time, sum), row| {
+        (time + row[duration].parse::<u64>().unwrap(), sum + row[counter].parse::<f64>().unwrap_or(0.0))
+    })
+}
+
+#[test]
+fn two_hundred_iterations_become_one() {
+    let dir = tempfile::tempdir().unwrap();
+    succeeds(&["synth", "--tasks", "16", "--iterations", "200", "-q", "-o", text(dir.path())]);
+    let (trace, out) = (dir.path().join("synth.prv"), dir.path().join("cut"));
+    let call = succeeds(&["cut", text(&trace), "-o", text(&out)]);
+    assert!(call.stdout.contains("all tasks (16)"), "{}", call.stdout);
+    assert_eq!(names(&out), ["cut.json", "representatives.csv", "synth.pcf", "synth.prv", "synth.row"]);
+    let cut = cut_json(&out);
+    assert!((199..=200).contains(&cut["period"]["iterations"].as_u64().unwrap()), "{cut}");
+    assert_eq!((&cut["kept"]["iterations"], &cut["within_limits"]), (&Value::from(1), &Value::from(true)));
+    for what in ["records", "bytes", "time_ns", "bursts"] {
+        assert!(cut["reduction"][what]["share"].as_f64().unwrap() <= 0.05, "{what}");
+    }
+    for name in ["computing time", "PAPI_TOT_INS", "PAPI_TOT_CYC"] {
+        assert!(estimate(&cut, name)["error"].as_f64().unwrap().abs() <= 0.02, "{name}");
+    }
+    // What the program measured is what the cut trace holds when it is read.
+    let (time, instructions) = sums(&out.join("synth.prv"), &dir.path().join("again"));
+    let n = cut["period"]["iterations"].as_f64().unwrap();
+    let near = |a: f64, b: &Value| (a / b.as_f64().unwrap() - 1.0).abs() < 1e-9;
+    assert!(near(time as f64 * n, &estimate(&cut, "computing time")["estimated"]));
+    assert!(near(instructions * n, &estimate(&cut, "PAPI_TOT_INS")["estimated"]));
+    let rows = read(&out, "representatives.csv");
+    assert!(rows.starts_with("phase,kind,task,thread,begin_ns,duration_ns,weight\n1,medoid,"));
+    // The cut itself has one iteration, and nothing more is cut off it.
+    let again = likewise(&["cut", text(&out.join("synth.prv")), "-o", text(&dir.path().join("none"))]);
+    assert_eq!(again.code, 1, "{}", again.stdout);
+    assert!(again.stderr.contains("not periodic, so nothing was cut"), "{}", again.stderr);
+    assert!(!dir.path().join("none").exists());
+}
+
+#[test]
+fn any_number_of_threads_cuts_alike() {
+    let dir = tempfile::tempdir().unwrap();
+    let trace = synth(dir.path(), 6_000);
+    let out = |threads: &str| {
+        let out = dir.path().join(threads);
+        succeeds(&["cut", text(&trace), "--threads", threads, "-q", "-o", text(&out)]);
+        out
+    };
+    let (one, four) = (out("1"), out("4"));
+    for name in ["synth.prv", "representatives.csv"] {
+        assert_eq!(read(&one, name), read(&four, name), "{name}");
+    }
+    let (mut one, mut four) = (cut_json(&one), cut_json(&four));
+    one["trace"].take();
+    four["trace"].take();
+    assert_eq!(one, four);
+}
+
+/// A trace of 4 tasks that run phases of those numbers in step.
+fn trace_of(phases: &[usize]) -> String {
+    let mut records = Vec::new();
+    let mut now = 1_000u64;
+    for (i, &phase) in phases.iter().enumerate() {
+        let longest = 20_000 * (phase as u64 + 1) + 900;
+        for task in 1..=4u64 {
+            let duration = longest - (i as u64 * 7 + task * 131) % 800;
+            let end = now + duration;
+            records.push((now, format!("1:{task}:1:{task}:1:{now}:{end}:1")));
+            let instructions = duration * (phase as u64 + 1);
+            records.push((
+                end,
+                format!("2:{task}:1:{task}:1:{end}:42000050:{instructions}:42000059:{}", duration * 2),
+            ));
+        }
+        now += longest + 500;
+    }
+    records.sort();
+    let mut text = format!("#Paraver (01/01/26 at 10:00):{now}_ns:1(4):1:4(1:1,1:1,1:1,1:1)\n");
+    records.iter().for_each(|(_, record)| writeln!(text, "{record}").unwrap());
+    text
+}
+
+#[test]
+fn where_nothing_repeats_nothing_is_cut() {
+    let dir = tempfile::tempdir().unwrap();
+    let (trace, out) = (dir.path().join("run.prv"), dir.path().join("out"));
+    let mut state = 12_345u64;
+    let mut draw = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 20) as usize % 5
+    };
+    let random: Vec<usize> = (0..300).map(|_| draw()).collect();
+    std::fs::write(&trace, trace_of(&random)).unwrap();
+    let call = likewise(&["cut", text(&trace), "-o", text(&out)]);
+    assert_eq!(call.code, 1, "{}", call.stdout);
+    assert!(call.stderr.contains("not periodic, so nothing was cut"), "{}", call.stderr);
+    assert!(!out.exists());
+    succeeds(&["bursts", text(&trace), "-q", "-o", text(&out)]);
+    assert_eq!(summary(&out)["period"]["periodic"], false);
+
+    // The same phases in a loop do.
+    std::fs::write(&trace, trace_of(&[0, 3, 1, 1, 4, 2].repeat(50))).unwrap();
+    let cut = dir.path().join("cut");
+    succeeds(&["cut", text(&trace), "-q", "-o", text(&cut)]);
+    assert_eq!(cut_json(&cut)["period"]["iterations"], 50);
+    // By hand, anything can be cut.
+    let part = dir.path().join("part");
+    succeeds(&["cut", text(&trace), "--from", "1ms", "--to", "2ms", "--keep-times", "-q", "-o", text(&part)]);
+    assert!(read(&part, "run.prv").starts_with("#Paraver (01/01/26 at 10:00):2000000_ns:1(4)"));
+    assert_eq!(cut_json(&part)["kept"]["from_ns"], 1_000_000);
+    let wrong = likewise(&["cut", text(&trace), "--from", "2ms", "--to", "1ms", "-o", text(&part)]);
+    assert_eq!(wrong.code, 2, "{}", wrong.stderr);
+}
+
+#[test]
+fn the_input_is_not_replaced() {
+    let dir = tempfile::tempdir().unwrap();
+    let trace = synth(dir.path(), 4_000);
+    let before = std::fs::read(&trace).unwrap();
+    let call = likewise(&["cut", text(&trace), "-o", text(dir.path())]);
+    assert_eq!(call.code, 1, "{}", call.stdout);
+    assert!(call.stderr.contains("would be replaced"), "{}", call.stderr);
+    assert_eq!(std::fs::read(&trace).unwrap(), before);
+}
+
+#[test]
+fn epoch_keeps_a_part_of_the_region_that_repeats() {
+    let Some(data) = shared_data() else { return };
+    let dir = tempfile::tempdir().unwrap();
+    succeeds(&["cut", text(&data.join("epoch/epoch_16proc.prv.gz")), "-q", "-o", text(dir.path())]);
+    let cut = cut_json(dir.path());
+    // Three of the last iterations; the long start is none of it.
+    assert_eq!(cut["period"]["iterations"], 3, "{cut}");
+    assert!(cut["period"]["region_ns"][0].as_u64().unwrap() > 1_400_000_000);
+    assert_eq!(cut["within_limits"], true, "{cut}");
+    for what in ["records", "bytes", "bursts"] {
+        assert!(cut["reduction"][what]["share"].as_f64().unwrap() <= 0.05, "{what}");
+    }
+    for name in ["computing time", "PAPI_TOT_INS"] {
+        assert!(estimate(&cut, name)["error"].as_f64().unwrap().abs() <= 0.02, "{name}");
+    }
+    let info = succeeds(&["info", "--json", text(&dir.path().join("epoch_16proc.prv"))]);
+    let info: Value = serde_json::from_str(&info.stdout).unwrap();
+    assert_eq!(
+        (info["applications"][0]["tasks"].as_u64(), info["warnings"].as_array().unwrap().len()),
+        (Some(16), 0)
+    );
+    // Eight tasks of LULESH are one iteration, or none that is known.
+    let lulesh = data.join("lulesh/lulesh_7+1.prv.gz");
+    let call = likewise(&["cut", text(&lulesh), "-o", text(&dir.path().join("lulesh"))]);
+    assert_eq!(call.code, 1, "{}", call.stdout);
+}

@@ -1,0 +1,356 @@
+//! A part of a trace: the records of a stretch of time, and of some tasks.
+
+use std::borrow::Cow;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use likewise::table::Nanos;
+use memchr::memchr;
+
+use super::companions;
+use super::header::Header;
+use super::records::{Record, Who, cpu_and_thread, parse};
+use super::scan::{RecordCounts, well_formed};
+use crate::bytes::{BLOCK, Input, is_rereadable, is_stdin};
+use crate::error::{Error, ErrorKind, Place, Result};
+use crate::output::AtomicFile;
+use crate::read::{Format, format_of};
+
+/// What to keep of a trace.
+#[derive(Clone, Debug, Default)]
+pub struct CutOptions {
+    /// From when.
+    pub from: Nanos,
+    /// Until when.
+    pub to: Nanos,
+    /// The tasks (application and task, from 1) to keep; all if not given.
+    /// Ids stay what they are.
+    pub tasks: Option<Vec<(u32, u32)>>,
+    /// Leave times as they are, instead of beginning at 0.
+    pub keep_times: bool,
+    /// Leave malformed records out instead of failing.
+    pub lenient: bool,
+}
+
+/// What there was, and what was kept of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CutReport {
+    /// Records that were read.
+    pub read: RecordCounts,
+    /// Records that were kept.
+    pub kept: RecordCounts,
+    /// Bytes of text that were read, the header not counted.
+    pub bytes_read: u64,
+    /// Bytes of text that were kept, the header not counted.
+    pub bytes_kept: u64,
+    /// States that reach over the begin or the end, and were clipped.
+    pub clipped_states: u64,
+    /// Communications that are partly inside, in time or by task, and were
+    /// left out: half of one would be one that never ends.
+    pub dropped_communications: u64,
+    /// States without an end that began before, and were left out.
+    pub dropped_open_states: u64,
+}
+
+impl CutReport {
+    fn add(&mut self, other: &CutReport) {
+        self.read.add(&other.read);
+        self.kept.add(&other.kept);
+        self.bytes_read += other.bytes_read;
+        self.bytes_kept += other.bytes_kept;
+        self.clipped_states += other.clipped_states;
+        self.dropped_communications += other.dropped_communications;
+        self.dropped_open_states += other.dropped_open_states;
+    }
+}
+
+/// Writes `stem.prv`, `stem.pcf` and `stem.row`: the records of the trace at
+/// `input` in `[from, to]`, in their order.
+///
+/// States are clipped. Events at both ends are kept, because the counters of
+/// a burst stand where it ends. Communications are kept if all their times
+/// are inside and both their tasks are kept. Communicators and comments are
+/// copied, and so are `.pcf` and `.row` where there are any; obsolete global
+/// operations and lines of no known kind are left out. The header says when
+/// the part ends, and is otherwise that of the whole.
+///
+/// Returns the files, to be committed.
+///
+/// # Errors
+/// [`ErrorKind::NotRereadable`] for the standard input and pipes,
+/// [`ErrorKind::Expected`] for a CSV of bursts, and those of reading and
+/// writing.
+///
+/// # Complexity
+/// One pass, in parallel; memory is that of a few blocks.
+pub fn write_cut(input: &Path, stem: &Path, options: &CutOptions) -> Result<(Vec<AtomicFile>, CutReport)> {
+    if !is_rereadable(input) && (is_stdin(input) || input.exists()) {
+        return Err(Error::whole(input, ErrorKind::NotRereadable));
+    }
+    let with = |extension: &str| {
+        let mut path = stem.as_os_str().to_owned();
+        path.push(".");
+        path.push(extension);
+        PathBuf::from(path)
+    };
+    let mut source = Input::open_text(input)?;
+    if format_of(&mut source)? != Format::Paraver {
+        let (what, found) =
+            ("a Paraver trace (it begins with '#Paraver')".to_owned(), "a CSV of bursts".to_owned());
+        return Err(Error::whole(input, ErrorKind::Expected { what, found }));
+    }
+    let mut prv = AtomicFile::create(&with("prv"))?;
+    let report = copy_part(source, &mut prv, options)?;
+    let mut files = vec![prv];
+    for extension in ["pcf", "row"] {
+        // Those that cannot be read were warned of when the bursts were.
+        if let Some(bytes) = companions::bytes(input, extension).ok().flatten() {
+            let path = with(extension);
+            let mut file = AtomicFile::create(&path)?;
+            file.write_all(&bytes).map_err(|e| Error::write(&path, e))?;
+            files.push(file);
+        }
+    }
+    Ok((files, report))
+}
+
+fn copy_part(mut source: Input, prv: &mut AtomicFile, options: &CutOptions) -> Result<CutReport> {
+    let path = source.path().to_owned();
+    let first = source.take_line()?;
+    let header = Header::parse(&first).map_err(|kind| Error::at(&path, Place::Line(1), kind))?;
+    let part = Part::new(&header, options);
+    let out_path = prv.path().to_owned();
+    let failed = |e: io::Error| Error::write(&out_path, e);
+    prv.write_all(&with_end(&first, part.to - part.origin)).map_err(failed)?;
+    let mut report = CutReport::default();
+    let mut line = 1;
+    let done = source.for_each_block(
+        BLOCK,
+        None,
+        |bytes| part.block(bytes),
+        |block: Block| {
+            if let Some((n, kind)) = block.problem {
+                return Err(Error::at(&path, Place::Line(line + n + 1), kind));
+            }
+            line += block.lines;
+            report.add(&block.report);
+            prv.write_all(&block.text).map_err(failed)
+        },
+    );
+    match done {
+        Err(e)
+            if options.lenient
+                && matches!(*e.kind, ErrorKind::GzipEndsEarly(_) | ErrorKind::GzipDamaged(..)) => {}
+        other => other?,
+    }
+    Ok(report)
+}
+
+/// The header with another end time. It was parsed before.
+fn with_end(header: &[u8], end: u64) -> Vec<u8> {
+    let from = header.windows(2).position(|w| w == b"):").map_or(header.len(), |n| n + 2);
+    let blanks = header[from..].iter().take_while(|b| b.is_ascii_whitespace()).count();
+    let digits = header[from + blanks..].iter().take_while(|b| b.is_ascii_digit()).count();
+    let mut line = header[..from].to_vec();
+    line.extend_from_slice(end.to_string().as_bytes());
+    line.extend_from_slice(&header[from + blanks + digits..]);
+    line.push(b'\n');
+    line
+}
+
+/// What is kept, in the file's unit.
+struct Part<'o> {
+    from: u64,
+    to: u64,
+    /// What becomes 0.
+    origin: u64,
+    /// Ascending.
+    tasks: Option<Vec<(u32, u32)>>,
+    header: &'o Header,
+    lenient: bool,
+}
+
+/// What is kept of a block.
+#[derive(Default)]
+struct Block {
+    text: Vec<u8>,
+    report: CutReport,
+    lines: u64,
+    problem: Option<(u64, ErrorKind)>,
+}
+
+impl<'o> Part<'o> {
+    fn new(header: &'o Header, options: &CutOptions) -> Self {
+        let unit = header.unit.nanos();
+        let to = options.to.min(header.end).0 / unit;
+        let from = (options.from.0 / unit).min(to);
+        let mut tasks = options.tasks.clone();
+        tasks.iter_mut().for_each(|tasks| tasks.sort_unstable());
+        let origin = if options.keep_times { 0 } else { from };
+        Self { from, to, origin, tasks, header, lenient: options.lenient }
+    }
+
+    fn keeps(&self, who: Who) -> bool {
+        self.tasks.as_ref().is_none_or(|tasks| tasks.binary_search(&(who.app, who.task)).is_ok())
+    }
+
+    fn block(&self, bytes: &[u8]) -> Block {
+        let cleaned = if self.lenient { well_formed(bytes, self.header) } else { Cow::Borrowed(bytes) };
+        let mut block = Block::default();
+        block.report.bytes_read = cleaned.len() as u64;
+        let mut pairs = Vec::new();
+        let mut pos = 0;
+        while pos < cleaned.len() {
+            let end = memchr(b'\n', &cleaned[pos..]).map_or(cleaned.len(), |n| pos + n);
+            let line = &cleaned[pos..end];
+            pos = end + 1;
+            match parse(line, &mut pairs) {
+                Ok(record) => self.record(record, line.trim_ascii_end(), pairs.len() as u64, &mut block),
+                Err(kind) => {
+                    block.problem = Some((block.lines, kind));
+                    break;
+                }
+            }
+            block.lines += 1;
+        }
+        block.report.bytes_kept = block.text.len() as u64;
+        block
+    }
+
+    fn record(&self, record: Record, line: &[u8], n_pairs: u64, block: &mut Block) {
+        let Block { text, report, .. } = block;
+        match record {
+            Record::State { who, begin, end, value } => {
+                report.read.states += 1;
+                if self.keeps(who) {
+                    self.state(line, (begin, end, value), text, report);
+                }
+            }
+            Record::Event { who, time } => {
+                report.read.events += 1;
+                report.read.event_pairs += n_pairs;
+                if self.keeps(who) && (self.from..=self.to).contains(&time) {
+                    report.kept.events += 1;
+                    report.kept.event_pairs += n_pairs;
+                    self.shifted(line, &[5], text);
+                }
+            }
+            Record::Communication { from, to, .. } => {
+                report.read.communications += 1;
+                self.communication(line, self.keeps(from), self.keeps(to), text, report);
+            }
+            Record::Communicator | Record::Comment => {
+                let count = |counts: &mut RecordCounts| match record {
+                    Record::Communicator => counts.communicators += 1,
+                    _ => counts.comments += 1,
+                };
+                count(&mut report.read);
+                count(&mut report.kept);
+                text.extend_from_slice(line);
+                text.push(b'\n');
+            }
+            Record::GlobalOperation => report.read.global_operations += 1,
+            Record::Unknown => report.read.unknown += 1,
+            Record::Blank => {}
+        }
+    }
+
+    /// Writes what of a state is inside. One of no length is kept as an event
+    /// is; one without an end ends when the next begins.
+    fn state(
+        &self,
+        line: &[u8],
+        (begin, end, value): (u64, Option<u64>, u32),
+        text: &mut Vec<u8>,
+        report: &mut CutReport,
+    ) {
+        let Some((cpu, who)) = cpu_and_thread(line) else { return };
+        let inside = (self.from..self.to).contains(&begin);
+        let clipped = match end {
+            None if inside => (begin, None),
+            None => {
+                report.dropped_open_states += u64::from(begin < self.from);
+                return;
+            }
+            Some(end) if begin == end && inside => (begin, Some(end)),
+            Some(end) if begin.max(self.from) < end.min(self.to) => {
+                (begin.max(self.from), Some(end.min(self.to)))
+            }
+            Some(_) => return,
+        };
+        report.kept.states += 1;
+        report.clipped_states += u64::from(clipped != (begin, end));
+        let mut digits = itoa::Buffer::new();
+        text.push(b'1');
+        for field in
+            [cpu, who.app, who.task, who.thread].map(u64::from).into_iter().chain([clipped.0 - self.origin])
+        {
+            text.push(b':');
+            text.extend_from_slice(digits.format(field).as_bytes());
+        }
+        match clipped.1 {
+            None => text.extend_from_slice(b":-1"),
+            Some(end) => {
+                text.push(b':');
+                text.extend_from_slice(digits.format(end - self.origin).as_bytes());
+            }
+        }
+        text.push(b':');
+        text.extend_from_slice(digits.format(value).as_bytes());
+        text.push(b'\n');
+    }
+
+    fn communication(
+        &self,
+        line: &[u8],
+        sends: bool,
+        receives: bool,
+        text: &mut Vec<u8>,
+        report: &mut CutReport,
+    ) {
+        const TIMES: [usize; 4] = [5, 6, 11, 12];
+        // A time that is not known is −1, or what that is without a sign.
+        let known = |field: &[u8]| -> Option<u64> {
+            std::str::from_utf8(field).ok()?.parse().ok().filter(|&time: &u64| time < 1 << 63)
+        };
+        let fields = line.split(|&b| b == b':').enumerate().filter(|(i, _)| TIMES.contains(i));
+        let times: Vec<u64> = fields.filter_map(|(_, field)| known(field)).collect();
+        let inside = |time: &u64| (self.from..=self.to).contains(time);
+        let all_inside = times.iter().all(inside) && !times.is_empty();
+        if sends && receives && all_inside {
+            report.kept.communications += 1;
+            self.shifted(line, &TIMES, text);
+            return;
+        }
+        let (first, last) = (times.iter().min(), times.iter().max());
+        let touches = first.is_some_and(|&t| t <= self.to) && last.is_some_and(|&t| t >= self.from);
+        report.dropped_communications += u64::from((sends || receives) && touches);
+    }
+
+    /// Writes a line with the times in those fields moved; −1 stays.
+    fn shifted(&self, line: &[u8], times: &[usize], text: &mut Vec<u8>) {
+        let mut digits = itoa::Buffer::new();
+        let last = times[times.len() - 1];
+        let mut rest = line;
+        for field in 0..=last {
+            let end = memchr(b':', rest).unwrap_or(rest.len());
+            let value = std::str::from_utf8(&rest[..end]).ok().and_then(|t| t.parse::<u64>().ok());
+            match value {
+                Some(time) if times.contains(&field) && time < 1 << 63 => {
+                    text.extend_from_slice(digits.format(time.saturating_sub(self.origin)).as_bytes());
+                }
+                _ => text.extend_from_slice(&rest[..end]),
+            }
+            rest = &rest[end..];
+            if field < last && !rest.is_empty() {
+                text.push(b':');
+                rest = &rest[1..];
+            }
+        }
+        text.extend_from_slice(rest);
+        text.push(b'\n');
+    }
+}
+
+#[cfg(test)]
+mod tests;

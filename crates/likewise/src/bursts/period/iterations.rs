@@ -1,0 +1,235 @@
+//! Where iterations begin, and how alike they are.
+
+use super::signal::Signals;
+
+/// Bursts of a phase nearer than this part of the period are one occurrence.
+const NEAR: f64 = 0.125;
+/// A period is this part longer or shorter than the lag, at most.
+const TOLERANCE: f64 = 0.15;
+/// The last iteration is whole if all but this part of it is there, and ends
+/// with the run if no more than this part follows.
+const UNFINISHED: f64 = 0.1;
+/// An iteration correlates this much with the others, or is none.
+const LEAST_ALIKE: f64 = 0.5;
+/// Parts of an iteration in which work is compared, at most and at least.
+const PARTS: (usize, usize) = (64, 8);
+/// Numbers that iterations are compared by, in all.
+const MOST_NUMBERS: usize = 1 << 18;
+
+/// Fewer iterations repeat nothing.
+pub(super) const LEAST_ITERATIONS: usize = 3;
+
+/// Iterations that one phase and one lag lead to.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Iterations {
+    /// The place of the phase that begins each.
+    pub(super) anchor: usize,
+    /// Where each begins on the work clock, and where the last ends.
+    pub(super) boundaries: Vec<f64>,
+    /// Mean correlation of each with the others, 0 to 1.
+    pub(super) confidence: f64,
+}
+
+impl Iterations {
+    pub(super) fn n(&self) -> usize {
+        self.boundaries.len() - 1
+    }
+
+    pub(super) fn work(&self) -> f64 {
+        self.boundaries[self.n()] - self.boundaries[0]
+    }
+
+    /// Work of one.
+    pub(super) fn period(&self) -> f64 {
+        self.work() / self.n() as f64
+    }
+
+    /// Share of the run's work, times the share of what happens within an
+    /// iteration that the others explain.
+    pub(super) fn score(&self, end: f64) -> f64 {
+        self.work() / end * self.confidence * self.confidence
+    }
+}
+
+/// The longest stretch of iterations that begin with a phase, about `lag`
+/// apart, if it holds that share of the work up to `end`; `bursts` are that
+/// phase's begins and ends, ascending.
+///
+/// # Complexity
+/// O(b log b) for b bursts, and one pass over the cells of the signals.
+pub(super) fn iterations(
+    anchor: usize,
+    bursts: &[(f64, f64)],
+    lag: f64,
+    signals: &Signals,
+    end: f64,
+    least_coverage: f64,
+) -> Option<Iterations> {
+    let begins = occurrences(bursts, lag * NEAR);
+    let mut boundaries = longest_chain(&begins, lag);
+    let n = boundaries.len();
+    if n < LEAST_ITERATIONS {
+        return None;
+    }
+    let mean = (boundaries[n - 1] - boundaries[0]) / (n - 1) as f64;
+    let rest = end - boundaries[n - 1];
+    if rest >= (1.0 - UNFINISHED) * mean {
+        let ends_with_run = rest <= (1.0 + UNFINISHED) * mean;
+        boundaries.push(if ends_with_run { end } else { boundaries[n - 1] + mean });
+    }
+    if boundaries[boundaries.len() - 1] - boundaries[0] < least_coverage * end {
+        return None;
+    }
+    let profiles = Profiles::of(&boundaries, signals);
+    let all = 0..boundaries.len() - 1;
+    let (from, to) = longest_run(&profiles.likeness(all), |&r| r >= LEAST_ALIKE);
+    if to - from < LEAST_ITERATIONS {
+        return None;
+    }
+    let alike = profiles.likeness(from..to);
+    let confidence = alike.iter().sum::<f64>() / alike.len() as f64;
+    Some(Iterations { anchor, boundaries: boundaries[from..=to].to_vec(), confidence })
+}
+
+/// Where a phase begins anew: bursts with gaps of at most `near` are one
+/// occurrence. Those with less than half the work of a typical one (a task
+/// by itself, a stray) are left out.
+fn occurrences(bursts: &[(f64, f64)], near: f64) -> Vec<f64> {
+    struct Occurrence {
+        begin: f64,
+        end: f64,
+        work: f64,
+    }
+    let mut found: Vec<Occurrence> = Vec::new();
+    for &(begin, end) in bursts {
+        match found.last_mut() {
+            Some(last) if begin - last.end <= near => {
+                last.end = last.end.max(end);
+                last.work += end - begin;
+            }
+            _ => found.push(Occurrence { begin, end, work: end - begin }),
+        }
+    }
+    // The work of the occurrence in which a typical unit of work is done.
+    let mut works: Vec<f64> = found.iter().map(|o| o.work).collect();
+    works.sort_by(f64::total_cmp);
+    let half = works.iter().sum::<f64>() / 2.0;
+    let mut sum = 0.0;
+    let typical = works.into_iter().find(|work| {
+        sum += work;
+        sum >= half
+    });
+    let least = typical.unwrap_or(0.0) / 2.0;
+    found.iter().filter(|o| o.work >= least).map(|o| o.begin).collect()
+}
+
+/// The longest chain of begins of which each is followed by the one nearest
+/// to `lag` later; the first of equally long ones.
+fn longest_chain(begins: &[f64], lag: f64) -> Vec<f64> {
+    let n = begins.len();
+    let mut next = vec![usize::MAX; n];
+    let mut length = vec![0; n];
+    for i in (0..n).rev() {
+        let wanted = begins[i] + lag;
+        let after = begins.partition_point(|&b| b < wanted);
+        let distance = |&j: &usize| (begins[j] - wanted).abs();
+        let near = [after.saturating_sub(1), after].into_iter().filter(|&j| i < j && j < n);
+        let nearest = near.min_by(|a, b| distance(a).total_cmp(&distance(b)));
+        if let Some(j) = nearest.filter(|j| distance(j) <= TOLERANCE * lag) {
+            next[i] = j;
+            length[i] = length[j] + 1;
+        }
+    }
+    let first = (0..n).max_by_key(|&i| (length[i], std::cmp::Reverse(i)));
+    std::iter::successors(first, |&i| Some(next[i]).filter(|&j| j != usize::MAX)).map(|i| begins[i]).collect()
+}
+
+/// The longest run of values that hold, the first of equally long ones.
+fn longest_run<T>(values: &[T], holds: impl Fn(&T) -> bool) -> (usize, usize) {
+    let (mut best, mut from) = ((0, 0), 0);
+    for (i, value) in values.iter().enumerate() {
+        if !holds(value) {
+            from = i + 1;
+        } else if i + 1 - from > best.1 - best.0 {
+            best = (from, i + 1);
+        }
+    }
+    best
+}
+
+/// What each iteration does, phase by phase and part by part.
+struct Profiles {
+    /// Row-major: an iteration each.
+    values: Vec<f64>,
+    width: usize,
+}
+
+impl Profiles {
+    /// Parts are equal parts of each iteration's own work. A phase's mean over
+    /// the parts is taken off, since that says how much it does and not when:
+    /// any long stretch of a random sequence has about as much of each.
+    fn of(boundaries: &[f64], signals: &Signals) -> Self {
+        let (n, n_phases) = (boundaries.len() - 1, signals.n_phases());
+        let parts = (MOST_NUMBERS / (n * n_phases)).clamp(PARTS.1, PARTS.0);
+        let mut values = Vec::with_capacity(n * n_phases * parts);
+        for ends in boundaries.windows(2) {
+            let part = (ends[1] - ends[0]) / parts as f64;
+            for phase in 0..n_phases {
+                let before = |k: usize| signals.before(phase, ends[0] + k as f64 * part);
+                let mean = (before(parts) - before(0)) / parts as f64;
+                let mut last = before(0);
+                values.extend((1..=parts).map(|k| {
+                    let now = before(k);
+                    (now - std::mem::replace(&mut last, now) - mean) / part
+                }));
+            }
+        }
+        Self { values, width: n_phases * parts }
+    }
+
+    /// The correlation of each with the sum of all others among them.
+    fn likeness(&self, among: std::ops::Range<usize>) -> Vec<f64> {
+        let row = |i: usize| &self.values[i * self.width..(i + 1) * self.width];
+        let mut sum = vec![0.0; self.width];
+        for i in among.clone() {
+            sum.iter_mut().zip(row(i)).for_each(|(sum, x)| *sum += x);
+        }
+        let correlation = |i: usize| {
+            let (mut xy, mut xx, mut yy) = (0.0, 0.0, 0.0);
+            for (&x, &sum) in row(i).iter().zip(&sum) {
+                let y = sum - x;
+                xy += x * y;
+                xx += x * x;
+                yy += y * y;
+            }
+            let norm = (xx * yy).sqrt();
+            if norm > 0.0 { xy / norm } else { 0.0 }
+        };
+        among.map(correlation).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gaps_part_occurrences_and_strays_are_none() {
+        let bursts = [(0.0, 10.0), (1.0, 9.0), (11.0, 15.0), (40.0, 42.0), (70.0, 90.0)];
+        assert_eq!(occurrences(&bursts, 2.0), [0.0, 70.0]);
+        assert!(occurrences(&[], 2.0).is_empty());
+    }
+
+    #[test]
+    fn chains_hop_over_what_is_between() {
+        let begins = [0.0, 95.0, 100.0, 150.0, 207.0, 300.0, 500.0, 600.0];
+        assert_eq!(longest_chain(&begins, 100.0), [0.0, 100.0, 207.0, 300.0]);
+        assert!(longest_chain(&[], 1.0).is_empty());
+    }
+
+    #[test]
+    fn runs() {
+        assert_eq!(longest_run(&[1, 0, 1, 1, 0, 1, 1], |&x| x == 1), (2, 4));
+        assert_eq!(longest_run(&[0], |&x| x == 1), (0, 0));
+    }
+}

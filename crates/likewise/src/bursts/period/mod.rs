@@ -1,0 +1,240 @@
+//! The period of a run: whether its phases come again in the same order, and
+//! where each iteration begins.
+//!
+//! # Steps
+//! 1. Time becomes work (`clock`): each burst counts as the median of its
+//!    phase, and what waits does not count. Iterations that an odd burst of
+//!    one task holds up are then as long as all others.
+//! 2. Each of the longest phases is a signal, and the peaks of their
+//!    autocorrelations are the lags that may be the period (`signal`).
+//! 3. For each phase and lag, the begins of that phase that are a lag apart
+//!    make iterations, and the longest stretch of iterations that are alike,
+//!    phase by phase and part by part, is kept (`iterations`).
+//! 4. Of these, the one that explains most of the run is the period; the
+//!    shortest of those that are about as good.
+//! 5. Each iteration begins just before its phase, where the least is cut.
+
+mod clock;
+mod iterations;
+mod signal;
+
+use rayon::prelude::*;
+
+use crate::cluster::ClusterId;
+use crate::table::{BurstTable, Nanos};
+use clock::WorkClock;
+use iterations::{Iterations, LEAST_ITERATIONS, iterations};
+use signal::Signals;
+
+/// So many phases, those of most time, are looked at.
+const PHASES: usize = 16;
+/// Cells of the signal: so many for each burst of a thread, within bounds.
+const CELLS_PER_BURST: usize = 4;
+const CELLS: (usize, usize) = (1 << 10, 1 << 20);
+/// A region that repeats holds this share of the run's work.
+const LEAST_COVERAGE: f64 = 0.2;
+/// How alike iterations are, at least: few of them must be more alike, for
+/// they may be by chance.
+const LEAST_CONFIDENCE: f64 = 0.75;
+const LEAST_CONFIDENCE_OF_FEW: f64 = 0.9;
+const FEW: usize = 5;
+/// A shorter period wins if it is this nearly as good.
+const AS_GOOD: f64 = 0.95;
+/// The part of an iteration in which its begin is moved to where less is cut.
+const REACH: f64 = 0.1;
+
+/// A region of the run that repeats itself.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Period {
+    /// When each iteration begins, ascending, and when the last ends.
+    pub boundaries: Vec<Nanos>,
+    /// How alike the iterations are: the mean correlation of what each does,
+    /// phase by phase and part by part, with the others; at most 1.
+    pub confidence: f64,
+    /// Share of the run's work that the region holds, each burst counting as
+    /// the median of its phase.
+    pub coverage: f64,
+    /// The phase that iterations begin with.
+    pub anchor: ClusterId,
+}
+
+impl Period {
+    /// How many whole iterations there are.
+    #[must_use]
+    pub fn n_iterations(&self) -> usize {
+        self.boundaries.len() - 1
+    }
+
+    /// When the first iteration begins and the last ends. What is before is
+    /// the prologue, what is behind the epilogue.
+    #[must_use]
+    pub fn region(&self) -> (Nanos, Nanos) {
+        (self.boundaries[0], self.boundaries[self.n_iterations()])
+    }
+
+    /// How long an iteration takes on average.
+    #[must_use]
+    pub fn length(&self) -> Nanos {
+        let (from, to) = self.region();
+        Nanos(to.saturating_sub(from).0 / self.n_iterations() as u64)
+    }
+}
+
+/// Why a run has no period.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+pub enum NotPeriodic {
+    /// No burst has a phase.
+    #[error("no burst belongs to a phase")]
+    NoPhase,
+    /// Nothing comes again at even distances.
+    #[error(
+        "no phase comes again at even distances of work, {LEAST_ITERATIONS} times or more and over {:.0}% of it",
+        100.0 * LEAST_COVERAGE
+    )]
+    NothingRepeats,
+    /// What comes again is too little, or too little alike.
+    #[error(
+        "what repeats best are {iterations} iterations of {:.1}% of the work that correlate by {confidence:.2}; \
+         a period is claimed from {:.0}% of the work and {LEAST_CONFIDENCE} on ({LEAST_CONFIDENCE_OF_FEW} for \
+         fewer than {FEW} iterations)", 100.0 * .coverage, 100.0 * LEAST_COVERAGE
+    )]
+    Weak {
+        /// How many.
+        iterations: usize,
+        /// As in [`Period`].
+        confidence: f64,
+        /// As in [`Period`].
+        coverage: f64,
+    },
+}
+
+/// Finds the period of a run, the part of the run that repeats, and its
+/// iterations.
+///
+/// `labels` has the phase of every burst of the table; bursts without one are
+/// noise or filtered. Phases are numbered by descending time, as
+/// [`Clustering::ordered_by`](crate::cluster::Clustering::ordered_by) does:
+/// the first 16 are looked at.
+///
+/// # Returns
+/// At least three whole iterations that hold a fifth of the run's work or
+/// more. A program that repeats a thing within a thing has two periods, and
+/// the one that explains more of the run is returned.
+///
+/// # Errors
+/// [`NotPeriodic`] says what is missing.
+///
+/// # Panics
+/// If there is not one label for each burst.
+///
+/// # Complexity
+/// O(n log n) for n bursts, and O(p·c log c) for p phases and c cells: four
+/// for each burst of a thread, 2^20 at most. In parallel; results do not
+/// depend on the number of threads.
+///
+/// # Reference
+/// *Applications structure detection using cluster analysis* (BSC), §4.2:
+/// phases and signal processing reduce the input of a simulation. It does not
+/// say how; the method is ours.
+pub fn find_period(table: &BurstTable, labels: &[Option<ClusterId>]) -> Result<Period, NotPeriodic> {
+    assert_eq!(table.len(), labels.len(), "a label for every burst");
+    let n_phases = labels.iter().flatten().map(|id| id.index() + 1).max().ok_or(NotPeriodic::NoPhase)?;
+    let (clock, spans) = WorkClock::of(table, labels, n_phases);
+    let end = clock.end();
+    let bursts = phase_bursts(labels, n_phases.min(PHASES), &spans);
+    if end <= 0.0 {
+        return Err(NotPeriodic::NothingRepeats);
+    }
+    let wanted = CELLS_PER_BURST * (table.len() / n_threads(table));
+    let signals = Signals::of(&bursts, end, wanted.next_power_of_two().clamp(CELLS.0, CELLS.1));
+    let candidates: Vec<(usize, f64)> = signals
+        .lags()
+        .into_iter()
+        .enumerate()
+        .flat_map(|(phase, lags)| lags.into_iter().map(move |lag| (phase, lag)))
+        .collect();
+    let found: Vec<Iterations> = candidates
+        .into_par_iter()
+        .filter_map(|(phase, lag)| iterations(phase, &bursts[phase], lag, &signals, end, LEAST_COVERAGE))
+        .collect();
+    let best = select(found, &clock)?;
+    Ok(Period {
+        boundaries: best.cuts,
+        confidence: best.iterations.confidence.min(1.0),
+        coverage: best.iterations.work() / end,
+        anchor: ClusterId::from_index(best.iterations.anchor),
+    })
+}
+
+/// Iterations, and when to cut between them.
+struct Selected {
+    iterations: Iterations,
+    cuts: Vec<Nanos>,
+}
+
+/// The iterations that explain most; of about equal ones the shortest, and
+/// of about equally short ones those between which the least is cut.
+fn select(found: Vec<Iterations>, clock: &WorkClock) -> Result<Selected, NotPeriodic> {
+    let end = clock.end();
+    let convinces = |it: &Iterations| {
+        let least = if it.n() < FEW { LEAST_CONFIDENCE_OF_FEW } else { LEAST_CONFIDENCE };
+        it.confidence >= least && it.work() / end >= LEAST_COVERAGE
+    };
+    let score = |it: &Iterations| it.score(end);
+    let by_score = |a: &&Iterations, b: &&Iterations| score(a).total_cmp(&score(b));
+    let Some(best) = found.iter().filter(|it| convinces(it)).max_by(by_score).map(score) else {
+        let weak = found.iter().max_by(by_score).ok_or(NotPeriodic::NothingRepeats)?;
+        return Err(NotPeriodic::Weak {
+            iterations: weak.n(),
+            confidence: weak.confidence,
+            coverage: weak.work() / end,
+        });
+    };
+    let good: Vec<Iterations> =
+        found.into_iter().filter(|it| convinces(it) && score(it) >= AS_GOOD * best).collect();
+    let shortest = good.iter().map(Iterations::period).fold(f64::INFINITY, f64::min);
+    let as_short = good.into_iter().filter(|it| it.period() <= shortest * (1.0 + REACH));
+    let with_cuts = as_short.map(|iterations| {
+        let (cuts, cost) = cuts(&iterations, clock);
+        (cost / iterations.n() as u64, std::cmp::Reverse(iterations.n()), Selected { iterations, cuts })
+    });
+    let least = with_cuts.min_by_key(|(cost, n, _)| (*cost, *n));
+    least.map(|(.., selected)| selected).ok_or(NotPeriodic::NothingRepeats)
+}
+
+/// When iterations begin and the last ends, and what it costs to cut there.
+fn cuts(iterations: &Iterations, clock: &WorkClock) -> (Vec<Nanos>, u64) {
+    let reach = REACH * iterations.period();
+    let (mut cuts, mut cost) = (Vec::with_capacity(iterations.boundaries.len()), 0u64);
+    for &boundary in &iterations.boundaries {
+        let (at, of_cut) = clock.best_cut_before(boundary, reach);
+        cost = cost.saturating_add(of_cut);
+        cuts.push(Nanos(at));
+    }
+    (cuts, cost)
+}
+
+/// Begins and ends on the work clock (`spans`) of the bursts of each of the
+/// first phases, ascending.
+fn phase_bursts(labels: &[Option<ClusterId>], n_phases: usize, spans: &[(f64, f64)]) -> Vec<Vec<(f64, f64)>> {
+    let mut bursts: Vec<Vec<(f64, f64)>> = vec![Vec::new(); n_phases];
+    for (label, &span) in labels.iter().zip(spans) {
+        if let Some(of_phase) = label.and_then(|id| bursts.get_mut(id.index())) {
+            of_phase.push(span);
+        }
+    }
+    let sort = |of_phase: &mut Vec<(f64, f64)>| {
+        of_phase.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
+    };
+    bursts.par_iter_mut().for_each(sort);
+    bursts
+}
+
+/// How many threads have bursts.
+fn n_threads(table: &BurstTable) -> usize {
+    let thread = |i: usize| (table.app[i], table.task[i], table.thread[i]);
+    (0..table.len()).filter(|&i| i == 0 || thread(i) != thread(i - 1)).count().max(1)
+}
+
+#[cfg(test)]
+mod tests;

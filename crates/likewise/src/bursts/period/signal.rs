@@ -1,0 +1,192 @@
+//! When each phase runs, as signals, and at which lags they repeat.
+
+use rayon::prelude::*;
+use rustfft::num_complex::Complex;
+use rustfft::{Fft, FftPlanner};
+
+/// A lag is a peak of the autocorrelation only above this.
+const LEAST_PEAK: f64 = 0.05;
+/// Peaks nearer than so many cells are the width of one burst.
+const LEAST_LAG: usize = 4;
+/// Peaks that are looked at for each phase, and for all phases together.
+const PEAKS: (usize, usize) = (4, 6);
+
+/// What runs in each cell of the work clock.
+pub(super) struct Signals {
+    /// Work of one cell.
+    pub(super) cell: f64,
+    /// Per phase, in work: what runs in each cell.
+    phases: Vec<Vec<f64>>,
+    /// Per phase, what ran before each cell; one entry more.
+    sums: Vec<Vec<f64>>,
+}
+
+impl Signals {
+    /// `bursts` holds, for each phase, begin and end of its bursts.
+    pub(super) fn of(bursts: &[Vec<(f64, f64)>], end: f64, n_cells: usize) -> Self {
+        let cell = end / n_cells as f64;
+        let phases: Vec<Vec<f64>> =
+            bursts.par_iter().map(|of_phase| signal(of_phase, cell, n_cells)).collect();
+        let running_sum = |signal: &Vec<f64>| {
+            let mut sum = 0.0;
+            let mut sums = vec![0.0];
+            sums.extend(signal.iter().map(|x| {
+                sum += x;
+                sum
+            }));
+            sums
+        };
+        let sums = phases.par_iter().map(running_sum).collect();
+        Self { cell, phases, sums }
+    }
+
+    pub(super) fn n_phases(&self) -> usize {
+        self.phases.len()
+    }
+
+    /// How much of a phase ran before `work`.
+    pub(super) fn before(&self, phase: usize, work: f64) -> f64 {
+        let sums = &self.sums[phase];
+        let place = (work / self.cell).clamp(0.0, (sums.len() - 1) as f64);
+        let i = (place as usize).min(sums.len() - 2);
+        sums[i] + (place - i as f64) * (sums[i + 1] - sums[i])
+    }
+
+    /// Of each phase the lags, in work, at which it or all phases together
+    /// repeat; ascending.
+    ///
+    /// # Complexity
+    /// O(p·n log n) for p phases of n cells.
+    pub(super) fn lags(&self) -> Vec<Vec<f64>> {
+        let n = self.phases[0].len();
+        let transforms = Transforms::new(n);
+        let correlations: Vec<Vec<f64>> =
+            self.phases.par_iter().map(|x| transforms.autocorrelation(x)).collect();
+        let mut all = vec![0.0; n / 3];
+        let mut weight = 0.0;
+        for (of_phase, sums) in correlations.iter().zip(&self.sums) {
+            let work = sums[n];
+            weight += work;
+            all.iter_mut().zip(of_phase).for_each(|(sum, r)| *sum += work * r);
+        }
+        all.iter_mut().for_each(|r| *r /= weight.max(f64::MIN_POSITIVE));
+        let together = peaks(&all, PEAKS.1);
+        let of_phase = |r: &Vec<f64>| {
+            let mut lags = peaks(r, PEAKS.0);
+            lags.extend(&together);
+            lags.sort_unstable();
+            lags.dedup();
+            lags.into_iter().map(|lag| lag as f64 * self.cell).collect()
+        };
+        correlations.iter().map(of_phase).collect()
+    }
+}
+
+/// Work of bursts in each cell. Each ends and begins as two steps of the
+/// integral, so that a long burst costs no more than a short one.
+fn signal(bursts: &[(f64, f64)], cell: f64, n_cells: usize) -> Vec<f64> {
+    let mut change = vec![0.0; n_cells + 2];
+    let mut step = |at: f64, by: f64| {
+        let place = (at / cell).clamp(0.0, n_cells as f64);
+        let i = place as usize;
+        let part = place - i as f64;
+        change[i] += by * (1.0 - part);
+        change[i + 1] += by * part;
+    };
+    for &(begin, end) in bursts {
+        step(begin, cell);
+        step(end, -cell);
+    }
+    let mut running = 0.0;
+    let sum = |x: f64| {
+        running += x;
+        running
+    };
+    change.into_iter().take(n_cells).map(sum).collect()
+}
+
+struct Transforms {
+    forward: std::sync::Arc<dyn Fft<f64>>,
+    inverse: std::sync::Arc<dyn Fft<f64>>,
+}
+
+impl Transforms {
+    /// For signals of `n` cells: twice as long, so that none wraps round.
+    fn new(n: usize) -> Self {
+        let mut planner = FftPlanner::new();
+        Self { forward: planner.plan_fft_forward(2 * n), inverse: planner.plan_fft_inverse(2 * n) }
+    }
+
+    /// `r[k] = Σ (x[i] − x̄)(x[i + k] − x̄) / Σ (x[i] − x̄)²` for lags up to a
+    /// third of the signal; all 0 for a constant one.
+    ///
+    /// # Reference
+    /// Wiener–Khinchin, by way of the fast Fourier transform.
+    fn autocorrelation(&self, signal: &[f64]) -> Vec<f64> {
+        let n = signal.len();
+        let mean = signal.iter().sum::<f64>() / n as f64;
+        let mut x: Vec<Complex<f64>> = signal.iter().map(|&x| Complex::new(x - mean, 0.0)).collect();
+        x.resize(2 * n, Complex::default());
+        self.forward.process(&mut x);
+        x.iter_mut().for_each(|x| *x = Complex::new(x.norm_sqr(), 0.0));
+        self.inverse.process(&mut x);
+        let energy = x[0].re;
+        let scale = if energy > 0.0 { 1.0 / energy } else { 0.0 };
+        x[..n / 3].iter().map(|x| x.re * scale).collect()
+    }
+}
+
+/// The highest local maxima, highest first.
+fn peaks(correlation: &[f64], n: usize) -> Vec<usize> {
+    let is_peak = |&k: &usize| {
+        let r = correlation[k];
+        r > LEAST_PEAK && r > correlation[k - 1] && correlation.get(k + 1).is_none_or(|&next| r >= next)
+    };
+    let mut found: Vec<usize> = (LEAST_LAG..correlation.len()).filter(is_peak).collect();
+    found.sort_by(|&a, &b| correlation[b].total_cmp(&correlation[a]).then(a.cmp(&b)));
+    found.truncate(n);
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// By definition.
+    fn autocorrelation_reference(x: &[f64]) -> Vec<f64> {
+        let mean = x.iter().sum::<f64>() / x.len() as f64;
+        let energy: f64 = x.iter().map(|x| (x - mean).powi(2)).sum();
+        let at = |k: usize| (0..x.len() - k).map(|i| (x[i] - mean) * (x[i + k] - mean)).sum::<f64>();
+        (0..x.len() / 3).map(|k| if energy > 0.0 { at(k) / energy } else { 0.0 }).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn equals_the_definition(x in prop::collection::vec(0.0..10.0f64, 12..200)) {
+            let found = Transforms::new(x.len()).autocorrelation(&x);
+            for (a, b) in found.iter().zip(autocorrelation_reference(&x)) {
+                prop_assert!((a - b).abs() < 1e-9, "{a} {b}");
+            }
+        }
+
+        #[test]
+        fn signals_hold_all_work(bursts in prop::collection::vec((0.0..90.0f64, 0.0..10.0f64), 1..30)) {
+            let bursts: Vec<(f64, f64)> = bursts.into_iter().map(|(begin, d)| (begin, begin + d)).collect();
+            let signals = Signals::of(std::slice::from_ref(&bursts), 100.0, 50);
+            for work in [0.0, 7.0, 20.0, 100.0] {
+                // Exact at cells that no burst begins or ends in; within one else.
+                let exact: f64 = bursts.iter().map(|&(b, e)| (work - b).clamp(0.0, e - b)).sum();
+                prop_assert!((signals.before(0, work) - exact).abs() <= 2.0 * bursts.len() as f64);
+            }
+            let all: f64 = bursts.iter().map(|&(b, e)| e - b).sum();
+            prop_assert!((signals.before(0, 100.0) - all).abs() < 2.0 * bursts.len() as f64);
+        }
+    }
+
+    #[test]
+    fn a_constant_signal_has_no_peak() {
+        assert!(peaks(&Transforms::new(64).autocorrelation(&[3.0; 64]), 4).is_empty());
+    }
+}

@@ -1,0 +1,131 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::synth::{Run, RunSpec};
+
+/// A table of bursts of (task, begin, duration, phase), and its labels.
+pub(super) fn table(bursts: &[(u32, u64, u64, usize)]) -> (BurstTable, Vec<Option<ClusterId>>) {
+    let mut bursts = bursts.to_vec();
+    bursts.sort_unstable();
+    let table = BurstTable {
+        code: None,
+        app: vec![1; bursts.len()],
+        task: bursts.iter().map(|b| b.0).collect(),
+        thread: vec![1; bursts.len()],
+        begin: bursts.iter().map(|b| Nanos(b.1)).collect(),
+        duration: bursts.iter().map(|b| Nanos(b.2)).collect(),
+        counters: Vec::new(),
+    };
+    (table, bursts.iter().map(|b| Some(ClusterId::from_index(b.3))).collect())
+}
+
+/// Tasks that run one sequence of phases in step; phase p takes about
+/// (p + 1)·1000, and tasks differ by up to `spread`.
+fn run(sequence: &[usize], n_tasks: u32, spread: u64) -> (BurstTable, Vec<Option<ClusterId>>) {
+    let mut bursts = Vec::new();
+    let (mut now, mut noise) = (0, 1u64);
+    for &phase in sequence {
+        let mut longest = 0;
+        for task in 1..=n_tasks {
+            noise = noise.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let duration = (phase as u64 + 1) * 1000 + (noise >> 33) % (spread + 1);
+            bursts.push((task, now, duration, phase));
+            longest = longest.max(duration);
+        }
+        now += longest + 50;
+    }
+    table(&bursts)
+}
+
+fn found(sequence: &[usize]) -> Result<Period, NotPeriodic> {
+    let (table, labels) = run(sequence, 3, 100);
+    find_period(&table, &labels)
+}
+
+#[test]
+fn prologue_iterations_and_epilogue_come_apart() {
+    let loops = [0, 1, 0, 2, 3].repeat(10);
+    let sequence = [&[5, 4, 4, 5, 5][..], &loops, &[5, 5]].concat();
+    let period = found(&sequence).expect("ten iterations");
+    assert_eq!(period.n_iterations(), 10);
+    assert!(period.confidence > 0.95, "{period:?}");
+    let (table, _) = run(&sequence, 3, 100);
+    // No burst is cut, and every iteration has five bursts of each task.
+    let (from, to) = period.region();
+    let inside = (0..table.len()).filter(|&i| table.begin[i] >= from && table.end(i) <= to).count();
+    assert_eq!(inside, 10 * 5 * 3);
+    for ends in period.boundaries.windows(2) {
+        let n = (0..table.len()).filter(|&i| table.begin[i] >= ends[0] && table.end(i) <= ends[1]).count();
+        assert_eq!(n, 15);
+    }
+}
+
+#[test]
+fn nothing_is_claimed_of_sequences_without_period() {
+    assert_eq!(find_period(&BurstTable::default(), &[]), Err(NotPeriodic::NoPhase));
+    assert_eq!(found(&[0, 1, 2]), Err(NotPeriodic::NothingRepeats));
+    // Thue–Morse has no cube, so nothing comes three times in a row; every
+    // phase comes once; only twice.
+    let thue_morse: Vec<usize> = (0..256u32).map(|i| (i.count_ones() % 2) as usize * 3).collect();
+    assert!(found(&thue_morse).is_err(), "{:?}", found(&thue_morse));
+    assert!(found(&(0..12).collect::<Vec<_>>()).is_err());
+    assert!(found(&[0, 1, 0, 2, 3, 0, 1, 0, 2, 3]).is_err());
+}
+
+/// How many of random sequences are said to have a period.
+fn claimed(steps: usize, n_phases: u64) -> usize {
+    let claims = |seed: u64| {
+        let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+        let mut draw = || {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            (state >> 20) % n_phases
+        };
+        let sequence: Vec<usize> = (0..steps).map(|_| draw() as usize).collect();
+        usize::from(found(&sequence).is_ok())
+    };
+    (1..=60).map(claims).sum()
+}
+
+#[test]
+fn random_sequences_have_no_period() {
+    let counts = [(40, 4), (100, 3), (300, 5), (1000, 8)].map(|(steps, phases)| claimed(steps, phases));
+    assert!(counts[0] <= 3 && counts[1] <= 1 && counts[2..] == [0, 0], "{counts:?} of 60");
+}
+
+#[test]
+fn a_run_with_noise_has_its_iterations() {
+    let spec = RunSpec::plausible(8, 60, 8, 5).expect("a spec");
+    let run = Run::new(spec).expect("a run");
+    let mut bursts: Vec<(u32, u64, u64, usize)> = Vec::new();
+    let of_section = |section: &crate::synth::Section| {
+        let phase = |b: &crate::synth::Burst| b.cluster.map_or(99, ClusterId::index);
+        section.bursts.iter().map(|b| (b.task, b.begin.0, b.duration.0, phase(b))).collect::<Vec<_>>()
+    };
+    run.for_each_section(of_section, |section| {
+        bursts.extend(section);
+        Ok::<(), ()>(())
+    })
+    .expect("nothing fails");
+    let (table, mut labels) = table(&bursts);
+    labels.iter_mut().filter(|l| l.is_some_and(|id| id.index() == 99)).for_each(|l| *l = None);
+    let period = find_period(&table, &labels).expect("a period");
+    assert!((59..=60).contains(&period.n_iterations()), "{}", period.n_iterations());
+    assert!(period.confidence > 0.9, "{period:?}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+    #[test]
+    fn repeated_sequences_have_the_period_they_are_made_of(
+        body in prop::collection::vec(0usize..4, 2..8), times in 6usize..30
+    ) {
+        // A phase that stands once marks the iteration.
+        let body: Vec<usize> = body.into_iter().chain([5]).collect();
+        let period = found(&body.repeat(times)).expect("a period");
+        // Whole iterations, or a few of the shortest: runs of one phase repeat too.
+        prop_assert!(period.coverage > 0.8 && period.confidence > 0.9, "{:?}", period);
+        prop_assert!(period.boundaries.is_sorted_by(|a, b| a < b));
+    }
+}
