@@ -1,1 +1,143 @@
 //! Small runs whose phases are known.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::cluster::{ClusterId, DbscanParams, dbscan};
+use crate::quality::adjusted_rand;
+use crate::synth::{Run, RunSpec, Section};
+
+/// A run as the refinement sees it, and its true phases; noise is one more.
+struct Made {
+    points: Vec<f64>,
+    thread: Vec<u32>,
+    duration: Vec<Nanos>,
+    truth: Vec<Option<ClusterId>>,
+    n_threads: usize,
+}
+
+impl Made {
+    /// ln(instructions) and IPC, each from 0 to 1.
+    fn of(spec: RunSpec) -> Self {
+        let run = Run::new(spec).expect("a run");
+        let mut bursts = Vec::new();
+        let all = |section: &Section| section.bursts.clone();
+        run.for_each_section(all, |section| -> Result<(), std::convert::Infallible> {
+            bursts.extend(section);
+            Ok(())
+        })
+        .expect("nothing fails");
+        bursts.sort_by_key(|b| (b.task, b.thread, b.begin));
+        let raw: Vec<[f64; 2]> = bursts
+            .iter()
+            .map(|b| [(b.counters[0] as f64).ln(), b.counters[0] as f64 / b.counters[1] as f64])
+            .collect();
+        let range = |d: usize| {
+            let values = || raw.iter().map(|x| x[d]);
+            (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max))
+        };
+        let ranges = [range(0), range(1)];
+        let scaled = |x: &[f64; 2]| [0, 1].map(|d| (x[d] - ranges[d].0) / (ranges[d].1 - ranges[d].0));
+        Self {
+            points: raw.iter().flat_map(scaled).collect(),
+            thread: bursts.iter().map(|b| b.task - 1).collect(),
+            duration: bursts.iter().map(|b| b.duration).collect(),
+            truth: bursts.iter().map(|b| with_noise(b.cluster)).collect(),
+            n_threads: run.n_threads(),
+        }
+    }
+
+    fn points(&self) -> Points<'_> {
+        Points::new(&self.points, 2).expect("points")
+    }
+
+    fn refined(&self, direction: Direction) -> Refinement {
+        let points = self.points();
+        let input =
+            RefineInput { points, thread: &self.thread, n_threads: self.n_threads, duration: &self.duration };
+        let range = eps_range(points, self.n_threads, None).expect("enough points");
+        refine(&input, &range, direction)
+    }
+
+    fn likeness(&self, labels: &[Option<ClusterId>]) -> f64 {
+        let labels: Vec<_> = labels.iter().map(|&label| with_noise(label)).collect();
+        adjusted_rand(&labels, &self.truth).expect("labels").value
+    }
+}
+
+fn with_noise(label: Option<ClusterId>) -> Option<ClusterId> {
+    label.or_else(|| Some(ClusterId::from_index(1_000_000)))
+}
+
+/// Where one phase is thirty times as dense as another, no radius finds both.
+#[test]
+fn phases_of_two_densities_are_found_where_no_radius_does() {
+    let made = Made::of(RunSpec::densities(16, 50, 30.0, 1).expect("a ratio"));
+    for direction in [Direction::Aggregative, Direction::Divisive] {
+        let found = made.refined(direction);
+        assert_eq!(found.clustering.n_clusters, 12, "{direction:?}");
+        assert!(made.likeness(&found.clustering.labels) >= 0.98, "{direction:?}");
+    }
+    let at = |step: i32| {
+        let params = DbscanParams::new(0.0005 * 1.25f64.powi(step), 10).expect("parameters");
+        made.likeness(&dbscan(made.points(), &params).clustering.labels)
+    };
+    let best = (0..30).map(at).fold(0.0, f64::max);
+    assert!(best < 0.9, "{best}");
+}
+
+#[test]
+fn equal_bursts_are_one_phase_and_final_at_once() {
+    let (points, thread) = (vec![0.5; 40], (0..40).map(|i| i / 10).collect::<Vec<u32>>());
+    let points = Points::new(&points, 1).expect("points");
+    let input = RefineInput { points, thread: &thread, n_threads: 4, duration: &[Nanos(5); 40] };
+    let found = refine(&input, &eps_range(points, 4, None).expect("enough"), Direction::Aggregative);
+    assert_eq!((found.clustering.n_clusters, found.levels.len()), (1, 1));
+    assert!(found.nodes[0].is_final && found.score.score == 1.0);
+}
+
+proptest! {
+    #[test]
+    fn every_part_of_the_result_agrees(
+        (dims, bursts) in (1usize..4).prop_flat_map(|dims| {
+            let burst = (prop::collection::vec(0u8..30, dims), 0u32..5, 1u64..100);
+            (Just(dims), prop::collection::vec(burst, 10..150))
+        }),
+        divisive: bool,
+    ) {
+        let mut bursts = bursts;
+        bursts.sort_by_key(|b| b.1);
+        let data: Vec<f64> = bursts.iter().flat_map(|b| b.0.iter().map(|&x| f64::from(x) / 30.0)).collect();
+        let points = Points::new(&data, dims).expect("points");
+        let thread: Vec<u32> = bursts.iter().map(|b| b.1).collect();
+        let duration: Vec<Nanos> = bursts.iter().map(|b| Nanos(b.2)).collect();
+        let input = RefineInput { points, thread: &thread, n_threads: 5, duration: &duration };
+        let range = eps_range(points, 5, None).expect("enough points");
+        let direction = if divisive { Direction::Divisive } else { Direction::Aggregative };
+        let found = refine(&input, &range, direction);
+        let n = found.clustering.n_clusters;
+        prop_assert_eq!(found.node_of_phase.len(), n);
+        // Every phase has as many bursts as its node says, and every parent came before.
+        for (place, &node) in found.node_of_phase.iter().enumerate() {
+            let id = Some(ClusterId::from_index(place));
+            let held = found.clustering.labels.iter().filter(|&&label| label == id).count() as u64;
+            prop_assert!(held > 0);
+            prop_assert_eq!(held, found.nodes[node as usize].instances);
+        }
+        for (i, node) in found.nodes.iter().enumerate() {
+            prop_assert!(node.parents.iter().all(|&parent| (parent as usize) < i));
+            prop_assert!(node.level < found.levels.len());
+        }
+        prop_assert!((0.0..=1.0 + 1e-12).contains(&found.score.score));
+        // No burst is in two places, and none is lost on the way up.
+        for pair in found.levels.windows(2) {
+            for (before, after) in pair[0].node_of_burst.iter().zip(&pair[1].node_of_burst) {
+                prop_assert!(*before == NO_NODE || *after != NO_NODE);
+            }
+        }
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a pool");
+        let alone = pool.install(|| refine(&input, &range, direction));
+        prop_assert_eq!(alone.clustering, found.clustering);
+        prop_assert_eq!(alone.nodes, found.nodes);
+    }
+}
