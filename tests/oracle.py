@@ -128,8 +128,9 @@ def epoch(data):
 work.mkdir(parents=True, exist_ok=True)
 points()
 run("synth", "--tasks", 8, "--bursts", 12000, "--seed", 5, "-o", work / "synth-input")
-bursts("synth", work / "synth-input/synth.prv")
-bursts("synth-3d", work / "synth-input/synth.prv", "-m", "PAPI_TOT_INS", "-m", "IPC=PAPI_TOT_INS/PAPI_TOT_CYC", "-m", "PAPI_L1_DCM")
+dbscan = work / "synth-input/synth.prv", "--method", "dbscan"
+bursts("synth", *dbscan)
+bursts("synth-3d", *dbscan, "-m", "PAPI_TOT_INS", "-m", "IPC=PAPI_TOT_INS/PAPI_TOT_CYC", "-m", "PAPI_L1_DCM")
 if data := shared_data():
     epoch(data)
 else:

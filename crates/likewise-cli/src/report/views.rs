@@ -60,13 +60,13 @@ pub struct TreeLevel {
 /// A cluster of a level.
 #[derive(Clone, Debug, Default)]
 pub struct TreeNode {
-    /// Which level, an index.
+    /// The level at which it first is, an index. It may grow at later ones.
     pub level: usize,
     /// Nodes of earlier levels that share bursts with it.
     pub parents: Vec<u32>,
     /// Its score, from 0 to 1.
     pub score: f64,
-    /// Number of bursts.
+    /// Number of bursts when it last was, before it became part of another.
     pub instances: u64,
     /// Their duration together.
     pub total: Nanos,

@@ -139,13 +139,17 @@ async function checkDecoded(page, name) {
     const { tree, alignment, meta } = window.likewise.data;
     const wrong = [];
     const whole = meta.labels.every((label) => label.weight === 1);
-    (tree?.levels ?? []).forEach(({ codes, members }, l) => {
+    // What a node last held, before it became part of another.
+    const held = new Map();
+    (tree?.levels ?? []).forEach(({ codes, members }) => {
       const counts = new Float64Array(members.length);
       for (const code of codes) counts[code]++;
-      members.forEach((m, k) => {
-        const node = tree.nodes[m - 1];
-        if (whole && node?.level === l && node.instances !== counts[k]) wrong.push(`node ${m - 1}: ${counts[k]} of ${node.instances}`);
-      });
+      members.forEach((m, k) => held.set(m, counts[k]));
+    });
+    held.delete(0);
+    held.forEach((count, m) => {
+      const { instances } = tree.nodes[m - 1];
+      if (whole && instances !== count) wrong.push(`node ${m - 1}: ${count} of ${instances}`);
     });
     for (let r = 0; r < (alignment?.rows.length ?? 0); r++) {
       const columns = alignment.columns.subarray(alignment.rowStart[r], alignment.rowStart[r + 1]);

@@ -27,6 +27,9 @@ function makeTree(app) {
   let current = -1;
 
   const phaseOf = (i) => (nodes[i].phase === null ? "" : `Phase ${nodes[i].phase}`);
+  // A node grows: it is shown as it last was, before it became part of another.
+  const lastLevel = new Map();
+  tree.levels.forEach(({ members }, l) => members.forEach((m) => lastLevel.set(m - 1, l)));
   const nameOf = (i) => `${phaseOf(i) || "Node"}, level ${nodes[i].level + 1}`;
   const describe = (i) => {
     const node = nodes[i];
@@ -179,7 +182,7 @@ function makeTree(app) {
     elements.get(current)?.setAttribute("tabindex", -1);
     current = i;
     elements.get(i).setAttribute("tabindex", 0);
-    app.choose(nodes[i].level, i);
+    app.choose(lastLevel.get(i) ?? nodes[i].level, i);
   };
   const reset = () => state.level >= 0 && app.choose(state.level, state.node);
 
