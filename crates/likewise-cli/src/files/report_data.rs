@@ -279,7 +279,7 @@ fn curve(analysis: &Analysis) -> Option<KDistance> {
         ranks: curve.points.iter().map(|&(rank, _)| rank as f64).collect(),
         values: curve.points.iter().map(|&(_, distance)| distance).collect(),
         eps: analysis.grouped.eps.or_else(|| Some(levels?.last()?.eps))?,
-        suggested: analysis.grouped.eps_is_suggested,
+        suggested: analysis.grouped.eps_is_suggested || levels.is_some(),
         rule: match curve.knee {
             _ if levels.is_some() => "The refinement goes through smaller radii up to this one.".to_owned(),
             Some((eps, rule)) => format!("The knee is at eps {}: {rule}", short(eps)),
