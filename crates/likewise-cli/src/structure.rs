@@ -10,11 +10,15 @@ use serde_json::{Value, json};
 /// More bursts than this are not aligned: it takes minutes.
 const MAX_ALIGNED: usize = 4_000_000;
 
+/// More distances to centroids than this are not measured.
+const MAX_DISTANCES: usize = 1 << 30;
+
 /// What the phases are worth.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Structure {
     /// `None` where there are too many bursts.
     pub(crate) spmd: Option<(Alignment, SpmdScore)>,
+    /// `None` where there are less than two phases, or too much to measure.
     pub(crate) silhouette: Option<Silhouette>,
 }
 
@@ -42,7 +46,9 @@ impl Structure {
         });
         // A burst of no duration is there all the same.
         let weight = |i: usize| table.duration[prepared.complete[i] as usize].0 + 1;
-        Self { spmd, silhouette: centroid_silhouette(points, clustering, weight) }
+        let is_quick = prepared.complete.len().saturating_mul(clustering.n_clusters) <= MAX_DISTANCES;
+        let silhouette = if is_quick { centroid_silhouette(points, clustering, weight) } else { None };
+        Self { spmd, silhouette }
     }
 
     /// The Score per Cluster of a phase, by its place.
