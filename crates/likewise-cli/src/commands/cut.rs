@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 
 /// Cut a trace to the iterations that stand for all
 ///
-/// Groups the bursts as `likewise bursts` does, finds the period of the run,
+/// Groups the bursts by DBSCAN (or as options say), finds the period of the run,
 /// and writes the trace of as few iterations as the limits allow (of fewer
 /// tasks, where that is still too much), cut.json with the error of
 /// extrapolating from it, and representatives.csv. Where the run does not
