@@ -8,12 +8,13 @@ use super::partition::{Partition, Scored, Tasks};
 use super::substitution::Substitution;
 use super::{EpsRange, NO_NODE, RefineInput, Refinement};
 
-/// A score that differs from 1 by rounding alone.
-pub(super) const PERFECT: f64 = 1.0 - 1e-12;
-
 /// Parts are no fragments of one phase where the radius that connects them is
 /// so many times the distances within both.
 const FAR: f64 = 8.0;
+
+/// Nor does a phase grow at a radius so many times the distances within it:
+/// what is connected then is noise nearby.
+const SPARSE: f64 = 12.0;
 
 /// A group is scattered, not a step of the program, if of the tasks that show
 /// it, beyond the first, less than this share do so in the same column.
@@ -42,11 +43,7 @@ pub(super) fn aggregate(input: &RefineInput<'_>, range: &EpsRange) -> Refinement
         let found = regroup(input, &pool, eps, range.min_points);
         join(&setting, &mut partition, level, &pool, &found);
         let scored = partition.score(input, &setting.tasks);
-        for &node in &scored.live {
-            let node = &mut partition.nodes[node as usize];
-            node.is_final |= node.score >= PERFECT;
-        }
-        levels.push(partition.level(input, eps, &scored));
+        levels.push(partition.close(input, eps, &scored));
     }
     finish(input, partition, levels)
 }
@@ -125,27 +122,52 @@ fn join(
     } else {
         BTreeMap::new()
     };
+    for node in &mut partition.node_of {
+        *node = *target.get(node).unwrap_or(node);
+    }
+    for nodes in parts.values_mut() {
+        nodes.iter_mut().for_each(|node| *node = *target.get(node).unwrap_or(node));
+        nodes.sort_unstable();
+        nodes.dedup();
+    }
+    grow(setting, partition, level, (pool, found), &parts);
+}
+
+/// Bursts that were in no node become new ones, or part of those that they
+/// are connected to, unless these are far denser.
+fn grow(
+    setting: &Setting<'_>,
+    partition: &mut Partition,
+    level: usize,
+    (pool, found): (&[u32], &[Option<ClusterId>]),
+    parts: &BTreeMap<ClusterId, Vec<u32>>,
+) {
+    let eps = setting.range.eps[level];
+    let spacing = spacing(setting.range, partition);
+    let grows = |node: u32| eps <= SPARSE * spacing[node as usize];
     let mut new: BTreeMap<ClusterId, u32> = BTreeMap::new();
     let mut open: BTreeMap<ClusterId, Vec<u32>> = BTreeMap::new();
     for (&i, cluster) in pool.iter().zip(found) {
-        let node = partition.node_of[i as usize];
-        if node != NO_NODE {
-            partition.node_of[i as usize] = *target.get(&node).unwrap_or(&node);
-            continue;
-        }
-        let Some(cluster) = cluster else { continue };
+        let (NO_NODE, Some(cluster)) = (partition.node_of[i as usize], cluster) else { continue };
         match parts.get(cluster).map(Vec::as_slice) {
             None => {
                 let node = *new.entry(*cluster).or_insert_with(|| partition.add(level, Vec::new()));
                 partition.node_of[i as usize] = node;
             }
-            Some([only]) => partition.node_of[i as usize] = *target.get(only).unwrap_or(only),
-            Some(_) => open.entry(*cluster).or_default().push(i),
+            Some(&[only]) if grows(only) => partition.node_of[i as usize] = only,
+            Some(nodes) if nodes.iter().any(|&node| grows(node)) => open.entry(*cluster).or_default().push(i),
+            Some(_) => {}
         }
     }
     for (cluster, bursts) in open {
         let members = pool.iter().zip(found).filter(|(_, c)| **c == Some(cluster)).map(|(&i, _)| i);
         share_out(setting.input, partition, members.collect(), &bursts);
+        for i in bursts {
+            let node = &mut partition.node_of[i as usize];
+            if !grows(*node) {
+                *node = NO_NODE;
+            }
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::aggregate::{PERFECT, finish, regroup, share_out};
+use super::aggregate::{finish, regroup, share_out};
 use super::partition::{Partition, Scored, Tasks};
 use super::substitution::Substitution;
 use super::{EpsRange, NO_NODE, RefineInput, Refinement};
@@ -26,11 +26,7 @@ pub(super) fn divide(input: &RefineInput<'_>, range: &EpsRange) -> Refinement {
             Some(scored) => split(input, (&tasks, scored), &mut partition, level, eps, range.min_points),
         }
         let scored = partition.score(input, &tasks);
-        for &node in &scored.live {
-            let node = &mut partition.nodes[node as usize];
-            node.is_final |= node.score >= PERFECT;
-        }
-        levels.push(partition.level(input, eps, &scored));
+        levels.push(partition.close(input, eps, &scored));
         last = Some(scored);
     }
     finish(input, partition, levels)

@@ -105,23 +105,24 @@ pub struct Node {
 /// with the smallest all bursts are grouped; each further one regroups the
 /// bursts that are in no group, or in one that is not yet what every task
 /// does at each of its steps (Score per Cluster 1). Groups that a larger
-/// radius connects become one **only if they stand in for one another**: where
-/// some tasks show the one, others show the other, in at least half of the
-/// columns. So two phases that every task runs stay two however near they
-/// are, while the fragments of one phase join.
+/// radius connects become one only on evidence, in at least half of their
+/// bursts: they **stand in for one another** (in one column some tasks show
+/// the one, others the other), or **come between the same neighbours** and do
+/// not take turns in columns of their own. And only where the radius is not
+/// far above the distances within them. So two steps that every task runs stay
+/// two however near they are, while the fragments of one phase join.
 ///
 /// # Complexity
-/// Per radius, DBSCAN of what is left and one or two alignments of all
-/// sequences ([`align_by_duration`](super::align_by_duration)).
+/// Per radius, DBSCAN of what is left and one or two alignments of the
+/// sequences of at most 32 tasks ([`align_by_duration`](super::align_by_duration));
+/// at the end one or two of all.
 ///
 /// # Panics
 /// If `thread` or `duration` is not as long as the points, or a thread is not
 /// below `n_threads`.
 ///
 /// # Reference
-/// Gonzalez et al., *Automatic Refinement of Parallel Applications Structure
-/// Detection*, IPDPSW 2012, and *Structure detection of parallel
-/// applications*, §3; radii and `min_points` as ClusteringSuite's `-ra`.
+/// *Structure detection of parallel applications*, §3; radii and `min_points` as ClusteringSuite's `-ra`.
 /// Differs: there whatever a larger radius connects becomes one, and at the
 /// end groups of one column do, however far apart they are. Here a join must
 /// show in the alignment, and groups of one column are told as

@@ -6,6 +6,9 @@ use crate::table::Nanos;
 use super::super::{Alignment, SpmdScore, align_by_duration, align_roughly, spmd_score};
 use super::{Level, NO_NODE, Node, RefineInput};
 
+/// A score that differs from 1 by rounding alone.
+const PERFECT: f64 = 1.0 - 1e-12;
+
 /// Which node every burst is in, and all nodes so far.
 pub(super) struct Partition {
     pub(super) node_of: Vec<u32>,
@@ -106,8 +109,13 @@ impl Partition {
         scored
     }
 
-    /// What this level came to.
-    pub(super) fn level(&self, input: &RefineInput<'_>, eps: f64, scored: &Scored) -> Level {
+    /// Ends a level: nodes with a perfect score are final. Returns what it
+    /// came to.
+    pub(super) fn close(&mut self, input: &RefineInput<'_>, eps: f64, scored: &Scored) -> Level {
+        for &node in &scored.live {
+            let node = &mut self.nodes[node as usize];
+            node.is_final |= node.score >= PERFECT;
+        }
         let noise = self.node_of.iter().zip(input.duration).filter(|(node, _)| **node == NO_NODE);
         Level {
             eps,

@@ -1,6 +1,6 @@
 //! Which groups stand in for one another.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
 
 use super::partition::{Scored, Tasks};
@@ -9,6 +9,16 @@ use super::{NO_NODE, RefineInput};
 /// The share of its places at which a group must stand in for another to be a
 /// fragment of the same phase.
 pub(super) const HALF: f64 = 0.5;
+
+/// Two keep to columns of their own where so large a share of the pairs that
+/// chance would make, at most, is in one column...
+const MIXED: f64 = 0.75;
+
+/// ...and chance would make so many.
+const PAIRS: f64 = 100.0;
+
+/// Who takes turns changes so often at least.
+const TURNS: usize = 8;
 
 /// Where a part of a group stands, once all parts of the group go by one name.
 #[derive(Clone, Default)]
@@ -71,10 +81,12 @@ impl Substitution {
     }
 
     /// What is one phase in pieces: parts that stand in for one another, or
-    /// come between the same groups, in at least half of their bursts, and
-    /// that `may` be one. Lists of parts, ascending.
+    /// come between the same groups without taking turns, in at least half of
+    /// their bursts, and that `may` be one. Lists of parts, ascending.
     pub(super) fn fragments(&self, may: impl Fn(u32, u32) -> bool) -> Vec<Vec<u32>> {
-        let same = |a: &Place, b: &Place| substitutes(a, b) >= HALF || same_context(a, b) >= HALF;
+        let same = |a: &Place, b: &Place| {
+            substitutes(a, b) >= HALF || (same_context(a, b) >= HALF && !takes_turns(a, b))
+        };
         self.join(same, may)
     }
 
@@ -139,4 +151,24 @@ fn same_context(a: &Place, b: &Place) -> f64 {
     };
     let shared: u128 = a.contexts.iter().map(shared).sum();
     shared as f64 / (a.bursts as f64 * b.bursts as f64)
+}
+
+/// Whether each keeps to columns of its own, and these come in turns: two
+/// steps of the program that it runs in some order. A phase that drifts
+/// changes once, and bursts that are in pieces by chance share their columns.
+fn takes_turns(a: &Place, b: &Place) -> bool {
+    let mut columns: BTreeMap<u32, [u64; 2]> = BTreeMap::new();
+    a.columns.iter().for_each(|(&column, n)| columns.entry(column).or_default()[0] += n);
+    b.columns.iter().for_each(|(&column, n)| columns.entry(column).or_default()[1] += n);
+    // Pairs of bursts, one of each, in a column; and how many if all the
+    // bursts in the columns were dealt out by chance.
+    let mixed: u64 = columns.values().map(|[a, b]| a * b).sum();
+    let pairs: u64 = columns.values().map(|[a, b]| (a + b) * (a + b - 1)).sum();
+    let (n_a, n_b) = (a.bursts as f64, b.bursts as f64);
+    let by_chance = pairs as f64 * n_a * n_b / (n_a + n_b).powi(2);
+    let whose: Vec<bool> = columns.values().filter(|[a, b]| a != b).map(|[a, b]| a > b).collect();
+    let few = whose.iter().filter(|first| **first).count();
+    let few = few.min(whose.len() - few);
+    let changes = whose.windows(2).filter(|pair| pair[0] != pair[1]).count();
+    by_chance >= PAIRS && (mixed as f64) < by_chance * MIXED && changes >= TURNS && changes * 2 >= few
 }

@@ -2,6 +2,9 @@
 
 use proptest::prelude::*;
 
+use rand_core::{Rng, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
 use super::*;
 use crate::cluster::{ClusterId, DbscanParams, dbscan};
 use crate::quality::adjusted_rand;
@@ -76,7 +79,8 @@ fn phases_of_two_densities_are_found_where_no_radius_does() {
     for direction in [Direction::Aggregative, Direction::Divisive] {
         let found = made.refined(direction);
         assert_eq!(found.clustering.n_clusters, 12, "{direction:?}");
-        assert!(made.likeness(&found.clustering.labels) >= 0.98, "{direction:?}");
+        let likeness = made.likeness(&found.clustering.labels);
+        assert!(likeness >= 0.98, "{direction:?} {likeness}");
     }
     let at = |step: i32| {
         let params = DbscanParams::new(0.0005 * 1.25f64.powi(step), 10).expect("parameters");
@@ -94,6 +98,42 @@ fn equal_bursts_are_one_phase_and_final_at_once() {
     let found = refine(&input, &eps_range(points, 4, None).expect("enough"), Direction::Aggregative);
     assert_eq!((found.clustering.n_clusters, found.levels.len()), (1, 1));
     assert!(found.nodes[0].is_final && found.score.score == 1.0);
+}
+
+/// Two neighbouring steps in an order that is the program's, the same in every
+/// task, stay two; bursts that fall to one or the other by chance are one phase.
+#[test]
+fn steps_that_take_turns_stay_apart_and_fragments_join() {
+    const TASKS: u32 = 16;
+    let phases = |by_chance: bool| {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(7);
+        let mut order = vec![false; 120];
+        order.iter_mut().for_each(|second| *second = rng.next_u64() % 2 == 0);
+        let (mut points, mut thread) = (Vec::new(), Vec::new());
+        for task in 0..TASKS {
+            for &second in &order {
+                // One of twenty steps is missing, and then what comes before it stands alone.
+                let missing = rng.next_u64() % 20 == 0;
+                let second = if by_chance { rng.next_u64() % 2 == 0 } else { second };
+                let jitter = (rng.next_u64() % 1000) as f64 * 4e-5;
+                points.push(0.9 + jitter);
+                thread.push(task);
+                if !missing {
+                    points.push(if second { 0.291 } else { 0.25 } + jitter);
+                    thread.push(task);
+                }
+            }
+        }
+        let duration = vec![Nanos(1000); thread.len()];
+        let points = Points::new(&points, 1).expect("points");
+        let input = RefineInput { points, thread: &thread, n_threads: TASKS as usize, duration: &duration };
+        let range = eps_range(points, TASKS as usize, Some(16)).expect("enough points");
+        // The second radius bridges the gap of 0.001.
+        let eps = vec![0.0006, 0.002];
+        refine(&input, &EpsRange { eps, ..range }, Direction::Aggregative).clustering.n_clusters
+    };
+    assert_eq!(phases(false), 3);
+    assert_eq!(phases(true), 2);
 }
 
 proptest! {
