@@ -9,6 +9,7 @@ mod figures;
 mod files;
 mod grouping;
 mod label;
+mod names;
 mod output;
 mod period;
 mod progress;

@@ -8,6 +8,7 @@ use crate::files::report_data::{grouped_digits, report_data};
 use crate::files::{bursts_csv, clusters_csv, compat, gnuplot, regions_csv, representatives_csv, summary};
 use crate::grouping::{GroupingArgs, Method};
 use crate::label::event_value;
+use crate::names::{check_names, rename_counters};
 use crate::output::OutputDir;
 use crate::period;
 use crate::refining::{self, RefineArg, UNASKED};
@@ -33,9 +34,6 @@ use std::sync::LazyLock;
 /// 5 ms): those under 10 µs, of which a good part is the tracer's own work, as
 /// long as the others hold this share of the computing time.
 const DEFAULT_FILTER: DurationFilter = DurationFilter::KeepTimeBelow(0.999, Nanos(10_000));
-
-/// A burst's own duration.
-const DURATION: Expr = Expr::One(Operand::Duration);
 
 /// Find the computation phases of a trace
 ///
@@ -330,43 +328,6 @@ fn direction(
         return None;
     }
     Some(Direction::Aggregative)
-}
-
-/// Whether a column of the result has that name already.
-fn is_reserved(name: &str) -> bool {
-    const COLUMNS: [&str; 6] = ["app", "task", "thread", "begin_ns", "duration_ns", "cluster"];
-    COLUMNS.iter().any(|column| name.eq_ignore_ascii_case(column)) || name.starts_with("n_")
-}
-
-/// Refuses metrics whose names the columns of the result have already.
-fn check_names(metrics: &[Metric]) -> Result<()> {
-    for Metric { name, expr, .. } in metrics {
-        let why = if name.eq_ignore_ascii_case("duration") && *expr != DURATION {
-            "the burst's own duration"
-        } else if is_reserved(name) {
-            "a column of bursts.csv"
-        } else {
-            continue;
-        };
-        return Err(Usage(format!("the name '{name}' is taken by {why}; name that metric otherwise")).into());
-    }
-    Ok(())
-}
-
-/// Counters whose names the columns of the result have already get another;
-/// line breaks in names become spaces.
-fn rename_counters(table: &mut BurstTable) -> Vec<String> {
-    let mut notes = Vec::new();
-    for column in &mut table.counters {
-        let name = &mut column.counter.name;
-        *name = name.replace(char::is_control, " ");
-        if is_reserved(name) || name.eq_ignore_ascii_case("duration") {
-            let new = format!("counter_{name}");
-            notes.push(format!("The counter '{name}' is called '{new}' here: its name is taken."));
-            *name = new;
-        }
-    }
-    notes
 }
 
 /// Records that were passed over.
