@@ -1,5 +1,6 @@
 //! The subcommands of `likewise`, as a library for its tests and automation.
 
+mod advice;
 mod analysis;
 mod check;
 mod cli;

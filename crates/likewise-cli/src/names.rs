@@ -55,7 +55,9 @@ mod tests {
 
     #[test]
     fn a_metric_has_no_name_of_a_column() {
-        for taken in ["cluster=PAPI_TOT_INS", "Task=PAPI_TOT_INS", "n_x=PAPI_TOT_INS", "duration=PAPI_TOT_INS"] {
+        for taken in
+            ["cluster=PAPI_TOT_INS", "Task=PAPI_TOT_INS", "n_x=PAPI_TOT_INS", "duration=PAPI_TOT_INS"]
+        {
             let error = checked(taken).expect_err(taken);
             assert!(error.is::<Usage>() && error.to_string().contains("is taken by"), "{error}");
         }

@@ -2,16 +2,17 @@
 
 use std::borrow::Cow;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use likewise::table::Nanos;
 use memchr::memchr;
 
 use super::companions;
+use super::copy::{check_rereadable, filled, with_extension};
 use super::header::Header;
 use super::records::{Record, Who, cpu_and_thread, parse};
 use super::scan::{RecordCounts, well_formed};
-use crate::bytes::{BLOCK, Input, is_rereadable, is_stdin};
+use crate::bytes::{BLOCK, Input};
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::output::AtomicFile;
 use crate::read::{Format, format_of};
@@ -84,15 +85,8 @@ impl CutReport {
 /// # Complexity
 /// One pass, in parallel; memory is that of a few blocks.
 pub fn write_cut(input: &Path, stem: &Path, options: &CutOptions) -> Result<(Vec<AtomicFile>, CutReport)> {
-    if !is_rereadable(input) && (is_stdin(input) || input.exists()) {
-        return Err(Error::whole(input, ErrorKind::NotRereadable));
-    }
-    let with = |extension: &str| {
-        let mut path = stem.as_os_str().to_owned();
-        path.push(".");
-        path.push(extension);
-        PathBuf::from(path)
-    };
+    check_rereadable(input)?;
+    let with = |extension| with_extension(stem, extension);
     let mut source = Input::open_text(input)?;
     if format_of(&mut source)? != Format::Paraver {
         let (what, found) =
@@ -105,10 +99,7 @@ pub fn write_cut(input: &Path, stem: &Path, options: &CutOptions) -> Result<(Vec
     for extension in ["pcf", "row"] {
         // Those that cannot be read were warned of when the bursts were.
         if let Some(bytes) = companions::bytes(input, extension).ok().flatten() {
-            let path = with(extension);
-            let mut file = AtomicFile::create(&path)?;
-            file.write_all(&bytes).map_err(|e| Error::write(&path, e))?;
-            files.push(file);
+            files.push(filled(&with(extension), &bytes)?);
         }
     }
     Ok((files, report))

@@ -2,6 +2,7 @@
 
 pub(crate) mod code;
 pub(crate) mod companions;
+mod copy;
 mod cut;
 pub(crate) mod fold;
 pub(crate) mod header;
