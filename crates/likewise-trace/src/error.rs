@@ -4,6 +4,8 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use likewise::table::Nanos;
+
 /// Where in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
@@ -115,6 +117,14 @@ pub enum ErrorKind {
         "a copy is made by reading the trace again, which a pipe does not allow: write it to a file first"
     )]
     NotRereadable,
+    /// A part was asked for that begins when all is over.
+    #[error("the part would begin at {} ns ({from}), but the trace ends at {} ns ({end})", .from.0, .end.0)]
+    BeyondEnd {
+        /// When it would begin.
+        from: Nanos,
+        /// When the trace ends, as its header says.
+        end: Nanos,
+    },
     /// An application was asked for that is not there.
     #[error("application {asked} is not in the trace; it has {there}")]
     NoSuchApplication {

@@ -3,7 +3,7 @@
 use crate::analysis::{Analysis, Input, Plan, analyse};
 use crate::check::check_extrapolation;
 use crate::cli::{Common, Usage};
-use crate::definition::{Algorithm, Definition, parse_share, read_definition};
+use crate::definition::{Algorithm, Definition, parse_share, parse_some, read_definition};
 use crate::files::report_data::{grouped_digits, report_data};
 use crate::files::{bursts_csv, clusters_csv, compat, gnuplot, regions_csv, representatives_csv, summary};
 use crate::grouping::{GroupingArgs, Method};
@@ -120,7 +120,7 @@ pub(crate) struct MetricArgs {
     min_duration: Option<Nanos>,
     /// Leave out the shortest bursts that together hold the rest of the
     /// computing time [default: 99.9%, but no burst of 10 µs or more]
-    #[arg(long, value_name = "SHARE", value_parser = parse_keep_time)]
+    #[arg(long, value_name = "SHARE", value_parser = parse_some)]
     keep_time: Option<f64>,
     /// Make metrics comparable by range, by deviation, or not at all [default: min-max]
     #[arg(long, value_enum)]
@@ -189,11 +189,6 @@ fn parse_apps(text: &str) -> Result<Apps, String> {
     text.parse()
         .map_err(wrong)
         .and_then(|n| if n > 0 { Ok(Apps::One(n)) } else { Err("applications count from 1".into()) })
-}
-
-fn parse_keep_time(text: &str) -> Result<f64, String> {
-    let share = parse_share(text)?;
-    if share > 0.0 { Ok(share) } else { Err("nothing would be kept; give more than 0%".to_owned()) }
 }
 
 pub(crate) fn run(args: &BurstsArgs, common: &Common) -> Result<()> {

@@ -5,7 +5,7 @@ use crate::cli::{Common, Usage};
 use crate::commands::bursts::{
     BurstsArgs, MetricArgs, ReadingArgs, analyse_trace, named_files, output_dir, stem,
 };
-use crate::definition::parse_share;
+use crate::definition::{parse_share, parse_some};
 use crate::files::report_data::grouped_digits;
 use crate::files::representatives_csv;
 use crate::grouping::{GroupingArgs, Method, parse_count};
@@ -15,7 +15,7 @@ use anyhow::{Result, anyhow};
 use clap::Args;
 use likewise::bursts::{Estimate, Period, Window, WindowLimits, choose_window, find_period};
 use likewise::table::{BurstTable, Expr, Metric, Nanos, Operand};
-use likewise_trace::{AtomicFile, CutOptions, CutReport, write_cut};
+use likewise_trace::{AtomicFile, CutOptions, CutReport, check_cut, write_cut};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::io::Write;
@@ -51,7 +51,7 @@ pub(crate) struct CutArgs {
 #[command(next_help_heading = "Cutting")]
 struct CuttingArgs {
     /// Keep at most this share of the trace's bursts and records
-    #[arg(long, value_name = "SHARE", default_value = "5%", value_parser = parse_share)]
+    #[arg(long, value_name = "SHARE", default_value = "5%", value_parser = parse_some)]
     keep: f64,
     /// Extrapolate computing time, and the counters that metrics use, with at
     /// most this error
@@ -79,6 +79,8 @@ Examples:
   likewise cut run.prv --from 1.5s --to 2s -o part";
 
 pub(crate) fn run(args: &CutArgs, common: &Common) -> Result<()> {
+    // Before the time that the analysis takes, and its own reasons to fail.
+    check_cut(&args.trace)?;
     if args.cutting.from.is_some() || args.cutting.to.is_some() {
         by_hand(args, common)
     } else {

@@ -147,6 +147,42 @@ fn where_nothing_repeats_nothing_is_cut() {
 }
 
 #[test]
+fn behind_the_end_there_is_no_part() {
+    let dir = tempfile::tempdir().unwrap();
+    let (trace, out) = (dir.path().join("run.prv"), dir.path().join("out"));
+    std::fs::write(&trace, trace_of(&[0, 1])).unwrap();
+    let end: u64 = read(dir.path(), "run.prv")[29..].split_once("_ns").unwrap().0.parse().unwrap();
+    for from in [end, end + 1] {
+        let from = format!("{from}ns");
+        let call = likewise(&["cut", text(&trace), "--from", &from, "-o", text(&out)]);
+        assert_eq!(call.code, 1, "{}", call.stdout);
+        for figure in [from.replace("ns", " ns"), format!("{end} ns")] {
+            assert!(call.stderr.contains(&figure), "{}", call.stderr);
+        }
+        assert!(!out.exists());
+    }
+    let last = format!("{}ns", end - 1);
+    succeeds(&["cut", text(&trace), "--from", &last, "-q", "-o", text(&out)]);
+}
+
+#[test]
+fn what_cannot_be_cut_is_refused_before_it_is_analysed() {
+    let dir = tempfile::tempdir().unwrap();
+    let (trace, out) = (dir.path().join("run.csv"), dir.path().join("out"));
+    std::fs::write(&trace, "task,thread,begin_ns,duration_ns\n1,1,0,50000\n").unwrap();
+    for more in [&[][..], &["--from", "1us"]] {
+        let refused = |trace: &str| likewise(&[&["cut", trace, "-o", text(&out)], more].concat());
+        let csv = refused(text(&trace));
+        assert!(csv.code == 1 && csv.stderr.contains("expected a Paraver trace"), "{}", csv.stderr);
+        let pipe = refused("-");
+        assert!(pipe.code == 1 && pipe.stderr.contains("write it to a file first"), "{}", pipe.stderr);
+        assert!(!pipe.stderr.contains("--no-trace"), "{}", pipe.stderr);
+    }
+    assert_eq!(likewise(&["cut", "/no/such.prv", "--keep", "0%"]).code, 2);
+    assert!(!out.exists());
+}
+
+#[test]
 fn the_input_is_not_replaced() {
     let dir = tempfile::tempdir().unwrap();
     let trace = synth(dir.path(), 4_000);

@@ -79,20 +79,15 @@ impl CutReport {
 ///
 /// # Errors
 /// [`ErrorKind::NotRereadable`] for the standard input and pipes,
-/// [`ErrorKind::Expected`] for a CSV of bursts, and those of reading and
-/// writing.
+/// [`ErrorKind::Expected`] for a CSV of bursts, [`ErrorKind::BeyondEnd`] for a
+/// part that begins at the end of the trace or behind, and those of reading
+/// and writing.
 ///
 /// # Complexity
 /// One pass, in parallel; memory is that of a few blocks.
 pub fn write_cut(input: &Path, stem: &Path, options: &CutOptions) -> Result<(Vec<AtomicFile>, CutReport)> {
-    check_rereadable(input)?;
+    let source = open(input)?;
     let with = |extension| with_extension(stem, extension);
-    let mut source = Input::open_text(input)?;
-    if format_of(&mut source)? != Format::Paraver {
-        let (what, found) =
-            ("a Paraver trace (it begins with '#Paraver')".to_owned(), "a CSV of bursts".to_owned());
-        return Err(Error::whole(input, ErrorKind::Expected { what, found }));
-    }
     let mut prv = AtomicFile::create(&with("prv"))?;
     let report = copy_part(source, &mut prv, options)?;
     let mut files = vec![prv];
@@ -105,10 +100,33 @@ pub fn write_cut(input: &Path, stem: &Path, options: &CutOptions) -> Result<(Vec
     Ok((files, report))
 }
 
+/// Whether a part of it can be written, by its first bytes.
+///
+/// # Errors
+/// As [`write_cut`].
+pub fn check_cut(input: &Path) -> Result<()> {
+    open(input).map(drop)
+}
+
+fn open(input: &Path) -> Result<Input> {
+    check_rereadable(input)?;
+    let mut source = Input::open_text(input)?;
+    if format_of(&mut source)? != Format::Paraver {
+        let (what, found) =
+            ("a Paraver trace (it begins with '#Paraver')".to_owned(), "a CSV of bursts".to_owned());
+        return Err(Error::whole(input, ErrorKind::Expected { what, found }));
+    }
+    Ok(source)
+}
+
 fn copy_part(mut source: Input, prv: &mut AtomicFile, options: &CutOptions) -> Result<CutReport> {
     let path = source.path().to_owned();
     let first = source.take_line()?;
     let header = Header::parse(&first).map_err(|kind| Error::at(&path, Place::Line(1), kind))?;
+    if options.from >= header.end {
+        let kind = ErrorKind::BeyondEnd { from: options.from, end: header.end };
+        return Err(Error::whole(&path, kind));
+    }
     let part = Part::new(&header, options);
     let out_path = prv.path().to_owned();
     let failed = |e: io::Error| Error::write(&out_path, e);
