@@ -112,7 +112,7 @@ fn by_hand(args: &CutArgs, common: &Common) -> Result<()> {
 /// Cuts to the iterations that stand for all.
 fn by_period(args: &CutArgs, common: &Common) -> Result<()> {
     let (analysis, _) = analyse_trace(&args.analysis(), common)?;
-    let phases = period::phases(&analysis);
+    let phases = period::phases(&analysis)?;
     let found = find_period(&analysis.table, &phases);
     let period = found.as_ref().map_err(|why| {
         anyhow!(
@@ -143,7 +143,7 @@ fn by_period(args: &CutArgs, common: &Common) -> Result<()> {
     };
     let cut = Cut { args, analysis: &analysis, period, window, report, limits };
     let mut result = cut.to_json(files[0].path());
-    result["period"] = period::to_json(&found);
+    result["period"] = period::to_json(&found, &phases, &analysis);
     let path = files[0].path().to_owned();
     out.write("representatives.csv", |file| Ok(representatives_csv::write(file, &analysis)?))?;
     finish(&mut out, files, &result)?;
@@ -164,8 +164,7 @@ impl CutArgs {
 
     fn analysis(&self) -> BurstsArgs {
         let (reading, metrics) = (self.reading.clone(), self.metrics.clone());
-        // At one density: the finer phases of a refinement make iterations
-        // look less alike than they are.
+        // At one density, as the period asks for: to refine takes longer.
         let method = self.grouping.method.or(self.metrics.definition.is_none().then_some(Method::Dbscan));
         let grouping = GroupingArgs { method, ..self.grouping.clone() };
         BurstsArgs::without_files(self.trace.clone(), reading, metrics, grouping)
