@@ -55,12 +55,8 @@ pub(crate) struct BurstsArgs {
     metrics: MetricArgs,
     #[command(flatten)]
     grouping: GroupingArgs,
-    /// Go through radii from fine to coarse, or the other way [default:
-    /// aggregative, unless --eps, --method or --sample says otherwise]
-    #[arg(long, value_enum, value_name = "WAY", num_args = 0..=1, require_equals = true,
-          default_missing_value = "aggregative", conflicts_with_all = ["eps", "method", "sample"],
-          help_heading = "Grouping")]
-    refine: Option<RefineArg>,
+    #[command(flatten)]
+    refining: RefiningArgs,
     #[command(flatten)]
     writing: WritingArgs,
 }
@@ -72,6 +68,7 @@ impl BurstsArgs {
         reading: ReadingArgs,
         metrics: MetricArgs,
         grouping: GroupingArgs,
+        refining: RefiningArgs,
     ) -> Self {
         let writing = WritingArgs {
             no_trace: true,
@@ -79,8 +76,19 @@ impl BurstsArgs {
             format: TableFormat::Csv,
             check_extrapolation: false,
         };
-        Self { trace, output: None, reading, metrics, grouping, refine: None, writing }
+        Self { trace, output: None, reading, metrics, grouping, refining, writing }
     }
+}
+
+/// Whether to refine
+#[derive(Clone, Copy, Debug, Default, Args)]
+#[command(next_help_heading = "Grouping")]
+pub(crate) struct RefiningArgs {
+    /// Go through radii from fine to coarse, or the other way [default:
+    /// aggregative, unless --eps, --method or --sample says otherwise]
+    #[arg(long, value_enum, value_name = "WAY", num_args = 0..=1, require_equals = true,
+          default_missing_value = "aggregative", conflicts_with_all = ["eps", "method", "sample"])]
+    refine: Option<RefineArg>,
 }
 
 /// What to read
@@ -310,7 +318,7 @@ fn direction(
     n_bursts: usize,
     notes: &mut Vec<String>,
 ) -> Option<Direction> {
-    let asked = args.refine.map(RefineArg::direction);
+    let asked = args.refining.refine.map(RefineArg::direction);
     let said = grouping.eps.is_some() || grouping.method.is_some() || grouping.sample.is_some();
     if asked.is_some() || said {
         return asked;

@@ -3,7 +3,7 @@
 use crate::analysis::Analysis;
 use crate::cli::{Common, Usage};
 use crate::commands::bursts::{
-    BurstsArgs, MetricArgs, ReadingArgs, analyse_trace, named_files, output_dir, stem,
+    BurstsArgs, MetricArgs, ReadingArgs, RefiningArgs, analyse_trace, named_files, output_dir, stem,
 };
 use crate::definition::{parse_share, parse_some};
 use crate::files::report_data::grouped_digits;
@@ -167,7 +167,7 @@ impl CutArgs {
         // At one density, as the period asks for: to refine takes longer.
         let method = self.grouping.method.or(self.metrics.definition.is_none().then_some(Method::Dbscan));
         let grouping = GroupingArgs { method, ..self.grouping.clone() };
-        BurstsArgs::without_files(self.trace.clone(), reading, metrics, grouping)
+        BurstsArgs::without_files(self.trace.clone(), reading, metrics, grouping, RefiningArgs::default())
     }
 
     fn write(
