@@ -92,15 +92,7 @@ pub(crate) fn analyse(
     notes.extend(prepared.notes.iter().cloned());
     let points = Points::new(&prepared.points, prepared.dims)?;
     let (rows, burst_row) = rows(&table);
-    let mut grouped = match plan.refine {
-        Some(direction) => {
-            let thread: Vec<u32> = prepared.complete.iter().map(|&i| burst_row[i as usize]).collect();
-            let duration = durations(&table, &prepared);
-            let input = RefineInput { points, thread: &thread, n_threads: rows.len(), duration: &duration };
-            refine_bursts(&input, direction, plan.grouping.min_points, stages, progress)
-        }
-        None => group_bursts(&table, &prepared, plan.grouping, stages, progress)?,
-    };
+    let mut grouped = grouped(&table, &prepared, (&burst_row, rows.len()), &plan, stages, progress)?;
     let (dropped, labels, (stats, figures)) = stages.time("cluster", || {
         let found = std::mem::take(&mut grouped.clustering);
         let (clustering, dropped) = ordered(found, &table, &prepared, plan.threshold);
@@ -149,6 +141,27 @@ pub(crate) fn analyse(
     analysis.plots = plots;
     analysis.notes.extend(unknown);
     Ok(analysis)
+}
+
+/// Groups the complete bursts, or refines them; `threads` has the thread of
+/// every burst, and how many there are.
+fn grouped(
+    table: &BurstTable,
+    prepared: &Prepared,
+    threads: (&[u32], usize),
+    plan: &Plan<'_>,
+    stages: &mut Stages,
+    progress: Progress,
+) -> Result<Grouped> {
+    let Some(direction) = plan.refine else {
+        return group_bursts(table, prepared, plan.grouping, stages, progress);
+    };
+    let (thread, n_threads) = threads;
+    let thread: Vec<u32> = prepared.complete.iter().map(|&i| thread[i as usize]).collect();
+    let duration = durations(table, prepared);
+    let points = Points::new(&prepared.points, prepared.dims)?;
+    let input = RefineInput { points, thread: &thread, n_threads, duration: &duration };
+    Ok(refine_bursts(&input, direction, plan.grouping.min_points, stages, progress))
 }
 
 /// Groups the complete bursts as `args` say.

@@ -207,6 +207,57 @@ pub(crate) fn run(args: &BurstsArgs, common: &Common) -> Result<()> {
 
 /// From the trace to its phases, in memory.
 pub(crate) fn analyse_trace(args: &BurstsArgs, common: &Common) -> Result<(Analysis, Stages)> {
+    let definition = checked(args)?;
+    let mut stages = Stages::default();
+    let mut input = read_input(args, &definition, common, &mut stages)?;
+    let grouping = grouping(&args.grouping, &definition);
+    // What the definition says is only a default, but what is said here counts.
+    GroupingArgs { eps: args.grouping.eps, min_points: args.grouping.min_points, ..grouping.clone() }
+        .check()?;
+    let scale = scale(args.metrics.scale, &definition);
+    let threshold = args.metrics.min_share.or(definition.min_share);
+    let refine = direction(args, &grouping, input.table.len(), &mut input.notes);
+    let plan = Plan {
+        preparation: Preparation {
+            metrics: metrics(args, &definition, &input.table, common),
+            filter: filter(&args.metrics, &definition),
+            scale,
+            pca: args.metrics.pca.map(usize::from).or(definition.pca),
+        },
+        grouping: &grouping,
+        refine,
+        threshold,
+        plots: &definition.plots,
+        all_plots: definition.all_plots,
+        settings: json!({
+            "scale": format!("{scale:?}"),
+            "min_share": threshold,
+            "keep_time": args.metrics.keep_time,
+            "seed": grouping.seed,
+            "app": apps_read(&input.table),
+            "burst_events": args.reading.burst_events,
+            "lenient": args.reading.lenient,
+            "definition": args.metrics.definition.as_ref().map(|path| path.display().to_string()),
+        }),
+    };
+    let mut analysis = analyse(input, plan, &mut stages, common.progress())
+        .with_context(|| args.trace.display().to_string())?;
+    if args.writing.check_extrapolation {
+        let (sentence, json) = stages.time("check", || check_extrapolation(&analysis, grouping.seed));
+        analysis.notes.push(sentence);
+        analysis.extrapolation_check = Some(json);
+    }
+    if !args.writing.no_trace && !is_rereadable(&args.trace) {
+        analysis.notes.push("A pipe cannot be read twice, so there is no labelled trace.".to_owned());
+    }
+    for note in &analysis.notes {
+        common.say(format_args!("note: {note}"));
+    }
+    Ok((analysis, stages))
+}
+
+/// The definition, if what is asked for is possible; before the trace is read.
+fn checked(args: &BurstsArgs) -> Result<Definition> {
     if args.writing.format == TableFormat::Parquet && !cfg!(feature = "parquet") {
         let text =
             "this likewise was built without Parquet; build it with --features parquet, or use --format csv";
@@ -216,8 +267,17 @@ pub(crate) fn analyse_trace(args: &BurstsArgs, common: &Common) -> Result<(Analy
     check_names(&args.metrics.metrics)?;
     let definition = args.metrics.definition.as_deref().map(read_definition).transpose()?.unwrap_or_default();
     check_names(definition.metrics.as_deref().unwrap_or_default())?;
-    let mut stages = Stages::default();
-    let Trace { mut table, header, report, .. } = read(args, &definition, common, &mut stages)?;
+    Ok(definition)
+}
+
+/// The bursts, and what is to be known of them before they are grouped.
+fn read_input(
+    args: &BurstsArgs,
+    definition: &Definition,
+    common: &Common,
+    stages: &mut Stages,
+) -> Result<Input> {
+    let Trace { mut table, header, report, .. } = read(args, definition, common, stages)?;
     let mut notes = report.warnings;
     notes.extend(skipped(&report.records));
     if table.is_empty() {
@@ -237,61 +297,22 @@ pub(crate) fn analyse_trace(args: &BurstsArgs, common: &Common) -> Result<(Analy
         grouped_digits(records.communications)
     ));
     notes.extend(definition.notes.iter().cloned());
-    let metrics = match (&args.metrics.metrics[..], &definition.metrics) {
+    let last_end = || (0..table.len()).map(|i| table.end(i)).max().unwrap_or_default();
+    let end = header.map_or_else(last_end, |header| header.end);
+    Ok(Input { name: args.trace.display().to_string(), end, table, notes })
+}
+
+/// The metrics that are said here, else in the definition, else the usual ones.
+fn metrics(args: &BurstsArgs, definition: &Definition, table: &BurstTable, common: &Common) -> Vec<Metric> {
+    match (&args.metrics.metrics[..], &definition.metrics) {
         ([], Some(metrics)) => metrics.clone(),
         ([], None) => {
-            let (metrics, why) = default_metrics(&table);
+            let (metrics, why) = default_metrics(table);
             common.say(&why);
             metrics
         }
         (metrics, _) => metrics.to_vec(),
-    };
-    let grouping = grouping(&args.grouping, &definition);
-    // What the definition says is only a default, but what is said here counts.
-    GroupingArgs { eps: args.grouping.eps, min_points: args.grouping.min_points, ..grouping.clone() }
-        .check()?;
-    let scale = scale(args.metrics.scale, &definition);
-    let refine = direction(args, &grouping, table.len(), &mut notes);
-    let plan = Plan {
-        preparation: Preparation {
-            metrics,
-            filter: filter(&args.metrics, &definition),
-            scale,
-            pca: args.metrics.pca.map(usize::from).or(definition.pca),
-        },
-        grouping: &grouping,
-        refine,
-        threshold: args.metrics.min_share.or(definition.min_share),
-        plots: &definition.plots,
-        all_plots: definition.all_plots,
-        settings: json!({
-            "scale": format!("{scale:?}"),
-            "min_share": args.metrics.min_share.or(definition.min_share),
-            "keep_time": args.metrics.keep_time,
-            "seed": grouping.seed,
-            "app": apps_read(&table),
-            "burst_events": args.reading.burst_events,
-            "lenient": args.reading.lenient,
-            "definition": args.metrics.definition.as_ref().map(|path| path.display().to_string()),
-        }),
-    };
-    let last_end = || (0..table.len()).map(|i| table.end(i)).max().unwrap_or_default();
-    let end = header.map_or_else(last_end, |header| header.end);
-    let input = Input { name: args.trace.display().to_string(), end, table, notes };
-    let mut analysis = analyse(input, plan, &mut stages, common.progress())
-        .with_context(|| args.trace.display().to_string())?;
-    if args.writing.check_extrapolation {
-        let (sentence, json) = stages.time("check", || check_extrapolation(&analysis, grouping.seed));
-        analysis.notes.push(sentence);
-        analysis.extrapolation_check = Some(json);
     }
-    if !args.writing.no_trace && !is_rereadable(&args.trace) {
-        analysis.notes.push("A pipe cannot be read twice, so there is no labelled trace.".to_owned());
-    }
-    for note in &analysis.notes {
-        common.say(format_args!("note: {note}"));
-    }
-    Ok((analysis, stages))
 }
 
 /// What is said here, else what the definition says.
