@@ -17,7 +17,9 @@ pub(crate) fn advice(error: &anyhow::Error, task: &Task) -> Option<String> {
             (lenient?, "skips such records")
         }
         (ErrorKind::Truncated(_), _) => (lenient?, "skips the line"),
-        (ErrorKind::GzipEndsEarly(_) | ErrorKind::GzipDamaged(..), _) => (lenient?, "reads what is there"),
+        (ErrorKind::GzipEndsEarly(_) | ErrorKind::GzipGarbage(_) | ErrorKind::GzipDamaged(..), _) => {
+            (lenient?, "reads what is there")
+        }
         (ErrorKind::SparseIds { .. }, Task::Bursts(_)) => ("--no-trace", "leaves it out"),
         (ErrorKind::RawNumbers, Task::Points(_)) => ("--dims", "gives it"),
         _ => return None,

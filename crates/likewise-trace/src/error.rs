@@ -78,6 +78,9 @@ pub enum ErrorKind {
     /// The compressed data stops before its end.
     #[error("the gzip data end early, after {0} bytes of text: the file was cut; copy it again")]
     GzipEndsEarly(u64),
+    /// Something that is not gzip follows the compressed data.
+    #[error("the gzip data end at byte {0} of the file, and what follows is not gzip: cut it off")]
+    GzipGarbage(u64),
     /// The compressed data are damaged.
     #[error("the gzip data are damaged after {0} bytes of text: {1}")]
     GzipDamaged(u64, String),
@@ -171,6 +174,13 @@ pub struct Error {
 
 /// The result of reading or writing a file.
 pub(crate) type Result<T> = std::result::Result<T, Error>;
+
+impl ErrorKind {
+    /// Whether a compressed file goes on no further, but what came before is good.
+    pub(crate) fn ends_gzip(&self) -> bool {
+        matches!(self, Self::GzipEndsEarly(_) | Self::GzipGarbage(_) | Self::GzipDamaged(..))
+    }
+}
 
 impl Error {
     pub(crate) fn at(path: &Path, place: Place, kind: ErrorKind) -> Self {

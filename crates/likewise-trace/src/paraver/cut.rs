@@ -147,9 +147,7 @@ fn copy_part(mut source: Input, prv: &mut AtomicFile, options: &CutOptions) -> R
         },
     );
     match done {
-        Err(e)
-            if options.lenient
-                && matches!(*e.kind, ErrorKind::GzipEndsEarly(_) | ErrorKind::GzipDamaged(..)) => {}
+        Err(e) if options.lenient && e.kind.ends_gzip() => {}
         other => other?,
     }
     Ok(report)

@@ -278,9 +278,7 @@ fn copy_labelled(
         },
     );
     match done {
-        Err(error)
-            if lenient && matches!(*error.kind, ErrorKind::GzipEndsEarly(_) | ErrorKind::GzipDamaged(..)) => {
-        }
+        Err(error) if lenient && error.kind.ends_gzip() => {}
         other => other?,
     }
     let mut rest = Vec::new();
