@@ -102,12 +102,7 @@ pub(crate) fn analyse(
         (dropped, labels, figures)
     });
     notes.extend(figures.note(&table));
-    if !dropped.is_empty() {
-        notes.push(format!(
-            "Clusters too small to be kept (threshold filter) hold {}.",
-            counted(dropped.len() as u64, "burst")
-        ));
-    }
+    notes.extend(too_small(&dropped));
     let structure = {
         let _bar = progress.spinner("Aligning");
         stages.time("align", || Structure::of(&table, &prepared, &grouped.clustering, &points))
@@ -194,6 +189,11 @@ pub(crate) fn ordered(
         }
         None => (clustering, Vec::new()),
     }
+}
+
+fn too_small(dropped: &[u32]) -> Option<String> {
+    let n = counted(dropped.len() as u64, "burst");
+    (!dropped.is_empty()).then(|| format!("Clusters too small to be kept (threshold filter) hold {n}."))
 }
 
 /// Of the complete bursts.
