@@ -12,7 +12,7 @@ use crate::stages::Stages;
 use crate::structure::Structure;
 use anyhow::Result;
 use likewise::bursts::{Direction, Moments, PhaseStats, RefineInput, Threshold, filter_clusters};
-use likewise::cluster::Points;
+use likewise::cluster::{Clustering, Points};
 use likewise::table::{BurstTable, Metric, Nanos, Preparation, Prepared, prepare};
 use serde_json::Value;
 
@@ -39,6 +39,9 @@ pub(crate) struct Analysis {
     pub(crate) figures: Figures,
     /// What else was asked for, for `summary.json`.
     pub(crate) settings: Value,
+    /// How it was asked to group, and which clusters to leave out.
+    pub(crate) asked: GroupingArgs,
+    pub(crate) threshold: Option<f64>,
     /// How alike this is to the truth, where that is known.
     pub(crate) truth: Option<Value>,
     /// How well hidden counters were found again, where that was asked for.
@@ -89,42 +92,17 @@ pub(crate) fn analyse(
     notes.extend(prepared.notes.iter().cloned());
     let points = Points::new(&prepared.points, prepared.dims)?;
     let (rows, burst_row) = rows(&table);
-    let mut grouped = match plan.refine {
-        Some(direction) => {
-            let thread: Vec<u32> = prepared.complete.iter().map(|&i| burst_row[i as usize]).collect();
-            let duration: Vec<Nanos> =
-                prepared.complete.iter().map(|&i| table.duration[i as usize]).collect();
-            let input = RefineInput { points, thread: &thread, n_threads: rows.len(), duration: &duration };
-            refine_bursts(&input, direction, plan.grouping.min_points, stages, progress)
-        }
-        None => {
-            let task = |&i: &u32| (table.app[i as usize], table.task[i as usize]);
-            let tasks: Vec<(u32, u32)> = prepared.complete.iter().map(task).collect();
-            group(points, &tasks, plan.grouping, stages, progress)?
-        }
-    };
-
+    let mut grouped = grouped(&table, &prepared, (&burst_row, rows.len()), &plan, stages, progress)?;
     let (dropped, labels, (stats, figures)) = stages.time("cluster", || {
-        let durations = || prepared.complete.iter().map(|&i| table.duration[i as usize].0);
-        let duration = |i: usize| table.duration[prepared.complete[i] as usize].0;
-        let mut clustering = std::mem::take(&mut grouped.clustering).ordered_by(duration);
-        let mut dropped = Vec::new();
-        if let Some(share) = plan.threshold.filter(|&share| share > 0.0) {
-            let kept: Threshold = filter_clusters(&clustering, durations(), share);
-            (clustering, dropped) = (kept.clustering, kept.dropped);
-        }
+        let found = std::mem::take(&mut grouped.clustering);
+        let (clustering, dropped) = ordered(found, &table, &prepared, plan.threshold);
         let labels = burst_labels(&prepared, &clustering, &dropped);
         let figures = figures(&table, &prepared, &clustering, &dropped);
         grouped.clustering = clustering;
         (dropped, labels, figures)
     });
     notes.extend(figures.note(&table));
-    if !dropped.is_empty() {
-        notes.push(format!(
-            "Clusters too small to be kept (threshold filter) hold {}.",
-            counted(dropped.len() as u64, "burst")
-        ));
-    }
+    notes.extend(too_small(&dropped));
     let structure = {
         let _bar = progress.spinner("Aligning");
         stages.time("align", || Structure::of(&table, &prepared, &grouped.clustering, &points))
@@ -135,6 +113,8 @@ pub(crate) fn analyse(
     let metrics = plan.preparation.metrics;
     let mut analysis = Analysis {
         settings: plan.settings,
+        asked: plan.grouping.clone(),
+        threshold: plan.threshold,
         truth: None,
         extrapolation_check: None,
         plots: Vec::new(),
@@ -156,6 +136,69 @@ pub(crate) fn analyse(
     analysis.plots = plots;
     analysis.notes.extend(unknown);
     Ok(analysis)
+}
+
+/// Groups the complete bursts, or refines them; `threads` has the thread of
+/// every burst, and how many there are.
+fn grouped(
+    table: &BurstTable,
+    prepared: &Prepared,
+    threads: (&[u32], usize),
+    plan: &Plan<'_>,
+    stages: &mut Stages,
+    progress: Progress,
+) -> Result<Grouped> {
+    let Some(direction) = plan.refine else {
+        return group_bursts(table, prepared, plan.grouping, stages, progress);
+    };
+    let (thread, n_threads) = threads;
+    let thread: Vec<u32> = prepared.complete.iter().map(|&i| thread[i as usize]).collect();
+    let duration = durations(table, prepared);
+    let points = Points::new(&prepared.points, prepared.dims)?;
+    let input = RefineInput { points, thread: &thread, n_threads, duration: &duration };
+    Ok(refine_bursts(&input, direction, plan.grouping.min_points, stages, progress))
+}
+
+/// Groups the complete bursts as `args` say.
+pub(crate) fn group_bursts(
+    table: &BurstTable,
+    prepared: &Prepared,
+    args: &GroupingArgs,
+    stages: &mut Stages,
+    progress: Progress,
+) -> Result<Grouped> {
+    let task = |&i: &u32| (table.app[i as usize], table.task[i as usize]);
+    let tasks: Vec<(u32, u32)> = prepared.complete.iter().map(task).collect();
+    group(Points::new(&prepared.points, prepared.dims)?, &tasks, args, stages, progress)
+}
+
+/// Clusters by descending total time, and bursts of those that are too small
+/// to be kept.
+pub(crate) fn ordered(
+    clustering: Clustering,
+    table: &BurstTable,
+    prepared: &Prepared,
+    threshold: Option<f64>,
+) -> (Clustering, Vec<u32>) {
+    let duration = durations(table, prepared);
+    let clustering = clustering.ordered_by(|i| duration[i].0);
+    match threshold.filter(|&share| share > 0.0) {
+        Some(share) => {
+            let kept: Threshold = filter_clusters(&clustering, duration.iter().map(|d| d.0), share);
+            (kept.clustering, kept.dropped)
+        }
+        None => (clustering, Vec::new()),
+    }
+}
+
+fn too_small(dropped: &[u32]) -> Option<String> {
+    let n = counted(dropped.len() as u64, "burst");
+    (!dropped.is_empty()).then(|| format!("Clusters too small to be kept (threshold filter) hold {n}."))
+}
+
+/// Of the complete bursts.
+fn durations(table: &BurstTable, prepared: &Prepared) -> Vec<Nanos> {
+    prepared.complete.iter().map(|&i| table.duration[i as usize]).collect()
 }
 
 /// Names of the timeline's rows, and the row of every burst.

@@ -1,5 +1,6 @@
 //! The command line: what is asked for, and how a failure is told.
 
+use crate::advice::advice;
 use crate::commands::{align, bursts, compare, cut, demo, info, points, synth};
 use crate::progress::Progress;
 use clap::{Args, ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -33,7 +34,7 @@ Examples:
   likewise compare out/bursts.csv truth.csv          how alike two groupings are";
 
 #[derive(Debug, Subcommand)]
-enum Task {
+pub(crate) enum Task {
     Bursts(Box<bursts::BurstsArgs>),
     Cut(Box<cut::CutArgs>),
     Demo(demo::DemoArgs),
@@ -172,7 +173,8 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         Err(error) => {
             let code = if error.is::<Usage>() { 2 } else { 1 };
             let style = anstyle::AnsiColor::Red.on_default().bold();
-            anstream::eprintln!("{style}error:{style:#} {error:#}");
+            let advice = advice(&error, &cli.task).map_or_else(String::new, |advice| format!("; {advice}"));
+            anstream::eprintln!("{style}error:{style:#} {error:#}{advice}");
             ExitCode::from(code)
         }
     }

@@ -1,5 +1,6 @@
 //! The subcommands of `likewise`, as a library for its tests and automation.
 
+mod advice;
 mod analysis;
 mod check;
 mod cli;
@@ -9,6 +10,7 @@ mod figures;
 mod files;
 mod grouping;
 mod label;
+mod names;
 mod output;
 mod period;
 mod progress;

@@ -1,23 +1,54 @@
 //! The period of an analysed run, for programs and people.
 
-use crate::analysis::Analysis;
+use crate::analysis::{Analysis, group_bursts, ordered};
+use crate::grouping::{GroupingArgs, Method};
+use crate::progress::Progress;
+use crate::stages::Stages;
+use anyhow::Result;
 use likewise::bursts::{NotPeriodic, Period, find_period};
-use likewise::cluster::ClusterId;
+use likewise::cluster::{ClusterId, Clustering};
 use serde_json::{Value, json};
+use std::borrow::Cow;
 
-/// The phase of every burst; noise and filtered ones have none.
-pub(crate) fn phases(analysis: &Analysis) -> Vec<Option<ClusterId>> {
+/// The phase of every burst, for the period; noise and filtered ones have
+/// none.
+///
+/// They are those of one density. A refinement may tell so many phases apart
+/// that no iteration has the same as another, so where the analysis refined,
+/// its bursts are grouped by DBSCAN at the eps suggested. All commands ask
+/// here, and so find the same period.
+pub(crate) fn phases(analysis: &Analysis) -> Result<Vec<Option<ClusterId>>> {
+    let clustering = match analysis.grouped.method {
+        Method::Refine => Cow::Owned(at_one_density(analysis)?),
+        _ => Cow::Borrowed(&analysis.grouped.clustering),
+    };
+    Ok(of_all_bursts(analysis, &clustering))
+}
+
+fn at_one_density(analysis: &Analysis) -> Result<Clustering> {
+    let args = GroupingArgs { method: Some(Method::Dbscan), ..analysis.asked.clone() };
+    let Analysis { table, prepared, threshold, .. } = analysis;
+    let grouped = group_bursts(table, prepared, &args, &mut Stages::default(), Progress::new(true))?;
+    Ok(ordered(grouped.clustering, table, prepared, *threshold).0)
+}
+
+fn of_all_bursts(analysis: &Analysis, clustering: &Clustering) -> Vec<Option<ClusterId>> {
     let mut phases = vec![None; analysis.table.len()];
-    for (&burst, &label) in analysis.prepared.complete.iter().zip(&analysis.grouped.clustering.labels) {
+    for (&burst, &label) in analysis.prepared.complete.iter().zip(&clustering.labels) {
         phases[burst as usize] = label;
     }
     phases
 }
 
-/// What `summary.json` and `cut.json` say of it.
-pub(crate) fn to_json(found: &Result<Period, NotPeriodic>) -> Value {
+/// What `summary.json` and `cut.json` say of it; `phases` are those in which
+/// it was found.
+pub(crate) fn to_json(
+    found: &Result<Period, NotPeriodic>,
+    phases: &[Option<ClusterId>],
+    analysis: &Analysis,
+) -> Value {
     match found {
-        Err(why) => json!({ "periodic": false, "why": why.to_string() }),
+        Err(why) => not_periodic(why),
         Ok(period) => {
             let (from, to) = period.region();
             json!({
@@ -27,12 +58,33 @@ pub(crate) fn to_json(found: &Result<Period, NotPeriodic>) -> Value {
                 "confidence": period.confidence,
                 "work_share": period.coverage,
                 "region_ns": [from.0, to.0],
-                "first_phase": period.anchor.number(),
+                "first_phase": first_phase(period.anchor, phases, analysis),
             })
         }
     }
 }
 
+fn not_periodic(why: impl ToString) -> Value {
+    json!({ "periodic": false, "why": why.to_string() })
+}
+
+/// The phase of the analysis in which bursts of the anchor spend most time,
+/// the first of equal ones.
+fn first_phase(anchor: ClusterId, phases: &[Option<ClusterId>], analysis: &Analysis) -> Option<u32> {
+    let clustering = &analysis.grouped.clustering;
+    let mut time = vec![0u64; clustering.n_clusters];
+    for (i, own) in of_all_bursts(analysis, clustering).into_iter().enumerate() {
+        if let Some(own) = own.filter(|_| phases[i] == Some(anchor)) {
+            time[own.index()] = time[own.index()].saturating_add(analysis.table.duration[i].0);
+        }
+    }
+    let most = (0..time.len()).rev().max_by_key(|&c| time[c]).filter(|&c| time[c] > 0)?;
+    Some(ClusterId::from_index(most).number())
+}
+
 pub(crate) fn summary(analysis: &Analysis) -> Value {
-    to_json(&find_period(&analysis.table, &phases(analysis)))
+    match phases(analysis) {
+        Ok(phases) => to_json(&find_period(&analysis.table, &phases), &phases, analysis),
+        Err(why) => not_periodic(why),
+    }
 }

@@ -1,5 +1,7 @@
 //! Bytes of a file, a pipe or a gzip stream, in blocks that end at line ends.
 
+mod gzip;
+
 use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, BufReader, Read};
@@ -97,7 +99,7 @@ impl Input {
         if size.is_some_and(|s| s > 0) {
             let mut magic = [0; 2];
             let n = file.read(&mut magic).map_err(error)?;
-            let gzip = n == 2 && magic == [0x1f, 0x8b];
+            let gzip = n == 2 && magic == gzip::MAGIC;
             // SAFETY: the map is only read, as bytes, and any bytes are valid. A
             // file that someone cuts meanwhile ends the process, as documented.
             let map = if gzip { None } else { unsafe { Mmap::map(&file) }.ok() };
@@ -122,10 +124,10 @@ impl Input {
         let mut reader = BufReader::with_capacity(1 << 18, counted);
         let mut magic = Vec::new();
         reader.by_ref().take(2).read_to_end(&mut magic).map_err(|e| Error::read(path, e))?;
-        let compressed = magic == [0x1f, 0x8b];
+        let compressed = magic == gzip::MAGIC;
         let whole = io::Cursor::new(magic).chain(reader);
         let reader: Box<dyn Read + Send> =
-            if compressed { Box::new(flate2::bufread::MultiGzDecoder::new(whole)) } else { Box::new(whole) };
+            if compressed { Box::new(gzip::Members::new(whole)) } else { Box::new(whole) };
         let stream = Stream { reader, out: 0, consumed: Arc::clone(&consumed), compressed, failed: None };
         let body = Body::Stream { stream, head: Vec::new() };
         Ok(Self { path: path.to_owned(), body, size, consumed, compressed })
@@ -476,6 +478,10 @@ impl Stream {
     }
 
     fn failure(&self, error: io::Error) -> ErrorKind {
+        let error = match error.downcast::<ErrorKind>() {
+            Ok(kind) => return kind,
+            Err(error) => error,
+        };
         match error.kind() {
             io::ErrorKind::UnexpectedEof if self.compressed => ErrorKind::GzipEndsEarly(self.out),
             io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData if self.compressed => {

@@ -4,6 +4,8 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use likewise::table::Nanos;
+
 /// Where in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
@@ -38,10 +40,7 @@ pub enum ErrorKind {
         found: String,
     },
     /// A record names a thread that the header does not declare.
-    #[error(
-        "thread {app}.{task}.{thread} (application.task.thread) is not in the header; \
-         --lenient skips such records"
-    )]
+    #[error("thread {app}.{task}.{thread} (application.task.thread) is not in the header")]
     UnknownThread {
         /// Application, from 1.
         app: u32,
@@ -51,9 +50,7 @@ pub enum ErrorKind {
         thread: u32,
     },
     /// A record ends before it begins.
-    #[error(
-        "time goes backwards: the record begins at {begin} and ends at {end}; --lenient skips such records"
-    )]
+    #[error("time goes backwards: the record begins at {begin} and ends at {end}")]
     Backwards {
         /// Begin, in the file's unit.
         begin: u64,
@@ -79,11 +76,11 @@ pub enum ErrorKind {
     #[error("a line is longer than {0} bytes; this is not a text trace")]
     LongLine(usize),
     /// The compressed data stops before its end.
-    #[error(
-        "the gzip data end early, after {0} bytes of text: the file was cut; copy it again, \
-         or read what is there with --lenient"
-    )]
+    #[error("the gzip data end early, after {0} bytes of text: the file was cut; copy it again")]
     GzipEndsEarly(u64),
+    /// Something that is not gzip follows the compressed data.
+    #[error("the gzip data end at byte {0} of the file, and what follows is not gzip: cut it off")]
+    GzipGarbage(u64),
     /// The compressed data are damaged.
     #[error("the gzip data are damaged after {0} bytes of text: {1}")]
     GzipDamaged(u64, String),
@@ -91,7 +88,7 @@ pub enum ErrorKind {
     #[error("the gzip data expand more than {0} times; no trace does, so it is not read further")]
     GzipBomb(u64),
     /// The last line is cut.
-    #[error("the file ends in the middle of this line ({0}); copy it again, or skip the line with --lenient")]
+    #[error("the file ends in the middle of this line ({0}); copy it again")]
     Truncated(String),
     /// Times do not fit.
     #[error("times exceed 2^64 nanoseconds")]
@@ -111,22 +108,26 @@ pub enum ErrorKind {
     },
     /// A labelled trace of a table of bursts would declare threads out of all
     /// proportion to the bursts.
-    #[error(
-        "the ids of {bursts} bursts reach so far that a labelled trace would declare {threads} threads; \
-         leave it out with --no-trace"
-    )]
+    #[error("the ids of {bursts} bursts reach so far that a labelled trace would declare {threads} threads")]
     SparseIds {
         /// How many threads the trace's header would declare.
         threads: u64,
         /// How many bursts there are.
         bursts: usize,
     },
-    /// A labelled trace was asked for of an input that cannot be read again.
+    /// A copy was asked for of an input that cannot be read again.
     #[error(
-        "a labelled trace is made from the trace, and this cannot be read twice; leave it out with \
-         --no-trace, or write the trace to a file first"
+        "a copy is made by reading the trace again, which a pipe does not allow: write it to a file first"
     )]
     NotRereadable,
+    /// A part was asked for that begins when all is over.
+    #[error("the part would begin at {} ns ({from}), but the trace ends at {} ns ({end})", .from.0, .end.0)]
+    BeyondEnd {
+        /// When it would begin.
+        from: Nanos,
+        /// When the trace ends, as its header says.
+        end: Nanos,
+    },
     /// An application was asked for that is not there.
     #[error("application {asked} is not in the trace; it has {there}")]
     NoSuchApplication {
@@ -150,6 +151,11 @@ pub enum ErrorKind {
         /// What stands there, safe to print.
         found: String,
     },
+    /// Bytes that may be numbers, of nobody knows how many columns.
+    #[error(
+        "neither text nor .npy; raw numbers (little-endian f64) can be read where the number of columns is given"
+    )]
+    RawNumbers,
     /// A table cannot be used as it is.
     #[error("{0}")]
     Table(String),
@@ -168,6 +174,13 @@ pub struct Error {
 
 /// The result of reading or writing a file.
 pub(crate) type Result<T> = std::result::Result<T, Error>;
+
+impl ErrorKind {
+    /// Whether a compressed file goes on no further, but what came before is good.
+    pub(crate) fn ends_gzip(&self) -> bool {
+        matches!(self, Self::GzipEndsEarly(_) | Self::GzipGarbage(_) | Self::GzipDamaged(..))
+    }
+}
 
 impl Error {
     pub(crate) fn at(path: &Path, place: Place, kind: ErrorKind) -> Self {

@@ -30,7 +30,7 @@ pub use error::{Error, ErrorKind, Place, printable};
 pub use labels::{BurstKey, LabelTable, RowLabel, read_labels};
 pub use output::{AtomicFile, remove_unfinished};
 pub use paraver::label::{CLUSTER_EVENT, LabelValue, legend, write_labelled};
-pub use paraver::{CutOptions, CutReport, write_cut};
+pub use paraver::{CutOptions, CutReport, check_cut, write_cut};
 #[cfg(feature = "parquet")]
 pub use parquet::{ColumnData, write_parquet};
 pub use points::{PointsTable, read_points_table, read_raw_points};

@@ -88,8 +88,7 @@ pub fn read_points_table(path: &Path, progress: Option<Progress<'_>>) -> Result<
         return npy(path, input.read_all()?);
     }
     if head[..head.len().min(4096)].contains(&0) {
-        let problem = "neither text nor .npy; raw numbers (little-endian f64) need --dims";
-        return Err(Error::whole(path, ErrorKind::Table(problem.into())));
+        return Err(Error::whole(path, ErrorKind::RawNumbers));
     }
     text(path, input, progress, BLOCK)
 }
@@ -103,7 +102,7 @@ pub fn read_raw_points(path: &Path, dims: usize) -> Result<PointsTable> {
     if whole.starts_with(MAGIC) {
         let table = npy(path, whole)?;
         if table.dims() != dims {
-            let problem = format!("this is .npy with {} columns, not {dims}; leave --dims out", table.dims());
+            let problem = format!("this is .npy with {} columns, not {dims}", table.dims());
             return Err(Error::whole(path, ErrorKind::Table(problem)));
         }
         return Ok(table);
@@ -346,7 +345,7 @@ mod tests {
         }
         assert!(table("a", b"1,nan\n").unwrap_err().to_string().contains(":1: column 2"));
         assert!(table("a", b"1,2\n3\n").unwrap_err().to_string().contains(":2: expected 2 numbers"));
-        assert!(table("a", b"\0\0").unwrap_err().to_string().contains("--dims"));
+        assert!(table("a", b"\0\0").unwrap_err().to_string().contains("number of columns"));
     }
 
     #[test]

@@ -3,11 +3,12 @@
 use crate::analysis::{Analysis, Input, Plan, analyse};
 use crate::check::check_extrapolation;
 use crate::cli::{Common, Usage};
-use crate::definition::{Algorithm, Definition, parse_share, read_definition};
+use crate::definition::{Algorithm, Definition, parse_share, parse_some, read_definition};
 use crate::files::report_data::{grouped_digits, report_data};
 use crate::files::{bursts_csv, clusters_csv, compat, gnuplot, regions_csv, representatives_csv, summary};
 use crate::grouping::{GroupingArgs, Method};
 use crate::label::event_value;
+use crate::names::{check_names, rename_counters};
 use crate::output::OutputDir;
 use crate::period;
 use crate::refining::{self, RefineArg, UNASKED};
@@ -34,9 +35,6 @@ use std::sync::LazyLock;
 /// long as the others hold this share of the computing time.
 const DEFAULT_FILTER: DurationFilter = DurationFilter::KeepTimeBelow(0.999, Nanos(10_000));
 
-/// A burst's own duration.
-const DURATION: Expr = Expr::One(Operand::Duration);
-
 /// Find the computation phases of a trace
 ///
 /// Reads a Paraver trace (.prv, .prv.gz, or '-' for standard input) or a CSV
@@ -57,12 +55,8 @@ pub(crate) struct BurstsArgs {
     metrics: MetricArgs,
     #[command(flatten)]
     grouping: GroupingArgs,
-    /// Go through radii from fine to coarse, or the other way [default:
-    /// aggregative, unless --eps, --method or --sample says otherwise]
-    #[arg(long, value_enum, value_name = "WAY", num_args = 0..=1, require_equals = true,
-          default_missing_value = "aggregative", conflicts_with_all = ["eps", "method", "sample"],
-          help_heading = "Grouping")]
-    refine: Option<RefineArg>,
+    #[command(flatten)]
+    refining: RefiningArgs,
     #[command(flatten)]
     writing: WritingArgs,
 }
@@ -74,6 +68,7 @@ impl BurstsArgs {
         reading: ReadingArgs,
         metrics: MetricArgs,
         grouping: GroupingArgs,
+        refining: RefiningArgs,
     ) -> Self {
         let writing = WritingArgs {
             no_trace: true,
@@ -81,8 +76,19 @@ impl BurstsArgs {
             format: TableFormat::Csv,
             check_extrapolation: false,
         };
-        Self { trace, output: None, reading, metrics, grouping, refine: None, writing }
+        Self { trace, output: None, reading, metrics, grouping, refining, writing }
     }
+}
+
+/// Whether to refine
+#[derive(Clone, Copy, Debug, Default, Args)]
+#[command(next_help_heading = "Grouping")]
+pub(crate) struct RefiningArgs {
+    /// Go through radii from fine to coarse, or the other way [default:
+    /// aggregative, unless --eps, --method or --sample says otherwise]
+    #[arg(long, value_enum, value_name = "WAY", num_args = 0..=1, require_equals = true,
+          default_missing_value = "aggregative", conflicts_with_all = ["eps", "method", "sample"])]
+    refine: Option<RefineArg>,
 }
 
 /// What to read
@@ -122,7 +128,7 @@ pub(crate) struct MetricArgs {
     min_duration: Option<Nanos>,
     /// Leave out the shortest bursts that together hold the rest of the
     /// computing time [default: 99.9%, but no burst of 10 µs or more]
-    #[arg(long, value_name = "SHARE", value_parser = parse_keep_time)]
+    #[arg(long, value_name = "SHARE", value_parser = parse_some)]
     keep_time: Option<f64>,
     /// Make metrics comparable by range, by deviation, or not at all [default: min-max]
     #[arg(long, value_enum)]
@@ -193,11 +199,6 @@ fn parse_apps(text: &str) -> Result<Apps, String> {
         .and_then(|n| if n > 0 { Ok(Apps::One(n)) } else { Err("applications count from 1".into()) })
 }
 
-fn parse_keep_time(text: &str) -> Result<f64, String> {
-    let share = parse_share(text)?;
-    if share > 0.0 { Ok(share) } else { Err("nothing would be kept; give more than 0%".to_owned()) }
-}
-
 pub(crate) fn run(args: &BurstsArgs, common: &Common) -> Result<()> {
     let (analysis, stages) = analyse_trace(args, common)?;
     let done = write_all(&analysis, args, common, stages)?;
@@ -206,6 +207,57 @@ pub(crate) fn run(args: &BurstsArgs, common: &Common) -> Result<()> {
 
 /// From the trace to its phases, in memory.
 pub(crate) fn analyse_trace(args: &BurstsArgs, common: &Common) -> Result<(Analysis, Stages)> {
+    let definition = checked(args)?;
+    let mut stages = Stages::default();
+    let mut input = read_input(args, &definition, common, &mut stages)?;
+    let grouping = grouping(&args.grouping, &definition);
+    // What the definition says is only a default, but what is said here counts.
+    GroupingArgs { eps: args.grouping.eps, min_points: args.grouping.min_points, ..grouping.clone() }
+        .check()?;
+    let scale = scale(args.metrics.scale, &definition);
+    let threshold = args.metrics.min_share.or(definition.min_share);
+    let refine = direction(args, &grouping, input.table.len(), &mut input.notes);
+    let plan = Plan {
+        preparation: Preparation {
+            metrics: metrics(args, &definition, &input.table, common),
+            filter: filter(&args.metrics, &definition),
+            scale,
+            pca: args.metrics.pca.map(usize::from).or(definition.pca),
+        },
+        grouping: &grouping,
+        refine,
+        threshold,
+        plots: &definition.plots,
+        all_plots: definition.all_plots,
+        settings: json!({
+            "scale": format!("{scale:?}"),
+            "min_share": threshold,
+            "keep_time": args.metrics.keep_time,
+            "seed": grouping.seed,
+            "app": apps_read(&input.table),
+            "burst_events": args.reading.burst_events,
+            "lenient": args.reading.lenient,
+            "definition": args.metrics.definition.as_ref().map(|path| path.display().to_string()),
+        }),
+    };
+    let mut analysis = analyse(input, plan, &mut stages, common.progress())
+        .with_context(|| args.trace.display().to_string())?;
+    if args.writing.check_extrapolation {
+        let (sentence, json) = stages.time("check", || check_extrapolation(&analysis, grouping.seed));
+        analysis.notes.push(sentence);
+        analysis.extrapolation_check = Some(json);
+    }
+    if !args.writing.no_trace && !is_rereadable(&args.trace) {
+        analysis.notes.push("A pipe cannot be read twice, so there is no labelled trace.".to_owned());
+    }
+    for note in &analysis.notes {
+        common.say(format_args!("note: {note}"));
+    }
+    Ok((analysis, stages))
+}
+
+/// The definition, if what is asked for is possible; before the trace is read.
+fn checked(args: &BurstsArgs) -> Result<Definition> {
     if args.writing.format == TableFormat::Parquet && !cfg!(feature = "parquet") {
         let text =
             "this likewise was built without Parquet; build it with --features parquet, or use --format csv";
@@ -215,8 +267,17 @@ pub(crate) fn analyse_trace(args: &BurstsArgs, common: &Common) -> Result<(Analy
     check_names(&args.metrics.metrics)?;
     let definition = args.metrics.definition.as_deref().map(read_definition).transpose()?.unwrap_or_default();
     check_names(definition.metrics.as_deref().unwrap_or_default())?;
-    let mut stages = Stages::default();
-    let Trace { mut table, header, report, .. } = read(args, &definition, common, &mut stages)?;
+    Ok(definition)
+}
+
+/// The bursts, and what is to be known of them before they are grouped.
+fn read_input(
+    args: &BurstsArgs,
+    definition: &Definition,
+    common: &Common,
+    stages: &mut Stages,
+) -> Result<Input> {
+    let Trace { mut table, header, report, .. } = read(args, definition, common, stages)?;
     let mut notes = report.warnings;
     notes.extend(skipped(&report.records));
     if table.is_empty() {
@@ -236,61 +297,22 @@ pub(crate) fn analyse_trace(args: &BurstsArgs, common: &Common) -> Result<(Analy
         grouped_digits(records.communications)
     ));
     notes.extend(definition.notes.iter().cloned());
-    let metrics = match (&args.metrics.metrics[..], &definition.metrics) {
+    let last_end = || (0..table.len()).map(|i| table.end(i)).max().unwrap_or_default();
+    let end = header.map_or_else(last_end, |header| header.end);
+    Ok(Input { name: args.trace.display().to_string(), end, table, notes })
+}
+
+/// The metrics that are said here, else in the definition, else the usual ones.
+fn metrics(args: &BurstsArgs, definition: &Definition, table: &BurstTable, common: &Common) -> Vec<Metric> {
+    match (&args.metrics.metrics[..], &definition.metrics) {
         ([], Some(metrics)) => metrics.clone(),
         ([], None) => {
-            let (metrics, why) = default_metrics(&table);
+            let (metrics, why) = default_metrics(table);
             common.say(&why);
             metrics
         }
         (metrics, _) => metrics.to_vec(),
-    };
-    let grouping = grouping(&args.grouping, &definition);
-    // What the definition says is only a default, but what is said here counts.
-    GroupingArgs { eps: args.grouping.eps, min_points: args.grouping.min_points, ..grouping.clone() }
-        .check()?;
-    let scale = scale(args.metrics.scale, &definition);
-    let refine = direction(args, &grouping, table.len(), &mut notes);
-    let plan = Plan {
-        preparation: Preparation {
-            metrics,
-            filter: filter(&args.metrics, &definition),
-            scale,
-            pca: args.metrics.pca.map(usize::from).or(definition.pca),
-        },
-        grouping: &grouping,
-        refine,
-        threshold: args.metrics.min_share.or(definition.min_share),
-        plots: &definition.plots,
-        all_plots: definition.all_plots,
-        settings: json!({
-            "scale": format!("{scale:?}"),
-            "min_share": args.metrics.min_share.or(definition.min_share),
-            "keep_time": args.metrics.keep_time,
-            "seed": grouping.seed,
-            "app": apps_read(&table),
-            "burst_events": args.reading.burst_events,
-            "lenient": args.reading.lenient,
-            "definition": args.metrics.definition.as_ref().map(|path| path.display().to_string()),
-        }),
-    };
-    let last_end = || (0..table.len()).map(|i| table.end(i)).max().unwrap_or_default();
-    let end = header.map_or_else(last_end, |header| header.end);
-    let input = Input { name: args.trace.display().to_string(), end, table, notes };
-    let mut analysis = analyse(input, plan, &mut stages, common.progress())
-        .with_context(|| args.trace.display().to_string())?;
-    if args.writing.check_extrapolation {
-        let (sentence, json) = stages.time("check", || check_extrapolation(&analysis, grouping.seed));
-        analysis.notes.push(sentence);
-        analysis.extrapolation_check = Some(json);
     }
-    if !args.writing.no_trace && !is_rereadable(&args.trace) {
-        analysis.notes.push("A pipe cannot be read twice, so there is no labelled trace.".to_owned());
-    }
-    for note in &analysis.notes {
-        common.say(format_args!("note: {note}"));
-    }
-    Ok((analysis, stages))
 }
 
 /// What is said here, else what the definition says.
@@ -317,7 +339,7 @@ fn direction(
     n_bursts: usize,
     notes: &mut Vec<String>,
 ) -> Option<Direction> {
-    let asked = args.refine.map(RefineArg::direction);
+    let asked = args.refining.refine.map(RefineArg::direction);
     let said = grouping.eps.is_some() || grouping.method.is_some() || grouping.sample.is_some();
     if asked.is_some() || said {
         return asked;
@@ -330,43 +352,6 @@ fn direction(
         return None;
     }
     Some(Direction::Aggregative)
-}
-
-/// Whether a column of the result has that name already.
-fn is_reserved(name: &str) -> bool {
-    const COLUMNS: [&str; 6] = ["app", "task", "thread", "begin_ns", "duration_ns", "cluster"];
-    COLUMNS.iter().any(|column| name.eq_ignore_ascii_case(column)) || name.starts_with("n_")
-}
-
-/// Refuses metrics whose names the columns of the result have already.
-fn check_names(metrics: &[Metric]) -> Result<()> {
-    for Metric { name, expr, .. } in metrics {
-        let why = if name.eq_ignore_ascii_case("duration") && *expr != DURATION {
-            "the burst's own duration"
-        } else if is_reserved(name) {
-            "a column of bursts.csv"
-        } else {
-            continue;
-        };
-        return Err(Usage(format!("the name '{name}' is taken by {why}; name that metric otherwise")).into());
-    }
-    Ok(())
-}
-
-/// Counters whose names the columns of the result have already get another;
-/// line breaks in names become spaces.
-fn rename_counters(table: &mut BurstTable) -> Vec<String> {
-    let mut notes = Vec::new();
-    for column in &mut table.counters {
-        let name = &mut column.counter.name;
-        *name = name.replace(char::is_control, " ");
-        if is_reserved(name) || name.eq_ignore_ascii_case("duration") {
-            let new = format!("counter_{name}");
-            notes.push(format!("The counter '{name}' is called '{new}' here: its name is taken."));
-            *name = new;
-        }
-    }
-    notes
 }
 
 /// Records that were passed over.

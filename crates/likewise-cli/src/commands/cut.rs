@@ -3,9 +3,9 @@
 use crate::analysis::Analysis;
 use crate::cli::{Common, Usage};
 use crate::commands::bursts::{
-    BurstsArgs, MetricArgs, ReadingArgs, analyse_trace, named_files, output_dir, stem,
+    BurstsArgs, MetricArgs, ReadingArgs, RefiningArgs, analyse_trace, named_files, output_dir, stem,
 };
-use crate::definition::parse_share;
+use crate::definition::{parse_share, parse_some};
 use crate::files::report_data::grouped_digits;
 use crate::files::representatives_csv;
 use crate::grouping::{GroupingArgs, Method, parse_count};
@@ -15,7 +15,7 @@ use anyhow::{Result, anyhow};
 use clap::Args;
 use likewise::bursts::{Estimate, Period, Window, WindowLimits, choose_window, find_period};
 use likewise::table::{BurstTable, Expr, Metric, Nanos, Operand};
-use likewise_trace::{AtomicFile, CutOptions, CutReport, write_cut};
+use likewise_trace::{AtomicFile, CutOptions, CutReport, check_cut, write_cut};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::io::Write;
@@ -51,7 +51,7 @@ pub(crate) struct CutArgs {
 #[command(next_help_heading = "Cutting")]
 struct CuttingArgs {
     /// Keep at most this share of the trace's bursts and records
-    #[arg(long, value_name = "SHARE", default_value = "5%", value_parser = parse_share)]
+    #[arg(long, value_name = "SHARE", default_value = "5%", value_parser = parse_some)]
     keep: f64,
     /// Extrapolate computing time, and the counters that metrics use, with at
     /// most this error
@@ -79,6 +79,8 @@ Examples:
   likewise cut run.prv --from 1.5s --to 2s -o part";
 
 pub(crate) fn run(args: &CutArgs, common: &Common) -> Result<()> {
+    // Before the time that the analysis takes, and its own reasons to fail.
+    check_cut(&args.trace)?;
     if args.cutting.from.is_some() || args.cutting.to.is_some() {
         by_hand(args, common)
     } else {
@@ -110,7 +112,7 @@ fn by_hand(args: &CutArgs, common: &Common) -> Result<()> {
 /// Cuts to the iterations that stand for all.
 fn by_period(args: &CutArgs, common: &Common) -> Result<()> {
     let (analysis, _) = analyse_trace(&args.analysis(), common)?;
-    let phases = period::phases(&analysis);
+    let phases = period::phases(&analysis)?;
     let found = find_period(&analysis.table, &phases);
     let period = found.as_ref().map_err(|why| {
         anyhow!(
@@ -141,7 +143,7 @@ fn by_period(args: &CutArgs, common: &Common) -> Result<()> {
     };
     let cut = Cut { args, analysis: &analysis, period, window, report, limits };
     let mut result = cut.to_json(files[0].path());
-    result["period"] = period::to_json(&found);
+    result["period"] = period::to_json(&found, &phases, &analysis);
     let path = files[0].path().to_owned();
     out.write("representatives.csv", |file| Ok(representatives_csv::write(file, &analysis)?))?;
     finish(&mut out, files, &result)?;
@@ -162,11 +164,10 @@ impl CutArgs {
 
     fn analysis(&self) -> BurstsArgs {
         let (reading, metrics) = (self.reading.clone(), self.metrics.clone());
-        // At one density: the finer phases of a refinement make iterations
-        // look less alike than they are.
+        // At one density, as the period asks for: to refine takes longer.
         let method = self.grouping.method.or(self.metrics.definition.is_none().then_some(Method::Dbscan));
         let grouping = GroupingArgs { method, ..self.grouping.clone() };
-        BurstsArgs::without_files(self.trace.clone(), reading, metrics, grouping)
+        BurstsArgs::without_files(self.trace.clone(), reading, metrics, grouping, RefiningArgs::default())
     }
 
     fn write(

@@ -166,6 +166,12 @@ pub(crate) fn parse_share(text: &str) -> Result<f64, String> {
         .ok_or_else(|| format!("'{text}' is not a share: write a percentage from 0% to 100%"))
 }
 
+/// A share of what is kept, so not 0%.
+pub(crate) fn parse_some(text: &str) -> Result<f64, String> {
+    let share = parse_share(text)?;
+    if share > 0.0 { Ok(share) } else { Err("nothing would be kept; give more than 0%".to_owned()) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -34,6 +34,10 @@ fn fill(comparison: &Comparison, slot: &str) -> String {
         "version" => env!("CARGO_PKG_VERSION").to_owned(),
         "subtitle" => subtitle(comparison),
         "findings" => items(&comparison.findings()),
+        "findings-label" => {
+            if comparison.same_threads() { "What differs" } else { "What stops scaling" }.to_owned()
+        }
+        "plot-caption" => plot::caption(comparison).to_owned(),
         "notes" => items(&comparison.notes),
         "plot" => plot::scaling(comparison),
         "bars" => bars::bars(comparison),
@@ -51,9 +55,17 @@ fn title(comparison: &Comparison) -> String {
 }
 
 fn subtitle(comparison: &Comparison) -> String {
+    let reference = comparison.runs.get(comparison.reference).map_or("", |run| &run.name);
+    if comparison.same_threads() {
+        return format!(
+            "{} runs of {} each; phases matched with those of {}",
+            comparison.runs.len(),
+            comparison.threads_of(0),
+            escape(reference)
+        );
+    }
     let how = if comparison.settings.scaling.is_some() { "as asked" } else { "told by the instructions" };
     let threads: Vec<String> = comparison.runs.iter().map(|run| run.whole.run_threads.to_string()).collect();
-    let reference = comparison.runs.get(comparison.reference).map_or("", |run| &run.name);
     format!(
         "{} scaling ({how}) on {} {}s; phases matched with those of {}",
         if comparison.scaling_name() == "strong" { "Strong" } else { "Weak" },
@@ -66,10 +78,11 @@ fn subtitle(comparison: &Comparison) -> String {
 fn phases_caption(comparison: &Comparison) -> String {
     let small = comparison.phases.len() - comparison.shown().len();
     format!(
-        "Factors are against the smallest run that has the phase, and multiply to the efficiency; below {} they are \
+        "Factors are against the {} run that has the phase, and multiply to the efficiency; below {} they are \
          marked. Clusters are those of each run's own analysis. {small} phases of less than {} in each run are in \
          scaling.csv.",
-        percent(comparison.settings.threshold),
+        if comparison.same_threads() { "first" } else { "smallest" },
+        percent(comparison.threshold),
         percent(LEAST_SHARE)
     )
 }

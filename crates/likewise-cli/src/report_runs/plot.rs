@@ -1,6 +1,7 @@
 //! Speed-up of each phase against threads, both logarithmic.
 
 use super::{MAX_DRAWN, text};
+use crate::report::escape;
 use crate::runs::{Comparison, Phase, cause, percent};
 use likewise::bursts::scaling::PhaseScaling;
 use std::fmt::Write;
@@ -56,6 +57,17 @@ fn points(scaling: &PhaseScaling, ideal: &[f64]) -> Vec<(usize, f64)> {
         change.as_ref().map(|c: &likewise::bursts::scaling::Change| (r, c.speedup * start))
     };
     scaling.changes.iter().enumerate().filter_map(of_run).filter(|(_, s)| *s > 0.0).collect()
+}
+
+/// What is said below the plot.
+pub(super) fn caption(comparison: &Comparison) -> &'static str {
+    if comparison.same_threads() {
+        "Longest time of a thread in the phase, against the first run. A large ring is where a phase is slower. \
+         At the end of a line: speed in the last run, and what costs most where it is slower."
+    } else {
+        "Longest time of a thread in the phase, against the smallest run. A large ring is where a phase stops \
+         scaling. At the end of a line: efficiency in the largest run, and what costs most where it stops."
+    }
 }
 
 /// The plot as SVG.
@@ -117,12 +129,11 @@ fn grid(comparison: &Comparison, axes: &Axes, svg: &mut String) {
     }
     let below = format!("{}s", comparison.unit());
     svg.push_str(&text((LEFT + RIGHT) / 2.0, BOTTOM + 52.0, "class=\"axis\" text-anchor=\"middle\"", &below));
-    let (middle, first) = ((TOP + BOTTOM) / 2.0, &comparison.runs[0].whole.run_threads);
+    let middle = (TOP + BOTTOM) / 2.0;
     let turned = format!("class=\"axis\" text-anchor=\"middle\" transform=\"rotate(-90 14 {middle})\"");
-    let name =
-        format!("speed-up against {first} {}{}", comparison.unit(), if *first == 1 { "" } else { "s" });
+    let name = format!("speed-up against {}", comparison.place(0));
     svg.push_str(&text(14.0, middle, &turned, &name));
-    let threshold = comparison.settings.threshold;
+    let threshold = comparison.threshold;
     for (class, efficiency) in [("ideal", 1.0), ("threshold", threshold)] {
         if efficiency > 0.0 {
             let at = |r: usize| format!("{:.1} {:.1}", axes.x[r], axes.y(axes.ideal[r] * efficiency));
@@ -132,7 +143,9 @@ fn grid(comparison: &Comparison, axes: &Axes, svg: &mut String) {
     }
     let ideal = "class=\"note\" text-anchor=\"start\"";
     svg.push_str(&text(axes.x[0] + 4.0, TOP + 16.0, ideal, "wide grey: ideal"));
-    let below = format!("dashed: efficiency of {}, below it a phase stops scaling", percent(threshold));
+    let (what, below) =
+        if comparison.same_threads() { ("speed", "is slower") } else { ("efficiency", "stops scaling") };
+    let below = format!("dashed: {what} of {}, below it a phase {below}", percent(threshold));
     svg.push_str(&text(axes.x[0] + 4.0, TOP + 32.0, ideal, &below));
 }
 
@@ -157,7 +170,7 @@ fn line(
         let worst = worst.map(|factor| format!("; {}, × {:.2}", cause(factor.kind), factor.value));
         let told = format!(
             "{title} on {}: speed-up {:.2}, efficiency {}{}",
-            comparison.threads_of(r),
+            escape(&comparison.place(r)),
             change.speedup,
             percent(change.efficiency),
             worst.unwrap_or_default()
@@ -194,7 +207,7 @@ impl Label {
         }
         // Others are compared with the smallest run of all.
         if scaling.base != comparison.whole.base {
-            let _ = write!(text, " of {}", comparison.threads_of(scaling.base));
+            let _ = write!(text, " of {}", comparison.place(scaling.base));
         }
         if let Some(worst) = scaling.stops_at.and_then(|at| scaling.changes[at].as_ref()?.worst()) {
             let _ = write!(text, ", {}", cause(worst.kind));

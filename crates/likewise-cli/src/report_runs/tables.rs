@@ -54,7 +54,10 @@ fn body(comparison: &Comparison, phase: &Phase) -> String {
     let class = format!("p{}", phase.number);
     let mut out = format!("<tbody class=\"{class}\" data-phase=\"{class}\">");
     let more = match (phase.scaling.stops_at, phase.worst()) {
-        (Some(at), Some(kind)) => format!("stops at {}: {}", comparison.threads_of(at), cause(kind)),
+        (Some(at), Some(kind)) => {
+            let how = if comparison.same_threads() { "slower in" } else { "stops at" };
+            format!("{how} {}: {}", escape(&comparison.place(at)), cause(kind))
+        }
         _ => String::new(),
     };
     for (r, run) in phase.runs.iter().enumerate() {
@@ -89,7 +92,7 @@ fn line(
     (figures, matched, change): (&RunFigures, Option<&PhaseInRun>, Option<&Change>),
     stops: bool,
 ) -> String {
-    let threshold = comparison.settings.threshold;
+    let threshold = comparison.threshold;
     let number = |x: Option<f64>| x.map_or_else(|| "–".to_owned(), |x| format!("{x:.2}"));
     let factor = |kinds: &[FactorKind]| {
         let factor = change.and_then(|c| c.factors.iter().find(|f| kinds.contains(&f.kind)));

@@ -8,12 +8,12 @@ pub(crate) fn summary(comparison: &Comparison) -> Value {
     let Comparison { settings, runs, phases, whole, notes, .. } = comparison;
     json!({
         "version": env!("CARGO_PKG_VERSION"),
-        "scaling": comparison.scaling_name(),
+        "scaling": (!comparison.same_threads()).then(|| comparison.scaling_name()),
         "scaling_is_given": settings.scaling.is_some(),
-        "threshold": settings.threshold,
+        "threshold": comparison.threshold,
         "reference": runs.get(comparison.reference).map(|run| &run.name),
         "runs": runs.iter().enumerate().map(|(r, run)| run_json(run, whole, r)).collect::<Vec<_>>(),
-        "phases": phases.iter().map(|phase| phase_json(phase, runs)).collect::<Vec<_>>(),
+        "phases": phases.iter().map(|phase| phase_json(phase, runs, comparison.same_threads())).collect::<Vec<_>>(),
         "findings": comparison.findings(),
         "notes": notes,
     })
@@ -34,7 +34,7 @@ fn run_json(run: &Run, whole: &PhaseScaling, r: usize) -> Value {
     value
 }
 
-fn phase_json(phase: &Phase, runs: &[Run]) -> Value {
+fn phase_json(phase: &Phase, runs: &[Run], same_threads: bool) -> Value {
     let name = |r: usize| runs[r].name.as_str();
     let of_run = |(r, run): (usize, &Option<(RunFigures, PhaseInRun)>)| {
         let (figures, matched) = run.as_ref()?;
@@ -50,7 +50,7 @@ fn phase_json(phase: &Phase, runs: &[Run]) -> Value {
     json!({
         "phase": phase.number,
         "base": name(phase.scaling.base),
-        "stops_at": phase.scaling.stops_at.map(name),
+        if same_threads { "slower_in" } else { "stops_at" }: phase.scaling.stops_at.map(name),
         "cause": phase.worst().map(key),
         "confidence": phase.confidence(),
         "runs": phase.runs.iter().enumerate().filter_map(of_run).collect::<Vec<_>>(),

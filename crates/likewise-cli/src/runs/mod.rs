@@ -27,9 +27,14 @@ pub(crate) struct Analysed {
 pub(crate) struct Settings {
     /// `None` is for the instructions to tell.
     pub(crate) scaling: Option<Scaling>,
-    /// Below this efficiency a phase stops scaling.
-    pub(crate) threshold: f64,
+    /// Below this efficiency a phase stops scaling; of runs of as many threads,
+    /// below this speed it is slower.
+    pub(crate) threshold: Option<f64>,
 }
+
+/// More threads always cost something, and another version need not.
+const THRESHOLD: f64 = 0.8;
+const THRESHOLD_OF_SAME_THREADS: f64 = 0.95;
 
 /// A run.
 #[derive(Clone, Debug)]
@@ -62,6 +67,8 @@ pub(crate) struct Phase {
 pub(crate) struct Comparison {
     pub(crate) settings: Settings,
     pub(crate) scaling: Scaling,
+    /// The one asked for, or a default.
+    pub(crate) threshold: f64,
     /// The run that the others were matched with.
     pub(crate) reference: usize,
     pub(crate) runs: Vec<Run>,
@@ -82,7 +89,9 @@ impl Comparison {
             views.iter().zip(&found.phase_of).map(|(run, of)| phase_figures(run, of, n)).collect();
         let whole: Vec<RunFigures> = views.iter().map(whole_run).collect();
         let scaling = settings.scaling.unwrap_or_else(|| scaling_of(&whole));
-        let scale = |runs: &[Option<RunFigures>]| phase_scaling(runs, scaling, settings.threshold);
+        let usual = if same_threads(&whole) { THRESHOLD_OF_SAME_THREADS } else { THRESHOLD };
+        let threshold = settings.threshold.unwrap_or(usual);
+        let scale = |runs: &[Option<RunFigures>]| phase_scaling(runs, scaling, threshold);
         let phase = |(p, matched): (usize, likewise::bursts::scaling::MatchedPhase)| {
             let in_run = |(r, run): (usize, Option<PhaseInRun>)| run.map(|run| (figures[r][p], run));
             let runs: Vec<_> = matched.runs.into_iter().enumerate().map(in_run).collect();
@@ -103,6 +112,7 @@ impl Comparison {
         let mut comparison = Self {
             settings,
             scaling,
+            threshold,
             reference: found.reference,
             runs: analysed.iter().enumerate().map(run).collect(),
             phases,
@@ -125,7 +135,7 @@ impl Comparison {
             }
         }
         let threads: Vec<u64> = self.runs.iter().map(|run| run.whole.run_threads).collect();
-        if threads.windows(2).any(|two| two[0] == two[1]) {
+        if threads.windows(2).any(|two| two[0] == two[1]) && !self.same_threads() {
             self.notes.push("Runs of as many threads are compared in the order given.".to_owned());
         }
         if self.runs.iter().any(|run| run.whole.ipc().is_none()) {
@@ -140,8 +150,18 @@ impl Comparison {
         &self.phases[..small.unwrap_or(self.phases.len())]
     }
 
-    /// A sentence on each phase that stops scaling, of those worth looking at.
+    /// Whether the runs are of as many threads, so that nothing scales: they
+    /// are versions of a program, or of its input.
+    pub(crate) fn same_threads(&self) -> bool {
+        same_threads(&self.runs.iter().map(|run| run.whole).collect::<Vec<_>>())
+    }
+
+    /// A sentence on each phase that stops scaling, of those worth looking at;
+    /// on each that is slower or faster, where nothing scales.
     pub(crate) fn findings(&self) -> Vec<String> {
+        if self.same_threads() {
+            return self.differences();
+        }
         let phases = self.shown().iter().filter_map(|phase| {
             let why = self.why(&phase.scaling)?;
             Some(format!(
@@ -157,12 +177,47 @@ impl Comparison {
         });
         let mut findings: Vec<String> = whole.into_iter().chain(phases).collect();
         if findings.is_empty() {
-            findings.push(format!(
-                "Every phase keeps an efficiency of {} or more.",
-                percent(self.settings.threshold)
-            ));
+            findings.push(format!("Every phase keeps an efficiency of {} or more.", percent(self.threshold)));
         }
         findings
+    }
+
+    /// What is slower or faster than in the first run, run by run.
+    fn differences(&self) -> Vec<String> {
+        let mut differences = Vec::new();
+        for r in 1..self.runs.len() {
+            differences.extend(self.difference(r, "All computation together", &self.whole));
+            for phase in self.shown() {
+                let share = percent(phase.largest_share());
+                let who = format!("Phase {} (up to {share} of the time)", phase.number);
+                differences.extend(self.difference(r, &who, &phase.scaling));
+            }
+        }
+        if differences.is_empty() {
+            let most = percent(1.0 - self.threshold);
+            differences.push(format!("No phase is slower or faster by {most} or more."));
+        }
+        differences
+    }
+
+    /// Whether something is slower or faster in a run than in its first, and
+    /// the factor that has most to do with it.
+    fn difference(&self, r: usize, who: &str, scaling: &PhaseScaling) -> Option<String> {
+        let change = scaling.changes[r].as_ref().filter(|_| r != scaling.base)?;
+        let (how, factor) = if change.speedup < self.threshold {
+            ("slower", change.worst())
+        } else if change.speedup * self.threshold > 1.0 {
+            ("faster", change.best())
+        } else {
+            return None;
+        };
+        let factor = factor.map(|factor| {
+            let why = if how == "slower" { cause(factor.kind) } else { gain(factor.kind) };
+            format!(": {why}, × {:.2}", factor.value)
+        });
+        let (run, base) = (&self.runs[r].name, &self.runs[scaling.base].name);
+        let (speed, why) = (change.speedup, factor.unwrap_or_default());
+        Some(format!("{who} is {how} in {run} than in {base}, × {speed:.2}{why}."))
     }
 
     /// The phase that loses most time in a run, and its part of all that is
@@ -185,6 +240,9 @@ impl Comparison {
         let at = scaling.stops_at?;
         let change = scaling.changes[at].as_ref()?;
         let cause = change.worst().map(|factor| format!(": {}, × {:.2}", cause(factor.kind), factor.value));
+        if self.runs[at].whole.run_threads == self.runs[scaling.base].whole.run_threads {
+            return None;
+        }
         Some(format!(
             "at {}, with an efficiency of {}{}",
             self.threads_of(at),
@@ -197,6 +255,12 @@ impl Comparison {
     pub(crate) fn threads_of(&self, run: usize) -> String {
         let n = self.runs[run].whole.run_threads;
         format!("{n} {}{}", self.unit(), if n == 1 { "" } else { "s" })
+    }
+
+    /// Where something stops scaling or is slower, for people: the threads, or
+    /// the run where threads tell none apart.
+    pub(crate) fn place(&self, run: usize) -> String {
+        if self.same_threads() { self.runs[run].name.clone() } else { self.threads_of(run) }
     }
 
     /// What is counted along the axis.
@@ -232,6 +296,10 @@ impl Phase {
     pub(crate) fn worst(&self) -> Option<FactorKind> {
         self.change(self.scaling.stops_at?)?.worst().map(|factor| factor.kind)
     }
+}
+
+fn same_threads(runs: &[RunFigures]) -> bool {
+    runs.windows(2).all(|two| two[0].run_threads == two[1].run_threads)
 }
 
 fn run_bursts(analysis: &Analysis) -> RunBursts<'_> {
@@ -274,6 +342,18 @@ pub(crate) fn cause(kind: FactorKind) -> &'static str {
         FactorKind::Frequency => "fewer cycles per second",
         FactorKind::Rate => "fewer instructions per second",
         FactorKind::Time => "more computing time",
+        FactorKind::LoadBalance => "load balance",
+    }
+}
+
+/// A factor for people, as the cause of a gain.
+fn gain(kind: FactorKind) -> &'static str {
+    match kind {
+        FactorKind::Instructions => "fewer instructions",
+        FactorKind::Ipc => "higher IPC",
+        FactorKind::Frequency => "more cycles per second",
+        FactorKind::Rate => "more instructions per second",
+        FactorKind::Time => "less computing time",
         FactorKind::LoadBalance => "load balance",
     }
 }

@@ -10,9 +10,17 @@ use std::fmt::Write;
 /// `width` are left out.
 pub(crate) fn table(comparison: &Comparison, width: usize, colour: bool) -> String {
     let mut out = String::new();
-    let given = if comparison.settings.scaling.is_some() { "as asked" } else { "by the instructions" };
     let n = comparison.runs.len();
-    let _ = writeln!(out, "{n} runs, {} scaling ({given})\n", comparison.scaling_name());
+    if comparison.same_threads() {
+        let _ = writeln!(out, "{n} runs of {} each", comparison.threads_of(0));
+        for (r, run) in comparison.runs.iter().enumerate() {
+            let _ = writeln!(out, "  {}: {}", short(comparison, r), run.name);
+        }
+        out.push('\n');
+    } else {
+        let given = if comparison.settings.scaling.is_some() { "as asked" } else { "by the instructions" };
+        let _ = writeln!(out, "{n} runs, {} scaling ({given})\n", comparison.scaling_name());
+    }
     let mut lines = vec![header(comparison)];
     lines.push(whole_line(comparison));
     lines.extend(comparison.shown().iter().map(|phase| phase_line(comparison, phase)));
@@ -48,16 +56,33 @@ pub(crate) fn table(comparison: &Comparison, width: usize, colour: bool) -> Stri
     out
 }
 
+/// What a run is called in columns: its threads, or a letter where they tell
+/// none apart.
+fn short(comparison: &Comparison, r: usize) -> String {
+    match u8::try_from(r) {
+        Ok(letter @ 0..26) if comparison.same_threads() => char::from(b'A' + letter).to_string(),
+        _ if comparison.same_threads() => (r + 1).to_string(),
+        _ => comparison.runs[r].whole.run_threads.to_string(),
+    }
+}
+
 fn header(comparison: &Comparison) -> Vec<String> {
-    let run = |what: &str, r: usize| format!("{what}{}", comparison.runs[r].whole.run_threads);
+    let run = |what: &str, r: usize| format!("{what}{}", short(comparison, r));
+    let (efficiency, stops) =
+        if comparison.same_threads() { ("speed/", "slower in") } else { ("eff/", "stops at") };
     let runs = || 0..comparison.runs.len();
     let mut cells = vec!["phase".to_owned()];
     cells.extend(runs().map(|r| run("time/", r)));
-    cells.extend(runs().map(|r| run("eff/", r)));
-    cells.extend(["stops at", "because of", "match"].map(str::to_owned));
+    cells.extend(runs().map(|r| run(efficiency, r)));
+    cells.extend([stops, "because of", "match"].map(str::to_owned));
     cells.extend(runs().map(|r| run("share/", r)));
     cells.extend(runs().map(|r| run("IPC/", r)));
     cells
+}
+
+/// Where something stops scaling, or is slower.
+fn stopping(comparison: &Comparison, r: usize) -> String {
+    if comparison.same_threads() { short(comparison, r) } else { comparison.threads_of(r) }
 }
 
 fn known(x: Option<f64>, text: impl Fn(f64) -> String) -> String {
@@ -75,7 +100,7 @@ fn whole_line(comparison: &Comparison) -> Vec<String> {
     cells.extend(figures().map(|f| time(f.mean())));
     cells.extend(whole.changes.iter().map(|change| known(change.as_ref().map(|c| c.efficiency), percent)));
     let worst = whole.stops_at.and_then(|r| whole.changes[r].as_ref()?.worst()).map(|factor| factor.kind);
-    cells.push(whole.stops_at.map_or_else(|| "–".to_owned(), |r| comparison.threads_of(r)));
+    cells.push(whole.stops_at.map_or_else(|| "–".to_owned(), |r| stopping(comparison, r)));
     cells.push(worst.map_or("–", cause).to_owned());
     cells.push(String::new());
     cells.extend(figures().map(|f| percent(f.share)));
@@ -88,7 +113,7 @@ fn phase_line(comparison: &Comparison, phase: &Phase) -> Vec<String> {
     let mut cells = vec![phase.number.to_string()];
     cells.extend(figures().map(|f| known(f.map(|f| f.mean()), time)));
     cells.extend((0..phase.runs.len()).map(|r| known(phase.change(r).map(|c| c.efficiency), percent)));
-    cells.push(phase.scaling.stops_at.map_or_else(|| "–".to_owned(), |r| comparison.threads_of(r)));
+    cells.push(phase.scaling.stops_at.map_or_else(|| "–".to_owned(), |r| stopping(comparison, r)));
     cells.push(phase.worst().map_or("–", cause).to_owned());
     cells.push(known(phase.confidence(), |x| format!("{x:.2}")));
     cells.extend(figures().map(|f| known(f.map(|f| f.share), percent)));

@@ -37,6 +37,13 @@ fn sums(trace: &Path, out: &Path) -> (u64, f64) {
     })
 }
 
+/// `likewise bursts` and `likewise cut` of one run; each numbers its own phases.
+fn assert_same_period(bursts: &Path, cut: &Value) {
+    let (mut one, mut other) = (summary(bursts)["period"].clone(), cut["period"].clone());
+    assert!(one["first_phase"].take().is_u64() && other["first_phase"].take().is_u64());
+    assert_eq!(one, other);
+}
+
 #[test]
 fn two_hundred_iterations_become_one() {
     let dir = tempfile::tempdir().unwrap();
@@ -62,6 +69,10 @@ fn two_hundred_iterations_become_one() {
     assert!(near(instructions * n, &estimate(&cut, "PAPI_TOT_INS")["estimated"]));
     let rows = read(&out, "representatives.csv");
     assert!(rows.starts_with("phase,kind,task,thread,begin_ns,duration_ns,weight\n1,medoid,"));
+    // Of the same run, both commands say the same.
+    let whole = dir.path().join("whole");
+    succeeds(&["bursts", text(&trace), "--no-trace", "-q", "-o", text(&whole)]);
+    assert_same_period(&whole, &cut);
     // The cut itself has one iteration, and nothing more is cut off it.
     let again = likewise(&["cut", text(&out.join("synth.prv")), "-o", text(&dir.path().join("none"))]);
     assert_eq!(again.code, 1, "{}", again.stdout);
@@ -137,6 +148,9 @@ fn where_nothing_repeats_nothing_is_cut() {
     let cut = dir.path().join("cut");
     succeeds(&["cut", text(&trace), "-q", "-o", text(&cut)]);
     assert_eq!(cut_json(&cut)["period"]["iterations"], 50);
+    // Refinement tells 97 phases apart here, and the period is none of its.
+    succeeds(&["bursts", text(&trace), "-q", "-o", text(&out)]);
+    assert_same_period(&out, &cut_json(&cut));
     // By hand, anything can be cut.
     let part = dir.path().join("part");
     succeeds(&["cut", text(&trace), "--from", "1ms", "--to", "2ms", "--keep-times", "-q", "-o", text(&part)]);
@@ -144,6 +158,42 @@ fn where_nothing_repeats_nothing_is_cut() {
     assert_eq!(cut_json(&part)["kept"]["from_ns"], 1_000_000);
     let wrong = likewise(&["cut", text(&trace), "--from", "2ms", "--to", "1ms", "-o", text(&part)]);
     assert_eq!(wrong.code, 2, "{}", wrong.stderr);
+}
+
+#[test]
+fn behind_the_end_there_is_no_part() {
+    let dir = tempfile::tempdir().unwrap();
+    let (trace, out) = (dir.path().join("run.prv"), dir.path().join("out"));
+    std::fs::write(&trace, trace_of(&[0, 1])).unwrap();
+    let end: u64 = read(dir.path(), "run.prv")[29..].split_once("_ns").unwrap().0.parse().unwrap();
+    for from in [end, end + 1] {
+        let from = format!("{from}ns");
+        let call = likewise(&["cut", text(&trace), "--from", &from, "-o", text(&out)]);
+        assert_eq!(call.code, 1, "{}", call.stdout);
+        for figure in [from.replace("ns", " ns"), format!("{end} ns")] {
+            assert!(call.stderr.contains(&figure), "{}", call.stderr);
+        }
+        assert!(!out.exists());
+    }
+    let last = format!("{}ns", end - 1);
+    succeeds(&["cut", text(&trace), "--from", &last, "-q", "-o", text(&out)]);
+}
+
+#[test]
+fn what_cannot_be_cut_is_refused_before_it_is_analysed() {
+    let dir = tempfile::tempdir().unwrap();
+    let (trace, out) = (dir.path().join("run.csv"), dir.path().join("out"));
+    std::fs::write(&trace, "task,thread,begin_ns,duration_ns\n1,1,0,50000\n").unwrap();
+    for more in [&[][..], &["--from", "1us"]] {
+        let refused = |trace: &str| likewise(&[&["cut", trace, "-o", text(&out)], more].concat());
+        let csv = refused(text(&trace));
+        assert!(csv.code == 1 && csv.stderr.contains("expected a Paraver trace"), "{}", csv.stderr);
+        let pipe = refused("-");
+        assert!(pipe.code == 1 && pipe.stderr.contains("write it to a file first"), "{}", pipe.stderr);
+        assert!(!pipe.stderr.contains("--no-trace"), "{}", pipe.stderr);
+    }
+    assert_eq!(likewise(&["cut", "/no/such.prv", "--keep", "0%"]).code, 2);
+    assert!(!out.exists());
 }
 
 #[test]
@@ -167,6 +217,10 @@ fn epoch_keeps_a_part_of_the_region_that_repeats() {
     assert_eq!(cut["period"]["iterations"], 3, "{cut}");
     assert!(cut["period"]["region_ns"][0].as_u64().unwrap() > 1_400_000_000);
     assert_eq!(cut["within_limits"], true, "{cut}");
+    let whole = dir.path().join("whole");
+    let trace = data.join("epoch/epoch_16proc.prv.gz");
+    succeeds(&["bursts", text(&trace), "--no-trace", "-q", "-o", text(&whole)]);
+    assert_same_period(&whole, &cut);
     for what in ["records", "bytes", "bursts"] {
         assert!(cut["reduction"][what]["share"].as_f64().unwrap() <= 0.05, "{what}");
     }

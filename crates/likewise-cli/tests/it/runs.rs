@@ -117,6 +117,78 @@ fn the_content_tells_runs_from_groupings() {
     assert_efficient(&compared);
 }
 
+#[test]
+fn options_that_do_not_apply_are_refused_by_name() {
+    let dir = tempfile::tempdir().unwrap();
+    let trace = synth(dir.path(), 800);
+    let out = dir.path().join("out");
+    succeeds(&["bursts", text(&trace), "-q", "-o", text(&out)]);
+    let (trace, grouped) = (text(&trace), out.join("bursts.csv"));
+    let refused = |file: &str, more: &[&str], name: &str| {
+        let call = likewise(&[&["compare", file, file], more].concat());
+        assert_eq!(call.code, 2, "{more:?}: {}", call.stdout);
+        assert!(call.stderr.contains(name), "{more:?}: {}", call.stderr);
+    };
+    refused(text(&grouped), &["-o", "x"], "--output");
+    refused(text(&grouped), &["--scaling", "weak"], "--scaling");
+    refused(text(&grouped), &["--threshold", "80%"], "--threshold");
+    refused(text(&grouped), &["--", "-o"], "'-- -o'");
+    refused(trace, &["--noise"], "--noise");
+    // Not of what is written, nor one more trace.
+    refused(trace, &["--", "-o"], "'-o'");
+    refused(trace, &["--", "--compat", "x"], "'--compat'");
+    refused(trace, &["--", "--no-trace"], "'--no-trace'");
+    refused(trace, &["--", "x.prv"], "'x.prv'");
+}
+
+#[test]
+fn versions_on_as_many_tasks_are_faster_or_slower_and_do_not_scale() {
+    let dir = tempfile::tempdir().unwrap();
+    let made = |name: &str, duration: u64| {
+        let rows: String = (0..60u64)
+            .flat_map(|i| (1..=4).map(move |task| (i, task)))
+            .map(|(i, task)| {
+                let (duration, instructions) =
+                    if i % 2 == 0 { (100_000, 100_000) } else { (duration, 500_000) };
+                let noise = (i * 7 + task * 3) % 100;
+                format!(
+                    "{task},1,{},{},{},{}\n",
+                    i * 1_000_000,
+                    duration + noise,
+                    instructions + noise,
+                    duration * 2
+                )
+            })
+            .collect();
+        let path = dir.path().join(name);
+        std::fs::write(&path, format!("task,thread,begin_ns,duration_ns,PAPI_TOT_INS,PAPI_TOT_CYC\n{rows}"))
+            .unwrap();
+        path
+    };
+    let (old, new) = (made("old.csv", 400_000), made("new.csv", 300_000));
+    let compared = |a: &Path, b: &Path| {
+        let out = dir.path().join("out");
+        let call = succeeds(&["compare", text(a), text(b), "-o", text(&out), "--", "--eps", "0.05"]);
+        let page = read(&out, "report.html");
+        for said in [&call.stdout, &page] {
+            for of_scaling in ["scaling (", "stops scaling", "stops at", "Strong scaling"] {
+                assert!(!said.contains(of_scaling), "{of_scaling}: {said}");
+            }
+        }
+        (call.stdout, summary(&out))
+    };
+    let (said, found) = compared(&old, &new);
+    assert!(said.contains("2 runs of 4 tasks each"), "{said}");
+    assert!(said.contains("is faster in new than in old, × 1.33: higher IPC, × 1.33"), "{said}");
+    assert_eq!(found["scaling"], Value::Null);
+    let (said, found) = compared(&new, &old);
+    assert!(said.contains("is slower in old than in new, × 0.75: lower IPC, × 0.75"), "{said}");
+    let slower = phase_with(&found, |phase| phase["slower_in"] == "old").unwrap();
+    assert_eq!(slower["cause"], "ipc_scalability");
+    let (said, _) = compared(&old, &old);
+    assert!(said.contains("No phase is slower or faster by 5.0% or more."), "{said}");
+}
+
 fn assert_efficient(dir: &Path) {
     let found = summary(dir);
     for phase in found["phases"].as_array().unwrap() {

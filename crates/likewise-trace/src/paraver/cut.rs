@@ -2,16 +2,17 @@
 
 use std::borrow::Cow;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use likewise::table::Nanos;
 use memchr::memchr;
 
 use super::companions;
+use super::copy::{check_rereadable, filled, with_extension};
 use super::header::Header;
 use super::records::{Record, Who, cpu_and_thread, parse};
 use super::scan::{RecordCounts, well_formed};
-use crate::bytes::{BLOCK, Input, is_rereadable, is_stdin};
+use crate::bytes::{BLOCK, Input};
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::output::AtomicFile;
 use crate::read::{Format, format_of};
@@ -78,46 +79,54 @@ impl CutReport {
 ///
 /// # Errors
 /// [`ErrorKind::NotRereadable`] for the standard input and pipes,
-/// [`ErrorKind::Expected`] for a CSV of bursts, and those of reading and
-/// writing.
+/// [`ErrorKind::Expected`] for a CSV of bursts, [`ErrorKind::BeyondEnd`] for a
+/// part that begins at the end of the trace or behind, and those of reading
+/// and writing.
 ///
 /// # Complexity
 /// One pass, in parallel; memory is that of a few blocks.
 pub fn write_cut(input: &Path, stem: &Path, options: &CutOptions) -> Result<(Vec<AtomicFile>, CutReport)> {
-    if !is_rereadable(input) && (is_stdin(input) || input.exists()) {
-        return Err(Error::whole(input, ErrorKind::NotRereadable));
-    }
-    let with = |extension: &str| {
-        let mut path = stem.as_os_str().to_owned();
-        path.push(".");
-        path.push(extension);
-        PathBuf::from(path)
-    };
-    let mut source = Input::open_text(input)?;
-    if format_of(&mut source)? != Format::Paraver {
-        let (what, found) =
-            ("a Paraver trace (it begins with '#Paraver')".to_owned(), "a CSV of bursts".to_owned());
-        return Err(Error::whole(input, ErrorKind::Expected { what, found }));
-    }
+    let source = open(input)?;
+    let with = |extension| with_extension(stem, extension);
     let mut prv = AtomicFile::create(&with("prv"))?;
     let report = copy_part(source, &mut prv, options)?;
     let mut files = vec![prv];
     for extension in ["pcf", "row"] {
         // Those that cannot be read were warned of when the bursts were.
         if let Some(bytes) = companions::bytes(input, extension).ok().flatten() {
-            let path = with(extension);
-            let mut file = AtomicFile::create(&path)?;
-            file.write_all(&bytes).map_err(|e| Error::write(&path, e))?;
-            files.push(file);
+            files.push(filled(&with(extension), &bytes)?);
         }
     }
     Ok((files, report))
+}
+
+/// Whether a part of it can be written, by its first bytes.
+///
+/// # Errors
+/// As [`write_cut`].
+pub fn check_cut(input: &Path) -> Result<()> {
+    open(input).map(drop)
+}
+
+fn open(input: &Path) -> Result<Input> {
+    check_rereadable(input)?;
+    let mut source = Input::open_text(input)?;
+    if format_of(&mut source)? != Format::Paraver {
+        let (what, found) =
+            ("a Paraver trace (it begins with '#Paraver')".to_owned(), "a CSV of bursts".to_owned());
+        return Err(Error::whole(input, ErrorKind::Expected { what, found }));
+    }
+    Ok(source)
 }
 
 fn copy_part(mut source: Input, prv: &mut AtomicFile, options: &CutOptions) -> Result<CutReport> {
     let path = source.path().to_owned();
     let first = source.take_line()?;
     let header = Header::parse(&first).map_err(|kind| Error::at(&path, Place::Line(1), kind))?;
+    if options.from >= header.end {
+        let kind = ErrorKind::BeyondEnd { from: options.from, end: header.end };
+        return Err(Error::whole(&path, kind));
+    }
     let part = Part::new(&header, options);
     let out_path = prv.path().to_owned();
     let failed = |e: io::Error| Error::write(&out_path, e);
@@ -138,9 +147,7 @@ fn copy_part(mut source: Input, prv: &mut AtomicFile, options: &CutOptions) -> R
         },
     );
     match done {
-        Err(e)
-            if options.lenient
-                && matches!(*e.kind, ErrorKind::GzipEndsEarly(_) | ErrorKind::GzipDamaged(..)) => {}
+        Err(e) if options.lenient && e.kind.ends_gzip() => {}
         other => other?,
     }
     Ok(report)

@@ -7,18 +7,19 @@ mod names;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use likewise::table::BurstTable;
 use memchr::{memchr, memmem};
 use rayon::prelude::*;
 
 use super::companions;
+use super::copy::{check_rereadable, filled, with_extension};
 use super::header::Header;
 use super::pcf::Pcf;
 use super::records::{Who, cpu_and_thread, time_of};
 use super::scan::well_formed;
-use crate::bytes::{BLOCK, Input, is_rereadable, is_stdin, lines};
+use crate::bytes::{BLOCK, Input, lines};
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::output::AtomicFile;
 use crate::read::{Format, format_of};
@@ -83,16 +84,8 @@ pub fn write_labelled(
     pcf: Option<&Path>,
 ) -> Result<Vec<AtomicFile>> {
     assert_eq!(values.len(), table.len(), "a value for every burst");
-    // What is not there at all is said by whoever opens it.
-    if !is_rereadable(input) && (is_stdin(input) || input.exists()) {
-        return Err(Error::whole(input, ErrorKind::NotRereadable));
-    }
-    let with = |extension: &str| {
-        let mut path = stem.as_os_str().to_owned();
-        path.push(".");
-        path.push(extension);
-        PathBuf::from(path)
-    };
+    check_rereadable(input)?;
+    let with = |extension| with_extension(stem, extension);
     let mut source = Input::open_text(input)?;
     let mut prv = AtomicFile::create(&with("prv"))?;
     let (pcf, row) = match format_of(&mut source)? {
@@ -120,12 +113,6 @@ pub fn write_labelled(
         files.push(filled(&with("row"), &row)?);
     }
     Ok(files)
-}
-
-fn filled(path: &Path, bytes: &[u8]) -> Result<AtomicFile> {
-    let mut file = AtomicFile::create(path)?;
-    file.write_all(bytes).map_err(|e| Error::write(path, e))?;
-    Ok(file)
 }
 
 /// A begin or an end, in the file's unit.
@@ -291,9 +278,7 @@ fn copy_labelled(
         },
     );
     match done {
-        Err(error)
-            if lenient && matches!(*error.kind, ErrorKind::GzipEndsEarly(_) | ErrorKind::GzipDamaged(..)) => {
-        }
+        Err(error) if lenient && error.kind.ends_gzip() => {}
         other => other?,
     }
     let mut rest = Vec::new();

@@ -2,6 +2,7 @@
 
 pub(crate) mod code;
 pub(crate) mod companions;
+mod copy;
 mod cut;
 pub(crate) mod fold;
 pub(crate) mod header;
@@ -16,7 +17,7 @@ pub(crate) mod sorted;
 mod synth;
 pub(crate) mod table;
 
-pub use cut::{CutOptions, CutReport, write_cut};
+pub use cut::{CutOptions, CutReport, check_cut, write_cut};
 pub use header::{Header, Task, TimeUnit};
 pub use info::{EventTypeInfo, StateInfo};
 pub use pcf::{EventType, Pcf, counter_name};

@@ -228,10 +228,7 @@ impl<'p> Records<'p> {
     /// After the last block; a cut gzip is a warning if lenient.
     pub(crate) fn end(&mut self, done: Result<()>) -> Result<()> {
         match done {
-            Err(error)
-                if self.lenient
-                    && matches!(*error.kind, ErrorKind::GzipEndsEarly(_) | ErrorKind::GzipDamaged(..)) =>
-            {
+            Err(error) if self.lenient && error.kind.ends_gzip() => {
                 self.report.warnings.push(error.to_string());
             }
             other => other?,

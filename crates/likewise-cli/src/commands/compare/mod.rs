@@ -41,19 +41,35 @@ pub(crate) struct CompareArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Runs")]
 struct RunsArgs {
-    /// Directory for the result
-    #[arg(short, long, value_name = "DIR", default_value = "compare.likewise")]
-    output: PathBuf,
+    /// Directory for the result [default: compare.likewise]
+    #[arg(short, long, value_name = "DIR")]
+    output: Option<PathBuf>,
     /// What more threads are for: the same work in less time (strong), or more
-    /// work in the same time (weak); auto tells by the instructions
-    #[arg(long, value_enum, default_value = "auto")]
-    scaling: ScalingArg,
-    /// A phase stops scaling where its efficiency is below this
-    #[arg(long, value_name = "SHARE", default_value = "80%", value_parser = parse_share)]
-    threshold: f64,
-    /// Options of `likewise bursts` for the analysis of each run
+    /// work in the same time (weak); auto tells by the instructions [default: auto]
+    #[arg(long, value_enum)]
+    scaling: Option<ScalingArg>,
+    /// A phase stops scaling where its efficiency is below this, or is slower
+    /// where runs are of as many tasks [default: 80%, or 95%]
+    #[arg(long, value_name = "SHARE", value_parser = parse_share)]
+    threshold: Option<f64>,
+    /// Options of `likewise bursts` for the analysis of each run: those that
+    /// say what to read, what describes a burst, and how to group
     #[arg(last = true, value_name = "OPTIONS")]
     bursts: Vec<OsString>,
+}
+
+impl RunsArgs {
+    /// The first option that was given.
+    fn given(&self) -> Option<String> {
+        let analysis = || self.bursts.first().map(|word| format!("'-- {}'", word.to_string_lossy()));
+        let options = [
+            (self.output.is_some(), "--output"),
+            (self.scaling.is_some(), "--scaling"),
+            (self.threshold.is_some(), "--threshold"),
+        ];
+        let given = options.into_iter().find(|(given, _)| *given);
+        given.map(|(_, name)| name.to_owned()).or_else(analysis)
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -81,7 +97,15 @@ pub(crate) fn run(args: &CompareArgs, common: &Common) -> Result<()> {
                         or two groupings of one";
             return Err(Usage(text.to_owned()).into());
         }
+        if args.noise {
+            let text = "--noise is for two groupings of one run; these are traces of runs";
+            return Err(Usage(text.to_owned()).into());
+        }
         return runs::run(&args.files, &args.runs, common);
+    }
+    if let Some(option) = args.runs.given() {
+        let text = format!("{option} is for runs of one program; these are two groupings of one run");
+        return Err(Usage(text).into());
     }
     match &args.files[..] {
         [a, b] => labels::run(a, b, args.noise, common),

@@ -2,31 +2,44 @@
 
 use super::{RunsArgs, ScalingArg};
 use crate::cli::Common;
-use crate::commands::bursts::{BurstsArgs, analyse_trace};
+use crate::commands::bursts::{BurstsArgs, MetricArgs, ReadingArgs, RefiningArgs, analyse_trace};
+use crate::grouping::GroupingArgs;
 use crate::output::OutputDir;
 use crate::report_runs;
 use crate::runs::{self, Analysed, Comparison, Settings};
 use anyhow::Result;
 use clap::Parser;
 use likewise::bursts::scaling::Scaling;
-use std::ffi::OsString;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// `likewise bursts` as a user would call it.
+/// The options of `likewise bursts` that say how to analyse: what and where to
+/// write does not apply.
 #[derive(Parser)]
-#[command(name = "likewise compare FILE FILE --", no_binary_name = true)]
+#[command(name = "likewise compare FILE FILE --", no_binary_name = true, disable_version_flag = true)]
 struct BurstsCall {
     #[command(flatten)]
-    args: BurstsArgs,
+    reading: ReadingArgs,
+    #[command(flatten)]
+    metrics: MetricArgs,
+    #[command(flatten)]
+    grouping: GroupingArgs,
+    #[command(flatten)]
+    refining: RefiningArgs,
 }
 
+/// The directory for the result, unless another is given.
+const OUTPUT: &str = "compare.likewise";
+
 pub(super) fn run(files: &[PathBuf], args: &RunsArgs, common: &Common) -> Result<()> {
+    let BurstsCall { reading, metrics, grouping, refining } =
+        BurstsCall::try_parse_from(&args.bursts).unwrap_or_else(|error| error.exit());
     let call = |file: &PathBuf| {
-        let words: Vec<OsString> = args.bursts.iter().cloned().chain([file.into()]).collect();
-        BurstsCall::try_parse_from(words).unwrap_or_else(|error| error.exit()).args
+        let (reading, metrics) = (reading.clone(), metrics.clone());
+        BurstsArgs::without_files(file.clone(), reading, metrics, grouping.clone(), refining)
     };
     let calls: Vec<BurstsArgs> = files.iter().map(call).collect();
+    let dir = args.output.as_deref().unwrap_or(Path::new(OUTPUT));
     let mut analysed = Vec::with_capacity(files.len());
     for (call, name) in calls.iter().zip(runs::names(files)) {
         let (analysis, _) = analyse_trace(call, &common.quieter())?;
@@ -34,9 +47,9 @@ pub(super) fn run(files: &[PathBuf], args: &RunsArgs, common: &Common) -> Result
     }
     let settings = Settings {
         scaling: match args.scaling {
-            ScalingArg::Auto => None,
-            ScalingArg::Strong => Some(Scaling::Strong),
-            ScalingArg::Weak => Some(Scaling::Weak),
+            None | Some(ScalingArg::Auto) => None,
+            Some(ScalingArg::Strong) => Some(Scaling::Strong),
+            Some(ScalingArg::Weak) => Some(Scaling::Weak),
         },
         threshold: args.threshold,
     };
@@ -49,7 +62,7 @@ pub(super) fn run(files: &[PathBuf], args: &RunsArgs, common: &Common) -> Result
     }
     let summary = runs::json::summary(&comparison);
     let inputs: Vec<&Path> = files.iter().map(PathBuf::as_path).collect();
-    let mut out = OutputDir::create(&args.output, &inputs)?;
+    let mut out = OutputDir::create(dir, &inputs)?;
     out.write("scaling.csv", |file| Ok(runs::csv::write(&comparison, file)?))?;
     out.write("report.html", |file| Ok(report_runs::write_html(&comparison, file)?))?;
     out.write("summary.json", |file| Ok(writeln!(file, "{summary:#}")?))?;
@@ -57,6 +70,6 @@ pub(super) fn run(files: &[PathBuf], args: &RunsArgs, common: &Common) -> Result
     common.print(&summary, || {
         let (width, colour) = common.terminal();
         let table = runs::text::table(&comparison, width, colour);
-        format!("{table}\nReport: {}\n", args.output.join("report.html").display())
+        format!("{table}\nReport: {}\n", dir.join("report.html").display())
     })
 }

@@ -10,8 +10,8 @@
 //! 3. For each phase and lag, the begins of that phase that are a lag apart
 //!    make iterations, and the longest stretch of iterations that are alike,
 //!    phase by phase and part by part, is kept (`iterations`).
-//! 4. Of these, the one that explains most of the run is the period; the
-//!    shortest of those that are about as good.
+//! 4. Of these, the one that explains most of the run is the period; of those
+//!    that are about as good, the shortest whose iterations are about as alike.
 //! 5. Each iteration begins just before its phase, where the least is cut.
 
 mod clock;
@@ -38,7 +38,9 @@ const LEAST_COVERAGE: f64 = 0.2;
 const LEAST_CONFIDENCE: f64 = 0.75;
 const LEAST_CONFIDENCE_OF_FEW: f64 = 0.9;
 const FEW: usize = 5;
-/// A shorter period wins if it is this nearly as good.
+/// A shorter period wins if it is this nearly as good, and its iterations this
+/// nearly as much alike: where every second step does more, a step is half an
+/// iteration, however much of the run the steps hold.
 const AS_GOOD: f64 = 0.95;
 /// The part of an iteration in which its begin is moved to where less is cut.
 const REACH: f64 = 0.1;
@@ -172,8 +174,9 @@ struct Selected {
     cuts: Vec<Nanos>,
 }
 
-/// The iterations that explain most; of about equal ones the shortest, and
-/// of about equally short ones those between which the least is cut.
+/// The iterations that explain most; of those that are about as good the most
+/// alike, of these the shortest, and of about equally short ones those between
+/// which the least is cut.
 fn select(found: Vec<Iterations>, clock: &WorkClock) -> Result<Selected, NotPeriodic> {
     let end = clock.end();
     let convinces = |it: &Iterations| {
@@ -192,8 +195,10 @@ fn select(found: Vec<Iterations>, clock: &WorkClock) -> Result<Selected, NotPeri
     };
     let good: Vec<Iterations> =
         found.into_iter().filter(|it| convinces(it) && score(it) >= AS_GOOD * best).collect();
-    let shortest = good.iter().map(Iterations::period).fold(f64::INFINITY, f64::min);
-    let as_short = good.into_iter().filter(|it| it.period() <= shortest * (1.0 + REACH));
+    let surest = good.iter().map(|it| it.confidence).fold(0.0, f64::max);
+    let alike = |it: &Iterations| it.confidence >= AS_GOOD * surest;
+    let shortest = good.iter().filter(|it| alike(it)).map(Iterations::period).fold(f64::INFINITY, f64::min);
+    let as_short = good.into_iter().filter(|it| alike(it) && it.period() <= shortest * (1.0 + REACH));
     let with_cuts = as_short.map(|iterations| {
         let (cuts, cost) = cuts(&iterations, clock);
         (cost / iterations.n() as u64, std::cmp::Reverse(iterations.n()), Selected { iterations, cuts })

@@ -72,6 +72,28 @@ fn nothing_is_claimed_of_sequences_without_period() {
     assert!(found(&[0, 1, 0, 2, 3, 0, 1, 0, 2, 3]).is_err());
 }
 
+/// On EPOCH, every second of ten steps does more, and the first and last of
+/// them differ: single steps hold more of the run, and are less alike.
+#[test]
+fn steps_that_take_turns_are_half_an_iteration() {
+    let (table, labels) = run(&[0; 100], 1, 0);
+    let (clock, _) = WorkClock::of(&table, &labels, 1);
+    let part = |share: f64| share * clock.end();
+    let iterations = |n: u32, from: f64, length: f64, confidence: f64| Iterations {
+        anchor: 0,
+        boundaries: (0..=n).map(|i| part(from + f64::from(i) * length)).collect(),
+        confidence,
+    };
+    let steps = || iterations(10, 0.488, 0.0496, 0.766);
+    let pairs = || iterations(3, 0.631, 0.1, 0.999);
+    assert!(steps().score(clock.end()) > AS_GOOD * pairs().score(clock.end()));
+    let selected = |found: Vec<Iterations>| select(found, &clock).expect("a period").iterations;
+    assert_eq!(selected(vec![steps(), pairs()]), pairs());
+    // Twice a period is one too, and only as much alike.
+    let doubled = iterations(5, 0.488, 0.0992, 0.78);
+    assert_eq!(selected(vec![doubled, steps()]), steps());
+}
+
 /// How many of random sequences are said to have a period.
 fn claimed(steps: usize, n_phases: u64) -> usize {
     let claims = |seed: u64| {

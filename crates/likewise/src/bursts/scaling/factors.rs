@@ -182,6 +182,12 @@ impl Change {
     pub fn worst(&self) -> Option<Factor> {
         self.factors.iter().copied().min_by(|a, b| a.value.total_cmp(&b.value))
     }
+
+    /// The factor that gains most, the first of equal ones.
+    #[must_use]
+    pub fn best(&self) -> Option<Factor> {
+        self.factors.iter().copied().rev().max_by(|a, b| a.value.total_cmp(&b.value))
+    }
 }
 
 /// How a phase scales.

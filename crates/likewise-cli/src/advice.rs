@@ -1,0 +1,28 @@
+//! Which option helps, where a file cannot be used as it is. The readers know
+//! no options.
+
+use crate::cli::Task;
+use likewise_trace::{Error, ErrorKind};
+
+/// What to add to the message of `error`, if an option of `task` helps.
+pub(crate) fn advice(error: &anyhow::Error, task: &Task) -> Option<String> {
+    let error = error.chain().find_map(|cause| cause.downcast_ref::<Error>())?;
+    let lenient = match task {
+        Task::Bursts(_) | Task::Cut(_) | Task::Info(_) => Some("--lenient"),
+        Task::Compare(_) => Some("-- --lenient"),
+        _ => None,
+    };
+    let (option, does) = match (&*error.kind, task) {
+        (ErrorKind::UnknownThread { .. } | ErrorKind::Backwards { .. }, _) => {
+            (lenient?, "skips such records")
+        }
+        (ErrorKind::Truncated(_), _) => (lenient?, "skips the line"),
+        (ErrorKind::GzipEndsEarly(_) | ErrorKind::GzipGarbage(_) | ErrorKind::GzipDamaged(..), _) => {
+            (lenient?, "reads what is there")
+        }
+        (ErrorKind::SparseIds { .. }, Task::Bursts(_)) => ("--no-trace", "leaves it out"),
+        (ErrorKind::RawNumbers, Task::Points(_)) => ("--dims", "gives it"),
+        _ => return None,
+    };
+    Some(format!("{option} {does}"))
+}
