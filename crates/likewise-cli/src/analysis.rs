@@ -105,7 +105,8 @@ pub(crate) fn analyse(
     notes.extend(too_small(&dropped));
     let structure = {
         let _bar = progress.spinner("Aligning");
-        stages.time("align", || Structure::of(&table, &prepared, &grouped.clustering, &points))
+        let refinement = grouped.refinement.as_ref();
+        stages.time("align", || Structure::of(&table, &prepared, &grouped.clustering, refinement, &points))
     };
     if structure.spmd.is_none() {
         notes.push("So many bursts are not aligned: there is no SPMD score.".to_owned());

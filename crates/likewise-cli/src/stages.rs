@@ -16,6 +16,12 @@ impl Stages {
         result
     }
 
+    /// Adds the stages that ran beside these: together they may have taken
+    /// longer than the clock says.
+    pub(crate) fn add_all(&mut self, others: Self) {
+        others.0.into_iter().for_each(|(stage, seconds)| self.add(stage, seconds));
+    }
+
     fn add(&mut self, stage: &'static str, seconds: f64) {
         match self.0.iter_mut().find(|(name, _)| *name == stage) {
             Some((_, sum)) => *sum += seconds,
@@ -57,7 +63,11 @@ mod tests {
         stages.add("write", 1.0);
         stages.add("read", 0.25);
         stages.add("write", 0.5);
-        assert_eq!(stages.to_json().to_string(), r#"{"write":1.5,"read":0.25}"#);
+        let mut beside = Stages::default();
+        beside.add("period", 0.125);
+        beside.add("read", 0.25);
+        stages.add_all(beside);
+        assert_eq!(stages.to_json().to_string(), r#"{"write":1.5,"read":0.5,"period":0.125}"#);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! How the tasks' sequences of phases lie over one another, and how good the
 //! grouping is.
 
-use likewise::bursts::{Alignment, SpmdScore, align_by_duration, phase_sequences, spmd_score};
+use likewise::bursts::{Alignment, Refinement, SpmdScore, align_by_duration, phase_sequences, spmd_score};
 use likewise::cluster::{ClusterId, Clustering, Points};
 use likewise::quality::{Silhouette, centroid_silhouette};
 use likewise::table::{BurstTable, Nanos, Prepared};
@@ -23,11 +23,13 @@ pub(crate) struct Structure {
 }
 
 impl Structure {
-    /// Aligns and scores the phases of the complete bursts.
+    /// Aligns and scores the phases of the complete bursts, unless their
+    /// refinement ended with them aligned.
     pub(crate) fn of(
         table: &BurstTable,
         prepared: &Prepared,
         clustering: &Clustering,
+        refinement: Option<&Refinement>,
         points: &Points<'_>,
     ) -> Self {
         let spmd = (prepared.complete.len() <= MAX_ALIGNED).then(|| {
@@ -40,7 +42,9 @@ impl Structure {
                     *sum = sum.saturating_add(table.duration[burst as usize]);
                 }
             }
-            let alignment = align_by_duration(&phase_sequences(table, &labels), &durations);
+            let alignment = refinement
+                .and_then(|refinement| renumbered(refinement, clustering))
+                .unwrap_or_else(|| align_by_duration(&phase_sequences(table, &labels), &durations));
             let score = spmd_score(&alignment, &durations);
             (alignment, score)
         });
@@ -65,6 +69,31 @@ impl Structure {
     pub(crate) fn spmd_json(&self) -> Value {
         self.spmd.as_ref().map_or(Value::Null, |(alignment, score)| spmd_json(alignment, score))
     }
+}
+
+/// The alignment of a refinement by the numbers of `clustering`, if that has
+/// the same phases.
+fn renumbered(refinement: &Refinement, clustering: &Clustering) -> Option<Alignment> {
+    let n = clustering.n_clusters;
+    if refinement.clustering.n_clusters != n {
+        return None;
+    }
+    let mut number = vec![None; n];
+    for pair in refinement.clustering.labels.iter().zip(&clustering.labels) {
+        match pair {
+            (Some(from), Some(to)) => match &mut number[from.index()] {
+                Some(number) if *number != to.index() as u32 => return None,
+                number => *number = Some(to.index() as u32),
+            },
+            (None, None) => {}
+            _ => return None,
+        }
+    }
+    let mut alignment = refinement.alignment.clone();
+    for symbol in alignment.sequences.iter_mut().flat_map(|sequence| &mut sequence.symbols) {
+        *symbol = number[*symbol as usize]?;
+    }
+    Some(alignment)
 }
 
 /// A score for programs.

@@ -506,11 +506,17 @@ pub(crate) fn write_all<'a>(
     let _bar = common.progress().spinner("Writing");
     let dir = args.output.clone().unwrap_or_else(|| PathBuf::from(format!("{}.likewise", stem(&args.trace))));
     let mut out = output_dir(&dir, &args.trace, named_files(&args.reading, &args.metrics))?;
-    stages.time("write", || write_tables(analysis, &mut out, &args.writing))?;
+    // Neither keeps two threads busy, and neither needs the other.
+    let mut beside = Stages::default();
+    let (written, period) = rayon::join(
+        || stages.time("write", || write_tables(analysis, &mut out, &args.writing)),
+        || beside.time("period", || period::summary(analysis)),
+    );
+    written?;
+    stages.add_all(beside);
     if !args.writing.no_trace && is_rereadable(&args.trace) {
         stages.time("write", || write_trace(analysis, args, &mut out))?;
     }
-    let period = stages.time("period", || period::summary(analysis));
     let data = stages.time("write", || report_data(analysis));
     let data = report::ReportData { timings: stages.for_people(), ..data };
     stages.time("write", || out.write("report.html", |file| Ok(report::write_html(&data, file)?)))?;

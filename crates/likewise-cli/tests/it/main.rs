@@ -6,4 +6,5 @@ mod cut;
 mod failures;
 mod points;
 mod runs;
+mod structure;
 mod support;

@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
 use likewise::table::BurstTable;
 use memchr::{memchr, memmem};
@@ -187,18 +188,17 @@ impl Marked<'_> {
         self.marks.partition_point(|m| m.time <= time)
     }
 
-    fn block(&self, bytes: &[u8]) -> Labelled {
+    /// `text` is overwritten: a buffer that is used again need not be mapped
+    /// and zeroed again.
+    fn block(&self, bytes: &[u8], mut text: Vec<u8>) -> Labelled {
         let mut cleaned = self.checked.map_or(Cow::Borrowed(bytes), |header| well_formed(bytes, header));
         if memmem::find(&cleaned, b":90000001:").is_some() {
             cleaned = Cow::Owned(without_cluster_events(&cleaned));
         }
         let bytes = &cleaned[..];
-        let mut result = Labelled {
-            text: Vec::with_capacity(bytes.len() + bytes.len() / 2),
-            first: None,
-            max: 0,
-            inserted: Vec::new(),
-        };
+        text.clear();
+        text.reserve(bytes.len() + bytes.len() / 2);
+        let mut result = Labelled { text, first: None, max: 0, inserted: Vec::new() };
         let (mut pos, mut copied, mut next) = (0, 0, 0);
         while pos < bytes.len() {
             let start = pos;
@@ -253,10 +253,15 @@ fn copy_labelled(
     // All marks up to the largest time so far are written.
     let mut written = 0;
     let mut max = None;
+    let buffers: Mutex<Vec<Vec<u8>>> = Mutex::default();
+    let buffers = || buffers.lock().unwrap_or_else(PoisonError::into_inner);
     let done = source.for_each_block(
         BLOCK,
         None,
-        |bytes| marked.block(bytes),
+        |bytes| {
+            let text = buffers().pop().unwrap_or_default();
+            marked.block(bytes, text)
+        },
         |block| {
             let Some((first, time)) = block.first else { return prv.write_all(&block.text).map_err(failed) };
             prv.write_all(&block.text[..first]).map_err(failed)?;
@@ -272,6 +277,7 @@ fn copy_labelled(
                 }
             }
             prv.write_all(&block.text[from..]).map_err(failed)?;
+            buffers().push(block.text);
             max = max.max(Some(block.max));
             written = marked.up_to(block.max).max(due);
             Ok(())

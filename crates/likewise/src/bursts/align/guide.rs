@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::lcs::lcs_length;
+use super::lcs::Lengths;
 
 /// Words that comparing all pairs may touch; more, and sequences are compared
 /// by their ends.
@@ -13,8 +13,11 @@ const WORDS: usize = 1 << 30;
 pub(super) fn joining_order(sequences: &[&[u32]], weights: &[u32]) -> Vec<usize> {
     let n = sequences.len();
     let ends = ends(sequences);
-    let distances: Vec<Vec<f64>> =
-        (0..n).into_par_iter().map(|i| (0..i).map(|j| distance(&ends[i], &ends[j])).collect()).collect();
+    let to_earlier = |i: usize| {
+        let mut lengths = Lengths::of(&ends[i]);
+        ends[..i].iter().map(|other| distance(&mut lengths, ends[i].len(), other)).collect()
+    };
+    let distances: Vec<Vec<f64>> = (0..n).into_par_iter().map(to_earlier).collect();
     let between = |i: usize, j: usize| if i == j { 0.0 } else { distances[i.max(j)][i.min(j)] };
     let far = |i: usize| (0..n).map(|j| between(i, j) * f64::from(weights[j])).sum::<f64>();
     let far: Vec<f64> = (0..n).map(far).collect();
@@ -28,9 +31,9 @@ pub(super) fn joining_order(sequences: &[&[u32]], weights: &[u32]) -> Vec<usize>
 }
 
 /// The share of symbols that a longest common subsequence leaves out.
-fn distance(a: &[u32], b: &[u32]) -> f64 {
-    let all = a.len() + b.len();
-    if all == 0 { 0.0 } else { 1.0 - 2.0 * lcs_length(a, b) as f64 / all as f64 }
+fn distance(lengths: &mut Lengths, len: usize, other: &[u32]) -> f64 {
+    let all = len + other.len();
+    if all == 0 { 0.0 } else { 1.0 - 2.0 * lengths.with(other) as f64 / all as f64 }
 }
 
 /// The sequences, or as many symbols of both their ends as there is time to

@@ -64,17 +64,23 @@ impl Masks {
 
     /// The row after one more symbol.
     fn step(&mut self, symbol: u32, row: &[u64], out: &mut [u64]) {
+        out.copy_from_slice(row);
+        self.step_within(symbol, out, 0..self.words);
+    }
+
+    /// Makes `row` the one after one more symbol, which matches within `words`.
+    fn step_within(&mut self, symbol: u32, row: &mut [u64], words: std::ops::Range<usize>) {
         let symbol = symbol as usize;
         match self.slots.get(symbol) {
-            None => out.copy_from_slice(row),
+            None => {}
             Some(&Some(slot)) => {
-                let at = slot as usize * self.words;
-                next_row(row, &self.dense[at..at + self.words], out);
+                let mask = &self.dense[slot as usize * self.words..][..self.words];
+                advance(&mut row[words.clone()], &mask[words]);
             }
             Some(None) => {
                 let range = self.range(symbol);
                 set(&mut self.scratch, &self.places[range.clone()]);
-                next_row(row, &self.scratch, out);
+                advance(&mut row[words.clone()], &self.scratch[words]);
                 self.places[range].iter().for_each(|&i| self.scratch[i as usize / 64] = 0);
             }
         }
@@ -85,31 +91,67 @@ fn set(bits: &mut [u64], places: &[u32]) {
     places.iter().for_each(|&i| bits[i as usize / 64] |= 1 << (i % 64));
 }
 
-/// The row after one more symbol. Bit i of a row is 0 where the length of the
-/// longest common subsequence grows with the i-th symbol.
-fn next_row(row: &[u64], mask: &[u64], out: &mut [u64]) {
+/// Makes a row the one after one more symbol. Bit i of a row is 0 where the
+/// length of the longest common subsequence grows with the i-th symbol.
+fn advance(row: &mut [u64], mask: &[u64]) {
     let mut carry = false;
-    for ((&v, &m), out) in row.iter().zip(mask).zip(out) {
-        let u = v & m;
-        let (sum, first) = v.overflowing_add(u);
-        let (sum, second) = sum.overflowing_add(u64::from(carry));
-        carry = first | second;
-        *out = sum | (v & !m);
+    for (v, &m) in row.iter_mut().zip(mask) {
+        let (sum, out) = v.carrying_add(*v & m, carry);
+        carry = out;
+        *v = sum | (*v & !m);
     }
 }
 
-/// How many symbols the longest common subsequence of both holds.
+/// How long the longest common subsequences of one sequence with others are.
 ///
 /// Symbols are small numbers: the memory grows with the largest one.
-pub(super) fn lcs_length(a: &[u32], b: &[u32]) -> usize {
-    let mut masks = Masks::new(a);
-    let mut row = masks.first_row();
-    let mut next = row.clone();
-    for &symbol in b {
-        masks.step(symbol, &row, &mut next);
-        std::mem::swap(&mut row, &mut next);
+pub(super) struct Lengths {
+    len: usize,
+    masks: Masks,
+    row: Vec<u64>,
+    /// How far a match may lie off the diagonal, at first.
+    reach: usize,
+}
+
+impl Lengths {
+    pub(super) fn of(a: &[u32]) -> Self {
+        Self { len: a.len(), masks: Masks::new(a), row: Vec::new(), reach: 64 }
     }
-    grown(&row, a.len())
+
+    /// How many symbols the longest common subsequence with `b` holds.
+    ///
+    /// Where `d` symbols of both are in no match, no match lies further off
+    /// the diagonal than half of `d` and of what the lengths differ by. So the
+    /// matches of any band give a band in which the longest ones are.
+    ///
+    /// # Complexity
+    /// O(|a|·|b|/64), and where only `d` symbols differ O(d·|b|/64).
+    pub(super) fn with(&mut self, b: &[u32]) -> usize {
+        let off = self.len.abs_diff(b.len());
+        let all = self.len + b.len();
+        let needed = |length: usize| (all - 2 * length + off).div_ceil(2);
+        let found = self.within(b, self.reach.max(off));
+        let needed = needed(found);
+        let length = if needed <= self.reach.max(off) { found } else { self.within(b, needed) };
+        // The next one is likely to differ about as much.
+        self.reach = needed + needed / 8;
+        length
+    }
+
+    /// As [`Self::with`], of matches `reach` off the diagonal at most, and
+    /// some beyond.
+    fn within(&mut self, b: &[u32], reach: usize) -> usize {
+        let words = self.masks.words;
+        self.row.clear();
+        self.row.resize(words, u64::MAX);
+        for (j, &symbol) in b.iter().enumerate() {
+            // The row stays as it is where nothing matches.
+            let first = (j.saturating_sub(reach) / 64).min(words);
+            let end = ((j + reach) / 64 + 1).min(words);
+            self.masks.step_within(symbol, &mut self.row, first..end);
+        }
+        grown(&self.row, self.len)
+    }
 }
 
 fn grown(row: &[u64], len: usize) -> usize {
@@ -212,7 +254,24 @@ mod tests {
     proptest! {
         #[test]
         fn length_is_that_of_the_whole_table(a in sequence(), b in sequence()) {
-            prop_assert_eq!(lcs_length(&a, &b), lcs_reference(&a, &b));
+            prop_assert_eq!(Lengths::of(&a).with(&b), lcs_reference(&a, &b));
+            prop_assert_eq!(Lengths::of(&a).within(&b, 200), lcs_reference(&a, &b));
+        }
+
+        #[test]
+        fn one_sequence_meets_several(
+            a in prop::collection::vec(0..6u32, 0..900),
+            others in prop::collection::vec((prop::collection::vec(0..6u32, 0..300), 0..900usize), 1..4),
+            reach in 0..100usize,
+        ) {
+            let mut lengths = Lengths { reach, ..Lengths::of(&a) };
+            for (new, at) in others {
+                let at = at.min(a.len());
+                let like = [&a[..at], &new, &a[(at + new.len() / 2).min(a.len())..]].concat();
+                prop_assert_eq!(lengths.with(&like), lcs_reference(&a, &like));
+                prop_assert_eq!(lengths.with(&new), lcs_reference(&a, &new));
+                prop_assert_eq!(lengths.with(&a), a.len());
+            }
         }
 
         #[test]

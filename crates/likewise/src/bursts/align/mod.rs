@@ -84,8 +84,8 @@ pub struct AlignedSequence {
 /// With `s` distinct sequences of `n` symbols and `c` columns of one symbol:
 /// O(s·n·c/64) to join, O(s·c) times a hundred per round of putting back, of
 /// which there are up to eight; a sequence shifts by 48 of its symbols per
-/// round at most. The guide compares all pairs, in O(s²·n²/64) up to 2³⁰
-/// words, and beyond it their ends alone. Memory is O(s·n), and O(c) times
+/// round at most. The guide compares all pairs, in O(s²·n·d/64) where two differ
+/// in d symbols, or their ends alone where O(s²·n²/64) is beyond 2³⁰ words. Memory is O(s·n), and O(c) times
 /// 400 bytes for each thread.
 ///
 /// # Reference

@@ -184,19 +184,61 @@ impl<'a> Table<'a> {
     }
 }
 
+/// [`next_row_of`], compiled for what the processor at hand can do.
 fn next_row(above: &[i32], symbol: u32, symbols: &[u32], values: &[i32], out: &mut [i32]) {
-    let n = symbols.len();
-    let (left, values, out) = (&above[..n], &values[..n], &mut out[..=n]);
-    out[0] = above[0];
-    // Apart from the running maximum, so that this runs on vectors.
-    for j in 0..n {
-        let joined = left[j] + if symbols[j] == symbol { values[j] } else { 0 };
-        out[j + 1] = joined.max(above[j + 1]);
+    #[cfg(target_arch = "x86_64")]
+    {
+        #[target_feature(enable = "avx2")]
+        fn compiled(above: &[i32], symbol: u32, symbols: &[u32], values: &[i32], out: &mut [i32]) {
+            next_row_of(above, symbol, symbols, values, out);
+        }
+        if is_x86_feature_detected!("avx2") {
+            // SAFETY: AVX2 was just detected.
+            return unsafe { compiled(above, symbol, symbols, values, out) };
+        }
     }
-    let mut best = out[0];
-    for value in out {
-        best = best.max(*value);
-        *value = best;
+    next_row_of(above, symbol, symbols, values, out);
+}
+
+/// Numbers at once.
+const LANES: usize = 8;
+
+#[inline(always)]
+fn next_row_of(above: &[i32], symbol: u32, symbols: &[u32], values: &[i32], out: &mut [i32]) {
+    let n = symbols.len();
+    let (left, right, values, out) = (&above[..n], &above[1..=n], &values[..n], &mut out[..=n]);
+    let joined =
+        |left: i32, right: i32, s: u32, value: i32| right.max(left + if s == symbol { value } else { 0 });
+    let mut best = above[0];
+    out[0] = best;
+    let (left, left_rest) = left.as_chunks::<LANES>();
+    let (right, right_rest) = right.as_chunks::<LANES>();
+    let (symbols, symbols_rest) = symbols.as_chunks::<LANES>();
+    let (values, values_rest) = values.as_chunks::<LANES>();
+    let (blocks, rest) = out[1..].as_chunks_mut::<LANES>();
+    for ((((left, right), symbols), values), out) in
+        left.iter().zip(right).zip(symbols).zip(values).zip(blocks)
+    {
+        let mut row = [0; LANES];
+        for i in 0..LANES {
+            row[i] = joined(left[i], right[i], symbols[i], values[i]);
+        }
+        // The running maximum in three steps.
+        for step in [1, 2, 4] {
+            let before = row;
+            for i in step..LANES {
+                row[i] = before[i].max(before[i - step]);
+            }
+        }
+        for i in 0..LANES {
+            out[i] = row[i].max(best);
+        }
+        best = out[LANES - 1];
+    }
+    let rest = left_rest.iter().zip(right_rest).zip(symbols_rest).zip(values_rest).zip(rest);
+    for ((((&left, &right), &s), &value), out) in rest {
+        best = best.max(joined(left, right, s, value));
+        *out = best;
     }
 }
 

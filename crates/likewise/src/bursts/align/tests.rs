@@ -63,12 +63,17 @@ fn sequence() -> impl Strategy<Value = Vec<u32>> {
     prop_oneof![prop::collection::vec(0..3u32, 0..60), prop::collection::vec(0..30u32, 0..60)]
 }
 
-/// `iterations` of `phases` steps; each task leaves out every step with a
-/// probability of `deleted` in 1000.
-fn spmd(tasks: usize, phases: u32, iterations: u32, deleted: u64, seed: u64) -> Vec<Vec<u32>> {
+/// `iterations` of `phases` steps; each task leaves out exactly `deleted` in
+/// 1000 of them, drawn at random.
+fn spmd(tasks: usize, phases: u32, iterations: u32, deleted: usize, seed: u64) -> Vec<Vec<u32>> {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
-    let steps = || (0..iterations).flat_map(|_| 0..phases);
-    let mut task = || steps().filter(|_| rng.next_u64() % 1000 >= deleted).collect();
+    let mut task = || {
+        let mut steps: Vec<u32> = (0..iterations).flat_map(|_| 0..phases).collect();
+        for _ in 0..steps.len() * deleted / 1000 {
+            steps.remove((rng.next_u64() % steps.len() as u64) as usize);
+        }
+        steps
+    };
     (0..tasks).map(|_| task()).collect()
 }
 
