@@ -85,7 +85,7 @@ impl Substitution {
     /// their bursts, and that `may` be one. Lists of parts, ascending.
     pub(super) fn fragments(&self, may: impl Fn(u32, u32) -> bool) -> Vec<Vec<u32>> {
         let same = |a: &Place, b: &Place| {
-            substitutes(a, b) >= HALF || (same_context(a, b) >= HALF && !takes_turns(a, b))
+            (substitutes(a, b) >= HALF || same_context(a, b) >= HALF) && !takes_turns(a, b)
         };
         self.join(same, may)
     }
@@ -170,5 +170,5 @@ fn takes_turns(a: &Place, b: &Place) -> bool {
     let few = whose.iter().filter(|first| **first).count();
     let few = few.min(whose.len() - few);
     let changes = whose.windows(2).filter(|pair| pair[0] != pair[1]).count();
-    by_chance >= PAIRS && (mixed as f64) < by_chance * MIXED && changes >= TURNS && changes * 2 >= few
+    by_chance >= PAIRS && (mixed as f64) < by_chance * MIXED && changes >= TURNS && changes * 4 >= few
 }
