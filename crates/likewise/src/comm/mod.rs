@@ -3,8 +3,8 @@
 //!
 //! What stands on this trait is collective: every rank calls the same
 //! functions in the same order. Sums are of whole numbers, so that no result
-//! depends on how many ranks there are; sums of reals go through
-//! [`ExactSum`](crate::quality::ExactSum).
+//! depends on how many ranks there are: who needs a sum of reals agrees on a
+//! quantum first.
 
 mod threads;
 

@@ -2,10 +2,8 @@
 
 mod agreement;
 mod bic;
-mod exact_sum;
 mod silhouette;
 
 pub use agreement::{Agreement, adjusted_rand, mirkin};
 pub use bic::{SphericalFit, spherical_bic};
-pub use exact_sum::{ExactSum, LIMBS};
 pub use silhouette::{Silhouette, centroid_silhouette};

@@ -1,0 +1,215 @@
+//! k-medoids of objects that are spread over ranks.
+
+mod central;
+mod count;
+mod exact;
+mod fixed;
+mod portable;
+mod sampled;
+#[cfg(test)]
+mod tests;
+mod world;
+
+use crate::comm::{CommError, Communicator};
+
+pub use portable::Portable;
+
+use world::World;
+
+/// How many clusters there are to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClusterCount {
+    /// So many.
+    Fixed(usize),
+    /// As many as the criterion likes best, from 1 to this.
+    UpTo(usize),
+}
+
+/// What tells a good number of clusters.
+#[derive(Clone, Copy, Debug)]
+pub enum Criterion<T> {
+    /// The BIC about centroids; for objects that are vectors under the
+    /// Euclidean distance. Gives an object's coordinates, equally many for all.
+    Bic(fn(&T) -> &[f64]),
+    /// The medoid silhouette; for anything else. It knows no single cluster:
+    /// the least number is 2.
+    Silhouette,
+}
+
+/// Whether all objects are looked at, or samples.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// Exact where there are at most [`EXACT_OBJECTS`].
+    Auto,
+    /// Samples, then medoids made central.
+    Sampled,
+    /// PAM over all objects, shared out over the ranks.
+    Exact,
+}
+
+/// So many objects, at most, are clustered exactly by [`Mode::Auto`].
+pub const EXACT_OBJECTS: u64 = 4096;
+
+/// What CAPEK is to do.
+#[derive(Clone, Debug)]
+pub struct CapekParams<T> {
+    /// How many clusters.
+    pub clusters: ClusterCount,
+    /// What decides between numbers of clusters.
+    pub criterion: Criterion<T>,
+    /// Exact or sampled.
+    pub mode: Mode,
+    /// Objects in a sample; 40 + 2k where not given.
+    pub sample_size: Option<usize>,
+    /// Samples drawn.
+    pub n_trials: usize,
+    /// What the samples are drawn by.
+    pub seed: u64,
+}
+
+impl<T> CapekParams<T> {
+    /// As the paper has it: five samples of 40 + 2k.
+    #[must_use]
+    pub fn new(clusters: ClusterCount, criterion: Criterion<T>) -> Self {
+        Self { clusters, criterion, mode: Mode::Auto, sample_size: None, n_trials: 5, seed: 0 }
+    }
+
+    fn most_clusters(&self) -> usize {
+        match self.clusters {
+            ClusterCount::Fixed(k) | ClusterCount::UpTo(k) => k,
+        }
+    }
+
+    fn counts(&self) -> std::ops::RangeInclusive<usize> {
+        match (self.clusters, self.criterion) {
+            (ClusterCount::Fixed(k), _) => k..=k,
+            (ClusterCount::UpTo(k), Criterion::Bic(_)) => 1..=k,
+            (ClusterCount::UpTo(k), Criterion::Silhouette) => 2..=k,
+        }
+    }
+}
+
+/// An object that stands for its cluster.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Medoid<T> {
+    /// Its number among the objects of all ranks, in the order of ranks.
+    pub index: u64,
+    /// The object.
+    pub object: T,
+    /// How many objects its cluster has.
+    pub size: u64,
+}
+
+/// Clusters of the objects of all ranks, as this rank sees them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Capek<T> {
+    /// The medoids, by index; the same on all ranks.
+    pub medoids: Vec<Medoid<T>>,
+    /// Of each object of this rank, the place of its medoid. The first of
+    /// equally near ones; a medoid is always its own.
+    pub labels: Vec<u32>,
+    /// Of each object of this rank, its dissimilarity to its medoid.
+    pub dissimilarities: Vec<f64>,
+    /// The sum of the dissimilarities of all ranks.
+    pub loss: f64,
+    /// The criterion for each number of clusters that was tried; the larger,
+    /// the better. Empty where the number was given.
+    pub criterion: Vec<(usize, f64)>,
+    /// How many objects there are on all ranks.
+    pub n_objects: u64,
+    /// How many of them were on the ranks before this one.
+    pub first_object: u64,
+    /// Whether all objects were looked at.
+    pub is_exact: bool,
+}
+
+/// Why objects could not be clustered. The same on every rank.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum CapekError {
+    /// No number of clusters, or more than there are different objects.
+    #[error("{wanted} clusters were asked for, and there are {distinct} different objects")]
+    TooManyClusters {
+        /// How many were asked for.
+        wanted: usize,
+        /// How many objects differ, of those looked at.
+        distinct: usize,
+    },
+    /// A dissimilarity is no number, or below 0.
+    #[error("the dissimilarity of object {index} to another is not a number of at least 0")]
+    NotFinite {
+        /// The object's number among those of all ranks.
+        index: u64,
+    },
+    /// The criterion compares vectors, and they are not equally long.
+    #[error("objects have from {least} to {most} coordinates")]
+    Dimensions {
+        /// The fewest.
+        least: usize,
+        /// The most.
+        most: usize,
+    },
+    /// An object did not survive its journey: `from_bytes` refused it.
+    #[error("an object could not be read from the bytes that it was sent as")]
+    NotPortable,
+    /// The ranks could not work together.
+    #[error(transparent)]
+    Comm(#[from] CommError),
+}
+
+/// Groups objects about medoids, with the work shared by all ranks.
+///
+/// `objects` are this rank's, any number. Every rank gets the same medoids,
+/// whatever the number of ranks that the objects are spread over.
+///
+/// Sampled: each trial draws `sample_size` objects by their numbers, without
+/// communication, and one rank clusters them; all ranks then measure the
+/// medoids of all trials on all objects, and the best trial stays. Where it is
+/// better, a clustering of all samples together takes its place. Then medoids are made
+/// central: of the objects nearest to a cluster's sampled members, the one
+/// with the least sum of dissimilarities in the cluster takes over, until
+/// none does. Exact: PAM over all objects, where each rank tries its own as
+/// medoids.
+///
+/// # Errors
+/// [`CapekError`].
+///
+/// # Complexity
+/// n objects on P ranks, s in a sample, S trials, C candidates: O(s²) on the
+/// rank of a trial, O((S·k + C)·n/P) dissimilarities, O(log P) messages.
+/// Exact: O(n²/P) dissimilarities and as much memory, O(k·n) a swap.
+///
+/// # Reference
+/// Gamblin et al., *Clustering Performance Data Efficiently at Massive
+/// Scales*, ICS 2010, §3. Differs: samples in O(s) instead of O(n); one sample
+/// serves all numbers of clusters; the BIC is about centroids; medoids are
+/// made central; exact where n allows.
+pub fn capek<C, T, D>(
+    comm: &C,
+    objects: &[T],
+    dissimilarity: &D,
+    params: &CapekParams<T>,
+) -> Result<Capek<T>, CapekError>
+where
+    C: Communicator,
+    T: Portable + Clone + Sync,
+    D: Fn(&T, &T) -> f64 + Sync,
+{
+    let world = World::new(comm, objects, dissimilarity)?;
+    let wanted = params.most_clusters();
+    if params.counts().is_empty() || *params.counts().start() == 0 || world.n < *params.counts().start() as u64 {
+        return Err(CapekError::TooManyClusters { wanted, distinct: world.n as usize });
+    }
+    let is_exact = match params.mode {
+        Mode::Auto => world.n <= EXACT_OBJECTS,
+        Mode::Sampled => false,
+        Mode::Exact => true,
+    };
+    let solutions =
+        if is_exact { exact::solutions(&world, params)? } else { sampled::solutions(&world, params)? };
+    let criterion = count::criteria(&world, params, &solutions)?;
+    // Of equal ones, the fewest clusters.
+    let best = world::first_least(criterion.iter().map(|(_, value)| -value));
+    let best = solutions.into_iter().nth(best).expect("a solution for every value of the criterion");
+    let best = if is_exact { best } else { central::central(&world, best, params)? };
+    world.describe(best, criterion, is_exact)
+}
