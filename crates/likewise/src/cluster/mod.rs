@@ -1,9 +1,14 @@
 //! Grouping: points in, [`Clustering`] out.
 
+mod capek;
 mod dbscan;
 
+pub use capek::{
+    Capek, CapekError, CapekParams, ClusterCount, Criterion, EXACT_OBJECTS, Medoid, Mode, Portable, capek,
+};
 pub use dbscan::{Dbscan, DbscanParams, DbscanParamsError, dbscan};
 pub mod kdist;
+pub mod medoids;
 mod kmeans;
 mod sample;
 mod xmeans;
