@@ -10,6 +10,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
 
+/// How often a call is timed.
+const N_CALLS: usize = 301;
+
 const USAGE: &str = "usage: likewise-mpi-check [--library PATH] [latency | fail RANK | panic RANK]";
 
 fn main() -> ExitCode {
@@ -87,30 +90,30 @@ fn exchange(comm: &MpiComm, lengths: &[usize]) -> Result<(), CommError> {
     Ok(())
 }
 
-/// Microseconds a call, once warm.
+/// Microseconds a call on rank 0: the median, for other programs may run.
 fn latency(comm: &MpiComm) -> Result<(), CommError> {
-    let time = |name: &str, n_calls: u32, call: &dyn Fn() -> Result<(), CommError>| {
-        for _ in 0..n_calls / 10 {
+    let time = |name: &str, call: &dyn Fn() -> Result<(), CommError>| {
+        let mut micros = Vec::new();
+        for _ in 0..N_CALLS {
+            // Together, or rank 0 would run ahead where it waits for nobody.
+            comm.all_reduce(Reduction::Max, &mut [0])?;
+            let begin = Instant::now();
             call()?;
+            micros.push(begin.elapsed().as_secs_f64() * 1e6);
         }
-        let begin = Instant::now();
-        for _ in 0..n_calls {
-            call()?;
-        }
-        let micros = begin.elapsed().as_secs_f64() * 1e6 / f64::from(n_calls);
+        micros.sort_unstable_by(f64::total_cmp);
         if comm.rank() == 0 {
-            println!("{name} on {} ranks of {}: {micros:.1} us", comm.size(), comm.mpi());
+            let median = micros[N_CALLS / 2];
+            println!("{name} on {} ranks of {}: {median:.1} us", comm.size(), comm.mpi());
         }
         Ok::<_, CommError>(())
     };
     let (rank, size) = (comm.rank(), comm.size());
-    time("all_reduce of 1", 500, &|| comm.all_reduce(Reduction::Sum, &mut [1]))?;
-    time("all_reduce of 68", 500, &|| comm.all_reduce(Reduction::Sum, &mut [1; 68]))?;
+    time("all_reduce of 1", &|| comm.all_reduce(Reduction::Sum, &mut [1]))?;
+    time("all_reduce of 68", &|| comm.all_reduce(Reduction::Sum, &mut [1; 68]))?;
     let made = Counted::new(comm);
-    time("all_reduce of 1, of messages", 500, &|| made.all_reduce(Reduction::Sum, &mut [1]))?;
-    time("sum_before", 500, &|| comm.sum_before(1).map(|_| ()))?;
-    time("route of one parcel each", 500, &|| {
-        comm.route(vec![((rank * 7 + 3) % size, vec![0; 16])]).map(|_| ())
-    })?;
-    time("all_gather of 16 bytes", 500, &|| comm.all_gather(&[0; 16]).map(|_| ()))
+    time("all_reduce of 1, of messages", &|| made.all_reduce(Reduction::Sum, &mut [1]))?;
+    time("sum_before", &|| comm.sum_before(1).map(|_| ()))?;
+    time("route of one parcel each", &|| comm.route(vec![((rank * 7 + 3) % size, vec![0; 16])]).map(|_| ()))?;
+    time("all_gather of 16 bytes", &|| comm.all_gather(&[0; 16]).map(|_| ()))
 }
