@@ -6,7 +6,7 @@ use likewise::comm::{CommError, Communicator, Counted, Reduction, Traffic, run_o
 #[test]
 fn every_collective_is_what_its_definition_says() {
     for n_ranks in [1, 2, 3, 5, 8, 16, 100] {
-        run_on_threads(n_ranks, |comm| checks::all(comm)).unwrap();
+        run_on_threads(n_ranks, checks::all).unwrap();
     }
 }
 
