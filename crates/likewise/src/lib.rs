@@ -8,5 +8,6 @@
 pub mod bursts;
 pub mod cluster;
 pub mod quality;
+pub mod ranks;
 pub mod synth;
 pub mod table;

@@ -27,10 +27,12 @@
 //! stream, numbered by section, step and thread, so no order of computing
 //! and no number of threads changes it.
 
+mod boxed;
 mod draw;
 mod plausible;
 mod section;
 
+pub use boxed::{BoxClass, BoxSpec, Boxed};
 pub use section::{Burst, Call, Message, Section};
 
 use crate::cluster::ClusterId;
