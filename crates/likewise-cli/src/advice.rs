@@ -9,7 +9,7 @@ pub(crate) fn advice(error: &anyhow::Error, task: &Task) -> Option<String> {
     let error = error.chain().find_map(|cause| cause.downcast_ref::<Error>())?;
     let lenient = match task {
         Task::Bursts(_) | Task::Cut(_) | Task::Info(_) => Some("--lenient"),
-        Task::Compare(_) => Some("-- --lenient"),
+        Task::Compare(args) if args.are_runs() => Some("-- --lenient"),
         _ => None,
     };
     let (option, does) = match (&*error.kind, task) {
@@ -17,6 +17,8 @@ pub(crate) fn advice(error: &anyhow::Error, task: &Task) -> Option<String> {
             (lenient?, "skips such records")
         }
         (ErrorKind::Truncated(_), _) => (lenient?, "skips the line"),
+        // Where nothing was read there is nothing to go on with.
+        (ErrorKind::GzipEndsEarly(0) | ErrorKind::GzipDamaged(0, _), _) => return None,
         (ErrorKind::GzipEndsEarly(_) | ErrorKind::GzipGarbage(_) | ErrorKind::GzipDamaged(..), _) => {
             (lenient?, "reads what is there")
         }

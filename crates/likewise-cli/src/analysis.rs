@@ -4,7 +4,7 @@ use crate::definition::Plot;
 use crate::figures::{Figures, figures};
 use crate::files::gnuplot;
 use crate::files::report_data::counted;
-use crate::grouping::{Grouped, GroupingArgs, group};
+use crate::grouping::{Grouped, GroupingArgs, Method, group};
 use crate::label::burst_labels;
 use crate::progress::Progress;
 use crate::refining::{alternatives, refine_bursts};
@@ -93,6 +93,7 @@ pub(crate) fn analyse(
     let points = Points::new(&prepared.points, prepared.dims)?;
     let (rows, burst_row) = rows(&table);
     let mut grouped = grouped(&table, &prepared, (&burst_row, rows.len()), &plan, stages, progress)?;
+    notes.extend(too_few(&grouped, prepared.complete.len()));
     let (dropped, labels, (stats, figures)) = stages.time("cluster", || {
         let found = std::mem::take(&mut grouped.clustering);
         let (clustering, dropped) = ordered(found, &table, &prepared, plan.threshold);
@@ -190,6 +191,17 @@ pub(crate) fn ordered(
         }
         None => (clustering, Vec::new()),
     }
+}
+
+/// Why no burst can be in a cluster, where there are fewer than make one.
+fn too_few(grouped: &Grouped, n: usize) -> Option<String> {
+    let few = match grouped.method {
+        Method::Dbscan => n < grouped.min_points,
+        Method::Refine => grouped.refinement.is_none(),
+        Method::Xmeans => false,
+    };
+    let n = counted(n as u64, "burst");
+    few.then(|| format!("There are too few bursts for a phase ({n}, min-points {}).", grouped.min_points))
 }
 
 fn too_small(dropped: &[u32]) -> Option<String> {

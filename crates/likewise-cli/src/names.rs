@@ -2,7 +2,8 @@
 
 use crate::cli::Usage;
 use anyhow::Result;
-use likewise::table::{BurstTable, Expr, Metric, Operand};
+use likewise::table::{BurstTable, CounterColumn, Expr, Metric, Operand};
+use std::collections::BTreeSet;
 
 /// A burst's own duration.
 const DURATION: Expr = Expr::One(Operand::Duration);
@@ -28,26 +29,80 @@ pub(crate) fn check_names(metrics: &[Metric]) -> Result<()> {
     Ok(())
 }
 
-/// Counters whose names the columns of the result have already get another;
-/// line breaks in names become spaces.
+/// Counters whose names the columns of the result, or other counters, have
+/// already get another; line breaks in names become spaces.
 pub(crate) fn rename_counters(table: &mut BurstTable) -> Vec<String> {
+    let mut taken = BTreeSet::new();
+    // Those that can keep their names do, wherever they stand.
+    let keep = |column: &CounterColumn| {
+        let name = &column.counter.name;
+        !name.contains(char::is_control) && !is_column(name) && taken.insert(name.clone())
+    };
+    let kept: Vec<bool> = table.counters.iter().map(keep).collect();
     let mut notes = Vec::new();
-    for column in &mut table.counters {
-        let name = &mut column.counter.name;
-        *name = name.replace(char::is_control, " ");
-        if is_reserved(name) || name.eq_ignore_ascii_case("duration") {
-            let new = format!("counter_{name}");
-            notes.push(format!("The counter '{name}' is called '{new}' here: its name is taken."));
-            *name = new;
-        }
+    for (column, _) in table.counters.iter_mut().zip(kept).filter(|(_, kept)| !kept) {
+        let name = column.counter.name.replace(char::is_control, " ");
+        column.counter.name = free_name(&name, &taken);
+        notes.extend(renamed(&name, &column.counter.name));
+        taken.insert(column.counter.name.clone());
     }
     notes
+}
+
+/// Refuses metrics that have the name of a counter and other values: the
+/// counter would not be seen any more. Metrics that nobody named give way to
+/// no counter, which then has another name.
+///
+/// # Errors
+/// [`Usage`].
+pub(crate) fn check_counters(metrics: &[Metric], asked: bool, table: &mut BurstTable) -> Result<Vec<String>> {
+    let mut notes = Vec::new();
+    for metric in metrics {
+        let Some(place) = table.counters.iter().position(|c| c.counter.name == metric.name) else { continue };
+        // What it lacks is said when it is prepared.
+        let Ok(values) = metric.evaluate(table) else { continue };
+        let same = |(a, b): (&f64, &f64)| a == b || a.is_nan() && b.is_nan();
+        if values.iter().zip(&table.counters[place].values).all(same) {
+            continue;
+        }
+        let name = &metric.name;
+        if asked {
+            let text = format!(
+                "the name '{name}' is taken by a counter, and the metric is '{}'; name that metric otherwise",
+                metric.expr
+            );
+            return Err(Usage(text).into());
+        }
+        let taken = table.counters.iter().map(|c| c.counter.name.clone()).collect();
+        let new = free_name(name, &taken);
+        notes.extend(renamed(name, &new));
+        table.counters[place].counter.name = new;
+    }
+    Ok(notes)
+}
+
+/// Whether a column of the result, or the burst's own duration, has that name.
+fn is_column(name: &str) -> bool {
+    is_reserved(name) || name.eq_ignore_ascii_case("duration")
+}
+
+/// `name`, or what is free of `counter_name`, `counter_counter_name`, and so on.
+fn free_name(name: &str, taken: &BTreeSet<String>) -> String {
+    let mut free = name.to_owned();
+    while is_column(&free) || taken.contains(&free) {
+        free.insert_str(0, "counter_");
+    }
+    free
+}
+
+fn renamed(name: &str, new: &str) -> Option<String> {
+    (name != new).then(|| format!("The counter '{name}' is called '{new}' here: its name is taken."))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use likewise::table::{Counter, CounterColumn};
+    use likewise::table::{Counter, Nanos};
 
     fn checked(spec: &str) -> Result<()> {
         check_names(&[spec.parse().expect("a metric")])
@@ -66,17 +121,66 @@ mod tests {
         }
     }
 
+    /// One burst, whose counters are 0, 1, 2 and so on.
+    fn table(names: &[&str]) -> BurstTable {
+        let column = |(i, name): (usize, &&str)| CounterColumn {
+            counter: Counter { event_type: None, name: (*name).to_owned(), description: String::new() },
+            values: vec![i as f64],
+        };
+        BurstTable {
+            app: vec![1],
+            task: vec![1],
+            thread: vec![1],
+            begin: vec![Nanos(0)],
+            duration: vec![Nanos(5)],
+            counters: names.iter().enumerate().map(column).collect(),
+            ..BurstTable::default()
+        }
+    }
+
+    fn counters(table: &BurstTable) -> Vec<&str> {
+        table.counters.iter().map(|c| c.counter.name.as_str()).collect()
+    }
+
+    #[test]
+    fn no_two_counters_have_one_name() {
+        let mut names = table(&["cluster", "counter_cluster", "A\nB", "A B", "A\tB", "A B"]);
+        let notes = rename_counters(&mut names);
+        assert_eq!(
+            counters(&names),
+            [
+                "counter_counter_cluster",
+                "counter_cluster",
+                "counter_A B",
+                "A B",
+                "counter_counter_A B",
+                "counter_counter_counter_A B"
+            ]
+        );
+        assert_eq!(notes.len(), 4, "{notes:?}");
+    }
+
+    #[test]
+    fn a_metric_hides_no_counter() {
+        let mut carried = table(&["PAPI_TOT_INS", "PAPI_TOT_CYC", "IPC"]);
+        let metric = |spec: &str| vec![spec.parse::<Metric>().expect("a metric")];
+        let error = check_counters(&metric("PAPI_TOT_INS=PAPI_TOT_CYC"), true, &mut carried)
+            .expect_err("it hides the counter");
+        assert!(error.is::<Usage>() && error.to_string().contains("taken by a counter"), "{error}");
+        for fine in ["PAPI_TOT_INS", "PAPI_TOT_INS=PAPI_TOT_INS,log", "X=PAPI_TOT_CYC"] {
+            assert_eq!(check_counters(&metric(fine), true, &mut carried).expect(fine), [""; 0]);
+        }
+        let notes = check_counters(&metric("IPC=PAPI_TOT_INS/PAPI_TOT_CYC"), false, &mut carried);
+        assert_eq!(notes.expect("nobody asked for it").len(), 1);
+        assert_eq!(counters(&carried), ["PAPI_TOT_INS", "PAPI_TOT_CYC", "counter_IPC"]);
+    }
+
     #[test]
     fn a_counter_with_the_name_of_a_column_gets_another() {
-        let column = |name: &str| CounterColumn {
-            counter: Counter { event_type: None, name: name.to_owned(), description: String::new() },
-            values: Vec::new(),
-        };
         let names = ["Cluster", "duration", "n_calls", "cluster_", "PAPI\nTOT", "begin_ns\t"];
-        let mut table =
-            BurstTable { counters: names.iter().map(|name| column(name)).collect(), ..BurstTable::default() };
+        let mut table = table(&names);
         let notes = rename_counters(&mut table);
-        let renamed: Vec<&str> = table.counters.iter().map(|c| c.counter.name.as_str()).collect();
+        let renamed = counters(&table);
         let expected =
             ["counter_Cluster", "counter_duration", "counter_n_calls", "cluster_", "PAPI TOT", "begin_ns "];
         assert_eq!(renamed, expected);

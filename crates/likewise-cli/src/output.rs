@@ -35,6 +35,17 @@ impl OutputDir {
         Ok(out)
     }
 
+    /// Whether files can be written into that directory, before there is
+    /// anything to write; leaves nothing behind.
+    ///
+    /// # Errors
+    /// It cannot be made, or not be written.
+    pub(crate) fn check(dir: &Path) -> Result<()> {
+        let out = Self::create(dir, &[])?;
+        AtomicFile::create(&out.path("writable.check"))?;
+        Ok(())
+    }
+
     /// Where a file of that name will stand.
     #[must_use]
     pub(crate) fn path(&self, name: &str) -> PathBuf {
@@ -158,6 +169,10 @@ mod tests {
         let mut out = OutputDir::create(&dir, &[]).expect("it can be made");
         out.write("x.csv", |file| Ok(file.write_all(b"1")?)).expect("it can be written");
         out.commit().expect("it can be put in place");
+        OutputDir::check(&root.path().join("c/d")).expect("it could be made");
+        assert!(!root.path().join("c").exists());
+        let error = OutputDir::check(&dir.join("x.csv/d")).expect_err("a file is in the way");
+        assert!(error.to_string().contains("cannot be made"), "{error}");
         assert_eq!(std::fs::read(dir.join("x.csv")).expect("it is there"), b"1");
     }
 

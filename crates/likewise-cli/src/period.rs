@@ -1,6 +1,7 @@
 //! The period of an analysed run, for programs and people.
 
 use crate::analysis::{Analysis, group_bursts, ordered};
+use crate::files::report_data::counted;
 use crate::grouping::{GroupingArgs, Method};
 use crate::progress::Progress;
 use crate::stages::Stages;
@@ -85,6 +86,9 @@ fn first_phase(anchor: ClusterId, phases: &[Option<ClusterId>], analysis: &Analy
 pub(crate) fn summary(analysis: &Analysis) -> Value {
     match phases(analysis) {
         Ok(phases) => to_json(&find_period(&analysis.table, &phases), &phases, analysis),
-        Err(why) => not_periodic(why),
+        Err(_) => not_periodic(format!(
+            "could not be looked for: the distances between {} suggest no radius at which to group them",
+            counted(analysis.prepared.complete.len() as u64, "burst")
+        )),
     }
 }

@@ -4,7 +4,9 @@ use crate::grouping::{Curve, Grouped, Method};
 use crate::progress::Progress;
 use crate::stages::Stages;
 use clap::ValueEnum;
-use likewise::bursts::{Direction, NO_NODE, Node, RefineInput, Refinement, eps_range, refine};
+use likewise::bursts::{
+    Direction, NO_NODE, Node, RefineInput, Refinement, default_min_points, eps_range, refine,
+};
 use likewise::cluster::{ClusterId, Clustering};
 use rayon::prelude::*;
 use serde_json::{Value, json};
@@ -46,7 +48,8 @@ pub(crate) fn refine_bursts(
         stages.time("k_distance", || eps_range(input.points, input.n_threads, min_points))
     };
     let Ok(range) = range else {
-        let mut grouped = Grouped::new(Method::Refine, min_points.unwrap_or(2));
+        let min_points = min_points.unwrap_or_else(|| default_min_points(input.n_threads));
+        let mut grouped = Grouped::new(Method::Refine, min_points);
         grouped.clustering = Clustering { labels: vec![None; n], n_clusters: 0 };
         return grouped;
     };

@@ -4,7 +4,7 @@ mod gzip;
 
 use std::borrow::Cow;
 use std::fs::File;
-use std::io::{self, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -151,11 +151,6 @@ impl Input {
     /// Bytes read so far, as stored.
     pub(crate) fn consumed(&self) -> Arc<AtomicU64> {
         Arc::clone(&self.consumed)
-    }
-
-    /// Whether opening the path again gives the same bytes.
-    pub(crate) fn repeatable(&self) -> bool {
-        self.size.is_some()
     }
 
     /// The next bytes, at least `n` unless the input ends or fails before; a
@@ -437,6 +432,10 @@ fn send_blocks(
             want = (carry.len() * 2).max(block);
         }
         if let Err(kind) = filled {
+            // The text is whole, so its last line needs no end.
+            if matches!(kind, ErrorKind::GzipGarbage(_)) {
+                sender.send(Message::Block(carry))?;
+            }
             return sender.send(Message::End(Err(kind)));
         }
     }
@@ -492,16 +491,28 @@ impl Stream {
     }
 }
 
-struct Counted {
-    reader: Box<dyn Read + Send>,
+/// A reader that knows how much was taken.
+struct Counted<R> {
+    reader: R,
     consumed: Arc<AtomicU64>,
 }
 
-impl Read for Counted {
+impl<R: Read> Read for Counted<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let n = self.reader.read(buffer)?;
         self.consumed.fetch_add(n as u64, Ordering::Relaxed);
         Ok(n)
+    }
+}
+
+impl<R: BufRead> BufRead for Counted<R> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        self.reader.fill_buf()
+    }
+
+    fn consume(&mut self, n: usize) {
+        self.reader.consume(n);
+        self.consumed.fetch_add(n as u64, Ordering::Relaxed);
     }
 }
 
@@ -511,7 +522,7 @@ pub(crate) fn line_place(before: u64, index: u64) -> Place {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use std::io::Write;
 
@@ -524,7 +535,7 @@ mod tests {
         Ok(all)
     }
 
-    fn gzip(bytes: &[u8]) -> Vec<u8> {
+    pub(crate) fn gzip(bytes: &[u8]) -> Vec<u8> {
         let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
         encoder.write_all(bytes).unwrap();
         encoder.finish().unwrap()

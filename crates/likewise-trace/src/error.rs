@@ -128,6 +128,19 @@ pub enum ErrorKind {
         /// When the trace ends, as its header says.
         end: Nanos,
     },
+    /// A part was asked for that is shorter than the times of the trace tell apart.
+    #[error(
+        "the part from {} ns to {} ns holds nothing: times of this trace are whole multiples of {unit} ns",
+        .from.0, .to.0
+    )]
+    WithinUnit {
+        /// When it would begin.
+        from: Nanos,
+        /// When it would end.
+        to: Nanos,
+        /// The unit of the trace, in nanoseconds.
+        unit: u64,
+    },
     /// An application was asked for that is not there.
     #[error("application {asked} is not in the trace; it has {there}")]
     NoSuchApplication {

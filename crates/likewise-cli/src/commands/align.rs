@@ -49,6 +49,7 @@ struct Sequences {
 }
 
 pub(crate) fn run(args: &AlignArgs, common: &Common) -> Result<()> {
+    OutputDir::check(&args.output)?;
     let mut stages = Stages::default();
     let labels = stages.time("read", || read_labels(&args.bursts))?;
     let input = Sequences::of(&labels).with_context(|| args.bursts.display().to_string())?;

@@ -8,7 +8,7 @@ use crate::files::report_data::{grouped_digits, report_data};
 use crate::files::{bursts_csv, clusters_csv, compat, gnuplot, regions_csv, representatives_csv, summary};
 use crate::grouping::{GroupingArgs, Method};
 use crate::label::event_value;
-use crate::names::{check_names, rename_counters};
+use crate::names::{check_counters, check_names, rename_counters};
 use crate::output::OutputDir;
 use crate::period;
 use crate::refining::{self, RefineArg, UNASKED};
@@ -77,6 +77,10 @@ impl BurstsArgs {
             check_extrapolation: false,
         };
         Self { trace, output: None, reading, metrics, grouping, refining, writing }
+    }
+
+    fn dir(&self) -> PathBuf {
+        self.output.clone().unwrap_or_else(|| PathBuf::from(format!("{}.likewise", stem(&self.trace))))
     }
 }
 
@@ -200,6 +204,7 @@ fn parse_apps(text: &str) -> Result<Apps, String> {
 }
 
 pub(crate) fn run(args: &BurstsArgs, common: &Common) -> Result<()> {
+    OutputDir::check(&args.dir())?;
     let (analysis, stages) = analyse_trace(args, common)?;
     let done = write_all(&analysis, args, common, stages)?;
     common.print(&done.summary, || done.text(common))
@@ -216,10 +221,11 @@ pub(crate) fn analyse_trace(args: &BurstsArgs, common: &Common) -> Result<(Analy
         .check()?;
     let scale = scale(args.metrics.scale, &definition);
     let threshold = args.metrics.min_share.or(definition.min_share);
+    let metrics = metrics(args, &definition, &mut input, common)?;
     let refine = direction(args, &grouping, input.table.len(), &mut input.notes);
     let plan = Plan {
         preparation: Preparation {
-            metrics: metrics(args, &definition, &input.table, common),
+            metrics,
             filter: filter(&args.metrics, &definition),
             scale,
             pca: args.metrics.pca.map(usize::from).or(definition.pca),
@@ -303,16 +309,23 @@ fn read_input(
 }
 
 /// The metrics that are said here, else in the definition, else the usual ones.
-fn metrics(args: &BurstsArgs, definition: &Definition, table: &BurstTable, common: &Common) -> Vec<Metric> {
-    match (&args.metrics.metrics[..], &definition.metrics) {
-        ([], Some(metrics)) => metrics.clone(),
+fn metrics(
+    args: &BurstsArgs,
+    definition: &Definition,
+    input: &mut Input,
+    common: &Common,
+) -> Result<Vec<Metric>> {
+    let (metrics, asked) = match (&args.metrics.metrics[..], &definition.metrics) {
+        ([], Some(metrics)) => (metrics.clone(), true),
         ([], None) => {
-            let (metrics, why) = default_metrics(table);
+            let (metrics, why) = default_metrics(&input.table);
             common.say(&why);
-            metrics
+            (metrics, false)
         }
-        (metrics, _) => metrics.to_vec(),
-    }
+        (metrics, _) => (metrics.to_vec(), true),
+    };
+    input.notes.extend(check_counters(&metrics, asked, &mut input.table)?);
+    Ok(metrics)
 }
 
 /// What is said here, else what the definition says.
@@ -355,7 +368,7 @@ fn direction(
 }
 
 /// Records that were passed over.
-fn skipped(records: &RecordCounts) -> Vec<String> {
+pub(crate) fn skipped(records: &RecordCounts) -> Vec<String> {
     let mut notes = Vec::new();
     for (n, what) in [(records.skipped, "malformed"), (records.unknown, "of no known kind")] {
         if n > 0 {
@@ -504,7 +517,7 @@ pub(crate) fn write_all<'a>(
     mut stages: Stages,
 ) -> Result<Done<'a>> {
     let _bar = common.progress().spinner("Writing");
-    let dir = args.output.clone().unwrap_or_else(|| PathBuf::from(format!("{}.likewise", stem(&args.trace))));
+    let dir = args.dir();
     let mut out = output_dir(&dir, &args.trace, named_files(&args.reading, &args.metrics))?;
     // Neither keeps two threads busy, and neither needs the other.
     let mut beside = Stages::default();

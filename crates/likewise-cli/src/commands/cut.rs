@@ -3,10 +3,10 @@
 use crate::analysis::Analysis;
 use crate::cli::{Common, Usage};
 use crate::commands::bursts::{
-    BurstsArgs, MetricArgs, ReadingArgs, RefiningArgs, analyse_trace, named_files, output_dir, stem,
+    BurstsArgs, MetricArgs, ReadingArgs, RefiningArgs, analyse_trace, named_files, output_dir, skipped, stem,
 };
 use crate::definition::{parse_share, parse_some};
-use crate::files::report_data::grouped_digits;
+use crate::files::report_data::{grouped_digits, short};
 use crate::files::representatives_csv;
 use crate::grouping::{GroupingArgs, Method, parse_count};
 use crate::output::OutputDir;
@@ -61,15 +61,20 @@ struct CuttingArgs {
     #[arg(long, value_name = "N", value_parser = parse_count)]
     iterations: Option<usize>,
     /// Cut from this time on, without asking whether the run repeats
-    #[arg(long, value_name = "TIME", conflicts_with = "iterations")]
+    #[arg(long, value_name = "TIME", conflicts_with_all = OF_THE_PERIOD)]
     from: Option<Nanos>,
     /// Cut until this time
-    #[arg(long, value_name = "TIME", conflicts_with = "iterations")]
+    #[arg(long, value_name = "TIME", conflicts_with_all = OF_THE_PERIOD)]
     to: Option<Nanos>,
     /// Leave times as they are, instead of beginning at 0
     #[arg(long)]
     keep_times: bool,
 }
+
+/// Options that are for finding the period, and so for no cut by hand: by
+/// name, and all of a kind.
+const OF_THE_PERIOD: [&str; 8] =
+    ["keep", "max_error", "iterations", "app", "burst_events", "pcf", "MetricArgs", "GroupingArgs"];
 
 const EXAMPLES: &str = "\
 Examples:
@@ -81,6 +86,7 @@ Examples:
 pub(crate) fn run(args: &CutArgs, common: &Common) -> Result<()> {
     // Before the time that the analysis takes, and its own reasons to fail.
     check_cut(&args.trace)?;
+    OutputDir::check(&args.dir())?;
     if args.cutting.from.is_some() || args.cutting.to.is_some() {
         by_hand(args, common)
     } else {
@@ -96,12 +102,15 @@ fn by_hand(args: &CutArgs, common: &Common) -> Result<()> {
     }
     let mut out = output_dir(&args.dir(), &args.trace, named_files(&args.reading, &args.metrics))?;
     let (files, report) = args.write(&out, from, to, None)?;
+    let notes: Vec<String> = skipped(&report.read).into_iter().chain(report.warnings.clone()).collect();
+    notes.iter().for_each(|note| common.say(format_args!("note: {note}")));
     let result = json!({
         "version": env!("CARGO_PKG_VERSION"),
         "input": args.trace.display().to_string(),
         "trace": files[0].path().display().to_string(),
-        "kept": { "from_ns": from.0, "to_ns": args.cutting.to.map(|to| to.0) },
+        "kept": { "from_ns": report.from.0, "to_ns": report.to.0 },
         "reduction": reduction(&report),
+        "notes": notes,
     });
     let path = files[0].path().to_owned();
     finish(&mut out, files, &result)?;
@@ -120,6 +129,12 @@ fn by_period(args: &CutArgs, common: &Common) -> Result<()> {
             args.trace.display()
         )
     })?;
+    if let Some(asked) = args.cutting.iterations.filter(|&asked| asked > period.n_iterations()) {
+        let there = period.n_iterations();
+        return Err(
+            Usage(format!("--iterations {asked} is more than there are: the run repeats {there}")).into()
+        );
+    }
     let mut limits = WindowLimits {
         max_share: args.cutting.keep,
         max_error: args.cutting.max_error,
@@ -141,7 +156,11 @@ fn by_period(args: &CutArgs, common: &Common) -> Result<()> {
         }
         limits.max_share = window.share * (args.cutting.keep / share).min(0.98);
     };
-    let cut = Cut { args, analysis: &analysis, period, window, report, limits };
+    // The analysis has told of what it read, and the cut reads the same.
+    let notes: Vec<String> =
+        report.warnings.iter().filter(|warning| !analysis.notes.contains(warning)).cloned().collect();
+    notes.iter().for_each(|note| common.say(format_args!("note: {note}")));
+    let cut = Cut { args, analysis: &analysis, period, window, report, limits, notes };
     let mut result = cut.to_json(files[0].path());
     result["period"] = period::to_json(&found, &phases, &analysis);
     let path = files[0].path().to_owned();
@@ -248,6 +267,14 @@ struct Cut<'a> {
     window: Window,
     report: CutReport,
     limits: WindowLimits,
+    /// Beside those of the analysis.
+    notes: Vec<String>,
+}
+
+/// Whether what was asked for is met by a window of which that share of the
+/// records is kept; the limits that it was chosen by may be lower.
+fn meets(asked: &CuttingArgs, window: &Window, records: f64) -> bool {
+    window.error <= asked.max_error && window.share.max(records) <= asked.keep
 }
 
 impl Cut<'_> {
@@ -262,8 +289,8 @@ impl Cut<'_> {
 
     /// Whether what was asked for is met, in bursts and in records.
     fn within_limits(&self) -> bool {
-        let share = share(self.report.kept.total(), self.report.read.total());
-        self.window.within_limits && share <= self.args.cutting.keep
+        let records = share(self.report.kept.total(), self.report.read.total());
+        meets(&self.args.cutting, &self.window, records)
     }
 
     fn to_json(&self, trace: &Path) -> Value {
@@ -273,6 +300,7 @@ impl Cut<'_> {
             .iter()
             .map(|t| json!({ "app": t.app, "task": t.task, "weight": t.weight }))
             .collect();
+        let notes = [&self.analysis.notes[..], &self.notes[..]].concat();
         let estimate = |(name, e, limited): (&str, Estimate, bool)| {
             json!({
                 "name": name, "region": e.region, "estimated": e.estimated, "error": e.error(),
@@ -299,7 +327,7 @@ impl Cut<'_> {
             "within_limits": self.within_limits(),
             "error": window.error,
             "estimates": self.estimates().into_iter().map(estimate).collect::<Vec<_>>(),
-            "notes": self.analysis.notes,
+            "notes": notes,
         })
     }
 
@@ -338,11 +366,45 @@ impl Cut<'_> {
         if !self.within_limits() {
             let _ = writeln!(
                 text,
-                "The limits (keep {:.1}%, error {:.1}%) are not both met: this is the best there is.",
-                100.0 * self.args.cutting.keep,
-                100.0 * self.args.cutting.max_error
+                "The limits (keep {}%, error {}%) are not both met: this is the best there is.",
+                short(100.0 * self.args.cutting.keep),
+                short(100.0 * self.args.cutting.max_error)
             );
         }
         text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Call {
+        #[command(flatten)]
+        args: CutArgs,
+    }
+
+    #[test]
+    fn what_is_met_is_what_was_asked_for() {
+        let call = Call::parse_from(["cut", "run.prv", "--keep", "5%", "--max-error", "2%"]);
+        // Chosen by a lower limit on bursts, since records were too many.
+        let window = |share, error| Window {
+            from: Nanos(0),
+            to: Nanos(1),
+            first: 0,
+            n_iterations: 1,
+            tasks: Vec::new(),
+            share,
+            n_cut: 0,
+            time: Estimate::default(),
+            counters: Vec::new(),
+            error,
+            within_limits: false,
+        };
+        let meets = |share, error, records| meets(&call.args.cutting, &window(share, error), records);
+        assert!(meets(0.04, 0.01, 0.05));
+        assert!(!meets(0.06, 0.01, 0.05) && !meets(0.04, 0.03, 0.05) && !meets(0.04, 0.01, 0.06));
     }
 }

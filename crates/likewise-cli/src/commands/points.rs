@@ -51,6 +51,7 @@ Examples:
 
 pub(crate) fn run(args: &PointsArgs, common: &Common) -> Result<()> {
     args.check()?;
+    OutputDir::check(&args.output)?;
     let mut stages = Stages::default();
     let progress = common.progress();
     let table = {

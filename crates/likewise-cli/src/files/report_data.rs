@@ -1,6 +1,7 @@
 //! What `report.html` and the terminal show of an analysis.
 
 use crate::analysis::Analysis;
+use crate::grouping::Method;
 use crate::label::{FILTERED_DURATION, FILTERED_RANGE, FILTERED_THRESHOLD, MISSING, NOISE};
 use crate::refining::phase_of_node;
 use crate::report::{
@@ -45,15 +46,15 @@ fn subtitle(analysis: &Analysis) -> String {
         .iter()
         .map(|m| if m.log { format!("log {}", m.name) } else { m.name.clone() })
         .collect();
-    let method = match analysis.grouped.eps {
-        Some(eps) => {
-            let how = if analysis.grouped.eps_is_suggested { " (suggested)" } else { "" };
-            format!("DBSCAN, eps {}{how}, min-points {}", short(eps), analysis.grouped.min_points)
+    let grouped = &analysis.grouped;
+    let method = match grouped.method {
+        Method::Dbscan => {
+            let how = if grouped.eps_is_suggested { " (suggested)" } else { "" };
+            let eps = grouped.eps.map_or_else(String::new, |eps| format!("eps {}{how}, ", short(eps)));
+            format!("DBSCAN, {eps}min-points {}", grouped.min_points)
         }
-        None if analysis.grouped.refinement.is_some() => {
-            format!("refinement, min-points {}", analysis.grouped.min_points)
-        }
-        None => "X-means".to_owned(),
+        Method::Refine => format!("refinement, min-points {}", grouped.min_points),
+        Method::Xmeans => "X-means".to_owned(),
     };
     let components = analysis.prepared.pca.as_ref().map(|pca| {
         let kept: f64 = pca.explained.iter().sum();

@@ -96,6 +96,57 @@ fn a_damaged_gzip_says_so() {
     let bytes = std::fs::read(&packed).unwrap();
     std::fs::write(&packed, &bytes[..bytes.len() / 2]).unwrap();
     fails(&packed, &["synth.prv.gz", "gzip", "early", "; --lenient reads what is there"]);
+    let compare =
+        |file| likewise(&["compare", text(file), text(file), "-q", "-o", text(&dir.path().join("o"))]);
+    let call = compare(&packed);
+    assert!(call.stderr.contains("; -- --lenient reads what is there"), "{}", call.stderr);
+    // Labels are all read, or none.
+    let labels = dir.path().join("truth.csv.gz");
+    assert!(std::process::Command::new("gzip").arg(dir.path().join("truth.csv")).status().unwrap().success());
+    let packed_labels = std::fs::read(&labels).unwrap();
+    std::fs::write(&labels, &packed_labels[..packed_labels.len() / 2]).unwrap();
+    let call = likewise(&["compare", text(&labels), text(&labels)]);
+    assert!(call.stderr.contains("early") && !call.stderr.contains("lenient"), "{}", call.stderr);
+    // Nothing is there to be read.
+    std::fs::write(&packed, &bytes[..5]).unwrap();
+    let call = likewise(&["bursts", text(&packed), "-o", text(&dir.path().join("o"))]);
+    assert!(call.stderr.contains("early") && !call.stderr.contains("lenient"), "{}", call.stderr);
+}
+
+#[test]
+fn a_place_that_cannot_be_written_is_named_before_the_input_is_read() {
+    let dir = tempfile::tempdir().unwrap();
+    let trace = dir.path().join("bad.prv");
+    std::fs::write(&trace, format!("{HEADER}1:1:1:1:1:0:x:1\n")).unwrap();
+    let bad = text(&trace);
+    let calls: [&[&str]; 5] =
+        [&["bursts", bad], &["cut", bad], &["compare", bad, bad], &["points", bad], &["align", bad]];
+    for call in calls {
+        let call = likewise(&[call, &["-o", "/proc/nowhere"]].concat());
+        assert!(call.code == 1 && call.stderr.contains("/proc/nowhere"), "{}", call.stderr);
+    }
+}
+
+#[test]
+fn too_few_bursts_are_said_to_be() {
+    let dir = tempfile::tempdir().unwrap();
+    let (trace, out) = (dir.path().join("t.csv"), dir.path().join("out"));
+    std::fs::write(&trace, "task,thread,begin_ns,duration_ns,A\n1,1,0,20000,5\n").unwrap();
+    let call = succeeds(&["bursts", text(&trace), "-o", text(&out)]);
+    assert!(call.stdout.contains("refinement, min-points 2"), "{}", call.stdout);
+    assert!(!read(&out, "report.html").contains("X-means"));
+    let summary = summary(&out);
+    assert!(summary["notes"].to_string().contains("too few bursts for a phase (1 burst, min-points 2)"));
+    let why = summary["period"]["why"].as_str().unwrap();
+    assert!(why.starts_with("could not be looked for: ") && !why.contains("--eps"), "{why}");
+}
+
+#[test]
+fn a_metric_takes_no_name_of_a_counter() {
+    let dir = tempfile::tempdir().unwrap();
+    let (trace, out) = (synth(dir.path(), 500), dir.path().join("out"));
+    let call = likewise(&["bursts", text(&trace), "-m", "PAPI_TOT_INS=PAPI_TOT_CYC", "-o", text(&out)]);
+    assert!(call.code == 2 && call.stderr.contains("taken by a counter"), "{}", call.stderr);
 }
 
 #[test]

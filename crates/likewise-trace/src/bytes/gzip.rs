@@ -1,9 +1,12 @@
 //! gzip, and where in the file it ends.
 
 use std::io::{self, BufRead, Read};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use flate2::bufread::GzDecoder;
 
+use super::Counted;
 use crate::error::ErrorKind;
 
 /// What a member begins with.
@@ -18,7 +21,7 @@ pub(super) struct Members<R> {
 
 impl<R: BufRead> Members<R> {
     pub(super) fn new(reader: R) -> Self {
-        Self { member: Some(GzDecoder::new(Counted { reader, consumed: 0 })) }
+        Self { member: Some(GzDecoder::new(Counted { reader, consumed: Arc::default() })) }
     }
 }
 
@@ -31,59 +34,32 @@ impl<R: BufRead> Read for Members<R> {
             if n > 0 || buffer.is_empty() {
                 return Ok(n);
             }
-            let Some(mut rest) = self.member.take().map(GzDecoder::into_inner) else { break };
+            // The member stays where it is until this went well: an
+            // interrupted read is tried again.
+            let rest = member.get_mut();
             let next = rest.fill_buf()?;
-            if next.is_empty() {
+            let (ended, seen) = (next.is_empty(), next.len().min(MAGIC.len()));
+            // At the end of a buffer there may be only one byte to see.
+            let garbage = next[..seen] != MAGIC[..seen];
+            let at = rest.consumed.load(Ordering::Relaxed);
+            let rest = self.member.take().map(GzDecoder::into_inner);
+            if ended {
                 break;
             }
-            // At the end of a buffer there may be only one byte to see.
-            let seen = next.len().min(MAGIC.len());
-            if next[..seen] != MAGIC[..seen] {
-                return Err(io::Error::other(ErrorKind::GzipGarbage(rest.consumed)));
+            if garbage {
+                return Err(io::Error::other(ErrorKind::GzipGarbage(at)));
             }
-            self.member = Some(GzDecoder::new(rest));
+            self.member = rest.map(GzDecoder::new);
         }
         Ok(0)
     }
 }
 
-/// A reader that knows how much was taken.
-struct Counted<R> {
-    reader: R,
-    consumed: u64,
-}
-
-impl<R: BufRead> Read for Counted<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let n = self.reader.read(buffer)?;
-        self.consumed += n as u64;
-        Ok(n)
-    }
-}
-
-impl<R: BufRead> BufRead for Counted<R> {
-    fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        self.reader.fill_buf()
-    }
-
-    fn consume(&mut self, n: usize) {
-        self.reader.consume(n);
-        self.consumed += n as u64;
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use std::io::Write;
-
     use super::*;
     use crate::bytes::Input;
-
-    fn gzip(bytes: &[u8]) -> Vec<u8> {
-        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
-        encoder.write_all(bytes).unwrap();
-        encoder.finish().unwrap()
-    }
+    use crate::bytes::tests::gzip;
 
     #[test]
     fn what_follows_gzip_is_named_by_its_byte() {
@@ -110,5 +86,54 @@ mod tests {
         // Members one after the other are one file.
         let (seen, done) = read(&packed.repeat(2));
         assert!(done.is_ok() && seen == text.repeat(2));
+    }
+
+    #[test]
+    fn a_last_line_without_its_end_stands_before_what_follows() {
+        for text in [&b"one\ntwo"[..], b"one"] {
+            let mut seen = Vec::new();
+            let bytes = [&gzip(text)[..], b"garbage"].concat();
+            let done = Input::from_bytes(&bytes).for_each_block(1 << 10, None, <[u8]>::to_vec, |b| {
+                seen.extend(b);
+                Ok(())
+            });
+            assert!(matches!(*done.expect_err("it is no gzip").kind, ErrorKind::GzipGarbage(_)));
+            assert_eq!(seen, text);
+        }
+    }
+
+    /// Is interrupted once, at byte `at`.
+    struct Interrupted {
+        bytes: io::Cursor<Vec<u8>>,
+        at: Option<u64>,
+    }
+
+    impl Read for Interrupted {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            self.bytes.read(buffer)
+        }
+    }
+
+    impl BufRead for Interrupted {
+        fn fill_buf(&mut self) -> io::Result<&[u8]> {
+            if self.at.take_if(|at| *at == self.bytes.position()).is_some() {
+                return Err(io::ErrorKind::Interrupted.into());
+            }
+            self.bytes.fill_buf()
+        }
+
+        fn consume(&mut self, n: usize) {
+            self.bytes.consume(n);
+        }
+    }
+
+    #[test]
+    fn an_interrupt_between_members_loses_none() {
+        let packed = gzip(b"one\n");
+        let at = Some(packed.len() as u64);
+        let mut text = Vec::new();
+        let reader = Interrupted { bytes: io::Cursor::new(packed.repeat(2)), at };
+        Members::new(reader).read_to_end(&mut text).expect("it is tried again");
+        assert_eq!(text, b"one\none\n");
     }
 }

@@ -8,9 +8,9 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::output::AtomicFile;
 
 /// Refuses what was read before and cannot be read again. What is not there
-/// at all is said by whoever opens it.
+/// at all, or a directory, is said by whoever opens it.
 pub(super) fn check_rereadable(input: &Path) -> Result<()> {
-    if !is_rereadable(input) && (is_stdin(input) || input.exists()) {
+    if !is_rereadable(input) && (is_stdin(input) || input.exists() && !input.is_dir()) {
         return Err(Error::whole(input, ErrorKind::NotRereadable));
     }
     Ok(())
@@ -47,5 +47,6 @@ mod tests {
         // The program that calls decides what its options are.
         assert!(!refused.to_string().contains("--"), "{refused}");
         assert!(check_rereadable(Path::new("/no/such/trace.prv")).is_ok());
+        assert!(check_rereadable(&std::env::temp_dir()).is_ok());
     }
 }

@@ -11,7 +11,7 @@ use super::companions;
 use super::copy::{check_rereadable, filled, with_extension};
 use super::header::Header;
 use super::records::{Record, Who, cpu_and_thread, parse};
-use super::scan::{RecordCounts, well_formed};
+use super::scan::{RecordCounts, truncated, well_formed};
 use crate::bytes::{BLOCK, Input};
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::output::AtomicFile;
@@ -34,8 +34,13 @@ pub struct CutOptions {
 }
 
 /// What there was, and what was kept of it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CutReport {
+    /// From when to when: what was asked for, in whole units of the trace's
+    /// times and no later than its end.
+    pub from: Nanos,
+    /// See `from`.
+    pub to: Nanos,
     /// Records that were read.
     pub read: RecordCounts,
     /// Records that were kept.
@@ -51,6 +56,8 @@ pub struct CutReport {
     pub dropped_communications: u64,
     /// States without an end that began before, and were left out.
     pub dropped_open_states: u64,
+    /// What the reader was not sure about, safe to print.
+    pub warnings: Vec<String>,
 }
 
 impl CutReport {
@@ -75,13 +82,17 @@ impl CutReport {
 /// operations and lines of no known kind are left out. The header says when
 /// the part ends, and is otherwise that of the whole.
 ///
-/// Returns the files, to be committed.
+/// Returns the files, to be committed. A gzip that ends early and a `.pcf` or
+/// `.row` that cannot be read are warnings in the report, and so is a part
+/// that holds no record.
 ///
 /// # Errors
 /// [`ErrorKind::NotRereadable`] for the standard input and pipes,
 /// [`ErrorKind::Expected`] for a CSV of bursts, [`ErrorKind::BeyondEnd`] for a
-/// part that begins at the end of the trace or behind, and those of reading
-/// and writing.
+/// part that begins at the end of the trace or behind,
+/// [`ErrorKind::WithinUnit`] for one that is shorter than a unit of its times,
+/// and those of reading, such as [`ErrorKind::UnknownThread`], and writing.
+/// With `lenient` a gzip that ends early is cut as far as it goes.
 ///
 /// # Complexity
 /// One pass, in parallel; memory is that of a few blocks.
@@ -89,12 +100,13 @@ pub fn write_cut(input: &Path, stem: &Path, options: &CutOptions) -> Result<(Vec
     let source = open(input)?;
     let with = |extension| with_extension(stem, extension);
     let mut prv = AtomicFile::create(&with("prv"))?;
-    let report = copy_part(source, &mut prv, options)?;
+    let mut report = copy_part(source, &mut prv, options)?;
     let mut files = vec![prv];
     for extension in ["pcf", "row"] {
-        // Those that cannot be read were warned of when the bursts were.
-        if let Some(bytes) = companions::bytes(input, extension).ok().flatten() {
-            files.push(filled(&with(extension), &bytes)?);
+        match companions::bytes(input, extension) {
+            Ok(Some(bytes)) => files.push(filled(&with(extension), &bytes)?),
+            Ok(None) => {}
+            Err(error) => report.warnings.push(format!("{error}; it is not copied")),
         }
     }
     Ok((files, report))
@@ -128,10 +140,16 @@ fn copy_part(mut source: Input, prv: &mut AtomicFile, options: &CutOptions) -> R
         return Err(Error::whole(&path, kind));
     }
     let part = Part::new(&header, options);
+    let unit = header.unit.nanos();
+    if part.from >= part.to {
+        let kind = ErrorKind::WithinUnit { from: options.from, to: options.to, unit };
+        return Err(Error::whole(&path, kind));
+    }
     let out_path = prv.path().to_owned();
     let failed = |e: io::Error| Error::write(&out_path, e);
     prv.write_all(&with_end(&first, part.to - part.origin)).map_err(failed)?;
-    let mut report = CutReport::default();
+    let (from, to) = (Nanos(part.from * unit), Nanos(part.to * unit));
+    let mut report = CutReport { from, to, ..CutReport::default() };
     let mut line = 1;
     let done = source.for_each_block(
         BLOCK,
@@ -147,8 +165,12 @@ fn copy_part(mut source: Input, prv: &mut AtomicFile, options: &CutOptions) -> R
         },
     );
     match done {
-        Err(e) if options.lenient && e.kind.ends_gzip() => {}
+        Err(e) if options.lenient && e.kind.ends_gzip() => report.warnings.push(e.to_string()),
         other => other?,
+    }
+    if report.kept.total() == 0 {
+        let (path, read) = (path.display(), report.read.total());
+        report.warnings.push(format!("{path}: none of the {read} records that were read is in the part"));
     }
     Ok(report)
 }
@@ -169,6 +191,8 @@ fn with_end(header: &[u8], end: u64) -> Vec<u8> {
 struct Part<'o> {
     from: u64,
     to: u64,
+    /// Whether the trace ends with it: what begins there is in no later part.
+    is_last: bool,
     /// What becomes 0.
     origin: u64,
     /// Ascending.
@@ -194,7 +218,8 @@ impl<'o> Part<'o> {
         let mut tasks = options.tasks.clone();
         tasks.iter_mut().for_each(|tasks| tasks.sort_unstable());
         let origin = if options.keep_times { 0 } else { from };
-        Self { from, to, origin, tasks, header, lenient: options.lenient }
+        let is_last = to == header.end.0 / unit;
+        Self { from, to, is_last, origin, tasks, header, lenient: options.lenient }
     }
 
     fn keeps(&self, who: Who) -> bool {
@@ -202,18 +227,22 @@ impl<'o> Part<'o> {
     }
 
     fn block(&self, bytes: &[u8]) -> Block {
-        let cleaned = if self.lenient { well_formed(bytes, self.header) } else { Cow::Borrowed(bytes) };
+        let (cleaned, skipped) =
+            if self.lenient { well_formed(bytes, self.header) } else { (Cow::Borrowed(bytes), 0) };
         let mut block = Block::default();
+        block.report.read.skipped = skipped;
         block.report.bytes_read = cleaned.len() as u64;
         let mut pairs = Vec::new();
         let mut pos = 0;
         while pos < cleaned.len() {
-            let end = memchr(b'\n', &cleaned[pos..]).map_or(cleaned.len(), |n| pos + n);
+            let found = memchr(b'\n', &cleaned[pos..]).map(|n| pos + n);
+            let end = found.unwrap_or(cleaned.len());
             let line = &cleaned[pos..end];
             pos = end + 1;
-            match parse(line, &mut pairs) {
+            match parse(line, &mut pairs).and_then(|record| self.declared(record)) {
                 Ok(record) => self.record(record, line.trim_ascii_end(), pairs.len() as u64, &mut block),
                 Err(kind) => {
+                    let kind = if found.is_none() { truncated(kind) } else { kind };
                     block.problem = Some((block.lines, kind));
                     break;
                 }
@@ -222,6 +251,20 @@ impl<'o> Part<'o> {
         }
         block.report.bytes_kept = block.text.len() as u64;
         block
+    }
+
+    /// `record`, if the header declares its threads.
+    fn declared(&self, record: Record) -> std::result::Result<Record, ErrorKind> {
+        let unknown = |who: &Who| !self.header.declares(who.app, who.task, who.thread);
+        let threads = match record {
+            Record::State { who, .. } | Record::Event { who, .. } => [who, who],
+            Record::Communication { from, to, .. } => [from, to],
+            _ => return Ok(record),
+        };
+        match threads.into_iter().find(unknown) {
+            Some(Who { app, task, thread }) => Err(ErrorKind::UnknownThread { app, task, thread }),
+            None => Ok(record),
+        }
     }
 
     fn record(&self, record: Record, line: &[u8], n_pairs: u64, block: &mut Block) {
@@ -272,7 +315,8 @@ impl<'o> Part<'o> {
         report: &mut CutReport,
     ) {
         let Some((cpu, who)) = cpu_and_thread(line) else { return };
-        let inside = (self.from..self.to).contains(&begin);
+        let inside = (self.from..self.to).contains(&begin)
+            || self.is_last && begin == self.to && end.is_none_or(|e| e == begin);
         let clipped = match end {
             None if inside => (begin, None),
             None => {

@@ -191,7 +191,7 @@ impl Marked<'_> {
     /// `text` is overwritten: a buffer that is used again need not be mapped
     /// and zeroed again.
     fn block(&self, bytes: &[u8], mut text: Vec<u8>) -> Labelled {
-        let mut cleaned = self.checked.map_or(Cow::Borrowed(bytes), |header| well_formed(bytes, header));
+        let mut cleaned = self.checked.map_or(Cow::Borrowed(bytes), |header| well_formed(bytes, header).0);
         if memmem::find(&cleaned, b":90000001:").is_some() {
             cleaned = Cow::Owned(without_cluster_events(&cleaned));
         }

@@ -12,7 +12,7 @@ use super::header::Header;
 use super::records::Who;
 use super::scan::{Scanned, Sink, Threads, scan};
 use super::{RUNNING, sorted, table};
-use crate::bytes::{Input, line_place};
+use crate::bytes::{Input, is_rereadable, line_place};
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::read::{Apps, ReadOptions, ReadReport, Trace};
 
@@ -255,7 +255,6 @@ pub(crate) type ByThread = BTreeMap<Who, Bursts>;
 /// Reads a trace whose first bytes are those of one.
 pub(crate) fn read(mut input: Input, options: &ReadOptions<'_>, block: usize) -> Result<Trace> {
     let path = input.path().to_owned();
-    let repeatable = input.repeatable();
     let consumed = input.consumed();
     let header = open(&mut input)?;
     if let Apps::One(asked) = options.apps
@@ -281,7 +280,7 @@ pub(crate) fn read(mut input: Input, options: &ReadOptions<'_>, block: usize) ->
         }
     }
     if let Some(&Who { app, task, thread }) = disordered.first() {
-        if !repeatable {
+        if !is_rereadable(&path) {
             return Err(Error::whole(&path, ErrorKind::UnsortedPipe { app, task, thread }));
         }
         threads.extend(sorted::read(&path, &header, &rules, options, block, &disordered, &mut sites)?);

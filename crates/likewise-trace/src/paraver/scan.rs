@@ -146,14 +146,15 @@ pub(crate) fn scan(block: &[u8], threads: &mut Threads<'_>, lenient: bool, sink:
     scanned
 }
 
-/// `block` without the lines that a lenient [`scan`] skips.
-pub(crate) fn well_formed<'b>(block: &'b [u8], header: &Header) -> Cow<'b, [u8]> {
+/// `block` without the lines that a lenient [`scan`] skips, and how many they are.
+pub(crate) fn well_formed<'b>(block: &'b [u8], header: &Header) -> (Cow<'b, [u8]>, u64) {
     let mut threads = Threads::new(header);
     let mut scanned = Scanned::default();
     let mut pairs = Vec::new();
     let mut kept = Vec::new();
     // Lines from here on are good and not yet copied.
     let (mut from, mut pos) = (0, 0);
+    let mut skipped = 0;
     while pos < block.len() {
         let start = pos;
         let line = &block[start..memchr(b'\n', &block[start..]).map_or(block.len(), |n| start + n)];
@@ -163,13 +164,14 @@ pub(crate) fn well_formed<'b>(block: &'b [u8], header: &Header) -> Cow<'b, [u8]>
         if done.is_err() {
             kept.extend_from_slice(&block[from..start]);
             from = pos.min(block.len());
+            skipped += 1;
         }
     }
-    if from == 0 {
-        return Cow::Borrowed(block);
+    if skipped == 0 {
+        return (Cow::Borrowed(block), 0);
     }
     kept.extend_from_slice(&block[from..]);
-    Cow::Owned(kept)
+    (Cow::Owned(kept), skipped)
 }
 
 /// Wants no record.
@@ -223,7 +225,7 @@ fn deliver(
 }
 
 /// What was wrong with a last line that has no end.
-fn truncated(kind: ErrorKind) -> ErrorKind {
+pub(super) fn truncated(kind: ErrorKind) -> ErrorKind {
     match kind {
         ErrorKind::Expected { .. } => ErrorKind::Truncated(kind.to_string()),
         other => other,

@@ -21,7 +21,9 @@ pub use eps::{EpsSuggestion, downsample_curve, suggest_eps};
 pub use extrapolate::{Estimator, Extrapolated, HeldOut, extrapolate, hold_out};
 pub use period::{NotPeriodic, Period, find_period};
 pub use rates::{Rate, rates};
-pub use refine::{Direction, EpsRange, Level, NO_NODE, Node, RefineInput, Refinement, eps_range, refine};
+pub use refine::{
+    Direction, EpsRange, Level, NO_NODE, Node, RefineInput, Refinement, default_min_points, eps_range, refine,
+};
 pub use regions::{PhaseRegion, phase_regions};
 pub use representatives::{
     PhaseRepresentatives, Representative, TaskRepresentative, representative_tasks, representatives,

@@ -58,6 +58,14 @@ struct RunsArgs {
     bursts: Vec<OsString>,
 }
 
+impl CompareArgs {
+    /// Whether these are runs, as far as can be told without reading a pipe.
+    pub(crate) fn are_runs(&self) -> bool {
+        let known = self.files.iter().filter(|path| is_rereadable(path));
+        known.into_iter().any(|path| is_ungrouped(path).unwrap_or(false))
+    }
+}
+
 impl RunsArgs {
     /// The first option that was given.
     fn given(&self) -> Option<String> {

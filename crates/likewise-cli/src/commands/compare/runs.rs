@@ -40,6 +40,7 @@ pub(super) fn run(files: &[PathBuf], args: &RunsArgs, common: &Common) -> Result
     };
     let calls: Vec<BurstsArgs> = files.iter().map(call).collect();
     let dir = args.output.as_deref().unwrap_or(Path::new(OUTPUT));
+    OutputDir::check(dir)?;
     let mut analysed = Vec::with_capacity(files.len());
     for (call, name) in calls.iter().zip(runs::names(files)) {
         let (analysis, _) = analyse_trace(call, &common.quieter())?;

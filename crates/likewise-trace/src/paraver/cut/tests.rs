@@ -3,6 +3,7 @@ use std::fs;
 use proptest::prelude::*;
 
 use super::*;
+use crate::bytes::tests::gzip;
 use crate::read::{ReadOptions, read_bursts};
 
 const TRACE: &str = "\
@@ -118,6 +119,87 @@ fn files_appear_beside_and_errors_have_lines() {
     let error = write_cut(&input, &dir.path().join("bad"), &options).unwrap_err();
     assert!(error.to_string().contains("expected a Paraver trace"), "{error}");
     assert!(write_cut(Path::new("-"), &dir.path().join("bad"), &options).is_err());
+    let error = write_cut(dir.path(), &dir.path().join("bad"), &options).unwrap_err();
+    assert!(error.to_string().contains("is a directory"), "{error}");
+    fs::write(&input, format!("{TRACE}2:1:1:3:1:310:50000001:0\n")).unwrap();
+    let error = write_cut(&input, &dir.path().join("bad"), &options).unwrap_err();
+    assert!(error.to_string().contains("in.prv:18: thread 1.3.1"), "{error}");
+    fs::write(&input, format!("{TRACE}2:1:1:1:1:31")).unwrap();
+    let error = write_cut(&input, &dir.path().join("bad"), &options).unwrap_err();
+    assert!(matches!(*error.kind, ErrorKind::Truncated(_)), "{error}");
+}
+
+/// What a lenient cut of those bytes has, and says.
+fn lenient_cut(bytes: &[u8], from: u64) -> (String, CutReport) {
+    let dir = tempfile::tempdir().unwrap();
+    let (input, stem) = (dir.path().join("in.prv.gz"), dir.path().join("out"));
+    fs::write(&input, bytes).unwrap();
+    // No file at all, so one that cannot be read.
+    fs::create_dir(dir.path().join("in.pcf")).unwrap();
+    let options =
+        CutOptions { from: Nanos(from), to: Nanos(u64::MAX), lenient: true, ..CutOptions::default() };
+    let (files, report) = write_cut(&input, &stem, &options).unwrap();
+    files.into_iter().try_for_each(AtomicFile::commit).unwrap();
+    (fs::read_to_string(dir.path().join("out.prv")).unwrap(), report)
+}
+
+#[test]
+fn what_is_missing_is_a_warning() {
+    let packed = gzip(TRACE.as_bytes());
+    let (text, report) = lenient_cut(&[&packed[..], b"garbage"].concat(), 0);
+    assert_eq!((text.as_str(), report.warnings.len()), (TRACE, 2));
+    assert!(report.warnings[0].contains("what follows is not gzip"), "{report:?}");
+    assert!(report.warnings[1].contains("in.pcf") && report.warnings[1].contains("not copied"), "{report:?}");
+    // Without its last line end too, the text is whole.
+    let packed = gzip(TRACE.trim_end().as_bytes());
+    assert_eq!(lenient_cut(&[&packed[..], b"garbage"].concat(), 0).0, TRACE);
+    let (text, report) = lenient_cut(&gzip(TRACE.as_bytes())[..packed.len() - 40], 900);
+    assert!(text.lines().count() <= 2, "{text}");
+    assert!(report.warnings[0].contains("end early"), "{report:?}");
+    assert!(report.warnings[1].contains("is in the part"), "{report:?}");
+    let (_, report) = lenient_cut(&gzip(format!("{TRACE}2:1:1:3:1:310:5:0\n").as_bytes()), 0);
+    assert_eq!(report.read.skipped, 1);
+}
+
+#[test]
+fn a_state_of_no_length_at_the_end_is_kept() {
+    let trace = "#Paraver (x):9_ns:1(1):1:1(1:1)\n1:1:1:1:1:0:9:1\n1:1:1:1:1:9:9:2\n1:1:1:1:1:9:-1:3\n";
+    let (text, _) = cut(trace, &CutOptions { to: Nanos(u64::MAX), ..CutOptions::default() });
+    assert_eq!(text, trace);
+    let (text, _) = cut(trace, &CutOptions { to: Nanos(8), ..CutOptions::default() });
+    assert_eq!(text.lines().count(), 2, "{text}");
+}
+
+#[test]
+fn a_part_has_whole_units() {
+    let dir = tempfile::tempdir().unwrap();
+    let (input, stem) = (dir.path().join("in.prv"), dir.path().join("out"));
+    fs::write(&input, "#Paraver (x):9_us:1(1):1:1(1:1)\n1:1:1:1:1:0:9:1\n").unwrap();
+    let part = |from, to| CutOptions { from: Nanos(from), to: Nanos(to), ..CutOptions::default() };
+    let error = write_cut(&input, &stem, &part(500, 800)).unwrap_err();
+    assert!(error.to_string().contains("from 500 ns to 800 ns") && error.to_string().contains("1000 ns"));
+    let (_, report) = write_cut(&input, &stem, &part(1_500, u64::MAX)).unwrap();
+    assert_eq!((report.from, report.to), (Nanos(1_000), Nanos(9_000)));
+}
+
+/// A line that looks like a record; most are good.
+fn record() -> impl Strategy<Value = String> {
+    let time = || prop_oneof![8 => 0i64..130, 1 => Just(-1i64)];
+    let who = || (1u32..3, 1u32..3).prop_map(|(cpu, task)| format!("{cpu}:1:{task}:1"));
+    prop_oneof![
+        (who(), time(), time(), 0u32..9).prop_map(|(who, a, b, s)| format!(
+            "1:{who}:{}:{}:{s}\n",
+            a.min(b),
+            a.max(b)
+        )),
+        (who(), time(), time(), 0u32..9).prop_map(|(who, a, b, s)| format!("1:{who}:{a}:{b}:{s}\n")),
+        (who(), time(), -9i64..9).prop_map(|(who, t, v)| format!("2:{who}:{t}:42000050:{v}:7:1\n")),
+        (who(), time(), time(), who(), time(), time())
+            .prop_map(|(a, s, t, b, u, v)| format!("3:{a}:{s}:{t}:{b}:{u}:{v}:8:1\n")),
+        Just("2:1:1:3:1:5:7:1\n".to_owned()),
+        Just("c:1:1:2:1:2\n".to_owned()),
+        Just("\n".to_owned()),
+    ]
 }
 
 proptest! {
@@ -140,5 +222,26 @@ proptest! {
         let header = Header::parse(b"#Paraver (x):9999:1(1):1:1(1:1)").expect("reads");
         let options = CutOptions { from: Nanos(from * 1000), to: Nanos(to * 1000), lenient: true, ..CutOptions::default() };
         let _ = Part::new(&header, &options).block(lines.as_bytes());
+        let strict = CutOptions { lenient: false, ..options };
+        let _ = Part::new(&header, &strict).block(lines.as_bytes());
+    }
+
+    /// What is kept of records is as good as they were.
+    #[test]
+    fn records_of_any_numbers_are_cut(
+        lines in prop::collection::vec(record(), 0..8), from in 0u64..50, length in 1u64..200,
+        keep_times: bool, lenient: bool,
+    ) {
+        let header = Header::parse(b"#Paraver (x):120:1(1):1:2(1:1,1:1)").expect("reads");
+        let (from, to) = (Nanos(from * 1000), Nanos((from + length) * 1000));
+        let options = CutOptions { from, to, keep_times, lenient, tasks: None };
+        let part = Part::new(&header, &options);
+        let block = part.block(lines.concat().as_bytes());
+        prop_assert!(!lenient || block.problem.is_none());
+        prop_assert!(lenient || block.problem.is_some() || block.lines == lines.len() as u64);
+        let again = CutOptions { from: Nanos(0), to: Nanos(u64::MAX), ..options };
+        let kept = Part::new(&header, &again).block(&block.text);
+        prop_assert!(kept.problem.is_none(), "{:?}", kept.problem);
+        prop_assert_eq!(kept.report.read.total(), block.report.kept.total());
     }
 }

@@ -15,7 +15,7 @@ use crate::table::Nanos;
 
 use super::{Alignment, SpmdScore};
 
-pub use range::{EpsRange, eps_range};
+pub use range::{EpsRange, default_min_points, eps_range};
 
 /// Bursts as the refinement sees them.
 #[derive(Clone, Copy, Debug)]

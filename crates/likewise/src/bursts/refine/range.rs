@@ -28,11 +28,17 @@ pub struct EpsRange {
     pub distances: Vec<f64>,
 }
 
+/// What makes a group in a run of so many threads: a quarter of them, 2 at
+/// least, for a phase that some threads run once is to be found.
+#[must_use]
+pub fn default_min_points(n_threads: usize) -> usize {
+    (n_threads / 4).max(2)
+}
+
 /// Chooses radii from the sorted k-distances, and `min_points` from the
 /// number of threads where it is not given.
 ///
-/// `min_points` is a quarter of the threads, 2 at least: a phase that some
-/// threads run once is to be found. The radii are the distances at ten
+/// `min_points` is that of [`default_min_points`]. The radii are the distances at ten
 /// ranks evenly from the knee of the curve (the largest radius is there,
 /// counted from the far end, at the first tenth of the way to it) down to
 /// the knee itself, as ClusteringSuite has them. Six more go on in equal
@@ -55,7 +61,7 @@ pub fn eps_range(
     n_threads: usize,
     min_points: Option<usize>,
 ) -> Result<EpsRange, KDistError> {
-    let min_points = min_points.unwrap_or((n_threads / 4).max(2));
+    let min_points = min_points.unwrap_or_else(|| default_min_points(n_threads));
     // There a point is not its own neighbour.
     let distances = k_distances(points, min_points + 1)?;
     let mut curve = distances.clone();
@@ -99,6 +105,28 @@ mod tests {
         assert_eq!(eps.len(), STEPS);
         assert!(eps.is_sorted_by(|a, b| a < b));
         assert!(eps[0] <= 0.06 && eps[9] > 0.8, "{eps:?}");
+    }
+
+    #[test]
+    fn finer_radii_go_on_in_equal_ratios() {
+        // The knee is at 0.1; at 40 % of the ranks the distances are a 64th of it.
+        let distance = |i: i32| match i {
+            0..200 => 1.0 - 0.0045 * f64::from(i),
+            200..300 => 0.1,
+            _ => 0.1 / 64.0,
+        };
+        let curve: Vec<f64> = (0..1000).map(distance).collect();
+        let eps = radii(&curve);
+        assert_eq!(eps[0], curve[400]);
+        let knee = eps[FINER];
+        assert!(knee > 0.09, "{eps:?}");
+        for step in 0..FINER {
+            let ratio = eps[step + 1] / eps[step];
+            assert!((ratio - (knee / eps[0]).powf(1.0 / FINER as f64)).abs() < 1e-9, "{eps:?}");
+        }
+        assert!(eps.len() <= STEPS + FINER && eps.is_sorted_by(|a, b| a < b), "{eps:?}");
+        // Where nothing is finer there are none.
+        assert!(radii(&curve[..300]).iter().all(|&eps| eps >= 0.09));
     }
 
     #[test]
