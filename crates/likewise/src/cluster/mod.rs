@@ -5,6 +5,7 @@ mod dbscan;
 pub use dbscan::{Dbscan, DbscanParams, DbscanParamsError, dbscan};
 pub mod kdist;
 mod kmeans;
+pub mod medoids;
 mod sample;
 mod xmeans;
 

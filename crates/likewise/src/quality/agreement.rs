@@ -58,7 +58,8 @@ pub fn adjusted_rand(a: &[Option<ClusterId>], b: &[Option<ClusterId>]) -> Option
 /// # Reference
 /// Mirkin, *Mathematical Classification and Clustering*, 1996; (Σ|C|² + Σ|C'|²
 /// − 2ΣΣ|C∩C'|²)/n² as ClusteringSuite's `ClustersDiff` has it, over the
-/// objects labelled by both.
+/// objects labelled by both. Gamblin et al., ICS 2010, equations 4 and 5, whose
+/// print lost the square of the last term.
 #[must_use]
 pub fn mirkin(a: &[Option<ClusterId>], b: &[Option<ClusterId>]) -> Option<Agreement> {
     let counts = Contingency::of(a, b)?;

@@ -28,6 +28,7 @@
 //! and no number of threads changes it.
 
 mod draw;
+pub mod effort;
 mod plausible;
 mod section;
 
