@@ -35,6 +35,16 @@ pub(crate) fn chromium() -> Result<PathBuf> {
     found(&NAMES).context("no browser starts; install chromium")
 }
 
+/// The launchers of both MPIs, and so their libraries.
+pub(crate) fn mpis() -> Result<()> {
+    let missing = [("mpirun.openmpi", "openmpi-bin"), ("mpirun.mpich", "mpich")]
+        .into_iter()
+        .filter(|(program, _)| found(&[program]).is_none())
+        .map(|(_, package)| package);
+    let missing: Vec<&str> = missing.collect();
+    if missing.is_empty() { Ok(()) } else { apt(&missing) }
+}
+
 /// A Python with the packages of a requirements file, in a folder of its own.
 pub(crate) fn python(requirements: &str) -> Result<PathBuf> {
     let name = requirements.split('/').next().unwrap_or("tests");

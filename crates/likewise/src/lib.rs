@@ -3,10 +3,12 @@
 //! The core of `likewise`: tables of bursts, the clustering methods, and the
 //! measures of their quality. It opens no file and reads no environment;
 //! randomness is passed in. Data flows one way:
-//! [`table`] → [`cluster`] → [`quality`] and [`bursts`].
+//! [`table`] → [`cluster`] → [`quality`] and [`bursts`]. What several ranks
+//! do together stands on [`comm`].
 
 pub mod bursts;
 pub mod cluster;
+pub mod comm;
 pub mod quality;
 pub mod synth;
 pub mod table;

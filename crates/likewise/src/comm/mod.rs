@@ -6,8 +6,11 @@
 //! depends on how many ranks there are: who needs a sum of reals agrees on a
 //! quantum first.
 
+mod collective;
+mod counted;
 mod threads;
 
+pub use counted::{Counted, Traffic};
 pub use threads::{ThreadComm, run_on_threads};
 
 /// Why ranks could not work together.
@@ -42,14 +45,32 @@ pub enum Reduction {
     Max,
 }
 
+impl Reduction {
+    /// Of two values.
+    pub fn of(self, a: i64, b: i64) -> i64 {
+        match self {
+            Self::Sum => a.wrapping_add(b),
+            Self::Min => a.min(b),
+            Self::Max => a.max(b),
+        }
+    }
+}
+
 /// A message, and whom it is for or from.
 pub type Parcel = (usize, Vec<u8>);
 
 /// Ranks that work together; from 0 to `size - 1`.
 ///
-/// Every function but [`rank`](Self::rank) and [`size`](Self::size) is
-/// collective. An error on one rank becomes [`CommError::Peer`] on the others
-/// once it calls [`fail`](Self::fail).
+/// From [`all_reduce`](Self::all_reduce) on, functions are collective. They
+/// are made of [`send`](Self::send) and [`receive`](Self::receive), so what
+/// was sent before one of them has to be received before it, too. A carrier
+/// that has a better one puts it in its place, with the same result.
+///
+/// An error on one rank becomes [`CommError::Peer`] on the others once it
+/// calls [`fail`](Self::fail).
+///
+/// # Panics
+/// Where a rank is named that is not below `size`.
 pub trait Communicator {
     /// Which of them this is.
     fn rank(&self) -> usize;
@@ -80,32 +101,42 @@ pub trait Communicator {
     ///
     /// # Errors
     /// See [`CommError`].
-    fn all_reduce(&self, reduction: Reduction, values: &mut [i64]) -> Result<(), CommError>;
+    fn all_reduce(&self, reduction: Reduction, values: &mut [i64]) -> Result<(), CommError> {
+        collective::all_reduce(self, reduction, values)
+    }
 
     /// Gives all ranks the root's `bytes`. O(log P) messages.
     ///
     /// # Errors
     /// See [`CommError`].
-    fn broadcast(&self, root: usize, bytes: &mut Vec<u8>) -> Result<(), CommError>;
+    fn broadcast(&self, root: usize, bytes: &mut Vec<u8>) -> Result<(), CommError> {
+        collective::broadcast(self, root, bytes)
+    }
 
     /// The sum of `value` over the ranks before this one. O(log P) messages.
     ///
     /// # Errors
     /// See [`CommError`].
-    fn sum_before(&self, value: i64) -> Result<i64, CommError>;
+    fn sum_before(&self, value: i64) -> Result<i64, CommError> {
+        collective::sum_before(self, value)
+    }
 
     /// What all ranks sent, on the root, in the order of the ranks; nothing
     /// elsewhere. O(log P) messages.
     ///
     /// # Errors
     /// See [`CommError`].
-    fn gather(&self, root: usize, bytes: &[u8]) -> Result<Vec<Vec<u8>>, CommError>;
+    fn gather(&self, root: usize, bytes: &[u8]) -> Result<Vec<Vec<u8>>, CommError> {
+        collective::gather(self, root, bytes)
+    }
 
     /// What all ranks sent, in their order, everywhere.
     ///
     /// # Errors
     /// See [`CommError`].
-    fn all_gather(&self, bytes: &[u8]) -> Result<Vec<Vec<u8>>, CommError>;
+    fn all_gather(&self, bytes: &[u8]) -> Result<Vec<Vec<u8>>, CommError> {
+        collective::all_gather(self, bytes)
+    }
 
     /// Delivers parcels: each rank gives those it sends, and gets those sent
     /// to it, with their sources, in the order of sources and, from one
@@ -115,5 +146,7 @@ pub trait Communicator {
     ///
     /// # Errors
     /// See [`CommError`].
-    fn route(&self, parcels: Vec<Parcel>) -> Result<Vec<Parcel>, CommError>;
+    fn route(&self, parcels: Vec<Parcel>) -> Result<Vec<Parcel>, CommError> {
+        collective::route(self, parcels)
+    }
 }

@@ -1,0 +1,351 @@
+//! The communicator over MPI.
+
+use crate::InitError;
+use crate::launcher::Launcher;
+use crate::library::{Library, Mpi, Status};
+use likewise::comm::{CommError, Communicator, Reduction};
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::ffi::{c_char, c_int};
+use std::marker::PhantomData;
+use std::path::Path;
+use std::ptr::null_mut;
+
+/// MPI counts in `int`s; longer messages go in pieces of this many bytes. The
+/// last piece is shorter than the others, and may be empty: that is how the
+/// receiver knows it.
+const PIECE: usize = 1 << 30;
+
+/// All messages are on a communicator of our own.
+const TAG: c_int = 0;
+
+/// The same number in either MPI.
+const THREAD_FUNNELED: c_int = 1;
+
+/// How often a message is looked for before others may have the core.
+const SPINS: usize = 200;
+
+/// A message under way; MPI reads it until the request is done.
+struct Pending {
+    request: usize,
+    message: Vec<u8>,
+}
+
+/// One of the ranks of an MPI program.
+///
+/// To be used on the thread that began it. Its messages are apart from those
+/// of the rest of the program, on a duplicate of `MPI_COMM_WORLD`.
+pub struct MpiComm {
+    library: Library,
+    comm: usize,
+    rank: usize,
+    size: usize,
+    piece: usize,
+    /// In the order of sending.
+    pending: RefCell<VecDeque<Pending>>,
+    /// MPI was begun here, so it is ended here.
+    ours: bool,
+    one_thread: PhantomData<*const ()>,
+}
+
+impl MpiComm {
+    /// Begins MPI, or joins that of a program which has begun it. Collective.
+    ///
+    /// # Returns
+    /// Nothing where there is neither MPI nor a launcher.
+    ///
+    /// # Errors
+    /// [`InitError`] says which library was tried, or that the library is not
+    /// the launcher's.
+    pub fn init() -> Result<Option<Self>, InitError> {
+        Self::init_with(None)
+    }
+
+    /// Like [`init`](Self::init), with the library at this path where the
+    /// program has none yet.
+    ///
+    /// # Errors
+    /// See [`init`](Self::init).
+    pub fn init_with(path: Option<&Path>) -> Result<Option<Self>, InitError> {
+        let launcher = Launcher::find(|name| std::env::var(name).ok());
+        let library = match (Library::present(), &launcher) {
+            (Some(library), _) => library?,
+            (None, Some(launcher)) => Library::load(launcher, path)?,
+            (None, None) => return Ok(None),
+        };
+        let ours = !library.is_initialized()?;
+        if ours && launcher.is_none() {
+            return Ok(None);
+        }
+        if ours {
+            library.begin()?;
+        }
+        Self::join(library, ours, launcher).map(Some)
+    }
+
+    fn join(library: Library, ours: bool, launcher: Option<Launcher>) -> Result<Self, InitError> {
+        let world = library.handles.world;
+        let known = library.size(world)?;
+        if let Some(Launcher { name, n_ranks: Some(launched), .. }) = launcher
+            && launched > 1
+            && known == 1
+        {
+            let (mpi, library) = (library.mpi, library.name);
+            return Err(InitError::OtherMpi { launcher: name.into(), launched, mpi, library, known });
+        }
+        let (mut comm, mut rank) = (0, 0);
+        // SAFETY: `comm` is where a handle goes.
+        library.check("PMPI_Comm_dup", unsafe { (library.calls.comm_dup)(world, &raw mut comm) })?;
+        // SAFETY: both are valid handles.
+        let status = unsafe { (library.calls.comm_set_errhandler)(comm, library.handles.errors_return) };
+        library.check("PMPI_Comm_set_errhandler", status)?;
+        // SAFETY: `rank` is where an int goes.
+        library.check("PMPI_Comm_rank", unsafe { (library.calls.comm_rank)(comm, &raw mut rank) })?;
+        Ok(Self {
+            size: known,
+            rank: rank as usize,
+            comm,
+            library,
+            piece: PIECE,
+            pending: RefCell::default(),
+            ours,
+            one_thread: PhantomData,
+        })
+    }
+
+    /// Whose MPI this is.
+    pub fn mpi(&self) -> Mpi {
+        self.library.mpi
+    }
+
+    /// The library, as it was found.
+    pub fn library(&self) -> &str {
+        &self.library.name
+    }
+
+    /// Sends messages in pieces of this many bytes, the same on all ranks.
+    /// Tests use it.
+    ///
+    /// # Panics
+    /// If it is zero, or too many for MPI.
+    #[must_use]
+    pub fn in_pieces_of(mut self, bytes: usize) -> Self {
+        assert!((1..=PIECE).contains(&bytes), "pieces of 1 to {PIECE} bytes");
+        self.piece = bytes;
+        self
+    }
+
+    fn check(&self, call: &'static str, status: c_int) -> Result<(), CommError> {
+        self.library.check(call, status)
+    }
+
+    fn send_piece(&self, to: usize, piece: &[u8]) -> Result<(), CommError> {
+        let mut pending = Pending { request: 0, message: piece.to_vec() };
+        let (bytes, byte) = (pending.message.as_ptr().cast(), self.library.handles.byte);
+        let (length, to) = (piece.len() as c_int, to as c_int);
+        // SAFETY: the message lives, unmoved on the heap, until the request is done.
+        let status = unsafe {
+            (self.library.calls.isend)(bytes, length, byte, to, TAG, self.comm, &raw mut pending.request)
+        };
+        self.check("PMPI_Isend", status)?;
+        self.pending.borrow_mut().push_back(pending);
+        Ok(())
+    }
+
+    /// Forgets the messages that have gone.
+    fn reap(&self) -> Result<(), CommError> {
+        let mut pending = self.pending.borrow_mut();
+        while let Some(first) = pending.front_mut() {
+            let (mut done, mut status) = (0, Status::default());
+            // SAFETY: the request is MPI's, and the others are where results go.
+            let code =
+                unsafe { (self.library.calls.test)(&raw mut first.request, &raw mut done, &raw mut status) };
+            self.check("PMPI_Test", code)?;
+            if done == 0 {
+                break;
+            }
+            pending.pop_front();
+        }
+        Ok(())
+    }
+
+    /// Waits for the next piece; looking for it lets MPI carry on with what is
+    /// pending.
+    fn receive_piece(&self, from: usize, message: &mut Vec<u8>) -> Result<usize, CommError> {
+        let calls = &self.library.calls;
+        let (from, byte) = (from as c_int, self.library.handles.byte);
+        let (mut found, mut length, mut status) = (0, 0, Status::default());
+        for round in 0_usize.. {
+            // SAFETY: `found` and `status` are where results go.
+            let code = unsafe { (calls.iprobe)(from, TAG, self.comm, &raw mut found, &raw mut status) };
+            self.check("PMPI_Iprobe", code)?;
+            if found != 0 {
+                break;
+            }
+            // MPICH would spin, which with more ranks than cores keeps the
+            // sender from sending.
+            if round > SPINS {
+                std::thread::yield_now();
+            }
+        }
+        // SAFETY: the status is that of the message found.
+        let code = unsafe { (calls.get_count)(&raw const status, byte, &raw mut length) };
+        self.check("PMPI_Get_count", code)?;
+        let start = message.len();
+        message.resize(start + length as usize, 0);
+        let place = message[start..].as_mut_ptr().cast();
+        // SAFETY: `place` has room for `length` bytes.
+        let code = unsafe { (calls.recv)(place, length, byte, from, TAG, self.comm, &raw mut status) };
+        self.check("PMPI_Recv", code)?;
+        Ok(length as usize)
+    }
+
+    fn broadcast_piece(&self, root: usize, piece: &mut [u8]) -> Result<(), CommError> {
+        let (place, length) = (piece.as_mut_ptr().cast(), piece.len() as c_int);
+        let byte = self.library.handles.byte;
+        // SAFETY: the piece is equally long everywhere, and written elsewhere than on the root.
+        let status = unsafe { (self.library.calls.bcast)(place, length, byte, root as c_int, self.comm) };
+        self.check("PMPI_Bcast", status)
+    }
+
+    /// Ends what `init` began; the first error is what counts.
+    fn end(&mut self) -> Result<(), CommError> {
+        for mut pending in self.pending.take() {
+            let mut status = Status::default();
+            // SAFETY: the request is MPI's, and its message lives until then.
+            let code = unsafe { (self.library.calls.wait)(&raw mut pending.request, &raw mut status) };
+            self.check("PMPI_Wait", code)?;
+        }
+        // SAFETY: nothing is under way on the communicator, which is not used again.
+        let code = unsafe { (self.library.calls.comm_free)(&raw mut self.comm) };
+        self.check("PMPI_Comm_free", code)?;
+        if self.ours {
+            // SAFETY: MPI was begun here, and nobody calls it after this.
+            self.check("PMPI_Finalize", unsafe { (self.library.calls.finalize)() })?;
+        }
+        Ok(())
+    }
+}
+
+impl Communicator for MpiComm {
+    fn rank(&self) -> usize {
+        self.rank
+    }
+
+    fn size(&self) -> usize {
+        self.size
+    }
+
+    fn send(&self, to: usize, message: &[u8]) -> Result<(), CommError> {
+        assert!(to < self.size, "a message to rank {to} of {}", self.size);
+        self.reap()?;
+        let mut rest = message;
+        while rest.len() >= self.piece {
+            let (piece, after) = rest.split_at(self.piece);
+            self.send_piece(to, piece)?;
+            rest = after;
+        }
+        self.send_piece(to, rest)
+    }
+
+    fn receive(&self, from: usize) -> Result<Vec<u8>, CommError> {
+        assert!(from < self.size, "a message from rank {from} of {}", self.size);
+        let mut message = Vec::new();
+        while self.receive_piece(from, &mut message)? == self.piece {}
+        Ok(message)
+    }
+
+    fn fail(&self, reason: &str) {
+        eprintln!("rank {}: {reason}", self.rank);
+        // SAFETY: it may be called at any time between begin and end.
+        unsafe { (self.library.calls.abort)(self.comm, 1) };
+    }
+
+    fn all_reduce(&self, reduction: Reduction, values: &mut [i64]) -> Result<(), CommError> {
+        let handles = &self.library.handles;
+        let operation = match reduction {
+            Reduction::Sum => handles.sum,
+            Reduction::Min => handles.min,
+            Reduction::Max => handles.max,
+        };
+        for values in values.chunks_mut(self.piece.div_ceil(8)) {
+            let ours = values.to_vec();
+            let (from, to, length) = (ours.as_ptr().cast(), values.as_mut_ptr().cast(), ours.len() as c_int);
+            // SAFETY: both hold `length` values of 64 bits.
+            let status = unsafe {
+                (self.library.calls.allreduce)(from, to, length, handles.long, operation, self.comm)
+            };
+            self.check("PMPI_Allreduce", status)?;
+        }
+        Ok(())
+    }
+
+    fn broadcast(&self, root: usize, bytes: &mut Vec<u8>) -> Result<(), CommError> {
+        assert!(root < self.size, "the root is rank {root} of {}", self.size);
+        let mut length = (bytes.len() as u64).to_le_bytes();
+        self.broadcast_piece(root, &mut length)?;
+        bytes.resize(u64::from_le_bytes(length) as usize, 0);
+        bytes.chunks_mut(self.piece).try_for_each(|piece| self.broadcast_piece(root, piece))
+    }
+
+    fn sum_before(&self, value: i64) -> Result<i64, CommError> {
+        let (long, sum) = (self.library.handles.long, self.library.handles.sum);
+        let mut before = 0_i64;
+        let (from, to) = ((&raw const value).cast(), (&raw mut before).cast());
+        // SAFETY: both are one value of 64 bits.
+        let status = unsafe { (self.library.calls.exscan)(from, to, 1, long, sum, self.comm) };
+        self.check("PMPI_Exscan", status)?;
+        // The standard leaves open what the first rank gets.
+        Ok(if self.rank == 0 { 0 } else { before })
+    }
+}
+
+impl Drop for MpiComm {
+    fn drop(&mut self) {
+        // The other ranks would wait for this one, which is on its way out.
+        if std::thread::panicking() {
+            return self.fail("it panicked");
+        }
+        if let Err(error) = self.end() {
+            self.fail(&error.to_string());
+        }
+    }
+}
+
+impl Library {
+    fn check(&self, call: &'static str, status: c_int) -> Result<(), CommError> {
+        if status == 0 {
+            return Ok(());
+        }
+        // Twice what either MPI asks for.
+        let (mut text, mut length) = ([0_u8; 1024], 0);
+        let place = text.as_mut_ptr().cast::<c_char>();
+        // SAFETY: there is room for the longest text.
+        let described = unsafe { (self.calls.error_string)(status, place, &raw mut length) } == 0;
+        let text = if described { text.get(..length as usize).unwrap_or_default() } else { &[] };
+        let reason = format!("{} ({} {status})", String::from_utf8_lossy(text), self.mpi);
+        Err(CommError::Transport { call, reason })
+    }
+
+    fn is_initialized(&self) -> Result<bool, CommError> {
+        let mut flag = 0;
+        // SAFETY: it may be called at any time.
+        self.check("PMPI_Initialized", unsafe { (self.calls.initialized)(&raw mut flag) })?;
+        Ok(flag != 0)
+    }
+
+    fn begin(&self) -> Result<(), CommError> {
+        let mut provided = 0;
+        // SAFETY: MPI is not begun yet, and takes no arguments for none.
+        let status =
+            unsafe { (self.calls.init_thread)(null_mut(), null_mut(), THREAD_FUNNELED, &raw mut provided) };
+        self.check("PMPI_Init_thread", status)
+    }
+
+    fn size(&self, comm: usize) -> Result<usize, CommError> {
+        let mut size = 0;
+        // SAFETY: `size` is where an int goes.
+        self.check("PMPI_Comm_size", unsafe { (self.calls.comm_size)(comm, &raw mut size) })?;
+        Ok(size as usize)
+    }
+}

@@ -1,0 +1,299 @@
+//! The collective functions of a [`Communicator`], over `send` and `receive`.
+//!
+//! All are right for any number of ranks; none needs a power of two.
+
+use super::{CommError, Communicator, Parcel, Reduction};
+use std::ops::Range;
+
+/// To rank 0 by a binomial tree, and from there to all: 2 log P messages at
+/// most on a rank, 2 (P − 1) in all.
+pub(super) fn all_reduce<C: Communicator + ?Sized>(
+    comm: &C,
+    reduction: Reduction,
+    values: &mut [i64],
+) -> Result<(), CommError> {
+    let tree = Tree::new(comm, 0);
+    for child in tree.children() {
+        let theirs = comm.receive(tree.rank(child))?;
+        let theirs = numbers("all_reduce", &theirs, values.len())?;
+        for (value, other) in values.iter_mut().zip(theirs) {
+            *value = reduction.of(*value, other);
+        }
+    }
+    let mut bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+    if let Some(parent) = tree.parent() {
+        comm.send(tree.rank(parent), &bytes)?;
+    }
+    broadcast(comm, 0, &mut bytes)?;
+    let reduced = numbers("all_reduce", &bytes, values.len())?;
+    for (value, all) in values.iter_mut().zip(reduced) {
+        *value = all;
+    }
+    Ok(())
+}
+
+/// Down a binomial tree; the largest subtree is served first.
+pub(super) fn broadcast<C: Communicator + ?Sized>(
+    comm: &C,
+    root: usize,
+    bytes: &mut Vec<u8>,
+) -> Result<(), CommError> {
+    let tree = Tree::new(comm, root);
+    if let Some(parent) = tree.parent() {
+        *bytes = comm.receive(tree.rank(parent))?;
+    }
+    tree.children().rev().try_for_each(|child| comm.send(tree.rank(child), bytes))
+}
+
+/// Each step doubles how many ranks before this one `window` covers.
+///
+/// # Reference
+/// Hillis and Steele, CACM 1986.
+pub(super) fn sum_before<C: Communicator + ?Sized>(comm: &C, value: i64) -> Result<i64, CommError> {
+    let (rank, size) = (comm.rank(), comm.size());
+    let (mut before, mut window) = (0_i64, value);
+    for distance in doublings(size) {
+        if rank + distance < size {
+            comm.send(rank + distance, &window.to_le_bytes())?;
+        }
+        if rank >= distance {
+            let theirs = comm.receive(rank - distance)?;
+            for theirs in numbers("sum_before", &theirs, 1)? {
+                before = before.wrapping_add(theirs);
+                window = window.wrapping_add(theirs);
+            }
+        }
+    }
+    Ok(before)
+}
+
+/// Up a binomial tree.
+pub(super) fn gather<C: Communicator + ?Sized>(
+    comm: &C,
+    root: usize,
+    bytes: &[u8],
+) -> Result<Vec<Vec<u8>>, CommError> {
+    let tree = Tree::new(comm, root);
+    // What ranks of this subtree sent, in the tree's order, each after its length.
+    let mut held = Vec::new();
+    put_block(&mut held, bytes);
+    for child in tree.children() {
+        held.extend(comm.receive(tree.rank(child))?);
+    }
+    if let Some(parent) = tree.parent() {
+        comm.send(tree.rank(parent), &held)?;
+        return Ok(Vec::new());
+    }
+    let mut blocks = blocks("gather", &held, comm.size())?;
+    blocks.rotate_right(root);
+    Ok(blocks)
+}
+
+/// Each step doubles how many ranks' blocks are held: those of this rank and
+/// the next ones.
+///
+/// # Reference
+/// Bruck et al., TPDS 1997.
+pub(super) fn all_gather<C: Communicator + ?Sized>(
+    comm: &C,
+    bytes: &[u8],
+) -> Result<Vec<Vec<u8>>, CommError> {
+    let (rank, size) = (comm.rank(), comm.size());
+    let mut held = Vec::new();
+    put_block(&mut held, bytes);
+    // Where each block ends in `held`.
+    let mut ends = vec![held.len()];
+    for distance in doublings(size) {
+        let n_wanted = distance.min(size - distance);
+        comm.send((rank + size - distance) % size, &held[..ends[n_wanted - 1]])?;
+        let theirs = comm.receive((rank + distance) % size)?;
+        let mut rest = theirs.as_slice();
+        for _ in 0..n_wanted {
+            take_block("all_gather", &mut rest)?;
+            ends.push(held.len() + theirs.len() - rest.len());
+        }
+        held.extend_from_slice(&theirs);
+    }
+    let mut blocks = blocks("all_gather", &held, size)?;
+    blocks.rotate_right(rank);
+    Ok(blocks)
+}
+
+/// A crystal router: the ranks are halved until each is alone, and at every
+/// step what is for the other half goes to a partner there. With an odd
+/// number, the last rank of the first half has the same partner as the one
+/// before it, and gets nothing back.
+///
+/// # Reference
+/// Fox et al., Solving Problems on Concurrent Processors, 1988, §22. Differs:
+/// any number of ranks.
+pub(super) fn route<C: Communicator + ?Sized>(
+    comm: &C,
+    parcels: Vec<Parcel>,
+) -> Result<Vec<Parcel>, CommError> {
+    let (rank, size) = (comm.rank(), comm.size());
+    let mut held = Vec::new();
+    for (to, message) in parcels {
+        assert!(to < size, "a parcel for rank {to} of {size}");
+        put_parcel(&mut held, to, rank, &message);
+    }
+    let mut ranks = 0..size;
+    while ranks.len() > 1 {
+        let (mine, partners) = halves(ranks, rank);
+        let gone = split_off(&mut held, &mine)?;
+        comm.send(partners.to, &gone)?;
+        for from in partners.from {
+            held.extend(comm.receive(from)?);
+        }
+        ranks = mine;
+    }
+    let mut delivered = Vec::new();
+    let mut rest = held.as_slice();
+    while !rest.is_empty() {
+        let parcel = take_parcel(&mut rest)?;
+        delivered.push((parcel.from, parcel.message.to_vec()));
+    }
+    // Parcels of one source to one rank travel together, in their order.
+    delivered.sort_by_key(|(from, _)| *from);
+    Ok(delivered)
+}
+
+/// Whom a rank sends to and receives from in one step of [`route`].
+struct Partners {
+    to: usize,
+    from: Range<usize>,
+}
+
+/// The half of `ranks` that holds `rank`, and its partners in the other.
+fn halves(ranks: Range<usize>, rank: usize) -> (Range<usize>, Partners) {
+    let middle = ranks.start + ranks.len().div_ceil(2);
+    let half = middle - ranks.start;
+    let n_upper = ranks.end - middle;
+    if rank < middle {
+        let partner = rank + half;
+        let from = partner.min(ranks.end)..(partner + 1).min(ranks.end);
+        return (ranks.start..middle, Partners { to: partner.min(ranks.end - 1), from });
+    }
+    let partner = rank - half;
+    let is_last = rank + 1 == ranks.end;
+    let n_from = if is_last { 1 + half - n_upper } else { 1 };
+    (middle..ranks.end, Partners { to: partner, from: partner..partner + n_from })
+}
+
+/// Takes from `held` the parcels that are not for `mine`.
+fn split_off(held: &mut Vec<u8>, mine: &Range<usize>) -> Result<Vec<u8>, CommError> {
+    let (mut kept, mut gone) = (Vec::new(), Vec::new());
+    let mut rest = held.as_slice();
+    while !rest.is_empty() {
+        let before = rest;
+        let to = take_parcel(&mut rest)?.to;
+        let parcel = &before[..before.len() - rest.len()];
+        if mine.contains(&to) { &mut kept } else { &mut gone }.extend_from_slice(parcel);
+    }
+    *held = kept;
+    Ok(gone)
+}
+
+/// A binomial tree over the ranks, numbered from its root.
+struct Tree {
+    root: usize,
+    size: usize,
+    /// The number of this rank.
+    number: usize,
+}
+
+impl Tree {
+    fn new<C: Communicator + ?Sized>(comm: &C, root: usize) -> Self {
+        let (rank, size) = (comm.rank(), comm.size());
+        assert!(root < size, "the root is rank {root} of {size}");
+        Self { root, size, number: (rank + size - root) % size }
+    }
+
+    fn rank(&self, number: usize) -> usize {
+        (number + self.root) % self.size
+    }
+
+    /// The number without its lowest bit.
+    fn parent(&self) -> Option<usize> {
+        (self.number > 0).then(|| self.number & (self.number - 1))
+    }
+
+    /// The number with one bit below its lowest; the subtree of the child at
+    /// distance 2ᵏ has up to 2ᵏ ranks, which follow it.
+    fn children(&self) -> impl DoubleEndedIterator<Item = usize> {
+        let n_bits = self.size.next_power_of_two().trailing_zeros().min(self.number.trailing_zeros());
+        let (number, size) = (self.number, self.size);
+        (0..n_bits).map(move |bit| number + (1 << bit)).filter(move |child| *child < size)
+    }
+}
+
+/// 1, 2, 4, … below `size`.
+fn doublings(size: usize) -> impl Iterator<Item = usize> {
+    std::iter::successors(Some(1_usize), |distance| distance.checked_mul(2))
+        .take_while(move |distance| *distance < size)
+}
+
+fn put_number(bytes: &mut Vec<u8>, number: usize) {
+    bytes.extend((number as u64).to_le_bytes());
+}
+
+fn put_block(bytes: &mut Vec<u8>, block: &[u8]) {
+    put_number(bytes, block.len());
+    bytes.extend_from_slice(block);
+}
+
+fn put_parcel(bytes: &mut Vec<u8>, to: usize, from: usize, message: &[u8]) {
+    put_number(bytes, to);
+    put_number(bytes, from);
+    put_block(bytes, message);
+}
+
+struct InTransit<'a> {
+    to: usize,
+    from: usize,
+    message: &'a [u8],
+}
+
+fn take_parcel<'a>(rest: &mut &'a [u8]) -> Result<InTransit<'a>, CommError> {
+    let to = take_number("route", rest)?;
+    let from = take_number("route", rest)?;
+    Ok(InTransit { to, from, message: take_block("route", rest)? })
+}
+
+fn take_number(call: &'static str, rest: &mut &[u8]) -> Result<usize, CommError> {
+    let (number, after) = rest.split_first_chunk().ok_or_else(|| out_of_step(call))?;
+    *rest = after;
+    Ok(u64::from_le_bytes(*number) as usize)
+}
+
+fn take_block<'a>(call: &'static str, rest: &mut &'a [u8]) -> Result<&'a [u8], CommError> {
+    let length = take_number(call, rest)?;
+    let (block, after) = rest.split_at_checked(length).ok_or_else(|| out_of_step(call))?;
+    *rest = after;
+    Ok(block)
+}
+
+/// Exactly `n_blocks` of them.
+fn blocks(call: &'static str, bytes: &[u8], n_blocks: usize) -> Result<Vec<Vec<u8>>, CommError> {
+    let mut rest = bytes;
+    let blocks =
+        (0..n_blocks).map(|_| take_block(call, &mut rest).map(<[u8]>::to_vec)).collect::<Result<_, _>>()?;
+    if rest.is_empty() { Ok(blocks) } else { Err(out_of_step(call)) }
+}
+
+fn numbers(
+    call: &'static str,
+    bytes: &[u8],
+    n_numbers: usize,
+) -> Result<impl Iterator<Item = i64>, CommError> {
+    let (numbers, rest) = bytes.as_chunks();
+    if numbers.len() != n_numbers || !rest.is_empty() {
+        return Err(out_of_step(call));
+    }
+    Ok(numbers.iter().map(|number| i64::from_le_bytes(*number)))
+}
+
+fn out_of_step(call: &'static str) -> CommError {
+    let reason = "a message is not what this call sends: the ranks do not make the same calls".into();
+    CommError::Transport { call, reason }
+}

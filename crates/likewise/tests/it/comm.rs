@@ -1,0 +1,98 @@
+//! Ranks as threads.
+
+use crate::comm_checks::{self as checks, scattered};
+use likewise::comm::{CommError, Communicator, Counted, Reduction, Traffic, run_on_threads};
+
+#[test]
+fn every_collective_is_what_its_definition_says() {
+    for n_ranks in [1, 2, 3, 5, 8, 16, 100] {
+        run_on_threads(n_ranks, checks::all).unwrap();
+    }
+}
+
+#[test]
+fn a_thousand_ranks() {
+    run_on_threads::<_, CommError, _>(1000, |comm| {
+        checks::sum_before(comm)?;
+        checks::broadcast(comm, 1, 999)?;
+        checks::gather(comm, 2, 3)?;
+        let (mut sum, rank) = ([1, comm.rank() as i64], comm.rank());
+        comm.all_reduce(Reduction::Sum, &mut sum)?;
+        assert_eq!(sum, [1000, 999 * 500]);
+        let delivered = comm.route(vec![((rank * 7) % 1000, vec![rank as u8]), (rank / 100, vec![])])?;
+        let plain = (0..1000).flat_map(|from| [(from * 7 % 1000, from), (from / 100, from)]);
+        assert!(delivered.iter().map(|(from, _)| *from).eq(plain.filter(|(to, _)| *to == rank).map(|p| p.1)));
+        Ok(())
+    })
+    .unwrap();
+}
+
+#[test]
+fn no_rank_sends_or_receives_more_than_the_logarithm() {
+    for n_ranks in [1_usize, 2, 3, 5, 8, 16, 100, 129] {
+        let traffic = run_on_threads::<_, CommError, _>(n_ranks, |comm| {
+            let comm = Counted::new(comm);
+            comm.phase("all_reduce");
+            comm.all_reduce(Reduction::Max, &mut [comm.rank() as i64])?;
+            comm.phase("broadcast");
+            comm.broadcast(n_ranks / 2, &mut vec![1])?;
+            comm.phase("sum_before");
+            comm.sum_before(1)?;
+            comm.phase("gather");
+            comm.gather(0, &[1])?;
+            comm.phase("all_gather");
+            comm.all_gather(&[1])?;
+            comm.phase("route");
+            comm.route(scattered(1, comm.rank(), n_ranks))?;
+            comm.phase("all to one");
+            comm.route(vec![(0, vec![7]); 50])?;
+            Ok(comm.traffic())
+        });
+        let log = u64::from(n_ranks.next_power_of_two().trailing_zeros());
+        for Traffic { phase, messages, received, .. } in traffic.unwrap().concat() {
+            let (sent_bound, received_bound) = match phase.as_str() {
+                "all_reduce" => (log + 1, log + 1),
+                "gather" => (1, log),
+                "broadcast" => (log, 1),
+                // With an odd number, one rank has two partners.
+                "route" | "all to one" => (log, 2 * log),
+                _ => (log, log),
+            };
+            assert!(messages <= sent_bound, "{phase} on {n_ranks} ranks: {messages} sent");
+            assert!(received <= received_bound, "{phase} on {n_ranks} ranks: {received} received");
+        }
+    }
+}
+
+#[test]
+fn a_failure_within_a_collective_ends_all() {
+    let result = run_on_threads::<(), CommError, _>(16, |comm| {
+        for round in 0.. {
+            assert!(round < 3 || comm.rank() != 5, "round {round} is too much");
+            comm.all_gather(&[1])?;
+        }
+        Ok(())
+    });
+    let error = result.unwrap_err();
+    assert_eq!(error, CommError::Peer { rank: 5, reason: "round 3 is too much".into() });
+    assert_eq!(error.to_string(), "rank 5 failed: round 3 is too much");
+}
+
+#[test]
+fn traffic_is_counted_by_phase() {
+    let traffic = run_on_threads::<_, CommError, _>(2, |comm| {
+        let comm = Counted::new(comm);
+        comm.broadcast(0, &mut vec![0; 10])?;
+        comm.phase("back");
+        comm.broadcast(1, &mut vec![0; 3])?;
+        comm.phase("nothing");
+        comm.phase("");
+        comm.broadcast(0, &mut vec![0; 20])?;
+        Ok(comm.traffic())
+    });
+    let phase =
+        |phase: &str, messages, bytes, received| Traffic { phase: phase.into(), messages, bytes, received };
+    let traffic = traffic.unwrap();
+    assert_eq!(traffic[0], [phase("back", 0, 0, 1), phase("", 2, 30, 0)]);
+    assert_eq!(traffic[1], [phase("back", 1, 3, 0), phase("", 0, 0, 2)]);
+}
