@@ -10,5 +10,6 @@ pub mod bursts;
 pub mod cluster;
 pub mod comm;
 pub mod quality;
+pub mod ranks;
 pub mod synth;
 pub mod table;

@@ -1,7 +1,11 @@
 //! Grouping: points in, [`Clustering`] out.
 
+mod capek;
 mod dbscan;
 
+pub use capek::{
+    Capek, CapekError, CapekParams, ClusterCount, Criterion, EXACT_OBJECTS, Medoid, Mode, Portable, capek,
+};
 pub use dbscan::{Dbscan, DbscanParams, DbscanParamsError, dbscan};
 pub mod kdist;
 mod kmeans;

@@ -27,11 +27,13 @@
 //! stream, numbered by section, step and thread, so no order of computing
 //! and no number of threads changes it.
 
+mod boxed;
 mod draw;
 pub mod effort;
 mod plausible;
 mod section;
 
+pub use boxed::{BoxClass, BoxSpec, Boxed};
 pub use section::{Burst, Call, Message, Section};
 
 use crate::cluster::ClusterId;

@@ -1,0 +1,204 @@
+//! Efforts from bursts.
+
+use std::collections::BTreeMap;
+
+use super::{EffortError, EffortRegion, EffortTable};
+use crate::cluster::ClusterId;
+use crate::table::{BurstTable, Nanos, PlaceId};
+
+/// What makes a region of bursts.
+#[derive(Clone, Copy, Debug)]
+pub enum EffortRegions<'a> {
+    /// The code between two calls to the runtime.
+    Code,
+    /// The phase, from its labels; bursts without one are left out.
+    Phases(&'a [Option<ClusterId>]),
+}
+
+/// Why bursts make no effort table.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum FromBurstsError {
+    /// The trace does not tell the source.
+    #[error("the trace does not say between which calls bursts lie; take phases as regions")]
+    NoCode,
+    /// There are not two boundaries, or they do not ascend.
+    #[error("steps need two or more boundaries in ascending order")]
+    Boundaries,
+    /// Bursts of more than one application.
+    #[error("the bursts are of applications {0} and {1}; an effort table has one")]
+    Applications(u32, u32),
+    /// No burst begins within the boundaries.
+    #[error("no burst begins within the boundaries, from {} ns to {} ns", .0.0, .1.0)]
+    NoBurst(Nanos, Nanos),
+    /// The table would not be one.
+    #[error(transparent)]
+    Table(#[from] EffortError),
+}
+
+/// The computing time, in seconds, of every task in every step and region.
+///
+/// `boundaries` are when each step begins and when the last one ends, such as
+/// those of [`find_period`](crate::bursts::find_period). A burst belongs to
+/// the step in which it begins; those before the first and from the last
+/// boundary on are left out. Rank r is task r + 1, with all its threads; where
+/// a task has no burst in a step and region, its effort is 0. Regions are in
+/// order of their places in the source, or of their phases.
+///
+/// # Errors
+/// See [`FromBurstsError`]; a task that has no burst within the boundaries is
+/// a rank without a row.
+///
+/// # Panics
+/// If there is not one label for each burst.
+///
+/// # Complexity
+/// O(n log s) for n bursts and s steps; memory for tasks × regions × steps.
+pub fn effort_from_bursts(
+    table: &BurstTable,
+    regions: EffortRegions<'_>,
+    boundaries: &[Nanos],
+) -> Result<EffortTable, FromBurstsError> {
+    if boundaries.len() < 2 || !boundaries.is_sorted_by(|a, b| a < b) {
+        return Err(FromBurstsError::Boundaries);
+    }
+    if let Some(&other) = table.app.iter().find(|&&app| app != table.app[0]) {
+        return Err(FromBurstsError::Applications(table.app[0], other));
+    }
+    let key = key_of(table, regions)?;
+    let n_steps = boundaries.len() - 1;
+    let step = |begin: Nanos| boundaries.partition_point(|&b| b <= begin).wrapping_sub(1);
+    let kept = || {
+        (0..table.len()).filter_map(|i| {
+            let step = step(table.begin[i]);
+            key(i).filter(|_| step < n_steps).map(|key| (i, step, key))
+        })
+    };
+    let mut places: BTreeMap<Key, usize> = kept().map(|(.., key)| (key, 0)).collect();
+    if places.is_empty() {
+        return Err(FromBurstsError::NoBurst(boundaries[0], boundaries[n_steps]));
+    }
+    places.values_mut().enumerate().for_each(|(i, place)| *place = i);
+    // Tasks may be numbered far apart; the gap must be seen before the table is made.
+    let mut tasks: Vec<u32> = kept().map(|(i, ..)| table.task[i]).collect();
+    tasks.sort_unstable();
+    tasks.dedup();
+    let last = u64::from(tasks[tasks.len() - 1]) - 1;
+    if let Some(rank) = (0..).zip(&tasks).find_map(|(rank, &t)| (u64::from(t) != rank + 1).then_some(rank)) {
+        return Err(EffortError::NoRow { rank, last }.into());
+    }
+    let mut values = vec![0.0; tasks.len() * places.len() * n_steps];
+    for (i, step, key) in kept() {
+        let rank = table.task[i] as usize - 1;
+        values[(rank * places.len() + places[&key]) * n_steps + step] += table.duration[i].seconds();
+    }
+    let region = |key: &Key| EffortRegion { name: name_of(table, *key), unit: "s".into() };
+    Ok(EffortTable::new(places.keys().map(region).collect(), n_steps, values)?)
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Key {
+    Code(Option<PlaceId>, Option<PlaceId>),
+    Phase(ClusterId),
+}
+
+/// The region of each burst, if it has one.
+fn key_of<'a>(
+    table: &'a BurstTable,
+    regions: EffortRegions<'a>,
+) -> Result<Box<dyn Fn(usize) -> Option<Key> + 'a>, FromBurstsError> {
+    match regions {
+        EffortRegions::Phases(labels) => {
+            assert_eq!(labels.len(), table.len(), "a label for every burst");
+            Ok(Box::new(|i| labels[i].map(Key::Phase)))
+        }
+        EffortRegions::Code => {
+            let code = table.code.as_ref().ok_or(FromBurstsError::NoCode)?;
+            Ok(Box::new(|i| Some(Key::Code(code.regions[i].before, code.regions[i].after))))
+        }
+    }
+}
+
+fn name_of(table: &BurstTable, key: Key) -> String {
+    let place = |id: Option<PlaceId>, none: &str| match (&table.code, id) {
+        (Some(code), Some(id)) => code.name(id).to_owned(),
+        _ => none.to_owned(),
+    };
+    match key {
+        Key::Phase(id) => format!("phase {}", id.number()),
+        Key::Code(before, after) => format!("{} → {}", place(before, "start"), place(after, "end")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::table::{Code, Region};
+
+    /// Task, begin, duration, calls before and after.
+    fn bursts(rows: &[(u32, u64, u64, usize, usize)]) -> BurstTable {
+        let place = |i: usize| i.checked_sub(1).and_then(PlaceId::from_index);
+        let region = |r: &(u32, u64, u64, usize, usize)| Region {
+            before: place(r.3),
+            after: place(r.4),
+            function: place(1 + r.1 as usize % 2),
+        };
+        BurstTable {
+            app: vec![1; rows.len()],
+            task: rows.iter().map(|r| r.0).collect(),
+            thread: vec![1; rows.len()],
+            begin: rows.iter().map(|r| Nanos(r.1)).collect(),
+            duration: rows.iter().map(|r| Nanos(r.2 * 1_000_000_000)).collect(),
+            counters: Vec::new(),
+            code: Some(Code {
+                places: vec!["send".into(), "wait".into()],
+                regions: rows.iter().map(region).collect(),
+            }),
+        }
+    }
+
+    const STEPS: [Nanos; 3] = [Nanos(10), Nanos(20), Nanos(30)];
+
+    #[test]
+    fn sums_the_time_between_two_calls_by_step() {
+        let table = bursts(&[
+            (1, 0, 100, 1, 2),
+            (1, 10, 1, 1, 2),
+            (1, 15, 2, 1, 2),
+            (1, 19, 4, 2, 0),
+            (1, 20, 8, 1, 2),
+            (2, 29, 16, 1, 2),
+            (2, 30, 100, 1, 2),
+        ]);
+        let made = effort_from_bursts(&table, EffortRegions::Code, &STEPS).expect("a table");
+        let names: Vec<&str> = made.regions().iter().map(|r| r.name.as_str()).collect();
+        assert_eq!(names, ["send → wait", "wait → end"]);
+        assert_eq!(
+            (made.row(0), made.row(1)),
+            ([3.0, 8.0, 4.0, 0.0].as_slice(), [0.0, 16.0, 0.0, 0.0].as_slice())
+        );
+        let labels: Vec<_> =
+            [9, 0, 1, 9, 1, 0, 0].iter().map(|&c| (c < 9).then(|| ClusterId::from_index(c))).collect();
+        let made = effort_from_bursts(&table, EffortRegions::Phases(&labels), &STEPS).expect("a table");
+        assert_eq!(
+            (made.row(0), made.row(1)),
+            ([1.0, 0.0, 2.0, 8.0].as_slice(), [0.0, 16.0, 0.0, 0.0].as_slice())
+        );
+        assert_eq!(made.regions()[1].name, "phase 2");
+    }
+
+    #[test]
+    fn says_why_there_is_no_table() {
+        let mut table = bursts(&[(1, 10, 1, 1, 2), (3, 10, 1, 1, 2)]);
+        let made = |table: &BurstTable, steps: &[Nanos]| {
+            effort_from_bursts(table, EffortRegions::Code, steps).unwrap_err().to_string()
+        };
+        assert!(made(&table, &STEPS).starts_with("rank 1 has no row"));
+        assert!(made(&table, &STEPS[..1]).starts_with("steps need two"));
+        assert!(made(&table, &[Nanos(40), Nanos(50)]).contains("from 40 ns to 50 ns"));
+        table.app[1] = 2;
+        assert!(made(&table, &STEPS).contains("applications 1 and 2"));
+        table.code = None;
+        table.app[1] = 1;
+        assert_eq!(made(&table, &STEPS), FromBurstsError::NoCode.to_string());
+    }
+}

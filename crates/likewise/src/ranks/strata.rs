@@ -1,0 +1,494 @@
+//! Which ranks are measured so that they speak for all: stratified sampling.
+
+use std::cmp::Ordering;
+use std::collections::{BTreeSet, BinaryHeap};
+
+use rand_core::Rng;
+use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
+
+use super::EffortTable;
+use crate::cluster::ClusterId;
+
+/// How far the estimated mean may be off.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Bound {
+    /// In the unit of the effort.
+    Absolute(f64),
+    /// As a share of the mean of the same step.
+    Relative(f64),
+}
+
+/// How many ranks each stratum gives.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Allocation {
+    /// The bound holds for the mean of every stratum: equation 1 in each.
+    EachStratum,
+    /// The bound holds for the mean of all; shares as of their ranks.
+    Proportional,
+    /// The bound holds for the mean of all; shares as of their ranks times
+    /// their deviation, which takes the fewest.
+    #[default]
+    Neyman,
+}
+
+/// What a plan is made for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PlanParams {
+    confidence: f64,
+    bound: Bound,
+    /// How ranks are shared out.
+    pub allocation: Allocation,
+    /// A stratum gives at least as many, or all that it has. From 2 on, the
+    /// sample itself tells its spread.
+    pub at_least: usize,
+}
+
+/// Why there is no plan or estimate.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum PlanError {
+    /// The confidence is none.
+    #[error("the confidence is {0}; it must lie between 0 and 1, such as 0.95")]
+    Confidence(f64),
+    /// The bound is none.
+    #[error("the error bound is {0}; it must be a positive number")]
+    Bound(f64),
+    /// Too few or too many labels.
+    #[error("{labels} labels for {ranks} ranks")]
+    Labels {
+        /// How many labels.
+        labels: usize,
+        /// How many ranks.
+        ranks: usize,
+    },
+    /// What was measured has not as many numbers as what was planned.
+    #[error("rank {rank} has {found} numbers; the plan has {expected}")]
+    Dims {
+        /// The rank.
+        rank: usize,
+        /// How many it has.
+        found: usize,
+        /// How many the plan has.
+        expected: usize,
+    },
+}
+
+impl PlanParams {
+    /// Neyman's allocation with two ranks at least from each stratum.
+    ///
+    /// # Errors
+    /// The confidence is not between 0 and 1, or the bound is not positive.
+    pub fn new(confidence: f64, bound: Bound) -> Result<Self, PlanError> {
+        if !(confidence > 0.0 && confidence < 1.0) {
+            return Err(PlanError::Confidence(confidence));
+        }
+        let (Bound::Absolute(size) | Bound::Relative(size)) = bound;
+        if !(size > 0.0 && size.is_finite()) {
+            return Err(PlanError::Bound(size));
+        }
+        Ok(Self { confidence, bound, allocation: Allocation::Neyman, at_least: 2 })
+    }
+
+    /// The chance that the bound holds.
+    #[must_use]
+    pub fn confidence(&self) -> f64 {
+        self.confidence
+    }
+}
+
+/// Ranks that are alike, and their spread.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Stratum {
+    /// The ranks, ascending.
+    pub ranks: Vec<usize>,
+    /// Their mean, number by number of a rank's feature vector.
+    pub mean: Vec<f64>,
+    /// Their variance, with divisor n − 1; 0 for a single rank.
+    pub variance: Vec<f64>,
+}
+
+/// A stratum and those that stand for it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlannedStratum {
+    /// All of it.
+    pub all: Stratum,
+    /// The ranks to measure, ascending.
+    pub chosen: Vec<usize>,
+}
+
+/// Which ranks to measure.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    /// The strata, in order of their labels; ranks without one are the last.
+    pub strata: Vec<PlannedStratum>,
+    /// Half the width of the confidence interval of the mean, at its widest
+    /// over the steps, in the unit of the bound.
+    pub expected_error: f64,
+    /// Share of the steps where stratifying pays (equation 2).
+    pub pays: f64,
+}
+
+impl Plan {
+    /// How many ranks there are.
+    #[must_use]
+    pub fn n_ranks(&self) -> usize {
+        self.strata.iter().map(|s| s.all.ranks.len()).sum()
+    }
+
+    /// How many are measured.
+    #[must_use]
+    pub fn n_chosen(&self) -> usize {
+        self.strata.iter().map(|s| s.chosen.len()).sum()
+    }
+
+    /// How many times less data are written: ranks by measured ranks.
+    #[must_use]
+    pub fn reduction(&self) -> f64 {
+        self.n_ranks() as f64 / self.n_chosen() as f64
+    }
+}
+
+/// The z below which a standard normal number lies with this chance.
+#[must_use]
+pub fn normal_quantile(chance: f64) -> f64 {
+    Normal::new(0.0, 1.0).map_or(f64::NAN, |normal| normal.inverse_cdf(chance))
+}
+
+/// z for an interval around the mean with this chance.
+fn two_sided(confidence: f64) -> f64 {
+    normal_quantile(f64::midpoint(1.0, confidence))
+}
+
+/// The least sample of `n_ranks` whose mean is within `d` of theirs with the
+/// chance that `z` stands for: N / (1 + N·(d/(z·σ))²), rounded up.
+///
+/// `deviation` has the divisor n − 1; the formula is then exact for a sample
+/// without replacement and a normal mean.
+///
+/// # Reference
+/// Gamblin et al., ICS 2010, equation 1.
+#[must_use]
+pub fn sample_size(n_ranks: usize, deviation: f64, d: f64, z: f64) -> usize {
+    if deviation <= 0.0 {
+        return 0;
+    }
+    let n = n_ranks as f64;
+    // A little off for what rounding adds to a whole number.
+    ((n / (1.0 + n * (d / (z * deviation)).powi(2))) * (1.0 - 1e-12)).ceil() as usize
+}
+
+/// Whether a stratified sample of proportional shares has a smaller variance
+/// than a plain one: Σ Pᵢ(P̄ᵢ − P̄)² > Σ (P − Pᵢ)σᵢ² / P, for each stratum its
+/// ranks, mean and variance (divisor n − 1).
+///
+/// # Reference
+/// Gamblin et al., ICS 2010, equation 2; Cochran, *Sampling Techniques*, §5.6.
+#[must_use]
+pub fn stratifying_pays(strata: &[(usize, f64, f64)]) -> bool {
+    let n = strata.iter().map(|s| s.0).sum::<usize>() as f64;
+    let mean = strata.iter().map(|s| s.0 as f64 * s.1).sum::<f64>() / n;
+    let between: f64 = strata.iter().map(|s| s.0 as f64 * (s.1 - mean).powi(2)).sum();
+    let within: f64 = strata.iter().map(|s| (n - s.0 as f64) * s.2).sum();
+    between > within / n
+}
+
+/// Chooses the ranks to measure so that the mean of all ranks can be told, in
+/// every step and region, within the bound.
+///
+/// `labels` has the class of every rank; ranks without one make a stratum of
+/// their own. Where the mean of a step is 0 and the bound relative, all ranks
+/// that differ are needed.
+///
+/// # Errors
+/// There is not one label for each rank.
+///
+/// # Complexity
+/// O(n·d + m log k) for n ranks, d numbers each, k strata and m chosen or
+/// considered ranks.
+///
+/// # Reference
+/// Gamblin et al., ICS 2010, §5; Neyman, *J. Royal Stat. Soc.* 97, 1934;
+/// whole numbers that are optimal: Wright, *The American Statistician* 66,
+/// 2012. Differs from the paper: exact sizes, drawn without replacement; the
+/// bound may be asked for the mean of all, which takes far fewer.
+pub fn plan(
+    table: &EffortTable,
+    labels: &[Option<ClusterId>],
+    params: &PlanParams,
+    rng: &mut impl Rng,
+) -> Result<Plan, PlanError> {
+    if labels.len() != table.n_ranks() {
+        return Err(PlanError::Labels { labels: labels.len(), ranks: table.n_ranks() });
+    }
+    let strata = strata_of(table, labels);
+    let z = two_sided(params.confidence);
+    let mean = overall_mean(&strata, table.n_ranks());
+    // The bound of each number, and the unit in which its error is told.
+    let bound_of = |mean: f64| match params.bound {
+        Bound::Absolute(d) => (d, 1.0),
+        Bound::Relative(share) => (share * mean.abs(), mean.abs()),
+    };
+    let bounds: Vec<(f64, f64)> = mean.iter().map(|&m| bound_of(m)).collect();
+    let counts = match params.allocation {
+        Allocation::EachStratum => strata.iter().map(|s| each(s, params, bound_of, z)).collect(),
+        allocation => shared(&strata, &bounds, allocation, params.at_least, z),
+    };
+    let expected_error = (0..table.dims())
+        .map(|j| (j, z * variance_of_mean(&strata, &counts, j).sqrt()))
+        .map(|(j, half)| if half > 0.0 { half / bounds[j].1 } else { 0.0 })
+        .fold(0.0, f64::max);
+    let pays = |j: usize| {
+        let rows: Vec<_> = strata.iter().map(|s| (s.ranks.len(), s.mean[j], s.variance[j])).collect();
+        stratifying_pays(&rows)
+    };
+    let paying = (0..table.dims()).filter(|&j| pays(j)).count() as f64;
+    let strata = strata
+        .into_iter()
+        .zip(counts)
+        .map(|(all, n)| PlannedStratum { chosen: draw(&all.ranks, n, rng), all })
+        .collect();
+    Ok(Plan { strata, expected_error, pays: paying / table.dims() as f64 })
+}
+
+/// The ranks of each class and their spread, in one pass that does not cancel.
+///
+/// # Reference
+/// Welford, *Technometrics* 4, 1962.
+fn strata_of(table: &EffortTable, labels: &[Option<ClusterId>]) -> Vec<Stratum> {
+    let n_classes = labels.iter().flatten().map(|id| id.index() + 1).max().unwrap_or(0);
+    let empty =
+        || Stratum { ranks: Vec::new(), mean: vec![0.0; table.dims()], variance: vec![0.0; table.dims()] };
+    // Labels may be far apart; only those that occur take memory for moments.
+    let mut places = vec![usize::MAX; n_classes + 1];
+    let class = |label: &Option<ClusterId>| label.map_or(n_classes, ClusterId::index);
+    labels.iter().for_each(|label| places[class(label)] = 0);
+    let mut strata = Vec::new();
+    for place in places.iter_mut().filter(|p| **p == 0) {
+        *place = strata.len();
+        strata.push(empty());
+    }
+    for (rank, label) in labels.iter().enumerate() {
+        let stratum = &mut strata[places[class(label)]];
+        stratum.ranks.push(rank);
+        let n = stratum.ranks.len() as f64;
+        for ((mean, sum), &x) in stratum.mean.iter_mut().zip(&mut stratum.variance).zip(table.row(rank)) {
+            let delta = x - *mean;
+            *mean += delta / n;
+            *sum += delta * (x - *mean);
+        }
+    }
+    for stratum in &mut strata {
+        let divisor = stratum.ranks.len().saturating_sub(1).max(1) as f64;
+        stratum.variance.iter_mut().for_each(|sum| *sum /= divisor);
+    }
+    strata
+}
+
+fn overall_mean(strata: &[Stratum], n_ranks: usize) -> Vec<f64> {
+    let mut mean = vec![0.0; strata[0].mean.len()];
+    for stratum in strata {
+        let share = stratum.ranks.len() as f64 / n_ranks as f64;
+        mean.iter_mut().zip(&stratum.mean).for_each(|(sum, m)| *sum += share * m);
+    }
+    mean
+}
+
+/// Equation 1 for one stratum, at its most demanding number.
+fn each(s: &Stratum, params: &PlanParams, bound_of: impl Fn(f64) -> (f64, f64), z: f64) -> usize {
+    let n = s.ranks.len();
+    let needed = s.mean.iter().zip(&s.variance).map(|(&m, v)| sample_size(n, v.sqrt(), bound_of(m).0, z));
+    needed.max().unwrap_or(0).max(params.at_least.max(1)).min(n)
+}
+
+/// The fewest ranks that keep all bounds of the mean of all, shared out.
+fn shared(
+    strata: &[Stratum],
+    bounds: &[(f64, f64)],
+    allocation: Allocation,
+    at_least: usize,
+    z: f64,
+) -> Vec<usize> {
+    let least: Vec<usize> = strata.iter().map(|s| s.ranks.len().min(at_least.max(1))).collect();
+    // Over several numbers, the deviation is that in parts of their bounds.
+    let deviation = |s: &Stratum| {
+        let parts = s.variance.iter().zip(bounds).filter(|(v, _)| **v > 0.0);
+        let sum: f64 = parts.map(|(v, b)| v / (b.0 * b.0).max(f64::MIN_POSITIVE)).sum();
+        (sum / bounds.len() as f64).sqrt().min(f64::MAX)
+    };
+    let weights: Vec<f64> = strata
+        .iter()
+        .map(|s| s.ranks.len() as f64 * if allocation == Allocation::Neyman { deviation(s) } else { 1.0 })
+        .collect();
+    let sizes: Vec<usize> = strata.iter().map(|s| s.ranks.len()).collect();
+    let order = additions(&sizes, &weights, &least);
+    let counts_after = |added: usize| {
+        let mut counts = least.clone();
+        order[..added].iter().for_each(|&s| counts[s as usize] += 1);
+        counts
+    };
+    let holds = |added: usize| {
+        let counts = counts_after(added);
+        (0..bounds.len()).all(|j| {
+            let allowed = (bounds[j].0 / z).powi(2) * (1.0 + 1e-12);
+            variance_of_mean(strata, &counts, j) <= allowed
+        })
+    };
+    // Variances fall with every addition, so the first that holds is found by halving.
+    let (mut low, mut high) = (0, order.len());
+    while low < high {
+        let middle = low.midpoint(high);
+        if holds(middle) { high = middle } else { low = middle + 1 }
+    }
+    counts_after(low)
+}
+
+/// A stratum that may give one more rank.
+#[derive(PartialEq)]
+struct Addition {
+    priority: f64,
+    stratum: usize,
+}
+
+impl Eq for Addition {}
+
+impl Ord for Addition {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.priority.total_cmp(&other.priority).then(other.stratum.cmp(&self.stratum))
+    }
+}
+
+impl PartialOrd for Addition {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// Which stratum gives the next rank, until all have given all: the one of
+/// greatest weight / √(n(n + 1)), where n is what it gives so far. For
+/// weights of size times deviation, each takes most off the variance.
+fn additions(sizes: &[usize], weights: &[f64], least: &[usize]) -> Vec<u32> {
+    let entry = |stratum: usize, n: usize| {
+        let priority = weights[stratum] / (n as f64 * (n + 1) as f64).sqrt();
+        (n < sizes[stratum]).then_some(Addition { priority, stratum })
+    };
+    let mut counts = least.to_vec();
+    let mut heap: BinaryHeap<Addition> =
+        counts.iter().enumerate().filter_map(|(s, &n)| entry(s, n)).collect();
+    let mut order = Vec::new();
+    while let Some(Addition { stratum, .. }) = heap.pop() {
+        order.push(stratum as u32);
+        counts[stratum] += 1;
+        heap.extend(entry(stratum, counts[stratum]));
+    }
+    order
+}
+
+/// Variance of the estimated mean of number `j`, if strata give `counts`.
+fn variance_of_mean(strata: &[Stratum], counts: &[usize], j: usize) -> f64 {
+    let total: usize = strata.iter().map(|s| s.ranks.len()).sum();
+    let part = |(s, &n): (&Stratum, &usize)| {
+        let size = s.ranks.len();
+        (size as f64 / total as f64).powi(2) * s.variance[j] * (1.0 / n as f64 - 1.0 / size as f64)
+    };
+    strata.iter().zip(counts).map(part).sum()
+}
+
+/// `n` of them, each set as likely as any other; ascending.
+///
+/// # Reference
+/// Floyd, in Bentley, *CACM* 30(9), 1987.
+fn draw(from: &[usize], n: usize, rng: &mut impl Rng) -> Vec<usize> {
+    let mut places = BTreeSet::new();
+    for last in from.len() - n..from.len() {
+        let place = ((u128::from(rng.next_u64()) * (last as u128 + 1)) >> 64) as usize;
+        if !places.insert(place) {
+            places.insert(last);
+        }
+    }
+    places.into_iter().map(|place| from[place]).collect()
+}
+
+/// Where the spread of an estimate is from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Spread {
+    /// From all ranks, when the plan was made.
+    #[default]
+    Planned,
+    /// From the sample; from the plan in strata that give one rank only.
+    Sampled,
+}
+
+/// What a sample tells of all ranks, for one number of the feature vector.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Estimate {
+    /// The mean of all ranks.
+    pub mean: f64,
+    /// Half the width of its confidence interval.
+    pub half_width: f64,
+    /// Degrees of freedom of the spread; infinite where it is the planned one.
+    pub freedom: f64,
+}
+
+/// The means of all ranks from those that were measured, step by step and
+/// region by region, with their confidence intervals.
+///
+/// `row` has the measured numbers of a chosen rank.
+///
+/// # Errors
+/// A rank has not as many numbers as the plan, or the confidence is none.
+///
+/// # Reference
+/// Cochran, *Sampling Techniques*, 1977, §5.3–5.4; degrees of freedom by
+/// Satterthwaite, *Biometrics* 2, 1946.
+pub fn estimate<'r>(
+    plan: &Plan,
+    row: impl Fn(usize) -> &'r [f64],
+    confidence: f64,
+    spread: Spread,
+) -> Result<Vec<Estimate>, PlanError> {
+    if !(confidence > 0.0 && confidence < 1.0) {
+        return Err(PlanError::Confidence(confidence));
+    }
+    let expected = plan.strata[0].all.mean.len();
+    for &rank in plan.strata.iter().flat_map(|s| &s.chosen) {
+        let found = row(rank).len();
+        if found != expected {
+            return Err(PlanError::Dims { rank, found, expected });
+        }
+    }
+    let total = plan.n_ranks() as f64;
+    let number = |j: usize| {
+        let (mut mean, mut variance, mut squares) = (0.0, 0.0, 0.0);
+        for stratum in &plan.strata {
+            let (size, n) = (stratum.all.ranks.len() as f64, stratum.chosen.len() as f64);
+            let values = || stratum.chosen.iter().map(|&rank| row(rank)[j]);
+            let of_sample = values().sum::<f64>() / n;
+            let sampled = spread == Spread::Sampled && stratum.chosen.len() > 1;
+            let s2 = if sampled {
+                values().map(|x| (x - of_sample).powi(2)).sum::<f64>() / (n - 1.0)
+            } else {
+                stratum.all.variance[j]
+            };
+            let share = size / total;
+            let part = share * share * s2 * (1.0 / n - 1.0 / size);
+            mean += share * of_sample;
+            variance += part;
+            squares += if sampled { part * part / (n - 1.0) } else { 0.0 };
+        }
+        let freedom = if squares > 0.0 { variance * variance / squares } else { f64::INFINITY };
+        let half_width = if variance > 0.0 { quantile(confidence, freedom) * variance.sqrt() } else { 0.0 };
+        Estimate { mean, half_width, freedom }
+    };
+    Ok((0..expected).map(number).collect())
+}
+
+/// Student's t for an interval around the mean; z where the freedom is not
+/// finite.
+fn quantile(confidence: f64, freedom: f64) -> f64 {
+    match StudentsT::new(0.0, 1.0, freedom) {
+        Ok(t) if freedom.is_finite() => t.inverse_cdf(f64::midpoint(1.0, confidence)),
+        _ => two_sided(confidence),
+    }
+}
+
+#[cfg(test)]
+mod tests;
