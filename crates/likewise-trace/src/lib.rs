@@ -11,10 +11,13 @@
 //! * [`write_labelled`]: a Paraver trace with the cluster of every burst;
 //! * [`write_cut`]: the part of a Paraver trace between two times;
 //! * [`read_points_table`]: numbers for the clustering of any table;
+//! * [`read_effort`]: the work of every rank in every step, from CSV, `.npy` or
+//!   Parquet;
 //! * [`read_labels`]: the cluster of every row, to compare two results.
 
 mod bytes;
 mod csv;
+mod effort;
 mod error;
 mod labels;
 mod npy;
@@ -26,6 +29,7 @@ mod points;
 mod read;
 
 pub use bytes::is_rereadable;
+pub use effort::{EffortOptions, read_effort};
 pub use error::{Error, ErrorKind, Place, printable};
 pub use labels::{BurstKey, LabelTable, RowLabel, read_labels};
 pub use output::{AtomicFile, remove_unfinished};

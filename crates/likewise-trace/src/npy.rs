@@ -22,6 +22,8 @@ pub(crate) struct Layout {
     pub(crate) big_endian: bool,
     pub(crate) rows: usize,
     pub(crate) columns: usize,
+    /// Column by column instead of row by row.
+    pub(crate) fortran: bool,
     /// Where the numbers begin.
     pub(crate) offset: usize,
 }
@@ -52,9 +54,7 @@ impl Layout {
         let header = String::from_utf8_lossy(header);
         let descr = value(&header, "descr").ok_or_else(|| wrong("its header has no 'descr'"))?;
         let (kind, width, big_endian) = number_type(descr)?;
-        if value(&header, "fortran_order").is_some_and(|v| v.starts_with("True")) {
-            return Err(wrong("it is in Fortran order; save numpy.ascontiguousarray(x)"));
-        }
+        let fortran = value(&header, "fortran_order").is_some_and(|v| v.starts_with("True"));
         let shape = value(&header, "shape").ok_or_else(|| wrong("its header has no 'shape'"))?;
         let (rows, columns) = dimensions(shape)?;
         let there = bytes.len() - offset;
@@ -64,7 +64,15 @@ impl Layout {
                 format!("it claims {rows} × {columns} numbers of {width} bytes and holds {there} bytes");
             return Err(wrong(&claim));
         }
-        Ok(Self { kind, width, big_endian, rows, columns, offset })
+        Ok(Self { kind, width, big_endian, rows, columns, fortran, offset })
+    }
+
+    /// Refuses numbers that stand column by column.
+    pub(crate) fn by_rows(self) -> Result<Self, ErrorKind> {
+        if self.fortran {
+            return Err(wrong("it is in Fortran order; save numpy.ascontiguousarray(x)"));
+        }
+        Ok(self)
     }
 
     /// One number out of its bytes.

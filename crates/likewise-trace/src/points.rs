@@ -116,7 +116,7 @@ pub fn read_raw_points(path: &Path, dims: usize) -> Result<PointsTable> {
 }
 
 fn npy(path: &Path, whole: Whole) -> Result<PointsTable> {
-    let layout = Layout::parse(&whole).map_err(|kind| Error::whole(path, kind))?;
+    let layout = Layout::parse(&whole).and_then(Layout::by_rows).map_err(|kind| Error::whole(path, kind))?;
     let len = layout.rows * layout.columns;
     if layout.kind == Kind::Float && layout.width == 8 && !layout.big_endian {
         return Ok(PointsTable::new(view(whole, layout.offset, len), layout.columns));
@@ -199,7 +199,12 @@ fn number(cell: &[u8]) -> Option<f64> {
     fast_float2::parse::<f64, _>(cell).ok().filter(|v| v.is_finite())
 }
 
-fn text(path: &Path, mut input: Input, progress: Option<Progress<'_>>, block: usize) -> Result<PointsTable> {
+pub(crate) fn text(
+    path: &Path,
+    mut input: Input,
+    progress: Option<Progress<'_>>,
+    block: usize,
+) -> Result<PointsTable> {
     input.skip_mark()?;
     let line = input.take_line()?;
     let separator = Separator::of(&line);

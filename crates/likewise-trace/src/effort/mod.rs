@@ -1,0 +1,99 @@
+//! Effort tables: the work of every rank in every step.
+
+mod long;
+mod npy;
+#[cfg(feature = "parquet")]
+mod parquet;
+mod wide;
+
+use std::path::Path;
+
+use likewise::ranks::{EffortError, EffortRegion, EffortTable};
+
+use crate::bytes::{Input, Progress};
+use crate::error::{Error, ErrorKind, Result};
+use crate::npy::MAGIC;
+
+/// First bytes of every Parquet file.
+const PARQUET: &[u8] = b"PAR1";
+
+/// What a file does not say, and who is told how far the reading is.
+#[derive(Clone)]
+pub struct EffortOptions<'a> {
+    /// The region of files that have one only.
+    pub region: EffortRegion,
+    /// Told how far the reading is.
+    pub progress: Option<Progress<'a>>,
+}
+
+impl Default for EffortOptions<'_> {
+    fn default() -> Self {
+        let region = EffortRegion { name: "effort".to_owned(), unit: String::new() };
+        Self { region, progress: None }
+    }
+}
+
+/// Reads an effort table from a file or (`-`) the standard input, plain or
+/// gzip; the format is told by the first bytes and the header:
+///
+/// - **wide CSV**: a row for each rank and a column for each step, with or
+///   without names; a column `rank` says which rank, otherwise the rows count
+///   from 0;
+/// - **long CSV**: columns `rank`, `step`, `effort` and, if there are several
+///   regions, `region`, in any order of columns and rows;
+/// - **`.npy`** of two dimensions, ranks × steps, in C or Fortran order;
+/// - **Parquet**, long or wide as CSV, with the feature `parquet`; from a
+///   file only.
+///
+/// Regions of long tables are ordered by name.
+///
+/// # Errors
+/// [`Error`] names the file, and line and column where there are any.
+pub fn read_effort(path: &Path, options: &EffortOptions<'_>) -> Result<EffortTable> {
+    read(path, Input::open(path)?, options)
+}
+
+fn read(path: &Path, mut input: Input, options: &EffortOptions<'_>) -> Result<EffortTable> {
+    let head = input.peek(1 << 12)?;
+    if head.is_empty() {
+        return Err(Error::whole(path, ErrorKind::Empty("a table of efforts")));
+    }
+    if head.starts_with(MAGIC) {
+        return npy::read(path, input, options);
+    }
+    if head.starts_with(PARQUET) {
+        return of_parquet(path, input, options);
+    }
+    if head[..head.len().min(1 << 12)].contains(&0) {
+        let problem = "neither text, .npy nor Parquet; efforts are read from these";
+        return Err(Error::whole(path, ErrorKind::Table(problem.to_owned())));
+    }
+    input.skip_mark()?;
+    let head = input.peek(1 << 12)?;
+    let line = &head[..memchr::memchr(b'\n', head).unwrap_or(head.len()).min(1 << 12)];
+    if long::is_header(line) { long::read(path, input, options) } else { wide::read(path, input, options) }
+}
+
+#[cfg(feature = "parquet")]
+fn of_parquet(path: &Path, input: Input, options: &EffortOptions<'_>) -> Result<EffortTable> {
+    if !input.repeatable() || input.compressed() {
+        let problem = "Parquet is read from a plain file only";
+        return Err(Error::whole(path, ErrorKind::Table(problem.to_owned())));
+    }
+    parquet::read(path, options)
+}
+
+#[cfg(not(feature = "parquet"))]
+fn of_parquet(path: &Path, _: Input, _: &EffortOptions<'_>) -> Result<EffortTable> {
+    let problem = "this is Parquet, which this program was built without (feature 'parquet')";
+    Err(Error::whole(path, ErrorKind::Table(problem.to_owned())))
+}
+
+/// What is wrong with the numbers of a file.
+fn table_error(path: &Path, error: &EffortError) -> Error {
+    // Names in the text are safe to print already.
+    Error::whole(path, ErrorKind::Table(error.to_string()))
+}
+
+#[cfg(test)]
+mod tests;
