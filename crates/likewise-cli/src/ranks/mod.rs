@@ -1,6 +1,8 @@
 //! Ranks in classes of like behaviour, and how few of them must be traced.
 
 pub(crate) mod csv;
+pub(crate) mod describe;
+pub(crate) mod find;
 pub(crate) mod json;
 pub(crate) mod text;
 
@@ -20,7 +22,7 @@ pub(crate) struct RanksReport {
     pub(crate) regions: Vec<String>,
     /// Steps of each region.
     pub(crate) n_steps: usize,
-    /// Whether efforts are nanoseconds.
+    /// Whether efforts are seconds.
     pub(crate) is_time: bool,
     /// By descending number of ranks, then by medoid.
     pub(crate) classes: Vec<Class>,
@@ -37,7 +39,7 @@ pub(crate) struct RanksReport {
 /// How the classes were found.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct GroupingFacts {
-    pub(crate) method: &'static str,
+    pub(crate) method: String,
     /// Whether all ranks were looked at, not samples.
     pub(crate) is_exact: bool,
     /// What is compared, in a few words.
@@ -88,6 +90,9 @@ pub(crate) struct Plan {
     pub(crate) sample: Vec<u64>,
     /// How many it would be without classes.
     pub(crate) without_classes: u64,
+    /// Half the width of the confidence interval that the plan gives, at its
+    /// widest over the steps, relative to the mean.
+    pub(crate) expected_error: f64,
 }
 
 impl Plan {
@@ -106,7 +111,7 @@ impl RanksReport {
 
     /// An effort as people read it.
     pub(crate) fn effort(&self, value: f64) -> String {
-        if self.is_time { Nanos(value.max(0.0).round() as u64).to_string() } else { short(value) }
+        if self.is_time { Nanos((value.max(0.0) * 1e9).round() as u64).to_string() } else { short(value) }
     }
 
     /// A part of all ranks.
@@ -148,7 +153,7 @@ impl RanksReport {
             _ => String::new(),
         };
         let enough = format!(
-            "To know the mean effort within {} at {} confidence, tracing {} ({}) is enough{without}.",
+            "To know the mean effort of every step within {} at {} confidence, tracing {} ({}) is enough{without}.",
             level(plan.error),
             level(plan.confidence),
             counted(size, "rank"),
@@ -218,7 +223,7 @@ pub(crate) mod tests {
         RanksReport {
             input: "run <b>.csv".to_owned(),
             grouping: GroupingFacts {
-                method: "capek",
+                method: "capek".to_owned(),
                 is_exact: true,
                 signature: "haar, level 2".to_owned(),
                 dims: 10,
@@ -233,7 +238,7 @@ pub(crate) mod tests {
             dissimilarity: (0..64).map(|r| if r == 3 || r == 7 { 0.0 } else { 1.5 }).collect(),
             sampled: (0..64).map(|r| r == 7 || r == 5 || r == 6).collect(),
             class_of,
-            plan: Plan { confidence: 0.95, error: 0.05, sample: vec![2, 1], without_classes: 60 },
+            plan: Plan { confidence: 0.95, error: 0.05, sample: vec![2, 1], without_classes: 60, expected_error: 0.04 },
             ..RanksReport::default()
         }
     }
@@ -244,7 +249,7 @@ pub(crate) mod tests {
         assert_eq!(found[0], "64 ranks behave in 2 ways.");
         assert_eq!(
             found[1],
-            "To know the mean effort within 5% at 95% confidence, tracing 3 ranks (4.7%) is enough; \
+            "To know the mean effort of every step within 5% at 95% confidence, tracing 3 ranks (4.7%) is enough; \
              without classes it would take 60."
         );
         assert!(found[2].starts_with("Class 2 (2 ranks) does the most: 2.82 times"), "{}", found[2]);

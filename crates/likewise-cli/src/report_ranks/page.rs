@@ -76,7 +76,7 @@ fn subtitle(report: &RanksReport) -> String {
 fn plan_caption(report: &RanksReport) -> String {
     let plan = &report.plan;
     format!(
-        "So many ranks of each class, chosen at random (column sampled in ranks.csv), give the mean effort within \
+        "So many ranks of each class, chosen at random (column sampled in ranks.csv), give the mean effort of every step within \
          {} at {} confidence. Classes that vary more get more of the sample.",
         level(plan.error),
         level(plan.confidence)

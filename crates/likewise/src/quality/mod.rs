@@ -2,12 +2,10 @@
 
 mod agreement;
 mod bic;
-mod exact_sum;
 mod medoid_silhouette;
 mod silhouette;
 
 pub use agreement::{Agreement, adjusted_rand, mirkin};
 pub use bic::{SphericalFit, spherical_bic};
-pub use exact_sum::{ExactSum, LIMBS};
 pub use medoid_silhouette::medoid_silhouette;
 pub use silhouette::{Silhouette, centroid_silhouette};

@@ -63,7 +63,8 @@ where
     let mut best = together.filter(|other| other.loss < best.loss).unwrap_or(best);
     for _ in 0..ROUNDS {
         let medoids = take_over(world, &best, &pool)?;
-        if medoids == best.medoids {
+        let same = medoids.iter().zip(&best.medoids).all(|(new, old)| new.index == old.index);
+        if same {
             break;
         }
         let next = world.solution(medoids)?;

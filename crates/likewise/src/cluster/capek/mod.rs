@@ -26,7 +26,7 @@ pub enum ClusterCount {
 }
 
 /// What tells a good number of clusters.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub enum Criterion<T> {
     /// The BIC about centroids; for objects that are vectors under the
     /// Euclidean distance. Gives an object's coordinates, equally many for all.
@@ -81,7 +81,7 @@ impl<T> CapekParams<T> {
     }
 
     fn counts(&self) -> std::ops::RangeInclusive<usize> {
-        match (self.clusters, self.criterion) {
+        match (self.clusters, &self.criterion) {
             (ClusterCount::Fixed(k), _) => k..=k,
             (ClusterCount::UpTo(k), Criterion::Bic(_)) => 1..=k,
             (ClusterCount::UpTo(k), Criterion::Silhouette) => 2..=k,
