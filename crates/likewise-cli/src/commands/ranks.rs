@@ -136,7 +136,11 @@ fn parse_levels(text: &str) -> Result<Levels, String> {
 
 fn parse_open_share(text: &str) -> Result<f64, String> {
     let share = parse_share(text)?;
-    if share > 0.0 && share < 1.0 { Ok(share) } else { Err("expected more than 0% and less than 100%".to_owned()) }
+    if share > 0.0 && share < 1.0 {
+        Ok(share)
+    } else {
+        Err("expected more than 0% and less than 100%".to_owned())
+    }
 }
 
 const EXAMPLES: &str = "\
@@ -260,13 +264,13 @@ impl RanksArgs {
         let mut notes = analysis.notes.clone();
         let phases = period::phases(&analysis)?;
         let period = find_period(&analysis.table, &phases);
-        let period = period.map_err(|why| {
-            anyhow!("{}: not periodic, so there are no steps: {why}", self.input.display())
-        })?;
+        let period = period
+            .map_err(|why| anyhow!("{}: not periodic, so there are no steps: {why}", self.input.display()))?;
         let of = |regions| effort_from_bursts(&analysis.table, regions, &period.boundaries);
         let table = match of(EffortRegions::Code) {
             Err(FromBurstsError::NoCode) => {
-                let text = "The trace does not say between which calls its bursts lie, so phases are the regions.";
+                let text =
+                    "The trace does not say between which calls its bursts lie, so phases are the regions.";
                 notes.push(text.to_owned());
                 of(EffortRegions::Phases(&phases))
             }
@@ -303,7 +307,9 @@ impl RanksArgs {
     fn signature_text(&self, signature: Signature) -> String {
         match signature {
             Signature::Whole => "all efforts".to_owned(),
-            Signature::Wavelet(_, levels) => format!("{} signature of level {levels}", name(self.classes.wavelet)),
+            Signature::Wavelet(_, levels) => {
+                format!("{} signature of level {levels}", name(self.classes.wavelet))
+            }
         }
     }
 }
@@ -366,9 +372,8 @@ fn write(
     let params = PlanParams::new(args.plan.confidence, Bound::Relative(args.plan.error))?;
     let Efforts { table, is_time, notes } = efforts;
     let signature = args.signature(table.n_steps());
-    let mut report = stages.time("plan", || {
-        describe::describe(&table, found, &params, args.plan.error, args.classes.seed)
-    })?;
+    let mut report = stages
+        .time("plan", || describe::describe(&table, found, &params, args.plan.error, args.classes.seed))?;
     report.input = args.input.display().to_string();
     report.is_time = is_time;
     report.notes = notes;
@@ -384,8 +389,13 @@ fn write(
         "wavelet": name(args.classes.wavelet),
         "levels": match signature { Signature::Whole => 0, Signature::Wavelet(_, levels) => levels },
     });
-    if report.classes.len() == args.classes.k_max && args.classes.k.is_none() && report.n_ranks() > report.classes.len() {
-        report.notes.push("The BIC likes the greatest number of classes that was tried; --k-max tries more.".to_owned());
+    if report.classes.len() == args.classes.k_max
+        && args.classes.k.is_none()
+        && report.n_ranks() > report.classes.len()
+    {
+        report.notes.push(
+            "The BIC likes the greatest number of classes that was tried; --k-max tries more.".to_owned(),
+        );
     }
     let dir = args.dir();
     let mut out = OutputDir::create(&dir, &[&args.input])?;

@@ -39,10 +39,7 @@ pub(crate) fn describe(
             medoid: found.medoids[c],
             ranks: ranks.len() as u64,
             effort: total_effort(table, ranks),
-            dissimilarity: (
-                distances().sum::<f64>() / ranks.len() as f64,
-                distances().fold(0.0, f64::max),
-            ),
+            dissimilarity: (distances().sum::<f64>() / ranks.len() as f64, distances().fold(0.0, f64::max)),
             traces: traces(table, &stratum.all),
         }
     });

@@ -1,8 +1,6 @@
 //! Classes of ranks, on one process or on many.
 
-use likewise::cluster::medoids::{
-    ClaraParams, Dissimilarities, Medoids, Start, clara, fasterpam, pam,
-};
+use likewise::cluster::medoids::{ClaraParams, Dissimilarities, Medoids, Start, clara, fasterpam, pam};
 use likewise::cluster::{CapekError, CapekParams, ClusterCount, Criterion, Mode, capek};
 use likewise::comm::{CommError, Communicator};
 use likewise::quality::{SphericalFit, spherical_bic};
@@ -143,9 +141,8 @@ pub(crate) fn alone(
             (found, bic)
         }
     };
-    let of = |(rank, &label): (usize, &u32)| {
-        distance(&objects[rank], &objects[medoids.medoids[label as usize]])
-    };
+    let of =
+        |(rank, &label): (usize, &u32)| distance(&objects[rank], &objects[medoids.medoids[label as usize]]);
     Ok(Found {
         dissimilarities: medoids.labels.iter().enumerate().map(of).collect(),
         medoids: medoids.medoids.iter().map(|&m| m as u64).collect(),

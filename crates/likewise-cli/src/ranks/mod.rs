@@ -196,7 +196,8 @@ pub(crate) fn level(share: f64) -> String {
 pub(crate) fn share_text(share: f64) -> String {
     match share * 100.0 {
         percent if percent >= 1.0 || percent == 0.0 => format!("{percent:.1}%"),
-        percent => format!("{}%", short((percent * 1e4).round() / 1e4)),
+        // Two digits that say something.
+        percent => format!("{percent:.*}%", (1.0 - percent.log10().floor()).min(12.0) as usize),
     }
 }
 
@@ -238,7 +239,13 @@ pub(crate) mod tests {
             dissimilarity: (0..64).map(|r| if r == 3 || r == 7 { 0.0 } else { 1.5 }).collect(),
             sampled: (0..64).map(|r| r == 7 || r == 5 || r == 6).collect(),
             class_of,
-            plan: Plan { confidence: 0.95, error: 0.05, sample: vec![2, 1], without_classes: 60, expected_error: 0.04 },
+            plan: Plan {
+                confidence: 0.95,
+                error: 0.05,
+                sample: vec![2, 1],
+                without_classes: 60,
+                expected_error: 0.04,
+            },
             ..RanksReport::default()
         }
     }
@@ -261,5 +268,6 @@ pub(crate) mod tests {
         assert_eq!(share_text(0.25), "25.0%");
         assert_eq!(share_text(4.0 / 65_536.0), "0.0061%");
         assert_eq!(share_text(0.0), "0.0%");
+        assert_eq!(share_text(0.007_353), "0.74%");
     }
 }

@@ -96,7 +96,9 @@ mod tests {
     #[test]
     fn classes_and_plan_fit_the_width() {
         let text = table(&sample(), 100, false);
-        assert!(text.starts_with("64 ranks, 20 steps, 2 regions; capek (exact), haar, level 2\n\nclass  ranks"));
+        assert!(
+            text.starts_with("64 ranks, 20 steps, 2 regions; capek (exact), haar, level 2\n\nclass  ranks")
+        );
         assert!(text.contains("\n2          2   3.1%       7      1"), "{text}");
         assert!(text.contains("\nall       64"), "{text}");
         for width in [40, 60, 100] {

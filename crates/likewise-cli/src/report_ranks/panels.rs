@@ -303,7 +303,8 @@ mod tests {
 
     #[test]
     fn scales_start_at_0_where_it_is_near() {
-        let trace = |low: f64, high: f64| MeanTrace { least: vec![low], most: vec![high], ..MeanTrace::default() };
+        let trace =
+            |low: f64, high: f64| MeanTrace { least: vec![low], most: vec![high], ..MeanTrace::default() };
         assert_eq!(range([trace(2.0, 10.0)].iter()), (0.0, 10.0));
         assert_eq!(range([trace(9.0, 10.0)].iter()), (9.0, 10.0));
         assert_eq!(range([trace(-3.0, 1.0)].iter()), (-3.0, 1.0));

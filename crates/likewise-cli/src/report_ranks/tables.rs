@@ -84,8 +84,7 @@ pub(super) fn plan(report: &RanksReport) -> String {
     }
     let n = report.n_ranks() as u64;
     let effort = report.effort(report.mean_effort());
-    let sums =
-        [("all classes", report.plan.sample_size()), ("without classes", report.plan.without_classes)];
+    let sums = [("all classes", report.plan.sample_size()), ("without classes", report.plan.without_classes)];
     out.push_str("<tbody class=\"sums\">");
     for (name, sample) in sums {
         let _ = write!(

@@ -149,7 +149,7 @@ const paint = () => {
   context.imageSmoothingEnabled = false;
   context.drawImage(small, x0 * size - left, y0 * size - top, image.width * size, image.height * size);
   const style = getComputedStyle(document.documentElement);
-  if (size >= 6) {
+  if (size >= 9) {
     context.fillStyle = style.getPropertyValue("--panel");
     for (let x = x0; x <= x1; x++) context.fillRect(x * size - left - 0.5, 0, 1, height);
     for (let y = y0; y <= y1; y++) context.fillRect(0, y * size - top - 0.5, width, 1);
