@@ -146,7 +146,7 @@ fn under(mpirun: &str, args: &[&str]) -> Option<Command> {
     }
     let mut command = Command::new(mpirun);
     if mpirun.ends_with("openmpi") {
-        command.args(["--allow-run-as-root", "--oversubscribe"]);
+        command.args(["--allow-run-as-root", "--oversubscribe", "--bind-to", "none"]);
     }
     command.args(["-n", "4", env!("CARGO_BIN_EXE_likewise")]).args(args);
     Some(command)

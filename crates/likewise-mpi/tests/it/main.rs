@@ -17,7 +17,7 @@ struct Launcher {
 
 const OPEN_MPI: Launcher = Launcher {
     program: "mpirun.openmpi",
-    arguments: &["--allow-run-as-root", "--oversubscribe"],
+    arguments: &["--allow-run-as-root", "--oversubscribe", "--bind-to", "none"],
     other: "libmpich.so.12",
     ranks: &[1, 2, 3, 5, 8, 16],
 };

@@ -8,8 +8,8 @@ pub use capek::{
 };
 pub use dbscan::{Dbscan, DbscanParams, DbscanParamsError, dbscan};
 pub mod kdist;
-pub mod medoids;
 mod kmeans;
+pub mod medoids;
 mod sample;
 mod xmeans;
 

@@ -8,7 +8,7 @@
 
 use std::ops::RangeInclusive;
 
-use crate::cluster::medoids::{Dissimilarities, Start, fasterpam};
+use crate::cluster::medoids::{Dissimilarities, MedoidsError, Start, fasterpam};
 use crate::comm::{Communicator, Reduction};
 
 use super::fixed::order;
@@ -27,8 +27,8 @@ const CANDIDATES: usize = 8;
 /// candidate; what a third gains is below a thousandth.
 const ROUNDS: usize = 4;
 
-/// The medoids of a sample for each number of clusters that it allows, as
-/// ascending places.
+/// The medoids of a sample for each number of clusters, as ascending places;
+/// as many as there are different objects, where that is fewer.
 pub(super) fn cluster<C, T, D>(
     world: &World<'_, C, T, D>,
     sample: &[Sent<T>],
@@ -40,7 +40,15 @@ where
 {
     let between = |a: &Sent<T>, b: &Sent<T>| (world.dissimilarity)(&a.object, &b.object);
     let Ok(table) = Dissimilarities::new(sample, between) else { return Vec::new() };
-    counts.filter_map(|k| Some((k, fasterpam(&table, k, Start::Build).ok()?.medoids))).collect()
+    let solve = |k| match fasterpam(&table, k, Start::Build) {
+        Ok(found) => Some((k, found.medoids)),
+        // So many at least: whoever asked for more is told.
+        Err(MedoidsError::TooFewDistinct { distinct, .. }) => {
+            Some((distinct, fasterpam(&table, distinct, Start::Build).ok()?.medoids))
+        }
+        Err(_) => None,
+    };
+    counts.filter_map(solve).collect()
 }
 
 /// Makes the medoids of the best trial central.
@@ -261,7 +269,8 @@ fn unpack<T: Portable>(mut bytes: &[u8]) -> Result<Vec<Vec<Candidate<T>>>, Capek
             let (length, rest) = rest.split_first_chunk()?;
             let n = usize::try_from(u64::from_le_bytes(*n)).ok()?;
             let (scores, rest) = rest.split_at_checked(n.checked_mul(8)?)?;
-            let (objects, rest) = rest.split_at_checked(usize::try_from(u64::from_le_bytes(*length)).ok()?)?;
+            let (objects, rest) =
+                rest.split_at_checked(usize::try_from(u64::from_le_bytes(*length)).ok()?)?;
             bytes = rest;
             let scores = scores.as_chunks::<8>().0.iter().map(|&score| i64::from_le_bytes(score));
             let sent = Sent::unpack_all(objects)?;

@@ -109,10 +109,7 @@ where
 
 /// The mean over all objects of 1 − d₁/d₂, the dissimilarities to the nearest
 /// and the second medoid; 0 where both are 0.
-fn silhouette<C, T, D>(
-    world: &World<'_, C, T, D>,
-    solutions: &[Solution<T>],
-) -> Result<Vec<f64>, CapekError>
+fn silhouette<C, T, D>(world: &World<'_, C, T, D>, solutions: &[Solution<T>]) -> Result<Vec<f64>, CapekError>
 where
     C: Communicator,
     T: Portable + Clone + Sync,
@@ -134,10 +131,7 @@ where
 }
 
 /// The sum over all ranks' objects of each list of values of at least 0.
-fn sum_each<C, T, D>(
-    world: &World<'_, C, T, D>,
-    lists: &[Vec<f64>],
-) -> Result<(Vec<f64>, Fixed), CapekError>
+fn sum_each<C, T, D>(world: &World<'_, C, T, D>, lists: &[Vec<f64>]) -> Result<(Vec<f64>, Fixed), CapekError>
 where
     C: Communicator,
     T: Portable + Clone + Sync,

@@ -196,7 +196,10 @@ where
 {
     let world = World::new(comm, objects, dissimilarity)?;
     let wanted = params.most_clusters();
-    if params.counts().is_empty() || *params.counts().start() == 0 || world.n < *params.counts().start() as u64 {
+    if params.counts().is_empty()
+        || *params.counts().start() == 0
+        || world.n < *params.counts().start() as u64
+    {
         return Err(CapekError::TooManyClusters { wanted, distinct: world.n as usize });
     }
     let is_exact = match params.mode {

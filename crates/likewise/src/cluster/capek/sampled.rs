@@ -49,7 +49,7 @@ where
     if distinct == 0 || (is_fixed && distinct < wanted) {
         return Err(CapekError::TooManyClusters { wanted, distinct });
     }
-    Ok(best.into_values().collect())
+    Ok(best.into_iter().filter(|(k, _)| !is_fixed || *k == wanted).map(|(_, solution)| solution).collect())
 }
 
 /// The objects of every trial, by number, ascending: every rank draws the same.
