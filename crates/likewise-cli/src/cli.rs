@@ -1,7 +1,7 @@
 //! The command line: what is asked for, and how a failure is told.
 
 use crate::advice::advice;
-use crate::commands::{align, bursts, compare, cut, demo, info, points, synth};
+use crate::commands::{align, bursts, compare, cut, demo, info, points, ranks, synth};
 use crate::progress::Progress;
 use clap::{Args, ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::ffi::OsString;
@@ -28,6 +28,7 @@ Examples:
   likewise bursts run.prv.gz -o run.likewise         phases of a Paraver trace
   likewise bursts run.prv --metric 'IPC=PAPI_TOT_INS/PAPI_TOT_CYC' --metric PAPI_L2_DCM,log -o out
   likewise cut run.prv -o small                      the iterations that stand for all
+  likewise ranks effort.npy -o out                   which processes behave alike, and how few to trace
   likewise info run.prv                              what is in a trace
   likewise points table.npy --eps 0.01 -o out        the same clustering for any table of numbers
   likewise compare run_1.prv run_4.prv run_16.prv    which phase of several runs scales how
@@ -38,6 +39,7 @@ pub(crate) enum Task {
     Bursts(Box<bursts::BurstsArgs>),
     Cut(Box<cut::CutArgs>),
     Demo(demo::DemoArgs),
+    Ranks(Box<ranks::RanksArgs>),
     Points(points::PointsArgs),
     Align(align::AlignArgs),
     Compare(compare::CompareArgs),
@@ -136,6 +138,11 @@ impl Common {
 #[error("{0}")]
 pub(crate) struct Usage(pub(crate) String);
 
+/// A failure that another process of the same run tells.
+#[derive(Debug, thiserror::Error)]
+#[error("another rank failed")]
+pub(crate) struct ToldElsewhere;
+
 /// The command line as data, for completions and man pages.
 #[must_use]
 pub fn command() -> clap::Command {
@@ -162,6 +169,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         Task::Bursts(args) => bursts::run(args, &cli.common),
         Task::Cut(args) => cut::run(args, &cli.common),
         Task::Demo(args) => demo::run(args, &cli.common),
+        Task::Ranks(args) => ranks::run(args, &cli.common),
         Task::Points(args) => points::run(args, &cli.common),
         Task::Align(args) => align::run(args, &cli.common),
         Task::Compare(args) => compare::run(args, &cli.common),
@@ -170,6 +178,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
+        Err(error) if error.is::<ToldElsewhere>() => ExitCode::FAILURE,
         Err(error) => {
             let code = if error.is::<Usage>() { 2 } else { 1 };
             let style = anstyle::AnsiColor::Red.on_default().bold();

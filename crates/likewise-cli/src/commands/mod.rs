@@ -7,4 +7,5 @@ pub(crate) mod cut;
 pub(crate) mod demo;
 pub(crate) mod info;
 pub(crate) mod points;
+pub(crate) mod ranks;
 pub(crate) mod synth;

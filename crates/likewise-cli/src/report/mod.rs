@@ -9,7 +9,7 @@
 //! All names in the data are untrusted: the HTML shows them as text only,
 //! and the terminal shows no control character.
 
-mod encode;
+pub(crate) mod encode;
 mod html;
 pub(crate) mod palette;
 mod regions;

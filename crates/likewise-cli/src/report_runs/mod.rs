@@ -8,7 +8,11 @@ mod page;
 mod plot;
 mod tables;
 
-pub(crate) use page::write_html;
+pub(crate) use page::{items, on, write_html};
+
+/// Style and script that other reports of this kind share.
+pub(crate) const STYLE: &str = include_str!("assets/style.css");
+pub(crate) const SCRIPT: &str = include_str!("assets/runs.js");
 
 /// Phases that are drawn: as many as colours are told apart.
 const MAX_DRAWN: usize = 10;

@@ -1,6 +1,6 @@
 //! The page around the pictures.
 
-use super::{MAX_DRAWN, bars, plot, tables};
+use super::{MAX_DRAWN, SCRIPT, STYLE, bars, plot, tables};
 use crate::report::escape;
 use crate::report::palette::{colours, hex};
 use crate::runs::{Comparison, LEAST_SHARE, percent};
@@ -8,8 +8,6 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 
 const PAGE: &str = include_str!("assets/page.html");
-const STYLE: &str = include_str!("assets/style.css");
-const SCRIPT: &str = include_str!("assets/runs.js");
 
 /// Writes the report as one self-contained HTML file.
 ///
@@ -87,7 +85,7 @@ fn phases_caption(comparison: &Comparison) -> String {
     )
 }
 
-fn items(texts: &[String]) -> String {
+pub(crate) fn items(texts: &[String]) -> String {
     texts.iter().map(|text| format!("<li>{}</li>", escape(text))).collect()
 }
 
@@ -114,7 +112,7 @@ fn phase_colours(comparison: &Comparison) -> String {
 }
 
 /// Black or white, whichever reads better on a colour (WCAG 2 luminance).
-fn on(colour: [u8; 3]) -> &'static str {
+pub(crate) fn on(colour: [u8; 3]) -> &'static str {
     let linear = colour.map(|c| {
         let c = f64::from(c) / 255.0;
         if c <= 0.040_45 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) }

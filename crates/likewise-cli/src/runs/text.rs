@@ -122,7 +122,7 @@ fn phase_line(comparison: &Comparison, phase: &Phase) -> Vec<String> {
 }
 
 /// Of the columns that fit.
-fn widths(lines: &[Vec<String>], width: usize) -> Vec<usize> {
+pub(crate) fn widths(lines: &[Vec<String>], width: usize) -> Vec<usize> {
     let columns = lines.iter().map(Vec::len).max().unwrap_or(0);
     let widest =
         |c: usize| lines.iter().filter_map(|l| l.get(c)).map(|s| s.chars().count()).max().unwrap_or(0);

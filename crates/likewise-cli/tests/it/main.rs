@@ -5,6 +5,7 @@ mod code;
 mod cut;
 mod failures;
 mod points;
+mod ranks;
 mod runs;
 mod structure;
 mod support;

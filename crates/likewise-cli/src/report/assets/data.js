@@ -1,39 +1,4 @@
-// The data in the page: one JSON object, and columns as compressed byte
-// planes (see encode.rs).
-
-function fromBase64(text) {
-  if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text);
-  const binary = atob(text);
-  const bytes = new Uint8Array(binary.length);
-  for (let i = 0; i < bytes.length; i++) bytes[i] = binary.charCodeAt(i);
-  return bytes;
-}
-
-/** The integers of a column, in the given kind of typed array. */
-async function readColumn({ id, width }, n, Kind) {
-  const element = document.getElementById(`column-${id}`);
-  const stream = new Blob([fromBase64(element.textContent)]).stream().pipeThrough(new DecompressionStream("deflate"));
-  element.remove();
-  const planes = new Uint8Array(await new Response(stream).arrayBuffer());
-  if (planes.length !== n * width) throw new Error(`column ${id} holds ${planes.length} bytes, not ${n * width}`);
-  const out = new Kind(n);
-  for (let p = 0, unit = 1; p < width; p++, unit *= 256) {
-    const plane = planes.subarray(p * n, (p + 1) * n);
-    for (let i = 0; i < n; i++) out[i] += plane[i] * unit;
-  }
-  return out;
-}
-
-/** The number for each code of a quantised column; NaN is missing. */
-function decoder({ lo, hi, log }) {
-  const table = new Float64Array(65536);
-  table[0] = NaN;
-  const half = hi / 2 - lo / 2;
-  for (let c = 1; c < 65536; c++) {
-    table[c] = log ? (c === 1 ? 0 : lo * (hi / lo) ** ((c - 2) / 65533)) : lo + half * ((c - 1) / 65534) * 2;
-  }
-  return table;
-}
+// The data in the page: one JSON object, and columns (see columns.js).
 
 /**
  * Everything the pictures draw. Bursts are sorted by row, then begin; those

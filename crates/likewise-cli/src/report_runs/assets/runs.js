@@ -24,6 +24,7 @@
   const pick = (phase) => {
     document.body.classList.toggle("picked", phase !== undefined);
     for (const part of parts) part.classList.toggle("on", part.dataset.phase === phase);
+    document.dispatchEvent(new CustomEvent("pick", { detail: phase }));
   };
   for (const part of parts) {
     part.addEventListener("pointerenter", () => pick(part.dataset.phase));

@@ -1,0 +1,414 @@
+//! `likewise ranks`: which processes behave alike, and how few must be traced.
+
+use crate::cli::{Common, ToldElsewhere, Usage};
+use crate::commands::bursts::{BurstsArgs, MetricArgs, ReadingArgs, RefiningArgs, analyse_trace, stem};
+use crate::definition::parse_share;
+use crate::grouping::{GroupingArgs, Method, parse_count};
+use crate::output::OutputDir;
+use crate::period;
+use crate::ranks::find::{Alone, Found, Signature, agree, alone, by_capek, part};
+use crate::ranks::{self, RanksReport, describe};
+use crate::report_ranks;
+use crate::stages::{Stages, peak_memory};
+use anyhow::{Context, Result, anyhow};
+use clap::{Args, Parser, ValueEnum};
+use likewise::bursts::find_period;
+use likewise::cluster::{CapekError, ClusterCount, Mode};
+use likewise::comm::{Communicator, run_on_threads};
+use likewise::ranks::{
+    Bound, EffortRegions, EffortTable, FromBurstsError, PlanParams, Wavelet, effort_from_bursts,
+};
+use likewise_mpi::MpiComm;
+use likewise_trace::{EffortOptions, is_ungrouped, read_effort};
+use serde_json::json;
+use std::ffi::OsString;
+use std::io::Write;
+use std::path::PathBuf;
+
+/// Find which processes behave alike, and how few must be traced
+///
+/// Reads the effort of every rank in every step (CSV with a row per rank, CSV
+/// with columns rank,step,region,effort, .npy, or Parquet), or takes it from a
+/// Paraver trace: regions are then the code between two calls, steps the
+/// iterations of the run. Groups the ranks about medoids (CAPEK), and writes
+/// ranks.csv, classes.csv, traces.csv, summary.json and report.html. Under
+/// mpirun the processes share the work; the result is the same.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct RanksArgs {
+    /// Effort table, Paraver trace, or '-' for a table on standard input
+    input: PathBuf,
+    /// Directory for the result [default: the input's name with .ranks]
+    #[arg(short, long, value_name = "DIR")]
+    output: Option<PathBuf>,
+    #[command(flatten)]
+    classes: ClassesArgs,
+    #[command(flatten)]
+    plan: PlanArgs,
+    /// Options of `likewise bursts` for the analysis of a trace: those that say
+    /// what to read, what describes a burst, and how to group
+    #[arg(last = true, value_name = "OPTIONS")]
+    bursts: Vec<OsString>,
+}
+
+/// How ranks are grouped
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Classes")]
+struct ClassesArgs {
+    /// Just so many classes [default: as many as the BIC likes best]
+    #[arg(long, value_name = "N", value_parser = parse_count, conflicts_with = "k_max")]
+    k: Option<usize>,
+    /// At most so many classes
+    #[arg(long, value_name = "N", value_parser = parse_count, default_value = "10")]
+    k_max: usize,
+    /// Method; those other than capek run on one process alone
+    #[arg(long, value_enum, default_value = "capek")]
+    method: MethodArg,
+    /// Look at all ranks, or at samples of them [default: all where there are
+    /// at most 4,096]
+    #[arg(long, value_enum)]
+    mode: Option<ModeArg>,
+    /// Compare the lowest band after so many wavelet levels and the energies of
+    /// the other bands, or all efforts ('none') [default: until 16 to 31 numbers
+    /// are left of each region]
+    #[arg(long, value_name = "LEVELS", value_parser = parse_levels)]
+    signature: Option<Levels>,
+    /// Wavelet of the signature
+    #[arg(long, value_enum, default_value = "haar")]
+    wavelet: WaveletArg,
+    /// What samples are drawn by
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+    /// Share the work over N threads as if they were processes
+    #[arg(long, value_name = "N", hide = true, value_parser = clap::value_parser!(u16).range(1..=256))]
+    ranks: Option<u16>,
+}
+
+/// How many ranks are to be traced
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Sampling plan")]
+struct PlanArgs {
+    /// The mean of every step is to be known with this confidence
+    #[arg(long, value_name = "SHARE", default_value = "95%", value_parser = parse_open_share)]
+    confidence: f64,
+    /// The mean of every step may be off by this share of it
+    #[arg(long, value_name = "SHARE", default_value = "5%", value_parser = parse_open_share)]
+    error: f64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum MethodArg {
+    Capek,
+    Clara,
+    Pam,
+    Fasterpam,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum ModeArg {
+    Auto,
+    Sampled,
+    Exact,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum WaveletArg {
+    Haar,
+    Cdf53,
+    Cdf97,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Levels {
+    None,
+    Some(usize),
+}
+
+fn parse_levels(text: &str) -> Result<Levels, String> {
+    match text {
+        "none" => Ok(Levels::None),
+        _ => {
+            let levels = text.parse().ok().filter(|levels| *levels <= 40).map(Levels::Some);
+            levels.ok_or_else(|| "expected a number of levels up to 40, or 'none'".to_owned())
+        }
+    }
+}
+
+fn parse_open_share(text: &str) -> Result<f64, String> {
+    let share = parse_share(text)?;
+    if share > 0.0 && share < 1.0 {
+        Ok(share)
+    } else {
+        Err("expected more than 0% and less than 100%".to_owned())
+    }
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  likewise ranks effort.npy -o out
+  likewise ranks effort.csv --k 6 --method fasterpam -o out
+  likewise ranks run.prv.gz -o out -- --app 1
+  mpirun -n 4 likewise ranks effort.npy --mode sampled --confidence 99% --error 2% -o out";
+
+/// The options of `likewise bursts` that say how to analyse a trace.
+#[derive(Parser)]
+#[command(name = "likewise ranks TRACE --", no_binary_name = true, disable_version_flag = true)]
+struct TraceCall {
+    #[command(flatten)]
+    reading: ReadingArgs,
+    #[command(flatten)]
+    metrics: MetricArgs,
+    #[command(flatten)]
+    grouping: GroupingArgs,
+}
+
+/// Efforts, and what is to be known of them.
+struct Efforts {
+    table: EffortTable,
+    is_time: bool,
+    notes: Vec<String>,
+}
+
+pub(crate) fn run(args: &RanksArgs, common: &Common) -> Result<()> {
+    let mpi = MpiComm::init()?;
+    let rank = mpi.as_ref().map_or(0, Communicator::rank);
+    let quiet = common.quieter();
+    let common = if rank == 0 { common } else { &quiet };
+    let mut stages = Stages::default();
+    let checked = args.check(mpi.as_ref().map_or(1, Communicator::size));
+    let read = checked.and_then(|()| stages.time("read", || args.read(common)));
+    let efforts = match &mpi {
+        None => read?,
+        Some(comm) => told_once(comm, read)?,
+    };
+    let done = match find(args, mpi.as_ref(), &efforts, &mut stages) {
+        Ok(found) => found.map(|found| write(args, efforts, found, stages)).transpose(),
+        // The same everywhere.
+        Err(_) if rank != 0 => Err(ToldElsewhere.into()),
+        Err(error) => Err(error.context(args.input.display().to_string())),
+    };
+    let done = match &mpi {
+        None => done?,
+        Some(comm) => told_once(comm, done)?,
+    };
+    let Some((report, summary)) = done else { return Ok(()) };
+    for note in &report.notes {
+        common.say(format_args!("note: {note}"));
+    }
+    common.print(&summary, || {
+        let (width, colour) = common.terminal();
+        let table = ranks::text::table(&report, width, colour);
+        format!("{table}\nReport: {}\n", args.dir().join("report.html").display())
+    })
+}
+
+/// Where any process failed, all fail, and the first of them says why.
+fn told_once<T>(comm: &MpiComm, result: Result<T>) -> Result<T> {
+    match agree(comm, result.is_err())? {
+        Some(first) if first == comm.rank() => result,
+        Some(_) => Err(ToldElsewhere.into()),
+        None => result,
+    }
+}
+
+impl RanksArgs {
+    fn dir(&self) -> PathBuf {
+        self.output.clone().unwrap_or_else(|| PathBuf::from(format!("{}.ranks", stem(&self.input))))
+    }
+
+    fn check(&self, processes: usize) -> Result<()> {
+        let usage = |text: String| Err(Usage(text).into());
+        let method = self.classes.method;
+        if method != MethodArg::Capek {
+            if processes > 1 {
+                return usage(format!(
+                    "--method {} works on one process, and there are {processes}; leave mpirun out, or use capek",
+                    name(method)
+                ));
+            }
+            if self.classes.mode.is_some() {
+                return usage(format!("--mode is for capek, not for --method {}", name(method)));
+            }
+        }
+        if processes > 1 && self.input.as_os_str() == "-" {
+            return usage("standard input reaches one process only; under mpirun, give a file".to_owned());
+        }
+        Ok(())
+    }
+
+    /// Reads a table, or makes one of a trace.
+    fn read(&self, common: &Common) -> Result<Efforts> {
+        if self.input.as_os_str() != "-" && is_ungrouped(&self.input).unwrap_or(false) {
+            return self.of_trace(common);
+        }
+        if let Some(option) = self.bursts.first() {
+            let text = format!("'-- {}' is for traces; this is an effort table", option.to_string_lossy());
+            return Err(Usage(text).into());
+        }
+        let bar = common.progress().bytes("Reading");
+        let report = |done, total| bar.set(done, total);
+        let options = EffortOptions { progress: Some(&report), ..EffortOptions::default() };
+        let table = read_effort(&self.input, &options)?;
+        Ok(Efforts { table, is_time: false, notes: Vec::new() })
+    }
+
+    fn of_trace(&self, common: &Common) -> Result<Efforts> {
+        let TraceCall { reading, metrics, grouping } =
+            TraceCall::try_parse_from(&self.bursts).unwrap_or_else(|error| error.exit());
+        // At one density, as the period asks for: to refine takes longer.
+        let method = grouping.method.or(metrics.definition.is_none().then_some(Method::Dbscan));
+        let grouping = GroupingArgs { method, ..grouping };
+        let refining = RefiningArgs::default();
+        let call = BurstsArgs::without_files(self.input.clone(), reading, metrics, grouping, refining);
+        let (analysis, _) = analyse_trace(&call, &common.quieter())?;
+        let mut notes = analysis.notes.clone();
+        let phases = period::phases(&analysis)?;
+        let period = find_period(&analysis.table, &phases);
+        let period = period
+            .map_err(|why| anyhow!("{}: not periodic, so there are no steps: {why}", self.input.display()))?;
+        let of = |regions| effort_from_bursts(&analysis.table, regions, &period.boundaries);
+        let table = match of(EffortRegions::Code) {
+            Err(FromBurstsError::NoCode) => {
+                let text =
+                    "The trace does not say between which calls its bursts lie, so phases are the regions.";
+                notes.push(text.to_owned());
+                of(EffortRegions::Phases(&phases))
+            }
+            table => table,
+        };
+        let table = table.with_context(|| self.input.display().to_string())?;
+        Ok(Efforts { table, is_time: true, notes })
+    }
+
+    fn clusters(&self, n_ranks: usize) -> ClusterCount {
+        match self.classes.k {
+            Some(k) => ClusterCount::Fixed(k),
+            None => ClusterCount::UpTo(self.classes.k_max.min(n_ranks)),
+        }
+    }
+
+    fn signature(&self, n_steps: usize) -> Signature {
+        let wavelet = match self.classes.wavelet {
+            WaveletArg::Haar => Wavelet::Haar,
+            WaveletArg::Cdf53 => Wavelet::Cdf53,
+            WaveletArg::Cdf97 => Wavelet::Cdf97,
+        };
+        match self.classes.signature {
+            Some(Levels::None | Levels::Some(0)) => Signature::Whole,
+            Some(Levels::Some(levels)) => Signature::Wavelet(wavelet, levels),
+            // As the paper has it: 16 numbers.
+            None => match (n_steps.max(1).ilog2() as usize).saturating_sub(4) {
+                0 => Signature::Whole,
+                levels => Signature::Wavelet(wavelet, levels),
+            },
+        }
+    }
+
+    fn signature_text(&self, signature: Signature) -> String {
+        match signature {
+            Signature::Whole => "all efforts".to_owned(),
+            Signature::Wavelet(_, levels) => {
+                format!("{} signature of level {levels}", name(self.classes.wavelet))
+            }
+        }
+    }
+}
+
+fn name(value: impl ValueEnum) -> String {
+    value.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
+}
+
+/// The classes; nothing where another process has them.
+fn find(
+    args: &RanksArgs,
+    mpi: Option<&MpiComm>,
+    efforts: &Efforts,
+    stages: &mut Stages,
+) -> Result<Option<Found>> {
+    let table = &efforts.table;
+    let n = table.n_ranks();
+    let signature = args.signature(table.n_steps());
+    let clusters = args.clusters(n);
+    let seed = args.classes.seed;
+    let objects = |range: std::ops::Range<usize>| -> Vec<Vec<f64>> {
+        range.map(|rank| signature.of(table, rank)).collect()
+    };
+    let method = match args.classes.method {
+        MethodArg::Capek => None,
+        MethodArg::Clara => Some(Alone::Clara),
+        MethodArg::Pam => Some(Alone::Pam),
+        MethodArg::Fasterpam => Some(Alone::Fasterpam),
+    };
+    if let Some(method) = method {
+        let objects = stages.time("signature", || objects(0..n));
+        return stages.time("cluster", || alone(method, &objects, clusters, seed)).map(Some);
+    }
+    let mode = match args.classes.mode {
+        None | Some(ModeArg::Auto) => Mode::Auto,
+        Some(ModeArg::Sampled) => Mode::Sampled,
+        Some(ModeArg::Exact) => Mode::Exact,
+    };
+    if let Some(comm) = mpi {
+        let objects = stages.time("signature", || objects(part(n, comm.rank(), comm.size())));
+        return Ok(stages.time("cluster", || by_capek(comm, &objects, clusters, mode, seed))?);
+    }
+    let threads = args.classes.ranks.map_or_else(rayon::current_num_threads, usize::from);
+    let found = stages.time("cluster", || {
+        run_on_threads(threads, |comm| -> Result<_, CapekError> {
+            let objects = objects(part(n, comm.rank(), comm.size()));
+            by_capek(comm, &objects, clusters, mode, seed)
+        })
+    })?;
+    Ok(found.into_iter().next().flatten())
+}
+
+/// Writes every file, or none.
+fn write(
+    args: &RanksArgs,
+    efforts: Efforts,
+    found: Found,
+    mut stages: Stages,
+) -> Result<(RanksReport, serde_json::Value)> {
+    let params = PlanParams::new(args.plan.confidence, Bound::Relative(args.plan.error))?;
+    let Efforts { table, is_time, notes } = efforts;
+    let signature = args.signature(table.n_steps());
+    let mut report = stages
+        .time("plan", || describe::describe(&table, found, &params, args.plan.error, args.classes.seed))?;
+    report.input = args.input.display().to_string();
+    report.is_time = is_time;
+    report.notes = notes;
+    let grouping = &mut report.grouping;
+    grouping.method = name(args.classes.method);
+    grouping.signature = args.signature_text(signature);
+    grouping.dims = signature.of(&table, 0).len();
+    grouping.k_is_given = args.classes.k.is_some();
+    grouping.parameters = json!({
+        "k": args.classes.k,
+        "k_max": args.classes.k.is_none().then_some(args.classes.k_max),
+        "mode": args.classes.mode.map(name),
+        "wavelet": name(args.classes.wavelet),
+        "levels": match signature { Signature::Whole => 0, Signature::Wavelet(_, levels) => levels },
+    });
+    if report.classes.len() == args.classes.k_max
+        && args.classes.k.is_none()
+        && report.n_ranks() > report.classes.len()
+    {
+        report.notes.push(
+            "The BIC likes the greatest number of classes that was tried; --k-max tries more.".to_owned(),
+        );
+    }
+    let dir = args.dir();
+    let mut out = OutputDir::create(&dir, &[&args.input])?;
+    stages.time("write", || -> Result<()> {
+        out.write("ranks.csv", |file| Ok(ranks::csv::ranks(&report, file)?))?;
+        out.write("classes.csv", |file| Ok(ranks::csv::classes(&report, file)?))?;
+        out.write("traces.csv", |file| Ok(ranks::csv::traces(&report, file)?))?;
+        out.write("report.html", |file| Ok(report_ranks::write_html(&report, file)?))
+    })?;
+    let mut summary = ranks::json::summary(&report);
+    summary["timings"] = stages.to_json();
+    summary["peak_memory_bytes"] = peak_memory().into();
+    out.write("summary.json", |file| Ok(writeln!(file, "{summary:#}")?))?;
+    out.commit()?;
+    Ok((report, summary))
+}

@@ -1,0 +1,211 @@
+//! Classes of ranks, on one process or on many.
+
+use likewise::cluster::medoids::{ClaraParams, Dissimilarities, Medoids, Start, clara, fasterpam, pam};
+use likewise::cluster::{CapekError, CapekParams, ClusterCount, Criterion, Mode, capek};
+use likewise::comm::{CommError, Communicator};
+use likewise::quality::{SphericalFit, spherical_bic};
+use likewise::ranks::{EffortTable, Wavelet, signature};
+
+/// What is compared of a rank.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Signature {
+    /// The efforts as they are.
+    Whole,
+    /// The low band after so many levels, and the energies of the others.
+    Wavelet(Wavelet, usize),
+}
+
+impl Signature {
+    /// That of one rank: its regions' signatures, one after another.
+    pub(crate) fn of(self, table: &EffortTable, rank: usize) -> Vec<f64> {
+        match self {
+            Self::Whole => table.row(rank).to_vec(),
+            Self::Wavelet(wavelet, levels) => {
+                let regions = 0..table.regions().len();
+                regions.flat_map(|r| signature(table.series(rank, r), levels, wavelet)).collect()
+            }
+        }
+    }
+}
+
+/// Classes of all ranks, by medoid.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Found {
+    pub(crate) medoids: Vec<u64>,
+    /// Of each rank, the place of its medoid.
+    pub(crate) labels: Vec<u32>,
+    pub(crate) dissimilarities: Vec<f64>,
+    pub(crate) loss: f64,
+    pub(crate) bic: Vec<(usize, f64)>,
+    pub(crate) is_exact: bool,
+}
+
+/// Euclid's; sums in order, so that it is the same everywhere.
+pub(crate) fn distance(a: &Vec<f64>, b: &Vec<f64>) -> f64 {
+    a.iter().zip(b).map(|(x, y)| (x - y) * (x - y)).sum::<f64>().sqrt()
+}
+
+/// Which ranks of `n` process `rank` of `size` works on.
+pub(crate) fn part(n: usize, rank: usize, size: usize) -> std::ops::Range<usize> {
+    let at = |r: usize| (n as u128 * r as u128 / size as u128) as usize;
+    at(rank)..at(rank + 1)
+}
+
+/// Finds the classes with all processes; each knows the table and works on its
+/// part. Nothing but on process 0.
+pub(crate) fn by_capek<C: Communicator>(
+    comm: &C,
+    objects: &[Vec<f64>],
+    clusters: ClusterCount,
+    mode: Mode,
+    seed: u64,
+) -> Result<Option<Found>, CapekError> {
+    let criterion: Criterion<Vec<f64>> = Criterion::Bic(|v| v);
+    let params = CapekParams { mode, seed, ..CapekParams::new(clusters, criterion) };
+    let found = capek(comm, objects, &distance, &params)?;
+    let mut bytes = Vec::with_capacity(objects.len() * 12);
+    for (label, distance) in found.labels.iter().zip(&found.dissimilarities) {
+        bytes.extend(label.to_le_bytes());
+        bytes.extend(distance.to_le_bytes());
+    }
+    let parts = comm.gather(0, &bytes)?;
+    if comm.rank() != 0 {
+        return Ok(None);
+    }
+    let (mut labels, mut dissimilarities) = (Vec::new(), Vec::new());
+    for part in &parts {
+        let (pairs, rest) = part.as_chunks::<12>();
+        if !rest.is_empty() {
+            return Err(CapekError::NotPortable);
+        }
+        for [a, b, c, d, distance @ ..] in pairs {
+            labels.push(u32::from_le_bytes([*a, *b, *c, *d]));
+            dissimilarities.push(f64::from_le_bytes(*distance));
+        }
+    }
+    Ok(Some(Found {
+        medoids: found.medoids.iter().map(|medoid| medoid.index).collect(),
+        labels,
+        dissimilarities,
+        loss: found.loss,
+        bic: found.criterion,
+        is_exact: found.is_exact,
+    }))
+}
+
+/// A method that one process does alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Alone {
+    Clara,
+    Pam,
+    Fasterpam,
+}
+
+/// Finds the classes on this process; the number of classes by the BIC, where
+/// it is not given.
+pub(crate) fn alone(
+    method: Alone,
+    objects: &[Vec<f64>],
+    clusters: ClusterCount,
+    seed: u64,
+) -> anyhow::Result<Found> {
+    let matrix = match method {
+        Alone::Clara => None,
+        Alone::Pam | Alone::Fasterpam => Some(Dissimilarities::new(objects, distance)?),
+    };
+    let solve = |k: usize| match (method, &matrix) {
+        (Alone::Pam, Some(matrix)) => pam(matrix, k),
+        (Alone::Fasterpam, Some(matrix)) => fasterpam(matrix, k, Start::Build),
+        _ => clara(objects, distance, &ClaraParams::new(k, seed)),
+    };
+    let (medoids, bic) = match clusters {
+        ClusterCount::Fixed(k) => (solve(k)?, Vec::new()),
+        ClusterCount::UpTo(most) => {
+            let mut best: Option<(f64, Medoids)> = None;
+            let mut bic = Vec::new();
+            for k in 1..=most {
+                let found = match solve(k) {
+                    Ok(found) => found,
+                    // No more objects differ.
+                    Err(_) if best.is_some() => break,
+                    Err(error) => return Err(error.into()),
+                };
+                let value = bic_about_centroids(objects, &found);
+                bic.push((k, value));
+                // Of equal ones, the fewest classes.
+                if best.as_ref().is_none_or(|(most, _)| value > *most) {
+                    best = Some((value, found));
+                }
+            }
+            let (_, found) = best.ok_or_else(|| anyhow::anyhow!("no number of classes was tried"))?;
+            (found, bic)
+        }
+    };
+    let of =
+        |(rank, &label): (usize, &u32)| distance(&objects[rank], &objects[medoids.medoids[label as usize]]);
+    Ok(Found {
+        dissimilarities: medoids.labels.iter().enumerate().map(of).collect(),
+        medoids: medoids.medoids.iter().map(|&m| m as u64).collect(),
+        labels: medoids.labels,
+        loss: medoids.loss,
+        bic,
+        is_exact: method != Alone::Clara,
+    })
+}
+
+fn bic_about_centroids(objects: &[Vec<f64>], found: &Medoids) -> f64 {
+    let dims = objects.first().map_or(0, Vec::len);
+    let mut sizes = vec![0usize; found.medoids.len()];
+    let mut centroids = vec![vec![0.0; dims]; found.medoids.len()];
+    for (object, &label) in objects.iter().zip(&found.labels) {
+        sizes[label as usize] += 1;
+        centroids[label as usize].iter_mut().zip(object).for_each(|(sum, x)| *sum += x);
+    }
+    for (centroid, &size) in centroids.iter_mut().zip(&sizes) {
+        centroid.iter_mut().for_each(|sum| *sum /= size as f64);
+    }
+    let squares = |(object, &label): (&Vec<f64>, &u32)| {
+        let centroid = &centroids[label as usize];
+        object.iter().zip(centroid).map(|(x, c)| (x - c) * (x - c)).sum::<f64>()
+    };
+    let squared_error = objects.iter().zip(&found.labels).map(squares).sum();
+    let largest = objects.iter().flatten().fold(0.0, |most: f64, x| most.max(x.abs()));
+    // Equal objects differ by rounding at least.
+    let least_variance = (largest * 1e-12).powi(2).max(f64::MIN_POSITIVE);
+    spherical_bic(&SphericalFit { sizes: &sizes, squared_error, dims, least_variance })
+}
+
+/// On all processes: whether any failed. Who failed first keeps its error.
+pub(crate) fn agree<C: Communicator>(comm: &C, failed: bool) -> Result<Option<usize>, CommError> {
+    let mine = if failed { comm.rank() as i64 } else { i64::MAX };
+    let mut first = [mine];
+    comm.all_reduce(likewise::comm::Reduction::Min, &mut first)?;
+    Ok((first[0] != i64::MAX).then_some(first[0] as usize))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_all_ranks_once() {
+        for n in [0, 1, 5, 64, 1000] {
+            for size in [1, 2, 3, 16] {
+                let all: Vec<usize> = (0..size).flat_map(|r| part(n, r, size)).collect();
+                assert_eq!(all, (0..n).collect::<Vec<_>>());
+            }
+        }
+    }
+
+    #[test]
+    fn every_method_finds_six_kinds() {
+        let objects = likewise::synth::effort::effort_traces(60, 64, 3);
+        for method in [Alone::Pam, Alone::Fasterpam, Alone::Clara] {
+            let found = alone(method, &objects, ClusterCount::UpTo(10), 0).unwrap();
+            assert_eq!(found.medoids.len(), 6, "{method:?} {:?}", found.bic);
+            for (rank, &label) in found.labels.iter().enumerate() {
+                assert_eq!(found.medoids[label as usize] as usize % 6, rank % 6);
+            }
+        }
+    }
+}

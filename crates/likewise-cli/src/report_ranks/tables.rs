@@ -1,0 +1,100 @@
+//! Classes and the plan, as HTML tables.
+
+use crate::files::report_data::short;
+use crate::ranks::{Class, RanksReport, share_text};
+use crate::report::{escape, group};
+use crate::runs::percent;
+use std::fmt::Write;
+
+fn open(columns: &[&str]) -> String {
+    let heads: String = columns.iter().map(|name| format!("<th scope=\"col\">{name}</th>")).collect();
+    format!("<table><thead><tr>{heads}</tr></thead>")
+}
+
+/// A body of one line, which lights up with its class.
+fn row(class: usize, cells: &[String]) -> String {
+    let mut out = format!(
+        "<tbody class=\"c{n}\" data-phase=\"c{n}\"><tr><th scope=\"row\"><i class=\"swatch\"></i>Class {n}</th>",
+        n = class + 1
+    );
+    cells.iter().for_each(|cell| _ = write!(out, "<td>{}</td>", escape(cell)));
+    out.push_str("</tr></tbody>");
+    out
+}
+
+fn spread(class: &Class) -> String {
+    let (mean, deviation) = class.effort;
+    if mean == 0.0 { "–".to_owned() } else { percent(deviation / mean.abs()) }
+}
+
+pub(super) fn classes(report: &RanksReport) -> String {
+    let mut out = open(&[
+        "class",
+        "ranks",
+        "share",
+        "medoid",
+        "mean effort",
+        "spread",
+        "of the mean",
+        "mean dissimilarity",
+        "greatest",
+        "which ranks",
+    ]);
+    let mean = report.mean_effort();
+    for (c, class) in report.classes.iter().enumerate() {
+        let ratio = if mean == 0.0 { "–".to_owned() } else { format!("× {:.2}", class.effort.0 / mean) };
+        let named = report.named_ranks(c).map_or_else(
+            || "see ranks.csv".to_owned(),
+            |ranks| ranks.iter().map(usize::to_string).collect::<Vec<_>>().join(", "),
+        );
+        out.push_str(&row(
+            c,
+            &[
+                group(class.ranks as usize),
+                share_text(report.share(class.ranks)),
+                format!("rank {}", class.medoid),
+                report.effort(class.effort.0),
+                spread(class),
+                ratio,
+                short(class.dissimilarity.0),
+                short(class.dissimilarity.1),
+                named,
+            ],
+        ));
+    }
+    out.push_str("</table>");
+    out
+}
+
+pub(super) fn plan(report: &RanksReport) -> String {
+    let mut out = open(&["class", "ranks", "mean effort", "spread", "trace", "of the class"]);
+    let of = |sample: u64, ranks: u64| share_text(sample as f64 / ranks.max(1) as f64);
+    for (c, class) in report.classes.iter().enumerate() {
+        let sample = report.plan.sample[c];
+        out.push_str(&row(
+            c,
+            &[
+                group(class.ranks as usize),
+                report.effort(class.effort.0),
+                spread(class),
+                group(sample as usize),
+                of(sample, class.ranks),
+            ],
+        ));
+    }
+    let n = report.n_ranks() as u64;
+    let effort = report.effort(report.mean_effort());
+    let sums = [("all classes", report.plan.sample_size()), ("without classes", report.plan.without_classes)];
+    out.push_str("<tbody class=\"sums\">");
+    for (name, sample) in sums {
+        let _ = write!(
+            out,
+            "<tr><th scope=\"row\">{name}</th><td>{}</td><td>{effort}</td><td></td><td>{}</td><td>{}</td></tr>",
+            group(n as usize),
+            group(sample as usize),
+            of(sample, n)
+        );
+    }
+    out.push_str("</tbody></table>");
+    out
+}

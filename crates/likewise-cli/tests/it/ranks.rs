@@ -1,0 +1,230 @@
+//! `likewise ranks`: tables in, classes and a plan out.
+
+use crate::support::{finish, likewise, names, read, succeeds, summary, text};
+use likewise::synth::effort::effort_traces;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const STEPS: usize = 64;
+const FILES: [&str; 5] = ["classes.csv", "ranks.csv", "report.html", "summary.json", "traces.csv"];
+
+/// Six kinds of ranks, all efforts above 0.
+fn traces(n: usize) -> Vec<Vec<f64>> {
+    let mut all = effort_traces(n, STEPS, 3);
+    all.iter_mut().flatten().for_each(|x| *x += 40.0);
+    all
+}
+
+fn write_csv(dir: &Path, traces: &[Vec<f64>]) -> PathBuf {
+    let row = |row: &Vec<f64>| row.iter().map(f64::to_string).collect::<Vec<_>>().join(",") + "\n";
+    let path = dir.join("wide.csv");
+    std::fs::write(&path, traces.iter().map(row).collect::<String>()).unwrap();
+    path
+}
+
+fn write_long(dir: &Path, traces: &[Vec<f64>], region: &str) -> PathBuf {
+    let mut out = "step,effort,rank,region\n".to_owned();
+    for (rank, series) in traces.iter().enumerate().rev() {
+        for (step, x) in series.iter().enumerate() {
+            let _ = writeln!(out, "{step},{x},{rank},{region}");
+        }
+    }
+    let path = dir.join("long.csv");
+    std::fs::write(&path, out).unwrap();
+    path
+}
+
+fn write_npy(dir: &Path, traces: &[Vec<f64>]) -> PathBuf {
+    let header =
+        format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({}, {STEPS}), }}", traces.len());
+    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+    bytes.extend((header.len() as u16 + 1).to_le_bytes());
+    bytes.extend(header.bytes().chain(*b"\n"));
+    bytes.extend(traces.iter().flatten().flat_map(|x| x.to_le_bytes()));
+    let path = dir.join("table.npy");
+    std::fs::write(&path, bytes).unwrap();
+    path
+}
+
+/// The classes of ranks, from `ranks.csv`.
+fn classes(dir: &Path) -> Vec<u32> {
+    let table = read(dir, "ranks.csv");
+    let mut lines = table.lines();
+    assert_eq!(lines.next(), Some("rank,class,medoid,dissimilarity,sampled"));
+    let class = |(rank, line): (usize, &str)| {
+        let cells: Vec<&str> = line.split(',').collect();
+        assert_eq!(cells[0], rank.to_string());
+        cells[1].parse().unwrap()
+    };
+    lines.enumerate().map(class).collect()
+}
+
+#[test]
+fn six_kinds_are_six_classes_whatever_the_format() {
+    let dir = tempfile::tempdir().unwrap();
+    let traces = traces(300);
+    let files = [
+        write_csv(dir.path(), &traces),
+        write_long(dir.path(), &traces, "x"),
+        write_npy(dir.path(), &traces),
+    ];
+    let outs = [0, 1, 2].map(|i| dir.path().join(i.to_string()));
+    for (file, out) in files.iter().zip(&outs) {
+        let call = succeeds(&["ranks", text(file), "-o", text(out)]);
+        assert!(call.stdout.contains("300 ranks behave in 6 ways."), "{}", call.stdout);
+        assert_eq!(names(out), FILES);
+        assert_eq!(read(out, "ranks.csv"), read(&outs[0], "ranks.csv"), "{}", file.display());
+    }
+    let found = classes(&outs[0]);
+    for (rank, class) in found.iter().enumerate() {
+        assert_eq!(*class, found[rank % 6], "rank {rank}");
+    }
+    let told = summary(&outs[0]);
+    assert_eq!((&told["k"], &told["ranks"], &told["steps"]), (&6.into(), &300.into(), &64.into()));
+    let bic = told["bic"].as_array().unwrap();
+    let best = bic.iter().max_by(|a, b| a["bic"].as_f64().unwrap().total_cmp(&b["bic"].as_f64().unwrap()));
+    assert_eq!((bic.len(), &best.unwrap()["k"]), (10, &6.into()));
+    let sampled = read(&outs[0], "ranks.csv").lines().filter(|line| line.ends_with(",1")).count();
+    assert_eq!(told["sample_size"], sampled);
+    let strata = told["strata"].as_array().unwrap();
+    assert_eq!(strata.iter().map(|s| s["sample_size"].as_u64().unwrap()).sum::<u64>(), sampled as u64);
+    assert!(told["expected_error"].as_f64().unwrap() <= 0.05);
+}
+
+#[test]
+fn every_method_takes_the_number_that_is_given() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = write_npy(dir.path(), &traces(120));
+    for method in ["capek", "clara", "pam", "fasterpam"] {
+        let out = dir.path().join(method);
+        let call =
+            succeeds(&["ranks", text(&file), "--method", method, "--k", "6", "--json", "-o", text(&out)]);
+        let told: serde_json::Value = serde_json::from_str(&call.stdout).unwrap();
+        assert_eq!((&told["k"], &told["method"]), (&6.into(), &method.into()));
+        assert_eq!(told["bic"].as_array().unwrap().len(), 0);
+        let found = classes(&out);
+        assert!(found.iter().enumerate().all(|(rank, class)| *class == found[rank % 6]), "{method}");
+    }
+}
+
+#[test]
+fn any_number_of_threads_and_processes_gives_the_same_bytes() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = write_npy(dir.path(), &traces(500));
+    let call = |name: &str, more: &[&str]| {
+        let out = dir.path().join(name);
+        succeeds(&[&["ranks", text(&file), "-q", "-o", text(&out)], more].concat());
+        out
+    };
+    for mode in ["exact", "sampled"] {
+        let one = call(&format!("{mode}-1"), &["--mode", mode, "--threads", "1", "--ranks", "1"]);
+        let many = call(&format!("{mode}-16"), &["--mode", mode, "--ranks", "16"]);
+        let mut others = vec![many];
+        for mpirun in ["mpirun.openmpi", "mpirun.mpich"] {
+            let out = dir.path().join(format!("{mode}-{mpirun}"));
+            let args = ["ranks", text(&file), "-q", "--mode", mode, "-o", text(&out)];
+            if let Some(mut command) = under(mpirun, &args) {
+                let call = finish(command.output().unwrap());
+                assert_eq!(call.code, 0, "{mpirun}: {}", call.stderr);
+                others.push(out);
+            }
+        }
+        for other in others {
+            for name in FILES.iter().filter(|name| **name != "summary.json") {
+                assert_eq!(read(&one, name), read(&other, name), "{}: {name}", other.display());
+            }
+        }
+    }
+}
+
+/// The program on 4 processes; nothing where there is no such launcher.
+fn under(mpirun: &str, args: &[&str]) -> Option<Command> {
+    if Command::new(mpirun).arg("--version").output().is_err() {
+        println!("skipped: {mpirun} is not installed");
+        return None;
+    }
+    let mut command = Command::new(mpirun);
+    if mpirun.ends_with("openmpi") {
+        command.args(["--allow-run-as-root", "--oversubscribe", "--bind-to", "none"]);
+    }
+    command.args(["-n", "4", env!("CARGO_BIN_EXE_likewise")]).args(args);
+    Some(command)
+}
+
+#[test]
+fn names_of_regions_stay_text() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = write_long(dir.path(), &traces(12), "</script><b>x");
+    let other = read(dir.path(), "long.csv")
+        .lines()
+        .skip(1)
+        .map(|line| line.replace("<b>", "<i>"))
+        .fold(read(dir.path(), "long.csv"), |all, line| all + &line + "\n");
+    std::fs::write(&file, other).unwrap();
+    let out = dir.path().join("out");
+    succeeds(&["ranks", text(&file), "-q", "-o", text(&out)]);
+    let page = read(&out, "report.html");
+    assert!(!page.contains("<b>x") && !page.contains("<i>x") && page.contains("&lt;b&gt;x"));
+    assert!(!page.contains("http://") && !page.contains("https://"), "nothing to fetch");
+    assert_eq!(page.matches("</script>").count(), 5, "three columns, the meta data, the script");
+}
+
+#[test]
+fn bad_input_is_named_and_nothing_is_written() {
+    let dir = tempfile::tempdir().unwrap();
+    let fails = |content: &str, more: &[&str], code: i32, says: &str| {
+        let file = dir.path().join("bad.csv");
+        std::fs::write(&file, content).unwrap();
+        let out = dir.path().join("out");
+        let call = likewise(&[&["ranks", text(&file), "-o", text(&out)], more].concat());
+        assert_eq!(call.code, code, "{content:?}: {}", call.stderr);
+        assert!(call.stderr.contains(says), "{content:?}: {}", call.stderr);
+        assert!(!out.exists(), "{content:?}");
+    };
+    fails(
+        "1,2\n1,2\n3,4\n",
+        &["--k", "3"],
+        1,
+        "3 clusters were asked for, and there are 2 different objects",
+    );
+    fails("1,2\n1,2\n3,4\n", &["--k", "3", "--method", "pam"], 1, "2 distinct objects");
+    fails("1,2\n3,nan\n", &[], 1, "bad.csv:2: column 2");
+    fails("1,2\n3\n", &[], 1, "bad.csv:2: expected 2 numbers");
+    fails("rank,step,effort\n0,0,1\n2,0,1\n", &[], 1, "rank 1 has no row");
+    fails("rank,step,effort\n0,0,1\n0,1,1\n1,0,1\n", &[], 1, "rank");
+    fails("1,2\n", &["--method", "pam", "--mode", "exact"], 2, "--mode is for capek");
+    fails("1,2\n", &["--k", "0"], 2, "from 1");
+    fails("1,2\n", &["--error", "0%"], 2, "more than 0%");
+    fails("1,2\n", &["--", "--app", "1"], 2, "is for traces");
+    fails("", &[], 1, "bad.csv");
+}
+
+#[test]
+fn under_mpi_a_failure_is_told_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("bad.csv");
+    std::fs::write(&file, "1,2\n3,inf\n").unwrap();
+    let out = dir.path().join("out");
+    for mpirun in ["mpirun.openmpi", "mpirun.mpich"] {
+        let args = ["ranks", text(&file), "-o", text(&out)];
+        let Some(mut command) = under(mpirun, &args) else { continue };
+        let call = finish(command.output().unwrap());
+        assert_ne!(call.code, 0);
+        assert_eq!(call.stderr.matches("bad.csv:2: column 2").count(), 1, "{}", call.stderr);
+        assert!(!out.exists());
+    }
+}
+
+#[test]
+fn a_trace_gives_regions_and_steps() {
+    let dir = tempfile::tempdir().unwrap();
+    let made = dir.path().join("made");
+    succeeds(&["synth", "--tasks", "8", "--iterations", "20", "--seed", "4", "-q", "-o", text(&made)]);
+    let out = dir.path().join("out");
+    succeeds(&["ranks", text(&made.join("synth.prv")), "-q", "-o", text(&out)]);
+    let told = summary(&out);
+    assert_eq!((&told["ranks"], &told["unit"]), (&8.into(), &"s".into()));
+    assert!(told["steps"].as_u64().unwrap() >= 15, "{}", told["steps"]);
+    assert!(!told["regions"].as_array().unwrap().is_empty());
+}
