@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn every_rank_has_a_line() {
-        let lines = lines(|report, out| ranks(report, out));
+        let lines = lines(ranks);
         assert_eq!(lines.len(), 65);
         assert_eq!(lines[0], "rank,class,medoid,dissimilarity,sampled");
         assert_eq!(lines[1], "0,1,3,1.5,0");
@@ -91,8 +91,8 @@ mod tests {
 
     #[test]
     fn every_class_and_step_has_a_line() {
-        assert_eq!(lines(|report, out| classes(report, out))[2], "2,2,0.03125,7,600,3,1.5,4,1");
-        let lines = lines(|report, out| traces(report, out));
+        assert_eq!(lines(classes)[2], "2,2,0.03125,7,600,3,1.5,4,1");
+        let lines = lines(traces);
         assert_eq!(lines.len(), 1 + 2 * 2 * 20);
         assert_eq!(lines[1], "1,MPI_Send → <i>,0,10,0.5,9,11");
     }

@@ -41,6 +41,7 @@ pub(crate) struct Found {
 }
 
 /// Euclid's; sums in order, so that it is the same everywhere.
+#[expect(clippy::ptr_arg, reason = "objects are vectors, and this is a function of objects")]
 pub(crate) fn distance(a: &Vec<f64>, b: &Vec<f64>) -> f64 {
     a.iter().zip(b).map(|(x, y)| (x - y) * (x - y)).sum::<f64>().sqrt()
 }

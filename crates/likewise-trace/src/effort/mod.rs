@@ -10,6 +10,8 @@ use std::path::Path;
 
 use likewise::ranks::{EffortError, EffortRegion, EffortTable};
 
+#[cfg(feature = "parquet")]
+use crate::bytes::is_rereadable;
 use crate::bytes::{Input, Progress};
 use crate::error::{Error, ErrorKind, Result};
 use crate::npy::MAGIC;
@@ -76,7 +78,7 @@ fn read(path: &Path, mut input: Input, options: &EffortOptions<'_>) -> Result<Ef
 
 #[cfg(feature = "parquet")]
 fn of_parquet(path: &Path, input: Input, options: &EffortOptions<'_>) -> Result<EffortTable> {
-    if !input.repeatable() || input.compressed() {
+    if !is_rereadable(path) || input.compressed() {
         let problem = "Parquet is read from a plain file only";
         return Err(Error::whole(path, ErrorKind::Table(problem.to_owned())));
     }

@@ -8,10 +8,12 @@ use crate::comm::run_on_threads;
 use crate::quality::adjusted_rand;
 use crate::synth::effort::effort_traces;
 
+#[expect(clippy::ptr_arg, reason = "a function of objects, and these are vectors")]
 fn euclidean(a: &Vec<f64>, b: &Vec<f64>) -> f64 {
     a.iter().zip(b).map(|(x, y)| (x - y) * (x - y)).sum::<f64>().sqrt()
 }
 
+#[expect(clippy::ptr_arg, reason = "a function of objects, and these are vectors")]
 fn coordinates(x: &Vec<f64>) -> &[f64] {
     x
 }
