@@ -13,7 +13,6 @@ fn euclidean(a: &Vec<f64>, b: &Vec<f64>) -> f64 {
     a.iter().zip(b).map(|(x, y)| (x - y) * (x - y)).sum::<f64>().sqrt()
 }
 
-#[expect(clippy::ptr_arg, reason = "a function of objects, and these are vectors")]
 fn coordinates(x: &Vec<f64>) -> &[f64] {
     x
 }
