@@ -99,7 +99,7 @@ mod tests {
         assert!(
             text.starts_with("64 ranks, 20 steps, 2 regions; capek (exact), haar, level 2\n\nclass  ranks")
         );
-        assert!(text.contains("\n2          2   3.1%       7      1"), "{text}");
+        assert!(text.contains("\n2          2    3.1%       7      1"), "{text}");
         assert!(text.contains("\nall       64"), "{text}");
         for width in [40, 60, 100] {
             let narrow = table(&sample(), width, false);
