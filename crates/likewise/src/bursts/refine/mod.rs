@@ -107,9 +107,9 @@ pub struct Node {
 /// does at each of its steps (Score per Cluster 1). Groups that a larger
 /// radius connects become one only on evidence, in at least half of their
 /// bursts: they **stand in for one another** (in one column some tasks show
-/// the one, others the other), or **come between the same neighbours** and do
-/// not take turns in columns of their own. And only where the radius is not
-/// far above the distances within them. So two steps that every task runs stay
+/// the one, others the other), or **come between the same neighbours**. And
+/// only where they do not take turns in columns of their own, and the radius
+/// is not far above the distances within them. So two steps that every task runs stay
 /// two however near they are, while the fragments of one phase join.
 ///
 /// # Complexity

@@ -73,16 +73,16 @@ impl Substitution {
         Self { places }
     }
 
-    /// What stands in for one another in at least `share` of the columns of
-    /// the one of fewer bursts; lists of parts, ascending.
+    /// What stands in for one another for at least `share` of the bursts of
+    /// the rarer one; lists of parts, ascending.
     pub(super) fn alternatives(&self, share: f64) -> Vec<Vec<u32>> {
         let same = |a: &Place, b: &Place| substitutes(a, b) >= share;
         self.join(same, |_, _| true)
     }
 
     /// What is one phase in pieces: parts that stand in for one another, or
-    /// come between the same groups without taking turns, in at least half of
-    /// their bursts, and that `may` be one. Lists of parts, ascending.
+    /// come between the same groups, in at least half of their bursts, do not
+    /// take turns, and `may` be one. Lists of parts, ascending.
     pub(super) fn fragments(&self, may: impl Fn(u32, u32) -> bool) -> Vec<Vec<u32>> {
         let same = |a: &Place, b: &Place| {
             (substitutes(a, b) >= HALF || same_context(a, b) >= HALF) && !takes_turns(a, b)
