@@ -1,12 +1,14 @@
 //! Parquet, long or wide.
 
 use std::fs::File;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
 use likewise::ranks::{EffortCell, EffortTable};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::DataType;
 use parquet::errors::ParquetError;
+use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
 
 use super::long::{Cells, NEEDED, is_header};
@@ -16,6 +18,12 @@ use crate::error::{Error, ErrorKind, Result, printable};
 /// Rows that are read at once.
 const BATCH: usize = 1 << 13;
 
+/// Whether a column claims a place that no file has; the library trusts it.
+fn lies_nowhere(column: &ColumnChunkMetaData) -> bool {
+    let start = column.dictionary_page_offset().unwrap_or(column.data_page_offset());
+    start < 0 || column.data_page_offset() < 0 || column.compressed_size() < 0
+}
+
 /// A column as it is used.
 enum Column {
     Numbers(Vec<f64>),
@@ -23,11 +31,21 @@ enum Column {
 }
 
 pub(super) fn read(path: &Path, options: &EffortOptions<'_>) -> Result<EffortTable> {
+    // The library's reader panics on some damage that it does not check.
+    catch_unwind(AssertUnwindSafe(|| read_columns(path, options))).unwrap_or_else(|_| {
+        Err(Error::whole(path, ErrorKind::Table("wrong Parquet: it is damaged".to_owned())))
+    })
+}
+
+fn read_columns(path: &Path, options: &EffortOptions<'_>) -> Result<EffortTable> {
     let wrong = |problem: String| Error::whole(path, ErrorKind::Table(problem));
     let damaged =
         |e: ParquetError| wrong(format!("wrong Parquet: {}", printable(e.to_string().as_bytes(), 200)));
     let file = File::open(path).map_err(|e| Error::read(path, e))?;
     let reader = SerializedFileReader::new(file).map_err(damaged)?;
+    if reader.metadata().row_groups().iter().flat_map(|group| group.columns()).any(lies_nowhere) {
+        return Err(wrong("wrong Parquet: a column lies before the file's first byte".to_owned()));
+    }
     let schema = reader.metadata().file_metadata().schema_descr_ptr();
     let names: Vec<String> =
         schema.columns().iter().map(|c| printable(c.path().string().as_bytes(), 200)).collect();

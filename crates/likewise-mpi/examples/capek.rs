@@ -1,0 +1,72 @@
+//! Times CAPEK over MPI: `mpirun -n P capek 2d|64 OBJECTS_PER_RANK K fixed|bic RUNS`.
+//!
+//! Prints one line of JSON: the median and the least time of the slowest rank
+//! in ms, and the mean loss over the runs, each of another seed. `bench/README.md`
+//! says what a peer's program must print to stand beside it.
+
+use std::time::Instant;
+
+use likewise::cluster::{CapekParams, ClusterCount, Criterion, Mode, capek};
+use likewise::comm::{Communicator, Reduction};
+use likewise::synth::effort::shape;
+use likewise_mpi::MpiComm;
+
+/// SplitMix64: the peer makes the same objects by it.
+fn mix(seed: u64) -> u64 {
+    let z = seed.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    let z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    z ^ (z >> 31)
+}
+
+fn unit(object: u64, coordinate: u64) -> f64 {
+    (mix(mix(1).wrapping_add(object * 64 + coordinate)) >> 11) as f64 / (1u64 << 53) as f64
+}
+
+#[expect(clippy::ptr_arg, reason = "a function of objects, and these are vectors")]
+fn euclidean(a: &Vec<f64>, b: &Vec<f64>) -> f64 {
+    a.iter().zip(b).map(|(x, y)| (x - y) * (x - y)).sum::<f64>().sqrt()
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let [kind, per_rank, k, criterion, runs] = args.as_slice() else {
+        return Err("2d|64 OBJECTS_PER_RANK K fixed|bic RUNS".into());
+    };
+    let (per_rank, k, runs): (u64, usize, u64) = (per_rank.parse()?, k.parse()?, runs.parse()?);
+    let comm = MpiComm::init()?.ok_or("start it by mpirun")?;
+    let object = |i: u64| -> Vec<f64> {
+        if kind == "2d" {
+            (0..2).map(|c| unit(i, c) * 5000.0 - 2500.0).collect()
+        } else {
+            (0..64).map(|c| shape((i % 6) as usize, c as usize) + unit(i, c)).collect()
+        }
+    };
+    let first = comm.rank() as u64 * per_rank;
+    let objects: Vec<Vec<f64>> = (first..first + per_rank).map(object).collect();
+    let clusters = if criterion == "bic" { ClusterCount::UpTo(k) } else { ClusterCount::Fixed(k) };
+    let (mut times, mut loss, mut found) = (Vec::new(), 0.0, 0);
+    for seed in 1..=runs {
+        let params = CapekParams {
+            seed,
+            mode: Mode::Sampled,
+            ..CapekParams::new(clusters, Criterion::Bic(|object: &Vec<f64>| object))
+        };
+        comm.all_reduce(Reduction::Sum, &mut [0])?;
+        let start = Instant::now();
+        let result = capek(&comm, &objects, &euclidean, &params)?;
+        let mut slowest = [start.elapsed().as_nanos() as i64];
+        comm.all_reduce(Reduction::Max, &mut slowest)?;
+        times.push(slowest[0] as f64 / 1e6);
+        loss += result.loss / runs as f64;
+        found = result.medoids.len();
+    }
+    times.sort_by(f64::total_cmp);
+    if comm.rank() == 0 {
+        let (median, least) = (times[times.len() / 2], times[0]);
+        println!(
+            "{{\"ms_median\": {median:.3}, \"ms_min\": {least:.3}, \"loss_mean\": {loss:.6}, \"k\": {found}}}"
+        );
+    }
+    Ok(())
+}
