@@ -178,7 +178,9 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) if error.is::<ToldElsewhere>() => ExitCode::FAILURE,
+        // A launcher ends all at the first failure: before the one who tells
+        // why has told it, if this were one.
+        Err(error) if error.is::<ToldElsewhere>() => ExitCode::SUCCESS,
         Err(error) => {
             let code = if error.is::<Usage>() { 2 } else { 1 };
             let style = anstyle::AnsiColor::Red.on_default().bold();
