@@ -1,10 +1,11 @@
 //! Bytes of a file, a pipe or a gzip stream, in blocks that end at line ends.
 
+mod counted;
 mod gzip;
 
 use std::borrow::Cow;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,6 +16,7 @@ use memmap2::Mmap;
 use rayon::prelude::*;
 
 use crate::error::{Error, ErrorKind, Place, Result};
+use counted::Counted;
 
 /// Bytes of one block: small enough that a wave of blocks stays in memory,
 /// large enough that its threads' states are worth setting up.
@@ -488,31 +490,6 @@ impl Stream {
             }
             _ => ErrorKind::Read(error),
         }
-    }
-}
-
-/// A reader that knows how much was taken.
-struct Counted<R> {
-    reader: R,
-    consumed: Arc<AtomicU64>,
-}
-
-impl<R: Read> Read for Counted<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let n = self.reader.read(buffer)?;
-        self.consumed.fetch_add(n as u64, Ordering::Relaxed);
-        Ok(n)
-    }
-}
-
-impl<R: BufRead> BufRead for Counted<R> {
-    fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        self.reader.fill_buf()
-    }
-
-    fn consume(&mut self, n: usize) {
-        self.reader.consume(n);
-        self.consumed.fetch_add(n as u64, Ordering::Relaxed);
     }
 }
 

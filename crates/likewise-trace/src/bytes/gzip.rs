@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 
 use flate2::bufread::GzDecoder;
 
-use super::Counted;
+use super::counted::Counted;
 use crate::error::ErrorKind;
 
 /// What a member begins with.
