@@ -3,7 +3,7 @@
 use likewise::cluster::medoids::{ClaraParams, Dissimilarities, Medoids, Start, clara, fasterpam, pam};
 use likewise::cluster::{CapekError, CapekParams, ClusterCount, Criterion, Mode, capek};
 use likewise::comm::{CommError, Communicator};
-use likewise::quality::{SphericalFit, spherical_bic};
+use likewise::quality::{SphericalFit, least_variance, spherical_bic};
 use likewise::ranks::{EffortTable, Wavelet, signature};
 
 /// What is compared of a rank.
@@ -171,8 +171,7 @@ fn bic_about_centroids(objects: &[Vec<f64>], found: &Medoids) -> f64 {
     };
     let squared_error = objects.iter().zip(&found.labels).map(squares).sum();
     let largest = objects.iter().flatten().fold(0.0, |most: f64, x| most.max(x.abs()));
-    // Equal objects differ by rounding at least.
-    let least_variance = (largest * 1e-12).powi(2).max(f64::MIN_POSITIVE);
+    let least_variance = least_variance(largest);
     spherical_bic(&SphericalFit { sizes: &sizes, squared_error, dims, least_variance })
 }
 
@@ -194,6 +193,28 @@ mod tests {
             for size in [1, 2, 3, 16] {
                 let all: Vec<usize> = (0..size).flat_map(|r| part(n, r, size)).collect();
                 assert_eq!(all, (0..n).collect::<Vec<_>>());
+            }
+        }
+    }
+
+    /// Where PAM is what CAPEK does, the criterion is the same too.
+    #[test]
+    fn the_bic_of_one_process_is_that_of_many() {
+        for objects in [likewise::synth::effort::effort_traces(40, 16, 1), vec![vec![3.0, 4.0]; 9]] {
+            let clusters = ClusterCount::UpTo(8);
+            let pam = alone(Alone::Pam, &objects, clusters, 0).unwrap();
+            let params = CapekParams {
+                mode: Mode::Exact,
+                ..CapekParams::new(clusters, Criterion::Bic(|object: &Vec<f64>| object))
+            };
+            let found = likewise::comm::run_on_threads(3, |comm| {
+                capek(comm, &objects[part(objects.len(), comm.rank(), 3)], &distance, &params)
+            });
+            let criterion = &found.unwrap()[0].criterion;
+            assert_eq!(criterion.len(), pam.bic.len());
+            for (one, many) in pam.bic.iter().zip(criterion) {
+                assert_eq!(one.0, many.0);
+                assert!((one.1 - many.1).abs() <= 1e-9 * one.1.abs() || one.1 == many.1, "{one:?} {many:?}");
             }
         }
     }

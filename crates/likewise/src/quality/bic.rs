@@ -14,6 +14,13 @@ pub struct SphericalFit<'a> {
     pub least_variance: f64,
 }
 
+/// The least variance to believe of coordinates of at most `largest` in size:
+/// that of a deviation of 10⁻⁹ of it.
+#[must_use]
+pub fn least_variance(largest: f64) -> f64 {
+    (largest * 1e-9).powi(2).max(f64::MIN_POSITIVE)
+}
+
 /// BIC of a clustering as a mixture of identical spherical Gaussians: the
 /// larger, the better.
 ///

@@ -6,6 +6,6 @@ mod medoid_silhouette;
 mod silhouette;
 
 pub use agreement::{Agreement, adjusted_rand, mirkin};
-pub use bic::{SphericalFit, spherical_bic};
+pub use bic::{SphericalFit, least_variance, spherical_bic};
 pub use medoid_silhouette::medoid_silhouette;
 pub use silhouette::{Silhouette, centroid_silhouette};

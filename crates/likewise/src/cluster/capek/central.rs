@@ -6,14 +6,11 @@
 //! nearest to its sampled members (few dissimilarities each) are candidates,
 //! whose sums over the whole cluster are exact.
 
-use std::ops::RangeInclusive;
-
-use crate::cluster::medoids::{Dissimilarities, MedoidsError, Start, fasterpam};
 use crate::comm::{Communicator, Reduction};
 
 use super::fixed::order;
 use super::portable::{Portable, Sent};
-use super::sampled::draw;
+use super::sampled::{cluster, draw};
 use super::world::{Solution, World};
 use super::{CapekError, CapekParams};
 
@@ -23,33 +20,9 @@ const GUIDES: usize = 24;
 /// Objects that may take over a cluster.
 const CANDIDATES: usize = 8;
 
-/// Rounds, at most. Each costs one dissimilarity per object, guide and
-/// candidate; what a third gains is below a thousandth.
+/// Rounds, at most. Each costs one dissimilarity per object and guide, and per
+/// object and candidate.
 const ROUNDS: usize = 4;
-
-/// The medoids of a sample for each number of clusters, as ascending places;
-/// as many as there are different objects, where that is fewer.
-pub(super) fn cluster<C, T, D>(
-    world: &World<'_, C, T, D>,
-    sample: &[Sent<T>],
-    counts: RangeInclusive<usize>,
-) -> Vec<(usize, Vec<usize>)>
-where
-    T: Sync,
-    D: Fn(&T, &T) -> f64 + Sync,
-{
-    let between = |a: &Sent<T>, b: &Sent<T>| (world.dissimilarity)(&a.object, &b.object);
-    let Ok(table) = Dissimilarities::new(sample, between) else { return Vec::new() };
-    let solve = |k| match fasterpam(&table, k, Start::Build) {
-        Ok(found) => Some((k, found.medoids)),
-        // So many at least: whoever asked for more is told.
-        Err(MedoidsError::TooFewDistinct { distinct, .. }) => {
-            Some((distinct, fasterpam(&table, distinct, Start::Build).ok()?.medoids))
-        }
-        Err(_) => None,
-    };
-    counts.filter_map(solve).collect()
-}
 
 /// Makes the medoids of the best trial central.
 pub(super) fn central<C, T, D>(

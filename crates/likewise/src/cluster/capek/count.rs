@@ -1,15 +1,11 @@
 //! Which number of clusters is right.
 
 use crate::comm::{Communicator, Reduction};
-use crate::quality::{SphericalFit, spherical_bic};
+use crate::quality::{SphericalFit, least_variance, spherical_bic};
 
-use super::fixed::Fixed;
 use super::portable::Portable;
 use super::world::{Solution, World};
 use super::{CapekError, CapekParams, ClusterCount, Criterion};
-
-/// Of the largest coordinate, the deviation that is no deviation.
-const LEAST_DEVIATION: f64 = 1e-9;
 
 /// The criterion of each solution, in their order; nothing where the number
 /// of clusters was given.
@@ -46,9 +42,8 @@ where
     D: Fn(&T, &T) -> f64 + Sync,
 {
     let dims = dims(world, coordinates)?;
-    let sizes_of = |x: &[f64]| x.iter().map(|x| x.abs()).fold(0.0, f64::max);
-    let largest = world.objects.iter().map(|object| sizes_of(coordinates(object)));
-    let fixed = world.fixed(largest.enumerate())?;
+    let largest = |object| coordinates(object).iter().map(|x| x.abs()).fold(0.0, f64::max);
+    let fixed = world.fixed(world.objects.iter().map(largest).enumerate())?;
     let per_cluster = dims + 1;
     let n_clusters: usize = solutions.iter().map(|s| s.medoids.len()).sum();
     let mut sums = vec![0i64; n_clusters * per_cluster];
@@ -81,9 +76,8 @@ where
         world.objects.iter().zip(&solution.nearest.label).map(square).collect()
     };
     let squares: Vec<Vec<f64>> = solutions.iter().zip(&starts).map(|(s, start)| squares(s, start)).collect();
-    let (errors, _) = sum_each(world, &squares)?;
-    let largest = centroids.iter().map(|c| sizes_of(c)).fold(0.0, f64::max);
-    let least_variance = (largest * LEAST_DEVIATION).powi(2).max(f64::MIN_POSITIVE);
+    let errors = sum_each(world, &squares)?;
+    let least_variance = least_variance(fixed.largest());
     let fit = |((solution, start), squared_error): ((&Solution<T>, &usize), f64)| {
         let counts = sums[start * per_cluster..].chunks_exact(per_cluster).take(solution.medoids.len());
         let sizes: Vec<usize> = counts.map(|cluster| cluster[dims] as usize).collect();
@@ -126,12 +120,12 @@ where
         world.objects.iter().zip(own).map(one).collect()
     };
     let widths: Vec<Vec<f64>> = solutions.iter().map(width).collect();
-    let (sums, _) = sum_each(world, &widths)?;
+    let sums = sum_each(world, &widths)?;
     Ok(sums.into_iter().map(|sum| sum / world.n as f64).collect())
 }
 
 /// The sum over all ranks' objects of each list of values of at least 0.
-fn sum_each<C, T, D>(world: &World<'_, C, T, D>, lists: &[Vec<f64>]) -> Result<(Vec<f64>, Fixed), CapekError>
+fn sum_each<C, T, D>(world: &World<'_, C, T, D>, lists: &[Vec<f64>]) -> Result<Vec<f64>, CapekError>
 where
     C: Communicator,
     T: Portable + Clone + Sync,
@@ -140,5 +134,5 @@ where
     let fixed = world.fixed(lists.iter().flat_map(|list| list.iter().copied().enumerate()))?;
     let mut sums: Vec<i64> = lists.iter().map(|list| list.iter().map(|&x| fixed.of(x)).sum()).collect();
     world.comm.all_reduce(Reduction::Sum, &mut sums)?;
-    Ok((sums.into_iter().map(|sum| fixed.value(sum)).collect(), fixed))
+    Ok(sums.into_iter().map(|sum| fixed.value(sum)).collect())
 }

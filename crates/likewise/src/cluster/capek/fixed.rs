@@ -6,6 +6,7 @@
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fixed {
     scale: f64,
+    largest: f64,
 }
 
 impl Fixed {
@@ -14,7 +15,12 @@ impl Fixed {
         let bound = n.max(1) as f64 * largest.max(f64::MIN_POSITIVE);
         // A power of two, so that scaling loses nothing.
         let exponent = (61.0 - bound.log2().ceil()).clamp(-1000.0, 1000.0);
-        Self { scale: exponent.exp2() }
+        Self { scale: exponent.exp2(), largest }
+    }
+
+    /// The largest of the reals.
+    pub(super) fn largest(self) -> f64 {
+        self.largest
     }
 
     pub(super) fn of(self, value: f64) -> i64 {

@@ -1,8 +1,9 @@
 //! Clustering samples, each on one rank.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
-use crate::cluster::medoids::subset;
+use crate::cluster::medoids::{Dissimilarities, MedoidsError, Start, fasterpam, subset};
 use crate::comm::{Communicator, Parcel};
 
 use super::portable::{Portable, Sent};
@@ -92,6 +93,30 @@ where
     Ok(trials)
 }
 
+/// The medoids of a sample for each number of clusters, as ascending places;
+/// as many as there are different objects, where that is fewer.
+pub(super) fn cluster<C, T, D>(
+    world: &World<'_, C, T, D>,
+    sample: &[Sent<T>],
+    counts: RangeInclusive<usize>,
+) -> Vec<(usize, Vec<usize>)>
+where
+    T: Sync,
+    D: Fn(&T, &T) -> f64 + Sync,
+{
+    let between = |a: &Sent<T>, b: &Sent<T>| (world.dissimilarity)(&a.object, &b.object);
+    let Ok(table) = Dissimilarities::new(sample, between) else { return Vec::new() };
+    let solve = |k| match fasterpam(&table, k, Start::Build) {
+        Ok(found) => Some((k, found.medoids)),
+        // So many at least: whoever asked for more is told.
+        Err(MedoidsError::TooFewDistinct { distinct, .. }) => {
+            Some((distinct, fasterpam(&table, distinct, Start::Build).ok()?.medoids))
+        }
+        Err(_) => None,
+    };
+    counts.filter_map(solve).collect()
+}
+
 /// The medoids that one trial found for one number of clusters.
 struct Trial<T> {
     number: u64,
@@ -114,7 +139,7 @@ fn pack_trial<C, T, D>(
     T: Portable + Clone + Sync,
     D: Fn(&T, &T) -> f64 + Sync,
 {
-    for (k, places) in super::central::cluster(world, sample, params.counts()) {
+    for (k, places) in cluster(world, sample, params.counts()) {
         let mut medoids = Vec::new();
         places.into_iter().for_each(|at| Sent::pack(sample[at].index, &sample[at].object, &mut medoids));
         for number in [trial, k, medoids.len()] {

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::cluster::medoids::{Dissimilarities, pam};
 use crate::comm::run_on_threads;
-use crate::quality::adjusted_rand;
+use crate::quality::{adjusted_rand, medoid_silhouette};
 use crate::synth::effort::effort_traces;
 
 #[expect(clippy::ptr_arg, reason = "a function of objects, and these are vectors")]
@@ -121,6 +121,12 @@ fn objects_need_not_be_vectors() {
         });
         let found = whole(found.expect("clusters"));
         assert_eq!(found.medoids.len(), 3, "{:?}", found.criterion);
+        let table = Dissimilarities::new(&objects, differ).expect("numbers");
+        let medoids: Vec<usize> = found.medoids.iter().map(|m| m.index as usize).collect();
+        let oracle = medoid_silhouette(&table, &medoids).expect("three medoids");
+        let (_, told) = found.criterion.iter().find(|(k, _)| *k == 3).expect("three were tried");
+        // Samples' medoids are made central after the criterion was asked.
+        assert!(mode == Mode::Sampled || (told - oracle).abs() < 1e-12, "{told} {oracle}");
         let class = |at: usize| found.labels[at];
         assert!((0..80).all(|at| class(at) == class(at % 3)));
     }
