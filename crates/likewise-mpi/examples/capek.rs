@@ -6,10 +6,12 @@
 
 use std::time::Instant;
 
-use likewise::cluster::{CapekParams, ClusterCount, Criterion, Mode, capek};
+use likewise::cluster::{CapekParams, ClusterCount, Criterion, Mode, capek, euclidean};
 use likewise::comm::{Communicator, Reduction};
 use likewise::synth::effort::shape;
 use likewise_mpi::MpiComm;
+
+const USAGE: &str = "2d|64 OBJECTS_PER_RANK K fixed|bic RUNS";
 
 /// SplitMix64: the peer makes the same objects by it.
 fn mix(seed: u64) -> u64 {
@@ -23,38 +25,37 @@ fn unit(object: u64, coordinate: u64) -> f64 {
     (mix(mix(1).wrapping_add(object * 64 + coordinate)) >> 11) as f64 / (1u64 << 53) as f64
 }
 
-#[expect(clippy::ptr_arg, reason = "a function of objects, and these are vectors")]
-fn euclidean(a: &Vec<f64>, b: &Vec<f64>) -> f64 {
-    a.iter().zip(b).map(|(x, y)| (x - y) * (x - y)).sum::<f64>().sqrt()
-}
-
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    let [kind, per_rank, k, criterion, runs] = args.as_slice() else {
-        return Err("2d|64 OBJECTS_PER_RANK K fixed|bic RUNS".into());
-    };
+    match args.first().map(String::as_str) {
+        Some("2d") => run(&args, |i| std::array::from_fn::<_, 2, _>(|c| unit(i, c as u64) * 5000.0 - 2500.0)),
+        Some("64") => run(&args, |i| {
+            std::array::from_fn::<_, 64, _>(|c| shape((i % 6) as usize, c) + unit(i, c as u64))
+        }),
+        _ => Err(USAGE.into()),
+    }
+}
+
+fn run<const N: usize>(
+    args: &[String],
+    object: impl Fn(u64) -> [f64; N],
+) -> Result<(), Box<dyn std::error::Error>> {
+    let [_, per_rank, k, criterion, runs] = args else { return Err(USAGE.into()) };
     let (per_rank, k, runs): (u64, usize, u64) = (per_rank.parse()?, k.parse()?, runs.parse()?);
     let comm = MpiComm::init()?.ok_or("start it by mpirun")?;
-    let object = |i: u64| -> Vec<f64> {
-        if kind == "2d" {
-            (0..2).map(|c| unit(i, c) * 5000.0 - 2500.0).collect()
-        } else {
-            (0..64).map(|c| shape((i % 6) as usize, c as usize) + unit(i, c)).collect()
-        }
-    };
     let first = comm.rank() as u64 * per_rank;
-    let objects: Vec<Vec<f64>> = (first..first + per_rank).map(object).collect();
+    let objects: Vec<[f64; N]> = (first..first + per_rank).map(object).collect();
     let clusters = if criterion == "bic" { ClusterCount::UpTo(k) } else { ClusterCount::Fixed(k) };
     let (mut times, mut loss, mut found) = (Vec::new(), 0.0, 0);
     for seed in 1..=runs {
         let params = CapekParams {
             seed,
             mode: Mode::Sampled,
-            ..CapekParams::new(clusters, Criterion::Bic(|object: &Vec<f64>| object))
+            ..CapekParams::new(clusters, Criterion::Bic(|object: &[f64; N]| object))
         };
         comm.all_reduce(Reduction::Sum, &mut [0])?;
         let start = Instant::now();
-        let result = capek(&comm, &objects, &euclidean, &params)?;
+        let result = capek(&comm, &objects, &|a: &[f64; N], b: &[f64; N]| euclidean(a, b), &params)?;
         let mut slowest = [start.elapsed().as_nanos() as i64];
         comm.all_reduce(Reduction::Max, &mut slowest)?;
         times.push(slowest[0] as f64 / 1e6);

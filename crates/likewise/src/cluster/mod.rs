@@ -2,11 +2,13 @@
 
 mod capek;
 mod dbscan;
+mod euclidean;
 
 pub use capek::{
     Capek, CapekError, CapekParams, ClusterCount, Criterion, EXACT_OBJECTS, Medoid, Mode, Portable, capek,
 };
 pub use dbscan::{Dbscan, DbscanParams, DbscanParamsError, dbscan};
+pub use euclidean::{euclidean, squared_euclidean};
 pub mod kdist;
 mod kmeans;
 pub mod medoids;

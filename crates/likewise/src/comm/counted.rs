@@ -6,7 +6,7 @@ use std::cell::RefCell;
 /// What a rank sent and received while one label was set.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Traffic {
-    /// The label; see [`Counted::phase`].
+    /// The label; see [`Communicator::phase`].
     pub phase: String,
     /// Messages sent.
     pub messages: u64,
@@ -30,15 +30,6 @@ impl<'a, C: Communicator + ?Sized> Counted<'a, C> {
     /// Counts from now on, under an empty label.
     pub fn new(within: &'a C) -> Self {
         Self { within, traffic: RefCell::new(vec![Traffic::default()]) }
-    }
-
-    /// What comes next counts under this label, and adds to what did before.
-    pub fn phase(&self, label: &str) {
-        let mut traffic = self.traffic.borrow_mut();
-        let known = traffic.iter().position(|phase| phase.phase == label);
-        let present = known
-            .map_or_else(|| Traffic { phase: label.to_owned(), ..Traffic::default() }, |i| traffic.remove(i));
-        traffic.push(present);
     }
 
     /// What was counted, in the order in which the phases were last entered;
@@ -80,5 +71,14 @@ impl<C: Communicator + ?Sized> Communicator for Counted<'_, C> {
 
     fn fail(&self, reason: &str) {
         self.within.fail(reason);
+    }
+
+    /// What comes next counts under this label, and adds to what did before.
+    fn phase(&self, label: &str) {
+        let mut traffic = self.traffic.borrow_mut();
+        let known = traffic.iter().position(|phase| phase.phase == label);
+        let present = known
+            .map_or_else(|| Traffic { phase: label.to_owned(), ..Traffic::default() }, |i| traffic.remove(i));
+        traffic.push(present);
     }
 }

@@ -96,6 +96,10 @@ pub trait Communicator {
     /// with it on standard error (MPI, which knows no other way).
     fn fail(&self, reason: &str);
 
+    /// What this rank does next is called so; for who counts what is sent
+    /// ([`Counted`]), and otherwise nothing.
+    fn phase(&self, _name: &str) {}
+
     /// Place by place, the reduction of the ranks' `values`, which are equally
     /// many everywhere. O(log P) messages.
     ///

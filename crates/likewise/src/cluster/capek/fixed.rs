@@ -2,7 +2,7 @@
 
 /// Reals as whole numbers of a quantum, so small that the sum of all objects'
 /// still fits: sums of these are the same in any order and partition. With n
-/// reals of at most m, the quantum is at most n·m·2⁻⁶¹.
+/// reals of at most m, the quantum is at most max(n, 1024)·m·2⁻⁶¹.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fixed {
     scale: f64,
@@ -12,7 +12,8 @@ pub(super) struct Fixed {
 impl Fixed {
     /// For sums of up to `n` reals of at most `largest` in size.
     pub(super) fn new(n: u64, largest: f64) -> Self {
-        let bound = n.max(1) as f64 * largest.max(f64::MIN_POSITIVE);
+        // One real alone is to be at most 2⁵¹ quanta: see `of`.
+        let bound = n.max(1 << 10) as f64 * largest.max(f64::MIN_POSITIVE);
         // A power of two, so that scaling loses nothing.
         let exponent = (61.0 - bound.log2().ceil()).clamp(-1000.0, 1000.0);
         Self { scale: exponent.exp2(), largest }
@@ -23,8 +24,13 @@ impl Fixed {
         self.largest
     }
 
+    /// Rounded to even, for a `value` of at most the largest in size.
     pub(super) fn of(self, value: f64) -> i64 {
-        (value * self.scale).round_ties_even() as i64
+        // Between 2⁵² and 2⁵³ the reals are the whole numbers, and so are their
+        // bits, from one on: this is what vectors of numbers can do at once.
+        const MIDDLE: f64 = 1.5 * (1u64 << 52) as f64;
+        let shifted = value * self.scale + MIDDLE;
+        shifted.to_bits().wrapping_sub(MIDDLE.to_bits()) as i64
     }
 
     pub(super) fn value(self, sum: i64) -> f64 {
@@ -55,6 +61,14 @@ mod tests {
         fn order_is_that_of_reals(a in prop::num::f64::NORMAL, b in prop::num::f64::NORMAL) {
             prop_assert_eq!(order(a).cmp(&order(b)), a.total_cmp(&b));
             prop_assert_eq!(from_order(order(a)).to_bits(), a.to_bits());
+        }
+
+        #[test]
+        fn it_is_rounded_to_even(value in -1e3f64..1e3, n in 1u64..1 << 40) {
+            let fixed = Fixed::new(n, 1e3);
+            prop_assert_eq!(fixed.of(value), (value * fixed.scale).round_ties_even() as i64);
+            prop_assert_eq!(fixed.of(1e3), (1e3 * fixed.scale) as i64);
+            prop_assert_eq!(fixed.of(-1e3), -fixed.of(1e3));
         }
 
         #[test]

@@ -1,19 +1,22 @@
 //! k-medoids of objects that are spread over ranks.
 
-mod central;
 mod count;
 mod exact;
 mod fixed;
+mod pool;
 mod portable;
 mod sampled;
 #[cfg(test)]
 mod tests;
+mod vectors;
 mod world;
 
 use crate::comm::{CommError, Communicator};
 
 pub use portable::Portable;
 
+use pool::Pool;
+use vectors::Vectors;
 use world::World;
 
 /// How many clusters there are to be.
@@ -29,7 +32,7 @@ pub enum ClusterCount {
 #[derive(Clone, Debug)]
 pub enum Criterion<T> {
     /// The BIC about centroids; for objects that are vectors under the
-    /// Euclidean distance. Gives an object's coordinates, equally many for all.
+    /// [Euclidean distance](crate::cluster::euclidean). Gives an object's coordinates, equally many for all.
     Bic(fn(&T) -> &[f64]),
     /// The medoid silhouette; for anything else. It knows no single cluster:
     /// the least number is 2.
@@ -162,27 +165,31 @@ pub enum CapekError {
 /// whatever the number of ranks that the objects are spread over.
 ///
 /// Sampled: each trial draws `sample_size` objects by their numbers, without
-/// communication, and one rank clusters them; all ranks then measure the
-/// medoids of all trials on all objects, and the best trial stays. Where it is
-/// better, a clustering of all samples together takes its place. Then medoids are made
-/// central: of the objects nearest to a cluster's sampled members, the one
-/// with the least sum of dissimilarities in the cluster takes over, until
-/// none does. Exact: PAM over all objects, where each rank tries its own as
-/// medoids.
+/// communication; the objects of all samples are given to all ranks; each
+/// trial's rank clusters its sample. From the trial whose medoids are best for
+/// all samples together, swaps among all of these go on, each number of
+/// clusters on a rank of its own. The medoids are measured on all objects, the
+/// number of clusters is chosen, and the medoids are made central: the object
+/// nearest to the cluster's middle takes over while that lowers the loss. The
+/// middle is the centroid where objects are vectors ([`Criterion::Bic`]),
+/// otherwise the cluster's members in the samples. Exact: PAM over all
+/// objects, where each rank tries its own as medoids.
 ///
 /// # Errors
 /// [`CapekError`].
 ///
 /// # Complexity
-/// n objects on P ranks, s in a sample, S trials, C candidates: O(s²) on the
-/// rank of a trial, O((S·k + C)·n/P) dissimilarities, O(log P) messages.
-/// Exact: O(n²/P) dissimilarities and as much memory, O(k·n) a swap.
+/// n objects on P ranks, s in a sample, S trials: O(s²) dissimilarities on the
+/// rank of a trial, O((S·s)²) on the rank of a number of clusters, O(k·n/P) on
+/// each, O(log P) messages. Exact: O(n²/P) dissimilarities and as much memory,
+/// O(k·n) a swap.
 ///
 /// # Reference
 /// Gamblin et al., *Clustering Performance Data Efficiently at Massive
 /// Scales*, ICS 2010, §3. Differs: samples in O(s) instead of O(n); one sample
-/// serves all numbers of clusters; the BIC is about centroids; medoids are
-/// made central; exact where n allows.
+/// serves all numbers of clusters; trials are compared on the samples of all,
+/// not on all objects, and go on from there; the BIC is about centroids;
+/// medoids are made central; exact where n allows.
 pub fn capek<C, T, D>(
     comm: &C,
     objects: &[T],
@@ -207,12 +214,25 @@ where
         Mode::Sampled => false,
         Mode::Exact => true,
     };
-    let solutions =
-        if is_exact { exact::solutions(&world, params)? } else { sampled::solutions(&world, params)? };
-    let criterion = count::criteria(&world, params, &solutions)?;
+    let vectors = match params.criterion {
+        Criterion::Bic(coordinates) => Some(Vectors::new(&world, coordinates)?),
+        Criterion::Silhouette => None,
+    };
+    let (solutions, pool) = if is_exact {
+        (exact::solutions(&world, params)?, None)
+    } else {
+        let pool = Pool::draw(&world, params)?;
+        (sampled::solutions(&world, params, &pool)?, Some(pool))
+    };
+    comm.phase("criterion");
+    let criterion = count::criteria(&world, params, vectors.as_ref(), &solutions)?;
     // Of equal ones, the fewest clusters.
     let best = world::first_least(criterion.iter().map(|(_, value)| -value));
     let best = solutions.into_iter().nth(best).expect("a solution for every value of the criterion");
-    let best = if is_exact { best } else { central::central(&world, best, params)? };
+    let best = match &pool {
+        Some(pool) => sampled::central(&world, best, pool, vectors.as_ref())?,
+        None => best,
+    };
+    comm.phase("describe");
     world.describe(best, criterion, is_exact)
 }

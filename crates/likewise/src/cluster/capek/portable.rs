@@ -20,6 +20,16 @@ impl Portable for Vec<f64> {
     }
 }
 
+impl<const N: usize> Portable for [f64; N] {
+    fn to_bytes(&self, bytes: &mut Vec<u8>) {
+        bytes.extend(self.iter().flat_map(|value| value.to_le_bytes()));
+    }
+
+    fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        Vec::from_bytes(bytes)?.try_into().ok()
+    }
+}
+
 impl Portable for String {
     fn to_bytes(&self, bytes: &mut Vec<u8>) {
         bytes.extend_from_slice(self.as_bytes());

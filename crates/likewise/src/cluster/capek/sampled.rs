@@ -1,176 +1,146 @@
-//! Clustering samples, each on one rank.
+//! Medoids found in samples, and made central.
 
-use std::collections::BTreeMap;
-use std::ops::RangeInclusive;
+use crate::comm::{Communicator, Reduction};
 
-use crate::cluster::medoids::{Dissimilarities, MedoidsError, Start, fasterpam, subset};
-use crate::comm::{Communicator, Parcel};
-
+use super::fixed::order;
+use super::pool::Pool;
 use super::portable::{Portable, Sent};
-use super::world::{Solution, World};
+use super::vectors::{Centroids, Vectors};
+use super::world::{Solution, World, first_least};
 use super::{CapekError, CapekParams, ClusterCount};
 
-/// For each number of clusters that samples allow, the best trial's medoids.
+/// Rounds in which medoids are made central, at most.
+const ROUNDS: usize = 4;
+
+/// For each number of clusters that samples allow, the medoids of the pool.
 pub(super) fn solutions<C, T, D>(
     world: &World<'_, C, T, D>,
     params: &CapekParams<T>,
+    pool: &Pool<T>,
 ) -> Result<Vec<Solution<T>>, CapekError>
 where
     C: Communicator,
     T: Portable + Clone + Sync,
     D: Fn(&T, &T) -> f64 + Sync,
 {
-    let samples = draw(world, params);
-    let mut found = Vec::new();
-    for (trial, sample) in collect(world, &samples)? {
-        pack_trial(world, params, trial, &sample, &mut found);
-    }
-    let trials = share(world, &found)?;
-    // A medoid of several trials is measured once.
-    let mut pool: BTreeMap<u64, T> = BTreeMap::new();
-    let mut sets: BTreeMap<(usize, u64), Vec<u64>> = BTreeMap::new();
-    for trial in trials {
-        let Trial { number, k, medoids } = trial;
-        sets.insert((k, number), medoids.iter().map(|medoid| medoid.index).collect());
-        pool.extend(medoids.into_iter().map(|medoid| (medoid.index, medoid.object)));
-    }
-    let pool: Vec<Sent<T>> = pool.into_iter().map(|(index, object)| Sent { index, object }).collect();
-    let place = |index: &u64| pool.binary_search_by_key(index, |sent| sent.index).expect("of the pool");
-    let places: Vec<Vec<usize>> = sets.values().map(|set| set.iter().map(place).collect()).collect();
-    let measured = world.solutions(&pool, &places)?;
-    let mut best: BTreeMap<usize, Solution<T>> = BTreeMap::new();
-    for solution in measured {
-        let k = solution.medoids.len();
-        if best.get(&k).is_none_or(|best| solution.loss < best.loss) {
-            best.insert(k, solution);
-        }
-    }
-    let (wanted, distinct) = (params.most_clusters(), best.keys().last().copied().unwrap_or(0));
+    world.comm.phase("trials");
+    let trials = pool.trials(world, params)?;
+    world.comm.phase("swaps");
+    let found = pool.swapped(world, params, &trials)?;
+    let (wanted, distinct) = (params.most_clusters(), found.keys().last().copied().unwrap_or(0));
     let is_fixed = matches!(params.clusters, ClusterCount::Fixed(_));
-    if distinct == 0 || (is_fixed && distinct < wanted) {
+    if distinct < *params.counts().start() || (is_fixed && distinct < wanted) {
         return Err(CapekError::TooManyClusters { wanted, distinct });
     }
-    Ok(best.into_iter().filter(|(k, _)| !is_fixed || *k == wanted).map(|(_, solution)| solution).collect())
+    world.comm.phase("measure");
+    let sets: Vec<Vec<usize>> = found.into_values().flatten().collect();
+    world.solutions(&pool.objects, &sets)
 }
 
-/// The objects of every trial, by number, ascending: every rank draws the same.
-pub(super) fn draw<C, T, D>(world: &World<'_, C, T, D>, params: &CapekParams<T>) -> Vec<Vec<u64>> {
-    let size = params.sample_size.unwrap_or(40 + 2 * params.most_clusters());
-    (0..params.n_trials.max(1) as u64).map(|trial| subset(world.n, size, params.seed, trial)).collect()
-}
-
-/// Sends the objects of each sample to the rank that is to cluster it. Returns
-/// this rank's trials, and their objects by number.
-fn collect<C, T, D>(
+/// Makes the medoids central: where the object in the middle of each cluster
+/// lowers the loss, it takes over, and clusters are formed anew.
+///
+/// The best object of a sample is seldom the best of all: in high dimension
+/// the loss about it is some per cent more.
+pub(super) fn central<C, T, D>(
     world: &World<'_, C, T, D>,
-    samples: &[Vec<u64>],
-) -> Result<BTreeMap<usize, Vec<Sent<T>>>, CapekError>
+    mut best: Solution<T>,
+    pool: &Pool<T>,
+    vectors: Option<&Vectors<T>>,
+) -> Result<Solution<T>, CapekError>
 where
     C: Communicator,
     T: Portable + Clone + Sync,
     D: Fn(&T, &T) -> f64 + Sync,
 {
-    let mut parcels: Vec<Parcel> = Vec::new();
-    for (trial, sample) in samples.iter().enumerate() {
-        let from = sample.partition_point(|&index| index < world.first);
-        let mine = sample[from..].iter().map_while(|&index| Some((index, world.here(index)?)));
-        let mut bytes = Vec::new();
-        mine.for_each(|(index, object)| Sent::pack(index, object, &mut bytes));
-        if !bytes.is_empty() {
-            // Workers are spread over the ranks.
-            let worker = trial * world.comm.size() / samples.len();
-            bytes.extend((trial as u64).to_le_bytes());
-            parcels.push((worker, bytes));
+    for _ in 0..ROUNDS {
+        world.comm.phase("centre");
+        let middle = Middle::of(world, &best, pool, vectors)?;
+        let medoids = nearest_to(world, &best, &middle)?;
+        let same = medoids.iter().zip(&best.medoids).all(|(new, old)| new.index == old.index);
+        if same {
+            break;
         }
+        world.comm.phase("measure");
+        let next = world.solution(medoids)?;
+        if next.loss >= best.loss {
+            break;
+        }
+        best = next;
     }
-    let mut trials: BTreeMap<usize, Vec<Sent<T>>> = BTreeMap::new();
-    for (_, bytes) in world.comm.route(parcels)? {
-        let (objects, trial) = bytes.split_last_chunk().ok_or(CapekError::NotPortable)?;
-        let objects = Sent::unpack_all(objects).ok_or(CapekError::NotPortable)?;
-        trials.entry(u64::from_le_bytes(*trial) as usize).or_default().extend(objects);
-    }
-    trials.values_mut().for_each(|objects| objects.sort_by_key(|sent| sent.index));
-    Ok(trials)
+    Ok(best)
 }
 
-/// The medoids of a sample for each number of clusters, as ascending places;
-/// as many as there are different objects, where that is fewer.
-pub(super) fn cluster<C, T, D>(
+/// Where the middle of a cluster is.
+enum Middle<'p, T> {
+    /// At its centroid.
+    Vectors(&'p Vectors<T>, Centroids),
+    /// Near to those of its members that are in the pool.
+    Members(Vec<Vec<&'p T>>),
+}
+
+impl<'p, T: Portable + Clone + Sync> Middle<'p, T> {
+    fn of<C, D>(
+        world: &World<'_, C, T, D>,
+        solution: &'p Solution<T>,
+        pool: &'p Pool<T>,
+        vectors: Option<&'p Vectors<T>>,
+    ) -> Result<Self, CapekError>
+    where
+        C: Communicator,
+        D: Fn(&T, &T) -> f64 + Sync,
+    {
+        let medoids = &solution.medoids;
+        if let Some(vectors) = vectors {
+            let found = vectors.centroids(world, &[(medoids.len(), &solution.nearest)])?.pop();
+            return Ok(Self::Vectors(vectors, found.expect("of one grouping")));
+        }
+        let mut members: Vec<Vec<&T>> = vec![Vec::new(); medoids.len()];
+        for sent in &pool.objects {
+            let to = medoids.iter().map(|medoid| (world.dissimilarity)(&sent.object, &medoid.object));
+            members[first_least(to)].push(&sent.object);
+        }
+        Ok(Self::Members(members))
+    }
+
+    /// The less, the nearer; all alike, where nothing is known of the cluster.
+    fn far<D: Fn(&T, &T) -> f64>(&self, dissimilarity: &D, object: &T, cluster: u32) -> f64 {
+        match self {
+            Self::Vectors(vectors, centroids) => centroids.square(cluster, vectors.of(object)),
+            Self::Members(members) => {
+                members[cluster as usize].iter().map(|member| dissimilarity(object, member)).sum()
+            }
+        }
+    }
+}
+
+/// Of each cluster, the object of all ranks that is nearest to its middle; of
+/// equally near ones, the first.
+fn nearest_to<C, T, D>(
     world: &World<'_, C, T, D>,
-    sample: &[Sent<T>],
-    counts: RangeInclusive<usize>,
-) -> Vec<(usize, Vec<usize>)>
+    solution: &Solution<T>,
+    middle: &Middle<'_, T>,
+) -> Result<Vec<Sent<T>>, CapekError>
 where
-    T: Sync,
+    C: Communicator,
+    T: Portable + Clone + Sync,
     D: Fn(&T, &T) -> f64 + Sync,
 {
-    let between = |a: &Sent<T>, b: &Sent<T>| (world.dissimilarity)(&a.object, &b.object);
-    let Ok(table) = Dissimilarities::new(sample, between) else { return Vec::new() };
-    let solve = |k| match fasterpam(&table, k, Start::Build) {
-        Ok(found) => Some((k, found.medoids)),
-        // So many at least: whoever asked for more is told.
-        Err(MedoidsError::TooFewDistinct { distinct, .. }) => {
-            Some((distinct, fasterpam(&table, distinct, Start::Build).ok()?.medoids))
+    let mut least = vec![i64::MAX; solution.medoids.len()];
+    let mut at = vec![usize::MAX; solution.medoids.len()];
+    for (place, (object, &label)) in world.objects.iter().zip(&solution.nearest.label).enumerate() {
+        let far = order(middle.far(world.dissimilarity, object, label));
+        if far < least[label as usize] {
+            (least[label as usize], at[label as usize]) = (far, place);
         }
-        Err(_) => None,
+    }
+    let own = least.clone();
+    world.comm.all_reduce(Reduction::Min, &mut least)?;
+    let candidate = |((&at, own), least): ((&usize, i64), &i64)| {
+        if at < usize::MAX && own == *least { world.index(at) as i64 } else { i64::MAX }
     };
-    counts.filter_map(solve).collect()
-}
-
-/// The medoids that one trial found for one number of clusters.
-struct Trial<T> {
-    number: u64,
-    k: usize,
-    /// By index.
-    medoids: Vec<Sent<T>>,
-}
-
-/// Clusters a sample for every number of clusters, and appends what it finds:
-/// trial, k, bytes of the medoids, medoids. A dissimilarity that is no number
-/// leaves the trial out; all ranks find it when they measure.
-fn pack_trial<C, T, D>(
-    world: &World<'_, C, T, D>,
-    params: &CapekParams<T>,
-    trial: usize,
-    sample: &[Sent<T>],
-    bytes: &mut Vec<u8>,
-) where
-    C: Communicator,
-    T: Portable + Clone + Sync,
-    D: Fn(&T, &T) -> f64 + Sync,
-{
-    for (k, places) in cluster(world, sample, params.counts()) {
-        let mut medoids = Vec::new();
-        places.into_iter().for_each(|at| Sent::pack(sample[at].index, &sample[at].object, &mut medoids));
-        for number in [trial, k, medoids.len()] {
-            bytes.extend((number as u64).to_le_bytes());
-        }
-        bytes.extend(medoids);
-    }
-}
-
-/// All trials, on all ranks.
-fn share<C, T, D>(world: &World<'_, C, T, D>, found: &[u8]) -> Result<Vec<Trial<T>>, CapekError>
-where
-    C: Communicator,
-    T: Portable,
-{
-    let mut all = world.comm.gather(0, found)?.concat();
-    world.comm.broadcast(0, &mut all)?;
-    let mut rest = all.as_slice();
-    let mut trials = Vec::new();
-    while !rest.is_empty() {
-        let mut number = || -> Option<u64> {
-            let (number, after) = rest.split_first_chunk()?;
-            rest = after;
-            Some(u64::from_le_bytes(*number))
-        };
-        let numbers = (number(), number(), number());
-        let (Some(number), Some(k), Some(length)) = numbers else { return Err(CapekError::NotPortable) };
-        let (medoids, after) = rest.split_at_checked(length as usize).ok_or(CapekError::NotPortable)?;
-        rest = after;
-        let medoids = Sent::unpack_all(medoids).ok_or(CapekError::NotPortable)?;
-        trials.push(Trial { number, k: k as usize, medoids });
-    }
-    Ok(trials)
+    let mut first: Vec<i64> = at.iter().zip(own).zip(&least).map(candidate).collect();
+    world.comm.all_reduce(Reduction::Min, &mut first)?;
+    first.sort_unstable();
+    world.share(first.iter().filter_map(|&index| Some((index as u64, world.here(index as u64)?))))
 }

@@ -10,7 +10,7 @@ use crate::synth::effort::effort_traces;
 
 #[expect(clippy::ptr_arg, reason = "a function of objects, and these are vectors")]
 fn euclidean(a: &Vec<f64>, b: &Vec<f64>) -> f64 {
-    a.iter().zip(b).map(|(x, y)| (x - y) * (x - y)).sum::<f64>().sqrt()
+    crate::cluster::euclidean(a, b)
 }
 
 fn coordinates(x: &Vec<f64>) -> &[f64] {

@@ -18,10 +18,16 @@ pub(super) struct World<'a, C, T, D> {
 }
 
 /// Of each of this rank's objects its nearest medoid, and how near.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Nearest {
     pub(super) label: Vec<u32>,
     pub(super) distance: Vec<f64>,
+}
+
+impl Nearest {
+    fn of(n: usize) -> Self {
+        Self { label: Vec::with_capacity(n), distance: Vec::with_capacity(n) }
+    }
 }
 
 /// Medoids, and what they are to all objects.
@@ -55,6 +61,41 @@ where
     pub(super) fn here(&self, index: u64) -> Option<&'a T> {
         let at = index.checked_sub(self.first)?;
         self.objects.get(usize::try_from(at).ok()?)
+    }
+
+    /// Whether this rank does one of several tasks: they are spread over the
+    /// ranks.
+    pub(super) fn works(&self, task: usize, n_tasks: usize) -> bool {
+        task * self.comm.size() / n_tasks == self.comm.rank()
+    }
+
+    /// This rank's objects that are given, of all ranks, by number, everywhere.
+    pub(super) fn share<'o>(
+        &self,
+        objects: impl Iterator<Item = (u64, &'o T)>,
+    ) -> Result<Vec<Sent<T>>, CapekError>
+    where
+        T: 'o,
+    {
+        let mut bytes = Vec::new();
+        objects.for_each(|(index, object)| Sent::pack(index, object, &mut bytes));
+        // Ranks hold objects in the order of their numbers.
+        let mut all = self.comm.gather(0, &bytes)?.concat();
+        self.comm.broadcast(0, &mut all)?;
+        Sent::unpack_all(&all).ok_or(CapekError::NotPortable)
+    }
+
+    /// The numbers of all ranks, in the order of the ranks, everywhere.
+    pub(super) fn share_numbers(&self, numbers: &[i64]) -> Result<Vec<i64>, CapekError> {
+        let bytes: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
+        let mut all = self.comm.gather(0, &bytes)?.concat();
+        self.comm.broadcast(0, &mut all)?;
+        let (numbers, rest) = all.as_chunks::<8>();
+        if rest.is_empty() {
+            Ok(numbers.iter().map(|&number| i64::from_le_bytes(number)).collect())
+        } else {
+            Err(CapekError::NotPortable)
+        }
     }
 
     /// How sums of up to `per_object` of `values` per object are to be made.
@@ -92,18 +133,26 @@ where
             used.dedup();
             used
         };
-        let mut nearest = vec![Nearest::default(); sets.len()];
+        let mut nearest: Vec<Nearest> = sets.iter().map(|_| Nearest::of(self.objects.len())).collect();
         let mut to_pool = vec![0.0; pool.len()];
-        for (at, object) in self.objects.iter().enumerate() {
+        for object in self.objects {
             for &place in &used {
                 to_pool[place] = (self.dissimilarity)(object, &pool[place].object);
             }
-            let index = self.index(at);
             for (set, nearest) in sets.iter().zip(&mut nearest) {
-                let itself = set.iter().position(|&place| pool[place].index == index);
-                let label = itself.unwrap_or_else(|| first_least(set.iter().map(|&place| to_pool[place])));
+                let label = first_least(set.iter().map(|&place| to_pool[place]));
                 nearest.label.push(label as u32);
                 nearest.distance.push(to_pool[set[label]]);
+            }
+        }
+        // A medoid is its own, whichever others equal it.
+        for (set, nearest) in sets.iter().zip(&mut nearest) {
+            for (label, sent) in set.iter().map(|&place| &pool[place]).enumerate() {
+                if let Some(object) = self.here(sent.index) {
+                    let at = (sent.index - self.first) as usize;
+                    nearest.label[at] = label as u32;
+                    nearest.distance[at] = (self.dissimilarity)(object, &sent.object);
+                }
             }
         }
         let fixed = self.fixed(nearest.iter().flat_map(|n| n.distance.iter().copied().enumerate()))?;

@@ -1,0 +1,156 @@
+//! Samples of the objects of all ranks, and medoids of them.
+
+use std::collections::BTreeMap;
+
+use crate::cluster::medoids::{
+    Dissimilarities, DissimilaritiesError, MedoidsError, Start, fasterpam, subset,
+};
+use crate::comm::Communicator;
+
+use super::portable::{Portable, Sent};
+use super::world::World;
+use super::{CapekError, CapekParams};
+
+/// The objects of all samples; the same on all ranks.
+pub(super) struct Pool<T> {
+    /// By number.
+    pub(super) objects: Vec<Sent<T>>,
+    /// Of each sample, places in `objects`, ascending.
+    samples: Vec<Vec<usize>>,
+}
+
+/// Medoids by place in the pool, ascending, per number of clusters.
+pub(super) type Sets = BTreeMap<usize, Vec<Vec<usize>>>;
+
+impl<T: Portable + Clone + Sync> Pool<T> {
+    /// Draws the samples and gives all ranks their objects: no rank needs
+    /// another to know who is in them.
+    pub(super) fn draw<C, D>(world: &World<'_, C, T, D>, params: &CapekParams<T>) -> Result<Self, CapekError>
+    where
+        C: Communicator,
+        D: Fn(&T, &T) -> f64 + Sync,
+    {
+        world.comm.phase("sample");
+        let size = params.sample_size.unwrap_or(40 + 2 * params.most_clusters());
+        let trials = 0..params.n_trials.max(1) as u64;
+        let samples: Vec<Vec<u64>> = trials.map(|trial| subset(world.n, size, params.seed, trial)).collect();
+        let mut indices = samples.concat();
+        indices.sort_unstable();
+        indices.dedup();
+        world.comm.phase("gather");
+        let mine = indices.iter().filter_map(|&index| Some((index, world.here(index)?)));
+        let objects = world.share(mine)?;
+        let place = |index: &u64| indices.binary_search(index).expect("of the pool");
+        let samples = samples.iter().map(|sample| sample.iter().map(place).collect()).collect();
+        Ok(Self { objects, samples })
+    }
+
+    /// For each number of clusters the medoids that each trial's rank finds in
+    /// its sample. Samples of too few different objects have none.
+    pub(super) fn trials<C, D>(
+        &self,
+        world: &World<'_, C, T, D>,
+        params: &CapekParams<T>,
+    ) -> Result<Sets, CapekError>
+    where
+        C: Communicator,
+        D: Fn(&T, &T) -> f64 + Sync,
+    {
+        let mut found = Vec::new();
+        for (trial, sample) in self.samples.iter().enumerate() {
+            // A number that is none is told by who looks at all of the pool.
+            let table =
+                if world.works(trial, self.samples.len()) { self.table(world, sample).ok() } else { None };
+            let Some(table) = table else { continue };
+            for k in params.counts() {
+                let Ok(medoids) = fasterpam(&table, k, Start::Build) else { break };
+                found.extend([k as i64].into_iter().chain(medoids.medoids.iter().map(|&m| sample[m] as i64)));
+            }
+        }
+        let mut sets = Sets::new();
+        for set in records(&world.share_numbers(&found)?) {
+            sets.entry(set.len()).or_default().push(set);
+        }
+        Ok(sets)
+    }
+
+    /// For each number of clusters, the best trial's medoids after swaps over
+    /// all of the pool; each number on another rank.
+    ///
+    /// # Errors
+    /// A dissimilarity in the pool is none.
+    pub(super) fn swapped<C, D>(
+        &self,
+        world: &World<'_, C, T, D>,
+        params: &CapekParams<T>,
+        trials: &Sets,
+    ) -> Result<Sets, CapekError>
+    where
+        C: Communicator,
+        D: Fn(&T, &T) -> f64 + Sync,
+    {
+        let all: Vec<usize> = (0..self.objects.len()).collect();
+        let mut found: Vec<i64> = Vec::new();
+        let mut table = None;
+        for (task, k) in params.counts().enumerate() {
+            if !world.works(task, params.counts().count()) {
+                continue;
+            }
+            let table = table.get_or_insert_with(|| self.table(world, &all));
+            match table {
+                Ok(table) => {
+                    let medoids = swap(table, k, trials.get(&k).map_or(&[], Vec::as_slice));
+                    found.extend([medoids.len()].iter().chain(&medoids).map(|&number| number as i64));
+                }
+                Err(DissimilaritiesError::Invalid { a, .. }) => found.extend([-1, *a as i64]),
+                Err(_) => {}
+            }
+        }
+        let found = world.share_numbers(&found)?;
+        if let [-1, place, ..] = found[..] {
+            return Err(CapekError::NotFinite { index: self.objects[place as usize].index });
+        }
+        Ok(records(&found).map(|set| (set.len(), vec![set])).collect())
+    }
+
+    /// Of the objects at `places`.
+    fn table<C, D>(
+        &self,
+        world: &World<'_, C, T, D>,
+        places: &[usize],
+    ) -> Result<Dissimilarities, DissimilaritiesError>
+    where
+        D: Fn(&T, &T) -> f64 + Sync,
+    {
+        let objects: Vec<&T> = places.iter().map(|&at| &self.objects[at].object).collect();
+        Dissimilarities::new(&objects, |a, b| (world.dissimilarity)(a, b))
+    }
+}
+
+/// The medoids that swaps lead to from the best of the sets; as many as there
+/// are different objects, where that is fewer.
+fn swap(table: &Dissimilarities, k: usize, sets: &[Vec<usize>]) -> Vec<usize> {
+    let loss = |set: &Vec<usize>| -> f64 {
+        let nearest = |object| set.iter().map(|&m| table.get(m, object)).fold(f64::INFINITY, f64::min);
+        (0..table.len()).map(nearest).sum()
+    };
+    let best = sets.iter().min_by(|a, b| loss(a).total_cmp(&loss(b)));
+    let found = match best {
+        Some(set) => fasterpam(table, k, Start::Medoids(set)),
+        None => match fasterpam(table, k, Start::Build) {
+            Err(MedoidsError::TooFewDistinct { distinct, .. }) => fasterpam(table, distinct, Start::Build),
+            other => other,
+        },
+    };
+    found.map_or_else(|_| Vec::new(), |found| found.medoids)
+}
+
+/// Sets of places, each after its length.
+fn records(mut numbers: &[i64]) -> impl Iterator<Item = Vec<usize>> {
+    std::iter::from_fn(move || {
+        let (&length, rest) = numbers.split_first()?;
+        let (set, rest) = rest.split_at_checked(length as usize)?;
+        numbers = rest;
+        Some(set.iter().map(|&place| place as usize).collect())
+    })
+}
