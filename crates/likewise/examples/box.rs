@@ -1,7 +1,10 @@
 //! How many ranks of a box must be measured, beside what Table 1 of Gamblin
 //! et al. (ICS 2010) prints: `cargo run --release -p likewise --example box`.
 
-use likewise::cluster::ClusterId;
+use likewise::cluster::{
+    CapekError, CapekParams, ClusterCount, ClusterId, Criterion, Mode, capek, euclidean,
+};
+use likewise::comm::run_on_threads;
 use likewise::ranks::{Allocation, Bound, EffortTable, PlanParams, Spread, estimate, plan};
 use likewise::synth::{BoxSpec, Boxed};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -25,42 +28,49 @@ const MANY_SEEDS: u64 = 1000;
 
 fn main() {
     println!(
-        "ranks,clusters,allocation,at_least,chosen,percent,paper,expected_error,kept,kept_of_first_{SEEDS},worst_error"
+        "ranks,clusters,by,allocation,at_least,chosen_mean,chosen_most,percent,paper,expected_error,kept,kept_of_first_{SEEDS},worst_error"
     );
     for (sides, paper) in CASES {
         let boxed = BoxSpec { sides, ..BoxSpec::default() }.boxed(1);
         let truth = mean(&boxed.table);
         for (k, paper) in CLUSTERS.into_iter().zip(paper) {
-            let labels = breaks(&boxed, k);
-            for (allocation, at_least) in
-                [(Allocation::EachStratum, 1), (Allocation::Neyman, 1), (Allocation::Neyman, 2)]
-            {
+            let plans = [(Allocation::EachStratum, 1), (Allocation::Neyman, 1), (Allocation::Neyman, 2)];
+            let params = |(allocation, at_least)| {
                 let mut params = PlanParams::new(0.95, Bound::Relative(0.05)).expect("parameters");
                 (params.allocation, params.at_least) = (allocation, at_least);
-                row(&boxed, &labels, &params, &truth, k, paper);
+                params
+            };
+            let labels = breaks(&boxed, k);
+            for choice in plans {
+                row(&boxed, "squares", |_| labels.clone(), &params(choice), &truth, (k, paper));
+            }
+            if k > 1 {
+                row(&boxed, "CAPEK", |seed| classes(&boxed, k, seed), &params(plans[2]), &truth, (k, paper));
             }
         }
     }
 }
 
+/// Plans with many seeds, each with strata of its own.
 fn row(
     boxed: &Boxed,
-    labels: &[Option<ClusterId>],
+    by: &str,
+    strata: impl Fn(u64) -> Vec<Option<ClusterId>>,
     params: &PlanParams,
     truth: &[f64],
-    k: usize,
-    paper: Option<usize>,
+    (k, paper): (usize, Option<usize>),
 ) {
     let n = boxed.table.n_ranks();
-    let (mut kept, mut worst, mut chosen, mut expected) = (0, 0.0f64, 0, 0.0);
+    let (mut kept, mut worst, mut chosen, mut most, mut expected) = (0, 0.0f64, 0, 0, 0.0);
     // A plan looks at all ranks; large boxes need not do so a hundred times.
     let seeds = if n > 1 << 17 { SEEDS / 5 } else { SEEDS };
     let seeds = if n == 1 << 16 && k == 3 { MANY_SEEDS } else { seeds };
     let mut of_hundred = 0;
     for seed in 0..seeds {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
-        let plan = plan(&boxed.table, labels, params, &mut rng).expect("a plan");
-        (chosen, expected) = (plan.n_chosen(), plan.expected_error);
+        let plan = plan(&boxed.table, &strata(seed), params, &mut rng).expect("a plan");
+        (chosen, expected) = (chosen + plan.n_chosen(), expected + plan.expected_error);
+        most = most.max(plan.n_chosen());
         let told = estimate(&plan, |rank| boxed.table.row(rank), 0.95, Spread::Planned).expect("means");
         let error = (told[0].mean / truth[0] - 1.0).abs();
         kept += u64::from(error <= 0.05);
@@ -68,12 +78,27 @@ fn row(
         worst = worst.max(error);
     }
     println!(
-        "{n},{k},{:?},{},{chosen},{:.4},{},{expected:.4},{kept}/{seeds},{of_hundred},{worst:.4}",
+        "{n},{k},{by},{:?},{},{:.2},{most},{:.4},{},{:.4},{kept}/{seeds},{of_hundred},{worst:.4}",
         params.allocation,
         params.at_least,
-        100.0 * chosen as f64 / n as f64,
+        chosen as f64 / seeds as f64,
+        100.0 * most as f64 / n as f64,
         paper.map_or("-".into(), |p| p.to_string()),
+        expected / seeds as f64,
     );
+}
+
+/// The classes that CAPEK finds in samples.
+fn classes(boxed: &Boxed, k: usize, seed: u64) -> Vec<Option<ClusterId>> {
+    let objects: Vec<Vec<f64>> =
+        (0..boxed.table.n_ranks()).map(|rank| boxed.table.row(rank).to_vec()).collect();
+    let criterion: Criterion<Vec<f64>> = Criterion::Bic(|object| object);
+    let params =
+        CapekParams { seed, mode: Mode::Sampled, ..CapekParams::new(ClusterCount::Fixed(k), criterion) };
+    let distance = |a: &Vec<f64>, b: &Vec<f64>| euclidean(a, b);
+    let found = run_on_threads::<_, CapekError, _>(1, |comm| capek(comm, &objects, &distance, &params));
+    let labels = found.expect("classes").remove(0).labels;
+    labels.into_iter().map(|label| Some(ClusterId::from_index(label as usize))).collect()
 }
 
 fn mean(table: &EffortTable) -> Vec<f64> {
@@ -82,7 +107,7 @@ fn mean(table: &EffortTable) -> Vec<f64> {
 }
 
 /// The k classes of least squared error among 400 bins of the ranks' means,
-/// by dynamic programming: what a clustering finds, without its luck.
+/// by dynamic programming: the best that a clustering can find.
 fn breaks(boxed: &Boxed, k: usize) -> Vec<Option<ClusterId>> {
     const BINS: usize = 400;
     let table = &boxed.table;

@@ -14,6 +14,25 @@ const LANES: usize = 8;
 #[inline]
 pub fn squared_euclidean(a: &[f64], b: &[f64]) -> f64 {
     assert_eq!(a.len(), b.len(), "vectors of different lengths");
+    #[cfg(target_arch = "x86_64")]
+    {
+        #[target_feature(enable = "avx2")]
+        fn avx2(a: &[f64], b: &[f64]) -> f64 {
+            sum(a, b)
+        }
+        // Few numbers are added before a function is called.
+        if a.len() >= 2 * LANES && is_x86_feature_detected!("avx2") {
+            // SAFETY: the instructions were just detected.
+            return unsafe { avx2(a, b) };
+        }
+    }
+    sum(a, b)
+}
+
+/// Wider vectors change no bit: nothing fuses a multiplication with an
+/// addition.
+#[inline(always)]
+fn sum(a: &[f64], b: &[f64]) -> f64 {
     let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());
     let mut sums = [0.0; LANES];
     for (a, b) in a.iter().zip(b) {

@@ -221,8 +221,8 @@ where
     let (solutions, pool) = if is_exact {
         (exact::solutions(&world, params)?, None)
     } else {
-        let pool = Pool::draw(&world, params)?;
-        (sampled::solutions(&world, params, &pool)?, Some(pool))
+        let mut pool = Pool::draw(&world, params)?;
+        (sampled::solutions(&world, params, &mut pool)?, Some(pool))
     };
     comm.phase("criterion");
     let criterion = count::criteria(&world, params, vectors.as_ref(), &solutions)?;

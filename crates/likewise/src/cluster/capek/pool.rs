@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use crate::cluster::medoids::{
-    Dissimilarities, DissimilaritiesError, MedoidsError, Start, fasterpam, subset,
+    Dissimilarities, DissimilaritiesError, MedoidsError, Start, fasterpam, subset, unit,
 };
-use crate::comm::Communicator;
+use crate::comm::{Communicator, Reduction};
 
 use super::portable::{Portable, Sent};
 use super::world::World;
@@ -13,13 +13,19 @@ use super::{CapekError, CapekParams};
 
 /// The objects of all samples; the same on all ranks.
 pub(super) struct Pool<T> {
-    /// By number.
+    /// By number; then those far from what the samples found, by number.
     pub(super) objects: Vec<Sent<T>>,
+    /// How many of all objects each stands for.
+    weights: Vec<f64>,
     /// Of each sample, places in `objects`, ascending.
     samples: Vec<Vec<usize>>,
 }
 
-/// Medoids by place in the pool, ascending, per number of clusters.
+/// So many objects that are far are added, and one more per cluster, on the
+/// average.
+const FAR: usize = 20;
+
+/// Medoids by place in the pool, by number, per number of clusters.
 pub(super) type Sets = BTreeMap<usize, Vec<Vec<usize>>>;
 
 impl<T: Portable + Clone + Sync> Pool<T> {
@@ -42,7 +48,8 @@ impl<T: Portable + Clone + Sync> Pool<T> {
         let objects = world.share(mine)?;
         let place = |index: &u64| indices.binary_search(index).expect("of the pool");
         let samples = samples.iter().map(|sample| sample.iter().map(place).collect()).collect();
-        Ok(Self { objects, samples })
+        let weights = vec![1.0; objects.len()];
+        Ok(Self { objects, weights, samples })
     }
 
     /// For each number of clusters the medoids that each trial's rank finds in
@@ -74,6 +81,53 @@ impl<T: Portable + Clone + Sync> Pool<T> {
         Ok(sets)
     }
 
+    /// Adds objects that are far from the medoids of a trial, each with a
+    /// chance that goes by the square of how far: classes of which a sample has
+    /// nobody. Everybody weighs the inverse of the chance to be in the pool, so
+    /// that its loss remains an estimate of all objects' (Horvitz & Thompson,
+    /// *JASA* 47, 1952).
+    ///
+    /// # Reference
+    /// Bahmani et al., *PVLDB* 5(7), 2012 (k-means||), one round. Differs:
+    /// added to samples, for medoids; so a chance for each object, not draws.
+    pub(super) fn add_far<C, D>(
+        &mut self,
+        world: &World<'_, C, T, D>,
+        params: &CapekParams<T>,
+        trials: &Sets,
+    ) -> Result<(), CapekError>
+    where
+        C: Communicator,
+        D: Fn(&T, &T) -> f64 + Sync,
+    {
+        let Some((k, sets)) = trials.last_key_value() else { return Ok(()) };
+        let found = world.solutions(&self.objects, &sets[..1])?.remove(0);
+        let squares = || found.nearest.distance.iter().map(|d| d * d);
+        let fixed = world.fixed(squares().enumerate())?;
+        let mut sum = [squares().map(|square| fixed.of(square)).sum()];
+        world.comm.all_reduce(Reduction::Sum, &mut sum)?;
+        let share = (FAR + k) as f64 / fixed.value(sum[0]);
+        let even = self.objects.len() as f64 / world.n as f64;
+        let (mut far, mut weights) = (Vec::new(), Vec::new());
+        for (at, (square, object)) in squares().zip(world.objects).enumerate() {
+            let (index, chance) = (world.index(at), (share * square).min(1.0));
+            let is_in = self.objects.binary_search_by_key(&index, |sent| sent.index).is_ok();
+            let is_far = unit(params.seed, index) < chance;
+            if is_far && !is_in {
+                far.push((index, object));
+            }
+            if is_far || is_in {
+                weights.extend([index as i64, (1.0 / (even + chance - even * chance)).to_bits() as i64]);
+            }
+        }
+        let weights = world.share_numbers(&weights)?;
+        let weights: BTreeMap<i64, f64> =
+            weights.as_chunks().0.iter().map(|&[index, bits]| (index, f64::from_bits(bits as u64))).collect();
+        self.objects.extend(world.share(far.into_iter())?);
+        self.weights = self.objects.iter().map(|sent| weights[&(sent.index as i64)]).collect();
+        Ok(())
+    }
+
     /// For each number of clusters, the best trial's medoids after swaps over
     /// all of the pool; each number on another rank.
     ///
@@ -96,10 +150,16 @@ impl<T: Portable + Clone + Sync> Pool<T> {
             if !world.works(task, params.counts().count()) {
                 continue;
             }
-            let table = table.get_or_insert_with(|| self.table(world, &all));
+            let weighed = || {
+                let mut table = self.table(world, &all)?;
+                table.weigh(&self.weights);
+                Ok(table)
+            };
+            let table = table.get_or_insert_with(weighed);
             match table {
                 Ok(table) => {
-                    let medoids = swap(table, k, trials.get(&k).map_or(&[], Vec::as_slice));
+                    let mut medoids = swap(table, k, trials.get(&k).map_or(&[], Vec::as_slice));
+                    medoids.sort_unstable_by_key(|&at| self.objects[at].index);
                     found.extend([medoids.len()].iter().chain(&medoids).map(|&number| number as i64));
                 }
                 Err(DissimilaritiesError::Invalid { a, .. }) => found.extend([-1, *a as i64]),

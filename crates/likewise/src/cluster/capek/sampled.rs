@@ -16,7 +16,7 @@ const ROUNDS: usize = 4;
 pub(super) fn solutions<C, T, D>(
     world: &World<'_, C, T, D>,
     params: &CapekParams<T>,
-    pool: &Pool<T>,
+    pool: &mut Pool<T>,
 ) -> Result<Vec<Solution<T>>, CapekError>
 where
     C: Communicator,
@@ -25,6 +25,8 @@ where
 {
     world.comm.phase("trials");
     let trials = pool.trials(world, params)?;
+    world.comm.phase("far");
+    pool.add_far(world, params, &trials)?;
     world.comm.phase("swaps");
     let found = pool.swapped(world, params, &trials)?;
     let (wanted, distinct) = (params.most_clusters(), found.keys().last().copied().unwrap_or(0));

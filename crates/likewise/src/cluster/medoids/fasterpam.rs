@@ -137,12 +137,17 @@ struct Search<'a> {
     /// By how much the loss grows if that medoid goes.
     removal: Vec<f64>,
     loss: f64,
+    /// What the second nearest is where there is one medoid: no candidate is
+    /// farther, so whoever comes is nearer than this; and being finite it
+    /// keeps ∞ − ∞ out of the sums.
+    beyond: f64,
 }
 
 impl<'a> Search<'a> {
     fn new(d: &'a Dissimilarities, medoids: Vec<usize>) -> Self {
-        let near = (0..d.len()).map(|o| two_nearest(d, &medoids, o)).collect();
-        let mut search = Self { d, medoids, near, removal: Vec::new(), loss: 0.0 };
+        let beyond = if medoids.len() == 1 { d.largest() } else { f64::INFINITY };
+        let near = (0..d.len()).map(|o| two_nearest(d, &medoids, o, beyond)).collect();
+        let mut search = Self { d, medoids, near, removal: Vec::new(), loss: 0.0, beyond };
         search.sum_up();
         search
     }
@@ -209,19 +214,19 @@ impl<'a> Search<'a> {
 
     fn swap(&mut self, candidate: usize, place: usize) {
         self.medoids[place] = candidate;
-        let (d, medoids) = (self.d, &self.medoids);
+        let (d, medoids, beyond) = (self.d, &self.medoids, self.beyond);
         for (o, (near, &x)) in self.near.iter_mut().zip(d.row(candidate)).enumerate() {
             if near.place as usize == place {
                 if x < near.second {
                     near.first = x;
                 } else {
-                    *near = two_nearest(d, medoids, o);
+                    *near = two_nearest(d, medoids, o, beyond);
                 }
             } else if x < near.first {
                 (near.second, near.second_place) = (near.first, near.place);
                 (near.first, near.place) = (x, place as u32);
             } else if near.second_place as usize == place && x > near.second {
-                *near = two_nearest(d, medoids, o);
+                *near = two_nearest(d, medoids, o, beyond);
             } else if x < near.second || near.second_place as usize == place {
                 (near.second, near.second_place) = (x, place as u32);
             }
@@ -240,22 +245,19 @@ impl<'a> Search<'a> {
     }
 }
 
-fn two_nearest(d: &Dissimilarities, medoids: &[usize], object: usize) -> Near {
-    let row = d.row(object);
-    let mut near = Near { first: f64::INFINITY, second: f64::INFINITY, place: 0, second_place: u32::MAX };
+/// Rows are those of medoids: where objects have weights, columns are scaled.
+fn two_nearest(d: &Dissimilarities, medoids: &[usize], object: usize, beyond: f64) -> Near {
+    let mut near = Near { first: f64::INFINITY, second: beyond, place: 0, second_place: u32::MAX };
     for (place, &medoid) in medoids.iter().enumerate() {
-        let x = row[medoid];
+        let x = d.get(medoid, object);
         if x < near.first {
-            (near.second, near.second_place) = (near.first, near.place);
+            if place > 0 {
+                (near.second, near.second_place) = (near.first, near.place);
+            }
             (near.first, near.place) = (x, place as u32);
         } else if x < near.second {
             (near.second, near.second_place) = (x, place as u32);
         }
-    }
-    if medoids.len() == 1 {
-        // No candidate is farther, so whoever comes is nearer than this; and
-        // being finite it keeps ∞ − ∞ out of the sums.
-        near.second = row.iter().copied().fold(0.0, f64::max);
     }
     near
 }

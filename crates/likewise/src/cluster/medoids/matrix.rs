@@ -135,6 +135,19 @@ impl Dissimilarities {
         }
     }
 
+    /// Counts each object so many times: `get(a, b)` is then what `b` adds to
+    /// the loss if `a` is its medoid, and no longer symmetric.
+    pub(in crate::cluster) fn weigh(&mut self, weights: &[f64]) {
+        for row in self.data.chunks_exact_mut(self.n.max(1)) {
+            row.iter_mut().zip(weights).for_each(|(value, weight)| *value *= weight);
+        }
+    }
+
+    /// The largest; 0 of no objects.
+    pub(super) fn largest(&self) -> f64 {
+        self.data.iter().copied().fold(0.0, f64::max)
+    }
+
     /// Number of objects.
     #[must_use]
     pub fn len(&self) -> usize {

@@ -24,6 +24,7 @@ pub use fasterpam::{Start, fasterpam};
 pub use matrix::{Dissimilarities, DissimilaritiesError};
 pub use pam::pam;
 pub use subset::subset;
+pub(super) use subset::unit;
 
 /// Objects grouped about medoids.
 #[derive(Clone, Debug, PartialEq)]

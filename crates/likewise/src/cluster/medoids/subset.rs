@@ -28,6 +28,13 @@ pub fn subset(n: u64, size: usize, seed: u64, trial: u64) -> Vec<u64> {
     floyd(n, size, &mut Xoshiro256PlusPlus::seed_from_u64(hash))
 }
 
+/// A number from 0 to 1, evenly spread, that anyone finds for an object who
+/// knows the seed.
+pub(in crate::cluster) fn unit(seed: u64, object: u64) -> f64 {
+    // 53 bits are what a real holds.
+    (mix(mix(seed).wrapping_add(object)) >> 11) as f64 / (1u64 << 53) as f64
+}
+
 /// One step of SplitMix64 (Steele, Lea & Flood, OOPSLA 2014).
 fn mix(x: u64) -> u64 {
     let x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
