@@ -23,6 +23,7 @@ pub use clara::{ClaraParams, clara};
 pub use fasterpam::{Start, fasterpam};
 pub use matrix::{Dissimilarities, DissimilaritiesError};
 pub use pam::pam;
+pub(crate) use subset::chance;
 pub use subset::subset;
 
 /// Objects grouped about medoids.

@@ -28,6 +28,11 @@ pub fn subset(n: u64, size: usize, seed: u64, trial: u64) -> Vec<u64> {
     floyd(n, size, &mut Xoshiro256PlusPlus::seed_from_u64(hash))
 }
 
+/// A number in `0..1` for each number, uniform, and a function of both.
+pub(crate) fn chance(seed: u64, number: u64) -> f64 {
+    (mix(mix(seed) ^ number) >> 11) as f64 / (1u64 << 53) as f64
+}
+
 /// One step of SplitMix64 (Steele, Lea & Flood, OOPSLA 2014).
 fn mix(x: u64) -> u64 {
     let x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
