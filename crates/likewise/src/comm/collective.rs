@@ -67,6 +67,20 @@ pub(super) fn sum_before<C: Communicator + ?Sized>(comm: &C, value: i64) -> Resu
     Ok(before)
 }
 
+/// To rank 0 by a binomial tree, and from there to all. No lengths travel, so
+/// that ranks with nothing to say add nothing to what the root receives.
+pub(super) fn concatenate<C: Communicator + ?Sized>(comm: &C, bytes: &mut Vec<u8>) -> Result<(), CommError> {
+    let tree = Tree::new(comm, 0);
+    // A subtree's ranks follow its root, so the tree's order is theirs.
+    for child in tree.children() {
+        bytes.extend(comm.receive(child)?);
+    }
+    if let Some(parent) = tree.parent() {
+        comm.send(parent, bytes)?;
+    }
+    comm.broadcast(0, bytes)
+}
+
 /// Up a binomial tree.
 pub(super) fn gather<C: Communicator + ?Sized>(
     comm: &C,

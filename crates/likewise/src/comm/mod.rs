@@ -125,8 +125,20 @@ pub trait Communicator {
         collective::sum_before(self, value)
     }
 
+    /// Gives all ranks the `bytes` of all, one rank's after the other's, in the
+    /// order of the ranks; where one ends they have to say themselves. O(log P)
+    /// messages, and no more bytes than the ranks have: for what few ranks of
+    /// many contribute to.
+    ///
+    /// # Errors
+    /// See [`CommError`].
+    fn concatenate(&self, bytes: &mut Vec<u8>) -> Result<(), CommError> {
+        collective::concatenate(self, bytes)
+    }
+
     /// What all ranks sent, on the root, in the order of the ranks; nothing
-    /// elsewhere. O(log P) messages.
+    /// elsewhere. O(log P) messages; the root receives eight bytes a rank
+    /// besides what they sent.
     ///
     /// # Errors
     /// See [`CommError`].

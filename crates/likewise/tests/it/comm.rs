@@ -42,6 +42,8 @@ fn no_rank_sends_or_receives_more_than_the_logarithm() {
             comm.gather(0, &[1])?;
             comm.phase("all_gather");
             comm.all_gather(&[1])?;
+            comm.phase("concatenate");
+            comm.concatenate(&mut vec![1])?;
             comm.phase("route");
             comm.route(scattered(1, comm.rank(), n_ranks))?;
             comm.phase("all to one");
@@ -51,7 +53,7 @@ fn no_rank_sends_or_receives_more_than_the_logarithm() {
         let log = u64::from(n_ranks.next_power_of_two().trailing_zeros());
         for Traffic { phase, messages, received, .. } in traffic.unwrap().concat() {
             let (sent_bound, received_bound) = match phase.as_str() {
-                "all_reduce" => (log + 1, log + 1),
+                "all_reduce" | "concatenate" => (log + 1, log + 1),
                 "gather" => (1, log),
                 "broadcast" => (log, 1),
                 // With an odd number, one rank has two partners.
@@ -62,6 +64,20 @@ fn no_rank_sends_or_receives_more_than_the_logarithm() {
             assert!(received <= received_bound, "{phase} on {n_ranks} ranks: {received} received");
         }
     }
+}
+
+#[test]
+fn what_nobody_contributes_costs_no_bytes() {
+    let traffic = run_on_threads::<_, CommError, _>(100, |comm| {
+        let comm = Counted::new(comm);
+        let mut bytes = if comm.rank() % 40 == 7 { vec![1; 10] } else { Vec::new() };
+        comm.concatenate(&mut bytes)?;
+        Ok(comm.traffic())
+    });
+    // Three ranks have ten bytes each: what they sum to goes down to 99 ranks,
+    // and up by the one-bits of 7, 47 and 87, each of them a step.
+    let bytes: u64 = traffic.unwrap().concat().iter().map(|traffic| traffic.bytes).sum();
+    assert_eq!(bytes, 99 * 30 + 10 * (3 + 5 + 5));
 }
 
 #[test]

@@ -32,6 +32,7 @@ pub(crate) fn all<C: Communicator + ?Sized>(comm: &C) -> Result<(), CommError> {
             gather(comm, trial, root)?;
         }
         all_gather(comm, trial)?;
+        concatenate(comm, trial)?;
         route(comm, |from| scattered(trial, from, size))?;
     }
     route(comm, |_| Vec::new())?;
@@ -94,6 +95,14 @@ pub(crate) fn all_gather<C: Communicator + ?Sized>(comm: &C, trial: usize) -> Re
     let gathered = comm.all_gather(&message(trial, comm.rank()))?;
     let plain: Vec<_> = (0..comm.size()).map(|rank| message(trial, rank)).collect();
     assert_eq!(gathered, plain);
+    Ok(())
+}
+
+pub(crate) fn concatenate<C: Communicator + ?Sized>(comm: &C, trial: usize) -> Result<(), CommError> {
+    let mut bytes = message(trial, comm.rank());
+    comm.concatenate(&mut bytes)?;
+    let plain: Vec<u8> = (0..comm.size()).flat_map(|rank| message(trial, rank)).collect();
+    assert_eq!(bytes, plain);
     Ok(())
 }
 

@@ -201,6 +201,7 @@ where
     T: Portable + Clone + Sync,
     D: Fn(&T, &T) -> f64 + Sync,
 {
+    comm.phase("count");
     let world = World::new(comm, objects, dissimilarity)?;
     let wanted = params.most_clusters();
     if params.counts().is_empty()
@@ -219,6 +220,7 @@ where
         Criterion::Silhouette => None,
     };
     let (solutions, pool) = if is_exact {
+        comm.phase("exact");
         (exact::solutions(&world, params)?, None)
     } else {
         let mut pool = Pool::draw(&world, params)?;

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use crate::cluster::medoids::{
-    Dissimilarities, DissimilaritiesError, MedoidsError, Start, fasterpam, subset, unit,
+    Dissimilarities, DissimilaritiesError, MedoidsError, Start, chance, fasterpam, subset,
 };
 use crate::comm::{Communicator, Reduction};
 
 use super::portable::{Portable, Sent};
-use super::world::World;
+use super::world::{World, first_least};
 use super::{CapekError, CapekParams};
 
 /// The objects of all samples; the same on all ranks.
@@ -74,11 +74,7 @@ impl<T: Portable + Clone + Sync> Pool<T> {
                 found.extend([k as i64].into_iter().chain(medoids.medoids.iter().map(|&m| sample[m] as i64)));
             }
         }
-        let mut sets = Sets::new();
-        for set in records(&world.share_numbers(&found)?) {
-            sets.entry(set.len()).or_default().push(set);
-        }
-        Ok(sets)
+        Ok(by_length(&world.share_numbers(&found)?))
     }
 
     /// Adds objects that are far from the medoids of a trial, each with a
@@ -110,14 +106,14 @@ impl<T: Portable + Clone + Sync> Pool<T> {
         let even = self.objects.len() as f64 / world.n as f64;
         let (mut far, mut weights) = (Vec::new(), Vec::new());
         for (at, (square, object)) in squares().zip(world.objects).enumerate() {
-            let (index, chance) = (world.index(at), (share * square).min(1.0));
+            let (index, likely) = (world.index(at), (share * square).min(1.0));
             let is_in = self.objects.binary_search_by_key(&index, |sent| sent.index).is_ok();
-            let is_far = unit(params.seed, index) < chance;
+            let is_far = chance(params.seed, index) < likely;
             if is_far && !is_in {
                 far.push((index, object));
             }
             if is_far || is_in {
-                weights.extend([index as i64, (1.0 / (even + chance - even * chance)).to_bits() as i64]);
+                weights.extend([index as i64, (1.0 / (even + likely - even * likely)).to_bits() as i64]);
             }
         }
         let weights = world.share_numbers(&weights)?;
@@ -129,7 +125,8 @@ impl<T: Portable + Clone + Sync> Pool<T> {
     }
 
     /// For each number of clusters, the best trial's medoids after swaps over
-    /// all of the pool; each number on another rank.
+    /// all of the pool, then those of all trials, if one groups the pool
+    /// otherwise; each number on another rank.
     ///
     /// # Errors
     /// A dissimilarity in the pool is none.
@@ -158,9 +155,13 @@ impl<T: Portable + Clone + Sync> Pool<T> {
             let table = table.get_or_insert_with(weighed);
             match table {
                 Ok(table) => {
-                    let mut medoids = swap(table, k, trials.get(&k).map_or(&[], Vec::as_slice));
-                    medoids.sort_unstable_by_key(|&at| self.objects[at].index);
-                    found.extend([medoids.len()].iter().chain(&medoids).map(|&number| number as i64));
+                    let trials: &[Vec<usize>] = trials.get(&k).map_or(&[], Vec::as_slice);
+                    let mut best = swap(table, k, trials);
+                    best.sort_unstable_by_key(|&at| self.objects[at].index);
+                    let rivals = rivals(table, &best, trials);
+                    for set in [&best].into_iter().chain(rivals) {
+                        found.extend([set.len()].iter().chain(set).map(|&number| number as i64));
+                    }
                 }
                 Err(DissimilaritiesError::Invalid { a, .. }) => found.extend([-1, *a as i64]),
                 Err(_) => {}
@@ -170,7 +171,7 @@ impl<T: Portable + Clone + Sync> Pool<T> {
         if let [-1, place, ..] = found[..] {
             return Err(CapekError::NotFinite { index: self.objects[place as usize].index });
         }
-        Ok(records(&found).map(|set| (set.len(), vec![set])).collect())
+        Ok(by_length(&found))
     }
 
     /// Of the objects at `places`.
@@ -190,11 +191,7 @@ impl<T: Portable + Clone + Sync> Pool<T> {
 /// The medoids that swaps lead to from the best of the sets; as many as there
 /// are different objects, where that is fewer.
 fn swap(table: &Dissimilarities, k: usize, sets: &[Vec<usize>]) -> Vec<usize> {
-    let loss = |set: &Vec<usize>| -> f64 {
-        let nearest = |object| set.iter().map(|&m| table.get(m, object)).fold(f64::INFINITY, f64::min);
-        (0..table.len()).map(nearest).sum()
-    };
-    let best = sets.iter().min_by(|a, b| loss(a).total_cmp(&loss(b)));
+    let best = sets.iter().min_by(|a, b| loss(table, a).total_cmp(&loss(table, b)));
     let found = match best {
         Some(set) => fasterpam(table, k, Start::Medoids(set)),
         None => match fasterpam(table, k, Start::Build) {
@@ -205,12 +202,39 @@ fn swap(table: &Dissimilarities, k: usize, sets: &[Vec<usize>]) -> Vec<usize> {
     found.map_or_else(|_| Vec::new(), |found| found.medoids)
 }
 
-/// Sets of places, each after its length.
-fn records(mut numbers: &[i64]) -> impl Iterator<Item = Vec<usize>> {
-    std::iter::from_fn(move || {
-        let (&length, rest) = numbers.split_first()?;
-        let (set, rest) = rest.split_at_checked(length as usize)?;
+/// The sets, if one of them groups all objects otherwise than `best`. Those
+/// that do not may still be the better ones for it: of groups that are merged,
+/// any may hold the medoid.
+fn rivals<'s>(table: &Dissimilarities, best: &[usize], sets: &'s [Vec<usize>]) -> &'s [Vec<usize>] {
+    let known = grouping(table, best);
+    let is_other = |set: &Vec<usize>| set.len() == best.len() && grouping(table, set) != known;
+    if sets.iter().any(is_other) { sets } else { &[] }
+}
+
+fn loss(table: &Dissimilarities, set: &[usize]) -> f64 {
+    let nearest = |object| set.iter().map(|&m| table.get(m, object)).fold(f64::INFINITY, f64::min);
+    (0..table.len()).map(nearest).sum()
+}
+
+/// Of each object, the first one that has the same medoid.
+fn grouping(table: &Dissimilarities, set: &[usize]) -> Vec<usize> {
+    let mut first = vec![usize::MAX; set.len()];
+    let group = |object| {
+        let place = first_least(set.iter().map(|&medoid| table.get(medoid, object)));
+        first[place] = first[place].min(object);
+        first[place]
+    };
+    (0..table.len()).map(group).collect()
+}
+
+/// Sets of places, each after its length, as they were sent.
+fn by_length(mut numbers: &[i64]) -> Sets {
+    let mut sets = Sets::new();
+    while let Some((&length, rest)) = numbers.split_first() {
+        let Some((set, rest)) = rest.split_at_checked(length as usize) else { break };
+        let places = set.iter().map(|&place| place as usize).collect();
+        sets.entry(length as usize).or_default().push(places);
         numbers = rest;
-        Some(set.iter().map(|&place| place as usize).collect())
-    })
+    }
+    sets
 }

@@ -80,17 +80,15 @@ where
         let mut bytes = Vec::new();
         objects.for_each(|(index, object)| Sent::pack(index, object, &mut bytes));
         // Ranks hold objects in the order of their numbers.
-        let mut all = self.comm.gather(0, &bytes)?.concat();
-        self.comm.broadcast(0, &mut all)?;
-        Sent::unpack_all(&all).ok_or(CapekError::NotPortable)
+        self.comm.concatenate(&mut bytes)?;
+        Sent::unpack_all(&bytes).ok_or(CapekError::NotPortable)
     }
 
     /// The numbers of all ranks, in the order of the ranks, everywhere.
     pub(super) fn share_numbers(&self, numbers: &[i64]) -> Result<Vec<i64>, CapekError> {
-        let bytes: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
-        let mut all = self.comm.gather(0, &bytes)?.concat();
-        self.comm.broadcast(0, &mut all)?;
-        let (numbers, rest) = all.as_chunks::<8>();
+        let mut bytes: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
+        self.comm.concatenate(&mut bytes)?;
+        let (numbers, rest) = bytes.as_chunks::<8>();
         if rest.is_empty() {
             Ok(numbers.iter().map(|&number| i64::from_le_bytes(number)).collect())
         } else {

@@ -23,8 +23,8 @@ pub use clara::{ClaraParams, clara};
 pub use fasterpam::{Start, fasterpam};
 pub use matrix::{Dissimilarities, DissimilaritiesError};
 pub use pam::pam;
+pub(super) use subset::chance;
 pub use subset::subset;
-pub(super) use subset::unit;
 
 /// Objects grouped about medoids.
 #[derive(Clone, Debug, PartialEq)]

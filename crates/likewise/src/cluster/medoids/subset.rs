@@ -28,11 +28,9 @@ pub fn subset(n: u64, size: usize, seed: u64, trial: u64) -> Vec<u64> {
     floyd(n, size, &mut Xoshiro256PlusPlus::seed_from_u64(hash))
 }
 
-/// A number from 0 to 1, evenly spread, that anyone finds for an object who
-/// knows the seed.
-pub(in crate::cluster) fn unit(seed: u64, object: u64) -> f64 {
-    // 53 bits are what a real holds.
-    (mix(mix(seed).wrapping_add(object)) >> 11) as f64 / (1u64 << 53) as f64
+/// A number in `0..1` for each number, uniform, and a function of both.
+pub(in crate::cluster) fn chance(seed: u64, number: u64) -> f64 {
+    (mix(mix(seed) ^ number) >> 11) as f64 / (1u64 << 53) as f64
 }
 
 /// One step of SplitMix64 (Steele, Lea & Flood, OOPSLA 2014).
