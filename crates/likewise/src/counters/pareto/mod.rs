@@ -1,0 +1,118 @@
+//! Which records cannot be improved on all accounts, and how far the others
+//! are from those.
+//!
+//! A record **dominates** another if it is at least as good on every objective
+//! and better on one. Records that lack an objective are comparable with none:
+//! they have no rank, and nobody's rank depends on them.
+
+mod many;
+mod prepare;
+#[cfg(test)]
+mod tests;
+mod three;
+mod two;
+
+use prepare::Ranked;
+
+/// What is good on an objective.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Goal {
+    /// Much.
+    Max,
+    /// Little.
+    Min,
+}
+
+/// One of the accounts that records are ranked on.
+#[derive(Clone, Copy, Debug)]
+pub struct Objective<'a> {
+    /// Of each record; NaN where it is missing.
+    pub values: &'a [f64],
+    /// What is good.
+    pub goal: Goal,
+}
+
+/// Why records cannot be ranked.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ParetoError {
+    /// There is nothing to rank them on.
+    #[error("records are to be ranked on no objective; at least 1 is needed")]
+    NoObjective,
+    /// Objectives know of different numbers of records.
+    #[error("objective {objective} (from 0) has {len} values, and objective 0 has {expected}")]
+    Lengths {
+        /// Which.
+        objective: usize,
+        /// How many values it has.
+        len: usize,
+        /// How many the first has.
+        expected: usize,
+    },
+    /// More records than a `u32` can number.
+    #[error("{0} records are more than 4,294,967,294")]
+    TooMany(usize),
+}
+
+/// Goldberg's rank of each record: 0 of those that no other dominates, and
+/// k + 1 of those that no other would if all of rank up to k were gone.
+/// Nothing where a value is missing.
+///
+/// # Errors
+/// [`ParetoError`].
+///
+/// # Complexity
+/// n records, F ranks. One or two objectives: O(n log n). Three:
+/// O(n log n log F). h of them: O(n² h) at worst, thirty-two records an
+/// instruction or few, mostly dropped after few objectives; O(n h) memory.
+///
+/// # Reference
+/// Goldberg, *Genetic Algorithms in Search, Optimization and Machine
+/// Learning*, 1989; as used by Malard, *A role for Pareto optimality in mining
+/// performance data*, 2005, §2.2. The search among fronts: Zhang et al., *IEEE
+/// TEVC* 19(2), 2015 (ENS-BS), with Jensen's (*IEEE TEVC* 7(5), 2003) order of
+/// fronts by their last record in two objectives, and staircases in three.
+pub fn goldberg(objectives: &[Objective<'_>]) -> Result<Vec<Option<u32>>, ParetoError> {
+    let n = check(objectives)?;
+    if let [a, b] = objectives {
+        return Ok(two::goldberg(n, a, b));
+    }
+    let ranked = Ranked::new(n, objectives);
+    let ranks = match objectives.len() {
+        1 => ranked.column(0).to_vec(),
+        3 => three::goldberg(&ranked),
+        _ => many::goldberg(&ranked),
+    };
+    Ok(ranked.spread(&ranks))
+}
+
+/// How many records dominate each record. Nothing where a value is missing.
+///
+/// # Errors
+/// [`ParetoError`].
+///
+/// # Complexity
+/// One or two objectives: O(n log n). h of them: O(n² h) at worst, as
+/// [`goldberg`].
+///
+/// # Reference
+/// Fonseca & Fleming, *Proc. ICGA*, 1993. Differs: they count from 1.
+pub fn fonseca_fleming(objectives: &[Objective<'_>]) -> Result<Vec<Option<u32>>, ParetoError> {
+    let n = check(objectives)?;
+    let ranked = Ranked::new(n, objectives);
+    let counts = if objectives.len() <= 2 { two::dominators(&ranked) } else { many::dominators(&ranked) };
+    Ok(ranked.spread(&counts))
+}
+
+/// The number of records.
+fn check(objectives: &[Objective<'_>]) -> Result<usize, ParetoError> {
+    let expected = objectives.first().ok_or(ParetoError::NoObjective)?.values.len();
+    for (objective, Objective { values, .. }) in objectives.iter().enumerate() {
+        if values.len() != expected {
+            return Err(ParetoError::Lengths { objective, len: values.len(), expected });
+        }
+    }
+    if expected >= u32::MAX as usize {
+        return Err(ParetoError::TooMany(expected));
+    }
+    Ok(expected)
+}
