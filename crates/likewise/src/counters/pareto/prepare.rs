@@ -1,6 +1,7 @@
 //! Records as whole numbers, the less the better.
 
 use rayon::prelude::*;
+use std::cmp::Ordering;
 
 use super::{Goal, Objective};
 
@@ -37,31 +38,29 @@ pub(super) struct Ranked {
 impl Ranked {
     pub(super) fn new(n: usize, objectives: &[Objective<'_>]) -> Self {
         let is_whole = |record: &u32| !objectives.iter().any(|o| o.is_missing(*record as usize));
-        let mut records: Vec<u32> = (0..n as u32).into_par_iter().filter(is_whole).collect();
+        let records: Vec<u32> = (0..n as u32).filter(is_whole).collect();
         let by_record: Vec<Vec<u32>> =
             objectives.par_iter().map(|objective| dense(n, &records, objective)).collect();
-        let order = |a: u32, b: u32| {
-            let each = by_record.iter().map(|column| column[a as usize].cmp(&column[b as usize]));
-            each.fold(std::cmp::Ordering::Equal, std::cmp::Ordering::then)
+        let rest = by_record.get(2..).unwrap_or_default();
+        let second = by_record.get(1).unwrap_or(&by_record[0]);
+        let key = |record: u32| {
+            (by_record[0][record as usize], second[record as usize], By { rest, record: record as usize })
         };
-        records.par_sort_unstable_by(|&a, &b| {
-            by_record[0][a as usize].cmp(&by_record[0][b as usize]).then_with(|| order(a, b))
-        });
+        let mut records: Vec<(u32, u32, By<'_>)> = records.into_iter().map(key).collect();
+        sort(&mut records);
         let mut place = vec![None; n];
         let mut weights: Vec<u32> = Vec::new();
         let mut columns = vec![Vec::new(); objectives.len()];
-        let mut last = None;
-        for &record in &records {
-            if last.is_some_and(|last| order(last, record).is_eq()) {
+        for (at, (.., By { record, .. })) in records.iter().enumerate() {
+            if at > 0 && records[at - 1] == records[at] {
                 *weights.last_mut().expect("the last's") += 1;
             } else {
                 weights.push(1);
                 for (column, by_record) in columns.iter_mut().zip(&by_record) {
-                    column.push(by_record[record as usize]);
+                    column.push(by_record[*record]);
                 }
             }
-            place[record as usize] = Some(weights.len() as u32 - 1);
-            last = Some(record);
+            place[*record] = Some(weights.len() as u32 - 1);
         }
         Self { place, weights, columns }
     }
@@ -91,12 +90,45 @@ impl Ranked {
     }
 }
 
+/// A record in the order of its values on further objectives.
+#[derive(Clone, Copy)]
+struct By<'a> {
+    rest: &'a [Vec<u32>],
+    record: usize,
+}
+
+impl Ord for By<'_> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let each = self.rest.iter().map(|column| column[self.record].cmp(&column[other.record]));
+        { each }.find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
+    }
+}
+
+impl PartialOrd for By<'_> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for By<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for By<'_> {}
+
+/// With all threads, where that is worth waking them.
+pub(super) fn sort<T: Ord + Send>(keys: &mut [T]) {
+    if keys.len() < 1 << 16 { keys.sort_unstable() } else { keys.par_sort_unstable() }
+}
+
 /// Of each of `records`, by its number, the place of its value among the
 /// different values.
 fn dense(n: usize, records: &[u32], objective: &Objective<'_>) -> Vec<u32> {
     let mut keys: Vec<(u64, u32)> =
         records.iter().map(|&record| (objective.key(record as usize), record)).collect();
-    keys.par_sort_unstable();
+    sort(&mut keys);
     let mut places = vec![0; n];
     let mut place = 0;
     for (at, &(key, record)) in keys.iter().enumerate() {

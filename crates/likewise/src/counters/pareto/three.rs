@@ -3,7 +3,7 @@
 use super::prepare::Ranked;
 
 /// Steps of a staircase that stand together.
-const STEPS: usize = 64;
+const STEPS: usize = 256;
 
 /// Goes through the records by the first objective. Of each front the records
 /// that came are a staircase on the other two; a record is dominated by some of

@@ -1,39 +1,32 @@
 //! Ranks on two objectives.
 
-use rayon::prelude::*;
-
 use super::Objective;
-use super::prepare::Ranked;
+use super::prepare::{Ranked, sort};
 
 /// Goes through the records by the first objective, then the second. Of each
 /// front only the record that came last matters: it is the best so far on the
 /// second objective. A record belongs to the first front whose last it is
 /// better than, and these are in order.
 pub(super) fn goldberg(n: usize, first: &Objective<'_>, second: &Objective<'_>) -> Vec<Option<u32>> {
-    let is_whole = |&record: &usize| !first.is_missing(record) && !second.is_missing(record);
-    let mut records: Vec<(u64, u32)> =
-        (0..n).into_par_iter().filter(is_whole).map(|record| (first.key(record), record as u32)).collect();
-    let then = |&(_, record): &(u64, u32)| second.key(record as usize);
-    records.par_sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| then(a).cmp(&then(b))));
+    let is_whole = |record: &usize| !first.is_missing(*record) && !second.is_missing(*record);
+    let key = |record: usize| (first.key(record), second.key(record), record as u32);
+    let mut records: Vec<(u64, u64, u32)> = (0..n).filter(is_whole).map(key).collect();
+    sort(&mut records);
     let mut ranks = vec![None; n];
     let mut lasts: Vec<u64> = Vec::new();
     let mut before = None;
-    for &(key, record) in &records {
-        let other = second.key(record as usize);
+    for &(one, other, record) in &records {
         // The same as the record before: no domination, and the same rank.
-        if let Some((same, rank)) = before
-            && same == (key, other)
-        {
-            ranks[record as usize] = Some(rank);
-            continue;
-        }
-        let rank = lasts.partition_point(|&last| last <= other);
+        let rank = match before {
+            Some((same, rank)) if same == (one, other) => rank,
+            _ => lasts.partition_point(|&last| last <= other),
+        };
         match lasts.get_mut(rank) {
             Some(last) => *last = other,
             None => lasts.push(other),
         }
         ranks[record as usize] = Some(rank as u32);
-        before = Some(((key, other), rank as u32));
+        before = Some(((one, other), rank));
     }
     ranks
 }
