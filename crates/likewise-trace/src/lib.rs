@@ -13,9 +13,12 @@
 //! * [`read_points_table`]: numbers for the clustering of any table;
 //! * [`read_effort`]: the work of every rank in every step, from CSV, `.npy` or
 //!   Parquet;
+//! * [`read_columns`]: named columns, of counters for instance, from CSV or
+//!   `.npy`;
 //! * [`read_labels`]: the cluster of every row, to compare two results.
 
 mod bytes;
+mod columns;
 mod csv;
 mod effort;
 mod error;
@@ -29,6 +32,7 @@ mod points;
 mod read;
 
 pub use bytes::is_rereadable;
+pub use columns::{Cells, Column, ColumnTable, read_columns};
 pub use effort::{EffortOptions, read_effort};
 pub use error::{Error, ErrorKind, Place, printable};
 pub use labels::{BurstKey, LabelTable, RowLabel, read_labels};

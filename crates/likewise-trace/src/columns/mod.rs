@@ -1,0 +1,163 @@
+//! Tables of named columns: counters of call sites, runs or phases.
+
+#[cfg(test)]
+mod tests;
+mod text;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use crate::bytes::{Input, Progress};
+use crate::error::{Error, ErrorKind, Result};
+use crate::npy::{Layout, MAGIC};
+
+/// Columns of equal length.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ColumnTable {
+    /// In the order of the file.
+    pub columns: Vec<Column>,
+    /// How many rows there are.
+    pub n_rows: usize,
+}
+
+/// What a column is called, and its cells.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Column {
+    /// Safe to print.
+    pub name: String,
+    /// From the first row to the last.
+    pub cells: Cells,
+}
+
+/// What stands in a column.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Cells {
+    /// Numbers; NaN where one is missing.
+    Numbers(Vec<f64>),
+    /// Texts, safe to print: they say which row it is.
+    Texts(Vec<String>),
+}
+
+impl ColumnTable {
+    /// The columns of numbers.
+    pub fn numbers(&self) -> impl Iterator<Item = (&str, &[f64])> {
+        self.columns.iter().filter_map(|column| match &column.cells {
+            Cells::Numbers(numbers) => Some((column.name.as_str(), numbers.as_slice())),
+            Cells::Texts(_) => None,
+        })
+    }
+
+    /// The columns of texts.
+    pub fn texts(&self) -> impl Iterator<Item = (&str, &[String])> {
+        self.columns.iter().filter_map(|column| match &column.cells {
+            Cells::Texts(texts) => Some((column.name.as_str(), texts.as_slice())),
+            Cells::Numbers(_) => None,
+        })
+    }
+
+    /// A row for each site and a column for each event, in the order in which
+    /// they come, of a table of columns `site`, `event` and `value`; nothing
+    /// of another. What is not there is missing.
+    ///
+    /// # Errors
+    /// A site and event come twice: its row, from 0.
+    pub fn pivoted(&self) -> Option<std::result::Result<ColumnTable, usize>> {
+        let named = |name: &str| self.columns.iter().find(|column| column.name == name);
+        let (site, event, value) = (named("site")?, named("event")?, named("value")?);
+        let Cells::Numbers(values) = &value.cells else { return None };
+        if self.columns.len() != 3 {
+            return None;
+        }
+        let (sites, events) = (site.numbered(), event.numbered());
+        let mut columns = vec![vec![f64::NAN; sites.names.len()]; events.names.len()];
+        let mut known = vec![vec![false; sites.names.len()]; events.names.len()];
+        for (row, &value) in values.iter().enumerate() {
+            let (event, site) = (events.of_row[row], sites.of_row[row]);
+            if std::mem::replace(&mut known[event][site], true) {
+                return Some(Err(row));
+            }
+            columns[event][site] = value;
+        }
+        let n_rows = sites.names.len();
+        let mut all = vec![Column { name: "site".to_owned(), cells: Cells::Texts(sites.names) }];
+        let of_event = |(name, numbers)| Column { name, cells: Cells::Numbers(numbers) };
+        all.extend(events.names.into_iter().zip(columns).map(of_event));
+        Some(Ok(ColumnTable { columns: all, n_rows }))
+    }
+}
+
+/// Different cells, in the order in which they come.
+struct Numbered {
+    names: Vec<String>,
+    of_row: Vec<usize>,
+}
+
+impl Column {
+    fn numbered(&self) -> Numbered {
+        let texts: Vec<String> = match &self.cells {
+            Cells::Texts(texts) => texts.clone(),
+            Cells::Numbers(numbers) => numbers.iter().map(f64::to_string).collect(),
+        };
+        let (mut names, mut of_row) = (Vec::new(), Vec::with_capacity(texts.len()));
+        let mut places: BTreeMap<String, usize> = BTreeMap::new();
+        for text in texts {
+            let place = *places.entry(text).or_insert_with_key(|text| {
+                names.push(text.clone());
+                names.len() - 1
+            });
+            of_row.push(place);
+        }
+        Numbered { names, of_row }
+    }
+}
+
+/// Reads a table of named columns from a file or (`-`) the standard input,
+/// plain or gzip:
+///
+/// - **CSV**: its first line names the columns. A column is of numbers if its
+///   first cell that is not missing is one and it is not among `keys`, else of
+///   texts. Missing are empty cells, `NaN`, `NA` and `N/A`;
+/// - **`.npy`** of one or two dimensions, a row for each row; its columns are
+///   called 0, 1, ….
+///
+/// A long table of `site,event,value` becomes one with a column for each event.
+///
+/// # Errors
+/// [`Error`] names the file, and line and column where there are any.
+pub fn read_columns(path: &Path, keys: &[String], progress: Option<Progress<'_>>) -> Result<ColumnTable> {
+    let mut input = Input::open(path)?;
+    let head = input.peek(1 << 12)?;
+    if head.is_empty() {
+        return Err(Error::whole(path, ErrorKind::Empty("a table with a name over every column")));
+    }
+    if head.starts_with(MAGIC) {
+        return npy(path, input);
+    }
+    if head[..head.len().min(1 << 12)].contains(&0) {
+        let problem = "neither text nor .npy; tables are read from these";
+        return Err(Error::whole(path, ErrorKind::Table(problem.to_owned())));
+    }
+    let table = text::read(path, input, keys, progress)?;
+    match table.pivoted() {
+        None => Ok(table),
+        Some(Ok(table)) => Ok(table),
+        Some(Err(row)) => {
+            let problem =
+                format!("row {} (from 1, without the names): its site and event came before", row + 1);
+            Err(Error::whole(path, ErrorKind::Table(problem)))
+        }
+    }
+}
+
+fn npy(path: &Path, input: Input) -> Result<ColumnTable> {
+    let whole = input.read_all()?;
+    let layout = Layout::parse(&whole).and_then(Layout::by_rows).map_err(|kind| Error::whole(path, kind))?;
+    let cells = whole[layout.offset..].chunks_exact(layout.width);
+    let numbers: Vec<f64> =
+        cells.take(layout.rows * layout.columns).map(|bytes| layout.number(bytes)).collect();
+    let column = |at: usize| {
+        let numbers = numbers.iter().skip(at).step_by(layout.columns).copied().collect();
+        Column { name: at.to_string(), cells: Cells::Numbers(numbers) }
+    };
+    Ok(ColumnTable { columns: (0..layout.columns).map(column).collect(), n_rows: layout.rows })
+}
