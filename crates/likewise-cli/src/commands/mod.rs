@@ -6,6 +6,7 @@ pub(crate) mod compare;
 pub(crate) mod cut;
 pub(crate) mod demo;
 pub(crate) mod info;
+pub(crate) mod pareto;
 pub(crate) mod points;
 pub(crate) mod ranks;
 pub(crate) mod synth;

@@ -1,0 +1,203 @@
+//! `likewise pareto`: which rows of a table are good on several accounts.
+
+use crate::cli::{Common, Usage};
+use crate::commands::bursts::stem;
+use crate::files::report_data::{counted, grouped_digits, short};
+use crate::output::{OutputDir, csv_cell, write_rows};
+use crate::stages::{Stages, peak_memory};
+use anyhow::Result;
+use clap::Args;
+use likewise::counters::pareto::{Goal, Objective, fonseca_fleming, goldberg};
+use likewise_trace::{Cells, ColumnTable, read_columns};
+use serde_json::json;
+use std::fmt::Write as _;
+use std::io::Write;
+use std::path::PathBuf;
+
+/// Rank the rows of any table on several columns at once
+///
+/// A row dominates another if it is at least as good in every column and
+/// better in one. Goldberg's rank is 0 where no row dominates, 1 where none
+/// would without those, and so on; Fonseca and Fleming's is how many rows
+/// dominate. Rows that lack a value have no rank. Writes DIR/pareto.csv (the
+/// order of the rows is kept) and DIR/summary.json.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct ParetoArgs {
+    /// CSV with a name over every column, NumPy .npy (its columns are called 0,
+    /// 1, …), or '-' for standard input; empty cells, NaN and NA are missing
+    table: PathBuf,
+    /// Columns of which more is better
+    #[arg(long, value_name = "COLUMN", value_delimiter = ',', action = clap::ArgAction::Append)]
+    max: Vec<String>,
+    /// Columns of which less is better
+    #[arg(long, value_name = "COLUMN", value_delimiter = ',', action = clap::ArgAction::Append)]
+    min: Vec<String>,
+    /// Columns that say which row it is, though they are numbers
+    #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
+    key: Vec<String>,
+    /// Directory for the result [default: the table's name with .pareto]
+    #[arg(short, long, value_name = "DIR")]
+    output: Option<PathBuf>,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  likewise pareto sites.csv --min time --min L2_misses -o out
+  likewise pareto sites.csv --max SYC_INS,CA_ITV          the call sites that are worst on both
+  likewise pareto points.npy --min 0,1 --quiet -o out";
+
+/// So many of the best rows are shown.
+const SHOWN: usize = 12;
+
+pub(crate) fn run(args: &ParetoArgs, common: &Common) -> Result<()> {
+    if args.max.is_empty() && args.min.is_empty() {
+        return Err(Usage("name at least one column by --max or --min".to_owned()).into());
+    }
+    let dir = args.output.clone().unwrap_or_else(|| PathBuf::from(format!("{}.pareto", stem(&args.table))));
+    OutputDir::check(&dir)?;
+    let mut stages = Stages::default();
+    let table = {
+        let bar = common.progress().bytes("Reading");
+        let report = |done, total| bar.set(done, total);
+        stages.time("read", || read_columns(&args.table, &args.key, Some(&report)))?
+    };
+    let objectives = args.objectives(&table)?;
+    let ranks = {
+        let _bar = common.progress().spinner("Ranking");
+        stages.time("rank", || -> Result<Ranks> {
+            Ok(Ranks { goldberg: goldberg(&objectives)?, fonseca_fleming: fonseca_fleming(&objectives)? })
+        })?
+    };
+    let mut out = OutputDir::create(&dir, &[&args.table])?;
+    stages.time("write", || out.write("pareto.csv", |file| ranks.write(&table, file)))?;
+    let sizes = ranks.sizes();
+    let summary = json!({
+        "version": env!("CARGO_PKG_VERSION"),
+        "input": args.table.display().to_string(),
+        "max": args.max,
+        "min": args.min,
+        "rows": table.n_rows,
+        "unranked": ranks.goldberg.iter().filter(|rank| rank.is_none()).count(),
+        "ranks": sizes.len(),
+        "efficient": sizes.first().copied().unwrap_or(0),
+        "timings": stages.to_json(),
+        "peak_memory_bytes": peak_memory(),
+    });
+    out.write("summary.json", |file| Ok(writeln!(file, "{summary:#}")?))?;
+    out.commit()?;
+    common.print(&summary, || ranks.text(&table, args, &objectives))
+}
+
+impl ParetoArgs {
+    /// The columns that are named, `--max` first.
+    fn objectives<'t>(&self, table: &'t ColumnTable) -> Result<Vec<Objective<'t>>> {
+        let all = self
+            .max
+            .iter()
+            .map(|name| (name, Goal::Max))
+            .chain(self.min.iter().map(|name| (name, Goal::Min)));
+        let mut known: Vec<&String> = Vec::new();
+        let mut objectives = Vec::new();
+        for (name, goal) in all {
+            if known.contains(&name) {
+                return Err(Usage(format!("column '{name}' is named twice")).into());
+            }
+            known.push(name);
+            let Some((_, values)) = table.numbers().find(|(column, _)| column == name) else {
+                return Err(Usage(no_column(name, table)).into());
+            };
+            objectives.push(Objective { values, goal });
+        }
+        Ok(objectives)
+    }
+}
+
+/// Why a column cannot be ranked on.
+pub(crate) fn no_column(name: &str, table: &ColumnTable) -> String {
+    if table.texts().any(|(column, _)| column == name) {
+        return format!("column '{name}' is of texts; rows are ranked on numbers");
+    }
+    let names: Vec<&str> = table.numbers().map(|(name, _)| name).collect();
+    let shown = names.iter().take(20).copied().collect::<Vec<_>>().join(", ");
+    let more = if names.len() > 20 { ", …" } else { "" };
+    format!("the table has no column '{name}'; of numbers are: {shown}{more}")
+}
+
+/// Of each row.
+struct Ranks {
+    goldberg: Vec<Option<u32>>,
+    fonseca_fleming: Vec<Option<u32>>,
+}
+
+impl Ranks {
+    /// How many rows have each of Goldberg's ranks.
+    fn sizes(&self) -> Vec<usize> {
+        let n = self.goldberg.iter().flatten().max().map_or(0, |most| *most as usize + 1);
+        let mut sizes = vec![0; n];
+        self.goldberg.iter().flatten().for_each(|&rank| sizes[rank as usize] += 1);
+        sizes
+    }
+
+    fn write(&self, table: &ColumnTable, file: &mut impl Write) -> Result<()> {
+        let keys: Vec<(&str, &[String])> = table.texts().collect();
+        let names: Vec<String> = keys.iter().map(|(name, _)| csv_cell(name)).collect();
+        let names = if names.is_empty() { "row".to_owned() } else { names.join(",") };
+        writeln!(file, "{names},goldberg,fonseca_fleming")?;
+        write_rows(file, table.n_rows, |row, buffer| {
+            if keys.is_empty() {
+                buffer.extend_from_slice(row.to_string().as_bytes());
+            }
+            for (at, (_, texts)) in keys.iter().enumerate() {
+                buffer.extend_from_slice(if at > 0 { b"," } else { b"" });
+                buffer.extend_from_slice(csv_cell(&texts[row]).as_bytes());
+            }
+            for ranks in [&self.goldberg, &self.fonseca_fleming] {
+                buffer.push(b',');
+                if let Some(rank) = ranks[row] {
+                    buffer.extend_from_slice(rank.to_string().as_bytes());
+                }
+            }
+            buffer.push(b'\n');
+        })?;
+        Ok(())
+    }
+
+    fn text(&self, table: &ColumnTable, args: &ParetoArgs, objectives: &[Objective<'_>]) -> String {
+        let sizes = self.sizes();
+        let unranked = self.goldberg.iter().filter(|rank| rank.is_none()).count();
+        let mut text = format!("{} on {}", counted(table.n_rows as u64, "row"), objectives.len());
+        let _ = writeln!(text, " objectives: {}", counted(sizes.len() as u64, "rank"));
+        if unranked > 0 {
+            let _ = writeln!(text, "{} lack a value and have no rank", grouped_digits(unranked as u64));
+        }
+        let first = sizes.first().copied().unwrap_or(0);
+        let _ = writeln!(
+            text,
+            "{} that no other dominates{}",
+            counted(first as u64, "row"),
+            if first > SHOWN { ", the first:" } else { ":" }
+        );
+        let best = (0..table.n_rows).filter(|&row| self.goldberg[row] == Some(0)).take(SHOWN);
+        let names: Vec<&String> = args.max.iter().chain(&args.min).collect();
+        for row in best {
+            let values =
+                objectives.iter().zip(&names).map(|(o, name)| format!("{name} {}", short(o.values[row])));
+            let _ = writeln!(text, "  {}: {}", row_name(table, row), values.collect::<Vec<_>>().join(", "));
+        }
+        text
+    }
+}
+
+/// What a row is called: its texts, or its number from 0.
+pub(crate) fn row_name(table: &ColumnTable, row: usize) -> String {
+    let texts: Vec<&str> = table
+        .columns
+        .iter()
+        .filter_map(|column| match &column.cells {
+            Cells::Texts(texts) => Some(texts[row].as_str()),
+            Cells::Numbers(_) => None,
+        })
+        .collect();
+    if texts.is_empty() { format!("row {row}") } else { texts.join(" ") }
+}
