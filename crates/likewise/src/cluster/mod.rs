@@ -7,6 +7,7 @@ pub use capek::{
     Capek, CapekError, CapekParams, ClusterCount, Criterion, EXACT_OBJECTS, Medoid, Mode, Portable, capek,
 };
 pub use dbscan::{Dbscan, DbscanParams, DbscanParamsError, dbscan};
+pub mod hierarchical;
 pub mod kdist;
 mod kmeans;
 pub mod medoids;
