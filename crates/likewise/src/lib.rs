@@ -9,6 +9,7 @@
 pub mod bursts;
 pub mod cluster;
 pub mod comm;
+pub mod counters;
 pub mod quality;
 pub mod ranks;
 pub mod synth;

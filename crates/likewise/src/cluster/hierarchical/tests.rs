@@ -396,3 +396,11 @@ fn dissimilarities_far_from_one() {
         assert!(dendrogram.merges().iter().all(|merge| merge.height.is_finite()));
     }
 }
+
+/// Table 2 of the paper.
+#[test]
+fn six_profiles_merge_as_the_paper_says() {
+    let dendrogram = linkage(crate::counters::table_2(), Linkage::Complete);
+    let merges: Vec<_> = dendrogram.merges().iter().map(|m| (m.a, m.b, m.height)).collect();
+    assert_eq!(merges, [(1, 2, 1.63), (4, 5, 1.79), (3, 6, 2.17), (0, 7, 2.61), (8, 9, 5.43)]);
+}
