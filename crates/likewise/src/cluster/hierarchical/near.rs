@@ -43,7 +43,7 @@ const COLUMNS: usize = 256;
 /// O(n²·d) for each list, in parallel, and about O(n·d) for the merges that it
 /// decides. Lists are few where the nearest pairs are spread over many
 /// objects; where they all meet in a few objects there can be O(n).
-/// Memory: 100 bytes for each value, at most 250.
+/// Memory: about 120 bytes for each value, or for each of 64 in shorter rows.
 ///
 /// # Reference
 /// Malard, *A role for Pareto optimality in mining performance data*, §2.1,
