@@ -9,6 +9,7 @@ pub use capek::{
 };
 pub use dbscan::{Dbscan, DbscanParams, DbscanParamsError, dbscan};
 pub use euclidean::{euclidean, squared_euclidean};
+pub mod hierarchical;
 pub mod kdist;
 mod kmeans;
 pub mod medoids;

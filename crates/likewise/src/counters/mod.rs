@@ -1,4 +1,31 @@
-//! Counters: which belong together, and which records are good on several at
-//! once.
+//! Counters and call sites: which profiles belong together, and which records
+//! are good on several accounts at once ([`pareto`]).
+//!
+//! A dendrogram of profiles comes from
+//! [`cluster::hierarchical`](crate::cluster::hierarchical); [`partitions`]
+//! tells how good every partition in it is, on measures that need not agree.
 
+mod boxes;
 pub mod pareto;
+mod partitions;
+mod separation;
+mod silhouettes;
+#[cfg(test)]
+mod tests;
+
+pub use partitions::{Partition, partitions};
+
+/// Table 2 of Malard's paper: Euclidean distances of six profiles.
+#[cfg(test)]
+pub(crate) fn table_2() -> crate::cluster::hierarchical::Square {
+    let rows = vec![
+        [0.0, 3.08, 3.86, 2.74, 1.86, 2.61],
+        [3.08, 0.0, 1.63, 2.17, 3.52, 4.59],
+        [3.86, 1.63, 0.0, 1.99, 4.37, 5.43],
+        [2.74, 2.17, 1.99, 0.0, 3.20, 4.20],
+        [1.86, 3.52, 4.37, 3.20, 0.0, 1.79],
+        [2.61, 4.59, 5.43, 4.20, 1.79, 0.0],
+    ];
+    let given = crate::cluster::medoids::Dissimilarities::from_matrix(rows.into_flattened(), 6);
+    (&given.expect("dissimilarities")).into()
+}

@@ -1,0 +1,171 @@
+//! The dissimilarities of every two profiles.
+
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use super::Dissimilarity;
+use super::correlation;
+use super::profiles::{Profiles, ProfilesError};
+use super::tiles::{Block, Sink};
+use crate::cluster::medoids::Dissimilarities;
+
+/// Profiles of a block: two blocks of 132 columns fit the second level of
+/// cache.
+const BLOCK: usize = 64;
+
+/// The dissimilarities of every two of `n` objects, as a full square that
+/// [`linkage`](super::linkage) works in: finite, not negative, symmetric, 0 of
+/// an object to itself. 8 n² bytes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Square {
+    pub(super) n: usize,
+    pub(super) data: Vec<f64>,
+}
+
+impl From<&Dissimilarities> for Square {
+    fn from(dissimilarities: &Dissimilarities) -> Self {
+        let n = dissimilarities.len();
+        let rows = (0..n).into_par_iter().flat_map_iter(|i| dissimilarities.row(i).iter().copied());
+        Self { n, data: rows.collect() }
+    }
+}
+
+impl Square {
+    /// Number of objects.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.n
+    }
+
+    /// Whether there is no object.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.n == 0
+    }
+
+    /// The dissimilarities of one object to all.
+    #[must_use]
+    pub fn row(&self, object: usize) -> &[f64] {
+        &self.data[object * self.n..(object + 1) * self.n]
+    }
+
+    /// That of two objects.
+    #[must_use]
+    pub fn get(&self, a: usize, b: usize) -> f64 {
+        self.row(a)[b]
+    }
+}
+
+/// How unlike every two profiles are.
+///
+/// Two profiles are compared on the columns where both have a value. Sums, of
+/// sizes or of squares, are divided by the share of such columns, so that a
+/// missing value counts as the mean of the others; R's `dist` does the same.
+/// Correlations need no scale.
+///
+/// # Errors
+/// [`ProfilesError::NothingInCommon`] or, for correlations,
+/// [`ProfilesError::Constant`] names the first pair, row by row, that cannot
+/// be compared.
+///
+/// # Complexity
+/// O(n²·d), in parallel; 8 n² bytes. Correlations with missing values take
+/// each pair by itself, about ten times as long.
+///
+/// # Reference
+/// Malard, *A role for Pareto optimality in mining performance data*, §2.1.
+/// Differs: with one of k values missing the paper *multiplies* the rest by
+/// 1 − 1/k, by which profiles get nearer the less is known of them; the
+/// standard that it refers to divides.
+pub fn dissimilarities(profiles: &Profiles, dissimilarity: Dissimilarity) -> Result<Square, ProfilesError> {
+    profiles.check_common()?;
+    let n = profiles.len();
+    let compared = correlation::comparable(profiles, dissimilarity);
+    let mut data = zeros(n * n);
+    let cells = Cells { data: data.as_mut_ptr(), n };
+    let starts: Vec<usize> = (0..n).step_by(BLOCK).collect();
+    let blocks: Vec<(usize, usize)> =
+        starts.iter().flat_map(|&i| starts.iter().filter(move |&&j| j >= i).map(move |&j| (i, j))).collect();
+    blocks.par_iter().for_each_with(cells, |sink, &(i, j)| {
+        let (rows, columns) = (i..(i + BLOCK).min(n), j..(j + BLOCK).min(n));
+        Block { profiles: &compared, dissimilarity, order: None, rows, columns, sink }.compute();
+    });
+    // A profile without any value would be unlike itself.
+    (0..n).for_each(|i| data[i * n + i] = 0.0);
+    let square = Square { n, data };
+    if dissimilarity == Dissimilarity::Correlation {
+        let undefined = |a: usize| square.row(a).iter().position(|x| x.is_nan()).map(|b| (a, b));
+        if let Some((a, b)) = (0..n).into_par_iter().find_map_first(undefined) {
+            return Err(correlation::undefined(profiles, a, b));
+        }
+    }
+    Ok(square)
+}
+
+/// Zeros, on large pages where the system has them for who asks: touching 1.6 GB
+/// for the first time, page by page, takes as long as computing what goes there.
+fn zeros(len: usize) -> Vec<f64> {
+    let mut data = vec![0.0; len];
+    #[cfg(target_os = "linux")]
+    {
+        const PAGE: usize = 1 << 21;
+        let bytes = size_of_val(&data[..]);
+        let start = data.as_mut_ptr().cast::<u8>();
+        let skip = start.align_offset(PAGE);
+        if skip < bytes {
+            let inside = start.wrapping_add(skip).cast();
+            // SAFETY: the range is inside the vector, and the advice changes no
+            // byte of it. If it is not taken, nothing is lost.
+            unsafe { libc::madvise(inside, bytes - skip, libc::MADV_HUGEPAGE) };
+        }
+    }
+    data
+}
+
+/// The cells of a square that several threads write, no two the same.
+#[derive(Clone)]
+pub(super) struct Cells {
+    data: *mut f64,
+    n: usize,
+}
+
+// SAFETY: `dissimilarities` gives each block of pairs to one thread, which alone
+// writes its cells and their mirror images; nobody reads before all are done.
+unsafe impl Send for Cells {}
+
+impl Cells {
+    /// Puts values one after the other into a row.
+    #[inline(always)]
+    fn put(&mut self, row: usize, column: usize, values: &[f64]) {
+        assert!(row < self.n && column + values.len() <= self.n, "a place in the square");
+        // SAFETY: the place is inside the square, as just checked.
+        let to = unsafe { self.data.add(row * self.n + column) };
+        // SAFETY: as above, and no other thread has these cells.
+        unsafe { to.copy_from_nonoverlapping(values.as_ptr(), values.len()) };
+    }
+}
+
+impl Sink for Cells {
+    #[inline(always)]
+    fn wants(&mut self, rows: Range<usize>, columns: Range<usize>) -> bool {
+        // What lies below the diagonal is the mirror image of what lies above.
+        rows.start < columns.end
+    }
+
+    #[inline(always)]
+    fn take<const SIDE: usize>(
+        &mut self,
+        rows: Range<usize>,
+        columns: Range<usize>,
+        values: &[[f64; SIDE]; SIDE],
+    ) {
+        for (row, values) in rows.clone().zip(values) {
+            self.put(row, columns.start, &values[..columns.len()]);
+        }
+        for (j, column) in columns.enumerate() {
+            let mirrored = values.map(|values| values[j]);
+            self.put(column, rows.start, &mirrored[..rows.len()]);
+        }
+    }
+}
