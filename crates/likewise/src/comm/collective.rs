@@ -5,6 +5,12 @@
 use super::{CommError, Communicator, Parcel, Reduction};
 use std::ops::Range;
 
+/// More bytes than these are cut up to be given to all.
+const LONG: usize = 4 << 10;
+
+/// From so many ranks on: fewer have them after as many messages.
+const FEW: usize = 8;
+
 /// To rank 0 by a binomial tree, and from there to all: 2 log P messages at
 /// most on a rank, 2 (P − 1) in all.
 pub(super) fn all_reduce<C: Communicator + ?Sized>(
@@ -32,17 +38,82 @@ pub(super) fn all_reduce<C: Communicator + ?Sized>(
     Ok(())
 }
 
-/// Down a binomial tree; the largest subtree is served first.
+/// Down a binomial tree, the largest subtree first; only its length, where that
+/// is more than [`LONG`].
 pub(super) fn broadcast<C: Communicator + ?Sized>(
     comm: &C,
     root: usize,
     bytes: &mut Vec<u8>,
 ) -> Result<(), CommError> {
     let tree = Tree::new(comm, root);
-    if let Some(parent) = tree.parent() {
-        *bytes = comm.receive(tree.rank(parent))?;
+    let is_long = |length: usize| length > LONG && tree.size >= FEW;
+    let mut head = Vec::new();
+    match tree.parent() {
+        Some(parent) => head = comm.receive(tree.rank(parent))?,
+        None => {
+            put_number(&mut head, bytes.len());
+            head.extend_from_slice(if is_long(bytes.len()) { &[] } else { bytes });
+        }
     }
-    tree.children().rev().try_for_each(|child| comm.send(tree.rank(child), bytes))
+    tree.children().rev().try_for_each(|child| comm.send(tree.rank(child), &head))?;
+    let mut rest = head.as_slice();
+    let length = take_number("broadcast", &mut rest)?;
+    if is_long(length) {
+        return broadcast_long(comm, &tree, length, bytes);
+    }
+    if rest.len() != length {
+        return Err(out_of_step("broadcast"));
+    }
+    if tree.number > 0 {
+        *bytes = rest.to_vec();
+    }
+    Ok(())
+}
+
+/// Each rank gets a part from the root, down the tree, and then the others':
+/// each step doubles how many parts follow the own one. Down the tree alone,
+/// the root would send all bytes log P times.
+///
+/// # Reference
+/// Barnett et al., Supercomputing 1994 (scatter, then collect). Differs:
+/// collects as Bruck et al. do, for any number of ranks.
+fn broadcast_long<C: Communicator + ?Sized>(
+    comm: &C,
+    tree: &Tree,
+    length: usize,
+    bytes: &mut Vec<u8>,
+) -> Result<(), CommError> {
+    let (number, size) = (tree.number, tree.size);
+    // Of parts `from` and the next `count`, around the end.
+    let edge = |part: usize| (part as u128 * length as u128 / size as u128) as usize;
+    let width = |from: usize, count: usize| {
+        let to = from + count;
+        if to <= size { edge(to) - edge(from) } else { length - edge(from) + edge(to - size) }
+    };
+    let mut held = match tree.parent() {
+        Some(parent) => comm.receive(tree.rank(parent))?,
+        None => std::mem::take(bytes),
+    };
+    for child in tree.children().rev() {
+        let to = (2 * child - number).min(size);
+        let gone = held.split_off(width(number, child - number).min(held.len()));
+        if gone.len() != edge(to) - edge(child) {
+            return Err(out_of_step("broadcast"));
+        }
+        comm.send(tree.rank(child), &gone)?;
+    }
+    for distance in doublings(size) {
+        let count = distance.min(size - distance);
+        comm.send(tree.rank((number + size - distance) % size), &held[..width(number, count)])?;
+        let theirs = comm.receive(tree.rank((number + distance) % size))?;
+        if theirs.len() != width((number + distance) % size, count) {
+            return Err(out_of_step("broadcast"));
+        }
+        held.extend(theirs);
+    }
+    held.rotate_right(edge(number));
+    *bytes = held;
+    Ok(())
 }
 
 /// Each step doubles how many ranks before this one `window` covers.
@@ -73,10 +144,10 @@ pub(super) fn concatenate<C: Communicator + ?Sized>(comm: &C, bytes: &mut Vec<u8
     let tree = Tree::new(comm, 0);
     // A subtree's ranks follow its root, so the tree's order is theirs.
     for child in tree.children() {
-        bytes.extend(comm.receive(child)?);
+        bytes.extend(comm.receive(tree.rank(child))?);
     }
     if let Some(parent) = tree.parent() {
-        comm.send(parent, bytes)?;
+        comm.send(tree.rank(parent), bytes)?;
     }
     comm.broadcast(0, bytes)
 }

@@ -74,10 +74,32 @@ fn what_nobody_contributes_costs_no_bytes() {
         comm.concatenate(&mut bytes)?;
         Ok(comm.traffic())
     });
-    // Three ranks have ten bytes each: what they sum to goes down to 99 ranks,
-    // and up by the one-bits of 7, 47 and 87, each of them a step.
+    // Three ranks have ten bytes each: all of them go down to 99 ranks, after
+    // their length, and each goes up by the one-bits of 7, 47 and 87.
     let bytes: u64 = traffic.unwrap().concat().iter().map(|traffic| traffic.bytes).sum();
-    assert_eq!(bytes, 99 * 30 + 10 * (3 + 5 + 5));
+    assert_eq!(bytes, 99 * (8 + 30) + 10 * (3 + 5 + 5));
+}
+
+#[test]
+fn long_broadcasts_are_cut_up() {
+    for n_ranks in [2_usize, 7, 8, 9, 13, 64, 100] {
+        for root in [0, n_ranks - 1, n_ranks / 2] {
+            // Fewer bytes than ranks a part, too.
+            let message: Vec<u8> = (0..(1 << 12) + 1 + root).map(|i| (i * 7 + i / 256) as u8).collect();
+            let traffic = run_on_threads::<_, CommError, _>(n_ranks, |comm| {
+                let comm = Counted::new(comm);
+                let mut bytes = if comm.rank() == root { message.clone() } else { vec![1; 3] };
+                comm.broadcast(root, &mut bytes)?;
+                assert!(bytes == message, "rank {} of {n_ranks}", comm.rank());
+                Ok(comm.traffic())
+            });
+            let traffic = traffic.unwrap().concat();
+            let log = u64::from(n_ranks.next_power_of_two().trailing_zeros());
+            let most = if n_ranks < 8 { log } else { 2 } * (message.len() as u64 + 100);
+            assert!(traffic.iter().all(|rank| rank.bytes <= most), "{most} on {n_ranks} ranks: {traffic:?}");
+            assert!(traffic.iter().all(|rank| rank.messages <= 3 * log && rank.received <= log + 2));
+        }
+    }
 }
 
 #[test]
@@ -109,6 +131,6 @@ fn traffic_is_counted_by_phase() {
     let phase =
         |phase: &str, messages, bytes, received| Traffic { phase: phase.into(), messages, bytes, received };
     let traffic = traffic.unwrap();
-    assert_eq!(traffic[0], [phase("back", 0, 0, 1), phase("", 2, 30, 0)]);
-    assert_eq!(traffic[1], [phase("back", 1, 3, 0), phase("", 0, 0, 2)]);
+    assert_eq!(traffic[0], [phase("back", 0, 0, 1), phase("", 2, 46, 0)]);
+    assert_eq!(traffic[1], [phase("back", 1, 11, 0), phase("", 0, 0, 2)]);
 }

@@ -2,3 +2,5 @@
 
 mod comm;
 mod comm_checks;
+mod figure9;
+mod scale;

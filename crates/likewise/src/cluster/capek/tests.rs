@@ -88,6 +88,18 @@ fn samples_come_near_pam() {
 }
 
 #[test]
+fn shares_of_a_sample_do_not_decide_which_groups_are_merged() {
+    // In the pools of these seeds, kinds 2 and 5 are few.
+    for seed in [2, 9] {
+        let params = CapekParams { seed, ..params(ClusterCount::Fixed(4), Mode::Sampled) };
+        let found = on_ranks(&traces(4096, seed), &evenly(4096, 3), &params).expect("clusters");
+        let mut kinds: Vec<u64> = found.medoids.iter().map(|medoid| medoid.index % 6).collect();
+        kinds.sort_unstable();
+        assert_eq!(kinds, [1, 3, 4, 5], "what PAM finds");
+    }
+}
+
+#[test]
 fn the_bic_finds_the_six_generators() {
     let truth =
         |n: usize| (0..n).map(|i| Some(crate::cluster::ClusterId::from_index(i % 6))).collect::<Vec<_>>();
