@@ -147,7 +147,7 @@ impl Recorded {
 }
 
 /// Ranks that do what not all do: the root of the trees, those with a sampled
-/// object, a trial, a number of clusters, or a central object.
+/// object, a far one, a trial, a number of clusters, or a central object.
 fn special(case: &Case, steps: &[Step]) -> BTreeSet<usize> {
     let n = case.ranks;
     let params = case.params();
@@ -158,15 +158,25 @@ fn special(case: &Case, steps: &[Step]) -> BTreeSet<usize> {
     let tasks =
         [params.n_trials, counts].into_iter().flat_map(|tasks| (0..tasks).map(move |t| t * n / tasks));
     let mut special: BTreeSet<usize> = sampled.map(|rank| rank as usize).chain(tasks).chain([0]).collect();
-    let mut is_centre = false;
+    let mut present = "";
     for step in steps {
         match step {
-            Step::Phase(name) => is_centre = name == "centre",
-            Step::Concatenate(all) if is_centre => special.extend(numbers_of_objects(all)),
+            Step::Phase(name) => present = name,
+            Step::Concatenate(all) if present == "centre" => special.extend(numbers_of_objects(all)),
+            // Numbers with weights come first; the objects are among these.
+            Step::Concatenate(all) if present == "far" => {
+                special.extend(all.as_chunks::<16>().0.iter().map(number));
+                present = "";
+            }
             _ => {}
         }
     }
     special
+}
+
+/// The number of an object before its weight.
+fn number(record: &[u8; 16]) -> usize {
+    u128::from_le_bytes(*record) as u64 as usize
 }
 
 /// The objects that were sent: each after its number and its length.
