@@ -6,20 +6,23 @@ use crate::definition::parse_share;
 use crate::grouping::{GroupingArgs, Method, parse_count};
 use crate::output::OutputDir;
 use crate::period;
-use crate::ranks::find::{Alone, Found, Signature, agree, alone, by_capek, part};
+use crate::ranks::find::{Alone, Found, Mine, Signature, agree, alone, by_capek};
 use crate::ranks::{self, RanksReport, describe};
 use crate::report_ranks;
 use crate::stages::{Stages, peak_memory};
 use anyhow::{Context, Result, anyhow};
 use clap::{Args, Parser, ValueEnum};
 use likewise::bursts::find_period;
-use likewise::cluster::{CapekError, ClusterCount, Mode};
+use likewise::cluster::{CapekError, CapekParams, ClusterCount, Criterion, Mode};
 use likewise::comm::{Communicator, run_on_threads};
 use likewise::ranks::{
-    Bound, EffortRegions, EffortTable, FromBurstsError, PlanParams, Wavelet, effort_from_bursts,
+    Bound, EffortPart, EffortRegions, EffortTable, FromBurstsError, PlanParams, Wavelet, effort_from_bursts,
+    part,
 };
 use likewise_mpi::MpiComm;
-use likewise_trace::{EffortOptions, is_ungrouped, read_effort};
+use likewise_trace::{
+    EffortOptions, SpreadError, is_rereadable, is_ungrouped, read_effort, read_effort_part,
+};
 use serde_json::json;
 use std::ffi::OsString;
 use std::io::Write;
@@ -162,9 +165,9 @@ struct TraceCall {
     grouping: GroupingArgs,
 }
 
-/// Efforts, and what is to be known of them.
+/// Efforts of the ranks of this process, and what is to be known of them.
 struct Efforts {
-    table: EffortTable,
+    part: EffortPart,
     is_time: bool,
     notes: Vec<String>,
 }
@@ -176,7 +179,7 @@ pub(crate) fn run(args: &RanksArgs, common: &Common) -> Result<()> {
     let common = if rank == 0 { common } else { &quiet };
     let mut stages = Stages::default();
     let checked = args.check(mpi.as_ref().map_or(1, Communicator::size));
-    let read = checked.and_then(|()| stages.time("read", || args.read(common)));
+    let read = checked.and_then(|()| stages.time("read", || args.read(mpi.as_ref(), common)));
     let efforts = match &mpi {
         None => read?,
         Some(comm) => told_once(comm, read)?,
@@ -230,16 +233,22 @@ impl RanksArgs {
                 return usage(format!("--mode is for capek, not for --method {}", name(method)));
             }
         }
-        if processes > 1 && self.input.as_os_str() == "-" {
-            return usage("standard input reaches one process only; under mpirun, give a file".to_owned());
-        }
         Ok(())
     }
 
+    /// Whether the input is bursts, not efforts.
+    pub(crate) fn is_trace(&self) -> bool {
+        is_rereadable(&self.input) && is_ungrouped(&self.input).unwrap_or(false)
+    }
+
     /// Reads a table, or makes one of a trace.
-    fn read(&self, common: &Common) -> Result<Efforts> {
-        if self.input.as_os_str() != "-" && is_ungrouped(&self.input).unwrap_or(false) {
-            return self.of_trace(common);
+    fn read(&self, mpi: Option<&MpiComm>, common: &Common) -> Result<Efforts> {
+        let mut is_trace = vec![u8::from(self.is_trace())];
+        if let Some(comm) = mpi {
+            comm.broadcast(0, &mut is_trace)?;
+        }
+        if is_trace == [1] {
+            return self.of_trace(mpi, common);
         }
         if let Some(option) = self.bursts.first() {
             let text = format!("'-- {}' is for traces; this is an effort table", option.to_string_lossy());
@@ -248,13 +257,40 @@ impl RanksArgs {
         let bar = common.progress().bytes("Reading");
         let report = |done, total| bar.set(done, total);
         let options = EffortOptions { progress: Some(&report), ..EffortOptions::default() };
-        let table = read_effort(&self.input, &options)?;
-        Ok(Efforts { table, is_time: false, notes: Vec::new() })
+        let part = match mpi {
+            None => EffortPart::whole(read_effort(&self.input, &options)?),
+            Some(comm) => read_effort_part(comm, &self.input, &options).map_err(|error| match error {
+                SpreadError::File(error) => error.into(),
+                SpreadError::Elsewhere => ToldElsewhere.into(),
+                SpreadError::Comm(error) => anyhow::Error::from(error),
+            })?,
+        };
+        Ok(Efforts { part, is_time: false, notes: Vec::new() })
     }
 
-    fn of_trace(&self, common: &Common) -> Result<Efforts> {
-        let TraceCall { reading, metrics, grouping } =
-            TraceCall::try_parse_from(&self.bursts).unwrap_or_else(|error| error.exit());
+    /// Efforts of a trace. Its bursts are grouped first, for which every
+    /// process would have to know all of them; so process 0 does that.
+    fn of_trace(&self, mpi: Option<&MpiComm>, common: &Common) -> Result<Efforts> {
+        let Some(comm) = mpi else {
+            let (table, notes) = self.table_of_trace(common)?;
+            return Ok(Efforts { part: EffortPart::whole(table), is_time: true, notes });
+        };
+        let made = (comm.rank() == 0).then(|| self.table_of_trace(common)).transpose();
+        let (table, told) = match made {
+            Ok(made) => {
+                let (table, notes) = made.unzip();
+                (table, Ok(notes.unwrap_or_default()))
+            }
+            Err(error) => (None, Err(error)),
+        };
+        match EffortPart::share_out(comm, table)? {
+            Some(part) => Ok(Efforts { part, is_time: true, notes: told? }),
+            None => Err(told.err().unwrap_or_else(|| ToldElsewhere.into())),
+        }
+    }
+
+    fn table_of_trace(&self, common: &Common) -> Result<(EffortTable, Vec<String>)> {
+        let TraceCall { reading, metrics, grouping } = TraceCall::try_parse_from(&self.bursts)?;
         // At one density, as the period asks for: to refine takes longer.
         let method = grouping.method.or(metrics.definition.is_none().then_some(Method::Dbscan));
         let grouping = GroupingArgs { method, ..grouping };
@@ -276,8 +312,7 @@ impl RanksArgs {
             }
             table => table,
         };
-        let table = table.with_context(|| self.input.display().to_string())?;
-        Ok(Efforts { table, is_time: true, notes })
+        Ok((table.with_context(|| self.input.display().to_string())?, notes))
     }
 
     fn clusters(&self, n_ranks: usize) -> ClusterCount {
@@ -325,14 +360,11 @@ fn find(
     efforts: &Efforts,
     stages: &mut Stages,
 ) -> Result<Option<Found>> {
-    let table = &efforts.table;
-    let n = table.n_ranks();
+    let EffortPart { table, n_ranks } = &efforts.part;
     let signature = args.signature(table.n_steps());
-    let clusters = args.clusters(n);
+    let clusters = args.clusters(*n_ranks);
     let seed = args.classes.seed;
-    let objects = |range: std::ops::Range<usize>| -> Vec<Vec<f64>> {
-        range.map(|rank| signature.of(table, rank)).collect()
-    };
+    let all = Mine { table, ranks: 0..table.n_ranks() };
     let method = match args.classes.method {
         MethodArg::Capek => None,
         MethodArg::Clara => Some(Alone::Clara),
@@ -340,23 +372,25 @@ fn find(
         MethodArg::Fasterpam => Some(Alone::Fasterpam),
     };
     if let Some(method) = method {
-        let objects = stages.time("signature", || objects(0..n));
-        return stages.time("cluster", || alone(method, &objects, clusters, seed)).map(Some);
+        let objects = stages.time("signature", || all.objects(signature));
+        return stages.time("cluster", || alone(method, &all, &objects, clusters, seed)).map(Some);
     }
     let mode = match args.classes.mode {
         None | Some(ModeArg::Auto) => Mode::Auto,
         Some(ModeArg::Sampled) => Mode::Sampled,
         Some(ModeArg::Exact) => Mode::Exact,
     };
+    let criterion: Criterion<Vec<f64>> = Criterion::Bic(|v| v);
+    let params = CapekParams { mode, seed, ..CapekParams::new(clusters, criterion) };
     if let Some(comm) = mpi {
-        let objects = stages.time("signature", || objects(part(n, comm.rank(), comm.size())));
-        return Ok(stages.time("cluster", || by_capek(comm, &objects, clusters, mode, seed))?);
+        let objects = stages.time("signature", || all.objects(signature));
+        return Ok(stages.time("cluster", || by_capek(comm, &all, &objects, &params))?);
     }
     let threads = args.classes.ranks.map_or_else(rayon::current_num_threads, usize::from);
     let found = stages.time("cluster", || {
         run_on_threads(threads, |comm| -> Result<_, CapekError> {
-            let objects = objects(part(n, comm.rank(), comm.size()));
-            by_capek(comm, &objects, clusters, mode, seed)
+            let mine = Mine { table, ranks: part(*n_ranks, comm.rank(), comm.size()) };
+            by_capek(comm, &mine, &mine.objects(signature), &params)
         })
     })?;
     Ok(found.into_iter().next().flatten())
@@ -370,17 +404,17 @@ fn write(
     mut stages: Stages,
 ) -> Result<(RanksReport, serde_json::Value)> {
     let params = PlanParams::new(args.plan.confidence, Bound::Relative(args.plan.error))?;
-    let Efforts { table, is_time, notes } = efforts;
+    let Efforts { part: EffortPart { table, .. }, is_time, notes } = efforts;
     let signature = args.signature(table.n_steps());
     let mut report = stages
-        .time("plan", || describe::describe(&table, found, &params, args.plan.error, args.classes.seed))?;
+        .time("plan", || describe::describe(&table, found, &params, args.plan.error, args.classes.seed));
     report.input = args.input.display().to_string();
     report.is_time = is_time;
     report.notes = notes;
     let grouping = &mut report.grouping;
     grouping.method = name(args.classes.method);
     grouping.signature = args.signature_text(signature);
-    grouping.dims = signature.of(&table, 0).len();
+    grouping.dims = signature.dims(&table);
     grouping.k_is_given = args.classes.k.is_some();
     grouping.parameters = json!({
         "k": args.classes.k,

@@ -111,32 +111,62 @@ fn every_method_takes_the_number_that_is_given() {
 #[test]
 fn any_number_of_threads_and_processes_gives_the_same_bytes() {
     let dir = tempfile::tempdir().unwrap();
-    let file = write_npy(dir.path(), &traces(500));
-    let call = |name: &str, more: &[&str]| {
-        let out = dir.path().join(name);
-        succeeds(&[&["ranks", text(&file), "-q", "-o", text(&out)], more].concat());
-        out
-    };
+    let traces = traces(500);
+    let file = write_npy(dir.path(), &traces);
     for mode in ["exact", "sampled"] {
-        let one = call(&format!("{mode}-1"), &["--mode", mode, "--threads", "1", "--ranks", "1"]);
-        let many = call(&format!("{mode}-16"), &["--mode", mode, "--ranks", "16"]);
-        let mut others = vec![many];
-        for mpirun in ["mpirun.openmpi", "mpirun.mpich"] {
-            let out = dir.path().join(format!("{mode}-{mpirun}"));
-            let args = ["ranks", text(&file), "-q", "--mode", mode, "-o", text(&out)];
-            if let Some(mut command) = under(mpirun, &args) {
-                let call = finish(command.output().unwrap());
-                assert_eq!(call.code, 0, "{mpirun}: {}", call.stderr);
-                others.push(out);
-            }
-        }
-        for other in others {
-            for name in FILES.iter().filter(|name| **name != "summary.json") {
-                assert_eq!(read(&one, name), read(&other, name), "{}: {name}", other.display());
-            }
+        let one = dir.path().join(format!("{mode}-1"));
+        let many = dir.path().join(format!("{mode}-16"));
+        let call = ["ranks", text(&file), "-q", "--mode", mode];
+        succeeds(&[&call[..], &["--threads", "1", "--ranks", "1", "-o", text(&one)]].concat());
+        succeeds(&[&call[..], &["--ranks", "16", "-o", text(&many)]].concat());
+        same_files(&one, &many);
+        same_under_mpi(dir.path(), &file, &["--mode", mode], &one);
+    }
+}
+
+#[test]
+fn every_format_is_read_by_several_processes() {
+    let dir = tempfile::tempdir().unwrap();
+    // Of three ranks, one of four processes has none.
+    for n in [3, 90] {
+        let traces = traces(n);
+        let files = [write_csv(dir.path(), &traces), write_long(dir.path(), &traces, "x")];
+        for file in files {
+            let one = dir.path().join(format!("{n}-{}", file.file_name().unwrap().display()));
+            succeeds(&["ranks", text(&file), "-q", "--k", "2", "-o", text(&one)]);
+            same_under_mpi(dir.path(), &file, &["--k", "2"], &one);
         }
     }
 }
+
+/// All files but the one that holds times.
+fn same_files(one: &Path, other: &Path) {
+    for name in FILES.iter().filter(|name| **name != "summary.json") {
+        assert_eq!(read(one, name), read(other, name), "{}: {name}", other.display());
+    }
+    let figures = |dir| {
+        let mut told = summary(dir);
+        for key in ["timings", "peak_memory_bytes"] {
+            told[key] = serde_json::Value::Null;
+        }
+        told
+    };
+    assert_eq!(figures(one), figures(other), "{}", other.display());
+}
+
+/// Runs under every launcher that is there, and wants the files of `one`.
+fn same_under_mpi(dir: &Path, file: &Path, more: &[&str], one: &Path) {
+    for mpirun in LAUNCHERS {
+        let out = dir.join(format!("{mpirun}-{}", one.file_name().unwrap().display()));
+        let args = [&["ranks", text(file), "-q", "-o", text(&out)], more].concat();
+        let Some(mut command) = under(mpirun, &args) else { continue };
+        let call = finish(command.output().unwrap());
+        assert_eq!(call.code, 0, "{mpirun}: {}", call.stderr);
+        same_files(one, &out);
+    }
+}
+
+const LAUNCHERS: [&str; 2] = ["mpirun.openmpi", "mpirun.mpich"];
 
 /// The program on 4 processes; nothing where there is no such launcher.
 fn under(mpirun: &str, args: &[&str]) -> Option<Command> {
@@ -201,18 +231,31 @@ fn bad_input_is_named_and_nothing_is_written() {
 }
 
 #[test]
-fn under_mpi_a_failure_is_told_once() {
+fn under_mpi_a_failure_is_told_once_and_as_by_one() {
     let dir = tempfile::tempdir().unwrap();
-    let file = dir.path().join("bad.csv");
-    std::fs::write(&file, "1,2\n3,inf\n").unwrap();
-    let out = dir.path().join("out");
-    for mpirun in ["mpirun.openmpi", "mpirun.mpich"] {
-        let args = ["ranks", text(&file), "-o", text(&out)];
-        let Some(mut command) = under(mpirun, &args) else { continue };
-        let call = finish(command.output().unwrap());
-        assert_ne!(call.code, 0);
-        assert_eq!(call.stderr.matches("bad.csv:2: column 2").count(), 1, "{}", call.stderr);
-        assert!(!out.exists());
+    let (file, out) = (dir.path().join("bad.csv"), dir.path().join("out"));
+    let rows = "1,2\n".repeat(40);
+    let cases: [(String, &[&str]); 6] = [
+        (format!("{rows}3,inf\n{rows}x,5\n"), &[]),
+        (format!("{rows}3\n"), &[]),
+        ("rank,step,effort\n0,0,1\n0,1,1\n1,0,1\n".to_owned(), &[]),
+        ("rank,step,effort\n0,0,1\n2,0,1\n".to_owned(), &[]),
+        (rows.clone(), &["--k", "2"]),
+        (rows.clone(), &["--", "--app", "1"]),
+    ];
+    for (content, more) in cases {
+        std::fs::write(&file, content).unwrap();
+        let args = [&["ranks", text(&file), "-o", text(&out)], more].concat();
+        let alone = likewise(&args);
+        let said = alone.stderr.lines().find(|line| line.starts_with("error:")).expect("an error");
+        for mpirun in LAUNCHERS {
+            let Some(mut command) = under(mpirun, &args) else { continue };
+            let call = finish(command.output().unwrap());
+            assert_ne!((call.code, alone.code), (0, 0));
+            assert_eq!(call.stderr.matches(said).count(), 1, "no {said} in {}", call.stderr);
+            assert_eq!(call.stderr.matches("error:").count(), 1, "{}", call.stderr);
+            assert!(!out.exists());
+        }
     }
 }
 

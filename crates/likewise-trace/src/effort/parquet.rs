@@ -4,7 +4,7 @@ use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
-use likewise::ranks::{EffortCell, EffortTable};
+use likewise::ranks::EffortCell;
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::DataType;
 use parquet::errors::ParquetError;
@@ -12,7 +12,8 @@ use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
 
 use super::long::{Cells, NEEDED, is_header};
-use super::{EffortOptions, wide};
+use super::{EffortOptions, Share, wide};
+use crate::bytes::Piece;
 use crate::error::{Error, ErrorKind, Result, printable};
 
 /// Rows that are read at once.
@@ -30,14 +31,15 @@ enum Column {
     Texts(Vec<String>),
 }
 
-pub(super) fn read(path: &Path, options: &EffortOptions<'_>) -> Result<EffortTable> {
+/// A piece is of whole row groups.
+pub(super) fn read(path: &Path, options: &EffortOptions<'_>, piece: Piece) -> Result<Share> {
     // The library's reader panics on some damage that it does not check.
-    catch_unwind(AssertUnwindSafe(|| read_columns(path, options))).unwrap_or_else(|_| {
+    catch_unwind(AssertUnwindSafe(|| read_columns(path, options, piece))).unwrap_or_else(|_| {
         Err(Error::whole(path, ErrorKind::Table("wrong Parquet: it is damaged".to_owned())))
     })
 }
 
-fn read_columns(path: &Path, options: &EffortOptions<'_>) -> Result<EffortTable> {
+fn read_columns(path: &Path, options: &EffortOptions<'_>, piece: Piece) -> Result<Share> {
     let wrong = |problem: String| Error::whole(path, ErrorKind::Table(problem));
     let damaged =
         |e: ParquetError| wrong(format!("wrong Parquet: {}", printable(e.to_string().as_bytes(), 200)));
@@ -55,14 +57,15 @@ fn read_columns(path: &Path, options: &EffortOptions<'_>) -> Result<EffortTable>
     let mut columns: Vec<Column> = Vec::new();
     for (i, name) in names.iter().enumerate() {
         let mut all: Option<Column> = None;
-        for group in 0..reader.num_row_groups() {
+        for group in piece.of(reader.num_row_groups()) {
             let group = reader.get_row_group(group).map_err(damaged)?;
             all = Some(append(all, group.as_ref(), i).map_err(|problem| match problem {
                 Problem::Parquet(e) => damaged(e),
                 Problem::Other(said) => wrong(format!("column {} ({name}): {said}", i + 1)),
             })?);
         }
-        columns.push(all.ok_or_else(|| wrong("the table has no rows".to_owned()))?);
+        let none = (!piece.is_whole()).then(|| Column::Numbers(Vec::new()));
+        columns.push(all.or(none).ok_or_else(|| wrong("the table has no rows".to_owned()))?);
     }
     if is_header(names.join(",").as_bytes()) {
         long(path, &names, &columns, options)
@@ -78,16 +81,11 @@ fn read_columns(path: &Path, options: &EffortOptions<'_>) -> Result<EffortTable>
             return Err(wrong("columns are not of equal length".to_owned()));
         }
         let rows: Vec<f64> = (0..n).flat_map(|i| numbers.iter().map(move |c| c[i])).collect();
-        wide::of_rows(path, &rows, names.len(), names.iter().position(|n| n == "rank"), options)
+        wide::of_rows(path, rows, names.len(), names.iter().position(|n| n == "rank"), options)
     }
 }
 
-fn long(
-    path: &Path,
-    names: &[String],
-    columns: &[Column],
-    options: &EffortOptions<'_>,
-) -> Result<EffortTable> {
+fn long(path: &Path, names: &[String], columns: &[Column], options: &EffortOptions<'_>) -> Result<Share> {
     let wrong = |problem: String| Error::whole(path, ErrorKind::Table(problem));
     let numbers = NEEDED.map(|name| match names.iter().position(|n| n == name).map(|i| &columns[i]) {
         Some(Column::Numbers(numbers)) => Ok(numbers),
@@ -120,7 +118,7 @@ fn long(
         let (rank, step) = (whole(i, "rank", rank[i])?, whole(i, "step", step[i])?);
         cells.push(EffortCell { rank, step, region, effort: effort[i] });
     }
-    cells.table(path, &options.region.unit)
+    Ok(Share::Cells(cells))
 }
 
 enum Problem {
