@@ -1,6 +1,6 @@
 //! `likewise ranks`: tables in, classes and a plan out.
 
-use crate::support::{finish, likewise, names, read, succeeds, summary, text};
+use crate::support::{finish, likewise, names, read, shared_data, succeeds, summary, text};
 use likewise::synth::effort::effort_traces;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -256,6 +256,30 @@ fn under_mpi_a_failure_is_told_once_and_as_by_one() {
             assert_eq!(call.stderr.matches("error:").count(), 1, "{}", call.stderr);
             assert!(!out.exists());
         }
+    }
+}
+
+#[test]
+fn a_trace_is_shared_out_to_several_processes() {
+    let dir = tempfile::tempdir().unwrap();
+    let made = dir.path().join("made");
+    succeeds(&["synth", "--tasks", "6", "--iterations", "20", "--seed", "4", "-q", "-o", text(&made)]);
+    let mut traces = vec![made.join("synth.prv")];
+    traces.extend(shared_data().map(|data| data.join("epoch/epoch_16proc.prv.gz")));
+    for trace in traces {
+        let one = dir.path().join(format!("{}-1", trace.file_name().unwrap().display()));
+        succeeds(&["ranks", text(&trace), "-q", "-o", text(&one)]);
+        same_under_mpi(dir.path(), &trace, &[], &one);
+    }
+    // What follows '--' is read by one process, too.
+    for mpirun in LAUNCHERS {
+        let Some(mut command) = under(mpirun, &["ranks", text(&made.join("synth.prv")), "--", "--no-such"])
+        else {
+            continue;
+        };
+        let call = finish(command.output().unwrap());
+        assert_ne!(call.code, 0);
+        assert_eq!(call.stderr.matches("unexpected argument '--no-such'").count(), 1, "{}", call.stderr);
     }
 }
 
