@@ -13,7 +13,7 @@ use crate::stages::{Stages, peak_memory};
 use anyhow::{Context, Result, anyhow};
 use clap::{Args, Parser, ValueEnum};
 use likewise::bursts::find_period;
-use likewise::cluster::{CapekError, CapekParams, ClusterCount, Criterion, Mode};
+use likewise::cluster::{CapekParams, ClusterCount, Criterion, Mode};
 use likewise::comm::{Communicator, run_on_threads};
 use likewise::ranks::{
     Bound, EffortPart, EffortRegions, EffortTable, FromBurstsError, PlanParams, Wavelet, effort_from_bursts,
@@ -58,7 +58,8 @@ pub(crate) struct RanksArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Classes")]
 struct ClassesArgs {
-    /// Just so many classes [default: as many as the BIC likes best]
+    /// Just so many classes [default: as many as the BIC likes best; the mean
+    /// silhouette where that leaves fewer than two ranks to a class]
     #[arg(long, value_name = "N", value_parser = parse_count, conflicts_with = "k_max")]
     k: Option<usize>,
     /// At most so many classes
@@ -185,7 +186,7 @@ pub(crate) fn run(args: &RanksArgs, common: &Common) -> Result<()> {
         Some(comm) => told_once(comm, read)?,
     };
     let done = match find(args, mpi.as_ref(), &efforts, &mut stages) {
-        Ok(found) => found.map(|found| write(args, efforts, found, stages)).transpose(),
+        Ok(found) => found.map(|found| write(args, efforts, found, &mut stages)).transpose(),
         // The same everywhere.
         Err(_) if rank != 0 => Err(ToldElsewhere.into()),
         Err(error) => Err(error.context(args.input.display().to_string())),
@@ -195,6 +196,11 @@ pub(crate) fn run(args: &RanksArgs, common: &Common) -> Result<()> {
         Some(comm) => told_once(comm, done)?,
     };
     let Some((report, summary)) = done else { return Ok(()) };
+    let regions = report.regions.len();
+    common.tell(format_args!("{} ranks × {} steps × {regions} regions", report.n_ranks(), report.n_steps));
+    for (stage, seconds) in stages.for_people() {
+        common.tell(format_args!("{stage}: {seconds:.3} s"));
+    }
     for note in &report.notes {
         common.say(format_args!("note: {note}"));
     }
@@ -384,11 +390,11 @@ fn find(
     let params = CapekParams { mode, seed, ..CapekParams::new(clusters, criterion) };
     if let Some(comm) = mpi {
         let objects = stages.time("signature", || all.objects(signature));
-        return Ok(stages.time("cluster", || by_capek(comm, &all, &objects, &params))?);
+        return stages.time("cluster", || by_capek(comm, &all, &objects, &params));
     }
     let threads = args.classes.ranks.map_or_else(rayon::current_num_threads, usize::from);
     let found = stages.time("cluster", || {
-        run_on_threads(threads, |comm| -> Result<_, CapekError> {
+        run_on_threads(threads, |comm| {
             let mine = Mine { table, ranks: part(*n_ranks, comm.rank(), comm.size()) };
             by_capek(comm, &mine, &mine.objects(signature), &params)
         })
@@ -401,7 +407,7 @@ fn write(
     args: &RanksArgs,
     efforts: Efforts,
     found: Found,
-    mut stages: Stages,
+    stages: &mut Stages,
 ) -> Result<(RanksReport, serde_json::Value)> {
     let params = PlanParams::new(args.plan.confidence, Bound::Relative(args.plan.error))?;
     let Efforts { part: EffortPart { table, .. }, is_time, notes } = efforts;
@@ -415,7 +421,6 @@ fn write(
     grouping.method = name(args.classes.method);
     grouping.signature = args.signature_text(signature);
     grouping.dims = signature.dims(&table);
-    grouping.k_is_given = args.classes.k.is_some();
     grouping.parameters = json!({
         "k": args.classes.k,
         "k_max": args.classes.k.is_none().then_some(args.classes.k_max),
@@ -423,14 +428,7 @@ fn write(
         "wavelet": name(args.classes.wavelet),
         "levels": match signature { Signature::Whole => 0, Signature::Wavelet(_, levels) => levels },
     });
-    if report.classes.len() == args.classes.k_max
-        && args.classes.k.is_none()
-        && report.n_ranks() > report.classes.len()
-    {
-        report.notes.push(
-            "The BIC likes the greatest number of classes that was tried; --k-max tries more.".to_owned(),
-        );
-    }
+    report.notes.extend(report.note_on_count(args.classes.k_max));
     let dir = args.dir();
     let mut out = OutputDir::create(&dir, &[&args.input])?;
     stages.time("write", || -> Result<()> {

@@ -1,7 +1,7 @@
 //! What is told of the classes that were found.
 
 use super::find::Found;
-use super::{Class, GroupingFacts, MeanTrace, Plan, RanksReport};
+use super::{Class, Criterion, GroupingFacts, MeanTrace, Plan, RanksReport};
 use likewise::ranks::{EffortTable, Moments, PlanParams, Stratum, plan_strata};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
@@ -48,7 +48,13 @@ pub(crate) fn describe(
         grouping: GroupingFacts {
             is_exact: found.is_exact,
             loss: found.loss,
+            criterion: match (found.bic.is_empty(), found.silhouettes.is_none()) {
+                (true, _) => Criterion::Given,
+                (false, true) => Criterion::Bic,
+                (false, false) => Criterion::Silhouette,
+            },
             bic: found.bic,
+            silhouettes: found.silhouettes.unwrap_or_default(),
             seed,
             ..GroupingFacts::default()
         },

@@ -1,7 +1,9 @@
 //! Classes of ranks, on one process or on many.
 
+use super::few;
+use anyhow::Context;
 use likewise::cluster::medoids::{ClaraParams, Dissimilarities, Medoids, Start, clara, fasterpam, pam};
-use likewise::cluster::{CapekError, CapekParams, ClusterCount, capek};
+use likewise::cluster::{Capek, CapekError, CapekParams, ClusterCount, capek};
 use likewise::comm::{CommError, Communicator, run_on_threads};
 use likewise::quality::{SphericalFit, least_variance, spherical_bic};
 use likewise::ranks::{EffortTable, Moments, Wavelet, moments, signature};
@@ -86,7 +88,10 @@ pub(crate) struct Found {
     pub(crate) labels: Vec<u32>,
     pub(crate) dissimilarities: Vec<f64>,
     pub(crate) loss: f64,
+    /// Of each number of classes that was tried; none where it was given.
     pub(crate) bic: Vec<(usize, f64)>,
+    /// Those that decided instead, where ranks are too few for the BIC.
+    pub(crate) silhouettes: Option<Vec<(usize, f64)>>,
     pub(crate) is_exact: bool,
     pub(crate) figures: Figures,
 }
@@ -105,8 +110,17 @@ pub(crate) fn by_capek<C: Communicator>(
     mine: &Mine<'_>,
     objects: &[Vec<f64>],
     params: &CapekParams<Vec<f64>>,
-) -> Result<Option<Found>, CapekError> {
-    let found = capek(comm, objects, &distance, params)?;
+) -> anyhow::Result<Option<Found>> {
+    let mut found = capek(comm, objects, &distance, params)?;
+    let mut silhouettes = None;
+    if let ClusterCount::UpTo(most) = params.clusters
+        && found.medoids.len() > few::most_classes(found.n_objects as usize)
+    {
+        let (k, values) = few::by_silhouette(&of_all(comm, objects)?, most)?;
+        silhouettes = Some(values);
+        let params = CapekParams { clusters: ClusterCount::Fixed(k), ..params.clone() };
+        found = Capek { criterion: found.criterion, ..capek(comm, objects, &distance, &params)? };
+    }
     let figures = mine.figures(comm, &found.labels, found.medoids.len())?;
     let mut bytes = Vec::with_capacity(objects.len() * 12);
     for (label, distance) in found.labels.iter().zip(&found.dissimilarities) {
@@ -120,9 +134,7 @@ pub(crate) fn by_capek<C: Communicator>(
     let (mut labels, mut dissimilarities) = (Vec::new(), Vec::new());
     for part in &parts {
         let (pairs, rest) = part.as_chunks::<12>();
-        if !rest.is_empty() {
-            return Err(CapekError::NotPortable);
-        }
+        anyhow::ensure!(rest.is_empty(), CapekError::NotPortable);
         for [a, b, c, d, distance @ ..] in pairs {
             labels.push(u32::from_le_bytes([*a, *b, *c, *d]));
             dissimilarities.push(f64::from_le_bytes(*distance));
@@ -134,9 +146,24 @@ pub(crate) fn by_capek<C: Communicator>(
         dissimilarities,
         loss: found.loss,
         bic: found.criterion,
+        silhouettes,
         is_exact: found.is_exact,
         figures,
     }))
+}
+
+/// The objects of all processes, on each of them: for where there are few.
+fn of_all<C: Communicator>(comm: &C, objects: &[Vec<f64>]) -> anyhow::Result<Vec<Vec<f64>>> {
+    let dims = objects.first().map_or(0, Vec::len);
+    let mut bytes = (dims as u64).to_le_bytes().to_vec();
+    bytes.extend(objects.iter().flatten().flat_map(|x| x.to_le_bytes()));
+    let mut all = Vec::new();
+    for part in comm.all_gather(&bytes)? {
+        let (dims, numbers) = part.split_first_chunk().context(CapekError::NotPortable)?;
+        let numbers: Vec<f64> = numbers.as_chunks().0.iter().map(|&x| f64::from_le_bytes(x)).collect();
+        all.extend(numbers.chunks_exact((u64::from_le_bytes(*dims) as usize).max(1)).map(<[f64]>::to_vec));
+    }
+    Ok(all)
 }
 
 /// A method that one process does alone.
@@ -165,6 +192,7 @@ pub(crate) fn alone(
         (Alone::Fasterpam, Some(matrix)) => fasterpam(matrix, k, Start::Build),
         _ => clara(objects, distance, &ClaraParams::new(k, seed)),
     };
+    let mut silhouettes = None;
     let (medoids, bic) = match clusters {
         ClusterCount::Fixed(k) => (solve(k)?, Vec::new()),
         ClusterCount::UpTo(most) => {
@@ -184,7 +212,12 @@ pub(crate) fn alone(
                     best = Some((value, found));
                 }
             }
-            let (_, found) = best.ok_or_else(|| anyhow::anyhow!("no number of classes was tried"))?;
+            let (_, mut found) = best.context("no number of classes was tried")?;
+            if found.medoids.len() > few::most_classes(objects.len()) {
+                let (k, values) = few::by_silhouette(objects, most)?;
+                silhouettes = Some(values);
+                found = solve(k)?;
+            }
             (found, bic)
         }
     };
@@ -198,6 +231,7 @@ pub(crate) fn alone(
         labels: medoids.labels,
         loss: medoids.loss,
         bic,
+        silhouettes,
         is_exact: method != Alone::Clara,
     })
 }

@@ -81,6 +81,7 @@ fn six_kinds_are_six_classes_whatever_the_format() {
         assert_eq!(*class, found[rank % 6], "rank {rank}");
     }
     let told = summary(&outs[0]);
+    assert_eq!(told["criterion"], "bic");
     assert_eq!((&told["k"], &told["ranks"], &told["steps"]), (&6.into(), &300.into(), &64.into()));
     let bic = told["bic"].as_array().unwrap();
     let best = bic.iter().max_by(|a, b| a["bic"].as_f64().unwrap().total_cmp(&b["bic"].as_f64().unwrap()));
@@ -90,6 +91,32 @@ fn six_kinds_are_six_classes_whatever_the_format() {
     let strata = told["strata"].as_array().unwrap();
     assert_eq!(strata.iter().map(|s| s["sample_size"].as_u64().unwrap()).sum::<u64>(), sampled as u64);
     assert!(told["expected_error"].as_f64().unwrap() <= 0.05);
+}
+
+/// Ranks that differ by degrees: the finer they are told apart, the better for
+/// the BIC, until classes have fewer than two.
+#[test]
+fn where_ranks_are_too_few_for_the_bic_the_silhouette_decides() {
+    let dir = tempfile::tempdir().unwrap();
+    let level = |rank: usize| [1.0, 1.1, 1.25, 1.4, 1.6, 1.7, 9.0, 9.2, 9.3, 9.45, 9.65][rank];
+    let traces: Vec<Vec<f64>> = (0..11).map(|rank| vec![level(rank); 40]).collect();
+    let file = write_csv(dir.path(), &traces);
+    for method in ["pam", "capek"] {
+        let out = dir.path().join(method);
+        let call = succeeds(&["ranks", text(&file), "--method", method, "-o", text(&out)]);
+        let told = summary(&out);
+        assert_eq!(
+            (&told["k"], &told["criterion"]),
+            (&2.into(), &"silhouette".into()),
+            "{method}: {}",
+            told["bic"]
+        );
+        assert_eq!(told["silhouette"].as_array().unwrap().len(), 5, "two to six classes");
+        assert!(call.stdout.contains("classes by silhouette"), "{}", call.stdout);
+        assert!(call.stderr.contains("the mean silhouette is greatest at 2 (0.9"), "{}", call.stderr);
+        assert!(read(&out, "report.html").contains("silhouette of each number of classes; 2 was taken"));
+    }
+    same_under_mpi(dir.path(), &file, &[], &dir.path().join("capek"));
 }
 
 #[test]
@@ -102,6 +129,7 @@ fn every_method_takes_the_number_that_is_given() {
             succeeds(&["ranks", text(&file), "--method", method, "--k", "6", "--json", "-o", text(&out)]);
         let told: serde_json::Value = serde_json::from_str(&call.stdout).unwrap();
         assert_eq!((&told["k"], &told["method"]), (&6.into(), &method.into()));
+        assert!(told["criterion"].is_null());
         assert_eq!(told["bic"].as_array().unwrap().len(), 0);
         let found = classes(&out);
         assert!(found.iter().enumerate().all(|(rank, class)| *class == found[rank % 6]), "{method}");
