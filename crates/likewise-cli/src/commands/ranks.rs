@@ -6,7 +6,7 @@ use crate::definition::parse_share;
 use crate::grouping::{GroupingArgs, Method, parse_count};
 use crate::output::OutputDir;
 use crate::period;
-use crate::ranks::find::{Alone, Found, Mine, Signature, agree, alone, by_capek};
+use crate::ranks::find::{Alone, Found, Mine, Signature, agree, alone, by_capek, of_ranks};
 use crate::ranks::{self, RanksReport, describe};
 use crate::report_ranks;
 use crate::stages::{Stages, peak_memory};
@@ -35,7 +35,8 @@ use std::path::PathBuf;
 /// Paraver trace: regions are then the code between two calls, steps the
 /// iterations of the run. Groups the ranks about medoids (CAPEK), and writes
 /// ranks.csv, classes.csv, traces.csv, summary.json and report.html. Under
-/// mpirun the processes share the work; the result is the same.
+/// mpirun each process reads and works on some of the ranks; the result is the
+/// same.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct RanksArgs {
@@ -189,7 +190,7 @@ pub(crate) fn run(args: &RanksArgs, common: &Common) -> Result<()> {
         Ok(found) => found.map(|found| write(args, efforts, found, &mut stages)).transpose(),
         // The same everywhere.
         Err(_) if rank != 0 => Err(ToldElsewhere.into()),
-        Err(error) => Err(error.context(args.input.display().to_string())),
+        Err(error) => Err(of_ranks(error, efforts.part.n_ranks).context(args.input.display().to_string())),
     };
     let done = match &mpi {
         None => done?,
@@ -238,6 +239,10 @@ impl RanksArgs {
             if self.classes.mode.is_some() {
                 return usage(format!("--mode is for capek, not for --method {}", name(method)));
             }
+        }
+        // MPICH's mpirun ends all where it is read too slowly.
+        if processes > 1 && self.input.as_os_str() == "-" {
+            return usage("standard input is not safe under mpirun; give a file".to_owned());
         }
         Ok(())
     }

@@ -1,8 +1,10 @@
 //! Classes of ranks, on one process or on many.
 
 use super::few;
-use anyhow::Context;
-use likewise::cluster::medoids::{ClaraParams, Dissimilarities, Medoids, Start, clara, fasterpam, pam};
+use anyhow::{Context, anyhow};
+use likewise::cluster::medoids::{
+    ClaraParams, Dissimilarities, DissimilaritiesError, Medoids, MedoidsError, Start, clara, fasterpam, pam,
+};
 use likewise::cluster::{Capek, CapekError, CapekParams, ClusterCount, capek};
 use likewise::comm::{CommError, Communicator, run_on_threads};
 use likewise::quality::{SphericalFit, least_variance, spherical_bic};
@@ -255,6 +257,31 @@ fn bic_about_centroids(objects: &[Vec<f64>], found: &Medoids) -> f64 {
     let largest = objects.iter().flatten().fold(0.0, |most: f64, x| most.max(x.abs()));
     let least_variance = least_variance(largest);
     spherical_bic(&SphericalFit { sizes: &sizes, squared_error, dims, least_variance })
+}
+
+/// What is wrong, in words of ranks: the methods speak of objects.
+pub(crate) fn of_ranks(error: anyhow::Error, n_ranks: usize) -> anyhow::Error {
+    let too_many = |classes: usize, distinct: usize| match classes > n_ranks {
+        true => anyhow!("{classes} classes were asked for, and there are {n_ranks} ranks"),
+        false => anyhow!("{classes} classes were asked for, and {distinct} different ranks were found"),
+    };
+    let too_large = |rank: u64| {
+        anyhow!("the efforts of rank {rank} are so large that distances to others are no numbers")
+    };
+    let of_medoids = error.downcast_ref::<MedoidsError>();
+    let of_matrix = match of_medoids {
+        Some(MedoidsError::Dissimilarities(error)) => Some(error),
+        _ => error.downcast_ref::<DissimilaritiesError>(),
+    };
+    match (error.downcast_ref::<CapekError>(), of_medoids, of_matrix) {
+        (Some(&CapekError::TooManyClusters { wanted, distinct }), ..) => too_many(wanted, distinct),
+        (Some(&CapekError::NotFinite { index }), ..) => too_large(index),
+        (_, Some(&MedoidsError::TooFewDistinct { n_clusters, distinct }), _) => {
+            too_many(n_clusters, distinct)
+        }
+        (_, _, Some(&DissimilaritiesError::Invalid { a, .. })) => too_large(a as u64),
+        _ => error,
+    }
 }
 
 /// On all processes: whether any failed. Who failed first keeps its error.

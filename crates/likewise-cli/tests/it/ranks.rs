@@ -167,6 +167,38 @@ fn every_format_is_read_by_several_processes() {
     }
 }
 
+#[cfg(feature = "parquet")]
+#[test]
+fn parquet_gives_what_csv_gives() {
+    use likewise_trace::{ColumnData, write_parquet};
+    let dir = tempfile::tempdir().unwrap();
+    let traces = traces(60);
+    let csv = dir.path().join("csv");
+    succeeds(&["ranks", text(&write_csv(dir.path(), &traces)), "-q", "-o", text(&csv)]);
+    let cells: Vec<(u32, i64)> = (0..60).rev().flat_map(|r| (0..STEPS as i64).map(move |s| (r, s))).collect();
+    let effort: Vec<f64> = cells.iter().map(|&(r, s)| traces[r as usize][s as usize]).collect();
+    let (ranks, steps): (Vec<u32>, Vec<i64>) = cells.into_iter().unzip();
+    let long = [
+        ("rank", ColumnData::U32(&ranks)),
+        ("step", ColumnData::I64(&steps)),
+        ("effort", ColumnData::F64(&effort)),
+    ];
+    let columns: Vec<Vec<f64>> = (0..STEPS).map(|s| traces.iter().map(|row| row[s]).collect()).collect();
+    let names: Vec<String> = (0..STEPS).map(|s| format!("s{s}")).collect();
+    let wide: Vec<_> =
+        names.iter().zip(&columns).map(|(name, c)| (name.as_str(), ColumnData::F64(c))).collect();
+    for (name, table) in [("long", &long[..]), ("wide", &wide)] {
+        let file = dir.path().join(format!("{name}.parquet"));
+        write_parquet(&file, table).unwrap().commit().unwrap();
+        let out = dir.path().join(name);
+        succeeds(&["ranks", text(&file), "-q", "-o", text(&out)]);
+        for file in FILES.iter().filter(|file| file.ends_with(".csv")) {
+            assert_eq!(read(&out, file), read(&csv, file), "{name}: {file}");
+        }
+        same_under_mpi(dir.path(), &file, &[], &out);
+    }
+}
+
 /// All files but the one that holds times.
 fn same_files(one: &Path, other: &Path) {
     for name in FILES.iter().filter(|name| **name != "summary.json") {
@@ -240,13 +272,14 @@ fn bad_input_is_named_and_nothing_is_written() {
         assert!(call.stderr.contains(says), "{content:?}: {}", call.stderr);
         assert!(!out.exists(), "{content:?}");
     };
-    fails(
-        "1,2\n1,2\n3,4\n",
-        &["--k", "3"],
-        1,
-        "3 clusters were asked for, and there are 2 different objects",
-    );
-    fails("1,2\n1,2\n3,4\n", &["--k", "3", "--method", "pam"], 1, "2 distinct objects");
+    fails("1,2\n1,2\n3,4\n", &["--k", "3"], 1, "3 classes were asked for, and 2 different ranks were found");
+    for method in ["capek", "pam", "clara"] {
+        let call = ["--method", method, "--k"];
+        let more = |k| [&call[..], &[k]].concat();
+        fails("1,2\n1,2\n3,4\n", &more("3"), 1, "3 classes were asked for, and 2 different ranks were found");
+        fails("1,2\n1,2\n3,4\n", &more("4"), 1, "4 classes were asked for, and there are 3 ranks");
+        fails("1e308\n-1e308\n", &more("1"), 1, "the efforts of rank 0 are so large");
+    }
     fails("1,2\n3,nan\n", &[], 1, "bad.csv:2: column 2");
     fails("1,2\n3\n", &[], 1, "bad.csv:2: expected 2 numbers");
     fails("rank,step,effort\n0,0,1\n2,0,1\n", &[], 1, "rank 1 has no row");
@@ -299,7 +332,7 @@ fn a_trace_is_shared_out_to_several_processes() {
         succeeds(&["ranks", text(&trace), "-q", "-o", text(&one)]);
         same_under_mpi(dir.path(), &trace, &[], &one);
     }
-    // What follows '--' is read by one process, too.
+    // What follows '--' is read by one process alone.
     for mpirun in LAUNCHERS {
         let Some(mut command) = under(mpirun, &["ranks", text(&made.join("synth.prv")), "--", "--no-such"])
         else {

@@ -5,6 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
 use likewise::ranks::EffortCell;
+use parquet::basic::Compression;
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::DataType;
 use parquet::errors::ParquetError;
@@ -23,6 +24,11 @@ const BATCH: usize = 1 << 13;
 fn lies_nowhere(column: &ColumnChunkMetaData) -> bool {
     let start = column.dictionary_page_offset().unwrap_or(column.data_page_offset());
     start < 0 || column.data_page_offset() < 0 || column.compressed_size() < 0
+}
+
+/// Whether the library was built with it.
+fn is_read(codec: Compression) -> bool {
+    matches!(codec, Compression::UNCOMPRESSED | Compression::SNAPPY)
 }
 
 /// A column as it is used.
@@ -47,6 +53,13 @@ fn read_columns(path: &Path, options: &EffortOptions<'_>, piece: Piece) -> Resul
     let reader = SerializedFileReader::new(file).map_err(damaged)?;
     if reader.metadata().row_groups().iter().flat_map(|group| group.columns()).any(lies_nowhere) {
         return Err(wrong("wrong Parquet: a column lies before the file's first byte".to_owned()));
+    }
+    let groups = reader.metadata().row_groups().iter();
+    let packed = groups.flat_map(|group| group.columns()).map(ColumnChunkMetaData::compression);
+    if let Some(codec) = packed.into_iter().find(|codec| !is_read(*codec)) {
+        let codec = format!("{codec:?}");
+        let name = codec.split('(').next().unwrap_or_default();
+        return Err(wrong(format!("it is compressed with {name}; write it with SNAPPY or uncompressed")));
     }
     let schema = reader.metadata().file_metadata().schema_descr_ptr();
     let names: Vec<String> =
