@@ -16,6 +16,7 @@ pub(crate) fn describe(
     error: f64,
     seed: u64,
 ) -> RanksReport {
+    let grouping = grouping(&found, seed);
     let Found { medoids, labels, dissimilarities, figures, .. } = found;
     let mut order: Vec<usize> = (0..medoids.len()).collect();
     order.sort_by_key(|&c| (std::cmp::Reverse(figures.classes[c].n_ranks), medoids[c]));
@@ -45,19 +46,7 @@ pub(crate) fn describe(
         }
     });
     RanksReport {
-        grouping: GroupingFacts {
-            is_exact: found.is_exact,
-            loss: found.loss,
-            criterion: match (found.bic.is_empty(), found.silhouettes.is_none()) {
-                (true, _) => Criterion::Given,
-                (false, true) => Criterion::Bic,
-                (false, false) => Criterion::Silhouette,
-            },
-            bic: found.bic,
-            silhouettes: found.silhouettes.unwrap_or_default(),
-            seed,
-            ..GroupingFacts::default()
-        },
+        grouping,
         regions: match table.regions() {
             [_] => vec![String::new()],
             regions => regions.iter().map(|region| region.name.clone()).collect(),
@@ -75,6 +64,23 @@ pub(crate) fn describe(
         },
         dissimilarity: dissimilarities,
         ..RanksReport::default()
+    }
+}
+
+/// How the classes were found, as far as that is told by what was found.
+fn grouping(found: &Found, seed: u64) -> GroupingFacts {
+    GroupingFacts {
+        is_exact: found.is_exact,
+        loss: found.loss,
+        criterion: match (found.bic.is_empty(), &found.silhouettes) {
+            (true, _) => Criterion::Given,
+            (false, None) => Criterion::Bic,
+            (false, Some(_)) => Criterion::Silhouette,
+        },
+        bic: found.bic.clone(),
+        silhouettes: found.silhouettes.clone().unwrap_or_default(),
+        seed,
+        ..GroupingFacts::default()
     }
 }
 
