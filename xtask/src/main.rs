@@ -93,11 +93,26 @@ fn test(quick: bool) -> Result<()> {
     run(Command::new(python("tests/requirements.txt")?).arg("tests/oracle.py").arg(&likewise).arg(&work))?;
     let browser = chromium()?;
     let modules = node_modules("crates/likewise-cli/tests/browser")?;
-    let reports = [work.join("demo/report.html"), work.join("epoch/report.html")];
+    let efforts = work.join("efforts.csv");
+    std::fs::write(&efforts, efforts_of_six_kinds())?;
+    run(Command::new(&likewise).arg("ranks").arg(&efforts).arg("-o").arg(work.join("ranks")))?;
+    let reports = ["demo", "epoch", "ranks"].map(|name| work.join(name).join("report.html"));
     for report in reports.iter().filter(|report| report.exists()) {
         run(Command::new("node").arg(modules.join("report.mjs")).arg(report).env("CHROMIUM", &browser))?;
     }
     Ok(())
+}
+
+/// A row for each of 300 ranks of six kinds, and a little that is each one's own.
+fn efforts_of_six_kinds() -> String {
+    let own = |rank: usize, step: usize| (rank * rank * 31 + step * step * 17 + rank * step * 13) % 97;
+    let effort = |rank: usize, step: usize| {
+        let kind = rank % 6;
+        (20 + 10 * kind + (step * kind) % 7) as f64 + own(rank, step) as f64 / 97.0
+    };
+    let row =
+        |rank: usize| (0..40).map(|step| effort(rank, step).to_string()).collect::<Vec<_>>().join(",") + "\n";
+    (0..300).map(row).collect()
 }
 
 fn dist(dir: &Path) -> Result<()> {

@@ -8,7 +8,8 @@ use likewise_trace::{Error, ErrorKind};
 pub(crate) fn advice(error: &anyhow::Error, task: &Task) -> Option<String> {
     let error = error.chain().find_map(|cause| cause.downcast_ref::<Error>())?;
     let lenient = match task {
-        Task::Bursts(_) | Task::Cut(_) | Task::Info(_) | Task::Ranks(_) => Some("--lenient"),
+        Task::Bursts(_) | Task::Cut(_) | Task::Info(_) => Some("--lenient"),
+        Task::Ranks(args) if args.is_trace() => Some("-- --lenient"),
         Task::Compare(args) if args.are_runs() => Some("-- --lenient"),
         _ => None,
     };

@@ -184,6 +184,13 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         // A launcher ends all at the first failure: before the one who tells
         // why has told it, if this were one.
         Err(error) if error.is::<ToldElsewhere>() => ExitCode::SUCCESS,
+        Err(error) if error.is::<clap::Error>() => {
+            // A command line within the command line: what follows '--'.
+            error.downcast_ref::<clap::Error>().map_or(ExitCode::FAILURE, |error| {
+                let _ = error.print();
+                ExitCode::from(error.exit_code() as u8)
+            })
+        }
         Err(error) => {
             let code = if error.is::<Usage>() { 2 } else { 1 };
             let style = anstyle::AnsiColor::Red.on_default().bold();

@@ -2,10 +2,12 @@
 
 mod counted;
 mod gzip;
+mod piece;
 
 use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, BufReader, Read};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,6 +19,7 @@ use rayon::prelude::*;
 
 use crate::error::{Error, ErrorKind, Place, Result};
 use counted::Counted;
+pub(crate) use piece::Piece;
 
 /// Bytes of one block: small enough that a wave of blocks stays in memory,
 /// large enough that its threads' states are worth setting up.
@@ -57,13 +60,21 @@ pub(crate) struct Input {
 }
 
 enum Body {
-    Map { map: Mmap, pos: usize },
-    Stream { stream: Stream, head: Vec<u8> },
+    /// The bytes from `pos` to `end`.
+    Map {
+        map: Mmap,
+        pos: usize,
+        end: usize,
+    },
+    Stream {
+        stream: Stream,
+        head: Vec<u8>,
+    },
 }
 
 /// A whole file in memory.
 pub(crate) enum Whole {
-    Map(Mmap, usize),
+    Map(Mmap, Range<usize>),
     Bytes(Vec<u8>),
 }
 
@@ -71,7 +82,7 @@ impl std::ops::Deref for Whole {
     type Target = [u8];
     fn deref(&self) -> &[u8] {
         match self {
-            Whole::Map(map, pos) => &map[*pos..],
+            Whole::Map(map, range) => &map[range.clone()],
             Whole::Bytes(bytes) => bytes,
         }
     }
@@ -106,7 +117,7 @@ impl Input {
             // file that someone cuts meanwhile ends the process, as documented.
             let map = if gzip { None } else { unsafe { Mmap::map(&file) }.ok() };
             if let Some(map) = map {
-                let body = Body::Map { map, pos: 0 };
+                let body = Body::Map { pos: 0, end: map.len(), map };
                 return Ok(Self { path: path.to_owned(), body, size, consumed, compressed: false });
             }
             let again = io::Cursor::new(magic[..n].to_vec()).chain(file);
@@ -150,6 +161,11 @@ impl Input {
         self.compressed
     }
 
+    /// Bytes of the file as stored; unknown for a pipe.
+    pub(crate) fn size(&self) -> Option<u64> {
+        self.size
+    }
+
     /// Bytes read so far, as stored.
     pub(crate) fn consumed(&self) -> Arc<AtomicU64> {
         Arc::clone(&self.consumed)
@@ -159,7 +175,7 @@ impl Input {
     /// failure is an error once everything before it is taken.
     pub(crate) fn peek(&mut self, n: usize) -> Result<&[u8]> {
         match &mut self.body {
-            Body::Map { map, pos } => Ok(&map[*pos..]),
+            Body::Map { map, pos, end } => Ok(&map[*pos..*end]),
             Body::Stream { stream, head } => {
                 if let Err(kind) = stream.fill(head, n) {
                     if head.is_empty() {
@@ -226,7 +242,7 @@ impl Input {
     /// Everything that is left.
     pub(crate) fn read_all(self) -> Result<Whole> {
         match self.body {
-            Body::Map { map, pos } => Ok(Whole::Map(map, pos)),
+            Body::Map { map, pos, end } => Ok(Whole::Map(map, pos..end)),
             Body::Stream { mut stream, mut head } => {
                 stream.fill(&mut head, usize::MAX).map_err(|kind| Error::whole(&self.path, kind))?;
                 Ok(Whole::Bytes(head))
@@ -252,9 +268,9 @@ impl Input {
         let Input { path, body, size, consumed, .. } = self;
         let mapped;
         let mut blocks = match body {
-            Body::Map { map, pos } => {
+            Body::Map { map, pos, end } => {
                 mapped = map;
-                Blocks::Map { data: &mapped, pos, block, consumed: &consumed }
+                Blocks::Map { data: &mapped[..end], pos, block, consumed: &consumed }
             }
             Body::Stream { stream, head } => Blocks::Stream(start_reader(stream, head, block)),
         };
@@ -291,7 +307,7 @@ struct InputReader(Input);
 impl Read for InputReader {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let available = match &mut self.0.body {
-            Body::Map { map, pos } => &map[*pos..],
+            Body::Map { map, pos, end } => &map[*pos..*end],
             Body::Stream { stream, head } => {
                 if head.is_empty() {
                     stream.fill(head, 1 << 16).map_err(io::Error::other)?;

@@ -12,7 +12,7 @@
 //! * [`write_cut`]: the part of a Paraver trace between two times;
 //! * [`read_points_table`]: numbers for the clustering of any table;
 //! * [`read_effort`]: the work of every rank in every step, from CSV, `.npy` or
-//!   Parquet;
+//!   Parquet; [`read_effort_part`] reads it on several processes;
 //! * [`read_columns`]: named columns, of counters for instance, from CSV or
 //!   `.npy`;
 //! * [`read_labels`]: the cluster of every row, to compare two results.
@@ -33,7 +33,7 @@ mod read;
 
 pub use bytes::is_rereadable;
 pub use columns::{Cells, Column, ColumnTable, read_columns};
-pub use effort::{EffortOptions, read_effort};
+pub use effort::{EffortOptions, SpreadError, read_effort, read_effort_part};
 pub use error::{Error, ErrorKind, Place, printable};
 pub use labels::{BurstKey, LabelTable, RowLabel, read_labels};
 pub use output::{AtomicFile, remove_unfinished};

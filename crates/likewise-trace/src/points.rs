@@ -5,7 +5,7 @@ use std::path::Path;
 
 use memmap2::Mmap;
 
-use crate::bytes::{BLOCK, Input, Progress, Whole, line_place, lines};
+use crate::bytes::{BLOCK, Input, Piece, Progress, Whole, line_place, lines};
 use crate::error::{Error, ErrorKind, Place, Result, found, printable};
 use crate::npy::{Kind, Layout, MAGIC};
 
@@ -41,6 +41,14 @@ impl PointsTable {
     #[must_use]
     pub fn names(&self) -> &[String] {
         &self.names
+    }
+
+    /// The numbers alone.
+    pub(crate) fn into_numbers(self) -> Vec<f64> {
+        match self.data {
+            Data::Owned(numbers) => numbers,
+            Data::Map { .. } => self.to_vec(),
+        }
     }
 
     fn new(data: Data, dims: usize) -> Self {
@@ -90,7 +98,8 @@ pub fn read_points_table(path: &Path, progress: Option<Progress<'_>>) -> Result<
     if head[..head.len().min(4096)].contains(&0) {
         return Err(Error::whole(path, ErrorKind::RawNumbers));
     }
-    text(path, input, progress, BLOCK)
+    let table = text(path, input, progress, BLOCK, Piece::WHOLE)?;
+    Ok(table.expect("all of a file can be read"))
 }
 
 /// Reads raw little-endian `f64`, `dims` to a row.
@@ -128,11 +137,11 @@ fn npy(path: &Path, whole: Whole) -> Result<PointsTable> {
 /// `len` little-endian `f64` at `offset`, in place where that can be.
 fn view(whole: Whole, offset: usize, len: usize) -> Data {
     match whole {
-        Whole::Map(map, pos)
+        Whole::Map(map, range)
             if cfg!(target_endian = "little")
-                && (map.as_ptr() as usize + pos + offset).is_multiple_of(align_of::<f64>()) =>
+                && (map.as_ptr() as usize + range.start + offset).is_multiple_of(align_of::<f64>()) =>
         {
-            Data::Map { map, offset: pos + offset, len }
+            Data::Map { map, offset: range.start + offset, len }
         }
         whole => {
             let bytes = whole[offset..offset + 8 * len].chunks_exact(8);
@@ -199,12 +208,15 @@ fn number(cell: &[u8]) -> Option<f64> {
     fast_float2::parse::<f64, _>(cell).ok().filter(|v| v.is_finite())
 }
 
+/// The rows of a piece of a table, which may have none; nothing where the
+/// input can only be read as a whole.
 pub(crate) fn text(
     path: &Path,
     mut input: Input,
     progress: Option<Progress<'_>>,
     block: usize,
-) -> Result<PointsTable> {
+    piece: Piece,
+) -> Result<Option<PointsTable>> {
     input.skip_mark()?;
     let line = input.take_line()?;
     let separator = Separator::of(&line);
@@ -218,7 +230,10 @@ pub(crate) fn text(
         return Err(Error::at(path, Place::Line(1), kind));
     }
     let mut numbers = Vec::new();
-    if !has_header {
+    if !input.keep(piece) {
+        return Ok(None);
+    }
+    if !has_header && piece.is_first() {
         row(&line, separator, &names, &mut numbers).map_err(|kind| Error::at(path, Place::Line(1), kind))?;
     }
     let mut before = 1;
@@ -235,10 +250,10 @@ pub(crate) fn text(
             Ok(())
         },
     )?;
-    if numbers.is_empty() {
+    if numbers.is_empty() && piece.is_whole() {
         return Err(Error::whole(path, ErrorKind::OnlyHeader("rows")));
     }
-    Ok(PointsTable { data: Data::Owned(numbers), dims: names.len(), names })
+    Ok(Some(PointsTable { data: Data::Owned(numbers), dims: names.len(), names }))
 }
 
 type Rows = (Vec<f64>, u64, Option<(u64, ErrorKind)>);
@@ -345,7 +360,8 @@ mod tests {
         text.push_str("1,x\n");
         for block in [1, 16, 1 << 20] {
             let error =
-                super::text(Path::new("t"), Input::from_bytes(text.as_bytes()), None, block).unwrap_err();
+                super::text(Path::new("t"), Input::from_bytes(text.as_bytes()), None, block, Piece::WHOLE)
+                    .unwrap_err();
             assert_eq!(error.to_string(), "t:52: column 2 (b): expected a finite number, found 'x'");
         }
         assert!(table("a", b"1,nan\n").unwrap_err().to_string().contains(":1: column 2"));

@@ -6,20 +6,23 @@ use crate::definition::parse_share;
 use crate::grouping::{GroupingArgs, Method, parse_count};
 use crate::output::OutputDir;
 use crate::period;
-use crate::ranks::find::{Alone, Found, Signature, agree, alone, by_capek, part};
+use crate::ranks::find::{Alone, Found, Mine, Signature, agree, alone, by_capek, of_ranks};
 use crate::ranks::{self, RanksReport, describe};
 use crate::report_ranks;
 use crate::stages::{Stages, peak_memory};
 use anyhow::{Context, Result, anyhow};
 use clap::{Args, Parser, ValueEnum};
 use likewise::bursts::find_period;
-use likewise::cluster::{CapekError, ClusterCount, Mode};
+use likewise::cluster::{CapekParams, ClusterCount, Criterion, Mode};
 use likewise::comm::{Communicator, run_on_threads};
 use likewise::ranks::{
-    Bound, EffortRegions, EffortTable, FromBurstsError, PlanParams, Wavelet, effort_from_bursts,
+    Bound, EffortPart, EffortRegions, EffortTable, FromBurstsError, PlanParams, Wavelet, effort_from_bursts,
+    part,
 };
 use likewise_mpi::MpiComm;
-use likewise_trace::{EffortOptions, is_ungrouped, read_effort};
+use likewise_trace::{
+    EffortOptions, SpreadError, is_rereadable, is_ungrouped, read_effort, read_effort_part,
+};
 use serde_json::json;
 use std::ffi::OsString;
 use std::io::Write;
@@ -32,7 +35,8 @@ use std::path::PathBuf;
 /// Paraver trace: regions are then the code between two calls, steps the
 /// iterations of the run. Groups the ranks about medoids (CAPEK), and writes
 /// ranks.csv, classes.csv, traces.csv, summary.json and report.html. Under
-/// mpirun the processes share the work; the result is the same.
+/// mpirun each process reads and works on some of the ranks; the result is the
+/// same.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct RanksArgs {
@@ -55,7 +59,8 @@ pub(crate) struct RanksArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Classes")]
 struct ClassesArgs {
-    /// Just so many classes [default: as many as the BIC likes best]
+    /// Just so many classes [default: as many as the BIC likes best; the mean
+    /// silhouette where that leaves fewer than two ranks to a class]
     #[arg(long, value_name = "N", value_parser = parse_count, conflicts_with = "k_max")]
     k: Option<usize>,
     /// At most so many classes
@@ -162,9 +167,9 @@ struct TraceCall {
     grouping: GroupingArgs,
 }
 
-/// Efforts, and what is to be known of them.
+/// Efforts of the ranks of this process, and what is to be known of them.
 struct Efforts {
-    table: EffortTable,
+    part: EffortPart,
     is_time: bool,
     notes: Vec<String>,
 }
@@ -176,22 +181,27 @@ pub(crate) fn run(args: &RanksArgs, common: &Common) -> Result<()> {
     let common = if rank == 0 { common } else { &quiet };
     let mut stages = Stages::default();
     let checked = args.check(mpi.as_ref().map_or(1, Communicator::size));
-    let read = checked.and_then(|()| stages.time("read", || args.read(common)));
+    let read = checked.and_then(|()| stages.time("read", || args.read(mpi.as_ref(), common)));
     let efforts = match &mpi {
         None => read?,
         Some(comm) => told_once(comm, read)?,
     };
     let done = match find(args, mpi.as_ref(), &efforts, &mut stages) {
-        Ok(found) => found.map(|found| write(args, efforts, found, stages)).transpose(),
+        Ok(found) => found.map(|found| write(args, efforts, found, &mut stages)).transpose(),
         // The same everywhere.
         Err(_) if rank != 0 => Err(ToldElsewhere.into()),
-        Err(error) => Err(error.context(args.input.display().to_string())),
+        Err(error) => Err(of_ranks(error, efforts.part.n_ranks).context(args.input.display().to_string())),
     };
     let done = match &mpi {
         None => done?,
         Some(comm) => told_once(comm, done)?,
     };
     let Some((report, summary)) = done else { return Ok(()) };
+    let regions = report.regions.len();
+    common.tell(format_args!("{} ranks × {} steps × {regions} regions", report.n_ranks(), report.n_steps));
+    for (stage, seconds) in stages.for_people() {
+        common.tell(format_args!("{stage}: {seconds:.3} s"));
+    }
     for note in &report.notes {
         common.say(format_args!("note: {note}"));
     }
@@ -230,16 +240,26 @@ impl RanksArgs {
                 return usage(format!("--mode is for capek, not for --method {}", name(method)));
             }
         }
+        // MPICH's mpirun ends all where it is read too slowly.
         if processes > 1 && self.input.as_os_str() == "-" {
-            return usage("standard input reaches one process only; under mpirun, give a file".to_owned());
+            return usage("standard input is not safe under mpirun; give a file".to_owned());
         }
         Ok(())
     }
 
+    /// Whether the input is bursts, not efforts.
+    pub(crate) fn is_trace(&self) -> bool {
+        is_rereadable(&self.input) && is_ungrouped(&self.input).unwrap_or(false)
+    }
+
     /// Reads a table, or makes one of a trace.
-    fn read(&self, common: &Common) -> Result<Efforts> {
-        if self.input.as_os_str() != "-" && is_ungrouped(&self.input).unwrap_or(false) {
-            return self.of_trace(common);
+    fn read(&self, mpi: Option<&MpiComm>, common: &Common) -> Result<Efforts> {
+        let mut is_trace = vec![u8::from(self.is_trace())];
+        if let Some(comm) = mpi {
+            comm.broadcast(0, &mut is_trace)?;
+        }
+        if is_trace == [1] {
+            return self.of_trace(mpi, common);
         }
         if let Some(option) = self.bursts.first() {
             let text = format!("'-- {}' is for traces; this is an effort table", option.to_string_lossy());
@@ -248,13 +268,40 @@ impl RanksArgs {
         let bar = common.progress().bytes("Reading");
         let report = |done, total| bar.set(done, total);
         let options = EffortOptions { progress: Some(&report), ..EffortOptions::default() };
-        let table = read_effort(&self.input, &options)?;
-        Ok(Efforts { table, is_time: false, notes: Vec::new() })
+        let part = match mpi {
+            None => EffortPart::whole(read_effort(&self.input, &options)?),
+            Some(comm) => read_effort_part(comm, &self.input, &options).map_err(|error| match error {
+                SpreadError::File(error) => error.into(),
+                SpreadError::Elsewhere => ToldElsewhere.into(),
+                SpreadError::Comm(error) => anyhow::Error::from(error),
+            })?,
+        };
+        Ok(Efforts { part, is_time: false, notes: Vec::new() })
     }
 
-    fn of_trace(&self, common: &Common) -> Result<Efforts> {
-        let TraceCall { reading, metrics, grouping } =
-            TraceCall::try_parse_from(&self.bursts).unwrap_or_else(|error| error.exit());
+    /// Efforts of a trace. Its bursts are grouped first, for which every
+    /// process would have to know all of them; so process 0 does that.
+    fn of_trace(&self, mpi: Option<&MpiComm>, common: &Common) -> Result<Efforts> {
+        let Some(comm) = mpi else {
+            let (table, notes) = self.table_of_trace(common)?;
+            return Ok(Efforts { part: EffortPart::whole(table), is_time: true, notes });
+        };
+        let made = (comm.rank() == 0).then(|| self.table_of_trace(common)).transpose();
+        let (table, told) = match made {
+            Ok(made) => {
+                let (table, notes) = made.unzip();
+                (table, Ok(notes.unwrap_or_default()))
+            }
+            Err(error) => (None, Err(error)),
+        };
+        match EffortPart::share_out(comm, table)? {
+            Some(part) => Ok(Efforts { part, is_time: true, notes: told? }),
+            None => Err(told.err().unwrap_or_else(|| ToldElsewhere.into())),
+        }
+    }
+
+    fn table_of_trace(&self, common: &Common) -> Result<(EffortTable, Vec<String>)> {
+        let TraceCall { reading, metrics, grouping } = TraceCall::try_parse_from(&self.bursts)?;
         // At one density, as the period asks for: to refine takes longer.
         let method = grouping.method.or(metrics.definition.is_none().then_some(Method::Dbscan));
         let grouping = GroupingArgs { method, ..grouping };
@@ -276,8 +323,7 @@ impl RanksArgs {
             }
             table => table,
         };
-        let table = table.with_context(|| self.input.display().to_string())?;
-        Ok(Efforts { table, is_time: true, notes })
+        Ok((table.with_context(|| self.input.display().to_string())?, notes))
     }
 
     fn clusters(&self, n_ranks: usize) -> ClusterCount {
@@ -325,14 +371,11 @@ fn find(
     efforts: &Efforts,
     stages: &mut Stages,
 ) -> Result<Option<Found>> {
-    let table = &efforts.table;
-    let n = table.n_ranks();
+    let EffortPart { table, n_ranks } = &efforts.part;
     let signature = args.signature(table.n_steps());
-    let clusters = args.clusters(n);
+    let clusters = args.clusters(*n_ranks);
     let seed = args.classes.seed;
-    let objects = |range: std::ops::Range<usize>| -> Vec<Vec<f64>> {
-        range.map(|rank| signature.of(table, rank)).collect()
-    };
+    let all = Mine { table, ranks: 0..table.n_ranks() };
     let method = match args.classes.method {
         MethodArg::Capek => None,
         MethodArg::Clara => Some(Alone::Clara),
@@ -340,23 +383,25 @@ fn find(
         MethodArg::Fasterpam => Some(Alone::Fasterpam),
     };
     if let Some(method) = method {
-        let objects = stages.time("signature", || objects(0..n));
-        return stages.time("cluster", || alone(method, &objects, clusters, seed)).map(Some);
+        let objects = stages.time("signature", || all.objects(signature));
+        return stages.time("cluster", || alone(method, &all, &objects, clusters, seed)).map(Some);
     }
     let mode = match args.classes.mode {
         None | Some(ModeArg::Auto) => Mode::Auto,
         Some(ModeArg::Sampled) => Mode::Sampled,
         Some(ModeArg::Exact) => Mode::Exact,
     };
+    let criterion: Criterion<Vec<f64>> = Criterion::Bic(|v| v);
+    let params = CapekParams { mode, seed, ..CapekParams::new(clusters, criterion) };
     if let Some(comm) = mpi {
-        let objects = stages.time("signature", || objects(part(n, comm.rank(), comm.size())));
-        return Ok(stages.time("cluster", || by_capek(comm, &objects, clusters, mode, seed))?);
+        let objects = stages.time("signature", || all.objects(signature));
+        return stages.time("cluster", || by_capek(comm, &all, &objects, &params));
     }
     let threads = args.classes.ranks.map_or_else(rayon::current_num_threads, usize::from);
     let found = stages.time("cluster", || {
-        run_on_threads(threads, |comm| -> Result<_, CapekError> {
-            let objects = objects(part(n, comm.rank(), comm.size()));
-            by_capek(comm, &objects, clusters, mode, seed)
+        run_on_threads(threads, |comm| {
+            let mine = Mine { table, ranks: part(*n_ranks, comm.rank(), comm.size()) };
+            by_capek(comm, &mine, &mine.objects(signature), &params)
         })
     })?;
     Ok(found.into_iter().next().flatten())
@@ -367,21 +412,20 @@ fn write(
     args: &RanksArgs,
     efforts: Efforts,
     found: Found,
-    mut stages: Stages,
+    stages: &mut Stages,
 ) -> Result<(RanksReport, serde_json::Value)> {
     let params = PlanParams::new(args.plan.confidence, Bound::Relative(args.plan.error))?;
-    let Efforts { table, is_time, notes } = efforts;
+    let Efforts { part: EffortPart { table, .. }, is_time, notes } = efforts;
     let signature = args.signature(table.n_steps());
     let mut report = stages
-        .time("plan", || describe::describe(&table, found, &params, args.plan.error, args.classes.seed))?;
+        .time("plan", || describe::describe(&table, found, &params, args.plan.error, args.classes.seed));
     report.input = args.input.display().to_string();
     report.is_time = is_time;
     report.notes = notes;
     let grouping = &mut report.grouping;
     grouping.method = name(args.classes.method);
     grouping.signature = args.signature_text(signature);
-    grouping.dims = signature.of(&table, 0).len();
-    grouping.k_is_given = args.classes.k.is_some();
+    grouping.dims = signature.dims(&table);
     grouping.parameters = json!({
         "k": args.classes.k,
         "k_max": args.classes.k.is_none().then_some(args.classes.k_max),
@@ -389,14 +433,7 @@ fn write(
         "wavelet": name(args.classes.wavelet),
         "levels": match signature { Signature::Whole => 0, Signature::Wavelet(_, levels) => levels },
     });
-    if report.classes.len() == args.classes.k_max
-        && args.classes.k.is_none()
-        && report.n_ranks() > report.classes.len()
-    {
-        report.notes.push(
-            "The BIC likes the greatest number of classes that was tried; --k-max tries more.".to_owned(),
-        );
-    }
+    report.notes.extend(report.note_on_count(args.classes.k_max));
     let dir = args.dir();
     let mut out = OutputDir::create(&dir, &[&args.input])?;
     stages.time("write", || -> Result<()> {

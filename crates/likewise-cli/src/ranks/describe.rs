@@ -1,56 +1,52 @@
 //! What is told of the classes that were found.
 
 use super::find::Found;
-use super::{Class, GroupingFacts, MeanTrace, Plan, RanksReport};
-use likewise::cluster::ClusterId;
-use likewise::ranks::{EffortTable, PlanError, PlanParams, Stratum, plan};
+use super::{Class, Criterion, GroupingFacts, MeanTrace, Plan, RanksReport};
+use likewise::ranks::{EffortTable, Moments, PlanParams, Stratum, plan_strata};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
 
 /// Classes by descending size, what their ranks do, and whom to trace. `error`
-/// is the bound of `params`.
+/// is the bound of `params`. Of the table, only regions and steps count: of the
+/// ranks, it may have some.
 pub(crate) fn describe(
     table: &EffortTable,
     found: Found,
     params: &PlanParams,
     error: f64,
     seed: u64,
-) -> Result<RanksReport, PlanError> {
-    let mut sizes = vec![0u64; found.medoids.len()];
-    found.labels.iter().for_each(|&label| sizes[label as usize] += 1);
-    let mut order: Vec<usize> = (0..sizes.len()).collect();
-    order.sort_by_key(|&c| (std::cmp::Reverse(sizes[c]), found.medoids[c]));
+) -> RanksReport {
+    let grouping = grouping(&found, seed);
+    let Found { medoids, labels, dissimilarities, figures, .. } = found;
+    let mut order: Vec<usize> = (0..medoids.len()).collect();
+    order.sort_by_key(|&c| (std::cmp::Reverse(figures.classes[c].n_ranks), medoids[c]));
     let mut place = vec![0u32; order.len()];
     order.iter().enumerate().for_each(|(to, &from)| place[from] = to as u32);
-    let class_of: Vec<u32> = found.labels.iter().map(|&label| place[label as usize]).collect();
+    let class_of: Vec<u32> = labels.iter().map(|&label| place[label as usize]).collect();
 
-    let labels: Vec<_> = class_of.iter().map(|&c| Some(ClusterId::from_index(c as usize))).collect();
-    let planned = plan(table, &labels, params, &mut Xoshiro256PlusPlus::seed_from_u64(seed))?;
-    let one_class = vec![Some(ClusterId::from_index(0)); labels.len()];
-    let without = plan(table, &one_class, params, &mut Xoshiro256PlusPlus::seed_from_u64(seed))?;
+    let ordered = order.iter().map(|&c| figures.classes[c].clone()).collect();
+    let strata = Stratum::all(ordered, &class_of);
+    let rng = || Xoshiro256PlusPlus::seed_from_u64(seed);
+    let without = plan_strata(vec![Stratum::joined(&strata)], params, &mut rng());
+    let planned = plan_strata(strata, params, &mut rng());
     let mut sampled = vec![false; labels.len()];
     for &rank in planned.strata.iter().flat_map(|stratum| &stratum.chosen) {
         sampled[rank] = true;
     }
     let classes = planned.strata.iter().zip(&order).map(|(stratum, &c)| {
         let ranks = &stratum.all.ranks;
-        let distances = || ranks.iter().map(|&rank| found.dissimilarities[rank]);
+        let distances = || ranks.iter().map(|&rank| dissimilarities[rank]);
+        let total = &figures.totals[c];
         Class {
-            medoid: found.medoids[c],
+            medoid: medoids[c],
             ranks: ranks.len() as u64,
-            effort: total_effort(table, ranks),
+            effort: (total.mean[0], total.variance[0].sqrt()),
             dissimilarity: (distances().sum::<f64>() / ranks.len() as f64, distances().fold(0.0, f64::max)),
-            traces: traces(table, &stratum.all),
+            traces: traces(table, &figures.classes[c]),
         }
     });
-    Ok(RanksReport {
-        grouping: GroupingFacts {
-            is_exact: found.is_exact,
-            loss: found.loss,
-            bic: found.bic,
-            seed,
-            ..GroupingFacts::default()
-        },
+    RanksReport {
+        grouping,
         regions: match table.regions() {
             [_] => vec![String::new()],
             regions => regions.iter().map(|region| region.name.clone()).collect(),
@@ -58,7 +54,6 @@ pub(crate) fn describe(
         n_steps: table.n_steps(),
         classes: classes.collect(),
         class_of,
-        dissimilarity: found.dissimilarities,
         sampled,
         plan: Plan {
             confidence: params.confidence(),
@@ -67,40 +62,37 @@ pub(crate) fn describe(
             without_classes: without.n_chosen() as u64,
             expected_error: planned.expected_error,
         },
+        dissimilarity: dissimilarities,
         ..RanksReport::default()
-    })
+    }
 }
 
-/// Mean and standard deviation of the efforts of the whole run.
-fn total_effort(table: &EffortTable, ranks: &[usize]) -> (f64, f64) {
-    let (mut n, mut mean, mut squares) = (0.0, 0.0, 0.0);
-    for &rank in ranks {
-        let total: f64 = table.row(rank).iter().sum();
-        n += 1.0;
-        let off = total - mean;
-        mean += off / n;
-        squares += off * (total - mean);
+/// How the classes were found, as far as that is told by what was found.
+fn grouping(found: &Found, seed: u64) -> GroupingFacts {
+    GroupingFacts {
+        is_exact: found.is_exact,
+        loss: found.loss,
+        criterion: match (found.bic.is_empty(), &found.silhouettes) {
+            (true, _) => Criterion::Given,
+            (false, None) => Criterion::Bic,
+            (false, Some(_)) => Criterion::Silhouette,
+        },
+        bic: found.bic.clone(),
+        silhouettes: found.silhouettes.clone().unwrap_or_default(),
+        seed,
+        ..GroupingFacts::default()
     }
-    (mean, if n > 1.0 { (squares / (n - 1.0)).sqrt() } else { 0.0 })
 }
 
-fn traces(table: &EffortTable, stratum: &Stratum) -> Vec<MeanTrace> {
-    let mut least = vec![f64::INFINITY; table.dims()];
-    let mut most = vec![f64::NEG_INFINITY; table.dims()];
-    for &rank in &stratum.ranks {
-        for (j, &effort) in table.row(rank).iter().enumerate() {
-            least[j] = least[j].min(effort);
-            most[j] = most[j].max(effort);
-        }
-    }
+fn traces(table: &EffortTable, figures: &Moments) -> Vec<MeanTrace> {
     let n = table.n_steps();
     let of_region = |r: usize| {
         let steps = r * n..(r + 1) * n;
         MeanTrace {
-            mean: stratum.mean[steps.clone()].to_vec(),
-            deviation: stratum.variance[steps.clone()].iter().map(|v| v.sqrt()).collect(),
-            least: least[steps.clone()].to_vec(),
-            most: most[steps].to_vec(),
+            mean: figures.mean[steps.clone()].to_vec(),
+            deviation: figures.variance[steps.clone()].iter().map(|v| v.sqrt()).collect(),
+            least: figures.least[steps.clone()].to_vec(),
+            most: figures.most[steps].to_vec(),
         }
     };
     (0..table.regions().len()).map(of_region).collect()

@@ -1,10 +1,15 @@
 //! Classes of ranks, on one process or on many.
 
-use likewise::cluster::medoids::{ClaraParams, Dissimilarities, Medoids, Start, clara, fasterpam, pam};
-use likewise::cluster::{CapekError, CapekParams, ClusterCount, Criterion, Mode, capek};
-use likewise::comm::{CommError, Communicator};
+use super::few;
+use anyhow::{Context, anyhow};
+use likewise::cluster::medoids::{
+    ClaraParams, Dissimilarities, DissimilaritiesError, Medoids, MedoidsError, Start, clara, fasterpam, pam,
+};
+use likewise::cluster::{Capek, CapekError, CapekParams, ClusterCount, capek};
+use likewise::comm::{CommError, Communicator, run_on_threads};
 use likewise::quality::{SphericalFit, least_variance, spherical_bic};
-use likewise::ranks::{EffortTable, Wavelet, signature};
+use likewise::ranks::{EffortTable, Moments, Wavelet, moments, signature};
+use std::ops::Range;
 
 /// What is compared of a rank.
 #[derive(Clone, Copy, Debug)]
@@ -18,14 +23,63 @@ pub(crate) enum Signature {
 impl Signature {
     /// That of one rank: its regions' signatures, one after another.
     pub(crate) fn of(self, table: &EffortTable, rank: usize) -> Vec<f64> {
+        let regions = 0..table.regions().len();
         match self {
             Self::Whole => table.row(rank).to_vec(),
-            Self::Wavelet(wavelet, levels) => {
-                let regions = 0..table.regions().len();
-                regions.flat_map(|r| signature(table.series(rank, r), levels, wavelet)).collect()
-            }
+            Self::Wavelet(..) => regions.flat_map(|r| self.of_series(table.series(rank, r))).collect(),
         }
     }
+
+    fn of_series(self, series: &[f64]) -> Vec<f64> {
+        match self {
+            Self::Whole => series.to_vec(),
+            Self::Wavelet(wavelet, levels) => signature(series, levels, wavelet),
+        }
+    }
+
+    /// How many numbers it has of each rank.
+    pub(crate) fn dims(self, table: &EffortTable) -> usize {
+        table.regions().len() * self.of_series(&vec![0.0; table.n_steps()]).len()
+    }
+}
+
+/// Ranks that a process works on.
+#[derive(Clone, Debug)]
+pub(crate) struct Mine<'a> {
+    pub(crate) table: &'a EffortTable,
+    /// Rows of the table.
+    pub(crate) ranks: Range<usize>,
+}
+
+impl Mine<'_> {
+    pub(crate) fn objects(&self, signature: Signature) -> Vec<Vec<f64>> {
+        self.ranks.clone().map(|rank| signature.of(self.table, rank)).collect()
+    }
+
+    /// What the classes of all processes do, by `labels`.
+    fn figures<C: Communicator>(
+        &self,
+        comm: &C,
+        labels: &[u32],
+        n_classes: usize,
+    ) -> Result<Figures, CommError> {
+        let dims = self.table.dims();
+        let values = &self.table.values()[self.ranks.start * dims..self.ranks.end * dims];
+        let totals: Vec<f64> = values.chunks_exact(dims).map(|row| row.iter().sum()).collect();
+        Ok(Figures {
+            classes: moments(comm, values, dims, labels, n_classes)?,
+            totals: moments(comm, &totals, 1, labels, n_classes)?,
+        })
+    }
+}
+
+/// What the ranks of each class do.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Figures {
+    /// In every step and region.
+    pub(crate) classes: Vec<Moments>,
+    /// In the whole run.
+    pub(crate) totals: Vec<Moments>,
 }
 
 /// Classes of all ranks, by medoid.
@@ -36,8 +90,12 @@ pub(crate) struct Found {
     pub(crate) labels: Vec<u32>,
     pub(crate) dissimilarities: Vec<f64>,
     pub(crate) loss: f64,
+    /// Of each number of classes that was tried; none where it was given.
     pub(crate) bic: Vec<(usize, f64)>,
+    /// Those that decided instead, where ranks are too few for the BIC.
+    pub(crate) silhouettes: Option<Vec<(usize, f64)>>,
     pub(crate) is_exact: bool,
+    pub(crate) figures: Figures,
 }
 
 /// Euclid's; sums in order, so that it is the same everywhere.
@@ -46,24 +104,26 @@ pub(crate) fn distance(a: &Vec<f64>, b: &Vec<f64>) -> f64 {
     a.iter().zip(b).map(|(x, y)| (x - y) * (x - y)).sum::<f64>().sqrt()
 }
 
-/// Which ranks of `n` process `rank` of `size` works on.
-pub(crate) fn part(n: usize, rank: usize, size: usize) -> std::ops::Range<usize> {
-    let at = |r: usize| (n as u128 * r as u128 / size as u128) as usize;
-    at(rank)..at(rank + 1)
-}
-
-/// Finds the classes with all processes; each knows the table and works on its
-/// part. Nothing but on process 0.
+/// Finds the classes with all processes, each of which has some of the ranks.
+/// Nothing but on process 0, which gets the class of every rank; what classes
+/// do is summed up on the way.
 pub(crate) fn by_capek<C: Communicator>(
     comm: &C,
+    mine: &Mine<'_>,
     objects: &[Vec<f64>],
-    clusters: ClusterCount,
-    mode: Mode,
-    seed: u64,
-) -> Result<Option<Found>, CapekError> {
-    let criterion: Criterion<Vec<f64>> = Criterion::Bic(|v| v);
-    let params = CapekParams { mode, seed, ..CapekParams::new(clusters, criterion) };
-    let found = capek(comm, objects, &distance, &params)?;
+    params: &CapekParams<Vec<f64>>,
+) -> anyhow::Result<Option<Found>> {
+    let mut found = capek(comm, objects, &distance, params)?;
+    let mut silhouettes = None;
+    if let ClusterCount::UpTo(most) = params.clusters
+        && found.medoids.len() > few::most_classes(found.n_objects as usize)
+    {
+        let (k, values) = few::by_silhouette(&of_all(comm, objects)?, most)?;
+        silhouettes = Some(values);
+        let params = CapekParams { clusters: ClusterCount::Fixed(k), ..params.clone() };
+        found = Capek { criterion: found.criterion, ..capek(comm, objects, &distance, &params)? };
+    }
+    let figures = mine.figures(comm, &found.labels, found.medoids.len())?;
     let mut bytes = Vec::with_capacity(objects.len() * 12);
     for (label, distance) in found.labels.iter().zip(&found.dissimilarities) {
         bytes.extend(label.to_le_bytes());
@@ -76,9 +136,7 @@ pub(crate) fn by_capek<C: Communicator>(
     let (mut labels, mut dissimilarities) = (Vec::new(), Vec::new());
     for part in &parts {
         let (pairs, rest) = part.as_chunks::<12>();
-        if !rest.is_empty() {
-            return Err(CapekError::NotPortable);
-        }
+        anyhow::ensure!(rest.is_empty(), CapekError::NotPortable);
         for [a, b, c, d, distance @ ..] in pairs {
             labels.push(u32::from_le_bytes([*a, *b, *c, *d]));
             dissimilarities.push(f64::from_le_bytes(*distance));
@@ -90,8 +148,24 @@ pub(crate) fn by_capek<C: Communicator>(
         dissimilarities,
         loss: found.loss,
         bic: found.criterion,
+        silhouettes,
         is_exact: found.is_exact,
+        figures,
     }))
+}
+
+/// The objects of all processes, on each of them: for where there are few.
+fn of_all<C: Communicator>(comm: &C, objects: &[Vec<f64>]) -> anyhow::Result<Vec<Vec<f64>>> {
+    let dims = objects.first().map_or(0, Vec::len);
+    let mut bytes = (dims as u64).to_le_bytes().to_vec();
+    bytes.extend(objects.iter().flatten().flat_map(|x| x.to_le_bytes()));
+    let mut all = Vec::new();
+    for part in comm.all_gather(&bytes)? {
+        let (dims, numbers) = part.split_first_chunk().context(CapekError::NotPortable)?;
+        let numbers: Vec<f64> = numbers.as_chunks().0.iter().map(|&x| f64::from_le_bytes(x)).collect();
+        all.extend(numbers.chunks_exact((u64::from_le_bytes(*dims) as usize).max(1)).map(<[f64]>::to_vec));
+    }
+    Ok(all)
 }
 
 /// A method that one process does alone.
@@ -106,6 +180,7 @@ pub(crate) enum Alone {
 /// it is not given.
 pub(crate) fn alone(
     method: Alone,
+    mine: &Mine<'_>,
     objects: &[Vec<f64>],
     clusters: ClusterCount,
     seed: u64,
@@ -119,6 +194,7 @@ pub(crate) fn alone(
         (Alone::Fasterpam, Some(matrix)) => fasterpam(matrix, k, Start::Build),
         _ => clara(objects, distance, &ClaraParams::new(k, seed)),
     };
+    let mut silhouettes = None;
     let (medoids, bic) = match clusters {
         ClusterCount::Fixed(k) => (solve(k)?, Vec::new()),
         ClusterCount::UpTo(most) => {
@@ -138,18 +214,26 @@ pub(crate) fn alone(
                     best = Some((value, found));
                 }
             }
-            let (_, found) = best.ok_or_else(|| anyhow::anyhow!("no number of classes was tried"))?;
+            let (_, mut found) = best.context("no number of classes was tried")?;
+            if found.medoids.len() > few::most_classes(objects.len()) {
+                let (k, values) = few::by_silhouette(objects, most)?;
+                silhouettes = Some(values);
+                found = solve(k)?;
+            }
             (found, bic)
         }
     };
     let of =
         |(rank, &label): (usize, &u32)| distance(&objects[rank], &objects[medoids.medoids[label as usize]]);
+    let figures = run_on_threads(1, |comm| mine.figures(comm, &medoids.labels, medoids.medoids.len()))?;
     Ok(Found {
+        figures: figures.into_iter().next().unwrap_or_default(),
         dissimilarities: medoids.labels.iter().enumerate().map(of).collect(),
         medoids: medoids.medoids.iter().map(|&m| m as u64).collect(),
         labels: medoids.labels,
         loss: medoids.loss,
         bic,
+        silhouettes,
         is_exact: method != Alone::Clara,
     })
 }
@@ -175,6 +259,31 @@ fn bic_about_centroids(objects: &[Vec<f64>], found: &Medoids) -> f64 {
     spherical_bic(&SphericalFit { sizes: &sizes, squared_error, dims, least_variance })
 }
 
+/// What is wrong, in words of ranks: the methods speak of objects.
+pub(crate) fn of_ranks(error: anyhow::Error, n_ranks: usize) -> anyhow::Error {
+    let too_many = |classes: usize, distinct: usize| match classes > n_ranks {
+        true => anyhow!("{classes} classes were asked for, and there are {n_ranks} ranks"),
+        false => anyhow!("{classes} classes were asked for, and {distinct} different ranks were found"),
+    };
+    let too_large = |rank: u64| {
+        anyhow!("the efforts of rank {rank} are so large that distances to others are no numbers")
+    };
+    let of_medoids = error.downcast_ref::<MedoidsError>();
+    let of_matrix = match of_medoids {
+        Some(MedoidsError::Dissimilarities(error)) => Some(error),
+        _ => error.downcast_ref::<DissimilaritiesError>(),
+    };
+    match (error.downcast_ref::<CapekError>(), of_medoids, of_matrix) {
+        (Some(&CapekError::TooManyClusters { wanted, distinct }), ..) => too_many(wanted, distinct),
+        (Some(&CapekError::NotFinite { index }), ..) => too_large(index),
+        (_, Some(&MedoidsError::TooFewDistinct { n_clusters, distinct }), _) => {
+            too_many(n_clusters, distinct)
+        }
+        (_, _, Some(&DissimilaritiesError::Invalid { a, .. })) => too_large(a as u64),
+        _ => error,
+    }
+}
+
 /// On all processes: whether any failed. Who failed first keeps its error.
 pub(crate) fn agree<C: Communicator>(comm: &C, failed: bool) -> Result<Option<usize>, CommError> {
     let mine = if failed { comm.rank() as i64 } else { i64::MAX };
@@ -186,15 +295,12 @@ pub(crate) fn agree<C: Communicator>(comm: &C, failed: bool) -> Result<Option<us
 #[cfg(test)]
 mod tests {
     use super::*;
+    use likewise::cluster::{Criterion, Mode};
+    use likewise::ranks::{EffortRegion, part};
 
-    #[test]
-    fn parts_are_all_ranks_once() {
-        for n in [0, 1, 5, 64, 1000] {
-            for size in [1, 2, 3, 16] {
-                let all: Vec<usize> = (0..size).flat_map(|r| part(n, r, size)).collect();
-                assert_eq!(all, (0..n).collect::<Vec<_>>());
-            }
-        }
+    fn table(objects: &[Vec<f64>]) -> EffortTable {
+        let region = EffortRegion { name: String::new(), unit: String::new() };
+        EffortTable::from_series(region, objects).unwrap()
     }
 
     /// Where PAM is what CAPEK does, the criterion is the same too.
@@ -202,7 +308,9 @@ mod tests {
     fn the_bic_of_one_process_is_that_of_many() {
         for objects in [likewise::synth::effort::effort_traces(40, 16, 1), vec![vec![3.0, 4.0]; 9]] {
             let clusters = ClusterCount::UpTo(8);
-            let pam = alone(Alone::Pam, &objects, clusters, 0).unwrap();
+            let table = table(&objects);
+            let mine = Mine { ranks: 0..objects.len(), table: &table };
+            let pam = alone(Alone::Pam, &mine, &objects, clusters, 0).unwrap();
             let params = CapekParams {
                 mode: Mode::Exact,
                 ..CapekParams::new(clusters, Criterion::Bic(|object: &Vec<f64>| object))
@@ -222,8 +330,10 @@ mod tests {
     #[test]
     fn every_method_finds_six_kinds() {
         let objects = likewise::synth::effort::effort_traces(60, 64, 3);
+        let table = table(&objects);
+        let mine = Mine { ranks: 0..60, table: &table };
         for method in [Alone::Pam, Alone::Fasterpam, Alone::Clara] {
-            let found = alone(method, &objects, ClusterCount::UpTo(10), 0).unwrap();
+            let found = alone(method, &mine, &objects, ClusterCount::UpTo(10), 0).unwrap();
             assert_eq!(found.medoids.len(), 6, "{method:?} {:?}", found.bic);
             for (rank, &label) in found.labels.iter().enumerate() {
                 assert_eq!(found.medoids[label as usize] as usize % 6, rank % 6);

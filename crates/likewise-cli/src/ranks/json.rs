@@ -1,12 +1,13 @@
 //! `summary.json` of ranks.
 
-use super::RanksReport;
+use super::{Criterion, RanksReport};
 use serde_json::{Value, json};
 
 /// Without timings, which only the caller knows.
 pub(crate) fn summary(report: &RanksReport) -> Value {
     let RanksReport { grouping, plan, .. } = report;
     let bic = |&(k, bic): &(usize, f64)| json!({ "k": k, "bic": bic });
+    let silhouette = |&(k, value): &(usize, f64)| json!({ "k": k, "silhouette": value });
     let stratum = |(c, class): (usize, &super::Class)| {
         json!({
             "class": c + 1,
@@ -34,9 +35,11 @@ pub(crate) fn summary(report: &RanksReport) -> Value {
         "parameters": grouping.parameters,
         "seed": grouping.seed,
         "k": report.classes.len(),
-        "k_is_given": grouping.k_is_given,
+        "k_is_given": grouping.criterion == Criterion::Given,
+        "criterion": grouping.criterion.name().map(str::to_lowercase),
         "loss": grouping.loss,
         "bic": grouping.bic.iter().map(bic).collect::<Vec<_>>(),
+        "silhouette": grouping.silhouettes.iter().map(silhouette).collect::<Vec<_>>(),
         "confidence": plan.confidence,
         "error": plan.error,
         "expected_error": plan.expected_error,

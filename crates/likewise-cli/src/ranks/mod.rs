@@ -2,6 +2,7 @@
 
 pub(crate) mod csv;
 pub(crate) mod describe;
+pub(crate) mod few;
 pub(crate) mod find;
 pub(crate) mod json;
 pub(crate) mod text;
@@ -46,15 +47,36 @@ pub(crate) struct GroupingFacts {
     pub(crate) signature: String,
     /// Numbers that are compared of each rank.
     pub(crate) dims: usize,
-    /// Whether the number of classes was given.
-    pub(crate) k_is_given: bool,
     /// The sum of the dissimilarities to the medoids.
     pub(crate) loss: f64,
     /// The BIC of each number of classes that was tried; the larger, the better.
     pub(crate) bic: Vec<(usize, f64)>,
+    /// The mean silhouettes, where they decided because the BIC could not.
+    pub(crate) silhouettes: Vec<(usize, f64)>,
+    pub(crate) criterion: Criterion,
     pub(crate) seed: u64,
     /// Other settings, for programs.
     pub(crate) parameters: Value,
+}
+
+/// What decided on the number of classes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Criterion {
+    /// It was given.
+    Given,
+    #[default]
+    Bic,
+    Silhouette,
+}
+
+impl Criterion {
+    pub(crate) fn name(self) -> Option<&'static str> {
+        match self {
+            Self::Given => None,
+            Self::Bic => Some("BIC"),
+            Self::Silhouette => Some("silhouette"),
+        }
+    }
 }
 
 /// Ranks that behave alike.
@@ -139,7 +161,7 @@ impl RanksReport {
     /// What is to be known, in sentences.
     pub(crate) fn findings(&self) -> Vec<String> {
         let n = self.n_ranks();
-        let given = if self.grouping.k_is_given { ", as asked" } else { "" };
+        let given = if self.grouping.criterion == Criterion::Given { ", as asked" } else { "" };
         let ways = match self.classes.len() {
             1 => format!("{} behave alike{given}.", counted(n as u64, "rank")),
             k => format!("{} behave in {k} ways{given}.", counted(n as u64, "rank")),
@@ -160,6 +182,36 @@ impl RanksReport {
             share_text(self.share(size)),
         );
         [ways, enough].into_iter().chain(self.heaviest()).chain(self.small_classes()).collect()
+    }
+
+    /// What is to be known of how many classes there are.
+    pub(crate) fn note_on_count(&self, k_max: usize) -> Option<String> {
+        let (k, grouping) = (self.classes.len(), &self.grouping);
+        let best =
+            |values: &[(usize, f64)]| values.iter().copied().reduce(|a, b| if b.1 > a.1 { b } else { a });
+        match grouping.criterion {
+            Criterion::Silhouette => {
+                let (bic, _) = best(&grouping.bic)?;
+                let decided = match best(&grouping.silhouettes) {
+                    Some((_, value)) if k > 1 => {
+                        format!("the mean silhouette is greatest at {k} ({value:.2})")
+                    }
+                    Some((_, value)) => format!(
+                        "no mean silhouette is above {} (at most {value:.2}), so there is one class",
+                        few::LEAST_SILHOUETTE
+                    ),
+                    None => "there is one class".to_owned(),
+                };
+                Some(format!(
+                    "The BIC is greatest at {bic} classes, of fewer than two ranks on average, where it is not to be \
+                     trusted: {decided}."
+                ))
+            }
+            Criterion::Bic if k == k_max && self.n_ranks() > k => Some(
+                "The BIC likes the greatest number of classes that was tried; --k-max tries more.".to_owned(),
+            ),
+            Criterion::Bic | Criterion::Given => None,
+        }
     }
 
     /// The class that does clearly more than the mean.

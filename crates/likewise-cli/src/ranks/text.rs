@@ -21,9 +21,10 @@ pub(crate) fn table(report: &RanksReport, width: usize, colour: bool) -> String 
     };
     let grouping = &report.grouping;
     let how = if grouping.is_exact { "exact" } else { "sampled" };
+    let by = grouping.criterion.name().map_or_else(String::new, |name| format!(", classes by {name}"));
     let _ = writeln!(
         out,
-        "{}, {steps}{regions}; {} ({how}), {}\n",
+        "{}, {steps}{regions}; {} ({how}), {}{by}\n",
         counted(report.n_ranks() as u64, "rank"),
         grouping.method,
         grouping.signature
@@ -96,9 +97,9 @@ mod tests {
     #[test]
     fn classes_and_plan_fit_the_width() {
         let text = table(&sample(), 100, false);
-        assert!(
-            text.starts_with("64 ranks, 20 steps, 2 regions; capek (exact), haar, level 2\n\nclass  ranks")
-        );
+        assert!(text.starts_with(
+            "64 ranks, 20 steps, 2 regions; capek (exact), haar, level 2, classes by BIC\n\nclass  ranks"
+        ));
         assert!(text.contains("\n2          2    3.1%       7      1"), "{text}");
         assert!(text.contains("\nall       64"), "{text}");
         for width in [40, 60, 100] {

@@ -47,7 +47,7 @@ fn fill(report: &RanksReport, slot: &str) -> String {
         "traces" => panels::traces(report),
         "traces-caption" => panels::traces_caption(report),
         "distances" => panels::distances(report),
-        "bic" => panels::bic(report),
+        "criterion" => panels::criterion(report),
         "classes" => tables::classes(report),
         "plan" => tables::plan(report),
         "plan-caption" => escape(&plan_caption(report)),
@@ -148,6 +148,7 @@ mod tests {
     fn odd_reports_can_be_drawn() {
         let mut report = sample();
         report.grouping.bic.clear();
+        report.grouping.criterion = crate::ranks::Criterion::Given;
         report.n_steps = 1;
         for class in &mut report.classes {
             class.effort = (0.0, 0.0);

@@ -3,7 +3,7 @@
 
 use super::MAX_DRAWN;
 use crate::files::report_data::{counted, short};
-use crate::ranks::{MeanTrace, RanksReport};
+use crate::ranks::{Criterion, MeanTrace, RanksReport};
 use crate::report::{escape, group};
 use std::fmt::Write;
 
@@ -237,19 +237,27 @@ fn histogram(c: usize, bins: &[u64; BINS], most: f64) -> String {
     svg
 }
 
-/// The BIC of each number of classes, and which was taken.
-pub(super) fn bic(report: &RanksReport) -> String {
+/// What decided, of each number of classes, and which was taken.
+pub(super) fn criterion(report: &RanksReport) -> String {
     const WIDTH: f64 = 480.0;
     const HEIGHT: f64 = 210.0;
     const LEFT: f64 = 66.0;
     const RIGHT: f64 = 468.0;
     const TOP: f64 = 16.0;
     const BOTTOM: f64 = 166.0;
-    let values = &report.grouping.bic;
-    let finite: Vec<(usize, f64)> = values.iter().copied().filter(|(_, bic)| bic.is_finite()).collect();
+    let grouping = &report.grouping;
+    let name = grouping.criterion.name().unwrap_or_default();
+    let is_bic = grouping.criterion == Criterion::Bic;
+    let values = if is_bic { &grouping.bic } else { &grouping.silhouettes };
+    let finite: Vec<(usize, f64)> = values.iter().copied().filter(|(_, value)| value.is_finite()).collect();
     let (Some(&first), Some(&last)) = (finite.first(), finite.last()) else {
-        return "<p class=\"muted\">The number of classes was given, so that there was nothing to choose.</p>"
-            .to_owned();
+        let why = match grouping.criterion {
+            Criterion::Given => "The number of classes was given, so that there was nothing to choose.",
+            Criterion::Bic | Criterion::Silhouette => {
+                "There are too few ranks to choose a number of classes."
+            }
+        };
+        return format!("<p class=\"muted\">{why}</p>");
     };
     let low = finite.iter().map(|v| v.1).fold(f64::INFINITY, f64::min);
     let high = finite.iter().map(|v| v.1).fold(f64::NEG_INFINITY, f64::max);
@@ -257,7 +265,7 @@ pub(super) fn bic(report: &RanksReport) -> String {
     let y = Axis { low, high, from: BOTTOM - 8.0, to: TOP + 8.0 };
     let k = report.classes.len();
     let mut svg = format!(
-        "<svg class=\"bic\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"BIC of each number of classes; \
+        "<svg class=\"bic\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{name} of each number of classes; \
          {k} was taken\">"
     );
     let mut levels = vec![low, (low + high) / 2.0, high];
@@ -265,24 +273,29 @@ pub(super) fn bic(report: &RanksReport) -> String {
     for value in levels {
         let at = y.at(value);
         let _ = write!(svg, "<path class=\"grid\" d=\"M{LEFT} {at:.1}H{RIGHT}\"/>");
-        svg.push_str(&text(LEFT - 6.0, at + 4.0, "end", &crate::report::si(value)));
+        let label = if is_bic { crate::report::si(value) } else { short(value) };
+        svg.push_str(&text(LEFT - 6.0, at + 4.0, "end", &label));
     }
-    let line: Vec<(f64, f64)> = finite.iter().map(|&(k, bic)| (x.at(k as f64), y.at(bic))).collect();
+    let line: Vec<(f64, f64)> = finite.iter().map(|&(k, value)| (x.at(k as f64), y.at(value))).collect();
     svg.push_str(&path("curve", &line, false));
     let every = finite.len().div_ceil(12);
-    for (i, (&(this, bic), &(at, height))) in finite.iter().zip(&line).enumerate() {
+    for (i, (&(this, value), &(at, height))) in finite.iter().zip(&line).enumerate() {
         let (class, radius) = if this == k { (" class=\"taken\"", 6.5) } else { ("", 3.5) };
         let _ = write!(
             svg,
             "<circle{class} cx=\"{at:.1}\" cy=\"{height:.1}\" r=\"{radius}\"><title>{}</title></circle>",
-            escape(&format!("k = {this}: {}", short(bic)))
+            escape(&format!("k = {this}: {}", short(value)))
         );
         if i % every == 0 || this == k {
             svg.push_str(&text(at, BOTTOM + 18.0, "middle", &this.to_string()));
         }
     }
     svg.push_str(&text((LEFT + RIGHT) / 2.0, HEIGHT - 6.0, "middle", "classes (k)"));
-    svg.push_str("</svg><p class=\"muted\">The larger, the better; the ring is what was taken.</p>");
+    let _ = write!(
+        svg,
+        "</svg><p class=\"muted\">The {}; the larger, the better. The ring is what was taken.</p>",
+        if is_bic { "BIC" } else { "mean silhouette, as there are too few ranks for the BIC" }
+    );
     svg
 }
 

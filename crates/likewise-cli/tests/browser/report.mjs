@@ -9,26 +9,13 @@ import { tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { chromium } from "playwright-core";
+import { colours, fingerprint, frames } from "./picture.mjs";
+import { checkRanks } from "./ranks.mjs";
 
 const FLAGS = [
   "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
   "--disable-component-update", "--disable-sync",
 ];
-
-/** Colours of a canvas with their number of pixels, most frequent first. */
-const colours = (page, id) => page.evaluate((id) => {
-  const canvas = document.getElementById(id);
-  // A copy, so that reading does not move the picture itself off the GPU.
-  const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext("2d", { willReadFrequently: true });
-  copy.drawImage(canvas, 0, 0);
-  const { data } = copy.getImageData(0, 0, canvas.width, canvas.height);
-  const seen = new Map();
-  for (const pixel of new Uint32Array(data.buffer)) seen.set(pixel, (seen.get(pixel) ?? 0) + 1);
-  return [...seen].sort((a, b) => b[1] - a[1]);
-}, id);
-
-const fingerprint = async (page, id) => JSON.stringify((await colours(page, id)).slice(0, 2000));
-const frames = (page) => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
 
 /** Where burst `i` is in a picture, in page coordinates. */
 async function placeOf(page, id, share) {
@@ -274,21 +261,37 @@ async function shoot(page, prefix, name) {
   await page.pdf({ path: `${prefix}-${name}.pdf`, format: "A4", printBackground: true });
 }
 
-async function check(context, file, prefix) {
-  const name = basename(file, ".html");
+/** A page, and what it complains about. */
+async function watched(context, url) {
   const page = await context.newPage();
   const problems = [];
-  const url = pathToFileURL(resolve(file)).href;
   page.on("console", (message) => ["error", "warning"].includes(message.type()) && problems.push(message.text()));
   page.on("pageerror", (error) => problems.push(String(error)));
   page.on("dialog", (dialog) => { problems.push(`dialog: ${dialog.message()}`); dialog.dismiss(); });
   page.on("request", (request) => {
     if (request.url() !== url && !request.url().startsWith("data:")) problems.push(`request: ${request.url()}`);
   });
+  return { page, problems };
+}
+
+async function check(context, file, prefix) {
+  const name = basename(file, ".html");
+  const url = pathToFileURL(resolve(file)).href;
+  const { page, problems } = await watched(context, url);
   const started = performance.now();
   await page.goto(url);
+  const opened = () => (performance.now() - started).toFixed(0);
+  const told = (await page.locator("#map-part").count()) > 0
+    ? await checkRanks(page, name, prefix, opened)
+    : await checkBursts(page, name, prefix, opened);
+  assert.deepEqual(problems, [], `${name}: the page complains`);
+  console.log(`${name}: ok, ${told}`);
+  await page.close();
+}
+
+async function checkBursts(page, name, prefix, openedIn) {
   await page.waitForSelector('body[data-ready="1"]', { timeout: 60000 });
-  const opened = performance.now() - started;
+  const opened = openedIn();
   await frames(page);
   await checkDrawn(page, name);
   const { bursts, nodes, symbols, phases } = await page.evaluate(() => {
@@ -320,9 +323,7 @@ async function check(context, file, prefix) {
   });
   await checkNarrow(page, name);
   if (prefix) await shoot(page, prefix, name);
-  assert.deepEqual(problems, [], `${name}: the page complains`);
-  console.log(`${name}: ok, ${bursts} bursts, open ${opened.toFixed(0)} ms, redraw ${redraw.toFixed(0)} ms`);
-  await page.close();
+  return `${bursts} bursts, open ${opened} ms, redraw ${redraw.toFixed(0)} ms`;
 }
 
 const files = process.argv.slice(2);

@@ -1,6 +1,6 @@
 //! `likewise ranks`: tables in, classes and a plan out.
 
-use crate::support::{finish, likewise, names, read, succeeds, summary, text};
+use crate::support::{finish, likewise, names, read, shared_data, succeeds, summary, text};
 use likewise::synth::effort::effort_traces;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -81,6 +81,7 @@ fn six_kinds_are_six_classes_whatever_the_format() {
         assert_eq!(*class, found[rank % 6], "rank {rank}");
     }
     let told = summary(&outs[0]);
+    assert_eq!(told["criterion"], "bic");
     assert_eq!((&told["k"], &told["ranks"], &told["steps"]), (&6.into(), &300.into(), &64.into()));
     let bic = told["bic"].as_array().unwrap();
     let best = bic.iter().max_by(|a, b| a["bic"].as_f64().unwrap().total_cmp(&b["bic"].as_f64().unwrap()));
@@ -90,6 +91,32 @@ fn six_kinds_are_six_classes_whatever_the_format() {
     let strata = told["strata"].as_array().unwrap();
     assert_eq!(strata.iter().map(|s| s["sample_size"].as_u64().unwrap()).sum::<u64>(), sampled as u64);
     assert!(told["expected_error"].as_f64().unwrap() <= 0.05);
+}
+
+/// Ranks that differ by degrees: the finer they are told apart, the better for
+/// the BIC, until classes have fewer than two.
+#[test]
+fn where_ranks_are_too_few_for_the_bic_the_silhouette_decides() {
+    let dir = tempfile::tempdir().unwrap();
+    let level = |rank: usize| [1.0, 1.1, 1.25, 1.4, 1.6, 1.7, 9.0, 9.2, 9.3, 9.45, 9.65][rank];
+    let traces: Vec<Vec<f64>> = (0..11).map(|rank| vec![level(rank); 40]).collect();
+    let file = write_csv(dir.path(), &traces);
+    for method in ["pam", "capek"] {
+        let out = dir.path().join(method);
+        let call = succeeds(&["ranks", text(&file), "--method", method, "-o", text(&out)]);
+        let told = summary(&out);
+        assert_eq!(
+            (&told["k"], &told["criterion"]),
+            (&2.into(), &"silhouette".into()),
+            "{method}: {}",
+            told["bic"]
+        );
+        assert_eq!(told["silhouette"].as_array().unwrap().len(), 5, "two to six classes");
+        assert!(call.stdout.contains("classes by silhouette"), "{}", call.stdout);
+        assert!(call.stderr.contains("the mean silhouette is greatest at 2 (0.9"), "{}", call.stderr);
+        assert!(read(&out, "report.html").contains("silhouette of each number of classes; 2 was taken"));
+    }
+    same_under_mpi(dir.path(), &file, &[], &dir.path().join("capek"));
 }
 
 #[test]
@@ -102,6 +129,7 @@ fn every_method_takes_the_number_that_is_given() {
             succeeds(&["ranks", text(&file), "--method", method, "--k", "6", "--json", "-o", text(&out)]);
         let told: serde_json::Value = serde_json::from_str(&call.stdout).unwrap();
         assert_eq!((&told["k"], &told["method"]), (&6.into(), &method.into()));
+        assert!(told["criterion"].is_null());
         assert_eq!(told["bic"].as_array().unwrap().len(), 0);
         let found = classes(&out);
         assert!(found.iter().enumerate().all(|(rank, class)| *class == found[rank % 6]), "{method}");
@@ -111,32 +139,94 @@ fn every_method_takes_the_number_that_is_given() {
 #[test]
 fn any_number_of_threads_and_processes_gives_the_same_bytes() {
     let dir = tempfile::tempdir().unwrap();
-    let file = write_npy(dir.path(), &traces(500));
-    let call = |name: &str, more: &[&str]| {
-        let out = dir.path().join(name);
-        succeeds(&[&["ranks", text(&file), "-q", "-o", text(&out)], more].concat());
-        out
-    };
+    let traces = traces(500);
+    let file = write_npy(dir.path(), &traces);
     for mode in ["exact", "sampled"] {
-        let one = call(&format!("{mode}-1"), &["--mode", mode, "--threads", "1", "--ranks", "1"]);
-        let many = call(&format!("{mode}-16"), &["--mode", mode, "--ranks", "16"]);
-        let mut others = vec![many];
-        for mpirun in ["mpirun.openmpi", "mpirun.mpich"] {
-            let out = dir.path().join(format!("{mode}-{mpirun}"));
-            let args = ["ranks", text(&file), "-q", "--mode", mode, "-o", text(&out)];
-            if let Some(mut command) = under(mpirun, &args) {
-                let call = finish(command.output().unwrap());
-                assert_eq!(call.code, 0, "{mpirun}: {}", call.stderr);
-                others.push(out);
-            }
-        }
-        for other in others {
-            for name in FILES.iter().filter(|name| **name != "summary.json") {
-                assert_eq!(read(&one, name), read(&other, name), "{}: {name}", other.display());
-            }
+        let one = dir.path().join(format!("{mode}-1"));
+        let many = dir.path().join(format!("{mode}-16"));
+        let call = ["ranks", text(&file), "-q", "--mode", mode];
+        succeeds(&[&call[..], &["--threads", "1", "--ranks", "1", "-o", text(&one)]].concat());
+        succeeds(&[&call[..], &["--ranks", "16", "-o", text(&many)]].concat());
+        same_files(&one, &many);
+        same_under_mpi(dir.path(), &file, &["--mode", mode], &one);
+    }
+}
+
+#[test]
+fn every_format_is_read_by_several_processes() {
+    let dir = tempfile::tempdir().unwrap();
+    // Of three ranks, one of four processes has none.
+    for n in [3, 90] {
+        let traces = traces(n);
+        let files = [write_csv(dir.path(), &traces), write_long(dir.path(), &traces, "x")];
+        for file in files {
+            let one = dir.path().join(format!("{n}-{}", file.file_name().unwrap().display()));
+            succeeds(&["ranks", text(&file), "-q", "--k", "2", "-o", text(&one)]);
+            same_under_mpi(dir.path(), &file, &["--k", "2"], &one);
         }
     }
 }
+
+#[cfg(feature = "parquet")]
+#[test]
+fn parquet_gives_what_csv_gives() {
+    use likewise_trace::{ColumnData, write_parquet};
+    let dir = tempfile::tempdir().unwrap();
+    let traces = traces(60);
+    let csv = dir.path().join("csv");
+    succeeds(&["ranks", text(&write_csv(dir.path(), &traces)), "-q", "-o", text(&csv)]);
+    let cells: Vec<(u32, i64)> = (0..60).rev().flat_map(|r| (0..STEPS as i64).map(move |s| (r, s))).collect();
+    let effort: Vec<f64> = cells.iter().map(|&(r, s)| traces[r as usize][s as usize]).collect();
+    let (ranks, steps): (Vec<u32>, Vec<i64>) = cells.into_iter().unzip();
+    let long = [
+        ("rank", ColumnData::U32(&ranks)),
+        ("step", ColumnData::I64(&steps)),
+        ("effort", ColumnData::F64(&effort)),
+    ];
+    let columns: Vec<Vec<f64>> = (0..STEPS).map(|s| traces.iter().map(|row| row[s]).collect()).collect();
+    let names: Vec<String> = (0..STEPS).map(|s| format!("s{s}")).collect();
+    let wide: Vec<_> =
+        names.iter().zip(&columns).map(|(name, c)| (name.as_str(), ColumnData::F64(c))).collect();
+    for (name, table) in [("long", &long[..]), ("wide", &wide)] {
+        let file = dir.path().join(format!("{name}.parquet"));
+        write_parquet(&file, table).unwrap().commit().unwrap();
+        let out = dir.path().join(name);
+        succeeds(&["ranks", text(&file), "-q", "-o", text(&out)]);
+        for file in FILES.iter().filter(|file| file.ends_with(".csv")) {
+            assert_eq!(read(&out, file), read(&csv, file), "{name}: {file}");
+        }
+        same_under_mpi(dir.path(), &file, &[], &out);
+    }
+}
+
+/// All files but the one that holds times.
+fn same_files(one: &Path, other: &Path) {
+    for name in FILES.iter().filter(|name| **name != "summary.json") {
+        assert_eq!(read(one, name), read(other, name), "{}: {name}", other.display());
+    }
+    let figures = |dir| {
+        let mut told = summary(dir);
+        for key in ["timings", "peak_memory_bytes"] {
+            told[key] = serde_json::Value::Null;
+        }
+        told
+    };
+    assert_eq!(figures(one), figures(other), "{}", other.display());
+}
+
+/// Runs under every launcher that is there, and wants the files of `one`.
+fn same_under_mpi(dir: &Path, file: &Path, more: &[&str], one: &Path) {
+    for mpirun in LAUNCHERS {
+        let out = dir.join(format!("{mpirun}-{}", one.file_name().unwrap().display()));
+        let args = [&["ranks", text(file), "-q", "-o", text(&out)], more].concat();
+        let Some(mut command) = under(mpirun, &args) else { continue };
+        let call = finish(command.output().unwrap());
+        assert_eq!(call.code, 0, "{mpirun}: {}", call.stderr);
+        same_files(one, &out);
+    }
+}
+
+const LAUNCHERS: [&str; 2] = ["mpirun.openmpi", "mpirun.mpich"];
 
 /// The program on 4 processes; nothing where there is no such launcher.
 fn under(mpirun: &str, args: &[&str]) -> Option<Command> {
@@ -182,13 +272,14 @@ fn bad_input_is_named_and_nothing_is_written() {
         assert!(call.stderr.contains(says), "{content:?}: {}", call.stderr);
         assert!(!out.exists(), "{content:?}");
     };
-    fails(
-        "1,2\n1,2\n3,4\n",
-        &["--k", "3"],
-        1,
-        "3 clusters were asked for, and there are 2 different objects",
-    );
-    fails("1,2\n1,2\n3,4\n", &["--k", "3", "--method", "pam"], 1, "2 distinct objects");
+    fails("1,2\n1,2\n3,4\n", &["--k", "3"], 1, "3 classes were asked for, and 2 different ranks were found");
+    for method in ["capek", "pam", "clara"] {
+        let call = ["--method", method, "--k"];
+        let more = |k| [&call[..], &[k]].concat();
+        fails("1,2\n1,2\n3,4\n", &more("3"), 1, "3 classes were asked for, and 2 different ranks were found");
+        fails("1,2\n1,2\n3,4\n", &more("4"), 1, "4 classes were asked for, and there are 3 ranks");
+        fails("1e308\n-1e308\n", &more("1"), 1, "the efforts of rank 0 are so large");
+    }
     fails("1,2\n3,nan\n", &[], 1, "bad.csv:2: column 2");
     fails("1,2\n3\n", &[], 1, "bad.csv:2: expected 2 numbers");
     fails("rank,step,effort\n0,0,1\n2,0,1\n", &[], 1, "rank 1 has no row");
@@ -201,18 +292,55 @@ fn bad_input_is_named_and_nothing_is_written() {
 }
 
 #[test]
-fn under_mpi_a_failure_is_told_once() {
+fn under_mpi_a_failure_is_told_once_and_as_by_one() {
     let dir = tempfile::tempdir().unwrap();
-    let file = dir.path().join("bad.csv");
-    std::fs::write(&file, "1,2\n3,inf\n").unwrap();
-    let out = dir.path().join("out");
-    for mpirun in ["mpirun.openmpi", "mpirun.mpich"] {
-        let args = ["ranks", text(&file), "-o", text(&out)];
-        let Some(mut command) = under(mpirun, &args) else { continue };
+    let (file, out) = (dir.path().join("bad.csv"), dir.path().join("out"));
+    let rows = "1,2\n".repeat(40);
+    let cases: [(String, &[&str]); 6] = [
+        (format!("{rows}3,inf\n{rows}x,5\n"), &[]),
+        (format!("{rows}3\n"), &[]),
+        ("rank,step,effort\n0,0,1\n0,1,1\n1,0,1\n".to_owned(), &[]),
+        ("rank,step,effort\n0,0,1\n2,0,1\n".to_owned(), &[]),
+        (rows.clone(), &["--k", "2"]),
+        (rows.clone(), &["--", "--app", "1"]),
+    ];
+    for (content, more) in cases {
+        std::fs::write(&file, content).unwrap();
+        let args = [&["ranks", text(&file), "-o", text(&out)], more].concat();
+        let alone = likewise(&args);
+        let said = alone.stderr.lines().find(|line| line.starts_with("error:")).expect("an error");
+        for mpirun in LAUNCHERS {
+            let Some(mut command) = under(mpirun, &args) else { continue };
+            let call = finish(command.output().unwrap());
+            assert_ne!((call.code, alone.code), (0, 0));
+            assert_eq!(call.stderr.matches(said).count(), 1, "no {said} in {}", call.stderr);
+            assert_eq!(call.stderr.matches("error:").count(), 1, "{}", call.stderr);
+            assert!(!out.exists());
+        }
+    }
+}
+
+#[test]
+fn a_trace_is_shared_out_to_several_processes() {
+    let dir = tempfile::tempdir().unwrap();
+    let made = dir.path().join("made");
+    succeeds(&["synth", "--tasks", "6", "--iterations", "20", "--seed", "4", "-q", "-o", text(&made)]);
+    let mut traces = vec![made.join("synth.prv")];
+    traces.extend(shared_data().map(|data| data.join("epoch/epoch_16proc.prv.gz")));
+    for trace in traces {
+        let one = dir.path().join(format!("{}-1", trace.file_name().unwrap().display()));
+        succeeds(&["ranks", text(&trace), "-q", "-o", text(&one)]);
+        same_under_mpi(dir.path(), &trace, &[], &one);
+    }
+    // What follows '--' is read by one process alone.
+    for mpirun in LAUNCHERS {
+        let Some(mut command) = under(mpirun, &["ranks", text(&made.join("synth.prv")), "--", "--no-such"])
+        else {
+            continue;
+        };
         let call = finish(command.output().unwrap());
         assert_ne!(call.code, 0);
-        assert_eq!(call.stderr.matches("bad.csv:2: column 2").count(), 1, "{}", call.stderr);
-        assert!(!out.exists());
+        assert_eq!(call.stderr.matches("unexpected argument '--no-such'").count(), 1, "{}", call.stderr);
     }
 }
 

@@ -1,13 +1,15 @@
 //! A row for each number: `rank,step,region,effort`.
 
 use std::collections::BTreeMap;
+use std::io::{Cursor, Read};
 use std::path::Path;
 
 use csv::ByteRecord;
-use likewise::ranks::{EffortCell, EffortRegion, EffortTable};
+use likewise::comm::{CommError, Communicator};
+use likewise::ranks::{EffortCell, EffortPart, EffortRegion, EffortTable};
 
-use super::{EffortOptions, table_error};
-use crate::bytes::Input;
+use super::{EffortOptions, Share, table_error};
+use crate::bytes::{Input, Piece};
 use crate::csv::{Rows, whole_number};
 use crate::error::{Error, ErrorKind, Place, Result, found, printable};
 
@@ -56,27 +58,45 @@ impl Cells {
             self.names.into_keys().map(|name| EffortRegion { name, unit: unit.to_owned() }).collect();
         EffortTable::from_cells(regions, self.cells).map_err(|e| table_error(path, &e))
     }
+
+    /// What a process has of a table that others have cells of, too.
+    pub(super) fn part<C: Communicator>(
+        self,
+        comm: &C,
+        unit: &str,
+    ) -> std::result::Result<Option<EffortPart>, CommError> {
+        let mut names = vec![String::new(); self.names.len()];
+        self.names.into_iter().for_each(|(name, number)| names[number] = name);
+        EffortPart::of_cells(comm, &names, unit, self.cells)
+    }
 }
 
-pub(super) fn read(path: &Path, input: Input, options: &EffortOptions<'_>) -> Result<EffortTable> {
-    let total = std::fs::metadata(path).map_or(0, |m| m.len());
-    let consumed = input.consumed();
-    let mut rows = Rows::new(input.into_reader(), path);
+pub(super) fn read(
+    path: &Path,
+    mut input: Input,
+    options: &EffortOptions<'_>,
+    piece: Piece,
+) -> Result<Option<Share>> {
+    let (consumed, total) = (input.consumed(), input.size().unwrap_or(0));
+    let reader: Box<dyn Read> = if piece.is_whole() {
+        Box::new(input.into_reader())
+    } else {
+        let mut header = input.take_line()?;
+        header.push(b'\n');
+        // A line end in quotes ends no row.
+        let quoted = |bytes: &[u8]| memchr::memchr(b'"', bytes).is_some();
+        if !input.keep(piece) || quoted(&header) || quoted(input.peek(0)?) {
+            return Ok(None);
+        }
+        Box::new(Cursor::new(header).chain(input.into_reader()))
+    };
+    let mut rows = Rows::new(reader, path);
     let names: Vec<String> = match rows.next()? {
         Some((header, _)) => header.iter().map(name_of).collect(),
         None => return Err(Error::whole(path, ErrorKind::Empty("a table of efforts"))),
     };
     let wrong = |line: u64, kind: ErrorKind| Error::at(path, Place::Line(line), kind);
-    let column = |name: &str| names.iter().position(|n| n == name);
-    for name in NEEDED {
-        if names.iter().filter(|n| *n == name).count() > 1 {
-            return Err(wrong(1, ErrorKind::Table(format!("the column '{name}' stands twice"))));
-        }
-    }
-    let needed = NEEDED
-        .map(|name| column(name).ok_or_else(|| wrong(1, ErrorKind::MissingColumn(name.to_owned(), HINT))));
-    let [rank, step, effort] = needed;
-    let columns = Columns { rank: rank?, step: step?, effort: effort?, region: column("region") };
+    let columns = Columns::of(&names).map_err(|kind| wrong(1, kind))?;
     let mut cells = Cells::default();
     let mut n_rows = 0u64;
     while let Some((record, line)) = rows.next()? {
@@ -87,10 +107,10 @@ pub(super) fn read(path: &Path, input: Input, options: &EffortOptions<'_>) -> Re
             progress(consumed.load(std::sync::atomic::Ordering::Relaxed), total);
         }
     }
-    if n_rows == 0 {
+    if n_rows == 0 && piece.is_whole() {
         return Err(Error::whole(path, ErrorKind::OnlyHeader("rows")));
     }
-    cells.table(path, &options.region.unit)
+    Ok(Some(Share::Cells(cells)))
 }
 
 struct Columns {
@@ -101,6 +121,18 @@ struct Columns {
 }
 
 impl Columns {
+    fn of(names: &[String]) -> std::result::Result<Self, ErrorKind> {
+        let column = |name: &str| names.iter().position(|n| n == name);
+        for name in NEEDED {
+            if names.iter().filter(|n| *n == name).count() > 1 {
+                return Err(ErrorKind::Table(format!("the column '{name}' stands twice")));
+            }
+        }
+        let [rank, step, effort] =
+            NEEDED.map(|name| column(name).ok_or_else(|| ErrorKind::MissingColumn(name.to_owned(), HINT)));
+        Ok(Self { rank: rank?, step: step?, effort: effort?, region: column("region") })
+    }
+
     fn cell(
         &self,
         record: &ByteRecord,

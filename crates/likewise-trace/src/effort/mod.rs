@@ -4,6 +4,7 @@ mod long;
 mod npy;
 #[cfg(feature = "parquet")]
 mod parquet;
+mod spread;
 mod wide;
 
 use std::path::Path;
@@ -12,9 +13,12 @@ use likewise::ranks::{EffortError, EffortRegion, EffortTable};
 
 #[cfg(feature = "parquet")]
 use crate::bytes::is_rereadable;
-use crate::bytes::{Input, Progress};
+use crate::bytes::{Input, Piece, Progress};
 use crate::error::{Error, ErrorKind, Result};
 use crate::npy::MAGIC;
+use long::Cells;
+
+pub use spread::{SpreadError, read_effort_part};
 
 /// First bytes of every Parquet file.
 const PARQUET: &[u8] = b"PAR1";
@@ -55,16 +59,35 @@ pub fn read_effort(path: &Path, options: &EffortOptions<'_>) -> Result<EffortTab
     read(path, Input::open(path)?, options)
 }
 
-fn read(path: &Path, mut input: Input, options: &EffortOptions<'_>) -> Result<EffortTable> {
+fn read(path: &Path, input: Input, options: &EffortOptions<'_>) -> Result<EffortTable> {
+    match share(path, input, options, Piece::WHOLE)?.expect("all of a file can be read") {
+        Share::Rows { n_steps, values } => {
+            let region = vec![options.region.clone()];
+            EffortTable::new(region, n_steps, values).map_err(|e| table_error(path, &e))
+        }
+        Share::Cells(cells) => cells.table(path, &options.region.unit),
+    }
+}
+
+/// What a piece of a file holds.
+enum Share {
+    /// Ranks in the order of the file.
+    Rows { n_steps: usize, values: Vec<f64> },
+    /// Cells that say where they belong.
+    Cells(Cells),
+}
+
+/// Reads a piece of a file; nothing where only all of it can be read.
+fn share(path: &Path, mut input: Input, options: &EffortOptions<'_>, piece: Piece) -> Result<Option<Share>> {
     let head = input.peek(1 << 12)?;
     if head.is_empty() {
         return Err(Error::whole(path, ErrorKind::Empty("a table of efforts")));
     }
     if head.starts_with(MAGIC) {
-        return npy::read(path, input, options);
+        return npy::read(path, input, piece);
     }
     if head.starts_with(PARQUET) {
-        return of_parquet(path, input, options);
+        return of_parquet(path, input, options, piece).map(Some);
     }
     if head[..head.len().min(1 << 12)].contains(&0) {
         let problem = "neither text, .npy nor Parquet; efforts are read from these";
@@ -73,20 +96,24 @@ fn read(path: &Path, mut input: Input, options: &EffortOptions<'_>) -> Result<Ef
     input.skip_mark()?;
     let head = input.peek(1 << 12)?;
     let line = &head[..memchr::memchr(b'\n', head).unwrap_or(head.len()).min(1 << 12)];
-    if long::is_header(line) { long::read(path, input, options) } else { wide::read(path, input, options) }
+    if long::is_header(line) {
+        long::read(path, input, options, piece)
+    } else {
+        wide::read(path, input, options, piece)
+    }
 }
 
 #[cfg(feature = "parquet")]
-fn of_parquet(path: &Path, input: Input, options: &EffortOptions<'_>) -> Result<EffortTable> {
+fn of_parquet(path: &Path, input: Input, options: &EffortOptions<'_>, piece: Piece) -> Result<Share> {
     if !is_rereadable(path) || input.compressed() {
         let problem = "Parquet is read from a plain file only";
         return Err(Error::whole(path, ErrorKind::Table(problem.to_owned())));
     }
-    parquet::read(path, options)
+    parquet::read(path, options, piece)
 }
 
 #[cfg(not(feature = "parquet"))]
-fn of_parquet(path: &Path, _: Input, _: &EffortOptions<'_>) -> Result<EffortTable> {
+fn of_parquet(path: &Path, _: Input, _: &EffortOptions<'_>, _: Piece) -> Result<Share> {
     let problem = "this is Parquet, which this program was built without (feature 'parquet')";
     Err(Error::whole(path, ErrorKind::Table(problem.to_owned())))
 }

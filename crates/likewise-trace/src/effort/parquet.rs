@@ -4,7 +4,8 @@ use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
-use likewise::ranks::{EffortCell, EffortTable};
+use likewise::ranks::EffortCell;
+use parquet::basic::Compression;
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::DataType;
 use parquet::errors::ParquetError;
@@ -12,7 +13,8 @@ use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
 
 use super::long::{Cells, NEEDED, is_header};
-use super::{EffortOptions, wide};
+use super::{EffortOptions, Share, wide};
+use crate::bytes::Piece;
 use crate::error::{Error, ErrorKind, Result, printable};
 
 /// Rows that are read at once.
@@ -24,20 +26,26 @@ fn lies_nowhere(column: &ColumnChunkMetaData) -> bool {
     start < 0 || column.data_page_offset() < 0 || column.compressed_size() < 0
 }
 
+/// Whether the library was built with it.
+fn is_read(codec: Compression) -> bool {
+    matches!(codec, Compression::UNCOMPRESSED | Compression::SNAPPY)
+}
+
 /// A column as it is used.
 enum Column {
     Numbers(Vec<f64>),
     Texts(Vec<String>),
 }
 
-pub(super) fn read(path: &Path, options: &EffortOptions<'_>) -> Result<EffortTable> {
+/// A piece is of whole row groups.
+pub(super) fn read(path: &Path, options: &EffortOptions<'_>, piece: Piece) -> Result<Share> {
     // The library's reader panics on some damage that it does not check.
-    catch_unwind(AssertUnwindSafe(|| read_columns(path, options))).unwrap_or_else(|_| {
+    catch_unwind(AssertUnwindSafe(|| read_columns(path, options, piece))).unwrap_or_else(|_| {
         Err(Error::whole(path, ErrorKind::Table("wrong Parquet: it is damaged".to_owned())))
     })
 }
 
-fn read_columns(path: &Path, options: &EffortOptions<'_>) -> Result<EffortTable> {
+fn read_columns(path: &Path, options: &EffortOptions<'_>, piece: Piece) -> Result<Share> {
     let wrong = |problem: String| Error::whole(path, ErrorKind::Table(problem));
     let damaged =
         |e: ParquetError| wrong(format!("wrong Parquet: {}", printable(e.to_string().as_bytes(), 200)));
@@ -45,6 +53,13 @@ fn read_columns(path: &Path, options: &EffortOptions<'_>) -> Result<EffortTable>
     let reader = SerializedFileReader::new(file).map_err(damaged)?;
     if reader.metadata().row_groups().iter().flat_map(|group| group.columns()).any(lies_nowhere) {
         return Err(wrong("wrong Parquet: a column lies before the file's first byte".to_owned()));
+    }
+    let groups = reader.metadata().row_groups().iter();
+    let packed = groups.flat_map(|group| group.columns()).map(ColumnChunkMetaData::compression);
+    if let Some(codec) = packed.into_iter().find(|codec| !is_read(*codec)) {
+        let codec = format!("{codec:?}");
+        let name = codec.split('(').next().unwrap_or_default();
+        return Err(wrong(format!("it is compressed with {name}; write it with SNAPPY or uncompressed")));
     }
     let schema = reader.metadata().file_metadata().schema_descr_ptr();
     let names: Vec<String> =
@@ -55,14 +70,15 @@ fn read_columns(path: &Path, options: &EffortOptions<'_>) -> Result<EffortTable>
     let mut columns: Vec<Column> = Vec::new();
     for (i, name) in names.iter().enumerate() {
         let mut all: Option<Column> = None;
-        for group in 0..reader.num_row_groups() {
+        for group in piece.of(reader.num_row_groups()) {
             let group = reader.get_row_group(group).map_err(damaged)?;
             all = Some(append(all, group.as_ref(), i).map_err(|problem| match problem {
                 Problem::Parquet(e) => damaged(e),
                 Problem::Other(said) => wrong(format!("column {} ({name}): {said}", i + 1)),
             })?);
         }
-        columns.push(all.ok_or_else(|| wrong("the table has no rows".to_owned()))?);
+        let none = (!piece.is_whole()).then(|| Column::Numbers(Vec::new()));
+        columns.push(all.or(none).ok_or_else(|| wrong("the table has no rows".to_owned()))?);
     }
     if is_header(names.join(",").as_bytes()) {
         long(path, &names, &columns, options)
@@ -78,16 +94,11 @@ fn read_columns(path: &Path, options: &EffortOptions<'_>) -> Result<EffortTable>
             return Err(wrong("columns are not of equal length".to_owned()));
         }
         let rows: Vec<f64> = (0..n).flat_map(|i| numbers.iter().map(move |c| c[i])).collect();
-        wide::of_rows(path, &rows, names.len(), names.iter().position(|n| n == "rank"), options)
+        wide::of_rows(path, rows, names.len(), names.iter().position(|n| n == "rank"), options)
     }
 }
 
-fn long(
-    path: &Path,
-    names: &[String],
-    columns: &[Column],
-    options: &EffortOptions<'_>,
-) -> Result<EffortTable> {
+fn long(path: &Path, names: &[String], columns: &[Column], options: &EffortOptions<'_>) -> Result<Share> {
     let wrong = |problem: String| Error::whole(path, ErrorKind::Table(problem));
     let numbers = NEEDED.map(|name| match names.iter().position(|n| n == name).map(|i| &columns[i]) {
         Some(Column::Numbers(numbers)) => Ok(numbers),
@@ -120,7 +131,7 @@ fn long(
         let (rank, step) = (whole(i, "rank", rank[i])?, whole(i, "step", step[i])?);
         cells.push(EffortCell { rank, step, region, effort: effort[i] });
     }
-    cells.table(path, &options.region.unit)
+    Ok(Share::Cells(cells))
 }
 
 enum Problem {

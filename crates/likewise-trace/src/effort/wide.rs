@@ -2,36 +2,43 @@
 
 use std::path::Path;
 
-use likewise::ranks::{EffortCell, EffortTable};
+use likewise::ranks::EffortCell;
 
-use super::{EffortOptions, table_error};
-use crate::bytes::{BLOCK, Input};
+use super::long::Cells;
+use super::{EffortOptions, Share};
+use crate::bytes::{BLOCK, Input, Piece};
 use crate::error::{Error, ErrorKind, Result};
 use crate::points;
 
-pub(super) fn read(path: &Path, input: Input, options: &EffortOptions<'_>) -> Result<EffortTable> {
-    let table = points::text(path, input, options.progress, BLOCK)?;
+pub(super) fn read(
+    path: &Path,
+    input: Input,
+    options: &EffortOptions<'_>,
+    piece: Piece,
+) -> Result<Option<Share>> {
+    let Some(table) = points::text(path, input, options.progress, BLOCK, piece)? else { return Ok(None) };
     let rank = table.names().iter().position(|name| name == "rank");
-    of_rows(path, &table, table.dims(), rank, options)
+    let width = table.dims();
+    of_rows(path, table.into_numbers(), width, rank, options).map(Some)
 }
 
-/// The table of these rows of `width` numbers, of which `rank` may say which
+/// What is in these rows of `width` numbers, of which `rank` may say which
 /// rank it is.
 pub(super) fn of_rows(
     path: &Path,
-    numbers: &[f64],
+    numbers: Vec<f64>,
     width: usize,
     rank: Option<usize>,
     options: &EffortOptions<'_>,
-) -> Result<EffortTable> {
-    let region = vec![options.region.clone()];
+) -> Result<Share> {
     let Some(column) = rank else {
-        return EffortTable::new(region, width, numbers.to_vec()).map_err(|e| table_error(path, &e));
+        return Ok(Share::Rows { n_steps: width, values: numbers });
     };
     if width == 1 {
         return Err(Error::whole(path, ErrorKind::OnlyHeader("steps")));
     }
-    let mut cells = Vec::with_capacity(numbers.len());
+    let mut cells = Cells::default();
+    let region = cells.region(&options.region.name);
     for (i, row) in numbers.chunks_exact(width).enumerate() {
         let value = row[column];
         if value < 0.0 || value.fract() != 0.0 || value >= 2f64.powi(53) {
@@ -39,12 +46,9 @@ pub(super) fn of_rows(
             return Err(Error::whole(path, ErrorKind::Table(problem)));
         }
         let steps = row.iter().enumerate().filter(|(j, _)| *j != column).map(|(_, x)| *x);
-        cells.extend((0..).zip(steps).map(|(step, effort)| EffortCell {
-            rank: value as u64,
-            step,
-            region: 0,
-            effort,
-        }));
+        for (step, effort) in (0..).zip(steps) {
+            cells.push(EffortCell { rank: value as u64, step, region, effort });
+        }
     }
-    EffortTable::from_cells(region, cells).map_err(|e| table_error(path, &e))
+    Ok(Share::Cells(cells))
 }

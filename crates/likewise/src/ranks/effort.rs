@@ -129,6 +129,16 @@ impl EffortTable {
         if values.is_empty() {
             return Err(EffortError::Empty("rank"));
         }
+        Self::of_some(regions, n_steps, values)
+    }
+
+    /// As [`new`](Self::new), for some of the ranks, of which there may be
+    /// none.
+    pub(super) fn of_some(
+        regions: Vec<EffortRegion>,
+        n_steps: usize,
+        values: Vec<f64>,
+    ) -> Result<Self, EffortError> {
         let mut names: Vec<&str> = regions.iter().map(|r| r.name.as_str()).collect();
         names.sort_unstable();
         if let Some(twice) = names.windows(2).find(|w| w[0] == w[1]) {

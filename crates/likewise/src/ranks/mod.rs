@@ -2,17 +2,23 @@
 //!
 //! An [`EffortTable`] has the work of every rank in every step; a
 //! [`signature`] makes a rank's series short; [`plan`] chooses the ranks that
-//! are measured, and [`estimate`] says what they tell of all.
+//! are measured, and [`estimate`] says what they tell of all. Ranks may be
+//! spread over processes: each has an [`EffortPart`], and [`moments`] is what
+//! they know together.
 
 mod effort;
 mod from_bursts;
+mod moments;
+mod part;
 mod strata;
 mod wavelet;
 
 pub use effort::{EffortCell, EffortError, EffortRegion, EffortTable};
 pub use from_bursts::{EffortRegions, FromBurstsError, effort_from_bursts};
+pub use moments::{Moments, moments};
+pub use part::{EffortPart, part};
 pub use strata::{
     Allocation, Bound, Estimate, Plan, PlanError, PlanParams, PlannedStratum, Spread, Stratum, estimate,
-    normal_quantile, plan, sample_size, stratifying_pays,
+    normal_quantile, plan, plan_strata, sample_size, stratifying_pays,
 };
 pub use wavelet::{Decomposition, Wavelet, decompose, reconstruct, signature, signatures};

@@ -6,8 +6,9 @@ use std::collections::{BTreeSet, BinaryHeap};
 use rand_core::Rng;
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
-use super::EffortTable;
+use super::{EffortTable, Moments, moments};
 use crate::cluster::ClusterId;
+use crate::comm::{CommError, run_on_threads};
 
 /// How far the estimated mean may be off.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -70,6 +71,9 @@ pub enum PlanError {
         /// How many the plan has.
         expected: usize,
     },
+    /// The figures of the strata could not be made.
+    #[error(transparent)]
+    Comm(#[from] CommError),
 }
 
 impl PlanParams {
@@ -104,6 +108,33 @@ pub struct Stratum {
     pub mean: Vec<f64>,
     /// Their variance, with divisor n − 1; 0 for a single rank.
     pub variance: Vec<f64>,
+}
+
+impl Stratum {
+    /// The strata of these figures; `labels` has the place of each rank's.
+    #[must_use]
+    pub fn all(figures: Vec<Moments>, labels: &[u32]) -> Vec<Self> {
+        let stratum = |of: Moments| Self { ranks: Vec::new(), mean: of.mean, variance: of.variance };
+        let mut all: Vec<Self> = figures.into_iter().map(stratum).collect();
+        labels.iter().enumerate().for_each(|(rank, &label)| all[label as usize].ranks.push(rank));
+        all
+    }
+
+    /// The ranks of all of them as one.
+    #[must_use]
+    pub fn joined(strata: &[Self]) -> Self {
+        let mut ranks: Vec<usize> = strata.iter().flat_map(|s| s.ranks.iter().copied()).collect();
+        ranks.sort_unstable();
+        let mean = overall_mean(strata, ranks.len());
+        let squares = |(j, &mean): (usize, &f64)| {
+            let of = |s: &Self| {
+                let n = s.ranks.len() as f64;
+                (n - 1.0) * s.variance[j] + n * (s.mean[j] - mean).powi(2)
+            };
+            strata.iter().map(of).sum::<f64>() / ranks.len().saturating_sub(1).max(1) as f64
+        };
+        Self { variance: mean.iter().enumerate().map(squares).collect(), ranks, mean }
+    }
 }
 
 /// A stratum and those that stand for it.
@@ -195,21 +226,13 @@ pub fn stratifying_pays(strata: &[(usize, f64, f64)]) -> bool {
 /// every step and region, within the bound.
 ///
 /// `labels` has the class of every rank; ranks without one make a stratum of
-/// their own. Where the mean of a step is 0 and the bound relative, all ranks
-/// that differ are needed.
+/// their own. Otherwise as [`plan_strata`].
 ///
 /// # Errors
 /// There is not one label for each rank.
 ///
 /// # Complexity
-/// O(n·d + m log k) for n ranks, d numbers each, k strata and m chosen or
-/// considered ranks.
-///
-/// # Reference
-/// Gamblin et al., ICS 2010, §5; Neyman, *J. Royal Stat. Soc.* 97, 1934;
-/// whole numbers that are optimal: Wright, *The American Statistician* 66,
-/// 2012. Differs from the paper: exact sizes, drawn without replacement; the
-/// bound may be asked for the mean of all, which takes far fewer.
+/// O(n·d) for n ranks with d numbers each, and that of [`plan_strata`].
 pub fn plan(
     table: &EffortTable,
     labels: &[Option<ClusterId>],
@@ -219,9 +242,33 @@ pub fn plan(
     if labels.len() != table.n_ranks() {
         return Err(PlanError::Labels { labels: labels.len(), ranks: table.n_ranks() });
     }
-    let strata = strata_of(table, labels);
+    Ok(plan_strata(strata_of(table, labels)?, params, rng))
+}
+
+/// Chooses the ranks to measure so that the mean of all ranks can be told, in
+/// every number of their feature vectors, within the bound.
+///
+/// Each stratum has a rank at least, and all have equally many numbers. Where
+/// the mean of a step is 0 and the bound relative, all ranks that differ are
+/// needed.
+///
+/// # Panics
+/// If there is no stratum.
+///
+/// # Complexity
+/// O(k·d·log n + m log k) for n ranks, d numbers each, k strata and m chosen
+/// or considered ranks.
+///
+/// # Reference
+/// Gamblin et al., ICS 2010, §5; Neyman, *J. Royal Stat. Soc.* 97, 1934;
+/// whole numbers that are optimal: Wright, *The American Statistician* 66,
+/// 2012. Differs from the paper: exact sizes, drawn without replacement; the
+/// bound may be asked for the mean of all, which takes far fewer.
+pub fn plan_strata(strata: Vec<Stratum>, params: &PlanParams, rng: &mut impl Rng) -> Plan {
+    let n_ranks = strata.iter().map(|s| s.ranks.len()).sum();
+    let dims = strata[0].mean.len();
     let z = two_sided(params.confidence);
-    let mean = overall_mean(&strata, table.n_ranks());
+    let mean = overall_mean(&strata, n_ranks);
     // The bound of each number, and the unit in which its error is told.
     let bound_of = |mean: f64| match params.bound {
         Bound::Absolute(d) => (d, 1.0),
@@ -232,7 +279,7 @@ pub fn plan(
         Allocation::EachStratum => strata.iter().map(|s| each(s, params, bound_of, z)).collect(),
         allocation => shared(&strata, &bounds, allocation, params.at_least, z),
     };
-    let expected_error = (0..table.dims())
+    let expected_error = (0..dims)
         .map(|j| (j, z * variance_of_mean(&strata, &counts, j).sqrt()))
         .map(|(j, half)| if half > 0.0 { half / bounds[j].1 } else { 0.0 })
         .fold(0.0, f64::max);
@@ -240,47 +287,28 @@ pub fn plan(
         let rows: Vec<_> = strata.iter().map(|s| (s.ranks.len(), s.mean[j], s.variance[j])).collect();
         stratifying_pays(&rows)
     };
-    let paying = (0..table.dims()).filter(|&j| pays(j)).count() as f64;
+    let paying = (0..dims).filter(|&j| pays(j)).count() as f64;
     let strata = strata
         .into_iter()
         .zip(counts)
         .map(|(all, n)| PlannedStratum { chosen: draw(&all.ranks, n, rng), all })
         .collect();
-    Ok(Plan { strata, expected_error, pays: paying / table.dims() as f64 })
+    Plan { strata, expected_error, pays: paying / dims as f64 }
 }
 
-/// The ranks of each class and their spread, in one pass that does not cancel.
-///
-/// # Reference
-/// Welford, *Technometrics* 4, 1962.
-fn strata_of(table: &EffortTable, labels: &[Option<ClusterId>]) -> Vec<Stratum> {
+/// The ranks of each class and their spread.
+fn strata_of(table: &EffortTable, labels: &[Option<ClusterId>]) -> Result<Vec<Stratum>, PlanError> {
     let n_classes = labels.iter().flatten().map(|id| id.index() + 1).max().unwrap_or(0);
-    let empty =
-        || Stratum { ranks: Vec::new(), mean: vec![0.0; table.dims()], variance: vec![0.0; table.dims()] };
-    // Labels may be far apart; only those that occur take memory for moments.
-    let mut places = vec![usize::MAX; n_classes + 1];
+    // Labels may be far apart; only those that occur take memory for figures.
+    let mut places = vec![u32::MAX; n_classes + 1];
     let class = |label: &Option<ClusterId>| label.map_or(n_classes, ClusterId::index);
     labels.iter().for_each(|label| places[class(label)] = 0);
-    let mut strata = Vec::new();
-    for place in places.iter_mut().filter(|p| **p == 0) {
-        *place = strata.len();
-        strata.push(empty());
-    }
-    for (rank, label) in labels.iter().enumerate() {
-        let stratum = &mut strata[places[class(label)]];
-        stratum.ranks.push(rank);
-        let n = stratum.ranks.len() as f64;
-        for ((mean, sum), &x) in stratum.mean.iter_mut().zip(&mut stratum.variance).zip(table.row(rank)) {
-            let delta = x - *mean;
-            *mean += delta / n;
-            *sum += delta * (x - *mean);
-        }
-    }
-    for stratum in &mut strata {
-        let divisor = stratum.ranks.len().saturating_sub(1).max(1) as f64;
-        stratum.variance.iter_mut().for_each(|sum| *sum /= divisor);
-    }
-    strata
+    let n_strata = (0..).zip(places.iter_mut().filter(|place| **place == 0));
+    let n_strata = n_strata.map(|(n, place)| *place = n).count();
+    let places: Vec<u32> = labels.iter().map(|label| places[class(label)]).collect();
+    let found = run_on_threads(1, |comm| moments(comm, table.values(), table.dims(), &places, n_strata));
+    let found = found.map_err(PlanError::Comm)?.remove(0);
+    Ok(Stratum::all(found, &places))
 }
 
 fn overall_mean(strata: &[Stratum], n_ranks: usize) -> Vec<f64> {

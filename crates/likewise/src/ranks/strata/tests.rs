@@ -63,6 +63,18 @@ fn a_mean_of_nothing_takes_all_that_differ() {
     assert_eq!((made.n_chosen(), made.expected_error), (2, 0.0));
 }
 
+#[test]
+fn joined_strata_are_those_of_one_class() {
+    let boxed = BoxSpec { sides: [5, 6, 7], ..BoxSpec::default() }.boxed(7);
+    let strata = strata_of(&boxed.table, &boxed.labels_of_three()).expect("strata");
+    let one = strata_of(&boxed.table, &vec![None; boxed.table.n_ranks()]).expect("a stratum");
+    let joined = Stratum::joined(&strata);
+    assert_eq!((strata.len(), &joined.ranks), (3, &one[0].ranks));
+    for (a, b) in joined.mean.iter().chain(&joined.variance).zip(one[0].mean.iter().chain(&one[0].variance)) {
+        assert!((a / b - 1.0).abs() < 1e-12, "{a} {b}");
+    }
+}
+
 /// Means of all, and the promise, over seeds.
 fn within(boxed: &Boxed, labels: &[Option<ClusterId>], params: &PlanParams, seeds: u64) -> (u64, usize) {
     let n = boxed.table.n_ranks();
