@@ -8,7 +8,10 @@
 
 mod collective;
 mod counted;
+mod reals;
 mod threads;
+
+pub(crate) use reals::{from_order, order};
 
 pub use counted::{Counted, Traffic};
 pub use threads::{ThreadComm, run_on_threads};

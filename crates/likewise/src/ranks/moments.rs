@@ -1,6 +1,6 @@
 //! Figures of classes whose ranks are spread over processes.
 
-use crate::comm::{CommError, Communicator, Reduction};
+use crate::comm::{CommError, Communicator, Reduction, from_order, order};
 
 /// What the ranks of a class do, number by number of their feature vectors.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -141,18 +141,6 @@ impl Unit {
     }
 }
 
-/// A whole number for each real, in the same order.
-fn order(value: f64) -> i64 {
-    // Of all reals, those below 0 are turned round.
-    let bits = value.to_bits().cast_signed();
-    bits ^ i64::MAX & (bits >> 63)
-}
-
-/// The real that [`order`] gave this for.
-fn from_order(key: i64) -> f64 {
-    f64::from_bits((key ^ i64::MAX & (key >> 63)).cast_unsigned())
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -230,12 +218,6 @@ mod tests {
                     prop_assert_eq!(found.most[j], all.iter().copied().fold(f64::NEG_INFINITY, f64::max));
                 }
             }
-        }
-
-        #[test]
-        fn keys_are_in_the_order_of_reals(a in any::<f64>(), b in any::<f64>()) {
-            prop_assert_eq!(order(a).cmp(&order(b)), a.total_cmp(&b));
-            prop_assert_eq!(from_order(order(a)).to_bits(), a.to_bits());
         }
     }
 }

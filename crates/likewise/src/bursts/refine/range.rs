@@ -49,7 +49,7 @@ pub fn default_min_points(n_threads: usize) -> usize {
 /// There are not more than `min_points` points.
 ///
 /// # Complexity
-/// That of [`k_distance_curve`].
+/// That of [`k_distance_curve`](crate::cluster::kdist::k_distance_curve).
 ///
 /// # Reference
 /// ClusteringSuite's automatic parameters. The knee is where the curve lies

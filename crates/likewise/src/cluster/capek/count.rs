@@ -1,6 +1,6 @@
 //! Which number of clusters is right.
 
-use crate::comm::{Communicator, Reduction};
+use crate::comm::Communicator;
 use crate::quality::{SphericalFit, least_variance, spherical_bic};
 
 use super::portable::Portable;
@@ -51,7 +51,7 @@ where
         world.objects.iter().zip(&nearest.label).map(square).collect()
     };
     let squares: Vec<Vec<f64>> = groupings.iter().zip(&centroids).map(squares).collect();
-    let errors = sum_each(world, &squares)?;
+    let errors = world.sums(&squares, |at| at)?;
     let least_variance = least_variance(vectors.largest());
     let fit = |(centroids, squared_error): (&Centroids, f64)| {
         let (sizes, dims) = (centroids.sizes(), vectors.dims());
@@ -79,19 +79,6 @@ where
         world.objects.iter().zip(own).map(one).collect()
     };
     let widths: Vec<Vec<f64>> = solutions.iter().map(width).collect();
-    let sums = sum_each(world, &widths)?;
+    let sums = world.sums(&widths, |at| at)?;
     Ok(sums.into_iter().map(|sum| sum / world.n as f64).collect())
-}
-
-/// The sum over all ranks' objects of each list of values of at least 0.
-fn sum_each<C, T, D>(world: &World<'_, C, T, D>, lists: &[Vec<f64>]) -> Result<Vec<f64>, CapekError>
-where
-    C: Communicator,
-    T: Portable + Clone + Sync,
-    D: Fn(&T, &T) -> f64 + Sync,
-{
-    let fixed = world.fixed(lists.iter().flat_map(|list| list.iter().copied().enumerate()))?;
-    let mut sums: Vec<i64> = lists.iter().map(|list| list.iter().map(|&x| fixed.of(x)).sum()).collect();
-    world.comm.all_reduce(Reduction::Sum, &mut sums)?;
-    Ok(sums.into_iter().map(|sum| fixed.value(sum)).collect())
 }

@@ -2,10 +2,10 @@
 
 use crate::comm::{Communicator, Reduction};
 
-use super::fixed::{from_order, order};
 use super::portable::{Portable, Sent};
 use super::world::{Solution, World};
 use super::{CapekError, CapekParams, ClusterCount};
+use crate::comm::{from_order, order};
 
 /// A change counts if it lowers the loss by more than this share: less is
 /// rounding, and could go on for ever.

@@ -38,18 +38,6 @@ impl Fixed {
     }
 }
 
-/// A whole number per real, in the same order.
-pub(super) fn order(value: f64) -> i64 {
-    // Of all reals, those below 0 reversed.
-    let bits = value.to_bits() as i64;
-    bits ^ ((bits >> 63) as u64 >> 1) as i64
-}
-
-/// The real that [`order`] gave this for.
-pub(super) fn from_order(key: i64) -> f64 {
-    f64::from_bits((key ^ ((key >> 63) as u64 >> 1) as i64) as u64)
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -57,12 +45,6 @@ mod tests {
     use super::*;
 
     proptest! {
-        #[test]
-        fn order_is_that_of_reals(a in prop::num::f64::NORMAL, b in prop::num::f64::NORMAL) {
-            prop_assert_eq!(order(a).cmp(&order(b)), a.total_cmp(&b));
-            prop_assert_eq!(from_order(order(a)).to_bits(), a.to_bits());
-        }
-
         #[test]
         fn it_is_rounded_to_even(value in -1e3f64..1e3, n in 1u64..1 << 40) {
             let fixed = Fixed::new(n, 1e3);

@@ -1,5 +1,6 @@
 //! k-medoids of objects that are spread over ranks.
 
+mod contest;
 mod count;
 mod exact;
 mod fixed;

@@ -1,21 +1,17 @@
 //! Medoids found in samples, and made central.
 
-use crate::cluster::medoids::chance;
 use crate::comm::{Communicator, Reduction};
 
-use super::fixed::order;
+use super::contest::winner;
 use super::pool::Pool;
 use super::portable::{Portable, Sent};
 use super::vectors::{Centroids, Vectors};
 use super::world::{Solution, World, first_least};
 use super::{CapekError, CapekParams, ClusterCount};
+use crate::comm::order;
 
 /// Rounds in which medoids are made central, at most.
 const ROUNDS: usize = 4;
-
-/// Dissimilarities by which trials' medoids are compared with the pool's, over
-/// all ranks, where they group objects otherwise.
-const CONTEST: u64 = 1 << 16;
 
 /// For each number of clusters that samples allow, the medoids of the pool.
 pub(super) fn solutions<C, T, D>(
@@ -47,46 +43,6 @@ where
         found.into_values().flat_map(|sets| sets.into_iter().take(1)).collect()
     };
     world.solutions(&pool.objects, &sets)
-}
-
-/// The set of least loss for many more objects than are in the pool; the first
-/// of equal ones.
-///
-/// Which groups are better merged depends on their shares, and in the pool
-/// these are off by chance: then its best medoids, and all that swaps among
-/// its objects lead to, are not the best of all objects, but those of a trial
-/// may be.
-fn winner<C, T, D>(
-    world: &World<'_, C, T, D>,
-    pool: &Pool<T>,
-    mut sets: Vec<Vec<usize>>,
-    seed: u64,
-) -> Result<Vec<usize>, CapekError>
-where
-    C: Communicator,
-    T: Portable + Clone + Sync,
-    D: Fn(&T, &T) -> f64 + Sync,
-{
-    if sets.len() == 1 {
-        return Ok(sets.remove(0));
-    }
-    // Objects are chosen by number, so that it does not matter where they are.
-    let share = (CONTEST / sets.concat().len() as u64) as f64 / world.n as f64;
-    let chosen = |at: usize| chance(seed, world.index(at)) < share;
-    let places: Vec<usize> = (0..world.objects.len()).filter(|&at| chosen(at)).collect();
-    let near = |set: &Vec<usize>, at: usize| {
-        let medoids = set.iter().map(|&place| &pool.objects[place].object);
-        medoids.map(|medoid| (world.dissimilarity)(&world.objects[at], medoid)).fold(f64::INFINITY, f64::min)
-    };
-    let distances: Vec<Vec<f64>> =
-        sets.iter().map(|set| places.iter().map(|&at| near(set, at)).collect()).collect();
-    let all = distances.iter().flat_map(|distances| places.iter().copied().zip(distances.iter().copied()));
-    let fixed = world.fixed(all)?;
-    let mut losses: Vec<i64> =
-        distances.iter().map(|distances| distances.iter().map(|&d| fixed.of(d)).sum()).collect();
-    world.comm.all_reduce(Reduction::Sum, &mut losses)?;
-    let least = losses.iter().enumerate().min_by_key(|(_, loss)| **loss).map_or(0, |(at, _)| at);
-    Ok(sets.swap_remove(least))
 }
 
 /// Makes the medoids central: where the object in the middle of each cluster

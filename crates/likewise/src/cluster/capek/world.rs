@@ -2,9 +2,10 @@
 
 use crate::comm::{Communicator, Reduction};
 
-use super::fixed::{Fixed, from_order, order};
+use super::fixed::Fixed;
 use super::portable::{Portable, Sent};
 use super::{Capek, CapekError, Medoid};
+use crate::comm::{from_order, order};
 
 /// This rank's objects, and where they stand among all.
 pub(super) struct World<'a, C, T, D> {
@@ -116,6 +117,23 @@ where
             return Err(CapekError::NotFinite { index: (i64::MAX - most[1]) as u64 });
         }
         Ok(Fixed::new(self.n, from_order(most[0])))
+    }
+
+    /// The sum over all ranks of each list of values of at least 0; `place`
+    /// tells whose a value is.
+    ///
+    /// # Errors
+    /// That of [`World::fixed`].
+    pub(super) fn sums(
+        &self,
+        lists: &[Vec<f64>],
+        place: impl Fn(usize) -> usize,
+    ) -> Result<Vec<f64>, CapekError> {
+        let values = lists.iter().flat_map(|list| list.iter().copied().enumerate());
+        let fixed = self.fixed(values.map(|(at, value)| (place(at), value)))?;
+        let mut sums: Vec<i64> = lists.iter().map(|list| list.iter().map(|&x| fixed.of(x)).sum()).collect();
+        self.comm.all_reduce(Reduction::Sum, &mut sums)?;
+        Ok(sums.into_iter().map(|sum| fixed.value(sum)).collect())
     }
 
     /// Measures sets of medoids on all objects. `sets` name places in `pool`,
