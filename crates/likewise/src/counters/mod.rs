@@ -1,6 +1,7 @@
 //! Counters: which belong together, which records are good on several at
 //! once, and in which regimes one model of the time holds.
 
+pub mod loadings;
 pub mod pareto;
 pub mod significance;
 
