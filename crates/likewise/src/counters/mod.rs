@@ -3,6 +3,7 @@
 
 pub mod loadings;
 pub mod pareto;
+pub mod regimes;
 pub mod significance;
 
 /// A column of a table of measurements.
