@@ -1,19 +1,32 @@
 //! Counters and call sites: which profiles belong together, and which records
-//! are good on several accounts at once ([`pareto`]).
+//! are good on several accounts at once ([`pareto`]), and where one model of the
+//! time holds ([`regimes`]).
 //!
 //! A dendrogram of profiles comes from
 //! [`cluster::hierarchical`](crate::cluster::hierarchical); [`partitions`]
 //! tells how good every partition in it is, on measures that need not agree.
 
 mod boxes;
+pub mod loadings;
 pub mod pareto;
 mod partitions;
+pub mod regimes;
 mod separation;
+pub mod significance;
 mod silhouettes;
 #[cfg(test)]
 mod tests;
 
 pub use partitions::{Partition, partitions};
+
+/// A column of a table of measurements.
+#[derive(Clone, Copy, Debug)]
+pub struct Column<'a> {
+    /// What it is called.
+    pub name: &'a str,
+    /// One value per row; NaN where it is missing.
+    pub values: &'a [f64],
+}
 
 /// Table 2 of Malard's paper: Euclidean distances of six profiles.
 #[cfg(test)]

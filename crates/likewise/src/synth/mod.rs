@@ -28,6 +28,7 @@
 //! and no number of threads changes it.
 
 mod boxed;
+pub mod broadcast;
 mod draw;
 pub mod effort;
 mod plausible;

@@ -14,6 +14,7 @@ pub use defaults::default_metrics;
 pub use metric::{Expr, Metric, MetricError, Op, Operand};
 pub use metric_syntax::{METRIC_SYNTAX, ParseMetricError};
 pub use pca::{Pca, pca};
+pub(crate) use pca::{PrincipalAxis, principal_axes};
 pub use prepare::{BurstClass, DurationFilter, Preparation, PrepareError, Prepared, prepare};
 pub use scale::{Normalisation, Scale};
 pub use units::{Nanos, ParseNanosError};

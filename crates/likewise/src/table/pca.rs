@@ -53,15 +53,31 @@ pub fn pca(rows: &[f64], width: usize, n_components: usize) -> Pca {
     let divisor = n.saturating_sub(1).max(1) as f64;
     let covariance = DMatrix::from_fn(width, width, |i, j| products[i.max(j) * width + i.min(j)] / divisor);
     let total = covariance.trace();
-    let eigen = SymmetricEigen::new(covariance);
-    let mut order: Vec<usize> = (0..width).collect();
-    order.sort_by(|&a, &b| eigen.eigenvalues[b].total_cmp(&eigen.eigenvalues[a]).then(a.cmp(&b)));
-    order.truncate(n_components);
-    let variance: Vec<f64> = order.iter().map(|&i| eigen.eigenvalues[i].max(0.0)).collect();
+    let mut axes = principal_axes(covariance);
+    axes.truncate(n_components);
+    let variance: Vec<f64> = axes.iter().map(|axis| axis.value.max(0.0)).collect();
     let explained = variance.iter().map(|v| if total > 0.0 { v / total } else { 0.0 }).collect();
-    let components =
-        order.iter().map(|&i| oriented(eigen.eigenvectors.column(i).iter().copied().collect())).collect();
+    let components = axes.into_iter().map(|axis| oriented(axis.vector)).collect();
     Pca { mean, components, variance, explained }
+}
+
+/// An eigenvalue and its unit vector, whose sign is arbitrary.
+pub(crate) struct PrincipalAxis {
+    pub(crate) value: f64,
+    pub(crate) vector: Vec<f64>,
+}
+
+/// All eigenvectors of a symmetric matrix, by descending eigenvalue.
+pub(crate) fn principal_axes(matrix: DMatrix<f64>) -> Vec<PrincipalAxis> {
+    let eigen = SymmetricEigen::new(matrix);
+    let axis = |i: usize| PrincipalAxis {
+        value: eigen.eigenvalues[i],
+        vector: eigen.eigenvectors.column(i).iter().copied().collect(),
+    };
+    let mut axes: Vec<PrincipalAxis> = (0..eigen.eigenvalues.len()).map(axis).collect();
+    // Stable: equal ones stay in the order in which they were found.
+    axes.sort_by(|a, b| b.value.total_cmp(&a.value));
+    axes
 }
 
 impl Pca {
