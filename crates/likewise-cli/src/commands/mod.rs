@@ -3,6 +3,7 @@
 pub(crate) mod align;
 pub(crate) mod bursts;
 pub(crate) mod compare;
+pub(crate) mod counters;
 pub(crate) mod cut;
 pub(crate) mod demo;
 pub(crate) mod info;
