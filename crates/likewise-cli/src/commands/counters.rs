@@ -131,7 +131,7 @@ struct Input {
 }
 
 pub(crate) fn run(args: &CountersArgs, common: &Common) -> Result<()> {
-    let (report, summary) = analyse(args, common, Vec::new())?;
+    let (report, summary) = analyse(args, common, |_| Vec::new())?;
     for note in &report.notes {
         common.say(format_args!("note: {note}"));
     }
@@ -145,11 +145,11 @@ pub(crate) fn told(args: &CountersArgs, report: &CountersReport, common: &Common
     format!("{text}\nReport: {}\n", args.dir().join("report.html").display())
 }
 
-/// Reads, clusters, ranks and writes; `notes` come first.
+/// Reads, clusters, ranks and writes; what `notes` adds comes first.
 pub(crate) fn analyse(
     args: &CountersArgs,
     common: &Common,
-    notes: Vec<String>,
+    notes: impl Fn(&CountersReport) -> Vec<String>,
 ) -> Result<(CountersReport, Value)> {
     let settings = args.settings()?;
     let dir = args.dir();
@@ -163,9 +163,8 @@ pub(crate) fn analyse(
         find(input.source, &input.names, &settings, response, &mut stages).with_context(at)?
     };
     let Found { dendrogram, partitions, response } = found;
-    let mut notes = [notes, input.notes].concat();
-    notes.extend(cautions(&settings, &partitions, input.names.len()));
-    let report = CountersReport {
+    let cautions = cautions(&settings, &partitions, input.names.len());
+    let mut report = CountersReport {
         input: at(),
         settings,
         names: input.names,
@@ -176,8 +175,9 @@ pub(crate) fn analyse(
         left_out: input.left_out,
         response,
         records: input.ranked.as_ref().map(|(table, ranks)| records(args, table, ranks)),
-        notes,
+        notes: [input.notes, cautions].concat(),
     };
+    report.notes.splice(0..0, notes(&report));
     let mut out = OutputDir::create(&dir, &[args.input()])?;
     stages.time("write", || -> Result<()> {
         out.write("dendrogram.json", |file| Ok(writeln!(file, "{}", json::dendrogram(&report))?))?;
@@ -320,7 +320,8 @@ fn cautions(settings: &Settings, partitions: &[crate::counters::RankedPartition]
     }
     let formed = partitions.len() - 1;
     let strong = partitions[1..].iter().filter(|partition| partition.goldberg == Some(0)).count();
-    if formed > 4 && strong * 4 > formed * 3 {
+    let oppose = [Measure::S1, Measure::H1].iter().all(|measure| settings.objectives.contains(measure));
+    if oppose && formed > 4 && strong * 4 > formed * 3 {
         notes.push(format!(
             "{strong} of {formed} clusters are strong, which tells them hardly apart: separation never falls from merge to merge and the mean diameter seldom does. --objectives h1,silhouette or s1,r75 choose."
         ));

@@ -133,9 +133,5 @@ pub(crate) fn height(report: &CountersReport) -> String {
         Scale::Z => " of standardised columns",
         Scale::None => "",
     };
-    let over = if settings.is_by_row { "event" } else { "record" };
-    let dims = report.dims.map_or_else(String::new, |n| {
-        format!(", over {}", crate::files::report_data::counted(n as u64, over))
-    });
-    format!("{what}{scale}{dims}")
+    format!("{what}{scale}")
 }

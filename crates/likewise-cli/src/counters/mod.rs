@@ -171,6 +171,16 @@ impl CountersReport {
         }
     }
 
+    /// How many profiles of how many values, in words.
+    pub(crate) fn extent(&self) -> String {
+        let profiles = counted(self.names.len() as u64, self.kind());
+        match (self.dims, self.kind()) {
+            (None, _) => profiles,
+            (Some(n), "record") => format!("{profiles} over {}", counted(n as u64, "event")),
+            (Some(n), _) => format!("{profiles} over {}", counted(n as u64, "record")),
+        }
+    }
+
     /// The cluster whose forming gave the partition; none of the first.
     pub(crate) fn formed(&self, partition: usize) -> Option<usize> {
         partition.checked_sub(1).map(|merge| self.names.len() + merge)

@@ -44,7 +44,8 @@ struct Used<'t> {
 pub(crate) fn understand(table: &mut ColumnTable) -> Option<String> {
     let has = |name: &str| table.columns.iter().any(|column| column.name == name);
     let is_bursts = BURST.iter().all(|name| has(name));
-    if !is_bursts && !(has("cluster") && has("instances") && has("mean_ns")) {
+    let is_phases = ["cluster", "instances", "mean_ns"].iter().all(|name| has(name));
+    if !is_bursts && !is_phases {
         return None;
     }
     table.columns.retain(|column| {

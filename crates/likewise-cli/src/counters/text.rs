@@ -2,7 +2,7 @@
 
 use super::json::{height, linkage};
 use super::{CountersReport, Strong};
-use crate::files::report_data::{counted, short};
+use crate::files::report_data::short;
 use std::fmt::Write;
 
 /// Strong clusters that are listed.
@@ -11,12 +11,8 @@ const SHOWN: usize = 24;
 /// The strong clusters with their members, inner ones indented, and what is to
 /// be known.
 pub(crate) fn text(report: &CountersReport, width: usize) -> String {
-    let mut out = format!(
-        "{}, {} linkage; {}\n",
-        counted(report.names.len() as u64, report.kind()),
-        linkage(report.settings.linkage),
-        height(report)
-    );
+    let mut out =
+        format!("{}, {} linkage; {}\n", report.extent(), linkage(report.settings.linkage), height(report));
     if !report.partitions.is_empty() {
         let _ = writeln!(out, "Partitions are ranked by {}", report.objectives());
     }

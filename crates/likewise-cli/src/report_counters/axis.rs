@@ -2,6 +2,9 @@
 
 use crate::report::escape;
 
+/// How many times the middle height the last one may be on a linear scale.
+const FAR: f64 = 20.0;
+
 /// A scale, linear or logarithmic.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Axis {
@@ -28,6 +31,18 @@ impl Axis {
         Self::linear(low, high, from, to)
     }
 
+    /// For heights, the least of them first: logarithmic, with 0 at its begin, if
+    /// the last is so high that the others would lie on one another.
+    pub(super) fn heights(heights: &[f64], from: f64, to: f64) -> Self {
+        let last = heights.last().copied().unwrap_or(0.0);
+        let middle = heights.get(heights.len() / 2).copied().unwrap_or(0.0);
+        let least = heights.iter().copied().find(|&height| height > 0.0).unwrap_or(0.0);
+        if last <= FAR * middle.max(least) || least == 0.0 {
+            return Self::linear(0.0, last, from, to);
+        }
+        Self { low: (least / 1.5).log10(), high: last.log10(), from, to, is_log: true }
+    }
+
     pub(super) fn linear(low: f64, high: f64, from: f64, to: f64) -> Self {
         let high = if high > low { high } else { low + 1.0 };
         Self { low, high, from, to, is_log: false }
@@ -38,7 +53,7 @@ impl Axis {
     }
 
     pub(super) fn at(self, value: f64) -> f64 {
-        let value = if self.is_log { value.log10() } else { value };
+        let value = if self.is_log { value.log10().max(self.low) } else { value };
         self.from + (value - self.low) / (self.high - self.low) * (self.to - self.from)
     }
 
@@ -72,6 +87,16 @@ pub(super) fn clipped(name: &str, most: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_outlier_makes_heights_logarithmic() {
+        assert!(!Axis::heights(&[0.0, 1.0, 2.0], 0.0, 10.0).is_log());
+        let axis = Axis::heights(&[0.0, 1.0, 2.0, 100.0], 0.0, 10.0);
+        assert!(axis.is_log());
+        assert_eq!((axis.at(0.0), axis.at(100.0)), (0.0, 10.0));
+        assert!(axis.at(1.0) > 0.0);
+        assert_eq!(Axis::heights(&[0.0, 0.0], 3.0, 10.0).at(0.0), 3.0);
+    }
 
     #[test]
     fn ticks_are_round_and_within() {

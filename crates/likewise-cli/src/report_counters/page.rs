@@ -72,7 +72,7 @@ fn panels(report: &CountersReport, strong: &[Strong]) -> Vec<String> {
             &plot::partitions(report),
             &caption,
         ));
-        let caption = "S₁: mean distance of a cluster to the nearest other; H₁: mean diameter; R: largest diameter over that of the whole; density: members over the volume of the smallest box that holds them. Bold is dominated by no other.";
+        let caption = "S₁: mean distance of a cluster to the nearest other; H₁: mean diameter; R: largest diameter over that of the whole; density: members over the volume of the smallest box that holds them. Rank 0 is dominated by no other.";
         panels.push(section(
             "partitions",
             "Partitions",
@@ -102,17 +102,8 @@ fn scroll(id: &str, table: &str) -> String {
 }
 
 fn subtitle(report: &CountersReport) -> String {
-    let other = match report.settings.profiles {
-        Some(settings) if settings.is_by_row => "event",
-        _ => "record",
-    };
-    let over = report.dims.map_or_else(String::new, |n| format!(" over {}", counted(n as u64, other)));
-    format!(
-        "{}{over}; {} linkage of the {}",
-        counted(report.names.len() as u64, report.kind()),
-        crate::counters::json::linkage(report.settings.linkage),
-        crate::counters::json::height(report)
-    )
+    let linkage = crate::counters::json::linkage(report.settings.linkage);
+    format!("{}; {linkage} linkage, {}", report.extent(), crate::counters::json::height(report))
 }
 
 fn records_caption(records: &Records) -> String {

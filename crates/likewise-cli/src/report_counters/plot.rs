@@ -93,22 +93,12 @@ fn scatter(points: &[Point], names: [&str; 2], ramp: Ramp, title: &str) -> Strin
     for value in x.ticks(6) {
         let at = x.at(value);
         let _ = write!(svg, "<path class=\"grid\" d=\"M{at:.1} {TOP}V{BOTTOM}\"/>");
-        svg.push_str(&text(
-            at,
-            BOTTOM + 17.0,
-            "class=\"tick\" text-anchor=\"middle\"",
-            &crate::report::si(value),
-        ));
+        svg.push_str(&text(at, BOTTOM + 17.0, "class=\"tick\" text-anchor=\"middle\"", &short(value)));
     }
     for value in y.ticks(6) {
         let at = y.at(value);
         let _ = write!(svg, "<path class=\"grid\" d=\"M{LEFT} {at:.1}H{RIGHT}\"/>");
-        svg.push_str(&text(
-            LEFT - 7.0,
-            at + 4.0,
-            "class=\"tick\" text-anchor=\"end\"",
-            &crate::report::si(value),
-        ));
+        svg.push_str(&text(LEFT - 7.0, at + 4.0, "class=\"tick\" text-anchor=\"end\"", &short(value)));
     }
     let named = |axis: Axis, name: &str| {
         if axis.is_log() { format!("{name} (logarithmic)") } else { name.to_owned() }

@@ -84,8 +84,7 @@ pub(super) fn partitions(report: &CountersReport) -> String {
             rank(partition.fonseca_fleming),
             formed,
         ];
-        let efficient = if partition.goldberg == Some(0) { " class=\"efficient\"" } else { "" };
-        out.push_str(&row(&measures.n_clusters.to_string(), efficient, &cells));
+        out.push_str(&row(&measures.n_clusters.to_string(), "", &cells));
     }
     out.push_str("</table>");
     more(report.partitions.len(), "partitions", "dendrogram.json", &mut out);

@@ -107,8 +107,8 @@ impl<'r> Layout<'r> {
             Self { report, strong, tips, hidden, y, x: Axis::linear(0.0, 1.0, 0.0, 1.0), row, left: 0.0 };
         let widest = layout.tips.iter().map(|&tip| layout.label(tip).chars().count()).max().unwrap_or(0);
         layout.left = 30.0 + widest as f64 * layout.letter();
-        let most = merges.last().map_or(0.0, |merge| merge.height);
-        layout.x = Axis::linear(0.0, most, layout.left, RIGHT);
+        let heights: Vec<f64> = merges.iter().map(|merge| merge.height).collect();
+        layout.x = Axis::heights(&heights, layout.left, RIGHT);
         layout
     }
 
@@ -145,12 +145,9 @@ impl<'r> Layout<'r> {
             }
         }
         let middle = f64::midpoint(self.left, RIGHT);
-        svg.push_str(&text(
-            middle,
-            bottom + 33.0,
-            "class=\"axis\" text-anchor=\"middle\"",
-            &height(self.report),
-        ));
+        let log = if self.x.is_log() { " (logarithmic; 0 is where the names end)" } else { "" };
+        let name = format!("{}{log}", height(self.report));
+        svg.push_str(&text(middle, bottom + 33.0, "class=\"axis\" text-anchor=\"middle\"", &name));
     }
 
     fn outlines(&self, svg: &mut String) {
@@ -162,7 +159,8 @@ impl<'r> Layout<'r> {
             let start = place(&cluster.node);
             let before = self.tips.partition_point(|tip| place(tip) < start);
             let rows = self.tips.partition_point(|tip| place(tip) < start + cluster.size) - before;
-            let inset = 1.0 + (cluster.depth as f64 * 1.7).min(self.row / 2.0 - 4.0);
+            // No line through a name.
+            let inset = 1.0 + (cluster.depth as f64 * 0.8).min((self.row / 2.0 - 7.5).max(0.0));
             let (x, right) = (3.0 + 3.0 * cluster.depth as f64, self.x.at(cluster.height) + 9.0);
             let _ = write!(
                 svg,
