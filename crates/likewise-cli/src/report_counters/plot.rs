@@ -9,7 +9,7 @@ use std::fmt::Write;
 
 const WIDTH: f64 = 760.0;
 const HEIGHT: f64 = 430.0;
-const LEFT: f64 = 66.0;
+const LEFT: f64 = 88.0;
 const RIGHT: f64 = 740.0;
 const TOP: f64 = 14.0;
 const BOTTOM: f64 = 376.0;

@@ -114,7 +114,7 @@ impl<'r> Layout<'r> {
 
     /// The width of a letter of a name.
     fn letter(&self) -> f64 {
-        if self.row > 14.0 { 7.2 } else { 6.2 }
+        if self.row > 14.0 { 8.0 } else { 6.8 }
     }
 
     fn is_drawn(&self, node: usize) -> bool {
