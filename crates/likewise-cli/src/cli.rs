@@ -1,7 +1,7 @@
 //! The command line: what is asked for, and how a failure is told.
 
 use crate::advice::advice;
-use crate::commands::{align, bursts, compare, cut, demo, info, pareto, points, ranks, synth};
+use crate::commands::{align, bursts, compare, counters, cut, demo, info, pareto, points, ranks, synth};
 use crate::progress::Progress;
 use clap::{Args, ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::ffi::OsString;
@@ -31,7 +31,8 @@ Examples:
   likewise ranks effort.npy -o out                   which processes behave alike, and how few to trace
   likewise info run.prv                              what is in a trace
   likewise points table.npy --eps 0.01 -o out        the same clustering for any table of numbers
-  likewise pareto sites.csv --max time,L2_misses       the rows that are worst on both
+  likewise counters sites.csv -o out                 which events of a counter table tell the same
+  likewise pareto sites.csv --max time,L2_misses     the rows that are worst on both
   likewise compare run_1.prv run_4.prv run_16.prv    which phase of several runs scales how
   likewise compare out/bursts.csv truth.csv          how alike two groupings are";
 
@@ -41,6 +42,7 @@ pub(crate) enum Task {
     Cut(Box<cut::CutArgs>),
     Demo(demo::DemoArgs),
     Ranks(Box<ranks::RanksArgs>),
+    Counters(Box<counters::CountersArgs>),
     Pareto(pareto::ParetoArgs),
     Points(points::PointsArgs),
     Align(align::AlignArgs),
@@ -172,6 +174,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         Task::Cut(args) => cut::run(args, &cli.common),
         Task::Demo(args) => demo::run(args, &cli.common),
         Task::Ranks(args) => ranks::run(args, &cli.common),
+        Task::Counters(args) => counters::run(args, &cli.common),
         Task::Pareto(args) => pareto::run(args, &cli.common),
         Task::Points(args) => points::run(args, &cli.common),
         Task::Align(args) => align::run(args, &cli.common),

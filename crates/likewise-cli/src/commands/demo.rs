@@ -2,6 +2,7 @@
 
 use super::bursts::{BurstsArgs, analyse_trace, write_all};
 use super::compare::likeness;
+use super::demo_counters;
 use super::synth::write_trace;
 use crate::analysis::Analysis;
 use crate::cli::Common;
@@ -17,11 +18,16 @@ use std::path::PathBuf;
 ///
 /// Needs no input and no network. Then open DIR/report.html in a browser.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  likewise demo\n  likewise demo -o /tmp/demo")]
+#[command(
+    after_help = "Examples:\n  likewise demo\n  likewise demo -o /tmp/demo\n  likewise demo --counters"
+)]
 pub(crate) struct DemoArgs {
     /// Directory for the trace and the result
     #[arg(short, long, value_name = "DIR", default_value = "demo.likewise")]
     output: PathBuf,
+    /// Make up a table of hardware counters instead, as `likewise counters` reads
+    #[arg(long)]
+    counters: bool,
 }
 
 /// `likewise bursts` as a user would call it.
@@ -32,6 +38,9 @@ struct BurstsCall {
 }
 
 pub(crate) fn run(args: &DemoArgs, common: &Common) -> Result<()> {
+    if args.counters {
+        return demo_counters::run(&args.output, common);
+    }
     let run = Run::new(RunSpec::demo())?;
     let input = args.output.join("input");
     {

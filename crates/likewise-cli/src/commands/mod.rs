@@ -3,8 +3,10 @@
 pub(crate) mod align;
 pub(crate) mod bursts;
 pub(crate) mod compare;
+pub(crate) mod counters;
 pub(crate) mod cut;
 pub(crate) mod demo;
+mod demo_counters;
 pub(crate) mod info;
 pub(crate) mod pareto;
 pub(crate) mod points;

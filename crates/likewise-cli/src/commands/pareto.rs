@@ -125,9 +125,9 @@ pub(crate) fn no_column(name: &str, table: &ColumnTable) -> String {
 }
 
 /// Of each row.
-struct Ranks {
-    goldberg: Vec<Option<u32>>,
-    fonseca_fleming: Vec<Option<u32>>,
+pub(crate) struct Ranks {
+    pub(crate) goldberg: Vec<Option<u32>>,
+    pub(crate) fonseca_fleming: Vec<Option<u32>>,
 }
 
 impl Ranks {
@@ -139,7 +139,7 @@ impl Ranks {
         sizes
     }
 
-    fn write(&self, table: &ColumnTable, file: &mut impl Write) -> Result<()> {
+    pub(crate) fn write(&self, table: &ColumnTable, file: &mut impl Write) -> Result<()> {
         let keys: Vec<(&str, &[String])> = table.texts().collect();
         let names: Vec<String> = keys.iter().map(|(name, _)| csv_cell(name)).collect();
         let names = if names.is_empty() { "row".to_owned() } else { names.join(",") };

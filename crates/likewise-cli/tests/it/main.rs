@@ -2,8 +2,10 @@
 
 mod bursts;
 mod code;
+mod counters;
 mod cut;
 mod failures;
+mod pareto;
 mod points;
 mod ranks;
 mod runs;

@@ -116,7 +116,8 @@ impl Column {
 ///
 /// - **CSV**: its first line names the columns. A column is of numbers if its
 ///   first cell that is not missing is one and it is not among `keys`, else of
-///   texts. Missing are empty cells, `NaN`, `NA` and `N/A`;
+///   texts; so is one called `cluster`, which may hold `noise`. Missing are
+///   empty cells, `NaN`, `NA` and `N/A`;
 /// - **`.npy`** of one or two dimensions, a row for each row; its columns are
 ///   called 0, 1, ….
 ///

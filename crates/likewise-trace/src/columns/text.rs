@@ -8,6 +8,9 @@ use crate::bytes::{Input, Progress};
 use crate::csv::Rows;
 use crate::error::{Error, ErrorKind, Place, Result, found, printable};
 
+/// The column of our own tables that holds the number of a cluster, or `noise`.
+const LABEL: &str = "cluster";
+
 /// A column while nobody knows more of it than that.
 enum Growing {
     /// So many cells are missing, and there were no others.
@@ -37,7 +40,11 @@ pub(super) fn read(
         return Err(Error::at(path, Place::Line(1), kind));
     }
     let start = |name: &String| {
-        if keys.contains(name) { Growing::Known(Cells::Texts(Vec::new())) } else { Growing::Missing(0) }
+        if keys.contains(name) || name == LABEL {
+            Growing::Known(Cells::Texts(Vec::new()))
+        } else {
+            Growing::Missing(0)
+        }
     };
     let mut columns: Vec<Growing> = names.iter().map(start).collect();
     let mut n_rows = 0;

@@ -29,12 +29,14 @@
 
 mod boxed;
 pub mod broadcast;
+mod counters;
 mod draw;
 pub mod effort;
 mod plausible;
 mod section;
 
 pub use boxed::{BoxClass, BoxSpec, Boxed};
+pub use counters::{CounterEvent, CounterSite, CounterTable, counter_table};
 pub use section::{Burst, Call, Message, Section};
 
 use crate::cluster::ClusterId;

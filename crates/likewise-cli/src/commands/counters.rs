@@ -1,0 +1,347 @@
+//! `likewise counters`: which events, or which records, belong together.
+
+use crate::cli::{Common, Usage};
+use crate::commands::bursts::stem;
+use crate::commands::pareto::{Ranks, no_column, row_name};
+use crate::counters::find::{Found, Source, find};
+use crate::counters::{
+    CountersReport, LeftOut, Measure, Order, ProfileSettings, Records, Scale, Settings, json, matrix, newick,
+    table, text,
+};
+use crate::definition::parse_share;
+use crate::output::OutputDir;
+use crate::report_counters;
+use crate::stages::{Stages, peak_memory};
+use anyhow::{Context, Result};
+use clap::{Args, ValueEnum};
+use likewise::cluster::hierarchical::{Dissimilarity, Linkage};
+use likewise::counters::pareto::{Goal, Objective, fonseca_fleming, goldberg};
+use likewise_trace::{ColumnTable, read_columns};
+use serde_json::Value;
+use std::io::Write;
+use std::path::PathBuf;
+
+/// Find which events of a counter table tell the same, or which records are alike
+///
+/// Columns of numbers are the profiles of the events (or rows those of the
+/// records, with --rows); their dendrogram has n partitions, and a cluster is
+/// strong if its forming gave one that no other beats on all objectives. Writes
+/// dendrogram.json, dendrogram.nwk, summary.json, report.html, and pareto.csv
+/// with --rank-by.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct CountersArgs {
+    /// CSV with a name over every column (or site,event,value), bursts.csv or
+    /// clusters.csv of likewise, NumPy .npy, or '-' for standard input; empty
+    /// cells, NaN and NA are missing
+    #[arg(required_unless_present = "dissimilarity", conflicts_with = "dissimilarity")]
+    table: Option<PathBuf>,
+    /// Instead of a table: how unlike the objects are, as a square CSV with
+    /// names over the columns and before the rows
+    #[arg(long, value_name = "MATRIX", conflicts_with_all = PROFILE_OPTIONS)]
+    dissimilarity: Option<PathBuf>,
+    /// Directory for the result [default: the input's name with .counters]
+    #[arg(short, long, value_name = "DIR")]
+    output: Option<PathBuf>,
+    #[command(flatten)]
+    columns: ColumnArgs,
+    #[command(flatten)]
+    clustering: ClusteringArgs,
+    /// List the profiles that are nearest to this one
+    #[arg(long, value_name = "COLUMN", conflicts_with = "rows")]
+    response: Option<String>,
+    /// Rank the rows on these columns too, of which more is worse (or better):
+    /// Goldberg's rank in pareto.csv and in the report
+    #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
+    rank_by: Vec<String>,
+}
+
+/// Options that say how profiles come from a table.
+const PROFILE_OPTIONS: [&str; 7] = ["rows", "key", "columns", "max_missing", "metric", "scale", "rank_by"];
+
+/// What of the table is clustered
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Profiles")]
+struct ColumnArgs {
+    /// Cluster the rows, each by its values in all columns
+    #[arg(long)]
+    rows: bool,
+    /// Columns that say which row it is, though they are numbers
+    #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
+    key: Vec<String>,
+    /// These columns only
+    #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
+    columns: Vec<String>,
+    /// Leave out columns (and with --rows, rows) of which more is missing
+    #[arg(long, value_name = "SHARE", default_value = "50%", value_parser = parse_share)]
+    max_missing: f64,
+    /// What makes columns comparable, each by itself
+    #[arg(long, value_enum, default_value = "range")]
+    scale: Scale,
+    /// How unlike two profiles are
+    #[arg(long, value_enum, default_value = "manhattan")]
+    metric: MetricArg,
+}
+
+/// How clusters form, and what makes one strong
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Clusters")]
+struct ClusteringArgs {
+    /// How unlike two clusters are
+    #[arg(long, value_enum, default_value = "complete")]
+    linkage: LinkageArg,
+    /// What partitions are ranked by
+    #[arg(long, value_enum, value_delimiter = ',', default_value = "s1,h1")]
+    objectives: Vec<Measure>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum LinkageArg {
+    Complete,
+    Single,
+    Average,
+    Ward,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum MetricArg {
+    Manhattan,
+    Euclidean,
+    Correlation,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  likewise counters sites.csv -o out                         which events tell the same
+  likewise counters sites.csv --response TOT_CYC             … and which are nearest to the time
+  likewise counters sites.csv --rank-by SYC_INS,CA_ITV       … and the call sites worst on both
+  likewise counters sites.csv --rows --key site -o out       which call sites behave alike
+  likewise counters run.likewise/bursts.csv --metric correlation
+  likewise counters --dissimilarity distances.csv -o out";
+
+/// What a call was made of, read and checked.
+struct Input {
+    names: Vec<String>,
+    source: Source,
+    dims: Option<usize>,
+    left_out: Vec<LeftOut>,
+    notes: Vec<String>,
+    /// Rows, if they are ranked.
+    ranked: Option<(ColumnTable, Ranks)>,
+}
+
+pub(crate) fn run(args: &CountersArgs, common: &Common) -> Result<()> {
+    let (report, summary) = analyse(args, common, |_| Vec::new())?;
+    for note in &report.notes {
+        common.say(format_args!("note: {note}"));
+    }
+    common.print(&summary, || told(args, &report, common))
+}
+
+/// What is shown on the terminal.
+pub(crate) fn told(args: &CountersArgs, report: &CountersReport, common: &Common) -> String {
+    let (width, _) = common.terminal();
+    let text = text::text(report, width);
+    format!("{text}\nReport: {}\n", args.dir().join("report.html").display())
+}
+
+/// Reads, clusters, ranks and writes; what `notes` adds comes first.
+pub(crate) fn analyse(
+    args: &CountersArgs,
+    common: &Common,
+    notes: impl Fn(&CountersReport) -> Vec<String>,
+) -> Result<(CountersReport, Value)> {
+    let settings = args.settings()?;
+    let dir = args.dir();
+    OutputDir::check(&dir)?;
+    let mut stages = Stages::default();
+    let at = || args.input().display().to_string();
+    let input = args.read(&settings, common, &mut stages)?;
+    let response = args.response_of(&input)?;
+    let found = {
+        let _bar = common.progress().spinner("Clustering");
+        find(input.source, &input.names, &settings, response, &mut stages).with_context(at)?
+    };
+    let Found { dendrogram, partitions, response } = found;
+    let cautions = cautions(&settings, &partitions, input.names.len());
+    let mut report = CountersReport {
+        input: at(),
+        settings,
+        names: input.names,
+        dims: input.dims,
+        order: Order::of(&dendrogram),
+        dendrogram,
+        partitions,
+        left_out: input.left_out,
+        response,
+        records: input.ranked.as_ref().map(|(table, ranks)| records(args, table, ranks)),
+        notes: [input.notes, cautions].concat(),
+    };
+    report.notes.splice(0..0, notes(&report));
+    let mut out = OutputDir::create(&dir, &[args.input()])?;
+    stages.time("write", || -> Result<()> {
+        out.write("dendrogram.json", |file| Ok(writeln!(file, "{}", json::dendrogram(&report))?))?;
+        out.write("dendrogram.nwk", |file| Ok(newick::write(&report, file)?))?;
+        if let Some((table, ranks)) = &input.ranked {
+            out.write("pareto.csv", |file| ranks.write(table, file))?;
+        }
+        out.write("report.html", |file| Ok(report_counters::write_html(&report, file)?))
+    })?;
+    let mut summary = json::summary(&report);
+    summary["timings"] = stages.to_json();
+    summary["peak_memory_bytes"] = peak_memory().into();
+    out.write("summary.json", |file| Ok(writeln!(file, "{summary:#}")?))?;
+    out.commit()?;
+    Ok((report, summary))
+}
+
+impl CountersArgs {
+    fn input(&self) -> &std::path::Path {
+        // One of both is there, or the command line is refused.
+        self.table.as_deref().or(self.dissimilarity.as_deref()).unwrap_or(std::path::Path::new("-"))
+    }
+
+    fn dir(&self) -> PathBuf {
+        self.output.clone().unwrap_or_else(|| PathBuf::from(format!("{}.counters", stem(self.input()))))
+    }
+
+    fn settings(&self) -> Result<Settings> {
+        let mut objectives = self.clustering.objectives.clone();
+        objectives.dedup();
+        let is_given = self.dissimilarity.is_some();
+        if is_given && objectives.contains(&Measure::Density) {
+            let text = "--objectives density needs a table: dissimilarities have no boxes";
+            return Err(Usage(text.to_owned()).into());
+        }
+        let linkage = match self.clustering.linkage {
+            LinkageArg::Complete => Linkage::Complete,
+            LinkageArg::Single => Linkage::Single,
+            LinkageArg::Average => Linkage::Average,
+            LinkageArg::Ward => Linkage::Ward,
+        };
+        let metric = match self.columns.metric {
+            MetricArg::Manhattan => Dissimilarity::Manhattan,
+            MetricArg::Euclidean => Dissimilarity::Euclidean,
+            MetricArg::Correlation => Dissimilarity::Correlation,
+        };
+        let ColumnArgs { rows, max_missing, scale, .. } = self.columns;
+        let profiles = ProfileSettings { is_by_row: rows, metric, scale, max_missing };
+        Ok(Settings { linkage, profiles: (!is_given).then_some(profiles), objectives })
+    }
+
+    fn read(&self, settings: &Settings, common: &Common, stages: &mut Stages) -> Result<Input> {
+        let path = self.input();
+        let mut table = {
+            let bar = common.progress().bytes("Reading");
+            let report = |done, total| bar.set(done, total);
+            stages.time("read", || read_columns(path, &self.columns.key, Some(&report)))?
+        };
+        let at = || path.display().to_string();
+        let Some(profiles) = settings.profiles else {
+            let (names, square) = matrix::square(&table).with_context(at)?;
+            let source = Source::Dissimilarities(square);
+            return Ok(Input {
+                names,
+                source,
+                dims: None,
+                left_out: Vec::new(),
+                notes: Vec::new(),
+                ranked: None,
+            });
+        };
+        let understood = table::understand(&mut table);
+        let selected = stages.time("prepare", || table::select(&table, &self.columns.columns, profiles));
+        let selected = selected.with_context(at)?;
+        let ranked = stages.time("rank", || self.ranks(&table))?;
+        Ok(Input {
+            names: selected.names,
+            dims: Some(selected.profiles.dims()),
+            source: Source::Profiles(selected.profiles),
+            left_out: selected.left_out,
+            notes: understood.into_iter().chain(selected.notes).collect(),
+            ranked: ranked.map(|ranks| (table, ranks)),
+        })
+    }
+
+    /// Those of the rows, if they are asked for.
+    fn ranks(&self, table: &ColumnTable) -> Result<Option<Ranks>> {
+        if self.rank_by.is_empty() {
+            return Ok(None);
+        }
+        if self.rank_by.len() < 2 {
+            return Err(Usage("--rank-by needs two columns at least".to_owned()).into());
+        }
+        let objective = |name: &String| match table.numbers().find(|(column, _)| column == name) {
+            Some((_, values)) => Ok(Objective { values, goal: Goal::Max }),
+            None => Err(Usage(no_column(name, table))),
+        };
+        let objectives = self.rank_by.iter().map(objective).collect::<Result<Vec<_>, _>>()?;
+        let (goldberg, fonseca_fleming) = (goldberg(&objectives)?, fonseca_fleming(&objectives)?);
+        Ok(Some(Ranks { goldberg, fonseca_fleming }))
+    }
+
+    fn response_of(&self, input: &Input) -> Result<Option<usize>> {
+        let Some(asked) = &self.response else { return Ok(None) };
+        if let Some(left) = input.left_out.iter().find(|left| left.name == *asked) {
+            return Err(Usage(format!("'{asked}' was left out: {}", left.why)).into());
+        }
+        match input.names.iter().position(|name| name == asked) {
+            Some(profile) => Ok(Some(profile)),
+            None => {
+                Err(Usage(format!("there is no profile '{asked}'; there are: {}", input.names.join(", ")))
+                    .into())
+            }
+        }
+    }
+}
+
+/// The rows for the report.
+fn records(args: &CountersArgs, table: &ColumnTable, ranks: &Ranks) -> Records {
+    let values = |at: usize| {
+        let column = table.numbers().find(|(name, _)| *name == args.rank_by[at]);
+        column.map_or_else(Vec::new, |(_, values)| values.to_vec())
+    };
+    Records {
+        objectives: args.rank_by.clone(),
+        names: (0..table.n_rows).map(|row| row_name(table, row)).collect(),
+        values: [values(0), values(1)],
+        goldberg: ranks.goldberg.clone(),
+    }
+}
+
+/// What should be known before the result is believed.
+fn cautions(settings: &Settings, partitions: &[crate::counters::RankedPartition], n: usize) -> Vec<String> {
+    let mut notes = Vec::new();
+    if partitions.is_empty() {
+        notes.push(format!(
+            "There are too many profiles ({n}) to measure partitions: the dendrogram has neither ranks nor strong clusters."
+        ));
+        return notes;
+    }
+    let formed = partitions.len() - 1;
+    let strong = partitions[1..].iter().filter(|partition| partition.goldberg == Some(0)).count();
+    let oppose = [Measure::S1, Measure::H1].iter().all(|measure| settings.objectives.contains(measure));
+    if oppose && formed > 4 && strong * 4 > formed * 3 {
+        notes.push(format!(
+            "{strong} of {formed} clusters are strong, which tells them hardly apart: separation never falls from merge to merge and the mean diameter seldom does. --objectives h1,silhouette or s1,r75 choose."
+        ));
+    }
+    if settings.objectives.contains(&Measure::Density) {
+        let infinite =
+            |p: &&crate::counters::RankedPartition| p.measures.log_min_density == Some(f64::INFINITY);
+        let infinite = partitions.iter().filter(infinite).count();
+        if infinite > 1 {
+            notes.push(format!(
+                "The least density is infinite in {infinite} of {n} partitions (profiles that agree in one column), and tells nothing of these."
+            ));
+        }
+    }
+    let euclidean = settings.profiles.is_none_or(|profiles| profiles.metric == Dissimilarity::Euclidean);
+    if settings.linkage == Linkage::Ward && !euclidean {
+        notes.push(
+            "Ward's linkage means Euclidean distances; with others its heights have no such meaning."
+                .to_owned(),
+        );
+    }
+    notes
+}

@@ -1,0 +1,105 @@
+//! The dendrogram, how good its partitions are, and their ranks.
+
+use super::table::by_name;
+use super::{Measure, RankedPartition, Response, Settings};
+use crate::cli::Usage;
+use crate::files::report_data::{counted, grouped_digits};
+use crate::stages::Stages;
+use anyhow::Result;
+use likewise::cluster::hierarchical::{
+    Dendrogram, Dissimilarity, Linkage, Profiles, Square, complete_linkage, dissimilarities, linkage,
+};
+use likewise::counters::pareto::{Objective, fonseca_fleming, goldberg};
+use likewise::counters::{Partition, partitions};
+
+/// Profiles of which all pairs are held at once: 2 GiB, twice.
+const MAX_SQUARE: usize = 1 << 14;
+
+/// What is clustered.
+pub(crate) enum Source {
+    Profiles(Profiles),
+    Dissimilarities(Square),
+}
+
+/// What was found.
+pub(crate) struct Found {
+    pub(crate) dendrogram: Dendrogram,
+    /// None where there are too many profiles.
+    pub(crate) partitions: Vec<RankedPartition>,
+    pub(crate) response: Option<Response>,
+}
+
+/// Clusters, measures and ranks.
+///
+/// # Errors
+/// Profiles cannot be compared, or the options do not go with them.
+pub(crate) fn find(
+    source: Source,
+    names: &[String],
+    settings: &Settings,
+    response: Option<usize>,
+    stages: &mut Stages,
+) -> Result<Found> {
+    let metric = settings.profiles.map_or(Dissimilarity::Manhattan, |profiles| profiles.metric);
+    let (profiles, square) = match source {
+        Source::Profiles(profiles) if profiles.len() > MAX_SQUARE => {
+            return without_square(&profiles, names, settings, metric, stages);
+        }
+        Source::Profiles(profiles) => {
+            let square = stages.time("dissimilarities", || dissimilarities(&profiles, metric));
+            (Some(profiles), square.map_err(|error| by_name(error, names))?)
+        }
+        Source::Dissimilarities(square) => (None, square),
+    };
+    let response = response.map(|profile| Response { profile, nearest: nearest(&square, profile) });
+    let dendrogram = stages.time("linkage", || linkage(square.clone(), settings.linkage));
+    let found =
+        stages.time("partitions", || partitions(square, settings.linkage, &dendrogram, profiles.as_ref()));
+    let partitions = stages.time("rank", || ranked(found, &settings.objectives))?;
+    Ok(Found { dendrogram, partitions, response })
+}
+
+fn without_square(
+    profiles: &Profiles,
+    names: &[String],
+    settings: &Settings,
+    metric: Dissimilarity,
+    stages: &mut Stages,
+) -> Result<Found> {
+    if settings.linkage != Linkage::Complete {
+        let text = format!(
+            "{} are too many for all pairs; of more than {} there is complete linkage only",
+            counted(profiles.len() as u64, "profile"),
+            grouped_digits(MAX_SQUARE as u64)
+        );
+        return Err(Usage(text).into());
+    }
+    let dendrogram = stages.time("linkage", || complete_linkage(profiles, metric));
+    let dendrogram = dendrogram.map_err(|error| by_name(error, names))?;
+    Ok(Found { dendrogram, partitions: Vec::new(), response: None })
+}
+
+/// All others, the nearest first.
+fn nearest(square: &Square, profile: usize) -> Vec<(usize, f64)> {
+    let row = square.row(profile);
+    let mut others: Vec<(usize, f64)> =
+        row.iter().copied().enumerate().filter(|&(other, _)| other != profile).collect();
+    others.sort_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0)));
+    others
+}
+
+fn ranked(partitions: Vec<Partition>, objectives: &[Measure]) -> Result<Vec<RankedPartition>> {
+    let values: Vec<Vec<f64>> = objectives
+        .iter()
+        .map(|measure| partitions.iter().map(|partition| measure.of(partition)).collect())
+        .collect();
+    let objectives: Vec<Objective<'_>> = objectives
+        .iter()
+        .zip(&values)
+        .map(|(measure, values)| Objective { values, goal: measure.goal() })
+        .collect();
+    let ranks = goldberg(&objectives)?.into_iter().zip(fonseca_fleming(&objectives)?);
+    let ranked =
+        |(measures, (goldberg, fonseca_fleming))| RankedPartition { measures, goldberg, fonseca_fleming };
+    Ok(partitions.into_iter().zip(ranks).map(ranked).collect())
+}

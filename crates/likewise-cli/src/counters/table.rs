@@ -1,0 +1,254 @@
+//! Profiles from a table: which columns and rows, and how they are scaled.
+
+use super::{LeftOut, ProfileSettings, Scale};
+use crate::cli::Usage;
+use crate::commands::pareto::{no_column, row_name};
+use crate::files::report_data::{counted, short};
+use anyhow::{Result, bail};
+use likewise::cluster::hierarchical::{MAX_VALUE, Profiles, ProfilesError};
+use likewise_trace::{Cells, ColumnTable};
+
+/// Columns of `bursts.csv` that say which burst it is, and not what it did.
+const BURST: [&str; 4] = ["task", "thread", "begin_ns", "duration_ns"];
+/// Columns of `clusters.csv` that are about the phase's place among the others.
+const PHASE: [&str; 11] = [
+    "instances",
+    "total_ns",
+    "sd_ns",
+    "min_ns",
+    "max_ns",
+    "share",
+    "share_of_clustered",
+    "tasks",
+    "imbalance",
+    "spmd_score",
+    "silhouette",
+];
+
+/// Profiles, what they are called, and what is no part of them.
+pub(crate) struct Selected {
+    pub(crate) names: Vec<String>,
+    pub(crate) profiles: Profiles,
+    pub(crate) left_out: Vec<LeftOut>,
+    pub(crate) notes: Vec<String>,
+}
+
+/// A column that is used.
+struct Used<'t> {
+    name: &'t str,
+    values: &'t [f64],
+}
+
+/// What is known of our own tables: columns that name rows become texts, and
+/// those that are no counters are dropped, with a note.
+pub(crate) fn understand(table: &mut ColumnTable) -> Option<String> {
+    let has = |name: &str| table.columns.iter().any(|column| column.name == name);
+    let is_bursts = BURST.iter().all(|name| has(name));
+    let is_phases = ["cluster", "instances", "mean_ns"].iter().all(|name| has(name));
+    if !is_bursts && !is_phases {
+        return None;
+    }
+    table.columns.retain(|column| {
+        let name = column.name.as_str();
+        if is_bursts {
+            !name.starts_with("n_")
+        } else {
+            !PHASE.contains(&name) && !["_sd", "_n", "_se"].iter().any(|end| name.ends_with(end))
+        }
+    });
+    for column in &mut table.columns {
+        let is_key = column.name == "app" || BURST[..3].contains(&column.name.as_str());
+        if let (true, Cells::Numbers(numbers)) = (is_bursts && is_key, &column.cells) {
+            column.cells = Cells::Texts(numbers.iter().map(|x| format!("{} {x}", column.name)).collect());
+        }
+    }
+    let told = if is_bursts {
+        "The table is of bursts: application, task, thread, begin and phase name the rows, and normalised columns (n_…) are passed over."
+    } else {
+        "The table is of phases: of its columns the means and the rates are used."
+    };
+    Some(told.to_owned())
+}
+
+/// Profiles of the columns that are named, or of all columns of numbers.
+///
+/// # Errors
+/// A column is not there, or too little is left.
+pub(crate) fn select(table: &ColumnTable, columns: &[String], how: ProfileSettings) -> Result<Selected> {
+    let mut left_out = Vec::new();
+    let mut used = Vec::new();
+    for column in named(table, columns)? {
+        check_size(&column)?;
+        match fault(column.values, how.max_missing) {
+            Some(why) => left_out.push(LeftOut { name: column.name.to_owned(), why }),
+            None => used.push(column),
+        }
+    }
+    if used.is_empty() {
+        bail!("no column is left{}", all_left_out(&left_out));
+    }
+    let scaled: Vec<Vec<f64>> = used.iter().map(|column| scaled(column.values, how.scale)).collect();
+    if how.is_by_row {
+        return by_row(table, &used, &scaled, left_out, how);
+    }
+    if used.len() < 2 {
+        bail!("only column '{}' is left, and 2 are needed{}", used[0].name, all_left_out(&left_out));
+    }
+    let names: Vec<String> = used.iter().map(|column| column.name.to_owned()).collect();
+    let profiles = Profiles::new(&scaled.concat(), table.n_rows)?;
+    Ok(Selected { names, profiles, left_out, notes: Vec::new() })
+}
+
+/// A profile for each row that has enough values.
+fn by_row(
+    table: &ColumnTable,
+    used: &[Used<'_>],
+    scaled: &[Vec<f64>],
+    mut left_out: Vec<LeftOut>,
+    how: ProfileSettings,
+) -> Result<Selected> {
+    let (mut names, mut data) = (Vec::new(), Vec::new());
+    let mut gone = 0;
+    for row in 0..table.n_rows {
+        let known = used.iter().filter(|column| !column.values[row].is_nan()).count();
+        let missing = 1.0 - known as f64 / used.len() as f64;
+        if known == 0 || missing > how.max_missing {
+            gone += 1;
+            if gone <= MAX_NAMED {
+                let why = missing_share(missing);
+                left_out.push(LeftOut { name: row_name(table, row), why });
+            }
+        } else {
+            names.push(row_name(table, row));
+            data.extend(scaled.iter().map(|column| column[row]));
+        }
+    }
+    let mut notes = Vec::new();
+    if gone > MAX_NAMED {
+        notes.push(format!(
+            "{} lack too many values; the first {MAX_NAMED} are named.",
+            counted(gone as u64, "row")
+        ));
+    }
+    if names.len() < 2 {
+        bail!("{} left, and 2 are needed{}", counted(names.len() as u64, "row"), all_left_out(&left_out));
+    }
+    let profiles = Profiles::new(&data, used.len())?;
+    Ok(Selected { names, profiles, left_out, notes })
+}
+
+/// Rows that are named one by one.
+const MAX_NAMED: usize = 20;
+
+/// Those of `columns`, in their order, or all.
+fn named<'t>(table: &'t ColumnTable, columns: &[String]) -> Result<Vec<Used<'t>>> {
+    if columns.is_empty() {
+        return Ok(table.numbers().map(|(name, values)| Used { name, values }).collect());
+    }
+    let mut found: Vec<Used<'t>> = Vec::new();
+    for asked in columns {
+        let Some((name, values)) = table.numbers().find(|(name, _)| name == asked) else {
+            return Err(Usage(no_column(asked, table)).into());
+        };
+        if found.iter().any(|column| column.name == name) {
+            return Err(Usage(format!("column '{name}' is named twice")).into());
+        }
+        found.push(Used { name, values });
+    }
+    Ok(found)
+}
+
+fn check_size(column: &Used<'_>) -> Result<()> {
+    match column.values.iter().position(|x| x.abs() > MAX_VALUE) {
+        None => Ok(()),
+        Some(row) => bail!(
+            "column '{}', row {} (from 1, without the names) is {}; values must be at most {MAX_VALUE:e} in size",
+            column.name,
+            row + 1,
+            column.values[row]
+        ),
+    }
+}
+
+/// Why a column tells nothing.
+fn fault(values: &[f64], max_missing: f64) -> Option<String> {
+    let known: Vec<f64> = values.iter().copied().filter(|x| !x.is_nan()).collect();
+    let missing = 1.0 - known.len() as f64 / values.len().max(1) as f64;
+    if known.is_empty() || missing > max_missing {
+        return Some(missing_share(missing));
+    }
+    let first = known[0];
+    known.iter().all(|&x| x == first).then(|| format!("constant: {}", short(first)))
+}
+
+fn missing_share(missing: f64) -> String {
+    if missing == 1.0 {
+        "all values are missing".to_owned()
+    } else {
+        format!("{:.1}% are missing", 100.0 * missing)
+    }
+}
+
+fn all_left_out(left_out: &[LeftOut]) -> String {
+    let shown: Vec<String> = left_out.iter().take(5).map(|l| format!("{} ({})", l.name, l.why)).collect();
+    match left_out.len() {
+        0 => "; the table has none of numbers".to_owned(),
+        n if n > 5 => format!("; left out are {}, …", shown.join(", ")),
+        _ => format!("; left out are {}", shown.join(", ")),
+    }
+}
+
+/// Values of a column that is not constant, comparable with those of others.
+fn scaled(values: &[f64], scale: Scale) -> Vec<f64> {
+    if scale == Scale::None {
+        return values.to_vec();
+    }
+    let low = values.iter().copied().fold(f64::INFINITY, f64::min);
+    let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let ranged: Vec<f64> = values.iter().map(|x| (x - low) / (high - low)).collect();
+    if scale == Scale::Range {
+        return ranged;
+    }
+    // Of numbers from 0 to 1, so that no square leaves the range of a double.
+    let known = || ranged.iter().copied().filter(|x| !x.is_nan());
+    let n = known().count() as f64;
+    let mean = known().sum::<f64>() / n;
+    let deviation = (known().map(|x| (x - mean).powi(2)).sum::<f64>() / n).sqrt();
+    ranged.iter().map(|x| (x - mean) / deviation).collect()
+}
+
+/// What is wrong with profiles, by their names.
+pub(crate) fn by_name(error: ProfilesError, names: &[String]) -> anyhow::Error {
+    match error {
+        ProfilesError::NothingInCommon { a, b } => {
+            let (a, b) = (&names[a], &names[b]);
+            anyhow::anyhow!("'{a}' and '{b}' are never known together; leave one of them out")
+        }
+        ProfilesError::Constant { profile, other } => {
+            let (profile, other) = (&names[profile], &names[other]);
+            anyhow::anyhow!("'{profile}' does not vary where '{other}' is known, so they have no correlation")
+        }
+        other => other.into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_scaled_over_what_is_known() {
+        assert_eq!(scaled(&[2.0, 4.0, 3.0], Scale::Range), [0.0, 1.0, 0.5]);
+        let z = scaled(&[1e-200, f64::NAN, 3e-200], Scale::Z);
+        assert_eq!((z[0], z[2]), (-1.0, 1.0));
+        assert!(z[1].is_nan());
+    }
+
+    #[test]
+    fn what_tells_nothing_is_said_to() {
+        assert_eq!(fault(&[1.0, f64::NAN, 1.0], 0.5), Some("constant: 1".to_owned()));
+        assert_eq!(fault(&[1.0, f64::NAN, f64::NAN], 0.5), Some("66.7% are missing".to_owned()));
+        assert_eq!(fault(&[f64::NAN], 1.0), Some("all values are missing".to_owned()));
+        assert_eq!(fault(&[1.0, f64::NAN, 2.0, f64::NAN], 0.5), None);
+    }
+}

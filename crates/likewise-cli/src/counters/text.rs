@@ -1,0 +1,49 @@
+//! What was found, on the terminal.
+
+use super::json::{height, linkage};
+use super::{CountersReport, Strong};
+use crate::files::report_data::short;
+use std::fmt::Write;
+
+/// Strong clusters that are listed.
+const SHOWN: usize = 24;
+
+/// The strong clusters with their members, inner ones indented, and what is to
+/// be known.
+pub(crate) fn text(report: &CountersReport, width: usize) -> String {
+    let mut out =
+        format!("{}, {} linkage; {}\n", report.extent(), linkage(report.settings.linkage), height(report));
+    if !report.partitions.is_empty() {
+        let _ = writeln!(out, "Partitions are ranked by {}", report.objectives());
+    }
+    out.push('\n');
+    let strong = report.strong();
+    if !strong.is_empty() {
+        out.push_str("Strong clusters, by the height at which they form:\n");
+    }
+    for cluster in strong.iter().take(SHOWN) {
+        let _ = writeln!(out, "{}{}", head(cluster), members(report, cluster, width));
+    }
+    if strong.len() > SHOWN {
+        let _ = writeln!(out, "  … and {} more, in summary.json", strong.len() - SHOWN);
+    }
+    if !strong.is_empty() {
+        out.push('\n');
+    }
+    for finding in report.findings() {
+        let _ = writeln!(out, "{finding}");
+    }
+    out
+}
+
+fn head(cluster: &Strong) -> String {
+    format!("{:indent$}{:>8}  ", "", short(cluster.height), indent = 2 + 2 * cluster.depth.min(8))
+}
+
+/// As many names as fit the line.
+fn members(report: &CountersReport, cluster: &Strong, width: usize) -> String {
+    let room = width.saturating_sub(head(cluster).chars().count());
+    let members = report.members(cluster.node);
+    let fits = |&most: &usize| report.listed(members, most).chars().count() <= room;
+    report.listed(members, (1..=members.len()).rev().find(fits).unwrap_or(1))
+}

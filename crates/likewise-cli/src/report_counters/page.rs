@@ -1,0 +1,145 @@
+//! The page around the pictures.
+
+use super::{Coloured, plot, tables, tree};
+use crate::counters::{CountersReport, Records, Strong};
+use crate::files::report_data::counted;
+use crate::report::escape;
+use crate::report::palette::{colours, hex};
+use crate::report_runs::{SCRIPT, STYLE, items};
+use std::fmt::Write as _;
+use std::io::{self, Write};
+
+const PAGE: &str = include_str!("assets/page.html");
+const OWN_STYLE: &str = include_str!("assets/counters.css");
+
+/// Writes the report as one self-contained HTML file.
+///
+/// # Errors
+/// Those of `out`.
+pub(crate) fn write_html(report: &CountersReport, out: &mut impl Write) -> io::Result<()> {
+    let (strong, coloured) = (report.strong(), Coloured::of(report));
+    let mut rest = PAGE;
+    while let Some((before, after)) = rest.split_once("{{") {
+        out.write_all(before.as_bytes())?;
+        let (slot, after) = after.split_once("}}").unwrap_or((after, ""));
+        rest = after;
+        out.write_all(fill(report, &strong, &coloured, slot).as_bytes())?;
+    }
+    out.write_all(rest.as_bytes())
+}
+
+fn fill(report: &CountersReport, strong: &[Strong], coloured: &Coloured, slot: &str) -> String {
+    match slot {
+        "title" => escape(&report.input),
+        "style" => format!("{STYLE}{OWN_STYLE}{}", cluster_colours(coloured)),
+        "script" => SCRIPT.to_owned(),
+        "version" => env!("CARGO_PKG_VERSION").to_owned(),
+        "subtitle" => escape(&subtitle(report)),
+        "findings" => items(&report.findings()),
+        "notes" => items(&report.notes),
+        "legend" => legend(report, coloured),
+        "tree" => tree::dendrogram(report, strong, coloured),
+        "tree-caption" => escape(&tree::caption(report)),
+        "panels" => panels(report, strong).concat(),
+        "parameters" => tables::parameters(report),
+        _ => unreachable!("the page has no other slot"),
+    }
+}
+
+/// Sections that are there or not, one after the other.
+fn panels(report: &CountersReport, strong: &[Strong]) -> Vec<String> {
+    let mut panels = Vec::new();
+    if let Some(near) = tables::nearest(report) {
+        let response = report.response.as_ref().map_or("", |response| &report.names[response.profile]);
+        panels.push(section("near", &format!("Nearest to {}", escape(response)), &scroll("near", &near), ""));
+    }
+    if !report.partitions.is_empty() {
+        let caption = "Inner clusters are indented. “Clusters then” is how many clusters the partition has that the forming of this one gave.";
+        panels.push(section(
+            "strong",
+            "Strong clusters",
+            &scroll("strong", &tables::strong(report, strong)),
+            caption,
+        ));
+        let caption = format!(
+            "Each point is a partition, its number how many clusters it has; ranks are by {}. To the right and \
+             below is better.",
+            report.objectives()
+        );
+        panels.push(section(
+            "fronts",
+            "Partitions: separation against homogeneity",
+            &plot::partitions(report),
+            &caption,
+        ));
+        let caption = "S₁: mean distance of a cluster to the nearest other; H₁: mean diameter; R: largest diameter over that of the whole; density: members over the volume of the smallest box that holds them. Rank 0 is dominated by no other.";
+        panels.push(section(
+            "partitions",
+            "Partitions",
+            &scroll("partitions", &tables::partitions(report)),
+            caption,
+        ));
+    }
+    if let Some(records) = &report.records {
+        let title = "Records by rank";
+        panels.push(section("records", title, &plot::records(records), &records_caption(records)));
+    }
+    panels
+}
+
+fn section(id: &str, title: &str, body: &str, caption: &str) -> String {
+    let caption = if caption.is_empty() {
+        String::new()
+    } else {
+        format!("<p class=\"muted\">{}</p>", escape(caption))
+    };
+    format!("<section aria-labelledby=\"h-{id}\"><h2 id=\"h-{id}\">{title}</h2>{body}{caption}</section>\n")
+}
+
+/// What may be wider than the page.
+fn scroll(id: &str, table: &str) -> String {
+    format!("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-labelledby=\"h-{id}\">{table}</div>")
+}
+
+fn subtitle(report: &CountersReport) -> String {
+    let linkage = crate::counters::json::linkage(report.settings.linkage);
+    format!("{}; {linkage} linkage, {}", report.extent(), crate::counters::json::height(report))
+}
+
+fn records_caption(records: &Records) -> String {
+    let unranked = records.goldberg.iter().filter(|rank| rank.is_none()).count();
+    let mut caption = format!(
+        "Goldberg's rank of {} by {}: more is better in each. Rank 0 is dominated by none.",
+        counted(records.names.len() as u64, "record"),
+        records.objectives.join(", ")
+    );
+    if unranked > 0 {
+        let _ = write!(caption, " {unranked} lack a value and have no rank.");
+    }
+    if plot::is_thinned(records) {
+        caption.push_str(" All of rank 0 are drawn and a share of the others; pareto.csv has all.");
+    }
+    caption
+}
+
+/// The coloured clusters; each lights up in the tree when it is pointed at.
+fn legend(report: &CountersReport, coloured: &Coloured) -> String {
+    let key = |(at, members): (usize, &Vec<usize>)| {
+        format!(
+            "<li class=\"key c{n}\" data-phase=\"c{n}\" tabindex=\"0\"><i class=\"swatch\"></i>{}</li>",
+            escape(&report.listed(members, 6)),
+            n = at + 1
+        )
+    };
+    coloured.clusters.iter().enumerate().map(key).collect()
+}
+
+/// The colours of clusters, on light and on dark.
+fn cluster_colours(coloured: &Coloured) -> String {
+    let mut out = String::new();
+    for n in 1..=coloured.clusters.len() as u32 {
+        let (light, dark) = colours(n);
+        let _ = writeln!(out, ".c{n} {{ --light: {}; --dark: {}; }}", hex(light), hex(dark));
+    }
+    out
+}

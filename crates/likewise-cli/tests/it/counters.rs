@@ -1,0 +1,326 @@
+//! `likewise counters`.
+
+use crate::support::*;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+
+/// Table 2 of Malard's paper, with names before the rows.
+const TABLE_2: &str = "\
+,BRU_IDL_B,L2_STM_B,BTAC_M_B,PRF_DM_B,BR_PRC_B,SYC_INS_B
+BRU_IDL_B,0,3.08,3.86,2.74,1.86,2.61
+L2_STM_B,3.08,0,1.63,2.17,3.52,4.59
+BTAC_M_B,3.86,1.63,0,1.99,4.37,5.43
+PRF_DM_B,2.74,2.17,1.99,0,3.20,4.20
+BR_PRC_B,1.86,3.52,4.37,3.20,0,1.79
+SYC_INS_B,2.61,4.59,5.43,4.20,1.79,0
+";
+
+/// Time and a follower, misses and a follower; one constant, one nearly empty.
+fn sites() -> String {
+    let mut csv = String::from("site,time,waits,misses,fills,mode,rare\n");
+    for i in 0..40u32 {
+        let (time, misses) = (i * 37 % 41, i * 29 % 40);
+        let waits = if i == 7 { "NA".to_owned() } else { (3 * time + i % 2).to_string() };
+        let rare = if i < 4 { i.to_string() } else { String::new() };
+        csv += &format!("s{i},{time},{waits},{misses},{},5,{rare}\n", 2 * misses + i % 3);
+    }
+    csv
+}
+
+fn put(dir: &Path, name: &str, text: &str) -> PathBuf {
+    let path = dir.join(name);
+    std::fs::write(&path, text).expect("it can be written");
+    path
+}
+
+fn dendrogram(dir: &Path) -> Value {
+    serde_json::from_str(&read(dir, "dendrogram.json")).expect("JSON")
+}
+
+fn numbers(list: &Value, key: &str) -> Vec<Option<f64>> {
+    list.as_array().expect("a list").iter().map(|entry| entry[key].as_f64()).collect()
+}
+
+fn rounded(values: Vec<Option<f64>>) -> Vec<Option<f64>> {
+    values.into_iter().map(|x| x.map(|x| (x * 100.0).round() / 100.0)).collect()
+}
+
+#[test]
+fn table_2_of_the_paper() {
+    let dir = tempfile::tempdir().unwrap();
+    let (table, out) = (put(dir.path(), "t.csv", TABLE_2), dir.path().join("out"));
+    let call = succeeds(&["counters", "--dissimilarity", text(&table), "-o", text(&out)]);
+    assert!(call.stdout.contains("1.63  L2_STM_B, BTAC_M_B"), "{}", call.stdout);
+    let tree = dendrogram(&out);
+    assert_eq!(tree["leaves"].as_array().unwrap().len(), 6);
+    assert_eq!(numbers(&tree["merges"], "height"), [1.63, 1.79, 2.17, 2.61, 5.43].map(Some));
+    assert_eq!(numbers(&tree["merges"], "members"), [2.0, 2.0, 3.0, 3.0, 6.0].map(Some));
+    let partitions = &tree["partitions"];
+    let some = |values: [f64; 5]| values.map(Some).to_vec();
+    assert_eq!(numbers(partitions, "clusters"), [6.0, 5.0, 4.0, 3.0, 2.0, 1.0].map(Some));
+    assert_eq!(
+        rounded(numbers(partitions, "s1")),
+        [some([1.78, 1.96, 2.39, 3.03, 5.43]), vec![None]].concat()
+    );
+    assert_eq!(rounded(numbers(partitions, "h1")), [0.0, 0.33, 0.86, 1.32, 2.39, 5.43].map(Some));
+    assert_eq!(rounded(numbers(partitions, "r")), [0.0, 0.3, 0.33, 0.4, 0.48, 1.0].map(Some));
+    assert_eq!(numbers(partitions, "goldberg"), [some([0.0; 5]), vec![None]].concat());
+    assert_eq!(partitions[0]["strong"], false, "nothing was formed");
+    assert_eq!(partitions[1]["strong"], true);
+    assert_eq!(partitions[1]["formed"], 6);
+    assert!(partitions[1]["log_min_density"].is_null());
+    assert_eq!(names(&out), ["dendrogram.json", "dendrogram.nwk", "report.html", "summary.json"]);
+}
+
+#[test]
+fn ranks_follow_the_objectives() {
+    // Table 4, but for what its own Table 3 contradicts: docs/counters.md.
+    let dir = tempfile::tempdir().unwrap();
+    let (table, out) = (put(dir.path(), "t.csv", TABLE_2), dir.path().join("out"));
+    for (objectives, ranks) in [
+        ("s1,h1,r75", [Some(0.0), Some(0.0), Some(0.0), Some(0.0), Some(0.0), None]),
+        ("s1,r75", [Some(4.0), Some(3.0), Some(2.0), Some(1.0), Some(0.0), None]),
+        ("h1,r75", [Some(0.0); 6]),
+    ] {
+        let given = ["counters", "--dissimilarity", text(&table), "--objectives", objectives];
+        succeeds(&[&given[..], &["-q", "-o", text(&out)]].concat());
+        assert_eq!(numbers(&dendrogram(&out)["partitions"], "goldberg"), ranks, "{objectives}");
+    }
+}
+
+#[test]
+fn newick_is_balanced_and_its_branches_add_up() {
+    let dir = tempfile::tempdir().unwrap();
+    let table = put(dir.path(), "t.csv", &TABLE_2.replace("SYC_INS_B", "it's (b)"));
+    let out = dir.path().join("out");
+    succeeds(&["counters", "--dissimilarity", text(&table), "-q", "-o", text(&out)]);
+    let newick = read(&out, "dendrogram.nwk");
+    assert!(newick.ends_with(";\n") && newick.contains("'it''s (b)':1.79"), "{newick}");
+    let bare = newick.replace("'it''s (b)'", "x");
+    assert_eq!(bare.matches('(').count(), 5);
+    assert_eq!(bare.matches(')').count(), 5);
+    assert_eq!(bare.matches(',').count(), 5);
+    // Every profile is as far from the root as the last merge is high.
+    let mut above: Vec<f64> = Vec::new();
+    let mut leaves = Vec::new();
+    for (at, c) in bare.char_indices().rev() {
+        let length = |from: usize| -> f64 {
+            let rest = &bare[from..];
+            rest[..rest.find([',', ')', ';']).unwrap()].parse().unwrap()
+        };
+        let so_far = above.last().copied().unwrap_or(0.0);
+        match c {
+            ')' if bare[at + 1..].starts_with(':') => above.push(so_far + length(at + 2)),
+            ')' => above.push(0.0),
+            '(' => _ = above.pop(),
+            ':' if !bare[..at].ends_with(')') => leaves.push(so_far + length(at + 1)),
+            _ => {}
+        }
+    }
+    assert_eq!(leaves.len(), 6);
+    assert!(leaves.iter().all(|depth| (depth - 5.43).abs() < 1e-12), "{leaves:?}");
+    assert!(newick.contains("'BTAC_M_B':1.63)"), "{newick}");
+}
+
+#[test]
+fn what_tells_nothing_is_named_and_left_out() {
+    let dir = tempfile::tempdir().unwrap();
+    let (table, out) = (put(dir.path(), "sites.csv", &sites()), dir.path().join("out"));
+    let call = succeeds(&[
+        "counters",
+        text(&table),
+        "--response",
+        "time",
+        "--rank-by",
+        "time,misses",
+        "-o",
+        text(&out),
+    ]);
+    let summary = summary(&out);
+    assert_eq!(summary["profiles"], 4);
+    assert_eq!(summary["left_out"][0], serde_json::json!({ "name": "mode", "why": "constant: 5" }));
+    assert_eq!(summary["left_out"][1], serde_json::json!({ "name": "rare", "why": "90.0% are missing" }));
+    assert_eq!(summary["response"]["nearest"][0]["name"], "waits");
+    assert_eq!(summary["best_silhouette"]["members"].to_string(), r#"[["time","waits"],["misses","fills"]]"#);
+    assert!(call.stdout.contains("Nearest to time: waits"), "{}", call.stdout);
+    let report = read(&out, "report.html");
+    assert!(report.contains("left out: rare") && report.contains("90.0% are missing"));
+    assert!(report.contains("id=\"h-records\""));
+    let pareto = read(&out, "pareto.csv");
+    assert_eq!(pareto.lines().next(), Some("site,goldberg,fonseca_fleming"));
+    assert_eq!(pareto.lines().count(), 41);
+    succeeds(&["counters", text(&table), "--max-missing", "95%", "-q", "-o", text(&out)]);
+    assert_eq!(self::summary(&out)["profiles"], 5);
+    let call = likewise(&["counters", text(&table), "--response", "mode", "-o", text(&out)]);
+    assert_eq!(call.code, 2);
+    assert!(call.stderr.contains("'mode' was left out: constant: 5"), "{}", call.stderr);
+}
+
+#[test]
+fn rows_are_profiles_too() {
+    let dir = tempfile::tempdir().unwrap();
+    let (table, out) = (put(dir.path(), "sites.csv", &sites()), dir.path().join("out"));
+    for linkage in ["complete", "single", "average", "ward"] {
+        let options = ["--rows", "--columns", "misses,fills", "--linkage", linkage, "--metric", "euclidean"];
+        succeeds(&[&["counters", text(&table), "-q", "-o", text(&out)], &options[..]].concat());
+        let tree = dendrogram(&out);
+        assert_eq!(tree["leaves"][3], "s3");
+        assert_eq!(tree["merges"].as_array().unwrap().len(), 39);
+        let heights = numbers(&tree["merges"], "height");
+        assert!(heights.windows(2).all(|two| two[0] <= two[1]), "{linkage}");
+    }
+    let half = put(dir.path(), "half.csv", "site,a,b,c\nx,1,2,3\ny,4,,\nz,2,5,1\nw,3,1,4\n");
+    succeeds(&["counters", text(&half), "--rows", "-q", "-o", text(&out)]);
+    let summary = summary(&out);
+    assert_eq!(summary["profiles"], 3);
+    assert_eq!(summary["left_out"][0], serde_json::json!({ "name": "y", "why": "66.7% are missing" }));
+}
+
+#[test]
+fn tables_of_bursts_and_long_tables_are_understood() {
+    let dir = tempfile::tempdir().unwrap();
+    let trace = synth(dir.path(), 800);
+    let run = dir.path().join("run");
+    succeeds(&["bursts", text(&trace), "--eps", "0.02", "-q", "--no-trace", "-o", text(&run)]);
+    let out = dir.path().join("out");
+    succeeds(&["counters", text(&run.join("bursts.csv")), "-q", "-o", text(&out)]);
+    let leaves = dendrogram(&out)["leaves"].to_string();
+    assert!(leaves.contains("\"duration_ns\"") && leaves.contains("\"PAPI_TOT_CYC\""), "{leaves}");
+    assert!(!leaves.contains("begin_ns") && !leaves.contains("\"n_") && !leaves.contains("task"), "{leaves}");
+    succeeds(&["counters", text(&run.join("clusters.csv")), "-q", "-o", text(&out)]);
+    let leaves = dendrogram(&out)["leaves"].to_string();
+    assert!(leaves.contains("\"PAPI_TOT_CYC_mean\"") && leaves.contains("\"MIPS\""), "{leaves}");
+    assert!(!leaves.contains("_sd") && !leaves.contains("total_ns"), "{leaves}");
+    let long = "event,site,value\nA,x,1\nB,x,2\nA,y,3\nB,y,1\nC,x,5\nC,y,2\n";
+    let long = put(dir.path(), "long.csv", long);
+    succeeds(&["counters", text(&long), "-q", "-o", text(&out)]);
+    assert_eq!(dendrogram(&out)["leaves"].to_string(), r#"["A","B","C"]"#);
+}
+
+#[test]
+fn bad_input_is_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().join("out");
+    let matrices = [
+        (",a,b\na,0,1\n", "1 rows and 3 columns are no square matrix"),
+        (",a,b\na,0,1\nb,2,0\n", "'a' to 'b' is 1, but 2 the other way"),
+        (",a,b\na,0,-1\nb,-1,0\n", "the dissimilarity of 'a' and 'b' is -1"),
+        (",a,b\na,0,\nb,,0\n", "the dissimilarity of 'a' and 'b' is missing"),
+        (",a,b\na,1,2\nb,2,0\n", "the dissimilarity of 'a' to itself is 1"),
+        (",a,a\na,0,1\na,1,0\n", "two columns are called 'a'"),
+        (",a,b\nb,0,1\na,1,0\n", "row 1 (from 1, without the names) is called 'b'"),
+    ];
+    for (matrix, told) in matrices {
+        let path = put(dir.path(), "m.csv", matrix);
+        let call = likewise(&["counters", "--dissimilarity", text(&path), "-o", text(&out)]);
+        assert_eq!(call.code, 1, "{matrix}");
+        assert!(call.stderr.contains(told) && call.stderr.contains("m.csv"), "{matrix}: {}", call.stderr);
+        assert!(!out.exists());
+    }
+    let tables = [
+        ("s,a,b\nx,1,2\ny,1,2\n", "no column is left; left out are a (constant: 1), b (constant: 2)"),
+        ("s,a,b\nx,1,2\ny,1,3\n", "only column 'b' is left, and 2 are needed"),
+        ("s,t\nx,y\n", "no column is left; the table has none of numbers"),
+        ("s,a,b\nx,1,inf\ny,2,3\n", "column 'b', row 1 (from 1, without the names) is inf"),
+        ("s,a,b\nx,1,\ny,2,\nz,,3\nw,,4\n", "'a' and 'b' are never known together"),
+    ];
+    for (table, told) in tables {
+        let path = put(dir.path(), "t.csv", table);
+        let call = likewise(&["counters", text(&path), "-o", text(&out)]);
+        assert_eq!(call.code, 1, "{table}");
+        assert!(call.stderr.contains(told) && call.stderr.contains("t.csv"), "{table}: {}", call.stderr);
+        assert!(!out.exists());
+    }
+}
+
+#[test]
+fn options_that_make_no_sense_are_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let (table, matrix) = (put(dir.path(), "sites.csv", &sites()), put(dir.path(), "m.csv", TABLE_2));
+    let out = dir.path().join("out");
+    let cases: [(&[&str], &str); 9] = [
+        (&[], "required"),
+        (&[text(&table), "--dissimilarity", text(&matrix)], "cannot be used with"),
+        (&["--dissimilarity", text(&matrix), "--rows"], "cannot be used with"),
+        (&["--dissimilarity", text(&matrix), "--objectives", "density"], "needs a table"),
+        (&[text(&table), "--columns", "tim"], "no column 'tim'"),
+        (&[text(&table), "--columns", "time,time"], "named twice"),
+        (&[text(&table), "--response", "tim"], "no profile 'tim'"),
+        (&[text(&table), "--rank-by", "time"], "two columns"),
+        (&[text(&table), "--linkage", "best"], "invalid value"),
+    ];
+    for (options, told) in cases {
+        let call = likewise(&[&["counters", "-o", text(&out)], options].concat());
+        assert_eq!(call.code, 2, "{options:?}");
+        assert!(call.stderr.contains(told), "{options:?}: {}", call.stderr);
+    }
+}
+
+#[test]
+fn names_are_text_in_the_report() {
+    let dir = tempfile::tempdir().unwrap();
+    let table = sites().replace("waits", "<script>alert(1)</script>").replace("s3,", "<b>s3,");
+    let (table, out) = (put(dir.path(), "t.csv", &table), dir.path().join("out"));
+    let options = ["--response", "time", "--rank-by", "time,<script>alert(1)</script>"];
+    succeeds(&[&["counters", text(&table), "-q", "-o", text(&out)], &options[..]].concat());
+    let report = read(&out, "report.html");
+    assert!(!report.contains("<script>alert") && !report.contains("<b>s3"));
+    assert!(report.contains("&lt;script&gt;alert(1)&lt;/script&gt;"));
+    assert_eq!(report.matches("</script>").count(), 1);
+    let body = report.split("<script>").next().unwrap();
+    assert!(!body.contains("NaN"), "no picture has a place that is none");
+    assert!(!report.contains("http://") && !report.contains("https://"), "nothing to fetch");
+}
+
+#[test]
+fn profiles_that_are_equal_can_be_drawn() {
+    let dir = tempfile::tempdir().unwrap();
+    let (table, out) = (put(dir.path(), "t.csv", "a,b,c\n1,2,10\n3,6,30\n2,4,20\n"), dir.path().join("out"));
+    succeeds(&["counters", text(&table), "-q", "-o", text(&out)]);
+    let body = read(&out, "report.html");
+    let body = body.split("<script>").next().unwrap();
+    assert!(!body.contains("NaN") && !body.contains("inf"), "{body}");
+    let two = put(dir.path(), "two.csv", "a,b\n1,5\n3,6\n");
+    succeeds(&["counters", text(&two), "-q", "-o", text(&out)]);
+    assert_eq!(summary(&out)["best_silhouette"], Value::Null);
+}
+
+#[test]
+fn many_rows_are_drawn_as_heaps_and_threads_change_no_byte() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut csv = String::from("site,a,b,c\n");
+    for i in 0..700u32 {
+        csv += &format!("s{i},{},{},{}\n", i * 7919 % 1009, i * 104_729 % 997, (i * i) % 1013);
+    }
+    let table = put(dir.path(), "t.csv", &csv);
+    let outputs: Vec<PathBuf> = ["1", "2"]
+        .map(|threads| {
+            let out = dir.path().join(threads);
+            let options = ["--rows", "--rank-by", "a,b", "--threads", threads];
+            succeeds(&[&["counters", text(&table), "-q", "-o", text(&out)], &options[..]].concat());
+            out
+        })
+        .to_vec();
+    for name in ["dendrogram.json", "dendrogram.nwk", "pareto.csv", "report.html"] {
+        assert_eq!(read(&outputs[0], name), read(&outputs[1], name), "{name}");
+    }
+    let report = read(&outputs[0], "report.html");
+    assert!(report.contains("Only the top of the tree is drawn, 240 clusters of 700 records"));
+    assert!(report.contains("class=\"heap"));
+}
+
+#[test]
+fn the_demo_finds_what_was_made_up() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().join("demo");
+    let call = succeeds(&["demo", "--counters", "-o", text(&out)]);
+    let verdict = "4 groups of events: 4 of them are strong clusters, and 4 are clusters of the partition with the \
+                   greatest silhouette, which has 4.";
+    assert!(call.stdout.contains(verdict), "{}", call.stdout);
+    assert!(call.stdout.contains("Nearest to TOT_CYC: "), "{}", call.stdout);
+    assert!(read(&out, "report.html").contains(verdict));
+    let summary = summary(&out);
+    assert_eq!(summary["left_out"][0]["name"], "HW_INT");
+    assert_eq!(summary["left_out"][1]["why"], "constant: 0");
+    assert_eq!(read(&out.join("input"), "truth.csv").lines().count(), 17);
+}
