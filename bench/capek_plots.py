@@ -19,7 +19,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
 COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#999999", "#7f3c8d"]
-PHASES = ["count", "sample", "gather", "trials", "far", "swaps", "measure", "criterion", "centre", "describe"]
+PHASES = ["count", "sample", "gather", "trials", "far", "swaps", "contest", "measure", "criterion", "centre", "describe"]
 
 # What the paper says in words, in seconds: figure -> (ranks, seconds, what it says, run mode).
 PAPER = {

@@ -11,8 +11,9 @@ use super::world::World;
 /// Dissimilarities of the first round, over all ranks.
 const FIRST: u64 = 1 << 16;
 
-/// So many times as many objects are looked at in the next round.
-const MORE: f64 = 4.0;
+/// So many times as many objects are looked at in the next round: of a million
+/// ranks with an object each, three rounds look at all.
+const MORE: f64 = 32.0;
 
 /// A set is out if its loss is more than so many standard errors above the
 /// least.
@@ -24,7 +25,7 @@ const SURE: f64 = 3.0;
 /// these are off by chance: then its best medoids, and all that swaps among
 /// its objects lead to, are not the best of all objects, but those of a trial
 /// may be. A race: sets are compared on some objects, those that are surely
-/// worse are out, the others are compared on four times as many, and so on.
+/// worse are out, the others are compared on many more, and so on.
 /// Who is ahead by much wins after a few objects; who is not, after all.
 ///
 /// # Reference

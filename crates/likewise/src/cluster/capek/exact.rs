@@ -8,7 +8,7 @@ use super::{CapekError, CapekParams, ClusterCount};
 use crate::comm::{from_order, order};
 
 /// A change counts if it lowers the loss by more than this share: less is
-/// rounding, and could go on for ever.
+/// rounding.
 const LEAST_GAIN: f64 = 1e-12;
 
 /// All objects, everywhere; of this rank's, the dissimilarities to all.
@@ -126,20 +126,26 @@ where
     }
 
     /// Swaps a medoid for another object, the best swap each time, until none
-    /// lowers the loss.
+    /// lowers the loss. A swap is made only if the loss, summed anew, is lower:
+    /// what it is computed from may be so much larger that rounding alone seems
+    /// a gain, and that could go on for ever.
     fn swap(&self, mut medoids: Vec<usize>) -> Result<Vec<usize>, CapekError> {
         let k = medoids.len();
         let mut columns: Vec<Vec<f64>> = medoids.iter().map(|&medoid| self.row(medoid).collect()).collect();
+        let mut cover = Cover::of(&columns);
         loop {
-            let cover = Cover::of(&columns);
-            let loss: f64 = cover.nearest.iter().sum();
+            let loss = cover.loss();
             let best = self.least(self.best_swap(&medoids, &cover))?;
             let Some((_, code)) = best.filter(|(change, _)| *change < -LEAST_GAIN * loss) else {
                 return Ok(medoids);
             };
             let (candidate, slot) = ((code / k as u64) as usize, (code % k as u64) as usize);
-            medoids[slot] = candidate;
             columns[slot] = self.row(candidate).collect();
+            cover = Cover::of(&columns);
+            if cover.loss() >= loss {
+                return Ok(medoids);
+            }
+            medoids[slot] = candidate;
         }
     }
 
@@ -191,6 +197,10 @@ impl Cover {
             cover.second.copy_from_slice(&cover.nearest);
         }
         cover
+    }
+
+    fn loss(&self) -> f64 {
+        self.nearest.iter().sum()
     }
 
     /// What a candidate, `row` away from all objects, changes: whichever

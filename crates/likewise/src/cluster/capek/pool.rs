@@ -53,7 +53,7 @@ impl<T: Portable + Clone + Sync> Pool<T> {
     }
 
     /// For each number of clusters the medoids that each trial's rank finds in
-    /// its sample. Samples of too few different objects have none.
+    /// its sample; of a sample of fewer different objects, these.
     pub(super) fn trials<C, D>(
         &self,
         world: &World<'_, C, T, D>,
@@ -70,8 +70,14 @@ impl<T: Portable + Clone + Sync> Pool<T> {
                 if world.works(trial, self.samples.len()) { self.table(world, sample).ok() } else { None };
             let Some(table) = table else { continue };
             for k in params.counts() {
-                let Ok(medoids) = fasterpam(&table, k, Start::Build) else { break };
-                found.extend([k as i64].into_iter().chain(medoids.medoids.iter().map(|&m| sample[m] as i64)));
+                let (medoids, is_last) = distinct_medoids(&table, k);
+                if !medoids.is_empty() {
+                    found.push(medoids.len() as i64);
+                    found.extend(medoids.iter().map(|&medoid| sample[medoid] as i64));
+                }
+                if is_last {
+                    break;
+                }
             }
         }
         Ok(by_length(&world.share_numbers(&found)?))
@@ -102,6 +108,10 @@ impl<T: Portable + Clone + Sync> Pool<T> {
         let fixed = world.fixed(squares().enumerate())?;
         let mut sum = [squares().map(|square| fixed.of(square)).sum()];
         world.comm.all_reduce(Reduction::Sum, &mut sum)?;
+        if sum[0] == 0 {
+            // Everybody is like a medoid.
+            return Ok(());
+        }
         let share = (FAR + k) as f64 / fixed.value(sum[0]);
         let even = self.objects.len() as f64 / world.n as f64;
         let (mut far, mut weights) = (Vec::new(), Vec::new());
@@ -192,14 +202,21 @@ impl<T: Portable + Clone + Sync> Pool<T> {
 /// are different objects, where that is fewer.
 fn swap(table: &Dissimilarities, k: usize, sets: &[Vec<usize>]) -> Vec<usize> {
     let best = sets.iter().min_by(|a, b| loss(table, a).total_cmp(&loss(table, b)));
-    let found = match best {
-        Some(set) => fasterpam(table, k, Start::Medoids(set)),
-        None => match fasterpam(table, k, Start::Build) {
-            Err(MedoidsError::TooFewDistinct { distinct, .. }) => fasterpam(table, distinct, Start::Build),
-            other => other,
-        },
-    };
-    found.map_or_else(|_| Vec::new(), |found| found.medoids)
+    let Some(set) = best else { return distinct_medoids(table, k).0 };
+    fasterpam(table, k, Start::Medoids(set)).map_or_else(|_| Vec::new(), |found| found.medoids)
+}
+
+/// So many medoids; as many as there are different objects, where that is
+/// fewer, and whether it is.
+fn distinct_medoids(table: &Dissimilarities, k: usize) -> (Vec<usize>, bool) {
+    match fasterpam(table, k, Start::Build) {
+        Ok(found) => (found.medoids, false),
+        Err(MedoidsError::TooFewDistinct { distinct, .. }) => (
+            fasterpam(table, distinct, Start::Build).map_or_else(|_| Vec::new(), |found| found.medoids),
+            true,
+        ),
+        Err(_) => (Vec::new(), true),
+    }
 }
 
 /// The sets, if one of them groups all objects otherwise than `best`. Those

@@ -35,13 +35,14 @@ where
     if distinct < *params.counts().start() || (is_fixed && distinct < wanted) {
         return Err(CapekError::TooManyClusters { wanted, distinct });
     }
-    world.comm.phase("measure");
+    world.comm.phase("contest");
     let sets: Vec<Vec<usize>> = if is_fixed {
         vec![winner(world, pool, found.into_values().flatten().collect(), params.seed)?]
     } else {
         // With a wrong grouping, a number loses to another; it needs no rivals.
         found.into_values().flat_map(|sets| sets.into_iter().take(1)).collect()
     };
+    world.comm.phase("measure");
     world.solutions(&pool.objects, &sets)
 }
 

@@ -167,6 +167,46 @@ fn what_cannot_be_clustered_is_told_on_every_rank() {
     assert_eq!(none, Err(CapekError::TooManyClusters { wanted: 1, distinct: 0 }));
 }
 
+/// Once, rounding seemed a gain for ever.
+#[test]
+fn duplicates_end() {
+    for copies in 2..12 {
+        let values = [0.1, 0.7, 2.3, 1.0 / 3.0];
+        let objects: Vec<Vec<f64>> = (0..4 * copies).map(|at| vec![values[at % 4], 0.1]).collect();
+        for clusters in [ClusterCount::Fixed(4), ClusterCount::UpTo(8)] {
+            for mode in [Mode::Exact, Mode::Sampled] {
+                let found =
+                    on_ranks(&objects, &evenly(objects.len(), 2), &params(clusters, mode)).expect("clusters");
+                assert!(found.medoids.len() <= 4 && (found.medoids.len() < 4 || found.loss < 1e-12));
+            }
+        }
+    }
+}
+
+/// Nobody is far, so the pool stays a sample.
+#[test]
+fn many_equal_objects_are_one_cluster() {
+    let found = on_ranks(&vec![vec![2.5; 3]; 50_000], &[10], &params(ClusterCount::UpTo(5), Mode::Sampled));
+    assert_eq!(found.map(|found| (found.medoids.len(), found.loss)), Ok((1, 0.0)));
+}
+
+/// Classes that no sample has.
+#[test]
+fn rare_classes_are_counted() {
+    let mut objects = vec![vec![1.0, 1.0]; 20_000];
+    for at in 0..5 {
+        objects[4_001 * at + 17] = vec![50.0, 1.0];
+        objects[3_001 * at + 29] = vec![1.0, 40.0];
+    }
+    for seed in 0..5 {
+        for clusters in [ClusterCount::Fixed(2), ClusterCount::Fixed(3), ClusterCount::UpTo(6)] {
+            let params = CapekParams { seed, ..params(clusters, Mode::Sampled) };
+            let found = on_ranks(&objects, &evenly(20_000, 3), &params).expect("clusters");
+            assert_eq!(found.medoids.len(), if clusters == ClusterCount::Fixed(2) { 2 } else { 3 });
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
     #[test]
