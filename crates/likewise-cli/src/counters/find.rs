@@ -12,7 +12,7 @@ use likewise::cluster::hierarchical::{
 use likewise::counters::pareto::{Objective, fonseca_fleming, goldberg};
 use likewise::counters::{Partition, partitions};
 
-/// Profiles of which all pairs are held at once: 2 GiB, twice.
+/// Profiles of which all pairs are held at once: 2 GiB.
 const MAX_SQUARE: usize = 1 << 14;
 
 /// What is clustered.
@@ -41,18 +41,30 @@ pub(crate) fn find(
     stages: &mut Stages,
 ) -> Result<Found> {
     let metric = settings.profiles.map_or(Dissimilarity::Manhattan, |profiles| profiles.metric);
+    let pairs = |profiles: &Profiles, stages: &mut Stages| {
+        let square = stages.time("dissimilarities", || dissimilarities(profiles, metric));
+        square.map_err(|error| by_name(error, names))
+    };
     let (profiles, square) = match source {
         Source::Profiles(profiles) if profiles.len() > MAX_SQUARE => {
             return without_square(&profiles, names, settings, metric, stages);
         }
         Source::Profiles(profiles) => {
-            let square = stages.time("dissimilarities", || dissimilarities(&profiles, metric));
-            (Some(profiles), square.map_err(|error| by_name(error, names))?)
+            let square = pairs(&profiles, stages)?;
+            (Some(profiles), square)
         }
         Source::Dissimilarities(square) => (None, square),
     };
     let response = response.map(|profile| Response { profile, nearest: nearest(&square, profile) });
-    let dendrogram = stages.time("linkage", || linkage(square.clone(), settings.linkage));
+    // Linkage uses the square up, and so do the measures. To compute it again
+    // costs less than to hold it twice.
+    let (dendrogram, square) = match &profiles {
+        Some(profiles) => {
+            let dendrogram = stages.time("linkage", || linkage(square, settings.linkage));
+            (dendrogram, pairs(profiles, stages)?)
+        }
+        None => (stages.time("linkage", || linkage(square.clone(), settings.linkage)), square),
+    };
     let found =
         stages.time("partitions", || partitions(square, settings.linkage, &dendrogram, profiles.as_ref()));
     let partitions = stages.time("rank", || ranked(found, &settings.objectives))?;

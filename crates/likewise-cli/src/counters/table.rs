@@ -59,11 +59,11 @@ pub(crate) fn understand(table: &mut ColumnTable) -> Option<String> {
     for column in &mut table.columns {
         let is_key = column.name == "app" || BURST[..3].contains(&column.name.as_str());
         if let (true, Cells::Numbers(numbers)) = (is_bursts && is_key, &column.cells) {
-            column.cells = Cells::Texts(numbers.iter().map(|x| format!("{} {x}", column.name)).collect());
+            column.cells = Cells::Texts(numbers.iter().map(f64::to_string).collect());
         }
     }
     let told = if is_bursts {
-        "The table is of bursts: application, task, thread, begin and phase name the rows, and normalised columns (n_…) are passed over."
+        "The table is of bursts: task, thread, begin and phase name the rows, and normalised columns (n_…) are passed over."
     } else {
         "The table is of phases: of its columns the means and the rates are used."
     };
