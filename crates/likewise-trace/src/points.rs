@@ -220,9 +220,11 @@ pub(crate) fn text(
     input.skip_mark()?;
     let line = input.take_line()?;
     let separator = Separator::of(&line);
-    // A name makes the line a header; NaN or infinity is a wrong number.
+    // A name in the first cell makes the line a header, as does none: that is
+    // how an index is written. NaN or infinity is a wrong number, and so is a
+    // name or nothing after a number: else a row would be lost in silence.
     let is_number = |cell: &[u8]| fast_float2::parse::<f64, _>(cell).is_ok();
-    let has_header = !separator.names(&line).all(is_number);
+    let has_header = !separator.names(&line).next().is_some_and(is_number);
     let names: Vec<String> = separator.names(&line).map(unquoted).collect();
     let names = if has_header { names } else { numbered(names.len()) };
     if names.is_empty() {
@@ -322,6 +324,15 @@ mod tests {
             ([1.0, 2.0, 3.0, 4.0].as_slice(), ["x1", "x2"].map(String::from).as_slice())
         );
         assert_eq!(&*table("a.csv", b"7\n8").unwrap(), [7.0, 8.0]);
+    }
+
+    #[test]
+    fn a_first_row_that_lacks_a_number_is_no_header() {
+        for bytes in [b"1,,3\n4,5,6\n".as_slice(), b"1,2,x\n4,5,6\n"] {
+            let error = table("a", bytes).unwrap_err().to_string();
+            assert!(error.contains("a:1: column ") && error.contains("expected a finite number"), "{error}");
+        }
+        assert_eq!(&*table("a", b",0,1\n7,5,6\n").unwrap(), [7.0, 5.0, 6.0]);
     }
 
     #[test]
