@@ -5,7 +5,7 @@ use anyhow::{Context, anyhow};
 use likewise::cluster::medoids::{
     ClaraParams, Dissimilarities, DissimilaritiesError, Medoids, MedoidsError, Start, clara, fasterpam, pam,
 };
-use likewise::cluster::{Capek, CapekError, CapekParams, ClusterCount, capek};
+use likewise::cluster::{Capek, CapekError, CapekParams, ClusterCount, capek, euclidean};
 use likewise::comm::{CommError, Communicator, run_on_threads};
 use likewise::quality::{SphericalFit, least_variance, spherical_bic};
 use likewise::ranks::{EffortTable, Moments, Wavelet, moments, signature};
@@ -98,10 +98,10 @@ pub(crate) struct Found {
     pub(crate) figures: Figures,
 }
 
-/// Euclid's; sums in order, so that it is the same everywhere.
+/// Euclid's.
 #[expect(clippy::ptr_arg, reason = "objects are vectors, and this is a function of objects")]
 pub(crate) fn distance(a: &Vec<f64>, b: &Vec<f64>) -> f64 {
-    a.iter().zip(b).map(|(x, y)| (x - y) * (x - y)).sum::<f64>().sqrt()
+    euclidean(a, b)
 }
 
 /// Finds the classes with all processes, each of which has some of the ranks.
