@@ -2,8 +2,10 @@
 
 use crate::cli::{Common, Usage};
 use crate::commands::bursts::stem;
-use crate::commands::pareto::{Ranks, no_column, row_name};
+use crate::commands::pareto::{Ranks, numbers_of, row_name};
+use crate::commands::regimes::RegimeArgs;
 use crate::counters::find::{Found, Source, find};
+use crate::counters::regimes::RegimeReport;
 use crate::counters::{
     CountersReport, LeftOut, Measure, Order, ProfileSettings, Records, Scale, Settings, json, matrix, newick,
     table, text,
@@ -26,8 +28,8 @@ use std::path::PathBuf;
 /// Columns of numbers are the profiles of the events (or rows those of the
 /// records, with --rows); their dendrogram has n partitions, and a cluster is
 /// strong if its forming gave one that no other beats on all objectives. Writes
-/// dendrogram.json, dendrogram.nwk, summary.json, report.html, and pareto.csv
-/// with --rank-by.
+/// dendrogram.json, dendrogram.nwk, summary.json, report.html; with --rank-by
+/// pareto.csv, and with --parameters regimes.csv.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct CountersArgs {
@@ -47,17 +49,20 @@ pub(crate) struct CountersArgs {
     columns: ColumnArgs,
     #[command(flatten)]
     clustering: ClusteringArgs,
-    /// List the profiles that are nearest to this one
+    /// List the profiles that are nearest to this one, such as the time
     #[arg(long, value_name = "COLUMN", conflicts_with = "rows")]
     response: Option<String>,
     /// Rank the rows on these columns too, of which more is worse (or better):
     /// Goldberg's rank in pareto.csv and in the report
     #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
     rank_by: Vec<String>,
+    #[command(flatten)]
+    regimes: RegimeArgs,
 }
 
 /// Options that say how profiles come from a table.
-const PROFILE_OPTIONS: [&str; 7] = ["rows", "key", "columns", "max_missing", "metric", "scale", "rank_by"];
+const PROFILE_OPTIONS: [&str; 8] =
+    ["rows", "key", "columns", "max_missing", "metric", "scale", "rank_by", "parameters"];
 
 /// What of the table is clustered
 #[derive(Debug, Args)]
@@ -115,6 +120,7 @@ Examples:
   likewise counters sites.csv -o out                         which events tell the same
   likewise counters sites.csv --response TOT_CYC             … and which are nearest to the time
   likewise counters sites.csv --rank-by SYC_INS,CA_ITV       … and the call sites worst on both
+  likewise counters bcast.csv --response time_us --parameters p,bytes   where which model of it holds
   likewise counters sites.csv --rows --key site -o out       which call sites behave alike
   likewise counters run.likewise/bursts.csv --metric correlation
   likewise counters --dissimilarity distances.csv -o out";
@@ -128,6 +134,7 @@ struct Input {
     notes: Vec<String>,
     /// Rows, if they are ranked.
     ranked: Option<(ColumnTable, Ranks)>,
+    regimes: Option<RegimeReport>,
 }
 
 pub(crate) fn run(args: &CountersArgs, common: &Common) -> Result<()> {
@@ -163,6 +170,7 @@ pub(crate) fn analyse(
         find(input.source, &input.names, &settings, response, &mut stages).with_context(at)?
     };
     let Found { dendrogram, partitions, response } = found;
+    let regime_notes = input.regimes.as_ref().map_or_else(Vec::new, RegimeReport::notes);
     let cautions = cautions(&settings, &partitions, input.names.len());
     let mut report = CountersReport {
         input: at(),
@@ -175,7 +183,8 @@ pub(crate) fn analyse(
         left_out: input.left_out,
         response,
         records: input.ranked.as_ref().map(|(table, ranks)| records(args, table, ranks)),
-        notes: [input.notes, cautions].concat(),
+        regimes: input.regimes,
+        notes: [input.notes, regime_notes, cautions].concat(),
     };
     report.notes.splice(0..0, notes(&report));
     let mut out = OutputDir::create(&dir, &[args.input()])?;
@@ -184,6 +193,9 @@ pub(crate) fn analyse(
         out.write("dendrogram.nwk", |file| Ok(newick::write(&report, file)?))?;
         if let Some((table, ranks)) = &input.ranked {
             out.write("pareto.csv", |file| ranks.write(table, file))?;
+        }
+        if let Some(regimes) = &report.regimes {
+            out.write("regimes.csv", |file| Ok(regimes.write(file)?))?;
         }
         out.write("report.html", |file| Ok(report_counters::write_html(&report, file)?))
     })?;
@@ -247,12 +259,20 @@ impl CountersArgs {
                 left_out: Vec::new(),
                 notes: Vec::new(),
                 ranked: None,
+                regimes: None,
             });
         };
         let understood = table::understand(&mut table);
         let selected = stages.time("prepare", || table::select(&table, &self.columns.columns, profiles));
         let selected = selected.with_context(at)?;
         let ranked = stages.time("rank", || self.ranks(&table))?;
+        let regimes = match &self.response {
+            Some(response) if self.regimes.is_asked() => {
+                let _bar = common.progress().spinner("Looking for regimes");
+                Some(stages.time("regimes", || self.regimes.find(&table, response)).with_context(at)?)
+            }
+            _ => None,
+        };
         Ok(Input {
             names: selected.names,
             dims: Some(selected.profiles.dims()),
@@ -260,6 +280,7 @@ impl CountersArgs {
             left_out: selected.left_out,
             notes: understood.into_iter().chain(selected.notes).collect(),
             ranked: ranked.map(|ranks| (table, ranks)),
+            regimes,
         })
     }
 
@@ -271,10 +292,8 @@ impl CountersArgs {
         if self.rank_by.len() < 2 {
             return Err(Usage("--rank-by needs two columns at least".to_owned()).into());
         }
-        let objective = |name: &String| match table.numbers().find(|(column, _)| column == name) {
-            Some((_, values)) => Ok(Objective { values, goal: Goal::Max }),
-            None => Err(Usage(no_column(name, table))),
-        };
+        let objective =
+            |name: &String| numbers_of(table, name).map(|(_, values)| Objective { values, goal: Goal::Max });
         let objectives = self.rank_by.iter().map(objective).collect::<Result<Vec<_>, _>>()?;
         let (goldberg, fonseca_fleming) = (goldberg(&objectives)?, fonseca_fleming(&objectives)?);
         Ok(Some(Ranks { goldberg, fonseca_fleming }))

@@ -2,8 +2,8 @@
 
 use super::bursts::{BurstsArgs, analyse_trace, write_all};
 use super::compare::likeness;
-use super::demo_counters;
 use super::synth::write_trace;
+use super::{demo_counters, demo_regimes};
 use crate::analysis::Analysis;
 use crate::cli::Common;
 use crate::label::{FILTERED_THRESHOLD, NOISE};
@@ -19,15 +19,18 @@ use std::path::PathBuf;
 /// Needs no input and no network. Then open DIR/report.html in a browser.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  likewise demo\n  likewise demo -o /tmp/demo\n  likewise demo --counters"
+    after_help = "Examples:\n  likewise demo\n  likewise demo -o /tmp/demo\n  likewise demo --counters\n  likewise demo --regimes"
 )]
 pub(crate) struct DemoArgs {
     /// Directory for the trace and the result
     #[arg(short, long, value_name = "DIR", default_value = "demo.likewise")]
     output: PathBuf,
     /// Make up a table of hardware counters instead, as `likewise counters` reads
-    #[arg(long)]
+    #[arg(long, conflicts_with = "regimes")]
     counters: bool,
+    /// Make up times of a broadcast instead, which four models obey
+    #[arg(long)]
+    regimes: bool,
 }
 
 /// `likewise bursts` as a user would call it.
@@ -40,6 +43,9 @@ struct BurstsCall {
 pub(crate) fn run(args: &DemoArgs, common: &Common) -> Result<()> {
     if args.counters {
         return demo_counters::run(&args.output, common);
+    }
+    if args.regimes {
+        return demo_regimes::run(&args.output, common);
     }
     let run = Run::new(RunSpec::demo())?;
     let input = args.output.join("input");

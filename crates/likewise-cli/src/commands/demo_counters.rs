@@ -23,6 +23,21 @@ struct Call {
     args: CountersArgs,
 }
 
+/// Analyses what was made up, and says how well it was understood.
+pub(super) fn analyse_call(
+    call: impl IntoIterator<Item = OsString>,
+    common: &Common,
+    verdict: impl Fn(&CountersReport) -> String,
+) -> Result<()> {
+    let args = Call::try_parse_from(call)?.args;
+    let (mut report, summary) = analyse(&args, common, |report| vec![verdict(report)])?;
+    let verdict = report.notes.remove(0);
+    common.print(&summary, || {
+        let open = "Open it in a browser: it needs no network.";
+        format!("{}\n{verdict}\n{open}\n", told(&args, &report, common))
+    })
+}
+
 pub(super) fn run(output: &Path, common: &Common) -> Result<()> {
     let table = counter_table(SITES, SEED);
     let input = output.join("input");
@@ -41,13 +56,7 @@ pub(super) fn run(output: &Path, common: &Common) -> Result<()> {
         "-o".into(),
         output.into(),
     ];
-    let args = Call::try_parse_from(call)?.args;
-    let (mut report, summary) = analyse(&args, common, |report| vec![verdict(&table, report)])?;
-    let verdict = report.notes.remove(0);
-    common.print(&summary, || {
-        let open = "Open it in a browser: it needs no network.";
-        format!("{}\n{verdict}\n{open}\n", told(&args, &report, common))
-    })
+    analyse_call(call, common, |report| verdict(&table, report))
 }
 
 /// The table, and which event is driven by what.

@@ -104,24 +104,28 @@ impl ParetoArgs {
                 return Err(Usage(format!("column '{name}' is named twice")).into());
             }
             known.push(name);
-            let Some((_, values)) = table.numbers().find(|(column, _)| column == name) else {
-                return Err(Usage(no_column(name, table)).into());
-            };
+            let (_, values) = numbers_of(table, name)?;
             objectives.push(Objective { values, goal });
         }
         Ok(objectives)
     }
 }
 
-/// Why a column cannot be ranked on.
-pub(crate) fn no_column(name: &str, table: &ColumnTable) -> String {
+/// A column of numbers, by its name.
+///
+/// # Errors
+/// There is none, or it is of texts.
+pub(crate) fn numbers_of<'t>(table: &'t ColumnTable, name: &str) -> Result<(&'t str, &'t [f64]), Usage> {
+    if let Some(found) = table.numbers().find(|(column, _)| *column == name) {
+        return Ok(found);
+    }
     if table.texts().any(|(column, _)| column == name) {
-        return format!("column '{name}' is of texts; rows are ranked on numbers");
+        return Err(Usage(format!("column '{name}' is of texts, or one of --key; numbers are needed here")));
     }
     let names: Vec<&str> = table.numbers().map(|(name, _)| name).collect();
     let shown = names.iter().take(20).copied().collect::<Vec<_>>().join(", ");
     let more = if names.len() > 20 { ", …" } else { "" };
-    format!("the table has no column '{name}'; of numbers are: {shown}{more}")
+    Err(Usage(format!("the table has no column '{name}'; of numbers are: {shown}{more}")))
 }
 
 /// Of each row.

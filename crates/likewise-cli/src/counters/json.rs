@@ -85,6 +85,7 @@ pub(crate) fn summary(report: &CountersReport) -> Value {
         "strong": strong.iter().take(MAX_STRONG).map(cluster).collect::<Vec<_>>(),
         "response": response,
         "records": records,
+        "regimes": report.regimes.as_ref().map(super::regimes::RegimeReport::to_json),
         "left_out": report.left_out.iter().map(left_out).collect::<Vec<_>>(),
         "findings": report.findings(),
         "notes": report.notes,

@@ -5,6 +5,7 @@ pub(crate) mod find;
 pub(crate) mod json;
 pub(crate) mod matrix;
 pub(crate) mod newick;
+pub(crate) mod regimes;
 pub(crate) mod table;
 pub(crate) mod text;
 
@@ -13,6 +14,7 @@ use clap::ValueEnum;
 use likewise::cluster::hierarchical::{Dendrogram, Dissimilarity, Linkage};
 use likewise::counters::Partition;
 use likewise::counters::pareto::Goal;
+use regimes::RegimeReport;
 
 /// Everything the files, the report and the terminal show.
 #[derive(Clone, Debug)]
@@ -31,6 +33,7 @@ pub(crate) struct CountersReport {
     pub(crate) left_out: Vec<LeftOut>,
     pub(crate) response: Option<Response>,
     pub(crate) records: Option<Records>,
+    pub(crate) regimes: Option<RegimeReport>,
     pub(crate) notes: Vec<String>,
 }
 
@@ -265,7 +268,7 @@ impl CountersReport {
 
     /// What is to be known, in sentences.
     pub(crate) fn findings(&self) -> Vec<String> {
-        let mut found = Vec::new();
+        let mut found: Vec<String> = self.regimes.as_ref().map(RegimeReport::finding).into_iter().collect();
         if let Some(cut) = self.cut() {
             let clusters = cut.clusters.iter().take(8).map(|members| self.listed(members, 8));
             let more = if cut.clusters.len() > 8 { "; …" } else { "" };

@@ -2,7 +2,7 @@
 
 use super::{LeftOut, ProfileSettings, Scale};
 use crate::cli::Usage;
-use crate::commands::pareto::{no_column, row_name};
+use crate::commands::pareto::{numbers_of, row_name};
 use crate::files::report_data::{counted, short};
 use anyhow::{Result, bail};
 use likewise::cluster::hierarchical::{MAX_VALUE, Profiles, ProfilesError};
@@ -147,9 +147,7 @@ fn named<'t>(table: &'t ColumnTable, columns: &[String]) -> Result<Vec<Used<'t>>
     }
     let mut found: Vec<Used<'t>> = Vec::new();
     for asked in columns {
-        let Some((name, values)) = table.numbers().find(|(name, _)| name == asked) else {
-            return Err(Usage(no_column(asked, table)).into());
-        };
+        let (name, values) = numbers_of(table, asked)?;
         if found.iter().any(|column| column.name == name) {
             return Err(Usage(format!("column '{name}' is named twice")).into());
         }

@@ -30,6 +30,9 @@ pub(crate) fn text(report: &CountersReport, width: usize) -> String {
     if !strong.is_empty() {
         out.push('\n');
     }
+    if let Some(regimes) = &report.regimes {
+        let _ = writeln!(out, "{}", regimes.text());
+    }
     for finding in report.findings() {
         let _ = writeln!(out, "{finding}");
     }

@@ -15,7 +15,7 @@ pub(crate) mod palette;
 mod regions;
 mod sections;
 mod select;
-mod terminal;
+pub(crate) mod terminal;
 mod views;
 
 use std::borrow::Cow;

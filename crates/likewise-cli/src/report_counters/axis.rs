@@ -43,6 +43,25 @@ impl Axis {
         Self { low: (least / 1.5).log10(), high: last.log10(), from, to, is_log: true }
     }
 
+    /// For measured values, different and ascending: logarithmic if their
+    /// middle one is nearer to the geometric mean of the ends than to the
+    /// arithmetic.
+    pub(super) fn grid(values: &[f64], from: f64, to: f64) -> Self {
+        let (Some(&low), Some(&high)) = (values.first(), values.last()) else {
+            return Self::linear(0.0, 1.0, from, to);
+        };
+        let middle = values[values.len() / 2];
+        if low > 0.0 && values.len() > 2 && middle < (low * high).sqrt().midpoint(low.midpoint(high)) {
+            return Self { low: low.log10(), high: high.log10(), from, to, is_log: true };
+        }
+        Self::linear(low, high, from, to)
+    }
+
+    /// A share of the way from one value to another, as it is drawn.
+    pub(super) fn between(self, from: f64, to: f64, share: f64) -> f64 {
+        if self.is_log { from * (to / from).powf(share) } else { from + share * (to - from) }
+    }
+
     pub(super) fn linear(low: f64, high: f64, from: f64, to: f64) -> Self {
         let high = if high > low { high } else { low + 1.0 };
         Self { low, high, from, to, is_log: false }
@@ -107,6 +126,9 @@ mod tests {
         assert_eq!(axis.at(1e3).round(), 30.0);
         assert_eq!(axis.ticks(4).len(), 4);
         assert_eq!(Axis::spread(&[7.0, 7.0], 0.0, 10.0).at(7.0), 0.0);
+        assert!(Axis::grid(&[1.0, 2.0, 4.0, 8.0, 16.0], 0.0, 60.0).is_log());
+        assert!(!Axis::grid(&[1.0, 2.0, 3.0, 4.0, 5.0], 0.0, 60.0).is_log());
+        assert_eq!(axis.between(1.0, 100.0, 0.5), 10.0);
         assert!(Axis::spread(&[], 0.0, 10.0).at(0.5).is_finite());
     }
 }

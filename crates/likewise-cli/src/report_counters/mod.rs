@@ -6,6 +6,7 @@
 mod axis;
 mod page;
 mod plot;
+mod regimes;
 mod tables;
 mod tree;
 

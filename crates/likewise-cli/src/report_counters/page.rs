@@ -1,6 +1,6 @@
 //! The page around the pictures.
 
-use super::{Coloured, plot, tables, tree};
+use super::{Coloured, plot, regimes, tables, tree};
 use crate::counters::{CountersReport, Records, Strong};
 use crate::files::report_data::counted;
 use crate::report::escape;
@@ -31,7 +31,7 @@ pub(crate) fn write_html(report: &CountersReport, out: &mut impl Write) -> io::R
 fn fill(report: &CountersReport, strong: &[Strong], coloured: &Coloured, slot: &str) -> String {
     match slot {
         "title" => escape(&report.input),
-        "style" => format!("{STYLE}{OWN_STYLE}{}", cluster_colours(coloured)),
+        "style" => format!("{STYLE}{OWN_STYLE}{}", colours_of(report, coloured)),
         "script" => SCRIPT.to_owned(),
         "version" => env!("CARGO_PKG_VERSION").to_owned(),
         "subtitle" => escape(&subtitle(report)),
@@ -52,6 +52,10 @@ fn panels(report: &CountersReport, strong: &[Strong]) -> Vec<String> {
     if let Some(near) = tables::nearest(report) {
         let response = report.response.as_ref().map_or("", |response| &report.names[response.profile]);
         panels.push(section("near", &format!("Nearest to {}", escape(response)), &scroll("near", &near), ""));
+    }
+    if let Some(found) = &report.regimes {
+        let body = regimes::map(found) + &scroll("regimes", &regimes::table(found));
+        panels.push(section("regimes", "Regimes", &body, &regimes::caption(found)));
     }
     if !report.partitions.is_empty() {
         let caption = "Inner clusters are indented. “Clusters then” is how many clusters the partition has that the forming of this one gave.";
@@ -134,10 +138,11 @@ fn legend(report: &CountersReport, coloured: &Coloured) -> String {
     coloured.clusters.iter().enumerate().map(key).collect()
 }
 
-/// The colours of clusters, on light and on dark.
-fn cluster_colours(coloured: &Coloured) -> String {
+/// The colours of clusters and of regions, on light and on dark.
+fn colours_of(report: &CountersReport, coloured: &Coloured) -> String {
+    let regions = report.regimes.as_ref().map_or(0, |regimes| regimes.found.regions.len());
     let mut out = String::new();
-    for n in 1..=coloured.clusters.len() as u32 {
+    for n in 1..=coloured.clusters.len().max(regions) as u32 {
         let (light, dark) = colours(n);
         let _ = writeln!(out, ".c{n} {{ --light: {}; --dark: {}; }}", hex(light), hex(dark));
     }

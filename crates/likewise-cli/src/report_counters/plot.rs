@@ -7,14 +7,14 @@ use crate::files::report_data::{counted, short};
 use crate::report::escape;
 use std::fmt::Write;
 
-const WIDTH: f64 = 760.0;
-const HEIGHT: f64 = 430.0;
-const LEFT: f64 = 88.0;
-const RIGHT: f64 = 740.0;
-const TOP: f64 = 14.0;
-const BOTTOM: f64 = 376.0;
+pub(super) const WIDTH: f64 = 760.0;
+pub(super) const HEIGHT: f64 = 430.0;
+pub(super) const LEFT: f64 = 88.0;
+pub(super) const RIGHT: f64 = 740.0;
+pub(super) const TOP: f64 = 14.0;
+pub(super) const BOTTOM: f64 = 376.0;
 /// Records that are drawn, at most.
-const MAX_POINTS: usize = 4_000;
+pub(super) const MAX_POINTS: usize = 4_000;
 /// Records that say what they are when pointed at.
 const MAX_TOLD: usize = 800;
 
@@ -90,24 +90,7 @@ fn scatter(points: &[Point], names: [&str; 2], ramp: Ramp, title: &str) -> Strin
     let mut svg = format!(
         "<svg class=\"scatter\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{title}\">"
     );
-    for value in x.ticks(6) {
-        let at = x.at(value);
-        let _ = write!(svg, "<path class=\"grid\" d=\"M{at:.1} {TOP}V{BOTTOM}\"/>");
-        svg.push_str(&text(at, BOTTOM + 17.0, "class=\"tick\" text-anchor=\"middle\"", &short(value)));
-    }
-    for value in y.ticks(6) {
-        let at = y.at(value);
-        let _ = write!(svg, "<path class=\"grid\" d=\"M{LEFT} {at:.1}H{RIGHT}\"/>");
-        svg.push_str(&text(LEFT - 7.0, at + 4.0, "class=\"tick\" text-anchor=\"end\"", &short(value)));
-    }
-    let named = |axis: Axis, name: &str| {
-        if axis.is_log() { format!("{name} (logarithmic)") } else { name.to_owned() }
-    };
-    let middle = f64::midpoint(LEFT, RIGHT);
-    svg.push_str(&text(middle, HEIGHT - 8.0, "class=\"axis\" text-anchor=\"middle\"", &named(x, names[0])));
-    let middle = f64::midpoint(TOP, BOTTOM);
-    let turned = format!("class=\"axis\" text-anchor=\"middle\" transform=\"rotate(-90 14 {middle})\"");
-    svg.push_str(&text(14.0, middle, &turned, &named(y, names[1])));
+    svg.push_str(&frame(x, y, names));
     let radius = if points.len() > 400 { 2.4 } else { 4.5 };
     let untold = points.len().saturating_sub(MAX_TOLD);
     for (at, point) in points.iter().enumerate() {
@@ -131,6 +114,30 @@ fn scatter(points: &[Point], names: [&str; 2], ramp: Ramp, title: &str) -> Strin
         "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{title}\">{svg}</div>{}",
         legend(ramp)
     )
+}
+
+/// Grid, numbers and names of the axes of a picture of this size.
+pub(super) fn frame(x: Axis, y: Axis, names: [&str; 2]) -> String {
+    let mut svg = String::new();
+    for value in x.ticks(6) {
+        let at = x.at(value);
+        let _ = write!(svg, "<path class=\"grid\" d=\"M{at:.1} {TOP}V{BOTTOM}\"/>");
+        svg.push_str(&text(at, BOTTOM + 17.0, "class=\"tick\" text-anchor=\"middle\"", &short(value)));
+    }
+    for value in y.ticks(6) {
+        let at = y.at(value);
+        let _ = write!(svg, "<path class=\"grid\" d=\"M{LEFT} {at:.1}H{RIGHT}\"/>");
+        svg.push_str(&text(LEFT - 7.0, at + 4.0, "class=\"tick\" text-anchor=\"end\"", &short(value)));
+    }
+    let named = |axis: Axis, name: &str| {
+        if axis.is_log() { format!("{name} (logarithmic)") } else { name.to_owned() }
+    };
+    let middle = f64::midpoint(LEFT, RIGHT);
+    svg.push_str(&text(middle, HEIGHT - 8.0, "class=\"axis\" text-anchor=\"middle\"", &named(x, names[0])));
+    let middle = f64::midpoint(TOP, BOTTOM);
+    let turned = format!("class=\"axis\" text-anchor=\"middle\" transform=\"rotate(-90 14 {middle})\"");
+    svg.push_str(&text(14.0, middle, &turned, &named(y, names[1])));
+    svg
 }
 
 /// Labels, the last first, where they do not touch.

@@ -12,7 +12,7 @@ const MAX_LINES: usize = 40;
 /// Members of a cluster that are named.
 const MAX_MEMBERS: usize = 40;
 
-fn open(columns: &[&str]) -> String {
+pub(super) fn open(columns: &[&str]) -> String {
     let heads: String = columns.iter().map(|name| format!("<th scope=\"col\">{name}</th>")).collect();
     format!("<table><thead><tr>{heads}</tr></thead>")
 }

@@ -8,6 +8,7 @@ mod failures;
 mod pareto;
 mod points;
 mod ranks;
+mod regimes;
 mod runs;
 mod structure;
 mod support;

@@ -169,11 +169,26 @@ pub fn collective_models(
     bytes: f64,
     columns: &[&str],
 ) -> Result<[Formula; 3], FormulaError> {
-    let (p, h) = (format!("\"{processes}\""), format!("{bytes}*\"{length}\""));
+    let (p, h) = (syntax::name(processes), sized(length, bytes));
     let read = |text: String| Formula::parse(&text, columns);
     Ok([
-        read(format!("lambda + tau*{h}"))?,
+        message_model(length, bytes, columns)?,
         read(format!("lambda*log2({p}) + tau*{h}"))?,
         read(format!("(lambda + tau*{h})*log2({p})"))?,
     ])
+}
+
+/// The model of one message of `length`: λ + τh, with the errors and the
+/// meaning of [`collective_models`].
+///
+/// # Errors
+/// Those of [`collective_models`].
+pub fn message_model(length: &str, bytes: f64, columns: &[&str]) -> Result<Formula, FormulaError> {
+    Formula::parse(&format!("lambda + tau*{}", sized(length, bytes)), columns)
+}
+
+/// The length in bytes.
+fn sized(length: &str, bytes: f64) -> String {
+    let length = syntax::name(length);
+    if bytes == 1.0 { length } else { format!("{bytes}*{length}") }
 }

@@ -15,7 +15,7 @@ mod syntax;
 mod tests;
 
 pub use fit::Estimate;
-pub use formula::{Formula, collective_models};
+pub use formula::{Formula, collective_models, message_model};
 pub use repeats::{Medians, medians};
 pub use syntax::{FORMULA_SYNTAX, FormulaError};
 

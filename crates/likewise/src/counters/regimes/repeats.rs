@@ -14,6 +14,9 @@ pub struct Medians {
     pub columns: Vec<Vec<f64>>,
     /// How many measurements each is the median of.
     pub n: Vec<usize>,
+    /// Which of the medians each row went into, if all of its values are
+    /// known.
+    pub of_row: Vec<Option<usize>>,
 }
 
 /// The medians of rows with the same parameters, in order of their first row.
@@ -32,6 +35,7 @@ pub struct Medians {
 pub fn medians(response: &[f64], columns: &[Column<'_>]) -> Medians {
     let mut groups: BTreeMap<Vec<u64>, usize> = BTreeMap::new();
     let mut rows: Vec<(usize, Vec<f64>)> = Vec::new();
+    let mut of_row = vec![None; response.len()];
     for (row, &y) in response.iter().enumerate() {
         // Adding 0 makes one value of both zeros.
         let parameters: Vec<f64> = columns.iter().map(|column| column.values[row] + 0.0).collect();
@@ -44,11 +48,13 @@ pub fn medians(response: &[f64], columns: &[Column<'_>]) -> Medians {
             rows.push((row, Vec::new()));
         }
         rows[group].1.push(y);
+        of_row[row] = Some(group);
     }
     Medians {
         columns: columns.iter().map(|c| rows.iter().map(|&(row, _)| c.values[row]).collect()).collect(),
         n: rows.iter().map(|(_, values)| values.len()).collect(),
         response: rows.into_iter().map(|(_, values)| median(values)).collect(),
+        of_row,
     }
 }
 
@@ -70,6 +76,7 @@ mod tests {
         assert_eq!(found.response, [4.0, 1.5]);
         assert_eq!(found.columns, [[2.0, 1.0], [0.0, 5.0]]);
         assert_eq!(found.n, [3, 2]);
+        assert_eq!(found.of_row, [Some(0), Some(1), Some(0), Some(0), Some(1), None]);
         assert_eq!(medians(&[], &[]), Medians::default());
     }
 }

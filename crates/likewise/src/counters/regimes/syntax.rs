@@ -64,6 +64,19 @@ enum Reason {
     TooLong,
 }
 
+/// A column's name as a formula has it: in quotes where it would be read as
+/// something else.
+pub(super) fn name(column: &str) -> String {
+    let mut chars = column.chars();
+    let is_plain = chars.next().is_some_and(|c| c.is_alphabetic() || c == '_') && chars.all(is_inner);
+    if is_plain { column.to_owned() } else { format!("\"{column}\"") }
+}
+
+/// Whether a name has it behind its first character.
+fn is_inner(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '_' | '.' | ':')
+}
+
 /// A sum in the making: what is known, and each unknown's factor.
 #[derive(Default)]
 struct Linear {
@@ -236,7 +249,7 @@ impl Parser<'_> {
     fn name(&mut self) -> Parsed<Linear> {
         let start = self.at;
         let rest = self.chars[start..].iter();
-        self.at += rest.take_while(|c| c.is_alphanumeric() || matches!(c, '_' | '.' | ':')).count();
+        self.at += rest.take_while(|&&c| is_inner(c)).count();
         let name: String = self.chars[start..self.at].iter().collect();
         if self.peek() == Some('(') {
             let function: Function =

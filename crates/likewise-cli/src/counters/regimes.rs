@@ -1,0 +1,413 @@
+//! Where which model of a response holds, in files and in words.
+
+use crate::files::push_number;
+use crate::files::report_data::{counted, short};
+use crate::output::csv_cell;
+use crate::report::terminal::si;
+use clap::ValueEnum;
+use likewise::counters::regimes::{Estimate, Formula, Noise, Range, Regimes, Region};
+use serde_json::{Value, json};
+use std::io::{self, Write};
+
+/// Regions, and what they were found in.
+#[derive(Clone, Debug)]
+pub(crate) struct RegimeReport {
+    pub(crate) response: String,
+    pub(crate) unit: Unit,
+    pub(crate) parameters: Vec<String>,
+    pub(crate) models: Vec<Formula>,
+    /// Whether a bandwidth is one of bytes, not of whatever tau multiplies.
+    pub(crate) counts_bytes: bool,
+    pub(crate) confidence: f64,
+    pub(crate) noise: Noise,
+    /// Rows that lack a value.
+    pub(crate) n_missing: usize,
+    pub(crate) fitted: Fitted,
+    pub(crate) found: Regimes,
+}
+
+/// The points that models were fitted to.
+#[derive(Clone, Debug)]
+pub(crate) struct Fitted {
+    pub(crate) response: Vec<f64>,
+    /// The parameters, column by column.
+    pub(crate) columns: Vec<Vec<f64>>,
+    /// How many rows each point stands for.
+    pub(crate) n: Vec<usize>,
+    /// The point of each row that has all values.
+    pub(crate) of_row: Vec<Option<usize>>,
+}
+
+/// What the response is measured in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Unit {
+    S,
+    Ms,
+    Us,
+    Ns,
+    /// It is no time
+    None,
+}
+
+impl Unit {
+    /// What the end of a column's name says, or seconds.
+    pub(crate) fn of_name(name: &str) -> Self {
+        let ends = [("_ns", Unit::Ns), ("_us", Unit::Us), ("_ms", Unit::Ms)];
+        ends.iter().find(|(end, _)| name.ends_with(end)).map_or(Unit::S, |(_, unit)| *unit)
+    }
+
+    /// Seconds in one; 1 where it is no time.
+    fn seconds(self) -> f64 {
+        match self {
+            Unit::S | Unit::None => 1.0,
+            Unit::Ms => 1e-3,
+            Unit::Us => 1e-6,
+            Unit::Ns => 1e-9,
+        }
+    }
+}
+
+/// A, B, … Z, AA, …
+pub(crate) fn region_name(index: usize) -> String {
+    let letter = char::from(b'A' + (index % 26) as u8);
+    match index / 26 {
+        0 => letter.to_string(),
+        more => format!("{}{letter}", region_name(more - 1)),
+    }
+}
+
+fn scaled(estimate: Estimate, factor: f64) -> Estimate {
+    let Estimate { value, std_error, low, high } = estimate;
+    Estimate { value: factor * value, std_error: factor * std_error, low: factor * low, high: factor * high }
+}
+
+impl RegimeReport {
+    /// In seconds, or in the unit of a response that is no time.
+    pub(crate) fn latency(&self, region: &Region) -> Option<Estimate> {
+        region.latency().map(|latency| scaled(latency, self.unit.seconds()))
+    }
+
+    /// Per second, or per unit of the response.
+    pub(crate) fn bandwidth(&self, region: &Region) -> Option<Estimate> {
+        region.bandwidth().map(|bandwidth| scaled(bandwidth, 1.0 / self.unit.seconds()))
+    }
+
+    /// How many rows of the table a region has.
+    pub(crate) fn rows(&self, region: usize) -> usize {
+        let of = self.found.labels.iter().zip(&self.fitted.n);
+        of.filter(|(label, _)| **label == Some(region as u32)).map(|(_, n)| n).sum()
+    }
+
+    /// The model of a region, as it was written.
+    pub(crate) fn model(&self, region: &Region) -> &str {
+        self.models[region.model].text()
+    }
+
+    /// Which part of the space it is: `p > 2, h ≤ 65536`.
+    pub(crate) fn extent(&self, region: &Region) -> String {
+        let bounds =
+            self.parameters.iter().zip(&region.ranges).filter_map(|(name, range)| bound(name, range));
+        let bounds = bounds.collect::<Vec<_>>().join(", ");
+        if bounds.is_empty() { "everywhere".to_owned() } else { bounds }
+    }
+
+    /// With its interval and unit.
+    pub(crate) fn latency_told(&self, latency: Estimate) -> String {
+        told(latency, |x| if self.unit == Unit::None { short(x) } else { duration(x) })
+    }
+
+    /// With its interval and unit.
+    pub(crate) fn bandwidth_told(&self, bandwidth: Estimate) -> String {
+        let per = if self.unit == Unit::None { "" } else { "/s" };
+        let what = if self.counts_bytes { "B" } else { "" };
+        told(bandwidth, |x| {
+            let number = if x == f64::INFINITY { "∞ ".to_owned() } else { si(x) };
+            let gap = if number.contains(' ') || what.is_empty() { "" } else { " " };
+            format!("{number}{gap}{what}{per}")
+        })
+    }
+
+    /// The coefficients that are told neither as latency nor as bandwidth.
+    fn others(&self, region: &Region) -> Vec<String> {
+        let is_told = |name: &str| match name {
+            "lambda" | "λ" => region.latency().is_some(),
+            "tau" | "τ" => region.bandwidth().is_some(),
+            _ => false,
+        };
+        let others = region.coefficients.iter().filter(|c| !is_told(&c.name));
+        others
+            .map(|c| match c.estimate {
+                Some(estimate) => format!("{} {}", c.name, told(estimate, short)),
+                None => format!("{} cannot be told", c.name),
+            })
+            .collect()
+    }
+
+    /// Latency, bandwidth and what else the model has, in one line.
+    pub(crate) fn coefficients(&self, region: &Region) -> String {
+        let latency = self.latency(region).map(|x| format!("latency {}", self.latency_told(x)));
+        let bandwidth = self.bandwidth(region).map(|x| format!("bandwidth {}", self.bandwidth_told(x)));
+        latency.into_iter().chain(bandwidth).chain(self.others(region)).collect::<Vec<_>>().join(", ")
+    }
+
+    /// How far the response strays from the model.
+    pub(crate) fn spread(&self, region: &Region) -> String {
+        match self.noise {
+            Noise::Relative => format!("{}%", short(100.0 * region.spread)),
+            Noise::Absolute => short(region.spread),
+        }
+    }
+
+    /// What was fitted: `200 points (medians of 3,200 rows)`.
+    pub(crate) fn points(&self) -> String {
+        let points = counted(self.fitted.n.len() as u64, "point");
+        let rows = self.fitted.n.iter().sum::<usize>();
+        if rows == self.fitted.n.len() {
+            return points;
+        }
+        format!("{points} (medians of {})", counted(rows as u64, "row"))
+    }
+
+    /// In one sentence.
+    pub(crate) fn finding(&self) -> String {
+        let over = self.parameters.join(", ");
+        match &self.found.regions[..] {
+            [one] => format!(
+                "One model of {} holds everywhere ({}): {}; {}.",
+                self.response,
+                over,
+                self.model(one),
+                self.coefficients(one)
+            ),
+            regions => {
+                let each = regions.iter().enumerate().take(8);
+                let each = each.map(|(at, region)| format!("{} ({})", region_name(at), self.extent(region)));
+                let more = if regions.len() > 8 { ", …" } else { "" };
+                format!(
+                    "{} has {} regimes over {over}: {}{more}.",
+                    self.response,
+                    regions.len(),
+                    each.collect::<Vec<_>>().join(", ")
+                )
+            }
+        }
+    }
+
+    /// What should be known before the regimes are believed.
+    pub(crate) fn notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        if self.n_missing > 0 {
+            let rows = counted(self.n_missing as u64, "row");
+            notes.push(format!("Left out of the regimes, because a value is missing: {rows}."));
+        }
+        if !self.found.exact {
+            notes.push(
+                "There are too many different values for all boxes of the regimes: bounds were searched in ever finer \
+                 steps, and narrow regions can be missed."
+                    .to_owned(),
+            );
+        }
+        notes
+    }
+
+    /// `regimes.csv`: a row per region.
+    pub(crate) fn write(&self, out: &mut impl Write) -> io::Result<()> {
+        let mut unknowns: Vec<&str> = Vec::new();
+        for unknown in self.models.iter().flat_map(Formula::unknowns) {
+            if !unknowns.contains(&unknown) {
+                unknowns.push(unknown);
+            }
+        }
+        let (s, per_s) = match (self.unit, self.counts_bytes) {
+            (Unit::None, _) => ("", ""),
+            (_, true) => ("_s", "_bytes_per_s"),
+            (_, false) => ("_s", "_per_s"),
+        };
+        write!(out, "region,model,rows,points,spread")?;
+        for (name, unit) in [("latency", s), ("bandwidth", per_s)] {
+            write!(out, ",{name}{unit},{name}_low{unit},{name}_high{unit}")?;
+        }
+        for name in &self.parameters {
+            for end in ["above", "at_most", "least", "greatest"] {
+                write!(out, ",{}", csv_cell(&format!("{name}_{end}")))?;
+            }
+        }
+        for name in &unknowns {
+            let heads = ["coef", "se", "low", "high"].map(|kind| csv_cell(&format!("{kind}_{name}")));
+            write!(out, ",{}", heads.join(","))?;
+        }
+        writeln!(out)?;
+        for (at, region) in self.found.regions.iter().enumerate() {
+            write!(
+                out,
+                "{},{},{},{}",
+                region_name(at),
+                csv_cell(self.model(region)),
+                self.rows(at),
+                region.n
+            )?;
+            out.write_all(&self.numbers(region, &unknowns))?;
+        }
+        Ok(())
+    }
+
+    /// The end of a row.
+    fn numbers(&self, region: &Region, unknowns: &[&str]) -> Vec<u8> {
+        let mut cells = vec![region.spread];
+        let interval = |estimate: Option<Estimate>| match estimate {
+            Some(Estimate { value, low, high, .. }) => [value, low, high],
+            None => [f64::NAN; 3],
+        };
+        cells.extend(interval(self.latency(region)));
+        cells.extend(interval(self.bandwidth(region)));
+        for range in &region.ranges {
+            let bounds = [range.above, range.at_most].map(|bound| bound.unwrap_or(f64::NAN));
+            cells.extend(bounds.into_iter().chain([range.least, range.greatest]));
+        }
+        for name in unknowns {
+            let coefficient = region.coefficients.iter().find(|c| c.name == *name);
+            cells.extend(match coefficient.and_then(|c| c.estimate) {
+                Some(Estimate { value, std_error, low, high }) => [value, std_error, low, high],
+                None => [f64::NAN; 4],
+            });
+        }
+        let mut line = Vec::new();
+        for cell in cells {
+            line.push(b',');
+            push_number(cell, &mut line);
+        }
+        line.push(b'\n');
+        line
+    }
+
+    pub(crate) fn to_json(&self) -> Value {
+        let estimate = |estimate: Option<Estimate>| {
+            let finite = |x: f64| x.is_finite().then_some(x);
+            estimate.map_or(
+                Value::Null,
+                |e| json!({ "value": e.value, "low": finite(e.low), "high": finite(e.high) }),
+            )
+        };
+        let region = |(at, region): (usize, &Region)| {
+            let range = |(name, range): (&String, &Range)| {
+                let ends = json!({ "above": range.above, "at_most": range.at_most, "least": range.least, "greatest": range.greatest });
+                (name.clone(), ends)
+            };
+            let coefficient =
+                |c: &likewise::counters::regimes::Coefficient| (c.name.clone(), estimate(c.estimate));
+            json!({
+                "name": region_name(at),
+                "model": self.model(region),
+                "rows": self.rows(at),
+                "points": region.n,
+                "spread": region.spread,
+                "latency": estimate(self.latency(region)),
+                "bandwidth": estimate(self.bandwidth(region)),
+                "coefficients": region.coefficients.iter().map(coefficient).collect::<serde_json::Map<_, Value>>(),
+                "ranges": self.parameters.iter().zip(&region.ranges).map(range).collect::<serde_json::Map<_, _>>(),
+            })
+        };
+        json!({
+            "response": self.response,
+            "parameters": self.parameters,
+            "models": self.models.iter().map(Formula::text).collect::<Vec<_>>(),
+            "confidence": self.confidence,
+            "rows": self.fitted.n.iter().sum::<usize>(),
+            "points": self.fitted.n.len(),
+            "missing": self.n_missing,
+            "bic": self.found.bic,
+            "bic_of_one": self.found.bic_of_one,
+            "exact": self.found.exact,
+            "regions": self.found.regions.iter().enumerate().map(region).collect::<Vec<_>>(),
+        })
+    }
+
+    /// For the terminal: two lines for each region.
+    pub(crate) fn text(&self) -> String {
+        let regions = self.found.regions.iter().enumerate().map(|(at, region)| {
+            format!(
+                "  {}  {}: {}\n     {}; {}, stray {}\n",
+                region_name(at),
+                self.extent(region),
+                self.model(region),
+                self.coefficients(region),
+                counted(region.n as u64, "point"),
+                self.spread(region)
+            )
+        });
+        format!(
+            "Regimes of {} over {}, {}, {}% intervals:\n{}",
+            self.response,
+            self.parameters.join(", "),
+            self.points(),
+            short(100.0 * self.confidence),
+            regions.collect::<String>()
+        )
+    }
+}
+
+/// What a region has of a parameter; nothing where it has all.
+fn bound(name: &str, range: &Range) -> Option<String> {
+    let (least, greatest) = (short(range.least), short(range.greatest));
+    match (range.above, range.at_most) {
+        (None, None) => None,
+        _ if range.least == range.greatest => Some(format!("{name} = {least}")),
+        (Some(above), None) => Some(format!("{name} > {}", short(above))),
+        (None, Some(_)) => Some(format!("{name} ≤ {greatest}")),
+        (Some(above), Some(_)) => Some(format!("{} < {name} ≤ {greatest}", short(above))),
+    }
+}
+
+/// `334 (333.1 to 334.9) ns`; every number has its unit where they differ.
+fn told(estimate: Estimate, show: impl Fn(f64) -> String) -> String {
+    let all = [estimate.value, estimate.low, estimate.high].map(show);
+    let split = all.each_ref().map(|text| text.split_once(' ').unwrap_or((text, "")));
+    let [(value, unit), (low, _), (high, _)] = split;
+    if split.iter().any(|(_, other)| *other != unit) {
+        return format!("{} ({} to {})", all[0], all[1], all[2]);
+    }
+    format!("{value} ({low} to {high}) {unit}").trim_end().to_owned()
+}
+
+/// Seconds with a unit that suits them.
+fn duration(seconds: f64) -> String {
+    let units = [(1.0, "s"), (1e-3, "ms"), (1e-6, "µs")];
+    let unit = units.iter().find(|(size, _)| seconds.abs() >= *size);
+    let &(size, name) = unit.unwrap_or(&(1e-9, "ns"));
+    format!("{} {name}", short(seconds / size))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn regions_have_letters() {
+        let names: Vec<String> = [0, 25, 26, 51, 52, 701, 702].map(region_name).to_vec();
+        assert_eq!(names, ["A", "Z", "AA", "AZ", "BA", "ZZ", "AAA"]);
+    }
+
+    #[test]
+    fn units_are_read_from_names() {
+        assert_eq!(Unit::of_name("mean_ns"), Unit::Ns);
+        assert_eq!(Unit::of_name("bcast_us"), Unit::Us);
+        assert_eq!(Unit::of_name("seconds"), Unit::S);
+        let estimate = Estimate { value: 2e-6, std_error: 0.0, low: 1.5e-6, high: 2.5e-6 };
+        assert_eq!(told(estimate, duration), "2 (1.5 to 2.5) µs");
+        assert_eq!(told(Estimate { low: 5e-7, ..estimate }, duration), "2 µs (500 ns to 2.5 µs)");
+        assert_eq!(
+            ["2.5e-3", "3.34e-7", "12"].map(|s| duration(s.parse().unwrap())),
+            ["2.5 ms", "334 ns", "12 s"]
+        );
+    }
+
+    #[test]
+    fn bounds_are_told() {
+        let range = |above, at_most, least, greatest| Range { above, at_most, least, greatest };
+        assert_eq!(bound("p", &range(None, None, 1.0, 128.0)), None);
+        assert_eq!(bound("p", &range(None, Some(1.0), 1.0, 1.0)).unwrap(), "p = 1");
+        assert_eq!(bound("p", &range(None, Some(8.0), 1.0, 8.0)).unwrap(), "p ≤ 8");
+        assert_eq!(bound("p", &range(Some(2.0), None, 4.0, 128.0)).unwrap(), "p > 2");
+        assert_eq!(bound("p", &range(Some(2.0), Some(8.0), 4.0, 8.0)).unwrap(), "2 < p ≤ 8");
+    }
+}

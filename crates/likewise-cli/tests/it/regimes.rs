@@ -1,0 +1,164 @@
+//! `likewise counters --parameters`: where which model holds.
+
+use crate::support::*;
+use likewise_trace::{ColumnTable, read_columns};
+use std::path::{Path, PathBuf};
+
+/// What `regimes.csv` has.
+struct Regions(ColumnTable);
+
+impl Regions {
+    fn of(dir: &Path) -> Self {
+        Self(read_columns(&dir.join("regimes.csv"), &[], None).expect("a table"))
+    }
+
+    fn len(&self) -> usize {
+        self.0.n_rows
+    }
+
+    /// NaN where the cell is empty.
+    fn number(&self, region: usize, name: &str) -> f64 {
+        let (_, values) = self.0.numbers().find(|(known, _)| *known == name).expect(name);
+        values[region]
+    }
+
+    /// Whether a number is within 5% of what it should be.
+    fn is_near(&self, region: usize, name: &str, truth: f64) -> bool {
+        (self.number(region, name) / truth - 1.0).abs() < 0.05
+    }
+}
+
+fn put(dir: &Path, csv: &str) -> PathBuf {
+    let path = dir.join("t.csv");
+    std::fs::write(&path, csv).expect("it can be written");
+    path
+}
+
+/// Twelve lengths, each four times; beyond 64 it is another law. Every
+/// seventh time is five times too long if there are strays.
+fn messages(unit: f64, strays: bool) -> String {
+    let mut csv = String::from("run,bytes,wait_us\n");
+    for i in 0..96u32 {
+        let bytes = f64::from(1u32 << (i % 24));
+        let seconds = if bytes <= 4096.0 { 2e-6 + bytes / 1e9 } else { 50e-6 + bytes / 4e9 };
+        let wiggle = 1.0 + 0.01 * f64::from(i * 7 % 5).mul_add(0.5, -1.0);
+        let stray = if strays && i % 7 == 0 { 5.0 } else { 1.0 };
+        csv += &format!("r{i},{bytes},{}\n", seconds * wiggle * stray / unit);
+    }
+    csv
+}
+
+#[test]
+fn the_regimes_of_a_broadcast_are_found() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().join("demo");
+    let call = succeeds(&["demo", "--regimes", "-o", text(&out)]);
+    assert!(call.stdout.contains("4 regimes and 2% noise: all were found, to the row"), "{}", call.stdout);
+    assert!(call.stdout.contains("C  processes > 2, length ≤ 65536: lambda*log2(processes) + tau*8*length"));
+    let found = Regions::of(&out);
+    let truth =
+        [(0.334e-6, 875e12, 400), (2.46e-3, 5.29e9, 400), (966e-6, 215e6, 1632), (125e-3, 220e6, 768)];
+    assert_eq!(found.len(), truth.len());
+    for (at, (latency, bandwidth, rows)) in truth.into_iter().enumerate() {
+        assert!(found.is_near(at, "latency_s", latency));
+        assert!(found.is_near(at, "bandwidth_bytes_per_s", bandwidth));
+        assert!(found.number(at, "latency_low_s") < latency && latency < found.number(at, "latency_high_s"));
+        assert_eq!(found.number(at, "rows"), f64::from(rows));
+    }
+    assert_eq!(found.number(3, "length_above"), 65_536.0);
+    assert!(found.number(3, "length_at_most").is_nan());
+    let summary = summary(&out);
+    let regimes = &summary["regimes"];
+    assert_eq!(regimes["points"], 200);
+    assert_eq!(regimes["regions"][0]["ranges"]["processes"]["at_most"], 1.0);
+    assert!(regimes["bic"].as_f64() > regimes["bic_of_one"].as_f64());
+    let report = read(&out, "report.html");
+    assert!(report.contains("id=\"h-regimes\"") && report.matches("class=\"region c").count() == 4);
+    assert_eq!(read(&out.join("input"), "truth.csv").lines().count(), 5);
+}
+
+#[test]
+fn one_parameter_is_the_length_and_disturbed_times_do_no_harm() {
+    let dir = tempfile::tempdir().unwrap();
+    let (table, out) = (put(dir.path(), &messages(1e-6, true)), dir.path().join("out"));
+    let options = ["--response", "wait_us", "--parameters", "bytes", "-o", text(&out)];
+    let call = succeeds(&[&["counters", text(&table)], &options[..]].concat());
+    assert!(call.stdout.contains("24 points (medians of 96 rows)"), "{}", call.stdout);
+    let found = Regions::of(&out);
+    assert_eq!(found.len(), 2, "{}", call.stdout);
+    for (at, (latency, bandwidth)) in [(2e-6, 1e9), (50e-6, 4e9)].into_iter().enumerate() {
+        assert!(found.is_near(at, "latency_s", latency), "{}", call.stdout);
+        assert!(found.is_near(at, "bandwidth_bytes_per_s", bandwidth), "{}", call.stdout);
+    }
+    assert_eq!(found.number(0, "bytes_at_most"), 4096.0);
+    let body = read(&out, "report.html");
+    assert!(!body.split("<script>").next().unwrap().contains("NaN"));
+    let each = ["--repeats", "each", "-q"];
+    succeeds(&[&["counters", text(&table)], &options[..], &each[..]].concat());
+    assert_eq!(summary(&out)["regimes"]["points"], 96);
+    assert!(Regions::of(&out).number(0, "spread") > 0.2, "each stray time is taken at its word");
+}
+
+#[test]
+fn formulas_are_fitted_with_their_own_names() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut csv = String::from("m,n,ops\n");
+    for i in 0..60u32 {
+        let (m, n) = (i % 6 + 1, i / 6 + 1);
+        let gap = if i == 7 { "NA".to_owned() } else { (100 + 3 * m * n + i * i % 7 % 3).to_string() };
+        csv += &format!("{m},{n},{gap}\n");
+    }
+    let (table, out) = (put(dir.path(), &csv), dir.path().join("out"));
+    let options = ["--formula", "start", "--formula", "start + per*m*n", "--response-unit", "none"];
+    let call = succeeds(
+        &[
+            &["counters", text(&table), "--response", "ops", "--parameters", "m,n", "-o", text(&out)],
+            &options[..],
+        ]
+        .concat(),
+    );
+    let found = Regions::of(&out);
+    assert_eq!(found.len(), 1, "{}", call.stdout);
+    assert!((found.number(0, "coef_per") - 3.0).abs() < 0.05);
+    assert!((found.number(0, "coef_start") - 101.0).abs() < 1.0);
+    assert!(found.number(0, "latency").is_nan());
+    assert_eq!(found.number(0, "rows"), 59.0);
+    assert!(
+        call.stdout.contains("One model of ops holds everywhere (m, n): start + per*m*n"),
+        "{}",
+        call.stdout
+    );
+    assert!(call.stderr.contains("because a value is missing: 1 row"), "{}", call.stderr);
+}
+
+#[test]
+fn what_cannot_be_fitted_is_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().join("out");
+    let table = put(dir.path(), &messages(1.0, false).replace("r3,8,", "r3,8,-"));
+    let asked = |more: &[&str]| {
+        let call = likewise(&[&["counters", text(&table), "-o", text(&out)], more].concat());
+        assert!(!out.exists(), "{}", call.stderr);
+        (call.code, call.stderr)
+    };
+    let response = ["--response", "wait_us"];
+    let cases: [(&[&str], i32, &str); 8] = [
+        (&["--parameters", "bytes"], 2, "--response"),
+        (&[&response[..], &["--formula", "a"]].concat(), 2, "--parameters"),
+        (&[&response[..], &["--parameters", "run"]].concat(), 2, "column 'run' is of texts"),
+        (&[&response[..], &["--parameters", "byte"]].concat(), 2, "no column 'byte'"),
+        (&[&response[..], &["--parameters", "bytes,bytes"]].concat(), 2, "named twice"),
+        (&[&response[..], &["--parameters", "bytes", "--formula", "a*b"]].concat(), 2, "character 3"),
+        (
+            &[&response[..], &["--parameters", "bytes", "--repeats", "each"]].concat(),
+            1,
+            "row 4 (from 1, without the names), is -",
+        ),
+        (&[&response[..], &["--parameters", "bytes", "--min-points", "50"]].concat(), 1, "at least 50"),
+    ];
+    for (options, code, told) in cases {
+        let (found, stderr) = asked(options);
+        assert_eq!(found, code, "{options:?}: {stderr}");
+        assert!(stderr.contains(told), "{options:?}: {stderr}");
+    }
+}
