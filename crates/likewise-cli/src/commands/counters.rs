@@ -5,7 +5,9 @@ use crate::commands::bursts::stem;
 use crate::commands::pareto::{Ranks, numbers_of, row_name};
 use crate::commands::regimes::RegimeArgs;
 use crate::counters::find::{Found, Source, find};
+use crate::counters::loadings::{Factors, factors};
 use crate::counters::regimes::RegimeReport;
+use crate::counters::significance::{Significance, significance};
 use crate::counters::{
     CountersReport, LeftOut, Measure, Order, ProfileSettings, Records, Scale, Settings, json, matrix, newick,
     table, text,
@@ -18,6 +20,7 @@ use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
 use likewise::cluster::hierarchical::{Dissimilarity, Linkage};
 use likewise::counters::pareto::{Goal, Objective, fonseca_fleming, goldberg};
+use likewise::counters::significance::Precision;
 use likewise_trace::{ColumnTable, read_columns};
 use serde_json::Value;
 use std::io::Write;
@@ -57,12 +60,14 @@ pub(crate) struct CountersArgs {
     #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
     rank_by: Vec<String>,
     #[command(flatten)]
+    groups: GroupArgs,
+    #[command(flatten)]
     regimes: RegimeArgs,
 }
 
 /// Options that say how profiles come from a table.
-const PROFILE_OPTIONS: [&str; 8] =
-    ["rows", "key", "columns", "max_missing", "metric", "scale", "rank_by", "parameters"];
+const PROFILE_OPTIONS: [&str; 9] =
+    ["rows", "key", "columns", "max_missing", "metric", "scale", "rank_by", "groups", "parameters"];
 
 /// What of the table is clustered
 #[derive(Debug, Args)]
@@ -86,6 +91,27 @@ struct ColumnArgs {
     /// How unlike two profiles are
     #[arg(long, value_enum, default_value = "manhattan")]
     metric: MetricArg,
+}
+
+/// What differs between groups of rows
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Groups of rows")]
+struct GroupArgs {
+    /// Test which columns differ between the groups of rows that have the same
+    /// value here (Kruskal-Wallis), and which groups (Dunn, Holm)
+    #[arg(long, value_name = "COLUMN")]
+    groups: Option<String>,
+    /// Round a column, or all, to multiples of a unit before the test: digits
+    /// that mean nothing keep ties from being ties
+    #[arg(long, value_name = "[COLUMN=]UNIT", value_delimiter = ',', value_parser = parse_unit, requires = "groups")]
+    round: Vec<(Option<String>, f64)>,
+}
+
+fn parse_unit(text: &str) -> Result<(Option<String>, f64), String> {
+    let (name, unit) =
+        text.rsplit_once('=').map_or((None, text), |(name, unit)| (Some(name.to_owned()), unit));
+    let number = unit.parse::<f64>().ok().filter(|unit| *unit > 0.0 && unit.is_finite());
+    number.map(|number| (name, number)).ok_or_else(|| format!("'{unit}' is no unit: write a positive number"))
 }
 
 /// How clusters form, and what makes one strong
@@ -135,6 +161,8 @@ struct Input {
     /// Rows, if they are ranked.
     ranked: Option<(ColumnTable, Ranks)>,
     regimes: Option<RegimeReport>,
+    significance: Option<Significance>,
+    factors: Option<Factors>,
 }
 
 pub(crate) fn run(args: &CountersArgs, common: &Common) -> Result<()> {
@@ -170,8 +198,11 @@ pub(crate) fn analyse(
         find(input.source, &input.names, &settings, response, &mut stages).with_context(at)?
     };
     let Found { dendrogram, partitions, response } = found;
-    let regime_notes = input.regimes.as_ref().map_or_else(Vec::new, RegimeReport::notes);
-    let cautions = cautions(&settings, &partitions, input.names.len());
+    let mut said = input.notes;
+    said.extend(input.regimes.iter().flat_map(RegimeReport::notes));
+    said.extend(input.significance.iter().flat_map(Significance::notes));
+    said.extend(input.factors.iter().filter_map(Factors::note));
+    said.extend(cautions(&settings, &partitions, input.names.len()));
     let mut report = CountersReport {
         input: at(),
         settings,
@@ -184,27 +215,39 @@ pub(crate) fn analyse(
         response,
         records: input.ranked.as_ref().map(|(table, ranks)| records(args, table, ranks)),
         regimes: input.regimes,
-        notes: [input.notes, regime_notes, cautions].concat(),
+        significance: input.significance,
+        factors: input.factors,
+        notes: said,
     };
     report.notes.splice(0..0, notes(&report));
     let mut out = OutputDir::create(&dir, &[args.input()])?;
-    stages.time("write", || -> Result<()> {
-        out.write("dendrogram.json", |file| Ok(writeln!(file, "{}", json::dendrogram(&report))?))?;
-        out.write("dendrogram.nwk", |file| Ok(newick::write(&report, file)?))?;
-        if let Some((table, ranks)) = &input.ranked {
-            out.write("pareto.csv", |file| ranks.write(table, file))?;
-        }
-        if let Some(regimes) = &report.regimes {
-            out.write("regimes.csv", |file| Ok(regimes.write(file)?))?;
-        }
-        out.write("report.html", |file| Ok(report_counters::write_html(&report, file)?))
-    })?;
+    stages.time("write", || write(&report, input.ranked.as_ref(), &mut out))?;
     let mut summary = json::summary(&report);
     summary["timings"] = stages.to_json();
     summary["peak_memory_bytes"] = peak_memory().into();
     out.write("summary.json", |file| Ok(writeln!(file, "{summary:#}")?))?;
     out.commit()?;
     Ok((report, summary))
+}
+
+/// All files but `summary.json`, which knows how long the others took.
+fn write(report: &CountersReport, ranked: Option<&(ColumnTable, Ranks)>, out: &mut OutputDir) -> Result<()> {
+    out.write("dendrogram.json", |file| Ok(writeln!(file, "{}", json::dendrogram(report))?))?;
+    out.write("dendrogram.nwk", |file| Ok(newick::write(report, file)?))?;
+    if let Some((table, ranks)) = ranked {
+        out.write("pareto.csv", |file| ranks.write(table, file))?;
+    }
+    if let Some(regimes) = &report.regimes {
+        out.write("regimes.csv", |file| Ok(regimes.write(file)?))?;
+    }
+    if let Some(found) = &report.significance {
+        out.write("significance.csv", |file| Ok(found.write(file)?))?;
+        out.write("dunn.csv", |file| Ok(found.write_pairs(file)?))?;
+    }
+    if let Some(factors) = &report.factors {
+        out.write("loadings.csv", |file| Ok(factors.write(file)?))?;
+    }
+    out.write("report.html", |file| Ok(report_counters::write_html(report, file)?))
 }
 
 impl CountersArgs {
@@ -260,6 +303,8 @@ impl CountersArgs {
                 notes: Vec::new(),
                 ranked: None,
                 regimes: None,
+                significance: None,
+                factors: None,
             });
         };
         let understood = table::understand(&mut table);
@@ -273,14 +318,24 @@ impl CountersArgs {
             }
             _ => None,
         };
+        let significance = stages.time("significance", || self.groups.test(&table, &selected.columns));
+        let significance = significance.with_context(at)?;
+        let mut notes: Vec<String> = understood.into_iter().chain(selected.notes).collect();
+        let factors = stages.time("loadings", || factors(&table, &selected.columns));
+        let factors = factors.unwrap_or_else(|error| {
+            notes.push(format!("No factors: {error}."));
+            None
+        });
         Ok(Input {
             names: selected.names,
             dims: Some(selected.profiles.dims()),
             source: Source::Profiles(selected.profiles),
             left_out: selected.left_out,
-            notes: understood.into_iter().chain(selected.notes).collect(),
+            notes,
             ranked: ranked.map(|ranks| (table, ranks)),
             regimes,
+            significance,
+            factors,
         })
     }
 
@@ -311,6 +366,21 @@ impl CountersArgs {
                     .into())
             }
         }
+    }
+}
+
+impl GroupArgs {
+    fn test(&self, table: &ColumnTable, columns: &[String]) -> Result<Option<Significance>> {
+        let Some(by) = &self.groups else { return Ok(None) };
+        for (name, _) in &self.round {
+            name.as_ref().map_or(Ok(("", &[][..])), |name| numbers_of(table, name))?;
+        }
+        let precision = |column: &str| {
+            let own = self.round.iter().rfind(|(name, _)| name.as_deref() == Some(column));
+            let unit = own.or_else(|| self.round.iter().rfind(|(name, _)| name.is_none()));
+            unit.map_or(Precision::Full, |(_, unit)| Precision::Rounded(*unit))
+        };
+        significance(table, by, columns, precision).map(Some)
     }
 }
 

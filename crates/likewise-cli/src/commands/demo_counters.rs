@@ -42,7 +42,7 @@ pub(super) fn run(output: &Path, common: &Common) -> Result<()> {
     let table = counter_table(SITES, SEED);
     let input = output.join("input");
     write(&table, &input)?;
-    let call: [OsString; 12] = [
+    let call: [OsString; 14] = [
         "counters".into(),
         input.join("counters.csv").into(),
         "--key".into(),
@@ -51,6 +51,8 @@ pub(super) fn run(output: &Path, common: &Common) -> Result<()> {
         "TOT_CYC".into(),
         "--rank-by".into(),
         "SYC_INS,CA_ITV".into(),
+        "--groups".into(),
+        "processes".into(),
         "--objectives".into(),
         "h1,silhouette".into(),
         "-o".into(),

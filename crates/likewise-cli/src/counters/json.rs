@@ -86,6 +86,8 @@ pub(crate) fn summary(report: &CountersReport) -> Value {
         "response": response,
         "records": records,
         "regimes": report.regimes.as_ref().map(super::regimes::RegimeReport::to_json),
+        "significance": report.significance.as_ref().map(super::significance::Significance::to_json),
+        "loadings": report.factors.as_ref().map(super::loadings::Factors::to_json),
         "left_out": report.left_out.iter().map(left_out).collect::<Vec<_>>(),
         "findings": report.findings(),
         "notes": report.notes,

@@ -3,9 +3,11 @@
 
 pub(crate) mod find;
 pub(crate) mod json;
+pub(crate) mod loadings;
 pub(crate) mod matrix;
 pub(crate) mod newick;
 pub(crate) mod regimes;
+pub(crate) mod significance;
 pub(crate) mod table;
 pub(crate) mod text;
 
@@ -14,7 +16,9 @@ use clap::ValueEnum;
 use likewise::cluster::hierarchical::{Dendrogram, Dissimilarity, Linkage};
 use likewise::counters::Partition;
 use likewise::counters::pareto::Goal;
+use loadings::Factors;
 use regimes::RegimeReport;
+use significance::Significance;
 
 /// Everything the files, the report and the terminal show.
 #[derive(Clone, Debug)]
@@ -34,6 +38,8 @@ pub(crate) struct CountersReport {
     pub(crate) response: Option<Response>,
     pub(crate) records: Option<Records>,
     pub(crate) regimes: Option<RegimeReport>,
+    pub(crate) significance: Option<Significance>,
+    pub(crate) factors: Option<Factors>,
     pub(crate) notes: Vec<String>,
 }
 
@@ -285,6 +291,8 @@ impl CountersReport {
                 nearest.map(|&(at, distance)| format!("{} ({})", self.names[at], short(distance))).collect();
             found.push(format!("Nearest to {}: {}.", self.names[response.profile], nearest.join(", ")));
         }
+        found.extend(self.significance.as_ref().map(Significance::finding));
+        found.extend(self.factors.as_ref().and_then(Factors::finding));
         if let Some(formed) = self.partitions.len().checked_sub(1) {
             found.push(format!(
                 "Strong are {} of {formed} clusters: no other partition dominates the one that their forming gave ({}).",

@@ -28,6 +28,8 @@ const PHASE: [&str; 11] = [
 /// Profiles, what they are called, and what is no part of them.
 pub(crate) struct Selected {
     pub(crate) names: Vec<String>,
+    /// The columns that are used.
+    pub(crate) columns: Vec<String>,
     pub(crate) profiles: Profiles,
     pub(crate) left_out: Vec<LeftOut>,
     pub(crate) notes: Vec<String>,
@@ -94,9 +96,13 @@ pub(crate) fn select(table: &ColumnTable, columns: &[String], how: ProfileSettin
     if used.len() < 2 {
         bail!("only column '{}' is left, and 2 are needed{}", used[0].name, all_left_out(&left_out));
     }
-    let names: Vec<String> = used.iter().map(|column| column.name.to_owned()).collect();
     let profiles = Profiles::new(&scaled.concat(), table.n_rows)?;
-    Ok(Selected { names, profiles, left_out, notes: Vec::new() })
+    let columns = columns_of(&used);
+    Ok(Selected { names: columns.clone(), columns, profiles, left_out, notes: Vec::new() })
+}
+
+fn columns_of(used: &[Used<'_>]) -> Vec<String> {
+    used.iter().map(|column| column.name.to_owned()).collect()
 }
 
 /// A profile for each row that has enough values.
@@ -134,7 +140,7 @@ fn by_row(
         bail!("{} left, and 2 are needed{}", counted(names.len() as u64, "row"), all_left_out(&left_out));
     }
     let profiles = Profiles::new(&data, used.len())?;
-    Ok(Selected { names, profiles, left_out, notes })
+    Ok(Selected { names, columns: columns_of(used), profiles, left_out, notes })
 }
 
 /// Rows that are named one by one.

@@ -4,6 +4,7 @@
 //! Names of columns and rows are untrusted: they appear as escaped text only.
 
 mod axis;
+mod factors;
 mod page;
 mod plot;
 mod regimes;

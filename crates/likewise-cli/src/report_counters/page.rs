@@ -1,6 +1,6 @@
 //! The page around the pictures.
 
-use super::{Coloured, plot, regimes, tables, tree};
+use super::{Coloured, factors, plot, regimes, tables, tree};
 use crate::counters::{CountersReport, Records, Strong};
 use crate::files::report_data::counted;
 use crate::report::escape;
@@ -83,6 +83,15 @@ fn panels(report: &CountersReport, strong: &[Strong]) -> Vec<String> {
             &scroll("partitions", &tables::partitions(report)),
             caption,
         ));
+    }
+    if let Some(found) = &report.significance {
+        let title = format!("What differs between groups of {}", escape(&found.by));
+        let table = scroll("groups", &factors::significance(found));
+        panels.push(section("groups", &title, &table, &factors::significance_caption(found)));
+    }
+    if let Some(found) = &report.factors {
+        let table = scroll("loadings", &factors::loadings(found));
+        panels.push(section("loadings", "What varies together", &table, factors::LOADINGS_CAPTION));
     }
     if let Some(records) = &report.records {
         let title = "Records by rank";

@@ -8,7 +8,7 @@ use crate::report::escape;
 use std::fmt::Write;
 
 /// Lines of a table.
-const MAX_LINES: usize = 40;
+pub(super) const MAX_LINES: usize = 40;
 /// Members of a cluster that are named.
 const MAX_MEMBERS: usize = 40;
 
@@ -17,7 +17,7 @@ pub(super) fn open(columns: &[&str]) -> String {
     format!("<table><thead><tr>{heads}</tr></thead>")
 }
 
-fn row(head: &str, attributes: &str, cells: &[String]) -> String {
+pub(super) fn row(head: &str, attributes: &str, cells: &[String]) -> String {
     let cells: String = cells.iter().map(|cell| format!("<td>{}</td>", escape(cell))).collect();
     format!("<tbody{attributes}><tr><th scope=\"row\">{head}</th>{cells}</tr></tbody>")
 }
@@ -44,7 +44,7 @@ pub(super) fn strong(report: &CountersReport, strong: &[Strong]) -> String {
     out
 }
 
-fn more(all: usize, what: &str, file: &str, out: &mut String) {
+pub(super) fn more(all: usize, what: &str, file: &str, out: &mut String) {
     if all > MAX_LINES {
         let _ = write!(out, "<p class=\"muted\">{} more {what} are in {file}.</p>", all - MAX_LINES);
     }

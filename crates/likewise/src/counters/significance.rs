@@ -160,25 +160,30 @@ pub fn dunn(test: &KruskalWallis, adjustment: Adjustment) -> Vec<Pair> {
     };
     let k = test.sizes.len();
     let mut pairs: Vec<Pair> = (0..k).flat_map(|i| (i + 1..k).map(move |j| (i, j))).map(pair).collect();
-    adjust(&mut pairs, adjustment);
+    let p: Vec<f64> = pairs.iter().map(|pair| pair.p).collect();
+    pairs.iter_mut().zip(adjusted(&p, adjustment)).for_each(|(pair, p)| pair.p_adjusted = p);
     pairs
 }
 
-fn adjust(pairs: &mut [Pair], adjustment: Adjustment) {
-    let m = pairs.len();
+/// p-values of several tests, adjusted for there being so many; in order.
+///
+/// # Complexity
+/// O(m log m) for m of them.
+#[must_use]
+pub fn adjusted(p: &[f64], adjustment: Adjustment) -> Vec<f64> {
+    let m = p.len();
     match adjustment {
-        Adjustment::Unadjusted => {}
-        Adjustment::Bonferroni => {
-            pairs.iter_mut().for_each(|pair| pair.p_adjusted = (pair.p * m as f64).min(1.0))
-        }
+        Adjustment::Unadjusted => p.to_vec(),
+        Adjustment::Bonferroni => p.iter().map(|p| (p * m as f64).min(1.0)).collect(),
         Adjustment::Holm => {
             let mut order: Vec<usize> = (0..m).collect();
-            order.sort_by(|&a, &b| pairs[a].p.total_cmp(&pairs[b].p).then(a.cmp(&b)));
-            let mut greatest = 0.0_f64;
+            order.sort_by(|&a, &b| p[a].total_cmp(&p[b]).then(a.cmp(&b)));
+            let (mut greatest, mut adjusted) = (0.0_f64, vec![0.0; m]);
             for (i, &index) in order.iter().enumerate() {
-                greatest = greatest.max(pairs[index].p * (m - i) as f64).min(1.0);
-                pairs[index].p_adjusted = greatest;
+                greatest = greatest.max(p[index] * (m - i) as f64).min(1.0);
+                adjusted[index] = greatest;
             }
+            adjusted
         }
     }
 }

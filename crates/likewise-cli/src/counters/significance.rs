@@ -1,0 +1,219 @@
+//! Which columns differ between groups of rows, in files and in words.
+
+use crate::cli::Usage;
+use crate::files::push_number;
+use crate::files::report_data::{counted, short};
+use crate::output::csv_cell;
+use anyhow::{Result, bail};
+use likewise::counters::significance::{
+    Adjustment, KruskalWallis, Pair, Precision, adjusted, dunn, kruskal_wallis,
+};
+use likewise_trace::{Cells, ColumnTable};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+/// Groups that are compared, at most: their pairs are many more.
+const MAX_GROUPS: usize = 200;
+/// The p-value below which something is said to differ.
+const LEVEL: f64 = 0.05;
+
+/// What of each column differs between groups.
+#[derive(Clone, Debug)]
+pub(crate) struct Significance {
+    /// The column that says which group a row is of.
+    pub(crate) by: String,
+    /// By descending effect.
+    pub(crate) tests: Vec<Test>,
+    /// Columns that cannot be tested.
+    pub(crate) untested: Vec<String>,
+}
+
+/// The tests of one column.
+#[derive(Clone, Debug)]
+pub(crate) struct Test {
+    pub(crate) name: String,
+    /// What is tested: groups with a value.
+    pub(crate) groups: Vec<String>,
+    pub(crate) test: KruskalWallis,
+    /// Adjusted for all columns, by Holm.
+    pub(crate) p_adjusted: f64,
+    pub(crate) pairs: Vec<Pair>,
+}
+
+impl Test {
+    pub(crate) fn rows(&self) -> usize {
+        self.test.sizes.iter().sum()
+    }
+
+    /// ε², from 0 to 1: how much of the ranks' variance the groups explain.
+    pub(crate) fn effect(&self) -> f64 {
+        self.test.h / (self.rows() as f64 - 1.0)
+    }
+
+    /// Pairs of groups that differ.
+    pub(crate) fn differing(&self) -> usize {
+        self.pairs.iter().filter(|pair| pair.p_adjusted < LEVEL).count()
+    }
+
+    /// The groups of the least and of the greatest mean rank.
+    pub(crate) fn ends(&self) -> (&str, &str) {
+        let ranks = &self.test.mean_ranks;
+        let by = |a: &usize, b: &usize| ranks[*a].total_cmp(&ranks[*b]).then(b.cmp(a));
+        let least = (0..ranks.len()).min_by(|a, b| ranks[*a].total_cmp(&ranks[*b]));
+        let greatest = (0..ranks.len()).max_by(by);
+        (&self.groups[least.unwrap_or(0)], &self.groups[greatest.unwrap_or(0)])
+    }
+}
+
+/// Tests the columns that are named.
+///
+/// # Errors
+/// There are too few groups or too many, or a value is infinite.
+pub(crate) fn significance(
+    table: &ColumnTable,
+    by: &str,
+    names: &[String],
+    precision: impl Fn(&str) -> Precision,
+) -> Result<Significance> {
+    let (groups, of_row) = groups(table, by)?;
+    let (mut tests, mut untested) = (Vec::new(), Vec::new());
+    for (name, values) in table.numbers().filter(|(name, _)| *name != by && names.iter().any(|n| n == name)) {
+        let mut sorted: Vec<Vec<f64>> = vec![Vec::new(); groups.len()];
+        for (&value, group) in values.iter().zip(&of_row) {
+            if let Some(group) = group.filter(|_| !value.is_nan()) {
+                sorted[group].push(value);
+            }
+        }
+        let known: Vec<usize> = (0..groups.len()).filter(|&group| !sorted[group].is_empty()).collect();
+        if known.len() < 2 {
+            untested.push(name.to_owned());
+            continue;
+        }
+        let values: Vec<&[f64]> = known.iter().map(|&group| sorted[group].as_slice()).collect();
+        let test = match kruskal_wallis(&values, precision(name)) {
+            Ok(test) => test,
+            Err(error) => bail!("'{name}' by '{by}': {error}"),
+        };
+        let pairs = dunn(&test, Adjustment::Holm);
+        let groups = known.iter().map(|&group| groups[group].clone()).collect();
+        tests.push(Test { name: name.to_owned(), groups, p_adjusted: test.p, test, pairs });
+    }
+    let all: Vec<f64> = tests.iter().map(|test| test.test.p).collect();
+    tests.iter_mut().zip(adjusted(&all, Adjustment::Holm)).for_each(|(test, p)| test.p_adjusted = p);
+    tests.sort_by(|a, b| b.effect().total_cmp(&a.effect()));
+    Ok(Significance { by: by.to_owned(), tests, untested })
+}
+
+/// The groups, in the order in which they come, and that of each row; none
+/// of a row whose cell is empty.
+fn groups(table: &ColumnTable, by: &str) -> Result<(Vec<String>, Vec<Option<usize>>)> {
+    let Some(column) = table.columns.iter().find(|column| column.name == by) else {
+        let names: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).take(20).collect();
+        return Err(Usage(format!("the table has no column '{by}'; there are: {}", names.join(", "))).into());
+    };
+    let texts: Vec<Option<String>> = match &column.cells {
+        Cells::Texts(texts) => {
+            texts.iter().map(|text| Some(text.clone()).filter(|t| !t.is_empty())).collect()
+        }
+        Cells::Numbers(numbers) => numbers.iter().map(|x| (!x.is_nan()).then(|| x.to_string())).collect(),
+    };
+    let (mut groups, mut places) = (Vec::new(), BTreeMap::new());
+    let mut place = |text: String| {
+        *places.entry(text).or_insert_with_key(|text| {
+            groups.push(text.clone());
+            groups.len() - 1
+        })
+    };
+    let of_row = texts.into_iter().map(|text| text.map(&mut place)).collect();
+    match groups.len() {
+        0 | 1 => bail!("column '{by}' has no two different values: there is nothing to compare"),
+        n if n > MAX_GROUPS => {
+            bail!("column '{by}' has {n} different values; at most {MAX_GROUPS} groups are compared")
+        }
+        _ => Ok((groups, of_row)),
+    }
+}
+
+impl Significance {
+    pub(crate) fn finding(&self) -> String {
+        let differing: Vec<&Test> = self.tests.iter().filter(|test| test.p_adjusted < LEVEL).collect();
+        let most = differing.iter().take(5);
+        let most = most.map(|test| format!("{} ({})", test.name, short(test.effect()))).collect::<Vec<_>>();
+        let which = if most.is_empty() { String::new() } else { format!("; most: {}", most.join(", ")) };
+        format!(
+            "{} of {} differ between groups of {}{which}.",
+            differing.len(),
+            counted(self.tests.len() as u64, "column"),
+            self.by
+        )
+    }
+
+    pub(crate) fn notes(&self) -> Vec<String> {
+        let of = |names: &[String]| names.iter().take(20).cloned().collect::<Vec<_>>().join(", ");
+        let untested = (!self.untested.is_empty()).then(|| {
+            format!(
+                "Not compared, since fewer than two groups of {} have values: {}.",
+                self.by,
+                of(&self.untested)
+            )
+        });
+        untested.into_iter().collect()
+    }
+
+    /// `significance.csv`: a row per column.
+    pub(crate) fn write(&self, out: &mut impl Write) -> io::Result<()> {
+        writeln!(out, "column,groups,rows,h,freedom,p,p_adjusted,effect,least,greatest,pairs_differing")?;
+        for test in &self.tests {
+            let mut line =
+                format!("{},{},{},", csv_cell(&test.name), test.groups.len(), test.rows()).into_bytes();
+            push_number(test.test.h, &mut line);
+            line.extend(format!(",{},", test.test.freedom).bytes());
+            for number in [test.test.p, test.p_adjusted, test.effect()] {
+                push_number(number, &mut line);
+                line.push(b',');
+            }
+            let (least, greatest) = test.ends();
+            line.extend(format!("{},{},{}\n", csv_cell(least), csv_cell(greatest), test.differing()).bytes());
+            out.write_all(&line)?;
+        }
+        Ok(())
+    }
+
+    /// `dunn.csv`: a row per pair of groups and column.
+    pub(crate) fn write_pairs(&self, out: &mut impl Write) -> io::Result<()> {
+        writeln!(out, "column,a,b,z,p,p_adjusted")?;
+        for test in &self.tests {
+            for pair in &test.pairs {
+                let [a, b] = [pair.groups.0, pair.groups.1].map(|group| csv_cell(&test.groups[group]));
+                let mut line = format!("{},{a},{b}", csv_cell(&test.name)).into_bytes();
+                for number in [pair.z, pair.p, pair.p_adjusted] {
+                    line.push(b',');
+                    push_number(number, &mut line);
+                }
+                line.push(b'\n');
+                out.write_all(&line)?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn to_json(&self) -> Value {
+        let test = |test: &Test| {
+            json!({
+                "column": test.name,
+                "groups": test.groups.len(),
+                "rows": test.rows(),
+                "h": test.test.h,
+                "p": test.test.p,
+                "p_adjusted": test.p_adjusted,
+                "effect": test.effect(),
+            })
+        };
+        json!({
+            "by": self.by,
+            "untested": self.untested,
+            "tests": self.tests.iter().map(test).collect::<Vec<_>>(),
+        })
+    }
+}
