@@ -96,7 +96,11 @@ fn test(quick: bool) -> Result<()> {
     let efforts = work.join("efforts.csv");
     std::fs::write(&efforts, efforts_of_six_kinds())?;
     run(Command::new(&likewise).arg("ranks").arg(&efforts).arg("-o").arg(work.join("ranks")))?;
-    let reports = ["demo", "epoch", "ranks"].map(|name| work.join(name).join("report.html"));
+    for kind in ["counters", "regimes"] {
+        run(Command::new(&likewise).args(["demo", &format!("--{kind}"), "-o"]).arg(work.join(kind)))?;
+    }
+    let reports =
+        ["demo", "epoch", "ranks", "counters", "regimes"].map(|name| work.join(name).join("report.html"));
     for report in reports.iter().filter(|report| report.exists()) {
         run(Command::new("node").arg(modules.join("report.mjs")).arg(report).env("CHROMIUM", &browser))?;
     }

@@ -18,6 +18,10 @@ const MAX_GROUPS: usize = 200;
 /// The p-value below which something is said to differ.
 const LEVEL: f64 = 0.05;
 
+/// The column of our own tables that holds the number of a cluster, or why
+/// there is none.
+const LABEL: &str = "cluster";
+
 /// What of each column differs between groups.
 #[derive(Clone, Debug)]
 pub(crate) struct Significance {
@@ -106,7 +110,8 @@ pub(crate) fn significance(
 }
 
 /// The groups, in the order in which they come, and that of each row; none
-/// of a row whose cell is empty.
+/// of a row whose cell is empty, or is `noise` and the like in a column of
+/// clusters.
 fn groups(table: &ColumnTable, by: &str) -> Result<(Vec<String>, Vec<Option<usize>>)> {
     let Some(column) = table.columns.iter().find(|column| column.name == by) else {
         let names: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).take(20).collect();
@@ -114,7 +119,8 @@ fn groups(table: &ColumnTable, by: &str) -> Result<(Vec<String>, Vec<Option<usiz
     };
     let texts: Vec<Option<String>> = match &column.cells {
         Cells::Texts(texts) => {
-            texts.iter().map(|text| Some(text.clone()).filter(|t| !t.is_empty())).collect()
+            let is_group = |text: &String| !text.is_empty() && (by != LABEL || text.parse::<u64>().is_ok());
+            texts.iter().map(|text| Some(text.clone()).filter(is_group)).collect()
         }
         Cells::Numbers(numbers) => numbers.iter().map(|x| (!x.is_nan()).then(|| x.to_string())).collect(),
     };

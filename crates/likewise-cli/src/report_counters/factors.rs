@@ -67,7 +67,8 @@ pub(super) fn loadings(found: &Factors) -> String {
     for &at in order(found).iter().take(2 * MAX_LINES) {
         let _ = write!(out, "<tbody><tr><th scope=\"row\">{}</th>", escape(&found.columns[at]));
         for factor in factors {
-            let loading = factor.loadings[at];
+            // Adding 0 takes the sign off what is rounded to none.
+            let loading = (100.0 * factor.loadings[at]).round() / 100.0 + 0.0;
             let (sign, share) = (if loading < 0.0 { "minus" } else { "plus" }, 42.0 * loading.abs().min(1.0));
             let _ = write!(
                 out,

@@ -10,6 +10,7 @@ import { basename, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { chromium } from "playwright-core";
 import { colours, fingerprint, frames } from "./picture.mjs";
+import { checkCounters } from "./counters.mjs";
 import { checkRanks } from "./ranks.mjs";
 
 const FLAGS = [
@@ -281,9 +282,10 @@ async function check(context, file, prefix) {
   const started = performance.now();
   await page.goto(url);
   const opened = () => (performance.now() - started).toFixed(0);
-  const told = (await page.locator("#map-part").count()) > 0
-    ? await checkRanks(page, name, prefix, opened)
-    : await checkBursts(page, name, prefix, opened);
+  const kinds = [["#map-part", checkRanks], ["#h-tree + .legend", checkCounters]];
+  let checked = checkBursts;
+  for (const [mark, of] of kinds) if ((await page.locator(mark).count()) > 0) checked = of;
+  const told = await checked(page, name, prefix, opened);
   assert.deepEqual(problems, [], `${name}: the page complains`);
   console.log(`${name}: ok, ${told}`);
   await page.close();

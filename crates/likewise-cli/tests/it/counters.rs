@@ -157,6 +157,64 @@ fn what_tells_nothing_is_named_and_left_out() {
 }
 
 #[test]
+fn groups_of_rows_are_compared() {
+    // Ranks 1 to 9 in three groups of three: H = 12/90·(6² + 15² + 24²)/3 − 30 = 7.2, and 1 in 36.
+    let dir = tempfile::tempdir().unwrap();
+    let mut csv = String::from("cluster,up,flat,fuzz\n");
+    for i in 0..9u32 {
+        csv += &format!("{},{},{},{}\n", i / 3 + 1, 10 + i, i * 4 % 9, 100.0 + f64::from(i) / 1000.0);
+    }
+    csv += "noise,0,0,0\n";
+    let (table, out) = (put(dir.path(), "t.csv", &csv), dir.path().join("out"));
+    let options = ["--groups", "cluster", "--round", "fuzz=1,0.5"];
+    let call = succeeds(&[&["counters", text(&table), "-o", text(&out)], &options[..]].concat());
+    let lines = read(&out, "significance.csv");
+    let cells: Vec<Vec<&str>> = lines.lines().map(|line| line.split(',').collect()).collect();
+    let number = |row: usize, column: usize| cells[row][column].parse::<f64>().unwrap();
+    assert_eq!(cells[1][0], "up");
+    assert_eq!((cells[1][1], cells[1][2]), ("3", "9"), "noise is no group");
+    assert!((number(1, 3) - 7.2).abs() < 1e-12);
+    assert!((number(1, 5) - (-3.6f64).exp()).abs() < 1e-12, "χ² of two degrees of freedom");
+    assert!((number(1, 6) - 3.0 * number(1, 5)).abs() < 1e-12, "three columns");
+    assert!((number(1, 7) - 0.9).abs() < 1e-12);
+    assert_eq!((cells[1][8], cells[1][9], cells[1][10]), ("1", "3", "1"));
+    let fuzz = cells.iter().find(|row| row[0] == "fuzz").unwrap();
+    assert_eq!((fuzz[3], fuzz[5]), ("0", "1"), "rounded to ones nothing differs");
+    assert_eq!(read(&out, "dunn.csv").lines().count(), 10);
+    assert!(call.stdout.contains("0 of 3 columns differ between groups of cluster"), "{}", call.stdout);
+    assert!(read(&out, "report.html").contains("id=\"h-groups\""));
+    for (options, told) in [
+        (["--groups", "nothing"], "no column 'nothing'"),
+        (["--round", "1"], "--groups"),
+        (["--groups", "cluster=1"], "no column"),
+    ] {
+        let call = likewise(&[&["counters", text(&table), "-o", text(&out)], &options[..]].concat());
+        assert_eq!(call.code, 2, "{}", call.stderr);
+        assert!(call.stderr.contains(told), "{}", call.stderr);
+    }
+}
+
+#[test]
+fn what_varies_together_loads_on_one_factor() {
+    let dir = tempfile::tempdir().unwrap();
+    let (table, out) = (put(dir.path(), "sites.csv", &sites()), dir.path().join("out"));
+    succeeds(&["counters", text(&table), "-q", "-o", text(&out)]);
+    let loadings = read(&out, "loadings.csv");
+    let rows: Vec<Vec<&str>> = loadings.lines().map(|line| line.split(',').collect()).collect();
+    assert_eq!(
+        rows.iter().map(|row| row[0]).collect::<Vec<_>>(),
+        ["column", "time", "waits", "misses", "fills"]
+    );
+    let loading = |row: usize, factor: usize| rows[row][factor].parse::<f64>().unwrap();
+    assert_eq!(rows[0].len(), 3, "two pairs of columns make two factors");
+    // All of a column's variance is in its factors, or nearly.
+    assert!((1..=4).all(|row| loading(row, 1).hypot(loading(row, 2)) > 0.97), "{loadings}");
+    let factors = &summary(&out)["loadings"]["factors"];
+    assert_eq!(factors.as_array().unwrap().len(), 2);
+    assert!(read(&out, "report.html").contains("id=\"h-loadings\""));
+}
+
+#[test]
 fn rows_are_profiles_too() {
     let dir = tempfile::tempdir().unwrap();
     let (table, out) = (put(dir.path(), "sites.csv", &sites()), dir.path().join("out"));
