@@ -1,7 +1,7 @@
 // The report of `likewise counters`: a dendrogram, and pictures that need no script.
 
 import assert from "node:assert/strict";
-import { frames } from "./picture.mjs";
+import { frames, narrow, shootWidths } from "./picture.mjs";
 
 const opacity = (part) => part.evaluate((element) => getComputedStyle(element).opacity);
 
@@ -87,24 +87,6 @@ async function checkPaper(page, name) {
   await page.emulateMedia({ media: null });
 }
 
-async function checkNarrow(page, name) {
-  await page.setViewportSize({ width: 390, height: 844 });
-  await frames(page);
-  const wide = await page.evaluate(() => document.documentElement.scrollWidth);
-  assert.ok(wide <= 390, `${name}: the page is ${wide} px wide at 390`);
-  await page.setViewportSize({ width: 1280, height: 900 });
-}
-
-async function shoot(page, prefix, name) {
-  for (const [what, width] of [["1280", 1280], ["390", 390]]) {
-    await page.setViewportSize({ width, height: 900 });
-    await frames(page);
-    await page.screenshot({ path: `${prefix}-${name}-${what}.png`, fullPage: true });
-  }
-  await page.setViewportSize({ width: 1280, height: 900 });
-  await page.pdf({ path: `${prefix}-${name}.pdf`, preferCSSPageSize: true, printBackground: false });
-}
-
 export async function checkCounters(page, name, prefix, openedIn) {
   await frames(page);
   const opened = openedIn();
@@ -118,7 +100,10 @@ export async function checkCounters(page, name, prefix, openedIn) {
   }
   await checkTheme(page, name);
   await checkPaper(page, name);
-  await checkNarrow(page, name);
-  if (prefix) await shoot(page, prefix, name);
+  await narrow(page, name);
+  if (prefix) {
+    await shootWidths(page, prefix, name);
+    await page.pdf({ path: `${prefix}-${name}.pdf`, preferCSSPageSize: true });
+  }
   return `${tree.leaves} profiles, ${tree.outlines} strong clusters outlined, ${regimes} regimes, open ${opened} ms`;
 }

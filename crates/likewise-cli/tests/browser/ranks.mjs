@@ -1,7 +1,7 @@
 // The report of `likewise ranks`: a map of ranks and pictures of their classes.
 
 import assert from "node:assert/strict";
-import { colours, fingerprint, frames } from "./picture.mjs";
+import { colours, fingerprint, frames, narrow, shootWidths } from "./picture.mjs";
 
 const told = (page) => page.locator("#map-told").innerText();
 
@@ -119,20 +119,8 @@ async function checkPanels(page, name, { classes }) {
 }
 
 async function checkNarrow(page, name) {
-  await page.setViewportSize({ width: 390, height: 844 });
-  await frames(page);
-  const wide = await page.evaluate(() => document.documentElement.scrollWidth);
-  assert.ok(wide <= 390, `${name}: the page is ${wide} px wide at 390`);
+  await narrow(page, name);
   assert.ok((await colours(page, "map")).length > 1, `${name}: the map is blank at 390`);
-  await page.setViewportSize({ width: 1280, height: 900 });
-}
-
-async function shoot(page, prefix, name) {
-  for (const [what, width] of [["1280", 1280], ["390", 390]]) {
-    await page.setViewportSize({ width, height: 900 });
-    await frames(page);
-    await page.screenshot({ path: `${prefix}-${name}-${what}.png`, fullPage: true });
-  }
   await page.setViewportSize({ width: 1280, height: 900 });
 }
 
@@ -151,6 +139,6 @@ export async function checkRanks(page, name, prefix, openedIn) {
   await checkControls(page, name, size);
   const panels = await checkPanels(page, name, size);
   await checkNarrow(page, name);
-  if (prefix) await shoot(page, prefix, name);
+  if (prefix) await shootWidths(page, prefix, name);
   return `${size.ranks} ranks in ${size.classes} classes, ${panels.traces} traces, open ${opened} ms`;
 }

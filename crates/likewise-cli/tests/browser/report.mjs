@@ -9,7 +9,7 @@ import { tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { chromium } from "playwright-core";
-import { colours, fingerprint, frames } from "./picture.mjs";
+import { colours, fingerprint, frames, narrow } from "./picture.mjs";
 import { checkCounters } from "./counters.mjs";
 import { checkRanks } from "./ranks.mjs";
 
@@ -236,10 +236,7 @@ async function checkAxes(page, name) {
 }
 
 async function checkNarrow(page, name) {
-  await page.setViewportSize({ width: 390, height: 844 });
-  await frames(page);
-  const wide = await page.evaluate(() => document.documentElement.scrollWidth);
-  assert.ok(wide <= 390, `${name}: the page is ${wide} px wide at 390`);
+  await narrow(page, name);
   await checkDrawn(page, name);
 }
 
