@@ -65,9 +65,9 @@ pub(crate) fn run(args: &ParetoArgs, common: &Common) -> Result<()> {
     let objectives = args.objectives(&table)?;
     let ranks = {
         let _bar = common.progress().spinner("Ranking");
-        stages.time("rank", || -> Result<Ranks> {
-            Ok(Ranks { goldberg: goldberg(&objectives)?, fonseca_fleming: fonseca_fleming(&objectives)? })
-        })?
+        let goldberg = stages.time("rank", || goldberg(&objectives))?;
+        let fonseca_fleming = stages.time("count", || fonseca_fleming(&objectives))?;
+        Ranks { goldberg, fonseca_fleming }
     };
     let mut out = OutputDir::create(&dir, &[&args.table])?;
     stages.time("write", || out.write("pareto.csv", |file| ranks.write(&table, file)))?;
