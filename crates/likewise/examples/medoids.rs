@@ -6,7 +6,8 @@
 
 use std::time::Instant;
 
-use likewise::cluster::medoids::{Dissimilarities, Start, fasterpam, pam};
+use likewise::cluster::Dissimilarities;
+use likewise::cluster::medoids::{Start, fasterpam, pam};
 
 fn main() {
     let args: Vec<String> = std::env::args().collect();

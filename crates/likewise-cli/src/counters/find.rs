@@ -6,8 +6,9 @@ use crate::cli::Usage;
 use crate::files::report_data::{counted, grouped_digits};
 use crate::stages::Stages;
 use anyhow::Result;
+use likewise::cluster::Dissimilarities;
 use likewise::cluster::hierarchical::{
-    Dendrogram, Dissimilarity, Linkage, Profiles, Square, complete_linkage, dissimilarities, linkage,
+    Dendrogram, Dissimilarity, Linkage, Profiles, complete_linkage, dissimilarities, linkage,
 };
 use likewise::counters::pareto::{Objective, fonseca_fleming, goldberg};
 use likewise::counters::{Partition, partitions};
@@ -18,7 +19,7 @@ const MAX_SQUARE: usize = 1 << 14;
 /// What is clustered.
 pub(crate) enum Source {
     Profiles(Profiles),
-    Dissimilarities(Square),
+    Dissimilarities(Dissimilarities),
 }
 
 /// What was found.
@@ -92,7 +93,7 @@ fn without_square(
 }
 
 /// All others, the nearest first.
-fn nearest(square: &Square, profile: usize) -> Vec<(usize, f64)> {
+fn nearest(square: &Dissimilarities, profile: usize) -> Vec<(usize, f64)> {
     let row = square.row(profile);
     let mut others: Vec<(usize, f64)> =
         row.iter().copied().enumerate().filter(|&(other, _)| other != profile).collect();

@@ -1,8 +1,7 @@
 //! Dissimilarities that somebody else computed: a square matrix with names.
 
 use anyhow::{Result, anyhow, bail};
-use likewise::cluster::hierarchical::Square;
-use likewise::cluster::medoids::{Dissimilarities, DissimilaritiesError};
+use likewise::cluster::{Dissimilarities, DissimilaritiesError};
 use likewise_trace::{Cells, ColumnTable};
 
 /// What the objects are called, and how unlike they are. The names stand over
@@ -10,7 +9,7 @@ use likewise_trace::{Cells, ColumnTable};
 ///
 /// # Errors
 /// It is not square, or no dissimilarities: the pair is named.
-pub(crate) fn square(table: &ColumnTable) -> Result<(Vec<String>, Square)> {
+pub(crate) fn square(table: &ColumnTable) -> Result<(Vec<String>, Dissimilarities)> {
     let n = table.n_rows;
     let named_rows = table.columns.len() == n + 1;
     if !named_rows && table.columns.len() != n {
@@ -41,7 +40,7 @@ pub(crate) fn square(table: &ColumnTable) -> Result<(Vec<String>, Square)> {
         (0..n).for_each(|row| data[row * n + at] = numbers[row]);
     }
     let given = Dissimilarities::from_matrix(data, n).map_err(|error| by_name(error, &names))?;
-    Ok((names, (&given).into()))
+    Ok((names, given))
 }
 
 fn by_name(error: DissimilaritiesError, names: &[String]) -> anyhow::Error {

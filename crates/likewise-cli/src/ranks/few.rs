@@ -1,7 +1,8 @@
 //! How many classes there are, where there are too few ranks for the BIC.
 
 use super::find::distance;
-use likewise::cluster::medoids::{Dissimilarities, DissimilaritiesError, pam};
+use likewise::cluster::medoids::pam;
+use likewise::cluster::{Dissimilarities, DissimilaritiesError};
 use likewise::quality::mean_silhouette;
 
 /// The least silhouette that stands for any classes at all.

@@ -2,10 +2,9 @@
 
 use super::few;
 use anyhow::{Context, anyhow};
-use likewise::cluster::medoids::{
-    ClaraParams, Dissimilarities, DissimilaritiesError, Medoids, MedoidsError, Start, clara, fasterpam, pam,
-};
+use likewise::cluster::medoids::{ClaraParams, Medoids, MedoidsError, Start, clara, fasterpam, pam};
 use likewise::cluster::{Capek, CapekError, CapekParams, ClusterCount, capek, euclidean};
+use likewise::cluster::{Dissimilarities, DissimilaritiesError};
 use likewise::comm::{CommError, Communicator, run_on_threads};
 use likewise::quality::{SphericalFit, least_variance, spherical_bic};
 use likewise::ranks::{EffortTable, Moments, Wavelet, moments, signature};

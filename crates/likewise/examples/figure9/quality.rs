@@ -1,6 +1,7 @@
 //! How far CAPEK's clusters of the paper's six generators are from PAM's.
 
-use likewise::cluster::medoids::{Dissimilarities, Medoids, pam};
+use likewise::cluster::Dissimilarities;
+use likewise::cluster::medoids::{Medoids, pam};
 use likewise::cluster::{Capek, CapekParams, ClusterCount, Criterion, Mode, capek};
 use likewise::cluster::{ClusterId, euclidean};
 use likewise::comm::{CommError, Communicator, run_on_threads};

@@ -12,12 +12,14 @@ pub use euclidean::{euclidean, squared_euclidean};
 pub mod hierarchical;
 pub mod kdist;
 mod kmeans;
+mod matrix;
 pub mod medoids;
 mod sample;
 mod xmeans;
 
 use std::num::NonZeroU32;
 
+pub use matrix::{Dissimilarities, DissimilaritiesError};
 pub use sample::{label_by_nearest, stratified_sample};
 pub use xmeans::{Xmeans, XmeansParams, XmeansParamsError, xmeans};
 

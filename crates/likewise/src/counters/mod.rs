@@ -30,7 +30,7 @@ pub struct Column<'a> {
 
 /// Table 2 of Malard's paper: Euclidean distances of six profiles.
 #[cfg(test)]
-pub(crate) fn table_2() -> crate::cluster::hierarchical::Square {
+pub(crate) fn table_2() -> crate::cluster::Dissimilarities {
     let rows = vec![
         [0.0, 3.08, 3.86, 2.74, 1.86, 2.61],
         [3.08, 0.0, 1.63, 2.17, 3.52, 4.59],
@@ -39,6 +39,6 @@ pub(crate) fn table_2() -> crate::cluster::hierarchical::Square {
         [1.86, 3.52, 4.37, 3.20, 0.0, 1.79],
         [2.61, 4.59, 5.43, 4.20, 1.79, 0.0],
     ];
-    let given = crate::cluster::medoids::Dissimilarities::from_matrix(rows.into_flattened(), 6);
-    (&given.expect("dissimilarities")).into()
+    let given = crate::cluster::Dissimilarities::from_matrix(rows.into_flattened(), 6);
+    given.expect("dissimilarities")
 }

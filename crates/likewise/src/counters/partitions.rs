@@ -3,7 +3,8 @@
 use super::boxes::least_log_densities;
 use super::separation::separations;
 use super::silhouettes::{Rows, rows};
-use crate::cluster::hierarchical::{Dendrogram, Linkage, Merge, Profiles, Square};
+use crate::cluster::Dissimilarities;
+use crate::cluster::hierarchical::{Dendrogram, Linkage, Merge, Profiles};
 
 /// The measures of one partition. None is better than another in itself; that
 /// is what Pareto ranks are for.
@@ -64,7 +65,7 @@ impl Partition {
 /// definitions do not give.
 #[must_use]
 pub fn partitions(
-    square: Square,
+    square: Dissimilarities,
     linkage: Linkage,
     dendrogram: &Dendrogram,
     profiles: Option<&Profiles>,

@@ -1,7 +1,8 @@
 //! How near the nearest other cluster is, in the mean over a partition's.
 
+use crate::cluster::Dissimilarities;
 use crate::cluster::hierarchical::isa::{Isa, LANES, Work, widest};
-use crate::cluster::hierarchical::{Linkage, Merge, Square, chain};
+use crate::cluster::hierarchical::{Linkage, Merge, chain};
 
 /// The mean before each merge.
 ///
@@ -10,7 +11,7 @@ use crate::cluster::hierarchical::{Linkage, Merge, Square, chain};
 /// to every other cluster. Back, these rows alone tell how near the nearest
 /// is: two clusters that were merged were nearest to each other, and one that
 /// was nearest to a merged cluster is no farther from one of its parts.
-pub(super) fn separations(mut square: Square, linkage: Linkage, merges: &[Merge]) -> Vec<f64> {
+pub(super) fn separations(mut square: Dissimilarities, linkage: Linkage, merges: &[Merge]) -> Vec<f64> {
     match linkage {
         Linkage::Complete => means(square, chain::Complete, merges, |x| x),
         Linkage::Single => means(square, chain::Single, merges, |x| x),
@@ -23,7 +24,7 @@ pub(super) fn separations(mut square: Square, linkage: Linkage, merges: &[Merge]
 }
 
 fn means<U: chain::Update>(
-    square: Square,
+    square: Dissimilarities,
     update: U,
     merges: &[Merge],
     read: impl Fn(f64) -> f64 + Copy,

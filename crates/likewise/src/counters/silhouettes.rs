@@ -2,7 +2,8 @@
 
 use rayon::prelude::*;
 
-use crate::cluster::hierarchical::{Merge, Square};
+use crate::cluster::Dissimilarities;
+use crate::cluster::hierarchical::Merge;
 
 /// Blocks of objects whose sums are added up in order; that they are so many
 /// whatever the threads keeps every sum the same.
@@ -18,7 +19,7 @@ pub(super) struct Rows {
 }
 
 /// One pass over the rows, O(n) for each.
-pub(super) fn rows(square: &Square, merges: &[Merge]) -> Rows {
+pub(super) fn rows(square: &Dissimilarities, merges: &[Merge]) -> Rows {
     let n = square.len();
     let tree = Tree::new(n, merges);
     let objects: Vec<usize> = (0..n).collect();

@@ -1,14 +1,12 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::cluster::Clustering;
-use crate::cluster::hierarchical::{
-    Dendrogram, Dissimilarity, Linkage, Profiles, Square, dissimilarities, linkage,
-};
+use crate::cluster::hierarchical::{Dendrogram, Dissimilarity, Linkage, Profiles, dissimilarities, linkage};
+use crate::cluster::{Clustering, Dissimilarities};
 
 /// How unlike two clusters are, by definition; Ward's is of Euclidean
 /// distances.
-fn between(d: &Square, method: Linkage, a: &[usize], b: &[usize]) -> f64 {
+fn between(d: &Dissimilarities, method: Linkage, a: &[usize], b: &[usize]) -> f64 {
     let pairs = |a: &[usize], b: &[usize]| -> Vec<f64> {
         a.iter().flat_map(|&i| b.iter().map(move |&j| d.get(i, j))).collect()
     };
@@ -42,7 +40,7 @@ fn mean(values: impl ExactSizeIterator<Item = f64>) -> f64 {
 
 /// The measures of one partition from scratch, by definition.
 fn from_scratch(
-    d: &Square,
+    d: &Dissimilarities,
     method: Linkage,
     clusters: &[Vec<usize>],
     profiles: Option<&Profiles>,
@@ -66,7 +64,7 @@ fn from_scratch(
     }
 }
 
-fn silhouette(d: &Square, clusters: &[Vec<usize>]) -> f64 {
+fn silhouette(d: &Dissimilarities, clusters: &[Vec<usize>]) -> f64 {
     let of = |own: &Vec<usize>, i: usize| {
         if own.len() == 1 {
             return 0.0;
@@ -101,7 +99,7 @@ fn close(x: f64, y: f64, scale: f64) -> bool {
 }
 
 fn all_agree(
-    d: &Square,
+    d: &Dissimilarities,
     method: Linkage,
     tree: &Dendrogram,
     profiles: Option<&Profiles>,

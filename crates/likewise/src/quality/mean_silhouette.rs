@@ -1,6 +1,6 @@
 //! How much nearer objects are to their own cluster than to the next.
 
-use crate::cluster::medoids::Dissimilarities;
+use crate::cluster::Dissimilarities;
 
 /// The mean silhouette: of every object `(b − a) / max(a, b)`, where `a` is
 /// its mean dissimilarity to the others of its cluster and `b` that to the

@@ -1,6 +1,6 @@
 //! How much nearer objects are to their own medoid than to the next.
 
-use crate::cluster::medoids::Dissimilarities;
+use crate::cluster::Dissimilarities;
 
 /// The medoid silhouette: the mean over all objects of `1 − d₁/d₂`, where
 /// `d₁` is the dissimilarity to the nearest medoid and `d₂` that to the second

@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::cluster::medoids::{
-    Dissimilarities, DissimilaritiesError, MedoidsError, Start, chance, fasterpam, subset,
-};
+use crate::cluster::medoids::{MedoidsError, Start, chance, fasterpam, subset};
+use crate::cluster::{Dissimilarities, DissimilaritiesError};
 use crate::comm::{Communicator, Reduction};
 
 use super::portable::{Portable, Sent};

@@ -3,7 +3,8 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::cluster::medoids::{Dissimilarities, pam};
+use crate::cluster::Dissimilarities;
+use crate::cluster::medoids::pam;
 use crate::comm::run_on_threads;
 use crate::quality::{adjusted_rand, medoid_silhouette};
 use crate::synth::effort::effort_traces;

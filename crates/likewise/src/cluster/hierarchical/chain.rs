@@ -15,7 +15,7 @@ use rayon::prelude::*;
 use super::Linkage;
 use super::dendrogram::{Dendrogram, Join};
 use super::isa::{Isa, LANES, Work, widest};
-use super::square::Square;
+use crate::cluster::Dissimilarities;
 
 /// Squeezing is worth while down to here.
 const LEAST_COLUMNS: usize = 64;
@@ -51,7 +51,7 @@ const MAX_SQUARE: f64 = 1e290;
 /// sums are kept from falling, by rounding, below the lesser of their parts,
 /// so that heights never decrease.
 #[must_use]
-pub fn linkage(square: Square, linkage: Linkage) -> Dendrogram {
+pub fn linkage(square: Dissimilarities, linkage: Linkage) -> Dendrogram {
     let n = square.len();
     let joins = match linkage {
         Linkage::Complete => joins(square, Complete),
@@ -63,11 +63,11 @@ pub fn linkage(square: Square, linkage: Linkage) -> Dendrogram {
 }
 
 /// What Ward's sums are made of.
-pub(crate) fn to_squares(square: &mut Square) {
+pub(crate) fn to_squares(square: &mut Dissimilarities) {
     square.data.par_iter_mut().for_each(|x| *x = (*x * *x).min(MAX_SQUARE));
 }
 
-fn ward(mut square: Square) -> Vec<Join> {
+fn ward(mut square: Dissimilarities) -> Vec<Join> {
     to_squares(&mut square);
     let mut joins = joins(square, Ward);
     joins.iter_mut().for_each(|join| join.height = join.height.sqrt());
@@ -75,7 +75,7 @@ fn ward(mut square: Square) -> Vec<Join> {
 }
 
 /// The merges, each after those it builds on.
-pub(super) fn joins<U: Update>(square: Square, update: U) -> Vec<Join> {
+pub(super) fn joins<U: Update>(square: Dissimilarities, update: U) -> Vec<Join> {
     let n = square.len();
     let mut chain: Vec<usize> = Vec::new();
     let mut joins = Vec::with_capacity(n.saturating_sub(1));
@@ -194,8 +194,8 @@ pub(crate) struct Rows<U> {
 }
 
 impl<U: Update> Rows<U> {
-    pub(crate) fn new(square: Square, update: U) -> Self {
-        let Square { n, mut data } = square;
+    pub(crate) fn new(square: Dissimilarities, update: U) -> Self {
+        let Dissimilarities { n, mut data } = square;
         (0..n).for_each(|i| data[i * n + i] = GONE);
         Self {
             data,

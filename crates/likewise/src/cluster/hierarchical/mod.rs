@@ -27,7 +27,7 @@ pub use chain::linkage;
 pub use dendrogram::{Dendrogram, Merge};
 pub use near::complete_linkage;
 pub use profiles::{MAX_VALUE, Profiles, ProfilesError};
-pub use square::{Square, dissimilarities};
+pub use square::dissimilarities;
 
 /// How unlike two profiles are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -17,9 +17,9 @@ use super::chain::{self, Complete};
 use super::dendrogram::{Dendrogram, Join, root};
 use super::graph::{Graph, Pair};
 use super::profiles::{Profiles, ProfilesError};
-use super::square::Square;
 use super::tiles::{Block, Sink};
 use super::{Dissimilarity, correlation};
+use crate::cluster::Dissimilarities;
 
 /// Pairs listed at least, for each object, however few values it has.
 const LEAST_PAIRS: usize = 64;
@@ -82,14 +82,14 @@ pub(super) fn with_capacity(
 }
 
 /// All pairs as a square.
-fn square(k: usize, pairs: &[Pair]) -> Square {
+fn square(k: usize, pairs: &[Pair]) -> Dissimilarities {
     let mut data = vec![0.0; k * k];
     for pair in pairs {
         let (a, b) = (pair.a as usize, pair.b as usize);
         data[a * k + b] = pair.height;
         data[b * k + a] = pair.height;
     }
-    Square { n: k, data }
+    Dissimilarities { n: k, data }
 }
 
 /// Clusters by their lowest object.

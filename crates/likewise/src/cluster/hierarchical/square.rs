@@ -8,54 +8,11 @@ use super::Dissimilarity;
 use super::correlation;
 use super::profiles::{Profiles, ProfilesError};
 use super::tiles::{Block, Sink};
-use crate::cluster::medoids::Dissimilarities;
+use crate::cluster::Dissimilarities;
 
 /// Profiles of a block: two blocks of 132 columns fit the second level of
 /// cache.
 const BLOCK: usize = 64;
-
-/// The dissimilarities of every two of `n` objects, as a full square that
-/// [`linkage`](super::linkage) works in: finite, not negative, symmetric, 0 of
-/// an object to itself. 8 n² bytes.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Square {
-    pub(super) n: usize,
-    pub(super) data: Vec<f64>,
-}
-
-impl From<&Dissimilarities> for Square {
-    fn from(dissimilarities: &Dissimilarities) -> Self {
-        let n = dissimilarities.len();
-        let rows = (0..n).into_par_iter().flat_map_iter(|i| dissimilarities.row(i).iter().copied());
-        Self { n, data: rows.collect() }
-    }
-}
-
-impl Square {
-    /// Number of objects.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.n
-    }
-
-    /// Whether there is no object.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.n == 0
-    }
-
-    /// The dissimilarities of one object to all.
-    #[must_use]
-    pub fn row(&self, object: usize) -> &[f64] {
-        &self.data[object * self.n..(object + 1) * self.n]
-    }
-
-    /// That of two objects.
-    #[must_use]
-    pub fn get(&self, a: usize, b: usize) -> f64 {
-        self.row(a)[b]
-    }
-}
 
 /// How unlike every two profiles are.
 ///
@@ -78,7 +35,10 @@ impl Square {
 /// Differs: with one of k values missing the paper *multiplies* the rest by
 /// 1 − 1/k, by which profiles get nearer the less is known of them; the
 /// standard that it refers to divides.
-pub fn dissimilarities(profiles: &Profiles, dissimilarity: Dissimilarity) -> Result<Square, ProfilesError> {
+pub fn dissimilarities(
+    profiles: &Profiles,
+    dissimilarity: Dissimilarity,
+) -> Result<Dissimilarities, ProfilesError> {
     profiles.check_common()?;
     let n = profiles.len();
     let compared = correlation::comparable(profiles, dissimilarity);
@@ -93,7 +53,7 @@ pub fn dissimilarities(profiles: &Profiles, dissimilarity: Dissimilarity) -> Res
     });
     // A profile without any value would be unlike itself.
     (0..n).for_each(|i| data[i * n + i] = 0.0);
-    let square = Square { n, data };
+    let square = Dissimilarities { n, data };
     if dissimilarity == Dissimilarity::Correlation {
         let undefined = |a: usize| square.row(a).iter().position(|x| x.is_nan()).map(|b| (a, b));
         if let Some((a, b)) = (0..n).into_par_iter().find_map_first(undefined) {

@@ -6,13 +6,13 @@ use super::isa::{LANES, Width};
 use super::near::with_capacity;
 use super::tiles::{Block, Sink};
 use super::*;
-use crate::cluster::medoids::Dissimilarities;
+use crate::cluster::Dissimilarities;
 
 const LINKAGES: [Linkage; 4] = [Linkage::Complete, Linkage::Single, Linkage::Average, Linkage::Ward];
 const SUMS: [Dissimilarity; 2] = [Dissimilarity::Manhattan, Dissimilarity::Euclidean];
 
 /// How unlike two clusters are, by definition.
-fn between(d: &Square, linkage: Linkage, a: &[usize], b: &[usize]) -> f64 {
+fn between(d: &Dissimilarities, linkage: Linkage, a: &[usize], b: &[usize]) -> f64 {
     let pairs = |a: &[usize], b: &[usize]| -> Vec<f64> {
         a.iter().flat_map(|&i| b.iter().map(move |&j| d.get(i, j))).collect()
     };
@@ -34,7 +34,7 @@ fn between(d: &Square, linkage: Linkage, a: &[usize], b: &[usize]) -> f64 {
 
 /// That every merge is of two clusters than which no two are nearer, that it
 /// stands in its place, and that its height and size are right.
-fn is_greedy(d: &Square, linkage: Linkage, dendrogram: &Dendrogram) -> Result<(), TestCaseError> {
+fn is_greedy(d: &Dissimilarities, linkage: Linkage, dendrogram: &Dendrogram) -> Result<(), TestCaseError> {
     let n = d.len();
     let mut clusters: Vec<Option<Vec<usize>>> = (0..n).map(|i| Some(vec![i])).collect();
     // Squares of rounding weigh more near 0.
@@ -65,7 +65,7 @@ fn is_greedy(d: &Square, linkage: Linkage, dendrogram: &Dendrogram) -> Result<()
 }
 
 /// The tree that `kodama` finds: `(a, b, height, size)`.
-fn kodama_tree(d: &Square, linkage: Linkage) -> Vec<(usize, usize, f64, usize)> {
+fn kodama_tree(d: &Dissimilarities, linkage: Linkage) -> Vec<(usize, usize, f64, usize)> {
     let n = d.len();
     let mut condensed: Vec<f64> = (0..n).flat_map(|i| d.row(i)[i + 1..].to_vec()).collect();
     let method = match linkage {
@@ -134,7 +134,7 @@ fn lattice() -> impl Strategy<Value = (Vec<f64>, usize)> {
     })
 }
 
-fn square_of(data: &[f64], dims: usize, how: Dissimilarity) -> Square {
+fn square_of(data: &[f64], dims: usize, how: Dissimilarity) -> Dissimilarities {
     dissimilarities(&Profiles::new(data, dims).expect("profiles"), how).expect("dissimilarities")
 }
 
@@ -392,7 +392,7 @@ fn dissimilarities_far_from_one() {
     let most = |a: &f64, b: &f64| if ((a + b) as u8).is_multiple_of(2) { f64::MAX } else { 1.0 };
     let huge = Dissimilarities::new(&[1.0, 2.0, 3.0, 4.0], most).expect("dissimilarities");
     for method in LINKAGES {
-        let dendrogram = linkage(Square::from(&huge), method);
+        let dendrogram = linkage(huge.clone(), method);
         assert!(dendrogram.merges().iter().all(|merge| merge.height.is_finite()));
     }
 }

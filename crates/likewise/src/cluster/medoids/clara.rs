@@ -2,8 +2,9 @@
 
 use rayon::prelude::*;
 
-use super::matrix::valid;
-use super::{Dissimilarities, DissimilaritiesError, Medoids, MedoidsError, Start, fasterpam, subset};
+use super::{Medoids, MedoidsError, Start, fasterpam, subset};
+use crate::cluster::matrix::valid;
+use crate::cluster::{Dissimilarities, DissimilaritiesError};
 
 /// How [`clara`] samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

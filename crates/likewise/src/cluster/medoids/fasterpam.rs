@@ -4,7 +4,8 @@ use rand_core::Rng;
 use rayon::prelude::*;
 
 use super::subset::floyd;
-use super::{Dissimilarities, Medoids, MedoidsError, assign, check};
+use super::{Medoids, MedoidsError, assign, check};
+use crate::cluster::Dissimilarities;
 
 /// Medoids to start from.
 pub enum Start<'a> {

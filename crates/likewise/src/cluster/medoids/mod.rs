@@ -11,17 +11,15 @@
 
 mod clara;
 mod fasterpam;
-mod matrix;
 mod pam;
 mod subset;
 #[cfg(test)]
 mod tests;
 
-use super::{ClusterId, Clustering};
+use super::{ClusterId, Clustering, Dissimilarities, DissimilaritiesError};
 
 pub use clara::{ClaraParams, clara};
 pub use fasterpam::{Start, fasterpam};
-pub use matrix::{Dissimilarities, DissimilaritiesError};
 pub use pam::pam;
 pub(super) use subset::chance;
 pub use subset::subset;

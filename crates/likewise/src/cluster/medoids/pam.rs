@@ -2,7 +2,8 @@
 
 use rayon::prelude::*;
 
-use super::{Dissimilarities, Medoids, MedoidsError, assign, check};
+use super::{Medoids, MedoidsError, assign, check};
+use crate::cluster::Dissimilarities;
 
 /// Groups objects about `n_clusters` medoids: BUILD, then the best swap of a
 /// medoid and another object while one lowers the loss.

@@ -12,8 +12,8 @@ const STRIP: usize = 32;
 /// matrix would scatter.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Dissimilarities {
-    n: usize,
-    data: Vec<f64>,
+    pub(in crate::cluster) n: usize,
+    pub(in crate::cluster) data: Vec<f64>,
 }
 
 /// Why numbers are not dissimilarities.
@@ -63,7 +63,7 @@ pub enum DissimilaritiesError {
 }
 
 /// The dissimilarity if it is one.
-pub(super) fn valid(a: usize, b: usize, value: f64) -> Result<f64, DissimilaritiesError> {
+pub(in crate::cluster) fn valid(a: usize, b: usize, value: f64) -> Result<f64, DissimilaritiesError> {
     if value.is_finite() && value >= 0.0 {
         // Negative zero would compare below zero in a total order.
         Ok(value.abs())
@@ -144,7 +144,7 @@ impl Dissimilarities {
     }
 
     /// The largest; 0 of no objects.
-    pub(super) fn largest(&self) -> f64 {
+    pub(in crate::cluster) fn largest(&self) -> f64 {
         self.data.iter().copied().fold(0.0, f64::max)
     }
 
