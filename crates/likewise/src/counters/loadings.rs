@@ -6,6 +6,10 @@ use rayon::prelude::*;
 use super::Column;
 use crate::table::principal_axes;
 
+mod varimax;
+
+pub use varimax::{Rotated, n_above_one, varimax};
+
 /// The fewest rows that two columns must share.
 pub const LEAST_COMMON: usize = 3;
 
