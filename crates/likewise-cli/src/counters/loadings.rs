@@ -4,25 +4,26 @@ use crate::files::push_number;
 use crate::files::report_data::short;
 use crate::output::csv_cell;
 use likewise::counters::Column;
-use likewise::counters::loadings::{Factor, Loadings, LoadingsError, factor_loadings};
+use likewise::counters::loadings::{Loadings, LoadingsError, Rotated, factor_loadings, n_above_one, varimax};
 use likewise_trace::ColumnTable;
 use serde_json::{Value, json};
 use std::io::{self, Write};
 
-/// Factors that explain so much together are kept…
-const EXPLAINED: f64 = 0.95;
-/// … but not more than these.
+/// Factors that are kept, at most.
 const MAX_FACTORS: usize = 20;
 /// Columns whose correlations are taken; of more, the eigenvectors take long.
 const MAX_COLUMNS: usize = 1000;
 /// What a column with a smaller loading has little to do with.
 pub(crate) const LARGE: f64 = 0.5;
 
-/// The first factors of the columns that are used.
+/// The factors that explain more than a column does, rotated so that each
+/// column loads on as few as can be (varimax).
 #[derive(Clone, Debug)]
 pub(crate) struct Factors {
     pub(crate) columns: Vec<String>,
-    pub(crate) factors: Vec<Factor>,
+    pub(crate) factors: Vec<Rotated>,
+    /// Before the rotation, of all factors.
+    pub(crate) eigenvalues: Vec<f64>,
     /// Of all eigenvalues, what was negative, as a share of the columns.
     pub(crate) clipped: f64,
 }
@@ -41,23 +42,21 @@ pub(crate) fn factors(table: &ColumnTable, names: &[String]) -> Result<Option<Fa
         .filter(|(name, _)| is_used(name))
         .map(|(name, values)| Column { name, values })
         .collect();
-    let Loadings { used, mut factors, clipped, .. } = factor_loadings(&columns)?;
-    let mut explained = 0.0;
-    let is_enough = |factor: &Factor| {
-        explained += factor.explained;
-        explained >= EXPLAINED
-    };
-    let n = factors.iter().position(is_enough).map_or(factors.len(), |last| last + 1);
-    factors.truncate(n.min(MAX_FACTORS));
+    let Loadings { used, factors, clipped, .. } = factor_loadings(&columns)?;
+    let rotated = varimax(&factors[..n_above_one(&factors).min(MAX_FACTORS)]);
     let columns: Vec<String> = used.iter().map(|&at| columns[at].name.to_owned()).collect();
-    let clipped = clipped / columns.len() as f64;
-    Ok(Some(Factors { columns, factors, clipped }))
+    Ok(Some(Factors {
+        clipped: clipped / columns.len() as f64,
+        columns,
+        factors: rotated,
+        eigenvalues: factors.iter().map(|factor| factor.eigenvalue).collect(),
+    }))
 }
 
 impl Factors {
     /// Columns by the size of what they load on a factor, the largest first;
     /// those below [`LARGE`] are left out.
-    pub(crate) fn leading(&self, factor: &Factor) -> Vec<usize> {
+    pub(crate) fn leading(&self, factor: &Rotated) -> Vec<usize> {
         let mut leading: Vec<usize> =
             (0..self.columns.len()).filter(|&at| factor.loadings[at].abs() >= LARGE).collect();
         leading.sort_by(|&a, &b| factor.loadings[b].abs().total_cmp(&factor.loadings[a].abs()));
@@ -66,20 +65,26 @@ impl Factors {
 
     pub(crate) fn finding(&self) -> Option<String> {
         let explained: f64 = self.factors.iter().map(|factor| factor.explained).sum();
-        let first = self.factors.first()?;
-        let leading = self.leading(first);
+        let each = self.factors.iter().take(6).map(|factor| self.named(factor));
+        let more = if self.factors.len() > 6 { "; …" } else { "" };
+        let are = match self.factors.len() {
+            0 => return None,
+            1 => "1 factor explains".to_owned(),
+            n => format!("{n} factors explain"),
+        };
+        let all = short((1000.0 * explained).round() / 10.0);
+        Some(format!("{are} {all}% of what varies: {}{more}.", each.collect::<Vec<_>>().join("; ")))
+    }
+
+    /// The columns that make a factor, with signs.
+    fn named(&self, factor: &Rotated) -> String {
+        let leading = self.leading(factor);
         let signed = |&at: &usize| {
-            let sign = if first.loadings[at] < 0.0 { "−" } else { "" };
+            let sign = if factor.loadings[at] < 0.0 { "−" } else { "" };
             format!("{sign}{}", self.columns[at])
         };
-        let which = leading.iter().take(6).map(signed).collect::<Vec<_>>().join(", ");
-        let more = if leading.len() > 6 { ", …" } else { "" };
-        Some(format!(
-            "{} factors explain {}% of what varies; the first, {}%: {which}{more}.",
-            self.factors.len(),
-            short((1000.0 * explained).round() / 10.0),
-            short((1000.0 * first.explained).round() / 10.0)
-        ))
+        let more = if leading.len() > 4 { ", …" } else { "" };
+        leading.iter().take(4).map(signed).collect::<Vec<_>>().join(", ") + more
     }
 
     pub(crate) fn note(&self) -> Option<String> {
@@ -97,7 +102,7 @@ impl Factors {
         write!(out, "column")?;
         (1..=self.factors.len()).try_for_each(|factor| write!(out, ",factor_{factor}"))?;
         writeln!(out)?;
-        let row = |name: &str, value: &dyn Fn(&Factor) -> f64| {
+        let row = |name: &str, value: &dyn Fn(&Rotated) -> f64| {
             let mut line = csv_cell(name).into_bytes();
             for factor in &self.factors {
                 line.push(b',');
@@ -113,10 +118,9 @@ impl Factors {
     }
 
     pub(crate) fn to_json(&self) -> Value {
-        let factor =
-            |factor: &Factor| json!({ "eigenvalue": factor.eigenvalue, "explained": factor.explained });
         json!({
-            "factors": self.factors.iter().map(factor).collect::<Vec<_>>(),
+            "explained": self.factors.iter().map(|factor| factor.explained).collect::<Vec<_>>(),
+            "eigenvalues": self.eigenvalues,
             "clipped": self.clipped,
         })
     }

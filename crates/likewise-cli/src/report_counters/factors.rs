@@ -98,6 +98,7 @@ fn order(found: &Factors) -> Vec<usize> {
     order
 }
 
-pub(super) const LOADINGS_CAPTION: &str = "Principal components of the columns, each scaled to standard deviation 1; a \
-    loading is the correlation of a column with a factor, as far as no values are missing. Columns that load on one factor \
-    vary together, with unlike signs in opposite directions; the percentage is the share of all variance.";
+pub(super) const LOADINGS_CAPTION: &str = "The principal components that explain more than one column does, each column \
+    scaled to standard deviation 1, rotated (varimax) so that a column loads on as few as can be. A loading is the \
+    correlation of a column with a factor, as far as no values are missing: columns that load on one factor vary together, \
+    with unlike signs in opposite directions. The percentage is the share of all variance.";
