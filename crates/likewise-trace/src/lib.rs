@@ -26,7 +26,6 @@ mod labels;
 mod npy;
 mod output;
 pub mod paraver;
-#[cfg(feature = "parquet")]
 mod parquet;
 mod points;
 mod read;
