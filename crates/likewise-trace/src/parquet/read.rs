@@ -134,6 +134,11 @@ impl<'p> Table<'p> {
         self.schema().column(column).physical_type() == Physical::BYTE_ARRAY
     }
 
+    /// How many bytes the file has.
+    pub(crate) fn size(&self) -> u64 {
+        self.bytes.len() as u64
+    }
+
     /// Parts of the table that can be read by themselves.
     pub(crate) fn n_groups(&self) -> usize {
         self.reader.num_row_groups()
