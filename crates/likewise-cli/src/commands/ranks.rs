@@ -181,22 +181,18 @@ pub(crate) fn run(args: &RanksArgs, common: &Common) -> Result<()> {
     let common = if rank == 0 { common } else { &quiet };
     let mut stages = Stages::default();
     let checked = args.check(mpi.as_ref().map_or(1, Communicator::size));
-    let read = checked.and_then(|()| stages.time("read", || args.read(mpi.as_ref(), common)));
-    let efforts = match &mpi {
-        None => read?,
-        Some(comm) => told_once(comm, read)?,
-    };
+    // Process 0 writes.
+    let checked = checked.and_then(|()| if rank == 0 { OutputDir::check(&args.dir()) } else { Ok(()) });
+    told_once(mpi.as_ref(), checked)?;
+    let read = stages.time("read", || args.read(mpi.as_ref(), common));
+    let efforts = told_once(mpi.as_ref(), read)?;
     let done = match find(args, mpi.as_ref(), &efforts, &mut stages) {
         Ok(found) => found.map(|found| write(args, efforts, found, &mut stages)).transpose(),
         // The same everywhere.
         Err(_) if rank != 0 => Err(ToldElsewhere.into()),
         Err(error) => Err(of_ranks(error, efforts.part.n_ranks).context(args.input.display().to_string())),
     };
-    let done = match &mpi {
-        None => done?,
-        Some(comm) => told_once(comm, done)?,
-    };
-    let Some((report, summary)) = done else { return Ok(()) };
+    let Some((report, summary)) = told_once(mpi.as_ref(), done)? else { return Ok(()) };
     let regions = report.regions.len();
     common.tell(format_args!("{} ranks × {} steps × {regions} regions", report.n_ranks(), report.n_steps));
     for (stage, seconds) in stages.for_people() {
@@ -213,7 +209,8 @@ pub(crate) fn run(args: &RanksArgs, common: &Common) -> Result<()> {
 }
 
 /// Where any process failed, all fail, and the first of them says why.
-fn told_once<T>(comm: &MpiComm, result: Result<T>) -> Result<T> {
+fn told_once<T>(mpi: Option<&MpiComm>, result: Result<T>) -> Result<T> {
+    let Some(comm) = mpi else { return result };
     match agree(comm, result.is_err())? {
         Some(first) if first == comm.rank() => result,
         Some(_) => Err(ToldElsewhere.into()),

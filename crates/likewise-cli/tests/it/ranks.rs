@@ -321,6 +321,19 @@ fn under_mpi_a_failure_is_told_once_and_as_by_one() {
 }
 
 #[test]
+fn under_mpi_a_place_that_cannot_be_written_is_told_before_the_input_is_read() {
+    for mpirun in LAUNCHERS {
+        let Some(mut command) = under(mpirun, &["ranks", "/nowhere/e.csv", "-o", "/proc/nowhere"]) else {
+            continue;
+        };
+        let call = finish(command.output().unwrap());
+        assert_ne!(call.code, 0);
+        assert_eq!(call.stderr.matches("error:").count(), 1, "{}", call.stderr);
+        assert!(call.stderr.contains("/proc/nowhere") && !call.stderr.contains("e.csv"), "{}", call.stderr);
+    }
+}
+
+#[test]
 fn a_trace_is_shared_out_to_several_processes() {
     let dir = tempfile::tempdir().unwrap();
     let made = dir.path().join("made");
