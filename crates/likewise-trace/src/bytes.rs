@@ -31,6 +31,11 @@ pub(crate) const MAX_LINE: usize = 64 << 20;
 const BOMB_RATIO: u64 = 400;
 const BOMB_FREE: u64 = 64 << 20;
 
+/// What so many bytes of a file may become, at most.
+pub(crate) fn most_expanded(stored: u64) -> u64 {
+    BOMB_FREE.max(stored.saturating_mul(BOMB_RATIO))
+}
+
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// Told how many bytes of how many are done; the total is 0 where unknown.
@@ -85,6 +90,12 @@ impl std::ops::Deref for Whole {
             Whole::Map(map, range) => &map[range.clone()],
             Whole::Bytes(bytes) => bytes,
         }
+    }
+}
+
+impl AsRef<[u8]> for Whole {
+    fn as_ref(&self) -> &[u8] {
+        self
     }
 }
 
@@ -486,8 +497,7 @@ impl Stream {
                 Ok(_) => {}
                 Err(error) => return Err(self.failure(error)),
             }
-            let consumed = self.consumed.load(Ordering::Relaxed).max(1);
-            if self.compressed && self.out > BOMB_FREE && self.out / consumed > BOMB_RATIO {
+            if self.compressed && self.out > most_expanded(self.consumed.load(Ordering::Relaxed)) {
                 return Err(ErrorKind::GzipBomb(BOMB_RATIO));
             }
         }

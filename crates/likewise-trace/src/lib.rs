@@ -13,8 +13,8 @@
 //! * [`read_points_table`]: numbers for the clustering of any table;
 //! * [`read_effort`]: the work of every rank in every step, from CSV, `.npy` or
 //!   Parquet; [`read_effort_part`] reads it on several processes;
-//! * [`read_columns`]: named columns, of counters for instance, from CSV or
-//!   `.npy`;
+//! * [`read_columns`]: named columns, of counters for instance, from CSV,
+//!   Parquet or `.npy`;
 //! * [`read_labels`]: the cluster of every row, to compare two results.
 
 mod bytes;
@@ -26,7 +26,6 @@ mod labels;
 mod npy;
 mod output;
 pub mod paraver;
-#[cfg(feature = "parquet")]
 mod parquet;
 mod points;
 mod read;

@@ -37,8 +37,8 @@ use std::path::PathBuf;
 #[command(after_help = EXAMPLES)]
 pub(crate) struct CountersArgs {
     /// CSV with a name over every column (or site,event,value), bursts.csv or
-    /// clusters.csv of likewise, NumPy .npy, or '-' for standard input; empty
-    /// cells, NaN and NA are missing
+    /// clusters.csv of likewise, Parquet, NumPy .npy, or '-' for standard
+    /// input; empty cells, null, NaN and NA are missing
     #[arg(required_unless_present = "dissimilarity", conflicts_with = "dissimilarity")]
     table: Option<PathBuf>,
     /// Instead of a table: how unlike the objects are, as a square CSV with

@@ -24,8 +24,9 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct ParetoArgs {
-    /// CSV with a name over every column, NumPy .npy (its columns are called 0,
-    /// 1, …), or '-' for standard input; empty cells, NaN and NA are missing
+    /// CSV with a name over every column, Parquet, NumPy .npy (its columns are
+    /// called 0, 1, …), or '-' for standard input; empty cells, null, NaN and NA
+    /// are missing
     table: PathBuf,
     /// Columns of which more is better
     #[arg(long, value_name = "COLUMN", value_delimiter = ',', action = clap::ArgAction::Append)]

@@ -3,6 +3,7 @@
 use crate::cli::{Common, ToldElsewhere, Usage};
 use crate::commands::bursts::{BurstsArgs, MetricArgs, ReadingArgs, RefiningArgs, analyse_trace, stem};
 use crate::definition::parse_share;
+use crate::files::report_data::{counted, grouped_digits};
 use crate::grouping::{GroupingArgs, Method, parse_count};
 use crate::output::OutputDir;
 use crate::period;
@@ -69,8 +70,8 @@ struct ClassesArgs {
     /// Method; those other than capek run on one process alone
     #[arg(long, value_enum, default_value = "capek")]
     method: MethodArg,
-    /// Look at all ranks, or at samples of them [default: all where there are
-    /// at most 4,096]
+    /// Look at all ranks (n of them take 8 n² bytes, shared by the processes),
+    /// or at samples of them [default: all where there are at most 4,096]
     #[arg(long, value_enum)]
     mode: Option<ModeArg>,
     /// Compare the lowest band after so many wavelet levels and the energies of
@@ -167,6 +168,9 @@ struct TraceCall {
     grouping: GroupingArgs,
 }
 
+/// Bytes of the distances between ranks that a process holds at once: 8 GiB.
+const MOST_DISTANCES: u128 = 8 << 30;
+
 /// Efforts of the ranks of this process, and what is to be known of them.
 struct Efforts {
     part: EffortPart,
@@ -181,22 +185,18 @@ pub(crate) fn run(args: &RanksArgs, common: &Common) -> Result<()> {
     let common = if rank == 0 { common } else { &quiet };
     let mut stages = Stages::default();
     let checked = args.check(mpi.as_ref().map_or(1, Communicator::size));
-    let read = checked.and_then(|()| stages.time("read", || args.read(mpi.as_ref(), common)));
-    let efforts = match &mpi {
-        None => read?,
-        Some(comm) => told_once(comm, read)?,
-    };
+    // Process 0 writes.
+    let checked = checked.and_then(|()| if rank == 0 { OutputDir::check(&args.dir()) } else { Ok(()) });
+    told_once(mpi.as_ref(), checked)?;
+    let read = stages.time("read", || args.read(mpi.as_ref(), common));
+    let efforts = told_once(mpi.as_ref(), read)?;
     let done = match find(args, mpi.as_ref(), &efforts, &mut stages) {
         Ok(found) => found.map(|found| write(args, efforts, found, &mut stages)).transpose(),
         // The same everywhere.
         Err(_) if rank != 0 => Err(ToldElsewhere.into()),
         Err(error) => Err(of_ranks(error, efforts.part.n_ranks).context(args.input.display().to_string())),
     };
-    let done = match &mpi {
-        None => done?,
-        Some(comm) => told_once(comm, done)?,
-    };
-    let Some((report, summary)) = done else { return Ok(()) };
+    let Some((report, summary)) = told_once(mpi.as_ref(), done)? else { return Ok(()) };
     let regions = report.regions.len();
     common.tell(format_args!("{} ranks × {} steps × {regions} regions", report.n_ranks(), report.n_steps));
     for (stage, seconds) in stages.for_people() {
@@ -213,7 +213,8 @@ pub(crate) fn run(args: &RanksArgs, common: &Common) -> Result<()> {
 }
 
 /// Where any process failed, all fail, and the first of them says why.
-fn told_once<T>(comm: &MpiComm, result: Result<T>) -> Result<T> {
+fn told_once<T>(mpi: Option<&MpiComm>, result: Result<T>) -> Result<T> {
+    let Some(comm) = mpi else { return result };
     match agree(comm, result.is_err())? {
         Some(first) if first == comm.rank() => result,
         Some(_) => Err(ToldElsewhere.into()),
@@ -326,6 +327,33 @@ impl RanksArgs {
         Ok((table.with_context(|| self.input.display().to_string())?, notes))
     }
 
+    /// Refuses to hold the distances of so many ranks on so many processes; the
+    /// same on all of them.
+    fn check_distances(&self, n_ranks: usize, processes: usize) -> Result<()> {
+        let ClassesArgs { method, mode, .. } = self.classes;
+        let (option, instead) = match (method, mode) {
+            (MethodArg::Capek, Some(ModeArg::Exact)) => ("--mode exact".to_owned(), "--mode sampled"),
+            (MethodArg::Pam | MethodArg::Fasterpam, _) => {
+                (format!("--method {}", name(method)), "--method capek --mode sampled")
+            }
+            // Samples, or few ranks.
+            (MethodArg::Capek | MethodArg::Clara, _) => return Ok(()),
+        };
+        let all = 8 * (n_ranks as u128).pow(2);
+        // Each has those of its ranks to all others.
+        if all.div_ceil(processes as u128) <= MOST_DISTANCES {
+            return Ok(());
+        }
+        let text = format!(
+            "the distances of every two of {} take {} GiB, and {option} holds at most {} GiB on a process: \
+             use {instead}, which looks at samples",
+            counted(n_ranks as u64, "rank"),
+            grouped_digits(all.div_ceil(1 << 30) as u64),
+            MOST_DISTANCES >> 30
+        );
+        Err(Usage(text).into())
+    }
+
     fn clusters(&self, n_ranks: usize) -> ClusterCount {
         match self.classes.k {
             Some(k) => ClusterCount::Fixed(k),
@@ -372,6 +400,7 @@ fn find(
     stages: &mut Stages,
 ) -> Result<Option<Found>> {
     let EffortPart { table, n_ranks } = &efforts.part;
+    args.check_distances(*n_ranks, mpi.map_or(1, Communicator::size))?;
     let signature = args.signature(table.n_steps());
     let clusters = args.clusters(*n_ranks);
     let seed = args.classes.seed;

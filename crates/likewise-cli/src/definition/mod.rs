@@ -11,6 +11,7 @@ use std::fmt;
 use std::io::Read;
 use std::path::Path;
 
+use crate::files::report_data::short;
 use likewise::table::{DurationFilter, Metric, Scale};
 
 /// What a definition file says; `None` and empty where it says nothing.
@@ -160,10 +161,15 @@ fn line_of(bytes: &[u8], at: usize) -> usize {
 /// Says what was expected.
 pub(crate) fn parse_share(text: &str) -> Result<f64, String> {
     let number = text.trim().strip_suffix('%').and_then(|n| n.trim_end().parse::<f64>().ok());
-    number
-        .map(|percent| percent / 100.0)
-        .filter(|share| (0.0..=1.0).contains(share))
-        .ok_or_else(|| format!("'{text}' is not a share: write a percentage from 0% to 100%"))
+    number.map(|percent| percent / 100.0).filter(|share| (0.0..=1.0).contains(share)).ok_or_else(|| {
+        let percent = match text.trim().parse::<f64>() {
+            Ok(share) if share > 0.0 && share < 1.0 => 100.0 * share,
+            Ok(percent) if percent > 1.0 && percent < 100.0 => percent,
+            // It may be all, or one in a hundred.
+            _ => return format!("'{text}' is not a share: write a percentage from 0% to 100%"),
+        };
+        format!("'{text}' is not a share: write a percentage, {}%", short(percent))
+    })
 }
 
 /// A share of what is kept, so not 0%.
@@ -182,6 +188,12 @@ mod tests {
         assert_eq!(parse_share(" 12.5 % "), Ok(0.125));
         for text in ["99", "0.99", "101%", "-1%", "nan%", "%", ""] {
             assert!(parse_share(text).is_err(), "{text}");
+        }
+        for (text, told) in
+            [("0.95", "percentage, 95%"), ("0.07", ", 7%"), ("99.5", ", 99.5%"), ("1", "to 100%")]
+        {
+            let error = parse_share(text).expect_err("no percentage");
+            assert!(error.ends_with(told), "{error}");
         }
     }
 

@@ -262,6 +262,27 @@ fn tables_of_bursts_and_long_tables_are_understood() {
     assert_eq!(dendrogram(&out)["leaves"].to_string(), r#"["A","B","C"]"#);
 }
 
+#[cfg(feature = "parquet")]
+#[test]
+fn parquet_gives_what_csv_gives() {
+    let dir = tempfile::tempdir().unwrap();
+    let (trace, run) = (synth(dir.path(), 800), dir.path().join("run"));
+    let of = |format: &str| {
+        let call = ["bursts", text(&trace), "--eps", "0.02", "-q", "--no-trace", "-o", text(&run)];
+        succeeds(&[&call[..], &["--format", format]].concat());
+        let (table, out) = (run.join(format!("bursts.{format}")), dir.path().join(format));
+        let rank = ["--rank-by", "duration_ns,PAPI_TOT_CYC"];
+        succeeds(&[&["counters", text(&table), "-q", "-o", text(&out)], &rank[..]].concat());
+        let piped = dir.path().join("piped");
+        let call = ["pareto", "-", "--min", "duration_ns", "--key", "begin_ns", "-q", "-o", text(&piped)];
+        let file = std::fs::File::open(&table).unwrap();
+        let call = finish(command(&call).stdin(file).output().unwrap());
+        assert_eq!(call.code, 0, "{}", call.stderr);
+        [read(&out, "dendrogram.json"), read(&out, "pareto.csv"), read(&piped, "pareto.csv")]
+    };
+    assert_eq!(of("parquet"), of("csv"));
+}
+
 #[test]
 fn bad_input_is_named() {
     let dir = tempfile::tempdir().unwrap();

@@ -119,8 +119,14 @@ fn a_place_that_cannot_be_written_is_named_before_the_input_is_read() {
     let trace = dir.path().join("bad.prv");
     std::fs::write(&trace, format!("{HEADER}1:1:1:1:1:0:x:1\n")).unwrap();
     let bad = text(&trace);
-    let calls: [&[&str]; 5] =
-        [&["bursts", bad], &["cut", bad], &["compare", bad, bad], &["points", bad], &["align", bad]];
+    let calls: [&[&str]; 6] = [
+        &["bursts", bad],
+        &["cut", bad],
+        &["compare", bad, bad],
+        &["points", bad],
+        &["align", bad],
+        &["ranks", bad],
+    ];
     for call in calls {
         let call = likewise(&[call, &["-o", "/proc/nowhere"]].concat());
         assert!(call.code == 1 && call.stderr.contains("/proc/nowhere"), "{}", call.stderr);

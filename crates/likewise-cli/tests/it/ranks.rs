@@ -320,6 +320,52 @@ fn under_mpi_a_failure_is_told_once_and_as_by_one() {
     }
 }
 
+/// 8 GiB are 32,768 ranks on one process and 65,536 on four.
+#[test]
+fn distances_that_no_memory_holds_are_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("many.csv");
+    let out = dir.path().join("out");
+    let many = |n: u32| std::fs::write(&file, (0..n).fold(String::new(), |all, _| all + "1\n")).unwrap();
+    let args = ["ranks", text(&file), "-o", text(&out)];
+    many(32_800);
+    for (options, told) in [
+        (
+            ["--method", "pam"],
+            "the distances of every two of 32,800 ranks take 9 GiB, and --method pam holds",
+        ),
+        (["--method", "fasterpam"], "use --method capek --mode sampled"),
+        (["--mode", "exact"], "--mode exact holds at most 8 GiB on a process: use --mode sampled"),
+    ] {
+        let call = likewise(&[&args[..], &options].concat());
+        assert!(call.code == 2 && call.stderr.contains(told), "{}: {}", call.code, call.stderr);
+        assert!(!out.exists());
+    }
+    succeeds(&[&args[..], &["--mode", "sampled", "--k", "1"]].concat());
+    std::fs::remove_dir_all(&out).unwrap();
+    many(65_600);
+    for mpirun in LAUNCHERS {
+        let Some(mut command) = under(mpirun, &[&args[..], &["--mode", "exact"]].concat()) else { continue };
+        let call = finish(command.output().unwrap());
+        assert_ne!(call.code, 0);
+        assert_eq!(call.stderr.matches("65,600 ranks take 33 GiB").count(), 1, "{}", call.stderr);
+        assert!(call.stderr.contains("use --mode sampled") && !out.exists(), "{}", call.stderr);
+    }
+}
+
+#[test]
+fn under_mpi_a_place_that_cannot_be_written_is_told_before_the_input_is_read() {
+    for mpirun in LAUNCHERS {
+        let Some(mut command) = under(mpirun, &["ranks", "/nowhere/e.csv", "-o", "/proc/nowhere"]) else {
+            continue;
+        };
+        let call = finish(command.output().unwrap());
+        assert_ne!(call.code, 0);
+        assert_eq!(call.stderr.matches("error:").count(), 1, "{}", call.stderr);
+        assert!(call.stderr.contains("/proc/nowhere") && !call.stderr.contains("e.csv"), "{}", call.stderr);
+    }
+}
+
 #[test]
 fn a_trace_is_shared_out_to_several_processes() {
     let dir = tempfile::tempdir().unwrap();

@@ -1,5 +1,7 @@
 //! Tables of named columns: counters of call sites, runs or phases.
 
+#[cfg(feature = "parquet")]
+mod parquet;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -8,8 +10,16 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::bytes::{Input, Progress};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result, printable};
 use crate::npy::{Layout, MAGIC};
+use crate::parquet::MAGIC as PARQUET;
+
+/// The column of our own tables that holds the number of a cluster, or `noise`.
+const LABEL: &str = "cluster";
+/// What an empty file should have been.
+const TABLE: &str = "a table with a name over every column";
+/// Characters of a text that are kept.
+const LONGEST_TEXT: usize = 400;
 
 /// Columns of equal length.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -36,6 +46,17 @@ pub enum Cells {
     Numbers(Vec<f64>),
     /// Texts, safe to print: they say which row it is.
     Texts(Vec<String>),
+}
+
+impl Cells {
+    /// How many there are.
+    #[cfg(feature = "parquet")]
+    fn len(&self) -> usize {
+        match self {
+            Cells::Numbers(numbers) => numbers.len(),
+            Cells::Texts(texts) => texts.len(),
+        }
+    }
 }
 
 impl ColumnTable {
@@ -118,6 +139,9 @@ impl Column {
 ///   first cell that is not missing is one and it is not among `keys`, else of
 ///   texts; so is one called `cluster`, which may hold `noise`. Missing are
 ///   empty cells, `NaN`, `NA` and `N/A`;
+/// - **Parquet**, with the feature `parquet`, of columns that are neither
+///   nested nor lists. Integers, floats and booleans (0 or 1) are numbers but
+///   where CSV has texts; null and NaN are missing, and a null text is empty;
 /// - **`.npy`** of one or two dimensions, a row for each row; its columns are
 ///   called 0, 1, ….
 ///
@@ -126,19 +150,7 @@ impl Column {
 /// # Errors
 /// [`Error`] names the file, and line and column where there are any.
 pub fn read_columns(path: &Path, keys: &[String], progress: Option<Progress<'_>>) -> Result<ColumnTable> {
-    let mut input = Input::open(path)?;
-    let head = input.peek(1 << 12)?;
-    if head.is_empty() {
-        return Err(Error::whole(path, ErrorKind::Empty("a table with a name over every column")));
-    }
-    if head.starts_with(MAGIC) {
-        return npy(path, input);
-    }
-    if head[..head.len().min(1 << 12)].contains(&0) {
-        let problem = "neither text nor .npy; tables are read from these";
-        return Err(Error::whole(path, ErrorKind::Table(problem.to_owned())));
-    }
-    let table = text::read(path, input, keys, progress)?;
+    let table = read(path, keys, progress)?;
     match table.pivoted() {
         None => Ok(table),
         Some(Ok(table)) => Ok(table),
@@ -146,6 +158,59 @@ pub fn read_columns(path: &Path, keys: &[String], progress: Option<Progress<'_>>
             let problem =
                 format!("row {} (from 1, without the names): its site and event came before", row + 1);
             Err(Error::whole(path, ErrorKind::Table(problem)))
+        }
+    }
+}
+
+/// The table as it stands in the file.
+fn read(path: &Path, keys: &[String], progress: Option<Progress<'_>>) -> Result<ColumnTable> {
+    let mut input = Input::open(path)?;
+    let head = input.peek(1 << 12)?;
+    if head.is_empty() {
+        return Err(Error::whole(path, ErrorKind::Empty(TABLE)));
+    }
+    if head.starts_with(MAGIC) {
+        return npy(path, input);
+    }
+    if head.starts_with(PARQUET) {
+        #[cfg(not(feature = "parquet"))]
+        return Err(crate::parquet::not_built(path));
+        #[cfg(feature = "parquet")]
+        return parquet::read(path, input, keys, progress);
+    }
+    if head[..head.len().min(1 << 12)].contains(&0) {
+        let problem = "neither text, .npy nor Parquet; tables are read from these";
+        return Err(Error::whole(path, ErrorKind::Table(problem.to_owned())));
+    }
+    text::read(path, input, keys, progress)
+}
+
+/// Names of columns, safe to print, all different.
+#[derive(Default)]
+struct Names(Vec<String>);
+
+impl Names {
+    fn push(&mut self, name: &[u8]) -> std::result::Result<(), ErrorKind> {
+        let name =
+            if name.is_empty() { format!("column {}", self.0.len() + 1) } else { printable(name, 200) };
+        if self.0.contains(&name) {
+            return Err(ErrorKind::Table(format!("two columns are called '{name}'")));
+        }
+        self.0.push(name);
+        Ok(())
+    }
+
+    /// Whether each column says which row it is.
+    ///
+    /// # Errors
+    /// One of `keys` is no column.
+    fn are_keys(&self, keys: &[String]) -> std::result::Result<Vec<bool>, ErrorKind> {
+        match keys.iter().find(|key| !self.0.contains(key)) {
+            Some(key) => {
+                let key = printable(key.as_bytes(), 200);
+                Err(ErrorKind::MissingColumn(key, "one of those that it names"))
+            }
+            None => Ok(self.0.iter().map(|name| keys.contains(name) || name == LABEL).collect()),
         }
     }
 }

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use super::*;
 
-fn of(bytes: &[u8], keys: &[&str]) -> std::result::Result<ColumnTable, String> {
+pub(super) fn of(bytes: &[u8], keys: &[&str]) -> std::result::Result<ColumnTable, String> {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(bytes).unwrap();
     let keys: Vec<String> = keys.iter().map(|&key| key.to_owned()).collect();
@@ -14,7 +14,7 @@ fn of(bytes: &[u8], keys: &[&str]) -> std::result::Result<ColumnTable, String> {
     })
 }
 
-fn numbers(table: &ColumnTable, name: &str) -> Vec<Option<f64>> {
+pub(super) fn numbers(table: &ColumnTable, name: &str) -> Vec<Option<f64>> {
     let (_, numbers) = table.numbers().find(|(known, _)| *known == name).expect("a column of numbers");
     numbers.iter().map(|&x| (!x.is_nan()).then_some(x)).collect()
 }
@@ -74,7 +74,11 @@ fn what_is_no_table_is_told() {
         (b"1,2\n3,4\n", ":1: expected the names of the columns"),
         (b"a,a\n1,2\n", ":1: two columns are called 'a'"),
         (b"a,b\n1\n", ":2: expected 2 cells"),
-        (b"a\0b", "neither text nor .npy"),
+        (b"a\0b", "neither text, .npy nor Parquet"),
+        #[cfg(not(feature = "parquet"))]
+        (b"PAR1\0", "built without (feature 'parquet')"),
+        #[cfg(feature = "parquet")]
+        (b"PAR1\0", "wrong Parquet"),
     ] {
         let error = of(bytes, &[]).unwrap_err();
         assert!(error.contains(told), "{error}");

@@ -3,13 +3,10 @@
 use std::path::Path;
 use std::sync::atomic::Ordering;
 
-use super::{Cells, Column, ColumnTable};
+use super::{Cells, Column, ColumnTable, LONGEST_TEXT, Names, TABLE};
 use crate::bytes::{Input, Progress};
 use crate::csv::Rows;
 use crate::error::{Error, ErrorKind, Place, Result, found, printable};
-
-/// The column of our own tables that holds the number of a cluster, or `noise`.
-const LABEL: &str = "cluster";
 
 /// A column while nobody knows more of it than that.
 enum Growing {
@@ -28,25 +25,17 @@ pub(super) fn read(
     let consumed = input.consumed();
     let total = std::fs::metadata(path).map_or(0, |m| m.len());
     let mut rows = Rows::new(input.into_reader(), path);
+    let in_first = |kind| Error::at(path, Place::Line(1), kind);
     let names = match rows.next()? {
-        Some((header, _)) => names(header.iter()).map_err(|kind| Error::at(path, Place::Line(1), kind))?,
-        None => return Err(Error::whole(path, ErrorKind::Empty("a table with a name over every column"))),
+        Some((header, _)) => names(header.iter()).map_err(in_first)?,
+        None => return Err(Error::whole(path, ErrorKind::Empty(TABLE))),
     };
-    if let Some(key) = keys.iter().find(|key| !names.contains(key)) {
-        let kind = ErrorKind::MissingColumn(
-            printable(key.as_bytes(), 200),
-            "one of those that the first line names",
-        );
-        return Err(Error::at(path, Place::Line(1), kind));
-    }
-    let start = |name: &String| {
-        if keys.contains(name) || name == LABEL {
-            Growing::Known(Cells::Texts(Vec::new()))
-        } else {
-            Growing::Missing(0)
-        }
+    let start = |is_key| match is_key {
+        true => Growing::Known(Cells::Texts(Vec::new())),
+        false => Growing::Missing(0),
     };
-    let mut columns: Vec<Growing> = names.iter().map(start).collect();
+    let mut columns: Vec<Growing> = names.are_keys(keys).map_err(in_first)?.into_iter().map(start).collect();
+    let Names(names) = names;
     let mut n_rows = 0;
     while let Some((record, line)) = rows.next()? {
         for (at, cell) in record.iter().enumerate() {
@@ -71,20 +60,14 @@ pub(super) fn read(
     Ok(ColumnTable { columns: columns.collect(), n_rows })
 }
 
-/// The names, safe to print, all different.
-fn names<'c>(cells: impl Iterator<Item = &'c [u8]>) -> std::result::Result<Vec<String>, ErrorKind> {
-    let mut names: Vec<String> = Vec::new();
-    for (at, cell) in cells.enumerate() {
-        let cell = cell.trim_ascii();
+fn names<'c>(cells: impl Iterator<Item = &'c [u8]>) -> std::result::Result<Names, ErrorKind> {
+    let mut names = Names::default();
+    for cell in cells.map(<[u8]>::trim_ascii) {
         if fast_float2::parse::<f64, _>(cell).is_ok() {
             let what = "the names of the columns".to_owned();
             return Err(ErrorKind::Expected { what, found: found(cell) });
         }
-        let name = if cell.is_empty() { format!("column {}", at + 1) } else { printable(cell, 200) };
-        if names.contains(&name) {
-            return Err(ErrorKind::Table(format!("two columns are called '{name}'")));
-        }
-        names.push(name);
+        names.push(cell)?;
     }
     Ok(names)
 }
@@ -109,13 +92,13 @@ impl Growing {
                     }
                     None => {
                         let mut texts = vec![String::new(); *n];
-                        texts.push(printable(cell, 400));
+                        texts.push(printable(cell, LONGEST_TEXT));
                         Cells::Texts(texts)
                     }
                 });
             }
             Growing::Known(Cells::Numbers(numbers)) => numbers.push(number.ok_or_else(|| found(cell))?),
-            Growing::Known(Cells::Texts(texts)) => texts.push(printable(cell, 400)),
+            Growing::Known(Cells::Texts(texts)) => texts.push(printable(cell, LONGEST_TEXT)),
         }
         Ok(())
     }

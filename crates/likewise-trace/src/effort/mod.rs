@@ -11,17 +11,13 @@ use std::path::Path;
 
 use likewise::ranks::{EffortError, EffortRegion, EffortTable};
 
-#[cfg(feature = "parquet")]
-use crate::bytes::is_rereadable;
 use crate::bytes::{Input, Piece, Progress};
 use crate::error::{Error, ErrorKind, Result};
 use crate::npy::MAGIC;
+use crate::parquet::MAGIC as PARQUET;
 use long::Cells;
 
 pub use spread::{SpreadError, read_effort_part};
-
-/// First bytes of every Parquet file.
-const PARQUET: &[u8] = b"PAR1";
 
 /// What a file does not say, and who is told how far the reading is.
 #[derive(Clone)]
@@ -48,8 +44,7 @@ impl Default for EffortOptions<'_> {
 /// - **long CSV**: columns `rank`, `step`, `effort` and, if there are several
 ///   regions, `region`, in any order of columns and rows;
 /// - **`.npy`** of two dimensions, ranks × steps, in C or Fortran order;
-/// - **Parquet**, long or wide as CSV, with the feature `parquet`; from a
-///   file only.
+/// - **Parquet**, long or wide as CSV, with the feature `parquet`.
 ///
 /// Regions of long tables are ordered by name.
 ///
@@ -87,7 +82,10 @@ fn share(path: &Path, mut input: Input, options: &EffortOptions<'_>, piece: Piec
         return npy::read(path, input, piece);
     }
     if head.starts_with(PARQUET) {
-        return of_parquet(path, input, options, piece).map(Some);
+        #[cfg(not(feature = "parquet"))]
+        return Err(crate::parquet::not_built(path));
+        #[cfg(feature = "parquet")]
+        return parquet::read(path, input, options, piece);
     }
     if head[..head.len().min(1 << 12)].contains(&0) {
         let problem = "neither text, .npy nor Parquet; efforts are read from these";
@@ -101,21 +99,6 @@ fn share(path: &Path, mut input: Input, options: &EffortOptions<'_>, piece: Piec
     } else {
         wide::read(path, input, options, piece)
     }
-}
-
-#[cfg(feature = "parquet")]
-fn of_parquet(path: &Path, input: Input, options: &EffortOptions<'_>, piece: Piece) -> Result<Share> {
-    if !is_rereadable(path) || input.compressed() {
-        let problem = "Parquet is read from a plain file only";
-        return Err(Error::whole(path, ErrorKind::Table(problem.to_owned())));
-    }
-    parquet::read(path, options, piece)
-}
-
-#[cfg(not(feature = "parquet"))]
-fn of_parquet(path: &Path, _: Input, _: &EffortOptions<'_>, _: Piece) -> Result<Share> {
-    let problem = "this is Parquet, which this program was built without (feature 'parquet')";
-    Err(Error::whole(path, ErrorKind::Table(problem.to_owned())))
 }
 
 /// What is wrong with the numbers of a file.

@@ -212,6 +212,8 @@ mod tests {
         ];
         write_parquet(&path, &columns).unwrap().commit().unwrap();
         let one = read_effort(&path, &EffortOptions::default()).unwrap();
+        assert_eq!(read_on(3, &path), Ok(one.clone()));
+        std::fs::write(&path, gzip(&std::fs::read(&path).unwrap())).unwrap();
         assert_eq!(read_on(3, &path), Ok(one));
     }
 

@@ -78,6 +78,8 @@ fn npy_in_both_orders() {
 #[cfg(feature = "parquet")]
 mod of_parquet {
     use super::*;
+    use crate::bytes::tests::gzip;
+    use crate::parquet::tests::{Data, file};
     use crate::parquet::{ColumnData, write_parquet};
 
     fn written(columns: &[(&str, ColumnData<'_>)]) -> (tempfile::TempDir, std::path::PathBuf) {
@@ -102,6 +104,31 @@ mod of_parquet {
         let (_dir, path) = written(&[("a", ColumnData::Str(&["x"]))]);
         let error = read_effort(&path, &EffortOptions::default()).unwrap_err().to_string();
         assert!(error.ends_with("column 1 (a): expected numbers, found texts"), "{error}");
+    }
+
+    #[test]
+    fn numbers_without_gaps_are_read_from_gzip_and_pipes_too() {
+        use ::parquet::basic::Compression::SNAPPY;
+        let of = |n: &[Option<i32>]| file("optional int32 a (UINT_32);", SNAPPY, &[&[Data::Int(n)]]);
+        let whole = of(&[Some(7), Some(-1)]);
+        let table = parse(&whole).unwrap();
+        assert_eq!(table.values(), [7.0, 4_294_967_295.0]);
+        assert_eq!(parse(&gzip(&whole)).unwrap(), table);
+        let one = [
+            Data::Bool(&[Some(true)]),
+            Data::Int(&[Some(-2)]),
+            Data::Long(&[Some(3)]),
+            Data::Float(&[Some(0.5)]),
+            Data::Double(&[Some(4.0)]),
+        ];
+        let schema =
+            "optional boolean b; optional int32 i; optional int64 l; optional float f; optional double d;";
+        assert_eq!(parse(&file(schema, SNAPPY, &[&one])).unwrap().row(0), [1.0, -2.0, 3.0, 0.5, 4.0]);
+        let texts = said(&file("optional binary t (UTF8);", SNAPPY, &[&[Data::Text(&[Some("1")])]]));
+        assert_eq!(texts, "e: column 1 (t): expected numbers, found texts");
+        let gap = said(&of(&[Some(7), None]));
+        assert_eq!(gap, "e: column 1 (a): a cell is empty; expected one value in every row");
+        assert_eq!(said(&file("optional int32 a;", SNAPPY, &[])), "e: the table has no rows");
     }
 
     proptest! {

@@ -1,4 +1,4 @@
-//! Tables as Parquet files.
+//! Columns into a file.
 
 use std::io::Write;
 use std::path::Path;

@@ -1,0 +1,57 @@
+//! Parquet of plain columns.
+
+use std::path::Path;
+
+use super::{Cells, Column, ColumnTable, LONGEST_TEXT, Names};
+use crate::bytes::{Input, Progress};
+use crate::error::{Error, ErrorKind, Result};
+use crate::parquet::read::{Table, Value, with_table};
+
+pub(super) fn read(
+    path: &Path,
+    input: Input,
+    keys: &[String],
+    progress: Option<Progress<'_>>,
+) -> Result<ColumnTable> {
+    with_table(path, input, |table| {
+        let whole = |kind| Error::whole(path, kind);
+        let mut names = Names::default();
+        table.names().try_for_each(|name| names.push(name.as_bytes())).map_err(whole)?;
+        let are_keys = names.are_keys(keys).map_err(whole)?;
+        let n_columns = are_keys.len();
+        let mut columns = Vec::new();
+        for (at, (name, is_key)) in names.0.into_iter().zip(are_keys).enumerate() {
+            columns.push(Column { name, cells: cells(table, at, is_key)? });
+            if let Some(progress) = progress {
+                progress(table.size() * columns.len() as u64 / n_columns as u64, table.size());
+            }
+        }
+        // All have as many rows as the file says.
+        match columns.first().map_or(0, |column| column.cells.len()) {
+            0 => Err(whole(ErrorKind::OnlyHeader("rows"))),
+            n_rows => Ok(ColumnTable { columns, n_rows }),
+        }
+    })
+}
+
+fn cells(table: &Table<'_>, at: usize, is_key: bool) -> Result<Cells> {
+    if is_key || table.is_text(at) {
+        let text = |value: Option<Value<'_>>| value.map_or_else(String::new, |x| x.text(LONGEST_TEXT));
+        collected(table, at, text).map(Cells::Texts)
+    } else {
+        let number = |value: Option<Value<'_>>| value.and_then(Value::number).unwrap_or(f64::NAN);
+        collected(table, at, number).map(Cells::Numbers)
+    }
+}
+
+fn collected<T>(table: &Table<'_>, at: usize, of: impl Fn(Option<Value<'_>>) -> T) -> Result<Vec<T>> {
+    let mut all = Vec::new();
+    table.column(at, 0..table.n_groups(), |value| {
+        all.push(of(value));
+        Ok(())
+    })?;
+    Ok(all)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,26 @@
+//! Tables as Parquet files. Built with the feature `parquet`, else they are
+//! only known.
+
+#[cfg(feature = "parquet")]
+mod claims;
+#[cfg(feature = "parquet")]
+pub(crate) mod read;
+#[cfg(all(test, feature = "parquet"))]
+pub(crate) mod tests;
+#[cfg(feature = "parquet")]
+mod thrift;
+#[cfg(feature = "parquet")]
+mod write;
+
+#[cfg(feature = "parquet")]
+pub use write::{ColumnData, write_parquet};
+
+/// First bytes of every file.
+pub(crate) const MAGIC: &[u8] = b"PAR1";
+
+/// Says that the file could be read, but not by this program.
+#[cfg(not(feature = "parquet"))]
+pub(crate) fn not_built(path: &std::path::Path) -> crate::error::Error {
+    let problem = "this is Parquet, which this program was built without (feature 'parquet')";
+    crate::error::Error::whole(path, crate::error::ErrorKind::Table(problem.to_owned()))
+}
