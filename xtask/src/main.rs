@@ -71,12 +71,12 @@ fn cargo(args: &str) -> Command {
 
 fn test(quick: bool) -> Result<()> {
     run(&mut cargo("fmt --all --check"))?;
-    run(&mut cargo("clippy --workspace --all-targets --features likewise-cli/parquet -- -D warnings"))?;
+    run(&mut cargo("clippy --workspace --all-targets -- -D warnings"))?;
     // Their tests print why they skip where a launcher is missing.
     if !quick {
         mpis()?;
     }
-    run(&mut cargo("test --workspace --features likewise-cli/parquet"))?;
+    run(&mut cargo("test --workspace"))?;
     if !root().ancestors().any(|folder| folder.join("shared/data").is_dir()) {
         println!(
             "skipped: the tests on real traces, for there is no folder shared/data beside or above this one"

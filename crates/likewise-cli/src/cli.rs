@@ -51,6 +51,42 @@ pub(crate) enum Task {
     Synth(synth::SynthArgs),
 }
 
+/// Names of columns in one argument, with commas between them; those that
+/// hold commas are in double quotes, as in CSV.
+#[derive(Clone, Debug)]
+pub(crate) struct Names(Vec<String>);
+
+impl std::str::FromStr for Names {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let mut names = vec![String::new()];
+        let (mut quoted, mut chars) = (false, text.chars().peekable());
+        while let Some(c) = chars.next() {
+            let name = names.last_mut().expect("one at least");
+            match c {
+                '"' if quoted && chars.peek() == Some(&'"') => name.extend(chars.next()),
+                '"' if quoted => quoted = false,
+                '"' if name.is_empty() => quoted = true,
+                ',' if !quoted => names.push(String::new()),
+                c => name.push(c),
+            }
+        }
+        match names.iter().any(String::is_empty) {
+            true => Err("a name is empty".to_owned()),
+            false if quoted => Err("a quote is not closed".to_owned()),
+            false => Ok(Self(names)),
+        }
+    }
+}
+
+impl Names {
+    /// Those of all arguments.
+    pub(crate) fn all(arguments: &[Self]) -> Vec<String> {
+        arguments.iter().flat_map(|names| names.0.iter().cloned()).collect()
+    }
+}
+
 /// What every subcommand understands.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Common {

@@ -1,5 +1,6 @@
 //! How long each stage took, and how much memory the process had at most.
 
+use crate::cli::Common;
 use serde_json::{Map, Value};
 use std::time::Instant;
 
@@ -33,6 +34,13 @@ impl Stages {
     #[must_use]
     pub(crate) fn for_people(&self) -> Vec<(String, f64)> {
         self.0.iter().map(|&(name, s)| (name.replace('_', "-"), s)).collect()
+    }
+
+    /// How long each stage took, if asked to say more.
+    pub(crate) fn tell(&self, common: &Common) {
+        self.for_people()
+            .iter()
+            .for_each(|(stage, seconds)| common.tell(format_args!("{stage}: {seconds:.3} s")));
     }
 
     /// `{"read": 0.01, …}`, rounded to microseconds.

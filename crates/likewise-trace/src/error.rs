@@ -85,7 +85,9 @@ pub enum ErrorKind {
     #[error("the gzip data are damaged after {0} bytes of text: {1}")]
     GzipDamaged(u64, String),
     /// The compressed data expand beyond what any trace does.
-    #[error("the gzip data expand more than {0} times; no trace does, so it is not read further")]
+    #[error(
+        "the gzip data expand more than {0} times; nothing that is read here does, so it is not read further"
+    )]
     GzipBomb(u64),
     /// The last line is cut.
     #[error("the file ends in the middle of this line ({0}); copy it again")]

@@ -265,8 +265,7 @@ pub(crate) fn analyse_trace(args: &BurstsArgs, common: &Common) -> Result<(Analy
 /// The definition, if what is asked for is possible; before the trace is read.
 fn checked(args: &BurstsArgs) -> Result<Definition> {
     if args.writing.format == TableFormat::Parquet && !cfg!(feature = "parquet") {
-        let text =
-            "this likewise was built without Parquet; build it with --features parquet, or use --format csv";
+        let text = "this likewise was built without Parquet; build it with its default features, or use --format csv";
         return Err(Usage(text.to_owned()).into());
     }
     args.grouping.check()?;
@@ -533,9 +532,7 @@ pub(crate) fn write_all<'a>(
     let data = stages.time("write", || report_data(analysis));
     let data = report::ReportData { timings: stages.for_people(), ..data };
     stages.time("write", || out.write("report.html", |file| Ok(report::write_html(&data, file)?)))?;
-    for (stage, seconds) in stages.for_people() {
-        common.tell(format_args!("{stage}: {seconds:.3} s"));
-    }
+    stages.tell(common);
     let mut summary = summary::summary(analysis, &stages);
     summary["period"] = period;
     out.write("summary.json", |file| Ok(writeln!(file, "{summary:#}")?))?;

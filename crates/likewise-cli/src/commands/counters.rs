@@ -1,6 +1,6 @@
 //! `likewise counters`: which events, or which records, belong together.
 
-use crate::cli::{Common, Usage};
+use crate::cli::{Common, Names, Usage};
 use crate::commands::bursts::stem;
 use crate::commands::pareto::{Ranks, numbers_of, row_name};
 use crate::commands::regimes::RegimeArgs;
@@ -29,8 +29,9 @@ use std::path::PathBuf;
 /// Find which events of a counter table tell the same, or which records are alike
 ///
 /// Columns of numbers are the profiles of the events (or rows those of the
-/// records, with --rows); their dendrogram has n partitions, and a cluster is
-/// strong if its forming gave one that no other beats on all objectives. Writes
+/// records, with --rows). A dendrogram of n profiles has n partitions, from n
+/// clusters to one. They are ranked by --objectives, and the clusters whose
+/// forming gave one that no other dominates are strong. Writes
 /// dendrogram.json, dendrogram.nwk, summary.json, report.html; with --rank-by
 /// pareto.csv, and with --parameters regimes.csv.
 #[derive(Debug, Args)]
@@ -55,10 +56,11 @@ pub(crate) struct CountersArgs {
     /// List the profiles that are nearest to this one, such as the time
     #[arg(long, value_name = "COLUMN", conflicts_with = "rows")]
     response: Option<String>,
-    /// Rank the rows on these columns too, of which more is worse (or better):
-    /// Goldberg's rank in pareto.csv and in the report
-    #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
-    rank_by: Vec<String>,
+    /// Rank the rows on these columns too, those with the most of all first:
+    /// Goldberg's rank in pareto.csv and in the report (`likewise pareto`
+    /// takes --min too)
+    #[arg(long, value_name = "COLUMN")]
+    rank_by: Vec<Names>,
     #[command(flatten)]
     groups: GroupArgs,
     #[command(flatten)]
@@ -77,11 +79,11 @@ struct ColumnArgs {
     #[arg(long)]
     rows: bool,
     /// Columns that say which row it is, though they are numbers
-    #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
-    key: Vec<String>,
+    #[arg(long, value_name = "COLUMN")]
+    key: Vec<Names>,
     /// These columns only
-    #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
-    columns: Vec<String>,
+    #[arg(long, value_name = "COLUMN")]
+    columns: Vec<Names>,
     /// Leave out columns (and with --rows, rows) of which more is missing
     #[arg(long, value_name = "SHARE", default_value = "50%", value_parser = parse_share)]
     max_missing: f64,
@@ -222,6 +224,7 @@ pub(crate) fn analyse(
     report.notes.splice(0..0, notes(&report));
     let mut out = OutputDir::create(&dir, &[args.input()])?;
     stages.time("write", || write(&report, input.ranked.as_ref(), &mut out))?;
+    stages.tell(common);
     let mut summary = json::summary(&report);
     summary["timings"] = stages.to_json();
     summary["peak_memory_bytes"] = peak_memory().into();
@@ -281,7 +284,26 @@ impl CountersArgs {
         };
         let ColumnArgs { rows, max_missing, scale, .. } = self.columns;
         let profiles = ProfileSettings { is_by_row: rows, metric, scale, max_missing };
-        Ok(Settings { linkage, profiles: (!is_given).then_some(profiles), objectives })
+        let profiles = (!is_given).then_some(profiles);
+        Ok(Settings { linkage, profiles, objectives, chosen: self.chosen() })
+    }
+
+    /// Options that choose columns and groups, where they are given.
+    fn chosen(&self) -> Vec<(&'static str, String)> {
+        let listed = |names: &[Names]| Names::all(names).join(", ");
+        let unit = |(name, unit): &(Option<String>, f64)| match name {
+            Some(name) => format!("{name}={unit}"),
+            None => unit.to_string(),
+        };
+        let all = [
+            ("key", listed(&self.columns.key)),
+            ("columns", listed(&self.columns.columns)),
+            ("response", self.response.clone().unwrap_or_default()),
+            ("rank-by", listed(&self.rank_by)),
+            ("groups", self.groups.groups.clone().unwrap_or_default()),
+            ("round", self.groups.round.iter().map(unit).collect::<Vec<_>>().join(", ")),
+        ];
+        all.into_iter().filter(|(_, given)| !given.is_empty()).collect()
     }
 
     fn read(&self, settings: &Settings, common: &Common, stages: &mut Stages) -> Result<Input> {
@@ -289,7 +311,7 @@ impl CountersArgs {
         let mut table = {
             let bar = common.progress().bytes("Reading");
             let report = |done, total| bar.set(done, total);
-            stages.time("read", || read_columns(path, &self.columns.key, Some(&report)))?
+            stages.time("read", || read_columns(path, &Names::all(&self.columns.key), Some(&report)))?
         };
         let at = || path.display().to_string();
         let Some(profiles) = settings.profiles else {
@@ -307,8 +329,12 @@ impl CountersArgs {
                 factors: None,
             });
         };
+        common.tell(format_args!("{} rows, {} columns", table.n_rows, table.columns.len()));
+        let mistaken = table::mistaken(&table, &Names::all(&self.columns.key));
         let understood = table::understand(&mut table);
-        let selected = stages.time("prepare", || table::select(&table, &self.columns.columns, profiles));
+        let asked =
+            table::Asked { columns: &Names::all(&self.columns.columns), apart: &self.apart(), mistaken };
+        let selected = stages.time("prepare", || table::select(&table, asked, profiles));
         let selected = selected.with_context(at)?;
         let ranked = stages.time("rank", || self.ranks(&table))?;
         let regimes = match &self.response {
@@ -341,17 +367,24 @@ impl CountersArgs {
 
     /// Those of the rows, if they are asked for.
     fn ranks(&self, table: &ColumnTable) -> Result<Option<Ranks>> {
-        if self.rank_by.is_empty() {
+        let rank_by = Names::all(&self.rank_by);
+        if rank_by.is_empty() {
             return Ok(None);
         }
-        if self.rank_by.len() < 2 {
+        if rank_by.len() < 2 {
             return Err(Usage("--rank-by needs two columns at least".to_owned()).into());
         }
         let objective =
             |name: &String| numbers_of(table, name).map(|(_, values)| Objective { values, goal: Goal::Max });
-        let objectives = self.rank_by.iter().map(objective).collect::<Result<Vec<_>, _>>()?;
+        let objectives = rank_by.iter().map(objective).collect::<Result<Vec<_>, _>>()?;
         let (goldberg, fonseca_fleming) = (goldberg(&objectives)?, fonseca_fleming(&objectives)?);
         Ok(Some(Ranks { goldberg, fonseca_fleming }))
+    }
+
+    /// Columns of groups and of parameters, which are no events.
+    fn apart(&self) -> Vec<String> {
+        let groups = self.groups.groups.iter().cloned();
+        groups.chain(self.regimes.parameters()).collect()
     }
 
     fn response_of(&self, input: &Input) -> Result<Option<usize>> {
@@ -386,14 +419,15 @@ impl GroupArgs {
 
 /// The rows for the report.
 fn records(args: &CountersArgs, table: &ColumnTable, ranks: &Ranks) -> Records {
+    let objectives = Names::all(&args.rank_by);
     let values = |at: usize| {
-        let column = table.numbers().find(|(name, _)| *name == args.rank_by[at]);
+        let column = table.numbers().find(|(name, _)| *name == objectives[at]);
         column.map_or_else(Vec::new, |(_, values)| values.to_vec())
     };
     Records {
-        objectives: args.rank_by.clone(),
-        names: (0..table.n_rows).map(|row| row_name(table, row)).collect(),
         values: [values(0), values(1)],
+        objectives,
+        names: (0..table.n_rows).map(|row| row_name(table, row)).collect(),
         goldberg: ranks.goldberg.clone(),
     }
 }

@@ -1,6 +1,6 @@
 //! `likewise pareto`: which rows of a table are good on several accounts.
 
-use crate::cli::{Common, Usage};
+use crate::cli::{Common, Names, Usage};
 use crate::commands::bursts::stem;
 use crate::files::report_data::{counted, grouped_digits, short};
 use crate::output::{OutputDir, csv_cell, write_rows};
@@ -29,14 +29,14 @@ pub(crate) struct ParetoArgs {
     /// are missing
     table: PathBuf,
     /// Columns of which more is better
-    #[arg(long, value_name = "COLUMN", value_delimiter = ',', action = clap::ArgAction::Append)]
-    max: Vec<String>,
+    #[arg(long, value_name = "COLUMN")]
+    max: Vec<Names>,
     /// Columns of which less is better
-    #[arg(long, value_name = "COLUMN", value_delimiter = ',', action = clap::ArgAction::Append)]
-    min: Vec<String>,
+    #[arg(long, value_name = "COLUMN")]
+    min: Vec<Names>,
     /// Columns that say which row it is, though they are numbers
-    #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
-    key: Vec<String>,
+    #[arg(long, value_name = "COLUMN")]
+    key: Vec<Names>,
     /// Directory for the result [default: the table's name with .pareto]
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
@@ -61,7 +61,7 @@ pub(crate) fn run(args: &ParetoArgs, common: &Common) -> Result<()> {
     let table = {
         let bar = common.progress().bytes("Reading");
         let report = |done, total| bar.set(done, total);
-        stages.time("read", || read_columns(&args.table, &args.key, Some(&report)))?
+        stages.time("read", || read_columns(&args.table, &Names::all(&args.key), Some(&report)))?
     };
     let objectives = args.objectives(&table)?;
     let ranks = {
@@ -76,8 +76,8 @@ pub(crate) fn run(args: &ParetoArgs, common: &Common) -> Result<()> {
     let summary = json!({
         "version": env!("CARGO_PKG_VERSION"),
         "input": args.table.display().to_string(),
-        "max": args.max,
-        "min": args.min,
+        "max": Names::all(&args.max),
+        "min": Names::all(&args.min),
         "rows": table.n_rows,
         "unranked": ranks.goldberg.iter().filter(|rank| rank.is_none()).count(),
         "ranks": sizes.len(),
@@ -87,25 +87,23 @@ pub(crate) fn run(args: &ParetoArgs, common: &Common) -> Result<()> {
     });
     out.write("summary.json", |file| Ok(writeln!(file, "{summary:#}")?))?;
     out.commit()?;
+    common.tell(format_args!("{} rows, {} columns", table.n_rows, table.columns.len()));
+    stages.tell(common);
     common.print(&summary, || ranks.text(&table, args, &objectives))
 }
 
 impl ParetoArgs {
     /// The columns that are named, `--max` first.
     fn objectives<'t>(&self, table: &'t ColumnTable) -> Result<Vec<Objective<'t>>> {
-        let all = self
-            .max
-            .iter()
-            .map(|name| (name, Goal::Max))
-            .chain(self.min.iter().map(|name| (name, Goal::Min)));
-        let mut known: Vec<&String> = Vec::new();
+        let of = |names: &[Names], goal| Names::all(names).into_iter().map(move |name| (name, goal));
+        let mut known: Vec<String> = Vec::new();
         let mut objectives = Vec::new();
-        for (name, goal) in all {
+        for (name, goal) in of(&self.max, Goal::Max).chain(of(&self.min, Goal::Min)) {
             if known.contains(&name) {
                 return Err(Usage(format!("column '{name}' is named twice")).into());
             }
+            let (_, values) = numbers_of(table, &name)?;
             known.push(name);
-            let (_, values) = numbers_of(table, name)?;
             objectives.push(Objective { values, goal });
         }
         Ok(objectives)
@@ -120,8 +118,12 @@ pub(crate) fn numbers_of<'t>(table: &'t ColumnTable, name: &str) -> Result<(&'t 
     if let Some(found) = table.numbers().find(|(column, _)| *column == name) {
         return Ok(found);
     }
-    if table.texts().any(|(column, _)| column == name) {
-        return Err(Usage(format!("column '{name}' is of texts, or one of --key; numbers are needed here")));
+    if let Some((_, texts)) = table.texts().find(|(column, _)| *column == name) {
+        let first = texts.iter().find(|text| !text.is_empty()).map_or("", String::as_str);
+        let text = format!(
+            "column '{name}' is of texts, such as '{first}', or one of --key; numbers are needed here"
+        );
+        return Err(Usage(text));
     }
     let names: Vec<&str> = table.numbers().map(|(name, _)| name).collect();
     let shown = names.iter().take(20).copied().collect::<Vec<_>>().join(", ");
@@ -172,7 +174,8 @@ impl Ranks {
         let sizes = self.sizes();
         let unranked = self.goldberg.iter().filter(|rank| rank.is_none()).count();
         let mut text = format!("{} on {}", counted(table.n_rows as u64, "row"), objectives.len());
-        let _ = writeln!(text, " objectives: {}", counted(sizes.len() as u64, "rank"));
+        let plural = if objectives.len() == 1 { "" } else { "s" };
+        let _ = writeln!(text, " objective{plural}: {}", counted(sizes.len() as u64, "rank"));
         if unranked > 0 {
             let _ = writeln!(text, "{} lack a value and have no rank", grouped_digits(unranked as u64));
         }
@@ -181,10 +184,14 @@ impl Ranks {
             text,
             "{} that no other dominates{}",
             counted(first as u64, "row"),
-            if first > SHOWN { ", the first:" } else { ":" }
+            match first {
+                0 => ".",
+                _ if first > SHOWN => ", the first:",
+                _ => ":",
+            }
         );
         let best = (0..table.n_rows).filter(|&row| self.goldberg[row] == Some(0)).take(SHOWN);
-        let names: Vec<&String> = args.max.iter().chain(&args.min).collect();
+        let names = [Names::all(&args.max), Names::all(&args.min)].concat();
         for row in best {
             let values =
                 objectives.iter().zip(&names).map(|(o, name)| format!("{name} {}", short(o.values[row])));

@@ -199,9 +199,7 @@ pub(crate) fn run(args: &RanksArgs, common: &Common) -> Result<()> {
     let Some((report, summary)) = told_once(mpi.as_ref(), done)? else { return Ok(()) };
     let regions = report.regions.len();
     common.tell(format_args!("{} ranks × {} steps × {regions} regions", report.n_ranks(), report.n_steps));
-    for (stage, seconds) in stages.for_people() {
-        common.tell(format_args!("{stage}: {seconds:.3} s"));
-    }
+    stages.tell(common);
     for note in &report.notes {
         common.say(format_args!("note: {note}"));
     }

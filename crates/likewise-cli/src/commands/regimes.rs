@@ -1,9 +1,11 @@
 //! What `likewise counters` is told of regimes.
 
-use crate::cli::Usage;
+use crate::cli::{Names, Usage};
 use crate::commands::pareto::numbers_of;
 use crate::counters::regimes::{Fitted, RegimeReport, Unit};
+use crate::counters::repeats;
 use crate::definition::parse_share;
+use crate::files::report_data::short;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use likewise::counters::Column;
@@ -18,16 +20,16 @@ use likewise_trace::ColumnTable;
 #[command(next_help_heading = "Regimes")]
 pub(crate) struct RegimeArgs {
     /// Find in which part of these columns' space which model of --response
-    /// holds, with what latency and bandwidth: the number of processes, the
-    /// length of a message, and others that may bound regions (one column is
-    /// the length; with --formula, any)
-    #[arg(long, value_name = "COLUMN", value_delimiter = ',', requires = "response")]
-    parameters: Vec<String>,
-    /// A model of the response, a sum of terms with an unknown coefficient
-    /// each, such as 'a + b*h + c*log2(p)'; again for another. Instead of
-    /// those of a collective operation; lambda is a latency, tau the
-    /// reciprocal of a bandwidth
-    #[arg(long, value_name = "FORMULA", requires = "parameters")]
+    /// holds, with what latency and bandwidth. In this order: the number of
+    /// processes, the length of a message, others that may bound regions; one
+    /// alone is the length. With --formula, in any order
+    #[arg(long, value_name = "COLUMN", requires = "response")]
+    parameters: Vec<Names>,
+    /// A model of the response instead of those of a collective operation: a
+    /// sum of terms with an unknown coefficient each, such as
+    /// 'a + b*h + c*log2(p)'; once more for another model. lambda is a
+    /// latency, tau the reciprocal of a bandwidth
+    #[arg(long, value_name = "FORMULA", requires = "parameters", allow_hyphen_values = true)]
     formula: Vec<String>,
     /// Bytes of one unit of the length
     #[arg(
@@ -47,7 +49,7 @@ pub(crate) struct RegimeArgs {
     /// How the response strays from its model
     #[arg(long, value_enum, default_value = "relative", requires = "parameters")]
     noise: NoiseArg,
-    /// A region has at least as many points
+    /// The fewest points that a region may have
     #[arg(long, value_name = "N", default_value_t = 10, requires = "parameters")]
     min_points: usize,
     /// Of the intervals of coefficients
@@ -76,6 +78,10 @@ impl RegimeArgs {
         !self.parameters.is_empty()
     }
 
+    pub(crate) fn parameters(&self) -> Vec<String> {
+        Names::all(&self.parameters)
+    }
+
     /// Finds the regimes of a column of the table.
     ///
     /// # Errors
@@ -84,7 +90,7 @@ impl RegimeArgs {
     pub(crate) fn find(&self, table: &ColumnTable, response: &str) -> Result<RegimeReport> {
         let columns = self.columns(table, response)?;
         let (_, measured) = numbers_of(table, response)?;
-        let models = self.models()?;
+        let models = self.models(table)?;
         let params = self.params()?;
         let fitted = self.points(measured, &columns);
         let points: Vec<Column<'_>> = columns
@@ -97,11 +103,15 @@ impl RegimeArgs {
         Ok(RegimeReport {
             response: response.to_owned(),
             unit: self.response_unit.unwrap_or_else(|| Unit::of_name(response)),
-            parameters: self.parameters.clone(),
+            parameters: self.parameters(),
             models,
-            counts_bytes: self.formula.is_empty(),
             confidence: self.confidence,
             noise: params.noise,
+            min_points: self.min_points,
+            length_bytes: self.formula.is_empty().then_some(self.length_bytes),
+            is_median: self.repeats == Repeats::Median,
+            within: repeats::within(measured, &fitted),
+            told_by: repeats::told_by(table, &self.parameters(), response, &fitted),
             n_missing: fitted.of_row.iter().filter(|point| point.is_none()).count(),
             fitted,
             found,
@@ -115,13 +125,19 @@ impl RegimeArgs {
             NoiseArg::Relative => Noise::Relative,
             NoiseArg::Absolute => Noise::Absolute,
         };
-        params.with_confidence(self.confidence).map_err(|error| Usage(error.to_string()))
+        params.with_confidence(self.confidence).map_err(|_| {
+            let percent = short(100.0 * self.confidence);
+            Usage(format!(
+                "--confidence is {percent}%; it must be more than 0% and less than 100%, such as 95%"
+            ))
+        })
     }
 
     /// The parameters, all of them different and of numbers.
     fn columns<'t>(&self, table: &'t ColumnTable, response: &str) -> Result<Vec<Column<'t>>> {
         let mut columns: Vec<Column<'t>> = Vec::new();
-        for name in &self.parameters {
+        let names = self.parameters();
+        for name in &names {
             if columns.iter().any(|column| column.name == name) || name == response {
                 return Err(Usage(format!("column '{name}' is named twice")).into());
             }
@@ -132,12 +148,13 @@ impl RegimeArgs {
     }
 
     /// Those that were written, or those of a collective operation.
-    fn models(&self) -> Result<Vec<Formula>> {
-        let names: Vec<&str> = self.parameters.iter().map(String::as_str).collect();
+    fn models(&self, table: &ColumnTable) -> Result<Vec<Formula>> {
+        let parameters = self.parameters();
+        let names: Vec<&str> = parameters.iter().map(String::as_str).collect();
         let usage = |error: FormulaError| Usage(error.to_string());
         if !self.formula.is_empty() {
-            let parsed = self.formula.iter().map(|text| Formula::parse(text, &names).map_err(usage));
-            return Ok(parsed.collect::<Result<_, _>>()?);
+            let parsed = self.formula.iter().map(|text| formula(text, &names, table));
+            return parsed.collect();
         }
         if !(self.length_bytes > 0.0 && self.length_bytes.is_finite()) {
             return Err(Usage(format!("--length-bytes is {}; it must be positive", self.length_bytes)).into());
@@ -197,5 +214,37 @@ impl RegimeArgs {
             ),
             other => other.into(),
         }
+    }
+}
+
+/// A formula of parameters. Other columns of the table are read as columns
+/// too, so that none becomes an unknown by mistake.
+fn formula(text: &str, parameters: &[&str], table: &ColumnTable) -> Result<Formula> {
+    let others = table.columns.iter().map(|column| column.name.as_str());
+    let others: Vec<&str> = others.filter(|name| !parameters.contains(name)).collect();
+    let all = [parameters, &others].concat();
+    let (formula, taken) = match Formula::parse(text, &all) {
+        Ok(formula) => {
+            let taken = (parameters.len()..all.len()).find(|&column| formula.uses(column));
+            (formula, taken.map(|column| all[column]))
+        }
+        // With the parameters alone it may be one, of unknowns that are columns.
+        Err(error) => match Formula::parse(text, parameters) {
+            Ok(formula) => {
+                let taken =
+                    others.iter().copied().find(|other| formula.unknowns().any(|name| name == *other));
+                (formula, taken)
+            }
+            Err(_) => return Err(Usage(error.to_string()).into()),
+        },
+    };
+    match taken {
+        None => Ok(formula),
+        Some(column) => Err(Usage(format!(
+            "formula '{}': '{column}' is a column of the table and none of --parameters; add it there, or give the \
+             unknown another name",
+            formula.text()
+        ))
+        .into()),
     }
 }

@@ -97,13 +97,17 @@ pub(crate) fn summary(report: &CountersReport) -> Value {
 fn parameters(report: &CountersReport) -> Value {
     let settings = &report.settings;
     let objectives = settings.objectives.iter().map(|&measure| name(measure)).collect::<Vec<_>>();
-    json!({
+    let mut parameters = json!({
         "linkage": linkage(settings.linkage),
         "metric": settings.profiles.map(|profiles| metric(profiles.metric)),
         "scale": settings.profiles.map(|profiles| name(profiles.scale)),
         "max_missing": settings.profiles.map(|profiles| profiles.max_missing),
         "objectives": objectives,
-    })
+    });
+    for (option, given) in &settings.chosen {
+        parameters[option.replace('-', "_")] = given.as_str().into();
+    }
+    parameters
 }
 
 pub(crate) fn linkage(linkage: Linkage) -> &'static str {

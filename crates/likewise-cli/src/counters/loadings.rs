@@ -55,11 +55,12 @@ pub(crate) fn factors(table: &ColumnTable, names: &[String]) -> Result<Option<Fa
 
 impl Factors {
     /// Columns by the size of what they load on a factor, the largest first;
-    /// those below [`LARGE`] are left out.
+    /// of those below [`LARGE`] the first alone, and only if all are.
     pub(crate) fn leading(&self, factor: &Rotated) -> Vec<usize> {
-        let mut leading: Vec<usize> =
-            (0..self.columns.len()).filter(|&at| factor.loadings[at].abs() >= LARGE).collect();
+        let mut leading: Vec<usize> = (0..self.columns.len()).collect();
         leading.sort_by(|&a, &b| factor.loadings[b].abs().total_cmp(&factor.loadings[a].abs()));
+        let n = leading.iter().filter(|&&at| factor.loadings[at].abs() >= LARGE).count();
+        leading.truncate(n.max(1));
         leading
     }
 

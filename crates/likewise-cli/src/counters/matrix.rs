@@ -39,8 +39,30 @@ pub(crate) fn square(table: &ColumnTable) -> Result<(Vec<String>, Dissimilaritie
         let Cells::Numbers(numbers) = &column.cells else { bail!("column '{}' is of texts", column.name) };
         (0..n).for_each(|row| data[row * n + at] = numbers[row]);
     }
+    settle(&mut data, n);
     let given = Dissimilarities::from_matrix(data, n).map_err(|error| by_name(error, &names))?;
     Ok((names, given))
+}
+
+/// What a program that computed with doubles leaves of equal numbers, as a
+/// share of the largest.
+const ROUNDING: f64 = 1e-9;
+
+/// Takes rounding off: what is nearly 0 of an object to itself is 0, and the
+/// two ways between two objects are one if they are nearly equal.
+fn settle(data: &mut [f64], n: usize) {
+    let most = data.iter().copied().filter(|x| x.is_finite()).fold(0.0, f64::max);
+    let is_none = |x: f64| x.abs() <= ROUNDING * most;
+    for a in 0..n {
+        for b in a..n {
+            let (there, back) = (data[a * n + b], data[b * n + a]);
+            let middle = f64::midpoint(there, back);
+            if is_none(there - back) {
+                let settled = if is_none(middle) && (a == b || middle < 0.0) { 0.0 } else { middle };
+                (data[a * n + b], data[b * n + a]) = (settled, settled);
+            }
+        }
+    }
 }
 
 fn by_name(error: DissimilaritiesError, names: &[String]) -> anyhow::Error {

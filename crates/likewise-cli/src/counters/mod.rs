@@ -7,6 +7,7 @@ pub(crate) mod loadings;
 pub(crate) mod matrix;
 pub(crate) mod newick;
 pub(crate) mod regimes;
+pub(crate) mod repeats;
 pub(crate) mod significance;
 pub(crate) mod table;
 pub(crate) mod text;
@@ -50,6 +51,8 @@ pub(crate) struct Settings {
     /// Nothing where dissimilarities were given.
     pub(crate) profiles: Option<ProfileSettings>,
     pub(crate) objectives: Vec<Measure>,
+    /// Options that choose columns and groups, as they were given.
+    pub(crate) chosen: Vec<(&'static str, String)>,
 }
 
 /// How profiles came from a table.
@@ -75,15 +78,15 @@ pub(crate) enum Scale {
 /// What partitions are ranked by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Measure {
-    /// Mean distance to the nearest other cluster: much
+    /// Mean distance to the nearest other cluster: more is better
     S1,
-    /// Mean diameter: little
+    /// Mean diameter: less is better
     H1,
-    /// Least density of a cluster: much
+    /// Least density of a cluster: more is better
     Density,
-    /// Largest diameter over that of the whole: near 0.75
+    /// Largest diameter over that of the whole: near 0.75 is better
     R75,
-    /// Mean silhouette: much
+    /// Mean silhouette: more is better
     Silhouette,
 }
 
@@ -103,6 +106,17 @@ impl Measure {
             Measure::Density => partition.log_min_density.unwrap_or(f64::NAN),
             Measure::R75 => partition.ratio_from(0.75),
             Measure::Silhouette => partition.silhouette.unwrap_or(f64::NAN),
+        }
+    }
+
+    /// In words, with what is good.
+    pub(crate) fn told(self) -> &'static str {
+        match self {
+            Measure::S1 => "S₁, separation: more is better",
+            Measure::H1 => "H₁, mean diameter: less is better",
+            Measure::Density => "log least density: more is better",
+            Measure::R75 => "|R − 0.75|: less is better",
+            Measure::Silhouette => "mean silhouette: more is better",
         }
     }
 
@@ -211,6 +225,14 @@ impl CountersReport {
         &self.order.leaves[start..start + size]
     }
 
+    /// The two measures that partitions are drawn by: the first two objectives.
+    pub(crate) fn drawn(&self) -> [Measure; 2] {
+        match self.settings.objectives[..] {
+            [one, other, ..] => [one, other],
+            _ => [Measure::S1, Measure::H1],
+        }
+    }
+
     /// From the outermost to the innermost, those of a cluster together.
     pub(crate) fn strong(&self) -> Vec<Strong> {
         let n = self.names.len();
@@ -294,11 +316,14 @@ impl CountersReport {
         found.extend(self.significance.as_ref().map(Significance::finding));
         found.extend(self.factors.as_ref().and_then(Factors::finding));
         if let Some(formed) = self.partitions.len().checked_sub(1) {
-            found.push(format!(
-                "Strong are {} of {formed} clusters: no other partition dominates the one that their forming gave ({}).",
-                self.strong().len(),
-                self.objectives()
-            ));
+            let objectives = self.objectives();
+            found.push(match self.strong().len() {
+                0 => format!("No cluster is strong: others dominate the partitions that their forming gave ({objectives})."),
+                n => format!(
+                    "{n} of {formed} clusters {} strong: no other partition dominates the one that their forming gave ({objectives}).",
+                    if n == 1 { "is" } else { "are" }
+                ),
+            });
         }
         found
     }

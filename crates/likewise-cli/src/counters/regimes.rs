@@ -9,6 +9,9 @@ use likewise::counters::regimes::{Estimate, Formula, Noise, Range, Regimes, Regi
 use serde_json::{Value, json};
 use std::io::{self, Write};
 
+/// Rows of a point that stray less are never worth a word.
+const STRAY: f64 = 0.05;
+
 /// Regions, and what they were found in.
 #[derive(Clone, Debug)]
 pub(crate) struct RegimeReport {
@@ -16,10 +19,18 @@ pub(crate) struct RegimeReport {
     pub(crate) unit: Unit,
     pub(crate) parameters: Vec<String>,
     pub(crate) models: Vec<Formula>,
-    /// Whether a bandwidth is one of bytes, not of whatever tau multiplies.
-    pub(crate) counts_bytes: bool,
+    /// Bytes of a unit of the length; nothing where a formula says what tau
+    /// multiplies.
+    pub(crate) length_bytes: Option<f64>,
     pub(crate) confidence: f64,
     pub(crate) noise: Noise,
+    pub(crate) min_points: usize,
+    /// Whether rows with the same parameters are one point.
+    pub(crate) is_median: bool,
+    /// How far rows stray from their point, as a share of it.
+    pub(crate) within: Option<f64>,
+    /// The column that tells most of how they do, and its share.
+    pub(crate) told_by: Option<(String, f64)>,
     /// Rows that lack a value.
     pub(crate) n_missing: usize,
     pub(crate) fitted: Fitted,
@@ -52,8 +63,20 @@ pub(crate) enum Unit {
 impl Unit {
     /// What the end of a column's name says, or seconds.
     pub(crate) fn of_name(name: &str) -> Self {
+        let name = name.to_ascii_lowercase();
         let ends = [("_ns", Unit::Ns), ("_us", Unit::Us), ("_ms", Unit::Ms)];
         ends.iter().find(|(end, _)| name.ends_with(end)).map_or(Unit::S, |(_, unit)| *unit)
+    }
+
+    /// ` in ms`
+    pub(crate) fn told(self) -> &'static str {
+        match self {
+            Unit::S => " in s",
+            Unit::Ms => " in ms",
+            Unit::Us => " in µs",
+            Unit::Ns => " in ns",
+            Unit::None => "",
+        }
     }
 
     /// Seconds in one; 1 where it is no time.
@@ -92,6 +115,10 @@ impl RegimeReport {
         region.bandwidth().map(|bandwidth| scaled(bandwidth, 1.0 / self.unit.seconds()))
     }
 
+    fn counts_bytes(&self) -> bool {
+        self.length_bytes.is_some() && self.unit != Unit::None
+    }
+
     /// How many rows of the table a region has.
     pub(crate) fn rows(&self, region: usize) -> usize {
         let of = self.found.labels.iter().zip(&self.fitted.n);
@@ -119,12 +146,18 @@ impl RegimeReport {
     /// With its interval and unit.
     pub(crate) fn bandwidth_told(&self, bandwidth: Estimate) -> String {
         let per = if self.unit == Unit::None { "" } else { "/s" };
-        let what = if self.counts_bytes { "B" } else { "" };
-        told(bandwidth, |x| {
-            let number = if x == f64::INFINITY { "∞ ".to_owned() } else { si(x) };
+        let what = if self.counts_bytes() { "B" } else { "" };
+        let show = |x: f64| {
+            let number = si(x);
             let gap = if number.contains(' ') || what.is_empty() { "" } else { " " };
             format!("{number}{gap}{what}{per}")
-        })
+        };
+        // An interval of tau that reaches 0: the bandwidth may be anything more.
+        if bandwidth.high.is_finite() {
+            told(bandwidth, show)
+        } else {
+            format!("at least {}", show(bandwidth.low))
+        }
     }
 
     /// The coefficients that are told neither as latency nor as bandwidth.
@@ -153,8 +186,13 @@ impl RegimeReport {
     /// How far the response strays from the model.
     pub(crate) fn spread(&self, region: &Region) -> String {
         match self.noise {
+            // What is less is rounding.
+            Noise::Relative if region.spread < 1e-9 => "0%".to_owned(),
             Noise::Relative => format!("{}%", short(100.0 * region.spread)),
-            Noise::Absolute => short(region.spread),
+            Noise::Absolute => match self.unit {
+                Unit::None => short(region.spread),
+                unit => duration(region.spread * unit.seconds()),
+            },
         }
     }
 
@@ -166,6 +204,21 @@ impl RegimeReport {
             return points;
         }
         format!("{points} (medians of {})", counted(rows as u64, "row"))
+    }
+
+    /// What was asked for, for people.
+    pub(crate) fn parameters(&self) -> Vec<(String, String)> {
+        let noise = if self.noise == Noise::Relative { "relative" } else { "absolute" };
+        let repeats = if self.is_median { "median" } else { "each" };
+        let mut lines = vec![
+            ("response", format!("{}{}", self.response, self.unit.told())),
+            ("parameters", self.parameters.join(", ")),
+            ("rows with the same parameters", repeats.to_owned()),
+            ("noise", noise.to_owned()),
+            ("fewest points", self.min_points.to_string()),
+        ];
+        lines.extend(self.length_bytes.map(|bytes| ("bytes of a unit of length", short(bytes))));
+        lines.into_iter().map(|(name, value)| (format!("regimes: {name}"), value)).collect()
     }
 
     /// In one sentence.
@@ -200,6 +253,7 @@ impl RegimeReport {
             let rows = counted(self.n_missing as u64, "row");
             notes.push(format!("Left out of the regimes, because a value is missing: {rows}."));
         }
+        notes.extend(self.note_of_repeats());
         if !self.found.exact {
             notes.push(
                 "There are too many different values for all boxes of the regimes: bounds were searched in ever finer \
@@ -210,6 +264,30 @@ impl RegimeReport {
         notes
     }
 
+    /// Where rows that are one point stray much farther than their medians do,
+    /// something decides the response that is no parameter.
+    fn note_of_repeats(&self) -> Option<String> {
+        let within = self.within.filter(|_| self.is_median && self.noise == Noise::Relative)?;
+        let rows = self.fitted.n.iter().sum::<usize>() as f64 / self.fitted.n.len() as f64;
+        let expected =
+            self.found.regions.iter().map(|region| region.spread).fold(0.0, f64::max) * rows.sqrt();
+        if within < STRAY || within < 2.0 * expected {
+            return None;
+        }
+        let told_by = match &self.told_by {
+            Some((name, share)) => {
+                format!(" {name} tells {}% of it: add it to --parameters.", short(100.0 * share))
+            }
+            None => " Something decides that is no parameter; --repeats each takes every row.".to_owned(),
+        };
+        Some(format!(
+            "{} of rows with the same parameters strays by {}% from its median, much more than the medians do from \
+             their model.{told_by}",
+            self.response,
+            short((1000.0 * within).round() / 10.0)
+        ))
+    }
+
     /// `regimes.csv`: a row per region.
     pub(crate) fn write(&self, out: &mut impl Write) -> io::Result<()> {
         let mut unknowns: Vec<&str> = Vec::new();
@@ -218,7 +296,7 @@ impl RegimeReport {
                 unknowns.push(unknown);
             }
         }
-        let (s, per_s) = match (self.unit, self.counts_bytes) {
+        let (s, per_s) = match (self.unit, self.counts_bytes()) {
             (Unit::None, _) => ("", ""),
             (_, true) => ("_s", "_bytes_per_s"),
             (_, false) => ("_s", "_per_s"),
@@ -274,7 +352,8 @@ impl RegimeReport {
         let mut line = Vec::new();
         for cell in cells {
             line.push(b',');
-            push_number(cell, &mut line);
+            // An interval without an end has an empty cell there.
+            push_number(if cell.is_finite() { cell } else { f64::NAN }, &mut line);
         }
         line.push(b'\n');
         line
@@ -311,6 +390,12 @@ impl RegimeReport {
             "response": self.response,
             "parameters": self.parameters,
             "models": self.models.iter().map(Formula::text).collect::<Vec<_>>(),
+            "unit": if self.unit == Unit::None { "none" } else { "s" },
+            "noise": if self.noise == Noise::Relative { "relative" } else { "absolute" },
+            "repeats": if self.is_median { "median" } else { "each" },
+            "min_points": self.min_points,
+            "length_bytes": self.length_bytes,
+            "within": self.within,
             "confidence": self.confidence,
             "rows": self.fitted.n.iter().sum::<usize>(),
             "points": self.fitted.n.len(),
@@ -336,8 +421,9 @@ impl RegimeReport {
             )
         });
         format!(
-            "Regimes of {} over {}, {}, {}% intervals:\n{}",
+            "Regimes of {}{} over {}, {}, {}% intervals:\n{}",
             self.response,
+            self.unit.told(),
             self.parameters.join(", "),
             self.points(),
             short(100.0 * self.confidence),

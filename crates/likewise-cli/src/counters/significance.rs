@@ -6,9 +6,9 @@ use crate::files::report_data::{counted, short};
 use crate::output::csv_cell;
 use anyhow::{Result, bail};
 use likewise::counters::significance::{
-    Adjustment, KruskalWallis, Pair, Precision, adjusted, dunn, kruskal_wallis,
+    Adjustment, KruskalWallis, Pair, Precision, SignificanceError, adjusted, dunn, kruskal_wallis,
 };
-use likewise_trace::{Cells, ColumnTable};
+use likewise_trace::{Cells, Column, ColumnTable};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -80,23 +80,28 @@ pub(crate) fn significance(
     names: &[String],
     precision: impl Fn(&str) -> Precision,
 ) -> Result<Significance> {
-    let (groups, of_row) = groups(table, by)?;
+    let Some(column) = table.columns.iter().find(|column| column.name == by) else {
+        let names: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).take(20).collect();
+        return Err(Usage(format!("the table has no column '{by}'; there are: {}", names.join(", "))).into());
+    };
+    let (groups, of_row) = groups(column);
+    match groups.len() {
+        0 | 1 => bail!("column '{by}' has no two different values: there is nothing to compare"),
+        n if n > MAX_GROUPS => {
+            bail!("column '{by}' has {n} different values; at most {MAX_GROUPS} groups are compared")
+        }
+        _ => {}
+    }
     let (mut tests, mut untested) = (Vec::new(), Vec::new());
     for (name, values) in table.numbers().filter(|(name, _)| *name != by && names.iter().any(|n| n == name)) {
-        let mut sorted: Vec<Vec<f64>> = vec![Vec::new(); groups.len()];
-        for (&value, group) in values.iter().zip(&of_row) {
-            if let Some(group) = group.filter(|_| !value.is_nan()) {
-                sorted[group].push(value);
-            }
-        }
-        let known: Vec<usize> = (0..groups.len()).filter(|&group| !sorted[group].is_empty()).collect();
-        if known.len() < 2 {
-            untested.push(name.to_owned());
-            continue;
-        }
-        let values: Vec<&[f64]> = known.iter().map(|&group| sorted[group].as_slice()).collect();
+        let (known, sorted) = sorted(values, groups.len(), &of_row);
+        let values: Vec<&[f64]> = sorted.iter().map(Vec::as_slice).collect();
         let test = match kruskal_wallis(&values, precision(name)) {
             Ok(test) => test,
+            Err(SignificanceError::TooFewGroups(_)) => {
+                untested.push(name.to_owned());
+                continue;
+            }
             Err(error) => bail!("'{name}' by '{by}': {error}"),
         };
         let pairs = dunn(&test, Adjustment::Holm);
@@ -112,14 +117,11 @@ pub(crate) fn significance(
 /// The groups, in the order in which they come, and that of each row; none
 /// of a row whose cell is empty, or is `noise` and the like in a column of
 /// clusters.
-fn groups(table: &ColumnTable, by: &str) -> Result<(Vec<String>, Vec<Option<usize>>)> {
-    let Some(column) = table.columns.iter().find(|column| column.name == by) else {
-        let names: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).take(20).collect();
-        return Err(Usage(format!("the table has no column '{by}'; there are: {}", names.join(", "))).into());
-    };
+fn groups(column: &Column) -> (Vec<String>, Vec<Option<usize>>) {
     let texts: Vec<Option<String>> = match &column.cells {
         Cells::Texts(texts) => {
-            let is_group = |text: &String| !text.is_empty() && (by != LABEL || text.parse::<u64>().is_ok());
+            let is_group =
+                |text: &String| !text.is_empty() && (column.name != LABEL || text.parse::<u64>().is_ok());
             texts.iter().map(|text| Some(text.clone()).filter(is_group)).collect()
         }
         Cells::Numbers(numbers) => numbers.iter().map(|x| (!x.is_nan()).then(|| x.to_string())).collect(),
@@ -132,13 +134,35 @@ fn groups(table: &ColumnTable, by: &str) -> Result<(Vec<String>, Vec<Option<usiz
         })
     };
     let of_row = texts.into_iter().map(|text| text.map(&mut place)).collect();
-    match groups.len() {
-        0 | 1 => bail!("column '{by}' has no two different values: there is nothing to compare"),
-        n if n > MAX_GROUPS => {
-            bail!("column '{by}' has {n} different values; at most {MAX_GROUPS} groups are compared")
+    (groups, of_row)
+}
+
+/// The groups that have values, and these.
+fn sorted(values: &[f64], n_groups: usize, of_row: &[Option<usize>]) -> (Vec<usize>, Vec<Vec<f64>>) {
+    let mut sorted: Vec<Vec<f64>> = vec![Vec::new(); n_groups];
+    for (&value, group) in values.iter().zip(of_row) {
+        if let Some(group) = group.filter(|_| !value.is_nan()) {
+            sorted[group].push(value);
         }
-        _ => Ok((groups, of_row)),
     }
+    let known: Vec<usize> = (0..n_groups).filter(|&group| !sorted[group].is_empty()).collect();
+    sorted.retain(|values| !values.is_empty());
+    (known, sorted)
+}
+
+/// How much of the ranks' variance a column explains beyond what as many
+/// groups explain by chance, (H − k + 1)/(n − k); nothing where it hardly
+/// groups rows, or not at all.
+pub(crate) fn explained(column: &Column, values: &[f64]) -> Option<f64> {
+    let (groups, of_row) = groups(column);
+    let (known, sorted) = sorted(values, groups.len(), &of_row);
+    let (k, n) = (known.len(), sorted.iter().map(Vec::len).sum::<usize>());
+    if k > MAX_GROUPS || 3 * k > n {
+        return None;
+    }
+    let values: Vec<&[f64]> = sorted.iter().map(Vec::as_slice).collect();
+    let test = kruskal_wallis(&values, Precision::Full).ok()?;
+    Some((test.h - k as f64 + 1.0) / (n - k) as f64)
 }
 
 impl Significance {

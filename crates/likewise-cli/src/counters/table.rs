@@ -72,14 +72,41 @@ pub(crate) fn understand(table: &mut ColumnTable) -> Option<String> {
     Some(told.to_owned())
 }
 
+/// Which columns are to be used.
+pub(crate) struct Asked<'a> {
+    /// These only, if any are named.
+    pub(crate) columns: &'a [String],
+    /// Not these, where none are named and enough others are there.
+    pub(crate) apart: &'a [String],
+    /// What is known to be left out.
+    pub(crate) mistaken: Vec<LeftOut>,
+}
+
+/// Columns that seem to be of texts only because their first cell is none of
+/// a number: most others are.
+pub(crate) fn mistaken(table: &ColumnTable, keys: &[String]) -> Vec<LeftOut> {
+    let is_key = |name: &str| name == "cluster" || keys.iter().any(|key| key == name);
+    let mistaken = |(name, texts): (&str, &[String])| {
+        let known: Vec<&String> = texts.iter().filter(|text| !text.is_empty()).collect();
+        let (first, rest) = known.split_first()?;
+        let numbers = rest.iter().filter(|text| text.parse::<f64>().is_ok()).count();
+        let is_mistaken = first.parse::<f64>().is_err() && 2 * numbers > rest.len();
+        is_mistaken.then(|| LeftOut {
+            name: name.to_owned(),
+            why: format!("of texts, as its first value is '{first}', though most others are numbers"),
+        })
+    };
+    table.texts().filter(|(name, _)| !is_key(name)).filter_map(mistaken).collect()
+}
+
 /// Profiles of the columns that are named, or of all columns of numbers.
 ///
 /// # Errors
 /// A column is not there, or too little is left.
-pub(crate) fn select(table: &ColumnTable, columns: &[String], how: ProfileSettings) -> Result<Selected> {
-    let mut left_out = Vec::new();
+pub(crate) fn select(table: &ColumnTable, asked: Asked<'_>, how: ProfileSettings) -> Result<Selected> {
+    let mut left_out = asked.mistaken;
     let mut used = Vec::new();
-    for column in named(table, columns)? {
+    for column in named(table, asked.columns, asked.apart)? {
         check_size(&column)?;
         match fault(column.values, how.max_missing) {
             Some(why) => left_out.push(LeftOut { name: column.name.to_owned(), why }),
@@ -87,14 +114,14 @@ pub(crate) fn select(table: &ColumnTable, columns: &[String], how: ProfileSettin
         }
     }
     if used.is_empty() {
-        bail!("no column is left{}", all_left_out(&left_out));
+        bail!("no column is left{}", all_left_out(&left_out, "; the table has none of numbers"));
     }
     let scaled: Vec<Vec<f64>> = used.iter().map(|column| scaled(column.values, how.scale)).collect();
     if how.is_by_row {
         return by_row(table, &used, &scaled, left_out, how);
     }
     if used.len() < 2 {
-        bail!("only column '{}' is left, and 2 are needed{}", used[0].name, all_left_out(&left_out));
+        bail!("only column '{}' is left, and 2 are needed{}", used[0].name, all_left_out(&left_out, ""));
     }
     let profiles = Profiles::new(&scaled.concat(), table.n_rows)?;
     let columns = columns_of(&used);
@@ -137,7 +164,7 @@ fn by_row(
         ));
     }
     if names.len() < 2 {
-        bail!("{} left, and 2 are needed{}", counted(names.len() as u64, "row"), all_left_out(&left_out));
+        bail!("{} left, and 2 are needed{}", counted(names.len() as u64, "row"), all_left_out(&left_out, ""));
     }
     let profiles = Profiles::new(&data, used.len())?;
     Ok(Selected { names, columns: columns_of(used), profiles, left_out, notes })
@@ -146,10 +173,13 @@ fn by_row(
 /// Rows that are named one by one.
 const MAX_NAMED: usize = 20;
 
-/// Those of `columns`, in their order, or all.
-fn named<'t>(table: &'t ColumnTable, columns: &[String]) -> Result<Vec<Used<'t>>> {
+/// Those of `columns`, in their order, or all but those `apart` if two are left.
+fn named<'t>(table: &'t ColumnTable, columns: &[String], apart: &[String]) -> Result<Vec<Used<'t>>> {
     if columns.is_empty() {
-        return Ok(table.numbers().map(|(name, values)| Used { name, values }).collect());
+        let all = || table.numbers().map(|(name, values)| Used { name, values });
+        let rest: Vec<Used<'t>> =
+            all().filter(|column| !apart.iter().any(|name| name == column.name)).collect();
+        return Ok(if rest.len() < 2 { all().collect() } else { rest });
     }
     let mut found: Vec<Used<'t>> = Vec::new();
     for asked in columns {
@@ -193,10 +223,11 @@ fn missing_share(missing: f64) -> String {
     }
 }
 
-fn all_left_out(left_out: &[LeftOut]) -> String {
+/// `none` is what to say if there are none.
+fn all_left_out(left_out: &[LeftOut], none: &str) -> String {
     let shown: Vec<String> = left_out.iter().take(5).map(|l| format!("{} ({})", l.name, l.why)).collect();
     match left_out.len() {
-        0 => "; the table has none of numbers".to_owned(),
+        0 => none.to_owned(),
         n if n > 5 => format!("; left out are {}, …", shown.join(", ")),
         _ => format!("; left out are {}", shown.join(", ")),
     }

@@ -25,7 +25,7 @@ pub(crate) fn text(report: &CountersReport, width: usize) -> String {
         let _ = writeln!(out, "{}{}", head(cluster), members(report, cluster, width));
     }
     if strong.len() > SHOWN {
-        let _ = writeln!(out, "  … and {} more, in summary.json", strong.len() - SHOWN);
+        let _ = writeln!(out, "  … and {} more, in dendrogram.json", strong.len() - SHOWN);
     }
     if !strong.is_empty() {
         out.push('\n');

@@ -63,7 +63,8 @@ impl Axis {
     }
 
     pub(super) fn linear(low: f64, high: f64, from: f64, to: f64) -> Self {
-        let high = if high > low { high } else { low + 1.0 };
+        // One value: as much room as it is large.
+        let high = if high > low { high } else { low + low.abs().max(1.0) };
         Self { low, high, from, to, is_log: false }
     }
 

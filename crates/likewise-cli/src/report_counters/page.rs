@@ -66,17 +66,12 @@ fn panels(report: &CountersReport, strong: &[Strong]) -> Vec<String> {
             caption,
         ));
         let caption = format!(
-            "Each point is a partition, its number how many clusters it has; ranks are by {}. To the right and \
-             below is better.",
+            "Each point is a partition, its number how many clusters it has; ranks are by {}, of which the first two \
+             are drawn.",
             report.objectives()
         );
-        panels.push(section(
-            "fronts",
-            "Partitions: separation against homogeneity",
-            &plot::partitions(report),
-            &caption,
-        ));
-        let caption = "S₁: mean distance of a cluster to the nearest other; H₁: mean diameter; R: largest diameter over that of the whole; density: members over the volume of the smallest box that holds them. Rank 0 is dominated by no other.";
+        panels.push(section("fronts", "Partitions by their objectives", &plot::partitions(report), &caption));
+        let caption = "S₁: mean distance of a cluster to the nearest other; H₁: mean diameter; R: largest diameter over that of the whole; density: members over the volume of the smallest box that holds them; silhouette: how much nearer profiles are to their own cluster than to the next, from −1 to 1. Goldberg's rank is 0 where no partition is at least as good in all objectives and better in one, 1 where none would be without those, and so on; Fonseca and Fleming's is how many are.";
         panels.push(section(
             "partitions",
             "Partitions",

@@ -2,7 +2,7 @@
 
 use super::Ramp;
 use super::axis::{Axis, text};
-use crate::counters::{CountersReport, Records};
+use crate::counters::{CountersReport, Measure, Records};
 use crate::files::report_data::{counted, short};
 use crate::report::escape;
 use std::fmt::Write;
@@ -26,21 +26,25 @@ struct Point {
     label: String,
 }
 
-/// Separation against mean diameter of all partitions.
+/// All partitions on two of their objectives.
 pub(super) fn partitions(report: &CountersReport) -> String {
+    let drawn = report.drawn();
     let point = |partition: &crate::counters::RankedPartition| {
         let measures = &partition.measures;
-        let (x, y) = (measures.separation?, measures.mean_diameter);
+        let [x, y] = drawn.map(|measure| measure.of(measures));
+        if !x.is_finite() || !y.is_finite() {
+            return None;
+        }
         let rank = partition.goldberg.map_or_else(|| "no rank".to_owned(), |rank| format!("rank {rank}"));
         let clusters = counted(measures.n_clusters as u64, "cluster");
-        let told = format!("{clusters}: S₁ {}, H₁ {}, {rank}", short(x), short(y));
+        let [of_x, of_y] = drawn.map(Measure::symbol);
+        let told = format!("{clusters}: {of_x} {}, {of_y} {}, {rank}", short(x), short(y));
         Some(Point { x, y, rank: partition.goldberg, told, label: measures.n_clusters.to_string() })
     };
     // Those of few clusters are drawn last, and labelled first.
     let points: Vec<Point> = report.partitions.iter().filter_map(point).collect();
     let ramp = Ramp::of(report.partitions.iter().map(|partition| &partition.goldberg));
-    let names = ["S₁, separation: more is better", "H₁, mean diameter: less is better"];
-    scatter(&thinned(points), names, ramp, "Partitions by separation and mean diameter")
+    scatter(&thinned(points), drawn.map(Measure::told), ramp, "Partitions by two objectives")
 }
 
 /// Rows on the first two objectives.

@@ -2,6 +2,7 @@
 
 use crate::commands::ranks::name;
 use crate::counters::json::{linkage, metric};
+use crate::counters::regimes::RegimeReport;
 use crate::counters::{CountersReport, Strong};
 use crate::files::report_data::short;
 use crate::report::escape;
@@ -25,7 +26,7 @@ pub(super) fn row(head: &str, attributes: &str, cells: &[String]) -> String {
 /// From the outermost inwards.
 pub(super) fn strong(report: &CountersReport, strong: &[Strong]) -> String {
     if strong.is_empty() {
-        return "<p class=\"muted\">No cluster is strong.</p>".to_owned();
+        return "<p>No cluster is strong.</p>".to_owned();
     }
     let mut out = open(&["cluster", "forms at", "members", "clusters then", "which"]);
     for (at, cluster) in strong.iter().enumerate().take(MAX_LINES) {
@@ -40,7 +41,7 @@ pub(super) fn strong(report: &CountersReport, strong: &[Strong]) -> String {
         out.push_str(&row(&head, "", &cells));
     }
     out.push_str("</table>");
-    more(strong.len(), "strong clusters", "summary.json", &mut out);
+    more(strong.len(), "strong clusters", "dendrogram.json", &mut out);
     out
 }
 
@@ -126,6 +127,8 @@ pub(super) fn parameters(report: &CountersReport) -> String {
         ));
     }
     lines.push(("objectives of partitions".to_owned(), report.objectives()));
+    lines.extend(settings.chosen.iter().map(|(option, given)| (format!("--{option}"), given.clone())));
+    lines.extend(report.regimes.iter().flat_map(RegimeReport::parameters));
     lines.extend(report.left_out.iter().map(|left| (format!("left out: {}", left.name), left.why.clone())));
     let mut out = open(&["parameter", "value"]);
     for (name, value) in lines {

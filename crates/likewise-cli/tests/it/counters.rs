@@ -157,6 +157,46 @@ fn what_tells_nothing_is_named_and_left_out() {
 }
 
 #[test]
+fn columns_are_named_as_in_csv() {
+    let dir = tempfile::tempdir().unwrap();
+    let table = put(dir.path(), "t.csv", "\"a, b\",\"he\"\"llo\",c\n1,2,3\n4,1,2\n0,5,7\n");
+    let out = dir.path().join("out");
+    let call = succeeds(&["counters", text(&table), "--columns", "\"a, b\",he\"llo", "-v", "-o", text(&out)]);
+    assert_eq!(dendrogram(&out)["leaves"].to_string(), r#"["a, b","he\"llo"]"#);
+    assert_eq!(summary(&out)["parameters"]["columns"], "a, b, he\"llo");
+    assert!(
+        call.stderr.contains("3 rows, 3 columns") && call.stderr.contains("linkage: "),
+        "{}",
+        call.stderr
+    );
+    for (given, told) in [("\"a, b", "a quote is not closed"), ("c,", "a name is empty")] {
+        let call = likewise(&["counters", text(&table), "--columns", given, "-o", text(&out)]);
+        assert!(call.code == 2 && call.stderr.contains(told), "{}", call.stderr);
+    }
+}
+
+#[test]
+fn a_column_of_numbers_is_not_lost_for_its_first_cell() {
+    let dir = tempfile::tempdir().unwrap();
+    let table = put(dir.path(), "t.csv", "site,a,b,c\nx,null,2,3\ny,5,4,1\nz,7,9,7\nw,2,3,3\n");
+    let out = dir.path().join("out");
+    succeeds(&["counters", text(&table), "-q", "-o", text(&out)]);
+    let left = &summary(&out)["left_out"][0];
+    assert_eq!(left["name"], "a");
+    assert!(left["why"].as_str().unwrap().contains("its first value is 'null'"), "{left}");
+}
+
+#[test]
+fn rounding_is_taken_off_dissimilarities() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().join("out");
+    let matrix =
+        put(dir.path(), "m.csv", ",0,1,2\n0,2e-16,1,2\n1,1.0000000000000002,-1e-17,1.5\n2,2,1.5,0\n");
+    succeeds(&["counters", "--dissimilarity", text(&matrix), "-q", "-o", text(&out)]);
+    assert_eq!(numbers(&dendrogram(&out)["merges"], "height"), [1.0, 2.0].map(Some));
+}
+
+#[test]
 fn groups_of_rows_are_compared() {
     // Ranks 1 to 9 in three groups of three: H = 12/90·(6² + 15² + 24²)/3 − 30 = 7.2, and 1 in 36.
     let dir = tempfile::tempdir().unwrap();

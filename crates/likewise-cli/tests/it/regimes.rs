@@ -162,3 +162,56 @@ fn what_cannot_be_fitted_is_named() {
         assert!(stderr.contains(told), "{options:?}: {stderr}");
     }
 }
+
+#[test]
+fn what_medians_hide_is_noted_with_the_column_that_tells_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut csv = String::from("p,h,nodes,t\n");
+    for i in 0..480u32 {
+        let (p, h, nodes) = (2u32 << (i % 5), 1u32 << (i / 5 % 12), 1 + i / 60 % 2);
+        let seconds = 5e-6 * f64::from(nodes) + 1e-9 * f64::from(h);
+        csv += &format!("{p},{h},{nodes},{}\n", seconds * (1.0 + 0.01 * f64::from(i * 31 % 7) - 0.03));
+    }
+    let (table, out) = (put(dir.path(), &csv), dir.path().join("out"));
+    let told = |parameters: &str| {
+        let options = ["--response", "t", "--parameters", parameters, "-o", text(&out)];
+        succeeds(&[&["counters", text(&table)], &options[..]].concat()).stderr
+    };
+    let stderr = told("p,h");
+    assert!(stderr.contains("strays by ") && stderr.contains(" nodes tells "), "{stderr}");
+    let stderr = told("p,h,nodes");
+    assert!(!stderr.contains("strays by "), "{stderr}");
+    assert_eq!(summary(&out)["regimes"]["repeats"], "median");
+}
+
+#[test]
+fn columns_of_the_table_are_no_unknowns() {
+    let dir = tempfile::tempdir().unwrap();
+    let (table, out) = (put(dir.path(), &messages(1.0, false)), dir.path().join("out"));
+    let asked = |formula: &str| {
+        let options = ["--response", "wait_us", "--parameters", "bytes", "--formula", formula];
+        let call = likewise(&[&["counters", text(&table), "-q", "-o", text(&out)], &options[..]].concat());
+        (call.code, call.stderr)
+    };
+    let (code, stderr) = asked("wait_us + c*bytes");
+    assert!(
+        code == 2 && stderr.contains("'wait_us' is a column of the table and none of --parameters"),
+        "{stderr}"
+    );
+    let (code, stderr) = asked("a + b*log2(run)");
+    assert!(code == 2 && stderr.contains("'run' is a column of the table"), "{stderr}");
+    assert_eq!(asked("-a + b*bytes").0, 0);
+}
+
+#[test]
+fn no_fit_is_closer_than_is_believed() {
+    let dir = tempfile::tempdir().unwrap();
+    let rows: String = (1..60).map(|h| format!("{h},{}\n", if h < 30 { 1e-6 } else { 2e-6 })).collect();
+    let (table, out) = (put(dir.path(), &format!("h,t\n{rows}")), dir.path().join("out"));
+    let call =
+        succeeds(&["counters", text(&table), "--response", "t", "--parameters", "h", "-o", text(&out)]);
+    assert!(call.stdout.contains("29 points, stray 0%"), "{}", call.stdout);
+    let found = Regions::of(&out);
+    assert_eq!(found.len(), 2);
+    assert!(found.number(1, "latency_low_s") < 2e-6 && found.number(1, "latency_high_s") > 2e-6);
+}

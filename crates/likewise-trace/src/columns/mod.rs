@@ -81,8 +81,9 @@ impl ColumnTable {
     /// of another. What is not there is missing.
     ///
     /// # Errors
-    /// A site and event come twice: its row, from 0.
-    pub fn pivoted(&self) -> Option<std::result::Result<ColumnTable, usize>> {
+    /// A site and event come twice, or nearly all would be missing of a table
+    /// too large to hold.
+    pub fn pivoted(&self) -> Option<std::result::Result<ColumnTable, String>> {
         let named = |name: &str| self.columns.iter().find(|column| column.name == name);
         let (site, event, value) = (named("site")?, named("event")?, named("value")?);
         let Cells::Numbers(values) = &value.cells else { return None };
@@ -90,12 +91,16 @@ impl ColumnTable {
             return None;
         }
         let (sites, events) = (site.numbered(), event.numbered());
+        if let Err(problem) = check_cells(sites.names.len(), events.names.len(), values.len()) {
+            return Some(Err(problem));
+        }
         let mut columns = vec![vec![f64::NAN; sites.names.len()]; events.names.len()];
         let mut known = vec![vec![false; sites.names.len()]; events.names.len()];
         for (row, &value) in values.iter().enumerate() {
             let (event, site) = (events.of_row[row], sites.of_row[row]);
             if std::mem::replace(&mut known[event][site], true) {
-                return Some(Err(row));
+                let problem = "its site and event came before";
+                return Some(Err(format!("row {} (from 1, without the names): {problem}", row + 1)));
             }
             columns[event][site] = value;
         }
@@ -105,6 +110,23 @@ impl ColumnTable {
         all.extend(events.names.into_iter().zip(columns).map(of_event));
         Some(Ok(ColumnTable { columns: all, n_rows }))
     }
+}
+
+/// Cells that a table may have though hardly any has a value.
+const MOST_CELLS: usize = 1 << 24;
+/// Cells for each value, in a table that has more of them.
+const CELLS_A_VALUE: usize = 100;
+
+/// Memory grows with what was read.
+fn check_cells(sites: usize, events: usize, values: usize) -> std::result::Result<(), String> {
+    let cells = sites.saturating_mul(events);
+    if cells <= MOST_CELLS || cells / CELLS_A_VALUE <= values {
+        return Ok(());
+    }
+    Err(format!(
+        "{values} values of {sites} sites and {events} events would make a table of {cells} cells, of which more than \
+         99% are missing; are the columns what their names say?"
+    ))
 }
 
 /// Different cells, in the order in which they come.
@@ -154,11 +176,7 @@ pub fn read_columns(path: &Path, keys: &[String], progress: Option<Progress<'_>>
     match table.pivoted() {
         None => Ok(table),
         Some(Ok(table)) => Ok(table),
-        Some(Err(row)) => {
-            let problem =
-                format!("row {} (from 1, without the names): its site and event came before", row + 1);
-            Err(Error::whole(path, ErrorKind::Table(problem)))
-        }
+        Some(Err(problem)) => Err(Error::whole(path, ErrorKind::Table(problem))),
     }
 }
 
@@ -218,6 +236,9 @@ impl Names {
 fn npy(path: &Path, input: Input) -> Result<ColumnTable> {
     let whole = input.read_all()?;
     let layout = Layout::parse(&whole).and_then(Layout::by_rows).map_err(|kind| Error::whole(path, kind))?;
+    if layout.rows == 0 {
+        return Err(Error::whole(path, ErrorKind::OnlyHeader("rows")));
+    }
     let cells = whole[layout.offset..].chunks_exact(layout.width);
     let numbers: Vec<f64> =
         cells.take(layout.rows * layout.columns).map(|bytes| layout.number(bytes)).collect();

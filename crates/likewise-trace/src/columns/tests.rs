@@ -54,6 +54,26 @@ fn long_tables_get_a_column_for_each_event() {
 }
 
 #[test]
+fn long_tables_are_not_believed_to_be_full() {
+    let sparse = |n: usize| {
+        let rows: String = (0..n).map(|i| format!("s{i},e{i},{i}\n")).collect();
+        format!("site,event,value\n{rows}")
+    };
+    let error = of(sparse(5000).as_bytes(), &[]).unwrap_err();
+    assert!(error.contains("5000 sites and 5000 events would make a table of 25000000 cells"), "{error}");
+    assert_eq!(of(sparse(50).as_bytes(), &[]).unwrap().columns.len(), 51);
+}
+
+#[test]
+fn numbers_are_names_behind_an_empty_cell() {
+    let table = of(b",0,1\n0,0,5\n1,5,0\n", &[]).unwrap();
+    assert_eq!(
+        table.columns.iter().map(|column| column.name.as_str()).collect::<Vec<_>>(),
+        ["column 1", "0", "1"]
+    );
+}
+
+#[test]
 fn columns_of_npy_are_numbered() {
     let header = "{'descr': '<f8', 'fortran_order': False, 'shape': (2, 3), }\n";
     let mut bytes =
@@ -74,6 +94,8 @@ fn what_is_no_table_is_told() {
         (b"1,2\n3,4\n", ":1: expected the names of the columns"),
         (b"a,a\n1,2\n", ":1: two columns are called 'a'"),
         (b"a,b\n1\n", ":2: expected 2 cells"),
+        (b"a;b\n1;2\n", ":1: expected names with commas between them"),
+        (b"a\tb\n1\t2\n", ":1: expected names with commas between them"),
         (b"a\0b", "neither text, .npy nor Parquet"),
         #[cfg(not(feature = "parquet"))]
         (b"PAR1\0", "built without (feature 'parquet')"),

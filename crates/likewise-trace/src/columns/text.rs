@@ -60,16 +60,25 @@ pub(super) fn read(
     Ok(ColumnTable { columns: columns.collect(), n_rows })
 }
 
+/// Numbers are names only behind an empty cell, over the names of the rows.
 fn names<'c>(cells: impl Iterator<Item = &'c [u8]>) -> std::result::Result<Names, ErrorKind> {
     let mut names = Names::default();
-    for cell in cells.map(<[u8]>::trim_ascii) {
-        if fast_float2::parse::<f64, _>(cell).is_ok() {
+    let mut has_row_names = false;
+    for (at, cell) in cells.map(<[u8]>::trim_ascii).enumerate() {
+        has_row_names |= at == 0 && cell.is_empty();
+        if !has_row_names && fast_float2::parse::<f64, _>(cell).is_ok() {
             let what = "the names of the columns".to_owned();
             return Err(ErrorKind::Expected { what, found: found(cell) });
         }
         names.push(cell)?;
     }
-    Ok(names)
+    match &names.0[..] {
+        [name] if name.contains(';') || name.contains(r"\u{9}") => {
+            let what = "names with commas between them, not ';' or tabs".to_owned();
+            Err(ErrorKind::Expected { what, found: found(name.as_bytes()) })
+        }
+        _ => Ok(names),
+    }
 }
 
 fn is_missing(cell: &[u8]) -> bool {

@@ -71,10 +71,13 @@ pub(super) fn fit(design: &Design<'_>, model: usize, rows: &[usize], params: &Re
     let student = StudentsT::new(0.0, 1.0, freedom).expect("more rows than coefficients");
     let t = student.inverse_cdf(0.5 + params.confidence / 2.0);
     let mut estimates = vec![None; terms.len()];
+    // No fit is believed to be closer: neither rounding nor the steps of a
+    // clock make a coefficient certain.
+    let believed = spread.max(design.floor.sqrt());
     for (i, &column) in solved.kept.iter().enumerate() {
         let size = design.term_size[terms[column]];
         let value = solved.coefficients[i] / size;
-        let std_error = solved.inverse_norms[i] * spread / size;
+        let std_error = solved.inverse_norms[i] * believed / size;
         let half = t * std_error;
         estimates[column] = Some(Estimate { value, std_error, low: value - half, high: value + half });
     }

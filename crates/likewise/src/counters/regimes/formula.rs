@@ -45,6 +45,12 @@ impl Formula {
         self.unknowns.iter().map(|unknown| unknown.name.as_str())
     }
 
+    /// Whether a column, by its place among those named, is in it.
+    #[must_use]
+    pub fn uses(&self, column: usize) -> bool {
+        self.unknowns.iter().any(|unknown| unknown.term.uses(column))
+    }
+
     /// The value for a row of parameters, where the unknowns are known.
     ///
     /// # Panics
@@ -106,6 +112,15 @@ impl Expr {
             (Operator::Multiply, Expr::Number(1.0), _) => other,
             (Operator::Multiply | Operator::Divide, _, Expr::Number(1.0)) => self,
             _ => Expr::Binary(Box::new(self), operator, Box::new(other)),
+        }
+    }
+
+    fn uses(&self, column: usize) -> bool {
+        match self {
+            Expr::Number(_) => false,
+            Expr::Column(index) => *index == column,
+            Expr::Call(_, inner) => inner.uses(column),
+            Expr::Binary(left, _, right) => left.uses(column) || right.uses(column),
         }
     }
 

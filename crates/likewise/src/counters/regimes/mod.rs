@@ -64,8 +64,9 @@ impl RegimeParams {
 
     /// With the least spread about a model that is believed, as a share of
     /// the response (of its root mean square where noise is absolute). No
-    /// region is split for a fit closer than that, so that neither the steps
-    /// of a clock nor rounding look like regimes.
+    /// region is split for a fit closer than that, and no standard error
+    /// comes from one, so that neither the steps of a clock nor rounding look
+    /// like regimes, or certain.
     ///
     /// # Errors
     /// It is not between 10⁻⁶ and 1.

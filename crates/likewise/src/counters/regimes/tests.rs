@@ -246,7 +246,7 @@ fn errors_say_where() {
 }
 
 /// The criterion of the best boxes, box by box from the rows, each fitted
-/// by singular values.
+/// by eigenvectors.
 struct Slow<'a> {
     y: &'a [f64],
     data: &'a [Vec<f64>; 2],
@@ -292,12 +292,20 @@ impl Slow<'_> {
             column /= if norm > 0.0 { norm } else { 1.0 };
         }
         let ones = DVector::from_element(rows.len(), 1.0);
-        let svd = x.clone().svd(true, true);
-        let rank = svd.rank(1e-6);
+        // Eigenvectors of the products: nalgebra's singular values are wrong of
+        // some matrices with two columns alike.
+        let eigen = (x.transpose() * &x).symmetric_eigen();
+        let large: Vec<usize> = (0..k).filter(|&i| eigen.eigenvalues[i] > 1e-9).collect();
+        let rank = large.len();
         if rank == 0 {
             return f64::NEG_INFINITY;
         }
-        let error = (&ones - x * svd.solve(&ones, 1e-6).expect("both sides")).norm_squared();
+        let along = |&i: &usize| {
+            let vector = eigen.eigenvectors.column(i);
+            vector * (vector.dot(&(x.transpose() * &ones)) / eigen.eigenvalues[i])
+        };
+        let solution = large.iter().map(along).fold(DVector::zeros(k), |sum, part| sum + part);
+        let error = (&ones - &x * solution).norm_squared();
         let n = rows.len() as f64;
         let variance = (error / n).max(1e-6);
         let units: f64 = rows.iter().map(|&row| self.y[row].ln()).sum();
