@@ -42,7 +42,8 @@ impl OutputDir {
     /// It cannot be made, or not be written.
     pub(crate) fn check(dir: &Path) -> Result<()> {
         let out = Self::create(dir, &[])?;
-        AtomicFile::create(&out.path("writable.check"))?;
+        AtomicFile::create(&out.path("writable.check"))
+            .with_context(|| format!("{}: no file can be written here", dir.display()))?;
         Ok(())
     }
 

@@ -199,7 +199,7 @@ fn check_size(column: &Used<'_>) -> Result<()> {
             "column '{}', row {} (from 1, without the names) is {}; values must be at most {MAX_VALUE:e} in size",
             column.name,
             row + 1,
-            column.values[row]
+            short(column.values[row])
         ),
     }
 }
