@@ -4,14 +4,16 @@ use crate::files::push_number;
 use crate::files::report_data::short;
 use crate::output::csv_cell;
 use likewise::counters::Column;
-use likewise::counters::loadings::{Loadings, LoadingsError, Rotated, factor_loadings, n_above_one, varimax};
+use likewise::counters::loadings::{Loadings, Rotated, factor_loadings, n_above_one, varimax};
 use likewise_trace::ColumnTable;
 use serde_json::{Value, json};
 use std::io::{self, Write};
 
 /// Factors that are kept, at most.
 const MAX_FACTORS: usize = 20;
-/// Columns whose correlations are taken; of more, the eigenvectors take long.
+/// Products of the correlations of all columns, at most: some ten seconds.
+const MAX_PRODUCTS: usize = 2_000_000_000;
+/// Columns, at most: of more, the eigenvectors take as long.
 const MAX_COLUMNS: usize = 1000;
 /// What a column with a smaller loading has little to do with.
 pub(crate) const LARGE: f64 = 0.5;
@@ -28,13 +30,18 @@ pub(crate) struct Factors {
     pub(crate) clipped: f64,
 }
 
-/// Nothing where there are fewer than three columns or too many.
+/// Nothing where there are fewer than three columns.
 ///
 /// # Errors
-/// Two columns were hardly ever measured together.
-pub(crate) fn factors(table: &ColumnTable, names: &[String]) -> Result<Option<Factors>, LoadingsError> {
-    if !(3..=MAX_COLUMNS).contains(&names.len()) {
+/// Why there are none: the table is large, or two columns were hardly ever
+/// measured together.
+pub(crate) fn factors(table: &ColumnTable, names: &[String]) -> Result<Option<Factors>, String> {
+    let n = names.len();
+    if n < 3 {
         return Ok(None);
+    }
+    if n > MAX_COLUMNS || table.n_rows.saturating_mul(n * n) > MAX_PRODUCTS {
+        return Err(format!("{n} columns of {} rows would take long; name some by --columns", table.n_rows));
     }
     let is_used = |name: &str| names.iter().any(|used| used == name);
     let columns: Vec<Column<'_>> = table
@@ -42,7 +49,8 @@ pub(crate) fn factors(table: &ColumnTable, names: &[String]) -> Result<Option<Fa
         .filter(|(name, _)| is_used(name))
         .map(|(name, values)| Column { name, values })
         .collect();
-    let Loadings { used, factors, clipped, .. } = factor_loadings(&columns)?;
+    let Loadings { used, factors, clipped, .. } =
+        factor_loadings(&columns).map_err(|error| error.to_string())?;
     let rotated = varimax(&factors[..n_above_one(&factors).min(MAX_FACTORS)]);
     let columns: Vec<String> = used.iter().map(|&at| columns[at].name.to_owned()).collect();
     Ok(Some(Factors {
