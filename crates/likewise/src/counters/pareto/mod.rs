@@ -73,15 +73,11 @@ pub enum ParetoError {
 /// fronts by their last record in two objectives, and staircases in three.
 pub fn goldberg(objectives: &[Objective<'_>]) -> Result<Vec<Option<u32>>, ParetoError> {
     let n = check(objectives)?;
-    if let [a, b] = objectives {
-        return Ok(two::goldberg(n, a, b));
+    if let [a] | [a, _] = objectives {
+        return Ok(two::goldberg(n, a, objectives.last().unwrap_or(a)));
     }
     let ranked = Ranked::new(n, objectives);
-    let ranks = match objectives.len() {
-        1 => ranked.column(0).to_vec(),
-        3 => three::goldberg(&ranked),
-        _ => many::goldberg(&ranked),
-    };
+    let ranks = if objectives.len() == 3 { three::goldberg(&ranked) } else { many::goldberg(&ranked) };
     Ok(ranked.spread(&ranks))
 }
 
@@ -98,9 +94,11 @@ pub fn goldberg(objectives: &[Objective<'_>]) -> Result<Vec<Option<u32>>, Pareto
 /// Fonseca & Fleming, *Proc. ICGA*, 1993. Differs: they count from 1.
 pub fn fonseca_fleming(objectives: &[Objective<'_>]) -> Result<Vec<Option<u32>>, ParetoError> {
     let n = check(objectives)?;
+    if let [a] | [a, _] = objectives {
+        return Ok(two::dominators(n, a, objectives.last().unwrap_or(a)));
+    }
     let ranked = Ranked::new(n, objectives);
-    let counts = if objectives.len() <= 2 { two::dominators(&ranked) } else { many::dominators(&ranked) };
-    Ok(ranked.spread(&counts))
+    Ok(ranked.spread(&many::dominators(&ranked)))
 }
 
 /// The number of records.

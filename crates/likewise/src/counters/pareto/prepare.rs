@@ -70,11 +70,6 @@ impl Ranked {
         self.weights.len()
     }
 
-    /// How many objectives.
-    pub(super) fn n_objectives(&self) -> usize {
-        self.columns.len()
-    }
-
     pub(super) fn column(&self, objective: usize) -> &[u32] {
         &self.columns[objective]
     }

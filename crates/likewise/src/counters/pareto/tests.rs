@@ -84,6 +84,20 @@ proptest! {
     }
 }
 
+/// So many that several threads count.
+#[test]
+fn dominators_of_many_records_are_their_definition() {
+    let n = 70_000u64;
+    let columns =
+        [1, 2].map(|way| (0..n).map(|i| (i * 7919 * way % 60_013 / way) as f64).collect::<Vec<f64>>());
+    let objectives = objectives(&columns, &[Goal::Min, Goal::Max]);
+    let counts = fonseca_fleming(&objectives).unwrap();
+    for record in (0..n as usize).step_by(3571) {
+        let dominators = (0..n as usize).filter(|&other| dominates(&objectives, other, record)).count();
+        assert_eq!(counts[record], Some(dominators as u32));
+    }
+}
+
 /// Table 3 of the paper as printed, and Table 4.
 #[test]
 fn goldberg_ranks_of_table_3_are_table_4() {
