@@ -289,19 +289,18 @@ impl CountersArgs {
     }
 
     /// Options that choose columns and groups, where they are given.
-    fn chosen(&self) -> Vec<(&'static str, String)> {
-        let listed = |names: &[Names]| Names::all(names).join(", ");
+    fn chosen(&self) -> Vec<(&'static str, Vec<String>)> {
         let unit = |(name, unit): &(Option<String>, f64)| match name {
             Some(name) => format!("{name}={unit}"),
             None => unit.to_string(),
         };
         let all = [
-            ("key", listed(&self.columns.key)),
-            ("columns", listed(&self.columns.columns)),
-            ("response", self.response.clone().unwrap_or_default()),
-            ("rank-by", listed(&self.rank_by)),
-            ("groups", self.groups.groups.clone().unwrap_or_default()),
-            ("round", self.groups.round.iter().map(unit).collect::<Vec<_>>().join(", ")),
+            ("key", Names::all(&self.columns.key)),
+            ("columns", Names::all(&self.columns.columns)),
+            ("response", self.response.iter().cloned().collect()),
+            ("rank-by", Names::all(&self.rank_by)),
+            ("groups", self.groups.groups.iter().cloned().collect()),
+            ("round", self.groups.round.iter().map(unit).collect()),
         ];
         all.into_iter().filter(|(_, given)| !given.is_empty()).collect()
     }

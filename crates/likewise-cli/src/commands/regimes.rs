@@ -13,7 +13,7 @@ use likewise::counters::regimes::{
     Formula, FormulaError, Medians, Noise, RegimeError, RegimeParams, collective_models, find_regimes,
     medians, message_model,
 };
-use likewise_trace::ColumnTable;
+use likewise_trace::{Cells, ColumnTable};
 
 /// Where which model of the response holds
 #[derive(Debug, Args)]
@@ -111,7 +111,7 @@ impl RegimeArgs {
             length_bytes: self.formula.is_empty().then_some(self.length_bytes),
             is_median: self.repeats == Repeats::Median,
             within: repeats::within(measured, &fitted),
-            told_by: repeats::told_by(table, &self.parameters(), response, &fitted),
+            told_by: self.told_by(table, response, &fitted),
             n_missing: fitted.of_row.iter().filter(|point| point.is_none()).count(),
             fitted,
             found,
@@ -168,6 +168,17 @@ impl RegimeArgs {
             [length] => Ok(vec![message_model(length, self.length_bytes, &names).map_err(usage)?]),
             [] => unreachable!("regimes are looked for where parameters are named"),
         }
+    }
+
+    /// What decides between rows with the same parameters, and what to do.
+    fn told_by(&self, table: &ColumnTable, response: &str, fitted: &Fitted) -> Option<String> {
+        let (column, told) = repeats::told_by(table, &self.parameters(), response, fitted)?;
+        let (name, share) = (&column.name, short((100.0 * told.share).round()));
+        let advice = match column.cells {
+            Cells::Numbers(_) => "add it to --parameters",
+            Cells::Texts(_) => "give its values numbers and add it to --parameters, or take each by itself",
+        };
+        Some(format!("'{name}' tells {share}% of it, by a factor of up to {}: {advice}.", short(told.ratio)))
     }
 
     /// What is fitted: each row that has all values, or their medians.
@@ -241,8 +252,8 @@ fn formula(text: &str, parameters: &[&str], table: &ColumnTable) -> Result<Formu
     match taken {
         None => Ok(formula),
         Some(column) => Err(Usage(format!(
-            "formula '{}': '{column}' is a column of the table and none of --parameters; add it there, or give the \
-             unknown another name",
+            "formula '{}': '{column}' is a column of the table and none of --parameters; give the unknown another \
+             name, or name the column there",
             formula.text()
         ))
         .into()),

@@ -105,7 +105,7 @@ fn parameters(report: &CountersReport) -> Value {
         "objectives": objectives,
     });
     for (option, given) in &settings.chosen {
-        parameters[option.replace('-', "_")] = given.as_str().into();
+        parameters[option.replace('-', "_")] = given.as_slice().into();
     }
     parameters
 }

@@ -54,7 +54,8 @@ pub(crate) fn factors(table: &ColumnTable, names: &[String]) -> Result<Option<Fa
     let rotated = varimax(&factors[..n_above_one(&factors).min(MAX_FACTORS)]);
     let columns: Vec<String> = used.iter().map(|&at| columns[at].name.to_owned()).collect();
     Ok(Some(Factors {
-        clipped: clipped / columns.len() as f64,
+        // Adding 0 takes the sign off 0.
+        clipped: clipped / columns.len() as f64 + 0.0,
         columns,
         factors: rotated,
         eigenvalues: factors.iter().map(|factor| factor.eigenvalue).collect(),

@@ -52,7 +52,7 @@ pub(crate) struct Settings {
     pub(crate) profiles: Option<ProfileSettings>,
     pub(crate) objectives: Vec<Measure>,
     /// Options that choose columns and groups, as they were given.
-    pub(crate) chosen: Vec<(&'static str, String)>,
+    pub(crate) chosen: Vec<(&'static str, Vec<String>)>,
 }
 
 /// How profiles came from a table.
@@ -296,7 +296,7 @@ impl CountersReport {
 
     /// What is to be known, in sentences.
     pub(crate) fn findings(&self) -> Vec<String> {
-        let mut found: Vec<String> = self.regimes.as_ref().map(RegimeReport::finding).into_iter().collect();
+        let mut found: Vec<String> = self.regimes.iter().flat_map(RegimeReport::findings).collect();
         if let Some(cut) = self.cut() {
             let clusters = cut.clusters.iter().take(8).map(|members| self.listed(members, 8));
             let more = if cut.clusters.len() > 8 { "; …" } else { "" };

@@ -29,8 +29,8 @@ pub(crate) struct RegimeReport {
     pub(crate) is_median: bool,
     /// How far rows stray from their point, as a share of it.
     pub(crate) within: Option<f64>,
-    /// The column that tells most of how they do, and its share.
-    pub(crate) told_by: Option<(String, f64)>,
+    /// The column that decides how they do, and what to do about it.
+    pub(crate) told_by: Option<String>,
     /// Rows that lack a value.
     pub(crate) n_missing: usize,
     pub(crate) fitted: Fitted,
@@ -221,8 +221,12 @@ impl RegimeReport {
         lines.into_iter().map(|(name, value)| (format!("regimes: {name}"), value)).collect()
     }
 
-    /// In one sentence.
-    pub(crate) fn finding(&self) -> String {
+    /// What was found, and what puts it into doubt.
+    pub(crate) fn findings(&self) -> Vec<String> {
+        std::iter::once(self.finding()).chain(self.caution()).collect()
+    }
+
+    fn finding(&self) -> String {
         let over = self.parameters.join(", ");
         match &self.found.regions[..] {
             [one] => format!(
@@ -253,7 +257,6 @@ impl RegimeReport {
             let rows = counted(self.n_missing as u64, "row");
             notes.push(format!("Left out of the regimes, because a value is missing: {rows}."));
         }
-        notes.extend(self.note_of_repeats());
         if !self.found.exact {
             notes.push(
                 "There are too many different values for all boxes of the regimes: bounds were searched in ever finer \
@@ -264,28 +267,23 @@ impl RegimeReport {
         notes
     }
 
-    /// Where rows that are one point stray much farther than their medians do,
-    /// something decides the response that is no parameter.
-    fn note_of_repeats(&self) -> Option<String> {
-        let within = self.within.filter(|_| self.is_median && self.noise == Noise::Relative)?;
+    /// Where rows that are one point stray by what is no parameter.
+    fn caution(&self) -> Option<String> {
+        let within = self.within.filter(|_| self.is_median)?;
         let rows = self.fitted.n.iter().sum::<usize>() as f64 / self.fitted.n.len() as f64;
         let expected =
             self.found.regions.iter().map(|region| region.spread).fold(0.0, f64::max) * rows.sqrt();
-        if within < STRAY || within < 2.0 * expected {
-            return None;
-        }
-        let told_by = match &self.told_by {
-            Some((name, share)) => {
-                format!(" {name} tells {}% of it: add it to --parameters.", short(100.0 * share))
-            }
-            None => " Something decides that is no parameter; --repeats each takes every row.".to_owned(),
+        let is_far = self.noise == Noise::Relative && within > STRAY && within > 2.0 * expected;
+        let why = match &self.told_by {
+            Some(told_by) => told_by.clone(),
+            None if is_far => format!(
+                "they stray by {}% from their median, much more than medians do from the model; --repeats each takes \
+                 every row.",
+                short((1000.0 * within).round() / 10.0)
+            ),
+            None => return None,
         };
-        Some(format!(
-            "{} of rows with the same parameters strays by {}% from its median, much more than the medians do from \
-             their model.{told_by}",
-            self.response,
-            short((1000.0 * within).round() / 10.0)
-        ))
+        Some(format!("Beware: what is no parameter decides between rows with the same parameters. {why}"))
     }
 
     /// `regimes.csv`: a row per region.

@@ -1,13 +1,19 @@
 //! What rows with the same parameters have in common, and what they have not.
 
 use super::regimes::Fitted;
-use super::significance::explained;
-use likewise_trace::ColumnTable;
+use super::significance::{Told, told};
+use likewise_trace::{Column, ColumnTable};
 
 /// What turns a median deviation into a standard deviation, if it is normal.
 const NORMAL: f64 = 1.4826;
-/// A column that explains less of how rows stray is not named.
-const LEAST_EFFECT: f64 = 0.5;
+/// A column that tells less of how rows stray is not named…
+const LEAST_SHARE: f64 = 0.5;
+/// … nor one whose groups have medians nearer to one another.
+const LEAST_RATIO: f64 = 1.2;
+/// … nor one that may tell so much by chance: there are many columns.
+const CHANCE: f64 = 1e-4;
+/// Shares that differ by less are of columns that tell the same.
+const NEARLY: f64 = 0.1;
 
 /// How far rows stray from the median of those with the same parameters: the
 /// median of all deviations, as a share, so that few strays do not count.
@@ -27,20 +33,24 @@ fn shares<'f>(measured: &'f [f64], fitted: &'f Fitted) -> impl Iterator<Item = (
     fitted.of_row.iter().enumerate().filter_map(shared).filter(|(_, share)| share.is_finite())
 }
 
-/// The column that tells the most of how rows stray from their point, and how
-/// much of it, if it is more than half.
-pub(crate) fn told_by(
-    table: &ColumnTable,
+/// The column that decides how rows stray from their point: it tells more
+/// than half of it, and its groups lie apart by a fifth. Of several that tell
+/// nearly as much, that of the fewest groups.
+pub(crate) fn told_by<'t>(
+    table: &'t ColumnTable,
     parameters: &[String],
     response: &str,
     fitted: &Fitted,
-) -> Option<(String, f64)> {
+) -> Option<(&'t Column, Told)> {
     let (_, measured) = table.numbers().find(|(name, _)| *name == response)?;
     let mut stray = vec![f64::NAN; table.n_rows];
     shares(measured, fitted).for_each(|(row, share)| stray[row] = share);
     let others =
         table.columns.iter().filter(|column| column.name != response && !parameters.contains(&column.name));
-    let explained = others.filter_map(|column| Some((column.name.clone(), explained(column, &stray)?)));
-    let best = explained.max_by(|a, b| a.1.total_cmp(&b.1))?;
-    (best.1 > LEAST_EFFECT).then_some(best)
+    let told = others.filter_map(|column| Some((column, told(column, &stray)?)));
+    let told: Vec<(&Column, Told)> = told
+        .filter(|(_, told)| told.share > LEAST_SHARE && told.ratio > LEAST_RATIO && told.p < CHANCE)
+        .collect();
+    let best = told.iter().map(|(_, told)| told.share).fold(0.0, f64::max);
+    told.into_iter().filter(|(_, told)| told.share > best - NEARLY).min_by_key(|(_, told)| told.groups)
 }

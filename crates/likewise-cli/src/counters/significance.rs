@@ -86,6 +86,9 @@ pub(crate) fn significance(
     };
     let (groups, of_row) = groups(column);
     match groups.len() {
+        0 | 1 if by == LABEL => {
+            bail!("column '{by}' has no two clusters, which are numbers: nothing to compare")
+        }
         0 | 1 => bail!("column '{by}' has no two different values: there is nothing to compare"),
         n if n > MAX_GROUPS => {
             bail!("column '{by}' has {n} different values; at most {MAX_GROUPS} groups are compared")
@@ -124,7 +127,10 @@ fn groups(column: &Column) -> (Vec<String>, Vec<Option<usize>>) {
                 |text: &String| !text.is_empty() && (column.name != LABEL || text.parse::<u64>().is_ok());
             texts.iter().map(|text| Some(text.clone()).filter(is_group)).collect()
         }
-        Cells::Numbers(numbers) => numbers.iter().map(|x| (!x.is_nan()).then(|| x.to_string())).collect(),
+        // Adding 0 makes one group of both zeros.
+        Cells::Numbers(numbers) => {
+            numbers.iter().map(|x| (!x.is_nan()).then(|| (x + 0.0).to_string())).collect()
+        }
     };
     let (mut groups, mut places) = (Vec::new(), BTreeMap::new());
     let mut place = |text: String| {
@@ -150,10 +156,21 @@ fn sorted(values: &[f64], n_groups: usize, of_row: &[Option<usize>]) -> (Vec<usi
     (known, sorted)
 }
 
-/// How much of the ranks' variance a column explains beyond what as many
-/// groups explain by chance, (H − k + 1)/(n − k); nothing where it hardly
-/// groups rows, or not at all.
-pub(crate) fn explained(column: &Column, values: &[f64]) -> Option<f64> {
+/// What a column tells of values.
+pub(crate) struct Told {
+    /// H as a share of what it would be if the groups, in the order of their
+    /// mean ranks, did not overlap.
+    pub(crate) share: f64,
+    /// How many groups there are.
+    pub(crate) groups: usize,
+    /// The greatest median of a group over the least.
+    pub(crate) ratio: f64,
+    /// The chance of as large an H.
+    pub(crate) p: f64,
+}
+
+/// Nothing where a column hardly groups rows, or not at all.
+pub(crate) fn told(column: &Column, values: &[f64]) -> Option<Told> {
     let (groups, of_row) = groups(column);
     let (known, sorted) = sorted(values, groups.len(), &of_row);
     let (k, n) = (known.len(), sorted.iter().map(Vec::len).sum::<usize>());
@@ -162,7 +179,24 @@ pub(crate) fn explained(column: &Column, values: &[f64]) -> Option<f64> {
     }
     let values: Vec<&[f64]> = sorted.iter().map(Vec::as_slice).collect();
     let test = kruskal_wallis(&values, Precision::Full).ok()?;
-    Some((test.h - k as f64 + 1.0) / (n - k) as f64)
+    let mut order: Vec<usize> = (0..k).collect();
+    order.sort_by(|&a, &b| test.mean_ranks[a].total_cmp(&test.mean_ranks[b]));
+    let (mut before, mut sum) = (0.0, 0.0);
+    for group in order {
+        let size = test.sizes[group] as f64;
+        let apart = before + (size + 1.0) / 2.0 - (n as f64 + 1.0) / 2.0;
+        sum += size * apart * apart;
+        before += size;
+    }
+    let most = 12.0 / (n as f64 * (n as f64 + 1.0)) * sum / test.ties.max(f64::MIN_POSITIVE);
+    let medians = sorted.into_iter().map(median);
+    let (least, greatest) = medians.fold((f64::INFINITY, 0.0f64), |(low, high), x| (low.min(x), high.max(x)));
+    Some(Told { share: (test.h / most).min(1.0), groups: k, ratio: greatest / least, p: test.p })
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    let middle = values.len() / 2;
+    *values.select_nth_unstable_by(middle, f64::total_cmp).1
 }
 
 impl Significance {

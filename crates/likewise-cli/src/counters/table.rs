@@ -176,10 +176,13 @@ const MAX_NAMED: usize = 20;
 /// Those of `columns`, in their order, or all but those `apart` if two are left.
 fn named<'t>(table: &'t ColumnTable, columns: &[String], apart: &[String]) -> Result<Vec<Used<'t>>> {
     if columns.is_empty() {
-        let all = || table.numbers().map(|(name, values)| Used { name, values });
-        let rest: Vec<Used<'t>> =
-            all().filter(|column| !apart.iter().any(|name| name == column.name)).collect();
-        return Ok(if rest.len() < 2 { all().collect() } else { rest });
+        // Parameters come last among those apart, and are the first to be used.
+        let without = |apart: &[String]| -> Vec<Used<'t>> {
+            let all = table.numbers().map(|(name, values)| Used { name, values });
+            all.filter(|column| !apart.iter().any(|name| name == column.name)).collect()
+        };
+        let tried = [apart, &apart[..apart.len().min(1)]].map(without);
+        return Ok(tried.into_iter().find(|used| used.len() >= 2).unwrap_or_else(|| without(&[])));
     }
     let mut found: Vec<Used<'t>> = Vec::new();
     for asked in columns {

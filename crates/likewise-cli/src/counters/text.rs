@@ -5,6 +5,8 @@ use super::{CountersReport, Strong};
 use crate::files::report_data::short;
 use std::fmt::Write;
 
+/// Columns or rows that are said to be left out, one by one.
+const LEFT_OUT: usize = 6;
 /// Strong clusters that are listed.
 const SHOWN: usize = 24;
 
@@ -33,10 +35,24 @@ pub(crate) fn text(report: &CountersReport, width: usize) -> String {
     if let Some(regimes) = &report.regimes {
         let _ = writeln!(out, "{}", regimes.text());
     }
+    if let Some(left_out) = left_out(report) {
+        let _ = writeln!(out, "{left_out}");
+    }
     for finding in report.findings() {
         let _ = writeln!(out, "{finding}");
     }
     out
+}
+
+/// What is no part of any profile, and why.
+fn left_out(report: &CountersReport) -> Option<String> {
+    let named = report.left_out.iter().take(LEFT_OUT).map(|left| format!("{} ({})", left.name, left.why));
+    let named = named.collect::<Vec<_>>().join(", ");
+    let more = match report.left_out.len().saturating_sub(LEFT_OUT) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    (!named.is_empty()).then(|| format!("Left out: {named}{more}."))
 }
 
 fn head(cluster: &Strong) -> String {

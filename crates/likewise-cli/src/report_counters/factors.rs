@@ -46,7 +46,7 @@ pub(super) fn significance(found: &Significance) -> String {
 pub(super) fn significance_caption(found: &Significance) -> String {
     format!(
         "Kruskal and Wallis's test of the groups of rows by {}. ε² is the share of the ranks' variance that the groups \
-         explain, from 0 to 1: with many rows nearly everything differs, and ε² says how much. p is adjusted for the \
+         explain, at most 0.75 for two equal groups and nearly 1 for many: with many rows nearly everything differs, and ε² says how much. p is adjusted for the \
          number of columns, and pairs (Dunn's test, at 5%) for their number, by Holm's method. dunn.csv has all pairs.",
         found.by
     )

@@ -141,6 +141,9 @@ pub(super) fn caption(report: &RegimeReport) -> String {
     if report.noise == likewise::counters::regimes::Noise::Relative {
         caption.push_str(", as a share of it");
     }
+    if report.found.regions.len() == 1 {
+        return caption + ".";
+    }
     let _ = write!(
         caption,
         ". By the BIC (more is better) the regions have {} where one model for all has {}.",

@@ -127,7 +127,7 @@ pub(super) fn parameters(report: &CountersReport) -> String {
         ));
     }
     lines.push(("objectives of partitions".to_owned(), report.objectives()));
-    lines.extend(settings.chosen.iter().map(|(option, given)| (format!("--{option}"), given.clone())));
+    lines.extend(settings.chosen.iter().map(|(option, given)| (format!("--{option}"), given.join(", "))));
     lines.extend(report.regimes.iter().flat_map(RegimeReport::parameters));
     lines.extend(report.left_out.iter().map(|left| (format!("left out: {}", left.name), left.why.clone())));
     let mut out = open(&["parameter", "value"]);

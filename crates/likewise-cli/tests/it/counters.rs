@@ -163,7 +163,7 @@ fn columns_are_named_as_in_csv() {
     let out = dir.path().join("out");
     let call = succeeds(&["counters", text(&table), "--columns", "\"a, b\",he\"llo", "-v", "-o", text(&out)]);
     assert_eq!(dendrogram(&out)["leaves"].to_string(), r#"["a, b","he\"llo"]"#);
-    assert_eq!(summary(&out)["parameters"]["columns"], "a, b, he\"llo");
+    assert_eq!(summary(&out)["parameters"]["columns"].to_string(), r#"["a, b","he\"llo"]"#);
     assert!(
         call.stderr.contains("3 rows, 3 columns") && call.stderr.contains("linkage: "),
         "{}",
@@ -178,12 +178,14 @@ fn columns_are_named_as_in_csv() {
 #[test]
 fn a_column_of_numbers_is_not_lost_for_its_first_cell() {
     let dir = tempfile::tempdir().unwrap();
-    let table = put(dir.path(), "t.csv", "site,a,b,c\nx,null,2,3\ny,5,4,1\nz,7,9,7\nw,2,3,3\n");
+    let table = put(dir.path(), "t.csv", "site,a,b,c\nx,?,2,3\ny,5,4,1\nz,7,9,7\nw,2,3,3\n");
     let out = dir.path().join("out");
     succeeds(&["counters", text(&table), "-q", "-o", text(&out)]);
+    let call = succeeds(&["counters", text(&table), "-o", text(&out)]);
+    assert!(call.stdout.contains("Left out: a (of texts, as its first value is '?'"), "{}", call.stdout);
     let left = &summary(&out)["left_out"][0];
     assert_eq!(left["name"], "a");
-    assert!(left["why"].as_str().unwrap().contains("its first value is 'null'"), "{left}");
+    assert!(left["why"].as_str().unwrap().contains("its first value is '?'"), "{left}");
 }
 
 #[test]

@@ -175,13 +175,36 @@ fn what_medians_hide_is_noted_with_the_column_that_tells_it() {
     let (table, out) = (put(dir.path(), &csv), dir.path().join("out"));
     let told = |parameters: &str| {
         let options = ["--response", "t", "--parameters", parameters, "-o", text(&out)];
-        succeeds(&[&["counters", text(&table)], &options[..]].concat()).stderr
+        succeeds(&[&["counters", text(&table)], &options[..]].concat()).stdout
     };
-    let stderr = told("p,h");
-    assert!(stderr.contains("strays by ") && stderr.contains(" nodes tells "), "{stderr}");
-    let stderr = told("p,h,nodes");
-    assert!(!stderr.contains("strays by "), "{stderr}");
+    let stdout = told("p,h");
+    assert!(
+        stdout.contains("'nodes' tells 100% of it") && stdout.contains("add it to --parameters"),
+        "{stdout}"
+    );
+    let stdout = told("p,h,nodes");
+    assert!(!stdout.contains("Beware"), "{stdout}");
     assert_eq!(summary(&out)["regimes"]["repeats"], "median");
+}
+
+#[test]
+fn texts_are_told_to_decide_too() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut csv = String::from("h,alg,host,t\n");
+    for i in 0..320u32 {
+        let (h, repeat) = (1u32 << (i % 20), i / 20);
+        let is_slow = repeat % 8 < 3;
+        let seconds = (5e-6 + 1e-9 * f64::from(h)) * if is_slow { 3.0 } else { 1.0 };
+        let alg = if is_slow { "tree" } else { "ring" };
+        csv +=
+            &format!("{h},{alg},n{},{}\n", repeat % 8, seconds * (1.0 + 0.01 * f64::from(i * 31 % 7) - 0.03));
+    }
+    let (table, out) = (put(dir.path(), &csv), dir.path().join("out"));
+    let call =
+        succeeds(&["counters", text(&table), "--response", "t", "--parameters", "h", "-o", text(&out)]);
+    assert!(call.stdout.contains("'alg' tells 100% of it, by a factor of up to 3"), "{}", call.stdout);
+    assert!(call.stdout.contains("or take each by itself"), "{}", call.stdout);
+    assert!(read(&out, "report.html").contains("Beware: "));
 }
 
 #[test]

@@ -160,7 +160,7 @@ impl Column {
 /// - **CSV**: its first line names the columns. A column is of numbers if its
 ///   first cell that is not missing is one and it is not among `keys`, else of
 ///   texts; so is one called `cluster`, which may hold `noise`. Missing are
-///   empty cells, `NaN`, `NA` and `N/A`;
+///   empty cells, `NaN`, `NA`, `N/A` and `null`;
 /// - **Parquet**, with the feature `parquet`, of columns that are neither
 ///   nested nor lists. Integers, floats and booleans (0 or 1) are numbers but
 ///   where CSV has texts; null and NaN are missing, and a null text is empty;

@@ -35,7 +35,7 @@ pub(super) fn read(
 }
 
 fn cells(table: &Table<'_>, at: usize, is_key: bool) -> Result<Cells> {
-    if is_key || table.is_text(at) {
+    if is_key || table.is_text(at) || table.is_index(at) || table.is_time(at) {
         let text = |value: Option<Value<'_>>| value.map_or_else(String::new, |x| x.text(LONGEST_TEXT));
         collected(table, at, text).map(Cells::Texts)
     } else {

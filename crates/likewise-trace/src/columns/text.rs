@@ -82,7 +82,9 @@ fn names<'c>(cells: impl Iterator<Item = &'c [u8]>) -> std::result::Result<Names
 }
 
 fn is_missing(cell: &[u8]) -> bool {
-    matches!(cell, b"" | b"NA" | b"N/A") || cell.eq_ignore_ascii_case(b"nan")
+    matches!(cell, b"" | b"NA" | b"N/A")
+        || cell.eq_ignore_ascii_case(b"nan")
+        || cell.eq_ignore_ascii_case(b"null")
 }
 
 impl Growing {

@@ -66,11 +66,13 @@ impl Columns<'_> {
         Ok(values)
     }
 
+    /// Without the column that pandas adds to number the rows.
     fn wide(&self, options: &EffortOptions<'_>) -> Result<Share> {
-        let columns = (0..self.names.len()).map(|at| self.numbers(at)).collect::<Result<Vec<_>>>()?;
+        let used: Vec<usize> = (0..self.names.len()).filter(|&at| !self.table.is_index(at)).collect();
+        let columns = used.iter().map(|&at| self.numbers(at)).collect::<Result<Vec<_>>>()?;
         let n_rows = columns.first().map_or(0, Vec::len);
         let rows = (0..n_rows).flat_map(|row| columns.iter().map(move |column| column[row])).collect();
-        let rank = self.names.iter().position(|name| name == "rank");
+        let rank = used.iter().position(|&at| self.names[at] == "rank");
         wide::of_rows(self.path, rows, columns.len(), rank, options)
     }
 

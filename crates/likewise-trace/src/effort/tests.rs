@@ -22,6 +22,10 @@ fn wide_tables_with_and_without_names() {
     assert!(said(b"rank,a\n0,1\n2,1\n").contains("rank 1 has no row"));
     assert!(said(b"rank,a\n0.5,1\n").contains("the rank is 0.5"));
     assert!(said(b"").contains("is empty"));
+    // As pandas writes a table without names.
+    let numbered = b"0,1,2,3,4,5,6,7\n5,5,5,5,5,5,5,5\n6,6,6,6,6,6,6,6\n";
+    assert!(said(numbered).contains("its first line is 0, 1, 2, …, 7"));
+    assert_eq!(parse(&numbered[16..]).unwrap().n_ranks(), 2);
 }
 
 #[test]

@@ -18,8 +18,24 @@ pub(super) fn read(
 ) -> Result<Option<Share>> {
     let Some(table) = points::text(path, input, options.progress, BLOCK, piece)? else { return Ok(None) };
     let rank = table.names().iter().position(|name| name == "rank");
+    if piece.index == 0 && table.names()[0] == "x1" && counts(&table[..table.dims().min(table.len())]) {
+        let last = table.dims() - 1;
+        let problem = format!(
+            "its first line is 0, 1, 2, …, {last}: if these are names of steps, give others, such as step0; if they are \
+             efforts, put a line of names over them"
+        );
+        return Err(Error::whole(path, ErrorKind::Table(problem)));
+    }
     let width = table.dims();
     of_rows(path, table.into_numbers(), width, rank, options).map(Some)
+}
+
+/// Steps of which numbers from 0 on look like names that a program wrote.
+const NAMES: usize = 8;
+
+/// Whether these are 0, 1, 2 and so on, which would make a rank of names.
+fn counts(first: &[f64]) -> bool {
+    first.len() >= NAMES && (0..).zip(first).all(|(at, x)| *x == f64::from(at))
 }
 
 /// What is in these rows of `width` numbers, of which `rank` may say which

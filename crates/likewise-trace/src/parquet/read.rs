@@ -134,6 +134,21 @@ impl<'p> Table<'p> {
         self.schema().column(column).physical_type() == Physical::BYTE_ARRAY
     }
 
+    /// Whether pandas added it, for the names or numbers of the rows.
+    pub(crate) fn is_index(&self, column: usize) -> bool {
+        self.schema().column(column).name().starts_with("__index_level_")
+    }
+
+    /// Whether it says when something was, not how much there was of it.
+    pub(crate) fn is_time(&self, column: usize) -> bool {
+        use ConvertedType::{DATE, TIME_MICROS, TIME_MILLIS, TIMESTAMP_MICROS, TIMESTAMP_MILLIS};
+        let column = self.schema().column(column);
+        let converted = [DATE, TIME_MICROS, TIME_MILLIS, TIMESTAMP_MICROS, TIMESTAMP_MILLIS];
+        let logical = column.logical_type_ref();
+        matches!(logical, Some(LogicalType::Date | LogicalType::Time(_) | LogicalType::Timestamp(_)))
+            || converted.contains(&column.converted_type())
+    }
+
     /// How many bytes the file has.
     pub(crate) fn size(&self) -> u64 {
         self.bytes.len() as u64

@@ -56,6 +56,20 @@ fn nulls_are_missing_in_every_row_group() {
 }
 
 #[test]
+fn an_index_and_times_are_no_counters() {
+    let schema = "optional double x; optional int32 day (DATE); optional int64 __index_level_0__;";
+    let rows = [
+        Data::Double(&[Some(1.0), Some(2.0)]),
+        Data::Int(&[Some(20_000), Some(20_001)]),
+        Data::Long(&[Some(7), Some(8)]),
+    ];
+    let table = of(&file(schema, Compression::SNAPPY, &[&rows]), &[]).unwrap();
+    assert_eq!(numbers(&table, "x"), [Some(1.0), Some(2.0)]);
+    assert_eq!(texts(&table, "day"), ["20000", "20001"]);
+    assert_eq!(texts(&table, "__index_level_0__"), ["7", "8"]);
+}
+
+#[test]
 fn keys_are_exact_texts() {
     let schema = "optional int64 id; optional int32 cluster; optional double x; optional double y;";
     let bytes = file(

@@ -69,7 +69,8 @@ enum Reason {
 pub(super) fn name(column: &str) -> String {
     let mut chars = column.chars();
     let is_plain = chars.next().is_some_and(|c| c.is_alphabetic() || c == '_') && chars.all(is_inner);
-    if is_plain { column.to_owned() } else { format!("\"{column}\"") }
+    let quote = if column.contains('"') { '\'' } else { '"' };
+    if is_plain { column.to_owned() } else { format!("{quote}{column}{quote}") }
 }
 
 /// Whether a name has it behind its first character.
