@@ -381,9 +381,8 @@ impl CountersArgs {
     }
 
     /// Columns of groups and of parameters, which are no events.
-    fn apart(&self) -> Vec<String> {
-        let groups = self.groups.groups.iter().cloned();
-        groups.chain(self.regimes.parameters()).collect()
+    fn apart(&self) -> [Vec<String>; 2] {
+        [self.groups.groups.iter().cloned().collect(), self.regimes.parameters()]
     }
 
     fn response_of(&self, input: &Input) -> Result<Option<usize>> {

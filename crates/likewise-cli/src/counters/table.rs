@@ -76,8 +76,9 @@ pub(crate) fn understand(table: &mut ColumnTable) -> Option<String> {
 pub(crate) struct Asked<'a> {
     /// These only, if any are named.
     pub(crate) columns: &'a [String],
-    /// Not these, where none are named and enough others are there.
-    pub(crate) apart: &'a [String],
+    /// Neither these of groups nor these of parameters, where none are named
+    /// and enough others are there.
+    pub(crate) apart: &'a [Vec<String>; 2],
     /// What is known to be left out.
     pub(crate) mistaken: Vec<LeftOut>,
 }
@@ -174,14 +175,15 @@ fn by_row(
 const MAX_NAMED: usize = 20;
 
 /// Those of `columns`, in their order, or all but those `apart` if two are left.
-fn named<'t>(table: &'t ColumnTable, columns: &[String], apart: &[String]) -> Result<Vec<Used<'t>>> {
+fn named<'t>(table: &'t ColumnTable, columns: &[String], apart: &[Vec<String>; 2]) -> Result<Vec<Used<'t>>> {
     if columns.is_empty() {
-        // Parameters come last among those apart, and are the first to be used.
-        let without = |apart: &[String]| -> Vec<Used<'t>> {
+        let [groups, parameters] = apart;
+        let without = |apart: &[&[String]]| -> Vec<Used<'t>> {
+            let is_apart = |name: &str| apart.iter().any(|names| names.iter().any(|other| other == name));
             let all = table.numbers().map(|(name, values)| Used { name, values });
-            all.filter(|column| !apart.iter().any(|name| name == column.name)).collect()
+            all.filter(|column| !is_apart(column.name)).collect()
         };
-        let tried = [apart, &apart[..apart.len().min(1)]].map(without);
+        let tried = [without(&[groups, parameters]), without(&[groups])];
         return Ok(tried.into_iter().find(|used| used.len() >= 2).unwrap_or_else(|| without(&[])));
     }
     let mut found: Vec<Used<'t>> = Vec::new();

@@ -73,6 +73,7 @@ fn the_regimes_of_a_broadcast_are_found() {
     assert_eq!(regimes["regions"][0]["ranges"]["processes"]["at_most"], 1.0);
     assert!(regimes["bic"].as_f64() > regimes["bic_of_one"].as_f64());
     let report = read(&out, "report.html");
+    assert_eq!(summary["profiles"], 3, "too few are left without the parameters");
     assert!(report.contains("id=\"h-regimes\"") && report.matches("class=\"region c").count() == 4);
     assert_eq!(read(&out.join("input"), "truth.csv").lines().count(), 5);
 }
@@ -182,6 +183,7 @@ fn what_medians_hide_is_noted_with_the_column_that_tells_it() {
         stdout.contains("'nodes' tells 100% of it") && stdout.contains("add it to --parameters"),
         "{stdout}"
     );
+    assert_eq!(summary(&out)["profiles"], 2, "nodes and t");
     let stdout = told("p,h,nodes");
     assert!(!stdout.contains("Beware"), "{stdout}");
     assert_eq!(summary(&out)["regimes"]["repeats"], "median");
