@@ -206,15 +206,21 @@ impl RegimeReport {
         format!("{points} (medians of {})", counted(rows as u64, "row"))
     }
 
+    fn noise_name(&self) -> &'static str {
+        if self.noise == Noise::Relative { "relative" } else { "absolute" }
+    }
+
+    fn repeats_name(&self) -> &'static str {
+        if self.is_median { "median" } else { "each" }
+    }
+
     /// What was asked for, for people.
     pub(crate) fn parameters(&self) -> Vec<(String, String)> {
-        let noise = if self.noise == Noise::Relative { "relative" } else { "absolute" };
-        let repeats = if self.is_median { "median" } else { "each" };
         let mut lines = vec![
             ("response", format!("{}{}", self.response, self.unit.told())),
             ("parameters", self.parameters.join(", ")),
-            ("rows with the same parameters", repeats.to_owned()),
-            ("noise", noise.to_owned()),
+            ("rows with the same parameters", self.repeats_name().to_owned()),
+            ("noise", self.noise_name().to_owned()),
             ("fewest points", self.min_points.to_string()),
         ];
         lines.extend(self.length_bytes.map(|bytes| ("bytes of a unit of length", short(bytes))));
@@ -269,7 +275,7 @@ impl RegimeReport {
 
     /// Where rows that are one point stray by what is no parameter.
     fn caution(&self) -> Option<String> {
-        let within = self.within.filter(|_| self.is_median)?;
+        let within = self.within?;
         let rows = self.fitted.n.iter().sum::<usize>() as f64 / self.fitted.n.len() as f64;
         let expected =
             self.found.regions.iter().map(|region| region.spread).fold(0.0, f64::max) * rows.sqrt();
@@ -389,8 +395,8 @@ impl RegimeReport {
             "parameters": self.parameters,
             "models": self.models.iter().map(Formula::text).collect::<Vec<_>>(),
             "unit": if self.unit == Unit::None { "none" } else { "s" },
-            "noise": if self.noise == Noise::Relative { "relative" } else { "absolute" },
-            "repeats": if self.is_median { "median" } else { "each" },
+            "noise": self.noise_name(),
+            "repeats": self.repeats_name(),
             "min_points": self.min_points,
             "length_bytes": self.length_bytes,
             "within": self.within,

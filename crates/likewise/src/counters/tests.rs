@@ -1,29 +1,9 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::cluster::hierarchical::tests::between;
 use crate::cluster::hierarchical::{Dendrogram, Dissimilarity, Linkage, Profiles, dissimilarities, linkage};
 use crate::cluster::{Clustering, Dissimilarities};
-
-/// How unlike two clusters are, by definition; Ward's is of Euclidean
-/// distances.
-fn between(d: &Dissimilarities, method: Linkage, a: &[usize], b: &[usize]) -> f64 {
-    let pairs = |a: &[usize], b: &[usize]| -> Vec<f64> {
-        a.iter().flat_map(|&i| b.iter().map(move |&j| d.get(i, j))).collect()
-    };
-    let across = pairs(a, b);
-    let mean_square = |x: &[f64]| x.iter().map(|x| x * x).sum::<f64>() / x.len() as f64;
-    match method {
-        Linkage::Complete => across.into_iter().fold(0.0, f64::max),
-        Linkage::Single => across.into_iter().fold(f64::INFINITY, f64::min),
-        Linkage::Average => across.iter().sum::<f64>() / across.len() as f64,
-        Linkage::Ward => {
-            let apart =
-                mean_square(&across) - mean_square(&pairs(a, a)) / 2.0 - mean_square(&pairs(b, b)) / 2.0;
-            let (n, m) = (a.len() as f64, b.len() as f64);
-            (2.0 * n * m / (n + m) * apart.max(0.0)).sqrt()
-        }
-    }
-}
 
 fn members(clustering: &Clustering) -> Vec<Vec<usize>> {
     let mut clusters = vec![Vec::new(); clustering.n_clusters];

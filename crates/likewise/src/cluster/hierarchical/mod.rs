@@ -20,7 +20,7 @@ mod near;
 mod profiles;
 mod square;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod tiles;
 
 pub use chain::linkage;

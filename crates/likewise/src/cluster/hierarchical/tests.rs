@@ -12,7 +12,7 @@ const LINKAGES: [Linkage; 4] = [Linkage::Complete, Linkage::Single, Linkage::Ave
 const SUMS: [Dissimilarity; 2] = [Dissimilarity::Manhattan, Dissimilarity::Euclidean];
 
 /// How unlike two clusters are, by definition.
-fn between(d: &Dissimilarities, linkage: Linkage, a: &[usize], b: &[usize]) -> f64 {
+pub(crate) fn between(d: &Dissimilarities, linkage: Linkage, a: &[usize], b: &[usize]) -> f64 {
     let pairs = |a: &[usize], b: &[usize]| -> Vec<f64> {
         a.iter().flat_map(|&i| b.iter().map(move |&j| d.get(i, j))).collect()
     };
