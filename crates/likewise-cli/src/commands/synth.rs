@@ -4,10 +4,10 @@ use crate::cli::Common;
 use crate::grouping::parse_count;
 use crate::output::OutputDir;
 use anyhow::Result;
-use clap::Args;
-use likewise::synth::{Run, RunSpec};
+use clap::{Args, ValueEnum};
+use likewise::synth::{Defect, DefectKind, Run, RunSpec};
 use likewise_trace::paraver::{TraceFiles, write_synthetic};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
 /// Make up a trace with known phases
@@ -34,6 +34,26 @@ pub(crate) struct SynthArgs {
     /// tells apart
     #[arg(long, value_name = "RATIO", conflicts_with = "phases")]
     densities: Option<f64>,
+    /// A balanced run, strongly scaled over --tasks, with just this defect
+    #[arg(long, value_name = "KIND", value_enum, conflicts_with = "densities")]
+    defect: Option<Kind>,
+    /// Phase that has the defect, from 1 in the program's order, or 'all' where
+    /// ranks are slow in all of them [default: drawn from the seed]
+    #[arg(long, value_name = "P", requires = "defect", value_parser = parse_phase)]
+    defect_phase: Option<Phase>,
+    /// Tasks that have the defect, from 1: those that are slow, the one that
+    /// works alone or stalls [default: one, drawn from the seed]
+    #[arg(long, value_name = "N,N", requires = "defect", value_delimiter = ',')]
+    defect_tasks: Vec<u32>,
+    /// How large the defect is [default: drawn from the seed]
+    ///
+    /// imbalance: work of the last task over that of the first. serial: work of
+    /// the task that works alone, over what each does otherwise. slow-ranks,
+    /// low-ipc, stall: how many times longer it takes, for the same
+    /// instructions. grows: work of a task over that on half as many, where 0.5
+    /// is no defect.
+    #[arg(long, value_name = "X", requires = "defect")]
+    defect_factor: Option<f64>,
     /// Seed: the same seed gives the same trace, byte for byte
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
@@ -45,10 +65,43 @@ pub(crate) struct SynthArgs {
     output: PathBuf,
 }
 
+/// What can be wrong with a made-up run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Kind {
+    /// Nothing: all tasks do the same in all phases, at a good IPC
+    None,
+    /// Work rises over the tasks in one phase
+    Imbalance,
+    /// One task does the work of a phase while all others wait
+    Serial,
+    /// Some tasks take longer in one phase, for the same instructions
+    SlowRanks,
+    /// One phase with much time has a far lower IPC than the others
+    LowIpc,
+    /// The work of a task in one phase does not shrink with more tasks
+    Grows,
+    /// One burst takes very long, once
+    Stall,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Phase {
+    All,
+    Number(usize),
+}
+
+fn parse_phase(text: &str) -> Result<Phase, String> {
+    match text {
+        "all" => Ok(Phase::All),
+        _ => parse_count(text).map(Phase::Number),
+    }
+}
+
 const EXAMPLES: &str = "\
 Examples:
   likewise synth --tasks 64 --bursts 100000 -o run
   likewise synth --densities 30 -o uneven
+  likewise synth --defect slow-ranks --defect-tasks 3,4 --defect-factor 2 -o slow
   likewise synth --tasks 1024 --iterations 200 --phases 12 --seed 7 -o big";
 
 /// Every file stands in the directory of `--output`.
@@ -62,14 +115,17 @@ fn parse_name(text: &str) -> Result<String, String> {
 }
 
 pub(crate) fn run(args: &SynthArgs, common: &Common) -> Result<()> {
-    let spec = match args.densities {
-        Some(ratio) => RunSpec::densities(args.tasks, args.iterations, ratio, args.seed)?,
-        None => RunSpec::plausible(args.tasks, args.iterations, args.phases, args.seed)?,
+    let (tasks, iterations, phases) = (args.tasks, args.iterations, args.phases);
+    let spec = match (args.densities, args.defect) {
+        (Some(ratio), _) => RunSpec::densities(tasks, iterations, ratio, args.seed)?,
+        (None, None) => RunSpec::plausible(tasks, iterations, phases, args.seed)?,
+        (None, Some(_)) => RunSpec::balanced(tasks, iterations, phases, args.seed)?,
     };
-    let spec = match args.bursts {
+    let mut spec = match args.bursts {
         Some(bursts) => spec.with_bursts(bursts),
         None => spec,
     };
+    spec.defect = args.defect_of(&spec)?;
     let run = Run::new(spec)?;
     let _bar = common.progress().spinner("Making up a run");
     write_trace(&run, &args.output, &args.name)?;
@@ -80,10 +136,79 @@ pub(crate) fn run(args: &SynthArgs, common: &Common) -> Result<()> {
         "bursts": run.n_bursts(),
         "tasks": args.tasks,
         "seed": args.seed,
+        "defect": defect_json(args, &run),
     });
     common.print(&result, || {
-        format!("{} bursts in {}\n", run.n_bursts(), args.output.join(format!("{}.prv", args.name)).display())
+        let trace = args.output.join(format!("{}.prv", args.name));
+        format!("{} bursts in {}\n{}", run.n_bursts(), trace.display(), defect_line(args, &run))
     })
+}
+
+impl SynthArgs {
+    /// What is wrong with the run: as drawn, but for what was asked.
+    fn defect_of(&self, spec: &RunSpec) -> Result<Option<Defect>> {
+        let kind = match self.defect {
+            None | Some(Kind::None) => {
+                let given = self.defect_phase.is_some()
+                    || !self.defect_tasks.is_empty()
+                    || self.defect_factor.is_some();
+                anyhow::ensure!(!given, "--defect none has no phase, no tasks and no factor");
+                return Ok(None);
+            }
+            Some(Kind::Imbalance) => DefectKind::Imbalance,
+            Some(Kind::Serial) => DefectKind::Serial,
+            Some(Kind::SlowRanks) => DefectKind::SlowTasks,
+            Some(Kind::LowIpc) => DefectKind::LowIpc,
+            Some(Kind::Grows) => DefectKind::Grows,
+            Some(Kind::Stall) => DefectKind::Stall,
+        };
+        let phase = match self.defect_phase {
+            None => None,
+            Some(Phase::All) => Some(None),
+            Some(Phase::Number(number)) => Some(Some(number - 1)),
+        };
+        let mut defect = Defect::drawn(kind, spec, phase.flatten())?;
+        if let Some(phase) = phase {
+            defect.phase = phase;
+        }
+        if !self.defect_tasks.is_empty() {
+            defect.tasks.clone_from(&self.defect_tasks);
+        }
+        defect.factor = self.defect_factor.unwrap_or(defect.factor);
+        Ok(Some(defect))
+    }
+}
+
+fn defect_json(args: &SynthArgs, run: &Run) -> Value {
+    let kind = args.defect.and_then(|kind| kind.to_possible_value());
+    let kind = kind.map(|value| value.get_name().to_owned());
+    let defect = run.spec().defect.as_ref();
+    match (kind, defect) {
+        (None, _) => Value::Null,
+        (Some(kind), None) => json!({ "kind": kind }),
+        (Some(kind), Some(defect)) => json!({
+            "kind": kind,
+            "phase": defect.phase.map(|phase| phase + 1),
+            "function": defect.phase.map(|phase| run.spec().phases[phase].name.as_str()),
+            "tasks": defect.tasks,
+            "factor": defect.factor,
+        }),
+    }
+}
+
+fn defect_line(args: &SynthArgs, run: &Run) -> String {
+    let Some(defect) = &run.spec().defect else {
+        return String::new();
+    };
+    let kind = args.defect.and_then(|kind| kind.to_possible_value());
+    let phase = match defect.phase {
+        Some(phase) => format!("phase {} ({})", phase + 1, run.spec().phases[phase].name),
+        None => "all phases".to_owned(),
+    };
+    let tasks: Vec<String> = defect.tasks.iter().map(u32::to_string).collect();
+    let tasks = if tasks.is_empty() { String::new() } else { format!(", task {}", tasks.join(", ")) };
+    let name = kind.as_ref().map_or("", |value| value.get_name());
+    format!("defect: {name} in {phase}{tasks}, factor {:.4}\n", defect.factor)
 }
 
 /// Writes the trace and its truth into `dir`.

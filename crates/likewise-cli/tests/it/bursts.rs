@@ -233,3 +233,28 @@ fn parquet_holds_the_columns_of_the_csv() {
     assert!(bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1"));
     assert!(!out.join("bursts.csv").exists());
 }
+
+#[test]
+fn synth_makes_the_defect_that_is_asked_for() {
+    let dir = tempfile::tempdir().unwrap();
+    let made = |arguments: &[&str]| {
+        let common = ["synth", "--tasks", "4", "--iterations", "3", "--json", "-o", text(dir.path())];
+        let call = succeeds(&[&common[..], arguments].concat());
+        serde_json::from_str::<serde_json::Value>(&call.stdout).unwrap()["defect"].clone()
+    };
+    assert_eq!(made(&[]), serde_json::Value::Null);
+    assert_eq!(made(&["--defect", "none"])["kind"], "none");
+    let drawn = made(&["--defect", "low-ipc", "--seed", "5"]);
+    assert!(drawn["factor"].as_f64().unwrap() > 2.0 && drawn["phase"].is_u64(), "{drawn}");
+    let options = ["--defect-phase", "2", "--defect-tasks", "3,4", "--defect-factor", "2"];
+    let slow = made(&[&["--defect", "slow-ranks"][..], &options].concat());
+    assert_eq!((&slow["phase"], &slow["tasks"]), (&2.into(), &vec![3, 4].into()));
+    let refused = |arguments: &[&str]| {
+        let call = likewise(&[&["synth", "-o", text(dir.path())][..], arguments].concat());
+        assert_ne!(call.code, 0);
+        call.stderr
+    };
+    assert!(refused(&["--defect", "none", "--defect-phase", "1"]).contains("has no phase"));
+    assert!(refused(&["--defect", "low-ipc", "--defect-tasks", "1"]).contains("of all tasks"));
+    assert!(refused(&["--defect", "stall", "--defect-phase", "9"]).contains("defect phase is 9"));
+}

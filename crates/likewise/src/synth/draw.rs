@@ -1,5 +1,6 @@
 //! One burst from its own stream of random numbers.
 
+use super::defect::{Defect, DefectKind};
 use super::{N_COUNTERS, PhaseSpec};
 use crate::cluster::ClusterId;
 
@@ -62,6 +63,10 @@ pub(super) struct PhaseModel {
     has_second: bool,
     first_cluster: usize,
     texture: Texture,
+    /// Tasks that are slow, and how many times.
+    slow: (Vec<u32>, f64),
+    /// The task that does the work alone.
+    alone: Option<u32>,
 }
 
 /// What a piece of code does to the other counters, whatever its IPC.
@@ -87,15 +92,44 @@ impl PhaseModel {
                 branches: 0.08 + 0.12 * stream.uniform(),
                 misses: 0.75 + 0.5 * stream.uniform(),
             },
+            slow: (Vec::new(), 1.0),
+            alone: None,
         }
     }
 
+    /// The phase with that defect, on so many tasks.
+    pub(super) fn suffer(&mut self, defect: &Defect, tasks: usize) {
+        let factor = defect.factor;
+        match defect.kind {
+            // From the middle of the first task's place to that of the last.
+            DefectKind::Imbalance => {
+                self.imbalance += factor.ln() * tasks as f64 / (tasks.max(2) - 1) as f64;
+            }
+            DefectKind::Serial => {
+                self.ln_instructions += factor.ln();
+                self.alone = defect.tasks.first().copied();
+            }
+            DefectKind::SlowTasks => self.slow = (defect.tasks.clone(), factor),
+            DefectKind::LowIpc => {
+                self.ipc /= factor;
+                self.ipc_spread /= factor;
+                self.second.0 /= factor;
+            }
+            DefectKind::Grows => self.ln_instructions += defect.growth(tasks).ln(),
+            DefectKind::Stall => {}
+        }
+    }
+
+    pub(super) fn works_alone(&self) -> bool {
+        self.alone.is_some()
+    }
+
     pub(super) fn n_clusters(&self) -> usize {
-        1 + usize::from(self.has_second)
+        1 + usize::from(self.has_second || !self.slow.0.is_empty())
     }
 
     pub(super) fn cluster(&self, second: bool) -> ClusterId {
-        ClusterId::from_index(self.first_cluster + usize::from(second && self.has_second))
+        ClusterId::from_index(self.first_cluster + usize::from(second && self.n_clusters() > 1))
     }
 }
 
@@ -133,6 +167,19 @@ impl Range {
 /// The lowest IPC that is ever drawn.
 pub(super) const LEAST_IPC: f64 = 0.001;
 
+impl Drawn {
+    /// The same instructions, `factor` times as slow: in no cluster.
+    pub(super) fn stalled(mut self, factor: f64) -> Self {
+        self.cycles *= factor;
+        // Cycles, and those that were stalled.
+        for i in [1, 7] {
+            self.counters[i] = (self.counters[i] as f64 * factor).round() as u64;
+        }
+        self.cluster = None;
+        self
+    }
+}
+
 /// What was drawn.
 pub(super) struct Drawn {
     pub(super) counters: [u64; N_COUNTERS],
@@ -146,24 +193,45 @@ pub(super) fn draw_start(range: &Range, stream: &mut Stream) -> Drawn {
     drawn(ln_instructions, ipc, Texture { branches: 0.18, misses: 1.0 }, None, stream)
 }
 
-/// A burst of a phase, or the noise that stands in its place.
+/// A burst of an even start: like no phase's, and alike on all tasks.
+pub(super) fn draw_even_start(range: &Range, stream: &mut Stream) -> Drawn {
+    let ipc = (range.ipc.0 + range.ipc.1) / 2.0;
+    let ln_instructions = range.ln_instructions.0 + EVEN * stream.normal();
+    drawn(ln_instructions, ipc * (1.0 + EVEN * stream.normal()), EVEN_TEXTURE, None, stream)
+}
+
+/// Deviation of ln(instructions) and of ln(IPC) in an even start.
+const EVEN: f64 = 0.003;
+
+const EVEN_TEXTURE: Texture = Texture { branches: 0.18, misses: 1.0 };
+
+/// Instructions of a task that has nothing to do.
+const IDLE: f64 = 3_000.0;
+
+/// A burst of a phase on `task`, or the noise that stands in its place.
 ///
 /// `place` is the task's place among the tasks, from −½ to ½.
 pub(super) fn draw_phase(
     model: &PhaseModel,
     range: &Range,
     noise_share: f64,
+    task: u32,
     place: f64,
     stream: &mut Stream,
 ) -> Drawn {
+    if model.alone.is_some_and(|alone| alone != task) {
+        return drawn(IDLE.ln() + EVEN * stream.normal(), model.ipc, model.texture, None, stream);
+    }
     let kind = stream.uniform();
     let second = stream.uniform() < model.second.1;
     let centre = if second { model.second.0 } else { model.ipc };
     let ln_instructions =
         model.ln_instructions + model.imbalance * place + model.instructions_spread * stream.normal();
-    let ipc = (centre + model.ipc_spread * stream.normal()).max(LEAST_IPC);
+    let is_slow = model.slow.0.contains(&task);
+    let slowdown = if is_slow { model.slow.1 } else { 1.0 };
+    let ipc = ((centre + model.ipc_spread * stream.normal()) / slowdown).max(LEAST_IPC);
     if kind >= noise_share {
-        return drawn(ln_instructions, ipc, model.texture, Some(model.cluster(second)), stream);
+        return drawn(ln_instructions, ipc, model.texture, Some(model.cluster(second || is_slow)), stream);
     }
     // A third of the noise is bursts that were pre-empted: the system's
     // cycles count, and some of its instructions.

@@ -21,7 +21,11 @@
 //!   as two clusters**, because that is what the points show.
 //! - Noise is spread over the whole range: odd bursts anywhere, pre-empted
 //!   ones at lower IPC. The bursts of the start are noise too: each task
-//!   reads its own input.
+//!   reads its own input, unless the start is even.
+//! - A run can have one [`Defect`]. Where some tasks are slow, **the truth
+//!   counts their bursts as one more cluster**, as that of a second mode; a
+//!   stalled burst is noise, and so is what the others do while one task works
+//!   alone.
 //!
 //! The run is a function of its spec alone. Every burst draws from its own
 //! stream, numbered by section, step and thread, so no order of computing
@@ -30,6 +34,7 @@
 mod boxed;
 pub mod broadcast;
 mod counters;
+mod defect;
 mod draw;
 pub mod effort;
 mod plausible;
@@ -37,6 +42,7 @@ mod section;
 
 pub use boxed::{BoxClass, BoxSpec, Boxed};
 pub use counters::{CounterEvent, CounterSite, CounterTable, counter_table};
+pub use defect::{BASE_TASKS, Defect, DefectKind};
 pub use section::{Burst, Call, Message, Section};
 
 use crate::cluster::ClusterId;
@@ -121,6 +127,8 @@ pub struct RunSpec {
     pub threads_per_task: usize,
     /// Whether the run has a start, of [`START_STEPS`] steps.
     pub start: bool,
+    /// Whether all tasks do the same in the start.
+    pub even_start: bool,
     /// Whole iterations.
     pub iterations: usize,
     /// Bursts of a last, unfinished iteration, over all threads.
@@ -129,6 +137,8 @@ pub struct RunSpec {
     pub phases: Vec<PhaseSpec>,
     /// Share of the bursts of iterations that belong to no phase.
     pub noise_share: f64,
+    /// What is wrong with it.
+    pub defect: Option<Defect>,
     /// Cycles per nanosecond.
     pub frequency_ghz: f64,
     /// Where the randomness comes from.
@@ -176,6 +186,9 @@ pub enum SpecError {
     /// An iteration that no memory holds, or a run that outlasts 146 years.
     #[error("{0} bursts are more than a run, or one iteration of it, can have")]
     TooManyBursts(u64),
+    /// The defect is of other tasks or phases than its kind can be.
+    #[error("the run can't have this defect: {0}")]
+    Defect(&'static str),
     /// The unfinished iteration would be finished.
     #[error("{extra} extra bursts make a whole iteration of {iteration}")]
     ExtraBursts {
@@ -194,6 +207,8 @@ pub struct Run {
     range: Range,
     /// Steps of one iteration.
     cycle: Vec<Step>,
+    /// Section, step and thread of the burst that stalls.
+    stalled: Option<[usize; 3]>,
 }
 
 impl Run {
@@ -206,16 +221,23 @@ impl Run {
         let mut n_clusters = 0;
         let mut models = Vec::with_capacity(spec.phases.len());
         for (index, phase) in spec.phases.iter().enumerate() {
-            models.push(PhaseModel::new(phase, spec.seed, index, n_clusters));
-            n_clusters += 1 + usize::from(phase.second_mode.is_some());
+            let mut model = PhaseModel::new(phase, spec.seed, index, n_clusters);
+            if let Some(defect) = spec.defect.as_ref().filter(|d| d.concerns(index)) {
+                model.suffer(defect, spec.tasks);
+            }
+            n_clusters += model.n_clusters();
+            models.push(model);
         }
         let cycle = (spec.phases.iter().enumerate())
             .flat_map(|(p, phase)| {
-                std::iter::repeat_n(Step { phase: Some(p as u32), call: phase.call }, phase.repeats)
+                let alone = models[p].works_alone();
+                let call = if alone { Call::Allreduce } else { phase.call };
+                std::iter::repeat_n(Step { phase: Some(p as u32), call }, phase.repeats)
             })
             .collect();
         let range = Range::of(&spec.phases);
-        Ok(Self { spec, models, range, cycle })
+        let stalled = spec.defect.as_ref().and_then(|defect| defect.stalls_at(&spec));
+        Ok(Self { spec, models, range, cycle, stalled })
     }
 
     /// What the run was made from.
@@ -237,7 +259,7 @@ impl Run {
     }
 
     /// How many true clusters there are: one per phase, and one more for
-    /// each phase of two modes.
+    /// each phase of two modes or in which some tasks are slow.
     #[must_use]
     pub fn n_clusters(&self) -> usize {
         self.models.iter().map(PhaseModel::n_clusters).sum()
@@ -322,13 +344,15 @@ impl RunSpec {
         if self.extra_bursts >= iteration {
             return Err(SpecError::ExtraBursts { extra: self.extra_bursts, iteration });
         }
+        self.defect.as_ref().map_or(Ok(()), |defect| defect.check(self))?;
         let bursts = self.n_bursts();
         if bursts < threads {
             return Err(SpecError::TooFewBursts { bursts, threads: threads as usize });
         }
         // Every burst as slow as it can be: even then, times fit in 62 bits.
         let slowest = self.phases.iter().map(PhaseSpec::most_instructions).fold(0.0, f64::max)
-            / (draw::LEAST_IPC * self.frequency_ghz);
+            / (draw::LEAST_IPC * self.frequency_ghz)
+            * self.defect.as_ref().map_or(1.0, |defect| defect.most_times(self.tasks));
         let steps = self.iterations as f64 * self.steps_per_iteration() as f64 * 2.0 + 4.0;
         if (slowest * 1.1 + 1e6) * steps > 2f64.powi(62) {
             return Err(SpecError::TooManyBursts(bursts));

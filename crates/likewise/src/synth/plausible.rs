@@ -86,10 +86,12 @@ impl RunSpec {
             tasks,
             threads_per_task: 1,
             start: true,
+            even_start: false,
             iterations,
             extra_bursts: 0,
             phases,
             noise_share: 0.015,
+            defect: None,
             frequency_ghz: 2.4,
             seed,
         })
@@ -100,6 +102,60 @@ impl RunSpec {
     #[must_use]
     pub fn demo() -> Self {
         Self::plausible(16, 100, 8, 2).expect("eight phases can be told apart")
+    }
+}
+
+/// What a task does in the smallest phase of a balanced run on 16 tasks, and
+/// in the largest.
+const EVEN_INSTRUCTIONS: (f64, f64) = (8e6, 1.2e8);
+
+/// IPC of the lowest level of a balanced run, and from one level to the next.
+const EVEN_IPC: (f64, f64) = (1.5, 0.15);
+
+/// Deviation of ln(instructions) and of the IPC in a balanced run. Of 64
+/// tasks, the last to come then needs about 1 % longer than the mean.
+const EVEN_SPREAD: f64 = 0.003;
+
+impl RunSpec {
+    /// A run with which nothing is wrong: in every phase all tasks do the
+    /// same at a good and similar IPC, nothing is noise, and all start alike.
+    /// With twice the tasks each does half (strong scaling): the seed alone
+    /// decides the phases.
+    ///
+    /// Set [`defect`](Self::defect) for what is to be found.
+    ///
+    /// # Errors
+    /// [`SpecError::Phases`] if they are not 1 to [`MAX_PHASES`](Self::MAX_PHASES).
+    ///
+    /// # Example
+    /// ```
+    /// use likewise::synth::{Defect, DefectKind, Run, RunSpec};
+    ///
+    /// let mut spec = RunSpec::balanced(16, 20, 6, 1)?;
+    /// spec.defect = Some(Defect::drawn(DefectKind::SlowTasks, &spec, None)?);
+    /// assert_eq!(Run::new(spec)?.n_clusters(), 7);
+    /// # Ok::<(), likewise::synth::SpecError>(())
+    /// ```
+    pub fn balanced(tasks: usize, iterations: usize, n_phases: usize, seed: u64) -> Result<Self, SpecError> {
+        let mut spec = Self::plausible(tasks, iterations, n_phases, seed)?;
+        let mut stream = Stream::at(seed, [u64::MAX, u64::MAX, 3]);
+        let strata = shuffled(n_phases, &mut stream);
+        let rotation = stream.below(LEVELS as u64) as usize;
+        let (low, high) = (EVEN_INSTRUCTIONS.0.ln(), EVEN_INSTRUCTIONS.1.ln());
+        for (phase, stratum) in spec.phases.iter_mut().zip(strata) {
+            let mut around = |x: f64, half: f64| x + half * (2.0 * stream.uniform() - 1.0);
+            let height = around(stratum as f64 + 0.5, 0.1) / n_phases as f64;
+            let level = (2 * stratum + rotation) % LEVELS;
+            phase.instructions = (low + (high - low) * height).exp() * 16.0 / tasks.max(1) as f64;
+            phase.ipc = around(EVEN_IPC.0 + EVEN_IPC.1 * level as f64, 0.02);
+            (phase.instructions_spread, phase.ipc_spread) = (EVEN_SPREAD, EVEN_SPREAD);
+            phase.imbalance = 0.0;
+            phase.second_mode = None;
+            phase.repeats = 1 + stream.below(3) as usize;
+        }
+        spec.even_start = true;
+        spec.noise_share = 0.0;
+        Ok(spec)
     }
 }
 
@@ -139,10 +195,12 @@ impl RunSpec {
             tasks,
             threads_per_task: 1,
             start: true,
+            even_start: false,
             iterations,
             extra_bursts: 0,
             phases,
             noise_share: 0.002,
+            defect: None,
             frequency_ghz: 2.4,
             seed,
         })

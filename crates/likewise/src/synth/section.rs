@@ -298,13 +298,19 @@ fn burst(run: &Run, section: usize, s: usize, step: Step, lane: usize, begin: u6
     let per_task = run.spec.threads_per_task;
     let (task, thread) = (lane / per_task, lane % per_task);
     let mut stream = Stream::at(run.spec.seed, [section as u64, s as u64, lane as u64]);
-    let Drawn { counters, cycles, cluster } = match step.phase {
+    let mut drawn = match step.phase {
+        None if run.spec.even_start => draw::draw_even_start(&run.range, &mut stream),
         None => draw::draw_start(&run.range, &mut stream),
         Some(p) => {
             let place = (task as f64 + 0.5) / run.spec.tasks as f64 - 0.5;
-            draw::draw_phase(&run.models[p as usize], &run.range, run.spec.noise_share, place, &mut stream)
+            let (model, number) = (&run.models[p as usize], task as u32 + 1);
+            draw::draw_phase(model, &run.range, run.spec.noise_share, number, place, &mut stream)
         }
     };
+    if let Some(defect) = run.spec.defect.as_ref().filter(|_| run.stalled == Some([section, s, lane])) {
+        drawn = drawn.stalled(defect.factor);
+    }
+    let Drawn { counters, cycles, cluster } = drawn;
     // The clock is steady to a few parts in a thousand.
     let time = cycles / run.spec.frequency_ghz * (1.0 + 0.002 * stream.uniform());
     let begin = Nanos(begin);

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::{Burst, COUNTERS, Call, Message, Run, RunSpec, SpecError};
+use super::{Burst, COUNTERS, Call, Defect, DefectKind, Message, Run, RunSpec, SpecError};
 use crate::table::Nanos;
 
 fn all(run: &Run) -> (Vec<Burst>, Vec<Message>) {
@@ -191,4 +191,116 @@ fn specs_that_cannot_be_name_the_field() {
 #[test]
 fn counters_are_in_the_order_of_the_real_traces() {
     assert_eq!(COUNTERS.map(|c| c.event_type).map(|t| t % 10_000), [50, 59, 0, 2, 8, 55, 46, 1047]);
+}
+
+/// A balanced run with that defect.
+fn with_defect(kind: DefectKind, tasks: usize, seed: u64) -> Run {
+    let mut spec = RunSpec::balanced(tasks, 6, 5, seed).unwrap();
+    spec.defect = Some(Defect::drawn(kind, &spec, None).unwrap());
+    Run::new(spec).unwrap()
+}
+
+/// Time of each task in that phase, in ns.
+fn times(run: &Run, phase: usize) -> Vec<f64> {
+    let mut times = vec![0.0; run.spec().tasks];
+    for burst in all(run).0.iter().filter(|b| b.phase == Some(phase as u32)) {
+        times[burst.task as usize - 1] += burst.duration.0 as f64;
+    }
+    times
+}
+
+fn near(value: f64, expected: f64, within: f64) -> bool {
+    (value / expected - 1.0).abs() < within
+}
+
+#[test]
+fn a_balanced_run_has_even_phases_that_scale() {
+    for seed in 1..6 {
+        let [few, many] =
+            [4, 16].map(|tasks| Run::new(RunSpec::balanced(tasks, 6, 5, seed).unwrap()).unwrap());
+        for phase in 0..5 {
+            let (few, many) = (times(&few, phase), times(&many, phase));
+            let mean = few.iter().sum::<f64>() / 4.0;
+            assert!(few.iter().all(|&t| near(t, mean, 0.01)), "{few:?}");
+            assert!(many.iter().all(|&t| near(t, mean / 4.0, 0.01)), "{many:?}");
+        }
+        let bursts = all(&many).0;
+        assert!(bursts.iter().all(|b| b.phase.is_none() == b.cluster.is_none()), "no noise");
+        let start = bursts.iter().filter(|b| b.phase.is_none()).map(|b| b.duration.0);
+        assert!(start.clone().max().unwrap() as f64 / start.min().unwrap() as f64 <= 1.03);
+    }
+}
+
+#[test]
+fn every_defect_is_as_large_as_it_says_and_nowhere_else() {
+    let kinds = [
+        DefectKind::Imbalance,
+        DefectKind::Serial,
+        DefectKind::SlowTasks,
+        DefectKind::LowIpc,
+        DefectKind::Grows,
+        DefectKind::Stall,
+    ];
+    for (kind, seed) in kinds.into_iter().flat_map(|kind| (1..5).map(move |seed| (kind, seed))) {
+        let run = with_defect(kind, 8, seed);
+        let defect = run.spec().defect.clone().unwrap();
+        let mut spec = run.spec().clone();
+        spec.defect = None;
+        let healthy = Run::new(spec).unwrap();
+        let wrong = defect.phase.unwrap();
+        for phase in (0..5).filter(|&p| p != wrong) {
+            assert_eq!(times(&run, phase), times(&healthy, phase), "{kind:?}");
+        }
+        let ratios: Vec<f64> =
+            times(&run, wrong).iter().zip(times(&healthy, wrong)).map(|(now, then)| now / then).collect();
+        let is_of = |task: usize| defect.tasks.contains(&(task as u32 + 1));
+        let first = defect.tasks.first().map_or(0, |&task| task as usize - 1);
+        match kind {
+            DefectKind::Imbalance => assert!(near(ratios[7] / ratios[0], defect.factor, 1e-3), "{ratios:?}"),
+            DefectKind::LowIpc => assert!(ratios.iter().all(|&r| near(r, defect.factor, 1e-3))),
+            // Twice the tasks of the base.
+            DefectKind::Grows => assert!(ratios.iter().all(|&r| near(r, 2.0 * defect.factor, 1e-3))),
+            DefectKind::SlowTasks => {
+                assert!((0..8).all(|t| near(ratios[t], if is_of(t) { defect.factor } else { 1.0 }, 1e-3)));
+            }
+            DefectKind::Serial => {
+                assert!(near(ratios[first], defect.factor, 1e-3));
+                assert!((0..8).all(|t| is_of(t) || ratios[t] < 0.01), "{ratios:?}");
+            }
+            DefectKind::Stall => {
+                let bursts = all(&run).0;
+                let noise: Vec<&Burst> =
+                    bursts.iter().filter(|b| b.phase.is_some() && b.cluster.is_none()).collect();
+                assert!(noise.len() == 1 && is_of(noise[0].task as usize - 1));
+                let share = noise[0].duration.0 as f64 / run.end().0 as f64;
+                assert!((0.02..0.2).contains(&share), "{share}");
+            }
+        }
+    }
+}
+
+#[test]
+fn defects_that_cannot_be_are_refused() {
+    let spec = RunSpec::balanced(4, 6, 5, 1).unwrap();
+    let error = |kind, change: &dyn Fn(&mut Defect)| {
+        let mut defect = Defect::drawn(kind, &spec, Some(2)).unwrap();
+        assert_eq!(defect.phase, Some(2));
+        change(&mut defect);
+        let spec = RunSpec { defect: Some(defect), ..spec.clone() };
+        Run::new(spec).unwrap_err().to_string()
+    };
+    assert!(error(DefectKind::Stall, &|d| d.phase = Some(5)).contains("defect phase is 6"));
+    assert!(error(DefectKind::SlowTasks, &|d| d.tasks = vec![1, 5]).contains("defect task is 5"));
+    assert!(error(DefectKind::SlowTasks, &|d| d.tasks.clear()).contains("slow tasks"));
+    assert!(error(DefectKind::LowIpc, &|d| d.phase = None).contains("all phases"));
+    assert!(error(DefectKind::LowIpc, &|d| d.tasks = vec![1]).contains("of all tasks"));
+    assert!(error(DefectKind::Serial, &|d| d.tasks = vec![1, 2]).contains("one task"));
+    assert!(error(DefectKind::Grows, &|d| d.factor = f64::NAN).contains("factor is NaN"));
+    assert!(error(DefectKind::Imbalance, &|d| d.factor = 0.0).contains("factor is 0"));
+    let slow_in_all = Defect { kind: DefectKind::SlowTasks, phase: None, tasks: vec![2], factor: 2.0 };
+    let run = Run::new(RunSpec { defect: Some(slow_in_all), ..spec }).unwrap();
+    for phase in 0..5 {
+        let times = times(&run, phase);
+        assert!(near(times[1], 2.0 * times[0], 0.02), "{times:?}");
+    }
 }
