@@ -2,7 +2,7 @@
 //! no options.
 
 use crate::cli::Task;
-use likewise_trace::{Error, ErrorKind};
+use likewise_trace::{Error, ErrorKind, Place};
 
 /// What to add to the message of `error`, if an option of `task` helps.
 pub(crate) fn advice(error: &anyhow::Error, task: &Task) -> Option<String> {
@@ -14,9 +14,15 @@ pub(crate) fn advice(error: &anyhow::Error, task: &Task) -> Option<String> {
         _ => None,
     };
     let (option, does) = match (&*error.kind, task) {
-        (ErrorKind::UnknownThread { .. } | ErrorKind::Backwards { .. }, _) => {
-            (lenient?, "skips such records")
-        }
+        // The first line is the header, which cannot be skipped.
+        (
+            ErrorKind::Expected { .. }
+            | ErrorKind::Cell { .. }
+            | ErrorKind::UnknownThread { .. }
+            | ErrorKind::Backwards { .. }
+            | ErrorKind::TimeOverflow,
+            _,
+        ) if matches!(error.place, Place::Line(2..)) => (lenient?, "skips such records"),
         (ErrorKind::Truncated(_), _) => (lenient?, "skips the line"),
         // Where nothing was read there is nothing to go on with.
         (ErrorKind::GzipEndsEarly(0) | ErrorKind::GzipDamaged(0, _), _) => return None,

@@ -103,6 +103,7 @@ pub(crate) fn analyse(
         (dropped, labels, figures)
     });
     notes.extend(figures.note(&table));
+    notes.extend(Figures::silent_note(&table));
     notes.extend(too_small(&dropped));
     let structure = {
         let _bar = progress.spinner("Aligning");

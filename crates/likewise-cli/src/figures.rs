@@ -56,7 +56,7 @@ pub(crate) fn figures(
         }
         regions.retain(|row| row.cluster.is_none_or(|id| id.index() < n_clusters));
     }
-    let rates = rates(&table.counters, &stats);
+    let rates = rates(table, &stats);
     (stats, Figures { extrapolated, rates, regions })
 }
 
@@ -80,6 +80,14 @@ impl Figures {
             found.into_iter().any(|found| found.estimator != Estimator::Observed)
         };
         (0..table.counters.len()).filter(partial).collect()
+    }
+
+    /// Which counters have no rates, being 0 nearly everywhere.
+    pub(crate) fn silent_note(table: &BurstTable) -> Option<String> {
+        let silent = table.counters.iter().filter(|c| c.is_silent(&table.duration));
+        let names: Vec<&str> = silent.map(|c| c.counter.name.as_str()).collect();
+        let is = if names.len() == 1 { "is" } else { "are" };
+        (!names.is_empty()).then(|| format!("{} {is} 0 nearly everywhere: no rates.", names.join(", ")))
     }
 
     /// That counters were extrapolated, if any was.

@@ -5,6 +5,8 @@ use std::path::Path;
 
 const HEADER: &str = "#Paraver (01/01/2026 at 00:00):1000_ns:1(2):1:2(1:1,1:1),0\n";
 
+const LENIENT: &str = "; --lenient skips such records";
+
 fn fails(trace: &Path, what: &[&str]) {
     let dir = tempfile::tempdir().unwrap();
     let out = dir.path().join("out");
@@ -13,6 +15,8 @@ fn fails(trace: &Path, what: &[&str]) {
     for part in what {
         assert!(call.stderr.contains(part), "'{part}' is not in: {}", call.stderr);
     }
+    let advised = what.iter().any(|part| part.contains("--lenient"));
+    assert_eq!(call.stderr.contains("--lenient"), advised, "{}", call.stderr);
     assert!(call.stdout.is_empty(), "{}", call.stdout);
     assert!(!out.exists() || names(&out).is_empty(), "something was written");
 }
@@ -25,10 +29,10 @@ fn broken_traces_are_named_with_file_line_and_what_was_expected() {
         ("", &["bad.prv", "empty"]),
         ("hello\n", &["bad.prv", "#Paraver"]),
         ("#Paraver (01/01/2026 at 00:00):zero_ns:1(2):1:2(1:1,1:1)\n", &["bad.prv:1", "header"]),
-        ("1:1:1:1:1:0:x:1\n", &["bad.prv:2", "expected an end time", "'x'"]),
-        ("1:1:1:3:1:0:10:1\n", &["bad.prv:2", "1.3.1", "header"]),
-        ("1:1:1:1:1:10:5:1\n", &["bad.prv:2", "backwards"]),
-        ("1:1:1:1:1:0:10:1\n1:1:1:1:1:20", &["bad.prv:3"]),
+        ("1:1:1:1:1:0:x:1\n", &["bad.prv:2", "expected an end time", "'x'", LENIENT]),
+        ("1:1:1:3:1:0:10:1\n", &["bad.prv:2", "1.3.1", "header", LENIENT]),
+        ("1:1:1:1:1:10:5:1\n", &["bad.prv:2", "backwards", LENIENT]),
+        ("1:1:1:1:1:0:10:1\n1:1:1:1:1:20", &["bad.prv:3", "; --lenient skips the line"]),
     ];
     for (i, (body, what)) in cases.into_iter().enumerate() {
         let header = if i < 3 { "" } else { HEADER };
@@ -53,7 +57,7 @@ fn lenient_goes_on_and_says_how_many_were_skipped() {
     }
     body += "1:1:1:1:1:oops:1\n";
     std::fs::write(&trace, body).unwrap();
-    fails(&trace, &["bad.prv:82"]);
+    fails(&trace, &["bad.prv:82", LENIENT]);
     let out = dir.path().join("out");
     let call = succeeds(&[
         "bursts",

@@ -50,9 +50,14 @@ pub(crate) enum Move<P> {
 
 /// The moves of an event record. A call is made from the innermost caller
 /// that has a name, or else from the innermost one.
-pub(crate) fn moves(pairs: &[(u32, i64)], mut take: impl FnMut(Move<Site>)) {
-    let line = |pairs: &[(u32, i64)], event_type| pairs.iter().find(|p| p.0 == event_type).map_or(0, |p| p.1);
+pub(crate) fn moves(pairs: &[(u32, i128)], mut take: impl FnMut(Move<Site>)) {
+    // Addresses above 2^63 wrap, as they do where the `.pcf` gives them a sign.
+    let number = |value: i128| value as i64;
+    let line = |pairs: &[(u32, i128)], event_type| {
+        pairs.iter().find(|p| p.0 == event_type).map_or(0, |p| number(p.1))
+    };
     for (i, &(event_type, value)) in pairs.iter().enumerate() {
+        let value = number(value);
         match (event_type, value) {
             (FUNCTION, 0) => take(Move::Leave),
             (FUNCTION, _) => {
@@ -62,8 +67,9 @@ pub(crate) fn moves(pairs: &[(u32, i64)], mut take: impl FnMut(Move<Site>)) {
         }
     }
     let callers = pairs.iter().filter(|(t, value)| (CALLER..=LAST_CALLER).contains(t) && *value != 0);
+    let callers = callers.map(|&(t, value)| (t, number(value)));
     let unnamed = |value: i64| (0..=UNRESOLVED).contains(&value);
-    if let Some(&(event_type, value)) = callers.min_by_key(|&&(t, value)| (unnamed(value), t)) {
+    if let Some((event_type, value)) = callers.min_by_key(|&(t, value)| (unnamed(value), t)) {
         take(Move::Call(Site { event_type, value, line: line(pairs, event_type + TO_LINE) }));
     }
 }
@@ -301,7 +307,7 @@ mod tests {
         EVENT_TYPE\n0 80000001 Caller line at level 1\n0 80000002 Caller line at level 2\nVALUES\n\
         1 0 (Unresolved)\n3 71 (redblack.F90, epoch2d)\n4 somewhere\n5 71 (redblack.F90, epoch2d)\n";
 
-    fn calls(pairs: &[(u32, i64)]) -> Vec<String> {
+    fn calls(pairs: &[(u32, i128)]) -> Vec<String> {
         let (pcf, problems) = Pcf::parse(PCF);
         assert_eq!(problems, Vec::<String>::new());
         let mut said = Vec::new();

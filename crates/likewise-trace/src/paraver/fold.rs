@@ -94,7 +94,7 @@ struct Open {
     /// When the counter set last changed, and what came after it at that
     /// time: counted only if the burst goes on beyond.
     set_change: Option<u64>,
-    after_change: Vec<(u32, i64)>,
+    after_change: Vec<(u32, i128)>,
     /// The last call until it began.
     before: Option<PlaceId>,
     /// The first call at the time of the last call since.
@@ -127,7 +127,7 @@ impl Open {
     }
 
     #[inline]
-    fn event(&mut self, time: u64, event_type: u32, value: i64) {
+    fn event(&mut self, time: u64, event_type: u32, value: i128) {
         if let Some(change) = self.set_change {
             if time == change {
                 if event_type != SET_CHANGE {
@@ -152,7 +152,7 @@ impl Open {
     }
 
     #[inline]
-    fn add(&mut self, time: u64, event_type: u32, value: i64) {
+    fn add(&mut self, time: u64, event_type: u32, value: i128) {
         if self.hint >= self.sums.len() {
             self.hint = 0;
         }
@@ -161,11 +161,11 @@ impl Open {
         }
         match self.sums.get_mut(self.hint) {
             Some(sum) => {
-                sum.sum += i128::from(value);
+                sum.sum += value;
                 sum.last = time;
             }
             None => {
-                self.sums.push(Sum { event_type, last: time, sum: value.into() });
+                self.sums.push(Sum { event_type, last: time, sum: value });
                 if self.sums.len() >= self.compact_at {
                     self.compact();
                     // Doubling keeps many distinct types from costing n².
@@ -223,7 +223,7 @@ impl Open {
 #[derive(Clone, Copy, Debug)]
 enum Early {
     /// A counter, or [`SET_CHANGE`].
-    Counter(u32, i64),
+    Counter(u32, i128),
     Code(Move<PlaceId>),
 }
 
@@ -272,7 +272,7 @@ impl Fold {
 
     /// A counter, or [`SET_CHANGE`].
     #[inline]
-    pub(crate) fn event(&mut self, time: u64, event_type: u32, value: i64) {
+    pub(crate) fn event(&mut self, time: u64, event_type: u32, value: i128) {
         self.come_to(time, Early::Counter(event_type, value));
         if let Some(closing) = &mut self.closing {
             closing.event(time, event_type, value);

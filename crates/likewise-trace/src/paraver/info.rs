@@ -117,7 +117,7 @@ impl Sink for Tally {
         total.1 = total.1.saturating_add(end.map_or(0, |end| end - begin));
     }
 
-    fn event(&mut self, _slot: usize, _time: u64, pairs: &[(u32, i64)]) {
+    fn event(&mut self, _slot: usize, _time: u64, pairs: &[(u32, i128)]) {
         for &(event_type, _) in pairs {
             *self.types.entry(event_type).or_default() += 1;
         }

@@ -35,8 +35,14 @@ impl Rules {
     /// absolute values (43…, 45…, 47…) are no differences to be summed.
     #[inline]
     pub(crate) fn is_counter(&self, event_type: u32) -> bool {
-        matches!(event_type / 1_000_000, 42 | 44 | 46) || self.counters.contains(&event_type)
+        is_hardware(event_type) || self.counters.contains(&event_type)
     }
+}
+
+/// Whether the type is that of a PAPI, native or uncore counter.
+#[inline]
+pub(crate) fn is_hardware(event_type: u32) -> bool {
+    matches!(event_type / 1_000_000, 42 | 44 | 46)
 }
 
 /// What the records of a thread mean for its bursts.
@@ -45,7 +51,7 @@ pub(crate) trait Steps {
     /// ends then, or at the next boundary.
     fn boundary(&mut self, slot: usize, time: u64, open: Option<Option<u64>>);
     /// A counter, or [`SET_CHANGE`].
-    fn counter(&mut self, slot: usize, time: u64, event_type: u32, value: i64);
+    fn counter(&mut self, slot: usize, time: u64, event_type: u32, value: i128);
     /// Where in the source the thread is.
     fn code(&mut self, slot: usize, time: u64, step: Move<Site>);
 }
@@ -65,7 +71,7 @@ impl<S: Steps> Sink for Interpreter<'_, S> {
     }
 
     #[inline]
-    fn event(&mut self, slot: usize, time: u64, pairs: &[(u32, i64)]) {
+    fn event(&mut self, slot: usize, time: u64, pairs: &[(u32, i128)]) {
         let mut has_code = false;
         for &(event_type, value) in pairs {
             has_code |= code::is_code(event_type);
@@ -130,7 +136,7 @@ impl Steps for Folding {
     }
 
     #[inline]
-    fn counter(&mut self, slot: usize, time: u64, event_type: u32, value: i64) {
+    fn counter(&mut self, slot: usize, time: u64, event_type: u32, value: i128) {
         if let Some(fold) = self.fold(slot, time) {
             fold.event(time, event_type, value);
         }

@@ -36,7 +36,7 @@ pub(crate) enum Record {
 
 /// Reads one line without its end. `pairs` receives an event's types and
 /// values, in order.
-pub(crate) fn parse(line: &[u8], pairs: &mut Vec<(u32, i64)>) -> Result<Record, ErrorKind> {
+pub(crate) fn parse(line: &[u8], pairs: &mut Vec<(u32, i128)>) -> Result<Record, ErrorKind> {
     let line = match line {
         [rest @ .., b'\r'] => rest,
         _ => line,
@@ -103,7 +103,7 @@ fn state(fields: &mut Fields<'_>) -> Result<Record, ErrorKind> {
     }
 }
 
-fn event(fields: &mut Fields<'_>, pairs: &mut Vec<(u32, i64)>) -> Result<Record, ErrorKind> {
+fn event(fields: &mut Fields<'_>, pairs: &mut Vec<(u32, i128)>) -> Result<Record, ErrorKind> {
     fields.unsigned("a CPU")?;
     let who = fields.who()?;
     let time = fields.unsigned("a time")?;
@@ -235,28 +235,22 @@ impl Fields<'_> {
         }
     }
 
-    /// An event's value; what follows is not looked at.
+    /// An event's value; what follows is not looked at. Extrae writes values
+    /// without a sign, up to 2^64 - 1; other tools write negative ones.
     #[inline]
-    fn value(&mut self) -> Result<i64, ErrorKind> {
-        let what = "an event value (from -2^63 to 2^63 - 1)";
-        let start = self.pos;
-        let value = self.signed(what)?;
-        if value < 0 && self.line[start] != b'-' {
-            return Err(self.expected(what, start));
-        }
-        Ok(value)
+    fn value(&mut self) -> Result<i128, ErrorKind> {
+        self.signed("an event value (from -2^63 to 2^64 - 1)")
     }
 
     /// A number with an optional sign; what follows is not looked at.
-    /// Above 2^63 it wraps: some tools write −1 without a sign.
     #[inline]
-    fn signed(&mut self, what: &str) -> Result<i64, ErrorKind> {
+    fn signed(&mut self, what: &str) -> Result<i128, ErrorKind> {
         let start = self.pos;
         let negative = self.line.get(start) == Some(&b'-');
         self.pos += usize::from(negative);
         let value = match self.digits() {
-            Some(value) if !negative => Some(value.cast_signed()),
-            Some(value) if value <= 1 << 63 => Some(value.cast_signed().wrapping_neg()),
+            Some(value) if !negative => Some(i128::from(value)),
+            Some(value) if value <= 1 << 63 => Some(-i128::from(value)),
             _ => None,
         };
         match (value, self.line.get(self.pos)) {
@@ -304,7 +298,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn read(line: &str) -> Result<(Record, Vec<(u32, i64)>), String> {
+    fn read(line: &str) -> Result<(Record, Vec<(u32, i128)>), String> {
         let mut pairs = Vec::new();
         parse(line.as_bytes(), &mut pairs).map(|r| (r, pairs)).map_err(|e| e.to_string())
     }
@@ -318,9 +312,9 @@ mod tests {
         let open = Record::State { who, begin: 10, end: None, value: 7 };
         assert_eq!(read("1:0:1:2:3:10:-1:7").unwrap().0, open);
         let (event, pairs) =
-            read("2:1:1:2:3:10:42000050:-5:42000050:9223372036854775807:1:-9223372036854775808").unwrap();
+            read("2:1:1:2:3:10:42000050:-5:42000050:18446744073709551615:1:-9223372036854775808").unwrap();
         assert_eq!(event, Record::Event { who, time: 10 });
-        assert_eq!(pairs, [(42000050, -5), (42000050, i64::MAX), (1, i64::MIN)]);
+        assert_eq!(pairs, [(42000050, -5), (42000050, u64::MAX.into()), (1, i64::MIN.into())]);
         let comm = Record::Communication { from: who, to: Who { app: 1, task: 1, thread: 1 }, size: 99 };
         assert_eq!(read("3:1:1:2:3:5:6:1:1:1:1:-1:8:99:-2").unwrap().0, comm);
         assert_eq!(read("c:1:1:-1").unwrap().0, Record::Communicator);
@@ -343,16 +337,16 @@ mod tests {
             ("1:1:1:1:1:99999999999999999999:9:1", "expected a begin time, found '99999999999999999999'"),
             ("2:1:1:1:1:5", "expected a time, found '5'"),
             ("2:1:1:1:1:5:7", "expected an event type, found '7'"),
-            ("2:1:1:1:1:5:7:", "expected an event value (from -2^63 to 2^63 - 1), found the end of the line"),
+            ("2:1:1:1:1:5:7:", "expected an event value (from -2^63 to 2^64 - 1), found the end of the line"),
             ("2:1:1:1:1:5:7:8:9", "expected an event type, found '9'"),
-            ("2:1:1:1:1:5:7:8x", "expected an event value (from -2^63 to 2^63 - 1), found '8x'"),
+            ("2:1:1:1:1:5:7:8x", "expected an event value (from -2^63 to 2^64 - 1), found '8x'"),
             (
-                "2:1:1:1:1:5:7:9223372036854775808",
-                "expected an event value (from -2^63 to 2^63 - 1), found '9223372036854775808'",
+                "2:1:1:1:1:5:7:18446744073709551616",
+                "expected an event value (from -2^63 to 2^64 - 1), found '18446744073709551616'",
             ),
             (
                 "2:1:1:1:1:5:7:-9223372036854775809",
-                "expected an event value (from -2^63 to 2^63 - 1), found '-9223372036854775809'",
+                "expected an event value (from -2^63 to 2^64 - 1), found '-9223372036854775809'",
             ),
             ("2:1:1:1:1:5:7:99999999999999999999", "expected an event value"),
             ("3:1:1:1:1:5:6:1:1:1:1:7:8:99", "expected a size, found '99'"),

@@ -14,7 +14,7 @@ use crate::error::{ErrorKind, found};
 /// order of appearance.
 pub(crate) trait Sink {
     fn state(&mut self, slot: usize, begin: u64, end: Option<u64>, value: u32);
-    fn event(&mut self, slot: usize, time: u64, pairs: &[(u32, i64)]);
+    fn event(&mut self, slot: usize, time: u64, pairs: &[(u32, i128)]);
     fn communication(&mut self, _size: u64) {}
 }
 
@@ -179,14 +179,14 @@ struct Nobody;
 
 impl Sink for Nobody {
     fn state(&mut self, _slot: usize, _begin: u64, _end: Option<u64>, _value: u32) {}
-    fn event(&mut self, _slot: usize, _time: u64, _pairs: &[(u32, i64)]) {}
+    fn event(&mut self, _slot: usize, _time: u64, _pairs: &[(u32, i128)]) {}
 }
 
 #[inline]
 fn deliver(
     record: Record,
     line: &[u8],
-    pairs: &[(u32, i64)],
+    pairs: &[(u32, i128)],
     threads: &mut Threads<'_>,
     sink: &mut impl Sink,
     scanned: &mut Scanned,

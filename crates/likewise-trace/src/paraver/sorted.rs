@@ -18,7 +18,7 @@ use crate::read::ReadOptions;
 
 enum Step {
     Boundary(Option<Option<u64>>),
-    Counter(u32, i64),
+    Counter(u32, i128),
     Code(Move<Site>),
 }
 
@@ -31,7 +31,7 @@ impl Steps for Raw {
         self.0.push((slot, time, Step::Boundary(open)));
     }
 
-    fn counter(&mut self, slot: usize, time: u64, event_type: u32, value: i64) {
+    fn counter(&mut self, slot: usize, time: u64, event_type: u32, value: i128) {
         self.0.push((slot, time, Step::Counter(event_type, value)));
     }
 

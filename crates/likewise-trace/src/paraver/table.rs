@@ -7,12 +7,27 @@ use likewise::table::{BurstTable, CounterColumn, Nanos, Region};
 use super::code::{self, Site};
 use super::header::TimeUnit;
 use super::pcf::Pcf;
-use super::reader::ByThread;
+use super::reader::{ByThread, is_hardware};
 use crate::error::ErrorKind;
 
 /// A table may have so many cells for every counter that the trace really
 /// holds: counters take turns, but not among thousands.
 const MAX_SPARSITY: usize = 64;
+
+/// A hardware counter of one thread counts at most so much in a nanosecond:
+/// at 5 GHz, twenty in every cycle. Processors retire up to eight instructions
+/// a cycle; the most in any trace at hand is 33, in a burst of under 1 µs.
+const MAX_PER_NANO: i128 = 100;
+
+/// Counters are read a little before or after the time that is written, so
+/// that the shortest bursts get some of what lies beside them.
+const SLACK_NANOS: i128 = 1_000;
+
+/// A counter that is impossible in more than one of so many bursts counted
+/// something else in the others, too, and is left out. Of the traces at hand,
+/// those of EPOCH and LULESH have no impossible count; that of OpenMP has four
+/// counters with 1 in 80 to 1 in 110, which are 0 in nearly all others.
+const FEW: u64 = 1_000;
 
 /// Builds the table; `threads` are freed one by one on the way.
 pub(crate) fn build(
@@ -40,6 +55,7 @@ pub(crate) fn build(
         code: None,
     };
     warnings.extend(inexact(&threads, pcf));
+    let mut impossible: Vec<u64> = vec![0; types.len()];
     let mut last: Vec<u32> = Vec::new();
     let mut places: Vec<usize> = Vec::new();
     let (names, numbers) = code::places(sites, pcf);
@@ -69,12 +85,49 @@ pub(crate) fn build(
                 places.extend(last.iter().map(|t| types.binary_search(t).expect("every type was collected")));
             }
             for (&place, &sum) in places.iter().zip(&bursts.sums[range]) {
-                table.counters[place].values[row] = sum as f64;
+                if is_hardware(types[place]) && !can_be(sum, end - begin, unit) {
+                    impossible[place] += 1;
+                } else {
+                    table.counters[place].values[row] = sum as f64;
+                }
             }
         }
     }
     table.code = code::code(names, regions);
+    for (column, &n) in table.counters.iter_mut().zip(&impossible) {
+        warnings.extend(without_impossible(column, n));
+    }
     Ok(table)
+}
+
+/// Whether a sum of a hardware counter over so much time (in the file's unit)
+/// is a count at all.
+fn can_be(sum: i64, duration: u64, unit: TimeUnit) -> bool {
+    let unit = i128::from(unit.nanos());
+    let nanos = i128::from(duration) * unit + unit.max(SLACK_NANOS);
+    (0..=MAX_PER_NANO * nanos).contains(&i128::from(sum))
+}
+
+/// What is said of the `n` counts of a column that cannot be. They are missing
+/// already; where they are many, so are all others after this.
+fn without_impossible(column: &mut CounterColumn, n: u64) -> Option<String> {
+    if n == 0 {
+        return None;
+    }
+    let good = column.values.iter().filter(|x| !x.is_nan()).count() as u64;
+    let name = &column.counter.name;
+    let many = n > 1 && n > (n + good) / FEW;
+    if many {
+        column.values.fill(f64::NAN);
+    }
+    let (bursts, of) = (if n == 1 { "burst" } else { "bursts" }, n + good);
+    let what = format!("the counts of '{name}' are impossible in {n} {bursts} of {of}");
+    let why = format!("negative, or over {MAX_PER_NANO} a nanosecond");
+    Some(if many {
+        format!("{what} ({why}): so many that the counter is left out")
+    } else {
+        format!("{what} ({why}); they are missing there")
+    })
 }
 
 fn event_types(threads: &ByThread) -> Vec<u32> {
@@ -94,15 +147,16 @@ fn event_types(threads: &ByThread) -> Vec<u32> {
     types.into_iter().collect()
 }
 
-/// A warning if a sum may not be what its column holds.
+/// A warning if a sum may not be what its column holds. Counts of hardware
+/// that are so large are impossible, which is said apart.
 fn inexact(threads: &ByThread, pcf: &Pcf) -> Option<String> {
     const EXACT: u64 = 1 << 53;
     let sums = threads.values().flat_map(|b| b.types.iter().zip(&b.sums));
-    let mut beyond = sums.filter(|(_, sum)| sum.unsigned_abs() > EXACT);
+    let mut beyond = sums.filter(|(t, sum)| sum.unsigned_abs() > EXACT && !is_hardware(**t));
     let (&first, _) = beyond.next()?;
     let (n, name) = (1 + beyond.count(), pcf.counter(first).name);
     let limits = "those beyond 2^63 stand as 2^63";
-    Some(format!("counter sums beyond 2^53 are rounded, and {limits}: {n}, the first of '{name}'"))
+    Some(format!("sums beyond 2^53 are rounded, and {limits}: {n}, the first of '{name}'"))
 }
 
 fn columns(types: &[u32], n: usize, pcf: &Pcf, warnings: &mut Vec<String>) -> Vec<CounterColumn> {

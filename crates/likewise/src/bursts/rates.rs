@@ -1,7 +1,7 @@
 //! Rates that analysts read instead of counts.
 
 use super::stats::PhaseStats;
-use crate::table::CounterColumn;
+use crate::table::{BurstTable, CounterColumn};
 
 /// Bytes that a cache miss or a column access of the memory moves.
 const LINE: f64 = 64.0;
@@ -122,21 +122,25 @@ const CAS: &str = "CAS_COUNT";
 
 /// The rates that the counters allow, in every phase of `stats`.
 ///
-/// `stats` are of the table that `counters` belong to; means that were
-/// extrapolated are taken as they are. IPC; MIPS (instructions per µs of
+/// `stats` are of that table; means that were extrapolated are taken as they
+/// are. IPC; MIPS (instructions per µs of
 /// computing time); misses of the L1, L2 and L3 cache and mispredicted
 /// branches per 1,000 instructions; the share of cycles stalled for
 /// resources; memory traffic (64 B times column accesses, else misses of the
 /// last cache) and floating-point operations per time. All are per thread.
 /// Counters are known by PAPI's names and by Intel's native ones, with and
 /// without the name of the unit (`skx::…`) and attributes (`:cpu=0`). A rate
-/// that no phase has is left out.
+/// that no phase has is left out, and so is one of a counter that is
+/// [silent](CounterColumn::is_silent).
 ///
 /// # Complexity
-/// O(c + p) times a constant for c counters and p phases.
+/// O(n·c + p) for n bursts, c counters and p phases.
 #[must_use]
-pub fn rates(counters: &[CounterColumn], stats: &[PhaseStats]) -> Vec<Rate> {
-    let names: Vec<String> = counters.iter().map(|c| plain(&c.counter.name)).collect();
+pub fn rates(table: &BurstTable, stats: &[PhaseStats]) -> Vec<Rate> {
+    let counters = &table.counters;
+    let name =
+        |c: &CounterColumn| if c.is_silent(&table.duration) { String::new() } else { plain(&c.counter.name) };
+    let names: Vec<String> = counters.iter().map(name).collect();
     let mut rates: Vec<Rate> = Vec::new();
     for definition in RATES {
         if rates.iter().any(|rate| rate.name == definition.name) {
@@ -235,12 +239,12 @@ mod tests {
     use super::*;
     use crate::table::{Counter, Nanos};
 
-    fn counters(names: &[&str]) -> Vec<CounterColumn> {
+    fn table(names: &[&str]) -> BurstTable {
         let column = |name: &&str| CounterColumn {
             counter: Counter { event_type: None, name: (*name).to_owned(), description: String::new() },
             values: Vec::new(),
         };
-        names.iter().map(column).collect()
+        BurstTable { counters: names.iter().map(column).collect(), ..BurstTable::default() }
     }
 
     /// A phase of two bursts of 1 µs in the mean; 0 stands for a counter that none carries.
@@ -266,7 +270,7 @@ mod tests {
 
     fn found(names: &[&str], phases: &[&[f64]]) -> Vec<(&'static str, Vec<Option<f64>>)> {
         let stats: Vec<PhaseStats> = phases.iter().map(|p| phase(p)).collect();
-        rates(&counters(names), &stats).into_iter().map(|rate| (rate.name, rate.values)).collect()
+        rates(&table(names), &stats).into_iter().map(|rate| (rate.name, rate.values)).collect()
     }
 
     #[test]
@@ -301,9 +305,23 @@ mod tests {
         let expected = [("MIPS", 1000.0), ("L3_MPKI", 2.0), ("MEM_GBPS", 0.96), ("GFLOPS", 0.3)];
         assert_eq!(all, expected.map(|(name, value)| (name, vec![Some(value)])));
         let stats = [phase(&[1000.0, 10.0, 5.0, 99.0, 2.0, 100.0, 50.0])];
-        let meaning = &rates(&counters(&names), &stats)[3].meaning;
+        let meaning = &rates(&table(&names), &stats)[3].meaning;
         let sum = "(FP_ARITH_INST_RETIRED:SCALAR_DOUBLE + 4·FP_ARITH_INST_RETIRED:256B_PACKED_DOUBLE)";
         assert_eq!(*meaning, format!("{sum} / duration"));
+    }
+
+    #[test]
+    fn a_counter_that_is_0_nearly_everywhere_has_no_rates() {
+        let with = |zeros: usize| {
+            let mut table = table(&["PAPI_TOT_INS", "PAPI_BR_MSP"]);
+            table.duration = vec![Nanos(10); 100];
+            table.counters[0].values = vec![1000.0; 100];
+            table.counters[1].values = (0..100).map(|i| if i < zeros { 0.0 } else { 3.0 }).collect();
+            let rates = rates(&table, &[phase(&[1000.0, 3.0])]);
+            rates.into_iter().map(|rate| rate.name).collect::<Vec<_>>()
+        };
+        assert_eq!(with(95), ["MIPS", "BR_MPKI"]);
+        assert_eq!(with(96), ["MIPS"]);
     }
 
     #[test]

@@ -7,7 +7,8 @@ use super::{BurstTable, CounterColumn, Expr, Metric, Op, Operand};
 /// Instructions (logarithmic) and IPC if both counters are carried, as the
 /// field does; else instructions and duration; else the two counters that the
 /// most bursts carry, the more varying first among equals; else one counter
-/// and duration; else duration alone.
+/// and duration; else duration alone. Counters that are
+/// [silent](CounterColumn::is_silent) are as if they were not there.
 ///
 /// # Complexity
 /// O(n·c) for c counters.
@@ -17,7 +18,9 @@ pub fn default_metrics(table: &BurstTable) -> (Vec<Metric>, String) {
     let counter = |column: &CounterColumn| Operand::Counter(column.counter.name.clone());
     let duration = || Operand::Duration;
     let known = |name: &str, number: &str| {
-        table.counter(name).or_else(|| table.counter(number)).filter(|c| c.values.iter().any(|x| !x.is_nan()))
+        let column = table.counter(name).or_else(|| table.counter(number))?;
+        let works = column.values.iter().any(|x| !x.is_nan()) && !column.is_silent(&table.duration);
+        works.then_some(column)
     };
     let instructions = known("PAPI_TOT_INS", "42000050");
     let cycles = known("PAPI_TOT_CYC", "42000059");
@@ -31,21 +34,19 @@ pub fn default_metrics(table: &BurstTable) -> (Vec<Metric>, String) {
         return (vec![of(counter(instructions)), of(duration())], why.to_owned());
     }
     let no_instructions = "the trace has no PAPI_TOT_INS";
-    let Some(first) = best(table, |_| true) else {
+    let working: Vec<&CounterColumn> =
+        table.counters.iter().filter(|c| !c.is_silent(&table.duration)).collect();
+    let Some(first) = best_of(working.iter().copied(), |_| true) else {
         return (vec![of(duration())], "duration (logarithm); no burst carries a counter".to_owned());
     };
     let with_first = |i: usize| !first.values[i].is_nan();
-    let second = best_of(table.counters.iter().filter(|c| !std::ptr::eq(*c, first)), with_first);
+    let second = best_of(working.iter().copied().filter(|c| !std::ptr::eq(*c, first)), with_first);
     let (a, b) = (&first.counter.name, second.map(|c| &c.counter.name));
     let why = match b {
         Some(b) => format!("{a} and {b} (logarithms), which most bursts carry; {no_instructions}"),
         None => format!("{a} and duration (logarithms); {no_instructions}"),
     };
     (vec![of(counter(first)), of(second.map_or_else(duration, counter))], why)
-}
-
-fn best(table: &BurstTable, row: impl Fn(usize) -> bool) -> Option<&CounterColumn> {
-    best_of(table.counters.iter(), row)
 }
 
 /// The counter that most of those bursts carry, non-negative; among equals the
@@ -114,6 +115,14 @@ mod tests {
         ]);
         assert_eq!(found, ["VARIES=VARIES,true", "FLAT=FLAT,true"]);
         assert!(why.starts_with("VARIES and FLAT"));
+    }
+
+    #[test]
+    fn a_counter_that_is_0_nearly_everywhere_describes_nothing() {
+        let silent = names(&[("PAPI_TOT_INS", [1.0, 2.0, 3.0]), ("PAPI_TOT_CYC", [0.0; 3])]);
+        assert_eq!(silent.0, ["PAPI_TOT_INS=PAPI_TOT_INS,true", "duration=duration,true"]);
+        let (found, _) = names(&[("A", [0.0; 3]), ("B", [1.0, NAN, 3.0])]);
+        assert_eq!(found, ["B=B,true", "duration=duration,true"]);
     }
 
     #[test]

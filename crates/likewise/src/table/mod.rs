@@ -42,6 +42,29 @@ pub struct CounterColumn {
     pub values: Vec<f64>,
 }
 
+/// A counter that is 0 for more of the computing time than this counts nothing
+/// in this program, or does not work. Of the traces at hand, counters that
+/// work are 0 for at most 0.05 % of the time (of the bursts, 26 %), and those
+/// that do not for at least 96 %.
+const SILENT: f64 = 0.95;
+
+impl CounterColumn {
+    /// Whether the counter is 0 for nearly all the time in which it was
+    /// counted; `duration` is that of every burst.
+    ///
+    /// # Complexity
+    /// O(n).
+    #[must_use]
+    pub fn is_silent(&self, duration: &[Nanos]) -> bool {
+        let (mut all, mut zero) = (0u128, 0u128);
+        for (&value, &Nanos(time)) in self.values.iter().zip(duration).filter(|(x, _)| !x.is_nan()) {
+            all += u128::from(time);
+            zero += if value == 0.0 { u128::from(time) } else { 0 };
+        }
+        zero as f64 > SILENT * all as f64
+    }
+}
+
 /// CPU bursts: what a thread computed between two calls to the runtime.
 ///
 /// Columns are of equal length. Rows are ordered by application, task,

@@ -235,25 +235,68 @@ fn many_types_and_a_long_prefix_are_summed_exactly() {
     assert!((0..1000).all(|i| table.counters[i].values == [3.0 * i as f64]));
 }
 
+/// What is read of one burst of 10 µs with those events, and what is said of
+/// counters.
+fn read_burst(events: &[(u64, u32, i128)]) -> (f64, Vec<String>) {
+    let mut text = format!("{HEAD}1:1:1:1:1:0:10:1\n");
+    for (time, event_type, value) in events {
+        text.push_str(&format!("2:1:1:1:1:{time}:{event_type}:{value}\n"));
+    }
+    let options = ReadOptions { counters: vec![50_100_001], ..ReadOptions::default() };
+    let trace = read_text(&text, &options).unwrap();
+    (trace.table.counters[0].values[0], trace.report.warnings)
+}
+
 #[test]
 fn sums_that_are_not_exact_are_said() {
-    let event = |time: u64, value: i64| format!("2:1:1:1:1:{time}:42000050:{value}\n");
-    let state = |begin: u64| format!("1:1:1:1:1:{begin}:{}:1\n", begin + 10);
+    // No counter of hardware: any value may be.
     let read = |values: &[(u64, i64)]| {
-        let records: String = values.iter().map(|&(time, value)| event(time, value)).collect();
-        let trace = read_text(&format!("{HEAD}{}{records}", state(0)), &ReadOptions::default()).unwrap();
-        let said = trace.report.warnings.into_iter().filter(|w| w.starts_with("counter sums"));
-        (trace.table.counters[0].values[0], said.collect::<Vec<_>>())
+        let events: Vec<_> = values.iter().map(|&(time, value)| (time, 50_100_001, value.into())).collect();
+        let (sum, said) = read_burst(&events);
+        (sum, said.into_iter().filter(|w| w.starts_with("sums")).collect::<Vec<_>>())
     };
     // What goes over the limit on the way and comes back is exact.
     assert_eq!(read(&[(1, i64::MAX), (2, i64::MAX), (3, -i64::MAX), (10, 5 - i64::MAX)]), (5.0, vec![]));
     assert_eq!(read(&[(1, 1 << 52), (10, 1 << 52)]), ((1u64 << 53) as f64, vec![]));
     let (sum, said) = read(&[(1, 1 << 53), (10, 1)]);
     assert_eq!(sum, (1u64 << 53) as f64);
-    let text = "counter sums beyond 2^53 are rounded, and those beyond 2^63 stand as 2^63: 1, the first of";
-    assert_eq!(said, [format!("{text} '42000050'")]);
+    let text = "sums beyond 2^53 are rounded, and those beyond 2^63 stand as 2^63: 1, the first of";
+    assert_eq!(said, [format!("{text} '50100001'")]);
     let (sum, said) = read(&[(1, i64::MAX), (10, i64::MAX)]);
     assert_eq!((sum, said.len()), (i64::MAX as f64, 1));
+}
+
+#[test]
+fn counts_that_cannot_be_are_missing_and_said() {
+    // 10 µs, and 1 µs for reading the counter.
+    assert_eq!(read_burst(&[(10, 42_000_050, 1_100_000)]).0, 1_100_000.0);
+    for value in [1_100_001, i128::from(u64::MAX), -1] {
+        let (count, said) = read_burst(&[(10, 42_000_050, value)]);
+        assert!(count.is_nan(), "{value}: {count}");
+        let expected = "the counts of '42000050' are impossible in 1 burst of 1 (negative, or over 100 a \
+                        nanosecond); they are missing there";
+        assert!(said.contains(&expected.to_owned()), "{said:?}");
+    }
+}
+
+#[test]
+fn a_counter_that_is_often_impossible_is_left_out() {
+    let read = |n: u64, every: u64| {
+        let mut text = format!("{HEAD}2:1:1:1:1:0:42000050:0:42000059:0\n");
+        for i in 0..n {
+            let count = if i % every == 1 { u64::MAX } else { 7 };
+            let (begin, end) = (10 * i, 10 * (i + 1));
+            text.push_str(&format!(
+                "1:1:1:1:1:{begin}:{end}:1\n2:1:1:1:1:{end}:42000050:{count}:42000059:9\n"
+            ));
+        }
+        let table = read_text(&text, &ReadOptions::default()).unwrap().table;
+        let carried = |c: usize| table.counters[c].values.iter().filter(|x| !x.is_nan()).count() as u64;
+        (carried(0), carried(1))
+    };
+    assert_eq!(read(4_000, 1_000), (3_996, 4_000));
+    assert_eq!(read(4_000, 999), (0, 4_000));
+    assert_eq!(read(40, 50), (39, 40), "one alone may happen");
 }
 
 #[test]
@@ -296,7 +339,7 @@ fn errors_name_the_line_whatever_the_block() {
         ("1:1:1:1:1:60:51:1\n", "test.prv:52: time goes backwards"),
         (
             "2:1:1:1:1:60:42000050:x\n",
-            "test.prv:52: expected an event value (from -2^63 to 2^63 - 1), found 'x'",
+            "test.prv:52: expected an event value (from -2^63 to 2^64 - 1), found 'x'",
         ),
         ("2:1:1:1:1:60:420000", "test.prv:52: the file ends in the middle of this line"),
     ] {
