@@ -1,9 +1,11 @@
 //! The project's automation.
 //!
 //! `cargo xtask test` is what CI runs and what a contributor runs: everything
-//! it needs is installed here, or named where it cannot be.
+//! it needs is installed here, or named where it cannot be. The README's first
+//! commands are run as they stand there.
 
 mod need;
+mod readme;
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::{Parser, Subcommand};
@@ -70,6 +72,14 @@ fn cargo(args: &str) -> Command {
 }
 
 fn test(quick: bool) -> Result<()> {
+    let before = readme::untracked()?;
+    checks(quick)?;
+    let left: Vec<String> = readme::untracked()?.into_iter().filter(|line| !before.contains(line)).collect();
+    ensure!(left.is_empty(), "left behind in the checkout:\n{}", left.join("\n"));
+    Ok(())
+}
+
+fn checks(quick: bool) -> Result<()> {
     run(&mut cargo("fmt --all --check"))?;
     run(&mut cargo("clippy --workspace --all-targets -- -D warnings"))?;
     // Their tests print why they skip where a launcher is missing.
@@ -85,12 +95,13 @@ fn test(quick: bool) -> Result<()> {
     if quick {
         return Ok(());
     }
-    run(&mut cargo("build --release"))?;
-    let likewise = root().join("target/release/likewise");
     let work = root().join("target/xtask");
     std::fs::create_dir_all(&work)?;
-    run(Command::new(&likewise).args(["demo", "-o"]).arg(work.join("demo")))?;
-    run(Command::new(python("tests/requirements.txt")?).arg("tests/oracle.py").arg(&likewise).arg(&work))?;
+    // This builds the program that all below call.
+    readme::run_commands(&work)?;
+    let likewise = root().join("target/release/likewise");
+    let mut oracle = Command::new(python("tests/requirements.txt")?);
+    run(oracle.arg("tests/oracle.py").arg(&likewise).arg(&work).env("PYTHONDONTWRITEBYTECODE", "1"))?;
     let browser = chromium()?;
     let modules = node_modules("crates/likewise-cli/tests/browser")?;
     let efforts = work.join("efforts.csv");

@@ -2,8 +2,10 @@
 
 use crate::advice::advice;
 use crate::commands::{align, bursts, compare, counters, cut, demo, info, pareto, points, ranks, synth};
+use crate::escape;
 use crate::progress::Progress;
-use clap::{Args, ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{ArgMatches, Args, ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand};
+use likewise_mpi::Launcher;
 use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
@@ -88,7 +90,7 @@ impl Names {
 }
 
 /// What every subcommand understands.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub(crate) struct Common {
     /// Say nothing but errors
     #[arg(short, long, global = true, conflicts_with = "verbose")]
@@ -105,9 +107,25 @@ pub(crate) struct Common {
     /// Colour the output; NO_COLOR is heeded
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     color: ColorChoice,
+    #[arg(skip)]
+    pub(crate) call: Call,
+}
+
+/// How the program was called.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Call {
+    pub(crate) command: String,
+    pub(crate) arguments: Vec<String>,
 }
 
 impl Common {
+    /// As if that command were called.
+    #[cfg(test)]
+    pub(crate) fn of_call(command: &str) -> Self {
+        let call = Call { command: command.to_owned(), arguments: Vec::new() };
+        Self { quiet: true, call, ..Self::default() }
+    }
+
     pub(crate) fn progress(&self) -> Progress {
         Progress::new(self.quiet)
     }
@@ -120,14 +138,14 @@ impl Common {
     /// Prints a line of news for people, on standard error.
     pub(crate) fn say(&self, text: impl std::fmt::Display) {
         if !self.quiet {
-            anstream::eprintln!("{text}");
+            anstream::eprintln!("{}", escape::plain(&text.to_string()));
         }
     }
 
     /// Prints a detail, on standard error, if asked to say more.
     pub(crate) fn tell(&self, text: impl std::fmt::Display) {
         if self.verbose {
-            anstream::eprintln!("{text}");
+            anstream::eprintln!("{}", escape::plain(&text.to_string()));
         }
     }
 
@@ -138,13 +156,16 @@ impl Common {
         json: &serde_json::Value,
         text: impl FnOnce() -> String,
     ) -> anyhow::Result<()> {
+        let (_, colour) = self.terminal();
         let mut out = anstream::stdout().lock();
         let result = if self.json {
-            writeln!(out, "{json:#}")
+            writeln!(out, "{}", escape::json(&format!("{json:#}")))
         } else if self.quiet {
             Ok(())
+        } else if colour {
+            write!(out, "{}", escape::coloured(&text()))
         } else {
-            write!(out, "{}", text())
+            write!(out, "{}", escape::plain(&text()))
         };
         match result {
             Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => Err(e.into()),
@@ -189,23 +210,52 @@ pub fn command() -> clap::Command {
     Cli::command()
 }
 
-/// Runs the program. Exit codes: 0 done, 1 failed, 2 the command line is wrong.
-pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
-    let parsed = command().try_get_matches_from(args).and_then(|matches| Cli::from_arg_matches(&matches));
-    let cli = match parsed {
-        Ok(cli) => cli,
-        Err(error) => {
-            let _ = error.print();
-            return ExitCode::from(error.exit_code() as u8);
-        }
+/// What clap has to say: help as it is, an error without what a terminal obeys.
+fn tell_clap(error: &clap::Error) -> ExitCode {
+    if error.use_stderr() {
+        let text = error.render().to_string();
+        tell_error(text.strip_prefix("error: ").unwrap_or(&text).trim_end());
+    } else {
+        let _ = error.print();
+    }
+    ExitCode::from(error.exit_code() as u8)
+}
+
+fn tell_error(text: &str) {
+    let style = anstyle::AnsiColor::Red.on_default().bold();
+    anstream::eprintln!("{style}error:{style:#} {}", escape::plain(text));
+}
+
+fn parsed(args: impl Iterator<Item = OsString>) -> Result<Cli, clap::Error> {
+    let args: Vec<OsString> = args.collect();
+    let matches: ArgMatches = command().try_get_matches_from(&args)?;
+    let mut cli = Cli::from_arg_matches(&matches)?;
+    cli.common.call = Call {
+        command: matches.subcommand_name().unwrap_or_default().to_owned(),
+        arguments: args.iter().skip(1).map(|arg| arg.to_string_lossy().into_owned()).collect(),
     };
-    cli.common.apply();
-    // Told to end: nothing half-written stays.
-    let _ = ctrlc::set_handler(|| {
-        likewise_trace::remove_unfinished();
-        std::process::exit(130);
-    });
-    let result = match &cli.task {
+    Ok(cli)
+}
+
+/// Refuses to do the same work on every process of an MPI program: only
+/// `likewise ranks` shares it. Process 0 says so.
+fn check_launcher(task: &Task, launcher: Option<Launcher>) -> anyhow::Result<()> {
+    let Some(Launcher { name, n_ranks: Some(n @ 2..), rank, .. }) = launcher else { return Ok(()) };
+    if matches!(task, Task::Ranks(_)) {
+        return Ok(());
+    }
+    if rank.is_some_and(|rank| rank > 0) {
+        return Err(ToldElsewhere.into());
+    }
+    let text = format!(
+        "{name} has started {n} processes, and of all commands only `likewise ranks` shares its work: leave the launcher out"
+    );
+    Err(Usage(text).into())
+}
+
+fn run_task(cli: &Cli) -> anyhow::Result<()> {
+    check_launcher(&cli.task, Launcher::of_this_process())?;
+    match &cli.task {
         Task::Bursts(args) => bursts::run(args, &cli.common),
         Task::Cut(args) => cut::run(args, &cli.common),
         Task::Demo(args) => demo::run(args, &cli.common),
@@ -217,24 +267,34 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         Task::Compare(args) => compare::run(args, &cli.common),
         Task::Info(args) => info::run(args, &cli.common),
         Task::Synth(args) => synth::run(args, &cli.common),
+    }
+}
+
+/// Runs the program. Exit codes: 0 done, 1 failed, 2 the command line is wrong.
+pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let cli = match parsed(args.into_iter()) {
+        Ok(cli) => cli,
+        Err(error) => return tell_clap(&error),
     };
-    match result {
+    cli.common.apply();
+    // Told to end: nothing half-written stays.
+    let _ = ctrlc::set_handler(|| {
+        likewise_trace::remove_unfinished();
+        std::process::exit(130);
+    });
+    match run_task(&cli) {
         Ok(()) => ExitCode::SUCCESS,
         // A launcher ends all at the first failure: before the one who tells
         // why has told it, if this were one.
         Err(error) if error.is::<ToldElsewhere>() => ExitCode::SUCCESS,
         Err(error) if error.is::<clap::Error>() => {
             // A command line within the command line: what follows '--'.
-            error.downcast_ref::<clap::Error>().map_or(ExitCode::FAILURE, |error| {
-                let _ = error.print();
-                ExitCode::from(error.exit_code() as u8)
-            })
+            error.downcast_ref::<clap::Error>().map_or(ExitCode::FAILURE, tell_clap)
         }
         Err(error) => {
             let code = if error.is::<Usage>() { 2 } else { 1 };
-            let style = anstyle::AnsiColor::Red.on_default().bold();
             let advice = advice(&error, &cli.task).map_or_else(String::new, |advice| format!("; {advice}"));
-            anstream::eprintln!("{style}error:{style:#} {error:#}{advice}");
+            tell_error(&format!("{error:#}{advice}"));
             ExitCode::from(code)
         }
     }

@@ -7,10 +7,12 @@ mod cli;
 mod commands;
 mod counters;
 mod definition;
+mod escape;
 mod figures;
 mod files;
 mod grouping;
 mod label;
+mod memory;
 mod names;
 mod output;
 mod period;
@@ -26,3 +28,4 @@ mod stages;
 mod structure;
 
 pub use cli::{command, run};
+pub use memory::Allocator;

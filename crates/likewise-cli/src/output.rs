@@ -1,49 +1,135 @@
 //! The directory of an analysis: all its files appear, or none.
 
+mod manifest;
+
+use crate::cli::Common;
 use anyhow::{Context, Result, bail};
-use likewise_trace::AtomicFile;
+use likewise_trace::{AtomicFile, DirLock, commit_all, unfinished_dir};
+use manifest::{Manifest, Run};
 use rayon::prelude::*;
-use std::io::{self, Write};
+use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-/// Files on their way into a directory.
+/// Files on their way into a directory, which no other process writes until
+/// they are there. A manifest in it says what has written which file: what an
+/// earlier run has left goes, if this one takes its place.
 #[derive(Debug)]
 pub(crate) struct OutputDir {
     dir: PathBuf,
-    /// Files that are read, and must not be replaced.
+    /// What the result is of.
     inputs: Vec<PathBuf>,
+    /// Files that are read, and must not be replaced.
+    protected: Vec<PathBuf>,
+    /// Whether what is left of an earlier run goes.
+    replaces: bool,
+    common: Common,
+    // Dropped in this order: what was not committed goes, then the lock, which
+    // is in the directory, and then the directories made for it.
     written: Vec<AtomicFile>,
-    /// Directories that were made for this, outermost first.
-    made: Vec<PathBuf>,
+    _lock: DirLock,
+    _made: Made,
+}
+
+/// Directories that were made for the files, outermost first; they go, as far
+/// as they are empty, when this is dropped.
+struct Made(Vec<(PathBuf, Box<dyn FnOnce() + Send>)>);
+
+impl std::fmt::Debug for Made {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list().entries(self.0.iter().map(|(dir, _)| dir)).finish()
+    }
+}
+
+impl Drop for Made {
+    fn drop(&mut self) {
+        for (dir, finished) in self.0.drain(..).rev() {
+            // Fails where something is in it, and then it must stay.
+            let _ = std::fs::remove_dir(dir);
+            finished();
+        }
+    }
+}
+
+/// The right to write the directory, which is made where it is missing.
+fn locked(dir: &Path, common: &Common) -> Result<(DirLock, Made)> {
+    let at = if dir.as_os_str().is_empty() { Path::new(".") } else { dir };
+    let missing = |dir: &&Path| !dir.as_os_str().is_empty() && !dir.exists();
+    loop {
+        let mut made: Vec<PathBuf> = dir.ancestors().take_while(missing).map(Path::to_owned).collect();
+        made.reverse();
+        std::fs::create_dir_all(at).with_context(|| {
+            format!("{}: this directory cannot be made; give another with -o", dir.display())
+        })?;
+        let unfinished =
+            |dir: PathBuf| (dir.clone(), Box::new(unfinished_dir(&dir)) as Box<dyn FnOnce() + Send>);
+        let made = Made(made.into_iter().map(unfinished).collect());
+        let waiting =
+            || common.say(format_args!("waiting for another likewise that writes {}", dir.display()));
+        match DirLock::take(at, waiting) {
+            Ok(lock) => return Ok((lock, made)),
+            // Another run had made the directory, and has removed it again.
+            Err(e) if e.kind() == ErrorKind::NotFound => {}
+            Err(e) => {
+                return Err(e).with_context(|| format!("{}: no file can be written here", dir.display()));
+            }
+        }
+    }
 }
 
 impl OutputDir {
-    /// Makes the directory where it is missing. None of `inputs`, as far as
-    /// they exist, will be replaced.
+    /// Makes the directory where it is missing, and waits until no other
+    /// process writes it. None of `inputs`, of which the result is, will be
+    /// replaced.
     ///
     /// # Errors
     /// It cannot be made.
-    pub(crate) fn create(dir: &Path, inputs: &[&Path]) -> Result<Self> {
-        let missing = |dir: &&Path| !dir.as_os_str().is_empty() && !dir.exists();
-        let mut made: Vec<PathBuf> = dir.ancestors().take_while(missing).map(Path::to_owned).collect();
-        made.reverse();
-        let inputs = inputs.iter().filter_map(|path| path.canonicalize().ok()).collect();
-        let out = Self { dir: dir.to_owned(), inputs, written: Vec::new(), made };
-        std::fs::create_dir_all(dir).with_context(|| {
-            format!("{}: this directory cannot be made; give another with -o", dir.display())
-        })?;
-        Ok(out)
+    pub(crate) fn create(dir: &Path, inputs: &[&Path], common: &Common) -> Result<Self> {
+        let (lock, made) = locked(dir, common)?;
+        let inputs: Vec<PathBuf> = inputs.iter().map(|path| manifest::input(path)).collect();
+        Ok(Self {
+            dir: dir.to_owned(),
+            protected: inputs.clone(),
+            inputs,
+            replaces: true,
+            common: common.clone(),
+            written: Vec::new(),
+            _lock: lock,
+            _made: made,
+        })
+    }
+
+    /// Nor will these, as far as they exist.
+    #[must_use]
+    pub(crate) fn protecting(mut self, others: impl Iterator<Item = PathBuf>) -> Self {
+        self.protected.extend(others.filter_map(|path| path.canonicalize().ok()));
+        self
+    }
+
+    /// What an earlier run has left stays beside these files.
+    #[must_use]
+    pub(crate) fn beside_others(mut self) -> Self {
+        self.replaces = false;
+        self
     }
 
     /// Whether files can be written into that directory, before there is
-    /// anything to write; leaves nothing behind.
+    /// anything to write; leaves nothing behind. Says which other result will
+    /// be replaced by that of `inputs`.
     ///
     /// # Errors
     /// It cannot be made, or not be written.
-    pub(crate) fn check(dir: &Path) -> Result<()> {
-        let out = Self::create(dir, &[])?;
-        AtomicFile::create(&out.path("writable.check"))
-            .with_context(|| format!("{}: no file can be written here", dir.display()))?;
+    pub(crate) fn check(dir: &Path, inputs: &[&Path], common: &Common) -> Result<()> {
+        let _locked = locked(dir, common)?;
+        let inputs: Vec<PathBuf> = inputs.iter().map(|path| manifest::input(path)).collect();
+        let command = &common.call.command;
+        for run in Manifest::read(dir).runs.iter().filter(|run| run.is_of_others(command, &inputs)) {
+            common.say(format_args!(
+                "note: {} holds the result of {}, which that of {} will replace; -o DIR keeps both",
+                dir.display(),
+                run.told(),
+                manifest::told(command, inputs.iter().map(|path| path.display()))
+            ));
+        }
         Ok(())
     }
 
@@ -73,34 +159,60 @@ impl OutputDir {
     /// What is buffered cannot be written, or an input has its place.
     pub(crate) fn adopt(&mut self, mut file: AtomicFile) -> Result<()> {
         let replaced = file.path().canonicalize().ok();
-        if let Some(input) = replaced.filter(|path| self.inputs.contains(path)) {
+        if let Some(input) = replaced.filter(|path| self.protected.contains(path)) {
             bail!("{} would be replaced by the result; give another directory with -o", input.display());
         }
-        file.flush()?;
+        file.complete()?;
         self.written.push(file);
         Ok(())
     }
 
-    /// Puts all files in their places, one right after the other.
+    /// Puts all files in their places, one right after the other, once what
+    /// they replace is gone.
     ///
     /// # Errors
     /// A place cannot be written.
     pub(crate) fn commit(mut self) -> Result<()> {
-        for file in self.written.drain(..) {
-            file.commit()?;
+        let mut manifest = Manifest::read(&self.dir);
+        let run = self.run()?;
+        let stale = manifest.add(run, self.replaces, &self.dir, &self.protected);
+        self.write(manifest::NAME, |file| Ok(manifest.write(file)?))?;
+        let (mut removed, mut kept) = (Vec::new(), Vec::new());
+        for file in stale {
+            match file.remove_unchanged(&self.dir) {
+                Ok(true) => removed.push(file.name),
+                Ok(false) => kept.push(file.name),
+                Err(_) => {}
+            }
+        }
+        commit_all(std::mem::take(&mut self.written))?;
+        let dir = self.dir.display();
+        if !removed.is_empty() {
+            let names = removed.join(", ");
+            self.common.say(format_args!("note: {dir}: removed what an earlier run had left: {names}"));
+        }
+        if !kept.is_empty() {
+            let names = kept.join(", ");
+            self.common.say(format_args!(
+                "note: {dir}: changed since an earlier run wrote them, and kept, though no part of this result: {names}"
+            ));
         }
         Ok(())
     }
-}
 
-impl Drop for OutputDir {
-    /// What was not committed goes, and the directories made for it with it.
-    fn drop(&mut self) {
-        self.written.clear();
-        for dir in self.made.iter().rev() {
-            // Fails where something is in it, and then it must stay.
-            let _ = std::fs::remove_dir(dir);
+    /// What is written now, as the manifest has it.
+    fn run(&mut self) -> Result<Run> {
+        let mut files = Vec::new();
+        for file in &mut self.written {
+            let digest = file.complete()?;
+            let is_here = file.path().parent() == Some(&self.dir);
+            if let Some(name) = file.path().file_name().and_then(|name| name.to_str()).filter(|_| is_here) {
+                files.push(manifest::Written::new(name, digest));
+            }
         }
+        let inputs = self.inputs.iter().map(|path| path.display().to_string()).collect();
+        let call = self.common.call.clone();
+        Ok(Run { command: call.command, arguments: call.arguments, inputs, files })
     }
 }
 
@@ -157,24 +269,111 @@ mod tests {
         assert_eq!(String::from_utf8(out).expect("digits"), expected);
     }
 
+    fn call(command: &str) -> Common {
+        Common::of_call(command)
+    }
+
+    /// Writes these files, each with its name as its content.
+    fn written(dir: &Path, inputs: &[&Path], command: &str, names: &[&str]) {
+        let mut out = OutputDir::create(dir, inputs, &call(command)).expect("it can be made");
+        for name in names {
+            out.write(name, |file| Ok(file.write_all(name.as_bytes())?)).expect("it can be written");
+        }
+        out.commit().expect("it can be put in place");
+    }
+
+    fn names(dir: &Path) -> Vec<String> {
+        let files = std::fs::read_dir(dir).expect("a directory");
+        let mut names: Vec<String> =
+            files.map(|file| file.expect("a file").file_name().into_string().expect("UTF-8")).collect();
+        names.retain(|name| name != manifest::NAME);
+        names.sort();
+        names
+    }
+
     #[test]
     fn a_failed_run_leaves_no_directory() {
         let root = tempfile::tempdir().expect("a directory");
         let dir = root.path().join("a/b");
-        let mut out = OutputDir::create(&dir, &[]).expect("it can be made");
+        let mut out = OutputDir::create(&dir, &[], &call("x")).expect("it can be made");
         out.write("x.csv", |file| Ok(file.write_all(b"1")?)).expect("it can be written");
         assert!(dir.exists());
         drop(out);
         assert!(!root.path().join("a").exists());
 
-        let mut out = OutputDir::create(&dir, &[]).expect("it can be made");
-        out.write("x.csv", |file| Ok(file.write_all(b"1")?)).expect("it can be written");
-        out.commit().expect("it can be put in place");
-        OutputDir::check(&root.path().join("c/d")).expect("it could be made");
+        written(&dir, &[], "x", &["x.csv"]);
+        OutputDir::check(&root.path().join("c/d"), &[], &call("x")).expect("it could be made");
         assert!(!root.path().join("c").exists());
-        let error = OutputDir::check(&dir.join("x.csv/d")).expect_err("a file is in the way");
+        let error =
+            OutputDir::check(&dir.join("x.csv/d"), &[], &call("x")).expect_err("a file is in the way");
         assert!(error.to_string().contains("cannot be made"), "{error}");
-        assert_eq!(std::fs::read(dir.join("x.csv")).expect("it is there"), b"1");
+        assert_eq!(std::fs::read(dir.join("x.csv")).expect("it is there"), b"x.csv");
+    }
+
+    #[test]
+    fn what_an_earlier_run_left_goes_and_nothing_else() {
+        let root = tempfile::tempdir().expect("a directory");
+        let (dir, input) = (root.path().join("out"), root.path().join("in.csv"));
+        std::fs::write(&input, "1").expect("a file");
+        written(&dir, &[&input], "bursts", &["a.csv", "b.csv", "c.csv", "summary.json"]);
+        std::fs::write(dir.join("mine.txt"), "a user's").expect("a file");
+        std::fs::write(dir.join("b.csv"), "changed by a user").expect("a file");
+        written(&dir, &[&input], "bursts", &["a.csv", "summary.json"]);
+        assert_eq!(names(&dir), ["a.csv", "b.csv", "mine.txt", "summary.json"]);
+        // It shares no name with what is there.
+        written(&dir, &[&input], "cut", &["d.csv"]);
+        // It reads what is there.
+        written(&dir, &[&dir.join("a.csv")], "align", &["summary.json", "e.csv"]);
+        assert_eq!(names(&dir), ["a.csv", "b.csv", "d.csv", "e.csv", "mine.txt", "summary.json"]);
+        // Files of others stay, whatever is written beside them.
+        let out = OutputDir::create(&dir, &[], &call("synth")).expect("it can be made");
+        let mut out = out.beside_others();
+        out.write("e.csv", |file| Ok(file.write_all(b"2")?)).expect("it can be written");
+        out.commit().expect("it can be put in place");
+        written(&dir, &[&input], "bursts", &["a.csv", "summary.json"]);
+        assert_eq!(names(&dir), ["a.csv", "b.csv", "d.csv", "e.csv", "mine.txt", "summary.json"]);
+    }
+
+    /// A manifest is a file like any other: it may come from anybody.
+    #[test]
+    fn a_manifest_names_no_file_elsewhere() {
+        let root = tempfile::tempdir().expect("a directory");
+        let (dir, victim) = (root.path().join("out"), root.path().join("victim"));
+        std::fs::write(&victim, "abc").expect("a file");
+        std::fs::create_dir(&dir).expect("a directory");
+        for name in ["../victim", victim.to_str().expect("UTF-8"), "..", ""] {
+            let file = serde_json::json!({ "name": name, "bytes": 3, "xxh64": "44bc2cf5ad770999" });
+            let same = serde_json::json!({ "name": "a.csv", "bytes": 1, "xxh64": "0" });
+            let run =
+                serde_json::json!({ "command": "x", "arguments": [], "inputs": [], "files": [file, same] });
+            let text = serde_json::json!({ "runs": [run] }).to_string();
+            std::fs::write(dir.join(manifest::NAME), text).expect("a file");
+            written(&dir, &[], "x", &["a.csv"]);
+            assert!(victim.exists(), "{name}");
+        }
+        std::fs::write(dir.join(manifest::NAME), "{").expect("a file");
+        written(&dir, &[], "x", &["b.csv"]);
+        assert_eq!(names(&dir), ["a.csv", "b.csv"]);
+    }
+
+    #[test]
+    fn no_result_mixes_with_another() {
+        let root = tempfile::tempdir().expect("a directory");
+        let dir = root.path().join("out");
+        std::thread::scope(|scope| {
+            for writer in 0..4 {
+                let dir = &dir;
+                scope.spawn(move || {
+                    for _ in 0..25 {
+                        let own = format!("{writer}.csv");
+                        OutputDir::check(dir, &[], &call("x")).expect("it can be written");
+                        written(dir, &[], "x", &[&own, "summary.json"]);
+                    }
+                });
+            }
+        });
+        let names = names(&dir);
+        assert!(names.len() == 2 && names[1] == "summary.json", "{names:?}");
     }
 
     #[test]

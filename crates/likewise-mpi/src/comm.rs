@@ -67,7 +67,7 @@ impl MpiComm {
     /// # Errors
     /// See [`init`](Self::init).
     pub fn init_with(path: Option<&Path>) -> Result<Option<Self>, InitError> {
-        let launcher = Launcher::find(|name| std::env::var(name).ok());
+        let launcher = Launcher::of_this_process();
         let library = match (Library::present(), &launcher) {
             (Some(library), _) => library?,
             (None, Some(launcher)) => Library::load(launcher, path)?,

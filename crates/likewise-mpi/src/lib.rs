@@ -10,6 +10,7 @@ mod launcher;
 mod library;
 
 pub use comm::MpiComm;
+pub use launcher::Launcher;
 pub use library::Mpi;
 
 use likewise::comm::CommError;

@@ -213,7 +213,8 @@ impl Error {
     /// A failure to write `path`, such as a full disk.
     #[must_use]
     pub fn write(path: &Path, error: io::Error) -> Self {
-        Self::whole(path, ErrorKind::Write(error))
+        // Where an `AtomicFile` is written, it has said so already.
+        error.downcast().unwrap_or_else(|error| Self::whole(path, ErrorKind::Write(error)))
     }
 }
 
@@ -230,6 +231,16 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
+/// Whether a terminal or a page obeys this character instead of showing it: a
+/// control character, an invisible one, or one that changes the direction of
+/// others.
+#[must_use]
+pub fn is_hidden(c: char) -> bool {
+    let invisible =
+        matches!(c, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    c.is_control() || invisible
+}
+
 /// Text of a file as it may be shown: control and direction-changing
 /// characters escaped, undecodable bytes replaced, at most `max` characters.
 #[must_use]
@@ -242,8 +253,7 @@ pub fn printable(bytes: &[u8], max: usize) -> String {
             shown.push('…');
             break;
         }
-        let hidden = matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-        if c.is_control() || hidden {
+        if is_hidden(c) {
             shown.extend(c.escape_unicode());
         } else {
             shown.push(c);

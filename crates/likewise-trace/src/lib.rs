@@ -20,9 +20,11 @@
 mod bytes;
 mod columns;
 mod csv;
+mod digest;
 mod effort;
 mod error;
 mod labels;
+mod lock;
 mod npy;
 mod output;
 pub mod paraver;
@@ -32,10 +34,12 @@ mod read;
 
 pub use bytes::is_rereadable;
 pub use columns::{Cells, Column, ColumnTable, read_columns};
+pub use digest::Digest;
 pub use effort::{EffortOptions, SpreadError, read_effort, read_effort_part};
-pub use error::{Error, ErrorKind, Place, printable};
+pub use error::{Error, ErrorKind, Place, is_hidden, printable};
 pub use labels::{BurstKey, LabelTable, RowLabel, read_labels};
-pub use output::{AtomicFile, remove_unfinished};
+pub use lock::DirLock;
+pub use output::{AtomicFile, commit_all, remove_unfinished, try_remove_unfinished, unfinished_dir};
 pub use paraver::label::{CLUSTER_EVENT, LabelValue, legend, write_labelled};
 pub use paraver::{CutOptions, CutReport, check_cut, write_cut};
 #[cfg(feature = "parquet")]

@@ -4,22 +4,82 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{LazyLock, Mutex, PoisonError, TryLockError};
 
+use crate::digest::{Digest, Digesting};
 use crate::error::{Error, Result};
 
-/// The temporary files there are.
-static TEMPORARY: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+/// What is there only until the program ends: temporary files, locks, and
+/// directories, which stay if there is something in them.
+static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-fn temporary_files() -> std::sync::MutexGuard<'static, Vec<PathBuf>> {
-    TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner)
+/// In names of temporary files: processes are numbered on each host.
+static HOST: LazyLock<String> = LazyLock::new(|| {
+    let name = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    name.trim().replace('/', "_")
+});
+
+fn all_unfinished() -> std::sync::MutexGuard<'static, Vec<PathBuf>> {
+    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+pub(crate) fn unfinished(path: &Path) {
+    all_unfinished().push(path.to_owned());
+}
+
+pub(crate) fn finished(path: &Path) {
+    all_unfinished().retain(|known| known != path);
+}
+
+/// A directory that was made for files to come; [`remove_unfinished`] removes
+/// it while it is empty. Returns what makes it stay.
+pub fn unfinished_dir(path: &Path) -> impl FnOnce() + use<> {
+    unfinished(path);
+    let path = path.to_owned();
+    move || finished(&path)
 }
 
 /// Removes what every unfinished [`AtomicFile`] has written so far: for a
-/// program that is told to end at once.
+/// program that is told to end at once. Waits for a [`commit_all`] under way.
 pub fn remove_unfinished() {
-    for path in temporary_files().drain(..) {
-        let _ = fs::remove_file(path);
+    remove(&mut all_unfinished());
+}
+
+/// The same where memory is at an end: if another thread is about to begin or
+/// finish a file, which may be what it waits for, everything stays.
+pub fn try_remove_unfinished() {
+    match UNFINISHED.try_lock() {
+        Ok(mut paths) => remove(&mut paths),
+        Err(TryLockError::Poisoned(paths)) => remove(&mut paths.into_inner()),
+        Err(TryLockError::WouldBlock) => {}
+    }
+}
+
+fn remove(paths: &mut Vec<PathBuf>) {
+    // Files came after the directories that they are in.
+    while let Some(path) = paths.pop() {
+        let _ = fs::remove_file(&path).or_else(|_| fs::remove_dir(&path));
+    }
+}
+
+/// Whether a name is that of a temporary file of a process of this host that
+/// is no more. Where processes are not listed in `/proc`, all count as living.
+pub(crate) fn owner_is_dead(name: &str) -> bool {
+    let Some(rest) = name.strip_prefix(".likewise-").and_then(|rest| rest.strip_suffix(".tmp")) else {
+        return false;
+    };
+    let Some((owner, _)) = rest.rsplit_once('-') else { return false };
+    let Some((host, pid)) = owner.rsplit_once('-') else { return false };
+    pid.parse::<u32>().is_ok() && host == *HOST && is_dead(pid)
+}
+
+/// Whether a process of this host is no more, or waits only for its parent to
+/// ask how it ended.
+fn is_dead(pid: &str) -> bool {
+    match fs::read_to_string(Path::new("/proc").join(pid).join("stat")) {
+        // After its name, which is in parentheses.
+        Ok(stat) => stat.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with(['Z', 'X'])),
+        Err(error) => error.kind() == io::ErrorKind::NotFound && Path::new("/proc/self").exists(),
     }
 }
 
@@ -32,7 +92,28 @@ pub struct AtomicFile {
     path: PathBuf,
     /// `None` where there is nothing to rename.
     temporary: Option<PathBuf>,
-    writer: Option<BufWriter<File>>,
+    /// `None` once it is complete.
+    writer: Option<BufWriter<Digested>>,
+    digest: Digest,
+}
+
+/// A file, and the digest of what went into it.
+#[derive(Debug)]
+struct Digested {
+    file: File,
+    digesting: Digesting,
+}
+
+impl Write for Digested {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let n = self.file.write(bytes)?;
+        self.digesting.add(&bytes[..n]);
+        Ok(n)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
 }
 
 impl AtomicFile {
@@ -43,23 +124,25 @@ impl AtomicFile {
     pub fn create(path: &Path) -> Result<Self> {
         static COUNTER: AtomicU32 = AtomicU32::new(0);
         let error = |e| Error::write(path, e);
+        let new = |temporary, file| {
+            let writer =
+                Some(BufWriter::with_capacity(1 << 18, Digested { file, digesting: Digesting::default() }));
+            Self { path: path.to_owned(), temporary, writer, digest: Digest::default() }
+        };
         let special = fs::metadata(path).is_ok_and(|m| !m.is_file());
         if special {
-            let file = OpenOptions::new().write(true).open(path).map_err(error)?;
-            return Ok(Self { path: path.to_owned(), temporary: None, writer: Some(buffered(file)) });
+            return Ok(new(None, OpenOptions::new().write(true).open(path).map_err(error)?));
         }
-        let name = path.file_name().ok_or_else(|| error(io::ErrorKind::InvalidFilename.into()))?;
+        path.file_name().ok_or_else(|| error(io::ErrorKind::InvalidFilename.into()))?;
         loop {
             let n = COUNTER.fetch_add(1, Ordering::Relaxed);
-            let mut beside = std::ffi::OsString::from(".");
-            beside.push(name);
-            beside.push(format!(".{}-{n}.tmp", std::process::id()));
-            let temporary = path.with_file_name(beside);
+            // Not the file's name, to which there may be nothing to add.
+            let temporary =
+                path.with_file_name(format!(".likewise-{}-{}-{n}.tmp", *HOST, std::process::id()));
             match OpenOptions::new().write(true).create_new(true).open(&temporary) {
                 Ok(file) => {
-                    temporary_files().push(temporary.clone());
-                    let writer = Some(buffered(file));
-                    return Ok(Self { path: path.to_owned(), temporary: Some(temporary), writer });
+                    unfinished(&temporary);
+                    return Ok(new(Some(temporary), file));
                 }
                 // Left behind by a killed process that had our number.
                 Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
@@ -74,24 +157,27 @@ impl AtomicFile {
         &self.path
     }
 
-    /// Writes what is buffered and puts the file in its place.
+    /// Writes what is buffered: the file is complete, but not in its place.
+    /// Nothing can be written into it after that.
+    ///
+    /// # Errors
+    /// The disk is full.
+    pub fn complete(&mut self) -> Result<Digest> {
+        if let Some(writer) = self.writer.take() {
+            // `into_inner` would write the buffer again on drop after a failure.
+            let inner = writer.into_inner().map_err(|e| Error::write(&self.path, e.into_error()))?;
+            self.digest = inner.digesting.digest();
+        }
+        Ok(self.digest)
+    }
+
+    /// Completes the file and puts it in its place.
     ///
     /// # Errors
     /// The disk is full, or the place cannot be written; the temporary file
     /// is removed.
-    pub fn commit(mut self) -> Result<()> {
-        let error = |e| Error::write(&self.path, e);
-        if let Some(writer) = self.writer.take() {
-            // `into_inner` would write the buffer again on drop after a failure.
-            let file = writer.into_inner().map_err(|e| error(e.into_error()))?;
-            drop(file);
-        }
-        if let Some(temporary) = &self.temporary {
-            fs::rename(temporary, &self.path).map_err(error)?;
-            temporary_files().retain(|path| path != temporary);
-            self.temporary = None;
-        }
-        Ok(())
+    pub fn commit(self) -> Result<()> {
+        commit_all(vec![self])
     }
 
     fn with_path<T>(&self, result: io::Result<T>) -> io::Result<T> {
@@ -99,8 +185,26 @@ impl AtomicFile {
     }
 }
 
-fn buffered(file: File) -> BufWriter<File> {
-    BufWriter::with_capacity(1 << 18, file)
+/// Completes all files, then puts each in its place, one right after the other.
+///
+/// # Errors
+/// As [`AtomicFile::commit`]; where the disk is full, no file is in its place.
+pub fn commit_all(mut files: Vec<AtomicFile>) -> Result<()> {
+    files.iter_mut().try_for_each(|file| file.complete().map(drop))?;
+    let mut known = all_unfinished();
+    let mut failed = Ok(());
+    for file in &mut files {
+        let Some(temporary) = &file.temporary else { continue };
+        if let Err(e) = fs::rename(temporary, &file.path) {
+            failed = Err(Error::write(&file.path, e));
+            break;
+        }
+        known.retain(|path| path != temporary);
+        file.temporary = None;
+    }
+    // Files that are dropped ask for it.
+    drop(known);
+    failed
 }
 
 /// Errors carry the path in their text, as those of [`AtomicFile::commit`] do.
@@ -124,7 +228,7 @@ impl Drop for AtomicFile {
         }
         if let Some(temporary) = &self.temporary {
             let _ = fs::remove_file(temporary);
-            temporary_files().retain(|path| path != temporary);
+            finished(temporary);
         }
     }
 }
@@ -147,6 +251,36 @@ mod tests {
         drop(second);
         assert_eq!(fs::read(&path).unwrap(), b"a\n");
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn only_what_the_dead_of_this_host_left_goes() {
+        let name = |host: &str, pid: u32| format!(".likewise-{host}-{pid}-7.tmp");
+        // More than any system numbers its processes with.
+        let dead = u32::MAX;
+        assert!(owner_is_dead(&name(&HOST, dead)));
+        assert!(!owner_is_dead(&name(&HOST, std::process::id())));
+        assert!(!owner_is_dead(&name(&format!("not-{}", *HOST), dead)));
+        for other in [".likewise-1.tmp", ".likewise.json", ".bursts.csv.1-0.tmp", ".likewise-a-b-c.tmp"] {
+            assert!(!owner_is_dead(other), "{other}");
+        }
+        let dir = tempfile::tempdir().unwrap();
+        let file = AtomicFile::create(&dir.path().join("a".repeat(255))).unwrap();
+        let left = dir.path().join(name(&HOST, dead));
+        fs::write(&left, "left").unwrap();
+        drop(crate::DirLock::take(dir.path(), || ()).unwrap());
+        assert!(!left.exists());
+        file.commit().unwrap();
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    /// Whoever fills a file may say again which it is.
+    #[test]
+    fn the_path_is_said_once() {
+        let full = io::Error::from(io::ErrorKind::StorageFull);
+        let path = Path::new("a.prv");
+        let wrapped = io::Error::new(full.kind(), Error::write(path, full));
+        assert_eq!(Error::write(path, wrapped).to_string(), "a.prv: cannot be written: no storage space");
     }
 
     #[test]

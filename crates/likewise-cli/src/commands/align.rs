@@ -49,7 +49,7 @@ struct Sequences {
 }
 
 pub(crate) fn run(args: &AlignArgs, common: &Common) -> Result<()> {
-    OutputDir::check(&args.output)?;
+    OutputDir::check(&args.output, &[&args.bursts], common)?;
     let mut stages = Stages::default();
     let labels = stages.time("read", || read_labels(&args.bursts))?;
     let input = Sequences::of(&labels).with_context(|| args.bursts.display().to_string())?;
@@ -61,7 +61,7 @@ pub(crate) fn run(args: &AlignArgs, common: &Common) -> Result<()> {
             (alignment, score)
         })
     };
-    let mut out = OutputDir::create(&args.output, &[&args.bursts])?;
+    let mut out = OutputDir::create(&args.output, &[&args.bursts], common)?;
     stages.time("write", || {
         out.write("aligned.seq", |file| Ok(write_aligned(file, &input, &alignment)?))?;
         out.write("spmd.csv", |file| Ok(write_scores(file, &input, &alignment, &score)?))

@@ -204,7 +204,7 @@ fn parse_apps(text: &str) -> Result<Apps, String> {
 }
 
 pub(crate) fn run(args: &BurstsArgs, common: &Common) -> Result<()> {
-    OutputDir::check(&args.dir())?;
+    OutputDir::check(&args.dir(), &[&args.trace], common)?;
     let (analysis, stages) = analyse_trace(args, common)?;
     let done = write_all(&analysis, args, common, stages)?;
     common.print(&done.summary, || done.text(common))
@@ -238,7 +238,7 @@ pub(crate) fn analyse_trace(args: &BurstsArgs, common: &Common) -> Result<(Analy
         settings: json!({
             "scale": format!("{scale:?}"),
             "min_share": threshold,
-            "keep_time": args.metrics.keep_time,
+            "keep_time": kept_time(filter(&args.metrics, &definition)),
             "seed": grouping.seed,
             "app": apps_read(&input.table),
             "burst_events": args.reading.burst_events,
@@ -451,6 +451,14 @@ fn filter(args: &MetricArgs, definition: &Definition) -> DurationFilter {
     }
 }
 
+/// The share of the computing time that a filter keeps, where it is by that.
+fn kept_time(filter: DurationFilter) -> Option<f64> {
+    match filter {
+        DurationFilter::KeepTime(share) | DurationFilter::KeepTimeBelow(share, _) => Some(share),
+        DurationFilter::Min(_) => None,
+    }
+}
+
 fn scale(arg: Option<ScaleArg>, definition: &Definition) -> Scale {
     match arg {
         Some(ScaleArg::MinMax) => Scale::MinMax,
@@ -481,12 +489,12 @@ pub(crate) fn output_dir<'a>(
     dir: &Path,
     trace: &Path,
     others: impl Iterator<Item = &'a PathBuf>,
+    common: &Common,
 ) -> Result<OutputDir> {
     let beside = ["pcf", "row"].map(|ending| trace.with_extension("").with_extension(ending));
     let plain = ["pcf", "row"].map(|ending| trace.with_extension(ending));
-    let inputs: Vec<PathBuf> =
-        beside.into_iter().chain(plain).chain(others.cloned()).chain([trace.to_owned()]).collect();
-    OutputDir::create(dir, &inputs.iter().map(PathBuf::as_path).collect::<Vec<_>>())
+    Ok(OutputDir::create(dir, &[trace], common)?
+        .protecting(beside.into_iter().chain(plain).chain(others.cloned())))
 }
 
 /// The files are written: what remains to be shown.
@@ -517,7 +525,7 @@ pub(crate) fn write_all<'a>(
 ) -> Result<Done<'a>> {
     let _bar = common.progress().spinner("Writing");
     let dir = args.dir();
-    let mut out = output_dir(&dir, &args.trace, named_files(&args.reading, &args.metrics))?;
+    let mut out = output_dir(&dir, &args.trace, named_files(&args.reading, &args.metrics), common)?;
     // Neither keeps two threads busy, and neither needs the other.
     let mut beside = Stages::default();
     let (written, period) = rayon::join(

@@ -190,7 +190,7 @@ pub(crate) fn analyse(
 ) -> Result<(CountersReport, Value)> {
     let settings = args.settings()?;
     let dir = args.dir();
-    OutputDir::check(&dir)?;
+    OutputDir::check(&dir, &[args.input()], common)?;
     let mut stages = Stages::default();
     let at = || args.input().display().to_string();
     let input = args.read(&settings, common, &mut stages)?;
@@ -222,7 +222,7 @@ pub(crate) fn analyse(
         notes: said,
     };
     report.notes.splice(0..0, notes(&report));
-    let mut out = OutputDir::create(&dir, &[args.input()])?;
+    let mut out = OutputDir::create(&dir, &[args.input()], common)?;
     stages.time("write", || write(&report, input.ranked.as_ref(), &mut out))?;
     stages.tell(common);
     let mut summary = json::summary(&report);

@@ -86,7 +86,7 @@ Examples:
 pub(crate) fn run(args: &CutArgs, common: &Common) -> Result<()> {
     // Before the time that the analysis takes, and its own reasons to fail.
     check_cut(&args.trace)?;
-    OutputDir::check(&args.dir())?;
+    OutputDir::check(&args.dir(), &[&args.trace], common)?;
     if args.cutting.from.is_some() || args.cutting.to.is_some() {
         by_hand(args, common)
     } else {
@@ -100,7 +100,7 @@ fn by_hand(args: &CutArgs, common: &Common) -> Result<()> {
     if from >= to {
         return Err(Usage(format!("--from {from} is not before --to {to}")).into());
     }
-    let mut out = output_dir(&args.dir(), &args.trace, named_files(&args.reading, &args.metrics))?;
+    let mut out = output_dir(&args.dir(), &args.trace, named_files(&args.reading, &args.metrics), common)?;
     let (files, report) = args.write(&out, from, to, None)?;
     let notes: Vec<String> = skipped(&report.read).into_iter().chain(report.warnings.clone()).collect();
     notes.iter().for_each(|note| common.say(format_args!("note: {note}")));
@@ -141,7 +141,7 @@ fn by_period(args: &CutArgs, common: &Common) -> Result<()> {
         counters: counters_of(&analysis.table, &analysis.metrics),
         iterations: args.cutting.iterations,
     };
-    let mut out = output_dir(&args.dir(), &args.trace, named_files(&args.reading, &args.metrics))?;
+    let mut out = output_dir(&args.dir(), &args.trace, named_files(&args.reading, &args.metrics), common)?;
     let bar = common.progress().spinner("Cutting");
     let (window, files, report) = loop {
         let window = choose_window(&analysis.table, &phases, period, &limits);

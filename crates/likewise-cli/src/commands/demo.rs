@@ -23,8 +23,9 @@ use std::path::PathBuf;
 )]
 pub(crate) struct DemoArgs {
     /// Directory for the trace and the result
-    #[arg(short, long, value_name = "DIR", default_value = "demo.likewise")]
-    output: PathBuf,
+    /// [default: demo.likewise, demo-counters.likewise or demo-regimes.likewise]
+    #[arg(short, long, value_name = "DIR")]
+    output: Option<PathBuf>,
     /// Make up a table of hardware counters instead, as `likewise counters` reads
     #[arg(long, conflicts_with = "regimes")]
     counters: bool,
@@ -41,20 +42,21 @@ struct BurstsCall {
 }
 
 pub(crate) fn run(args: &DemoArgs, common: &Common) -> Result<()> {
+    let kind = ["", "-counters", "-regimes"][usize::from(args.counters) + 2 * usize::from(args.regimes)];
+    let output = args.output.clone().unwrap_or_else(|| format!("demo{kind}.likewise").into());
     if args.counters {
-        return demo_counters::run(&args.output, common);
+        return demo_counters::run(&output, common);
     }
     if args.regimes {
-        return demo_regimes::run(&args.output, common);
+        return demo_regimes::run(&output, common);
     }
     let run = Run::new(RunSpec::demo())?;
-    let input = args.output.join("input");
+    let input = output.join("input");
     {
         let _bar = common.progress().spinner("Making up a run");
-        write_trace(&run, &input, "demo")?;
+        write_trace(&run, &input, "demo", common)?;
     }
-    let call: [OsString; 4] =
-        ["bursts".into(), input.join("demo.prv").into(), "-o".into(), args.output.clone().into()];
+    let call: [OsString; 4] = ["bursts".into(), input.join("demo.prv").into(), "-o".into(), output.into()];
     let bursts = BurstsCall::try_parse_from(call)?.args;
     let (mut analysis, stages) = analyse_trace(&bursts, common)?;
 

@@ -41,7 +41,7 @@ pub(super) fn analyse_call(
 pub(super) fn run(output: &Path, common: &Common) -> Result<()> {
     let table = counter_table(SITES, SEED);
     let input = output.join("input");
-    write(&table, &input)?;
+    write(&table, &input, common)?;
     let call: [OsString; 14] = [
         "counters".into(),
         input.join("counters.csv").into(),
@@ -62,8 +62,8 @@ pub(super) fn run(output: &Path, common: &Common) -> Result<()> {
 }
 
 /// The table, and which event is driven by what.
-fn write(table: &CounterTable, dir: &Path) -> Result<()> {
-    let mut out = OutputDir::create(dir, &[])?;
+fn write(table: &CounterTable, dir: &Path, common: &Common) -> Result<()> {
+    let mut out = OutputDir::create(dir, &[], common)?;
     out.write("counters.csv", |file| {
         write!(file, "site,processes,values,requests")?;
         table.events.iter().try_for_each(|event| write!(file, ",{}", csv_cell(event.name)))?;

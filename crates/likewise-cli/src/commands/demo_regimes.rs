@@ -21,7 +21,7 @@ const SEED: u64 = 1;
 pub(super) fn run(output: &Path, common: &Common) -> Result<()> {
     let table = broadcast_table(REPEATS, NOISE, SEED)?;
     let input = output.join("input");
-    write(&table, &input)?;
+    write(&table, &input, common)?;
     let call: [OsString; 10] = [
         "counters".into(),
         input.join("broadcast.csv").into(),
@@ -38,8 +38,8 @@ pub(super) fn run(output: &Path, common: &Common) -> Result<()> {
 }
 
 /// The table, and what it was made from.
-fn write(table: &BroadcastTable, dir: &Path) -> Result<()> {
-    let mut out = OutputDir::create(dir, &[])?;
+fn write(table: &BroadcastTable, dir: &Path, common: &Common) -> Result<()> {
+    let mut out = OutputDir::create(dir, &[], common)?;
     out.write("broadcast.csv", |file| {
         writeln!(file, "processes,length,seconds")?;
         write_rows(file, table.seconds.len(), |row, buffer| {

@@ -56,7 +56,7 @@ pub(crate) fn run(args: &ParetoArgs, common: &Common) -> Result<()> {
         return Err(Usage("name at least one column by --max or --min".to_owned()).into());
     }
     let dir = args.output.clone().unwrap_or_else(|| PathBuf::from(format!("{}.pareto", stem(&args.table))));
-    OutputDir::check(&dir)?;
+    OutputDir::check(&dir, &[&args.table], common)?;
     let mut stages = Stages::default();
     let table = {
         let bar = common.progress().bytes("Reading");
@@ -70,7 +70,7 @@ pub(crate) fn run(args: &ParetoArgs, common: &Common) -> Result<()> {
         let fonseca_fleming = stages.time("count", || fonseca_fleming(&objectives))?;
         Ranks { goldberg, fonseca_fleming }
     };
-    let mut out = OutputDir::create(&dir, &[&args.table])?;
+    let mut out = OutputDir::create(&dir, &[&args.table], common)?;
     stages.time("write", || out.write("pareto.csv", |file| ranks.write(&table, file)))?;
     let sizes = ranks.sizes();
     let summary = json!({

@@ -51,7 +51,7 @@ Examples:
 
 pub(crate) fn run(args: &PointsArgs, common: &Common) -> Result<()> {
     args.check()?;
-    OutputDir::check(&args.output)?;
+    OutputDir::check(&args.output, &[&args.table], common)?;
     let mut stages = Stages::default();
     let progress = common.progress();
     let table = {
@@ -73,7 +73,7 @@ pub(crate) fn run(args: &PointsArgs, common: &Common) -> Result<()> {
     grouped.clustering = stages.time("cluster", || std::mem::take(&mut grouped.clustering).ordered_by(|_| 1));
     let clustering = &grouped.clustering;
 
-    let mut out = OutputDir::create(&args.output, &[&args.table])?;
+    let mut out = OutputDir::create(&args.output, &[&args.table], common)?;
     let core = grouped.core.as_deref().filter(|_| args.core);
     stages.time("write", || out.write("labels.csv", |file| Ok(write_labels(file, clustering, core)?)))?;
     let n_noise = clustering.labels.iter().filter(|label| label.is_none()).count();
@@ -118,7 +118,7 @@ fn measure(
         let _bar = common.progress().spinner("Measuring distances");
         stages.time("k_distance", || k_distances(points, k))?
     };
-    let mut out = OutputDir::create(&args.output, &[&args.table])?;
+    let mut out = OutputDir::create(&args.output, &[&args.table], common)?;
     stages.time("write", || {
         out.write("k_distances.csv", |file| {
             file.write_all(b"distance\n")?;

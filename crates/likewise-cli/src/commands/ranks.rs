@@ -8,6 +8,7 @@ use crate::grouping::{GroupingArgs, Method, parse_count};
 use crate::output::OutputDir;
 use crate::period;
 use crate::ranks::find::{Alone, Found, Mine, Signature, agree, alone, by_capek, of_ranks};
+use crate::ranks::handshake::{same_input, same_options};
 use crate::ranks::{self, RanksReport, describe};
 use crate::report_ranks;
 use crate::stages::{Stages, peak_memory};
@@ -184,14 +185,27 @@ pub(crate) fn run(args: &RanksArgs, common: &Common) -> Result<()> {
     let quiet = common.quieter();
     let common = if rank == 0 { common } else { &quiet };
     let mut stages = Stages::default();
+    if let Some(comm) = &mpi {
+        told_once(Some(comm), same_options(comm, &args.options(), &common.call.arguments.join(" ")))?;
+    }
     let checked = args.check(mpi.as_ref().map_or(1, Communicator::size));
     // Process 0 writes.
-    let checked = checked.and_then(|()| if rank == 0 { OutputDir::check(&args.dir()) } else { Ok(()) });
+    let checked = checked.and_then(|()| {
+        if rank == 0 { OutputDir::check(&args.dir(), &[&args.input], common) } else { Ok(()) }
+    });
     told_once(mpi.as_ref(), checked)?;
-    let read = stages.time("read", || args.read(mpi.as_ref(), common));
+    let mut is_trace = vec![u8::from(args.is_trace())];
+    if let Some(comm) = &mpi {
+        // A trace is read by process 0 alone.
+        comm.broadcast(0, &mut is_trace)?;
+        if is_trace == [0] {
+            told_once(Some(comm), same_input(comm, &args.input))?;
+        }
+    }
+    let read = stages.time("read", || args.read(is_trace == [1], mpi.as_ref(), common));
     let efforts = told_once(mpi.as_ref(), read)?;
     let done = match find(args, mpi.as_ref(), &efforts, &mut stages) {
-        Ok(found) => found.map(|found| write(args, efforts, found, &mut stages)).transpose(),
+        Ok(found) => found.map(|found| write(args, efforts, found, &mut stages, common)).transpose(),
         // The same everywhere.
         Err(_) if rank != 0 => Err(ToldElsewhere.into()),
         Err(error) => Err(of_ranks(error, efforts.part.n_ranks).context(args.input.display().to_string())),
@@ -252,12 +266,8 @@ impl RanksArgs {
     }
 
     /// Reads a table, or makes one of a trace.
-    fn read(&self, mpi: Option<&MpiComm>, common: &Common) -> Result<Efforts> {
-        let mut is_trace = vec![u8::from(self.is_trace())];
-        if let Some(comm) = mpi {
-            comm.broadcast(0, &mut is_trace)?;
-        }
-        if is_trace == [1] {
+    fn read(&self, is_trace: bool, mpi: Option<&MpiComm>, common: &Common) -> Result<Efforts> {
+        if is_trace {
             return self.of_trace(mpi, common);
         }
         if let Some(option) = self.bursts.first() {
@@ -325,31 +335,71 @@ impl RanksArgs {
         Ok((table.with_context(|| self.input.display().to_string())?, notes))
     }
 
-    /// Refuses to hold the distances of so many ranks on so many processes; the
-    /// same on all of them.
+    /// Refuses to hold more distances than [`MOST_DISTANCES`] on one of so many
+    /// processes; the same on all of them.
     fn check_distances(&self, n_ranks: usize, processes: usize) -> Result<()> {
         let ClassesArgs { method, mode, .. } = self.classes;
-        let (option, instead) = match (method, mode) {
-            (MethodArg::Capek, Some(ModeArg::Exact)) => ("--mode exact".to_owned(), "--mode sampled"),
-            (MethodArg::Pam | MethodArg::Fasterpam, _) => {
-                (format!("--method {}", name(method)), "--method capek --mode sampled")
+        let of_two = |n: u128| 8 * n * n;
+        let (n, k) = (n_ranks as u128, self.classes.k.unwrap_or(self.classes.k_max));
+        let all = of_two(n);
+        let (bytes, of_all) = match method {
+            MethodArg::Pam | MethodArg::Fasterpam => (all, true),
+            MethodArg::Clara => (of_two(n.min(40 + 2 * k as u128)), false),
+            MethodArg::Capek => {
+                // Threads work as if they were processes, but all of them here.
+                let threads = self.threads();
+                let (size, here) = if processes > 1 { (processes, 1) } else { (threads, threads) };
+                let bytes = self.capek_params(n_ranks).dissimilarity_bytes(n_ranks as u64, size, here);
+                let is_exact = mode == Some(ModeArg::Exact);
+                (bytes, is_exact && all.div_ceil(processes as u128) > MOST_DISTANCES)
             }
-            // Samples, or few ranks.
-            (MethodArg::Capek | MethodArg::Clara, _) => return Ok(()),
         };
-        let all = 8 * (n_ranks as u128).pow(2);
-        // Each has those of its ranks to all others.
-        if all.div_ceil(processes as u128) <= MOST_DISTANCES {
+        if bytes <= MOST_DISTANCES {
             return Ok(());
         }
-        let text = format!(
-            "the distances of every two of {} take {} GiB, and {option} holds at most {} GiB on a process: \
-             use {instead}, which looks at samples",
-            counted(n_ranks as u64, "rank"),
-            grouped_digits(all.div_ceil(1 << 30) as u64),
-            MOST_DISTANCES >> 30
-        );
+        let gib = |bytes: u128| grouped_digits(bytes.div_ceil(1 << 30) as u64);
+        let ranks = counted(n_ranks as u64, "rank");
+        let option = match (method, mode) {
+            (MethodArg::Capek, Some(mode)) => format!("--mode {}", name(mode)),
+            (method, _) => format!("--method {}", name(method)),
+        };
+        let most = format!("{option} holds at most {} GiB on a process", gib(MOST_DISTANCES));
+        let text = if of_all {
+            let instead = if method == MethodArg::Capek { "" } else { "--method capek " };
+            let all = gib(all);
+            format!(
+                "the distances of every two of {ranks} take {all} GiB, and {most}: \
+                 use {instead}--mode sampled, which looks at samples"
+            )
+        } else {
+            format!(
+                "{} classes of {ranks} take distances of {} GiB, and {most}: ask for fewer classes (--k, --k-max)",
+                grouped_digits(k as u64),
+                gib(bytes),
+            )
+        };
         Err(Usage(text).into())
+    }
+
+    fn threads(&self) -> usize {
+        self.classes.ranks.map_or_else(rayon::current_num_threads, usize::from)
+    }
+
+    fn capek_params(&self, n_ranks: usize) -> CapekParams<Vec<f64>> {
+        let mode = match self.classes.mode {
+            None | Some(ModeArg::Auto) => Mode::Auto,
+            Some(ModeArg::Sampled) => Mode::Sampled,
+            Some(ModeArg::Exact) => Mode::Exact,
+        };
+        let criterion: Criterion<Vec<f64>> = Criterion::Bic(|v| v);
+        CapekParams { mode, seed: self.classes.seed, ..CapekParams::new(self.clusters(n_ranks), criterion) }
+    }
+
+    /// All that decides about the result, but for the input. (Only process 0
+    /// needs to know where to write.)
+    fn options(&self) -> String {
+        let Self { input: _, output: _, classes, plan, bursts } = self;
+        format!("{:?}", (env!("CARGO_PKG_VERSION"), classes, plan, bursts))
     }
 
     fn clusters(&self, n_ranks: usize) -> ClusterCount {
@@ -413,18 +463,12 @@ fn find(
         let objects = stages.time("signature", || all.objects(signature));
         return stages.time("cluster", || alone(method, &all, &objects, clusters, seed)).map(Some);
     }
-    let mode = match args.classes.mode {
-        None | Some(ModeArg::Auto) => Mode::Auto,
-        Some(ModeArg::Sampled) => Mode::Sampled,
-        Some(ModeArg::Exact) => Mode::Exact,
-    };
-    let criterion: Criterion<Vec<f64>> = Criterion::Bic(|v| v);
-    let params = CapekParams { mode, seed, ..CapekParams::new(clusters, criterion) };
+    let params = args.capek_params(*n_ranks);
     if let Some(comm) = mpi {
         let objects = stages.time("signature", || all.objects(signature));
         return stages.time("cluster", || by_capek(comm, &all, &objects, &params));
     }
-    let threads = args.classes.ranks.map_or_else(rayon::current_num_threads, usize::from);
+    let threads = args.threads();
     let found = stages.time("cluster", || {
         run_on_threads(threads, |comm| {
             let mine = Mine { table, ranks: part(*n_ranks, comm.rank(), comm.size()) };
@@ -440,6 +484,7 @@ fn write(
     efforts: Efforts,
     found: Found,
     stages: &mut Stages,
+    common: &Common,
 ) -> Result<(RanksReport, serde_json::Value)> {
     let params = PlanParams::new(args.plan.confidence, Bound::Relative(args.plan.error))?;
     let Efforts { part: EffortPart { table, .. }, is_time, notes } = efforts;
@@ -462,7 +507,7 @@ fn write(
     });
     report.notes.extend(report.note_on_count(args.classes.k_max));
     let dir = args.dir();
-    let mut out = OutputDir::create(&dir, &[&args.input])?;
+    let mut out = OutputDir::create(&dir, &[&args.input], common)?;
     stages.time("write", || -> Result<()> {
         out.write("ranks.csv", |file| Ok(ranks::csv::ranks(&report, file)?))?;
         out.write("classes.csv", |file| Ok(ranks::csv::classes(&report, file)?))?;

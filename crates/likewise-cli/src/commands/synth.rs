@@ -128,7 +128,7 @@ pub(crate) fn run(args: &SynthArgs, common: &Common) -> Result<()> {
     spec.defect = args.defect_of(&spec)?;
     let run = Run::new(spec)?;
     let _bar = common.progress().spinner("Making up a run");
-    write_trace(&run, &args.output, &args.name)?;
+    write_trace(&run, &args.output, &args.name, common)?;
     let result = json!({
         "version": env!("CARGO_PKG_VERSION"),
         "trace": args.output.join(format!("{}.prv", args.name)).display().to_string(),
@@ -212,8 +212,9 @@ fn defect_line(args: &SynthArgs, run: &Run) -> String {
 }
 
 /// Writes the trace and its truth into `dir`.
-pub(crate) fn write_trace(run: &Run, dir: &Path, name: &str) -> Result<()> {
-    let mut out = OutputDir::create(dir, &[])?;
+pub(crate) fn write_trace(run: &Run, dir: &Path, name: &str, common: &Common) -> Result<()> {
+    // Of several traces in one directory none is a part of another.
+    let mut out = OutputDir::create(dir, &[], common)?.beside_others();
     let file = |ending: &str| likewise_trace::AtomicFile::create(&dir.join(format!("{name}{ending}")));
     let (mut prv, mut pcf, mut row) = (file(".prv")?, file(".pcf")?, file(".row")?);
     let mut truth = likewise_trace::AtomicFile::create(&dir.join("truth.csv"))?;

@@ -4,6 +4,7 @@ pub(crate) mod csv;
 pub(crate) mod describe;
 pub(crate) mod few;
 pub(crate) mod find;
+pub(crate) mod handshake;
 pub(crate) mod json;
 pub(crate) mod text;
 

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use anstyle::{Ansi256Color, Color, Style};
 use likewise::table::Nanos;
+use likewise_trace::is_hidden;
 
 use super::html::group;
 use super::{
@@ -244,8 +245,7 @@ fn dominant(data: &ReportData<'_>, n_lines: usize, n_cells: usize) -> Vec<Option
 
 /// An untrusted name in at most `width` columns, without control characters.
 fn fit(name: &str, width: usize) -> String {
-    let hidden = |c: char| c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    let mut text: String = name.chars().take(width + 1).map(|c| if hidden(c) { '·' } else { c }).collect();
+    let mut text: String = name.chars().take(width + 1).map(|c| if is_hidden(c) { '·' } else { c }).collect();
     if text.chars().count() > width {
         text = text.chars().take(width - 1).chain(['…']).collect();
     }

@@ -65,11 +65,12 @@ pub(crate) fn shared_data() -> Option<PathBuf> {
     found
 }
 
-/// Names of what is in a folder, hidden files too.
+/// Names of what is in a folder, hidden files too, but for the manifest.
 pub(crate) fn names(dir: &Path) -> Vec<String> {
     let mut names: Vec<String> = std::fs::read_dir(dir)
         .expect("a folder")
         .map(|entry| entry.expect("an entry").file_name().into_string().expect("UTF-8"))
+        .filter(|name| name != ".likewise.json")
         .collect();
     names.sort();
     names

@@ -40,7 +40,8 @@ pub(super) fn run(files: &[PathBuf], args: &RunsArgs, common: &Common) -> Result
     };
     let calls: Vec<BurstsArgs> = files.iter().map(call).collect();
     let dir = args.output.as_deref().unwrap_or(Path::new(OUTPUT));
-    OutputDir::check(dir)?;
+    let inputs: Vec<&Path> = files.iter().map(PathBuf::as_path).collect();
+    OutputDir::check(dir, &inputs, common)?;
     let mut analysed = Vec::with_capacity(files.len());
     for (call, name) in calls.iter().zip(runs::names(files)) {
         let (analysis, _) = analyse_trace(call, &common.quieter())?;
@@ -62,8 +63,7 @@ pub(super) fn run(files: &[PathBuf], args: &RunsArgs, common: &Common) -> Result
         common.say(format_args!("note: {note}"));
     }
     let summary = runs::json::summary(&comparison);
-    let inputs: Vec<&Path> = files.iter().map(PathBuf::as_path).collect();
-    let mut out = OutputDir::create(dir, &inputs)?;
+    let mut out = OutputDir::create(dir, &inputs, common)?;
     out.write("scaling.csv", |file| Ok(runs::csv::write(&comparison, file)?))?;
     out.write("report.html", |file| Ok(report_runs::write_html(&comparison, file)?))?;
     out.write("summary.json", |file| Ok(writeln!(file, "{summary:#}")?))?;

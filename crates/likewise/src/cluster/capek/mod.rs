@@ -84,6 +84,33 @@ impl<T> CapekParams<T> {
         }
     }
 
+    /// Bytes of the dissimilarities that `here` of `size` ranks hold at once:
+    /// for who must not ask for more than there is. Exact: of their objects to
+    /// all others, and on every rank of all to the medoids. Sampled: of every
+    /// two in a sample, or in all samples together with those that are far from
+    /// them, as many as are added on the average.
+    #[must_use]
+    pub fn dissimilarity_bytes(&self, n_objects: u64, size: usize, here: usize) -> u128 {
+        let (n, here, k) = (u128::from(n_objects), here as u128, self.most_clusters() as u128);
+        if self.is_exact(n_objects) {
+            let rows = (here * n.div_ceil(size.max(1) as u128)).min(n);
+            return 8 * (rows * n + here * k.min(n) * n);
+        }
+        let sample = (self.sample_size.map_or(40 + 2 * k, |size| size as u128)).min(n);
+        let trials = self.n_trials.max(1) as u128;
+        let pool = (trials * sample + pool::FAR as u128 + k).min(n);
+        let counts = self.counts().count() as u128;
+        8 * (here.min(trials) * sample * sample).max(here.min(counts) * pool * pool)
+    }
+
+    fn is_exact(&self, n_objects: u64) -> bool {
+        match self.mode {
+            Mode::Auto => n_objects <= EXACT_OBJECTS,
+            Mode::Sampled => false,
+            Mode::Exact => true,
+        }
+    }
+
     fn counts(&self) -> std::ops::RangeInclusive<usize> {
         match (self.clusters, &self.criterion) {
             (ClusterCount::Fixed(k), _) => k..=k,
@@ -211,11 +238,7 @@ where
     {
         return Err(CapekError::TooManyClusters { wanted, distinct: world.n as usize });
     }
-    let is_exact = match params.mode {
-        Mode::Auto => world.n <= EXACT_OBJECTS,
-        Mode::Sampled => false,
-        Mode::Exact => true,
-    };
+    let is_exact = params.is_exact(world.n);
     let vectors = match params.criterion {
         Criterion::Bic(coordinates) => Some(Vectors::new(&world, coordinates)?),
         Criterion::Silhouette => None,

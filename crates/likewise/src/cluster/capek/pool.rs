@@ -22,7 +22,7 @@ pub(super) struct Pool<T> {
 
 /// So many objects that are far are added, and one more per cluster, on the
 /// average.
-const FAR: usize = 20;
+pub(super) const FAR: usize = 20;
 
 /// Medoids by place in the pool, by number, per number of clusters.
 pub(super) type Sets = BTreeMap<usize, Vec<Vec<usize>>>;
