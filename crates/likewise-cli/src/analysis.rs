@@ -4,6 +4,7 @@ use crate::definition::Plot;
 use crate::figures::{Figures, figures};
 use crate::files::gnuplot;
 use crate::files::report_data::counted;
+use crate::findings;
 use crate::grouping::{Grouped, GroupingArgs, Method, group};
 use crate::label::burst_labels;
 use crate::progress::Progress;
@@ -11,7 +12,7 @@ use crate::refining::{alternatives, refine_bursts};
 use crate::stages::Stages;
 use crate::structure::Structure;
 use anyhow::Result;
-use likewise::bursts::{Direction, Moments, PhaseStats, RefineInput, Threshold, filter_clusters};
+use likewise::bursts::{Direction, Findings, Moments, PhaseStats, RefineInput, Threshold, filter_clusters};
 use likewise::cluster::{Clustering, Points};
 use likewise::table::{BurstTable, Metric, Nanos, Preparation, Prepared, prepare};
 use serde_json::Value;
@@ -37,6 +38,8 @@ pub(crate) struct Analysis {
     pub(crate) structure: Structure,
     /// What else is said of them.
     pub(crate) figures: Figures,
+    /// What is worth a look first; `None` of several applications.
+    pub(crate) findings: Option<Findings>,
     /// What else was asked for, for `summary.json`.
     pub(crate) settings: Value,
     /// How it was asked to group, and which clusters to leave out.
@@ -113,6 +116,7 @@ pub(crate) fn analyse(
     if structure.spmd.is_none() {
         notes.push("So many bursts are not aligned: there is no SPMD score.".to_owned());
     }
+    let findings = stages.time("findings", || findings::found(&table, &prepared, &labels, end));
     let metrics = plan.preparation.metrics;
     let mut analysis = Analysis {
         settings: plan.settings,
@@ -131,6 +135,7 @@ pub(crate) fn analyse(
         stats,
         structure,
         figures,
+        findings,
         rows,
         burst_row,
         notes,

@@ -10,6 +10,7 @@ mod definition;
 mod escape;
 mod figures;
 mod files;
+mod findings;
 mod grouping;
 mod label;
 mod memory;

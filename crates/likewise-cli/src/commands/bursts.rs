@@ -507,8 +507,10 @@ pub(crate) struct Done<'a> {
 impl Done<'_> {
     pub(crate) fn text(&self, common: &Common) -> String {
         let (width, colour) = common.terminal();
+        let first = report::first(&self.data, width);
+        let gap = if first.is_empty() { "" } else { "\n" };
         format!(
-            "{}\n\n{}\nReport: {}\n",
+            "{}\n\n{first}{gap}{}\nReport: {}\n",
             self.data.subtitle,
             report::terminal(&self.data, width, colour),
             self.report.display()

@@ -1,6 +1,7 @@
 //! What `report.html` and the terminal show of an analysis.
 
 use crate::analysis::Analysis;
+use crate::findings;
 use crate::grouping::Method;
 use crate::label::{FILTERED_DURATION, FILTERED_RANGE, FILTERED_THRESHOLD, MISSING, NOISE};
 use crate::refining::phase_of_node;
@@ -20,6 +21,8 @@ pub(crate) fn report_data(analysis: &Analysis) -> ReportData<'_> {
         title: analysis.input.clone(),
         subtitle: subtitle(analysis),
         facts: facts(analysis),
+        findings: findings::rows(analysis),
+        verdict: findings::verdict(analysis),
         notes: analysis.notes.clone(),
         end: analysis.end,
         rows: analysis.rows.clone(),

@@ -1,6 +1,7 @@
 //! `summary.json`: the analysis for programs.
 
 use crate::analysis::Analysis;
+use crate::findings;
 use crate::label::FILTERED_THRESHOLD;
 use crate::stages::{Stages, peak_memory};
 use likewise::table::BurstClass;
@@ -55,6 +56,7 @@ pub(crate) fn summary(analysis: &Analysis, stages: &Stages) -> Value {
         "rates": analysis.figures.rates_json(),
         "extrapolated": analysis.figures.extrapolated_json(&analysis.table, &analysis.stats),
         "extrapolation_check": analysis.extrapolation_check,
+        "findings": findings::to_json(analysis),
         "notes": analysis.notes,
         "spmd": analysis.structure.spmd_json(),
         "silhouette": analysis.structure.silhouette.as_ref().map(|s| s.mean),

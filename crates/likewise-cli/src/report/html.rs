@@ -19,7 +19,7 @@ use super::{FILTERED_THRESHOLD, NOISE, ReportData, label_name, palette};
 const PAGE: &str = include_str!("assets/page.html");
 const STYLE: &str = include_str!("assets/style.css");
 /// In the order in which they run, inside one function.
-const SCRIPTS: [&str; 16] = [
+const SCRIPTS: [&str; 17] = [
     include_str!("assets/format.js"),
     include_str!("assets/columns.js"),
     include_str!("assets/data.js"),
@@ -34,6 +34,7 @@ const SCRIPTS: [&str; 16] = [
     include_str!("assets/tree.js"),
     include_str!("assets/curve.js"),
     include_str!("assets/legend.js"),
+    include_str!("assets/findings.js"),
     include_str!("assets/table.js"),
     include_str!("assets/main.js"),
 ];
@@ -228,6 +229,8 @@ fn meta(
         "title": data.title,
         "subtitle": data.subtitle,
         "facts": data.facts,
+        "verdict": data.verdict,
+        "findings": findings(data, labels),
         "notes": notes(data, selection.bursts.len(), metrics.len()),
         "end": data.span(),
         "rows": data.rows,
@@ -266,6 +269,15 @@ fn phases(data: &ReportData<'_>, labels: &[u32]) -> Vec<Value> {
                "counters": phase.counters})
     };
     data.phases.iter().map(row).collect()
+}
+
+/// What to look at first, and the places of its phases among the labels.
+fn findings(data: &ReportData<'_>, labels: &[u32]) -> Vec<Value> {
+    let row = |row: &super::FindingRow| {
+        let places = row.labels.iter().filter_map(|label| labels.iter().position(|l| l == label));
+        json!({"text": row.text, "labels": places.collect::<Vec<_>>()})
+    };
+    data.findings.iter().map(row).collect()
 }
 
 /// The caller's notes, and what this file leaves out.

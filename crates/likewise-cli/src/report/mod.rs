@@ -27,8 +27,8 @@ pub use html::write_html;
 pub(crate) use html::{escape, group};
 pub use regions::RegionRow;
 pub use select::MAX_BURSTS;
-pub(crate) use terminal::si;
 pub use terminal::terminal;
+pub(crate) use terminal::{first, si};
 pub use views::{AlignedRow, AlignmentView, TreeLevel, TreeNode, TreeView};
 
 /// Label of a burst that DBSCAN calls noise.
@@ -54,6 +54,10 @@ pub struct ReportData<'a> {
     pub subtitle: String,
     /// Names and values of the strip of figures under the title, in order.
     pub facts: Vec<(String, String)>,
+    /// What to look at first, worst first.
+    pub findings: Vec<FindingRow>,
+    /// What is said where nothing was found; empty where that is not known.
+    pub verdict: String,
     /// Sentences that the analyst must know.
     pub notes: Vec<String>,
     /// End of the trace.
@@ -89,6 +93,15 @@ pub struct ReportData<'a> {
     pub timings: Vec<(String, f64)>,
     /// Version of the program.
     pub version: String,
+}
+
+/// One thing to look at.
+#[derive(Clone, Debug, Default)]
+pub struct FindingRow {
+    /// What it is, in a sentence.
+    pub text: String,
+    /// The phases it concerns: values of [`ReportData::label`].
+    pub labels: Vec<u32>,
 }
 
 /// A metric that the scatter can show.

@@ -46,6 +46,42 @@ pub fn terminal(data: &ReportData<'_>, width: usize, colour: bool) -> String {
     out
 }
 
+/// What to look at first, as text of at most `width` columns a line; empty
+/// where that is not known.
+pub(crate) fn first(data: &ReportData<'_>, width: usize) -> String {
+    let mut out = String::new();
+    if !data.verdict.is_empty() {
+        wrapped(&data.verdict, width, "", &mut out);
+    }
+    if !data.findings.is_empty() {
+        out.push_str("What to look at first:\n");
+    }
+    for (i, finding) in data.findings.iter().enumerate() {
+        wrapped(&finding.text, width, &format!("{}. ", i + 1), &mut out);
+    }
+    out
+}
+
+/// Lines of words after `head`; those that follow are indented as far.
+fn wrapped(text: &str, width: usize, head: &str, out: &mut String) {
+    let indent = head.chars().count();
+    out.push_str(head);
+    let mut used = indent;
+    for (i, word) in text.split(' ').enumerate() {
+        let length = word.chars().count();
+        if i > 0 && used + 1 + length > width {
+            let _ = write!(out, "\n{:indent$}", "");
+            used = indent;
+        } else if i > 0 {
+            out.push(' ');
+            used += 1;
+        }
+        out.push_str(word);
+        used += length;
+    }
+    out.push('\n');
+}
+
 /// Cells of the table by line; the first is the symbol, already coloured.
 struct Line {
     kind: Option<usize>,
@@ -55,7 +91,7 @@ struct Line {
 fn table(data: &ReportData<'_>, width: usize, colour: bool, out: &mut String) {
     let (phases, rest): (Vec<&PhaseRow>, Vec<&PhaseRow>) =
         data.phases.iter().partition(|p| p.label != NOISE && p.label < FILTERED_THRESHOLD);
-    let names = ["phase", "bursts", "total", "share", "mean"].map(str::to_owned);
+    let names = ["phase", "bursts", "total", "share", "mean", "imbalance"].map(str::to_owned);
     let counters = data.phase_columns.iter().take(MAX_COUNTERS).map(|name| fit(name, MAX_NAME));
     let mut header: Vec<String> = names.into_iter().chain(counters).collect();
     let mut lines: Vec<Line> = phases.iter().take(MAX_PHASES).map(|p| phase_line(p)).collect();
@@ -122,6 +158,7 @@ fn phase_line(phase: &PhaseRow) -> Line {
         label => label.to_string(),
     };
     let mut cells = figures(name, phase.instances, phase.total, phase.share, phase.mean);
+    cells.push(phase.imbalance.map_or_else(|| "–".to_owned(), |x| format!("{:.0} %", x * 100.0)));
     cells.extend(phase.counters.iter().take(MAX_COUNTERS).map(|counter| match counter {
         Some((mean, cv)) if cv.is_finite() => format!("{} ±{:.0}%", si(*mean), cv * 100.0),
         Some((mean, _)) => si(*mean),

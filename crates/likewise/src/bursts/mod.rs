@@ -3,6 +3,7 @@
 mod align;
 mod eps;
 mod extrapolate;
+mod findings;
 mod period;
 mod rates;
 mod refine;
@@ -19,6 +20,7 @@ pub use align::{
 };
 pub use eps::{EpsSuggestion, downsample_curve, suggest_eps};
 pub use extrapolate::{Estimator, Extrapolated, HeldOut, extrapolate, hold_out};
+pub use findings::{Cause, Finding, FindingKind, Findings, FindingsInput, LEAST_SHARE, ThreadName, findings};
 pub use period::{NotPeriodic, Period, find_period};
 pub use rates::{Rate, rates};
 pub use refine::{

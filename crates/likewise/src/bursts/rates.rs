@@ -152,6 +152,15 @@ pub fn rates(table: &BurstTable, stats: &[PhaseStats]) -> Vec<Rate> {
     rates
 }
 
+/// Where the instructions and the cycles are among the counters, by the names
+/// that [`rates`] knows; those that no burst carries do not count.
+pub(super) fn instructions_and_cycles(counters: &[CounterColumn]) -> [Option<usize>; 2] {
+    let names: Vec<String> = counters.iter().map(|c| plain(&c.counter.name)).collect();
+    let carried = |&(c, _): &(usize, f64)| counters[c].values.iter().any(|x| !x.is_nan());
+    [INSTRUCTIONS, CYCLES]
+        .map(|sums| sums.iter().find_map(|sum| terms(sum, &names).into_iter().find(carried)).map(|(c, _)| c))
+}
+
 /// One rate of one choice of counters, if any phase has it.
 fn rate(
     definition: &Definition,

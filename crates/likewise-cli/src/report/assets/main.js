@@ -158,7 +158,7 @@ async function main() {
   const alignment = makeAlignment(app);
   const tree = makeTree(app);
   app.pictures = [scatter, timeline, curve, alignment].filter(Boolean);
-  app.parts = [makeLegend(app), makeTable(app), tree].filter(Boolean);
+  app.parts = [makeFindings(app), makeLegend(app), makeTable(app), tree].filter(Boolean);
   wireAxes(app, scatter);
   app.setTheme(null);
   document.getElementById("theme").addEventListener("click", () => app.setTheme(app.theme() === "dark" ? "light" : "dark"));
