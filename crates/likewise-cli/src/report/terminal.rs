@@ -329,7 +329,7 @@ mod tests {
             total: ms(total),
             mean: ms(total / instances as f64),
             share,
-            imbalance: None,
+            imbalance: (label == 1).then_some(0.18),
             spmd: None,
             silhouette: None,
             counters,
@@ -356,11 +356,11 @@ mod tests {
     fn golden() {
         let text = with_sample(|data| terminal(&data, 80, false));
         let expected = "\
-phase     bursts    total   share     mean       IPC  PAPI_TOT_INS
-1              6  14.0 ms  60.3 %  2.33 ms  1.23 ±5%   4.33 M ±10%
-2              4  7.20 ms  31.0 %  1.80 ms     0.500             –
-noise          1  1.00 ms   4.3 %  1.00 ms         –             –
-filtered       1  1.00 ms   4.3 %  1.00 ms         –             –
+phase     bursts    total   share     mean  imbalance       IPC  PAPI_TOT_INS
+1              6  14.0 ms  60.3 %  2.33 ms       18 %  1.23 ±5%   4.33 M ±10%
+2              4  7.20 ms  31.0 %  1.80 ms          –     0.500             –
+noise          1  1.00 ms   4.3 %  1.00 ms          –         –             –
+filtered       1  1.00 ms   4.3 %  1.00 ms          –         –             –
 
 4 rows × 8.00 ms
 Task 1 111111111111111111111111111         22222222222222222 111111111
@@ -371,6 +371,20 @@ Task 4 111111111111111111111111111         22222222222222222   ----------
        . noise  - filtered
 ";
         assert_eq!(text, expected, "\n{text}");
+    }
+
+    #[test]
+    fn findings_are_numbered_and_wrapped() {
+        let finding = |text: &str| crate::report::FindingRow { text: text.to_owned(), labels: vec![1] };
+        let data = ReportData {
+            findings: vec![finding("Phase 1: the slowest task takes long."), finding("Short.")],
+            ..ReportData::default()
+        };
+        let expected = "What to look at first:\n1. Phase 1: the slowest\n   task takes long.\n2. Short.\n";
+        assert_eq!(first(&data, 26), expected);
+        let sound = ReportData { verdict: "Nothing stands out".to_owned(), ..ReportData::default() };
+        assert_eq!(first(&sound, 40), "Nothing stands out\n");
+        assert_eq!(first(&ReportData::default(), 40), "");
     }
 
     #[test]

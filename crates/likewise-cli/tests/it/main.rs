@@ -6,6 +6,7 @@ mod counters;
 mod cut;
 mod directory;
 mod failures;
+mod findings;
 mod hostile;
 mod pareto;
 mod points;

@@ -30,6 +30,24 @@ const EVERYWHERE: f64 = 0.9;
 /// named.
 const NAMED: f64 = 0.05;
 
+/// Bursts of no phase are named where those of the slowest threads take this
+/// share of the cost.
+const ODD: f64 = 0.25;
+
+/// A finding, in how many steps of an iteration it is, and the mean time of
+/// the threads it names and of the others.
+struct Told {
+    finding: Finding,
+    steps: usize,
+    times: [f64; 2],
+}
+
+impl Told {
+    fn one(finding: Finding, times: [f64; 2]) -> Self {
+        Self { finding, steps: 1, times }
+    }
+}
+
 /// The parts of one phase.
 struct Step<'a> {
     parts: Vec<&'a Part>,
@@ -51,16 +69,16 @@ pub(super) fn uneven(
         return Vec::new();
     }
     let steps = steps(stretches, parts, input, whole);
-    let mut found: Vec<(Finding, [f64; 2])> = Vec::new();
+    let mut found: Vec<Told> = Vec::new();
     for step in steps.values() {
         let next = finding(stretches, step, whole);
-        match found.iter_mut().find(|(other, _)| is_same(other, &next.0)) {
+        match found.iter_mut().find(|told| is_same(&told.finding, &next.finding)) {
             Some(same) => merge(same, next),
             None => found.push(next),
         }
     }
     let total = computing(stretches);
-    for (finding, _) in &mut found {
+    for Told { finding, steps, .. } in &mut found {
         let slow = finding.threads.clone();
         if let FindingKind::SlowThreads { everywhere, .. } = &mut finding.kind {
             let concerned = |burst: &&u32| slow.contains(&stretches.names(&[stretches.thread(**burst)])[0]);
@@ -74,10 +92,10 @@ pub(super) fn uneven(
                 .map(|&burst| stretches.duration(burst) as f64)
                 .sum();
             let of_all: f64 = slow.iter().filter_map(|name| total.get(name)).sum();
-            *everywhere = finding.phases.len() > 1 && of_phases >= EVERYWHERE * of_all;
+            *everywhere = *steps > 1 && of_phases >= EVERYWHERE * of_all;
         }
     }
-    found.into_iter().map(|(finding, _)| finding).collect()
+    found.into_iter().map(|told| told.finding).collect()
 }
 
 fn computing(stretches: &Stretches<'_>) -> BTreeMap<ThreadName, f64> {
@@ -132,9 +150,8 @@ fn steps<'a>(
     steps
 }
 
-/// What is to be said of one step, and the summed times of the threads it
-/// names and of the others.
-fn finding(stretches: &Stretches<'_>, step: &Step<'_>, whole: f64) -> (Finding, [f64; 2]) {
+/// What is to be said of one step.
+fn finding(stretches: &Stretches<'_>, step: &Step<'_>, whole: f64) -> Told {
     let n = stretches.n_threads() as f64;
     let dear = step.parts.iter().max_by(|a, b| a.gain.total_cmp(&b.gain).then(b.stretch.cmp(&a.stretch)));
     let dear = dear.expect("a step has a part");
@@ -154,19 +171,19 @@ fn finding(stretches: &Stretches<'_>, step: &Step<'_>, whole: f64) -> (Finding, 
     if others < ALONE * own && step.gain >= 0.5 * own * (1.0 - 1.0 / n) {
         found.kind = FindingKind::Serial { time: Nanos(own as u64) };
         found.threads = stretches.names(&often(step));
-        return (found, [0.0; 2]);
+        return Told::one(found, [0.0; 2]);
     }
     let most = step.times.iter().copied().fold(0.0, f64::max);
     let mean = step.times.iter().sum::<f64>() / n;
     if most - mean < 0.5 * step.gain {
-        return (found, [0.0; 2]);
+        return Told::one(found, [0.0; 2]);
     }
     let cause = cause(step);
     found.kind = FindingKind::Imbalance { apart: step.gain / step.mean, cause, steady: true };
     let Some(slow) = upper_group(&step.times) else {
         let last = (0..step.times.len()).find(|&t| step.times[t] == most).unwrap_or(0);
         found.threads = stretches.names(&[last as u32]);
-        return (found, [0.0; 2]);
+        return Told::one(found, [0.0; 2]);
     };
     found.threads = stretches.names(&slow);
     let slow_time = slow.iter().map(|&t| step.times[t as usize]).sum::<f64>() / slow.len() as f64;
@@ -177,7 +194,7 @@ fn finding(stretches: &Stretches<'_>, step: &Step<'_>, whole: f64) -> (Finding, 
         found.share = of_slow.map(|part| part.own * (1.0 - 1.0 / times)).sum::<f64>() / whole;
         found.kind = FindingKind::SlowThreads { times, everywhere: false };
     }
-    (found, [slow_time, rest])
+    Told::one(found, [slow_time, rest])
 }
 
 /// The phases of a step, those with most time first, and whether noise is
@@ -192,7 +209,8 @@ fn named(stretches: &Stretches<'_>, step: &Step<'_>) -> (Vec<crate::cluster::Clu
     let most = times.values().copied().fold(0.0, f64::max);
     let mut times: Vec<(u32, f64)> = times.into_iter().filter(|&(_, time)| time >= NAMED * most).collect();
     times.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-    let noise = times.iter().any(|&(label, _)| label == stretches.noise());
+    let odd: f64 = step.parts.iter().filter(|part| part.gain > 0.0).map(|part| part.own_noise).sum();
+    let noise = times.iter().any(|&(label, _)| label == stretches.noise()) || odd >= ODD * step.gain;
     (stretches.phases(times.into_iter().map(|(label, _)| label)), noise)
 }
 
@@ -259,9 +277,9 @@ fn is_same(a: &Finding, b: &Finding) -> bool {
 pub(super) fn without_serial(one_offs: Vec<Finding>, mut uneven: Vec<Finding>) -> Vec<Finding> {
     let mut list = Vec::new();
     for finding in one_offs {
-        let serial = uneven.iter_mut().find(|f| {
-            matches!(f.kind, FindingKind::Serial { .. }) && f.threads == finding.threads
-        });
+        let serial = uneven
+            .iter_mut()
+            .find(|f| matches!(f.kind, FindingKind::Serial { .. }) && f.threads == finding.threads);
         match (serial, finding.kind) {
             (Some(serial), FindingKind::OneOff { duration, others: None }) => {
                 serial.share += finding.share;
@@ -278,12 +296,13 @@ pub(super) fn without_serial(one_offs: Vec<Finding>, mut uneven: Vec<Finding>) -
 }
 
 /// Adds what costs less to what costs more: it is told as one, of the larger's
-/// kind. The sums are the time of the slow threads and of the others.
-fn merge(found: &mut (Finding, [f64; 2]), mut other: (Finding, [f64; 2])) {
-    if other.0.share > found.0.share {
-        std::mem::swap(found, &mut other);
+/// kind.
+fn merge(told: &mut Told, mut more: Told) {
+    if more.finding.share > told.finding.share {
+        std::mem::swap(told, &mut more);
     }
-    let ((found, sums), (other, more)) = (found, other);
+    told.steps += more.steps;
+    let (found, other) = (&mut told.finding, more.finding);
     let mean = |f: &Finding| match f.kind {
         FindingKind::Imbalance { apart, .. } => f.share / apart,
         _ => 0.0,
@@ -305,8 +324,9 @@ fn merge(found: &mut (Finding, [f64; 2]), mut other: (Finding, [f64; 2])) {
             *cause = Cause::Both;
         }
         (FindingKind::SlowThreads { times, .. }, FindingKind::SlowThreads { .. }) => {
-            *sums = [sums[0] + more[0], sums[1] + more[1]];
-            *times = sums[0] / sums[1];
+            let [slow, rest] = [0, 1].map(|i| told.times[i] + more.times[i]);
+            told.times = [slow, rest];
+            *times = slow / rest;
         }
         (FindingKind::Serial { time }, FindingKind::Serial { time: second }) => {
             *time = time.saturating_add(second);

@@ -262,3 +262,6 @@ fn low_ipc(stretches: &Stretches<'_>, input: &FindingsInput<'_>, told: &[Cluster
     };
     (0..n).filter(|&label| label != stretches.noise() as usize).filter_map(finding).collect()
 }
+
+#[cfg(test)]
+mod tests;

@@ -63,6 +63,8 @@ pub(super) struct Part {
     /// Time of the thread in it, and the mean of all threads.
     pub(super) own: f64,
     pub(super) mean: f64,
+    /// Time of the thread in bursts of no phase.
+    pub(super) own_noise: f64,
     /// By how much the thread is behind the last but one, in the stretch.
     pub(super) ahead: f64,
     /// By how much the stretch would be shorter without the long bursts of no
@@ -79,22 +81,10 @@ struct Sum {
     count: f64,
     own: f64,
     own_count: f64,
+    /// How often the thread does it that does it most often.
+    most_count: f64,
     longest: u32,
     own_longest: Option<u32>,
-}
-
-impl Sum {
-    fn total(label: u32, sums: &[Self]) -> Self {
-        let sum = |of: fn(&Self) -> f64| sums.iter().map(of).sum();
-        Self {
-            label,
-            time: sum(|s| s.time),
-            count: sum(|s| s.count),
-            own: sum(|s| s.own),
-            own_count: sum(|s| s.own_count),
-            ..Self::default()
-        }
-    }
 }
 
 impl<'a> Stretches<'a> {
@@ -196,7 +186,11 @@ impl<'a> Stretches<'a> {
     fn counts(&self, bursts: &[u32]) -> Counts {
         let mut counts = Counts::new();
         for &burst in bursts.iter().filter(|&&burst| self.label(burst) != self.noise) {
-            *counts.entry(self.step[self.label(burst) as usize]).or_default().entry(self.thread(burst)).or_insert(0.0) += 1.0;
+            *counts
+                .entry(self.step[self.label(burst) as usize])
+                .or_default()
+                .entry(self.thread(burst))
+                .or_insert(0.0) += 1.0;
         }
         counts
     }
@@ -221,13 +215,12 @@ impl<'a> Stretches<'a> {
 
     fn parts_of(&self, bursts: &[u32], times: &mut [f64], parts: &mut Vec<Part>, long: f64) {
         let (slowest, ahead) = self.slowest(bursts, times);
-        let sums = self.sums(bursts, slowest);
+        let step = |label: u32| self.step[label as usize];
+        let sums = self.sums(bursts, slowest, &|label| label);
         let n = self.n_threads() as f64;
-        let of = |sum: &Sum| self.step[sum.label as usize];
+        let joined = instead(&self.sums(bursts, slowest, &step), self.noise, n);
         let mut by_step: BTreeMap<u32, Vec<Sum>> = BTreeMap::new();
-        sums.iter().for_each(|sum| by_step.entry(of(sum)).or_default().push(*sum));
-        let steps: Vec<Sum> = by_step.iter().map(|(&label, sums)| Sum::total(label, sums)).collect();
-        let joined = instead(&steps, n);
+        sums.iter().for_each(|sum| by_step.entry(step(sum.label)).or_default().push(*sum));
         let (together, apart): (Vec<_>, Vec<_>) =
             by_step.into_iter().partition(|(label, _)| joined.contains(label));
         let mut groups: Vec<Vec<Sum>> = apart.into_iter().map(|(_, sums)| sums).collect();
@@ -264,23 +257,27 @@ impl<'a> Stretches<'a> {
         (slowest, times[slowest as usize] - next)
     }
 
-    /// By label, ascending.
+    /// By what `of` makes of the labels, ascending.
     ///
     /// Short bursts of no phase are not counted: they are of any step.
-    fn sums(&self, bursts: &[u32], slowest: u32) -> Vec<Sum> {
+    fn sums(&self, bursts: &[u32], slowest: u32, of: &dyn Fn(u32) -> u32) -> Vec<Sum> {
         let longest = bursts.iter().map(|&burst| self.duration(burst)).max().unwrap_or(0) as f64;
-        let is_counted = |burst: u32, time: u64| {
-            self.label(burst) != self.noise || time as f64 >= MINOR * longest
-        };
+        let is_counted =
+            |burst: u32, time: u64| self.label(burst) != self.noise || time as f64 >= MINOR * longest;
         let mut by_label = bursts.to_vec();
-        by_label.sort_unstable_by_key(|&burst| (self.label(burst), burst));
+        by_label.sort_unstable_by_key(|&burst| (of(self.label(burst)), burst));
         let of_label = |bursts: &[u32]| {
-            let mut sum = Sum { label: self.label(bursts[0]), longest: bursts[0], ..Sum::default() };
+            let mut last = (self.thread(bursts[0]), 0.0);
+            let mut sum = Sum { label: of(self.label(bursts[0])), longest: bursts[0], ..Sum::default() };
             for &burst in bursts {
                 let time = self.duration(burst);
                 sum.time += time as f64;
                 let counted = f64::from(u8::from(is_counted(burst, time)));
                 sum.count += counted;
+                // Bursts are in order of threads.
+                let before = if last.0 == self.thread(burst) { last.1 } else { 0.0 };
+                last = (self.thread(burst), before + counted);
+                sum.most_count = sum.most_count.max(last.1);
                 if time > self.duration(sum.longest) {
                     sum.longest = burst;
                 }
@@ -294,7 +291,7 @@ impl<'a> Stretches<'a> {
             }
             sum
         };
-        by_label.chunk_by(|&a, &b| self.label(a) == self.label(b)).map(of_label).collect()
+        by_label.chunk_by(|&a, &b| of(self.label(a)) == of(self.label(b))).map(of_label).collect()
     }
 
     fn part(&self, group: &[Sum], thread: u32, ahead: f64) -> Part {
@@ -315,6 +312,7 @@ impl<'a> Stretches<'a> {
             gain: 0.0,
             own: group.iter().map(|sum| sum.own).sum(),
             mean: group.iter().map(|sum| sum.time).sum::<f64>() / self.n_threads() as f64,
+            own_noise: group.iter().filter(|sum| sum.label == self.noise).map(|sum| sum.own).sum(),
             ahead,
             removal: 0.0,
             long: Vec::new(),
@@ -440,8 +438,9 @@ fn evens_out(a: &BTreeMap<u32, f64>, b: &BTreeMap<u32, f64>, n: f64) -> bool {
 
 /// The labels that threads do one instead of the other: those that the
 /// slowest does more often than the mean thread, and those that it does less
-/// often. Empty where there are not both.
-fn instead(sums: &[Sum], n: f64) -> Vec<u32> {
+/// often. Empty where there are not both, unless bursts of no phase stand for
+/// those that some threads lack.
+fn instead(sums: &[Sum], noise: u32, n: f64) -> Vec<u32> {
     let times_more = |sum: &Sum| sum.own_count - sum.count / n;
     let is_more = |sum: &&Sum| times_more(sum) >= MORE && sum.own > sum.time / n;
     let is_less = |sum: &&Sum| {
@@ -455,5 +454,13 @@ fn instead(sums: &[Sum], n: f64) -> Vec<u32> {
     };
     let more = side(&is_more, &|sum| sum.own - sum.time / n);
     let less = side(&is_less, &|sum| sum.time);
-    if more.is_empty() || less.is_empty() { Vec::new() } else { [more, less].concat() }
+    let mut joined = if more.is_empty() || less.is_empty() { Vec::new() } else { [more, less].concat() };
+    // Where just as many bursts are missing as there are of no phase.
+    let odd = sums.iter().find(|sum| sum.label == noise).map_or(0.0, |sum| sum.count);
+    let missing = |sum: &&Sum| sum.label != noise && odd > 0.0 && n * sum.most_count - sum.count == odd;
+    let lacking = sums.iter().filter(missing).max_by(|a, b| a.time.total_cmp(&b.time));
+    if let Some(lacking) = lacking.filter(|sum| joined.is_empty() || joined.contains(&sum.label)) {
+        joined.extend([lacking.label, noise]);
+    }
+    joined
 }
