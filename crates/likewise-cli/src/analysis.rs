@@ -97,6 +97,7 @@ pub(crate) fn analyse(
     let (rows, burst_row) = rows(&table);
     let mut grouped = grouped(&table, &prepared, (&burst_row, rows.len()), &plan, stages, progress)?;
     notes.extend(too_few(&grouped, prepared.complete.len()));
+    notes.extend(grouped.note());
     let (dropped, labels, (stats, figures)) = stages.time("cluster", || {
         let found = std::mem::take(&mut grouped.clustering);
         let (clustering, dropped) = ordered(found, &table, &prepared, plan.threshold);
@@ -113,6 +114,9 @@ pub(crate) fn analyse(
         let refinement = grouped.refinement.as_ref();
         stages.time("align", || Structure::of(&table, &prepared, &grouped.clustering, refinement, &points))
     };
+    if structure.silhouette.is_some() && durations(&table, &prepared).iter().all(|d| d.0 == 0) {
+        notes.push("No burst has a duration, so the silhouette counts every burst alike.".to_owned());
+    }
     if structure.spmd.is_none() {
         notes.push("So many bursts are not aligned: there is no SPMD score.".to_owned());
     }

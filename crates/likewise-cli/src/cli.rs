@@ -1,7 +1,9 @@
 //! The command line: what is asked for, and how a failure is told.
 
 use crate::advice::advice;
-use crate::commands::{align, bursts, compare, counters, cut, demo, info, pareto, points, ranks, synth};
+use crate::commands::{
+    align, bursts, compare, counters, cut, demo, info, pareto, points, ranks, retime, synth,
+};
 use crate::escape;
 use crate::progress::Progress;
 use clap::{ArgMatches, Args, ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -30,6 +32,7 @@ Examples:
   likewise bursts run.prv.gz -o run.likewise         phases of a Paraver trace
   likewise bursts run.prv --metric 'IPC=PAPI_TOT_INS/PAPI_TOT_CYC' --metric PAPI_L2_DCM,log -o out
   likewise cut run.prv -o small                      the iterations that stand for all
+  likewise retime run.prv --bursts out/bursts.csv --times simulated.csv   the run, if phases took other times
   likewise ranks effort.npy -o out                   which processes behave alike, and how few to trace
   likewise info run.prv                              what is in a trace
   likewise points table.npy --eps 0.01 -o out        the same clustering for any table of numbers
@@ -50,6 +53,7 @@ pub(crate) enum Task {
     Align(align::AlignArgs),
     Compare(compare::CompareArgs),
     Info(info::InfoArgs),
+    Retime(retime::RetimeArgs),
     Synth(synth::SynthArgs),
 }
 
@@ -266,6 +270,7 @@ fn run_task(cli: &Cli) -> anyhow::Result<()> {
         Task::Align(args) => align::run(args, &cli.common),
         Task::Compare(args) => compare::run(args, &cli.common),
         Task::Info(args) => info::run(args, &cli.common),
+        Task::Retime(args) => retime::run(args, &cli.common),
         Task::Synth(args) => synth::run(args, &cli.common),
     }
 }

@@ -118,6 +118,8 @@ pub(crate) struct Grouped {
     pub(crate) refinement: Option<Refinement>,
     sampled: Option<usize>,
     bic: Option<f64>,
+    /// The most clusters that X-means was allowed, where that cut it short.
+    ceiling: Option<usize>,
 }
 
 impl Grouped {
@@ -134,7 +136,17 @@ impl Grouped {
             refinement: None,
             sampled: None,
             bic: None,
+            ceiling: None,
         }
+    }
+
+    /// That X-means wanted more clusters than it was allowed.
+    pub(crate) fn note(&self) -> Option<String> {
+        let most = self.ceiling?;
+        Some(format!(
+            "X-means stopped at {most} clusters, the most that it may find, while its criterion (BIC) still favours \
+             more; --k-max allows more."
+        ))
     }
 
     /// The parameters for `summary.json`.
@@ -144,7 +156,9 @@ impl Grouped {
                 "method": "dbscan", "eps": self.eps, "min_points": self.min_points,
                 "eps_suggested": self.eps_is_suggested,
             }),
-            Method::Xmeans => json!({ "method": "xmeans", "bic": self.bic }),
+            Method::Xmeans => json!({
+                "method": "xmeans", "bic": self.bic, "cut_short_at": self.ceiling,
+            }),
             Method::Refine => json!({ "method": "refine", "min_points": self.min_points }),
         };
         if let Some((knee, rule)) = self.curve.as_ref().and_then(|curve| curve.knee) {
@@ -197,11 +211,13 @@ fn group_all(
     grouped.eps = args.eps;
     if method == Method::Xmeans {
         let _bar = progress.spinner("Grouping");
-        let params = XmeansParams::new(args.k_min.unwrap_or(K_MIN), args.k_max.unwrap_or(K_MAX), 100)?;
+        let most = args.k_max.unwrap_or(K_MAX);
+        let params = XmeansParams::new(args.k_min.unwrap_or(K_MIN), most, 100)?;
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(args.seed);
         let found = stages.time("cluster", || xmeans(&points, &params, &mut rng));
         grouped.eps = None;
         grouped.bic = Some(found.bic);
+        grouped.ceiling = found.is_cut_short.then_some(most);
         grouped.clustering = found.clustering;
         return Ok(grouped);
     }

@@ -48,8 +48,7 @@ impl Structure {
             let score = spmd_score(&alignment, &durations);
             (alignment, score)
         });
-        // A burst of no duration is there all the same.
-        let weight = |i: usize| table.duration[prepared.complete[i] as usize].0 + 1;
+        let weight = |i: usize| table.duration[prepared.complete[i] as usize].0;
         let is_quick = prepared.complete.len().saturating_mul(clustering.n_clusters) <= MAX_DISTANCES;
         let silhouette = if is_quick { centroid_silhouette(points, clustering, weight) } else { None };
         Self { spmd, silhouette }

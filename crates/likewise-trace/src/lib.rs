@@ -10,6 +10,7 @@
 //!   from a file or a pipe) and CSV tables of bursts;
 //! * [`write_labelled`]: a Paraver trace with the cluster of every burst;
 //! * [`write_cut`]: the part of a Paraver trace between two times;
+//! * [`write_retimed`]: a Paraver trace as if its bursts took other times;
 //! * [`read_points_table`]: numbers for the clustering of any table;
 //! * [`read_effort`]: the work of every rank in every step, from CSV, `.npy` or
 //!   Parquet; [`read_effort_part`] reads it on several processes;
@@ -42,6 +43,7 @@ pub use lock::DirLock;
 pub use output::{AtomicFile, commit_all, remove_unfinished, try_remove_unfinished, unfinished_dir};
 pub use paraver::label::{CLUSTER_EVENT, LabelValue, legend, write_labelled};
 pub use paraver::{CutOptions, CutReport, check_cut, write_cut};
+pub use paraver::{RetimeReport, RetimedBurst, RetimedThread, write_retimed};
 #[cfg(feature = "parquet")]
 pub use parquet::{ColumnData, write_parquet};
 pub use points::{PointsTable, read_points_table, read_raw_points};

@@ -4,7 +4,7 @@ use crate::analysis::{Analysis, Input, Plan, analyse};
 use crate::check::check_extrapolation;
 use crate::cli::{Common, Usage};
 use crate::definition::{Algorithm, Definition, parse_share, parse_some, read_definition};
-use crate::files::report_data::{grouped_digits, report_data};
+use crate::files::report_data::{components, grouped_digits, report_data};
 use crate::files::{bursts_csv, clusters_csv, compat, gnuplot, regions_csv, representatives_csv, summary};
 use crate::grouping::{GroupingArgs, Method};
 use crate::label::event_value;
@@ -248,6 +248,9 @@ pub(crate) fn analyse_trace(args: &BurstsArgs, common: &Common) -> Result<(Analy
     };
     let mut analysis = analyse(input, plan, &mut stages, common.progress())
         .with_context(|| args.trace.display().to_string())?;
+    for (name, loads) in analysis.prepared.pca.iter().flat_map(|pca| components(pca, &analysis.metrics)) {
+        common.tell(format_args!("{name}: {loads}"));
+    }
     if args.writing.check_extrapolation {
         let (sentence, json) = stages.time("check", || check_extrapolation(&analysis, grouping.seed));
         analysis.notes.push(sentence);

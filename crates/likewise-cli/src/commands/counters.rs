@@ -4,13 +4,15 @@ use crate::cli::{Common, Names, Usage};
 use crate::commands::bursts::stem;
 use crate::commands::pareto::{Ranks, numbers_of, row_name};
 use crate::commands::regimes::RegimeArgs;
+use crate::counters::by_rank::{ByRank, Groups};
 use crate::counters::find::{Found, Source, find};
 use crate::counters::loadings::{Factors, factors};
 use crate::counters::regimes::RegimeReport;
+use crate::counters::rows::RowArgs;
 use crate::counters::significance::{Significance, significance};
 use crate::counters::{
-    CountersReport, LeftOut, Measure, Order, ProfileSettings, Records, Scale, Settings, json, matrix, newick,
-    table, text,
+    CountersReport, LeftOut, Measure, Order, ProfileSettings, Records, Scale, Settings, by_rank, json,
+    matrix, newick, relations, table, text,
 };
 use crate::definition::parse_share;
 use crate::output::OutputDir;
@@ -33,7 +35,8 @@ use std::path::PathBuf;
 /// clusters to one. They are ranked by --objectives, and the clusters whose
 /// forming gave one that no other dominates are strong. Writes
 /// dendrogram.json, dendrogram.nwk, summary.json, report.html; with --rank-by
-/// pareto.csv, and with --parameters regimes.csv.
+/// pareto.csv (and with --response too response_by_rank.csv), with --groups
+/// significance.csv and dunn.csv, and with --parameters regimes.csv.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct CountersArgs {
@@ -50,6 +53,8 @@ pub(crate) struct CountersArgs {
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
     #[command(flatten)]
+    rows: RowArgs,
+    #[command(flatten)]
     columns: ColumnArgs,
     #[command(flatten)]
     clustering: ClusteringArgs,
@@ -61,6 +66,10 @@ pub(crate) struct CountersArgs {
     /// takes --min too)
     #[arg(long, value_name = "COLUMN")]
     rank_by: Vec<Names>,
+    /// Write relations.csv: of every two partitions which is better on which of
+    /// --objectives
+    #[arg(long)]
+    relations: bool,
     #[command(flatten)]
     groups: GroupArgs,
     #[command(flatten)]
@@ -68,8 +77,19 @@ pub(crate) struct CountersArgs {
 }
 
 /// Options that say how profiles come from a table.
-const PROFILE_OPTIONS: [&str; 9] =
-    ["rows", "key", "columns", "max_missing", "metric", "scale", "rank_by", "groups", "parameters"];
+const PROFILE_OPTIONS: [&str; 11] = [
+    "conditions",
+    "per",
+    "rows",
+    "key",
+    "columns",
+    "max_missing",
+    "metric",
+    "scale",
+    "rank_by",
+    "groups",
+    "parameters",
+];
 
 /// What of the table is clustered
 #[derive(Debug, Args)]
@@ -107,6 +127,9 @@ struct GroupArgs {
     /// that mean nothing keep ties from being ties
     #[arg(long, value_name = "[COLUMN=]UNIT", value_delimiter = ',', value_parser = parse_unit, requires = "groups")]
     round: Vec<(Option<String>, f64)>,
+    /// The same, but cut off towards 0
+    #[arg(long, value_name = "[COLUMN=]UNIT", value_delimiter = ',', value_parser = parse_unit, requires = "groups")]
+    truncate: Vec<(Option<String>, f64)>,
 }
 
 fn parse_unit(text: &str) -> Result<(Option<String>, f64), String> {
@@ -149,6 +172,8 @@ Examples:
   likewise counters sites.csv --response TOT_CYC             … and which are nearest to the time
   likewise counters sites.csv --rank-by SYC_INS,CA_ITV       … and the call sites worst on both
   likewise counters bcast.csv --response time_us --parameters p,bytes   where which model of it holds
+  likewise counters bcast.csv --where 'p >= 32 and bytes >= 4194304' --response time_us --parameters p,bytes
+  likewise counters ranks.csv --per site,nval --groups nval  does balance (time:max/mean) differ with nval
   likewise counters sites.csv --rows --key site -o out       which call sites behave alike
   likewise counters run.likewise/bursts.csv --metric correlation
   likewise counters --dissimilarity distances.csv -o out";
@@ -162,6 +187,8 @@ struct Input {
     notes: Vec<String>,
     /// Rows, if they are ranked.
     ranked: Option<(ColumnTable, Ranks)>,
+    /// The response by rank, where there is one.
+    by_rank: Vec<ByRank>,
     regimes: Option<RegimeReport>,
     significance: Option<Significance>,
     factors: Option<Factors>,
@@ -215,7 +242,7 @@ pub(crate) fn analyse(
         partitions,
         left_out: input.left_out,
         response,
-        records: input.ranked.as_ref().map(|(table, ranks)| records(args, table, ranks)),
+        records: input.ranked.as_ref().map(|(table, ranks)| records(args, table, ranks, &input.by_rank)),
         regimes: input.regimes,
         significance: input.significance,
         factors: input.factors,
@@ -224,6 +251,10 @@ pub(crate) fn analyse(
     report.notes.splice(0..0, notes(&report));
     let mut out = OutputDir::create(&dir, &[args.input()], common)?;
     stages.time("write", || write(&report, input.ranked.as_ref(), &mut out))?;
+    if args.relations {
+        relations::check(report.partitions.len())?;
+        stages.time("write", || out.write("relations.csv", |file| Ok(write_relations(&report, file)?)))?;
+    }
     stages.tell(common);
     let mut summary = json::summary(&report);
     summary["timings"] = stages.to_json();
@@ -233,12 +264,27 @@ pub(crate) fn analyse(
     Ok((report, summary))
 }
 
+/// Every two partitions, by how many clusters they have.
+fn write_relations(report: &CountersReport, file: &mut impl Write) -> std::io::Result<()> {
+    let (measures, partitions) = (&report.settings.objectives, &report.partitions);
+    let values: Vec<Vec<f64>> =
+        measures.iter().map(|measure| partitions.iter().map(|p| measure.of(&p.measures)).collect()).collect();
+    let objectives = measures.iter().zip(&values);
+    let objectives: Vec<Objective<'_>> =
+        objectives.map(|(measure, values)| Objective { values, goal: measure.goal() }).collect();
+    let names: Vec<String> = partitions.iter().map(|p| p.measures.n_clusters.to_string()).collect();
+    relations::write(&names, &objectives, file)
+}
+
 /// All files but `summary.json`, which knows how long the others took.
 fn write(report: &CountersReport, ranked: Option<&(ColumnTable, Ranks)>, out: &mut OutputDir) -> Result<()> {
     out.write("dendrogram.json", |file| Ok(writeln!(file, "{}", json::dendrogram(report))?))?;
     out.write("dendrogram.nwk", |file| Ok(newick::write(report, file)?))?;
     if let Some((table, ranks)) = ranked {
         out.write("pareto.csv", |file| ranks.write(table, file))?;
+    }
+    if let Some(records) = report.records.as_ref().filter(|records| !records.by_rank.is_empty()) {
+        out.write("response_by_rank.csv", |file| Ok(by_rank::write(&records.by_rank, file)?))?;
     }
     if let Some(regimes) = &report.regimes {
         out.write("regimes.csv", |file| Ok(regimes.write(file)?))?;
@@ -301,8 +347,9 @@ impl CountersArgs {
             ("rank-by", Names::all(&self.rank_by)),
             ("groups", self.groups.groups.iter().cloned().collect()),
             ("round", self.groups.round.iter().map(unit).collect()),
+            ("truncate", self.groups.truncate.iter().map(unit).collect()),
         ];
-        all.into_iter().filter(|(_, given)| !given.is_empty()).collect()
+        all.into_iter().chain(self.rows.chosen()).filter(|(_, given)| !given.is_empty()).collect()
     }
 
     fn read(&self, settings: &Settings, common: &Common, stages: &mut Stages) -> Result<Input> {
@@ -312,7 +359,12 @@ impl CountersArgs {
             let report = |done, total| bar.set(done, total);
             stages.time("read", || read_columns(path, &Names::all(&self.columns.key), Some(&report)))?
         };
-        let at = || path.display().to_string();
+        let at = || match self.rows.chosen() {
+            [(_, conditions), (_, per), _] if conditions.is_empty() && per.is_empty() => {
+                path.display().to_string()
+            }
+            _ => format!("{}, the rows of --where and --per", path.display()),
+        };
         let Some(profiles) = settings.profiles else {
             let (names, square) = matrix::square(&table).with_context(at)?;
             let source = Source::Dissimilarities(square);
@@ -323,6 +375,7 @@ impl CountersArgs {
                 left_out: Vec::new(),
                 notes: Vec::new(),
                 ranked: None,
+                by_rank: Vec::new(),
                 regimes: None,
                 significance: None,
                 factors: None,
@@ -331,11 +384,14 @@ impl CountersArgs {
         common.tell(format_args!("{} rows, {} columns", table.n_rows, table.columns.len()));
         let mistaken = table::mistaken(&table, &Names::all(&self.columns.key));
         let understood = table::understand(&mut table);
+        let numbers = [&self.apart()[1][..], &Names::all(&self.rank_by), self.response.as_slice()].concat();
+        let taken = self.rows.apply(&mut table, &numbers).with_context(at)?;
         let asked =
             table::Asked { columns: &Names::all(&self.columns.columns), apart: &self.apart(), mistaken };
         let selected = stages.time("prepare", || table::select(&table, asked, profiles));
         let selected = selected.with_context(at)?;
         let ranked = stages.time("rank", || self.ranks(&table))?;
+        let by_rank = self.by_rank(&table, ranked.as_ref()).with_context(at)?;
         let regimes = match &self.response {
             Some(response) if self.regimes.is_asked() => {
                 let _bar = common.progress().spinner("Looking for regimes");
@@ -345,7 +401,7 @@ impl CountersArgs {
         };
         let significance = stages.time("significance", || self.groups.test(&table, &selected.columns));
         let significance = significance.with_context(at)?;
-        let mut notes: Vec<String> = understood.into_iter().chain(selected.notes).collect();
+        let mut notes: Vec<String> = understood.into_iter().chain(taken).chain(selected.notes).collect();
         let factors = stages.time("loadings", || factors(&table, &selected.columns));
         let factors = factors.unwrap_or_else(|error| {
             notes.push(format!("No factors: {error}."));
@@ -358,6 +414,7 @@ impl CountersArgs {
             left_out: selected.left_out,
             notes,
             ranked: ranked.map(|ranks| (table, ranks)),
+            by_rank,
             regimes,
             significance,
             factors,
@@ -380,9 +437,16 @@ impl CountersArgs {
         Ok(Some(Ranks { goldberg, fonseca_fleming }))
     }
 
+    /// The response by rank and group, where all are asked for.
+    fn by_rank(&self, table: &ColumnTable, ranks: Option<&Ranks>) -> Result<Vec<ByRank>> {
+        let (Some(response), Some(ranks)) = (&self.response, ranks) else { return Ok(Vec::new()) };
+        let groups = Groups::of(table, self.groups.groups.as_deref())?;
+        Ok(vec![ByRank::of(table, response, &groups, &ranks.goldberg)?])
+    }
+
     /// Columns of groups and of parameters, which are no events.
     fn apart(&self) -> [Vec<String>; 2] {
-        [self.groups.groups.iter().cloned().collect(), self.regimes.parameters()]
+        [self.groups.groups.iter().cloned().chain(self.rows.per()).collect(), self.regimes.parameters()]
     }
 
     fn response_of(&self, input: &Input) -> Result<Option<usize>> {
@@ -403,20 +467,33 @@ impl CountersArgs {
 impl GroupArgs {
     fn test(&self, table: &ColumnTable, columns: &[String]) -> Result<Option<Significance>> {
         let Some(by) = &self.groups else { return Ok(None) };
-        for (name, _) in &self.round {
+        for (name, _) in self.round.iter().chain(&self.truncate) {
             name.as_ref().map_or(Ok(("", &[][..])), |name| numbers_of(table, name))?;
         }
-        let precision = |column: &str| {
-            let own = self.round.iter().rfind(|(name, _)| name.as_deref() == Some(column));
-            let unit = own.or_else(|| self.round.iter().rfind(|(name, _)| name.is_none()));
-            unit.map_or(Precision::Full, |(_, unit)| Precision::Rounded(*unit))
+        if let Some((name, _)) =
+            self.round.iter().find(|(name, _)| self.truncate.iter().any(|(n, _)| n == name))
+        {
+            let what = name.as_ref().map_or("all columns".to_owned(), |name| format!("column '{name}'"));
+            return Err(
+                Usage(format!("--round and --truncate both name {what}; leave one of them out")).into()
+            );
+        }
+        // What is said of the column itself counts before what is said of all.
+        let of = |wanted: Option<&str>| {
+            let unit = |units: &[(Option<String>, f64)]| {
+                units.iter().rfind(|(name, _)| name.as_deref() == wanted).map(|&(_, unit)| unit)
+            };
+            unit(&self.round)
+                .map(Precision::Rounded)
+                .or_else(|| unit(&self.truncate).map(Precision::Truncated))
         };
+        let precision = |column: &str| of(Some(column)).or_else(|| of(None)).unwrap_or(Precision::Full);
         significance(table, by, columns, precision).map(Some)
     }
 }
 
 /// The rows for the report.
-fn records(args: &CountersArgs, table: &ColumnTable, ranks: &Ranks) -> Records {
+fn records(args: &CountersArgs, table: &ColumnTable, ranks: &Ranks, by_rank: &[ByRank]) -> Records {
     let objectives = Names::all(&args.rank_by);
     let values = |at: usize| {
         let column = table.numbers().find(|(name, _)| *name == objectives[at]);
@@ -424,9 +501,11 @@ fn records(args: &CountersArgs, table: &ColumnTable, ranks: &Ranks) -> Records {
     };
     Records {
         values: [values(0), values(1)],
+        goals: vec![Goal::Max; objectives.len()],
         objectives,
         names: (0..table.n_rows).map(|row| row_name(table, row)).collect(),
         goldberg: ranks.goldberg.clone(),
+        by_rank: by_rank.to_vec(),
     }
 }
 

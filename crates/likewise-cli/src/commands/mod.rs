@@ -13,4 +13,5 @@ pub(crate) mod pareto;
 pub(crate) mod points;
 pub(crate) mod ranks;
 pub(crate) mod regimes;
+pub(crate) mod retime;
 pub(crate) mod synth;

@@ -2,10 +2,14 @@
 
 use crate::cli::{Common, Names, Usage};
 use crate::commands::bursts::stem;
+use crate::counters::by_rank::{self, ByRank, Groups};
+use crate::counters::rows::RowArgs;
+use crate::counters::{Records, relations};
 use crate::files::report_data::{counted, grouped_digits, short};
 use crate::output::{OutputDir, csv_cell, write_rows};
+use crate::report_counters::{self, ParetoReport};
 use crate::stages::{Stages, peak_memory};
-use anyhow::Result;
+use anyhow::{Context, Result};
 use clap::Args;
 use likewise::counters::pareto::{Goal, Objective, fonseca_fleming, goldberg};
 use likewise_trace::{Cells, ColumnTable, read_columns};
@@ -20,7 +24,8 @@ use std::path::PathBuf;
 /// better in one. Goldberg's rank is 0 where no row dominates, 1 where none
 /// would without those, and so on; Fonseca and Fleming's is how many rows
 /// dominate. Rows that lack a value have no rank. Writes DIR/pareto.csv (the
-/// order of the rows is kept) and DIR/summary.json.
+/// order of the rows is kept), DIR/report.html and DIR/summary.json; with
+/// --response DIR/response_by_rank.csv.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct ParetoArgs {
@@ -37,6 +42,19 @@ pub(crate) struct ParetoArgs {
     /// Columns that say which row it is, though they are numbers
     #[arg(long, value_name = "COLUMN")]
     key: Vec<Names>,
+    #[command(flatten)]
+    rows: RowArgs,
+    /// Show these columns, such as times, against Goldberg's rank, and how far
+    /// they rise with it
+    #[arg(long, value_name = "COLUMN")]
+    response: Vec<Names>,
+    /// ... for each group of rows with the same value here by itself
+    #[arg(long, value_name = "COLUMN", requires = "response")]
+    groups: Option<String>,
+    /// Write relations.csv: of every two rows which is better in which column,
+    /// and which dominates which
+    #[arg(long)]
+    relations: bool,
     /// Directory for the result [default: the table's name with .pareto]
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
@@ -46,6 +64,8 @@ const EXAMPLES: &str = "\
 Examples:
   likewise pareto sites.csv --min time --min L2_misses -o out
   likewise pareto sites.csv --max SYC_INS,CA_ITV          the call sites that are worst on both
+  likewise pareto sites.csv --min SYC_INS,CA_ITV --response init_us,done_us --groups procs
+  likewise pareto partitions.csv --max S1 --min H1,R75 --relations       which is better on which
   likewise pareto points.npy --min 0,1 --quiet -o out";
 
 /// So many of the best rows are shown.
@@ -58,20 +78,39 @@ pub(crate) fn run(args: &ParetoArgs, common: &Common) -> Result<()> {
     let dir = args.output.clone().unwrap_or_else(|| PathBuf::from(format!("{}.pareto", stem(&args.table))));
     OutputDir::check(&dir, &[&args.table], common)?;
     let mut stages = Stages::default();
-    let table = {
+    let mut table = {
         let bar = common.progress().bytes("Reading");
         let report = |done, total| bar.set(done, total);
         stages.time("read", || read_columns(&args.table, &Names::all(&args.key), Some(&report)))?
     };
+    let at = || args.table.display().to_string();
+    let asked = [&args.max[..], &args.min, &args.response].concat();
+    let notes = args.rows.apply(&mut table, &Names::all(&asked)).with_context(at)?;
+    notes.iter().for_each(|note| common.say(format_args!("note: {note}")));
     let objectives = args.objectives(&table)?;
+    if args.relations {
+        relations::check(table.n_rows)?;
+    }
     let ranks = {
         let _bar = common.progress().spinner("Ranking");
         let goldberg = stages.time("rank", || goldberg(&objectives))?;
         let fonseca_fleming = stages.time("count", || fonseca_fleming(&objectives))?;
         Ranks { goldberg, fonseca_fleming }
     };
+    let by_rank = args.by_rank(&table, &ranks).with_context(at)?;
     let mut out = OutputDir::create(&dir, &[&args.table], common)?;
     stages.time("write", || out.write("pareto.csv", |file| ranks.write(&table, file)))?;
+    if !by_rank.is_empty() {
+        out.write("response_by_rank.csv", |file| Ok(by_rank::write(&by_rank, file)?))?;
+    }
+    if args.relations {
+        let names: Vec<String> = (0..table.n_rows).map(|row| row_name(&table, row)).collect();
+        out.write("relations.csv", |file| Ok(relations::write(&names, &objectives, file)?))?;
+    }
+    let report = args.report(&table, &objectives, &ranks, by_rank, notes);
+    stages.time("write", || {
+        out.write("report.html", |file| Ok(report_counters::write_pareto(&report, file)?))
+    })?;
     let sizes = ranks.sizes();
     let summary = json!({
         "version": env!("CARGO_PKG_VERSION"),
@@ -82,6 +121,8 @@ pub(crate) fn run(args: &ParetoArgs, common: &Common) -> Result<()> {
         "unranked": ranks.goldberg.iter().filter(|rank| rank.is_none()).count(),
         "ranks": sizes.len(),
         "efficient": sizes.first().copied().unwrap_or(0),
+        "by_rank": report.records.by_rank.iter().map(ByRank::to_json).collect::<Vec<_>>(),
+        "notes": report.notes,
         "timings": stages.to_json(),
         "peak_memory_bytes": peak_memory(),
     });
@@ -89,10 +130,41 @@ pub(crate) fn run(args: &ParetoArgs, common: &Common) -> Result<()> {
     out.commit()?;
     common.tell(format_args!("{} rows, {} columns", table.n_rows, table.columns.len()));
     stages.tell(common);
-    common.print(&summary, || ranks.text(&table, args, &objectives))
+    common.print(&summary, || {
+        let text = ranks.text(&table, args, &objectives);
+        let found = report.records.by_rank.iter().map(|one| format!("{}\n", one.finding()));
+        format!("{text}{}Report: {}\n", found.collect::<String>(), dir.join("report.html").display())
+    })
 }
 
 impl ParetoArgs {
+    /// The responses by rank and group, if they are asked for.
+    fn by_rank(&self, table: &ColumnTable, ranks: &Ranks) -> Result<Vec<ByRank>> {
+        let groups = Groups::of(table, self.groups.as_deref())?;
+        let responses = Names::all(&self.response);
+        responses.iter().map(|response| ByRank::of(table, response, &groups, &ranks.goldberg)).collect()
+    }
+
+    fn report(
+        &self,
+        table: &ColumnTable,
+        objectives: &[Objective<'_>],
+        ranks: &Ranks,
+        by_rank: Vec<ByRank>,
+        notes: Vec<String>,
+    ) -> ParetoReport {
+        let values = |at: usize| objectives.get(at).map_or_else(Vec::new, |o| o.values.to_vec());
+        let records = Records {
+            objectives: [Names::all(&self.max), Names::all(&self.min)].concat(),
+            goals: objectives.iter().map(|objective| objective.goal).collect(),
+            names: (0..table.n_rows).map(|row| row_name(table, row)).collect(),
+            values: [values(0), values(1)],
+            goldberg: ranks.goldberg.clone(),
+            by_rank,
+        };
+        ParetoReport { input: self.table.display().to_string(), records, notes, sizes: ranks.sizes() }
+    }
+
     /// The columns that are named, `--max` first.
     fn objectives<'t>(&self, table: &'t ColumnTable) -> Result<Vec<Objective<'t>>> {
         let of = |names: &[Names], goal| Names::all(names).into_iter().map(move |name| (name, goal));

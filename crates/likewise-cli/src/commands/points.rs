@@ -70,6 +70,9 @@ pub(crate) fn run(args: &PointsArgs, common: &Common) -> Result<()> {
     }
     let one_task = vec![(); points.len()];
     let mut grouped = group(points, &one_task, &args.grouping, &mut stages, progress)?;
+    if let Some(note) = grouped.note() {
+        common.say(format_args!("note: {note}"));
+    }
     grouped.clustering = stages.time("cluster", || std::mem::take(&mut grouped.clustering).ordered_by(|_| 1));
     let clustering = &grouped.clustering;
 

@@ -71,6 +71,7 @@ pub(crate) fn summary(report: &CountersReport) -> Value {
             "records": records.names.len(),
             "ranks": records.goldberg.iter().flatten().max().map_or(0, |most| most + 1),
             "unranked": records.goldberg.iter().filter(|rank| rank.is_none()).count(),
+            "by_rank": records.by_rank.iter().map(super::by_rank::ByRank::to_json).collect::<Vec<_>>(),
         })
     });
     json!({

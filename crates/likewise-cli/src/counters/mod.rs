@@ -1,18 +1,22 @@
 //! Counters of call sites, runs or phases: which profiles belong together, and
 //! which records are extreme on several accounts.
 
+pub(crate) mod by_rank;
 pub(crate) mod find;
 pub(crate) mod json;
 pub(crate) mod loadings;
 pub(crate) mod matrix;
 pub(crate) mod newick;
 pub(crate) mod regimes;
+pub(crate) mod relations;
 pub(crate) mod repeats;
+pub(crate) mod rows;
 pub(crate) mod significance;
 pub(crate) mod table;
 pub(crate) mod text;
 
 use crate::files::report_data::{counted, short};
+use by_rank::ByRank;
 use clap::ValueEnum;
 use likewise::cluster::hierarchical::{Dendrogram, Dissimilarity, Linkage};
 use likewise::counters::Partition;
@@ -159,10 +163,24 @@ pub(crate) struct Response {
 pub(crate) struct Records {
     /// Of the columns.
     pub(crate) objectives: Vec<String>,
+    /// What is good in each.
+    pub(crate) goals: Vec<Goal>,
     pub(crate) names: Vec<String>,
     /// Of each row, on the first objective and on the second.
     pub(crate) values: [Vec<f64>; 2],
     pub(crate) goldberg: Vec<Option<u32>>,
+    /// What of responses was found by rank.
+    pub(crate) by_rank: Vec<ByRank>,
+}
+
+impl Records {
+    /// The objectives with the signs of what is good, as the paper has them.
+    pub(crate) fn ranked_by(&self) -> String {
+        let sign = |goal: &Goal| if *goal == Goal::Max { "⁺" } else { "⁻" };
+        let signed =
+            self.objectives.iter().zip(&self.goals).map(|(name, goal)| format!("{name}{}", sign(goal)));
+        signed.collect::<Vec<_>>().join(", ")
+    }
 }
 
 /// A cluster whose forming gave a partition that none dominates.
@@ -313,6 +331,7 @@ impl CountersReport {
                 nearest.map(|&(at, distance)| format!("{} ({})", self.names[at], short(distance))).collect();
             found.push(format!("Nearest to {}: {}.", self.names[response.profile], nearest.join(", ")));
         }
+        found.extend(self.records.iter().flat_map(|records| &records.by_rank).map(ByRank::finding));
         found.extend(self.significance.as_ref().map(Significance::finding));
         found.extend(self.factors.as_ref().and_then(Factors::finding));
         if let Some(formed) = self.partitions.len().checked_sub(1) {

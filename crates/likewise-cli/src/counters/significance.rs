@@ -43,9 +43,26 @@ pub(crate) struct Test {
     /// Adjusted for all columns, by Holm.
     pub(crate) p_adjusted: f64,
     pub(crate) pairs: Vec<Pair>,
+    /// The same of the values as they stand, where the test is of rounded or
+    /// truncated ones.
+    pub(crate) exact: Option<Exact>,
+}
+
+/// The test of a column in all its digits.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Exact {
+    pub(crate) h: f64,
+    pub(crate) p: f64,
+    /// Adjusted for all columns, by Holm.
+    pub(crate) p_adjusted: f64,
 }
 
 impl Test {
+    /// Whether its groups differ in all digits.
+    fn differs_exactly(&self) -> bool {
+        self.exact.map_or(self.p_adjusted, |exact| exact.p_adjusted) < LEVEL
+    }
+
     pub(crate) fn rows(&self) -> usize {
         self.test.sizes.iter().sum()
     }
@@ -108,8 +125,14 @@ pub(crate) fn significance(
             Err(error) => bail!("'{name}' by '{by}': {error}"),
         };
         let pairs = dunn(&test, Adjustment::Holm);
+        let exact = (precision(name) != Precision::Full).then(|| kruskal_wallis(&values, Precision::Full));
+        let exact = exact.transpose()?.map(|KruskalWallis { h, p, .. }| Exact { h, p, p_adjusted: p });
         let groups = known.iter().map(|&group| groups[group].clone()).collect();
-        tests.push(Test { name: name.to_owned(), groups, p_adjusted: test.p, test, pairs });
+        tests.push(Test { name: name.to_owned(), groups, p_adjusted: test.p, test, pairs, exact });
+    }
+    let exact: Vec<f64> = tests.iter().map(|test| test.exact.map_or(test.test.p, |exact| exact.p)).collect();
+    for (test, p) in tests.iter_mut().zip(adjusted(&exact, Adjustment::Holm)) {
+        test.exact.iter_mut().for_each(|exact| exact.p_adjusted = p);
     }
     let all: Vec<f64> = tests.iter().map(|test| test.test.p).collect();
     tests.iter_mut().zip(adjusted(&all, Adjustment::Holm)).for_each(|(test, p)| test.p_adjusted = p);
@@ -120,7 +143,7 @@ pub(crate) fn significance(
 /// The groups, in the order in which they come, and that of each row; none
 /// of a row whose cell is empty, or is `noise` and the like in a column of
 /// clusters.
-fn groups(column: &Column) -> (Vec<String>, Vec<Option<usize>>) {
+pub(crate) fn groups(column: &Column) -> (Vec<String>, Vec<Option<usize>>) {
     let texts: Vec<Option<String>> = match &column.cells {
         Cells::Texts(texts) => {
             let is_group =
@@ -222,12 +245,31 @@ impl Significance {
                 of(&self.untested)
             )
         });
-        untested.into_iter().collect()
+        let turned = |differs: bool| -> Vec<String> {
+            let is = |test: &&Test| test.differs_exactly() == differs && (test.p_adjusted < LEVEL) != differs;
+            self.tests.iter().filter(is).map(|test| test.name.clone()).collect()
+        };
+        let lost = turned(true);
+        let lost = (!lost.is_empty()).then(|| {
+            format!("Differ between groups of {} only by digits below the unit: {}.", self.by, of(&lost))
+        });
+        let gained = turned(false);
+        let gained = (!gained.is_empty()).then(|| {
+            format!(
+                "Differ between groups of {} only in the unit, not in all digits: {}.",
+                self.by,
+                of(&gained)
+            )
+        });
+        untested.into_iter().chain(lost).chain(gained).collect()
     }
 
     /// `significance.csv`: a row per column.
     pub(crate) fn write(&self, out: &mut impl Write) -> io::Result<()> {
-        writeln!(out, "column,groups,rows,h,freedom,p,p_adjusted,effect,least,greatest,pairs_differing")?;
+        writeln!(
+            out,
+            "column,groups,rows,h,freedom,p,p_adjusted,effect,least,greatest,pairs_differing,h_exact,p_exact"
+        )?;
         for test in &self.tests {
             let mut line =
                 format!("{},{},{},", csv_cell(&test.name), test.groups.len(), test.rows()).into_bytes();
@@ -238,7 +280,12 @@ impl Significance {
                 line.push(b',');
             }
             let (least, greatest) = test.ends();
-            line.extend(format!("{},{},{}\n", csv_cell(least), csv_cell(greatest), test.differing()).bytes());
+            line.extend(format!("{},{},{}", csv_cell(least), csv_cell(greatest), test.differing()).bytes());
+            for number in [test.exact.map(|exact| exact.h), test.exact.map(|exact| exact.p)] {
+                line.push(b',');
+                number.iter().for_each(|&number| push_number(number, &mut line));
+            }
+            line.push(b'\n');
             out.write_all(&line)?;
         }
         Ok(())
@@ -272,6 +319,8 @@ impl Significance {
                 "p": test.test.p,
                 "p_adjusted": test.p_adjusted,
                 "effect": test.effect(),
+                "h_exact": test.exact.map(|exact| exact.h),
+                "p_exact": test.exact.map(|exact| exact.p),
             })
         };
         json!({

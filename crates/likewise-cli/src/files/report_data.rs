@@ -6,12 +6,12 @@ use crate::grouping::Method;
 use crate::label::{FILTERED_DURATION, FILTERED_RANGE, FILTERED_THRESHOLD, MISSING, NOISE};
 use crate::refining::phase_of_node;
 use crate::report::{
-    AlignedRow, AlignmentView, KDistance, PhaseRow, RegionRow, ReportData, ReportMetric, TreeLevel, TreeNode,
-    TreeView, group,
+    AlignedRow, AlignmentView, FunctionsView, KDistance, PhaseRow, RegionRow, ReportData, ReportMetric,
+    TreeLevel, TreeNode, TreeView, group,
 };
 use crate::structure::sequence_names;
 use likewise::bursts::{PhaseRegion, PhaseStats, Rate};
-use likewise::table::{Metric, Nanos};
+use likewise::table::{Metric, Nanos, Pca};
 use std::borrow::Cow;
 
 /// All that the report shows, but for the time it took.
@@ -34,6 +34,7 @@ pub(crate) fn report_data(analysis: &Analysis) -> ReportData<'_> {
         phases: phases(analysis),
         phase_columns: phase_columns(analysis),
         regions: regions(analysis),
+        functions: FunctionsView::of(table),
         curve: curve(analysis),
         alignment: alignment(analysis),
         tree: tree(analysis),
@@ -357,10 +358,25 @@ fn parameters(analysis: &Analysis) -> Vec<(String, String)> {
         add(rate.name, format!("{}{unit}", rate.meaning));
     }
     if let Some(pca) = &analysis.prepared.pca {
-        let explained: Vec<String> = pca.explained.iter().map(|&share| percent(share)).collect();
-        add("PCA, variance explained", explained.join(", "));
+        for (name, value) in components(pca, &analysis.metrics) {
+            add(&name, value);
+        }
     }
     parameters
+}
+
+/// Each principal component with its share of the variance, and which metrics
+/// load on it, the largest first.
+pub(crate) fn components(pca: &Pca, metrics: &[Metric]) -> Vec<(String, String)> {
+    let component = |(at, loadings): (usize, Vec<f64>)| {
+        let mut order: Vec<usize> = (0..loadings.len()).collect();
+        order.sort_by(|&a, &b| loadings[b].abs().total_cmp(&loadings[a].abs()).then(a.cmp(&b)));
+        let loads = order.iter().map(|&m| format!("{} {:+.2}", metrics[m].name, loadings[m]));
+        let name = format!("Component {}, loadings", at + 1);
+        let loads = loads.collect::<Vec<_>>().join(", ");
+        (name, format!("{loads}; {} of the variance", percent(pca.explained[at])))
+    };
+    pca.loadings().into_iter().enumerate().map(component).collect()
 }
 
 #[cfg(test)]

@@ -30,6 +30,7 @@ pub(crate) fn summary(analysis: &Analysis, stages: &Stages) -> Value {
     parameters["min_duration_ns"] = prepared.min_duration.0.into();
     if let Some(pca) = &prepared.pca {
         parameters["pca_explained_variance"] = json!(pca.explained);
+        parameters["pca_loadings"] = json!(pca.loadings());
     }
     let class = |class| prepared.count(class);
     let shares: Vec<f64> =

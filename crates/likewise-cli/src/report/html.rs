@@ -29,6 +29,7 @@ const SCRIPTS: [&str; 17] = [
     include_str!("assets/tooltip.js"),
     include_str!("assets/scatter.js"),
     include_str!("assets/timeline.js"),
+    include_str!("assets/functions.js"),
     include_str!("assets/alignment.js"),
     include_str!("assets/treelayout.js"),
     include_str!("assets/tree.js"),
@@ -113,10 +114,12 @@ struct Columns {
     all: Vec<Column>,
     alignment: usize,
     tree: usize,
+    functions: usize,
     levels: Vec<LevelCodes>,
 }
 
-/// Those of bursts, then those of the alignment, then the levels of the tree.
+/// Those of bursts, then those of the alignment, then the levels of the tree,
+/// then the functions.
 fn columns(data: &ReportData<'_>, labels: &[u32], bursts: &[usize]) -> Columns {
     let mut all = burst_columns(data, labels, bursts);
     let alignment = all.len();
@@ -130,7 +133,9 @@ fn columns(data: &ReportData<'_>, labels: &[u32], bursts: &[usize]) -> Columns {
         all.extend(columns);
         levels = codes;
     }
-    Columns { all, alignment, tree, levels }
+    let functions = all.len();
+    all.extend(data.functions.as_ref().map(|view| view.column(bursts)));
+    Columns { all, alignment, tree, functions, levels }
 }
 
 /// Bursts per row, label, begin, duration, then the metrics.
@@ -221,7 +226,7 @@ fn meta(
         sections::alignment_meta(view, &columns)
     });
     let tree = data.tree.as_ref().map(|view| {
-        let read: Vec<_> = (columns.tree..columns.all.len()).map(column).collect();
+        let read: Vec<_> = (columns.tree..columns.functions).map(column).collect();
         sections::tree_meta(data, view, labels, &columns.levels, &read)
     });
     json!({
@@ -243,6 +248,7 @@ fn meta(
         "phases": phases(data, labels),
         "phase_columns": data.phase_columns,
         "curve": curve,
+        "functions": data.functions.as_ref().map(|view| view.meta(&column(columns.functions))),
         "alignment": alignment,
         "tree": tree,
         "parameters": data.parameters,

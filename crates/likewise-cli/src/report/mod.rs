@@ -10,6 +10,7 @@
 //! and the terminal shows no control character.
 
 pub(crate) mod encode;
+mod functions;
 mod html;
 pub(crate) mod palette;
 mod regions;
@@ -23,6 +24,7 @@ use std::io;
 
 use likewise::table::Nanos;
 
+pub use functions::FunctionsView;
 pub use html::write_html;
 pub(crate) use html::{escape, group};
 pub use regions::RegionRow;
@@ -81,6 +83,8 @@ pub struct ReportData<'a> {
     pub phase_columns: Vec<String>,
     /// Which code the phases are, phase by phase; empty where unknown.
     pub regions: Vec<RegionRow>,
+    /// The function of every burst, where the trace tells.
+    pub functions: Option<FunctionsView>,
     /// The k-distance curve, if eps came from it or was compared with it.
     pub curve: Option<KDistance>,
     /// The sequences of the tasks laid over one another, if they were.
@@ -200,6 +204,7 @@ impl ReportData<'_> {
         {
             return bad("report: the k-distance curve has as many ranks as values".to_owned());
         }
+        self.functions.as_ref().map_or(Ok(()), |functions| functions.check(n))?;
         self.alignment.as_ref().map_or(Ok(()), AlignmentView::check)?;
         self.tree.as_ref().map_or(Ok(()), |tree| tree.check(n))
     }

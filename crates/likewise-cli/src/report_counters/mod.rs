@@ -4,14 +4,17 @@
 //! Names of columns and rows are untrusted: they appear as escaped text only.
 
 mod axis;
+mod by_rank;
 mod factors;
 mod page;
+mod pareto;
 mod plot;
 mod regimes;
 mod tables;
 mod tree;
 
 pub(crate) use page::write_html;
+pub(crate) use pareto::{ParetoReport, write_pareto};
 
 use crate::counters::CountersReport;
 

@@ -1,6 +1,6 @@
 //! The page around the pictures.
 
-use super::{Coloured, factors, plot, regimes, tables, tree};
+use super::{Coloured, by_rank, factors, plot, regimes, tables, tree};
 use crate::counters::{CountersReport, Records, Strong};
 use crate::files::report_data::counted;
 use crate::report::escape;
@@ -91,11 +91,12 @@ fn panels(report: &CountersReport, strong: &[Strong]) -> Vec<String> {
     if let Some(records) = &report.records {
         let title = "Records by rank";
         panels.push(section("records", title, &plot::records(records), &records_caption(records)));
+        panels.extend(by_rank::sections(records));
     }
     panels
 }
 
-fn section(id: &str, title: &str, body: &str, caption: &str) -> String {
+pub(super) fn section(id: &str, title: &str, body: &str, caption: &str) -> String {
     let caption = if caption.is_empty() {
         String::new()
     } else {
@@ -105,7 +106,7 @@ fn section(id: &str, title: &str, body: &str, caption: &str) -> String {
 }
 
 /// What may be wider than the page.
-fn scroll(id: &str, table: &str) -> String {
+pub(super) fn scroll(id: &str, table: &str) -> String {
     format!("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-labelledby=\"h-{id}\">{table}</div>")
 }
 
@@ -114,12 +115,12 @@ fn subtitle(report: &CountersReport) -> String {
     format!("{}; {linkage} linkage, {}", report.extent(), crate::counters::json::height(report))
 }
 
-fn records_caption(records: &Records) -> String {
+pub(super) fn records_caption(records: &Records) -> String {
     let unranked = records.goldberg.iter().filter(|rank| rank.is_none()).count();
     let mut caption = format!(
-        "Goldberg's rank of {} by {}: more is better in each. Rank 0 is dominated by none.",
+        "Goldberg's rank of {} by {} (⁺ more is better, ⁻ less is). Rank 0 is dominated by none.",
         counted(records.names.len() as u64, "record"),
-        records.objectives.join(", ")
+        records.ranked_by()
     );
     if unranked > 0 {
         let _ = write!(caption, " {unranked} lack a value and have no rank.");

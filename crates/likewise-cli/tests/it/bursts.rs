@@ -164,6 +164,30 @@ fn other_methods_and_reductions_run() {
     let explained = reduced["parameters"]["pca_explained_variance"].as_array().unwrap();
     assert_eq!(explained.len(), 2);
     assert!(explained[0].as_f64() >= explained[1].as_f64());
+    let loadings = reduced["parameters"]["pca_loadings"].as_array().unwrap();
+    assert_eq!((loadings.len(), loadings[0].as_array().unwrap().len()), (2, 3));
+    let square = |of: usize| loadings.iter().map(|l| l[of].as_f64().unwrap().powi(2)).sum::<f64>();
+    assert!((0..3).all(|of| square(of) > 0.0 && square(of) <= 1.0 + 1e-12), "{loadings:?}");
+    assert!(read(&out, "report.html").contains("Component 1, loadings"));
+    let said = |k: &str| {
+        let call = succeeds(&[
+            "bursts",
+            text(&trace),
+            "--no-trace",
+            "-o",
+            text(&out),
+            "--method",
+            "xmeans",
+            "--k-max",
+            k,
+        ]);
+        (
+            call.stderr.contains("note: X-means stopped at"),
+            summary(&out)["parameters"]["cut_short_at"].clone(),
+        )
+    };
+    assert_eq!(said("2"), (true, 2.into()));
+    assert_eq!(said("500"), (false, serde_json::Value::Null));
     let z = with(&["--scale", "z-score", "--eps", "0.2"]);
     assert!(z["clusters"].as_u64().unwrap() > 1);
     let kept = with(&["--keep-time", "90%"]);

@@ -452,3 +452,129 @@ fn the_demo_finds_what_was_made_up() {
     assert_eq!(summary["left_out"][1]["why"], "constant: 0");
     assert_eq!(read(&out.join("input"), "truth.csv").lines().count(), 17);
 }
+
+/// Two sites on three processes, in five runs of each of two block sizes; with
+/// larger blocks one process takes longer.
+fn processes() -> String {
+    let mut csv = String::from("run,nval,rank,time,misses\n");
+    for run in 0..10u32 {
+        let nval = if run < 5 { 1 } else { 8 };
+        for rank in 0..3u32 {
+            let late = if rank == 2 && nval == 8 { 90 + run } else { 0 };
+            csv += &format!(
+                "{run},{nval},{rank},{},{}\n",
+                100 + run * 7 % 10 + rank + late,
+                50 + run * 3 % 7 + 2 * rank
+            );
+        }
+    }
+    csv
+}
+
+/// The paper, §3: the variation across processes, as the largest over the mean,
+/// has other distributions for other block sizes.
+#[test]
+fn balance_over_processes_is_a_column() {
+    let dir = tempfile::tempdir().unwrap();
+    let (table, out) = (put(dir.path(), "t.csv", &processes()), dir.path().join("out"));
+    let call = ["counters", text(&table), "--per", "run", "--groups", "nval", "-o", text(&out)];
+    let call = succeeds(&call);
+    assert!(
+        call.stderr.contains("30 rows became 10, one for each value of run, of 3 rows each."),
+        "{}",
+        call.stderr
+    );
+    let csv = read(&out, "significance.csv");
+    assert!(
+        csv.starts_with("column,groups,rows,h,") && csv.lines().next().unwrap().ends_with(",h_exact,p_exact")
+    );
+    let line = csv.lines().find(|line| line.starts_with("time:max/mean,")).expect("the column");
+    let cells: Vec<&str> = line.split(',').collect();
+    // Five against five without overlap: H = 12/110 (5·2.5² + 5·2.5²) = 6.818….
+    assert_eq!((cells[1], cells[2]), ("2", "10"));
+    assert!((cells[3].parse::<f64>().unwrap() - 750.0 / 110.0).abs() < 1e-12, "{line}");
+    assert!(line.ends_with(",,"), "nothing was rounded: {line}");
+    let parameters = &summary(&out)["parameters"];
+    assert_eq!(parameters["per"][0], "run");
+    assert_eq!(parameters["aggregate"].as_array().unwrap().len(), 2);
+    let filtered =
+        ["counters", text(&table), "--where", "rank<2", "--where", "nval=8", "-q", "-o", text(&out)];
+    succeeds(&filtered);
+    assert_eq!(summary(&out)["dims"], 10);
+    assert_eq!(summary(&out)["parameters"]["where"][1], "nval=8");
+    let wrong = likewise(&["counters", text(&table), "--aggregate", "max", "-o", text(&out)]);
+    assert_eq!(wrong.code, 2, "without --per: {}", wrong.stderr);
+}
+
+#[test]
+fn tests_are_repeated_in_all_digits() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut csv = String::from("phase,cycles,other\n");
+    for i in 0..24u32 {
+        // The phases differ below the unit only.
+        csv += &format!("{},10.{:03},{}\n", i % 2, 100 + 800 * (i % 2) + i, i * 7 % 24);
+    }
+    let (table, out) = (put(dir.path(), "t.csv", &csv), dir.path().join("out"));
+    let cells = |options: &[&str]| -> Vec<String> {
+        let call = ["counters", text(&table), "--groups", "phase", "-o", text(&out)];
+        let call = succeeds(&[&call[..], options].concat());
+        let csv = read(&out, "significance.csv");
+        let line = csv.lines().find(|line| line.starts_with("cycles,")).expect("the column");
+        line.split(',').map(str::to_owned).chain([call.stderr]).collect()
+    };
+    let exact = cells(&[]);
+    let truncated = cells(&["--truncate", "cycles=1"]);
+    let rounded = cells(&["--round", "1"]);
+    assert_eq!((truncated[3].as_str(), truncated[5].as_str()), ("0", "1"), "the same whole numbers");
+    assert_eq!((&truncated[11], &truncated[12]), (&exact[3], &exact[5]));
+    assert_eq!((&rounded[11], &rounded[12]), (&exact[3], &exact[5]));
+    assert_ne!(rounded[3], truncated[3]);
+    assert!(exact[5].parse::<f64>().unwrap() < 1e-4, "{exact:?}");
+    let note = "only by digits below the unit: cycles.";
+    assert!(truncated[13].contains(note) && !rounded[13].contains(note), "{}", truncated[13]);
+    assert_eq!(summary(&out)["parameters"]["round"][0], "1");
+    let both = likewise(&["counters", text(&table), "--groups", "phase", "--round", "1", "--truncate", "2"]);
+    assert_eq!(both.code, 2);
+    assert!(both.stderr.contains("both name all columns"), "{}", both.stderr);
+}
+
+#[test]
+fn partitions_have_their_relations() {
+    let dir = tempfile::tempdir().unwrap();
+    let (table, out) = (put(dir.path(), "t.csv", TABLE_2), dir.path().join("out"));
+    let given =
+        ["counters", "--dissimilarity", text(&table), "--objectives", "s1,h1,r75", "--relations", "-q"];
+    succeeds(&[&given[..], &["-o", text(&out)]].concat());
+    // As printed but for P2, whose S1 is 5.43: docs/counters.md.
+    let expected = "\
+record,6,5,4,3,2,1
+6,xxx,010,010,010,010,x10
+5,101,xxx,010,010,010,x10
+4,101,101,xxx,010,010,x10
+3,101,101,101,xxx,010,x10
+2,101,101,101,101,xxx,x10
+1,x01,x01,x01,x01,x01,xxx
+";
+    assert_eq!(read(&out, "relations.csv"), expected);
+}
+
+#[test]
+fn the_response_is_shown_against_the_ranks() {
+    let dir = tempfile::tempdir().unwrap();
+    let (table, out) = (put(dir.path(), "t.csv", &sites()), dir.path().join("out"));
+    let call = ["counters", text(&table), "--rank-by", "waits,fills", "--response", "time", "-o", text(&out)];
+    let call = succeeds(&call);
+    assert!(
+        call.stdout.contains("Rank correlation of time with Goldberg's rank: all rows -"),
+        "{}",
+        call.stdout
+    );
+    assert!(
+        read(&out, "response_by_rank.csv")
+            .starts_with("response,group,goldberg,rows,min,median,max\ntime,,0,")
+    );
+    assert!(read(&out, "report.html").contains("<svg class=\"by-rank\""));
+    let records = &summary(&out)["records"];
+    assert_eq!(records["objectives"][0], "waits");
+    assert!(records["by_rank"][0]["groups"][0]["spearman"].as_f64().unwrap() < 0.0, "{records}");
+}

@@ -12,6 +12,7 @@ mod pareto;
 mod points;
 mod ranks;
 mod regimes;
+mod retime;
 mod runs;
 mod structure;
 mod support;

@@ -243,3 +243,21 @@ fn no_fit_is_closer_than_is_believed() {
         found.number(1, "latency_low_s") < 2e-6 - 1e-9 && found.number(1, "latency_high_s") > 2e-6 + 1e-9
     );
 }
+
+/// The paper's Table 1 has estimates of boxes that overlap others, such as its
+/// region E: rows are then taken by hand.
+#[test]
+fn a_box_of_the_readers_own_is_fitted_alone() {
+    let dir = tempfile::tempdir().unwrap();
+    let (table, out) = (put(dir.path(), &messages(1e-6, false)), dir.path().join("out"));
+    let call = |more: &[&str]| {
+        let call = ["counters", text(&table), "--response", "wait_us", "--parameters", "bytes", "-q"];
+        succeeds(&[&call[..], &["-o", text(&out)], more].concat());
+        Regions::of(&out)
+    };
+    assert_eq!(call(&[]).len(), 2);
+    let small = call(&["--where", "bytes <= 4096"]);
+    assert_eq!((small.len(), small.number(0, "rows")), (1, 52.0));
+    assert!(small.is_near(0, "latency_s", 2e-6) && small.is_near(0, "bandwidth_bytes_per_s", 1e9));
+    assert!(read(&out, "report.html").contains("bytes &lt;= 4096"));
+}

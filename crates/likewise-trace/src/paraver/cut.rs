@@ -120,7 +120,7 @@ pub fn check_cut(input: &Path) -> Result<()> {
     open(input).map(drop)
 }
 
-fn open(input: &Path) -> Result<Input> {
+pub(super) fn open(input: &Path) -> Result<Input> {
     check_rereadable(input)?;
     let mut source = Input::open_text(input)?;
     if format_of(&mut source)? != Format::Paraver {
@@ -176,7 +176,7 @@ fn copy_part(mut source: Input, prv: &mut AtomicFile, options: &CutOptions) -> R
 }
 
 /// The header with another end time. It was parsed before.
-fn with_end(header: &[u8], end: u64) -> Vec<u8> {
+pub(super) fn with_end(header: &[u8], end: u64) -> Vec<u8> {
     let from = header.windows(2).position(|w| w == b"):").map_or(header.len(), |n| n + 2);
     let blanks = header[from..].iter().take_while(|b| b.is_ascii_whitespace()).count();
     let digits = header[from + blanks..].iter().take_while(|b| b.is_ascii_digit()).count();

@@ -8,6 +8,7 @@ mod period;
 mod rates;
 mod refine;
 mod regions;
+pub mod replay;
 mod representatives;
 pub mod scaling;
 mod stats;

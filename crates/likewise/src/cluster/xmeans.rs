@@ -68,6 +68,9 @@ pub struct Xmeans {
     /// The criterion that chose them ([`spherical_bic`]); `−∞` where there
     /// are no more points than clusters.
     pub bic: f64,
+    /// Whether the search ended at `k_max` though the criterion favours the
+    /// split of a cluster there: more clusters may describe the points better.
+    pub is_cut_short: bool,
 }
 
 /// A variance is not believed below this share of that of all points
@@ -106,7 +109,8 @@ pub fn xmeans(points: &Points<'_>, params: &XmeansParams, rng: &mut impl Rng) ->
     let (rows, dims) = (points.data(), points.dims());
     if points.is_empty() {
         let clustering = Clustering { labels: Vec::new(), n_clusters: 0 };
-        return Xmeans { clustering, centroids: Vec::new(), bic: f64::NEG_INFINITY };
+        let bic = f64::NEG_INFINITY;
+        return Xmeans { clustering, centroids: Vec::new(), bic, is_cut_short: false };
     }
     let least_variance = least_variance(rows, dims);
     let bic = |a: &Assignment| {
@@ -116,11 +120,13 @@ pub fn xmeans(points: &Points<'_>, params: &XmeansParams, rng: &mut impl Rng) ->
     let mut centroids = seed(rows, dims, params.k_min, rng);
     let mut best: Option<(f64, Assignment)> = None;
     let mut without_gain = 0;
-    loop {
+    let is_cut_short = loop {
         let found = kmeans(rows, dims, centroids, params.max_iterations);
         let k = found.sizes.len();
         let room = params.k_max.saturating_sub(k);
-        let splits = if room > 0 { splits(rows, dims, &found, params, bic) } else { Vec::new() };
+        // Without room, they tell whether there should be some.
+        let splits = splits(rows, dims, &found, params, bic);
+        let gains = splits.iter().any(|split| split.gain > 0.0);
         centroids = split_centroids(&found.centroids, dims, splits, room);
         let score = bic(&found);
         without_gain += 1;
@@ -129,11 +135,11 @@ pub fn xmeans(points: &Points<'_>, params: &XmeansParams, rng: &mut impl Rng) ->
             without_gain = 0;
         }
         if centroids.len() / dims == k || without_gain > PATIENCE {
-            break;
+            break room == 0 && gains && without_gain <= PATIENCE;
         }
-    }
+    };
     let (bic, assignment) = best.expect("at least one round");
-    number(assignment, dims, bic)
+    number(assignment, dims, bic, is_cut_short)
 }
 
 /// The floor of [`LEAST_VARIANCE`], above 0 even where all points are equal.
@@ -262,7 +268,7 @@ fn split_centroids(centroids: &[f64], dims: usize, mut splits: Vec<Split>, room:
 }
 
 /// Clusters by first appearance, without those that lost all their points.
-fn number(found: Assignment, dims: usize, bic: f64) -> Xmeans {
+fn number(found: Assignment, dims: usize, bic: f64, is_cut_short: bool) -> Xmeans {
     let mut place: Vec<Option<ClusterId>> = vec![None; found.sizes.len()];
     let mut centroids = Vec::with_capacity(found.centroids.len());
     let mut n_clusters = 0;
@@ -276,7 +282,7 @@ fn number(found: Assignment, dims: usize, bic: f64) -> Xmeans {
         }
         labels.push(place[c]);
     }
-    Xmeans { clustering: Clustering { labels, n_clusters }, centroids, bic }
+    Xmeans { clustering: Clustering { labels, n_clusters }, centroids, bic, is_cut_short }
 }
 
 #[cfg(test)]
@@ -333,6 +339,24 @@ mod tests {
         let grid: Vec<Vec<f64>> =
             (0..9).map(|i| vec![f64::from(i % 3) * 30.0, f64::from(i / 3) * 30.0]).collect();
         check(&grid, &XmeansParams::default(), 5);
+    }
+
+    #[test]
+    fn a_ceiling_that_is_too_low_is_known() {
+        let centres: Vec<Vec<f64>> =
+            (0..6).map(|i| vec![f64::from(i) * 40.0, f64::from(i % 2) * 50.0]).collect();
+        let mut rng = rng(6);
+        let (rows, _) = blobs(&centres, 100, &mut rng);
+        let points = Points::new(&rows, 2).expect("points");
+        for (k_max, is_cut_short) in [(2, true), (5, true), (6, false), (50, false)] {
+            let params = XmeansParams::new(1, k_max, 100).expect("parameters");
+            let found = xmeans(&points, &params, &mut rng);
+            assert_eq!(found.is_cut_short, is_cut_short, "at most {k_max}");
+            assert!(found.clustering.n_clusters <= k_max);
+        }
+        let same = Points::new(&[1.0; 40], 1).expect("points");
+        let one = XmeansParams::new(1, 1, 10).expect("parameters");
+        assert!(!xmeans(&same, &one, &mut rng).is_cut_short, "nothing to split");
     }
 
     #[test]

@@ -7,6 +7,7 @@
 //! tells how good every partition in it is, on measures that need not agree.
 
 mod boxes;
+pub mod by_rank;
 pub mod loadings;
 pub mod pareto;
 mod partitions;

@@ -20,13 +20,15 @@ pub struct Silhouette {
 /// A grouping that is finer or coarser than the data scores lower, so it says
 /// what the SPMD score cannot: one single cluster would be perfect there.
 /// Clusters that are not round score lower than they are good. `weight` tells
-/// how much a point counts by its place: for bursts, its duration.
+/// how much a point counts by its place: for bursts, its duration. Points of
+/// weight 0 do not count in the mean over clusters; where all weigh 0, every
+/// point counts alike.
 ///
 /// # Returns
 /// `None` with less than two clusters: there is no other.
 ///
 /// # Panics
-/// If there is not one label per point, or all weights are 0.
+/// If there is not one label per point.
 ///
 /// # Complexity
 /// O(n·k·d) for `n` points in `k` clusters of `d` dimensions, in parallel;
@@ -69,8 +71,11 @@ pub fn centroid_silhouette(
         }
     }
     let per_cluster: Vec<f64> = sums.iter().zip(&counts).map(|(sum, &n)| sum / n as f64).collect();
-    let total: u128 = weights.iter().sum();
-    assert!(total > 0, "a point with a weight");
+    let mut total: u128 = weights.iter().sum();
+    if total == 0 {
+        weights = counts.iter().map(|&n| n as u128).collect();
+        total = weights.iter().sum();
+    }
     let weighted = per_cluster.iter().zip(&weights).map(|(s, &w)| s * w as f64);
     Some(Silhouette { mean: weighted.sum::<f64>() / total as f64, per_cluster })
 }
@@ -113,5 +118,20 @@ mod tests {
         assert!(bad.mean < 0.2, "{bad:?}");
         let one = Clustering { labels: vec![Some(ClusterId::from_index(0)); 5], n_clusters: 1 };
         assert_eq!(centroid_silhouette(&points, &one, |_| 1), None);
+    }
+
+    #[test]
+    fn weights_are_those_given_and_none_at_all_count_alike() {
+        let points = Points::new(&[0.0, 1.0, 10.0, 11.0, 14.0], 1).expect("points");
+        let labels = [0, 0, 1, 1, 1].map(|i| Some(ClusterId::from_index(i)));
+        let clustering = Clustering { labels: labels.to_vec(), n_clusters: 2 };
+        let mean = |weights: [u64; 5]| {
+            centroid_silhouette(&points, &clustering, |i| weights[i]).expect("two clusters")
+        };
+        let per_cluster = mean([1; 5]).per_cluster;
+        let of = |a: f64, b: f64| (a * per_cluster[0] + b * per_cluster[1]) / (a + b);
+        assert!((mean([0, 3, 0, 1, 0]).mean - of(3.0, 1.0)).abs() < 1e-15);
+        assert!((mean([0, 7, 0, 0, 0]).mean - per_cluster[0]).abs() < 1e-15, "the other weighs nothing");
+        assert!((mean([0; 5]).mean - of(2.0, 3.0)).abs() < 1e-15, "as many as there are");
     }
 }

@@ -20,6 +20,8 @@ pub struct Pca {
     /// The same as a share of the variance of all columns; zeros where
     /// nothing varies.
     pub explained: Vec<f64>,
+    /// Standard deviation of each column, divisor `n − 1`.
+    pub deviation: Vec<f64>,
 }
 
 /// Finds the first `n_components` principal components of `rows`, which are
@@ -53,12 +55,13 @@ pub fn pca(rows: &[f64], width: usize, n_components: usize) -> Pca {
     let divisor = n.saturating_sub(1).max(1) as f64;
     let covariance = DMatrix::from_fn(width, width, |i, j| products[i.max(j) * width + i.min(j)] / divisor);
     let total = covariance.trace();
+    let deviation = (0..width).map(|i| covariance[(i, i)].max(0.0).sqrt()).collect();
     let mut axes = principal_axes(covariance);
     axes.truncate(n_components);
     let variance: Vec<f64> = axes.iter().map(|axis| axis.value.max(0.0)).collect();
     let explained = variance.iter().map(|v| if total > 0.0 { v / total } else { 0.0 }).collect();
     let components = axes.into_iter().map(|axis| oriented(axis.vector)).collect();
-    Pca { mean, components, variance, explained }
+    Pca { mean, components, variance, explained, deviation }
 }
 
 /// An eigenvalue and its unit vector, whose sign is arbitrary.
@@ -81,6 +84,25 @@ pub(crate) fn principal_axes(matrix: DMatrix<f64>) -> Vec<PrincipalAxis> {
 }
 
 impl Pca {
+    /// How each column loads on each component kept: their correlation, −1 to
+    /// 1; 0 of a column that does not vary. One list per component.
+    ///
+    /// The squares of a column's loadings are the shares of its variance that
+    /// the components explain.
+    ///
+    /// # Reference
+    /// Jolliffe, *Principal Component Analysis*, §2.3.
+    #[must_use]
+    pub fn loadings(&self) -> Vec<Vec<f64>> {
+        let loading = |(entry, deviation): (&f64, &f64), along: f64| {
+            if *deviation > 0.0 { (entry * along / deviation).clamp(-1.0, 1.0) } else { 0.0 }
+        };
+        let of = |(component, variance): (&Vec<f64>, &f64)| {
+            component.iter().zip(&self.deviation).map(|pair| loading(pair, variance.sqrt())).collect()
+        };
+        self.components.iter().zip(&self.variance).map(of).collect()
+    }
+
     /// The coordinates of `rows` along the components: row-major,
     /// `components.len()` columns.
     ///
@@ -167,12 +189,17 @@ mod tests {
             close(component, &expected);
         }
         close(&found.project(&rows), &oracle("projected").concat());
+        for (loadings, expected) in found.loadings().iter().zip(oracle("loading")) {
+            close(loadings, &expected);
+        }
+        assert_eq!(oracle("loading").len(), 3);
     }
 
     #[test]
     fn points_that_do_not_vary_explain_nothing() {
         let found = pca(&[2.0, 3.0, 2.0, 3.0], 2, 2);
         assert_eq!(found.explained, [0.0, 0.0]);
+        assert_eq!(found.loadings(), [[0.0, 0.0], [0.0, 0.0]]);
         assert_eq!(found.project(&[2.0, 3.0]), [0.0, 0.0]);
         assert_eq!(pca(&[], 2, 1).mean, [0.0, 0.0]);
     }

@@ -32,7 +32,8 @@ async function readData() {
   metrics.push({ name: "duration", unit: "ns", ...meta.duration, values: duration, rounded: Boolean(columns.duration.scale) });
   const alignment = await readAlignment(meta);
   const tree = await readTree(meta);
-  return { meta, n, label, begin, duration, rowStart, metrics, alignment, tree };
+  const functions = meta.functions && { ...meta.functions, codes: await readColumn(meta.functions.column, n, Uint8Array) };
+  return { meta, n, label, begin, duration, rowStart, metrics, alignment, tree, functions };
 }
 
 /** Sequences one after the other; those of row r are `rowStart[r]` to `rowStart[r + 1]`. */

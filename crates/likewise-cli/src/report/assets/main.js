@@ -153,12 +153,13 @@ async function main() {
   document.getElementById("timeline").style.height = `${Math.min(Math.max(rows * 18 + 40, 130), 440)}px`;
 
   const scatter = makeScatter(app);
-  const timeline = makeTimeline(app);
+  const timeline = makeTimeline(app, "timeline", app.grouping, "phase");
+  const functions = makeFunctions(app, timeline);
   const curve = makeCurve(app);
   const alignment = makeAlignment(app);
   const tree = makeTree(app);
-  app.pictures = [scatter, timeline, curve, alignment].filter(Boolean);
-  app.parts = [makeFindings(app), makeLegend(app), makeTable(app), tree].filter(Boolean);
+  app.pictures = [scatter, timeline, functions?.picture, curve, alignment].filter(Boolean);
+  app.parts = [makeFindings(app), makeLegend(app), makeTable(app), tree, functions].filter(Boolean);
   wireAxes(app, scatter);
   app.setTheme(null);
   document.getElementById("theme").addEventListener("click", () => app.setTheme(app.theme() === "dark" ? "light" : "dark"));
@@ -169,7 +170,7 @@ async function main() {
   app.pictures.forEach((picture) => resized.observe(picture.canvas));
   wirePrint(app);
   app.flush();
-  window.likewise = { data, state: app.state, scatter, timeline, curve, alignment, tree, redraw: () => { app.update(); app.flush(); } };
+  window.likewise = { data, state: app.state, scatter, timeline, functions, curve, alignment, tree, redraw: () => { app.update(); app.flush(); } };
   document.body.dataset.ready = "1";
 }
 

@@ -1,22 +1,29 @@
 // Rows × time. A pixel has the colour of the phase with most time in it,
 // over all rows and bursts that fall into it; what is highlighted comes first.
 
-function makeTimeline(app) {
-  const canvas = document.getElementById("timeline");
+/**
+ * The timeline on the canvas `id`, coloured by `grouping()`; `colours` says by
+ * what. With `other`, a timeline, it shows the same rows and times as that.
+ */
+function makeTimeline(app, id, grouping, colours, other = null) {
+  const canvas = document.getElementById(id);
   const { data, state } = app;
   const { meta, rowStart, begin, duration, label } = data;
   const nRows = meta.rows.length;
   const picture = {
     canvas,
-    x: { lo: 0, hi: meta.end, min: 0, max: meta.end, least: Math.min(Math.max(meta.tick * 20, 100), meta.end), log: false },
-    y: { lo: 0, hi: Math.max(nRows, 1), min: 0, max: Math.max(nRows, 1), least: Math.min(2, Math.max(nRows, 1)), down: true },
+    x: other?.x ?? { lo: 0, hi: meta.end, min: 0, max: meta.end, least: Math.min(Math.max(meta.tick * 20, 100), meta.end), log: false },
+    y: other?.y ?? { lo: 0, hi: Math.max(nRows, 1), min: 0, max: Math.max(nRows, 1), least: Math.min(2, Math.max(nRows, 1)), down: true },
     area: { x: 0, y: 0, width: 1, height: 1 },
     box: null,
-    changed: () => app.schedule(picture),
+    changed: () => picture.together.forEach((one) => app.schedule(one)),
     leave: () => app.point(-1),
     // Over the names, and with Shift, the wheel zooms the rows.
     wheel: (event, [x]) => (event.shiftKey || x < 0 ? [false, true] : [true, false]),
   };
+  // Those that share their axes.
+  picture.together = other?.together ?? [];
+  picture.together.push(picture);
   let bitmap = null;
 
   picture.reset = () => {
@@ -78,8 +85,8 @@ function makeTimeline(app) {
   };
 
   /** Writes the winners of rows `from` to `to` to one line of pixels. */
-  const fillLine = (from, to, W, grouping, time, seen, line) => {
-    for (let r = from; r < to; r++) addRow(r, W, grouping, time, seen);
+  const fillLine = (from, to, W, groups, time, seen, line) => {
+    for (let r = from; r < to; r++) addRow(r, W, groups, time, seen);
     takeWinners(time, seen, W, line);
   };
 
@@ -90,8 +97,8 @@ function makeTimeline(app) {
     const H = Math.max(Math.round(picture.area.height * ratio), 1);
     bitmap = hiddenCanvas(W, H);
     const winners = new Uint32Array(W * H);
-    const grouping = app.grouping();
-    const nGroups = grouping.colours.length;
+    const groups = grouping();
+    const nGroups = groups.colours.length;
     const time = new Float64Array(W * nGroups);
     const seen = new Uint8Array(nGroups);
     const { lo, hi } = picture.y;
@@ -100,19 +107,19 @@ function makeTimeline(app) {
       for (let y = 0; y < H; y++) {
         const from = Math.floor(lo + y * rowsPerPixel);
         const to = Math.min(Math.floor(lo + (y + 1) * rowsPerPixel), nRows);
-        fillLine(from, to, W, grouping, time, seen, winners.subarray(y * W, (y + 1) * W));
+        fillLine(from, to, W, groups, time, seen, winners.subarray(y * W, (y + 1) * W));
       }
     } else {
       const gap = 1 / rowsPerPixel >= 4 * ratio ? Math.round(ratio) : 0;
       for (let r = Math.floor(lo); r < Math.min(hi, nRows); r++) {
         const line = new Uint32Array(W);
-        fillLine(r, r + 1, W, grouping, time, seen, line);
+        fillLine(r, r + 1, W, groups, time, seen, line);
         const from = Math.max(Math.round((r - lo) / rowsPerPixel), 0);
         const to = Math.min(Math.round((r + 1 - lo) / rowsPerPixel) - gap, H);
         for (let y = from; y < to; y++) winners.set(line, y * W);
       }
     }
-    colourWinners(bitmap, winners, grouping);
+    colourWinners(bitmap, winners, groups);
     describe();
   };
 
@@ -171,12 +178,12 @@ function makeTimeline(app) {
   const describe = () => {
     const rows = `${count(Math.min(picture.y.hi - picture.y.lo, nRows))} of ${count(nRows)} rows`;
     const times = `${quantity(picture.x.hi - picture.x.lo, "ns")} of ${quantity(meta.end, "ns")}`;
-    const text = `${rows}, ${times}. A pixel has the colour of the phase with most time in it, or of what is highlighted.`;
-    document.getElementById("timeline-caption").textContent = `${text} Wheel zooms time, Shift-wheel zooms rows.`;
-    canvas.setAttribute("aria-label", `Timeline, ${text} ${app.summary()}`);
+    const text = `${rows}, ${times}. A pixel has the colour of the ${colours} with most time in it, or of what is highlighted.`;
+    document.getElementById(`${id}-caption`).textContent = `${text} Wheel zooms time, Shift-wheel zooms rows.`;
+    canvas.setAttribute("aria-label", `Timeline by ${colours}, ${text} ${app.summary()}`);
   };
 
   interact(canvas, picture);
-  document.getElementById("timeline-buttons").append(...zoomButtons(picture, "Time", "time"));
+  document.getElementById(`${id}-buttons`).append(...zoomButtons(picture, "Time", "time"));
   return picture;
 }

@@ -57,6 +57,7 @@ function describeBurst(app, event, i, aside) {
     const rank = app.rank(state.level, members[codes[i]] - 1);
     pairs.push([`at level ${state.level + 1}`, rank < 0 ? "in no node" : `node ${count(rank + 1)} by time`]);
   }
+  if (data.functions) pairs.push(["function", data.functions.list[data.functions.codes[i]].name]);
   const axes = [state.xMetric, state.yMetric];
   for (const metric of data.metrics.toSorted((a, b) => axes.includes(b) - axes.includes(a)).slice(0, 10)) {
     const exact = metric.values && !metric.rounded;

@@ -7,12 +7,14 @@
 
 mod many;
 mod prepare;
+mod relations;
 #[cfg(test)]
 mod tests;
 mod three;
 mod two;
 
 use prepare::Ranked;
+pub use relations::{Dominance, Relation, relation};
 
 /// What is good on an objective.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -69,6 +69,23 @@ proptest! {
         prop_assert_eq!(fonseca_fleming(&objectives).unwrap(), plain_fonseca_fleming(&objectives));
     }
 
+    /// Of all pairs, those that dominate make both ranks.
+    #[test]
+    fn relations_agree_with_ranks((columns, goals) in table()) {
+        let objectives = objectives(&columns, &goals);
+        let n = columns[0].len();
+        let counts = fonseca_fleming(&objectives).unwrap();
+        for b in 0..n {
+            let of = |a: usize| relation(&objectives, a, b).dominance;
+            let dominators = (0..n).filter(|&a| of(a) == Dominance::Dominates).count() as u32;
+            prop_assert_eq!(counts[b].unwrap_or(0), dominators);
+            for a in (0..n).filter(|&a| of(a) == Dominance::Dominates) {
+                prop_assert!(dominates(&objectives, a, b));
+                prop_assert_eq!(relation(&objectives, b, a).dominance, Dominance::Dominated);
+            }
+        }
+    }
+
     /// Many different values: long fronts.
     #[test]
     fn ranks_on_a_trade_off_are_their_definitions(
@@ -82,6 +99,36 @@ proptest! {
         prop_assert_eq!(goldberg(&objectives).unwrap(), plain_goldberg(&objectives));
         prop_assert_eq!(fonseca_fleming(&objectives).unwrap(), plain_fonseca_fleming(&objectives));
     }
+}
+
+/// The left half of Table 4 as printed, of Table 3 as printed.
+#[test]
+fn relations_of_table_3_are_table_4() {
+    const NONE: f64 = f64::NAN;
+    let s1 = vec![1.78, 1.96, 2.39, 3.03, 2.82, NONE];
+    let h1 = vec![0.00, 0.33, 0.86, 1.92, 2.71, 5.43];
+    let r = vec![0.75, 0.45, 0.42, 0.35, 0.04, 0.25];
+    let columns = [s1, h1, r];
+    let objectives = objectives(&columns, &[Goal::Max, Goal::Min, Goal::Min]);
+    let printed = "\
+xxx 010 010 010 010 x10
+101 xxx 010 010 010 x10
+101 101 xxx 010 010 x10
+101 101 101 xxx 110 x10
+101 101 101 001 xxx x11
+x01 x01 x01 x01 x00 xxx";
+    for (a, line) in printed.lines().enumerate() {
+        for (b, cell) in line.split(' ').enumerate().filter(|(b, _)| *b != a) {
+            let digit = |better: &Option<bool>| better.map_or('x', |better| if better { '1' } else { '0' });
+            let found: String = relation(&objectives, a, b).better.iter().map(digit).collect();
+            assert_eq!(found, cell, "P{} and P{}", 6 - a, 6 - b);
+        }
+    }
+    let two = &objectives[..2];
+    assert_eq!(relation(two, 3, 4).dominance, Dominance::Dominates, "P3 and P2");
+    assert_eq!(relation(two, 4, 3).dominance, Dominance::Dominated);
+    assert_eq!(relation(two, 0, 5).dominance, Dominance::Unknown);
+    assert_eq!(relation(&objectives, 3, 4).dominance, Dominance::Neither);
 }
 
 /// So many that several threads count.

@@ -1,0 +1,267 @@
+//! `likewise retime`: a trace as it would be if its phases took other times.
+
+use crate::cli::Common;
+use crate::commands::bursts::{output_dir, stem};
+use crate::files::report_data::{counted, grouped_digits, short};
+use crate::output::OutputDir;
+use crate::stages::{Stages, peak_memory};
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use likewise::table::Nanos;
+use likewise_trace::{
+    ColumnTable, LabelTable, RetimeReport, RetimedBurst, RowLabel, check_cut, read_columns, read_labels,
+    write_retimed,
+};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io::Write;
+use std::path::PathBuf;
+
+/// Put simulated times of phases back into the trace
+///
+/// Takes how long the representatives of phases take elsewhere (on a simulated
+/// processor, another machine), makes all bursts of each phase faster or slower
+/// in that proportion, and finds anew what threads wait for: the sends of their
+/// messages, the last to enter a collective operation. What was measured of
+/// transfers stays as it was; there is no model of a network. Writes the
+/// predicted trace and retime.json.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct RetimeArgs {
+    /// Paraver trace, of one thread a task
+    trace: PathBuf,
+    /// The bursts.csv that `likewise bursts` wrote of this trace: which burst is
+    /// of which phase
+    #[arg(long, value_name = "FILE")]
+    bursts: PathBuf,
+    /// CSV with a column phase, and either ratio (new time over old) or
+    /// simulated_ns: representatives.csv with that column added, or a mean per
+    /// phase. Empty cells are passed over
+    #[arg(long, value_name = "FILE")]
+    times: PathBuf,
+    /// Directory for the result [default: the trace's name with .retime]
+    #[arg(short, long, value_name = "DIR")]
+    output: Option<PathBuf>,
+    /// Skip malformed records and say how many, instead of stopping
+    #[arg(long)]
+    lenient: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  likewise bursts run.prv -o out          phases, and out/representatives.csv to simulate
+  likewise retime run.prv --bursts out/bursts.csv --times simulated.csv -o predicted
+  printf 'phase,ratio\\n1,0.5\\n' > half.csv; likewise retime run.prv --bursts out/bursts.csv --times half.csv";
+
+/// A phase: what was measured, and what is made of it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Phase {
+    bursts: u64,
+    measured: u128,
+    predicted: u128,
+    /// Nothing where no time of it is given.
+    ratio: Option<f64>,
+}
+
+pub(crate) fn run(args: &RetimeArgs, common: &Common) -> Result<()> {
+    let dir = args.output.clone().unwrap_or_else(|| PathBuf::from(format!("{}.retime", stem(&args.trace))));
+    check_cut(&args.trace)?;
+    OutputDir::check(&dir, &[&args.trace], common)?;
+    let mut stages = Stages::default();
+    let labels = stages.time("read", || read_labels(&args.bursts))?;
+    let mut phases = measured(&labels).with_context(|| args.bursts.display().to_string())?;
+    let times = read_columns(&args.times, &[], None)?;
+    ratios(&times, &mut phases).with_context(|| args.times.display().to_string())?;
+    let bursts = retimed(&labels, &mut phases);
+    let mut out = output_dir(&dir, &args.trace, [&args.bursts, &args.times].into_iter(), common)?;
+    let (files, report) = {
+        let _bar = common.progress().spinner("Timing anew");
+        stages.time("retime", || {
+            write_retimed(&args.trace, &out.path(&stem(&args.trace)), &bursts, args.lenient)
+        })?
+    };
+    let trace = files[0].path().to_owned();
+    files.into_iter().try_for_each(|file| out.adopt(file))?;
+    let notes = [unknown_phases(&phases), report.warnings.clone()].concat();
+    notes.iter().for_each(|note| common.say(format_args!("note: {note}")));
+    stages.tell(common);
+    let mut summary = to_json(args, &phases, &report, &notes);
+    summary["trace"] = trace.display().to_string().into();
+    summary["timings"] = stages.to_json();
+    summary["peak_memory_bytes"] = peak_memory().into();
+    out.write("retime.json", |file| Ok(writeln!(file, "{summary:#}")?))?;
+    out.commit()?;
+    common.print(&summary, || format!("{}Trace: {}\n", text(&phases, &report), trace.display()))
+}
+
+/// The phases of a table of bursts; all other bursts are under `None`.
+fn measured(labels: &LabelTable) -> Result<BTreeMap<Option<u32>, Phase>> {
+    let (Some(_), Some(durations)) = (&labels.keys, &labels.durations) else {
+        bail!(
+            "it does not say when bursts begin and how long they take; give the bursts.csv of `likewise bursts`"
+        );
+    };
+    let mut phases: BTreeMap<Option<u32>, Phase> = BTreeMap::new();
+    for (label, &duration) in labels.labels.iter().zip(durations) {
+        let phase = phases.entry(number(*label)).or_default();
+        phase.bursts += 1;
+        phase.measured += u128::from(duration);
+    }
+    Ok(phases)
+}
+
+fn number(label: RowLabel) -> Option<u32> {
+    match label {
+        RowLabel::Cluster(number) => Some(number),
+        RowLabel::Noise | RowLabel::Unclassified => None,
+    }
+}
+
+/// Gives each phase that the table names its new time over the old.
+fn ratios(times: &ColumnTable, phases: &mut BTreeMap<Option<u32>, Phase>) -> Result<()> {
+    let column = |name: &str| times.numbers().find(|(known, _)| *known == name).map(|(_, values)| values);
+    let needed = "expected columns phase and ratio, or phase and simulated_ns";
+    let numbers =
+        column("phase").with_context(|| format!("no column of numbers is called phase; {needed}"))?;
+    let (ratio, simulated) = (column("ratio"), column("simulated_ns"));
+    let (duration, weight) = (column("duration_ns"), column("weight"));
+    if ratio.is_some() == simulated.is_some() {
+        bail!(
+            "there are {} of ratio and simulated_ns; {needed}",
+            if ratio.is_some() { "both" } else { "none" }
+        );
+    }
+    let values = ratio.or(simulated).unwrap_or_default();
+    // New and old time of what is given of each phase.
+    let mut sums: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
+    for (row, (&number, &value)) in
+        numbers.iter().zip(values).enumerate().filter(|(_, (_, value))| !value.is_nan())
+    {
+        let at = format!("row {} (from 1, without the names)", row + 1);
+        let phase = Some(number as u32).filter(|&whole| f64::from(whole) == number);
+        let Some(known) = phase.and_then(|phase| phases.get(&Some(phase))) else {
+            bail!("{at}: the table of bursts has no phase {}", short(number));
+        };
+        if !(value >= 0.0 && value.is_finite()) {
+            bail!("{at}: {} is no time; it must be 0 or more", short(value));
+        }
+        let mean = known.measured as f64 / known.bursts as f64;
+        let old = match (ratio, duration) {
+            (Some(_), _) => 1.0,
+            (None, Some(duration)) => duration[row],
+            (None, None) => mean,
+        };
+        let weight = weight.filter(|_| ratio.is_none()).map_or(1.0, |weight| weight[row]);
+        if !(old > 0.0 && old.is_finite() && weight > 0.0 && weight.is_finite()) {
+            bail!("{at}: the measured duration and the weight must be more than 0");
+        }
+        let sum = sums.entry(number as u32).or_default();
+        *sum = (sum.0 + weight * value, sum.1 + weight * old);
+    }
+    if sums.is_empty() {
+        bail!("it gives no time of any phase");
+    }
+    for (phase, (new, old)) in sums {
+        phases.entry(Some(phase)).or_default().ratio = Some(new / old);
+    }
+    Ok(())
+}
+
+/// Every burst with its new duration; those of no phase keep theirs.
+fn retimed(labels: &LabelTable, phases: &mut BTreeMap<Option<u32>, Phase>) -> Vec<RetimedBurst> {
+    let keys = labels.keys.iter().flatten();
+    let durations = labels.durations.iter().flatten();
+    let burst = |((key, &duration), &label): ((&likewise_trace::BurstKey, &u64), &RowLabel)| {
+        let phase = phases.entry(number(label)).or_default();
+        let now = phase.ratio.map_or(duration, |ratio| (duration as f64 * ratio).round() as u64);
+        phase.predicted += u128::from(now);
+        RetimedBurst {
+            app: key.app,
+            task: key.task,
+            thread: key.thread,
+            begin: Nanos(key.begin),
+            duration: Nanos(duration),
+            now: Nanos(now),
+        }
+    };
+    keys.zip(durations).zip(&labels.labels).map(burst).collect()
+}
+
+/// What stays as it was measured.
+fn unknown_phases(phases: &BTreeMap<Option<u32>, Phase>) -> Vec<String> {
+    let all: u128 = phases.values().map(|phase| phase.measured).sum();
+    let unknown = || phases.iter().filter(|(_, phase)| phase.ratio.is_none());
+    let time: u128 = unknown().map(|(_, phase)| phase.measured).sum();
+    if time == 0 {
+        return Vec::new();
+    }
+    let named: Vec<String> = unknown().filter_map(|(phase, _)| *phase).map(|n| n.to_string()).collect();
+    let phases = match named.len() {
+        0 => "bursts of no phase".to_owned(),
+        n => format!("{} ({}) and bursts of none", counted(n as u64, "phase"), named[..n.min(20)].join(", ")),
+    };
+    vec![format!("{:.2}% of the computing time stays as it was: {phases}.", 100.0 * time as f64 / all as f64)]
+}
+
+fn to_json(
+    args: &RetimeArgs,
+    phases: &BTreeMap<Option<u32>, Phase>,
+    report: &RetimeReport,
+    notes: &[String],
+) -> Value {
+    let phase = |(number, phase): (&Option<u32>, &Phase)| {
+        json!({
+            "phase": number, "bursts": phase.bursts, "ratio": phase.ratio,
+            "measured_ns": phase.measured as u64, "predicted_ns": phase.predicted as u64,
+        })
+    };
+    let thread = |thread: &likewise_trace::RetimedThread| {
+        json!({
+            "app": thread.app, "task": thread.task, "thread": thread.thread,
+            "measured_computing_ns": thread.computing[0].0, "predicted_computing_ns": thread.computing[1].0,
+            "measured_last_ns": thread.last[0].0, "predicted_last_ns": thread.last[1].0,
+        })
+    };
+    json!({
+        "version": env!("CARGO_PKG_VERSION"),
+        "input": args.trace.display().to_string(),
+        "bursts": args.bursts.display().to_string(),
+        "times": args.times.display().to_string(),
+        "measured_ns": report.end.0,
+        "predicted_ns": report.new_end.0,
+        "phases": phases.iter().map(phase).collect::<Vec<_>>(),
+        "threads": report.threads.iter().map(thread).collect::<Vec<_>>(),
+        "messages": report.messages,
+        "collectives": report.collectives,
+        "notes": notes,
+    })
+}
+
+fn text(phases: &BTreeMap<Option<u32>, Phase>, report: &RetimeReport) -> String {
+    let times =
+        |new: f64, old: f64| if old > 0.0 { format!(" (× {})", short(new / old)) } else { String::new() };
+    let (old, new) = (report.end, report.new_end);
+    let computing = |at: usize| Nanos(report.threads.iter().map(|thread| thread.computing[at].0).sum());
+    let [before, after] = [computing(0), computing(1)];
+    let mut text = format!(
+        "The run takes {new} instead of {old}{}; computing {after} instead of {before}{}.\n\
+         Waits are those of {} and {}.\n",
+        times(new.0 as f64, old.0 as f64),
+        times(after.0 as f64, before.0 as f64),
+        counted(report.messages, "message"),
+        counted(report.collectives, "collective operation"),
+    );
+    for (number, phase) in phases.iter().filter(|(_, phase)| phase.ratio.is_some()) {
+        let name = number.map_or_else(String::new, |number| number.to_string());
+        let _ = writeln!(
+            text,
+            "  phase {name}: {} bursts × {}, {} instead of {}",
+            grouped_digits(phase.bursts),
+            short(phase.ratio.unwrap_or(1.0)),
+            Nanos(phase.predicted as u64),
+            Nanos(phase.measured as u64)
+        );
+    }
+    text
+}

@@ -1,0 +1,38 @@
+// The timeline by function of the source, beside that by phase: which phase is
+// which code (González et al. 2009, figure 5a).
+
+function makeFunctions(app, timeline) {
+  const { data, state } = app;
+  const { functions } = data;
+  if (!functions) return null;
+  document.getElementById("functions-section").hidden = false;
+  document.getElementById("functions").style.height = document.getElementById("timeline").style.height;
+
+  /** Per burst: twice its function, and 1 more if its phase stands out or none does. */
+  let [key, kept] = [null, null];
+  const grouping = () => {
+    const focus = app.focus();
+    if (focus !== key || !kept) {
+      [key, kept] = [focus, new Uint32Array(data.n)];
+      for (let i = 0; i < data.n; i++) kept[i] = 2 * functions.codes[i] + (focus < 0 || data.label[i] === focus ? 1 : 0);
+    }
+    const colours = pixelColours(functions.list.map((one) => one[app.theme()]));
+    const twice = Uint32Array.from({ length: 2 * colours.length }, (_, g) => colours[g >> 1]);
+    return { of: kept, colours: twice, dim: Uint8Array.from(twice, (_, g) => 1 - (g & 1)) };
+  };
+
+  const used = new Set(functions.codes);
+  const keys = functions.list.map((one, f) => {
+    if (!used.has(f)) return null;
+    const item = document.createElement("li");
+    const swatch = document.createElement("span");
+    swatch.className = "swatch";
+    item.append(swatch, one.total === null ? one.name : `${one.name}, ${quantity(one.total, "ns")}`);
+    document.getElementById("functions-legend").append(item);
+    return { swatch, one };
+  }).filter(Boolean);
+
+  const how = functions.traced ? "function" : "function of the call that ends a burst";
+  const picture = makeTimeline(app, "functions", grouping, how, timeline);
+  return { picture, refresh: () => keys.forEach(({ swatch, one }) => { swatch.style.background = one[app.theme()]; }) };
+}

@@ -1,0 +1,152 @@
+//! In which function of the source each burst lies, for a timeline beside
+//! that of the phases.
+
+use std::collections::BTreeMap;
+use std::io;
+
+use likewise::table::{BurstTable, Nanos, PlaceId, Region};
+use serde_json::{Value, json};
+
+use super::html::{Column, MetaColumn};
+use super::palette;
+
+/// Functions that have a colour of their own: as many as a reader can tell
+/// apart. Of more, those with least time are one colour together.
+const MAX_FUNCTIONS: usize = 20;
+
+/// The function of every burst.
+#[derive(Clone, Debug, Default)]
+pub struct FunctionsView {
+    /// Names, those with most time first, then perhaps that of all others;
+    /// untrusted text.
+    pub names: Vec<String>,
+    /// The computing time of each.
+    pub totals: Vec<Nanos>,
+    /// For every burst of the report, in order, its function as an index + 1;
+    /// 0 where it is not known.
+    pub function_of_burst: Vec<u32>,
+    /// Whether functions were traced; else they are those of call sites.
+    pub is_traced: bool,
+}
+
+impl FunctionsView {
+    /// The functions that bursts end in or, where no function was traced, those
+    /// of the calls that end them. `None` where the trace tells less than two.
+    ///
+    /// # Complexity
+    /// O(n log f) for n bursts in f functions.
+    pub(crate) fn of(table: &BurstTable) -> Option<Self> {
+        let code = table.code.as_ref()?;
+        let is_traced = code.regions.iter().any(|region| region.function.is_some());
+        let place = |region: &Region| -> Option<PlaceId> {
+            if is_traced { region.function } else { region.after.or(region.before) }
+        };
+        // `do_send2d (redblack.F90:71)`: lines of one function are one.
+        let function = |id: PlaceId| code.name(id).split(" (").next().unwrap_or_default();
+        let mut times: BTreeMap<&str, Nanos> = BTreeMap::new();
+        for (region, &duration) in code.regions.iter().zip(&table.duration) {
+            if let Some(id) = place(region) {
+                let time = times.entry(function(id)).or_default();
+                *time = time.saturating_add(duration);
+            }
+        }
+        let mut order: Vec<(&str, Nanos)> = times.into_iter().collect();
+        // Stable: of equal times, by name.
+        order.sort_by(|a, b| b.1.cmp(&a.1));
+        if order.len() < 2 {
+            return None;
+        }
+        let kept = if order.len() > MAX_FUNCTIONS + 1 { MAX_FUNCTIONS } else { order.len() };
+        let number: BTreeMap<&str, u32> =
+            order.iter().enumerate().map(|(at, &(name, _))| (name, at.min(kept) as u32 + 1)).collect();
+        let function_of_burst =
+            code.regions.iter().map(|region| place(region).map_or(0, |id| number[function(id)]));
+        let function_of_burst = function_of_burst.collect();
+        let rest = order.split_off(kept);
+        let (mut names, mut totals): (Vec<String>, Vec<Nanos>) =
+            order.into_iter().map(|(name, time)| (name.to_owned(), time)).unzip();
+        if !rest.is_empty() {
+            names.push(format!("{} other functions", rest.len()));
+            totals.push(rest.iter().fold(Nanos::ZERO, |sum, &(_, time)| sum.saturating_add(time)));
+        }
+        Some(Self { names, totals, function_of_burst, is_traced })
+    }
+
+    /// Checks that there is a function for each of `n` bursts.
+    pub(super) fn check(&self, n: usize) -> io::Result<()> {
+        let known = |&function: &u32| function as usize <= self.names.len();
+        if self.function_of_burst.len() != n
+            || self.totals.len() != self.names.len()
+            || !self.function_of_burst.iter().all(known)
+        {
+            let what = format!("report: functions do not fit {n} bursts");
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
+        }
+        Ok(())
+    }
+
+    pub(super) fn column(&self, bursts: &[usize]) -> Column {
+        Column::plain(bursts.iter().map(|&i| u64::from(self.function_of_burst[i])).collect())
+    }
+
+    /// What the page needs; the first entry is of bursts without a function.
+    pub(super) fn meta(&self, column: &MetaColumn<'_>) -> Value {
+        let named = std::iter::once(("not known", None))
+            .chain(self.names.iter().map(String::as_str).zip(self.totals.iter().map(|time| Some(time.0))));
+        let entry = |(at, (name, total)): (usize, (&str, Option<u64>))| {
+            // Those after the functions with a colour are grey, as is what is not known.
+            let (light, dark) = palette::colours(if at > MAX_FUNCTIONS { 0 } else { at as u32 });
+            json!({"name": name, "total": total, "light": palette::hex(light), "dark": palette::hex(dark)})
+        };
+        json!({"traced": self.is_traced, "column": column, "list": named.enumerate().map(entry).collect::<Vec<_>>()})
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use likewise::table::Code;
+
+    use super::*;
+
+    fn table(places: &[String], after: &[usize], function: &[usize]) -> BurstTable {
+        let place = |at: usize| at.checked_sub(1).and_then(PlaceId::from_index);
+        let regions = after.iter().zip(function);
+        let regions = regions.map(|(&after, &function)| Region {
+            before: None,
+            after: place(after),
+            function: place(function),
+        });
+        BurstTable {
+            begin: vec![Nanos(0); after.len()],
+            duration: (1..=after.len() as u64).map(Nanos).collect(),
+            code: Some(Code { places: places.to_vec(), regions: regions.collect() }),
+            ..BurstTable::default()
+        }
+    }
+
+    #[test]
+    fn lines_of_a_function_are_one_and_the_longest_is_first() {
+        let places = ["a (x.c:1)", "a (x.c:9)", "b (y.c:3)", "main"].map(str::to_owned);
+        let of = |after: &[usize], function: &[usize]| FunctionsView::of(&table(&places, after, function));
+        let view = of(&[1, 3, 2, 0], &[0; 4]).expect("two functions");
+        assert_eq!((&view.names[..], view.is_traced), (&["a".to_owned(), "b".to_owned()][..], false));
+        assert_eq!(view.totals, [Nanos(4), Nanos(2)]);
+        assert_eq!(view.function_of_burst, [1, 2, 1, 0]);
+        let traced = of(&[1, 1, 1, 1], &[4, 3, 0, 4]).expect("two functions");
+        assert_eq!((traced.function_of_burst, traced.is_traced), (vec![1, 2, 0, 1], true));
+        assert!(of(&[1, 2, 1, 2], &[0; 4]).is_none(), "one function alone");
+    }
+
+    #[test]
+    fn the_rest_is_one() {
+        let places: Vec<String> = (0..30).map(|i| format!("f{i:02} (x.c:1)")).collect();
+        let after: Vec<usize> = (1..=30).collect();
+        let view = FunctionsView::of(&table(&places, &after, &[0; 30])).expect("many");
+        assert_eq!(view.names.len(), 21);
+        assert_eq!((view.names[0].as_str(), view.names[20].as_str()), ("f29", "10 other functions"));
+        assert_eq!(view.function_of_burst[..11].iter().filter(|&&f| f == 21).count(), 10);
+        assert_eq!(view.totals.iter().map(|t| t.0).sum::<u64>(), 30 * 31 / 2);
+        view.check(30).expect("it fits");
+        assert!(view.check(31).is_err());
+    }
+}

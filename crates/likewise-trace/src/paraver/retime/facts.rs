@@ -1,0 +1,255 @@
+//! What of a trace tells who waits for whom.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use likewise::bursts::replay::{Collective, Member, Message, Pattern};
+use rayon::prelude::*;
+
+use crate::bytes::{BLOCK, lines};
+use crate::error::ErrorKind;
+use crate::paraver::header::Header;
+use crate::paraver::records::{Record, Who, parse};
+use crate::paraver::scan::truncated;
+
+/// Extrae's event of an MPI collective operation: which one, and 0 at its end.
+const COLLECTIVE: u32 = 50_000_002;
+/// Its communicator.
+const COMMUNICATOR: u32 = 50_100_004;
+/// 1 at its root.
+const ROOT: u32 = 50_100_003;
+/// Values of [`COLLECTIVE`] in which all wait for the root: broadcast, scatter.
+const FROM_ROOT: [i64; 3] = [7, 15, 16];
+/// And those in which the root waits for all: reduce, gather.
+const TO_ROOT: [i64; 3] = [9, 13, 14];
+
+/// A message, by threads.
+#[derive(Clone, Copy, Debug)]
+struct Sent {
+    from: Who,
+    left: u64,
+    to: Who,
+    came: u64,
+}
+
+/// Something about a collective operation on a thread.
+#[derive(Clone, Copy, Debug)]
+struct Mark {
+    who: Who,
+    time: u64,
+    event: u32,
+    value: i64,
+}
+
+/// A thread's part in a collective operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Part {
+    who: Who,
+    operation: i64,
+    communicator: i64,
+    enter: u64,
+    exit: u64,
+    is_root: bool,
+}
+
+/// What the records of a trace say.
+#[derive(Default)]
+pub(super) struct Facts {
+    pub(super) threads: BTreeSet<Who>,
+    sent: Vec<Sent>,
+    /// Of one operation after the other.
+    collectives: Vec<Vec<Part>>,
+    unmatched: u64,
+}
+
+/// What a block says, and how many lines it has.
+#[derive(Default)]
+struct Block {
+    threads: BTreeSet<Who>,
+    sent: Vec<Sent>,
+    marks: Vec<Mark>,
+    lines: u64,
+    problem: Option<(u64, ErrorKind)>,
+}
+
+impl Facts {
+    /// Reads all records.
+    ///
+    /// # Errors
+    /// The number of a malformed line, from 0.
+    pub(super) fn of(text: &[u8], header: &Header) -> Result<Self, (u64, ErrorKind)> {
+        let ends_open = !text.is_empty() && !text.ends_with(b"\n");
+        let all = blocks(text, BLOCK);
+        let read: Vec<Block> = all.par_iter().map(|block| Block::of(block, header)).collect();
+        let (mut facts, mut marks, mut before) = (Self::default(), Vec::new(), 0);
+        let n_blocks = read.len();
+        for (at, block) in read.into_iter().enumerate() {
+            if let Some((line, kind)) = block.problem {
+                let is_last = ends_open && at + 1 == n_blocks && line + 1 == block.lines;
+                return Err((before + line, if is_last { truncated(kind) } else { kind }));
+            }
+            before += block.lines;
+            facts.threads.extend(block.threads);
+            facts.sent.extend(block.sent);
+            marks.extend(block.marks);
+        }
+        facts.matched(parts(marks));
+        Ok(facts)
+    }
+
+    /// The n-th operation of each task on a communicator is the same one.
+    fn matched(&mut self, parts: Vec<Part>) {
+        let mut by_communicator: BTreeMap<(u32, i64), BTreeMap<Who, Vec<Part>>> = BTreeMap::new();
+        for part in parts {
+            let of = by_communicator.entry((part.who.app, part.communicator)).or_default();
+            of.entry(part.who).or_default().push(part);
+        }
+        for of_thread in by_communicator.into_values() {
+            let least = of_thread.values().map(Vec::len).min().unwrap_or(0);
+            let alike = |n: &usize| {
+                let mut operations = of_thread.values().map(|parts| parts[*n].operation);
+                let first = operations.next();
+                operations.all(|operation| Some(operation) == first)
+            };
+            let n_alike = (0..least).take_while(alike).count();
+            self.unmatched += of_thread.values().map(|parts| (parts.len() - n_alike) as u64).sum::<u64>();
+            let one = |n: usize| of_thread.values().map(|parts| parts[n]).collect();
+            self.collectives.extend((0..n_alike).map(one));
+        }
+    }
+
+    pub(super) fn messages(&self, place: &BTreeMap<Who, usize>) -> Vec<Message> {
+        let message = |sent: &Sent| Message {
+            from: place[&sent.from],
+            sent: sent.left,
+            to: place[&sent.to],
+            received: sent.came,
+        };
+        self.sent.iter().map(message).collect()
+    }
+
+    pub(super) fn collectives(&self, place: &BTreeMap<Who, usize>) -> Vec<Collective> {
+        let collective = |parts: &Vec<Part>| {
+            let root = parts.iter().position(|part| part.is_root);
+            let pattern = match (root, parts[0].operation) {
+                (Some(root), operation) if FROM_ROOT.contains(&operation) => Pattern::FromRoot(root),
+                (Some(root), operation) if TO_ROOT.contains(&operation) => Pattern::ToRoot(root),
+                _ => Pattern::All,
+            };
+            let member =
+                |part: &Part| Member { thread: place[&part.who], enter: part.enter, exit: part.exit };
+            Collective { members: parts.iter().map(member).collect(), pattern }
+        };
+        self.collectives.iter().filter(|parts| parts.len() > 1).map(collective).collect()
+    }
+
+    /// Parts of operations that others had no part in.
+    pub(super) fn unmatched(&self) -> u64 {
+        self.unmatched
+    }
+}
+
+/// Pieces of about that size that end where lines do.
+pub(super) fn blocks(text: &[u8], size: usize) -> Vec<&[u8]> {
+    let (mut blocks, mut rest) = (Vec::new(), text);
+    while !rest.is_empty() {
+        let least = size.min(rest.len());
+        let end = memchr::memchr(b'\n', &rest[least - 1..]).map_or(rest.len(), |n| least + n);
+        let (block, after) = rest.split_at(end);
+        blocks.push(block);
+        rest = after;
+    }
+    blocks
+}
+
+impl Block {
+    fn of(bytes: &[u8], header: &Header) -> Self {
+        let mut block = Self::default();
+        let mut pairs = Vec::new();
+        for line in lines(bytes) {
+            let record = parse(line, &mut pairs).and_then(|record| declared(record, header));
+            block.lines += 1;
+            match record {
+                Err(kind) => {
+                    block.problem = Some((block.lines - 1, kind));
+                    break;
+                }
+                Ok(Record::State { who, .. }) => _ = block.threads.insert(who),
+                Ok(Record::Event { who, time }) => {
+                    block.threads.insert(who);
+                    let is_mark =
+                        |&&(event, _): &&(u32, _)| [COLLECTIVE, COMMUNICATOR, ROOT].contains(&event);
+                    let mark = |&(event, value): &(u32, _)| Mark { who, time, event, value: value as i64 };
+                    block.marks.extend(pairs.iter().filter(is_mark).map(mark));
+                }
+                Ok(Record::Communication { from, to, .. }) => {
+                    block.threads.extend([from, to]);
+                    let [sent, left, asked, came] = communication_times(line);
+                    if let (Some(left), Some(came)) = (left.or(sent), came.or(asked)) {
+                        block.sent.push(Sent { from, left, to, came });
+                    }
+                }
+                Ok(_) => {}
+            }
+        }
+        block
+    }
+}
+
+/// `record`, if the header declares its threads.
+fn declared(record: Record, header: &Header) -> Result<Record, ErrorKind> {
+    let threads = match record {
+        Record::State { who, .. } | Record::Event { who, .. } => [who, who],
+        Record::Communication { from, to, .. } => [from, to],
+        _ => return Ok(record),
+    };
+    let unknown = |who: &Who| !header.declares(who.app, who.task, who.thread);
+    match threads.into_iter().find(unknown) {
+        Some(Who { app, task, thread }) => Err(ErrorKind::UnknownThread { app, task, thread }),
+        None => Ok(record),
+    }
+}
+
+/// When a message was sent, left, was asked for and came; nothing for −1, or
+/// what that is without a sign.
+pub(super) fn communication_times(line: &[u8]) -> [Option<u64>; 4] {
+    let mut times = [None; 4];
+    for (at, field) in line.split(|&b| b == b':').enumerate().take(13) {
+        if let Some(place) = [5, 6, 11, 12].iter().position(|&known| known == at) {
+            let time = std::str::from_utf8(field).ok().and_then(|text| text.parse::<u64>().ok());
+            times[place] = time.filter(|&time| time < 1 << 63);
+        }
+    }
+    times
+}
+
+/// What each thread did, one operation after the other.
+fn parts(mut marks: Vec<Mark>) -> Vec<Part> {
+    // Stable: marks of one time stay in the order of the file.
+    marks.par_sort_by_key(|mark| (mark.who, mark.time));
+    let mut parts = Vec::new();
+    for of_thread in marks.chunk_by(|a, b| a.who == b.who) {
+        let mut open: Option<Part> = None;
+        for at_once in of_thread.chunk_by(|a, b| a.time == b.time) {
+            let value = |event: u32| at_once.iter().find(|mark| mark.event == event).map(|mark| mark.value);
+            for mark in at_once.iter().filter(|mark| mark.event == COLLECTIVE) {
+                // One that another follows without an end ends there.
+                if let Some(mut part) = open.take() {
+                    part.exit = mark.time;
+                    parts.push(part);
+                }
+                if mark.value != 0 {
+                    open = Some(Part {
+                        who: mark.who,
+                        operation: mark.value,
+                        communicator: value(COMMUNICATOR).unwrap_or(0),
+                        enter: mark.time,
+                        exit: mark.time,
+                        is_root: value(ROOT).is_some_and(|value| value != 0),
+                    });
+                }
+            }
+        }
+        parts.extend(open);
+    }
+    parts
+}
