@@ -182,6 +182,7 @@ fn report(run: &Run) -> ReportData<'_> {
         phases: phase_rows(run),
         phase_columns: ["PAPI_TOT_INS", "IPC", "PAPI_L3_TCM"].map(str::to_owned).to_vec(),
         regions: Vec::new(),
+        functions: None,
         curve: Some(KDistance {
             k: 4,
             ranks: (0..500).map(|i| f64::from(i) * n as f64 / 500.0).collect(),

@@ -199,7 +199,14 @@ fn unknown_phases(phases: &BTreeMap<Option<u32>, Phase>) -> Vec<String> {
     let named: Vec<String> = unknown().filter_map(|(phase, _)| *phase).map(|n| n.to_string()).collect();
     let phases = match named.len() {
         0 => "bursts of no phase".to_owned(),
-        n => format!("{} ({}) and bursts of none", counted(n as u64, "phase"), named[..n.min(20)].join(", ")),
+        n => {
+            let more = if n > 20 { ", …" } else { "" };
+            format!(
+                "{} ({}{more}) and bursts of none",
+                counted(n as u64, "phase"),
+                named[..n.min(20)].join(", ")
+            )
+        }
     };
     vec![format!("{:.2}% of the computing time stays as it was: {phases}.", 100.0 * time as f64 / all as f64)]
 }

@@ -1,7 +1,7 @@
 //! Which rows of a table are taken, and rows of several processes made one.
 
 use crate::cli::{Names, Usage};
-use crate::files::report_data::counted;
+use crate::files::report_data::{counted, grouped_digits};
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use likewise_trace::{Cells, Column, ColumnTable};
@@ -110,7 +110,11 @@ impl RowArgs {
         if rows.is_empty() {
             bail!("none of {} meets --where '{asked}'", counted(table.n_rows as u64, "row"));
         }
-        let note = format!("{} of {} meet '{asked}'.", rows.len(), counted(table.n_rows as u64, "row"));
+        let note = format!(
+            "{} of {} meet '{asked}'.",
+            grouped_digits(rows.len() as u64),
+            counted(table.n_rows as u64, "row")
+        );
         take(table, &rows);
         Ok(note)
     }
