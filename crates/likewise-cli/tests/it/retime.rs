@@ -183,3 +183,78 @@ fn real_traces_are_themselves() {
         }
     }
 }
+
+/// Task and begin, duration, of each burst that was made up, in order.
+fn truth(dir: &Path) -> Vec<(u32, u64, u64)> {
+    let number = |cell: Option<&str>| -> u64 { cell.unwrap().parse().unwrap() };
+    let burst = |line: &str| {
+        let mut cells = line.split(',');
+        let task = number(cells.next()) as u32;
+        (task, number(cells.nth(1)), number(cells.next()))
+    };
+    let mut bursts: Vec<_> = read(dir, "truth.csv").lines().skip(1).map(burst).collect();
+    bursts.sort_unstable();
+    bursts
+}
+
+/// A run with a defect was made up of the same draws as the run without. Given
+/// how long each of its bursts takes, the run without is timed anew as that.
+#[test]
+fn a_run_is_predicted_to_a_ten_thousandth() {
+    let dir = tempfile::tempdir().unwrap();
+    let with = |name: &str, more: &[&str]| {
+        let out = dir.path().join(name);
+        let call = [
+            "synth",
+            "--tasks",
+            "8",
+            "--iterations",
+            "10",
+            "--seed",
+            "5",
+            "-q",
+            "-o",
+            text(&out),
+            "--defect",
+        ];
+        succeeds(&[&call[..], more].concat());
+        out
+    };
+    let sound = with("none", &["none"]);
+    for (kind, more) in [
+        ("slow-ranks", &["--defect-phase", "5", "--defect-factor", "2", "--defect-tasks", "3,7"][..]),
+        ("imbalance", &["--defect-phase", "4", "--defect-factor", "3"]),
+        ("serial", &["--defect-phase", "6"]),
+    ] {
+        let defect = with(kind, &[&[kind], more].concat());
+        let (old, new) = (truth(&sound), truth(&defect));
+        assert_eq!(old.len(), new.len());
+        // Every burst is a phase of its own.
+        let (mut bursts, mut times) =
+            (String::from("task,thread,begin_ns,duration_ns,cluster\n"), String::from("phase,ratio\n"));
+        for (at, ((task, begin, duration), (_, _, now))) in old.iter().zip(&new).enumerate() {
+            bursts += &format!("{task},1,{begin},{duration},{}\n", at + 1);
+            times += &format!("{},{:?}\n", at + 1, *now as f64 / (*duration).max(1) as f64);
+        }
+        let (bursts, times) = (put(dir.path(), "bursts.csv", &bursts), put(dir.path(), "times.csv", &times));
+        let (trace, out) = (sound.join("synth.prv"), dir.path().join("out"));
+        succeeds(&[
+            "retime",
+            text(&trace),
+            "--bursts",
+            text(&bursts),
+            "--times",
+            text(&times),
+            "-q",
+            "-o",
+            text(&out),
+        ]);
+        let header = read(&defect, "synth.prv").lines().next().unwrap().to_owned();
+        let end = header.split("):").nth(1).unwrap().split('_').next().unwrap().parse::<f64>().unwrap();
+        let found = result(&out);
+        let (measured, predicted) =
+            (found["measured_ns"].as_f64().unwrap(), found["predicted_ns"].as_f64().unwrap());
+        assert!(end > 1.01 * measured, "{kind}: the defect costs time");
+        assert!((predicted / end - 1.0).abs() < 1e-4, "{kind}: {predicted} is not {end}");
+    }
+}
