@@ -183,6 +183,8 @@ fn report(run: &Run) -> ReportData<'_> {
         phase_columns: ["PAPI_TOT_INS", "IPC", "PAPI_L3_TCM"].map(str::to_owned).to_vec(),
         regions: Vec::new(),
         functions: None,
+        findings: Vec::new(),
+        verdict: String::new(),
         curve: Some(KDistance {
             k: 4,
             ranks: (0..500).map(|i| f64::from(i) * n as f64 / 500.0).collect(),

@@ -19,7 +19,7 @@ use super::{FILTERED_THRESHOLD, NOISE, ReportData, label_name, palette};
 const PAGE: &str = include_str!("assets/page.html");
 const STYLE: &str = include_str!("assets/style.css");
 /// In the order in which they run, inside one function.
-const SCRIPTS: [&str; 17] = [
+const SCRIPTS: [&str; 18] = [
     include_str!("assets/format.js"),
     include_str!("assets/columns.js"),
     include_str!("assets/data.js"),
