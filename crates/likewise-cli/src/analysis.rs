@@ -12,7 +12,7 @@ use crate::refining::{alternatives, refine_bursts};
 use crate::stages::Stages;
 use crate::structure::Structure;
 use anyhow::Result;
-use likewise::bursts::{Direction, Findings, Moments, PhaseStats, RefineInput, Threshold, filter_clusters};
+use likewise::bursts::{Direction, Findings, Moments, PhaseStats, RefineInput, Threshold, filter_clusters, region_numbers};
 use likewise::cluster::{Clustering, Points};
 use likewise::table::{BurstTable, Metric, Nanos, Preparation, Prepared, prepare};
 use serde_json::Value;
@@ -167,7 +167,8 @@ fn grouped(
     let thread: Vec<u32> = prepared.complete.iter().map(|&i| thread[i as usize]).collect();
     let duration = durations(table, prepared);
     let points = Points::new(&prepared.points, prepared.dims)?;
-    let input = RefineInput { points, thread: &thread, n_threads, duration: &duration };
+    let code = region_numbers(table, &prepared.complete);
+    let input = RefineInput { points, thread: &thread, n_threads, duration: &duration, code: &code };
     Ok(refine_bursts(&input, direction, plan.grouping.min_points, stages, progress))
 }
 

@@ -5,7 +5,7 @@ use crate::progress::Progress;
 use crate::stages::Stages;
 use clap::ValueEnum;
 use likewise::bursts::{
-    Direction, NO_NODE, Node, RefineInput, Refinement, default_min_points, eps_range, refine,
+    Direction, NO_NODE, Node, RefineInput, RefineRules, Refinement, default_min_points, eps_range, refine,
 };
 use likewise::cluster::{ClusterId, Clustering};
 use rayon::prelude::*;
@@ -54,7 +54,7 @@ pub(crate) fn refine_bursts(
         return grouped;
     };
     let _bar = progress.spinner("Refining");
-    let refinement = stages.time("cluster", || refine(input, &range, direction));
+    let refinement = stages.time("cluster", || refine(input, &range, direction, &RefineRules::default()));
     let mut grouped = Grouped::new(Method::Refine, range.min_points);
     let mut sorted = range.distances;
     sorted.par_sort_unstable_by(|a, b| b.total_cmp(a));
@@ -101,7 +101,7 @@ pub(crate) fn to_json(refinement: &Refinement, clustering: &Clustering) -> Value
     let node = |(node, phase): (&Node, &Option<u32>)| {
         json!({
             "level": node.level, "parents": node.parents, "score": node.score,
-            "instances": node.instances, "total_ns": node.total.0, "final": node.is_final, "phase": phase,
+            "instances": node.instances, "total_ns": node.total.0, "phase": phase,
         })
     };
     json!({
@@ -110,8 +110,8 @@ pub(crate) fn to_json(refinement: &Refinement, clustering: &Clustering) -> Value
     })
 }
 
-/// `refinement.dot`: the tree for Graphviz. A box is final, each task shows
-/// it at each of its steps.
+/// `refinement.dot`: the tree for Graphviz. A box is a phase
+/// at the end.
 pub(crate) fn write_dot(
     out: &mut impl Write,
     refinement: &Refinement,
@@ -120,7 +120,7 @@ pub(crate) fn write_dot(
     let phase = phase_of_node(refinement, clustering);
     writeln!(out, "digraph refinement {{\n  rankdir=LR;\n  node [shape=ellipse];")?;
     for (i, (node, phase)) in refinement.nodes.iter().zip(&phase).enumerate() {
-        let shape = if node.is_final { ", shape=box" } else { "" };
+        let shape = if phase.is_some() { ", shape=box" } else { "" };
         let name = phase.map_or(String::new(), |phase| format!("phase {phase}\\n"));
         let held = format!("score {:.3}\\n{} bursts\\n{}", node.score, node.instances, node.total);
         writeln!(out, "  n{i} [label=\"{name}{held}\"{shape}];")?;

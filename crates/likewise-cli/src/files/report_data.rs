@@ -328,7 +328,7 @@ fn tree(analysis: &Analysis) -> Option<TreeView> {
         score: node.score,
         instances: node.instances,
         total: node.total,
-        last: node.is_final || phase.is_some(),
+        last: phase.is_some(),
         phase,
     });
     Some(TreeView { levels: levels.collect(), nodes: nodes.collect() })

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::NO_CODE;
 use crate::cluster::{ClusterId, Clustering};
 use crate::table::{BurstTable, Nanos, Prepared, Region};
 
@@ -70,6 +71,29 @@ pub fn phase_regions(table: &BurstTable, prepared: &Prepared, clustering: &Clust
         phase.then(b.total.cmp(&a.total)).then(a.region.cmp(&b.region))
     });
     rows
+}
+
+/// Of each of `bursts` a number for the region it runs, equal where the region
+/// is, or [`NO_CODE`] where none is known; empty if the table does not tell
+/// the source.
+///
+/// # Panics
+/// If a burst is not in the table.
+///
+/// # Complexity
+/// O(n log r) for n bursts and r regions.
+#[must_use]
+pub fn region_numbers(table: &BurstTable, bursts: &[u32]) -> Vec<u32> {
+    let Some(code) = &table.code else { return Vec::new() };
+    let region = |&burst: &u32| code.regions[burst as usize];
+    let mut regions: Vec<Region> = bursts.iter().map(region).collect();
+    regions.sort_unstable();
+    regions.dedup();
+    let number = |burst: &u32| match region(burst) {
+        Region { before: None, after: None, function: None } => NO_CODE,
+        region => regions.partition_point(|r| *r < region) as u32,
+    };
+    bursts.iter().map(number).collect()
 }
 
 #[cfg(test)]

@@ -6,57 +6,64 @@ use crate::cluster::{ClusterId, DbscanParams, Points, dbscan, label_by_nearest};
 
 use super::partition::{Partition, Scored, Tasks};
 use super::substitution::Substitution;
-use super::{EpsRange, NO_NODE, RefineInput, Refinement};
-
-/// Parts are no fragments of one phase where the radius that connects them is
-/// so many times the distances within both.
-const FAR: f64 = 8.0;
-
-/// Nor does a phase grow at a radius so many times the distances within it:
-/// what is connected then is noise nearby.
-const SPARSE: f64 = 12.0;
-
-/// A group is scattered, not a step of the program, if of the tasks that show
-/// it, beyond the first, less than this share do so in the same column.
-const SCATTERED: f64 = 0.1;
-
-/// The share of its places at which a phase stands in for another that it is
-/// the alternative of.
-const ALWAYS: f64 = 0.9;
+use super::{EpsRange, NO_NODE, RefineInput, RefineRules, Refinement};
 
 /// What stays the same from level to level.
 struct Setting<'a> {
     input: &'a RefineInput<'a>,
     range: &'a EpsRange,
+    rules: &'a RefineRules,
     tasks: Tasks,
 }
 
-pub(super) fn aggregate(input: &RefineInput<'_>, range: &EpsRange) -> Refinement {
-    let setting = Setting { input, range, tasks: Tasks::some(input) };
+pub(super) fn aggregate(input: &RefineInput<'_>, range: &EpsRange, rules: &RefineRules) -> Refinement {
+    let setting = Setting { input, range, rules, tasks: Tasks::some(input) };
     let mut partition = Partition::new(input.points.len());
     let mut levels = Vec::new();
+    let bursts: Vec<u32> = (0..input.points.len() as u32).collect();
     for (level, &eps) in range.eps.iter().enumerate() {
-        let pool = partition.pool();
-        if pool.is_empty() {
-            break;
-        }
-        let found = regroup(input, &pool, eps, range.min_points);
-        join(&setting, &mut partition, level, &pool, &found);
+        let found = regroup(input, &bursts, eps, range.min_points);
+        let parts = join(&setting, &mut partition, (level, eps), &found);
+        grow(&setting, &mut partition, (level, eps), &found, &parts);
         let scored = partition.score(input, &setting.tasks);
         levels.push(partition.close(input, eps, &scored));
     }
-    finish(input, partition, levels)
+    let eps = range.reach.or(range.eps.last().copied()).unwrap_or_default();
+    let scored = join_last(&setting, &mut partition, (levels.len(), eps));
+    levels.push(partition.close(input, eps, &scored));
+    finish(input, rules, partition, levels)
+}
+
+/// What is scattered goes, so that no noise joins a phase; what is left joins
+/// once more where it is connected, and where it is one step of the same code.
+fn join_last(setting: &Setting<'_>, partition: &mut Partition, (level, eps): (usize, f64)) -> Scored {
+    let Setting { input, range, rules, tasks } = setting;
+    let scored = partition.score(input, tasks);
+    let mut scored = drop_scattered((input, rules), tasks, partition, scored);
+    if range.reach.is_some() {
+        let bursts: Vec<u32> = (0..input.points.len() as u32).collect();
+        let found = regroup(input, &bursts, eps, range.min_points);
+        join(setting, partition, (level, eps), &found);
+        scored = partition.score(input, tasks);
+    }
+    let lists = Substitution::of_nodes(input, tasks, &scored, &partition.node_of).one_step(rules);
+    partition.merge(level, lists);
+    partition.score(input, tasks)
 }
 
 pub(super) fn finish(
     input: &RefineInput<'_>,
+    rules: &RefineRules,
     mut partition: Partition,
     levels: Vec<super::Level>,
 ) -> Refinement {
     let all = Tasks::all(input.n_threads);
     let scored = partition.score(input, &all);
-    let scored = drop_scattered(input, &all, &mut partition, scored);
-    let alternatives = alternatives(input, &all, &partition, &scored);
+    let scored = drop_scattered((input, rules), &all, &mut partition, scored);
+    let lists =
+        Substitution::of_nodes(input, &all, &scored, &partition.node_of).alternatives(rules.always);
+    let place = |node: &u32| scored.live.binary_search(node).unwrap_or(0) as u32;
+    let alternatives = lists.iter().map(|nodes| nodes.iter().map(place).collect()).collect();
     Refinement {
         clustering: partition.clustering(&scored.live),
         node_of_phase: scored.live,
@@ -70,19 +77,24 @@ pub(super) fn finish(
 
 /// Groups whose bursts stand anywhere, hardly two of them at the same step,
 /// are noise that happens to be near. A phase of one task stays.
-fn drop_scattered(input: &RefineInput<'_>, all: &Tasks, partition: &mut Partition, scored: Scored) -> Scored {
+fn drop_scattered(
+    (input, rules): (&RefineInput<'_>, &RefineRules),
+    aligned: &Tasks,
+    partition: &mut Partition,
+    scored: Scored,
+) -> Scored {
     let mut tasks = vec![0usize; partition.nodes.len()];
     let mut last = vec![u32::MAX; partition.nodes.len()];
     for (&node, &thread) in partition.node_of.iter().zip(input.thread) {
-        if node != NO_NODE && last[node as usize] != thread {
+        if node != NO_NODE && last[node as usize] != thread && aligned.place(thread).is_some() {
             last[node as usize] = thread;
             tasks[node as usize] += 1;
         }
     }
     let is_scattered = |node: u32| {
         let tasks = tasks[node as usize] as f64;
-        let per_column = partition.nodes[node as usize].score * input.n_threads as f64;
-        tasks > 1.0 && (per_column - 1.0) / (tasks - 1.0) < SCATTERED
+        let per_column = partition.nodes[node as usize].score * aligned.len() as f64;
+        tasks > 1.0 && (per_column - 1.0) / (tasks - 1.0) < rules.scattered
     };
     let scattered: Vec<u32> = scored.live.iter().copied().filter(|&node| is_scattered(node)).collect();
     if scattered.is_empty() {
@@ -90,47 +102,46 @@ fn drop_scattered(input: &RefineInput<'_>, all: &Tasks, partition: &mut Partitio
     }
     let gone = |node: &&mut u32| scattered.binary_search(node).is_ok();
     partition.node_of.iter_mut().filter(gone).for_each(|node| *node = NO_NODE);
-    partition.score(input, all)
+    partition.score(input, aligned)
 }
 
-/// DBSCAN of the pool alone: of each of its bursts, the cluster.
+/// DBSCAN of some bursts alone: of each, the cluster.
 pub(super) fn regroup(
     input: &RefineInput<'_>,
-    pool: &[u32],
+    bursts: &[u32],
     eps: f64,
     min_points: usize,
 ) -> Vec<Option<ClusterId>> {
-    let rows: Vec<f64> = pool.iter().flat_map(|&i| input.points.row(i as usize)).copied().collect();
+    let rows: Vec<f64> = bursts.iter().flat_map(|&i| input.points.row(i as usize)).copied().collect();
     let points = Points::new(&rows, input.points.dims()).expect("rows of points are points");
     let params = DbscanParams::new(eps, min_points).expect("a radius above 0, and a point at least");
     dbscan(points, &params).clustering.labels
 }
 
-/// Lets nodes grow and join as `found` connects the pool.
+/// Lets nodes join that `found` connects; returns the nodes in each cluster.
 fn join(
     setting: &Setting<'_>,
     partition: &mut Partition,
-    level: usize,
-    pool: &[u32],
+    level: (usize, f64),
     found: &[Option<ClusterId>],
-) {
-    let home = homes(partition, pool, found);
+) -> BTreeMap<ClusterId, Vec<u32>> {
+    let home = homes(partition, found);
     let mut parts: BTreeMap<ClusterId, Vec<u32>> = BTreeMap::new();
     home.iter().for_each(|(&node, &cluster)| parts.entry(cluster).or_default().push(node));
-    let target = if parts.values().any(|parts| parts.len() > 1) {
-        targets(setting, partition, level, &home, &parts)
-    } else {
-        BTreeMap::new()
-    };
-    for node in &mut partition.node_of {
-        *node = *target.get(node).unwrap_or(node);
+    if parts.values().all(|parts| parts.len() == 1) {
+        return parts;
     }
+    let lists = fragments(setting, partition, level.1, &home, &parts);
+    let first = partition.nodes.len() as u32;
+    let target: BTreeMap<u32, u32> =
+        lists.iter().zip(first..).flat_map(|(list, node)| list.iter().map(move |&part| (part, node))).collect();
+    partition.merge(level.0, lists);
     for nodes in parts.values_mut() {
         nodes.iter_mut().for_each(|node| *node = *target.get(node).unwrap_or(node));
         nodes.sort_unstable();
         nodes.dedup();
     }
-    grow(setting, partition, level, (pool, found), &parts);
+    parts
 }
 
 /// Bursts that were in no node become new ones, or part of those that they
@@ -138,29 +149,30 @@ fn join(
 fn grow(
     setting: &Setting<'_>,
     partition: &mut Partition,
-    level: usize,
-    (pool, found): (&[u32], &[Option<ClusterId>]),
+    (level, eps): (usize, f64),
+    found: &[Option<ClusterId>],
     parts: &BTreeMap<ClusterId, Vec<u32>>,
 ) {
-    let eps = setting.range.eps[level];
     let spacing = spacing(setting.range, partition);
-    let grows = |node: u32| eps <= SPARSE * spacing[node as usize];
+    let grows = |node: u32| eps <= setting.rules.sparse * spacing[node as usize];
     let mut new: BTreeMap<ClusterId, u32> = BTreeMap::new();
     let mut open: BTreeMap<ClusterId, Vec<u32>> = BTreeMap::new();
-    for (&i, cluster) in pool.iter().zip(found) {
-        let (NO_NODE, Some(cluster)) = (partition.node_of[i as usize], cluster) else { continue };
+    for (i, cluster) in found.iter().enumerate() {
+        let (NO_NODE, Some(cluster)) = (partition.node_of[i], cluster) else { continue };
         match parts.get(cluster).map(Vec::as_slice) {
             None => {
                 let node = *new.entry(*cluster).or_insert_with(|| partition.add(level, Vec::new()));
-                partition.node_of[i as usize] = node;
+                partition.node_of[i] = node;
             }
-            Some(&[only]) if grows(only) => partition.node_of[i as usize] = only,
-            Some(nodes) if nodes.iter().any(|&node| grows(node)) => open.entry(*cluster).or_default().push(i),
+            Some(&[only]) if grows(only) => partition.node_of[i] = only,
+            Some(nodes) if nodes.iter().any(|&node| grows(node)) => {
+                open.entry(*cluster).or_default().push(i as u32);
+            }
             Some(_) => {}
         }
     }
     for (cluster, bursts) in open {
-        let members = pool.iter().zip(found).filter(|(_, c)| **c == Some(cluster)).map(|(&i, _)| i);
+        let members = found.iter().zip(0..).filter(|(c, _)| **c == Some(cluster)).map(|(_, i)| i);
         share_out(setting.input, partition, members.collect(), &bursts);
         for i in bursts {
             let node = &mut partition.node_of[i as usize];
@@ -173,10 +185,9 @@ fn grow(
 
 /// The cluster of each live node: that of most of its bursts. A border burst
 /// may be another's now.
-fn homes(partition: &Partition, pool: &[u32], found: &[Option<ClusterId>]) -> BTreeMap<u32, ClusterId> {
+fn homes(partition: &Partition, found: &[Option<ClusterId>]) -> BTreeMap<u32, ClusterId> {
     let mut votes: BTreeMap<(u32, ClusterId), usize> = BTreeMap::new();
-    for (&i, cluster) in pool.iter().zip(found) {
-        let node = partition.node_of[i as usize];
+    for (&node, cluster) in partition.node_of.iter().zip(found) {
         if let (Some(cluster), true) = (cluster, node != NO_NODE) {
             *votes.entry((node, *cluster)).or_insert(0) += 1;
         }
@@ -191,32 +202,23 @@ fn homes(partition: &Partition, pool: &[u32], found: &[Option<ClusterId>]) -> BT
     best.into_iter().map(|(node, (_, cluster))| (node, cluster)).collect()
 }
 
-/// The node that each node becomes part of, where connected ones stand in for
-/// one another.
-fn targets(
+/// Connected nodes that are one phase in pieces.
+fn fragments(
     setting: &Setting<'_>,
-    partition: &mut Partition,
-    level: usize,
+    partition: &Partition,
+    eps: f64,
     home: &BTreeMap<u32, ClusterId>,
     parts: &BTreeMap<ClusterId, Vec<u32>>,
-) -> BTreeMap<u32, u32> {
+) -> Vec<Vec<u32>> {
     // All that is connected goes by the name of its first part.
     let name = |node: u32| home.get(&node).map_or(node, |cluster| parts[cluster][0]);
     let named = |&node: &u32| if node == NO_NODE { NO_NODE } else { name(node) };
     let group_of: Vec<u32> = partition.node_of.iter().map(named).collect();
-    let Setting { input, range, tasks } = setting;
+    let Setting { input, range, rules, tasks } = setting;
     let scored = Scored::of(input, tasks, &group_of, partition.nodes.len());
     let spacing = spacing(range, partition);
-    let eps = range.eps[level];
-    let near = |a: u32, b: u32| eps <= FAR * spacing[a as usize].max(spacing[b as usize]);
-    let fragments =
-        Substitution::measure(input, tasks, &scored, &partition.node_of, &group_of).fragments(near);
-    let mut target = BTreeMap::new();
-    for joined in fragments {
-        let node = partition.add(level, joined.clone());
-        target.extend(joined.into_iter().map(|part| (part, node)));
-    }
-    target
+    let near = |a: u32, b: u32| eps <= rules.far * spacing[a as usize].max(spacing[b as usize]);
+    Substitution::measure(input, tasks, &scored, &partition.node_of, &group_of).fragments(rules, near)
 }
 
 /// Of each node, the distance that nine of ten of its bursts have at most to
@@ -254,18 +256,4 @@ pub(super) fn share_out(
             partition.node_of[i as usize] = label.map_or(NO_NODE, |id| id.index() as u32);
         }
     }
-}
-
-/// Phases of one column, wherever they lie.
-fn alternatives(
-    input: &RefineInput<'_>,
-    all: &Tasks,
-    partition: &Partition,
-    scored: &Scored,
-) -> Vec<Vec<u32>> {
-    let all_one: Vec<u32> =
-        partition.node_of.iter().map(|&n| if n == NO_NODE { NO_NODE } else { 0 }).collect();
-    let lists = Substitution::measure(input, all, scored, &partition.node_of, &all_one).alternatives(ALWAYS);
-    let place = |node: &u32| scored.live.binary_search(node).unwrap_or(0) as u32;
-    lists.iter().map(|nodes| nodes.iter().map(place).collect()).collect()
 }

@@ -5,9 +5,13 @@ use std::collections::BTreeMap;
 use super::aggregate::{finish, regroup, share_out};
 use super::partition::{Partition, Scored, Tasks};
 use super::substitution::Substitution;
-use super::{EpsRange, NO_NODE, RefineInput, Refinement};
+use super::{EpsRange, NO_NODE, RefineInput, RefineRules, Refinement};
 
-pub(super) fn divide(input: &RefineInput<'_>, range: &EpsRange) -> Refinement {
+/// A score that differs from 1 by rounding alone: every task shows the node at
+/// each of its steps, and it is not taken apart.
+const PERFECT: f64 = 1.0 - 1e-12;
+
+pub(super) fn divide(input: &RefineInput<'_>, range: &EpsRange, rules: &RefineRules) -> Refinement {
     let mut partition = Partition::new(input.points.len());
     let mut levels = Vec::new();
     let tasks = Tasks::some(input);
@@ -15,7 +19,7 @@ pub(super) fn divide(input: &RefineInput<'_>, range: &EpsRange) -> Refinement {
     for (level, &eps) in range.eps.iter().rev().enumerate() {
         match &last {
             None => {
-                let all = partition.pool();
+                let all: Vec<u32> = (0..input.points.len() as u32).collect();
                 let found = regroup(input, &all, eps, range.min_points);
                 let n = found.iter().flatten().map(|id| id.index() + 1).max().unwrap_or(0);
                 (0..n).for_each(|_| _ = partition.add(level, Vec::new()));
@@ -23,19 +27,19 @@ pub(super) fn divide(input: &RefineInput<'_>, range: &EpsRange) -> Refinement {
                     |id: &Option<_>| id.map_or(NO_NODE, |id: crate::cluster::ClusterId| id.index() as u32);
                 partition.node_of = found.iter().map(node).collect();
             }
-            Some(scored) => split(input, (&tasks, scored), &mut partition, level, eps, range.min_points),
+            Some(scored) => split((input, rules), (&tasks, scored), &mut partition, level, eps, range.min_points),
         }
         let scored = partition.score(input, &tasks);
         levels.push(partition.close(input, eps, &scored));
         last = Some(scored);
     }
-    finish(input, partition, levels)
+    finish(input, rules, partition, levels)
 }
 
 /// Takes apart the nodes that a smaller radius does, but for pieces that stand
 /// in for one another.
 fn split(
-    input: &RefineInput<'_>,
+    (input, rules): (&RefineInput<'_>, &RefineRules),
     (tasks, scored): (&Tasks, &Scored),
     partition: &mut Partition,
     level: usize,
@@ -43,9 +47,9 @@ fn split(
     min_points: usize,
 ) {
     let mut bursts: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
-    for i in partition.pool() {
-        if partition.node_of[i as usize] != NO_NODE {
-            bursts.entry(partition.node_of[i as usize]).or_default().push(i);
+    for (&node, i) in partition.node_of.iter().zip(0..) {
+        if node != NO_NODE && partition.nodes[node as usize].score < PERFECT {
+            bursts.entry(node).or_default().push(i);
         }
     }
     // Pieces of all nodes are numbered in one go.
@@ -62,7 +66,7 @@ fn split(
         n_pieces += n;
     }
     let fragments =
-        Substitution::measure(input, tasks, scored, &piece_of, &partition.node_of).fragments(|_, _| true);
+        Substitution::measure(input, tasks, scored, &piece_of, &partition.node_of).fragments(rules, |_, _| true);
     let mut whole: Vec<u32> = (0..n_pieces).collect();
     fragments.iter().for_each(|list| list.iter().for_each(|&piece| whole[piece as usize] = list[0]));
     for (node, members) in bursts {

@@ -4,8 +4,10 @@
 
 mod aggregate;
 mod divide;
+mod moments;
 mod partition;
 mod range;
+mod rules;
 mod substitution;
 #[cfg(test)]
 mod tests;
@@ -16,6 +18,7 @@ use crate::table::Nanos;
 use super::{Alignment, SpmdScore};
 
 pub use range::{EpsRange, default_min_points, eps_range};
+pub use rules::RefineRules;
 
 /// Bursts as the refinement sees them.
 #[derive(Clone, Copy, Debug)]
@@ -29,7 +32,13 @@ pub struct RefineInput<'a> {
     pub n_threads: usize,
     /// How long each burst is.
     pub duration: &'a [Nanos],
+    /// Of each burst the code it runs, by any number, or [`NO_CODE`]; empty
+    /// where the trace does not tell.
+    pub code: &'a [u32],
 }
+
+/// The code of a burst of which it is not known.
+pub const NO_CODE: u32 = u32::MAX;
 
 /// From where to where the radius goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,27 +102,24 @@ pub struct Node {
     pub instances: u64,
     /// Their time.
     pub total: Nanos,
-    /// Whether the refinement left it alone from then on: every task shows
-    /// it at every one of its steps.
-    pub is_final: bool,
 }
 
 /// Finds phases at all densities, with no parameter but how many bursts make
 /// a group.
 ///
 /// DBSCAN runs with one radius after the other from `range`. Aggregative:
-/// with the smallest all bursts are grouped; each further one regroups the
-/// bursts that are in no group, or in one that is not yet what every task
-/// does at each of its steps (Score per Cluster 1). Groups that a larger
-/// radius connects become one only on evidence, in at least half of their
-/// bursts: they **stand in for one another** (in one column some tasks show
-/// the one, others the other), or **come between the same neighbours**. And
+/// groups that a larger radius connects become one only on evidence. They
+/// **stand in for one another** (in one column some tasks show the one, others
+/// the other), **come between the same neighbours** or **run the same code**, in
+/// at least half of their bursts, or their **values overlap**. And
 /// only where they do not take turns in columns of their own, and the radius
 /// is not far above the distances within them. So two steps that every task runs stay
-/// two however near they are, while the fragments of one phase join.
+/// two however near they are, while the fragments of one phase join. The last
+/// radius joins only, and adds no burst. At the end, what no task shows twice
+/// joins what runs the same code at the same step.
 ///
 /// # Complexity
-/// Per radius, DBSCAN of what is left and one or two alignments of the
+/// Per radius, DBSCAN and one or two alignments of the
 /// sequences of at most 32 tasks ([`align_by_duration`](super::align_by_duration));
 /// at the end one or two of all.
 ///
@@ -123,16 +129,23 @@ pub struct Node {
 ///
 /// # Reference
 /// *Structure detection of parallel applications*, §3; radii and `min_points` as ClusteringSuite's `-ra`.
-/// Differs: there whatever a larger radius connects becomes one, and at the
-/// end groups of one column do, however far apart they are. Here a join must
+/// Differs: there whatever a larger radius connects becomes one, groups of
+/// score 1 are regrouped no more, and at the end groups of one column become
+/// one, however far apart they are. Here a join must
 /// show in the alignment, and groups of one column are told as
 /// [`Refinement::alternatives`]: two modes of a phase are worth knowing.
 #[must_use]
-pub fn refine(input: &RefineInput<'_>, range: &EpsRange, direction: Direction) -> Refinement {
+pub fn refine(
+    input: &RefineInput<'_>,
+    range: &EpsRange,
+    direction: Direction,
+    rules: &RefineRules,
+) -> Refinement {
     assert_eq!(input.points.len(), input.thread.len(), "a thread for every burst");
     assert_eq!(input.points.len(), input.duration.len(), "a duration for every burst");
+    assert!(input.code.is_empty() || input.code.len() == input.points.len(), "the code of every burst");
     match direction {
-        Direction::Aggregative => aggregate::aggregate(input, range),
-        Direction::Divisive => divide::divide(input, range),
+        Direction::Aggregative => aggregate::aggregate(input, range, rules),
+        Direction::Divisive => divide::divide(input, range, rules),
     }
 }

@@ -6,9 +6,6 @@ use crate::table::Nanos;
 use super::super::{Alignment, SpmdScore, align_by_duration, align_roughly, spmd_score};
 use super::{Level, NO_NODE, Node, RefineInput};
 
-/// A score that differs from 1 by rounding alone.
-const PERFECT: f64 = 1.0 - 1e-12;
-
 /// Which node every burst is in, and all nodes so far.
 pub(super) struct Partition {
     pub(super) node_of: Vec<u32>,
@@ -78,15 +75,8 @@ impl Partition {
             score: 0.0,
             instances: 0,
             total: Nanos::ZERO,
-            is_final: false,
         });
         self.nodes.len() as u32 - 1
-    }
-
-    /// The bursts that are in no node, or in one that is not final; ascending.
-    pub(super) fn pool(&self) -> Vec<u32> {
-        let open = |&node: &u32| node == NO_NODE || !self.nodes[node as usize].is_final;
-        (0..self.node_of.len() as u32).filter(|&i| open(&self.node_of[i as usize])).collect()
     }
 
     /// Scores the partition, and tells its nodes what they hold.
@@ -109,13 +99,8 @@ impl Partition {
         scored
     }
 
-    /// Ends a level: nodes with a perfect score are final. Returns what it
-    /// came to.
-    pub(super) fn close(&mut self, input: &RefineInput<'_>, eps: f64, scored: &Scored) -> Level {
-        for &node in &scored.live {
-            let node = &mut self.nodes[node as usize];
-            node.is_final |= node.score >= PERFECT;
-        }
+    /// What a level came to.
+    pub(super) fn close(&self, input: &RefineInput<'_>, eps: f64, scored: &Scored) -> Level {
         let noise = self.node_of.iter().zip(input.duration).filter(|(node, _)| **node == NO_NODE);
         Level {
             eps,
@@ -123,6 +108,18 @@ impl Partition {
             n_clusters: scored.live.len(),
             noise: noise.fold(Nanos::ZERO, |sum, (_, &duration)| sum.saturating_add(duration)),
             node_of_burst: self.node_of.clone(),
+        }
+    }
+
+    /// Each list of nodes becomes one new node.
+    pub(super) fn merge(&mut self, level: usize, lists: Vec<Vec<u32>>) {
+        let mut target: Vec<u32> = (0..self.nodes.len() as u32).collect();
+        for list in lists {
+            let node = self.add(level, list.clone());
+            list.into_iter().for_each(|part| target[part as usize] = node);
+        }
+        for node in self.node_of.iter_mut().filter(|node| **node != NO_NODE) {
+            *node = target[*node as usize];
         }
     }
 

@@ -24,6 +24,9 @@ pub struct EpsRange {
     pub min_points: usize,
     /// The radii, ascending, all different.
     pub eps: Vec<f64>,
+    /// A larger one, where there is any, at which groups join but do not grow:
+    /// where the curve starts.
+    pub reach: Option<f64>,
     /// The distance of every point to its `min_points`-th other.
     pub distances: Vec<f64>,
 }
@@ -66,13 +69,21 @@ pub fn eps_range(
     let distances = k_distances(points, min_points + 1)?;
     let mut curve = distances.clone();
     curve.par_sort_unstable_by(|a, b| b.total_cmp(a));
-    Ok(EpsRange { min_points, eps: radii(&curve), distances })
+    let eps = radii(&curve);
+    let reach = curve[start_of(&curve)];
+    let reach = Some(reach).filter(|&reach| reach.is_finite() && eps.last().is_some_and(|&last| reach > last));
+    Ok(EpsRange { min_points, eps, reach, distances })
+}
+
+/// The first rank that says something about radii.
+fn start_of(curve: &[f64]) -> usize {
+    let first = curve.partition_point(|x| x.is_infinite());
+    ((curve.len() as f64 * START) as usize).max(first).min(curve.len() - 1)
 }
 
 fn radii(curve: &[f64]) -> Vec<f64> {
     let n = curve.len();
-    let first = curve.partition_point(|x| x.is_infinite());
-    let start = ((n as f64 * START) as usize).max(first).min(n - 1);
+    let start = start_of(curve);
     let zero = ((n as f64 * (1.0 - START)) as usize / 2).max(start + 1);
     let below = |i: usize| curve[start] * (zero - i) as f64 / (zero - start) as f64 - curve[i];
     let ranks = start..zero.min(n);

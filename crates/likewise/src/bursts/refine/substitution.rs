@@ -1,24 +1,11 @@
 //! Which groups stand in for one another.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::Hash;
 
+use super::moments::Moments;
 use super::partition::{Scored, Tasks};
-use super::{NO_NODE, RefineInput};
-
-/// The share of its places at which a group must stand in for another to be a
-/// fragment of the same phase.
-pub(super) const HALF: f64 = 0.5;
-
-/// Two keep to columns of their own where so large a share of the pairs that
-/// chance would make, at most, is in one column...
-const MIXED: f64 = 0.75;
-
-/// ...and chance would make so many.
-const PAIRS: f64 = 100.0;
-
-/// Who takes turns changes so often at least.
-const TURNS: usize = 8;
+use super::{NO_CODE, NO_NODE, RefineInput, RefineRules};
 
 /// Where a part of a group stands, once all parts of the group go by one name.
 #[derive(Clone, Default)]
@@ -30,6 +17,12 @@ struct Place {
     columns: HashMap<u32, u64>,
     /// Its bursts between each pair of groups: the one before, the one after.
     contexts: HashMap<(u32, u32), u64>,
+    /// Its bursts in each piece of code.
+    code: HashMap<u32, u64>,
+    /// The tasks that show it.
+    tasks: BTreeSet<u32>,
+    /// Where its bursts lie among the points.
+    moments: Moments,
 }
 
 /// The places of all parts.
@@ -66,11 +59,22 @@ impl Substitution {
                 let context = (neighbour(i, at.checked_sub(1)), neighbour(i, Some(at + 1)));
                 place.group = group_of[i];
                 place.bursts += 1;
+                place.tasks.insert(input.thread[i]);
+                place.moments.push(input.points.row(i));
                 *place.columns.entry(column).or_insert(0) += 1;
                 *place.contexts.entry(context).or_insert(0) += 1;
+                if let Some(&code) = input.code.get(i).filter(|&&code| code != NO_CODE) {
+                    *place.code.entry(code).or_insert(0) += 1;
+                }
             }
         }
         Self { places }
+    }
+
+    /// The same of nodes, all in one group.
+    pub(super) fn of_nodes(input: &RefineInput<'_>, tasks: &Tasks, scored: &Scored, node_of: &[u32]) -> Self {
+        let all_one: Vec<u32> = node_of.iter().map(|&n| if n == NO_NODE { NO_NODE } else { 0 }).collect();
+        Self::measure(input, tasks, scored, node_of, &all_one)
     }
 
     /// What stands in for one another for at least `share` of the bursts of
@@ -80,14 +84,34 @@ impl Substitution {
         self.join(same, |_, _| true)
     }
 
-    /// What is one phase in pieces: parts that stand in for one another, or
-    /// come between the same groups, in at least half of their bursts, do not
-    /// take turns, and `may` be one. Lists of parts, ascending.
-    pub(super) fn fragments(&self, may: impl Fn(u32, u32) -> bool) -> Vec<Vec<u32>> {
+    /// What is one phase in pieces: parts that stand in for one another, come
+    /// between the same groups or run the same code, in at least half of their
+    /// bursts, or whose values overlap; that do not take turns, and `may` be
+    /// one. Lists of parts, ascending.
+    pub(super) fn fragments(&self, rules: &RefineRules, may: impl Fn(u32, u32) -> bool) -> Vec<Vec<u32>> {
         let same = |a: &Place, b: &Place| {
-            (substitutes(a, b) >= HALF || same_context(a, b) >= HALF) && !takes_turns(a, b)
+            let is_evidence = substitutes(a, b) >= rules.evidence
+                || same_context(a, b) >= rules.evidence
+                || same_code(a, b) >= rules.evidence
+                || a.moments.separation(&b.moments) <= rules.apart;
+            is_evidence && !takes_turns(a, b, rules)
         };
         self.join(same, may)
+    }
+
+    /// What is one step in pieces: of parts at the same steps that run the same
+    /// code, one at least is shown no more than once by any task. So it is no
+    /// mode that comes back, and how its tasks differ is their imbalance. Lists
+    /// of parts, ascending.
+    pub(super) fn one_step(&self, rules: &RefineRules) -> Vec<Vec<u32>> {
+        let once = |place: &Place| place.bursts == place.tasks.len() as u64;
+        let same = |a: &Place, b: &Place| {
+            (once(a) || once(b))
+                && substitutes(a, b) >= rules.evidence
+                && same_code(a, b) >= rules.evidence
+                && !takes_turns(a, b, rules)
+        };
+        self.join(same, |_, _| true)
     }
 
     /// Joins what is `same`, larger parts first. What is joined counts as one
@@ -126,6 +150,9 @@ impl Place {
         self.bursts += other.bursts;
         add(&mut self.columns, &other.columns);
         add(&mut self.contexts, &other.contexts);
+        add(&mut self.code, &other.code);
+        self.tasks.extend(&other.tasks);
+        self.moments.add(&other.moments);
     }
 }
 
@@ -142,6 +169,14 @@ fn substitutes(a: &Place, b: &Place) -> f64 {
     shared as f64 / a.bursts.min(b.bursts) as f64
 }
 
+/// Of the rarer one's bursts, the share that runs code of the other, where at
+/// most as many count as of the other do.
+fn same_code(a: &Place, b: &Place) -> f64 {
+    let (few, many) = if a.bursts <= b.bursts { (a, b) } else { (b, a) };
+    let shared = |(code, &n): (&u32, &u64)| many.code.get(code).map_or(0, |&m| n.min(m));
+    few.code.iter().map(shared).sum::<u64>() as f64 / few.bursts as f64
+}
+
 /// How much of both comes between the same groups, 0 to 1.
 fn same_context(a: &Place, b: &Place) -> f64 {
     // In whole numbers, so that the order of summing does not matter.
@@ -156,7 +191,7 @@ fn same_context(a: &Place, b: &Place) -> f64 {
 /// Whether each keeps to columns of its own, and these come in turns: two
 /// steps of the program that it runs in some order. A phase that drifts
 /// changes once, and bursts that are in pieces by chance share their columns.
-fn takes_turns(a: &Place, b: &Place) -> bool {
+fn takes_turns(a: &Place, b: &Place, rules: &RefineRules) -> bool {
     let mut columns: BTreeMap<u32, [u64; 2]> = BTreeMap::new();
     a.columns.iter().for_each(|(&column, n)| columns.entry(column).or_default()[0] += n);
     b.columns.iter().for_each(|(&column, n)| columns.entry(column).or_default()[1] += n);
@@ -170,5 +205,8 @@ fn takes_turns(a: &Place, b: &Place) -> bool {
     let few = whose.iter().filter(|first| **first).count();
     let few = few.min(whose.len() - few);
     let changes = whose.windows(2).filter(|pair| pair[0] != pair[1]).count();
-    by_chance >= PAIRS && (mixed as f64) < by_chance * MIXED && changes >= TURNS && changes * 4 >= few
+    by_chance >= rules.pairs
+        && (mixed as f64) < by_chance * rules.mixed
+        && changes as f64 >= rules.turns
+        && changes as f64 >= rules.turn_share * few as f64
 }

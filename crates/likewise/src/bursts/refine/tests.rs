@@ -57,9 +57,9 @@ impl Made {
     fn refined(&self, direction: Direction) -> Refinement {
         let points = self.points();
         let input =
-            RefineInput { points, thread: &self.thread, n_threads: self.n_threads, duration: &self.duration };
+            RefineInput { points, thread: &self.thread, n_threads: self.n_threads, duration: &self.duration, code: &[] };
         let range = eps_range(points, self.n_threads, None).expect("enough points");
-        refine(&input, &range, direction)
+        refine(&input, &range, direction, &RefineRules::default())
     }
 
     fn likeness(&self, labels: &[Option<ClusterId>]) -> f64 {
@@ -91,13 +91,13 @@ fn phases_of_two_densities_are_found_where_no_radius_does() {
 }
 
 #[test]
-fn equal_bursts_are_one_phase_and_final_at_once() {
+fn equal_bursts_are_one_phase_at_once() {
     let (points, thread) = (vec![0.5; 40], (0..40).map(|i| i / 10).collect::<Vec<u32>>());
     let points = Points::new(&points, 1).expect("points");
-    let input = RefineInput { points, thread: &thread, n_threads: 4, duration: &[Nanos(5); 40] };
-    let found = refine(&input, &eps_range(points, 4, None).expect("enough"), Direction::Aggregative);
-    assert_eq!((found.clustering.n_clusters, found.levels.len()), (1, 1));
-    assert!(found.nodes[0].is_final && found.score.score == 1.0);
+    let input = RefineInput { points, thread: &thread, n_threads: 4, duration: &[Nanos(5); 40], code: &[] };
+    let found = refine(&input, &eps_range(points, 4, None).expect("enough"), Direction::Aggregative, &RefineRules::default());
+    assert_eq!((found.clustering.n_clusters, found.nodes.len()), (1, 1));
+    assert!(found.score.score == 1.0);
 }
 
 /// Two neighbouring steps in an order that is the program's, the same in every
@@ -126,11 +126,11 @@ fn steps_that_take_turns_stay_apart_and_fragments_join() {
         }
         let duration = vec![Nanos(1000); thread.len()];
         let points = Points::new(&points, 1).expect("points");
-        let input = RefineInput { points, thread: &thread, n_threads: TASKS as usize, duration: &duration };
+        let input = RefineInput { points, thread: &thread, n_threads: TASKS as usize, duration: &duration, code: &[] };
         let range = eps_range(points, TASKS as usize, Some(16)).expect("enough points");
         // The second radius bridges the gap of 0.001.
         let eps = vec![0.0006, 0.002];
-        refine(&input, &EpsRange { eps, ..range }, Direction::Aggregative).clustering.n_clusters
+        refine(&input, &EpsRange { eps, ..range }, Direction::Aggregative, &RefineRules::default()).clustering.n_clusters
     };
     assert_eq!(phases(false), 3);
     assert_eq!(phases(true), 2);
@@ -151,10 +151,10 @@ proptest! {
         let points = Points::new(&data, dims).expect("points");
         let thread: Vec<u32> = bursts.iter().map(|b| b.1).collect();
         let duration: Vec<Nanos> = bursts.iter().map(|b| Nanos(b.2)).collect();
-        let input = RefineInput { points, thread: &thread, n_threads: 5, duration: &duration };
+        let input = RefineInput { points, thread: &thread, n_threads: 5, duration: &duration, code: &[] };
         let range = eps_range(points, 5, None).expect("enough points");
         let direction = if divisive { Direction::Divisive } else { Direction::Aggregative };
-        let found = refine(&input, &range, direction);
+        let found = refine(&input, &range, direction, &RefineRules::default());
         let n = found.clustering.n_clusters;
         prop_assert_eq!(found.node_of_phase.len(), n);
         // Every phase has as many bursts as its node says, and every parent came before.
@@ -169,14 +169,14 @@ proptest! {
             prop_assert!(node.level < found.levels.len());
         }
         prop_assert!((0.0..=1.0 + 1e-12).contains(&found.score.score));
-        // No burst is in two places, and none is lost on the way up.
-        for pair in found.levels.windows(2) {
+        // No burst is lost on the way up, before what is scattered goes at the last level.
+        for pair in found.levels[..found.levels.len() - usize::from(!divisive)].windows(2) {
             for (before, after) in pair[0].node_of_burst.iter().zip(&pair[1].node_of_burst) {
                 prop_assert!(*before == NO_NODE || *after != NO_NODE);
             }
         }
         let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a pool");
-        let alone = pool.install(|| refine(&input, &range, direction));
+        let alone = pool.install(|| refine(&input, &range, direction, &RefineRules::default()));
         prop_assert_eq!(alone.clustering, found.clustering);
         prop_assert_eq!(alone.nodes, found.nodes);
     }
