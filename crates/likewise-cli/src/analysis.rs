@@ -12,7 +12,9 @@ use crate::refining::{alternatives, refine_bursts};
 use crate::stages::Stages;
 use crate::structure::Structure;
 use anyhow::Result;
-use likewise::bursts::{Direction, Findings, Moments, PhaseStats, RefineInput, Threshold, filter_clusters, region_numbers};
+use likewise::bursts::{
+    Direction, Findings, Moments, PhaseStats, RefineInput, Threshold, filter_clusters, region_numbers,
+};
 use likewise::cluster::{Clustering, Points};
 use likewise::table::{BurstTable, Metric, Nanos, Preparation, Prepared, prepare};
 use serde_json::Value;

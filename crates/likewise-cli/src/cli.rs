@@ -99,7 +99,7 @@ pub(crate) struct Common {
     /// Say nothing but errors
     #[arg(short, long, global = true, conflicts_with = "verbose")]
     pub(crate) quiet: bool,
-    /// Say more: what was read, and how long each stage took
+    /// Say more: what was read, how long each stage took, and every phase
     #[arg(short, long, global = true)]
     verbose: bool,
     /// Print the result as JSON instead of tables
@@ -151,6 +151,11 @@ impl Common {
         if self.verbose {
             anstream::eprintln!("{}", escape::plain(&text.to_string()));
         }
+    }
+
+    /// Whether every phase is to be listed, however small.
+    pub(crate) fn wants_all(&self) -> bool {
+        self.verbose
     }
 
     /// Prints the result, on standard output: the JSON if asked for, else the

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! cargo run --release -p likewise-trace --example refine -- shared/data
-//! cargo run --release -p likewise-trace --example refine -- shared/data far=4 only=EPOCH
+//! cargo run --release -p likewise-trace --example refine -- shared/data sparse=6 only=EPOCH
 //! cargo run --release -p likewise-trace --example refine -- shared/data sweep
 //! ```
 //!
@@ -81,7 +81,7 @@ impl Trace {
         Self::read(&name, &dir.join("run.prv"), Some(&dir.join("truth.csv")))
     }
 
-    fn refined(&self, rules: &RefineRules, detail: bool) -> String {
+    fn refined(&self, rules: &RefineRules) -> String {
         let points = Points::new(&self.prepared.points, self.prepared.dims).expect("points");
         let code = region_numbers(&self.table, &self.prepared.complete);
         let input = RefineInput {
@@ -98,41 +98,6 @@ impl Trace {
         for (label, duration) in found.clustering.labels.iter().zip(&self.duration) {
             *label.map_or(&mut noise, |id| &mut time[id.index()]) += duration.0;
         }
-        if detail {
-            let mut order: Vec<usize> = (0..time.len()).collect();
-            order.sort_by_key(|&i| std::cmp::Reverse(time[i]));
-            for i in order {
-                let members = (0..code.len().max(self.thread.len()))
-                    .filter(|&b| found.clustering.labels[b].map(ClusterId::index) == Some(i));
-                let (mut n, mut tasks) = (0, std::collections::BTreeSet::new());
-                let mut sites: HashMap<u32, usize> = HashMap::new();
-                let mut s = [[0.0f64; 3]; 2];
-                for b in members {
-                    n += 1;
-                    tasks.insert(self.thread[b]);
-                    if let Some(&c) = code.get(b) {
-                        *sites.entry(c).or_insert(0) += 1;
-                    }
-                    let x = points.row(b);
-                    for d in 0..2.min(x.len()) {
-                        s[d][0] += x[d];
-                        s[d][1] += x[d] * x[d];
-                    }
-                }
-                let mut sites: Vec<_> = sites.into_iter().collect();
-                sites.sort_by_key(|s| std::cmp::Reverse(s.1));
-                sites.truncate(3);
-                let m = |d: usize| s[d][0] / n as f64;
-                let sd = |d: usize| (s[d][1] / n as f64 - m(d) * m(d)).max(0.0).sqrt();
-                println!(
-                    "  {i:4} n {n:5} {:9.3} ms tasks {:3} score {:.3} x {:.4}±{:.4} y {:.4}±{:.4} sites {sites:?}",
-                    time[i] as f64 / 1e6,
-                    tasks.len(),
-                    found.score.per_cluster[i].unwrap_or(0.0),
-                    m(0), sd(0), m(1), sd(1)
-                );
-            }
-        }
         let all = self.table.computing_time().0 as f64;
         time.sort_unstable_by_key(|&t| std::cmp::Reverse(t));
         let whole: u64 = time.iter().sum();
@@ -144,7 +109,7 @@ impl Trace {
         });
         let large = large.count();
         let rand = self.truth.as_ref().map_or(String::new(), |[truth, with_noise]| {
-            let mine: Labels = found.clustering.labels.iter().map(|&l| l.or(Some(NOISE()))).collect();
+            let mine: Labels = found.clustering.labels.iter().map(|&l| l.or(Some(noise_group()))).collect();
             let rand = |a: &Labels, b: &Labels| adjusted_rand(a, b).map_or(f64::NAN, |a| a.value);
             format!(
                 " {:.3} {:.3} of {}",
@@ -162,8 +127,8 @@ impl Trace {
     }
 }
 
-#[allow(non_snake_case)]
-fn NOISE() -> ClusterId {
+/// The group that noise is, where it is one.
+fn noise_group() -> ClusterId {
     ClusterId::from_index(1 << 20)
 }
 
@@ -182,7 +147,8 @@ fn truth_of(path: &Path, table: &BurstTable, prepared: &Prepared) -> Result<[Lab
         }
     };
     let found: Vec<_> = prepared.complete.iter().map(of).collect();
-    let with = |&(id, known): &(Option<ClusterId>, bool)| if known { id.or(Some(NOISE())) } else { None };
+    let with =
+        |&(id, known): &(Option<ClusterId>, bool)| if known { id.or(Some(noise_group())) } else { None };
     Ok([found.iter().map(|f| f.0).collect(), found.iter().map(with).collect()])
 }
 
@@ -215,7 +181,10 @@ fn traces(data: &Path, only: &str) -> Result<Vec<Trace>, Box<dyn Error>> {
         for seed in 1..=4 {
             let phases = [8, 12, 5, 20][seed as usize - 1];
             let iterations = if tasks > 16 { 20 } else { 50 };
-            specs.push((format!("synth t{tasks} p{phases} s{seed}"), RunSpec::plausible(tasks, iterations, phases, seed)?));
+            specs.push((
+                format!("synth t{tasks} p{phases} s{seed}"),
+                RunSpec::plausible(tasks, iterations, phases, seed)?,
+            ));
         }
     }
     for (name, spec) in specs {
@@ -234,8 +203,6 @@ fn number<'a>(rules: &'a mut RefineRules, name: &str) -> Option<&'a mut f64> {
         "mixed" => &mut rules.mixed,
         "pairs" => &mut rules.pairs,
         "turns" => &mut rules.turns,
-        "turn_share" => &mut rules.turn_share,
-        "far" => &mut rules.far,
         "sparse" => &mut rules.sparse,
         "scattered" => &mut rules.scattered,
         "always" => &mut rules.always,
@@ -243,20 +210,20 @@ fn number<'a>(rules: &'a mut RefineRules, name: &str) -> Option<&'a mut f64> {
     })
 }
 
-const NUMBERS: [&str; 10] =
-    ["evidence", "apart", "mixed", "pairs", "turns", "turn_share", "far", "sparse", "scattered", "always"];
+const NUMBERS: [&str; 8] = ["evidence", "apart", "mixed", "pairs", "turns", "sparse", "scattered", "always"];
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut args = std::env::args().skip(1);
     let data = PathBuf::from(args.next().ok_or("the folder of the traces")?);
     let mut rules = RefineRules::default();
-    let (mut only, mut sweep, mut detail) = (String::new(), false, false);
+    let (mut only, mut sweep) = (String::new(), false);
     for arg in args {
         match arg.split_once('=') {
             Some(("only", name)) => only = name.to_owned(),
-            Some((name, value)) => *number(&mut rules, name).ok_or(format!("no number {name}"))? = value.parse()?,
+            Some((name, value)) => {
+                *number(&mut rules, name).ok_or(format!("no number {name}"))? = value.parse()?
+            }
             None if arg == "sweep" => sweep = true,
-            None if arg == "detail" => detail = true,
             None => return Err(format!("what is {arg}?").into()),
         }
     }
@@ -273,7 +240,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     for trace in &traces {
         println!("{} ({} bursts)", trace.name, trace.thread.len());
-        let found: Vec<String> = columns.par_iter().map(|(_, rules)| trace.refined(rules, detail)).collect();
+        let found: Vec<String> = columns.par_iter().map(|(_, rules)| trace.refined(rules)).collect();
         for ((name, _), row) in columns.iter().zip(&found) {
             if *row != found[0] || name == "as they are" {
                 println!("  {name:18} {row}");

@@ -515,7 +515,7 @@ impl Done<'_> {
         format!(
             "{}\n\n{first}{gap}{}\nReport: {}\n",
             self.data.subtitle,
-            report::terminal(&self.data, width, colour),
+            report::terminal(&self.data, width, colour, common.wants_all()),
             self.report.display()
         )
     }

@@ -268,13 +268,16 @@ fn label(label: u32, weight: f64) -> Value {
 }
 
 fn phases(data: &ReportData<'_>, labels: &[u32]) -> Vec<Value> {
-    let row = |phase: &super::PhaseRow| {
+    let n_shown = super::n_shown(&data.phases);
+    let is_phase = |label: u32| label != NOISE && label < FILTERED_THRESHOLD;
+    let row = |(i, phase): (usize, &super::PhaseRow)| {
         json!({"label": labels.iter().position(|&l| l == phase.label), "instances": phase.instances,
+               "small": is_phase(phase.label) && i >= n_shown,
                "total": phase.total.0, "mean": phase.mean.0, "share": phase.share,
                "imbalance": phase.imbalance, "spmd": phase.spmd, "silhouette": phase.silhouette,
                "counters": phase.counters})
     };
-    data.phases.iter().map(row).collect()
+    data.phases.iter().enumerate().map(row).collect()
 }
 
 /// What to look at first, and the places of its phases among the labels.

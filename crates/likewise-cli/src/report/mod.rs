@@ -153,6 +153,31 @@ pub struct PhaseRow {
     pub counters: Vec<Option<(f64, f64)>>,
 }
 
+/// Phases that hold this share of the time of all phases, in percent, are
+/// shown; the rest is folded.
+const SHOWN_PERCENT: u128 = 99;
+
+/// No more phases than this are shown.
+const MAX_SHOWN: usize = 20;
+
+/// How many of the first phases are shown, before the smaller ones are folded:
+/// those that hold 99 % of the phases' time, 20 at most. One alone is not
+/// folded. `phases` come by descending time; noise and what was set aside do
+/// not count.
+pub(crate) fn n_shown(phases: &[PhaseRow]) -> usize {
+    let is_phase = |p: &&PhaseRow| p.label != NOISE && p.label < FILTERED_THRESHOLD;
+    let times: Vec<u128> = phases.iter().filter(is_phase).map(|p| u128::from(p.total.0)).collect();
+    let whole: u128 = times.iter().sum();
+    let mut sum = 0;
+    let open = |time: &&u128| {
+        let is_open = sum * 100 < whole * SHOWN_PERCENT || whole == 0;
+        sum += **time;
+        is_open
+    };
+    let n = times.iter().take_while(open).count().min(MAX_SHOWN);
+    if n + 1 == times.len() { times.len() } else { n }
+}
+
 /// The sorted k-distance curve.
 #[derive(Clone, Debug, Default)]
 pub struct KDistance {
@@ -301,5 +326,27 @@ mod tests {
             ..ReportData::default()
         };
         assert!(data.check().unwrap_err().to_string().contains("row 4 of 1"));
+    }
+}
+
+#[cfg(test)]
+mod fold_tests {
+    use super::*;
+
+    fn shown(totals: &[u64]) -> usize {
+        let row =
+            |(label, total): (u32, &u64)| PhaseRow { label, total: Nanos(*total), ..PhaseRow::default() };
+        let noise = PhaseRow { label: NOISE, total: Nanos(1_000), ..PhaseRow::default() };
+        n_shown(&(1..).zip(totals).map(row).chain([noise]).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn phases_up_to_99_percent_of_the_time_are_shown() {
+        assert_eq!(shown(&[700, 280, 10, 5, 3, 2]), 3);
+        assert_eq!(shown(&[700, 290, 10]), 3, "one alone is not folded");
+        assert_eq!(shown(&[500, 500]), 2);
+        assert_eq!(shown(&[1; 40]), 20);
+        assert_eq!(shown(&[0; 3]), 3);
+        assert_eq!(shown(&[]), 0);
     }
 }

@@ -8,11 +8,10 @@ use likewise_trace::is_hidden;
 
 use super::html::group;
 use super::{
-    FILTERED_DURATION, FILTERED_RANGE, FILTERED_THRESHOLD, MISSING, NOISE, PhaseRow, ReportData, palette,
+    FILTERED_DURATION, FILTERED_RANGE, FILTERED_THRESHOLD, MISSING, NOISE, PhaseRow, ReportData, n_shown,
+    palette,
 };
 
-/// More phases than this are summed in one line.
-const MAX_PHASES: usize = 30;
 const MAX_COUNTERS: usize = 3;
 const MAX_LINES: usize = 16;
 const MAX_NAME: usize = 16;
@@ -25,6 +24,8 @@ const OTHER: usize = SYMBOLS.len();
 
 /// The table of phases and a timeline of at most 16 lines, as text.
 ///
+/// Small phases are summed in one line ([`n_shown`](super::n_shown)), unless
+/// `all` are wanted.
 /// No line is wider than `width` columns, taken as 40 at least; columns of the
 /// table that do not fit are left out. With
 /// `colour`, cells are blocks in the colours of the phases (256-colour
@@ -35,10 +36,10 @@ const OTHER: usize = SYMBOLS.len();
 /// # Complexity
 /// O(n) for n bursts.
 #[must_use]
-pub fn terminal(data: &ReportData<'_>, width: usize, colour: bool) -> String {
+pub fn terminal(data: &ReportData<'_>, width: usize, colour: bool, all: bool) -> String {
     let width = width.max(NARROWEST);
     let mut out = String::new();
-    table(data, width, colour, &mut out);
+    table(data, width, colour, all, &mut out);
     if !data.rows.is_empty() && !data.begin.is_empty() {
         out.push('\n');
         timeline(data, width, colour, &mut out);
@@ -88,15 +89,16 @@ struct Line {
     cells: Vec<String>,
 }
 
-fn table(data: &ReportData<'_>, width: usize, colour: bool, out: &mut String) {
+fn table(data: &ReportData<'_>, width: usize, colour: bool, all: bool, out: &mut String) {
     let (phases, rest): (Vec<&PhaseRow>, Vec<&PhaseRow>) =
         data.phases.iter().partition(|p| p.label != NOISE && p.label < FILTERED_THRESHOLD);
+    let n_shown = if all { phases.len() } else { n_shown(&data.phases) };
     let names = ["phase", "bursts", "total", "share", "mean", "imbalance"].map(str::to_owned);
     let counters = data.phase_columns.iter().take(MAX_COUNTERS).map(|name| fit(name, MAX_NAME));
     let mut header: Vec<String> = names.into_iter().chain(counters).collect();
-    let mut lines: Vec<Line> = phases.iter().take(MAX_PHASES).map(|p| phase_line(p)).collect();
-    if phases.len() > MAX_PHASES {
-        lines.push(sum_line(&phases[MAX_PHASES..]));
+    let mut lines: Vec<Line> = phases.iter().take(n_shown).map(|p| phase_line(p)).collect();
+    if phases.len() > n_shown {
+        lines.push(sum_line(&phases[n_shown..]));
     }
     lines.extend(rest.iter().map(|p| phase_line(p)));
 
@@ -354,7 +356,7 @@ mod tests {
 
     #[test]
     fn golden() {
-        let text = with_sample(|data| terminal(&data, 80, false));
+        let text = with_sample(|data| terminal(&data, 80, false, false));
         let expected = "\
 phase     bursts    total   share     mean  imbalance       IPC  PAPI_TOT_INS
 1              6  14.0 ms  60.3 %  2.33 ms       18 %  1.23 ±5%   4.33 M ±10%
@@ -391,7 +393,7 @@ Task 4 111111111111111111111111111         22222222222222222   ----------
     fn fits_the_width_in_colour_and_without() {
         for width in [40, 60, 72, 120] {
             for colour in [false, true] {
-                let text = with_sample(|data| terminal(&data, width, colour));
+                let text = with_sample(|data| terminal(&data, width, colour, false));
                 assert_eq!(text.contains('\u{1b}'), colour);
                 for line in text.lines() {
                     let mut shown = 0;
@@ -424,9 +426,10 @@ Task 4 111111111111111111111111111         22222222222222222   ----------
             phases,
             ..ReportData::default()
         };
-        let text = terminal(&data, 80, false);
+        let text = terminal(&data, 80, false, false);
         assert!(text.contains("10,000 rows × 10 ns, up to 625 rows a line"), "{text}");
-        assert!(text.contains("10 more   2,500"), "{text}");
+        assert!(text.contains("20 more   5,000"), "{text}");
+        assert!(!terminal(&data, 80, false, true).contains("more"));
         assert_eq!(text.lines().filter(|line| line.trim_start().starts_with("row ")).count(), 16);
         assert!(text.lines().any(|line| line.starts_with(" row 625 444444")), "{text}");
     }
@@ -442,8 +445,8 @@ Task 4 111111111111111111111111111         22222222222222222   ----------
             label: &[MISSING],
             ..ReportData::default()
         };
-        let text = terminal(&data, 80, false);
+        let text = terminal(&data, 80, false, false);
         assert!(!text.contains('\u{1b}') && !text.contains('\r'), "{text:?}");
-        assert_eq!(terminal(&ReportData::default(), 80, false).lines().last(), Some("no bursts"));
+        assert_eq!(terminal(&ReportData::default(), 80, false, false).lines().last(), Some("no bursts"));
     }
 }

@@ -70,7 +70,7 @@ pub struct TreeNode {
     pub instances: u64,
     /// Their duration together.
     pub total: Nanos,
-    /// Whether it is final: its score is perfect, or its level is the last.
+    /// Whether it is final: a phase at the end.
     pub last: bool,
     /// The number of the phase it ended as.
     pub phase: Option<u32>,

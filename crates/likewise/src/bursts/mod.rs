@@ -25,8 +25,8 @@ pub use findings::{Cause, Finding, FindingKind, Findings, FindingsInput, LEAST_S
 pub use period::{NotPeriodic, Period, find_period};
 pub use rates::{Rate, rates};
 pub use refine::{
-    Direction, EpsRange, Level, NO_CODE, NO_NODE, Node, RefineInput, RefineRules, Refinement, default_min_points,
-    eps_range, refine,
+    Direction, EpsRange, Level, NO_CODE, NO_NODE, Node, RefineInput, RefineRules, Refinement,
+    default_min_points, eps_range, refine,
 };
 pub use regions::{PhaseRegion, phase_regions, region_numbers};
 pub use representatives::{

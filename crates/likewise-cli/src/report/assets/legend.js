@@ -1,10 +1,28 @@
 // The list of phases: it colours, hides, isolates and highlights.
 
+/** A button that opens and closes the rows of the small phases. */
+function foldButton(phases, rows, className) {
+  const share = phases.reduce((sum, phase) => sum + phase.share, 0);
+  const folded = `${phases.length} more, ${percent(share)}`;
+  const item = button(folded, `Small phases: ${folded}`, () => {
+    const open = item.getAttribute("aria-expanded") !== "true";
+    item.setAttribute("aria-expanded", String(open));
+    item.textContent = open ? "Fewer phases" : folded;
+    rows.forEach((row) => { row.hidden = !open; });
+  });
+  item.className = className;
+  item.setAttribute("aria-expanded", "false");
+  rows.forEach((row) => { row.hidden = true; });
+  return item;
+}
+
 function makeLegend(app) {
   const { state } = app;
   const { labels, phases } = app.data.meta;
   const list = document.getElementById("legend");
   const share = new Map(phases.map((phase) => [phase.label, phase.share]));
+  const small = phases.filter((phase) => phase.small);
+  const rows = [];
   const items = labels.map((label, l) => {
     const item = document.createElement("button");
     item.type = "button";
@@ -29,8 +47,15 @@ function makeLegend(app) {
     const row = document.createElement("li");
     row.append(item);
     list.append(row);
+    rows.push(row);
     return item;
   });
+  if (small.length) {
+    const folded = small.map((phase) => rows[phase.label]);
+    const more = document.createElement("li");
+    more.append(foldButton(small, folded, "legend-item legend-more"));
+    folded.at(-1).after(more);
+  }
 
   const show = (which) => {
     labels.forEach((_, l) => { state.shown[l] = which(l) ? 1 : 0; });

@@ -80,6 +80,14 @@ function makeTable(app) {
     return row;
   });
 
+  const small = phases.filter((phase) => phase.small);
+  const more = document.createElement("tr");
+  if (small.length) {
+    const cell = more.insertCell();
+    cell.colSpan = columns.length;
+    cell.append(foldButton(small, small.map((phase) => rows[phase.order]), "sorter"));
+  }
+
   function nameCell(phase) {
     const label = meta.labels[phase.label];
     const cell = document.createElement("th");
@@ -132,7 +140,8 @@ function makeTable(app) {
       const missing = Number.isNaN(u) - Number.isNaN(v);
       return below(a) - below(b) || (below(a) ? a.order - b.order : missing || sign * (u - v) || a.order - b.order);
     });
-    body.replaceChildren(...sorted.map((p) => rows[p.order]));
+    const [above, under] = [sorted.filter((p) => !below(p)), sorted.filter(below)].map((list) => list.map((p) => rows[p.order]));
+    body.replaceChildren(...above, ...(small.length ? [more] : []), ...under);
     const direction = sort.descending ? "descending" : "ascending";
     headers.forEach((cell, c) => cell.setAttribute("aria-sort", c === sort.column ? direction : "none"));
   }

@@ -40,7 +40,7 @@ function makeTree(app) {
       ["parents, children", `${count(node.parents.length)}, ${count(children[i].length)}`],
     ];
     if (node.phase === null && node.main !== null) pairs.push(["most of it ends as", meta.labels[node.main].name]);
-    if (node.last) pairs.push(["final", node.score === 1 ? "its score is perfect" : "at its level"]);
+    if (node.last) pairs.push(["final", "a phase at the end"]);
     return pairs;
   };
 

@@ -6,7 +6,7 @@ use crate::cluster::{ClusterId, DbscanParams, Points, dbscan, label_by_nearest};
 
 use super::partition::{Partition, Scored, Tasks};
 use super::substitution::Substitution;
-use super::{EpsRange, NO_NODE, RefineInput, RefineRules, Refinement};
+use super::{EpsRange, Level, NO_NODE, RefineInput, RefineRules, Refinement};
 
 /// What stays the same from level to level.
 struct Setting<'a> {
@@ -28,40 +28,42 @@ pub(super) fn aggregate(input: &RefineInput<'_>, range: &EpsRange, rules: &Refin
         let scored = partition.score(input, &setting.tasks);
         levels.push(partition.close(input, eps, &scored));
     }
-    let eps = range.reach.or(range.eps.last().copied()).unwrap_or_default();
-    let scored = join_last(&setting, &mut partition, (levels.len(), eps));
-    levels.push(partition.close(input, eps, &scored));
+    join_last(&setting, &mut partition, &mut levels);
     finish(input, rules, partition, levels)
 }
 
 /// What is scattered goes, so that no noise joins a phase; what is left joins
-/// once more where it is connected, and where it is one step of the same code.
-fn join_last(setting: &Setting<'_>, partition: &mut Partition, (level, eps): (usize, f64)) -> Scored {
+/// once more where it is connected, and then where it is one step of the same
+/// code. A level each.
+fn join_last(setting: &Setting<'_>, partition: &mut Partition, levels: &mut Vec<Level>) {
     let Setting { input, range, rules, tasks } = setting;
     let scored = partition.score(input, tasks);
     let mut scored = drop_scattered((input, rules), tasks, partition, scored);
-    if range.reach.is_some() {
+    let mut eps = range.eps.last().copied().unwrap_or_default();
+    if let Some(reach) = range.reach {
+        eps = reach;
         let bursts: Vec<u32> = (0..input.points.len() as u32).collect();
         let found = regroup(input, &bursts, eps, range.min_points);
-        join(setting, partition, (level, eps), &found);
+        join(setting, partition, (levels.len(), eps), &found);
         scored = partition.score(input, tasks);
+        levels.push(partition.close(input, eps, &scored));
     }
     let lists = Substitution::of_nodes(input, tasks, &scored, &partition.node_of).one_step(rules);
-    partition.merge(level, lists);
-    partition.score(input, tasks)
+    partition.merge(levels.len(), lists);
+    let scored = partition.score(input, tasks);
+    levels.push(partition.close(input, eps, &scored));
 }
 
 pub(super) fn finish(
     input: &RefineInput<'_>,
     rules: &RefineRules,
     mut partition: Partition,
-    levels: Vec<super::Level>,
+    levels: Vec<Level>,
 ) -> Refinement {
     let all = Tasks::all(input.n_threads);
     let scored = partition.score(input, &all);
     let scored = drop_scattered((input, rules), &all, &mut partition, scored);
-    let lists =
-        Substitution::of_nodes(input, &all, &scored, &partition.node_of).alternatives(rules.always);
+    let lists = Substitution::of_nodes(input, &all, &scored, &partition.node_of).alternatives(rules.always);
     let place = |node: &u32| scored.live.binary_search(node).unwrap_or(0) as u32;
     let alternatives = lists.iter().map(|nodes| nodes.iter().map(place).collect()).collect();
     Refinement {
@@ -133,8 +135,11 @@ fn join(
     }
     let lists = fragments(setting, partition, level.1, &home, &parts);
     let first = partition.nodes.len() as u32;
-    let target: BTreeMap<u32, u32> =
-        lists.iter().zip(first..).flat_map(|(list, node)| list.iter().map(move |&part| (part, node))).collect();
+    let target: BTreeMap<u32, u32> = lists
+        .iter()
+        .zip(first..)
+        .flat_map(|(list, node)| list.iter().map(move |&part| (part, node)))
+        .collect();
     partition.merge(level.0, lists);
     for nodes in parts.values_mut() {
         nodes.iter_mut().for_each(|node| *node = *target.get(node).unwrap_or(node));
@@ -217,7 +222,7 @@ fn fragments(
     let Setting { input, range, rules, tasks } = setting;
     let scored = Scored::of(input, tasks, &group_of, partition.nodes.len());
     let spacing = spacing(range, partition);
-    let near = |a: u32, b: u32| eps <= rules.far * spacing[a as usize].max(spacing[b as usize]);
+    let near = |a: u32, b: u32| eps <= rules.sparse * spacing[a as usize].max(spacing[b as usize]);
     Substitution::measure(input, tasks, &scored, &partition.node_of, &group_of).fragments(rules, near)
 }
 

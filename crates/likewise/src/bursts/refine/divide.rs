@@ -27,7 +27,9 @@ pub(super) fn divide(input: &RefineInput<'_>, range: &EpsRange, rules: &RefineRu
                     |id: &Option<_>| id.map_or(NO_NODE, |id: crate::cluster::ClusterId| id.index() as u32);
                 partition.node_of = found.iter().map(node).collect();
             }
-            Some(scored) => split((input, rules), (&tasks, scored), &mut partition, level, eps, range.min_points),
+            Some(scored) => {
+                split((input, rules), (&tasks, scored), &mut partition, level, eps, range.min_points)
+            }
         }
         let scored = partition.score(input, &tasks);
         levels.push(partition.close(input, eps, &scored));
@@ -65,8 +67,8 @@ fn split(
         pieces.insert(node, (n_pieces..n_pieces + n).collect());
         n_pieces += n;
     }
-    let fragments =
-        Substitution::measure(input, tasks, scored, &piece_of, &partition.node_of).fragments(rules, |_, _| true);
+    let fragments = Substitution::measure(input, tasks, scored, &piece_of, &partition.node_of)
+        .fragments(rules, |_, _| true);
     let mut whole: Vec<u32> = (0..n_pieces).collect();
     fragments.iter().for_each(|list| list.iter().for_each(|&piece| whole[piece as usize] = list[0]));
     for (node, members) in bursts {

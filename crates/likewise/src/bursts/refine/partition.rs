@@ -69,13 +69,7 @@ impl Partition {
 
     /// A node without bursts yet.
     pub(super) fn add(&mut self, level: usize, parents: Vec<u32>) -> u32 {
-        self.nodes.push(Node {
-            level,
-            parents,
-            score: 0.0,
-            instances: 0,
-            total: Nanos::ZERO,
-        });
+        self.nodes.push(Node { level, parents, score: 0.0, instances: 0, total: Nanos::ZERO });
         self.nodes.len() as u32 - 1
     }
 

@@ -71,7 +71,8 @@ pub fn eps_range(
     curve.par_sort_unstable_by(|a, b| b.total_cmp(a));
     let eps = radii(&curve);
     let reach = curve[start_of(&curve)];
-    let reach = Some(reach).filter(|&reach| reach.is_finite() && eps.last().is_some_and(|&last| reach > last));
+    let reach =
+        Some(reach).filter(|&reach| reach.is_finite() && eps.last().is_some_and(|&last| reach > last));
     Ok(EpsRange { min_points, eps, reach, distances })
 }
 

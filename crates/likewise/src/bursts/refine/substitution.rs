@@ -202,11 +202,6 @@ fn takes_turns(a: &Place, b: &Place, rules: &RefineRules) -> bool {
     let (n_a, n_b) = (a.bursts as f64, b.bursts as f64);
     let by_chance = pairs as f64 * n_a * n_b / (n_a + n_b).powi(2);
     let whose: Vec<bool> = columns.values().filter(|[a, b]| a != b).map(|[a, b]| a > b).collect();
-    let few = whose.iter().filter(|first| **first).count();
-    let few = few.min(whose.len() - few);
     let changes = whose.windows(2).filter(|pair| pair[0] != pair[1]).count();
-    by_chance >= rules.pairs
-        && (mixed as f64) < by_chance * rules.mixed
-        && changes as f64 >= rules.turns
-        && changes as f64 >= rules.turn_share * few as f64
+    by_chance >= rules.pairs && (mixed as f64) < by_chance * rules.mixed && changes as f64 >= rules.turns
 }

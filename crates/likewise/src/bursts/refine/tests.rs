@@ -56,8 +56,13 @@ impl Made {
 
     fn refined(&self, direction: Direction) -> Refinement {
         let points = self.points();
-        let input =
-            RefineInput { points, thread: &self.thread, n_threads: self.n_threads, duration: &self.duration, code: &[] };
+        let input = RefineInput {
+            points,
+            thread: &self.thread,
+            n_threads: self.n_threads,
+            duration: &self.duration,
+            code: &[],
+        };
         let range = eps_range(points, self.n_threads, None).expect("enough points");
         refine(&input, &range, direction, &RefineRules::default())
     }
@@ -95,7 +100,12 @@ fn equal_bursts_are_one_phase_at_once() {
     let (points, thread) = (vec![0.5; 40], (0..40).map(|i| i / 10).collect::<Vec<u32>>());
     let points = Points::new(&points, 1).expect("points");
     let input = RefineInput { points, thread: &thread, n_threads: 4, duration: &[Nanos(5); 40], code: &[] };
-    let found = refine(&input, &eps_range(points, 4, None).expect("enough"), Direction::Aggregative, &RefineRules::default());
+    let found = refine(
+        &input,
+        &eps_range(points, 4, None).expect("enough"),
+        Direction::Aggregative,
+        &RefineRules::default(),
+    );
     assert_eq!((found.clustering.n_clusters, found.nodes.len()), (1, 1));
     assert!(found.score.score == 1.0);
 }
@@ -126,14 +136,62 @@ fn steps_that_take_turns_stay_apart_and_fragments_join() {
         }
         let duration = vec![Nanos(1000); thread.len()];
         let points = Points::new(&points, 1).expect("points");
-        let input = RefineInput { points, thread: &thread, n_threads: TASKS as usize, duration: &duration, code: &[] };
+        let input = RefineInput {
+            points,
+            thread: &thread,
+            n_threads: TASKS as usize,
+            duration: &duration,
+            code: &[],
+        };
         let range = eps_range(points, TASKS as usize, Some(16)).expect("enough points");
         // The second radius bridges the gap of 0.001.
         let eps = vec![0.0006, 0.002];
-        refine(&input, &EpsRange { eps, ..range }, Direction::Aggregative, &RefineRules::default()).clustering.n_clusters
+        refine(
+            &input,
+            &EpsRange { eps, reach: None, ..range },
+            Direction::Aggregative,
+            &RefineRules::default(),
+        )
+        .clustering
+        .n_clusters
     };
     assert_eq!(phases(false), 3);
     assert_eq!(phases(true), 2);
+}
+
+/// One step of sixteen tasks, in which half of them compute more: one phase
+/// where the code is the same and no task shows it twice; two modes where it
+/// comes back, and two phases where the code is not known.
+#[test]
+fn what_no_task_shows_twice_is_one_step() {
+    const TASKS: u32 = 16;
+    let phases = |steps: u32, known: bool| {
+        let (mut points, mut thread, mut code) = (Vec::new(), Vec::new(), Vec::new());
+        for task in 0..TASKS {
+            for step in 0..steps {
+                let jitter = f64::from(task * 7 % 16 + step) * 1e-4;
+                points.extend([0.9 + jitter, if (task + step) % 2 == 0 { 0.2 } else { 0.4 } + jitter]);
+                thread.extend([task; 2]);
+                code.extend([1, 2]);
+            }
+        }
+        let code = if known { code } else { Vec::new() };
+        let duration = vec![Nanos(1000); thread.len()];
+        let points = Points::new(&points, 1).expect("points");
+        let input = RefineInput {
+            points,
+            thread: &thread,
+            n_threads: TASKS as usize,
+            duration: &duration,
+            code: &code,
+        };
+        let range =
+            EpsRange { eps: vec![0.001], reach: None, ..eps_range(points, 16, None).expect("enough") };
+        refine(&input, &range, Direction::Aggregative, &RefineRules::default()).clustering.n_clusters
+    };
+    assert_eq!(phases(1, true), 2);
+    assert_eq!(phases(1, false), 3);
+    assert_eq!(phases(12, true), 3);
 }
 
 proptest! {
