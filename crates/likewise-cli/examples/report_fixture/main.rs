@@ -260,7 +260,7 @@ fn main() -> io::Result<()> {
     write(folder, "plain", &report(&sample))?;
     write(folder, "hostile", &hostile(with_views(&sample, 3, 24, 2, 8)))?;
     if arguments.iter().any(|a| a == "--terminal") {
-        print!("{}", terminal(&report(&sample), 100, true));
+        print!("{}", terminal(&report(&sample), 100, true, false));
     }
 
     write(folder, "empty", &ReportData { title: "empty".to_owned(), ..ReportData::default() })?;
