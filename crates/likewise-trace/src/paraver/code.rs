@@ -9,11 +9,15 @@ use std::collections::HashMap;
 
 use likewise::table::{Code, PlaceId, Region};
 
+use super::openmp::Mark;
 use super::pcf::Pcf;
 use super::scan::QuickState;
 
 const FUNCTION: u32 = 60_000_019;
-const FUNCTION_LINE: u32 = 60_000_119;
+/// The function of an OpenMP parallel region, which the compiler cut out.
+pub(crate) const OMP_FUNCTION: u32 = 60_000_018;
+/// From a function's event type to that of its line.
+const FUNCTION_TO_LINE: u32 = 100;
 const CALLER: u32 = 70_000_001;
 const LAST_CALLER: u32 = 70_000_010;
 /// From a caller's event type to that of its line.
@@ -24,7 +28,18 @@ const UNRESOLVED: i64 = 2;
 /// Whether [`moves`] may make something of a record with that type.
 #[inline]
 pub(crate) fn is_code(event_type: u32) -> bool {
-    event_type >= FUNCTION && (event_type == FUNCTION || (CALLER..=LAST_CALLER).contains(&event_type))
+    event_type >= OMP_FUNCTION && (is_function(event_type) || (CALLER..=LAST_CALLER).contains(&event_type))
+}
+
+#[inline]
+fn is_function(event_type: u32) -> bool {
+    matches!(event_type, FUNCTION | OMP_FUNCTION)
+}
+
+/// The function that the pair names, with its line.
+pub(crate) fn function(pairs: &[(u32, i128)], event_type: u32, value: i128) -> Site {
+    let line = pairs.iter().find(|p| p.0 == event_type + FUNCTION_TO_LINE).map_or(0, |p| p.1 as i64);
+    Site { event_type, value: value as i64, line }
 }
 
 /// A place in the source by the trace's numbers.
@@ -57,13 +72,10 @@ pub(crate) fn moves(pairs: &[(u32, i128)], mut take: impl FnMut(Move<Site>)) {
         pairs.iter().find(|p| p.0 == event_type).map_or(0, |p| number(p.1))
     };
     for (i, &(event_type, value)) in pairs.iter().enumerate() {
-        let value = number(value);
-        match (event_type, value) {
-            (FUNCTION, 0) => take(Move::Leave),
-            (FUNCTION, _) => {
-                take(Move::Enter(Site { event_type, value, line: line(&pairs[i..], FUNCTION_LINE) }))
-            }
-            _ => {}
+        match value {
+            _ if !is_function(event_type) => {}
+            0 => take(Move::Leave),
+            _ => take(Move::Enter(function(&pairs[i..], event_type, value))),
         }
     }
     let callers = pairs.iter().filter(|(t, value)| (CALLER..=LAST_CALLER).contains(t) && *value != 0);
@@ -101,6 +113,16 @@ impl Sites {
         };
         self.last = Some((site, id));
         Some(id)
+    }
+
+    /// The mark with its site's number; one too many is left out.
+    pub(crate) fn number_mark(&mut self, mark: Mark<Site>) -> Option<Mark<PlaceId>> {
+        Some(match mark {
+            Mark::Enter(site) => Mark::Enter(self.id(site)?),
+            Mark::Leave => Mark::Leave,
+            Mark::Fork => Mark::Fork,
+            Mark::Runtime => Mark::Runtime,
+        })
     }
 
     /// The move with its site's number.
@@ -271,7 +293,8 @@ fn name(site: &Site, pcf: &Pcf) -> String {
         Some(label) => full_name(label).to_owned(),
         None => number(site.value),
     };
-    let line_type = if site.event_type == FUNCTION { FUNCTION_LINE } else { site.event_type + TO_LINE };
+    let to_line = if is_function(site.event_type) { FUNCTION_TO_LINE } else { TO_LINE };
+    let line_type = site.event_type + to_line;
     match (site.line, pcf.value(line_type, site.line)) {
         (0, _) => function,
         (line, None) => format!("{function}:{}", number(line)),

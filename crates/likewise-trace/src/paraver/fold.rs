@@ -10,7 +10,9 @@
 
 use likewise::table::{PlaceId, Region};
 
+use super::RUNNING;
 use super::code::{Move, Place, Trail, renumber};
+use super::cover::{Cover, Limits, Reads, Span, is_hardware};
 
 /// The counter set changed: at the end of a burst it closes it at once.
 pub(crate) const SET_CHANGE: u32 = 41_999_999;
@@ -30,6 +32,13 @@ pub(crate) struct Bursts {
     pub(crate) types: Vec<u32>,
     /// Beyond `i64`, its limits.
     pub(crate) sums: Vec<i64>,
+    /// Whether each sum is of its burst.
+    pub(crate) covers: Vec<Cover>,
+    /// How many of them began with the burst, some time after the one before:
+    /// the tracer reads counters at the begin of bursts.
+    pub(crate) read_at_begin: u64,
+    /// The state of each; may end early, where the rest is Running.
+    pub(crate) states: Vec<u32>,
     /// The code of each; may end early, where the rest has none.
     pub(crate) places: Vec<Place>,
     /// How many states claimed an end after the begin of the next.
@@ -39,11 +48,17 @@ pub(crate) struct Bursts {
 impl Bursts {
     fn append(&mut self, mut other: Bursts) {
         other.overlaps += self.overlaps;
+        other.read_at_begin += self.read_at_begin;
         if self.begin.is_empty() {
             *self = other;
             return;
         }
         self.overlaps = other.overlaps;
+        self.read_at_begin = other.read_at_begin;
+        if !other.states.is_empty() {
+            self.states.resize(self.begin.len(), RUNNING);
+            self.states.append(&mut other.states);
+        }
         if !other.places.is_empty() {
             self.places.resize(self.begin.len(), Place::default());
             self.places.append(&mut other.places);
@@ -53,6 +68,33 @@ impl Bursts {
         self.n_counters.append(&mut other.n_counters);
         self.types.append(&mut other.types);
         self.sums.append(&mut other.sums);
+        self.covers.append(&mut other.covers);
+    }
+
+    /// The state of a burst.
+    pub(crate) fn state(&self, i: usize) -> u32 {
+        self.states.get(i).copied().unwrap_or(RUNNING)
+    }
+
+    /// The state of the burst that was added last.
+    fn add_state(&mut self, state: u32) {
+        if state != RUNNING {
+            self.states.resize(self.begin.len() - 1, RUNNING);
+            self.states.push(state);
+        }
+    }
+
+    /// Decides whether a count is of its burst; `false` if the piece cannot
+    /// tell, or not whether the tracer read the counter for this burst.
+    fn decide(&mut self, pending: &Pending, all: bool) -> bool {
+        let Pending { pair, span, begin, after, .. } = *pending;
+        let began = !span.gap && span.since == Some(begin);
+        let Some(cover) = span.cover(begin, after, all).filter(|_| all || !began || after.is_some()) else {
+            return false;
+        };
+        self.covers[pair] = cover;
+        self.read_at_begin += u64::from(began && after.is_some_and(|after| after < begin));
+        true
     }
 
     /// The region of each burst, by what `map` makes of the numbers of places.
@@ -70,6 +112,18 @@ impl Bursts {
     }
 }
 
+/// A count whose burst is done, but of which the piece does not know whether it
+/// is all of the burst.
+#[derive(Clone, Copy, Debug)]
+struct Pending {
+    /// Its place among the pairs.
+    pair: usize,
+    event_type: u32,
+    span: Span,
+    begin: u64,
+    after: Option<u64>,
+}
+
 /// The sum of one event type within an open burst.
 #[derive(Clone, Copy, Debug)]
 struct Sum {
@@ -78,6 +132,15 @@ struct Sum {
     last: u64,
     /// Wide, so that a sum is right however large it was on the way.
     sum: i128,
+    span: Span,
+}
+
+/// What a counter says: its type, its value and since when it counts.
+#[derive(Clone, Copy, Debug)]
+struct Count {
+    event_type: u32,
+    value: i128,
+    since: Option<u64>,
 }
 
 /// A burst that may still receive counters.
@@ -94,7 +157,11 @@ struct Open {
     /// When the counter set last changed, and what came after it at that
     /// time: counted only if the burst goes on beyond.
     set_change: Option<u64>,
-    after_change: Vec<(u32, i128)>,
+    after_change: Vec<Count>,
+    /// When the burst before ended; `None` if the piece does not know.
+    after: Option<u64>,
+    state: u32,
+    limits: Limits,
     /// The last call until it began.
     before: Option<PlaceId>,
     /// The first call at the time of the last call since.
@@ -102,16 +169,19 @@ struct Open {
 }
 
 impl Open {
-    fn new(begin: u64, end: Option<u64>, before: Option<PlaceId>) -> Self {
+    fn new(begin: u64, end: Option<u64>, state: u32, fold: &Fold) -> Self {
         Self {
             begin,
             end,
+            after: fold.last_end,
+            state,
+            limits: fold.limits,
             sums: Vec::new(),
             hint: 0,
             compact_at: 128,
             set_change: None,
             after_change: Vec::new(),
-            before,
+            before: fold.trail.call,
             call: None,
         }
     }
@@ -127,32 +197,33 @@ impl Open {
     }
 
     #[inline]
-    fn event(&mut self, time: u64, event_type: u32, value: i128) {
+    fn event(&mut self, time: u64, count: Count) {
         if let Some(change) = self.set_change {
             if time == change {
-                if event_type != SET_CHANGE {
-                    self.after_change.push((event_type, value));
+                if count.event_type != SET_CHANGE {
+                    self.after_change.push(count);
                 }
                 return;
             }
             self.count_after_change(change);
         }
-        if event_type == SET_CHANGE {
+        if count.event_type == SET_CHANGE {
             self.set_change = Some(time);
         } else {
-            self.add(time, event_type, value);
+            self.add(time, count);
         }
     }
 
     fn count_after_change(&mut self, change: u64) {
         self.set_change = None;
-        for (event_type, value) in std::mem::take(&mut self.after_change) {
-            self.add(change, event_type, value);
+        for count in std::mem::take(&mut self.after_change) {
+            self.add(change, count);
         }
     }
 
     #[inline]
-    fn add(&mut self, time: u64, event_type: u32, value: i128) {
+    fn add(&mut self, time: u64, count: Count) {
+        let Count { event_type, value, since } = count;
         if self.hint >= self.sums.len() {
             self.hint = 0;
         }
@@ -161,11 +232,15 @@ impl Open {
         }
         match self.sums.get_mut(self.hint) {
             Some(sum) => {
+                sum.span.gap |= since != Some(sum.last);
+                sum.span.impossible |= !self.limits.allow(value, time - sum.last);
                 sum.sum += value;
                 sum.last = time;
             }
             None => {
-                self.sums.push(Sum { event_type, last: time, sum: value });
+                let impossible = !self.limits.allow(value, time - self.begin);
+                let span = Span { since, gap: false, impossible };
+                self.sums.push(Sum { event_type, last: time, sum: value, span });
                 if self.sums.len() >= self.compact_at {
                     self.compact();
                     // Doubling keeps many distinct types from costing n².
@@ -191,6 +266,8 @@ impl Open {
         self.sums.dedup_by(|from, to| {
             let same = from.event_type == to.event_type;
             if same {
+                to.span.gap |= from.span.gap || from.span.since != Some(to.last);
+                to.span.impossible |= from.span.impossible;
                 to.sum += from.sum;
                 to.last = to.last.max(from.last);
             }
@@ -198,7 +275,7 @@ impl Open {
         });
     }
 
-    fn finish(mut self, bursts: &mut Bursts) {
+    fn finish(mut self, bursts: &mut Bursts, pending: &mut Vec<Pending>) {
         let end = self.end.unwrap_or(self.begin);
         if let Some(change) = self.set_change
             && change != end
@@ -212,10 +289,29 @@ impl Open {
         for sum in kept {
             bursts.types.push(sum.event_type);
             bursts.sums.push(sum.sum.clamp(i64::MIN.into(), i64::MAX.into()) as i64);
+            bursts.covers.push(Cover::Whole);
+            let (pair, begin, after) = (bursts.covers.len() - 1, self.begin, self.after);
+            let count = Pending { pair, event_type: sum.event_type, span: sum.span, begin, after };
+            // What is no counter of hardware stands for itself.
+            if is_hardware(sum.event_type) && !bursts.decide(&count, false) {
+                pending.push(count);
+            }
         }
         bursts.begin.push(self.begin);
         bursts.end.push(end);
         bursts.n_counters.push((bursts.types.len() - before) as u32);
+        bursts.add_state(self.state);
+    }
+
+    /// Completes what the piece did not know of the time before it.
+    fn begin_after(&mut self, reads: &Reads, last_end: Option<u64>) {
+        self.after = self.after.or(last_end);
+        for Sum { event_type, span, .. } in &mut self.sums {
+            span.since = span.since.or_else(|| reads.since(*event_type));
+        }
+        for count in &mut self.after_change {
+            count.since = count.since.or_else(|| reads.since(count.event_type));
+        }
     }
 }
 
@@ -242,6 +338,12 @@ pub(crate) struct Fold {
     closing: Option<Open>,
     open: Option<Open>,
     done: Bursts,
+    /// In order of their pairs.
+    pending: Vec<Pending>,
+    reads: Reads,
+    /// When the last burst ended.
+    last_end: Option<u64>,
+    limits: Limits,
     trail: Trail,
     /// Among the first bursts, up to here, are all those that began before
     /// any call of the piece.
@@ -253,9 +355,13 @@ pub(crate) struct Fold {
 }
 
 impl Fold {
-    pub(crate) fn new(first: u64) -> Self {
+    pub(crate) fn new(first: u64, limits: Limits) -> Self {
         Self {
             first,
+            limits,
+            pending: Vec::new(),
+            reads: Reads::default(),
+            last_end: None,
             last: first,
             boundary: None,
             prefix: Vec::new(),
@@ -274,13 +380,20 @@ impl Fold {
     #[inline]
     pub(crate) fn event(&mut self, time: u64, event_type: u32, value: i128) {
         self.come_to(time, Early::Counter(event_type, value));
+        let since = if event_type == SET_CHANGE {
+            self.reads.reset(time);
+            None
+        } else {
+            self.reads.read(event_type, time)
+        };
+        let count = Count { event_type, value, since };
         if let Some(closing) = &mut self.closing {
-            closing.event(time, event_type, value);
+            closing.event(time, count);
         }
         if let Some(open) = &mut self.open
             && open.begin < time
         {
-            open.event(time, event_type, value);
+            open.event(time, count);
         }
     }
 
@@ -333,6 +446,7 @@ impl Fold {
         if let Some(mut open) = self.open.take() {
             self.done.overlaps += u64::from(open.end.is_some_and(|end| end > time));
             open.end = Some(time);
+            self.last_end = Some(time);
             if open.begin == time {
                 // Empty: nothing can belong to it.
                 self.finish_burst(open);
@@ -344,8 +458,8 @@ impl Fold {
     }
 
     /// A burst begins, after [`cut`](Self::cut) at the same time.
-    pub(crate) fn open(&mut self, begin: u64, end: Option<u64>) {
-        self.open = Some(Open::new(begin, end, self.trail.call));
+    pub(crate) fn open(&mut self, begin: u64, end: Option<u64>, state: u32) {
+        self.open = Some(Open::new(begin, end, state, self));
     }
 
     /// Finishes what ended before `time`.
@@ -357,6 +471,7 @@ impl Fold {
         if self.open.as_ref().is_some_and(|o| o.ended_before(time))
             && let Some(open) = self.open.take()
         {
+            self.last_end = open.end;
             self.finish_closing();
             self.finish_burst(open);
         }
@@ -375,7 +490,7 @@ impl Fold {
             after: burst.call.filter(|&(time, _)| time == end).map(|(_, id)| id),
             function: self.trail.function_before(end),
         };
-        burst.finish(&mut self.done);
+        burst.finish(&mut self.done, &mut self.pending);
         if begin < end {
             self.done.add_place(place);
             if place.before.is_none() {
@@ -412,7 +527,10 @@ impl Fold {
                 self.finish_closing();
             }
             next.begin_after(&trail);
-            let n = self.done.begin.len();
+            next.count_after(&self.reads, self.last_end);
+            let (n, pairs) = (self.done.begin.len(), self.done.covers.len());
+            self.pending.extend(next.pending.iter().map(|p| Pending { pair: p.pair + pairs, ..*p }));
+            self.last_end = next.last_end.or(self.last_end);
             if next.uncalled > 0 {
                 self.uncalled = n + next.uncalled;
             }
@@ -428,6 +546,7 @@ impl Fold {
         // All that the prefix said, and what came after it.
         trail.append(next.trail);
         self.trail = trail;
+        self.reads.append(next.reads);
         self.last = next.last;
         if self.prefix.len() > MAX_PREFIX {
             self.prefix = Vec::new();
@@ -454,6 +573,19 @@ impl Fold {
         if trail.call.is_some() {
             self.uncalled = 0;
         }
+    }
+
+    /// Completes the counts of the bursts by when counters were read before.
+    fn count_after(&mut self, reads: &Reads, last_end: Option<u64>) {
+        for burst in self.open.iter_mut().chain(&mut self.closing) {
+            burst.begin_after(reads, last_end);
+        }
+        let done = &mut self.done;
+        self.pending.retain_mut(|count| {
+            count.span.since = count.span.since.or_else(|| reads.since(count.event_type));
+            count.after = count.after.or(last_end);
+            !done.decide(count, false)
+        });
     }
 
     /// What `map` makes of the numbers of places.
@@ -483,6 +615,9 @@ impl Fold {
             open.end.get_or_insert(end.max(self.last));
             self.finish_burst(open);
         }
+        for count in &self.pending {
+            self.done.decide(count, true);
+        }
         sorted(self.done)
     }
 }
@@ -500,14 +635,17 @@ fn sorted(bursts: Bursts) -> Bursts {
     }
     let mut order: Vec<usize> = (0..bursts.begin.len()).collect();
     order.sort_by_key(|&i| bursts.begin[i]);
-    let mut result = Bursts { overlaps: bursts.overlaps, ..Bursts::default() };
+    let Bursts { overlaps, read_at_begin, .. } = bursts;
+    let mut result = Bursts { overlaps, read_at_begin, ..Bursts::default() };
     for i in order {
         let pairs = starts[i]..starts[i] + bursts.n_counters[i] as usize;
         result.begin.push(bursts.begin[i]);
         result.end.push(bursts.end[i]);
         result.n_counters.push(bursts.n_counters[i]);
         result.types.extend_from_slice(&bursts.types[pairs.clone()]);
-        result.sums.extend_from_slice(&bursts.sums[pairs]);
+        result.sums.extend_from_slice(&bursts.sums[pairs.clone()]);
+        result.covers.extend_from_slice(&bursts.covers[pairs]);
+        result.add_state(bursts.state(i));
         result.add_place(bursts.places.get(i).copied().unwrap_or_default());
     }
     result

@@ -3,11 +3,13 @@
 pub(crate) mod code;
 pub(crate) mod companions;
 mod copy;
+pub(crate) mod cover;
 mod cut;
 pub(crate) mod fold;
 pub(crate) mod header;
 pub(crate) mod info;
 pub mod label;
+pub(crate) mod openmp;
 pub(crate) mod pcf;
 pub(crate) mod reader;
 pub(crate) mod records;

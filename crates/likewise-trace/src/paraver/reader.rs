@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use likewise::table::Nanos;
+use likewise::table::{Nanos, PlaceId};
 
 use super::code::{self, Move, Site, Sites};
 use super::companions::{read_pcf, read_row};
+use super::cover::{Limits, is_hardware};
 use super::fold::{Bursts, Fold, SET_CHANGE};
 use super::header::Header;
+use super::openmp::{self, Mark, Marks};
 use super::records::Who;
 use super::scan::{Scanned, Sink, Threads, scan};
 use super::{RUNNING, sorted, table};
@@ -24,11 +26,24 @@ const MAX_PIECES: usize = 1 << 10;
 pub(crate) struct Rules {
     burst_events: Vec<u32>,
     counters: Vec<u32>,
+    openmp: OpenMp,
+}
+
+/// What becomes of OpenMP's parallel regions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OpenMp {
+    /// Nothing.
+    Ignored,
+    /// The reading stops at the first, to begin anew.
+    Sought,
+    /// They are bursts.
+    Joined,
 }
 
 impl Rules {
     pub(crate) fn new(options: &ReadOptions<'_>) -> Self {
-        Self { burst_events: options.burst_events.clone(), counters: options.counters.clone() }
+        let (burst_events, counters) = (options.burst_events.clone(), options.counters.clone());
+        Self { burst_events, counters, openmp: OpenMp::Ignored }
     }
 
     /// PAPI, native and uncore counters, and those asked for. Extrae's
@@ -39,21 +54,24 @@ impl Rules {
     }
 }
 
-/// Whether the type is that of a PAPI, native or uncore counter.
-#[inline]
-pub(crate) fn is_hardware(event_type: u32) -> bool {
-    matches!(event_type / 1_000_000, 42 | 44 | 46)
+/// A burst that begins: when it ends, if that is known, and its state.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Opened {
+    pub(crate) end: Option<u64>,
+    pub(crate) state: u32,
 }
 
 /// What the records of a thread mean for its bursts.
 pub(crate) trait Steps {
     /// Whatever was open ends at the latest; with `open` a burst begins that
     /// ends then, or at the next boundary.
-    fn boundary(&mut self, slot: usize, time: u64, open: Option<Option<u64>>);
+    fn boundary(&mut self, slot: usize, time: u64, open: Option<Opened>);
     /// A counter, or [`SET_CHANGE`].
     fn counter(&mut self, slot: usize, time: u64, event_type: u32, value: i128);
     /// Where in the source the thread is.
     fn code(&mut self, slot: usize, time: u64, step: Move<Site>);
+    /// What an event says of OpenMP.
+    fn openmp(&mut self, slot: usize, time: u64, mark: Mark<Site>);
 }
 
 /// Turns records into steps.
@@ -65,41 +83,71 @@ pub(crate) struct Interpreter<'r, S> {
 impl<S: Steps> Sink for Interpreter<'_, S> {
     #[inline]
     fn state(&mut self, slot: usize, begin: u64, end: Option<u64>, value: u32) {
-        if self.rules.burst_events.is_empty() {
-            self.steps.boundary(slot, begin, (value == RUNNING).then_some(end));
+        if self.rules.openmp == OpenMp::Joined {
+            self.steps.boundary(slot, begin, Some(Opened { end, state: value }));
+        } else if self.rules.burst_events.is_empty() {
+            self.steps.boundary(slot, begin, (value == RUNNING).then_some(Opened { end, state: value }));
         }
     }
 
     #[inline]
     fn event(&mut self, slot: usize, time: u64, pairs: &[(u32, i128)]) {
-        let mut has_code = false;
+        let (mut has_code, mut has_openmp) = (false, false);
         for &(event_type, value) in pairs {
             has_code |= code::is_code(event_type);
+            has_openmp |= openmp::is_openmp(event_type);
             if event_type == SET_CHANGE || self.rules.is_counter(event_type) {
                 self.steps.counter(slot, time, event_type, value);
             }
             if self.rules.burst_events.contains(&event_type) {
-                self.steps.boundary(slot, time, (value != 0).then_some(None));
+                let burst = Opened { end: None, state: RUNNING };
+                self.steps.boundary(slot, time, (value != 0).then_some(burst));
             }
         }
         if has_code {
             code::moves(pairs, |step| self.steps.code(slot, time, step));
         }
+        if self.rules.openmp != OpenMp::Ignored && has_openmp {
+            for (i, &(event_type, value)) in pairs.iter().enumerate() {
+                match openmp::mark(event_type, value) {
+                    Some(Mark::Enter(())) => {
+                        let site = code::function(&pairs[i..], event_type, value);
+                        self.steps.openmp(slot, time, Mark::Enter(site));
+                    }
+                    Some(Mark::Leave) => self.steps.openmp(slot, time, Mark::Leave),
+                    Some(Mark::Fork) => self.steps.openmp(slot, time, Mark::Fork),
+                    Some(Mark::Runtime) => self.steps.openmp(slot, time, Mark::Runtime),
+                    None => {}
+                }
+            }
+        }
     }
 }
 
 /// Folds of one block, a new one wherever a thread's time goes backwards.
-#[derive(Default)]
 struct Folding {
+    limits: Limits,
     folds: Vec<(usize, Fold)>,
     /// Of every slot: its current fold and how many it has.
     current: Vec<Option<(usize, usize)>>,
     scrambled: Vec<usize>,
     /// The numbers that the folds give to places.
     sites: Sites,
+    marks: Vec<(usize, u64, Mark<PlaceId>)>,
 }
 
 impl Folding {
+    fn new(limits: Limits) -> Self {
+        Self {
+            limits,
+            folds: Vec::new(),
+            current: Vec::new(),
+            scrambled: Vec::new(),
+            sites: Sites::default(),
+            marks: Vec::new(),
+        }
+    }
+
     #[inline]
     fn fold(&mut self, slot: usize, time: u64) -> Option<&mut Fold> {
         if slot >= self.current.len() {
@@ -115,7 +163,7 @@ impl Folding {
                 return None;
             }
             before => {
-                self.folds.push((slot, Fold::new(time)));
+                self.folds.push((slot, Fold::new(time, self.limits)));
                 (self.folds.len() - 1, before.map_or(0, |(_, pieces)| pieces) + 1)
             }
         };
@@ -126,11 +174,11 @@ impl Folding {
 
 impl Steps for Folding {
     #[inline]
-    fn boundary(&mut self, slot: usize, time: u64, open: Option<Option<u64>>) {
+    fn boundary(&mut self, slot: usize, time: u64, open: Option<Opened>) {
         if let Some(fold) = self.fold(slot, time) {
             fold.cut(time);
-            if let Some(end) = open {
-                fold.open(time, end);
+            if let Some(Opened { end, state }) = open {
+                fold.open(time, end, state);
             }
         }
     }
@@ -148,6 +196,10 @@ impl Steps for Folding {
         {
             fold.code(time, step);
         }
+    }
+
+    fn openmp(&mut self, slot: usize, time: u64, mark: Mark<Site>) {
+        self.marks.extend(self.sites.number_mark(mark).map(|mark| (slot, time, mark)));
     }
 }
 
@@ -258,8 +310,30 @@ pub(crate) fn open(input: &mut Input) -> Result<Header> {
 /// The bursts of every thread that has any, by thread.
 pub(crate) type ByThread = BTreeMap<Who, Bursts>;
 
-/// Reads a trace whose first bytes are those of one.
-pub(crate) fn read(mut input: Input, options: &ReadOptions<'_>, block: usize) -> Result<Trace> {
+/// Reads a trace whose first bytes are those of one. The first parallel region
+/// of OpenMP that is met says that the bursts are other ones, and the trace is
+/// read anew; a pipe cannot be.
+pub(crate) fn read(input: Input, options: &ReadOptions<'_>, block: usize) -> Result<Trace> {
+    let path = input.path().to_owned();
+    let mut rules = Rules::new(options);
+    if options.burst_events.is_empty() && is_rereadable(&path) {
+        rules.openmp = OpenMp::Sought;
+    }
+    if let Some(trace) = read_by(input, &rules, options, block)? {
+        return Ok(trace);
+    }
+    rules.openmp = OpenMp::Joined;
+    let trace = read_by(Input::open_text(&path)?, &rules, options, block)?;
+    Ok(trace.expect("only what is sought stops the reading"))
+}
+
+/// `None` where a parallel region was sought and found.
+fn read_by(
+    mut input: Input,
+    rules: &Rules,
+    options: &ReadOptions<'_>,
+    block: usize,
+) -> Result<Option<Trace>> {
     let path = input.path().to_owned();
     let consumed = input.consumed();
     let header = open(&mut input)?;
@@ -269,10 +343,10 @@ pub(crate) fn read(mut input: Input, options: &ReadOptions<'_>, block: usize) ->
         let there = header.apps.len();
         return Err(Error::at(&path, Place::Line(1), ErrorKind::NoSuchApplication { asked, there }));
     }
-    let rules = Rules::new(options);
     let mut records = Records::new(&path, options.lenient);
     let mut sites = Sites::default();
-    let pieces = read_pieces(input, &header, &rules, options, block, &mut records, &mut sites)?;
+    let read = read_pieces(input, &header, rules, options, block, &mut records, &mut sites)?;
+    let Some((pieces, marks)) = read else { return Ok(None) };
 
     // A state may end after the time the header claims, but not before.
     let end = header.end.0 / header.unit.nanos();
@@ -289,19 +363,46 @@ pub(crate) fn read(mut input: Input, options: &ReadOptions<'_>, block: usize) ->
         if !is_rereadable(&path) {
             return Err(Error::whole(&path, ErrorKind::UnsortedPipe { app, task, thread }));
         }
-        threads.extend(sorted::read(&path, &header, &rules, options, block, &disordered, &mut sites)?);
+        threads.extend(sorted::read(&path, &header, rules, options, block, &disordered, &mut sites)?);
         threads.retain(|_, bursts| !bursts.begin.is_empty());
     }
     choose(&mut threads, options.apps);
 
     let mut report = records.report;
+    if rules.openmp == OpenMp::Joined {
+        report.warnings.push(join_openmp(&mut threads, marks, header.unit.nanos()));
+    }
     report.warnings.extend(contradictions(&path, &threads, header.end, end));
     report.bytes = consumed.load(std::sync::atomic::Ordering::Relaxed);
     let pcf = read_pcf(&path, options.pcf.as_deref(), &header, &mut report.warnings)?;
     let row = read_row(&path, &header, &mut report.warnings);
     let table = table::build(threads, header.unit, &pcf, &sites.sites, &mut report.warnings)
         .map_err(|kind| Error::whole(&path, kind))?;
-    Ok(Trace { table, header: Some(header), pcf, row, report })
+    Ok(Some(Trace { table, header: Some(header), pcf, row, report }))
+}
+
+/// Makes bursts of all states of an OpenMP program; what was made, for people.
+fn join_openmp(threads: &mut ByThread, mut marks: BTreeMap<Who, Marks>, unit: u64) -> String {
+    let mut joined = openmp::Joined::default();
+    for (who, bursts) in &mut *threads {
+        let mut marks = marks.remove(who).unwrap_or_default();
+        marks.sort_by_key(|&(time, _)| time);
+        let (made, one) = openmp::join(bursts, &marks, who.thread == 1);
+        *bursts = made;
+        joined.add(&one);
+    }
+    threads.retain(|_, bursts| !bursts.begin.is_empty());
+    let openmp::Joined { inside, outside, time, runtime, waiting } = joined;
+    let share = 100.0 * runtime as f64 / (time.max(1)) as f64;
+    let mut text = format!(
+        "OpenMP: the bursts are what threads compute in parallel regions ({inside}) and outside of them \
+         ({outside}); {share:.2}% of their time is in locks, critical sections and scheduling"
+    );
+    if waiting > 0 {
+        let waiting = Nanos(waiting.saturating_mul(unit));
+        text.push_str(&format!("; {waiting} that threads of a team wait for the next region are left out"));
+    }
+    text
 }
 
 /// Warnings of bursts that contradict each other or the header, whose end
@@ -330,17 +431,32 @@ fn read_pieces(
     block: usize,
     records: &mut Records<'_>,
     sites: &mut Sites,
-) -> Result<BTreeMap<Who, Pieces>> {
+) -> Result<Option<(BTreeMap<Who, Pieces>, BTreeMap<Who, Marks>)>> {
     let mut pieces: BTreeMap<Who, Pieces> = BTreeMap::new();
+    let mut marks: BTreeMap<Who, Marks> = BTreeMap::new();
+    let mut found = false;
     let work = |bytes: &[u8]| {
         let mut threads = Threads::new(header);
-        let mut interpreter = Interpreter { rules, steps: Folding::default() };
+        let steps = Folding::new(Limits::new(header.unit.nanos()));
+        let mut interpreter = Interpreter { rules, steps };
         let scanned = scan(bytes, &mut threads, options.lenient, &mut interpreter);
         (scanned, threads.who, interpreter.steps)
     };
     let done = input.for_each_block(block, options.progress, work, |(scanned, who, folding)| {
         records.add(scanned)?;
+        if rules.openmp == OpenMp::Sought && folding.marks.iter().any(|m| matches!(m.2, Mark::Enter(_))) {
+            found = true;
+            // Any error ends the reading; this one is not seen.
+            return Err(Error::whole(records.path, ErrorKind::NotRereadable));
+        }
         let numbers = sites.adopt(&folding.sites.sites);
+        for (slot, time, mark) in folding.marks.into_iter().filter(|_| rules.openmp == OpenMp::Joined) {
+            let mark = match mark {
+                Mark::Enter(id) => numbers[id.index()].map(Mark::Enter),
+                other => Some(other),
+            };
+            marks.entry(who[slot]).or_default().extend(mark.map(|mark| (time, mark)));
+        }
         for (slot, mut fold) in folding.folds {
             if !numbers.is_empty() {
                 fold.renumber(&numbers);
@@ -352,11 +468,14 @@ fn read_pieces(
         }
         Ok(())
     });
+    if found {
+        return Ok(None);
+    }
     records.end(done)?;
     if let Apps::One(app) = options.apps {
         pieces.retain(|who, _| who.app == app);
     }
-    Ok(pieces)
+    Ok(Some((pieces, marks)))
 }
 
 /// Leaves only the applications asked for.

@@ -7,9 +7,11 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::code::{Move, Site, Sites};
+use super::cover::Limits;
 use super::fold::Fold;
 use super::header::Header;
-use super::reader::{ByThread, Interpreter, Records, Rules, Steps, open};
+use super::openmp::Mark;
+use super::reader::{ByThread, Interpreter, Opened, Records, Rules, Steps, open};
 use super::records::Who;
 use super::scan::{Threads, scan};
 use crate::bytes::Input;
@@ -17,7 +19,7 @@ use crate::error::Result;
 use crate::read::ReadOptions;
 
 enum Step {
-    Boundary(Option<Option<u64>>),
+    Boundary(Option<Opened>),
     Counter(u32, i128),
     Code(Move<Site>),
 }
@@ -27,7 +29,7 @@ enum Step {
 struct Raw(Vec<(usize, u64, Step)>);
 
 impl Steps for Raw {
-    fn boundary(&mut self, slot: usize, time: u64, open: Option<Option<u64>>) {
+    fn boundary(&mut self, slot: usize, time: u64, open: Option<Opened>) {
         self.0.push((slot, time, Step::Boundary(open)));
     }
 
@@ -38,6 +40,9 @@ impl Steps for Raw {
     fn code(&mut self, slot: usize, time: u64, step: Move<Site>) {
         self.0.push((slot, time, Step::Code(step)));
     }
+
+    // The first reading has those.
+    fn openmp(&mut self, _slot: usize, _time: u64, _mark: Mark<Site>) {}
 }
 
 /// Reads the bursts of `wanted` threads by sorting their records by time;
@@ -75,13 +80,14 @@ pub(crate) fn read(
     let end = header.end.0 / header.unit.nanos();
     let mut fold = |(who, mut steps): (Who, Vec<(u64, Step)>)| {
         steps.sort_by_key(|&(time, _)| time);
-        let mut fold = Fold::new(steps.first().map_or(0, |s| s.0));
+        let limits = Limits::new(header.unit.nanos());
+        let mut fold = Fold::new(steps.first().map_or(0, |s| s.0), limits);
         for (time, step) in steps {
             match step {
                 Step::Boundary(open) => {
                     fold.cut(time);
-                    if let Some(end) = open {
-                        fold.open(time, end);
+                    if let Some(Opened { end, state }) = open {
+                        fold.open(time, end, state);
                     }
                 }
                 Step::Counter(event_type, value) => fold.event(time, event_type, value),

@@ -5,23 +5,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use likewise::table::{BurstTable, CounterColumn, Nanos, Region};
 
 use super::code::{self, Site};
+use super::cover::{Cover, MAX_PER_NANO, is_hardware};
 use super::header::TimeUnit;
 use super::pcf::Pcf;
-use super::reader::{ByThread, is_hardware};
+use super::reader::ByThread;
 use crate::error::ErrorKind;
 
 /// A table may have so many cells for every counter that the trace really
 /// holds: counters take turns, but not among thousands.
 const MAX_SPARSITY: usize = 64;
-
-/// A hardware counter of one thread counts at most so much in a nanosecond:
-/// at 5 GHz, twenty in every cycle. Processors retire up to eight instructions
-/// a cycle; the most in any trace at hand is 33, in a burst of under 1 µs.
-const MAX_PER_NANO: i128 = 100;
-
-/// Counters are read a little before or after the time that is written, so
-/// that the shortest bursts get some of what lies beside them.
-const SLACK_NANOS: i128 = 1_000;
 
 /// A counter that is impossible in more than one of so many bursts counted
 /// something else in the others, too, and is left out. Of the traces at hand,
@@ -55,7 +47,9 @@ pub(crate) fn build(
         code: None,
     };
     warnings.extend(inexact(&threads, pcf));
-    let mut impossible: Vec<u64> = vec![0; types.len()];
+    let at_begins = threads.values().any(|bursts| bursts.read_at_begin > 0);
+    let mut missing = vec![Missing::default(); types.len()];
+    let mut since_end = 0;
     let mut last: Vec<u32> = Vec::new();
     let mut places: Vec<usize> = Vec::new();
     let (names, numbers) = code::places(sites, pcf);
@@ -84,28 +78,54 @@ pub(crate) fn build(
                 places.clear();
                 places.extend(last.iter().map(|t| types.binary_search(t).expect("every type was collected")));
             }
-            for (&place, &sum) in places.iter().zip(&bursts.sums[range]) {
-                if is_hardware(types[place]) && !can_be(sum, end - begin, unit) {
-                    impossible[place] += 1;
-                } else {
-                    table.counters[place].values[row] = sum as f64;
+            let sums = bursts.sums[range.clone()].iter().zip(&bursts.covers[range]);
+            for (&place, (&sum, &cover)) in places.iter().zip(sums) {
+                match cover {
+                    Cover::Impossible => missing[place].impossible += 1,
+                    Cover::Part => missing[place].part += 1,
+                    Cover::SinceEnd if at_begins => missing[place].part += 1,
+                    Cover::SinceEnd | Cover::Whole => {
+                        since_end += u64::from(cover == Cover::SinceEnd);
+                        table.counters[place].values[row] = sum as f64;
+                    }
                 }
             }
         }
     }
     table.code = code::code(names, regions);
-    for (column, &n) in table.counters.iter_mut().zip(&impossible) {
-        warnings.extend(without_impossible(column, n));
+    for (column, missing) in table.counters.iter_mut().zip(&missing) {
+        warnings.extend(without_impossible(column, missing.impossible));
+    }
+    warnings.extend(parts(&table.counters, &missing));
+    if since_end > 0 && n > 1 {
+        let what = "counters are read at the ends of bursts alone";
+        warnings.push(format!("{what}: each count includes what the thread did since the burst before"));
     }
     Ok(table)
 }
 
-/// Whether a sum of a hardware counter over so much time (in the file's unit)
-/// is a count at all.
-fn can_be(sum: i64, duration: u64, unit: TimeUnit) -> bool {
-    let unit = i128::from(unit.nanos());
-    let nanos = i128::from(duration) * unit + unit.max(SLACK_NANOS);
-    (0..=MAX_PER_NANO * nanos).contains(&i128::from(sum))
+/// In how many bursts a counter is missing, and why.
+#[derive(Clone, Copy, Debug, Default)]
+struct Missing {
+    impossible: u64,
+    /// The count is not of the burst alone, or not of all of it.
+    part: u64,
+}
+
+/// Which counts are missing since their counters were not read when the burst began.
+fn parts(counters: &[CounterColumn], missing: &[Missing]) -> Option<String> {
+    let mut by_number: BTreeMap<u64, Vec<&str>> = BTreeMap::new();
+    for (column, missing) in counters.iter().zip(missing).filter(|(_, missing)| missing.part > 0) {
+        by_number.entry(missing.part).or_default().push(&column.counter.name);
+    }
+    let of = |(n, names): (&u64, &Vec<&str>)| {
+        let shown = if names.len() > 8 { format!("{} counters", names.len()) } else { names.join(", ") };
+        format!("{shown} in {n} burst{}", if *n == 1 { "" } else { "s" })
+    };
+    let said: Vec<String> = by_number.iter().rev().map(of).collect();
+    let why = "the counter was not read when the burst began, or its set changed within";
+    (!said.is_empty())
+        .then(|| format!("counts that are not of their burst alone are missing ({why}): {}", said.join("; ")))
 }
 
 /// What is said of the `n` counts of a column that cannot be. They are missing

@@ -11,6 +11,7 @@ mod regions;
 pub mod replay;
 mod representatives;
 pub mod scaling;
+mod serial;
 mod stats;
 mod threshold;
 mod window;
@@ -32,6 +33,7 @@ pub use regions::{PhaseRegion, phase_regions, region_numbers};
 pub use representatives::{
     PhaseRepresentatives, Representative, TaskRepresentative, representative_tasks, representatives,
 };
+pub use serial::{Scope, SerialPhase, serial_phases};
 pub use stats::{Moments, PhaseStats, phase_stats};
 pub use threshold::{Threshold, filter_clusters};
 pub use window::{Estimate, Window, WindowLimits, choose_window};

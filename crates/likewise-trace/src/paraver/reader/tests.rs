@@ -19,19 +19,32 @@ type Places = [Option<String>; 3];
 /// Thread, begin, end, sums by type, and code.
 type Burst = (Who, u64, u64, BTreeMap<u32, i64>, Places);
 
+/// How a count of the twin goes with its burst.
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    Good,
+    SinceEnd,
+    Part,
+    Impossible,
+}
+
+/// Sums by type, with what they are.
+type Sums = BTreeMap<u32, (i128, Kind)>;
+
 fn twin(text: &str, burst_events: bool) -> Vec<Burst> {
-    let mut threads: BTreeMap<Who, Vec<Vec<i64>>> = BTreeMap::new();
+    let mut threads: BTreeMap<Who, Vec<Vec<i128>>> = BTreeMap::new();
     for line in text.lines().skip(1) {
-        let fields: Vec<i64> = line.split(':').map(|f| f.parse().unwrap()).collect();
+        let fields: Vec<i128> = line.split(':').map(|f| f.parse().unwrap()).collect();
         let who = Who { app: fields[2] as u32, task: fields[3] as u32, thread: fields[4] as u32 };
         threads.entry(who).or_default().push(fields);
     }
     let mut bursts = Vec::new();
+    let mut at_begins = false;
     for (who, mut records) in threads {
         records.sort_by_key(|r| r[5]);
         // Time and, where a burst begins, its stated end.
         let mut boundaries: Vec<(u64, Option<Option<u64>>)> = Vec::new();
-        let mut events: Vec<(u64, u32, i64)> = Vec::new();
+        let mut events: Vec<(u64, u32, i128)> = Vec::new();
         // Calls by name; functions entered, or left.
         let mut calls: Vec<(u64, String)> = Vec::new();
         let mut functions: Vec<(u64, i64)> = Vec::new();
@@ -53,13 +66,13 @@ fn twin(text: &str, burst_events: bool) -> Vec<Burst> {
                     last = time;
                 }
                 if event_type == FUNCTION {
-                    functions.push((time, pair[1]));
+                    functions.push((time, pair[1] as i64));
                     last = time;
                 }
             }
             let value = |event_type: u32| {
                 let pairs = r[6..].chunks(2).filter(|_| r[0] == 2);
-                pairs.filter(|p| p[0] == i64::from(event_type) && p[1] != 0).map(|p| p[1]).next()
+                pairs.filter(|p| p[0] == i128::from(event_type) && p[1] != 0).map(|p| p[1]).next()
             };
             if let Some(function) = value(CALLER) {
                 calls.push((
@@ -69,29 +82,78 @@ fn twin(text: &str, burst_events: bool) -> Vec<Burst> {
                 last = time;
             }
         }
+        let mut after = None;
         for (i, &(begin, open)) in boundaries.iter().enumerate() {
             let Some(stated) = open else { continue };
             let next = boundaries.get(i + 1).map(|b| b.0);
             let end = stated.or(next).unwrap_or(last.max(100));
             let end = next.map_or(end, |n| end.min(n));
             let code = code_of(&calls, &functions, begin, end);
-            bursts.push((who, begin, end, sums(&events, begin, end), code));
+            let (sums, read) = sums(&events, begin, end, after);
+            at_begins |= read;
+            bursts.push((who, begin, end, sums, code));
+            after = Some(end);
         }
     }
-    bursts
+    only_good(bursts, at_begins)
 }
 
-fn sums(events: &[(u64, u32, i64)], begin: u64, end: u64) -> BTreeMap<u32, i64> {
-    let inside: Vec<_> = events.iter().filter(|e| begin < e.0 && e.0 <= end).collect();
-    let change = inside.iter().position(|e| e.0 == end && e.1 == SET_CHANGE);
-    let counted: Vec<_> =
-        inside[..change.unwrap_or(inside.len())].iter().filter(|e| e.1 != SET_CHANGE).collect();
-    let at_end: Vec<u32> = counted.iter().filter(|e| e.0 == end).map(|e| e.1).collect();
-    let mut sums = BTreeMap::new();
-    for e in counted.iter().filter(|e| at_end.is_empty() || at_end.contains(&e.1)) {
-        *sums.entry(e.1).or_default() += e.2;
+/// Without the sums that are none.
+fn only_good(bursts: Vec<(Who, u64, u64, Sums, Places)>, at_begins: bool) -> Vec<Burst> {
+    let good = |kind: Kind| kind == Kind::Good || kind == Kind::SinceEnd && !at_begins;
+    let count = |event_type: u32, wanted: &dyn Fn(Kind) -> bool| {
+        bursts.iter().filter(|b| b.3.get(&event_type).is_some_and(|s| wanted(s.1))).count()
+    };
+    let left_out = |event_type: u32| {
+        let n = count(event_type, &|kind| kind == Kind::Impossible);
+        n > 1 && n > (n + count(event_type, &good)) / 1000
+    };
+    let kept = |sums: &Sums| {
+        let kept = sums.iter().filter(|(t, (_, kind))| good(*kind) && !left_out(**t));
+        kept.map(|(&t, &(sum, _))| (t, sum as i64)).collect()
+    };
+    bursts.iter().map(|b| (b.0, b.1, b.2, kept(&b.3), b.4.clone())).collect()
+}
+
+/// Sums of `begin < t ≤ end`, and whether any began at `begin`, some time after
+/// the burst before, which ended at `after`.
+fn sums(events: &[(u64, u32, i128)], begin: u64, end: u64, after: Option<u64>) -> (Sums, bool) {
+    let inside: Vec<usize> =
+        (0..events.len()).filter(|&e| begin < events[e].0 && events[e].0 <= end).collect();
+    let change = inside.iter().position(|&e| events[e].0 == end && events[e].1 == SET_CHANGE);
+    let counted = inside[..change.unwrap_or(inside.len())].iter().copied();
+    let counted: Vec<usize> = counted.filter(|&e| events[e].1 != SET_CHANGE).collect();
+    let at_end: Vec<u32> = counted.iter().filter(|&&e| events[e].0 == end).map(|&e| events[e].1).collect();
+    let (mut sums, mut at_begin) = (Sums::new(), false);
+    let mut types: Vec<u32> = counted.iter().map(|&e| events[e].1).collect();
+    types.sort_unstable();
+    types.dedup();
+    for event_type in types.into_iter().filter(|t| at_end.is_empty() || at_end.contains(t)) {
+        let since = |e: usize| {
+            let before = events[..e].iter().filter(|b| b.1 == event_type || b.1 == SET_CHANGE);
+            before.map(|b| b.0).max()
+        };
+        let reads: Vec<usize> = counted.iter().copied().filter(|&e| events[e].1 == event_type).collect();
+        let first = since(reads[0]);
+        let gap = reads.windows(2).any(|pair| since(pair[1]) != Some(events[pair[0]].0));
+        let from = |i: usize| if i == 0 { begin } else { events[reads[i - 1]].0 };
+        let possible = (0..reads.len()).all(|i| {
+            let (time, _, value) = events[reads[i]];
+            (0..=100 * (i128::from(time - from(i)) + 1000)).contains(&value)
+        });
+        let kind = match first {
+            _ if gap => Kind::Part,
+            Some(first) if first > begin => Kind::Part,
+            Some(first) if first < begin && after.is_some_and(|a| first < a) => Kind::Part,
+            _ if !possible => Kind::Impossible,
+            Some(first) if first < begin && after == Some(first) => Kind::SinceEnd,
+            Some(_) => Kind::Good,
+            None => Kind::SinceEnd,
+        };
+        at_begin |= !gap && first == Some(begin) && after.is_some_and(|a| a < begin);
+        sums.insert(event_type, (reads.iter().map(|&e| events[e].2).sum(), kind));
     }
-    sums
+    (sums, at_begin)
 }
 
 fn code_of(calls: &[(u64, String)], functions: &[(u64, i64)], begin: u64, end: u64) -> Places {
@@ -148,6 +210,8 @@ fn line(thread: usize, time: u64, kind: u32, a: u64, b: i64) -> Line {
         9 => format!("{}:{counter}:1:{CALLER}:{a}:{LINE}:{b}", head(2)),
         10 => format!("{}:{FUNCTION}:{}", head(2), b % 3),
         11 => format!("{}:{FUNCTION}:0:{CALLER}:3:{FUNCTION}:{b}", head(2)),
+        12 if b == 7 => format!("{}:{counter}:{}", head(2), u64::MAX - a),
+        12 if b == 8 => format!("{}:{counter}:{}", head(2), 100_000 + 100 * a),
         _ => format!("{}:{counter}:{b}:{}:{}:{counter}:1", head(2), TYPES[b as usize % 4], b + 1),
     };
     Line { time, text }
