@@ -224,6 +224,9 @@ impl Open {
     #[inline]
     fn add(&mut self, time: u64, count: Count) {
         let Count { event_type, value, since } = count;
+        // Not since the read before: EPOCH has two at one time, as much as 1.2 M
+        // instructions apart.
+        let impossible = !self.limits.allow(value, time - self.begin);
         if self.hint >= self.sums.len() {
             self.hint = 0;
         }
@@ -233,12 +236,11 @@ impl Open {
         match self.sums.get_mut(self.hint) {
             Some(sum) => {
                 sum.span.gap |= since != Some(sum.last);
-                sum.span.impossible |= !self.limits.allow(value, time - sum.last);
+                sum.span.impossible |= impossible;
                 sum.sum += value;
                 sum.last = time;
             }
             None => {
-                let impossible = !self.limits.allow(value, time - self.begin);
                 let span = Span { since, gap: false, impossible };
                 self.sums.push(Sum { event_type, last: time, sum: value, span });
                 if self.sums.len() >= self.compact_at {

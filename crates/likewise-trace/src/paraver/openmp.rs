@@ -278,3 +278,6 @@ impl Current {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
