@@ -2,7 +2,8 @@
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
-use std::io::Write;
+use std::fs::File;
+use std::io::{Read, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The system's allocator. Where it has no memory left, the program ends with
@@ -59,15 +60,26 @@ fn end(size: usize) -> ! {
     }
     let mut text = [0u8; 256];
     let mut rest = &mut text[..];
-    let gib = size as f64 / f64::from(1 << 30);
-    let _ = writeln!(
-        rest,
-        "error: there is no memory for {size} bytes more ({gib:.2} GiB); nothing was written. \
-         Give the program more memory, or less to do (see --help)"
-    );
+    let mib = |bytes: u64| bytes.div_ceil(1 << 20);
+    let _ = write!(rest, "error: there is no memory for {size} bytes more ({} MiB)", mib(size as u64));
+    if let Some(used) = in_use() {
+        let _ = write!(rest, " beside the {} MiB in use", mib(used));
+    }
+    let _ = writeln!(rest, ": give the program more, or less to do; what it was writing is removed");
     let left = rest.len();
     let written = text.len() - left;
     let _ = std::io::stderr().write_all(&text[..written]);
     likewise_trace::try_remove_unfinished();
     std::process::exit(1);
+}
+
+/// Bytes of memory that the process holds, read without an allocation; nothing
+/// where the system does not tell.
+fn in_use() -> Option<u64> {
+    let mut status = [0u8; 4096];
+    let length = File::open("/proc/self/status").ok()?.read(&mut status).ok()?;
+    let mut lines = status[..length].split(|&byte| byte == b'\n');
+    let line = lines.find_map(|line| line.strip_prefix(b"VmRSS:"))?;
+    let kib: u64 = str::from_utf8(line).ok()?.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kib * 1024)
 }

@@ -23,7 +23,7 @@ fn no_name_reaches_the_terminal_raw() {
     let out = dir.path().join(format!("out{NAME}"));
     let (trace, out, metric) = (text(&trace), text(&out), format!("{NAME}=A/A"));
     let formula = format!("f(x)={NAME}");
-    let calls: [&[&str]; 11] = [
+    let calls: [&[&str]; 12] = [
         &["bursts", trace, "-o", out, "-v"],
         &["bursts", trace, "-o", out, "-m", &metric, "-m", "A", "--eps", "0.1"],
         &["bursts", trace, "-o", out, "--json"],
@@ -32,7 +32,8 @@ fn no_name_reaches_the_terminal_raw() {
         &["bursts", NAME, "-o", out],
         &["bursts", trace, "--eps", NAME],
         &[NAME],
-        &["compare", trace, trace, "-o", out, "--", "--no-such", NAME],
+        &["compare", trace, trace, "-o", out, "--", "--eps", NAME],
+        &["ranks", trace, "-o", out, "--", NAME],
         &["counters", trace, "--formula", &formula, "-o", out],
         &["info", trace],
     ];
@@ -79,7 +80,11 @@ fn too_little_memory_is_told_in_a_sentence_and_leaves_nothing() {
     );
     let call = finish(Command::new("bash").args(["-c", &script]).output().unwrap());
     assert_eq!(call.code, 1, "{}", call.stderr);
-    assert!(call.stderr.starts_with("error: there is no memory for 800000000 bytes more"), "{}", call.stderr);
+    assert!(
+        call.stderr.starts_with("error: there is no memory for 800000000 bytes more (763 MiB) beside the "),
+        "{}",
+        call.stderr
+    );
     assert_eq!(call.stderr.lines().count(), 1, "{}", call.stderr);
     assert!(!out.exists());
 }

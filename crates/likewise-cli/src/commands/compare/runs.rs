@@ -32,8 +32,7 @@ struct BurstsCall {
 const OUTPUT: &str = "compare.likewise";
 
 pub(super) fn run(files: &[PathBuf], args: &RunsArgs, common: &Common) -> Result<()> {
-    let BurstsCall { reading, metrics, grouping, refining } =
-        BurstsCall::try_parse_from(&args.bursts).unwrap_or_else(|error| error.exit());
+    let BurstsCall { reading, metrics, grouping, refining } = BurstsCall::try_parse_from(&args.bursts)?;
     let call = |file: &PathBuf| {
         let (reading, metrics) = (reading.clone(), metrics.clone());
         BurstsArgs::without_files(file.clone(), reading, metrics, grouping.clone(), refining)
