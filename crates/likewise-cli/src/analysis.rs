@@ -67,6 +67,8 @@ pub(crate) struct Plan<'a> {
     pub(crate) grouping: &'a GroupingArgs,
     /// Refinement, instead of what `grouping` says.
     pub(crate) refine: Option<Direction>,
+    /// Refine where no density suggests itself, instead of an error.
+    pub(crate) or_refine: bool,
     /// Clusters that hold less than this share of the clustered time are left out.
     pub(crate) threshold: Option<f64>,
     /// Scatter plots that the definition asks for, and whether it asks for all.
@@ -162,8 +164,12 @@ fn grouped(
     stages: &mut Stages,
     progress: Progress,
 ) -> Result<Grouped> {
-    let Some(direction) = plan.refine else {
-        return group_bursts(table, prepared, plan.grouping, stages, progress);
+    let direction = match plan.refine {
+        Some(direction) => direction,
+        None => match group_bursts(table, prepared, plan.grouping, stages, progress) {
+            Err(_) if plan.or_refine => Direction::Aggregative,
+            grouped => return grouped,
+        },
     };
     let (thread, n_threads) = threads;
     let thread: Vec<u32> = prepared.complete.iter().map(|&i| thread[i as usize]).collect();

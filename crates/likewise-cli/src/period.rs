@@ -1,7 +1,6 @@
 //! The period of an analysed run, for programs and people.
 
 use crate::analysis::{Analysis, group_bursts, ordered};
-use crate::files::report_data::counted;
 use crate::grouping::{GroupingArgs, Method};
 use crate::progress::Progress;
 use crate::stages::Stages;
@@ -9,21 +8,19 @@ use anyhow::Result;
 use likewise::bursts::{NotPeriodic, Period, find_period};
 use likewise::cluster::{ClusterId, Clustering};
 use serde_json::{Value, json};
-use std::borrow::Cow;
 
 /// The phase of every burst, for the period; noise and filtered ones have
 /// none.
 ///
 /// They are those of one density. A refinement may tell so many phases apart
 /// that no iteration has the same as another, so where the analysis refined,
-/// its bursts are grouped by DBSCAN at the eps suggested. All commands ask
-/// here, and so find the same period.
-pub(crate) fn phases(analysis: &Analysis) -> Result<Vec<Option<ClusterId>>> {
-    let clustering = match analysis.grouped.method {
-        Method::Refine => Cow::Owned(at_one_density(analysis)?),
-        _ => Cow::Borrowed(&analysis.grouped.clustering),
-    };
-    Ok(of_all_bursts(analysis, &clustering))
+/// its bursts are grouped by DBSCAN at the eps suggested; where none suggests
+/// itself, as among few bursts, the phases of the refinement serve. All
+/// commands ask here, and so find the same period.
+pub(crate) fn phases(analysis: &Analysis) -> Vec<Option<ClusterId>> {
+    let refined = analysis.grouped.method == Method::Refine;
+    let one_density = refined.then(|| at_one_density(analysis).ok()).flatten();
+    of_all_bursts(analysis, one_density.as_ref().unwrap_or(&analysis.grouped.clustering))
 }
 
 fn at_one_density(analysis: &Analysis) -> Result<Clustering> {
@@ -49,7 +46,7 @@ pub(crate) fn to_json(
     analysis: &Analysis,
 ) -> Value {
     match found {
-        Err(why) => not_periodic(why),
+        Err(why) => json!({ "periodic": false, "why": why.to_string() }),
         Ok(period) => {
             let (from, to) = period.region();
             json!({
@@ -63,10 +60,6 @@ pub(crate) fn to_json(
             })
         }
     }
-}
-
-fn not_periodic(why: impl ToString) -> Value {
-    json!({ "periodic": false, "why": why.to_string() })
 }
 
 /// The phase of the analysis in which bursts of the anchor spend most time,
@@ -84,11 +77,6 @@ fn first_phase(anchor: ClusterId, phases: &[Option<ClusterId>], analysis: &Analy
 }
 
 pub(crate) fn summary(analysis: &Analysis) -> Value {
-    match phases(analysis) {
-        Ok(phases) => to_json(&find_period(&analysis.table, &phases), &phases, analysis),
-        Err(_) => not_periodic(format!(
-            "could not be looked for: the distances between {} suggest no radius at which to group them",
-            counted(analysis.prepared.complete.len() as u64, "burst")
-        )),
-    }
+    let phases = phases(analysis);
+    to_json(&find_period(&analysis.table, &phases), &phases, analysis)
 }

@@ -36,7 +36,7 @@ mod read;
 pub use bytes::is_rereadable;
 pub use columns::{Cells, Column, ColumnTable, read_columns};
 pub use digest::Digest;
-pub use effort::{EffortOptions, SpreadError, read_effort, read_effort_part};
+pub use effort::{EffortOptions, SpreadError, read_effort, read_effort_of_some, read_effort_part};
 pub use error::{Error, ErrorKind, Place, is_hidden, printable};
 pub use labels::{BurstKey, LabelTable, RowLabel, read_labels};
 pub use lock::DirLock;

@@ -59,6 +59,9 @@ pub(crate) struct BurstsArgs {
     refining: RefiningArgs,
     #[command(flatten)]
     writing: WritingArgs,
+    /// Group at one density where one suggests itself: to refine takes longer.
+    #[arg(skip)]
+    one_density: bool,
 }
 
 impl BurstsArgs {
@@ -76,7 +79,13 @@ impl BurstsArgs {
             format: TableFormat::Csv,
             check_extrapolation: false,
         };
-        Self { trace, output: None, reading, metrics, grouping, refining, writing }
+        Self { trace, output: None, reading, metrics, grouping, refining, writing, one_density: false }
+    }
+
+    /// The same, at one density where nothing else is asked for and one
+    /// suggests itself.
+    pub(crate) fn at_one_density(self) -> Self {
+        Self { one_density: true, ..self }
     }
 
     fn dir(&self) -> PathBuf {
@@ -223,6 +232,7 @@ pub(crate) fn analyse_trace(args: &BurstsArgs, common: &Common) -> Result<(Analy
     let threshold = args.metrics.min_share.or(definition.min_share);
     let metrics = metrics(args, &definition, &mut input, common)?;
     let refine = direction(args, &grouping, input.table.len(), &mut input.notes);
+    let or_refine = args.one_density && refine.is_some();
     let plan = Plan {
         preparation: Preparation {
             metrics,
@@ -231,7 +241,8 @@ pub(crate) fn analyse_trace(args: &BurstsArgs, common: &Common) -> Result<(Analy
             pca: args.metrics.pca.map(usize::from).or(definition.pca),
         },
         grouping: &grouping,
-        refine,
+        refine: refine.filter(|_| !or_refine),
+        or_refine,
         threshold,
         plots: &definition.plots,
         all_plots: definition.all_plots,
@@ -360,10 +371,12 @@ fn direction(
         return asked;
     }
     if n_bursts > UNASKED {
-        notes.push(format!(
-            "So many bursts are grouped by DBSCAN at the eps suggested; --refine refines more than {} too.",
-            grouped_digits(UNASKED as u64)
-        ));
+        if !args.one_density {
+            notes.push(format!(
+                "So many bursts are grouped by DBSCAN at the eps suggested; --refine refines more than {} too.",
+                grouped_digits(UNASKED as u64)
+            ));
+        }
         return None;
     }
     Some(Direction::Aggregative)

@@ -8,7 +8,7 @@ use crate::commands::bursts::{
 use crate::definition::{parse_share, parse_some};
 use crate::files::report_data::{grouped_digits, short};
 use crate::files::representatives_csv;
-use crate::grouping::{GroupingArgs, Method, parse_count};
+use crate::grouping::{GroupingArgs, parse_count};
 use crate::output::OutputDir;
 use crate::period;
 use anyhow::{Result, anyhow};
@@ -121,7 +121,7 @@ fn by_hand(args: &CutArgs, common: &Common) -> Result<()> {
 /// Cuts to the iterations that stand for all.
 fn by_period(args: &CutArgs, common: &Common) -> Result<()> {
     let (analysis, _) = analyse_trace(&args.analysis(), common)?;
-    let phases = period::phases(&analysis)?;
+    let phases = period::phases(&analysis);
     let found = find_period(&analysis.table, &phases);
     let period = found.as_ref().map_err(|why| {
         anyhow!(
@@ -183,10 +183,8 @@ impl CutArgs {
 
     fn analysis(&self) -> BurstsArgs {
         let (reading, metrics) = (self.reading.clone(), self.metrics.clone());
-        // At one density, as the period asks for: to refine takes longer.
-        let method = self.grouping.method.or(self.metrics.definition.is_none().then_some(Method::Dbscan));
-        let grouping = GroupingArgs { method, ..self.grouping.clone() };
-        BurstsArgs::without_files(self.trace.clone(), reading, metrics, grouping, RefiningArgs::default())
+        let (grouping, refining) = (self.grouping.clone(), RefiningArgs::default());
+        BurstsArgs::without_files(self.trace.clone(), reading, metrics, grouping, refining).at_one_density()
     }
 
     fn write(

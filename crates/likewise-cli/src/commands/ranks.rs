@@ -1,26 +1,25 @@
 //! `likewise ranks`: which processes behave alike, and how few must be traced.
 
 use crate::cli::{Common, ToldElsewhere, Usage};
-use crate::commands::bursts::{BurstsArgs, MetricArgs, ReadingArgs, RefiningArgs, analyse_trace, stem};
+use crate::commands::bursts::stem;
 use crate::definition::parse_share;
 use crate::files::report_data::{counted, grouped_digits};
-use crate::grouping::{GroupingArgs, Method, parse_count};
+use crate::grouping::parse_count;
 use crate::output::OutputDir;
-use crate::period;
+use crate::ranks::describe::{self, Described};
 use crate::ranks::find::{Alone, Found, Mine, Signature, agree, alone, by_capek, of_ranks};
 use crate::ranks::handshake::{same_input, same_options};
-use crate::ranks::{self, RanksReport, describe};
+use crate::ranks::regions::{RegionsArg, efforts_of_trace};
+use crate::ranks::settle::most_classes;
+use crate::ranks::{self, RanksReport, traced, windows};
 use crate::report_ranks;
 use crate::stages::{Stages, peak_memory};
-use anyhow::{Context, Result, anyhow};
-use clap::{Args, Parser, ValueEnum};
-use likewise::bursts::find_period;
+use anyhow::Result;
+use clap::{Args, ValueEnum};
 use likewise::cluster::{CapekParams, ClusterCount, Criterion, Mode};
 use likewise::comm::{Communicator, run_on_threads};
-use likewise::ranks::{
-    Bound, EffortPart, EffortRegions, EffortTable, FromBurstsError, PlanParams, Wavelet, effort_from_bursts,
-    part,
-};
+use likewise::ranks::{Allocation, Bound, EffortPart, EffortTable, PlanParams, Wavelet};
+use likewise::table::Nanos;
 use likewise_mpi::MpiComm;
 use likewise_trace::{
     EffortOptions, SpreadError, is_rereadable, is_ungrouped, read_effort, read_effort_part,
@@ -34,8 +33,9 @@ use std::path::PathBuf;
 ///
 /// Reads the effort of every rank in every step (CSV with a row per rank, CSV
 /// with columns rank,step,region,effort, .npy, or Parquet), or takes it from a
-/// Paraver trace: regions are then the code between two calls, steps the
-/// iterations of the run. Groups the ranks about medoids (CAPEK), and writes
+/// Paraver trace: regions are then phases, steps the iterations of the run.
+/// Groups the ranks about medoids (CAPEK), says whether the data support these
+/// classes or what else they show (a gradient, alike ranks), and writes
 /// ranks.csv, classes.csv, traces.csv, summary.json and report.html. Under
 /// mpirun each process reads and works on some of the ranks; the result is the
 /// same.
@@ -47,22 +47,36 @@ pub(crate) struct RanksArgs {
     /// Directory for the result [default: the input's name with .ranks]
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
+    /// What the efforts of a trace are of [default: phases]
+    #[arg(long, value_enum, value_name = "WHAT")]
+    regions: Option<RegionsArg>,
     #[command(flatten)]
     classes: ClassesArgs,
     #[command(flatten)]
     plan: PlanArgs,
+    /// The input has the efforts of only those ranks that were traced: estimate
+    /// the mean of all, with its error, by the classes in DIR, the result of an
+    /// earlier run (or its ranks.csv)
+    #[arg(long, value_name = "DIR", conflicts_with_all = OF_CLASSES)]
+    traced: Option<PathBuf>,
+    /// Group anew every N steps as well, and say how far the classes moved
+    #[arg(long, value_name = "N", value_parser = parse_count)]
+    every: Option<usize>,
     /// Options of `likewise bursts` for the analysis of a trace: those that say
     /// what to read, what describes a burst, and how to group
     #[arg(last = true, value_name = "OPTIONS")]
     bursts: Vec<OsString>,
 }
 
+/// Options that make classes, and so are not for ranks whose classes are known.
+const OF_CLASSES: [&str; 6] = ["ClassesArgs", "every", "error", "error_abs", "each_stratum", "regions"];
+
 /// How ranks are grouped
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Classes")]
 struct ClassesArgs {
-    /// Just so many classes [default: as many as the BIC likes best; the mean
-    /// silhouette where that leaves fewer than two ranks to a class]
+    /// Just so many classes, whether or not the data support them [default: as
+    /// many as the BIC likes best and the data support]
     #[arg(long, value_name = "N", value_parser = parse_count, conflicts_with = "k_max")]
     k: Option<usize>,
     /// At most so many classes
@@ -101,6 +115,31 @@ struct PlanArgs {
     /// The mean of every step may be off by this share of it
     #[arg(long, value_name = "SHARE", default_value = "5%", value_parser = parse_open_share)]
     error: f64,
+    /// The mean of every step may be off by so much: a number in the unit of
+    /// the table, for a trace a time such as 5ms
+    #[arg(long, value_name = "EFFORT", value_parser = parse_effort, conflicts_with = "error")]
+    error_abs: Option<f64>,
+    /// The mean of each class must be within the error, not only that of all
+    /// ranks: takes more ranks
+    #[arg(long)]
+    each_stratum: bool,
+}
+
+impl PlanArgs {
+    fn params(&self) -> Result<PlanParams> {
+        let bound = self.error_abs.map_or(Bound::Relative(self.error), Bound::Absolute);
+        let allocation = if self.each_stratum { Allocation::EachStratum } else { Allocation::default() };
+        let mut params = PlanParams::new(self.confidence, bound)?;
+        params.allocation = allocation;
+        Ok(params)
+    }
+}
+
+/// A number, or a time in seconds.
+fn parse_effort(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok().or_else(|| Some(text.parse::<Nanos>().ok()?.seconds()));
+    let positive = |x: &f64| *x > 0.0 && x.is_finite();
+    number.filter(positive).ok_or_else(|| "expected a number above 0, or a time such as 5ms".to_owned())
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -155,19 +194,11 @@ Examples:
   likewise ranks effort.npy -o out
   likewise ranks effort.csv --k 6 --method fasterpam -o out
   likewise ranks run.prv.gz -o out -- --app 1
+  likewise ranks run.prv.gz --regions functions -o out
+  likewise ranks effort.csv --error-abs 0.5 --each-stratum -o plan
+  likewise ranks traced.csv --traced plan -o estimate
+  likewise ranks effort.csv --every 20 -o out
   mpirun -n 4 likewise ranks effort.npy --mode sampled --confidence 99% --error 2% -o out";
-
-/// The options of `likewise bursts` that say how to analyse a trace.
-#[derive(Parser)]
-#[command(name = "likewise ranks TRACE --", no_binary_name = true, disable_version_flag = true)]
-struct TraceCall {
-    #[command(flatten)]
-    reading: ReadingArgs,
-    #[command(flatten)]
-    metrics: MetricArgs,
-    #[command(flatten)]
-    grouping: GroupingArgs,
-}
 
 /// Bytes of the distances between ranks that a process holds at once: 8 GiB.
 const MOST_DISTANCES: u128 = 8 << 30;
@@ -184,6 +215,12 @@ pub(crate) fn run(args: &RanksArgs, common: &Common) -> Result<()> {
     let rank = mpi.as_ref().map_or(0, Communicator::rank);
     let quiet = common.quieter();
     let common = if rank == 0 { common } else { &quiet };
+    if let Some(plan) = &args.traced {
+        let checked = args.check_traced(mpi.as_ref().map_or(1, Communicator::size), common);
+        told_once(mpi.as_ref(), checked)?;
+        let (measured, dir, confidence) = (&args.input, args.dir(), args.plan.confidence);
+        return traced::run(&traced::Call { measured, plan, dir, confidence }, common);
+    }
     let mut stages = Stages::default();
     if let Some(comm) = &mpi {
         told_once(Some(comm), same_options(comm, &args.options(), &common.call.arguments.join(" ")))?;
@@ -204,11 +241,12 @@ pub(crate) fn run(args: &RanksArgs, common: &Common) -> Result<()> {
     }
     let read = stages.time("read", || args.read(is_trace == [1], mpi.as_ref(), common));
     let efforts = told_once(mpi.as_ref(), read)?;
-    let done = match find(args, mpi.as_ref(), &efforts, &mut stages) {
+    let n_ranks = efforts.part.n_ranks;
+    let done = match find_all(args, mpi.as_ref(), &efforts, &mut stages) {
         Ok(found) => found.map(|found| write(args, efforts, found, &mut stages, common)).transpose(),
         // The same everywhere.
         Err(_) if rank != 0 => Err(ToldElsewhere.into()),
-        Err(error) => Err(of_ranks(error, efforts.part.n_ranks).context(args.input.display().to_string())),
+        Err(error) => Err(of_ranks(error, n_ranks).context(args.input.display().to_string())),
     };
     let Some((report, summary)) = told_once(mpi.as_ref(), done)? else { return Ok(()) };
     let regions = report.regions.len();
@@ -260,6 +298,18 @@ impl RanksArgs {
         Ok(())
     }
 
+    fn check_traced(&self, processes: usize, common: &Common) -> Result<()> {
+        if processes > 1 {
+            let text = format!("--traced works on one process, and there are {processes}; leave mpirun out");
+            return Err(Usage(text).into());
+        }
+        if self.is_trace() {
+            let text = "--traced reads a table of efforts with a column 'rank', not a trace";
+            return Err(Usage(text.to_owned()).into());
+        }
+        OutputDir::check(&self.dir(), &[&self.input], common)
+    }
+
     /// Whether the input is bursts, not efforts.
     pub(crate) fn is_trace(&self) -> bool {
         is_rereadable(&self.input) && is_ungrouped(&self.input).unwrap_or(false)
@@ -273,6 +323,9 @@ impl RanksArgs {
         if let Some(option) = self.bursts.first() {
             let text = format!("'-- {}' is for traces; this is an effort table", option.to_string_lossy());
             return Err(Usage(text).into());
+        }
+        if self.regions.is_some() {
+            return Err(Usage("--regions is for traces; this is an effort table".to_owned()).into());
         }
         let bar = common.progress().bytes("Reading");
         let report = |done, total| bar.set(done, total);
@@ -292,10 +345,10 @@ impl RanksArgs {
     /// process would have to know all of them; so process 0 does that.
     fn of_trace(&self, mpi: Option<&MpiComm>, common: &Common) -> Result<Efforts> {
         let Some(comm) = mpi else {
-            let (table, notes) = self.table_of_trace(common)?;
+            let (table, notes) = self.efforts_of_trace(common)?;
             return Ok(Efforts { part: EffortPart::whole(table), is_time: true, notes });
         };
-        let made = (comm.rank() == 0).then(|| self.table_of_trace(common)).transpose();
+        let made = (comm.rank() == 0).then(|| self.efforts_of_trace(common)).transpose();
         let (table, told) = match made {
             Ok(made) => {
                 let (table, notes) = made.unzip();
@@ -309,30 +362,8 @@ impl RanksArgs {
         }
     }
 
-    fn table_of_trace(&self, common: &Common) -> Result<(EffortTable, Vec<String>)> {
-        let TraceCall { reading, metrics, grouping } = TraceCall::try_parse_from(&self.bursts)?;
-        // At one density, as the period asks for: to refine takes longer.
-        let method = grouping.method.or(metrics.definition.is_none().then_some(Method::Dbscan));
-        let grouping = GroupingArgs { method, ..grouping };
-        let refining = RefiningArgs::default();
-        let call = BurstsArgs::without_files(self.input.clone(), reading, metrics, grouping, refining);
-        let (analysis, _) = analyse_trace(&call, &common.quieter())?;
-        let mut notes = analysis.notes.clone();
-        let phases = period::phases(&analysis)?;
-        let period = find_period(&analysis.table, &phases);
-        let period = period
-            .map_err(|why| anyhow!("{}: not periodic, so there are no steps: {why}", self.input.display()))?;
-        let of = |regions| effort_from_bursts(&analysis.table, regions, &period.boundaries);
-        let table = match of(EffortRegions::Code) {
-            Err(FromBurstsError::NoCode) => {
-                let text =
-                    "The trace does not say between which calls its bursts lie, so phases are the regions.";
-                notes.push(text.to_owned());
-                of(EffortRegions::Phases(&phases))
-            }
-            table => table,
-        };
-        Ok((table.with_context(|| self.input.display().to_string())?, notes))
+    fn efforts_of_trace(&self, common: &Common) -> Result<(EffortTable, Vec<String>)> {
+        efforts_of_trace(&self.input, self.regions.unwrap_or_default(), &self.bursts, common)
     }
 
     /// Refuses to hold more distances than [`MOST_DISTANCES`] on one of so many
@@ -398,14 +429,14 @@ impl RanksArgs {
     /// All that decides about the result, but for the input. (Only process 0
     /// needs to know where to write.)
     fn options(&self) -> String {
-        let Self { input: _, output: _, classes, plan, bursts } = self;
-        format!("{:?}", (env!("CARGO_PKG_VERSION"), classes, plan, bursts))
+        let Self { input: _, output: _, regions, classes, plan, traced, every, bursts } = self;
+        format!("{:?}", (env!("CARGO_PKG_VERSION"), regions, classes, plan, traced, every, bursts))
     }
 
     fn clusters(&self, n_ranks: usize) -> ClusterCount {
         match self.classes.k {
             Some(k) => ClusterCount::Fixed(k),
-            None => ClusterCount::UpTo(self.classes.k_max.min(n_ranks)),
+            None => ClusterCount::UpTo(self.classes.k_max.min(most_classes(n_ranks))),
         }
     }
 
@@ -440,14 +471,43 @@ pub(crate) fn name(value: impl ValueEnum) -> String {
     value.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
 }
 
-/// The classes; nothing where another process has them.
-fn find(
+/// The classes of the whole run, and those of each window of it, with the step
+/// in which that begins.
+struct AllFound {
+    whole: Found,
+    windows: Vec<(usize, usize, Found)>,
+}
+
+/// As [`find`], of all windows as well.
+fn find_all(
     args: &RanksArgs,
     mpi: Option<&MpiComm>,
     efforts: &Efforts,
     stages: &mut Stages,
-) -> Result<Option<Found>> {
+) -> Result<Option<AllFound>> {
+    let whole = find(args, mpi, &efforts.part, stages)?;
     let EffortPart { table, n_ranks } = &efforts.part;
+    let mut windows = Vec::new();
+    if let Some(every) = args.every {
+        for first in (0..table.n_steps()).step_by(every) {
+            let steps = first..(first + every).min(table.n_steps());
+            let part = EffortPart { table: table.steps(steps.clone()), n_ranks: *n_ranks };
+            if let Some(found) = find(args, mpi, &part, stages)? {
+                windows.push((first, steps.end, found));
+            }
+        }
+    }
+    Ok(whole.map(|whole| AllFound { whole, windows }))
+}
+
+/// The classes; nothing where another process has them.
+fn find(
+    args: &RanksArgs,
+    mpi: Option<&MpiComm>,
+    part: &EffortPart,
+    stages: &mut Stages,
+) -> Result<Option<Found>> {
+    let EffortPart { table, n_ranks } = part;
     args.check_distances(*n_ranks, mpi.map_or(1, Communicator::size))?;
     let signature = args.signature(table.n_steps());
     let clusters = args.clusters(*n_ranks);
@@ -471,7 +531,7 @@ fn find(
     let threads = args.threads();
     let found = stages.time("cluster", || {
         run_on_threads(threads, |comm| {
-            let mine = Mine { table, ranks: part(*n_ranks, comm.rank(), comm.size()) };
+            let mine = Mine { table, ranks: likewise::ranks::part(*n_ranks, comm.rank(), comm.size()) };
             by_capek(comm, &mine, &mine.objects(signature), &params)
         })
     })?;
@@ -482,17 +542,21 @@ fn find(
 fn write(
     args: &RanksArgs,
     efforts: Efforts,
-    found: Found,
+    AllFound { whole: found, windows: of_windows }: AllFound,
     stages: &mut Stages,
     common: &Common,
 ) -> Result<(RanksReport, serde_json::Value)> {
-    let params = PlanParams::new(args.plan.confidence, Bound::Relative(args.plan.error))?;
+    let params = args.plan.params()?;
     let Efforts { part: EffortPart { table, .. }, is_time, notes } = efforts;
     let signature = args.signature(table.n_steps());
-    let mut report = stages
-        .time("plan", || describe::describe(&table, found, &params, args.plan.error, args.classes.seed));
+    let how = Described { params, error: args.plan.error, seed: args.classes.seed, is_time };
+    let mut report = stages.time("plan", || describe::describe(&table, found, &how));
+    let of_window = |(first, end, found): (usize, usize, Found)| {
+        (first, describe::describe(&table.steps(first..end), found, &how))
+    };
+    report.every = args.every;
+    report.windows = windows::windows(of_windows.into_iter().map(of_window).collect());
     report.input = args.input.display().to_string();
-    report.is_time = is_time;
     report.notes = notes;
     let grouping = &mut report.grouping;
     grouping.method = name(args.classes.method);
@@ -512,6 +576,10 @@ fn write(
         out.write("ranks.csv", |file| Ok(ranks::csv::ranks(&report, file)?))?;
         out.write("classes.csv", |file| Ok(ranks::csv::classes(&report, file)?))?;
         out.write("traces.csv", |file| Ok(ranks::csv::traces(&report, file)?))?;
+        if !report.windows.is_empty() {
+            out.write("windows.csv", |file| Ok(windows::csv(&report.windows, file)?))?;
+            out.write("window_ranks.csv", |file| Ok(windows::ranks_csv(&report.windows, file)?))?;
+        }
         out.write("report.html", |file| Ok(report_ranks::write_html(&report, file)?))
     })?;
     let mut summary = ranks::json::summary(&report);

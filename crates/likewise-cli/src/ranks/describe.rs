@@ -1,23 +1,29 @@
 //! What is told of the classes that were found.
 
 use super::find::Found;
+use super::verdict::Verdict;
 use super::{Class, Criterion, GroupingFacts, MeanTrace, Plan, RanksReport};
-use likewise::ranks::{EffortTable, Moments, PlanParams, Stratum, plan_strata};
+use likewise::ranks::{Allocation, EffortTable, Moments, PlanParams, Stratification, Stratum, plan_strata};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
 
-/// Classes by descending size, what their ranks do, and whom to trace. `error`
-/// is the bound of `params`. Of the table, only regions and steps count: of the
+/// What classes are described by.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Described {
+    pub(crate) params: PlanParams,
+    /// Ranks whose efforts differ by less, as a share, are alike.
+    pub(crate) error: f64,
+    pub(crate) seed: u64,
+    /// Whether efforts are seconds.
+    pub(crate) is_time: bool,
+}
+
+/// Classes by descending size, what their ranks do, and whom to trace. Of the table, only regions and steps count: of the
 /// ranks, it may have some.
-pub(crate) fn describe(
-    table: &EffortTable,
-    found: Found,
-    params: &PlanParams,
-    error: f64,
-    seed: u64,
-) -> RanksReport {
+pub(crate) fn describe(table: &EffortTable, found: Found, how: &Described) -> RanksReport {
+    let Described { params, error, seed, is_time } = *how;
     let grouping = grouping(&found, seed);
-    let Found { medoids, labels, dissimilarities, figures, .. } = found;
+    let Found { medoids, labels, dissimilarities, figures, halves, evidence, .. } = found;
     let mut order: Vec<usize> = (0..medoids.len()).collect();
     order.sort_by_key(|&c| (std::cmp::Reverse(figures.classes[c].n_ranks), medoids[c]));
     let mut place = vec![0u32; order.len()];
@@ -27,8 +33,8 @@ pub(crate) fn describe(
     let ordered = order.iter().map(|&c| figures.classes[c].clone()).collect();
     let strata = Stratum::all(ordered, &class_of);
     let rng = || Xoshiro256PlusPlus::seed_from_u64(seed);
-    let without = plan_strata(vec![Stratum::joined(&strata)], params, &mut rng());
-    let planned = plan_strata(strata, params, &mut rng());
+    let without = plan_strata(vec![Stratum::joined(&strata)], &params, &mut rng());
+    let planned = plan_strata(strata, &params, &mut rng());
     let mut sampled = vec![false; labels.len()];
     for &rank in planned.strata.iter().flat_map(|stratum| &stratum.chosen) {
         sampled[rank] = true;
@@ -41,11 +47,16 @@ pub(crate) fn describe(
             medoid: medoids[c],
             ranks: ranks.len() as u64,
             effort: (total.mean[0], total.variance[0].sqrt()),
+            regions: figures.regions[c].clone(),
             dissimilarity: (distances().sum::<f64>() / ranks.len() as f64, distances().fold(0.0, f64::max)),
             traces: traces(table, &figures.classes[c]),
         }
     });
-    RanksReport {
+    let row = |&c: &usize| {
+        (figures.totals[c].n_ranks as usize, figures.totals[c].mean[0], figures.totals[c].variance[0])
+    };
+    let rows: Vec<(usize, f64, f64)> = order.iter().map(row).collect();
+    let mut report = RanksReport {
         grouping,
         regions: match table.regions() {
             [_] => vec![String::new()],
@@ -57,28 +68,35 @@ pub(crate) fn describe(
         sampled,
         plan: Plan {
             confidence: params.confidence(),
-            error,
+            bound: params.bound(),
+            each_stratum: params.allocation == Allocation::EachStratum,
+            stratification: Stratification::of(&rows),
+            pays: planned.pays,
             sample: planned.strata.iter().map(|stratum| stratum.chosen.len() as u64).collect(),
             without_classes: without.n_chosen() as u64,
             expected_error: planned.expected_error,
         },
         dissimilarity: dissimilarities,
+        is_time,
         ..RanksReport::default()
-    }
+    };
+    report.verdict = Verdict::of(&report, &halves, &evidence, error);
+    report
 }
 
 /// How the classes were found, as far as that is told by what was found.
 fn grouping(found: &Found, seed: u64) -> GroupingFacts {
+    let best = found.bic.iter().copied().reduce(|a, b| if b.1 > a.1 { b } else { a }).map(|(k, _)| k);
     GroupingFacts {
         is_exact: found.is_exact,
         loss: found.loss,
-        criterion: match (found.bic.is_empty(), &found.silhouettes) {
-            (true, _) => Criterion::Given,
-            (false, None) => Criterion::Bic,
-            (false, Some(_)) => Criterion::Silhouette,
+        criterion: match best {
+            None => Criterion::Given,
+            Some(k) if k == found.medoids.len() => Criterion::Bic,
+            Some(_) => Criterion::Gap,
         },
         bic: found.bic.clone(),
-        silhouettes: found.silhouettes.clone().unwrap_or_default(),
+        support: found.evidence.support.clone(),
         seed,
         ..GroupingFacts::default()
     }

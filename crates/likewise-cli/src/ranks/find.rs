@@ -1,6 +1,6 @@
 //! Classes of ranks, on one process or on many.
 
-use super::few;
+use super::settle::{AllRanks, Evidence, Groups, Tried, settle};
 use anyhow::{Context, anyhow};
 use likewise::cluster::medoids::{ClaraParams, Medoids, MedoidsError, Start, clara, fasterpam, pam};
 use likewise::cluster::{Capek, CapekError, CapekParams, ClusterCount, capek, euclidean};
@@ -56,7 +56,7 @@ impl Mine<'_> {
     }
 
     /// What the classes of all processes do, by `labels`.
-    fn figures<C: Communicator>(
+    pub(super) fn figures<C: Communicator>(
         &self,
         comm: &C,
         labels: &[u32],
@@ -64,11 +64,28 @@ impl Mine<'_> {
     ) -> Result<Figures, CommError> {
         let dims = self.table.dims();
         let values = &self.table.values()[self.ranks.start * dims..self.ranks.end * dims];
-        let totals: Vec<f64> = values.chunks_exact(dims).map(|row| row.iter().sum()).collect();
+        let regions: Vec<f64> =
+            values.chunks_exact(self.table.n_steps()).map(|series| series.iter().sum()).collect();
+        let n_regions = self.table.regions().len();
+        let totals: Vec<f64> = regions.chunks_exact(n_regions).map(|row| row.iter().sum()).collect();
         Ok(Figures {
             classes: moments(comm, values, dims, labels, n_classes)?,
+            regions: moments(comm, &regions, n_regions, labels, n_classes)?,
             totals: moments(comm, &totals, 1, labels, n_classes)?,
         })
+    }
+
+    /// What each rank did in the steps of even number, from 0, and in the
+    /// others.
+    fn halves(&self) -> impl Iterator<Item = [f64; 2]> {
+        let of_rank = |rank: usize| {
+            let mut halves = [0.0; 2];
+            for series in self.table.row(rank).chunks_exact(self.table.n_steps()) {
+                series.iter().enumerate().for_each(|(step, x)| halves[step % 2] += x);
+            }
+            halves
+        };
+        self.ranks.clone().map(of_rank)
     }
 }
 
@@ -77,6 +94,8 @@ impl Mine<'_> {
 pub(crate) struct Figures {
     /// In every step and region.
     pub(crate) classes: Vec<Moments>,
+    /// In every region, over all steps.
+    pub(crate) regions: Vec<Moments>,
     /// In the whole run.
     pub(crate) totals: Vec<Moments>,
 }
@@ -88,11 +107,13 @@ pub(crate) struct Found {
     /// Of each rank, the place of its medoid.
     pub(crate) labels: Vec<u32>,
     pub(crate) dissimilarities: Vec<f64>,
+    /// Of each rank, what it did in the steps of even number, from 0, and in
+    /// the others.
+    pub(crate) halves: Vec<[f64; 2]>,
     pub(crate) loss: f64,
     /// Of each number of classes that was tried; none where it was given.
     pub(crate) bic: Vec<(usize, f64)>,
-    /// Those that decided instead, where ranks are too few for the BIC.
-    pub(crate) silhouettes: Option<Vec<(usize, f64)>>,
+    pub(crate) evidence: Evidence,
     pub(crate) is_exact: bool,
     pub(crate) figures: Figures,
 }
@@ -112,59 +133,45 @@ pub(crate) fn by_capek<C: Communicator>(
     objects: &[Vec<f64>],
     params: &CapekParams<Vec<f64>>,
 ) -> anyhow::Result<Option<Found>> {
-    let mut found = capek(comm, objects, &distance, params)?;
-    let mut silhouettes = None;
-    if let ClusterCount::UpTo(most) = params.clusters
-        && found.medoids.len() > few::most_classes(found.n_objects as usize)
-    {
-        let (k, values) = few::by_silhouette(&of_all(comm, objects)?, most)?;
-        silhouettes = Some(values);
+    let mut first = capek(comm, objects, &distance, params)?;
+    let (bic, errors) = (std::mem::take(&mut first.criterion), std::mem::take(&mut first.squared_errors));
+    let (n_ranks, is_exact) = (first.n_objects as usize, first.is_exact);
+    let groups = |found: Capek<Vec<f64>>| Groups {
+        medoids: found.medoids.iter().map(|medoid| medoid.index).collect(),
+        labels: found.labels,
+        dissimilarities: found.dissimilarities,
+        loss: found.loss,
+    };
+    let fit = |k: usize| {
         let params = CapekParams { clusters: ClusterCount::Fixed(k), ..params.clone() };
-        found = Capek { criterion: found.criterion, ..capek(comm, objects, &distance, &params)? };
-    }
-    let figures = mine.figures(comm, &found.labels, found.medoids.len())?;
-    let mut bytes = Vec::with_capacity(objects.len() * 12);
-    for (label, distance) in found.labels.iter().zip(&found.dissimilarities) {
+        Ok(groups(capek(comm, objects, &distance, &params)?))
+    };
+    let tried = Tried { clusters: params.clusters, errors: &errors, seed: params.seed };
+    let ranks = AllRanks { comm, mine, objects, n_ranks };
+    let (groups, figures, evidence) = settle(&ranks, &tried, groups(first), fit)?;
+    let mut bytes = Vec::with_capacity(objects.len() * 28);
+    for ((label, distance), halves) in groups.labels.iter().zip(&groups.dissimilarities).zip(mine.halves()) {
         bytes.extend(label.to_le_bytes());
-        bytes.extend(distance.to_le_bytes());
+        [*distance, halves[0], halves[1]].iter().for_each(|x| bytes.extend(x.to_le_bytes()));
     }
     let parts = comm.gather(0, &bytes)?;
     if comm.rank() != 0 {
         return Ok(None);
     }
-    let (mut labels, mut dissimilarities) = (Vec::new(), Vec::new());
+    let (mut labels, mut dissimilarities, mut halves) = (Vec::new(), Vec::new(), Vec::new());
     for part in &parts {
-        let (pairs, rest) = part.as_chunks::<12>();
+        let (rows, rest) = part.as_chunks::<28>();
         anyhow::ensure!(rest.is_empty(), CapekError::NotPortable);
-        for [a, b, c, d, distance @ ..] in pairs {
+        for [a, b, c, d, numbers @ ..] in rows {
             labels.push(u32::from_le_bytes([*a, *b, *c, *d]));
-            dissimilarities.push(f64::from_le_bytes(*distance));
+            let (numbers, _) = numbers.as_chunks();
+            let [distance, even, odd] = [0, 1, 2].map(|i| f64::from_le_bytes(numbers[i]));
+            dissimilarities.push(distance);
+            halves.push([even, odd]);
         }
     }
-    Ok(Some(Found {
-        medoids: found.medoids.iter().map(|medoid| medoid.index).collect(),
-        labels,
-        dissimilarities,
-        loss: found.loss,
-        bic: found.criterion,
-        silhouettes,
-        is_exact: found.is_exact,
-        figures,
-    }))
-}
-
-/// The objects of all processes, on each of them: for where there are few.
-fn of_all<C: Communicator>(comm: &C, objects: &[Vec<f64>]) -> anyhow::Result<Vec<Vec<f64>>> {
-    let dims = objects.first().map_or(0, Vec::len);
-    let mut bytes = (dims as u64).to_le_bytes().to_vec();
-    bytes.extend(objects.iter().flatten().flat_map(|x| x.to_le_bytes()));
-    let mut all = Vec::new();
-    for part in comm.all_gather(&bytes)? {
-        let (dims, numbers) = part.split_first_chunk().context(CapekError::NotPortable)?;
-        let numbers: Vec<f64> = numbers.as_chunks().0.iter().map(|&x| f64::from_le_bytes(x)).collect();
-        all.extend(numbers.chunks_exact((u64::from_le_bytes(*dims) as usize).max(1)).map(<[f64]>::to_vec));
-    }
-    Ok(all)
+    let (medoids, loss) = (groups.medoids, groups.loss);
+    Ok(Some(Found { medoids, labels, dissimilarities, halves, loss, bic, evidence, is_exact, figures }))
 }
 
 /// A method that one process does alone.
@@ -193,12 +200,20 @@ pub(crate) fn alone(
         (Alone::Fasterpam, Some(matrix)) => fasterpam(matrix, k, Start::Build),
         _ => clara(objects, distance, &ClaraParams::new(k, seed)),
     };
-    let mut silhouettes = None;
-    let (medoids, bic) = match clusters {
-        ClusterCount::Fixed(k) => (solve(k)?, Vec::new()),
+    let of = |found: &Medoids, rank: usize| {
+        distance(&objects[rank], &objects[found.medoids[found.labels[rank] as usize]])
+    };
+    let groups = |found: Medoids| Groups {
+        dissimilarities: (0..objects.len()).map(|rank| of(&found, rank)).collect(),
+        medoids: found.medoids.iter().map(|&m| m as u64).collect(),
+        labels: found.labels,
+        loss: found.loss,
+    };
+    let (mut bic, mut errors) = (Vec::new(), Vec::new());
+    let first = match clusters {
+        ClusterCount::Fixed(k) => solve(k)?,
         ClusterCount::UpTo(most) => {
             let mut best: Option<(f64, Medoids)> = None;
-            let mut bic = Vec::new();
             for k in 1..=most {
                 let found = match solve(k) {
                     Ok(found) => found,
@@ -206,38 +221,31 @@ pub(crate) fn alone(
                     Err(_) if best.is_some() => break,
                     Err(error) => return Err(error.into()),
                 };
-                let value = bic_about_centroids(objects, &found);
+                let (value, error) = bic_about_centroids(objects, &found);
                 bic.push((k, value));
+                errors.push((k, error));
                 // Of equal ones, the fewest classes.
                 if best.as_ref().is_none_or(|(most, _)| value > *most) {
                     best = Some((value, found));
                 }
             }
-            let (_, mut found) = best.context("no number of classes was tried")?;
-            if found.medoids.len() > few::most_classes(objects.len()) {
-                let (k, values) = few::by_silhouette(objects, most)?;
-                silhouettes = Some(values);
-                found = solve(k)?;
-            }
-            (found, bic)
+            best.context("no number of classes was tried")?.1
         }
     };
-    let of =
-        |(rank, &label): (usize, &u32)| distance(&objects[rank], &objects[medoids.medoids[label as usize]]);
-    let figures = run_on_threads(1, |comm| mine.figures(comm, &medoids.labels, medoids.medoids.len()))?;
-    Ok(Found {
-        figures: figures.into_iter().next().unwrap_or_default(),
-        dissimilarities: medoids.labels.iter().enumerate().map(of).collect(),
-        medoids: medoids.medoids.iter().map(|&m| m as u64).collect(),
-        labels: medoids.labels,
-        loss: medoids.loss,
-        bic,
-        silhouettes,
-        is_exact: method != Alone::Clara,
-    })
+    let first = groups(first);
+    let tried = Tried { clusters, errors: &errors, seed };
+    let settled = run_on_threads(1, |comm| {
+        let ranks = AllRanks { comm, mine, objects, n_ranks: objects.len() };
+        settle(&ranks, &tried, first.clone(), |k| Ok(groups(solve(k)?)))
+    })?;
+    let (Groups { medoids, labels, dissimilarities, loss }, figures, evidence) =
+        settled.into_iter().next().context("one process has a result")?;
+    let (halves, is_exact) = (mine.halves().collect(), method != Alone::Clara);
+    Ok(Found { medoids, labels, dissimilarities, halves, loss, bic, evidence, is_exact, figures })
 }
 
-fn bic_about_centroids(objects: &[Vec<f64>], found: &Medoids) -> f64 {
+/// The BIC, and the squared error that it is made of.
+fn bic_about_centroids(objects: &[Vec<f64>], found: &Medoids) -> (f64, f64) {
     let dims = objects.first().map_or(0, Vec::len);
     let mut sizes = vec![0usize; found.medoids.len()];
     let mut centroids = vec![vec![0.0; dims]; found.medoids.len()];
@@ -252,10 +260,10 @@ fn bic_about_centroids(objects: &[Vec<f64>], found: &Medoids) -> f64 {
         let centroid = &centroids[label as usize];
         object.iter().zip(centroid).map(|(x, c)| (x - c) * (x - c)).sum::<f64>()
     };
-    let squared_error = objects.iter().zip(&found.labels).map(squares).sum();
+    let squared_error: f64 = objects.iter().zip(&found.labels).map(squares).sum();
     let largest = objects.iter().flatten().fold(0.0, |most: f64, x| most.max(x.abs()));
     let least_variance = least_variance(largest);
-    spherical_bic(&SphericalFit { sizes: &sizes, squared_error, dims, least_variance })
+    (spherical_bic(&SphericalFit { sizes: &sizes, squared_error, dims, least_variance }), squared_error)
 }
 
 /// What is wrong, in words of ranks: the methods speak of objects.

@@ -2,15 +2,25 @@
 
 pub(crate) mod csv;
 pub(crate) mod describe;
-pub(crate) mod few;
 pub(crate) mod find;
 pub(crate) mod handshake;
 pub(crate) mod json;
+pub(crate) mod regions;
+pub(crate) mod settle;
 pub(crate) mod text;
+pub(crate) mod traced;
+pub(crate) mod verdict;
+pub(crate) mod windows;
 
 use crate::files::report_data::{counted, grouped_digits, short};
+use crate::runs::percent;
+use likewise::ranks::{Bound, Moments, Stratification, Support};
 use likewise::table::Nanos;
 use serde_json::Value;
+use settle::Passing;
+use std::fmt::Write as _;
+use verdict::Verdict;
+use windows::Window;
 
 /// Everything the files, the report and the terminal show. Plain data: the
 /// same on rank 0 whoever did the work.
@@ -35,6 +45,11 @@ pub(crate) struct RanksReport {
     /// Of each rank, whether the plan has it traced.
     pub(crate) sampled: Vec<bool>,
     pub(crate) plan: Plan,
+    /// Whether there are classes, and if not, what there is.
+    pub(crate) verdict: Verdict,
+    /// Classes found anew every so many steps, where that was asked for.
+    pub(crate) every: Option<usize>,
+    pub(crate) windows: Vec<Window>,
     pub(crate) notes: Vec<String>,
 }
 
@@ -52,8 +67,8 @@ pub(crate) struct GroupingFacts {
     pub(crate) loss: f64,
     /// The BIC of each number of classes that was tried; the larger, the better.
     pub(crate) bic: Vec<(usize, f64)>,
-    /// The mean silhouettes, where they decided because the BIC could not.
-    pub(crate) silhouettes: Vec<(usize, f64)>,
+    /// Of numbers of classes from two on, what they explain beside chance.
+    pub(crate) support: Vec<Support>,
     pub(crate) criterion: Criterion,
     pub(crate) seed: u64,
     /// Other settings, for programs.
@@ -67,7 +82,8 @@ pub(crate) enum Criterion {
     Given,
     #[default]
     Bic,
-    Silhouette,
+    /// The data do not support as many as the BIC likes best.
+    Gap,
 }
 
 impl Criterion {
@@ -75,7 +91,7 @@ impl Criterion {
         match self {
             Self::Given => None,
             Self::Bic => Some("BIC"),
-            Self::Silhouette => Some("silhouette"),
+            Self::Gap => Some("gap"),
         }
     }
 }
@@ -90,6 +106,8 @@ pub(crate) struct Class {
     pub(crate) effort: (f64, f64),
     /// Mean and maximum of the dissimilarities to the medoid.
     pub(crate) dissimilarity: (f64, f64),
+    /// What its ranks did in each region, over all steps.
+    pub(crate) regions: Moments,
     /// Region by region.
     pub(crate) traces: Vec<MeanTrace>,
 }
@@ -104,18 +122,38 @@ pub(crate) struct MeanTrace {
 }
 
 /// How many ranks of each class to trace.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Plan {
     pub(crate) confidence: f64,
-    /// Relative to the mean.
-    pub(crate) error: f64,
+    pub(crate) bound: Bound,
+    /// Whether it is to hold for each class, not only for the mean of all.
+    pub(crate) each_stratum: bool,
     /// Of each class, how many ranks to trace.
     pub(crate) sample: Vec<u64>,
     /// How many it would be without classes.
     pub(crate) without_classes: u64,
     /// Half the width of the confidence interval that the plan gives, at its
-    /// widest over the steps, relative to the mean.
+    /// widest over the steps, in the unit of the bound.
     pub(crate) expected_error: f64,
+    /// What the classes do to a sample of the efforts of the whole run.
+    pub(crate) stratification: Stratification,
+    /// Share of the steps and regions in which they pay (equation 2).
+    pub(crate) pays: f64,
+}
+
+impl Default for Plan {
+    fn default() -> Self {
+        Self {
+            confidence: 0.95,
+            bound: Bound::Relative(0.05),
+            each_stratum: false,
+            sample: Vec::new(),
+            without_classes: 0,
+            expected_error: 0.0,
+            stratification: Stratification::default(),
+            pays: 0.0,
+        }
+    }
 }
 
 impl Plan {
@@ -125,7 +163,9 @@ impl Plan {
 }
 
 /// Ranks that are named one by one, at most.
-const NAMED: u64 = 8;
+pub(crate) const NAMED: u64 = 8;
+/// Classes of which it is said how they differ, at most.
+const TOLD: usize = 5;
 
 impl RanksReport {
     pub(crate) fn n_ranks(&self) -> usize {
@@ -161,12 +201,6 @@ impl RanksReport {
 
     /// What is to be known, in sentences.
     pub(crate) fn findings(&self) -> Vec<String> {
-        let n = self.n_ranks();
-        let given = if self.grouping.criterion == Criterion::Given { ", as asked" } else { "" };
-        let ways = match self.classes.len() {
-            1 => format!("{} behave alike{given}.", counted(n as u64, "rank")),
-            k => format!("{} behave in {k} ways{given}.", counted(n as u64, "rank")),
-        };
         let plan = &self.plan;
         let size = plan.sample_size();
         let without = match plan.without_classes {
@@ -176,43 +210,170 @@ impl RanksReport {
             _ => String::new(),
         };
         let enough = format!(
-            "To know the mean effort of every step within {} at {} confidence, tracing {} ({}) is enough{without}.",
-            level(plan.error),
+            "To know the mean effort of every step{} within {} at {} confidence, tracing {} ({}) is enough{without}.",
+            if plan.each_stratum { " and class" } else { "" },
+            self.bound_text(),
             level(plan.confidence),
             counted(size, "rank"),
             share_text(self.share(size)),
         );
-        [ways, enough].into_iter().chain(self.heaviest()).chain(self.small_classes()).collect()
+        let first = self.verdict.sentence(self);
+        let differences = (1..self.classes.len()).filter_map(|c| self.difference(c)).take(TOLD);
+        let told = std::iter::once(first).chain(self.uneven_region()).chain(self.verdict.passing.clone());
+        let told = told.chain(differences.map(|d| d.sentence(self))).chain(self.heaviest()).chain([enough]);
+        let windows = self.every.and_then(|every| windows::sentence(&self.windows, every));
+        told.chain(self.strata_text()).chain(windows).collect()
+    }
+
+    /// The error that a sample may make, as people read it.
+    pub(crate) fn bound_text(&self) -> String {
+        match self.plan.bound {
+            Bound::Relative(share) => level(share),
+            Bound::Absolute(effort) => self.effort(effort),
+        }
+    }
+
+    /// Whether stratifying pays (equation 2).
+    fn strata_text(&self) -> Option<String> {
+        let s = &self.plan.stratification;
+        (self.classes.len() > 1 && s.variance > 0.0).then(|| {
+            let less = s.variance_in_strata / s.variance;
+            format!(
+                "Sampling by class {} (equation 2): for the effort of the whole run, the variance within classes is {} \
+                 of that of all ranks; it pays in {} of the steps and regions.",
+                if s.pays() { "pays" } else { "does not pay" },
+                percent(less),
+                percent(self.plan.pays)
+            )
+        })
+    }
+
+    /// A class as it is called: of one class alone, all ranks.
+    pub(crate) fn class_name(&self, class: usize) -> String {
+        if self.classes.len() == 1 { "All ranks".to_owned() } else { format!("Class {}", class + 1) }
+    }
+
+    pub(crate) fn as_asked(&self) -> &'static str {
+        if self.grouping.criterion == Criterion::Given { ", as asked" } else { "" }
     }
 
     /// What is to be known of how many classes there are.
     pub(crate) fn note_on_count(&self, k_max: usize) -> Option<String> {
         let (k, grouping) = (self.classes.len(), &self.grouping);
-        let best =
-            |values: &[(usize, f64)]| values.iter().copied().reduce(|a, b| if b.1 > a.1 { b } else { a });
         match grouping.criterion {
-            Criterion::Silhouette => {
-                let (bic, _) = best(&grouping.bic)?;
-                let decided = match best(&grouping.silhouettes) {
-                    Some((_, value)) if k > 1 => {
-                        format!("the mean silhouette is greatest at {k} ({value:.2})")
+            Criterion::Gap => {
+                let best = grouping.bic.iter().copied().reduce(|a, b| if b.1 > a.1 { b } else { a });
+                let nearest = self.verdict.support.filter(|_| k == 1).map_or_else(String::new, |s| {
+                    let figures = format!(
+                        "{} would explain {} of the variance, and {} on average, {} at most, where there are none",
+                        s.n_classes,
+                        share_text(s.explained),
+                        share_text(s.by_chance),
+                        share_text(s.at_most_by_chance)
+                    );
+                    match s.is_supported {
+                        true => format!(": {figures}; but they are not apart, or not in all steps"),
+                        false => format!(": {figures}"),
                     }
-                    Some((_, value)) => format!(
-                        "no mean silhouette is above {} (at most {value:.2}), so there is one class",
-                        few::LEAST_SILHOUETTE
-                    ),
-                    None => "there is one class".to_owned(),
-                };
+                });
                 Some(format!(
-                    "The BIC is greatest at {bic} classes, of fewer than two ranks on average, where it is not to be \
-                     trusted: {decided}."
+                    "The BIC is greatest at {} classes, which the data do not support{nearest}.",
+                    best.map_or(1, |(k, _)| k)
                 ))
             }
-            Criterion::Bic if k == k_max && self.n_ranks() > k => Some(
+            Criterion::Bic if k == k_max && self.n_ranks() > 2 * k => Some(
                 "The BIC likes the greatest number of classes that was tried; --k-max tries more.".to_owned(),
             ),
             Criterion::Bic | Criterion::Given => None,
         }
+    }
+
+    /// The region whose efforts are farthest apart, with how far.
+    fn uneven(&self) -> Option<(usize, f64)> {
+        let apart = |r: usize| {
+            let least = self.classes.iter().map(|class| class.regions.least[r]).fold(f64::INFINITY, f64::min);
+            let most =
+                self.classes.iter().map(|class| class.regions.most[r]).fold(f64::NEG_INFINITY, f64::max);
+            most - least
+        };
+        let n = self.classes.first().map_or(0, |class| class.regions.least.len());
+        (0..n).map(|r| (r, apart(r))).reduce(|a, b| if b.1 > a.1 { b } else { a })
+    }
+
+    /// How far ranks are apart in any one region, as a share of the mean effort
+    /// in all.
+    pub(crate) fn region_spread(&self) -> f64 {
+        let mean = self.mean_effort().abs();
+        self.uneven().filter(|_| mean > 0.0).map_or(0.0, |(_, apart)| apart / mean)
+    }
+
+    /// In which region ranks differ, where there are no classes that tell.
+    fn uneven_region(&self) -> Option<String> {
+        let (region, apart) = self.uneven().filter(|(_, apart)| *apart > 0.0)?;
+        let name = self.region(region).filter(|_| self.classes.len() == 1)?;
+        let share = percent(self.region_spread());
+        Some(format!(
+            "They differ most in {name}: {} from the least to the most, {share} of the mean effort.",
+            self.effort(apart)
+        ))
+    }
+
+    /// Ranks by name, of traces with their tasks: `ranks 3, 8 (tasks 4, 9)`.
+    fn ranks_text(&self, ranks: &[u64]) -> String {
+        let list = |first: u64| ranks.iter().map(|r| (r + first).to_string()).collect::<Vec<_>>().join(", ");
+        let s = if ranks.len() == 1 { "" } else { "s" };
+        let tasks = if self.is_time { format!(" (task{s} {})", list(1)) } else { String::new() };
+        format!("rank{s} {}{tasks}", list(0))
+    }
+
+    fn class_text(&self, class: usize) -> String {
+        match self.named_ranks(class) {
+            Some(ranks) => self.ranks_text(&ranks.iter().map(|&r| r as u64).collect::<Vec<_>>()),
+            None => counted(self.classes[class].ranks, "rank"),
+        }
+    }
+
+    /// Where a class does most otherwise than all others.
+    pub(crate) fn difference(&self, class: usize) -> Option<Difference> {
+        let own = &self.classes.get(class)?.regions;
+        let others = || self.classes.iter().enumerate().filter(move |(c, _)| *c != class).map(|(_, c)| c);
+        let n: u64 = others().map(|c| c.ranks).sum();
+        let of_region = |region: usize| {
+            let sum: f64 = others().map(|c| c.ranks as f64 * c.regions.mean[region]).sum();
+            Difference { class, region, own: own.mean[region], others: sum / n.max(1) as f64 }
+        };
+        let all = (0..own.mean.len()).map(of_region).filter(|_| n > 0);
+        all.reduce(|a, b| if (b.own - b.others).abs() > (a.own - a.others).abs() { b } else { a })
+    }
+
+    /// What a few ranks did in a single step.
+    pub(crate) fn passing_text(&self, passing: &Passing) -> Option<String> {
+        let classes = &passing.figures.classes;
+        let c = (0..classes.len()).min_by_key(|&c| classes[c].n_ranks)?;
+        let others = |j: usize| {
+            let of = |(i, m): (usize, &Moments)| {
+                if i == c { (0.0, 0.0) } else { (m.n_ranks as f64 * m.mean[j], m.n_ranks as f64) }
+            };
+            let (sum, n) = classes.iter().enumerate().map(of).fold((0.0, 0.0), |a, b| (a.0 + b.0, a.1 + b.1));
+            sum / n
+        };
+        let differences = (0..classes[c].mean.len()).map(|j| (j, classes[c].mean[j], others(j)));
+        let (j, own, others) =
+            differences.reduce(|a, b| if (b.1 - b.2).abs() > (a.1 - a.2).abs() { b } else { a })?;
+        let region = self.region(j / self.n_steps).map_or_else(String::new, |name| format!(" in {name}"));
+        let who = match passing.ranks.len() as u64 {
+            n if n > NAMED => counted(classes[c].n_ranks, "rank"),
+            _ => self.ranks_text(&passing.ranks),
+        };
+        Some(format!(
+            "{} differ{} from the others in single steps only, most in step {}{region} ({}, the others {}): \
+             that makes no class.",
+            capital(&who),
+            if passing.ranks.len() == 1 { "s" } else { "" },
+            j % self.n_steps,
+            self.effort(own),
+            self.effort(others)
+        ))
     }
 
     /// The class that does clearly more than the mean.
@@ -227,17 +388,40 @@ impl RanksReport {
             format!("Class {} ({ranks}) does the most: {ratio:.2} times the mean effort.", c + 1)
         })
     }
+}
 
-    /// Classes of a few ranks among many.
-    fn small_classes(&self) -> Vec<String> {
-        let small = |c: &usize| self.classes[*c].ranks * 20 <= self.n_ranks() as u64;
-        let name = |c: usize| {
-            let ranks: Vec<String> = self.named_ranks(c)?.iter().map(usize::to_string).collect();
-            let what = if ranks.len() == 1 { "rank" } else { "ranks" };
-            Some(format!("Class {} is {what} {} alone.", c + 1, ranks.join(", ")))
-        };
-        (0..self.classes.len()).filter(small).filter_map(name).take(4).collect()
+/// A class and where it does most otherwise than all others, over all steps.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Difference {
+    pub(crate) class: usize,
+    pub(crate) region: usize,
+    /// The mean effort of its ranks there.
+    pub(crate) own: f64,
+    pub(crate) others: f64,
+}
+
+impl Difference {
+    /// How many times the others' effort it is.
+    pub(crate) fn ratio(&self) -> Option<f64> {
+        (self.others > 0.0 && self.own >= 0.0).then(|| self.own / self.others)
     }
+
+    fn sentence(&self, report: &RanksReport) -> String {
+        let steps = report.n_steps as f64;
+        let mut text = format!("Class {}, {}, differs most", self.class + 1, report.class_text(self.class));
+        let name = report.region(self.region).map_or_else(String::new, |name| format!(" in {name}"));
+        let (own, others) = (report.effort(self.own / steps), report.effort(self.others / steps));
+        let _ = write!(text, "{name}: {own} a step, the others {others}");
+        if let Some(ratio) = self.ratio().filter(|ratio| *ratio < 1000.0) {
+            let _ = write!(text, " (× {ratio:.2})");
+        }
+        text + "."
+    }
+}
+
+fn capital(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }
 
 /// A share that somebody gave: `95%`.
@@ -271,6 +455,13 @@ pub(crate) mod tests {
             ranks,
             effort: (level * 20.0, 3.0),
             dissimilarity: (1.5, 4.0),
+            regions: Moments {
+                n_ranks: ranks,
+                mean: vec![level * 20.0, level * 40.0],
+                variance: vec![9.0; 2],
+                least: vec![level * 20.0 - 1.0, level * 40.0 - 1.0],
+                most: vec![level * 20.0 + 1.0, level * 40.0 + 1.0],
+            },
             traces: vec![trace(level), trace(2.0 * level)],
         };
         let class_of: Vec<u32> = (0..64).map(|r| u32::from(r % 32 == 7)).collect();
@@ -294,10 +485,30 @@ pub(crate) mod tests {
             class_of,
             plan: Plan {
                 confidence: 0.95,
-                error: 0.05,
                 sample: vec![2, 1],
                 without_classes: 60,
                 expected_error: 0.04,
+                stratification: Stratification {
+                    between: 90.0,
+                    within: 10.0,
+                    variance: 1.0,
+                    variance_in_strata: 0.1,
+                },
+                pays: 0.5,
+                ..Plan::default()
+            },
+            verdict: Verdict {
+                kind: verdict::Kind::Classes,
+                support: Some(Support {
+                    n_classes: 2,
+                    explained: 0.98,
+                    by_chance: 0.75,
+                    at_most_by_chance: 0.81,
+                    gap: 2.5,
+                    deviation: 0.1,
+                    is_supported: true,
+                }),
+                ..Verdict::default()
             },
             ..RanksReport::default()
         }
@@ -306,14 +517,23 @@ pub(crate) mod tests {
     #[test]
     fn findings_say_what_matters() {
         let found = sample().findings();
-        assert_eq!(found[0], "64 ranks behave in 2 ways.");
         assert_eq!(
-            found[1],
+            found[0],
+            "64 ranks behave in 2 ways: these classes explain 98.0% of the variance, where classes of ranks without \
+             any explain 75.0% on average and 81.0% at most."
+        );
+        assert_eq!(found[1], "Class 2, ranks 7, 39, differs most in b: 60 a step, the others 20 (× 3.00).");
+        assert!(found[2].starts_with("Class 2 (2 ranks) does the most: 2.82 times"), "{}", found[2]);
+        assert_eq!(
+            found[3],
             "To know the mean effort of every step within 5% at 95% confidence, tracing 3 ranks (4.7%) is enough; \
              without classes it would take 60."
         );
-        assert!(found[2].starts_with("Class 2 (2 ranks) does the most: 2.82 times"), "{}", found[2]);
-        assert_eq!(found[3], "Class 2 is ranks 7, 39 alone.");
+        assert_eq!(
+            found[4],
+            "Sampling by class pays (equation 2): for the effort of the whole run, the variance within classes is 10.0% of \
+             that of all ranks; it pays in 50.0% of the steps and regions."
+        );
     }
 
     #[test]

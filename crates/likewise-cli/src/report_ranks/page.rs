@@ -48,6 +48,8 @@ fn fill(report: &RanksReport, slot: &str) -> String {
         "traces-caption" => panels::traces_caption(report),
         "distances" => panels::distances(report),
         "criterion" => panels::criterion(report),
+        "support" => tables::support(report),
+        "windows" => tables::windows(report),
         "classes" => tables::classes(report),
         "plan" => tables::plan(report),
         "plan-caption" => escape(&plan_caption(report)),
@@ -76,10 +78,12 @@ fn subtitle(report: &RanksReport) -> String {
 fn plan_caption(report: &RanksReport) -> String {
     let plan = &report.plan;
     format!(
-        "So many ranks of each class, chosen at random (column sampled in ranks.csv), give the mean effort of every step within \
-         {} at {} confidence. Classes that vary more get more of the sample.",
-        level(plan.error),
-        level(plan.confidence)
+        "So many ranks of each class, chosen at random (column sampled in ranks.csv), give the mean effort of every step{} \
+         within {} at {} confidence.{}",
+        if plan.each_stratum { " and class" } else { "" },
+        report.bound_text(),
+        level(plan.confidence),
+        if plan.each_stratum { "" } else { " Classes that vary more get more of the sample." }
     )
 }
 
@@ -87,8 +91,9 @@ fn plan_caption(report: &RanksReport) -> String {
 fn legend(report: &RanksReport) -> String {
     let item = |(c, class): (usize, &crate::ranks::Class)| {
         format!(
-            "<li class=\"key c{n}\" data-phase=\"c{n}\" tabindex=\"0\"><i class=\"swatch\"></i>Class {n} \
+            "<li class=\"key c{n}\" data-phase=\"c{n}\" tabindex=\"0\"><i class=\"swatch\"></i>{} \
              <span class=\"count\">{}</span></li>",
+            report.class_name(c),
             crate::report::group(class.ranks as usize),
             n = c + 1
         )

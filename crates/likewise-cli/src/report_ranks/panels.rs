@@ -50,8 +50,9 @@ fn path(class: &str, points: &[(f64, f64)], close: bool) -> String {
 
 fn figure(report: &RanksReport, class: usize, svg: &str) -> String {
     format!(
-        "<figure class=\"panel c{n}\" data-phase=\"c{n}\"><figcaption><i class=\"swatch\"></i>Class {n} \
+        "<figure class=\"panel c{n}\" data-phase=\"c{n}\"><figcaption><i class=\"swatch\"></i>{} \
          <small>{}</small></figcaption>{svg}</figure>",
+        report.class_name(class),
         counted(report.classes[class].ranks, "rank"),
         n = class + 1
     )
@@ -246,16 +247,12 @@ pub(super) fn criterion(report: &RanksReport) -> String {
     const TOP: f64 = 16.0;
     const BOTTOM: f64 = 166.0;
     let grouping = &report.grouping;
-    let name = grouping.criterion.name().unwrap_or_default();
-    let is_bic = grouping.criterion == Criterion::Bic;
-    let values = if is_bic { &grouping.bic } else { &grouping.silhouettes };
-    let finite: Vec<(usize, f64)> = values.iter().copied().filter(|(_, value)| value.is_finite()).collect();
+    let finite: Vec<(usize, f64)> =
+        grouping.bic.iter().copied().filter(|(_, value)| value.is_finite()).collect();
     let (Some(&first), Some(&last)) = (finite.first(), finite.last()) else {
         let why = match grouping.criterion {
             Criterion::Given => "The number of classes was given, so that there was nothing to choose.",
-            Criterion::Bic | Criterion::Silhouette => {
-                "There are too few ranks to choose a number of classes."
-            }
+            Criterion::Bic | Criterion::Gap => "There are too few ranks to choose a number of classes.",
         };
         return format!("<p class=\"muted\">{why}</p>");
     };
@@ -265,7 +262,7 @@ pub(super) fn criterion(report: &RanksReport) -> String {
     let y = Axis { low, high, from: BOTTOM - 8.0, to: TOP + 8.0 };
     let k = report.classes.len();
     let mut svg = format!(
-        "<svg class=\"bic\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{name} of each number of classes; \
+        "<svg class=\"bic\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"BIC of each number of classes; \
          {k} was taken\">"
     );
     let mut levels = vec![low, (low + high) / 2.0, high];
@@ -273,8 +270,7 @@ pub(super) fn criterion(report: &RanksReport) -> String {
     for value in levels {
         let at = y.at(value);
         let _ = write!(svg, "<path class=\"grid\" d=\"M{LEFT} {at:.1}H{RIGHT}\"/>");
-        let label = if is_bic { crate::report::si(value) } else { short(value) };
-        svg.push_str(&text(LEFT - 6.0, at + 4.0, "end", &label));
+        svg.push_str(&text(LEFT - 6.0, at + 4.0, "end", &crate::report::si(value)));
     }
     let line: Vec<(f64, f64)> = finite.iter().map(|&(k, value)| (x.at(k as f64), y.at(value))).collect();
     svg.push_str(&path("curve", &line, false));
@@ -293,8 +289,8 @@ pub(super) fn criterion(report: &RanksReport) -> String {
     svg.push_str(&text((LEFT + RIGHT) / 2.0, HEIGHT - 6.0, "middle", "classes (k)"));
     let _ = write!(
         svg,
-        "</svg><p class=\"muted\">The {}; the larger, the better. The ring is what was taken.</p>",
-        if is_bic { "BIC" } else { "mean silhouette, as there are too few ranks for the BIC" }
+        "</svg><p class=\"muted\">The BIC; the larger, the better. The ring is what was taken{}.</p>",
+        if grouping.criterion == Criterion::Gap { ": the data do not support more" } else { "" }
     );
     svg
 }

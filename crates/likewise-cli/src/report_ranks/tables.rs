@@ -98,3 +98,65 @@ pub(super) fn plan(report: &RanksReport) -> String {
     out.push_str("</tbody></table>");
     out
 }
+
+/// What classes explain, beside what they explain of ranks without any.
+pub(super) fn support(report: &RanksReport) -> String {
+    if report.grouping.support.is_empty() {
+        return String::new();
+    }
+    let mut out =
+        open(&["classes", "explain of the variance", "by chance, on average", "at most", "more than chance"]);
+    for s in &report.grouping.support {
+        let taken = if s.n_classes == report.classes.len() { ", taken" } else { "" };
+        let _ = write!(
+            out,
+            "<tbody><tr><th scope=\"row\">{}{taken}</th><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr></tbody>",
+            s.n_classes,
+            share_text(s.explained),
+            share_text(s.by_chance),
+            share_text(s.at_most_by_chance),
+            if s.is_supported { "yes" } else { "no" }
+        );
+    }
+    out.push_str(
+        "</table><p class=\"muted\">By chance: classes about medoids of ranks that have the same principal axes and are \
+         spread evenly along each, so that they have no classes.</p>",
+    );
+    out
+}
+
+/// Classes that were found anew every few steps, as a section of its own.
+pub(super) fn windows(report: &RanksReport) -> String {
+    if report.windows.is_empty() {
+        return String::new();
+    }
+    let mut out = open(&[
+        "from step",
+        "steps",
+        "classes",
+        "verdict",
+        "trace",
+        "ranks that changed class",
+        "adjusted Rand",
+    ]);
+    for window in &report.windows {
+        let (moved, rand) = window
+            .change
+            .map_or_else(Default::default, |c| (group(c.moved as usize), short(c.adjusted_rand)));
+        let _ = write!(
+            out,
+            "<tbody><tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{moved}</td><td>{rand}</td>\
+             </tr></tbody>",
+            window.first_step,
+            window.n_steps,
+            window.n_classes,
+            window.kind.name(),
+            group(window.sample_size as usize)
+        );
+    }
+    out.push_str("</table>");
+    format!(
+        "<section aria-labelledby=\"h-windows\"><h2 id=\"h-windows\">Classes anew every few steps</h2><div class=\"scroll\" \
+         tabindex=\"0\" role=\"region\" aria-labelledby=\"h-windows\">{out}</div></section>"
+    )
+}

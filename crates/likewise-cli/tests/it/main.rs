@@ -10,6 +10,7 @@ mod findings;
 mod hostile;
 mod pareto;
 mod points;
+mod rank_classes;
 mod ranks;
 mod regimes;
 mod retime;

@@ -59,6 +59,17 @@ impl Cells {
         EffortTable::from_cells(regions, self.cells).map_err(|e| table_error(path, &e))
     }
 
+    /// The ranks that have cells, ascending, and the table of these alone.
+    pub(super) fn some(mut self, path: &Path, unit: &str) -> Result<(Vec<u64>, EffortTable)> {
+        let mut ranks: Vec<u64> = self.cells.iter().map(|cell| cell.rank).collect();
+        ranks.sort_unstable();
+        ranks.dedup();
+        let place = |rank: u64| ranks.partition_point(|&r| r < rank) as u64;
+        self.cells.iter_mut().for_each(|cell| cell.rank = place(cell.rank));
+        let table = self.table(path, unit)?;
+        Ok((ranks, table))
+    }
+
     /// What a process has of a table that others have cells of, too.
     pub(super) fn part<C: Communicator>(
         self,

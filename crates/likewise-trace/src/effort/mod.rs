@@ -64,6 +64,26 @@ fn read(path: &Path, input: Input, options: &EffortOptions<'_>) -> Result<Effort
     }
 }
 
+/// Reads the efforts of some ranks: as [`read_effort`], but ranks may be
+/// missing, and a table must say in a column `rank` which it has.
+///
+/// # Returns
+/// The ranks, ascending, and the table whose rows they are.
+///
+/// # Errors
+/// As [`read_effort`]; what is wrong with the numbers of a rank names its
+/// place among those that are there.
+pub fn read_effort_of_some(path: &Path, options: &EffortOptions<'_>) -> Result<(Vec<u64>, EffortTable)> {
+    let input = Input::open(path)?;
+    match share(path, input, options, Piece::WHOLE)?.expect("all of a file can be read") {
+        Share::Rows { .. } => {
+            let problem = "which ranks the rows are is not said; a column 'rank' says it";
+            Err(Error::whole(path, ErrorKind::Table(problem.to_owned())))
+        }
+        Share::Cells(cells) => cells.some(path, &options.region.unit),
+    }
+}
+
 /// What a piece of a file holds.
 enum Share {
     /// Ranks in the order of the file.

@@ -1,5 +1,7 @@
 //! Work by rank, step and region.
 
+use std::ops::Range;
+
 /// A piece of code whose work is measured in every step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EffortRegion {
@@ -256,6 +258,18 @@ impl EffortTable {
     #[must_use]
     pub fn dims(&self) -> usize {
         self.regions.len() * self.n_steps
+    }
+
+    /// The table of some of the steps, which are counted from 0.
+    ///
+    /// # Panics
+    /// If there are no such steps.
+    #[must_use]
+    pub fn steps(&self, steps: Range<usize>) -> Self {
+        assert!(steps.start < steps.end && steps.end <= self.n_steps, "steps of the table");
+        let of_series = |series: &[f64]| series[steps.clone()].to_vec();
+        let values = self.values.chunks_exact(self.n_steps).flat_map(of_series).collect();
+        Self { regions: self.regions.clone(), n_steps: steps.len(), values }
     }
 
     /// A rank's feature vector: the series of its regions, one after another.

@@ -1,18 +1,21 @@
 //! Efforts from bursts.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use super::{EffortError, EffortRegion, EffortTable};
-use crate::cluster::ClusterId;
-use crate::table::{BurstTable, Nanos, PlaceId};
+use crate::table::{BurstTable, Code, Nanos, PlaceId};
 
 /// What makes a region of bursts.
 #[derive(Clone, Copy, Debug)]
 pub enum EffortRegions<'a> {
-    /// The code between two calls to the runtime.
-    Code,
-    /// The phase, from its labels; bursts without one are left out.
-    Phases(&'a [Option<ClusterId>]),
+    /// The code between two calls to the runtime, told by their lines.
+    Calls,
+    /// The same, told by the functions that call: where one computation ends
+    /// in one of several lines, as the ranks have it, it is one region.
+    Functions,
+    /// What each burst's label, an index into the names, says; bursts without
+    /// one are left out.
+    Named(&'a [Option<u32>], &'a [String]),
 }
 
 /// Why bursts make no effort table.
@@ -42,14 +45,14 @@ pub enum FromBurstsError {
 /// the step in which it begins; those before the first and from the last
 /// boundary on are left out. Rank r is task r + 1, with all its threads; where
 /// a task has no burst in a step and region, its effort is 0. Regions are in
-/// order of their places in the source, or of their phases.
+/// order of their places in the source, or of their names.
 ///
 /// # Errors
 /// See [`FromBurstsError`]; a task that has no burst within the boundaries is
 /// a rank without a row.
 ///
 /// # Panics
-/// If there is not one label for each burst.
+/// If there is not one label for each burst, or a label has no name.
 ///
 /// # Complexity
 /// O(n log s) for n bursts and s steps; memory for tasks × regions × steps.
@@ -91,14 +94,14 @@ pub fn effort_from_bursts(
         let rank = table.task[i] as usize - 1;
         values[(rank * places.len() + places[&key]) * n_steps + step] += table.duration[i].seconds();
     }
-    let region = |key: &Key| EffortRegion { name: name_of(table, *key), unit: "s".into() };
+    let region = |key: &Key| EffortRegion { name: name_of(table, regions, *key), unit: "s".into() };
     Ok(EffortTable::new(places.keys().map(region).collect(), n_steps, values)?)
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Key {
     Code(Option<PlaceId>, Option<PlaceId>),
-    Phase(ClusterId),
+    Name(u32),
 }
 
 /// The region of each burst, if it has one.
@@ -106,33 +109,65 @@ fn key_of<'a>(
     table: &'a BurstTable,
     regions: EffortRegions<'a>,
 ) -> Result<Box<dyn Fn(usize) -> Option<Key> + 'a>, FromBurstsError> {
+    let code = || table.code.as_ref().ok_or(FromBurstsError::NoCode);
     match regions {
-        EffortRegions::Phases(labels) => {
+        EffortRegions::Named(labels, names) => {
             assert_eq!(labels.len(), table.len(), "a label for every burst");
-            Ok(Box::new(|i| labels[i].map(Key::Phase)))
+            assert!(
+                labels.iter().flatten().all(|&label| (label as usize) < names.len()),
+                "a name for a label"
+            );
+            Ok(Box::new(|i| labels[i].map(Key::Name)))
         }
-        EffortRegions::Code => {
-            let code = table.code.as_ref().ok_or(FromBurstsError::NoCode)?;
+        EffortRegions::Calls => {
+            let code = code()?;
             Ok(Box::new(|i| Some(Key::Code(code.regions[i].before, code.regions[i].after))))
+        }
+        EffortRegions::Functions => {
+            let code = code()?;
+            let first = first_of_function(code);
+            let of = move |place: Option<PlaceId>| place.map(|place| first[place.index()]);
+            Ok(Box::new(move |i| Some(Key::Code(of(code.regions[i].before), of(code.regions[i].after)))))
         }
     }
 }
 
-fn name_of(table: &BurstTable, key: Key) -> String {
+/// Of each place, the first that lies in the same function.
+fn first_of_function(code: &Code) -> Vec<PlaceId> {
+    let mut first: HashMap<&str, PlaceId> = HashMap::new();
+    let mut all = Vec::with_capacity(code.places.len());
+    for (place, name) in
+        code.places.iter().enumerate().filter_map(|(i, name)| Some((PlaceId::from_index(i)?, name)))
+    {
+        all.push(*first.entry(function_of(name)).or_insert(place));
+    }
+    all
+}
+
+/// `do_send2d` of `do_send2d (redblack.F90:71)`.
+fn function_of(place: &str) -> &str {
+    place.split_once(" (").map_or(place, |(function, _)| function)
+}
+
+fn name_of(table: &BurstTable, regions: EffortRegions<'_>, key: Key) -> String {
     let place = |id: Option<PlaceId>, none: &str| match (&table.code, id) {
-        (Some(code), Some(id)) => code.name(id).to_owned(),
+        (Some(code), Some(id)) => match regions {
+            EffortRegions::Functions => function_of(code.name(id)).to_owned(),
+            _ => code.name(id).to_owned(),
+        },
         _ => none.to_owned(),
     };
-    match key {
-        Key::Phase(id) => format!("phase {}", id.number()),
-        Key::Code(before, after) => format!("{} → {}", place(before, "start"), place(after, "end")),
+    match (key, regions) {
+        (Key::Name(label), EffortRegions::Named(_, names)) => names[label as usize].clone(),
+        (Key::Name(label), _) => label.to_string(),
+        (Key::Code(before, after), _) => format!("{} → {}", place(before, "start"), place(after, "end")),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::table::{Code, Region};
+    use crate::table::Region;
 
     /// Task, begin, duration, calls before and after.
     fn bursts(rows: &[(u32, u64, u64, usize, usize)]) -> BurstTable {
@@ -150,7 +185,7 @@ mod tests {
             duration: rows.iter().map(|r| Nanos(r.2 * 1_000_000_000)).collect(),
             counters: Vec::new(),
             code: Some(Code {
-                places: vec!["send".into(), "wait".into()],
+                places: vec!["send (a.c:1)".into(), "wait (a.c:2)".into(), "wait (a.c:3)".into()],
                 regions: rows.iter().map(region).collect(),
             }),
         }
@@ -169,16 +204,17 @@ mod tests {
             (2, 29, 16, 1, 2),
             (2, 30, 100, 1, 2),
         ]);
-        let made = effort_from_bursts(&table, EffortRegions::Code, &STEPS).expect("a table");
+        let made = effort_from_bursts(&table, EffortRegions::Calls, &STEPS).expect("a table");
         let names: Vec<&str> = made.regions().iter().map(|r| r.name.as_str()).collect();
-        assert_eq!(names, ["send → wait", "wait → end"]);
+        assert_eq!(names, ["send (a.c:1) → wait (a.c:2)", "wait (a.c:2) → end"]);
         assert_eq!(
             (made.row(0), made.row(1)),
             ([3.0, 8.0, 4.0, 0.0].as_slice(), [0.0, 16.0, 0.0, 0.0].as_slice())
         );
-        let labels: Vec<_> =
-            [9, 0, 1, 9, 1, 0, 0].iter().map(|&c| (c < 9).then(|| ClusterId::from_index(c))).collect();
-        let made = effort_from_bursts(&table, EffortRegions::Phases(&labels), &STEPS).expect("a table");
+        let labels = [9, 0, 1, 9, 1, 0, 0].map(|c: u32| (c < 9).then_some(c));
+        let names = ["phase 1".to_owned(), "phase 2".to_owned()];
+        let regions = EffortRegions::Named(&labels, &names);
+        let made = effort_from_bursts(&table, regions, &STEPS).expect("a table");
         assert_eq!(
             (made.row(0), made.row(1)),
             ([1.0, 0.0, 2.0, 8.0].as_slice(), [0.0, 16.0, 0.0, 0.0].as_slice())
@@ -187,10 +223,21 @@ mod tests {
     }
 
     #[test]
+    fn lines_of_one_function_are_one_region() {
+        let table = bursts(&[(1, 10, 1, 1, 2), (2, 10, 2, 1, 3), (2, 15, 4, 2, 1)]);
+        let made = |regions| effort_from_bursts(&table, regions, &STEPS[..2]).expect("a table");
+        assert_eq!(made(EffortRegions::Calls).regions().len(), 3);
+        let table = made(EffortRegions::Functions);
+        let names: Vec<&str> = table.regions().iter().map(|r| r.name.as_str()).collect();
+        assert_eq!(names, ["send → wait", "wait → send"]);
+        assert_eq!((table.row(0), table.row(1)), ([1.0, 0.0].as_slice(), [2.0, 4.0].as_slice()));
+    }
+
+    #[test]
     fn says_why_there_is_no_table() {
         let mut table = bursts(&[(1, 10, 1, 1, 2), (3, 10, 1, 1, 2)]);
         let made = |table: &BurstTable, steps: &[Nanos]| {
-            effort_from_bursts(table, EffortRegions::Code, steps).unwrap_err().to_string()
+            effort_from_bursts(table, EffortRegions::Calls, steps).unwrap_err().to_string()
         };
         assert!(made(&table, &STEPS).starts_with("rank 1 has no row"));
         assert!(made(&table, &STEPS[..1]).starts_with("steps need two"));

@@ -11,6 +11,8 @@ mod from_bursts;
 mod moments;
 mod part;
 mod strata;
+mod support;
+mod trend;
 mod wavelet;
 
 pub use effort::{EffortCell, EffortError, EffortRegion, EffortTable};
@@ -18,7 +20,9 @@ pub use from_bursts::{EffortRegions, FromBurstsError, effort_from_bursts};
 pub use moments::{Moments, moments};
 pub use part::{EffortPart, part};
 pub use strata::{
-    Allocation, Bound, Estimate, Plan, PlanError, PlanParams, PlannedStratum, Spread, Stratum, estimate,
-    normal_quantile, plan, plan_strata, sample_size, stratifying_pays,
+    Allocation, Bound, Estimate, Plan, PlanError, PlanParams, PlannedStratum, Spread, Stratification,
+    Stratum, estimate, normal_quantile, plan, plan_strata, sample_size,
 };
+pub use support::{APART, MOST_OBJECTS, Support, explained_by, separation, support, supported_counts};
+pub use trend::{LEAST_RANKS, is_significant, pearson, spearman};
 pub use wavelet::{Decomposition, Wavelet, decompose, reconstruct, signature, signatures};

@@ -92,6 +92,12 @@ impl PlanParams {
         Ok(Self { confidence, bound, allocation: Allocation::Neyman, at_least: 2 })
     }
 
+    /// How far the estimated mean may be off.
+    #[must_use]
+    pub fn bound(&self) -> Bound {
+        self.bound
+    }
+
     /// The chance that the bound holds.
     #[must_use]
     pub fn confidence(&self) -> f64 {
@@ -207,19 +213,47 @@ pub fn sample_size(n_ranks: usize, deviation: f64, d: f64, z: f64) -> usize {
     ((n / (1.0 + n * (d / (z * deviation)).powi(2))) * (1.0 - 1e-12)).ceil() as usize
 }
 
-/// Whether a stratified sample of proportional shares has a smaller variance
-/// than a plain one: Σ Pᵢ(P̄ᵢ − P̄)² > Σ (P − Pᵢ)σᵢ² / P, for each stratum its
-/// ranks, mean and variance (divisor n − 1).
-///
-/// # Reference
-/// Gamblin et al., ICS 2010, equation 2; Cochran, *Sampling Techniques*, §5.6.
-#[must_use]
-pub fn stratifying_pays(strata: &[(usize, f64, f64)]) -> bool {
-    let n = strata.iter().map(|s| s.0).sum::<usize>() as f64;
-    let mean = strata.iter().map(|s| s.0 as f64 * s.1).sum::<f64>() / n;
-    let between: f64 = strata.iter().map(|s| s.0 as f64 * (s.1 - mean).powi(2)).sum();
-    let within: f64 = strata.iter().map(|s| (n - s.0 as f64) * s.2).sum();
-    between > within / n
+/// What strata do to a sample of proportional shares: equation 2 and what it
+/// stands for.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Stratification {
+    /// Σ Pᵢ(P̄ᵢ − P̄)², the left side of equation 2.
+    pub between: f64,
+    /// Σ (P − Pᵢ)σᵢ² / P, the right side.
+    pub within: f64,
+    /// The variance of all ranks, divisor P − 1: that of the mean of a plain
+    /// sample goes by it.
+    pub variance: f64,
+    /// Σ Pᵢσᵢ² / P: that of a stratified sample of the same size goes by it.
+    pub variance_in_strata: f64,
+}
+
+impl Stratification {
+    /// Of strata with that number of ranks, mean and variance (divisor n − 1)
+    /// each.
+    ///
+    /// # Reference
+    /// Gamblin et al., ICS 2010, equation 2; Cochran, *Sampling Techniques*, §5.6.
+    #[must_use]
+    pub fn of(strata: &[(usize, f64, f64)]) -> Self {
+        let n = strata.iter().map(|s| s.0).sum::<usize>() as f64;
+        let sum = |of: &dyn Fn(&(usize, f64, f64)) -> f64| strata.iter().map(of).sum::<f64>();
+        let mean = sum(&|s| s.0 as f64 * s.1) / n;
+        let between = sum(&|s| s.0 as f64 * (s.1 - mean).powi(2));
+        let squares = sum(&|s| (s.0 as f64 - 1.0) * s.2);
+        Self {
+            between,
+            within: sum(&|s| (n - s.0 as f64) * s.2) / n,
+            variance: (between + squares) / (n - 1.0).max(1.0),
+            variance_in_strata: sum(&|s| s.0 as f64 * s.2) / n,
+        }
+    }
+
+    /// Whether the stratified sample has the smaller variance.
+    #[must_use]
+    pub fn pays(&self) -> bool {
+        self.between > self.within
+    }
 }
 
 /// Chooses the ranks to measure so that the mean of all ranks can be told, in
@@ -285,7 +319,7 @@ pub fn plan_strata(strata: Vec<Stratum>, params: &PlanParams, rng: &mut impl Rng
         .fold(0.0, f64::max);
     let pays = |j: usize| {
         let rows: Vec<_> = strata.iter().map(|s| (s.ranks.len(), s.mean[j], s.variance[j])).collect();
-        stratifying_pays(&rows)
+        Stratification::of(&rows).pays()
     };
     let paying = (0..dims).filter(|&j| pays(j)).count() as f64;
     let strata = strata
@@ -452,6 +486,8 @@ pub struct Estimate {
     pub mean: f64,
     /// Half the width of its confidence interval.
     pub half_width: f64,
+    /// The standard error of the mean.
+    pub standard_error: f64,
     /// Degrees of freedom of the spread; infinite where it is the planned one.
     pub freedom: f64,
 }
@@ -459,7 +495,8 @@ pub struct Estimate {
 /// The means of all ranks from those that were measured, step by step and
 /// region by region, with their confidence intervals.
 ///
-/// `row` has the measured numbers of a chosen rank.
+/// `row` has the measured numbers of a chosen rank. Where the spread of a
+/// stratum is not known (its variance is NaN), neither is that of the mean.
 ///
 /// # Errors
 /// A rank has not as many numbers as the plan, or the confidence is none.
@@ -503,8 +540,9 @@ pub fn estimate<'r>(
             squares += if sampled { part * part / (n - 1.0) } else { 0.0 };
         }
         let freedom = if squares > 0.0 { variance * variance / squares } else { f64::INFINITY };
-        let half_width = if variance > 0.0 { quantile(confidence, freedom) * variance.sqrt() } else { 0.0 };
-        Estimate { mean, half_width, freedom }
+        let standard_error = variance.sqrt();
+        let half_width = if variance == 0.0 { 0.0 } else { quantile(confidence, freedom) * standard_error };
+        Estimate { mean, half_width, standard_error, freedom }
     };
     Ok((0..expected).map(number).collect())
 }

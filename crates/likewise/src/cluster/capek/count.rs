@@ -8,36 +8,42 @@ use super::vectors::{Centroids, Vectors};
 use super::world::{Nearest, Solution, World};
 use super::{CapekError, CapekParams, ClusterCount};
 
-/// The criterion of each solution, in their order; nothing where the number
-/// of clusters was given.
+/// A value for each number of clusters.
+type ByCount = Vec<(usize, f64)>;
+
+/// The criterion of each solution, in their order, and where objects are
+/// vectors the squared error about centroids; nothing where the number of
+/// clusters was given.
 pub(super) fn criteria<C, T, D>(
     world: &World<'_, C, T, D>,
     params: &CapekParams<T>,
     vectors: Option<&Vectors<T>>,
     solutions: &[Solution<T>],
-) -> Result<Vec<(usize, f64)>, CapekError>
+) -> Result<(ByCount, ByCount), CapekError>
 where
     C: Communicator,
     T: Portable + Clone + Sync,
     D: Fn(&T, &T) -> f64 + Sync,
 {
     if matches!(params.clusters, ClusterCount::Fixed(_)) {
-        return Ok(Vec::new());
+        return Ok((Vec::new(), Vec::new()));
     }
-    let values = match vectors {
+    let (values, errors) = match vectors {
         Some(vectors) => bic(world, vectors, solutions)?,
-        None => silhouette(world, solutions)?,
+        None => (silhouette(world, solutions)?, Vec::new()),
     };
-    Ok(solutions.iter().map(|s| s.medoids.len()).zip(values).collect())
+    let by_count = |values: Vec<f64>| solutions.iter().map(|s| s.medoids.len()).zip(values).collect();
+    Ok((by_count(values), by_count(errors)))
 }
 
 /// The BIC about centroids, of every solution: one reduction for the
-/// centroids of all, and one for the squares about them.
+/// centroids of all, and one for the squares about them, which are the second
+/// result.
 fn bic<C, T, D>(
     world: &World<'_, C, T, D>,
     vectors: &Vectors<T>,
     solutions: &[Solution<T>],
-) -> Result<Vec<f64>, CapekError>
+) -> Result<(Vec<f64>, Vec<f64>), CapekError>
 where
     C: Communicator,
     T: Portable + Clone + Sync,
@@ -53,11 +59,11 @@ where
     let squares: Vec<Vec<f64>> = groupings.iter().zip(&centroids).map(squares).collect();
     let errors = world.sums(&squares, |at| at)?;
     let least_variance = least_variance(vectors.largest());
-    let fit = |(centroids, squared_error): (&Centroids, f64)| {
+    let fit = |(centroids, &squared_error): (&Centroids, &f64)| {
         let (sizes, dims) = (centroids.sizes(), vectors.dims());
         spherical_bic(&SphericalFit { sizes, squared_error, dims, least_variance })
     };
-    Ok(centroids.iter().zip(errors).map(fit).collect())
+    Ok((centroids.iter().zip(&errors).map(fit).collect(), errors))
 }
 
 /// The mean over all objects of 1 − d₁/d₂, the dissimilarities to the nearest

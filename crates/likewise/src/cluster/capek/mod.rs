@@ -146,6 +146,10 @@ pub struct Capek<T> {
     /// The criterion for each number of clusters that was tried; the larger,
     /// the better. Empty where the number was given.
     pub criterion: Vec<(usize, f64)>,
+    /// For each number of clusters that was tried, the sum of the squared
+    /// distances to the centroids. Empty where `criterion` is, and where
+    /// objects are no vectors.
+    pub squared_errors: Vec<(usize, f64)>,
     /// How many objects there are on all ranks.
     pub n_objects: u64,
     /// How many of them were on the ranks before this one.
@@ -251,7 +255,7 @@ where
         (sampled::solutions(&world, params, &mut pool)?, Some(pool))
     };
     comm.phase("criterion");
-    let criterion = count::criteria(&world, params, vectors.as_ref(), &solutions)?;
+    let (criterion, squared_errors) = count::criteria(&world, params, vectors.as_ref(), &solutions)?;
     // Of equal ones, the fewest clusters.
     let best = world::first_least(criterion.iter().map(|(_, value)| -value));
     let best = solutions.into_iter().nth(best).expect("a solution for every value of the criterion");
@@ -260,5 +264,5 @@ where
         None => best,
     };
     comm.phase("describe");
-    world.describe(best, criterion, is_exact)
+    Ok(Capek { squared_errors, ..world.describe(best, criterion, is_exact)? })
 }

@@ -212,6 +212,7 @@ where
             dissimilarities: solution.nearest.distance,
             loss: solution.loss,
             criterion,
+            squared_errors: Vec::new(),
             n_objects: self.n,
             first_object: self.first,
             is_exact,

@@ -63,6 +63,27 @@ fn a_mean_of_nothing_takes_all_that_differ() {
     assert_eq!((made.n_chosen(), made.expected_error), (2, 0.0));
 }
 
+/// As NumPy has it: strata of 4 and 6 ranks, of which 3 and 2 were measured.
+#[test]
+fn an_estimate_by_hand() {
+    let stratum = |ranks: std::ops::Range<usize>, chosen: Vec<usize>| PlannedStratum {
+        all: Stratum { ranks: ranks.collect(), mean: vec![0.0], variance: vec![f64::NAN] },
+        chosen,
+    };
+    let plan = Plan {
+        strata: vec![stratum(0..4, vec![0, 1, 3]), stratum(4..10, vec![4, 9])],
+        expected_error: 0.0,
+        pays: 0.0,
+    };
+    let values = [1.0, 2.0, 0.0, 3.0, 10.0, 0.0, 0.0, 0.0, 0.0, 14.0].map(|x| [x]);
+    let told = estimate(&plan, |rank| &values[rank], 0.95, Spread::Sampled).expect("an estimate")[0];
+    // 0.4 · 2 + 0.6 · 12; 0.16 · 1 · (1/3 − 1/4) + 0.36 · 8 · (1/2 − 1/6); Satterthwaite; t.
+    assert!((told.mean - 8.0).abs() < 1e-12);
+    assert!((told.standard_error - 0.986_576_572_463_249).abs() < 1e-12, "{}", told.standard_error);
+    assert!((told.freedom - 1.027_871_540_167_807_8).abs() < 1e-9, "{}", told.freedom);
+    assert!((told.half_width / told.standard_error - quantile(0.95, told.freedom)).abs() < 1e-12);
+}
+
 #[test]
 fn joined_strata_are_those_of_one_class() {
     let boxed = BoxSpec { sides: [5, 6, 7], ..BoxSpec::default() }.boxed(7);
@@ -149,7 +170,9 @@ proptest! {
         let all = of(&strata.concat());
         let stratified = rows.iter().map(|r| r.0 as f64 * r.2).sum::<f64>() / all.0 as f64;
         prop_assume!((stratified - all.2).abs() > 1e-9);
-        prop_assert_eq!(stratifying_pays(&rows), stratified < all.2);
+        let told = Stratification::of(&rows);
+        prop_assert_eq!(told.pays(), stratified < all.2);
+        prop_assert!((told.variance - all.2).abs() < 1e-9 && (told.variance_in_strata - stratified).abs() < 1e-9);
     }
 
     #[test]

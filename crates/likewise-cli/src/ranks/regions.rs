@@ -1,0 +1,135 @@
+//! What the efforts of a trace are of.
+
+use crate::analysis::Analysis;
+use crate::cli::Common;
+use crate::commands::bursts::{BurstsArgs, MetricArgs, ReadingArgs, RefiningArgs, analyse_trace};
+use crate::grouping::GroupingArgs;
+use crate::period;
+use anyhow::{Context, Result, anyhow};
+use clap::{Parser, ValueEnum};
+use likewise::bursts::find_period;
+use likewise::bursts::scaling::{RunBursts, match_runs};
+use likewise::ranks::{EffortRegions, EffortTable, FromBurstsError, effort_from_bursts};
+use likewise::table::Nanos;
+use std::ffi::OsString;
+use std::path::Path;
+
+/// What makes a region of bursts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum RegionsArg {
+    /// Phases, as `likewise bursts` finds them; those that stand in for one
+    /// another on different ranks are one region
+    #[default]
+    Phases,
+    /// The functions that call before and after
+    Functions,
+    /// The lines of these calls
+    Calls,
+}
+
+/// What bursts are in that are in no phase.
+const OTHER: &str = "in no phase";
+
+/// The options of `likewise bursts` that say how to analyse a trace.
+#[derive(Parser)]
+#[command(name = "likewise ranks TRACE --", no_binary_name = true, disable_version_flag = true)]
+struct TraceCall {
+    #[command(flatten)]
+    reading: ReadingArgs,
+    #[command(flatten)]
+    metrics: MetricArgs,
+    #[command(flatten)]
+    grouping: GroupingArgs,
+}
+
+/// The efforts of a trace, in each iteration of the run, and what is to be
+/// known of them; `options` are those of `likewise bursts`.
+pub(crate) fn efforts_of_trace(
+    input: &Path,
+    regions: RegionsArg,
+    options: &[OsString],
+    common: &Common,
+) -> Result<(EffortTable, Vec<String>)> {
+    let TraceCall { reading, metrics, grouping } = TraceCall::try_parse_from(options)?;
+    let refining = RefiningArgs::default();
+    let call = BurstsArgs::without_files(input.to_owned(), reading, metrics, grouping, refining);
+    // Phases are those of `bursts`; calls need none but for the period.
+    let call = if regions == RegionsArg::Phases { call } else { call.at_one_density() };
+    let (analysis, _) = analyse_trace(&call, &common.quieter())?;
+    let mut notes = analysis.notes.clone();
+    let period = find_period(&analysis.table, &period::phases(&analysis));
+    let boundaries = period.map(|period| period.boundaries).unwrap_or_else(|why| {
+        notes.push(format!("No iterations are known, so the whole run is one step: {why}."));
+        vec![Nanos(0), Nanos(analysis.end.0 + 1)]
+    });
+    let table = efforts(&analysis, regions, &boundaries).map_err(|error| match error {
+        FromBurstsError::NoCode => {
+            anyhow!("the trace does not say between which calls bursts lie; take --regions phases")
+        }
+        error => error.into(),
+    });
+    Ok((table.with_context(|| input.display().to_string())?, notes))
+}
+
+/// The effort of every task in every step and region.
+fn efforts(
+    analysis: &Analysis,
+    regions: RegionsArg,
+    boundaries: &[Nanos],
+) -> std::result::Result<EffortTable, FromBurstsError> {
+    match regions {
+        RegionsArg::Phases => {
+            let (labels, names) = phases(analysis);
+            effort_from_bursts(&analysis.table, EffortRegions::Named(&labels, &names), boundaries)
+        }
+        RegionsArg::Functions => effort_from_bursts(&analysis.table, EffortRegions::Functions, boundaries),
+        RegionsArg::Calls => effort_from_bursts(&analysis.table, EffortRegions::Calls, boundaries),
+    }
+}
+
+/// The region of every burst, and the names of the regions.
+///
+/// The same computation may be a phase of its own on ranks that run it more
+/// slowly, or noise. What is the same step of the program is told by the
+/// order of the bursts: clusters that stand at the same places of it are one
+/// region.
+fn phases(analysis: &Analysis) -> (Vec<Option<u32>>, Vec<String>) {
+    let (complete, clustering) = (&analysis.prepared.complete, &analysis.grouped.clustering);
+    let matched = match_runs(&[RunBursts { table: &analysis.table, complete, clustering }]);
+    // How many bursts of each cluster a region has.
+    let mut counts = vec![vec![0u64; clustering.n_clusters]; matched.phases.len()];
+    let of_complete = &matched.phase_of[0];
+    for (region, label) in of_complete.iter().zip(&clustering.labels) {
+        if let (Some(region), Some(id)) = (region, label) {
+            counts[*region as usize][id.index()] += 1;
+        }
+    }
+    // A region goes by the clusters that are mostly its own.
+    let mut own: Vec<Vec<usize>> = vec![Vec::new(); counts.len()];
+    for cluster in 0..clustering.n_clusters {
+        let most = (0..counts.len()).rev().max_by_key(|&region| counts[region][cluster]);
+        if let Some(region) = most.filter(|&region| counts[region][cluster] > 0) {
+            own[region].push(cluster);
+        }
+    }
+    let mut order: Vec<usize> = (0..own.len()).filter(|&region| !own[region].is_empty()).collect();
+    order.sort_by_key(|&region| own[region][0]);
+    let mut place = vec![None; own.len()];
+    order.iter().enumerate().for_each(|(to, &from)| place[from] = Some(to as u32));
+    let other = order.len() as u32;
+    let mut labels = vec![Some(other); analysis.table.len()];
+    for ((&burst, region), label) in complete.iter().zip(of_complete).zip(&clustering.labels) {
+        // Of no place, but in a cluster: where most of that are.
+        let of_cluster = || label.and_then(|id| (0..own.len()).find(|&r| own[r].contains(&id.index())));
+        let region = region.map(|r| r as usize).or_else(of_cluster).and_then(|region| place[region]);
+        labels[burst as usize] = Some(region.unwrap_or(other));
+    }
+    let name = |&region: &usize| match &own[region][..] {
+        [only] => format!("phase {}", only + 1),
+        several => {
+            let numbers: Vec<String> = several.iter().map(|c| (c + 1).to_string()).collect();
+            format!("phases {}", numbers.join(", "))
+        }
+    };
+    (labels, order.iter().map(name).chain([OTHER.to_owned()]).collect())
+}

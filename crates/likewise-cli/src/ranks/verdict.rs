@@ -1,0 +1,221 @@
+//! Whether there are classes, and if not, what there is.
+
+use super::settle::Evidence;
+use super::{RanksReport, share_text};
+use crate::files::report_data::counted;
+use crate::runs::percent;
+use likewise::ranks::{LEAST_RANKS, Support, is_significant, pearson, spearman};
+
+/// What the efforts say of classes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Classes that the data support.
+    Classes,
+    /// Classes that were asked for, and that the data do not support.
+    Unsupported,
+    /// Ranks differ by degrees: steadily from step to step, or along their
+    /// numbers.
+    Gradient,
+    /// No rank differs by more than the error that a sample may make.
+    #[default]
+    Alike,
+    /// They differ, and nothing says how.
+    Unclear,
+}
+
+impl Kind {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Classes => "classes",
+            Self::Unsupported => "unsupported",
+            Self::Gradient => "gradient",
+            Self::Alike => "alike",
+            Self::Unclear => "unclear",
+        }
+    }
+}
+
+/// What the efforts say of classes, with its figures.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Verdict {
+    pub(crate) kind: Kind,
+    /// Of the classes taken, or of those that came nearest to being classes.
+    pub(crate) support: Option<Support>,
+    /// Efforts of the whole run.
+    pub(crate) range: Range,
+    /// The correlation of the ranks' efforts in the steps of even number with
+    /// those in the others; `None` of one step or where nothing varies.
+    pub(crate) steadiness: Option<f64>,
+    /// Spearman's correlation of effort and number of the rank.
+    pub(crate) by_rank: Option<f64>,
+    /// What differs only now and then.
+    pub(crate) passing: Option<String>,
+}
+
+/// From the rank of the least effort to that of the most.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Range {
+    pub(crate) least: (usize, f64),
+    pub(crate) most: (usize, f64),
+    pub(crate) mean: f64,
+}
+
+impl Range {
+    fn of(efforts: &[f64]) -> Self {
+        let mut range = Self { least: (0, f64::INFINITY), most: (0, f64::NEG_INFINITY), mean: 0.0 };
+        for (rank, &effort) in efforts.iter().enumerate() {
+            if effort < range.least.1 {
+                range.least = (rank, effort);
+            }
+            if effort > range.most.1 {
+                range.most = (rank, effort);
+            }
+        }
+        range.mean = efforts.iter().sum::<f64>() / efforts.len().max(1) as f64;
+        range
+    }
+
+    /// What the most is above the least, as a share of the least; of the
+    /// mean's size where the least is nothing.
+    pub(crate) fn spread(&self) -> f64 {
+        let whole = if self.least.1 > 0.0 { self.least.1 } else { self.mean.abs() };
+        if self.most.1 == self.least.1 { 0.0 } else { (self.most.1 - self.least.1) / whole }
+    }
+}
+
+/// Efforts of steps whose correlation is above this have more of their variance
+/// in common than not.
+const STEADY: f64 = 0.5;
+
+impl Verdict {
+    /// Of ranks with these efforts in each half of the steps; `tolerance` is
+    /// the error that a sample may make.
+    pub(crate) fn of(report: &RanksReport, halves: &[[f64; 2]], evidence: &Evidence, tolerance: f64) -> Self {
+        let totals: Vec<f64> = halves.iter().map(|[even, odd]| even + odd).collect();
+        let range = Range::of(&totals);
+        let k = report.classes.len();
+        let support = match k {
+            // What came nearest.
+            1 => evidence.support.iter().copied().reduce(|a, b| if margin(&b) > margin(&a) { b } else { a }),
+            _ => evidence.support.iter().copied().find(|s| s.n_classes == k),
+        };
+        let steadiness = match report.n_steps {
+            1 => None,
+            _ => pearson(halves.iter().map(|half| (half[0], half[1]))),
+        };
+        let by_rank = spearman(&totals);
+        let n = totals.len();
+        let is_steady = steadiness.is_some_and(|r| r > STEADY && is_significant(r, n));
+        let follows = by_rank.is_some_and(|r| is_significant(r, n));
+        let kind = if k > 1 && evidence.is_supported {
+            Kind::Classes
+        } else if k > 1 {
+            Kind::Unsupported
+        } else if range.spread() <= tolerance && report.region_spread() <= tolerance {
+            Kind::Alike
+        } else if is_steady || follows {
+            Kind::Gradient
+        } else {
+            Kind::Unclear
+        };
+        let by_rank = by_rank.filter(|_| follows);
+        let passing = evidence.passing.as_ref().and_then(|passing| report.passing_text(passing));
+        Self { kind, support, range, steadiness, by_rank, passing }
+    }
+
+    /// The first sentence: how the ranks behave.
+    pub(crate) fn sentence(&self, report: &RanksReport) -> String {
+        let ranks = counted(report.n_ranks() as u64, "rank");
+        let k = report.classes.len();
+        if report.n_ranks() == 1 {
+            return "There is one rank, so nothing to compare it with.".to_owned();
+        }
+        match (self.kind, self.support) {
+            (Kind::Classes, Some(s)) => format!(
+                "{ranks} behave in {k} ways{}: these classes explain {} of the variance, where classes of ranks \
+                 without any explain {} on average and {} at most.",
+                report.as_asked(),
+                share_text(s.explained),
+                share_text(s.by_chance),
+                share_text(s.at_most_by_chance)
+            ),
+            (Kind::Unsupported, support) => {
+                let figures = support.map_or_else(String::new, |s| {
+                    format!(
+                        ": they explain {} of the variance, and classes of ranks without any {} on average",
+                        share_text(s.explained),
+                        share_text(s.by_chance)
+                    )
+                });
+                format!("{ranks} are in {k} classes as asked, but the data do not support them{figures}.")
+            }
+            (Kind::Alike, _) => format!(
+                "No classes: {ranks} are alike within {}{}.",
+                percent(self.range.spread()),
+                self.ends(report)
+            ),
+            (Kind::Gradient, _) => {
+                format!("No classes: {ranks} lie on a gradient{}{}.", self.ends(report), self.along())
+            }
+            _ => format!(
+                "No classes can be told: {ranks} differ by {}{}, {}.",
+                percent(self.range.spread()),
+                self.ends(report),
+                self.why(report)
+            ),
+        }
+    }
+
+    fn ends(&self, report: &RanksReport) -> String {
+        let Range { least, most, .. } = self.range;
+        if least.1 == most.1 {
+            return String::new();
+        }
+        let apart = match self.kind {
+            Kind::Gradient => format!(", {} from the least to the most", percent(self.range.spread())),
+            _ => String::new(),
+        };
+        format!(
+            "{apart} (rank {}: {}; rank {}: {})",
+            least.0,
+            report.effort(least.1),
+            most.0,
+            report.effort(most.1)
+        )
+    }
+
+    fn along(&self) -> &'static str {
+        match self.by_rank {
+            Some(r) if r > 0.0 => "; effort grows with the number of the rank",
+            Some(_) => "; effort falls with the number of the rank",
+            None => ", much the same in every second step",
+        }
+    }
+
+    fn why(&self, report: &RanksReport) -> &'static str {
+        match self.steadiness {
+            _ if report.n_ranks() < LEAST_RANKS => "and so few ranks do not tell classes from a gradient",
+            None if report.n_steps == 1 => "and a single step does not tell what lasts",
+            Some(r) if r > STEADY => "too evenly for classes",
+            Some(_) | None => "but not the same ranks in every step",
+        }
+    }
+}
+
+/// How far above chance, in deviations.
+fn margin(s: &Support) -> f64 {
+    s.gap / s.deviation.max(f64::MIN_POSITIVE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_range_is_a_share_of_the_least() {
+        let range = Range::of(&[4.0, 2.0, 3.0]);
+        assert_eq!((range.least, range.most, range.spread()), ((1, 2.0), (0, 4.0), 1.0));
+        assert_eq!(Range::of(&[0.0, 0.0]).spread(), 0.0);
+        assert_eq!(Range::of(&[0.0, 4.0]).spread(), 2.0);
+    }
+}

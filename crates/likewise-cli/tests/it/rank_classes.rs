@@ -1,0 +1,271 @@
+//! `likewise ranks`: what it says of classes, and where there are none.
+
+use crate::ranks::{LAUNCHERS, classes, same_under_mpi, under, write_csv};
+use crate::support::{finish, likewise, read, succeeds, summary, text};
+use likewise::synth::effort::effort_traces;
+use std::path::Path;
+
+/// Two levels, and ranks that differ by degrees about each: the finer they are
+/// told apart, the better for the BIC.
+#[test]
+fn no_more_classes_than_the_data_support() {
+    let dir = tempfile::tempdir().unwrap();
+    let level = |rank: usize| [1.0, 1.1, 1.25, 1.4, 1.6, 1.7, 9.0, 9.2, 9.3, 9.45, 9.65][rank];
+    let traces: Vec<Vec<f64>> = (0..11).map(|rank| vec![level(rank); 40]).collect();
+    let file = write_csv(dir.path(), &traces);
+    for method in ["pam", "capek"] {
+        let out = dir.path().join(method);
+        let call = succeeds(&["ranks", text(&file), "--method", method, "-o", text(&out)]);
+        let told = summary(&out);
+        assert_eq!((&told["k"], &told["criterion"]), (&2.into(), &"gap".into()), "{method}: {}", told["bic"]);
+        assert_eq!(told["support"].as_array().unwrap().len(), 5, "two to six classes");
+        assert!(call.stdout.contains("classes by gap"), "{}", call.stdout);
+        assert!(call.stderr.contains("which the data do not support"), "{}", call.stderr);
+        assert!(read(&out, "report.html").contains("BIC of each number of classes; 2 was taken"));
+    }
+    same_under_mpi(dir.path(), &file, &[], &dir.path().join("capek"));
+}
+
+/// What `ranks` says of a table with a row for each of these.
+fn told_of(rows: &[Vec<f64>], more: &[&str]) -> (serde_json::Value, String) {
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().join("out");
+    let file = write_csv(dir.path(), rows);
+    let call = succeeds(&[&["ranks", text(&file), "-o", text(&out)], more].concat());
+    same_under_mpi(dir.path(), &file, more, &out);
+    (summary(&out), call.stdout)
+}
+
+#[test]
+fn a_gradient_and_noise_and_alike_ranks_are_no_classes() {
+    let jitter = |rank: usize, step: usize| effort_traces(rank + 1, step + 1, 9)[rank][step].fract().abs();
+    for n in [5, 8, 16, 40] {
+        let rows = |of: &dyn Fn(usize, usize) -> f64| -> Vec<Vec<f64>> {
+            (0..n).map(|rank| (0..20).map(|step| of(rank, step)).collect()).collect()
+        };
+        let slope = rows(&|rank, step| 100.0 + 30.0 * rank as f64 / n as f64 + 0.1 * jitter(rank, step));
+        let (told, text) = told_of(&slope, &[]);
+        assert_eq!((&told["k"], &told["classes_found"]), (&1.into(), &false.into()), "{n}: {text}");
+        let strata = told["strata"].as_array().unwrap();
+        assert_eq!((strata.len(), &strata[0]["sample_size"]), (1, &told["sample_size"]));
+        if n >= 6 {
+            assert_eq!(told["verdict"], "gradient");
+            assert!(text.contains("effort grows with the number of the rank"), "{text}");
+        } else {
+            assert!(text.contains("so few ranks do not tell"), "{text}");
+        }
+        let noise = rows(&|rank, step| 100.0 + jitter(rank, step));
+        let (told, text) = told_of(&noise, &[]);
+        assert_eq!((&told["k"], &told["verdict"]), (&1.into(), &"alike".into()), "{n}: {text}");
+        let (told, text) = told_of(&rows(&|_, step| 10.5 + step as f64), &[]);
+        assert_eq!((&told["verdict"], &told["spread"]), (&"alike".into(), &0.0.into()), "{n}: {text}");
+        assert!(text.contains(&format!("No classes: {n} ranks are alike within 0.0%.")), "{text}");
+    }
+}
+
+#[test]
+fn classes_that_are_asked_for_are_made_and_judged() {
+    let slope: Vec<Vec<f64>> = (0..16).map(|rank| vec![100.0 + f64::from(rank); 10]).collect();
+    let (told, text) = told_of(&slope, &["--k", "4"]);
+    assert_eq!((&told["k"], &told["verdict"]), (&4.into(), &"unsupported".into()));
+    assert!(text.contains("16 ranks are in 4 classes as asked, but the data do not support them"), "{text}");
+    assert_eq!(told["stratification"]["pays"], true, "strata of a gradient pay");
+}
+
+/// One rank is held up once: that is no way to behave.
+#[test]
+fn what_happens_once_is_no_class() {
+    let mut rows = vec![vec![10.0; 20]; 12];
+    rows[7][13] = 500.0;
+    let (told, text) = told_of(&rows, &[]);
+    assert_eq!((&told["k"], &told["classes_found"]), (&1.into(), &false.into()), "{text}");
+    assert!(text.contains("Rank 7 differs from the others in single steps only, most in step 13"), "{text}");
+    // And one that is slow throughout is a class of its own.
+    rows[7] = vec![500.0; 20];
+    let (told, text) = told_of(&rows, &[]);
+    assert_eq!((&told["k"], &told["classes_found"]), (&2.into(), &true.into()), "{text}");
+    assert!(text.contains("Class 2, rank 7, differs most: 500 a step, the others 10 (× 50.00)."), "{text}");
+}
+
+#[test]
+fn two_ranks_that_differ_are_not_said_to_be_alike() {
+    let (told, text) = told_of(&[vec![1.0, 1.1], vec![1.7, 1.6]], &[]);
+    assert_eq!((&told["k"], &told["verdict"]), (&1.into(), &"unclear".into()));
+    assert!(text.contains("No classes can be told: 2 ranks differ by 57.1%"), "{text}");
+    let (_, text) = told_of(&[vec![1.0]], &[]);
+    assert!(text.contains("There is one rank, so nothing to compare it with."), "{text}");
+}
+
+/// `synth` with these options, and what `ranks` says of it.
+fn told_of_run(dir: &Path, options: &[&str]) -> (serde_json::Value, String) {
+    let made = dir.join("made");
+    succeeds(&[&["synth", "-q", "-o", text(&made)], options].concat());
+    let out = dir.join("out");
+    let call = succeeds(&["ranks", text(&made.join("synth.prv")), "-o", text(&out)]);
+    (summary(&out), call.stdout)
+}
+
+#[test]
+fn two_slow_ranks_are_found_and_their_phase_with_its_size() {
+    for seed in 1..=20 {
+        let dir = tempfile::tempdir().unwrap();
+        let seed = seed.to_string();
+        let options = ["--tasks", "16", "--iterations", "30", "--seed", &seed, "--defect", "slow-ranks"];
+        let more = ["--defect-phase", "3", "--defect-tasks", "4,9", "--defect-factor", "2"];
+        let (told, text) = told_of_run(dir.path(), &[&options[..], &more].concat());
+        assert_eq!((&told["k"], &told["verdict"]), (&2.into(), &"classes".into()), "seed {seed}: {text}");
+        let found = classes(&dir.path().join("out"));
+        let slow: Vec<usize> = (0..16).filter(|&rank| found[rank] == 2).collect();
+        assert_eq!(slow, [3, 8], "seed {seed}: {text}");
+        assert!(
+            text.contains("Class 2, ranks 3, 8 (tasks 4, 9), differs most in phase"),
+            "seed {seed}: {text}"
+        );
+        let ratio = told["strata"][1]["differs_most"]["ratio"].as_f64().unwrap();
+        assert!((ratio / 2.0 - 1.0).abs() < 0.05, "seed {seed}: {ratio}: {text}");
+    }
+}
+
+#[test]
+fn a_balanced_run_has_no_classes() {
+    for seed in 1..=20 {
+        let dir = tempfile::tempdir().unwrap();
+        let seed = seed.to_string();
+        let options = ["--tasks", "16", "--iterations", "30", "--seed", &seed, "--defect", "none"];
+        let (told, text) = told_of_run(dir.path(), &options);
+        assert_eq!((&told["k"], &told["verdict"]), (&1.into(), &"alike".into()), "seed {seed}: {text}");
+    }
+}
+
+#[test]
+fn ranks_that_were_traced_tell_of_all() {
+    let dir = tempfile::tempdir().unwrap();
+    let rows: Vec<Vec<f64>> =
+        (0..60).map(|r| vec![f64::from(1 + r % 3), f64::from(10 * (1 + r % 3) + r % 2)]).collect();
+    let file = write_csv(dir.path(), &rows);
+    let plan = dir.path().join("plan");
+    succeeds(&["ranks", text(&file), "-q", "--k", "3", "-o", text(&plan)]);
+    let table = read(&plan, "ranks.csv");
+    let traced =
+        table.lines().skip(1).enumerate().filter(|(_, line)| line.ends_with(",1")).map(|(rank, _)| rank);
+    let long: String = traced
+        .flat_map(|r| (0..2).map(move |s| (r, s)))
+        .fold("rank,step,effort\n".to_owned(), |all, (r, s)| all + &format!("{r},{s},{}\n", rows[r][s]));
+    let measured = dir.path().join("traced.csv");
+    std::fs::write(&measured, &long).unwrap();
+    let out = dir.path().join("estimate");
+    let args = ["ranks", text(&measured), "--traced", text(&plan), "-o", text(&out)];
+    let call = succeeds(&args);
+    let told = summary(&out);
+    assert_eq!((&told["ranks"], &told["steps"]), (&60.into(), &2.into()));
+    // In the first step, all ranks of a class do the same.
+    let estimates = read(&out, "estimates.csv");
+    let mut lines = estimates.lines();
+    assert_eq!(lines.next(), Some("region,step,mean,standard_error,low,high,freedom"));
+    assert_eq!(lines.next(), Some("effort,0,2,0,2,2,"));
+    let (low, high) = (told["effort"]["low"].as_f64().unwrap(), told["effort"]["high"].as_f64().unwrap());
+    assert!(low <= 22.5 && 22.5 <= high, "{}", call.stdout);
+    // A class without any traced rank is not known, nor is a rank that is in none.
+    let one: String = long
+        .lines()
+        .filter(|l| l.starts_with("rank") || l.split(',').next().unwrap().parse::<usize>().unwrap() % 3 == 0)
+        .map(|l| l.to_owned() + "\n")
+        .collect();
+    for (content, says) in [
+        (one, "no rank was traced"),
+        ("rank,step,effort\n99,0,1\n".into(), "rank 99 is in no class"),
+        ("1,2\n".into(), "a column 'rank' says it"),
+    ] {
+        std::fs::write(&measured, content).unwrap();
+        let call = likewise(&args);
+        assert!(call.code == 1 && call.stderr.contains(says), "{}: {}", call.code, call.stderr);
+    }
+    assert_eq!(likewise(&[&args[..], &["--k", "3"]].concat()).code, 2);
+}
+
+#[test]
+fn a_plan_may_bound_each_class_or_the_error_itself() {
+    let dir = tempfile::tempdir().unwrap();
+    let rows: Vec<Vec<f64>> =
+        (0..200).map(|r| vec![f64::from(100 * (1 + r % 2)) + f64::from(r * 7 % 41) - 20.0; 3]).collect();
+    let file = write_csv(dir.path(), &rows);
+    let size = |more: &[&str]| {
+        let out = dir.path().join("out");
+        succeeds(&[&["ranks", text(&file), "-q", "-o", text(&out)], more].concat());
+        let told = summary(&out);
+        assert!(told["expected_error"].as_f64().unwrap() > 0.0);
+        (told["k"].as_u64().unwrap(), told["sample_size"].as_u64().unwrap(), told)
+    };
+    let (k, all, _) = size(&[]);
+    let (_, each, told) = size(&["--each-stratum"]);
+    assert_eq!((k, &told["each_stratum"]), (2, &true.into()));
+    assert!(each > all, "{each} {all}");
+    // The mean is 150: 5% of it are 7.5.
+    let (_, absolute, told) = size(&["--error-abs", "7.5"]);
+    assert_eq!((&told["error"], &told["error_abs"]), (&serde_json::Value::Null, &7.5.into()));
+    assert!(absolute.abs_diff(all) <= 1, "{absolute} {all}");
+    assert!(size(&["--error-abs", "1"]).1 > absolute);
+    assert_eq!(likewise(&["ranks", text(&file), "--error", "5%", "--error-abs", "1"]).code, 2);
+    assert_eq!(likewise(&["ranks", text(&file), "--error-abs", "0"]).code, 2);
+}
+
+/// Figure 3 of the paper: ranks change their class between windows.
+#[test]
+fn classes_follow_ranks_that_move() {
+    // In the second half, ranks 0 to 3 do what the others of their class do not.
+    let level = |rank: usize, step: usize| if (rank < 8) ^ (step >= 6 && rank < 4) { 1.0 } else { 5.0 };
+    let rows: Vec<Vec<f64>> = (0..16)
+        .map(|rank| (0..12).map(|step| level(rank, step) + 0.01 * (rank * 7 % 5) as f64).collect())
+        .collect();
+    let dir = tempfile::tempdir().unwrap();
+    let file = write_csv(dir.path(), &rows);
+    let out = dir.path().join("out");
+    let call = succeeds(&["ranks", text(&file), "--every", "3", "-o", text(&out)]);
+    let told = summary(&out);
+    let windows = told["windows"].as_array().unwrap();
+    let moved: Vec<Option<u64>> = windows.iter().map(|w| w["moved"].as_u64()).collect();
+    assert_eq!(moved, [None, Some(0), Some(4), Some(0)]);
+    assert!(windows.iter().all(|w| w["classes"] == 2));
+    let said = "Clustered again every 3 steps: ranks changed class in 1 of 3 changes of window, most at step 6 (4 of 16 ranks";
+    assert!(call.stdout.contains(said), "{}", call.stdout);
+    assert_eq!(read(&out, "windows.csv").lines().count(), 5);
+    assert_eq!(read(&out, "window_ranks.csv").lines().count(), 1 + 4 * 16);
+    assert!(read(&out, "report.html").contains("Classes anew every few steps"));
+    for mpirun in LAUNCHERS {
+        let many = dir.path().join(mpirun);
+        let args = ["ranks", text(&file), "--every", "3", "-q", "-o", text(&many)];
+        let Some(mut command) = under(mpirun, &args) else { continue };
+        assert_eq!(finish(command.output().unwrap()).code, 0);
+        for name in ["windows.csv", "window_ranks.csv", "report.html"] {
+            assert_eq!(read(&out, name), read(&many, name));
+        }
+    }
+}
+
+/// The smallest traces: `bursts` reads them, and so do `ranks` and `cut`.
+#[test]
+fn the_smallest_traces_are_read() {
+    let dir = tempfile::tempdir().unwrap();
+    for (tasks, bursts) in [(1u32, 1u32), (1, 2), (1, 3), (2, 1), (2, 2), (4, 2), (3, 3)] {
+        let row = |task: u32| {
+            (0..bursts).map(move |b| {
+                format!(
+                    "{task},1,{},{},{},{}\n",
+                    b * 1_000_000,
+                    500_000 + task * 1000 + b,
+                    900_000 + b,
+                    800_000
+                )
+            })
+        };
+        let rows: String = (1..=tasks).flat_map(row).collect();
+        let file = dir.path().join("small.csv");
+        std::fs::write(&file, format!("task,thread,begin_ns,duration_ns,PAPI_TOT_INS,PAPI_TOT_CYC\n{rows}"))
+            .unwrap();
+        let out = dir.path().join(format!("{tasks}-{bursts}"));
+        succeeds(&["bursts", text(&file), "-q", "-o", text(&out.join("bursts"))]);
+        let call = succeeds(&["ranks", text(&file), "-o", text(&out.join("ranks"))]);
+        assert!(call.stderr.contains("so the whole run is one step"), "{}", call.stderr);
+        assert_eq!(summary(&out.join("ranks"))["ranks"], tasks);
+    }
+}
