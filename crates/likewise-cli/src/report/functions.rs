@@ -52,7 +52,7 @@ impl FunctionsView {
         }
         let mut order: Vec<(&str, Nanos)> = times.into_iter().collect();
         // Stable: of equal times, by name.
-        order.sort_by(|a, b| b.1.cmp(&a.1));
+        order.sort_by_key(|&(_, time)| std::cmp::Reverse(time));
         if order.len() < 2 {
             return None;
         }

@@ -156,8 +156,8 @@ impl Plan {
                 open[to] += 1;
             }
         };
-        for gap in 0..n_gaps {
-            let own = gap - self.first[thread_of[gap]];
+        for (gap, &thread) in thread_of.iter().enumerate() {
+            let own = gap - self.first[thread];
             edge(own.checked_sub(1).map(|_| gap - 1), gap);
             for awaited in &self.awaited[gap] {
                 match *awaited {

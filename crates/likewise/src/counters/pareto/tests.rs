@@ -75,10 +75,10 @@ proptest! {
         let objectives = objectives(&columns, &goals);
         let n = columns[0].len();
         let counts = fonseca_fleming(&objectives).unwrap();
-        for b in 0..n {
+        for (b, count) in counts.iter().enumerate() {
             let of = |a: usize| relation(&objectives, a, b).dominance;
             let dominators = (0..n).filter(|&a| of(a) == Dominance::Dominates).count() as u32;
-            prop_assert_eq!(counts[b].unwrap_or(0), dominators);
+            prop_assert_eq!(count.unwrap_or(0), dominators);
             for a in (0..n).filter(|&a| of(a) == Dominance::Dominates) {
                 prop_assert!(dominates(&objectives, a, b));
                 prop_assert_eq!(relation(&objectives, b, a).dominance, Dominance::Dominated);
