@@ -1,9 +1,9 @@
 //! Why the threads of a step are not done together.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::stretches::{Part, Stretches};
-use super::{Cause, Finding, FindingKind, FindingsInput, LEAST_APART, LEAST_SHARE, ThreadName};
+use super::{Cause, Finding, FindingKind, FindingsInput, LEAST_APART, LEAST_SHARE};
 use crate::bursts::rates::instructions_and_cycles;
 use crate::table::Nanos;
 
@@ -34,17 +34,19 @@ const NAMED: f64 = 0.05;
 /// share of the cost.
 const ODD: f64 = 0.25;
 
-/// A finding, in how many steps of an iteration it is, and the mean time of
-/// the threads it names and of the others.
+/// A finding, in how many steps of an iteration it is, their labels, and the
+/// mean time of the threads it names and of the others.
 struct Told {
     finding: Finding,
     steps: usize,
+    labels: BTreeSet<u32>,
     times: [f64; 2],
 }
 
 impl Told {
-    fn one(finding: Finding, times: [f64; 2]) -> Self {
-        Self { finding, steps: 1, times }
+    fn one(finding: Finding, step: &Step<'_>, times: [f64; 2]) -> Self {
+        let labels = step.parts.iter().flat_map(|part| part.labels.iter().copied()).collect();
+        Self { finding, steps: 1, labels, times }
     }
 }
 
@@ -77,34 +79,45 @@ pub(super) fn uneven(
             None => found.push(next),
         }
     }
-    let total = computing(stretches);
-    for Told { finding, steps, .. } in &mut found {
-        let slow = finding.threads.clone();
-        if let FindingKind::SlowThreads { everywhere, .. } = &mut finding.kind {
-            let concerned = |burst: &&u32| slow.contains(&stretches.names(&[stretches.thread(**burst)])[0]);
-            let of_phases: f64 = (stretches.order().iter().filter(concerned))
-                .filter(|&&burst| {
-                    stretches
-                        .phases(std::iter::once(stretches.label(burst)))
-                        .iter()
-                        .any(|id| finding.phases.contains(id))
-                })
-                .map(|&burst| stretches.duration(burst) as f64)
-                .sum();
-            let of_all: f64 = slow.iter().filter_map(|name| total.get(name)).sum();
-            *everywhere = *steps > 1 && of_phases >= EVERYWHERE * of_all;
+    absorb_serial(&mut found);
+    for told in &mut found {
+        let in_most = told.steps > 1 && is_most(stretches, told);
+        if let FindingKind::SlowThreads { everywhere, .. } = &mut told.finding.kind {
+            *everywhere = in_most;
         }
     }
     found.into_iter().map(|told| told.finding).collect()
 }
 
-fn computing(stretches: &Stretches<'_>) -> BTreeMap<ThreadName, f64> {
-    let mut times = BTreeMap::new();
+/// A thread that is slow in several phases is late there too where the others
+/// have gone on already, and then computes alone.
+fn absorb_serial(found: &mut Vec<Told>) {
+    const SEVERAL: usize = 3;
+    let is_slow =
+        |told: &Told| matches!(told.finding.kind, FindingKind::SlowThreads { .. }) && told.steps >= SEVERAL;
+    let Some(slow) = found.iter().position(is_slow) else { return };
+    let mut slow = found.remove(slow);
+    let (absorbed, rest): (Vec<Told>, Vec<Told>) = std::mem::take(found).into_iter().partition(|told| {
+        matches!(told.finding.kind, FindingKind::Serial { .. })
+            && told.finding.threads == slow.finding.threads
+            && told.finding.share < slow.finding.share
+    });
+    absorbed.into_iter().for_each(|told| merge(&mut slow, told));
+    *found = rest;
+    found.push(slow);
+}
+
+/// Whether the steps of a finding are most of what its threads compute.
+fn is_most(stretches: &Stretches<'_>, told: &Told) -> bool {
+    let (mut inside, mut all) = (0.0, 0.0);
     for &burst in stretches.order() {
-        *times.entry(stretches.names(&[stretches.thread(burst)])[0]).or_insert(0.0) +=
-            stretches.duration(burst) as f64;
+        if told.finding.threads.contains(&stretches.names(&[stretches.thread(burst)])[0]) {
+            let time = stretches.duration(burst) as f64;
+            all += time;
+            inside += if told.labels.contains(&stretches.label(burst)) { time } else { 0.0 };
+        }
     }
-    times
+    inside >= EVERYWHERE * all
 }
 
 /// The phases whose cost is worth a look, by label.
@@ -171,19 +184,19 @@ fn finding(stretches: &Stretches<'_>, step: &Step<'_>, whole: f64) -> Told {
     if others < ALONE * own && step.gain >= 0.5 * own * (1.0 - 1.0 / n) {
         found.kind = FindingKind::Serial { time: Nanos(own as u64) };
         found.threads = stretches.names(&often(step));
-        return Told::one(found, [0.0; 2]);
+        return Told::one(found, step, [0.0; 2]);
     }
     let most = step.times.iter().copied().fold(0.0, f64::max);
     let mean = step.times.iter().sum::<f64>() / n;
     if most - mean < 0.5 * step.gain {
-        return Told::one(found, [0.0; 2]);
+        return Told::one(found, step, [0.0; 2]);
     }
     let cause = cause(step);
     found.kind = FindingKind::Imbalance { apart: step.gain / step.mean, cause, steady: true };
     let Some(slow) = upper_group(&step.times) else {
         let last = (0..step.times.len()).find(|&t| step.times[t] == most).unwrap_or(0);
         found.threads = stretches.names(&[last as u32]);
-        return Told::one(found, [0.0; 2]);
+        return Told::one(found, step, [0.0; 2]);
     };
     found.threads = stretches.names(&slow);
     let slow_time = slow.iter().map(|&t| step.times[t as usize]).sum::<f64>() / slow.len() as f64;
@@ -194,7 +207,7 @@ fn finding(stretches: &Stretches<'_>, step: &Step<'_>, whole: f64) -> Told {
         found.share = of_slow.map(|part| part.own * (1.0 - 1.0 / times)).sum::<f64>() / whole;
         found.kind = FindingKind::SlowThreads { times, everywhere: false };
     }
-    Told::one(found, [slow_time, rest])
+    Told::one(found, step, [slow_time, rest])
 }
 
 /// The phases of a step, those with most time first, and whether noise is
@@ -302,6 +315,7 @@ fn merge(told: &mut Told, mut more: Told) {
         std::mem::swap(told, &mut more);
     }
     told.steps += more.steps;
+    told.labels.extend(&more.labels);
     let (found, other) = (&mut told.finding, more.finding);
     let mean = |f: &Finding| match f.kind {
         FindingKind::Imbalance { apart, .. } => f.share / apart,
