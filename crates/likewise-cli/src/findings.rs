@@ -108,7 +108,7 @@ fn sentence(finding: &Finding, with_threads: bool) -> String {
     let steps = place(finding);
     let threads = threads(&finding.threads, with_threads);
     let win = percent(finding.share);
-    let plural = if finding.threads.len() == 1 { "s" } else { "" };
+    let plural = if finding.threads.len() > 1 { "" } else { "s" };
     match finding.kind {
         FindingKind::Imbalance { apart, cause, steady } => {
             let why = match cause {
