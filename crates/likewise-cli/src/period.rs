@@ -23,6 +23,11 @@ pub(crate) fn phases(analysis: &Analysis) -> Vec<Option<ClusterId>> {
     of_all_bursts(analysis, one_density.as_ref().unwrap_or(&analysis.grouped.clustering))
 }
 
+/// The period, if there is one.
+pub(crate) fn find(analysis: &Analysis) -> Option<Period> {
+    find_period(&analysis.table, &phases(analysis).ok()?).ok()
+}
+
 fn at_one_density(analysis: &Analysis) -> Result<Clustering> {
     let args = GroupingArgs { method: Some(Method::Dbscan), ..analysis.asked.clone() };
     let Analysis { table, prepared, threshold, .. } = analysis;

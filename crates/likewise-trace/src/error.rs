@@ -20,6 +20,10 @@ pub enum Place {
 /// What an empty file should have been.
 pub(crate) const TRACE_OR_BURSTS: &str = "a Paraver trace (it begins with '#Paraver') or a CSV of bursts";
 
+/// What an empty file should have been, where runs or groupings are compared.
+pub(crate) const TRACE_OR_CLUSTERS: &str =
+    "a Paraver trace (it begins with '#Paraver'), a CSV of bursts, or a table with a column 'cluster'";
+
 /// What is wrong with a file. The text says all of it: none has a source,
 /// which would be shown a second time.
 #[derive(Debug, thiserror::Error)]
@@ -69,6 +73,9 @@ pub enum ErrorKind {
          ('#Paraver …', plain or gzip) or a CSV with columns task,thread,begin_ns,duration_ns"
     )]
     UnknownFormat(String),
+    /// It is neither a trace nor a table of clusters.
+    #[error("expected {TRACE_OR_CLUSTERS}, but the file begins with {0}")]
+    NeitherTraceNorClusters(String),
     /// The Paraver header is wrong.
     #[error("wrong Paraver header: {0}")]
     Header(String),

@@ -6,7 +6,7 @@ use likewise::table::{BurstTable, Nanos};
 
 use crate::bytes::{BLOCK, Input};
 use crate::csv;
-use crate::error::{Error, ErrorKind, Result, TRACE_OR_BURSTS, found};
+use crate::error::{Error, ErrorKind, Result, TRACE_OR_BURSTS, TRACE_OR_CLUSTERS, found};
 use crate::paraver::{EventTypeInfo, Header, Pcf, RecordCounts, Row, StateInfo, info, reader};
 
 pub use crate::bytes::Progress;
@@ -148,15 +148,25 @@ pub fn inspect(path: &Path, options: &ReadOptions<'_>) -> Result<TraceInfo> {
 }
 
 /// Whether a file is bursts that nobody has grouped: a Paraver trace, or a CSV
-/// of bursts without the column `cluster`. Reads its first bytes alone.
+/// of bursts without the column `cluster`. Else it is a table of clusters.
+/// Reads its first bytes alone.
 ///
 /// # Errors
-/// The file cannot be read.
+/// The file cannot be read, is empty, or is neither.
 pub fn is_ungrouped(path: &Path) -> Result<bool> {
     let mut input = Input::open_text(path)?;
     let head = input.peek(4096)?;
+    if head.is_empty() {
+        return Err(Error::whole(path, ErrorKind::Empty(TRACE_OR_CLUSTERS)));
+    }
     let line = crate::bytes::lines(&head[..head.len().min(4096)]).next().unwrap_or_default();
-    Ok(line.starts_with(b"#Paraver") || csv::is_header(line) && !csv::has_labels(line))
+    if csv::has_labels(line) || line.starts_with(b"# Instance") {
+        return Ok(false);
+    }
+    if line.starts_with(b"#Paraver") || csv::is_header(line) {
+        return Ok(true);
+    }
+    Err(Error::whole(path, ErrorKind::NeitherTraceNorClusters(found(&line[..line.len().min(40)]))))
 }
 
 pub(crate) fn format_of(input: &mut Input) -> Result<Format> {

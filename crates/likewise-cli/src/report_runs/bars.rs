@@ -1,8 +1,8 @@
 //! Time of each run by phase, stacked.
 
 use super::{MAX_DRAWN, text};
-use crate::runs::{Comparison, percent};
-use likewise::bursts::scaling::{RunFigures, Scaling};
+use crate::runs::{Comparison, InRun, percent};
+use likewise::bursts::scaling::{Measured, Per, Scaling};
 use likewise::table::Nanos;
 use std::fmt::Write;
 
@@ -23,15 +23,18 @@ struct Piece {
 /// What the bars show, for people.
 pub(super) fn caption(comparison: &Comparison) -> String {
     let unit = comparison.unit();
-    match comparison.scaling {
-        Scaling::Strong => {
-            format!(
-                "Computing time over all {unit}s. If all of it scaled, the bars would be of equal length."
-            )
-        }
-        Scaling::Weak => {
-            format!("Computing time per {unit}. If all of it scaled, the bars would be of equal length.")
-        }
+    let of = match comparison.scaling {
+        Scaling::Strong => format!("over all {unit}s"),
+        Scaling::Weak => format!("per {unit}"),
+    };
+    let equal = match comparison.same_threads() {
+        true => "Runs that are as fast have bars of equal length.",
+        false => "If all of it scaled, the bars would be of equal length.",
+    };
+    match comparison.per {
+        Some(Per::Iteration) => format!("Computing time of an iteration {of}. {equal}"),
+        Some(_) => format!("Computing time {of}. {equal}"),
+        None => format!("Computing time of the whole runs {of}. They do unlike work: lengths tell nothing."),
     }
 }
 
@@ -83,21 +86,27 @@ pub(super) fn bars(comparison: &Comparison) -> String {
 }
 
 fn pieces(comparison: &Comparison, r: usize) -> Vec<Piece> {
-    let time = |figures: &RunFigures| match comparison.scaling {
-        Scaling::Strong => figures.total.0 as f64,
-        Scaling::Weak => figures.mean(),
+    let run = &comparison.runs[r];
+    let threads = match comparison.scaling {
+        Scaling::Strong => run.whole.run_threads as f64,
+        Scaling::Weak => 1.0,
     };
+    let of_iteration = comparison.per == Some(Per::Iteration);
+    let time = |run: &InRun| threads * if of_iteration { run.measured.mean() } else { run.figures().mean() };
+    let all = run.all.as_ref().filter(|_| of_iteration).map_or_else(|| run.whole.mean(), Measured::mean);
     let mut pieces = Vec::new();
-    let mut rest = time(&comparison.runs[r].whole);
-    for phase in comparison.shown().iter().take(MAX_DRAWN) {
-        let time = phase.runs[r].as_ref().map_or(0.0, |(figures, _)| time(figures));
+    let mut rest = threads * all;
+    let shown = comparison.shown().iter().filter(|phase| phase.in_loop || !of_iteration);
+    for phase in shown.take(MAX_DRAWN) {
+        let time = phase.runs[r].as_ref().map_or(0.0, time);
         rest -= time;
         if time > 0.0 {
             let (number, short) = (phase.number, phase.number.to_string());
             pieces.push(Piece { class: format!("p{number}"), name: format!("Phase {number}"), short, time });
         }
     }
-    if rest > 0.0 {
+    // What rounding leaves is nothing.
+    if rest > 1e-9 * threads * all {
         let name = "Everything else".to_owned();
         pieces.push(Piece { class: "rest".to_owned(), name, short: "else".to_owned(), time: rest });
     }

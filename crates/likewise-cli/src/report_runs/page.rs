@@ -76,8 +76,9 @@ fn subtitle(comparison: &Comparison) -> String {
 fn phases_caption(comparison: &Comparison) -> String {
     let small = comparison.phases.len() - comparison.shown().len();
     format!(
-        "Factors are against the {} run that has the phase, and multiply to the efficiency; below {} they are \
-         marked. Clusters are those of each run's own analysis. {small} phases of less than {} in each run are in \
+        "Times are of what stands under per, for each thread of the run; bursts, share and instructions are of the \
+         whole run. Factors are against the {} run that has the phase, and multiply to the efficiency; below {} they are \
+         marked; ~ may be chance. Clusters are those of each run's own analysis. {small} phases of less than {} in each run are in \
          scaling.csv.",
         if comparison.same_threads() { "first" } else { "smallest" },
         percent(comparison.threshold),

@@ -2,7 +2,7 @@
 
 use super::{MAX_DRAWN, text};
 use crate::report::escape;
-use crate::runs::{Comparison, Phase, cause, percent};
+use crate::runs::{Comparison, Phase, cause_of, percent};
 use likewise::bursts::scaling::PhaseScaling;
 use std::fmt::Write;
 
@@ -167,7 +167,7 @@ fn line(
         let (x, y) = (axes.x[r], axes.y(speedup));
         let stops = if scaling.stops_at == Some(r) { " class=\"stops\"" } else { "" };
         let worst = change.worst().filter(|factor| factor.value < 1.0 && r != scaling.base);
-        let worst = worst.map(|factor| format!("; {}, × {:.2}", cause(factor.kind), factor.value));
+        let worst = worst.map(|factor| format!("; {}, × {:.2}", cause_of(change), factor.value));
         let told = format!(
             "{title} on {}: speed-up {:.2}, efficiency {}{}",
             escape(&comparison.place(r)),
@@ -209,8 +209,8 @@ impl Label {
         if scaling.base != comparison.whole.base {
             let _ = write!(text, " of {}", comparison.place(scaling.base));
         }
-        if let Some(worst) = scaling.stops_at.and_then(|at| scaling.changes[at].as_ref()?.worst()) {
-            let _ = write!(text, ", {}", cause(worst.kind));
+        if let Some(change) = scaling.stops_at.and_then(|at| scaling.changes[at].as_ref()) {
+            let _ = write!(text, ", {}", cause_of(change));
         }
         Self { from, y: from.1, class: class.to_owned(), text }
     }

@@ -1,16 +1,17 @@
 //! The figures, as HTML tables.
 
 use crate::report::{escape, group, si};
-use crate::runs::{Comparison, Phase, cause, clusters, evidence, percent};
-use likewise::bursts::scaling::{Change, Evidence, FactorKind, PhaseInRun, RunFigures};
+use crate::runs::{Comparison, InRun, Phase, clusters, evidence, per, percent};
+use likewise::bursts::scaling::{Change, Evidence, FactorKind, Measured, Per, RunFigures};
 use likewise::table::Nanos;
 use std::fmt::Write;
 
-const HEADER: [&str; 16] = [
+const HEADER: [&str; 17] = [
     "phase",
     "on",
     "clusters",
     "bursts",
+    "per",
     "time each",
     "longest",
     "share",
@@ -34,9 +35,16 @@ pub(super) fn phases(comparison: &Comparison) -> String {
     out.push_str("<tbody class=\"all\" data-phase=\"all\">");
     for (r, run) in comparison.runs.iter().enumerate() {
         let name = if r == 0 { head("All computation", "", runs) } else { String::new() };
-        let change = comparison.whole.changes.get(r).and_then(Option::as_ref);
+        let change = comparison.whole.changes[r].as_ref();
+        let compared = comparison.per.zip(run.all.as_ref());
         let stops = comparison.whole.stops_at == Some(r);
-        out.push_str(&line(comparison, r, &name, (&run.whole, None, change), stops));
+        out.push_str(&line(
+            comparison,
+            r,
+            &name,
+            Line { figures: &run.whole, run: None, compared, change },
+            stops,
+        ));
     }
     out.push_str("</tbody>");
     comparison.shown().iter().for_each(|phase| out.push_str(&body(comparison, phase)));
@@ -53,10 +61,10 @@ fn head(name: &str, more: &str, rows: usize) -> String {
 fn body(comparison: &Comparison, phase: &Phase) -> String {
     let class = format!("p{}", phase.number);
     let mut out = format!("<tbody class=\"{class}\" data-phase=\"{class}\">");
-    let more = match (phase.scaling.stops_at, phase.worst()) {
-        (Some(at), Some(kind)) => {
+    let more = match (phase.scaling.stops_at, phase.cause()) {
+        (Some(at), Some(cause)) => {
             let how = if comparison.same_threads() { "slower in" } else { "stops at" };
-            format!("{how} {}: {}", escape(&comparison.place(at)), cause(kind))
+            format!("{how} {}: {cause}", escape(&comparison.place(at)))
         }
         _ => String::new(),
     };
@@ -67,9 +75,12 @@ fn body(comparison: &Comparison, phase: &Phase) -> String {
             String::new()
         };
         match run {
-            Some((figures, matched)) => {
+            Some(run) => {
                 let stops = phase.scaling.stops_at == Some(r);
-                out.push_str(&line(comparison, r, &name, (figures, Some(matched), phase.change(r)), stops));
+                let compared = Some((phase.per, &run.measured));
+                let figures = run.figures();
+                let of_run = Line { figures, run: Some(run), compared, change: phase.change(r) };
+                out.push_str(&line(comparison, r, &name, of_run, stops));
             }
             None => {
                 let on = comparison.threads_of(r);
@@ -85,11 +96,20 @@ fn body(comparison: &Comparison, phase: &Phase) -> String {
     out
 }
 
+/// A phase in a run, or all of a run.
+struct Line<'a> {
+    figures: &'a RunFigures,
+    run: Option<&'a InRun>,
+    /// What it is compared per.
+    compared: Option<(Per, &'a Measured)>,
+    change: Option<&'a Change>,
+}
+
 fn line(
     comparison: &Comparison,
     r: usize,
     name: &str,
-    (figures, matched, change): (&RunFigures, Option<&PhaseInRun>, Option<&Change>),
+    Line { figures, run, compared, change }: Line<'_>,
     stops: bool,
 ) -> String {
     let threshold = comparison.threshold;
@@ -100,6 +120,11 @@ fn line(
         (number(factor.map(|f| f.value)), low)
     };
     let efficiency = change.map(|c| c.efficiency);
+    let chance = change.is_some_and(|c| c.may_be_chance(threshold));
+    let told = |e: f64| format!("{}{}", if chance { "~" } else { "" }, percent(e));
+    let matched = run.map(|run| &run.matched);
+    let mean = compared.map_or_else(|| figures.mean(), |(_, measured)| measured.mean());
+    let longest = compared.map_or(figures.longest.0 as f64, |(_, measured)| measured.longest);
     let sure = matched.map_or_else(String::new, |m| match m.evidence {
         Evidence::Reference => "reference".to_owned(),
         of => format!("{:.2}, {}", m.confidence, evidence(of)),
@@ -108,14 +133,15 @@ fn line(
         (comparison.threads_of(r), false),
         (matched.map_or_else(String::new, clusters), false),
         (group(figures.instances as usize), false),
-        (Nanos(figures.mean() as u64).to_string(), false),
-        (figures.longest.to_string(), false),
+        (compared.map_or("run", |(of, _)| per(of)).to_owned(), false),
+        (Nanos(mean as u64).to_string(), false),
+        (Nanos(longest as u64).to_string(), false),
         (percent(figures.share), false),
         (figures.instructions.map_or_else(|| "–".to_owned(), si), false),
         (number(figures.ipc()), false),
         (number(figures.frequency()), false),
         (number(change.map(|c| c.speedup)), false),
-        (efficiency.map_or_else(|| "–".to_owned(), percent), efficiency.is_some_and(|e| e < threshold)),
+        (efficiency.map_or_else(|| "–".to_owned(), told), change.is_some_and(|c| c.is_below(threshold))),
         factor(&[FactorKind::Instructions, FactorKind::Time]),
         factor(&[FactorKind::Ipc, FactorKind::Rate]),
         factor(&[FactorKind::Frequency]),
@@ -133,7 +159,7 @@ fn line(
 /// The runs that were compared.
 pub(super) fn runs(comparison: &Comparison) -> String {
     let mut out = String::from(
-        "<table><thead><tr><th>run</th><th>tasks</th><th>threads</th><th>elapsed</th><th>computing</th>\
+        "<table><thead><tr><th>run</th><th>tasks</th><th>threads</th><th>iterations</th><th>elapsed</th><th>computing</th>\
          <th>parallel efficiency</th><th>clusters of its own</th><th>in no phase</th></tr></thead><tbody>",
     );
     for run in &comparison.runs {
@@ -141,10 +167,11 @@ pub(super) fn runs(comparison: &Comparison) -> String {
         let parallel = whole.mean() / run.elapsed.0.max(1) as f64;
         let _ = write!(
             out,
-            "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
+            "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
             escape(&run.name),
             run.tasks,
             whole.run_threads,
+            run.iterations.map_or_else(|| "not known".to_owned(), |(n, _)| group(n as usize)),
             run.elapsed,
             whole.total,
             percent(parallel),

@@ -1,59 +1,113 @@
 //! `summary.json` of a comparison of runs.
 
-use super::{Comparison, Phase, Run, evidence, key};
-use likewise::bursts::scaling::{Change, PhaseInRun, PhaseScaling, RunFigures};
+use super::{Comparison, InRun, Phase, Run, evidence, key, per};
+use likewise::bursts::scaling::{Change, IterationsFrom, Measured, Per, PhaseScaling, RunFigures, SlowTasks};
 use serde_json::{Map, Value, json};
 
 pub(crate) fn summary(comparison: &Comparison) -> Value {
-    let Comparison { settings, runs, phases, whole, notes, .. } = comparison;
+    let Comparison { settings, runs, phases, notes, .. } = comparison;
     json!({
         "version": env!("CARGO_PKG_VERSION"),
         "scaling": (!comparison.same_threads()).then(|| comparison.scaling_name()),
         "scaling_is_given": settings.scaling.is_some(),
         "threshold": comparison.threshold,
+        "total": settings.total,
+        "compared_per": comparison.per.map(per),
+        "match": comparison.matched(),
         "reference": runs.get(comparison.reference).map(|run| &run.name),
-        "runs": runs.iter().enumerate().map(|(r, run)| run_json(run, whole, r)).collect::<Vec<_>>(),
-        "phases": phases.iter().map(|phase| phase_json(phase, runs, comparison.same_threads())).collect::<Vec<_>>(),
+        "runs": runs.iter().enumerate().map(|(r, run)| run_json(comparison, run, r)).collect::<Vec<_>>(),
+        "phases": phases.iter().map(|phase| phase_json(comparison, phase)).collect::<Vec<_>>(),
         "findings": comparison.findings(),
         "notes": notes,
     })
 }
 
-fn run_json(run: &Run, whole: &PhaseScaling, r: usize) -> Value {
+fn run_json(comparison: &Comparison, run: &Run, r: usize) -> Value {
+    let whole: &PhaseScaling = &comparison.whole;
+    let from = |from| match from {
+        IterationsFrom::Period => "period",
+        IterationsFrom::Bursts => "bursts",
+    };
     let mut value = json!({
         "name": run.name,
         "input": run.input,
         "tasks": run.tasks,
         "threads": run.whole.run_threads,
         "clusters": run.clusters,
+        "iterations": run.iterations.map(|(n, _)| n),
+        "iterations_from": run.iterations.map(|(_, of)| from(of)),
+        "match": run.matched,
         "elapsed_ns": run.elapsed.0,
+        "compared_wall_ns": run.wall,
+        "compared_longest_ns": run.all.as_ref().map(|all| all.longest),
         "left_over_share": run.left.share,
     });
     extend(&mut value, figures_json(&run.whole));
-    extend(&mut value, change_json(whole.changes.get(r).and_then(Option::as_ref)));
+    extend(&mut value, change_json(whole.changes[r].as_ref(), comparison.threshold));
     value
 }
 
-fn phase_json(phase: &Phase, runs: &[Run], same_threads: bool) -> Value {
-    let name = |r: usize| runs[r].name.as_str();
-    let of_run = |(r, run): (usize, &Option<(RunFigures, PhaseInRun)>)| {
-        let (figures, matched) = run.as_ref()?;
+fn phase_json(comparison: &Comparison, phase: &Phase) -> Value {
+    let name = |r: usize| comparison.runs[r].name.as_str();
+    let of_run = |(r, run): (usize, &Option<InRun>)| {
+        let InRun { measured, matched, slow } = run.as_ref()?;
         let clusters: Vec<u32> = matched.clusters.iter().map(|id| id.number()).collect();
+        let figures = &measured.figures;
         let mut value = json!({
             "run": name(r), "clusters": clusters, "noise_bursts": matched.noise,
-            "confidence": matched.confidence, "evidence": evidence(matched.evidence),
+            "match": matched.confidence, "evidence": evidence(matched.evidence),
+            "serial": figures.is_serial(),
+            "serial_share": comparison.serial_share(r, figures),
+            "slow_tasks": slow.as_ref().map(|slow| slow_json(comparison, phase, (r, measured), slow)),
         });
         extend(&mut value, figures_json(figures));
-        extend(&mut value, change_json(phase.change(r)));
+        extend(&mut value, compared_json(measured));
+        extend(&mut value, change_json(phase.change(r), comparison.threshold));
         Some(value)
     };
+    let at = phase.scaling.stops_at.map(name);
+    let same_threads = comparison.same_threads();
     json!({
         "phase": phase.number,
+        "per": per(phase.per),
+        "in_loop": phase.in_loop,
         "base": name(phase.scaling.base),
-        if same_threads { "slower_in" } else { "stops_at" }: phase.scaling.stops_at.map(name),
-        "cause": phase.worst().map(key),
-        "confidence": phase.confidence(),
+        "slower_in": at.filter(|_| same_threads),
+        "stops_at": at.filter(|_| !same_threads),
+        "cause": phase.cause_key(),
+        "match": phase.confidence(),
         "runs": phase.runs.iter().enumerate().filter_map(of_run).collect::<Vec<_>>(),
+    })
+}
+
+/// Tasks that take longer than in the base, and what each of them loses.
+fn slow_json(
+    comparison: &Comparison,
+    phase: &Phase,
+    (r, measured): (usize, &Measured),
+    slow: &SlowTasks,
+) -> Value {
+    let odd = &slow.odd;
+    let of_iteration = comparison.iterations_in(phase, r).map(|n| odd.lost / n as f64);
+    let of_iteration = of_iteration.or_else(|| (phase.per == Per::Iteration).then_some(odd.lost));
+    let factors: Map<String, Value> =
+        slow.factors.iter().map(|factor| (key(factor.kind).to_owned(), json!(factor.value))).collect();
+    json!({
+        "tasks": odd.tasks.iter().map(|(_, task)| task).collect::<Vec<_>>(),
+        "apps": odd.tasks.iter().map(|(app, _)| app).collect::<Vec<_>>(),
+        "factor": odd.factor,
+        "factor_of_others": odd.others,
+        "lost_ns": odd.lost * measured.times,
+        "lost_ns_per_iteration": of_iteration,
+        "factors": factors,
+    })
+}
+
+fn compared_json(measured: &Measured) -> Value {
+    json!({
+        "repetitions": measured.times,
+        "compared_mean_ns": measured.mean(),
+        "compared_longest_ns": measured.longest,
     })
 }
 
@@ -73,13 +127,14 @@ fn figures_json(figures: &RunFigures) -> Value {
     })
 }
 
-fn change_json(change: Option<&Change>) -> Value {
+fn change_json(change: Option<&Change>, threshold: f64) -> Value {
     let factors = |change: &Change| -> Map<String, Value> {
         change.factors.iter().map(|factor| (key(factor.kind).to_owned(), json!(factor.value))).collect()
     };
     json!({
         "speedup": change.map(|change| change.speedup),
         "efficiency": change.map(|change| change.efficiency),
+        "may_be_chance": change.map(|change| change.may_be_chance(threshold)),
         "factors": change.map(factors),
     })
 }

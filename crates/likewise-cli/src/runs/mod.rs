@@ -4,10 +4,14 @@ pub(crate) mod csv;
 pub(crate) mod json;
 pub(crate) mod text;
 
+mod findings;
+
 use crate::analysis::Analysis;
+use crate::stages::Stages;
+use likewise::bursts::Period;
 use likewise::bursts::scaling::{
-    Change, Evidence, FactorKind, PhaseInRun, PhaseScaling, RunBursts, RunFigures, Scaling, match_runs,
-    phase_figures, phase_scaling, scaling_of, whole_run,
+    Change, Evidence, FactorKind, IterationsFrom, Measured, Measures, Per, PhaseInRun, PhaseScaling, Repeats,
+    RunBursts, RunFigures, RunMatch, Scaling, SlowTasks, match_runs, phase_scaling, repeats, whole_run,
 };
 use likewise::table::{BurstTable, Nanos};
 use likewise_trace::printable;
@@ -16,10 +20,16 @@ use std::path::PathBuf;
 /// Phases with less of every run's time are in `scaling.csv` alone.
 pub(crate) const LEAST_SHARE: f64 = 0.005;
 
+/// Phases that match by less are shown, and nothing is said of them: they may
+/// not be the same. Figures that are less alike match nothing either.
+const LEAST_MATCH: f64 = 0.5;
+
 /// A run and what it is called.
 pub(crate) struct Analysed {
     pub(crate) name: String,
     pub(crate) analysis: Analysis,
+    /// Where it repeats itself.
+    pub(crate) period: Option<Period>,
 }
 
 /// What was asked for.
@@ -30,6 +40,8 @@ pub(crate) struct Settings {
     /// Below this efficiency a phase stops scaling; of runs of as many threads,
     /// below this speed it is slower.
     pub(crate) threshold: Option<f64>,
+    /// Whether the work of all runs is known to be the same.
+    pub(crate) total: bool,
 }
 
 /// More threads always cost something, and another version need not.
@@ -46,10 +58,36 @@ pub(crate) struct Run {
     pub(crate) clusters: usize,
     /// From the begin of the trace to its end.
     pub(crate) elapsed: Nanos,
+    /// How often it runs its loop, where that is known.
+    pub(crate) iterations: Option<(u64, IterationsFrom)>,
+    /// How well its phases match the reference's, by time.
+    pub(crate) matched: f64,
     /// All bursts.
     pub(crate) whole: RunFigures,
+    /// The same, or its loop, in terms that runs are compared in.
+    pub(crate) all: Option<Measured>,
+    /// What it, or an iteration of it, takes from begin to end, in ns.
+    pub(crate) wall: Option<f64>,
+    /// All of its phases but the serial ones.
+    pub(crate) without_serial: RunFigures,
     /// Grouped bursts that are in no phase of the comparison.
     pub(crate) left: RunFigures,
+}
+
+/// A phase in one run.
+#[derive(Clone, Debug)]
+pub(crate) struct InRun {
+    pub(crate) measured: Measured,
+    pub(crate) matched: PhaseInRun,
+    /// Tasks that take longer than in the first run that has the phase, while
+    /// others do not.
+    pub(crate) slow: Option<SlowTasks>,
+}
+
+impl InRun {
+    pub(crate) fn figures(&self) -> &RunFigures {
+        &self.measured.figures
+    }
 }
 
 /// A phase of the program.
@@ -57,8 +95,15 @@ pub(crate) struct Run {
 pub(crate) struct Phase {
     /// From 1, by descending share of a run's time.
     pub(crate) number: u32,
+    /// What its times are compared per.
+    pub(crate) per: Per,
+    /// Whether it is of the loop, if one is known.
+    pub(crate) in_loop: bool,
+    /// Of each run, whether it is the same as in the base, as far as can be
+    /// told.
+    pub(crate) is_sure: Vec<bool>,
     /// Of each run, where it was found.
-    pub(crate) runs: Vec<Option<(RunFigures, PhaseInRun)>>,
+    pub(crate) runs: Vec<Option<InRun>>,
     pub(crate) scaling: PhaseScaling,
 }
 
@@ -71,6 +116,9 @@ pub(crate) struct Comparison {
     pub(crate) threshold: f64,
     /// The run that the others were matched with.
     pub(crate) reference: usize,
+    /// What all computation is compared per; `None` where runs do unlike work,
+    /// and how unlike is not known.
+    pub(crate) per: Option<Per>,
     pub(crate) runs: Vec<Run>,
     pub(crate) phases: Vec<Phase>,
     /// All computation together.
@@ -79,52 +127,74 @@ pub(crate) struct Comparison {
 }
 
 impl Comparison {
-    pub(crate) fn of(mut analysed: Vec<Analysed>, settings: Settings) -> Self {
-        let bursts = |a: &Analysis| (a.table.len(), RunBursts::threads(&run_bursts(a)));
-        analysed.sort_by_cached_key(|run| bursts(&run.analysis).1);
+    pub(crate) fn of(mut analysed: Vec<Analysed>, settings: Settings, stages: &mut Stages) -> Self {
+        analysed.sort_by_cached_key(|run| RunBursts::threads(&run_bursts(&run.analysis)));
         let views: Vec<RunBursts<'_>> = analysed.iter().map(|run| run_bursts(&run.analysis)).collect();
-        let found = match_runs(&views);
-        let n = found.phases.len();
-        let figures: Vec<Vec<RunFigures>> =
-            views.iter().zip(&found.phase_of).map(|(run, of)| phase_figures(run, of, n)).collect();
-        let whole: Vec<RunFigures> = views.iter().map(whole_run).collect();
-        let scaling = settings.scaling.unwrap_or_else(|| scaling_of(&whole));
-        let usual = if same_threads(&whole) { THRESHOLD_OF_SAME_THREADS } else { THRESHOLD };
+        let found = stages.time("match", || match_runs(&views));
+        let periods: Vec<Option<Period>> = analysed.iter().map(|run| run.period.clone()).collect();
+        let repeats = repeats(&views, &found, &periods, settings.total);
+        stages.time("scale", || Self::measured(&analysed, settings, &found, (&repeats, &views)))
+    }
+
+    fn measured(
+        analysed: &[Analysed],
+        settings: Settings,
+        found: &RunMatch,
+        (repeats, views): (&Repeats, &[RunBursts<'_>]),
+    ) -> Self {
+        let measures = Measures::of(views, found, repeats);
+        let facts: Vec<RunFigures> = views.iter().map(whole_run).collect();
+        let scaling = settings.scaling.unwrap_or_else(|| measures.scaling());
+        let usual = if same_threads(&facts) { THRESHOLD_OF_SAME_THREADS } else { THRESHOLD };
         let threshold = settings.threshold.unwrap_or(usual);
-        let scale = |runs: &[Option<RunFigures>]| phase_scaling(runs, scaling, threshold);
-        let phase = |(p, matched): (usize, likewise::bursts::scaling::MatchedPhase)| {
-            let in_run = |(r, run): (usize, Option<PhaseInRun>)| run.map(|run| (figures[r][p], run));
-            let runs: Vec<_> = matched.runs.into_iter().enumerate().map(in_run).collect();
-            let of_runs: Vec<_> = runs.iter().map(|run| run.as_ref().map(|(figures, _)| *figures)).collect();
-            Some(Phase { number: p as u32 + 1, runs, scaling: scale(&of_runs)? })
-        };
-        let phases: Vec<Phase> = found.phases.into_iter().enumerate().filter_map(phase).collect();
-        let run = |(r, Analysed { name, analysis }): (usize, &Analysed)| Run {
+        let n = found.phases.len();
+        let numbered = (0..n).filter_map(|p| phase(&measures, (found, repeats), p, (scaling, threshold)));
+        let phases: Vec<Phase> = numbered.collect();
+        let mut serial = vec![false; n];
+        for phase in &phases {
+            serial[phase.number as usize - 1] =
+                phase.runs.iter().flatten().any(|run| run.figures().is_serial());
+        }
+        let all = measures.whole();
+        let whole = all.as_ref().and_then(|all| phase_scaling(all, scaling, threshold));
+        let run = |(r, Analysed { name, analysis, period }): (usize, &Analysed)| Run {
             name: name.clone(),
             input: analysis.input.clone(),
             tasks: tasks(&analysis.table),
             clusters: analysis.grouped.clustering.n_clusters,
             elapsed: analysis.end,
-            whole: whole[r],
-            left: figures[r][n],
+            iterations: repeats.iterations[r],
+            matched: matched(&phases, r),
+            whole: facts[r],
+            all: all.as_ref().and_then(|all| all[r].clone()),
+            wall: repeats.whole.filter(|_| all.is_some()).and_then(|of| match of {
+                Per::Run => Some(analysis.end.0 as f64),
+                _ => period.as_ref().map(|p| p.length().0 as f64 / repeats.in_period[r] as f64),
+            }),
+            without_serial: measures.without(r, &serial),
+            left: measures.left(r),
         };
-        let all = scale(&whole.iter().copied().map(Some).collect::<Vec<_>>());
         let mut comparison = Self {
             settings,
             scaling,
             threshold,
             reference: found.reference,
+            per: repeats.whole.filter(|_| all.is_some()),
             runs: analysed.iter().enumerate().map(run).collect(),
             phases,
-            whole: all.unwrap_or(PhaseScaling { base: 0, changes: Vec::new(), stops_at: None }),
+            whole: whole.unwrap_or(PhaseScaling {
+                base: 0,
+                changes: vec![None; analysed.len()],
+                stops_at: None,
+            }),
             notes: analysed.iter().flat_map(notes).collect(),
         };
-        comparison.warn();
+        comparison.warn(repeats);
         comparison
     }
 
     /// Says what makes the comparison doubtful.
-    fn warn(&mut self) {
+    fn warn(&mut self, repeats: &Repeats) {
         for run in &self.runs {
             if run.left.share > 0.05 {
                 self.notes.push(format!(
@@ -142,6 +212,21 @@ impl Comparison {
             let text = "A run lacks instructions or cycles, so that phases are matched and explained by what is left.";
             self.notes.push(text.to_owned());
         }
+        let unsure =
+            |phase: &&Phase| phase.runs.iter().zip(&phase.is_sure).any(|(run, sure)| run.is_some() && !sure);
+        let unsure: Vec<String> = self.shown().iter().filter(unsure).map(|p| p.number.to_string()).collect();
+        if !unsure.is_empty() {
+            self.notes.push(format!(
+                "Whether phase {} is the same in all runs cannot be told (a match below {LEAST_MATCH}, or on other \
+                 numbers of threads): it is not said to be slower or faster.",
+                unsure.join(", ")
+            ));
+        }
+        if repeats.unlike_periods {
+            let text =
+                "The periods found in the runs are not of the same thing: iterations are not compared.";
+            self.notes.push(text.to_owned());
+        }
     }
 
     /// Phases that hold a share of any run's time worth looking at.
@@ -154,101 +239,6 @@ impl Comparison {
     /// are versions of a program, or of its input.
     pub(crate) fn same_threads(&self) -> bool {
         same_threads(&self.runs.iter().map(|run| run.whole).collect::<Vec<_>>())
-    }
-
-    /// A sentence on each phase that stops scaling, of those worth looking at;
-    /// on each that is slower or faster, where nothing scales.
-    pub(crate) fn findings(&self) -> Vec<String> {
-        if self.same_threads() {
-            return self.differences();
-        }
-        let phases = self.shown().iter().filter_map(|phase| {
-            let why = self.why(&phase.scaling)?;
-            Some(format!(
-                "Phase {} (up to {} of the time) stops scaling {why}.",
-                phase.number,
-                percent(phase.largest_share())
-            ))
-        });
-        let whole = self.why(&self.whole).map(|why| {
-            let loss = self.whole.stops_at.and_then(|at| self.largest_loss(at));
-            let most = loss.map(|(phase, part)| format!(". Phase {phase} is {} of the loss", percent(part)));
-            format!("All computation together stops scaling {why}{}.", most.unwrap_or_default())
-        });
-        let mut findings: Vec<String> = whole.into_iter().chain(phases).collect();
-        if findings.is_empty() {
-            findings.push(format!("Every phase keeps an efficiency of {} or more.", percent(self.threshold)));
-        }
-        findings
-    }
-
-    /// What is slower or faster than in the first run, run by run.
-    fn differences(&self) -> Vec<String> {
-        let mut differences = Vec::new();
-        for r in 1..self.runs.len() {
-            differences.extend(self.difference(r, "All computation together", &self.whole));
-            for phase in self.shown() {
-                let share = percent(phase.largest_share());
-                let who = format!("Phase {} (up to {share} of the time)", phase.number);
-                differences.extend(self.difference(r, &who, &phase.scaling));
-            }
-        }
-        if differences.is_empty() {
-            let most = percent(1.0 - self.threshold);
-            differences.push(format!("No phase is slower or faster by {most} or more."));
-        }
-        differences
-    }
-
-    /// Whether something is slower or faster in a run than in its first, and
-    /// the factor that has most to do with it.
-    fn difference(&self, r: usize, who: &str, scaling: &PhaseScaling) -> Option<String> {
-        let change = scaling.changes[r].as_ref().filter(|_| r != scaling.base)?;
-        let (how, factor) = if change.speedup < self.threshold {
-            ("slower", change.worst())
-        } else if change.speedup * self.threshold > 1.0 {
-            ("faster", change.best())
-        } else {
-            return None;
-        };
-        let factor = factor.map(|factor| {
-            let why = if how == "slower" { cause(factor.kind) } else { gain(factor.kind) };
-            format!(": {why}, × {:.2}", factor.value)
-        });
-        let (run, base) = (&self.runs[r].name, &self.runs[scaling.base].name);
-        let (speed, why) = (change.speedup, factor.unwrap_or_default());
-        Some(format!("{who} is {how} in {run} than in {base}, × {speed:.2}{why}."))
-    }
-
-    /// The phase that loses most time in a run, and its part of all that is
-    /// lost against the smallest run.
-    fn largest_loss(&self, run: usize) -> Option<(u32, f64)> {
-        let threads = |r: usize| self.runs[r].whole.run_threads.max(1) as f64;
-        let base = self.whole.base;
-        let work = if self.scaling == Scaling::Weak { threads(run) / threads(base) } else { 1.0 };
-        let lost = |now: u64, then: u64| now as f64 - work * then as f64;
-        let all = lost(self.runs[run].whole.total.0, self.runs[base].whole.total.0);
-        let total =
-            |phase: &Phase, r: usize| phase.runs[r].as_ref().map_or(0, |(figures, _)| figures.total.0);
-        let loss = |phase: &Phase| (phase.number, lost(total(phase, run), total(phase, base)) / all);
-        let largest = self.phases.iter().map(loss).max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)));
-        largest.filter(|(_, part)| all > 0.0 && *part > 0.1)
-    }
-
-    /// Where and why something stops scaling, if it does.
-    fn why(&self, scaling: &PhaseScaling) -> Option<String> {
-        let at = scaling.stops_at?;
-        let change = scaling.changes[at].as_ref()?;
-        let cause = change.worst().map(|factor| format!(": {}, × {:.2}", cause(factor.kind), factor.value));
-        if self.runs[at].whole.run_threads == self.runs[scaling.base].whole.run_threads {
-            return None;
-        }
-        Some(format!(
-            "at {}, with an efficiency of {}{}",
-            self.threads_of(at),
-            percent(change.efficiency),
-            cause.unwrap_or_default()
-        ))
     }
 
     /// `16 tasks`, or `16 threads` where tasks have several.
@@ -274,27 +264,102 @@ impl Comparison {
             Scaling::Weak => "weak",
         }
     }
+
+    /// How well all runs match the reference: the least.
+    pub(crate) fn matched(&self) -> f64 {
+        self.runs.iter().map(|run| run.matched).fold(1.0, f64::min)
+    }
+
+    /// The share of a run's wall time in which a phase alone computes, if it
+    /// is serial there; of a run of one thread, that it computes at all.
+    pub(crate) fn serial_share(&self, r: usize, figures: &RunFigures) -> Option<f64> {
+        let time = if figures.run_threads == 1 { figures.total } else { figures.alone };
+        let is_serial = figures.run_threads == 1 || figures.is_serial();
+        is_serial.then(|| time.0 as f64 / self.runs[r].elapsed.0.max(1) as f64)
+    }
+}
+
+/// A phase of the comparison; `None` if it takes no time.
+fn phase(
+    measures: &Measures<'_>,
+    (found, repeats): (&RunMatch, &Repeats),
+    p: usize,
+    (scaling, threshold): (Scaling, f64),
+) -> Option<Phase> {
+    let measured = measures.phase(p);
+    let mut scaling = phase_scaling(&measured, scaling, threshold)?;
+    let matches =
+        |r: usize| found.phases[p].runs[r].as_ref().is_some_and(|run| run.confidence >= LEAST_MATCH);
+    let sure = |r: usize| {
+        let both = measured[r].as_ref().zip(measured[scaling.base].as_ref());
+        let alike = both.is_some_and(|(a, b)| same_part(&a.figures, &b.figures));
+        matches(r) && matches(scaling.base) && alike
+    };
+    let is_sure: Vec<bool> = (0..measured.len()).map(sure).collect();
+    scaling.stops_at = scaling.stops_at.filter(|&at| is_sure[at]);
+    let slow = |r: usize| {
+        (r != scaling.base && is_sure[r])
+            .then(|| measures.slow_tasks(p, (scaling.base, r), &measured, threshold))?
+    };
+    let in_run = |(r, matched): (usize, &Option<PhaseInRun>)| {
+        Some(InRun { measured: measured[r].clone()?, matched: matched.clone()?, slow: slow(r) })
+    };
+    let runs = found.phases[p].runs.iter().enumerate().map(in_run).collect();
+    let of = &repeats.phases[p];
+    Some(Phase { number: p as u32 + 1, per: of.per, in_loop: of.in_loop, is_sure, runs, scaling })
+}
+
+/// Whether a phase of two runs of as many threads is on as many of them, or
+/// what several do in one run is serial in the other. Else the runs' own
+/// analyses tell it apart from others in different ways.
+fn same_part(a: &RunFigures, b: &RunFigures) -> bool {
+    a.run_threads != b.run_threads
+        || 10 * a.threads.abs_diff(b.threads) <= a.threads.max(b.threads)
+        || a.is_serial()
+        || b.is_serial()
+}
+
+/// How well the phases of a run match, by time.
+fn matched(phases: &[Phase], r: usize) -> f64 {
+    let (mut sum, mut all) = (0.0, 0.0);
+    for run in phases.iter().filter_map(|phase| phase.runs[r].as_ref()) {
+        let time = run.figures().total.0 as f64;
+        sum += time * run.matched.confidence;
+        all += time;
+    }
+    if all > 0.0 { sum / all } else { 1.0 }
 }
 
 impl Phase {
     /// The largest share it has of a run's computing time.
     pub(crate) fn largest_share(&self) -> f64 {
-        self.runs.iter().flatten().map(|(figures, _)| figures.share).fold(0.0, f64::max)
+        self.runs.iter().flatten().map(|run| run.figures().share).fold(0.0, f64::max)
     }
 
     /// The least confidence of its matches; `None` if it is in one run alone.
     pub(crate) fn confidence(&self) -> Option<f64> {
-        let matches = self.runs.iter().flatten().filter(|(_, run)| run.evidence != Evidence::Reference);
-        matches.map(|(_, run)| run.confidence).min_by(f64::total_cmp)
+        let matches = self.runs.iter().flatten().map(|run| &run.matched);
+        let matches = matches.filter(|run| run.evidence != Evidence::Reference);
+        matches.map(|run| run.confidence).min_by(f64::total_cmp)
     }
 
     pub(crate) fn change(&self, run: usize) -> Option<&Change> {
         self.scaling.changes[run].as_ref()
     }
 
-    /// The factor that costs most where it stops scaling.
-    pub(crate) fn worst(&self) -> Option<FactorKind> {
-        self.change(self.scaling.stops_at?)?.worst().map(|factor| factor.kind)
+    /// Why it stops scaling or is slower, in a word; nothing where it does not.
+    pub(crate) fn cause(&self) -> Option<&'static str> {
+        Some(cause_of(self.change(self.scaling.stops_at?)?))
+    }
+
+    /// The same, in files.
+    pub(crate) fn cause_key(&self) -> Option<&'static str> {
+        let change = self.change(self.scaling.stops_at?)?;
+        Some(match change.worst()?.kind {
+            FactorKind::LoadBalance if change.is_serial => "serial",
+            FactorKind::Time => "unknown",
+            kind => key(kind),
+        })
     }
 }
 
@@ -334,6 +399,15 @@ pub(crate) fn names(files: &[PathBuf]) -> Vec<String> {
     names.iter().zip(files).map(|(name, file)| if is_one(name) { name.clone() } else { long(file) }).collect()
 }
 
+/// Why a change is for the worse, in a word: its least factor.
+pub(crate) fn cause_of(change: &Change) -> &'static str {
+    match change.worst().map(|factor| factor.kind) {
+        Some(FactorKind::LoadBalance) if change.is_serial => "serial",
+        Some(kind) => cause(kind),
+        None => "cannot tell",
+    }
+}
+
 /// A factor for people, as the cause of a loss.
 pub(crate) fn cause(kind: FactorKind) -> &'static str {
     match kind {
@@ -341,19 +415,7 @@ pub(crate) fn cause(kind: FactorKind) -> &'static str {
         FactorKind::Ipc => "lower IPC",
         FactorKind::Frequency => "fewer cycles per second",
         FactorKind::Rate => "fewer instructions per second",
-        FactorKind::Time => "more computing time",
-        FactorKind::LoadBalance => "load balance",
-    }
-}
-
-/// A factor for people, as the cause of a gain.
-fn gain(kind: FactorKind) -> &'static str {
-    match kind {
-        FactorKind::Instructions => "fewer instructions",
-        FactorKind::Ipc => "higher IPC",
-        FactorKind::Frequency => "more cycles per second",
-        FactorKind::Rate => "more instructions per second",
-        FactorKind::Time => "less computing time",
+        FactorKind::Time => "cannot tell",
         FactorKind::LoadBalance => "load balance",
     }
 }
@@ -367,6 +429,15 @@ pub(crate) fn key(kind: FactorKind) -> &'static str {
         FactorKind::Rate => "rate_scalability",
         FactorKind::Time => "time_scalability",
         FactorKind::LoadBalance => "load_balance_scalability",
+    }
+}
+
+/// What figures are per, in files and for people.
+pub(crate) fn per(per: Per) -> &'static str {
+    match per {
+        Per::Run => "run",
+        Per::Iteration => "iteration",
+        Per::Burst => "burst",
     }
 }
 

@@ -1,8 +1,10 @@
 //! The comparison on the terminal.
 
-use super::{Comparison, Phase, cause, percent};
+use super::{Comparison, InRun, Phase, Run, cause_of, per, percent};
+use crate::files::report_data::counted;
 use crate::report::palette;
 use anstyle::{Ansi256Color, Color, Style};
+use likewise::bursts::scaling::{Change, Measured, Per};
 use likewise::table::Nanos;
 use std::fmt::Write;
 
@@ -14,7 +16,9 @@ pub(crate) fn table(comparison: &Comparison, width: usize, colour: bool) -> Stri
     if comparison.same_threads() {
         let _ = writeln!(out, "{n} runs of {} each", comparison.threads_of(0));
         for (r, run) in comparison.runs.iter().enumerate() {
-            let _ = writeln!(out, "  {}: {}", short(comparison, r), run.name);
+            let n =
+                run.iterations.map_or_else(String::new, |(n, _)| format!(", {}", counted(n, "iteration")));
+            let _ = writeln!(out, "  {}: {}{n}", short(comparison, r), run.name);
         }
         out.push('\n');
     } else {
@@ -49,6 +53,9 @@ pub(crate) fn table(comparison: &Comparison, width: usize, colour: bool) -> Stri
     if small > 0 {
         let _ = writeln!(out, "and {small} of less than {} in each run", percent(super::LEAST_SHARE));
     }
+    if lines.iter().flatten().any(|cell| cell.starts_with(CHANCE)) {
+        let _ = writeln!(out, "{CHANCE} may be chance: repetitions in one run differ as much");
+    }
     out.push('\n');
     for finding in comparison.findings() {
         let _ = writeln!(out, "{finding}");
@@ -72,12 +79,18 @@ fn header(comparison: &Comparison) -> Vec<String> {
         if comparison.same_threads() { ("speed/", "slower in") } else { ("eff/", "stops at") };
     let runs = || 0..comparison.runs.len();
     let mut cells = vec!["phase".to_owned()];
+    cells.extend(unlike(comparison).then(|| "per".to_owned()));
     cells.extend(runs().map(|r| run("time/", r)));
     cells.extend(runs().map(|r| run(efficiency, r)));
     cells.extend([stops, "because of", "match"].map(str::to_owned));
     cells.extend(runs().map(|r| run("share/", r)));
     cells.extend(runs().map(|r| run("IPC/", r)));
     cells
+}
+
+/// Whether anything is compared per something else than the whole run.
+fn unlike(comparison: &Comparison) -> bool {
+    comparison.phases.iter().any(|phase| phase.per != Per::Run)
 }
 
 /// Where something stops scaling, or is slower.
@@ -93,15 +106,26 @@ fn time(mean: f64) -> String {
     Nanos(mean as u64).to_string()
 }
 
+/// An efficiency; one that may be chance has a mark.
+fn efficiency(comparison: &Comparison, change: Option<&Change>) -> String {
+    let mark = |c: &Change| if c.may_be_chance(comparison.threshold) { CHANCE } else { "" };
+    change.map_or_else(|| "–".to_owned(), |c| format!("{}{}", mark(c), percent(c.efficiency)))
+}
+
+/// Before a figure that differs by no more than repetitions do.
+const CHANCE: &str = "~";
+
 fn whole_line(comparison: &Comparison) -> Vec<String> {
     let whole = &comparison.whole;
     let figures = || comparison.runs.iter().map(|run| &run.whole);
     let mut cells = vec!["all".to_owned()];
-    cells.extend(figures().map(|f| time(f.mean())));
-    cells.extend(whole.changes.iter().map(|change| known(change.as_ref().map(|c| c.efficiency), percent)));
-    let worst = whole.stops_at.and_then(|r| whole.changes[r].as_ref()?.worst()).map(|factor| factor.kind);
+    cells.extend(unlike(comparison).then(|| comparison.per.map_or("run", per).to_owned()));
+    let mean = |run: &Run| run.all.as_ref().map_or_else(|| run.whole.mean(), Measured::mean);
+    cells.extend(comparison.runs.iter().map(|run| time(mean(run))));
+    cells.extend(whole.changes.iter().map(|change| efficiency(comparison, change.as_ref())));
+    let change = whole.stops_at.and_then(|r| whole.changes[r].as_ref());
     cells.push(whole.stops_at.map_or_else(|| "–".to_owned(), |r| stopping(comparison, r)));
-    cells.push(worst.map_or("–", cause).to_owned());
+    cells.push(change.map_or("–", cause_of).to_owned());
     cells.push(String::new());
     cells.extend(figures().map(|f| percent(f.share)));
     cells.extend(figures().map(|f| known(f.ipc(), |x| format!("{x:.2}"))));
@@ -109,12 +133,14 @@ fn whole_line(comparison: &Comparison) -> Vec<String> {
 }
 
 fn phase_line(comparison: &Comparison, phase: &Phase) -> Vec<String> {
-    let figures = || phase.runs.iter().map(|run| run.as_ref().map(|(figures, _)| figures));
+    let runs = || phase.runs.iter().map(Option::as_ref);
+    let figures = || runs().map(|run| run.map(InRun::figures));
     let mut cells = vec![phase.number.to_string()];
-    cells.extend(figures().map(|f| known(f.map(|f| f.mean()), time)));
-    cells.extend((0..phase.runs.len()).map(|r| known(phase.change(r).map(|c| c.efficiency), percent)));
+    cells.extend(unlike(comparison).then(|| per(phase.per).to_owned()));
+    cells.extend(runs().map(|run| known(run.map(|run| run.measured.mean()), time)));
+    cells.extend((0..phase.runs.len()).map(|r| efficiency(comparison, phase.change(r))));
     cells.push(phase.scaling.stops_at.map_or_else(|| "–".to_owned(), |r| stopping(comparison, r)));
-    cells.push(phase.worst().map_or("–", cause).to_owned());
+    cells.push(phase.cause().unwrap_or("–").to_owned());
     cells.push(known(phase.confidence(), |x| format!("{x:.2}")));
     cells.extend(figures().map(|f| known(f.map(|f| f.share), percent)));
     cells.extend(figures().map(|f| known(f.and_then(|f| f.ipc()), |x| format!("{x:.2}"))));

@@ -79,9 +79,16 @@ fn made_up_runs_match_and_any_number_of_threads_gives_the_same_bytes() {
         out
     };
     let (one, three) = (compared("1"), compared("3"));
-    for name in ["report.html", "scaling.csv", "summary.json"] {
+    for name in ["report.html", "scaling.csv"] {
         assert_eq!(read(&one, name), read(&three, name), "{name}");
     }
+    let without_times = |dir| {
+        let mut summary = summary(dir);
+        assert!(summary["timings"].take()["match"].is_f64());
+        assert!(summary["peak_memory_bytes"].take().is_u64());
+        summary
+    };
+    assert_eq!(without_times(&one), without_times(&three));
     // Each task does as much on 8 as on 2: weak scaling, told by itself.
     let found = summary(&one);
     assert_eq!((&found["scaling"], &found["scaling_is_given"]), (&"weak".into(), &false.into()));
@@ -132,6 +139,7 @@ fn options_that_do_not_apply_are_refused_by_name() {
     refused(text(&grouped), &["-o", "x"], "--output");
     refused(text(&grouped), &["--scaling", "weak"], "--scaling");
     refused(text(&grouped), &["--threshold", "80%"], "--threshold");
+    refused(text(&grouped), &["--total"], "--total");
     refused(text(&grouped), &["--", "-o"], "'-- -o'");
     refused(trace, &["--noise"], "--noise");
     // Not of what is written, nor one more trace.
@@ -187,6 +195,177 @@ fn versions_on_as_many_tasks_are_faster_or_slower_and_do_not_scale() {
     assert_eq!(slower["cause"], "ipc_scalability");
     let (said, _) = compared(&old, &old);
     assert!(said.contains("No phase is slower or faster by 5.0% or more."), "{said}");
+}
+
+/// A made-up trace; `args` are those of `likewise synth`.
+fn made(dir: &Path, name: &str, args: &[&str]) -> std::path::PathBuf {
+    let out = dir.join(name);
+    succeeds(&[&["synth", "-q", "--tasks", "12", "--name", name, "-o", text(&out)], args].concat());
+    out.join(format!("{name}.prv"))
+}
+
+#[test]
+fn runs_of_30_and_60_iterations_are_compared_per_iteration() {
+    let dir = tempfile::tempdir().unwrap();
+    let few = made(dir.path(), "few", &["--iterations", "30"]);
+    let many = made(dir.path(), "many", &["--iterations", "60"]);
+    let out = dir.path().join("out");
+    let call = succeeds(&["compare", text(&few), text(&many), "-o", text(&out)]);
+    let found = summary(&out);
+    let iterations: Vec<&Value> = (0..2).map(|r| &found["runs"][r]["iterations"]).collect();
+    assert_eq!(iterations, [30, 60]);
+    assert_eq!(found["compared_per"], "iteration");
+    let page = read(&out, "report.html");
+    for said in [&call.stdout, &page, &found["findings"].to_string()] {
+        assert!(said.contains("60 iterations against 30"), "{said}");
+        assert!(!said.contains("is slower in") && !said.contains("is faster in"), "{said}");
+    }
+    assert!(found["match"].as_f64() > Some(0.9), "{}", found["match"]);
+    for phase in found["phases"].as_array().unwrap() {
+        assert_eq!((&phase["slower_in"], &phase["stops_at"]), (&Value::Null, &Value::Null), "{phase}");
+    }
+    // Whole runs only where asked for.
+    let call = succeeds(&["compare", "--total", text(&few), text(&many), "-o", text(&out)]);
+    assert!(
+        call.stdout.contains("Whole runs are compared, as asked, 60 iterations against 30"),
+        "{}",
+        call.stdout
+    );
+    assert!(call.stdout.contains("more instructions, × 0.50"), "{}", call.stdout);
+    assert_eq!(summary(&out)["total"], true);
+}
+
+#[test]
+fn a_run_compared_with_itself_matches() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = made(dir.path(), "run", &["--iterations", "12"]);
+    let out = dir.path().join("out");
+    let call = succeeds(&["compare", text(&run), text(&run), "-o", text(&out)]);
+    let found = summary(&out);
+    assert_eq!(found["match"], 1.0);
+    assert!(call.stdout.contains("No phase is slower or faster"), "{}", call.stdout);
+    for phase in found["phases"].as_array().unwrap() {
+        assert_eq!(phase["match"], 1.0, "{phase}");
+    }
+    assert_efficient(&out);
+}
+
+#[test]
+fn few_iterations_are_compared_per_burst_or_iteration() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().join("out");
+    let runs = [("1", Value::Null), ("2", 2.into()), ("5", 5.into())]
+        .map(|(n, known)| (made(dir.path(), n, &["--iterations", n, "--seed", "3"]), known));
+    for (a, b) in [(1, 2), (2, 1)] {
+        let call = succeeds(&["compare", text(&runs[a].0), text(&runs[b].0), "-o", text(&out)]);
+        let found = summary(&out);
+        assert!(
+            !call.stdout.contains("is slower in") && !call.stdout.contains("is faster in"),
+            "{}",
+            call.stdout
+        );
+        assert!(call.stdout.contains("5 iterations against 2 ("), "{}", call.stdout);
+        assert_eq!(
+            (&found["runs"][0]["iterations"], &found["runs"][1]["iterations"]),
+            (&runs[a].1, &runs[b].1)
+        );
+    }
+    let call = succeeds(&["compare", text(&runs[0].0), text(&runs[1].0), "-o", text(&out)]);
+    assert!(
+        !call.stdout.contains("is slower in") && !call.stdout.contains("is faster in"),
+        "{}",
+        call.stdout
+    );
+    assert!(call.stdout.contains("cannot be told"), "{}", call.stdout);
+    let found = summary(&out);
+    assert_eq!((&found["compared_per"], &found["runs"][0]["efficiency"]), (&Value::Null, &Value::Null));
+}
+
+#[test]
+fn tasks_that_are_slow_in_one_phase_are_named_with_what_they_lose() {
+    let dir = tempfile::tempdir().unwrap();
+    for seed in ["1", "2"] {
+        let args = |kind| ["--iterations", "20", "--phases", "5", "--seed", seed, "--defect", kind];
+        let none = made(dir.path(), "none", &args("none"));
+        let more = ["--defect-phase", "3", "--defect-tasks", "4,9", "--defect-factor", "2"];
+        let slow = made(dir.path(), "slow", &[&args("slow-ranks")[..], &more].concat());
+        let out = dir.path().join("out");
+        let call = succeeds(&["compare", text(&none), text(&slow), "-o", text(&out)]);
+        let found = summary(&out);
+        let phases = found["phases"].as_array().unwrap();
+        let with: Vec<&Value> =
+            phases.iter().filter(|phase| !of_run(phase, "slow")["slow_tasks"].is_null()).collect();
+        assert_eq!(with.len(), 1, "{}", call.stdout);
+        assert_eq!(with[0]["slower_in"], "slow");
+        let slow = &of_run(with[0], "slow")["slow_tasks"];
+        assert_eq!(slow["tasks"], serde_json::json!([4, 9]));
+        let near = |x: &Value, expected: f64| (x.as_f64().unwrap() / expected - 1.0).abs() < 0.05;
+        assert!(near(&slow["factor"], 2.0) && near(&slow["factor_of_others"], 1.0), "{slow}");
+        // A slow task loses what it took before, once more.
+        let before = of_run(with[0], "none")["mean_ns_per_thread"].as_f64().unwrap() / 20.0;
+        assert!(near(&slow["lost_ns_per_iteration"], before), "{slow}, {before}");
+        assert!(near(&slow["factors"]["ipc_scalability"], 0.5), "{slow}");
+        let said = "tasks 4 and 9 take 2.0";
+        assert!(call.stdout.contains(said) && read(&out, "report.html").contains(said), "{}", call.stdout);
+        let slower = phases.iter().filter(|phase| !phase["slower_in"].is_null()).count();
+        assert_eq!(slower, 1, "{}", call.stdout);
+    }
+}
+
+#[test]
+fn a_serial_phase_is_called_serial_and_grows_with_the_tasks() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = |name: &str, tasks: &str| {
+        let out = dir.path().join(name);
+        let args = ["--iterations", "12", "--phases", "5", "--seed", "2", "--defect", "serial"];
+        // As long on any number of tasks.
+        let more = ["--defect-phase", "3", "--defect-factor", tasks, "--tasks", tasks];
+        succeeds(&[&["synth"], &args[..], &more, &["--name", name, "-q", "-o", text(&out)]].concat());
+        out.join(format!("{name}.prv"))
+    };
+    let traces = [run("four", "4"), run("sixteen", "16")];
+    let out = dir.path().join("out");
+    let call = succeeds(&["compare", text(&traces[0]), text(&traces[1]), "-o", text(&out)]);
+    assert!(
+        call.stdout.contains("is serial, one task computes while the others wait; of the wall time it has"),
+        "{}",
+        call.stdout
+    );
+    let found = summary(&out);
+    let serial = phase_with(&found, |phase| of_run(phase, "sixteen")["serial"] == true).unwrap();
+    let share = |run: &str| of_run(serial, run)["serial_share"].as_f64().unwrap();
+    assert!(share("sixteen") > share("four") + 0.1, "{} {}", share("four"), share("sixteen"));
+    assert_eq!((&serial["stops_at"], &serial["cause"]), (&"sixteen".into(), &"serial".into()));
+}
+
+#[test]
+fn files_that_are_neither_are_named_and_bursts_without_time_are_no_panic() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = |name: &str, content: &str| {
+        let path = dir.path().join(name);
+        std::fs::write(&path, content).unwrap();
+        path
+    };
+    let (empty, garbage) = (file("empty.csv", ""), file("garbage", "hello world\n"));
+    let run = file("run.csv", "task,thread,begin_ns,duration_ns\n1,1,0,100\n");
+    for (bad, why) in [(&empty, "the file is empty"), (&garbage, "hello world")] {
+        for files in [[bad, &run], [&run, bad], [bad, bad]] {
+            let call = likewise(&["compare", text(files[0]), text(files[1])]);
+            assert_eq!(call.code, 1, "{}", call.stderr);
+            let named = call.stderr.contains(text(bad)) && call.stderr.contains(why);
+            assert!(named && call.stderr.contains("a column 'cluster'"), "{}", call.stderr);
+        }
+    }
+    let still = file("still.csv", "task,thread,begin_ns,duration_ns\n1,1,0,0\n");
+    let out = dir.path().join("out");
+    let call = likewise(&["compare", text(&still), text(&still), "-o", text(&out)]);
+    assert!(call.code == 0 || call.code == 1, "{}", call.stderr);
+    assert!(!call.stderr.contains("panicked"), "{}", call.stderr);
+    let header = "task,thread,begin_ns,cluster\n";
+    let twice = file("twice.csv", &format!("{header}1,1,0,1\n1,1,0,2\n2,1,0,1\n"));
+    let call = likewise(&["compare", text(&twice), text(&twice)]);
+    assert_eq!(call.code, 1);
+    assert!(call.stderr.contains("rows 1 and 2 are the same burst"), "{}", call.stderr);
 }
 
 fn assert_efficient(dir: &Path) {

@@ -11,6 +11,8 @@ use std::path::Path;
 
 pub(super) fn run(a_path: &Path, b_path: &Path, noise: bool, common: &Common) -> Result<()> {
     let (a, b) = (read_labels(a_path)?, read_labels(b_path)?);
+    check(&a, a_path)?;
+    check(&b, b_path)?;
     let likeness =
         likeness(&a, &b, noise).with_context(|| format!("{} and {}", a_path.display(), b_path.display()))?;
     let mut result = likeness.to_json();
@@ -88,6 +90,40 @@ fn cluster_ids(labels: &[RowLabel], noise_is_a_cluster: bool) -> Vec<Option<Clus
     labels.iter().map(id).collect()
 }
 
+/// Refuses a file that says two things of one burst. Bursts of no duration
+/// begin with their successor, and are told apart by that.
+fn check(table: &LabelTable, path: &Path) -> Result<()> {
+    let Some(keys) = &table.keys else { return Ok(()) };
+    let mut order: Vec<usize> = (0..keys.len()).collect();
+    order.sort_unstable_by_key(|&row| (keys[row], row));
+    for same in order.chunk_by(|&a, &b| keys[a] == keys[b]) {
+        let takes_time = |row: &usize| table.durations.as_ref().is_none_or(|d| d[*row] > 0);
+        let mut rows = same.iter().copied().filter(takes_time);
+        let Some(first) = rows.next() else { continue };
+        if let Some(other) = rows.find(|&row| table.labels[row] != table.labels[first]) {
+            let BurstKey { app, task, thread, begin } = keys[first];
+            bail!(
+                "{}: rows {} and {} are the same burst (application {app}, task {task}, thread {thread}, begin {begin}) \
+                 and in different clusters: {} and {}",
+                path.display(),
+                first + 1,
+                other + 1,
+                name(table.labels[first]),
+                name(table.labels[other])
+            );
+        }
+    }
+    Ok(())
+}
+
+fn name(label: RowLabel) -> String {
+    match label {
+        RowLabel::Cluster(number) => number.to_string(),
+        RowLabel::Noise => "noise".to_owned(),
+        RowLabel::Unclassified => "not classified".to_owned(),
+    }
+}
+
 /// The labels of each object that is in both.
 fn matched(a: &LabelTable, b: &LabelTable) -> Result<Vec<(RowLabel, RowLabel)>> {
     let (Some(keys_a), Some(keys_b)) = (&a.keys, &b.keys) else {
@@ -116,6 +152,23 @@ fn told_apart(keys: &[BurstKey]) -> Vec<(BurstKey, usize)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_burst_that_stands_twice_must_not_be_in_two_clusters() {
+        let key = |begin| BurstKey { app: 1, task: 2, thread: 1, begin };
+        let table = |labels: [u32; 3], durations: Option<Vec<u64>>| LabelTable {
+            keys: Some(vec![key(5), key(9), key(5)]),
+            labels: labels.map(RowLabel::Cluster).to_vec(),
+            durations,
+        };
+        let check = |table| check(&table, Path::new("t.csv")).map_err(|error| error.to_string());
+        assert_eq!(check(table([1, 2, 1], None)), Ok(()));
+        assert_eq!(check(table([1, 2, 3], Some(vec![0, 3, 4]))), Ok(()), "one takes no time");
+        let text = "t.csv: rows 1 and 3 are the same burst (application 1, task 2, thread 1, begin 5) and in different \
+                    clusters: 1 and 3";
+        assert_eq!(check(table([1, 2, 3], None)), Err(text.to_owned()));
+        assert_eq!(check(table([1, 2, 3], Some(vec![1, 3, 4]))), Err(text.to_owned()));
+    }
 
     #[test]
     fn bursts_of_one_begin_are_matched_one_to_one() {

@@ -17,8 +17,10 @@ use std::path::PathBuf;
 ///
 /// Given traces (Paraver, or CSV of bursts without clusters), finds the phases
 /// of each, which phases of the runs are the same, how each scales with the
-/// number of threads, and why one stops; writes scaling.csv, summary.json and
-/// report.html.
+/// number of threads, and why one stops; of runs of as many threads, which
+/// phase is slower or faster, and on which tasks. Runs of unlike numbers of
+/// iterations are compared per iteration, or per burst where no period is
+/// found. Writes scaling.csv, summary.json and report.html.
 ///
 /// Given two tables with clusters (bursts.csv, truth.csv and labels.csv of
 /// likewise, .DATA.csv of ClusteringSuite, plain or gzip), prints adjusted Rand
@@ -52,6 +54,10 @@ struct RunsArgs {
     /// where runs are of as many tasks [default: 80%, or 95%]
     #[arg(long, value_name = "SHARE", value_parser = parse_share)]
     threshold: Option<f64>,
+    /// Compare whole runs: their work is known to be the same, whatever their
+    /// iterations are
+    #[arg(long)]
+    total: bool,
     /// Options of `likewise bursts` for the analysis of each run: those that
     /// say what to read, what describes a burst, and how to group
     #[arg(last = true, value_name = "OPTIONS")]
@@ -74,6 +80,7 @@ impl RunsArgs {
             (self.output.is_some(), "--output"),
             (self.scaling.is_some(), "--scaling"),
             (self.threshold.is_some(), "--threshold"),
+            (self.total, "--total"),
         ];
         let given = options.into_iter().find(|(given, _)| *given);
         given.map(|(_, name)| name.to_owned()).or_else(analysis)
@@ -91,19 +98,26 @@ const EXAMPLES: &str = "\
 Examples:
   likewise compare run_1.prv.gz run_4.prv.gz run_16.prv.gz -o scaling
   likewise compare --scaling weak --threshold 90% small.prv large.prv
+  likewise compare --total before.prv after.prv
   likewise compare a.prv b.prv -- --min-duration 5us -m PAPI_TOT_INS,log
   likewise compare out/bursts.csv run.DATA.csv.gz
   likewise compare --noise out/bursts.csv truth.csv";
 
 pub(crate) fn run(args: &CompareArgs, common: &Common) -> Result<()> {
     // A pipe cannot be looked at beforehand; it is what the others are.
-    let known = args.files.iter().filter(|path| is_rereadable(path));
-    let ungrouped: Vec<bool> = known.map(|path| is_ungrouped(path)).collect::<Result<_, _>>()?;
-    if ungrouped.contains(&true) {
-        if ungrouped.contains(&false) {
-            let text = "traces and tables with clusters cannot be compared; give either traces of several runs \
-                        or two groupings of one";
-            return Err(Usage(text.to_owned()).into());
+    let known: Vec<&PathBuf> = args.files.iter().filter(|path| is_rereadable(path)).collect();
+    let ungrouped: Vec<bool> = known.iter().map(|path| is_ungrouped(path)).collect::<Result<_, _>>()?;
+    let first =
+        |is_run: bool| known.iter().zip(&ungrouped).find(|(_, run)| **run == is_run).map(|(path, _)| path);
+    if let Some(run) = first(true) {
+        if let Some(grouping) = first(false) {
+            let text = format!(
+                "{} is a trace of a run and {} a table with clusters, and these cannot be compared; give either \
+                 traces of several runs or two groupings of one",
+                run.display(),
+                grouping.display()
+            );
+            return Err(Usage(text).into());
         }
         if args.noise {
             let text = "--noise is for two groupings of one run; these are traces of runs";

@@ -5,8 +5,10 @@ use crate::cli::Common;
 use crate::commands::bursts::{BurstsArgs, MetricArgs, ReadingArgs, RefiningArgs, analyse_trace};
 use crate::grouping::GroupingArgs;
 use crate::output::OutputDir;
+use crate::period;
 use crate::report_runs;
 use crate::runs::{self, Analysed, Comparison, Settings};
+use crate::stages::{Stages, peak_memory};
 use anyhow::Result;
 use clap::Parser;
 use likewise::bursts::scaling::Scaling;
@@ -42,9 +44,13 @@ pub(super) fn run(files: &[PathBuf], args: &RunsArgs, common: &Common) -> Result
     let inputs: Vec<&Path> = files.iter().map(PathBuf::as_path).collect();
     OutputDir::check(dir, &inputs, common)?;
     let mut analysed = Vec::with_capacity(files.len());
+    let mut stages = Stages::default();
     for (call, name) in calls.iter().zip(runs::names(files)) {
-        let (analysis, _) = analyse_trace(call, &common.quieter())?;
-        analysed.push(Analysed { name, analysis });
+        let (analysis, of_run) = analyse_trace(call, &common.quieter())?;
+        stages.add_all(of_run);
+        let _bar = common.progress().spinner("Finding the period");
+        let period = stages.time("period", || period::find(&analysis));
+        analysed.push(Analysed { name, analysis, period });
     }
     let settings = Settings {
         scaling: match args.scaling {
@@ -53,15 +59,19 @@ pub(super) fn run(files: &[PathBuf], args: &RunsArgs, common: &Common) -> Result
             Some(ScalingArg::Weak) => Some(Scaling::Weak),
         },
         threshold: args.threshold,
+        total: args.total,
     };
     let comparison = {
         let _bar = common.progress().spinner("Matching");
-        Comparison::of(analysed, settings)
+        Comparison::of(analysed, settings, &mut stages)
     };
     for note in &comparison.notes {
         common.say(format_args!("note: {note}"));
     }
-    let summary = runs::json::summary(&comparison);
+    let mut summary = runs::json::summary(&comparison);
+    summary["timings"] = stages.to_json();
+    summary["peak_memory_bytes"] = peak_memory().into();
+    stages.tell(common);
     let mut out = OutputDir::create(dir, &inputs, common)?;
     out.write("scaling.csv", |file| Ok(runs::csv::write(&comparison, file)?))?;
     out.write("report.html", |file| Ok(report_runs::write_html(&comparison, file)?))?;

@@ -1,8 +1,10 @@
 //! How a phase's time changes with the number of threads, and why.
 
 use super::RunBursts;
+use super::measures::Measured;
 use super::steps::{cycles, instructions};
-use crate::table::{CounterColumn, Nanos};
+use super::times::{Variance, may_be_chance};
+use crate::table::{BurstTable, CounterColumn, Nanos};
 
 /// A phase, or all computation, in one run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -17,6 +19,8 @@ pub struct RunFigures {
     pub total: Nanos,
     /// That of the thread that takes longest.
     pub longest: Nanos,
+    /// Time in which no other thread of the run computes.
+    pub alone: Nanos,
     /// Share of the run's computing time.
     pub share: f64,
     /// Instructions over all threads, if bursts that hold 99% of the time
@@ -26,7 +30,41 @@ pub struct RunFigures {
     pub cycles: Option<f64>,
 }
 
+/// What runs on one thread while no other computes, for this part of its time,
+/// is serial. Threads that wait wake up now and then.
+const SERIAL: f64 = 0.9;
+
 impl RunFigures {
+    /// Whether it is serial: threads of the run wait while one computes.
+    #[must_use]
+    pub fn is_serial(&self) -> bool {
+        self.run_threads > 1
+            && self.alone > Nanos::ZERO
+            && self.alone.0 as f64 >= SERIAL * self.total.0 as f64
+    }
+
+    /// The weighted sum of several; `longest` is of a thread of the run in ns.
+    pub(super) fn sum(parts: &[(f64, &Self)], run_threads: u64, longest: f64) -> Self {
+        let sum =
+            |of: &dyn Fn(&Self) -> f64| parts.iter().map(|(weight, part)| weight * of(part)).sum::<f64>();
+        let total = sum(&|f| f.total.0 as f64);
+        let counter = |of: fn(&Self) -> Option<f64>| {
+            let known = sum(&|f| if of(f).is_some() { f.total.0 as f64 } else { 0.0 });
+            (known >= KNOWN * total && total > 0.0).then(|| sum(&|f| of(f).unwrap_or(0.0)))
+        };
+        Self {
+            run_threads,
+            threads: parts.iter().map(|(_, f)| f.threads).max().unwrap_or(0),
+            instances: parts.iter().map(|(_, f)| f.instances).sum(),
+            total: Nanos(total as u64),
+            longest: Nanos(longest as u64),
+            alone: Nanos(sum(&|f| f.alone.0 as f64) as u64),
+            share: sum(&|f| f.share),
+            instructions: counter(|f| f.instructions),
+            cycles: counter(|f| f.cycles),
+        }
+    }
+
     /// Time per thread of the run in ns: the mean.
     #[must_use]
     pub fn mean(&self) -> f64 {
@@ -52,6 +90,9 @@ impl RunFigures {
     }
 }
 
+/// Counters are known if bursts that hold this share of the time carry them.
+const KNOWN: f64 = 0.99;
+
 /// Figures of each of `n_phases` phases of a run, then of the grouped bursts
 /// that are in none. `phase_of` tells the phase of every complete burst, as
 /// [`RunMatch::phase_of`](super::RunMatch::phase_of) does.
@@ -61,17 +102,52 @@ impl RunFigures {
 #[must_use]
 pub fn phase_figures(run: &RunBursts<'_>, phase_of: &[Option<u32>], n_phases: usize) -> Vec<RunFigures> {
     let members = run.complete.iter().zip(phase_of);
-    sums(run, members.map(|(&i, phase)| (i as usize, phase.map_or(n_phases, |p| p as usize))), n_phases + 1)
+    let members = members.map(|(&i, phase)| (i as usize, phase.map_or(n_phases, |p| p as usize)));
+    sums(run, &alone(run.table), members, n_phases + 1)
 }
 
-/// Figures of all bursts of a run, grouped or not.
+/// Figures of all bursts of a run, grouped or not, but for how long they run
+/// alone.
 #[must_use]
 pub fn whole_run(run: &RunBursts<'_>) -> RunFigures {
-    sums(run, (0..run.table.len()).map(|i| (i, 0)), 1)[0]
+    figures_of(run, |_| true)
 }
 
-/// Figures of `n` groups of bursts in burst order.
-fn sums(run: &RunBursts<'_>, bursts: impl Iterator<Item = (usize, usize)>, n: usize) -> Vec<RunFigures> {
+/// Figures of some bursts of a run, but for how long they run alone.
+pub(super) fn figures_of(run: &RunBursts<'_>, is_one: impl Fn(usize) -> bool) -> RunFigures {
+    sums(run, &[], (0..run.table.len()).filter(|&i| is_one(i)).map(|i| (i, 0)), 1)[0]
+}
+
+/// Of each burst of a run, the time in which no other runs.
+///
+/// # Complexity
+/// O(n log n) for n bursts.
+fn alone(table: &BurstTable) -> Vec<u64> {
+    let change = |i: usize| [(table.begin[i].0, i as u32, false), (table.end(i).0, i as u32, true)];
+    let mut changes: Vec<(u64, u32, bool)> = (0..table.len()).flat_map(change).collect();
+    changes.sort_unstable_by_key(|&(time, i, ends)| (time, ends, i));
+    let mut alone = vec![0; table.len()];
+    // The bursts that run: how many, and the sum of their numbers, which is
+    // the number of the one that runs alone.
+    let (mut n, mut sum, mut last) = (0u64, 0u64, 0);
+    for (time, i, ends) in changes {
+        if n == 1 {
+            alone[sum as usize] += time - last;
+        }
+        last = time;
+        (n, sum) = if ends { (n - 1, sum - u64::from(i)) } else { (n + 1, sum + u64::from(i)) };
+    }
+    alone
+}
+
+/// Figures of `n` groups of bursts in burst order. `alone` has the time that
+/// each burst runs alone, or nothing.
+fn sums(
+    run: &RunBursts<'_>,
+    alone: &[u64],
+    bursts: impl Iterator<Item = (usize, usize)>,
+    n: usize,
+) -> Vec<RunFigures> {
     let table = run.table;
     let all = table.computing_time().0.max(1) as f64;
     let empty = RunFigures { run_threads: run.threads(), ..RunFigures::default() };
@@ -86,6 +162,7 @@ fn sums(run: &RunBursts<'_>, bursts: impl Iterator<Item = (usize, usize)>, n: us
         let (duration, figures) = (table.duration[i].0, &mut found[g]);
         figures.instances += 1;
         figures.total = figures.total.saturating_add(table.duration[i]);
+        figures.alone = figures.alone.saturating_add(Nanos(alone.get(i).copied().unwrap_or(0)));
         let time = match last[g] {
             Some((before, time)) if thread(before) == thread(i) => time.saturating_add(duration),
             _ => {
@@ -104,7 +181,7 @@ fn sums(run: &RunBursts<'_>, bursts: impl Iterator<Item = (usize, usize)>, n: us
     }
     for (figures, counts) in found.iter_mut().zip(counts) {
         let total = figures.total.0 as f64;
-        let sum = |(sum, time): (f64, u64)| (sum > 0.0 && time as f64 >= 0.99 * total).then_some(sum);
+        let sum = |(sum, time): (f64, u64)| (sum > 0.0 && time as f64 >= KNOWN * total).then_some(sum);
         [figures.instructions, figures.cycles] = counts.map(sum);
         figures.share = total / all;
     }
@@ -172,6 +249,11 @@ pub struct Change {
     pub speedup: f64,
     /// Speed-up over threads, each against the smallest run. 1 is ideal.
     pub efficiency: f64,
+    /// The efficiency, where a factor that may be chance counts as 1.
+    pub beyond_chance: f64,
+    /// Whether what it does in this run is serial, so that load balance says
+    /// nothing: one thread computes, and the others wait.
+    pub is_serial: bool,
     /// They multiply to the efficiency, up to rounding.
     pub factors: Vec<Factor>,
 }
@@ -188,6 +270,25 @@ impl Change {
     pub fn best(&self) -> Option<Factor> {
         self.factors.iter().copied().rev().max_by(|a, b| a.value.total_cmp(&b.value))
     }
+
+    /// Whether it is less efficient than `threshold`, and not by chance.
+    #[must_use]
+    pub fn is_below(&self, threshold: f64) -> bool {
+        self.efficiency.max(self.beyond_chance) < threshold
+    }
+
+    /// Whether it is less or more efficient by so much, but that may be chance.
+    #[must_use]
+    pub fn may_be_chance(&self, threshold: f64) -> bool {
+        (self.efficiency < threshold && !self.is_below(threshold))
+            || (self.efficiency * threshold > 1.0 && !self.is_above(threshold))
+    }
+
+    /// Whether it is more efficient than 1 over `threshold`, and not by chance.
+    #[must_use]
+    pub fn is_above(&self, threshold: f64) -> bool {
+        self.efficiency.min(self.beyond_chance) * threshold > 1.0
+    }
 }
 
 /// How a phase scales.
@@ -201,45 +302,53 @@ pub struct PhaseScaling {
     pub stops_at: Option<usize>,
 }
 
-/// How a phase scales over the runs that have it; `None` if none has.
+/// How a phase scales over the runs that have it; `None` if none has, or if it
+/// takes no time.
 ///
 /// `threshold` is the efficiency below which it is said to stop scaling, such
-/// as 0.8.
+/// as 0.8. A factor that may be chance does not stop it: time per repetition,
+/// where runs have five or more of them, and load balance, where they have two
+/// or more, are tested by how much repetitions vary (probability 0.0001); with
+/// fewer repetitions, by how much the ratios of the threads do, where runs
+/// have the same five or more.
 ///
 /// # Reference
 /// The factors are those of computation scalability in Rosas, Giménez &
 /// Labarta, *Scalability prediction for fundamental performance factors*,
 /// Supercomputing Frontiers and Innovations 1(2), 2014, and the POP centre of
 /// excellence, per phase: time is instructions / (IPC × frequency). Differs:
-/// load balance is given against the smallest run too, so that all factors
-/// multiply to the efficiency.
+/// all is per repetition, and load balance is given against the smallest run
+/// too, so that all factors multiply to the efficiency.
 #[must_use]
-pub fn phase_scaling(runs: &[Option<RunFigures>], scaling: Scaling, threshold: f64) -> Option<PhaseScaling> {
-    let figures = |r: usize| runs[r].as_ref().filter(|f| f.longest > Nanos::ZERO);
-    let mut by_threads: Vec<usize> = (0..runs.len()).filter(|&r| figures(r).is_some()).collect();
-    by_threads.sort_by_key(|&r| figures(r).map(|f| f.run_threads));
+pub fn phase_scaling(runs: &[Option<Measured>], scaling: Scaling, threshold: f64) -> Option<PhaseScaling> {
+    let found = |r: usize| runs[r].as_ref().filter(|m| m.longest > 0.0);
+    let mut by_threads: Vec<usize> = (0..runs.len()).filter(|&r| found(r).is_some()).collect();
+    by_threads.sort_by_key(|&r| found(r).map(|m| m.figures.run_threads));
     let base = *by_threads.first()?;
     let changes: Vec<Option<Change>> =
-        (0..runs.len()).map(|r| Some(change(figures(base)?, figures(r)?, scaling))).collect();
-    let below = |&r: &usize| changes[r].as_ref().is_some_and(|change| change.efficiency < threshold);
+        (0..runs.len()).map(|r| Some(change(found(base)?, found(r)?, scaling))).collect();
+    let below = |&r: &usize| changes[r].as_ref().is_some_and(|change| change.is_below(threshold));
     let stops_at = by_threads.iter().copied().filter(|&r| r != base).find(below);
     Some(PhaseScaling { base, changes, stops_at })
 }
 
-fn change(base: &RunFigures, now: &RunFigures, scaling: Scaling) -> Change {
-    let threads = now.run_threads.max(1) as f64 / base.run_threads.max(1) as f64;
+pub(super) fn change(base: &Measured, now: &Measured, scaling: Scaling) -> Change {
+    let threads = now.figures.run_threads.max(1) as f64 / base.figures.run_threads.max(1) as f64;
     // How much more work is asked for.
     let work = if scaling == Scaling::Weak { threads } else { 1.0 };
-    let speedup = base.longest.0 as f64 / now.longest.0 as f64 * work;
+    let speedup = base.longest / now.longest * work;
     let ratio = |a: Option<f64>, b: Option<f64>| Some(a? / b?).filter(|x| x.is_finite() && *x > 0.0);
     let mut factors = Vec::new();
     let mut push = |kind, value| factors.push(Factor { kind, value });
-    let time = work * base.total.0 as f64 / now.total.0 as f64;
-    match ratio(base.instructions, now.instructions).map(|x| x * work) {
+    let each = |m: &Measured, x: f64| x / m.times;
+    let time = work * each(base, base.figures.total.0 as f64) / each(now, now.figures.total.0 as f64);
+    let executed = |m: &Measured| m.figures.instructions.map(|x| each(m, x));
+    match ratio(executed(base), executed(now)).map(|x| x * work) {
         None => push(FactorKind::Time, time),
         Some(instructions) => {
             push(FactorKind::Instructions, instructions);
-            match (ratio(now.ipc(), base.ipc()), ratio(now.frequency(), base.frequency())) {
+            let (a, b) = (&now.figures, &base.figures);
+            match (ratio(a.ipc(), b.ipc()), ratio(a.frequency(), b.frequency())) {
                 (Some(ipc), Some(frequency)) => {
                     push(FactorKind::Ipc, ipc);
                     push(FactorKind::Frequency, frequency);
@@ -248,11 +357,45 @@ fn change(base: &RunFigures, now: &RunFigures, scaling: Scaling) -> Change {
             }
         }
     }
-    if let Some(balance) = ratio(now.load_balance(), base.load_balance()) {
-        push(FactorKind::LoadBalance, balance);
+    let balance = ratio(now.load_balance(), base.load_balance());
+    balance.iter().for_each(|&balance| push(FactorKind::LoadBalance, balance));
+    let efficiency = speedup / threads;
+    let (of_base, of_now) = variances(base, now);
+    let sure_time = if may_be_chance(time.ln(), of_base, of_now) { 1.0 } else { time };
+    let sure_balance =
+        balance.filter(|x| !may_be_chance(x.ln(), base.of_thread, now.of_thread)).unwrap_or(1.0);
+    Change {
+        speedup,
+        efficiency,
+        beyond_chance: sure_time * sure_balance,
+        is_serial: now.figures.is_serial(),
+        factors,
     }
-    Change { speedup, efficiency: speedup / threads, factors }
 }
+
+/// How much the mean times of two runs vary: from repetition to repetition,
+/// or where those are few, their ratio from thread to thread.
+fn variances(base: &Measured, now: &Measured) -> (Option<Variance>, Option<Variance>) {
+    if let (Some(a), Some(b)) = (base.of_mean, now.of_mean) {
+        return (Some(a), Some(b));
+    }
+    if base.threads != now.threads {
+        return (None, None);
+    }
+    let ratios: Vec<f64> =
+        base.each.iter().zip(&now.each).map(|(a, b)| (b / a).ln()).filter(|x| x.is_finite()).collect();
+    let n = ratios.len() as f64;
+    if ratios.len() < LEAST_THREADS {
+        return (None, None);
+    }
+    let mean = ratios.iter().sum::<f64>() / n;
+    let value = ratios.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (n - 1.0) / n;
+    let none = Variance { value: 0.0, freedom: 1.0 };
+    (Some(Variance { value, freedom: n - 1.0 }), Some(none))
+}
+
+/// Fewer threads do not tell how much their ratios vary.
+const LEAST_THREADS: usize = 5;
 
 #[cfg(test)]
 mod tests {
@@ -279,7 +422,7 @@ mod tests {
         #[test]
         fn factors_multiply_to_the_efficiency(runs in prop::collection::vec(run(), 1..5), weak: bool) {
             let scaling = if weak { Scaling::Weak } else { Scaling::Strong };
-            let runs: Vec<Option<RunFigures>> = runs.into_iter().map(Some).collect();
+            let runs: Vec<Option<Measured>> = runs.into_iter().map(Measured::once).map(Some).collect();
             let found = phase_scaling(&runs, scaling, 0.8).expect("every run has it");
             for change in found.changes.iter().flatten() {
                 let product: f64 = change.factors.iter().map(|f| f.value).product();
@@ -308,6 +451,7 @@ mod tests {
     fn work_that_every_thread_repeats_stops_scaling_for_its_instructions() {
         let runs =
             [None, Some(figures(4, 100, 400.0)), Some(figures(1, 100, 100.0)), Some(figures(2, 100, 200.0))];
+        let runs = runs.map(|figures| figures.map(Measured::once));
         let found = phase_scaling(&runs, Scaling::Strong, 0.8).expect("three have it");
         assert_eq!((found.base, found.stops_at, &found.changes[0]), (2, Some(3), &None));
         let four = found.changes[1].as_ref().expect("it has it");
@@ -317,7 +461,7 @@ mod tests {
         let weak = phase_scaling(&runs, Scaling::Weak, 0.8).expect("three have it");
         assert_eq!(weak.stops_at, None);
         assert_eq!(weak.changes[1].as_ref().map(|c| (c.speedup, c.efficiency)), Some((4.0, 1.0)));
-        let runs: Vec<RunFigures> = runs.into_iter().flatten().collect();
+        let runs: Vec<RunFigures> = runs.into_iter().flatten().map(|m| m.figures).collect();
         assert_eq!(scaling_of(&runs), Scaling::Weak);
         assert_eq!(scaling_of(&[figures(1, 100, 100.0), figures(8, 20, 150.0)]), Scaling::Strong);
     }

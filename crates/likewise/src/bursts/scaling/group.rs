@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::assign::assign;
 use super::places::Places;
+use super::repeats::median;
 use super::steps::{Centre, Nature, WorkRange, label, likeness, traits_apart};
 use super::{Evidence, MatchedPhase, PhaseInRun, RunBursts, RunMatch};
 use crate::cluster::ClusterId;
@@ -78,8 +79,30 @@ impl Inputs<'_> {
         group.bursts.iter().enumerate().map(centre).collect()
     }
 
+    /// Bursts, ascending, of each thread that has any: what one thread does for
+    /// all is a burst of one thread, however many there are.
     fn per_thread(&self, run: usize, bursts: &[u32]) -> f64 {
-        bursts.len() as f64 / self.threads[run].max(1) as f64
+        let RunBursts { table, complete, .. } = self.runs[run];
+        let thread = |&burst: &u32| {
+            let i = complete[burst as usize] as usize;
+            (table.app[i], table.task[i], table.thread[i])
+        };
+        let threads = bursts.chunk_by(|a, b| thread(a) == thread(b)).count();
+        bursts.len() as f64 / threads.max(1) as f64
+    }
+
+    /// How many times as often as the reference each run does all that it
+    /// does: the median over its time.
+    fn times(&self, groups: &[Group]) -> Vec<f64> {
+        let of_run = |r: usize| {
+            let ratio = |group: &Group| {
+                let (own, of) = (&group.bursts[r], &group.bursts[self.reference]);
+                let ratio = self.per_thread(r, own) / self.per_thread(self.reference, of);
+                (!own.is_empty() && !of.is_empty()).then(|| (ratio, self.time(r, own)))
+            };
+            median(groups.iter().filter_map(ratio).collect()).unwrap_or(1.0)
+        };
+        (0..self.runs.len()).map(of_run).collect()
     }
 }
 
@@ -93,7 +116,8 @@ pub(super) fn phases(inputs: &Inputs<'_>) -> RunMatch {
     by_share(&mut groups);
     let mut groups = join_same_code(inputs, groups);
     place_by_cluster(inputs, &mut groups);
-    match_leftovers(inputs, &mut groups);
+    let times = inputs.times(&groups);
+    match_leftovers(inputs, &times, &mut groups);
     by_share(&mut groups);
     let mut phase_of: Vec<Vec<Option<u32>>> =
         inputs.runs.iter().map(|run| vec![None; run.complete.len()]).collect();
@@ -102,7 +126,7 @@ pub(super) fn phases(inputs: &Inputs<'_>) -> RunMatch {
             bursts.iter().for_each(|&burst| of_run[burst as usize] = Some(p as u32));
         }
     }
-    let phases = groups.iter().map(|group| matched(inputs, group)).collect();
+    let phases = groups.iter().map(|group| matched(inputs, &times, group)).collect();
     RunMatch { reference: inputs.reference, phases, phase_of }
 }
 
@@ -255,13 +279,14 @@ fn phases_of_clusters(
 
 /// Clusters that most of are in no phase yet get one by their figures, or are
 /// one of their own.
-fn match_leftovers(inputs: &Inputs<'_>, groups: &mut Vec<Group>) {
+fn match_leftovers(inputs: &Inputs<'_>, times: &[f64], groups: &mut Vec<Group>) {
     for r in 0..inputs.runs.len() {
         let left = leftovers(inputs, groups, r);
         let open: Vec<usize> = (0..groups.len()).filter(|&g| groups[g].bursts[r].is_empty()).collect();
         let centres: Vec<Vec<Option<Centre>>> = open.iter().map(|&g| inputs.centres(&groups[g])).collect();
-        let alike =
-            |bursts: &[u32], k: usize| figures_alike(inputs, r, bursts, &groups[open[k]], &centres[k]);
+        let alike = |bursts: &[u32], k: usize| {
+            figures_alike(inputs, times, (r, bursts), &groups[open[k]], &centres[k])
+        };
         let cost: Vec<f64> =
             left.iter().flat_map(|bursts| (0..open.len()).map(|k| 1.0 - alike(bursts, k))).collect();
         for (i, column) in assign(&cost, left.len(), open.len()).into_iter().enumerate() {
@@ -306,8 +331,8 @@ fn leftovers(inputs: &Inputs<'_>, groups: &[Group], r: usize) -> Vec<Vec<u32>> {
 /// How alike bursts of a run are to a group, in the run it is best known in.
 fn figures_alike(
     inputs: &Inputs<'_>,
-    r: usize,
-    bursts: &[u32],
+    times: &[f64],
+    (r, bursts): (usize, &[u32]),
     group: &Group,
     centres: &[Option<Centre>],
 ) -> f64 {
@@ -315,16 +340,17 @@ fn figures_alike(
     let (Some(mine), Some(o)) = (inputs.natures[r].centre(bursts), with) else { return 0.0 };
     let Some(other) = &centres[o] else { return 0.0 };
     let range = WorkRange::between(inputs.threads[r].max(1), inputs.threads[o].max(1));
-    let (a, b) = (inputs.per_thread(r, bursts), inputs.per_thread(o, &group.bursts[o]));
-    likeness(mine.work, other.work, range, &mine.traits, &other.traits) * a.min(b) / a.max(b)
+    let (a, b) = (inputs.per_thread(r, bursts) / times[r], inputs.per_thread(o, &group.bursts[o]) / times[o]);
+    likeness(mine.work, other.work, range, &mine.traits, &other.traits) * (a.min(b) / a.max(b))
 }
 
-fn matched(inputs: &Inputs<'_>, group: &Group) -> MatchedPhase {
+fn matched(inputs: &Inputs<'_>, times: &[f64], group: &Group) -> MatchedPhase {
     let present = |&r: &usize| !group.bursts[r].is_empty();
     let reference = std::iter::once(inputs.reference)
         .chain(0..inputs.runs.len())
         .find(present)
         .unwrap_or(inputs.reference);
+    let centres = inputs.centres(group);
     let in_run = |r: usize| {
         let bursts = &group.bursts[r];
         let clusters = clusters_of(&inputs.runs[r], bursts);
@@ -332,7 +358,10 @@ fn matched(inputs: &Inputs<'_>, group: &Group) -> MatchedPhase {
         let (confidence, evidence) = match group.by_figures[r] {
             _ if r == reference => (1.0, Evidence::Reference),
             Some(likeness) => (likeness, Evidence::Figures),
-            None => (by_sequence(inputs, group, r, reference), Evidence::Sequence),
+            None => match by_sequence(inputs, times, group, (r, reference)) {
+                Some(confidence) => (confidence, Evidence::Sequence),
+                None => (figures_alike(inputs, times, (r, bursts), group, &centres), Evidence::Figures),
+            },
         };
         (!bursts.is_empty()).then(|| PhaseInRun {
             clusters: clusters.into_iter().map(|(cluster, _)| cluster).collect(),
@@ -344,9 +373,25 @@ fn matched(inputs: &Inputs<'_>, group: &Group) -> MatchedPhase {
     MatchedPhase { runs: (0..inputs.runs.len()).map(in_run).collect() }
 }
 
+/// How alike a run's bursts are to those of the places, against how alike the
+/// reference's own are, times how well the bursts per thread agree. `None`
+/// where the reference has none at its places.
+fn by_sequence(
+    inputs: &Inputs<'_>,
+    times: &[f64],
+    group: &Group,
+    (r, reference): (usize, usize),
+) -> Option<f64> {
+    let of_reference = at_places(inputs, group, reference).filter(|x| *x > 0.0)?;
+    let alike = (at_places(inputs, group, r).unwrap_or(0.0) / of_reference).min(1.0);
+    let each = |r: usize| inputs.per_thread(r, &group.bursts[r]) / times[r];
+    let (a, b) = (each(r), each(reference));
+    Some(if a > 0.0 { alike * (a.min(b) / a.max(b)) } else { 0.0 })
+}
+
 /// Mean likeness over all time of aligned threads, of which what has no place
-/// has none, times how well the bursts per thread agree.
-fn by_sequence(inputs: &Inputs<'_>, group: &Group, r: usize, reference: usize) -> f64 {
+/// has none.
+fn at_places(inputs: &Inputs<'_>, group: &Group, r: usize) -> Option<f64> {
     let placed = &inputs.places.runs[r];
     let (mut all, mut alike) = (0.0, 0.0);
     for &burst in group.bursts[r].iter().filter(|&&burst| placed.aligned[burst as usize]) {
@@ -354,7 +399,5 @@ fn by_sequence(inputs: &Inputs<'_>, group: &Group, r: usize, reference: usize) -
         all += time;
         alike += time * placed.place[burst as usize].map_or(0.0, |place| place.likeness);
     }
-    let (a, b) =
-        (inputs.per_thread(r, &group.bursts[r]), inputs.per_thread(reference, &group.bursts[reference]));
-    if all > 0.0 && a > 0.0 { alike / all * a.min(b) / a.max(b) } else { 0.0 }
+    (all > 0.0).then(|| alike / all)
 }

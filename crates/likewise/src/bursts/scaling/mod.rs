@@ -1,18 +1,26 @@
 //! Phases of several runs of one program: which is which, and how each scales.
 
 mod assign;
+#[cfg(test)]
+mod defect_tests;
 mod factors;
 mod group;
+mod measures;
 mod places;
+mod repeats;
 mod sequence;
 mod steps;
 #[cfg(test)]
 mod tests;
+mod times;
 
 pub use factors::{
     Change, Factor, FactorKind, PhaseScaling, RunFigures, Scaling, phase_figures, phase_scaling, scaling_of,
     whole_run,
 };
+pub use measures::{Measured, Measures, SlowTasks};
+pub use repeats::{IterationsFrom, Per, PhaseRepeats, Repeats, repeats};
+pub use times::OddTasks;
 
 use crate::cluster::{ClusterId, Clustering};
 use crate::table::BurstTable;
@@ -60,7 +68,7 @@ pub struct PhaseInRun {
     /// How many of its bursts are noise in that run: they are too few to be
     /// a cluster there, and known by their place alone.
     pub noise: u64,
-    /// How sure the match is, from 0 to 1; see [`match_runs`].
+    /// How well it matches the reference, from 0 to 1; see [`match_runs`].
     pub confidence: f64,
     /// What it rests on.
     pub evidence: Evidence,
@@ -92,9 +100,11 @@ pub struct RunMatch {
 /// is noise in one run and a cluster in another, or part of a larger one. But
 /// the sequence of a program's steps stays. So
 ///
-/// 1. the thread with the most steps of the run with the most threads gives
+/// 1. the thread with the most steps of the run with the most threads (of
+///    these, the one with the most steps) gives
 ///    the *places*; each other thread of each run is aligned to it, burst by
-///    burst. Two bursts are alike if their work (instructions) differs by no
+///    burst. A sequence that is a whole number of times as long, of more
+///    iterations, is aligned as often: what found no place, once more. Two bursts are alike if their work (instructions) differs by no
 ///    less than nothing and no more than the threads do, which holds for
 ///    strong and for weak scaling and for work that every thread repeats, and
 ///    if their counts per instruction agree. What is noise there and at few of its threads is no place;
@@ -110,10 +120,13 @@ pub struct RunMatch {
 ///    at least a half.
 ///
 /// # Returns
-/// The confidence of a match is the mean likeness of its aligned bursts,
-/// times the share of the phase's time that is aligned, times the smaller
-/// over the larger number of bursts per thread; each against the reference. It
-/// is no probability.
+/// The confidence of a match is the mean likeness of its aligned bursts, by
+/// time, where bursts without a place count 0, over the same of the
+/// reference's own bursts, 1 at most; of a phase without places, the likeness
+/// of its mean figures. Times the smaller over the larger number of bursts per
+/// thread, against the reference, where a run that repeats all of it so and so
+/// many times as often has so many times the bursts. A run has a confidence of
+/// 1 in itself. It is no probability.
 ///
 /// # Panics
 /// If a clustering does not label just the complete bursts.
@@ -135,8 +148,9 @@ pub fn match_runs(runs: &[RunBursts<'_>]) -> RunMatch {
     }
     let natures = Nature::of_all(runs);
     let threads: Vec<u64> = runs.iter().map(RunBursts::threads).collect();
-    // The most threads, and of those the first.
-    let reference = (0..runs.len()).rev().max_by_key(|&r| threads[r]).unwrap_or(0);
+    // The most threads, of those the most steps, and of those the first.
+    let steps = |r: usize| steps::threads(&runs[r]).iter().map(|s| s.bursts.len()).max();
+    let reference = (0..runs.len()).rev().max_by_key(|&r| (threads[r], steps(r))).unwrap_or(0);
     let ranges: Vec<WorkRange> =
         threads.iter().map(|&of_run| WorkRange::between(of_run.max(1), threads[reference].max(1))).collect();
     let places = places::places(runs, &natures, &ranges, reference);

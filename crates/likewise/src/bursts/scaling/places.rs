@@ -5,9 +5,13 @@ use rayon::prelude::*;
 use super::RunBursts;
 use super::sequence::{Pair, align};
 use super::steps::{Nature, Steps, WorkRange, label, threads};
+use crate::cluster::ClusterId;
 
-/// Threads of a run that are aligned; of more, so many at equal distances.
+/// Threads of a run that are aligned; of more, so many at equal distances, and
+/// as many again that hold clusters of which those have nothing.
 const MAX_THREADS: usize = 32;
+/// A sequence is aligned so many times at most.
+const MAX_PASSES: usize = 64;
 
 /// Where a burst stands.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -54,10 +58,10 @@ pub(super) fn places(
         return Places { n: 0, runs: runs.iter().map(none).collect() };
     };
     let place_run = |r: usize| {
-        let chosen = spread(all[r].len(), MAX_THREADS);
+        let chosen = chosen(&runs[r], &all[r]);
         let pairs: Vec<Vec<Pair>> = chosen
             .par_iter()
-            .map(|&t| align((&natures[r], &all[r][t]), (&natures[reference], first), ranges[r]))
+            .map(|&t| align_often((&natures[r], &all[r][t]), (&natures[reference], first), ranges[r]))
             .collect();
         let n = runs[r].complete.len();
         let mut placed = Placed { place: vec![None; n], aligned: vec![false; n] };
@@ -72,7 +76,7 @@ pub(super) fn places(
         placed
     };
     let mut found = Places { n: first.bursts.len(), runs: (0..runs.len()).map(place_run).collect() };
-    let n_aligned = all[reference].len().min(MAX_THREADS);
+    let n_aligned = chosen(&runs[reference], &all[reference]).len();
     drop_own_noise(&runs[reference], reference, n_aligned, &mut found);
     found
 }
@@ -92,6 +96,44 @@ fn drop_own_noise(run: &RunBursts<'_>, reference: usize, n_threads: usize, found
     for place in found.runs.iter_mut().flat_map(|run| &mut run.place) {
         *place = place.filter(|at| !is_own(at));
     }
+}
+
+/// The threads to align: some at equal distances, and the first threads of
+/// clusters that these have nothing of, of a few slow tasks for instance.
+fn chosen(run: &RunBursts<'_>, threads: &[Steps]) -> Vec<usize> {
+    let mut chosen = spread(threads.len(), MAX_THREADS);
+    if chosen.len() == threads.len() {
+        return chosen;
+    }
+    let clusters = |t: usize| threads[t].bursts.iter().filter_map(|&burst| label(run, burst));
+    let mut seen = vec![false; run.clustering.n_clusters];
+    chosen.iter().flat_map(|&t| clusters(t)).for_each(|id: ClusterId| seen[id.index()] = true);
+    for t in 0..threads.len() {
+        if chosen.len() < 2 * MAX_THREADS && clusters(t).any(|id| !seen[id.index()]) {
+            clusters(t).for_each(|id| seen[id.index()] = true);
+            chosen.push(t);
+        }
+    }
+    chosen.sort_unstable();
+    chosen
+}
+
+/// The pairs of a sequence that may be several times as long as that of the
+/// reference: what has no place yet is aligned again.
+fn align_often(own: (&Nature, &Steps), reference: (&Nature, &Steps), range: WorkRange) -> Vec<Pair> {
+    let (nature, steps) = own;
+    let times = steps.bursts.len() as f64 / reference.1.bursts.len().max(1) as f64;
+    let passes = (times.round() as usize).clamp(1, MAX_PASSES);
+    let mut pairs = align(own, reference, range);
+    for _ in 1..passes {
+        let mut placed = vec![false; steps.bursts.len()];
+        pairs.iter().for_each(|pair| placed[pair.a as usize] = true);
+        let left: Vec<usize> = (0..placed.len()).filter(|&i| !placed[i]).collect();
+        let rest = steps.part(&left);
+        let more = align((nature, &rest), reference, range);
+        pairs.extend(more.into_iter().map(|pair| Pair { a: left[pair.a as usize] as u32, ..pair }));
+    }
+    pairs
 }
 
 /// At most `most` of `n` numbers, at equal distances, first and last included.

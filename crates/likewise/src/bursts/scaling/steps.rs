@@ -153,6 +153,16 @@ pub(super) struct Steps {
     pub(super) share: Vec<f64>,
 }
 
+impl Steps {
+    /// Some of them, by their number.
+    pub(super) fn part(&self, steps: &[usize]) -> Self {
+        Self {
+            bursts: steps.iter().map(|&i| self.bursts[i]).collect(),
+            share: steps.iter().map(|&i| self.share[i]).collect(),
+        }
+    }
+}
+
 /// The threads of a run that have complete bursts, in order.
 pub(super) fn threads(run: &RunBursts<'_>) -> Vec<Steps> {
     let table = run.table;

@@ -5,14 +5,14 @@ use crate::synth::{COUNTERS, Run, RunSpec};
 use crate::table::{Counter, CounterColumn};
 
 /// A run, and the truth as its clustering.
-struct Made {
-    table: BurstTable,
-    complete: Vec<u32>,
-    clustering: Clustering,
+pub(super) struct Made {
+    pub(super) table: BurstTable,
+    pub(super) complete: Vec<u32>,
+    pub(super) clustering: Clustering,
 }
 
 impl Made {
-    fn bursts(&self) -> RunBursts<'_> {
+    pub(super) fn bursts(&self) -> RunBursts<'_> {
         RunBursts { table: &self.table, complete: &self.complete, clustering: &self.clustering }
     }
 
@@ -30,7 +30,7 @@ impl Made {
     }
 }
 
-fn made(spec: RunSpec) -> Made {
+pub(super) fn made(spec: RunSpec) -> Made {
     let run = Run::new(spec).expect("a spec that can be");
     let mut bursts = Vec::new();
     let all = |section: &crate::synth::Section| section.bursts.clone();
@@ -192,7 +192,7 @@ fn a_phase_that_every_task_repeats_is_the_one_that_stops_scaling() {
         bursts.iter().zip(&found.phase_of).map(|(run, of)| phase_figures(run, of, n)).collect();
     let mut stopping = Vec::new();
     for p in (0..n).filter(|&p| figures.iter().any(|run| run[p].share > 0.02)) {
-        let of_runs: Vec<Option<RunFigures>> = figures.iter().map(|run| Some(run[p])).collect();
+        let of_runs: Vec<Option<Measured>> = figures.iter().map(|run| Some(Measured::once(run[p]))).collect();
         let scaling = phase_scaling(&of_runs, Scaling::Strong, 0.8).expect("it is in every run");
         if let Some(at) = scaling.stops_at {
             let worst = scaling.changes[at].as_ref().and_then(Change::worst).map(|factor| factor.kind);

@@ -1,0 +1,303 @@
+//! Figures of phases in terms that runs are compared in.
+
+use std::sync::Arc;
+
+use super::factors::{Factor, RunFigures, Scaling, change, figures_of, phase_figures, scaling_of, whole_run};
+use super::repeats::{Per, PhaseRepeats, Repeats};
+use super::times::{ByTask, OddTasks, Times, Variance, odd_tasks, threads_of};
+use super::{RunBursts, RunMatch};
+
+/// Iterations are compared as a whole if phases that hold this share of the
+/// loop are found in all runs.
+const COMMON: f64 = 0.95;
+
+/// Application, task and thread of each thread that computes, in order.
+type Threads = Arc<[(u32, u32, u32)]>;
+
+/// A phase, or all computation, in one run, per repetition.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Measured {
+    /// All of it.
+    pub figures: RunFigures,
+    /// How many repetitions that is: of what they are compared per.
+    pub times: f64,
+    /// What the thread that takes longest takes for one repetition, in ns.
+    pub longest: f64,
+    /// Time of each thread for one repetition, in ns, by thread.
+    pub(super) each: Vec<f64>,
+    pub(super) threads: Threads,
+    pub(super) of_mean: Option<Variance>,
+    /// Of one thread's time, in the repetitions that balance is seen in.
+    pub(super) of_thread: Option<Variance>,
+    /// Of one thread's time in all repetitions.
+    of_all: Option<Variance>,
+}
+
+impl Measured {
+    /// Of which nothing but the sums is known, and which is run once.
+    #[must_use]
+    pub fn once(figures: RunFigures) -> Self {
+        let longest = figures.longest.0 as f64;
+        let threads = Arc::from([]);
+        Self {
+            figures,
+            times: 1.0,
+            longest,
+            each: Vec::new(),
+            threads,
+            of_mean: None,
+            of_thread: None,
+            of_all: None,
+        }
+    }
+
+    /// In blocks of `block` repetitions of `times`.
+    fn of(figures: RunFigures, repetitions: f64, times: &Times, block: usize, threads: &Threads) -> Self {
+        let mean = figures.mean() / repetitions;
+        let in_blocks = times.balance(block).filter(|_| block < times.n()).map(|balance| mean / balance);
+        let of_one = |t: usize| times.row(t).iter().sum::<f64>() / repetitions;
+        let n_blocks = (times.n() / block.max(1)).max(1) as f64;
+        let of_block = |v: Variance| Variance { value: v.value / n_blocks, freedom: v.freedom };
+        Self {
+            times: repetitions,
+            longest: in_blocks.unwrap_or(figures.longest.0 as f64 / repetitions),
+            each: (0..threads.len()).map(of_one).collect(),
+            threads: Arc::clone(threads),
+            of_mean: times.variance_of_mean(),
+            of_thread: times.variance_of_thread(block).map(of_block),
+            of_all: times.variance_of_thread(times.n()),
+            figures,
+        }
+    }
+
+    /// Mean time of a thread of the run for one repetition, in ns.
+    #[must_use]
+    pub fn mean(&self) -> f64 {
+        self.figures.mean() / self.times
+    }
+
+    /// Mean over longest time of a thread in one repetition.
+    #[must_use]
+    pub fn load_balance(&self) -> Option<f64> {
+        (self.longest > 0.0).then(|| self.mean() / self.longest)
+    }
+}
+
+/// The applications and tasks of threads, and what each does of what threads do.
+fn by_task(threads: &Threads, of_thread: impl Fn(usize) -> (f64, f64)) -> (Vec<(u32, u32)>, ByTask) {
+    let (mut tasks, mut sums) = (Vec::new(), ByTask::default());
+    for (t, &(app, task, _)) in threads.iter().enumerate() {
+        if tasks.last() != Some(&(app, task)) {
+            tasks.push((app, task));
+            sums.time.push(0.0);
+            sums.bursts.push(0.0);
+        }
+        let (time, bursts) = of_thread(t);
+        *sums.time.last_mut().expect("a task was added") += time;
+        *sums.bursts.last_mut().expect("a task was added") += bursts;
+    }
+    (tasks, sums)
+}
+
+/// Odd tasks of a phase, and why they take longer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SlowTasks {
+    /// Which, and by how much.
+    pub odd: OddTasks,
+    /// The factors of these tasks alone, against the same ones in the other
+    /// run; those below 1 cost time.
+    pub factors: Vec<Factor>,
+}
+
+/// Runs whose phases are known, and how often they are run.
+#[derive(Clone, Debug)]
+pub struct Measures<'a> {
+    runs: &'a [RunBursts<'a>],
+    found: &'a RunMatch,
+    repeats: &'a Repeats,
+    /// Of each run and phase, then of the bursts that are in none.
+    figures: Vec<Vec<RunFigures>>,
+    threads: Vec<Threads>,
+    /// Of each run and phase: thread and duration of its bursts.
+    members: Vec<Vec<Vec<(u32, f64)>>>,
+}
+
+impl<'a> Measures<'a> {
+    /// Sums the bursts of each phase of each run.
+    ///
+    /// # Complexity
+    /// O(n) for n bursts.
+    #[must_use]
+    pub fn of(runs: &'a [RunBursts<'a>], found: &'a RunMatch, repeats: &'a Repeats) -> Self {
+        let n = found.phases.len();
+        let mut threads = Vec::new();
+        let mut members = Vec::new();
+        for (run, phase_of) in runs.iter().zip(&found.phase_of) {
+            let (keys, thread_of) = threads_of(run);
+            let mut of_run: Vec<Vec<(u32, f64)>> = vec![Vec::new(); n];
+            for (&i, phase) in run.complete.iter().zip(phase_of) {
+                if let Some(p) = phase {
+                    of_run[*p as usize]
+                        .push((thread_of[i as usize], run.table.duration[i as usize].0 as f64));
+                }
+            }
+            threads.push(Threads::from(keys));
+            members.push(of_run);
+        }
+        let figures = runs.iter().zip(&found.phase_of).map(|(run, of)| phase_figures(run, of, n)).collect();
+        Self { runs, found, repeats, figures, threads, members }
+    }
+
+    /// Figures of the grouped bursts of a run that are in no phase.
+    #[must_use]
+    pub fn left(&self, run: usize) -> RunFigures {
+        self.figures[run][self.found.phases.len()]
+    }
+
+    /// A phase in each run; `None` where it is not found.
+    #[must_use]
+    pub fn phase(&self, p: usize) -> Vec<Option<Measured>> {
+        let PhaseRepeats { per, times: repetitions, .. } = &self.repeats.phases[p];
+        let times: Vec<Option<Times>> = (0..self.runs.len()).map(|r| self.times(p, r)).collect();
+        let shortest = times.iter().flatten().map(Times::n).min().unwrap_or(1);
+        let of_run = |(r, times): (usize, &Option<Times>)| {
+            let times = times.as_ref()?;
+            let block = if *per == Per::Run { times.n() } else { shortest };
+            Some(Measured::of(self.figures[r][p], repetitions[r], times, block, &self.threads[r]))
+        };
+        times.iter().enumerate().map(of_run).collect()
+    }
+
+    /// Times of the threads in as many repetitions as each has bursts, or as
+    /// the run has iterations, if that is fewer.
+    fn times(&self, p: usize, r: usize) -> Option<Times> {
+        let figures = &self.figures[r][p];
+        let bursts = (figures.instances / figures.threads.max(1)).max(1);
+        let n = self.repeats.iterations[r].map_or(bursts, |(n, _)| n.clamp(1, bursts));
+        let members = &self.members[r][p];
+        (!members.is_empty()).then(|| Times::of(members, self.threads[r].len(), n as usize))
+    }
+
+    /// All computation of each run: the whole run, or an iteration, which is
+    /// the sum of the loop's phases that all runs have. `None` where runs did
+    /// not do the same, or what they have in common is less than 95%.
+    #[must_use]
+    pub fn whole(&self) -> Option<Vec<Option<Measured>>> {
+        let runs = 0..self.runs.len();
+        match self.repeats.whole? {
+            Per::Run => Some(runs.map(|r| Some(Measured::once(whole_run(&self.runs[r])))).collect()),
+            Per::Iteration => {
+                let n: Option<Vec<u64>> = self.repeats.iterations.iter().map(|n| n.map(|(n, _)| n)).collect();
+                let n = n?;
+                if !self.has_common_loop() {
+                    return None;
+                }
+                let least = n.iter().copied().min().unwrap_or(1);
+                Some(runs.map(|r| Some(self.iteration(r, n[r], least))).collect())
+            }
+            Per::Burst => None,
+        }
+    }
+
+    /// Whether a phase of the loop is found in every run.
+    fn is_common(&self, p: usize) -> bool {
+        self.repeats.phases[p].in_loop && self.figures.iter().all(|of_run| of_run[p].instances > 0)
+    }
+
+    /// Whether these hold nearly all of the loop of every run.
+    fn has_common_loop(&self) -> bool {
+        let time = |of_run: &[RunFigures], counts: &dyn Fn(usize) -> bool| -> f64 {
+            (0..self.repeats.phases.len()).filter(|&p| counts(p)).map(|p| of_run[p].total.0 as f64).sum()
+        };
+        self.figures.iter().all(|of_run| {
+            let all = time(of_run, &|p| self.repeats.phases[p].in_loop);
+            time(of_run, &|p| self.is_common(p)) >= COMMON * all
+        })
+    }
+
+    /// The common phases of the loop of a run of `n` iterations, as if each
+    /// were run in every one of them.
+    fn iteration(&self, r: usize, n: u64, block: u64) -> Measured {
+        let mut sum = Times::of(&[], self.threads[r].len(), n as usize);
+        let mut parts = Vec::new();
+        for (p, repeats) in self.repeats.phases.iter().enumerate() {
+            let members = &self.members[r][p];
+            if self.is_common(p) {
+                let weight = n as f64 / repeats.times[r];
+                sum.add(&Times::of(members, self.threads[r].len(), n as usize), weight);
+                parts.push((weight, &self.figures[r][p]));
+            }
+        }
+        let longest = (0..self.threads[r].len()).map(|t| sum.row(t).iter().sum::<f64>()).fold(0.0, f64::max);
+        let figures = RunFigures::sum(&parts, self.runs[r].threads(), longest);
+        Measured::of(figures, n as f64, &sum, block as usize, &self.threads[r])
+    }
+
+    /// What more threads are for, as [`scaling_of`] tells by the work that runs
+    /// have in common: of an iteration, or else of one burst of each phase.
+    #[must_use]
+    pub fn scaling(&self) -> Scaling {
+        let once = |m: &Measured| RunFigures::sum(&[(1.0 / m.times, &m.figures)], m.figures.run_threads, 0.0);
+        if let Some(whole) = self.whole() {
+            return scaling_of(&whole.iter().flatten().map(once).collect::<Vec<_>>());
+        }
+        let everywhere = |p: &usize| self.figures.iter().all(|of_run| of_run[*p].instances > 0);
+        let common: Vec<usize> = (0..self.found.phases.len()).filter(everywhere).collect();
+        let of_run = |r: usize| {
+            let part = |&p: &usize| (1.0 / self.repeats.phases[p].times[r], &self.figures[r][p]);
+            RunFigures::sum(&common.iter().map(part).collect::<Vec<_>>(), self.runs[r].threads(), 0.0)
+        };
+        scaling_of(&(0..self.runs.len()).map(of_run).collect::<Vec<_>>())
+    }
+
+    /// Figures of a run without the phases `but`.
+    #[must_use]
+    pub fn without(&self, run: usize, but: &[bool]) -> RunFigures {
+        let of_phase = &self.found.phase_of[run];
+        let mut kept = vec![true; self.runs[run].table.len()];
+        for (&i, phase) in self.runs[run].complete.iter().zip(of_phase) {
+            kept[i as usize] = phase.is_none_or(|p| !but[p as usize]);
+        }
+        figures_of(&self.runs[run], |i| kept[i])
+    }
+
+    /// The tasks that take longer in a phase in run `now` than in run `base`,
+    /// while others do not, where both have the same tasks; `threshold` is a
+    /// speed such as 0.95.
+    #[must_use]
+    pub fn slow_tasks(
+        &self,
+        p: usize,
+        (base, now): (usize, usize),
+        measured: &[Option<Measured>],
+        threshold: f64,
+    ) -> Option<SlowTasks> {
+        let (of_base, of_now) = (measured[base].as_ref()?, measured[now].as_ref()?);
+        if of_base.threads != of_now.threads {
+            return None;
+        }
+        let by_task = |r: usize, of: &Measured| {
+            let mut bursts = vec![0.0; of.threads.len()];
+            self.members[r][p].iter().for_each(|&(thread, _)| bursts[thread as usize] += 1.0);
+            by_task(&of.threads, |t| (of.each[t], bursts[t] / of.times))
+        };
+        let ((tasks, before), (_, after)) = (by_task(base, of_base), by_task(now, of_now));
+        let variance = |m: &Measured| m.of_all.map_or(0.0, |v| v.value);
+        let noise = (variance(of_base) + variance(of_now)).sqrt();
+        let odd = odd_tasks(&tasks, (&before, &after), noise, -threshold.ln())?;
+        let of_tasks = |r: usize| {
+            let run = &self.runs[r];
+            let mut kept = vec![false; run.table.len()];
+            for (&i, phase) in run.complete.iter().zip(&self.found.phase_of[r]) {
+                let task = (run.table.app[i as usize], run.table.task[i as usize]);
+                kept[i as usize] = *phase == Some(p as u32) && odd.tasks.binary_search(&task).is_ok();
+            }
+            let mut found = Measured::once(figures_of(run, |i| kept[i]));
+            found.times = self.repeats.phases[p].times[r];
+            found
+        };
+        let factors = change(&of_tasks(base), &of_tasks(now), Scaling::Strong).factors;
+        let of_speed = |f: &Factor| f.kind != super::FactorKind::LoadBalance;
+        Some(SlowTasks { odd, factors: factors.into_iter().filter(of_speed).collect() })
+    }
+}

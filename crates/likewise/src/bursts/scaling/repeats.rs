@@ -1,0 +1,299 @@
+//! How often runs repeat what they do, so that the same work is compared.
+
+use super::{RunBursts, RunMatch};
+use crate::bursts::period::Period;
+
+/// Numbers of bursts that differ by less than this part are the same: bursts
+/// at the edges of a phase are found in one run and not in another.
+const SAME_COUNT: f64 = 0.1;
+/// A phase is of the loop if at least this share of its bursts would be in
+/// iterations, if all of them had as many as those of the region that repeats.
+const OF_THE_LOOP: f64 = 0.5;
+/// Iterations of a run without a period follow from its bursts if phases that
+/// hold this share of the loop's time agree.
+const AGREE: f64 = 0.5;
+/// All computation is the same work if phases that hold this share of each
+/// run's time are run as often.
+const SAME_WORK: f64 = 0.95;
+
+/// What figures are compared per.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Per {
+    /// The whole run: all runs do it as often.
+    Run,
+    /// An iteration of the loop.
+    Iteration,
+    /// A burst of each thread: how often it is to be run is not known.
+    Burst,
+}
+
+/// Where a number of iterations is from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IterationsFrom {
+    /// The run has a period.
+    Period,
+    /// A run that has one repeats the same phases, so many times as often.
+    Bursts,
+}
+
+/// How often a phase is run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PhaseRepeats {
+    /// What its figures are compared per.
+    pub per: Per,
+    /// How many of these each run has of it; 1 per run, and where it lacks
+    /// the phase.
+    pub times: Vec<f64>,
+    /// Whether it belongs to the loop, as far as one is known.
+    pub in_loop: bool,
+}
+
+/// How often runs repeat what they do.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Repeats {
+    /// Iterations of each run, where known.
+    pub iterations: Vec<Option<(u64, IterationsFrom)>>,
+    /// How many of these iterations each run's own period holds.
+    pub in_period: Vec<u64>,
+    /// Of each phase.
+    pub phases: Vec<PhaseRepeats>,
+    /// What all computation is compared per; `None` where that is not known.
+    pub whole: Option<Per>,
+    /// Periods were found, but of different things.
+    pub unlike_periods: bool,
+}
+
+/// Bursts of one phase in one run.
+#[derive(Clone, Copy, Debug, Default)]
+struct Count {
+    bursts: f64,
+    /// In the region that repeats.
+    in_region: f64,
+    threads: f64,
+    time: f64,
+}
+
+impl Count {
+    /// For each thread that runs it at all.
+    fn per_thread(self) -> f64 {
+        if self.threads > 0.0 { self.bursts / self.threads } else { 0.0 }
+    }
+}
+
+/// How often each run repeats each phase.
+///
+/// Runs with as many iterations do the same work, and whole runs are compared.
+/// Else phases of the loop are compared per iteration, and what is outside of
+/// it per run. A loop that is traced from its middle on has a burst more or
+/// less of some phases; where no more than that is between two runs, the
+/// bursts tell how many iterations there are of the phase. Without a period,
+/// phases that are run as often in all runs are compared as they are, and
+/// others per burst. `total` says that the work of all runs is the same.
+///
+/// # Returns
+/// Iterations are those of the whole run: the region that repeats may be a
+/// part of it. Where an iteration of one run holds several of another, they
+/// are counted in the shorter ones.
+///
+/// # Panics
+/// If there is not one period, or `None`, for each run.
+///
+/// # Complexity
+/// O(n + p·r) for n bursts, p phases and r runs.
+#[must_use]
+pub fn repeats(runs: &[RunBursts<'_>], found: &RunMatch, periods: &[Option<Period>], total: bool) -> Repeats {
+    assert_eq!(runs.len(), periods.len(), "a period, or none, for every run");
+    let counts: Vec<Vec<Count>> = (0..runs.len())
+        .map(|r| counts(&runs[r], &found.phase_of[r], found.phases.len(), periods[r].as_ref()))
+        .collect();
+    let own: Vec<Option<f64>> = counts.iter().zip(periods).map(|(c, p)| iterations(c, p.as_ref()?)).collect();
+    let in_loop: Vec<bool> = (0..found.phases.len())
+        .map(|p| (0..runs.len()).any(|r| is_in_loop(&counts[r][p], own[r], periods[r].as_ref())))
+        .collect();
+    let loops = Loops { counts: &counts, in_loop: &in_loop };
+    let (iterations, unlike_periods) = loops.iterations(&own);
+    let known: Option<Vec<f64>> = iterations.iter().map(|known| known.map(|(n, _)| n as f64)).collect();
+    let known = known.filter(|_| !unlike_periods);
+    let per = match &known {
+        _ if total => Some(Per::Run),
+        Some(n) => Some(if n.windows(2).all(|two| two[0] == two[1]) { Per::Run } else { Per::Iteration }),
+        None => None,
+    };
+    let phases: Vec<PhaseRepeats> = (0..found.phases.len())
+        .map(|p| match (per, &known) {
+            (Some(Per::Iteration), Some(n)) if in_loop[p] => loops.per_iteration(p, n),
+            (Some(_), _) => PhaseRepeats { per: Per::Run, times: vec![1.0; runs.len()], in_loop: in_loop[p] },
+            (None, _) => loops.per_burst(p),
+        })
+        .collect();
+    let whole = per.or_else(|| loops.same_work(&phases).then_some(Per::Run));
+    let in_period = |(own, all): (&Option<f64>, &Option<(u64, _)>)| match (own, all) {
+        (Some(own), Some((all, _))) => all / (*own as u64).max(1),
+        _ => 1,
+    };
+    let in_period = own.iter().zip(&iterations).map(in_period).collect();
+    Repeats { iterations, in_period, phases, whole, unlike_periods }
+}
+
+fn counts(
+    run: &RunBursts<'_>,
+    phase_of: &[Option<u32>],
+    n_phases: usize,
+    period: Option<&Period>,
+) -> Vec<Count> {
+    let table = run.table;
+    let mut found = vec![Count::default(); n_phases];
+    let mut last: Vec<Option<usize>> = vec![None; n_phases];
+    let thread = |i: usize| (table.app[i], table.task[i], table.thread[i]);
+    for (&i, phase) in run.complete.iter().zip(phase_of) {
+        let (i, Some(p)) = (i as usize, phase.map(|p| p as usize)) else { continue };
+        let count = &mut found[p];
+        count.bursts += 1.0;
+        count.time += table.duration[i].0 as f64;
+        if last[p].replace(i).is_none_or(|before| thread(before) != thread(i)) {
+            count.threads += 1.0;
+        }
+        let is_in = |period: &Period| {
+            let (from, to) = period.region();
+            (from..to).contains(&table.begin[i])
+        };
+        count.in_region += f64::from(u8::from(period.is_some_and(is_in)));
+    }
+    found
+}
+
+/// Iterations of the whole run: what the phases of the region that repeats
+/// are run in all, over how often they are in one of its iterations.
+fn iterations(counts: &[Count], period: &Period) -> Option<f64> {
+    let n = period.n_iterations() as f64;
+    let of_phase = |c: &Count| {
+        (c.in_region > 0.0).then(|| (c.bursts * n / c.in_region, c.time * c.in_region / c.bursts))
+    };
+    median(counts.iter().filter_map(of_phase).collect()).map(f64::round)
+}
+
+fn is_in_loop(count: &Count, iterations: Option<f64>, period: Option<&Period>) -> bool {
+    let (Some(all), Some(period)) = (iterations, period) else { return false };
+    count.bursts > 0.0 && count.in_region / period.n_iterations() as f64 * all >= OF_THE_LOOP * count.bursts
+}
+
+/// The value at half the weight.
+pub(super) fn median(mut weighted: Vec<(f64, f64)>) -> Option<f64> {
+    weighted.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let half = weighted.iter().map(|(_, weight)| weight).sum::<f64>() / 2.0;
+    let mut sum = 0.0;
+    weighted
+        .into_iter()
+        .find(|(_, weight)| {
+            sum += weight;
+            sum >= half
+        })
+        .map(|(value, _)| value)
+}
+
+/// The whole number that a number is meant to be.
+fn whole(x: f64) -> Option<f64> {
+    let near = x.round();
+    (near >= 1.0 && (x - near).abs() <= SAME_COUNT * near).then_some(near)
+}
+
+fn is_same(a: f64, b: f64) -> bool {
+    (a - b).abs() <= SAME_COUNT * a.max(b)
+}
+
+/// What is known of the loops of all runs.
+struct Loops<'a> {
+    /// Of each run and phase.
+    counts: &'a [Vec<Count>],
+    in_loop: &'a [bool],
+}
+
+impl Loops<'_> {
+    /// How many times as often run `a` runs the phases of the loop as run `b`,
+    /// and the share of the loop's time in which phases agree on that.
+    fn ratio(&self, a: usize, b: usize) -> Option<(f64, f64)> {
+        let time = |r: usize| self.counts[r].iter().map(|c| c.time).sum::<f64>().max(1.0);
+        let (all_a, all_b) = (time(a), time(b));
+        let both = (0..self.in_loop.len())
+            .filter(|&p| self.in_loop[p] && self.counts[a][p].bursts > 0.0 && self.counts[b][p].bursts > 0.0);
+        let ratios: Vec<(f64, f64)> = both
+            .map(|p| {
+                let (x, y) = (self.counts[a][p], self.counts[b][p]);
+                (x.per_thread() / y.per_thread(), (x.time / all_a).min(y.time / all_b))
+            })
+            .collect();
+        let middle = median(ratios.clone())?;
+        let weight = |agree: bool| {
+            ratios.iter().filter(|(x, _)| !agree || is_same(*x, middle)).map(|(_, w)| w).sum::<f64>()
+        };
+        Some((middle, weight(true) / weight(false)))
+    }
+
+    /// Iterations of all runs, in units of the shortest, and whether periods
+    /// do not fit one another.
+    fn iterations(&self, own: &[Option<f64>]) -> (Vec<Option<(u64, IterationsFrom)>>, bool) {
+        let as_found = || own.iter().map(|n| n.map(|n| (n as u64, IterationsFrom::Period))).collect();
+        let Some(base) = own.iter().position(Option::is_some) else { return (as_found(), false) };
+        let n_base = own[base].unwrap_or(1.0);
+        // How much of an iteration of the base one of each run is.
+        let size = |r: usize| -> Option<f64> { Some(self.ratio(r, base)?.0 * n_base / own[r]?) };
+        let known: Vec<usize> = (0..own.len()).filter(|&r| own[r].is_some()).collect();
+        let Some(sizes) = known.iter().map(|&r| size(r)).collect::<Option<Vec<f64>>>() else {
+            return (as_found(), true);
+        };
+        let least = sizes.iter().copied().fold(f64::INFINITY, f64::min);
+        let Some(parts) = sizes.iter().map(|size| whole(size / least)).collect::<Option<Vec<f64>>>() else {
+            return (as_found(), true);
+        };
+        let mut found = vec![None; own.len()];
+        for (&r, parts) in known.iter().zip(&parts) {
+            found[r] = own[r].map(|n| ((n * parts) as u64, IterationsFrom::Period));
+        }
+        let n_base = found[base].map_or(n_base, |(n, _)| n as f64);
+        for r in (0..own.len()).filter(|&r| own[r].is_none()) {
+            let ratio = self.ratio(r, base).filter(|(_, agree)| *agree >= AGREE);
+            let n = ratio.and_then(|(ratio, _)| whole(ratio * n_base));
+            found[r] = n.map(|n| (n as u64, IterationsFrom::Bursts));
+        }
+        (found, false)
+    }
+
+    /// A phase of the loop, where run r has `n[r]` iterations.
+    fn per_iteration(&self, p: usize, n: &[f64]) -> PhaseRepeats {
+        let runs = || (0..n.len()).filter(|&r| self.counts[r][p].bursts > 0.0);
+        let each = |r: usize| self.counts[r][p].per_thread();
+        let most = runs().rev().max_by(|&a, &b| n[a].total_cmp(&n[b])).unwrap_or(0);
+        let in_one = each(most) / n[most];
+        // The loop's edges: a burst more or less in each of the two runs.
+        let by_edges =
+            runs().all(|r| (each(r) / n[r] - in_one).abs() <= (1.0 / n[r] + 1.0 / n[most]) * (1.0 + 1e-9));
+        let times = |r: usize| match self.counts[r][p].bursts > 0.0 {
+            true if by_edges => each(r) / in_one,
+            _ => n[r],
+        };
+        PhaseRepeats { per: Per::Iteration, times: (0..n.len()).map(times).collect(), in_loop: true }
+    }
+
+    /// A phase of runs whose iterations are not known.
+    fn per_burst(&self, p: usize) -> PhaseRepeats {
+        let each: Vec<f64> = self.counts.iter().map(|of_run| of_run[p].per_thread()).collect();
+        let mut present = each.iter().copied().filter(|n| *n > 0.0);
+        let first = present.next().unwrap_or(0.0);
+        let (per, times) = if present.all(|n| is_same(n, first)) {
+            (Per::Run, vec![1.0; each.len()])
+        } else {
+            (Per::Burst, each.iter().map(|&n| if n > 0.0 { n } else { 1.0 }).collect())
+        };
+        PhaseRepeats { per, times, in_loop: self.in_loop[p] }
+    }
+
+    /// Whether nearly all of every run is run as often in all.
+    fn same_work(&self, phases: &[PhaseRepeats]) -> bool {
+        let everywhere = |p: usize| self.counts.iter().all(|of_run| of_run[p].bursts > 0.0);
+        self.counts.iter().all(|of_run| {
+            let all: f64 = of_run.iter().map(|c| c.time).sum();
+            let same = (0..phases.len()).filter(|&p| phases[p].per == Per::Run && everywhere(p));
+            same.map(|p| of_run[p].time).sum::<f64>() >= SAME_WORK * all
+        })
+    }
+}

@@ -1,0 +1,267 @@
+//! The time of each thread in each repetition of a phase: what of a difference
+//! may be chance, and which tasks it is about.
+
+use statrs::distribution::{ContinuousCDF, StudentsT};
+
+use super::RunBursts;
+
+/// A difference is chance with this probability, at most.
+const CHANCE: f64 = 1e-4;
+/// Fewer repetitions do not tell how much they vary.
+const LEAST_REPETITIONS: usize = 5;
+/// Fewer tasks do not tell which of them is odd.
+const LEAST_TASKS: usize = 3;
+/// Numbers of bursts that differ by less than this part are the same.
+const SAME_BURSTS: f64 = 0.1;
+/// A task is odd if it is this many deviations from the others.
+const ODD: f64 = 5.0;
+/// From a median absolute deviation to a standard deviation.
+const MAD: f64 = 1.4826;
+
+/// Task and thread, with their application, of each thread that computes.
+pub(super) fn threads_of(run: &RunBursts<'_>) -> (Vec<(u32, u32, u32)>, Vec<u32>) {
+    let table = run.table;
+    let (mut keys, mut of_burst) = (Vec::new(), Vec::with_capacity(table.len()));
+    for i in 0..table.len() {
+        let key = (table.app[i], table.task[i], table.thread[i]);
+        if keys.last() != Some(&key) {
+            keys.push(key);
+        }
+        of_burst.push(keys.len() as u32 - 1);
+    }
+    (keys, of_burst)
+}
+
+/// Time of each thread (rows) in each repetition, in ns.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Times {
+    n_threads: usize,
+    n: usize,
+    x: Vec<f64>,
+}
+
+impl Times {
+    /// Of bursts in burst order (`bursts`, with their `thread`s and durations),
+    /// in `n` repetitions: burst k of m of its thread is in repetition ⌊k·n/m⌋.
+    pub(super) fn of(bursts: &[(u32, f64)], n_threads: usize, n: usize) -> Self {
+        let mut x = vec![0.0; n_threads * n];
+        for own in bursts.chunk_by(|a, b| a.0 == b.0) {
+            for (k, &(thread, time)) in own.iter().enumerate() {
+                x[thread as usize * n + k * n / own.len()] += time;
+            }
+        }
+        Self { n_threads, n, x }
+    }
+
+    /// Adds `weight` times another of as many threads and repetitions.
+    pub(super) fn add(&mut self, other: &Self, weight: f64) {
+        self.x.iter_mut().zip(&other.x).for_each(|(x, y)| *x += weight * y);
+    }
+
+    pub(super) fn n(&self) -> usize {
+        self.n
+    }
+
+    pub(super) fn row(&self, thread: usize) -> &[f64] {
+        &self.x[thread * self.n..(thread + 1) * self.n]
+    }
+
+    /// The mean time of a thread in each repetition.
+    fn means(&self) -> Vec<f64> {
+        let mut means = vec![0.0; self.n];
+        for thread in 0..self.n_threads {
+            means.iter_mut().zip(self.row(thread)).for_each(|(mean, x)| *mean += x);
+        }
+        means.iter_mut().for_each(|mean| *mean /= self.n_threads.max(1) as f64);
+        means
+    }
+
+    /// Mean over longest time of a thread in `block` repetitions, over all
+    /// blocks. The fewer repetitions, the further a thread is from the mean by
+    /// chance: runs are compared in blocks of one size.
+    pub(super) fn balance(&self, block: usize) -> Option<f64> {
+        let n_blocks = self.n / block.max(1);
+        let (mut mean, mut longest) = (0.0, 0.0);
+        for b in 0..n_blocks {
+            let of_thread = |t: usize| self.row(t)[b * block..(b + 1) * block].iter().sum::<f64>();
+            let sums: Vec<f64> = (0..self.n_threads).map(of_thread).collect();
+            mean += sums.iter().sum::<f64>() / self.n_threads as f64;
+            longest += sums.iter().copied().fold(0.0, f64::max);
+        }
+        (longest > 0.0).then(|| mean / longest)
+    }
+
+    /// How much the mean of all repetitions varies by chance, relative to it.
+    pub(super) fn variance_of_mean(&self) -> Option<Variance> {
+        if self.n < LEAST_REPETITIONS {
+            return None;
+        }
+        let (means, n) = (self.means(), self.n as f64);
+        let mean = means.iter().sum::<f64>() / n;
+        let squares: f64 = means.iter().map(|x| (x - mean).powi(2)).sum();
+        (mean > 0.0).then(|| Variance { value: squares / (n - 1.0) / n / (mean * mean), freedom: n - 1.0 })
+    }
+
+    /// How much one thread's sum of `block` repetitions varies by chance,
+    /// relative to its mean, apart from what all threads do together.
+    pub(super) fn variance_of_thread(&self, block: usize) -> Option<Variance> {
+        if self.n < 2 || self.n_threads < 2 {
+            return None;
+        }
+        let means = self.means();
+        let mean = means.iter().sum::<f64>() / self.n as f64;
+        let freedom = ((self.n - 1) * (self.n_threads - 1)) as f64;
+        let squares: f64 = (0..self.n_threads)
+            .map(|t| {
+                let own = self.row(t).iter().sum::<f64>() / self.n as f64;
+                let rest = self.row(t).iter().zip(&means).map(|(x, m)| (x - own - m + mean).powi(2));
+                rest.sum::<f64>()
+            })
+            .sum();
+        let value = squares / freedom / block.max(1) as f64 / (mean * mean);
+        (mean > 0.0).then_some(Variance { value, freedom })
+    }
+}
+
+/// A variance, and how many values it rests on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Variance {
+    pub(super) value: f64,
+    pub(super) freedom: f64,
+}
+
+/// Whether two figures whose ratio has this logarithm may be the same.
+///
+/// # Reference
+/// Welch's t-test, *Biometrika* 34, 1947, of logarithms.
+pub(super) fn may_be_chance(ln_ratio: f64, a: Option<Variance>, b: Option<Variance>) -> bool {
+    let (Some(a), Some(b)) = (a, b) else { return false };
+    let sum = a.value + b.value;
+    if sum <= 0.0 {
+        return ln_ratio == 0.0;
+    }
+    let freedom = sum * sum / (a.value * a.value / a.freedom + b.value * b.value / b.freedom);
+    ln_ratio.abs() <= deviations(freedom) * sum.sqrt()
+}
+
+fn deviations(freedom: f64) -> f64 {
+    StudentsT::new(0.0, 1.0, freedom.max(1.0)).map_or(f64::INFINITY, |t| t.inverse_cdf(1.0 - CHANCE / 2.0))
+}
+
+/// Tasks of which each takes longer than in another run, where the others
+/// take as long as all others do.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OddTasks {
+    /// Application and task, ascending.
+    pub tasks: Vec<(u32, u32)>,
+    /// Their time over that in the other run.
+    pub factor: f64,
+    /// The same of the others: the median.
+    pub others: f64,
+    /// What each of them takes longer, per repetition, than if it were as the
+    /// others: the mean in ns.
+    pub lost: f64,
+    /// The same of the one that loses most.
+    pub most_lost: f64,
+}
+
+/// What each task does in one repetition of a phase.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct ByTask {
+    /// Its time in ns.
+    pub(super) time: Vec<f64>,
+    /// Its bursts.
+    pub(super) bursts: Vec<f64>,
+}
+
+/// The tasks that take longer in `now` than in `base` than others do; `noise`
+/// is how much a logarithm of their ratio varies by chance. Tasks with more or
+/// fewer bursts than in the other run do other work, or some of their bursts
+/// are taken for another phase: they are left out.
+pub(super) fn odd_tasks(
+    tasks: &[(u32, u32)],
+    (base, now): (&ByTask, &ByTask),
+    noise: f64,
+    least: f64,
+) -> Option<OddTasks> {
+    let is_same = |t: usize| (base.bursts[t] - now.bursts[t]).abs() <= SAME_BURSTS * base.bursts[t];
+    let (base, now) = (&base.time, &now.time);
+    let ratios: Vec<f64> = base.iter().zip(now).map(|(a, b)| (b / a).ln()).collect();
+    let known: Vec<usize> = (0..ratios.len()).filter(|&t| ratios[t].is_finite() && is_same(t)).collect();
+    if known.len() < LEAST_TASKS.max(ratios.len().div_ceil(2)) {
+        return None;
+    }
+    let middle = median(known.iter().map(|&t| ratios[t]).collect());
+    let deviation = MAD * median(known.iter().map(|&t| (ratios[t] - middle).abs()).collect());
+    let least = least.max(ODD * deviation).max(ODD * noise);
+    let odd: Vec<usize> = known.iter().copied().filter(|&t| ratios[t] - middle > least).collect();
+    if odd.is_empty() || 2 * odd.len() >= known.len() {
+        return None;
+    }
+    let sum = |of: &Vec<f64>| odd.iter().map(|&t| of[t]).sum::<f64>();
+    let others = middle.exp();
+    let lost = |t: usize| now[t] - others * base[t];
+    Some(OddTasks {
+        tasks: odd.iter().map(|&t| tasks[t]).collect(),
+        factor: sum(now) / sum(base),
+        others,
+        lost: odd.iter().map(|&t| lost(t)).sum::<f64>() / odd.len() as f64,
+        most_lost: odd.iter().map(|&t| lost(t)).fold(0.0, f64::max),
+    })
+}
+
+fn median(mut x: Vec<f64>) -> f64 {
+    x.sort_by(f64::total_cmp);
+    let n = x.len();
+    if n % 2 == 1 { x[n / 2] } else { (x[n / 2 - 1] + x[n / 2]) / 2.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bursts_are_spread_over_repetitions() {
+        let bursts = [(0, 1.0), (0, 2.0), (0, 4.0), (0, 8.0), (2, 3.0)];
+        let times = Times::of(&bursts, 3, 2);
+        assert_eq!(
+            (times.row(0), times.row(1), times.row(2)),
+            (&[3.0, 12.0][..], &[0.0; 2][..], &[3.0, 0.0][..])
+        );
+        assert_eq!(times.balance(2), Some(18.0 / 3.0 / 15.0));
+        assert_eq!(times.balance(1), Some(18.0 / 3.0 / 15.0));
+        assert_eq!(Times::default().balance(1), None);
+    }
+
+    #[test]
+    fn what_varies_may_be_chance_and_what_does_not_is_none() {
+        let of = |x: &[f64]| Times { n_threads: 1, n: x.len(), x: x.to_vec() }.variance_of_mean();
+        let steady = of(&[10.0, 10.1, 9.9, 10.0, 10.1, 9.9]);
+        let wild = of(&[10.0, 14.0, 6.0, 12.0, 8.0, 11.0]);
+        assert!(!may_be_chance(1.3f64.ln(), steady, steady));
+        assert!(may_be_chance(1.3f64.ln(), wild, steady));
+        assert!(of(&[1.0; 4]).is_none() && !may_be_chance(0.1, None, steady));
+        assert!(may_be_chance(0.0, of(&[1.0; 6]), of(&[2.0; 6])));
+    }
+
+    #[test]
+    fn tasks_that_differ_from_the_others_are_odd() {
+        let tasks: Vec<(u32, u32)> = (1..=6).map(|t| (1, t)).collect();
+        let of = |time: [f64; 6]| ByTask { time: time.to_vec(), bursts: vec![3.0; 6] };
+        let base = [10.0, 11.0, 12.0, 10.0, 11.0, 12.0];
+        let mut slow = base.map(|x| 1.1 * x);
+        slow[1] *= 2.0;
+        let (base, now) = (of(base), of(slow));
+        let odd = odd_tasks(&tasks, (&base, &now), 0.0, 0.05).expect("one is");
+        assert_eq!(odd.tasks, [(1, 2)]);
+        assert!((odd.factor - 2.2).abs() < 1e-12 && (odd.others - 1.1).abs() < 1e-12);
+        assert!((odd.lost - 12.1).abs() < 1e-9 && odd.lost == odd.most_lost);
+        assert_eq!(odd_tasks(&tasks, (&base, &now), 0.2, 0.05), None, "as likely chance");
+        assert_eq!(odd_tasks(&tasks, (&base, &base), 0.0, 0.05), None);
+        let half = of([20.0, 22.0, 24.0, 10.0, 11.0, 12.0]);
+        assert_eq!(odd_tasks(&tasks, (&base, &half), 0.0, 0.05), None, "half of them are not odd");
+        let mut more = now.clone();
+        more.bursts[1] = 6.0;
+        assert_eq!(odd_tasks(&tasks, (&base, &more), 0.0, 0.05), None, "it has more bursts");
+    }
+}
