@@ -150,7 +150,7 @@ impl Verdict {
                 format!("{ranks} are in {k} classes as asked, but the data do not support them{figures}.")
             }
             (Kind::Alike, _) => format!(
-                "No classes: {ranks} are alike within {}{}.",
+                "No classes: {ranks} are alike within {}{} in the effort of the whole run.",
                 percent(self.range.spread()),
                 self.ends(report)
             ),

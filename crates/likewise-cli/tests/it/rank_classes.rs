@@ -59,7 +59,12 @@ fn a_gradient_and_noise_and_alike_ranks_are_no_classes() {
         assert_eq!((&told["k"], &told["verdict"]), (&1.into(), &"alike".into()), "{n}: {text}");
         let (told, text) = told_of(&rows(&|_, step| 10.5 + step as f64), &[]);
         assert_eq!((&told["verdict"], &told["spread"]), (&"alike".into(), &0.0.into()), "{n}: {text}");
-        assert!(text.contains(&format!("No classes: {n} ranks are alike within 0.0%.")), "{text}");
+        assert!(
+            text.contains(&format!(
+                "No classes: {n} ranks are alike within 0.0% in the effort of the whole run."
+            )),
+            "{text}"
+        );
     }
 }
 
