@@ -106,12 +106,13 @@ pub(crate) fn analyse(
         let found = std::mem::take(&mut grouped.clustering);
         let (clustering, dropped) = ordered(found, &table, &prepared, plan.threshold);
         let labels = burst_labels(&prepared, &clustering, &dropped);
-        let figures = figures(&table, &prepared, &clustering, &dropped);
+        let figures = figures(&table, &prepared, &clustering, &dropped, end);
         grouped.clustering = clustering;
         (dropped, labels, figures)
     });
     notes.extend(figures.note(&table));
     notes.extend(Figures::silent_note(&table));
+    notes.extend(figures.serial_note());
     notes.extend(too_small(&dropped));
     let structure = {
         let _bar = progress.spinner("Aligning");

@@ -4,10 +4,11 @@
 
 use crate::files::report_data::{counted, grouped_digits};
 use likewise::bursts::{
-    Estimator, Extrapolated, PhaseRegion, PhaseStats, Rate, extrapolate, phase_regions, phase_stats, rates,
+    Estimator, Extrapolated, PhaseRegion, PhaseStats, Rate, Scope, SerialPhase, extrapolate, phase_regions,
+    phase_stats, rates, serial_phases,
 };
 use likewise::cluster::{ClusterId, Clustering};
-use likewise::table::{BurstTable, Prepared};
+use likewise::table::{BurstTable, Nanos, Prepared};
 use serde_json::{Value, json};
 use std::borrow::Cow;
 
@@ -22,6 +23,8 @@ pub(crate) struct Figures {
     pub(crate) rates: Vec<Rate>,
     /// Which code they are.
     pub(crate) regions: Vec<PhaseRegion>,
+    /// Those that one thread computes while others wait, by wall time.
+    pub(crate) serial: Vec<SerialPhase>,
 }
 
 /// Statistics and figures of each cluster and the noise; `dropped` bursts,
@@ -32,6 +35,7 @@ pub(crate) fn figures(
     prepared: &Prepared,
     clustering: &Clustering,
     dropped: &[u32],
+    end: Nanos,
 ) -> (Vec<PhaseStats>, Figures) {
     let n_clusters = clustering.n_clusters;
     let clustering = with_dropped(clustering, dropped);
@@ -56,8 +60,24 @@ pub(crate) fn figures(
         }
         regions.retain(|row| row.cluster.is_none_or(|id| id.index() < n_clusters));
     }
+    let serial = serial(table, prepared, &clustering, n_clusters, end);
     let rates = rates(table, &stats);
-    (stats, Figures { extrapolated, rates, regions })
+    (stats, Figures { extrapolated, rates, regions, serial })
+}
+
+/// The serial phases among the first `n_clusters`.
+fn serial(
+    table: &BurstTable,
+    prepared: &Prepared,
+    clustering: &Clustering,
+    n_clusters: usize,
+    end: Nanos,
+) -> Vec<SerialPhase> {
+    let mut labels = vec![None; table.len()];
+    for (&i, &label) in prepared.complete.iter().zip(&clustering.labels) {
+        labels[i as usize] = label.filter(|id| id.index() < n_clusters);
+    }
+    serial_phases(table, &labels, end)
 }
 
 /// With one more cluster for the bursts that were dropped, if there are any.
@@ -123,6 +143,48 @@ impl Figures {
             })
         };
         self.partial(table).into_iter().map(row).collect()
+    }
+
+    /// Which phases are serial.
+    pub(crate) fn serial_note(&self) -> Option<String> {
+        let phase = |phase: &SerialPhase| {
+            let SerialPhase { cluster, scope, thread, wall, share, .. } = phase;
+            let who = match thread {
+                Some((_, task, thread)) => format!("thread {task}.{thread} alone"),
+                None => "one thread".to_owned(),
+            };
+            let others = if *scope == Scope::Run { "" } else { " of each task" };
+            format!(
+                "phase {} ({who}{others}, {wall}, {:.1}% of the wall time)",
+                cluster.number(),
+                100.0 * share
+            )
+        };
+        let said: Vec<String> =
+            self.serial.iter().filter(|phase| phase.share >= NOTEWORTHY).map(phase).collect();
+        (!said.is_empty()).then(|| format!("Serial, while other threads wait: {}.", said.join("; ")))
+    }
+
+    /// The serial phases, for `summary.json`.
+    pub(crate) fn serial_json(&self) -> Value {
+        let row = |phase: &SerialPhase| {
+            json!({
+                "cluster": phase.cluster.number(),
+                "scope": if phase.scope == Scope::Run { "run" } else { "task" },
+                "thread": phase.thread.map(|(app, task, thread)| [app, task, thread]),
+                "bursts": phase.bursts,
+                "wall_ns": phase.wall.0,
+                "share": phase.share,
+            })
+        };
+        self.serial.iter().map(row).collect()
+    }
+
+    /// Share of the wall time in which a phase is serial, 0 where it is not;
+    /// `None` for the noise.
+    pub(crate) fn serial_share(&self, cluster: Option<ClusterId>) -> Option<f64> {
+        let id = cluster?;
+        Some(self.serial.iter().find(|phase| phase.cluster == id).map_or(0.0, |phase| phase.share))
     }
 
     /// The rates and what they mean, for `summary.json`.

@@ -32,10 +32,12 @@ const CURVE_POINTS: usize = 1_000;
 #[command(next_help_heading = "Grouping")]
 pub(crate) struct GroupingArgs {
     /// Radius of a neighbourhood, in the units of what is grouped
-    /// [default: the knee of the sorted k-distances]
+    /// [default: the knee of the sorted k-distances; where bursts are refined,
+    /// which is their default, all radii]
     #[arg(long, value_name = "EPS", allow_negative_numbers = true, value_parser = parse_eps)]
     pub(crate) eps: Option<f64>,
-    /// Points within eps that make a point core, itself included [default: 10]
+    /// Points within eps that make a point core, itself included [default: 10;
+    /// where bursts are refined, a quarter of the threads]
     #[arg(long, value_name = "N", value_parser = parse_count)]
     pub(crate) min_points: Option<usize>,
     /// Density (dbscan), or compact clusters whose number BIC chooses (xmeans)

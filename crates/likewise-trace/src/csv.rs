@@ -65,6 +65,11 @@ impl Layout {
         if let Some(twice) = sorted.windows(2).find(|w| w[0] == w[1]) {
             return Err(ErrorKind::Table(format!("the column '{}' stands twice", twice[0])));
         }
+        // Our bursts.csv has each metric a second time, normalised; elsewhere
+        // such a name is a counter's.
+        let has = |wanted: &str| names.iter().any(|name| name == wanted);
+        let is_ours =
+            |name: &str| name.strip_prefix("n_").is_some_and(|metric| has("cluster") && has(metric));
         let mut n_counters = 0;
         let roles = names.iter().map(|name| match name.as_str() {
             "app" => Role::App,
@@ -73,7 +78,7 @@ impl Layout {
             "begin_ns" => Role::Begin,
             "duration_ns" => Role::Duration,
             "cluster" => Role::Ignored,
-            name if name.starts_with("n_") || name.is_empty() => Role::Ignored,
+            name if name.is_empty() || is_ours(name) => Role::Ignored,
             _ => {
                 n_counters += 1;
                 Role::Counter(n_counters - 1)
@@ -359,6 +364,18 @@ mod tests {
         assert!(error.contains("no column 'duration_ns'"), "{error}");
         let error = parse("task,thread,begin_ns,duration_ns\n").unwrap_err().to_string();
         assert_eq!(error, "test.prv: the table has a header but no bursts");
+    }
+
+    #[test]
+    fn a_counter_may_be_called_as_our_normalised_metrics_are() {
+        let names = |header: &str, row: &str| {
+            let text = format!("task,thread,begin_ns,duration_ns,{header}\n1,1,0,10,{row}\n");
+            let input = Input::from_bytes(text.as_bytes());
+            let table = read(input, &ReadOptions::default()).unwrap().table;
+            table.counters.iter().map(|c| c.counter.name.clone()).collect::<Vec<_>>()
+        };
+        assert_eq!(names("n_calls,IPC", "5,1"), ["n_calls", "IPC"]);
+        assert_eq!(names("IPC,n_IPC,n_calls,cluster", "1,0.5,7,noise"), ["IPC", "n_calls"]);
     }
 
     #[test]

@@ -315,7 +315,9 @@ fn read_input(
         grouped_digits(records.events),
         grouped_digits(records.communications)
     ));
-    notes.extend(definition.notes.iter().cloned());
+    let of =
+        args.metrics.definition.as_deref().map_or_else(String::new, |path| format!("{}: ", path.display()));
+    notes.extend(definition.notes.iter().map(|note| format!("{of}{note}")));
     let last_end = || (0..table.len()).map(|i| table.end(i)).max().unwrap_or_default();
     let end = header.map_or_else(last_end, |header| header.end);
     Ok(Input { name: args.trace.display().to_string(), end, table, notes })

@@ -11,7 +11,9 @@ use std::io::{self, Write};
 /// `_n` of them; where some bursts lack a counter, mean and spread are
 /// extrapolated over the phase. After all counters come the standard errors
 /// `_se` of those means, then the rates, which are quotients of the phase's
-/// totals and have no suffix.
+/// totals and have no suffix, and `serial`: the share of the wall time for
+/// which the phase runs on one thread while the others wait, 0 where it is not
+/// such a phase.
 pub(crate) fn write(out: &mut impl Write, analysis: &Analysis) -> io::Result<()> {
     let columns = analysis.columns();
     write!(
@@ -35,7 +37,7 @@ pub(crate) fn write(out: &mut impl Write, analysis: &Analysis) -> io::Result<()>
     for rate in &figures.rates {
         write!(out, ",{}", rate.name)?;
     }
-    writeln!(out)?;
+    writeln!(out, ",serial")?;
     for (p, phase) in analysis.stats.iter().enumerate() {
         let mut row = match phase.cluster {
             Some(id) => id.number().to_string(),
@@ -68,6 +70,7 @@ pub(crate) fn write(out: &mut impl Write, analysis: &Analysis) -> io::Result<()>
             cell(error.unwrap_or(f64::NAN));
         }
         figures.rates.iter().for_each(|rate| cell(rate.values[p].unwrap_or(f64::NAN)));
+        cell(figures.serial_share(phase.cluster).unwrap_or(f64::NAN));
         row.push(b'\n');
         out.write_all(&row)?;
     }

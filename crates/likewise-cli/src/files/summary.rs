@@ -55,6 +55,7 @@ pub(crate) fn summary(analysis: &Analysis, stages: &Stages) -> Value {
         "tasks": distinct_tasks(analysis),
         "counters": analysis.table.counters.iter().map(|c| c.counter.name.as_str()).collect::<Vec<_>>(),
         "rates": analysis.figures.rates_json(),
+        "serial": analysis.figures.serial_json(),
         "extrapolated": analysis.figures.extrapolated_json(&analysis.table, &analysis.stats),
         "extrapolation_check": analysis.extrapolation_check,
         "findings": findings::to_json(analysis),

@@ -138,8 +138,13 @@ const CAS: &str = "CAS_COUNT";
 #[must_use]
 pub fn rates(table: &BurstTable, stats: &[PhaseStats]) -> Vec<Rate> {
     let counters = &table.counters;
-    let name =
-        |c: &CounterColumn| if c.is_silent(&table.duration) { String::new() } else { plain(&c.counter.name) };
+    let name = |c: &CounterColumn| {
+        if c.is_silent(&table.duration) {
+            String::new()
+        } else {
+            c.counter.preset().map_or_else(|| plain(&c.counter.name), str::to_owned)
+        }
+    };
     let names: Vec<String> = counters.iter().map(name).collect();
     let mut rates: Vec<Rate> = Vec::new();
     for definition in RATES {

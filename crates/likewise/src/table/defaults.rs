@@ -8,22 +8,49 @@ use super::{BurstTable, CounterColumn, Expr, Metric, Op, Operand};
 /// field does; else instructions and duration; else the two counters that the
 /// most bursts carry, the more varying first among equals; else one counter
 /// and duration; else duration alone. Counters that are
-/// [silent](CounterColumn::is_silent) are as if they were not there.
+/// [silent](CounterColumn::is_silent) are as if they were not there. Where the
+/// bursts that carry all of this hold less than half of the computing time:
+/// duration alone, which all bursts have, and why it is so.
 ///
 /// # Complexity
 /// O(n·c) for c counters.
 #[must_use]
 pub fn default_metrics(table: &BurstTable) -> (Vec<Metric>, String) {
+    let (metrics, why) = by_counters(table);
+    let values: Vec<Vec<f64>> = metrics.iter().filter_map(|m| m.evaluate(table).ok()).collect();
+    let carried = |i: &usize| values.iter().all(|column| !column[*i].is_nan());
+    let time: u128 = (0..table.len()).filter(carried).map(|i| u128::from(table.duration[i].0)).sum();
+    let all: u128 = table.duration.iter().map(|d| u128::from(d.0)).sum();
+    let share = time as f64 / all.max(1) as f64;
+    if all == 0 || share >= MOST {
+        return (metrics, why);
+    }
+    let without = 100.0 * (1.0 - share);
+    let names: Vec<&str> =
+        metrics.iter().map(|m| m.name.as_str()).filter(|name| *name != "duration").collect();
+    let why = format!(
+        "{without:.1}% of the computing time has no {}: bursts are grouped by duration (logarithm) alone",
+        names.join(" or ")
+    );
+    (vec![Metric::new(Operand::Duration.to_string(), Expr::One(Operand::Duration))], why)
+}
+
+/// Counters describe the bursts if those that carry them hold at least this
+/// share of the computing time. It is 99 % or more in EPOCH and LULESH, and
+/// what multiplexed counters make of it, a half of two sets, is enough.
+const MOST: f64 = 0.5;
+
+fn by_counters(table: &BurstTable) -> (Vec<Metric>, String) {
     let of = |operand: Operand| Metric::new(operand.to_string(), Expr::One(operand));
     let counter = |column: &CounterColumn| Operand::Counter(column.counter.name.clone());
     let duration = || Operand::Duration;
-    let known = |name: &str, number: &str| {
-        let column = table.counter(name).or_else(|| table.counter(number))?;
+    let known = |preset: &str| {
+        let column = table.counters.iter().find(|c| c.counter.preset() == Some(preset))?;
         let works = column.values.iter().any(|x| !x.is_nan()) && !column.is_silent(&table.duration);
         works.then_some(column)
     };
-    let instructions = known("PAPI_TOT_INS", "42000050");
-    let cycles = known("PAPI_TOT_CYC", "42000059");
+    let instructions = known("PAPI_TOT_INS");
+    let cycles = known("PAPI_TOT_CYC");
     if let (Some(instructions), Some(cycles)) = (instructions, cycles) {
         let ipc = Expr::Two(counter(instructions), Op::Div, counter(cycles));
         let metrics = vec![of(counter(instructions)), Metric::new("IPC", ipc)];
@@ -123,6 +150,30 @@ mod tests {
         assert_eq!(silent.0, ["PAPI_TOT_INS=PAPI_TOT_INS,true", "duration=duration,true"]);
         let (found, _) = names(&[("A", [0.0; 3]), ("B", [1.0, NAN, 3.0])]);
         assert_eq!(found, ["B=B,true", "duration=duration,true"]);
+    }
+
+    #[test]
+    fn cycles_and_instructions_are_known_by_their_labels() {
+        let counter = |name: &str, description: &str| Counter {
+            event_type: Some(42_000_060),
+            name: name.to_owned(),
+            description: description.to_owned(),
+        };
+        assert_eq!(counter("CYCLES_X", "Total cycles").preset(), Some("PAPI_TOT_CYC"));
+        assert_eq!(counter("Total cycles", "").preset(), Some("PAPI_TOT_CYC"));
+        assert_eq!(counter("x", "Instr completed").preset(), Some("PAPI_TOT_INS"));
+        assert_eq!(counter("42000059", "").preset(), Some("PAPI_TOT_CYC"));
+        assert_eq!(counter("42000060", "").preset(), None);
+        assert_eq!(counter("PAPI_REF_CYC", "Total cycles").preset(), None);
+    }
+
+    #[test]
+    fn where_most_of_the_time_has_no_counters_duration_describes() {
+        let most = names(&[("PAPI_TOT_INS", [1.0, 2.0, NAN]), ("PAPI_TOT_CYC", [1.0, 2.0, NAN])]);
+        assert_eq!(most.0.len(), 2);
+        let (found, why) = names(&[("PAPI_TOT_INS", [1.0, NAN, NAN]), ("PAPI_TOT_CYC", [1.0, NAN, NAN])]);
+        assert_eq!(found, ["duration=duration,true"]);
+        assert!(why.starts_with("66.7% of the computing time has no PAPI_TOT_INS or IPC"), "{why}");
     }
 
     #[test]

@@ -30,6 +30,27 @@ pub struct Counter {
     pub description: String,
 }
 
+impl Counter {
+    /// The preset of PAPI that the counter is, if it counts instructions or
+    /// cycles: by its name, by its label (PAPI's own words for the preset; the
+    /// numbers of the types differ between versions), or, where it has no name
+    /// at all, by its number.
+    #[must_use]
+    pub fn preset(&self) -> Option<&'static str> {
+        const PRESETS: [(&str, &str, &str); 2] =
+            [("PAPI_TOT_INS", "instr completed", "42000050"), ("PAPI_TOT_CYC", "total cycles", "42000059")];
+        let is =
+            |text: &str| self.name.eq_ignore_ascii_case(text) || self.description.eq_ignore_ascii_case(text);
+        // A name of PAPI's says more than a label.
+        let preset = PRESETS.iter().find(|p| self.name == p.0);
+        let preset = preset.or_else(|| {
+            let named = self.name.starts_with("PAPI_");
+            PRESETS.iter().find(|p| !named && (is(p.1) || self.name == p.2))
+        });
+        preset.map(|p| p.0)
+    }
+}
+
 /// One counter's value in every burst.
 #[derive(Clone, Debug)]
 pub struct CounterColumn {
