@@ -11,7 +11,7 @@ use likewise_trace::{Cells, ColumnTable};
 /// Columns of `bursts.csv` that say which burst it is, and not what it did.
 const BURST: [&str; 4] = ["task", "thread", "begin_ns", "duration_ns"];
 /// Columns of `clusters.csv` that are about the phase's place among the others.
-const PHASE: [&str; 11] = [
+const PHASE: [&str; 12] = [
     "instances",
     "total_ns",
     "sd_ns",
@@ -23,6 +23,7 @@ const PHASE: [&str; 11] = [
     "imbalance",
     "spmd_score",
     "silhouette",
+    "serial",
 ];
 
 /// Profiles, what they are called, and what is no part of them.
