@@ -25,7 +25,7 @@ pub(crate) fn phases(analysis: &Analysis) -> Vec<Option<ClusterId>> {
 
 /// The period, if there is one.
 pub(crate) fn find(analysis: &Analysis) -> Option<Period> {
-    find_period(&analysis.table, &phases(analysis).ok()?).ok()
+    find_period(&analysis.table, &phases(analysis)).ok()
 }
 
 fn at_one_density(analysis: &Analysis) -> Result<Clustering> {
