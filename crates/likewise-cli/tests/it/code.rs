@@ -73,6 +73,11 @@ fn multiplexed(dir: &Path) -> PathBuf {
                 let ins = cycles * ipc;
                 let (event_type, misses) =
                     if set == 1 { (42_000_000, ins / 100) } else { (42_000_002, ins / 200) };
+                if iteration % 10 != 0 || ipc != 1 {
+                    // Counters are read where the burst begins, as Extrae does.
+                    let read = "50000003:0:42000050:0:42000059:0";
+                    let _ = writeln!(prv, "2:{who}:{now}:{read}:{event_type}:0");
+                }
                 let _ = writeln!(prv, "1:{who}:{now}:{end}:1\n1:{who}:{end}:{}:15", end + 50);
                 let _ = writeln!(
                     prv,
