@@ -42,6 +42,8 @@ pub(crate) struct Analysis {
     pub(crate) figures: Figures,
     /// What is worth a look first; `None` of several applications.
     pub(crate) findings: Option<Findings>,
+    /// Which columns of a table of bursts were read; null of a trace.
+    pub(crate) columns: Value,
     /// What else was asked for, for `summary.json`.
     pub(crate) settings: Value,
     /// How it was asked to group, and which clusters to leave out.
@@ -82,6 +84,8 @@ pub(crate) struct Input {
     pub(crate) name: String,
     pub(crate) end: Nanos,
     pub(crate) table: BurstTable,
+    /// Which columns of a table of bursts were read; null of a trace.
+    pub(crate) columns: Value,
     pub(crate) notes: Vec<String>,
 }
 
@@ -91,7 +95,7 @@ pub(crate) fn analyse(
     stages: &mut Stages,
     progress: Progress,
 ) -> Result<Analysis> {
-    let Input { name, end, table, mut notes } = input;
+    let Input { name, end, table, columns, mut notes } = input;
     let prepared = {
         let _bar = progress.spinner("Preparing");
         stages.time("prepare", || prepare(&table, &plan.preparation))?
@@ -128,6 +132,7 @@ pub(crate) fn analyse(
     let findings = stages.time("findings", || findings::found(&table, &prepared, &labels, end));
     let metrics = plan.preparation.metrics;
     let mut analysis = Analysis {
+        columns,
         settings: plan.settings,
         asked: plan.grouping.clone(),
         threshold: plan.threshold,

@@ -2,6 +2,7 @@
 
 use crate::analysis::Analysis;
 use crate::figures::NOTEWORTHY;
+use crate::files::report_data::counted;
 use likewise::bursts::{Estimator, HeldOut, hold_out};
 use likewise::table::{Expr, Metric, Operand};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -62,7 +63,11 @@ fn sentence(analysis: &Analysis, checked: &[&HeldOut], worst: &[&HeldOut], seed:
     let each = |held: &&HeldOut| {
         let name = &analysis.table.counters[held.counter].counter.name;
         let phase = held.cluster.map_or(0, |id| id.number());
-        format!("{name} {:.2}% (phase {phase}, {} bursts)", 100.0 * held.error(), held.found.n)
+        format!(
+            "{name} {:.2}% (phase {phase}, {})",
+            100.0 * held.error(),
+            counted(held.found.n as u64, "burst")
+        )
     };
     format!(
         "Extrapolation check, half of the counters hidden from each burst (seed {seed}): {within} of {} means \

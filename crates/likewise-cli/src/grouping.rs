@@ -64,7 +64,15 @@ pub(crate) fn parse_count(text: &str) -> Result<usize, String> {
 
 fn parse_eps(text: &str) -> Result<f64, String> {
     let positive = |x: &f64| *x > 0.0 && x.is_finite();
-    text.parse().ok().filter(positive).ok_or_else(|| "expected a number above 0, such as 0.01".to_owned())
+    let eps = text.parse().ok().filter(positive).ok_or("expected a number above 0, such as 0.01")?;
+    // Distances are compared by their squares.
+    match (eps * eps).is_normal() {
+        true => Ok(eps),
+        false => {
+            Err("its square leaves the range of a double: multiply all numbers, and eps, by a power of ten"
+                .into())
+        }
+    }
 }
 
 impl GroupingArgs {

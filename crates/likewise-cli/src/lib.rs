@@ -27,6 +27,7 @@ mod report_runs;
 mod runs;
 mod stages;
 mod structure;
+mod taken;
 
 pub use cli::{command, run};
 pub use memory::Allocator;

@@ -245,9 +245,13 @@ pub(crate) fn write_rows(
     Ok(())
 }
 
-/// A text as a CSV cell, quoted where it must be.
+/// A text as a CSV cell, quoted where it must be. What a spreadsheet would take
+/// for a formula gets an apostrophe before it; numbers do not.
 #[must_use]
 pub(crate) fn csv_cell(text: &str) -> String {
+    let is_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']) && text.parse::<f64>().is_err();
+    let guarded = if is_formula { format!("'{text}") } else { text.to_owned() };
+    let text = guarded.as_str();
     if text.contains(['"', ',', '\n', '\r']) || text.trim() != text {
         format!("\"{}\"", text.replace('"', "\"\""))
     } else {
@@ -380,5 +384,12 @@ mod tests {
     fn cells_are_quoted_where_they_must_be() {
         assert_eq!(csv_cell("PAPI_TOT_INS"), "PAPI_TOT_INS");
         assert_eq!(csv_cell("a,\"b\""), "\"a,\"\"b\"\"\"");
+        for text in ["=cmd|' /C calc'!A0", "+1+1", "-2+3", "@SUM(A1)", "-[A b]"] {
+            assert_eq!(csv_cell(text), format!("'{text}"));
+        }
+        assert_eq!(csv_cell("=1,2"), "\"'=1,2\"");
+        for text in ["-1.5", "+2e3", "-inf", "a=b", "MPI_Send - MPI_Recv", ""] {
+            assert_eq!(csv_cell(text), text);
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! Bytes of a file, a pipe or a gzip stream, in blocks that end at line ends.
 
 mod counted;
+mod foreign;
 mod gzip;
 mod piece;
 
@@ -36,7 +37,7 @@ pub(crate) fn most_expanded(stored: u64) -> u64 {
     BOMB_FREE.max(stored.saturating_mul(BOMB_RATIO))
 }
 
-const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+pub(crate) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// Told how many bytes of how many are done; the total is 0 where unknown.
 pub type Progress<'a> = &'a (dyn Fn(u64, u64) + Sync);
@@ -103,7 +104,7 @@ impl Input {
     /// As [`open`](Self::open), without the byte order mark that some editors
     /// put before text.
     pub(crate) fn open_text(path: &Path) -> Result<Self> {
-        let mut input = Self::open(path)?;
+        let mut input = Self::open_known(path)?;
         input.skip_mark()?;
         Ok(input)
     }
@@ -200,7 +201,7 @@ impl Input {
     }
 
     /// Takes `n` bytes off that [`peek`](Self::peek) showed.
-    fn advance(&mut self, n: usize) {
+    pub(crate) fn advance(&mut self, n: usize) {
         match &mut self.body {
             Body::Map { pos, .. } => *pos += n,
             Body::Stream { head, .. } => drop(head.drain(..n)),

@@ -1,42 +1,35 @@
-//! A CSV table of bursts: `task,thread,begin_ns,duration_ns,<counters…>`.
+//! A table of bursts: `task,thread,begin_ns,duration_ns,<counters…>`.
 //!
 //! The columns may stand in any order, `app` may be among them, and those
 //! that our own `bursts.csv` adds (`n_…`, `cluster`) are left out. An empty
 //! cell is a counter that the burst does not carry.
 
-use std::io::Read;
-use std::path::{Path, PathBuf};
-
 use csv::ByteRecord;
 use likewise::table::{BurstTable, Counter, CounterColumn, Nanos};
 
-use crate::bytes::{Input, stream_error};
-use crate::error::{Error, ErrorKind, Place, Result, TRACE_OR_BURSTS, found, printable};
+use crate::bytes::Input;
+use crate::dialect::{Dialect, is_missing};
+use crate::error::{Error, ErrorKind, Place, Result, TRACE_OR_BURSTS, found};
 use crate::paraver::{EventTypeInfo, Pcf, RUNNING, StateInfo};
 use crate::read::{Apps, Format, ReadOptions, ReadReport, Trace, TraceInfo};
+use crate::rows::{Rows, check_different};
+use crate::taken::{Taken, is_unnamed, name_or_place};
 
 const NEEDED: [&str; 4] = ["task", "thread", "begin_ns", "duration_ns"];
 
-/// Whether a first line is that of a table of bursts.
-pub(crate) fn is_header(line: &[u8]) -> bool {
-    let names: Vec<String> = line.split(|&b| b == b',').map(name_of).collect();
-    NEEDED.iter().filter(|n| names.iter().any(|name| name == *n)).count() >= 2
+/// Whether columns of these names are those of a table of bursts.
+pub(crate) fn is_header(names: &[String]) -> bool {
+    NEEDED.iter().filter(|needed| names.iter().any(|name| name == *needed)).count() >= 2
 }
 
-/// Whether a first line names a column of clusters.
-pub(crate) fn has_labels(line: &[u8]) -> bool {
-    line.split(|&b| b == b',').any(|cell| name_of(cell) == "cluster")
-}
-
-fn name_of(cell: &[u8]) -> String {
-    let cell = cell.trim_ascii();
-    let inner = cell.strip_prefix(b"\"").and_then(|c| c.strip_suffix(b"\"")).unwrap_or(cell);
-    printable(inner, 400)
+/// Whether one of these columns is of clusters.
+pub(crate) fn has_labels(names: &[String]) -> bool {
+    names.iter().any(|name| name == "cluster")
 }
 
 /// What a column is for.
 #[derive(Clone, Copy, PartialEq)]
-enum Role {
+pub(crate) enum Role {
     App,
     Task,
     Thread,
@@ -46,25 +39,21 @@ enum Role {
     Ignored,
 }
 
-struct Layout {
-    names: Vec<String>,
-    roles: Vec<Role>,
+/// The columns of a table of bursts.
+pub(crate) struct Layout {
+    pub(crate) names: Vec<String>,
+    pub(crate) roles: Vec<Role>,
 }
 
 impl Layout {
-    fn of(header: &ByteRecord) -> std::result::Result<Self, ErrorKind> {
-        let names: Vec<String> = header.iter().map(name_of).collect();
+    pub(crate) fn of(names: Vec<String>) -> std::result::Result<Self, ErrorKind> {
         for needed in NEEDED {
             if !names.iter().any(|n| n == needed) {
                 let hint = "a CSV of bursts with task,thread,begin_ns,duration_ns and counters";
                 return Err(ErrorKind::MissingColumn(needed.to_owned(), hint));
             }
         }
-        let mut sorted: Vec<&String> = names.iter().collect();
-        sorted.sort_unstable();
-        if let Some(twice) = sorted.windows(2).find(|w| w[0] == w[1]) {
-            return Err(ErrorKind::Table(format!("the column '{}' stands twice", twice[0])));
-        }
+        check_different(&names)?;
         // Our bursts.csv has each metric a second time, normalised; elsewhere
         // such a name is a counter's.
         let has = |wanted: &str| names.iter().any(|name| name == wanted);
@@ -78,7 +67,7 @@ impl Layout {
             "begin_ns" => Role::Begin,
             "duration_ns" => Role::Duration,
             "cluster" => Role::Ignored,
-            name if name.is_empty() || is_ours(name) => Role::Ignored,
+            name if is_unnamed(name) || is_ours(name) => Role::Ignored,
             _ => {
                 n_counters += 1;
                 Role::Counter(n_counters - 1)
@@ -87,7 +76,24 @@ impl Layout {
         Ok(Self { roles: roles.collect(), names })
     }
 
-    fn empty_table(&self) -> BurstTable {
+    /// What becomes of each column.
+    fn taken(&self) -> Taken {
+        let mut taken = Taken::default();
+        for (at, (name, role)) in self.names.iter().zip(&self.roles).enumerate() {
+            match role {
+                Role::Counter(_) => taken.push(name),
+                Role::Ignored if name == "cluster" => taken.leave_out(name, "labels of a grouping"),
+                Role::Ignored if is_unnamed(name) => {
+                    taken.leave_out(&name_or_place(name, at), "it has no name")
+                }
+                Role::Ignored => taken.leave_out(name, "a metric as it was clustered"),
+                _ => taken.names.push(name.clone()),
+            }
+        }
+        taken
+    }
+
+    pub(crate) fn empty_table(&self) -> BurstTable {
         let counters = self.names.iter().zip(&self.roles).filter(|(_, r)| matches!(r, Role::Counter(_)));
         let column = |(name, _): (&String, &Role)| CounterColumn {
             counter: Counter { event_type: None, name: name.clone(), description: String::new() },
@@ -106,7 +112,12 @@ struct Row {
     duration: u64,
 }
 
-fn row(layout: &Layout, record: &ByteRecord, counters: &mut [f64]) -> std::result::Result<Row, ErrorKind> {
+fn row(
+    layout: &Layout,
+    dialect: Dialect,
+    record: &ByteRecord,
+    counters: &mut [f64],
+) -> std::result::Result<Row, ErrorKind> {
     let mut row = Row { app: 1, task: 0, thread: 0, begin: 0, duration: 0 };
     for (i, (cell, role)) in record.iter().zip(&layout.roles).enumerate() {
         let cell = cell.trim_ascii();
@@ -123,9 +134,9 @@ fn row(layout: &Layout, record: &ByteRecord, counters: &mut [f64]) -> std::resul
             Role::Thread => row.thread = id()?,
             Role::Begin => row.begin = time()?,
             Role::Duration => row.duration = time()?,
-            Role::Counter(c) if cell.is_empty() => counters[c] = f64::NAN,
+            Role::Counter(c) if is_missing(cell) => counters[c] = f64::NAN,
             Role::Counter(c) => {
-                let value = fast_float2::parse::<f64, _>(cell).ok().filter(|v| v.is_finite());
+                let value = dialect.number(cell).filter(|v| v.is_finite());
                 counters[c] = value.ok_or_else(|| bad("a finite number, or nothing where it is missing"))?;
             }
             Role::Ignored => {}
@@ -146,69 +157,30 @@ pub(crate) fn whole_number(cell: &[u8]) -> Option<u64> {
     })
 }
 
-/// Records of a CSV with the lines where they begin.
-pub(crate) struct Rows<R> {
-    reader: csv::Reader<R>,
-    path: PathBuf,
-    record: ByteRecord,
-}
-
-impl<R: Read> Rows<R> {
-    pub(crate) fn new(reader: R, path: &Path) -> Self {
-        let mut builder = csv::ReaderBuilder::new();
-        builder.has_headers(false).buffer_capacity(1 << 18);
-        Self { reader: builder.from_reader(reader), path: path.to_owned(), record: ByteRecord::new() }
-    }
-
-    /// The next record and its line.
-    pub(crate) fn next(&mut self) -> Result<Option<(&ByteRecord, u64)>> {
-        let more = self.reader.read_byte_record(&mut self.record).map_err(|e| csv_error(&self.path, e))?;
-        let line = self.record.position().map_or(0, csv::Position::line);
-        Ok(more.then_some((&self.record, line)))
-    }
-}
-
-fn csv_error(path: &Path, error: csv::Error) -> Error {
-    let line = error.position().map(csv::Position::line);
-    match error.into_kind() {
-        csv::ErrorKind::Io(error) => stream_error(path, error),
-        csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
-            let kind = ErrorKind::Expected {
-                what: format!("{expected_len} cells as in the first line"),
-                found: format!("{len}; where the file ends here, it may have been cut"),
-            };
-            Error::at(path, line.map_or(Place::Whole, Place::Line), kind)
-        }
-        other => Error::whole(path, ErrorKind::Table(format!("not a CSV table: {other:?}"))),
-    }
-}
-
 /// Reads a table of bursts.
 pub(crate) fn read(input: Input, options: &ReadOptions<'_>) -> Result<Trace> {
-    let path = input.path().to_owned();
-    let consumed = input.consumed();
-    let done = || consumed.load(std::sync::atomic::Ordering::Relaxed);
-    let total = std::fs::metadata(&path).map_or(0, |m| m.len());
-    let mut rows = Rows::new(input.into_reader(), &path);
-    let layout = match rows.next()? {
-        Some((header, _)) => Layout::of(header).map_err(|kind| Error::at(&path, Place::Line(1), kind))?,
-        None => return Err(Error::whole(&path, ErrorKind::Empty(TRACE_OR_BURSTS))),
-    };
+    let mut rows = Rows::open(input, TRACE_OR_BURSTS)?;
+    let layout = Layout::of(rows.names.clone()).map_err(|kind| rows.wrong(rows.header_line, kind))?;
     let mut table = layout.empty_table();
     let mut report = ReadReport { lines: 1, ..ReadReport::default() };
     let mut counters = vec![f64::NAN; table.counters.len()];
     loop {
+        let dialect = rows.dialect;
         let next = match rows.next() {
             Ok(None) => break,
             Ok(Some((record, line))) => {
-                row(&layout, record, &mut counters).map_err(|kind| Error::at(&path, Place::Line(line), kind))
+                row(&layout, dialect, record, &mut counters).map_err(|kind| (line, kind))
             }
             // Anything but a wrong number of cells ends the reading.
-            Err(error) if matches!(*error.kind, ErrorKind::Expected { .. }) => Err(error),
+            Err(Error { place: Place::Line(line), kind, .. })
+                if matches!(*kind, ErrorKind::Expected { .. }) =>
+            {
+                Err((line, *kind))
+            }
             Err(error) => return Err(error),
         };
         report.lines += 1;
-        match next {
+        match next.map_err(|(line, kind)| rows.wrong(line, kind)) {
             Ok(row) => push(&mut table, &row, &counters),
             Err(error) if options.lenient => {
                 report.records.skipped += 1;
@@ -218,19 +190,44 @@ pub(crate) fn read(input: Input, options: &ReadOptions<'_>) -> Result<Trace> {
             }
             Err(error) => return Err(error),
         }
-        if report.lines.is_multiple_of(1 << 16)
-            && let Some(progress) = options.progress
-        {
-            progress(done(), total);
-        }
+        rows.report(options.progress);
     }
     if report.lines == 1 {
-        return Err(Error::whole(&path, ErrorKind::OnlyHeader("bursts")));
+        return Err(Error::whole(&rows.path, ErrorKind::OnlyHeader("bursts")));
     }
+    report.bytes = rows.consumed();
+    report.warnings.extend(rows.notes());
+    Ok(finished(table, &layout, report, options.apps))
+}
+
+/// The bursts of the applications that are asked for, in order, with what
+/// should be known of them.
+pub(crate) fn finished(table: BurstTable, layout: &Layout, mut report: ReadReport, apps: Apps) -> Trace {
     report.records.states = table.len() as u64;
-    report.bytes = done();
-    let table = in_order(choose(table, options.apps));
-    Ok(Trace { table, header: None, pcf: Pcf::default(), row: None, report })
+    let table = in_order(choose(table, apps));
+    report.warnings.extend(overlap(&table));
+    report.columns = Some(layout.taken());
+    Trace { table, header: None, pcf: Pcf::default(), row: None, report }
+}
+
+/// Bursts that begin while another of their thread goes on.
+fn overlap(table: &BurstTable) -> Option<String> {
+    let (mut n, mut first, mut until) = (0u64, None, Nanos::ZERO);
+    let thread = |i: usize| (table.app[i], table.task[i], table.thread[i]);
+    for i in 1..table.len() {
+        until = if thread(i) == thread(i - 1) { until.max(table.end(i - 1)) } else { Nanos::ZERO };
+        if table.begin[i] < until {
+            n += 1;
+            first.get_or_insert(i);
+        }
+    }
+    let (_, task, thread) = thread(first?);
+    let begin = table.begin[first?].0;
+    let (bursts, begins) = if n == 1 { ("burst", "begins") } else { ("bursts", "begin") };
+    Some(format!(
+        "{n} {bursts} {begins} before an earlier one of the thread has ended, the first on task {task}, thread \
+         {thread} at {begin} ns: that time is counted twice"
+    ))
 }
 
 fn push(table: &mut BurstTable, row: &Row, counters: &[f64]) {
@@ -288,9 +285,7 @@ fn in_order(mut table: BurstTable) -> BurstTable {
 }
 
 /// What a table of bursts holds.
-pub(crate) fn inspect(input: Input, options: &ReadOptions<'_>) -> Result<TraceInfo> {
-    let compressed = input.compressed();
-    let trace = read(input, &ReadOptions { apps: Apps::All, ..options.clone() })?;
+pub(crate) fn inspect(format: Format, compressed: bool, trace: Trace) -> TraceInfo {
     let end = (0..trace.table.len()).map(|i| trace.table.end(i)).max().unwrap_or_default();
     let running = StateInfo {
         value: RUNNING,
@@ -298,8 +293,8 @@ pub(crate) fn inspect(input: Input, options: &ReadOptions<'_>) -> Result<TraceIn
         count: trace.table.len() as u64,
         time: trace.table.computing_time(),
     };
-    Ok(TraceInfo {
-        format: Format::Csv,
+    TraceInfo {
+        format,
         compressed,
         end,
         header: None,
@@ -309,7 +304,7 @@ pub(crate) fn inspect(input: Input, options: &ReadOptions<'_>) -> Result<TraceIn
         states: vec![running],
         event_types: trace.table.counters.iter().map(counter_info).collect(),
         communication_bytes: 0,
-    })
+    }
 }
 
 /// A column of counts; its number is 0, as the table has none.
@@ -349,7 +344,7 @@ mod tests {
     fn says_line_and_column_of_what_is_wrong() {
         let head = "task,thread,begin_ns,duration_ns,ins\n1,1,0,5,1\n";
         for (row, said) in [
-            ("1,1,0,5,nan", "test.prv:3: column 5 (ins): expected a finite number"),
+            ("1,1,0,5,inf", "test.prv:3: column 5 (ins): expected a finite number"),
             ("1,1,0,5,-inf", "column 5 (ins)"),
             ("1,1,0,5,x", "found 'x'"),
             ("0,1,0,5,1", "column 1 (task): expected a number from 1, found '0'"),
@@ -384,5 +379,39 @@ mod tests {
         let options = ReadOptions { lenient: true, ..ReadOptions::default() };
         let trace = read(Input::from_bytes(text.as_bytes()), &options).unwrap();
         assert_eq!((trace.table.len(), trace.report.records.skipped), (2, 2));
+    }
+
+    #[test]
+    fn bursts_that_overlap_are_told() {
+        let text =
+            "task,thread,begin_ns,duration_ns\n2,1,8,1\n1,1,0,10\n1,1,3,2\n1,2,4,9\n1,1,9,5\n2,1,9,1\n";
+        let trace = parse(text).unwrap();
+        assert_eq!(
+            trace.report.warnings,
+            [
+                "2 bursts begin before an earlier one of the thread has ended, the first on task 1, thread 1 at 3 ns: \
+              that time is counted twice"
+            ]
+        );
+        assert!(
+            parse("task,thread,begin_ns,duration_ns\n1,1,0,3\n1,1,3,1\n").unwrap().report.warnings.is_empty()
+        );
+    }
+
+    #[test]
+    fn any_separator_and_missing_values() {
+        let plain = parse("task,thread,begin_ns,duration_ns,ins,x\n1,1,0,5,,1.5\n1,1,7,5,8,2\n").unwrap();
+        for text in [
+            ",task;thread;begin_ns;duration_ns;ins;x\n0;1;1;0;5;NA;1,5\n1;1;1;7;5;8;2\n"
+                .replace(",task", ";task"),
+            "task thread begin_ns duration_ns ins x\n1 1 0 5 NaN 1.5\n1 1 7 5 8 2\n".to_owned(),
+            "# a\ntask\tthread\tbegin_ns\tduration_ns\tins\tx\r\n1\t1\t0\t5\tnull\t1.5\r\n1\t1\t7\t5\t8\t2"
+                .to_owned(),
+        ] {
+            let trace = parse(&text).unwrap();
+            assert_eq!(format!("{:?}", trace.table), format!("{:?}", plain.table), "{text}");
+        }
+        let taken = plain.report.columns.unwrap();
+        assert_eq!((taken.numbers, taken.names.len()), (vec!["ins".to_owned(), "x".into()], 4));
     }
 }

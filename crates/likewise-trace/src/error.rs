@@ -18,7 +18,7 @@ pub enum Place {
 }
 
 /// What an empty file should have been.
-pub(crate) const TRACE_OR_BURSTS: &str = "a Paraver trace (it begins with '#Paraver') or a CSV of bursts";
+pub(crate) const TRACE_OR_BURSTS: &str = "a Paraver trace (it begins with '#Paraver') or a table of bursts";
 
 /// What an empty file should have been, where runs or groupings are compared.
 pub(crate) const TRACE_OR_CLUSTERS: &str =
@@ -70,7 +70,7 @@ pub enum ErrorKind {
     /// The first bytes are those of no format that is known here.
     #[error(
         "not a format that is known here: it begins with {0}; expected a Paraver trace \
-         ('#Paraver …', plain or gzip) or a CSV with columns task,thread,begin_ns,duration_ns"
+         ('#Paraver …', plain or gzip) or a table with columns task,thread,begin_ns,duration_ns"
     )]
     UnknownFormat(String),
     /// It is neither a trace nor a table of clusters.

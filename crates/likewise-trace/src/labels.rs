@@ -5,8 +5,10 @@ use std::path::Path;
 use csv::ByteRecord;
 
 use crate::bytes::Input;
-use crate::csv::{Rows, whole_number};
-use crate::error::{Error, ErrorKind, Place, Result, found, printable};
+use crate::csv::whole_number;
+use crate::error::{Error, ErrorKind, Place, Result, found};
+use crate::parquet::MAGIC as PARQUET;
+use crate::rows::Rows;
 
 /// What a result says of one row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,51 +57,72 @@ struct Layout {
     suite: bool,
 }
 
-const KINDS: &str = "bursts.csv, labels.csv, or a .DATA.csv of ClusteringSuite";
+const KINDS: &str = "bursts.csv or .parquet, labels.csv, or a .DATA.csv of ClusteringSuite";
 
 /// Reads `bursts.csv`, `labels.csv`, or a `.DATA.csv` of ClusteringSuite,
-/// plain or gzip; the first line says which.
+/// plain or gzip, or `bursts.parquet`; the names of the columns say which.
 ///
 /// # Errors
 /// [`Error`] names the line and the cell that is wrong.
 pub fn read_labels(path: &Path) -> Result<LabelTable> {
     let mut input = Input::open_text(path)?;
-    if input.peek(1)?.is_empty() {
-        return Err(Error::whole(path, ErrorKind::Empty(KINDS)));
+    if input.peek(PARQUET.len())?.starts_with(PARQUET) {
+        #[cfg(not(feature = "parquet"))]
+        return Err(crate::parquet::not_built(path));
+        #[cfg(feature = "parquet")]
+        return of_parquet(path, input);
     }
-    let mut rows = Rows::new(input.into_reader(), path);
-    let layout = match rows.next()? {
-        Some((header, _)) => Layout::of(header).map_err(|kind| Error::at(path, Place::Line(1), kind))?,
-        None => return Err(Error::whole(path, ErrorKind::Empty(KINDS))),
-    };
-    let mut keys = Vec::new();
-    let mut labels = Vec::new();
-    let mut durations = Vec::new();
+    let mut rows = Rows::open(input, KINDS)?;
+    let layout = Layout::of(rows.names.clone()).map_err(|kind| rows.wrong(rows.header_line, kind))?;
+    let mut table = layout.empty();
     while let Some((record, line)) = rows.next()? {
-        let at = |kind| Error::at(path, Place::Line(line), kind);
-        if let Some(key) = layout.key(record).map_err(at)? {
-            keys.push(key);
-        }
-        labels.push(layout.label(record).map_err(at)?);
-        if let Some(column) = layout.duration {
-            durations.push(layout.time(record, column, "a duration").map_err(at)?);
-        }
+        let pushed = layout.push(record, &mut table);
+        pushed.map_err(|kind| Error::at(path, Place::Line(line), kind))?;
     }
-    if labels.is_empty() {
+    if table.labels.is_empty() {
         return Err(Error::whole(path, ErrorKind::OnlyHeader("rows")));
     }
-    Ok(LabelTable {
-        keys: layout.key.is_some().then_some(keys),
-        labels,
-        durations: layout.duration.is_some().then_some(durations),
+    Ok(table)
+}
+
+#[cfg(feature = "parquet")]
+fn of_parquet(path: &Path, input: Input) -> Result<LabelTable> {
+    use crate::burst_parquet::{ids, names, times};
+    crate::parquet::read::with_table(path, input, |file| {
+        let layout = Layout::of(names(file)).map_err(|kind| Error::whole(path, kind))?;
+        let mut table = layout.empty();
+        let texts =
+            file.collected(layout.cluster, |value| Ok(value.map_or_else(String::new, |v| v.text(80))))?;
+        for (row, text) in texts.iter().enumerate() {
+            let label = layout.label(text.as_bytes()).map_err(|kind| {
+                let problem = format!("row {} (from 1): {kind}", row + 1);
+                Error::whole(path, ErrorKind::Table(problem))
+            })?;
+            table.labels.push(label);
+        }
+        if let (Some(keys), Some([task, thread, begin])) = (&mut table.keys, layout.key) {
+            let [task, thread] = [ids(file, task)?, ids(file, thread)?];
+            let app = layout.app.map_or_else(|| Ok(vec![1; task.len()]), |at| ids(file, at))?;
+            let begin = times(file, begin)?;
+            let key =
+                |i: usize| BurstKey { app: app[i], task: task[i], thread: thread[i], begin: begin[i].0 };
+            keys.extend((0..task.len()).map(key));
+        }
+        if let (Some(durations), Some(at)) = (&mut table.durations, layout.duration) {
+            durations.extend(times(file, at)?.iter().map(|time| time.0));
+        }
+        match table.labels.is_empty() {
+            true => Err(Error::whole(path, ErrorKind::OnlyHeader("rows"))),
+            false => Ok(table),
+        }
     })
 }
 
 impl Layout {
-    fn of(header: &ByteRecord) -> std::result::Result<Self, ErrorKind> {
-        let names: Vec<String> = header.iter().map(|n| printable(n.trim_ascii(), 80)).collect();
+    fn of(names: Vec<String>) -> std::result::Result<Self, ErrorKind> {
         let place = |name: &str| names.iter().position(|n| n == name);
-        let suite = names.first().is_some_and(|n| n == "# Instance");
+        // Its first line begins with '# '.
+        let suite = names.first().is_some_and(|n| n == "Instance");
         let (label, duration, keys) = if suite {
             ("ClusterID", "Duration", ["TaskId", "ThreadId", "Begin_Time"])
         } else {
@@ -111,6 +134,25 @@ impl Layout {
             _ => None,
         };
         Ok(Self { app: place("app"), key, cluster, duration: place(duration), suite, names })
+    }
+
+    fn empty(&self) -> LabelTable {
+        LabelTable {
+            keys: self.key.map(|_| Vec::new()),
+            labels: Vec::new(),
+            durations: self.duration.map(|_| Vec::new()),
+        }
+    }
+
+    fn push(&self, record: &ByteRecord, table: &mut LabelTable) -> std::result::Result<(), ErrorKind> {
+        if let (Some(keys), Some(key)) = (&mut table.keys, self.key(record)?) {
+            keys.push(key);
+        }
+        table.labels.push(self.label(self.cell(record, self.cluster))?);
+        if let (Some(durations), Some(column)) = (&mut table.durations, self.duration) {
+            durations.push(self.time(record, column, "a duration")?);
+        }
+        Ok(())
     }
 
     fn cell<'r>(&self, record: &'r ByteRecord, column: usize) -> &'r [u8] {
@@ -146,8 +188,7 @@ impl Layout {
         whole_number(cell).ok_or_else(|| self.bad(column, what, cell))
     }
 
-    fn label(&self, record: &ByteRecord) -> std::result::Result<RowLabel, ErrorKind> {
-        let cell = self.cell(record, self.cluster);
+    fn label(&self, cell: &[u8]) -> std::result::Result<RowLabel, ErrorKind> {
         let number = whole_number(cell).and_then(|n| u32::try_from(n).ok());
         match (self.suite, number, cell) {
             (true, Some(id @ 6..), _) => Ok(RowLabel::Cluster(id - 5)),
@@ -199,7 +240,7 @@ mod tests {
         let error = read("cluster\n1\nabc\n").unwrap_err().to_string();
         assert!(error.contains("labels:3: column 1 (cluster): expected a cluster's number"), "{error}");
         let error = read("").unwrap_err().to_string();
-        assert!(error.contains("the file is empty; expected bursts.csv"), "{error}");
+        assert!(error.contains("the file is empty; expected bursts.csv or .parquet"), "{error}");
         let error = read("task,cluster\n").unwrap_err().to_string();
         assert!(error.ends_with("labels: the table has a header but no rows"), "{error}");
     }

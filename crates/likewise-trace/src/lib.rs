@@ -18,9 +18,12 @@
 //!   Parquet or `.npy`;
 //! * [`read_labels`]: the cluster of every row, to compare two results.
 
+#[cfg(feature = "parquet")]
+mod burst_parquet;
 mod bytes;
 mod columns;
 mod csv;
+mod dialect;
 mod digest;
 mod effort;
 mod error;
@@ -32,9 +35,11 @@ pub mod paraver;
 mod parquet;
 mod points;
 mod read;
+mod rows;
+mod taken;
 
 pub use bytes::is_rereadable;
-pub use columns::{Cells, Column, ColumnTable, read_columns};
+pub use columns::{Cells, Column, ColumnTable, read_columns, read_square};
 pub use digest::Digest;
 pub use effort::{EffortOptions, SpreadError, read_effort, read_effort_of_some, read_effort_part};
 pub use error::{Error, ErrorKind, Place, is_hidden, printable};
@@ -48,5 +53,7 @@ pub use paraver::{RetimeReport, RetimedBurst, RetimedThread, write_retimed};
 pub use parquet::{ColumnData, write_parquet};
 pub use points::{PointsTable, read_points_table, read_raw_points};
 pub use read::{
-    Apps, Format, Progress, ReadOptions, ReadReport, Trace, TraceInfo, inspect, is_ungrouped, read_bursts,
+    Apps, Bursts, Format, Progress, ReadOptions, ReadReport, Trace, TraceInfo, bursts_of, inspect,
+    is_ungrouped, read_bursts,
 };
+pub use taken::Taken;

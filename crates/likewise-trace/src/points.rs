@@ -6,8 +6,12 @@ use std::path::Path;
 use memmap2::Mmap;
 
 use crate::bytes::{BLOCK, Input, Piece, Progress, Whole, line_place, lines};
-use crate::error::{Error, ErrorKind, Place, Result, found, printable};
+use crate::dialect::{Dialect, Head};
+use crate::error::{Error, ErrorKind, Place, Result, found};
 use crate::npy::{Kind, Layout, MAGIC};
+use crate::parquet::MAGIC as PARQUET;
+use crate::rows;
+use crate::taken::{Taken, index_fault, is_unnamed, name_or_place};
 
 /// `rows × dims` numbers, row-major; a file that holds them as they are is
 /// not copied.
@@ -16,6 +20,7 @@ pub struct PointsTable {
     data: Data,
     dims: usize,
     names: Vec<String>,
+    taken: Taken,
 }
 
 #[derive(Debug)]
@@ -43,6 +48,30 @@ impl PointsTable {
         &self.names
     }
 
+    /// What became of the columns.
+    #[must_use]
+    pub fn taken(&self) -> &Taken {
+        &self.taken
+    }
+
+    /// Leaves the index of a data frame out, and names what has no name.
+    fn leave_index_out(&mut self) {
+        let dims = self.dims;
+        let unnamed = self.names.iter().position(|name| is_unnamed(name)).filter(|_| dims > 1);
+        let of = |at| self.iter().skip(at).step_by(dims).copied().collect::<Vec<f64>>();
+        let why = unnamed.and_then(|at| index_fault(&of(at)));
+        if let (Some(place), Some(why)) = (unnamed, why) {
+            self.taken.leave_out(&name_or_place(&self.names.remove(place), place), why);
+            let kept = self.iter().enumerate().filter(|(at, _)| at % dims != place);
+            self.data = Data::Owned(kept.map(|(_, number)| *number).collect());
+            self.dims -= 1;
+        }
+        for (at, name) in self.names.iter_mut().enumerate() {
+            *name = name_or_place(name, at);
+            self.taken.push(name);
+        }
+    }
+
     /// The numbers alone.
     pub(crate) fn into_numbers(self) -> Vec<f64> {
         match self.data {
@@ -52,7 +81,9 @@ impl PointsTable {
     }
 
     fn new(data: Data, dims: usize) -> Self {
-        Self { data, dims, names: numbered(dims) }
+        let names = numbered(dims);
+        let taken = Taken::new(names.iter().map(String::as_str));
+        Self { data, dims, names, taken }
     }
 }
 
@@ -77,8 +108,9 @@ impl Deref for PointsTable {
     }
 }
 
-/// Reads a table of numbers, one point a row: CSV (its first line may name
-/// the columns), or `.npy` of one or two dimensions; plain or gzip.
+/// Reads a table of numbers, one point a row: text (its first line may name
+/// the columns), Parquet, or `.npy` of one or two dimensions; plain or gzip.
+/// The index of a data frame is left out.
 ///
 /// # Errors
 /// [`Error`] names the line and column that is no finite number, or what the
@@ -87,13 +119,19 @@ impl Deref for PointsTable {
 /// # Complexity
 /// A `.npy` of `<f8` is mapped, not copied. CSV is read in parallel.
 pub fn read_points_table(path: &Path, progress: Option<Progress<'_>>) -> Result<PointsTable> {
-    let mut input = Input::open(path)?;
+    let mut input = Input::open_known(path)?;
     let head = input.peek(4096)?;
     if head.is_empty() {
         return Err(Error::whole(path, ErrorKind::Empty("a table of numbers")));
     }
     if head.starts_with(MAGIC) {
         return npy(path, input.read_all()?);
+    }
+    if head.starts_with(PARQUET) {
+        #[cfg(not(feature = "parquet"))]
+        return Err(crate::parquet::not_built(path));
+        #[cfg(feature = "parquet")]
+        return of_parquet(path, input);
     }
     if head[..head.len().min(4096)].contains(&0) {
         return Err(Error::whole(path, ErrorKind::RawNumbers));
@@ -124,6 +162,28 @@ pub fn read_raw_points(path: &Path, dims: usize) -> Result<PointsTable> {
     Ok(PointsTable::new(view(whole, 0, len), dims))
 }
 
+/// Every column is a coordinate.
+#[cfg(feature = "parquet")]
+fn of_parquet(path: &Path, input: Input) -> Result<PointsTable> {
+    crate::parquet::read::with_table(path, input, |file| {
+        let names = crate::burst_parquet::names(file);
+        let finite = |value: Option<crate::parquet::read::Value<'_>>| {
+            let number = value.and_then(|value| value.number()).filter(|number| number.is_finite());
+            number.ok_or("expected a finite number in every row")
+        };
+        let columns = (0..names.len()).map(|at| file.collected(at, finite)).collect::<Result<Vec<_>>>()?;
+        let n_rows = columns.first().map_or(0, Vec::len);
+        if n_rows == 0 {
+            return Err(Error::whole(path, ErrorKind::OnlyHeader("rows")));
+        }
+        let numbers = (0..n_rows).flat_map(|row| columns.iter().map(move |column| column[row])).collect();
+        let data = Data::Owned(numbers);
+        let mut table = PointsTable { data, dims: names.len(), names, taken: Taken::default() };
+        table.leave_index_out();
+        Ok(table)
+    })
+}
+
 fn npy(path: &Path, whole: Whole) -> Result<PointsTable> {
     let layout = Layout::parse(&whole).and_then(Layout::by_rows).map_err(|kind| Error::whole(path, kind))?;
     let len = layout.rows * layout.columns;
@@ -150,64 +210,6 @@ fn view(whole: Whole, offset: usize, len: usize) -> Data {
     }
 }
 
-/// What stands between two numbers.
-#[derive(Clone, Copy)]
-enum Separator {
-    Byte(u8),
-    Blanks,
-}
-
-impl Separator {
-    fn of(line: &[u8]) -> Self {
-        let is_there = |byte: &u8| outside_quotes(line, |b| b == *byte).nth(1).is_some();
-        let byte = [b',', b';', b'\t'].into_iter().find(is_there);
-        byte.map_or(Separator::Blanks, Separator::Byte)
-    }
-
-    fn is(self, byte: u8) -> bool {
-        match self {
-            Separator::Byte(separator) => byte == separator,
-            Separator::Blanks => byte.is_ascii_whitespace(),
-        }
-    }
-
-    /// The cells of a line of numbers.
-    fn cells(self, line: &[u8]) -> impl Iterator<Item = &[u8]> {
-        self.trimmed(line.split(move |&b| self.is(b)))
-    }
-
-    /// The cells of a first line, where names may be in quotes.
-    fn names(self, line: &[u8]) -> impl Iterator<Item = &[u8]> {
-        self.trimmed(outside_quotes(line, move |b| self.is(b)))
-    }
-
-    fn trimmed<'l>(self, pieces: impl Iterator<Item = &'l [u8]>) -> impl Iterator<Item = &'l [u8]> {
-        let keep = move |cell: &&[u8]| matches!(self, Separator::Byte(_)) || !cell.is_empty();
-        pieces.filter(keep).map(<[u8]>::trim_ascii)
-    }
-}
-
-/// The pieces of `line` between separators that are in no quotes; a quote
-/// without its other is a letter.
-fn outside_quotes(line: &[u8], is_separator: impl Fn(u8) -> bool) -> impl Iterator<Item = &[u8]> {
-    let paired = memchr::memchr_iter(b'"', line).count().is_multiple_of(2);
-    let mut inside = false;
-    line.split(move |&b| {
-        inside ^= paired && b == b'"';
-        !inside && is_separator(b)
-    })
-}
-
-/// A name without its quotes, of which two inside are one; safe to print.
-fn unquoted(name: &[u8]) -> String {
-    let inner = name.strip_prefix(b"\"").and_then(|n| n.strip_suffix(b"\""));
-    inner.map_or_else(|| printable(name, 200), |n| printable(n, 200).replace("\"\"", "\""))
-}
-
-fn number(cell: &[u8]) -> Option<f64> {
-    fast_float2::parse::<f64, _>(cell).ok().filter(|v| v.is_finite())
-}
-
 /// The rows of a piece of a table, which may have none; nothing where the
 /// input can only be read as a whole.
 pub(crate) fn text(
@@ -217,93 +219,139 @@ pub(crate) fn text(
     block: usize,
     piece: Piece,
 ) -> Result<Option<PointsTable>> {
-    input.skip_mark()?;
-    let line = input.take_line()?;
-    let separator = Separator::of(&line);
-    // A name in the first cell makes the line a header, as does none: that is
-    // how an index is written. NaN or infinity is a wrong number, and so is a
-    // name or nothing after a number: else a row would be lost in silence.
-    let is_number = |cell: &[u8]| fast_float2::parse::<f64, _>(cell).is_ok();
-    let has_header = !separator.names(&line).next().is_some_and(is_number);
-    let names: Vec<String> = separator.names(&line).map(unquoted).collect();
-    let names = if has_header { names } else { numbered(names.len()) };
+    let head = Head::take(&mut input)?;
+    let has_names = head.has_names();
+    let dialect = head.dialect;
+    let mut names = head.names();
+    let (mut numbers, mut before) = (Vec::new(), head.n_before);
+    let mut line = Vec::new();
+    if head.comment().is_none() {
+        line = input.take_line()?;
+        before += 1;
+        // The line may be longer than what was looked at.
+        names = dialect.names(&line);
+        names.splice(0..0, head.is_short().then(String::new));
+    }
+    let names = if has_names { names } else { numbered(names.len()) };
     if names.is_empty() {
         let kind = ErrorKind::Expected { what: "numbers or names of columns".into(), found: found(&line) };
-        return Err(Error::at(path, Place::Line(1), kind));
+        return Err(Error::at(path, Place::Line(before.max(1)), kind));
     }
-    let mut numbers = Vec::new();
-    if !input.keep(piece) {
+    let has_index = has_names && names.iter().any(|name| is_unnamed(name));
+    if has_index && !piece.is_whole() || !input.keep(piece) {
         return Ok(None);
     }
-    if !has_header && piece.is_first() {
-        row(&line, separator, &names, &mut numbers).map_err(|kind| Error::at(path, Place::Line(1), kind))?;
+    let reader = RowReader { dialect, names: &names };
+    if !has_names && piece.is_first() {
+        reader.row(&line, &mut numbers).map_err(|kind| Error::at(path, Place::Line(before), kind))?;
     }
-    let mut before = 1;
+    let mut n_comments = head.n_comments;
     input.for_each_block(
         block,
         progress,
-        |bytes| rows(bytes, separator, &names),
-        |(these, n_lines, problem)| {
-            if let Some((line, kind)) = problem {
+        |bytes| reader.rows(bytes),
+        |block| {
+            if let Some((line, kind)) = block.problem {
                 return Err(Error::at(path, line_place(before, line), kind));
             }
-            before += n_lines;
-            numbers.extend_from_slice(&these);
+            before += block.n_lines;
+            n_comments += block.n_comments;
+            numbers.extend_from_slice(&block.numbers);
             Ok(())
         },
     )?;
     if numbers.is_empty() && piece.is_whole() {
         return Err(Error::whole(path, ErrorKind::OnlyHeader("rows")));
     }
-    Ok(Some(PointsTable { data: Data::Owned(numbers), dims: names.len(), names }))
+    if !has_names && piece.is_first() && are_names(&numbers, names.len()) {
+        let last = names.len() - 1;
+        let shown =
+            if last > 2 { format!("0, 1, 2, …, {last}") } else { ["0, 1", "0, 1, 2"][last - 1].to_owned() };
+        let problem = format!(
+            "its first line is {shown}: if these are names of columns, give others, such as x0; if they are numbers, \
+             put a line of names over them"
+        );
+        return Err(Error::at(path, Place::Line(head.n_before + 1), ErrorKind::Table(problem)));
+    }
+    let mut table =
+        PointsTable { data: Data::Owned(numbers), dims: names.len(), names, taken: Taken::default() };
+    table.leave_index_out();
+    table.taken.notes = rows::notes(dialect, n_comments);
+    Ok(Some(table))
 }
 
-type Rows = (Vec<f64>, u64, Option<(u64, ErrorKind)>);
+/// Columns of which numbers from 0 on look like names that a program wrote.
+const NAMES: usize = 8;
 
-fn rows(bytes: &[u8], separator: Separator, names: &[String]) -> Rows {
-    let mut numbers = Vec::with_capacity(bytes.len() / 8);
-    let mut n_lines = 0;
-    for line in lines(bytes) {
-        if let Err(kind) = row(line, separator, names, &mut numbers) {
-            return (numbers, n_lines, Some((n_lines, kind)));
+/// Whether the first row is 0, 1, 2 and so on, which would make a row of names:
+/// of many columns, or where the other rows are not of whole numbers.
+fn are_names(numbers: &[f64], dims: usize) -> bool {
+    let (first, rest) = numbers.split_at(dims.min(numbers.len()));
+    let counts = (0..).zip(first).all(|(at, x)| *x == f64::from(at));
+    dims > 1 && counts && (dims >= NAMES || rest.iter().any(|x| x.fract() != 0.0))
+}
+
+/// Makes numbers of lines.
+struct RowReader<'a> {
+    dialect: Dialect,
+    names: &'a [String],
+}
+
+#[derive(Default)]
+struct Block {
+    numbers: Vec<f64>,
+    n_lines: u64,
+    n_comments: u64,
+    /// The line, from 0.
+    problem: Option<(u64, ErrorKind)>,
+}
+
+impl RowReader<'_> {
+    fn rows(&self, bytes: &[u8]) -> Block {
+        let mut block = Block { numbers: Vec::with_capacity(bytes.len() / 8), ..Block::default() };
+        for line in lines(bytes) {
+            if line.starts_with(b"#") {
+                block.n_comments += 1;
+            } else if let Err(kind) = self.row(line, &mut block.numbers) {
+                block.problem = Some((block.n_lines, kind));
+                return block;
+            }
+            block.n_lines += 1;
         }
-        n_lines += 1;
+        block
     }
-    (numbers, n_lines, None)
-}
 
-fn row(
-    line: &[u8],
-    separator: Separator,
-    names: &[String],
-    numbers: &mut Vec<f64>,
-) -> std::result::Result<(), ErrorKind> {
-    let line = line.trim_ascii_end();
-    if line.is_empty() {
-        return Ok(());
-    }
-    let before = numbers.len();
-    for (i, cell) in separator.cells(line).enumerate() {
-        match number(cell) {
-            Some(value) => numbers.push(value),
-            None => {
-                let name = names.get(i).cloned().unwrap_or_else(|| format!("x{}", i + 1));
-                let what = "a finite number";
-                return Err(ErrorKind::Cell { column: i + 1, name, what, found: found(cell) });
+    fn row(&self, line: &[u8], numbers: &mut Vec<f64>) -> std::result::Result<(), ErrorKind> {
+        if line.trim_ascii().is_empty() {
+            return Ok(());
+        }
+        let before = numbers.len();
+        for (i, cell) in self.dialect.cells(line).enumerate() {
+            match self.dialect.number(cell).filter(|number| number.is_finite()) {
+                Some(value) => numbers.push(value),
+                None => {
+                    let name = self.names.get(i).filter(|name| !name.is_empty());
+                    let name = name.cloned().unwrap_or_else(|| format!("x{}", i + 1));
+                    let what = "a finite number";
+                    return Err(ErrorKind::Cell { column: i + 1, name, what, found: found(cell) });
+                }
             }
         }
+        let (n, dims) = (numbers.len() - before, self.names.len());
+        if n == dims {
+            return Ok(());
+        }
+        Err(ErrorKind::Expected {
+            what: format!("{dims} numbers as in the first line"),
+            found: n.to_string(),
+        })
     }
-    let n = numbers.len() - before;
-    if n == names.len() {
-        return Ok(());
-    }
-    let dims = names.len();
-    Err(ErrorKind::Expected { what: format!("{dims} numbers as in the first line"), found: n.to_string() })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dialect::Separator;
     use crate::npy::tests::file;
 
     fn table(name: &str, bytes: &[u8]) -> Result<PointsTable> {
@@ -332,7 +380,18 @@ mod tests {
             let error = table("a", bytes).unwrap_err().to_string();
             assert!(error.contains("a:1: column ") && error.contains("expected a finite number"), "{error}");
         }
-        assert_eq!(&*table("a", b",0,1\n7,5,6\n").unwrap(), [7.0, 5.0, 6.0]);
+        assert_eq!(&*table("a", b",0,1\n7,5,6\n").unwrap(), [5.0, 6.0]);
+        assert_eq!(&*table("a", b",a,b\n7.5,5,6\n").unwrap(), [7.5, 5.0, 6.0]);
+        for bytes in
+            [b"12.5x,13\n14,15\n".as_slice(), b"x,13\n14,15\n", b"12.5x,13 ms\n14,15\n", b"12.5x\n14\n"]
+        {
+            let error = table("a", bytes).unwrap_err().to_string();
+            assert!(error.contains("a:1: column 1 (x1): expected a finite number"), "{error}");
+        }
+        assert_eq!(&*table("a", b"rank,0,1\n7,5,6\n").unwrap(), [7.0, 5.0, 6.0]);
+        let error = table("a", b"0,1\n7.5,5\n").unwrap_err().to_string();
+        assert!(error.contains("a:1: its first line is 0, 1: if these are names"), "{error}");
+        assert_eq!(table("a", b"0,1\n7,5\n").unwrap().len(), 4);
     }
 
     #[test]
@@ -344,13 +403,12 @@ mod tests {
             ("5\",x", ["5\"", "x"]),
             ("\"1\",\"2\"", ["1", "2"]),
         ] {
-            let separator = Separator::of(head.as_bytes());
+            let separator = Head::of(head.as_bytes()).unwrap().dialect.separator;
             let between = if let Separator::Byte(byte) = separator { char::from(byte) } else { ' ' };
             let t = table("a", format!("{head}\n1{between}2\n").as_bytes()).unwrap();
             assert_eq!((t.names(), &*t), (names.map(String::from).as_slice(), [1.0, 2.0].as_slice()));
         }
-        let error = table("a", b"\"a,b\",c\n1,2\n3,\"4\"\n").unwrap_err().to_string();
-        assert!(error.ends_with(":3: column 2 (c): expected a finite number, found '\"4\"'"), "{error}");
+        assert_eq!(&*table("a", b"\"a,b\",c\n1,2\n3,\"4\"\n").unwrap(), [1.0, 2.0, 3.0, 4.0]);
     }
 
     #[test]

@@ -6,8 +6,11 @@ use likewise::table::{BurstTable, Nanos};
 
 use crate::bytes::{BLOCK, Input};
 use crate::csv;
+use crate::dialect::Head;
 use crate::error::{Error, ErrorKind, Result, TRACE_OR_BURSTS, TRACE_OR_CLUSTERS, found};
 use crate::paraver::{EventTypeInfo, Header, Pcf, RecordCounts, Row, StateInfo, info, reader};
+use crate::parquet::MAGIC as PARQUET;
+use crate::taken::Taken;
 
 pub use crate::bytes::Progress;
 
@@ -53,6 +56,8 @@ pub struct ReadReport {
     pub bytes: u64,
     /// What the reader was not sure about, safe to print.
     pub warnings: Vec<String>,
+    /// What became of the columns of a table of bursts.
+    pub columns: Option<Taken>,
 }
 
 /// The bursts of a trace and the names that go with them.
@@ -75,8 +80,10 @@ pub struct Trace {
 pub enum Format {
     /// `#Paraver …`.
     Paraver,
-    /// A table of bursts.
+    /// A table of bursts as text.
     Csv,
+    /// A table of bursts as Parquet.
+    Parquet,
 }
 
 /// What a trace holds; all that `likewise info` shows.
@@ -132,6 +139,7 @@ pub fn read_bursts(path: &Path, options: &ReadOptions<'_>) -> Result<Trace> {
     match format_of(&mut input)? {
         Format::Paraver => reader::read(input, options, BLOCK),
         Format::Csv => csv::read(input, options),
+        Format::Parquet => read_parquet(input, options),
     }
 }
 
@@ -143,8 +151,48 @@ pub fn inspect(path: &Path, options: &ReadOptions<'_>) -> Result<TraceInfo> {
     let mut input = Input::open_text(path)?;
     match format_of(&mut input)? {
         Format::Paraver => info::inspect(input, options, BLOCK),
-        Format::Csv => csv::inspect(input, options),
+        format => {
+            let compressed = input.compressed();
+            let options = ReadOptions { apps: Apps::All, ..options.clone() };
+            let read = if format == Format::Csv { csv::read } else { read_parquet };
+            Ok(csv::inspect(format, compressed, read(input, &options)?))
+        }
     }
+}
+
+fn read_parquet(input: Input, options: &ReadOptions<'_>) -> Result<Trace> {
+    #[cfg(feature = "parquet")]
+    return crate::burst_parquet::read(input, options);
+    #[cfg(not(feature = "parquet"))]
+    {
+        let _ = options;
+        Err(crate::parquet::not_built(input.path()))
+    }
+}
+
+/// What a file of bursts holds, as far as its first bytes tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bursts {
+    /// Bursts that nobody has grouped: a Paraver trace, or a table of bursts
+    /// without the column `cluster`.
+    Ungrouped,
+    /// A table of bursts with that column.
+    Grouped,
+}
+
+/// Whether a file is of bursts; of Parquet all is read, of others the first
+/// bytes alone.
+///
+/// # Errors
+/// The file cannot be read.
+pub fn bursts_of(path: &Path) -> Result<Option<Bursts>> {
+    let mut input = Input::open_text(path)?;
+    if input.peek(9)?.starts_with(b"#Paraver") {
+        return Ok(Some(Bursts::Ungrouped));
+    }
+    let names = column_names(input)?;
+    let labelled = if csv::has_labels(&names) { Bursts::Grouped } else { Bursts::Ungrouped };
+    Ok(csv::is_header(&names).then_some(labelled))
 }
 
 /// Whether a file is bursts that nobody has grouped: a Paraver trace, or a CSV
@@ -159,14 +207,38 @@ pub fn is_ungrouped(path: &Path) -> Result<bool> {
     if head.is_empty() {
         return Err(Error::whole(path, ErrorKind::Empty(TRACE_OR_CLUSTERS)));
     }
-    let line = crate::bytes::lines(&head[..head.len().min(4096)]).next().unwrap_or_default();
-    if csv::has_labels(line) || line.starts_with(b"# Instance") {
-        return Ok(false);
-    }
-    if line.starts_with(b"#Paraver") || csv::is_header(line) {
+    if head.starts_with(b"#Paraver") {
         return Ok(true);
     }
-    Err(Error::whole(path, ErrorKind::NeitherTraceNorClusters(found(&line[..line.len().min(40)]))))
+    let line = crate::bytes::lines(&head[..head.len().min(4096)]).next().unwrap_or_default();
+    let begin = found(&line[..line.len().min(40)]);
+    let names = column_names(input)?;
+    if csv::has_labels(&names) || names.first().is_some_and(|name| name == "Instance") {
+        return Ok(false);
+    }
+    if csv::is_header(&names) {
+        return Ok(true);
+    }
+    Err(Error::whole(path, ErrorKind::NeitherTraceNorClusters(begin)))
+}
+
+/// The names of the columns of a table; none where nobody can tell.
+fn column_names(mut input: Input) -> Result<Vec<String>> {
+    if !input.peek(PARQUET.len())?.starts_with(PARQUET) {
+        return Ok(text_names(&mut input)?);
+    }
+    #[cfg(not(feature = "parquet"))]
+    return Ok(Vec::new());
+    #[cfg(feature = "parquet")]
+    {
+        let path = input.path().to_owned();
+        crate::parquet::read::with_table(&path, input, |table| Ok(crate::burst_parquet::names(table)))
+    }
+}
+
+fn text_names(input: &mut Input) -> Result<Vec<String>> {
+    let head = input.peek(crate::dialect::HEAD)?;
+    Ok(Head::of(head).map_or_else(|_| Vec::new(), |head| head.names()))
 }
 
 pub(crate) fn format_of(input: &mut Input) -> Result<Format> {
@@ -178,9 +250,13 @@ pub(crate) fn format_of(input: &mut Input) -> Result<Format> {
     if head.starts_with(b"#Paraver") {
         return Ok(Format::Paraver);
     }
+    if head.starts_with(PARQUET) {
+        return Ok(Format::Parquet);
+    }
     let line = crate::bytes::lines(&head[..head.len().min(4096)]).next().unwrap_or_default();
-    if csv::is_header(line) {
+    let begin = found(&line[..line.len().min(40)]);
+    if csv::is_header(&text_names(input)?) {
         return Ok(Format::Csv);
     }
-    Err(Error::whole(&path, ErrorKind::UnknownFormat(found(&line[..line.len().min(40)]))))
+    Err(Error::whole(&path, ErrorKind::UnknownFormat(begin)))
 }

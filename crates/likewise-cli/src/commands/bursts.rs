@@ -14,6 +14,7 @@ use crate::period;
 use crate::refining::{self, RefineArg, UNASKED};
 use crate::report;
 use crate::stages::Stages;
+use crate::taken;
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
 use likewise::bursts::Direction;
@@ -44,7 +45,8 @@ const DEFAULT_FILTER: DurationFilter = DurationFilter::KeepTimeBelow(0.999, Nano
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct BurstsArgs {
-    /// Paraver trace, or CSV with task,thread,begin_ns,duration_ns,<counters…>
+    /// Paraver trace, or table (CSV or Parquet) with
+    /// task,thread,begin_ns,duration_ns,<counters…>
     trace: PathBuf,
     /// Directory for the result [default: the trace's name with .likewise]
     #[arg(short, long, value_name = "DIR")]
@@ -298,6 +300,9 @@ fn read_input(
 ) -> Result<Input> {
     let Trace { mut table, header, report, .. } = read(args, definition, common, stages)?;
     let mut notes = report.warnings;
+    if let Some(columns) = &report.columns {
+        taken::tell(columns, common);
+    }
     notes.extend(skipped(&report.records));
     if table.is_empty() {
         notes.iter().for_each(|note| common.say(format_args!("note: {note}")));
@@ -320,7 +325,8 @@ fn read_input(
     notes.extend(definition.notes.iter().map(|note| format!("{of}{note}")));
     let last_end = || (0..table.len()).map(|i| table.end(i)).max().unwrap_or_default();
     let end = header.map_or_else(last_end, |header| header.end);
-    Ok(Input { name: args.trace.display().to_string(), end, table, notes })
+    let columns = report.columns.as_ref().map_or(Value::Null, taken::to_json);
+    Ok(Input { name: args.trace.display().to_string(), end, table, columns, notes })
 }
 
 /// The metrics that are said here, else in the definition, else the usual ones.

@@ -15,15 +15,17 @@ use crate::counters::{
     matrix, newick, relations, table, text,
 };
 use crate::definition::parse_share;
+use crate::files::report_data::counted;
 use crate::output::OutputDir;
 use crate::report_counters;
 use crate::stages::{Stages, peak_memory};
+use crate::taken;
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
 use likewise::cluster::hierarchical::{Dissimilarity, Linkage};
 use likewise::counters::pareto::{Goal, Objective, fonseca_fleming, goldberg};
 use likewise::counters::significance::Precision;
-use likewise_trace::{ColumnTable, read_columns};
+use likewise_trace::{ColumnTable, Taken, read_columns, read_square};
 use serde_json::Value;
 use std::io::Write;
 use std::path::PathBuf;
@@ -40,9 +42,10 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct CountersArgs {
-    /// CSV with a name over every column (or site,event,value), bursts.csv or
-    /// clusters.csv of likewise, Parquet, NumPy .npy, or '-' for standard
-    /// input; empty cells, null, NaN and NA are missing
+    /// CSV with a name over every column (or site,event,value, and a rank), also
+    /// with semicolons, tabs or blanks; bursts.csv or clusters.csv of likewise,
+    /// Parquet, NumPy .npy, or '-' for standard input; empty cells, null, NaN
+    /// and NA are missing
     #[arg(required_unless_present = "dissimilarity", conflicts_with = "dissimilarity")]
     table: Option<PathBuf>,
     /// Instead of a table: how unlike the objects are, as a square CSV with
@@ -185,6 +188,7 @@ struct Input {
     dims: Option<usize>,
     left_out: Vec<LeftOut>,
     notes: Vec<String>,
+    taken: Taken,
     /// Rows, if they are ranked.
     ranked: Option<(ColumnTable, Ranks)>,
     /// The response by rank, where there is one.
@@ -257,6 +261,7 @@ pub(crate) fn analyse(
     }
     stages.tell(common);
     let mut summary = json::summary(&report);
+    summary["columns"] = taken::to_json(&input.taken);
     summary["timings"] = stages.to_json();
     summary["peak_memory_bytes"] = peak_memory().into();
     out.write("summary.json", |file| Ok(writeln!(file, "{summary:#}")?))?;
@@ -357,8 +362,13 @@ impl CountersArgs {
         let mut table = {
             let bar = common.progress().bytes("Reading");
             let report = |done, total| bar.set(done, total);
-            stages.time("read", || read_columns(path, &Names::all(&self.columns.key), Some(&report)))?
+            stages.time("read", || match settings.profiles {
+                Some(_) => read_columns(path, &Names::all(&self.columns.key), Some(&report)),
+                None => read_square(path, Some(&report)),
+            })?
         };
+        let taken = table.taken.clone();
+        taken::tell(&taken, common);
         let at = || match self.rows.chosen() {
             [(_, conditions), (_, per), _] if conditions.is_empty() && per.is_empty() => {
                 path.display().to_string()
@@ -373,7 +383,8 @@ impl CountersArgs {
                 source,
                 dims: None,
                 left_out: Vec::new(),
-                notes: Vec::new(),
+                notes: taken.said(),
+                taken,
                 ranked: None,
                 by_rank: Vec::new(),
                 regimes: None,
@@ -381,11 +392,13 @@ impl CountersArgs {
                 factors: None,
             });
         };
-        common.tell(format_args!("{} rows, {} columns", table.n_rows, table.columns.len()));
-        let mistaken = table::mistaken(&table, &Names::all(&self.columns.key));
+        let n_columns = counted(table.columns.len() as u64, "column");
+        common.tell(format_args!("{}, {n_columns}", counted(table.n_rows as u64, "row")));
+        let left_out = |(name, why): &(String, String)| LeftOut { name: name.clone(), why: why.clone() };
+        let mistaken = taken.left_out.iter().map(left_out).collect();
         let understood = table::understand(&mut table);
         let numbers = [&self.apart()[1][..], &Names::all(&self.rank_by), self.response.as_slice()].concat();
-        let taken = self.rows.apply(&mut table, &numbers).with_context(at)?;
+        let of_rows = self.rows.apply(&mut table, &numbers).with_context(at)?;
         let asked =
             table::Asked { columns: &Names::all(&self.columns.columns), apart: &self.apart(), mistaken };
         let selected = stages.time("prepare", || table::select(&table, asked, profiles));
@@ -401,7 +414,10 @@ impl CountersArgs {
         };
         let significance = stages.time("significance", || self.groups.test(&table, &selected.columns));
         let significance = significance.with_context(at)?;
-        let mut notes: Vec<String> = understood.into_iter().chain(taken).chain(selected.notes).collect();
+        // Columns that were left out are listed with those that tell nothing.
+        let read = Taken { left_out: Vec::new(), ..taken.clone() }.said();
+        let notes = read.into_iter().chain(understood).chain(of_rows).chain(selected.notes);
+        let mut notes: Vec<String> = notes.collect();
         let factors = stages.time("loadings", || factors(&table, &selected.columns));
         let factors = factors.unwrap_or_else(|error| {
             notes.push(format!("No factors: {error}."));
@@ -413,6 +429,7 @@ impl CountersArgs {
             source: Source::Profiles(selected.profiles),
             left_out: selected.left_out,
             notes,
+            taken,
             ranked: ranked.map(|ranks| (table, ranks)),
             by_rank,
             regimes,

@@ -1,7 +1,8 @@
 //! `likewise info`: what is in a trace.
 
 use crate::cli::Common;
-use crate::files::report_data::grouped_digits;
+use crate::files::report_data::{counted, grouped_digits};
+use crate::taken;
 use anyhow::Result;
 use clap::Args;
 use likewise_trace::{Format, ReadOptions, TraceInfo, inspect};
@@ -15,7 +16,7 @@ use std::path::PathBuf;
     after_help = "Examples:\n  likewise info run.prv.gz\n  likewise info --json run.prv | jq .counters"
 )]
 pub(crate) struct InfoArgs {
-    /// Paraver trace or CSV of bursts
+    /// Paraver trace or table of bursts (CSV or Parquet)
     file: PathBuf,
     /// Skip malformed records and say how many, instead of stopping
     #[arg(long)]
@@ -41,6 +42,8 @@ fn format_name(info: &TraceInfo) -> &'static str {
         (Format::Paraver, true) => "Paraver, gzip",
         (Format::Csv, false) => "CSV of bursts",
         (Format::Csv, true) => "CSV of bursts, gzip",
+        (Format::Parquet, false) => "Parquet of bursts",
+        (Format::Parquet, true) => "Parquet of bursts, gzip",
     }
 }
 
@@ -71,6 +74,7 @@ fn to_json(info: &TraceInfo, name: &str) -> Value {
         "states": states,
         "counters": counters.into_iter().map(event).collect::<Vec<_>>(),
         "events": events.into_iter().map(event).collect::<Vec<_>>(),
+        "columns": info.report.columns.as_ref().map(taken::to_json),
         "warnings": info.report.warnings,
     })
 }
@@ -88,7 +92,10 @@ fn text(info: &TraceInfo, name: &str, with_events: bool) -> String {
         row("Nodes", header.nodes.to_string());
         for (i, tasks) in header.apps.iter().enumerate() {
             let threads: u64 = tasks.iter().map(|t| u64::from(t.threads)).sum();
-            row(&format!("Application {}", i + 1), format!("{} tasks, {threads} threads", tasks.len()));
+            row(
+                &format!("Application {}", i + 1),
+                format!("{}, {}", counted(tasks.len() as u64, "task"), counted(threads, "thread")),
+            );
         }
     }
     let counts = [
@@ -128,6 +135,9 @@ fn text(info: &TraceInfo, name: &str, with_events: bool) -> String {
     table("Counter", true);
     if with_events {
         table("Event", false);
+    }
+    if let Some(left_out) = info.report.columns.as_ref().and_then(|columns| columns.told_left_out()) {
+        let _ = writeln!(out, "\nLeft out: {left_out}");
     }
     for warning in &info.report.warnings {
         let _ = writeln!(out, "\nWarning: {warning}");

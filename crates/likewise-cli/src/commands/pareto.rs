@@ -9,6 +9,7 @@ use crate::files::report_data::{counted, grouped_digits, short};
 use crate::output::{OutputDir, csv_cell, write_rows};
 use crate::report_counters::{self, ParetoReport};
 use crate::stages::{Stages, peak_memory};
+use crate::taken;
 use anyhow::{Context, Result};
 use clap::Args;
 use likewise::counters::pareto::{Goal, Objective, fonseca_fleming, goldberg};
@@ -29,9 +30,9 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct ParetoArgs {
-    /// CSV with a name over every column, Parquet, NumPy .npy (its columns are
-    /// called 0, 1, …), or '-' for standard input; empty cells, null, NaN and NA
-    /// are missing
+    /// CSV with a name over every column, also with semicolons, tabs or blanks,
+    /// Parquet, NumPy .npy (its columns are called 0, 1, …), or '-' for standard
+    /// input; empty cells, null, NaN and NA are missing
     table: PathBuf,
     /// Columns of which more is better
     #[arg(long, value_name = "COLUMN")]
@@ -83,10 +84,12 @@ pub(crate) fn run(args: &ParetoArgs, common: &Common) -> Result<()> {
         let report = |done, total| bar.set(done, total);
         stages.time("read", || read_columns(&args.table, &Names::all(&args.key), Some(&report)))?
     };
+    taken::say(&table.taken, common);
     let at = || args.table.display().to_string();
     let asked = [&args.max[..], &args.min, &args.response].concat();
     let notes = args.rows.apply(&mut table, &Names::all(&asked)).with_context(at)?;
     notes.iter().for_each(|note| common.say(format_args!("note: {note}")));
+    let notes = table.taken.said().into_iter().chain(notes).collect();
     let objectives = args.objectives(&table)?;
     if args.relations {
         relations::check(table.n_rows)?;
@@ -117,6 +120,7 @@ pub(crate) fn run(args: &ParetoArgs, common: &Common) -> Result<()> {
         "input": args.table.display().to_string(),
         "max": Names::all(&args.max),
         "min": Names::all(&args.min),
+        "columns": taken::to_json(&table.taken),
         "rows": table.n_rows,
         "unranked": ranks.goldberg.iter().filter(|rank| rank.is_none()).count(),
         "ranks": sizes.len(),
@@ -128,7 +132,8 @@ pub(crate) fn run(args: &ParetoArgs, common: &Common) -> Result<()> {
     });
     out.write("summary.json", |file| Ok(writeln!(file, "{summary:#}")?))?;
     out.commit()?;
-    common.tell(format_args!("{} rows, {} columns", table.n_rows, table.columns.len()));
+    let n_columns = counted(table.columns.len() as u64, "column");
+    common.tell(format_args!("{}, {n_columns}", counted(table.n_rows as u64, "row")));
     stages.tell(common);
     common.print(&summary, || {
         let text = ranks.text(&table, args, &objectives);

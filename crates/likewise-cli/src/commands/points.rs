@@ -6,13 +6,14 @@ use crate::files::report_data::{counted, grouped_digits, short};
 use crate::grouping::{Grouped, GroupingArgs, Method, group};
 use crate::output::{OutputDir, write_rows};
 use crate::stages::{Stages, peak_memory};
+use crate::taken;
 use anyhow::{Context, Result};
 use clap::Args;
 use likewise::bursts::suggest_eps;
 use likewise::cluster::{Clustering, Points, kdist::k_distances};
 use likewise_trace::{read_points_table, read_raw_points};
 use rayon::prelude::*;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -24,7 +25,8 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct PointsArgs {
-    /// CSV, NumPy .npy (n × d), or with --dims raw little-endian f64
+    /// CSV, also with semicolons, tabs or blanks; Parquet; NumPy .npy (n × d), or
+    /// with --dims raw little-endian f64
     table: PathBuf,
     /// Columns of a table of raw numbers
     #[arg(long, value_name = "D", value_parser = clap::value_parser!(u8).range(1..=16))]
@@ -62,11 +64,13 @@ pub(crate) fn run(args: &PointsArgs, common: &Common) -> Result<()> {
             None => read_points_table(&args.table, Some(&report)),
         })?
     };
+    taken::say(table.taken(), common);
+    let columns = taken::to_json(table.taken());
     let points = stages
         .time("prepare", || Points::new(&table, table.dims()))
         .with_context(|| format!("{}", args.table.display()))?;
     if let Some(k) = args.k_distances {
-        return measure(points, k, args, common, stages);
+        return measure(points, k, args, &columns, common, stages);
     }
     let one_task = vec![(); points.len()];
     let mut grouped = group(points, &one_task, &args.grouping, &mut stages, progress)?;
@@ -84,6 +88,7 @@ pub(crate) fn run(args: &PointsArgs, common: &Common) -> Result<()> {
         "version": env!("CARGO_PKG_VERSION"),
         "input": args.table.display().to_string(),
         "parameters": grouped.to_json(),
+        "columns": columns,
         "points": points.len(),
         "dims": points.dims(),
         "clusters": clustering.n_clusters,
@@ -100,6 +105,20 @@ pub(crate) fn run(args: &PointsArgs, common: &Common) -> Result<()> {
 impl PointsArgs {
     fn check(&self) -> Result<()> {
         self.grouping.check()?;
+        let GroupingArgs { eps, min_points, method, sample, .. } = &self.grouping;
+        let grouping = [
+            (eps.is_some(), "--eps"),
+            (min_points.is_some(), "--min-points"),
+            (method.is_some(), "--method"),
+            (sample.is_some(), "--sample"),
+            (self.core, "--core"),
+        ];
+        if let (Some(_), Some((_, option))) = (self.k_distances, grouping.iter().find(|(given, _)| *given)) {
+            let text = format!(
+                "--k-distances measures and does not group, so it does not go with {option}; leave one of both out"
+            );
+            return Err(Usage(text).into());
+        }
         let by_density = self.grouping.method != Some(Method::Xmeans) && self.grouping.sample.is_none();
         if self.core && !by_density {
             let text = "--core needs DBSCAN of all points: it goes with neither --sample nor --method xmeans";
@@ -114,6 +133,7 @@ fn measure(
     points: Points<'_>,
     k: usize,
     args: &PointsArgs,
+    columns: &Value,
     common: &Common,
     mut stages: Stages,
 ) -> Result<()> {
@@ -139,6 +159,7 @@ fn measure(
         "version": env!("CARGO_PKG_VERSION"),
         "input": args.table.display().to_string(),
         "parameters": { "k": k },
+        "columns": columns,
         "points": points.len(),
         "dims": points.dims(),
         "eps_knee": knee.as_ref().map(|knee| knee.eps),

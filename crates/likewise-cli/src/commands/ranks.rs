@@ -14,6 +14,7 @@ use crate::ranks::settle::most_classes;
 use crate::ranks::{self, RanksReport, traced, windows};
 use crate::report_ranks;
 use crate::stages::{Stages, peak_memory};
+use crate::taken;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use likewise::cluster::{CapekParams, ClusterCount, Criterion, Mode};
@@ -21,10 +22,8 @@ use likewise::comm::{Communicator, run_on_threads};
 use likewise::ranks::{Allocation, Bound, EffortPart, EffortTable, PlanParams, Wavelet};
 use likewise::table::Nanos;
 use likewise_mpi::MpiComm;
-use likewise_trace::{
-    EffortOptions, SpreadError, is_rereadable, is_ungrouped, read_effort, read_effort_part,
-};
-use serde_json::json;
+use likewise_trace::{EffortOptions, SpreadError, bursts_of, is_rereadable, read_effort, read_effort_part};
+use serde_json::{Value, json};
 use std::ffi::OsString;
 use std::io::Write;
 use std::path::PathBuf;
@@ -208,6 +207,8 @@ struct Efforts {
     part: EffortPart,
     is_time: bool,
     notes: Vec<String>,
+    /// Which columns of a table were read; null of a trace.
+    columns: Value,
 }
 
 pub(crate) fn run(args: &RanksArgs, common: &Common) -> Result<()> {
@@ -249,8 +250,10 @@ pub(crate) fn run(args: &RanksArgs, common: &Common) -> Result<()> {
         Err(error) => Err(of_ranks(error, n_ranks).context(args.input.display().to_string())),
     };
     let Some((report, summary)) = told_once(mpi.as_ref(), done)? else { return Ok(()) };
-    let regions = report.regions.len();
-    common.tell(format_args!("{} ranks × {} steps × {regions} regions", report.n_ranks(), report.n_steps));
+    let [ranks, steps, regions] =
+        [(report.n_ranks(), "rank"), (report.n_steps, "step"), (report.regions.len(), "region")]
+            .map(|(n, what)| counted(n as u64, what));
+    common.tell(format_args!("{ranks} × {steps} × {regions}"));
     stages.tell(common);
     for note in &report.notes {
         common.say(format_args!("note: {note}"));
@@ -312,7 +315,7 @@ impl RanksArgs {
 
     /// Whether the input is bursts, not efforts.
     pub(crate) fn is_trace(&self) -> bool {
-        is_rereadable(&self.input) && is_ungrouped(&self.input).unwrap_or(false)
+        is_rereadable(&self.input) && bursts_of(&self.input).is_ok_and(|bursts| bursts.is_some())
     }
 
     /// Reads a table, or makes one of a trace.
@@ -330,15 +333,19 @@ impl RanksArgs {
         let bar = common.progress().bytes("Reading");
         let report = |done, total| bar.set(done, total);
         let options = EffortOptions { progress: Some(&report), ..EffortOptions::default() };
-        let part = match mpi {
-            None => EffortPart::whole(read_effort(&self.input, &options)?),
+        let (part, taken) = match mpi {
+            None => {
+                let (table, taken) = read_effort(&self.input, &options)?;
+                (EffortPart::whole(table), taken)
+            }
             Some(comm) => read_effort_part(comm, &self.input, &options).map_err(|error| match error {
                 SpreadError::File(error) => error.into(),
                 SpreadError::Elsewhere => ToldElsewhere.into(),
                 SpreadError::Comm(error) => anyhow::Error::from(error),
             })?,
         };
-        Ok(Efforts { part, is_time: false, notes: Vec::new() })
+        taken::tell(&taken, common);
+        Ok(Efforts { part, is_time: false, notes: taken.said(), columns: taken::to_json(&taken) })
     }
 
     /// Efforts of a trace. Its bursts are grouped first, for which every
@@ -346,7 +353,12 @@ impl RanksArgs {
     fn of_trace(&self, mpi: Option<&MpiComm>, common: &Common) -> Result<Efforts> {
         let Some(comm) = mpi else {
             let (table, notes) = self.efforts_of_trace(common)?;
-            return Ok(Efforts { part: EffortPart::whole(table), is_time: true, notes });
+            return Ok(Efforts {
+                part: EffortPart::whole(table),
+                is_time: true,
+                notes,
+                columns: Value::Null,
+            });
         };
         let made = (comm.rank() == 0).then(|| self.efforts_of_trace(common)).transpose();
         let (table, told) = match made {
@@ -357,7 +369,7 @@ impl RanksArgs {
             Err(error) => (None, Err(error)),
         };
         match EffortPart::share_out(comm, table)? {
-            Some(part) => Ok(Efforts { part, is_time: true, notes: told? }),
+            Some(part) => Ok(Efforts { part, is_time: true, notes: told?, columns: Value::Null }),
             None => Err(told.err().unwrap_or_else(|| ToldElsewhere.into())),
         }
     }
@@ -547,7 +559,7 @@ fn write(
     common: &Common,
 ) -> Result<(RanksReport, serde_json::Value)> {
     let params = args.plan.params()?;
-    let Efforts { part: EffortPart { table, .. }, is_time, notes } = efforts;
+    let Efforts { part: EffortPart { table, .. }, is_time, notes, columns } = efforts;
     let signature = args.signature(table.n_steps());
     let how = Described { params, error: args.plan.error, seed: args.classes.seed, is_time };
     let mut report = stages.time("plan", || describe::describe(&table, found, &how));
@@ -583,6 +595,7 @@ fn write(
         out.write("report.html", |file| Ok(report_ranks::write_html(&report, file)?))
     })?;
     let mut summary = ranks::json::summary(&report);
+    summary["columns"] = columns;
     summary["timings"] = stages.to_json();
     summary["peak_memory_bytes"] = peak_memory().into();
     out.write("summary.json", |file| Ok(writeln!(file, "{summary:#}")?))?;

@@ -102,7 +102,11 @@ impl RegimeArgs {
             .map_err(|error| self.told(error, &fitted, response))?;
         Ok(RegimeReport {
             response: response.to_owned(),
-            unit: self.response_unit.unwrap_or_else(|| Unit::of_name(response)),
+            unit: self.response_unit.unwrap_or_else(|| match table.taken.unit(response) {
+                // As it stands behind the numbers.
+                Some(unit) => Unit::of_name(&format!("_{}", unit.replace('µ', "u"))),
+                None => Unit::of_name(response),
+            }),
             parameters: self.parameters(),
             models,
             confidence: self.confidence,

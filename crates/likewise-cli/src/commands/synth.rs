@@ -1,6 +1,7 @@
 //! `likewise synth`: a made-up run whose phases are known.
 
 use crate::cli::Common;
+use crate::files::report_data::counted;
 use crate::grouping::parse_count;
 use crate::output::OutputDir;
 use anyhow::Result;
@@ -140,7 +141,8 @@ pub(crate) fn run(args: &SynthArgs, common: &Common) -> Result<()> {
     });
     common.print(&result, || {
         let trace = args.output.join(format!("{}.prv", args.name));
-        format!("{} bursts in {}\n{}", run.n_bursts(), trace.display(), defect_line(args, &run))
+        let bursts = counted(run.n_bursts() as u64, "burst");
+        format!("{bursts} in {}\n{}", trace.display(), defect_line(args, &run))
     })
 }
 

@@ -157,6 +157,7 @@ mod tests {
                 column("t", Cells::Numbers(vec![1.0, 2.0, 3.0, f64::NAN])),
             ],
             n_rows: 4,
+            ..ColumnTable::default()
         };
         let groups = Groups::of(&table, Some("p")).unwrap();
         assert_eq!(groups.names, ["4", "16"]);

@@ -209,7 +209,7 @@ fn aggregate(
         notes.push(format!("Not one value for each row of --per, and left out: {}.", dropped.join(", ")));
     }
     check_names(&columns)?;
-    *table = ColumnTable { columns, n_rows: members.len() };
+    *table = ColumnTable { columns, n_rows: members.len(), taken: std::mem::take(&mut table.taken) };
     Ok(notes)
 }
 
@@ -416,6 +416,7 @@ mod tests {
         let table = || ColumnTable {
             columns: vec![numbers("p", &[1.0, 2.0, 4.0, f64::NAN]), numbers("h", &[9.0, 8.0, 7.0, 6.0])],
             n_rows: 4,
+            ..ColumnTable::default()
         };
         let mut taken = table();
         let notes = args(&["p>=2 and h<9"], "", &[]).apply(&mut taken, &[]).unwrap();
@@ -434,10 +435,18 @@ mod tests {
 
     #[test]
     fn labels_compare_as_numbers_where_both_are() {
-        let mut table = ColumnTable { columns: vec![texts("cluster", &["1", "noise", "12", ""])], n_rows: 4 };
+        let mut table = ColumnTable {
+            columns: vec![texts("cluster", &["1", "noise", "12", ""])],
+            n_rows: 4,
+            ..ColumnTable::default()
+        };
         args(&["cluster>=2"], "", &[]).apply(&mut table, &[]).unwrap();
         assert_eq!(table.columns[0], texts("cluster", &["12"]));
-        let mut table = ColumnTable { columns: vec![texts("cluster", &["1", "noise", "12", ""])], n_rows: 4 };
+        let mut table = ColumnTable {
+            columns: vec![texts("cluster", &["1", "noise", "12", ""])],
+            n_rows: 4,
+            ..ColumnTable::default()
+        };
         args(&["cluster!=noise"], "", &[]).apply(&mut table, &[]).unwrap();
         assert_eq!(table.columns[0], texts("cluster", &["1", "12"]));
     }
@@ -454,6 +463,7 @@ mod tests {
                 numbers("drift", &[-1.0, 0.0, 3.0, 0.5]),
             ],
             n_rows: 4,
+            ..ColumnTable::default()
         };
         let notes = args(&[], "site", &all).apply(&mut table, &[]).unwrap();
         assert_eq!(notes[0], "4 rows became 2, one for each value of site, of 2 rows each.");
@@ -478,6 +488,7 @@ mod tests {
         let table = || ColumnTable {
             columns: vec![numbers("p", &[1.0, 1.0, 2.0]), numbers("t", &[3.0, 5.0, 7.0])],
             n_rows: 3,
+            ..ColumnTable::default()
         };
         let (mut named, mut needed) = (table(), table());
         args(&[], "p", &[Aggregate::Mean]).apply(&mut named, &[]).unwrap();

@@ -84,23 +84,6 @@ pub(crate) struct Asked<'a> {
     pub(crate) mistaken: Vec<LeftOut>,
 }
 
-/// Columns that seem to be of texts only because their first cell is none of
-/// a number: most others are.
-pub(crate) fn mistaken(table: &ColumnTable, keys: &[String]) -> Vec<LeftOut> {
-    let is_key = |name: &str| name == "cluster" || keys.iter().any(|key| key == name);
-    let mistaken = |(name, texts): (&str, &[String])| {
-        let known: Vec<&String> = texts.iter().filter(|text| !text.is_empty()).collect();
-        let (first, rest) = known.split_first()?;
-        let numbers = rest.iter().filter(|text| text.parse::<f64>().is_ok()).count();
-        let is_mistaken = first.parse::<f64>().is_err() && 2 * numbers > rest.len();
-        is_mistaken.then(|| LeftOut {
-            name: name.to_owned(),
-            why: format!("of texts, as its first value is '{first}', though most others are numbers"),
-        })
-    };
-    table.texts().filter(|(name, _)| !is_key(name)).filter_map(mistaken).collect()
-}
-
 /// Profiles of the columns that are named, or of all columns of numbers.
 ///
 /// # Errors

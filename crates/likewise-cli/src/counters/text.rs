@@ -1,8 +1,8 @@
 //! What was found, on the terminal.
 
 use super::json::{height, linkage};
-use super::{CountersReport, Strong};
-use crate::files::report_data::short;
+use super::{CountersReport, Records, Strong};
+use crate::files::report_data::{counted, short};
 use std::fmt::Write;
 
 /// Columns or rows that are said to be left out, one by one.
@@ -38,8 +38,39 @@ pub(crate) fn text(report: &CountersReport, width: usize) -> String {
     if let Some(left_out) = left_out(report) {
         let _ = writeln!(out, "{left_out}");
     }
+    if let Some(records) = &report.records {
+        let _ = writeln!(out, "{}", ranking(records));
+    }
     for finding in report.findings() {
         let _ = writeln!(out, "{finding}");
+    }
+    out
+}
+
+/// Rows of the best rank that are listed.
+const BEST: usize = 12;
+
+/// The rows that no other has more of everything than.
+fn ranking(records: &Records) -> String {
+    let n_ranks = records.goldberg.iter().flatten().max().map_or(0, |most| u64::from(*most) + 1);
+    let best: Vec<usize> = (0..records.names.len()).filter(|&row| records.goldberg[row] == Some(0)).collect();
+    let mut out = format!(
+        "Rows ranked on {}: {}; {} that no other dominates{}\n",
+        records.objectives.join(", "),
+        counted(n_ranks, "rank"),
+        counted(best.len() as u64, "row"),
+        if best.len() > BEST { ", the first:" } else { ":" }
+    );
+    for &row in best.iter().take(BEST) {
+        let values = records.objectives.iter().zip(&records.values);
+        let values: Vec<String> =
+            values.map(|(name, values)| format!("{name} {}", short(values[row]))).collect();
+        let _ = writeln!(out, "  {}: {}", records.names[row], values.join(", "));
+    }
+    let unranked = records.goldberg.iter().filter(|rank| rank.is_none()).count();
+    if unranked > 0 {
+        let lack = if unranked == 1 { "lacks" } else { "lack" };
+        let _ = writeln!(out, "  {} {lack} a value and a rank", counted(unranked as u64, "row"));
     }
     out
 }

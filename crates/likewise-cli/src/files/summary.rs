@@ -39,6 +39,7 @@ pub(crate) fn summary(analysis: &Analysis, stages: &Stages) -> Value {
         "version": env!("CARGO_PKG_VERSION"),
         "input": analysis.input,
         "parameters": parameters,
+        "columns": analysis.columns,
         "bursts": analysis.table.len(),
         "clustered": prepared.complete.len(),
         "filtered_duration": class(BurstClass::FilteredDuration),

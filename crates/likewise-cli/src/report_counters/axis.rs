@@ -84,6 +84,10 @@ impl Axis {
         let power = 10f64.powf(rough.log10().floor());
         let round = [1.0, 2.0, 5.0, 10.0].into_iter().map(|m| m * power).find(|step| *step >= rough * 0.999);
         let step = round.unwrap_or(10.0 * power).max(if self.is_log { 1.0 } else { 0.0 });
+        // A span at an end of what doubles hold has no round numbers.
+        if !step.is_normal() {
+            return vec![self.low, self.high];
+        }
         let (first, last) =
             ((self.low / step - 1e-9).ceil() as i64, (self.high / step + 1e-9).floor() as i64);
         let value = |tick: i64| if self.is_log { 10f64.powf(tick as f64 * step) } else { tick as f64 * step };
@@ -131,5 +135,14 @@ mod tests {
         assert!(!Axis::grid(&[1.0, 2.0, 3.0, 4.0, 5.0], 0.0, 60.0).is_log());
         assert_eq!(axis.between(1.0, 100.0, 0.5), 10.0);
         assert!(Axis::spread(&[], 0.0, 10.0).at(0.5).is_finite());
+        for high in [5e-324, 1e-310, 3e-308, 1e-300, 1e300, f64::MAX] {
+            for axis in [Axis::linear(0.0, high, 0.0, 1.0), Axis::linear(-high, high, 0.0, 1.0)] {
+                let ticks = axis.ticks(6);
+                assert!(
+                    (1..=30).contains(&ticks.len()) && ticks.iter().all(|tick| tick.abs() <= 1.01 * high),
+                    "{ticks:?}"
+                );
+            }
+        }
     }
 }

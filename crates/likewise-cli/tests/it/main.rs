@@ -17,3 +17,4 @@ mod retime;
 mod runs;
 mod structure;
 mod support;
+mod tables;

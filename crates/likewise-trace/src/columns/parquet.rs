@@ -6,13 +6,14 @@ use super::{Cells, Column, ColumnTable, LONGEST_TEXT, Names};
 use crate::bytes::{Input, Progress};
 use crate::error::{Error, ErrorKind, Result};
 use crate::parquet::read::{Table, Value, with_table};
+use crate::taken::Taken;
 
 pub(super) fn read(
     path: &Path,
     input: Input,
     keys: &[String],
     progress: Option<Progress<'_>>,
-) -> Result<ColumnTable> {
+) -> Result<(ColumnTable, Option<usize>)> {
     with_table(path, input, |table| {
         let whole = |kind| Error::whole(path, kind);
         let mut names = Names::default();
@@ -20,7 +21,8 @@ pub(super) fn read(
         let are_keys = names.are_keys(keys).map_err(whole)?;
         let n_columns = are_keys.len();
         let mut columns = Vec::new();
-        for (at, (name, is_key)) in names.0.into_iter().zip(are_keys).enumerate() {
+        let unnamed = names.unnamed;
+        for (at, (name, is_key)) in names.names.into_iter().zip(are_keys).enumerate() {
             columns.push(Column { name, cells: cells(table, at, is_key)? });
             if let Some(progress) = progress {
                 progress(table.size() * columns.len() as u64 / n_columns as u64, table.size());
@@ -29,7 +31,7 @@ pub(super) fn read(
         // All have as many rows as the file says.
         match columns.first().map_or(0, |column| column.cells.len()) {
             0 => Err(whole(ErrorKind::OnlyHeader("rows"))),
-            n_rows => Ok(ColumnTable { columns, n_rows }),
+            n_rows => Ok((ColumnTable { columns, n_rows, taken: Taken::default() }, unnamed)),
         }
     })
 }
@@ -37,20 +39,11 @@ pub(super) fn read(
 fn cells(table: &Table<'_>, at: usize, is_key: bool) -> Result<Cells> {
     if is_key || table.is_text(at) || table.is_index(at) || table.is_time(at) {
         let text = |value: Option<Value<'_>>| value.map_or_else(String::new, |x| x.text(LONGEST_TEXT));
-        collected(table, at, text).map(Cells::Texts)
+        table.collected(at, |value| Ok(text(value))).map(Cells::Texts)
     } else {
         let number = |value: Option<Value<'_>>| value.and_then(Value::number).unwrap_or(f64::NAN);
-        collected(table, at, number).map(Cells::Numbers)
+        table.collected(at, |value| Ok(number(value))).map(Cells::Numbers)
     }
-}
-
-fn collected<T>(table: &Table<'_>, at: usize, of: impl Fn(Option<Value<'_>>) -> T) -> Result<Vec<T>> {
-    let mut all = Vec::new();
-    table.column(at, 0..table.n_groups(), |value| {
-        all.push(of(value));
-        Ok(())
-    })?;
-    Ok(all)
 }
 
 #[cfg(test)]

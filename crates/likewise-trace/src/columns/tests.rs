@@ -21,9 +21,9 @@ pub(super) fn numbers(table: &ColumnTable, name: &str) -> Vec<Option<f64>> {
 
 #[test]
 fn cells_are_numbers_texts_or_missing() {
-    let csv = b"\xef\xbb\xbfsite,CYC, INS ,note,none\r\na,,1e3,,\r\n\"b, c\",NaN,-2,x,NA\nd,7,na,3,\n";
+    let csv = b"\xef\xbb\xbfsite,CYC, INS ,note,none\r\na,,1e3,,\r\n\"b, c\",NaN,-2,x,NA\nd,7,n,3,\n";
     assert!(
-        of(csv, &[]).unwrap_err().contains(":4: column 3 (INS): expected a number, as above it, found 'na'")
+        of(csv, &[]).unwrap_err().contains(":4: column 3 (INS): expected a number, as above it, found 'n'")
     );
     let csv = b"\xef\xbb\xbfsite,CYC, INS ,note,none\r\na,,1e3,,\r\n\"b, c\",NaN,-2,x,NA\nd,7,N/A,3,\n";
     let table = of(csv, &[]).unwrap();
@@ -67,10 +67,8 @@ fn long_tables_are_not_believed_to_be_full() {
 #[test]
 fn numbers_are_names_behind_an_empty_cell() {
     let table = of(b",0,1\n0,0,5\n1,5,0\n", &[]).unwrap();
-    assert_eq!(
-        table.columns.iter().map(|column| column.name.as_str()).collect::<Vec<_>>(),
-        ["column 1", "0", "1"]
-    );
+    assert_eq!(table.columns.iter().map(|column| column.name.as_str()).collect::<Vec<_>>(), ["0", "1"]);
+    assert_eq!(table.taken.left_out[0].0, "column 1");
 }
 
 #[test]
@@ -94,8 +92,8 @@ fn what_is_no_table_is_told() {
         (b"1,2\n3,4\n", ":1: expected the names of the columns"),
         (b"a,a\n1,2\n", ":1: two columns are called 'a'"),
         (b"a,b\n1\n", ":2: expected 2 cells"),
-        (b"a;b\n1;2\n", ":1: expected names with commas between them"),
-        (b"a\tb\n1\t2\n", ":1: expected names with commas between them"),
+        (b"a b\n1 2\n3\n", ":3: expected 2 cells as in the first line, found 1"),
+        (b"a\tb\n1,234\t2\n", "nobody can tell whether 1,234 is 1.234 or 1234"),
         (b"a\0b", "neither text, .npy nor Parquet"),
         #[cfg(not(feature = "parquet"))]
         (b"PAR1\0", "built without (feature 'parquet')"),
@@ -105,4 +103,71 @@ fn what_is_no_table_is_told() {
         let error = of(bytes, &[]).unwrap_err();
         assert!(error.contains(told), "{error}");
     }
+}
+
+#[test]
+fn any_separator_gives_the_same_table() {
+    let plain = of(b"site,x,y\na,1.5,2\nb,,-3e2\n", &[]).unwrap();
+    for text in [
+        "site;x;y\r\na;1.5;2\r\nb;;-3e2\r\n",
+        "site;x;y\na;1,5;2\nb;NA;-3e2\n",
+        "site\tx\ty\na\t1.5\t2\nb\t\t-3e2\n",
+        "site x y\na  1.5  2\nb  NaN  -3e2\n",
+        "# by hand\n\nsite,x,y\na,\"1.5\",2\n#,and\nb,<NA>,\"-3e2\"\n",
+        ",site,x,y\n0,a,1.5,2\n1,b,,-3e2\n",
+        "\"site\" \"x\" \"y\"\n\"1\" \"a\" 1.5 2\n\"2\" \"b\" NA -3e2\n",
+    ] {
+        let table = of(text.as_bytes(), &[]).unwrap();
+        assert_eq!(format!("{:?}", table.columns), format!("{:?}", plain.columns), "{text}");
+    }
+}
+
+#[test]
+fn numbers_with_marks_are_read_where_the_column_agrees() {
+    let csv =
+        b"site,cyc,miss,time,rate,mixed\na,\"3,267,097\",3.3%,4.96e-01 s,1 MB/s,1 s\nb,967,NA,2 s,2 kB/s,x\n";
+    let table = of(csv, &[]).unwrap();
+    assert_eq!(numbers(&table, "cyc"), [Some(3_267_097.0), Some(967.0)]);
+    assert_eq!(numbers(&table, "miss"), [Some(3.3), None]);
+    assert_eq!(numbers(&table, "time"), [Some(0.496), Some(2.0)]);
+    assert_eq!(table.taken.unit("time"), Some("s"));
+    assert_eq!(table.taken.unit("miss"), Some("%"));
+    assert_eq!(table.taken.names, ["site"]);
+    let left_out = &table.taken.left_out;
+    assert_eq!(left_out[0].0, "rate");
+    assert_eq!(left_out[0].1, "of texts: not every number has the unit 'MB/s', such as '2 kB/s'");
+    assert_eq!(left_out[1].1, "of texts: not every number has the unit 's', such as 'x'");
+    let said = table.taken.said();
+    assert_eq!(said[1], "Read without the unit behind each number: miss (%), time (s).");
+    assert_eq!(said[2], "Commas between thousands are no part of the numbers in: cyc.");
+    let error = of(b"a,b\n1,2\n3,4 s\n", &[]).unwrap_err();
+    assert!(error.contains(":3: column 2 (b): expected a number, as above it, found '4 s'"), "{error}");
+}
+
+#[test]
+fn long_tables_may_have_a_rank() {
+    let csv = b"Site,rank,Event,Value\na,0,CYC,1\na,1,CYC,2\na,0,INS,3\nb,1,CYC,4\n";
+    let table = of(csv, &[]).unwrap();
+    let texts: Vec<(&str, &[String])> = table.texts().collect();
+    assert_eq!(texts[0], ("Site", &["a".to_owned(), "a".into(), "b".into()][..]));
+    assert_eq!(texts[1], ("rank", &["0".to_owned(), "1".into(), "1".into()][..]));
+    assert_eq!(numbers(&table, "CYC"), [Some(1.0), Some(2.0), Some(4.0)]);
+    assert_eq!(numbers(&table, "INS"), [Some(3.0), None, None]);
+    assert!(table.taken.notes[0].contains("a row for each Site and rank"));
+    // As pandas writes it.
+    let with_index = b",site,event,value\n0,a,CYC,1\n1,b,CYC,4\n";
+    assert_eq!(numbers(&of(with_index, &[]).unwrap(), "CYC"), [Some(1.0), Some(4.0)]);
+    let twice = of(b"site,rank,event,value\na,0,CYC,1\na,0,CYC,1\n", &[]).unwrap_err();
+    assert!(
+        twice.contains("row 2 (from 1, without the names): its site, rank and event came before"),
+        "{twice}"
+    );
+}
+
+#[test]
+fn numbers_without_a_name_name_the_rows() {
+    let table = of(b",x\n3,1\n7,2\n", &[]).unwrap();
+    assert_eq!(table.texts().next().unwrap(), ("column 1", &["3".to_owned(), "7".into()][..]));
+    let table = of(b",x\n3,1\n3,2\n", &[]).unwrap();
+    assert_eq!(numbers(&table, "column 1"), [Some(3.0), Some(3.0)]);
 }

@@ -1,123 +1,169 @@
-//! CSV with a name over every column.
+//! Text with a name over every column.
 
-use std::path::Path;
-use std::sync::atomic::Ordering;
-
+use super::marked::{Marked, marked};
 use super::{Cells, Column, ColumnTable, LONGEST_TEXT, Names, TABLE};
 use crate::bytes::{Input, Progress};
-use crate::csv::Rows;
-use crate::error::{Error, ErrorKind, Place, Result, found, printable};
+use crate::dialect::{Dialect, is_missing};
+use crate::error::{Error, ErrorKind, Result, found, printable};
+use crate::rows::Rows;
+use crate::taken::Taken;
 
-/// A column while nobody knows more of it than that.
+/// A column while it is read.
 enum Growing {
     /// So many cells are missing, and there were no others.
     Missing(usize),
-    Known(Cells),
+    Numbers(Vec<f64>),
+    /// Numbers with a unit behind each, and how they are written.
+    Marked {
+        numbers: Vec<f64>,
+        texts: Vec<String>,
+        unit: String,
+    },
+    Texts(Vec<String>),
+    /// Texts, of which the first are numbers with a unit; why they are none.
+    Mixed(Vec<String>, String),
 }
 
 pub(super) fn read(
-    path: &Path,
-    mut input: Input,
+    path: &std::path::Path,
+    input: Input,
     keys: &[String],
     progress: Option<Progress<'_>>,
-) -> Result<ColumnTable> {
-    input.skip_mark()?;
-    let consumed = input.consumed();
-    let total = std::fs::metadata(path).map_or(0, |m| m.len());
-    let mut rows = Rows::new(input.into_reader(), path);
-    let in_first = |kind| Error::at(path, Place::Line(1), kind);
-    let names = match rows.next()? {
-        Some((header, _)) => names(header.iter()).map_err(in_first)?,
-        None => return Err(Error::whole(path, ErrorKind::Empty(TABLE))),
-    };
-    let start = |is_key| match is_key {
-        true => Growing::Known(Cells::Texts(Vec::new())),
-        false => Growing::Missing(0),
-    };
+) -> Result<(ColumnTable, Option<usize>)> {
+    let mut rows = Rows::open(input, TABLE)?;
+    let in_first = |kind| rows.wrong(rows.header_line, kind);
+    let names = names(&rows.names, rows.dialect).map_err(in_first)?;
+    let start = |is_key| if is_key { Growing::Texts(Vec::new()) } else { Growing::Missing(0) };
     let mut columns: Vec<Growing> = names.are_keys(keys).map_err(in_first)?.into_iter().map(start).collect();
-    let Names(names) = names;
-    let mut n_rows = 0;
+    let Names { names, unnamed } = names;
+    let (dialect, mut is_grouped) = (rows.dialect, vec![false; names.len()]);
     while let Some((record, line)) = rows.next()? {
         for (at, cell) in record.iter().enumerate() {
-            columns[at].push(cell.trim_ascii()).map_err(|found| {
+            let pushed = columns[at].push(cell.trim_ascii(), dialect, &mut is_grouped[at]);
+            pushed.map_err(|found| {
                 let (name, what) = (names[at].clone(), "a number, as above it");
                 let kind = ErrorKind::Cell { column: at + 1, name, what, found };
-                Error::at(path, Place::Line(line), kind)
+                Error::at(path, crate::error::Place::Line(line), kind)
             })?;
         }
-        n_rows += 1;
-        if n_rows % (1 << 14) == 0
-            && let Some(progress) = progress
-        {
-            progress(consumed.load(Ordering::Relaxed), total);
-        }
+        rows.report(progress);
     }
+    let n_rows = rows.n_rows() as usize;
     if n_rows == 0 {
         return Err(Error::whole(path, ErrorKind::OnlyHeader("rows")));
     }
-    let columns =
-        names.into_iter().zip(columns).map(|(name, growing)| Column { name, cells: growing.cells() });
-    Ok(ColumnTable { columns: columns.collect(), n_rows })
+    let mut taken = Taken { notes: rows.notes(), ..Taken::default() };
+    let grouped: Vec<&str> = names
+        .iter()
+        .zip(&is_grouped)
+        .filter(|(_, grouped)| **grouped)
+        .map(|(name, _)| name.as_str())
+        .collect();
+    if !grouped.is_empty() {
+        let mark = if dialect.decimal_comma { "Points" } else { "Commas" };
+        taken
+            .notes
+            .push(format!("{mark} between thousands are no part of the numbers in: {}.", grouped.join(", ")));
+    }
+    let columns = names.into_iter().zip(columns).map(|(name, growing)| {
+        let cells = growing.cells(&name, &mut taken);
+        Column { name, cells }
+    });
+    let columns = columns.collect();
+    Ok((ColumnTable { columns, n_rows, taken }, unnamed))
 }
 
 /// Numbers are names only behind an empty cell, over the names of the rows.
-fn names<'c>(cells: impl Iterator<Item = &'c [u8]>) -> std::result::Result<Names, ErrorKind> {
+fn names(cells: &[String], dialect: Dialect) -> std::result::Result<Names, ErrorKind> {
     let mut names = Names::default();
-    let mut has_row_names = false;
-    for (at, cell) in cells.map(<[u8]>::trim_ascii).enumerate() {
-        has_row_names |= at == 0 && cell.is_empty();
-        if !has_row_names && fast_float2::parse::<f64, _>(cell).is_ok() {
+    for cell in cells {
+        names.push(cell.as_bytes())?;
+        if names.unnamed != Some(0) && dialect.number(cell.as_bytes()).is_some() {
             let what = "the names of the columns".to_owned();
-            return Err(ErrorKind::Expected { what, found: found(cell) });
+            return Err(ErrorKind::Expected { what, found: found(cell.as_bytes()) });
         }
-        names.push(cell)?;
     }
-    match &names.0[..] {
-        [name] if name.contains(';') || name.contains(r"\u{9}") => {
-            let what = "names with commas between them, not ';' or tabs".to_owned();
-            Err(ErrorKind::Expected { what, found: found(name.as_bytes()) })
-        }
-        _ => Ok(names),
-    }
-}
-
-fn is_missing(cell: &[u8]) -> bool {
-    matches!(cell, b"" | b"NA" | b"N/A")
-        || cell.eq_ignore_ascii_case(b"nan")
-        || cell.eq_ignore_ascii_case(b"null")
+    Ok(names)
 }
 
 impl Growing {
     /// # Errors
     /// What stands in a column of numbers instead of one.
-    fn push(&mut self, cell: &[u8]) -> std::result::Result<(), String> {
-        let number = if is_missing(cell) { Some(f64::NAN) } else { fast_float2::parse(cell).ok() };
-        match self {
-            Growing::Missing(n) if is_missing(cell) => *n += 1,
-            Growing::Missing(n) => {
-                *self = Growing::Known(match number {
-                    Some(number) => {
-                        let mut numbers = vec![f64::NAN; *n];
-                        numbers.push(number);
-                        Cells::Numbers(numbers)
-                    }
-                    None => {
-                        let mut texts = vec![String::new(); *n];
-                        texts.push(printable(cell, LONGEST_TEXT));
-                        Cells::Texts(texts)
-                    }
-                });
+    fn push(
+        &mut self,
+        cell: &[u8],
+        dialect: Dialect,
+        is_grouped: &mut bool,
+    ) -> std::result::Result<(), String> {
+        let text = || printable(cell, LONGEST_TEXT);
+        if is_missing(cell) {
+            match self {
+                Growing::Missing(n) => *n += 1,
+                Growing::Numbers(numbers) => numbers.push(f64::NAN),
+                Growing::Marked { numbers, texts, .. } => {
+                    numbers.push(f64::NAN);
+                    texts.push(text());
+                }
+                Growing::Texts(texts) | Growing::Mixed(texts, _) => texts.push(text()),
             }
-            Growing::Known(Cells::Numbers(numbers)) => numbers.push(number.ok_or_else(|| found(cell))?),
-            Growing::Known(Cells::Texts(texts)) => texts.push(printable(cell, LONGEST_TEXT)),
+            return Ok(());
+        }
+        if let Growing::Texts(texts) | Growing::Mixed(texts, _) = self {
+            texts.push(text());
+            return Ok(());
+        }
+        let found_here = match dialect.number(cell) {
+            Some(value) => Some(Marked { value, is_grouped: false, unit: "" }),
+            None => marked(cell, dialect),
+        };
+        if let Growing::Missing(n) = *self {
+            *self = match &found_here {
+                None => Growing::Texts(vec![String::new(); n]),
+                Some(Marked { unit: "", .. }) => Growing::Numbers(vec![f64::NAN; n]),
+                Some(Marked { unit, .. }) => Growing::Marked {
+                    numbers: vec![f64::NAN; n],
+                    texts: vec![String::new(); n],
+                    unit: (*unit).to_owned(),
+                },
+            };
+        }
+        *is_grouped |= found_here.as_ref().is_some_and(|marked| marked.is_grouped);
+        match (self, found_here) {
+            (Growing::Numbers(numbers), Some(Marked { unit: "", value, .. })) => numbers.push(value),
+            (Growing::Numbers(_), _) => return Err(found(cell)),
+            (Growing::Marked { numbers, texts, unit }, Some(here)) if *unit == here.unit => {
+                numbers.push(here.value);
+                texts.push(text());
+            }
+            (growing @ Growing::Marked { .. }, _) => growing.give_up(cell),
+            (Growing::Texts(texts), _) => texts.push(text()),
+            (Growing::Missing(_) | Growing::Mixed(..), _) => unreachable!("they are something else by now"),
         }
         Ok(())
     }
 
-    fn cells(self) -> Cells {
+    /// Numbers with a unit are texts from now on, as `cell` has another or none.
+    fn give_up(&mut self, cell: &[u8]) {
+        let Growing::Marked { texts, unit, .. } = self else { return };
+        let why = format!("of texts: not every number has the unit '{unit}', such as {}", found(cell));
+        let mut texts = std::mem::take(texts);
+        texts.push(printable(cell, LONGEST_TEXT));
+        *self = Growing::Mixed(texts, why);
+    }
+
+    fn cells(self, name: &str, taken: &mut Taken) -> Cells {
         match self {
             Growing::Missing(n) => Cells::Numbers(vec![f64::NAN; n]),
-            Growing::Known(cells) => cells,
+            Growing::Numbers(numbers) => Cells::Numbers(numbers),
+            Growing::Marked { numbers, unit, .. } => {
+                taken.units.push((name.to_owned(), unit));
+                Cells::Numbers(numbers)
+            }
+            Growing::Texts(texts) => Cells::Texts(texts),
+            Growing::Mixed(texts, why) => {
+                taken.leave_out(name, why);
+                Cells::Texts(texts)
+            }
         }
     }
 }

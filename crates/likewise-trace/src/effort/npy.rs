@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
-use super::Share;
+use super::{Efforts, Share};
 use crate::bytes::{Input, Piece};
 use crate::error::{Error, ErrorKind, Result};
 use crate::npy::Layout;
+use crate::taken::Taken;
 
 pub(super) fn read(path: &Path, input: Input, piece: Piece) -> Result<Option<Share>> {
     if input.compressed() && !piece.is_whole() {
@@ -29,5 +30,6 @@ pub(super) fn read(path: &Path, input: Input, piece: Piece) -> Result<Option<Sha
     } else {
         places.map(number).collect()
     };
-    Ok(Some(Share::Rows { n_steps: columns, values }))
+    let taken = Taken { n_numbers: columns, ..Taken::default() };
+    Ok(Some(Share { efforts: Efforts::Rows { n_steps: columns, values }, taken }))
 }

@@ -4,11 +4,12 @@ use std::path::Path;
 
 use likewise::ranks::EffortCell;
 
-use super::long::{Cells, NEEDED, is_header};
-use super::{EffortOptions, Share, wide};
+use super::long::{self, Cells, is_header};
+use super::{EffortOptions, Efforts, Share, check_kind, wide};
 use crate::bytes::{Input, Piece};
 use crate::error::{Error, ErrorKind, Result, printable};
 use crate::parquet::read::{Table, Value, with_table};
+use crate::taken::{Taken, index_fault, is_unnamed, name_or_place};
 
 /// Efforts have no gaps.
 const EMPTY: &str = "a cell is empty; expected one value in every row";
@@ -29,11 +30,8 @@ pub(super) fn read(
         if table.n_groups() == 0 && piece.is_whole() {
             return Err(columns.wrong("the table has no rows".to_owned()));
         }
-        if is_header(columns.names.join(",").as_bytes()) {
-            columns.long(options).map(Some)
-        } else {
-            columns.wide(options).map(Some)
-        }
+        check_kind(&columns.names).map_err(|kind| Error::whole(path, kind))?;
+        if is_header(&columns.names) { columns.long(options).map(Some) } else { columns.wide(options) }
     })
 }
 
@@ -66,29 +64,31 @@ impl Columns<'_> {
         Ok(values)
     }
 
-    /// Without the column that pandas adds to number the rows.
-    fn wide(&self, options: &EffortOptions<'_>) -> Result<Share> {
-        let used: Vec<usize> = (0..self.names.len()).filter(|&at| !self.table.is_index(at)).collect();
-        let columns = used.iter().map(|&at| self.numbers(at)).collect::<Result<Vec<_>>>()?;
+    fn wide(&self, options: &EffortOptions<'_>) -> Result<Option<Share>> {
+        let mut columns = (0..self.names.len()).map(|at| self.numbers(at)).collect::<Result<Vec<_>>>()?;
+        let (mut names, mut taken) = (self.names.clone(), Taken::default());
+        // The index shows in all rows.
+        if let Some(at) = names.iter().position(|name| is_unnamed(name)).filter(|_| names.len() > 1) {
+            if !self.piece.is_whole() {
+                return Ok(None);
+            }
+            if let Some(why) = index_fault(&columns[at]) {
+                taken.leave_out(&name_or_place(&names.remove(at), at), why);
+                columns.remove(at);
+            }
+        }
         let n_rows = columns.first().map_or(0, Vec::len);
         let rows = (0..n_rows).flat_map(|row| columns.iter().map(move |column| column[row])).collect();
-        let rank = used.iter().position(|&at| self.names[at] == "rank");
-        wide::of_rows(self.path, rows, columns.len(), rank, options)
+        wide::of_rows(self.path, rows, &names, taken, options).map(Some)
     }
 
     fn long(&self, options: &EffortOptions<'_>) -> Result<Share> {
-        let place = |name: &str| self.names.iter().position(|known| known == name);
-        let numbers = NEEDED.map(|name| match place(name) {
-            Some(at) => self.numbers(at),
-            None => {
-                Err(self.wrong(format!("the table has no column '{name}'; expected rank,step,region,effort")))
-            }
-        });
-        let [rank, step, effort] = numbers;
-        let (rank, step, effort) = (rank?, step?, effort?);
-        let regions = place("region").map(|at| self.values(at, |value| Some(value.text(200)))).transpose()?;
-        let whole = |row: usize, name: &str, value: f64| {
+        let at = long::Columns::of(&self.names).map_err(|kind| Error::whole(self.path, kind))?;
+        let (rank, step, effort) = (self.numbers(at.rank)?, self.numbers(at.step)?, self.numbers(at.effort)?);
+        let regions = at.region.map(|at| self.values(at, |value| Some(value.text(200)))).transpose()?;
+        let whole = |row: usize, at: usize, value: f64| {
             let fits = value >= 0.0 && value.fract() == 0.0 && value < 2f64.powi(53);
+            let name = &self.names[at];
             let problem =
                 || format!("row {} (from 1), column {name}: {value} is not a whole number", row + 1);
             if fits { Ok(value as u64) } else { Err(self.wrong(problem())) }
@@ -97,9 +97,9 @@ impl Columns<'_> {
         for (row, &effort) in effort.iter().enumerate() {
             let region = regions.as_ref().map_or(&options.region.name, |names| &names[row]);
             let region = cells.region(region);
-            let (rank, step) = (whole(row, "rank", rank[row])?, whole(row, "step", step[row])?);
+            let (rank, step) = (whole(row, at.rank, rank[row])?, whole(row, at.step, step[row])?);
             cells.push(EffortCell { rank, step, region, effort });
         }
-        Ok(Share::Cells(cells))
+        Ok(Share { efforts: Efforts::Cells(cells), taken: at.taken(&self.names) })
     }
 }

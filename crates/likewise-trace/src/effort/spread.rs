@@ -5,9 +5,10 @@ use std::path::Path;
 use likewise::comm::{CommError, Communicator, Reduction};
 use likewise::ranks::EffortPart;
 
-use super::{EffortOptions, Share, read_effort, share};
+use super::{EffortOptions, Efforts, Share, read_effort, share};
 use crate::bytes::{Input, Piece, is_rereadable};
 use crate::error::{Error, Result};
+use crate::taken::Taken;
 
 /// Why several processes could not read a table.
 #[derive(Debug, thiserror::Error)]
@@ -31,7 +32,8 @@ pub enum SpreadError {
 /// which rank they are of travel to the process that has the rank. Where that
 /// cannot be (gzip, pipes, a cell in quotes in a long table, or anything wrong
 /// on any process), process 0 reads all, and shares it out or says what is wrong: the
-/// table and the error do not depend on the number of processes.
+/// table and the error do not depend on the number of processes. What became
+/// of the columns is known to process 0.
 ///
 /// # Errors
 /// [`SpreadError`], on all processes.
@@ -39,7 +41,7 @@ pub fn read_effort_part<C: Communicator>(
     comm: &C,
     path: &Path,
     options: &EffortOptions<'_>,
-) -> std::result::Result<EffortPart, SpreadError> {
+) -> std::result::Result<(EffortPart, Taken), SpreadError> {
     let piece = Piece { index: comm.rank(), count: comm.size() };
     if !piece.is_whole()
         && let Some(part) = joined(comm, of_piece(path, options, piece), options)?
@@ -47,11 +49,13 @@ pub fn read_effort_part<C: Communicator>(
         return Ok(part);
     }
     let whole = (comm.rank() == 0).then(|| read_effort(path, options)).transpose();
-    let (table, error) = match whole {
-        Ok(table) => (table, None),
-        Err(error) => (None, Some(error)),
+    let (table, taken, error) = match whole.map(Option::unzip) {
+        Ok((table, taken)) => (table, taken, None),
+        Err(error) => (None, None, Some(error)),
     };
-    EffortPart::share_out(comm, table)?.ok_or_else(|| error.map_or(SpreadError::Elsewhere, SpreadError::File))
+    let part = EffortPart::share_out(comm, table)?;
+    let part = part.ok_or_else(|| error.map_or(SpreadError::Elsewhere, SpreadError::File))?;
+    Ok((part, taken.unwrap_or_default()))
 }
 
 /// A piece of the file, and how long all of it is; nothing where it can only
@@ -60,7 +64,7 @@ fn of_piece(path: &Path, options: &EffortOptions<'_>, piece: Piece) -> Result<Op
     if !is_rereadable(path) {
         return Ok(None);
     }
-    let input = Input::open(path)?;
+    let input = Input::open_known(path)?;
     let size = input.size().unwrap_or(0);
     Ok(share(path, input, options, piece)?.map(|share| (size, share)))
 }
@@ -71,23 +75,28 @@ fn joined<C: Communicator>(
     comm: &C,
     mine: Result<Option<(u64, Share)>>,
     options: &EffortOptions<'_>,
-) -> std::result::Result<Option<EffortPart>, CommError> {
+) -> std::result::Result<Option<(EffortPart, Taken)>, CommError> {
     // What all must have alike; without a piece there is no such kind.
     let kind = match &mine {
-        Ok(Some((size, Share::Rows { n_steps, .. }))) => [1, *size as i64, *n_steps as i64],
-        Ok(Some((size, Share::Cells(_)))) => [2, *size as i64, 0],
+        Ok(Some((size, Share { efforts: Efforts::Rows { n_steps, .. }, .. }))) => {
+            [1, *size as i64, *n_steps as i64]
+        }
+        Ok(Some((size, Share { efforts: Efforts::Cells(_), .. }))) => [2, *size as i64, 0],
         Ok(None) | Err(_) => [0; 3],
     };
     let mut bounds = [kind, kind.map(|x| -x)].concat();
     comm.all_reduce(Reduction::Min, &mut bounds)?;
     let alike = (0..3).all(|i| bounds[i] == -bounds[3 + i]);
     match mine {
-        Ok(Some((_, share))) if alike => match share {
-            Share::Rows { n_steps, values } => {
-                EffortPart::of_rows(comm, options.region.clone(), n_steps, values)
-            }
-            Share::Cells(cells) => cells.part(comm, &options.region.unit),
-        },
+        Ok(Some((_, share))) if alike => {
+            let part = match share.efforts {
+                Efforts::Rows { n_steps, values } => {
+                    EffortPart::of_rows(comm, options.region.clone(), n_steps, values)
+                }
+                Efforts::Cells(cells) => cells.part(comm, &options.region.unit),
+            };
+            Ok(part?.map(|part| (part, share.taken)))
+        }
         _ => Ok(None),
     }
 }
@@ -105,7 +114,7 @@ mod tests {
     /// What `size` processes read, together: the table, or what process 0 says.
     fn read_on(size: usize, path: &Path) -> std::result::Result<EffortTable, String> {
         let parts = run_on_threads(size, |comm| -> std::result::Result<_, CommError> {
-            Ok(read_effort_part(comm, path, &EffortOptions::default()))
+            Ok(read_effort_part(comm, path, &EffortOptions::default()).map(|(part, _)| part))
         });
         let mut parts = parts.expect("no process fails").into_iter();
         let first = parts.next().expect("a process").map_err(|error| {
@@ -130,7 +139,9 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("e");
         std::fs::write(&path, bytes).unwrap();
-        let one = read_effort(&path, &EffortOptions::default()).map_err(|error| error.to_string());
+        let one = read_effort(&path, &EffortOptions::default())
+            .map(|(table, _)| table)
+            .map_err(|error| error.to_string());
         for size in [1, 2, 3, 7] {
             assert_eq!(read_on(size, &path), one, "{size}: {:?}", String::from_utf8_lossy(bytes));
         }
@@ -211,7 +222,7 @@ mod tests {
             ("effort", ColumnData::F64(&[3.0, 1.0, 4.0, 2.0])),
         ];
         write_parquet(&path, &columns).unwrap().commit().unwrap();
-        let one = read_effort(&path, &EffortOptions::default()).unwrap();
+        let (one, _) = read_effort(&path, &EffortOptions::default()).unwrap();
         assert_eq!(read_on(3, &path), Ok(one.clone()));
         std::fs::write(&path, gzip(&std::fs::read(&path).unwrap())).unwrap();
         assert_eq!(read_on(3, &path), Ok(one));

@@ -4,6 +4,10 @@ use super::*;
 use crate::npy::tests::file;
 
 fn parse(bytes: &[u8]) -> Result<EffortTable> {
+    taken(bytes).map(|(table, _)| table)
+}
+
+fn taken(bytes: &[u8]) -> Result<(EffortTable, Taken)> {
     read(Path::new("e"), Input::from_bytes(bytes), &EffortOptions::default())
 }
 
@@ -46,7 +50,7 @@ fn long_tables_in_any_order() {
     );
     assert_eq!(
         said(b"rank,step\n0,1\n"),
-        "e:1: the table has no column 'effort'; expected rank,step,region,effort"
+        "e:1: the table has no column 'effort'; expected rank,step,region,effort (or process, iteration, function, time)"
     );
     assert!(
         said(b"rank,step,effort\n0,1,2\n0,1,2\n")
@@ -54,6 +58,76 @@ fn long_tables_in_any_order() {
     );
     assert!(said(b"rank,step,effort\n0,1,2\n18446744073709551615,1,2\n").contains("rank 1 has no row"));
     assert!(said(b"rank,step,effort\n0,1,2\n0,2,2\n1,1,2\n2,1,2\n2,2,9\n").contains("but rank 1 has 1"));
+}
+
+#[test]
+fn long_tables_are_known_by_other_names_too() {
+    let plain = parse(b"rank,step,effort\n0,0,1\n0,1,2\n1,0,3\n1,1,4\n").unwrap();
+    for text in [
+        "Rank,Step,TIME\n0,0,1\n0,1,2\n1,0,3\n1,1,4\n",
+        ",Process;x,Iteration,time_us\n0,0,0,1\n1,0,1,2\n2,1,0,3\n3,1,1,4\n".replace(";x", "").as_str(),
+        "process\titeration\tduration (ms)\thost\n0\t0\t1\ta\n0\t1\t2\ta\n1\t0\t3\tb\n1\t1\t4\tb\n",
+        "MPI_Rank;step;effort\n1;0;3,0\n0;0;1,0\n1;1;4,0\n0;1;2,0\n",
+        "task iter seconds\n1 0 1\n1 1 2\n2 0 3\n2 1 4\n",
+        "# made on Monday\nrank,step,effort\n0,0,1\n# half\n0,1,2\n1,0,3\n1,1,4\n",
+    ] {
+        assert_eq!(parse(text.as_bytes()).unwrap(), plain, "{text}");
+    }
+    let (_, columns) = taken(b",rank,step,effort,host\n0,1,0,1,a\n1,2,0,1,b\n").unwrap();
+    assert_eq!(columns.numbers, ["effort"]);
+    assert_eq!(columns.names, ["rank", "step"]);
+    let why = "it is no rank, step, region or effort";
+    assert_eq!(
+        columns.left_out,
+        [("column 1", "it has no name"), ("host", why)].map(|(a, b)| (a.into(), b.into()))
+    );
+    assert_eq!(columns.notes, ["Ranks 1 to 2 of the table are ranks 0 to 1 here."]);
+    let two = said(b"rank,step,time,duration\n0,0,1,1\n");
+    assert!(two.contains("'time' and 'duration' may both be the effort"), "{two}");
+    assert!(said(b"rank,step,effort\n1,0,1\n3,0,1\n").contains("rank 0 has no row"));
+}
+
+#[test]
+fn the_index_of_a_data_frame_is_no_step() {
+    let plain = parse(b"1,2\n4,5\n").unwrap();
+    for text in [
+        ",s0,s1\n0,1,2\n1,4,5\n",
+        ",0,1\n0,1,2\n1,4,5\n",
+        ",0,1\n1,1,2\n2,4,5\n",
+        ",s0,s1\n7,1,2\n9,4,5\n",
+        "\"\",\"s0\",\"s1\"\n\"1\",1,2\n\"2\",4,5\n",
+        "\"s0\" \"s1\"\n\"1\" 1 2\n\"2\" 4 5\n",
+        "   s0  s1\n0   1   2\n1   4   5\n",
+        "Unnamed: 0,s0,s1\n0,1,2\n1,4,5\n",
+        "rank,0,1\n1,4,5\n0,1,2\n",
+    ] {
+        assert_eq!(parse(text.as_bytes()).unwrap(), plain, "{text}");
+    }
+    let (_, columns) = taken(b",s0,s1\n0,1,2\n1,4,5\n").unwrap();
+    assert_eq!(
+        columns.told(),
+        "Columns: numbers: s0, s1; left out: column 1 (it has no name and counts the rows, as the index of a data frame does)"
+    );
+    // Not an index: data that nobody named.
+    assert_eq!(parse(b",s1\n0.5,1\n0.5,2\n").unwrap().n_steps(), 2);
+}
+
+#[test]
+fn other_tables_are_not_efforts() {
+    for (names, what) in [
+        ("cluster,instances,total_ns", "a result of likewise"),
+        ("rank,class,medoid", "a result of `likewise ranks`"),
+        ("site,rank,event,value", "a table of counters"),
+        ("task,thread,begin_ns,duration_ns,x", "this is a table of bursts"),
+    ] {
+        let error = said(format!("{names}\n1,1,1,1,1\n").as_bytes());
+        assert!(error.contains(what), "{error}");
+    }
+    let (_, columns) = taken(b"init,solve\n1,2\n3,4\n").unwrap();
+    assert!(
+        columns.notes[0].starts_with("Each row is taken as a rank and each column as a step (init, solve).")
+    );
+    assert!(taken(b"t8,t9,t10\n1,2,3\n").unwrap().1.notes.is_empty());
 }
 
 #[test]
@@ -101,10 +175,10 @@ mod of_parquet {
             ("region", ColumnData::Str(&["a", "a", "a", "a"])),
             ("effort", ColumnData::F64(&[3.0, 1.0, 4.0, 2.0])),
         ]);
-        let long = read_effort(&path, &EffortOptions::default()).unwrap();
+        let long = read_effort(&path, &EffortOptions::default()).unwrap().0;
         assert_eq!((long.values(), long.regions()[0].name.as_str()), ([1.0, 2.0, 3.0, 4.0].as_slice(), "a"));
         let (_dir, path) = written(&[("a", ColumnData::F64(&[1.0, 3.0])), ("b", ColumnData::I64(&[2, 4]))]);
-        assert_eq!(read_effort(&path, &EffortOptions::default()).unwrap().values(), long.values());
+        assert_eq!(read_effort(&path, &EffortOptions::default()).unwrap().0.values(), long.values());
         let (_dir, path) = written(&[("a", ColumnData::Str(&["x"]))]);
         let error = read_effort(&path, &EffortOptions::default()).unwrap_err().to_string();
         assert!(error.ends_with("column 1 (a): expected numbers, found texts"), "{error}");

@@ -5,10 +5,12 @@ use std::path::Path;
 use likewise::ranks::EffortCell;
 
 use super::long::Cells;
-use super::{EffortOptions, Share};
+use super::{EffortOptions, Efforts, Share};
 use crate::bytes::{BLOCK, Input, Piece};
+use crate::dialect::is_rank_name;
 use crate::error::{Error, ErrorKind, Result};
 use crate::points;
+use crate::taken::Taken;
 
 pub(super) fn read(
     path: &Path,
@@ -17,39 +19,28 @@ pub(super) fn read(
     piece: Piece,
 ) -> Result<Option<Share>> {
     let Some(table) = points::text(path, input, options.progress, BLOCK, piece)? else { return Ok(None) };
-    let rank = table.names().iter().position(|name| name == "rank");
-    if piece.index == 0 && table.names()[0] == "x1" && counts(&table[..table.dims().min(table.len())]) {
-        let last = table.dims() - 1;
-        let problem = format!(
-            "its first line is 0, 1, 2, …, {last}: if these are names of steps, give others, such as step0; if they are \
-             efforts, put a line of names over them"
-        );
-        return Err(Error::whole(path, ErrorKind::Table(problem)));
-    }
-    let width = table.dims();
-    of_rows(path, table.into_numbers(), width, rank, options).map(Some)
+    let (names, taken) = (table.names().to_vec(), table.taken().clone());
+    of_rows(path, table.into_numbers(), &names, taken, options).map(Some)
 }
 
-/// Steps of which numbers from 0 on look like names that a program wrote.
-const NAMES: usize = 8;
-
-/// Whether these are 0, 1, 2 and so on, which would make a rank of names.
-fn counts(first: &[f64]) -> bool {
-    first.len() >= NAMES && (0..).zip(first).all(|(at, x)| *x == f64::from(at))
-}
-
-/// What is in these rows of `width` numbers, of which `rank` may say which
-/// rank it is.
+/// What is in these rows of numbers, under `names`, of which one may say
+/// which rank it is.
 pub(super) fn of_rows(
     path: &Path,
     numbers: Vec<f64>,
-    width: usize,
-    rank: Option<usize>,
+    names: &[String],
+    mut taken: Taken,
     options: &EffortOptions<'_>,
 ) -> Result<Share> {
+    let (width, rank) = (names.len(), names.iter().position(|name| is_rank_name(name)));
+    let steps: Vec<&str> =
+        names.iter().enumerate().filter(|(at, _)| Some(*at) != rank).map(|(_, name)| name.as_str()).collect();
+    taken = Taken { left_out: taken.left_out, notes: taken.notes, ..Taken::new(steps.iter().copied()) };
+    taken.notes.extend(note_on_steps(&steps));
     let Some(column) = rank else {
-        return Ok(Share::Rows { n_steps: width, values: numbers });
+        return Ok(Share { efforts: Efforts::Rows { n_steps: width, values: numbers }, taken });
     };
+    taken.names.push(names[column].clone());
     if width == 1 {
         return Err(Error::whole(path, ErrorKind::OnlyHeader("steps")));
     }
@@ -66,5 +57,22 @@ pub(super) fn of_rows(
             cells.push(EffortCell { rank: value as u64, step, region, effort });
         }
     }
-    Ok(Share::Cells(cells))
+    Ok(Share { efforts: Efforts::Cells(cells), taken })
+}
+
+/// What should be known where names of columns do not count steps.
+fn note_on_steps(names: &[&str]) -> Option<String> {
+    let digits = |name: &&str| name.trim_end_matches(|c: char| c.is_ascii_digit()).len();
+    let prefix = names.first().map(|name| &name[..digits(name)])?;
+    let number = |name: &&str| name.strip_prefix(prefix).and_then(|rest| rest.parse::<u64>().ok());
+    let numbers: Option<Vec<u64>> = names.iter().map(number).collect();
+    if numbers.is_some_and(|numbers| numbers.windows(2).all(|pair| pair[0] < pair[1])) {
+        return None;
+    }
+    let shown = names.iter().take(4).copied().collect::<Vec<_>>().join(", ");
+    let more = if names.len() > 4 { ", …" } else { "" };
+    Some(format!(
+        "Each row is taken as a rank and each column as a step ({shown}{more}). If it is otherwise, name the columns \
+         rank,step,region,effort."
+    ))
 }

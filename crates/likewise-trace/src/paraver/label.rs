@@ -90,7 +90,7 @@ pub fn write_labelled(
     let mut source = Input::open_text(input)?;
     let mut prv = AtomicFile::create(&with("prv"))?;
     let (pcf, row) = match format_of(&mut source)? {
-        Format::Csv => {
+        Format::Csv | Format::Parquet => {
             minimal::write_trace(&mut prv, table, values).map_err(|kind| match kind {
                 ErrorKind::Write(_) => Error::whole(&with("prv"), kind),
                 _ => Error::whole(input, kind),

@@ -37,9 +37,13 @@ pub(super) fn of_footer(file: &[u8]) -> Result<(), &'static str> {
 /// How many columns lie within one, in the footer: schema, number of children.
 const CHILDREN: [i16; 2] = [2, 5];
 
+/// The kind of page that is no part of a column's values.
+const INDEX: i64 = 1;
+
 /// What the header of a page claims.
 #[derive(Default)]
 struct Page {
+    kind: i64,
     uncompressed: i64,
     compressed: i64,
     /// Values of a dictionary.
@@ -50,6 +54,7 @@ struct Page {
 impl Page {
     fn note(&mut self, path: &[i16], value: i64) {
         match path {
+            [1] => self.kind = value,
             [2] => self.uncompressed = value,
             [3] => self.compressed = value,
             [7, 1] => self.values = value,
@@ -60,15 +65,19 @@ impl Page {
     }
 }
 
-/// Checks the pages of a column, one after the other.
-pub(super) fn of_pages(mut pages: &[u8]) -> Result<(), &'static str> {
+/// Checks the pages of a column, one after the other; how many bytes each says
+/// it holds. With codecs that make more of a page than Snappy can, no page may
+/// hold more than `most` bytes.
+pub(super) fn of_pages(mut pages: &[u8], most: Option<u64>) -> Result<Vec<usize>, &'static str> {
+    let mut sizes = Vec::new();
     while !pages.is_empty() {
         let mut page = Page::default();
         let length = walk(pages, |path, value| page.note(path, value)).ok_or("a page is damaged")?;
         let compressed = usize::try_from(page.compressed).ok();
         let rest = compressed.and_then(|n| pages[length..].get(n..));
         pages = rest.ok_or("a page goes on behind its end")?;
-        let most = page.compressed.saturating_mul(MOST_EXPANDED).saturating_add(64);
+        let by_snappy = page.compressed.saturating_mul(MOST_EXPANDED).saturating_add(64);
+        let most = most.map_or(by_snappy, |most| i64::try_from(most).unwrap_or(i64::MAX));
         // No value of a dictionary takes less than four bytes.
         if page.uncompressed > most || page.values > page.uncompressed / 4 {
             return Err("a page claims more than it holds");
@@ -78,8 +87,11 @@ pub(super) fn of_pages(mut pages: &[u8]) -> Result<(), &'static str> {
         if matches!(page.encoding, 6 | 7) {
             return Err("its texts are written as differences; write them plain or with a dictionary");
         }
+        if page.kind != INDEX {
+            sizes.push(usize::try_from(page.uncompressed).map_err(|_| "a page is damaged")?);
+        }
     }
-    Ok(())
+    Ok(sizes)
 }
 
 #[cfg(test)]
@@ -111,8 +123,16 @@ mod tests {
         let of_encoding = |encoding: u8| [0x2c, 0x15, 40, 0x15, 2 * encoding, 0];
         let dictionary = |values: u32| [&[0x4c, 0x15][..], &whole(values), &[0x15, 0, 0]].concat();
         let plain = page(9, 9, &of_encoding(0), 9);
-        assert_eq!(of_pages(&plain), Ok(()));
-        assert_eq!(of_pages(&[plain.clone(), page(400, 20, &dictionary(100), 20)].concat()), Ok(()));
+        assert_eq!(of_pages(&plain, None), Ok(vec![9]));
+        assert_eq!(
+            of_pages(&[plain.clone(), page(400, 20, &dictionary(100), 20)].concat(), None),
+            Ok(vec![9, 400])
+        );
+        // Zstandard makes 4 kB of a few bytes where they are equal.
+        let constant = page(4000, 9, &of_encoding(0), 9);
+        assert!(of_pages(&constant, None).is_err());
+        assert_eq!(of_pages(&constant, Some(4000)), Ok(vec![4000]));
+        assert!(of_pages(&constant, Some(3999)).unwrap_err().contains("claims more"));
         let delta = [6, 7].map(|encoding| page(9, 9, &of_encoding(encoding), 9));
         for (next, told) in [
             (page(9, 9, &of_encoding(0), 8), "behind its end"),
@@ -123,7 +143,7 @@ mod tests {
             (delta[1].clone(), "as differences"),
             (vec![0x15, 0], "is damaged"),
         ] {
-            let error = of_pages(&[&plain[..], &next].concat()).unwrap_err();
+            let error = of_pages(&[&plain[..], &next].concat(), None).unwrap_err();
             assert!(error.contains(told), "{error}");
         }
     }

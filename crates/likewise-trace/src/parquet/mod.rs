@@ -4,6 +4,8 @@
 #[cfg(feature = "parquet")]
 mod claims;
 #[cfg(feature = "parquet")]
+mod pages;
+#[cfg(feature = "parquet")]
 pub(crate) mod read;
 #[cfg(all(test, feature = "parquet"))]
 pub(crate) mod tests;

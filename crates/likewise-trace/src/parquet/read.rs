@@ -7,15 +7,16 @@ use std::path::Path;
 use std::sync::atomic::Ordering;
 
 use bytes::Bytes;
-use parquet::basic::{Compression, ConvertedType, LogicalType, Type as Physical};
-use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
+use parquet::basic::{ConvertedType, LogicalType, Type as Physical};
+use parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_column_reader};
 use parquet::data_type::DataType;
 use parquet::errors::ParquetError;
 use parquet::file::metadata::ColumnChunkMetaData;
-use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
+use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::schema::types::{ColumnDescriptor, SchemaDescriptor};
 
 use super::claims;
+use super::pages::{self, Unpacked};
 use crate::bytes::{Input, most_expanded};
 use crate::error::{Error, ErrorKind, Result, printable};
 
@@ -36,6 +37,17 @@ impl Value<'_> {
         match self {
             Value::Whole(whole) => Some(whole as f64),
             Value::Number(number) => Some(number),
+            Value::Text(_) => None,
+        }
+    }
+
+    /// A whole number, also one that is stored as another.
+    pub(crate) fn whole(self) -> Option<i128> {
+        match self {
+            Value::Whole(whole) => Some(whole),
+            Value::Number(number) => {
+                (number.fract() == 0.0 && number.abs() < 1.8e19).then_some(number as i128)
+            }
             Value::Text(_) => None,
         }
     }
@@ -106,10 +118,12 @@ impl<'p> Table<'p> {
         let table = Self { path, bytes, reader, left: Cell::new(most_expanded(stored)) };
         let groups = table.reader.metadata().row_groups().iter();
         let mut packed = groups.flat_map(|group| group.columns()).map(ColumnChunkMetaData::compression);
-        if let Some(codec) = packed.find(|codec| !is_read(*codec)) {
+        if let Some(codec) = packed.find(|codec| !pages::is_read(*codec)) {
             let codec = format!("{codec:?}");
             let name = codec.split('(').next().unwrap_or_default();
-            let problem = format!("it is compressed with {name}; write it with SNAPPY or uncompressed");
+            let problem = format!(
+                "it is compressed with {name}; write it with ZSTD, SNAPPY, GZIP, BROTLI, LZ4_RAW or uncompressed"
+            );
             return Err(wrong(path, problem));
         }
         for (at, column) in table.schema().columns().iter().enumerate() {
@@ -185,16 +199,43 @@ impl<'p> Table<'p> {
         Ok(())
     }
 
+    /// What `of` makes of every cell of a column.
+    ///
+    /// # Errors
+    /// What `of` does not take; the file is damaged.
+    pub(crate) fn collected<T>(
+        &self,
+        at: usize,
+        of: impl Fn(Option<Value<'_>>) -> std::result::Result<T, &'static str>,
+    ) -> Result<Vec<T>> {
+        let mut all = Vec::new();
+        self.column(at, 0..self.n_groups(), |value| {
+            all.push(of(value)?);
+            Ok(())
+        })?;
+        Ok(all)
+    }
+
     fn group(&self, at: usize, group: usize, each: Each<'_>) -> std::result::Result<(), Problem> {
         let group = self.reader.get_row_group(group)?;
-        let pages = place(group.metadata().column(at)).and_then(|place| self.bytes.get(place));
-        claims::of_pages(pages.ok_or("it lies outside the file")?)?;
+        let chunk = group.metadata().column(at);
+        let pages = place(chunk).and_then(|place| self.bytes.get(place)).ok_or("it lies outside the file")?;
+        let is_library = pages::is_library(chunk.compression());
+        let sizes = claims::of_pages(pages, (!is_library).then(|| self.left.get()))?;
+        let reader = if is_library {
+            group.get_column_reader(at)?
+        } else {
+            let n_rows =
+                usize::try_from(group.metadata().num_rows()).map_err(|_| "it has no number of rows")?;
+            let pages = Unpacked::new(&self.bytes, chunk, n_rows, sizes)?;
+            get_column_reader(group.metadata().schema_descr().column(at), Box::new(pages))
+        };
         let mut each = |value: Option<Value<'_>>| {
             let left = self.left.get().checked_sub(Value::size(value));
             self.left.set(left.ok_or("it expands more than any table does, so it is not read further")?);
             each(value)
         };
-        let n_rows = values(group.as_ref(), at, &mut each)?;
+        let n_rows = values(reader, &group.metadata().schema_descr().column(at), &mut each)?;
         if i64::try_from(n_rows) != Ok(group.metadata().num_rows()) {
             return Err(Problem::Said("it has more or fewer rows than the file says"));
         }
@@ -227,11 +268,6 @@ fn is_unsigned(column: &ColumnDescriptor) -> bool {
         || matches!(column.converted_type(), UINT_8 | UINT_16 | UINT_32 | UINT_64)
 }
 
-/// Whether the library was built with it.
-fn is_read(codec: Compression) -> bool {
-    matches!(codec, Compression::UNCOMPRESSED | Compression::SNAPPY)
-}
-
 /// The bytes of a column's pages, if a file can have such.
 fn place(column: &ColumnChunkMetaData) -> Option<Range<usize>> {
     let start = column.dictionary_page_offset().unwrap_or(column.data_page_offset());
@@ -257,10 +293,13 @@ impl From<&'static str> for Problem {
 }
 
 /// Shows all values of a column of a group; returns how many rows it has.
-fn values(group: &dyn RowGroupReader, at: usize, each: Each<'_>) -> std::result::Result<u64, Problem> {
-    let column = group.metadata().schema_descr().column(at);
+fn values(
+    reader: ColumnReader,
+    column: &ColumnDescriptor,
+    each: Each<'_>,
+) -> std::result::Result<u64, Problem> {
     let is_nullable = column.max_def_level() > 0;
-    match (group.get_column_reader(at)?, is_unsigned(&column)) {
+    match (reader, is_unsigned(column)) {
         (ColumnReader::BoolColumnReader(r), _) => batches(r, is_nullable, |&x| Value::Whole(x.into()), each),
         (ColumnReader::Int32ColumnReader(r), true) => {
             batches(r, is_nullable, |x| Value::Whole(x.cast_unsigned().into()), each)

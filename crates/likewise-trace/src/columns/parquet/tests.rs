@@ -200,3 +200,27 @@ fn damaged_files_are_read_or_refused() {
         }
     }
 }
+
+/// As `tests/data/parquet.py` writes them.
+#[test]
+fn other_codecs_and_writers_give_the_same_table() {
+    let dir = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
+    for name in ["polars-zstd", "arrow-zstd", "arrow-zstd-v2", "arrow-gzip", "arrow-brotli", "arrow-lz4"] {
+        let bytes = std::fs::read(dir.join(format!("{name}.parquet"))).unwrap();
+        let table = of(&bytes, &[]).unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert_eq!(table.n_rows, 300);
+        let expected: Vec<Option<f64>> =
+            (0..300).map(|i| (i % 5 != 0).then_some(f64::from(i) * 0.25)).collect();
+        assert_eq!(numbers(&table, "x"), expected, "{name}");
+        let squares: Vec<Option<f64>> = (0..300).map(|i| Some(f64::from(i * i))).collect();
+        assert_eq!(numbers(&table, "n"), squares, "{name}");
+        let sites: Vec<String> = (0..300).map(|i| format!("site {}", i % 7)).collect();
+        assert_eq!(texts(&table, "site"), sites, "{name}");
+        // Damage in any byte is read or refused.
+        for at in (0..bytes.len()).step_by(7) {
+            let mut damaged = bytes.clone();
+            damaged[at] ^= 1 << (at % 8);
+            let _ = of(&damaged, &[]);
+        }
+    }
+}
