@@ -13,7 +13,8 @@ use crate::stages::Stages;
 use crate::structure::Structure;
 use anyhow::Result;
 use likewise::bursts::{
-    Direction, Findings, Moments, PhaseStats, RefineInput, Threshold, filter_clusters, region_numbers,
+    Direction, Findings, Moments, PhaseStats, RefineInput, Threshold, filter_clusters, parallel_numbers,
+    region_numbers,
 };
 use likewise::cluster::{Clustering, Points};
 use likewise::table::{BurstTable, Metric, Nanos, Preparation, Prepared, prepare};
@@ -182,7 +183,9 @@ fn grouped(
     let duration = durations(table, prepared);
     let points = Points::new(&prepared.points, prepared.dims)?;
     let code = region_numbers(table, &prepared.complete);
-    let input = RefineInput { points, thread: &thread, n_threads, duration: &duration, code: &code };
+    let apart = parallel_numbers(table, &prepared.complete);
+    let input =
+        RefineInput { points, thread: &thread, n_threads, duration: &duration, code: &code, apart: &apart };
     Ok(refine_bursts(&input, direction, plan.grouping.min_points, stages, progress))
 }
 

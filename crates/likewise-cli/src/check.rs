@@ -63,11 +63,7 @@ fn sentence(analysis: &Analysis, checked: &[&HeldOut], worst: &[&HeldOut], seed:
     let each = |held: &&HeldOut| {
         let name = &analysis.table.counters[held.counter].counter.name;
         let phase = held.cluster.map_or(0, |id| id.number());
-        format!(
-            "{name} {:.2}% (phase {phase}, {})",
-            100.0 * held.error(),
-            counted(held.found.n as u64, "burst")
-        )
+        format!("{name} {:.2}% (phase {phase}, {})", 100.0 * held.error(), counted(held.found.n, "burst"))
     };
     format!(
         "Extrapolation check, half of the counters hidden from each burst (seed {seed}): {within} of {} means \

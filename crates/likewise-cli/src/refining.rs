@@ -123,8 +123,7 @@ pub(crate) fn write_dot(
     for (i, (node, phase)) in refinement.nodes.iter().zip(&phase).enumerate() {
         let shape = if phase.is_some() { ", shape=box" } else { "" };
         let name = phase.map_or(String::new(), |phase| format!("phase {phase}\\n"));
-        let held =
-            format!("score {:.3}\\n{}\\n{}", node.score, counted(node.instances as u64, "burst"), node.total);
+        let held = format!("score {:.3}\\n{}\\n{}", node.score, counted(node.instances, "burst"), node.total);
         writeln!(out, "  n{i} [label=\"{name}{held}\"{shape}];")?;
         for parent in &node.parents {
             writeln!(out, "  n{parent} -> n{i};")?;

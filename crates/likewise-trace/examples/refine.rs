@@ -16,7 +16,9 @@ use std::collections::HashMap;
 use std::error::Error;
 use std::path::{Path, PathBuf};
 
-use likewise::bursts::{Direction, RefineInput, RefineRules, eps_range, refine, region_numbers};
+use likewise::bursts::{
+    Direction, RefineInput, RefineRules, eps_range, parallel_numbers, refine, region_numbers,
+};
 use likewise::cluster::{ClusterId, Points};
 use likewise::quality::adjusted_rand;
 use likewise::synth::{Run, RunSpec};
@@ -53,9 +55,9 @@ impl Trace {
         let key = |i: usize| (table.app[i], table.task[i], table.thread[i]);
         let mut row = 0;
         let mut rows = vec![0; table.len()];
-        for i in 1..table.len() {
+        for (i, of) in rows.iter_mut().enumerate().skip(1) {
             row += u32::from(key(i) != key(i - 1));
-            rows[i] = row;
+            *of = row;
         }
         let of = |&i: &u32| rows[i as usize];
         let truth = truth.map(|path| truth_of(path, &table, &prepared)).transpose()?;
@@ -84,12 +86,14 @@ impl Trace {
     fn refined(&self, rules: &RefineRules) -> String {
         let points = Points::new(&self.prepared.points, self.prepared.dims).expect("points");
         let code = region_numbers(&self.table, &self.prepared.complete);
+        let apart = parallel_numbers(&self.table, &self.prepared.complete);
         let input = RefineInput {
             points,
             thread: &self.thread,
             n_threads: self.n_threads,
             duration: &self.duration,
             code: &code,
+            apart: &apart,
         };
         let Ok(range) = eps_range(points, self.n_threads, None) else { return "too few bursts".to_owned() };
         let found = refine(&input, &range, Direction::Aggregative, rules);

@@ -225,7 +225,7 @@ pub fn is_ungrouped(path: &Path) -> Result<bool> {
 /// The names of the columns of a table; none where nobody can tell.
 fn column_names(mut input: Input) -> Result<Vec<String>> {
     if !input.peek(PARQUET.len())?.starts_with(PARQUET) {
-        return Ok(text_names(&mut input)?);
+        return text_names(&mut input);
     }
     #[cfg(not(feature = "parquet"))]
     return Ok(Vec::new());

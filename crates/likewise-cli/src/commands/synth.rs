@@ -141,7 +141,7 @@ pub(crate) fn run(args: &SynthArgs, common: &Common) -> Result<()> {
     });
     common.print(&result, || {
         let trace = args.output.join(format!("{}.prv", args.name));
-        let bursts = counted(run.n_bursts() as u64, "burst");
+        let bursts = counted(run.n_bursts(), "burst");
         format!("{bursts} in {}\n{}", trace.display(), defect_line(args, &run))
     })
 }

@@ -119,7 +119,7 @@ mod tests {
         BurstTable {
             begin: vec![Nanos(0); after.len()],
             duration: (1..=after.len() as u64).map(Nanos).collect(),
-            code: Some(Code { places: places.to_vec(), regions: regions.collect() }),
+            code: Some(Code { places: places.to_vec(), regions: regions.collect(), parallel: false }),
             ..BurstTable::default()
         }
     }

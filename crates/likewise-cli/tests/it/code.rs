@@ -1,7 +1,7 @@
 //! Code regions, multiplexed counters, rates.
 
 use crate::support::*;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -244,4 +244,32 @@ fn real_traces_name_their_code() {
     let lulesh = regions("lulesh/lulesh_7+1");
     assert!(lulesh.iter().any(|row| row["region_after"] == "CommSend (lulesh-comm.cc:401)"));
     assert!(lulesh.iter().any(|row| row["region_after"] == "TimeIncrement (lulesh.cc:214)"));
+}
+
+/// ImageMagick with OpenMP: two parallel regions and what the first thread
+/// computes outside of them, without an option.
+#[test]
+fn regions_of_an_openmp_program_are_phases_of_their_own() {
+    let Some(data) = shared_data() else { return };
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().join("out");
+    succeeds(&["bursts", text(&data.join("openmp/omp4.prv.gz")), "-q", "-o", text(&out)]);
+    let regions = table(&out, "regions.csv");
+    let clusters = summary(&out)["clusters"].as_u64().unwrap();
+    let mut functions = BTreeSet::new();
+    for cluster in 1..=clusters {
+        let mine = regions.iter().filter(|row| row["cluster"] == cluster.to_string());
+        let of_phase: BTreeSet<&str> = mine.map(|row| row["function"].as_str()).collect();
+        assert_eq!(of_phase.len(), 1, "phase {cluster}: {of_phase:?}");
+        functions.extend(of_phase);
+    }
+    let named = |name: &str| functions.iter().any(|function| function.starts_with(name));
+    assert!(named("GetPixelBlue") && named("GetPixelGreen") && functions.contains(""), "{functions:?}");
+    assert!(!summary(&out)["serial"].as_array().unwrap().is_empty());
+    // No instruction misses more than once.
+    for row in table(&out, "clusters.csv") {
+        for name in row.keys().filter(|name| name.ends_with("MPKI")) {
+            assert!(row[name].is_empty() || number(&row, name) <= 1000.0, "{name} {}", row[name]);
+        }
+    }
 }

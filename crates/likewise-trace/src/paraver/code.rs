@@ -283,7 +283,7 @@ pub(crate) fn places(sites: &[Site], pcf: &Pcf) -> (Vec<String>, Vec<Option<Plac
 /// The code of a table, unless no burst has any.
 pub(crate) fn code(places: Vec<String>, regions: Vec<Region>) -> Option<Code> {
     let any = regions.iter().any(|region| *region != Region::default());
-    any.then_some(Code { places, regions })
+    any.then_some(Code { places, regions, parallel: false })
 }
 
 /// `function (file:line)`, as far as the `.pcf` tells.

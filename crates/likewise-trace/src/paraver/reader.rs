@@ -376,8 +376,11 @@ fn read_by(
     report.bytes = consumed.load(std::sync::atomic::Ordering::Relaxed);
     let pcf = read_pcf(&path, options.pcf.as_deref(), &header, &mut report.warnings)?;
     let row = read_row(&path, &header, &mut report.warnings);
-    let table = table::build(threads, header.unit, &pcf, &sites.sites, &mut report.warnings)
+    let mut table = table::build(threads, header.unit, &pcf, &sites.sites, &mut report.warnings)
         .map_err(|kind| Error::whole(&path, kind))?;
+    if let Some(code) = &mut table.code {
+        code.parallel = rules.openmp == OpenMp::Joined;
+    }
     Ok(Some(Trace { table, header: Some(header), pcf, row, report }))
 }
 
@@ -423,6 +426,9 @@ fn contradictions(path: &Path, threads: &ByThread, header_end: Nanos, end: u64) 
     warnings
 }
 
+/// What was read of every thread: its bursts, and where it enters and leaves regions.
+type PiecesAndMarks = (BTreeMap<Who, Pieces>, BTreeMap<Who, Marks>);
+
 fn read_pieces(
     input: Input,
     header: &Header,
@@ -431,7 +437,7 @@ fn read_pieces(
     block: usize,
     records: &mut Records<'_>,
     sites: &mut Sites,
-) -> Result<Option<(BTreeMap<Who, Pieces>, BTreeMap<Who, Marks>)>> {
+) -> Result<Option<PiecesAndMarks>> {
     let mut pieces: BTreeMap<Who, Pieces> = BTreeMap::new();
     let mut marks: BTreeMap<Who, Marks> = BTreeMap::new();
     let mut found = false;

@@ -29,7 +29,7 @@ pub use refine::{
     Direction, EpsRange, Level, NO_CODE, NO_NODE, Node, RefineInput, RefineRules, Refinement,
     default_min_points, eps_range, refine,
 };
-pub use regions::{PhaseRegion, phase_regions, region_numbers};
+pub use regions::{PhaseRegion, parallel_numbers, phase_regions, region_numbers};
 pub use representatives::{
     PhaseRepresentatives, Representative, TaskRepresentative, representative_tasks, representatives,
 };

@@ -96,6 +96,18 @@ pub fn region_numbers(table: &BurstTable, bursts: &[u32]) -> Vec<u32> {
     bursts.iter().map(number).collect()
 }
 
+/// Of each of `bursts` of an OpenMP program a number for the parallel function
+/// that it runs, 0 outside of all; empty for other programs.
+///
+/// # Panics
+/// If a burst is not in the table.
+#[must_use]
+pub fn parallel_numbers(table: &BurstTable, bursts: &[u32]) -> Vec<u32> {
+    let Some(code) = table.code.as_ref().filter(|code| code.parallel) else { return Vec::new() };
+    let number = |&burst: &u32| code.regions[burst as usize].function.map_or(0, |f| f.index() as u32 + 1);
+    bursts.iter().map(number).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -126,6 +138,7 @@ mod tests {
                     .iter()
                     .map(|b| Region { before: place(b.1), after: place(b.2), function: None })
                     .collect(),
+                parallel: false,
             };
             let table = BurstTable {
                 duration: bursts.iter().map(|b| Nanos(b.3)).collect(),

@@ -187,6 +187,7 @@ mod tests {
             code: Some(Code {
                 places: vec!["send (a.c:1)".into(), "wait (a.c:2)".into(), "wait (a.c:3)".into()],
                 regions: rows.iter().map(region).collect(),
+                parallel: false,
             }),
         }
     }

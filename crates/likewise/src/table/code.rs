@@ -41,6 +41,9 @@ pub struct Code {
     pub places: Vec<String>,
     /// One region per burst.
     pub regions: Vec<Region>,
+    /// Whether the bursts are those of an OpenMP program: a region's function
+    /// is the parallel one that the burst runs, and none is outside of all.
+    pub parallel: bool,
 }
 
 impl Code {

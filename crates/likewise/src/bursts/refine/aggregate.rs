@@ -107,7 +107,8 @@ fn drop_scattered(
     partition.score(input, aligned)
 }
 
-/// DBSCAN of some bursts alone: of each, the cluster.
+/// DBSCAN of some bursts alone: of each, the cluster. A cluster of bursts
+/// that must keep apart is as many as there are kinds of them.
 pub(super) fn regroup(
     input: &RefineInput<'_>,
     bursts: &[u32],
@@ -117,7 +118,17 @@ pub(super) fn regroup(
     let rows: Vec<f64> = bursts.iter().flat_map(|&i| input.points.row(i as usize)).copied().collect();
     let points = Points::new(&rows, input.points.dims()).expect("rows of points are points");
     let params = DbscanParams::new(eps, min_points).expect("a radius above 0, and a point at least");
-    dbscan(points, &params).clustering.labels
+    let labels = dbscan(points, &params).clustering.labels;
+    if input.apart.is_empty() {
+        return labels;
+    }
+    let kind = |(&i, label): (&u32, &Option<ClusterId>)| label.map(|id| (id, input.apart[i as usize]));
+    let kinds: Vec<_> = bursts.iter().zip(&labels).map(kind).collect();
+    let mut all: Vec<_> = kinds.iter().flatten().collect();
+    all.sort_unstable();
+    all.dedup();
+    let place = |kind: &(ClusterId, u32)| ClusterId::from_index(all.partition_point(|k| *k < kind));
+    kinds.iter().map(|kind| kind.as_ref().map(place)).collect()
 }
 
 /// Lets nodes join that `found` connects; returns the nodes in each cluster.

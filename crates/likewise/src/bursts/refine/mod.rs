@@ -35,6 +35,9 @@ pub struct RefineInput<'a> {
     /// Of each burst the code it runs, by any number, or [`NO_CODE`]; empty
     /// where the trace does not tell.
     pub code: &'a [u32],
+    /// Of each burst what it must keep to, by any number: bursts of two
+    /// numbers are never one phase. Empty where any may be.
+    pub apart: &'a [u32],
 }
 
 /// The code of a burst of which it is not known.
@@ -144,6 +147,7 @@ pub fn refine(
     assert_eq!(input.points.len(), input.thread.len(), "a thread for every burst");
     assert_eq!(input.points.len(), input.duration.len(), "a duration for every burst");
     assert!(input.code.is_empty() || input.code.len() == input.points.len(), "the code of every burst");
+    assert!(input.apart.is_empty() || input.apart.len() == input.points.len(), "a number for every burst");
     match direction {
         Direction::Aggregative => aggregate::aggregate(input, range, rules),
         Direction::Divisive => divide::divide(input, range, rules),

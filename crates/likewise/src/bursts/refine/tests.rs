@@ -62,6 +62,7 @@ impl Made {
             n_threads: self.n_threads,
             duration: &self.duration,
             code: &[],
+            apart: &[],
         };
         let range = eps_range(points, self.n_threads, None).expect("enough points");
         refine(&input, &range, direction, &RefineRules::default())
@@ -99,7 +100,14 @@ fn phases_of_two_densities_are_found_where_no_radius_does() {
 fn equal_bursts_are_one_phase_at_once() {
     let (points, thread) = (vec![0.5; 40], (0..40).map(|i| i / 10).collect::<Vec<u32>>());
     let points = Points::new(&points, 1).expect("points");
-    let input = RefineInput { points, thread: &thread, n_threads: 4, duration: &[Nanos(5); 40], code: &[] };
+    let input = RefineInput {
+        points,
+        thread: &thread,
+        n_threads: 4,
+        duration: &[Nanos(5); 40],
+        code: &[],
+        apart: &[],
+    };
     let found = refine(
         &input,
         &eps_range(points, 4, None).expect("enough"),
@@ -142,6 +150,7 @@ fn steps_that_take_turns_stay_apart_and_fragments_join() {
             n_threads: TASKS as usize,
             duration: &duration,
             code: &[],
+            apart: &[],
         };
         let range = eps_range(points, TASKS as usize, Some(16)).expect("enough points");
         // The second radius bridges the gap of 0.001.
@@ -184,6 +193,7 @@ fn what_no_task_shows_twice_is_one_step() {
             n_threads: TASKS as usize,
             duration: &duration,
             code: &code,
+            apart: &[],
         };
         let range =
             EpsRange { eps: vec![0.001], reach: None, ..eps_range(points, 16, None).expect("enough") };
@@ -209,7 +219,7 @@ proptest! {
         let points = Points::new(&data, dims).expect("points");
         let thread: Vec<u32> = bursts.iter().map(|b| b.1).collect();
         let duration: Vec<Nanos> = bursts.iter().map(|b| Nanos(b.2)).collect();
-        let input = RefineInput { points, thread: &thread, n_threads: 5, duration: &duration, code: &[] };
+        let input = RefineInput { points, thread: &thread, n_threads: 5, duration: &duration, code: &[], apart: &[] };
         let range = eps_range(points, 5, None).expect("enough points");
         let direction = if divisive { Direction::Divisive } else { Direction::Aggregative };
         let found = refine(&input, &range, direction, &RefineRules::default());
@@ -227,8 +237,9 @@ proptest! {
             prop_assert!(node.level < found.levels.len());
         }
         prop_assert!((0.0..=1.0 + 1e-12).contains(&found.score.score));
-        // No burst is lost on the way up, before what is scattered goes at the last level.
-        for pair in found.levels[..found.levels.len() - usize::from(!divisive)].windows(2) {
+        // No burst is lost on the way up, before what is scattered goes: then phases only join.
+        let last = if divisive { 0 } else { 1 + usize::from(range.reach.is_some()) };
+        for pair in found.levels[..found.levels.len() - last].windows(2) {
             for (before, after) in pair[0].node_of_burst.iter().zip(&pair[1].node_of_burst) {
                 prop_assert!(*before == NO_NODE || *after != NO_NODE);
             }
@@ -237,5 +248,47 @@ proptest! {
         let alone = pool.install(|| refine(&input, &range, direction, &RefineRules::default()));
         prop_assert_eq!(alone.clustering, found.clustering);
         prop_assert_eq!(alone.nodes, found.nodes);
+    }
+}
+
+/// Two parallel regions of the same work, and what one thread does between
+/// them, are connected; what must keep apart is never one phase.
+#[test]
+fn what_must_keep_apart_is_no_phase() {
+    let (mut points, mut thread, mut apart) = (Vec::new(), Vec::new(), Vec::new());
+    for task in 0..4_u32 {
+        for step in 0..10_u32 {
+            points.push(0.5 + f64::from(task * 7 % 4 + step) * 1e-4);
+            thread.push(task);
+            apart.push(if task == 0 { step % 3 } else { step % 2 });
+        }
+    }
+    let points = Points::new(&points, 1).expect("points");
+    let range = eps_range(points, 4, None).expect("enough");
+    let phases = |apart: &[u32], direction| {
+        let input = RefineInput {
+            points,
+            thread: &thread,
+            n_threads: 4,
+            duration: &[Nanos(9); 40],
+            code: &[],
+            apart,
+        };
+        refine(&input, &range, direction, &RefineRules::default()).clustering
+    };
+    let most_kinds = |keep: &[u32], direction| {
+        let found = phases(keep, direction);
+        assert!(found.labels.iter().any(Option::is_some));
+        let mut kinds = vec![std::collections::BTreeSet::new(); found.n_clusters];
+        for (label, kind) in found.labels.iter().zip(&apart) {
+            if let Some(id) = label {
+                kinds[id.index()].insert(kind);
+            }
+        }
+        kinds.iter().map(std::collections::BTreeSet::len).max()
+    };
+    for direction in [Direction::Aggregative, Direction::Divisive] {
+        assert!(most_kinds(&[], direction) > Some(1), "{direction:?}: they are connected");
+        assert_eq!(most_kinds(&apart, direction), Some(1), "{direction:?}");
     }
 }
