@@ -403,7 +403,7 @@ mod tests {
             ("a > ", "expected a number or a text at character 5"),
             ("a>1 b<2", "expected 'and' at character 5"),
             ("a>1 and", "expected 'and' at character 5"),
-            ("a>1 and ", "expected 'and' at character 5"),
+            ("a>1 and ", "expected a column at character 9"),
             ("'a > 1", "expected a column at character 1"),
             ("é>1 or b<2", "expected 'and' at character 5"),
         ] {

@@ -224,7 +224,7 @@ fn a_run_is_predicted_to_a_ten_thousandth() {
     for (kind, more) in [
         ("slow-ranks", &["--defect-phase", "5", "--defect-factor", "2", "--defect-tasks", "3,7"][..]),
         ("imbalance", &["--defect-phase", "4", "--defect-factor", "3"]),
-        ("serial", &["--defect-phase", "6"]),
+        ("serial", &["--defect-phase", "6", "--defect-factor", "8"]),
     ] {
         let defect = with(kind, &[&[kind], more].concat());
         let (old, new) = (truth(&sound), truth(&defect));

@@ -115,8 +115,8 @@ pub fn support(objects: &[Vec<f64>], explained: &[(usize, f64)], rng: &mut impl 
 }
 
 /// Classes are apart if it is so many times as far from one to the next as
-/// between neighbours within: ranks at even distances have 1 and ranks at
-/// random places of a curve are beyond it at one place in a hundred.
+/// between neighbours within: ranks at even distances have 1, and of 100 tables
+/// of ranks at random places of a curve 6 are beyond it.
 pub const APART: f64 = 2.0;
 
 /// How far apart classes are: the shortest step from one class to another over
