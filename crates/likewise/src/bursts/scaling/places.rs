@@ -57,7 +57,6 @@ pub(super) fn places(
         };
         return Places { n: 0, runs: runs.iter().map(none).collect() };
     };
-    let first = &repeated_part(first, &all);
     let place_run = |r: usize| {
         let chosen = chosen(&runs[r], &all[r]);
         let pairs: Vec<Vec<Pair>> = chosen
@@ -99,22 +98,6 @@ fn drop_own_noise(run: &RunBursts<'_>, reference: usize, n_threads: usize, found
     }
 }
 
-/// The steps of the reference that are places. Of one that is half as long
-/// again as the longest sequence of another run, or more, it is as many as that
-/// has, the first: a short sequence finds pairs anywhere in a long one, wrong
-/// ones too, and what a long one repeats is aligned to the same places again.
-fn repeated_part(first: &Steps, all: &[Vec<Steps>]) -> Steps {
-    let longest = |threads: &Vec<Steps>| threads.iter().map(|steps| steps.bursts.len()).max();
-    let least = all.iter().filter_map(longest).min().unwrap_or(0).max(1);
-    let n = first.bursts.len();
-    first.part(&(0..if passes(n, least) > 1 { least } else { n }).collect::<Vec<_>>())
-}
-
-/// How often a sequence of `n` steps is aligned to one of `reference` steps.
-fn passes(n: usize, reference: usize) -> usize {
-    ((n as f64 / reference.max(1) as f64).round() as usize).clamp(1, MAX_PASSES)
-}
-
 /// The threads to align: some at equal distances, and the first threads of
 /// clusters that these have nothing of, of a few slow tasks for instance.
 fn chosen(run: &RunBursts<'_>, threads: &[Steps]) -> Vec<usize> {
@@ -139,7 +122,8 @@ fn chosen(run: &RunBursts<'_>, threads: &[Steps]) -> Vec<usize> {
 /// reference: what has no place yet is aligned again.
 fn align_often(own: (&Nature, &Steps), reference: (&Nature, &Steps), range: WorkRange) -> Vec<Pair> {
     let (nature, steps) = own;
-    let passes = passes(steps.bursts.len(), reference.1.bursts.len());
+    let times = steps.bursts.len() as f64 / reference.1.bursts.len().max(1) as f64;
+    let passes = (times.round() as usize).clamp(1, MAX_PASSES);
     let mut pairs = align(own, reference, range);
     for _ in 1..passes {
         let mut placed = vec![false; steps.bursts.len()];

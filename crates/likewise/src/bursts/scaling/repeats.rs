@@ -6,9 +6,6 @@ use crate::bursts::period::Period;
 /// Numbers of bursts that differ by less than this part are the same: bursts
 /// at the edges of a phase are found in one run and not in another.
 const SAME_COUNT: f64 = 0.1;
-/// Phases whose numbers of iterations differ by less than this factor's
-/// logarithm (a half more) from the median are counted together.
-const NEAR: f64 = 0.405;
 /// A phase is of the loop if at least this share of its bursts would be in
 /// iterations, if all of them had as many as those of the region that repeats.
 const OF_THE_LOOP: f64 = 0.5;
@@ -166,17 +163,13 @@ fn counts(
 }
 
 /// Iterations of the whole run: what the phases of the region that repeats
-/// are run in all, over how often they are in one of its iterations. Where a
-/// step is at times in one phase and at times in another, their sum counts, so
-/// phases that nearly agree with the median are counted together.
+/// are run in all, over how often they are in one of its iterations.
 fn iterations(counts: &[Count], period: &Period) -> Option<f64> {
     let n = period.n_iterations() as f64;
-    let known = || counts.iter().filter(|c| c.in_region > 0.0);
-    let of_phase = |c: &Count| c.bursts * n / c.in_region;
-    let middle = median(known().map(|c| (of_phase(c), c.time * c.in_region / c.bursts)).collect())?;
-    let near = known().filter(|c| (of_phase(c) / middle).ln().abs() < NEAR);
-    let (all, inside) = near.fold((0.0, 0.0), |sum, c| (sum.0 + c.bursts, sum.1 + c.in_region));
-    Some((all * n / inside).round())
+    let of_phase = |c: &Count| {
+        (c.in_region > 0.0).then(|| (c.bursts * n / c.in_region, c.time * c.in_region / c.bursts))
+    };
+    median(counts.iter().filter_map(of_phase).collect()).map(f64::round)
 }
 
 fn is_in_loop(count: &Count, iterations: Option<f64>, period: Option<&Period>) -> bool {
