@@ -20,9 +20,8 @@ use std::path::PathBuf;
 /// Phases with less of every run's time are in `scaling.csv` alone.
 pub(crate) const LEAST_SHARE: f64 = 0.005;
 
-/// Of phases of which less stands at the same places (or, without places, whose
-/// figures are less alike) nothing is said: they may not be the same. What is
-/// at its place is the same, however much slower it is.
+/// Phases that match by less are shown, and nothing is said of them: they may
+/// not be the same. Figures that are less alike match nothing either.
 const LEAST_MATCH: f64 = 0.5;
 
 /// A run and what it is called.
@@ -218,7 +217,7 @@ impl Comparison {
         let unsure: Vec<String> = self.shown().iter().filter(unsure).map(|p| p.number.to_string()).collect();
         if !unsure.is_empty() {
             self.notes.push(format!(
-                "Whether phase {} is the same in all runs cannot be told (fewer than half of it is at the same places, or it is on other \
+                "Whether phase {} is the same in all runs cannot be told (a match below {LEAST_MATCH}, or on other \
                  numbers of threads): it is not said to be slower or faster.",
                 unsure.join(", ")
             ));
@@ -289,7 +288,8 @@ fn phase(
 ) -> Option<Phase> {
     let measured = measures.phase(p);
     let mut scaling = phase_scaling(&measured, scaling, threshold)?;
-    let matches = |r: usize| found.phases[p].runs[r].as_ref().is_some_and(|run| run.at_places >= LEAST_MATCH);
+    let matches =
+        |r: usize| found.phases[p].runs[r].as_ref().is_some_and(|run| run.confidence >= LEAST_MATCH);
     let sure = |r: usize| {
         let both = measured[r].as_ref().zip(measured[scaling.base].as_ref());
         let alike = both.is_some_and(|(a, b)| same_part(&a.figures, &b.figures));

@@ -355,58 +355,49 @@ fn matched(inputs: &Inputs<'_>, times: &[f64], group: &Group) -> MatchedPhase {
         let bursts = &group.bursts[r];
         let clusters = clusters_of(&inputs.runs[r], bursts);
         let in_clusters: usize = clusters.iter().map(|(_, n)| n).sum();
-        let (confidence, at_places, evidence) = match group.by_figures[r] {
-            _ if r == reference => (1.0, 1.0, Evidence::Reference),
-            Some(likeness) => (likeness, likeness, Evidence::Figures),
+        let (confidence, evidence) = match group.by_figures[r] {
+            _ if r == reference => (1.0, Evidence::Reference),
+            Some(likeness) => (likeness, Evidence::Figures),
             None => match by_sequence(inputs, times, group, (r, reference)) {
-                Some((confidence, at_places)) => (confidence, at_places, Evidence::Sequence),
-                None => {
-                    let alike = figures_alike(inputs, times, (r, bursts), group, &centres);
-                    (alike, alike, Evidence::Figures)
-                }
+                Some(confidence) => (confidence, Evidence::Sequence),
+                None => (figures_alike(inputs, times, (r, bursts), group, &centres), Evidence::Figures),
             },
         };
         (!bursts.is_empty()).then(|| PhaseInRun {
             clusters: clusters.into_iter().map(|(cluster, _)| cluster).collect(),
             noise: (bursts.len() - in_clusters) as u64,
             confidence,
-            at_places,
             evidence,
         })
     };
     MatchedPhase { runs: (0..inputs.runs.len()).map(in_run).collect() }
 }
 
-/// How alike a run's bursts are to those of the places, and how much of their
-/// time has a place at all, each against the reference's own, times how well
-/// the bursts per thread agree. `None` where the reference has none at its
-/// places.
+/// How alike a run's bursts are to those of the places, against how alike the
+/// reference's own are, times how well the bursts per thread agree. `None`
+/// where the reference has none at its places.
 fn by_sequence(
     inputs: &Inputs<'_>,
     times: &[f64],
     group: &Group,
     (r, reference): (usize, usize),
-) -> Option<(f64, f64)> {
-    let of_reference = at_places(inputs, group, reference).filter(|(alike, _)| *alike > 0.0)?;
-    let own = at_places(inputs, group, r).unwrap_or((0.0, 0.0));
+) -> Option<f64> {
+    let of_reference = at_places(inputs, group, reference).filter(|x| *x > 0.0)?;
+    let alike = (at_places(inputs, group, r).unwrap_or(0.0) / of_reference).min(1.0);
     let each = |r: usize| inputs.per_thread(r, &group.bursts[r]) / times[r];
     let (a, b) = (each(r), each(reference));
-    let bursts = if a > 0.0 { a.min(b) / a.max(b) } else { 0.0 };
-    Some(((own.0 / of_reference.0).min(1.0) * bursts, (own.1 / of_reference.1).min(1.0) * bursts))
+    Some(if a > 0.0 { alike * (a.min(b) / a.max(b)) } else { 0.0 })
 }
 
 /// Mean likeness over all time of aligned threads, of which what has no place
-/// has none, and the share of that time that has a place.
-fn at_places(inputs: &Inputs<'_>, group: &Group, r: usize) -> Option<(f64, f64)> {
+/// has none.
+fn at_places(inputs: &Inputs<'_>, group: &Group, r: usize) -> Option<f64> {
     let placed = &inputs.places.runs[r];
-    let (mut all, mut alike, mut at_place) = (0.0, 0.0, 0.0);
+    let (mut all, mut alike) = (0.0, 0.0);
     for &burst in group.bursts[r].iter().filter(|&&burst| placed.aligned[burst as usize]) {
         let time = inputs.duration(r, burst);
         all += time;
-        if let Some(place) = placed.place[burst as usize] {
-            alike += time * place.likeness;
-            at_place += time;
-        }
+        alike += time * placed.place[burst as usize].map_or(0.0, |place| place.likeness);
     }
-    (all > 0.0).then(|| (alike / all, at_place / all))
+    (all > 0.0).then(|| alike / all)
 }

@@ -70,10 +70,6 @@ pub struct PhaseInRun {
     pub noise: u64,
     /// How well it matches the reference, from 0 to 1; see [`match_runs`].
     pub confidence: f64,
-    /// How much of it stands at the reference's places, whatever its figures:
-    /// the share of its time, over that of the reference's own, times how well
-    /// the bursts per thread agree. The confidence, where figures decided.
-    pub at_places: f64,
     /// What it rests on.
     pub evidence: Evidence,
 }
