@@ -53,7 +53,7 @@ async function checkLegend(page, name) {
   await item.click({ modifiers: ["Alt"] });
   assert.equal(await page.locator('.legend-item[aria-pressed="true"]').count(), 1, `${name}: Alt-click isolates`);
   await item.dblclick();
-  const total = await page.locator(".legend-item").count();
+  const total = await page.locator(".legend-item[data-label]").count();
   assert.equal(await page.locator('.legend-item[aria-pressed="true"]').count(), total, `${name}: again shows all`);
 }
 
