@@ -112,7 +112,8 @@ async function checkTable(page, name) {
   await bursts.locator("button").click();
   assert.equal(await bursts.getAttribute("aria-sort"), "descending", `${name}: the table does not sort`);
   const before = await fingerprint(page, "timeline");
-  const first = page.locator("#phases tbody tr").first();
+  // A phase with many bursts and little time stands folded.
+  const first = page.locator("#phases tbody tr:visible").first();
   await first.click();
   await page.mouse.move(1, 1);
   await frames(page);
