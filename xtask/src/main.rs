@@ -7,7 +7,7 @@
 mod need;
 mod readme;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use clap::{Parser, Subcommand};
 use need::{chromium, mpis, node_modules, python};
 use std::path::{Path, PathBuf};
@@ -48,7 +48,10 @@ fn main() -> Result<()> {
         Task::Test { quick } => test(quick),
         // It makes a Python environment of its own.
         Task::Bench { args } => run(Command::new("python3").arg("bench/run.py").args(args)),
-        Task::Dist { dir } => dist(&dir),
+        // The program is only a dependency of what asks it: a test run builds it once less.
+        Task::Dist { dir } => {
+            run(cargo("run --quiet --release --package likewise-cli --example dist --").arg(dir))
+        }
     }
 }
 
@@ -128,27 +131,6 @@ fn efforts_of_six_kinds() -> String {
     let row =
         |rank: usize| (0..40).map(|step| effort(rank, step).to_string()).collect::<Vec<_>>().join(",") + "\n";
     (0..300).map(row).collect()
-}
-
-fn dist(dir: &Path) -> Result<()> {
-    let mut command = likewise_cli::command();
-    std::fs::create_dir_all(dir)?;
-    for shell in [
-        clap_complete::Shell::Bash,
-        clap_complete::Shell::Zsh,
-        clap_complete::Shell::Fish,
-        clap_complete::Shell::Elvish,
-        clap_complete::Shell::PowerShell,
-    ] {
-        clap_complete::generate_to(shell, &mut command, "likewise", dir)?;
-    }
-    clap_mangen::generate_to(likewise_cli::command(), dir)?;
-    let written = std::fs::read_dir(dir)?.count();
-    if written == 0 {
-        bail!("nothing was written to {}", dir.display());
-    }
-    println!("{written} files in {}", dir.display());
-    Ok(())
 }
 
 #[cfg(test)]
