@@ -125,7 +125,7 @@ fn by_period(args: &CutArgs, common: &Common) -> Result<()> {
     let found = find_period(&analysis.table, &phases);
     let period = found.as_ref().map_err(|why| {
         anyhow!(
-            "{}: not periodic, so nothing was cut: {why}. --from and --to cut by hand",
+            "{}: no period was found, so nothing was cut: {why}. --from and --to cut by hand",
             args.trace.display()
         )
     })?;

@@ -76,7 +76,7 @@ fn two_hundred_iterations_become_one() {
     // The cut itself has one iteration, and nothing more is cut off it.
     let again = likewise(&["cut", text(&out.join("synth.prv")), "-o", text(&dir.path().join("none"))]);
     assert_eq!(again.code, 1, "{}", again.stdout);
-    assert!(again.stderr.contains("not periodic, so nothing was cut"), "{}", again.stderr);
+    assert!(again.stderr.contains("no period was found, so nothing was cut"), "{}", again.stderr);
     assert!(!dir.path().join("none").exists());
 }
 
@@ -138,7 +138,7 @@ fn where_nothing_repeats_nothing_is_cut() {
     std::fs::write(&trace, trace_of(&random)).unwrap();
     let call = likewise(&["cut", text(&trace), "-o", text(&out)]);
     assert_eq!(call.code, 1, "{}", call.stdout);
-    assert!(call.stderr.contains("not periodic, so nothing was cut"), "{}", call.stderr);
+    assert!(call.stderr.contains("no period was found, so nothing was cut"), "{}", call.stderr);
     assert!(!out.exists());
     succeeds(&["bursts", text(&trace), "-q", "-o", text(&out)]);
     assert_eq!(summary(&out)["period"]["periodic"], false);
