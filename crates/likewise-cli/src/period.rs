@@ -57,6 +57,9 @@ pub(crate) fn to_json(
             json!({
                 "periodic": true,
                 "period_ns": period.length().0,
+                "median_ns": period.median().0,
+                "shortest_ns": period.lengths().iter().min().map(|length| length.0),
+                "longest_ns": period.lengths().iter().max().map(|length| length.0),
                 "iterations": period.n_iterations(),
                 "confidence": period.confidence,
                 "work_share": period.coverage,

@@ -21,7 +21,7 @@ use likewise::bursts::{
 };
 use likewise::cluster::{ClusterId, Points};
 use likewise::quality::adjusted_rand;
-use likewise::synth::{Run, RunSpec};
+use likewise::synth::{Defect, DefectKind, Run, RunSpec};
 use likewise::table::{
     BurstTable, DurationFilter, Nanos, Preparation, Prepared, Scale, default_metrics, prepare,
 };
@@ -190,6 +190,17 @@ fn traces(data: &Path, only: &str) -> Result<Vec<Trace>, Box<dyn Error>> {
                 RunSpec::plausible(tasks, iterations, phases, seed)?,
             ));
         }
+    }
+    for (kind, name) in [
+        (DefectKind::Imbalance, "imbalance"),
+        (DefectKind::Serial, "serial"),
+        (DefectKind::SlowTasks, "slow tasks"),
+        (DefectKind::LowIpc, "low IPC"),
+        (DefectKind::Stall, "stall"),
+    ] {
+        let mut spec = RunSpec::balanced(16, 30, 8, 1)?;
+        spec.defect = Some(Defect::drawn(kind, &spec, None)?);
+        specs.push((format!("defect {name}"), spec));
     }
     for (name, spec) in specs {
         if wanted(&name) {

@@ -14,6 +14,7 @@ use crate::period;
 use anyhow::{Result, anyhow};
 use clap::Args;
 use likewise::bursts::{Estimate, Period, Window, WindowLimits, choose_window, find_period};
+use likewise::ranks::{is_significant, spearman};
 use likewise::table::{BurstTable, Expr, Metric, Nanos, Operand};
 use likewise_trace::{AtomicFile, CutOptions, CutReport, check_cut, write_cut};
 use serde_json::{Value, json};
@@ -334,12 +335,13 @@ impl Cut<'_> {
         let (from, to) = period.region();
         let mut text = format!(
             "Period: {}, {} iterations from {from} to {to} of {}, confidence {:.2}; they hold {:.1}% of the work. What \
-             is before and after does not repeat, and is no part of the cut.\n",
-            period.length(),
+             is before and after does not repeat, and is no part of the cut.\n{}",
+            period.median(),
             period.n_iterations(),
             self.analysis.end,
             period.confidence,
-            100.0 * period.coverage
+            100.0 * period.coverage,
+            lengths_text(period)
         );
         let last = window.first + window.n_iterations;
         let iterations = match window.n_iterations {
@@ -371,6 +373,32 @@ impl Cut<'_> {
         }
         text
     }
+}
+
+/// Iterations of different length, or that become longer: said of those that
+/// differ by more than a tenth, which other runs of one program do.
+fn lengths_text(period: &Period) -> String {
+    let lengths = period.lengths();
+    let (least, most) = (lengths.iter().min().copied(), lengths.iter().max().copied());
+    let (Some(least), Some(most)) = (least, most) else { return String::new() };
+    if most.0 as f64 <= 1.1 * period.median().0 as f64 && least.0 as f64 >= 0.9 * period.median().0 as f64 {
+        return String::new();
+    }
+    let times: Vec<f64> = lengths.iter().map(|length| length.0 as f64).collect();
+    let tenth = times.len().div_ceil(10);
+    let mean = |part: &[f64]| part.iter().sum::<f64>() / part.len() as f64;
+    let (first, last) = (mean(&times[..tenth]), mean(&times[times.len() - tenth..]));
+    let trend = spearman(&times).filter(|&r| is_significant(r, times.len()));
+    let goes = match trend {
+        Some(r) if r > 0.0 && last > 1.1 * first => "become longer",
+        Some(r) if r < 0.0 && first > 1.1 * last => "become shorter",
+        _ => return format!("Iterations take {least} to {most}; the period is their median.\n"),
+    };
+    format!(
+        "Iterations {goes}, from {} to {} (first and last tenth): one of them does not stand for all in time.\n",
+        Nanos(first as u64),
+        Nanos(last as u64)
+    )
 }
 
 #[cfg(test)]

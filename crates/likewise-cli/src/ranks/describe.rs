@@ -23,7 +23,7 @@ pub(crate) struct Described {
 pub(crate) fn describe(table: &EffortTable, found: Found, how: &Described) -> RanksReport {
     let Described { params, error, seed, is_time } = *how;
     let grouping = grouping(&found, seed);
-    let Found { medoids, labels, dissimilarities, figures, halves, evidence, .. } = found;
+    let Found { medoids, labels, dissimilarities, figures, totals, evidence, .. } = found;
     let mut order: Vec<usize> = (0..medoids.len()).collect();
     order.sort_by_key(|&c| (std::cmp::Reverse(figures.classes[c].n_ranks), medoids[c]));
     let mut place = vec![0u32; order.len()];
@@ -55,6 +55,8 @@ pub(crate) fn describe(table: &EffortTable, found: Found, how: &Described) -> Ra
     let row = |&c: &usize| {
         (figures.totals[c].n_ranks as usize, figures.totals[c].mean[0], figures.totals[c].variance[0])
     };
+    let whole: Vec<Moments> = order.iter().map(|&c| figures.totals[c].clone()).collect();
+    let whole = plan_strata(Stratum::all(whole, &class_of), &params, &mut rng());
     let rows: Vec<(usize, f64, f64)> = order.iter().map(row).collect();
     let mut report = RanksReport {
         grouping,
@@ -74,13 +76,14 @@ pub(crate) fn describe(table: &EffortTable, found: Found, how: &Described) -> Ra
             pays: planned.pays,
             sample: planned.strata.iter().map(|stratum| stratum.chosen.len() as u64).collect(),
             without_classes: without.n_chosen() as u64,
+            whole_run: whole.n_chosen() as u64,
             expected_error: planned.expected_error,
         },
         dissimilarity: dissimilarities,
         is_time,
         ..RanksReport::default()
     };
-    report.verdict = Verdict::of(&report, &halves, &evidence, error);
+    report.verdict = Verdict::of(&report, &totals, &evidence, error);
     report
 }
 

@@ -1,6 +1,6 @@
 //! Classes of ranks, on one process or on many.
 
-use super::settle::{AllRanks, Evidence, Groups, Tried, settle};
+use super::settle::{AllRanks, Evidence, Groups, MANY_STEPS, Tried, settle};
 use anyhow::{Context, anyhow};
 use likewise::cluster::medoids::{ClaraParams, Medoids, MedoidsError, Start, clara, fasterpam, pam};
 use likewise::cluster::{Capek, CapekError, CapekParams, ClusterCount, capek, euclidean};
@@ -75,17 +75,45 @@ impl Mine<'_> {
         })
     }
 
-    /// What each rank did in the steps of even number, from 0, and in the
-    /// others.
-    fn halves(&self) -> impl Iterator<Item = [f64; 2]> {
-        let of_rank = |rank: usize| {
-            let mut halves = [0.0; 2];
-            for series in self.table.row(rank).chunks_exact(self.table.n_steps()) {
-                series.iter().enumerate().for_each(|(step, x)| halves[step % 2] += x);
+    /// What each rank did.
+    fn totals(&self) -> impl Iterator<Item = Totals> {
+        let n_steps = self.table.n_steps();
+        let of_rank = move |rank: usize| {
+            let mut steps = vec![0.0; n_steps];
+            for series in self.table.row(rank).chunks_exact(n_steps) {
+                steps.iter_mut().zip(series).for_each(|(sum, x)| *sum += x);
             }
-            halves
+            Totals::of(&steps)
         };
         self.ranks.clone().map(of_rank)
+    }
+}
+
+/// What a rank did in all regions.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Totals {
+    pub(crate) run: f64,
+    /// The mean of the steps of even number, from 0, and of the others. Of
+    /// steps enough, without the rank's greatest (three of [`MANY_STEPS`] or
+    /// more), so that what happened once is in neither.
+    pub(crate) halves: [f64; 2],
+}
+
+impl Totals {
+    fn of(steps: &[f64]) -> Self {
+        let left_out = match steps.len() {
+            n if n >= MANY_STEPS => 3,
+            n if n > 3 => 1,
+            _ => 0,
+        };
+        let mut order: Vec<usize> = (0..steps.len()).collect();
+        order.sort_by(|&a, &b| steps[b].total_cmp(&steps[a]).then(a.cmp(&b)));
+        let mean = |half: usize| {
+            let of_half = order.iter().skip(left_out).filter(|&&step| step % 2 == half);
+            let (sum, n) = of_half.fold((0.0, 0.0), |(sum, n), &step| (sum + steps[step], n + 1.0));
+            if n > 0.0 { sum / n } else { 0.0 }
+        };
+        Self { run: steps.iter().sum(), halves: [mean(0), mean(1)] }
     }
 }
 
@@ -107,9 +135,7 @@ pub(crate) struct Found {
     /// Of each rank, the place of its medoid.
     pub(crate) labels: Vec<u32>,
     pub(crate) dissimilarities: Vec<f64>,
-    /// Of each rank, what it did in the steps of even number, from 0, and in
-    /// the others.
-    pub(crate) halves: Vec<[f64; 2]>,
+    pub(crate) totals: Vec<Totals>,
     pub(crate) loss: f64,
     /// Of each number of classes that was tried; none where it was given.
     pub(crate) bic: Vec<(usize, f64)>,
@@ -149,29 +175,29 @@ pub(crate) fn by_capek<C: Communicator>(
     let tried = Tried { clusters: params.clusters, errors: &errors, seed: params.seed };
     let ranks = AllRanks { comm, mine, objects, n_ranks };
     let (groups, figures, evidence) = settle(&ranks, &tried, groups(first), fit)?;
-    let mut bytes = Vec::with_capacity(objects.len() * 28);
-    for ((label, distance), halves) in groups.labels.iter().zip(&groups.dissimilarities).zip(mine.halves()) {
+    let mut bytes = Vec::with_capacity(objects.len() * 36);
+    for ((label, distance), of) in groups.labels.iter().zip(&groups.dissimilarities).zip(mine.totals()) {
         bytes.extend(label.to_le_bytes());
-        [*distance, halves[0], halves[1]].iter().for_each(|x| bytes.extend(x.to_le_bytes()));
+        [*distance, of.run, of.halves[0], of.halves[1]].iter().for_each(|x| bytes.extend(x.to_le_bytes()));
     }
     let parts = comm.gather(0, &bytes)?;
     if comm.rank() != 0 {
         return Ok(None);
     }
-    let (mut labels, mut dissimilarities, mut halves) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut labels, mut dissimilarities, mut totals) = (Vec::new(), Vec::new(), Vec::new());
     for part in &parts {
-        let (rows, rest) = part.as_chunks::<28>();
+        let (rows, rest) = part.as_chunks::<36>();
         anyhow::ensure!(rest.is_empty(), CapekError::NotPortable);
         for [a, b, c, d, numbers @ ..] in rows {
             labels.push(u32::from_le_bytes([*a, *b, *c, *d]));
             let (numbers, _) = numbers.as_chunks();
-            let [distance, even, odd] = [0, 1, 2].map(|i| f64::from_le_bytes(numbers[i]));
+            let [distance, run, even, odd] = [0, 1, 2, 3].map(|i| f64::from_le_bytes(numbers[i]));
             dissimilarities.push(distance);
-            halves.push([even, odd]);
+            totals.push(Totals { run, halves: [even, odd] });
         }
     }
     let (medoids, loss) = (groups.medoids, groups.loss);
-    Ok(Some(Found { medoids, labels, dissimilarities, halves, loss, bic, evidence, is_exact, figures }))
+    Ok(Some(Found { medoids, labels, dissimilarities, totals, loss, bic, evidence, is_exact, figures }))
 }
 
 /// A method that one process does alone.
@@ -240,8 +266,8 @@ pub(crate) fn alone(
     })?;
     let (Groups { medoids, labels, dissimilarities, loss }, figures, evidence) =
         settled.into_iter().next().context("one process has a result")?;
-    let (halves, is_exact) = (mine.halves().collect(), method != Alone::Clara);
-    Ok(Found { medoids, labels, dissimilarities, halves, loss, bic, evidence, is_exact, figures })
+    let (totals, is_exact) = (mine.totals().collect(), method != Alone::Clara);
+    Ok(Found { medoids, labels, dissimilarities, totals, loss, bic, evidence, is_exact, figures })
 }
 
 /// The BIC, and the squared error that it is made of.

@@ -53,7 +53,7 @@ pub(crate) fn summary(report: &RanksReport) -> Value {
             })),
         })
     };
-    json!({
+    let mut value = json!({
         "version": env!("CARGO_PKG_VERSION"),
         "input": report.input,
         "ranks": report.n_ranks(),
@@ -95,5 +95,11 @@ pub(crate) fn summary(report: &RanksReport) -> Value {
         "strata": report.classes.iter().enumerate().map(stratum).collect::<Vec<_>>(),
         "findings": report.findings(),
         "notes": report.notes,
-    })
+    });
+    // json! has a limit on how much it takes at once.
+    value["sample_size_whole_run"] = json!(plan.whole_run);
+    value["apart"] = json!(verdict.apart.as_ref().map(|apart| json!({
+        "ranks": apart.ranks, "efforts": apart.efforts, "others": apart.others,
+    })));
+    value
 }

@@ -132,6 +132,8 @@ pub(crate) struct Plan {
     pub(crate) sample: Vec<u64>,
     /// How many it would be without classes.
     pub(crate) without_classes: u64,
+    /// How many it would be for the effort of the whole run alone.
+    pub(crate) whole_run: u64,
     /// Half the width of the confidence interval that the plan gives, at its
     /// widest over the steps, in the unit of the bound.
     pub(crate) expected_error: f64,
@@ -149,6 +151,7 @@ impl Default for Plan {
             each_stratum: false,
             sample: Vec::new(),
             without_classes: 0,
+            whole_run: 0,
             expected_error: 0.0,
             stratification: Stratification::default(),
             pays: 0.0,
@@ -201,28 +204,42 @@ impl RanksReport {
 
     /// What is to be known, in sentences.
     pub(crate) fn findings(&self) -> Vec<String> {
+        let first = self.verdict.sentence(self);
+        let differences = (1..self.classes.len()).filter_map(|c| self.difference(c)).take(TOLD);
+        let told = std::iter::once(first).chain(self.uneven_region()).chain(self.verdict.passing.clone());
+        let told = told
+            .chain(differences.map(|d| d.sentence(self)))
+            .chain(self.heaviest())
+            .chain([self.plan_text()]);
+        let windows = self.every.and_then(|every| windows::sentence(&self.windows, every));
+        told.chain(self.strata_text()).chain(windows).collect()
+    }
+
+    /// How many ranks to trace.
+    fn plan_text(&self) -> String {
         let plan = &self.plan;
-        let size = plan.sample_size();
+        let (size, all) = (plan.sample_size(), self.n_ranks() as u64);
+        let of_steps = format!(
+            "To know the mean effort of every step{} within {} at {} confidence",
+            if plan.each_stratum { " and class" } else { "" },
+            self.bound_text(),
+            level(plan.confidence)
+        );
+        // A sample of most ranks saves nothing.
+        if all > 1 && 2 * size > all {
+            let who =
+                if size == all { format!("all {}", counted(all, "rank")) } else { counted(size, "rank") };
+            let (whole, verb) = (counted(plan.whole_run, "rank"), if size == 1 { "has" } else { "have" });
+            return format!("{of_steps}, {who} {verb} to be traced; to know that of the whole run, {whole}.");
+        }
         let without = match plan.without_classes {
             without if without > size => {
                 format!("; without classes it would take {}", grouped_digits(without))
             }
             _ => String::new(),
         };
-        let enough = format!(
-            "To know the mean effort of every step{} within {} at {} confidence, tracing {} ({}) is enough{without}.",
-            if plan.each_stratum { " and class" } else { "" },
-            self.bound_text(),
-            level(plan.confidence),
-            counted(size, "rank"),
-            share_text(self.share(size)),
-        );
-        let first = self.verdict.sentence(self);
-        let differences = (1..self.classes.len()).filter_map(|c| self.difference(c)).take(TOLD);
-        let told = std::iter::once(first).chain(self.uneven_region()).chain(self.verdict.passing.clone());
-        let told = told.chain(differences.map(|d| d.sentence(self))).chain(self.heaviest()).chain([enough]);
-        let windows = self.every.and_then(|every| windows::sentence(&self.windows, every));
-        told.chain(self.strata_text()).chain(windows).collect()
+        let share = share_text(self.share(size));
+        format!("{of_steps}, tracing {} ({share}) is enough{without}.", counted(size, "rank"))
     }
 
     /// The error that a sample may make, as people read it.
@@ -319,7 +336,7 @@ impl RanksReport {
     }
 
     /// Ranks by name, of traces with their tasks: `ranks 3, 8 (tasks 4, 9)`.
-    fn ranks_text(&self, ranks: &[u64]) -> String {
+    pub(crate) fn ranks_text(&self, ranks: &[u64]) -> String {
         let list = |first: u64| ranks.iter().map(|r| (r + first).to_string()).collect::<Vec<_>>().join(", ");
         let s = if ranks.len() == 1 { "" } else { "s" };
         let tasks = if self.is_time { format!(" (task{s} {})", list(1)) } else { String::new() };
@@ -360,7 +377,7 @@ impl RanksReport {
         let differences = (0..classes[c].mean.len()).map(|j| (j, classes[c].mean[j], others(j)));
         let (j, own, others) =
             differences.reduce(|a, b| if (b.1 - b.2).abs() > (a.1 - a.2).abs() { b } else { a })?;
-        let region = self.region(j / self.n_steps).map_or_else(String::new, |name| format!(" in {name}"));
+        let region = self.region(j / self.n_steps).map_or_else(String::new, in_region);
         let who = match passing.ranks.len() as u64 {
             n if n > NAMED => counted(classes[c].n_ranks, "rank"),
             _ => self.ranks_text(&passing.ranks),
@@ -390,6 +407,11 @@ impl RanksReport {
     }
 }
 
+/// Where: in a phase, or among the bursts of none.
+fn in_region(name: &str) -> String {
+    if name == regions::OTHER { format!(" {name}") } else { format!(" in {name}") }
+}
+
 /// A class and where it does most otherwise than all others, over all steps.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Difference {
@@ -409,13 +431,39 @@ impl Difference {
     fn sentence(&self, report: &RanksReport) -> String {
         let steps = report.n_steps as f64;
         let mut text = format!("Class {}, {}, differs most", self.class + 1, report.class_text(self.class));
-        let name = report.region(self.region).map_or_else(String::new, |name| format!(" in {name}"));
+        let name = report.region(self.region).map_or_else(String::new, in_region);
         let (own, others) = (report.effort(self.own / steps), report.effort(self.others / steps));
         let _ = write!(text, "{name}: {own} a step, the others {others}");
         if let Some(ratio) = self.ratio().filter(|ratio| *ratio < 1000.0) {
             let _ = write!(text, " (× {ratio:.2})");
         }
+        if let Some(few) = self.few_steps(report) {
+            let _ = write!(text, ", nine tenths of it in {few} of {} steps", report.n_steps);
+        }
         text + "."
+    }
+
+    /// In how few steps nine tenths of the difference lie, if they are less
+    /// than half of them: a mean over all steps says nothing of those.
+    fn few_steps(&self, report: &RanksReport) -> Option<usize> {
+        let mean = |class: usize, step: usize| report.classes[class].traces[self.region].mean[step];
+        let n = |class: usize| report.classes[class].ranks as f64;
+        let others = || (0..report.classes.len()).filter(|&class| class != self.class);
+        let all: f64 = others().map(n).sum();
+        let apart = |step: usize| {
+            mean(self.class, step) - others().map(|class| n(class) * mean(class, step)).sum::<f64>() / all
+        };
+        let sign = (self.own - self.others).signum();
+        let mut steps: Vec<f64> = (0..report.n_steps).map(|step| sign * apart(step)).collect();
+        steps.sort_by(|a, b| b.total_cmp(a));
+        let whole: f64 = steps.iter().sum();
+        let mut sum = 0.0;
+        let few = steps.iter().take_while(|x| {
+            let open = sum < 0.9 * whole;
+            sum += **x;
+            open
+        });
+        Some(few.count()).filter(|few| 2 * few < report.n_steps)
     }
 }
 

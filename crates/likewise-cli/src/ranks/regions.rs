@@ -28,7 +28,7 @@ pub(crate) enum RegionsArg {
 }
 
 /// What bursts are in that are in no phase.
-const OTHER: &str = "in no phase";
+pub(crate) const OTHER: &str = "in no phase";
 
 /// The options of `likewise bursts` that say how to analyse a trace.
 #[derive(Parser)]

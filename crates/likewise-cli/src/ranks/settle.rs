@@ -6,7 +6,8 @@ use anyhow::{Context, Result};
 use likewise::cluster::{CapekError, ClusterCount};
 use likewise::comm::Communicator;
 use likewise::ranks::{
-    APART, MOST_OBJECTS, Moments, Support, explained_by, moments, separation, support, supported_counts,
+    APART, MOST_OBJECTS, Moments, Support, explained_by, loudest_step, moments, separation, support,
+    supported_counts,
 };
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
@@ -56,6 +57,9 @@ pub(crate) struct Passing {
     /// Of the smallest class, its ranks, if they are few.
     pub(crate) ranks: Vec<u64>,
 }
+
+/// Of so many steps, three can be left out and more than half are left.
+pub(super) const MANY_STEPS: usize = 8;
 
 /// The most classes that are looked for: fewer than two ranks to a class, on
 /// the average, leave the spread within classes fewer degrees of freedom than
@@ -135,10 +139,18 @@ fn shares(errors: &[(usize, f64)]) -> Vec<(usize, f64)> {
 }
 
 /// Whether classes are there in the steps of even number and in the others,
-/// more than by chance: what happened once makes no class. Of a single step
-/// nobody can tell.
+/// more than by chance, and without the step in which they differ most: what
+/// happened once makes no class. Of a single step nobody can tell.
+///
+/// Where steps are many, the two beside that step are left out as well: the
+/// steps of a trace are cut by its work, and what happened in one iteration can
+/// lie on both sides of a cut.
 fn lasts(classes: &[Moments], n_steps: usize, by_chance: f64) -> bool {
-    let half = |odd: usize| explained_by(classes, |j| j % n_steps % 2 == odd).unwrap_or(0.0);
+    let beside = usize::from(n_steps >= MANY_STEPS);
+    let loudest = loudest_step(classes, n_steps).filter(|_| n_steps > 2);
+    let is_quiet = |step: usize| loudest.is_none_or(|loudest| step.abs_diff(loudest) > beside);
+    let of = |j: usize| (j % n_steps, j % n_steps % 2);
+    let half = |odd: usize| explained_by(classes, |j| of(j).1 == odd && is_quiet(of(j).0)).unwrap_or(0.0);
     n_steps == 1 || (half(0) > by_chance && half(1) > by_chance)
 }
 

@@ -1,7 +1,8 @@
 //! Whether there are classes, and if not, what there is.
 
+use super::find::Totals;
 use super::settle::Evidence;
-use super::{RanksReport, share_text};
+use super::{NAMED, RanksReport, share_text};
 use crate::files::report_data::counted;
 use crate::runs::percent;
 use likewise::ranks::{LEAST_RANKS, Support, is_significant, pearson, spearman};
@@ -16,6 +17,8 @@ pub(crate) enum Kind {
     /// Ranks differ by degrees: steadily from step to step, or along their
     /// numbers.
     Gradient,
+    /// Few enough ranks to prove no class, but some are far from all others.
+    Apart,
     /// No rank differs by more than the error that a sample may make.
     #[default]
     Alike,
@@ -29,6 +32,7 @@ impl Kind {
             Self::Classes => "classes",
             Self::Unsupported => "unsupported",
             Self::Gradient => "gradient",
+            Self::Apart => "apart",
             Self::Alike => "alike",
             Self::Unclear => "unclear",
         }
@@ -43,8 +47,12 @@ pub(crate) struct Verdict {
     pub(crate) support: Option<Support>,
     /// Efforts of the whole run.
     pub(crate) range: Range,
+    /// The ranks on the smaller side of the widest gap between efforts, if that
+    /// gap is most of the range.
+    pub(crate) apart: Option<Apart>,
     /// The correlation of the ranks' efforts in the steps of even number with
-    /// those in the others; `None` of one step or where nothing varies.
+    /// those in the others, what happened once left out; `None` of one step or
+    /// where nothing varies.
     pub(crate) steadiness: Option<f64>,
     /// Spearman's correlation of effort and number of the rank.
     pub(crate) by_rank: Option<f64>,
@@ -83,16 +91,46 @@ impl Range {
     }
 }
 
+/// Ranks that are far from all others.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Apart {
+    pub(crate) ranks: Vec<u64>,
+    /// The least and the greatest of their efforts, and of the others'.
+    pub(crate) efforts: [f64; 2],
+    pub(crate) others: [f64; 2],
+}
+
+/// Ranks are no gradient where a gap between two of them is more than this
+/// share of the range: what is left of the steps on both sides is less than
+/// that one step.
+const GAP: f64 = 0.5;
+
+impl Apart {
+    fn of(efforts: &[f64]) -> Option<Self> {
+        let mut order: Vec<usize> = (0..efforts.len()).collect();
+        order.sort_by(|&a, &b| efforts[a].total_cmp(&efforts[b]).then(a.cmp(&b)));
+        let gap = |at: &usize| efforts[order[*at]] - efforts[order[*at - 1]];
+        let widest = (1..order.len()).max_by(|a, b| gap(a).total_cmp(&gap(b)).then(b.cmp(a)))?;
+        let ends = |side: &[usize]| [efforts[side[0]], efforts[side[side.len() - 1]]];
+        let range = efforts[order[order.len() - 1]] - efforts[order[0]];
+        let (low, high) = order.split_at(widest);
+        let (few, many) = if high.len() <= low.len() { (high, low) } else { (low, high) };
+        let mut ranks: Vec<u64> = few.iter().map(|&rank| rank as u64).collect();
+        ranks.sort_unstable();
+        (gap(&widest) > GAP * range).then(|| Self { ranks, efforts: ends(few), others: ends(many) })
+    }
+}
+
 /// Efforts of steps whose correlation is above this have more of their variance
 /// in common than not.
 const STEADY: f64 = 0.5;
 
 impl Verdict {
-    /// Of ranks with these efforts in each half of the steps; `tolerance` is
+    /// Of ranks with these efforts; `tolerance` is
     /// the error that a sample may make.
-    pub(crate) fn of(report: &RanksReport, halves: &[[f64; 2]], evidence: &Evidence, tolerance: f64) -> Self {
-        let totals: Vec<f64> = halves.iter().map(|[even, odd]| even + odd).collect();
-        let range = Range::of(&totals);
+    pub(crate) fn of(report: &RanksReport, totals: &[Totals], evidence: &Evidence, tolerance: f64) -> Self {
+        let efforts: Vec<f64> = totals.iter().map(|of| of.run).collect();
+        let range = Range::of(&efforts);
         let k = report.classes.len();
         let support = match k {
             // What came nearest.
@@ -101,26 +139,29 @@ impl Verdict {
         };
         let steadiness = match report.n_steps {
             1 => None,
-            _ => pearson(halves.iter().map(|half| (half[0], half[1]))),
+            _ => pearson(totals.iter().map(|of| (of.halves[0], of.halves[1]))),
         };
-        let by_rank = spearman(&totals);
-        let n = totals.len();
+        let by_rank = spearman(&efforts);
+        let n = efforts.len();
         let is_steady = steadiness.is_some_and(|r| r > STEADY && is_significant(r, n));
         let follows = by_rank.is_some_and(|r| is_significant(r, n));
+        let apart = Apart::of(&efforts);
         let kind = if k > 1 && evidence.is_supported {
             Kind::Classes
         } else if k > 1 {
             Kind::Unsupported
         } else if range.spread() <= tolerance && report.region_spread() <= tolerance {
             Kind::Alike
-        } else if is_steady || follows {
+        } else if is_steady && apart.is_some() {
+            Kind::Apart
+        } else if is_steady || (follows && apart.is_none()) {
             Kind::Gradient
         } else {
             Kind::Unclear
         };
         let by_rank = by_rank.filter(|_| follows);
         let passing = evidence.passing.as_ref().and_then(|passing| report.passing_text(passing));
-        Self { kind, support, range, steadiness, by_rank, passing }
+        Self { kind, support, range, apart, steadiness, by_rank, passing }
     }
 
     /// The first sentence: how the ranks behave.
@@ -154,6 +195,7 @@ impl Verdict {
                 percent(self.range.spread()),
                 self.ends(report)
             ),
+            (Kind::Apart, _) => self.apart_text(report),
             (Kind::Gradient, _) => {
                 format!("No classes: {ranks} lie on a gradient{}{}.", self.ends(report), self.along())
             }
@@ -164,6 +206,27 @@ impl Verdict {
                 self.why(report)
             ),
         }
+    }
+
+    /// Facts only: what chance makes of few ranks is not known.
+    fn apart_text(&self, report: &RanksReport) -> String {
+        let Some(apart) = &self.apart else { return String::new() };
+        let n = apart.ranks.len();
+        let who = match n as u64 {
+            few if few <= NAMED => report.ranks_text(&apart.ranks),
+            many => counted(many, "rank"),
+        };
+        let between = |[least, most]: [f64; 2]| match (report.effort(least), report.effort(most)) {
+            (least, most) if least == most => least,
+            (least, most) => format!("{least} to {most}"),
+        };
+        format!(
+            "No classes can be proved, but {who} {} apart from all others: {} in the whole run, the other {} {}.",
+            if n == 1 { "is" } else { "are" },
+            between(apart.efforts),
+            counted((report.n_ranks() - n) as u64, "rank"),
+            between(apart.others)
+        )
     }
 
     fn ends(&self, report: &RanksReport) -> String {
@@ -196,6 +259,7 @@ impl Verdict {
         match self.steadiness {
             _ if report.n_ranks() < LEAST_RANKS => "and so few ranks do not tell classes from a gradient",
             None if report.n_steps == 1 => "and a single step does not tell what lasts",
+            _ if self.passing.is_some() => "and that in single steps only",
             Some(r) if r > STEADY => "too evenly for classes",
             Some(_) | None => "but not the same ranks in every step",
         }
@@ -217,5 +281,18 @@ mod tests {
         assert_eq!((range.least, range.most, range.spread()), ((1, 2.0), (0, 4.0), 1.0));
         assert_eq!(Range::of(&[0.0, 0.0]).spread(), 0.0);
         assert_eq!(Range::of(&[0.0, 4.0]).spread(), 2.0);
+    }
+
+    #[test]
+    fn ranks_are_apart_where_one_step_is_most_of_the_range() {
+        let apart = Apart::of(&[1.0, 5.0, 1.2, 1.1]).unwrap();
+        assert_eq!((apart.ranks, apart.efforts, apart.others), (vec![1], [5.0, 5.0], [1.0, 1.2]));
+        let below = Apart::of(&[9.0, 1.0, 9.5, 1.5, 9.2]).unwrap();
+        assert_eq!((below.ranks, below.efforts, below.others), (vec![1, 3], [1.0, 1.5], [9.0, 9.5]));
+        assert_eq!(Apart::of(&[1.0, 2.0, 3.0, 4.0]), None);
+        // Half is not most.
+        assert_eq!(Apart::of(&[0.0, 1.0, 2.0]), None);
+        assert_eq!(Apart::of(&[1.0, 1.0]), None);
+        assert_eq!(Apart::of(&[]), None);
     }
 }

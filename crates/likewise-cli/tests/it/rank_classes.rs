@@ -26,7 +26,16 @@ fn no_more_classes_than_the_data_support() {
     same_under_mpi(dir.path(), &file, &[], &dir.path().join("capek"));
 }
 
-/// What `ranks` says of a table with a row for each of these.
+/// What `ranks` says of a table with a row for each of these, on one process.
+fn told_alone(rows: &[Vec<f64>]) -> (serde_json::Value, String) {
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().join("out");
+    let file = write_csv(dir.path(), rows);
+    let call = succeeds(&["ranks", text(&file), "-o", text(&out)]);
+    (summary(&out), call.stdout)
+}
+
+/// The same, and that it is the same under MPI.
 fn told_of(rows: &[Vec<f64>], more: &[&str]) -> (serde_json::Value, String) {
     let dir = tempfile::tempdir().unwrap();
     let out = dir.path().join("out");
@@ -90,6 +99,67 @@ fn what_happens_once_is_no_class() {
     let (told, text) = told_of(&rows, &[]);
     assert_eq!((&told["k"], &told["classes_found"]), (&2.into(), &true.into()), "{text}");
     assert!(text.contains("Class 2, rank 7, differs most: 500 a step, the others 10 (× 50.00)."), "{text}");
+}
+
+/// The event lies on both sides of a cut between two steps, one of even number
+/// and one of odd.
+#[test]
+fn what_happens_once_is_no_class_where_steps_cut_it_in_two() {
+    for at in [0, 8, 13, 28] {
+        let mut rows = noisy(12, 30, 0.01, at as u64);
+        rows[7][at] += 9.0;
+        rows[7][at + 1] += 14.0;
+        let (told, text) = told_alone(&rows);
+        assert_eq!(told["classes_found"], false, "{text}");
+        assert!(["unclear", "alike"].contains(&told["verdict"].as_str().unwrap()), "{at}: {text}");
+        assert!(text.contains("in single steps only."), "{at}: {text}");
+        assert!(text.contains("Rank 7 differs from the others in single steps only"), "{at}: {text}");
+    }
+}
+
+/// One of eight takes a quarter longer in every step, among noise: with so few
+/// ranks that may be no proof of classes, but it is no gradient.
+#[test]
+fn one_slow_rank_is_no_gradient() {
+    for seed in 1..=20 {
+        let mut rows = noisy(8, 30, 0.03, seed);
+        rows[3].iter_mut().for_each(|x| *x *= 1.25);
+        let (told, text) = told_alone(&rows);
+        match told["verdict"].as_str().unwrap() {
+            "classes" => assert!(text.contains("Class 2, rank 3, differs most"), "{text}"),
+            "apart" => {
+                assert_eq!(told["apart"]["ranks"], serde_json::json!([3]));
+                assert!(text.contains("but rank 3 is apart from all others"), "{text}");
+            }
+            other => panic!("{other}: {text}"),
+        }
+        // Without it, noise is nothing.
+        let (told, text) = told_alone(&noisy(8, 30, 0.03, seed));
+        assert_eq!(told["verdict"], "alike", "{text}");
+    }
+}
+
+/// Efforts of 10 with noise of that deviation, about.
+fn noisy(ranks: usize, steps: usize, noise: f64, seed: u64) -> Vec<Vec<f64>> {
+    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+    let mut uniform = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 11) as f64 / (1u64 << 53) as f64
+    };
+    let mut effort = || 10.0 * (1.0 + noise * ((0..12).map(|_| uniform()).sum::<f64>() - 6.0));
+    (0..ranks).map(|_| (0..steps).map(|_| effort()).collect()).collect()
+}
+
+/// Held up time and again, which is a way to behave: the sentence says when.
+#[test]
+fn a_class_that_differs_in_few_steps_is_told_so() {
+    let mut rows = noisy(12, 30, 0.001, 5);
+    for step in [2, 9, 15, 16, 27] {
+        rows[4][step] += 20.0;
+    }
+    let (told, text) = told_alone(&rows);
+    assert_eq!(told["classes_found"], true, "{text}");
+    assert!(text.contains("nine tenths of it in 5 of 30 steps."), "{text}");
 }
 
 #[test]

@@ -74,6 +74,21 @@ impl Period {
         (self.boundaries[0], self.boundaries[self.n_iterations()])
     }
 
+    /// How long each iteration takes.
+    #[must_use]
+    pub fn lengths(&self) -> Vec<Nanos> {
+        self.boundaries.windows(2).map(|ends| ends[1].saturating_sub(ends[0])).collect()
+    }
+
+    /// How long an iteration takes: the median, which one that was held up does
+    /// not change; of an even number the lower one.
+    #[must_use]
+    pub fn median(&self) -> Nanos {
+        let mut lengths = self.lengths();
+        lengths.sort_unstable();
+        lengths.get(lengths.len().saturating_sub(1) / 2).copied().unwrap_or(Nanos::ZERO)
+    }
+
     /// How long an iteration takes on average.
     #[must_use]
     pub fn length(&self) -> Nanos {
