@@ -53,7 +53,7 @@ fn a_gradient_and_noise_and_alike_ranks_are_no_classes() {
             (0..n).map(|rank| (0..20).map(|step| of(rank, step)).collect()).collect()
         };
         let slope = rows(&|rank, step| 100.0 + 30.0 * rank as f64 / n as f64 + 0.1 * jitter(rank, step));
-        let (told, text) = told_of(&slope, &[]);
+        let (told, text) = told_alone(&slope);
         assert_eq!((&told["k"], &told["classes_found"]), (&1.into(), &false.into()), "{n}: {text}");
         let strata = told["strata"].as_array().unwrap();
         assert_eq!((strata.len(), &strata[0]["sample_size"]), (1, &told["sample_size"]));
@@ -64,9 +64,9 @@ fn a_gradient_and_noise_and_alike_ranks_are_no_classes() {
             assert!(text.contains("so few ranks do not tell"), "{text}");
         }
         let noise = rows(&|rank, step| 100.0 + jitter(rank, step));
-        let (told, text) = told_of(&noise, &[]);
+        let (told, text) = told_alone(&noise);
         assert_eq!((&told["k"], &told["verdict"]), (&1.into(), &"alike".into()), "{n}: {text}");
-        let (told, text) = told_of(&rows(&|_, step| 10.5 + step as f64), &[]);
+        let (told, text) = told_alone(&rows(&|_, step| 10.5 + step as f64));
         assert_eq!((&told["verdict"], &told["spread"]), (&"alike".into(), &0.0.into()), "{n}: {text}");
         assert!(
             text.contains(&format!(
@@ -171,6 +171,12 @@ fn two_ranks_that_differ_are_not_said_to_be_alike() {
     assert!(text.contains("There is one rank, so nothing to compare it with."), "{text}");
 }
 
+/// A few made-up runs; all twenty that docs/ranks.md speaks of, and more, with
+/// `LIKEWISE_SEEDS=20`.
+fn seeds() -> std::ops::RangeInclusive<u64> {
+    1..=std::env::var("LIKEWISE_SEEDS").map_or(4, |seeds| seeds.parse().expect("LIKEWISE_SEEDS is a number"))
+}
+
 /// `synth` with these options, and what `ranks` says of it.
 fn told_of_run(dir: &Path, options: &[&str]) -> (serde_json::Value, String) {
     let made = dir.join("made");
@@ -182,7 +188,7 @@ fn told_of_run(dir: &Path, options: &[&str]) -> (serde_json::Value, String) {
 
 #[test]
 fn two_slow_ranks_are_found_and_their_phase_with_its_size() {
-    for seed in 1..=20 {
+    for seed in seeds() {
         let dir = tempfile::tempdir().unwrap();
         let seed = seed.to_string();
         let options = ["--tasks", "16", "--iterations", "30", "--seed", &seed, "--defect", "slow-ranks"];
@@ -203,7 +209,7 @@ fn two_slow_ranks_are_found_and_their_phase_with_its_size() {
 
 #[test]
 fn a_balanced_run_has_no_classes() {
-    for seed in 1..=20 {
+    for seed in seeds() {
         let dir = tempfile::tempdir().unwrap();
         let seed = seed.to_string();
         let options = ["--tasks", "16", "--iterations", "30", "--seed", &seed, "--defect", "none"];
