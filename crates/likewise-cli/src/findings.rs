@@ -4,11 +4,12 @@ use crate::analysis::Analysis;
 use crate::label::{FILTERED_THRESHOLD, NOISE};
 use crate::report::FindingRow;
 use likewise::bursts::{
-    Cause, Finding, FindingKind, Findings, FindingsInput, LEAST_SHARE, ThreadName, findings,
+    Cause, Finding, FindingKind, Findings, FindingsInput, LEAST_SHARE, Scope, ThreadName, findings,
 };
 use likewise::cluster::ClusterId;
 use likewise::table::{BurstTable, Nanos, Prepared};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 
 /// What is worth most in the run; `None` of several applications, which do
 /// not wait for one another.
@@ -27,9 +28,9 @@ pub(crate) fn found(table: &BurstTable, prepared: &Prepared, labels: &[u32], end
 
 /// For the report, and above the table of phases.
 pub(crate) fn rows(analysis: &Analysis) -> Vec<FindingRow> {
-    let with_threads = analysis.table.thread.iter().any(|&thread| thread != 1);
+    let names = Names::of(&analysis.table);
     let row = |finding: &Finding| FindingRow {
-        text: sentence(finding, with_threads),
+        text: sentence(finding, &names),
         labels: finding.phases.iter().map(|id| id.number()).collect(),
     };
     analysis.findings.iter().flat_map(|found| &found.list).map(row).collect()
@@ -52,20 +53,21 @@ pub(crate) fn verdict(analysis: &Analysis) -> String {
 /// `findings` of `summary.json`, worst first.
 pub(crate) fn to_json(analysis: &Analysis) -> Value {
     let Some(found) = &analysis.findings else { return Value::Null };
-    let with_threads = analysis.table.thread.iter().any(|&thread| thread != 1);
+    let names = Names::of(&analysis.table);
     let one = |finding: &Finding| {
         let mut tasks: Vec<u32> = finding.threads.iter().map(|name| name.task).collect();
         tasks.dedup();
         let mut value = json!({
             "kind": kind(finding.kind),
-            "text": sentence(finding, with_threads),
+            "text": sentence(finding, &names),
             "share": finding.share,
             "phases": finding.phases.iter().map(|id| id.number()).collect::<Vec<_>>(),
             "noise": finding.noise,
             "tasks": tasks,
             "begin_ns": finding.begin.0,
         });
-        if with_threads {
+        if names.with_threads {
+            value["scope"] = if finding.scope == Scope::Run { "run" } else { "task" }.into();
             value["threads"] = finding.threads.iter().map(|name| [name.task, name.thread]).collect();
         }
         match finding.kind {
@@ -77,10 +79,12 @@ pub(crate) fn to_json(analysis: &Analysis) -> Value {
                     Cause::Both => "both".into(),
                     Cause::Unknown => Value::Null,
                 };
+                value["gradient"] = finding.gradient.is_some().into();
             }
             FindingKind::Serial { time } => value["time_ns"] = time.0.into(),
             FindingKind::SlowThreads { times, .. } => value["times"] = times.into(),
-            FindingKind::OneOff { duration, others } => {
+            FindingKind::OneOff { bursts, duration, others } => {
+                value["bursts"] = bursts.into();
                 value["duration_ns"] = duration.0.into();
                 value["others_ns"] = others.map(|others| others.0).into();
             }
@@ -104,69 +108,98 @@ fn kind(kind: FindingKind) -> &'static str {
     }
 }
 
-fn sentence(finding: &Finding, with_threads: bool) -> String {
+fn sentence(finding: &Finding, names: &Names) -> String {
     let steps = place(finding);
-    let threads = threads(&finding.threads, with_threads);
+    let Who { text: threads, plural } = names.who(&finding.threads);
     let win = percent(finding.share);
-    let plural = if finding.threads.len() > 1 { "" } else { "s" };
+    let ending = if plural { "" } else { "s" };
     match finding.kind {
-        FindingKind::Imbalance { apart, cause, steady } => {
-            let why = match cause {
-                Cause::Work => " with more instructions",
-                Cause::Speed => " for the same instructions",
-                Cause::Both | Cause::Unknown => "",
-            };
-            let last = match (steady, finding.threads.len()) {
-                (true, 1..) => format!("{threads} take{plural} longest{why}"),
-                _ => "another is last each time".to_owned(),
-            };
-            let one = finding.phases.len() + usize::from(finding.noise) > 1;
-            let at = match finding.stretches {
-                1 if one => format!(" are one step at {},", finding.begin),
-                1 => format!(" at {}:", finding.begin),
-                _ => ":".to_owned(),
-            };
-            let apart = percent(apart);
-            format!(
-                "{steps}{at} the slowest is {apart} above the mean, {last}. Even, {win} of the run would be won."
-            )
-        }
+        FindingKind::Imbalance { .. } => imbalance(finding, names),
         FindingKind::Serial { time } => {
             let who = if finding.threads.is_empty() { "one thread".to_owned() } else { threads };
-            let turn = if finding.threads.len() > 1 { ", one at a time" } else { "" };
+            let (others, turn) = match (finding.scope, plural) {
+                (Scope::Run, false) => ("all others wait. Spread over all", ""),
+                (Scope::Run, true) => ("all others wait", ", one at a time. Spread over all"),
+                (Scope::Task, _) => ("the others of its task wait. Spread over them", ""),
+            };
             format!(
-                "{steps}: serial. {} compute{plural} for {time} while all others wait{turn}. Spread over all, {win} \
-                 of the run would be won.",
+                "{steps}: serial. {} compute{ending} for {time} while {others}{turn}, {win} of the run would be won.",
                 capital(&who)
             )
         }
         FindingKind::SlowThreads { times, everywhere } => {
             let steps = if everywhere { "all phases".to_owned() } else { small(&steps) };
+            let others = if finding.scope == Scope::Task { "the others of its task" } else { "the others" };
             format!(
-                "{} take{plural} {times:.2} times as long as the others in {steps}, for the same instructions. As \
-                 fast as the others, {win} of the run would be won.",
+                "{} take{ending} {times:.2} times as long as {others} in {steps}, for the same instructions. As fast \
+                 as the others, {win} of the run would be won.",
                 capital(&threads)
             )
         }
-        FindingKind::OneOff { duration, others: Some(others) } => format!(
-            "{} take{plural} {duration} once, at {}, where the others take {others} ({}): {win} of the run.",
+        FindingKind::OneOff { bursts: 1, duration, others: Some(others) } => format!(
+            "{} take{ending} {duration} once, at {}, where the others take {others} ({}): {win} of the run.",
             capital(&threads),
             finding.begin,
             small(&steps),
         ),
-        FindingKind::OneOff { duration, others: None } => {
-            let what = if finding.threads.len() == 1 { "A burst" } else { "Bursts" };
-            let to = if finding.threads.len() == 1 { "" } else { "up to " };
+        FindingKind::OneOff { bursts, duration, others: Some(others) } => format!(
+            "{steps}: {bursts} times one takes long, longest {threads} with {duration} at {}, where the others take \
+             {others}: {win} of the run in all.",
+            finding.begin,
+        ),
+        FindingKind::OneOff { bursts: 1, duration, others: None } => {
             format!(
-                "{what} of {to}{duration} at {} on {threads} once, in no phase: {win} of the run.",
+                "A burst of {duration} at {} on {threads} once, in no phase: {win} of the run.",
                 finding.begin
             )
         }
+        FindingKind::OneOff { bursts, duration, others: None } => format!(
+            "{bursts} long bursts of no phase, the longest {duration} at {} on {threads}: {win} of the run in all.",
+            finding.begin
+        ),
         FindingKind::LowIpc { ipc, others } => format!(
             "{steps} has an IPC of {ipc:.2}, all else {others:.2}. At that IPC, {win} of the run would be won at \
              most."
         ),
     }
+}
+
+fn imbalance(finding: &Finding, names: &Names) -> String {
+    let FindingKind::Imbalance { apart, cause, steady } = finding.kind else { return String::new() };
+    let Who { text: threads, plural } = names.who(&finding.threads);
+    let why = match cause {
+        Cause::Work => " with more instructions",
+        Cause::Speed => " for the same instructions",
+        Cause::Both | Cause::Unknown => "",
+    };
+    let last = match &finding.gradient {
+        _ if !steady => "another is last each time".to_owned(),
+        Some(gradient) if !finding.threads.is_empty() => format!(
+            "a gradient from {} on {} to {} on {threads}{why}",
+            gradient.least_time,
+            names.who(&gradient.least).text,
+            gradient.most_time,
+        ),
+        _ if finding.threads.is_empty() => format!("not the same one in all tasks{why}"),
+        _ => format!("{threads} take{} longest{why}", if plural { "" } else { "s" }),
+    };
+    let several = finding.phases.len() + usize::from(finding.noise) > 1;
+    let at = match finding.stretches {
+        1 if several => format!(" are one step at {},", finding.begin),
+        1 => format!(" at {}:", finding.begin),
+        _ => ":".to_owned(),
+    };
+    let (slowest, mean) = match finding.scope {
+        Scope::Task => ("the slowest thread of a task", "the mean of its task"),
+        Scope::Run if names.is_hybrid => ("the slowest task", "the mean"),
+        Scope::Run => ("the slowest", "the mean"),
+    };
+    format!(
+        "{}{at} {slowest} is {} above {mean}, {last}. Even, {} of the run would be won.",
+        place(finding),
+        percent(apart),
+        percent(finding.share)
+    )
 }
 
 /// `Phases 4, 7 and noise`.
@@ -189,33 +222,74 @@ fn place(finding: &Finding) -> String {
     }
 }
 
-/// `task 3`, `tasks 1–4 and 7`, `thread 1.2`.
-fn threads(names: &[ThreadName], with_threads: bool) -> String {
-    const SHOWN: usize = 6;
-    let mut runs: Vec<(ThreadName, ThreadName)> = Vec::new();
-    let follows = |a: ThreadName, b: ThreadName| {
-        if with_threads { a.task == b.task && a.thread + 1 == b.thread } else { a.task + 1 == b.task }
-    };
-    for &name in names {
-        match runs.last_mut() {
-            Some((_, last)) if follows(*last, name) => *last = name,
-            _ => runs.push((name, name)),
+/// How threads are called.
+struct Names {
+    all: BTreeSet<ThreadName>,
+    with_threads: bool,
+    is_hybrid: bool,
+}
+
+/// Threads, as they are called.
+struct Who {
+    text: String,
+    plural: bool,
+}
+
+impl Names {
+    fn of(table: &BurstTable) -> Self {
+        let names = table.task.iter().zip(&table.thread);
+        let all: BTreeSet<ThreadName> = names.map(|(&task, &thread)| ThreadName { task, thread }).collect();
+        let with_threads = all.iter().any(|name| name.thread != 1);
+        let is_hybrid = with_threads && all.first().map(|n| n.task) != all.last().map(|n| n.task);
+        Self { all, with_threads, is_hybrid }
+    }
+
+    /// `task 3`, `tasks 1–4 and 7`, `thread 1.2`, `thread 4 of each task`.
+    fn who(&self, names: &[ThreadName]) -> Who {
+        let n_tasks = |names: &mut dyn Iterator<Item = &ThreadName>| {
+            names.map(|name| name.task).collect::<BTreeSet<u32>>().len()
+        };
+        let one_number = names.iter().all(|name| name.thread == names[0].thread);
+        if self.is_hybrid && one_number && n_tasks(&mut names.iter()) == n_tasks(&mut self.all.iter()) {
+            return Who { text: format!("thread {} of each task", names[0].thread), plural: false };
+        }
+        let of_task = |task: u32| ThreadName { task, thread: 0 }..=ThreadName { task, thread: u32::MAX };
+        let is_whole = |names: &[ThreadName]| names.len() == self.all.range(of_task(names[0].task)).count();
+        let whole =
+            !self.with_threads || (self.is_hybrid && names.chunk_by(|a, b| a.task == b.task).all(is_whole));
+        if whole {
+            let mut tasks: Vec<u32> = names.iter().map(|name| name.task).collect();
+            tasks.dedup();
+            called("task", &tasks, |task| task.to_string(), |a, b| a + 1 == b)
+        } else {
+            let follows = |a: ThreadName, b: ThreadName| a.task == b.task && a.thread + 1 == b.thread;
+            called("thread", names, |name| format!("{}.{}", name.task, name.thread), follows)
         }
     }
-    let one = |name: ThreadName| match with_threads {
-        true => format!("{}.{}", name.task, name.thread),
-        false => name.task.to_string(),
-    };
-    let run = |&(from, to): &(ThreadName, ThreadName)| match from == to {
-        true => one(from),
-        false => format!("{}–{}", one(from), one(to)),
-    };
-    let mut shown: Vec<String> = runs.iter().take(SHOWN).map(run).collect();
+}
+
+/// Those that follow one another as a range.
+fn called<T: Copy + PartialEq>(
+    word: &str,
+    names: &[T],
+    one: impl Fn(T) -> String,
+    follows: impl Fn(T, T) -> bool,
+) -> Who {
+    const SHOWN: usize = 6;
+    let runs: Vec<&[T]> = names.chunk_by(|&a, &b| follows(a, b)).collect();
+    let mut shown: Vec<String> = Vec::new();
+    for run in runs.iter().take(SHOWN) {
+        match run {
+            [single] => shown.push(one(*single)),
+            [from, .., to] => shown.push(format!("{}–{}", one(*from), one(*to))),
+            [] => {}
+        }
+    }
     if runs.len() > SHOWN {
         shown.push("others".to_owned());
     }
-    let word = if with_threads { "thread" } else { "task" };
-    format!("{word}{} {}", if names.len() == 1 { "" } else { "s" }, listed(&shown))
+    let plural = names.len() > 1;
+    Who { text: format!("{word}{} {}", if plural { "s" } else { "" }, listed(&shown)), plural }
 }
 
 fn listed(names: &[String]) -> String {

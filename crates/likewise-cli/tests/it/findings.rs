@@ -73,9 +73,14 @@ fn misses(made: &Made) -> Option<String> {
         most == &phase.to_string() || (wanted == "slow-ranks" && most == &(phase + 1).to_string())
     };
     let phases = first["phases"].as_array().expect("a list");
+    // The bursts of one task among very many may be in no phase that is found.
+    let is_noise = || {
+        let found = made.truth.values().any(|clusters| clusters.contains_key(&phase.to_string()));
+        !found && phases.is_empty() && first["noise"] == true
+    };
     let right = first["kind"] == wanted
         && (wanted == "imbalance" || first["tasks"] == defect["tasks"])
-        && phases.first().is_some_and(of_phase)
+        && (phases.first().is_some_and(of_phase) || is_noise())
         && (wanted != "slow-ranks"
             || (first["times"].as_f64().expect("a factor") / factor - 1.0).abs() < 0.05);
     (!right).then(|| format!("{defect}: {first}"))
@@ -116,18 +121,90 @@ fn a_rank_that_is_slow_in_all_phases_is_told_once() {
     assert_eq!(made.findings.len(), 1, "told once: {:?}", made.findings);
 }
 
+/// Seeds that no rule was set on; many more are in [`twenty_seeds_of_every_kind_and_size`]
+/// and [`other_seeds_sizes_and_phases`].
+#[test]
+fn three_other_seeds_of_every_kind() {
+    let missed: Vec<String> = (KINDS.into_iter())
+        .flat_map(|kind| (101..104).map(move |seed| (kind, seed)))
+        .filter_map(|(kind, seed)| misses(&made(kind, 8, seed, &[])))
+        .collect();
+    assert_eq!(missed, Vec::<String>::new());
+}
+
+fn count_misses(name: &str, kind: &str, runs: impl Iterator<Item = Made>) -> Option<String> {
+    let found: Vec<Option<String>> = runs.map(|made| misses(&made)).collect();
+    let missed: Vec<&str> = found.iter().flatten().map(String::as_str).collect();
+    println!("{name}: {} of {} {}", found.len() - missed.len(), found.len(), missed.join("\n  "));
+    let allowed = if kind == "none" { 0 } else { found.len() / 20 };
+    (missed.len() > allowed).then(|| format!("{name}: {} missed", missed.len()))
+}
+
 /// `cargo test -p likewise-cli --test it twenty_seeds -- --ignored --nocapture`
 #[test]
 #[ignore = "takes minutes"]
 fn twenty_seeds_of_every_kind_and_size() {
+    let worst: Vec<String> = (KINDS.into_iter())
+        .flat_map(|kind| [4, 8, 16, 64].map(|tasks| (kind, tasks)))
+        .filter_map(|(kind, tasks)| {
+            let runs = (1..=20).map(|seed| made(kind, tasks, seed, &[]));
+            count_misses(&format!("{kind}, {tasks} tasks"), kind, runs)
+        })
+        .collect();
+    assert_eq!(worst, Vec::<String>::new());
+}
+
+/// `cargo test -p likewise-cli --test it other_seeds -- --ignored --nocapture`
+#[test]
+#[ignore = "takes minutes"]
+fn other_seeds_sizes_and_phases() {
     let mut worst = Vec::new();
-    for (kind, tasks) in KINDS.into_iter().flat_map(|kind| [4, 8, 16, 64].map(|tasks| (kind, tasks))) {
-        let missed: Vec<String> = (1..=20).filter_map(|seed| misses(&made(kind, tasks, seed, &[]))).collect();
-        println!("{kind}, {tasks} tasks: {} of 20 {}", 20 - missed.len(), missed.join("\n  "));
-        let allowed = if kind == "none" { 0 } else { 1 };
-        if missed.len() > allowed {
-            worst.push(format!("{kind}, {tasks} tasks: {}", missed.len()));
-        }
+    for (kind, tasks) in KINDS.into_iter().flat_map(|kind| [4, 16].map(|tasks| (kind, tasks))) {
+        let runs = (21..=60).map(|seed| made(kind, tasks, seed, &[]));
+        worst.extend(count_misses(&format!("{kind}, {tasks} tasks, seeds 21 to 60"), kind, runs));
+    }
+    let factors = [("imbalance", "1.3"), ("imbalance", "1.5"), ("imbalance", "3"), ("low-ipc", "3")];
+    let slow = ["1.3", "1.5", "3"].map(|factor| ("slow-ranks", factor));
+    for (kind, factor) in factors.into_iter().chain(slow) {
+        let one = |(tasks, seed): (u32, u64)| {
+            let phase = (1 + seed % 8).to_string();
+            made(kind, tasks, seed, &["--defect-factor", factor, "--defect-phase", &phase])
+        };
+        let runs = [4, 16].into_iter().flat_map(|tasks| (21..=30).map(move |seed| (tasks, seed))).map(one);
+        worst.extend(count_misses(&format!("{kind}, × {factor}"), kind, runs));
     }
     assert_eq!(worst, Vec::<String>::new());
+}
+
+/// Two tasks of two threads: the first thread of each computes alone, then
+/// both; task 2 takes 10 % longer over that.
+#[test]
+fn serial_time_in_tasks_and_imbalance_between_them_are_told_apart() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut table = "task,thread,begin_ns,duration_ns,PAPI_TOT_INS,PAPI_TOT_CYC\n".to_owned();
+    let mut row = |task: u64, thread: u64, begin: u64, duration: u64, instructions: u64| {
+        let line = format!("{task},{thread},{begin},{duration},{instructions},{}\n", 2 * duration);
+        table.push_str(&line);
+    };
+    for (task, thread) in [(1, 1), (1, 2), (2, 1), (2, 2)] {
+        for step in 0..20 {
+            let (begin, odd) = (step * 1_000_000, (7 * step + 3 * thread) % 5 * 300);
+            if thread == 1 {
+                row(task, thread, begin, 200_000 + odd, 500_000 + odd);
+            }
+            let region = 600_000 + 60_000 * (task - 1);
+            row(task, thread, begin + 210_000, region + odd, 3 * region + odd);
+        }
+    }
+    let path = dir.path().join("hybrid.csv");
+    std::fs::write(&path, table).unwrap();
+    let out = dir.path().join("out");
+    let call = succeeds(&["bursts", text(&path), "--no-trace", "-o", text(&out)]);
+    let findings = summary(&out)["findings"].clone();
+    let texts: Vec<&str> = findings.as_array().unwrap().iter().map(|f| f["text"].as_str().unwrap()).collect();
+    let [serial, between] = texts[..] else { panic!("{texts:?} {}", call.stdout) };
+    assert!(serial.contains("serial. Thread 1 of each task computes for 4.01 ms while"), "{serial}");
+    assert!(serial.contains("the others of its task wait. Spread over them, 10.1 % of the run"), "{serial}");
+    assert!(between.contains("the slowest task is 4.8 % above the mean, task 2 takes longest"), "{between}");
+    assert_eq!((&findings[0]["scope"], &findings[1]["scope"]), (&"task".into(), &"run".into()));
 }

@@ -22,7 +22,9 @@ pub use align::{
 };
 pub use eps::{EpsSuggestion, downsample_curve, suggest_eps};
 pub use extrapolate::{Estimator, Extrapolated, HeldOut, extrapolate, hold_out};
-pub use findings::{Cause, Finding, FindingKind, Findings, FindingsInput, LEAST_SHARE, ThreadName, findings};
+pub use findings::{
+    Cause, Finding, FindingKind, Findings, FindingsInput, Gradient, LEAST_SHARE, ThreadName, findings,
+};
 pub use period::{NotPeriodic, Period, find_period};
 pub use rates::{Rate, rates};
 pub use refine::{

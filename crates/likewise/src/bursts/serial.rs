@@ -12,6 +12,11 @@ use crate::table::{BurstTable, Nanos};
 /// 50 % of the phase's; such a phase is not serial.
 const NEARLY_ALL: f64 = 0.9;
 
+/// Whether a time is so large a share of another that the rest does not count.
+pub(super) fn is_nearly_all(time: f64, total: f64) -> bool {
+    time > 0.0 && time >= NEARLY_ALL * total
+}
+
 /// Among which threads a phase is alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Scope {
@@ -64,7 +69,7 @@ pub fn serial_phases(table: &BurstTable, labels: &[Option<ClusterId>], end: Nano
     }
     let mut serial: Vec<SerialPhase> = Vec::new();
     for (at, phase) in phases.iter().enumerate() {
-        let nearly = |time: u64| time > 0 && time as f64 >= NEARLY_ALL * phase.total as f64;
+        let nearly = |time: u64| is_nearly_all(time as f64, phase.total as f64);
         let (scope, wall) = match phase {
             _ if nearly(phase.in_run) => (Scope::Run, phase.in_run),
             _ if nearly(phase.in_task) => (Scope::Task, phase.in_task / n_tasks.max(1)),

@@ -3,12 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::stretches::{Part, Stretches};
-use super::{Cause, Finding, FindingKind, FindingsInput, LEAST_APART, LEAST_SHARE};
+use super::{Cause, Finding, FindingKind, Gradient, LEAST_APART, LEAST_SHARE, ThreadName};
 use crate::bursts::rates::instructions_and_cycles;
+use crate::bursts::serial::{Scope, is_nearly_all};
 use crate::table::Nanos;
-
-/// The others do less than this share of the one that computes alone.
-const ALONE: f64 = 0.1;
 
 /// A step of threads that are apart in two groups has its widest gap over
 /// more than this share of the range of ln(time).
@@ -18,9 +16,17 @@ const GAP: f64 = 0.5;
 /// threads; of smaller ones, phases are not named.
 const CANDIDATE: f64 = 0.1;
 
-/// ln(instructions) rises by less than the first of ln(time) where speed is
-/// the cause, and by more than the second where work is.
-const SLOPES: (f64, f64) = (0.25, 0.75);
+/// ln(instructions) over ln(time) has a slope within this of 0 where speed is
+/// the cause, and of at least 1 less this where work is.
+const SLOPE: f64 = 0.25;
+
+/// One computes alone in a step if balance would win this share of what that
+/// would win if all others waited.
+const WAITED: f64 = 0.5;
+
+/// The same are last each time if, in sums over the run, the last is as far
+/// from the mean as this share of what it is in each stretch.
+const STEADY: f64 = 0.5;
 
 /// A thread that is slow over this share of its computing time is so in all
 /// phases.
@@ -30,24 +36,25 @@ const EVERYWHERE: f64 = 0.9;
 /// named.
 const NAMED: f64 = 0.05;
 
+/// So few units do not tell a gradient from anything else.
+const LEAST_UNITS: usize = 4;
+
+/// A thread that is last in less than this share of what the first costs by
+/// computing alone is not named.
+const OFTEN: f64 = 0.1;
+
 /// Bursts of no phase are named where those of the slowest threads take this
 /// share of the cost.
 const ODD: f64 = 0.25;
 
-/// A finding, in how many steps of an iteration it is, their labels, and the
-/// mean time of the threads it names and of the others.
+/// A finding, in how many steps of an iteration it is, their labels, the units
+/// that it names, and the time of each unit.
 struct Told {
     finding: Finding,
     steps: usize,
     labels: BTreeSet<u32>,
-    times: [f64; 2],
-}
-
-impl Told {
-    fn one(finding: Finding, step: &Step<'_>, times: [f64; 2]) -> Self {
-        let labels = step.parts.iter().flat_map(|part| part.labels.iter().copied()).collect();
-        Self { finding, steps: 1, labels, times }
-    }
+    units: Vec<u32>,
+    times: Vec<f64>,
 }
 
 /// The parts of one phase.
@@ -55,79 +62,66 @@ struct Step<'a> {
     parts: Vec<&'a Part>,
     gain: f64,
     mean: f64,
-    /// Time and instructions of each thread; a negative count is unknown.
+    /// Time and instructions of each unit; a negative count is unknown.
     times: Vec<f64>,
     instructions: Vec<f64>,
 }
 
-/// Where the threads are not done together, and why.
-pub(super) fn uneven(
-    stretches: &Stretches<'_>,
-    parts: &[Part],
-    input: &FindingsInput<'_>,
-    whole: f64,
-) -> Vec<Finding> {
-    if stretches.n_threads() < 2 {
+impl Step<'_> {
+    fn costly(&self) -> impl Iterator<Item = &Part> {
+        self.parts.iter().copied().filter(|part| part.gain > 0.0)
+    }
+}
+
+/// Where the units are not done together, and why.
+pub(super) fn uneven(stretches: &Stretches<'_>, parts: &[Part], whole: f64, scope: Scope) -> Vec<Finding> {
+    if stretches.n_units() < 2 {
         return Vec::new();
     }
-    let steps = steps(stretches, parts, input, whole);
+    let steps = steps(stretches, parts, whole);
     let mut found: Vec<Told> = Vec::new();
     for step in steps.values() {
-        let next = finding(stretches, step, whole);
+        let next = told(stretches, step, whole, scope);
         match found.iter_mut().find(|told| is_same(&told.finding, &next.finding)) {
             Some(same) => merge(same, next),
             None => found.push(next),
         }
     }
-    absorb_serial(&mut found);
-    for told in &mut found {
-        let in_most = told.steps > 1 && is_most(stretches, told);
-        if let FindingKind::SlowThreads { everywhere, .. } = &mut told.finding.kind {
-            *everywhere = in_most;
-        }
-    }
+    found.iter_mut().for_each(|told| complete(stretches, told));
     found.into_iter().map(|told| told.finding).collect()
 }
 
-/// A thread that is slow in several phases is late there too where the others
-/// have gone on already, and then computes alone.
-fn absorb_serial(found: &mut Vec<Told>) {
-    const SEVERAL: usize = 3;
-    let is_slow =
-        |told: &Told| matches!(told.finding.kind, FindingKind::SlowThreads { .. }) && told.steps >= SEVERAL;
-    let Some(slow) = found.iter().position(is_slow) else { return };
-    let mut slow = found.remove(slow);
-    let (absorbed, rest): (Vec<Told>, Vec<Told>) = std::mem::take(found).into_iter().partition(|told| {
-        matches!(told.finding.kind, FindingKind::Serial { .. })
-            && told.finding.threads == slow.finding.threads
-            && told.finding.share < slow.finding.share
-    });
-    absorbed.into_iter().for_each(|told| merge(&mut slow, told));
-    *found = rest;
-    found.push(slow);
+/// What is known only of all steps of a finding together.
+fn complete(stretches: &Stretches<'_>, told: &mut Told) {
+    let time = |unit: u32| told.times[unit as usize];
+    if let Some(gradient) = &mut told.finding.gradient {
+        let (least, most) = ends(&told.times);
+        gradient.least = stretches.names(&[least], &told.labels);
+        (gradient.least_time, gradient.most_time) = (Nanos(time(least) as u64), Nanos(time(most) as u64));
+    }
+    let in_all = told.steps > 1 && is_most(stretches, told);
+    if let FindingKind::SlowThreads { times, everywhere } = &mut told.finding.kind {
+        *times = ratio(stretches, &told.times, &told.units);
+        *everywhere = in_all;
+    }
 }
 
 /// Whether the steps of a finding are most of what its threads compute.
 fn is_most(stretches: &Stretches<'_>, told: &Told) -> bool {
     let (mut inside, mut all) = (0.0, 0.0);
     for &burst in stretches.order() {
-        if told.finding.threads.contains(&stretches.names(&[stretches.thread(burst)])[0]) {
-            let time = stretches.duration(burst) as f64;
+        if told.units.contains(&stretches.unit(burst)) {
+            let time = stretches.all.duration(burst) as f64;
             all += time;
-            inside += if told.labels.contains(&stretches.label(burst)) { time } else { 0.0 };
+            inside += if told.labels.contains(&stretches.all.label(burst)) { time } else { 0.0 };
         }
     }
     inside >= EVERYWHERE * all
 }
 
 /// The phases whose cost is worth a look, by label.
-fn steps<'a>(
-    stretches: &Stretches<'_>,
-    parts: &'a [Part],
-    input: &FindingsInput<'_>,
-    whole: f64,
-) -> BTreeMap<u32, Step<'a>> {
-    let n = stretches.n_threads();
+fn steps<'a>(stretches: &Stretches<'_>, parts: &'a [Part], whole: f64) -> BTreeMap<u32, Step<'a>> {
+    let n = stretches.n_units();
     let mut steps: BTreeMap<u32, Step<'a>> = BTreeMap::new();
     for part in parts {
         let new =
@@ -143,8 +137,8 @@ fn steps<'a>(
     for step in steps.values_mut() {
         (step.times, step.instructions) = (vec![0.0; n], vec![0.0; n]);
     }
-    let counter = instructions_and_cycles(&input.table.counters)[0];
-    let counter = counter.map(|c| &input.table.counters[c].values);
+    let counter = instructions_and_cycles(&stretches.all.table.counters)[0];
+    let counter = counter.map(|c| &stretches.all.table.counters[c].values);
     // Parts are in order of stretches.
     let mut rest = parts;
     for (stretch, bursts) in stretches.each().enumerate() {
@@ -152,62 +146,124 @@ fn steps<'a>(
         let (here, after) = rest.split_at(of_stretch);
         rest = after;
         for &burst in bursts {
-            let label = stretches.label(burst);
+            let label = stretches.all.label(burst);
             let Some(part) = here.iter().find(|part| part.labels.contains(&label)) else { continue };
             let Some(step) = steps.get_mut(&part.key) else { continue };
-            let thread = stretches.thread(burst) as usize;
-            step.times[thread] += stretches.duration(burst) as f64;
-            step.instructions[thread] += counter.map_or(f64::NAN, |values| values[burst as usize]);
+            let unit = stretches.unit(burst) as usize;
+            step.times[unit] += stretches.all.duration(burst) as f64;
+            step.instructions[unit] += counter.map_or(f64::NAN, |values| values[burst as usize]);
         }
     }
     steps
 }
 
 /// What is to be said of one step.
-fn finding(stretches: &Stretches<'_>, step: &Step<'_>, whole: f64) -> Told {
-    let n = stretches.n_threads() as f64;
+fn told(stretches: &Stretches<'_>, step: &Step<'_>, whole: f64, scope: Scope) -> Told {
     let dear = step.parts.iter().max_by(|a, b| a.gain.total_cmp(&b.gain).then(b.stretch.cmp(&a.stretch)));
     let dear = dear.expect("a step has a part");
-    let mut found = Finding {
-        kind: FindingKind::Imbalance { apart: step.gain / step.mean, cause: Cause::Unknown, steady: false },
+    let labels = step.parts.iter().flat_map(|part| part.labels.iter().copied()).collect();
+    let (phases, noise) = named(stretches, step);
+    let apart = step.gain / step.mean;
+    let mut finding = Finding {
+        kind: FindingKind::Imbalance { apart, cause: Cause::Unknown, steady: false },
         share: step.gain / whole,
-        phases: Vec::new(),
-        noise: false,
+        scope,
+        phases,
+        noise,
         threads: Vec::new(),
-        begin: stretches.begin(dear.longest),
-        stretches: step.parts.iter().filter(|part| part.gain > 0.0).count() as u64,
+        gradient: None,
+        begin: stretches.all.begin(dear.longest),
+        stretches: step.costly().count() as u64,
     };
-    (found.phases, found.noise) = named(stretches, step);
-    let costly = || step.parts.iter().filter(|part| part.gain > 0.0);
-    let own: f64 = costly().map(|part| part.own).sum();
-    let others: f64 = costly().map(|part| stretches.others(part)).sum();
-    if others < ALONE * own && step.gain >= 0.5 * own * (1.0 - 1.0 / n) {
-        found.kind = FindingKind::Serial { time: Nanos(own as u64) };
-        found.threads = stretches.names(&often(step));
-        return Told::one(found, step, [0.0; 2]);
+    let mut units = Vec::new();
+    if is_serial(step) {
+        units = often(step);
+        finding.threads = stretches.names(&units, &labels);
+        finding.kind = FindingKind::Serial { time: serial_time(step, &finding.threads, scope) };
+    } else if is_steady(stretches, step) {
+        let cause = cause(stretches, step);
+        finding.kind = FindingKind::Imbalance { apart, cause, steady: true };
+        let shape = shape(stretches, &step.times);
+        units = match &shape {
+            Shape::Late(late) => late.clone(),
+            // One of all threads says nothing of the threads of a task.
+            _ if scope == Scope::Task => Vec::new(),
+            _ => vec![ends(&step.times).1],
+        };
+        finding.threads = stretches.names(&units, &labels);
+        let times = ratio(stretches, &step.times, &units);
+        if matches!(shape, Shape::Gradient) {
+            let empty = Gradient { least: Vec::new(), least_time: Nanos::ZERO, most_time: Nanos::ZERO };
+            finding.gradient = Some(empty);
+        } else if matches!(shape, Shape::Late(_)) && cause == Cause::Speed && times.is_finite() {
+            let slow = step.costly().filter(|part| units.contains(&part.unit));
+            finding.share = slow.map(|part| part.own * (1.0 - 1.0 / times)).sum::<f64>() / whole;
+            finding.kind = FindingKind::SlowThreads { times, everywhere: false };
+        }
     }
-    let most = step.times.iter().copied().fold(0.0, f64::max);
-    let mean = step.times.iter().sum::<f64>() / n;
-    if most - mean < 0.5 * step.gain {
-        return Told::one(found, step, [0.0; 2]);
+    Told { finding, steps: 1, labels, units, times: step.times.clone() }
+}
+
+/// Whether nearly all that a unit takes longer than the others is all that it
+/// takes, and they wait for it: of two that take turns, neither waits.
+///
+/// What else runs at that moment does not matter: others that still finish the
+/// step before it are about to wait, too.
+fn is_serial(step: &Step<'_>) -> bool {
+    let [own, others, waited] = step.costly().fold([0.0; 3], |sum, part| {
+        [sum[0] + part.own, sum[1] + part.others(), sum[2] + part.own * (1.0 - 1.0 / part.n)]
+    });
+    is_nearly_all(own - others, own) && step.gain >= WAITED * waited
+}
+
+/// How long one unit alone computes; of the threads of each task, per task.
+fn serial_time(step: &Step<'_>, threads: &[ThreadName], scope: Scope) -> Nanos {
+    let own: f64 = step.costly().map(|part| part.own).sum();
+    let tasks = threads.chunk_by(|a, b| a.task == b.task).count().max(1);
+    Nanos(if scope == Scope::Task { own / tasks as f64 } else { own } as u64)
+}
+
+/// Whether the same units are last each time.
+fn is_steady(stretches: &Stretches<'_>, step: &Step<'_>) -> bool {
+    let mut most = vec![0.0f64; stretches.n_groups()];
+    for (unit, &time) in step.times.iter().enumerate() {
+        let most = &mut most[stretches.group_of(unit as u32)];
+        *most = most.max(time);
     }
-    let cause = cause(step);
-    found.kind = FindingKind::Imbalance { apart: step.gain / step.mean, cause, steady: true };
-    let Some(slow) = upper_group(&step.times) else {
-        let last = (0..step.times.len()).find(|&t| step.times[t] == most).unwrap_or(0);
-        found.threads = stretches.names(&[last as u32]);
-        return Told::one(found, step, [0.0; 2]);
-    };
-    found.threads = stretches.names(&slow);
-    let slow_time = slow.iter().map(|&t| step.times[t as usize]).sum::<f64>() / slow.len() as f64;
-    let rest = (step.times.iter().sum::<f64>() - slow_time * slow.len() as f64) / (n - slow.len() as f64);
-    if cause == Cause::Speed && rest > 0.0 {
-        let times = slow_time / rest;
-        let of_slow = costly().filter(|part| slow.contains(&part.thread));
-        found.share = of_slow.map(|part| part.own * (1.0 - 1.0 / times)).sum::<f64>() / whole;
-        found.kind = FindingKind::SlowThreads { times, everywhere: false };
+    let apart: f64 = most.iter().zip(means(stretches, &step.times)).map(|(most, mean)| most - mean).sum();
+    apart >= STEADY * step.gain
+}
+
+/// Of each group, the mean over its units.
+fn means(stretches: &Stretches<'_>, times: &[f64]) -> Vec<f64> {
+    let mut sums = vec![[0.0; 2]; stretches.n_groups()];
+    for (unit, &time) in times.iter().enumerate() {
+        let [sum, n] = &mut sums[stretches.group_of(unit as u32)];
+        (*sum, *n) = (*sum + time, *n + 1.0);
     }
-    Told::one(found, step, [slow_time, rest])
+    sums.into_iter().map(|[sum, n]| sum / n).collect()
+}
+
+/// The units with least and with most time.
+fn ends(times: &[f64]) -> (u32, u32) {
+    let by_time = |&a: &usize, &b: &usize| times[a].total_cmp(&times[b]).then(b.cmp(&a));
+    let least = (0..times.len()).min_by(|a, b| times[*a].total_cmp(&times[*b]).then(a.cmp(b)));
+    let most = (0..times.len()).max_by(by_time);
+    (least.unwrap_or(0) as u32, most.unwrap_or(0) as u32)
+}
+
+/// Mean time of those units over that of the others of their groups.
+fn ratio(stretches: &Stretches<'_>, times: &[f64], units: &[u32]) -> f64 {
+    let groups: BTreeSet<usize> = units.iter().map(|&unit| stretches.group_of(unit)).collect();
+    let mut sums = [[0.0; 2]; 2];
+    for (unit, &time) in times.iter().enumerate() {
+        if groups.contains(&stretches.group_of(unit as u32)) {
+            let [sum, n] = &mut sums[usize::from(units.contains(&(unit as u32)))];
+            (*sum, *n) = (*sum + time, *n + 1.0);
+        }
+    }
+    let [others, slow] = sums.map(|[sum, n]| sum / n);
+    slow / others
 }
 
 /// The phases of a step, those with most time first, and whether noise is
@@ -223,55 +279,81 @@ fn named(stretches: &Stretches<'_>, step: &Step<'_>) -> (Vec<crate::cluster::Clu
     let mut times: Vec<(u32, f64)> = times.into_iter().filter(|&(_, time)| time >= NAMED * most).collect();
     times.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     let odd: f64 = step.parts.iter().filter(|part| part.gain > 0.0).map(|part| part.own_noise).sum();
-    let noise = times.iter().any(|&(label, _)| label == stretches.noise()) || odd >= ODD * step.gain;
-    (stretches.phases(times.into_iter().map(|(label, _)| label)), noise)
+    let noise = times.iter().any(|&(label, _)| label == stretches.all.noise()) || odd >= ODD * step.gain;
+    (stretches.all.phases(times.into_iter().map(|(label, _)| label)), noise)
 }
 
-/// The threads that are last in most of the cost; none where they are many.
+/// The units that are last in most of the cost.
 fn often(step: &Step<'_>) -> Vec<u32> {
     let mut gains: BTreeMap<u32, f64> = BTreeMap::new();
     for part in &step.parts {
-        *gains.entry(part.thread).or_insert(0.0) += part.gain;
+        *gains.entry(part.unit).or_insert(0.0) += part.gain;
     }
-    let often: Vec<u32> =
-        gains.iter().filter(|(_, gain)| **gain >= 0.1 * step.gain).map(|(&t, _)| t).collect();
-    if often.len() <= 4 { often } else { Vec::new() }
+    let most = gains.values().copied().fold(0.0, f64::max);
+    gains.iter().filter(|(_, gain)| **gain >= OFTEN * most).map(|(&unit, _)| unit).collect()
 }
 
-/// The threads above the widest gap of ln(time), if that is most of the
-/// range and they are at most half.
-fn upper_group(times: &[f64]) -> Option<Vec<u32>> {
-    let most = times.iter().copied().fold(0.0, f64::max);
-    // A thread without the step is far below, but not infinitely.
-    let height = |t: usize| times[t].max(1e-3 * most).ln();
-    let mut order: Vec<usize> = (0..times.len()).collect();
+/// How the times of units lie.
+enum Shape {
+    /// These are apart from the others, and at most half.
+    Late(Vec<u32>),
+    /// No gap parts them.
+    Gradient,
+    /// Most are apart from a few that are early; or they are too few to tell.
+    Other,
+}
+
+/// The units above the widest gap of ln(time over the group's mean), if that
+/// is most of the range.
+fn shape(stretches: &Stretches<'_>, times: &[f64]) -> Shape {
+    let means = means(stretches, times);
+    let mean = |unit: usize| means[stretches.group_of(unit as u32)];
+    let mut order: Vec<usize> = (0..times.len()).filter(|&unit| mean(unit) > 0.0).collect();
+    let most = order.iter().map(|&unit| times[unit] / mean(unit)).fold(0.0, f64::max);
+    // A unit without the step is far below, but not infinitely.
+    let height = |unit: usize| (times[unit] / mean(unit)).max(1e-3 * most).ln();
     order.sort_by(|&a, &b| height(a).total_cmp(&height(b)).then(a.cmp(&b)));
-    let range = height(order[order.len() - 1]) - height(order[0]);
     let gap = |at: usize| height(order[at]) - height(order[at - 1]);
-    let widest = (1..order.len()).max_by(|&a, &b| gap(a).total_cmp(&gap(b)).then(b.cmp(&a)))?;
-    let mut upper: Vec<u32> = order[widest..].iter().map(|&t| t as u32).collect();
-    upper.sort_unstable();
-    (gap(widest) > GAP * range && 2 * upper.len() <= times.len()).then_some(upper)
+    let widest = (1..order.len()).max_by(|&a, &b| gap(a).total_cmp(&gap(b)).then(b.cmp(&a)));
+    let Some(widest) = widest else { return Shape::Other };
+    let range = height(order[order.len() - 1]) - height(order[0]);
+    match (gap(widest) > GAP * range, 2 * (order.len() - widest) <= times.len()) {
+        (true, true) => {
+            let mut late: Vec<u32> = order[widest..].iter().map(|&unit| unit as u32).collect();
+            late.sort_unstable();
+            Shape::Late(late)
+        }
+        (false, _) if order.len() >= LEAST_UNITS => Shape::Gradient,
+        _ => Shape::Other,
+    }
 }
 
-/// Whether more instructions, or more time for each, make threads take longer.
-fn cause(step: &Step<'_>) -> Cause {
-    let pairs: Vec<(f64, f64)> = (step.times.iter().zip(&step.instructions))
-        .filter(|&(&time, &instructions)| time > 0.0 && instructions > 0.0)
-        .map(|(time, instructions)| (time.ln(), instructions.ln()))
-        .collect();
-    // All threads that compute have the count, or nothing is said.
-    if pairs.len() < 2 || pairs.len() < step.times.iter().filter(|&&time| time > 0.0).count() {
-        return Cause::Unknown;
+/// Whether more instructions, or more time for each, make units take longer
+/// than the others of their group.
+fn cause(stretches: &Stretches<'_>, step: &Step<'_>) -> Cause {
+    let mut sums = vec![[0.0; 3]; stretches.n_groups()];
+    let mut pairs = Vec::new();
+    for (unit, (&time, &instructions)) in step.times.iter().zip(&step.instructions).enumerate() {
+        let group = stretches.group_of(unit as u32);
+        match (time > 0.0, instructions > 0.0) {
+            (true, true) => pairs.push((group, time.ln(), instructions.ln())),
+            // All that compute have the count, or nothing is said.
+            (true, false) => return Cause::Unknown,
+            _ => continue,
+        }
+        let (_, x, y) = pairs[pairs.len() - 1];
+        sums[group] = [sums[group][0] + x, sums[group][1] + y, sums[group][2] + 1.0];
     }
-    let n = pairs.len() as f64;
-    let (x, y) = (pairs.iter().map(|p| p.0).sum::<f64>() / n, pairs.iter().map(|p| p.1).sum::<f64>() / n);
-    let spread: f64 = pairs.iter().map(|p| (p.0 - x).powi(2)).sum();
-    let together: f64 = pairs.iter().map(|p| (p.0 - x) * (p.1 - y)).sum();
+    let (mut spread, mut together) = (0.0, 0.0);
+    for (group, x, y) in pairs {
+        let [sum_x, sum_y, n] = sums[group];
+        let (x, y) = (x - sum_x / n, y - sum_y / n);
+        (spread, together) = (spread + x * x, together + x * y);
+    }
     match together / spread {
-        slope if slope.is_nan() => Cause::Unknown,
-        slope if slope.abs() <= SLOPES.0 => Cause::Speed,
-        slope if slope >= SLOPES.1 => Cause::Work,
+        slope if !slope.is_finite() => Cause::Unknown,
+        slope if slope.abs() <= SLOPE => Cause::Speed,
+        slope if slope >= 1.0 - SLOPE => Cause::Work,
         _ => Cause::Both,
     }
 }
@@ -285,27 +367,60 @@ fn is_same(a: &Finding, b: &Finding) -> bool {
         && (one_kind || a.phases.iter().any(|phase| b.phases.contains(phase)))
 }
 
-/// Both lists as one, where a long burst of a thread that is told to compute
-/// alone is part of that.
-pub(super) fn without_serial(one_offs: Vec<Finding>, mut uneven: Vec<Finding>) -> Vec<Finding> {
-    let mut list = Vec::new();
+/// Takes those long bursts out that are of a thread that is told to compute
+/// alone: they are part of that.
+pub(super) fn without_serial(
+    one_offs: Vec<Finding>,
+    mut uneven: Vec<Finding>,
+) -> (Vec<Finding>, Vec<Finding>) {
+    let mut rest = Vec::new();
     for finding in one_offs {
         let serial = uneven
             .iter_mut()
             .find(|f| matches!(f.kind, FindingKind::Serial { .. }) && f.threads == finding.threads);
         match (serial, finding.kind) {
-            (Some(serial), FindingKind::OneOff { duration, others: None }) => {
+            (Some(serial), FindingKind::OneOff { duration, others: None, .. }) => {
                 serial.share += finding.share;
                 serial.noise = true;
                 if let FindingKind::Serial { time } = &mut serial.kind {
                     *time = time.saturating_add(duration);
                 }
             }
-            _ => list.push(finding),
+            _ => rest.push(finding),
         }
     }
-    list.extend(uneven);
-    list
+    (rest, uneven)
+}
+
+/// What is lost between tasks, and inside of them: as one where it is the
+/// same threads and phases.
+pub(super) fn together(mut of_run: Vec<Finding>, of_tasks: impl Iterator<Item = Finding>) -> Vec<Finding> {
+    let mut alone = Vec::new();
+    for mut next in of_tasks {
+        match of_run.iter_mut().find(|found| is_same(found, &next)) {
+            Some(found) => {
+                if next.share > found.share {
+                    std::mem::swap(found, &mut next);
+                }
+                add(found, &next);
+            }
+            None => alone.push(next),
+        }
+    }
+    of_run.extend(alone);
+    of_run
+}
+
+/// Adds the share of what costs less, and its phases unless that is little.
+fn add(found: &mut Finding, other: &Finding) {
+    if other.share >= CANDIDATE * found.share {
+        let new = other.phases.iter().filter(|phase| !found.phases.contains(phase));
+        let new: Vec<_> = new.copied().collect();
+        found.phases.extend(new);
+    }
+    found.share += other.share;
+    found.noise |= other.noise;
+    found.stretches = found.stretches.max(other.stretches);
 }
 
 /// Adds what costs less to what costs more: it is told as one, of the larger's
@@ -316,19 +431,13 @@ fn merge(told: &mut Told, mut more: Told) {
     }
     told.steps += more.steps;
     told.labels.extend(&more.labels);
-    let (found, other) = (&mut told.finding, more.finding);
     let mean = |f: &Finding| match f.kind {
         FindingKind::Imbalance { apart, .. } => f.share / apart,
         _ => 0.0,
     };
+    let (found, other) = (&mut told.finding, more.finding);
     let means = mean(found) + mean(&other);
-    let new = other.phases.iter().filter(|phase| !found.phases.contains(phase)).copied().collect::<Vec<_>>();
-    if other.share >= CANDIDATE * found.share {
-        found.phases.extend(new);
-    }
-    found.share += other.share;
-    found.noise |= other.noise;
-    found.stretches = found.stretches.max(other.stretches);
+    add(found, &other);
     match (&mut found.kind, other.kind) {
         (FindingKind::Imbalance { apart, cause, .. }, FindingKind::Imbalance { cause: second, .. }) => {
             *apart = found.share / means;
@@ -337,14 +446,13 @@ fn merge(told: &mut Told, mut more: Told) {
         (FindingKind::Imbalance { cause, .. }, FindingKind::SlowThreads { .. }) if *cause != Cause::Speed => {
             *cause = Cause::Both;
         }
-        (FindingKind::SlowThreads { times, .. }, FindingKind::SlowThreads { .. }) => {
-            let [slow, rest] = [0, 1].map(|i| told.times[i] + more.times[i]);
-            told.times = [slow, rest];
-            *times = slow / rest;
-        }
         (FindingKind::Serial { time }, FindingKind::Serial { time: second }) => {
             *time = time.saturating_add(second);
         }
         _ => {}
+    }
+    // Of other kinds, the times are no part of what is said.
+    if std::mem::discriminant(&found.kind) == std::mem::discriminant(&other.kind) {
+        told.times.iter_mut().zip(more.times).for_each(|(time, more)| *time += more);
     }
 }

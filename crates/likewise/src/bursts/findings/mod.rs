@@ -3,16 +3,22 @@
 //! The run is cut at every moment at which no thread computes. Between two
 //! such moments, in a *stretch*, some thread computes longest, and the others
 //! have to wait for it: were the work even, the stretch would be shorter by
-//! the longest time less the mean. `docs/findings.md` has the rules, what
-//! their thresholds rest on, and what they cannot tell.
+//! the longest time less the mean. Where tasks have several threads, this is
+//! done twice: among the threads of each task, and among the tasks, each by its
+//! slowest thread. `docs/findings.md` has the rules, what their thresholds rest
+//! on, and what they cannot tell.
 
 mod causes;
+mod counted;
+mod one_offs;
 mod stretches;
 
 use super::rates::instructions_and_cycles;
+use super::serial::Scope;
 use crate::cluster::ClusterId;
 use crate::table::{BurstTable, Nanos};
-use stretches::{Part, Stretches};
+use counted::Counted;
+use stretches::{Among, Stretches};
 
 /// Less of the run than this is not worth a finding.
 pub const LEAST_SHARE: f64 = 0.005;
@@ -79,9 +85,9 @@ pub enum FindingKind {
         /// Whether the same threads are last each time.
         steady: bool,
     },
-    /// One thread computes while all others wait.
+    /// One thread computes while the others wait.
     Serial {
-        /// How long, in all.
+        /// How long, in all; of the threads of each task, per task.
         time: Nanos,
     },
     /// A few threads need longer for the same instructions.
@@ -91,9 +97,11 @@ pub enum FindingKind {
         /// Whether they do in all phases.
         everywhere: bool,
     },
-    /// A burst that takes long, once.
+    /// Bursts that take long, each once.
     OneOff {
-        /// How long.
+        /// How many.
+        bursts: u64,
+        /// How long the longest takes.
         duration: Nanos,
         /// How long the others take over the same step; `None` where it stands
         /// in no place of a phase.
@@ -115,17 +123,34 @@ pub struct Finding {
     pub kind: FindingKind,
     /// Share of the run's time that could be won, at most, from 0 to 1.
     pub share: f64,
+    /// Who is compared: the tasks (or all threads) of the run, or the threads
+    /// of each task.
+    pub scope: Scope,
     /// The phases it concerns, those with most time first.
     pub phases: Vec<ClusterId>,
     /// Whether bursts of no phase are part of it.
     pub noise: bool,
-    /// The threads that cause it; empty where it is of all, or of another
-    /// each time.
+    /// The threads that cause it, or have the longest of several bursts; empty
+    /// where it is of all, or of another each time. All threads of a task
+    /// stand for the task.
     pub threads: Vec<ThreadName>,
+    /// Where the times of an imbalance are a gradient, its other end.
+    pub gradient: Option<Gradient>,
     /// Where it costs most: the begin of a burst.
     pub begin: Nanos,
     /// In how many stretches of the run it costs anything.
     pub stretches: u64,
+}
+
+/// Times without a gap between few that are slow and the others.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Gradient {
+    /// The thread that takes least.
+    pub least: Vec<ThreadName>,
+    /// How long it takes, in all.
+    pub least_time: Nanos,
+    /// How long the slowest takes.
+    pub most_time: Nanos,
 }
 
 /// What was found in a run.
@@ -154,113 +179,84 @@ pub struct Findings {
 pub fn findings(input: &FindingsInput<'_>) -> Findings {
     assert_eq!(input.phase.len(), input.table.len(), "a phase, or none, for every burst");
     let whole = input.end.0 as f64;
-    let stretches = Stretches::of(input);
-    if stretches.n_threads() == 0 || whole <= 0.0 {
+    let all = Counted::of(input);
+    if all.names().is_empty() || whole <= 0.0 {
         return Findings::default();
     }
-    let mut parts = stretches.parts(LONG_BURST * whole);
-    let balance = parts.iter().map(|part| part.gain).sum::<f64>() / whole;
-    let mut list = one_offs(&stretches, &mut parts, whole);
-    let uneven = causes::uneven(&stretches, &parts, input, whole);
-    list = causes::without_serial(list, uneven);
+    let (mut list, balance) = if all.is_hybrid() {
+        let within = Stretches::of(&all, &Among::ThreadsOfTask);
+        let (of_run, between) = losses(&Stretches::of(&all, &Among::Tasks(&within)), whole, Scope::Run);
+        // What a task wins, as the mean over the tasks. A burst that is late
+        // once costs the run what its task is late.
+        let (of_tasks, inside) = losses(&within, whole * all.n_tasks() as f64, Scope::Task);
+        let of_tasks = of_tasks.into_iter().filter(|f| !matches!(f.kind, FindingKind::OneOff { .. }));
+        (causes::together(of_run, of_tasks), between + inside)
+    } else {
+        losses(&Stretches::of(&all, &Among::Threads), whole, Scope::Run)
+    };
     let told: Vec<ClusterId> = (list.iter())
         .filter(|f| matches!(f.kind, FindingKind::Serial { .. } | FindingKind::SlowThreads { .. }))
         .flat_map(|f| f.phases.iter().copied())
         .collect();
-    list.extend(low_ipc(&stretches, input, &told));
+    list.extend(low_ipc(&all, input.end, &told));
     list.retain(|finding| finding.share >= LEAST_SHARE);
     list.sort_by(|a, b| b.share.total_cmp(&a.share).then(a.begin.cmp(&b.begin)));
     list.truncate(MOST);
-    Findings { list, idle: 1.0 - stretches.busy().0.min(input.end.0) as f64 / whole, balance }
+    Findings { list, idle: 1.0 - all.busy().0.min(input.end.0) as f64 / whole, balance }
 }
 
-/// Takes those parts out that cost much in one stretch and little in the
-/// others of their phase.
-fn one_offs(stretches: &Stretches<'_>, parts: &mut Vec<Part>, whole: f64) -> Vec<Finding> {
-    let mut gains: Vec<Vec<f64>> = vec![Vec::new(); stretches.n_labels()];
-    parts.iter().for_each(|part| gains[part.key as usize].push(part.gain));
-    let limits: Vec<f64> = gains.iter_mut().map(|gains| one_off_limit(gains, LEAST_SHARE * whole)).collect();
-    let mut found = Vec::new();
-    parts.retain(|part| {
-        let is_alone = part.key == stretches.noise() && part.removal >= LEAST_SHARE * whole;
-        let stands_out = part.key != stretches.noise() && part.gain >= limits[part.key as usize];
-        if is_alone || stands_out {
-            found.push(one_off(stretches, part, is_alone, whole));
-        }
-        !(is_alone || stands_out)
-    });
-    found
-}
-
-/// From which gain on a part is a one-off: ten times what the phase's parts
-/// cost as a rule (their median), unless more than a tenth of them do.
-fn one_off_limit(gains: &mut [f64], least: f64) -> f64 {
-    const FEWEST: usize = 4;
-    gains.sort_unstable_by(f64::total_cmp);
-    let limit = least.max(gains.get(gains.len() / 2).map_or(0.0, |median| 10.0 * median));
-    let over = gains.iter().filter(|&&gain| gain >= limit).count();
-    if gains.len() >= FEWEST && over <= gains.len().div_ceil(10) { limit } else { f64::INFINITY }
-}
-
-fn one_off(stretches: &Stretches<'_>, part: &Part, is_alone: bool, whole: f64) -> Finding {
-    let others = (!is_alone).then(|| stretches.others(part));
-    let won = match others {
-        Some(others) => (part.own - others).min(part.ahead),
-        None => part.removal,
-    };
-    let threads = if is_alone { part.long.clone() } else { vec![part.thread] };
-    Finding {
-        kind: FindingKind::OneOff {
-            duration: Nanos(if is_alone { stretches.duration(part.longest) } else { part.own as u64 }),
-            others: others.map(|others| Nanos(others as u64)),
-        },
-        share: won.max(0.0) / whole,
-        phases: stretches.phases(part.labels.iter().copied()),
-        noise: part.labels.contains(&stretches.noise()),
-        threads: stretches.names(&threads),
-        begin: stretches.begin(part.longest),
-        stretches: 1,
-    }
+/// What is lost among those that are compared, and the share of `whole` that
+/// balance would win.
+fn losses(stretches: &Stretches<'_>, whole: f64, scope: Scope) -> (Vec<Finding>, f64) {
+    let mut parts = stretches.parts(LONG_BURST * whole);
+    let balance = parts.iter().map(|part| part.gain).sum::<f64>() / whole;
+    let one_offs = one_offs::one_offs(stretches, &mut parts, whole);
+    let uneven = causes::uneven(stretches, &parts, whole, scope);
+    let (one_offs, mut list) = causes::without_serial(one_offs, uneven);
+    list.extend(one_offs::folded(one_offs));
+    (list, balance)
 }
 
 /// Phases that most threads have, with an IPC far below that of all else.
-fn low_ipc(stretches: &Stretches<'_>, input: &FindingsInput<'_>, told: &[ClusterId]) -> Vec<Finding> {
-    let [Some(instructions), Some(cycles)] = instructions_and_cycles(&input.table.counters) else {
+fn low_ipc(counted: &Counted<'_>, end: Nanos, told: &[ClusterId]) -> Vec<Finding> {
+    let counters = &counted.table.counters;
+    let [Some(instructions), Some(cycles)] = instructions_and_cycles(counters) else {
         return Vec::new();
     };
-    let (instructions, cycles) =
-        (&input.table.counters[instructions].values, &input.table.counters[cycles].values);
-    let n = stretches.n_labels();
+    let (instructions, cycles) = (&counters[instructions].values, &counters[cycles].values);
+    let (n, n_threads) = (counted.n_labels(), counted.names().len());
     let mut sums = vec![[0.0; 3]; n];
     let mut first: Vec<Option<u32>> = vec![None; n];
-    for &burst in stretches.order() {
-        let (i, label) = (burst as usize, stretches.label(burst) as usize);
+    for &burst in &counted.order {
+        let (i, label) = (burst as usize, counted.label(burst) as usize);
         if instructions[i] >= 0.0 && cycles[i] > 0.0 {
             sums[label][0] += instructions[i];
             sums[label][1] += cycles[i];
-            sums[label][2] += input.table.duration[i].0 as f64;
+            sums[label][2] += counted.duration(burst) as f64;
             first[label] = first[label].or(Some(burst));
         }
     }
     let all = sums.iter().fold([0.0; 2], |sum, s| [sum[0] + s[0], sum[1] + s[1]]);
-    let threads = stretches.threads_by_label();
+    let threads = counted.threads_by_label();
     let finding = |label: usize| {
         let [own, own_cycles, time] = sums[label];
         let (ipc, others) = (own / own_cycles, (all[0] - own) / (all[1] - own_cycles));
         let phase = ClusterId::from_index(label);
         let is_low = ipc.is_finite() && others.is_finite() && ipc <= LOW_IPC * others;
-        let is_common = 2 * threads[label] >= stretches.n_threads();
+        let is_common = 2 * threads[label] >= n_threads;
         (is_low && is_common && !told.contains(&phase)).then(|| Finding {
             kind: FindingKind::LowIpc { ipc, others },
-            share: time / (stretches.n_threads() as f64 * input.end.0 as f64) * (1.0 - ipc / others),
+            share: time / (n_threads as f64 * end.0 as f64) * (1.0 - ipc / others),
+            scope: Scope::Run,
             phases: vec![phase],
             noise: false,
             threads: Vec::new(),
-            begin: first[label].map_or(Nanos::ZERO, |burst| stretches.begin(burst)),
+            gradient: None,
+            begin: first[label].map_or(Nanos::ZERO, |burst| counted.begin(burst)),
             stretches: 0,
         })
     };
-    (0..n).filter(|&label| label != stretches.noise() as usize).filter_map(finding).collect()
+    (0..n).filter(|&label| label != counted.noise() as usize).filter_map(finding).collect()
 }
 
 #[cfg(test)]

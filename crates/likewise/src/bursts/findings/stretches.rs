@@ -1,23 +1,16 @@
 //! The run between moments at which no thread computes, and what each stretch
 //! costs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::{FindingsInput, ThreadName};
-use crate::cluster::ClusterId;
-use crate::table::{BurstTable, Nanos};
+use super::ThreadName;
+use super::counted::Counted;
+use crate::bursts::serial::is_nearly_all;
+use crate::table::Nanos;
 
 /// A thread that does a label at least so many times more often than the
 /// mean thread does it instead of another.
 const MORE: f64 = 0.25;
-
-/// A thread that does a label so many times less often than the mean thread
-/// does another instead.
-const LESS: f64 = -0.5;
-
-/// Labels that hold less than this share of the time that was exchanged are
-/// no part of a step.
-const MINOR: f64 = 0.1;
 
 /// Only some threads do a phase if its counts differ from their mean by this
 /// share of them: at most three of four threads do it.
@@ -27,18 +20,29 @@ const OF_SOME: f64 = 0.499;
 /// at most this share of what they differ by in each.
 const EVEN: f64 = 0.5;
 
+/// Who is compared with whom.
+pub(super) enum Among<'s, 'a> {
+    /// All threads of the run.
+    Threads,
+    /// The threads of each task.
+    ThreadsOfTask,
+    /// The tasks: of each, in every stretch of its own, the thread that the
+    /// others of it wait for.
+    Tasks(&'s Stretches<'a>),
+}
+
 /// The bursts of a run by stretch.
 pub(super) struct Stretches<'a> {
-    table: &'a BurstTable,
-    /// Of each burst of the table; phases by their place, then the noise.
-    label: Vec<u32>,
-    noise: u32,
+    pub(super) all: &'a Counted<'a>,
     /// Of each label, the least of those that threads do one instead of the other.
     step: Vec<u32>,
-    /// Of each burst of the table.
-    thread: Vec<u32>,
-    names: Vec<ThreadName>,
-    /// The bursts that count, by begin.
+    /// Of each thread, what is compared: itself, or its task.
+    unit: Vec<u32>,
+    /// Of each unit, the place of those that it is compared with.
+    group: Vec<u32>,
+    /// How many units each group has.
+    peers: Vec<f64>,
+    /// The bursts of the units by group and begin.
     order: Vec<u32>,
     /// Where in `order` each stretch begins, and where the last ends.
     bounds: Vec<usize>,
@@ -54,23 +58,36 @@ pub(super) struct Part {
     pub(super) labels: Vec<u32>,
     /// Time of all threads in each of them, in ns.
     pub(super) times: Vec<f64>,
-    /// The thread that computes longest in the stretch.
-    pub(super) thread: u32,
+    /// How many units the stretch is among, and the one that computes longest in it.
+    pub(super) n: f64,
+    pub(super) unit: u32,
     /// Its longest burst of these labels, or that of any thread where it has none.
     pub(super) longest: u32,
     /// What balance would win here, in ns.
     pub(super) gain: f64,
-    /// Time of the thread in it, and the mean of all threads.
+    /// Time of that unit in it, and the mean of all.
     pub(super) own: f64,
     pub(super) mean: f64,
-    /// Time of the thread in bursts of no phase.
+    /// Time of the unit in bursts of no phase.
     pub(super) own_noise: f64,
-    /// By how much the thread is behind the last but one, in the stretch.
+    /// By how much the unit is behind the last but one, in the stretch.
     pub(super) ahead: f64,
     /// By how much the stretch would be shorter without the long bursts of no
-    /// phase, and whose they are; of the noise alone.
+    /// phase, and which these are; of the noise alone.
     pub(super) removal: f64,
     pub(super) long: Vec<u32>,
+}
+
+impl Part {
+    /// Time of all units in it.
+    pub(super) fn time(&self) -> f64 {
+        self.mean * self.n
+    }
+
+    /// Mean time of the units but the slowest.
+    pub(super) fn others(&self) -> f64 {
+        (self.time() - self.own).max(0.0) / (self.n - 1.0).max(1.0)
+    }
 }
 
 /// What all threads do of a label in a stretch.
@@ -88,56 +105,80 @@ struct Sum {
 }
 
 impl<'a> Stretches<'a> {
-    pub(super) fn of(input: &FindingsInput<'a>) -> Self {
-        let table = input.table;
-        let noise = input.phase.iter().flatten().map(|id| id.index() as u32 + 1).max().unwrap_or(0);
-        let label = input.phase.iter().map(|phase| phase.map_or(noise, |id| id.index() as u32)).collect();
-        let (mut names, mut thread) = (Vec::new(), Vec::with_capacity(table.len()));
-        for (&task, &number) in table.task.iter().zip(&table.thread) {
-            let name = ThreadName { task, thread: number };
-            if names.last() != Some(&name) {
-                names.push(name);
-            }
-            thread.push(names.len() as u32 - 1);
+    pub(super) fn of(all: &'a Counted<'a>, among: &Among<'_, 'a>) -> Self {
+        let names = all.names();
+        let mut task: Vec<u32> = Vec::with_capacity(names.len());
+        for (i, name) in names.iter().enumerate() {
+            let before = task.last().copied().unwrap_or(0);
+            task.push(before + u32::from(i > 0 && names[i - 1].task != name.task));
         }
-        let counts = |&i: &u32| table.duration[i as usize] >= input.shortest.max(Nanos(1));
-        let mut order: Vec<u32> = (0..table.len() as u32).filter(counts).collect();
-        order.sort_unstable_by_key(|&i| (table.begin[i as usize], i));
-        let step = (0..=noise).collect();
-        let mut stretches = Self { table, label, noise, step, thread, names, order, bounds: Vec::new() };
+        let threads: Vec<u32> = (0..names.len() as u32).collect();
+        let (unit, group, mut order) = match among {
+            Among::Threads => (threads, vec![0; names.len()], all.order.clone()),
+            Among::ThreadsOfTask => (threads, task, all.order.clone()),
+            Among::Tasks(within) => (task, vec![0; all.n_tasks()], within.slowest_bursts()),
+        };
+        let mut peers = vec![0.0; group.iter().map(|&g| g as usize + 1).max().unwrap_or(0)];
+        group.iter().for_each(|&g| peers[g as usize] += 1.0);
+        let group_of = |&burst: &u32| group[unit[all.thread(burst) as usize] as usize];
+        order.sort_by_key(|burst| (group_of(burst), all.begin(*burst), *burst));
+        let step = (0..=all.noise()).collect();
+        let mut stretches = Self { all, step, unit, group, peers, order, bounds: Vec::new() };
         stretches.cut();
         stretches.find_steps();
         stretches.join();
         stretches
     }
 
-    /// Begins a stretch wherever all bursts before have ended.
+    /// Begins a stretch wherever all bursts of the group before have ended,
+    /// and no thread goes on at once with another.
     fn cut(&mut self) {
         let mut end = Nanos::ZERO;
+        let mut ends = vec![None; self.all.names().len()];
         for (at, &burst) in self.order.iter().enumerate() {
-            if at == 0 || self.begin(burst) >= end {
+            let goes_on = |&next: &u32| ends[self.all.thread(next) as usize] == Some(self.all.begin(next));
+            let mut now = self.order[at..].iter().take_while(|&&next| self.all.begin(next) == end);
+            let is_new = at == 0 || self.group(burst) != self.group(self.order[at - 1]);
+            if is_new || (self.all.begin(burst) >= end && !now.any(goes_on)) {
                 self.bounds.push(at);
+                end = Nanos::ZERO;
             }
-            end = end.max(self.table.end(burst as usize));
+            ends[self.all.thread(burst) as usize] = Some(self.all.end(burst));
+            end = end.max(self.all.end(burst));
         }
         self.bounds.push(self.order.len());
+    }
+
+    /// In each stretch, the bursts of the thread that takes longest.
+    fn slowest_bursts(&self) -> Vec<u32> {
+        let mut times = vec![0.0; self.n_units()];
+        let mut found = Vec::new();
+        for bursts in self.each() {
+            bursts
+                .iter()
+                .for_each(|&burst| times[self.unit(burst) as usize] += self.all.duration(burst) as f64);
+            let slowest = self.slowest(bursts, &times).0;
+            found.extend(bursts.iter().copied().filter(|&burst| self.unit(burst) == slowest));
+            bursts.iter().for_each(|&burst| times[self.unit(burst) as usize] = 0.0);
+        }
+        found
     }
 
     /// Makes one step of a phase that only some threads do and what the others
     /// do instead in half of its time or more.
     fn find_steps(&mut self) {
-        let n = self.n_labels();
+        let n = self.all.n_labels();
         let counts = self.counts(&self.order);
         let is_of_some = |label: usize| {
             counts.get(&(label as u32)).is_some_and(|counts| {
-                uneven(counts, self.n_threads() as f64) >= OF_SOME * counts.values().sum::<f64>()
+                uneven(counts, self.n_units() as f64) >= OF_SOME * counts.values().sum::<f64>()
             })
         };
         let mut total = vec![0.0; n];
         let mut instead: Vec<BTreeMap<u32, f64>> = vec![BTreeMap::new(); n];
         for part in self.parts(f64::INFINITY) {
             let mut order: Vec<usize> = (0..part.labels.len()).collect();
-            order.retain(|&i| part.labels[i] != self.noise);
+            order.retain(|&i| part.labels[i] != self.all.noise());
             order.sort_by(|&a, &b| part.times[b].total_cmp(&part.times[a]).then(a.cmp(&b)));
             // Each is done instead of the largest, and that instead of the next.
             for (place, &i) in order.iter().enumerate() {
@@ -167,11 +208,11 @@ impl<'a> Stretches<'a> {
         let stretches = std::mem::take(&mut self.bounds);
         let mut current = Counts::new();
         for bounds in stretches.windows(2) {
-            let next = self.counts(&self.order[bounds[0]..bounds[1]]);
-            let joins = next.iter().any(|(label, b)| {
-                current.get(label).is_some_and(|a| evens_out(a, b, self.n_threads() as f64))
-            });
-            if !joins {
+            let bursts = &self.order[bounds[0]..bounds[1]];
+            let (n, next) = (self.n(bursts), self.counts(bursts));
+            let evens = |(label, b)| current.get(label).is_some_and(|a| evens_out(a, b, n));
+            let last = self.order[bounds[0].saturating_sub(1)];
+            if self.group(last) != self.group(bursts[0]) || !next.iter().any(evens) {
                 self.bounds.push(bounds[0]);
                 current.clear();
             }
@@ -185,11 +226,11 @@ impl<'a> Stretches<'a> {
 
     fn counts(&self, bursts: &[u32]) -> Counts {
         let mut counts = Counts::new();
-        for &burst in bursts.iter().filter(|&&burst| self.label(burst) != self.noise) {
+        for &burst in bursts.iter().filter(|&&burst| self.all.label(burst) != self.all.noise()) {
             *counts
-                .entry(self.step[self.label(burst) as usize])
+                .entry(self.step[self.all.label(burst) as usize])
                 .or_default()
-                .entry(self.thread(burst))
+                .entry(self.unit(burst))
                 .or_insert(0.0) += 1.0;
         }
         counts
@@ -199,16 +240,16 @@ impl<'a> Stretches<'a> {
     /// phase has to be to be taken out, in ns.
     pub(super) fn parts(&self, long: f64) -> Vec<Part> {
         let mut parts = Vec::new();
-        let mut times = vec![0.0; self.n_threads()];
+        let mut times = vec![0.0; self.n_units()];
         for (stretch, bounds) in self.bounds.windows(2).enumerate() {
             let bursts = &self.order[bounds[0]..bounds[1]];
             for &burst in bursts {
-                times[self.thread(burst) as usize] += self.duration(burst) as f64;
+                times[self.unit(burst) as usize] += self.all.duration(burst) as f64;
             }
             let first = parts.len();
             self.parts_of(bursts, &mut times, &mut parts, long);
             parts[first..].iter_mut().for_each(|part| part.stretch = stretch as u32);
-            bursts.iter().for_each(|&burst| times[self.thread(burst) as usize] = 0.0);
+            bursts.iter().for_each(|&burst| times[self.unit(burst) as usize] = 0.0);
         }
         parts
     }
@@ -217,8 +258,8 @@ impl<'a> Stretches<'a> {
         let (slowest, ahead) = self.slowest(bursts, times);
         let step = |label: u32| self.step[label as usize];
         let sums = self.sums(bursts, slowest, &|label| label);
-        let n = self.n_threads() as f64;
-        let joined = instead(&self.sums(bursts, slowest, &step), self.noise, n);
+        let n = self.n(bursts);
+        let joined = instead(&self.sums(bursts, slowest, &step), self.all.noise(), n);
         let mut by_step: BTreeMap<u32, Vec<Sum>> = BTreeMap::new();
         sums.iter().for_each(|sum| by_step.entry(step(sum.label)).or_default().push(*sum));
         let (together, apart): (Vec<_>, Vec<_>) =
@@ -231,11 +272,11 @@ impl<'a> Stretches<'a> {
         let net: f64 = groups.iter().map(|group| excess(group)).sum();
         let above: f64 = groups.iter().map(|group| excess(group).max(0.0)).sum();
         for group in groups {
-            let mut part = self.part(&group, slowest, ahead);
+            let mut part = self.part(&group, slowest, ahead, n);
             if above > 0.0 {
                 part.gain = excess(&group).max(0.0) * net.max(0.0) / above;
             }
-            if part.key == self.noise {
+            if part.key == self.all.noise() {
                 self.without_long(bursts, times, long, &mut part);
             }
             parts.push(part);
@@ -244,75 +285,70 @@ impl<'a> Stretches<'a> {
 
     /// The thread with most time, and by how much it is behind the next.
     fn slowest(&self, bursts: &[u32], times: &[f64]) -> (u32, f64) {
-        let mut slowest = self.thread(bursts[0]);
+        let mut slowest = self.unit(bursts[0]);
         for &burst in bursts {
-            let thread = self.thread(burst);
+            let thread = self.unit(burst);
             let (time, most) = (times[thread as usize], times[slowest as usize]);
             if time > most || (time == most && thread < slowest) {
                 slowest = thread;
             }
         }
-        let others = bursts.iter().map(|&burst| self.thread(burst)).filter(|&thread| thread != slowest);
+        let others = bursts.iter().map(|&burst| self.unit(burst)).filter(|&thread| thread != slowest);
         let next = others.map(|thread| times[thread as usize]).fold(0.0, f64::max);
         (slowest, times[slowest as usize] - next)
     }
 
     /// By what `of` makes of the labels, ascending.
-    ///
-    /// Short bursts of no phase are not counted: they are of any step.
     fn sums(&self, bursts: &[u32], slowest: u32, of: &dyn Fn(u32) -> u32) -> Vec<Sum> {
-        let longest = bursts.iter().map(|&burst| self.duration(burst)).max().unwrap_or(0) as f64;
-        let is_counted =
-            |burst: u32, time: u64| self.label(burst) != self.noise || time as f64 >= MINOR * longest;
         let mut by_label = bursts.to_vec();
-        by_label.sort_unstable_by_key(|&burst| (of(self.label(burst)), burst));
+        by_label.sort_unstable_by_key(|&burst| (of(self.all.label(burst)), burst));
         let of_label = |bursts: &[u32]| {
-            let mut last = (self.thread(bursts[0]), 0.0);
-            let mut sum = Sum { label: of(self.label(bursts[0])), longest: bursts[0], ..Sum::default() };
+            let mut last = (self.unit(bursts[0]), 0.0);
+            let mut sum = Sum { label: of(self.all.label(bursts[0])), longest: bursts[0], ..Sum::default() };
             for &burst in bursts {
-                let time = self.duration(burst);
+                let time = self.all.duration(burst);
                 sum.time += time as f64;
-                let counted = f64::from(u8::from(is_counted(burst, time)));
-                sum.count += counted;
+                sum.count += 1.0;
                 // Bursts are in order of threads.
-                let before = if last.0 == self.thread(burst) { last.1 } else { 0.0 };
-                last = (self.thread(burst), before + counted);
+                let before = if last.0 == self.unit(burst) { last.1 } else { 0.0 };
+                last = (self.unit(burst), before + 1.0);
                 sum.most_count = sum.most_count.max(last.1);
-                if time > self.duration(sum.longest) {
+                if time > self.all.duration(sum.longest) {
                     sum.longest = burst;
                 }
-                if self.thread(burst) == slowest {
+                if self.unit(burst) == slowest {
                     sum.own += time as f64;
-                    sum.own_count += counted;
-                    if sum.own_longest.is_none_or(|longest| time > self.duration(longest)) {
+                    sum.own_count += 1.0;
+                    if sum.own_longest.is_none_or(|longest| time > self.all.duration(longest)) {
                         sum.own_longest = Some(burst);
                     }
                 }
             }
             sum
         };
-        by_label.chunk_by(|&a, &b| of(self.label(a)) == of(self.label(b))).map(of_label).collect()
+        by_label.chunk_by(|&a, &b| of(self.all.label(a)) == of(self.all.label(b))).map(of_label).collect()
     }
 
-    fn part(&self, group: &[Sum], thread: u32, ahead: f64) -> Part {
-        let by_time = |sum: &&Sum| (sum.label != self.noise, sum.time);
+    fn part(&self, group: &[Sum], unit: u32, ahead: f64, n: f64) -> Part {
+        let by_time = |sum: &&Sum| (sum.label != self.all.noise(), sum.time);
         let order = |a: &&Sum, b: &&Sum| {
             by_time(a).0.cmp(&by_time(b).0).then(a.time.total_cmp(&b.time)).then(b.label.cmp(&a.label))
         };
         let main = group.iter().max_by(order).expect("a group has a label");
         let longest =
-            group.iter().filter_map(|sum| sum.own_longest).max_by_key(|&burst| self.duration(burst));
+            group.iter().filter_map(|sum| sum.own_longest).max_by_key(|&burst| self.all.duration(burst));
         Part {
             stretch: 0,
             key: self.step[main.label as usize],
             labels: group.iter().map(|sum| sum.label).collect(),
             times: group.iter().map(|sum| sum.time).collect(),
-            thread,
+            n,
+            unit,
             longest: longest.unwrap_or(main.longest),
             gain: 0.0,
             own: group.iter().map(|sum| sum.own).sum(),
-            mean: group.iter().map(|sum| sum.time).sum::<f64>() / self.n_threads() as f64,
-            own_noise: group.iter().filter(|sum| sum.label == self.noise).map(|sum| sum.own).sum(),
+            mean: group.iter().map(|sum| sum.time).sum::<f64>() / n,
+            own_noise: group.iter().filter(|sum| sum.label == self.all.noise()).map(|sum| sum.own).sum(),
             ahead,
             removal: 0.0,
             long: Vec::new(),
@@ -321,29 +357,29 @@ impl<'a> Stretches<'a> {
 
     /// What the stretch would be without its long bursts of no phase.
     fn without_long(&self, bursts: &[u32], times: &mut [f64], long: f64, part: &mut Part) {
-        let is_long = |&burst: &u32| self.label(burst) == self.noise && self.duration(burst) as f64 >= long;
+        let is_long = |&burst: &u32| {
+            self.all.label(burst) == self.all.noise() && self.all.duration(burst) as f64 >= long
+        };
         let taken: Vec<u32> = bursts.iter().copied().filter(is_long).collect();
-        let Some(&longest) = taken.iter().max_by_key(|&&burst| (self.duration(burst), !burst)) else {
+        let Some(&longest) = taken.iter().max_by_key(|&&burst| (self.all.duration(burst), !burst)) else {
             return;
         };
-        let most = |times: &[f64]| {
-            bursts.iter().map(|&burst| times[self.thread(burst) as usize]).fold(0.0, f64::max)
-        };
+        let most =
+            |times: &[f64]| bursts.iter().map(|&burst| times[self.unit(burst) as usize]).fold(0.0, f64::max);
         let before = most(times);
         for &burst in &taken {
-            times[self.thread(burst) as usize] -= self.duration(burst) as f64;
+            times[self.unit(burst) as usize] -= self.all.duration(burst) as f64;
         }
         part.removal = before - most(times);
         part.longest = longest;
-        part.long = taken.iter().map(|&burst| self.thread(burst)).collect();
-        part.long.sort_unstable();
-        part.long.dedup();
+        part.long = taken;
     }
 
-    /// Mean time of the threads but the slowest in a part.
-    pub(super) fn others(&self, part: &Part) -> f64 {
-        let n = self.n_threads() as f64;
-        (part.mean * n - part.own).max(0.0) / (n - 1.0).max(1.0)
+    /// The bursts of a part.
+    pub(super) fn bursts<'s>(&'s self, part: &'s Part) -> impl Iterator<Item = u32> + 's {
+        let at = part.stretch as usize;
+        let bursts = self.order[self.bounds[at]..self.bounds[at + 1]].iter().copied();
+        bursts.filter(|&burst| part.labels.contains(&self.all.label(burst)))
     }
 
     /// The stretches, each with its bursts.
@@ -351,70 +387,64 @@ impl<'a> Stretches<'a> {
         self.bounds.windows(2).map(|bounds| &self.order[bounds[0]..bounds[1]])
     }
 
-    /// How long any thread computes.
-    pub(super) fn busy(&self) -> Nanos {
-        let (mut end, mut busy) = (Nanos::ZERO, 0u64);
-        for &burst in &self.order {
-            let (begin, to) = (self.begin(burst).max(end), self.table.end(burst as usize));
-            busy = busy.saturating_add(to.saturating_sub(begin).0);
-            end = end.max(to);
-        }
-        Nanos(busy)
+    pub(super) fn n_units(&self) -> usize {
+        self.group.len()
     }
 
-    /// How many threads have each label.
-    pub(super) fn threads_by_label(&self) -> Vec<usize> {
-        let mut pairs: Vec<(u32, u32)> =
-            self.order.iter().map(|&burst| (self.label(burst), self.thread(burst))).collect();
-        pairs.sort_unstable();
-        pairs.dedup();
-        let mut counts = vec![0; self.n_labels()];
-        pairs.iter().for_each(|&(label, _)| counts[label as usize] += 1);
-        counts
-    }
-
-    pub(super) fn n_threads(&self) -> usize {
-        self.names.len()
-    }
-
-    pub(super) fn n_labels(&self) -> usize {
-        self.noise as usize + 1
-    }
-
-    pub(super) fn noise(&self) -> u32 {
-        self.noise
+    pub(super) fn n_groups(&self) -> usize {
+        self.peers.len()
     }
 
     pub(super) fn order(&self) -> &[u32] {
         &self.order
     }
 
-    pub(super) fn label(&self, burst: u32) -> u32 {
-        self.label[burst as usize]
+    pub(super) fn unit(&self, burst: u32) -> u32 {
+        self.unit[self.all.thread(burst) as usize]
     }
 
-    pub(super) fn thread(&self, burst: u32) -> u32 {
-        self.thread[burst as usize]
+    pub(super) fn group_of(&self, unit: u32) -> usize {
+        self.group[unit as usize] as usize
     }
 
-    pub(super) fn duration(&self, burst: u32) -> u64 {
-        self.table.duration[burst as usize].0
+    fn group(&self, burst: u32) -> usize {
+        self.group_of(self.unit(burst))
     }
 
-    pub(super) fn begin(&self, burst: u32) -> Nanos {
-        self.table.begin[burst as usize]
+    /// How many units the bursts of a stretch are among.
+    fn n(&self, bursts: &[u32]) -> f64 {
+        bursts.first().map_or(0.0, |&burst| self.peers[self.group(burst)])
     }
 
-    pub(super) fn names(&self, threads: &[u32]) -> Vec<ThreadName> {
-        threads.iter().map(|&thread| self.names[thread as usize]).collect()
-    }
-
-    /// The phases among labels.
-    pub(super) fn phases(&self, labels: impl Iterator<Item = u32>) -> Vec<ClusterId> {
-        labels
-            .filter(|&label| label != self.noise)
-            .map(|label| ClusterId::from_index(label as usize))
-            .collect()
+    /// Names of units. A task is called by the thread that has nearly all of
+    /// its bursts of these labels, unless that has the same number in all
+    /// tasks; else by all its threads.
+    pub(super) fn names(&self, units: &[u32], labels: &BTreeSet<u32>) -> Vec<ThreadName> {
+        let names = self.all.names();
+        if self.unit.len() == self.n_units() {
+            return units.iter().map(|&unit| names[unit as usize]).collect();
+        }
+        let mut times = vec![0.0; names.len()];
+        for &burst in self.order.iter().filter(|&&burst| labels.contains(&self.all.label(burst))) {
+            times[self.all.thread(burst) as usize] += self.all.duration(burst) as f64;
+        }
+        // Threads are in order of tasks.
+        let first = |unit: u32| self.unit.partition_point(|&other| other < unit);
+        let threads = |unit: u32| first(unit)..first(unit + 1);
+        let total = |unit: u32| threads(unit).map(|thread| times[thread]).sum::<f64>();
+        let one = |unit: u32| threads(unit).find(|&thread| is_nearly_all(times[thread], total(unit)));
+        let mut numbers: Vec<Option<u32>> = (0..self.n_units() as u32)
+            .filter(|&unit| total(unit) > 0.0)
+            .map(|unit| one(unit).map(|thread| names[thread].thread))
+            .collect();
+        let n_tasks = numbers.len();
+        numbers.dedup();
+        let is_any = n_tasks > 1 && numbers.len() == 1;
+        let called = |unit: u32| match one(unit).filter(|_| !is_any) {
+            Some(thread) => vec![names[thread]],
+            None => threads(unit).map(|thread| names[thread]).collect(),
+        };
+        units.iter().flat_map(|&unit| called(unit)).collect()
     }
 }
 
@@ -442,18 +472,11 @@ fn evens_out(a: &BTreeMap<u32, f64>, b: &BTreeMap<u32, f64>, n: f64) -> bool {
 /// those that some threads lack.
 fn instead(sums: &[Sum], noise: u32, n: f64) -> Vec<u32> {
     let times_more = |sum: &Sum| sum.own_count - sum.count / n;
-    let is_more = |sum: &&Sum| times_more(sum) >= MORE && sum.own > sum.time / n;
-    let is_less = |sum: &&Sum| {
-        let times = times_more(sum);
-        times <= LESS || (sum.own_count == 0.0 && times < 0.0)
+    let side = |is_one: &dyn Fn(&Sum) -> bool| {
+        sums.iter().filter(|sum| is_one(sum)).map(|sum| sum.label).collect::<Vec<u32>>()
     };
-    let side = |is_one: &dyn Fn(&&Sum) -> bool, size: &dyn Fn(&Sum) -> f64| {
-        let most = sums.iter().filter(is_one).map(size).fold(0.0, f64::max);
-        let major = |sum: &&Sum| is_one(sum) && size(sum) >= MINOR * most;
-        sums.iter().filter(major).map(|sum| sum.label).collect::<Vec<u32>>()
-    };
-    let more = side(&is_more, &|sum| sum.own - sum.time / n);
-    let less = side(&is_less, &|sum| sum.time);
+    let more = side(&|sum| times_more(sum) >= MORE && sum.own > sum.time / n);
+    let less = side(&|sum| times_more(sum) < 0.0);
     let mut joined = if more.is_empty() || less.is_empty() { Vec::new() } else { [more, less].concat() };
     // Where just as many bursts are missing as there are of no phase.
     let odd = sums.iter().find(|sum| sum.label == noise).map_or(0.0, |sum| sum.count);

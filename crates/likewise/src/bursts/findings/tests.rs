@@ -7,8 +7,14 @@ use crate::table::{Counter, CounterColumn};
 type Burst = (u32, u64, u64, usize, f64, f64);
 
 fn found(bursts: &[Burst], end: u64) -> Findings {
+    found_of_threads(&bursts.iter().map(|&burst| (1, burst)).collect::<Vec<_>>(), end)
+}
+
+/// The same with the thread of each burst before it.
+fn found_of_threads(bursts: &[(u32, Burst)], end: u64) -> Findings {
     let mut bursts = bursts.to_vec();
-    bursts.sort_by_key(|b| (b.0, b.1));
+    bursts.sort_by_key(|(thread, b)| (b.0, *thread, b.1));
+    let (thread, bursts): (Vec<u32>, Vec<Burst>) = bursts.into_iter().unzip();
     let n = bursts.len();
     let counter = |name: &str, values: Vec<f64>| CounterColumn {
         counter: Counter { event_type: None, name: name.to_owned(), description: String::new() },
@@ -17,7 +23,7 @@ fn found(bursts: &[Burst], end: u64) -> Findings {
     let table = BurstTable {
         app: vec![1; n],
         task: bursts.iter().map(|b| b.0).collect(),
-        thread: vec![1; n],
+        thread,
         begin: bursts.iter().map(|b| Nanos(b.1)).collect(),
         duration: bursts.iter().map(|b| Nanos(b.2)).collect(),
         counters: vec![
@@ -73,6 +79,75 @@ fn work_that_rises_over_the_tasks_is_imbalance() {
     // 900 is the most, 750 the mean.
     assert!(near(apart, 0.2) && near(finding.share, 0.15) && near(found.balance, 0.15), "{found:?}");
     assert_eq!((cause, steady, tasks(finding), finding.stretches), (Cause::Work, true, vec![4], 10));
+    let gradient = finding.gradient.clone().expect("a gradient");
+    assert_eq!(gradient.least, [ThreadName { task: 1, thread: 1 }]);
+    assert_eq!((gradient.least_time, gradient.most_time), (Nanos(6_000), Nanos(9_000)));
+}
+
+#[test]
+fn two_groups_of_tasks_are_no_gradient_and_one_that_is_early_is_no_group() {
+    let late = steps(|task, _| if task > 2 { (900, 1, 900.0) } else { (700, 1, 700.0) });
+    assert_eq!((tasks(&late.list[0]), &late.list[0].gradient), (vec![3, 4], &None));
+    let early = steps(|task, _| if task == 2 { (500, 1, 500.0) } else { (900, 1, 900.0) });
+    assert_eq!((tasks(&early.list[0]), &early.list[0].gradient), (vec![1], &None));
+}
+
+/// 3 tasks of 4 threads, 10 iterations of 1,000 ns: the first thread computes
+/// alone for `serial` in phase 2, then all for `region` in phase 1.
+fn hybrid(serial: impl Fn(u32) -> u64, region: impl Fn(u32, u32) -> u64) -> Findings {
+    let mut bursts: Vec<(u32, Burst)> = Vec::new();
+    let mut add = |thread: u32, task: u32, begin: u64, duration: u64, phase: usize| {
+        bursts.push((thread, (task, begin, duration, phase, duration as f64, duration as f64)));
+    };
+    for (step, task) in (0..10).flat_map(|step| (1..4).map(move |task| (step, task))) {
+        let begin = 1_000 * step;
+        add(1, task, begin, serial(task), 2);
+        (1..5).for_each(|t| add(t, task, begin + serial(task) + 10, region(task, t), 1));
+    }
+    found_of_threads(&bursts, 10_000)
+}
+
+fn names(finding: &Finding) -> Vec<(u32, u32)> {
+    finding.threads.iter().map(|name| (name.task, name.thread)).collect()
+}
+
+#[test]
+fn what_one_thread_of_each_task_does_is_serial_in_the_tasks() {
+    let found = hybrid(|_| 200, |_, _| 600);
+    let [finding] = &found.list[..] else { panic!("{found:?}") };
+    assert_eq!((finding.kind, finding.scope), (FindingKind::Serial { time: Nanos(2_000) }, Scope::Task));
+    // On the four threads of its task it would take a quarter.
+    assert!(near(finding.share, 0.15) && near(found.balance, 0.15), "{found:?}");
+    assert_eq!((names(finding), numbers(finding)), (vec![(1, 1), (2, 1), (3, 1)], vec![2]));
+}
+
+#[test]
+fn imbalance_between_tasks_and_between_threads_of_a_task_are_two_things() {
+    // Task 3 takes 660 where the others take 600, and thread 2 of each 100 more.
+    let found = hybrid(|_| 5, |task, thread| 600 + 60 * u64::from(task == 3) + 100 * u64::from(thread == 2));
+    let [within, between] = &found.list[..] else { panic!("{found:?}") };
+    assert_eq!((within.scope, names(within)), (Scope::Task, vec![(1, 2), (2, 2), (3, 2)]));
+    assert_eq!((between.scope, names(between)), (Scope::Run, vec![(3, 1), (3, 2), (3, 3), (3, 4)]));
+    // 75 of 1,000 ns in each task; 760 less the mean of 720 in the run.
+    assert!(near(within.share, 0.075) && near(between.share, 0.04), "{found:?}");
+}
+
+#[test]
+fn a_slow_thread_of_one_task_is_told_once_and_a_slow_task_as_a_task() {
+    let found = hybrid(|_| 5, |task, thread| if (task, thread) == (2, 3) { 900 } else { 600 });
+    let [finding] = &found.list[..] else { panic!("{found:?}") };
+    assert_eq!((finding.scope, names(finding)), (Scope::Run, vec![(2, 3)]));
+    // 900 less the mean of 700 in the run, and less that of 675 in one of three tasks.
+    assert!(near(finding.share, 0.2 + 0.225 / 3.0), "{finding:?}");
+    // Another thread of task 2 is last each time.
+    let turn = std::cell::Cell::new(0);
+    let region = |task: u32, _: u32| {
+        turn.set(turn.get() + 1);
+        600 + turn.get() % 7 + if task == 2 { 200 } else { 0 }
+    };
+    let found = hybrid(|_| 5, region);
+    let [finding] = &found.list[..] else { panic!("{found:?}") };
+    assert_eq!((finding.scope, names(finding)), (Scope::Run, vec![(2, 1), (2, 2), (2, 3), (2, 4)]));
 }
 
 #[test]
@@ -117,7 +192,10 @@ fn one_task_that_computes_while_others_wait_is_serial() {
 fn a_stall_is_named_instead_of_being_noise() {
     let found = steps(|task, step| if (task, step) == (4, 7) { (950, 0, 300.0) } else { (300, 1, 300.0) });
     let [finding] = &found.list[..] else { panic!("{found:?}") };
-    assert_eq!(finding.kind, FindingKind::OneOff { duration: Nanos(950), others: Some(Nanos(300)) });
+    assert_eq!(
+        finding.kind,
+        FindingKind::OneOff { bursts: 1, duration: Nanos(950), others: Some(Nanos(300)) }
+    );
     assert!(near(finding.share, 0.065) && finding.noise, "{finding:?}");
     assert_eq!((tasks(finding), numbers(finding), finding.begin), (vec![4], vec![1], Nanos(7_000)));
 }
@@ -129,8 +207,45 @@ fn a_long_burst_between_steps_is_named_too() {
     bursts.push((1, 6_000, 2_000, 0, 2_000.0, 2_000.0));
     let found = found(&bursts, 10_000);
     let [finding] = &found.list[..] else { panic!("{found:?}") };
-    assert_eq!(finding.kind, FindingKind::OneOff { duration: Nanos(2_000), others: None });
+    assert_eq!(finding.kind, FindingKind::OneOff { bursts: 1, duration: Nanos(2_000), others: None });
     assert!(near(finding.share, 0.2) && finding.begin == Nanos(6_000), "{finding:?}");
+}
+
+/// Issue 11: a stall, and directly after it the phase, on the same thread.
+#[test]
+fn a_stall_without_a_call_after_it_is_one_finding_of_the_right_size() {
+    for phase in [0, 1] {
+        let mut bursts: Vec<Burst> = (0..20u64)
+            .flat_map(|step| (1..5).map(move |task| (task, step * 400, 300, 1, 300.0, 300.0)))
+            .filter(|burst| (burst.0, burst.1) != (3, 4_000))
+            .map(
+                |burst| {
+                    if burst.1 > 4_000 { (burst.0, burst.1 + 2_000, 300, 1, 300.0, 300.0) } else { burst }
+                },
+            )
+            .collect();
+        bursts.extend([(3, 4_000, 2_000, 0, f64::NAN, f64::NAN), (3, 6_000, 300, phase, 300.0, 300.0)]);
+        let found = found(&bursts, 10_000);
+        let [finding] = &found.list[..] else { panic!("{phase}: {found:?}") };
+        let FindingKind::OneOff { bursts: 1, duration: Nanos(2_000), .. } = finding.kind else {
+            panic!("{finding:?}")
+        };
+        assert_eq!((tasks(finding), finding.begin), (vec![3], Nanos(4_000)), "{phase}");
+        // It is 2,000 longer, and of 300 nobody can tell whose place they have.
+        assert!((0.17..0.2001).contains(&finding.share), "{phase}: {finding:?}");
+    }
+}
+
+#[test]
+fn single_long_bursts_are_told_as_one() {
+    let mut bursts: Vec<Burst> =
+        (0..10).flat_map(|step| (1..5).map(move |task| (task, step * 500, 400, 1, 400.0, 400.0))).collect();
+    bursts.extend([(1, 6_000, 2_000, 0, 2_000.0, 2_000.0), (2, 8_100, 500, 0, 500.0, 500.0)]);
+    let found = found(&bursts, 10_000);
+    let [finding] = &found.list[..] else { panic!("{found:?}") };
+    assert_eq!(finding.kind, FindingKind::OneOff { bursts: 2, duration: Nanos(2_000), others: None });
+    assert!(near(finding.share, 0.25) && finding.begin == Nanos(6_000), "{finding:?}");
+    assert_eq!(tasks(finding), [1], "where the longest is");
 }
 
 #[test]

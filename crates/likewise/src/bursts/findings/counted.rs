@@ -1,0 +1,113 @@
+//! The bursts of a run that count, with their phases and threads.
+
+use super::{FindingsInput, ThreadName};
+use crate::cluster::ClusterId;
+use crate::table::{BurstTable, Nanos};
+
+/// The bursts of a run that are long enough.
+pub(super) struct Counted<'a> {
+    pub(super) table: &'a BurstTable,
+    /// Of each burst of the table; phases by their place, then the noise.
+    label: Vec<u32>,
+    noise: u32,
+    /// Of each burst of the table, the place of its thread in `names`.
+    thread: Vec<u32>,
+    names: Vec<ThreadName>,
+    /// By begin.
+    pub(super) order: Vec<u32>,
+}
+
+impl<'a> Counted<'a> {
+    pub(super) fn of(input: &FindingsInput<'a>) -> Self {
+        let table = input.table;
+        let noise = input.phase.iter().flatten().map(|id| id.index() as u32 + 1).max().unwrap_or(0);
+        let label = input.phase.iter().map(|phase| phase.map_or(noise, |id| id.index() as u32)).collect();
+        let (mut names, mut thread) = (Vec::new(), Vec::with_capacity(table.len()));
+        for (&task, &number) in table.task.iter().zip(&table.thread) {
+            let name = ThreadName { task, thread: number };
+            if names.last() != Some(&name) {
+                names.push(name);
+            }
+            thread.push(names.len() as u32 - 1);
+        }
+        let counts = |&i: &u32| table.duration[i as usize] >= input.shortest.max(Nanos(1));
+        let mut order: Vec<u32> = (0..table.len() as u32).filter(counts).collect();
+        order.sort_unstable_by_key(|&i| (table.begin[i as usize], i));
+        Self { table, label, noise, thread, names, order }
+    }
+
+    /// Whether there are several tasks, and several threads in some of them.
+    pub(super) fn is_hybrid(&self) -> bool {
+        self.n_tasks() > 1 && self.n_tasks() < self.names.len()
+    }
+
+    pub(super) fn n_tasks(&self) -> usize {
+        self.names.chunk_by(|a, b| a.task == b.task).count()
+    }
+
+    /// How long any thread computes.
+    pub(super) fn busy(&self) -> Nanos {
+        let (mut end, mut busy) = (Nanos::ZERO, 0u64);
+        for &burst in &self.order {
+            let begin = self.begin(burst).max(end);
+            busy = busy.saturating_add(self.end(burst).saturating_sub(begin).0);
+            end = end.max(self.end(burst));
+        }
+        Nanos(busy)
+    }
+
+    /// How many threads have each label.
+    pub(super) fn threads_by_label(&self) -> Vec<usize> {
+        let mut pairs: Vec<(u32, u32)> =
+            self.order.iter().map(|&burst| (self.label(burst), self.thread(burst))).collect();
+        pairs.sort_unstable();
+        pairs.dedup();
+        let mut counts = vec![0; self.n_labels()];
+        pairs.iter().for_each(|&(label, _)| counts[label as usize] += 1);
+        counts
+    }
+
+    pub(super) fn n_labels(&self) -> usize {
+        self.noise as usize + 1
+    }
+
+    pub(super) fn noise(&self) -> u32 {
+        self.noise
+    }
+
+    pub(super) fn label(&self, burst: u32) -> u32 {
+        self.label[burst as usize]
+    }
+
+    pub(super) fn thread(&self, burst: u32) -> u32 {
+        self.thread[burst as usize]
+    }
+
+    pub(super) fn names(&self) -> &[ThreadName] {
+        &self.names
+    }
+
+    pub(super) fn name(&self, burst: u32) -> ThreadName {
+        self.names[self.thread(burst) as usize]
+    }
+
+    pub(super) fn duration(&self, burst: u32) -> u64 {
+        self.table.duration[burst as usize].0
+    }
+
+    pub(super) fn begin(&self, burst: u32) -> Nanos {
+        self.table.begin[burst as usize]
+    }
+
+    pub(super) fn end(&self, burst: u32) -> Nanos {
+        self.table.end(burst as usize)
+    }
+
+    /// The phases among labels.
+    pub(super) fn phases(&self, labels: impl Iterator<Item = u32>) -> Vec<ClusterId> {
+        labels
+            .filter(|&label| label != self.noise)
+            .map(|label| ClusterId::from_index(label as usize))
+            .collect()
+    }
+}
