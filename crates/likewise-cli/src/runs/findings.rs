@@ -3,13 +3,15 @@
 use super::{Comparison, Phase, cause, cause_of, per, percent};
 use crate::files::report_data::counted;
 use likewise::bursts::scaling::{
-    Change, Factor, FactorKind, IterationsFrom, Per, PhaseScaling, Scaling, SlowTasks,
+    Change, Factor, FactorKind, IterationsFrom, Per, PhaseScaling, Scaling, SlowTasks, lengths_may_be_alike,
 };
 use likewise::table::Nanos;
 
 /// Factors that cost at least this part of what the least one costs, in
 /// logarithms, are named as well.
 const ALSO: f64 = 0.5;
+/// So many phases with bursts that took long once are told of each run.
+const MOST_ONE_OFFS: usize = 3;
 /// A serial phase is named if it holds this share of a run's wall time.
 const SERIAL_SHARE: f64 = 0.01;
 
@@ -21,6 +23,7 @@ impl Comparison {
         let mut findings: Vec<String> = self.work().into_iter().collect();
         findings.extend(if self.same_threads() { self.differences() } else { self.stops() });
         findings.extend(self.shown().iter().filter_map(|phase| self.serial(phase)));
+        findings.extend((0..self.runs.len()).flat_map(|r| self.one_offs(r)));
         findings
     }
 
@@ -164,18 +167,18 @@ impl Comparison {
     }
 
     /// Whether a run, or an iteration of it, takes longer or shorter by the
-    /// clock, and whether that is for computing or for what is between.
+    /// clock, and not by chance, and whether that is for computing or for what
+    /// is between.
     fn wall(&self, r: usize) -> Option<String> {
         let base = self.whole.base;
         let (before, now) = (self.runs[base].wall?, self.runs[r].wall?);
-        let speed = before / now;
-        let how = if speed < self.threshold {
-            "longer"
-        } else if speed * self.threshold > 1.0 {
-            "shorter"
-        } else {
-            return None;
+        let how = |speed: f64| match speed {
+            _ if speed < self.threshold => Some("longer"),
+            _ if speed * self.threshold > 1.0 => Some("shorter"),
+            _ => None,
         };
+        let speed = before / now;
+        let how = how(speed).filter(|_| how(before / self.beyond_chance(base, r, now)).is_some())?;
         let computing = |r: usize| self.runs[r].all.as_ref().map(|all| all.longest);
         let of_computing = computing(base)? / computing(r)?;
         // Time is computing times what it is stretched by.
@@ -190,13 +193,84 @@ impl Comparison {
             "computing".to_owned()
         };
         let what = if self.per == Some(Per::Iteration) { "An iteration" } else { "The run" };
+        let sure = match self.chance(base, r) {
+            None => " Whether by chance cannot be told: there are not five iterations of each.",
+            Some(_) => "",
+        };
         Some(format!(
-            "{what} is {how} in {} than in {}, {} against {}: {why}.",
+            "{what} is {how} in {} than in {}, {} against {}: {why}.{sure}",
             self.runs[r].name,
             self.runs[base].name,
             Nanos(now as u64),
             Nanos(before as u64)
         ))
+    }
+
+    /// Whether iterations of two runs may be as long as one another; `None`
+    /// where too few are known.
+    fn chance(&self, base: usize, r: usize) -> Option<bool> {
+        lengths_may_be_alike(&self.runs[base].iteration_lengths, &self.runs[r].iteration_lengths)
+    }
+
+    /// What a run, or an iteration, takes by the clock, where iterations that
+    /// differ by chance from those of the base are as long as those.
+    fn beyond_chance(&self, base: usize, r: usize, now: f64) -> f64 {
+        if self.chance(base, r) != Some(true) {
+            return now;
+        }
+        let mean = |r: usize| {
+            let lengths = &self.runs[r].iteration_lengths;
+            lengths.iter().sum::<f64>() / lengths.len() as f64
+        };
+        let in_wall = match (self.per, self.runs[r].iterations) {
+            (Some(Per::Run), Some((n, _))) => n as f64,
+            _ => 1.0,
+        };
+        now + (mean(base) - mean(r)) * in_wall
+    }
+
+    /// Bursts of a run that took far longer than their threads do otherwise:
+    /// of the phases that lost most by them.
+    fn one_offs(&self, r: usize) -> Vec<String> {
+        let lost = |phase: &Phase| -> u64 {
+            let of_run = phase.runs[r].iter().flat_map(|run| &run.one_offs);
+            of_run.map(|o| o.duration.saturating_sub(o.usual).0).sum()
+        };
+        let mut phases: Vec<(u64, &Phase)> = self.phases.iter().map(|phase| (lost(phase), phase)).collect();
+        phases.retain(|(lost, _)| *lost > 0);
+        phases.sort_by_key(|(lost, phase)| (std::cmp::Reverse(*lost), phase.number));
+        phases.truncate(MOST_ONE_OFFS);
+        phases.into_iter().filter_map(|(_, phase)| self.one_offs_of(phase, r)).collect()
+    }
+
+    fn one_offs_of(&self, phase: &Phase, r: usize) -> Option<String> {
+        let found = &phase.runs[r].as_ref()?.one_offs;
+        let longest = found.iter().max_by_key(|o| (o.duration, std::cmp::Reverse(o.begin)))?;
+        let share =
+            longest.duration.saturating_sub(longest.usual).0 as f64 / self.runs[r].elapsed.0.max(1) as f64;
+        let (app, task, thread) = longest.thread;
+        let tasks = self.runs[r].tasks < self.runs[r].whole.run_threads;
+        let thread = if tasks { format!(", thread {thread}") } else { String::new() };
+        let app = if self.runs[r].apps > 1 { format!("{app}.") } else { String::new() };
+        let who = format!("of task {app}{task}{thread} at {}", longest.begin);
+        let times = format!(
+            "{} in {}, where that thread takes {} otherwise, {} of the run longer",
+            longest.duration,
+            self.runs[r].name,
+            longest.usual,
+            percent(share)
+        );
+        Some(match found.len() {
+            1 => format!(
+                "One burst of phase {} ({who}) takes {times}: in the figures it is as it is otherwise.",
+                phase.number
+            ),
+            n => format!(
+                "{n} bursts of phase {} take far longer than their threads' others, the longest ({who}) takes \
+                 {times}: in the figures they are as they are otherwise.",
+                phase.number
+            ),
+        })
     }
 
     /// The phase that loses most time in a run, and its part of all that is

@@ -1,7 +1,9 @@
 //! `summary.json` of a comparison of runs.
 
 use super::{Comparison, InRun, Phase, Run, evidence, key, per};
-use likewise::bursts::scaling::{Change, IterationsFrom, Measured, Per, PhaseScaling, RunFigures, SlowTasks};
+use likewise::bursts::scaling::{
+    Change, IterationsFrom, Measured, OneOff, Per, PhaseScaling, RunFigures, SlowTasks,
+};
 use serde_json::{Map, Value, json};
 
 pub(crate) fn summary(comparison: &Comparison) -> Value {
@@ -50,7 +52,7 @@ fn run_json(comparison: &Comparison, run: &Run, r: usize) -> Value {
 fn phase_json(comparison: &Comparison, phase: &Phase) -> Value {
     let name = |r: usize| comparison.runs[r].name.as_str();
     let of_run = |(r, run): (usize, &Option<InRun>)| {
-        let InRun { measured, matched, slow } = run.as_ref()?;
+        let InRun { measured, matched, slow, one_offs } = run.as_ref()?;
         let clusters: Vec<u32> = matched.clusters.iter().map(|id| id.number()).collect();
         let figures = &measured.figures;
         let mut value = json!({
@@ -60,6 +62,7 @@ fn phase_json(comparison: &Comparison, phase: &Phase) -> Value {
             "serial_share": comparison.serial_share(r, figures),
             "slow_tasks": slow.as_ref().map(|slow| slow_json(comparison, phase, (r, measured), slow)),
         });
+        value["one_offs"] = one_offs.iter().map(one_off_json).collect();
         extend(&mut value, figures_json(figures));
         extend(&mut value, compared_json(measured));
         extend(&mut value, change_json(phase.change(r), comparison.threshold));
@@ -100,6 +103,14 @@ fn slow_json(
         "lost_ns": odd.lost * measured.times,
         "lost_ns_per_iteration": of_iteration,
         "factors": factors,
+    })
+}
+
+fn one_off_json(one_off: &OneOff) -> Value {
+    let (app, task, thread) = one_off.thread;
+    json!({
+        "app": app, "task": task, "thread": thread, "begin_ns": one_off.begin.0,
+        "duration_ns": one_off.duration.0, "usual_ns": one_off.usual.0,
     })
 }
 

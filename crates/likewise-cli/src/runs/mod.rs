@@ -10,8 +10,9 @@ use crate::analysis::Analysis;
 use crate::stages::Stages;
 use likewise::bursts::Period;
 use likewise::bursts::scaling::{
-    Change, Evidence, FactorKind, IterationsFrom, Measured, Measures, Per, PhaseInRun, PhaseScaling, Repeats,
-    RunBursts, RunFigures, RunMatch, Scaling, SlowTasks, match_runs, phase_scaling, repeats, whole_run,
+    Calm, Change, Evidence, FactorKind, IterationsFrom, Measured, Measures, OneOff, Per, PhaseInRun,
+    PhaseScaling, Repeats, RunBursts, RunFigures, RunMatch, Scaling, SlowTasks, calm, match_runs,
+    phase_scaling, repeats, whole_run,
 };
 use likewise::table::{BurstTable, Nanos};
 use likewise_trace::printable;
@@ -54,6 +55,8 @@ pub(crate) struct Run {
     pub(crate) name: String,
     pub(crate) input: String,
     pub(crate) tasks: u64,
+    /// Applications.
+    pub(crate) apps: usize,
     /// Clusters that its own analysis found.
     pub(crate) clusters: usize,
     /// From the begin of the trace to its end.
@@ -68,6 +71,8 @@ pub(crate) struct Run {
     pub(crate) all: Option<Measured>,
     /// What it, or an iteration of it, takes from begin to end, in ns.
     pub(crate) wall: Option<f64>,
+    /// What each iteration of its period takes, in ns.
+    pub(crate) iteration_lengths: Vec<f64>,
     /// All of its phases but the serial ones.
     pub(crate) without_serial: RunFigures,
     /// Grouped bursts that are in no phase of the comparison.
@@ -82,6 +87,9 @@ pub(crate) struct InRun {
     /// Tasks that take longer than in the first run that has the phase, while
     /// others do not.
     pub(crate) slow: Option<SlowTasks>,
+    /// Bursts that took far longer than their thread does otherwise; the
+    /// figures have usual ones in their place.
+    pub(crate) one_offs: Vec<OneOff>,
 }
 
 impl InRun {
@@ -133,23 +141,30 @@ impl Comparison {
         let found = stages.time("match", || match_runs(&views));
         let periods: Vec<Option<Period>> = analysed.iter().map(|run| run.period.clone()).collect();
         let repeats = repeats(&views, &found, &periods, settings.total);
-        stages.time("scale", || Self::measured(&analysed, settings, &found, (&repeats, &views)))
+        stages.time("scale", || {
+            let of_run = |r: usize| calm(&views[r], &found.phase_of[r], analysed[r].analysis.end);
+            let calms: Vec<Calm> = (0..views.len()).map(of_run).collect();
+            let calmed: Vec<RunBursts<'_>> =
+                views.iter().zip(&calms).map(|(view, calm)| calmed(view, calm)).collect();
+            let measures = Measures::of(&calmed, &found, &repeats);
+            Self::measured(&analysed, settings, (&found, &repeats), (&measures, &calms))
+        })
     }
 
     fn measured(
         analysed: &[Analysed],
         settings: Settings,
-        found: &RunMatch,
-        (repeats, views): (&Repeats, &[RunBursts<'_>]),
+        (found, repeats): (&RunMatch, &Repeats),
+        (measures, calms): (&Measures<'_>, &[Calm]),
     ) -> Self {
-        let measures = Measures::of(views, found, repeats);
+        let views: Vec<RunBursts<'_>> = analysed.iter().map(|run| run_bursts(&run.analysis)).collect();
         let facts: Vec<RunFigures> = views.iter().map(whole_run).collect();
         let scaling = settings.scaling.unwrap_or_else(|| measures.scaling());
         let usual = if same_threads(&facts) { THRESHOLD_OF_SAME_THREADS } else { THRESHOLD };
         let threshold = settings.threshold.unwrap_or(usual);
         let n = found.phases.len();
-        let numbered = (0..n).filter_map(|p| phase(&measures, (found, repeats), p, (scaling, threshold)));
-        let phases: Vec<Phase> = numbered.collect();
+        let one = |p: usize| phase(measures, (found, repeats), (p, calms), (scaling, threshold));
+        let phases: Vec<Phase> = (0..n).filter_map(one).collect();
         let mut serial = vec![false; n];
         for phase in &phases {
             serial[phase.number as usize - 1] =
@@ -161,6 +176,7 @@ impl Comparison {
             name: name.clone(),
             input: analysis.input.clone(),
             tasks: tasks(&analysis.table),
+            apps: analysis.table.app.chunk_by(|a, b| a == b).count(),
             clusters: analysis.grouped.clustering.n_clusters,
             elapsed: analysis.end,
             iterations: repeats.iterations[r],
@@ -171,6 +187,7 @@ impl Comparison {
                 Per::Run => Some(analysis.end.0 as f64),
                 _ => period.as_ref().map(|p| p.length().0 as f64 / repeats.in_period[r] as f64),
             }),
+            iteration_lengths: period.as_ref().map_or_else(Vec::new, |p| lengths(p, repeats.in_period[r])),
             without_serial: measures.without(r, &serial),
             left: measures.left(r),
         };
@@ -283,7 +300,7 @@ impl Comparison {
 fn phase(
     measures: &Measures<'_>,
     (found, repeats): (&RunMatch, &Repeats),
-    p: usize,
+    (p, calms): (usize, &[Calm]),
     (scaling, threshold): (Scaling, f64),
 ) -> Option<Phase> {
     let measured = measures.phase(p);
@@ -302,7 +319,8 @@ fn phase(
             .then(|| measures.slow_tasks(p, (scaling.base, r), &measured, threshold))?
     };
     let in_run = |(r, matched): (usize, &Option<PhaseInRun>)| {
-        Some(InRun { measured: measured[r].clone()?, matched: matched.clone()?, slow: slow(r) })
+        let one_offs = calms[r].one_offs.iter().filter(|o| o.phase as usize == p).cloned().collect();
+        Some(InRun { measured: measured[r].clone()?, matched: matched.clone()?, slow: slow(r), one_offs })
     };
     let runs = found.phases[p].runs.iter().enumerate().map(in_run).collect();
     let of = &repeats.phases[p];
@@ -373,6 +391,18 @@ fn run_bursts(analysis: &Analysis) -> RunBursts<'_> {
         complete: &analysis.prepared.complete,
         clustering: &analysis.grouped.clustering,
     }
+}
+
+/// The run as if nothing had happened once.
+fn calmed<'a>(run: &RunBursts<'a>, calm: &'a Calm) -> RunBursts<'a> {
+    RunBursts { table: calm.table.as_ref().unwrap_or(run.table), ..*run }
+}
+
+/// What each iteration of a period takes, in ns, where it holds so many of
+/// those that are counted.
+fn lengths(period: &Period, parts: u64) -> Vec<f64> {
+    let length = |ends: &[Nanos]| ends[1].saturating_sub(ends[0]).0 as f64 / parts as f64;
+    period.boundaries.windows(2).map(length).collect()
 }
 
 fn tasks(table: &BurstTable) -> u64 {

@@ -2,6 +2,7 @@
 
 mod bursts;
 mod code;
+mod compare_defects;
 mod counters;
 mod cut;
 mod directory;

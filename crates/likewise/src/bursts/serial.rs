@@ -10,7 +10,7 @@ use crate::table::{BurstTable, Nanos};
 /// The tests hold it against imbalance: in a phase of which one thread takes
 /// five times as long as the others, 80 % of that thread's time is alone, but
 /// 50 % of the phase's; such a phase is not serial.
-const NEARLY_ALL: f64 = 0.9;
+pub(super) const NEARLY_ALL: f64 = 0.9;
 
 /// Whether a time is so large a share of another that the rest does not count.
 pub(super) fn is_nearly_all(time: f64, total: f64) -> bool {
@@ -139,7 +139,7 @@ fn alone(table: &BurstTable) -> (Vec<u64>, Vec<u64>, u64) {
 }
 
 /// Adds to each of those bursts the time in which it is the only one of them.
-fn sweep(table: &BurstTable, rows: &[usize], alone: &mut [u64]) {
+pub(super) fn sweep(table: &BurstTable, rows: &[usize], alone: &mut [u64]) {
     let mut ends: Vec<(u64, bool, usize)> = Vec::with_capacity(2 * rows.len());
     for &i in rows.iter().filter(|&&i| table.duration[i].0 > 0) {
         ends.push((table.begin[i].0, true, i));

@@ -4,6 +4,7 @@ use super::RunBursts;
 use super::measures::Measured;
 use super::steps::{cycles, instructions};
 use super::times::{Variance, may_be_chance};
+use crate::bursts::serial::{NEARLY_ALL, sweep};
 use crate::table::{BurstTable, CounterColumn, Nanos};
 
 /// A phase, or all computation, in one run.
@@ -30,17 +31,13 @@ pub struct RunFigures {
     pub cycles: Option<f64>,
 }
 
-/// What runs on one thread while no other computes, for this part of its time,
-/// is serial. Threads that wait wake up now and then.
-const SERIAL: f64 = 0.9;
-
 impl RunFigures {
     /// Whether it is serial: threads of the run wait while one computes.
     #[must_use]
     pub fn is_serial(&self) -> bool {
         self.run_threads > 1
             && self.alone > Nanos::ZERO
-            && self.alone.0 as f64 >= SERIAL * self.total.0 as f64
+            && self.alone.0 as f64 >= NEARLY_ALL * self.total.0 as f64
     }
 
     /// The weighted sum of several; `longest` is of a thread of the run in ns.
@@ -123,20 +120,8 @@ pub(super) fn figures_of(run: &RunBursts<'_>, is_one: impl Fn(usize) -> bool) ->
 /// # Complexity
 /// O(n log n) for n bursts.
 fn alone(table: &BurstTable) -> Vec<u64> {
-    let change = |i: usize| [(table.begin[i].0, i as u32, false), (table.end(i).0, i as u32, true)];
-    let mut changes: Vec<(u64, u32, bool)> = (0..table.len()).flat_map(change).collect();
-    changes.sort_unstable_by_key(|&(time, i, ends)| (time, ends, i));
     let mut alone = vec![0; table.len()];
-    // The bursts that run: how many, and the sum of their numbers, which is
-    // the number of the one that runs alone.
-    let (mut n, mut sum, mut last) = (0u64, 0u64, 0);
-    for (time, i, ends) in changes {
-        if n == 1 {
-            alone[sum as usize] += time - last;
-        }
-        last = time;
-        (n, sum) = if ends { (n - 1, sum - u64::from(i)) } else { (n + 1, sum + u64::from(i)) };
-    }
+    sweep(table, &(0..table.len()).collect::<Vec<_>>(), &mut alone);
     alone
 }
 

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::assign::assign;
+use super::neighbours::{agreement, around};
 use super::places::Places;
 use super::repeats::median;
-use super::steps::{Centre, Nature, WorkRange, label, likeness, traits_apart};
+use super::steps::{Centre, Likeness, Nature, WorkRange, figures_alike, label, traits_apart};
 use super::{Evidence, MatchedPhase, PhaseInRun, RunBursts, RunMatch};
 use crate::cluster::ClusterId;
 
@@ -126,7 +127,8 @@ pub(super) fn phases(inputs: &Inputs<'_>) -> RunMatch {
             bursts.iter().for_each(|&burst| of_run[burst as usize] = Some(p as u32));
         }
     }
-    let phases = groups.iter().map(|group| matched(inputs, &times, group)).collect();
+    let witness = Witness::of(inputs, &times, &groups, &phase_of);
+    let phases = (0..groups.len()).map(|p| matched(inputs, &witness, &groups, p)).collect();
     RunMatch { reference: inputs.reference, phases, phase_of }
 }
 
@@ -176,14 +178,16 @@ fn groups_of_places(inputs: &Inputs<'_>) -> Vec<Group> {
     groups
 }
 
-/// The cluster that half the bursts or more are in.
+/// The cluster that most are in, where half the bursts or more are in any: a
+/// step of two modes is no noise.
 fn usual(run: &RunBursts<'_>, bursts: &[u32]) -> Seen {
     if bursts.is_empty() {
         return Seen::Nothing;
     }
     let counts = clusters_of(run, bursts);
+    let in_clusters: usize = counts.iter().map(|(_, n)| n).sum();
     match counts.first() {
-        Some(&(cluster, n)) if 2 * n >= bursts.len() => Seen::Cluster(cluster),
+        Some(&(cluster, _)) if 2 * in_clusters >= bursts.len() => Seen::Cluster(cluster),
         _ => Seen::Noise,
     }
 }
@@ -198,35 +202,57 @@ fn clusters_of(run: &RunBursts<'_>, bursts: &[u32]) -> Vec<(ClusterId, usize)> {
     counts
 }
 
-/// Joins groups that differ in speed alone, each to the first that fits.
+/// A group as it was found at its places: what it is in each run.
+struct Member {
+    seen: Vec<Seen>,
+    centres: Vec<Option<Centre>>,
+}
+
+/// Joins groups that differ in speed alone: those that are alike, or both like
+/// a third, as the modes of one step are, where none differs from another. Each
+/// goes to the first that fits.
 fn join_same_code(inputs: &Inputs<'_>, groups: Vec<Group>) -> Vec<Group> {
-    let mut kept: Vec<(Group, Vec<Option<Centre>>)> = Vec::new();
+    let mut kept: Vec<(Group, Vec<Member>)> = Vec::new();
     for group in groups {
-        let centres = inputs.centres_in_clusters(&group);
-        match kept.iter_mut().find(|(other, of_other)| same_code((&group, &centres), (other, of_other))) {
-            Some((other, _)) => {
-                for (bursts, more) in other.bursts.iter_mut().zip(group.bursts) {
-                    bursts.extend(more);
-                    bursts.sort_unstable();
-                }
+        let members = vec![Member { seen: group.seen.clone(), centres: inputs.centres_in_clusters(&group) }];
+        let fitting: Vec<usize> =
+            (0..kept.len()).filter(|&k| same_code(&kept[k].1, &members, true)).collect();
+        let Some((&first, others)) = fitting.split_first() else {
+            kept.push((group, members));
+            continue;
+        };
+        join(&mut kept[first], (group, members));
+        for &other in others.iter().rev() {
+            if same_code(&kept[first].1, &kept[other].1, false) {
+                let joined = kept.remove(other);
+                join(&mut kept[first], joined);
             }
-            None => kept.push((group, centres)),
         }
     }
     kept.into_iter().map(|(group, _)| group).collect()
 }
 
-/// Whether two groups are in one cluster of some run and alike there, and of
-/// the same work in every run that has both in clusters. Noise says nothing.
-fn same_code(a: (&Group, &[Option<Centre>]), b: (&Group, &[Option<Centre>])) -> bool {
-    let mut alike_in_a_cluster = false;
-    for (r, centres) in a.1.iter().zip(b.1).enumerate() {
-        let (Seen::Cluster(of_a), Seen::Cluster(of_b)) = (a.0.seen[r], b.0.seen[r]) else { continue };
-        let (Some(x), Some(y)) = centres else { continue };
-        if (x.work - y.work).abs() >= SAME_WORK {
-            return false;
+fn join((group, members): &mut (Group, Vec<Member>), (more, of_more): (Group, Vec<Member>)) {
+    for (bursts, more) in group.bursts.iter_mut().zip(more.bursts) {
+        bursts.extend(more);
+        bursts.sort_unstable();
+    }
+    members.extend(of_more);
+}
+
+/// Whether none of some groups does other work than one of others in a run
+/// that has both in clusters, and, if that is asked for, two of them are in one
+/// cluster of some run and alike there. Noise says nothing.
+fn same_code(some: &[Member], others: &[Member], alike: bool) -> bool {
+    let mut alike_in_a_cluster = !alike;
+    for (a, b) in some.iter().flat_map(|a| others.iter().map(move |b| (a, b))) {
+        for (r, centres) in a.centres.iter().zip(&b.centres).enumerate() {
+            let (Some(x), Some(y)) = centres else { continue };
+            if (x.work - y.work).abs() >= SAME_WORK {
+                return false;
+            }
+            alike_in_a_cluster |= a.seen[r] == b.seen[r] && traits_apart(&x.traits, &y.traits) < SAME_TRAITS;
         }
-        alike_in_a_cluster |= of_a == of_b && traits_apart(&x.traits, &y.traits) < SAME_TRAITS;
     }
     alike_in_a_cluster
 }
@@ -284,9 +310,8 @@ fn match_leftovers(inputs: &Inputs<'_>, times: &[f64], groups: &mut Vec<Group>) 
         let left = leftovers(inputs, groups, r);
         let open: Vec<usize> = (0..groups.len()).filter(|&g| groups[g].bursts[r].is_empty()).collect();
         let centres: Vec<Vec<Option<Centre>>> = open.iter().map(|&g| inputs.centres(&groups[g])).collect();
-        let alike = |bursts: &[u32], k: usize| {
-            figures_alike(inputs, times, (r, bursts), &groups[open[k]], &centres[k])
-        };
+        let alike =
+            |bursts: &[u32], k: usize| by_figures(inputs, times, (r, bursts), &groups[open[k]], &centres[k]);
         let cost: Vec<f64> =
             left.iter().flat_map(|bursts| (0..open.len()).map(|k| 1.0 - alike(bursts, k))).collect();
         for (i, column) in assign(&cost, left.len(), open.len()).into_iter().enumerate() {
@@ -329,7 +354,7 @@ fn leftovers(inputs: &Inputs<'_>, groups: &[Group], r: usize) -> Vec<Vec<u32>> {
 }
 
 /// How alike bursts of a run are to a group, in the run it is best known in.
-fn figures_alike(
+fn by_figures(
     inputs: &Inputs<'_>,
     times: &[f64],
     (r, bursts): (usize, &[u32]),
@@ -341,10 +366,55 @@ fn figures_alike(
     let Some(other) = &centres[o] else { return 0.0 };
     let range = WorkRange::between(inputs.threads[r].max(1), inputs.threads[o].max(1));
     let (a, b) = (inputs.per_thread(r, bursts) / times[r], inputs.per_thread(o, &group.bursts[o]) / times[o]);
-    likeness(mine.work, other.work, range, &mine.traits, &other.traits) * (a.min(b) / a.max(b))
+    figures_alike(&mine, other, range) * (a.min(b) / a.max(b))
 }
 
-fn matched(inputs: &Inputs<'_>, times: &[f64], group: &Group) -> MatchedPhase {
+/// What is known of every phase of every run, when its match is told.
+struct Witness<'a> {
+    times: &'a [f64],
+    /// Of each run and phase, how alike it is to the reference at its places.
+    at_places: Vec<Vec<Option<Likeness>>>,
+    /// Of each run and phase, its place among the others, from 0 to 1.
+    by_neighbours: Vec<Vec<f64>>,
+}
+
+impl<'a> Witness<'a> {
+    fn of(inputs: &Inputs<'_>, times: &'a [f64], groups: &[Group], phase_of: &[Vec<Option<u32>>]) -> Self {
+        let reference = inputs.reference;
+        let of_run = |r: usize| -> Vec<Option<Likeness>> {
+            groups.iter().map(|group| against_reference(inputs, group, r)).collect()
+        };
+        let at_places: Vec<Vec<Option<Likeness>>> = (0..inputs.runs.len()).map(of_run).collect();
+        let by_neighbours = |r: usize| {
+            let common: Vec<bool> = groups
+                .iter()
+                .map(|group| !group.bursts[r].is_empty() && !group.bursts[reference].is_empty())
+                .collect();
+            let around = |r: usize| {
+                let aligned = &inputs.places.runs[r].aligned;
+                around(&inputs.runs[r], (&phase_of[r], aligned), &common)
+            };
+            let same: Vec<f64> =
+                at_places[r].iter().map(|alike| alike.map_or(0.0, |alike| alike.same)).collect();
+            agreement(&around(r), &around(reference), &same)
+        };
+        let by_neighbours = (0..inputs.runs.len()).map(by_neighbours).collect();
+        Self { times, at_places, by_neighbours }
+    }
+
+    /// How surely a phase of a run is that of the reference, by its places:
+    /// as alike as it is, or as it stands between the same others. Times how
+    /// well the bursts per thread agree.
+    fn confidence(&self, inputs: &Inputs<'_>, group: &Group, (r, p): (usize, usize)) -> Option<f64> {
+        let alike = self.at_places[r][p]?.all.max(self.by_neighbours[r][p]);
+        let each = |r: usize| inputs.per_thread(r, &group.bursts[r]) / self.times[r];
+        let (a, b) = (each(r), each(inputs.reference));
+        Some(if a > 0.0 { alike * (a.min(b) / a.max(b)) } else { 0.0 })
+    }
+}
+
+fn matched(inputs: &Inputs<'_>, witness: &Witness<'_>, groups: &[Group], p: usize) -> MatchedPhase {
+    let group = &groups[p];
     let present = |&r: &usize| !group.bursts[r].is_empty();
     let reference = std::iter::once(inputs.reference)
         .chain(0..inputs.runs.len())
@@ -358,9 +428,9 @@ fn matched(inputs: &Inputs<'_>, times: &[f64], group: &Group) -> MatchedPhase {
         let (confidence, evidence) = match group.by_figures[r] {
             _ if r == reference => (1.0, Evidence::Reference),
             Some(likeness) => (likeness, Evidence::Figures),
-            None => match by_sequence(inputs, times, group, (r, reference)) {
+            None => match witness.confidence(inputs, group, (r, p)) {
                 Some(confidence) => (confidence, Evidence::Sequence),
-                None => (figures_alike(inputs, times, (r, bursts), group, &centres), Evidence::Figures),
+                None => (by_figures(inputs, witness.times, (r, bursts), group, &centres), Evidence::Figures),
             },
         };
         (!bursts.is_empty()).then(|| PhaseInRun {
@@ -374,30 +444,26 @@ fn matched(inputs: &Inputs<'_>, times: &[f64], group: &Group) -> MatchedPhase {
 }
 
 /// How alike a run's bursts are to those of the places, against how alike the
-/// reference's own are, times how well the bursts per thread agree. `None`
-/// where the reference has none at its places.
-fn by_sequence(
-    inputs: &Inputs<'_>,
-    times: &[f64],
-    group: &Group,
-    (r, reference): (usize, usize),
-) -> Option<f64> {
-    let of_reference = at_places(inputs, group, reference).filter(|x| *x > 0.0)?;
-    let alike = (at_places(inputs, group, r).unwrap_or(0.0) / of_reference).min(1.0);
-    let each = |r: usize| inputs.per_thread(r, &group.bursts[r]) / times[r];
-    let (a, b) = (each(r), each(reference));
-    Some(if a > 0.0 { alike * (a.min(b) / a.max(b)) } else { 0.0 })
+/// reference's own are. `None` where the reference has none at its places.
+fn against_reference(inputs: &Inputs<'_>, group: &Group, r: usize) -> Option<Likeness> {
+    let of_reference = at_places(inputs, group, inputs.reference).filter(|alike| alike.all > 0.0)?;
+    let own = at_places(inputs, group, r).unwrap_or_default();
+    Some(Likeness {
+        same: (own.same / of_reference.same).min(1.0),
+        all: (own.all / of_reference.all).min(1.0),
+    })
 }
 
 /// Mean likeness over all time of aligned threads, of which what has no place
 /// has none.
-fn at_places(inputs: &Inputs<'_>, group: &Group, r: usize) -> Option<f64> {
+fn at_places(inputs: &Inputs<'_>, group: &Group, r: usize) -> Option<Likeness> {
     let placed = &inputs.places.runs[r];
-    let (mut all, mut alike) = (0.0, 0.0);
+    let (mut total, mut same, mut all) = (0.0, 0.0, 0.0);
     for &burst in group.bursts[r].iter().filter(|&&burst| placed.aligned[burst as usize]) {
         let time = inputs.duration(r, burst);
-        all += time;
-        alike += time * placed.place[burst as usize].map_or(0.0, |place| place.likeness);
+        total += time;
+        let alike = placed.place[burst as usize].map_or(Likeness::default(), |place| place.likeness);
+        (same, all) = (same + time * alike.same, all + time * alike.all);
     }
-    (all > 0.0).then(|| alike / all)
+    (total > 0.0).then(|| Likeness { same: same / total, all: all / total })
 }

@@ -11,6 +11,10 @@ use super::{RunBursts, RunMatch};
 /// loop are found in all runs.
 const COMMON: f64 = 0.95;
 
+/// Scaling is weak if phases with more than this share of the time do as much
+/// on every thread whatever their number.
+const WEAK: f64 = 0.8;
+
 /// Application, task and thread of each thread that computes, in order.
 type Threads = Arc<[(u32, u32, u32)]>;
 
@@ -233,21 +237,30 @@ impl<'a> Measures<'a> {
         Measured::of(figures, n as f64, &sum, block as usize, &self.threads[r])
     }
 
-    /// What more threads are for, as [`scaling_of`] tells by the work that runs
-    /// have in common: of an iteration, or else of one burst of each phase.
+    /// What more threads are for: weak, if so are phases that hold four fifths
+    /// of the time of the run with the fewest threads (of those that all runs
+    /// have), each as [`scaling_of`] tells by its work per repetition. Where
+    /// more than that is shared out, the rest is what does not scale: a large
+    /// phase that each thread repeats does not make the scaling weak.
     #[must_use]
     pub fn scaling(&self) -> Scaling {
-        let once = |m: &Measured| RunFigures::sum(&[(1.0 / m.times, &m.figures)], m.figures.run_threads, 0.0);
-        if let Some(whole) = self.whole() {
-            return scaling_of(&whole.iter().flatten().map(once).collect::<Vec<_>>());
+        let threads = |&r: &usize| self.runs[r].threads();
+        let Some(few) = (0..self.runs.len()).min_by_key(threads) else { return Scaling::Strong };
+        let (mut weak, mut all) = (0.0, 0.0);
+        for (p, repeats) in self.repeats.phases.iter().enumerate() {
+            if self.figures.iter().any(|of_run| of_run[p].instances == 0) {
+                continue;
+            }
+            let once = |r: usize| {
+                let figures = &self.figures[r][p];
+                RunFigures::sum(&[(1.0 / repeats.times[r], figures)], figures.run_threads, 0.0)
+            };
+            let of_runs: Vec<RunFigures> = (0..self.runs.len()).map(once).collect();
+            let time = of_runs[few].total.0 as f64;
+            all += time;
+            weak += if scaling_of(&of_runs) == Scaling::Weak { time } else { 0.0 };
         }
-        let everywhere = |p: &usize| self.figures.iter().all(|of_run| of_run[*p].instances > 0);
-        let common: Vec<usize> = (0..self.found.phases.len()).filter(everywhere).collect();
-        let of_run = |r: usize| {
-            let part = |&p: &usize| (1.0 / self.repeats.phases[p].times[r], &self.figures[r][p]);
-            RunFigures::sum(&common.iter().map(part).collect::<Vec<_>>(), self.runs[r].threads(), 0.0)
-        };
-        scaling_of(&(0..self.runs.len()).map(of_run).collect::<Vec<_>>())
+        if weak > WEAK * all { Scaling::Weak } else { Scaling::Strong }
     }
 
     /// Figures of a run without the phases `but`.

@@ -6,6 +6,8 @@ mod defect_tests;
 mod factors;
 mod group;
 mod measures;
+mod neighbours;
+mod one_off;
 mod places;
 mod repeats;
 mod sequence;
@@ -19,8 +21,9 @@ pub use factors::{
     whole_run,
 };
 pub use measures::{Measured, Measures, SlowTasks};
+pub use one_off::{Calm, OneOff, calm};
 pub use repeats::{IterationsFrom, Per, PhaseRepeats, Repeats, repeats};
-pub use times::OddTasks;
+pub use times::{OddTasks, lengths_may_be_alike};
 
 use crate::cluster::{ClusterId, Clustering};
 use crate::table::BurstTable;
@@ -101,13 +104,15 @@ pub struct RunMatch {
 /// the sequence of a program's steps stays. So
 ///
 /// 1. the thread with the most steps of the run with the most threads (of
-///    these, the one with the most steps) gives
-///    the *places*; each other thread of each run is aligned to it, burst by
-///    burst. A sequence that is a whole number of times as long, of more
-///    iterations, is aligned as often: what found no place, once more. Two bursts are alike if their work (instructions) differs by no
-///    less than nothing and no more than the threads do, which holds for
-///    strong and for weak scaling and for work that every thread repeats, and
-///    if their counts per instruction agree. What is noise there and at few of its threads is no place;
+///    these, the one with the most steps) gives the *places*; each other
+///    thread of each run is aligned to it, burst by burst. A sequence that is a
+///    whole number of times as long, of more iterations, is aligned as often:
+///    what found no place, once more. Two bursts are alike if their work
+///    (instructions) differs by no less than nothing and no more than the
+///    threads do, which holds for strong and for weak scaling and for work that
+///    every thread repeats, if their counts of kinds of instructions agree, and
+///    to a lesser degree if those of cycles, misses and stalls do. What is
+///    noise there and at few of its threads is no place;
 /// 2. places whose bursts are in the same clusters, run by run, are a phase:
 ///    the clusters of all runs together decide, and the run that tells most
 ///    apart counts. Places that are noise in every run are phases of their
@@ -122,11 +127,13 @@ pub struct RunMatch {
 /// # Returns
 /// The confidence of a match is the mean likeness of its aligned bursts, by
 /// time, where bursts without a place count 0, over the same of the
-/// reference's own bursts, 1 at most; of a phase without places, the likeness
-/// of its mean figures. Times the smaller over the larger number of bursts per
-/// thread, against the reference, where a run that repeats all of it so and so
-/// many times as often has so many times the bursts. A run has a confidence of
-/// 1 in itself. It is no probability.
+/// reference's own bursts, 1 at most; or, if that is more, the share of its
+/// bursts that stand between the same two phases as in the reference, as far as
+/// it does the same, or both of those do. Of a phase without places it is the
+/// likeness of its mean figures. Times the smaller over the larger number of
+/// bursts per thread, against the reference, where a run that repeats all of it
+/// so and so many times as often has so many times the bursts. A run has a
+/// confidence of 1 in itself. It is no probability.
 ///
 /// # Panics
 /// If a clustering does not label just the complete bursts.

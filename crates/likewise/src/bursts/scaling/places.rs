@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use super::RunBursts;
 use super::sequence::{Pair, align};
-use super::steps::{Nature, Steps, WorkRange, label, threads};
+use super::steps::{Likeness, Nature, Steps, WorkRange, label, threads};
 use crate::cluster::ClusterId;
 
 /// Threads of a run that are aligned; of more, so many at equal distances, and
@@ -19,7 +19,7 @@ pub(super) struct Place {
     /// The place, from 0.
     pub(super) place: u32,
     /// How alike the burst is to that of the reference.
-    pub(super) likeness: f64,
+    pub(super) likeness: Likeness,
 }
 
 /// The bursts of a run by place.
@@ -124,13 +124,13 @@ fn align_often(own: (&Nature, &Steps), reference: (&Nature, &Steps), range: Work
     let (nature, steps) = own;
     let times = steps.bursts.len() as f64 / reference.1.bursts.len().max(1) as f64;
     let passes = (times.round() as usize).clamp(1, MAX_PASSES);
-    let mut pairs = align(own, reference, range);
+    let mut pairs = align(own, reference, range, true);
     for _ in 1..passes {
         let mut placed = vec![false; steps.bursts.len()];
         pairs.iter().for_each(|pair| placed[pair.a as usize] = true);
         let left: Vec<usize> = (0..placed.len()).filter(|&i| !placed[i]).collect();
         let rest = steps.part(&left);
-        let more = align((nature, &rest), reference, range);
+        let more = align((nature, &rest), reference, range, false);
         pairs.extend(more.into_iter().map(|pair| Pair { a: left[pair.a as usize] as u32, ..pair }));
     }
     pairs

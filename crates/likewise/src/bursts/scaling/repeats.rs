@@ -1,11 +1,17 @@
 //! How often runs repeat what they do, so that the same work is compared.
 
+use super::times::{Variance, may_be_chance};
 use super::{RunBursts, RunMatch};
 use crate::bursts::period::Period;
 
 /// Numbers of bursts that differ by less than this part are the same: bursts
 /// at the edges of a phase are found in one run and not in another.
 const SAME_COUNT: f64 = 0.1;
+/// Numbers of iterations by two phases that nearly agree: one is up to half as
+/// much again as the other.
+const NEARLY: f64 = 1.5;
+/// Fewer threads do not tell how much their numbers of bursts vary.
+const LEAST_THREADS: f64 = 5.0;
 /// A phase is of the loop if at least this share of its bursts would be in
 /// iterations, if all of them had as many as those of the region that repeats.
 const OF_THE_LOOP: f64 = 0.5;
@@ -71,12 +77,27 @@ struct Count {
     in_region: f64,
     threads: f64,
     time: f64,
+    /// Those of the thread that was added last.
+    of_thread: f64,
+    /// Sum of the squares of each thread's.
+    squares: f64,
 }
 
 impl Count {
     /// For each thread that runs it at all.
     fn per_thread(self) -> f64 {
         if self.threads > 0.0 { self.bursts / self.threads } else { 0.0 }
+    }
+
+    /// How much that varies by chance, relative to it, if threads differ by
+    /// chance; few of them do not tell.
+    fn variance(self) -> Option<Variance> {
+        if self.threads < LEAST_THREADS {
+            return None;
+        }
+        let mean = self.per_thread();
+        let of_one = (self.squares - self.bursts * mean).max(0.0) / (self.threads - 1.0);
+        Some(Variance { value: of_one / self.threads / (mean * mean), freedom: self.threads - 1.0 })
     }
 }
 
@@ -85,7 +106,8 @@ impl Count {
 /// Runs with as many iterations do the same work, and whole runs are compared.
 /// Else phases of the loop are compared per iteration, and what is outside of
 /// it per run. A loop that is traced from its middle on has a burst more or
-/// less of some phases; where no more than that is between two runs, the
+/// less of some phases; where no more than that is between two runs, or no more
+/// than chance makes of steps that are in another phase at times, the
 /// bursts tell how many iterations there are of the phase. Without a period,
 /// phases that are run as often in all runs are compared as they are, and
 /// others per burst. `total` says that the work of all runs is the same.
@@ -121,7 +143,7 @@ pub fn repeats(runs: &[RunBursts<'_>], found: &RunMatch, periods: &[Option<Perio
     };
     let phases: Vec<PhaseRepeats> = (0..found.phases.len())
         .map(|p| match (per, &known) {
-            (Some(Per::Iteration), Some(n)) if in_loop[p] => loops.per_iteration(p, n),
+            (Some(per), Some(n)) if in_loop[p] && !total => loops.per_iteration(p, n, per),
             (Some(_), _) => PhaseRepeats { per: Per::Run, times: vec![1.0; runs.len()], in_loop: in_loop[p] },
             (None, _) => loops.per_burst(p),
         })
@@ -152,7 +174,10 @@ fn counts(
         count.time += table.duration[i].0 as f64;
         if last[p].replace(i).is_none_or(|before| thread(before) != thread(i)) {
             count.threads += 1.0;
+            count.of_thread = 0.0;
         }
+        count.squares += 2.0 * count.of_thread + 1.0;
+        count.of_thread += 1.0;
         let is_in = |period: &Period| {
             let (from, to) = period.region();
             (from..to).contains(&table.begin[i])
@@ -163,13 +188,19 @@ fn counts(
 }
 
 /// Iterations of the whole run: what the phases of the region that repeats
-/// are run in all, over how often they are in one of its iterations.
+/// are run in all, over how often they are in one of its iterations. A step
+/// that is in one phase at times and at times in another has its number in
+/// their sum: phases that nearly agree with the median are counted together,
+/// each burst as long as its phase's mean.
 fn iterations(counts: &[Count], period: &Period) -> Option<f64> {
     let n = period.n_iterations() as f64;
-    let of_phase = |c: &Count| {
-        (c.in_region > 0.0).then(|| (c.bursts * n / c.in_region, c.time * c.in_region / c.bursts))
-    };
-    median(counts.iter().filter_map(of_phase).collect()).map(f64::round)
+    let known = || counts.iter().filter(|c| c.in_region > 0.0);
+    let of_phase = |c: &Count| c.bursts * n / c.in_region;
+    let within = |c: &Count| c.time * c.in_region / c.bursts;
+    let middle = median(known().map(|c| (of_phase(c), within(c))).collect())?;
+    let near = known().filter(|c| (of_phase(c) / middle).ln().abs() <= NEARLY.ln());
+    let (all, inside) = near.fold((0.0, 0.0), |sum, c| (sum.0 + c.time, sum.1 + within(c)));
+    Some((all * n / inside).round())
 }
 
 fn is_in_loop(count: &Count, iterations: Option<f64>, period: Option<&Period>) -> bool {
@@ -258,20 +289,26 @@ impl Loops<'_> {
         (found, false)
     }
 
-    /// A phase of the loop, where run r has `n[r]` iterations.
-    fn per_iteration(&self, p: usize, n: &[f64]) -> PhaseRepeats {
+    /// A phase of the loop, where run r has `n[r]` iterations: compared per
+    /// iteration, or as it is where all have as many.
+    fn per_iteration(&self, p: usize, n: &[f64], per: Per) -> PhaseRepeats {
         let runs = || (0..n.len()).filter(|&r| self.counts[r][p].bursts > 0.0);
         let each = |r: usize| self.counts[r][p].per_thread();
         let most = runs().rev().max_by(|&a, &b| n[a].total_cmp(&n[b])).unwrap_or(0);
         let in_one = each(most) / n[most];
         // The loop's edges: a burst more or less in each of the two runs.
-        let by_edges =
-            runs().all(|r| (each(r) / n[r] - in_one).abs() <= (1.0 / n[r] + 1.0 / n[most]) * (1.0 + 1e-9));
+        let by_edges = per == Per::Iteration
+            && runs().all(|r| (each(r) / n[r] - in_one).abs() <= (1.0 / n[r] + 1.0 / n[most]) * (1.0 + 1e-9));
+        // A step that is in this phase at times, and at times in another.
+        let variance = |r: usize| self.counts[r][p].variance();
+        let by_chance =
+            runs().all(|r| may_be_chance((each(r) / n[r] / in_one).ln(), variance(r), variance(most)));
+        let whole = |r: usize| if per == Per::Run { n[r] } else { 1.0 };
         let times = |r: usize| match self.counts[r][p].bursts > 0.0 {
-            true if by_edges => each(r) / in_one,
-            _ => n[r],
+            true if by_edges || by_chance => each(r) / in_one / whole(r),
+            _ => n[r] / whole(r),
         };
-        PhaseRepeats { per: Per::Iteration, times: (0..n.len()).map(times).collect(), in_loop: true }
+        PhaseRepeats { per, times: (0..n.len()).map(times).collect(), in_loop: true }
     }
 
     /// A phase of runs whose iterations are not known.

@@ -26,9 +26,18 @@ pub(super) struct Nature {
     /// ln(work) of each complete burst.
     pub(super) work: Vec<f64>,
     /// `n × d`, row-major: ln(count per work), cycles included; `NaN` where a
-    /// burst lacks the counter.
+    /// burst lacks the counter. First those that tell what code it is.
     traits: Vec<f32>,
     d: usize,
+    /// How many of them tell what code it is.
+    of_code: usize,
+}
+
+/// Whether a counter counts instructions of one kind: the same code executes
+/// the same of them, however long it takes. Cycles, misses, stalls and what
+/// was mispredicted tell how it went.
+fn is_of_code(name: &str) -> bool {
+    name.ends_with("_INS") || name.ends_with("_OPS")
 }
 
 impl Nature {
@@ -42,8 +51,9 @@ impl Nature {
         let in_all = |c: &&CounterColumn| {
             !is_work(c, first) && runs.iter().all(|run| run.table.counter(&c.counter.name).is_some())
         };
-        let names: Vec<&str> =
+        let mut names: Vec<&str> =
             first.table.counters.iter().filter(in_all).map(|c| c.counter.name.as_str()).collect();
+        names.sort_by_key(|name| !is_of_code(name));
         runs.iter().map(|run| Self::of(run, by_instructions, &names)).collect()
     }
 
@@ -64,7 +74,8 @@ impl Nature {
             traits.collect::<Vec<_>>()
         };
         let traits = run.complete.iter().zip(&work).flat_map(per_work).collect();
-        Self { work, traits, d: columns.len() }
+        let of_code = names.iter().filter(|name| is_of_code(name)).count();
+        Self { work, traits, d: columns.len(), of_code }
     }
 
     pub(super) fn traits(&self, i: usize) -> &[f32] {
@@ -120,15 +131,37 @@ impl WorkRange {
 /// What a nat from the nearer end costs, and all that it costs.
 const BETWEEN: f64 = 0.3;
 
-/// How alike two steps are, from 1 (as if the same) to 0 (not at all): work
-/// may be outside its range, and traits may differ, by a factor of e in all.
-/// What else is known of both, such as their call sites, would be one more term.
-pub(super) fn likeness(work: f64, other: f64, range: WorkRange, traits: &[f32], others: &[f32]) -> f64 {
-    let cost = range.cost(work - other);
-    if cost >= 1.0 {
-        return 0.0;
+/// How alike two steps are, from 1 (as if the same) to 0 (not at all).
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Likeness {
+    /// In what they do: a factor of e by which work is outside its range, or
+    /// by which the counts of each kind of instructions differ, takes it to 1/e.
+    pub(super) same: f64,
+    /// In how it went, too: cycles, misses and stalls take half of it, at most,
+    /// as the same step may be slow in one run.
+    pub(super) all: f64,
+}
+
+/// What differences in how it went take from a likeness, at most.
+const SPEED: f64 = 0.5;
+
+impl Nature {
+    /// How alike a burst is to one of another run.
+    pub(super) fn likeness(&self, burst: u32, other: (&Self, u32), range: WorkRange) -> Likeness {
+        let (i, j) = (burst as usize, other.1 as usize);
+        let (code, speed) = self.traits(i).split_at(self.of_code);
+        let (other_code, other_speed) = other.0.traits(j).split_at(self.of_code);
+        let cost = range.cost(self.work[i] - other.0.work[j]);
+        let same = (-cost - f64::from(traits_apart(code, other_code))).exp();
+        Likeness { same, all: same * (1.0 - SPEED * f64::from(traits_apart(speed, other_speed))) }
     }
-    (1.0 - cost - f64::from(traits_apart(traits, others))).max(0.0)
+}
+
+/// How alike the figures of two phases are, where nothing else is known of
+/// them, from 1 to 0: how it went counts as much as what was done.
+pub(super) fn figures_alike(one: &Centre, other: &Centre, range: WorkRange) -> f64 {
+    let cost = range.cost(one.work - other.work);
+    (1.0 - cost - f64::from(traits_apart(&one.traits, &other.traits))).max(0.0)
 }
 
 /// The mean difference of traits, each counted as 1 at most.
@@ -149,8 +182,8 @@ pub(super) fn traits_apart(a: &[f32], b: &[f32]) -> f32 {
 pub(super) struct Steps {
     /// Places in the run's complete bursts, ascending.
     pub(super) bursts: Vec<u32>,
-    /// Their share of the thread's time.
-    pub(super) share: Vec<f64>,
+    /// Their time over that of the thread's average step.
+    pub(super) weight: Vec<f64>,
 }
 
 impl Steps {
@@ -158,7 +191,7 @@ impl Steps {
     pub(super) fn part(&self, steps: &[usize]) -> Self {
         Self {
             bursts: steps.iter().map(|&i| self.bursts[i]).collect(),
-            share: steps.iter().map(|&i| self.share[i]).collect(),
+            weight: steps.iter().map(|&i| self.weight[i]).collect(),
         }
     }
 }
@@ -179,8 +212,9 @@ pub(super) fn threads(run: &RunBursts<'_>) -> Vec<Steps> {
             bursts.truncate(MAX_STEPS);
             bursts.sort_unstable();
         }
-        let total: f64 = bursts.iter().map(|&k| duration(k) as f64).sum::<f64>().max(1.0);
-        Steps { share: bursts.iter().map(|&k| duration(k) as f64 / total).collect(), bursts }
+        let total: f64 = bursts.iter().map(|&k| duration(k) as f64).sum::<f64>();
+        let average = (total / bursts.len() as f64).max(1.0);
+        Steps { weight: bursts.iter().map(|&k| duration(k) as f64 / average).collect(), bursts }
     };
     all.chunk_by(|a, b| thread(a) == thread(b)).map(steps).collect()
 }

@@ -144,6 +144,17 @@ pub(super) fn may_be_chance(ln_ratio: f64, a: Option<Variance>, b: Option<Varian
     ln_ratio.abs() <= deviations(freedom) * sum.sqrt()
 }
 
+/// Whether runs whose iterations take so long (in any unit) may take as long
+/// as one another on average, and differ by chance; `None` where one has fewer
+/// than five.
+#[must_use]
+pub fn lengths_may_be_alike(a: &[f64], b: &[f64]) -> Option<bool> {
+    let times = |x: &[f64]| Times { n_threads: 1, n: x.len(), x: x.to_vec() };
+    let mean = |x: &[f64]| x.iter().sum::<f64>() / x.len() as f64;
+    let (of_a, of_b) = (times(a).variance_of_mean()?, times(b).variance_of_mean()?);
+    Some(may_be_chance((mean(a) / mean(b)).ln(), Some(of_a), Some(of_b)))
+}
+
 fn deviations(freedom: f64) -> f64 {
     StudentsT::new(0.0, 1.0, freedom.max(1.0)).map_or(f64::INFINITY, |t| t.inverse_cdf(1.0 - CHANCE / 2.0))
 }
@@ -242,6 +253,13 @@ mod tests {
         assert!(may_be_chance(1.3f64.ln(), wild, steady));
         assert!(of(&[1.0; 4]).is_none() && !may_be_chance(0.1, None, steady));
         assert!(may_be_chance(0.0, of(&[1.0; 6]), of(&[2.0; 6])));
+        let stall = [10.0, 10.1, 9.9, 10.0, 25.0, 9.9];
+        assert_eq!(lengths_may_be_alike(&stall, &[10.0, 10.1, 9.9, 10.0, 10.1]), Some(true));
+        assert_eq!(lengths_may_be_alike(&stall[..4], &[11.0, 11.1, 10.9, 11.0, 11.1]), None);
+        assert_eq!(
+            lengths_may_be_alike(&[10.0, 10.1, 9.9, 10.0, 10.1], &[11.0, 11.1, 11.0, 11.1, 11.0]),
+            Some(false)
+        );
     }
 
     #[test]

@@ -1,0 +1,55 @@
+//! What stands before and after a phase: where it is, whatever it takes.
+
+use std::collections::BTreeMap;
+
+use super::RunBursts;
+
+/// Of each phase, which phases stand before and after it, and how often, of 1;
+/// `None` is where a thread begins or ends.
+pub(super) type Around = Vec<BTreeMap<[Option<u32>; 2], f64>>;
+
+/// What stands around the phases of a run, of those that are `common`: others
+/// are passed over, and so are bursts of threads that were not aligned.
+/// Bursts of one phase in a row are one.
+pub(super) fn around(
+    run: &RunBursts<'_>,
+    (phase_of, aligned): (&[Option<u32>], &[bool]),
+    common: &[bool],
+) -> Around {
+    let table = run.table;
+    let thread = |&i: &u32| (table.app[i as usize], table.task[i as usize], table.thread[i as usize]);
+    let mut found: Around = vec![BTreeMap::new(); common.len()];
+    let mut first = 0;
+    for bursts in run.complete.chunk_by(|a, b| thread(a) == thread(b)) {
+        let own = first..first + bursts.len();
+        first = own.end;
+        let seen = own.filter(|&k| aligned[k]).filter_map(|k| phase_of[k]);
+        let mut sequence: Vec<u32> = seen.filter(|&p| common[p as usize]).collect();
+        sequence.dedup();
+        for (k, &p) in sequence.iter().enumerate() {
+            let before = k.checked_sub(1).map(|k| sequence[k]);
+            *found[p as usize].entry([before, sequence.get(k + 1).copied()]).or_default() += 1.0;
+        }
+    }
+    for of_phase in &mut found {
+        let n: f64 = of_phase.values().sum();
+        of_phase.values_mut().for_each(|share| *share /= n);
+    }
+    found
+}
+
+/// Of each phase, how well what stands around it agrees in two runs, from 0 to
+/// 1: the share that is the same, as far as the phase itself is (`same`, 0 to
+/// 1, of each), or both that stand around it are. A phase between two that are
+/// known is known, though it does more than in the other run.
+pub(super) fn agreement(a: &Around, b: &Around, same: &[f64]) -> Vec<f64> {
+    let known = |p: &Option<u32>| p.map_or(1.0, |p| same[p as usize]);
+    let of_phase = |p: usize| {
+        let shares = a[p].iter().map(|(around, share)| {
+            let both = share.min(b[p].get(around).copied().unwrap_or(0.0));
+            both * same[p].max(known(&around[0]).min(known(&around[1])))
+        });
+        shares.sum::<f64>().min(1.0)
+    };
+    (0..same.len()).map(of_phase).collect()
+}
