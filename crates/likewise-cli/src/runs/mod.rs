@@ -401,8 +401,7 @@ fn calmed<'a>(run: &RunBursts<'a>, calm: &'a Calm) -> RunBursts<'a> {
 /// What each iteration of a period takes, in ns, where it holds so many of
 /// those that are counted.
 fn lengths(period: &Period, parts: u64) -> Vec<f64> {
-    let length = |ends: &[Nanos]| ends[1].saturating_sub(ends[0]).0 as f64 / parts as f64;
-    period.boundaries.windows(2).map(length).collect()
+    period.lengths().iter().map(|length| length.0 as f64 / parts as f64).collect()
 }
 
 fn tasks(table: &BurstTable) -> u64 {
