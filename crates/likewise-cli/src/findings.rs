@@ -158,7 +158,7 @@ fn sentence(finding: &Finding, names: &Names) -> String {
             finding.begin
         ),
         FindingKind::LowIpc { ipc, others } => format!(
-            "{steps} has an IPC of {ipc:.2}, all else {others:.2}. At that IPC, {win} of the run would be won at \
+            "{steps} has an IPC of {ipc:.2}, all else {others:.2}. At an IPC of {others:.2}, {win} of the run would be won at \
              most."
         ),
     }
