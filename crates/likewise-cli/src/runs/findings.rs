@@ -439,7 +439,7 @@ fn slow_tasks(slow: &SlowTasks, of: Per, iterations: Option<u64>) -> String {
         "{who} {take} {:.2} times as long{why}, where the others take {:.2} times as long; {} {lost} {each}",
         odd.factor,
         odd.others,
-        if names.len() == 1 { "it loses" } else { "they lose, each," }
+        if names.len() == 1 { "it loses" } else { "they lose, on average," }
     )
 }
 
