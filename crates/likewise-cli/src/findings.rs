@@ -36,17 +36,37 @@ pub(crate) fn rows(analysis: &Analysis) -> Vec<FindingRow> {
     analysis.findings.iter().flat_map(|found| &found.list).map(row).collect()
 }
 
-/// What is said where there is no finding.
+/// No thread computes for so much of the run that this is worth a line.
+const MUCH_IDLE: f64 = 0.2;
+
+/// An even spread of all work that wins less than this is not worth a word.
+const LITTLE: f64 = 2.0 * LEAST_SHARE;
+
+/// What is said beside the findings, or where there are none.
 pub(crate) fn verdict(analysis: &Analysis) -> String {
-    match &analysis.findings {
-        Some(found) if found.list.is_empty() && !analysis.table.is_empty() => format!(
-            "Nothing stands out: no step, burst or phase is worth {} of the run. (An even spread of all work would \
-             win {} at most; no thread computes in {} of the run.)",
-            percent(LEAST_SHARE),
-            percent(found.balance),
-            percent(found.idle),
+    let Some(found) = &analysis.findings else {
+        return "What to look at first is not said of several applications, which do not wait for one another: read \
+                one of them, with --app N."
+            .to_owned();
+    };
+    let (least, balance, idle) = (percent(LEAST_SHARE), percent(found.balance), percent(found.idle));
+    match found.list.is_empty() {
+        _ if analysis.table.is_empty() => String::new(),
+        true if found.balance < LITTLE => format!(
+            "Nothing stands out: no step, burst or phase is worth {least} of the run. (An even spread of all work \
+             would win {balance} at most; no thread computes in {idle} of the run.)"
         ),
-        _ => String::new(),
+        true => format!(
+            "An even spread of all work would win {balance} of the run at most, but where cannot be told: no step, \
+             burst or phase is worth {least} of the run and is more than what chance makes of bursts that differ by \
+             3 %. (No thread computes in {idle} of the run.)"
+        ),
+        false if found.idle >= MUCH_IDLE => {
+            format!(
+                "No thread computes in {idle} of the run: all wait, communicate, or are not traced there."
+            )
+        }
+        false => String::new(),
     }
 }
 
@@ -71,7 +91,8 @@ pub(crate) fn to_json(analysis: &Analysis) -> Value {
             value["threads"] = finding.threads.iter().map(|name| [name.task, name.thread]).collect();
         }
         match finding.kind {
-            FindingKind::Imbalance { apart, cause, .. } => {
+            FindingKind::Imbalance { apart, cause, times, .. } => {
+                value["times"] = times.into();
                 value["apart"] = apart.into();
                 value["cause"] = match cause {
                     Cause::Work => "work".into(),
@@ -82,9 +103,14 @@ pub(crate) fn to_json(analysis: &Analysis) -> Value {
                 value["gradient"] = finding.gradient.is_some().into();
             }
             FindingKind::Serial { time } => value["time_ns"] = time.0.into(),
-            FindingKind::SlowThreads { times, .. } => value["times"] = times.into(),
-            FindingKind::OneOff { bursts, duration, others } => {
+            FindingKind::SlowThreads { times, from, until, .. } => {
+                value["times"] = times.into();
+                value["from_ns"] = from.map(|from| from.0).into();
+                value["until_ns"] = until.map(|until| until.0).into();
+            }
+            FindingKind::OneOff { bursts, same, duration, others } => {
                 value["bursts"] = bursts.into();
+                value["same_threads"] = same.into();
                 value["duration_ns"] = duration.0.into();
                 value["others_ns"] = others.map(|others| others.0).into();
             }
@@ -127,33 +153,45 @@ fn sentence(finding: &Finding, names: &Names) -> String {
                 capital(&who)
             )
         }
-        FindingKind::SlowThreads { times, everywhere } => {
+        FindingKind::SlowThreads { times, everywhere, from, until } => {
             let steps = if everywhere { "all phases".to_owned() } else { small(&steps) };
             let others = if finding.scope == Scope::Task { "the others of its task" } else { "the others" };
+            let when = match (from, until) {
+                (Some(from), _) => format!(" from {from} on"),
+                (_, Some(until)) => format!(" until {until}"),
+                _ => String::new(),
+            };
             format!(
-                "{} take{ending} {times:.2} times as long as {others} in {steps}, for the same instructions. As fast \
+                "{} take{ending} {times:.2} times as long as {others} in {steps}{when}, for the same instructions. As fast \
                  as the others, {win} of the run would be won.",
                 capital(&threads)
             )
         }
-        FindingKind::OneOff { bursts: 1, duration, others: Some(others) } => format!(
+        FindingKind::OneOff { bursts: 1, duration, others: Some(others), .. } => format!(
             "{} take{ending} {duration} once, at {}, where the others take {others} ({}): {win} of the run.",
             capital(&threads),
             finding.begin,
             small(&steps),
         ),
-        FindingKind::OneOff { bursts, duration, others: Some(others) } => format!(
+        FindingKind::OneOff { bursts, same: true, duration, others: Some(others) } => format!(
+            "{} take{ending} long {bursts} times, longest {duration} at {}, where the others take {others} ({}): {win} \
+             of the run in all.",
+            capital(&threads),
+            finding.begin,
+            small(&steps),
+        ),
+        FindingKind::OneOff { bursts, duration, others: Some(others), .. } => format!(
             "{steps}: {bursts} times one takes long, longest {threads} with {duration} at {}, where the others take \
              {others}: {win} of the run in all.",
             finding.begin,
         ),
-        FindingKind::OneOff { bursts: 1, duration, others: None } => {
+        FindingKind::OneOff { bursts: 1, duration, others: None, .. } => {
             format!(
                 "A burst of {duration} at {} on {threads} once, in no phase: {win} of the run.",
                 finding.begin
             )
         }
-        FindingKind::OneOff { bursts, duration, others: None } => format!(
+        FindingKind::OneOff { bursts, duration, others: None, .. } => format!(
             "{bursts} long bursts of no phase, the longest {duration} at {} on {threads}: {win} of the run in all.",
             finding.begin
         ),
@@ -164,8 +202,12 @@ fn sentence(finding: &Finding, names: &Names) -> String {
     }
 }
 
+/// Who computes for less than this share of what the others do hardly takes
+/// part: its bursts may be those of another phase.
+const HARDLY: f64 = 0.05;
+
 fn imbalance(finding: &Finding, names: &Names) -> String {
-    let FindingKind::Imbalance { apart, cause, steady } = finding.kind else { return String::new() };
+    let FindingKind::Imbalance { apart, cause, steady, times } = finding.kind else { return String::new() };
     let Who { text: threads, plural } = names.who(&finding.threads);
     let why = match cause {
         Cause::Work => " with more instructions",
@@ -179,6 +221,15 @@ fn imbalance(finding: &Finding, names: &Names) -> String {
             gradient.least_time,
             names.who(&gradient.least).text,
             gradient.most_time,
+        ),
+        _ if times.is_some_and(|times| times < HARDLY) => {
+            format!("{threads} hardly take{} part", if plural { "" } else { "s" })
+        }
+        _ if times.is_some() => format!(
+            "{threads} take{} {:.2} times as long as the others{}",
+            if plural { "" } else { "s" },
+            times.unwrap_or_default(),
+            why.replace("more", "fewer")
         ),
         _ if finding.threads.is_empty() => format!("not the same one in all tasks{why}"),
         _ => format!("{threads} take{} longest{why}", if plural { "" } else { "s" }),

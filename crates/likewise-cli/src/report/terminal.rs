@@ -160,7 +160,11 @@ fn phase_line(phase: &PhaseRow) -> Line {
         label => label.to_string(),
     };
     let mut cells = figures(name, phase.instances, phase.total, phase.share, phase.mean);
-    cells.push(phase.imbalance.map_or_else(|| "–".to_owned(), |x| format!("{:.0} %", x * 100.0)));
+    cells.push(match phase.imbalance {
+        _ if phase.one_task => "one task".to_owned(),
+        Some(imbalance) => format!("{:.0} %", imbalance * 100.0),
+        None => "–".to_owned(),
+    });
     cells.extend(phase.counters.iter().take(MAX_COUNTERS).map(|counter| match counter {
         Some((mean, cv)) if cv.is_finite() => format!("{} ±{:.0}%", si(*mean), cv * 100.0),
         Some((mean, _)) => si(*mean),
@@ -332,6 +336,7 @@ mod tests {
             mean: ms(total / instances as f64),
             share,
             imbalance: (label == 1).then_some(0.18),
+            one_task: false,
             spmd: None,
             silhouette: None,
             counters,

@@ -208,3 +208,69 @@ fn serial_time_in_tasks_and_imbalance_between_them_are_told_apart() {
     assert!(between.contains("the slowest task is 4.8 % above the mean, task 2 takes longest"), "{between}");
     assert_eq!((&findings[0]["scope"], &findings[1]["scope"]), (&"task".into(), &"run".into()));
 }
+
+/// What `likewise bursts` prints of a table of 8 tasks and 30 steps of
+/// `period` ns, whose bursts take 20,000 ns times `change`.
+fn printed(name: &str, period: u64, change: impl Fn(u64, u64) -> f64) -> (String, Value) {
+    let dir = tempfile::tempdir().unwrap();
+    let mut table = "task,thread,begin_ns,duration_ns,PAPI_TOT_INS,PAPI_TOT_CYC\n".to_owned();
+    for (task, step) in (1..9).flat_map(|task| (0..30).map(move |step| (task, step))) {
+        let duration = (20_000.0 * change(task, step)) as u64;
+        let line =
+            format!("{task},1,{},{duration},{},{duration}\n", step * period, 20_000 + 10_000 * (step % 2));
+        table.push_str(&line);
+    }
+    let path = dir.path().join(name);
+    std::fs::write(&path, table).unwrap();
+    let out = dir.path().join("out");
+    let call = succeeds(&[
+        "bursts",
+        text(&path),
+        "--no-trace",
+        "--metric",
+        "PAPI_TOT_INS",
+        "--min-duration",
+        "1us",
+        "-o",
+        text(&out),
+    ]);
+    (call.stdout, summary(&out)["findings"].clone())
+}
+
+/// From 0.95 to 1.05, another task's last in each step.
+fn even(task: u64, step: u64) -> f64 {
+    0.95 + 0.1 * (((7 * task + 5 * step) % 8) as f64) / 7.0
+}
+
+#[test]
+fn what_cannot_be_told_from_where_is_said_and_so_is_waiting() {
+    let (chance, findings) = printed("chance.csv", 25_000, even);
+    assert_eq!(findings, Value::Array(Vec::new()), "{chance}");
+    assert!(!chance.contains("Nothing stands out"), "{chance}");
+    assert!(chance.contains("An even spread of all work would win 4.0 % of the run at most"), "{chance}");
+    let late = |task: u64, step: u64| if task == 3 { 1.5 } else { even(task, step) };
+    let (waiting, findings) = printed("waiting.csv", 80_000, late);
+    assert_eq!(findings[0]["kind"], "slow-ranks", "{findings}");
+    assert!(waiting.contains("No thread computes in 61."), "{waiting}");
+}
+
+#[test]
+fn since_when_tasks_are_slow_and_that_several_are_late_together_is_said() {
+    let slow = |task: u64, step: u64| if task > 6 && step >= 15 { 1.4 } else { 1.0 };
+    let (_, findings) = printed("slow.csv", 30_000, slow);
+    assert_eq!((&findings[0]["from_ns"], &findings[0]["tasks"]), (&450_000.into(), &vec![7, 8].into()));
+    let said = findings[0]["text"].as_str().unwrap();
+    assert!(said.starts_with("Tasks 7–8 take 1.40 times as long as the others in "), "{said}");
+    assert!(said.contains(" from 450 µs on, for the same instructions."), "{said}");
+    let late = |task: u64, step: u64| if task < 4 && step == 7 { 2.0 } else { 1.0 };
+    let (_, findings) = printed("late.csv", 50_000, late);
+    let said = findings[0]["text"].as_str().unwrap();
+    assert!(said.contains("asks 1–3 take 40.0 µs once, at 350 µs, where the others take 20.0 µs"), "{said}");
+    let few = |task: u64, _: u64| if task == 8 { 0.5 } else { 1.0 };
+    let (_, findings) = printed("few.csv", 30_000, few);
+    let said = findings[0]["text"].as_str().unwrap();
+    assert!(
+        said.contains("task 8 takes 0.50 times as long as the others for the same instructions"),
+        "{said}"
+    );
+}

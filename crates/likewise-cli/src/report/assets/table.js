@@ -14,7 +14,7 @@ function phaseColumns({ phases, phase_columns: counters }) {
       name: "Imbalance",
       title: "How much longer the slowest task takes than the mean of the tasks; 0 % is balanced",
       value: (p) => p.imbalance ?? NaN,
-      text: (p) => (p.imbalance === null ? "–" : `${(100 * p.imbalance).toFixed(1)} %`),
+      text: (p) => (p.one_task ? "one task" : p.imbalance === null ? "–" : `${(100 * p.imbalance).toFixed(1)} %`),
     });
   }
   if (phases.some((p) => p.spmd !== null)) {

@@ -2,23 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::shape::{Shape, above_mean, by_chance, cause, ends, ratio, shape};
 use super::stretches::{Part, Stretches};
 use super::{Cause, Finding, FindingKind, Gradient, LEAST_APART, LEAST_SHARE, ThreadName};
 use crate::bursts::rates::instructions_and_cycles;
 use crate::bursts::serial::{Scope, is_nearly_all};
+use crate::cluster::ClusterId;
 use crate::table::Nanos;
-
-/// A step of threads that are apart in two groups has its widest gap over
-/// more than this share of the range of ln(time).
-const GAP: f64 = 0.5;
 
 /// Costs down to this share of what is told join a finding of the same
 /// threads; of smaller ones, phases are not named.
 const CANDIDATE: f64 = 0.1;
-
-/// ln(instructions) over ln(time) has a slope within this of 0 where speed is
-/// the cause, and of at least 1 less this where work is.
-const SLOPE: f64 = 0.25;
 
 /// One computes alone in a step if balance would win this share of what that
 /// would win if all others waited.
@@ -28,6 +22,17 @@ const WAITED: f64 = 0.5;
 /// from the mean as this share of what it is in each stretch.
 const STEADY: f64 = 0.5;
 
+/// Where the last of each stretch is another, it must compute for this share
+/// of the stretch, or something else decides how long that takes.
+const DECIDES: f64 = 0.5;
+
+/// Threads are slow from a moment on if there are so many steps on either side ...
+const FEWEST: usize = 4;
+
+/// ... and the squares between are so many times the variance within: four
+/// standard errors, as the best of all moments is taken.
+const SURE: f64 = 16.0;
+
 /// A thread that is slow over this share of its computing time is so in all
 /// phases.
 const EVERYWHERE: f64 = 0.9;
@@ -35,9 +40,6 @@ const EVERYWHERE: f64 = 0.9;
 /// A phase with less than this share of the time of a step's largest is not
 /// named.
 const NAMED: f64 = 0.05;
-
-/// So few units do not tell a gradient from anything else.
-const LEAST_UNITS: usize = 4;
 
 /// A thread that is last in less than this share of what the first costs by
 /// computing alone is not named.
@@ -67,9 +69,48 @@ struct Step<'a> {
     instructions: Vec<f64>,
 }
 
-impl Step<'_> {
+impl<'a> Step<'a> {
+    fn of(stretches: &Stretches<'_>, parts: Vec<&'a Part>) -> Self {
+        let n = stretches.n_units();
+        let (mut times, mut instructions) = (vec![0.0; n], vec![0.0; n]);
+        let counters = &stretches.all.table.counters;
+        let counter = instructions_and_cycles(counters)[0].map(|c| &counters[c].values);
+        for burst in parts.iter().flat_map(|part| stretches.bursts(part)) {
+            let unit = stretches.unit(burst) as usize;
+            times[unit] += stretches.all.duration(burst) as f64;
+            instructions[unit] += counter.map_or(f64::NAN, |values| values[burst as usize]);
+        }
+        let (gain, mean) = parts.iter().fold((0.0, 0.0), |sum, part| (sum.0 + part.gain, sum.1 + part.mean));
+        Self { parts, gain, mean, times, instructions }
+    }
+
     fn costly(&self) -> impl Iterator<Item = &Part> {
         self.parts.iter().copied().filter(|part| part.gain > 0.0)
+    }
+
+    /// Whether the same units are last each time.
+    fn is_steady(&self, stretches: &Stretches<'_>) -> bool {
+        above_mean(stretches, &self.times) >= STEADY * self.gain
+    }
+
+    /// Whether the last is later than chance makes the last of so many, in
+    /// sums over the run where it is the same each time, and in each stretch
+    /// where it is not.
+    ///
+    /// Where it is not the same, and the stretches take far longer than the
+    /// last computes, the units wait for one another in turn as in a
+    /// pipeline; more even work would win nothing.
+    fn is_uneven(&self, stretches: &Stretches<'_>) -> bool {
+        let n = self.parts.iter().map(|part| part.n).fold(0.0, f64::max);
+        let squares: f64 = self.parts.iter().map(|part| part.mean * part.mean).sum();
+        if self.is_steady(stretches) {
+            let bursts = self.mean * self.mean / squares / stretches.n_groups() as f64;
+            return above_mean(stretches, &self.times).min(self.gain) >= by_chance(n, bursts) * self.mean;
+        }
+        let [most, wall] = self
+            .costly()
+            .fold([0.0; 2], |sum, part| [sum[0] + part.gain * part.most, sum[1] + part.gain * part.wall]);
+        self.gain >= by_chance(n, 1.0) * self.mean && most >= DECIDES * wall
     }
 }
 
@@ -80,8 +121,8 @@ pub(super) fn uneven(stretches: &Stretches<'_>, parts: &[Part], whole: f64, scop
     }
     let steps = steps(stretches, parts, whole);
     let mut found: Vec<Told> = Vec::new();
-    for step in steps.values() {
-        let next = told(stretches, step, whole, scope);
+    for step in steps {
+        let next = told(stretches, &step, whole, scope);
         match found.iter_mut().find(|told| is_same(&told.finding, &next.finding)) {
             Some(same) => merge(same, next),
             None => found.push(next),
@@ -100,9 +141,11 @@ fn complete(stretches: &Stretches<'_>, told: &mut Told) {
         (gradient.least_time, gradient.most_time) = (Nanos(time(least) as u64), Nanos(time(most) as u64));
     }
     let in_all = told.steps > 1 && is_most(stretches, told);
-    if let FindingKind::SlowThreads { times, everywhere } = &mut told.finding.kind {
-        *times = ratio(stretches, &told.times, &told.units);
-        *everywhere = in_all;
+    let factor = ratio(stretches, &told.times, &told.units);
+    match &mut told.finding.kind {
+        FindingKind::SlowThreads { times, everywhere, .. } => (*times, *everywhere) = (factor, in_all),
+        FindingKind::Imbalance { times: Some(times), .. } => *times = factor,
+        _ => {}
     }
 }
 
@@ -119,41 +162,26 @@ fn is_most(stretches: &Stretches<'_>, told: &Told) -> bool {
     inside >= EVERYWHERE * all
 }
 
-/// The phases whose cost is worth a look, by label.
-fn steps<'a>(stretches: &Stretches<'_>, parts: &'a [Part], whole: f64) -> BTreeMap<u32, Step<'a>> {
-    let n = stretches.n_units();
-    let mut steps: BTreeMap<u32, Step<'a>> = BTreeMap::new();
-    for part in parts {
-        let new =
-            || Step { parts: Vec::new(), gain: 0.0, mean: 0.0, times: Vec::new(), instructions: Vec::new() };
-        let step = steps.entry(part.key).or_insert_with(new);
-        step.gain += part.gain;
-        step.mean += part.mean;
-        step.parts.push(part);
-    }
-    steps.retain(|_, step| {
-        step.gain >= CANDIDATE * LEAST_SHARE * whole && step.gain >= LEAST_APART * step.mean
-    });
-    for step in steps.values_mut() {
-        (step.times, step.instructions) = (vec![0.0; n], vec![0.0; n]);
-    }
-    let counter = instructions_and_cycles(&stretches.all.table.counters)[0];
-    let counter = counter.map(|c| &stretches.all.table.counters[c].values);
-    // Parts are in order of stretches.
-    let mut rest = parts;
-    for (stretch, bursts) in stretches.each().enumerate() {
-        let of_stretch = rest.iter().take_while(|part| part.stretch as usize == stretch).count();
-        let (here, after) = rest.split_at(of_stretch);
-        rest = after;
-        for &burst in bursts {
-            let label = stretches.all.label(burst);
-            let Some(part) = here.iter().find(|part| part.labels.contains(&label)) else { continue };
-            let Some(step) = steps.get_mut(&part.key) else { continue };
-            let unit = stretches.unit(burst) as usize;
-            step.times[unit] += stretches.all.duration(burst) as f64;
-            step.instructions[unit] += counter.map_or(f64::NAN, |values| values[burst as usize]);
+/// The phases whose cost is worth a look, and more than chance.
+fn steps<'a>(stretches: &Stretches<'_>, parts: &'a [Part], whole: f64) -> Vec<Step<'a>> {
+    let mut by_key: BTreeMap<u32, Vec<&Part>> = BTreeMap::new();
+    parts.iter().for_each(|part| by_key.entry(part.key).or_default().push(part));
+    // Phases that are done instead of one another, now more of one and now of
+    // the other, are one step.
+    let mut found: Vec<(Vec<ClusterId>, Vec<&Part>)> = Vec::new();
+    for parts in by_key.into_values() {
+        if parts.iter().map(|part| part.gain).sum::<f64>() < CANDIDATE * LEAST_SHARE * whole {
+            continue;
+        }
+        let mut phases = named(stretches, &parts).0;
+        phases.sort_unstable();
+        match found.iter_mut().find(|(other, _)| phases.len() > 1 && *other == phases) {
+            Some((_, same)) => same.extend(parts),
+            None => found.push((phases, parts)),
         }
     }
+    let mut steps: Vec<Step<'_>> = found.into_iter().map(|(_, parts)| Step::of(stretches, parts)).collect();
+    steps.retain(|step| step.is_uneven(stretches));
     steps
 }
 
@@ -162,10 +190,10 @@ fn told(stretches: &Stretches<'_>, step: &Step<'_>, whole: f64, scope: Scope) ->
     let dear = step.parts.iter().max_by(|a, b| a.gain.total_cmp(&b.gain).then(b.stretch.cmp(&a.stretch)));
     let dear = dear.expect("a step has a part");
     let labels = step.parts.iter().flat_map(|part| part.labels.iter().copied()).collect();
-    let (phases, noise) = named(stretches, step);
+    let (phases, noise) = named(stretches, &step.parts);
     let apart = step.gain / step.mean;
     let mut finding = Finding {
-        kind: FindingKind::Imbalance { apart, cause: Cause::Unknown, steady: false },
+        kind: FindingKind::Imbalance { apart, cause: Cause::Unknown, steady: false, times: None },
         share: step.gain / whole,
         scope,
         phases,
@@ -175,33 +203,83 @@ fn told(stretches: &Stretches<'_>, step: &Step<'_>, whole: f64, scope: Scope) ->
         begin: stretches.all.begin(dear.longest),
         stretches: step.costly().count() as u64,
     };
-    let mut units = Vec::new();
+    let (mut units, mut times) = (Vec::new(), step.times.clone());
     if is_serial(step) {
         units = often(step);
         finding.threads = stretches.names(&units, &labels);
         finding.kind = FindingKind::Serial { time: serial_time(step, &finding.threads, scope) };
-    } else if is_steady(stretches, step) {
-        let cause = cause(stretches, step);
-        finding.kind = FindingKind::Imbalance { apart, cause, steady: true };
+        finding.share = step.costly().map(|part| part.own * (1.0 - 1.0 / part.n)).sum::<f64>() / whole;
+    } else if step.is_steady(stretches) {
+        let cause = cause(stretches, &step.times, &step.instructions);
         let shape = shape(stretches, &step.times);
         units = match &shape {
-            Shape::Late(late) => late.clone(),
+            Shape::Late(units) | Shape::Early(units) => units.clone(),
             // One of all threads says nothing of the threads of a task.
             _ if scope == Scope::Task => Vec::new(),
             _ => vec![ends(&step.times).1],
         };
         finding.threads = stretches.names(&units, &labels);
-        let times = ratio(stretches, &step.times, &units);
+        let less = matches!(shape, Shape::Early(_)).then(|| ratio(stretches, &step.times, &units));
+        finding.kind = FindingKind::Imbalance { apart, cause, steady: true, times: less };
         if matches!(shape, Shape::Gradient) {
             let empty = Gradient { least: Vec::new(), least_time: Nanos::ZERO, most_time: Nanos::ZERO };
             finding.gradient = Some(empty);
-        } else if matches!(shape, Shape::Late(_)) && cause == Cause::Speed && times.is_finite() {
-            let slow = step.costly().filter(|part| units.contains(&part.unit));
-            finding.share = slow.map(|part| part.own * (1.0 - 1.0 / times)).sum::<f64>() / whole;
-            finding.kind = FindingKind::SlowThreads { times, everywhere: false };
+        } else if matches!(shape, Shape::Late(_)) && cause == Cause::Speed {
+            let (slow, from, until) = while_slow(stretches, step, &units);
+            let factor = ratio(stretches, &slow.times, &units);
+            if factor.is_finite() {
+                let last = slow.costly().filter(|part| units.contains(&part.unit));
+                finding.share = last.map(|part| part.own * (1.0 - 1.0 / factor)).sum::<f64>() / whole;
+                finding.kind = FindingKind::SlowThreads { times: factor, everywhere: false, from, until };
+                times = slow.times;
+            }
         }
     }
-    Told { finding, steps: 1, labels, units, times: step.times.clone() }
+    Told { finding, steps: 1, labels, units, times }
+}
+
+/// The parts of a step in which those units are slow, and from and until when,
+/// if not in all of the run: where the mean of ln(their time over that of the
+/// others) changes most, if they are as fast as the others on one side. Who
+/// becomes slower little by little is slow in all of the run.
+fn while_slow<'a>(
+    stretches: &Stretches<'_>,
+    step: &Step<'a>,
+    units: &[u32],
+) -> (Step<'a>, Option<Nanos>, Option<Nanos>) {
+    let begin = |part: &Part| stretches.bursts(part).map(|burst| stretches.all.begin(burst)).min();
+    let slowness = |part: &&'a Part| {
+        let one = Step::of(stretches, vec![part]);
+        let factor = ratio(stretches, &one.times, units).ln();
+        factor.is_finite().then_some((begin(part)?, factor, *part))
+    };
+    let mut parts: Vec<(Nanos, f64, &Part)> = step.parts.iter().filter_map(slowness).collect();
+    parts.sort_by_key(|&(begin, ..)| begin);
+    let n = parts.len();
+    let (sum, squares) = parts.iter().fold((0.0, 0.0), |sum, part| (sum.0 + part.1, sum.1 + part.1 * part.1));
+    let (mut best, mut before) = ((0.0, 0, 0.0, 0.0), 0.0);
+    for (at, part) in parts.iter().enumerate() {
+        let (left, right) = (at as f64, (n - at) as f64);
+        let (first, second) = (before / left, (sum - before) / right);
+        let between = left * right / n as f64 * (second - first) * (second - first);
+        if at >= FEWEST && n - at >= FEWEST && between > best.0 {
+            best = (between, at, first, second);
+        }
+        before += part.1;
+    }
+    let (between, at, first, second) = best;
+    let within = (squares - sum * sum / n as f64 - between).max(0.0) / n as f64;
+    let changes = at > 0
+        && first.min(second) <= LEAST_APART
+        && first.max(second) > LEAST_APART
+        && between >= SURE * within;
+    let of =
+        |parts: &[(Nanos, f64, &'a Part)]| Step::of(stretches, parts.iter().map(|part| part.2).collect());
+    match changes {
+        true if second > first => (of(&parts[at..]), Some(parts[at].0), None),
+        true => (of(&parts[..at]), None, Some(parts[at].0)),
+        false => (Step::of(stretches, step.parts.clone()), None, None),
+    }
 }
 
 /// Whether nearly all that a unit takes longer than the others is all that it
@@ -223,54 +301,13 @@ fn serial_time(step: &Step<'_>, threads: &[ThreadName], scope: Scope) -> Nanos {
     Nanos(if scope == Scope::Task { own / tasks as f64 } else { own } as u64)
 }
 
-/// Whether the same units are last each time.
-fn is_steady(stretches: &Stretches<'_>, step: &Step<'_>) -> bool {
-    let mut most = vec![0.0f64; stretches.n_groups()];
-    for (unit, &time) in step.times.iter().enumerate() {
-        let most = &mut most[stretches.group_of(unit as u32)];
-        *most = most.max(time);
-    }
-    let apart: f64 = most.iter().zip(means(stretches, &step.times)).map(|(most, mean)| most - mean).sum();
-    apart >= STEADY * step.gain
-}
-
-/// Of each group, the mean over its units.
-fn means(stretches: &Stretches<'_>, times: &[f64]) -> Vec<f64> {
-    let mut sums = vec![[0.0; 2]; stretches.n_groups()];
-    for (unit, &time) in times.iter().enumerate() {
-        let [sum, n] = &mut sums[stretches.group_of(unit as u32)];
-        (*sum, *n) = (*sum + time, *n + 1.0);
-    }
-    sums.into_iter().map(|[sum, n]| sum / n).collect()
-}
-
-/// The units with least and with most time.
-fn ends(times: &[f64]) -> (u32, u32) {
-    let by_time = |&a: &usize, &b: &usize| times[a].total_cmp(&times[b]).then(b.cmp(&a));
-    let least = (0..times.len()).min_by(|a, b| times[*a].total_cmp(&times[*b]).then(a.cmp(b)));
-    let most = (0..times.len()).max_by(by_time);
-    (least.unwrap_or(0) as u32, most.unwrap_or(0) as u32)
-}
-
-/// Mean time of those units over that of the others of their groups.
-fn ratio(stretches: &Stretches<'_>, times: &[f64], units: &[u32]) -> f64 {
-    let groups: BTreeSet<usize> = units.iter().map(|&unit| stretches.group_of(unit)).collect();
-    let mut sums = [[0.0; 2]; 2];
-    for (unit, &time) in times.iter().enumerate() {
-        if groups.contains(&stretches.group_of(unit as u32)) {
-            let [sum, n] = &mut sums[usize::from(units.contains(&(unit as u32)))];
-            (*sum, *n) = (*sum + time, *n + 1.0);
-        }
-    }
-    let [others, slow] = sums.map(|[sum, n]| sum / n);
-    slow / others
-}
-
 /// The phases of a step, those with most time first, and whether noise is
 /// part of it.
-fn named(stretches: &Stretches<'_>, step: &Step<'_>) -> (Vec<crate::cluster::ClusterId>, bool) {
+fn named(stretches: &Stretches<'_>, parts: &[&Part]) -> (Vec<ClusterId>, bool) {
+    let costly = || parts.iter().filter(|part| part.gain > 0.0);
+    let gain: f64 = costly().map(|part| part.gain).sum();
     let mut times: BTreeMap<u32, f64> = BTreeMap::new();
-    for part in step.parts.iter().filter(|part| part.gain > 0.0) {
+    for part in costly() {
         for (&label, time) in part.labels.iter().zip(&part.times) {
             *times.entry(label).or_insert(0.0) += time;
         }
@@ -278,8 +315,8 @@ fn named(stretches: &Stretches<'_>, step: &Step<'_>) -> (Vec<crate::cluster::Clu
     let most = times.values().copied().fold(0.0, f64::max);
     let mut times: Vec<(u32, f64)> = times.into_iter().filter(|&(_, time)| time >= NAMED * most).collect();
     times.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-    let odd: f64 = step.parts.iter().filter(|part| part.gain > 0.0).map(|part| part.own_noise).sum();
-    let noise = times.iter().any(|&(label, _)| label == stretches.all.noise()) || odd >= ODD * step.gain;
+    let odd: f64 = costly().map(|part| part.own_noise).sum();
+    let noise = times.iter().any(|&(label, _)| label == stretches.all.noise()) || odd >= ODD * gain;
     (stretches.all.phases(times.into_iter().map(|(label, _)| label)), noise)
 }
 
@@ -293,98 +330,34 @@ fn often(step: &Step<'_>) -> Vec<u32> {
     gains.iter().filter(|(_, gain)| **gain >= OFTEN * most).map(|(&unit, _)| unit).collect()
 }
 
-/// How the times of units lie.
-enum Shape {
-    /// These are apart from the others, and at most half.
-    Late(Vec<u32>),
-    /// No gap parts them.
-    Gradient,
-    /// Most are apart from a few that are early; or they are too few to tell.
-    Other,
-}
-
-/// The units above the widest gap of ln(time over the group's mean), if that
-/// is most of the range.
-fn shape(stretches: &Stretches<'_>, times: &[f64]) -> Shape {
-    let means = means(stretches, times);
-    let mean = |unit: usize| means[stretches.group_of(unit as u32)];
-    let mut order: Vec<usize> = (0..times.len()).filter(|&unit| mean(unit) > 0.0).collect();
-    let most = order.iter().map(|&unit| times[unit] / mean(unit)).fold(0.0, f64::max);
-    // A unit without the step is far below, but not infinitely.
-    let height = |unit: usize| (times[unit] / mean(unit)).max(1e-3 * most).ln();
-    order.sort_by(|&a, &b| height(a).total_cmp(&height(b)).then(a.cmp(&b)));
-    let gap = |at: usize| height(order[at]) - height(order[at - 1]);
-    let widest = (1..order.len()).max_by(|&a, &b| gap(a).total_cmp(&gap(b)).then(b.cmp(&a)));
-    let Some(widest) = widest else { return Shape::Other };
-    let range = height(order[order.len() - 1]) - height(order[0]);
-    match (gap(widest) > GAP * range, 2 * (order.len() - widest) <= times.len()) {
-        (true, true) => {
-            let mut late: Vec<u32> = order[widest..].iter().map(|&unit| unit as u32).collect();
-            late.sort_unstable();
-            Shape::Late(late)
-        }
-        (false, _) if order.len() >= LEAST_UNITS => Shape::Gradient,
-        _ => Shape::Other,
-    }
-}
-
-/// Whether more instructions, or more time for each, make units take longer
-/// than the others of their group.
-fn cause(stretches: &Stretches<'_>, step: &Step<'_>) -> Cause {
-    let mut sums = vec![[0.0; 3]; stretches.n_groups()];
-    let mut pairs = Vec::new();
-    for (unit, (&time, &instructions)) in step.times.iter().zip(&step.instructions).enumerate() {
-        let group = stretches.group_of(unit as u32);
-        match (time > 0.0, instructions > 0.0) {
-            (true, true) => pairs.push((group, time.ln(), instructions.ln())),
-            // All that compute have the count, or nothing is said.
-            (true, false) => return Cause::Unknown,
-            _ => continue,
-        }
-        let (_, x, y) = pairs[pairs.len() - 1];
-        sums[group] = [sums[group][0] + x, sums[group][1] + y, sums[group][2] + 1.0];
-    }
-    let (mut spread, mut together) = (0.0, 0.0);
-    for (group, x, y) in pairs {
-        let [sum_x, sum_y, n] = sums[group];
-        let (x, y) = (x - sum_x / n, y - sum_y / n);
-        (spread, together) = (spread + x * x, together + x * y);
-    }
-    match together / spread {
-        slope if !slope.is_finite() => Cause::Unknown,
-        slope if slope.abs() <= SLOPE => Cause::Speed,
-        slope if slope >= 1.0 - SLOPE => Cause::Work,
-        _ => Cause::Both,
-    }
-}
-
 /// Whether two findings are of the same threads, and of one kind or phase.
 fn is_same(a: &Finding, b: &Finding) -> bool {
     let is_serial = |f: &Finding| matches!(f.kind, FindingKind::Serial { .. });
+    let takes_less = |f: &Finding| matches!(f.kind, FindingKind::Imbalance { times: Some(_), .. });
     let one_kind = is_serial(a) == is_serial(b);
     !a.threads.is_empty()
         && a.threads == b.threads
+        && takes_less(a) == takes_less(b)
         && (one_kind || a.phases.iter().any(|phase| b.phases.contains(phase)))
 }
 
 /// Takes those long bursts out that are of a thread that is told to compute
-/// alone: they are part of that.
+/// alone: they are part of that. `n` threads could share them.
 pub(super) fn without_serial(
     one_offs: Vec<Finding>,
     mut uneven: Vec<Finding>,
+    whole: f64,
+    n: usize,
 ) -> (Vec<Finding>, Vec<Finding>) {
     let mut rest = Vec::new();
     for finding in one_offs {
-        let serial = uneven
-            .iter_mut()
-            .find(|f| matches!(f.kind, FindingKind::Serial { .. }) && f.threads == finding.threads);
-        match (serial, finding.kind) {
-            (Some(serial), FindingKind::OneOff { duration, others: None, .. }) => {
-                serial.share += finding.share;
-                serial.noise = true;
-                if let FindingKind::Serial { time } = &mut serial.kind {
-                    *time = time.saturating_add(duration);
-                }
+        let is_alone = matches!(finding.kind, FindingKind::OneOff { others: None, .. });
+        let same = uneven.iter_mut().find(|f| is_alone && f.threads == finding.threads);
+        match same.map(|serial| (&mut serial.kind, &mut serial.share, &mut serial.noise)) {
+            Some((FindingKind::Serial { time }, share, noise)) => {
+                *time = time.saturating_add(Nanos((finding.share * whole) as u64));
+                *share += finding.share * (1.0 - 1.0 / n as f64);
+                *noise = true;
             }
             _ => rest.push(finding),
         }
@@ -448,6 +421,13 @@ fn merge(told: &mut Told, mut more: Told) {
         }
         (FindingKind::Serial { time }, FindingKind::Serial { time: second }) => {
             *time = time.saturating_add(second);
+        }
+        (
+            FindingKind::SlowThreads { from, until, .. },
+            FindingKind::SlowThreads { from: other_from, until: other_until, .. },
+        ) => {
+            *from = from.map(|from| other_from.map_or(from, |other| from.min(other)));
+            *until = until.map(|until| other_until.map_or(until, |other| until.max(other)));
         }
         _ => {}
     }

@@ -45,15 +45,15 @@ impl<'a> Counted<'a> {
         self.names.chunk_by(|a, b| a.task == b.task).count()
     }
 
-    /// How long any thread computes.
-    pub(super) fn busy(&self) -> Nanos {
+    /// How long any thread computes, and when the last has done so.
+    pub(super) fn busy(&self) -> (Nanos, Nanos) {
         let (mut end, mut busy) = (Nanos::ZERO, 0u64);
         for &burst in &self.order {
             let begin = self.begin(burst).max(end);
             busy = busy.saturating_add(self.end(burst).saturating_sub(begin).0);
             end = end.max(self.end(burst));
         }
-        Nanos(busy)
+        (Nanos(busy), end)
     }
 
     /// How many threads have each label.

@@ -11,6 +11,7 @@
 mod causes;
 mod counted;
 mod one_offs;
+mod shape;
 mod stretches;
 
 use super::rates::instructions_and_cycles;
@@ -23,8 +24,8 @@ use stretches::{Among, Stretches};
 /// Less of the run than this is not worth a finding.
 pub const LEAST_SHARE: f64 = 0.005;
 
-/// A step that the slowest thread leaves this much later than the mean is
-/// even: so far apart are the last and the mean of many threads by chance.
+/// A step that the slowest thread leaves less than this later than the mean is
+/// even.
 const LEAST_APART: f64 = 0.03;
 
 /// A burst of no phase is named if it takes this share of the run.
@@ -84,6 +85,9 @@ pub enum FindingKind {
         cause: Cause,
         /// Whether the same threads are last each time.
         steady: bool,
+        /// Where few threads take less than the others, and are named: their
+        /// time over that of the others, below 1.
+        times: Option<f64>,
     },
     /// One thread computes while the others wait.
     Serial {
@@ -96,11 +100,17 @@ pub enum FindingKind {
         times: f64,
         /// Whether they do in all phases.
         everywhere: bool,
+        /// Since when, if they were not before.
+        from: Option<Nanos>,
+        /// Until when, if they are not after.
+        until: Option<Nanos>,
     },
-    /// Bursts that take long, each once.
+    /// Bursts that take long, each once, or threads that do together.
     OneOff {
-        /// How many.
+        /// How many times.
         bursts: u64,
+        /// Whether all are of the same threads.
+        same: bool,
         /// How long the longest takes.
         duration: Nanos,
         /// How long the others take over the same step; `None` where it stands
@@ -158,7 +168,7 @@ pub struct Gradient {
 pub struct Findings {
     /// Worst first, at most five.
     pub list: Vec<Finding>,
-    /// Share of the run in which no thread computes.
+    /// Share of the run in which no thread computes, up to the last burst.
     pub idle: f64,
     /// Share of the run that an even spread of the work would win, at most.
     pub balance: f64,
@@ -195,14 +205,16 @@ pub fn findings(input: &FindingsInput<'_>) -> Findings {
         losses(&Stretches::of(&all, &Among::Threads), whole, Scope::Run)
     };
     let told: Vec<ClusterId> = (list.iter())
-        .filter(|f| matches!(f.kind, FindingKind::Serial { .. } | FindingKind::SlowThreads { .. }))
+        .filter(|f| !matches!(f.kind, FindingKind::Imbalance { .. }))
         .flat_map(|f| f.phases.iter().copied())
         .collect();
     list.extend(low_ipc(&all, input.end, &told));
     list.retain(|finding| finding.share >= LEAST_SHARE);
     list.sort_by(|a, b| b.share.total_cmp(&a.share).then(a.begin.cmp(&b.begin)));
     list.truncate(MOST);
-    Findings { list, idle: 1.0 - all.busy().0.min(input.end.0) as f64 / whole, balance }
+    // After the last burst, nobody knows: the trace may have been cut.
+    let (busy, last) = all.busy();
+    Findings { list, idle: last.saturating_sub(busy).0 as f64 / whole, balance }
 }
 
 /// What is lost among those that are compared, and the share of `whole` that
@@ -212,7 +224,7 @@ fn losses(stretches: &Stretches<'_>, whole: f64, scope: Scope) -> (Vec<Finding>,
     let balance = parts.iter().map(|part| part.gain).sum::<f64>() / whole;
     let one_offs = one_offs::one_offs(stretches, &mut parts, whole);
     let uneven = causes::uneven(stretches, &parts, whole, scope);
-    let (one_offs, mut list) = causes::without_serial(one_offs, uneven);
+    let (one_offs, mut list) = causes::without_serial(one_offs, uneven, whole, stretches.n_units());
     list.extend(one_offs::folded(one_offs));
     (list, balance)
 }

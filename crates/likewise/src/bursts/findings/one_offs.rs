@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::shape::{Shape, shape};
 use super::stretches::{Part, Stretches};
 use super::{Finding, FindingKind, LEAST_SHARE};
 use crate::bursts::serial::Scope;
@@ -23,16 +24,43 @@ pub(super) fn one_offs(stretches: &Stretches<'_>, parts: &mut Vec<Part>, whole: 
     let mut times = vec![0; stretches.n_units()];
     parts.iter().filter(|part| is_long(part)).for_each(|part| times[part.unit as usize] += 1);
     let is_rare = |part: &Part| stretches.n_units() == 1 || times[part.unit as usize] <= FEWEST;
-    let mut found = Vec::new();
+    let mut found: Vec<(u32, Finding)> = Vec::new();
     parts.retain(|part| {
         let is_alone = is_long(part) && is_rare(part);
         let stands_out = part.key != noise && part.gain >= limits[part.key as usize];
-        if is_alone || stands_out {
-            found.push(one_off(stretches, part, is_alone, whole));
+        let late = (is_alone || stands_out).then(|| Late::of(stretches, part)).flatten();
+        if let Some(late) = &late {
+            let next = one_off(stretches, part, late, is_alone, whole);
+            match found.last_mut() {
+                Some((stretch, last)) if part.stretch - *stretch <= 1 && goes_on(last, &next) => {
+                    (*stretch, *last) = (part.stretch, one_after(last, next));
+                }
+                _ => found.push((part.stretch, next)),
+            }
         }
-        !(is_alone || stands_out)
+        late.is_none()
     });
-    found
+    found.into_iter().map(|(_, finding)| finding).collect()
+}
+
+/// Whether the same threads take long in two steps that follow one another.
+fn goes_on(first: &Finding, second: &Finding) -> bool {
+    let in_place = |f: &Finding| matches!(f.kind, FindingKind::OneOff { others: Some(_), .. });
+    in_place(first) && in_place(second) && first.threads == second.threads
+}
+
+/// Two steps in which the same threads take long, as one.
+fn one_after(first: &Finding, second: Finding) -> Finding {
+    let time = |f: &Finding| match f.kind {
+        FindingKind::OneOff { duration, others: Some(others), .. } => (duration, others),
+        _ => (Nanos::ZERO, Nanos::ZERO),
+    };
+    let ((long, short), (more, less)) = (time(first), time(&second));
+    let (duration, others) = (long.saturating_add(more), Some(short.saturating_add(less)));
+    let mut both = first.clone();
+    both.kind = FindingKind::OneOff { bursts: 1, same: true, duration, others };
+    join(&mut both, second);
+    both
 }
 
 /// From which gain on a part is a one-off: ten times what the phase's parts
@@ -44,28 +72,35 @@ fn limit(gains: &mut [f64], least: f64) -> f64 {
     if gains.len() >= FEWEST && over <= gains.len().div_ceil(10) { limit } else { f64::INFINITY }
 }
 
-fn one_off(stretches: &Stretches<'_>, part: &Part, is_alone: bool, whole: f64) -> Finding {
+fn one_off(stretches: &Stretches<'_>, part: &Part, late: &Late, is_alone: bool, whole: f64) -> Finding {
     let all = stretches.all;
-    let (mut duration, mut others) = (part.own, part.others());
-    let mut labels = part.labels.clone();
+    let (mut duration, mut others, mut labels) = (part.own, late.others, part.labels.clone());
     let longest = all.duration(part.longest) as f64;
-    if let Some((label, mean)) = in_place_of(stretches, part).filter(|_| !is_alone)
+    if let Some((label, mean)) = in_place_of(stretches, part).filter(|_| !is_alone && late.units.len() == 1)
         && longest - mean >= 0.5 * (duration - others)
     {
         (duration, others, labels) = (longest, mean, vec![label, all.label(part.longest)]);
     }
-    let mut threads = vec![all.name(part.longest)];
+    let mut threads = stretches.names(&late.units, &labels.iter().copied().collect());
+    if late.units.len() == 1 {
+        threads = vec![all.name(part.longest)];
+    }
     if is_alone {
         (duration, labels) = (longest, Vec::new());
         threads = part.long.iter().map(|&burst| all.name(burst)).collect();
         threads.sort_unstable();
         threads.dedup();
     }
-    let won = if is_alone { part.removal } else { (duration - others).min(part.ahead) };
+    let won = if is_alone {
+        part.removal
+    } else {
+        late.ahead.map_or(part.gain, |ahead| ahead.min(duration - others))
+    };
     labels.dedup();
     Finding {
         kind: FindingKind::OneOff {
             bursts: if is_alone { part.long.len() as u64 } else { 1 },
+            same: threads.len() == 1 || !is_alone,
             duration: Nanos(duration as u64),
             others: (!is_alone).then_some(Nanos(others as u64)),
         },
@@ -77,6 +112,40 @@ fn one_off(stretches: &Stretches<'_>, part: &Part, is_alone: bool, whole: f64) -
         gradient: None,
         begin: all.begin(part.longest),
         stretches: 1,
+    }
+}
+
+/// Who takes long in a part.
+struct Late {
+    units: Vec<u32>,
+    /// Mean time of the others.
+    others: f64,
+    /// By how much the last is behind the last of the others, in the stretch;
+    /// none where no gap parts them.
+    ahead: Option<f64>,
+}
+
+impl Late {
+    /// All above the widest gap, where there is one. None where the others are
+    /// few: it may be these that did less.
+    fn of(stretches: &Stretches<'_>, part: &Part) -> Option<Self> {
+        let (mut times, mut whole) = (vec![0.0; stretches.n_units()], vec![0.0; stretches.n_units()]);
+        for &burst in stretches.of_stretch(part.stretch) {
+            let (unit, time) = (stretches.unit(burst) as usize, stretches.all.duration(burst) as f64);
+            whole[unit] += time;
+            times[unit] += if part.labels.contains(&stretches.all.label(burst)) { time } else { 0.0 };
+        }
+        let of_group = |&unit: &u32| stretches.group_of(unit) == stretches.group_of(part.unit);
+        let all: Vec<u32> = (0..stretches.n_units() as u32).filter(of_group).collect();
+        let (units, apart) = match shape(stretches, &times) {
+            Shape::Late(late) if late.contains(&part.unit) => (late, true),
+            Shape::Early(_) if part.long.is_empty() => return None,
+            _ => (vec![part.unit], false),
+        };
+        let rest = || all.iter().filter(|unit| !units.contains(unit)).map(|&unit| unit as usize);
+        let others = rest().map(|unit| times[unit]).sum::<f64>() / (rest().count() as f64).max(1.0);
+        let next = rest().map(|unit| whole[unit]).fold(0.0, f64::max);
+        Some(Self { others, ahead: apart.then_some(part.most - next), units })
     }
 }
 
@@ -107,16 +176,28 @@ fn in_place_of(stretches: &Stretches<'_>, part: &Part) -> Option<(u32, f64)> {
         .then(|| (label, times.iter().sum::<u64>() as f64 / times.len() as f64))
 }
 
-/// Those of one phase, and those of none, as one, which names the longest: a
-/// list of many single bursts would leave no place for anything else.
+/// Those of the same threads, those of one phase, and those of none, as one,
+/// which names the longest: a list of many single bursts would leave no place
+/// for anything else.
 pub(super) fn folded(one_offs: Vec<Finding>) -> Vec<Finding> {
-    let place = |f: &Finding| match f.kind {
-        FindingKind::OneOff { others: Some(_), .. } => f.phases.first().copied(),
-        _ => None,
+    let in_place = |f: &Finding| matches!(f.kind, FindingKind::OneOff { others: Some(_), .. });
+    let alike = |f: &Finding, g: &Finding| match (in_place(f), in_place(g)) {
+        (true, true) => f.threads == g.threads,
+        (f, g) => f == g,
     };
+    let by_threads = fold(one_offs, alike);
+    let is_single = |f: &Finding| matches!(f.kind, FindingKind::OneOff { bursts: 1, .. });
+    let of_phase = |f: &Finding, g: &Finding| {
+        let single = is_single(f) || matches!(f.kind, FindingKind::OneOff { same: false, .. });
+        in_place(f) && in_place(g) && single && is_single(g) && f.phases.first() == g.phases.first()
+    };
+    fold(by_threads, of_phase)
+}
+
+fn fold(findings: Vec<Finding>, is_one: impl Fn(&Finding, &Finding) -> bool) -> Vec<Finding> {
     let mut folded: Vec<Finding> = Vec::new();
-    for next in one_offs {
-        match folded.iter_mut().find(|f| place(f) == place(&next)) {
+    for next in findings {
+        match folded.iter_mut().find(|f| is_one(f, &next)) {
             Some(found) => add(found, next),
             None => folded.push(next),
         }
@@ -132,14 +213,20 @@ fn add(found: &mut Finding, mut next: Finding) {
     if length(&next) > length(found) {
         std::mem::swap(found, &mut next);
     }
+    let is_same = found.threads == next.threads;
+    if let (FindingKind::OneOff { bursts, same, .. }, FindingKind::OneOff { bursts: more, same: other, .. }) =
+        (&mut found.kind, next.kind)
+    {
+        (*bursts, *same) = (*bursts + more, *same && other && is_same);
+    }
+    join(found, next);
+}
+
+/// Adds all but the times.
+fn join(found: &mut Finding, next: Finding) {
     found.share += next.share;
     found.noise |= next.noise;
     found.stretches += next.stretches;
     let new: Vec<_> = next.phases.into_iter().filter(|phase| !found.phases.contains(phase)).collect();
     found.phases.extend(new);
-    if let (FindingKind::OneOff { bursts, .. }, FindingKind::OneOff { bursts: more, .. }) =
-        (&mut found.kind, next.kind)
-    {
-        *bursts += more;
-    }
 }

@@ -70,8 +70,9 @@ pub(super) struct Part {
     pub(super) mean: f64,
     /// Time of the unit in bursts of no phase.
     pub(super) own_noise: f64,
-    /// By how much the unit is behind the last but one, in the stretch.
-    pub(super) ahead: f64,
+    /// How long the unit computes in the stretch, and from begin to end of that.
+    pub(super) most: f64,
+    pub(super) wall: f64,
     /// By how much the stretch would be shorter without the long bursts of no
     /// phase, and which these are; of the noise alone.
     pub(super) removal: f64,
@@ -157,7 +158,7 @@ impl<'a> Stretches<'a> {
             bursts
                 .iter()
                 .for_each(|&burst| times[self.unit(burst) as usize] += self.all.duration(burst) as f64);
-            let slowest = self.slowest(bursts, &times).0;
+            let slowest = self.slowest(bursts, &times);
             found.extend(bursts.iter().copied().filter(|&burst| self.unit(burst) == slowest));
             bursts.iter().for_each(|&burst| times[self.unit(burst) as usize] = 0.0);
         }
@@ -165,7 +166,8 @@ impl<'a> Stretches<'a> {
     }
 
     /// Makes one step of a phase that only some threads do and what the others
-    /// do instead in half of its time or more.
+    /// do instead in half of its time or more: of what goes with it, or else of
+    /// what others begin next to it and its threads hardly do.
     fn find_steps(&mut self) {
         let n = self.all.n_labels();
         let counts = self.counts(&self.order);
@@ -191,6 +193,9 @@ impl<'a> Stretches<'a> {
         }
         let mut step = self.step.clone();
         for label in (0..n).filter(|&label| is_of_some(label)) {
+            if instead[label].is_empty() {
+                instead[label] = self.others_begin(label as u32, &counts);
+            }
             let most = instead[label].iter().max_by(|a, b| a.1.total_cmp(b.1).then(b.0.cmp(a.0)));
             let Some((&key, _)) = most.filter(|(_, time)| **time >= 0.5 * total[label]) else {
                 continue;
@@ -199,6 +204,35 @@ impl<'a> Stretches<'a> {
             step.iter_mut().filter(|step| **step == a.max(b)).for_each(|step| *step = a.min(b));
         }
         self.step = step;
+    }
+
+    /// For each burst of a phase, which of the others' phases begins nearest to
+    /// it in the stretch, of those that its unit does half as often as the mean
+    /// or less; the time of the bursts by phase.
+    fn others_begin(&self, label: u32, counts: &Counts) -> BTreeMap<u32, f64> {
+        let lacks = |unit: u32, other: u32| {
+            let of = &counts[&other];
+            let mean = of.values().sum::<f64>() / self.n_units() as f64;
+            of.get(&unit).is_none_or(|&count| count <= 0.5 * mean)
+        };
+        let mut times = BTreeMap::new();
+        for bursts in self.each() {
+            if !bursts.iter().any(|&burst| self.all.label(burst) == label) {
+                continue;
+            }
+            let mut begins: BTreeMap<u32, Vec<u64>> = BTreeMap::new();
+            for &burst in bursts.iter().filter(|&&burst| self.all.label(burst) != self.all.noise()) {
+                begins.entry(self.all.label(burst)).or_default().push(self.all.begin(burst).0);
+            }
+            for &burst in bursts.iter().filter(|&&burst| self.all.label(burst) == label) {
+                let lacked = begins.iter().filter(|(other, _)| lacks(self.unit(burst), **other));
+                let apart = |begins: &[u64]| nearest(begins, self.all.begin(burst).0);
+                if let Some((&other, _)) = lacked.min_by_key(|(other, begins)| (apart(begins), **other)) {
+                    *times.entry(other).or_insert(0.0) += self.all.duration(burst) as f64;
+                }
+            }
+        }
+        times
     }
 
     /// Joins neighbouring stretches in which threads do the same phase at
@@ -255,10 +289,13 @@ impl<'a> Stretches<'a> {
     }
 
     fn parts_of(&self, bursts: &[u32], times: &mut [f64], parts: &mut Vec<Part>, long: f64) {
-        let (slowest, ahead) = self.slowest(bursts, times);
+        let slowest = self.slowest(bursts, times);
         let step = |label: u32| self.step[label as usize];
         let sums = self.sums(bursts, slowest, &|label| label);
         let n = self.n(bursts);
+        let begin = self.all.begin(bursts[0]);
+        let end = bursts.iter().map(|&burst| self.all.end(burst)).max().unwrap_or(begin);
+        let wall = end.saturating_sub(begin).0 as f64;
         let joined = instead(&self.sums(bursts, slowest, &step), self.all.noise(), n);
         let mut by_step: BTreeMap<u32, Vec<Sum>> = BTreeMap::new();
         sums.iter().for_each(|sum| by_step.entry(step(sum.label)).or_default().push(*sum));
@@ -272,7 +309,8 @@ impl<'a> Stretches<'a> {
         let net: f64 = groups.iter().map(|group| excess(group)).sum();
         let above: f64 = groups.iter().map(|group| excess(group).max(0.0)).sum();
         for group in groups {
-            let mut part = self.part(&group, slowest, ahead, n);
+            let mut part = self.part(&group, slowest, n);
+            (part.most, part.wall) = (times[slowest as usize], wall);
             if above > 0.0 {
                 part.gain = excess(&group).max(0.0) * net.max(0.0) / above;
             }
@@ -283,8 +321,8 @@ impl<'a> Stretches<'a> {
         }
     }
 
-    /// The thread with most time, and by how much it is behind the next.
-    fn slowest(&self, bursts: &[u32], times: &[f64]) -> (u32, f64) {
+    /// The thread with most time.
+    fn slowest(&self, bursts: &[u32], times: &[f64]) -> u32 {
         let mut slowest = self.unit(bursts[0]);
         for &burst in bursts {
             let thread = self.unit(burst);
@@ -293,9 +331,7 @@ impl<'a> Stretches<'a> {
                 slowest = thread;
             }
         }
-        let others = bursts.iter().map(|&burst| self.unit(burst)).filter(|&thread| thread != slowest);
-        let next = others.map(|thread| times[thread as usize]).fold(0.0, f64::max);
-        (slowest, times[slowest as usize] - next)
+        slowest
     }
 
     /// By what `of` makes of the labels, ascending.
@@ -329,7 +365,7 @@ impl<'a> Stretches<'a> {
         by_label.chunk_by(|&a, &b| of(self.all.label(a)) == of(self.all.label(b))).map(of_label).collect()
     }
 
-    fn part(&self, group: &[Sum], unit: u32, ahead: f64, n: f64) -> Part {
+    fn part(&self, group: &[Sum], unit: u32, n: f64) -> Part {
         let by_time = |sum: &&Sum| (sum.label != self.all.noise(), sum.time);
         let order = |a: &&Sum, b: &&Sum| {
             by_time(a).0.cmp(&by_time(b).0).then(a.time.total_cmp(&b.time)).then(b.label.cmp(&a.label))
@@ -349,7 +385,8 @@ impl<'a> Stretches<'a> {
             own: group.iter().map(|sum| sum.own).sum(),
             mean: group.iter().map(|sum| sum.time).sum::<f64>() / n,
             own_noise: group.iter().filter(|sum| sum.label == self.all.noise()).map(|sum| sum.own).sum(),
-            ahead,
+            most: 0.0,
+            wall: 0.0,
             removal: 0.0,
             long: Vec::new(),
         }
@@ -360,7 +397,19 @@ impl<'a> Stretches<'a> {
         let is_long = |&burst: &u32| {
             self.all.label(burst) == self.all.noise() && self.all.duration(burst) as f64 >= long
         };
-        let taken: Vec<u32> = bursts.iter().copied().filter(is_long).collect();
+        let mut taken: Vec<u32> = bursts.iter().copied().filter(is_long).collect();
+        // With one thread, there is nothing that start and end of the program
+        // could be compared with.
+        if self.n_units() == 1 {
+            taken.retain(|burst| ![self.order.first(), self.order.last()].contains(&Some(burst)));
+        }
+        let mut units: Vec<u32> = taken.iter().map(|&burst| self.unit(burst)).collect();
+        units.sort_unstable();
+        units.dedup();
+        // What most do is a step of the program, and stands out of nothing.
+        if self.n_units() > 1 && 2 * units.len() > self.n_units() {
+            return;
+        }
         let Some(&longest) = taken.iter().max_by_key(|&&burst| (self.all.duration(burst), !burst)) else {
             return;
         };
@@ -377,9 +426,14 @@ impl<'a> Stretches<'a> {
 
     /// The bursts of a part.
     pub(super) fn bursts<'s>(&'s self, part: &'s Part) -> impl Iterator<Item = u32> + 's {
-        let at = part.stretch as usize;
-        let bursts = self.order[self.bounds[at]..self.bounds[at + 1]].iter().copied();
-        bursts.filter(|&burst| part.labels.contains(&self.all.label(burst)))
+        self.of_stretch(part.stretch)
+            .iter()
+            .copied()
+            .filter(|&burst| part.labels.contains(&self.all.label(burst)))
+    }
+
+    pub(super) fn of_stretch(&self, stretch: u32) -> &[u32] {
+        &self.order[self.bounds[stretch as usize]..self.bounds[stretch as usize + 1]]
     }
 
     /// The stretches, each with its bursts.
@@ -450,6 +504,13 @@ impl<'a> Stretches<'a> {
 
 /// How often each thread does each phase.
 type Counts = BTreeMap<u32, BTreeMap<u32, f64>>;
+
+/// How far the nearest of ascending moments is.
+fn nearest(moments: &[u64], at: u64) -> u64 {
+    let after = moments.partition_point(|&moment| moment < at);
+    let around = moments[after.saturating_sub(1)..].iter().take(2);
+    around.map(|moment| moment.abs_diff(at)).min().unwrap_or(u64::MAX)
+}
 
 /// By how much the counts of `n` threads differ from their mean, in all.
 fn uneven(counts: &BTreeMap<u32, f64>, n: f64) -> f64 {

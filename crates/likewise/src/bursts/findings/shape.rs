@@ -1,0 +1,143 @@
+//! How the times of threads lie, and whether chance would do.
+
+use std::collections::BTreeSet;
+
+use super::stretches::Stretches;
+use super::{Cause, LEAST_APART};
+
+/// Times that are apart in two groups have their widest gap over more than
+/// this share of the range of ln(time).
+const GAP: f64 = 0.5;
+
+/// ln(instructions) over ln(time) has a slope within this of 0 where speed is
+/// the cause, and of at least 1 less this where work is.
+const SLOPE: f64 = 0.25;
+
+/// So few units do not tell a gradient from anything else.
+const LEAST_UNITS: usize = 4;
+
+/// Bursts of the same work differ by this standard deviation in a sound run:
+/// the system, caches and memory disturb them.
+const NOISE: f64 = 0.03;
+
+/// How the times of units lie.
+pub(super) enum Shape {
+    /// These are apart from the others, and at most half.
+    Late(Vec<u32>),
+    /// These take less, and are fewer than half: who is late is nearly all.
+    Early(Vec<u32>),
+    /// No gap parts them.
+    Gradient,
+    /// They are too few to tell.
+    Other,
+}
+
+/// The smaller side of the widest gap of ln(time over the group's mean), if
+/// that is most of the range.
+pub(super) fn shape(stretches: &Stretches<'_>, times: &[f64]) -> Shape {
+    let means = means(stretches, times);
+    let mean = |unit: usize| means[stretches.group_of(unit as u32)];
+    let mut order: Vec<usize> = (0..times.len()).filter(|&unit| mean(unit) > 0.0).collect();
+    let most = order.iter().map(|&unit| times[unit] / mean(unit)).fold(0.0, f64::max);
+    // A unit without the step is far below, but not infinitely.
+    let height = |unit: usize| (times[unit] / mean(unit)).max(1e-3 * most).ln();
+    order.sort_by(|&a, &b| height(a).total_cmp(&height(b)).then(a.cmp(&b)));
+    let gap = |at: usize| height(order[at]) - height(order[at - 1]);
+    let widest = (1..order.len()).max_by(|&a, &b| gap(a).total_cmp(&gap(b)).then(b.cmp(&a)));
+    let Some(widest) = widest else { return Shape::Other };
+    let range = height(order[order.len() - 1]) - height(order[0]);
+    let units = |units: &[usize]| {
+        let mut units: Vec<u32> = units.iter().map(|&unit| unit as u32).collect();
+        units.sort_unstable();
+        units
+    };
+    match (gap(widest) > GAP * range, 2 * (order.len() - widest) <= order.len()) {
+        (true, true) => Shape::Late(units(&order[widest..])),
+        (true, false) => Shape::Early(units(&order[..widest])),
+        (false, _) if order.len() >= LEAST_UNITS => Shape::Gradient,
+        _ => Shape::Other,
+    }
+}
+
+/// How far above their mean the last of `n` units is by chance, as a share of
+/// it, where each has about `bursts` bursts: of n draws of a normal
+/// distribution, the largest is expected at most √(2 ln n) standard deviations
+/// above the mean.
+pub(super) fn by_chance(n: f64, bursts: f64) -> f64 {
+    let apart = NOISE * (2.0 * n.max(1.0).ln()).sqrt() / bursts.max(1.0).sqrt();
+    apart.max(LEAST_APART)
+}
+
+/// Of each group, the mean over its units.
+fn means(stretches: &Stretches<'_>, times: &[f64]) -> Vec<f64> {
+    let mut sums = vec![[0.0; 2]; stretches.n_groups()];
+    for (unit, &time) in times.iter().enumerate() {
+        let [sum, n] = &mut sums[stretches.group_of(unit as u32)];
+        (*sum, *n) = (*sum + time, *n + 1.0);
+    }
+    sums.into_iter().map(|[sum, n]| sum / n).collect()
+}
+
+/// By how much the last of each group is above its mean, in all.
+pub(super) fn above_mean(stretches: &Stretches<'_>, times: &[f64]) -> f64 {
+    let mut most = vec![0.0f64; stretches.n_groups()];
+    for (unit, &time) in times.iter().enumerate() {
+        let most = &mut most[stretches.group_of(unit as u32)];
+        *most = most.max(time);
+    }
+    most.iter().zip(means(stretches, times)).map(|(most, mean)| most - mean).sum()
+}
+
+/// The units with least and with most time.
+pub(super) fn ends(times: &[f64]) -> (u32, u32) {
+    let by_time = |&a: &usize, &b: &usize| times[a].total_cmp(&times[b]).then(b.cmp(&a));
+    let least = (0..times.len()).min_by(|a, b| times[*a].total_cmp(&times[*b]).then(a.cmp(b)));
+    let most = (0..times.len()).max_by(by_time);
+    (least.unwrap_or(0) as u32, most.unwrap_or(0) as u32)
+}
+
+/// Mean time of those units over that of the others of their groups.
+pub(super) fn ratio(stretches: &Stretches<'_>, times: &[f64], units: &[u32]) -> f64 {
+    let groups: BTreeSet<usize> = units.iter().map(|&unit| stretches.group_of(unit)).collect();
+    let mut sums = [[0.0; 2]; 2];
+    for (unit, &time) in times.iter().enumerate() {
+        if groups.contains(&stretches.group_of(unit as u32)) {
+            let [sum, n] = &mut sums[usize::from(units.contains(&(unit as u32)))];
+            (*sum, *n) = (*sum + time, *n + 1.0);
+        }
+    }
+    let [others, named] = sums.map(|[sum, n]| sum / n);
+    named / others
+}
+
+/// Whether more instructions, or more time for each, make units take longer
+/// than the others of their group.
+pub(super) fn cause(stretches: &Stretches<'_>, times: &[f64], instructions: &[f64]) -> Cause {
+    let means = means(stretches, times);
+    let mut sums = vec![[0.0; 3]; stretches.n_groups()];
+    let mut pairs = Vec::new();
+    for (unit, (&time, &instructions)) in times.iter().zip(instructions).enumerate() {
+        let group = stretches.group_of(unit as u32);
+        match (time > 0.0, instructions > 0.0) {
+            (true, true) => pairs.push((group, time.ln(), instructions.ln())),
+            (false, _) if means[group] == 0.0 => continue,
+            // All take part and have the count, or nothing is said: what is
+            // between some of them need not be why the others take less.
+            _ => return Cause::Unknown,
+        }
+        let (_, x, y) = pairs[pairs.len() - 1];
+        sums[group] = [sums[group][0] + x, sums[group][1] + y, sums[group][2] + 1.0];
+    }
+    let (mut spread, mut together) = (0.0, 0.0);
+    for (group, x, y) in pairs {
+        let [sum_x, sum_y, n] = sums[group];
+        let (x, y) = (x - sum_x / n, y - sum_y / n);
+        (spread, together) = (spread + x * x, together + x * y);
+    }
+    match together / spread {
+        slope if !slope.is_finite() => Cause::Unknown,
+        slope if slope.abs() <= SLOPE => Cause::Speed,
+        slope if slope >= 1.0 - SLOPE => Cause::Work,
+        _ => Cause::Both,
+    }
+}
