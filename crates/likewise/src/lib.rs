@@ -10,6 +10,7 @@ pub mod bursts;
 pub mod cluster;
 pub mod comm;
 pub mod counters;
+mod parallel;
 pub mod quality;
 pub mod ranks;
 pub mod synth;

@@ -12,13 +12,14 @@ mod search;
 pub(super) mod tree;
 
 use super::Points;
+use crate::parallel;
 use isa::{Isa, Portable};
 use rayon::prelude::*;
 use search::Search;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use tree::Tree;
 
-/// Leaves that a thread takes at least.
+/// Leaves that a thread takes at once.
 const LEAVES_PER_TASK: usize = 16;
 
 /// Why there are no k-th neighbours.
@@ -120,16 +121,16 @@ fn k_distances_with<I: Isa>(isa: I, points: Points<'_>, k: usize) -> Result<Vec<
 
 fn search_all<const D: usize, I: Isa>(isa: I, points: Points<'_>, k: usize) -> Vec<f64> {
     let tree = Tree::<D>::new(points.data(), points.dims());
-    let found: Vec<AtomicU64> = (0..points.len()).into_par_iter().map(|_| AtomicU64::new(0)).collect();
-    (0..tree.blocks.len()).into_par_iter().with_min_len(LEAVES_PER_TASK).for_each_init(
-        || Search::new(isa, k),
-        |search, leaf| {
-            let squared = I::search(search, &tree, leaf);
+    let found: Vec<AtomicU64> = (0..points.len()).map(|_| AtomicU64::new(0)).collect();
+    parallel::each(tree.blocks.len(), LEAVES_PER_TASK, &|leaves| {
+        let mut search = Search::new(isa, k);
+        for leaf in leaves {
+            let squared = I::search(&mut search, &tree, leaf);
             for (&row, squared) in tree.rows_of(leaf).iter().zip(squared) {
                 found[row as usize].store(squared.sqrt().to_bits(), Relaxed);
             }
-        },
-    );
+        }
+    });
     found.into_iter().map(|x| f64::from_bits(x.into_inner())).collect()
 }
 

@@ -2,13 +2,14 @@
 
 #![expect(clippy::needless_range_loop, reason = "one index runs through several arrays at once")]
 
-use super::DbscanParams;
 use super::geometry::{Aabb, max2, min2};
-use super::groups::{Cores, Groups, Index};
+use super::groups::{Cores, Groups, Index, group_of_rows};
 use super::scatter::filled;
 use super::union_find::UnionFind;
+use super::{DbscanParams, PART};
+use crate::parallel;
 use rayon::prelude::*;
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// How many cells away a neighbour can be: with a side of eps/√D or a little
 /// less, two suffice for D ≤ 4.
@@ -122,13 +123,17 @@ impl Grid {
         };
         let Cells { keys, start, points, group_of } = cells;
 
-        let boxes: Vec<Aabb<D>> = (0..keys.len())
-            .into_par_iter()
-            .with_min_len(64)
-            .map(|c| Aabb::of(&points[start[c] as usize..start[c + 1] as usize]))
-            .collect();
-        let eps2 = params.eps2();
-        if boxes.par_iter().any(|b| max2(b, b) > eps2) {
+        let (eps2, too_wide) = (params.eps2(), AtomicBool::new(false));
+        let mut boxes = vec![Aabb::EMPTY; keys.len()];
+        parallel::fill(&mut boxes, 64, &|first, part| {
+            for (c, around) in (first..).zip(part) {
+                *around = Aabb::of(&points[start[c] as usize..start[c + 1] as usize]);
+                if max2(around, around) > eps2 {
+                    too_wide.store(true, Relaxed);
+                }
+            }
+        });
+        if too_wide.into_inner() {
             return None;
         }
         let n_buckets = (frame.n_keys >> shift) as usize + 1;
@@ -178,10 +183,7 @@ impl<const D: usize> Index<D> for Grid {
         components: &UnionFind,
         join: &(impl Fn(usize, usize) -> bool + Sync),
     ) {
-        (0..groups.len()).into_par_iter().with_min_len(16).for_each(|g| {
-            if !cores.any(g) {
-                return;
-            }
+        let join_before = |g: usize| {
             // Each pair once: from its later cell.
             for row in self.rows.iter().filter(|row| row.offset <= 0) {
                 self.visit_row(g, row, |h| {
@@ -197,7 +199,8 @@ impl<const D: usize> Index<D> for Grid {
                     true
                 });
             }
-        });
+        };
+        parallel::each(groups.len(), 16, &|part| part.filter(|&g| cores.any(g)).for_each(join_before));
     }
 }
 
@@ -309,7 +312,10 @@ fn by_bucket<const D: usize>(input: &[[f64; D]], frame: &Frame<D>, shift: u32) -
     let mut sorted: Vec<u64> = unsafe { filled(input.len(), scatter) };
     sort_buckets(&mut sorted, &bucket_start);
 
-    let points = sorted.par_iter().map(|&entry| input[entry as u32 as usize]).collect();
+    let mut points = vec![[0.0; D]; sorted.len()];
+    parallel::fill(&mut points, PART, &|first, part| {
+        part.iter_mut().zip(&sorted[first..]).for_each(|(p, &entry)| *p = input[entry as u32 as usize]);
+    });
     let (mut keys, mut start) = (Vec::new(), Vec::new());
     for (i, &entry) in sorted.iter().enumerate() {
         let key = (entry >> 32) as u32;
@@ -319,13 +325,7 @@ fn by_bucket<const D: usize>(input: &[[f64; D]], frame: &Frame<D>, shift: u32) -
         }
     }
     start.push(input.len() as u32);
-    let group_of: Vec<AtomicU32> = (0..input.len()).into_par_iter().map(|_| AtomicU32::new(0)).collect();
-    start.par_windows(2).with_min_len(256).enumerate().for_each(|(cell, range)| {
-        for &entry in &sorted[range[0] as usize..range[1] as usize] {
-            group_of[entry as u32 as usize].store(cell as u32, Relaxed);
-        }
-    });
-    let group_of = group_of.into_iter().map(AtomicU32::into_inner).collect();
+    let group_of = group_of_rows(&start, &|at| sorted[at] as u32);
     Cells { keys, start, points, group_of }
 }
 

@@ -8,8 +8,9 @@
 
 use super::geometry::{Aabb, any_within, count_within, distance2, max2, min2};
 use super::union_find::UnionFind;
-use super::{Dbscan, DbscanParams};
+use super::{Dbscan, DbscanParams, PART};
 use crate::cluster::{ClusterId, Clustering};
+use crate::parallel;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
@@ -44,6 +45,21 @@ impl<const D: usize> Groups<D> {
     pub(super) fn members(&self, g: usize) -> &[[f64; D]] {
         &self.points[self.range(g)]
     }
+}
+
+/// The group of each row of the input: of group `g` are the places `start[g]`
+/// to `start[g + 1]`, and `row` has the row of each.
+pub(super) fn group_of_rows(start: &[u32], row: &(dyn Fn(usize) -> u32 + Sync)) -> Vec<u32> {
+    let n = start.last().map_or(0, |&end| end as usize);
+    let group_of: Vec<AtomicU32> = (0..n).map(|_| AtomicU32::new(0)).collect();
+    parallel::each(start.len().saturating_sub(1), 256, &|groups| {
+        for g in groups {
+            for at in start[g] as usize..start[g + 1] as usize {
+                group_of[row(at) as usize].store(g as u32, Relaxed);
+            }
+        }
+    });
+    group_of.into_iter().map(AtomicU32::into_inner).collect()
 }
 
 /// Finds the groups near a group.
@@ -214,7 +230,10 @@ fn label<const D: usize>(
     components: &UnionFind,
     eps2: f64,
 ) -> Dbscan {
-    let root: Vec<u32> = (0..groups.len() as u32).into_par_iter().map(|g| components.find(g)).collect();
+    let mut root = vec![0u32; groups.len()];
+    parallel::fill(&mut root, PART, &|first, part| {
+        (first as u32..).zip(part).for_each(|(g, root)| *root = components.find(g));
+    });
     let all = |g: usize| cores.count[g] as usize == groups.size(g);
     // Equal points are core together, so a point is found again by its coordinates.
     let is_core = |i: usize, g: usize| {
@@ -224,10 +243,12 @@ fn label<const D: usize>(
 
     // Clusters are numbered by their first core point.
     let first: Vec<AtomicU32> = (0..groups.len()).map(|_| AtomicU32::new(u32::MAX)).collect();
-    groups.group_of.par_iter().with_min_len(1 << 12).enumerate().for_each(|(i, &g)| {
-        let (g, first) = (g as usize, &first[root[g as usize] as usize]);
-        if (i as u32) < first.load(Relaxed) && cores.any(g) && (all(g) || is_core(i, g)) {
-            first.fetch_min(i as u32, Relaxed);
+    parallel::each(input.len(), PART, &|part| {
+        for (i, &g) in part.clone().zip(&groups.group_of[part]) {
+            let (g, first) = (g as usize, &first[root[g as usize] as usize]);
+            if (i as u32) < first.load(Relaxed) && cores.any(g) && (all(g) || is_core(i, g)) {
+                first.fetch_min(i as u32, Relaxed);
+            }
         }
     });
     let mut roots: Vec<usize> =
@@ -244,8 +265,8 @@ fn label<const D: usize>(
     // Most points are in groups that are all core: one look settles those.
     let settled: Vec<Option<ClusterId>> =
         (0..groups.len()).map(|g| if all(g) { of_group[g] } else { None }).collect();
-    let label = |(i, &g): (usize, &u32)| {
-        let g = g as usize;
+    let label = |i: usize| {
+        let g = groups.group_of[i] as usize;
         if settled[g].is_some() {
             return (settled[g], true);
         }
@@ -254,9 +275,11 @@ fn label<const D: usize>(
             if core { of_group[g] } else { border(&input[i], g, groups, index, cores, &of_group, eps2) };
         (label, core)
     };
-    let (mut labels, mut core) = (Vec::new(), Vec::new());
-    let points = groups.group_of.par_iter().with_min_len(1 << 12).enumerate();
-    points.map(label).unzip_into_vecs(&mut labels, &mut core);
+    let mut found = vec![(None, false); input.len()];
+    parallel::fill(&mut found, PART, &|first, part| {
+        (first..).zip(part).for_each(|(i, found)| *found = label(i));
+    });
+    let (labels, core) = found.into_iter().unzip();
     Dbscan { clustering: Clustering { labels, n_clusters }, core }
 }
 

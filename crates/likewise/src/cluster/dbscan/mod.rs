@@ -9,8 +9,11 @@ mod tree;
 mod union_find;
 
 use crate::cluster::{Clustering, Points};
-use rayon::prelude::*;
+use crate::parallel;
 use std::borrow::Cow;
+
+/// Points that a thread takes at once.
+const PART: usize = 1 << 12;
 
 /// What DBSCAN needs to know.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -141,12 +144,13 @@ fn rows<const D: usize>(points: Points<'_>) -> Cow<'_, [[f64; D]]> {
         debug_assert!(rest.is_empty());
         return Cow::Borrowed(rows);
     }
-    let pad = |i: usize| {
-        let mut row = [0.0; D];
-        row[..points.dims()].copy_from_slice(points.row(i));
-        row
-    };
-    Cow::Owned((0..points.len()).into_par_iter().map(pad).collect())
+    let mut rows = vec![[0.0; D]; points.len()];
+    parallel::fill(&mut rows, PART, &|first, part| {
+        for (i, row) in (first..).zip(part) {
+            row[..points.dims()].copy_from_slice(points.row(i));
+        }
+    });
+    Cow::Owned(rows)
 }
 
 #[cfg(test)]

@@ -8,14 +8,17 @@
 #![expect(clippy::needless_range_loop, reason = "one index runs through several arrays at once")]
 
 use super::union_find::UnionFind;
-use super::{Dbscan, DbscanParams};
+use super::{Dbscan, DbscanParams, PART};
 use crate::cluster::kdist::tree::{Block, FANOUT, LEAF, Tree};
 use crate::cluster::{ClusterId, Clustering, Points};
-use rayon::prelude::*;
+use crate::parallel;
 
 /// Beyond this radius its square is infinite, and so near to the places in a
 /// leaf that hold no point.
 pub(super) const MAX_EPS: f64 = 1e150;
+
+/// Leaves that a thread takes at once.
+const LEAVES_PER_TASK: usize = 16;
 
 /// One flag for each place of a leaf.
 type Mask = u16;
@@ -23,18 +26,21 @@ type Mask = u16;
 pub(super) fn cluster<const D: usize>(points: Points<'_>, params: &DbscanParams) -> Dbscan {
     let tree = Tree::<D>::new(points.data(), points.dims());
     let (eps2, min_points) = (params.eps2(), params.min_points() as u64);
-    let leaves = || (0..tree.blocks.len()).into_par_iter().with_min_len(16);
-    let cores: Vec<Mask> = leaves()
-        .map(|leaf| {
+    let n_leaves = tree.blocks.len();
+    let mut cores: Vec<Mask> = vec![0; n_leaves];
+    parallel::fill(&mut cores, LEAVES_PER_TASK, &|first, part| {
+        for (leaf, cores) in (first..).zip(part) {
             let mut work = Count { tree: &tree, leaf, eps2, min_points, counts: [0; LEAF] };
             search(&mut work, &tree, leaf, eps2);
-            work.enough() & tree_mask(&tree, leaf)
-        })
-        .collect();
+            *cores = work.enough() & tree_mask(&tree, leaf);
+        }
+    });
     let components = UnionFind::new(tree.blocks.len() * LEAF);
-    leaves().filter(|&leaf| cores[leaf] != 0).for_each(|leaf| {
-        let mut work = Join { tree: &tree, leaf, eps2, cores: &cores, components: &components };
-        search(&mut work, &tree, leaf, eps2);
+    parallel::each(n_leaves, LEAVES_PER_TASK, &|leaves| {
+        for leaf in leaves.filter(|&leaf| cores[leaf] != 0) {
+            let mut work = Join { tree: &tree, leaf, eps2, cores: &cores, components: &components };
+            search(&mut work, &tree, leaf, eps2);
+        }
     });
 
     let mut place = vec![0u32; points.len()];
@@ -51,22 +57,32 @@ pub(super) fn cluster<const D: usize>(points: Points<'_>, params: &DbscanParams)
             n_clusters += 1;
         }
     }
-    let of_core = |at: u32| if is_core(at) { number[components.find(at) as usize] } else { None };
-    let of_core: Vec<Option<ClusterId>> = (0..number.len() as u32).into_par_iter().map(of_core).collect();
-    let of_leaf: Vec<[Option<ClusterId>; LEAF]> = leaves()
-        .map(|leaf| {
-            let mut labels = [None; LEAF];
+    let mut of_core: Vec<Option<ClusterId>> = vec![None; number.len()];
+    parallel::fill(&mut of_core, PART, &|first, part| {
+        for (at, label) in (first as u32..).zip(part).filter(|(at, _)| is_core(*at)) {
+            *label = number[components.find(at) as usize];
+        }
+    });
+    let mut of_leaf: Vec<[Option<ClusterId>; LEAF]> = vec![[None; LEAF]; n_leaves];
+    parallel::fill(&mut of_leaf, LEAVES_PER_TASK, &|first, part| {
+        for (leaf, labels) in (first..).zip(part) {
             labels.copy_from_slice(&of_core[leaf * LEAF..(leaf + 1) * LEAF]);
             let rest = !cores[leaf] & tree_mask(&tree, leaf);
-            let mut work = Label { tree: &tree, leaf, eps2, cores: &cores, of_core: &of_core, rest, labels };
             if rest != 0 {
+                let (cores, of_core) = (&cores, &of_core);
+                let mut work = Label { tree: &tree, leaf, eps2, cores, of_core, rest, labels: *labels };
                 search(&mut work, &tree, leaf, eps2);
+                *labels = work.labels;
             }
-            work.labels
-        })
-        .collect();
-    let labels = place.par_iter().map(|&at| of_leaf[at as usize / LEAF][at as usize % LEAF]).collect();
-    let core = place.par_iter().map(|&at| is_core(at)).collect();
+        }
+    });
+    let mut labels = vec![None; place.len()];
+    parallel::fill(&mut labels, PART, &|first, part| {
+        for (label, &at) in part.iter_mut().zip(&place[first..]) {
+            *label = of_leaf[at as usize / LEAF][at as usize % LEAF];
+        }
+    });
+    let core = place.iter().map(|&at| is_core(at)).collect();
     Dbscan { clustering: Clustering { labels, n_clusters }, core }
 }
 

@@ -7,9 +7,9 @@
 
 use super::DbscanParams;
 use super::geometry::{Aabb, max2, min2, partition};
-use super::groups::{Cores, Groups, Index};
+use super::groups::{Cores, Groups, Index, group_of_rows};
 use super::union_find::UnionFind;
-use rayon::prelude::*;
+use crate::parallel;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 /// Splits at the middle are given up this deep: a cloud with a few points
@@ -43,20 +43,14 @@ type Entry<const D: usize> = ([f64; D], u32);
 
 impl<const D: usize> Tree<D> {
     pub(super) fn new(input: &[[f64; D]], params: &DbscanParams) -> (Self, Groups<D>) {
-        let mut entries: Vec<Entry<D>> = input.par_iter().enumerate().map(|(i, p)| (*p, i as u32)).collect();
+        let mut entries: Vec<Entry<D>> = input.iter().zip(0u32..).map(|(p, i)| (*p, i)).collect();
         let eps2 = params.eps2();
         let mut built = build(&mut entries, eps2, 0);
         let (mut start, mut boxes) = (vec![0], Vec::new());
         number_leaves(&mut built, &mut start, &mut boxes);
 
-        let group_of: Vec<AtomicU32> = (0..input.len()).into_par_iter().map(|_| AtomicU32::new(0)).collect();
-        start.par_windows(2).with_min_len(256).enumerate().for_each(|(leaf, range)| {
-            for (_, i) in &entries[range[0] as usize..range[1] as usize] {
-                group_of[*i as usize].store(leaf as u32, Relaxed);
-            }
-        });
-        let group_of = group_of.into_iter().map(AtomicU32::into_inner).collect();
-        let points = entries.par_iter().map(|(p, _)| *p).collect();
+        let group_of = group_of_rows(&start, &|at| entries[at].1);
+        let points = entries.iter().map(|(p, _)| *p).collect();
         let nodes = built.into_iter().map(|(node, _)| node).collect();
         (Self { nodes, eps2 }, Groups { points, start, boxes, group_of })
     }
@@ -248,24 +242,28 @@ impl<const D: usize> Index<D> for Tree<D> {
         };
         // Leaves that follow each other are often near: join those first, so
         // that whole subtrees can be passed over afterwards.
-        (1..n).into_par_iter().with_min_len(256).filter(|&g| cores.any(g)).for_each(|g| {
+        let join_last = |g: usize| {
             for h in (g.saturating_sub(4)..g).rev().filter(|&h| cores.any(h)) {
                 if min2(&groups.boxes[g], &groups.boxes[h]) <= self.eps2 {
                     try_join(g, h);
                 }
             }
-        });
+        };
+        parallel::each(n, 256, &|part| part.filter(|&g| cores.any(g)).for_each(join_last));
         let (mut from, mut step) = (0, (n / 64).max(1024));
         while from < n {
             self.note_components(0, cores, components);
             let to = (from + step).min(n);
-            (from..to).into_par_iter().with_min_len(16).filter(|&g| cores.any(g)).for_each(|g| {
+            let join_before = |g: usize| {
                 let seek = Seek { around: &groups.boxes[g], components };
                 self.visit_before(0, g, &seek, &mut |h| {
                     if cores.any(h) {
                         try_join(g, h);
                     }
                 });
+            };
+            parallel::each(to - from, 16, &|part| {
+                part.map(|i| from + i).filter(|&g| cores.any(g)).for_each(join_before);
             });
             (from, step) = (to, step * 2);
         }

@@ -3,7 +3,7 @@
 
 #![expect(clippy::needless_range_loop, reason = "one index runs through several arrays at once")]
 
-use rayon::prelude::*;
+use crate::parallel;
 
 /// Points in a leaf.
 pub(in crate::cluster) const LEAF: usize = 16;
@@ -13,6 +13,9 @@ pub(in crate::cluster) const FANOUT: usize = 8;
 
 /// Below this many points a subtree is built by one thread.
 const SERIAL: usize = 1 << 13;
+
+/// Objects that a thread takes at once.
+const PART: usize = 1 << 12;
 
 /// How many points choose the direction of a split.
 const SAMPLE: usize = 64;
@@ -68,20 +71,22 @@ impl<const D: usize> Tree<D> {
     /// Builds the tree over `data`, rows of `dims` coordinates; dimensions
     /// from `dims` to `D` are zero.
     pub(in crate::cluster) fn new(data: &[f64], dims: usize) -> Self {
-        let mut entries: Vec<Entry<D>> = data
-            .par_chunks_exact(dims)
-            .enumerate()
-            .map(|(row, x)| {
-                let mut at = [0.0; D];
-                at[..dims].copy_from_slice(x);
-                Entry { at, row: row as u32 }
-            })
-            .collect();
+        let mut entries = vec![Entry { at: [0.0; D], row: 0 }; data.len() / dims];
+        parallel::fill(&mut entries, PART, &|first, part| {
+            for (row, entry) in (first..).zip(part) {
+                entry.at[..dims].copy_from_slice(&data[row * dims..(row + 1) * dims]);
+                entry.row = row as u32;
+            }
+        });
         arrange(&mut entries);
-        let blocks: Vec<Block<D>> = entries.par_chunks(LEAF).map(block).collect();
-        let rows = entries.par_iter().map(|e| e.row).collect();
+        let mut blocks = vec![[[f64::INFINITY; LEAF]; D]; entries.len().div_ceil(LEAF)];
+        parallel::fill(&mut blocks, PART / LEAF, &|first, part| {
+            let leaves = entries[first * LEAF..].chunks(LEAF);
+            part.iter_mut().zip(leaves).for_each(|(block, entries)| fill_block(block, entries));
+        });
+        let rows = entries.iter().map(|entry| entry.row).collect();
         drop(entries);
-        let hulls = blocks.par_iter().map(block_hull).collect();
+        let hulls = hulls(&blocks, block_hull);
         Self { blocks, rows, levels: levels(hulls) }
     }
 
@@ -109,7 +114,7 @@ fn arrange<const D: usize>(entries: &mut [Entry<D>]) {
         arrange(left);
         arrange(right);
     } else {
-        rayon::join(|| arrange(left), || arrange(right));
+        parallel::both(&mut || arrange(left), &mut || arrange(right));
     }
 }
 
@@ -129,17 +134,27 @@ fn widest<const D: usize>(entries: &[Entry<D>]) -> Option<usize> {
     spread(entries.len().div_ceil(SAMPLE)).or_else(|| spread(1))
 }
 
-fn block<const D: usize>(entries: &[Entry<D>]) -> Block<D> {
-    let mut block = [[f64::INFINITY; LEAF]; D];
+/// What is not filled stays infinite.
+fn fill_block<const D: usize>(block: &mut Block<D>, entries: &[Entry<D>]) {
     for (i, e) in entries.iter().enumerate() {
         for d in 0..D {
             block[d][i] = e.at[d];
         }
     }
-    block
 }
 
-fn block_hull<const D: usize>(block: &Block<D>) -> ([f64; D], [f64; D]) {
+/// A box around each of some objects, lowest and highest by dimension.
+type Hull<const D: usize> = ([f64; D], [f64; D]);
+
+fn hulls<T: Sync, const D: usize>(of: &[T], hull: impl Fn(&T) -> Hull<D> + Sync) -> Vec<Hull<D>> {
+    let mut hulls = vec![([0.0; D], [0.0; D]); of.len()];
+    parallel::fill(&mut hulls, PART / LEAF, &|first, part| {
+        part.iter_mut().zip(&of[first..]).for_each(|(to, from)| *to = hull(from));
+    });
+    hulls
+}
+
+fn block_hull<const D: usize>(block: &Block<D>) -> Hull<D> {
     let finite = |x: &f64| x.is_finite();
     (
         block.map(|x| x.into_iter().fold(f64::INFINITY, f64::min)),
@@ -148,25 +163,23 @@ fn block_hull<const D: usize>(block: &Block<D>) -> ([f64; D], [f64; D]) {
 }
 
 /// Groups boxes by eight until one group holds all.
-fn levels<const D: usize>(mut hulls: Vec<([f64; D], [f64; D])>) -> Vec<Vec<Boxes<D>>> {
+fn levels<const D: usize>(mut around: Vec<Hull<D>>) -> Vec<Vec<Boxes<D>>> {
     let mut levels = Vec::new();
     loop {
-        let level: Vec<Boxes<D>> = hulls
-            .par_chunks(FANOUT)
-            .map(|children| {
-                let mut boxes = Boxes::NONE;
+        let mut level = vec![Boxes::NONE; around.len().div_ceil(FANOUT)];
+        parallel::fill(&mut level, PART / LEAF, &|first, part| {
+            for (boxes, children) in part.iter_mut().zip(around[first * FANOUT..].chunks(FANOUT)) {
                 for (i, (low, high)) in children.iter().enumerate() {
                     for d in 0..D {
                         boxes.low[d][i] = low[d];
                         boxes.high[d][i] = high[d];
                     }
                 }
-                boxes
-            })
-            .collect();
-        hulls = level.par_iter().map(Boxes::hull).collect();
+            }
+        });
+        around = hulls(&level, Boxes::hull);
         levels.push(level);
-        if hulls.len() <= 1 {
+        if around.len() <= 1 {
             return levels;
         }
     }
