@@ -167,6 +167,19 @@ fn sentence(finding: &Finding, names: &Names) -> String {
                 capital(&threads)
             )
         }
+        FindingKind::OneOff { .. } => one_off(finding, names),
+        FindingKind::LowIpc { ipc, others } => format!(
+            "{steps} has an IPC of {ipc:.2}, all else {others:.2}. At an IPC of {others:.2}, {win} of the run would be won at \
+             most."
+        ),
+    }
+}
+
+fn one_off(finding: &Finding, names: &Names) -> String {
+    let (steps, win) = (place(finding), percent(finding.share));
+    let Who { text: threads, plural } = names.who(&finding.threads);
+    let ending = if plural { "" } else { "s" };
+    match finding.kind {
         FindingKind::OneOff { bursts: 1, duration, others: Some(others), .. } => format!(
             "{} take{ending} {duration} once, at {}, where the others take {others} ({}): {win} of the run.",
             capital(&threads),
@@ -195,10 +208,7 @@ fn sentence(finding: &Finding, names: &Names) -> String {
             "{bursts} long bursts of no phase, the longest {duration} at {} on {threads}: {win} of the run in all.",
             finding.begin
         ),
-        FindingKind::LowIpc { ipc, others } => format!(
-            "{steps} has an IPC of {ipc:.2}, all else {others:.2}. At an IPC of {others:.2}, {win} of the run would be won at \
-             most."
-        ),
+        _ => String::new(),
     }
 }
 
