@@ -1,6 +1,6 @@
 //! What a comparison of runs says, in sentences.
 
-use super::{Comparison, Phase, cause, cause_of, per, percent};
+use super::{Comparison, Phase, cause, cause_of, listed, per, percent};
 use crate::files::report_data::counted;
 use likewise::bursts::scaling::{
     Change, Factor, FactorKind, IterationsFrom, Per, PhaseScaling, Scaling, SlowTasks, lengths_may_be_alike,
@@ -21,7 +21,9 @@ impl Comparison {
     /// scales; and what is serial.
     pub(crate) fn findings(&self) -> Vec<String> {
         let mut findings: Vec<String> = self.work().into_iter().collect();
+        findings.extend(self.unknown_scaling());
         findings.extend(if self.same_threads() { self.differences() } else { self.stops() });
+        findings.extend((0..self.runs.len()).filter_map(|r| self.missing(r)));
         findings.extend(self.shown().iter().filter_map(|phase| self.serial(phase)));
         findings.extend((0..self.runs.len()).flat_map(|r| self.one_offs(r)));
         findings
@@ -92,16 +94,94 @@ impl Comparison {
             let why = self.why(&phase.scaling)?;
             Some(format!("{} stops scaling {why}.", who(phase)))
         });
-        let whole = self.why(&self.whole).map(|why| {
+        let whole = self.why(&self.whole).filter(|_| self.is_whole_known()).map(|why| {
             let loss = self.whole.stops_at.and_then(|at| self.largest_loss(at));
-            let most = loss.map(|(phase, part)| format!(". Phase {phase} is {} of the loss", percent(part)));
+            let most = loss.map(|(phase, part)| {
+                let part = if part > 1.0 { "all".to_owned() } else { percent(part) };
+                format!(". Of what the {} that computes longest loses, phase {phase} is {part}", self.unit())
+            });
             format!("{} stops scaling {why}{}.", self.all(), most.unwrap_or_default())
         });
         let mut findings: Vec<String> = whole.into_iter().chain(phases).collect();
         if findings.is_empty() {
-            findings.push(format!("Every phase keeps an efficiency of {} or more.", percent(self.threshold)));
+            findings.push(self.all_scale());
         }
         findings
+    }
+
+    /// That nothing stops scaling, as far as is known; more than all of it
+    /// needs a reason.
+    fn all_scale(&self) -> String {
+        let threshold = percent(self.threshold);
+        let above = |change: &&Change| change.is_above(self.threshold);
+        let best = |changes: &[Option<Change>]| {
+            let change = changes.iter().flatten().filter(above);
+            change.max_by(|a, b| a.efficiency.total_cmp(&b.efficiency)).cloned()
+        };
+        let of_phase = |phase: &Phase| best(&phase.scaling.changes).map(|change| (phase.number, change));
+        let most = self.shown().iter().filter_map(of_phase);
+        match most.max_by(|a, b| a.1.efficiency.total_cmp(&b.1.efficiency)) {
+            Some((phase, change)) => format!(
+                "No phase falls below an efficiency of {threshold}; phase {phase} is far above 100%, at {}: {}.",
+                percent(change.efficiency),
+                gains(&change)
+            ),
+            None if self.all_known() => format!("Every phase keeps an efficiency of {threshold} or more."),
+            None => format!(
+                "Every phase that is known to be the same in all runs keeps an efficiency of {threshold} or more."
+            ),
+        }
+    }
+
+    /// Whether every phase worth looking at is in all runs, and known to be the
+    /// same.
+    fn all_known(&self) -> bool {
+        self.shown().iter().all(|phase| !phase.is_unsure() && phase.runs.iter().all(Option::is_some))
+    }
+
+    /// Whether all computation is known to be the same: whole runs are, and an
+    /// iteration is where its phases are, but for a small part.
+    fn is_whole_known(&self) -> bool {
+        let share = |r: usize| -> f64 {
+            let unsure = self.phases.iter().filter(|phase| phase.in_loop && phase.is_unsure());
+            unsure.filter_map(|phase| phase.runs[r].as_ref()).map(|run| run.figures().share).sum()
+        };
+        self.per != Some(Per::Iteration) || (0..self.runs.len()).all(|r| share(r) <= 1.0 - self.threshold)
+    }
+
+    /// That the phases do not tell whether the scaling is strong or weak.
+    fn unknown_scaling(&self) -> Option<String> {
+        let told = self.told_scaling.filter(|told| !told.is_sure && !self.same_threads())?;
+        Some(format!(
+            "Whether this is strong or weak scaling cannot be told: phases with {} of the time divide their work by \
+             the {unit}s, the others have as much for each {unit}. It is taken as {}; --scaling says it.",
+            percent(told.divided),
+            self.scaling_name(),
+            unit = self.unit()
+        ))
+    }
+
+    /// The phases that are not found in a run.
+    fn missing(&self, r: usize) -> Option<String> {
+        let of_phase = |phase: &Phase| {
+            let share = |run: usize| phase.runs[run].as_ref().map_or(0.0, |run| run.figures().share);
+            let most = (0..self.runs.len()).rev().max_by(|&a, &b| share(a).total_cmp(&share(b)))?;
+            let of = if self.same_threads() { "of" } else { "of the time on" };
+            let told = format!("{} ({} {of} {})", phase.number, percent(share(most)), self.place(most));
+            phase.runs[r].is_none().then_some(told)
+        };
+        let phases: Vec<String> = self.shown().iter().filter_map(of_phase).collect();
+        let (which, are, it) = match phases.len() {
+            0 => return None,
+            1 => ("Phase", "is", "it is not run there, or looks"),
+            _ => ("Phases", "are", "they are not run there, or look"),
+        };
+        let place = if self.same_threads() {
+            format!("in {}", self.place(r))
+        } else {
+            format!("on {}", self.place(r))
+        };
+        Some(format!("{which} {} {are} not found {place}: {it} otherwise.", listed(&phases)))
     }
 
     /// The iterations that the figures of a phase are of: `None` where they are
@@ -124,7 +204,9 @@ impl Comparison {
         for r in 1..self.runs.len() {
             differences.extend(self.wall(r));
             let per = self.per.unwrap_or(Per::Run);
-            differences.extend(self.difference(r, self.all(), (&self.whole, per), None));
+            if self.is_whole_known() {
+                differences.extend(self.difference(r, self.all(), (&self.whole, per), None));
+            }
             let before = differences.len();
             for phase in self.shown().iter().filter(|phase| phase.is_sure[r]) {
                 let slow = phase.runs[r].as_ref().and_then(|run| run.slow.as_ref());
@@ -135,7 +217,8 @@ impl Comparison {
         }
         if of_phases == 0 {
             let most = percent(1.0 - self.threshold);
-            differences.push(format!("No phase is slower or faster by {most} or more."));
+            let of = if self.all_known() { "No phase" } else { "Of the phases known to be the same, none" };
+            differences.push(format!("{of} is slower or faster by {most} or more."));
         }
         differences
     }
@@ -179,19 +262,7 @@ impl Comparison {
         };
         let speed = before / now;
         let how = how(speed).filter(|_| how(before / self.beyond_chance(base, r, now)).is_some())?;
-        let computing = |r: usize| self.runs[r].all.as_ref().map(|all| all.longest);
-        let of_computing = computing(base)? / computing(r)?;
-        // Time is computing times what it is stretched by.
-        let waits = (speed / of_computing).ln() * speed.ln().signum() >= 0.5 * speed.ln().abs();
-        let share = |r: usize, wall: f64| Some(percent(1.0 - (computing(r)? / wall).min(1.0)));
-        let why = if waits {
-            let (now, before) = (share(r, now)?, share(base, before)?);
-            format!(
-                "waiting and communication of the thread that computes longest, {now} of the time against {before}"
-            )
-        } else {
-            "computing".to_owned()
-        };
+        let why = self.computes_or_waits(base, r, (before, now))?;
         let what = if self.per == Some(Per::Iteration) { "An iteration" } else { "The run" };
         let sure = match self.chance(base, r) {
             None => " Whether by chance cannot be told: there are not five iterations of each.",
@@ -204,6 +275,59 @@ impl Comparison {
             Nanos(now as u64),
             Nanos(before as u64)
         ))
+    }
+
+    /// Whether a run takes longer or shorter by the clock for computing or for
+    /// waiting: by the thread that computes longest in the longer run, if it
+    /// does in the other, nearly; else by those of both runs, if they agree.
+    fn computes_or_waits(&self, base: usize, r: usize, (before, now): (f64, f64)) -> Option<String> {
+        let of = |r: usize, thread| {
+            self.runs[r].by_thread.iter().find(|(of, _)| *of == thread).map(|(_, time)| *time)
+        };
+        let speed = before / now;
+        // Time is computing times what it is stretched by.
+        let waits = |thread| {
+            let of_computing = of(base, thread)? / of(r, thread)?;
+            Some((speed / of_computing).ln() * speed.ln().signum() >= 0.5 * speed.ln().abs())
+        };
+        let (first, second) = (self.longest(base)?, self.longest(r)?);
+        // That of the longer run, if it computes as long as any in the other.
+        let (of_longer, shorter, most) =
+            if speed < 1.0 { (second.0, base, first.1) } else { (first.0, r, second.1) };
+        let is_it = of(shorter, of_longer)? >= self.threshold * most;
+        let (first, second) = if is_it { (of_longer, of_longer) } else { (first.0, second.0) };
+        let told = |thread| {
+            let time =
+                |r: usize| of(r, thread).map_or_else(|| "none".to_owned(), |t| Nanos(t as u64).to_string());
+            format!("{} computes {} against {}", self.thread_name(r, thread), time(r), time(base))
+        };
+        let share = |r: usize, wall: f64| Some(percent(1.0 - (self.longest(r)?.1 / wall).min(1.0)));
+        Some(match (waits(first), waits(second)) {
+            (Some(true), Some(true)) => format!(
+                "waiting and communication of the thread that computes longest, {} of the time against {}",
+                share(r, now)?,
+                share(base, before)?
+            ),
+            (Some(false), Some(false)) => "computing".to_owned(),
+            _ => format!(
+                "whether for computing or for waiting cannot be told, as another thread computes longest: {}; {}",
+                told(second),
+                told(first)
+            ),
+        })
+    }
+
+    /// The thread that computes longest in a run, and how long, in ns.
+    fn longest(&self, r: usize) -> Option<((u32, u32, u32), f64)> {
+        self.runs[r].by_thread.iter().rev().max_by(|a, b| a.1.total_cmp(&b.1)).copied()
+    }
+
+    /// `task 3`, `task 3, thread 2`, `task 1.3`.
+    fn thread_name(&self, r: usize, (app, task, thread): (u32, u32, u32)) -> String {
+        let several = self.runs[r].tasks < self.runs[r].whole.run_threads;
+        let thread = if several { format!(", thread {thread}") } else { String::new() };
+        let app = if self.runs[r].apps > 1 { format!("{app}.") } else { String::new() };
+        format!("task {app}{task}{thread}")
     }
 
     /// Whether iterations of two runs may be as long as one another; `None`
@@ -248,11 +372,7 @@ impl Comparison {
         let longest = found.iter().max_by_key(|o| (o.duration, std::cmp::Reverse(o.begin)))?;
         let share =
             longest.duration.saturating_sub(longest.usual).0 as f64 / self.runs[r].elapsed.0.max(1) as f64;
-        let (app, task, thread) = longest.thread;
-        let tasks = self.runs[r].tasks < self.runs[r].whole.run_threads;
-        let thread = if tasks { format!(", thread {thread}") } else { String::new() };
-        let app = if self.runs[r].apps > 1 { format!("{app}.") } else { String::new() };
-        let who = format!("of task {app}{task}{thread} at {}", longest.begin);
+        let who = format!("of {} at {}", self.thread_name(r, longest.thread), longest.begin);
         let times = format!(
             "{} in {}, where that thread takes {} otherwise, {} of the run longer",
             longest.duration,
@@ -273,23 +393,26 @@ impl Comparison {
         })
     }
 
-    /// The phase that loses most time in a run, and its part of all that is
-    /// lost against the smallest run.
+    /// The phase that the thread that computes longest in a run loses most in,
+    /// and its part of all that this thread loses against the one of the
+    /// smallest run: of what the efficiency is of.
     fn largest_loss(&self, run: usize) -> Option<(u32, f64)> {
         let threads = |r: usize| self.runs[r].whole.run_threads.max(1) as f64;
         let base = self.whole.base;
-        let work = if self.scaling == Scaling::Weak { threads(run) / threads(base) } else { 1.0 };
-        let total = |r: usize| self.runs[r].all.as_ref().map(|all| all.mean() * threads(r));
-        let all = total(run)? - work * total(base)?;
+        let work = if self.scaling == Scaling::Weak { 1.0 } else { threads(base) / threads(run) };
+        let all = self.longest(run)?.1 - work * self.longest(base)?.1;
         let of_phase = |phase: &Phase, r: usize| {
             let counts = self.per != Some(Per::Iteration) || phase.in_loop;
-            let run = phase.runs[r].as_ref().filter(|_| counts);
-            run.map_or(0.0, |run| run.measured.mean() * threads(r))
+            let thread = self.longest(r)?.0;
+            let t = self.runs[r].by_thread.iter().position(|(of, _)| *of == thread)?;
+            phase.runs[r].as_ref().filter(|_| counts)?.measured.each().get(t).copied()
         };
-        let loss =
-            |phase: &Phase| (phase.number, (of_phase(phase, run) - work * of_phase(phase, base)) / all);
+        let in_run = |phase: &Phase, r: usize| of_phase(phase, r).unwrap_or(0.0);
+        let loss = |phase: &Phase| (phase.number, (in_run(phase, run) - work * in_run(phase, base)) / all);
         let largest = self.phases.iter().map(loss).max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)));
-        largest.filter(|(_, part)| all > 0.0 && *part > 0.1)
+        let is_sure =
+            |number: u32| self.phases.iter().any(|phase| phase.number == number && phase.is_sure[run]);
+        largest.filter(|(number, part)| all > 0.0 && *part > 0.1 && is_sure(*number))
     }
 
     /// Where and why something stops scaling, if it does.
@@ -334,6 +457,7 @@ impl Comparison {
         let serial: Vec<usize> = runs.clone().filter(|&r| is_serial(r)).collect();
         let several = |&r: &usize| phase.runs[r].is_some() && self.runs[r].whole.run_threads > 1;
         let everywhere = runs.clone().filter(several).count() == serial.len();
+        let runs_are_sure = runs.clone().filter(several).all(|r| phase.is_sure[r]);
         if serial.is_empty() || everywhere && self.same_threads() && phase.scaling.stops_at.is_none() {
             return None;
         }
@@ -354,7 +478,8 @@ impl Comparison {
             return None;
         }
         let told: Vec<String> = shares.into_iter().map(|(_, told)| told).collect();
-        let not = if everywhere { String::new() } else { " It is not in the other runs.".to_owned() };
+        let known = runs_are_sure && !everywhere;
+        let not = if known { " In the other runs it is not serial." } else { "" };
         Some(format!(
             "Phase {} is serial, one {} computes while the others wait; of the wall time it has {}.{not}",
             phase.number,
@@ -423,8 +548,7 @@ fn slow_tasks(slow: &SlowTasks, of: Per, iterations: Option<u64>) -> String {
     let names: Vec<String> = odd.tasks.iter().map(name).collect();
     let (who, take) = match &names[..] {
         [one] => (format!("task {one}"), "takes"),
-        [first @ .., last] => (format!("tasks {} and {last}", first.join(", ")), "take"),
-        [] => (String::new(), "take"),
+        more => (format!("tasks {}", listed(more)), "take"),
     };
     let worst = slow.factors.iter().min_by(|a, b| a.value.total_cmp(&b.value));
     let why = worst.filter(|f| f.value < 1.0 && f.kind != FactorKind::Time);

@@ -11,8 +11,8 @@ use crate::stages::Stages;
 use likewise::bursts::Period;
 use likewise::bursts::scaling::{
     Calm, Change, Evidence, FactorKind, IterationsFrom, Measured, Measures, OneOff, Per, PhaseInRun,
-    PhaseScaling, Repeats, RunBursts, RunFigures, RunMatch, Scaling, SlowTasks, calm, match_runs,
-    phase_scaling, repeats, whole_run,
+    PhaseScaling, Repeats, RunBursts, RunFigures, RunMatch, Scaling, SlowTasks, ToldScaling, calm,
+    match_runs, phase_scaling, repeats, whole_run,
 };
 use likewise::table::{BurstTable, Nanos};
 use likewise_trace::printable;
@@ -69,6 +69,8 @@ pub(crate) struct Run {
     pub(crate) whole: RunFigures,
     /// The same, or its loop, in terms that runs are compared in.
     pub(crate) all: Option<Measured>,
+    /// What of that each thread computes, in ns.
+    pub(crate) by_thread: Vec<((u32, u32, u32), f64)>,
     /// What it, or an iteration of it, takes from begin to end, in ns.
     pub(crate) wall: Option<f64>,
     /// What each iteration of its period takes, in ns.
@@ -120,6 +122,8 @@ pub(crate) struct Phase {
 pub(crate) struct Comparison {
     pub(crate) settings: Settings,
     pub(crate) scaling: Scaling,
+    /// What the phases tell of it, unless it was asked for.
+    pub(crate) told_scaling: Option<ToldScaling>,
     /// The one asked for, or a default.
     pub(crate) threshold: f64,
     /// The run that the others were matched with.
@@ -159,7 +163,8 @@ impl Comparison {
     ) -> Self {
         let views: Vec<RunBursts<'_>> = analysed.iter().map(|run| run_bursts(&run.analysis)).collect();
         let facts: Vec<RunFigures> = views.iter().map(whole_run).collect();
-        let scaling = settings.scaling.unwrap_or_else(|| measures.scaling());
+        let told_scaling = settings.scaling.is_none().then(|| measures.scaling());
+        let scaling = settings.scaling.or(told_scaling.map(|told| told.scaling)).unwrap_or(Scaling::Strong);
         let usual = if same_threads(&facts) { THRESHOLD_OF_SAME_THREADS } else { THRESHOLD };
         let threshold = settings.threshold.unwrap_or(usual);
         let n = found.phases.len();
@@ -183,6 +188,10 @@ impl Comparison {
             matched: matched(&phases, r),
             whole: facts[r],
             all: all.as_ref().and_then(|all| all[r].clone()),
+            by_thread: all
+                .as_ref()
+                .and_then(|all| all[r].as_ref())
+                .map_or_else(Vec::new, |all| measures.by_thread(r, all)),
             wall: repeats.whole.filter(|_| all.is_some()).and_then(|of| match of {
                 Per::Run => Some(analysis.end.0 as f64),
                 _ => period.as_ref().map(|p| p.length().0 as f64 / repeats.in_period[r] as f64),
@@ -194,6 +203,7 @@ impl Comparison {
         let mut comparison = Self {
             settings,
             scaling,
+            told_scaling,
             threshold,
             reference: found.reference,
             per: repeats.whole.filter(|_| all.is_some()),
@@ -229,14 +239,15 @@ impl Comparison {
             let text = "A run lacks instructions or cycles, so that phases are matched and explained by what is left.";
             self.notes.push(text.to_owned());
         }
-        let unsure =
-            |phase: &&Phase| phase.runs.iter().zip(&phase.is_sure).any(|(run, sure)| run.is_some() && !sure);
-        let unsure: Vec<String> = self.shown().iter().filter(unsure).map(|p| p.number.to_string()).collect();
+        let unsure: Vec<u32> =
+            self.shown().iter().filter(|phase| phase.is_unsure()).map(|phase| phase.number).collect();
         if !unsure.is_empty() {
+            let (which, are, they) =
+                if unsure.len() == 1 { ("phase", "is", "it is") } else { ("phases", "are", "they are") };
             self.notes.push(format!(
-                "Whether phase {} is the same in all runs cannot be told (a match below {LEAST_MATCH}, or on other \
-                 numbers of threads): it is not said to be slower or faster.",
-                unsure.join(", ")
+                "Whether {which} {} {are} the same in all runs cannot be told (a match below {LEAST_MATCH}, on other \
+                 numbers of threads, or with bursts of other phases' clusters): {they} not said to be slower or faster.",
+                listed(&unsure)
             ));
         }
         if repeats.unlike_periods {
@@ -309,8 +320,9 @@ fn phase(
         |r: usize| found.phases[p].runs[r].as_ref().is_some_and(|run| run.confidence >= LEAST_MATCH);
     let sure = |r: usize| {
         let both = measured[r].as_ref().zip(measured[scaling.base].as_ref());
-        let alike = both.is_some_and(|(a, b)| same_part(&a.figures, &b.figures));
-        matches(r) && matches(scaling.base) && alike
+        let alike = both.is_some_and(|(a, b)| same_part(a, b));
+        let mixed = measures.mixed(p, scaling.base, r) > 1.0 - threshold;
+        matches(r) && matches(scaling.base) && alike && !mixed
     };
     let is_sure: Vec<bool> = (0..measured.len()).map(sure).collect();
     scaling.stops_at = scaling.stops_at.filter(|&at| is_sure[at]);
@@ -327,14 +339,24 @@ fn phase(
     Some(Phase { number: p as u32 + 1, per: of.per, in_loop: of.in_loop, is_sure, runs, scaling })
 }
 
-/// Whether a phase of two runs of as many threads is on as many of them, or
-/// what several do in one run is serial in the other. Else the runs' own
-/// analyses tell it apart from others in different ways.
-fn same_part(a: &RunFigures, b: &RunFigures) -> bool {
-    a.run_threads != b.run_threads
-        || 10 * a.threads.abs_diff(b.threads) <= a.threads.max(b.threads)
-        || a.is_serial()
-        || b.is_serial()
+/// Whether a phase of two runs is on as many threads, or on the same part of
+/// them. Else the runs' own analyses tell it apart from others in different
+/// ways, or it is joined with another phase. But in runs of as many threads what
+/// several do in one run may be serial in the other: if it is the same work, of
+/// one or of each, so that all of it differs by no more than those threads.
+fn same_part(a: &Measured, b: &Measured) -> bool {
+    let of = |m: &Measured| (m.figures.threads as f64, m.figures.run_threads as f64);
+    let ((a_threads, a_all), (b_threads, b_all)) = (of(a), of(b));
+    let alike = |x: f64, y: f64| (x - y).abs() <= 0.1 * x.max(y);
+    if alike(a_threads, b_threads) || alike(a_threads / a_all, b_threads / b_all) {
+        return true;
+    }
+    let work = match (a.figures.instructions, b.figures.instructions) {
+        (Some(of_a), Some(of_b)) => (of_a / a.times) / (of_b / b.times),
+        _ => a.mean() / b.mean(),
+    };
+    let is_serial = a.figures.is_serial() || b.figures.is_serial();
+    is_serial && a_all == b_all && work.ln().abs() <= (a_threads / b_threads).ln().abs()
 }
 
 /// How well the phases of a run match, by time.
@@ -349,6 +371,11 @@ fn matched(phases: &[Phase], r: usize) -> f64 {
 }
 
 impl Phase {
+    /// Whether it may be something else in some of the runs it is found in.
+    pub(crate) fn is_unsure(&self) -> bool {
+        self.runs.iter().zip(&self.is_sure).any(|(run, sure)| run.is_some() && !sure)
+    }
+
     /// The largest share it has of a run's computing time.
     pub(crate) fn largest_share(&self) -> f64 {
         self.runs.iter().flatten().map(|run| run.figures().share).fold(0.0, f64::max)
@@ -489,6 +516,15 @@ pub(crate) fn clusters(run: &PhaseInRun) -> String {
         names.push("noise".to_owned());
     }
     names.join("+")
+}
+
+/// `4`, `4 and 6`, `4, 6 and 7`.
+pub(crate) fn listed<T: ToString>(items: &[T]) -> String {
+    let items: Vec<String> = items.iter().map(T::to_string).collect();
+    match &items[..] {
+        [first @ .., before, last] => [first, &[format!("{before} and {last}")]].concat().join(", "),
+        _ => items.join(""),
+    }
 }
 
 /// `87.3%`.

@@ -22,7 +22,11 @@ pub(crate) fn table(comparison: &Comparison, width: usize, colour: bool) -> Stri
         }
         out.push('\n');
     } else {
-        let given = if comparison.settings.scaling.is_some() { "as asked" } else { "by the instructions" };
+        let given = match comparison.told_scaling {
+            None => "as asked",
+            Some(told) if told.is_sure => "by the instructions",
+            Some(_) => "cannot be told, see below",
+        };
         let _ = writeln!(out, "{n} runs, {} scaling ({given})\n", comparison.scaling_name());
     }
     let mut lines = vec![header(comparison)];

@@ -113,3 +113,156 @@ fn a_stall_is_one_burst_and_no_load_balance() {
         assert_eq!(one_offs[0]["task"], 7);
     }
 }
+
+/// Bursts of a program with a collective after each step, as a table: `step`
+/// tells the µs and the IPC of a task in each step, or that it does nothing.
+/// After each step all wait for `wait` µs.
+fn program(
+    dir: &Path,
+    name: &str,
+    (tasks, steps, wait): (u64, u64, u64),
+    step: impl Fn(u64, u64) -> Option<(u64, f64)>,
+) -> PathBuf {
+    let mut bursts = vec![Vec::new(); tasks as usize];
+    let mut begin = 0;
+    for k in 0..steps {
+        let mut end = begin;
+        for task in 1..=tasks {
+            let Some((time, ipc)) = step(task, k) else { continue };
+            // Up to half a percent more or less, without a pattern.
+            let noise = (task * 7919 + k * 104_729 + tasks * 31) % 101;
+            let time = time * (9_950 + noise) / 10;
+            end = end.max(begin + time);
+            let instructions = time as f64 * 2.0 * ipc;
+            let cycles = time * 2;
+            bursts[task as usize - 1].push(format!("{task},1,{begin},{time},{instructions:.0},{cycles}"));
+        }
+        begin = end + 1_000 * wait;
+    }
+    let rows = bursts.concat().join("\n");
+    let file = dir.join(name);
+    let header = "task,thread,begin_ns,duration_ns,PAPI_TOT_INS,PAPI_TOT_CYC";
+    std::fs::write(&file, format!("{header}\n{rows}\n")).unwrap();
+    file
+}
+
+/// 30 iterations of four steps, after a start: the usual program on `tasks`.
+fn usual(tasks: u64, k: u64) -> Option<(u64, f64)> {
+    let (start, a, b, c, d) = ((20_000, 0.8), (8_000, 1.6), (3_600, 2.2), (5_300, 0.9), (1_300, 1.9));
+    let shared = |(time, ipc): (u64, f64)| (time / tasks, ipc);
+    Some(if k == 0 { start } else { [shared(a), shared(b), shared(c), shared(d)][(k as usize - 1) % 4] })
+}
+
+const STEPS: u64 = 1 + 4 * 30;
+
+fn says(said: &[&str], what: &str) -> bool {
+    said.iter().any(|said| said.contains(what))
+}
+
+#[test]
+fn a_phase_that_one_run_lacks_is_told() {
+    let dir = tempfile::tempdir().unwrap();
+    let all = program(dir.path(), "all.csv", (8, STEPS, 20), |_, k| usual(4, k));
+    let less =
+        program(dir.path(), "less.csv", (8, STEPS, 20), |_, k| usual(4, k).filter(|_| k == 0 || k % 4 != 2));
+    for (runs, lacks) in [([&all, &less], "less"), ([&less, &all], "less")] {
+        let found = compared(dir.path(), &runs.map(Clone::clone));
+        let said = findings(&found);
+        assert!(says(&said, &format!("of all) is not found in {lacks}: ")), "{said:?}");
+        assert!(!says(&said, "No phase is"), "{said:?}");
+    }
+    let said = compared(dir.path(), &[all.clone(), all]);
+    assert_eq!(findings(&said), ["No phase is slower or faster by 5.0% or more."]);
+}
+
+#[test]
+fn what_a_phase_loses_is_of_the_task_that_computes_longest() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = |tasks: u64| {
+        program(dir.path(), &format!("on{tasks}.csv"), (tasks, STEPS, 20), |task, k| {
+            let (time, ipc) = usual(tasks, k)?;
+            Some((if tasks == 16 && task == 7 && k % 4 == 1 && k > 0 { 2 * time } else { time }, ipc))
+        })
+    };
+    let found = compared(dir.path(), &[run(4), run(16)]);
+    let said = findings(&found);
+    // The start: 20 ms, of which a quarter was to be kept; task 7 has 15 ms more.
+    let start = 15.0 / (15.0 + 30.0 * 0.5);
+    let part: Option<f64> = said.iter().find_map(|said| {
+        let (_, part) = said.split_once("Of what the task that computes longest loses, phase ")?;
+        part.split_once(" is ")?.1.trim_end_matches("%.").parse().ok()
+    });
+    assert!(part.is_some_and(|part| (part / 100.0 - start).abs() < 0.02), "{said:?}");
+}
+
+#[test]
+fn more_work_of_one_task_is_not_called_waiting() {
+    let dir = tempfile::tempdir().unwrap();
+    // Task 1 has a serial step of its own, so it computes longest at first.
+    let run = |name: &str, times: u64, wait: u64| {
+        program(dir.path(), name, (8, 1 + 3 * 30, wait), |task, k| match k {
+            0 => Some((5_000, 0.8)),
+            k if k % 3 == 1 => (task == 1).then_some((1_000, 1.2)),
+            k if k % 3 == 2 => Some((2_000 * if task == 8 { times } else { 10 } / 10, 1.6)),
+            _ => Some((1_500, 0.9)),
+        })
+    };
+    let base = run("base.csv", 10, 20);
+    let uneven = compared(dir.path(), &[base.clone(), run("uneven.csv", 16, 20)]);
+    let said = findings(&uneven);
+    assert!(!says(&said, "waiting and communication of"), "{said:?}");
+    assert!(says(&said, "The run is longer in uneven than in base"), "{said:?}");
+    assert!(
+        says(&said, "task 8 computes 146 ms against 110 ms; task 1 computes 140 ms against 140 ms"),
+        "{said:?}"
+    );
+    let waits = compared(dir.path(), &[base, run("waits.csv", 10, 400)]);
+    let said = findings(&waits);
+    assert!(says(&said, "waiting and communication of the thread that computes longest"), "{said:?}");
+}
+
+#[test]
+fn work_that_is_divided_in_part_is_strong_scaling_or_not_known() {
+    let dir = tempfile::tempdir().unwrap();
+    // Which of the four steps every task repeats.
+    let run = |tasks: u64, repeated: &[u64]| {
+        let name = format!("on{tasks}.csv");
+        let repeats = repeated.to_vec();
+        program(dir.path(), &name, (tasks, STEPS, 20), move |_, k| {
+            let is_repeated = k > 0 && repeats.contains(&((k - 1) % 4));
+            usual(if is_repeated { 4 } else { tasks }, k)
+        })
+    };
+    for repeated in [&[1][..], &[0], &[1, 3], &[1, 2]] {
+        let found = compared(dir.path(), &[run(4, repeated), run(16, repeated)]);
+        let said = findings(&found);
+        assert_eq!(found["scaling"], "strong", "{repeated:?}: {said:?}");
+        assert!(says(&said, "stops scaling at 16 tasks") && !says(&said, "keeps"), "{repeated:?}: {said:?}");
+    }
+    let mostly = compared(dir.path(), &[run(4, &[0, 1, 2]), run(16, &[0, 1, 2])]);
+    let said = findings(&mostly);
+    assert!(says(&said, "Whether this is strong or weak scaling cannot be told: phases with "), "{said:?}");
+    assert!(says(&said, "is far above 100%") && !says(&said, "keeps"), "{said:?}");
+}
+
+#[test]
+fn a_serial_step_like_another_on_fewer_tasks_is_not_said_to_be_new() {
+    let dir = tempfile::tempdir().unwrap();
+    // On four tasks the first step does about as much as the serial one.
+    let run = |tasks: u64| {
+        program(dir.path(), &format!("on{tasks}.csv"), (tasks, 1 + 5 * 20, 20), |task, k| match k {
+            0 => Some((20_000, 0.8)),
+            k if k % 5 == 0 => (task == 1).then_some((1_850, 1.5)),
+            k => usual(tasks, k % 5),
+        })
+    };
+    let found = compared(dir.path(), &[run(4), run(16)]);
+    let said = findings(&found);
+    assert!(!says(&said, "it is not serial"), "{said:?}");
+    let phases = found["phases"].as_array().unwrap().iter();
+    let serial = |phase: &&Value| phase["cause"] == "serial";
+    for phase in phases.filter(serial) {
+        let runs = phase["runs"].as_array().unwrap();
+        assert!(runs.iter().all(|run| run["phase_threads"] == 1), "{phase}");
+    }
+}

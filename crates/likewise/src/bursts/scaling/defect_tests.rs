@@ -24,6 +24,7 @@ struct Compared {
     /// All computation.
     whole: Option<PhaseScaling>,
     scaling: Scaling,
+    told: ToldScaling,
 }
 
 fn compared(base: &Made, now: &Made) -> Compared {
@@ -46,7 +47,8 @@ fn compared_by(base: &Made, now: &Made, threshold: f64) -> Compared {
     let calmed: Vec<Made> = runs.iter().zip(&calms).map(calm_run).collect();
     let runs: Vec<RunBursts<'_>> = calmed.iter().map(Made::bursts).collect();
     let measures = Measures::of(&runs, &found, &repeats);
-    let scaling = measures.scaling();
+    let told = measures.scaling();
+    let scaling = told.scaling;
     let of_cluster = |c: usize| {
         let is_of = |run: &Option<PhaseInRun>| {
             run.as_ref().is_some_and(|run| run.clusters.first() == Some(&ClusterId::from_index(c)))
@@ -62,7 +64,7 @@ fn compared_by(base: &Made, now: &Made, threshold: f64) -> Compared {
         (0..base.clustering.n_clusters).filter_map(of_cluster).unzip();
     assert!(phases.len() >= 5, "every step is found");
     let whole = measures.whole().and_then(|whole| phase_scaling(&whole, scaling, threshold));
-    Compared { repeats, phases, confidence, whole, scaling }
+    Compared { repeats, phases, confidence, whole, scaling, told }
 }
 
 impl Compared {
@@ -350,5 +352,38 @@ fn a_stall_is_told_as_one_burst_and_not_as_load_balance() {
         let [one] = &one_offs(1).one_offs[..] else { panic!("seed {seed}: {:?}", one_offs(1).one_offs) };
         assert_eq!(one.thread, (1, 5, 1));
         assert!((one.duration.0 as f64 / one.usual.0 as f64 / 200.0 - 1.0).abs() < 0.05, "{one:?}");
+    }
+}
+
+#[test]
+fn mixed_work_is_strong_scaling_or_cannot_be_told() {
+    for seed in 0..SEEDS {
+        let share = |p: usize| {
+            let run = made(sized(4, 12, Scaling::Strong, seed));
+            let time = |is_one: &dyn Fn(Option<ClusterId>) -> bool| -> f64 {
+                let bursts = run.table.duration.iter().zip(&run.clustering.labels);
+                bursts.filter(|(_, label)| is_one(**label)).map(|(duration, _)| duration.0 as f64).sum()
+            };
+            time(&|label| label == Some(ClusterId::from_index(p))) / time(&|label| label.is_some())
+        };
+        for divided in 0..5 {
+            // Every task repeats all phases but one.
+            let run = |tasks: usize| {
+                let mut spec = sized(tasks, 12, Scaling::Strong, seed);
+                for (_, phase) in spec.phases.iter_mut().enumerate().filter(|(p, _)| *p != divided) {
+                    phase.instructions *= tasks as f64 / 4.0;
+                }
+                made(spec)
+            };
+            let (found, share) = (compared_by(&run(4), &run(16), 0.8), share(divided));
+            let which = format!("seed {seed}, phase {divided} with {share} is divided: {:?}", found.told);
+            assert!((found.told.divided - share).abs() < 0.03, "{which}");
+            assert_eq!(
+                found.told.is_sure,
+                found.told.divided >= 0.2 || found.told.divided <= 0.05,
+                "{which}"
+            );
+            assert_eq!(found.scaling == Scaling::Strong, found.told.divided >= 0.2, "{which}");
+        }
     }
 }

@@ -365,8 +365,16 @@ fn by_figures(
     let (Some(mine), Some(o)) = (inputs.natures[r].centre(bursts), with) else { return 0.0 };
     let Some(other) = &centres[o] else { return 0.0 };
     let range = WorkRange::between(inputs.threads[r].max(1), inputs.threads[o].max(1));
-    let (a, b) = (inputs.per_thread(r, bursts) / times[r], inputs.per_thread(o, &group.bursts[o]) / times[o]);
-    figures_alike(&mine, other, range) * (a.min(b) / a.max(b))
+    let each = (inputs.per_thread(r, bursts), inputs.per_thread(o, &group.bursts[o]));
+    figures_alike(&mine, other, range) * counts_alike((each.0, times[r]), (each.1, times[o]))
+}
+
+/// How well numbers of bursts agree, from 0 to 1, of runs that do all so and so
+/// many times as often: what is in the loop is done so many times as often, and
+/// what is outside of it as often.
+fn counts_alike((a, times_a): (f64, f64), (b, times_b): (f64, f64)) -> f64 {
+    let alike = |a: f64, b: f64| if a > 0.0 { a.min(b) / a.max(b) } else { 0.0 };
+    alike(a, b).max(alike(a / times_a, b / times_b))
 }
 
 /// What is known of every phase of every run, when its match is told.
@@ -407,9 +415,8 @@ impl<'a> Witness<'a> {
     /// well the bursts per thread agree.
     fn confidence(&self, inputs: &Inputs<'_>, group: &Group, (r, p): (usize, usize)) -> Option<f64> {
         let alike = self.at_places[r][p]?.all.max(self.by_neighbours[r][p]);
-        let each = |r: usize| inputs.per_thread(r, &group.bursts[r]) / self.times[r];
-        let (a, b) = (each(r), each(inputs.reference));
-        Some(if a > 0.0 { alike * (a.min(b) / a.max(b)) } else { 0.0 })
+        let each = |r: usize| inputs.per_thread(r, &group.bursts[r]);
+        Some(alike * counts_alike((each(r), self.times[r]), (each(inputs.reference), 1.0)))
     }
 }
 
@@ -466,4 +473,18 @@ fn at_places(inputs: &Inputs<'_>, group: &Group, r: usize) -> Option<Likeness> {
         (same, all) = (same + time * alike.same, all + time * alike.all);
     }
     (total > 0.0).then(|| Likeness { same: same / total, all: all / total })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::counts_alike;
+
+    #[test]
+    fn numbers_of_bursts_agree_in_the_loop_and_outside_of_it() {
+        // A run of twice the iterations: a step of the loop, and a start.
+        assert_eq!(counts_alike((60.0, 2.0), (30.0, 1.0)), 1.0);
+        assert_eq!(counts_alike((1.0, 2.0), (1.0, 1.0)), 1.0);
+        assert_eq!(counts_alike((10.0, 1.0), (40.0, 1.0)), 0.25);
+        assert_eq!(counts_alike((0.0, 2.0), (30.0, 1.0)), 0.0);
+    }
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::factors::{Factor, RunFigures, Scaling, change, figures_of, phase_figures, scaling_of, whole_run};
 use super::repeats::{Per, PhaseRepeats, Repeats};
+use super::strays::Strays;
 use super::times::{ByTask, OddTasks, Times, Variance, odd_tasks, threads_of};
 use super::{RunBursts, RunMatch};
 
@@ -11,9 +12,26 @@ use super::{RunBursts, RunMatch};
 /// loop are found in all runs.
 const COMMON: f64 = 0.95;
 
-/// Scaling is weak if phases with more than this share of the time do as much
-/// on every thread whatever their number.
-const WEAK: f64 = 0.8;
+/// Scaling is strong if phases with at least this share of the time divide
+/// their work by the threads: in weak scaling none does.
+const DIVIDED: f64 = 0.2;
+/// It is weak if they have no more than this share.
+const HARDLY_DIVIDED: f64 = 0.05;
+/// A phase is on all threads if it is on this share of them. What fewer do, one
+/// for all say, is the same work in weak and in strong scaling.
+const ON_ALL: f64 = 0.9;
+
+/// What the work of phases tells of the scaling.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ToldScaling {
+    /// What it is, or is taken for.
+    pub scaling: Scaling,
+    /// Share of the time of the run with the fewest threads, of phases on all
+    /// threads, in phases that divide their work by the threads.
+    pub divided: f64,
+    /// Whether that tells it.
+    pub is_sure: bool,
+}
 
 /// Application, task and thread of each thread that computes, in order.
 type Threads = Arc<[(u32, u32, u32)]>;
@@ -80,6 +98,12 @@ impl Measured {
         self.figures.mean() / self.times
     }
 
+    /// Time of each thread of the run for one repetition, in ns, by thread.
+    #[must_use]
+    pub fn each(&self) -> &[f64] {
+        &self.each
+    }
+
     /// Mean over longest time of a thread in one repetition.
     #[must_use]
     pub fn load_balance(&self) -> Option<f64> {
@@ -124,6 +148,7 @@ pub struct Measures<'a> {
     threads: Vec<Threads>,
     /// Of each run and phase: thread and duration of its bursts.
     members: Vec<Vec<Vec<(u32, f64)>>>,
+    strays: Vec<Strays>,
 }
 
 impl<'a> Measures<'a> {
@@ -149,7 +174,25 @@ impl<'a> Measures<'a> {
             members.push(of_run);
         }
         let figures = runs.iter().zip(&found.phase_of).map(|(run, of)| phase_figures(run, of, n)).collect();
-        Self { runs, found, repeats, figures, threads, members }
+        let strays = runs.iter().enumerate().map(|(r, run)| Strays::of(run, found, r)).collect();
+        Self { runs, found, repeats, figures, threads, members, strays }
+    }
+
+    /// Part of a phase's time that may be another's in one of two runs and not
+    /// in the other: of bursts that its cluster does not agree with, or of those
+    /// that are elsewhere though in its clusters. Runs of the same threads are
+    /// compared thread by thread; of others, the run with more is what counts.
+    #[must_use]
+    pub fn mixed(&self, p: usize, a: usize, b: usize) -> f64 {
+        let apart = |of: fn(&Strays) -> &[Vec<f64>]| {
+            let (in_a, in_b) = (&of(&self.strays[a])[p], &of(&self.strays[b])[p]);
+            if self.threads[a] == self.threads[b] {
+                in_a.iter().zip(in_b).map(|(x, y)| (x - y).abs()).sum()
+            } else {
+                in_a.iter().sum::<f64>().max(in_b.iter().sum())
+            }
+        };
+        f64::max(apart(|strays| &strays.inside), apart(|strays| &strays.outside))
     }
 
     /// Figures of the grouped bursts of a run that are in no phase.
@@ -237,20 +280,24 @@ impl<'a> Measures<'a> {
         Measured::of(figures, n as f64, &sum, block as usize, &self.threads[r])
     }
 
-    /// What more threads are for: weak, if so are phases that hold four fifths
-    /// of the time of the run with the fewest threads (of those that all runs
-    /// have), each as [`scaling_of`] tells by its work per repetition. Where
-    /// more than that is shared out, the rest is what does not scale: a large
-    /// phase that each thread repeats does not make the scaling weak.
+    /// What more threads are for, by the phases that all runs have on all of
+    /// their threads, each as [`scaling_of`] tells by its work per repetition.
+    ///
+    /// Strong, if phases with a fifth of the time of the run with the fewest
+    /// threads divide their work by the threads: work that each thread repeats
+    /// is a common defect of strong scaling, and in weak scaling none is
+    /// divided. Weak, if phases with a twentieth at most do. Between it cannot
+    /// be told, and is taken for weak, as most of the work is.
     #[must_use]
-    pub fn scaling(&self) -> Scaling {
+    pub fn scaling(&self) -> ToldScaling {
         let threads = |&r: &usize| self.runs[r].threads();
-        let Some(few) = (0..self.runs.len()).min_by_key(threads) else { return Scaling::Strong };
-        let (mut weak, mut all) = (0.0, 0.0);
-        for (p, repeats) in self.repeats.phases.iter().enumerate() {
-            if self.figures.iter().any(|of_run| of_run[p].instances == 0) {
-                continue;
-            }
+        let few = (0..self.runs.len()).min_by_key(threads).unwrap_or(0);
+        let on_all = |p: usize| {
+            let mut of_runs = self.figures.iter().map(|of_run| &of_run[p]);
+            of_runs.all(|f| f.instances > 0 && f.threads as f64 >= ON_ALL * f.run_threads as f64)
+        };
+        let (mut divided, mut all) = (0.0, 0.0);
+        for (p, repeats) in self.repeats.phases.iter().enumerate().filter(|(p, _)| on_all(*p)) {
             let once = |r: usize| {
                 let figures = &self.figures[r][p];
                 RunFigures::sum(&[(1.0 / repeats.times[r], figures)], figures.run_threads, 0.0)
@@ -258,9 +305,26 @@ impl<'a> Measures<'a> {
             let of_runs: Vec<RunFigures> = (0..self.runs.len()).map(once).collect();
             let time = of_runs[few].total.0 as f64;
             all += time;
-            weak += if scaling_of(&of_runs) == Scaling::Weak { time } else { 0.0 };
+            divided += if scaling_of(&of_runs) == Scaling::Strong { time } else { 0.0 };
         }
-        if weak > WEAK * all { Scaling::Weak } else { Scaling::Strong }
+        let divided = if all > 0.0 { divided / all } else { 1.0 };
+        let scaling = if divided >= DIVIDED { Scaling::Strong } else { Scaling::Weak };
+        ToldScaling { scaling, divided, is_sure: divided >= DIVIDED || divided <= HARDLY_DIVIDED }
+    }
+
+    /// Computing time of each thread of a run in what is compared as a whole,
+    /// in ns, by thread; `whole` is that of the run.
+    #[must_use]
+    pub fn by_thread(&self, run: usize, whole: &Measured) -> Vec<((u32, u32, u32), f64)> {
+        let mut each = whole.each.clone();
+        if each.is_empty() {
+            each = vec![0.0; self.threads[run].len()];
+            let (_, thread_of) = threads_of(&self.runs[run]);
+            for (&thread, duration) in thread_of.iter().zip(&self.runs[run].table.duration) {
+                each[thread as usize] += duration.0 as f64;
+            }
+        }
+        self.threads[run].iter().copied().zip(each).collect()
     }
 
     /// Figures of a run without the phases `but`.
@@ -289,14 +353,20 @@ impl<'a> Measures<'a> {
         if of_base.threads != of_now.threads {
             return None;
         }
+        // Strays do not count: who has many is left out, for too few bursts.
         let by_task = |r: usize, of: &Measured| {
             let mut bursts = vec![0.0; of.threads.len()];
-            self.members[r][p].iter().for_each(|&(thread, _)| bursts[thread as usize] += 1.0);
+            let is_stray = self.found.phase_of[r].iter().zip(&self.strays[r].is_stray);
+            let own = is_stray.filter(|(phase, _)| **phase == Some(p as u32)).map(|(_, stray)| !stray);
+            for (&(thread, _), own) in self.members[r][p].iter().zip(own) {
+                bursts[thread as usize] += f64::from(own);
+            }
             by_task(&of.threads, |t| (of.each[t], bursts[t] / of.times))
         };
         let ((tasks, before), (_, after)) = (by_task(base, of_base), by_task(now, of_now));
-        let variance = |m: &Measured| m.of_all.map_or(0.0, |v| v.value);
-        let noise = (variance(of_base) + variance(of_now)).sqrt();
+        // Unknown is unknown in both: one repetition tells nothing of the other run.
+        let variances = of_base.of_all.zip(of_now.of_all);
+        let noise = variances.map(|(a, b)| (a.value + b.value).sqrt());
         let odd = odd_tasks(&tasks, (&before, &after), noise, -threshold.ln())?;
         let of_tasks = |r: usize| {
             let run = &self.runs[r];

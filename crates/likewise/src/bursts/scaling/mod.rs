@@ -12,6 +12,7 @@ mod places;
 mod repeats;
 mod sequence;
 mod steps;
+mod strays;
 #[cfg(test)]
 mod tests;
 mod times;
@@ -20,7 +21,7 @@ pub use factors::{
     Change, Factor, FactorKind, PhaseScaling, RunFigures, Scaling, phase_figures, phase_scaling, scaling_of,
     whole_run,
 };
-pub use measures::{Measured, Measures, SlowTasks};
+pub use measures::{Measured, Measures, SlowTasks, ToldScaling};
 pub use one_off::{Calm, OneOff, calm};
 pub use repeats::{IterationsFrom, Per, PhaseRepeats, Repeats, repeats};
 pub use times::{OddTasks, lengths_may_be_alike};
@@ -132,8 +133,9 @@ pub struct RunMatch {
 /// it does the same, or both of those do. Of a phase without places it is the
 /// likeness of its mean figures. Times the smaller over the larger number of
 /// bursts per thread, against the reference, where a run that repeats all of it
-/// so and so many times as often has so many times the bursts. A run has a
-/// confidence of 1 in itself. It is no probability.
+/// so and so many times as often has so many times the bursts, or as many, as
+/// of what is outside of the loop. A run has a confidence of 1 in itself. It is
+/// no probability.
 ///
 /// # Panics
 /// If a clustering does not label just the complete bursts.

@@ -186,13 +186,14 @@ pub(super) struct ByTask {
 }
 
 /// The tasks that take longer in `now` than in `base` than others do; `noise`
-/// is how much a logarithm of their ratio varies by chance. Tasks with more or
+/// is how much a logarithm of their ratio varies by chance, if repetitions tell
+/// it. Tasks with more or
 /// fewer bursts than in the other run do other work, or some of their bursts
 /// are taken for another phase: they are left out.
 pub(super) fn odd_tasks(
     tasks: &[(u32, u32)],
     (base, now): (&ByTask, &ByTask),
-    noise: f64,
+    noise: Option<f64>,
     least: f64,
 ) -> Option<OddTasks> {
     let is_same = |t: usize| (base.bursts[t] - now.bursts[t]).abs() <= SAME_BURSTS * base.bursts[t];
@@ -204,7 +205,10 @@ pub(super) fn odd_tasks(
     }
     let middle = median(known.iter().map(|&t| ratios[t]).collect());
     let deviation = MAD * median(known.iter().map(|&t| (ratios[t] - middle).abs()).collect());
-    let least = least.max(ODD * deviation).max(ODD * noise);
+    // Of what is done once nothing but the tasks themselves tells how much is
+    // chance, and few of them tell little.
+    let far = if noise.is_some() { ODD } else { ODD.max(deviations(known.len() as f64 - 2.0)) };
+    let least = least.max(far * deviation).max(ODD * noise.unwrap_or(0.0));
     let odd: Vec<usize> = known.iter().copied().filter(|&t| ratios[t] - middle > least).collect();
     if odd.is_empty() || 2 * odd.len() >= known.len() {
         return None;
@@ -270,16 +274,21 @@ mod tests {
         let mut slow = base.map(|x| 1.1 * x);
         slow[1] *= 2.0;
         let (base, now) = (of(base), of(slow));
-        let odd = odd_tasks(&tasks, (&base, &now), 0.0, 0.05).expect("one is");
+        let odd = odd_tasks(&tasks, (&base, &now), Some(0.0), 0.05).expect("one is");
         assert_eq!(odd.tasks, [(1, 2)]);
         assert!((odd.factor - 2.2).abs() < 1e-12 && (odd.others - 1.1).abs() < 1e-12);
         assert!((odd.lost - 12.1).abs() < 1e-9 && odd.lost == odd.most_lost);
-        assert_eq!(odd_tasks(&tasks, (&base, &now), 0.2, 0.05), None, "as likely chance");
-        assert_eq!(odd_tasks(&tasks, (&base, &base), 0.0, 0.05), None);
+        assert_eq!(odd_tasks(&tasks, (&base, &now), Some(0.2), 0.05), None, "as likely chance");
+        assert_eq!(odd_tasks(&tasks, (&base, &base), Some(0.0), 0.05), None);
+        let mut chance = base.clone();
+        let ratios = [1.01, 1.08, 0.995, 1.0, 0.985, 1.01];
+        chance.time.iter_mut().zip(ratios).for_each(|(x, ratio)| *x *= ratio);
+        assert_eq!(odd_tasks(&tasks, (&base, &chance), None, 0.05), None, "done once, by six tasks");
+        assert!(odd_tasks(&tasks, (&base, &now), None, 0.05).is_some(), "twice as long is no chance");
         let half = of([20.0, 22.0, 24.0, 10.0, 11.0, 12.0]);
-        assert_eq!(odd_tasks(&tasks, (&base, &half), 0.0, 0.05), None, "half of them are not odd");
+        assert_eq!(odd_tasks(&tasks, (&base, &half), Some(0.0), 0.05), None, "half of them are not odd");
         let mut more = now.clone();
         more.bursts[1] = 6.0;
-        assert_eq!(odd_tasks(&tasks, (&base, &more), 0.0, 0.05), None, "it has more bursts");
+        assert_eq!(odd_tasks(&tasks, (&base, &more), Some(0.0), 0.05), None, "it has more bursts");
     }
 }
