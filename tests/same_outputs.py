@@ -89,6 +89,9 @@ RUNS = {
     "openmp-ranks": "ranks {data}/openmp/omp4.prv.gz -o out",
 }
 
+# What must fail, with the same words; all else must succeed.
+REFUSED = {"wrong-option", "no-file", "not-a-trace", "lulesh-cut"}
+
 
 def efforts():
     """300 ranks of six kinds, 40 steps."""
@@ -192,6 +195,8 @@ def main():
         place.rename(kept)
         second = run(after, words, place)
         said = [f"{what} differs" for what, x, y in zip(("exit code", "stdout", "stderr"), first, second) if x != y]
+        if (second[0] == 0) == (name in REFUSED):
+            said.append("ends well and must not" if name in REFUSED else "fails")
         said += differences(kept, place, "--except-reports" not in sys.argv)
         compared += 1
         different += bool(said)
