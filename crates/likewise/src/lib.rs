@@ -10,8 +10,11 @@ pub mod bursts;
 pub mod cluster;
 pub mod comm;
 pub mod counters;
+mod gap;
 mod parallel;
 pub mod quality;
 pub mod ranks;
 pub mod synth;
 pub mod table;
+
+pub use gap::{Gap, gap};

@@ -6,6 +6,7 @@ use super::{NAMED, RanksReport, share_text};
 use crate::files::report_data::counted;
 use crate::runs::percent;
 use likewise::ranks::{LEAST_RANKS, Support, is_significant, pearson, spearman};
+use likewise::{Gap, gap};
 
 /// What the efforts say of classes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -100,24 +101,14 @@ pub(crate) struct Apart {
     pub(crate) others: [f64; 2],
 }
 
-/// Ranks are no gradient where a gap between two of them is more than this
-/// share of the range: what is left of the steps on both sides is less than
-/// that one step.
-const GAP: f64 = 0.5;
-
 impl Apart {
     fn of(efforts: &[f64]) -> Option<Self> {
-        let mut order: Vec<usize> = (0..efforts.len()).collect();
-        order.sort_by(|&a, &b| efforts[a].total_cmp(&efforts[b]).then(a.cmp(&b)));
-        let gap = |at: &usize| efforts[order[*at]] - efforts[order[*at - 1]];
-        let widest = (1..order.len()).max_by(|a, b| gap(a).total_cmp(&gap(b)).then(b.cmp(a)))?;
+        let Gap { low, high } = gap(efforts)?;
         let ends = |side: &[usize]| [efforts[side[0]], efforts[side[side.len() - 1]]];
-        let range = efforts[order[order.len() - 1]] - efforts[order[0]];
-        let (low, high) = order.split_at(widest);
         let (few, many) = if high.len() <= low.len() { (high, low) } else { (low, high) };
         let mut ranks: Vec<u64> = few.iter().map(|&rank| rank as u64).collect();
         ranks.sort_unstable();
-        (gap(&widest) > GAP * range).then(|| Self { ranks, efforts: ends(few), others: ends(many) })
+        Some(Self { ranks, efforts: ends(&few), others: ends(&many) })
     }
 }
 

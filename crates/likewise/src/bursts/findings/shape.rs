@@ -4,10 +4,7 @@ use std::collections::BTreeSet;
 
 use super::stretches::Stretches;
 use super::{Cause, LEAST_APART};
-
-/// Times that are apart in two groups have their widest gap over more than
-/// this share of the range of ln(time).
-const GAP: f64 = 0.5;
+use crate::{Gap, gap};
 
 /// ln(instructions) over ln(time) has a slope within this of 0 where speed is
 /// the cause, and of at least 1 less this where work is.
@@ -32,30 +29,25 @@ pub(super) enum Shape {
     Other,
 }
 
-/// The smaller side of the widest gap of ln(time over the group's mean), if
-/// that is most of the range.
+/// The smaller side of the gap of ln(time over the group's mean), if there is
+/// one.
 pub(super) fn shape(stretches: &Stretches<'_>, times: &[f64]) -> Shape {
     let means = means(stretches, times);
     let mean = |unit: usize| means[stretches.group_of(unit as u32)];
-    let mut order: Vec<usize> = (0..times.len()).filter(|&unit| mean(unit) > 0.0).collect();
-    let most = order.iter().map(|&unit| times[unit] / mean(unit)).fold(0.0, f64::max);
+    let units: Vec<usize> = (0..times.len()).filter(|&unit| mean(unit) > 0.0).collect();
+    let most = units.iter().map(|&unit| times[unit] / mean(unit)).fold(0.0, f64::max);
     // A unit without the step is far below, but not infinitely.
-    let height = |unit: usize| (times[unit] / mean(unit)).max(1e-3 * most).ln();
-    order.sort_by(|&a, &b| height(a).total_cmp(&height(b)).then(a.cmp(&b)));
-    let gap = |at: usize| height(order[at]) - height(order[at - 1]);
-    let widest = (1..order.len()).max_by(|&a, &b| gap(a).total_cmp(&gap(b)).then(b.cmp(&a)));
-    let Some(widest) = widest else { return Shape::Other };
-    let range = height(order[order.len() - 1]) - height(order[0]);
-    let units = |units: &[usize]| {
-        let mut units: Vec<u32> = units.iter().map(|&unit| unit as u32).collect();
-        units.sort_unstable();
-        units
+    let height = |&unit: &usize| (times[unit] / mean(unit)).max(1e-3 * most).ln();
+    let side = |places: &[usize]| {
+        let mut side: Vec<u32> = places.iter().map(|&place| units[place] as u32).collect();
+        side.sort_unstable();
+        side
     };
-    match (gap(widest) > GAP * range, 2 * (order.len() - widest) <= order.len()) {
-        (true, true) => Shape::Late(units(&order[widest..])),
-        (true, false) => Shape::Early(units(&order[..widest])),
-        (false, _) if order.len() >= LEAST_UNITS => Shape::Gradient,
-        _ => Shape::Other,
+    match gap(&units.iter().map(height).collect::<Vec<f64>>()) {
+        Some(Gap { low, high }) if high.len() <= low.len() => Shape::Late(side(&high)),
+        Some(Gap { low, .. }) => Shape::Early(side(&low)),
+        None if units.len() >= LEAST_UNITS => Shape::Gradient,
+        None => Shape::Other,
     }
 }
 
