@@ -117,7 +117,6 @@ pub(crate) fn analyse(
     });
     notes.extend(figures.note(&table));
     notes.extend(Figures::silent_note(&table));
-    notes.extend(figures.serial_note());
     notes.extend(too_small(&dropped));
     let structure = {
         let _bar = progress.spinner("Aligning");

@@ -264,6 +264,11 @@ pub(crate) fn analyse_trace(args: &BurstsArgs, common: &Common) -> Result<(Analy
     for (name, loads) in analysis.prepared.pca.iter().flat_map(|pca| components(pca, &analysis.metrics)) {
         common.tell(format_args!("{name}: {loads}"));
     }
+    // One density takes some of the bursts of a phase for noise: what is serial
+    // is told by the phases of `bursts` alone.
+    if !args.one_density {
+        analysis.notes.extend(analysis.figures.serial_note());
+    }
     if args.writing.check_extrapolation {
         let (sentence, json) = stages.time("check", || check_extrapolation(&analysis, grouping.seed));
         analysis.notes.push(sentence);

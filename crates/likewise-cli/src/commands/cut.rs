@@ -277,13 +277,28 @@ fn meets(asked: &CuttingArgs, window: &Window, records: f64) -> bool {
 }
 
 impl Cut<'_> {
-    /// The computing time, then every counter; and whether the limit is for it.
+    /// Wall time, computing time, then every counter; and whether the limit is
+    /// for it.
     fn estimates(&self) -> Vec<(&str, Estimate, bool)> {
         let counters = self.analysis.table.counters.iter().zip(&self.window.counters).enumerate();
         let counters = counters.map(|(i, (c, &estimate))| {
             (c.counter.name.as_str(), estimate, self.limits.counters.contains(&i))
         });
-        std::iter::once(("computing time", self.window.time, true)).chain(counters).collect()
+        [("wall time", self.wall(), false), ("computing time", self.window.time, true)]
+            .into_iter()
+            .chain(counters)
+            .collect()
+    }
+
+    /// How long the iterations take, and what the kept ones make of it.
+    fn wall(&self) -> Estimate {
+        let (from, to) = self.period.region();
+        let kept = self.window.to.saturating_sub(self.window.from).0 as f64;
+        Estimate {
+            region: to.saturating_sub(from).0 as f64,
+            estimated: kept * self.period.n_iterations() as f64 / self.window.n_iterations as f64,
+            run: self.analysis.end.0 as f64,
+        }
     }
 
     /// Whether what was asked for is met, in bursts and in records.
@@ -335,12 +350,13 @@ impl Cut<'_> {
         let (from, to) = period.region();
         let mut text = format!(
             "Period: {}, {} iterations from {from} to {to} of {}, confidence {:.2}; they hold {:.1}% of the work. What \
-             is before and after does not repeat, and is no part of the cut.\n{}",
+             is outside, {:.1}% of the run, is no part of the cut.\n{}",
             period.median(),
             period.n_iterations(),
             self.analysis.end,
             period.confidence,
             100.0 * period.coverage,
+            100.0 * (1.0 - to.saturating_sub(from).0 as f64 / self.analysis.end.0.max(1) as f64),
             lengths_text(period)
         );
         let last = window.first + window.n_iterations;
@@ -357,7 +373,8 @@ impl Cut<'_> {
         };
         let _ = writeln!(text, "Cut: {iterations}, {} to {}, {tasks}.", window.from, window.to);
         text += &reduction_text(&self.report);
-        text += "Error of extrapolating from it, over the iterations (over the run):\n";
+        text +=
+            "Error of extrapolating from it, over the iterations (over the run, where the rest is known):\n";
         for (name, estimate, limited) in self.estimates() {
             let mark = if limited { "" } else { "  not limited" };
             let (error, run_error) = (100.0 * estimate.error(), 100.0 * estimate.run_error());
@@ -366,7 +383,7 @@ impl Cut<'_> {
         if !self.within_limits() {
             let _ = writeln!(
                 text,
-                "The limits (keep {}%, error {}%) are not both met: this is the best there is.",
+                "The limits (keep {}%, error {}%) are not both met: of what was tried, this comes nearest.",
                 short(100.0 * self.args.cutting.keep),
                 short(100.0 * self.args.cutting.max_error)
             );
@@ -395,7 +412,7 @@ fn lengths_text(period: &Period) -> String {
         _ => return format!("Iterations take {least} to {most}; the period is their median.\n"),
     };
     format!(
-        "Iterations {goes}, from {} to {} (first and last tenth): one of them does not stand for all in time.\n",
+        "Iterations {goes}, from {} to {} (means of the first and the last tenth); the period is their median.\n",
         Nanos(first as u64),
         Nanos(last as u64)
     )

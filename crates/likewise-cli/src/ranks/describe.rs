@@ -1,8 +1,8 @@
 //! What is told of the classes that were found.
 
 use super::find::Found;
-use super::verdict::Verdict;
-use super::{Class, Criterion, GroupingFacts, MeanTrace, Plan, RanksReport};
+use super::verdict::{Verdict, spread};
+use super::{Class, Criterion, GroupingFacts, MeanTrace, Part, Plan, RanksReport};
 use likewise::ranks::{Allocation, EffortTable, Moments, PlanParams, Stratification, Stratum, plan_strata};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
@@ -47,6 +47,7 @@ pub(crate) fn describe(table: &EffortTable, found: Found, how: &Described) -> Ra
             medoid: medoids[c],
             ranks: ranks.len() as u64,
             effort: (total.mean[0], total.variance[0].sqrt()),
+            ends: (total.least[0], total.most[0]),
             regions: figures.regions[c].clone(),
             dissimilarity: (distances().sum::<f64>() / ranks.len() as f64, distances().fold(0.0, f64::max)),
             traces: traces(table, &figures.classes[c]),
@@ -65,6 +66,7 @@ pub(crate) fn describe(table: &EffortTable, found: Found, how: &Described) -> Ra
             regions => regions.iter().map(|region| region.name.clone()).collect(),
         },
         n_steps: table.n_steps(),
+        parts: parts(&figures.parts, table.regions().len()),
         classes: classes.collect(),
         class_of,
         sampled,
@@ -85,6 +87,28 @@ pub(crate) fn describe(table: &EffortTable, found: Found, how: &Described) -> Ra
     };
     report.verdict = Verdict::of(&report, &totals, &evidence, error);
     report
+}
+
+/// How far ranks are apart in every part of the steps.
+fn parts(classes: &[Moments], n_regions: usize) -> Vec<Part> {
+    let n: u64 = classes.iter().map(|class| class.n_ranks).sum();
+    let of = |j: usize| {
+        let least = classes.iter().map(|class| class.least[j]).fold(f64::INFINITY, f64::min);
+        let most = classes.iter().map(|class| class.most[j]).fold(f64::NEG_INFINITY, f64::max);
+        let sum: f64 = classes.iter().map(|class| class.n_ranks as f64 * class.mean[j]).sum();
+        (least, most, sum / n.max(1) as f64)
+    };
+    let n_parts = classes.first().map_or(0, |class| class.mean.len() / (n_regions + 1));
+    let part = |part: usize| {
+        let (least, most, mean) = of(part * (n_regions + 1));
+        let apart = (1..=n_regions).map(|region| of(part * (n_regions + 1) + region)).map(|(a, b, _)| b - a);
+        let region = apart.fold(0.0, f64::max);
+        Part {
+            spread: spread(least, most, mean),
+            region_spread: if mean == 0.0 { 0.0 } else { region / mean.abs() },
+        }
+    };
+    (0..n_parts).map(part).collect()
 }
 
 /// How the classes were found, as far as that is told by what was found.

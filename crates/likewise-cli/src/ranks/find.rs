@@ -1,6 +1,6 @@
 //! Classes of ranks, on one process or on many.
 
-use super::settle::{AllRanks, Evidence, Groups, MANY_STEPS, Tried, settle};
+use super::settle::{AllRanks, Evidence, Groups, MANY_STEPS, Tried, half_of, settle};
 use anyhow::{Context, anyhow};
 use likewise::cluster::medoids::{ClaraParams, Medoids, MedoidsError, Start, clara, fasterpam, pam};
 use likewise::cluster::{Capek, CapekError, CapekParams, ClusterCount, capek, euclidean};
@@ -64,13 +64,24 @@ impl Mine<'_> {
     ) -> Result<Figures, CommError> {
         let dims = self.table.dims();
         let values = &self.table.values()[self.ranks.start * dims..self.ranks.end * dims];
-        let regions: Vec<f64> =
-            values.chunks_exact(self.table.n_steps()).map(|series| series.iter().sum()).collect();
-        let n_regions = self.table.regions().len();
+        let (n_regions, n_steps) = (self.table.regions().len(), self.table.n_steps());
+        let regions: Vec<f64> = values.chunks_exact(n_steps).map(|series| series.iter().sum()).collect();
         let totals: Vec<f64> = regions.chunks_exact(n_regions).map(|row| row.iter().sum()).collect();
+        let n_parts = n_steps.min(MOST_PARTS);
+        let mut parts: Vec<f64> = Vec::with_capacity(labels.len() * n_parts * (n_regions + 1));
+        for row in values.chunks_exact(dims) {
+            for part in 0..n_parts {
+                let steps = part * n_steps / n_parts..(part + 1) * n_steps / n_parts;
+                let of_regions = row.chunks_exact(n_steps).map(|series| series[steps.clone()].iter().sum());
+                let of_regions: Vec<f64> = of_regions.collect();
+                parts.push(of_regions.iter().sum());
+                parts.extend(of_regions);
+            }
+        }
         Ok(Figures {
             classes: moments(comm, values, dims, labels, n_classes)?,
             regions: moments(comm, &regions, n_regions, labels, n_classes)?,
+            parts: moments(comm, &parts, n_parts * (n_regions + 1), labels, n_classes)?,
             totals: moments(comm, &totals, 1, labels, n_classes)?,
         })
     }
@@ -93,23 +104,27 @@ impl Mine<'_> {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Totals {
     pub(crate) run: f64,
-    /// The mean of the steps of even number, from 0, and of the others. Of
-    /// steps enough, without the rank's greatest (three of [`MANY_STEPS`] or
-    /// more), so that what happened once is in neither.
+    /// The mean of each half of the steps ([`half_of`]), without the rank's
+    /// greatest ([`left_out`]), so that what happened once is in neither.
     pub(crate) halves: [f64; 2],
+}
+
+/// How many of so many steps, the greatest of each rank, are left out where it
+/// is asked what lasts.
+pub(super) fn left_out(n_steps: usize) -> usize {
+    match n_steps {
+        n if n >= MANY_STEPS => 3,
+        n if n > 3 => 1,
+        _ => 0,
+    }
 }
 
 impl Totals {
     fn of(steps: &[f64]) -> Self {
-        let left_out = match steps.len() {
-            n if n >= MANY_STEPS => 3,
-            n if n > 3 => 1,
-            _ => 0,
-        };
         let mut order: Vec<usize> = (0..steps.len()).collect();
         order.sort_by(|&a, &b| steps[b].total_cmp(&steps[a]).then(a.cmp(&b)));
         let mean = |half: usize| {
-            let of_half = order.iter().skip(left_out).filter(|&&step| step % 2 == half);
+            let of_half = order.iter().skip(left_out(steps.len())).filter(|&&step| half_of(step) == half);
             let (sum, n) = of_half.fold((0.0, 0.0), |(sum, n), &step| (sum + steps[step], n + 1.0));
             if n > 0.0 { sum / n } else { 0.0 }
         };
@@ -124,9 +139,16 @@ pub(crate) struct Figures {
     pub(crate) classes: Vec<Moments>,
     /// In every region, over all steps.
     pub(crate) regions: Vec<Moments>,
-    /// In the whole run.
+    /// In every part of the steps: in all regions, then in each.
+    pub(crate) parts: Vec<Moments>,
+    /// In all regions and steps.
     pub(crate) totals: Vec<Moments>,
 }
+
+/// Parts of the steps in which it is asked how far ranks are apart: few enough
+/// that what differs from step to step by chance evens out in each, and enough
+/// to see what grows or begins. Of fewer steps, each is one.
+const MOST_PARTS: usize = 4;
 
 /// Classes of all ranks, by medoid.
 #[derive(Clone, Debug, PartialEq)]

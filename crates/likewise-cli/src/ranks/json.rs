@@ -98,6 +98,8 @@ pub(crate) fn summary(report: &RanksReport) -> Value {
     });
     // json! has a limit on how much it takes at once.
     value["sample_size_whole_run"] = json!(plan.whole_run);
+    value["part_spreads"] = report.parts.iter().map(|part| part.spread).collect();
+    value["lasting_spread"] = verdict.lasting.into();
     value["apart"] = json!(verdict.apart.as_ref().map(|apart| json!({
         "ranks": apart.ranks, "efforts": apart.efforts, "others": apart.others,
     })));

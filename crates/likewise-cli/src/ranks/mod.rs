@@ -14,12 +14,13 @@ pub(crate) mod windows;
 
 use crate::files::report_data::{counted, grouped_digits, short};
 use crate::runs::percent;
+use find::Figures;
 use likewise::ranks::{Bound, Moments, Stratification, Support};
 use likewise::table::Nanos;
 use serde_json::Value;
 use settle::Passing;
 use std::fmt::Write as _;
-use verdict::Verdict;
+use verdict::{Kind, Verdict};
 use windows::Window;
 
 /// Everything the files, the report and the terminal show. Plain data: the
@@ -36,6 +37,9 @@ pub(crate) struct RanksReport {
     pub(crate) n_steps: usize,
     /// Whether efforts are seconds.
     pub(crate) is_time: bool,
+    /// How far ranks are apart in each quarter of the steps, or, of four or
+    /// fewer, in each.
+    pub(crate) parts: Vec<Part>,
     /// By descending number of ranks, then by medoid.
     pub(crate) classes: Vec<Class>,
     /// Of each rank, the place of its class.
@@ -51,6 +55,16 @@ pub(crate) struct RanksReport {
     pub(crate) every: Option<usize>,
     pub(crate) windows: Vec<Window>,
     pub(crate) notes: Vec<String>,
+}
+
+/// How far ranks are apart in a part of the steps.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Part {
+    /// What the greatest effort is above the least, as a share of the least.
+    pub(crate) spread: f64,
+    /// How far ranks are apart in any one region, as a share of the mean effort
+    /// in all.
+    pub(crate) region_spread: f64,
 }
 
 /// How the classes were found.
@@ -102,8 +116,10 @@ pub(crate) struct Class {
     /// The rank that stands for all.
     pub(crate) medoid: u64,
     pub(crate) ranks: u64,
-    /// Mean and standard deviation of what its ranks did in the whole run.
+    /// Mean and standard deviation of what its ranks did over all steps.
     pub(crate) effort: (f64, f64),
+    /// The least and the most that one of its ranks did.
+    pub(crate) ends: (f64, f64),
     /// Mean and maximum of the dissimilarities to the medoid.
     pub(crate) dissimilarity: (f64, f64),
     /// What its ranks did in each region, over all steps.
@@ -132,12 +148,12 @@ pub(crate) struct Plan {
     pub(crate) sample: Vec<u64>,
     /// How many it would be without classes.
     pub(crate) without_classes: u64,
-    /// How many it would be for the effort of the whole run alone.
+    /// How many it would be for the effort over all steps alone.
     pub(crate) whole_run: u64,
     /// Half the width of the confidence interval that the plan gives, at its
     /// widest over the steps, in the unit of the bound.
     pub(crate) expected_error: f64,
-    /// What the classes do to a sample of the efforts of the whole run.
+    /// What the classes do to a sample of the efforts over all steps.
     pub(crate) stratification: Stratification,
     /// Share of the steps and regions in which they pay (equation 2).
     pub(crate) pays: f64,
@@ -205,8 +221,12 @@ impl RanksReport {
     /// What is to be known, in sentences.
     pub(crate) fn findings(&self) -> Vec<String> {
         let first = self.verdict.sentence(self);
+        if self.n_ranks() == 1 {
+            return vec![first];
+        }
         let differences = (1..self.classes.len()).filter_map(|c| self.difference(c)).take(TOLD);
-        let told = std::iter::once(first).chain(self.uneven_region()).chain(self.verdict.passing.clone());
+        let told = std::iter::once(first).chain(self.changing()).chain(self.uneven_region());
+        let told = told.chain(self.verdict.passing.iter().take(TOLD).cloned());
         let told = told
             .chain(differences.map(|d| d.sentence(self)))
             .chain(self.heaviest())
@@ -220,8 +240,8 @@ impl RanksReport {
         let plan = &self.plan;
         let (size, all) = (plan.sample_size(), self.n_ranks() as u64);
         let of_steps = format!(
-            "To know the mean effort of every step{} within {} at {} confidence",
-            if plan.each_stratum { " and class" } else { "" },
+            "To know the mean effort of {} within {} at {} confidence",
+            self.planned(),
             self.bound_text(),
             level(plan.confidence)
         );
@@ -230,7 +250,11 @@ impl RanksReport {
             let who =
                 if size == all { format!("all {}", counted(all, "rank")) } else { counted(size, "rank") };
             let (whole, verb) = (counted(plan.whole_run, "rank"), if size == 1 { "has" } else { "have" });
-            return format!("{of_steps}, {who} {verb} to be traced; to know that of the whole run, {whole}.");
+            let alone = match (self.regions.len(), self.n_steps) {
+                (0 | 1, 1) => String::new(),
+                _ => format!("; to know only the mean of their sum, {whole}"),
+            };
+            return format!("{of_steps}, {who} {verb} to be traced{alone}.");
         }
         let without = match plan.without_classes {
             without if without > size => {
@@ -240,6 +264,41 @@ impl RanksReport {
         };
         let share = share_text(self.share(size));
         format!("{of_steps}, tracing {} ({share}) is enough{without}.", counted(size, "rank"))
+    }
+
+    /// What the plan has the mean of.
+    pub(crate) fn planned(&self) -> &'static str {
+        match (self.regions.len(), self.plan.each_stratum) {
+            (0 | 1, false) => "every step",
+            (0 | 1, true) => "every step and class",
+            (_, false) => "every step and region",
+            (_, true) => "every step, region and class",
+        }
+    }
+
+    /// What a sum over the steps is of.
+    pub(crate) fn over_all(&self) -> String {
+        match self.n_steps {
+            1 => "in the one step".to_owned(),
+            n => format!("over all {} steps", grouped_digits(n as u64)),
+        }
+    }
+
+    /// The widest spread in any part of the steps, and what the parts are;
+    /// nothing of a single step.
+    pub(crate) fn widest_part(&self) -> Option<(&'static str, f64)> {
+        let name = if self.parts.len() == self.n_steps { "each of them" } else { "each quarter of them" };
+        let widest = self.parts.iter().map(|part| part.spread).reduce(f64::max);
+        widest.filter(|_| self.n_steps > 1).map(|widest| (name, widest))
+    }
+
+    /// How far ranks are apart from part to part, where they are not alike.
+    fn changing(&self) -> Option<String> {
+        let is_told = self.classes.len() == 1 && self.verdict.kind != Kind::Alike;
+        let spreads: Vec<String> = self.parts.iter().map(|part| percent(part.spread)).collect();
+        let (last, first) = spreads.split_last().filter(|(_, first)| is_told && !first.is_empty())?;
+        let parts = if self.parts.len() == self.n_steps { "steps" } else { "quarters of the steps" };
+        Some(format!("In the {parts} they differ by {} and {last}.", first.join(", ")))
     }
 
     /// The error that a sample may make, as people read it.
@@ -256,9 +315,10 @@ impl RanksReport {
         (self.classes.len() > 1 && s.variance > 0.0).then(|| {
             let less = s.variance_in_strata / s.variance;
             format!(
-                "Sampling by class {} (equation 2): for the effort of the whole run, the variance within classes is {} \
-                 of that of all ranks; it pays in {} of the steps and regions.",
+                "Sampling by class {} (equation 2): for the effort {}, the variance within classes is {} of that of all \
+                 ranks; it pays in {} of the steps and regions.",
                 if s.pays() { "pays" } else { "does not pay" },
+                self.over_all(),
                 percent(less),
                 percent(self.plan.pays)
             )
@@ -289,7 +349,7 @@ impl RanksReport {
                         share_text(s.at_most_by_chance)
                     );
                     match s.is_supported {
-                        true => format!(": {figures}; but they are not apart, or not in all steps"),
+                        true => format!(": {figures}; but they are not apart, or one does not last"),
                         false => format!(": {figures}"),
                     }
                 });
@@ -327,11 +387,12 @@ impl RanksReport {
     /// In which region ranks differ, where there are no classes that tell.
     fn uneven_region(&self) -> Option<String> {
         let (region, apart) = self.uneven().filter(|(_, apart)| *apart > 0.0)?;
-        let name = self.region(region).filter(|_| self.classes.len() == 1)?;
+        let place = in_region(self.region(region).filter(|_| self.classes.len() == 1)?);
         let share = percent(self.region_spread());
         Some(format!(
-            "They differ most in {name}: {} from the least to the most, {share} of the mean effort.",
-            self.effort(apart)
+            "They differ most{place}: {} from the least to the most {}, {share} of the mean effort in all regions.",
+            self.effort(apart),
+            self.over_all()
         ))
     }
 
@@ -363,10 +424,14 @@ impl RanksReport {
         all.reduce(|a, b| if (b.own - b.others).abs() > (a.own - a.others).abs() { b } else { a })
     }
 
-    /// What a few ranks did in a single step.
-    pub(crate) fn passing_text(&self, passing: &Passing) -> Option<String> {
-        let classes = &passing.figures.classes;
-        let c = (0..classes.len()).min_by_key(|&c| classes[c].n_ranks)?;
+    /// What ranks did in a few steps, of classes that do not last.
+    pub(crate) fn passing_texts(&self, passing: &Passing) -> Vec<String> {
+        let of = |(class, ranks): &(usize, Vec<u64>)| self.passing_text(&passing.figures, *class, ranks);
+        passing.classes.iter().filter_map(of).collect()
+    }
+
+    fn passing_text(&self, figures: &Figures, c: usize, ranks: &[u64]) -> Option<String> {
+        let classes = &figures.classes;
         let others = |j: usize| {
             let of = |(i, m): (usize, &Moments)| {
                 if i == c { (0.0, 0.0) } else { (m.n_ranks as f64 * m.mean[j], m.n_ranks as f64) }
@@ -375,21 +440,32 @@ impl RanksReport {
             sum / n
         };
         let differences = (0..classes[c].mean.len()).map(|j| (j, classes[c].mean[j], others(j)));
-        let (j, own, others) =
+        let (j, own, others_at) =
             differences.reduce(|a, b| if (b.1 - b.2).abs() > (a.1 - a.2).abs() { b } else { a })?;
-        let region = self.region(j / self.n_steps).map_or_else(String::new, in_region);
-        let who = match passing.ranks.len() as u64 {
+        let (region, step) = (j / self.n_steps, j % self.n_steps);
+        // What one of the steps beside it makes up for is a burst on the other
+        // side of a boundary.
+        let beside = j - step.min(1)..=j + usize::from(step + 1 < self.n_steps);
+        let around: f64 = beside.map(|j| classes[c].mean[j] - others(j)).sum();
+        if 2.0 * around.abs() < (own - others_at).abs() {
+            return None;
+        }
+        let steps = region * self.n_steps..(region + 1) * self.n_steps;
+        let few = few_of(steps.map(|j| (own - others_at).signum() * (classes[c].mean[j] - others(j))));
+        let few = few.map_or_else(String::new, |few| {
+            format!(", nine tenths of that in {few} of {} steps", self.n_steps)
+        });
+        let who = match ranks.len() as u64 {
             n if n > NAMED => counted(classes[c].n_ranks, "rank"),
-            _ => self.ranks_text(&passing.ranks),
+            _ => self.ranks_text(ranks),
         };
         Some(format!(
-            "{} differ{} from the others in single steps only, most in step {}{region} ({}, the others {}): \
-             that makes no class.",
+            "{} differ{} from the others most in step {step}{} ({}, the others {}){few}: that makes no class.",
             capital(&who),
-            if passing.ranks.len() == 1 { "s" } else { "" },
-            j % self.n_steps,
+            if ranks.len() == 1 { "s" } else { "" },
+            self.region(region).map_or_else(String::new, in_region),
             self.effort(own),
-            self.effort(others)
+            self.effort(others_at)
         ))
     }
 
@@ -400,7 +476,10 @@ impl RanksReport {
         let (c, class) =
             self.classes.iter().enumerate().max_by(|a, b| by_effort(a).total_cmp(&by_effort(b)))?;
         let ratio = class.effort.0 / mean;
-        (self.classes.len() > 1 && mean > 0.0 && ratio > 1.05).then(|| {
+        // None of its ranks does less than one of another class.
+        let is_apart =
+            self.classes.iter().enumerate().all(|(o, other)| o == c || other.ends.1 < class.ends.0);
+        (self.classes.len() > 1 && is_apart && mean > 0.0 && ratio > 1.05).then(|| {
             let ranks = counted(class.ranks, "rank");
             format!("Class {} ({ranks}) does the most: {ratio:.2} times the mean effort.", c + 1)
         })
@@ -409,7 +488,7 @@ impl RanksReport {
 
 /// Where: in a phase, or among the bursts of none.
 fn in_region(name: &str) -> String {
-    if name == regions::OTHER { format!(" {name}") } else { format!(" in {name}") }
+    if name == regions::OTHER { " in bursts of no phase".to_owned() } else { format!(" in {name}") }
 }
 
 /// A class and where it does most otherwise than all others, over all steps.
@@ -430,12 +509,16 @@ impl Difference {
 
     fn sentence(&self, report: &RanksReport) -> String {
         let steps = report.n_steps as f64;
+        let each = if report.n_steps == 1 { "" } else { " a step" };
         let mut text = format!("Class {}, {}, differs most", self.class + 1, report.class_text(self.class));
         let name = report.region(self.region).map_or_else(String::new, in_region);
         let (own, others) = (report.effort(self.own / steps), report.effort(self.others / steps));
-        let _ = write!(text, "{name}: {own} a step, the others {others}");
+        let _ = write!(text, "{name}: {own}{each}, the others {others}");
         if let Some(ratio) = self.ratio().filter(|ratio| *ratio < 1000.0) {
             let _ = write!(text, " (× {ratio:.2})");
+        }
+        if let Some(ratio) = self.all_ratio(report).filter(|_| report.regions.len() > 1) {
+            let _ = write!(text, ", in all regions × {ratio:.2}");
         }
         if let Some(few) = self.few_steps(report) {
             let _ = write!(text, ", nine tenths of it in {few} of {} steps", report.n_steps);
@@ -443,8 +526,17 @@ impl Difference {
         text + "."
     }
 
-    /// In how few steps nine tenths of the difference lie, if they are less
-    /// than half of them: a mean over all steps says nothing of those.
+    /// How many times the others' effort that in all regions is.
+    fn all_ratio(&self, report: &RanksReport) -> Option<f64> {
+        let others = report.classes.iter().enumerate().filter(|(c, _)| *c != self.class);
+        let (sum, n) = others.fold((0.0, 0.0), |(sum, n), (_, class)| {
+            (sum + class.ranks as f64 * class.effort.0, n + class.ranks as f64)
+        });
+        (sum > 0.0).then(|| report.classes[self.class].effort.0 * n / sum)
+    }
+
+    /// In how few steps nine tenths of the difference lie: a mean over all steps
+    /// says nothing of those.
     fn few_steps(&self, report: &RanksReport) -> Option<usize> {
         let mean = |class: usize, step: usize| report.classes[class].traces[self.region].mean[step];
         let n = |class: usize| report.classes[class].ranks as f64;
@@ -454,17 +546,23 @@ impl Difference {
             mean(self.class, step) - others().map(|class| n(class) * mean(class, step)).sum::<f64>() / all
         };
         let sign = (self.own - self.others).signum();
-        let mut steps: Vec<f64> = (0..report.n_steps).map(|step| sign * apart(step)).collect();
-        steps.sort_by(|a, b| b.total_cmp(a));
-        let whole: f64 = steps.iter().sum();
-        let mut sum = 0.0;
-        let few = steps.iter().take_while(|x| {
-            let open = sum < 0.9 * whole;
-            sum += **x;
-            open
-        });
-        Some(few.count()).filter(|few| 2 * few < report.n_steps)
+        few_of((0..report.n_steps).map(|step| sign * apart(step)))
     }
+}
+
+/// In how few steps nine tenths of a difference lie, if they are less than half
+/// of them.
+fn few_of(apart: impl Iterator<Item = f64>) -> Option<usize> {
+    let mut steps: Vec<f64> = apart.collect();
+    steps.sort_by(|a, b| b.total_cmp(a));
+    let whole: f64 = steps.iter().sum();
+    let mut sum = 0.0;
+    let few = steps.iter().take_while(|x| {
+        let open = sum < 0.9 * whole;
+        sum += **x;
+        open
+    });
+    Some(few.count()).filter(|few| (1..steps.len().div_ceil(2)).contains(few))
 }
 
 fn capital(text: &str) -> String {
@@ -502,6 +600,7 @@ pub(crate) mod tests {
             medoid,
             ranks,
             effort: (level * 20.0, 3.0),
+            ends: (level * 20.0 - 1.0, level * 20.0 + 1.0),
             dissimilarity: (1.5, 4.0),
             regions: Moments {
                 n_ranks: ranks,
@@ -570,16 +669,19 @@ pub(crate) mod tests {
             "64 ranks behave in 2 ways: these classes explain 98.0% of the variance, where classes of ranks without \
              any explain 75.0% on average and 81.0% at most."
         );
-        assert_eq!(found[1], "Class 2, ranks 7, 39, differs most in b: 60 a step, the others 20 (× 3.00).");
+        assert_eq!(
+            found[1],
+            "Class 2, ranks 7, 39, differs most in b: 60 a step, the others 20 (× 3.00), in all regions × 3.00."
+        );
         assert!(found[2].starts_with("Class 2 (2 ranks) does the most: 2.82 times"), "{}", found[2]);
         assert_eq!(
             found[3],
-            "To know the mean effort of every step within 5% at 95% confidence, tracing 3 ranks (4.7%) is enough; \
+            "To know the mean effort of every step and region within 5% at 95% confidence, tracing 3 ranks (4.7%) is enough; \
              without classes it would take 60."
         );
         assert_eq!(
             found[4],
-            "Sampling by class pays (equation 2): for the effort of the whole run, the variance within classes is 10.0% of \
+            "Sampling by class pays (equation 2): for the effort over all 20 steps, the variance within classes is 10.0% of \
              that of all ranks; it pays in 50.0% of the steps and regions."
         );
     }

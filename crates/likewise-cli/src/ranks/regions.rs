@@ -3,12 +3,14 @@
 use crate::analysis::Analysis;
 use crate::cli::Common;
 use crate::commands::bursts::{BurstsArgs, MetricArgs, ReadingArgs, RefiningArgs, analyse_trace};
+use crate::files::report_data::counted;
 use crate::grouping::GroupingArgs;
 use crate::period;
+use crate::runs::percent;
 use anyhow::{Context, Result, anyhow};
 use clap::{Parser, ValueEnum};
-use likewise::bursts::find_period;
 use likewise::bursts::scaling::{RunBursts, match_runs};
+use likewise::bursts::{Period, find_period};
 use likewise::ranks::{EffortRegions, EffortTable, FromBurstsError, effort_from_bursts};
 use likewise::table::Nanos;
 use std::ffi::OsString;
@@ -57,11 +59,16 @@ pub(crate) fn efforts_of_trace(
     let call = if regions == RegionsArg::Phases { call } else { call.at_one_density() };
     let (analysis, _) = analyse_trace(&call, &common.quieter())?;
     let mut notes = analysis.notes.clone();
-    let period = find_period(&analysis.table, &period::phases(&analysis));
-    let boundaries = period.map(|period| period.boundaries).unwrap_or_else(|why| {
-        notes.push(format!("No iterations are known, so the whole run is one step: {why}."));
-        vec![Nanos(0), Nanos(analysis.end.0 + 1)]
-    });
+    let boundaries = match find_period(&analysis.table, &period::phases(&analysis)) {
+        Ok(period) => {
+            notes.push(outside(&period, analysis.end));
+            period.boundaries
+        }
+        Err(why) => {
+            notes.push(format!("No iterations are known, so the whole run is one step: {why}."));
+            vec![Nanos(0), Nanos(analysis.end.0 + 1)]
+        }
+    };
     let table = efforts(&analysis, regions, &boundaries).map_err(|error| match error {
         FromBurstsError::NoCode => {
             anyhow!("the trace does not say between which calls bursts lie; take --regions phases")
@@ -69,6 +76,17 @@ pub(crate) fn efforts_of_trace(
         error => error.into(),
     });
     Ok((table.with_context(|| input.display().to_string())?, notes))
+}
+
+/// What part of the run the steps are.
+fn outside(period: &Period, end: Nanos) -> String {
+    let (from, to) = period.region();
+    let share = to.saturating_sub(from).0 as f64 / end.0.max(1) as f64;
+    format!(
+        "{} from {from} to {to} of {end}, {} of the run: what is outside of them is not compared.",
+        counted(period.n_iterations() as u64, "step"),
+        percent(share)
+    )
 }
 
 /// The effort of every task in every step and region.

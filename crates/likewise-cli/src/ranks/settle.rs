@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use likewise::cluster::{CapekError, ClusterCount};
 use likewise::comm::Communicator;
 use likewise::ranks::{
-    APART, MOST_OBJECTS, Moments, Support, explained_by, loudest_step, moments, separation, support,
+    APART, MOST_OBJECTS, Moments, Support, explained_by, joined, loudest_step, moments, separation, support,
     supported_counts,
 };
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -44,18 +44,18 @@ pub(crate) struct Tried<'a> {
 pub(crate) struct Evidence {
     /// Of each number of classes from two on that was looked at.
     pub(crate) support: Vec<Support>,
-    /// The classes that were nearly taken, but are there in some steps only.
+    /// The classes that were nearly taken, but some of which do not last.
     pub(crate) passing: Option<Passing>,
     /// Whether the classes that were taken are supported.
     pub(crate) is_supported: bool,
 }
 
-/// Ranks that differ in few of the steps.
+/// Classes some of which do not last.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Passing {
     pub(crate) figures: Figures,
-    /// Of the smallest class, its ranks, if they are few.
-    pub(crate) ranks: Vec<u64>,
+    /// Which do not, and their ranks, the first few of them.
+    pub(crate) classes: Vec<(usize, Vec<u64>)>,
 }
 
 /// Of so many steps, three can be left out and more than half are left.
@@ -91,9 +91,17 @@ pub(crate) fn settle<C: Communicator>(
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(tried.seed);
     let mut evidence = Evidence { support: support(&sample, &explained, &mut rng), ..Evidence::default() };
     let n_steps = mine.table.n_steps();
-    let is_lasting = |figures: &Figures, k: usize| {
-        let by_chance = evidence.support.iter().find(|s| s.n_classes == k).map_or(1.0, |s| s.by_chance);
-        lasts(&figures.classes, n_steps, by_chance)
+    // What so many classes explain by chance; of a number that was given, what
+    // one less does is not known yet.
+    let known = evidence.support.clone();
+    let by_chance = |k: usize, rng: &mut Xoshiro256PlusPlus| match known.iter().find(|s| s.n_classes == k) {
+        _ if k < 2 => 0.0,
+        Some(s) => s.by_chance,
+        None => support(&sample, &[(k, 1.0)], rng).first().map_or(1.0, |s| s.by_chance),
+    };
+    let mut fleeting_of = |figures: &Figures, k: usize| {
+        let chance = [by_chance(k - 1, &mut rng), by_chance(k, &mut rng)];
+        fleeting(&figures.classes, n_steps, chance)
     };
     let is_apart = |groups: &Groups| -> Result<bool> {
         let labels = ranks.sample(|i| vec![f64::from(groups.labels[i])])?;
@@ -102,7 +110,8 @@ pub(crate) fn settle<C: Communicator>(
     };
     let candidates = supported_counts(&evidence.support, k);
     if let ClusterCount::Fixed(_) = tried.clusters {
-        evidence.is_supported = candidates.contains(&k) && is_apart(&first)? && is_lasting(&figures, k);
+        evidence.is_supported =
+            candidates.contains(&k) && is_apart(&first)? && fleeting_of(&figures, k).is_empty();
         return Ok((first, figures, evidence));
     }
     for count in candidates {
@@ -116,13 +125,15 @@ pub(crate) fn settle<C: Communicator>(
         if !is_apart(&groups)? {
             continue;
         }
-        if is_lasting(&figures, count) {
+        let fleeting = fleeting_of(&figures, count);
+        if fleeting.is_empty() {
             evidence.is_supported = true;
             return Ok((groups, figures, evidence));
         }
         if evidence.passing.is_none() {
-            let ranks = ranks.of_smallest(&groups, &figures)?;
-            evidence.passing = Some(Passing { figures, ranks });
+            let of = |class: usize| Ok((class, ranks.of_class(&groups, class)?));
+            let classes = fleeting.into_iter().map(of).collect::<Result<_>>()?;
+            evidence.passing = Some(Passing { figures, classes });
         }
     }
     let one = fit(1)?;
@@ -138,20 +149,45 @@ fn shares(errors: &[(usize, f64)]) -> Vec<(usize, f64)> {
     errors.iter().filter(|(k, _)| *k > 1).map(|&(k, error)| (k, 1.0 - error / all)).collect()
 }
 
-/// Whether classes are there in the steps of even number and in the others,
-/// more than by chance, and without the step in which they differ most: what
-/// happened once makes no class. Of a single step nobody can tell.
+/// The half of the steps that a step is in: by the parity of the ones in its
+/// number (Thue and Morse). What comes every second, third or fourth step is in
+/// both halves, as what lasts is; what happened once is in one.
+pub(super) fn half_of(step: usize) -> usize {
+    step.count_ones() as usize % 2
+}
+
+/// The classes that do not last, but for the largest. Each must be there in
+/// both halves of the steps ([`half_of`]), without the step in which it differs
+/// most: joined with the class that is nearest to it, what is left unexplained
+/// must grow by more than one class less makes it grow by chance. What happened
+/// once makes no class, whatever other classes there are. Of a single step
+/// nobody can tell.
 ///
 /// Where steps are many, the two beside that step are left out as well: the
 /// steps of a trace are cut by its work, and what happened in one iteration can
 /// lie on both sides of a cut.
-fn lasts(classes: &[Moments], n_steps: usize, by_chance: f64) -> bool {
+///
+/// `by_chance` is what one class less and what all these explain by chance.
+fn fleeting(classes: &[Moments], n_steps: usize, by_chance: [f64; 2]) -> Vec<usize> {
     let beside = usize::from(n_steps >= MANY_STEPS);
-    let loudest = loudest_step(classes, n_steps).filter(|_| n_steps > 2);
-    let is_quiet = |step: usize| loudest.is_none_or(|loudest| step.abs_diff(loudest) > beside);
-    let of = |j: usize| (j % n_steps, j % n_steps % 2);
-    let half = |odd: usize| explained_by(classes, |j| of(j).1 == odd && is_quiet(of(j).0)).unwrap_or(0.0);
-    n_steps == 1 || (half(0) > by_chance && half(1) > by_chance)
+    let added = |pair: [usize; 2]| joined(classes, pair, |_| true).0;
+    let lasts = |c: usize| {
+        let others = (0..classes.len()).filter(|&other| other != c);
+        let Some(nearest) = others.min_by(|&a, &b| added([c, a]).total_cmp(&added([c, b]))) else {
+            return true;
+        };
+        let pair = [c, nearest];
+        let loudest = loudest_step(pair.iter().map(|&c| &classes[c]), n_steps).filter(|_| n_steps > 3);
+        let is_quiet = |step: usize| loudest.is_none_or(|loudest| step.abs_diff(loudest) > beside);
+        (0..2).all(|half| {
+            let of = |j: usize| half_of(j % n_steps) == half && is_quiet(j % n_steps);
+            let (added, within) = joined(classes, pair, of);
+            (within + added) * (1.0 - by_chance[1]) > within * (1.0 - by_chance[0])
+        })
+    };
+    let largest = (0..classes.len()).rev().max_by_key(|&c| classes[c].n_ranks);
+    let all = (0..classes.len()).filter(|&c| Some(c) != largest || classes.len() == 1);
+    if n_steps == 1 { Vec::new() } else { all.filter(|&c| !lasts(c)).collect() }
 }
 
 impl<C: Communicator> AllRanks<'_, C> {
@@ -197,11 +233,10 @@ impl<C: Communicator> AllRanks<'_, C> {
         Ok(all)
     }
 
-    /// The ranks of the smallest class, on every process.
-    fn of_smallest(&self, groups: &Groups, figures: &Figures) -> Result<Vec<u64>> {
-        let smallest = (0..groups.medoids.len()).min_by_key(|&c| figures.classes[c].n_ranks).unwrap_or(0);
+    /// The first ranks of a class, one more than are named, on every process.
+    fn of_class(&self, groups: &Groups, class: usize) -> Result<Vec<u64>> {
         let first = self.first()?;
-        let of_class = groups.labels.iter().enumerate().filter(|(_, label)| **label as usize == smallest);
+        let of_class = groups.labels.iter().enumerate().filter(|(_, label)| **label as usize == class);
         let bytes: Vec<u8> = of_class
             .take(super::NAMED as usize + 1)
             .flat_map(|(i, _)| ((first + i) as u64).to_le_bytes())

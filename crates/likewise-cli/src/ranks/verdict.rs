@@ -1,6 +1,6 @@
 //! Whether there are classes, and if not, what there is.
 
-use super::find::Totals;
+use super::find::{Totals, left_out};
 use super::settle::Evidence;
 use super::{NAMED, RanksReport, share_text};
 use crate::files::report_data::counted;
@@ -46,19 +46,23 @@ pub(crate) struct Verdict {
     pub(crate) kind: Kind,
     /// Of the classes taken, or of those that came nearest to being classes.
     pub(crate) support: Option<Support>,
-    /// Efforts of the whole run.
+    /// Efforts over all steps.
     pub(crate) range: Range,
     /// The ranks on the smaller side of the widest gap between efforts, if that
     /// gap is most of the range.
     pub(crate) apart: Option<Apart>,
-    /// The correlation of the ranks' efforts in the steps of even number with
-    /// those in the others, what happened once left out; `None` of one step or
-    /// where nothing varies.
+    /// The correlation of the ranks' efforts in one half of the steps with those
+    /// in the other, what happened once left out; `None` of one step or where
+    /// nothing varies.
     pub(crate) steadiness: Option<f64>,
     /// Spearman's correlation of effort and number of the rank.
     pub(crate) by_rank: Option<f64>,
+    /// The spread that is left without the greatest steps of each rank.
+    pub(crate) lasting: f64,
+    /// Whether ranks differ in what they do, but hardly in how much.
+    pub(crate) only_regions: bool,
     /// What differs only now and then.
-    pub(crate) passing: Option<String>,
+    pub(crate) passing: Vec<String>,
 }
 
 /// From the rank of the least effort to that of the most.
@@ -87,9 +91,14 @@ impl Range {
     /// What the most is above the least, as a share of the least; of the
     /// mean's size where the least is nothing.
     pub(crate) fn spread(&self) -> f64 {
-        let whole = if self.least.1 > 0.0 { self.least.1 } else { self.mean.abs() };
-        if self.most.1 == self.least.1 { 0.0 } else { (self.most.1 - self.least.1) / whole }
+        spread(self.least.1, self.most.1, self.mean)
     }
+}
+
+/// See [`Range::spread`].
+pub(super) fn spread(least: f64, most: f64, mean: f64) -> f64 {
+    let whole = if least > 0.0 { least } else { mean.abs() };
+    if most == least { 0.0 } else { (most - least) / whole }
 }
 
 /// Ranks that are far from all others.
@@ -137,12 +146,23 @@ impl Verdict {
         let is_steady = steadiness.is_some_and(|r| r > STEADY && is_significant(r, n));
         let follows = by_rank.is_some_and(|r| is_significant(r, n));
         let apart = Apart::of(&efforts);
+        let quiet: Vec<f64> = totals.iter().map(|of| of.halves[0] + of.halves[1]).collect();
+        let lasting = Range::of(&quiet).spread();
+        // Chance makes ranks differ by more in a part of the steps than over all.
+        let by_chance = if is_steady { 1.0 } else { (report.parts.len() as f64).sqrt() };
+        let of_part = tolerance * by_chance;
+        let is_even = range.spread() <= tolerance && report.parts.iter().all(|part| part.spread <= of_part);
+        let is_alike = is_even
+            && report.region_spread() <= tolerance
+            && report.parts.iter().all(|part| part.region_spread <= of_part);
         let kind = if k > 1 && evidence.is_supported {
             Kind::Classes
         } else if k > 1 {
             Kind::Unsupported
-        } else if range.spread() <= tolerance && report.region_spread() <= tolerance {
+        } else if is_alike {
             Kind::Alike
+        } else if is_even || !mostly(lasting, range.spread()) {
+            Kind::Unclear
         } else if is_steady && apart.is_some() {
             Kind::Apart
         } else if is_steady || (follows && apart.is_none()) {
@@ -151,8 +171,10 @@ impl Verdict {
             Kind::Unclear
         };
         let by_rank = by_rank.filter(|_| follows);
-        let passing = evidence.passing.as_ref().and_then(|passing| report.passing_text(passing));
-        Self { kind, support, range, apart, steadiness, by_rank, passing }
+        let passing =
+            evidence.passing.as_ref().map_or_else(Vec::new, |passing| report.passing_texts(passing));
+        let only_regions = is_even && !is_alike;
+        Self { kind, support, range, apart, steadiness, by_rank, lasting, only_regions, passing }
     }
 
     /// The first sentence: how the ranks behave.
@@ -182,18 +204,30 @@ impl Verdict {
                 format!("{ranks} are in {k} classes as asked, but the data do not support them{figures}.")
             }
             (Kind::Alike, _) => format!(
-                "No classes: {ranks} are alike within {}{} in the effort of the whole run.",
+                "No classes: {ranks} are alike within {}{} {}{}.",
                 percent(self.range.spread()),
-                self.ends(report)
+                self.ends(report),
+                report.over_all(),
+                report.widest_part().map_or_else(String::new, |(part, widest)| {
+                    format!(", and within {} in {part}", percent(widest))
+                })
             ),
             (Kind::Apart, _) => self.apart_text(report),
             (Kind::Gradient, _) => {
-                format!("No classes: {ranks} lie on a gradient{}{}.", self.ends(report), self.along())
+                let what = if self.by_rank.is_some() { "lie on a gradient" } else { "differ by degrees" };
+                format!("No classes: {ranks} {what}{}{}.", self.ends(report), self.along())
             }
-            _ => format!(
-                "No classes can be told: {ranks} differ by {}{}, {}.",
+            _ if self.only_regions => format!(
+                "No classes can be told: {ranks} are alike within {}{} {}, but not in every region.",
                 percent(self.range.spread()),
                 self.ends(report),
+                report.over_all()
+            ),
+            _ => format!(
+                "No classes can be told: {ranks} differ by {}{} {}, {}.",
+                percent(self.range.spread()),
+                self.ends(report),
+                report.over_all(),
                 self.why(report)
             ),
         }
@@ -212,9 +246,10 @@ impl Verdict {
             (least, most) => format!("{least} to {most}"),
         };
         format!(
-            "No classes can be proved, but {who} {} apart from all others: {} in the whole run, the other {} {}.",
+            "No classes can be proved, but {who} {} apart from all others: {} {}, the other {} {}.",
             if n == 1 { "is" } else { "are" },
             between(apart.efforts),
+            report.over_all(),
             counted((report.n_ranks() - n) as u64, "rank"),
             between(apart.others)
         )
@@ -238,23 +273,36 @@ impl Verdict {
         )
     }
 
-    fn along(&self) -> &'static str {
-        match self.by_rank {
-            Some(r) if r > 0.0 => "; effort grows with the number of the rank",
-            Some(_) => "; effort falls with the number of the rank",
-            None => ", much the same in every second step",
+    fn along(&self) -> String {
+        match (self.by_rank, self.steadiness) {
+            (Some(r), _) if r > 0.0 => "; effort grows with the number of the rank".to_owned(),
+            (Some(_), _) => "; effort falls with the number of the rank".to_owned(),
+            (None, Some(r)) => format!("; one half of the steps correlates with the other by {r:.2}"),
+            (None, None) => String::new(),
         }
     }
 
-    fn why(&self, report: &RanksReport) -> &'static str {
+    fn why(&self, report: &RanksReport) -> String {
+        let few = left_out(report.n_steps);
         match self.steadiness {
-            _ if report.n_ranks() < LEAST_RANKS => "and so few ranks do not tell classes from a gradient",
-            None if report.n_steps == 1 => "and a single step does not tell what lasts",
-            _ if self.passing.is_some() => "and that in single steps only",
-            Some(r) if r > STEADY => "too evenly for classes",
-            Some(_) | None => "but not the same ranks in every step",
+            _ if !mostly(self.lasting, self.range.spread()) && few > 0 => format!(
+                "and by {} where the {} in which each does most are left out",
+                percent(self.lasting),
+                counted(few as u64, "step")
+            ),
+            _ if report.n_ranks() < LEAST_RANKS => {
+                "and so few ranks do not tell classes from a gradient".to_owned()
+            }
+            None if report.n_steps == 1 => "and a single step does not tell what lasts".to_owned(),
+            Some(r) if r > STEADY => "and how cannot be told".to_owned(),
+            Some(_) | None => "but not steadily the same ranks".to_owned(),
         }
     }
+}
+
+/// Whether what lasts is most of what ranks differ by.
+fn mostly(lasting: f64, spread: f64) -> bool {
+    2.0 * lasting > spread
 }
 
 /// How far above chance, in deviations.

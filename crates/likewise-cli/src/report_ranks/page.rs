@@ -78,9 +78,9 @@ fn subtitle(report: &RanksReport) -> String {
 fn plan_caption(report: &RanksReport) -> String {
     let plan = &report.plan;
     format!(
-        "So many ranks of each class, chosen at random (column sampled in ranks.csv), give the mean effort of every step{} \
+        "So many ranks of each class, chosen at random (column sampled in ranks.csv), give the mean effort of {} \
          within {} at {} confidence.{}",
-        if plan.each_stratum { " and class" } else { "" },
+        report.planned(),
         report.bound_text(),
         level(plan.confidence),
         if plan.each_stratum { "" } else { " Classes that vary more get more of the sample." }

@@ -70,7 +70,7 @@ fn a_gradient_and_noise_and_alike_ranks_are_no_classes() {
         assert_eq!((&told["verdict"], &told["spread"]), (&"alike".into(), &0.0.into()), "{n}: {text}");
         assert!(
             text.contains(&format!(
-                "No classes: {n} ranks are alike within 0.0% in the effort of the whole run."
+                "No classes: {n} ranks are alike within 0.0% over all 20 steps, and within 0.0% in each quarter of them."
             )),
             "{text}"
         );
@@ -93,7 +93,14 @@ fn what_happens_once_is_no_class() {
     rows[7][13] = 500.0;
     let (told, text) = told_of(&rows, &[]);
     assert_eq!((&told["k"], &told["classes_found"]), (&1.into(), &false.into()), "{text}");
-    assert!(text.contains("Rank 7 differs from the others in single steps only, most in step 13"), "{text}");
+    assert!(
+        text.contains(
+            "Rank 7 differs from the others most in step 13 (500, the others 10), nine tenths of that in 1 of 20 steps: \
+             that makes no class."
+        ),
+        "{text}"
+    );
+    assert!(text.contains("and by 0.0% where the 3 steps in which each does most are left out."), "{text}");
     // And one that is slow throughout is a class of its own.
     rows[7] = vec![500.0; 20];
     let (told, text) = told_of(&rows, &[]);
@@ -112,8 +119,8 @@ fn what_happens_once_is_no_class_where_steps_cut_it_in_two() {
         let (told, text) = told_alone(&rows);
         assert_eq!(told["classes_found"], false, "{text}");
         assert!(["unclear", "alike"].contains(&told["verdict"].as_str().unwrap()), "{at}: {text}");
-        assert!(text.contains("in single steps only."), "{at}: {text}");
-        assert!(text.contains("Rank 7 differs from the others in single steps only"), "{at}: {text}");
+        assert!(text.contains("Rank 7 differs from the others most in step"), "{at}: {text}");
+        assert!(text.contains("nine tenths of that in 2 of 30 steps"), "{at}: {text}");
     }
 }
 
@@ -148,6 +155,86 @@ fn noisy(ranks: usize, steps: usize, noise: f64, seed: u64) -> Vec<Vec<f64>> {
     };
     let mut effort = || 10.0 * (1.0 + noise * ((0..12).map(|_| uniform()).sum::<f64>() - 6.0));
     (0..ranks).map(|_| (0..steps).map(|_| effort()).collect()).collect()
+}
+
+/// The work of one grows, so that over all steps it is within 5 %: it is not
+/// told to be alike, and where the difference is small the sentence says so of
+/// every quarter.
+#[test]
+fn what_grows_is_seen() {
+    for seed in seeds() {
+        for growth in [0.08, 0.03] {
+            let mut rows = noisy(12, 40, 0.005, seed);
+            let n = rows[4].len() as f64;
+            rows[4].iter_mut().enumerate().for_each(|(i, x)| *x *= 1.0 + growth * i as f64 / n);
+            let (told, text) = told_alone(&rows);
+            let parts: Vec<f64> =
+                told["part_spreads"].as_array().unwrap().iter().map(|x| x.as_f64().unwrap()).collect();
+            let [first, .., last] = parts[..] else { panic!("{parts:?}") };
+            assert!(told["spread"].as_f64().unwrap() < 0.05, "{seed}: {text}");
+            assert!(last > first && (last - 0.875 * growth).abs() < 0.01, "{seed}: {parts:?}");
+            match told["verdict"].as_str().unwrap() {
+                "alike" => {
+                    assert!(growth < 0.05, "{seed}: {text}");
+                    assert!(text.contains("% in each quarter of them."), "{seed}: {text}");
+                }
+                "apart" => assert!(text.contains("rank 4 is apart from all others"), "{seed}: {text}"),
+                "classes" => assert!(text.contains("Class 2, rank 4, differs most"), "{seed}: {text}"),
+                other => panic!("{seed}: {other}: {text}"),
+            }
+        }
+    }
+}
+
+/// Two classes that last, and a rank that is held up once: the rank makes no
+/// third one, and hides the two at most from what chance explains.
+#[test]
+fn a_class_beside_others_does_not_rest_on_one_step() {
+    for seed in seeds() {
+        let mut rows = noisy(16, 30, 0.01, seed);
+        rows[10..].iter_mut().flatten().for_each(|x| *x *= 1.3);
+        rows[2][17] += 25.0;
+        let (told, text) = told_alone(&rows);
+        assert!(text.contains("Rank 2 differs from the others most in step 17"), "{seed}: {text}");
+        match told["verdict"].as_str().unwrap() {
+            "classes" => assert!(text.contains("Class 2, ranks 10, 11, 12, 13, 14, 15, differs"), "{text}"),
+            "apart" => assert!(text.contains("ranks 10, 11, 12, 13, 14, 15 are apart"), "{seed}: {text}"),
+            other => panic!("{seed}: {other}: {text}"),
+        }
+        assert!(told["k"].as_u64().unwrap() <= 2, "{seed}: {text}");
+    }
+}
+
+/// Every second, third or fourth step a rank does more: that lasts.
+#[test]
+fn what_comes_every_few_steps_is_a_class() {
+    for every in 2..=5 {
+        let mut rows = noisy(12, 40, 0.01, every as u64);
+        rows[5].iter_mut().skip(every - 1).step_by(every).for_each(|x| *x *= 1.8);
+        let (told, text) = told_alone(&rows);
+        assert_eq!((&told["k"], &told["verdict"]), (&2.into(), &"classes".into()), "{every}: {text}");
+    }
+}
+
+/// Ranks share their work out over the regions in unlike ways, and do as much.
+#[test]
+fn as_much_work_of_other_kinds_is_not_alike() {
+    let mut text = "rank,step,region,effort\n".to_owned();
+    for rank in 0..8 {
+        for step in 0..12 {
+            let other = [0.0, 3.0, -1.0, 2.0, -2.5, 1.0, -3.0, 0.5][rank];
+            text += &format!("{rank},{step},a,{}\n{rank},{step},b,{}\n", 10.0 + other, 20.0 - other);
+        }
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let (file, out) = (dir.path().join("efforts.csv"), dir.path().join("out"));
+    std::fs::write(&file, text).unwrap();
+    let call = succeeds(&["ranks", crate::support::text(&file), "-o", crate::support::text(&out)]);
+    assert_eq!(summary(&out)["verdict"], "unclear", "{}", call.stdout);
+    assert!(
+        call.stdout.contains("8 ranks are alike within 0.0% over all 12 steps, but not in every region.")
+    );
+    assert!(call.stdout.contains("They differ most in a: 72 from the least to the most"), "{}", call.stdout);
 }
 
 /// Held up time and again, which is a way to behave: the sentence says when.

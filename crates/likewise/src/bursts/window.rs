@@ -89,9 +89,10 @@ pub struct Window {
 /// Chooses the iterations to keep, and the tasks.
 ///
 /// Numbers of successive iterations are tried from one on, up to a half of
-/// all, beyond eight in steps of a half: of the windows whose limited errors are within the limit, the one
-/// whose largest error over all counters is the least. Where that is too
-/// much to keep, as many representative tasks as may be are kept of it. The
+/// all, beyond eight in steps of a half: of the windows whose limited errors
+/// are within the limit, the one that is most typical: the larger of its
+/// greatest error over all counters, and of how far its time is from so many
+/// median iterations, is the least. Where that is too much to keep, as many representative tasks as may be are kept of it. The
 /// first that is within both limits is returned; if none is, the one of
 /// least error among those that are not too large, and if all are, the
 /// smallest.
@@ -233,6 +234,9 @@ struct Sums {
     width: usize,
     /// Row-major, an iteration each.
     iterations: Vec<f64>,
+    /// How long each takes, in ns, and their median.
+    lengths: Vec<f64>,
+    median: f64,
     region: Vec<f64>,
     run: Vec<f64>,
 }
@@ -261,7 +265,8 @@ impl Sums {
         for row in iterations.chunks(width) {
             region.iter_mut().zip(row).for_each(|(sum, x)| *sum += x);
         }
-        Self { width, iterations, region, run }
+        let lengths = period.lengths().iter().map(|length| length.0 as f64).collect();
+        Self { width, iterations, lengths, median: period.median().0 as f64, region, run }
     }
 
     /// Where the best window of that many iterations begins.
@@ -277,8 +282,11 @@ impl Sums {
             };
             let limited = limits.counters.iter().map(|&c| error(c + 1)).fold(error(0), f64::max);
             let all = (0..width).map(error).fold(0.0, f64::max);
-            // Within the limit, all counters count; beyond it, those limited.
-            (limited.max(limits.max_error), all, first)
+            let time: f64 = self.lengths[first..first + n_iterations].iter().sum();
+            let typical = n_iterations as f64 * self.median;
+            let untypical = ratio(time - typical, typical).abs();
+            // Within the limit, all that is measured counts; beyond it, what is limited.
+            (limited.max(limits.max_error), all.max(untypical), first)
         };
         let order = |a: &(f64, f64, usize), b: &(f64, f64, usize)| {
             a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)).then(a.2.cmp(&b.2))
@@ -369,6 +377,24 @@ mod tests {
         let asked = WindowLimits { iterations: Some(20), ..limits(1.0, 0.001) };
         let asked = choose_window(&table, &labels, &period, &asked);
         assert_eq!((asked.n_iterations, asked.error, asked.within_limits), (20, 0.0, true));
+    }
+
+    /// The same work, but every third iteration waits for as long again.
+    #[test]
+    fn what_is_kept_takes_as_long_as_most_do() {
+        let (table, labels, mut period) = run(12, 99);
+        let waits = |i: u64| i / 3 * 100;
+        period.boundaries = (0..=12).map(|i| Nanos(100 * i + waits(i))).collect();
+        let mut table = table;
+        for i in 0..table.len() {
+            table.begin[i].0 += waits(table.begin[i].0 / 100);
+        }
+        assert_eq!((period.lengths()[2], period.lengths()[5]), (Nanos(200), Nanos(200)));
+        for n in 1..=2 {
+            let asked = WindowLimits { iterations: Some(n), ..limits(1.0, 0.5) };
+            let window = choose_window(&table, &labels, &period, &asked);
+            assert_eq!(window.to.saturating_sub(window.from), Nanos(100 * n as u64), "{window:?}");
+        }
     }
 
     #[test]

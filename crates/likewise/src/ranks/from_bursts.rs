@@ -30,8 +30,8 @@ pub enum FromBurstsError {
     /// Bursts of more than one application.
     #[error("the bursts are of applications {0} and {1}; an effort table has one")]
     Applications(u32, u32),
-    /// No burst begins within the boundaries.
-    #[error("no burst begins within the boundaries, from {} ns to {} ns", .0.0, .1.0)]
+    /// No burst runs within the boundaries.
+    #[error("no burst runs within the boundaries, from {} ns to {} ns", .0.0, .1.0)]
     NoBurst(Nanos, Nanos),
     /// The table would not be one.
     #[error(transparent)]
@@ -41,11 +41,13 @@ pub enum FromBurstsError {
 /// The computing time, in seconds, of every task in every step and region.
 ///
 /// `boundaries` are when each step begins and when the last one ends, such as
-/// those of [`find_period`](crate::bursts::find_period). A burst belongs to
-/// the step in which it begins; those before the first and from the last
-/// boundary on are left out. Rank r is task r + 1, with all its threads; where
-/// a task has no burst in a step and region, its effort is 0. Regions are in
-/// order of their places in the source, or of their names.
+/// those of [`find_period`](crate::bursts::find_period). A burst that runs in
+/// several steps counts in each for the time that it has there: ranks are not
+/// quite in step, and where a boundary lies between the begins of one burst on
+/// two of them, the whole burst would be in another step. What is before the
+/// first and behind the last boundary is left out. Rank r is task r + 1, with
+/// all its threads; where a task has no burst in a step and region, its effort
+/// is 0. Regions are in order of their places in the source, or of their names.
 ///
 /// # Errors
 /// See [`FromBurstsError`]; a task that has no burst within the boundaries is
@@ -55,7 +57,8 @@ pub enum FromBurstsError {
 /// If there is not one label for each burst, or a label has no name.
 ///
 /// # Complexity
-/// O(n log s) for n bursts and s steps; memory for tasks × regions × steps.
+/// O(n log s + c) for n bursts, s steps and c boundaries within bursts; memory
+/// for tasks × regions × steps.
 pub fn effort_from_bursts(
     table: &BurstTable,
     regions: EffortRegions<'_>,
@@ -69,20 +72,17 @@ pub fn effort_from_bursts(
     }
     let key = key_of(table, regions)?;
     let n_steps = boundaries.len() - 1;
-    let step = |begin: Nanos| boundaries.partition_point(|&b| b <= begin).wrapping_sub(1);
-    let kept = || {
-        (0..table.len()).filter_map(|i| {
-            let step = step(table.begin[i]);
-            key(i).filter(|_| step < n_steps).map(|key| (i, step, key))
-        })
-    };
-    let mut places: BTreeMap<Key, usize> = kept().map(|(.., key)| (key, 0)).collect();
+    // A burst of no length is where it begins.
+    let end = |i: usize| table.end(i).max(Nanos(table.begin[i].0.saturating_add(1)));
+    let is_kept = |i: &usize| table.begin[*i] < boundaries[n_steps] && end(*i) > boundaries[0];
+    let kept = || (0..table.len()).filter(is_kept).filter_map(|i| Some((i, key(i)?)));
+    let mut places: BTreeMap<Key, usize> = kept().map(|(_, key)| (key, 0)).collect();
     if places.is_empty() {
         return Err(FromBurstsError::NoBurst(boundaries[0], boundaries[n_steps]));
     }
     places.values_mut().enumerate().for_each(|(i, place)| *place = i);
     // Tasks may be numbered far apart; the gap must be seen before the table is made.
-    let mut tasks: Vec<u32> = kept().map(|(i, ..)| table.task[i]).collect();
+    let mut tasks: Vec<u32> = kept().map(|(i, _)| table.task[i]).collect();
     tasks.sort_unstable();
     tasks.dedup();
     let last = u64::from(tasks[tasks.len() - 1]) - 1;
@@ -90,9 +90,14 @@ pub fn effort_from_bursts(
         return Err(EffortError::NoRow { rank, last }.into());
     }
     let mut values = vec![0.0; tasks.len() * places.len() * n_steps];
-    for (i, step, key) in kept() {
-        let rank = table.task[i] as usize - 1;
-        values[(rank * places.len() + places[&key]) * n_steps + step] += table.duration[i].seconds();
+    for (i, key) in kept() {
+        let series = ((table.task[i] as usize - 1) * places.len() + places[&key]) * n_steps;
+        let first = boundaries.partition_point(|&b| b <= table.begin[i]).saturating_sub(1);
+        for step in (first..n_steps).take_while(|&step| boundaries[step] < end(i)) {
+            let within =
+                table.end(i).min(boundaries[step + 1]).saturating_sub(table.begin[i].max(boundaries[step]));
+            values[series + step] += within.seconds();
+        }
     }
     let region = |key: &Key| EffortRegion { name: name_of(table, regions, *key), unit: "s".into() };
     Ok(EffortTable::new(places.keys().map(region).collect(), n_steps, values)?)
@@ -169,7 +174,7 @@ mod tests {
     use super::*;
     use crate::table::Region;
 
-    /// Task, begin, duration, calls before and after.
+    /// Task, begin, duration in s, calls before and after.
     fn bursts(rows: &[(u32, u64, u64, usize, usize)]) -> BurstTable {
         let place = |i: usize| i.checked_sub(1).and_then(PlaceId::from_index);
         let region = |r: &(u32, u64, u64, usize, usize)| Region {
@@ -181,7 +186,7 @@ mod tests {
             app: vec![1; rows.len()],
             task: rows.iter().map(|r| r.0).collect(),
             thread: vec![1; rows.len()],
-            begin: rows.iter().map(|r| Nanos(r.1)).collect(),
+            begin: rows.iter().map(|r| Nanos(r.1 * 1_000_000_000)).collect(),
             duration: rows.iter().map(|r| Nanos(r.2 * 1_000_000_000)).collect(),
             counters: Vec::new(),
             code: Some(Code {
@@ -192,16 +197,18 @@ mod tests {
         }
     }
 
-    const STEPS: [Nanos; 3] = [Nanos(10), Nanos(20), Nanos(30)];
+    const STEPS: [Nanos; 3] = [Nanos(10_000_000_000), Nanos(20_000_000_000), Nanos(30_000_000_000)];
 
     #[test]
     fn sums_the_time_between_two_calls_by_step() {
         let table = bursts(&[
-            (1, 0, 100, 1, 2),
+            (1, 0, 10, 1, 2),
             (1, 10, 1, 1, 2),
             (1, 15, 2, 1, 2),
+            // Three seconds of it are in the second step.
             (1, 19, 4, 2, 0),
-            (1, 20, 8, 1, 2),
+            (1, 23, 6, 1, 2),
+            (2, 8, 3, 1, 2),
             (2, 29, 16, 1, 2),
             (2, 30, 100, 1, 2),
         ]);
@@ -210,15 +217,15 @@ mod tests {
         assert_eq!(names, ["send (a.c:1) → wait (a.c:2)", "wait (a.c:2) → end"]);
         assert_eq!(
             (made.row(0), made.row(1)),
-            ([3.0, 8.0, 4.0, 0.0].as_slice(), [0.0, 16.0, 0.0, 0.0].as_slice())
+            ([3.0, 6.0, 1.0, 3.0].as_slice(), [1.0, 1.0, 0.0, 0.0].as_slice())
         );
-        let labels = [9, 0, 1, 9, 1, 0, 0].map(|c: u32| (c < 9).then_some(c));
+        let labels = [9, 0, 1, 9, 1, 9, 0, 0].map(|c: u32| (c < 9).then_some(c));
         let names = ["phase 1".to_owned(), "phase 2".to_owned()];
         let regions = EffortRegions::Named(&labels, &names);
         let made = effort_from_bursts(&table, regions, &STEPS).expect("a table");
         assert_eq!(
             (made.row(0), made.row(1)),
-            ([1.0, 0.0, 2.0, 8.0].as_slice(), [0.0, 16.0, 0.0, 0.0].as_slice())
+            ([1.0, 0.0, 2.0, 6.0].as_slice(), [0.0, 1.0, 0.0, 0.0].as_slice())
         );
         assert_eq!(made.regions()[1].name, "phase 2");
     }

@@ -24,7 +24,7 @@ pub use strata::{
     Stratum, estimate, normal_quantile, plan, plan_strata, sample_size,
 };
 pub use support::{
-    APART, MOST_OBJECTS, Support, explained_by, loudest_step, separation, support, supported_counts,
+    APART, MOST_OBJECTS, Support, explained_by, joined, loudest_step, separation, support, supported_counts,
 };
 pub use trend::{LEAST_RANKS, is_significant, pearson, spearman};
 pub use wavelet::{Decomposition, Wavelet, decompose, reconstruct, signature, signatures};

@@ -187,28 +187,43 @@ pub fn supported_counts(all: &[Support], most: usize) -> Vec<usize> {
 #[must_use]
 pub fn explained_by(classes: &[Moments], of: impl Fn(usize) -> bool) -> Option<f64> {
     let numbers = classes.first().map_or(0, |class| class.mean.len());
-    let (between, within) = squares(classes, (0..numbers).filter(|&j| of(j)));
+    let (between, within) = squares(classes.iter(), (0..numbers).filter(|&j| of(j)));
     (between + within > 0.0).then(|| between / (between + within))
+}
+
+/// What joining two of the classes would add to the squares within classes, and
+/// what these are, over some numbers of the feature vectors.
+///
+/// # Panics
+/// If one of the two is no class.
+#[must_use]
+pub fn joined(classes: &[Moments], [a, b]: [usize; 2], of: impl Fn(usize) -> bool) -> (f64, f64) {
+    let numbers = || (0..classes[a].mean.len()).filter(|&j| of(j));
+    let (added, _) = squares([&classes[a], &classes[b]].into_iter(), numbers());
+    (added, squares(classes.iter(), numbers()).1)
 }
 
 /// The step in which classes differ most, by the squares between them over all
 /// regions; `None` where they do not differ.
 #[must_use]
-pub fn loudest_step(classes: &[Moments], n_steps: usize) -> Option<usize> {
-    let numbers = classes.first().map_or(0, |class| class.mean.len());
-    let of = |step: usize| squares(classes, (step..numbers).step_by(n_steps)).0;
+pub fn loudest_step<'a>(classes: impl Iterator<Item = &'a Moments> + Clone, n_steps: usize) -> Option<usize> {
+    let numbers = classes.clone().next().map_or(0, |class| class.mean.len());
+    let of = |step: usize| squares(classes.clone(), (step..numbers).step_by(n_steps)).0;
     let loudest = (0..n_steps).map(|step| (step, of(step))).reduce(|a, b| if b.1 > a.1 { b } else { a });
     loudest.filter(|(_, between)| *between > 0.0).map(|(step, _)| step)
 }
 
 /// Sums of squares between and within classes, over some numbers of the
 /// feature vectors.
-fn squares(classes: &[Moments], numbers: impl Iterator<Item = usize>) -> (f64, f64) {
-    let n: u64 = classes.iter().map(|class| class.n_ranks).sum();
+fn squares<'a>(
+    classes: impl Iterator<Item = &'a Moments> + Clone,
+    numbers: impl Iterator<Item = usize>,
+) -> (f64, f64) {
+    let n: u64 = classes.clone().map(|class| class.n_ranks).sum();
     let (mut between, mut within) = (0.0, 0.0);
     for j in numbers {
-        let mean = classes.iter().map(|c| c.n_ranks as f64 * c.mean[j]).sum::<f64>() / n as f64;
-        for class in classes {
+        let mean = classes.clone().map(|c| c.n_ranks as f64 * c.mean[j]).sum::<f64>() / n as f64;
+        for class in classes.clone() {
             between += class.n_ranks as f64 * (class.mean[j] - mean).powi(2);
             within += class.n_ranks.saturating_sub(1) as f64 * class.variance[j];
         }

@@ -105,7 +105,7 @@ pub enum NotPeriodic {
     NoPhase,
     /// Nothing comes again at even distances.
     #[error(
-        "no phase comes again at even distances of work, {LEAST_ITERATIONS} times or more and over {:.0}% of it",
+        "no phase was found to come again at even distances of work, {LEAST_ITERATIONS} times or more and over {:.0}% of it",
         100.0 * LEAST_COVERAGE
     )]
     NothingRepeats,
