@@ -418,10 +418,28 @@ impl RanksReport {
         let n: u64 = others().map(|c| c.ranks).sum();
         let of_region = |region: usize| {
             let sum: f64 = others().map(|c| c.ranks as f64 * c.regions.mean[region]).sum();
-            Difference { class, region, own: own.mean[region], others: sum / n.max(1) as f64 }
+            let (own, others) = (own.mean[region], sum / n.max(1) as f64);
+            let apart = self.apart(class, region);
+            let parts = self.n_steps.min(self.parts.len()).max(1);
+            let size = |part: usize| {
+                let steps = part * self.n_steps / parts..(part + 1) * self.n_steps / parts;
+                apart[steps].iter().sum::<f64>().abs()
+            };
+            Difference { class, region, own, others, size: (0..parts).map(size).sum() }
         };
         let all = (0..own.mean.len()).map(of_region).filter(|_| n > 0);
-        all.reduce(|a, b| if (b.own - b.others).abs() > (a.own - a.others).abs() { b } else { a })
+        all.reduce(|a, b| if b.size > a.size { b } else { a })
+    }
+
+    /// In every step, by how much more a class does than all others in a region.
+    fn apart(&self, class: usize, region: usize) -> Vec<f64> {
+        let mean = |class: usize, step: usize| self.classes[class].traces[region].mean[step];
+        let n = |class: usize| self.classes[class].ranks as f64;
+        let others = || (0..self.classes.len()).filter(move |&other| other != class);
+        let all: f64 = others().map(n).sum();
+        let apart =
+            |step: usize| mean(class, step) - others().map(|c| n(c) * mean(c, step)).sum::<f64>() / all;
+        (0..self.n_steps).map(apart).collect()
     }
 
     /// What ranks did in a few steps, of classes that do not last.
@@ -499,6 +517,9 @@ pub(crate) struct Difference {
     /// The mean effort of its ranks there.
     pub(crate) own: f64,
     pub(crate) others: f64,
+    /// The sum, over the quarters of the steps, of how far they are apart there,
+    /// whoever does more.
+    pub(crate) size: f64,
 }
 
 impl Difference {
@@ -520,7 +541,11 @@ impl Difference {
         if let Some(ratio) = self.all_ratio(report).filter(|_| report.regions.len() > 1) {
             let _ = write!(text, ", in all regions × {ratio:.2}");
         }
-        if let Some(few) = self.few_steps(report) {
+        let apart = report.apart(self.class, self.region);
+        if 2.0 * (self.own - self.others).abs() < self.size {
+            let more = apart.iter().filter(|x| **x > 0.0).count();
+            let _ = write!(text, ", but more in {more} of {} steps and less in the others", report.n_steps);
+        } else if let Some(few) = few_of(apart.iter().map(|x| (self.own - self.others).signum() * x)) {
             let _ = write!(text, ", nine tenths of it in {few} of {} steps", report.n_steps);
         }
         text + "."
@@ -533,20 +558,6 @@ impl Difference {
             (sum + class.ranks as f64 * class.effort.0, n + class.ranks as f64)
         });
         (sum > 0.0).then(|| report.classes[self.class].effort.0 * n / sum)
-    }
-
-    /// In how few steps nine tenths of the difference lie: a mean over all steps
-    /// says nothing of those.
-    fn few_steps(&self, report: &RanksReport) -> Option<usize> {
-        let mean = |class: usize, step: usize| report.classes[class].traces[self.region].mean[step];
-        let n = |class: usize| report.classes[class].ranks as f64;
-        let others = || (0..report.classes.len()).filter(|&class| class != self.class);
-        let all: f64 = others().map(n).sum();
-        let apart = |step: usize| {
-            mean(self.class, step) - others().map(|class| n(class) * mean(class, step)).sum::<f64>() / all
-        };
-        let sign = (self.own - self.others).signum();
-        few_of((0..report.n_steps).map(|step| sign * apart(step)))
     }
 }
 

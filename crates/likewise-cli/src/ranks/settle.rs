@@ -150,14 +150,20 @@ fn shares(errors: &[(usize, f64)]) -> Vec<(usize, f64)> {
 }
 
 /// The half of the steps that a step is in: by the parity of the ones in its
-/// number (Thue and Morse). What comes every second, third or fourth step is in
-/// both halves, as what lasts is; what happened once is in one.
+/// number (Thue and Morse). What comes every second or fourth step is in both
+/// halves, as what lasts is; what happened once is in one.
 pub(super) fn half_of(step: usize) -> usize {
     step.count_ones() as usize % 2
 }
 
+/// By its own parity: the multiples of three, of which most have an even number
+/// of ones, are in both of these halves.
+fn parity_of(step: usize) -> usize {
+    step % 2
+}
+
 /// The classes that do not last, but for the largest. Each must be there in
-/// both halves of the steps ([`half_of`]), without the step in which it differs
+/// both halves of the steps, by either way to halve them, without the step in which it differs
 /// most: joined with the class that is nearest to it, what is left unexplained
 /// must grow by more than one class less makes it grow by chance. What happened
 /// once makes no class, whatever other classes there are. Of a single step
@@ -179,11 +185,14 @@ fn fleeting(classes: &[Moments], n_steps: usize, by_chance: [f64; 2]) -> Vec<usi
         let pair = [c, nearest];
         let loudest = loudest_step(pair.iter().map(|&c| &classes[c]), n_steps).filter(|_| n_steps > 3);
         let is_quiet = |step: usize| loudest.is_none_or(|loudest| step.abs_diff(loudest) > beside);
-        (0..2).all(|half| {
-            let of = |j: usize| half_of(j % n_steps) == half && is_quiet(j % n_steps);
-            let (added, within) = joined(classes, pair, of);
-            (within + added) * (1.0 - by_chance[1]) > within * (1.0 - by_chance[0])
-        })
+        let is_in_both = |half_of: fn(usize) -> usize| {
+            (0..2).all(|half| {
+                let of = |j: usize| half_of(j % n_steps) == half && is_quiet(j % n_steps);
+                let (added, within) = joined(classes, pair, of);
+                (within + added) * (1.0 - by_chance[1]) > within * (1.0 - by_chance[0])
+            })
+        };
+        is_in_both(half_of) || is_in_both(parity_of)
     };
     let largest = (0..classes.len()).rev().max_by_key(|&c| classes[c].n_ranks);
     let all = (0..classes.len()).filter(|&c| Some(c) != largest || classes.len() == 1);

@@ -208,12 +208,23 @@ fn a_class_beside_others_does_not_rest_on_one_step() {
 /// Every second, third or fourth step a rank does more: that lasts.
 #[test]
 fn what_comes_every_few_steps_is_a_class() {
-    for every in 2..=5 {
-        let mut rows = noisy(12, 40, 0.01, every as u64);
-        rows[5].iter_mut().skip(every - 1).step_by(every).for_each(|x| *x *= 1.8);
+    for (every, first) in [(2, 1), (3, 0), (3, 1), (3, 2), (4, 3), (5, 2), (6, 5), (8, 7)] {
+        let mut rows = noisy(12, 60, 0.01, every as u64);
+        rows[5].iter_mut().skip(first).step_by(every).for_each(|x| *x *= 1.8);
         let (told, text) = told_alone(&rows);
         assert_eq!((&told["k"], &told["verdict"]), (&2.into(), &"classes".into()), "{every}: {text}");
     }
+}
+
+/// More in the first half, less in the second: as much in all, and no mean says
+/// in how few steps that is.
+#[test]
+fn what_evens_out_over_the_steps_is_told_so() {
+    let mut rows = noisy(12, 40, 0.01, 2);
+    rows[5].iter_mut().enumerate().for_each(|(i, x)| *x *= if i < 20 { 1.25 } else { 0.75 });
+    let (told, text) = told_alone(&rows);
+    assert_eq!((&told["k"], &told["verdict"]), (&2.into(), &"classes".into()), "{text}");
+    assert!(text.contains("but more in 20 of 40 steps and less in the others."), "{text}");
 }
 
 /// Ranks share their work out over the regions in unlike ways, and do as much.
