@@ -58,8 +58,8 @@ pub(crate) fn verdict(analysis: &Analysis) -> String {
         ),
         true => format!(
             "An even spread of all work would win {balance} of the run at most, but where cannot be told: no step, \
-             burst or phase is worth {least} of the run and is more than what chance makes of bursts that differ by \
-             3 %. (No thread computes in {idle} of the run.)"
+             burst or phase is worth {least} of the run and more than chance makes, as the same bursts differ from \
+             time to time. (No thread computes in {idle} of the run.)"
         ),
         false if found.idle >= MUCH_IDLE => {
             format!(
@@ -90,6 +90,12 @@ pub(crate) fn to_json(analysis: &Analysis) -> Value {
             value["scope"] = if finding.scope == Scope::Run { "run" } else { "task" }.into();
             value["threads"] = finding.threads.iter().map(|name| [name.task, name.thread]).collect();
         }
+        if let FindingKind::Imbalance { .. } | FindingKind::SlowThreads { .. } | FindingKind::Slower { .. } =
+            finding.kind
+        {
+            value["from_ns"] = finding.from.map(|from| from.0).into();
+            value["until_ns"] = finding.until.map(|until| until.0).into();
+        }
         match finding.kind {
             FindingKind::Imbalance { apart, cause, times, .. } => {
                 value["times"] = times.into();
@@ -103,10 +109,8 @@ pub(crate) fn to_json(analysis: &Analysis) -> Value {
                 value["gradient"] = finding.gradient.is_some().into();
             }
             FindingKind::Serial { time } => value["time_ns"] = time.0.into(),
-            FindingKind::SlowThreads { times, from, until, .. } => {
+            FindingKind::SlowThreads { times, .. } | FindingKind::Slower { times, .. } => {
                 value["times"] = times.into();
-                value["from_ns"] = from.map(|from| from.0).into();
-                value["until_ns"] = until.map(|until| until.0).into();
             }
             FindingKind::OneOff { bursts, same, duration, others } => {
                 value["bursts"] = bursts.into();
@@ -129,6 +133,7 @@ fn kind(kind: FindingKind) -> &'static str {
         FindingKind::Imbalance { .. } => "imbalance",
         FindingKind::Serial { .. } => "serial",
         FindingKind::SlowThreads { .. } => "slow-ranks",
+        FindingKind::Slower { .. } => "slower",
         FindingKind::OneOff { .. } => "one-off",
         FindingKind::LowIpc { .. } => "low-ipc",
     }
@@ -153,18 +158,29 @@ fn sentence(finding: &Finding, names: &Names) -> String {
                 capital(&who)
             )
         }
-        FindingKind::SlowThreads { times, everywhere, from, until } => {
+        FindingKind::SlowThreads { times, everywhere } => {
             let steps = if everywhere { "all phases".to_owned() } else { small(&steps) };
             let others = if finding.scope == Scope::Task { "the others of its task" } else { "the others" };
-            let when = match (from, until) {
-                (Some(from), _) => format!(" from {from} on"),
-                (_, Some(until)) => format!(" until {until}"),
-                _ => String::new(),
-            };
+            let when = when(finding);
             format!(
                 "{} take{ending} {times:.2} times as long as {others} in {steps}{when}, for the same instructions. As fast \
                  as the others, {win} of the run would be won.",
                 capital(&threads)
+            )
+        }
+        FindingKind::Slower { times, everywhere } => {
+            let steps = if everywhere { "all phases".to_owned() } else { small(&steps) };
+            let as_when = match (finding.from, finding.until) {
+                (Some(_), None) => "before",
+                (None, Some(_)) => "after",
+                _ => "in the rest of the run",
+            };
+            let who = if names.all.len() == finding.threads.len() { names.everyone() } else { threads };
+            format!(
+                "{} take {times:.2} times as long in {steps}{} as {as_when}, for the same instructions. As fast as \
+                 {as_when}, {win} of the run would be won.",
+                capital(&who),
+                when(finding),
             )
         }
         FindingKind::OneOff { .. } => one_off(finding, names),
@@ -172,6 +188,16 @@ fn sentence(finding: &Finding, names: &Names) -> String {
             "{steps} has an IPC of {ipc:.2}, all else {others:.2}. At an IPC of {others:.2}, {win} of the run would be won at \
              most."
         ),
+    }
+}
+
+/// ` from 210 ms on`, ` until 300 ms`; nothing where it is so in all of the run.
+fn when(finding: &Finding) -> String {
+    match (finding.from, finding.until) {
+        (Some(from), Some(until)) => format!(" from {from} to {until}"),
+        (Some(from), None) => format!(" from {from} on"),
+        (None, Some(until)) => format!(" until {until}"),
+        (None, None) => String::new(),
     }
 }
 
@@ -248,7 +274,7 @@ fn imbalance(finding: &Finding, names: &Names) -> String {
     let at = match finding.stretches {
         1 if several => format!(" are one step at {},", finding.begin),
         1 => format!(" at {}:", finding.begin),
-        _ => ":".to_owned(),
+        _ => format!("{}:", when(finding)),
     };
     let (slowest, mean) = match finding.scope {
         Scope::Task => ("the slowest thread of a task", "the mean of its task"),
@@ -303,6 +329,10 @@ impl Names {
         let with_threads = all.iter().any(|name| name.thread != 1);
         let is_hybrid = with_threads && all.first().map(|n| n.task) != all.last().map(|n| n.task);
         Self { all, with_threads, is_hybrid }
+    }
+
+    fn everyone(&self) -> String {
+        if self.with_threads { "all threads" } else { "all tasks" }.to_owned()
     }
 
     /// `task 3`, `tasks 1–4 and 7`, `thread 1.2`, `thread 4 of each task`.

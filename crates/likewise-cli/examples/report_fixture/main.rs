@@ -138,7 +138,9 @@ fn phase_rows(run: &Run) -> Vec<PhaseRow> {
             share: sum / total,
             imbalance: is_phase
                 .then(|| time.iter().copied().fold(0.0, f64::max) * time.len() as f64 / sum - 1.0),
-            one_task: is_phase && time.len() > 1 && time.iter().filter(|&&time| time > 0.0).count() == 1,
+            some_tasks: Some(time.iter().filter(|&&time| time > 0.0).count())
+                .filter(|&n| is_phase && n < time.len())
+                .map(|n| n as u64),
             // As the analysis does, noise has none.
             spmd: is_phase.then(|| if label % 3 == 0 { 1.0 } else { 1.0 - f64::from(label) / 40.0 }),
             silhouette: (is_phase && label != 7).then(|| 0.9 - f64::from(label).powi(2) / 110.0),

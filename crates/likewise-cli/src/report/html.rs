@@ -274,7 +274,7 @@ fn phases(data: &ReportData<'_>, labels: &[u32]) -> Vec<Value> {
         json!({"label": labels.iter().position(|&l| l == phase.label), "instances": phase.instances,
                "small": is_phase(phase.label) && i >= n_shown,
                "total": phase.total.0, "mean": phase.mean.0, "share": phase.share,
-               "imbalance": phase.imbalance, "one_task": phase.one_task, "spmd": phase.spmd, "silhouette": phase.silhouette,
+               "imbalance": phase.imbalance, "some_tasks": phase.some_tasks, "spmd": phase.spmd, "silhouette": phase.silhouette,
                "counters": phase.counters})
     };
     data.phases.iter().enumerate().map(row).collect()

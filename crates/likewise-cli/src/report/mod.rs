@@ -143,8 +143,9 @@ pub struct PhaseRow {
     /// Longest time of a task over the mean time of the tasks, less 1 (0 is
     /// balanced), where it has a meaning.
     pub imbalance: Option<f64>,
-    /// Whether one task alone, of several, has the phase: it cannot be uneven.
-    pub one_task: bool,
+    /// How many tasks have the phase, where others have none of it: they may
+    /// do another instead, so that times of this one tell no imbalance.
+    pub some_tasks: Option<u64>,
     /// Score per Cluster, from 0 to 1: how alike the tasks' steps are where
     /// the phase occurs.
     pub spmd: Option<f64>,

@@ -161,7 +161,8 @@ fn phase_line(phase: &PhaseRow) -> Line {
     };
     let mut cells = figures(name, phase.instances, phase.total, phase.share, phase.mean);
     cells.push(match phase.imbalance {
-        _ if phase.one_task => "one task".to_owned(),
+        _ if phase.some_tasks == Some(1) => "one task".to_owned(),
+        _ if phase.some_tasks.is_some() => format!("{} tasks", phase.some_tasks.unwrap_or_default()),
         Some(imbalance) => format!("{:.0} %", imbalance * 100.0),
         None => "–".to_owned(),
     });
@@ -336,7 +337,7 @@ mod tests {
             mean: ms(total / instances as f64),
             share,
             imbalance: (label == 1).then_some(0.18),
-            one_task: false,
+            some_tasks: None,
             spmd: None,
             silhouette: None,
             counters,

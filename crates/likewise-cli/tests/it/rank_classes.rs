@@ -1,7 +1,7 @@
 //! `likewise ranks`: what it says of classes, and where there are none.
 
 use crate::ranks::{LAUNCHERS, classes, same_under_mpi, under, write_csv};
-use crate::support::{finish, likewise, read, succeeds, summary, text};
+use crate::support::{finish, likewise, read, seeds, succeeds, summary, text};
 use likewise::synth::effort::effort_traces;
 use std::path::Path;
 
@@ -162,7 +162,7 @@ fn noisy(ranks: usize, steps: usize, noise: f64, seed: u64) -> Vec<Vec<f64>> {
 /// every quarter.
 #[test]
 fn what_grows_is_seen() {
-    for seed in seeds() {
+    for seed in seeds(4) {
         for growth in [0.08, 0.03] {
             let mut rows = noisy(12, 40, 0.005, seed);
             let n = rows[4].len() as f64;
@@ -190,7 +190,7 @@ fn what_grows_is_seen() {
 /// third one, and hides the two at most from what chance explains.
 #[test]
 fn a_class_beside_others_does_not_rest_on_one_step() {
-    for seed in seeds() {
+    for seed in seeds(4) {
         let mut rows = noisy(16, 30, 0.01, seed);
         rows[10..].iter_mut().flatten().for_each(|x| *x *= 1.3);
         rows[2][17] += 25.0;
@@ -269,12 +269,6 @@ fn two_ranks_that_differ_are_not_said_to_be_alike() {
     assert!(text.contains("There is one rank, so nothing to compare it with."), "{text}");
 }
 
-/// A few made-up runs; all twenty that docs/ranks.md speaks of, and more, with
-/// `LIKEWISE_SEEDS=20`.
-fn seeds() -> std::ops::RangeInclusive<u64> {
-    1..=std::env::var("LIKEWISE_SEEDS").map_or(4, |seeds| seeds.parse().expect("LIKEWISE_SEEDS is a number"))
-}
-
 /// `synth` with these options, and what `ranks` says of it.
 fn told_of_run(dir: &Path, options: &[&str]) -> (serde_json::Value, String) {
     let made = dir.join("made");
@@ -286,7 +280,7 @@ fn told_of_run(dir: &Path, options: &[&str]) -> (serde_json::Value, String) {
 
 #[test]
 fn two_slow_ranks_are_found_and_their_phase_with_its_size() {
-    for seed in seeds() {
+    for seed in seeds(4) {
         let dir = tempfile::tempdir().unwrap();
         let seed = seed.to_string();
         let options = ["--tasks", "16", "--iterations", "30", "--seed", &seed, "--defect", "slow-ranks"];
@@ -307,7 +301,7 @@ fn two_slow_ranks_are_found_and_their_phase_with_its_size() {
 
 #[test]
 fn a_balanced_run_has_no_classes() {
-    for seed in seeds() {
+    for seed in seeds(4) {
         let dir = tempfile::tempdir().unwrap();
         let seed = seed.to_string();
         let options = ["--tasks", "16", "--iterations", "30", "--seed", &seed, "--defect", "none"];

@@ -75,3 +75,9 @@ pub(crate) fn names(dir: &Path) -> Vec<String> {
     names.sort();
     names
 }
+
+/// A few made-up runs; all that the docs speak of with `LIKEWISE_SEEDS=40`.
+pub(crate) fn seeds(few: u64) -> std::ops::RangeInclusive<u64> {
+    1..=std::env::var("LIKEWISE_SEEDS")
+        .map_or(few, |seeds| seeds.parse().expect("LIKEWISE_SEEDS is a number"))
+}

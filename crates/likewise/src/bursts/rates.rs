@@ -273,6 +273,7 @@ mod tests {
             share: 1.0,
             share_of_complete: 1.0,
             tasks: 1,
+            of_tasks: 1,
             imbalance: 0.0,
             counters: means
                 .iter()

@@ -40,6 +40,8 @@ pub struct PhaseStats {
     pub share_of_complete: f64,
     /// How many tasks have it.
     pub tasks: u64,
+    /// How many tasks compute at all in the applications that have it.
+    pub of_tasks: u64,
     /// Imbalance over tasks: the largest time of a task in the phase over
     /// the mean of all tasks that compute at all in the applications that
     /// have it, minus 1. 0 is balanced. The field's load balance (mean over
@@ -147,6 +149,7 @@ fn durations(table: &BurstTable, phases: &[BurstPhase], noise: usize) -> Vec<Pha
         share: 0.0,
         share_of_complete: 0.0,
         tasks: 0,
+        of_tasks: 0,
         imbalance: 0.0,
         counters: Vec::new(),
         metrics: Vec::new(),
@@ -193,6 +196,7 @@ fn imbalance(table: &BurstTable, phases: &[BurstPhase], stats: &mut [PhaseStats]
         (0..stats.len()).filter(|&p| present[p]).for_each(|p| concerned[p] += tasks);
     }
     for (p, phase) in stats.iter_mut().enumerate().filter(|(_, phase)| phase.total > Nanos::ZERO) {
+        phase.of_tasks = concerned[p];
         phase.imbalance = largest[p] as f64 * concerned[p] as f64 / phase.total.0 as f64 - 1.0;
     }
 }

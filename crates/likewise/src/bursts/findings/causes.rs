@@ -2,7 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::shape::{Shape, above_mean, by_chance, cause, ends, ratio, shape};
+use super::shape::{
+    NOISE, SLOPE, Shape, above_mean, by_chance, cause, ends, noise, noise_of_single, ratio, shape,
+};
+use super::since::{FEWEST, since};
 use super::stretches::{Part, Stretches};
 use super::{Cause, Finding, FindingKind, Gradient, LEAST_APART, LEAST_SHARE, ThreadName};
 use crate::bursts::rates::instructions_and_cycles;
@@ -26,16 +29,13 @@ const STEADY: f64 = 0.5;
 /// of the stretch, or something else decides how long that takes.
 const DECIDES: f64 = 0.5;
 
-/// Threads are slow from a moment on if there are so many steps on either side ...
-const FEWEST: usize = 4;
-
-/// ... and the squares between are so many times the variance within: four
-/// standard errors, as the best of all moments is taken.
-const SURE: f64 = 16.0;
+/// Of a step that is done seldom, and whose times nothing explains, chance is
+/// taken to be so many times what it is elsewhere.
+const VAGUE: f64 = 3.0;
 
 /// A thread that is slow over this share of its computing time is so in all
 /// phases.
-const EVERYWHERE: f64 = 0.9;
+pub(super) const EVERYWHERE: f64 = 0.9;
 
 /// A phase with less than this share of the time of a step's largest is not
 /// named.
@@ -49,17 +49,30 @@ const OFTEN: f64 = 0.1;
 /// share of the cost.
 const ODD: f64 = 0.25;
 
-/// A finding, in how many steps of an iteration it is, their labels, the units
-/// that it names, and the time of each unit.
-struct Told {
+/// A finding, the steps of an iteration in which it is, their labels, and the
+/// units that it names.
+struct Told<'a> {
     finding: Finding,
-    steps: usize,
+    steps: Vec<Step<'a>>,
     labels: BTreeSet<u32>,
     units: Vec<u32>,
-    times: Vec<f64>,
+    /// Whether the units are apart from the others, and take longer.
+    late: bool,
+}
+
+/// How the times of named units are taken.
+#[derive(Clone, Copy)]
+enum Taken {
+    /// As they are.
+    Whole,
+    /// As if they had the others' instructions, so that slowness is left.
+    Speed,
+    /// As if they were as fast as the others, so that work is left.
+    Work,
 }
 
 /// The parts of one phase.
+#[derive(Clone)]
 struct Step<'a> {
     parts: Vec<&'a Part>,
     gain: f64,
@@ -67,6 +80,7 @@ struct Step<'a> {
     /// Time and instructions of each unit; a negative count is unknown.
     times: Vec<f64>,
     instructions: Vec<f64>,
+    taken: Taken,
 }
 
 impl<'a> Step<'a> {
@@ -81,7 +95,35 @@ impl<'a> Step<'a> {
             instructions[unit] += counter.map_or(f64::NAN, |values| values[burst as usize]);
         }
         let (gain, mean) = parts.iter().fold((0.0, 0.0), |sum, part| (sum.0 + part.gain, sum.1 + part.mean));
-        Self { parts, gain, mean, times, instructions }
+        Self { parts, gain, mean, times, instructions, taken: Taken::Whole }
+    }
+
+    /// Some of its parts, taken alike.
+    fn only(&self, stretches: &Stretches<'_>, parts: Vec<&'a Part>) -> Self {
+        Self { taken: self.taken, ..Self::of(stretches, parts) }
+    }
+
+    /// How much longer the units take for the same instructions.
+    fn slowness(&self, stretches: &Stretches<'_>, units: &[u32]) -> f64 {
+        ratio(stretches, &self.times, units) / ratio(stretches, &self.instructions, units)
+    }
+
+    /// The times of all units, those of the named ones as they are taken.
+    fn taken(&self, stretches: &Stretches<'_>, units: &[u32]) -> Vec<f64> {
+        let by = match self.taken {
+            Taken::Whole => return self.times.clone(),
+            Taken::Speed => ratio(stretches, &self.instructions, units),
+            Taken::Work => self.slowness(stretches, units),
+        };
+        let mut times = self.times.clone();
+        units.iter().for_each(|&unit| times[unit as usize] /= by);
+        times
+    }
+
+    /// What balance would win of those times: where the same are last each
+    /// time, no more than sums over the run tell; the rest is chance.
+    fn won(&self, stretches: &Stretches<'_>, times: &[f64]) -> f64 {
+        above_mean(stretches, times).min(self.gain)
     }
 
     fn costly(&self) -> impl Iterator<Item = &Part> {
@@ -95,22 +137,31 @@ impl<'a> Step<'a> {
 
     /// Whether the last is later than chance makes the last of so many, in
     /// sums over the run where it is the same each time, and in each stretch
-    /// where it is not.
+    /// where it is not. `usual` is how far bursts of the run differ by chance.
     ///
     /// Where it is not the same, and the stretches take far longer than the
     /// last computes, the units wait for one another in turn as in a
-    /// pipeline; more even work would win nothing.
-    fn is_uneven(&self, stretches: &Stretches<'_>) -> bool {
+    /// pipeline; more even work would win nothing. What is done once, without
+    /// a gap and for the same instructions, is what chance makes, too, and
+    /// nothing tells how large chance is.
+    fn is_uneven(&self, stretches: &Stretches<'_>, usual: f64) -> bool {
         let n = self.parts.iter().map(|part| part.n).fold(0.0, f64::max);
         let squares: f64 = self.parts.iter().map(|part| part.mean * part.mean).sum();
+        let noise = noise(stretches, &self.parts).unwrap_or(usual);
         if self.is_steady(stretches) {
+            let has_reason = || match shape(stretches, &self.times) {
+                Shape::Late(_) | Shape::Early(_) => true,
+                _ => cause(stretches, &self.times, &self.instructions) == Cause::Work,
+            };
+            let is_vague = noise_of_single(&self.parts) && !is_serial(self) && !has_reason();
+            let noise = if is_vague { VAGUE * noise } else { noise };
             let bursts = self.mean * self.mean / squares / stretches.n_groups() as f64;
-            return above_mean(stretches, &self.times).min(self.gain) >= by_chance(n, bursts) * self.mean;
+            return self.won(stretches, &self.times) >= by_chance(n, bursts, noise) * self.mean;
         }
         let [most, wall] = self
             .costly()
             .fold([0.0; 2], |sum, part| [sum[0] + part.gain * part.most, sum[1] + part.gain * part.wall]);
-        self.gain >= by_chance(n, 1.0) * self.mean && most >= DECIDES * wall
+        self.gain >= by_chance(n, 1.0, noise) * self.mean && most >= DECIDES * wall
     }
 }
 
@@ -120,37 +171,141 @@ pub(super) fn uneven(stretches: &Stretches<'_>, parts: &[Part], whole: f64, scop
         return Vec::new();
     }
     let steps = steps(stretches, parts, whole);
-    let mut found: Vec<Told> = Vec::new();
-    for step in steps {
-        let next = told(stretches, &step, whole, scope);
+    let all: Vec<Told<'_>> = steps.into_iter().map(|step| told(stretches, step, whole, scope)).collect();
+    let mut found: Vec<Told<'_>> = Vec::new();
+    for next in two_causes(stretches, all, whole, scope) {
         match found.iter_mut().find(|told| is_same(&told.finding, &next.finding)) {
             Some(same) => merge(same, next),
             None => found.push(next),
         }
     }
-    found.iter_mut().for_each(|told| complete(stretches, told));
+    found.iter_mut().for_each(|told| complete(stretches, told, whole));
     found.into_iter().map(|told| told.finding).collect()
 }
 
-/// What is known only of all steps of a finding together.
-fn complete(stretches: &Stretches<'_>, told: &mut Told) {
-    let time = |unit: u32| told.times[unit as usize];
-    if let Some(gradient) = &mut told.finding.gradient {
-        let (least, most) = ends(&told.times);
-        gradient.least = stretches.names(&[least], &told.labels);
-        (gradient.least_time, gradient.most_time) = (Nanos(time(least) as u64), Nanos(time(most) as u64));
+/// Where units that are slow in some phases have more instructions in another,
+/// that one is told twice: with what they are slow by, and with what is left.
+fn two_causes<'a>(stretches: &Stretches<'_>, all: Vec<Told<'a>>, whole: f64, scope: Scope) -> Vec<Told<'a>> {
+    let is_slow = |told: &&Told<'_>| matches!(told.finding.kind, FindingKind::SlowThreads { .. });
+    let factor = |told: &Told<'_>| told.steps[0].slowness(stretches, &told.units).ln();
+    let slow: Vec<(Vec<u32>, f64)> =
+        all.iter().filter(is_slow).map(|told| (told.units.clone(), factor(told))).collect();
+    let mut apart = Vec::new();
+    for next in all {
+        let is_imbalance = matches!(next.finding.kind, FindingKind::Imbalance { .. });
+        let own = factor(&next);
+        // About as slow as there: what is slower by its own has another reason.
+        let is_alike = |(units, other): &(Vec<u32>, f64)| {
+            *units == next.units && (own - other).abs() <= SLOPE * other.abs() + LEAST_APART
+        };
+        if !(is_imbalance && next.late && own > LEAST_APART && slow.iter().any(is_alike)) {
+            apart.push(next);
+            continue;
+        }
+        let as_taken = |taken: Taken| Step { taken, ..next.steps[0].clone() };
+        let (speed, mut work) = (as_taken(Taken::Speed), as_taken(Taken::Work));
+        let mut times = work.taken(stretches, &next.units);
+        std::mem::swap(&mut work.times, &mut times);
+        if work.is_uneven(stretches, LEAST_APART) {
+            std::mem::swap(&mut work.times, &mut times);
+            let mut of_work = told(stretches, work.clone(), whole, scope);
+            of_work.units.clone_from(&next.units);
+            of_work.finding.threads.clone_from(&next.finding.threads);
+            of_work.finding.kind =
+                FindingKind::Imbalance { apart: 0.0, cause: Cause::Work, steady: true, times: None };
+            of_work.late = true;
+            apart.push(of_work);
+        }
+        let mut of_speed = Told { steps: vec![speed], ..next };
+        of_speed.finding.kind = FindingKind::SlowThreads { times: own.exp(), everywhere: false };
+        apart.push(of_speed);
     }
-    let in_all = told.steps > 1 && is_most(stretches, told);
-    let factor = ratio(stretches, &told.times, &told.units);
+    apart
+}
+
+/// What is known only of all steps of a finding together.
+fn complete(stretches: &Stretches<'_>, told: &mut Told<'_>, whole: f64) {
+    if told.late {
+        place(stretches, told);
+    }
+    let mut times = vec![0.0; stretches.n_units()];
+    let (mut above, mut mean, mut won) = (0.0, 0.0, 0.0);
+    for step in &told.steps {
+        let own = step.taken(stretches, &told.units);
+        times.iter_mut().zip(&own).for_each(|(time, own)| *time += own);
+        above += above_mean(stretches, &own);
+        mean += own.iter().sum::<f64>() * step.mean / step.times.iter().sum::<f64>();
+        won += step.won(stretches, &own);
+    }
+    if let Some(gradient) = &mut told.finding.gradient {
+        let (least, most) = ends(&times);
+        let time = |unit: u32| Nanos(times[unit as usize] as u64);
+        gradient.least = stretches.names(&[least], &told.labels);
+        (gradient.least_time, gradient.most_time) = (time(least), time(most));
+    }
+    let in_all = told.steps.len() > 1 && is_most(stretches, told);
+    let factor = ratio(stretches, &times, &told.units);
     match &mut told.finding.kind {
-        FindingKind::SlowThreads { times, everywhere, .. } => (*times, *everywhere) = (factor, in_all),
-        FindingKind::Imbalance { times: Some(times), .. } => *times = factor,
+        FindingKind::SlowThreads { times, everywhere } => {
+            (*times, *everywhere) = (factor, in_all);
+            told.finding.share = as_fast(stretches, &told.steps, &told.units) / whole;
+        }
+        FindingKind::Imbalance { apart, times, steady: true, .. } => {
+            *apart = above / mean;
+            *times = times.map(|_| factor);
+            told.finding.share = won / whole;
+        }
+        FindingKind::Imbalance { apart, .. } => *apart = told.finding.share * whole / mean,
         _ => {}
     }
 }
 
+/// Keeps the parts of the stretch of time in which the units are slow, if they
+/// are so in one and not in all of the run.
+fn place(stretches: &Stretches<'_>, told: &mut Told<'_>) {
+    let begin = |part: &Part| stretches.bursts(part).map(|burst| stretches.all.begin(burst)).min();
+    let mut parts: Vec<(Nanos, f64)> = Vec::new();
+    for (step, part) in told.steps.iter().flat_map(|step| step.parts.iter().map(move |part| (step, *part))) {
+        let one = step.only(stretches, vec![part]);
+        let factor = ratio(stretches, &one.taken(stretches, &told.units), &told.units).ln();
+        parts.extend(begin(part).filter(|_| factor.is_finite()).map(|begin| (begin, factor)));
+    }
+    parts.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
+    let factors: Vec<f64> = parts.iter().map(|part| part.1).collect();
+    let Some(slow) = since(&factors) else { return };
+    let from = (slow.start > 0).then(|| parts[slow.start].0);
+    let until = parts.get(slow.end).map(|part| part.0);
+    let is_within = |part: &&Part| {
+        begin(part)
+            .is_some_and(|at| from.is_none_or(|from| at >= from) && until.is_none_or(|until| at < until))
+    };
+    // Many phases of one iteration are no stretch of time.
+    let is_repeated = |step: &Step<'_>| {
+        let within = step.parts.iter().filter(|part| is_within(part)).count();
+        within >= FEWEST && step.parts.len() - within >= FEWEST
+    };
+    if !told.steps.iter().any(is_repeated) {
+        return;
+    }
+    (told.finding.from, told.finding.until) = (from, until);
+    for step in &mut told.steps {
+        *step = step.only(stretches, step.parts.iter().copied().filter(is_within).collect());
+    }
+    told.steps.retain(|step| !step.parts.is_empty());
+}
+
+/// What would be won were those units as fast as the others, in ns.
+fn as_fast(stretches: &Stretches<'_>, steps: &[Step<'_>], units: &[u32]) -> f64 {
+    let won = |step: &Step<'_>| {
+        let factor = ratio(stretches, &step.taken(stretches, units), units).max(1.0);
+        let last = step.costly().filter(|part| units.contains(&part.unit));
+        last.map(|part| part.own * (1.0 - 1.0 / factor)).sum::<f64>()
+    };
+    steps.iter().map(won).sum()
+}
+
 /// Whether the steps of a finding are most of what its threads compute.
-fn is_most(stretches: &Stretches<'_>, told: &Told) -> bool {
+fn is_most(stretches: &Stretches<'_>, told: &Told<'_>) -> bool {
     let (mut inside, mut all) = (0.0, 0.0);
     for &burst in stretches.order() {
         if told.units.contains(&stretches.unit(burst)) {
@@ -181,33 +336,37 @@ fn steps<'a>(stretches: &Stretches<'_>, parts: &'a [Part], whole: f64) -> Vec<St
         }
     }
     let mut steps: Vec<Step<'_>> = found.into_iter().map(|(_, parts)| Step::of(stretches, parts)).collect();
-    steps.retain(|step| step.is_uneven(stretches));
+    let mut noises: Vec<f64> = steps.iter().filter_map(|step| noise(stretches, &step.parts)).collect();
+    noises.sort_unstable_by(f64::total_cmp);
+    let usual = noises.get(noises.len() / 2).map_or(NOISE, |usual| usual.max(NOISE));
+    steps.retain(|step| step.is_uneven(stretches, usual));
     steps
 }
 
 /// What is to be said of one step.
-fn told(stretches: &Stretches<'_>, step: &Step<'_>, whole: f64, scope: Scope) -> Told {
+fn told<'a>(stretches: &Stretches<'_>, step: Step<'a>, whole: f64, scope: Scope) -> Told<'a> {
     let dear = step.parts.iter().max_by(|a, b| a.gain.total_cmp(&b.gain).then(b.stretch.cmp(&a.stretch)));
     let dear = dear.expect("a step has a part");
     let labels = step.parts.iter().flat_map(|part| part.labels.iter().copied()).collect();
     let (phases, noise) = named(stretches, &step.parts);
-    let apart = step.gain / step.mean;
     let mut finding = Finding {
-        kind: FindingKind::Imbalance { apart, cause: Cause::Unknown, steady: false, times: None },
+        kind: FindingKind::Imbalance { apart: 0.0, cause: Cause::Unknown, steady: false, times: None },
         share: step.gain / whole,
         scope,
         phases,
         noise,
         threads: Vec::new(),
         gradient: None,
+        from: None,
+        until: None,
         begin: stretches.all.begin(dear.longest),
         stretches: step.costly().count() as u64,
     };
-    let (mut units, mut times) = (Vec::new(), step.times.clone());
-    if is_serial(step) {
-        units = often(step);
+    let (mut units, mut late) = (Vec::new(), false);
+    if is_serial(&step) {
+        units = often(&step);
         finding.threads = stretches.names(&units, &labels);
-        finding.kind = FindingKind::Serial { time: serial_time(step, &finding.threads, scope) };
+        finding.kind = FindingKind::Serial { time: serial_time(&step, &finding.threads, scope) };
         finding.share = step.costly().map(|part| part.own * (1.0 - 1.0 / part.n)).sum::<f64>() / whole;
     } else if step.is_steady(stretches) {
         let cause = cause(stretches, &step.times, &step.instructions);
@@ -218,68 +377,21 @@ fn told(stretches: &Stretches<'_>, step: &Step<'_>, whole: f64, scope: Scope) ->
             _ if scope == Scope::Task => Vec::new(),
             _ => vec![ends(&step.times).1],
         };
+        late = matches!(shape, Shape::Late(_));
         finding.threads = stretches.names(&units, &labels);
-        let less = matches!(shape, Shape::Early(_)).then(|| ratio(stretches, &step.times, &units));
-        finding.kind = FindingKind::Imbalance { apart, cause, steady: true, times: less };
+        let factor = ratio(stretches, &step.times, &units);
+        let less = matches!(shape, Shape::Early(_)).then_some(factor);
+        finding.kind = FindingKind::Imbalance { apart: 0.0, cause, steady: true, times: less };
+        finding.share = step.won(stretches, &step.times) / whole;
         if matches!(shape, Shape::Gradient) {
             let empty = Gradient { least: Vec::new(), least_time: Nanos::ZERO, most_time: Nanos::ZERO };
             finding.gradient = Some(empty);
-        } else if matches!(shape, Shape::Late(_)) && cause == Cause::Speed {
-            let (slow, from, until) = while_slow(stretches, step, &units);
-            let factor = ratio(stretches, &slow.times, &units);
-            if factor.is_finite() {
-                let last = slow.costly().filter(|part| units.contains(&part.unit));
-                finding.share = last.map(|part| part.own * (1.0 - 1.0 / factor)).sum::<f64>() / whole;
-                finding.kind = FindingKind::SlowThreads { times: factor, everywhere: false, from, until };
-                times = slow.times;
-            }
+        } else if late && cause == Cause::Speed && factor.is_finite() {
+            finding.share = as_fast(stretches, std::slice::from_ref(&step), &units) / whole;
+            finding.kind = FindingKind::SlowThreads { times: factor, everywhere: false };
         }
     }
-    Told { finding, steps: 1, labels, units, times }
-}
-
-/// The parts of a step in which those units are slow, and from and until when,
-/// if not in all of the run: where the mean of ln(their time over that of the
-/// others) changes most, if they are as fast as the others on one side. Who
-/// becomes slower little by little is slow in all of the run.
-fn while_slow<'a>(
-    stretches: &Stretches<'_>,
-    step: &Step<'a>,
-    units: &[u32],
-) -> (Step<'a>, Option<Nanos>, Option<Nanos>) {
-    let begin = |part: &Part| stretches.bursts(part).map(|burst| stretches.all.begin(burst)).min();
-    let slowness = |part: &&'a Part| {
-        let one = Step::of(stretches, vec![part]);
-        let factor = ratio(stretches, &one.times, units).ln();
-        factor.is_finite().then_some((begin(part)?, factor, *part))
-    };
-    let mut parts: Vec<(Nanos, f64, &Part)> = step.parts.iter().filter_map(slowness).collect();
-    parts.sort_by_key(|&(begin, ..)| begin);
-    let n = parts.len();
-    let (sum, squares) = parts.iter().fold((0.0, 0.0), |sum, part| (sum.0 + part.1, sum.1 + part.1 * part.1));
-    let (mut best, mut before) = ((0.0, 0, 0.0, 0.0), 0.0);
-    for (at, part) in parts.iter().enumerate() {
-        let (left, right) = (at as f64, (n - at) as f64);
-        let (first, second) = (before / left, (sum - before) / right);
-        let between = left * right / n as f64 * (second - first) * (second - first);
-        if at >= FEWEST && n - at >= FEWEST && between > best.0 {
-            best = (between, at, first, second);
-        }
-        before += part.1;
-    }
-    let (between, at, first, second) = best;
-    let within = (squares - sum * sum / n as f64 - between).max(0.0) / n as f64;
-    let changes = at > 0
-        && first.min(second) <= LEAST_APART
-        && first.max(second) > LEAST_APART
-        && between >= SURE * within;
-    let of =
-        |parts: &[(Nanos, f64, &'a Part)]| Step::of(stretches, parts.iter().map(|part| part.2).collect());
-    match changes {
-        true if second > first => (of(&parts[at..]), Some(parts[at].0), None),
-        true => (of(&parts[..at]), None, Some(parts[at].0)),
-        false => (Step::of(stretches, step.parts.clone()), None, None),
-    }
+    Told { finding, steps: vec![step], labels, units, late }
 }
 
 /// Whether nearly all that a unit takes longer than the others is all that it
@@ -330,15 +442,11 @@ fn often(step: &Step<'_>) -> Vec<u32> {
     gains.iter().filter(|(_, gain)| **gain >= OFTEN * most).map(|(&unit, _)| unit).collect()
 }
 
-/// Whether two findings are of the same threads, and of one kind or phase.
+/// Whether two findings are of the same threads, and of one kind.
 fn is_same(a: &Finding, b: &Finding) -> bool {
-    let is_serial = |f: &Finding| matches!(f.kind, FindingKind::Serial { .. });
     let takes_less = |f: &Finding| matches!(f.kind, FindingKind::Imbalance { times: Some(_), .. });
-    let one_kind = is_serial(a) == is_serial(b);
-    !a.threads.is_empty()
-        && a.threads == b.threads
-        && takes_less(a) == takes_less(b)
-        && (one_kind || a.phases.iter().any(|phase| b.phases.contains(phase)))
+    let one_kind = std::mem::discriminant(&a.kind) == std::mem::discriminant(&b.kind);
+    !a.threads.is_empty() && a.threads == b.threads && takes_less(a) == takes_less(b) && one_kind
 }
 
 /// Takes those long bursts out that are of a thread that is told to compute
@@ -384,55 +492,33 @@ pub(super) fn together(mut of_run: Vec<Finding>, of_tasks: impl Iterator<Item = 
     of_run
 }
 
-/// Adds the share of what costs less, and its phases unless that is little.
+/// Adds the share of what costs less, and its phases: those of which the share
+/// is are all named.
 fn add(found: &mut Finding, other: &Finding) {
-    if other.share >= CANDIDATE * found.share {
-        let new = other.phases.iter().filter(|phase| !found.phases.contains(phase));
-        let new: Vec<_> = new.copied().collect();
-        found.phases.extend(new);
-    }
+    let new: Vec<_> = other.phases.iter().filter(|phase| !found.phases.contains(phase)).copied().collect();
+    found.phases.extend(new);
     found.share += other.share;
     found.noise |= other.noise;
     found.stretches = found.stretches.max(other.stretches);
 }
 
-/// Adds what costs less to what costs more: it is told as one, of the larger's
-/// kind.
-fn merge(told: &mut Told, mut more: Told) {
+/// Adds what costs less to what costs more.
+fn merge<'a>(told: &mut Told<'a>, mut more: Told<'a>) {
     if more.finding.share > told.finding.share {
         std::mem::swap(told, &mut more);
     }
-    told.steps += more.steps;
+    told.steps.extend(more.steps);
     told.labels.extend(&more.labels);
-    let mean = |f: &Finding| match f.kind {
-        FindingKind::Imbalance { apart, .. } => f.share / apart,
-        _ => 0.0,
-    };
+    told.late &= more.late;
     let (found, other) = (&mut told.finding, more.finding);
-    let means = mean(found) + mean(&other);
     add(found, &other);
     match (&mut found.kind, other.kind) {
-        (FindingKind::Imbalance { apart, cause, .. }, FindingKind::Imbalance { cause: second, .. }) => {
-            *apart = found.share / means;
+        (FindingKind::Imbalance { cause, .. }, FindingKind::Imbalance { cause: second, .. }) => {
             *cause = if *cause == second { second } else { Cause::Both };
-        }
-        (FindingKind::Imbalance { cause, .. }, FindingKind::SlowThreads { .. }) if *cause != Cause::Speed => {
-            *cause = Cause::Both;
         }
         (FindingKind::Serial { time }, FindingKind::Serial { time: second }) => {
             *time = time.saturating_add(second);
         }
-        (
-            FindingKind::SlowThreads { from, until, .. },
-            FindingKind::SlowThreads { from: other_from, until: other_until, .. },
-        ) => {
-            *from = from.map(|from| other_from.map_or(from, |other| from.min(other)));
-            *until = until.map(|until| other_until.map_or(until, |other| until.max(other)));
-        }
         _ => {}
-    }
-    // Of other kinds, the times are no part of what is said.
-    if std::mem::discriminant(&found.kind) == std::mem::discriminant(&other.kind) {
-        told.times.iter_mut().zip(more.times).for_each(|(time, more)| *time += more);
     }
 }

@@ -12,6 +12,8 @@ mod causes;
 mod counted;
 mod one_offs;
 mod shape;
+mod since;
+mod slower;
 mod stretches;
 
 use super::rates::instructions_and_cycles;
@@ -100,10 +102,14 @@ pub enum FindingKind {
         times: f64,
         /// Whether they do in all phases.
         everywhere: bool,
-        /// Since when, if they were not before.
-        from: Option<Nanos>,
-        /// Until when, if they are not after.
-        until: Option<Nanos>,
+    },
+    /// More than half of the threads take longer for the same instructions in
+    /// one stretch of time, and not in the rest of the run.
+    Slower {
+        /// Their time over that at other times.
+        times: f64,
+        /// Whether they do in all phases.
+        everywhere: bool,
     },
     /// Bursts that take long, each once, or threads that do together.
     OneOff {
@@ -146,6 +152,10 @@ pub struct Finding {
     pub threads: Vec<ThreadName>,
     /// Where the times of an imbalance are a gradient, its other end.
     pub gradient: Option<Gradient>,
+    /// Since when, if it was not before. All figures are of the time from then.
+    pub from: Option<Nanos>,
+    /// Until when, if it is not after.
+    pub until: Option<Nanos>,
     /// Where it costs most: the begin of a burst.
     pub begin: Nanos,
     /// In how many stretches of the run it costs anything.
@@ -204,6 +214,7 @@ pub fn findings(input: &FindingsInput<'_>) -> Findings {
     } else {
         losses(&Stretches::of(&all, &Among::Threads), whole, Scope::Run)
     };
+    list.extend(slower::slower(&all, whole));
     let told: Vec<ClusterId> = (list.iter())
         .filter(|f| !matches!(f.kind, FindingKind::Imbalance { .. }))
         .flat_map(|f| f.phases.iter().copied())
@@ -264,6 +275,8 @@ fn low_ipc(counted: &Counted<'_>, end: Nanos, told: &[ClusterId]) -> Vec<Finding
             noise: false,
             threads: Vec::new(),
             gradient: None,
+            from: None,
+            until: None,
             begin: first[label].map_or(Nanos::ZERO, |burst| counted.begin(burst)),
             stretches: 0,
         })

@@ -110,6 +110,8 @@ fn one_off(stretches: &Stretches<'_>, part: &Part, late: &Late, is_alone: bool, 
         noise: is_alone || labels.contains(&all.noise()),
         threads,
         gradient: None,
+        from: None,
+        until: None,
         begin: all.begin(part.longest),
         stretches: 1,
     }

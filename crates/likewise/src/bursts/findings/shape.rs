@@ -1,21 +1,24 @@
 //! How the times of threads lie, and whether chance would do.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::stretches::Stretches;
+use super::stretches::{Part, Stretches};
 use super::{Cause, LEAST_APART};
 use crate::{Gap, gap};
 
 /// ln(instructions) over ln(time) has a slope within this of 0 where speed is
 /// the cause, and of at least 1 less this where work is.
-const SLOPE: f64 = 0.25;
+pub(super) const SLOPE: f64 = 0.25;
 
 /// So few units do not tell a gradient from anything else.
 const LEAST_UNITS: usize = 4;
 
-/// Bursts of the same work differ by this standard deviation in a sound run:
-/// the system, caches and memory disturb them.
-const NOISE: f64 = 0.03;
+/// Where nothing is done again, bursts of the same work are taken to differ by
+/// this standard deviation: the system, caches and memory disturb them.
+pub(super) const NOISE: f64 = 0.03;
+
+/// Of so many parts, it is measured how far bursts of the same work differ.
+const REPEATED: usize = 4;
 
 /// How the times of units lie.
 pub(super) enum Shape {
@@ -52,12 +55,43 @@ pub(super) fn shape(stretches: &Stretches<'_>, times: &[f64]) -> Shape {
 }
 
 /// How far above their mean the last of `n` units is by chance, as a share of
-/// it, where each has about `bursts` bursts: of n draws of a normal
-/// distribution, the largest is expected at most √(2 ln n) standard deviations
-/// above the mean.
-pub(super) fn by_chance(n: f64, bursts: f64) -> f64 {
-    let apart = NOISE * (2.0 * n.max(1.0).ln()).sqrt() / bursts.max(1.0).sqrt();
+/// it, where each has about `bursts` bursts that differ by `noise`: of n draws
+/// of a normal distribution, the largest is expected at most √(2 ln n) standard
+/// deviations above the mean.
+pub(super) fn by_chance(n: f64, bursts: f64, noise: f64) -> f64 {
+    let apart = noise * (2.0 * n.max(1.0).ln()).sqrt() / bursts.max(1.0).sqrt();
     apart.max(LEAST_APART)
+}
+
+/// Whether a step is done too seldom to say how far its bursts differ.
+pub(super) fn noise_of_single(parts: &[&Part]) -> bool {
+    parts.len() < REPEATED
+}
+
+/// The standard deviation of ln(time of a unit over the mean of all) from one
+/// part of a step to the next, if there are enough: what makes the same unit
+/// differ from itself. By the median, as a stall or a change is no chance.
+pub(super) fn noise(stretches: &Stretches<'_>, parts: &[&Part]) -> Option<f64> {
+    if noise_of_single(parts) {
+        return None;
+    }
+    let mut last: Vec<Option<f64>> = vec![None; stretches.n_units()];
+    let mut apart = Vec::new();
+    for part in parts {
+        let mut times: BTreeMap<u32, f64> = BTreeMap::new();
+        for burst in stretches.bursts(part) {
+            *times.entry(stretches.unit(burst)).or_insert(0.0) += stretches.all.duration(burst) as f64;
+        }
+        let mean = times.values().sum::<f64>() / times.len().max(1) as f64;
+        for (unit, time) in times {
+            let now = (time / mean).ln();
+            apart.extend(last[unit as usize].replace(now).map(|last| (now - last).abs()));
+        }
+    }
+    apart.sort_unstable_by(f64::total_cmp);
+    // Of a normal distribution, half of the draws are within 0.6745 standard
+    // deviations, and a difference of two has √2 times as much.
+    apart.get(apart.len() / 2).map(|median| median / (0.6745 * std::f64::consts::SQRT_2))
 }
 
 /// Of each group, the mean over its units.

@@ -285,7 +285,56 @@ impl<'a> Stretches<'a> {
             parts[first..].iter_mut().for_each(|part| part.stretch = stretch as u32);
             bursts.iter().for_each(|&burst| times[self.unit(burst) as usize] = 0.0);
         }
+        self.adopt(&mut parts);
         parts
+    }
+
+    /// Of groups that are cut apart (tasks, of which each has its threads):
+    /// bursts of no phase are a step of the phase that most other groups do at
+    /// the same moment, if the group does it less often than most.
+    fn adopt(&self, parts: &mut [Part]) {
+        if self.n_groups() < 2 {
+            return;
+        }
+        let noise = self.all.noise();
+        let span = |part: &Part| {
+            let bursts = self.of_stretch(part.stretch);
+            let end = bursts.iter().map(|&burst| self.all.end(burst)).max();
+            (self.all.begin(bursts[0]), end.unwrap_or(Nanos::ZERO))
+        };
+        let mut counts: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+        let mut spans = Vec::new();
+        for part in parts.iter().filter(|part| part.key != noise && part.gain > 0.0) {
+            let group = self.group_of(part.unit);
+            counts.entry(part.key).or_insert_with(|| vec![0; self.n_groups()])[group] += 1;
+            let (begin, end) = span(part);
+            spans.push((begin, end, part.key, group));
+        }
+        spans.sort_unstable();
+        let longest = spans.iter().map(|&(begin, end, ..)| end.saturating_sub(begin)).max();
+        for part in parts.iter_mut().filter(|part| part.key == noise && part.gain > 0.0) {
+            let (group, (begin, end)) = (self.group_of(part.unit), span(part));
+            let mut beside: BTreeMap<u32, BTreeSet<usize>> = BTreeMap::new();
+            let least = begin.saturating_sub(longest.unwrap_or(Nanos::ZERO));
+            let first = spans.partition_point(|&(from, ..)| from < least);
+            for &(_, to, key, other) in spans[first..].iter().take_while(|&&(from, ..)| from < end) {
+                if begin < to {
+                    beside.entry(key).or_default().insert(other);
+                }
+            }
+            let lacks = |key: &u32| {
+                let mut all = counts[key].clone();
+                all.sort_unstable();
+                counts[key][group] < all[all.len() / 2]
+            };
+            let most = beside.iter().filter(|(key, _)| lacks(key)).max_by_key(|(_, groups)| groups.len());
+            if let Some((&key, _)) = most.filter(|(_, groups)| 2 * groups.len() > self.n_groups()) {
+                part.key = key;
+                if let Some(counts) = counts.get_mut(&key) {
+                    counts[group] += 1;
+                }
+            }
+        }
     }
 
     fn parts_of(&self, bursts: &[u32], times: &mut [f64], parts: &mut Vec<Part>, long: f64) {

@@ -1,5 +1,7 @@
 //! Runs of a few bursts whose defect is known.
 
+mod time;
+
 use super::*;
 use crate::table::{Counter, CounterColumn};
 
@@ -162,35 +164,6 @@ fn what_chance_makes_of_equal_work_is_no_finding() {
         disturbed_steps(8, 2_400, |task, step| if u64::from(task) == 1 + step % 8 { 1.3 } else { 1.0 });
     let [finding] = &moving.list[..] else { panic!("{moving:?}") };
     assert!(matches!(finding.kind, FindingKind::Imbalance { steady: false, .. }), "{finding:?}");
-}
-
-/// The reader's t12: a node is slow from the middle of the run on.
-#[test]
-fn tasks_that_become_slow_are_told_with_their_factor_and_since_when() {
-    for first in [6, 15, 25] {
-        let found = disturbed_steps(8, 2_400, |task, step| if task > 6 && step >= first { 1.4 } else { 1.0 });
-        let [finding] = &found.list[..] else { panic!("{found:?}") };
-        let FindingKind::SlowThreads { times, from, until: None, .. } = finding.kind else {
-            panic!("{finding:?}")
-        };
-        assert_eq!((tasks(finding), from), (vec![7, 8], Some(Nanos(first * 40_000))));
-        assert!((times - 1.4).abs() < 0.02, "{finding:?}");
-        // 0.4 of 20,000 of the 40,000 ns of each slow step; the last of two is some 2 % later.
-        let truth = 0.2 * (30 - first) as f64 / 30.0;
-        assert!((finding.share / truth - 1.0).abs() < 0.08, "{truth}: {finding:?}");
-    }
-    let until = disturbed_steps(8, 2_400, |task, step| if task > 6 && step < 12 { 1.4 } else { 1.0 });
-    let FindingKind::SlowThreads { from: None, until: Some(until), .. } = until.list[0].kind else {
-        panic!("{until:?}")
-    };
-    assert_eq!(until, Nanos(12 * 40_000));
-    // Slow in all of the run, and slower little by little.
-    for change in [|_| 1.3, |step| 1.0 + 0.02 * step as f64] {
-        let found = disturbed_steps(8, 2_400, |task, step: u64| if task == 3 { change(step) } else { 1.0 });
-        let FindingKind::SlowThreads { from: None, until: None, .. } = found.list[0].kind else {
-            panic!("{found:?}")
-        };
-    }
 }
 
 /// The reader's t33: some tasks together, in steps that follow one another.
@@ -489,4 +462,92 @@ fn a_moment_without_computing_is_no_barrier_where_tasks_are_steps_apart() {
     let [finding] = &found.list[..] else { panic!("{found:?}") };
     assert!(matches!(finding.kind, FindingKind::SlowThreads { .. }), "{finding:?}");
     assert_eq!((tasks(finding), numbers(finding)), (vec![1], vec![1]));
+}
+
+/// A reader's p08: task 3 is × 1.2 slow in both phases, and has × 1.3 work in
+/// the second.
+#[test]
+fn a_slow_task_with_more_work_in_one_phase_is_two_findings_and_no_share_is_counted_twice() {
+    let bursts = |step: u64| {
+        (1..9).flat_map(move |task| {
+            let slow = if task == 3 { 1.2 } else { 1.0 };
+            let work = if task == 3 { 1.3 } else { 1.0 };
+            let of = |begin: u64, phase: usize, time: f64, slow: f64| {
+                (task, step * 1_000 + begin, (time * slow) as u64, phase, time, time * slow)
+            };
+            [of(0, 1, 200.0, slow), of(300, 2, 300.0 * work, slow)]
+        })
+    };
+    let found = found(&(0..20).flat_map(bursts).collect::<Vec<_>>(), 20_000);
+    let [slow, work] = &found.list[..] else { panic!("{found:?}") };
+    let FindingKind::SlowThreads { times, everywhere: true } = slow.kind else { panic!("{slow:?}") };
+    assert!((times - 1.2).abs() < 0.01 && tasks(slow) == [3], "{slow:?}");
+    // A sixth of 240 and of 468 of each 1,000 ns.
+    assert!((slow.share / 0.118 - 1.0).abs() < 0.02, "{slow:?}");
+    let FindingKind::Imbalance { apart, cause: Cause::Work, .. } = work.kind else { panic!("{work:?}") };
+    // As fast as the others, it would take 390 where they take 300: the mean is 311.25.
+    assert!((apart / (390.0 / 311.25 - 1.0) - 1.0).abs() < 0.02 && numbers(work) == [2], "{work:?}");
+    assert!((work.share / 0.07875 - 1.0).abs() < 0.02, "{work:?}");
+    // Together no more than what the task takes longer.
+    assert!(slow.share + work.share <= 0.708 - 0.5 + 1e-9, "{found:?}");
+}
+
+/// A reader's p06: what is said is that of the sums over the run, and no more,
+/// though another of the slow ones is last each time.
+#[test]
+fn the_slowest_is_as_far_above_the_mean_as_is_said() {
+    let change = |task: u32, _: u64| if task <= 2 { 1.0 / 1.5 } else { 1.0 };
+    let found = disturbed_steps(12, 1_200, change);
+    let [finding] = &found.list[..] else { panic!("{found:?}") };
+    let FindingKind::Imbalance { apart, times: Some(times), .. } = finding.kind else {
+        panic!("{finding:?}")
+    };
+    let sum = |task: u32| -> f64 {
+        (0..30).map(|step| (disturbed(task, step, 1_200) as f64 * change(task, step)).floor()).sum()
+    };
+    let sums: Vec<f64> = (1..=12).map(sum).collect();
+    let mean = sums.iter().sum::<f64>() / 12.0;
+    let most = sums.iter().copied().fold(0.0, f64::max);
+    assert!(near(apart, most / mean - 1.0), "{finding:?} {}", most / mean - 1.0);
+    assert!(near(finding.share, (most - mean) / 1_200_000.0), "{finding:?}");
+    assert!((times * 1.5 - 1.0).abs() < 0.01 && tasks(finding) == [1, 2], "{finding:?}");
+}
+
+/// A reader's n13b: the start-up of one task is a burst of no phase.
+#[test]
+fn bursts_of_no_phase_stand_for_the_phase_that_their_task_lacks() {
+    let mut bursts: Vec<(u32, Burst)> = Vec::new();
+    for task in 1..7u32 {
+        let phase = if task == 4 { 0 } else { 2 };
+        bursts.push((1, (task, 0, 3_000 + 10 * u64::from(task), phase, 3e3, 3e3)));
+        for (step, thread) in (0..10).flat_map(|step| [(step, 1), (step, 2)]) {
+            bursts.push((thread, (task, 4_000 + 1_000 * step, 600, 1, 600.0, 600.0)));
+        }
+    }
+    let found = found_of_threads(&bursts, 14_000);
+    let [finding] = &found.list[..] else { panic!("{found:?}") };
+    assert!(matches!(finding.kind, FindingKind::Serial { .. }), "{finding:?}");
+    assert_eq!((finding.threads.len(), numbers(finding), finding.noise), (6, vec![2], true), "{finding:?}");
+}
+
+/// What is done once, by some percent and degrees, for the same instructions,
+/// may be chance; with more instructions it is not. Noise is that of the run.
+#[test]
+fn chance_is_measured_and_what_is_done_once_is_no_gradient() {
+    for (work, n) in [(0.0, 0), (1.0, 1)] {
+        let mut bursts: Vec<Burst> = Vec::new();
+        for task in 1..9u32 {
+            let size = 20_000.0 + 500.0 * f64::from(task);
+            bursts.push((task, 0, size as u64, 2, 2e4 + work * (size - 2e4), size));
+            let step = |step: u64| (task, 30_000 + step * 1_000, 900, 1, 900.0, 900.0);
+            bursts.extend((0..20).map(step));
+        }
+        assert_eq!(found(&bursts, 50_000).list.len(), n);
+    }
+    // 10 % from time to time, and the same task is last by chance alone.
+    for n in [4, 8, 16, 64] {
+        let found = disturbed_steps(n, 8_000, |_, _| 1.0);
+        assert_eq!(found.list, [], "{n} tasks");
+        assert!(found.balance > 2.0 * LEAST_SHARE, "{found:?}");
+    }
 }

@@ -1,0 +1,123 @@
+//! When something is other than in the rest of the run.
+
+use std::ops::Range;
+
+use super::LEAST_APART;
+
+/// A stretch of time is told of so many steps, beside as many.
+pub(super) const FEWEST: usize = 4;
+
+/// What changes within the stretch or the rest by more than this share of what
+/// is between them is not one stretch beside even steps: of what grows little
+/// by little it is half.
+const EVEN: f64 = 0.25;
+
+/// Of more steps than this, neighbours are taken together, so that the
+/// comparison of all stretches stays fast; a moment is then known to this part
+/// of the run.
+const MOST_STEPS: usize = 1_000;
+
+/// The one stretch of steps in which values are larger than in all others, as
+/// a range of their places. `None` where there is none, or more than one, or
+/// where values change little by little.
+///
+/// Values are logarithms of times. The others must be within 3 % of 0.
+///
+/// # Complexity
+/// O(n + m²) for n values, and m of at most 1,000.
+pub(super) fn since(values: &[f64]) -> Option<Range<usize>> {
+    let place = stretch(values)?;
+    let (inside, others) = means_of(values, &place);
+    (inside > LEAST_APART && others <= LEAST_APART).then_some(place)
+}
+
+/// The same for values of any level.
+pub(super) fn stretch(values: &[f64]) -> Option<Range<usize>> {
+    let width = values.len().div_ceil(MOST_STEPS).max(1);
+    let means: Vec<f64> =
+        values.chunks(width).map(|chunk| chunk.iter().sum::<f64>() / chunk.len() as f64).collect();
+    let found = best(&means, LEAST_APART)?;
+    let (inside, others) = means_of(&means, &found);
+    let pieces = [&means[found.clone()], &means[..found.start], &means[found.end..]];
+    let even = LEAST_APART.max(EVEN * (inside - others));
+    let is_one = inside > others && pieces.iter().all(|piece| best(piece, even).is_none());
+    is_one.then(|| found.start * width..(found.end * width).min(values.len()))
+}
+
+/// The stretch whose mean differs most from that of the other values, in
+/// squares between; `None` where that is at most `least`, or chance would do.
+fn best(values: &[f64], least: f64) -> Option<Range<usize>> {
+    let n = values.len();
+    let mut sums = vec![0.0];
+    values.iter().for_each(|value| sums.push(sums[sums.len() - 1] + value));
+    let mean = sums[n] / n.max(1) as f64;
+    let total: f64 = values.iter().map(|value| (value - mean) * (value - mean)).sum();
+    let mut found = (0.0, 0..0);
+    let is_end = |at: usize| at == 0 || at == n || (at >= FEWEST && n - at >= FEWEST);
+    for begin in (0..n).filter(|&begin| is_end(begin)) {
+        for end in (begin + FEWEST..=n).filter(|&end| is_end(end)) {
+            let inside = (end - begin) as f64;
+            let others = n as f64 - inside;
+            let apart = sums[end] - sums[begin] - inside * mean;
+            let between = apart * apart * n as f64 / (inside * others);
+            if others >= FEWEST as f64 && between > found.0 {
+                found = (between, begin..end);
+            }
+        }
+    }
+    let (between, mut place) = found;
+    // The same, where it is what begins or ends the run that is smaller.
+    if means_of(values, &place).0 < mean && place.start == 0 {
+        place = place.end..n;
+    } else if means_of(values, &place).0 < mean && place.end == n {
+        place = 0..place.start;
+    }
+    let (inside, others) = means_of(values, &place);
+    let within = (total - between).max(0.0) / n.max(1) as f64;
+    // Of the n²/2 stretches the largest square of chance is about 2 ln(n²).
+    let is_sure = between > 4.0 * (n as f64).ln() * within;
+    (is_sure && (inside - others).abs() > least).then_some(place)
+}
+
+/// The mean within a range, and of all others.
+pub(super) fn means_of(values: &[f64], place: &Range<usize>) -> (f64, f64) {
+    let inside: f64 = values[place.clone()].iter().sum();
+    let all: f64 = values.iter().sum();
+    let n = place.len() as f64;
+    (inside / n, (all - inside) / (values.len() as f64 - n))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Values of `n` steps, disturbed by up to 1 %.
+    fn steps(n: usize, value: impl Fn(usize) -> f64) -> Vec<f64> {
+        let chance = |i: usize| ((i * 7_919 + 13) % 101) as f64 / 5_050.0 - 0.01;
+        (0..n).map(|i| value(i) + chance(i)).collect()
+    }
+
+    #[test]
+    fn a_stretch_has_a_begin_and_an_end() {
+        for (begin, end) in [(10, 20), (0, 12), (25, 40), (4, 36), (18, 22)] {
+            let values = steps(40, |i| if (begin..end).contains(&i) { 0.26 } else { 0.0 });
+            assert_eq!(since(&values), Some(begin..end));
+        }
+        // Of very many steps, to a thousandth of them.
+        let values = steps(5_000, |i| if (1_000..2_500).contains(&i) { 0.26 } else { 0.0 });
+        assert_eq!(since(&values), Some(1_000..2_500));
+    }
+
+    #[test]
+    fn what_is_not_one_stretch_is_not_placed() {
+        assert_eq!(since(&steps(40, |_| 0.0)), None);
+        assert_eq!(since(&steps(40, |_| 0.3)), None);
+        assert_eq!(since(&steps(40, |i| 0.02 * i as f64)), None, "little by little");
+        assert_eq!(since(&steps(40, |i| if i % 4 == 0 { 0.5 } else { 0.0 })), None, "now and then");
+        let twice = steps(60, |i| if (10..20).contains(&i) || (35..45).contains(&i) { 0.3 } else { 0.0 });
+        assert_eq!(since(&twice), None, "twice");
+        assert_eq!(since(&steps(40, |i| if i > 20 { 0.3 } else { 0.1 })), None, "slow before, too");
+        assert_eq!(since(&[0.0, 0.0, 1.0]), None);
+        assert_eq!(since(&[]), None);
+    }
+}

@@ -1,0 +1,213 @@
+//! What all threads, or most of them, take longer over in one stretch of time.
+//!
+//! Who is compared is the same thread at another time, so a slowdown of the
+//! whole machine is seen, which leaves no thread behind the others.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use super::causes::EVERYWHERE;
+use super::counted::Counted;
+use super::since::{FEWEST, means_of, stretch};
+use super::{Finding, FindingKind, LEAST_APART};
+use crate::bursts::rates::instructions_and_cycles;
+use crate::bursts::serial::Scope;
+use crate::table::Nanos;
+
+/// A phase, or two of which each thread does now the one and then the other.
+struct Kind {
+    labels: Vec<u32>,
+    /// By begin.
+    bursts: Vec<u32>,
+}
+
+/// A kind that takes longer in a stretch of time.
+struct Slower {
+    labels: Vec<u32>,
+    /// Since and until when; the run's begin and end where it is so from or to these.
+    from: Option<Nanos>,
+    until: Option<Nanos>,
+    /// From one round of the threads to the next, while they are slow.
+    period: f64,
+    /// Time in it, of all threads, and what of it is more than at other times.
+    time: f64,
+    more: f64,
+    /// The threads that take longer.
+    threads: Vec<u32>,
+}
+
+/// The slowdown that costs most, of more than half of the threads and for the
+/// same instructions: with it all phases that are slow in the same time.
+pub(super) fn slower(all: &Counted<'_>, whole: f64) -> Option<Finding> {
+    let counters = &all.table.counters;
+    let instructions = &counters[instructions_and_cycles(counters)[0]?].values;
+    let found: Vec<Slower> =
+        kinds(all, instructions).iter().filter_map(|kind| one(all, instructions, kind)).collect();
+    let worst = found.iter().max_by(|a, b| a.more.total_cmp(&b.more))?;
+    let is_near = |a: Option<Nanos>, b: Option<Nanos>, within: f64| match (a, b) {
+        (Some(a), Some(b)) => a.0.abs_diff(b.0) as f64 <= within,
+        (a, b) => a == b,
+    };
+    let mut same: Vec<&Slower> = (found.iter())
+        .filter(|s| {
+            let within = s.period.max(worst.period);
+            is_near(s.from, worst.from, within) && is_near(s.until, worst.until, within)
+        })
+        .collect();
+    same.sort_by(|a, b| b.time.total_cmp(&a.time).then(a.labels.cmp(&b.labels)));
+    let sum = |of: &dyn Fn(&Slower) -> f64| same.iter().map(|s| of(s)).sum::<f64>();
+    let (time, more) = (sum(&|s| s.time), sum(&|s| s.more));
+    let from = same.iter().filter_map(|s| s.from).min();
+    let until = same.iter().filter_map(|s| s.until).min();
+    let is_within = |burst: &u32| {
+        let at = all.begin(*burst);
+        from.is_none_or(|from| at >= from) && until.is_none_or(|until| at < until)
+    };
+    let computed: f64 = all.order.iter().copied().filter(is_within).map(|b| all.duration(b) as f64).sum();
+    let everywhere = same.len() > 1 && time >= EVERYWHERE * computed;
+    // Two phases of another loop may have the same instructions by chance, and
+    // so hardly all that is computed.
+    if !everywhere && same.iter().any(|s| s.labels.len() > 1) {
+        return None;
+    }
+    let threads = &worst.threads;
+    Some(Finding {
+        kind: FindingKind::Slower { times: time / (time - more), everywhere },
+        share: more / all.names().len() as f64 / whole,
+        scope: Scope::Run,
+        phases: all.phases(same.iter().flat_map(|s| s.labels.iter().copied())),
+        noise: false,
+        threads: threads.iter().map(|&thread| all.names()[thread as usize]).collect(),
+        gradient: None,
+        from,
+        until,
+        begin: from.unwrap_or(all.begin(all.order[0])),
+        stretches: 0,
+    })
+}
+
+/// The phases that most threads do at least so often that a stretch of time
+/// can be told; two are one kind if they have the same instructions and each
+/// thread changes between them at most twice.
+fn kinds(all: &Counted<'_>, instructions: &[f64]) -> Vec<Kind> {
+    let n_threads = all.names().len();
+    let mut by_label: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+    for &burst in all.order.iter().filter(|&&burst| all.label(burst) != all.noise()) {
+        by_label.entry(all.label(burst)).or_default().push(burst);
+    }
+    let counts = all.threads_by_label();
+    by_label.retain(|&label, bursts| {
+        let threads = counts[label as usize];
+        2 * threads > n_threads && bursts.len() >= FEWEST * threads
+    });
+    let work = |bursts: &[u32]| median(bursts.iter().map(|&b| instructions[b as usize].ln()).collect());
+    let mut order: Vec<(f64, u32)> = by_label
+        .iter()
+        .map(|(&label, bursts)| (work(bursts), label))
+        .filter(|(w, _)| w.is_finite())
+        .collect();
+    order.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    let mut kinds: Vec<Kind> = Vec::new();
+    let mut taken = vec![false; all.n_labels()];
+    for (at, &(own, label)) in order.iter().enumerate() {
+        if taken[label as usize] {
+            continue;
+        }
+        let joined = |other: u32| {
+            let mut bursts = [&by_label[&label][..], &by_label[&other][..]].concat();
+            bursts.sort_unstable_by_key(|&burst| (all.begin(burst), burst));
+            bursts
+        };
+        let near = order[at + 1..].iter().take_while(|(work, _)| work - own <= LEAST_APART);
+        let free = near.filter(|(_, other)| !taken[*other as usize]);
+        let second = free.map(|&(_, other)| (other, joined(other))).find(|(_, b)| is_in_turn(all, b));
+        taken[label as usize] = true;
+        kinds.push(match second {
+            Some((other, bursts)) => {
+                taken[other as usize] = true;
+                Kind { labels: vec![label, other], bursts }
+            }
+            None => Kind { labels: vec![label], bursts: by_label[&label].clone() },
+        });
+    }
+    kinds
+}
+
+/// Whether the threads change between two phases at most twice each; one in
+/// twenty bursts may be in the wrong one.
+fn is_in_turn(all: &Counted<'_>, bursts: &[u32]) -> bool {
+    let mut last: BTreeMap<u32, u32> = BTreeMap::new();
+    let changes = bursts
+        .iter()
+        .filter(|&&burst| {
+            last.insert(all.thread(burst), all.label(burst)).is_some_and(|l| l != all.label(burst))
+        })
+        .count();
+    changes <= 2 * last.len() + bursts.len() / 20
+}
+
+/// When a kind takes longer for the same instructions, and by how much.
+fn one(all: &Counted<'_>, instructions: &[f64], kind: &Kind) -> Option<Slower> {
+    let n_threads = all.names().len();
+    let counted: Vec<u32> =
+        kind.bursts.iter().copied().filter(|&burst| instructions[burst as usize] > 0.0).collect();
+    let value = |burst: u32| (all.duration(burst) as f64 / instructions[burst as usize]).ln();
+    let mut of_kind: Vec<u32> = counted.iter().map(|&burst| all.thread(burst)).collect();
+    of_kind.sort_unstable();
+    of_kind.dedup();
+    let rounds: Vec<&[u32]> = counted.chunks(of_kind.len().max(1)).collect();
+    let mean = |round: &[u32], of: &dyn Fn(u32) -> f64| {
+        round.iter().map(|&burst| of(burst)).sum::<f64>() / round.len() as f64
+    };
+    let values: Vec<f64> = rounds.iter().map(|round| mean(round, &value)).collect();
+    let place = stretch(&values)?;
+    let (inside, others) = means_of(&values, &place);
+    let work: Vec<f64> =
+        rounds.iter().map(|round| mean(round, &|burst| instructions[burst as usize].ln())).collect();
+    let (work_inside, work_others) = means_of(&work, &place);
+    if (work_inside - work_others).abs() > LEAST_APART {
+        return None;
+    }
+    let threads = slow_threads(all, &rounds, &place, 0.5 * (inside - others), &value);
+    if 2 * threads.len() <= n_threads {
+        return None;
+    }
+    let begin = |round: usize| all.begin(rounds[round][0]);
+    let last = rounds.len() - 1;
+    let slow = rounds[place.clone()].iter().flat_map(|round| round.iter());
+    let time: f64 = slow.map(|&burst| all.duration(burst) as f64).sum();
+    Some(Slower {
+        labels: kind.labels.clone(),
+        from: (place.start > 0).then(|| begin(place.start)),
+        until: (place.end <= last).then(|| begin(place.end)),
+        period: begin(place.end - 1).saturating_sub(begin(place.start)).0 as f64 / (place.len() - 1) as f64,
+        time,
+        more: time * (1.0 - (others - inside).exp()),
+        threads,
+    })
+}
+
+/// The threads whose own mean rises by more than `least` in those rounds.
+fn slow_threads(
+    all: &Counted<'_>,
+    rounds: &[&[u32]],
+    place: &Range<usize>,
+    least: f64,
+    value: &dyn Fn(u32) -> f64,
+) -> Vec<u32> {
+    let mut sums = vec![[[0.0; 2]; 2]; all.names().len()];
+    for (at, &burst) in rounds.iter().enumerate().flat_map(|(at, round)| round.iter().map(move |b| (at, b))) {
+        let [sum, n] = &mut sums[all.thread(burst) as usize][usize::from(place.contains(&at))];
+        (*sum, *n) = (*sum + value(burst), *n + 1.0);
+    }
+    let is_slow = |thread: &u32| {
+        let [others, inside] = sums[*thread as usize].map(|[sum, n]| sum / n);
+        inside - others > least
+    };
+    (0..sums.len() as u32).filter(is_slow).collect()
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_unstable_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
+}

@@ -1,0 +1,78 @@
+//! What is slow in a part of the run.
+
+use super::*;
+
+/// The reader's t12: a node is slow from the middle of the run on.
+#[test]
+fn tasks_that_become_slow_are_told_with_their_factor_and_since_when() {
+    for first in [6, 15, 25] {
+        let found = disturbed_steps(8, 2_400, |task, step| if task > 6 && step >= first { 1.4 } else { 1.0 });
+        let [finding] = &found.list[..] else { panic!("{found:?}") };
+        let FindingKind::SlowThreads { times, .. } = finding.kind else { panic!("{finding:?}") };
+        assert_eq!(
+            (tasks(finding), finding.from, finding.until),
+            (vec![7, 8], Some(Nanos(first * 40_000)), None)
+        );
+        assert!((times - 1.4).abs() < 0.02, "{finding:?}");
+        // 0.4 of 20,000 of the 40,000 ns of each slow step; the last of two is some 2 % later.
+        let truth = 0.2 * (30 - first) as f64 / 30.0;
+        assert!((finding.share / truth - 1.0).abs() < 0.08, "{truth}: {finding:?}");
+    }
+    let until = disturbed_steps(8, 2_400, |task, step| if task > 6 && step < 12 { 1.4 } else { 1.0 });
+    assert_eq!((until.list[0].from, until.list[0].until), (None, Some(Nanos(12 * 40_000))));
+    // Slow in all of the run, and slower little by little.
+    for change in [|_| 1.3, |step| 1.0 + 0.02 * step as f64] {
+        let found = disturbed_steps(8, 2_400, |task, step: u64| if task == 3 { change(step) } else { 1.0 });
+        assert!(matches!(found.list[0].kind, FindingKind::SlowThreads { .. }), "{found:?}");
+        assert_eq!((found.list[0].from, found.list[0].until), (None, None));
+    }
+}
+
+/// A reader's p03: some tasks are slow from the tenth step to the twentieth.
+#[test]
+fn tasks_that_are_slow_for_a_time_are_told_with_its_begin_end_factor_and_share() {
+    for (first, last) in [(10, 20), (4, 9), (18, 26)] {
+        let slow = |task: u32, step: u64| task > 6 && (first..last).contains(&step);
+        let found = disturbed_steps(8, 1_200, |task, step| if slow(task, step) { 1.3 } else { 1.0 });
+        let [finding] = &found.list[..] else { panic!("{found:?}") };
+        let FindingKind::SlowThreads { times, .. } = finding.kind else { panic!("{finding:?}") };
+        assert!((times - 1.3).abs() < 0.015 && tasks(finding) == [7, 8], "{finding:?}");
+        let moments = (Some(Nanos(first * 40_000)), Some(Nanos(last * 40_000)));
+        assert_eq!((finding.from, finding.until), moments);
+        let truth = 0.15 * (last - first) as f64 / 30.0;
+        assert!((finding.share / truth - 1.0).abs() < 0.1, "{truth}: {finding:?}");
+    }
+}
+
+/// A reader's n04 and p09: all tasks, in one phase of the grouping or in two.
+#[test]
+fn what_all_tasks_take_longer_over_in_a_part_of_the_run_is_told() {
+    for (first, last, split) in [(15, 30, false), (15, 30, true), (8, 18, true), (0, 9, false)] {
+        let is_slow = |step: u64| (first..last).contains(&step);
+        let burst = |task: u32, step: u64| {
+            let of = |phase: usize, size: f64| {
+                let time = disturbed(task, step, 400) as f64 * size * if is_slow(step) { 1.3 } else { 1.0 };
+                let other = if split && is_slow(step) { 2 } else { 0 };
+                let begin = step * 80_000 + (phase as u64 - 1) * 40_000;
+                (task, begin, time as u64, phase + other, 2e4 * (1.0 + size), time)
+            };
+            [of(1, 1.0), of(2, 0.5)]
+        };
+        let bursts: Vec<Burst> =
+            (0..30).flat_map(|step| (1..9).flat_map(move |task| burst(task, step))).collect();
+        let found = found(&bursts, 30 * 80_000);
+        let [finding] = &found.list[..] else { panic!("{split}: {found:?}") };
+        let FindingKind::Slower { times, everywhere: true } = finding.kind else { panic!("{finding:?}") };
+        assert!((times - 1.3).abs() < 0.01 && tasks(finding).len() == 8, "{finding:?}");
+        let from = (first > 0).then_some(Nanos(first * 80_000));
+        assert_eq!((finding.from, finding.until), (from, (last < 30).then_some(Nanos(last * 80_000))));
+        // 0.3 of 30,000 in each slow step of 80,000.
+        let truth = 9.0 / 80.0 * (last - first) as f64 / 30.0;
+        assert!((finding.share / truth - 1.0).abs() < 0.03, "{truth}: {finding:?}");
+    }
+    // Little by little, and with more instructions: not one stretch, and no slowness.
+    let slowly = disturbed_steps(8, 400, |_, step| 1.0 + 0.02 * step as f64);
+    assert_eq!(slowly.list, []);
+    let more = steps(|_, step| if step > 5 { (900, 1, 900.0) } else { (600, 1, 600.0) });
+    assert_eq!(more.list, []);
+}
