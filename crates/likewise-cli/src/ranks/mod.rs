@@ -444,8 +444,10 @@ impl RanksReport {
 
     /// What ranks did in a few steps, of classes that do not last.
     pub(crate) fn passing_texts(&self, passing: &Passing) -> Vec<String> {
-        let of = |(class, ranks): &(usize, Vec<u64>)| self.passing_text(&passing.figures, *class, ranks);
-        passing.classes.iter().filter_map(of).collect()
+        // What is a class of its own now is told as one.
+        let is_told = |ranks: &[u64]| ranks.iter().any(|&rank| self.class_of[rank as usize] > 0);
+        let classes = passing.classes.iter().filter(|(_, ranks)| !is_told(ranks));
+        classes.filter_map(|(class, ranks)| self.passing_text(&passing.figures, *class, ranks)).collect()
     }
 
     fn passing_text(&self, figures: &Figures, c: usize, ranks: &[u64]) -> Option<String> {
@@ -461,11 +463,14 @@ impl RanksReport {
         let (j, own, others_at) =
             differences.reduce(|a, b| if (b.1 - b.2).abs() > (a.1 - a.2).abs() { b } else { a })?;
         let (region, step) = (j / self.n_steps, j % self.n_steps);
-        // What one of the steps beside it makes up for is a burst on the other
-        // side of a boundary.
-        let beside = j - step.min(1)..=j + usize::from(step + 1 < self.n_steps);
-        let around: f64 = beside.map(|j| classes[c].mean[j] - others(j)).sum();
-        if 2.0 * around.abs() < (own - others_at).abs() {
+        // What the steps beside it, or other regions, make up for is a burst on
+        // the other side of a boundary, or of another phase.
+        let beside = step.saturating_sub(1)..(step + 2).min(self.n_steps);
+        let numbers = (0..classes[c].mean.len()).filter(|j| beside.contains(&(j % self.n_steps)));
+        let around: f64 = numbers.map(|j| classes[c].mean[j] - others(j)).sum();
+        // At the ends, what is missing may be outside of the steps.
+        let is_outside = own < others_at && (step == 0 || step + 1 == self.n_steps);
+        if is_outside || 2.0 * around.abs() < (own - others_at).abs() {
             return None;
         }
         let steps = region * self.n_steps..(region + 1) * self.n_steps;

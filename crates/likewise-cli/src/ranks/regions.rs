@@ -105,6 +105,9 @@ fn efforts(
     }
 }
 
+/// As a serial phase is nearly all of its time alone (`bursts::serial`).
+const NEARLY_ALL: f64 = 0.9;
+
 /// The region of every burst, and the names of the regions.
 ///
 /// The same computation may be a phase of its own on ranks that run it more
@@ -122,12 +125,17 @@ fn phases(analysis: &Analysis) -> (Vec<Option<u32>>, Vec<String>) {
             counts[*region as usize][id.index()] += 1;
         }
     }
-    // A region goes by the clusters that are mostly its own.
+    // A region goes by the clusters that are mostly its own. Of a cluster that
+    // nearly all is, all is: a place that says otherwise of a few bursts is wrong.
     let mut own: Vec<Vec<usize>> = vec![Vec::new(); counts.len()];
+    let mut whole: Vec<Option<usize>> = vec![None; clustering.n_clusters];
     for cluster in 0..clustering.n_clusters {
         let most = (0..counts.len()).rev().max_by_key(|&region| counts[region][cluster]);
         if let Some(region) = most.filter(|&region| counts[region][cluster] > 0) {
             own[region].push(cluster);
+            let all: u64 = counts.iter().map(|of_region| of_region[cluster]).sum();
+            whole[cluster] =
+                Some(region).filter(|_| counts[region][cluster] as f64 >= NEARLY_ALL * all as f64);
         }
     }
     let mut order: Vec<usize> = (0..own.len()).filter(|&region| !own[region].is_empty()).collect();
@@ -139,7 +147,9 @@ fn phases(analysis: &Analysis) -> (Vec<Option<u32>>, Vec<String>) {
     for ((&burst, region), label) in complete.iter().zip(of_complete).zip(&clustering.labels) {
         // Of no place, but in a cluster: where most of that are.
         let of_cluster = || label.and_then(|id| (0..own.len()).find(|&r| own[r].contains(&id.index())));
-        let region = region.map(|r| r as usize).or_else(of_cluster).and_then(|region| place[region]);
+        let of_place = || region.map(|r| r as usize).or_else(of_cluster);
+        let region =
+            label.and_then(|id| whole[id.index()]).or_else(of_place).and_then(|region| place[region]);
         labels[burst as usize] = Some(region.unwrap_or(other));
     }
     let name = |&region: &usize| match &own[region][..] {
