@@ -300,6 +300,21 @@ impl Verdict {
     }
 }
 
+/// In how few steps nine tenths of a difference lie, if they are less than half
+/// of them.
+pub(super) fn few_of(apart: impl Iterator<Item = f64>) -> Option<usize> {
+    let mut steps: Vec<f64> = apart.collect();
+    steps.sort_by(|a, b| b.total_cmp(a));
+    let whole: f64 = steps.iter().sum();
+    let mut sum = 0.0;
+    let few = steps.iter().take_while(|x| {
+        let open = sum < 0.9 * whole;
+        sum += **x;
+        open
+    });
+    Some(few.count()).filter(|few| (1..steps.len().div_ceil(2)).contains(few))
+}
+
 /// Whether what lasts is most of what ranks differ by.
 fn mostly(lasting: f64, spread: f64) -> bool {
     2.0 * lasting > spread
