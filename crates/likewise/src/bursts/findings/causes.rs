@@ -30,7 +30,8 @@ const STEADY: f64 = 0.5;
 const DECIDES: f64 = 0.5;
 
 /// Of a step that is done seldom, and whose times nothing explains, chance is
-/// taken to be so many times what it is elsewhere.
+/// taken to be so many times what it usually is. It is never taken to be more:
+/// bursts that differ so much from one stretch to the next differ by what they do.
 const VAGUE: f64 = 3.0;
 
 /// A thread that is slow over this share of its computing time is so in all
@@ -147,14 +148,14 @@ impl<'a> Step<'a> {
     fn is_uneven(&self, stretches: &Stretches<'_>, usual: f64) -> bool {
         let n = self.parts.iter().map(|part| part.n).fold(0.0, f64::max);
         let squares: f64 = self.parts.iter().map(|part| part.mean * part.mean).sum();
-        let noise = noise(stretches, &self.parts).unwrap_or(usual);
+        let noise = noise(stretches, &self.parts).unwrap_or(usual).min(VAGUE * NOISE);
         if self.is_steady(stretches) {
             let has_reason = || match shape(stretches, &self.times) {
                 Shape::Late(_) | Shape::Early(_) => true,
                 _ => cause(stretches, &self.times, &self.instructions) == Cause::Work,
             };
             let is_vague = noise_of_single(&self.parts) && !is_serial(self) && !has_reason();
-            let noise = if is_vague { VAGUE * noise } else { noise };
+            let noise = if is_vague { VAGUE * NOISE } else { noise };
             let bursts = self.mean * self.mean / squares / stretches.n_groups() as f64;
             return self.won(stretches, &self.times) >= by_chance(n, bursts, noise) * self.mean;
         }
