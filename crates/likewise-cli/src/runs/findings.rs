@@ -1,9 +1,10 @@
 //! What a comparison of runs says, in sentences.
 
+use super::wall::longest;
 use super::{Comparison, Phase, cause, cause_of, listed, per, percent};
 use crate::files::report_data::counted;
 use likewise::bursts::scaling::{
-    Change, Factor, FactorKind, IterationsFrom, Per, PhaseScaling, Scaling, SlowTasks, lengths_may_be_alike,
+    Change, Factor, FactorKind, IterationsFrom, Per, PhaseScaling, Scaling, SlowTasks,
 };
 use likewise::table::Nanos;
 
@@ -205,7 +206,10 @@ impl Comparison {
             differences.extend(self.wall(r));
             let per = self.per.unwrap_or(Per::Run);
             if self.is_whole_known() {
-                differences.extend(self.difference(r, self.all(), (&self.whole, per), None));
+                let below = |change: &&Change| change.is_below(self.threshold);
+                let change = self.whole.changes[r].as_ref().filter(below);
+                let serial = change.filter(|_| self.serial_explains(r)).map(|_| self.serial_parts(r));
+                differences.extend(self.difference(r, self.all(), (&self.whole, per), serial));
             }
             let before = differences.len();
             for phase in self.shown().iter().filter(|phase| phase.is_sure[r]) {
@@ -249,108 +253,12 @@ impl Comparison {
         Some(format!("{who} is {how} in {run} than in {base}, × {:.2}{each}{why}.", change.speedup))
     }
 
-    /// Whether a run, or an iteration of it, takes longer or shorter by the
-    /// clock, and not by chance, and whether that is for computing or for what
-    /// is between.
-    fn wall(&self, r: usize) -> Option<String> {
-        let base = self.whole.base;
-        let (before, now) = (self.runs[base].wall?, self.runs[r].wall?);
-        let how = |speed: f64| match speed {
-            _ if speed < self.threshold => Some("longer"),
-            _ if speed * self.threshold > 1.0 => Some("shorter"),
-            _ => None,
-        };
-        let speed = before / now;
-        let how = how(speed).filter(|_| how(before / self.beyond_chance(base, r, now)).is_some())?;
-        let why = self.computes_or_waits(base, r, (before, now))?;
-        let what = if self.per == Some(Per::Iteration) { "An iteration" } else { "The run" };
-        let sure = match self.chance(base, r) {
-            None => " Whether by chance cannot be told: there are not five iterations of each.",
-            Some(_) => "",
-        };
-        Some(format!(
-            "{what} is {how} in {} than in {}, {} against {}: {why}.{sure}",
-            self.runs[r].name,
-            self.runs[base].name,
-            Nanos(now as u64),
-            Nanos(before as u64)
-        ))
-    }
-
-    /// Whether a run takes longer or shorter by the clock for computing or for
-    /// waiting: by the thread that computes longest in the longer run, if it
-    /// does in the other, nearly; else by those of both runs, if they agree.
-    fn computes_or_waits(&self, base: usize, r: usize, (before, now): (f64, f64)) -> Option<String> {
-        let of = |r: usize, thread| {
-            self.runs[r].by_thread.iter().find(|(of, _)| *of == thread).map(|(_, time)| *time)
-        };
-        let speed = before / now;
-        // Time is computing times what it is stretched by.
-        let waits = |thread| {
-            let of_computing = of(base, thread)? / of(r, thread)?;
-            Some((speed / of_computing).ln() * speed.ln().signum() >= 0.5 * speed.ln().abs())
-        };
-        let (first, second) = (self.longest(base)?, self.longest(r)?);
-        // That of the longer run, if it computes as long as any in the other.
-        let (of_longer, shorter, most) =
-            if speed < 1.0 { (second.0, base, first.1) } else { (first.0, r, second.1) };
-        let is_it = of(shorter, of_longer)? >= self.threshold * most;
-        let (first, second) = if is_it { (of_longer, of_longer) } else { (first.0, second.0) };
-        let told = |thread| {
-            let time =
-                |r: usize| of(r, thread).map_or_else(|| "none".to_owned(), |t| Nanos(t as u64).to_string());
-            format!("{} computes {} against {}", self.thread_name(r, thread), time(r), time(base))
-        };
-        let share = |r: usize, wall: f64| Some(percent(1.0 - (self.longest(r)?.1 / wall).min(1.0)));
-        Some(match (waits(first), waits(second)) {
-            (Some(true), Some(true)) => format!(
-                "waiting and communication of the thread that computes longest, {} of the time against {}",
-                share(r, now)?,
-                share(base, before)?
-            ),
-            (Some(false), Some(false)) => "computing".to_owned(),
-            _ => format!(
-                "whether for computing or for waiting cannot be told, as another thread computes longest: {}; {}",
-                told(second),
-                told(first)
-            ),
-        })
-    }
-
-    /// The thread that computes longest in a run, and how long, in ns.
-    fn longest(&self, r: usize) -> Option<((u32, u32, u32), f64)> {
-        self.runs[r].by_thread.iter().rev().max_by(|a, b| a.1.total_cmp(&b.1)).copied()
-    }
-
     /// `task 3`, `task 3, thread 2`, `task 1.3`.
-    fn thread_name(&self, r: usize, (app, task, thread): (u32, u32, u32)) -> String {
+    pub(super) fn thread_name(&self, r: usize, (app, task, thread): (u32, u32, u32)) -> String {
         let several = self.runs[r].tasks < self.runs[r].whole.run_threads;
         let thread = if several { format!(", thread {thread}") } else { String::new() };
         let app = if self.runs[r].apps > 1 { format!("{app}.") } else { String::new() };
         format!("task {app}{task}{thread}")
-    }
-
-    /// Whether iterations of two runs may be as long as one another; `None`
-    /// where too few are known.
-    fn chance(&self, base: usize, r: usize) -> Option<bool> {
-        lengths_may_be_alike(&self.runs[base].iteration_lengths, &self.runs[r].iteration_lengths)
-    }
-
-    /// What a run, or an iteration, takes by the clock, where iterations that
-    /// differ by chance from those of the base are as long as those.
-    fn beyond_chance(&self, base: usize, r: usize, now: f64) -> f64 {
-        if self.chance(base, r) != Some(true) {
-            return now;
-        }
-        let mean = |r: usize| {
-            let lengths = &self.runs[r].iteration_lengths;
-            lengths.iter().sum::<f64>() / lengths.len() as f64
-        };
-        let in_wall = match (self.per, self.runs[r].iterations) {
-            (Some(Per::Run), Some((n, _))) => n as f64,
-            _ => 1.0,
-        };
-        now + (mean(base) - mean(r)) * in_wall
     }
 
     /// Bursts of a run that took far longer than their threads do otherwise:
@@ -400,10 +308,10 @@ impl Comparison {
         let threads = |r: usize| self.runs[r].whole.run_threads.max(1) as f64;
         let base = self.whole.base;
         let work = if self.scaling == Scaling::Weak { 1.0 } else { threads(base) / threads(run) };
-        let all = self.longest(run)?.1 - work * self.longest(base)?.1;
+        let all = longest(&self.runs[run].by_thread)?.1 - work * longest(&self.runs[base].by_thread)?.1;
         let of_phase = |phase: &Phase, r: usize| {
             let counts = self.per != Some(Per::Iteration) || phase.in_loop;
-            let thread = self.longest(r)?.0;
+            let thread = longest(&self.runs[r].by_thread)?.0;
             let t = self.runs[r].by_thread.iter().position(|(of, _)| *of == thread)?;
             phase.runs[r].as_ref().filter(|_| counts)?.measured.each().get(t).copied()
         };
@@ -444,21 +352,27 @@ impl Comparison {
             let figures = phase.runs[at].as_ref()?.figures();
             self.serial_share(at, figures).map(|share| (phase.number, share))
         };
-        let serial: Vec<(u32, f64)> = self.phases.iter().filter_map(share).collect();
+        let sure = self.phases.iter().filter(|phase| !phase.is_unsure());
+        let serial: Vec<(u32, f64)> = sure.filter_map(share).collect();
         let all: f64 = serial.iter().map(|(_, share)| share).sum();
         format!("{} serial, {} of the wall time", counted_phases(&serial), percent(all))
     }
 
     /// What is to be said of a serial phase: how its share of the wall time
     /// changes with the threads, or where it is serial in some of the runs only.
+    /// Of a phase that may be two, one of which is serial, nothing.
     fn serial(&self, phase: &Phase) -> Option<String> {
+        if phase.is_unsure() {
+            return None;
+        }
         let is_serial = |r: usize| phase.runs[r].as_ref().is_some_and(|run| run.figures().is_serial());
         let runs = 0..self.runs.len();
         let serial: Vec<usize> = runs.clone().filter(|&r| is_serial(r)).collect();
         let several = |&r: &usize| phase.runs[r].is_some() && self.runs[r].whole.run_threads > 1;
         let everywhere = runs.clone().filter(several).count() == serial.len();
-        let runs_are_sure = runs.clone().filter(several).all(|r| phase.is_sure[r]);
-        if serial.is_empty() || everywhere && self.same_threads() && phase.scaling.stops_at.is_none() {
+        let in_all = phase.runs.iter().all(Option::is_some);
+        let as_before = everywhere && in_all && self.same_threads() && phase.scaling.stops_at.is_none();
+        if serial.is_empty() || as_before {
             return None;
         }
         let share = |r: usize| {
@@ -478,10 +392,9 @@ impl Comparison {
             return None;
         }
         let told: Vec<String> = shares.into_iter().map(|(_, told)| told).collect();
-        let known = runs_are_sure && !everywhere;
-        let not = if known { " In the other runs it is not serial." } else { "" };
+        let not = if everywhere { "" } else { " In the other runs that have it, it is not serial." };
         Some(format!(
-            "Phase {} is serial, one {} computes while the others wait; of the wall time it has {}.{not}",
+            "Phase {} is serial, one {} computes while no other does; of the wall time it has {}.{not}",
             phase.number,
             self.unit(),
             told.join(", ")

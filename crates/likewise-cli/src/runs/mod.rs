@@ -5,6 +5,7 @@ pub(crate) mod json;
 pub(crate) mod text;
 
 mod findings;
+mod wall;
 
 use crate::analysis::Analysis;
 use crate::stages::Stages;
@@ -12,7 +13,7 @@ use likewise::bursts::Period;
 use likewise::bursts::scaling::{
     Calm, Change, Evidence, FactorKind, IterationsFrom, Measured, Measures, OneOff, Per, PhaseInRun,
     PhaseScaling, Repeats, RunBursts, RunFigures, RunMatch, Scaling, SlowTasks, ToldScaling, calm,
-    match_runs, phase_scaling, repeats, whole_run,
+    computing_within, match_runs, phase_scaling, repeats, whole_run,
 };
 use likewise::table::{BurstTable, Nanos};
 use likewise_trace::printable;
@@ -73,6 +74,9 @@ pub(crate) struct Run {
     pub(crate) by_thread: Vec<((u32, u32, u32), f64)>,
     /// What it, or an iteration of it, takes from begin to end, in ns.
     pub(crate) wall: Option<f64>,
+    /// What each thread computes of that, in ns: all bursts, whether in a phase
+    /// or not.
+    pub(crate) in_wall: Vec<((u32, u32, u32), f64)>,
     /// What each iteration of its period takes, in ns.
     pub(crate) iteration_lengths: Vec<f64>,
     /// All of its phases but the serial ones.
@@ -131,6 +135,8 @@ pub(crate) struct Comparison {
     /// What all computation is compared per; `None` where runs do unlike work,
     /// and how unlike is not known.
     pub(crate) per: Option<Per>,
+    /// What the time by the clock is compared per, where that is known.
+    pub(crate) wall_per: Option<Per>,
     pub(crate) runs: Vec<Run>,
     pub(crate) phases: Vec<Phase>,
     /// All computation together.
@@ -173,7 +179,7 @@ impl Comparison {
         let mut serial = vec![false; n];
         for phase in &phases {
             serial[phase.number as usize - 1] =
-                phase.runs.iter().flatten().any(|run| run.figures().is_serial());
+                !phase.is_unsure() && phase.runs.iter().flatten().any(|run| run.figures().is_serial());
         }
         let all = measures.whole();
         let whole = all.as_ref().and_then(|all| phase_scaling(all, scaling, threshold));
@@ -192,10 +198,8 @@ impl Comparison {
                 .as_ref()
                 .and_then(|all| all[r].as_ref())
                 .map_or_else(Vec::new, |all| measures.by_thread(r, all)),
-            wall: repeats.whole.filter(|_| all.is_some()).and_then(|of| match of {
-                Per::Run => Some(analysis.end.0 as f64),
-                _ => period.as_ref().map(|p| p.length().0 as f64 / repeats.in_period[r] as f64),
-            }),
+            wall: of_wall(repeats, analysis, period.as_ref(), r).map(|(wall, _)| wall),
+            in_wall: of_wall(repeats, analysis, period.as_ref(), r).map_or_else(Vec::new, |(_, each)| each),
             iteration_lengths: period.as_ref().map_or_else(Vec::new, |p| lengths(p, repeats.in_period[r])),
             without_serial: measures.without(r, &serial),
             left: measures.left(r),
@@ -207,6 +211,7 @@ impl Comparison {
             threshold,
             reference: found.reference,
             per: repeats.whole.filter(|_| all.is_some()),
+            wall_per: repeats.whole,
             runs: analysed.iter().enumerate().map(run).collect(),
             phases,
             whole: whole.unwrap_or(PhaseScaling {
@@ -423,6 +428,27 @@ fn run_bursts(analysis: &Analysis) -> RunBursts<'_> {
 /// The run as if nothing had happened once.
 fn calmed<'a>(run: &RunBursts<'a>, calm: &'a Calm) -> RunBursts<'a> {
     RunBursts { table: calm.table.as_ref().unwrap_or(run.table), ..*run }
+}
+
+/// What a run, or an iteration of it, takes by the clock in ns, and what each
+/// thread computes of that: all of it, as an iteration may hold what others lack.
+fn of_wall(
+    repeats: &Repeats,
+    analysis: &Analysis,
+    period: Option<&Period>,
+    r: usize,
+) -> Option<(f64, Vec<((u32, u32, u32), f64)>)> {
+    let bursts = run_bursts(analysis);
+    match (repeats.whole?, period) {
+        (Per::Run, _) => Some((analysis.end.0 as f64, computing_within(&bursts, None))),
+        (_, Some(period)) => {
+            let n = period.n_iterations() as f64 * repeats.in_period[r] as f64;
+            let wall = period.length().0 as f64 / repeats.in_period[r] as f64;
+            let of_region = computing_within(&bursts, Some(period.region())).into_iter();
+            Some((wall, of_region.map(|(thread, time)| (thread, time / n)).collect()))
+        }
+        _ => None,
+    }
 }
 
 /// What each iteration of a period takes, in ns, where it holds so many of

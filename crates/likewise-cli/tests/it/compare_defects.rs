@@ -210,7 +210,7 @@ fn more_work_of_one_task_is_not_called_waiting() {
     let base = run("base.csv", 10, 20);
     let uneven = compared(dir.path(), &[base.clone(), run("uneven.csv", 16, 20)]);
     let said = findings(&uneven);
-    assert!(!says(&said, "waiting and communication of"), "{said:?}");
+    assert!(!says(&said, "waiting, communication and I/O of"), "{said:?}");
     assert!(says(&said, "The run is longer in uneven than in base"), "{said:?}");
     assert!(
         says(&said, "task 8 computes 146 ms against 110 ms; task 1 computes 140 ms against 140 ms"),
@@ -218,7 +218,7 @@ fn more_work_of_one_task_is_not_called_waiting() {
     );
     let waits = compared(dir.path(), &[base, run("waits.csv", 10, 400)]);
     let said = findings(&waits);
-    assert!(says(&said, "waiting and communication of the thread that computes longest"), "{said:?}");
+    assert!(says(&said, "waiting, communication and I/O of the thread that computes longest"), "{said:?}");
 }
 
 #[test]

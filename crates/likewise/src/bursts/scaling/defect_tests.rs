@@ -21,6 +21,8 @@ struct Compared {
     phases: Vec<(PhaseScaling, Option<SlowTasks>)>,
     /// Of the second run in each.
     confidence: Vec<f64>,
+    /// Whether strays leave it the same phase.
+    unmixed: Vec<bool>,
     /// All computation.
     whole: Option<PhaseScaling>,
     scaling: Scaling,
@@ -57,14 +59,16 @@ fn compared_by(base: &Made, now: &Made, threshold: f64) -> Compared {
         let measured = measures.phase(p);
         let scaled = phase_scaling(&measured, scaling, threshold).expect("it takes time");
         let confidence = found.phases[p].runs[1].as_ref().map_or(0.0, |run| run.confidence);
-        Some(((scaled, measures.slow_tasks(p, (0, 1), &measured, threshold)), confidence))
+        let unmixed = measures.mixed(p, 0, 1) <= 1.0 - threshold;
+        let slow = measures.slow_tasks(p, (0, 1), &measured, threshold).filter(|_| unmixed);
+        Some(((scaled, slow), (confidence, unmixed)))
     };
     // Two modes of one step may be one phase where bursts are few.
-    let (phases, confidence): (Vec<_>, Vec<_>) =
-        (0..base.clustering.n_clusters).filter_map(of_cluster).unzip();
+    let (phases, known): (Vec<_>, Vec<_>) = (0..base.clustering.n_clusters).filter_map(of_cluster).unzip();
+    let (confidence, unmixed) = known.into_iter().unzip();
     assert!(phases.len() >= 5, "every step is found");
     let whole = measures.whole().and_then(|whole| phase_scaling(&whole, scaling, threshold));
-    Compared { repeats, phases, confidence, whole, scaling, told }
+    Compared { repeats, phases, confidence, unmixed, whole, scaling, told }
 }
 
 impl Compared {
@@ -75,7 +79,7 @@ impl Compared {
     fn said(&self, test: impl Fn(&Change) -> bool) -> Vec<usize> {
         let is_told = |&p: &usize| {
             let change = self.phases[p].0.changes[1].as_ref();
-            self.confidence[p] >= LEAST_MATCH && change.is_some_and(&test)
+            self.confidence[p] >= LEAST_MATCH && self.unmixed[p] && change.is_some_and(&test)
         };
         (0..self.phases.len()).filter(is_told).collect()
     }

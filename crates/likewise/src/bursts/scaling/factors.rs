@@ -3,7 +3,7 @@
 use super::RunBursts;
 use super::measures::Measured;
 use super::steps::{cycles, instructions};
-use super::times::{Variance, may_be_chance};
+use super::times::{Variance, far_by_chance, may_be_chance};
 use crate::bursts::serial::{NEARLY_ALL, sweep};
 use crate::table::{BurstTable, CounterColumn, Nanos};
 
@@ -347,8 +347,7 @@ pub(super) fn change(base: &Measured, now: &Measured, scaling: Scaling) -> Chang
     let efficiency = speedup / threads;
     let (of_base, of_now) = variances(base, now);
     let sure_time = if may_be_chance(time.ln(), of_base, of_now) { 1.0 } else { time };
-    let sure_balance =
-        balance.filter(|x| !may_be_chance(x.ln(), base.of_thread, now.of_thread)).unwrap_or(1.0);
+    let sure_balance = balance.filter(|x| !balance_may_be_chance(x.ln(), base, now)).unwrap_or(1.0);
     Change {
         speedup,
         efficiency,
@@ -364,19 +363,30 @@ fn variances(base: &Measured, now: &Measured) -> (Option<Variance>, Option<Varia
     if let (Some(a), Some(b)) = (base.of_mean, now.of_mean) {
         return (Some(a), Some(b));
     }
-    if base.threads != now.threads {
-        return (None, None);
-    }
-    let ratios: Vec<f64> =
-        base.each.iter().zip(&now.each).map(|(a, b)| (b / a).ln()).filter(|x| x.is_finite()).collect();
+    let Some(ratios) = ratios(base, now) else { return (None, None) };
     let n = ratios.len() as f64;
-    if ratios.len() < LEAST_THREADS {
-        return (None, None);
-    }
     let mean = ratios.iter().sum::<f64>() / n;
     let value = ratios.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (n - 1.0) / n;
     let none = Variance { value: 0.0, freedom: 1.0 };
     (Some(Variance { value, freedom: n - 1.0 }), Some(none))
+}
+
+/// Logarithms of the times of threads over those in the base, if the runs have
+/// the same threads, and enough of them do it in both.
+fn ratios(base: &Measured, now: &Measured) -> Option<Vec<f64>> {
+    let ratios = base.each.iter().zip(&now.each).map(|(a, b)| (b / a).ln()).filter(|x| x.is_finite());
+    let ratios: Vec<f64> = ratios.collect();
+    (base.threads == now.threads && ratios.len() >= LEAST_THREADS).then_some(ratios)
+}
+
+/// Whether load balance may differ so by chance: by how much a thread varies
+/// from repetition to repetition, or of what is done once, by how much any of
+/// the threads may be off the others.
+fn balance_may_be_chance(ln_ratio: f64, base: &Measured, now: &Measured) -> bool {
+    if base.of_thread.is_some() && now.of_thread.is_some() {
+        return may_be_chance(ln_ratio, base.of_thread, now.of_thread);
+    }
+    ratios(base, now).is_some_and(|ratios| ln_ratio.abs() <= far_by_chance(&ratios))
 }
 
 /// Fewer threads do not tell how much their ratios vary.

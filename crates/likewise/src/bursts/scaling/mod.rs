@@ -24,7 +24,7 @@ pub use factors::{
 pub use measures::{Measured, Measures, SlowTasks, ToldScaling};
 pub use one_off::{Calm, OneOff, calm};
 pub use repeats::{IterationsFrom, Per, PhaseRepeats, Repeats, repeats};
-pub use times::{OddTasks, lengths_may_be_alike};
+pub use times::{OddTasks, computing_within, lengths_may_be_alike};
 
 use crate::cluster::{ClusterId, Clustering};
 use crate::table::BurstTable;

@@ -38,7 +38,69 @@ pub(super) struct Places {
     pub(super) runs: Vec<Placed>,
 }
 
-/// Aligns threads of every run to the longest of the reference's.
+/// What a run does by itself: its longest thread, and where its others stand in
+/// that one.
+struct Own<'a> {
+    /// The threads that are aligned.
+    chosen: Vec<usize>,
+    /// The longest thread, and of these the first.
+    guide: &'a Steps,
+    /// Of each complete burst, the step of the guide.
+    step: Vec<Option<u32>>,
+    /// Of each step of the guide, the share of the threads that have it.
+    part: Vec<f64>,
+    /// Threads that less than half of the bursts of have a step.
+    apart: Vec<usize>,
+    /// Threads of the run.
+    n_threads: f64,
+}
+
+impl<'a> Own<'a> {
+    /// `None` of a run without complete bursts.
+    fn of(run: &RunBursts<'_>, nature: &Nature, threads: &'a [Steps], range: WorkRange) -> Option<Self> {
+        let longest = |&t: &usize| threads[t].bursts.len();
+        let first = (0..threads.len()).rev().max_by_key(longest)?;
+        let guide = &threads[first];
+        let chosen = chosen(run, threads, first);
+        let align_own = |&t: &usize| match t == first {
+            true => (0..guide.bursts.len() as u32).map(|k| (k, k)).collect(),
+            false => {
+                let pairs = align((nature, &threads[t]), (nature, guide), range, true, |_, _| 1.0);
+                pairs.iter().map(|pair| (pair.a, pair.b)).collect()
+            }
+        };
+        let pairs: Vec<Vec<(u32, u32)>> = chosen.par_iter().map(align_own).collect();
+        let mut step = vec![None; run.complete.len()];
+        let mut part = vec![0.0; guide.bursts.len()];
+        let mut apart = Vec::new();
+        for (&t, pairs) in chosen.iter().zip(&pairs) {
+            let steps = &threads[t];
+            if 2 * pairs.len() < steps.bursts.len() {
+                apart.push(t);
+            }
+            for &(a, b) in pairs {
+                step[steps.bursts[a as usize] as usize] = Some(b);
+                part[b as usize] += 1.0 / chosen.len() as f64;
+            }
+        }
+        Some(Self { chosen, guide, step, part, apart, n_threads: threads.len() as f64 })
+    }
+
+    /// How alike the parts of the threads are that have a step of this run, and
+    /// one of another: as many threads, or the same share of all. What one does
+    /// for all is on one of 4 and on one of 16, and what all do is on all.
+    fn part_alike(&self, a: usize, other: &Self, b: usize) -> f64 {
+        let alike = |x: f64, y: f64| x.min(y) / x.max(y);
+        let (x, y) = (self.part[a], other.part[b]);
+        alike(x, y).max(alike(x * self.n_threads, y * other.n_threads))
+    }
+}
+
+/// Aligns the threads of every run to its own longest, and that one to the
+/// longest of the reference. In one run a step does the same on every thread,
+/// or nothing, so a burst cannot be taken for another that does as much as it
+/// may have in a run of other threads. Threads that do other things than the
+/// longest of their run are aligned to the reference's directly.
 ///
 /// `ranges[r]` is how far ln(work) of run r may be above that of the reference.
 pub(super) fn places(
@@ -48,36 +110,54 @@ pub(super) fn places(
     reference: usize,
 ) -> Places {
     let all: Vec<Vec<Steps>> = runs.iter().map(threads).collect();
-    let longest = |steps: &&Steps| steps.bursts.len();
-    // The first of those with the most.
-    let Some(first) = all.get(reference).and_then(|threads| threads.iter().rev().max_by_key(longest)) else {
-        let none = |run: &RunBursts<'_>| Placed {
-            place: vec![None; run.complete.len()],
-            aligned: vec![false; run.complete.len()],
-        };
-        return Places { n: 0, runs: runs.iter().map(none).collect() };
-    };
-    let place_run = |r: usize| {
-        let chosen = chosen(&runs[r], &all[r]);
-        let pairs: Vec<Vec<Pair>> = chosen
-            .par_iter()
-            .map(|&t| align_often((&natures[r], &all[r][t]), (&natures[reference], first), ranges[r]))
-            .collect();
+    let own = |r: usize| Own::of(&runs[r], &natures[r], &all[r], WorkRange::between(1, 1));
+    let own: Vec<Option<Own<'_>>> = (0..runs.len()).map(own).collect();
+    let none = |r: usize| {
         let n = runs[r].complete.len();
-        let mut placed = Placed { place: vec![None; n], aligned: vec![false; n] };
-        for (&t, pairs) in chosen.iter().zip(pairs) {
-            let steps = &all[r][t];
-            steps.bursts.iter().for_each(|&burst| placed.aligned[burst as usize] = true);
-            for pair in pairs {
-                let burst = steps.bursts[pair.a as usize] as usize;
-                placed.place[burst] = Some(Place { place: pair.b, likeness: pair.likeness });
+        Placed { place: vec![None; n], aligned: vec![false; n] }
+    };
+    let Some(of_reference) = own.get(reference).and_then(Option::as_ref) else {
+        return Places { n: 0, runs: (0..runs.len()).map(none).collect() };
+    };
+    let guide = (&natures[reference], of_reference.guide);
+    let place_run = |r: usize| {
+        let mut placed = none(r);
+        let Some(own) = &own[r] else { return placed };
+        for &t in &own.chosen {
+            all[r][t].bursts.iter().for_each(|&burst| placed.aligned[burst as usize] = true);
+        }
+        let n_steps = own.guide.bursts.len();
+        let mut place_of: Vec<Option<u32>> = (0..n_steps as u32).map(Some).collect();
+        if r != reference {
+            let alike = |a: usize, b: usize| own.part_alike(a, of_reference, b);
+            place_of = vec![None; n_steps];
+            for pair in align_often((&natures[r], own.guide), guide, ranges[r], alike) {
+                place_of[pair.a as usize] = Some(pair.b);
+            }
+        }
+        let at = |burst: usize, place: u32| {
+            let of_place = guide.1.bursts[place as usize];
+            let likeness = natures[r].likeness(burst as u32, (guide.0, of_place), ranges[r]);
+            Place { place, likeness }
+        };
+        for (burst, step) in own.step.iter().enumerate() {
+            placed.place[burst] = step.and_then(|step| place_of[step as usize]).map(|place| at(burst, place));
+        }
+        if r != reference {
+            let align_one = |&t: &usize| align_often((&natures[r], &all[r][t]), guide, ranges[r], |_, _| 1.0);
+            let pairs: Vec<Vec<Pair>> = own.apart.par_iter().map(align_one).collect();
+            for (&t, pairs) in own.apart.iter().zip(pairs) {
+                all[r][t].bursts.iter().for_each(|&burst| placed.place[burst as usize] = None);
+                for pair in pairs {
+                    let burst = all[r][t].bursts[pair.a as usize] as usize;
+                    placed.place[burst] = Some(Place { place: pair.b, likeness: pair.likeness });
+                }
             }
         }
         placed
     };
-    let mut found = Places { n: first.bursts.len(), runs: (0..runs.len()).map(place_run).collect() };
-    let n_aligned = chosen(&runs[reference], &all[reference]).len();
-    drop_own_noise(&runs[reference], reference, n_aligned, &mut found);
+    let mut found = Places { n: guide.1.bursts.len(), runs: (0..runs.len()).map(place_run).collect() };
+    drop_own_noise(&runs[reference], reference, of_reference.chosen.len(), &mut found);
     found
 }
 
@@ -98,10 +178,14 @@ fn drop_own_noise(run: &RunBursts<'_>, reference: usize, n_threads: usize, found
     }
 }
 
-/// The threads to align: some at equal distances, and the first threads of
-/// clusters that these have nothing of, of a few slow tasks for instance.
-fn chosen(run: &RunBursts<'_>, threads: &[Steps]) -> Vec<usize> {
+/// The threads to align: some at equal distances, the longest, and the first
+/// threads of clusters that these have nothing of, of a few slow tasks for
+/// instance.
+fn chosen(run: &RunBursts<'_>, threads: &[Steps], longest: usize) -> Vec<usize> {
     let mut chosen = spread(threads.len(), MAX_THREADS);
+    if !chosen.contains(&longest) {
+        chosen.push(longest);
+    }
     if chosen.len() == threads.len() {
         return chosen;
     }
@@ -120,17 +204,22 @@ fn chosen(run: &RunBursts<'_>, threads: &[Steps]) -> Vec<usize> {
 
 /// The pairs of a sequence that may be several times as long as that of the
 /// reference: what has no place yet is aligned again.
-fn align_often(own: (&Nature, &Steps), reference: (&Nature, &Steps), range: WorkRange) -> Vec<Pair> {
+fn align_often(
+    own: (&Nature, &Steps),
+    reference: (&Nature, &Steps),
+    range: WorkRange,
+    part: impl Fn(usize, usize) -> f64,
+) -> Vec<Pair> {
     let (nature, steps) = own;
     let times = steps.bursts.len() as f64 / reference.1.bursts.len().max(1) as f64;
     let passes = (times.round() as usize).clamp(1, MAX_PASSES);
-    let mut pairs = align(own, reference, range, true);
+    let mut pairs = align(own, reference, range, true, &part);
     for _ in 1..passes {
         let mut placed = vec![false; steps.bursts.len()];
         pairs.iter().for_each(|pair| placed[pair.a as usize] = true);
         let left: Vec<usize> = (0..placed.len()).filter(|&i| !placed[i]).collect();
         let rest = steps.part(&left);
-        let more = align((nature, &rest), reference, range, false);
+        let more = align((nature, &rest), reference, range, false, |a, b| part(left[a], b));
         pairs.extend(more.into_iter().map(|pair| Pair { a: left[pair.a as usize] as u32, ..pair }));
     }
     pairs

@@ -27,7 +27,12 @@ const ALIKE: f64 = 0.3;
 /// for its likeness, times 1 plus the lesser weight of its steps, less what it
 /// costs to leave steps out between them. What stands alone between two pairs
 /// is a pair, however little it is alike: it is at the same place. `whole` says
-/// that the sequences begin and end where their threads do.
+/// that the sequences begin and end where their threads do: then a first pair
+/// of both beginnings, or a last one of both ends, counts for as much more as
+/// it costs to leave steps out, by their likeness. A run of fewer iterations
+/// ends with its end, and not with what is most like it in the next iteration.
+/// `part` is how alike the parts of the threads are that have two steps, from 0
+/// to 1.
 ///
 /// # Complexity
 /// O(n·m·d) for n and m steps of d traits; n·m bytes.
@@ -41,11 +46,16 @@ pub(super) fn align(
     second: (&Nature, &Steps),
     range: WorkRange,
     whole: bool,
+    part: impl Fn(usize, usize) -> f64,
 ) -> Vec<Pair> {
     let ((of_a, a), (of_b, b)) = (first, second);
     let (n, m) = (a.bursts.len(), b.bursts.len());
     let alike = |i: usize, j: usize| of_a.likeness(a.bursts[i], (of_b, b.bursts[j]), range);
-    let score = |i: usize, j: usize| alike(i, j).all * (1.0 + a.weight[i].min(b.weight[j]));
+    let at_an_end = |i: usize, j: usize| whole && ((i, j) == (0, 0) || (i + 1, j + 1) == (n, m));
+    let score = |i: usize, j: usize| {
+        let more = if at_an_end(i, j) { BREAK } else { 0.0 };
+        alike(i, j).all * part(i, j) * (1.0 + a.weight[i].min(b.weight[j]) + more)
+    };
     let pair = |(i, j): (usize, usize)| Pair { a: i as u32, b: j as u32, likeness: alike(i, j) };
     let pairs: Vec<Pair> = best_path(n, m, score).into_iter().map(pair).collect();
     let ends = if whole { Some((n, m)) } else { None };

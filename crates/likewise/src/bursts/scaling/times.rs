@@ -4,6 +4,7 @@
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use super::RunBursts;
+use crate::table::Nanos;
 
 /// A difference is chance with this probability, at most.
 const CHANCE: f64 = 1e-4;
@@ -17,6 +18,10 @@ const SAME_BURSTS: f64 = 0.1;
 const ODD: f64 = 5.0;
 /// From a median absolute deviation to a standard deviation.
 const MAD: f64 = 1.4826;
+/// So large a part of the values would tell a standard deviation as well as
+/// their median absolute deviation does, if they are normal (Rousseeuw & Croux,
+/// *J. Am. Stat. Assoc.* 88, 1993).
+const WORTH_OF_MAD: f64 = 0.37;
 
 /// Task and thread, with their application, of each thread that computes.
 pub(super) fn threads_of(run: &RunBursts<'_>) -> (Vec<(u32, u32, u32)>, Vec<u32>) {
@@ -30,6 +35,24 @@ pub(super) fn threads_of(run: &RunBursts<'_>) -> (Vec<(u32, u32, u32)>, Vec<u32>
         of_burst.push(keys.len() as u32 - 1);
     }
     (keys, of_burst)
+}
+
+/// What each thread of a run computes within some time, or in all, in ns, by
+/// application, task and thread.
+///
+/// # Complexity
+/// O(n) for n bursts.
+#[must_use]
+pub fn computing_within(run: &RunBursts<'_>, within: Option<(Nanos, Nanos)>) -> Vec<((u32, u32, u32), f64)> {
+    let (keys, thread_of) = threads_of(run);
+    let mut sums = vec![0u64; keys.len()];
+    let (from, to) = within.unwrap_or((Nanos::ZERO, Nanos(u64::MAX)));
+    for (i, &thread) in thread_of.iter().enumerate() {
+        let (begin, end) = (run.table.begin[i].max(from), run.table.end(i).min(to));
+        let sum = &mut sums[thread as usize];
+        *sum = sum.saturating_add(end.saturating_sub(begin).0);
+    }
+    keys.into_iter().zip(sums.into_iter().map(|sum| sum as f64)).collect()
 }
 
 /// Time of each thread (rows) in each repetition, in ns.
@@ -155,8 +178,30 @@ pub fn lengths_may_be_alike(a: &[f64], b: &[f64]) -> Option<bool> {
     Some(may_be_chance((mean(a) / mean(b)).ln(), Some(of_a), Some(of_b)))
 }
 
+/// The standard deviation of values of which some may be odd.
+fn deviation(values: &[f64]) -> f64 {
+    let middle = median(values.to_vec());
+    MAD * median(values.iter().map(|x| (x - middle).abs()).collect())
+}
+
+/// How far any of some values may be from their median by chance, if nothing
+/// but the values tells: few of them tell little, and the median of their
+/// deviations as little as the mean square of 37% of them.
+pub(super) fn far_by_chance(values: &[f64]) -> f64 {
+    let n = values.len() as f64;
+    let far = ODD.max(deviations_at(CHANCE / n.max(1.0), WORTH_OF_MAD * (n - 1.0)));
+    let deviation = deviation(values);
+    if deviation > 0.0 { far * deviation } else { 0.0 }
+}
+
 fn deviations(freedom: f64) -> f64 {
-    StudentsT::new(0.0, 1.0, freedom.max(1.0)).map_or(f64::INFINITY, |t| t.inverse_cdf(1.0 - CHANCE / 2.0))
+    deviations_at(CHANCE, freedom)
+}
+
+/// So many standard deviations are exceeded, either way, with this probability.
+fn deviations_at(probability: f64, freedom: f64) -> f64 {
+    let t = StudentsT::new(0.0, 1.0, freedom.max(1.0));
+    t.map_or(f64::INFINITY, |t| t.inverse_cdf(1.0 - probability / 2.0))
 }
 
 /// Tasks of which each takes longer than in another run, where the others
@@ -204,11 +249,12 @@ pub(super) fn odd_tasks(
         return None;
     }
     let middle = median(known.iter().map(|&t| ratios[t]).collect());
-    let deviation = MAD * median(known.iter().map(|&t| (ratios[t] - middle).abs()).collect());
-    // Of what is done once nothing but the tasks themselves tells how much is
-    // chance, and few of them tell little.
-    let far = if noise.is_some() { ODD } else { ODD.max(deviations(known.len() as f64 - 2.0)) };
-    let least = least.max(far * deviation).max(ODD * noise.unwrap_or(0.0));
+    let known_ratios: Vec<f64> = known.iter().map(|&t| ratios[t]).collect();
+    let by_chance = match noise {
+        Some(noise) => ODD * noise.max(deviation(&known_ratios)),
+        None => far_by_chance(&known_ratios),
+    };
+    let least = least.max(by_chance);
     let odd: Vec<usize> = known.iter().copied().filter(|&t| ratios[t] - middle > least).collect();
     if odd.is_empty() || 2 * odd.len() >= known.len() {
         return None;
@@ -285,6 +331,17 @@ mod tests {
         chance.time.iter_mut().zip(ratios).for_each(|(x, ratio)| *x *= ratio);
         assert_eq!(odd_tasks(&tasks, (&base, &chance), None, 0.05), None, "done once, by six tasks");
         assert!(odd_tasks(&tasks, (&base, &now), None, 0.05).is_some(), "twice as long is no chance");
+        // 24 tasks within 3% or so; one of them is 15% off.
+        let many: Vec<(u32, u32)> = (1..=24).map(|t| (1, t)).collect();
+        let of = |last: f64| ByTask {
+            time: (0..24).map(|t| if t == 23 { last } else { 1.0 + 0.03 * f64::sin(f64::from(t)) }).collect(),
+            bursts: vec![1.0; 24],
+        };
+        let once = |last: f64| odd_tasks(&many, (&of(1.0), &of(last)), None, 0.05);
+        let uneven = ByTask { time: vec![1.0; 24], bursts: vec![1.0; 24] };
+        assert_eq!(odd_tasks(&many, (&uneven, &of(1.15)), None, 0.05), None, "one of 24, done once");
+        assert!(odd_tasks(&many, (&uneven, &of(1.6)), None, 0.05).is_some(), "60% is no chance");
+        assert!(once(1.15).is_some(), "the others do not differ at all");
         let half = of([20.0, 22.0, 24.0, 10.0, 11.0, 12.0]);
         assert_eq!(odd_tasks(&tasks, (&base, &half), Some(0.0), 0.05), None, "half of them are not odd");
         let mut more = now.clone();

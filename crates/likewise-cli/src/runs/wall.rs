@@ -1,0 +1,158 @@
+//! Whether a run, or an iteration, takes longer by the clock, and what for.
+
+use super::{Comparison, percent};
+use likewise::bursts::scaling::{Per, lengths_may_be_alike};
+use likewise::table::Nanos;
+
+/// Application, task and thread, and a time in ns.
+type OfThread = ((u32, u32, u32), f64);
+
+/// A few iterations make the difference of the means if they hold this part of
+/// it: more than the others do.
+const MOST_OF_IT: f64 = 0.5;
+
+/// The thread with the longest time, the first of equal ones.
+pub(super) fn longest(threads: &[OfThread]) -> Option<OfThread> {
+    threads.iter().rev().max_by(|a, b| a.1.total_cmp(&b.1)).copied()
+}
+
+impl Comparison {
+    /// Whether a run, or an iteration of it, takes longer or shorter by the
+    /// clock, and whether that is for computing or for what is between. Nothing
+    /// where iterations differ as much by chance, unless a few of them hold it.
+    pub(super) fn wall(&self, r: usize) -> Option<String> {
+        let base = self.whole.base;
+        let (before, now) = (self.runs[base].wall?, self.runs[r].wall?);
+        let how = |speed: f64| match speed {
+            _ if speed < self.threshold => Some("longer"),
+            _ if speed * self.threshold > 1.0 => Some("shorter"),
+            _ => None,
+        };
+        let told = how(before / now)?;
+        let few = if told == "longer" { self.few_long(r, base) } else { self.few_long(base, r) };
+        let by_chance = how(before / self.beyond_chance(base, r, now)).is_none();
+        if by_chance && few.is_none() {
+            return None;
+        }
+        let why = self.computes_or_waits(base, r, (before, now))?;
+        let per_iteration = self.wall_per == Some(Per::Iteration);
+        let what = if per_iteration { "An iteration" } else { "The run" };
+        let average = if few.is_some() && per_iteration { ", on average" } else { "" };
+        let sure = match self.chance(base, r) {
+            None => " Whether by chance cannot be told: there are not five iterations of each.".to_owned(),
+            Some(_) => few.unwrap_or_default(),
+        };
+        Some(format!(
+            "{what} is {told} in {} than in {}, {} against {}{average}: {why}.{sure}",
+            self.runs[r].name,
+            self.runs[base].name,
+            Nanos(now as u64),
+            Nanos(before as u64)
+        ))
+    }
+
+    /// The iterations of one run that are longer than any of another, where
+    /// these make most of the difference and a usual one is as long in both.
+    fn few_long(&self, long: usize, short: usize) -> Option<String> {
+        let [of_long, of_short] = [long, short].map(|r| &self.runs[r].iteration_lengths);
+        let (usual, of_other) = (median(of_long)?, median(of_short)?);
+        if of_other < self.threshold * usual || usual < self.threshold * of_other {
+            return None;
+        }
+        let most = of_short.iter().copied().fold(0.0, f64::max);
+        let odd: Vec<usize> = (0..of_long.len()).filter(|&k| of_long[k] > most).collect();
+        let n = of_long.len() as f64;
+        let held = odd.iter().map(|&k| of_long[k] - usual).sum::<f64>() / n;
+        let apart = mean(of_long) - mean(of_short);
+        let at_even_distances = odd.len() > 2 && odd.windows(3).all(|w| w[1] - w[0] == w[2] - w[1]);
+        let every = match odd[..] {
+            [first, second, ..] if at_even_distances => format!(", one in {},", second - first),
+            _ => String::new(),
+        };
+        let is_it = apart > 0.0 && held >= MOST_OF_IT * apart;
+        is_it.then(|| {
+            format!(
+                " {} of {} iterations of {}{every} {} longer than any of {}; the median is {} against {}.",
+                odd.len(),
+                of_long.len(),
+                self.runs[long].name,
+                if odd.len() == 1 { "is" } else { "are" },
+                self.runs[short].name,
+                Nanos(usual as u64),
+                Nanos(of_other as u64)
+            )
+        })
+    }
+
+    /// Whether a run takes longer or shorter by the clock for computing or for
+    /// waiting: by the thread that computes longest in the longer run, if it
+    /// does in the other, nearly; else by those of both runs, if they agree.
+    fn computes_or_waits(&self, base: usize, r: usize, (before, now): (f64, f64)) -> Option<String> {
+        let of = |r: usize, thread| {
+            self.runs[r].in_wall.iter().find(|(of, _)| *of == thread).map(|(_, time)| *time)
+        };
+        let speed = before / now;
+        // Time is computing times what it is stretched by.
+        let waits = |thread| {
+            let of_computing = of(base, thread)? / of(r, thread)?;
+            Some((speed / of_computing).ln() * speed.ln().signum() >= 0.5 * speed.ln().abs())
+        };
+        let longest = |r: usize| longest(&self.runs[r].in_wall);
+        let (first, second) = (longest(base)?, longest(r)?);
+        // That of the longer run, if it computes as long as any in the other.
+        let (of_longer, shorter, most) =
+            if speed < 1.0 { (second.0, base, first.1) } else { (first.0, r, second.1) };
+        let is_it = of(shorter, of_longer)? >= self.threshold * most;
+        let (first, second) = if is_it { (of_longer, of_longer) } else { (first.0, second.0) };
+        let told = |thread| {
+            let time =
+                |r: usize| of(r, thread).map_or_else(|| "none".to_owned(), |t| Nanos(t as u64).to_string());
+            format!("{} computes {} against {}", self.thread_name(r, thread), time(r), time(base))
+        };
+        let share = |r: usize, wall: f64| Some(percent(1.0 - (longest(r)?.1 / wall).min(1.0)));
+        Some(match (waits(first), waits(second)) {
+            (Some(true), Some(true)) => format!(
+                "waiting, communication and I/O of the thread that computes longest, {} of the time against {}",
+                share(r, now)?,
+                share(base, before)?
+            ),
+            (Some(false), Some(false)) => format!("computing; {}", told(second)),
+            _ => format!(
+                "whether for computing or for waiting cannot be told, as another thread computes longest: {}; {}",
+                told(second),
+                told(first)
+            ),
+        })
+    }
+
+    /// Whether iterations of two runs may be as long as one another; `None`
+    /// where too few are known.
+    fn chance(&self, base: usize, r: usize) -> Option<bool> {
+        lengths_may_be_alike(&self.runs[base].iteration_lengths, &self.runs[r].iteration_lengths)
+    }
+
+    /// What a run, or an iteration, takes by the clock, where iterations that
+    /// differ by chance from those of the base are as long as those.
+    fn beyond_chance(&self, base: usize, r: usize, now: f64) -> f64 {
+        if self.chance(base, r) != Some(true) {
+            return now;
+        }
+        let of = |r: usize| mean(&self.runs[r].iteration_lengths);
+        let in_wall = match (self.wall_per, self.runs[r].iterations) {
+            (Some(Per::Run), Some((n, _))) => n as f64,
+            _ => 1.0,
+        };
+        now + (of(base) - of(r)) * in_wall
+    }
+}
+
+fn mean(x: &[f64]) -> f64 {
+    x.iter().sum::<f64>() / x.len() as f64
+}
+
+/// The lower one of an even number.
+fn median(x: &[f64]) -> Option<f64> {
+    let mut x = x.to_vec();
+    x.sort_by(f64::total_cmp);
+    x.get(x.len().saturating_sub(1) / 2).copied()
+}
