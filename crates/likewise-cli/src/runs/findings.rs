@@ -42,7 +42,7 @@ impl Comparison {
         match n {
             Some(n) if has(Per::Iteration) => {
                 let whole = match self.per {
-                    None => ", and all computation together is not: too much of it is not found in all runs",
+                    None => ", and all computation together is not: too much of it is in no phase",
                     Some(_) => "",
                 };
                 Some(format!("{}: what is in the loop is compared per iteration{whole}.", self.against(&n)))
@@ -410,7 +410,7 @@ fn counted_phases(serial: &[(u32, f64)]) -> String {
     let numbers: Vec<String> = serial.iter().map(|(number, _)| number.to_string()).collect();
     match &numbers[..] {
         [one] => format!("phase {one} is"),
-        more => format!("phases {} are", more.join(", ")),
+        more => format!("phases {} are", listed(more)),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Whether a run, or an iteration, takes longer by the clock, and what for.
 
 use super::{Comparison, percent};
-use likewise::bursts::scaling::{Per, lengths_may_be_alike};
+use likewise::bursts::scaling::{OneOff, Per, lengths_may_be_alike};
 use likewise::table::Nanos;
 
 /// Application, task and thread, and a time in ns.
@@ -52,17 +52,19 @@ impl Comparison {
     }
 
     /// The iterations of one run that are longer than any of another, where
-    /// these make most of the difference and a usual one is as long in both.
+    /// these make most of the difference and a usual one is as long in both;
+    /// but for what single bursts took, which is told of these.
     fn few_long(&self, long: usize, short: usize) -> Option<String> {
         let [of_long, of_short] = [long, short].map(|r| &self.runs[r].iteration_lengths);
         let (usual, of_other) = (median(of_long)?, median(of_short)?);
         if of_other < self.threshold * usual || usual < self.threshold * of_other {
             return None;
         }
-        let most = of_short.iter().copied().fold(0.0, f64::max);
+        let most = of_short.iter().copied().fold(usual / self.threshold, f64::max);
         let odd: Vec<usize> = (0..of_long.len()).filter(|&k| of_long[k] > most).collect();
         let n = of_long.len() as f64;
-        let held = odd.iter().map(|&k| of_long[k] - usual).sum::<f64>() / n;
+        let told: u64 = self.one_offs_in(long).map(|o| o.duration.saturating_sub(o.usual).0).sum();
+        let held = (odd.iter().map(|&k| of_long[k] - usual).sum::<f64>() - told as f64) / n;
         let apart = mean(of_long) - mean(of_short);
         let at_even_distances = odd.len() > 2 && odd.windows(3).all(|w| w[1] - w[0] == w[2] - w[1]);
         let every = match odd[..] {
@@ -82,6 +84,10 @@ impl Comparison {
                 Nanos(of_other as u64)
             )
         })
+    }
+
+    fn one_offs_in(&self, r: usize) -> impl Iterator<Item = &OneOff> {
+        self.phases.iter().filter_map(move |phase| phase.runs[r].as_ref()).flat_map(|run| &run.one_offs)
     }
 
     /// Whether a run takes longer or shorter by the clock for computing or for

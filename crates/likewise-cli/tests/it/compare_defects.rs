@@ -123,6 +123,17 @@ fn program(
     (tasks, steps, wait): (u64, u64, u64),
     step: impl Fn(u64, u64) -> Option<(u64, f64)>,
 ) -> PathBuf {
+    program_that_waits(dir, name, (tasks, steps), |_| wait, step)
+}
+
+/// The same; `wait` tells how long all wait after each step.
+fn program_that_waits(
+    dir: &Path,
+    name: &str,
+    (tasks, steps): (u64, u64),
+    wait: impl Fn(u64) -> u64,
+    step: impl Fn(u64, u64) -> Option<(u64, f64)>,
+) -> PathBuf {
     let mut bursts = vec![Vec::new(); tasks as usize];
     let mut begin = 0;
     for k in 0..steps {
@@ -130,20 +141,31 @@ fn program(
         for task in 1..=tasks {
             let Some((time, ipc)) = step(task, k) else { continue };
             // Up to half a percent more or less, without a pattern.
-            let noise = (task * 7919 + k * 104_729 + tasks * 31) % 101;
+            let noise = mixed(task, k, tasks) % 101;
             let time = time * (9_950 + noise) / 10;
             end = end.max(begin + time);
             let instructions = time as f64 * 2.0 * ipc;
             let cycles = time * 2;
             bursts[task as usize - 1].push(format!("{task},1,{begin},{time},{instructions:.0},{cycles}"));
         }
-        begin = end + 1_000 * wait;
+        begin = end + 1_000 * wait(k);
     }
     let rows = bursts.concat().join("\n");
     let file = dir.join(name);
     let header = "task,thread,begin_ns,duration_ns,PAPI_TOT_INS,PAPI_TOT_CYC";
     std::fs::write(&file, format!("{header}\n{rows}\n")).unwrap();
     file
+}
+
+/// Numbers that look like chance (the multipliers are SplitMix64's and others
+/// of its kind).
+fn mixed(task: u64, k: u64, tasks: u64) -> u64 {
+    let of = |x: u64, by: u64| x.wrapping_mul(by);
+    let x = of(task, 0x9E37_79B9_7F4A_7C15)
+        .wrapping_add(of(k, 0xD1B5_4A32_D192_ED03))
+        .wrapping_add(of(tasks, 0x8CB9_2BA7_2F3D_8DD7));
+    let x = (x ^ (x >> 32)).wrapping_mul(0xD6E8_FEB8_6659_FD93);
+    x ^ (x >> 32)
 }
 
 /// 30 iterations of four steps, after a start: the usual program on `tasks`.
@@ -264,5 +286,89 @@ fn a_serial_step_like_another_on_fewer_tasks_is_not_said_to_be_new() {
     for phase in phases.filter(serial) {
         let runs = phase["runs"].as_array().unwrap();
         assert!(runs.iter().all(|run| run["phase_threads"] == 1), "{phase}");
+    }
+}
+
+/// A start, iterations of four steps and one that `root` alone does, and an end
+/// that executes as many instructions as the first step on six tasks.
+fn with_serial(dir: &Path, name: &str, (tasks, iterations): (u64, u64), root: Option<u64>) -> PathBuf {
+    let last = 1 + 5 * iterations;
+    program(dir, name, (tasks, last + 1, 20), |task, k| match k {
+        0 => Some((20_000, 0.8)),
+        k if k == last => Some((1_100, 1.9)),
+        k if k % 5 == 0 => (Some(task) == root).then_some((900, 1.5)),
+        k => usual(tasks, k % 5),
+    })
+}
+
+#[test]
+fn a_serial_step_is_one_phase_whatever_the_tasks_the_iterations_and_who_does_it() {
+    let dir = tempfile::tempdir().unwrap();
+    for (few, many) in [((6, 20), (24, 30)), ((4, 18), (16, 18)), ((6, 31), (16, 24))] {
+        for is_last in [false, true] {
+            let run = |(tasks, n): (u64, u64)| {
+                let root = if is_last { tasks } else { 1 };
+                with_serial(dir.path(), &format!("on{tasks}.csv"), (tasks, n), Some(root))
+            };
+            let found = compared(dir.path(), &[run(few), run(many)]);
+            let said = findings(&found);
+            let phases = found["phases"].as_array().unwrap();
+            let serial = phases.iter().filter(|phase| phase["cause"] == "serial");
+            let runs: Vec<&Vec<Value>> = serial.map(|phase| phase["runs"].as_array().unwrap()).collect();
+            assert!(!runs.is_empty(), "{few:?}, {many:?}: {said:?}");
+            for run in runs.into_iter().flatten() {
+                assert!(run["phase_threads"] == 1 && run["serial"] == true, "{few:?}, {many:?}: {run}");
+            }
+            assert_eq!(found["scaling"], "strong", "{few:?}, {many:?}: {said:?}");
+            assert!(says(&said, "is serial, one task computes while no other does"), "{said:?}");
+            assert!(!says(&said, "it is not serial"), "{few:?}, {many:?}: {said:?}");
+        }
+    }
+}
+
+#[test]
+fn a_serial_step_that_one_run_has_more_is_computing_and_no_waiting() {
+    let dir = tempfile::tempdir().unwrap();
+    for (n, more, root) in [(25, 30, 1), (30, 30, 8), (40, 22, 3)] {
+        let without = with_serial(dir.path(), "without.csv", (8, n), None);
+        let with = with_serial(dir.path(), "with.csv", (8, more), Some(root));
+        let found = compared(dir.path(), &[without, with]);
+        let said = findings(&found);
+        assert!(says(&said, " is longer in with than in without, "), "{n}, {more}: {said:?}");
+        assert!(says(&said, &format!(": computing; task {root} computes ")), "{n}, {more}: {said:?}");
+        assert!(says(&said, " is serial, one task computes while no other does"), "{n}, {more}: {said:?}");
+        assert!(!says(&said, "load balance"), "{n}, {more}: {said:?}");
+        assert!(!says(&said, "it is not serial"), "{n}, {more}: {said:?}");
+        assert!(says(&said, "Of the phases known to be the same, none is slower"), "{n}, {more}: {said:?}");
+    }
+}
+
+#[test]
+fn the_end_of_a_program_is_found_whatever_its_iterations() {
+    let dir = tempfile::tempdir().unwrap();
+    for (n, more) in [(25, 50), (50, 25), (30, 34)] {
+        let run = |name: &str, n| with_serial(dir.path(), name, (6, n), None);
+        let found = compared(dir.path(), &[run("a.csv", n), run("b.csv", more)]);
+        let said = findings(&found);
+        assert!(!says(&said, "not found"), "{n}, {more}: {said:?}");
+        assert!(says(&said, "No phase is slower or faster"), "{n}, {more}: {said:?}");
+    }
+}
+
+#[test]
+fn what_a_few_iterations_take_is_told_beside_the_usual_one() {
+    let dir = tempfile::tempdir().unwrap();
+    for (n, every) in [(30, 5), (42, 7), (40, 4)] {
+        let io = |k: u64| if k > 0 && k % (4 * every) == 0 { 20_000 } else { 20 };
+        let base = program(dir.path(), "base.csv", (8, 1 + 4 * 30, 20), |_, k| usual(4, k));
+        let with = program_that_waits(dir.path(), "io.csv", (8, 1 + 4 * n), io, |_, k| usual(4, k));
+        for runs in [[&base, &with], [&with, &base]] {
+            let said = compared(dir.path(), &runs.map(Clone::clone));
+            let said = findings(&said);
+            let first =
+                said.iter().find(|said| said.contains("waiting, communication and I/O of the thread"));
+            assert!(first.is_some_and(|said| said.contains(" iterations of io")), "{n}, {every}: {said:?}");
+            assert!(says(&said, "are longer than any of base; the median is "), "{n}, {every}: {said:?}");
+        }
     }
 }

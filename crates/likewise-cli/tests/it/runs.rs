@@ -330,7 +330,7 @@ fn a_serial_phase_is_called_serial_and_grows_with_the_tasks() {
     let out = dir.path().join("out");
     let call = succeeds(&["compare", text(&traces[0]), text(&traces[1]), "-o", text(&out)]);
     assert!(
-        call.stdout.contains("is serial, one task computes while the others wait; of the wall time it has"),
+        call.stdout.contains("is serial, one task computes while no other does; of the wall time it has"),
         "{}",
         call.stdout
     );

@@ -60,7 +60,8 @@ fn compared_by(base: &Made, now: &Made, threshold: f64) -> Compared {
         let scaled = phase_scaling(&measured, scaling, threshold).expect("it takes time");
         let confidence = found.phases[p].runs[1].as_ref().map_or(0.0, |run| run.confidence);
         let unmixed = measures.mixed(p, 0, 1) <= 1.0 - threshold;
-        let slow = measures.slow_tasks(p, (0, 1), &measured, threshold).filter(|_| unmixed);
+        let is_sure = |_: &SlowTasks| unmixed && confidence >= LEAST_MATCH;
+        let slow = measures.slow_tasks(p, (0, 1), &measured, threshold).filter(is_sure);
         Some(((scaled, slow), (confidence, unmixed)))
     };
     // Two modes of one step may be one phase where bursts are few.
@@ -167,7 +168,7 @@ fn nothing_is_slower_where_phases_are_uneven_or_of_two_modes() {
             let found = compared(&made(plain(few)), &again(plain(many)));
             assert_eq!(found.other(), [0; 0], "{few} against {many}, seed {seed}");
             let odd = found.phases.iter().filter(|(_, slow)| slow.is_some()).count();
-            assert_eq!(odd, 0, "{few} against {many}, seed {seed}");
+            assert_eq!(odd, 0, "{few} against {many}, seed {seed}: {:?}", found.phases);
             for (known, n) in found.iterations().into_iter().zip([few, many]) {
                 assert!(known.is_none_or(|known| known == n as u64), "{few}, {many}, {seed}: {known:?}");
             }
@@ -384,7 +385,7 @@ fn mixed_work_is_strong_scaling_or_cannot_be_told() {
             assert!((found.told.divided - share).abs() < 0.03, "{which}");
             assert_eq!(
                 found.told.is_sure,
-                found.told.divided >= 0.2 || found.told.divided <= 0.05,
+                found.told.divided >= 0.2 || found.told.divided <= 0.025,
                 "{which}"
             );
             assert_eq!(found.scaling == Scaling::Strong, found.told.divided >= 0.2, "{which}");

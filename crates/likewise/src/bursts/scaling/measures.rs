@@ -8,15 +8,17 @@ use super::strays::Strays;
 use super::times::{ByTask, OddTasks, Times, Variance, odd_tasks, threads_of};
 use super::{RunBursts, RunMatch};
 
-/// Iterations are compared as a whole if phases that hold this share of the
-/// loop are found in all runs.
+/// Iterations are compared as a whole if phases hold this share of what each
+/// run computes.
 const COMMON: f64 = 0.95;
 
 /// Scaling is strong if phases with at least this share of the time divide
 /// their work by the threads: in weak scaling none does.
 const DIVIDED: f64 = 0.2;
-/// It is weak if they have no more than this share.
-const HARDLY_DIVIDED: f64 = 0.05;
+/// It is weak if they have no more than this share: in weak scaling nothing is
+/// divided, and of made-up runs whose strong scaling has one phase of 4.6% left,
+/// at 5% the scaling was called weak.
+const HARDLY_DIVIDED: f64 = 0.025;
 /// A phase is on all threads if it is on this share of them. What fewer do, one
 /// for all say, is the same work in weak and in strong scaling.
 const ON_ALL: f64 = 0.9;
@@ -174,7 +176,7 @@ impl<'a> Measures<'a> {
             members.push(of_run);
         }
         let figures = runs.iter().zip(&found.phase_of).map(|(run, of)| phase_figures(run, of, n)).collect();
-        let strays = runs.iter().enumerate().map(|(r, run)| Strays::of(run, found, r)).collect();
+        let strays = runs.iter().zip(&found.phase_of).map(|(run, of)| Strays::of(run, of, n)).collect();
         Self { runs, found, repeats, figures, threads, members, strays }
     }
 
@@ -226,8 +228,8 @@ impl<'a> Measures<'a> {
     }
 
     /// All computation of each run: the whole run, or an iteration, which is
-    /// the sum of the loop's phases that all runs have. `None` where runs did
-    /// not do the same, or what they have in common is less than 95%.
+    /// the sum of the loop's phases, whether other runs have them or not. `None`
+    /// where iterations are not known, or phases hold less than 95% of a run.
     #[must_use]
     pub fn whole(&self) -> Option<Vec<Option<Measured>>> {
         let runs = 0..self.runs.len();
@@ -236,7 +238,7 @@ impl<'a> Measures<'a> {
             Per::Iteration => {
                 let n: Option<Vec<u64>> = self.repeats.iterations.iter().map(|n| n.map(|(n, _)| n)).collect();
                 let n = n?;
-                if !self.has_common_loop() {
+                if !self.has_little_left() {
                     return None;
                 }
                 let least = n.iter().copied().min().unwrap_or(1);
@@ -246,30 +248,20 @@ impl<'a> Measures<'a> {
         }
     }
 
-    /// Whether a phase of the loop is found in every run.
-    fn is_common(&self, p: usize) -> bool {
-        self.repeats.phases[p].in_loop && self.figures.iter().all(|of_run| of_run[p].instances > 0)
+    /// Whether phases hold nearly all that every run computes.
+    fn has_little_left(&self) -> bool {
+        let left = (0..self.runs.len()).map(|r| self.left(r).share);
+        left.fold(0.0, f64::max) <= 1.0 - COMMON
     }
 
-    /// Whether these hold nearly all of the loop of every run.
-    fn has_common_loop(&self) -> bool {
-        let time = |of_run: &[RunFigures], counts: &dyn Fn(usize) -> bool| -> f64 {
-            (0..self.repeats.phases.len()).filter(|&p| counts(p)).map(|p| of_run[p].total.0 as f64).sum()
-        };
-        self.figures.iter().all(|of_run| {
-            let all = time(of_run, &|p| self.repeats.phases[p].in_loop);
-            time(of_run, &|p| self.is_common(p)) >= COMMON * all
-        })
-    }
-
-    /// The common phases of the loop of a run of `n` iterations, as if each
+    /// The phases of the loop of a run of `n` iterations, as if each
     /// were run in every one of them.
     fn iteration(&self, r: usize, n: u64, block: u64) -> Measured {
         let mut sum = Times::of(&[], self.threads[r].len(), n as usize);
         let mut parts = Vec::new();
         for (p, repeats) in self.repeats.phases.iter().enumerate() {
             let members = &self.members[r][p];
-            if self.is_common(p) {
+            if repeats.in_loop {
                 let weight = n as f64 / repeats.times[r];
                 sum.add(&Times::of(members, self.threads[r].len(), n as usize), weight);
                 parts.push((weight, &self.figures[r][p]));
@@ -286,7 +278,7 @@ impl<'a> Measures<'a> {
     /// Strong, if phases with a fifth of the time of the run with the fewest
     /// threads divide their work by the threads: work that each thread repeats
     /// is a common defect of strong scaling, and in weak scaling none is
-    /// divided. Weak, if phases with a twentieth at most do. Between it cannot
+    /// divided. Weak, if phases with a fortieth at most do. Between it cannot
     /// be told, and is taken for weak, as most of the work is.
     #[must_use]
     pub fn scaling(&self) -> ToldScaling {
@@ -303,7 +295,7 @@ impl<'a> Measures<'a> {
                 RunFigures::sum(&[(1.0 / repeats.times[r], figures)], figures.run_threads, 0.0)
             };
             let of_runs: Vec<RunFigures> = (0..self.runs.len()).map(once).collect();
-            let time = of_runs[few].total.0 as f64;
+            let time = self.figures[few][p].total.0 as f64;
             all += time;
             divided += if scaling_of(&of_runs) == Scaling::Strong { time } else { 0.0 };
         }
@@ -355,13 +347,14 @@ impl<'a> Measures<'a> {
         }
         // Strays do not count: who has many is left out, for too few bursts.
         let by_task = |r: usize, of: &Measured| {
-            let mut bursts = vec![0.0; of.threads.len()];
+            let (mut bursts, mut times) = (vec![0.0; of.threads.len()], vec![0.0; of.threads.len()]);
             let is_stray = self.found.phase_of[r].iter().zip(&self.strays[r].is_stray);
             let own = is_stray.filter(|(phase, _)| **phase == Some(p as u32)).map(|(_, stray)| !stray);
-            for (&(thread, _), own) in self.members[r][p].iter().zip(own) {
-                bursts[thread as usize] += f64::from(own);
+            for (&(thread, time), _) in self.members[r][p].iter().zip(own).filter(|(_, own)| *own) {
+                bursts[thread as usize] += 1.0;
+                times[thread as usize] += time;
             }
-            by_task(&of.threads, |t| (of.each[t], bursts[t] / of.times))
+            by_task(&of.threads, |t| (times[t] / of.times, bursts[t] / of.times))
         };
         let ((tasks, before), (_, after)) = (by_task(base, of_base), by_task(now, of_now));
         // Unknown is unknown in both: one repetition tells nothing of the other run.

@@ -2,6 +2,7 @@
 
 use super::RunBursts;
 use super::steps::{cycles, instructions};
+use super::strays::Strays;
 use crate::bursts::findings::LEAST_SHARE;
 use crate::table::{BurstTable, Nanos};
 
@@ -41,7 +42,8 @@ pub struct Calm {
 /// twice as long or more, by half a percent of the run (`end`) or more, and by
 /// ten times what the phase's bursts are off their threads' medians, in the
 /// median. Of no phase it is more than a tenth, and threads of fewer than five
-/// bursts in it have none. `phase_of` is as in
+/// bursts in it have none; nor is it one that is of another phase by its
+/// cluster, which may be there by mistake. `phase_of` is as in
 /// [`RunMatch::phase_of`](super::RunMatch::phase_of).
 ///
 /// A mean says nothing of a thread that stood still once, and what is compared
@@ -53,7 +55,8 @@ pub struct Calm {
 pub fn calm(run: &RunBursts<'_>, phase_of: &[Option<u32>], end: Nanos) -> Calm {
     let n_phases = phase_of.iter().flatten().max().map_or(0, |&p| p as usize + 1);
     let mut members: Vec<Vec<u32>> = vec![Vec::new(); n_phases];
-    for (&i, phase) in run.complete.iter().zip(phase_of) {
+    let Strays { is_stray, .. } = Strays::of(run, phase_of, n_phases);
+    for ((&i, phase), _) in run.complete.iter().zip(phase_of).zip(&is_stray).filter(|(_, stray)| !**stray) {
         phase.iter().for_each(|&p| members[p as usize].push(i));
     }
     let odd: Vec<(u32, Odd)> = members

@@ -9,14 +9,16 @@ pub(super) struct Pair {
     pub(super) a: u32,
     /// Place in the second.
     pub(super) b: u32,
-    /// How alike they are.
+    /// How alike they are, and the parts of the threads that have them.
     pub(super) likeness: Likeness,
 }
 
-/// What it costs to leave steps out between two pairs, however many: half of
-/// what a pair of average steps counts for. Without it a sequence of few
+/// What it costs at most to leave steps out between two pairs, however many:
+/// half of what a pair of average steps counts for. Without it a sequence of few
 /// iterations takes its pairs from all over one of many, wherever they count
-/// for most.
+/// for most. Steps that together are shorter than an average one cost less, by
+/// their weight: what is just long enough to be a burst at times stands in no
+/// one's way.
 const BREAK: f64 = 1.0;
 
 /// Steps that are alike by less are a pair only between two that are, one step
@@ -39,8 +41,8 @@ const ALIKE: f64 = 0.3;
 ///
 /// # Reference
 /// Needleman & Wunsch, *J. Mol. Biol.* 48, 1970; gaps as Gotoh, *J. Mol.
-/// Biol.* 162, 1982, has them, at one price whatever their length, and free
-/// at both ends.
+/// Biol.* 162, 1982, has them, at the lower of two prices, by their weight or
+/// one for any, and free at both ends.
 pub(super) fn align(
     first: (&Nature, &Steps),
     second: (&Nature, &Steps),
@@ -56,17 +58,23 @@ pub(super) fn align(
         let more = if at_an_end(i, j) { BREAK } else { 0.0 };
         alike(i, j).all * part(i, j) * (1.0 + a.weight[i].min(b.weight[j]) + more)
     };
-    let pair = |(i, j): (usize, usize)| Pair { a: i as u32, b: j as u32, likeness: alike(i, j) };
-    let pairs: Vec<Pair> = best_path(n, m, score).into_iter().map(pair).collect();
+    let path = best_path(&a.weight, &b.weight, score);
+    let pair = |&(i, j, _): &(usize, usize, bool)| {
+        let (Likeness { same, all }, part) = (alike(i, j), part(i, j));
+        Pair { a: i as u32, b: j as u32, likeness: Likeness { same: part * same, all: part * all } }
+    };
+    let pairs: Vec<Pair> = path.iter().map(pair).collect();
     let ends = if whole { Some((n, m)) } else { None };
-    pairs
-        .chunk_by(|x, y| (x.a + 1, x.b + 1) == (y.a, y.b))
-        .flat_map(|block| held(block, ends))
-        .copied()
+    let mut first = 0;
+    path.chunk_by(|_, next| !next.2)
+        .flat_map(|block| {
+            first += block.len();
+            held(&pairs[first - block.len()..first], ends).to_vec()
+        })
         .collect()
 }
 
-/// The part of a block of pairs, one step after the other, that is held on
+/// The part of a block of pairs, between which little is left out, that is held on
 /// both sides: by pairs that are alike, or by the ends of sequences of so many
 /// steps.
 fn held(block: &[Pair], ends: Option<(usize, usize)>) -> &[Pair] {
@@ -78,69 +86,83 @@ fn held(block: &[Pair], ends: Option<(usize, usize)>) -> &[Pair] {
     from.zip(to).map_or(&[], |(from, to)| &block[from..to.max(from)])
 }
 
-/// What is before a cell of the table: `PAIR` of it, or steps left out.
-const AFTER_PAIR: u8 = 1;
-/// Steps are left out, and the last that is, is of the first sequence.
-const SKIP_A: u8 = 2;
-/// Before the steps that are left out there is a pair, directly.
-const OPENS: u8 = 4;
+/// What ends a path: a pair, or steps left out after one, at the price of their
+/// weights or at that of a break.
+const PAIR: usize = 0;
+const FEW: usize = 1;
+const MANY: usize = 2;
+/// In a cell of the table, how the best path of each kind came there: two bits
+/// for the kind before a pair; for each kind of gap, whether its last step is of
+/// the first sequence, and whether a pair is before that step.
+const SKIP_A: [u8; 3] = [0, 1 << 2, 1 << 4];
+const OPENS: [u8; 3] = [0, 1 << 3, 1 << 5];
 
-/// The ascending pairs with the greatest sum of scores, less `BREAK` for each
-/// two neighbours that are not one step apart in both sequences.
-fn best_path(n: usize, m: usize, score: impl Fn(usize, usize) -> f64) -> Vec<(usize, usize)> {
+/// The ascending pairs with the greatest sum of scores, less what is left out
+/// between two neighbours: the weights of these steps, `BREAK` at most. Each
+/// with whether a whole break is before it.
+fn best_path(a: &[f64], b: &[f64], score: impl Fn(usize, usize) -> f64) -> Vec<(usize, usize, bool)> {
+    let (n, m) = (a.len(), b.len());
     let width = m + 1;
     let mut moves = vec![0u8; (n + 1) * width];
-    // The best that ends with a pair, and that ends with steps left out.
+    // The best path of each kind. Before the first pair all is left out freely.
     let none = f64::NEG_INFINITY;
-    let (mut paired, mut left) = (vec![none; width], vec![0.0; width]);
+    let start = || [vec![none; width], vec![none; width], vec![0.0; width]];
+    let mut before = start();
     let mut best = (0.0, 0, 0);
     for i in 1..=n {
-        let (mut paired_now, mut left_now) = (vec![none; width], vec![0.0; width]);
+        let mut now = start();
         for j in 1..=m {
-            let mut how = 0;
-            let before = if paired[j - 1] > left[j - 1] {
-                how |= AFTER_PAIR;
-                paired[j - 1]
-            } else {
-                left[j - 1]
-            };
-            paired_now[j] = before + score(i - 1, j - 1);
-            let skips = [
-                (left[j], SKIP_A),
-                (left_now[j - 1], 0),
-                (paired[j] - BREAK, SKIP_A | OPENS),
-                (paired_now[j - 1] - BREAK, OPENS),
-            ];
-            let mut most = skips[0];
-            skips[1..].iter().for_each(|skip| {
-                if skip.0 > most.0 {
-                    most = *skip
-                }
-            });
-            left_now[j] = most.0;
-            moves[i * width + j] = how | most.1;
-            if paired_now[j] > best.0 {
-                best = (paired_now[j], i, j);
+            let diagonal = [PAIR, FEW, MANY].map(|kind| before[kind][j - 1]);
+            // The first kind of those with the most.
+            let kind = (0..3).rev().max_by(|&x, &y| diagonal[x].total_cmp(&diagonal[y])).unwrap_or(MANY);
+            now[PAIR][j] = diagonal[kind] + score(i - 1, j - 1);
+            let mut how = kind as u8;
+            let prices = [(FEW, [a[i - 1], b[j - 1]], [a[i - 1], b[j - 1]]), (MANY, [BREAK; 2], [0.0; 2])];
+            for (kind, opened, longer) in prices {
+                let ways = [
+                    (before[kind][j] - longer[0], SKIP_A[kind]),
+                    (now[kind][j - 1] - longer[1], 0),
+                    (before[PAIR][j] - opened[0], SKIP_A[kind] | OPENS[kind]),
+                    (now[PAIR][j - 1] - opened[1], OPENS[kind]),
+                ];
+                let mut most = ways[0];
+                ways[1..].iter().for_each(|way| {
+                    if way.0 > most.0 {
+                        most = *way
+                    }
+                });
+                now[kind][j] = most.0;
+                how |= most.1;
+            }
+            moves[i * width + j] = how;
+            if now[PAIR][j] > best.0 {
+                best = (now[PAIR][j], i, j);
             }
         }
-        (paired, left) = (paired_now, left_now);
+        before = now;
     }
-    let (_, mut i, mut j) = best;
+    followed(&moves, width, (best.1, best.2))
+}
+
+/// The pairs of the path that ends with one, as the table of moves tells it.
+fn followed(moves: &[u8], width: usize, (mut i, mut j): (usize, usize)) -> Vec<(usize, usize, bool)> {
     let mut pairs = Vec::new();
-    let mut is_pair = true;
+    let mut kind = PAIR;
     while i > 0 && j > 0 {
         let how = moves[i * width + j];
-        if is_pair {
+        if kind == PAIR {
             (i, j) = (i - 1, j - 1);
-            pairs.push((i, j));
-            is_pair = how & AFTER_PAIR != 0;
+            kind = usize::from(how & 3);
+            pairs.push((i, j, kind == MANY));
         } else {
-            if how & SKIP_A != 0 {
+            if how & SKIP_A[kind] != 0 {
                 i -= 1
             } else {
                 j -= 1
             }
-            is_pair = how & OPENS != 0;
+            if how & OPENS[kind] != 0 {
+                kind = PAIR;
+            }
         }
     }
     pairs.reverse();
@@ -152,15 +174,20 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    /// What it costs to leave out what is between two pairs.
+    fn left_out(a: &[f64], b: &[f64], from: (usize, usize), to: (usize, usize)) -> f64 {
+        let sum = |x: &[f64]| x.iter().sum::<f64>();
+        (sum(&a[from.0 + 1..to.0]) + sum(&b[from.1 + 1..to.1])).min(BREAK)
+    }
+
     /// The greatest sum over every set of ascending pairs after `last`.
-    fn greatest(score: &[Vec<f64>], last: Option<(usize, usize)>) -> f64 {
+    fn greatest(score: &[Vec<f64>], (a, b): (&[f64], &[f64]), last: Option<(usize, usize)>) -> f64 {
         let (from_i, from_j) = last.map_or((0, 0), |(i, j)| (i + 1, j + 1));
         let mut best = 0.0f64;
         for i in from_i..score.len() {
             for j in from_j..score[i].len() {
-                let breaks = last.is_some() && (i, j) != (from_i, from_j);
-                let cost = if breaks { BREAK } else { 0.0 };
-                best = best.max(score[i][j] - cost + greatest(score, Some((i, j))));
+                let cost = last.map_or(0.0, |last| left_out(a, b, last, (i, j)));
+                best = best.max(score[i][j] - cost + greatest(score, (a, b), Some((i, j))));
             }
         }
         best
@@ -168,15 +195,36 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_other_path_scores_more(n in 1usize..6, m in 1usize..6, numbers in prop::collection::vec(1u8..9, 36)) {
+        fn no_other_path_scores_more(
+            n in 1usize..6,
+            m in 1usize..6,
+            numbers in prop::collection::vec(1u8..9, 36),
+            weights in prop::collection::vec(0u8..9, 12),
+        ) {
             let score: Vec<Vec<f64>> =
                 (0..n).map(|i| (0..m).map(|j| f64::from(numbers[i * 6 + j]) / 4.0).collect()).collect();
-            let pairs = best_path(n, m, |i, j| score[i][j]);
+            let weights: Vec<f64> = weights.iter().map(|&w| f64::from(w) / 8.0).collect();
+            let (a, b) = (&weights[..n], &weights[6..6 + m]);
+            let pairs = best_path(a, b, |i, j| score[i][j]);
             prop_assert!(pairs.windows(2).all(|w| w[0].0 < w[1].0 && w[0].1 < w[1].1));
-            let breaks = pairs.windows(2).filter(|w| (w[0].0 + 1, w[0].1 + 1) != w[1]).count();
-            let sum = pairs.iter().map(|&(i, j)| score[i][j]).sum::<f64>() - BREAK * breaks as f64;
-            prop_assert_eq!(sum, greatest(&score, None));
+            let cost = |w: &[(usize, usize, bool)]| left_out(a, b, (w[0].0, w[0].1), (w[1].0, w[1].1));
+            let breaks: f64 = pairs.windows(2).map(cost).sum();
+            let sum = pairs.iter().map(|&(i, j, _)| score[i][j]).sum::<f64>() - breaks;
+            prop_assert_eq!(sum, greatest(&score, (a, b), None));
         }
+    }
+
+    #[test]
+    fn short_steps_that_are_in_one_sequence_alone_are_left_out() {
+        // Every seventh step of the one is short and not in the other.
+        let is_short = |i: usize| i % 7 == 6;
+        let a: Vec<f64> = (0..70).map(|i| if is_short(i) { 0.01 } else { 0.4 }).collect();
+        let steps: Vec<usize> = (0..70).filter(|&i| !is_short(i)).collect();
+        let score = |i: usize, j: usize| if i == steps[j] { 1.4 } else { 0.05 };
+        let pairs = best_path(&a, &vec![0.4; steps.len()], score);
+        let expected: Vec<(usize, usize)> = steps.iter().enumerate().map(|(j, &i)| (i, j)).collect();
+        assert!(pairs[1..].iter().all(|pair| !pair.2), "{pairs:?}");
+        assert_eq!(pairs.iter().map(|&(i, j, _)| (i, j)).collect::<Vec<_>>(), expected);
     }
 
     #[test]
@@ -211,8 +259,8 @@ mod tests {
                 0.1
             }
         };
-        let pairs = best_path(12, 36, score);
+        let pairs = best_path(&[1.0; 12], &[1.0; 36], score);
         assert_eq!(pairs.len(), 12);
-        assert!(pairs.iter().all(|&(i, j)| i % 4 == j % 4), "{pairs:?}");
+        assert!(pairs.iter().all(|&(i, j, _)| i % 4 == j % 4), "{pairs:?}");
     }
 }

@@ -1,7 +1,7 @@
 //! Bursts that are in a phase whose clusters they are not in.
 
+use super::RunBursts;
 use super::times::threads_of;
-use super::{RunBursts, RunMatch};
 use crate::table::Nanos;
 
 /// A cluster's home is the phase with most of its time. A burst in another
@@ -20,14 +20,13 @@ pub(super) struct Strays {
 }
 
 impl Strays {
-    /// Those of run `r`.
+    /// Those of a run whose complete bursts are in phases, of `n`.
     ///
     /// # Complexity
     /// O(n + p·(c + t)) for n bursts, p phases, c clusters and t threads.
-    pub(super) fn of(run: &RunBursts<'_>, found: &RunMatch, r: usize) -> Self {
-        let n = found.phases.len();
+    pub(super) fn of(run: &RunBursts<'_>, phase_of: &[Option<u32>], n: usize) -> Self {
         let bursts = || {
-            let phase = |k: usize| found.phase_of[r][k].map(|p| p as usize);
+            let phase = |k: usize| phase_of[k].map(|p| p as usize);
             let of_burst = move |(k, &i): (usize, &u32)| {
                 let cluster = run.clustering.labels[k].map(|id| id.index());
                 let Nanos(time) = run.table.duration[i as usize];
@@ -73,7 +72,6 @@ impl Strays {
 #[cfg(test)]
 mod tests {
     use super::super::tests::made;
-    use super::super::{MatchedPhase, RunMatch};
     use super::*;
     use crate::cluster::ClusterId;
     use crate::synth::RunSpec;
@@ -85,13 +83,8 @@ mod tests {
             let phase = phase(label.as_ref()?.index(), run.table.task[i as usize]);
             Some(phase as u32)
         };
-        let phase_of = run.complete.iter().zip(&run.clustering.labels).map(of).collect();
-        let found = RunMatch {
-            reference: 0,
-            phases: vec![MatchedPhase { runs: vec![None] }; n_phases],
-            phase_of: vec![phase_of],
-        };
-        Strays::of(&run.bursts(), &found, 0)
+        let phase_of: Vec<Option<u32>> = run.complete.iter().zip(&run.clustering.labels).map(of).collect();
+        Strays::of(&run.bursts(), &phase_of, n_phases)
     }
 
     #[test]
