@@ -7,6 +7,7 @@ use super::repeats::{Per, PhaseRepeats, Repeats};
 use super::strays::Strays;
 use super::times::{ByTask, OddTasks, Times, Variance, odd_tasks, threads_of};
 use super::{RunBursts, RunMatch};
+use crate::bursts::findings::LEAST_SHARE;
 
 /// Iterations are compared as a whole if phases hold this share of what each
 /// run computes.
@@ -361,6 +362,12 @@ impl<'a> Measures<'a> {
         let variances = of_base.of_all.zip(of_now.of_all);
         let noise = variances.map(|(a, b)| (a.value + b.value).sqrt());
         let odd = odd_tasks(&tasks, (&before, &after), noise, -threshold.ln())?;
+        // What is done once and costs less than a one-off has to is none either.
+        let table = self.runs[now].table;
+        let end = (0..table.len()).map(|i| table.end(i)).max().unwrap_or_default();
+        if noise.is_none() && odd.most_lost * of_now.times < LEAST_SHARE * end.0 as f64 {
+            return None;
+        }
         let of_tasks = |r: usize| {
             let run = &self.runs[r];
             let mut kept = vec![false; run.table.len()];
