@@ -26,6 +26,9 @@ pub(crate) const LEAST_SHARE: f64 = 0.005;
 /// not be the same. Figures that are less alike match nothing either.
 const LEAST_MATCH: f64 = 0.5;
 
+/// Application, task and thread, and a time in ns.
+type OfThread = ((u32, u32, u32), f64);
+
 /// A run and what it is called.
 pub(crate) struct Analysed {
     pub(crate) name: String,
@@ -71,12 +74,12 @@ pub(crate) struct Run {
     /// The same, or its loop, in terms that runs are compared in.
     pub(crate) all: Option<Measured>,
     /// What of that each thread computes, in ns.
-    pub(crate) by_thread: Vec<((u32, u32, u32), f64)>,
+    pub(crate) by_thread: Vec<OfThread>,
     /// What it, or an iteration of it, takes from begin to end, in ns.
     pub(crate) wall: Option<f64>,
     /// What each thread computes of that, in ns: all bursts, whether in a phase
     /// or not.
-    pub(crate) in_wall: Vec<((u32, u32, u32), f64)>,
+    pub(crate) in_wall: Vec<OfThread>,
     /// What each iteration of its period takes, in ns.
     pub(crate) iteration_lengths: Vec<f64>,
     /// All of its phases but the serial ones.
@@ -437,7 +440,7 @@ fn of_wall(
     analysis: &Analysis,
     period: Option<&Period>,
     r: usize,
-) -> Option<(f64, Vec<((u32, u32, u32), f64)>)> {
+) -> Option<(f64, Vec<OfThread>)> {
     let bursts = run_bursts(analysis);
     match (repeats.whole?, period) {
         (Per::Run, _) => Some((analysis.end.0 as f64, computing_within(&bursts, None))),

@@ -1,11 +1,8 @@
 //! Whether a run, or an iteration, takes longer by the clock, and what for.
 
-use super::{Comparison, percent};
+use super::{Comparison, OfThread, percent};
 use likewise::bursts::scaling::{OneOff, Per, lengths_may_be_alike};
 use likewise::table::Nanos;
-
-/// Application, task and thread, and a time in ns.
-type OfThread = ((u32, u32, u32), f64);
 
 /// A few iterations make the difference of the means if they hold this part of
 /// it: more than the others do.

@@ -359,7 +359,7 @@ fn the_end_of_a_program_is_found_whatever_its_iterations() {
 fn what_a_few_iterations_take_is_told_beside_the_usual_one() {
     let dir = tempfile::tempdir().unwrap();
     for (n, every) in [(30, 5), (42, 7), (40, 4)] {
-        let io = |k: u64| if k > 0 && k % (4 * every) == 0 { 20_000 } else { 20 };
+        let io = |k: u64| if k > 0 && k.is_multiple_of(4 * every) { 20_000 } else { 20 };
         let base = program(dir.path(), "base.csv", (8, 1 + 4 * 30, 20), |_, k| usual(4, k));
         let with = program_that_waits(dir.path(), "io.csv", (8, 1 + 4 * n), io, |_, k| usual(4, k));
         for runs in [[&base, &with], [&with, &base]] {
