@@ -131,6 +131,11 @@ impl<'a> Step<'a> {
         self.parts.iter().copied().filter(|part| part.gain > 0.0)
     }
 
+    /// Whether it is done often enough to be a trait of who is slow in it.
+    fn is_repeated(&self) -> bool {
+        !noise_of_single(&self.parts)
+    }
+
     /// Whether the same units are last each time.
     fn is_steady(&self, stretches: &Stretches<'_>) -> bool {
         above_mean(stretches, &self.times) >= STEADY * self.gain
@@ -199,7 +204,8 @@ fn two_causes<'a>(stretches: &Stretches<'_>, all: Vec<Told<'a>>, whole: f64, sco
         let is_alike = |(units, other): &(Vec<u32>, f64)| {
             *units == next.units && (own - other).abs() <= SLOPE * other.abs() + LEAST_APART
         };
-        if !(is_imbalance && next.late && own > LEAST_APART && slow.iter().any(is_alike)) {
+        let is_both = is_imbalance && next.late && own > LEAST_APART && next.steps[0].is_repeated();
+        if !(is_both && slow.iter().any(is_alike)) {
             apart.push(next);
             continue;
         }
@@ -281,11 +287,11 @@ fn place(stretches: &Stretches<'_>, told: &mut Told<'_>) {
             .is_some_and(|at| from.is_none_or(|from| at >= from) && until.is_none_or(|until| at < until))
     };
     // Many phases of one iteration are no stretch of time.
-    let is_repeated = |step: &Step<'_>| {
+    let is_on_both_sides = |step: &Step<'_>| {
         let within = step.parts.iter().filter(|part| is_within(part)).count();
         within >= FEWEST && step.parts.len() - within >= FEWEST
     };
-    if !told.steps.iter().any(is_repeated) {
+    if !told.steps.iter().any(is_on_both_sides) {
         return;
     }
     (told.finding.from, told.finding.until) = (from, until);
@@ -387,7 +393,7 @@ fn told<'a>(stretches: &Stretches<'_>, step: Step<'a>, whole: f64, scope: Scope)
         if matches!(shape, Shape::Gradient) {
             let empty = Gradient { least: Vec::new(), least_time: Nanos::ZERO, most_time: Nanos::ZERO };
             finding.gradient = Some(empty);
-        } else if late && cause == Cause::Speed && factor.is_finite() {
+        } else if late && cause == Cause::Speed && factor.is_finite() && step.is_repeated() {
             finding.share = as_fast(stretches, std::slice::from_ref(&step), &units) / whole;
             finding.kind = FindingKind::SlowThreads { times: factor, everywhere: false };
         }
