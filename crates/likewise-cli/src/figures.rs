@@ -151,7 +151,7 @@ impl Figures {
             let SerialPhase { cluster, scope, thread, wall, share, .. } = phase;
             let who = match thread {
                 Some((_, task, thread)) => format!("thread {task}.{thread} alone"),
-                None => "one thread".to_owned(),
+                None => "one thread at a time".to_owned(),
             };
             let others = if *scope == Scope::Run { "" } else { " of each task" };
             format!(

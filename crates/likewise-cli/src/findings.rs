@@ -50,16 +50,18 @@ pub(crate) fn verdict(analysis: &Analysis) -> String {
             .to_owned();
     };
     let (least, balance, idle) = (percent(LEAST_SHARE), percent(found.balance), percent(found.idle));
+    let computing = percent(computing(analysis));
     match found.list.is_empty() {
         _ if analysis.table.is_empty() => String::new(),
         true if found.balance < LITTLE => format!(
             "Nothing stands out: no step, burst or phase is worth {least} of the run. (An even spread of all work \
-             would win {balance} at most; no thread computes in {idle} of the run.)"
+             would win {balance}, and more where one wait leads to the next; threads compute for {computing} of \
+             the run; none does in {idle} of it.)"
         ),
         true => format!(
-            "An even spread of all work would win {balance} of the run at most, but where cannot be told: no step, \
-             burst or phase is worth {least} of the run and more than chance makes, as the same bursts differ from \
-             time to time. (No thread computes in {idle} of the run.)"
+            "An even spread of all work would win {balance} of the run, but where cannot be told: no step, burst or \
+             phase is worth {least} of the run and more than chance makes, as the same bursts differ from time to \
+             time. (Threads compute for {computing} of the run; none does in {idle} of it.)"
         ),
         false if found.idle >= MUCH_IDLE => {
             format!(
@@ -68,6 +70,12 @@ pub(crate) fn verdict(analysis: &Analysis) -> String {
         }
         false => String::new(),
     }
+}
+
+/// Share of the time of all threads, up to the end, that they compute.
+fn computing(analysis: &Analysis) -> f64 {
+    let whole = analysis.rows.len() as f64 * analysis.end.0 as f64;
+    analysis.table.computing_time().0 as f64 / whole.max(1.0)
 }
 
 /// `findings` of `summary.json`, worst first.
@@ -272,8 +280,9 @@ fn imbalance(finding: &Finding, names: &Names) -> String {
     };
     let several = finding.phases.len() + usize::from(finding.noise) > 1;
     let at = match finding.stretches {
-        1 if several => format!(" are one step at {},", finding.begin),
-        1 => format!(" at {}:", finding.begin),
+        // A run in which there is always one that computes is one stretch.
+        1 if finding.is_once && several => format!(" are one step at {},", finding.begin),
+        1 if finding.is_once => format!(" at {}:", finding.begin),
         _ => format!("{}:", when(finding)),
     };
     let (slowest, mean) = match finding.scope {

@@ -345,17 +345,26 @@ impl Cut<'_> {
         })
     }
 
+    /// Share of the computing time of all that the iterations hold, each burst
+    /// with what of it is in them.
+    fn computing_share(&self) -> f64 {
+        let (from, to) = self.period.region();
+        let table = &self.analysis.table;
+        let inside = |i: usize| table.end(i).min(to).saturating_sub(table.begin[i].max(from)).0;
+        (0..table.len()).map(inside).sum::<u64>() as f64 / table.computing_time().0.max(1) as f64
+    }
+
     fn text(&self) -> String {
         let (period, window) = (self.period, &self.window);
         let (from, to) = period.region();
         let mut text = format!(
-            "Period: {}, {} iterations from {from} to {to} of {}, confidence {:.2}; they hold {:.1}% of the work. What \
+            "Period: {}, {} iterations from {from} to {to} of {}, confidence {:.2}; they hold {:.1}% of the computing time. What \
              is outside, {:.1}% of the run, is no part of the cut.\n{}",
             period.median(),
             period.n_iterations(),
             self.analysis.end,
             period.confidence,
-            100.0 * period.coverage,
+            100.0 * self.computing_share(),
             100.0 * (1.0 - to.saturating_sub(from).0 as f64 / self.analysis.end.0.max(1) as f64),
             lengths_text(period)
         );

@@ -13,6 +13,7 @@ use crate::structure::sequence_names;
 use likewise::bursts::{PhaseRegion, PhaseStats, Rate};
 use likewise::table::{Metric, Nanos, Pca};
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 /// All that the report shows, but for the time it took.
 pub(crate) fn report_data(analysis: &Analysis) -> ReportData<'_> {
@@ -190,6 +191,7 @@ fn phases(analysis: &Analysis) -> Vec<PhaseRow> {
     let columns = analysis.columns();
     let at = n_metric_columns(analysis);
     let mut rows: Vec<PhaseRow> = Vec::new();
+    let lacking = lacking(analysis);
     for (p, phase) in analysis.stats.iter().enumerate().filter(|(_, phase)| phase.instances > 0) {
         let counters = columns.iter().map(|(_, moments)| {
             let m = moments(phase);
@@ -203,7 +205,7 @@ fn phases(analysis: &Analysis) -> Vec<PhaseRow> {
             counters,
             spmd: analysis.structure.spmd_of(p),
             silhouette: analysis.structure.silhouette_of(p),
-            ..phase_row(phase)
+            ..phase_row(phase, lacking[p])
         });
     }
     let whole = analysis.table.computing_time();
@@ -263,14 +265,42 @@ fn metric_text(m: &Metric) -> String {
     text
 }
 
-fn phase_row(phase: &PhaseStats) -> PhaseRow {
+/// Of each phase, the time that tasks lack which have fewer bursts of it than
+/// the one with most, in ns; of the noise none.
+fn lacking(analysis: &Analysis) -> Vec<f64> {
+    let table = &analysis.table;
+    let mut counts: BTreeMap<(u32, u32), u64> = BTreeMap::new();
+    for (&label, &task) in
+        analysis.labels.iter().zip(&table.task).filter(|(label, _)| **label < FILTERED_THRESHOLD)
+    {
+        *counts.entry((label, task)).or_default() += 1;
+    }
+    let lack = |phase: &PhaseStats| {
+        let label = phase.cluster.map_or(NOISE, |id| id.number());
+        let of_tasks: Vec<u64> = counts.range((label, 0)..=(label, u32::MAX)).map(|(_, &n)| n).collect();
+        let most = of_tasks.iter().max().copied().unwrap_or(0);
+        of_tasks.iter().map(|n| most - n).sum::<u64>() as f64 * phase.duration.mean
+    };
+    let noise = analysis.stats.last().map_or(0.0, |noise| noise.total.0 as f64);
+    // Only what the bursts of no phase could hold.
+    analysis.stats.iter().map(|phase| lack(phase).min(noise)).collect()
+}
+
+/// Where what tasks lack is half of the imbalance or more, and bursts of no
+/// phase may be that, the imbalance is not known.
+fn imbalance(phase: &PhaseStats, lacking: f64) -> Option<f64> {
+    let lost = phase.imbalance * phase.total.0 as f64;
+    (phase.cluster.is_some() && (lacking == 0.0 || lacking < 0.5 * lost)).then_some(phase.imbalance)
+}
+
+fn phase_row(phase: &PhaseStats, lacking: f64) -> PhaseRow {
     PhaseRow {
         label: phase.cluster.map_or(NOISE, |id| id.number()),
         instances: phase.instances,
         total: phase.total,
         mean: Nanos(phase.duration.mean.round() as u64),
         share: phase.share,
-        imbalance: phase.cluster.map(|_| phase.imbalance),
+        imbalance: imbalance(phase, lacking),
         some_tasks: (phase.cluster.is_some() && phase.tasks < phase.of_tasks).then_some(phase.tasks),
         spmd: None,
         silhouette: None,

@@ -108,6 +108,21 @@ fn efforts(
 /// As a serial phase is nearly all of its time alone (`bursts::serial`).
 const NEARLY_ALL: f64 = 0.9;
 
+/// A burst of a cluster that takes so many times as long as those of another
+/// region, or as short, does other work than these.
+const OTHER_WORK: f64 = 4.0;
+
+/// Mean time of the bursts of each region's own clusters, in ns.
+fn mean_times(analysis: &Analysis, own: &[Vec<usize>]) -> Vec<f64> {
+    let of = |region: &Vec<usize>| {
+        let stats = region.iter().map(|&cluster| &analysis.stats[cluster]);
+        let (time, n) =
+            stats.fold((0.0, 0.0), |sum, s| (sum.0 + s.total.0 as f64, sum.1 + s.instances as f64));
+        time / n
+    };
+    own.iter().map(of).collect()
+}
+
 /// The region of every burst, and the names of the regions.
 ///
 /// The same computation may be a phase of its own on ranks that run it more
@@ -138,6 +153,7 @@ fn phases(analysis: &Analysis) -> (Vec<Option<u32>>, Vec<String>) {
                 Some(region).filter(|_| counts[region][cluster] as f64 >= NEARLY_ALL * all as f64);
         }
     }
+    let means = mean_times(analysis, &own);
     let mut order: Vec<usize> = (0..own.len()).filter(|&region| !own[region].is_empty()).collect();
     order.sort_by_key(|&region| own[region][0]);
     let mut place = vec![None; own.len()];
@@ -147,7 +163,11 @@ fn phases(analysis: &Analysis) -> (Vec<Option<u32>>, Vec<String>) {
     for ((&burst, region), label) in complete.iter().zip(of_complete).zip(&clustering.labels) {
         // Of no place, but in a cluster: where most of that are.
         let of_cluster = || label.and_then(|id| (0..own.len()).find(|&r| own[r].contains(&id.index())));
-        let of_place = || region.map(|r| r as usize).or_else(of_cluster);
+        let is_alike = |region: &usize| {
+            let times = analysis.table.duration[burst as usize].0 as f64 / means[*region];
+            label.is_none() || (1.0 / OTHER_WORK..=OTHER_WORK).contains(&times)
+        };
+        let of_place = || region.map(|r| r as usize).filter(is_alike).or_else(of_cluster);
         let region =
             label.and_then(|id| whole[id.index()]).or_else(of_place).and_then(|region| place[region]);
         labels[burst as usize] = Some(region.unwrap_or(other));

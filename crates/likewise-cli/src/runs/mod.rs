@@ -465,8 +465,11 @@ fn tasks(table: &BurstTable) -> u64 {
     (0..table.len()).filter(|&i| i == 0 || task(i) != task(i - 1)).count() as u64
 }
 
+/// Not those that number the phases of one run: the comparison's are others.
 fn notes(run: &Analysed) -> Vec<String> {
-    run.analysis.notes.iter().map(|note| format!("{}: {note}", run.name)).collect()
+    let of_phases = run.analysis.figures.serial_note();
+    let notes = run.analysis.notes.iter().filter(|note| Some(*note) != of_phases.as_ref());
+    notes.map(|note| format!("{}: {note}", run.name)).collect()
 }
 
 /// What a run is called: the file's name without endings, or all of its path

@@ -12,7 +12,7 @@ function phaseColumns({ phases, phase_columns: counters }) {
   if (phases.some((p) => p.imbalance !== null)) {
     columns.push({
       name: "Imbalance",
-      title: "How much longer the slowest task takes than the mean of the tasks; 0 % is balanced. Where some tasks have none of the phase: how many have it",
+      title: "How much longer the slowest task takes than the mean of the tasks; 0 % is balanced. Where some tasks have none of the phase: how many have it. – where bursts of no phase may be what tasks lack of it",
       value: (p) => p.imbalance ?? NaN,
       text: (p) => (p.some_tasks === 1 ? "one task" : p.some_tasks ? `${p.some_tasks} tasks` : p.imbalance === null ? "–" : `${(100 * p.imbalance).toFixed(1)} %`),
     });

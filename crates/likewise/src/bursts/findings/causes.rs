@@ -301,14 +301,46 @@ fn place(stretches: &Stretches<'_>, told: &mut Told<'_>) {
     told.steps.retain(|step| !step.parts.is_empty());
 }
 
-/// What would be won were those units as fast as the others, in ns.
+/// What would be won were those units as fast as the others, in ns: each
+/// stretch would end with them, or with the last of the others.
 fn as_fast(stretches: &Stretches<'_>, steps: &[Step<'_>], units: &[u32]) -> f64 {
-    let won = |step: &Step<'_>| {
-        let factor = ratio(stretches, &step.taken(stretches, units), units).max(1.0);
-        let last = step.costly().filter(|part| units.contains(&part.unit));
-        last.map(|part| part.own * (1.0 - 1.0 / factor)).sum::<f64>()
-    };
-    steps.iter().map(won).sum()
+    let groups: BTreeSet<usize> = units.iter().map(|&unit| stretches.group_of(unit)).collect();
+    let mut by_stretch: BTreeMap<u32, Vec<(&Step<'_>, &Part)>> = BTreeMap::new();
+    for step in steps {
+        step.parts.iter().for_each(|part| by_stretch.entry(part.stretch).or_default().push((step, *part)));
+    }
+    let mut won = 0.0;
+    for (stretch, parts) in by_stretch {
+        let mut before = vec![0.0; stretches.n_units()];
+        for &burst in stretches.of_stretch(stretch) {
+            before[stretches.unit(burst) as usize] += stretches.all.duration(burst) as f64;
+        }
+        let mut after = before.clone();
+        for (step, part) in parts {
+            let one = step.only(stretches, vec![part]);
+            let work = ratio(stretches, &step.instructions, units);
+            let work = if work.is_finite() { work } else { 1.0 };
+            for &unit in units {
+                let mean = mean_of_others(stretches, &one.times, units, stretches.group_of(unit));
+                let more = one.times[unit as usize] - work * mean;
+                after[unit as usize] -= more.max(0.0);
+            }
+        }
+        let last = |times: &[f64], group: usize| {
+            let of_group = (0..times.len()).filter(|&unit| stretches.group_of(unit as u32) == group);
+            of_group.map(|unit| times[unit]).fold(0.0, f64::max)
+        };
+        won += groups.iter().map(|&group| last(&before, group) - last(&after, group)).sum::<f64>();
+    }
+    won
+}
+
+/// Mean time of those of a group that are not among `units`.
+fn mean_of_others(stretches: &Stretches<'_>, times: &[f64], units: &[u32], group: usize) -> f64 {
+    let is_other =
+        |unit: &usize| stretches.group_of(*unit as u32) == group && !units.contains(&(*unit as u32));
+    let others: Vec<f64> = (0..times.len()).filter(is_other).map(|unit| times[unit]).collect();
+    others.iter().sum::<f64>() / others.len().max(1) as f64
 }
 
 /// Whether the steps of a finding are most of what its threads compute.
@@ -350,6 +382,15 @@ fn steps<'a>(stretches: &Stretches<'_>, parts: &'a [Part], whole: f64) -> Vec<St
     steps
 }
 
+/// Whether it is in one stretch, and there each thread has one burst of a label at most.
+fn is_once(stretches: &Stretches<'_>, step: &Step<'_>) -> bool {
+    let mut seen = BTreeSet::new();
+    let mut costly = step.costly();
+    let (Some(part), None) = (costly.next(), costly.next()) else { return false };
+    let all = stretches.all;
+    stretches.bursts(part).all(|b| all.label(b) == all.noise() || seen.insert((all.label(b), all.thread(b))))
+}
+
 /// What is to be said of one step.
 fn told<'a>(stretches: &Stretches<'_>, step: Step<'a>, whole: f64, scope: Scope) -> Told<'a> {
     let dear = step.parts.iter().max_by(|a, b| a.gain.total_cmp(&b.gain).then(b.stretch.cmp(&a.stretch)));
@@ -368,6 +409,7 @@ fn told<'a>(stretches: &Stretches<'_>, step: Step<'a>, whole: f64, scope: Scope)
         until: None,
         begin: stretches.all.begin(dear.longest),
         stretches: step.costly().count() as u64,
+        is_once: is_once(stretches, &step),
     };
     let (mut units, mut late) = (Vec::new(), false);
     if is_serial(&step) {
@@ -506,6 +548,7 @@ fn add(found: &mut Finding, other: &Finding) {
     found.phases.extend(new);
     found.share += other.share;
     found.noise |= other.noise;
+    found.is_once &= other.is_once;
     found.stretches = found.stretches.max(other.stretches);
 }
 
@@ -517,6 +560,9 @@ fn merge<'a>(told: &mut Told<'a>, mut more: Told<'a>) {
     told.steps.extend(more.steps);
     told.labels.extend(&more.labels);
     told.late &= more.late;
+    let at: BTreeSet<u32> =
+        told.steps.iter().flat_map(|step| step.costly()).map(|part| part.stretch).collect();
+    told.finding.is_once &= at.len() == 1;
     let (found, other) = (&mut told.finding, more.finding);
     add(found, &other);
     match (&mut found.kind, other.kind) {

@@ -160,6 +160,8 @@ pub struct Finding {
     pub begin: Nanos,
     /// In how many stretches of the run it costs anything.
     pub stretches: u64,
+    /// Whether no thread has more than one burst of a phase in it.
+    pub is_once: bool,
 }
 
 /// Times without a gap between few that are slow and the others.
@@ -279,6 +281,7 @@ fn low_ipc(counted: &Counted<'_>, end: Nanos, told: &[ClusterId]) -> Vec<Finding
             until: None,
             begin: first[label].map_or(Nanos::ZERO, |burst| counted.begin(burst)),
             stretches: 0,
+            is_once: false,
         })
     };
     (0..n).filter(|&label| label != counted.noise() as usize).filter_map(finding).collect()

@@ -114,6 +114,7 @@ fn one_off(stretches: &Stretches<'_>, part: &Part, late: &Late, is_alone: bool, 
         until: None,
         begin: all.begin(part.longest),
         stretches: 1,
+        is_once: true,
     }
 }
 

@@ -40,7 +40,12 @@ pub(super) fn stretch(values: &[f64]) -> Option<Range<usize>> {
     let (inside, others) = means_of(&means, &found);
     let pieces = [&means[found.clone()], &means[..found.start], &means[found.end..]];
     let even = LEAST_APART.max(EVEN * (inside - others));
-    let is_one = inside > others && pieces.iter().all(|piece| best(piece, even).is_none());
+    // Of what comes now and then, no stretch has nearly all and the rest hardly any.
+    let half = 0.5 * (inside + others);
+    let in_place = |(at, value): (usize, &f64)| (*value > half) == found.contains(&at);
+    let placed = means.iter().enumerate().filter(|&value| in_place(value)).count();
+    let is_clear = 10 * placed >= 9 * means.len();
+    let is_one = inside > others && is_clear && pieces.iter().all(|piece| best(piece, even).is_none());
     is_one.then(|| found.start * width..(found.end * width).min(values.len()))
 }
 
@@ -106,6 +111,19 @@ mod tests {
         // Of very many steps, to a thousandth of them.
         let values = steps(5_000, |i| if (1_000..2_500).contains(&i) { 0.26 } else { 0.0 });
         assert_eq!(since(&values), Some(1_000..2_500));
+    }
+
+    #[test]
+    fn what_comes_now_and_then_makes_no_stretch() {
+        for seed in 0..50_u64 {
+            let mut state = seed * 0x9e37_79b9 + 1;
+            let mut draw = || {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                (state >> 40) as f64 / (1_u64 << 24) as f64
+            };
+            let values: Vec<f64> = (0..40).map(|_| if draw() < 0.25 { 0.6 } else { 0.0 }).collect();
+            assert_eq!(since(&values), None, "{values:?}");
+        }
     }
 
     #[test]

@@ -83,6 +83,7 @@ pub(super) fn slower(all: &Counted<'_>, whole: f64) -> Option<Finding> {
         until,
         begin: from.unwrap_or(all.begin(all.order[0])),
         stretches: 0,
+        is_once: false,
     })
 }
 
