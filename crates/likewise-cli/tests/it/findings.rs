@@ -195,7 +195,10 @@ fn chosen_factors_are_found_where_they_are_worth_the_least_share() {
             // Slow ranks are one more cluster.
             let lost =
                 if kind == "slow-ranks" { made.lost(&[phase, phase + 1]) } else { made.lost(&[phase]) };
-            if kind != "low-ipc" && lost < 0.005 && made.findings.is_empty() {
+            // As the slow tasks' time is told beside that of the last of the others,
+            // which is some 5 % later than their mean, ten points of 1.3 may be gone.
+            let least = if kind == "slow-ranks" { 0.0075 } else { 0.005 };
+            if kind != "low-ipc" && lost < least && made.findings.is_empty() {
                 small += 1;
             } else {
                 found.push(misses(&made));
@@ -278,7 +281,7 @@ fn what_cannot_be_told_from_where_is_said_and_so_is_waiting() {
     let (chance, findings) = printed("chance.csv", 25_000, even);
     assert_eq!(findings, Value::Array(Vec::new()), "{chance}");
     assert!(!chance.contains("Nothing stands out"), "{chance}");
-    assert!(chance.contains("An even spread of all work would win 4.0 % of the run at most"), "{chance}");
+    assert!(chance.contains("An even spread of all work would win 4.0 % of the run, but"), "{chance}");
     let late = |task: u64, step: u64| if task == 3 { 1.5 } else { even(task, step) };
     let (waiting, findings) = printed("waiting.csv", 80_000, late);
     assert_eq!(findings[0]["kind"], "slow-ranks", "{findings}");

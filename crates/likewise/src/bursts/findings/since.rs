@@ -42,9 +42,10 @@ pub(super) fn stretch(values: &[f64]) -> Option<Range<usize>> {
     let even = LEAST_APART.max(EVEN * (inside - others));
     // Of what comes now and then, no stretch has nearly all and the rest hardly any.
     let half = 0.5 * (inside + others);
-    let in_place = |(at, value): (usize, &f64)| (*value > half) == found.contains(&at);
-    let placed = means.iter().enumerate().filter(|&value| in_place(value)).count();
-    let is_clear = 10 * placed >= 9 * means.len();
+    let high = |values: &[f64]| values.iter().filter(|&&value| value > half).count();
+    let (within, all) = (high(pieces[0]), high(&means));
+    let n_others = means.len() - found.len();
+    let is_clear = 10 * within >= 9 * found.len() && 10 * (all - within) <= n_others;
     let is_one = inside > others && is_clear && pieces.iter().all(|piece| best(piece, even).is_none());
     is_one.then(|| found.start * width..(found.end * width).min(values.len()))
 }
