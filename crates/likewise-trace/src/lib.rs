@@ -18,42 +18,36 @@
 //!   Parquet or `.npy`;
 //! * [`read_labels`]: the cluster of every row, to compare two results.
 
-#[cfg(feature = "parquet")]
-mod burst_parquet;
 mod bytes;
-mod columns;
-mod csv;
-mod dialect;
 mod digest;
-mod effort;
 mod error;
-mod labels;
+mod folding;
 mod lock;
-mod npy;
 mod output;
 pub mod paraver;
-mod parquet;
-mod points;
+mod quick;
 mod read;
-mod rows;
+mod tables;
 mod taken;
+mod trace;
 
-pub use bytes::is_rereadable;
-pub use columns::{Cells, Column, ColumnTable, read_columns, read_square};
+pub use bytes::{Progress, is_rereadable};
 pub use digest::Digest;
-pub use effort::{EffortOptions, SpreadError, read_effort, read_effort_of_some, read_effort_part};
 pub use error::{Error, ErrorKind, Place, is_hidden, printable};
-pub use labels::{BurstKey, LabelTable, RowLabel, read_labels};
 pub use lock::DirLock;
 pub use output::{AtomicFile, commit_all, remove_unfinished, try_remove_unfinished, unfinished_dir};
 pub use paraver::label::{CLUSTER_EVENT, LabelValue, legend, write_labelled};
 pub use paraver::{CutOptions, CutReport, check_cut, write_cut};
 pub use paraver::{RetimeReport, RetimedBurst, RetimedThread, write_retimed};
+pub use read::{Bursts, bursts_of, inspect, is_ungrouped, read_bursts};
+pub use tables::columns::{Cells, Column, ColumnTable, read_columns, read_square};
+pub use tables::effort::{EffortOptions, SpreadError, read_effort, read_effort_of_some, read_effort_part};
+pub use tables::labels::{BurstKey, LabelTable, RowLabel, read_labels};
 #[cfg(feature = "parquet")]
-pub use parquet::{ColumnData, write_parquet};
-pub use points::{PointsTable, read_points_table, read_raw_points};
-pub use read::{
-    Apps, Bursts, Format, Progress, ReadOptions, ReadReport, Trace, TraceInfo, bursts_of, inspect,
-    is_ungrouped, read_bursts,
-};
+pub use tables::parquet::{ColumnData, write_parquet};
+pub use tables::points::{PointsTable, read_points_table, read_raw_points};
 pub use taken::Taken;
+pub use trace::{
+    Apps, EventTypeInfo, Format, RUNNING, ReadOptions, ReadReport, RecordCounts, StateInfo, Task, Topology,
+    Trace, TraceInfo,
+};

@@ -1,115 +1,14 @@
 //! Reading a trace of any format.
 
-use std::path::{Path, PathBuf};
-
-use likewise::table::{BurstTable, Nanos};
+use std::path::Path;
 
 use crate::bytes::{BLOCK, Input};
-use crate::csv;
-use crate::dialect::Head;
 use crate::error::{Error, ErrorKind, Result, TRACE_OR_BURSTS, TRACE_OR_CLUSTERS, found};
-use crate::paraver::{EventTypeInfo, Header, Pcf, RecordCounts, Row, StateInfo, info, reader};
-use crate::parquet::MAGIC as PARQUET;
-use crate::taken::Taken;
-
-pub use crate::bytes::Progress;
-
-/// Applications whose bursts are read.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Apps {
-    /// The first that has any burst.
-    #[default]
-    First,
-    /// The one of that number, from 1.
-    One(u32),
-    /// Every one.
-    All,
-}
-
-/// How to read.
-#[derive(Clone, Default)]
-pub struct ReadOptions<'a> {
-    /// Skip and count malformed records instead of failing.
-    pub lenient: bool,
-    /// Event types that open a burst (not zero) and close it (zero), instead
-    /// of the Running states; none for the states.
-    pub burst_events: Vec<u32>,
-    /// Event types to sum beside the counters' own ranges.
-    pub counters: Vec<u32>,
-    /// Which applications.
-    pub apps: Apps,
-    /// The `.pcf` to read instead of the one beside the trace, such as for
-    /// the standard input. It must be there; the one beside need not.
-    pub pcf: Option<PathBuf>,
-    /// Told how far the reading is.
-    pub progress: Option<Progress<'a>>,
-}
-
-/// What was read, in numbers and warnings.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ReadReport {
-    /// Records by kind.
-    pub records: RecordCounts,
-    /// Lines of the trace.
-    pub lines: u64,
-    /// Bytes of the file as stored.
-    pub bytes: u64,
-    /// What the reader was not sure about, safe to print.
-    pub warnings: Vec<String>,
-    /// What became of the columns of a table of bursts.
-    pub columns: Option<Taken>,
-}
-
-/// The bursts of a trace and the names that go with them.
-#[derive(Clone, Debug)]
-pub struct Trace {
-    /// The bursts, in burst order.
-    pub table: BurstTable,
-    /// The header of a Paraver trace.
-    pub header: Option<Header>,
-    /// Names of states and events; empty where there are none.
-    pub pcf: Pcf,
-    /// Labels of threads and nodes, where there are any.
-    pub row: Option<Row>,
-    /// What was read.
-    pub report: ReadReport,
-}
-
-/// Format of a trace, by its first bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
-    /// `#Paraver …`.
-    Paraver,
-    /// A table of bursts as text.
-    Csv,
-    /// A table of bursts as Parquet.
-    Parquet,
-}
-
-/// What a trace holds; all that `likewise info` shows.
-#[derive(Clone, Debug)]
-pub struct TraceInfo {
-    /// Its format.
-    pub format: Format,
-    /// Whether it is gzip.
-    pub compressed: bool,
-    /// When it ends.
-    pub end: Nanos,
-    /// The header of a Paraver trace.
-    pub header: Option<Header>,
-    /// Names of states and events.
-    pub pcf: Pcf,
-    /// Labels of threads and nodes, where there are any.
-    pub row: Option<Row>,
-    /// Records by kind, and warnings.
-    pub report: ReadReport,
-    /// States by value; for a CSV of bursts, Running alone.
-    pub states: Vec<StateInfo>,
-    /// Event types by number; for a CSV of bursts, none.
-    pub event_types: Vec<EventTypeInfo>,
-    /// Sizes of all communications together.
-    pub communication_bytes: u64,
-}
+use crate::paraver::{info, reader};
+use crate::tables::bursts;
+use crate::tables::dialect::Head;
+use crate::tables::parquet::MAGIC as PARQUET;
+use crate::trace::{Apps, Format, ReadOptions, Trace, TraceInfo};
 
 /// Reads the bursts of a trace: Paraver (plain or gzip) or a CSV table of
 /// bursts, from a file or (`-`) the standard input.
@@ -138,7 +37,7 @@ pub fn read_bursts(path: &Path, options: &ReadOptions<'_>) -> Result<Trace> {
     let mut input = Input::open_text(path)?;
     match format_of(&mut input)? {
         Format::Paraver => reader::read(input, options, BLOCK),
-        Format::Csv => csv::read(input, options),
+        Format::Csv => bursts::text::read(input, options),
         Format::Parquet => read_parquet(input, options),
     }
 }
@@ -154,19 +53,19 @@ pub fn inspect(path: &Path, options: &ReadOptions<'_>) -> Result<TraceInfo> {
         format => {
             let compressed = input.compressed();
             let options = ReadOptions { apps: Apps::All, ..options.clone() };
-            let read = if format == Format::Csv { csv::read } else { read_parquet };
-            Ok(csv::inspect(format, compressed, read(input, &options)?))
+            let read = if format == Format::Csv { bursts::text::read } else { read_parquet };
+            Ok(bursts::inspect(format, compressed, read(input, &options)?))
         }
     }
 }
 
 fn read_parquet(input: Input, options: &ReadOptions<'_>) -> Result<Trace> {
     #[cfg(feature = "parquet")]
-    return crate::burst_parquet::read(input, options);
+    return bursts::parquet::read(input, options);
     #[cfg(not(feature = "parquet"))]
     {
         let _ = options;
-        Err(crate::parquet::not_built(input.path()))
+        Err(crate::tables::parquet::not_built(input.path()))
     }
 }
 
@@ -191,8 +90,8 @@ pub fn bursts_of(path: &Path) -> Result<Option<Bursts>> {
         return Ok(Some(Bursts::Ungrouped));
     }
     let names = column_names(input)?;
-    let labelled = if csv::has_labels(&names) { Bursts::Grouped } else { Bursts::Ungrouped };
-    Ok(csv::is_header(&names).then_some(labelled))
+    let labelled = if bursts::has_labels(&names) { Bursts::Grouped } else { Bursts::Ungrouped };
+    Ok(bursts::is_header(&names).then_some(labelled))
 }
 
 /// Whether a file is bursts that nobody has grouped: a Paraver trace, or a CSV
@@ -213,10 +112,10 @@ pub fn is_ungrouped(path: &Path) -> Result<bool> {
     let line = crate::bytes::lines(&head[..head.len().min(4096)]).next().unwrap_or_default();
     let begin = found(&line[..line.len().min(40)]);
     let names = column_names(input)?;
-    if csv::has_labels(&names) || names.first().is_some_and(|name| name == "Instance") {
+    if bursts::has_labels(&names) || names.first().is_some_and(|name| name == "Instance") {
         return Ok(false);
     }
-    if csv::is_header(&names) {
+    if bursts::is_header(&names) {
         return Ok(true);
     }
     Err(Error::whole(path, ErrorKind::NeitherTraceNorClusters(begin)))
@@ -232,12 +131,12 @@ fn column_names(mut input: Input) -> Result<Vec<String>> {
     #[cfg(feature = "parquet")]
     {
         let path = input.path().to_owned();
-        crate::parquet::read::with_table(&path, input, |table| Ok(crate::burst_parquet::names(table)))
+        crate::tables::parquet::read::with_table(&path, input, |table| Ok(bursts::parquet::names(table)))
     }
 }
 
 fn text_names(input: &mut Input) -> Result<Vec<String>> {
-    let head = input.peek(crate::dialect::HEAD)?;
+    let head = input.peek(crate::tables::dialect::HEAD)?;
     Ok(Head::of(head).map_or_else(|_| Vec::new(), |head| head.names()))
 }
 
@@ -255,7 +154,7 @@ pub(crate) fn format_of(input: &mut Input) -> Result<Format> {
     }
     let line = crate::bytes::lines(&head[..head.len().min(4096)]).next().unwrap_or_default();
     let begin = found(&line[..line.len().min(40)]);
-    if csv::is_header(&text_names(input)?) {
+    if bursts::is_header(&text_names(input)?) {
         return Ok(Format::Csv);
     }
     Err(Error::whole(&path, ErrorKind::UnknownFormat(begin)))

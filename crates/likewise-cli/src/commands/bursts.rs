@@ -22,7 +22,7 @@ use likewise::table::{
     BurstTable, Counter, CounterColumn, DurationFilter, Expr, METRIC_SYNTAX, Metric, Nanos, Operand,
     Preparation, Scale, default_metrics,
 };
-use likewise_trace::paraver::RecordCounts;
+use likewise_trace::RecordCounts;
 use likewise_trace::{Apps, ReadOptions, Trace, is_rereadable, legend, read_bursts, write_labelled};
 use rayon::prelude::*;
 use serde_json::{Value, json};

@@ -49,7 +49,7 @@ fn format_name(info: &TraceInfo) -> &'static str {
 
 fn to_json(info: &TraceInfo, name: &str) -> Value {
     let records = &info.report.records;
-    let apps: Vec<Value> = info.header.iter().flat_map(|h| &h.apps).map(|tasks| {
+    let apps: Vec<Value> = info.topology.iter().flat_map(|t| &t.apps).map(|tasks| {
         json!({ "tasks": tasks.len(), "threads": tasks.iter().map(|t| u64::from(t.threads)).sum::<u64>() })
     }).collect();
     let states: Vec<Value> = info
@@ -57,14 +57,14 @@ fn to_json(info: &TraceInfo, name: &str) -> Value {
         .iter()
         .map(|s| json!({ "value": s.value, "name": s.name, "count": s.count, "time_ns": s.time.0 }))
         .collect();
-    let event = |e: &likewise_trace::paraver::EventTypeInfo| json!({ "type": e.event_type, "label": e.label, "count": e.count });
+    let event = |e: &likewise_trace::EventTypeInfo| json!({ "type": e.event_type, "label": e.label, "count": e.count });
     let (counters, events): (Vec<_>, Vec<_>) = info.event_types.iter().partition(|e| e.counter);
     json!({
         "version": env!("CARGO_PKG_VERSION"),
         "file": name,
         "format": format_name(info),
         "end_ns": info.end.0,
-        "nodes": info.header.as_ref().map(|h| h.nodes),
+        "nodes": info.topology.as_ref().map(|t| t.nodes),
         "applications": apps,
         "records": {
             "lines": info.report.lines, "states": records.states, "events": records.events,
@@ -88,9 +88,9 @@ fn text(info: &TraceInfo, name: &str, with_events: bool) -> String {
     row("File", name.to_owned());
     row("Format", format_name(info).to_owned());
     row("Length", info.end.to_string());
-    if let Some(header) = &info.header {
-        row("Nodes", header.nodes.to_string());
-        for (i, tasks) in header.apps.iter().enumerate() {
+    if let Some(topology) = &info.topology {
+        row("Nodes", topology.nodes.to_string());
+        for (i, tasks) in topology.apps.iter().enumerate() {
             let threads: u64 = tasks.iter().map(|t| u64::from(t.threads)).sum();
             row(
                 &format!("Application {}", i + 1),

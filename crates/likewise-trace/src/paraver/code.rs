@@ -5,13 +5,10 @@
 //! It stands where the burst before the call ends. 60000019 names a function
 //! that is entered, and is 0 where it is left.
 
-use std::collections::HashMap;
+use likewise::table::PlaceId;
 
-use likewise::table::{Code, PlaceId, Region};
-
-use super::openmp::Mark;
 use super::pcf::Pcf;
-use super::scan::QuickState;
+use crate::folding::steps::Move;
 
 const FUNCTION: u32 = 60_000_019;
 /// The function of an OpenMP parallel region, which the compiler cut out.
@@ -52,17 +49,6 @@ pub(crate) struct Site {
     line: i64,
 }
 
-/// What an event says of where its thread is.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Move<P> {
-    /// It calls the runtime from there.
-    Call(P),
-    /// It enters a function.
-    Enter(P),
-    /// It leaves one.
-    Leave,
-}
-
 /// The moves of an event record. A call is made from the innermost caller
 /// that has a name, or else from the innermost one.
 pub(crate) fn moves(pairs: &[(u32, i128)], mut take: impl FnMut(Move<Site>)) {
@@ -86,188 +72,6 @@ pub(crate) fn moves(pairs: &[(u32, i128)], mut take: impl FnMut(Move<Site>)) {
     }
 }
 
-/// Numbers sites in order of appearance.
-#[derive(Debug, Default)]
-pub(crate) struct Sites {
-    ids: HashMap<Site, PlaceId, QuickState>,
-    pub(crate) sites: Vec<Site>,
-    last: Option<(Site, PlaceId)>,
-}
-
-impl Sites {
-    /// `None` if there are too many.
-    fn id(&mut self, site: Site) -> Option<PlaceId> {
-        if let Some((last, id)) = self.last
-            && last == site
-        {
-            return Some(id);
-        }
-        let id = match self.ids.get(&site) {
-            Some(&id) => id,
-            None => {
-                let id = PlaceId::from_index(self.sites.len())?;
-                self.sites.push(site);
-                self.ids.insert(site, id);
-                id
-            }
-        };
-        self.last = Some((site, id));
-        Some(id)
-    }
-
-    /// The mark with its site's number; one too many is left out.
-    pub(crate) fn number_mark(&mut self, mark: Mark<Site>) -> Option<Mark<PlaceId>> {
-        Some(match mark {
-            Mark::Enter(site) => Mark::Enter(self.id(site)?),
-            Mark::Leave => Mark::Leave,
-            Mark::Fork => Mark::Fork,
-            Mark::Runtime => Mark::Runtime,
-        })
-    }
-
-    /// The move with its site's number.
-    pub(crate) fn number(&mut self, step: Move<Site>) -> Option<Move<PlaceId>> {
-        Some(match step {
-            Move::Call(site) => Move::Call(self.id(site)?),
-            Move::Enter(site) => Move::Enter(self.id(site)?),
-            Move::Leave => Move::Leave,
-        })
-    }
-
-    /// The numbers here of all that `others` have numbered.
-    pub(crate) fn adopt(&mut self, others: &[Site]) -> Vec<Option<PlaceId>> {
-        others.iter().map(|&site| self.id(site)).collect()
-    }
-}
-
-/// The innermost function, as far as a piece of a thread's records knows.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Function {
-    /// So many levels out of the one in which the piece began.
-    Outer(u32),
-    Inside(PlaceId),
-}
-
-impl Default for Function {
-    fn default() -> Self {
-        Self::Outer(0)
-    }
-}
-
-/// The code of a burst, as far as a piece knows. A burst of no length has none.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Place {
-    pub(crate) before: Option<PlaceId>,
-    pub(crate) after: Option<PlaceId>,
-    pub(crate) function: Function,
-}
-
-impl Place {
-    /// Once the whole thread is known.
-    pub(crate) fn region(self) -> Region {
-        let function = match self.function {
-            Function::Inside(id) => Some(id),
-            Function::Outer(_) => None,
-        };
-        Region { before: self.before, after: self.after, function }
-    }
-
-    /// What `map` makes of its numbers.
-    pub(crate) fn renumbered(self, map: &[Option<PlaceId>]) -> Self {
-        let number = |id: Option<PlaceId>| id.and_then(|id| map[id.index()]);
-        let function = renumbered(self.function, map);
-        Self { before: number(self.before), after: number(self.after), function }
-    }
-}
-
-pub(crate) fn renumber(id: &mut Option<PlaceId>, map: &[Option<PlaceId>]) {
-    *id = id.and_then(|id| map[id.index()]);
-}
-
-fn renumbered(function: Function, map: &[Option<PlaceId>]) -> Function {
-    match function {
-        // Too many sites to be numbered: as if it were not there.
-        Function::Inside(id) => map[id.index()].map_or(Function::Outer(u32::MAX), Function::Inside),
-        outer @ Function::Outer(_) => outer,
-    }
-}
-
-/// Where a thread is after a piece of its records.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Trail {
-    /// The last call.
-    pub(crate) call: Option<PlaceId>,
-    /// Functions of before the piece that were left in it.
-    left: u32,
-    /// Those entered and not yet left, outermost first.
-    entered: Vec<PlaceId>,
-    /// When a function was last entered or left, and where the thread was
-    /// until then.
-    moved: Option<u64>,
-    until: Function,
-}
-
-impl Trail {
-    pub(crate) fn step(&mut self, time: u64, step: Move<PlaceId>) {
-        if let Move::Call(id) = step {
-            self.call = Some(id);
-            return;
-        }
-        if self.moved != Some(time) {
-            self.until = self.function();
-            self.moved = Some(time);
-        }
-        match step {
-            Move::Enter(id) => self.entered.push(id),
-            _ if self.entered.pop().is_none() => self.left = self.left.saturating_add(1),
-            _ => {}
-        }
-    }
-
-    fn function(&self) -> Function {
-        self.entered.last().map_or(Function::Outer(self.left), |&id| Function::Inside(id))
-    }
-
-    /// The innermost function just before `time`, which is now or later.
-    pub(crate) fn function_before(&self, time: u64) -> Function {
-        if self.moved == Some(time) { self.until } else { self.function() }
-    }
-
-    /// Whether the piece did not say where the thread is.
-    pub(crate) fn is_silent(&self) -> bool {
-        self.call.is_none() && self.moved.is_none()
-    }
-
-    /// What a place of the next piece is, seen from before this one.
-    pub(crate) fn resolve(&self, function: Function) -> Function {
-        let Function::Outer(levels) = function else { return function };
-        match self.entered.len().checked_sub(levels as usize + 1) {
-            Some(at) => Function::Inside(self.entered[at]),
-            None => Function::Outer(self.left.saturating_add(levels - self.entered.len() as u32)),
-        }
-    }
-
-    /// After the next piece, too.
-    pub(crate) fn append(&mut self, next: Trail) {
-        if next.moved.is_some() && next.moved != self.moved {
-            self.until = self.resolve(next.until);
-            self.moved = next.moved;
-        }
-        let kept = self.entered.len().saturating_sub(next.left as usize);
-        let left = next.left - (self.entered.len() - kept) as u32;
-        self.left = self.left.saturating_add(left);
-        self.entered.truncate(kept);
-        self.entered.extend(next.entered);
-        self.call = next.call.or(self.call);
-    }
-
-    pub(crate) fn renumber(&mut self, map: &[Option<PlaceId>]) {
-        renumber(&mut self.call, map);
-        self.entered = self.entered.iter().filter_map(|id| map[id.index()]).collect();
-        self.until = renumbered(self.until, map);
-    }
-}
-
 /// The places of all sites by their names, and which place each site is.
 /// Sites of one name are one place: Extrae numbers addresses, not lines.
 pub(crate) fn places(sites: &[Site], pcf: &Pcf) -> (Vec<String>, Vec<Option<PlaceId>>) {
@@ -278,12 +82,6 @@ pub(crate) fn places(sites: &[Site], pcf: &Pcf) -> (Vec<String>, Vec<Option<Plac
     let place = |name: &String| places.binary_search(name).ok().and_then(PlaceId::from_index);
     let map = names.iter().map(place).collect();
     (places, map)
-}
-
-/// The code of a table, unless no burst has any.
-pub(crate) fn code(places: Vec<String>, regions: Vec<Region>) -> Option<Code> {
-    let any = regions.iter().any(|region| *region != Region::default());
-    any.then_some(Code { places, regions, parallel: false })
 }
 
 /// `function (file:line)`, as far as the `.pcf` tells.

@@ -94,23 +94,20 @@ pub(crate) fn read_pcf(
     }
 }
 
-/// Labels from the `.row`, if there is one.
-pub(crate) fn read_row(trace: &Path, header: &Header, warnings: &mut Vec<String>) -> Option<Row> {
+/// What is wrong with the labels of the `.row`, if there is one.
+pub(crate) fn check_row(trace: &Path, header: &Header, warnings: &mut Vec<String>) {
     let name = shown(trace, "row");
     match bytes(trace, "row") {
-        Ok(bytes) => {
-            let (row, problems) = Row::parse(&bytes?);
+        Ok(None) => {}
+        Ok(Some(bytes)) => {
+            let (row, problems) = Row::parse(&bytes);
             warnings.extend(problems.into_iter().map(|p| format!("{name}{p}")));
-            let (labels, threads) = (row.labels("THREAD").len() as u64, header.n_threads());
+            let (labels, threads) = (row.labels("THREAD").len() as u64, header.topology.n_threads());
             if labels != 0 && labels != threads {
                 warnings.push(format!("{name}: {labels} thread labels for {threads} threads"));
             }
-            Some(row)
         }
-        Err(error) => {
-            warnings.push(error.to_string());
-            None
-        }
+        Err(error) => warnings.push(error.to_string()),
     }
 }
 

@@ -10,12 +10,13 @@ use memchr::memchr;
 use super::companions;
 use super::copy::{check_rereadable, filled, with_extension};
 use super::header::Header;
-use super::records::{Record, Who, cpu_and_thread, parse};
-use super::scan::{RecordCounts, truncated, well_formed};
+use super::records::{Record, cpu_and_thread, parse};
+use super::scan::{truncated, well_formed};
 use crate::bytes::{BLOCK, Input};
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::output::AtomicFile;
-use crate::read::{Format, format_of};
+use crate::read::format_of;
+use crate::trace::{Format, RecordCounts, Who};
 
 /// What to keep of a trace.
 #[derive(Clone, Debug, Default)]
@@ -255,7 +256,7 @@ impl<'o> Part<'o> {
 
     /// `record`, if the header declares its threads.
     fn declared(&self, record: Record) -> std::result::Result<Record, ErrorKind> {
-        let unknown = |who: &Who| !self.header.declares(who.app, who.task, who.thread);
+        let unknown = |who: &Who| !self.header.topology.declares(who.app, who.task, who.thread);
         let threads = match record {
             Record::State { who, .. } | Record::Event { who, .. } => [who, who],
             Record::Communication { from, to, .. } => [from, to],

@@ -3,10 +3,11 @@
 use likewise::table::Nanos;
 
 use crate::error::{ErrorKind, found};
+use crate::trace::{Task, Topology};
 
 /// Unit of every time in a Paraver trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TimeUnit {
+pub(crate) enum TimeUnit {
     /// `_ns`.
     Nanoseconds,
     /// `_us`, and where nothing is said.
@@ -18,22 +19,13 @@ pub enum TimeUnit {
 impl TimeUnit {
     /// How many nanoseconds it is.
     #[must_use]
-    pub fn nanos(self) -> u64 {
+    pub(crate) fn nanos(self) -> u64 {
         match self {
             TimeUnit::Nanoseconds => 1,
             TimeUnit::Microseconds => 1_000,
             TimeUnit::Milliseconds => 1_000_000,
         }
     }
-}
-
-/// One task of an application.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Task {
-    /// How many threads it has.
-    pub threads: u32,
-    /// Node that it runs on, from 1; 0 where the header does not say.
-    pub node: u32,
 }
 
 /// What the header declares.
@@ -43,19 +35,15 @@ pub struct Task {
 /// every application or only the last, an application may leave its count of
 /// tasks empty, and some tools put a comma between applications.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Header {
+pub(crate) struct Header {
     /// Text between the first parentheses, as it stands; not safe to print.
-    pub date: String,
+    pub(crate) date: String,
     /// When the trace ends.
-    pub end: Nanos,
+    pub(crate) end: Nanos,
     /// Unit of the times in the file.
-    pub unit: TimeUnit,
-    /// CPUs of every node; empty where the header gives no list.
-    pub cpus: Vec<u32>,
-    /// How many nodes it says there are.
-    pub nodes: u32,
-    /// Tasks of every application.
-    pub apps: Vec<Vec<Task>>,
+    pub(crate) unit: TimeUnit,
+    /// Where its tasks run.
+    pub(crate) topology: Topology,
 }
 
 impl Header {
@@ -92,28 +80,7 @@ impl Header {
             return Err(ErrorKind::Header(problem));
         }
         let end = end.checked_mul(unit.nanos()).ok_or(ErrorKind::TimeOverflow)?;
-        Ok(Self { date, end: Nanos(end), unit, cpus, nodes, apps })
-    }
-
-    /// Whether the ids (from 1) are those of a declared thread.
-    #[must_use]
-    pub fn declares(&self, app: u32, task: u32, thread: u32) -> bool {
-        let place = |id: u32| (id as usize).checked_sub(1);
-        let tasks = place(app).and_then(|a| self.apps.get(a));
-        let task = tasks.and_then(|tasks| place(task).and_then(|t| tasks.get(t)));
-        task.is_some_and(|t| thread >= 1 && thread <= t.threads)
-    }
-
-    /// How many tasks all applications have together.
-    #[must_use]
-    pub fn n_tasks(&self) -> usize {
-        self.apps.iter().map(Vec::len).sum()
-    }
-
-    /// How many threads all tasks have together.
-    #[must_use]
-    pub fn n_threads(&self) -> u64 {
-        self.apps.iter().flatten().map(|t| u64::from(t.threads)).sum()
+        Ok(Self { date, end: Nanos(end), unit, topology: Topology { cpus, nodes, apps } })
     }
 }
 
@@ -264,18 +231,26 @@ mod tests {
     #[test]
     fn reads_every_variant() {
         let h = parse("#Paraver (09/10/2019 at 16:10):2339_ns:1(16):1:2(1:1,3:1),17");
-        assert_eq!((h.end, h.unit, h.nodes), (Nanos(2339), TimeUnit::Nanoseconds, 1));
-        assert_eq!(h.apps, [vec![Task { threads: 1, node: 1 }, Task { threads: 3, node: 1 }]]);
+        assert_eq!((h.end, h.unit, h.topology.nodes), (Nanos(2339), TimeUnit::Nanoseconds, 1));
+        assert_eq!(h.topology.apps, [vec![Task { threads: 1, node: 1 }, Task { threads: 3, node: 1 }]]);
         assert_eq!(h.date, "09/10/2019 at 16:10");
         let h = parse("#Paraver (31/01/22 at 11:46):5:2(4,4):2:1(1:1),3:2(1:1,1:2),14");
-        assert_eq!((h.end, h.apps.len(), h.cpus.as_slice()), (Nanos(5_000), 2, [4, 4].as_slice()));
+        assert_eq!(
+            (h.end, h.topology.apps.len(), h.topology.cpus.as_slice()),
+            (Nanos(5_000), 2, [4, 4].as_slice())
+        );
         let h = parse("#Paraver (a):7:1(20):2:2(1:1,1:1),1(1:1),14");
-        assert_eq!(h.apps.iter().map(Vec::len).collect::<Vec<_>>(), [2, 1]);
+        assert_eq!(h.topology.apps.iter().map(Vec::len).collect::<Vec<_>>(), [2, 1]);
         let h = parse("#Paraver (a):7_ms:0:1:1(1:1)");
-        assert_eq!((h.end, h.cpus.len()), (Nanos(7_000_000), 0));
+        assert_eq!((h.end, h.topology.cpus.len()), (Nanos(7_000_000), 0));
         let h = parse("#Paraver (a):7_us:4:1:(1:1)");
-        assert_eq!((h.end, h.nodes, h.n_tasks()), (Nanos(7_000), 4, 1));
-        assert!(h.declares(1, 1, 1) && !h.declares(1, 1, 2) && !h.declares(0, 1, 1) && !h.declares(1, 2, 1));
+        assert_eq!((h.end, h.topology.nodes, h.topology.n_tasks()), (Nanos(7_000), 4, 1));
+        assert!(
+            h.topology.declares(1, 1, 1)
+                && !h.topology.declares(1, 1, 2)
+                && !h.topology.declares(0, 1, 1)
+                && !h.topology.declares(1, 2, 1)
+        );
     }
 
     #[test]

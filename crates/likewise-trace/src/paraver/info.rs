@@ -4,38 +4,13 @@ use std::collections::{BTreeMap, HashMap};
 
 use likewise::table::Nanos;
 
-use super::companions::{read_pcf, read_row};
-use super::reader::{Records, Rules, open};
+use super::companions::{check_row, read_pcf};
+use super::reading::{Records, open};
+use super::rules::Rules;
 use super::scan::{Scanned, Sink, Threads, scan};
 use crate::bytes::Input;
 use crate::error::Result;
-use crate::read::{Format, ReadOptions, TraceInfo};
-
-/// One state value of a trace.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StateInfo {
-    /// Its number.
-    pub value: u32,
-    /// Its name from the `.pcf`, or its number.
-    pub name: String,
-    /// How many records have it.
-    pub count: u64,
-    /// Time of all those with an end.
-    pub time: Nanos,
-}
-
-/// One event type of a trace.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct EventTypeInfo {
-    /// Its number.
-    pub event_type: u32,
-    /// Its label from the `.pcf`; empty where that is silent.
-    pub label: String,
-    /// How often it stands in the trace.
-    pub count: u64,
-    /// Whether it is a counter that bursts carry.
-    pub counter: bool,
-}
+use crate::trace::{EventTypeInfo, Format, ReadOptions, StateInfo, TraceInfo};
 
 /// Reads the whole trace and counts.
 pub(crate) fn inspect(mut input: Input, options: &ReadOptions<'_>, block: usize) -> Result<TraceInfo> {
@@ -57,7 +32,7 @@ pub(crate) fn inspect(mut input: Input, options: &ReadOptions<'_>, block: usize)
     records.end(done)?;
     let mut report = records.report;
     let pcf = read_pcf(&path, options.pcf.as_deref(), &header, &mut report.warnings)?;
-    let row = read_row(&path, &header, &mut report.warnings);
+    check_row(&path, &header, &mut report.warnings);
     let rules = Rules::new(options);
     let scale = header.unit.nanos();
     let mut states: Vec<StateInfo> = Vec::with_capacity(all.states.len());
@@ -74,9 +49,7 @@ pub(crate) fn inspect(mut input: Input, options: &ReadOptions<'_>, block: usize)
         format: Format::Paraver,
         compressed,
         end: header.end,
-        header: Some(header),
-        pcf,
-        row,
+        topology: Some(header.topology),
         report,
         states,
         event_types,

@@ -18,12 +18,13 @@ use super::companions;
 use super::copy::{check_rereadable, filled, with_extension};
 use super::header::Header;
 use super::pcf::Pcf;
-use super::records::{Who, cpu_and_thread, time_of};
+use super::records::{cpu_and_thread, time_of};
 use super::scan::well_formed;
 use crate::bytes::{BLOCK, Input, lines};
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::output::AtomicFile;
-use crate::read::{Format, format_of};
+use crate::read::format_of;
+use crate::trace::{Format, Who};
 
 /// Event type that holds the cluster of a burst.
 pub const CLUSTER_EVENT: u32 = 90_000_001;
@@ -301,7 +302,7 @@ fn with_cpus(threads: &[Who], header: &Header, head: &[u8]) -> Vec<(u32, Who)> {
     }
     let mut before: BTreeMap<(u32, u32), u32> = BTreeMap::new();
     let mut n = 0u32;
-    for (app, tasks) in (1..).zip(&header.apps) {
+    for (app, tasks) in (1..).zip(&header.topology.apps) {
         for (task, declared) in (1..).zip(tasks) {
             before.insert((app, task), n);
             n = n.saturating_add(declared.threads);

@@ -9,22 +9,22 @@ use crate::error::printable;
 
 /// An event type's label and where the names of its values are.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct EventType {
+pub(crate) struct EventType {
     /// Label, such as `PAPI_TOT_INS [Instr completed]`.
-    pub label: String,
+    pub(crate) label: String,
     values: usize,
 }
 
 /// A `.pcf` file. All names are safe to print on a terminal; they are not
 /// safe in HTML.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Pcf {
+pub(crate) struct Pcf {
     /// Names of states.
-    pub states: BTreeMap<i64, String>,
+    pub(crate) states: BTreeMap<i64, String>,
     /// Colours of states, in red, green and blue.
-    pub state_colours: BTreeMap<i64, [u8; 3]>,
+    pub(crate) state_colours: BTreeMap<i64, [u8; 3]>,
     /// Event types.
-    pub event_types: BTreeMap<u32, EventType>,
+    pub(crate) event_types: BTreeMap<u32, EventType>,
     /// Names of values; several types may share one table.
     values: Vec<BTreeMap<i64, String>>,
     units: Option<String>,
@@ -144,20 +144,20 @@ impl Pcf {
 
     /// The name of a state, or its number.
     #[must_use]
-    pub fn state(&self, value: u32) -> String {
+    pub(crate) fn state(&self, value: u32) -> String {
         self.states.get(&i64::from(value)).cloned().unwrap_or_else(|| value.to_string())
     }
 
     /// The name of an event's value, if there is one.
     #[must_use]
-    pub fn value(&self, event_type: u32, value: i64) -> Option<&str> {
+    pub(crate) fn value(&self, event_type: u32, value: i64) -> Option<&str> {
         let values = self.values.get(self.event_types.get(&event_type)?.values)?;
         values.get(&value).map(String::as_str)
     }
 
     /// The counter that an event type is.
     #[must_use]
-    pub fn counter(&self, event_type: u32) -> Counter {
+    pub(crate) fn counter(&self, event_type: u32) -> Counter {
         let label = self.event_types.get(&event_type).map_or("", |t| &t.label);
         let (name, description) = counter_name(label);
         let name = if name.is_empty() { event_type.to_string() } else { name.to_owned() };

@@ -4,14 +4,7 @@
 //! trace have: the type of an event, the time since the last one, a counter.
 
 use crate::error::{ErrorKind, found};
-
-/// A thread by its ids, all from 1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct Who {
-    pub(crate) app: u32,
-    pub(crate) task: u32,
-    pub(crate) thread: u32,
-}
+use crate::trace::Who;
 
 /// A record; the pairs of an event are put into a buffer beside it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

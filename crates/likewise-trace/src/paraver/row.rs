@@ -4,7 +4,7 @@ use crate::error::printable;
 
 /// A `.row` file: `LEVEL CPU|NODE|TASK|THREAD|… SIZE n`, then n labels.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Row {
+pub(crate) struct Row {
     levels: Vec<(String, Vec<String>)>,
 }
 
@@ -43,7 +43,7 @@ impl Row {
 
     /// The labels of a level, in order; none if it is not there.
     #[must_use]
-    pub fn labels(&self, level: &str) -> &[String] {
+    pub(crate) fn labels(&self, level: &str) -> &[String] {
         self.levels.iter().find(|(name, _)| name == level).map_or(&[], |(_, labels)| labels)
     }
 }

@@ -2,13 +2,14 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::hash::{BuildHasher, Hasher, RandomState};
 
 use memchr::memchr;
 
 use super::header::Header;
-use super::records::{Record, Who, parse};
+use super::records::{Record, parse};
 use crate::error::{ErrorKind, found};
+use crate::quick::QuickState;
+use crate::trace::{RecordCounts, Who};
 
 /// Who wants the records of a block. `slot` numbers the block's threads in
 /// order of appearance.
@@ -16,49 +17,6 @@ pub(crate) trait Sink {
     fn state(&mut self, slot: usize, begin: u64, end: Option<u64>, value: u32);
     fn event(&mut self, slot: usize, time: u64, pairs: &[(u32, i128)]);
     fn communication(&mut self, _size: u64) {}
-}
-
-/// How many records there are of each kind.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct RecordCounts {
-    /// State records.
-    pub states: u64,
-    /// Event records, each with one or more pairs of type and value.
-    pub events: u64,
-    /// Pairs of type and value in all event records.
-    pub event_pairs: u64,
-    /// Communications.
-    pub communications: u64,
-    /// Communicator definitions.
-    pub communicators: u64,
-    /// Lines that begin with `#`, the header not counted.
-    pub comments: u64,
-    /// Obsolete global operations, which are not read.
-    pub global_operations: u64,
-    /// Lines of no known kind, which are not read.
-    pub unknown: u64,
-    /// Malformed records, which `--lenient` left out.
-    pub skipped: u64,
-}
-
-impl RecordCounts {
-    pub(crate) fn add(&mut self, other: &RecordCounts) {
-        self.states += other.states;
-        self.events += other.events;
-        self.event_pairs += other.event_pairs;
-        self.communications += other.communications;
-        self.communicators += other.communicators;
-        self.comments += other.comments;
-        self.global_operations += other.global_operations;
-        self.unknown += other.unknown;
-        self.skipped += other.skipped;
-    }
-
-    /// Records of all kinds together.
-    #[must_use]
-    pub fn total(&self) -> u64 {
-        self.states + self.events + self.communications + self.global_operations + self.unknown
-    }
 }
 
 /// What a block held besides what the sink took.
@@ -109,7 +67,7 @@ impl<'h> Threads<'h> {
     #[cold]
     fn add(&mut self, who: Who) -> Result<usize, ErrorKind> {
         let Who { app, task, thread } = who;
-        if !self.header.declares(app, task, thread) {
+        if !self.header.topology.declares(app, task, thread) {
             return Err(ErrorKind::UnknownThread { app, task, thread });
         }
         let slot = self.who.len();
@@ -229,48 +187,5 @@ pub(super) fn truncated(kind: ErrorKind) -> ErrorKind {
     match kind {
         ErrorKind::Expected { .. } => ErrorKind::Truncated(kind.to_string()),
         other => other,
-    }
-}
-
-/// Hashes three ids by multiplying and folding, seeded per process so that
-/// no file can aim for collisions.
-#[derive(Clone, Debug)]
-pub(crate) struct QuickState(u64);
-
-impl Default for QuickState {
-    fn default() -> Self {
-        use std::sync::OnceLock;
-        static SEED: OnceLock<u64> = OnceLock::new();
-        Self(*SEED.get_or_init(|| RandomState::new().hash_one(0) | 1))
-    }
-}
-
-impl BuildHasher for QuickState {
-    type Hasher = Quick;
-    fn build_hasher(&self) -> Quick {
-        Quick { state: self.0, seed: self.0 }
-    }
-}
-
-pub(crate) struct Quick {
-    state: u64,
-    seed: u64,
-}
-
-impl Hasher for Quick {
-    fn finish(&self) -> u64 {
-        self.state
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for &byte in bytes {
-            self.write_u32(u32::from(byte));
-        }
-    }
-
-    #[inline]
-    fn write_u32(&mut self, value: u32) {
-        let wide = u128::from(self.state ^ u64::from(value)) * u128::from(self.seed);
-        self.state = (wide as u64) ^ ((wide >> 64) as u64);
     }
 }

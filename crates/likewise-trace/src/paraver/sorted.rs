@@ -6,17 +6,20 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use super::code::{Move, Site, Sites};
-use super::cover::Limits;
-use super::fold::Fold;
+use super::code::Site;
+use super::event_types::is_hardware;
 use super::header::Header;
-use super::openmp::Mark;
-use super::reader::{ByThread, Interpreter, Opened, Records, Rules, Steps, open};
-use super::records::Who;
+use super::reading::{Records, open};
+use super::rules::{Interpreter, Rules};
 use super::scan::{Threads, scan};
 use crate::bytes::Input;
 use crate::error::Result;
-use crate::read::ReadOptions;
+use crate::folding::bursts::ByThread;
+use crate::folding::cover::Limits;
+use crate::folding::fold::Fold;
+use crate::folding::sites::Sites;
+use crate::folding::steps::{Mark, Move, Opened, Steps};
+use crate::trace::{ReadOptions, Who};
 
 enum Step {
     Boundary(Option<Opened>),
@@ -28,7 +31,7 @@ enum Step {
 #[derive(Default)]
 struct Raw(Vec<(usize, u64, Step)>);
 
-impl Steps for Raw {
+impl Steps<Site> for Raw {
     fn boundary(&mut self, slot: usize, time: u64, open: Option<Opened>) {
         self.0.push((slot, time, Step::Boundary(open)));
     }
@@ -54,7 +57,7 @@ pub(crate) fn read(
     options: &ReadOptions<'_>,
     block: usize,
     wanted: &[Who],
-    sites: &mut Sites,
+    sites: &mut Sites<Site>,
 ) -> Result<ByThread> {
     let mut input = Input::open_text(path)?;
     open(&mut input)?;
@@ -80,7 +83,7 @@ pub(crate) fn read(
     let end = header.end.0 / header.unit.nanos();
     let mut fold = |(who, mut steps): (Who, Vec<(u64, Step)>)| {
         steps.sort_by_key(|&(time, _)| time);
-        let limits = Limits::new(header.unit.nanos());
+        let limits = Limits::new(header.unit.nanos(), is_hardware);
         let mut fold = Fold::new(steps.first().map_or(0, |s| s.0), limits);
         for (time, step) in steps {
             match step {

@@ -4,7 +4,8 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::bytes::tests::gzip;
-use crate::read::{ReadOptions, read_bursts};
+use crate::read::read_bursts;
+use crate::trace::ReadOptions;
 
 const TRACE: &str = "\
 #Paraver (01/01/24 at 10:00):1000_ns:1(2):1:2(1:1,1:1),1
@@ -108,7 +109,7 @@ fn files_appear_beside_and_errors_have_lines() {
     files.into_iter().try_for_each(AtomicFile::commit).unwrap();
     let trace = read_bursts(&dir.path().join("out.prv"), &ReadOptions::default()).unwrap();
     assert_eq!(trace.table.duration, [50, 60, 130].map(Nanos));
-    assert_eq!(trace.row.unwrap().labels("CPU"), ["x"]);
+    assert_eq!(fs::read_to_string(dir.path().join("out.row")).unwrap(), "LEVEL CPU SIZE 1\nx\n");
 
     fs::write(&input, format!("{TRACE}2:1:1:1:1:x\n")).unwrap();
     let error = write_cut(&input, &dir.path().join("bad"), &options).unwrap_err();

@@ -7,8 +7,7 @@ use likewise::table::BurstTable;
 
 use super::{Mark, marks, push_marks};
 use crate::error::ErrorKind;
-use crate::paraver::RUNNING;
-use crate::paraver::records::Who;
+use crate::trace::{RUNNING, Who};
 
 /// A header declares no more threads than this, and so many for each burst:
 /// it lists every task up to the largest id, so that one id could fill disks.

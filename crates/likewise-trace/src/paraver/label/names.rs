@@ -85,7 +85,7 @@ fn end_block(out: &mut Vec<u8>, block: &mut Vec<&[u8]>) {
 mod tests {
     use super::super::legend;
     use super::*;
-    use crate::paraver::Pcf;
+    use crate::paraver::pcf::Pcf;
 
     #[test]
     fn twice_is_as_once() {

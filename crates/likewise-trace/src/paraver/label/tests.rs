@@ -2,7 +2,8 @@ use std::fs;
 
 use super::*;
 use crate::paraver::header::TimeUnit;
-use crate::read::{ReadOptions, read_bursts};
+use crate::read::read_bursts;
+use crate::trace::ReadOptions;
 use likewise::table::Nanos;
 
 const TRACE: &str = "#Paraver (x):100_ns:1(2):1:2(1:1,1:1),1\nc:1:1:2:1:2\n\

@@ -2,7 +2,7 @@
 
 use super::super::reader::read;
 use crate::bytes::Input;
-use crate::read::{ReadOptions, Trace};
+use crate::trace::{ReadOptions, Trace};
 use std::io::Write;
 
 /// Records of one task of several threads, by time.

@@ -2,6 +2,7 @@
 //! and every burst's sum taken over all of them.
 
 use super::*;
+use crate::folding::steps::SET_CHANGE;
 use likewise::table::{BurstTable, PlaceId};
 use proptest::prelude::*;
 use std::collections::BTreeMap;

@@ -8,8 +8,9 @@ use rayon::prelude::*;
 use crate::bytes::{BLOCK, lines};
 use crate::error::ErrorKind;
 use crate::paraver::header::Header;
-use crate::paraver::records::{Record, Who, parse};
+use crate::paraver::records::{Record, parse};
 use crate::paraver::scan::truncated;
+use crate::trace::Who;
 
 /// Extrae's event of an MPI collective operation: which one, and 0 at its end.
 const COLLECTIVE: u32 = 50_000_002;
@@ -202,7 +203,7 @@ fn declared(record: Record, header: &Header) -> Result<Record, ErrorKind> {
         Record::Communication { from, to, .. } => [from, to],
         _ => return Ok(record),
     };
-    let unknown = |who: &Who| !header.declares(who.app, who.task, who.thread);
+    let unknown = |who: &Who| !header.topology.declares(who.app, who.task, who.thread);
     match threads.into_iter().find(unknown) {
         Some(Who { app, task, thread }) => Err(ErrorKind::UnknownThread { app, task, thread }),
         None => Ok(record),

@@ -18,11 +18,12 @@ use super::companions;
 use super::copy::{check_rereadable, filled, with_extension};
 use super::cut::{open, with_end};
 use super::header::Header;
-use super::records::{Record, Who, parse, time_of};
+use super::records::{Record, parse, time_of};
 use super::scan::well_formed;
 use crate::bytes::{BLOCK, lines};
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::output::AtomicFile;
+use crate::trace::Who;
 use facts::{Facts, communication_times};
 
 /// A burst of a trace, and how long it is to take.

@@ -1,0 +1,145 @@
+//! Which counts belong to their burst.
+//!
+//! A tracer reads the counters of a thread at some of its events, and writes
+//! what was counted since the read before. So a count is a burst's own only if
+//! the counter was read when the burst began.
+
+use std::collections::BTreeMap;
+
+/// A hardware counter of one thread counts at most so much in a nanosecond:
+/// at 5 GHz, twenty in every cycle. Processors retire up to eight instructions
+/// a cycle; the most in any trace at hand is 33, in a burst of under 1 µs.
+pub(crate) const MAX_PER_NANO: i128 = 100;
+
+/// Counters are read a little before or after the time that is written, so
+/// that the shortest bursts get some of what lies beside them.
+const SLACK_NANOS: i128 = 1_000;
+
+/// How large a count of hardware can be, for times in the file's unit.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    per_unit: i128,
+    slack: i128,
+    /// Whether a type counts what the hardware does.
+    pub(crate) hardware: fn(u32) -> bool,
+}
+
+impl Limits {
+    /// `unit` is that of the file's times, in nanoseconds; `hardware` says
+    /// whether a type counts what the hardware does.
+    pub(crate) fn new(unit: u64, hardware: fn(u32) -> bool) -> Self {
+        let unit = i128::from(unit);
+        Self { per_unit: MAX_PER_NANO * unit, slack: MAX_PER_NANO * unit.max(SLACK_NANOS), hardware }
+    }
+
+    /// Whether `count` can be what was counted in so much time.
+    #[inline]
+    pub(crate) fn allow(self, count: i128, time: u64) -> bool {
+        (0..=self.per_unit * i128::from(time) + self.slack).contains(&count)
+    }
+}
+
+/// How a burst's count and the burst's time go together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Cover {
+    /// It was counted from the burst's begin to its end.
+    Whole,
+    /// It was counted from the end of the burst before, or nobody knows since
+    /// when. That is the burst's count where a tracer reads counters at the
+    /// ends of bursts alone, but for what the call before it took.
+    SinceEnd,
+    /// It was counted since earlier, or not all the time.
+    Part,
+    /// It is negative, or too large for the time.
+    Impossible,
+}
+
+/// What is known of the reads that make up a burst's count.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Span {
+    /// When counting began; `None` if a piece of a thread's records does not
+    /// know.
+    pub(crate) since: Option<u64>,
+    /// Something was not counted between two of the reads.
+    pub(crate) gap: bool,
+    pub(crate) impossible: bool,
+}
+
+impl Span {
+    /// How the count covers a burst that began at `begin`, where the burst
+    /// before ended at `after`. `None` if a piece cannot tell; with `all`,
+    /// what is not known is not there.
+    pub(crate) fn cover(self, begin: u64, after: Option<u64>, all: bool) -> Option<Cover> {
+        let unless_impossible = |cover| if self.impossible { Cover::Impossible } else { cover };
+        Some(match (self.since, after) {
+            _ if self.gap => Cover::Part,
+            (Some(since), _) if since > begin => Cover::Part,
+            (Some(since), _) if since == begin => unless_impossible(Cover::Whole),
+            (Some(since), Some(after)) if since > after => unless_impossible(Cover::Whole),
+            (Some(since), Some(after)) if since == after => unless_impossible(Cover::SinceEnd),
+            (Some(_), Some(_)) => Cover::Part,
+            (Some(_), None) if all => unless_impossible(Cover::Whole),
+            (None, _) if all => unless_impossible(Cover::SinceEnd),
+            _ => return None,
+        })
+    }
+}
+
+/// So many types are looked for one after the other, the rest in a tree.
+const NEAR: usize = 64;
+
+/// When each counter of a thread was last read.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Reads {
+    near: Vec<(u32, u64)>,
+    /// Where the next type is likely to stand: the order of the last line.
+    hint: usize,
+    far: BTreeMap<u32, u64>,
+    /// When all counters last began anew, with another set of them.
+    reset: Option<u64>,
+}
+
+impl Reads {
+    /// The counter is read; since when it had counted.
+    #[inline]
+    pub(crate) fn read(&mut self, event_type: u32, time: u64) -> Option<u64> {
+        self.set(event_type, time).max(self.reset)
+    }
+
+    /// All counters begin anew.
+    pub(crate) fn reset(&mut self, time: u64) {
+        self.reset = Some(time);
+    }
+
+    /// Since when the counter counts.
+    pub(crate) fn since(&self, event_type: u32) -> Option<u64> {
+        let near = self.near.iter().find(|(t, _)| *t == event_type).map(|&(_, time)| time);
+        near.or_else(|| self.far.get(&event_type).copied()).max(self.reset)
+    }
+
+    #[inline]
+    fn set(&mut self, event_type: u32, time: u64) -> Option<u64> {
+        if self.near.get(self.hint).is_none_or(|(t, _)| *t != event_type) {
+            match self.near.iter().position(|(t, _)| *t == event_type) {
+                Some(at) => self.hint = at,
+                None if self.near.len() < NEAR => {
+                    self.near.push((event_type, time));
+                    self.hint = 0;
+                    return None;
+                }
+                None => return self.far.insert(event_type, time),
+            }
+        }
+        let before = std::mem::replace(&mut self.near[self.hint].1, time);
+        self.hint += 1;
+        Some(before)
+    }
+
+    /// After the reads of the piece that follows, too.
+    pub(crate) fn append(&mut self, next: Reads) {
+        for (event_type, time) in next.near.into_iter().chain(next.far) {
+            self.set(event_type, time);
+        }
+        self.reset = next.reset.or(self.reset);
+    }
+}

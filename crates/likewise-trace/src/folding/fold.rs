@@ -1,0 +1,329 @@
+//! Bursts out of one thread's records, piece by piece.
+//!
+//! A thread's records are cut by block ends and, where a trace was put
+//! together from pieces of time in no order, by jumps back in time. A
+//! [`Fold`] holds what one such piece gives without what came before it:
+//! its finished bursts, the burst that is still open at its end, and the
+//! *prefix*, the counters up to its first boundary, which belong to a burst
+//! that the piece before may have left open. [`Fold::append`] joins two
+//! pieces; whoever joins them in order of time gets what one pass would give.
+
+use likewise::table::PlaceId;
+
+use super::bursts::{Bursts, Pending};
+use super::cover::{Limits, Reads};
+use super::open::{Count, Open, Since};
+use super::place::{Place, Trail, renumber};
+use super::steps::{Move, SET_CHANGE};
+
+/// A prefix longer than this is dropped; the rare trace that needs it is
+/// read a second time.
+const MAX_PREFIX: usize = 1 << 16;
+
+/// A record that may belong to a burst of the piece before.
+#[derive(Clone, Copy, Debug)]
+enum Early {
+    /// A counter, or [`SET_CHANGE`].
+    Counter(u32, i128),
+    Code(Move<PlaceId>),
+}
+
+/// What one piece of a thread's records gives; see the module.
+#[derive(Clone, Debug)]
+pub(crate) struct Fold {
+    /// Times of the first and the last record.
+    pub(crate) first: u64,
+    pub(crate) last: u64,
+    /// Time of the first boundary: a state record, or an event that opens or
+    /// closes a burst.
+    boundary: Option<u64>,
+    prefix: Vec<(u64, Early)>,
+    prefix_lost: bool,
+    /// Ended at the last boundary's time and may still receive events there.
+    closing: Option<Open>,
+    open: Option<Open>,
+    done: Bursts,
+    /// In order of their pairs.
+    pending: Vec<Pending>,
+    reads: Reads,
+    /// When the last burst ended.
+    last_end: Option<u64>,
+    limits: Limits,
+    trail: Trail,
+    /// Among the first bursts, up to here, are all those that began before
+    /// any call of the piece.
+    uncalled: usize,
+    /// Bursts before this one know the call that comes after them.
+    unanswered: usize,
+    /// The first call after the first boundary's time.
+    first_call: Option<PlaceId>,
+}
+
+impl Fold {
+    pub(crate) fn new(first: u64, limits: Limits) -> Self {
+        Self {
+            first,
+            limits,
+            pending: Vec::new(),
+            reads: Reads::default(),
+            last_end: None,
+            last: first,
+            boundary: None,
+            prefix: Vec::new(),
+            prefix_lost: false,
+            closing: None,
+            open: None,
+            done: Bursts::default(),
+            trail: Trail::default(),
+            uncalled: 0,
+            unanswered: 0,
+            first_call: None,
+        }
+    }
+
+    /// A counter, or [`SET_CHANGE`].
+    #[inline]
+    pub(crate) fn event(&mut self, time: u64, event_type: u32, value: i128) {
+        self.come_to(time, Early::Counter(event_type, value));
+        let since = if event_type == SET_CHANGE {
+            self.reads.reset(time);
+            None
+        } else {
+            self.reads.read(event_type, time)
+        };
+        let count = Count { event_type, value, since };
+        if let Some(closing) = &mut self.closing {
+            closing.event(time, count);
+        }
+        if let Some(open) = &mut self.open
+            && open.begin < time
+        {
+            open.event(time, count);
+        }
+    }
+
+    /// Where in the source the thread is.
+    pub(crate) fn code(&mut self, time: u64, step: Move<PlaceId>) {
+        self.come_to(time, Early::Code(step));
+        if let Move::Call(id) = step {
+            if let Some(closing) = &mut self.closing {
+                closing.called(time, id);
+            }
+            match &mut self.open {
+                Some(open) if open.begin < time => open.called(time, id),
+                Some(open) => open.before = Some(id),
+                None => {}
+            }
+            if self.boundary.is_some_and(|b| time > b) {
+                self.first_call.get_or_insert(id);
+            }
+            self.answer(id);
+        }
+        self.trail.step(time, step);
+    }
+
+    /// A call comes after all bursts that are done.
+    fn answer(&mut self, id: PlaceId) {
+        let Bursts { begin, end, places, .. } = &mut self.done;
+        if self.unanswered < begin.len() {
+            places.resize(begin.len(), Place::default());
+            for i in (self.unanswered..begin.len()).filter(|&i| begin[i] < end[i]) {
+                places[i].after.get_or_insert(id);
+            }
+            self.unanswered = begin.len();
+        }
+    }
+
+    #[inline]
+    fn come_to(&mut self, time: u64, record: Early) {
+        self.last = time;
+        if self.boundary.is_none_or(|b| time <= b) {
+            self.prefix.push((time, record));
+        }
+        self.settle(time);
+    }
+
+    /// Whatever was open ends now at the latest.
+    pub(crate) fn cut(&mut self, time: u64) {
+        self.last = time;
+        self.boundary.get_or_insert(time);
+        self.settle(time);
+        if let Some(mut open) = self.open.take() {
+            self.done.overlaps += u64::from(open.end.is_some_and(|end| end > time));
+            open.end = Some(time);
+            self.last_end = Some(time);
+            if open.begin == time {
+                // Empty: nothing can belong to it.
+                self.finish_burst(open);
+            } else {
+                self.finish_closing();
+                self.closing = Some(open);
+            }
+        }
+    }
+
+    /// A burst begins, after [`cut`](Self::cut) at the same time.
+    pub(crate) fn open(&mut self, begin: u64, end: Option<u64>, state: u32) {
+        let since = Since { end: self.last_end, call: self.trail.call };
+        self.open = Some(Open::new(begin, end, state, since, self.limits));
+    }
+
+    /// Finishes what ended before `time`.
+    #[inline]
+    fn settle(&mut self, time: u64) {
+        if self.closing.as_ref().is_some_and(|c| c.ended_before(time)) {
+            self.finish_closing();
+        }
+        if self.open.as_ref().is_some_and(|o| o.ended_before(time))
+            && let Some(open) = self.open.take()
+        {
+            self.last_end = open.end;
+            self.finish_closing();
+            self.finish_burst(open);
+        }
+    }
+
+    fn finish_closing(&mut self) {
+        if let Some(closing) = self.closing.take() {
+            self.finish_burst(closing);
+        }
+    }
+
+    fn finish_burst(&mut self, burst: Open) {
+        let (begin, end) = (burst.begin, burst.end.unwrap_or(burst.begin));
+        let place = Place {
+            before: burst.before,
+            after: burst.call.filter(|&(time, _)| time == end).map(|(_, id)| id),
+            function: self.trail.function_before(end),
+        };
+        burst.finish(&mut self.done, &mut self.pending);
+        if begin < end {
+            self.done.add_place(place);
+            if place.before.is_none() {
+                self.uncalled = self.done.begin.len();
+            }
+        }
+    }
+
+    /// Whether the pieces join without knowing what the prefix of `next` was.
+    pub(crate) fn joins(&self, next: &Fold) -> bool {
+        let wants_calls = self.unanswered < self.done.begin.len();
+        next.first >= self.last && !(next.prefix_lost && (wants_calls || self.wants_events(next.first)))
+    }
+
+    fn wants_events(&self, from: u64) -> bool {
+        let wants = |o: &Open| !o.ended_before(from);
+        self.open.as_ref().is_some_and(wants) || self.closing.as_ref().is_some_and(wants)
+    }
+
+    /// Joins the piece that follows in time.
+    pub(crate) fn append(&mut self, mut next: Fold) {
+        let mut trail = self.trail.clone();
+        for &(time, record) in &next.prefix {
+            match record {
+                Early::Counter(event_type, value) => self.event(time, event_type, value),
+                Early::Code(step) => self.code(time, step),
+            }
+        }
+        self.prefix_lost |= next.prefix_lost && self.boundary.is_none();
+        if let Some(boundary) = next.boundary {
+            self.cut(boundary);
+            // At its own last time the closing burst may still receive.
+            if next.last > boundary {
+                self.finish_closing();
+            }
+            next.begin_after(&trail);
+            next.count_after(&self.reads, self.last_end);
+            let (n, pairs) = (self.done.begin.len(), self.done.covers.len());
+            self.pending.extend(next.pending.iter().map(|p| Pending { pair: p.pair + pairs, ..*p }));
+            self.last_end = next.last_end.or(self.last_end);
+            if next.uncalled > 0 {
+                self.uncalled = n + next.uncalled;
+            }
+            if let Some(id) = next.first_call {
+                self.answer(id);
+                self.unanswered = n + next.unanswered;
+                self.first_call.get_or_insert(id);
+            }
+            self.open = next.open;
+            self.closing = next.closing.or(self.closing.take());
+            self.done.append(next.done);
+        }
+        // All that the prefix said, and what came after it.
+        trail.append(next.trail);
+        self.trail = trail;
+        self.reads.append(next.reads);
+        self.last = next.last;
+        if self.prefix.len() > MAX_PREFIX {
+            self.prefix = Vec::new();
+            self.prefix_lost = true;
+        }
+    }
+
+    /// Completes the code of the bursts by where the thread was before.
+    fn begin_after(&mut self, trail: &Trail) {
+        if trail.is_silent() {
+            return;
+        }
+        let Bursts { begin, end, places, .. } = &mut self.done;
+        places.resize(begin.len(), Place::default());
+        for (i, place) in places.iter_mut().enumerate().filter(|&(i, _)| begin[i] < end[i]) {
+            place.function = trail.resolve(place.function);
+            if i < self.uncalled {
+                place.before = place.before.or(trail.call);
+            }
+        }
+        for burst in self.open.iter_mut().chain(&mut self.closing) {
+            burst.before = burst.before.or(trail.call);
+        }
+        if trail.call.is_some() {
+            self.uncalled = 0;
+        }
+    }
+
+    /// Completes the counts of the bursts by when counters were read before.
+    fn count_after(&mut self, reads: &Reads, last_end: Option<u64>) {
+        for burst in self.open.iter_mut().chain(&mut self.closing) {
+            burst.begin_after(reads, last_end);
+        }
+        let done = &mut self.done;
+        self.pending.retain_mut(|count| {
+            count.span.since = count.span.since.or_else(|| reads.since(count.event_type));
+            count.after = count.after.or(last_end);
+            !done.decide(count, false)
+        });
+    }
+
+    /// What `map` makes of the numbers of places.
+    pub(crate) fn renumber(&mut self, map: &[Option<PlaceId>]) {
+        for (_, record) in &mut self.prefix {
+            if let Early::Code(Move::Call(id) | Move::Enter(id)) = record
+                && let Some(new) = map[id.index()]
+            {
+                *id = new;
+            }
+        }
+        for place in &mut self.done.places {
+            *place = place.renumbered(map);
+        }
+        for burst in self.open.iter_mut().chain(&mut self.closing) {
+            renumber(&mut burst.before, map);
+            burst.call = burst.call.and_then(|(time, id)| Some((time, map[id.index()]?)));
+        }
+        renumber(&mut self.first_call, map);
+        self.trail.renumber(map);
+    }
+
+    /// All bursts, by begin; one that is still open ends at `end`.
+    pub(crate) fn finish(mut self, end: u64) -> Bursts {
+        self.finish_closing();
+        if let Some(mut open) = self.open.take() {
+            open.end.get_or_insert(end.max(self.last));
+            self.finish_burst(open);
+        }
+        for count in &self.pending {
+            self.done.decide(count, true);
+        }
+        self.done.sorted()
+    }
+}

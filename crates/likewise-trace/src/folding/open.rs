@@ -1,0 +1,209 @@
+//! A burst that is not done: what its counters have summed up so far.
+
+use likewise::table::PlaceId;
+
+use super::bursts::{Bursts, Pending};
+use super::cover::{Cover, Limits, Reads, Span};
+use super::steps::SET_CHANGE;
+
+/// The sum of one event type within an open burst.
+#[derive(Clone, Copy, Debug)]
+struct Sum {
+    event_type: u32,
+    /// When the type was last seen; at the burst's end, it is kept.
+    last: u64,
+    /// Wide, so that a sum is right however large it was on the way.
+    sum: i128,
+    span: Span,
+}
+
+/// What a counter says: its type, its value and since when it counts.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Count {
+    pub(super) event_type: u32,
+    pub(super) value: i128,
+    pub(super) since: Option<u64>,
+}
+
+/// What came before a burst, as far as the piece knows.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Since {
+    /// When the burst before ended.
+    pub(super) end: Option<u64>,
+    /// The last call.
+    pub(super) call: Option<PlaceId>,
+}
+
+/// A burst that may still receive counters.
+#[derive(Clone, Debug)]
+pub(super) struct Open {
+    pub(super) begin: u64,
+    /// `None` until the next boundary says.
+    pub(super) end: Option<u64>,
+    /// A type may stand here several times until [`compact`](Self::compact).
+    sums: Vec<Sum>,
+    /// Where the next type is likely to stand: the order of the last line.
+    hint: usize,
+    compact_at: usize,
+    /// When the counter set last changed, and what came after it at that
+    /// time: counted only if the burst goes on beyond.
+    set_change: Option<u64>,
+    after_change: Vec<Count>,
+    /// When the burst before ended; `None` if the piece does not know.
+    after: Option<u64>,
+    state: u32,
+    limits: Limits,
+    /// The last call until it began.
+    pub(super) before: Option<PlaceId>,
+    /// The first call at the time of the last call since.
+    pub(super) call: Option<(u64, PlaceId)>,
+}
+
+impl Open {
+    pub(super) fn new(begin: u64, end: Option<u64>, state: u32, since: Since, limits: Limits) -> Self {
+        Self {
+            begin,
+            end,
+            after: since.end,
+            state,
+            limits,
+            sums: Vec::new(),
+            hint: 0,
+            compact_at: 128,
+            set_change: None,
+            after_change: Vec::new(),
+            before: since.call,
+            call: None,
+        }
+    }
+
+    pub(super) fn called(&mut self, time: u64, id: PlaceId) {
+        if self.call.is_none_or(|(last, _)| last != time) {
+            self.call = Some((time, id));
+        }
+    }
+
+    pub(super) fn ended_before(&self, time: u64) -> bool {
+        self.end.is_some_and(|end| end < time)
+    }
+
+    #[inline]
+    pub(super) fn event(&mut self, time: u64, count: Count) {
+        if let Some(change) = self.set_change {
+            if time == change {
+                if count.event_type != SET_CHANGE {
+                    self.after_change.push(count);
+                }
+                return;
+            }
+            self.count_after_change(change);
+        }
+        if count.event_type == SET_CHANGE {
+            self.set_change = Some(time);
+        } else {
+            self.add(time, count);
+        }
+    }
+
+    fn count_after_change(&mut self, change: u64) {
+        self.set_change = None;
+        for count in std::mem::take(&mut self.after_change) {
+            self.add(change, count);
+        }
+    }
+
+    #[inline]
+    fn add(&mut self, time: u64, count: Count) {
+        let Count { event_type, value, since } = count;
+        // Not since the read before: EPOCH has two at one time, as much as 1.2 M
+        // instructions apart.
+        let impossible = !self.limits.allow(value, time - self.begin);
+        if self.hint >= self.sums.len() {
+            self.hint = 0;
+        }
+        if self.sums.get(self.hint).is_none_or(|s| s.event_type != event_type) {
+            self.find(event_type);
+        }
+        match self.sums.get_mut(self.hint) {
+            Some(sum) => {
+                sum.span.gap |= since != Some(sum.last);
+                sum.span.impossible |= impossible;
+                sum.sum += value;
+                sum.last = time;
+            }
+            None => {
+                let span = Span { since, gap: false, impossible };
+                self.sums.push(Sum { event_type, last: time, sum: value, span });
+                if self.sums.len() >= self.compact_at {
+                    self.compact();
+                    // Doubling keeps many distinct types from costing n².
+                    self.compact_at = 128.max(2 * self.sums.len());
+                }
+            }
+        }
+        self.hint += 1;
+    }
+
+    /// Points the hint at the type if it is among the first, else at the end.
+    fn find(&mut self, event_type: u32) {
+        let near = &self.sums[..self.sums.len().min(128)];
+        self.hint = near.iter().position(|s| s.event_type == event_type).unwrap_or(self.sums.len());
+    }
+
+    /// Sorts by type and joins what is there twice.
+    fn compact(&mut self) {
+        if self.sums.is_sorted_by(|a, b| a.event_type < b.event_type) {
+            return;
+        }
+        self.sums.sort_by_key(|s| s.event_type);
+        self.sums.dedup_by(|from, to| {
+            let same = from.event_type == to.event_type;
+            if same {
+                to.span.gap |= from.span.gap || from.span.since != Some(to.last);
+                to.span.impossible |= from.span.impossible;
+                to.sum += from.sum;
+                to.last = to.last.max(from.last);
+            }
+            same
+        });
+    }
+
+    pub(super) fn finish(mut self, bursts: &mut Bursts, pending: &mut Vec<Pending>) {
+        let end = self.end.unwrap_or(self.begin);
+        if let Some(change) = self.set_change
+            && change != end
+        {
+            self.count_after_change(change);
+        }
+        self.compact();
+        let any_at_end = self.sums.iter().any(|s| s.last == end);
+        let kept = self.sums.iter().filter(|s| !any_at_end || s.last == end);
+        let before = bursts.types.len();
+        for sum in kept {
+            bursts.types.push(sum.event_type);
+            bursts.sums.push(sum.sum.clamp(i64::MIN.into(), i64::MAX.into()) as i64);
+            bursts.covers.push(Cover::Whole);
+            let (pair, begin, after) = (bursts.covers.len() - 1, self.begin, self.after);
+            let count = Pending { pair, event_type: sum.event_type, span: sum.span, begin, after };
+            // What is no counter of hardware stands for itself.
+            if (self.limits.hardware)(sum.event_type) && !bursts.decide(&count, false) {
+                pending.push(count);
+            }
+        }
+        bursts.begin.push(self.begin);
+        bursts.end.push(end);
+        bursts.n_counters.push((bursts.types.len() - before) as u32);
+        bursts.add_state(self.state);
+    }
+
+    /// Completes what the piece did not know of the time before it.
+    pub(super) fn begin_after(&mut self, reads: &Reads, last_end: Option<u64>) {
+        self.after = self.after.or(last_end);
+        for Sum { event_type, span, .. } in &mut self.sums {
+            span.since = span.since.or_else(|| reads.since(*event_type));
+        }
+        for count in &mut self.after_change {
+            count.since = count.since.or_else(|| reads.since(count.event_type));
+        }
+    }
+}

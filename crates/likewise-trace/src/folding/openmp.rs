@@ -1,0 +1,242 @@
+//! Bursts of OpenMP programs: what a thread computes in a parallel region, and
+//! what its master computes between regions.
+//!
+//! Tracers split Running at every lock, critical section, ordered section and
+//! visit to the scheduler of a loop or a task. Those pieces are put together
+//! here, for a thread's records that were folded with every state. A burst
+//! ends where a region begins or ends, at a barrier, at a call to anything
+//! that is not OpenMP (MPI, I/O), and where the thread idles.
+
+use likewise::table::PlaceId;
+
+use super::bursts::Bursts;
+use super::cover::Cover;
+use super::place::{Function, Place};
+use super::steps::Mark;
+use crate::trace::RUNNING;
+
+/// The marks of a thread, with their times.
+pub(crate) type Marks = Vec<(u64, Mark<PlaceId>)>;
+
+/// What was put together, for people; times in the file's unit.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Joined {
+    /// Bursts in regions.
+    pub(crate) inside: u64,
+    /// Bursts elsewhere.
+    pub(crate) outside: u64,
+    /// Time of all bursts, and how much of it the runtime took.
+    pub(crate) time: u64,
+    pub(crate) runtime: u64,
+    /// Time in which threads that only work in regions were said to run
+    /// outside of any.
+    pub(crate) waiting: u64,
+}
+
+impl Joined {
+    pub(crate) fn add(&mut self, other: &Joined) {
+        self.inside += other.inside;
+        self.outside += other.outside;
+        self.time += other.time;
+        self.runtime += other.runtime;
+        self.waiting += other.waiting;
+    }
+}
+
+/// Puts the pieces of one thread together. `pieces` are all its states in
+/// order of time, `marks` are in order of time, and `is_first` says whether it
+/// is the first thread of its task.
+///
+/// A thread that executes regions but opens none, and is not the first, waits
+/// in the runtime wherever it is outside of a region, whatever its state says.
+pub(crate) fn join(pieces: &Bursts, marks: &Marks, is_first: bool) -> (Bursts, Joined) {
+    let is = |wanted: fn(&Mark<PlaceId>) -> bool| marks.iter().any(|(_, mark)| wanted(mark));
+    let worker = !is_first && is(|m| matches!(m, Mark::Enter(_))) && !is(|m| *m == Mark::Fork);
+    let mut joiner = Joiner::new(pieces, worker);
+    let mut position = Position::default();
+    let mut next = 0;
+    let mut pair = 0;
+    for i in 0..pieces.begin.len() {
+        let pairs = pair..pair + pieces.n_counters[i] as usize;
+        pair = pairs.end;
+        while let Some((time, mark)) = marks.get(next).filter(|(time, _)| *time <= pieces.begin[i]) {
+            position.step(*time, *mark);
+            next += 1;
+        }
+        if pieces.begin[i] < pieces.end[i] {
+            joiner.piece(i, pairs, &position);
+        }
+    }
+    joiner.end();
+    joiner.name(marks);
+    (joiner.done, joiner.joined)
+}
+
+/// Where the thread is.
+#[derive(Default)]
+struct Position {
+    inside: Vec<PlaceId>,
+    /// How often it has entered or left a region.
+    moves: usize,
+    /// When the runtime was last called.
+    runtime: Option<u64>,
+}
+
+impl Position {
+    fn step(&mut self, time: u64, mark: Mark<PlaceId>) {
+        match mark {
+            Mark::Enter(place) => self.inside.push(place),
+            Mark::Leave => drop(self.inside.pop()),
+            Mark::Fork => {}
+            Mark::Runtime => {
+                self.runtime = Some(time);
+                return;
+            }
+        }
+        self.moves += 1;
+    }
+}
+
+/// A counter's sum over the pieces of a burst.
+struct Sum {
+    event_type: u32,
+    sum: i64,
+    cover: Cover,
+    /// In how many pieces it stands.
+    pieces: usize,
+}
+
+/// A burst that may go on.
+struct Current {
+    begin: u64,
+    end: u64,
+    moves: usize,
+    function: Option<PlaceId>,
+    before: Option<PlaceId>,
+    after: Option<PlaceId>,
+    sums: Vec<Sum>,
+    n_pieces: usize,
+    /// Pieces of the runtime since the last of Running: places and pairs.
+    interrupted: Vec<(usize, std::ops::Range<usize>)>,
+}
+
+struct Joiner<'p> {
+    pieces: &'p Bursts,
+    worker: bool,
+    current: Option<Current>,
+    done: Bursts,
+    /// Of each burst that is done: whether it is outside of all regions.
+    outside: Vec<bool>,
+    joined: Joined,
+}
+
+impl<'p> Joiner<'p> {
+    fn new(pieces: &'p Bursts, worker: bool) -> Self {
+        let Bursts { overlaps, read_at_begin, .. } = *pieces;
+        let done = Bursts { overlaps, read_at_begin, ..Bursts::default() };
+        Self { pieces, worker, current: None, done, outside: Vec::new(), joined: Joined::default() }
+    }
+
+    fn piece(&mut self, i: usize, pairs: std::ops::Range<usize>, position: &Position) {
+        let (begin, end) = (self.pieces.begin[i], self.pieces.end[i]);
+        let goes_on = |current: &Current| {
+            let last = current.interrupted.last().map_or(current.end, |(i, _)| self.pieces.end[*i]);
+            last == begin && current.moves == position.moves
+        };
+        if !self.current.as_ref().is_some_and(goes_on) {
+            self.end();
+        }
+        if self.pieces.state(i) != RUNNING {
+            match &mut self.current {
+                Some(current) if position.runtime == Some(begin) => current.interrupted.push((i, pairs)),
+                _ => self.end(),
+            }
+            return;
+        }
+        if self.worker && position.inside.is_empty() {
+            self.joined.waiting += end - begin;
+            return self.end();
+        }
+        let place = self.pieces.places.get(i).copied().unwrap_or_default();
+        let current = self.current.get_or_insert_with(|| Current {
+            begin,
+            end,
+            moves: position.moves,
+            function: position.inside.last().copied(),
+            before: place.before,
+            after: place.after,
+            sums: Vec::new(),
+            n_pieces: 0,
+            interrupted: Vec::new(),
+        });
+        for (i, pairs) in std::mem::take(&mut current.interrupted) {
+            self.joined.runtime += self.pieces.end[i] - self.pieces.begin[i];
+            current.count(self.pieces, pairs);
+        }
+        current.count(self.pieces, pairs);
+        current.end = end;
+        current.after = place.after;
+    }
+
+    /// Whatever was open is done; what the runtime took at its end is not of it.
+    fn end(&mut self) {
+        let Some(current) = self.current.take() else { return };
+        let is_outside = current.function.is_none();
+        self.joined.inside += u64::from(!is_outside);
+        self.joined.outside += u64::from(is_outside);
+        self.joined.time += current.end - current.begin;
+        self.outside.push(is_outside);
+        let done = &mut self.done;
+        for sum in &current.sums {
+            // In a piece without it, it was not counted, or nobody knows.
+            let cover = if sum.pieces == current.n_pieces { sum.cover } else { Cover::Part };
+            done.types.push(sum.event_type);
+            done.sums.push(sum.sum);
+            done.covers.push(cover);
+        }
+        done.n_counters.push(current.sums.len() as u32);
+        done.begin.push(current.begin);
+        done.end.push(current.end);
+        let function = current.function.map_or_else(Default::default, Function::Inside);
+        done.places.push(Place { before: current.before, after: current.after, function });
+    }
+
+    /// A burst outside of all regions lies between two of them.
+    fn name(&mut self, marks: &Marks) {
+        let entered: Vec<(u64, PlaceId)> = marks
+            .iter()
+            .filter_map(|&(time, mark)| match mark {
+                Mark::Enter(place) => Some((time, place)),
+                _ => None,
+            })
+            .collect();
+        for i in (0..self.outside.len()).filter(|&i| self.outside[i]) {
+            let next = entered.partition_point(|(time, _)| *time < self.done.end[i]);
+            let place = &mut self.done.places[i];
+            place.before = place.before.or_else(|| Some(entered[next.checked_sub(1)?].1));
+            place.after = place.after.or_else(|| Some(entered.get(next)?.1));
+        }
+    }
+}
+
+impl Current {
+    fn count(&mut self, pieces: &Bursts, pairs: std::ops::Range<usize>) {
+        self.n_pieces += 1;
+        for pair in pairs {
+            let (event_type, sum, cover) = (pieces.types[pair], pieces.sums[pair], pieces.covers[pair]);
+            match self.sums.binary_search_by_key(&event_type, |s| s.event_type) {
+                Ok(at) => {
+                    let total = &mut self.sums[at];
+                    total.sum = total.sum.saturating_add(sum);
+                    total.pieces += 1;
+                    total.cover = match (total.cover, cover) {
+                        (Cover::Part, _) | (_, Cover::Part | Cover::SinceEnd) => Cover::Part,
+                        (Cover::Impossible, _) | (_, Cover::Impossible) => Cover::Impossible,
+                        (before, Cover::Whole) => before,
+                    };
+                }
+                Err(at) => self.sums.insert(at, Sum { event_type, sum, cover, pieces: 1 }),
+            }
+        }
+    }
+}

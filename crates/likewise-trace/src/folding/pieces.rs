@@ -1,0 +1,135 @@
+//! The folds of a trace that is read block by block, in parallel.
+
+use std::hash::Hash;
+
+use likewise::table::PlaceId;
+
+use super::bursts::Bursts;
+use super::cover::Limits;
+use super::fold::Fold;
+use super::sites::Sites;
+use super::steps::{Mark, Move, Opened, Steps};
+
+/// A thread whose records are cut into more pieces than this is in no order
+/// worth speaking of, and is sorted.
+const MAX_PIECES: usize = 1 << 10;
+
+/// Folds of one block, a new one wherever a thread's time goes backwards.
+pub(crate) struct Folding<S> {
+    limits: Limits,
+    pub(crate) folds: Vec<(usize, Fold)>,
+    /// Of every slot: its current fold and how many it has.
+    current: Vec<Option<(usize, usize)>>,
+    pub(crate) scrambled: Vec<usize>,
+    /// The numbers that the folds give to places.
+    pub(crate) sites: Sites<S>,
+    pub(crate) marks: Vec<(usize, u64, Mark<PlaceId>)>,
+}
+
+impl<S> Folding<S> {
+    pub(crate) fn new(limits: Limits) -> Self {
+        Self {
+            limits,
+            folds: Vec::new(),
+            current: Vec::new(),
+            scrambled: Vec::new(),
+            sites: Sites::default(),
+            marks: Vec::new(),
+        }
+    }
+
+    #[inline]
+    fn fold(&mut self, slot: usize, time: u64) -> Option<&mut Fold> {
+        if slot >= self.current.len() {
+            self.current.resize(slot + 1, None);
+        }
+        let (at, pieces) = match self.current[slot] {
+            // Given up; must come first, for its place is no fold of this thread.
+            Some((_, usize::MAX)) => return None,
+            Some((at, pieces)) if self.folds[at].1.last <= time => (at, pieces),
+            Some((_, MAX_PIECES)) => {
+                self.scrambled.push(slot);
+                self.current[slot] = Some((0, usize::MAX));
+                return None;
+            }
+            before => {
+                self.folds.push((slot, Fold::new(time, self.limits)));
+                (self.folds.len() - 1, before.map_or(0, |(_, pieces)| pieces) + 1)
+            }
+        };
+        self.current[slot] = Some((at, pieces));
+        Some(&mut self.folds[at].1)
+    }
+}
+
+impl<S: Copy + Eq + Hash> Steps<S> for Folding<S> {
+    #[inline]
+    fn boundary(&mut self, slot: usize, time: u64, open: Option<Opened>) {
+        if let Some(fold) = self.fold(slot, time) {
+            fold.cut(time);
+            if let Some(Opened { end, state }) = open {
+                fold.open(time, end, state);
+            }
+        }
+    }
+
+    #[inline]
+    fn counter(&mut self, slot: usize, time: u64, event_type: u32, value: i128) {
+        if let Some(fold) = self.fold(slot, time) {
+            fold.event(time, event_type, value);
+        }
+    }
+
+    fn code(&mut self, slot: usize, time: u64, step: Move<S>) {
+        if let Some(step) = self.sites.number(step)
+            && let Some(fold) = self.fold(slot, time)
+        {
+            fold.code(time, step);
+        }
+    }
+
+    fn openmp(&mut self, slot: usize, time: u64, mark: Mark<S>) {
+        self.marks.extend(self.sites.number_mark(mark).map(|mark| (slot, time, mark)));
+    }
+}
+
+/// One thread's pieces, in order of the file.
+#[derive(Default)]
+pub(crate) struct Pieces {
+    pieces: Vec<Fold>,
+    scrambled: bool,
+}
+
+impl Pieces {
+    pub(crate) fn add(&mut self, fold: Fold) {
+        let n = self.pieces.len();
+        match self.pieces.last_mut() {
+            _ if self.scrambled => {}
+            Some(last) if last.joins(&fold) => last.append(fold),
+            _ if n >= MAX_PIECES => self.scramble(),
+            _ => self.pieces.push(fold),
+        }
+    }
+
+    pub(crate) fn scramble(&mut self) {
+        self.scrambled = true;
+        self.pieces = Vec::new();
+    }
+
+    /// The bursts, or `None` if the pieces overlap in time.
+    pub(crate) fn join(mut self, end: u64) -> Option<Bursts> {
+        if self.scrambled {
+            return None;
+        }
+        self.pieces.sort_by_key(|fold| (fold.first, fold.last));
+        let mut pieces = self.pieces.into_iter();
+        let mut joined = pieces.next()?;
+        for piece in pieces {
+            if !joined.joins(&piece) {
+                return None;
+            }
+            joined.append(piece);
+        }
+        Some(joined.finish(end))
+    }
+}

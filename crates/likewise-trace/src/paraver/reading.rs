@@ -1,0 +1,72 @@
+//! What every reading of a Paraver trace begins, counts and ends with.
+
+use std::path::Path;
+
+use super::header::Header;
+use super::scan::Scanned;
+use crate::bytes::{Input, line_place};
+use crate::error::{Error, Place, Result};
+use crate::trace::ReadReport;
+
+/// What was counted and what was wrong, over all blocks.
+pub(crate) struct Records<'p> {
+    pub(crate) path: &'p Path,
+    lenient: bool,
+    pub(crate) report: ReadReport,
+    ended: bool,
+}
+
+impl<'p> Records<'p> {
+    pub(crate) fn new(path: &'p Path, lenient: bool) -> Self {
+        let report = ReadReport { lines: 1, ..ReadReport::default() };
+        Self { path, lenient, report, ended: true }
+    }
+
+    /// Adds a block; its first problem is an error unless lenient.
+    pub(crate) fn add(&mut self, scanned: Scanned) -> Result<()> {
+        let first_unknown = self.report.records.unknown == 0;
+        for (line, kind) in scanned.problems {
+            let error = Error::at(self.path, line_place(self.report.lines, line), kind);
+            if !self.lenient {
+                return Err(error);
+            }
+            if self.report.records.skipped < 3 {
+                self.report.warnings.push(format!("skipped: {error}"));
+            }
+        }
+        if let Some((line, shown)) = scanned.unknown.filter(|_| first_unknown) {
+            let line = self.report.lines + line + 1;
+            let path = self.path.display();
+            self.report.warnings.push(format!("{path}:{line}: unknown kind of record, not read: {shown}"));
+        }
+        self.report.records.add(&scanned.counts);
+        self.report.lines += scanned.lines;
+        if scanned.lines > 0 {
+            self.ended = scanned.ended;
+        }
+        Ok(())
+    }
+
+    /// After the last block; a cut gzip is a warning if lenient.
+    pub(crate) fn end(&mut self, done: Result<()>) -> Result<()> {
+        match done {
+            Err(error) if self.lenient && error.kind.ends_gzip() => {
+                self.report.warnings.push(error.to_string());
+            }
+            other => other?,
+        }
+        if !self.ended {
+            let path = self.path.display();
+            self.report
+                .warnings
+                .push(format!("{path}: the last line has no end; the file may have been cut"));
+        }
+        Ok(())
+    }
+}
+
+/// Takes the header off.
+pub(crate) fn open(input: &mut Input) -> Result<Header> {
+    let line = input.take_line()?;
+    Header::parse(&line).map_err(|kind| Error::at(input.path(), Place::Line(1), kind))
+}

@@ -1,0 +1,90 @@
+//! What the records of a Paraver trace mean for its bursts.
+
+use super::code::{self, Site};
+use super::event_types::is_hardware;
+use super::openmp;
+use super::scan::Sink;
+use crate::folding::steps::{Mark, Opened, SET_CHANGE, Steps};
+use crate::trace::{RUNNING, ReadOptions};
+
+/// What makes a burst, and what a burst carries.
+pub(crate) struct Rules {
+    burst_events: Vec<u32>,
+    counters: Vec<u32>,
+    pub(crate) openmp: OpenMp,
+}
+
+/// What becomes of OpenMP's parallel regions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OpenMp {
+    /// Nothing.
+    Ignored,
+    /// The reading stops at the first, to begin anew.
+    Sought,
+    /// They are bursts.
+    Joined,
+}
+
+impl Rules {
+    pub(crate) fn new(options: &ReadOptions<'_>) -> Self {
+        let (burst_events, counters) = (options.burst_events.clone(), options.counters.clone());
+        Self { burst_events, counters, openmp: OpenMp::Ignored }
+    }
+
+    /// PAPI, native and uncore counters, and those asked for. Extrae's
+    /// absolute values (43…, 45…, 47…) are no differences to be summed.
+    #[inline]
+    pub(crate) fn is_counter(&self, event_type: u32) -> bool {
+        is_hardware(event_type) || self.counters.contains(&event_type)
+    }
+}
+
+/// Turns records into steps.
+pub(crate) struct Interpreter<'r, S> {
+    pub(crate) rules: &'r Rules,
+    pub(crate) steps: S,
+}
+
+impl<S: Steps<Site>> Sink for Interpreter<'_, S> {
+    #[inline]
+    fn state(&mut self, slot: usize, begin: u64, end: Option<u64>, value: u32) {
+        if self.rules.openmp == OpenMp::Joined {
+            self.steps.boundary(slot, begin, Some(Opened { end, state: value }));
+        } else if self.rules.burst_events.is_empty() {
+            self.steps.boundary(slot, begin, (value == RUNNING).then_some(Opened { end, state: value }));
+        }
+    }
+
+    #[inline]
+    fn event(&mut self, slot: usize, time: u64, pairs: &[(u32, i128)]) {
+        let (mut has_code, mut has_openmp) = (false, false);
+        for &(event_type, value) in pairs {
+            has_code |= code::is_code(event_type);
+            has_openmp |= openmp::is_openmp(event_type);
+            if event_type == SET_CHANGE || self.rules.is_counter(event_type) {
+                self.steps.counter(slot, time, event_type, value);
+            }
+            if self.rules.burst_events.contains(&event_type) {
+                let burst = Opened { end: None, state: RUNNING };
+                self.steps.boundary(slot, time, (value != 0).then_some(burst));
+            }
+        }
+        if has_code {
+            code::moves(pairs, |step| self.steps.code(slot, time, step));
+        }
+        if self.rules.openmp != OpenMp::Ignored && has_openmp {
+            for (i, &(event_type, value)) in pairs.iter().enumerate() {
+                match openmp::mark(event_type, value) {
+                    Some(Mark::Enter(())) => {
+                        let site = code::function(&pairs[i..], event_type, value);
+                        self.steps.openmp(slot, time, Mark::Enter(site));
+                    }
+                    Some(Mark::Leave) => self.steps.openmp(slot, time, Mark::Leave),
+                    Some(Mark::Fork) => self.steps.openmp(slot, time, Mark::Fork),
+                    Some(Mark::Runtime) => self.steps.openmp(slot, time, Mark::Runtime),
+                    None => {}
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! Tables of bursts: `task,thread,begin_ns,duration_ns,<counters…>`, as text or
+//! as Parquet, such as our own `bursts.csv` and `bursts.parquet`.
+//!
+//! The columns may stand in any order, `app` may be among them, and those
+//! that our own tables add (`n_…`, `cluster`) are left out. An empty cell is a
+//! counter that the burst does not carry.
+
+#[cfg(feature = "parquet")]
+pub(crate) mod parquet;
+pub(crate) mod text;
+
+use likewise::table::{BurstTable, Counter, CounterColumn, Nanos};
+
+use super::rows::check_different;
+use crate::error::ErrorKind;
+use crate::taken::{Taken, is_unnamed, name_or_place};
+use crate::trace::{Apps, EventTypeInfo, Format, RUNNING, ReadReport, StateInfo, Trace, TraceInfo};
+
+const NEEDED: [&str; 4] = ["task", "thread", "begin_ns", "duration_ns"];
+
+/// Whether columns of these names are those of a table of bursts.
+pub(crate) fn is_header(names: &[String]) -> bool {
+    NEEDED.iter().filter(|needed| names.iter().any(|name| name == *needed)).count() >= 2
+}
+
+/// Whether one of these columns is of clusters.
+pub(crate) fn has_labels(names: &[String]) -> bool {
+    names.iter().any(|name| name == "cluster")
+}
+
+/// What a column is for.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Role {
+    App,
+    Task,
+    Thread,
+    Begin,
+    Duration,
+    Counter(usize),
+    Ignored,
+}
+
+/// The columns of a table of bursts.
+pub(crate) struct Layout {
+    pub(crate) names: Vec<String>,
+    pub(crate) roles: Vec<Role>,
+}
+
+impl Layout {
+    pub(crate) fn of(names: Vec<String>) -> std::result::Result<Self, ErrorKind> {
+        for needed in NEEDED {
+            if !names.iter().any(|n| n == needed) {
+                let hint = "a CSV of bursts with task,thread,begin_ns,duration_ns and counters";
+                return Err(ErrorKind::MissingColumn(needed.to_owned(), hint));
+            }
+        }
+        check_different(&names)?;
+        // Our bursts.csv has each metric a second time, normalised; elsewhere
+        // such a name is a counter's.
+        let has = |wanted: &str| names.iter().any(|name| name == wanted);
+        let is_ours =
+            |name: &str| name.strip_prefix("n_").is_some_and(|metric| has("cluster") && has(metric));
+        let mut n_counters = 0;
+        let roles = names.iter().map(|name| match name.as_str() {
+            "app" => Role::App,
+            "task" => Role::Task,
+            "thread" => Role::Thread,
+            "begin_ns" => Role::Begin,
+            "duration_ns" => Role::Duration,
+            "cluster" => Role::Ignored,
+            name if is_unnamed(name) || is_ours(name) => Role::Ignored,
+            _ => {
+                n_counters += 1;
+                Role::Counter(n_counters - 1)
+            }
+        });
+        Ok(Self { roles: roles.collect(), names })
+    }
+
+    /// What becomes of each column.
+    fn taken(&self) -> Taken {
+        let mut taken = Taken::default();
+        for (at, (name, role)) in self.names.iter().zip(&self.roles).enumerate() {
+            match role {
+                Role::Counter(_) => taken.push(name),
+                Role::Ignored if name == "cluster" => taken.leave_out(name, "labels of a grouping"),
+                Role::Ignored if is_unnamed(name) => {
+                    taken.leave_out(&name_or_place(name, at), "it has no name")
+                }
+                Role::Ignored => taken.leave_out(name, "a metric as it was clustered"),
+                _ => taken.names.push(name.clone()),
+            }
+        }
+        taken
+    }
+
+    pub(crate) fn empty_table(&self) -> BurstTable {
+        let counters = self.names.iter().zip(&self.roles).filter(|(_, r)| matches!(r, Role::Counter(_)));
+        let column = |(name, _): (&String, &Role)| CounterColumn {
+            counter: Counter { event_type: None, name: name.clone(), description: String::new() },
+            values: Vec::new(),
+        };
+        BurstTable { counters: counters.map(column).collect(), ..BurstTable::default() }
+    }
+}
+
+/// The bursts of the applications that are asked for, in order, with what
+/// should be known of them.
+pub(crate) fn finished(table: BurstTable, layout: &Layout, mut report: ReadReport, apps: Apps) -> Trace {
+    report.records.states = table.len() as u64;
+    let table = in_order(choose(table, apps));
+    report.warnings.extend(overlap(&table));
+    report.columns = Some(layout.taken());
+    Trace { table, topology: None, report }
+}
+
+/// Bursts that begin while another of their thread goes on.
+fn overlap(table: &BurstTable) -> Option<String> {
+    let (mut n, mut first, mut until) = (0u64, None, Nanos::ZERO);
+    let thread = |i: usize| (table.app[i], table.task[i], table.thread[i]);
+    for i in 1..table.len() {
+        until = if thread(i) == thread(i - 1) { until.max(table.end(i - 1)) } else { Nanos::ZERO };
+        if table.begin[i] < until {
+            n += 1;
+            first.get_or_insert(i);
+        }
+    }
+    let (_, task, thread) = thread(first?);
+    let begin = table.begin[first?].0;
+    let (bursts, begins) = if n == 1 { ("burst", "begins") } else { ("bursts", "begin") };
+    Some(format!(
+        "{n} {bursts} {begins} before an earlier one of the thread has ended, the first on task {task}, thread \
+         {thread} at {begin} ns: that time is counted twice"
+    ))
+}
+
+/// The rows at `order`, in that order.
+fn select(table: &BurstTable, order: &[usize]) -> BurstTable {
+    fn pick<T: Copy>(column: &[T], order: &[usize]) -> Vec<T> {
+        order.iter().map(|&i| column[i]).collect()
+    }
+    let counter =
+        |c: &CounterColumn| CounterColumn { counter: c.counter.clone(), values: pick(&c.values, order) };
+    BurstTable {
+        app: pick(&table.app, order),
+        task: pick(&table.task, order),
+        thread: pick(&table.thread, order),
+        begin: pick(&table.begin, order),
+        duration: pick(&table.duration, order),
+        counters: table.counters.iter().map(counter).collect(),
+        code: None,
+    }
+}
+
+fn choose(table: BurstTable, apps: Apps) -> BurstTable {
+    let app = match apps {
+        Apps::All => return table,
+        Apps::One(app) => app,
+        Apps::First => table.app.iter().copied().min().unwrap_or(1),
+    };
+    if table.app.iter().all(|&a| a == app) {
+        return table;
+    }
+    let order: Vec<usize> = (0..table.len()).filter(|&i| table.app[i] == app).collect();
+    select(&table, &order)
+}
+
+/// Bursts in burst order, counters by name.
+fn in_order(mut table: BurstTable) -> BurstTable {
+    table.counters.sort_by(|a, b| a.counter.name.cmp(&b.counter.name));
+    let key = |i: usize| (table.app[i], table.task[i], table.thread[i], table.begin[i]);
+    if (1..table.len()).all(|i| key(i - 1) <= key(i)) {
+        return table;
+    }
+    let mut order: Vec<usize> = (0..table.len()).collect();
+    order.sort_by_key(|&i| key(i));
+    select(&table, &order)
+}
+
+/// What a table of bursts holds.
+pub(crate) fn inspect(format: Format, compressed: bool, trace: Trace) -> TraceInfo {
+    let end = (0..trace.table.len()).map(|i| trace.table.end(i)).max().unwrap_or_default();
+    let running = StateInfo {
+        value: RUNNING,
+        name: "Running".into(),
+        count: trace.table.len() as u64,
+        time: trace.table.computing_time(),
+    };
+    TraceInfo {
+        format,
+        compressed,
+        end,
+        topology: None,
+        report: trace.report,
+        states: vec![running],
+        event_types: trace.table.counters.iter().map(counter_info).collect(),
+        communication_bytes: 0,
+    }
+}
+
+/// A column of counts; its number is 0, as the table has none.
+fn counter_info(column: &CounterColumn) -> EventTypeInfo {
+    EventTypeInfo {
+        event_type: 0,
+        label: column.counter.name.clone(),
+        count: column.values.iter().filter(|x| !x.is_nan()).count() as u64,
+        counter: true,
+    }
+}

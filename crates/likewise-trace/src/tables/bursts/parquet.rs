@@ -1,0 +1,74 @@
+//! A table of bursts as Parquet, such as our own `bursts.parquet`.
+
+use likewise::table::{BurstTable, Nanos};
+
+use super::{Layout, Role, finished};
+use crate::bytes::Input;
+use crate::error::{Error, ErrorKind, Result, printable};
+use crate::tables::parquet::read::{Table, Value, with_table};
+use crate::trace::{ReadOptions, ReadReport, Trace};
+
+/// Names of columns, safe to print.
+pub(crate) fn names(table: &Table<'_>) -> Vec<String> {
+    table.names().map(|name| printable(name.as_bytes(), 400)).collect()
+}
+
+/// Reads a table of bursts.
+pub(crate) fn read(input: Input, options: &ReadOptions<'_>) -> Result<Trace> {
+    let path = input.path().to_owned();
+    with_table(&path, input, |table| {
+        let layout = Layout::of(names(table)).map_err(|kind| Error::whole(&path, kind))?;
+        let mut bursts = layout.empty_table();
+        for (at, &role) in layout.roles.iter().enumerate() {
+            fill(table, at, role, &mut bursts)?;
+            if let Some(progress) = options.progress {
+                progress(table.size() * (at as u64 + 1) / layout.roles.len() as u64, table.size());
+            }
+        }
+        let n = bursts.task.len();
+        if n == 0 {
+            return Err(Error::whole(&path, ErrorKind::OnlyHeader("bursts")));
+        }
+        bursts.app.resize(n, 1);
+        if (0..n).any(|i| bursts.begin[i].0.checked_add(bursts.duration[i].0).is_none()) {
+            return Err(Error::whole(&path, ErrorKind::TimeOverflow));
+        }
+        let report = ReadReport { bytes: table.size(), ..ReadReport::default() };
+        Ok(finished(bursts, &layout, report, options.apps))
+    })
+}
+
+/// One column of the table.
+fn fill(table: &Table<'_>, at: usize, role: Role, bursts: &mut BurstTable) -> Result<()> {
+    match role {
+        Role::App => bursts.app = ids(table, at)?,
+        Role::Task => bursts.task = ids(table, at)?,
+        Role::Thread => bursts.thread = ids(table, at)?,
+        Role::Begin => bursts.begin = times(table, at)?,
+        Role::Duration => bursts.duration = times(table, at)?,
+        Role::Counter(counter) => {
+            let values = table.collected(at, |value| match value {
+                None => Ok(f64::NAN),
+                Some(value) => match value.number() {
+                    Some(number) if !number.is_infinite() => Ok(number),
+                    _ => Err("expected finite numbers, or null or NaN where one is missing"),
+                },
+            });
+            bursts.counters[counter].values = values?;
+        }
+        Role::Ignored => {}
+    }
+    Ok(())
+}
+
+/// Ids from 1.
+pub(crate) fn ids(table: &Table<'_>, at: usize) -> Result<Vec<u32>> {
+    let id = |value: Value<'_>| value.whole().and_then(|id| u32::try_from(id).ok()).filter(|&id| id >= 1);
+    table.collected(at, |value| value.and_then(id).ok_or("expected a number from 1 in every row"))
+}
+
+/// Times in nanoseconds.
+pub(crate) fn times(table: &Table<'_>, at: usize) -> Result<Vec<Nanos>> {
+    let time = |value: Value<'_>| value.whole().and_then(|time| u64::try_from(time).ok()).map(Nanos);
+    table.collected(at, |value| value.and_then(time).ok_or("expected a time in nanoseconds in every row"))
+}

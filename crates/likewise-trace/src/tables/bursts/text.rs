@@ -1,0 +1,211 @@
+//! A table of bursts as text.
+
+use csv::ByteRecord;
+use likewise::table::{BurstTable, Nanos};
+
+use super::{Layout, Role, finished};
+use crate::bytes::Input;
+use crate::error::{Error, ErrorKind, Place, Result, TRACE_OR_BURSTS, found};
+use crate::tables::dialect::{Dialect, is_missing, whole_number};
+use crate::tables::rows::Rows;
+use crate::trace::{ReadOptions, ReadReport, Trace};
+
+/// One row; counters beside it.
+struct Row {
+    app: u32,
+    task: u32,
+    thread: u32,
+    begin: u64,
+    duration: u64,
+}
+
+fn row(
+    layout: &Layout,
+    dialect: Dialect,
+    record: &ByteRecord,
+    counters: &mut [f64],
+) -> std::result::Result<Row, ErrorKind> {
+    let mut row = Row { app: 1, task: 0, thread: 0, begin: 0, duration: 0 };
+    for (i, (cell, role)) in record.iter().zip(&layout.roles).enumerate() {
+        let cell = cell.trim_ascii();
+        let bad =
+            |what| ErrorKind::Cell { column: i + 1, name: layout.names[i].clone(), what, found: found(cell) };
+        let id = || {
+            let id = whole_number(cell).and_then(|n| u32::try_from(n).ok()).filter(|&n| n >= 1);
+            id.ok_or_else(|| bad("a number from 1"))
+        };
+        let time = || whole_number(cell).ok_or_else(|| bad("a time in nanoseconds"));
+        match *role {
+            Role::App => row.app = id()?,
+            Role::Task => row.task = id()?,
+            Role::Thread => row.thread = id()?,
+            Role::Begin => row.begin = time()?,
+            Role::Duration => row.duration = time()?,
+            Role::Counter(c) if is_missing(cell) => counters[c] = f64::NAN,
+            Role::Counter(c) => {
+                let value = dialect.number(cell).filter(|v| v.is_finite());
+                counters[c] = value.ok_or_else(|| bad("a finite number, or nothing where it is missing"))?;
+            }
+            Role::Ignored => {}
+        }
+    }
+    if row.begin.checked_add(row.duration).is_none() {
+        return Err(ErrorKind::TimeOverflow);
+    }
+    Ok(row)
+}
+
+/// Reads a table of bursts.
+pub(crate) fn read(input: Input, options: &ReadOptions<'_>) -> Result<Trace> {
+    let mut rows = Rows::open(input, TRACE_OR_BURSTS)?;
+    let layout = Layout::of(rows.names.clone()).map_err(|kind| rows.wrong(rows.header_line, kind))?;
+    let mut table = layout.empty_table();
+    let mut report = ReadReport { lines: 1, ..ReadReport::default() };
+    let mut counters = vec![f64::NAN; table.counters.len()];
+    loop {
+        let dialect = rows.dialect;
+        let next = match rows.next() {
+            Ok(None) => break,
+            Ok(Some((record, line))) => {
+                row(&layout, dialect, record, &mut counters).map_err(|kind| (line, kind))
+            }
+            // Anything but a wrong number of cells ends the reading.
+            Err(Error { place: Place::Line(line), kind, .. })
+                if matches!(*kind, ErrorKind::Expected { .. }) =>
+            {
+                Err((line, *kind))
+            }
+            Err(error) => return Err(error),
+        };
+        report.lines += 1;
+        match next.map_err(|(line, kind)| rows.wrong(line, kind)) {
+            Ok(row) => push(&mut table, &row, &counters),
+            Err(error) if options.lenient => {
+                report.records.skipped += 1;
+                if report.records.skipped <= 3 {
+                    report.warnings.push(format!("skipped: {error}"));
+                }
+            }
+            Err(error) => return Err(error),
+        }
+        rows.report(options.progress);
+    }
+    if report.lines == 1 {
+        return Err(Error::whole(&rows.path, ErrorKind::OnlyHeader("bursts")));
+    }
+    report.bytes = rows.consumed();
+    report.warnings.extend(rows.notes());
+    Ok(finished(table, &layout, report, options.apps))
+}
+
+fn push(table: &mut BurstTable, row: &Row, counters: &[f64]) {
+    table.app.push(row.app);
+    table.task.push(row.task);
+    table.thread.push(row.thread);
+    table.begin.push(Nanos(row.begin));
+    table.duration.push(Nanos(row.duration));
+    for (column, &value) in table.counters.iter_mut().zip(counters) {
+        column.values.push(value);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<Trace> {
+        read(Input::from_bytes(text.as_bytes()), &ReadOptions::default())
+    }
+
+    #[test]
+    fn reads_what_bursts_csv_writes() {
+        let text = "task,thread,begin_ns,duration_ns,PAPI_TOT_INS,\"a, b\",n_PAPI_TOT_INS,cluster\n\
+            2,1,5,10,100,1.5,0.5,noise\n1,1,7,3,,2e3,,missing\n1,1,0,7,8,9,0.1,1\n";
+        let trace = parse(text).unwrap();
+        let t = &trace.table;
+        assert_eq!((t.task.as_slice(), t.thread.as_slice()), ([1, 1, 2].as_slice(), [1, 1, 1].as_slice()));
+        assert_eq!(t.begin, [Nanos(0), Nanos(7), Nanos(5)]);
+        let names: Vec<&str> = t.counters.iter().map(|c| c.counter.name.as_str()).collect();
+        assert_eq!(names, ["PAPI_TOT_INS", "a, b"]);
+        let ins = &t.counters[0].values;
+        assert!(ins[0] == 8.0 && ins[1].is_nan() && ins[2] == 100.0);
+        assert_eq!(t.counters[1].values, [9.0, 2000.0, 1.5]);
+    }
+
+    #[test]
+    fn says_line_and_column_of_what_is_wrong() {
+        let head = "task,thread,begin_ns,duration_ns,ins\n1,1,0,5,1\n";
+        for (row, said) in [
+            ("1,1,0,5,inf", "test.prv:3: column 5 (ins): expected a finite number"),
+            ("1,1,0,5,-inf", "column 5 (ins)"),
+            ("1,1,0,5,x", "found 'x'"),
+            ("0,1,0,5,1", "column 1 (task): expected a number from 1, found '0'"),
+            ("1,1,-1,5,1", "column 3 (begin_ns): expected a time in nanoseconds, found '-1'"),
+            ("1,1,0,5", "test.prv:3: expected 5 cells as in the first line, found 4"),
+            ("1,1,18446744073709551615,5,1", "exceed"),
+        ] {
+            let error = parse(&format!("{head}{row}\n")).unwrap_err().to_string();
+            assert!(error.contains(said), "{row}: {error}");
+        }
+        let error = parse("task,thread,begin_ns,x\n").unwrap_err().to_string();
+        assert!(error.contains("no column 'duration_ns'"), "{error}");
+        let error = parse("task,thread,begin_ns,duration_ns\n").unwrap_err().to_string();
+        assert_eq!(error, "test.prv: the table has a header but no bursts");
+    }
+
+    #[test]
+    fn a_counter_may_be_called_as_our_normalised_metrics_are() {
+        let names = |header: &str, row: &str| {
+            let text = format!("task,thread,begin_ns,duration_ns,{header}\n1,1,0,10,{row}\n");
+            let input = Input::from_bytes(text.as_bytes());
+            let table = read(input, &ReadOptions::default()).unwrap().table;
+            let mut names: Vec<String> = table.counters.into_iter().map(|c| c.counter.name).collect();
+            names.sort_unstable();
+            names
+        };
+        assert_eq!(names("n_calls,IPC", "5,1"), ["IPC", "n_calls"]);
+        assert_eq!(names("IPC,n_IPC,n_calls,cluster", "1,0.5,7,noise"), ["IPC", "n_calls"]);
+    }
+
+    #[test]
+    fn lenient_skips_and_counts() {
+        let text = "task,thread,begin_ns,duration_ns\n1,1,0,5\nx,1,0,5\n1,1\n1,1,9,5\n";
+        let options = ReadOptions { lenient: true, ..ReadOptions::default() };
+        let trace = read(Input::from_bytes(text.as_bytes()), &options).unwrap();
+        assert_eq!((trace.table.len(), trace.report.records.skipped), (2, 2));
+    }
+
+    #[test]
+    fn bursts_that_overlap_are_told() {
+        let text =
+            "task,thread,begin_ns,duration_ns\n2,1,8,1\n1,1,0,10\n1,1,3,2\n1,2,4,9\n1,1,9,5\n2,1,9,1\n";
+        let trace = parse(text).unwrap();
+        assert_eq!(
+            trace.report.warnings,
+            [
+                "2 bursts begin before an earlier one of the thread has ended, the first on task 1, thread 1 at 3 ns: \
+              that time is counted twice"
+            ]
+        );
+        assert!(
+            parse("task,thread,begin_ns,duration_ns\n1,1,0,3\n1,1,3,1\n").unwrap().report.warnings.is_empty()
+        );
+    }
+
+    #[test]
+    fn any_separator_and_missing_values() {
+        let plain = parse("task,thread,begin_ns,duration_ns,ins,x\n1,1,0,5,,1.5\n1,1,7,5,8,2\n").unwrap();
+        for text in [
+            ",task;thread;begin_ns;duration_ns;ins;x\n0;1;1;0;5;NA;1,5\n1;1;1;7;5;8;2\n"
+                .replace(",task", ";task"),
+            "task thread begin_ns duration_ns ins x\n1 1 0 5 NaN 1.5\n1 1 7 5 8 2\n".to_owned(),
+            "# a\ntask\tthread\tbegin_ns\tduration_ns\tins\tx\r\n1\t1\t0\t5\tnull\t1.5\r\n1\t1\t7\t5\t8\t2"
+                .to_owned(),
+        ] {
+            let trace = parse(&text).unwrap();
+            assert_eq!(format!("{:?}", trace.table), format!("{:?}", plain.table), "{text}");
+        }
+        let taken = plain.report.columns.unwrap();
+        assert_eq!((taken.numbers, taken.names.len()), (vec!["ins".to_owned(), "x".into()], 4));
+    }
+}

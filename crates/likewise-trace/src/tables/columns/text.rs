@@ -1,0 +1,169 @@
+//! Text with a name over every column.
+
+use super::marked::{Marked, marked};
+use super::{Cells, Column, ColumnTable, LONGEST_TEXT, Names, TABLE};
+use crate::bytes::{Input, Progress};
+use crate::error::{Error, ErrorKind, Result, found, printable};
+use crate::tables::dialect::{Dialect, is_missing};
+use crate::tables::rows::Rows;
+use crate::taken::Taken;
+
+/// A column while it is read.
+enum Growing {
+    /// So many cells are missing, and there were no others.
+    Missing(usize),
+    Numbers(Vec<f64>),
+    /// Numbers with a unit behind each, and how they are written.
+    Marked {
+        numbers: Vec<f64>,
+        texts: Vec<String>,
+        unit: String,
+    },
+    Texts(Vec<String>),
+    /// Texts, of which the first are numbers with a unit; why they are none.
+    Mixed(Vec<String>, String),
+}
+
+pub(super) fn read(
+    path: &std::path::Path,
+    input: Input,
+    keys: &[String],
+    progress: Option<Progress<'_>>,
+) -> Result<(ColumnTable, Option<usize>)> {
+    let mut rows = Rows::open(input, TABLE)?;
+    let in_first = |kind| rows.wrong(rows.header_line, kind);
+    let names = names(&rows.names, rows.dialect).map_err(in_first)?;
+    let start = |is_key| if is_key { Growing::Texts(Vec::new()) } else { Growing::Missing(0) };
+    let mut columns: Vec<Growing> = names.are_keys(keys).map_err(in_first)?.into_iter().map(start).collect();
+    let Names { names, unnamed } = names;
+    let (dialect, mut is_grouped) = (rows.dialect, vec![false; names.len()]);
+    while let Some((record, line)) = rows.next()? {
+        for (at, cell) in record.iter().enumerate() {
+            let pushed = columns[at].push(cell.trim_ascii(), dialect, &mut is_grouped[at]);
+            pushed.map_err(|found| {
+                let (name, what) = (names[at].clone(), "a number, as above it");
+                let kind = ErrorKind::Cell { column: at + 1, name, what, found };
+                Error::at(path, crate::error::Place::Line(line), kind)
+            })?;
+        }
+        rows.report(progress);
+    }
+    let n_rows = rows.n_rows() as usize;
+    if n_rows == 0 {
+        return Err(Error::whole(path, ErrorKind::OnlyHeader("rows")));
+    }
+    let mut taken = Taken { notes: rows.notes(), ..Taken::default() };
+    let grouped: Vec<&str> = names
+        .iter()
+        .zip(&is_grouped)
+        .filter(|(_, grouped)| **grouped)
+        .map(|(name, _)| name.as_str())
+        .collect();
+    if !grouped.is_empty() {
+        let mark = if dialect.decimal_comma { "Points" } else { "Commas" };
+        taken
+            .notes
+            .push(format!("{mark} between thousands are no part of the numbers in: {}.", grouped.join(", ")));
+    }
+    let columns = names.into_iter().zip(columns).map(|(name, growing)| {
+        let cells = growing.cells(&name, &mut taken);
+        Column { name, cells }
+    });
+    let columns = columns.collect();
+    Ok((ColumnTable { columns, n_rows, taken }, unnamed))
+}
+
+/// Numbers are names only behind an empty cell, over the names of the rows.
+fn names(cells: &[String], dialect: Dialect) -> std::result::Result<Names, ErrorKind> {
+    let mut names = Names::default();
+    for cell in cells {
+        names.push(cell.as_bytes())?;
+        if names.unnamed != Some(0) && dialect.number(cell.as_bytes()).is_some() {
+            let what = "the names of the columns".to_owned();
+            return Err(ErrorKind::Expected { what, found: found(cell.as_bytes()) });
+        }
+    }
+    Ok(names)
+}
+
+impl Growing {
+    /// # Errors
+    /// What stands in a column of numbers instead of one.
+    fn push(
+        &mut self,
+        cell: &[u8],
+        dialect: Dialect,
+        is_grouped: &mut bool,
+    ) -> std::result::Result<(), String> {
+        let text = || printable(cell, LONGEST_TEXT);
+        if is_missing(cell) {
+            match self {
+                Growing::Missing(n) => *n += 1,
+                Growing::Numbers(numbers) => numbers.push(f64::NAN),
+                Growing::Marked { numbers, texts, .. } => {
+                    numbers.push(f64::NAN);
+                    texts.push(text());
+                }
+                Growing::Texts(texts) | Growing::Mixed(texts, _) => texts.push(text()),
+            }
+            return Ok(());
+        }
+        if let Growing::Texts(texts) | Growing::Mixed(texts, _) = self {
+            texts.push(text());
+            return Ok(());
+        }
+        let found_here = match dialect.number(cell) {
+            Some(value) => Some(Marked { value, is_grouped: false, unit: "" }),
+            None => marked(cell, dialect),
+        };
+        if let Growing::Missing(n) = *self {
+            *self = match &found_here {
+                None => Growing::Texts(vec![String::new(); n]),
+                Some(Marked { unit: "", .. }) => Growing::Numbers(vec![f64::NAN; n]),
+                Some(Marked { unit, .. }) => Growing::Marked {
+                    numbers: vec![f64::NAN; n],
+                    texts: vec![String::new(); n],
+                    unit: (*unit).to_owned(),
+                },
+            };
+        }
+        *is_grouped |= found_here.as_ref().is_some_and(|marked| marked.is_grouped);
+        match (self, found_here) {
+            (Growing::Numbers(numbers), Some(Marked { unit: "", value, .. })) => numbers.push(value),
+            (Growing::Numbers(_), _) => return Err(found(cell)),
+            (Growing::Marked { numbers, texts, unit }, Some(here)) if *unit == here.unit => {
+                numbers.push(here.value);
+                texts.push(text());
+            }
+            (growing @ Growing::Marked { .. }, _) => growing.give_up(cell),
+            (Growing::Texts(texts), _) => texts.push(text()),
+            (Growing::Missing(_) | Growing::Mixed(..), _) => unreachable!("they are something else by now"),
+        }
+        Ok(())
+    }
+
+    /// Numbers with a unit are texts from now on, as `cell` has another or none.
+    fn give_up(&mut self, cell: &[u8]) {
+        let Growing::Marked { texts, unit, .. } = self else { return };
+        let why = format!("of texts: not every number has the unit '{unit}', such as {}", found(cell));
+        let mut texts = std::mem::take(texts);
+        texts.push(printable(cell, LONGEST_TEXT));
+        *self = Growing::Mixed(texts, why);
+    }
+
+    fn cells(self, name: &str, taken: &mut Taken) -> Cells {
+        match self {
+            Growing::Missing(n) => Cells::Numbers(vec![f64::NAN; n]),
+            Growing::Numbers(numbers) => Cells::Numbers(numbers),
+            Growing::Marked { numbers, unit, .. } => {
+                taken.units.push((name.to_owned(), unit));
+                Cells::Numbers(numbers)
+            }
+            Growing::Texts(texts) => Cells::Texts(texts),
+            Growing::Mixed(texts, why) => {
+                taken.leave_out(name, why);
+                Cells::Texts(texts)
+            }
+        }
+    }
+}

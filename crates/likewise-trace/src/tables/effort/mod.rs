@@ -1,0 +1,173 @@
+//! Effort tables: the work of every rank in every step.
+
+mod long;
+mod npy;
+#[cfg(feature = "parquet")]
+mod parquet;
+mod spread;
+mod wide;
+
+use std::path::Path;
+
+use likewise::ranks::{EffortError, EffortRegion, EffortTable};
+
+use crate::bytes::{Input, Piece, Progress};
+use crate::error::{Error, ErrorKind, Result};
+use crate::tables::dialect::{HEAD, Head};
+use crate::tables::npy::MAGIC;
+use crate::tables::parquet::MAGIC as PARQUET;
+use crate::taken::Taken;
+use long::Cells;
+
+pub use spread::{SpreadError, read_effort_part};
+
+/// What a file does not say, and who is told how far the reading is.
+#[derive(Clone)]
+pub struct EffortOptions<'a> {
+    /// The region of files that have one only.
+    pub region: EffortRegion,
+    /// Told how far the reading is.
+    pub progress: Option<Progress<'a>>,
+}
+
+impl Default for EffortOptions<'_> {
+    fn default() -> Self {
+        let region = EffortRegion { name: "effort".to_owned(), unit: String::new() };
+        Self { region, progress: None }
+    }
+}
+
+/// Reads an effort table from a file or (`-`) the standard input, plain or
+/// gzip; the format is told by the first bytes and the header:
+///
+/// - **wide text**: a row for each rank and a column for each step, with or
+///   without names; a column `rank` says which rank, otherwise the rows count
+///   from 0;
+/// - **long text**: columns `rank`, `step`, `effort` and, if there are several
+///   regions, `region`, in any order of columns and rows, and in any case;
+///   common names for the same, such as `process`, `iteration` and `time`, are
+///   understood. Ranks may count from 1;
+/// - **`.npy`** of two dimensions, ranks × steps, in C or Fortran order;
+/// - **Parquet**, long or wide as text, with the feature `parquet`.
+///
+/// The index of a data frame is left out. Regions of long tables are ordered by name.
+///
+/// # Errors
+/// [`Error`] names the file, and line and column where there are any.
+pub fn read_effort(path: &Path, options: &EffortOptions<'_>) -> Result<(EffortTable, Taken)> {
+    read(path, Input::open_known(path)?, options)
+}
+
+fn read(path: &Path, input: Input, options: &EffortOptions<'_>) -> Result<(EffortTable, Taken)> {
+    let Share { efforts, mut taken } =
+        share(path, input, options, Piece::WHOLE)?.expect("all of a file can be read");
+    let table = match efforts {
+        Efforts::Rows { n_steps, values } => {
+            let region = vec![options.region.clone()];
+            EffortTable::new(region, n_steps, values).map_err(|e| table_error(path, &e))
+        }
+        Efforts::Cells(mut cells) => {
+            taken.notes.extend(cells.count_from_0());
+            cells.table(path, &options.region.unit)
+        }
+    };
+    Ok((table?, taken))
+}
+
+/// Reads the efforts of some ranks: as [`read_effort`], but ranks may be
+/// missing, and a table must say in a column `rank` which it has.
+///
+/// # Returns
+/// The ranks, ascending, and the table whose rows they are.
+///
+/// # Errors
+/// As [`read_effort`]; what is wrong with the numbers of a rank names its
+/// place among those that are there.
+pub fn read_effort_of_some(path: &Path, options: &EffortOptions<'_>) -> Result<(Vec<u64>, EffortTable)> {
+    let input = Input::open_known(path)?;
+    match share(path, input, options, Piece::WHOLE)?.expect("all of a file can be read").efforts {
+        Efforts::Rows { .. } => {
+            let problem = "which ranks the rows are is not said; a column 'rank' says it";
+            Err(Error::whole(path, ErrorKind::Table(problem.to_owned())))
+        }
+        Efforts::Cells(cells) => cells.some(path, &options.region.unit),
+    }
+}
+
+/// What a piece of a file holds.
+struct Share {
+    efforts: Efforts,
+    taken: Taken,
+}
+
+enum Efforts {
+    /// Ranks in the order of the file.
+    Rows { n_steps: usize, values: Vec<f64> },
+    /// Cells that say where they belong.
+    Cells(Cells),
+}
+
+/// Reads a piece of a file; nothing where only all of it can be read.
+fn share(path: &Path, mut input: Input, options: &EffortOptions<'_>, piece: Piece) -> Result<Option<Share>> {
+    let head = input.peek(HEAD)?;
+    if head.is_empty() {
+        return Err(Error::whole(path, ErrorKind::Empty("a table of efforts")));
+    }
+    if head.starts_with(MAGIC) {
+        return npy::read(path, input, piece);
+    }
+    if head.starts_with(PARQUET) {
+        #[cfg(not(feature = "parquet"))]
+        return Err(crate::tables::parquet::not_built(path));
+        #[cfg(feature = "parquet")]
+        return parquet::read(path, input, options, piece);
+    }
+    if head[..head.len().min(1 << 12)].contains(&0) {
+        let problem = "neither text, .npy nor Parquet; efforts are read from these";
+        return Err(Error::whole(path, ErrorKind::Table(problem.to_owned())));
+    }
+    let names = Head::of(head).map_err(|kind| Error::whole(path, kind))?.names();
+    check_kind(&names).map_err(|kind| Error::whole(path, kind))?;
+    if long::is_header(&names) {
+        long::read(path, input, options, piece)
+    } else {
+        wide::read(path, input, options, piece)
+    }
+}
+
+/// Names of columns that no table of efforts has, and what has them.
+const OTHERS: [(&str, &str); 7] = [
+    ("cluster", "a result of likewise"),
+    ("class", "a result of `likewise ranks`"),
+    ("goldberg", "a result of `likewise pareto`"),
+    ("site", "a table of counters, for `likewise counters`"),
+    ("event", "a table of counters, for `likewise counters`"),
+    ("begin_ns", "a table of bursts"),
+    ("duration_ns", "a table of bursts"),
+];
+
+/// # Errors
+/// The table is of something else.
+fn check_kind(names: &[String]) -> std::result::Result<(), ErrorKind> {
+    if crate::tables::bursts::is_header(names) {
+        let problem = "this is a table of bursts; efforts are made of one only where it is a file, not a pipe, \
+                       and on any number of processes";
+        return Err(ErrorKind::Table(problem.to_owned()));
+    }
+    let other = OTHERS.iter().find(|(other, _)| names.iter().any(|name| name == other));
+    other.map_or(Ok(()), |(name, what)| {
+        Err(ErrorKind::Table(format!(
+            "it has a column '{name}', as {what} has; expected efforts: a row for each rank and a column for each \
+             step, or columns rank,step,region,effort"
+        )))
+    })
+}
+
+/// What is wrong with the numbers of a file.
+fn table_error(path: &Path, error: &EffortError) -> Error {
+    // Names in the text are safe to print already.
+    Error::whole(path, ErrorKind::Table(error.to_string()))
+}
+
+#[cfg(test)]
+mod tests;

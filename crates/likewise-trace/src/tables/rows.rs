@@ -1,0 +1,261 @@
+//! The rows of a table that is text, one after the other.
+
+use std::io::{self, Cursor, Read};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use csv::ByteRecord;
+
+use crate::bytes::{Input, Piece, Progress, stream_error};
+use crate::error::{Error, ErrorKind, Place, Result};
+use crate::tables::dialect::{Dialect, Head, Separator};
+
+/// Rows between two reports of progress.
+const REPORTED: u64 = 1 << 15;
+
+/// Records of a table with the lines where they begin, below its names.
+pub(crate) struct Rows {
+    reader: csv::Reader<Box<dyn Read>>,
+    pub(crate) path: PathBuf,
+    pub(crate) dialect: Dialect,
+    /// Of the columns, as they stand there.
+    pub(crate) names: Vec<String>,
+    /// The line of the names.
+    pub(crate) header_line: u64,
+    record: ByteRecord,
+    /// Lines before the first that the reader sees.
+    n_before: u64,
+    n_comments: u64,
+    n_rows: u64,
+    consumed: Arc<AtomicU64>,
+    total: u64,
+}
+
+impl Rows {
+    /// Reads the names; `empty` says what a file without any should have held.
+    pub(crate) fn open(mut input: Input, empty: &'static str) -> Result<Self> {
+        if input.peek(1)?.is_empty() {
+            return Err(Error::whole(input.path(), ErrorKind::Empty(empty)));
+        }
+        let head = Head::take(&mut input)?;
+        let mut rows = Self::new(input, &head, Vec::new());
+        if head.comment().is_some() {
+            rows.names = head.names();
+            rows.header_line = head.n_before;
+            return Ok(rows);
+        }
+        let header = match rows.read() {
+            Ok(false) => return Err(Error::whole(&rows.path, ErrorKind::Empty(empty))),
+            Ok(true) => rows.record.iter().map(crate::tables::dialect::name_of).collect(),
+            Err(error) => return Err(error),
+        };
+        rows.names = header;
+        if head.is_short() {
+            rows.names.insert(0, String::new());
+        }
+        Ok(rows)
+    }
+
+    /// The rows of a piece of a table; nothing where a piece cannot be read by
+    /// itself: a line end in quotes ends no row, and an index shows in all rows.
+    pub(crate) fn piece(mut input: Input, piece: Piece) -> Result<Option<Self>> {
+        let head = Head::take(&mut input)?;
+        let header = input.take_line()?;
+        let quoted = |bytes: &[u8]| memchr::memchr(b'"', bytes).is_some();
+        let names = head.names();
+        let is_plain = head.comment().is_none()
+            && !head.is_short()
+            && !names.iter().any(|name| crate::taken::is_unnamed(name));
+        if !is_plain || !input.keep(piece) || quoted(&header) || quoted(input.peek(0)?) {
+            return Ok(None);
+        }
+        Ok(Some(Self::new(input, &head, names)))
+    }
+
+    fn new(input: Input, head: &Head, names: Vec<String>) -> Self {
+        let (path, consumed, total) = (input.path().to_owned(), input.consumed(), input.size().unwrap_or(0));
+        let mut builder = csv::ReaderBuilder::new();
+        builder.has_headers(false).flexible(true).buffer_capacity(1 << 18);
+        let reader: Box<dyn Read> = match head.dialect.separator {
+            Separator::Byte(byte) => {
+                builder.delimiter(byte);
+                Box::new(input.into_reader())
+            }
+            Separator::Blanks => {
+                builder.delimiter(b'\t');
+                Box::new(Tabs::new(input.into_reader()))
+            }
+        };
+        Self {
+            reader: builder.from_reader(reader),
+            path,
+            dialect: head.dialect,
+            names,
+            header_line: head.n_before + 1,
+            record: ByteRecord::new(),
+            n_before: head.n_before,
+            n_comments: head.n_comments,
+            n_rows: 0,
+            consumed,
+            total,
+        }
+    }
+
+    fn read(&mut self) -> Result<bool> {
+        self.reader.read_byte_record(&mut self.record).map_err(|error| match error.into_kind() {
+            csv::ErrorKind::Io(error) => stream_error(&self.path, error),
+            other => Error::whole(&self.path, ErrorKind::Table(format!("not a CSV table: {other:?}"))),
+        })
+    }
+
+    /// The next record and its line. Lines with a `#` before them that are no
+    /// rows are comments.
+    ///
+    /// # Errors
+    /// It has more or fewer cells than there are names; then reading can go on.
+    pub(crate) fn next(&mut self) -> Result<Option<(&ByteRecord, u64)>> {
+        loop {
+            if !self.read()? {
+                return Ok(None);
+            }
+            let found = self.record.len();
+            if found == self.names.len() {
+                break;
+            }
+            match self.record.get(0).map(<[u8]>::trim_ascii) {
+                Some(cell) if cell.starts_with(b"#") => self.n_comments += 1,
+                Some(b"") if found == 1 => {}
+                _ => {
+                    let what = format!("{} cells as in the first line", self.names.len());
+                    let found = format!("{found}; where the file ends here, it may have been cut");
+                    return Err(self.wrong(self.line(), ErrorKind::Expected { what, found }));
+                }
+            }
+        }
+        self.n_rows += 1;
+        let line = self.line();
+        Ok(Some((&self.record, line)))
+    }
+
+    fn line(&self) -> u64 {
+        self.record.position().map_or(0, csv::Position::line) + self.n_before
+    }
+
+    pub(crate) fn wrong(&self, line: u64, kind: ErrorKind) -> Error {
+        Error::at(&self.path, Place::Line(line), kind)
+    }
+
+    /// Rows that were shown so far.
+    pub(crate) fn n_rows(&self) -> u64 {
+        self.n_rows
+    }
+
+    /// Bytes that were read so far, as stored.
+    pub(crate) fn consumed(&self) -> u64 {
+        self.consumed.load(Ordering::Relaxed)
+    }
+
+    /// Tells how far the reading is, now and then.
+    pub(crate) fn report(&self, progress: Option<Progress<'_>>) {
+        if let Some(progress) = progress.filter(|_| self.n_rows.is_multiple_of(REPORTED)) {
+            progress(self.consumed(), self.total);
+        }
+    }
+
+    /// What was passed over or read in a way that should be known.
+    pub(crate) fn notes(&self) -> Vec<String> {
+        notes(self.dialect, self.n_comments)
+    }
+}
+
+/// What should be known of how a text was read.
+pub(crate) fn notes(dialect: Dialect, n_comments: u64) -> Vec<String> {
+    let plural = if n_comments == 1 { "" } else { "s" };
+    let comments = (n_comments > 0).then(|| format!("{n_comments} comment line{plural} (#) passed over."));
+    dialect.note().into_iter().chain(comments).collect()
+}
+
+/// Makes one tab of the blanks between two cells, and nothing of those before
+/// the first and behind the last.
+struct Tabs<R> {
+    inner: R,
+    input: Vec<u8>,
+    output: Cursor<Vec<u8>>,
+    state: State,
+}
+
+#[derive(Clone, Copy, Default)]
+struct State {
+    /// A cell stands before, on this line.
+    has_cell: bool,
+    /// Blanks stand before, and they end a cell if another follows.
+    is_between: bool,
+    is_quoted: bool,
+    /// The byte before closed a quote.
+    has_closed: bool,
+}
+
+impl<R: Read> Tabs<R> {
+    fn new(inner: R) -> Self {
+        Self {
+            inner,
+            input: vec![0; 1 << 16],
+            output: Cursor::default(),
+            state: State { is_between: true, ..State::default() },
+        }
+    }
+
+    fn push(state: &mut State, byte: u8, out: &mut Vec<u8>) {
+        let closed = std::mem::take(&mut state.has_closed);
+        if state.is_quoted {
+            state.is_quoted = byte != b'"';
+            state.has_closed = byte == b'"';
+            return out.push(byte);
+        }
+        match byte {
+            b'\n' => *state = State { is_between: true, ..State::default() },
+            b' ' | b'\t' | b'\r' => {
+                state.is_between = true;
+                return;
+            }
+            _ => {
+                if state.is_between && state.has_cell {
+                    out.push(b'\t');
+                }
+                state.is_quoted = byte == b'"' && (state.is_between || closed);
+                (state.has_cell, state.is_between) = (true, false);
+            }
+        }
+        out.push(byte);
+    }
+}
+
+impl<R: Read> Read for Tabs<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            let n = self.output.read(buffer)?;
+            if n > 0 || buffer.is_empty() {
+                return Ok(n);
+            }
+            let n = self.inner.read(&mut self.input)?;
+            if n == 0 {
+                return Ok(0);
+            }
+            let mut out = std::mem::take(&mut self.output).into_inner();
+            out.clear();
+            self.input[..n].iter().for_each(|&byte| Self::push(&mut self.state, byte, &mut out));
+            self.output = Cursor::new(out);
+        }
+    }
+}
+
+/// What is wrong with the names of columns of which two are equal.
+pub(crate) fn check_different(names: &[String]) -> std::result::Result<(), ErrorKind> {
+    let mut sorted: Vec<&String> = names.iter().filter(|name| !name.is_empty()).collect();
+    sorted.sort_unstable();
+    match sorted.windows(2).find(|pair| pair[0] == pair[1]) {
+        Some(twice) => Err(ErrorKind::Table(format!("the column '{}' stands twice", twice[0]))),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,221 @@
+//! What a trace is, whatever its format: bursts, where they ran, and what
+//! there was to read.
+
+use std::path::PathBuf;
+
+use likewise::table::{BurstTable, Nanos};
+
+use crate::bytes::Progress;
+use crate::taken::Taken;
+
+/// State value of a thread that computes.
+pub const RUNNING: u32 = 1;
+
+/// Applications whose bursts are read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Apps {
+    /// The first that has any burst.
+    #[default]
+    First,
+    /// The one of that number, from 1.
+    One(u32),
+    /// Every one.
+    All,
+}
+
+/// How to read.
+#[derive(Clone, Default)]
+pub struct ReadOptions<'a> {
+    /// Skip and count malformed records instead of failing.
+    pub lenient: bool,
+    /// Event types that open a burst (not zero) and close it (zero), instead
+    /// of the Running states; none for the states.
+    pub burst_events: Vec<u32>,
+    /// Event types to sum beside the counters' own ranges.
+    pub counters: Vec<u32>,
+    /// Which applications.
+    pub apps: Apps,
+    /// The `.pcf` to read instead of the one beside the trace, such as for
+    /// the standard input. It must be there; the one beside need not.
+    pub pcf: Option<PathBuf>,
+    /// Told how far the reading is.
+    pub progress: Option<Progress<'a>>,
+}
+
+/// What was read, in numbers and warnings.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ReadReport {
+    /// Records by kind.
+    pub records: RecordCounts,
+    /// Lines of the trace.
+    pub lines: u64,
+    /// Bytes of the file as stored.
+    pub bytes: u64,
+    /// What the reader was not sure about, safe to print.
+    pub warnings: Vec<String>,
+    /// What became of the columns of a table of bursts.
+    pub columns: Option<Taken>,
+}
+
+/// The bursts of a trace and the names that go with them.
+#[derive(Clone, Debug)]
+pub struct Trace {
+    /// The bursts, in burst order.
+    pub table: BurstTable,
+    /// Where its tasks ran, where the format says.
+    pub topology: Option<Topology>,
+    /// What was read.
+    pub report: ReadReport,
+}
+
+/// Format of a trace, by its first bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// `#Paraver …`.
+    Paraver,
+    /// A table of bursts as text.
+    Csv,
+    /// A table of bursts as Parquet.
+    Parquet,
+}
+
+/// What a trace holds; all that `likewise info` shows.
+#[derive(Clone, Debug)]
+pub struct TraceInfo {
+    /// Its format.
+    pub format: Format,
+    /// Whether it is gzip.
+    pub compressed: bool,
+    /// When it ends.
+    pub end: Nanos,
+    /// Where its tasks ran, where the format says.
+    pub topology: Option<Topology>,
+    /// Records by kind, and warnings.
+    pub report: ReadReport,
+    /// States by value; for a CSV of bursts, Running alone.
+    pub states: Vec<StateInfo>,
+    /// Event types by number; for a CSV of bursts, none.
+    pub event_types: Vec<EventTypeInfo>,
+    /// Sizes of all communications together.
+    pub communication_bytes: u64,
+}
+
+/// Where the tasks of a trace ran.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Topology {
+    /// CPUs of every node; empty where the trace gives no list.
+    pub cpus: Vec<u32>,
+    /// How many nodes it says there are.
+    pub nodes: u32,
+    /// Tasks of every application.
+    pub apps: Vec<Vec<Task>>,
+}
+
+impl Topology {
+    /// Whether the ids (from 1) are those of a declared thread.
+    #[must_use]
+    pub fn declares(&self, app: u32, task: u32, thread: u32) -> bool {
+        let place = |id: u32| (id as usize).checked_sub(1);
+        let tasks = place(app).and_then(|a| self.apps.get(a));
+        let task = tasks.and_then(|tasks| place(task).and_then(|t| tasks.get(t)));
+        task.is_some_and(|t| thread >= 1 && thread <= t.threads)
+    }
+
+    /// How many tasks all applications have together.
+    #[must_use]
+    pub fn n_tasks(&self) -> usize {
+        self.apps.iter().map(Vec::len).sum()
+    }
+
+    /// How many threads all tasks have together.
+    #[must_use]
+    pub fn n_threads(&self) -> u64 {
+        self.apps.iter().flatten().map(|t| u64::from(t.threads)).sum()
+    }
+}
+
+/// One task of an application.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Task {
+    /// How many threads it has.
+    pub threads: u32,
+    /// Node that it runs on, from 1; 0 where the trace does not say.
+    pub node: u32,
+}
+
+/// A thread by its ids, all from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Who {
+    pub(crate) app: u32,
+    pub(crate) task: u32,
+    pub(crate) thread: u32,
+}
+
+/// One state value of a trace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StateInfo {
+    /// Its number.
+    pub value: u32,
+    /// Its name, or its number where it has none.
+    pub name: String,
+    /// How many records have it.
+    pub count: u64,
+    /// Time of all those with an end.
+    pub time: Nanos,
+}
+
+/// One event type of a trace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EventTypeInfo {
+    /// Its number.
+    pub event_type: u32,
+    /// Its label; empty where it has none.
+    pub label: String,
+    /// How often it stands in the trace.
+    pub count: u64,
+    /// Whether it is a counter that bursts carry.
+    pub counter: bool,
+}
+
+/// How many records there are of each kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RecordCounts {
+    /// State records.
+    pub states: u64,
+    /// Event records, each with one or more pairs of type and value.
+    pub events: u64,
+    /// Pairs of type and value in all event records.
+    pub event_pairs: u64,
+    /// Communications.
+    pub communications: u64,
+    /// Communicator definitions.
+    pub communicators: u64,
+    /// Lines that begin with `#`, the header not counted.
+    pub comments: u64,
+    /// Obsolete global operations, which are not read.
+    pub global_operations: u64,
+    /// Lines of no known kind, which are not read.
+    pub unknown: u64,
+    /// Malformed records, which `--lenient` left out.
+    pub skipped: u64,
+}
+
+impl RecordCounts {
+    pub(crate) fn add(&mut self, other: &RecordCounts) {
+        self.states += other.states;
+        self.events += other.events;
+        self.event_pairs += other.event_pairs;
+        self.communications += other.communications;
+        self.communicators += other.communicators;
+        self.comments += other.comments;
+        self.global_operations += other.global_operations;
+        self.unknown += other.unknown;
+        self.skipped += other.skipped;
+    }
+
+    /// Records of all kinds together.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.states + self.events + self.communications + self.global_operations + self.unknown
+    }
+}
