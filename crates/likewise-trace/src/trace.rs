@@ -62,6 +62,8 @@ pub struct ReadReport {
 pub struct Trace {
     /// The bursts, in burst order.
     pub table: BurstTable,
+    /// When it ends; of a table, when its last burst does.
+    pub end: Nanos,
     /// Where its tasks ran, where the format says.
     pub topology: Option<Topology>,
     /// What was read.

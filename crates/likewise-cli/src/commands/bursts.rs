@@ -303,7 +303,7 @@ fn read_input(
     common: &Common,
     stages: &mut Stages,
 ) -> Result<Input> {
-    let Trace { mut table, header, report, .. } = read(args, definition, common, stages)?;
+    let Trace { mut table, end, topology, report } = read(args, definition, common, stages)?;
     let mut notes = report.warnings;
     if let Some(columns) = &report.columns {
         taken::tell(columns, common);
@@ -317,7 +317,7 @@ fn read_input(
         add_column(&mut table, metric)?;
     }
     notes.extend(rename_counters(&mut table));
-    notes.extend(header.as_ref().and_then(|header| one_of_several(header.apps.len(), &table, &args.reading)));
+    notes.extend(topology.and_then(|topology| one_of_several(topology.apps.len(), &table, &args.reading)));
     let records = &report.records;
     common.tell(format_args!(
         "{} states, {} events, {} communications",
@@ -328,8 +328,6 @@ fn read_input(
     let of =
         args.metrics.definition.as_deref().map_or_else(String::new, |path| format!("{}: ", path.display()));
     notes.extend(definition.notes.iter().map(|note| format!("{of}{note}")));
-    let last_end = || (0..table.len()).map(|i| table.end(i)).max().unwrap_or_default();
-    let end = header.map_or_else(last_end, |header| header.end);
     let columns = report.columns.as_ref().map_or(Value::Null, taken::to_json);
     Ok(Input { name: args.trace.display().to_string(), end, table, columns, notes })
 }

@@ -98,7 +98,7 @@ fn read_by(
     if let Some(code) = &mut table.code {
         code.parallel = rules.openmp == OpenMp::Joined;
     }
-    Ok(Some(Trace { table, topology: Some(header.topology), report }))
+    Ok(Some(Trace { table, end: header.end, topology: Some(header.topology), report }))
 }
 
 /// Makes bursts of all states of an OpenMP program; what was made, for people.

@@ -111,7 +111,8 @@ pub(crate) fn finished(table: BurstTable, layout: &Layout, mut report: ReadRepor
     let table = in_order(choose(table, apps));
     report.warnings.extend(overlap(&table));
     report.columns = Some(layout.taken());
-    Trace { table, topology: None, report }
+    let end = last_end(&table);
+    Trace { table, end, topology: None, report }
 }
 
 /// Bursts that begin while another of their thread goes on.
@@ -177,9 +178,12 @@ fn in_order(mut table: BurstTable) -> BurstTable {
     select(&table, &order)
 }
 
+fn last_end(table: &BurstTable) -> Nanos {
+    (0..table.len()).map(|i| table.end(i)).max().unwrap_or_default()
+}
+
 /// What a table of bursts holds.
 pub(crate) fn inspect(format: Format, compressed: bool, trace: Trace) -> TraceInfo {
-    let end = (0..trace.table.len()).map(|i| trace.table.end(i)).max().unwrap_or_default();
     let running = StateInfo {
         value: RUNNING,
         name: "Running".into(),
@@ -189,7 +193,7 @@ pub(crate) fn inspect(format: Format, compressed: bool, trace: Trace) -> TraceIn
     TraceInfo {
         format,
         compressed,
-        end,
+        end: trace.end,
         topology: None,
         report: trace.report,
         states: vec![running],
