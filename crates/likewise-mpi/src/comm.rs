@@ -3,7 +3,7 @@
 use crate::InitError;
 use crate::launcher::Launcher;
 use crate::library::{Library, Mpi, Status};
-use likewise::comm::{CommError, Communicator, Reduction};
+use likewise_comm::{CommError, Communicator, Reduction};
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::ffi::{c_char, c_int};

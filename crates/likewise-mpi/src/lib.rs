@@ -1,4 +1,4 @@
-//! Ranks of an MPI program as a [`Communicator`](likewise::comm::Communicator).
+//! Ranks of an MPI program as a [`Communicator`](likewise_comm::Communicator).
 //!
 //! Nothing of MPI is needed to build this: its functions are looked up when
 //! the program runs, in the MPI that the program already has or else in that
@@ -13,7 +13,7 @@ pub use comm::MpiComm;
 pub use launcher::Launcher;
 pub use library::Mpi;
 
-use likewise::comm::CommError;
+use likewise_comm::CommError;
 
 /// Why MPI could not be begun.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -8,7 +8,7 @@
 
 pub mod bursts;
 pub mod cluster;
-pub mod comm;
+pub use likewise_comm as comm;
 pub mod counters;
 mod gap;
 mod parallel;

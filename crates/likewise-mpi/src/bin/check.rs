@@ -4,7 +4,7 @@
 #[path = "../../../likewise/tests/it/comm_checks.rs"]
 mod comm_checks;
 
-use likewise::comm::{CommError, Communicator, Counted, Reduction};
+use likewise_comm::{CommError, Communicator, Counted, Reduction};
 use likewise_mpi::MpiComm;
 use std::path::PathBuf;
 use std::process::ExitCode;

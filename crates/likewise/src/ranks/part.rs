@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use super::{EffortCell, EffortRegion, EffortTable};
+use crate::comm::wire::{self, Taker, put_block, put_number};
 use crate::comm::{CommError, Communicator, Reduction};
 
 /// The ranks of a table that a process has; those of all processes, one after
@@ -46,8 +47,8 @@ impl EffortPart {
     ) -> Result<Option<Self>, CommError> {
         let mut head = Vec::new();
         if let Some(table) = table.as_ref().filter(|_| comm.rank() == 0) {
-            put(&mut head, table.n_ranks() as u64);
-            put(&mut head, table.n_steps() as u64);
+            put_number(&mut head, table.n_ranks() as u64);
+            put_number(&mut head, table.n_steps() as u64);
             for region in table.regions() {
                 put_block(&mut head, region.name.as_bytes());
                 put_block(&mut head, region.unit.as_bytes());
@@ -60,16 +61,18 @@ impl EffortPart {
         let parcel = |table: &EffortTable, to: usize| {
             let ranks = part(table.n_ranks(), to, comm.size());
             let values = &table.values()[ranks.start * table.dims()..ranks.end * table.dims()];
-            (to, values.iter().flat_map(|x| x.to_le_bytes()).collect())
+            let mut bytes = Vec::with_capacity(8 * values.len());
+            wire::put_reals(&mut bytes, values);
+            (to, bytes)
         };
         let parcels = table.iter().filter(|_| comm.rank() == 0);
         let parcels = parcels.flat_map(|table| (0..comm.size()).map(|to| parcel(table, to))).collect();
         drop(table);
         let bytes: Vec<u8> = comm.route(parcels)?.into_iter().flat_map(|(_, bytes)| bytes).collect();
-        let values = bytes.as_chunks().0.iter().map(|&bytes| f64::from_le_bytes(bytes)).collect();
-        let mut rest = head.as_slice();
-        let made = take(&mut rest).zip(take(&mut rest)).and_then(|(n_ranks, n_steps)| {
-            let regions = take_regions(rest)?;
+        let values = wire::reals(&bytes).ok_or_else(|| out_of_step("share_out"))?.collect();
+        let mut taker = Taker::new(&head);
+        let made = taker.number().zip(taker.number()).and_then(|(n_ranks, n_steps)| {
+            let regions = take_regions(taker)?;
             let table = EffortTable::of_some(regions, n_steps as usize, values).ok()?;
             Some(Self { table, n_ranks: n_ranks as usize })
         });
@@ -192,9 +195,9 @@ fn union<C: Communicator>(comm: &C, here: impl Iterator<Item = Vec<u8>>) -> Resu
     here.for_each(|one| put_block(&mut bytes, &one));
     let mut all = BTreeSet::new();
     for part in comm.all_gather(&bytes)? {
-        let mut rest = part.as_slice();
-        while !rest.is_empty() {
-            all.insert(take_block(&mut rest).ok_or_else(|| out_of_step("union"))?.to_vec());
+        let mut taker = Taker::new(&part);
+        while !taker.is_done() {
+            all.insert(taker.block().ok_or_else(|| out_of_step("union"))?.to_vec());
         }
     }
     Ok(all.into_iter().collect())
@@ -210,50 +213,26 @@ fn redistribute<C: Communicator>(
     for cell in cells {
         let parcel = &mut parcels[owner(n_ranks, cell.rank, comm.size())];
         for number in [cell.rank, cell.step, cell.region as u64, cell.effort.to_bits()] {
-            put(parcel, number);
+            put_number(parcel, number);
         }
     }
     let parcels = parcels.into_iter().enumerate().filter(|(_, bytes)| !bytes.is_empty()).collect();
     let mut cells = Vec::new();
     for (_, bytes) in comm.route(parcels)? {
-        for numbers in bytes.as_chunks::<8>().0.as_chunks::<4>().0 {
-            let [rank, step, region, effort] = numbers.map(u64::from_le_bytes);
-            cells.push(EffortCell { rank, step, region: region as usize, effort: f64::from_bits(effort) });
+        let mut taker = Taker::new(&bytes);
+        while !taker.is_done() {
+            let cell = taker.number().zip(taker.number()).zip(taker.index()).zip(taker.real());
+            let (((rank, step), region), effort) = cell.ok_or_else(|| out_of_step("redistribute"))?;
+            cells.push(EffortCell { rank, step, region, effort });
         }
     }
     Ok(cells)
 }
 
-fn put(bytes: &mut Vec<u8>, number: u64) {
-    bytes.extend(number.to_le_bytes());
-}
-
-fn put_block(bytes: &mut Vec<u8>, block: &[u8]) {
-    put(bytes, block.len() as u64);
-    bytes.extend_from_slice(block);
-}
-
-fn take(rest: &mut &[u8]) -> Option<u64> {
-    let (number, after) = rest.split_first_chunk()?;
-    *rest = after;
-    Some(u64::from_le_bytes(*number))
-}
-
-fn take_block<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
-    let length = usize::try_from(take(rest)?).ok()?;
-    let (block, after) = rest.split_at_checked(length)?;
-    *rest = after;
-    Some(block)
-}
-
-fn take_text(rest: &mut &[u8]) -> Option<String> {
-    String::from_utf8(take_block(rest)?.to_vec()).ok()
-}
-
-fn take_regions(mut rest: &[u8]) -> Option<Vec<EffortRegion>> {
+fn take_regions(mut taker: Taker<'_>) -> Option<Vec<EffortRegion>> {
     let mut regions = Vec::new();
-    while !rest.is_empty() {
-        regions.push(EffortRegion { name: take_text(&mut rest)?, unit: take_text(&mut rest)? });
+    while !taker.is_done() {
+        regions.push(EffortRegion { name: taker.text()?.to_owned(), unit: taker.text()?.to_owned() });
     }
     Some(regions)
 }

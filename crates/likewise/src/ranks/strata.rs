@@ -8,7 +8,7 @@ use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
 use super::{EffortTable, Moments, moments};
 use crate::cluster::ClusterId;
-use crate::comm::{CommError, run_on_threads};
+use crate::comm::{CommError, Solo};
 
 /// How far the estimated mean may be off.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -340,8 +340,8 @@ fn strata_of(table: &EffortTable, labels: &[Option<ClusterId>]) -> Result<Vec<St
     let n_strata = (0..).zip(places.iter_mut().filter(|place| **place == 0));
     let n_strata = n_strata.map(|(n, place)| *place = n).count();
     let places: Vec<u32> = labels.iter().map(|label| places[class(label)]).collect();
-    let found = run_on_threads(1, |comm| moments(comm, table.values(), table.dims(), &places, n_strata));
-    let found = found.map_err(PlanError::Comm)?.remove(0);
+    let found = moments(&Solo::default(), table.values(), table.dims(), &places, n_strata);
+    let found = found.map_err(PlanError::Comm)?;
     Ok(Stratum::all(found, &places))
 }
 

@@ -1,5 +1,7 @@
 //! Objects that travel.
 
+use crate::comm::wire::{self, Taker, put_block, put_number};
+
 /// An object that can be sent to another rank.
 pub trait Portable: Sized {
     /// Appends the object to `bytes`.
@@ -11,18 +13,17 @@ pub trait Portable: Sized {
 
 impl Portable for Vec<f64> {
     fn to_bytes(&self, bytes: &mut Vec<u8>) {
-        bytes.extend(self.iter().flat_map(|value| value.to_le_bytes()));
+        wire::put_reals(bytes, self);
     }
 
     fn from_bytes(bytes: &[u8]) -> Option<Self> {
-        let (values, rest) = bytes.as_chunks::<8>();
-        rest.is_empty().then(|| values.iter().map(|&value| f64::from_le_bytes(value)).collect())
+        Some(wire::reals(bytes)?.collect())
     }
 }
 
 impl<const N: usize> Portable for [f64; N] {
     fn to_bytes(&self, bytes: &mut Vec<u8>) {
-        bytes.extend(self.iter().flat_map(|value| value.to_le_bytes()));
+        wire::put_reals(bytes, self);
     }
 
     fn from_bytes(bytes: &[u8]) -> Option<Self> {
@@ -49,23 +50,18 @@ pub(super) struct Sent<T> {
 
 impl<T: Portable> Sent<T> {
     pub(super) fn pack(index: u64, object: &T, bytes: &mut Vec<u8>) {
-        bytes.extend(index.to_le_bytes());
-        let length_at = bytes.len();
-        bytes.extend([0; 8]);
-        object.to_bytes(bytes);
-        let length = (bytes.len() - length_at - 8) as u64;
-        bytes[length_at..length_at + 8].copy_from_slice(&length.to_le_bytes());
+        put_number(bytes, index);
+        let mut block = Vec::new();
+        object.to_bytes(&mut block);
+        put_block(bytes, &block);
     }
 
     /// All objects that were packed one after the other.
-    pub(super) fn unpack_all(mut bytes: &[u8]) -> Option<Vec<Self>> {
+    pub(super) fn unpack_all(bytes: &[u8]) -> Option<Vec<Self>> {
+        let mut taker = Taker::new(bytes);
         let mut all = Vec::new();
-        while !bytes.is_empty() {
-            let (index, rest) = bytes.split_first_chunk()?;
-            let (length, rest) = rest.split_first_chunk()?;
-            let (object, rest) = rest.split_at_checked(usize::try_from(u64::from_le_bytes(*length)).ok()?)?;
-            all.push(Self { index: u64::from_le_bytes(*index), object: T::from_bytes(object)? });
-            bytes = rest;
+        while !taker.is_done() {
+            all.push(Self { index: taker.number()?, object: T::from_bytes(taker.block()?)? });
         }
         Some(all)
     }

@@ -1,11 +1,10 @@
 //! The objects of all ranks, and what is measured on them together.
 
-use crate::comm::{Communicator, Reduction};
+use crate::comm::{Communicator, Reduction, from_order, order, wire};
 
 use super::fixed::Fixed;
 use super::portable::{Portable, Sent};
 use super::{Capek, CapekError, Medoid};
-use crate::comm::{from_order, order};
 
 /// This rank's objects, and where they stand among all.
 pub(super) struct World<'a, C, T, D> {
@@ -87,14 +86,11 @@ where
 
     /// The numbers of all ranks, in the order of the ranks, everywhere.
     pub(super) fn share_numbers(&self, numbers: &[i64]) -> Result<Vec<i64>, CapekError> {
-        let mut bytes: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
+        let mut bytes = Vec::with_capacity(8 * numbers.len());
+        wire::put_numbers(&mut bytes, numbers.iter().map(|&number| number as u64));
         self.comm.concatenate(&mut bytes)?;
-        let (numbers, rest) = bytes.as_chunks::<8>();
-        if rest.is_empty() {
-            Ok(numbers.iter().map(|&number| i64::from_le_bytes(number)).collect())
-        } else {
-            Err(CapekError::NotPortable)
-        }
+        let numbers = wire::numbers(&bytes).ok_or(CapekError::NotPortable)?;
+        Ok(numbers.map(|number| number as i64).collect())
     }
 
     /// How sums of up to `per_object` of `values` per object are to be made.

@@ -2,6 +2,7 @@
 //!
 //! All are right for any number of ranks; none needs a power of two.
 
+use super::wire::{self, Taker, put_block, put_number};
 use super::{CommError, Communicator, Parcel, Reduction};
 use std::ops::Range;
 
@@ -26,7 +27,8 @@ pub(super) fn all_reduce<C: Communicator + ?Sized>(
             *value = reduction.of(*value, other);
         }
     }
-    let mut bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+    let mut bytes = Vec::with_capacity(8 * values.len());
+    wire::put_numbers(&mut bytes, values.iter().map(|&value| value as u64));
     if let Some(parent) = tree.parent() {
         comm.send(tree.rank(parent), &bytes)?;
     }
@@ -51,21 +53,21 @@ pub(super) fn broadcast<C: Communicator + ?Sized>(
     match tree.parent() {
         Some(parent) => head = comm.receive(tree.rank(parent))?,
         None => {
-            put_number(&mut head, bytes.len());
+            put_number(&mut head, bytes.len() as u64);
             head.extend_from_slice(if is_long(bytes.len()) { &[] } else { bytes });
         }
     }
     tree.children().rev().try_for_each(|child| comm.send(tree.rank(child), &head))?;
-    let mut rest = head.as_slice();
-    let length = take_number("broadcast", &mut rest)?;
+    let mut taker = Taker::new(&head);
+    let length = taker.index().ok_or_else(|| out_of_step("broadcast"))?;
     if is_long(length) {
         return broadcast_long(comm, &tree, length, bytes);
     }
-    if rest.len() != length {
+    if taker.rest().len() != length {
         return Err(out_of_step("broadcast"));
     }
     if tree.number > 0 {
-        *bytes = rest.to_vec();
+        *bytes = taker.rest().to_vec();
     }
     Ok(())
 }
@@ -192,10 +194,10 @@ pub(super) fn all_gather<C: Communicator + ?Sized>(
         let n_wanted = distance.min(size - distance);
         comm.send((rank + size - distance) % size, &held[..ends[n_wanted - 1]])?;
         let theirs = comm.receive((rank + distance) % size)?;
-        let mut rest = theirs.as_slice();
+        let mut taker = Taker::new(&theirs);
         for _ in 0..n_wanted {
-            take_block("all_gather", &mut rest)?;
-            ends.push(held.len() + theirs.len() - rest.len());
+            taker.block().ok_or_else(|| out_of_step("all_gather"))?;
+            ends.push(held.len() + theirs.len() - taker.rest().len());
         }
         held.extend_from_slice(&theirs);
     }
@@ -233,9 +235,9 @@ pub(super) fn route<C: Communicator + ?Sized>(
         ranks = mine;
     }
     let mut delivered = Vec::new();
-    let mut rest = held.as_slice();
-    while !rest.is_empty() {
-        let parcel = take_parcel(&mut rest)?;
+    let mut taker = Taker::new(&held);
+    while !taker.is_done() {
+        let parcel = take_parcel(&mut taker)?;
         delivered.push((parcel.from, parcel.message.to_vec()));
     }
     // Parcels of one source to one rank travel together, in their order.
@@ -268,11 +270,11 @@ fn halves(ranks: Range<usize>, rank: usize) -> (Range<usize>, Partners) {
 /// Takes from `held` the parcels that are not for `mine`.
 fn split_off(held: &mut Vec<u8>, mine: &Range<usize>) -> Result<Vec<u8>, CommError> {
     let (mut kept, mut gone) = (Vec::new(), Vec::new());
-    let mut rest = held.as_slice();
-    while !rest.is_empty() {
-        let before = rest;
-        let to = take_parcel(&mut rest)?.to;
-        let parcel = &before[..before.len() - rest.len()];
+    let mut taker = Taker::new(held);
+    while !taker.is_done() {
+        let before = taker.rest();
+        let to = take_parcel(&mut taker)?.to;
+        let parcel = &before[..before.len() - taker.rest().len()];
         if mine.contains(&to) { &mut kept } else { &mut gone }.extend_from_slice(parcel);
     }
     *held = kept;
@@ -318,18 +320,9 @@ fn doublings(size: usize) -> impl Iterator<Item = usize> {
         .take_while(move |distance| *distance < size)
 }
 
-fn put_number(bytes: &mut Vec<u8>, number: usize) {
-    bytes.extend((number as u64).to_le_bytes());
-}
-
-fn put_block(bytes: &mut Vec<u8>, block: &[u8]) {
-    put_number(bytes, block.len());
-    bytes.extend_from_slice(block);
-}
-
 fn put_parcel(bytes: &mut Vec<u8>, to: usize, from: usize, message: &[u8]) {
-    put_number(bytes, to);
-    put_number(bytes, from);
+    put_number(bytes, to as u64);
+    put_number(bytes, from as u64);
     put_block(bytes, message);
 }
 
@@ -339,31 +332,17 @@ struct InTransit<'a> {
     message: &'a [u8],
 }
 
-fn take_parcel<'a>(rest: &mut &'a [u8]) -> Result<InTransit<'a>, CommError> {
-    let to = take_number("route", rest)?;
-    let from = take_number("route", rest)?;
-    Ok(InTransit { to, from, message: take_block("route", rest)? })
-}
-
-fn take_number(call: &'static str, rest: &mut &[u8]) -> Result<usize, CommError> {
-    let (number, after) = rest.split_first_chunk().ok_or_else(|| out_of_step(call))?;
-    *rest = after;
-    Ok(u64::from_le_bytes(*number) as usize)
-}
-
-fn take_block<'a>(call: &'static str, rest: &mut &'a [u8]) -> Result<&'a [u8], CommError> {
-    let length = take_number(call, rest)?;
-    let (block, after) = rest.split_at_checked(length).ok_or_else(|| out_of_step(call))?;
-    *rest = after;
-    Ok(block)
+fn take_parcel<'a>(taker: &mut Taker<'a>) -> Result<InTransit<'a>, CommError> {
+    let parcel = taker.index().zip(taker.index()).zip(taker.block());
+    let ((to, from), message) = parcel.ok_or_else(|| out_of_step("route"))?;
+    Ok(InTransit { to, from, message })
 }
 
 /// Exactly `n_blocks` of them.
 fn blocks(call: &'static str, bytes: &[u8], n_blocks: usize) -> Result<Vec<Vec<u8>>, CommError> {
-    let mut rest = bytes;
-    let blocks =
-        (0..n_blocks).map(|_| take_block(call, &mut rest).map(<[u8]>::to_vec)).collect::<Result<_, _>>()?;
-    if rest.is_empty() { Ok(blocks) } else { Err(out_of_step(call)) }
+    let mut taker = Taker::new(bytes);
+    let blocks: Option<_> = (0..n_blocks).map(|_| taker.block().map(<[u8]>::to_vec)).collect();
+    blocks.filter(|_| taker.is_done()).ok_or_else(|| out_of_step(call))
 }
 
 fn numbers(
@@ -371,11 +350,8 @@ fn numbers(
     bytes: &[u8],
     n_numbers: usize,
 ) -> Result<impl Iterator<Item = i64>, CommError> {
-    let (numbers, rest) = bytes.as_chunks();
-    if numbers.len() != n_numbers || !rest.is_empty() {
-        return Err(out_of_step(call));
-    }
-    Ok(numbers.iter().map(|number| i64::from_le_bytes(*number)))
+    let numbers = wire::numbers(bytes).filter(|numbers| numbers.len() == n_numbers);
+    Ok(numbers.ok_or_else(|| out_of_step(call))?.map(|number| number as i64))
 }
 
 fn out_of_step(call: &'static str) -> CommError {

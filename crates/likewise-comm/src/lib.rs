@@ -9,11 +9,13 @@
 mod collective;
 mod counted;
 mod reals;
+mod solo;
 mod threads;
-
-pub(crate) use reals::{from_order, order};
+pub mod wire;
 
 pub use counted::{Counted, Traffic};
+pub use reals::{from_order, order};
+pub use solo::Solo;
 pub use threads::{ThreadComm, run_on_threads};
 
 /// Why ranks could not work together.

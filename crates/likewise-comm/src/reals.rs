@@ -1,14 +1,16 @@
 //! Reals as whole numbers, for the least and the greatest of all ranks.
 
 /// A whole number per real, in the same order.
-pub(crate) fn order(value: f64) -> i64 {
+#[must_use]
+pub fn order(value: f64) -> i64 {
     // Of all reals, those below 0 reversed.
     let bits = value.to_bits() as i64;
     bits ^ ((bits >> 63) as u64 >> 1) as i64
 }
 
 /// The real that [`order`] gave this for.
-pub(crate) fn from_order(key: i64) -> f64 {
+#[must_use]
+pub fn from_order(key: i64) -> f64 {
     f64::from_bits((key ^ ((key >> 63) as u64 >> 1) as i64) as u64)
 }
 
