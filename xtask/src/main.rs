@@ -10,6 +10,7 @@ mod readme;
 use anyhow::{Context, Result, ensure};
 use clap::{Parser, Subcommand};
 use need::{chromium, mpis, node_modules, python};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -34,10 +35,10 @@ enum Task {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         args: Vec<String>,
     },
-    /// Shell completions and man pages
+    /// The program, small; shell completions and man pages
     Dist {
         /// Where to write them
-        #[arg(default_value = "target/dist")]
+        #[arg(default_value = "target/package")]
         dir: PathBuf,
     },
 }
@@ -48,10 +49,7 @@ fn main() -> Result<()> {
         Task::Test { quick } => test(quick),
         // It makes a Python environment of its own.
         Task::Bench { args } => run(Command::new("python3").arg("bench/run.py").args(args)),
-        // The program is only a dependency of what asks it: a test run builds it once less.
-        Task::Dist { dir } => {
-            run(cargo("run --quiet --release --package likewise-cli --example dist --").arg(dir))
-        }
+        Task::Dist { dir } => dist(&dir),
     }
 }
 
@@ -74,6 +72,24 @@ fn cargo(args: &str) -> Command {
     command
 }
 
+/// Builds for release with the checks that tests are for; all that a test run
+/// builds is built so, and once.
+fn checked(command: &mut Command) -> &mut Command {
+    let check = |what: &str| (format!("CARGO_PROFILE_RELEASE_{what}"), "true");
+    command.envs(["OVERFLOW_CHECKS", "DEBUG_ASSERTIONS"].map(check))
+}
+
+/// The program is only a dependency of what writes the pages: a test run
+/// builds it once less.
+fn dist(dir: &Path) -> Result<()> {
+    std::fs::create_dir_all(dir).with_context(|| dir.display().to_string())?;
+    run(&mut cargo("build --profile dist --package likewise-cli --bin likewise"))?;
+    let program = dir.join("likewise");
+    std::fs::copy(root().join("target/dist/likewise"), &program)
+        .with_context(|| program.display().to_string())?;
+    run(cargo("run --quiet --profile dist --package likewise-cli --example dist --").arg(dir))
+}
+
 fn test(quick: bool) -> Result<()> {
     let before = readme::untracked()?;
     checks(quick)?;
@@ -85,16 +101,12 @@ fn test(quick: bool) -> Result<()> {
 fn checks(quick: bool) -> Result<()> {
     run(&mut cargo("fmt --all --check"))?;
     run(&mut cargo("clippy --workspace --all-targets -- -D warnings"))?;
-    // Their tests print why they skip where a launcher is missing.
+    run(&mut cargo("clippy --package likewise-cli --no-default-features -- -D warnings"))?;
+    run(cargo("doc --workspace --no-deps").env("RUSTDOCFLAGS", "-D warnings"))?;
     if !quick {
         mpis()?;
     }
-    run(&mut cargo("test --workspace"))?;
-    if !root().ancestors().any(|folder| folder.join("shared/data").is_dir()) {
-        println!(
-            "skipped: the tests on real traces, for there is no folder shared/data beside or above this one"
-        );
-    }
+    tests(quick)?;
     if quick {
         return Ok(());
     }
@@ -118,6 +130,25 @@ fn checks(quick: bool) -> Result<()> {
     for report in reports.iter().filter(|report| report.exists()) {
         run(Command::new("node").arg(modules.join("report.mjs")).arg(report).env("CHROMIUM", &browser))?;
     }
+    Ok(())
+}
+
+/// All tests, built as the README's program is, so that nothing is compiled
+/// twice. Tests that lack something say so; what is here must not be lacking.
+fn tests(quick: bool) -> Result<()> {
+    let skipped = root().join("target/xtask/skipped.txt");
+    std::fs::create_dir_all(root().join("target/xtask"))?;
+    std::fs::write(&skipped, "")?;
+    run(checked(cargo("test --release --workspace").env(likewise_testing::SKIPPED, &skipped)))?;
+    let mut reasons: BTreeMap<String, usize> = BTreeMap::new();
+    for line in std::fs::read_to_string(&skipped)?.lines() {
+        let (_, reason) = line.split_once(": ").context("a test and why it is skipped")?;
+        *reasons.entry(reason.to_owned()).or_default() += 1;
+    }
+    reasons.iter().for_each(|(reason, n)| println!("skipped: {n} times, {reason}"));
+    let data = root().ancestors().any(|folder| folder.join("shared/data/epoch").is_dir());
+    let wrongly = reasons.keys().find(|reason| if reason.contains("mpirun") { !quick } else { data });
+    ensure!(wrongly.is_none(), "a test was skipped that can run here: {}", wrongly.unwrap_or(&String::new()));
     Ok(())
 }
 

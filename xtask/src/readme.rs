@@ -1,6 +1,6 @@
 //! The README's first commands: what a newcomer types is what CI runs.
 
-use crate::root;
+use crate::{checked, root};
 use anyhow::{Context, Result, ensure};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -29,7 +29,7 @@ pub(crate) fn run_commands(work: &Path) -> Result<()> {
     for line in lines()?.iter().filter(|line| command(line) != CI) {
         println!("\n\x1b[1m$ {line}\x1b[0m");
         let mut shell = Command::new("sh");
-        let output = shell.args(["-c", line]).stderr(Stdio::inherit()).output()?;
+        let output = checked(shell.args(["-c", line])).stderr(Stdio::inherit()).output()?;
         let told = String::from_utf8_lossy(&output.stdout);
         print!("{told}");
         ensure!(output.status.success(), "failed ({}): {line}", output.status);

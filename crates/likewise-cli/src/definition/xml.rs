@@ -439,13 +439,8 @@ mod tests {
 
     #[test]
     fn reads_the_definition_of_the_epoch_trace() {
-        let here = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
-        let file = here.ancestors().map(|a| a.join("shared/data/epoch/cluster.xml")).find(|p| p.exists());
-        let Some(file) = file else {
-            println!("skipped: no shared/data/epoch/cluster.xml above {}", here.display());
-            return;
-        };
-        let found = super::super::read_definition(&file).expect("reads");
+        let Some(data) = likewise_testing::real_data() else { return };
+        let found = super::super::read_definition(&data.join("epoch/cluster.xml")).expect("reads");
         assert_eq!((found.eps, found.min_points), (Some(0.01), Some(10)));
         assert_eq!(found.filter, Some(DurationFilter::Min(Nanos(5_000))));
         assert_eq!((found.scale, found.min_share), (Some(Scale::MinMax), Some(0.0)));

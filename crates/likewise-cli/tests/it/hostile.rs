@@ -89,21 +89,11 @@ fn too_little_memory_is_told_in_a_sentence_and_leaves_nothing() {
     assert!(!out.exists());
 }
 
-const LAUNCHERS: [&str; 2] = ["mpirun.openmpi", "mpirun.mpich"];
-
 /// A script on 3 processes, in which `$rank` is the process's number; nothing
 /// where there is no such launcher.
 fn on_three(mpirun: &str, script: &str) -> Option<Call> {
-    if Command::new(mpirun).arg("--version").output().is_err() {
-        println!("skipped: {mpirun} is not installed");
-        return None;
-    }
     // One that waits for ever is ended, and says so by its code.
-    let mut command = Command::new("timeout");
-    command.args(["100", mpirun]);
-    if mpirun.ends_with("openmpi") {
-        command.args(["--allow-run-as-root", "--oversubscribe", "--bind-to", "none"]);
-    }
+    let mut command = likewise_testing::mpirun(&["timeout", "100"], mpirun)?;
     let script = format!("rank=${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}}; {script}");
     Some(finish(command.args(["-n", "3", "sh", "-c", &script]).output().unwrap()))
 }

@@ -1,7 +1,7 @@
 //! `likewise ranks`: what it says of classes, and where there are none.
 
-use crate::ranks::{LAUNCHERS, classes, same_under_mpi, under, write_csv};
-use crate::support::{finish, likewise, read, seeds, succeeds, summary, text};
+use crate::ranks::{classes, same_under_mpi, under, write_csv};
+use crate::support::{LAUNCHERS, finish, likewise, read, seeds, succeeds, summary, text};
 use likewise::synth::effort::effort_traces;
 use std::path::Path;
 

@@ -1,6 +1,6 @@
 //! `likewise ranks`: tables in, classes and a plan out.
 
-use crate::support::{finish, likewise, names, read, shared_data, succeeds, summary, text};
+use crate::support::{LAUNCHERS, finish, likewise, names, read, shared_data, succeeds, summary, text};
 use likewise::synth::effort::effort_traces;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -203,18 +203,9 @@ pub(crate) fn same_under_mpi(dir: &Path, file: &Path, more: &[&str], one: &Path)
     }
 }
 
-pub(crate) const LAUNCHERS: [&str; 2] = ["mpirun.openmpi", "mpirun.mpich"];
-
 /// The program on 4 processes; nothing where there is no such launcher.
 pub(crate) fn under(mpirun: &str, args: &[&str]) -> Option<Command> {
-    if Command::new(mpirun).arg("--version").output().is_err() {
-        println!("skipped: {mpirun} is not installed");
-        return None;
-    }
-    let mut command = Command::new(mpirun);
-    if mpirun.ends_with("openmpi") {
-        command.args(["--allow-run-as-root", "--oversubscribe", "--bind-to", "none"]);
-    }
+    let mut command = likewise_testing::mpirun(&[], mpirun)?;
     command.args(["-n", "4", env!("CARGO_BIN_EXE_likewise")]).args(args);
     Some(command)
 }

@@ -1,5 +1,6 @@
 //! Calling the program.
 
+pub(crate) use likewise_testing::{LAUNCHERS, real_data as shared_data};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -53,16 +54,6 @@ pub(crate) fn read(dir: &Path, name: &str) -> String {
 
 pub(crate) fn summary(dir: &Path) -> serde_json::Value {
     serde_json::from_str(&read(dir, "summary.json")).expect("JSON")
-}
-
-/// The shared real traces, or why the test is skipped.
-pub(crate) fn shared_data() -> Option<PathBuf> {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let found = here.ancestors().map(|a| a.join("shared/data")).find(|p| p.is_dir());
-    if found.is_none() {
-        println!("skipped: no folder shared/data beside or above {}", here.display());
-    }
-    found
 }
 
 /// Names of what is in a folder, hidden files too, but for the manifest.

@@ -1,5 +1,6 @@
 //! The check program under the launchers of both MPIs.
 
+use likewise_testing::is_installed;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -29,14 +30,6 @@ const MPICH: Launcher =
     Launcher { program: "mpirun.mpich", arguments: &[], other: "libmpi.so.40", ranks: &[1, 2, 3, 4] };
 
 impl Launcher {
-    fn is_there(self) -> bool {
-        let there = Command::new(self.program).arg("--version").output().is_ok();
-        if !there {
-            println!("skipped: {} is not installed", self.program);
-        }
-        there
-    }
-
     /// Runs the check program to its end, which has to come. MPICH's launcher
     /// itself dies of a broken pipe in about one of 75 runs whose program ends
     /// before it has called MPI: then again.
@@ -105,7 +98,7 @@ fn text(output: &Output) -> String {
 
 #[test]
 fn open_mpi() {
-    if OPEN_MPI.is_there() {
+    if is_installed(OPEN_MPI.program) {
         OPEN_MPI.every_collective_is_right();
         OPEN_MPI.one_rank_ends_all();
         OPEN_MPI.a_missing_library_is_named();
@@ -114,7 +107,7 @@ fn open_mpi() {
 
 #[test]
 fn mpich() {
-    if MPICH.is_there() {
+    if is_installed(MPICH.program) {
         MPICH.every_collective_is_right();
         MPICH.one_rank_ends_all();
         MPICH.a_missing_library_is_named();
@@ -123,7 +116,7 @@ fn mpich() {
 
 #[test]
 fn a_library_that_is_not_the_launchers_is_an_error() {
-    if OPEN_MPI.is_there() && MPICH.is_there() {
+    if is_installed(OPEN_MPI.program) && is_installed(MPICH.program) {
         OPEN_MPI.another_mpi_is_named();
         MPICH.another_mpi_is_named();
     }

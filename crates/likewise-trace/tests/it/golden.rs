@@ -9,7 +9,7 @@ use likewise_trace::{
     Apps, CLUSTER_EVENT, ReadOptions, RowLabel, inspect, legend, read_bursts, read_labels, write_labelled,
 };
 
-use crate::real_data;
+use likewise_testing::real_data;
 
 fn gunzip(path: &std::path::Path) -> String {
     let mut text = String::new();

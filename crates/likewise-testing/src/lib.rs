@@ -1,0 +1,66 @@
+//! What the tests of several crates need, and a machine may lack: real traces
+//! and launchers of MPI. A test without them says that it is skipped, and
+//! `cargo xtask test` counts those that do.
+
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Names a file to which each skipped test adds a line.
+pub const SKIPPED: &str = "LIKEWISE_SKIPPED";
+
+/// Tells that the test of this thread is skipped, and why.
+///
+/// # Panics
+/// Where the line cannot be written: what is not counted would pass for done.
+pub fn skip(reason: &str) {
+    println!("skipped: {reason}");
+    if let Some(path) = std::env::var_os(SKIPPED) {
+        let thread = std::thread::current();
+        let line = format!("{}: {reason}\n", thread.name().unwrap_or("a test"));
+        let file = OpenOptions::new().create(true).append(true).open(path);
+        file.and_then(|mut file| file.write_all(line.as_bytes())).expect("what is skipped is counted");
+    }
+}
+
+/// The folder of real traces beside or above the checkout; without it the test
+/// is skipped.
+#[must_use]
+pub fn real_data() -> Option<PathBuf> {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let found = here.ancestors().map(|a| a.join("shared/data")).find(|data| data.join("epoch").is_dir());
+    if found.is_none() {
+        skip("no folder shared/data beside or above the checkout");
+    }
+    found
+}
+
+/// The launchers of both MPIs.
+pub const LAUNCHERS: [&str; 2] = ["mpirun.openmpi", "mpirun.mpich"];
+
+/// Whether that launcher is installed; without it the test is skipped.
+#[must_use]
+pub fn is_installed(launcher: &str) -> bool {
+    let there = Command::new(launcher).arg("--version").output().is_ok();
+    if !there {
+        skip(&format!("{launcher} is not installed"));
+    }
+    there
+}
+
+/// The launcher with what it needs where more processes than cores are started
+/// by the administrator; `before` are words that stand before it.
+#[must_use]
+pub fn mpirun(before: &[&str], launcher: &str) -> Option<Command> {
+    if !is_installed(launcher) {
+        return None;
+    }
+    let words = [before, &[launcher]].concat();
+    let mut command = Command::new(words[0]);
+    command.args(&words[1..]);
+    if launcher.ends_with("openmpi") {
+        command.args(["--allow-run-as-root", "--oversubscribe", "--bind-to", "none"]);
+    }
+    Some(command)
+}
