@@ -1,8 +1,8 @@
 //! `mpirun -n 4 likewise-mpi-check`: whether the ranks of this MPI work
 //! together as they should, and how fast.
 
-#[path = "../../../likewise/tests/it/comm_checks.rs"]
-mod comm_checks;
+#[path = "../../../likewise-comm/tests/it/checks.rs"]
+mod checks;
 
 use likewise_comm::{CommError, Communicator, Counted, Reduction};
 use likewise_mpi::MpiComm;
@@ -59,10 +59,10 @@ fn main() -> ExitCode {
 /// Every collective beside its definition: those that MPI does, those made of
 /// messages, and messages that MPI cannot send at once (so it believes).
 fn check(comm: MpiComm) -> Result<(), CommError> {
-    comm_checks::all(&comm)?;
-    comm_checks::all(&Counted::new(&comm))?;
+    checks::all(&comm)?;
+    checks::all(&Counted::new(&comm))?;
     let comm = comm.in_pieces_of(64);
-    comm_checks::all(&comm)?;
+    checks::all(&comm)?;
     exchange(&comm, &[0, 63, 64, 65, 128, 1000])?;
     let comm = comm.in_pieces_of(1 << 20);
     exchange(&comm, &[5 << 20])?;

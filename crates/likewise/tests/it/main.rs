@@ -1,6 +1,4 @@
 //! The core from outside.
 
-mod comm;
-mod comm_checks;
 mod figure9;
 mod scale;

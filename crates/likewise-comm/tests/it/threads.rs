@@ -1,7 +1,7 @@
 //! Ranks as threads.
 
-use crate::comm_checks::{self as checks, scattered};
-use likewise::comm::{CommError, Communicator, Counted, Reduction, Traffic, run_on_threads};
+use crate::checks::{self, scattered};
+use likewise_comm::{CommError, Communicator, Counted, Reduction, Traffic, run_on_threads};
 
 #[test]
 fn every_collective_is_what_its_definition_says() {

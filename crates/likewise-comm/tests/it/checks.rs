@@ -4,7 +4,7 @@
 //! what all others do and can compute every result alone. The MPI crate
 //! includes this file.
 
-use likewise::comm::{CommError, Communicator, Parcel, Reduction};
+use likewise_comm::{CommError, Communicator, Parcel, Reduction};
 
 /// A number that looks random (SplitMix64's last step).
 fn hash(seed: usize, of: usize) -> u64 {

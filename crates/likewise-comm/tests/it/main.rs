@@ -1,0 +1,4 @@
+//! Communicators, from outside.
+
+mod checks;
+mod threads;
