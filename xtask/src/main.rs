@@ -102,7 +102,7 @@ fn checks(quick: bool) -> Result<()> {
     run(&mut cargo("fmt --all --check"))?;
     run(&mut cargo("clippy --workspace --all-targets -- -D warnings"))?;
     run(&mut cargo("clippy --package likewise-cli --no-default-features -- -D warnings"))?;
-    run(cargo("doc --workspace --no-deps").env("RUSTDOCFLAGS", "-D warnings"))?;
+    run(cargo("doc --workspace --lib --no-deps").env("RUSTDOCFLAGS", "-D warnings"))?;
     if !quick {
         mpis()?;
     }

@@ -24,7 +24,7 @@ const OTHER: usize = SYMBOLS.len();
 
 /// The table of phases and a timeline of at most 16 lines, as text.
 ///
-/// Small phases are summed in one line ([`n_shown`](super::n_shown)), unless
+/// Small phases are summed in one line (`n_shown`), unless
 /// `all` are wanted.
 /// No line is wider than `width` columns, taken as 40 at least; columns of the
 /// table that do not fit are left out. With
