@@ -247,8 +247,8 @@ fn one_off(finding: &Finding, names: &Names) -> String {
 }
 
 /// Who computes for less than this share of what the others do hardly takes
-/// part: its bursts may be those of another phase.
-const HARDLY: f64 = 0.05;
+/// part, as where one computes alone: its bursts may be those of another phase.
+const HARDLY: f64 = 0.1;
 
 fn imbalance(finding: &Finding, names: &Names) -> String {
     let FindingKind::Imbalance { apart, cause, steady, times } = finding.kind else { return String::new() };

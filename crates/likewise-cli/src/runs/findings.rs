@@ -403,7 +403,9 @@ impl Comparison {
 }
 
 fn who(phase: &Phase) -> String {
-    format!("Phase {} (up to {} of the time)", phase.number, percent(phase.largest_share()))
+    let sure = phase.runs.iter().zip(&phase.is_sure).filter(|(_, sure)| **sure);
+    let share = sure.filter_map(|(run, _)| Some(run.as_ref()?.figures().share)).fold(0.0, f64::max);
+    format!("Phase {} (up to {} of the time)", phase.number, percent(share))
 }
 
 fn counted_phases(serial: &[(u32, f64)]) -> String {

@@ -250,11 +250,12 @@ impl Comparison {
         let unsure: Vec<u32> =
             self.shown().iter().filter(|phase| phase.is_unsure()).map(|phase| phase.number).collect();
         if !unsure.is_empty() {
-            let (which, are, they) =
-                if unsure.len() == 1 { ("phase", "is", "it is") } else { ("phases", "are", "they are") };
+            let (which, are, them) =
+                if unsure.len() == 1 { ("phase", "is", "it") } else { ("phases", "are", "them") };
             self.notes.push(format!(
                 "Whether {which} {} {are} the same in all runs cannot be told (a match below {LEAST_MATCH}, on other \
-                 numbers of threads, or with bursts of other phases' clusters): {they} not said to be slower or faster.",
+                 numbers of threads, or with bursts of other phases' clusters): nothing is said of {them} where it cannot; “?” \
+                 stands before the figures.",
                 listed(&unsure)
             ));
         }

@@ -116,6 +116,9 @@ fn efficiency(comparison: &Comparison, change: Option<&Change>) -> String {
     change.map_or_else(|| "–".to_owned(), |c| format!("{}{}", mark(c), percent(c.efficiency)))
 }
 
+/// Before a figure of what may be another phase.
+const UNSURE: &str = "?";
+
 /// Before a figure that differs by no more than repetitions do.
 const CHANCE: &str = "~";
 
@@ -141,8 +144,12 @@ fn phase_line(comparison: &Comparison, phase: &Phase) -> Vec<String> {
     let figures = || runs().map(|run| run.map(InRun::figures));
     let mut cells = vec![phase.number.to_string()];
     cells.extend(unlike(comparison).then(|| per(phase.per).to_owned()));
-    cells.extend(runs().map(|run| known(run.map(|run| run.measured.mean()), time)));
-    cells.extend((0..phase.runs.len()).map(|r| efficiency(comparison, phase.change(r))));
+    let sure = |r: usize, text: String| {
+        if phase.is_sure[r] || phase.runs[r].is_none() { text } else { format!("{UNSURE}{text}") }
+    };
+    let each = || phase.runs.iter().enumerate();
+    cells.extend(each().map(|(r, run)| sure(r, known(run.as_ref().map(|run| run.measured.mean()), time))));
+    cells.extend((0..phase.runs.len()).map(|r| sure(r, efficiency(comparison, phase.change(r)))));
     cells.push(phase.scaling.stops_at.map_or_else(|| "–".to_owned(), |r| stopping(comparison, r)));
     cells.push(phase.cause().unwrap_or("–").to_owned());
     cells.push(known(phase.confidence(), |x| format!("{x:.2}")));
