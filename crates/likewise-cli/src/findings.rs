@@ -39,7 +39,7 @@ pub(crate) fn rows(analysis: &Analysis) -> Vec<FindingRow> {
 /// No thread computes for so much of the run that this is worth a line.
 const MUCH_IDLE: f64 = 0.2;
 
-/// An even spread of all work that wins less than this is not worth a word.
+/// Busiest threads that compute less than this longer than the mean are not worth a word.
 const LITTLE: f64 = 2.0 * LEAST_SHARE;
 
 /// What is said beside the findings, or where there are none.
@@ -54,14 +54,15 @@ pub(crate) fn verdict(analysis: &Analysis) -> String {
     match found.list.is_empty() {
         _ if analysis.table.is_empty() => String::new(),
         true if found.balance < LITTLE => format!(
-            "Nothing stands out: no step, burst or phase is worth {least} of the run. (An even spread of all work \
-             would win {balance}, and more where one wait leads to the next; threads compute for {computing} of \
-             the run; none does in {idle} of it.)"
+            "Nothing stands out: no step, burst or phase is worth {least} of the run. (Between moments at which no \
+             thread computes, the busiest one computes for {balance} of the run more than the mean; threads compute \
+             for {computing} of the run; none does in {idle} of it.)"
         ),
         true => format!(
-            "An even spread of all work would win {balance} of the run, but where cannot be told: no step, burst or \
-             phase is worth {least} of the run and more than chance makes, as the same bursts differ from time to \
-             time. (Threads compute for {computing} of the run; none does in {idle} of it.)"
+            "Between moments at which no thread computes, the busiest one computes for {balance} of the run more than \
+             the mean, but which step makes it cannot be told: no step, burst or phase is worth {least} of the run and \
+             more than chance makes, as the same bursts differ from time to time. (Threads compute for {computing} of \
+             the run; none does in {idle} of it.)"
         ),
         false if found.idle >= MUCH_IDLE => {
             format!(

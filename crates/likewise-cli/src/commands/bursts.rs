@@ -264,9 +264,10 @@ pub(crate) fn analyse_trace(args: &BurstsArgs, common: &Common) -> Result<(Analy
     for (name, loads) in analysis.prepared.pca.iter().flat_map(|pca| components(pca, &analysis.metrics)) {
         common.tell(format_args!("{name}: {loads}"));
     }
-    // One density takes some of the bursts of a phase for noise: what is serial
-    // is told by the phases of `bursts` alone.
-    if !args.one_density {
+    // Of a phase, some bursts may be noise. The findings count these too; and
+    // where one density is asked for, many are.
+    let is_told = analysis.findings.iter().flat_map(|found| &found.list).any(|finding| finding.is_serial());
+    if !args.one_density && !is_told {
         analysis.notes.extend(analysis.figures.serial_note());
     }
     if args.writing.check_extrapolation {

@@ -413,7 +413,12 @@ impl RanksReport {
 
     /// Where a class does most otherwise than all others.
     pub(crate) fn difference(&self, class: usize) -> Option<Difference> {
-        let own = &self.classes.get(class)?.regions;
+        self.differences(class).into_iter().reduce(|a, b| if b.size > a.size { b } else { a })
+    }
+
+    /// The same of each region; none of a single class.
+    fn differences(&self, class: usize) -> Vec<Difference> {
+        let Some(own) = self.classes.get(class).map(|class| &class.regions) else { return Vec::new() };
         let others = || self.classes.iter().enumerate().filter(move |(c, _)| *c != class).map(|(_, c)| c);
         let n: u64 = others().map(|c| c.ranks).sum();
         let of_region = |region: usize| {
@@ -427,8 +432,7 @@ impl RanksReport {
             };
             Difference { class, region, own, others, size: (0..parts).map(size).sum() }
         };
-        let all = (0..own.mean.len()).map(of_region).filter(|_| n > 0);
-        all.reduce(|a, b| if b.size > a.size { b } else { a })
+        (0..own.mean.len()).map(of_region).filter(|_| n > 0).collect()
     }
 
     /// In every step, by how much more a class does than all others in a region.
@@ -543,6 +547,10 @@ impl Difference {
         if let Some(ratio) = self.ratio().filter(|ratio| *ratio < 1000.0) {
             let _ = write!(text, " (× {ratio:.2})");
         }
+        if let Some(beside) = self.beside(report) {
+            let (own, others) = (report.effort(beside.own / steps), report.effort(beside.others / steps));
+            let _ = write!(text, " and in bursts of no phase {own}, the others {others}");
+        }
         if let Some(ratio) = self.all_ratio(report).filter(|_| report.regions.len() > 1) {
             let _ = write!(text, ", in all regions × {ratio:.2}");
         }
@@ -554,6 +562,15 @@ impl Difference {
             let _ = write!(text, ", nine tenths of it in {few} of {} steps", report.n_steps);
         }
         text + "."
+    }
+
+    /// What of it may be in bursts of no phase: they differ in the same direction,
+    /// by a tenth of it or more.
+    fn beside(&self, report: &RanksReport) -> Option<Difference> {
+        let other = report.regions.iter().position(|name| name == regions::OTHER)?;
+        let apart = |of: &Difference| of.own - of.others;
+        let beside = report.differences(self.class).into_iter().find(|of| of.region == other);
+        beside.filter(|of| self.region != other && apart(of) / apart(self) >= 0.1)
     }
 
     /// How many times the others' effort that in all regions is.

@@ -164,6 +164,14 @@ pub struct Finding {
     pub is_once: bool,
 }
 
+impl Finding {
+    /// Whether one thread computes while the others wait.
+    #[must_use]
+    pub fn is_serial(&self) -> bool {
+        matches!(self.kind, FindingKind::Serial { .. })
+    }
+}
+
 /// Times without a gap between few that are slow and the others.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gradient {
