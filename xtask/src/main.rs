@@ -81,6 +81,17 @@ fn checked(command: &mut Command) -> &mut Command {
     command.envs(settings.map(|(name, value)| (format!("CARGO_PROFILE_RELEASE_{name}"), value)))
 }
 
+/// The program is only a dependency of what writes the pages: a test run
+/// builds it once less.
+fn dist(dir: &Path) -> Result<()> {
+    std::fs::create_dir_all(dir).with_context(|| dir.display().to_string())?;
+    run(&mut cargo("build --profile dist --package likewise-cli --bin likewise"))?;
+    let program = dir.join("likewise");
+    std::fs::copy(root().join("target/dist/likewise"), &program)
+        .with_context(|| program.display().to_string())?;
+    run(cargo("run --quiet --profile dist --package likewise-cli --example dist --").arg(dir))
+}
+
 fn test(quick: bool) -> Result<()> {
     let before = readme::untracked()?;
     checks(quick)?;
