@@ -72,8 +72,9 @@ fn cargo(args: &str) -> Command {
     command
 }
 
-/// Builds for release with the checks that tests are for, and quickly: all that
-/// a test run builds is built so, and once. At the level of a release, it takes
+/// Builds for release with the checks that tests are for, and quickly, so that
+/// the README's program shares what the tests have built; but for a few crates
+/// of which tests ask for more features. At the level of a release, it takes
 /// half as long again.
 fn checked(command: &mut Command) -> &mut Command {
     let settings =
@@ -135,8 +136,7 @@ fn checks(quick: bool) -> Result<()> {
     Ok(())
 }
 
-/// All tests, built as the README's program is, so that nothing is compiled
-/// twice. Tests that lack something say so; what is here must not be lacking.
+/// All tests, built as the README's program is. Tests that lack something say so; what is here must not be lacking.
 fn tests(quick: bool) -> Result<()> {
     let skipped = root().join("target/xtask/skipped.txt");
     std::fs::create_dir_all(root().join("target/xtask"))?;
