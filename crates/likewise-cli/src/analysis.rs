@@ -3,7 +3,6 @@
 use crate::definition::Plot;
 use crate::figures::{Figures, figures};
 use crate::files::gnuplot;
-use crate::files::report_data::counted;
 use crate::findings;
 use crate::grouping::{Grouped, GroupingArgs, Method, group};
 use crate::label::burst_labels;
@@ -18,6 +17,7 @@ use likewise::bursts::{
 };
 use likewise::cluster::{Clustering, Points};
 use likewise::table::{BurstTable, Metric, Nanos, Preparation, Prepared, prepare};
+use likewise::words::counted;
 use serde_json::Value;
 
 /// Phases of a run, with all that led to them.

@@ -2,9 +2,9 @@
 
 use crate::analysis::Analysis;
 use crate::figures::NOTEWORTHY;
-use crate::files::report_data::counted;
 use likewise::bursts::{Estimator, HeldOut, hold_out};
 use likewise::table::{Expr, Metric, Operand};
+use likewise::words::counted;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
 use serde_json::{Value, json};

@@ -2,13 +2,13 @@
 //!
 //! Wherever phases are listed, the noise is the last.
 
-use crate::files::report_data::{counted, grouped_digits};
 use likewise::bursts::{
     Estimator, Extrapolated, PhaseRegion, PhaseStats, Rate, Scope, SerialPhase, extrapolate, phase_regions,
     phase_stats, rates, serial_phases,
 };
 use likewise::cluster::{ClusterId, Clustering};
 use likewise::table::{BurstTable, Nanos, Prepared};
+use likewise::words::{counted, grouped_digits};
 use serde_json::{Value, json};
 use std::borrow::Cow;
 

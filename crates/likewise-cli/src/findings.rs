@@ -2,12 +2,13 @@
 
 use crate::analysis::Analysis;
 use crate::label::{FILTERED_THRESHOLD, NOISE};
-use crate::report::FindingRow;
 use likewise::bursts::{
     Cause, Finding, FindingKind, Findings, FindingsInput, LEAST_SHARE, Scope, ThreadName, findings,
 };
 use likewise::cluster::ClusterId;
 use likewise::table::{BurstTable, Nanos, Prepared};
+use likewise::words::{capital, listed};
+use likewise_report::phases::FindingRow;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
@@ -391,19 +392,6 @@ fn called<T: Copy + PartialEq>(
     }
     let plural = names.len() > 1;
     Who { text: format!("{word}{} {}", if plural { "s" } else { "" }, listed(&shown)), plural }
-}
-
-fn listed(names: &[String]) -> String {
-    match names {
-        [] => String::new(),
-        [one] => one.clone(),
-        [first @ .., last] => format!("{} and {last}", first.join(", ")),
-    }
-}
-
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 fn small(text: &str) -> String {

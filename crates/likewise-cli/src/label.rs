@@ -3,7 +3,9 @@
 use likewise::cluster::Clustering;
 use likewise::table::{BurstClass, Prepared};
 
-pub(crate) use crate::report::{FILTERED_DURATION, FILTERED_RANGE, FILTERED_THRESHOLD, MISSING, NOISE};
+pub(crate) use likewise_report::phases::{
+    FILTERED_DURATION, FILTERED_RANGE, FILTERED_THRESHOLD, MISSING, NOISE,
+};
 
 /// The label of every burst: a cluster's number from 1, or one of the constants.
 ///

@@ -20,7 +20,6 @@ mod period;
 mod progress;
 mod ranks;
 mod refining;
-pub mod report;
 mod report_counters;
 mod report_ranks;
 mod report_runs;

@@ -1,6 +1,5 @@
 //! Phases without parameters: how the refinement is asked for, and its files.
 
-use crate::files::report_data::counted;
 use crate::grouping::{Curve, Grouped, Method};
 use crate::progress::Progress;
 use crate::stages::Stages;
@@ -9,6 +8,7 @@ use likewise::bursts::{
     Direction, NO_NODE, Node, RefineInput, RefineRules, Refinement, default_min_points, eps_range, refine,
 };
 use likewise::cluster::{ClusterId, Clustering};
+use likewise::words::counted;
 use rayon::prelude::*;
 use serde_json::{Value, json};
 use std::io::{self, Write};

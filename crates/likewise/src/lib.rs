@@ -16,5 +16,6 @@ pub mod quality;
 pub mod ranks;
 pub mod synth;
 pub mod table;
+pub mod words;
 
 pub use gap::{Gap, gap};

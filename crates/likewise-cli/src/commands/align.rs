@@ -3,13 +3,13 @@
 use crate::cli::Common;
 use crate::files::push_number;
 use crate::output::OutputDir;
-use crate::report::group;
 use crate::stages::{Stages, peak_memory};
 use crate::structure::{sequence_names, spmd_json};
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use likewise::bursts::{Alignment, SpmdScore, align_by_duration, spmd_score};
 use likewise::table::Nanos;
+use likewise::words::grouped_digits;
 use likewise_trace::{BurstKey, LabelTable, RowLabel, read_labels};
 use serde_json::json;
 use std::fmt::Write as _;
@@ -185,10 +185,10 @@ fn text(input: &Sequences, alignment: &Alignment, score: &SpmdScore, args: &Alig
          Columns                 {}   (longest sequence {})\n\
          Sequences               {}, {} of them different\n",
         score.score,
-        group(score.n_columns),
-        group(longest),
-        group(alignment.sequence_of.len()),
-        group(alignment.sequences.len()),
+        grouped_digits(score.n_columns as u64),
+        grouped_digits(longest as u64),
+        grouped_digits(alignment.sequence_of.len() as u64),
+        grouped_digits(alignment.sequences.len() as u64),
     );
     let widest = sequence_names(alignment, &input.names);
     if let Some((sequence, name)) = alignment.sequences.iter().zip(&widest).max_by_key(|(s, _)| s.n_tasks)

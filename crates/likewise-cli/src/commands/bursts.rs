@@ -4,7 +4,7 @@ use crate::analysis::{Analysis, Input, Plan, analyse};
 use crate::check::check_extrapolation;
 use crate::cli::{Common, Usage};
 use crate::definition::{Algorithm, Definition, parse_share, parse_some, read_definition};
-use crate::files::report_data::{components, grouped_digits, report_data};
+use crate::files::report_data::{components, report_data};
 use crate::files::{bursts_csv, clusters_csv, compat, gnuplot, regions_csv, representatives_csv, summary};
 use crate::grouping::{GroupingArgs, Method};
 use crate::label::event_value;
@@ -12,7 +12,6 @@ use crate::names::{check_counters, check_names, rename_counters};
 use crate::output::OutputDir;
 use crate::period;
 use crate::refining::{self, RefineArg, UNASKED};
-use crate::report;
 use crate::stages::Stages;
 use crate::taken;
 use anyhow::{Context, Result, bail};
@@ -22,6 +21,8 @@ use likewise::table::{
     BurstTable, Counter, CounterColumn, DurationFilter, Expr, METRIC_SYNTAX, Metric, Nanos, Operand,
     Preparation, Scale, default_metrics,
 };
+use likewise::words::grouped_digits;
+use likewise_report::phases as report;
 use likewise_trace::RecordCounts;
 use likewise_trace::{Apps, ReadOptions, Trace, is_rereadable, legend, read_bursts, write_labelled};
 use rayon::prelude::*;

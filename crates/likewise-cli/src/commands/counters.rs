@@ -15,7 +15,6 @@ use crate::counters::{
     matrix, newick, relations, table, text,
 };
 use crate::definition::parse_share;
-use crate::files::report_data::counted;
 use crate::output::OutputDir;
 use crate::report_counters;
 use crate::stages::{Stages, peak_memory};
@@ -25,6 +24,7 @@ use clap::{Args, ValueEnum};
 use likewise::cluster::hierarchical::{Dissimilarity, Linkage};
 use likewise::counters::pareto::{Goal, Objective, fonseca_fleming, goldberg};
 use likewise::counters::significance::Precision;
+use likewise::words::counted;
 use likewise_trace::{ColumnTable, Taken, read_columns, read_square};
 use serde_json::Value;
 use std::io::Write;

@@ -6,7 +6,6 @@ use crate::commands::bursts::{
     BurstsArgs, MetricArgs, ReadingArgs, RefiningArgs, analyse_trace, named_files, output_dir, skipped, stem,
 };
 use crate::definition::{parse_share, parse_some};
-use crate::files::report_data::{grouped_digits, short};
 use crate::files::representatives_csv;
 use crate::grouping::{GroupingArgs, parse_count};
 use crate::output::OutputDir;
@@ -16,6 +15,7 @@ use clap::Args;
 use likewise::bursts::{Estimate, Period, Window, WindowLimits, choose_window, find_period};
 use likewise::ranks::{is_significant, spearman};
 use likewise::table::{BurstTable, Expr, Metric, Nanos, Operand};
+use likewise::words::{grouped_digits, short};
 use likewise_trace::{AtomicFile, CutOptions, CutReport, check_cut, write_cut};
 use serde_json::{Value, json};
 use std::fmt::Write as _;

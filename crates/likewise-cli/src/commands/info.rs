@@ -1,10 +1,10 @@
 //! `likewise info`: what is in a trace.
 
 use crate::cli::Common;
-use crate::files::report_data::{counted, grouped_digits};
 use crate::taken;
 use anyhow::Result;
 use clap::Args;
+use likewise::words::{counted, grouped_digits};
 use likewise_trace::{Format, ReadOptions, TraceInfo, inspect};
 use serde_json::{Value, json};
 use std::fmt::Write;

@@ -2,7 +2,6 @@
 
 use crate::cli::{Common, Usage};
 use crate::files::push_number;
-use crate::files::report_data::{counted, grouped_digits, short};
 use crate::grouping::{Grouped, GroupingArgs, Method, group};
 use crate::output::{OutputDir, write_rows};
 use crate::stages::{Stages, peak_memory};
@@ -11,6 +10,7 @@ use anyhow::{Context, Result};
 use clap::Args;
 use likewise::bursts::suggest_eps;
 use likewise::cluster::{Clustering, Points, kdist::k_distances};
+use likewise::words::{counted, grouped_digits, short};
 use likewise_trace::{read_points_table, read_raw_points};
 use rayon::prelude::*;
 use serde_json::{Value, json};

@@ -3,7 +3,6 @@
 use crate::cli::{Common, ToldElsewhere, Usage};
 use crate::commands::bursts::stem;
 use crate::definition::parse_share;
-use crate::files::report_data::{counted, grouped_digits};
 use crate::grouping::parse_count;
 use crate::output::OutputDir;
 use crate::ranks::describe::{self, Described};
@@ -21,6 +20,7 @@ use likewise::cluster::{CapekParams, ClusterCount, Criterion, Mode};
 use likewise::comm::{Communicator, run_on_threads};
 use likewise::ranks::{Allocation, Bound, EffortPart, EffortTable, PlanParams, Wavelet};
 use likewise::table::Nanos;
+use likewise::words::{counted, grouped_digits};
 use likewise_mpi::MpiComm;
 use likewise_trace::{EffortOptions, SpreadError, bursts_of, is_rereadable, read_effort, read_effort_part};
 use serde_json::{Value, json};

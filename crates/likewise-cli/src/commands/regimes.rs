@@ -5,7 +5,6 @@ use crate::commands::pareto::numbers_of;
 use crate::counters::regimes::{Fitted, RegimeReport, Unit};
 use crate::counters::repeats;
 use crate::definition::parse_share;
-use crate::files::report_data::short;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use likewise::counters::Column;
@@ -13,6 +12,7 @@ use likewise::counters::regimes::{
     Formula, FormulaError, Medians, Noise, RegimeError, RegimeParams, collective_models, find_regimes,
     medians, message_model,
 };
+use likewise::words::short;
 use likewise_trace::{Cells, ColumnTable};
 
 /// Where which model of the response holds

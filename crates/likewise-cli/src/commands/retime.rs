@@ -2,12 +2,12 @@
 
 use crate::cli::Common;
 use crate::commands::bursts::{output_dir, stem};
-use crate::files::report_data::{counted, grouped_digits, short};
 use crate::output::OutputDir;
 use crate::stages::{Stages, peak_memory};
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use likewise::table::Nanos;
+use likewise::words::{counted, grouped_digits, short};
 use likewise_trace::{
     ColumnTable, LabelTable, RetimeReport, RetimedBurst, RowLabel, check_cut, read_columns, read_labels,
     write_retimed,

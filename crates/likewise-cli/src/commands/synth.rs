@@ -1,12 +1,12 @@
 //! `likewise synth`: a made-up run whose phases are known.
 
 use crate::cli::Common;
-use crate::files::report_data::counted;
 use crate::grouping::parse_count;
 use crate::output::OutputDir;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use likewise::synth::{Defect, DefectKind, Run, RunSpec};
+use likewise::words::counted;
 use likewise_trace::paraver::{TraceFiles, write_synthetic};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};

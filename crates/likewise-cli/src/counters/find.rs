@@ -3,7 +3,6 @@
 use super::table::by_name;
 use super::{Measure, RankedPartition, Response, Settings};
 use crate::cli::Usage;
-use crate::files::report_data::{counted, grouped_digits};
 use crate::stages::Stages;
 use anyhow::Result;
 use likewise::cluster::Dissimilarities;
@@ -12,6 +11,7 @@ use likewise::cluster::hierarchical::{
 };
 use likewise::counters::pareto::{Objective, fonseca_fleming, goldberg};
 use likewise::counters::{Partition, partitions};
+use likewise::words::{counted, grouped_digits};
 
 /// Profiles of which all pairs are held at once: 2 GiB.
 const MAX_SQUARE: usize = 1 << 14;

@@ -1,10 +1,10 @@
 //! Which columns vary together: factors, and how each column loads on them.
 
 use crate::files::push_number;
-use crate::files::report_data::short;
 use crate::output::csv_cell;
 use likewise::counters::Column;
 use likewise::counters::loadings::{Loadings, Rotated, factor_loadings, n_above_one, varimax};
+use likewise::words::short;
 use likewise_trace::ColumnTable;
 use serde_json::{Value, json};
 use std::io::{self, Write};

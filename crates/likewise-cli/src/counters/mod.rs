@@ -15,12 +15,12 @@ pub(crate) mod significance;
 pub(crate) mod table;
 pub(crate) mod text;
 
-use crate::files::report_data::{counted, short};
 use by_rank::ByRank;
 use clap::ValueEnum;
 use likewise::cluster::hierarchical::{Dendrogram, Dissimilarity, Linkage};
 use likewise::counters::Partition;
 use likewise::counters::pareto::Goal;
+use likewise::words::{counted, short};
 use loadings::Factors;
 use regimes::RegimeReport;
 use significance::Significance;

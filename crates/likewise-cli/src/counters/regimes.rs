@@ -1,11 +1,11 @@
 //! Where which model of a response holds, in files and in words.
 
 use crate::files::push_number;
-use crate::files::report_data::{counted, short};
 use crate::output::csv_cell;
-use crate::report::terminal::si;
 use clap::ValueEnum;
 use likewise::counters::regimes::{Estimate, Formula, Noise, Range, Regimes, Region};
+use likewise::words::si;
+use likewise::words::{counted, short};
 use serde_json::{Value, json};
 use std::io::{self, Write};
 

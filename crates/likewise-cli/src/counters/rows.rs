@@ -1,9 +1,9 @@
 //! Which rows of a table are taken, and rows of several processes made one.
 
 use crate::cli::{Names, Usage};
-use crate::files::report_data::{counted, grouped_digits};
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
+use likewise::words::{counted, grouped_digits};
 use likewise_trace::{Cells, Column, ColumnTable};
 use std::collections::BTreeMap;
 

@@ -2,12 +2,12 @@
 
 use crate::cli::Usage;
 use crate::files::push_number;
-use crate::files::report_data::{counted, short};
 use crate::output::csv_cell;
 use anyhow::{Result, bail};
 use likewise::counters::significance::{
     Adjustment, KruskalWallis, Pair, Precision, SignificanceError, adjusted, dunn, kruskal_wallis,
 };
+use likewise::words::{counted, short};
 use likewise_trace::{Cells, Column, ColumnTable};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;

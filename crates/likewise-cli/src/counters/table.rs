@@ -3,9 +3,9 @@
 use super::{LeftOut, ProfileSettings, Scale};
 use crate::cli::Usage;
 use crate::commands::pareto::{numbers_of, row_name};
-use crate::files::report_data::{counted, short};
 use anyhow::{Result, bail};
 use likewise::cluster::hierarchical::{MAX_VALUE, Profiles, ProfilesError};
+use likewise::words::{counted, short};
 use likewise_trace::{Cells, ColumnTable};
 
 /// Columns of `bursts.csv` that say which burst it is, and not what it did.

@@ -2,7 +2,7 @@
 
 use super::json::{height, linkage};
 use super::{CountersReport, Records, Strong};
-use crate::files::report_data::{counted, short};
+use likewise::words::{counted, short};
 use std::fmt::Write;
 
 /// Columns or rows that are said to be left out, one by one.

@@ -11,8 +11,8 @@ use std::fmt;
 use std::io::Read;
 use std::path::Path;
 
-use crate::files::report_data::short;
 use likewise::table::{DurationFilter, Metric, Scale};
+use likewise::words::short;
 
 /// What a definition file says; `None` and empty where it says nothing.
 /// Options on the command line go before it.

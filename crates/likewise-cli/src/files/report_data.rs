@@ -5,13 +5,14 @@ use crate::findings;
 use crate::grouping::Method;
 use crate::label::{FILTERED_DURATION, FILTERED_RANGE, FILTERED_THRESHOLD, MISSING, NOISE};
 use crate::refining::phase_of_node;
-use crate::report::{
-    AlignedRow, AlignmentView, FunctionsView, KDistance, PhaseRow, RegionRow, ReportData, ReportMetric,
-    TreeLevel, TreeNode, TreeView, group,
-};
 use crate::structure::sequence_names;
 use likewise::bursts::{PhaseRegion, PhaseStats, Rate};
 use likewise::table::{Metric, Nanos, Pca};
+use likewise::words::{counted, grouped_digits, short};
+use likewise_report::phases::{
+    AlignedRow, AlignmentView, FunctionsView, KDistance, PhaseRow, RegionRow, ReportData, ReportMetric,
+    TreeLevel, TreeNode, TreeView,
+};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
@@ -76,28 +77,8 @@ fn subtitle(analysis: &Analysis) -> String {
     format!("Grouped by {}{}: {method}{shortest}", metrics.join(" and "), components.unwrap_or_default())
 }
 
-/// Four significant digits.
-pub(crate) fn short(x: f64) -> String {
-    if x != 0.0 && !(1e-6..1e9).contains(&x.abs()) {
-        return format!("{x:.3e}");
-    }
-    let digits = if x == 0.0 { 0 } else { (3 - x.abs().log10().floor() as i32).clamp(0, 12) as usize };
-    let text = format!("{x:.digits$}");
-    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
-}
-
 fn percent(share: f64) -> String {
     format!("{:.2}%", 100.0 * share)
-}
-
-/// A number with its thousands apart.
-pub(crate) fn grouped_digits(n: u64) -> String {
-    group(n as usize)
-}
-
-/// `1 burst`, `2 bursts`.
-pub(crate) fn counted(n: u64, what: &str) -> String {
-    format!("{} {what}{}", grouped_digits(n), if n == 1 { "" } else { "s" })
 }
 
 fn facts(analysis: &Analysis) -> Vec<(String, String)> {

@@ -3,9 +3,9 @@
 //! that does not would make the others wait for ever, or wrong.
 
 use crate::cli::Usage;
-use crate::files::report_data::{counted, grouped_digits};
 use anyhow::{Context, Result, anyhow};
 use likewise::comm::Communicator;
+use likewise::words::{counted, grouped_digits};
 use likewise_trace::{Digest, is_rereadable};
 use std::path::Path;
 

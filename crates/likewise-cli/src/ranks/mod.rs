@@ -12,11 +12,11 @@ pub(crate) mod traced;
 pub(crate) mod verdict;
 pub(crate) mod windows;
 
-use crate::files::report_data::{counted, grouped_digits, short};
-use crate::runs::percent;
 use find::Figures;
 use likewise::ranks::{Bound, Moments, Stratification, Support};
 use likewise::table::Nanos;
+use likewise::words::{capital, level, percent, share_text};
+use likewise::words::{counted, grouped_digits, short};
 use serde_json::Value;
 use settle::Passing;
 use std::fmt::Write as _;
@@ -580,25 +580,6 @@ impl Difference {
             (sum + class.ranks as f64 * class.effort.0, n + class.ranks as f64)
         });
         (sum > 0.0).then(|| report.classes[self.class].effort.0 * n / sum)
-    }
-}
-
-fn capital(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
-}
-
-/// A share that somebody gave: `95%`.
-pub(crate) fn level(share: f64) -> String {
-    format!("{}%", short(100.0 * share))
-}
-
-/// A share that may be tiny: `0.006%`.
-pub(crate) fn share_text(share: f64) -> String {
-    match share * 100.0 {
-        percent if percent >= 1.0 || percent == 0.0 => format!("{percent:.1}%"),
-        // Two digits that say something.
-        percent => format!("{percent:.*}%", (1.0 - percent.log10().floor()).min(12.0) as usize),
     }
 }
 

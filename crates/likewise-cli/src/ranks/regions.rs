@@ -3,16 +3,16 @@
 use crate::analysis::Analysis;
 use crate::cli::Common;
 use crate::commands::bursts::{BurstsArgs, MetricArgs, ReadingArgs, RefiningArgs, analyse_trace};
-use crate::files::report_data::counted;
 use crate::grouping::GroupingArgs;
 use crate::period;
-use crate::runs::percent;
 use anyhow::{Context, Result, anyhow};
 use clap::{Parser, ValueEnum};
 use likewise::bursts::scaling::{RunBursts, match_runs};
 use likewise::bursts::{Period, find_period};
 use likewise::ranks::{EffortRegions, EffortTable, FromBurstsError, effort_from_bursts};
 use likewise::table::Nanos;
+use likewise::words::counted;
+use likewise::words::percent;
 use std::ffi::OsString;
 use std::path::Path;
 

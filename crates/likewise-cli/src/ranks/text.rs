@@ -1,10 +1,11 @@
 //! The classes and the plan on the terminal.
 
-use super::{RanksReport, share_text};
-use crate::files::report_data::{counted, grouped_digits, short};
-use crate::report::palette;
-use crate::runs::percent;
+use super::RanksReport;
 use anstyle::{Ansi256Color, Color, Style};
+use likewise::words::percent;
+use likewise::words::share_text;
+use likewise::words::{counted, grouped_digits, short};
+use likewise_report::palette;
 use std::fmt::Write;
 
 const HEADER: [&str; 8] =

@@ -1,11 +1,11 @@
 //! What the ranks that were traced tell of all.
 
 use crate::cli::Common;
-use crate::files::report_data::{counted, short};
 use crate::output::{OutputDir, csv_cell};
 use crate::stages::{Stages, peak_memory};
 use anyhow::{Context, Result, bail};
 use likewise::ranks::{EffortTable, Estimate, Plan, PlannedStratum, Spread, Stratum, estimate};
+use likewise::words::{counted, short};
 use likewise_trace::{EffortOptions, read_columns, read_effort_of_some};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;

@@ -2,10 +2,11 @@
 
 use super::find::{Totals, left_out};
 use super::settle::Evidence;
-use super::{NAMED, RanksReport, share_text};
-use crate::files::report_data::counted;
-use crate::runs::percent;
+use super::{NAMED, RanksReport};
 use likewise::ranks::{LEAST_RANKS, Support, is_significant, pearson, spearman};
+use likewise::words::counted;
+use likewise::words::percent;
+use likewise::words::share_text;
 use likewise::{Gap, gap};
 
 /// What the efforts say of classes.

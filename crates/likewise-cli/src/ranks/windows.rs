@@ -1,10 +1,11 @@
 //! Classes that are found anew every few steps.
 
+use super::RanksReport;
 use super::verdict::Kind;
-use super::{RanksReport, share_text};
-use crate::files::report_data::{counted, short};
 use likewise::cluster::ClusterId;
 use likewise::quality::adjusted_rand;
+use likewise::words::share_text;
+use likewise::words::{counted, short};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 

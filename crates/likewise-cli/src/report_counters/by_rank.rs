@@ -6,8 +6,8 @@ use super::page::{scroll, section};
 use super::tables::{MAX_LINES, more, open, row};
 use crate::counters::Records;
 use crate::counters::by_rank::ByRank;
-use crate::files::report_data::short;
-use crate::report::escape;
+use likewise::words::short;
+use likewise_report::escape;
 use std::fmt::Write;
 
 /// Pictures of a response; the groups with the most rows have one.

@@ -3,8 +3,8 @@
 use super::tables::{MAX_LINES, more, open, row};
 use crate::counters::loadings::{Factors, LARGE};
 use crate::counters::significance::{Significance, Test};
-use crate::files::report_data::short;
-use crate::report::escape;
+use likewise::words::short;
+use likewise_report::escape;
 use std::fmt::Write;
 
 /// Factors that are shown.

@@ -3,8 +3,8 @@
 use super::Ramp;
 use super::axis::{Axis, text};
 use crate::counters::{CountersReport, Measure, Records};
-use crate::files::report_data::{counted, short};
-use crate::report::escape;
+use likewise::words::{counted, short};
+use likewise_report::escape;
 use std::fmt::Write;
 
 pub(super) const WIDTH: f64 = 760.0;

@@ -4,9 +4,9 @@ use super::axis::{Axis, text};
 use super::plot::{BOTTOM, HEIGHT, LEFT, MAX_POINTS, RIGHT, TOP, WIDTH, frame};
 use super::tables::open;
 use crate::counters::regimes::{RegimeReport, region_name};
-use crate::files::report_data::short;
-use crate::report::escape;
 use likewise::counters::regimes::{Range, Region};
+use likewise::words::short;
+use likewise_report::escape;
 use std::fmt::Write;
 
 /// Room between the axes and what is measured.

@@ -4,8 +4,8 @@ use crate::commands::ranks::name;
 use crate::counters::json::{linkage, metric};
 use crate::counters::regimes::RegimeReport;
 use crate::counters::{CountersReport, Strong};
-use crate::files::report_data::short;
-use crate::report::escape;
+use likewise::words::short;
+use likewise_report::escape;
 use std::fmt::Write;
 
 /// Lines of a table.

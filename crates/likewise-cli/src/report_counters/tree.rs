@@ -5,8 +5,8 @@ use super::axis::{Axis, clipped, text};
 use super::{Coloured, Ramp};
 use crate::counters::json::height;
 use crate::counters::{CountersReport, Strong};
-use crate::files::report_data::{counted, short};
-use crate::report::escape;
+use likewise::words::{counted, short};
+use likewise_report::escape;
 use std::fmt::Write;
 
 const WIDTH: f64 = 1040.0;

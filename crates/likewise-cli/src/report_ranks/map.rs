@@ -2,8 +2,8 @@
 
 use super::MAX_DRAWN;
 use crate::ranks::RanksReport;
-use crate::report::encode::{Block, block, quantise};
-use crate::report::palette::{colours, hex};
+use likewise_report::encode::{Block, block, quantise};
+use likewise_report::palette::{colours, hex};
 use serde_json::{Value, json};
 use std::io::{self, Write};
 

@@ -1,18 +1,20 @@
 //! The page around the pictures.
 
 use super::{MAX_DRAWN, map, panels, tables};
-use crate::files::report_data::counted;
-use crate::ranks::{RanksReport, level};
-use crate::report::escape;
-use crate::report::palette::{colours, hex};
+use crate::ranks::RanksReport;
 use crate::report_runs::{SCRIPT, STYLE, items, on};
+use likewise::words::counted;
+use likewise::words::level;
+use likewise_report::escape;
+use likewise_report::palette::{colours, hex};
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
 const PAGE: &str = include_str!("assets/page.html");
 const OWN_STYLE: &str = include_str!("assets/ranks.css");
 /// Inside one function, after the common script.
-const MAP_SCRIPTS: [&str; 2] = [include_str!("../report/assets/columns.js"), include_str!("assets/map.js")];
+const MAP_SCRIPTS: [&str; 2] =
+    [include_str!("../../../likewise-report/src/phases/assets/columns.js"), include_str!("assets/map.js")];
 
 /// Writes the report as one self-contained HTML file.
 ///
@@ -94,7 +96,7 @@ fn legend(report: &RanksReport) -> String {
             "<li class=\"key c{n}\" data-phase=\"c{n}\" tabindex=\"0\"><i class=\"swatch\"></i>{} \
              <span class=\"count\">{}</span></li>",
             report.class_name(c),
-            crate::report::group(class.ranks as usize),
+            likewise::words::grouped_digits(class.ranks),
             n = c + 1
         )
     };

@@ -2,9 +2,10 @@
 //! step, and how far they are from their medoid. And the BIC.
 
 use super::MAX_DRAWN;
-use crate::files::report_data::{counted, short};
 use crate::ranks::{Criterion, MeanTrace, RanksReport};
-use crate::report::{escape, group};
+use likewise::words::grouped_digits;
+use likewise::words::{counted, short};
+use likewise_report::escape;
 use std::fmt::Write;
 
 const WIDTH: f64 = 320.0;
@@ -182,7 +183,7 @@ fn trace(report: &RanksReport, c: usize, trace: &MeanTrace, (low, high): (f64, f
     svg.push_str(&path("mean", &line, false));
     svg.push_str(&text(LEFT, HEIGHT - 6.0, "start", "step 0"));
     if last > 0 {
-        svg.push_str(&text(RIGHT, HEIGHT - 6.0, "end", &group(last)));
+        svg.push_str(&text(RIGHT, HEIGHT - 6.0, "end", &grouped_digits(last as u64)));
     }
     svg.push_str("</svg>");
     svg
@@ -214,7 +215,7 @@ fn histogram(c: usize, bins: &[u64; BINS], most: f64) -> String {
          the medoid\"><path class=\"frame\" d=\"M{LEFT} {BOTTOM}H{RIGHT}\"/>",
         c + 1
     );
-    svg.push_str(&text(LEFT - 5.0, TOP + 8.0, "end", &group(tallest as usize)));
+    svg.push_str(&text(LEFT - 5.0, TOP + 8.0, "end", &grouped_digits(tallest)));
     for (b, &ranks) in bins.iter().enumerate().filter(|(_, ranks)| **ranks > 0) {
         // One rank among many can still be seen.
         let height = (ranks as f64 / tallest as f64 * (BOTTOM - TOP)).max(1.5);
@@ -270,7 +271,7 @@ pub(super) fn criterion(report: &RanksReport) -> String {
     for value in levels {
         let at = y.at(value);
         let _ = write!(svg, "<path class=\"grid\" d=\"M{LEFT} {at:.1}H{RIGHT}\"/>");
-        svg.push_str(&text(LEFT - 6.0, at + 4.0, "end", &crate::report::si(value)));
+        svg.push_str(&text(LEFT - 6.0, at + 4.0, "end", &likewise::words::si(value)));
     }
     let line: Vec<(f64, f64)> = finite.iter().map(|&(k, value)| (x.at(k as f64), y.at(value))).collect();
     svg.push_str(&path("curve", &line, false));

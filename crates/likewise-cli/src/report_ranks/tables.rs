@@ -1,9 +1,11 @@
 //! Classes and the plan, as HTML tables.
 
-use crate::files::report_data::short;
-use crate::ranks::{Class, RanksReport, share_text};
-use crate::report::{escape, group};
-use crate::runs::percent;
+use crate::ranks::{Class, RanksReport};
+use likewise::words::grouped_digits;
+use likewise::words::percent;
+use likewise::words::share_text;
+use likewise::words::short;
+use likewise_report::escape;
 use std::fmt::Write;
 
 fn open(columns: &[&str]) -> String {
@@ -50,7 +52,7 @@ pub(super) fn classes(report: &RanksReport) -> String {
         out.push_str(&row(
             c,
             &[
-                group(class.ranks as usize),
+                grouped_digits(class.ranks),
                 share_text(report.share(class.ranks)),
                 format!("rank {}", class.medoid),
                 report.effort(class.effort.0),
@@ -74,10 +76,10 @@ pub(super) fn plan(report: &RanksReport) -> String {
         out.push_str(&row(
             c,
             &[
-                group(class.ranks as usize),
+                grouped_digits(class.ranks),
                 report.effort(class.effort.0),
                 spread(class),
-                group(sample as usize),
+                grouped_digits(sample),
                 of(sample, class.ranks),
             ],
         ));
@@ -90,8 +92,8 @@ pub(super) fn plan(report: &RanksReport) -> String {
         let _ = write!(
             out,
             "<tr><th scope=\"row\">{name}</th><td>{}</td><td>{effort}</td><td></td><td>{}</td><td>{}</td></tr>",
-            group(n as usize),
-            group(sample as usize),
+            grouped_digits(n),
+            grouped_digits(sample),
             of(sample, n)
         );
     }
@@ -142,7 +144,7 @@ pub(super) fn windows(report: &RanksReport) -> String {
     for window in &report.windows {
         let (moved, rand) = window
             .change
-            .map_or_else(Default::default, |c| (group(c.moved as usize), short(c.adjusted_rand)));
+            .map_or_else(Default::default, |c| (grouped_digits(c.moved), short(c.adjusted_rand)));
         let _ = write!(
             out,
             "<tbody><tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{moved}</td><td>{rand}</td>\
@@ -151,7 +153,7 @@ pub(super) fn windows(report: &RanksReport) -> String {
             window.n_steps,
             window.n_classes,
             window.kind.name(),
-            group(window.sample_size as usize)
+            grouped_digits(window.sample_size)
         );
     }
     out.push_str("</table>");

@@ -1,9 +1,10 @@
 //! Time of each run by phase, stacked.
 
 use super::{MAX_DRAWN, text};
-use crate::runs::{Comparison, InRun, percent};
+use crate::runs::{Comparison, InRun};
 use likewise::bursts::scaling::{Measured, Per, Scaling};
 use likewise::table::Nanos;
+use likewise::words::percent;
 use std::fmt::Write;
 
 const WIDTH: f64 = 985.0;

@@ -19,5 +19,5 @@ const MAX_DRAWN: usize = 10;
 
 /// A text element; `attributes` are ours, `text` is anybody's.
 fn text(x: f64, y: f64, attributes: &str, text: &str) -> String {
-    format!("<text x=\"{x:.1}\" y=\"{y:.1}\" {attributes}>{}</text>", crate::report::escape(text))
+    format!("<text x=\"{x:.1}\" y=\"{y:.1}\" {attributes}>{}</text>", likewise_report::escape(text))
 }

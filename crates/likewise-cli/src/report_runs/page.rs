@@ -1,9 +1,10 @@
 //! The page around the pictures.
 
 use super::{MAX_DRAWN, SCRIPT, STYLE, bars, plot, tables};
-use crate::report::escape;
-use crate::report::palette::{colours, hex};
-use crate::runs::{Comparison, LEAST_SHARE, percent};
+use crate::runs::{Comparison, LEAST_SHARE};
+use likewise::words::percent;
+use likewise_report::escape;
+use likewise_report::palette::{colours, hex};
 use std::fmt::Write as _;
 use std::io::{self, Write};
 

@@ -1,9 +1,10 @@
 //! Speed-up of each phase against threads, both logarithmic.
 
 use super::{MAX_DRAWN, text};
-use crate::report::escape;
-use crate::runs::{Comparison, Phase, cause_of, percent};
+use crate::runs::{Comparison, Phase, cause_of};
 use likewise::bursts::scaling::PhaseScaling;
+use likewise::words::percent;
+use likewise_report::escape;
 use std::fmt::Write;
 
 const WIDTH: f64 = 985.0;

@@ -1,9 +1,11 @@
 //! The figures, as HTML tables.
 
-use crate::report::{escape, group, si};
-use crate::runs::{Comparison, InRun, Phase, clusters, evidence, per, percent};
+use crate::runs::{Comparison, InRun, Phase, clusters, evidence, per};
 use likewise::bursts::scaling::{Change, Evidence, FactorKind, Measured, Per, RunFigures};
 use likewise::table::Nanos;
+use likewise::words::percent;
+use likewise::words::{grouped_digits, si};
+use likewise_report::escape;
 use std::fmt::Write;
 
 const HEADER: [&str; 17] = [
@@ -132,7 +134,7 @@ fn line(
     let cells = [
         (comparison.threads_of(r), false),
         (matched.map_or_else(String::new, clusters), false),
-        (group(figures.instances as usize), false),
+        (grouped_digits(figures.instances), false),
         (compared.map_or("run", |(of, _)| per(of)).to_owned(), false),
         (Nanos(mean as u64).to_string(), false),
         (Nanos(longest as u64).to_string(), false),
@@ -171,7 +173,7 @@ pub(super) fn runs(comparison: &Comparison) -> String {
             escape(&run.name),
             run.tasks,
             whole.run_threads,
-            run.iterations.map_or_else(|| "not known".to_owned(), |(n, _)| group(n as usize)),
+            run.iterations.map_or_else(|| "not known".to_owned(), |(n, _)| grouped_digits(n)),
             run.elapsed,
             whole.total,
             percent(parallel),

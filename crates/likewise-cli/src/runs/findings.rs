@@ -1,12 +1,13 @@
 //! What a comparison of runs says, in sentences.
 
 use super::wall::longest;
-use super::{Comparison, Phase, cause, cause_of, listed, per, percent};
-use crate::files::report_data::counted;
+use super::{Comparison, Phase, cause, cause_of, per};
 use likewise::bursts::scaling::{
     Change, Factor, FactorKind, IterationsFrom, Per, PhaseScaling, Scaling, SlowTasks,
 };
 use likewise::table::Nanos;
+use likewise::words::counted;
+use likewise::words::{listed, percent};
 
 /// Factors that cost at least this part of what the least one costs, in
 /// logarithms, are named as well.

@@ -16,6 +16,7 @@ use likewise::bursts::scaling::{
     computing_within, match_runs, phase_scaling, repeats, whole_run,
 };
 use likewise::table::{BurstTable, Nanos};
+use likewise::words::{listed, percent};
 use likewise_trace::printable;
 use std::path::PathBuf;
 
@@ -549,20 +550,6 @@ pub(crate) fn clusters(run: &PhaseInRun) -> String {
         names.push("noise".to_owned());
     }
     names.join("+")
-}
-
-/// `4`, `4 and 6`, `4, 6 and 7`.
-pub(crate) fn listed<T: ToString>(items: &[T]) -> String {
-    let items: Vec<String> = items.iter().map(T::to_string).collect();
-    match &items[..] {
-        [first @ .., before, last] => [first, &[format!("{before} and {last}")]].concat().join(", "),
-        _ => items.join(""),
-    }
-}
-
-/// `87.3%`.
-pub(crate) fn percent(share: f64) -> String {
-    format!("{:.1}%", 100.0 * share)
 }
 
 #[cfg(test)]

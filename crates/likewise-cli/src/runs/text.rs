@@ -1,11 +1,12 @@
 //! The comparison on the terminal.
 
-use super::{Comparison, InRun, Phase, Run, cause_of, per, percent};
-use crate::files::report_data::counted;
-use crate::report::palette;
+use super::{Comparison, InRun, Phase, Run, cause_of, per};
 use anstyle::{Ansi256Color, Color, Style};
 use likewise::bursts::scaling::{Change, Measured, Per};
 use likewise::table::Nanos;
+use likewise::words::counted;
+use likewise::words::percent;
+use likewise_report::palette;
 use std::fmt::Write;
 
 /// The runs, a line per phase, and what stops scaling. Columns that do not fit

@@ -1,8 +1,9 @@
 //! Whether a run, or an iteration, takes longer by the clock, and what for.
 
-use super::{Comparison, OfThread, percent};
+use super::{Comparison, OfThread};
 use likewise::bursts::scaling::{OneOff, Per, lengths_may_be_alike};
 use likewise::table::Nanos;
+use likewise::words::percent;
 
 /// A few iterations make the difference of the means if they hold this part of
 /// it: more than the others do.

@@ -21,15 +21,15 @@ const EXACT_BURSTS: usize = 200_000;
 const LOG_RANGE: f64 = 1e3;
 
 /// An encoded column of integers.
-pub(crate) struct Block {
+pub struct Block {
     /// Bytes per value, from 1 to 8.
-    pub(crate) width: usize,
+    pub width: usize,
     /// Base64 of the compressed byte planes.
-    pub(crate) text: String,
+    pub text: String,
 }
 
 /// Encodes integers.
-pub(crate) fn block(values: &[u64]) -> io::Result<Block> {
+pub fn block(values: &[u64]) -> io::Result<Block> {
     let largest = values.iter().copied().max().unwrap_or(0);
     let width = (64 - largest.leading_zeros() as usize).div_ceil(8).max(1);
     let mut zlib = ZlibEncoder::new(Vec::new(), Compression::new(6));
@@ -49,10 +49,13 @@ pub(crate) fn block(values: &[u64]) -> io::Result<Block> {
 /// `lo · (hi / lo)^((c - 2) / 65533)`; else code `c ≥ 1` is
 /// `lo + (hi - lo) (c - 1) / 65534`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub(crate) struct Scale {
-    pub(crate) lo: f64,
-    pub(crate) hi: f64,
-    pub(crate) log: bool,
+pub struct Scale {
+    /// The least of the values.
+    pub lo: f64,
+    /// The greatest of them.
+    pub hi: f64,
+    /// Whether codes go by the logarithm.
+    pub log: bool,
 }
 
 const TOP: f64 = 65535.0;
@@ -61,7 +64,7 @@ const TOP: f64 = 65535.0;
 /// logarithm, absolute error below 1/131068 of the range otherwise.
 ///
 /// What is not finite is missing.
-pub(crate) fn quantise(values: impl Iterator<Item = f64> + Clone) -> (Scale, Vec<u64>) {
+pub fn quantise(values: impl Iterator<Item = f64> + Clone) -> (Scale, Vec<u64>) {
     let finite = values.clone().filter(|v| v.is_finite());
     let lo = finite.clone().fold(f64::INFINITY, f64::min);
     let hi = finite.clone().fold(f64::NEG_INFINITY, f64::max);
@@ -91,7 +94,7 @@ pub(crate) fn quantise(values: impl Iterator<Item = f64> + Clone) -> (Scale, Vec
 /// Resolution of begin times in nanoseconds: 1 for a report of ordinary
 /// size, else a power of ten that is small against the mean distance of two
 /// bursts of a row.
-pub(crate) fn tick(n_bursts: usize, n_rows: usize, end: u64) -> u64 {
+pub fn tick(n_bursts: usize, n_rows: usize, end: u64) -> u64 {
     let mut tick = 1;
     if n_bursts > EXACT_BURSTS {
         let gap = u128::from(end) * n_rows as u128 / n_bursts as u128;
@@ -103,7 +106,7 @@ pub(crate) fn tick(n_bursts: usize, n_rows: usize, end: u64) -> u64 {
 }
 
 /// Whether durations are kept to the nanosecond.
-pub(crate) fn exact_durations(n_bursts: usize) -> bool {
+pub fn exact_durations(n_bursts: usize) -> bool {
     n_bursts <= EXACT_BURSTS
 }
 

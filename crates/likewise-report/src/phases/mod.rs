@@ -9,28 +9,25 @@
 //! All names in the data are untrusted: the HTML shows them as text only,
 //! and the terminal shows no control character.
 
-pub(crate) mod encode;
 mod functions;
 mod html;
-pub(crate) mod palette;
 mod regions;
 mod sections;
 mod select;
-pub(crate) mod terminal;
+mod terminal;
 mod views;
 
 use std::borrow::Cow;
 use std::io;
 
+use crate::palette;
 use likewise::table::Nanos;
 
 pub use functions::FunctionsView;
 pub use html::write_html;
-pub(crate) use html::{escape, group};
 pub use regions::RegionRow;
 pub use select::MAX_BURSTS;
-pub use terminal::terminal;
-pub(crate) use terminal::{first, si};
+pub use terminal::{first, terminal};
 pub use views::{AlignedRow, AlignmentView, TreeLevel, TreeNode, TreeView};
 
 /// Label of a burst that DBSCAN calls noise.
@@ -167,7 +164,7 @@ const MAX_SHOWN: usize = 20;
 /// those that hold 99 % of the phases' time, 20 at most. One alone is not
 /// folded. `phases` come by descending time; noise and what was set aside do
 /// not count.
-pub(crate) fn n_shown(phases: &[PhaseRow]) -> usize {
+pub fn n_shown(phases: &[PhaseRow]) -> usize {
     let is_phase = |p: &&PhaseRow| p.label != NOISE && p.label < FILTERED_THRESHOLD;
     let times: Vec<u128> = phases.iter().filter(is_phase).map(|p| u128::from(p.total.0)).collect();
     let whole: u128 = times.iter().sum();

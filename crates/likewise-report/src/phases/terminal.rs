@@ -4,12 +4,13 @@ use std::fmt::Write;
 
 use anstyle::{Ansi256Color, Color, Style};
 use likewise::table::Nanos;
+use likewise::words::{grouped_digits, si};
 use likewise_trace::is_hidden;
 
-use super::html::group;
+use crate::palette;
+
 use super::{
     FILTERED_DURATION, FILTERED_RANGE, FILTERED_THRESHOLD, MISSING, NOISE, PhaseRow, ReportData, n_shown,
-    palette,
 };
 
 const MAX_COUNTERS: usize = 3;
@@ -49,7 +50,7 @@ pub fn terminal(data: &ReportData<'_>, width: usize, colour: bool, all: bool) ->
 
 /// What to look at first, as text of at most `width` columns a line; empty
 /// where that is not known.
-pub(crate) fn first(data: &ReportData<'_>, width: usize) -> String {
+pub fn first(data: &ReportData<'_>, width: usize) -> String {
     let mut out = String::new();
     if !data.verdict.is_empty() {
         wrapped(&data.verdict, width, "", &mut out);
@@ -186,7 +187,7 @@ fn sum_line(phases: &[&PhaseRow]) -> Line {
 fn figures(name: String, instances: u64, total: Nanos, share: f64, mean: Nanos) -> Vec<String> {
     vec![
         name,
-        group(instances as usize),
+        grouped_digits(instances as usize as u64),
         total.to_string(),
         format!("{:.1} %", share * 100.0),
         mean.to_string(),
@@ -240,7 +241,12 @@ fn timeline(data: &ReportData<'_>, width: usize, colour: bool, out: &mut String)
 
     let _ = match n_rows.div_ceil(n_lines) {
         1 => writeln!(out, "{n_rows} rows × {}", Nanos(span)),
-        rows => writeln!(out, "{} rows × {}, up to {rows} rows a line", group(n_rows), Nanos(span)),
+        rows => writeln!(
+            out,
+            "{} rows × {}, up to {rows} rows a line",
+            grouped_digits(n_rows as u64),
+            Nanos(span)
+        ),
     };
     for (name, line) in names.iter().zip(grid.chunks(n_cells)) {
         let _ = write!(out, "{name:>gutter$} ");
@@ -294,29 +300,6 @@ fn fit(name: &str, width: usize) -> String {
         text = text.chars().take(width - 1).chain(['…']).collect();
     }
     text
-}
-
-/// Three significant digits with an SI prefix: `4.33 M`.
-pub(crate) fn si(value: f64) -> String {
-    let size = value.abs();
-    let (scale, prefix) = match size {
-        _ if !value.is_finite() => return "–".to_owned(),
-        1e15.. => return format!("{value:.2e}"),
-        1e12.. => (1e12, " T"),
-        1e9.. => (1e9, " G"),
-        1e6.. => (1e6, " M"),
-        1e3.. => (1e3, " k"),
-        1e-3.. | 0.0 => (1.0, ""),
-        _ => return format!("{value:.2e}"),
-    };
-    let value = value / scale;
-    let decimals = match value.abs() {
-        100.0.. => 0,
-        10.0.. => 1,
-        1.0.. => 2,
-        _ => 3,
-    };
-    format!("{value:.decimals$}{prefix}")
 }
 
 #[cfg(test)]
@@ -383,7 +366,7 @@ Task 4 111111111111111111111111111         22222222222222222   ----------
 
     #[test]
     fn findings_are_numbered_and_wrapped() {
-        let finding = |text: &str| crate::report::FindingRow { text: text.to_owned(), labels: vec![1] };
+        let finding = |text: &str| crate::phases::FindingRow { text: text.to_owned(), labels: vec![1] };
         let data = ReportData {
             findings: vec![finding("Phase 1: the slowest task takes long."), finding("Short.")],
             ..ReportData::default()

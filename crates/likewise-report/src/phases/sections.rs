@@ -10,7 +10,8 @@ use rayon::prelude::*;
 use serde_json::{Value, json};
 
 use super::html::{Column, MetaColumn};
-use super::{AlignmentView, ReportData, TreeView, palette};
+use super::{AlignmentView, ReportData, TreeView};
+use crate::palette;
 
 /// Columns of the alignment, in the order in which [`alignment_meta`] wants
 /// them.

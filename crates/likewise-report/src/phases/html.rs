@@ -10,11 +10,13 @@ use rayon::prelude::*;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::encode::{self, Block, Scale};
 use super::regions;
 use super::sections::{self, LevelCodes};
 use super::select::{self, MAX_BURSTS, Selection};
-use super::{FILTERED_THRESHOLD, NOISE, ReportData, label_name, palette};
+use super::{FILTERED_THRESHOLD, NOISE, ReportData, label_name};
+use crate::encode::{self, Block, Scale};
+use crate::{escape, palette};
+use likewise::words::grouped_digits;
 
 const PAGE: &str = include_str!("assets/page.html");
 const STYLE: &str = include_str!("assets/style.css");
@@ -297,8 +299,8 @@ fn notes(data: &ReportData<'_>, kept: usize, n_metrics: usize) -> Vec<String> {
         notes.push(format!(
             "The pictures show {} of {} bursts: every phase keeps its share or 1,000 bursts, evenly spread over \
              tasks and time. The table counts them all.",
-            group(kept),
-            group(n)
+            grouped_digits(kept as u64),
+            grouped_digits(n as u64)
         ));
     }
     if !encode::exact_durations(kept) {
@@ -312,34 +314,6 @@ fn notes(data: &ReportData<'_>, kept: usize, n_metrics: usize) -> Vec<String> {
         ));
     }
     notes
-}
-
-/// `1,234,567`.
-pub(crate) fn group(n: usize) -> String {
-    let digits = n.to_string();
-    let mut out = String::new();
-    for (i, c) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(c);
-    }
-    out
-}
-
-/// Text as HTML.
-pub(crate) fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            c => out.push(c),
-        }
-    }
-    out
 }
 
 #[cfg(test)]

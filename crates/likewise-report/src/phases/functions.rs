@@ -8,7 +8,7 @@ use likewise::table::{BurstTable, Nanos, PlaceId, Region};
 use serde_json::{Value, json};
 
 use super::html::{Column, MetaColumn};
-use super::palette;
+use crate::palette;
 
 /// Functions that have a colour of their own: as many as a reader can tell
 /// apart. Of more, those with least time are one colour together.
@@ -35,7 +35,7 @@ impl FunctionsView {
     ///
     /// # Complexity
     /// O(n log f) for n bursts in f functions.
-    pub(crate) fn of(table: &BurstTable) -> Option<Self> {
+    pub fn of(table: &BurstTable) -> Option<Self> {
         let code = table.code.as_ref()?;
         let is_traced = code.regions.iter().any(|region| region.function.is_some());
         let place = |region: &Region| -> Option<PlaceId> {

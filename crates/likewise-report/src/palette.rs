@@ -1,9 +1,9 @@
 //! Colours of phases, on light and on dark.
 
-use super::{FILTERED_THRESHOLD, NOISE};
+use crate::phases::{FILTERED_THRESHOLD, NOISE};
 
 /// Red, green and blue, sRGB.
-pub(crate) type Rgb = [u8; 3];
+pub type Rgb = [u8; 3];
 
 /// One phase colour: the same hue for a light and a dark page, and the
 /// nearest of the 256 terminal colours that reads on both.
@@ -42,7 +42,7 @@ const FILTERED_HUE: Hue = hue(0xd3d7da, 0x3c4248, 240);
 /// Plain, lighter, darker.
 const VARIANTS: usize = 3;
 /// Phases after which the colours repeat.
-pub(super) const N_COLOURS: u32 = (HUES.len() * VARIANTS) as u32;
+pub const N_COLOURS: u32 = (HUES.len() * VARIANTS) as u32;
 
 fn of(label: u32) -> (&'static Hue, usize) {
     match label {
@@ -59,7 +59,7 @@ fn of(label: u32) -> (&'static Hue, usize) {
 ///
 /// Phases 11 to 20 are lighter, 21 to 30 darker, then all repeat. The
 /// percentages keep the thirty as far apart as they go, in normal vision.
-pub(crate) fn colours(label: u32) -> (Rgb, Rgb) {
+pub fn colours(label: u32) -> (Rgb, Rgb) {
     let (hue, variant) = of(label);
     match variant {
         0 => (hue.light, hue.dark),
@@ -69,12 +69,12 @@ pub(crate) fn colours(label: u32) -> (Rgb, Rgb) {
 }
 
 /// The terminal's colour of a label, of 256.
-pub(crate) fn ansi(label: u32) -> u8 {
+pub fn ansi(label: u32) -> u8 {
     of(label).0.ansi
 }
 
 /// What sets the colour apart from the first ten, in a word, or nothing.
-pub(super) fn variant(label: u32) -> &'static str {
+pub fn variant(label: u32) -> &'static str {
     ["", "lighter", "darker"][of(label).1]
 }
 
@@ -83,7 +83,7 @@ fn mix(colour: Rgb, towards: u8, percent: u32) -> Rgb {
 }
 
 /// `#rrggbb`.
-pub(crate) fn hex([r, g, b]: Rgb) -> String {
+pub fn hex([r, g, b]: Rgb) -> String {
     format!("#{r:02x}{g:02x}{b:02x}")
 }
 

@@ -4,8 +4,9 @@ use std::fmt::Write;
 
 use likewise::table::Nanos;
 
-use super::html::{escape, group};
 use super::{ReportData, label_name};
+use crate::escape;
+use likewise::words::grouped_digits;
 
 /// Phases and regions of each that are shown; regions.csv has all.
 const MAX_PHASES: usize = 60;
@@ -62,7 +63,7 @@ pub(super) fn section(data: &ReportData<'_>) -> String {
         .sum();
     let more = match data.regions.len() - shown {
         0 => String::new(),
-        n => format!(" {} more rows are in regions.csv.", group(n)),
+        n => format!(" {} more rows are in regions.csv.", grouped_digits(n as u64)),
     };
     let _ = write!(
         out,
@@ -88,7 +89,7 @@ fn line(row: &RegionRow, with_function: bool, out: &mut String) {
         escape(&label_name(row.label)),
         text(&row.before),
         text(&row.after),
-        group(row.bursts as usize),
+        grouped_digits(row.bursts as usize as u64),
         row.total,
         100.0 * row.share_of_phase,
         100.0 * row.share_of_region,
