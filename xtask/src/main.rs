@@ -4,6 +4,8 @@
 //! it needs is installed here, or named where it cannot be. The README's first
 //! commands are run as they stand there.
 
+#[cfg(test)]
+mod docs;
 mod need;
 mod readme;
 
