@@ -22,6 +22,9 @@ const SYMBOLS: &[u8] = b"123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRST
 /// Kinds of cells: one per symbol, then other phases, noise, filtered.
 const KINDS: usize = SYMBOLS.len() + 3;
 const OTHER: usize = SYMBOLS.len();
+/// Where idle stands after the kinds.
+const IDLE: usize = KINDS;
+const KEY_BLANK: &str = "blank: idle, MPI";
 
 /// The table of phases and a timeline of at most 16 lines, as text.
 ///
@@ -31,11 +34,11 @@ const OTHER: usize = SYMBOLS.len();
 /// table that do not fit are left out. With
 /// `colour`, cells are blocks in the colours of the phases (256-colour
 /// escapes); without, they are symbols that the table repeats. Rows of the
-/// timeline are grouped where there are more than lines; a cell shows the
-/// phase with most time in it, the lower label first among equals.
+/// timeline are grouped where there are more than lines. Over a line, every
+/// phase and idle, which is blank, has its share of the cells (`picture`).
 ///
 /// # Complexity
-/// O(n) for n bursts.
+/// O(n + c) for n bursts and c cells that they reach into.
 #[must_use]
 pub fn terminal(data: &ReportData<'_>, width: usize, colour: bool, all: bool) -> String {
     let width = width.max(NARROWEST);
@@ -237,7 +240,7 @@ fn timeline(data: &ReportData<'_>, width: usize, colour: bool, out: &mut String)
     let gutter = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
     let n_cells = width - gutter - 2;
     let span = data.span();
-    let grid = dominant(data, n_lines, n_cells);
+    let grid = picture(data, n_lines, n_cells);
 
     let _ = match n_rows.div_ceil(n_lines) {
         1 => writeln!(out, "{n_rows} rows × {}", Nanos(span)),
@@ -261,21 +264,50 @@ fn timeline(data: &ReportData<'_>, width: usize, colour: bool, out: &mut String)
     }
     let end = Nanos(span).to_string();
     let _ = writeln!(out, "{:gutter$} 0{end:>rest$}", "", rest = n_cells - 1);
-    if !colour {
-        let _ = writeln!(out, "{:gutter$} . noise  - filtered", "");
-    }
+    let key = if colour { KEY_BLANK.to_owned() } else { format!(". noise  - filtered  {KEY_BLANK}") };
+    let indent = (gutter + 1).min(width - key.chars().count());
+    let _ = writeln!(out, "{:indent$}{key}", "");
 }
 
-/// The kind with most time in each cell, by line.
-fn dominant(data: &ReportData<'_>, n_lines: usize, n_cells: usize) -> Vec<Option<usize>> {
+/// What each cell shows, by line; `None` is idle.
+///
+/// Most cells hold many bursts, so the phase with most time in a cell would
+/// hide all others, and idle, everywhere. Instead the cells of a line are
+/// dealt out: each kind is owed its share of every cell, and a cell goes to
+/// the kind that is owed most among those with time in it (error diffusion
+/// along the line). The lower kind is first among equals, idle last.
+fn picture(data: &ReportData<'_>, n_lines: usize, n_cells: usize) -> Vec<Option<usize>> {
+    let shares = shares(data, n_lines, n_cells);
+    let mut grid = Vec::with_capacity(n_lines * n_cells);
+    for line in shares.chunks(n_cells * (KINDS + 1)) {
+        let mut owed = [0.0_f64; KINDS + 1];
+        for cell in line.chunks(KINDS + 1) {
+            let mut best = IDLE;
+            for kind in 0..=KINDS {
+                owed[kind] += cell[kind];
+                let is_better = owed[kind] > owed[best] || cell[best] == 0.0;
+                if cell[kind] > 0.0 && is_better {
+                    best = kind;
+                }
+            }
+            owed[best] -= 1.0;
+            grid.push((best != IDLE).then_some(best));
+        }
+    }
+    grid
+}
+
+/// The share of each kind, then of idle, in the time of each cell, by line.
+fn shares(data: &ReportData<'_>, n_lines: usize, n_cells: usize) -> Vec<f64> {
     let span = u128::from(data.span());
     let n_rows = data.rows.len();
+    let line_of = |row: usize| row * n_lines / n_rows;
     let mut time = vec![0_u128; n_lines * n_cells * KINDS];
     // Times are counted in units of 1 / n_cells, so that the edges between
     // cells, at c · span, are whole.
     let scaled = |t: Nanos| u128::from(t.0) * n_cells as u128;
     for i in 0..data.begin.len() {
-        let line = data.burst_row[i] as usize * n_lines / n_rows;
+        let line = line_of(data.burst_row[i] as usize);
         let (begin, end) = (scaled(data.begin[i]), scaled(data.begin[i].saturating_add(data.duration[i])));
         let kind = kind(data.label[i]);
         let mut c = (begin / span) as usize;
@@ -285,12 +317,17 @@ fn dominant(data: &ReportData<'_>, n_lines: usize, n_cells: usize) -> Vec<Option
             c += 1;
         }
     }
-    let most = |cell: &[u128]| {
-        let (kind, time) =
-            cell.iter().enumerate().max_by_key(|&(kind, time)| (time, std::cmp::Reverse(kind)))?;
-        (*time > 0).then_some(kind)
+    let mut rows_of_line = vec![0_u128; n_lines];
+    (0..n_rows).for_each(|row| rows_of_line[line_of(row)] += 1);
+    let of_cell = |(at, cell): (usize, &[u128])| {
+        let room = rows_of_line[at / n_cells] * span;
+        let busy: u128 = cell.iter().sum();
+        // Bursts that overlap share the cell.
+        let whole = room.max(busy) as f64;
+        let idle = room.saturating_sub(busy) as f64 / whole;
+        cell.iter().map(move |&t| t as f64 / whole).chain([idle]).collect::<Vec<_>>()
     };
-    time.chunks(KINDS).map(most).collect()
+    time.chunks(KINDS).enumerate().flat_map(of_cell).collect()
 }
 
 /// An untrusted name in at most `width` columns, without control characters.
@@ -354,14 +391,54 @@ noise          1  1.00 ms   4.3 %  1.00 ms          –         –             
 filtered       1  1.00 ms   4.3 %  1.00 ms          –         –             –
 
 4 rows × 8.00 ms
-Task 1 111111111111111111111111111         22222222222222222 111111111
-Task 2 111111111111111111111111111         22222222222222222 ..........
-Task 3 111111111111111111111111111         22222222222222222  1111111111
-Task 4 111111111111111111111111111         22222222222222222   ----------
+Task 1 111111111111111111111111111         2222222222222222  111111111
+Task 2 111111111111111111111111111         2222222222222222   .........
+Task 3 111111111111111111111111111         2222222222222222    111111111
+Task 4 111111111111111111111111111         2222222222222222     ---------
        0                                                                8.00 ms
-       . noise  - filtered
+       . noise  - filtered  blank: idle, MPI
 ";
         assert_eq!(text, expected, "\n{text}");
+    }
+
+    /// Every row: 2,000 steps of nine phases, the first with 21 % of the run,
+    /// and idle between them, 51 % in all; a cell holds many steps.
+    #[test]
+    fn a_line_holds_each_phase_and_idle_in_proportion() {
+        let shares = [210_u64, 80, 60, 40, 30, 25, 20, 15, 10];
+        let (n_rows, steps) = (8_u32, 2_000_u64);
+        let (mut begin, mut duration, mut label, mut burst_row) = (vec![], vec![], vec![], vec![]);
+        for row in 0..n_rows {
+            for step in 0..steps {
+                // No two steps begin alike, so that cells and steps do not march together.
+                let mut at = step * 1_000 + (step * 37 + u64::from(row) * 11) % 10;
+                for (phase, &share) in (1..).zip(&shares) {
+                    begin.push(Nanos(at));
+                    duration.push(Nanos(share));
+                    label.push(phase);
+                    burst_row.push(row);
+                    at += share + 55;
+                }
+            }
+        }
+        let data = ReportData {
+            end: Nanos(steps * 1_000),
+            rows: (0..n_rows).map(|row| row.to_string()).collect(),
+            burst_row: &burst_row,
+            begin: &begin,
+            duration: &duration,
+            label: &label,
+            ..ReportData::default()
+        };
+        let grid = picture(&data, 8, 100);
+        for line in grid.chunks(100) {
+            for (kind, &share) in shares.iter().enumerate() {
+                let cells = line.iter().filter(|&&cell| cell == Some(kind)).count();
+                assert!((cells as f64 - share as f64 / 10.0).abs() <= 1.5, "phase {}: {cells} %", kind + 1);
+            }
+            let idle = line.iter().filter(|cell| cell.is_none()).count();
+            assert!((50..=52).contains(&idle), "idle: {idle} %");
+        }
     }
 
     #[test]
@@ -420,7 +497,8 @@ Task 4 111111111111111111111111111         22222222222222222   ----------
         assert!(text.contains("20 more   5,000"), "{text}");
         assert!(!terminal(&data, 80, false, true).contains("more"));
         assert_eq!(text.lines().filter(|line| line.trim_start().starts_with("row ")).count(), 16);
-        assert!(text.lines().any(|line| line.starts_with(" row 625 444444")), "{text}");
+        // A fifth of the line's rows is in phase 3, two fifths in 4, two in 5.
+        assert!(text.lines().any(|line| line.starts_with(" row 625 45345")), "{text}");
     }
 
     #[test]
