@@ -6,7 +6,8 @@
 
 use std::time::Instant;
 
-use likewise::cluster::{CapekParams, ClusterCount, Criterion, Mode, capek, euclidean};
+use likewise::cluster::euclidean;
+use likewise::cluster::medoids::capek::{CapekParams, ClusterCount, Criterion, Mode, capek};
 use likewise::comm::{Communicator, Reduction};
 use likewise::synth::effort::shape;
 use likewise_mpi::MpiComm;

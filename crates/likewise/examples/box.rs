@@ -1,9 +1,8 @@
 //! How many ranks of a box must be measured, beside what Table 1 of Gamblin
 //! et al. (ICS 2010) prints: `cargo run --release -p likewise --example box`.
 
-use likewise::cluster::{
-    CapekError, CapekParams, ClusterCount, ClusterId, Criterion, Mode, capek, euclidean,
-};
+use likewise::cluster::medoids::capek::{CapekError, CapekParams, ClusterCount, Criterion, Mode, capek};
+use likewise::cluster::{ClusterId, euclidean};
 use likewise::comm::run_on_threads;
 use likewise::ranks::{Allocation, Bound, EffortTable, PlanParams, Spread, estimate, plan};
 use likewise::synth::{BoxSpec, Boxed};

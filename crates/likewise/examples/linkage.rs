@@ -13,10 +13,10 @@
 
 use std::time::Instant;
 
+use likewise::cluster::hierarchical::partitions;
 use likewise::cluster::hierarchical::{
     Dendrogram, Dissimilarity, Linkage, Profiles, complete_linkage, dissimilarities, linkage,
 };
-use likewise::counters::partitions;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 

@@ -16,7 +16,7 @@ use crate::stages::{Stages, peak_memory};
 use crate::taken;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use likewise::cluster::{CapekParams, ClusterCount, Criterion, Mode};
+use likewise::cluster::medoids::capek::{CapekParams, ClusterCount, Criterion, Mode};
 use likewise::comm::{Communicator, run_on_threads};
 use likewise::ranks::{Allocation, Bound, EffortPart, EffortTable, PlanParams, Wavelet};
 use likewise::table::Nanos;

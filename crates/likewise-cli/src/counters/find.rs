@@ -9,8 +9,8 @@ use likewise::cluster::Dissimilarities;
 use likewise::cluster::hierarchical::{
     Dendrogram, Dissimilarity, Linkage, Profiles, complete_linkage, dissimilarities, linkage,
 };
+use likewise::cluster::hierarchical::{Partition, partitions};
 use likewise::counters::pareto::{Objective, fonseca_fleming, goldberg};
-use likewise::counters::{Partition, partitions};
 use likewise::words::{counted, grouped_digits};
 
 /// Profiles of which all pairs are held at once: 2 GiB.

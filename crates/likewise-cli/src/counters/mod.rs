@@ -17,8 +17,8 @@ pub(crate) mod text;
 
 use by_rank::ByRank;
 use clap::ValueEnum;
+use likewise::cluster::hierarchical::Partition;
 use likewise::cluster::hierarchical::{Dendrogram, Dissimilarity, Linkage};
-use likewise::counters::Partition;
 use likewise::counters::pareto::Goal;
 use likewise::words::{counted, short};
 use loadings::Factors;

@@ -7,6 +7,7 @@ use anyhow::{Result, bail};
 use likewise::counters::significance::{
     Adjustment, KruskalWallis, Pair, Precision, SignificanceError, adjusted, dunn, kruskal_wallis,
 };
+use likewise::median;
 use likewise::words::{counted, short};
 use likewise_trace::{Cells, Column, ColumnTable};
 use serde_json::{Value, json};
@@ -212,14 +213,9 @@ pub(crate) fn told(column: &Column, values: &[f64]) -> Option<Told> {
         before += size;
     }
     let most = 12.0 / (n as f64 * (n as f64 + 1.0)) * sum / test.ties.max(f64::MIN_POSITIVE);
-    let medians = sorted.into_iter().map(median);
+    let medians = sorted.iter().filter_map(|values| median::upper(&median::sorted(values.iter().copied())));
     let (least, greatest) = medians.fold((f64::INFINITY, 0.0f64), |(low, high), x| (low.min(x), high.max(x)));
     Some(Told { share: (test.h / most).min(1.0), groups: k, ratio: greatest / least, p: test.p })
-}
-
-fn median(mut values: Vec<f64>) -> f64 {
-    let middle = values.len() / 2;
-    *values.select_nth_unstable_by(middle, f64::total_cmp).1
 }
 
 impl Significance {

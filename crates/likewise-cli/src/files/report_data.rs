@@ -7,7 +7,8 @@ use crate::label::{FILTERED_DURATION, FILTERED_RANGE, FILTERED_THRESHOLD, MISSIN
 use crate::refining::phase_of_node;
 use crate::structure::sequence_names;
 use likewise::bursts::{PhaseRegion, PhaseStats, Rate};
-use likewise::table::{Metric, Nanos, Pca};
+use likewise::linear::Pca;
+use likewise::table::{Metric, Nanos};
 use likewise::words::{counted, grouped_digits, short};
 use likewise_report::phases::{
     AlignedRow, AlignmentView, FunctionsView, KDistance, PhaseRow, RegionRow, ReportData, ReportMetric,

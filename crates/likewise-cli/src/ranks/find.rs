@@ -2,8 +2,9 @@
 
 use super::settle::{AllRanks, Evidence, Groups, MANY_STEPS, Tried, half_of, settle};
 use anyhow::{Context, anyhow};
+use likewise::cluster::euclidean;
+use likewise::cluster::medoids::capek::{Capek, CapekError, CapekParams, ClusterCount, capek};
 use likewise::cluster::medoids::{ClaraParams, Medoids, MedoidsError, Start, clara, fasterpam, pam};
-use likewise::cluster::{Capek, CapekError, CapekParams, ClusterCount, capek, euclidean};
 use likewise::cluster::{Dissimilarities, DissimilaritiesError};
 use likewise::comm::{CommError, Communicator, run_on_threads};
 use likewise::quality::{SphericalFit, least_variance, spherical_bic};
@@ -350,7 +351,7 @@ pub(crate) fn agree<C: Communicator>(comm: &C, failed: bool) -> Result<Option<us
 #[cfg(test)]
 mod tests {
     use super::*;
-    use likewise::cluster::{Criterion, Mode};
+    use likewise::cluster::medoids::capek::{Criterion, Mode};
     use likewise::ranks::{EffortRegion, part};
 
     fn table(objects: &[Vec<f64>]) -> EffortTable {

@@ -3,7 +3,7 @@
 
 use super::find::{Figures, Mine};
 use anyhow::{Context, Result};
-use likewise::cluster::{CapekError, ClusterCount};
+use likewise::cluster::medoids::capek::{CapekError, ClusterCount};
 use likewise::comm::Communicator;
 use likewise::ranks::{
     APART, MOST_OBJECTS, Moments, Support, explained_by, joined, loudest_step, moments, separation, support,

@@ -2,6 +2,7 @@
 
 use super::{Comparison, OfThread};
 use likewise::bursts::scaling::{OneOff, Per, lengths_may_be_alike};
+use likewise::median;
 use likewise::table::Nanos;
 use likewise::words::percent;
 
@@ -54,7 +55,8 @@ impl Comparison {
     /// but for what single bursts took, which is told of these.
     fn few_long(&self, long: usize, short: usize) -> Option<String> {
         let [of_long, of_short] = [long, short].map(|r| &self.runs[r].iteration_lengths);
-        let (usual, of_other) = (median(of_long)?, median(of_short)?);
+        let usual_of = |x: &[f64]| median::lower(&median::sorted(x.iter().copied()));
+        let (usual, of_other) = (usual_of(of_long)?, usual_of(of_short)?);
         if of_other < self.threshold * usual || usual < self.threshold * of_other {
             return None;
         }
@@ -152,11 +154,4 @@ impl Comparison {
 
 fn mean(x: &[f64]) -> f64 {
     x.iter().sum::<f64>() / x.len() as f64
-}
-
-/// The lower one of an even number.
-fn median(x: &[f64]) -> Option<f64> {
-    let mut x = x.to_vec();
-    x.sort_by(f64::total_cmp);
-    x.get(x.len().saturating_sub(1) / 2).copied()
 }

@@ -9,7 +9,7 @@
 
 mod quality;
 
-use likewise::cluster::{ClusterCount, Mode};
+use likewise::cluster::medoids::capek::{ClusterCount, Mode};
 use likewise::ranks::{Wavelet, decompose, signature};
 use quality::{Beside, Data, STEPS};
 

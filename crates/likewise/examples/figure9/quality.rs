@@ -1,8 +1,8 @@
 //! How far CAPEK's clusters of the paper's six generators are from PAM's.
 
 use likewise::cluster::Dissimilarities;
+use likewise::cluster::medoids::capek::{Capek, CapekParams, ClusterCount, Criterion, Mode, capek};
 use likewise::cluster::medoids::{Medoids, pam};
-use likewise::cluster::{Capek, CapekParams, ClusterCount, Criterion, Mode, capek};
 use likewise::cluster::{ClusterId, euclidean};
 use likewise::comm::{CommError, Communicator, run_on_threads};
 use likewise::quality::mirkin;

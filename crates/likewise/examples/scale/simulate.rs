@@ -2,8 +2,9 @@
 
 use super::network::{Network, Phase, Ranks};
 use super::replay::{Done, Recorder, Replay, Step};
+use likewise::cluster::euclidean;
+use likewise::cluster::medoids::capek::{Capek, CapekParams, ClusterCount, Criterion, Mode, capek};
 use likewise::cluster::medoids::subset;
-use likewise::cluster::{Capek, CapekParams, ClusterCount, Criterion, Mode, capek, euclidean};
 use likewise::comm::Communicator;
 use std::collections::{BTreeMap, BTreeSet};
 

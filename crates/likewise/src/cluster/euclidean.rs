@@ -1,9 +1,6 @@
 //! How far apart vectors are.
 
-/// Partial sums: an addition need not wait for the one before, and they fill a
-/// register of any width. Which coordinate goes into which is the same on
-/// every machine, and so is the result.
-const LANES: usize = 8;
+use crate::simd::{Isa, LANES, Width, Work, up_to};
 
 /// The sum of the squares of the differences of `a` and `b`, which are equally
 /// long.
@@ -14,23 +11,28 @@ const LANES: usize = 8;
 #[inline]
 pub fn squared_euclidean(a: &[f64], b: &[f64]) -> f64 {
     assert_eq!(a.len(), b.len(), "vectors of different lengths");
-    #[cfg(target_arch = "x86_64")]
-    {
-        #[target_feature(enable = "avx2")]
-        fn avx2(a: &[f64], b: &[f64]) -> f64 {
-            sum(a, b)
-        }
-        // Few numbers are added before a function is called.
-        if a.len() >= 2 * LANES && is_x86_feature_detected!("avx2") {
-            // SAFETY: the instructions were just detected.
-            return unsafe { avx2(a, b) };
-        }
+    // Few numbers are added before a function is called.
+    if a.len() < 2 * LANES {
+        return sum(a, b);
     }
-    sum(a, b)
+    // Vectors that are this short gain nothing from AVX-512.
+    up_to(Width::Avx2, Sum(a, b))
 }
 
-/// Wider vectors change no bit: nothing fuses a multiplication with an
-/// addition.
+struct Sum<'a>(&'a [f64], &'a [f64]);
+
+impl Work for Sum<'_> {
+    type Out = f64;
+
+    #[inline(always)]
+    fn run<I: Isa, const SIDE: usize>(self, _: I) -> f64 {
+        sum(self.0, self.1)
+    }
+}
+
+/// In `LANES` partial sums: an addition need not wait for the one before, and
+/// they fill a register of any width. Which coordinate goes into which sum is
+/// the same on every machine, and so is the result.
 #[inline(always)]
 fn sum(a: &[f64], b: &[f64]) -> f64 {
     let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());

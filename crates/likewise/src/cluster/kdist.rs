@@ -7,15 +7,14 @@
 //! leaf search together, so that one walk through the tree serves all of
 //! them and every step is a vector operation.
 
-mod isa;
 mod search;
 pub(super) mod tree;
 
 use super::Points;
 use crate::parallel;
-use isa::{Isa, Portable};
+use crate::simd::{Width, up_to};
 use rayon::prelude::*;
-use search::Search;
+use search::{Leaf, Search};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use tree::Tree;
 
@@ -72,16 +71,7 @@ pub enum KDistError {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn k_distances(points: Points<'_>, k: usize) -> Result<Vec<f64>, KDistError> {
-    #[cfg(target_arch = "x86_64")]
-    {
-        if let Some(isa) = isa::Avx512::detect() {
-            return k_distances_with(isa, points, k);
-        }
-        if let Some(isa) = isa::Avx2::detect() {
-            return k_distances_with(isa, points, k);
-        }
-    }
-    k_distances_with(Portable, points, k)
+    k_distances_up_to(Width::Avx512, points, k)
 }
 
 /// The k-distances from the largest to the smallest: the sorted k-dist graph
@@ -97,7 +87,8 @@ pub fn k_distance_curve(points: Points<'_>, k: usize) -> Result<Vec<f64>, KDistE
     Ok(curve)
 }
 
-fn k_distances_with<I: Isa>(isa: I, points: Points<'_>, k: usize) -> Result<Vec<f64>, KDistError> {
+/// The same with vectors no wider than `most`.
+fn k_distances_up_to(most: Width, points: Points<'_>, k: usize) -> Result<Vec<f64>, KDistError> {
     if k == 0 {
         return Err(KDistError::Zero);
     }
@@ -106,26 +97,26 @@ fn k_distances_with<I: Isa>(isa: I, points: Points<'_>, k: usize) -> Result<Vec<
     }
     // A dimension of zeros changes no sum, so a few widths serve all.
     Ok(match points.dims() {
-        1 => search_all::<1, I>(isa, points, k),
-        2 => search_all::<2, I>(isa, points, k),
-        3 => search_all::<3, I>(isa, points, k),
-        4 => search_all::<4, I>(isa, points, k),
-        5 => search_all::<5, I>(isa, points, k),
-        6 => search_all::<6, I>(isa, points, k),
-        7 | 8 => search_all::<8, I>(isa, points, k),
-        9 | 10 => search_all::<10, I>(isa, points, k),
-        11 | 12 => search_all::<12, I>(isa, points, k),
-        _ => search_all::<16, I>(isa, points, k),
+        1 => search_all::<1>(most, points, k),
+        2 => search_all::<2>(most, points, k),
+        3 => search_all::<3>(most, points, k),
+        4 => search_all::<4>(most, points, k),
+        5 => search_all::<5>(most, points, k),
+        6 => search_all::<6>(most, points, k),
+        7 | 8 => search_all::<8>(most, points, k),
+        9 | 10 => search_all::<10>(most, points, k),
+        11 | 12 => search_all::<12>(most, points, k),
+        _ => search_all::<16>(most, points, k),
     })
 }
 
-fn search_all<const D: usize, I: Isa>(isa: I, points: Points<'_>, k: usize) -> Vec<f64> {
+fn search_all<const D: usize>(most: Width, points: Points<'_>, k: usize) -> Vec<f64> {
     let tree = Tree::<D>::new(points.data(), points.dims());
     let found: Vec<AtomicU64> = (0..points.len()).map(|_| AtomicU64::new(0)).collect();
     parallel::each(tree.blocks.len(), LEAVES_PER_TASK, &|leaves| {
-        let mut search = Search::new(isa, k);
+        let mut search = Search::new(k);
         for leaf in leaves {
-            let squared = I::search(&mut search, &tree, leaf);
+            let squared = up_to(most, Leaf { search: &mut search, tree: &tree, leaf });
             for (&row, squared) in tree.rows_of(leaf).iter().zip(squared) {
                 found[row as usize].store(squared.sqrt().to_bits(), Relaxed);
             }

@@ -1,12 +1,8 @@
 //! Grouping: points in, [`Clustering`] out.
 
-mod capek;
 mod dbscan;
 mod euclidean;
 
-pub use capek::{
-    Capek, CapekError, CapekParams, ClusterCount, Criterion, EXACT_OBJECTS, Medoid, Mode, Portable, capek,
-};
 pub use dbscan::{Dbscan, DbscanParams, DbscanParamsError, dbscan};
 pub use euclidean::{euclidean, squared_euclidean};
 pub mod hierarchical;

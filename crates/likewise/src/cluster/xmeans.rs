@@ -5,8 +5,8 @@ use rayon::prelude::*;
 
 use super::kmeans::{Assignment, kmeans, squared_distance};
 use super::{ClusterId, Clustering, Points};
+use crate::linear::pca;
 use crate::quality::{SphericalFit, spherical_bic};
-use crate::table::pca;
 
 /// Between how many clusters to choose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use nalgebra::DMatrix;
 use rayon::prelude::*;
 
 use super::Column;
-use crate::table::principal_axes;
+use crate::linear::{PrincipalAxis, dot, principal_axes};
 
 mod varimax;
 
@@ -138,7 +138,7 @@ pub fn factor_loadings(columns: &[Column<'_>]) -> Result<Loadings, LoadingsError
     let rounding = 1e-12 * m as f64;
     let clipped = axes.iter().map(|axis| -axis.value).filter(|&x| x > rounding).sum();
     let total: f64 = axes.iter().map(|axis| axis.value.max(0.0)).sum();
-    let factor = |axis: crate::table::PrincipalAxis| {
+    let factor = |axis: PrincipalAxis| {
         let eigenvalue = axis.value.max(0.0);
         let component = oriented(axis.vector);
         let loadings = component.iter().map(|x| x * eigenvalue.sqrt()).collect();
@@ -177,7 +177,6 @@ fn correlation(a: &[f64], b: &[f64]) -> (Option<f64>, usize) {
         return (None, n);
     }
     let (a, b) = (centred(a), centred(b));
-    let dot = |x: &[f64], y: &[f64]| -> f64 { x.iter().zip(y).map(|(x, y)| x * y).sum() };
     let r = dot(&a, &b) / (dot(&a, &a).sqrt() * dot(&b, &b).sqrt());
     (Some(r.clamp(-1.0, 1.0)), n)
 }

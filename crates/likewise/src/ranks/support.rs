@@ -1,13 +1,14 @@
 //! Whether the data support classes: any method makes some of ranks that have
 //! none.
 
-use nalgebra::{DMatrix, SymmetricEigen};
+use nalgebra::DMatrix;
 use rand_core::Rng;
 use rayon::prelude::*;
 
 use super::Moments;
 use crate::cluster::medoids::{Start, fasterpam};
 use crate::cluster::{Dissimilarities, euclidean, squared_euclidean};
+use crate::linear::{dot, principal_axes};
 
 /// Objects that [`support`] looks at, at most; of more, give so many at even
 /// distances. A table of fewer rows is grouped better by chance, so that of
@@ -292,16 +293,14 @@ fn principal_deviations(objects: &[Vec<f64>]) -> Vec<f64> {
     }
     centred.iter_mut().flatten().for_each(|x| *x /= largest);
     // Of n objects and d numbers, the smaller matrix has all that the larger has.
-    let product = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(x, y)| x * y).sum::<f64>();
     let matrix = if n <= dims {
-        DMatrix::from_fn(n, n, |i, j| product(&centred[i.min(j)], &centred[i.max(j)]))
+        DMatrix::from_fn(n, n, |i, j| dot(&centred[i.min(j)], &centred[i.max(j)]))
     } else {
         let column = |j: usize| centred.iter().map(|row| row[j]).collect::<Vec<f64>>();
         let columns: Vec<Vec<f64>> = (0..dims).map(column).collect();
-        DMatrix::from_fn(dims, dims, |i, j| product(&columns[i.min(j)], &columns[i.max(j)]))
+        DMatrix::from_fn(dims, dims, |i, j| dot(&columns[i.min(j)], &columns[i.max(j)]))
     };
-    let mut values: Vec<f64> = SymmetricEigen::new(matrix).eigenvalues.iter().copied().collect();
-    values.sort_by(|a, b| b.total_cmp(a));
+    let values: Vec<f64> = principal_axes(matrix).iter().map(|axis| axis.value).collect();
     let first = values.first().copied().unwrap_or(0.0);
     values.into_iter().filter(|&value| value > first * 1e-12).map(f64::sqrt).collect()
 }

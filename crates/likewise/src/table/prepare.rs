@@ -3,8 +3,9 @@
 use rayon::prelude::*;
 
 use super::scale::{self, Normalisation, Scale};
-use super::{BurstTable, Metric, MetricError, Nanos, ParseMetricError, Pca, pca};
+use super::{BurstTable, Metric, MetricError, Nanos, ParseMetricError};
 use crate::cluster::MAX_DIMS;
+use crate::linear::{Pca, pca};
 
 /// Which metrics describe a burst, which bursts are looked at, and how their
 /// values become coordinates.

@@ -3,7 +3,7 @@
 #[path = "../../examples/figure9/quality.rs"]
 mod quality;
 
-use likewise::cluster::{ClusterCount, Mode};
+use likewise::cluster::medoids::capek::{ClusterCount, Mode};
 use likewise::ranks::{Wavelet, signature};
 use quality::{Beside, Data};
 

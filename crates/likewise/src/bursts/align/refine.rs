@@ -3,6 +3,7 @@
 use rayon::prelude::*;
 
 use super::profile::Profile;
+use crate::simd::{Isa, Width, Work, up_to};
 
 /// How many symbols back and forth a sequence may shift when it is put back.
 const REACH: usize = 48;
@@ -150,7 +151,9 @@ impl<'a> Table<'a> {
             above[kept.len()..].fill(done[(i + 1) * width - 1]);
             let range = firsts[i + 1]..firsts[i + 1] + width - 1;
             let symbol = profile.symbols[column as usize];
-            next_row(&above, symbol, &profile.symbols[range.clone()], &values[range], &mut open[..width]);
+            let (symbols, values) = (&profile.symbols[range.clone()], &values[range]);
+            // A row is worked on in eights of 32 bits: AVX2 holds them.
+            up_to(Width::Avx2, NextRow { above: &above, symbol, symbols, values, out: &mut open[..width] });
         }
         Self { rows, firsts, width }
     }
@@ -184,27 +187,30 @@ impl<'a> Table<'a> {
     }
 }
 
-/// [`next_row_of`], compiled for what the processor at hand can do.
-fn next_row(above: &[i32], symbol: u32, symbols: &[u32], values: &[i32], out: &mut [i32]) {
-    #[cfg(target_arch = "x86_64")]
-    {
-        #[target_feature(enable = "avx2")]
-        fn compiled(above: &[i32], symbol: u32, symbols: &[u32], values: &[i32], out: &mut [i32]) {
-            next_row_of(above, symbol, symbols, values, out);
-        }
-        if is_x86_feature_detected!("avx2") {
-            // SAFETY: AVX2 was just detected.
-            return unsafe { compiled(above, symbol, symbols, values, out) };
-        }
+/// A row of the table, from the one above it.
+struct NextRow<'a> {
+    above: &'a [i32],
+    /// The symbol of this row, and those of the columns with their values.
+    symbol: u32,
+    symbols: &'a [u32],
+    values: &'a [i32],
+    out: &'a mut [i32],
+}
+
+impl Work for NextRow<'_> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<I: Isa, const SIDE: usize>(self, _: I) {
+        next_row(self.above, self.symbol, self.symbols, self.values, self.out);
     }
-    next_row_of(above, symbol, symbols, values, out);
 }
 
 /// Numbers at once.
 const LANES: usize = 8;
 
 #[inline(always)]
-fn next_row_of(above: &[i32], symbol: u32, symbols: &[u32], values: &[i32], out: &mut [i32]) {
+fn next_row(above: &[i32], symbol: u32, symbols: &[u32], values: &[i32], out: &mut [i32]) {
     let n = symbols.len();
     let (left, right, values, out) = (&above[..n], &above[1..=n], &values[..n], &mut out[..=n]);
     let joined =

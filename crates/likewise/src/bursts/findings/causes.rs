@@ -11,6 +11,7 @@ use super::{Cause, Finding, FindingKind, Gradient, LEAST_APART, LEAST_SHARE, Thr
 use crate::bursts::rates::instructions_and_cycles;
 use crate::bursts::serial::{Scope, is_nearly_all};
 use crate::cluster::ClusterId;
+use crate::median;
 use crate::table::Nanos;
 
 /// Costs down to this share of what is told join a finding of the same
@@ -377,7 +378,7 @@ fn steps<'a>(stretches: &Stretches<'_>, parts: &'a [Part], whole: f64) -> Vec<St
     let mut steps: Vec<Step<'_>> = found.into_iter().map(|(_, parts)| Step::of(stretches, parts)).collect();
     let mut noises: Vec<f64> = steps.iter().filter_map(|step| noise(stretches, &step.parts)).collect();
     noises.sort_unstable_by(f64::total_cmp);
-    let usual = noises.get(noises.len() / 2).map_or(NOISE, |usual| usual.max(NOISE));
+    let usual = median::upper(&noises).map_or(NOISE, |usual| usual.max(NOISE));
     steps.retain(|step| step.is_uneven(stretches, usual));
     steps
 }

@@ -6,6 +6,7 @@ use super::shape::{Shape, shape};
 use super::stretches::{Part, Stretches};
 use super::{Finding, FindingKind, LEAST_SHARE};
 use crate::bursts::serial::Scope;
+use crate::median;
 use crate::table::Nanos;
 
 /// Of so many parts, one can stand out; and so many can be single.
@@ -67,7 +68,7 @@ fn one_after(first: &Finding, second: Finding) -> Finding {
 /// cost as a rule (their median), unless more than a tenth of them do.
 fn limit(gains: &mut [f64], least: f64) -> f64 {
     gains.sort_unstable_by(f64::total_cmp);
-    let limit = least.max(gains.get(gains.len() / 2).map_or(0.0, |median| 10.0 * median));
+    let limit = least.max(median::upper(gains).map_or(0.0, |median| 10.0 * median));
     let over = gains.iter().filter(|&&gain| gain >= limit).count();
     if gains.len() >= FEWEST && over <= gains.len().div_ceil(10) { limit } else { f64::INFINITY }
 }

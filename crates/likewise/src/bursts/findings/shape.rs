@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::stretches::{Part, Stretches};
 use super::{Cause, LEAST_APART};
-use crate::{Gap, gap};
+use crate::{Gap, gap, median};
 
 /// ln(instructions) over ln(time) has a slope within this of 0 where speed is
 /// the cause, and of at least 1 less this where work is.
@@ -91,7 +91,7 @@ pub(super) fn noise(stretches: &Stretches<'_>, parts: &[&Part]) -> Option<f64> {
     apart.sort_unstable_by(f64::total_cmp);
     // Of a normal distribution, half of the draws are within 0.6745 standard
     // deviations, and a difference of two has √2 times as much.
-    apart.get(apart.len() / 2).map(|median| median / (0.6745 * std::f64::consts::SQRT_2))
+    median::upper(&apart).map(|median| median / (0.6745 * std::f64::consts::SQRT_2))
 }
 
 /// Of each group, the mean over its units.

@@ -12,6 +12,7 @@ use super::since::{FEWEST, means_of, stretch};
 use super::{Finding, FindingKind, LEAST_APART};
 use crate::bursts::rates::instructions_and_cycles;
 use crate::bursts::serial::Scope;
+use crate::median;
 use crate::table::Nanos;
 
 /// A phase, or two of which each thread does now the one and then the other.
@@ -101,7 +102,10 @@ fn kinds(all: &Counted<'_>, instructions: &[f64]) -> Vec<Kind> {
         let threads = counts[label as usize];
         2 * threads > n_threads && bursts.len() >= FEWEST * threads
     });
-    let work = |bursts: &[u32]| median(bursts.iter().map(|&b| instructions[b as usize].ln()).collect());
+    let work = |bursts: &[u32]| {
+        let logs = bursts.iter().map(|&b| instructions[b as usize].ln());
+        median::upper(&median::sorted(logs)).unwrap_or(f64::NAN)
+    };
     let mut order: Vec<(f64, u32)> = by_label
         .iter()
         .map(|(&label, bursts)| (work(bursts), label))
@@ -206,9 +210,4 @@ fn slow_threads(
         inside - others > least
     };
     (0..sums.len() as u32).filter(is_slow).collect()
-}
-
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_unstable_by(f64::total_cmp);
-    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }

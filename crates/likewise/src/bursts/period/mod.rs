@@ -86,7 +86,7 @@ impl Period {
     pub fn median(&self) -> Nanos {
         let mut lengths = self.lengths();
         lengths.sort_unstable();
-        lengths.get(lengths.len().saturating_sub(1) / 2).copied().unwrap_or(Nanos::ZERO)
+        crate::median::lower(&lengths).unwrap_or(Nanos::ZERO)
     }
 
     /// How long an iteration takes on average.

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use super::assign::assign;
 use super::neighbours::{agreement, around};
 use super::places::Places;
-use super::repeats::median;
 use super::steps::{Centre, Likeness, Nature, WorkRange, figures_alike, label, traits_apart};
 use super::{Evidence, MatchedPhase, PhaseInRun, RunBursts, RunMatch};
 use crate::cluster::ClusterId;
+use crate::median;
 
 /// ln(work) per burst of two phases that are one differs by less in all runs.
 const SAME_WORK: f64 = 0.1;
@@ -101,7 +101,7 @@ impl Inputs<'_> {
                 let ratio = self.per_thread(r, own) / self.per_thread(self.reference, of);
                 (!own.is_empty() && !of.is_empty()).then(|| (ratio, self.time(r, own)))
             };
-            median(groups.iter().filter_map(ratio).collect()).unwrap_or(1.0)
+            median::weighted(groups.iter().filter_map(ratio).collect()).unwrap_or(1.0)
         };
         (0..self.runs.len()).map(of_run).collect()
     }

@@ -4,6 +4,7 @@ use super::RunBursts;
 use super::steps::{cycles, instructions};
 use super::strays::Strays;
 use crate::bursts::findings::LEAST_SHARE;
+use crate::median;
 use crate::table::{BurstTable, Nanos};
 
 /// A thread of fewer bursts in a phase has no usual time of one.
@@ -95,12 +96,12 @@ fn odd(table: &BurstTable, bursts: &[u32], least: f64) -> Vec<Odd> {
     for own in bursts.chunk_by(|a, b| thread(a) == thread(b)).filter(|own| own.len() >= LEAST_BURSTS) {
         let mut by_time = own.to_vec();
         by_time.sort_unstable_by_key(|&i| (table.duration[i as usize], i));
-        let usual = by_time[(by_time.len() - 1) / 2] as usize;
+        let usual = median::lower(&by_time).expect("as many as are asked for") as usize;
         all.extend(own.iter().map(|&i| Odd { burst: i as usize, usual }));
         off.extend(own.iter().map(|&i| (duration(i as usize) - duration(usual)).abs()));
     }
     off.sort_unstable_by(f64::total_cmp);
-    let Some(typical) = off.get(off.len() / 2) else { return Vec::new() };
+    let Some(typical) = median::upper(&off) else { return Vec::new() };
     let limit = least.max(FAR * typical);
     let n = all.len();
     let is_odd = |odd: &Odd| {

@@ -3,6 +3,7 @@
 use super::times::{Variance, may_be_chance};
 use super::{RunBursts, RunMatch};
 use crate::bursts::period::Period;
+use crate::median;
 
 /// Numbers of bursts that differ by less than this part are the same: bursts
 /// at the edges of a phase are found in one run and not in another.
@@ -197,7 +198,7 @@ fn iterations(counts: &[Count], period: &Period) -> Option<f64> {
     let known = || counts.iter().filter(|c| c.in_region > 0.0);
     let of_phase = |c: &Count| c.bursts * n / c.in_region;
     let within = |c: &Count| c.time * c.in_region / c.bursts;
-    let middle = median(known().map(|c| (of_phase(c), within(c))).collect())?;
+    let middle = median::weighted(known().map(|c| (of_phase(c), within(c))).collect())?;
     let near = known().filter(|c| (of_phase(c) / middle).ln().abs() <= NEARLY.ln());
     let (all, inside) = near.fold((0.0, 0.0), |sum, c| (sum.0 + c.time, sum.1 + within(c)));
     Some((all * n / inside).round())
@@ -206,20 +207,6 @@ fn iterations(counts: &[Count], period: &Period) -> Option<f64> {
 fn is_in_loop(count: &Count, iterations: Option<f64>, period: Option<&Period>) -> bool {
     let (Some(all), Some(period)) = (iterations, period) else { return false };
     count.bursts > 0.0 && count.in_region / period.n_iterations() as f64 * all >= OF_THE_LOOP * count.bursts
-}
-
-/// The value at half the weight.
-pub(super) fn median(mut weighted: Vec<(f64, f64)>) -> Option<f64> {
-    weighted.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let half = weighted.iter().map(|(_, weight)| weight).sum::<f64>() / 2.0;
-    let mut sum = 0.0;
-    weighted
-        .into_iter()
-        .find(|(_, weight)| {
-            sum += weight;
-            sum >= half
-        })
-        .map(|(value, _)| value)
 }
 
 /// The whole number that a number is meant to be.
@@ -253,7 +240,7 @@ impl Loops<'_> {
                 (x.per_thread() / y.per_thread(), (x.time / all_a).min(y.time / all_b))
             })
             .collect();
-        let middle = median(ratios.clone())?;
+        let middle = median::weighted(ratios.clone())?;
         let weight = |agree: bool| {
             ratios.iter().filter(|(x, _)| !agree || is_same(*x, middle)).map(|(_, w)| w).sum::<f64>()
         };

@@ -4,6 +4,7 @@
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use super::RunBursts;
+use crate::median;
 use crate::table::Nanos;
 
 /// A difference is chance with this probability, at most.
@@ -178,10 +179,15 @@ pub fn lengths_may_be_alike(a: &[f64], b: &[f64]) -> Option<bool> {
     Some(may_be_chance((mean(a) / mean(b)).ln(), Some(of_a), Some(of_b)))
 }
 
+/// The median; NaN of no values.
+fn middle_of(values: &[f64]) -> f64 {
+    median::mean(&median::sorted(values.iter().copied())).unwrap_or(f64::NAN)
+}
+
 /// The standard deviation of values of which some may be odd.
 fn deviation(values: &[f64]) -> f64 {
-    let middle = median(values.to_vec());
-    MAD * median(values.iter().map(|x| (x - middle).abs()).collect())
+    let middle = middle_of(values);
+    MAD * middle_of(&values.iter().map(|x| (x - middle).abs()).collect::<Vec<_>>())
 }
 
 /// How far any of some values may be from their median by chance, if nothing
@@ -248,8 +254,8 @@ pub(super) fn odd_tasks(
     if known.len() < LEAST_TASKS.max(ratios.len().div_ceil(2)) {
         return None;
     }
-    let middle = median(known.iter().map(|&t| ratios[t]).collect());
     let known_ratios: Vec<f64> = known.iter().map(|&t| ratios[t]).collect();
+    let middle = middle_of(&known_ratios);
     let by_chance = match noise {
         Some(noise) => ODD * noise.max(deviation(&known_ratios)),
         None => far_by_chance(&known_ratios),
@@ -269,12 +275,6 @@ pub(super) fn odd_tasks(
         lost: odd.iter().map(|&t| lost(t)).sum::<f64>() / odd.len() as f64,
         most_lost: odd.iter().map(|&t| lost(t)).fold(0.0, f64::max),
     })
-}
-
-fn median(mut x: Vec<f64>) -> f64 {
-    x.sort_by(f64::total_cmp);
-    let n = x.len();
-    if n % 2 == 1 { x[n / 2] } else { (x[n / 2 - 1] + x[n / 2]) / 2.0 }
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ use super::{Dbscan, DbscanParams, PART};
 use crate::cluster::kdist::tree::{Block, FANOUT, LEAF, Tree};
 use crate::cluster::{ClusterId, Clustering, Points};
 use crate::parallel;
+use crate::simd::{Isa, Work, widest};
 
 /// Beyond this radius its square is infinite, and so near to the places in a
 /// leaf that hold no point.
@@ -30,16 +31,16 @@ pub(super) fn cluster<const D: usize>(points: Points<'_>, params: &DbscanParams)
     let mut cores: Vec<Mask> = vec![0; n_leaves];
     parallel::fill(&mut cores, LEAVES_PER_TASK, &|first, part| {
         for (leaf, cores) in (first..).zip(part) {
-            let mut work = Count { tree: &tree, leaf, eps2, min_points, counts: [0; LEAF] };
-            search(&mut work, &tree, leaf, eps2);
-            *cores = work.enough() & tree_mask(&tree, leaf);
+            let mut visit = Count { tree: &tree, leaf, eps2, min_points, counts: [0; LEAF] };
+            search(&mut visit, &tree, leaf, eps2);
+            *cores = visit.enough() & tree_mask(&tree, leaf);
         }
     });
     let components = UnionFind::new(tree.blocks.len() * LEAF);
     parallel::each(n_leaves, LEAVES_PER_TASK, &|leaves| {
         for leaf in leaves.filter(|&leaf| cores[leaf] != 0) {
-            let mut work = Join { tree: &tree, leaf, eps2, cores: &cores, components: &components };
-            search(&mut work, &tree, leaf, eps2);
+            let mut visit = Join { tree: &tree, leaf, eps2, cores: &cores, components: &components };
+            search(&mut visit, &tree, leaf, eps2);
         }
     });
 
@@ -70,9 +71,9 @@ pub(super) fn cluster<const D: usize>(points: Points<'_>, params: &DbscanParams)
             let rest = !cores[leaf] & tree_mask(&tree, leaf);
             if rest != 0 {
                 let (cores, of_core) = (&cores, &of_core);
-                let mut work = Label { tree: &tree, leaf, eps2, cores, of_core, rest, labels: *labels };
-                search(&mut work, &tree, leaf, eps2);
-                *labels = work.labels;
+                let mut visit = Label { tree: &tree, leaf, eps2, cores, of_core, rest, labels: *labels };
+                search(&mut visit, &tree, leaf, eps2);
+                *labels = visit.labels;
             }
         }
     });
@@ -92,7 +93,7 @@ fn tree_mask<const D: usize>(tree: &Tree<D>, leaf: usize) -> Mask {
 }
 
 /// What is done with the leaves near a leaf.
-trait Work {
+trait Visit {
     /// Looks at those points of one of them that are near the leaf's box;
     /// false ends the search.
     fn visit(&mut self, other: usize, near: Mask) -> bool;
@@ -118,7 +119,7 @@ impl<const D: usize> Count<'_, D> {
     }
 }
 
-impl<const D: usize> Work for Count<'_, D> {
+impl<const D: usize> Visit for Count<'_, D> {
     #[inline(always)]
     fn visit(&mut self, other: usize, near: Mask) -> bool {
         let (own, block) = (&self.tree.blocks[self.leaf], &self.tree.blocks[other]);
@@ -142,7 +143,7 @@ struct Join<'a, const D: usize> {
     components: &'a UnionFind,
 }
 
-impl<const D: usize> Work for Join<'_, D> {
+impl<const D: usize> Visit for Join<'_, D> {
     #[inline(always)]
     fn visit(&mut self, other: usize, near: Mask) -> bool {
         let Self { tree, leaf, eps2, cores, components } = *self;
@@ -172,7 +173,7 @@ struct Label<'a, const D: usize> {
     labels: [Option<ClusterId>; LEAF],
 }
 
-impl<const D: usize> Work for Label<'_, D> {
+impl<const D: usize> Visit for Label<'_, D> {
     #[inline(always)]
     fn visit(&mut self, other: usize, near: Mask) -> bool {
         let (own, block) = (&self.tree.blocks[self.leaf], &self.tree.blocks[other]);
@@ -189,32 +190,25 @@ impl<const D: usize> Work for Label<'_, D> {
     }
 }
 
-/// Visits the leaves near a leaf with the widest vectors there are. Wider
-/// vectors change no bit: nothing fuses a multiplication with an addition.
-fn search<const D: usize>(work: &mut impl Work, tree: &Tree<D>, leaf: usize, eps2: f64) {
-    #[cfg(target_arch = "x86_64")]
-    {
-        #[target_feature(enable = "avx512f,avx512dq,avx512vl")]
-        fn avx512<const D: usize>(work: &mut impl Work, tree: &Tree<D>, leaf: usize, eps2: f64) {
-            visit_near(work, tree, leaf, eps2);
-        }
-        #[target_feature(enable = "avx2")]
-        fn avx2<const D: usize>(work: &mut impl Work, tree: &Tree<D>, leaf: usize, eps2: f64) {
-            visit_near(work, tree, leaf, eps2);
-        }
-        let has_512 = is_x86_feature_detected!("avx512f")
-            && is_x86_feature_detected!("avx512dq")
-            && is_x86_feature_detected!("avx512vl");
-        if has_512 {
-            // SAFETY: the instructions were just detected.
-            return unsafe { avx512(work, tree, leaf, eps2) };
-        }
-        if is_x86_feature_detected!("avx2") {
-            // SAFETY: the instructions were just detected.
-            return unsafe { avx2(work, tree, leaf, eps2) };
-        }
+/// Visits the leaves near a leaf with the widest vectors there are.
+fn search<const D: usize>(visit: &mut impl Visit, tree: &Tree<D>, leaf: usize, eps2: f64) {
+    widest(Search { visit, tree, leaf, eps2 });
+}
+
+struct Search<'a, V, const D: usize> {
+    visit: &'a mut V,
+    tree: &'a Tree<D>,
+    leaf: usize,
+    eps2: f64,
+}
+
+impl<V: Visit, const D: usize> Work for Search<'_, V, D> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<I: Isa, const SIDE: usize>(self, _: I) {
+        visit_near(self.visit, self.tree, self.leaf, self.eps2);
     }
-    visit_near(work, tree, leaf, eps2);
 }
 
 /// Squared distances of a leaf's points to one point of another; infinite
@@ -254,7 +248,7 @@ fn bits(mut mask: Mask) -> impl Iterator<Item = usize> {
 /// Visits the leaf itself, then the others whose box is within √`eps2` of its
 /// box.
 #[inline(always)]
-fn visit_near<const D: usize>(work: &mut impl Work, tree: &Tree<D>, leaf: usize, eps2: f64) {
+fn visit_near<const D: usize>(visit: &mut impl Visit, tree: &Tree<D>, leaf: usize, eps2: f64) {
     let group = &tree.levels[0][leaf / FANOUT];
     let mut hull = [(0.0, 0.0); D];
     for d in 0..D {
@@ -268,7 +262,7 @@ fn visit_near<const D: usize>(work: &mut impl Work, tree: &Tree<D>, leaf: usize,
     let mut next = Some(leaf);
     loop {
         if let Some(found) = next.take()
-            && !work.visit(found, near(&tree.blocks[found], &tree.blocks[found], &hull, eps2))
+            && !visit.visit(found, near(&tree.blocks[found], &tree.blocks[found], &hull, eps2))
         {
             return;
         }

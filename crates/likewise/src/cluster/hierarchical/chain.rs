@@ -14,8 +14,8 @@ use rayon::prelude::*;
 
 use super::Linkage;
 use super::dendrogram::{Dendrogram, Join};
-use super::isa::{Isa, LANES, Work, widest};
 use crate::cluster::Dissimilarities;
+use crate::simd::{Isa, LANES, Work, widest};
 
 /// Squeezing is worth while down to here.
 const LEAST_COLUMNS: usize = 64;

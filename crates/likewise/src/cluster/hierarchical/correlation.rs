@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use super::Dissimilarity;
-use super::isa::LANES;
 use super::profiles::{Profiles, ProfilesError};
+use crate::simd::LANES;
 
 /// The profiles as [`Block`](super::tiles::Block) takes them.
 ///

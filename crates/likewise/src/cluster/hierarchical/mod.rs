@@ -3,6 +3,8 @@
 //!
 //! [`dissimilarities`] and [`linkage`] do it with the full matrix, for four
 //! linkages; [`complete_linkage`] gives complete linkage without the matrix.
+//! [`partitions`] tells how good every partition of a dendrogram is, on measures
+//! that need not agree.
 //! The oracle in the tests takes every linkage by its definition.
 //!
 //! **Ties.** Of equally near pairs of clusters several may merge first, and
@@ -11,12 +13,12 @@
 //! any number of threads; which of them it is, is said at each function. Two
 //! that follow different rules agree where there are no ties.
 
-pub(crate) mod chain;
+mod chain;
 mod correlation;
 mod dendrogram;
 mod graph;
-pub(crate) mod isa;
 mod near;
+mod partitions;
 mod profiles;
 mod square;
 #[cfg(test)]
@@ -26,6 +28,7 @@ mod tiles;
 pub use chain::linkage;
 pub use dendrogram::{Dendrogram, Merge};
 pub use near::complete_linkage;
+pub use partitions::{Partition, partitions};
 pub use profiles::{MAX_VALUE, Profiles, ProfilesError};
 pub use square::dissimilarities;
 

@@ -1,6 +1,6 @@
 //! Objects described by numbers, some of which are missing.
 
-use super::isa::LANES;
+use crate::simd::LANES;
 
 /// The largest size of a value: squares of greater ones, added up, could
 /// overflow.

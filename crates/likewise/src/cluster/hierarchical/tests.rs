@@ -2,11 +2,11 @@ use std::ops::Range;
 
 use proptest::prelude::*;
 
-use super::isa::{LANES, Width};
 use super::near::with_capacity;
 use super::tiles::{Block, Sink};
 use super::*;
 use crate::cluster::Dissimilarities;
+use crate::simd::{LANES, Width};
 
 const LINKAGES: [Linkage; 4] = [Linkage::Complete, Linkage::Single, Linkage::Average, Linkage::Ward];
 const SUMS: [Dissimilarity; 2] = [Dissimilarity::Manhattan, Dissimilarity::Euclidean];
@@ -400,7 +400,7 @@ fn dissimilarities_far_from_one() {
 /// Table 2 of the paper.
 #[test]
 fn six_profiles_merge_as_the_paper_says() {
-    let dendrogram = linkage(crate::counters::table_2(), Linkage::Complete);
+    let dendrogram = linkage(super::partitions::tests::table_2(), Linkage::Complete);
     let merges: Vec<_> = dendrogram.merges().iter().map(|m| (m.a, m.b, m.height)).collect();
     assert_eq!(merges, [(1, 2, 1.63), (4, 5, 1.79), (3, 6, 2.17), (0, 7, 2.61), (8, 9, 5.43)]);
 }

@@ -9,8 +9,8 @@ use std::ops::Range;
 
 use super::Dissimilarity;
 use super::correlation::{self, Scratch, at_most_two};
-use super::isa::{self, Isa, LANES, Width, Work};
 use super::profiles::Profiles;
+use crate::simd::{self, Isa, LANES, Width, Work};
 
 /// Takes the dissimilarities of a block, tile by tile.
 pub(super) trait Sink {
@@ -48,11 +48,11 @@ impl<S: Sink> Block<'_, S> {
     pub(super) fn compute_up_to(self, most: Width) {
         let missing = self.profiles.has_missing();
         match (self.dissimilarity, missing) {
-            (Dissimilarity::Manhattan, false) => isa::up_to(most, Compute(self, Manhattan::<false>)),
-            (Dissimilarity::Manhattan, true) => isa::up_to(most, Compute(self, Manhattan::<true>)),
-            (Dissimilarity::Euclidean, false) => isa::up_to(most, Compute(self, Euclidean::<false>)),
-            (Dissimilarity::Euclidean, true) => isa::up_to(most, Compute(self, Euclidean::<true>)),
-            (Dissimilarity::Correlation, false) => isa::up_to(most, Compute(self, HalfSquares)),
+            (Dissimilarity::Manhattan, false) => simd::up_to(most, Compute(self, Manhattan::<false>)),
+            (Dissimilarity::Manhattan, true) => simd::up_to(most, Compute(self, Manhattan::<true>)),
+            (Dissimilarity::Euclidean, false) => simd::up_to(most, Compute(self, Euclidean::<false>)),
+            (Dissimilarity::Euclidean, true) => simd::up_to(most, Compute(self, Euclidean::<true>)),
+            (Dissimilarity::Correlation, false) => simd::up_to(most, Compute(self, HalfSquares)),
             (Dissimilarity::Correlation, true) => self.correlate(),
         }
     }

@@ -2,8 +2,8 @@
 
 #![expect(clippy::needless_range_loop, reason = "one index runs through several arrays at once")]
 
-use super::isa::{Isa, LANES};
 use super::tree::{Block, Boxes, FANOUT, LEAF, Tree};
+use crate::simd::{Isa, LANES, Work};
 
 /// A number for every point of the leaf that asks.
 pub(super) type Row = [f64; LEAF];
@@ -16,8 +16,7 @@ const MANY: u32 = 6;
 const CHECK: usize = 8;
 
 /// What one thread needs to search; reused from leaf to leaf.
-pub(super) struct Search<I> {
-    isa: I,
+pub(super) struct Search {
     /// The k smallest squared distances so far, ascending, of every query.
     nearest: Vec<Row>,
     /// Subtrees still to visit, the nearest last.
@@ -33,15 +32,43 @@ struct Pending {
     index: u32,
 }
 
-impl<I: Isa> Search<I> {
-    pub(super) fn new(isa: I, k: usize) -> Self {
-        Self { isa, nearest: vec![[f64::INFINITY; LEAF]; k], pending: Vec::new() }
+/// Squared distance of every point of leaf `leaf` to its k-th nearest, itself
+/// counted.
+pub(super) struct Leaf<'a, const D: usize> {
+    pub(super) search: &'a mut Search,
+    pub(super) tree: &'a Tree<D>,
+    pub(super) leaf: usize,
+}
+
+impl<const D: usize> Work for Leaf<'_, D> {
+    type Out = Row;
+
+    #[inline(always)]
+    fn run<I: Isa, const SIDE: usize>(self, isa: I) -> Row {
+        self.search.leaf(isa, self.tree, self.leaf)
+    }
+}
+
+/// Offers each query one new distance.
+struct Insert<'a>(&'a mut Search, &'a Row);
+
+impl Work for Insert<'_> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<I: Isa, const SIDE: usize>(self, isa: I) {
+        self.0.insert(isa, self.1);
+    }
+}
+
+impl Search {
+    pub(super) fn new(k: usize) -> Self {
+        Self { nearest: vec![[f64::INFINITY; LEAF]; k], pending: Vec::new() }
     }
 
-    /// Squared distance of every point of leaf `leaf` to its k-th nearest,
-    /// itself counted.
+    /// See [`Leaf`].
     #[inline(always)]
-    pub(super) fn leaf<const D: usize>(&mut self, tree: &Tree<D>, leaf: usize) -> Row {
+    fn leaf<I: Isa, const D: usize>(&mut self, isa: I, tree: &Tree<D>, leaf: usize) -> Row {
         let queries = queries(&tree.blocks[leaf], tree.rows_of(leaf).len());
         let hull = hull(&queries);
         self.nearest.fill([f64::INFINITY; LEAF]);
@@ -58,23 +85,23 @@ impl<I: Isa> Search<I> {
                 }
                 let (height, index) = (next.height as usize, next.index as usize);
                 let gaps = gaps(&tree.levels[height][index / FANOUT], index % FANOUT, &queries);
-                let concerned = self.below(&gaps, self.farthest());
+                let concerned = below(isa, &gaps, self.farthest());
                 if concerned == 0 {
                     continue;
                 }
                 if height > 0 {
                     let distances = box_distances(&tree.levels[height - 1][index], &hull);
-                    let near = self.isa.below(&distances, &[radius; FANOUT]);
+                    let near = isa.below(&distances, &[radius; FANOUT]);
                     self.push(&distances, near, height - 1, index);
                 } else {
-                    self.visit(&tree.blocks[index], &queries, concerned);
+                    self.visit(isa, &tree.blocks[index], &queries, concerned);
                     radius = self.farthest().iter().fold(0.0, |a, &b| max(a, b));
                 }
             }
             let Some((height, level)) = levels.next() else { return *self.farthest() };
             let (parent, place) = (child / FANOUT, child % FANOUT);
             let distances = box_distances(&level[parent], &hull);
-            let near = self.isa.below(&distances, &[radius; FANOUT]);
+            let near = isa.below(&distances, &[radius; FANOUT]);
             self.push(&distances, near & !(1 << place), height, parent);
             child = parent;
         }
@@ -104,13 +131,19 @@ impl<I: Isa> Search<I> {
 
     /// Offers the points of a leaf to the queries in the mask.
     #[inline(always)]
-    fn visit<const D: usize>(&mut self, block: &Block<D>, queries: &Block<D>, concerned: u32) {
+    fn visit<I: Isa, const D: usize>(
+        &mut self,
+        isa: I,
+        block: &Block<D>,
+        queries: &Block<D>,
+        concerned: u32,
+    ) {
         if concerned.count_ones() >= MANY {
-            return self.offer_to_all(queries, block);
+            return self.offer_to_all(isa, queries, block);
         }
         for q in bits(concerned) {
             let new = distances(block, &queries.each_ref().map(|x| x[q]));
-            let near = self.below(&new, &[self.farthest()[q]; LEAF]);
+            let near = below(isa, &new, &[self.farthest()[q]; LEAF]);
             if near != 0 {
                 self.offer(q, &new, near);
             }
@@ -119,11 +152,12 @@ impl<I: Isa> Search<I> {
 
     /// Offers every point of `block` to every query.
     #[inline(always)]
-    fn offer_to_all<const D: usize>(&mut self, queries: &Block<D>, block: &Block<D>) {
+    fn offer_to_all<I: Isa, const D: usize>(&mut self, isa: I, queries: &Block<D>, block: &Block<D>) {
         for i in 0..LEAF {
             let new = distances(queries, &block.each_ref().map(|x| x[i]));
-            if self.below(&new, self.farthest()) != 0 {
-                I::insert(self, &new);
+            if below(isa, &new, self.farthest()) != 0 {
+                // Compiled by itself: long, and rarely reached.
+                isa.run(Insert(self, &new));
             }
         }
     }
@@ -146,13 +180,13 @@ impl<I: Isa> Search<I> {
 
     /// Puts each query's new distance in its place and drops its largest.
     #[inline(always)]
-    pub(super) fn insert(&mut self, new: &Row) {
+    fn insert<I: Isa>(&mut self, isa: I, new: &Row) {
         for i in (1..self.nearest.len()).rev() {
             let before = self.nearest[i - 1];
             for q in 0..LEAF {
                 self.nearest[i][q] = min(self.nearest[i][q], max(before[q], new[q]));
             }
-            if i % CHECK == 0 && self.below(new, &before) == 0 {
+            if i % CHECK == 0 && below(isa, new, &before) == 0 {
                 return;
             }
         }
@@ -160,16 +194,16 @@ impl<I: Isa> Search<I> {
             self.nearest[0][q] = min(self.nearest[0][q], new[q]);
         }
     }
+}
 
-    /// Bit `i` says whether `a[i] < b[i]`.
-    #[inline(always)]
-    fn below(&self, a: &Row, b: &Row) -> u32 {
-        let mut mask = 0;
-        for (i, (a, b)) in a.as_chunks::<LANES>().0.iter().zip(b.as_chunks().0).enumerate() {
-            mask |= u32::from(self.isa.below(a, b)) << (i * LANES);
-        }
-        mask
+/// Bit `i` says whether `a[i] < b[i]`.
+#[inline(always)]
+fn below<I: Isa>(isa: I, a: &Row, b: &Row) -> u32 {
+    let mut mask = 0;
+    for (i, (a, b)) in a.as_chunks::<LANES>().0.iter().zip(b.as_chunks().0).enumerate() {
+        mask |= u32::from(isa.below(a, b)) << (i * LANES);
     }
+    mask
 }
 
 /// The places of the ones in `mask`.

@@ -28,15 +28,8 @@ fn check(data: &[f64], dims: usize, k: usize) {
     let points = Points::new(data, dims).expect("finite points");
     let expected = bits(&reference(points, k));
     assert_eq!(bits(&k_distances(points, k).expect("enough points")), expected);
-    assert_eq!(bits(&k_distances_with(Portable, points, k).expect("enough points")), expected);
-    #[cfg(target_arch = "x86_64")]
-    {
-        if let Some(isa) = isa::Avx2::detect() {
-            assert_eq!(bits(&k_distances_with(isa, points, k).expect("enough points")), expected);
-        }
-        if let Some(isa) = isa::Avx512::detect() {
-            assert_eq!(bits(&k_distances_with(isa, points, k).expect("enough points")), expected);
-        }
+    for most in [Width::Portable, Width::Avx2] {
+        assert_eq!(bits(&k_distances_up_to(most, points, k).expect("enough points")), expected);
     }
 }
 

@@ -2,13 +2,15 @@
 //! known but how unlike two objects are.
 //!
 //! [`pam`] is the plain method and the oracle, [`fasterpam`] what to use where
-//! the matrix fits, [`clara`] where it does not.
+//! the matrix fits, [`clara`] where it does not, and [`capek`](capek::capek)
+//! where the objects are spread over ranks.
 //!
 //! **Ties.** An object belongs to the medoid of lowest index among equally
 //! near ones, but a medoid always to itself. BUILD takes the object of lowest
 //! index among equal gains; of equally good swaps the one of lowest object,
 //! then of lowest medoid, is made. No sum depends on the number of threads.
 
+pub mod capek;
 mod clara;
 mod fasterpam;
 mod pam;
@@ -21,7 +23,6 @@ use super::{ClusterId, Clustering, Dissimilarities, DissimilaritiesError};
 pub use clara::{ClaraParams, clara};
 pub use fasterpam::{Start, fasterpam};
 pub use pam::pam;
-pub(super) use subset::chance;
 pub use subset::subset;
 
 /// Objects grouped about medoids.

@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::table::pca;
+use crate::linear::pca;
 
 const NAMES: [&str; 6] = ["a", "b", "c", "d", "e", "f"];
 

@@ -3,6 +3,7 @@
 use rayon::prelude::*;
 
 use super::prepare::Ranked;
+use crate::simd::{Isa, Work, widest};
 
 /// Records looked at together.
 const LANES: usize = 32;
@@ -51,7 +52,7 @@ impl Block {
 pub(super) fn goldberg(ranked: &Ranked) -> Vec<u32> {
     let mut fronts: Vec<Vec<Block>> = Vec::new();
     let rank_of = |record: Vec<u32>| {
-        let rank = fronts.partition_point(|front| any_as_good(front, &record));
+        let rank = fronts.partition_point(|front| widest(AnyAsGood(front, &record)));
         if rank == fronts.len() {
             fronts.push(Vec::new());
         }
@@ -67,7 +68,8 @@ pub(super) fn dominators(ranked: &Ranked) -> Vec<u32> {
     let mut blocks = Vec::new();
     (0..ranked.len()).for_each(|at| put(&mut blocks, &ranked.record(at), ranked.weights[at]));
     // Nobody later is as good, but the record itself is.
-    let count = |at: usize| n_as_good(&blocks[..=at / LANES], &ranked.record(at)) - ranked.weights[at];
+    let as_good = |at: usize| widest(AsGood(&blocks[..=at / LANES], &ranked.record(at)));
+    let count = |at: usize| as_good(at) - ranked.weights[at];
     (0..ranked.len()).into_par_iter().with_min_len(LANES).map(count).collect()
 }
 
@@ -78,48 +80,29 @@ fn put(blocks: &mut Vec<Block>, record: &[u32], weight: u32) {
     blocks.last_mut().expect("just pushed").push(record, weight);
 }
 
-/// One function for the machine at hand: wider vectors change no result.
-macro_rules! on_any_machine {
-    ($(#[$doc:meta])* fn $name:ident($blocks:ident, $record:ident) -> $result:ty $body:block) => {
-        $(#[$doc])*
-        fn $name($blocks: &[Block], $record: &[u32]) -> $result {
-            #[inline(always)]
-            fn plain($blocks: &[Block], $record: &[u32]) -> $result $body
-            #[cfg(target_arch = "x86_64")]
-            {
-                #[target_feature(enable = "avx2")]
-                fn avx2(blocks: &[Block], record: &[u32]) -> $result {
-                    plain(blocks, record)
-                }
-                #[target_feature(enable = "avx512f,avx512bw")]
-                fn avx512(blocks: &[Block], record: &[u32]) -> $result {
-                    plain(blocks, record)
-                }
-                if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512bw") {
-                    // SAFETY: the instructions were just detected.
-                    return unsafe { avx512($blocks, $record) };
-                }
-                if is_x86_feature_detected!("avx2") {
-                    // SAFETY: the instructions were just detected.
-                    return unsafe { avx2($blocks, $record) };
-                }
-            }
-            plain($blocks, $record)
-        }
-    };
-}
+/// Whether any record is as good on every objective. The latest first: who
+/// came just before is the most alike.
+struct AnyAsGood<'a>(&'a [Block], &'a [u32]);
 
-on_any_machine! {
-    /// Whether any record is as good on every objective. The latest first: who
-    /// came just before is the most alike.
-    fn any_as_good(blocks, record) -> bool {
+impl Work for AnyAsGood<'_> {
+    type Out = bool;
+
+    #[inline(always)]
+    fn run<I: Isa, const SIDE: usize>(self, _: I) -> bool {
+        let Self(blocks, record) = self;
         blocks.iter().rev().any(|block| block.as_good(record).is_some())
     }
 }
 
-on_any_machine! {
-    /// How many records are as good on every objective.
-    fn n_as_good(blocks, record) -> u32 {
+/// How many records are as good on every objective.
+struct AsGood<'a>(&'a [Block], &'a [u32]);
+
+impl Work for AsGood<'_> {
+    type Out = u32;
+
+    #[inline(always)]
+    fn run<I: Isa, const SIDE: usize>(self, _: I) -> u32 {
+        let Self(blocks, record) = self;
         let mut sums = [0; LANES];
         for block in blocks {
             if let Some(good) = block.as_good(record) {

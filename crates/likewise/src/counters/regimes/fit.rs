@@ -3,8 +3,8 @@
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use super::design::Design;
-use super::partition::LEAST_SHARE;
 use super::{Noise, RegimeParams};
+use crate::linear::least_squares::{Solved, least_squares};
 
 /// Rounds of dividing errors by what the round before modelled.
 const MOST_ROUNDS: usize = 100;
@@ -82,91 +82,6 @@ pub(super) fn fit(design: &Design<'_>, model: usize, rows: &[usize], params: &Re
         estimates[column] = Some(Estimate { value, std_error, low: value - half, high: value + half });
     }
     Fitted { estimates, spread: spread * unit }
-}
-
-/// The solution of a least-squares problem.
-#[derive(Debug)]
-struct Solved {
-    /// Columns that do not depend on earlier ones.
-    kept: Vec<usize>,
-    /// Of those kept.
-    coefficients: Vec<f64>,
-    /// Roots of the diagonal of (XᵀX)⁻¹.
-    inverse_norms: Vec<f64>,
-    squared_error: f64,
-}
-
-impl Solved {
-    fn fitted(&self, columns: &[Vec<f64>], row: usize) -> f64 {
-        self.kept.iter().zip(&self.coefficients).map(|(&column, b)| b * columns[column][row]).sum()
-    }
-}
-
-/// Least squares by modified Gram–Schmidt, every column twice.
-fn least_squares(columns: &[Vec<f64>], y: &[f64]) -> Solved {
-    let mut basis: Vec<Vec<f64>> = Vec::new();
-    // Upper triangle, by column.
-    let mut factor: Vec<Vec<f64>> = Vec::new();
-    let mut kept = Vec::new();
-    for (index, column) in columns.iter().enumerate() {
-        let mut rest = column.clone();
-        let mut along = project(&basis, &mut rest);
-        let again = project(&basis, &mut rest);
-        along.iter_mut().zip(again).for_each(|(a, b)| *a += b);
-        let left = dot(&rest, &rest);
-        if left <= LEAST_SHARE * dot(column, column) {
-            continue;
-        }
-        let norm = left.sqrt();
-        rest.iter_mut().for_each(|x| *x /= norm);
-        along.push(norm);
-        basis.push(rest);
-        factor.push(along);
-        kept.push(index);
-    }
-    let mut rest = y.to_vec();
-    let mut along = project(&basis, &mut rest);
-    let again = project(&basis, &mut rest);
-    along.iter_mut().zip(again).for_each(|(a, b)| *a += b);
-    let inverse_norms = (0..kept.len()).map(|i| {
-        // Row i of the inverse of the upper factor solves xᵀ = eᵢᵀ R⁻¹.
-        let mut row = vec![0.0; kept.len()];
-        for j in i..kept.len() {
-            let before: f64 = (i..j).map(|k| row[k] * factor[j][k]).sum();
-            row[j] = (f64::from(u8::from(i == j)) - before) / factor[j][j];
-        }
-        dot(&row, &row).sqrt()
-    });
-    Solved {
-        inverse_norms: inverse_norms.collect(),
-        coefficients: back_substituted(&factor, along),
-        squared_error: dot(&rest, &rest),
-        kept,
-    }
-}
-
-fn back_substituted(factor: &[Vec<f64>], mut right: Vec<f64>) -> Vec<f64> {
-    for i in (0..right.len()).rev() {
-        right[i] /= factor[i][i];
-        for j in 0..i {
-            right[j] -= factor[i][j] * right[i];
-        }
-    }
-    right
-}
-
-/// Takes from `rest` what lies along the basis.
-fn project(basis: &[Vec<f64>], rest: &mut [f64]) -> Vec<f64> {
-    let take = |unit: &Vec<f64>| {
-        let along = dot(unit, rest);
-        rest.iter_mut().zip(unit).for_each(|(x, u)| *x -= along * u);
-        along
-    };
-    basis.iter().map(take).collect()
-}
-
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(x, y)| x * y).sum()
 }
 
 /// Errors divided by the fit instead of the response, until that settles.

@@ -2,6 +2,7 @@
 
 use super::RegimeError;
 use super::design::{Axis, Design};
+use crate::linear::least_squares::LEAST_SHARE;
 
 /// Numbers that all boxes together may take.
 const MOST_NUMBERS: usize = 1 << 22;
@@ -9,8 +10,6 @@ const MOST_NUMBERS: usize = 1 << 22;
 const MOST_CELLS: usize = 1 << 9;
 /// Twice the information criterion that makes a difference.
 const MARGIN: f64 = 1e-6;
-/// The least share of a term's square that terms before it must leave.
-pub(super) const LEAST_SHARE: f64 = 1e-9;
 /// Steps that a bound is tried at on either side, if they fit.
 const MOST_STEPS: usize = 8;
 /// Parameters that a bound counts for.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::Column;
+use crate::median;
 
 /// One row for each combination of parameters.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -50,18 +51,13 @@ pub fn medians(response: &[f64], columns: &[Column<'_>]) -> Medians {
         rows[group].1.push(y);
         of_row[row] = Some(group);
     }
+    let middle = |values: Vec<f64>| median::mean(&median::sorted(values)).expect("a row has values");
     Medians {
         columns: columns.iter().map(|c| rows.iter().map(|&(row, _)| c.values[row]).collect()).collect(),
         n: rows.iter().map(|(_, values)| values.len()).collect(),
-        response: rows.into_iter().map(|(_, values)| median(values)).collect(),
+        response: rows.into_iter().map(|(_, values)| middle(values)).collect(),
         of_row,
     }
-}
-
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    let middle = values.len() / 2;
-    if values.len() % 2 == 1 { values[middle] } else { (values[middle - 1] + values[middle]) / 2.0 }
 }
 
 #[cfg(test)]

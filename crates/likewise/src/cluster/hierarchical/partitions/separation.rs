@@ -1,8 +1,8 @@
 //! How near the nearest other cluster is, in the mean over a partition's.
 
+use super::super::{Linkage, Merge, chain};
 use crate::cluster::Dissimilarities;
-use crate::cluster::hierarchical::isa::{Isa, LANES, Work, widest};
-use crate::cluster::hierarchical::{Linkage, Merge, chain};
+use crate::simd::{Isa, LANES, Work, widest};
 
 /// The mean before each merge.
 ///

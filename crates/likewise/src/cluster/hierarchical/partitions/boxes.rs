@@ -1,6 +1,6 @@
 //! The smallest boxes that hold clusters, and how dense these are.
 
-use crate::cluster::hierarchical::{Merge, Profiles};
+use super::super::{Merge, Profiles};
 
 /// A box's extent in one column.
 #[derive(Clone, Copy, Debug)]

@@ -1,9 +1,23 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::cluster::Clustering;
 use crate::cluster::hierarchical::tests::between;
-use crate::cluster::hierarchical::{Dendrogram, Dissimilarity, Linkage, Profiles, dissimilarities, linkage};
-use crate::cluster::{Clustering, Dissimilarities};
+use crate::cluster::hierarchical::{Dissimilarity, dissimilarities, linkage};
+
+/// Table 2 of Malard's paper: Euclidean distances of six profiles.
+pub(in crate::cluster::hierarchical) fn table_2() -> Dissimilarities {
+    let rows = vec![
+        [0.0, 3.08, 3.86, 2.74, 1.86, 2.61],
+        [3.08, 0.0, 1.63, 2.17, 3.52, 4.59],
+        [3.86, 1.63, 0.0, 1.99, 4.37, 5.43],
+        [2.74, 2.17, 1.99, 0.0, 3.20, 4.20],
+        [1.86, 3.52, 4.37, 3.20, 0.0, 1.79],
+        [2.61, 4.59, 5.43, 4.20, 1.79, 0.0],
+    ];
+    let given = Dissimilarities::from_matrix(rows.into_flattened(), 6);
+    given.expect("dissimilarities")
+}
 
 fn members(clustering: &Clustering) -> Vec<Vec<usize>> {
     let mut clusters = vec![Vec::new(); clustering.n_clusters];

@@ -1,13 +1,20 @@
-//! Work compiled for the widest vectors that the processor has.
+//! Loops compiled several times, for vectors of different widths; the widest
+//! that the processor has are used.
 //!
-//! No path fuses a multiplication with an addition, and sums run in the same
-//! eight lanes on every one, so all give the same bits.
+//! A loop that is worth this is a type that implements [`Work`]; [`widest`] or
+//! [`up_to`] runs it. Loops over short arrays become vector instructions by
+//! themselves once they are compiled for them; [`Isa`] names the operations
+//! where that does not happen.
+//!
+//! Every width gives the same bits: no path fuses a multiplication with an
+//! addition, and sums run in the same eight lanes on every path.
 
 /// Numbers added up side by side, whatever the width of a vector.
 pub(crate) const LANES: usize = 8;
 
-/// What is worth compiling several times. `run` must be `inline(always)`, or
-/// it is compiled only once.
+/// A loop that is compiled once for each width. `run`, and all that it calls
+/// in its loop, must be `inline(always)`: a function that is not inlined is
+/// compiled only once, for every processor.
 pub(crate) trait Work {
     /// What comes out.
     type Out;
@@ -20,6 +27,10 @@ pub(crate) trait Work {
 pub(crate) trait Isa: Copy {
     /// Eight numbers.
     type Vector: Copy;
+
+    /// Does the work, compiled for these instructions. For what is called from
+    /// other work and is too large to be inlined there.
+    fn run<W: Work>(self, work: W) -> W::Out;
 
     fn load(self, from: &[f64; LANES]) -> Self::Vector;
 
@@ -38,6 +49,9 @@ pub(crate) trait Isa: Copy {
 
     /// The lesser of each two, of the second vector where one is NaN.
     fn min(self, x: Self::Vector, y: Self::Vector) -> Self::Vector;
+
+    /// Bit `i` says whether `a[i] < b[i]`.
+    fn below(self, a: &[f64; LANES], b: &[f64; LANES]) -> u8;
 }
 
 /// How wide vectors may be, the narrower first.
@@ -48,7 +62,7 @@ pub(crate) enum Width {
     Portable,
     /// AVX2.
     Avx2,
-    /// AVX-512 F, DQ and VL.
+    /// AVX-512 F, DQ, VL and BW.
     Avx512,
 }
 
@@ -64,19 +78,20 @@ pub(crate) fn widest<W: Work>(work: W) -> W::Out {
 pub(crate) fn up_to<W: Work>(most: Width, work: W) -> W::Out {
     #[cfg(target_arch = "x86_64")]
     {
+        let found = x86::found();
         if most >= Width::Avx512
-            && let Some(isa) = x86::Avx512::detect()
+            && let Some(isa) = found.avx512
         {
             return isa.run(work);
         }
         if most >= Width::Avx2
-            && let Some(isa) = x86::Avx2::detect()
+            && let Some(isa) = found.avx2
         {
             return isa.run(work);
         }
     }
     let _ = most;
-    work.run::<_, 2>(Portable)
+    Portable.run(work)
 }
 
 /// What every processor can do.
@@ -91,6 +106,11 @@ fn each(x: [f64; LANES], y: [f64; LANES], of: impl Fn(f64, f64) -> f64) -> [f64;
 
 impl Isa for Portable {
     type Vector = [f64; LANES];
+
+    #[inline(always)]
+    fn run<W: Work>(self, work: W) -> W::Out {
+        work.run::<_, 2>(self)
+    }
 
     #[inline(always)]
     fn load(self, from: &[f64; LANES]) -> [f64; LANES] {
@@ -131,35 +151,49 @@ impl Isa for Portable {
     fn min(self, x: [f64; LANES], y: [f64; LANES]) -> [f64; LANES] {
         each(x, y, |x, y| if x < y { x } else { y })
     }
+
+    #[inline(always)]
+    fn below(self, a: &[f64; LANES], b: &[f64; LANES]) -> u8 {
+        let mut mask = 0;
+        for i in 0..LANES {
+            mask |= u8::from(a[i] < b[i]) << i;
+        }
+        mask
+    }
 }
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
     use std::arch::x86_64::*;
+    use std::sync::OnceLock;
 
     use super::{Isa, LANES, Work};
 
-    /// AVX-512 F, DQ and VL are there.
+    /// What this processor has.
+    pub(super) struct Found {
+        pub(super) avx512: Option<Avx512>,
+        pub(super) avx2: Option<Avx2>,
+    }
+
+    /// The processor is asked once.
+    #[inline]
+    pub(super) fn found() -> &'static Found {
+        static FOUND: OnceLock<Found> = OnceLock::new();
+        FOUND.get_or_init(|| Found { avx512: Avx512::detect(), avx2: Avx2::detect() })
+    }
+
+    /// AVX-512 F, DQ, VL and BW are there.
     #[derive(Clone, Copy, Debug)]
     pub(super) struct Avx512(());
 
     impl Avx512 {
-        pub(super) fn detect() -> Option<Self> {
+        fn detect() -> Option<Self> {
             (is_x86_feature_detected!("avx512f")
                 && is_x86_feature_detected!("avx512dq")
                 && is_x86_feature_detected!("avx512vl")
+                && is_x86_feature_detected!("avx512bw")
                 && is_x86_feature_detected!("popcnt"))
             .then_some(Self(()))
-        }
-
-        /// The work, compiled for these instructions.
-        pub(super) fn run<W: Work>(self, work: W) -> W::Out {
-            #[target_feature(enable = "avx512f,avx512dq,avx512vl,popcnt")]
-            fn compiled<W: Work>(isa: Avx512, work: W) -> W::Out {
-                work.run::<_, 4>(isa)
-            }
-            // SAFETY: an `Avx512` exists only where its instructions were detected.
-            unsafe { compiled(self, work) }
         }
     }
 
@@ -168,24 +202,14 @@ mod x86 {
     pub(super) struct Avx2(());
 
     impl Avx2 {
-        pub(super) fn detect() -> Option<Self> {
+        fn detect() -> Option<Self> {
             (is_x86_feature_detected!("avx2") && is_x86_feature_detected!("popcnt")).then_some(Self(()))
-        }
-
-        /// The work, compiled for these instructions.
-        pub(super) fn run<W: Work>(self, work: W) -> W::Out {
-            #[target_feature(enable = "avx2,popcnt")]
-            fn compiled<W: Work>(isa: Avx2, work: W) -> W::Out {
-                work.run::<_, 2>(isa)
-            }
-            // SAFETY: an `Avx2` exists only where its instructions were detected.
-            unsafe { compiled(self, work) }
         }
     }
 
     /// Methods of a token that are one function of `std::arch` each.
     macro_rules! operations {
-        ($features:literal, $vector:ty, $($name:ident($($x:ident: $type:ty),*) -> $out:ty = $of:expr;)*) => {$(
+        ($features:literal, $($name:ident($($x:ident: $type:ty),*) -> $out:ty = $of:expr;)*) => {$(
             #[inline(always)]
             fn $name(self, $($x: $type),*) -> $out {
                 #[target_feature(enable = $features)]
@@ -202,7 +226,16 @@ mod x86 {
     impl Isa for Avx512 {
         type Vector = __m512d;
 
-        operations! { "avx512f,avx512dq,avx512vl", __m512d,
+        fn run<W: Work>(self, work: W) -> W::Out {
+            #[target_feature(enable = "avx512f,avx512dq,avx512vl,avx512bw,popcnt")]
+            fn compiled<W: Work>(isa: Avx512, work: W) -> W::Out {
+                work.run::<_, 4>(isa)
+            }
+            // SAFETY: an `Avx512` exists only where its instructions were detected.
+            unsafe { compiled(self, work) }
+        }
+
+        operations! { "avx512f,avx512dq,avx512vl",
             load(x: &[f64; LANES]) -> __m512d =
                 _mm512_setr_pd(x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7]);
             store(x: __m512d) -> [f64; LANES] = {
@@ -217,13 +250,27 @@ mod x86 {
             abs(x: __m512d) -> __m512d = _mm512_abs_pd(x);
             max(x: __m512d, y: __m512d) -> __m512d = _mm512_max_pd(x, y);
             min(x: __m512d, y: __m512d) -> __m512d = _mm512_min_pd(x, y);
+            below(a: &[f64; LANES], b: &[f64; LANES]) -> u8 = {
+                let a = _mm512_setr_pd(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7]);
+                let b = _mm512_setr_pd(b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7]);
+                _mm512_cmp_pd_mask::<_CMP_LT_OQ>(a, b)
+            };
         }
     }
 
     impl Isa for Avx2 {
         type Vector = [__m256d; 2];
 
-        operations! { "avx2", [__m256d; 2],
+        fn run<W: Work>(self, work: W) -> W::Out {
+            #[target_feature(enable = "avx2,popcnt")]
+            fn compiled<W: Work>(isa: Avx2, work: W) -> W::Out {
+                work.run::<_, 2>(isa)
+            }
+            // SAFETY: an `Avx2` exists only where its instructions were detected.
+            unsafe { compiled(self, work) }
+        }
+
+        operations! { "avx2",
             load(x: &[f64; LANES]) -> [__m256d; 2] =
                 [_mm256_setr_pd(x[0], x[1], x[2], x[3]), _mm256_setr_pd(x[4], x[5], x[6], x[7])];
             store(x: [__m256d; 2]) -> [f64; LANES] = {
@@ -249,6 +296,74 @@ mod x86 {
                 [_mm256_max_pd(x[0], y[0]), _mm256_max_pd(x[1], y[1])];
             min(x: [__m256d; 2], y: [__m256d; 2]) -> [__m256d; 2] =
                 [_mm256_min_pd(x[0], y[0]), _mm256_min_pd(x[1], y[1])];
+            below(a: &[f64; LANES], b: &[f64; LANES]) -> u8 = {
+                let low = _mm256_cmp_pd::<_CMP_LT_OQ>(
+                    _mm256_setr_pd(a[0], a[1], a[2], a[3]),
+                    _mm256_setr_pd(b[0], b[1], b[2], b[3]),
+                );
+                let high = _mm256_cmp_pd::<_CMP_LT_OQ>(
+                    _mm256_setr_pd(a[4], a[5], a[6], a[7]),
+                    _mm256_setr_pd(b[4], b[5], b[6], b[7]),
+                );
+                (_mm256_movemask_pd(low) | _mm256_movemask_pd(high) << 4) as u8
+            };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Every operation, in one pass.
+    struct All<'a>(&'a [f64; LANES], &'a [f64; LANES]);
+
+    impl Work for All<'_> {
+        type Out = (Vec<u64>, u8);
+
+        #[inline(always)]
+        fn run<I: Isa, const SIDE: usize>(self, isa: I) -> (Vec<u64>, u8) {
+            let (x, y) = (isa.load(self.0), isa.load(self.1));
+            let of = [isa.add(x, y), isa.sub(x, y), isa.mul(x, y), isa.abs(x), isa.max(x, y), isa.min(x, y)];
+            let bits = of.into_iter().flat_map(|x| isa.store(x)).map(f64::to_bits);
+            (bits.collect(), isa.below(self.0, self.1))
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn every_width_does_what_its_name_says(
+            x in prop::array::uniform8(-2.0..2.0f64), y in prop::array::uniform8(-2.0..2.0f64)
+        ) {
+            let of = |f: fn(f64, f64) -> f64| (0..LANES).map(move |i| f(x[i], y[i]).to_bits());
+            let plain: Vec<u64> = of(|x, y| x + y)
+                .chain(of(|x, y| x - y))
+                .chain(of(|x, y| x * y))
+                .chain(of(|x, _| x.abs()))
+                .chain(of(f64::max))
+                .chain(of(f64::min))
+                .collect();
+            let below = (0..LANES).fold(0, |mask, i| mask | u8::from(x[i] < y[i]) << i);
+            for most in [Width::Portable, Width::Avx2, Width::Avx512] {
+                prop_assert_eq!(up_to(most, All(&x, &y)), (plain.clone(), below));
+            }
+        }
+    }
+
+    #[test]
+    fn of_a_number_and_none_the_second_is_taken() {
+        let none = [f64::NAN; LANES];
+        let some = [1.0; LANES];
+        for most in [Width::Portable, Width::Avx2, Width::Avx512] {
+            let one = |x, y| up_to(most, All(x, y));
+            let (bits, below) = one(&none, &some);
+            assert_eq!(bits[4 * LANES..], [1.0f64.to_bits(); 2 * LANES]);
+            assert_eq!(below, 0);
+            let (bits, below) = one(&some, &none);
+            assert!(bits[4 * LANES..].iter().all(|&x| f64::from_bits(x).is_nan()));
+            assert_eq!(below, 0);
         }
     }
 }

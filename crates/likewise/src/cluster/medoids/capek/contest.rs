@@ -1,6 +1,6 @@
 //! Which of several sets of medoids is the best.
 
-use crate::cluster::medoids::chance;
+use super::super::subset::chance;
 use crate::comm::{Communicator, Reduction};
 
 use super::CapekError;

@@ -1,10 +1,16 @@
 //! How good every partition of a dendrogram is.
 
-use super::boxes::least_log_densities;
-use super::separation::separations;
-use super::silhouettes::{Rows, rows};
+mod boxes;
+mod separation;
+mod silhouettes;
+#[cfg(test)]
+pub(super) mod tests;
+
+use super::{Dendrogram, Linkage, Merge, Profiles};
 use crate::cluster::Dissimilarities;
-use crate::cluster::hierarchical::{Dendrogram, Linkage, Merge, Profiles};
+use boxes::least_log_densities;
+use separation::separations;
+use silhouettes::{Rows, rows};
 
 /// The measures of one partition. None is better than another in itself; that
 /// is what Pareto ranks are for.

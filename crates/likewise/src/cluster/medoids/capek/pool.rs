@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::cluster::medoids::{MedoidsError, Start, chance, fasterpam, subset};
+use super::super::subset::chance;
+use super::super::{MedoidsError, Start, fasterpam, subset};
 use crate::cluster::{Dissimilarities, DissimilaritiesError};
 use crate::comm::{Communicator, Reduction};
 

@@ -2,8 +2,8 @@
 
 use rayon::prelude::*;
 
+use super::super::Merge;
 use crate::cluster::Dissimilarities;
-use crate::cluster::hierarchical::Merge;
 
 /// Blocks of objects whose sums are added up in order; that they are so many
 /// whatever the threads keeps every sum the same.
