@@ -1,32 +1,25 @@
 //! The subcommands of `likewise`, as a library for its tests and automation.
 
+#![forbid(unsafe_code)]
+
 mod advice;
-mod analysis;
-mod check;
+mod args;
 mod cli;
 mod commands;
+mod common;
 mod counters;
-mod definition;
 mod escape;
-mod figures;
 mod files;
-mod findings;
-mod grouping;
-mod label;
+mod finish;
 mod memory;
-mod names;
 mod output;
-mod period;
 mod progress;
 mod ranks;
-mod refining;
 mod report_counters;
 mod report_ranks;
 mod report_runs;
 mod runs;
-mod stages;
-mod structure;
 mod taken;
+mod trace;
 
 pub use cli::{command, run};
-pub use memory::Allocator;

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 #[global_allocator]
-static ALLOCATOR: likewise_cli::Allocator = likewise_cli::Allocator;
+static ALLOCATOR: likewise_trace::Allocator = likewise_trace::Allocator;
 
 fn main() -> ExitCode {
     likewise_cli::run(std::env::args_os())

@@ -1,85 +1,26 @@
-//! What becomes of a program for which there is no memory.
+//! How much memory the process had.
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
-use std::fs::File;
-use std::io::{Read, Write};
-use std::sync::atomic::{AtomicBool, Ordering};
-
-/// The system's allocator. Where it has no memory left, the program ends with
-/// one sentence that says how much was asked for, and without the files that
-/// it was writing. (Rust would abort, which removes nothing.)
-#[derive(Debug)]
-pub struct Allocator;
-
-// SAFETY: it is `System`, but for allocations that fail, which do not return.
-unsafe impl GlobalAlloc for Allocator {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: as the caller promises.
-        or_end(unsafe { System.alloc(layout) }, layout.size())
-    }
-
-    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: as the caller promises.
-        or_end(unsafe { System.alloc_zeroed(layout) }, layout.size())
-    }
-
-    unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        // SAFETY: as the caller promises.
-        or_end(unsafe { System.realloc(block, layout, size) }, size)
-    }
-
-    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
-        // SAFETY: as the caller promises.
-        unsafe { System.dealloc(block, layout) }
-    }
-}
-
-fn or_end(block: *mut u8, size: usize) -> *mut u8 {
-    if block.is_null() {
-        end(size);
-    }
-    block
-}
-
-/// Ends the program: without allocations before the message, and with small
-/// ones at most after it.
-#[cold]
-fn end(size: usize) -> ! {
-    static ENDING: AtomicBool = AtomicBool::new(false);
-    thread_local! { static HERE: Cell<bool> = const { Cell::new(false) } }
-    if HERE.get() {
-        // Not even a small one is to be had.
-        std::process::abort();
-    }
-    HERE.set(true);
-    if ENDING.swap(true, Ordering::SeqCst) {
-        // Another thread is at it.
-        std::thread::sleep(std::time::Duration::from_secs(10));
-        std::process::abort();
-    }
-    let mut text = [0u8; 256];
-    let mut rest = &mut text[..];
-    let mib = |bytes: u64| bytes.div_ceil(1 << 20);
-    let _ = write!(rest, "error: there is no memory for {size} bytes more ({} MiB)", mib(size as u64));
-    if let Some(used) = in_use() {
-        let _ = write!(rest, " beside the {} MiB in use", mib(used));
-    }
-    let _ = writeln!(rest, ": give the program more, or less to do; what it was writing is removed");
-    let left = rest.len();
-    let written = text.len() - left;
-    let _ = std::io::stderr().write_all(&text[..written]);
-    likewise_trace::try_remove_unfinished();
-    std::process::exit(1);
-}
-
-/// Bytes of memory that the process holds, read without an allocation; nothing
-/// where the system does not tell.
-fn in_use() -> Option<u64> {
-    let mut status = [0u8; 4096];
-    let length = File::open("/proc/self/status").ok()?.read(&mut status).ok()?;
-    let mut lines = status[..length].split(|&byte| byte == b'\n');
-    let line = lines.find_map(|line| line.strip_prefix(b"VmRSS:"))?;
-    let kib: u64 = str::from_utf8(line).ok()?.trim().strip_suffix("kB")?.trim().parse().ok()?;
+/// The most memory that the process has held, in bytes; `None` where the
+/// system does not tell (it is read from `/proc/self/status`).
+#[must_use]
+pub(crate) fn peak_memory() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     Some(kib * 1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn peak_memory_is_at_least_what_was_touched() {
+        let before = peak_memory();
+        let block = vec![1u8; 64 << 20];
+        assert!(block.iter().map(|&b| usize::from(b)).sum::<usize>() == 64 << 20);
+        if let (Some(_), Some(after)) = (before, peak_memory()) {
+            assert!(after >= 64 << 20);
+        }
+    }
 }

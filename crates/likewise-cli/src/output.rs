@@ -2,7 +2,7 @@
 
 mod manifest;
 
-use crate::cli::Common;
+use crate::common::Common;
 use anyhow::{Context, Result, bail};
 use likewise_trace::{AtomicFile, DirLock, commit_all, unfinished_dir};
 use manifest::{Manifest, Run};

@@ -53,6 +53,12 @@ impl Progress {
 #[derive(Debug)]
 pub(crate) struct Bar(ProgressBar);
 
+impl likewise_analysis::Bar for Bar {
+    fn set(&self, done: u64, total: u64) {
+        Self::set(self, done, total);
+    }
+}
+
 impl Bar {
     /// `done` of `total` are done.
     pub(crate) fn set(&self, done: u64, total: u64) {

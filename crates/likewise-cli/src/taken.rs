@@ -1,6 +1,6 @@
 //! What became of the columns of a table, for people and programs.
 
-use crate::cli::Common;
+use crate::common::Common;
 use likewise_trace::Taken;
 use serde_json::{Value, json};
 

@@ -1,15 +1,17 @@
 //! `likewise align`: how alike the tasks' sequences of phases are.
 
-use crate::cli::Common;
+use crate::common::Common;
 use crate::files::push_number;
+use crate::files::spmd;
+use crate::finish::finish;
 use crate::output::OutputDir;
-use crate::stages::{Stages, peak_memory};
-use crate::structure::{sequence_names, spmd_json};
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use likewise::bursts::{Alignment, SpmdScore, align_by_duration, spmd_score};
 use likewise::table::Nanos;
 use likewise::words::grouped_digits;
+use likewise_analysis::Stages;
+use likewise_analysis::phases::sequence_names;
 use likewise_trace::{BurstKey, LabelTable, RowLabel, read_labels};
 use serde_json::json;
 use std::fmt::Write as _;
@@ -54,7 +56,7 @@ pub(crate) fn run(args: &AlignArgs, common: &Common) -> Result<()> {
     let labels = stages.time("read", || read_labels(&args.bursts))?;
     let input = Sequences::of(&labels).with_context(|| args.bursts.display().to_string())?;
     let (alignment, score) = {
-        let _bar = common.progress().spinner("Aligning");
+        let _bar = common.spinner("Aligning");
         stages.time("align", || {
             let alignment = align_by_duration(&input.sequences, &input.durations);
             let score = spmd_score(&alignment, &input.durations);
@@ -70,12 +72,9 @@ pub(crate) fn run(args: &AlignArgs, common: &Common) -> Result<()> {
         "version": env!("CARGO_PKG_VERSION"),
         "input": args.bursts.display().to_string(),
         "phases": input.phases,
-        "spmd": spmd_json(&alignment, &score),
-        "timings": stages.to_json(),
-        "peak_memory_bytes": peak_memory(),
+        "spmd": spmd::to_json(&alignment, &score),
     });
-    out.write("summary.json", |file| Ok(writeln!(file, "{summary:#}")?))?;
-    out.commit()?;
+    let summary = finish(out, "summary.json", summary, &stages, common)?;
     common.print(&summary, || text(&input, &alignment, &score, args))
 }
 

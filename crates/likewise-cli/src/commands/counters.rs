@@ -1,9 +1,8 @@
 //! `likewise counters`: which events, or which records, belong together.
 
-use crate::cli::{Common, Names, Usage};
-use crate::commands::bursts::stem;
 use crate::commands::pareto::{Ranks, numbers_of, row_name};
 use crate::commands::regimes::RegimeArgs;
+use crate::common::{Common, Names, Usage};
 use crate::counters::by_rank::{ByRank, Groups};
 use crate::counters::find::{Found, Source, find};
 use crate::counters::loadings::{Factors, factors};
@@ -14,17 +13,19 @@ use crate::counters::{
     CountersReport, LeftOut, Measure, Order, ProfileSettings, Records, Scale, Settings, by_rank, json,
     matrix, newick, relations, table, text,
 };
-use crate::definition::parse_share;
+use crate::finish::finish;
 use crate::output::OutputDir;
 use crate::report_counters;
-use crate::stages::{Stages, peak_memory};
 use crate::taken;
+use crate::trace::stem;
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
 use likewise::cluster::hierarchical::{Dissimilarity, Linkage};
 use likewise::counters::pareto::{Goal, Objective, fonseca_fleming, goldberg};
 use likewise::counters::significance::Precision;
 use likewise::words::counted;
+use likewise_analysis::Stages;
+use likewise_analysis::definition::parse_share;
 use likewise_trace::{ColumnTable, Taken, read_columns, read_square};
 use serde_json::Value;
 use std::io::Write;
@@ -227,7 +228,7 @@ pub(crate) fn analyse(
     let input = args.read(&settings, common, &mut stages)?;
     let response = args.response_of(&input)?;
     let found = {
-        let _bar = common.progress().spinner("Clustering");
+        let _bar = common.spinner("Clustering");
         find(input.source, &input.names, &settings, response, &mut stages).with_context(at)?
     };
     let Found { dendrogram, partitions, response } = found;
@@ -259,13 +260,9 @@ pub(crate) fn analyse(
         relations::check(report.partitions.len())?;
         stages.time("write", || out.write("relations.csv", |file| Ok(write_relations(&report, file)?)))?;
     }
-    stages.tell(common);
     let mut summary = json::summary(&report);
     summary["columns"] = taken::to_json(&input.taken);
-    summary["timings"] = stages.to_json();
-    summary["peak_memory_bytes"] = peak_memory().into();
-    out.write("summary.json", |file| Ok(writeln!(file, "{summary:#}")?))?;
-    out.commit()?;
+    let summary = finish(out, "summary.json", summary, &stages, common)?;
     Ok((report, summary))
 }
 
@@ -360,7 +357,7 @@ impl CountersArgs {
     fn read(&self, settings: &Settings, common: &Common, stages: &mut Stages) -> Result<Input> {
         let path = self.input();
         let mut table = {
-            let bar = common.progress().bytes("Reading");
+            let bar = common.bytes("Reading");
             let report = |done, total| bar.set(done, total);
             stages.time("read", || match settings.profiles {
                 Some(_) => read_columns(path, &Names::all(&self.columns.key), Some(&report)),
@@ -407,7 +404,7 @@ impl CountersArgs {
         let by_rank = self.by_rank(&table, ranked.as_ref()).with_context(at)?;
         let regimes = match &self.response {
             Some(response) if self.regimes.is_asked() => {
-                let _bar = common.progress().spinner("Looking for regimes");
+                let _bar = common.spinner("Looking for regimes");
                 Some(stages.time("regimes", || self.regimes.find(&table, response)).with_context(at)?)
             }
             _ => None,

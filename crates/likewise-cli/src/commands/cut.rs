@@ -1,21 +1,22 @@
 //! `likewise cut`: a trace that is small enough to simulate.
 
-use crate::analysis::Analysis;
-use crate::cli::{Common, Usage};
-use crate::commands::bursts::{
-    BurstsArgs, MetricArgs, ReadingArgs, RefiningArgs, analyse_trace, named_files, output_dir, skipped, stem,
-};
-use crate::definition::{parse_share, parse_some};
+use crate::args::{GroupingArgs, MetricArgs, ReadingArgs, options_of, parse_count};
+use crate::common::{Common, Usage};
+use crate::files::period;
 use crate::files::representatives_csv;
-use crate::grouping::{GroupingArgs, parse_count};
+use crate::finish::finish;
 use crate::output::OutputDir;
-use crate::period;
+use crate::trace::{analysed, output_dir, stem};
 use anyhow::{Result, anyhow};
 use clap::Args;
-use likewise::bursts::{Estimate, Period, Window, WindowLimits, choose_window, find_period};
+use likewise::bursts::{Estimate, Period, Window, WindowLimits, choose_window};
 use likewise::ranks::{is_significant, spearman};
 use likewise::table::{BurstTable, Expr, Metric, Nanos, Operand};
 use likewise::words::{grouped_digits, short};
+use likewise_analysis::Stages;
+use likewise_analysis::definition::{parse_share, parse_some};
+use likewise_analysis::phases::Analysis;
+use likewise_analysis::phases::{Options, skipped};
 use likewise_trace::{AtomicFile, CutOptions, CutReport, check_cut, write_cut};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -101,8 +102,9 @@ fn by_hand(args: &CutArgs, common: &Common) -> Result<()> {
     if from >= to {
         return Err(Usage(format!("--from {from} is not before --to {to}")).into());
     }
-    let mut out = output_dir(&args.dir(), &args.trace, named_files(&args.reading, &args.metrics), common)?;
-    let (files, report) = args.write(&out, from, to, None)?;
+    let mut out = output_dir(&args.dir(), &args.trace, args.named_files(), common)?;
+    let mut stages = Stages::default();
+    let (files, report) = stages.time("cut", || args.write(&out, from, to, None))?;
     let notes: Vec<String> = skipped(&report.read).into_iter().chain(report.warnings.clone()).collect();
     notes.iter().for_each(|note| common.say(format_args!("note: {note}")));
     let result = json!({
@@ -114,17 +116,16 @@ fn by_hand(args: &CutArgs, common: &Common) -> Result<()> {
         "notes": notes,
     });
     let path = files[0].path().to_owned();
-    finish(&mut out, files, &result)?;
-    out.commit()?;
+    files.into_iter().try_for_each(|file| out.adopt(file))?;
+    let result = finish(out, "cut.json", result, &stages, common)?;
     common.print(&result, || format!("{}Trace: {}\n", reduction_text(&report), path.display()))
 }
 
 /// Cuts to the iterations that stand for all.
 fn by_period(args: &CutArgs, common: &Common) -> Result<()> {
-    let (analysis, _) = analyse_trace(&args.analysis(), common)?;
-    let phases = period::phases(&analysis);
-    let found = find_period(&analysis.table, &phases);
-    let period = found.as_ref().map_err(|why| {
+    let options = options_of(&args.reading, &args.metrics, &args.grouping);
+    let (analysis, mut stages) = analysed(&args.trace, &Options { one_density: true, ..options }, common)?;
+    let period = analysis.period.found.as_ref().map_err(|why| {
         anyhow!(
             "{}: no period was found, so nothing was cut: {why}. --from and --to cut by hand",
             args.trace.display()
@@ -142,13 +143,13 @@ fn by_period(args: &CutArgs, common: &Common) -> Result<()> {
         counters: counters_of(&analysis.table, &analysis.metrics),
         iterations: args.cutting.iterations,
     };
-    let mut out = output_dir(&args.dir(), &args.trace, named_files(&args.reading, &args.metrics), common)?;
-    let bar = common.progress().spinner("Cutting");
+    let mut out = output_dir(&args.dir(), &args.trace, args.named_files(), common)?;
+    let bar = common.spinner("Cutting");
     let (window, files, report) = loop {
-        let window = choose_window(&analysis.table, &phases, period, &limits);
+        let window = choose_window(&analysis.table, &analysis.period.phases, period, &limits);
         let tasks: Vec<(u32, u32)> = window.tasks.iter().map(|t| (t.app, t.task)).collect();
         let tasks = (tasks.len() < n_tasks(&analysis.table)).then_some(tasks);
-        let (files, report) = args.write(&out, window.from, window.to, tasks)?;
+        let (files, report) = stages.time("cut", || args.write(&out, window.from, window.to, tasks))?;
         // Records are not spread quite as bursts are.
         let share = share(report.kept.total(), report.read.total());
         let could_be_less = window.share <= limits.max_share && window.tasks.len() > 1;
@@ -163,18 +164,13 @@ fn by_period(args: &CutArgs, common: &Common) -> Result<()> {
     notes.iter().for_each(|note| common.say(format_args!("note: {note}")));
     let cut = Cut { args, analysis: &analysis, period, window, report, limits, notes };
     let mut result = cut.to_json(files[0].path());
-    result["period"] = period::to_json(&found, &phases, &analysis);
+    result["period"] = period::to_json(&analysis);
     let path = files[0].path().to_owned();
     out.write("representatives.csv", |file| Ok(representatives_csv::write(file, &analysis)?))?;
-    finish(&mut out, files, &result)?;
-    out.commit()?;
-    drop(bar);
-    common.print(&result, || format!("{}Trace: {}\n", cut.text(), path.display()))
-}
-
-fn finish(out: &mut OutputDir, files: Vec<AtomicFile>, result: &Value) -> Result<()> {
     files.into_iter().try_for_each(|file| out.adopt(file))?;
-    out.write("cut.json", |file| Ok(writeln!(file, "{result:#}")?))
+    drop(bar);
+    let result = finish(out, "cut.json", result, &stages, common)?;
+    common.print(&result, || format!("{}Trace: {}\n", cut.text(), path.display()))
 }
 
 impl CutArgs {
@@ -182,10 +178,8 @@ impl CutArgs {
         self.output.clone().unwrap_or_else(|| PathBuf::from(format!("{}.cut", stem(&self.trace))))
     }
 
-    fn analysis(&self) -> BurstsArgs {
-        let (reading, metrics) = (self.reading.clone(), self.metrics.clone());
-        let (grouping, refining) = (self.grouping.clone(), RefiningArgs::default());
-        BurstsArgs::without_files(self.trace.clone(), reading, metrics, grouping, refining).at_one_density()
+    fn named_files(&self) -> impl Iterator<Item = &PathBuf> {
+        self.reading.pcf.iter().chain(&self.metrics.definition)
     }
 
     fn write(

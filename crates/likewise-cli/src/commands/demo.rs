@@ -1,17 +1,16 @@
 //! `likewise demo`: a made-up run, analysed, and how well it was understood.
 
-use super::bursts::{BurstsArgs, analyse_trace, write_all};
+use super::bursts::ResultOf;
 use super::compare::likeness;
 use super::synth::write_trace;
 use super::{demo_counters, demo_regimes};
-use crate::analysis::Analysis;
-use crate::cli::Common;
-use crate::label::{FILTERED_THRESHOLD, NOISE};
+use crate::common::Common;
+use crate::trace::analysed;
 use anyhow::Result;
-use clap::{Args, Parser};
+use clap::Args;
 use likewise::synth::{Run, RunSpec};
+use likewise_analysis::phases::{Analysis, FILTERED_THRESHOLD, NOISE, Options};
 use likewise_trace::{BurstKey, LabelTable, RowLabel, read_labels};
-use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// Make up a run with known phases, analyse it, and say how well that went
@@ -34,13 +33,6 @@ pub(crate) struct DemoArgs {
     regimes: bool,
 }
 
-/// `likewise bursts` as a user would call it.
-#[derive(Parser)]
-struct BurstsCall {
-    #[command(flatten)]
-    args: BurstsArgs,
-}
-
 pub(crate) fn run(args: &DemoArgs, common: &Common) -> Result<()> {
     let kind = ["", "-counters", "-regimes"][usize::from(args.counters) + 2 * usize::from(args.regimes)];
     let output = args.output.clone().unwrap_or_else(|| format!("demo{kind}.likewise").into());
@@ -53,12 +45,11 @@ pub(crate) fn run(args: &DemoArgs, common: &Common) -> Result<()> {
     let run = Run::new(RunSpec::demo())?;
     let input = output.join("input");
     {
-        let _bar = common.progress().spinner("Making up a run");
+        let _bar = common.spinner("Making up a run");
         write_trace(&run, &input, "demo", common)?;
     }
-    let call: [OsString; 4] = ["bursts".into(), input.join("demo.prv").into(), "-o".into(), output.into()];
-    let bursts = BurstsCall::try_parse_from(call)?.args;
-    let (mut analysis, stages) = analyse_trace(&bursts, common)?;
+    let trace = input.join("demo.prv");
+    let (mut analysis, stages) = analysed(&trace, &Options::default(), common)?;
 
     let truth = read_labels(&input.join("truth.csv"))?;
     let found = found_labels(&analysis);
@@ -73,8 +64,10 @@ pub(crate) fn run(args: &DemoArgs, common: &Common) -> Result<()> {
         with_noise.adjusted_rand,
     );
     analysis.notes.insert(0, verdict.clone());
-    analysis.truth = Some(phases.to_json());
-    let done = write_all(&analysis, &bursts, common, stages)?;
+    let (reading, metrics, writing) = Default::default();
+    let result: ResultOf<'_> =
+        ResultOf { trace: &trace, dir: output, reading: &reading, metrics: &metrics, writing: &writing };
+    let done = result.write(&analysis, Some(phases.to_json()), stages, common)?;
     common.print(&done.summary, || {
         let open = "Open it in a browser: it needs no network.";
         format!("{}\n{verdict}\n{open}\n", done.text(common))

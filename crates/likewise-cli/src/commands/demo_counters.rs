@@ -2,7 +2,7 @@
 //! the events that belong together were found to.
 
 use super::counters::{CountersArgs, analyse, told};
-use crate::cli::Common;
+use crate::common::Common;
 use crate::counters::CountersReport;
 use crate::files::push_number;
 use crate::output::{OutputDir, csv_cell, write_rows};

@@ -2,7 +2,7 @@
 //! analysed, and how near the latencies and bandwidths are that were found.
 
 use super::demo_counters::analyse_call;
-use crate::cli::Common;
+use crate::common::Common;
 use crate::counters::CountersReport;
 use crate::counters::regimes::RegimeReport;
 use crate::files::push_number;

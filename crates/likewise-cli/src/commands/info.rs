@@ -1,6 +1,6 @@
 //! `likewise info`: what is in a trace.
 
-use crate::cli::Common;
+use crate::common::Common;
 use crate::taken;
 use anyhow::Result;
 use clap::Args;
@@ -27,7 +27,7 @@ pub(crate) struct InfoArgs {
 }
 
 pub(crate) fn run(args: &InfoArgs, common: &Common) -> Result<()> {
-    let bar = common.progress().bytes("Reading");
+    let bar = common.bytes("Reading");
     let progress = |done, total| bar.set(done, total);
     let options = ReadOptions { lenient: args.lenient, progress: Some(&progress), ..ReadOptions::default() };
     let info = inspect(&args.file, &options)?;

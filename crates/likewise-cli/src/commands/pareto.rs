@@ -1,18 +1,19 @@
 //! `likewise pareto`: which rows of a table are good on several accounts.
 
-use crate::cli::{Common, Names, Usage};
-use crate::commands::bursts::stem;
+use crate::common::{Common, Names, Usage};
 use crate::counters::by_rank::{self, ByRank, Groups};
 use crate::counters::rows::RowArgs;
 use crate::counters::{Records, relations};
+use crate::finish::finish;
 use crate::output::{OutputDir, csv_cell, write_rows};
 use crate::report_counters::{self, ParetoReport};
-use crate::stages::{Stages, peak_memory};
 use crate::taken;
+use crate::trace::stem;
 use anyhow::{Context, Result};
 use clap::Args;
 use likewise::counters::pareto::{Goal, Objective, fonseca_fleming, goldberg};
 use likewise::words::{counted, grouped_digits, short};
+use likewise_analysis::Stages;
 use likewise_trace::{Cells, ColumnTable, read_columns};
 use serde_json::json;
 use std::fmt::Write as _;
@@ -80,7 +81,7 @@ pub(crate) fn run(args: &ParetoArgs, common: &Common) -> Result<()> {
     OutputDir::check(&dir, &[&args.table], common)?;
     let mut stages = Stages::default();
     let mut table = {
-        let bar = common.progress().bytes("Reading");
+        let bar = common.bytes("Reading");
         let report = |done, total| bar.set(done, total);
         stages.time("read", || read_columns(&args.table, &Names::all(&args.key), Some(&report)))?
     };
@@ -95,7 +96,7 @@ pub(crate) fn run(args: &ParetoArgs, common: &Common) -> Result<()> {
         relations::check(table.n_rows)?;
     }
     let ranks = {
-        let _bar = common.progress().spinner("Ranking");
+        let _bar = common.spinner("Ranking");
         let goldberg = stages.time("rank", || goldberg(&objectives))?;
         let fonseca_fleming = stages.time("count", || fonseca_fleming(&objectives))?;
         Ranks { goldberg, fonseca_fleming }
@@ -127,14 +128,10 @@ pub(crate) fn run(args: &ParetoArgs, common: &Common) -> Result<()> {
         "efficient": sizes.first().copied().unwrap_or(0),
         "by_rank": report.records.by_rank.iter().map(ByRank::to_json).collect::<Vec<_>>(),
         "notes": report.notes,
-        "timings": stages.to_json(),
-        "peak_memory_bytes": peak_memory(),
     });
-    out.write("summary.json", |file| Ok(writeln!(file, "{summary:#}")?))?;
-    out.commit()?;
+    let summary = finish(out, "summary.json", summary, &stages, common)?;
     let n_columns = counted(table.columns.len() as u64, "column");
     common.tell(format_args!("{}, {n_columns}", counted(table.n_rows as u64, "row")));
-    stages.tell(common);
     common.print(&summary, || {
         let text = ranks.text(&table, args, &objectives);
         let found = report.records.by_rank.iter().map(|one| format!("{}\n", one.finding()));

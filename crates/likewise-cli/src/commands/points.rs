@@ -1,16 +1,19 @@
 //! `likewise points`: the clustering alone, for any table of numbers.
 
-use crate::cli::{Common, Usage};
+use crate::args::GroupingArgs;
+use crate::common::{Common, Usage};
+use crate::files::grouped;
 use crate::files::push_number;
-use crate::grouping::{Grouped, GroupingArgs, Method, group};
+use crate::finish::finish;
 use crate::output::{OutputDir, write_rows};
-use crate::stages::{Stages, peak_memory};
 use crate::taken;
 use anyhow::{Context, Result};
 use clap::Args;
 use likewise::bursts::suggest_eps;
 use likewise::cluster::{Clustering, Points, kdist::k_distances};
 use likewise::words::{counted, grouped_digits, short};
+use likewise_analysis::Stages;
+use likewise_analysis::phases::{Grouped, Grouping, Method, group};
 use likewise_trace::{read_points_table, read_raw_points};
 use rayon::prelude::*;
 use serde_json::{Value, json};
@@ -55,9 +58,8 @@ pub(crate) fn run(args: &PointsArgs, common: &Common) -> Result<()> {
     args.check()?;
     OutputDir::check(&args.output, &[&args.table], common)?;
     let mut stages = Stages::default();
-    let progress = common.progress();
     let table = {
-        let bar = progress.bytes("Reading");
+        let bar = common.bytes("Reading");
         let report = |done, total| bar.set(done, total);
         stages.time("read", || match args.dims {
             Some(dims) => read_raw_points(&args.table, usize::from(dims)),
@@ -73,7 +75,7 @@ pub(crate) fn run(args: &PointsArgs, common: &Common) -> Result<()> {
         return measure(points, k, args, &columns, common, stages);
     }
     let one_task = vec![(); points.len()];
-    let mut grouped = group(points, &one_task, &args.grouping, &mut stages, progress)?;
+    let mut grouped = group(points, &one_task, &args.grouping.options(), &mut stages, common)?;
     if let Some(note) = grouped.note() {
         common.say(format_args!("note: {note}"));
     }
@@ -87,25 +89,23 @@ pub(crate) fn run(args: &PointsArgs, common: &Common) -> Result<()> {
     let summary = json!({
         "version": env!("CARGO_PKG_VERSION"),
         "input": args.table.display().to_string(),
-        "parameters": grouped.to_json(),
+        "parameters": grouped::to_json(&grouped),
         "columns": columns,
         "points": points.len(),
         "dims": points.dims(),
         "clusters": clustering.n_clusters,
         "noise": n_noise,
         "core": grouped.core.as_ref().map(|core| core.iter().filter(|&&c| c).count()),
-        "timings": stages.to_json(),
-        "peak_memory_bytes": peak_memory(),
     });
-    out.write("summary.json", |file| Ok(writeln!(file, "{summary:#}")?))?;
-    out.commit()?;
+    let summary = finish(out, "summary.json", summary, &stages, common)?;
     common.print(&summary, || text(&grouped, n_noise, args))
 }
 
 impl PointsArgs {
     fn check(&self) -> Result<()> {
-        self.grouping.check()?;
-        let GroupingArgs { eps, min_points, method, sample, .. } = &self.grouping;
+        let asked = self.grouping.options();
+        asked.check()?;
+        let Grouping { eps, min_points, method, sample, .. } = &asked;
         let grouping = [
             (eps.is_some(), "--eps"),
             (min_points.is_some(), "--min-points"),
@@ -119,7 +119,7 @@ impl PointsArgs {
             );
             return Err(Usage(text).into());
         }
-        let by_density = self.grouping.method != Some(Method::Xmeans) && self.grouping.sample.is_none();
+        let by_density = *method != Some(Method::Xmeans) && sample.is_none();
         if self.core && !by_density {
             let text = "--core needs DBSCAN of all points: it goes with neither --sample nor --method xmeans";
             return Err(Usage(text.to_owned()).into());
@@ -138,7 +138,7 @@ fn measure(
     mut stages: Stages,
 ) -> Result<()> {
     let distances = {
-        let _bar = common.progress().spinner("Measuring distances");
+        let _bar = common.spinner("Measuring distances");
         stages.time("k_distance", || k_distances(points, k))?
     };
     let mut out = OutputDir::create(&args.output, &[&args.table], common)?;
@@ -164,11 +164,8 @@ fn measure(
         "dims": points.dims(),
         "eps_knee": knee.as_ref().map(|knee| knee.eps),
         "eps_rule": knee.as_ref().map(|knee| knee.rule),
-        "timings": stages.to_json(),
-        "peak_memory_bytes": peak_memory(),
     });
-    out.write("summary.json", |file| Ok(writeln!(file, "{summary:#}")?))?;
-    out.commit()?;
+    let summary = finish(out, "summary.json", summary, &stages, common)?;
     common.print(&summary, || match knee {
         Some(knee) => format!("Knee of the {k}-distances: eps {} ({})\n", short(knee.eps), knee.rule),
         None => format!("The {k}-distances have no knee\n"),

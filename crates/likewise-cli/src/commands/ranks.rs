@@ -1,9 +1,8 @@
 //! `likewise ranks`: which processes behave alike, and how few must be traced.
 
-use crate::cli::{Common, ToldElsewhere, Usage};
-use crate::commands::bursts::stem;
-use crate::definition::parse_share;
-use crate::grouping::parse_count;
+use crate::args::parse_count;
+use crate::common::{Common, ToldElsewhere, Usage};
+use crate::finish::finish;
 use crate::output::OutputDir;
 use crate::ranks::describe::{self, Described};
 use crate::ranks::find::{Alone, Found, Mine, Signature, agree, alone, by_capek, of_ranks};
@@ -12,8 +11,8 @@ use crate::ranks::regions::{RegionsArg, efforts_of_trace};
 use crate::ranks::settle::most_classes;
 use crate::ranks::{self, RanksReport, traced, windows};
 use crate::report_ranks;
-use crate::stages::{Stages, peak_memory};
 use crate::taken;
+use crate::trace::stem;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use likewise::cluster::medoids::capek::{CapekParams, ClusterCount, Criterion, Mode};
@@ -21,11 +20,14 @@ use likewise::comm::{Communicator, run_on_threads};
 use likewise::ranks::{Allocation, Bound, EffortPart, EffortTable, PlanParams, Wavelet};
 use likewise::table::Nanos;
 use likewise::words::{counted, grouped_digits};
+use likewise_analysis::Stages;
+use likewise_analysis::definition::parse_share;
 use likewise_mpi::MpiComm;
-use likewise_trace::{EffortOptions, SpreadError, bursts_of, is_rereadable, read_effort, read_effort_part};
-use serde_json::{Value, json};
+use likewise_trace::{
+    EffortOptions, SpreadError, Taken, bursts_of, is_rereadable, read_effort, read_effort_part,
+};
+use serde_json::json;
 use std::ffi::OsString;
-use std::io::Write;
 use std::path::PathBuf;
 
 /// Find which processes behave alike, and how few must be traced
@@ -207,8 +209,8 @@ struct Efforts {
     part: EffortPart,
     is_time: bool,
     notes: Vec<String>,
-    /// Which columns of a table were read; null of a trace.
-    columns: Value,
+    /// Which columns of a table were read; `None` of a trace.
+    columns: Option<Taken>,
 }
 
 pub(crate) fn run(args: &RanksArgs, common: &Common) -> Result<()> {
@@ -250,11 +252,6 @@ pub(crate) fn run(args: &RanksArgs, common: &Common) -> Result<()> {
         Err(error) => Err(of_ranks(error, n_ranks).context(args.input.display().to_string())),
     };
     let Some((report, summary)) = told_once(mpi.as_ref(), done)? else { return Ok(()) };
-    let [ranks, steps, regions] =
-        [(report.n_ranks(), "rank"), (report.n_steps, "step"), (report.regions.len(), "region")]
-            .map(|(n, what)| counted(n as u64, what));
-    common.tell(format_args!("{ranks} × {steps} × {regions}"));
-    stages.tell(common);
     for note in &report.notes {
         common.say(format_args!("note: {note}"));
     }
@@ -330,7 +327,7 @@ impl RanksArgs {
         if self.regions.is_some() {
             return Err(Usage("--regions is for traces; this is an effort table".to_owned()).into());
         }
-        let bar = common.progress().bytes("Reading");
+        let bar = common.bytes("Reading");
         let report = |done, total| bar.set(done, total);
         let options = EffortOptions { progress: Some(&report), ..EffortOptions::default() };
         let (part, taken) = match mpi {
@@ -345,7 +342,7 @@ impl RanksArgs {
             })?,
         };
         taken::tell(&taken, common);
-        Ok(Efforts { part, is_time: false, notes: taken.said(), columns: taken::to_json(&taken) })
+        Ok(Efforts { part, is_time: false, notes: taken.said(), columns: Some(taken) })
     }
 
     /// Efforts of a trace. Its bursts are grouped first, for which every
@@ -353,12 +350,7 @@ impl RanksArgs {
     fn of_trace(&self, mpi: Option<&MpiComm>, common: &Common) -> Result<Efforts> {
         let Some(comm) = mpi else {
             let (table, notes) = self.efforts_of_trace(common)?;
-            return Ok(Efforts {
-                part: EffortPart::whole(table),
-                is_time: true,
-                notes,
-                columns: Value::Null,
-            });
+            return Ok(Efforts { part: EffortPart::whole(table), is_time: true, notes, columns: None });
         };
         let made = (comm.rank() == 0).then(|| self.efforts_of_trace(common)).transpose();
         let (table, told) = match made {
@@ -369,7 +361,7 @@ impl RanksArgs {
             Err(error) => (None, Err(error)),
         };
         match EffortPart::share_out(comm, table)? {
-            Some(part) => Ok(Efforts { part, is_time: true, notes: told?, columns: Value::Null }),
+            Some(part) => Ok(Efforts { part, is_time: true, notes: told?, columns: None }),
             None => Err(told.err().unwrap_or_else(|| ToldElsewhere.into())),
         }
     }
@@ -595,10 +587,11 @@ fn write(
         out.write("report.html", |file| Ok(report_ranks::write_html(&report, file)?))
     })?;
     let mut summary = ranks::json::summary(&report);
-    summary["columns"] = columns;
-    summary["timings"] = stages.to_json();
-    summary["peak_memory_bytes"] = peak_memory().into();
-    out.write("summary.json", |file| Ok(writeln!(file, "{summary:#}")?))?;
-    out.commit()?;
+    summary["columns"] = columns.as_ref().map(taken::to_json).into();
+    let [ranks, steps, regions] =
+        [(report.n_ranks(), "rank"), (report.n_steps, "step"), (report.regions.len(), "region")]
+            .map(|(n, what)| counted(n as u64, what));
+    common.tell(format_args!("{ranks} × {steps} × {regions}"));
+    let summary = finish(out, "summary.json", summary, stages, common)?;
     Ok((report, summary))
 }

@@ -1,10 +1,9 @@
 //! What `likewise counters` is told of regimes.
 
-use crate::cli::{Names, Usage};
 use crate::commands::pareto::numbers_of;
+use crate::common::{Names, Usage};
 use crate::counters::regimes::{Fitted, RegimeReport, Unit};
 use crate::counters::repeats;
-use crate::definition::parse_share;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use likewise::counters::Column;
@@ -13,6 +12,7 @@ use likewise::counters::regimes::{
     medians, message_model,
 };
 use likewise::words::short;
+use likewise_analysis::definition::parse_share;
 use likewise_trace::{Cells, ColumnTable};
 
 /// Where which model of the response holds

@@ -1,13 +1,14 @@
 //! `likewise retime`: a trace as it would be if its phases took other times.
 
-use crate::cli::Common;
-use crate::commands::bursts::{output_dir, stem};
+use crate::common::Common;
+use crate::finish::finish;
 use crate::output::OutputDir;
-use crate::stages::{Stages, peak_memory};
+use crate::trace::{output_dir, stem};
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use likewise::table::Nanos;
 use likewise::words::{counted, grouped_digits, short};
+use likewise_analysis::Stages;
 use likewise_trace::{
     ColumnTable, LabelTable, RetimeReport, RetimedBurst, RowLabel, check_cut, read_columns, read_labels,
     write_retimed,
@@ -15,7 +16,6 @@ use likewise_trace::{
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::io::Write;
 use std::path::PathBuf;
 
 /// Put simulated times of phases back into the trace
@@ -76,7 +76,7 @@ pub(crate) fn run(args: &RetimeArgs, common: &Common) -> Result<()> {
     let bursts = retimed(&labels, &mut phases);
     let mut out = output_dir(&dir, &args.trace, [&args.bursts, &args.times].into_iter(), common)?;
     let (files, report) = {
-        let _bar = common.progress().spinner("Timing anew");
+        let _bar = common.spinner("Timing anew");
         stages.time("retime", || {
             write_retimed(&args.trace, &out.path(&stem(&args.trace)), &bursts, args.lenient)
         })?
@@ -85,13 +85,9 @@ pub(crate) fn run(args: &RetimeArgs, common: &Common) -> Result<()> {
     files.into_iter().try_for_each(|file| out.adopt(file))?;
     let notes = [unknown_phases(&phases), report.warnings.clone()].concat();
     notes.iter().for_each(|note| common.say(format_args!("note: {note}")));
-    stages.tell(common);
     let mut summary = to_json(args, &phases, &report, &notes);
     summary["trace"] = trace.display().to_string().into();
-    summary["timings"] = stages.to_json();
-    summary["peak_memory_bytes"] = peak_memory().into();
-    out.write("retime.json", |file| Ok(writeln!(file, "{summary:#}")?))?;
-    out.commit()?;
+    let summary = finish(out, "retime.json", summary, &stages, common)?;
     common.print(&summary, || format!("{}Trace: {}\n", text(&phases, &report), trace.display()))
 }
 

@@ -1,7 +1,7 @@
 //! `likewise synth`: a made-up run whose phases are known.
 
-use crate::cli::Common;
-use crate::grouping::parse_count;
+use crate::args::parse_count;
+use crate::common::Common;
 use crate::output::OutputDir;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
@@ -128,7 +128,7 @@ pub(crate) fn run(args: &SynthArgs, common: &Common) -> Result<()> {
     };
     spec.defect = args.defect_of(&spec)?;
     let run = Run::new(spec)?;
-    let _bar = common.progress().spinner("Making up a run");
+    let _bar = common.spinner("Making up a run");
     write_trace(&run, &args.output, &args.name, common)?;
     let result = json!({
         "version": env!("CARGO_PKG_VERSION"),

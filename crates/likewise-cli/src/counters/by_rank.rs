@@ -1,8 +1,8 @@
 //! A response against the Pareto rank of its row, group by group: the paper's
 //! figures 5 and 6, as numbers.
 
-use crate::cli::Usage;
 use crate::commands::pareto::numbers_of;
+use crate::common::Usage;
 use crate::counters::significance::groups;
 use crate::files::push_number;
 use crate::output::csv_cell;

@@ -2,8 +2,7 @@
 
 use super::table::by_name;
 use super::{Measure, RankedPartition, Response, Settings};
-use crate::cli::Usage;
-use crate::stages::Stages;
+use crate::common::Usage;
 use anyhow::Result;
 use likewise::cluster::Dissimilarities;
 use likewise::cluster::hierarchical::{
@@ -12,6 +11,7 @@ use likewise::cluster::hierarchical::{
 use likewise::cluster::hierarchical::{Partition, partitions};
 use likewise::counters::pareto::{Objective, fonseca_fleming, goldberg};
 use likewise::words::{counted, grouped_digits};
+use likewise_analysis::Stages;
 
 /// Profiles of which all pairs are held at once: 2 GiB.
 const MAX_SQUARE: usize = 1 << 14;

@@ -1,7 +1,7 @@
 //! `relations.csv`: which record is better than which on which objective, as
 //! the paper's Table 4 has it.
 
-use crate::cli::Usage;
+use crate::common::Usage;
 use crate::output::{csv_cell, write_rows};
 use likewise::counters::pareto::{Dominance, Objective, relation};
 use std::io::{self, Write};

@@ -1,6 +1,6 @@
 //! Which rows of a table are taken, and rows of several processes made one.
 
-use crate::cli::{Names, Usage};
+use crate::common::{Names, Usage};
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use likewise::words::{counted, grouped_digits};

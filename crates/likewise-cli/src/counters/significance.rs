@@ -1,6 +1,6 @@
 //! Which columns differ between groups of rows, in files and in words.
 
-use crate::cli::Usage;
+use crate::common::Usage;
 use crate::files::push_number;
 use crate::output::csv_cell;
 use anyhow::{Result, bail};

@@ -1,8 +1,8 @@
 //! Profiles from a table: which columns and rows, and how they are scaled.
 
 use super::{LeftOut, ProfileSettings, Scale};
-use crate::cli::Usage;
 use crate::commands::pareto::{numbers_of, row_name};
+use crate::common::Usage;
 use anyhow::{Result, bail};
 use likewise::cluster::hierarchical::{MAX_VALUE, Profiles, ProfilesError};
 use likewise::words::{counted, short};

@@ -1,10 +1,10 @@
 //! `bursts.csv`: every burst of the input with its cluster.
 
+use super::label::push_csv;
 use super::push_number;
-use crate::analysis::Analysis;
-use crate::label::push_csv;
 use crate::output::{csv_cell, write_rows};
 use likewise::table::CounterColumn;
+use likewise_analysis::phases::Analysis;
 use std::io::{self, Write};
 
 /// The counters that are not among the metrics of the grouping.

@@ -1,8 +1,8 @@
 //! `bursts.parquet`: the columns of `bursts.csv`, for data frames.
 
 use super::bursts_csv::counters_beside;
-use crate::analysis::Analysis;
-use crate::label::push_csv;
+use super::label::push_csv;
+use likewise_analysis::phases::Analysis;
 use likewise_trace::{AtomicFile, ColumnData, Error, write_parquet};
 use rayon::prelude::*;
 use std::path::Path;

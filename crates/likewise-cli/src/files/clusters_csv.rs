@@ -1,9 +1,9 @@
 //! `clusters.csv`: every phase in numbers, and the noise.
 
 use super::push_number;
-use crate::analysis::Analysis;
 use crate::output::csv_cell;
 use likewise::bursts::Moments;
+use likewise_analysis::phases::Analysis;
 use std::io::{self, Write};
 
 /// One row per phase, then one for the noise. Times in nanoseconds, shares

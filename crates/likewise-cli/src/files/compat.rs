@@ -7,11 +7,11 @@
 //! and bursts are in burst order, not by end.
 
 use super::gnuplot::quoted;
+use super::label::event_value;
 use super::push_number;
-use crate::analysis::Analysis;
-use crate::label::event_value;
 use crate::output::write_rows;
 use anyhow::Result;
+use likewise_analysis::phases::Analysis;
 use likewise_trace::AtomicFile;
 use std::ffi::OsString;
 use std::io::Write;

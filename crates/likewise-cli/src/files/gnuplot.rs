@@ -1,56 +1,13 @@
 //! `scatter.gnuplot`: metrics against each other, coloured by phase.
 
 use super::bursts_csv;
-use crate::analysis::Analysis;
-use crate::definition::{Axis, Plot};
-use likewise::table::Metric;
+use likewise_analysis::definition::{Axis, Plot};
+use likewise_analysis::phases::Analysis;
+use likewise_analysis::phases::plots::is_duration;
 use std::io::{self, Write};
 
 /// Phases with a colour and a line in the key of their own.
 const SHOWN: usize = 20;
-
-/// The plots of the definition, or else the first two metrics.
-///
-/// The second list says which of the definition's name what is not there.
-pub(crate) fn plots(analysis: &Analysis, wanted: &[Plot], every_pair: bool) -> (Vec<Plot>, Vec<String>) {
-    let axis = |metric: &Metric| Axis {
-        metric: metric.name.clone(),
-        title: metric.name.clone(),
-        min: None,
-        max: None,
-    };
-    let pair = |x: &Metric, y: &Metric| Plot { x: axis(x), y: Some(axis(y)), z: None, raw: true };
-    let known = |axis: &Axis| {
-        let name = axis.metric.as_str();
-        is_duration(name)
-            || analysis.metrics.iter().any(|m| m.name == name)
-            || analysis.table.counters.iter().any(|c| c.counter.name == name)
-    };
-    let (mut plots, mut unknown) = (Vec::new(), Vec::new());
-    for plot in wanted {
-        let axes = [Some(&plot.x), plot.y.as_ref(), plot.z.as_ref()];
-        match axes.into_iter().flatten().find(|axis| !known(axis)) {
-            Some(axis) => {
-                unknown.push(format!("No plot of '{}': there is no such metric or counter.", axis.metric))
-            }
-            None => plots.push(plot.clone()),
-        }
-    }
-    if every_pair {
-        let metrics = &analysis.metrics;
-        let pairs = (0..metrics.len()).flat_map(|i| (i + 1..metrics.len()).map(move |j| (i, j)));
-        plots.extend(pairs.map(|(i, j)| pair(&metrics[i], &metrics[j])));
-    }
-    if plots.is_empty() {
-        let [x, y] = analysis.axes();
-        plots.push(pair(x, y));
-    }
-    (plots, unknown)
-}
-
-fn is_duration(name: &str) -> bool {
-    name.eq_ignore_ascii_case("duration")
-}
 
 /// Draws from `bursts.csv` on the screen, or with
 /// `gnuplot -e 'png="scatter.png"'` to a file.

@@ -5,10 +5,15 @@ pub(crate) mod bursts_csv;
 pub(crate) mod bursts_parquet;
 pub(crate) mod clusters_csv;
 pub(crate) mod compat;
+pub(crate) mod findings;
 pub(crate) mod gnuplot;
+pub(crate) mod grouped;
+pub(crate) mod label;
+pub(crate) mod period;
+pub(crate) mod refinement;
 pub(crate) mod regions_csv;
-pub(crate) mod report_data;
 pub(crate) mod representatives_csv;
+pub(crate) mod spmd;
 pub(crate) mod summary;
 
 /// Appends a number in the shortest form that reads back the same; nothing

@@ -1,10 +1,10 @@
 //! `regions.csv`: which code each phase is.
 
 use super::push_number;
-use crate::analysis::Analysis;
 use crate::output::csv_cell;
 use likewise::bursts::PhaseRegion;
 use likewise::table::{Code, PlaceId};
+use likewise_analysis::phases::Analysis;
 use std::io::{self, Write};
 
 /// A row per phase (then the noise) and region of the source that it has

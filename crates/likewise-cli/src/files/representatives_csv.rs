@@ -1,7 +1,7 @@
 //! `representatives.csv`: the bursts that stand for each phase.
 
-use crate::analysis::Analysis;
 use likewise::bursts::{Representative, representatives};
+use likewise_analysis::phases::Analysis;
 use std::io::{self, Write};
 
 /// Strata of each phase: from the shortest bursts to the longest.

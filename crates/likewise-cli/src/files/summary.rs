@@ -1,13 +1,15 @@
 //! `summary.json`: the analysis for programs.
 
-use crate::analysis::Analysis;
-use crate::findings;
-use crate::label::FILTERED_THRESHOLD;
-use crate::stages::{Stages, peak_memory};
+use super::{findings, grouped, period, spmd};
+use crate::taken;
+use likewise::bursts::{Estimator, Extrapolated, HeldOut, Rate, Scope, SerialPhase};
 use likewise::table::BurstClass;
+use likewise_analysis::phases::{Analysis, ExtrapolationCheck, FILTERED_THRESHOLD, NOTEWORTHY};
 use serde_json::{Value, json};
 
-pub(crate) fn summary(analysis: &Analysis, stages: &Stages) -> Value {
+/// All but how long it took; `truth` is how alike the phases are to the truth,
+/// where that is known.
+pub(crate) fn summary(analysis: &Analysis, truth: Option<Value>) -> Value {
     let prepared = &analysis.prepared;
     let metrics: Vec<Value> = analysis
         .metrics
@@ -19,12 +21,12 @@ pub(crate) fn summary(analysis: &Analysis, stages: &Stages) -> Value {
             })
         })
         .collect();
-    let mut parameters = analysis.grouped.to_json();
+    let mut parameters = grouped::to_json(&analysis.grouped);
     if let Some(refinement) = &analysis.grouped.refinement {
         parameters["radii"] = refinement.levels.iter().map(|level| level.eps).collect();
     }
     parameters["metrics"] = metrics.into();
-    if let (Some(parameters), Some(settings)) = (parameters.as_object_mut(), analysis.settings.as_object()) {
+    if let (Some(parameters), Some(settings)) = (parameters.as_object_mut(), settings(analysis).as_object()) {
         parameters.extend(settings.clone());
     }
     parameters["min_duration_ns"] = prepared.min_duration.0.into();
@@ -39,7 +41,7 @@ pub(crate) fn summary(analysis: &Analysis, stages: &Stages) -> Value {
         "version": env!("CARGO_PKG_VERSION"),
         "input": analysis.input,
         "parameters": parameters,
-        "columns": analysis.columns,
+        "columns": analysis.columns.as_ref().map(taken::to_json),
         "bursts": analysis.table.len(),
         "clustered": prepared.complete.len(),
         "filtered_duration": class(BurstClass::FilteredDuration),
@@ -55,18 +57,17 @@ pub(crate) fn summary(analysis: &Analysis, stages: &Stages) -> Value {
         "trace_end_ns": analysis.end.0,
         "tasks": distinct_tasks(analysis),
         "counters": analysis.table.counters.iter().map(|c| c.counter.name.as_str()).collect::<Vec<_>>(),
-        "rates": analysis.figures.rates_json(),
-        "serial": analysis.figures.serial_json(),
-        "extrapolated": analysis.figures.extrapolated_json(&analysis.table, &analysis.stats),
-        "extrapolation_check": analysis.extrapolation_check,
+        "rates": rates(analysis),
+        "serial": serial(analysis),
+        "extrapolated": extrapolated(analysis),
+        "extrapolation_check": analysis.extrapolation_check.as_ref().map(|check| extrapolation_check(check, analysis)),
         "findings": findings::to_json(analysis),
         "notes": analysis.notes,
-        "spmd": analysis.structure.spmd_json(),
+        "spmd": analysis.structure.spmd.as_ref().map(|(alignment, score)| spmd::to_json(alignment, score)),
         "silhouette": analysis.structure.silhouette.as_ref().map(|s| s.mean),
         "alternatives": analysis.alternatives(),
-        "truth": analysis.truth,
-        "timings": stages.to_json(),
-        "peak_memory_bytes": peak_memory(),
+        "truth": truth,
+        "period": period::to_json(analysis),
     })
 }
 
@@ -75,4 +76,99 @@ fn distinct_tasks(analysis: &Analysis) -> usize {
     let table = &analysis.table;
     let task = |i: usize| (table.app[i], table.task[i]);
     (0..table.len()).filter(|&i| i == 0 || task(i) != task(i - 1)).count()
+}
+
+/// What was asked for beside the grouping.
+fn settings(analysis: &Analysis) -> Value {
+    let settings = &analysis.settings;
+    json!({
+        "scale": format!("{:?}", settings.scale),
+        "min_share": settings.min_share,
+        "keep_time": settings.keep_time,
+        "seed": settings.grouping.seed,
+        "app": settings.apps,
+        "burst_events": settings.burst_events,
+        "lenient": settings.lenient,
+        "definition": settings.definition.as_ref().map(|path| path.display().to_string()),
+    })
+}
+
+/// The extrapolated counters, for `summary.json`: how many bursts of the
+/// phases carry each, and the largest relative standard error in phases
+/// over 1% of the time.
+fn extrapolated(analysis: &Analysis) -> Value {
+    let Analysis { table, stats, figures, .. } = analysis;
+    let worst = |c: usize| {
+        let phases = stats.iter().zip(&figures.extrapolated);
+        let noteworthy = phases.filter(|(phase, _)| phase.cluster.is_some() && phase.share > NOTEWORTHY);
+        let error = |found: Extrapolated| Some(found.standard_error? / found.mean.abs());
+        noteworthy.filter_map(|(_, found)| error(found[c]?)).filter(|e| e.is_finite()).reduce(f64::max)
+    };
+    let row = |c: usize| {
+        json!({
+            "name": table.counters[c].counter.name,
+            "carried": stats.iter().map(|phase| phase.counters[c].n).sum::<u64>(),
+            "of": stats.iter().map(|phase| phase.instances).sum::<u64>(),
+            "worst_relative_standard_error": worst(c),
+        })
+    };
+    figures.partial(table).into_iter().map(row).collect()
+}
+
+/// The serial phases, for `summary.json`.
+fn serial(analysis: &Analysis) -> Value {
+    let row = |phase: &SerialPhase| {
+        json!({
+            "cluster": phase.cluster.number(),
+            "scope": if phase.scope == Scope::Run { "run" } else { "task" },
+            "thread": phase.thread.map(|(app, task, thread)| [app, task, thread]),
+            "bursts": phase.bursts,
+            "wall_ns": phase.wall.0,
+            "share": phase.share,
+        })
+    };
+    analysis.figures.serial.iter().map(row).collect()
+}
+
+/// The rates and what they mean, for `summary.json`.
+fn rates(analysis: &Analysis) -> Value {
+    let row = |rate: &Rate| json!({"name": rate.name, "unit": rate.unit, "meaning": rate.meaning});
+    analysis.figures.rates.iter().map(row).collect()
+}
+
+/// How well hidden counters were found again.
+fn extrapolation_check(check: &ExtrapolationCheck, analysis: &Analysis) -> Value {
+    let row = |held: &HeldOut| {
+        json!({
+            "counter": analysis.table.counters[held.counter].counter.name,
+            "cluster": held.cluster.map(|id| id.number()),
+            "hidden": held.hidden,
+            "carried": held.found.n,
+            "mean": held.truth,
+            "extrapolated": held.found.mean,
+            "error": finite(held.error()),
+            "relative_standard_error":
+                held.found.standard_error.and_then(|error| finite(error / held.found.mean.abs())),
+            "estimator": estimator(analysis, held.found.estimator),
+        })
+    };
+    json!({
+        "seed": check.seed,
+        "phases_over": check.phases_over,
+        "worst": check.worst.iter().map(row).collect::<Vec<_>>(),
+        "all": check.all.iter().map(row).collect::<Vec<_>>(),
+    })
+}
+
+fn estimator(analysis: &Analysis, estimator: Estimator) -> String {
+    match estimator {
+        Estimator::Observed => "observed".to_owned(),
+        Estimator::Mean => "mean".to_owned(),
+        Estimator::PerDuration => "ratio to duration".to_owned(),
+        Estimator::PerCounter(c) => format!("ratio to {}", analysis.table.counters[c].counter.name),
+    }
+}
+
+fn finite(x: f64) -> Option<f64> {
+    x.is_finite().then_some(x)
 }

@@ -2,7 +2,7 @@
 //! in the same exchanges with the same numbers of classes and ranks; a process
 //! that does not would make the others wait for ever, or wrong.
 
-use crate::cli::Usage;
+use crate::common::Usage;
 use anyhow::{Context, Result, anyhow};
 use likewise::comm::Communicator;
 use likewise::words::{counted, grouped_digits};

@@ -1,18 +1,17 @@
 //! What the efforts of a trace are of.
 
-use crate::analysis::Analysis;
-use crate::cli::Common;
-use crate::commands::bursts::{BurstsArgs, MetricArgs, ReadingArgs, RefiningArgs, analyse_trace};
-use crate::grouping::GroupingArgs;
-use crate::period;
+use crate::args::options_of_ranks;
+use crate::common::Common;
+use crate::trace::analysed;
 use anyhow::{Context, Result, anyhow};
-use clap::{Parser, ValueEnum};
+use clap::ValueEnum;
+use likewise::bursts::Period;
 use likewise::bursts::scaling::{RunBursts, match_runs};
-use likewise::bursts::{Period, find_period};
 use likewise::ranks::{EffortRegions, EffortTable, FromBurstsError, effort_from_bursts};
 use likewise::table::Nanos;
 use likewise::words::counted;
 use likewise::words::percent;
+use likewise_analysis::phases::{Analysis, Options};
 use std::ffi::OsString;
 use std::path::Path;
 
@@ -32,18 +31,6 @@ pub(crate) enum RegionsArg {
 /// What bursts are in that are in no phase.
 pub(crate) const OTHER: &str = "in no phase";
 
-/// The options of `likewise bursts` that say how to analyse a trace.
-#[derive(Parser)]
-#[command(name = "likewise ranks TRACE --", no_binary_name = true, disable_version_flag = true)]
-struct TraceCall {
-    #[command(flatten)]
-    reading: ReadingArgs,
-    #[command(flatten)]
-    metrics: MetricArgs,
-    #[command(flatten)]
-    grouping: GroupingArgs,
-}
-
 /// The efforts of a trace, in each iteration of the run, and what is to be
 /// known of them; `options` are those of `likewise bursts`.
 pub(crate) fn efforts_of_trace(
@@ -52,17 +39,14 @@ pub(crate) fn efforts_of_trace(
     options: &[OsString],
     common: &Common,
 ) -> Result<(EffortTable, Vec<String>)> {
-    let TraceCall { reading, metrics, grouping } = TraceCall::try_parse_from(options)?;
-    let refining = RefiningArgs::default();
-    let call = BurstsArgs::without_files(input.to_owned(), reading, metrics, grouping, refining);
     // Phases are those of `bursts`; calls need none but for the period.
-    let call = if regions == RegionsArg::Phases { call } else { call.at_one_density() };
-    let (analysis, _) = analyse_trace(&call, &common.quieter())?;
+    let options = Options { one_density: regions != RegionsArg::Phases, ..options_of_ranks(options)? };
+    let (analysis, _) = analysed(input, &options, &common.quieter())?;
     let mut notes = analysis.notes.clone();
-    let boundaries = match find_period(&analysis.table, &period::phases(&analysis)) {
+    let boundaries = match &analysis.period.found {
         Ok(period) => {
-            notes.push(outside(&period, analysis.end));
-            period.boundaries
+            notes.push(outside(period, analysis.end));
+            period.boundaries.clone()
         }
         Err(why) => {
             notes.push(format!("No iterations are known, so the whole run is one step: {why}."));

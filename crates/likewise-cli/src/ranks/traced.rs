@@ -1,11 +1,12 @@
 //! What the ranks that were traced tell of all.
 
-use crate::cli::Common;
+use crate::common::Common;
+use crate::finish::finish;
 use crate::output::{OutputDir, csv_cell};
-use crate::stages::{Stages, peak_memory};
 use anyhow::{Context, Result, bail};
 use likewise::ranks::{EffortTable, Estimate, Plan, PlannedStratum, Spread, Stratum, estimate};
 use likewise::words::{counted, short};
+use likewise_analysis::Stages;
 use likewise_trace::{EffortOptions, read_columns, read_effort_of_some};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -42,12 +43,7 @@ pub(crate) fn run(call: &Call<'_>, common: &Common) -> Result<()> {
     let told = stages.time("estimate", || tell(call, &classes, &ranks, table))?;
     let mut out = OutputDir::create(&call.dir, &[call.measured, &path], common)?;
     out.write("estimates.csv", |file| Ok(csv(&told, file)?))?;
-    let mut summary = told.summary(call);
-    summary["timings"] = stages.to_json();
-    summary["peak_memory_bytes"] = peak_memory().into();
-    out.write("summary.json", |file| Ok(writeln!(file, "{summary:#}")?))?;
-    out.commit()?;
-    stages.tell(common);
+    let summary = finish(out, "summary.json", told.summary(call), &stages, common)?;
     common.print(&summary, || {
         format!("{}\nEstimates: {}\n", told.text(call), call.dir.join("estimates.csv").display())
     })

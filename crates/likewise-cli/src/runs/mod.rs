@@ -7,8 +7,6 @@ pub(crate) mod text;
 mod findings;
 mod wall;
 
-use crate::analysis::Analysis;
-use crate::stages::Stages;
 use likewise::bursts::Period;
 use likewise::bursts::scaling::{
     Calm, Change, Evidence, FactorKind, IterationsFrom, Measured, Measures, OneOff, Per, PhaseInRun,
@@ -17,6 +15,8 @@ use likewise::bursts::scaling::{
 };
 use likewise::table::{BurstTable, Nanos};
 use likewise::words::{listed, percent};
+use likewise_analysis::Stages;
+use likewise_analysis::phases::Analysis;
 use likewise_trace::printable;
 use std::path::PathBuf;
 
@@ -34,8 +34,6 @@ type OfThread = ((u32, u32, u32), f64);
 pub(crate) struct Analysed {
     pub(crate) name: String,
     pub(crate) analysis: Analysis,
-    /// Where it repeats itself.
-    pub(crate) period: Option<Period>,
 }
 
 /// What was asked for.
@@ -153,7 +151,8 @@ impl Comparison {
         analysed.sort_by_cached_key(|run| RunBursts::threads(&run_bursts(&run.analysis)));
         let views: Vec<RunBursts<'_>> = analysed.iter().map(|run| run_bursts(&run.analysis)).collect();
         let found = stages.time("match", || match_runs(&views));
-        let periods: Vec<Option<Period>> = analysed.iter().map(|run| run.period.clone()).collect();
+        let periods: Vec<Option<Period>> =
+            analysed.iter().map(|run| run.analysis.period.found.clone().ok()).collect();
         let repeats = repeats(&views, &found, &periods, settings.total);
         stages.time("scale", || {
             let of_run = |r: usize| calm(&views[r], &found.phase_of[r], analysed[r].analysis.end);
@@ -187,7 +186,7 @@ impl Comparison {
         }
         let all = measures.whole();
         let whole = all.as_ref().and_then(|all| phase_scaling(all, scaling, threshold));
-        let run = |(r, Analysed { name, analysis, period }): (usize, &Analysed)| Run {
+        let run = |(r, Analysed { name, analysis }): (usize, &Analysed)| Run {
             name: name.clone(),
             input: analysis.input.clone(),
             tasks: tasks(&analysis.table),
@@ -202,9 +201,13 @@ impl Comparison {
                 .as_ref()
                 .and_then(|all| all[r].as_ref())
                 .map_or_else(Vec::new, |all| measures.by_thread(r, all)),
-            wall: of_wall(repeats, analysis, period.as_ref(), r).map(|(wall, _)| wall),
-            in_wall: of_wall(repeats, analysis, period.as_ref(), r).map_or_else(Vec::new, |(_, each)| each),
-            iteration_lengths: period.as_ref().map_or_else(Vec::new, |p| lengths(p, repeats.in_period[r])),
+            wall: of_wall(repeats, analysis, r).map(|(wall, _)| wall),
+            in_wall: of_wall(repeats, analysis, r).map_or_else(Vec::new, |(_, each)| each),
+            iteration_lengths: analysis
+                .period
+                .found
+                .as_ref()
+                .map_or_else(|_| Vec::new(), |p| lengths(p, repeats.in_period[r])),
             without_serial: measures.without(r, &serial),
             left: measures.left(r),
         };
@@ -437,16 +440,11 @@ fn calmed<'a>(run: &RunBursts<'a>, calm: &'a Calm) -> RunBursts<'a> {
 
 /// What a run, or an iteration of it, takes by the clock in ns, and what each
 /// thread computes of that: all of it, as an iteration may hold what others lack.
-fn of_wall(
-    repeats: &Repeats,
-    analysis: &Analysis,
-    period: Option<&Period>,
-    r: usize,
-) -> Option<(f64, Vec<OfThread>)> {
+fn of_wall(repeats: &Repeats, analysis: &Analysis, r: usize) -> Option<(f64, Vec<OfThread>)> {
     let bursts = run_bursts(analysis);
-    match (repeats.whole?, period) {
+    match (repeats.whole?, &analysis.period.found) {
         (Per::Run, _) => Some((analysis.end.0 as f64, computing_within(&bursts, None))),
-        (_, Some(period)) => {
+        (_, Ok(period)) => {
             let n = period.n_iterations() as f64 * repeats.in_period[r] as f64;
             let wall = period.length().0 as f64 / repeats.in_period[r] as f64;
             let of_region = computing_within(&bursts, Some(period.region())).into_iter();

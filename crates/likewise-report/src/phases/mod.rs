@@ -9,6 +9,7 @@
 //! All names in the data are untrusted: the HTML shows them as text only,
 //! and the terminal shows no control character.
 
+mod data;
 mod functions;
 mod html;
 mod regions;
@@ -23,23 +24,14 @@ use std::io;
 use crate::palette;
 use likewise::table::Nanos;
 
+pub use data::report_data;
 pub use functions::FunctionsView;
 pub use html::write_html;
+pub use likewise_analysis::phases::{FILTERED_DURATION, FILTERED_RANGE, FILTERED_THRESHOLD, MISSING, NOISE};
 pub use regions::RegionRow;
 pub use select::MAX_BURSTS;
 pub use terminal::{first, terminal};
 pub use views::{AlignedRow, AlignmentView, TreeLevel, TreeNode, TreeView};
-
-/// Label of a burst that DBSCAN calls noise.
-pub const NOISE: u32 = 0;
-/// Label of a burst whose cluster is too small to be kept.
-pub const FILTERED_THRESHOLD: u32 = u32::MAX - 3;
-/// Label of a burst that the duration filter set aside.
-pub const FILTERED_DURATION: u32 = u32::MAX - 2;
-/// Label of a burst that the range filter of a metric set aside.
-pub const FILTERED_RANGE: u32 = u32::MAX - 1;
-/// Label of a burst that lacks a counter the clustering needs.
-pub const MISSING: u32 = u32::MAX;
 
 /// Everything a report shows.
 ///

@@ -1,6 +1,6 @@
 //! How alike two groupings of the same objects are.
 
-use crate::cli::Common;
+use crate::common::Common;
 use anyhow::{Context, Result, bail};
 use likewise::cluster::ClusterId;
 use likewise::quality::{adjusted_rand, mirkin};

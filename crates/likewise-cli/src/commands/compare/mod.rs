@@ -5,10 +5,10 @@ mod runs;
 
 pub(crate) use labels::likeness;
 
-use crate::cli::{Common, Usage};
-use crate::definition::parse_share;
+use crate::common::{Common, Usage};
 use anyhow::Result;
 use clap::{Args, ValueEnum};
+use likewise_analysis::definition::parse_share;
 use likewise_trace::{is_rereadable, is_ungrouped};
 use std::ffi::OsString;
 use std::path::PathBuf;

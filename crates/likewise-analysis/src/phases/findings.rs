@@ -1,20 +1,18 @@
 //! What to look at first, in words.
 
-use crate::analysis::Analysis;
-use crate::label::{FILTERED_THRESHOLD, NOISE};
+use super::Analysis;
+use super::label::{FILTERED_THRESHOLD, NOISE};
 use likewise::bursts::{
     Cause, Finding, FindingKind, Findings, FindingsInput, LEAST_SHARE, Scope, ThreadName, findings,
 };
 use likewise::cluster::ClusterId;
 use likewise::table::{BurstTable, Nanos, Prepared};
 use likewise::words::{capital, listed};
-use likewise_report::phases::FindingRow;
-use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
 /// What is worth most in the run; `None` of several applications, which do
 /// not wait for one another.
-pub(crate) fn found(table: &BurstTable, prepared: &Prepared, labels: &[u32], end: Nanos) -> Option<Findings> {
+pub(super) fn found(table: &BurstTable, prepared: &Prepared, labels: &[u32], end: Nanos) -> Option<Findings> {
     if table.app.first() != table.app.last() {
         return None;
     }
@@ -27,14 +25,12 @@ pub(crate) fn found(table: &BurstTable, prepared: &Prepared, labels: &[u32], end
     Some(findings(&input))
 }
 
-/// For the report, and above the table of phases.
-pub(crate) fn rows(analysis: &Analysis) -> Vec<FindingRow> {
+/// The sentence of each finding, worst first.
+#[must_use]
+pub fn sentences(analysis: &Analysis) -> Vec<String> {
     let names = Names::of(&analysis.table);
-    let row = |finding: &Finding| FindingRow {
-        text: sentence(finding, &names),
-        labels: finding.phases.iter().map(|id| id.number()).collect(),
-    };
-    analysis.findings.iter().flat_map(|found| &found.list).map(row).collect()
+    let list = analysis.findings.iter().flat_map(|found| &found.list);
+    list.map(|finding| sentence(finding, &names)).collect()
 }
 
 /// No thread computes for so much of the run that this is worth a line.
@@ -44,7 +40,7 @@ const MUCH_IDLE: f64 = 0.2;
 const LITTLE: f64 = 2.0 * LEAST_SHARE;
 
 /// What is said beside the findings, or where there are none.
-pub(crate) fn verdict(analysis: &Analysis) -> String {
+pub fn verdict(analysis: &Analysis) -> String {
     let Some(found) = &analysis.findings else {
         return "What to look at first is not said of several applications, which do not wait for one another: read \
                 one of them, with --app N."
@@ -78,75 +74,6 @@ pub(crate) fn verdict(analysis: &Analysis) -> String {
 fn computing(analysis: &Analysis) -> f64 {
     let whole = analysis.rows.len() as f64 * analysis.end.0 as f64;
     analysis.table.computing_time().0 as f64 / whole.max(1.0)
-}
-
-/// `findings` of `summary.json`, worst first.
-pub(crate) fn to_json(analysis: &Analysis) -> Value {
-    let Some(found) = &analysis.findings else { return Value::Null };
-    let names = Names::of(&analysis.table);
-    let one = |finding: &Finding| {
-        let mut tasks: Vec<u32> = finding.threads.iter().map(|name| name.task).collect();
-        tasks.dedup();
-        let mut value = json!({
-            "kind": kind(finding.kind),
-            "text": sentence(finding, &names),
-            "share": finding.share,
-            "phases": finding.phases.iter().map(|id| id.number()).collect::<Vec<_>>(),
-            "noise": finding.noise,
-            "tasks": tasks,
-            "begin_ns": finding.begin.0,
-        });
-        if names.with_threads {
-            value["scope"] = if finding.scope == Scope::Run { "run" } else { "task" }.into();
-            value["threads"] = finding.threads.iter().map(|name| [name.task, name.thread]).collect();
-        }
-        if let FindingKind::Imbalance { .. } | FindingKind::SlowThreads { .. } | FindingKind::Slower { .. } =
-            finding.kind
-        {
-            value["from_ns"] = finding.from.map(|from| from.0).into();
-            value["until_ns"] = finding.until.map(|until| until.0).into();
-        }
-        match finding.kind {
-            FindingKind::Imbalance { apart, cause, times, .. } => {
-                value["times"] = times.into();
-                value["apart"] = apart.into();
-                value["cause"] = match cause {
-                    Cause::Work => "work".into(),
-                    Cause::Speed => "speed".into(),
-                    Cause::Both => "both".into(),
-                    Cause::Unknown => Value::Null,
-                };
-                value["gradient"] = finding.gradient.is_some().into();
-            }
-            FindingKind::Serial { time } => value["time_ns"] = time.0.into(),
-            FindingKind::SlowThreads { times, .. } | FindingKind::Slower { times, .. } => {
-                value["times"] = times.into();
-            }
-            FindingKind::OneOff { bursts, same, duration, others } => {
-                value["bursts"] = bursts.into();
-                value["same_threads"] = same.into();
-                value["duration_ns"] = duration.0.into();
-                value["others_ns"] = others.map(|others| others.0).into();
-            }
-            FindingKind::LowIpc { ipc, others } => {
-                value["ipc"] = ipc.into();
-                value["ipc_of_others"] = others.into();
-            }
-        }
-        value
-    };
-    found.list.iter().map(one).collect()
-}
-
-fn kind(kind: FindingKind) -> &'static str {
-    match kind {
-        FindingKind::Imbalance { .. } => "imbalance",
-        FindingKind::Serial { .. } => "serial",
-        FindingKind::SlowThreads { .. } => "slow-ranks",
-        FindingKind::Slower { .. } => "slower",
-        FindingKind::OneOff { .. } => "one-off",
-        FindingKind::LowIpc { .. } => "low-ipc",
-    }
 }
 
 fn sentence(finding: &Finding, names: &Names) -> String {

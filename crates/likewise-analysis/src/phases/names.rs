@@ -1,6 +1,6 @@
 //! Names of metrics and counters, beside those of the result's own columns.
 
-use crate::cli::Usage;
+use crate::Usage;
 use anyhow::Result;
 use likewise::table::{BurstTable, CounterColumn, Expr, Metric, Operand};
 use std::collections::BTreeSet;
@@ -15,7 +15,7 @@ fn is_reserved(name: &str) -> bool {
 }
 
 /// Refuses metrics whose names the columns of the result have already.
-pub(crate) fn check_names(metrics: &[Metric]) -> Result<()> {
+pub(super) fn check_names(metrics: &[Metric]) -> Result<()> {
     for Metric { name, expr, .. } in metrics {
         let why = if name.eq_ignore_ascii_case("duration") && *expr != DURATION {
             "the burst's own duration"
@@ -31,7 +31,7 @@ pub(crate) fn check_names(metrics: &[Metric]) -> Result<()> {
 
 /// Counters whose names the columns of the result, or other counters, have
 /// already get another; line breaks in names become spaces.
-pub(crate) fn rename_counters(table: &mut BurstTable) -> Vec<String> {
+pub fn rename_counters(table: &mut BurstTable) -> Vec<String> {
     let mut taken = BTreeSet::new();
     // Those that can keep their names do, wherever they stand.
     let keep = |column: &CounterColumn| {
@@ -55,7 +55,7 @@ pub(crate) fn rename_counters(table: &mut BurstTable) -> Vec<String> {
 ///
 /// # Errors
 /// [`Usage`].
-pub(crate) fn check_counters(metrics: &[Metric], asked: bool, table: &mut BurstTable) -> Result<Vec<String>> {
+pub(super) fn check_counters(metrics: &[Metric], asked: bool, table: &mut BurstTable) -> Result<Vec<String>> {
     let mut notes = Vec::new();
     for metric in metrics {
         let Some(place) = table.counters.iter().position(|c| c.counter.name == metric.name) else { continue };

@@ -1,115 +1,150 @@
-//! From a trace to its phases.
+//! The phases of one run: bursts that are alike.
+
+pub mod findings;
+pub mod plots;
+
+mod figures;
+mod grouping;
+mod hidden;
+mod label;
+mod names;
+mod options;
+mod period;
+mod refining;
+mod structure;
+mod trace;
+
+pub use figures::{Figures, NOTEWORTHY};
+pub use grouping::{Curve, Grouped, group};
+pub use hidden::ExtrapolationCheck;
+pub use label::{FILTERED_DURATION, FILTERED_RANGE, FILTERED_THRESHOLD, MISSING, NOISE};
+pub use names::rename_counters;
+pub use options::{DEFAULT_FILTER, Describing, Grouping, Method, Options, Reading};
+pub use period::PeriodSearch;
+pub use refining::{alternatives, phase_of_node};
+pub use structure::{Structure, sequence_names};
+pub use trace::{UNASKED, phases_of, skipped};
 
 use crate::definition::Plot;
-use crate::figures::{Figures, figures};
-use crate::files::gnuplot;
-use crate::findings;
-use crate::grouping::{Grouped, GroupingArgs, Method, group};
-use crate::label::burst_labels;
-use crate::progress::Progress;
-use crate::refining::{alternatives, refine_bursts};
-use crate::stages::Stages;
-use crate::structure::Structure;
+use crate::{Stages, Watch};
 use anyhow::Result;
+use figures::figures;
+use label::burst_labels;
 use likewise::bursts::{
     Direction, Findings, Moments, PhaseStats, RefineInput, Threshold, filter_clusters, parallel_numbers,
     region_numbers,
 };
 use likewise::cluster::{Clustering, Points};
-use likewise::table::{BurstTable, Metric, Nanos, Preparation, Prepared, prepare};
+use likewise::table::{BurstTable, Metric, Nanos, Preparation, Prepared, Scale, prepare};
 use likewise::words::counted;
-use serde_json::Value;
+use likewise_trace::Taken;
+use refining::refine_bursts;
+use std::path::PathBuf;
 
 /// Phases of a run, with all that led to them.
 #[derive(Debug)]
-pub(crate) struct Analysis {
+pub struct Analysis {
     /// What was read, for people.
-    pub(crate) input: String,
+    pub input: String,
     /// End of the trace.
-    pub(crate) end: Nanos,
-    pub(crate) table: BurstTable,
-    pub(crate) metrics: Vec<Metric>,
-    pub(crate) prepared: Prepared,
+    pub end: Nanos,
+    /// Every burst that was read.
+    pub table: BurstTable,
+    /// What describes a burst.
+    pub metrics: Vec<Metric>,
+    /// The bursts as points.
+    pub prepared: Prepared,
     /// Its clustering labels the complete bursts, by descending total time.
-    pub(crate) grouped: Grouped,
-    /// The label of every burst, as in [`crate::label`].
-    pub(crate) labels: Vec<u32>,
+    pub grouped: Grouped,
+    /// What became of every burst: the number of its phase from 1, [`NOISE`],
+    /// or one of the other constants.
+    pub labels: Vec<u32>,
     /// Each cluster, then the noise; counters that some bursts lack have
     /// their extrapolated means.
-    pub(crate) stats: Vec<PhaseStats>,
+    pub stats: Vec<PhaseStats>,
     /// How the sequences of phases align, and how good the grouping is.
-    pub(crate) structure: Structure,
+    pub structure: Structure,
     /// What else is said of them.
-    pub(crate) figures: Figures,
+    pub figures: Figures,
     /// What is worth a look first; `None` of several applications.
-    pub(crate) findings: Option<Findings>,
-    /// Which columns of a table of bursts were read; null of a trace.
-    pub(crate) columns: Value,
-    /// What else was asked for, for `summary.json`.
-    pub(crate) settings: Value,
-    /// How it was asked to group, and which clusters to leave out.
-    pub(crate) asked: GroupingArgs,
-    pub(crate) threshold: Option<f64>,
-    /// How alike this is to the truth, where that is known.
-    pub(crate) truth: Option<Value>,
+    pub findings: Option<Findings>,
+    /// Whether the run repeats, and where.
+    pub period: PeriodSearch,
+    /// Which columns of a table of bursts were read; `None` of a trace.
+    pub columns: Option<Taken>,
+    /// What was asked for, by the caller or by a definition.
+    pub settings: Settings,
     /// How well hidden counters were found again, where that was asked for.
-    pub(crate) extrapolation_check: Option<Value>,
-    /// Scatter plots to write for gnuplot.
-    pub(crate) plots: Vec<Plot>,
+    pub extrapolation_check: Option<ExtrapolationCheck>,
+    /// Scatter plots to write.
+    pub plots: Vec<Plot>,
     /// Names of the threads, in burst order.
-    pub(crate) rows: Vec<String>,
+    pub rows: Vec<String>,
     /// The thread of every burst, an index into `rows`.
-    pub(crate) burst_row: Vec<u32>,
+    pub burst_row: Vec<u32>,
     /// Sentences that the analyst must know.
-    pub(crate) notes: Vec<String>,
+    pub notes: Vec<String>,
+}
+
+/// What was asked for, by the caller or by a definition.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// How metrics were made comparable.
+    pub scale: Scale,
+    /// Share of the clustered time (0 to 1) below which a cluster is left out.
+    pub min_share: Option<f64>,
+    /// Share of the computing time (0 to 1) that the duration filter keeps,
+    /// where it is by that.
+    pub keep_time: Option<f64>,
+    /// Applications that were read, ascending.
+    pub apps: Vec<u32>,
+    /// Event types that open and close bursts, if not Running states.
+    pub burst_events: Vec<u32>,
+    /// Whether malformed records were skipped.
+    pub lenient: bool,
+    /// The file that says what the caller does not.
+    pub definition: Option<PathBuf>,
+    /// How bursts were to be grouped.
+    pub grouping: Grouping,
 }
 
 /// What to do with the bursts.
-pub(crate) struct Plan<'a> {
-    pub(crate) preparation: Preparation,
-    pub(crate) grouping: &'a GroupingArgs,
-    /// Refinement, instead of what `grouping` says.
-    pub(crate) refine: Option<Direction>,
+struct Plan<'a> {
+    preparation: Preparation,
+    settings: Settings,
+    /// Refinement, instead of what `settings` say.
+    refine: Option<Direction>,
     /// Refine where no density suggests itself, instead of an error.
-    pub(crate) or_refine: bool,
-    /// Clusters that hold less than this share of the clustered time are left out.
-    pub(crate) threshold: Option<f64>,
+    or_refine: bool,
     /// Scatter plots that the definition asks for, and whether it asks for all.
-    pub(crate) plots: &'a [Plot],
-    pub(crate) all_plots: bool,
-    pub(crate) settings: Value,
+    plots: &'a [Plot],
+    all_plots: bool,
 }
 
 /// The bursts and where they are from.
-pub(crate) struct Input {
-    pub(crate) name: String,
-    pub(crate) end: Nanos,
-    pub(crate) table: BurstTable,
-    /// Which columns of a table of bursts were read; null of a trace.
-    pub(crate) columns: Value,
-    pub(crate) notes: Vec<String>,
+struct Input {
+    name: String,
+    end: Nanos,
+    table: BurstTable,
+    columns: Option<Taken>,
+    notes: Vec<String>,
 }
 
-pub(crate) fn analyse(
-    input: Input,
-    plan: Plan<'_>,
-    stages: &mut Stages,
-    progress: Progress,
-) -> Result<Analysis> {
+fn analyse(input: Input, plan: Plan<'_>, stages: &mut Stages, watch: &dyn Watch) -> Result<Analysis> {
     let Input { name, end, table, columns, mut notes } = input;
     let prepared = {
-        let _bar = progress.spinner("Preparing");
+        let _bar = watch.spinner("Preparing");
         stages.time("prepare", || prepare(&table, &plan.preparation))?
     };
     notes.extend(prepared.notes.iter().cloned());
-    let points = Points::new(&prepared.points, prepared.dims)?;
     let (rows, burst_row) = rows(&table);
-    let mut grouped = grouped(&table, &prepared, (&burst_row, rows.len()), &plan, stages, progress)?;
+    let mut grouped = grouped(&table, &prepared, (&burst_row, rows.len()), &plan, stages, watch)?;
     notes.extend(too_few(&grouped, prepared.complete.len()));
     notes.extend(grouped.note());
+    let min_share = plan.settings.min_share;
     let (dropped, labels, (stats, figures)) = stages.time("cluster", || {
         let found = std::mem::take(&mut grouped.clustering);
-        let (clustering, dropped) = ordered(found, &table, &prepared, plan.threshold);
+        let (clustering, dropped) = ordered(found, &table, &prepared, min_share);
         let labels = burst_labels(&prepared, &clustering, &dropped);
         let figures = figures(&table, &prepared, &clustering, &dropped, end);
         grouped.clustering = clustering;
@@ -118,11 +153,22 @@ pub(crate) fn analyse(
     notes.extend(figures.note(&table));
     notes.extend(Figures::silent_note(&table));
     notes.extend(too_small(&dropped));
-    let structure = {
-        let _bar = progress.spinner("Aligning");
+    let points = Points::new(&prepared.points, prepared.dims)?;
+    let mut beside = Stages::default();
+    // Neither keeps two threads busy, and neither needs the other.
+    let (structure, period) = {
+        let _bar = watch.spinner("Aligning");
         let refinement = grouped.refinement.as_ref();
-        stages.time("align", || Structure::of(&table, &prepared, &grouped.clustering, refinement, &points))
+        rayon::join(
+            || {
+                stages.time("align", || {
+                    Structure::of(&table, &prepared, &grouped.clustering, refinement, &points)
+                })
+            },
+            || beside.time("period", || PeriodSearch::of(&table, &prepared, &grouped, &plan.settings)),
+        )
     };
+    stages.add_all(beside);
     if structure.silhouette.is_some() && durations(&table, &prepared).iter().all(|d| d.0 == 0) {
         notes.push("No burst has a duration, so the silhouette counts every burst alike.".to_owned());
     }
@@ -131,14 +177,13 @@ pub(crate) fn analyse(
     }
     let findings = stages.time("findings", || findings::found(&table, &prepared, &labels, end));
     let metrics = plan.preparation.metrics;
-    let mut analysis = Analysis {
+    let (plots, unknown) = plots::planned(&metrics, &table, plan.plots, plan.all_plots);
+    notes.extend(unknown);
+    Ok(Analysis {
         columns,
         settings: plan.settings,
-        asked: plan.grouping.clone(),
-        threshold: plan.threshold,
-        truth: None,
         extrapolation_check: None,
-        plots: Vec::new(),
+        plots,
         input: name,
         end,
         table,
@@ -150,14 +195,11 @@ pub(crate) fn analyse(
         structure,
         figures,
         findings,
+        period,
         rows,
         burst_row,
         notes,
-    };
-    let (plots, unknown) = gnuplot::plots(&analysis, plan.plots, plan.all_plots);
-    analysis.plots = plots;
-    analysis.notes.extend(unknown);
-    Ok(analysis)
+    })
 }
 
 /// Groups the complete bursts, or refines them; `threads` has the thread of
@@ -168,11 +210,11 @@ fn grouped(
     threads: (&[u32], usize),
     plan: &Plan<'_>,
     stages: &mut Stages,
-    progress: Progress,
+    watch: &dyn Watch,
 ) -> Result<Grouped> {
     let direction = match plan.refine {
         Some(direction) => direction,
-        None => match group_bursts(table, prepared, plan.grouping, stages, progress) {
+        None => match group_bursts(table, prepared, &plan.settings.grouping, stages, watch) {
             Err(_) if plan.or_refine => Direction::Aggregative,
             grouped => return grouped,
         },
@@ -185,25 +227,25 @@ fn grouped(
     let apart = parallel_numbers(table, &prepared.complete);
     let input =
         RefineInput { points, thread: &thread, n_threads, duration: &duration, code: &code, apart: &apart };
-    Ok(refine_bursts(&input, direction, plan.grouping.min_points, stages, progress))
+    Ok(refine_bursts(&input, direction, plan.settings.grouping.min_points, stages, watch))
 }
 
-/// Groups the complete bursts as `args` say.
-pub(crate) fn group_bursts(
+/// Groups the complete bursts as asked.
+fn group_bursts(
     table: &BurstTable,
     prepared: &Prepared,
-    args: &GroupingArgs,
+    asked: &Grouping,
     stages: &mut Stages,
-    progress: Progress,
+    watch: &dyn Watch,
 ) -> Result<Grouped> {
     let task = |&i: &u32| (table.app[i as usize], table.task[i as usize]);
     let tasks: Vec<(u32, u32)> = prepared.complete.iter().map(task).collect();
-    group(Points::new(&prepared.points, prepared.dims)?, &tasks, args, stages, progress)
+    group(Points::new(&prepared.points, prepared.dims)?, &tasks, asked, stages, watch)
 }
 
 /// Clusters by descending total time, and bursts of those that are too small
 /// to be kept.
-pub(crate) fn ordered(
+fn ordered(
     clustering: Clustering,
     table: &BurstTable,
     prepared: &Prepared,
@@ -262,16 +304,16 @@ fn rows(table: &BurstTable) -> (Vec<String>, Vec<u32>) {
 }
 
 /// A column of the table of phases: its name, and its moments in a phase.
-type Column<'a> = (&'a str, Box<dyn Fn(&PhaseStats) -> Moments + 'a>);
+pub type Column<'a> = (&'a str, Box<dyn Fn(&PhaseStats) -> Moments + 'a>);
 
 impl Analysis {
     /// Whether bursts of more than one application were read.
-    pub(crate) fn several_apps(&self) -> bool {
+    pub fn several_apps(&self) -> bool {
         self.table.app.first() != self.table.app.last()
     }
 
     /// The metrics of the grouping, then the counters that are not among them.
-    pub(crate) fn columns(&self) -> Vec<Column<'_>> {
+    pub fn columns(&self) -> Vec<Column<'_>> {
         let metrics =
             self.metrics.iter().enumerate().filter(|(_, m)| !m.name.eq_ignore_ascii_case("duration"));
         let metrics = metrics.map(|(i, m)| -> Column<'_> {
@@ -286,19 +328,34 @@ impl Analysis {
     }
 
     /// The two metrics that pictures show first: IPC across, as the papers draw it.
-    pub(crate) fn axes(&self) -> [&Metric; 2] {
-        let first = &self.metrics[0];
-        [self.metrics.get(1).unwrap_or(first), first]
+    pub fn axes(&self) -> [&Metric; 2] {
+        plots::axes(&self.metrics)
+    }
+
+    /// Each principal component with its share of the variance, and which
+    /// metrics load on it, the largest first.
+    #[must_use]
+    pub fn components(&self) -> Vec<(String, String)> {
+        let Some(pca) = &self.prepared.pca else { return Vec::new() };
+        let component = |(at, loadings): (usize, Vec<f64>)| {
+            let mut order: Vec<usize> = (0..loadings.len()).collect();
+            order.sort_by(|&a, &b| loadings[b].abs().total_cmp(&loadings[a].abs()).then(a.cmp(&b)));
+            let loads = order.iter().map(|&m| format!("{} {:+.2}", self.metrics[m].name, loadings[m]));
+            let name = format!("Component {}, loadings", at + 1);
+            let loads = loads.collect::<Vec<_>>().join(", ");
+            (name, format!("{loads}; {:.2}% of the variance", 100.0 * pca.explained[at]))
+        };
+        pca.loadings().into_iter().enumerate().map(component).collect()
     }
 
     /// Phases that stand in for one another, by number, where refinement saw it.
-    pub(crate) fn alternatives(&self) -> Vec<Vec<u32>> {
+    pub fn alternatives(&self) -> Vec<Vec<u32>> {
         let of = |refinement| alternatives(refinement, &self.grouped.clustering);
         self.grouped.refinement.as_ref().map_or_else(Vec::new, of)
     }
 
     /// Share of the computing time of all bursts that is noise.
-    pub(crate) fn noise_share(&self) -> f64 {
+    pub fn noise_share(&self) -> f64 {
         self.stats.last().map_or(0.0, |noise| noise.share)
     }
 }

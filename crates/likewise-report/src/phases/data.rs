@@ -1,30 +1,26 @@
-//! What `report.html` and the terminal show of an analysis.
+//! What the page and the terminal show of an analysis.
 
-use crate::analysis::Analysis;
-use crate::findings;
-use crate::grouping::Method;
-use crate::label::{FILTERED_DURATION, FILTERED_RANGE, FILTERED_THRESHOLD, MISSING, NOISE};
-use crate::refining::phase_of_node;
-use crate::structure::sequence_names;
-use likewise::bursts::{PhaseRegion, PhaseStats, Rate};
-use likewise::linear::Pca;
+use super::{
+    AlignedRow, AlignmentView, FILTERED_DURATION, FILTERED_RANGE, FILTERED_THRESHOLD, FindingRow,
+    FunctionsView, KDistance, MISSING, NOISE, PhaseRow, RegionRow, ReportData, ReportMetric, TreeLevel,
+    TreeNode, TreeView,
+};
+use likewise::bursts::{Finding, PhaseRegion, PhaseStats, Rate};
 use likewise::table::{Metric, Nanos};
 use likewise::words::{counted, grouped_digits, short};
-use likewise_report::phases::{
-    AlignedRow, AlignmentView, FunctionsView, KDistance, PhaseRow, RegionRow, ReportData, ReportMetric,
-    TreeLevel, TreeNode, TreeView,
-};
+use likewise_analysis::phases::{Analysis, Method, findings, phase_of_node, sequence_names};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// All that the report shows, but for the time it took.
-pub(crate) fn report_data(analysis: &Analysis) -> ReportData<'_> {
+#[must_use]
+pub fn report_data(analysis: &Analysis) -> ReportData<'_> {
     let table = &analysis.table;
     ReportData {
         title: analysis.input.clone(),
         subtitle: subtitle(analysis),
         facts: facts(analysis),
-        findings: findings::rows(analysis),
+        findings: finding_rows(analysis),
         verdict: findings::verdict(analysis),
         notes: analysis.notes.clone(),
         end: analysis.end,
@@ -45,6 +41,16 @@ pub(crate) fn report_data(analysis: &Analysis) -> ReportData<'_> {
         timings: Vec::new(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
     }
+}
+
+/// What to look at first, and the phases that it is about.
+fn finding_rows(analysis: &Analysis) -> Vec<FindingRow> {
+    let list = analysis.findings.iter().flat_map(|found| &found.list);
+    let row = |(finding, text): (&Finding, String)| FindingRow {
+        text,
+        labels: finding.phases.iter().map(|id| id.number()).collect(),
+    };
+    list.zip(findings::sentences(analysis)).map(row).collect()
 }
 
 fn subtitle(analysis: &Analysis) -> String {
@@ -371,41 +377,8 @@ fn parameters(analysis: &Analysis) -> Vec<(String, String)> {
         let unit = if rate.unit.is_empty() { String::new() } else { format!(" ({})", rate.unit) };
         add(rate.name, format!("{}{unit}", rate.meaning));
     }
-    if let Some(pca) = &analysis.prepared.pca {
-        for (name, value) in components(pca, &analysis.metrics) {
-            add(&name, value);
-        }
+    for (name, value) in analysis.components() {
+        add(&name, value);
     }
     parameters
-}
-
-/// Each principal component with its share of the variance, and which metrics
-/// load on it, the largest first.
-pub(crate) fn components(pca: &Pca, metrics: &[Metric]) -> Vec<(String, String)> {
-    let component = |(at, loadings): (usize, Vec<f64>)| {
-        let mut order: Vec<usize> = (0..loadings.len()).collect();
-        order.sort_by(|&a, &b| loadings[b].abs().total_cmp(&loadings[a].abs()).then(a.cmp(&b)));
-        let loads = order.iter().map(|&m| format!("{} {:+.2}", metrics[m].name, loadings[m]));
-        let name = format!("Component {}, loadings", at + 1);
-        let loads = loads.collect::<Vec<_>>().join(", ");
-        (name, format!("{loads}; {} of the variance", percent(pca.explained[at])))
-    };
-    pca.loadings().into_iter().enumerate().map(component).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_for_people() {
-        assert_eq!(grouped_digits(1), "1");
-        assert_eq!(grouped_digits(30712), "30,712");
-        assert_eq!(grouped_digits(1_000_000), "1,000,000");
-        assert_eq!(short(0.01), "0.01");
-        assert_eq!(short(0.0123456), "0.01235");
-        assert_eq!(short(1234.5), "1234");
-        assert_eq!(short(0.0), "0");
-        assert_eq!(short(2.7e-11), "2.700e-11");
-    }
 }

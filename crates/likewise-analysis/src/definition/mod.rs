@@ -17,43 +17,43 @@ use likewise::words::short;
 /// What a definition file says; `None` and empty where it says nothing.
 /// Options on the command line go before it.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Definition {
+pub struct Definition {
     /// What describes a burst.
-    pub(crate) metrics: Option<Vec<Metric>>,
+    pub metrics: Option<Vec<Metric>>,
     /// Further metrics whose mean and spread are reported per cluster. Their
     /// logarithms, factors and ranges mean nothing.
-    pub(crate) extrapolate: Vec<Metric>,
+    pub extrapolate: Vec<Metric>,
     /// Which bursts are too short.
-    pub(crate) filter: Option<DurationFilter>,
+    pub filter: Option<DurationFilter>,
     /// Share (0 to 1) of the time of all clusters below which one is filtered out.
-    pub(crate) min_share: Option<f64>,
+    pub min_share: Option<f64>,
     /// How bursts are grouped.
-    pub(crate) algorithm: Option<Algorithm>,
+    pub algorithm: Option<Algorithm>,
     /// DBSCAN's radius, in normalised units.
-    pub(crate) eps: Option<f64>,
+    pub eps: Option<f64>,
     /// DBSCAN's least neighbourhood of a core point, itself included.
-    pub(crate) min_points: Option<usize>,
+    pub min_points: Option<usize>,
     /// X-means' least number of clusters.
-    pub(crate) k_min: Option<usize>,
+    pub k_min: Option<usize>,
     /// X-means' largest number of clusters.
-    pub(crate) k_max: Option<usize>,
+    pub k_max: Option<usize>,
     /// How metrics are made comparable.
-    pub(crate) scale: Option<Scale>,
+    pub scale: Option<Scale>,
     /// Number of principal components.
-    pub(crate) pca: Option<usize>,
+    pub pca: Option<usize>,
     /// Most bursts that are clustered; the others follow their nearest.
-    pub(crate) sample: Option<usize>,
+    pub sample: Option<usize>,
     /// Scatter plots to draw.
-    pub(crate) plots: Vec<Plot>,
+    pub plots: Vec<Plot>,
     /// Whether every pair of metrics is drawn.
-    pub(crate) all_plots: bool,
+    pub all_plots: bool,
     /// What was passed over or read otherwise than it says, with its line.
-    pub(crate) notes: Vec<String>,
+    pub notes: Vec<String>,
 }
 
 /// How bursts are grouped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Algorithm {
+pub enum Algorithm {
     /// By density.
     Dbscan,
     /// Around centroids, as many as BIC finds.
@@ -62,37 +62,37 @@ pub(crate) enum Algorithm {
 
 /// A scatter plot.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Plot {
+pub struct Plot {
     /// The horizontal axis.
-    pub(crate) x: Axis,
+    pub x: Axis,
     /// The vertical axis; the cluster's number if there is none.
-    pub(crate) y: Option<Axis>,
+    pub y: Option<Axis>,
     /// The third axis of a plot in space.
-    pub(crate) z: Option<Axis>,
+    pub z: Option<Axis>,
     /// Raw values, or normalised ones.
-    pub(crate) raw: bool,
+    pub raw: bool,
 }
 
 /// An axis of a plot.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Axis {
+pub struct Axis {
     /// The name of a metric, or `duration`.
-    pub(crate) metric: String,
+    pub metric: String,
     /// What it is titled.
-    pub(crate) title: String,
+    pub title: String,
     /// Where it begins.
-    pub(crate) min: Option<f64>,
+    pub min: Option<f64>,
     /// Where it ends.
-    pub(crate) max: Option<f64>,
+    pub max: Option<f64>,
 }
 
 /// Why a text is not a definition.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct DefinitionError {
+pub struct DefinitionError {
     /// Where, from 1.
-    pub(crate) line: usize,
+    pub line: usize,
     /// What is wrong and what was expected.
-    pub(crate) message: String,
+    pub message: String,
 }
 
 impl DefinitionError {
@@ -116,7 +116,7 @@ const MAX_BYTES: u64 = 4 << 20;
 ///
 /// # Errors
 /// Names the file, and the line where there is one.
-pub(crate) fn read_definition(path: &Path) -> anyhow::Result<Definition> {
+pub fn read_definition(path: &Path) -> anyhow::Result<Definition> {
     let shown = path.display();
     let mut bytes = Vec::new();
     let file = std::fs::File::open(path).map_err(|e| anyhow::anyhow!("{shown}: {e}"))?;
@@ -131,7 +131,7 @@ pub(crate) fn read_definition(path: &Path) -> anyhow::Result<Definition> {
 ///
 /// # Errors
 /// [`DefinitionError`] with the line.
-pub(crate) fn parse_definition(bytes: &[u8]) -> Result<Definition, DefinitionError> {
+pub fn parse_definition(bytes: &[u8]) -> Result<Definition, DefinitionError> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let is_xml = bytes.trim_ascii_start().starts_with(b"<");
     match std::str::from_utf8(bytes) {
@@ -159,7 +159,7 @@ fn line_of(bytes: &[u8], at: usize) -> usize {
 ///
 /// # Errors
 /// Says what was expected.
-pub(crate) fn parse_share(text: &str) -> Result<f64, String> {
+pub fn parse_share(text: &str) -> Result<f64, String> {
     let number = text.trim().strip_suffix('%').and_then(|n| n.trim_end().parse::<f64>().ok());
     number.map(|percent| percent / 100.0).filter(|share| (0.0..=1.0).contains(share)).ok_or_else(|| {
         let percent = match text.trim().parse::<f64>() {
@@ -173,7 +173,7 @@ pub(crate) fn parse_share(text: &str) -> Result<f64, String> {
 }
 
 /// A share of what is kept, so not 0%.
-pub(crate) fn parse_some(text: &str) -> Result<f64, String> {
+pub fn parse_some(text: &str) -> Result<f64, String> {
     let share = parse_share(text)?;
     if share > 0.0 { Ok(share) } else { Err("nothing would be kept; give more than 0%".to_owned()) }
 }

@@ -5,7 +5,6 @@ use likewise::bursts::{Alignment, Refinement, SpmdScore, align_by_duration, phas
 use likewise::cluster::{ClusterId, Clustering, Points};
 use likewise::quality::{Silhouette, centroid_silhouette};
 use likewise::table::{BurstTable, Nanos, Prepared};
-use serde_json::{Value, json};
 
 /// More bursts than this are not aligned: it takes minutes.
 const MAX_ALIGNED: usize = 4_000_000;
@@ -15,17 +14,17 @@ const MAX_DISTANCES: usize = 1 << 30;
 
 /// What the phases are worth.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Structure {
+pub struct Structure {
     /// `None` where there are too many bursts.
-    pub(crate) spmd: Option<(Alignment, SpmdScore)>,
+    pub spmd: Option<(Alignment, SpmdScore)>,
     /// `None` where there are less than two phases, or too much to measure.
-    pub(crate) silhouette: Option<Silhouette>,
+    pub silhouette: Option<Silhouette>,
 }
 
 impl Structure {
     /// Aligns and scores the phases of the complete bursts, unless their
     /// refinement ended with them aligned.
-    pub(crate) fn of(
+    pub fn of(
         table: &BurstTable,
         prepared: &Prepared,
         clustering: &Clustering,
@@ -55,18 +54,13 @@ impl Structure {
     }
 
     /// The Score per Cluster of a phase, by its place.
-    pub(crate) fn spmd_of(&self, phase: usize) -> Option<f64> {
+    pub fn spmd_of(&self, phase: usize) -> Option<f64> {
         self.spmd.as_ref().and_then(|(_, score)| *score.per_cluster.get(phase)?)
     }
 
     /// The mean silhouette of a phase, by its place.
-    pub(crate) fn silhouette_of(&self, phase: usize) -> Option<f64> {
+    pub fn silhouette_of(&self, phase: usize) -> Option<f64> {
         self.silhouette.as_ref().and_then(|s| s.per_cluster.get(phase).copied())
-    }
-
-    /// `spmd` of `summary.json`.
-    pub(crate) fn spmd_json(&self) -> Value {
-        self.spmd.as_ref().map_or(Value::Null, |(alignment, score)| spmd_json(alignment, score))
     }
 }
 
@@ -95,19 +89,8 @@ fn renumbered(refinement: &Refinement, clustering: &Clustering) -> Option<Alignm
     Some(alignment)
 }
 
-/// A score for programs.
-pub(crate) fn spmd_json(alignment: &Alignment, score: &SpmdScore) -> Value {
-    json!({
-        "score": score.score,
-        "columns": score.n_columns,
-        "sequences": alignment.sequence_of.len(),
-        "distinct_sequences": alignment.sequences.len(),
-        "per_cluster": score.per_cluster,
-    })
-}
-
 /// Names of the tasks of each distinct sequence: `1, 3–16`.
-pub(crate) fn sequence_names(alignment: &Alignment, tasks: &[String]) -> Vec<String> {
+pub fn sequence_names(alignment: &Alignment, tasks: &[String]) -> Vec<String> {
     let mut runs: Vec<Vec<(usize, usize)>> = vec![Vec::new(); alignment.sequences.len()];
     for (task, &sequence) in alignment.sequence_of.iter().enumerate() {
         match runs[sequence as usize].last_mut() {

@@ -9,28 +9,28 @@ use likewise::bursts::{
 use likewise::cluster::{ClusterId, Clustering};
 use likewise::table::{BurstTable, Nanos, Prepared};
 use likewise::words::{counted, grouped_digits};
-use serde_json::{Value, json};
 use std::borrow::Cow;
 
 /// Phases with a smaller share of the computing time are not spoken of.
-pub(crate) const NOTEWORTHY: f64 = 0.01;
+pub const NOTEWORTHY: f64 = 0.01;
 
 /// What is said of the phases beside their statistics.
 #[derive(Debug)]
-pub(crate) struct Figures {
+pub struct Figures {
     /// Per phase and counter; empty if every burst carries every counter.
-    pub(crate) extrapolated: Vec<Vec<Option<Extrapolated>>>,
-    pub(crate) rates: Vec<Rate>,
+    pub extrapolated: Vec<Vec<Option<Extrapolated>>>,
+    /// Quotients of the totals of a phase, such as IPC.
+    pub rates: Vec<Rate>,
     /// Which code they are.
-    pub(crate) regions: Vec<PhaseRegion>,
+    pub regions: Vec<PhaseRegion>,
     /// Those that one thread computes while others wait, by wall time.
-    pub(crate) serial: Vec<SerialPhase>,
+    pub serial: Vec<SerialPhase>,
 }
 
 /// Statistics and figures of each cluster and the noise; `dropped` bursts,
 /// which have no label, are in neither. Counters that some bursts lack have
 /// their extrapolated means in the statistics, too.
-pub(crate) fn figures(
+pub(super) fn figures(
     table: &BurstTable,
     prepared: &Prepared,
     clustering: &Clustering,
@@ -94,7 +94,7 @@ fn with_dropped<'a>(clustering: &'a Clustering, dropped: &[u32]) -> Cow<'a, Clus
 
 impl Figures {
     /// Counters, by place, that bursts of some phase or of the noise lack.
-    pub(crate) fn partial(&self, table: &BurstTable) -> Vec<usize> {
+    pub fn partial(&self, table: &BurstTable) -> Vec<usize> {
         let partial = |c: &usize| {
             let found = self.extrapolated.iter().flat_map(|phase| phase[*c]);
             found.into_iter().any(|found| found.estimator != Estimator::Observed)
@@ -103,7 +103,7 @@ impl Figures {
     }
 
     /// Which counters have no rates, being 0 nearly everywhere.
-    pub(crate) fn silent_note(table: &BurstTable) -> Option<String> {
+    pub fn silent_note(table: &BurstTable) -> Option<String> {
         let silent = table.counters.iter().filter(|c| c.is_silent(&table.duration));
         let names: Vec<&str> = silent.map(|c| c.counter.name.as_str()).collect();
         let is = if names.len() == 1 { "is" } else { "are" };
@@ -111,7 +111,7 @@ impl Figures {
     }
 
     /// That counters were extrapolated, if any was.
-    pub(crate) fn note(&self, table: &BurstTable) -> Option<String> {
+    pub fn note(&self, table: &BurstTable) -> Option<String> {
         let partial = self.partial(table);
         (!partial.is_empty()).then(|| {
             format!(
@@ -124,29 +124,8 @@ impl Figures {
         })
     }
 
-    /// The extrapolated counters, for `summary.json`: how many bursts of the
-    /// phases carry each, and the largest relative standard error in phases
-    /// over 1% of the time.
-    pub(crate) fn extrapolated_json(&self, table: &BurstTable, stats: &[PhaseStats]) -> Value {
-        let worst = |c: usize| {
-            let phases = stats.iter().zip(&self.extrapolated);
-            let noteworthy = phases.filter(|(phase, _)| phase.cluster.is_some() && phase.share > NOTEWORTHY);
-            let error = |found: Extrapolated| Some(found.standard_error? / found.mean.abs());
-            noteworthy.filter_map(|(_, found)| error(found[c]?)).filter(|e| e.is_finite()).reduce(f64::max)
-        };
-        let row = |c: usize| {
-            json!({
-                "name": table.counters[c].counter.name,
-                "carried": stats.iter().map(|phase| phase.counters[c].n).sum::<u64>(),
-                "of": stats.iter().map(|phase| phase.instances).sum::<u64>(),
-                "worst_relative_standard_error": worst(c),
-            })
-        };
-        self.partial(table).into_iter().map(row).collect()
-    }
-
     /// Which phases are serial.
-    pub(crate) fn serial_note(&self) -> Option<String> {
+    pub fn serial_note(&self) -> Option<String> {
         let phase = |phase: &SerialPhase| {
             let SerialPhase { cluster, scope, thread, wall, share, .. } = phase;
             let who = match thread {
@@ -165,31 +144,10 @@ impl Figures {
         (!said.is_empty()).then(|| format!("Serial, while other threads wait: {}.", said.join("; ")))
     }
 
-    /// The serial phases, for `summary.json`.
-    pub(crate) fn serial_json(&self) -> Value {
-        let row = |phase: &SerialPhase| {
-            json!({
-                "cluster": phase.cluster.number(),
-                "scope": if phase.scope == Scope::Run { "run" } else { "task" },
-                "thread": phase.thread.map(|(app, task, thread)| [app, task, thread]),
-                "bursts": phase.bursts,
-                "wall_ns": phase.wall.0,
-                "share": phase.share,
-            })
-        };
-        self.serial.iter().map(row).collect()
-    }
-
     /// Share of the wall time in which a phase is serial, 0 where it is not;
     /// `None` for the noise.
-    pub(crate) fn serial_share(&self, cluster: Option<ClusterId>) -> Option<f64> {
+    pub fn serial_share(&self, cluster: Option<ClusterId>) -> Option<f64> {
         let id = cluster?;
         Some(self.serial.iter().find(|phase| phase.cluster == id).map_or(0.0, |phase| phase.share))
-    }
-
-    /// The rates and what they mean, for `summary.json`.
-    pub(crate) fn rates_json(&self) -> Value {
-        let row = |rate: &Rate| json!({"name": rate.name, "unit": rate.unit, "meaning": rate.meaning});
-        self.rates.iter().map(row).collect()
     }
 }

@@ -1,0 +1,281 @@
+//! From a file to its phases.
+
+use super::hidden::ExtrapolationCheck;
+use super::names::{check_counters, check_names, rename_counters};
+use super::options::{DEFAULT_FILTER, Grouping, Method, Options, Reading};
+use super::{Analysis, Input, Plan, Settings, analyse};
+use crate::definition::{Algorithm, Definition, read_definition};
+use crate::{Stages, Watch};
+use anyhow::{Context, Result, bail};
+use likewise::bursts::Direction;
+use likewise::table::{
+    BurstTable, Counter, CounterColumn, DurationFilter, Expr, Metric, Operand, Preparation, Scale,
+    default_metrics,
+};
+use likewise::words::grouped_digits;
+use likewise_trace::{Apps, ReadOptions, RecordCounts, Trace, read_bursts};
+use std::path::Path;
+
+/// Up to so many bursts are refined unasked: beyond, DBSCAN at the knee is
+/// what an analyst has the time for.
+pub const UNASKED: usize = 2_000_000;
+
+/// The phases of a trace, or of a table of bursts.
+///
+/// # Errors
+/// [`crate::Usage`] where options do not go together; otherwise the file is
+/// named, and where in it something is wrong.
+pub fn phases_of(
+    trace: &Path,
+    options: &Options,
+    stages: &mut Stages,
+    watch: &dyn Watch,
+) -> Result<Analysis> {
+    let definition = checked(options)?;
+    let mut input = read_input(trace, options, &definition, stages, watch)?;
+    let grouping = grouping(&options.grouping, &definition);
+    // What the definition says is only a default, but what is said here counts.
+    let Grouping { eps, min_points, .. } = options.grouping;
+    Grouping { eps, min_points, ..grouping.clone() }.check()?;
+    let describing = &options.describing;
+    let scale = describing.scale.or(definition.scale).unwrap_or(Scale::MinMax);
+    let filter = describing.filter.or(definition.filter).unwrap_or(DEFAULT_FILTER);
+    let metrics = metrics(options, &definition, &mut input, watch)?;
+    let refine = direction(options, &grouping, input.table.len(), &mut input.notes);
+    let or_refine = options.one_density && refine.is_some();
+    let settings = Settings {
+        scale,
+        min_share: describing.min_share.or(definition.min_share),
+        keep_time: kept_time(filter),
+        apps: apps_read(&input.table),
+        burst_events: options.reading.burst_events.clone(),
+        lenient: options.reading.lenient,
+        definition: describing.definition.clone(),
+        grouping,
+    };
+    let plan = Plan {
+        preparation: Preparation { metrics, filter, scale, pca: describing.pca.or(definition.pca) },
+        settings,
+        refine: refine.filter(|_| !or_refine),
+        or_refine,
+        plots: &definition.plots,
+        all_plots: definition.all_plots,
+    };
+    let mut analysis = analyse(input, plan, stages, watch).with_context(|| trace.display().to_string())?;
+    for (name, loads) in analysis.components() {
+        watch.tell(&format!("{name}: {loads}"));
+    }
+    // Of a phase, some bursts may be noise. The findings count these too; and
+    // where one density is asked for, many are.
+    let is_told = analysis.findings.iter().flat_map(|found| &found.list).any(|finding| finding.is_serial());
+    if !options.one_density && !is_told {
+        analysis.notes.extend(analysis.figures.serial_note());
+    }
+    if options.check_extrapolation {
+        let seed = analysis.settings.grouping.seed;
+        let check = stages.time("check", || ExtrapolationCheck::of(&analysis, seed));
+        analysis.notes.push(check.sentence(&analysis));
+        analysis.extrapolation_check = Some(check);
+    }
+    Ok(analysis)
+}
+
+/// The definition, if what is asked for is possible; before the trace is read.
+fn checked(options: &Options) -> Result<Definition> {
+    options.grouping.check()?;
+    check_names(&options.describing.metrics)?;
+    let definition = options.describing.definition.as_deref().map(read_definition);
+    let definition = definition.transpose()?.unwrap_or_default();
+    check_names(definition.metrics.as_deref().unwrap_or_default())?;
+    Ok(definition)
+}
+
+/// The bursts, and what is to be known of them before they are grouped.
+fn read_input(
+    trace: &Path,
+    options: &Options,
+    definition: &Definition,
+    stages: &mut Stages,
+    watch: &dyn Watch,
+) -> Result<Input> {
+    let Options { reading, describing, .. } = options;
+    let Trace { mut table, end, topology, report } = read(trace, options, definition, stages, watch)?;
+    let mut notes = report.warnings;
+    if let Some(columns) = &report.columns {
+        watch.tell(&columns.told());
+    }
+    notes.extend(skipped(&report.records));
+    if table.is_empty() {
+        notes.iter().for_each(|note| watch.say(&format!("note: {note}")));
+        bail!("{}: {}", trace.display(), no_burst(reading));
+    }
+    for metric in &definition.extrapolate {
+        add_column(&mut table, metric)?;
+    }
+    notes.extend(rename_counters(&mut table));
+    notes.extend(topology.and_then(|topology| one_of_several(topology.apps.len(), &table, reading)));
+    let records = &report.records;
+    watch.tell(&format!(
+        "{} states, {} events, {} communications",
+        grouped_digits(records.states),
+        grouped_digits(records.events),
+        grouped_digits(records.communications)
+    ));
+    let of =
+        describing.definition.as_deref().map_or_else(String::new, |path| format!("{}: ", path.display()));
+    notes.extend(definition.notes.iter().map(|note| format!("{of}{note}")));
+    Ok(Input { name: trace.display().to_string(), end, table, columns: report.columns, notes })
+}
+
+/// The metrics that are said here, else in the definition, else the usual ones.
+fn metrics(
+    options: &Options,
+    definition: &Definition,
+    input: &mut Input,
+    watch: &dyn Watch,
+) -> Result<Vec<Metric>> {
+    let (metrics, asked) = match (&options.describing.metrics[..], &definition.metrics) {
+        ([], Some(metrics)) => (metrics.clone(), true),
+        ([], None) => {
+            let (metrics, why) = default_metrics(&input.table);
+            watch.say(&why);
+            (metrics, false)
+        }
+        (metrics, _) => (metrics.to_vec(), true),
+    };
+    input.notes.extend(check_counters(&metrics, asked, &mut input.table)?);
+    Ok(metrics)
+}
+
+/// What is said here, else what the definition says.
+fn grouping(asked: &Grouping, definition: &Definition) -> Grouping {
+    let method = definition.algorithm.map(|algorithm| match algorithm {
+        Algorithm::Dbscan => Method::Dbscan,
+        Algorithm::Xmeans => Method::Xmeans,
+    });
+    Grouping {
+        eps: asked.eps.or(definition.eps),
+        min_points: asked.min_points.or(definition.min_points),
+        method: asked.method.or(method),
+        k_min: asked.k_min.or(definition.k_min),
+        k_max: asked.k_max.or(definition.k_max),
+        sample: asked.sample.or(definition.sample),
+        seed: asked.seed,
+    }
+}
+
+/// Refinement is for who says nothing of how to group.
+fn direction(
+    options: &Options,
+    grouping: &Grouping,
+    n_bursts: usize,
+    notes: &mut Vec<String>,
+) -> Option<Direction> {
+    let said = grouping.eps.is_some() || grouping.method.is_some() || grouping.sample.is_some();
+    if options.refine.is_some() || said {
+        return options.refine;
+    }
+    if n_bursts > UNASKED {
+        if !options.one_density {
+            notes.push(format!(
+                "So many bursts are grouped by DBSCAN at the eps suggested; --refine refines more than {} too.",
+                grouped_digits(UNASKED as u64)
+            ));
+        }
+        return None;
+    }
+    Some(Direction::Aggregative)
+}
+
+/// Records that were passed over.
+#[must_use]
+pub fn skipped(records: &RecordCounts) -> Vec<String> {
+    let mut notes = Vec::new();
+    for (n, what) in [(records.skipped, "malformed"), (records.unknown, "of no known kind")] {
+        if n > 0 {
+            let records = if n == 1 { "record was" } else { "records were" };
+            notes.push(format!("{} {records} {what} and skipped.", grouped_digits(n)));
+        }
+    }
+    notes
+}
+
+/// The applications of the bursts, ascending.
+fn apps_read(table: &BurstTable) -> Vec<u32> {
+    let mut apps = table.app.clone();
+    apps.dedup();
+    apps
+}
+
+/// Which application was chosen, where there was a choice and none was made.
+fn one_of_several(n_apps: usize, table: &BurstTable, reading: &Reading) -> Option<String> {
+    let chosen = table.app.first().filter(|_| n_apps > 1 && reading.apps == Apps::First)?;
+    Some(format!(
+        "Application {chosen} of {n_apps} was read, the first that computes; --app N reads another, --app all \
+         reads all."
+    ))
+}
+
+/// Why there may be no burst.
+fn no_burst(reading: &Reading) -> String {
+    let of = match reading.apps {
+        Apps::One(n) => format!(" in application {n}"),
+        _ => String::new(),
+    };
+    let what = if reading.burst_events.is_empty() { "no Running state" } else { "none of the events" };
+    format!("there is no CPU burst{of} ({what}); `likewise info` shows what there is")
+}
+
+fn read(
+    trace: &Path,
+    options: &Options,
+    definition: &Definition,
+    stages: &mut Stages,
+    watch: &dyn Watch,
+) -> Result<Trace> {
+    let bar = watch.bytes("Reading");
+    let progress = |done, total| bar.set(done, total);
+    let Options { reading, describing, .. } = options;
+    let metrics =
+        describing.metrics.iter().chain(definition.metrics.iter().flatten()).chain(&definition.extrapolate);
+    let options = ReadOptions {
+        lenient: reading.lenient,
+        burst_events: reading.burst_events.clone(),
+        counters: metrics.flat_map(event_types).collect(),
+        apps: reading.apps,
+        progress: Some(&progress),
+        pcf: reading.pcf.clone(),
+    };
+    Ok(stages.time("read", || read_bursts(trace, &options))?)
+}
+
+/// Event types that a metric names by number, and which need not be counters.
+fn event_types(metric: &Metric) -> impl Iterator<Item = u32> {
+    let (a, b) = match &metric.expr {
+        Expr::One(a) => (Some(a), None),
+        Expr::Two(a, _, b) => (Some(a), Some(b)),
+    };
+    let number = |operand: &Operand| match operand {
+        Operand::Counter(name) => name.parse().ok(),
+        Operand::Duration => None,
+    };
+    a.and_then(number).into_iter().chain(b.and_then(number))
+}
+
+/// Adds a metric that is only reported, unless a counter has its name.
+fn add_column(table: &mut BurstTable, metric: &Metric) -> Result<()> {
+    if table.counter(&metric.name).is_none() {
+        let counter =
+            Counter { event_type: None, name: metric.name.clone(), description: metric.expr.to_string() };
+        table.counters.push(CounterColumn { values: metric.evaluate(table)?, counter });
+    }
+    Ok(())
+}
+
+/// The share of the computing time that a filter keeps, where it is by that.
+fn kept_time(filter: DurationFilter) -> Option<f64> {
+    match filter {
+        DurationFilter::KeepTime(share) | DurationFilter::KeepTimeBelow(share, _) => Some(share),
+        DurationFilter::Min(_) => None,
+    }
+}

@@ -1,0 +1,182 @@
+//! What every command understands, and how it speaks to people.
+
+use crate::escape;
+use crate::progress::{self, Progress};
+use clap::{Args, ColorChoice};
+pub(crate) use likewise_analysis::{Bar, Usage, Watch};
+use std::io::Write;
+
+/// Names of columns in one argument, with commas between them; those that
+/// hold commas are in double quotes, as in CSV.
+#[derive(Clone, Debug)]
+pub(crate) struct Names(Vec<String>);
+
+impl std::str::FromStr for Names {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let mut names = vec![String::new()];
+        let (mut quoted, mut chars) = (false, text.chars().peekable());
+        while let Some(c) = chars.next() {
+            let name = names.last_mut().expect("one at least");
+            match c {
+                '"' if quoted && chars.peek() == Some(&'"') => name.extend(chars.next()),
+                '"' if quoted => quoted = false,
+                '"' if name.is_empty() => quoted = true,
+                ',' if !quoted => names.push(String::new()),
+                c => name.push(c),
+            }
+        }
+        match names.iter().any(String::is_empty) {
+            true => Err("a name is empty".to_owned()),
+            false if quoted => Err("a quote is not closed".to_owned()),
+            false => Ok(Self(names)),
+        }
+    }
+}
+
+impl Names {
+    /// Those of all arguments.
+    pub(crate) fn all(arguments: &[Self]) -> Vec<String> {
+        arguments.iter().flat_map(|names| names.0.iter().cloned()).collect()
+    }
+}
+
+/// What every subcommand understands.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct Common {
+    /// Say nothing but errors
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    pub(crate) quiet: bool,
+    /// Say more: what was read, how long each stage took, and every phase
+    #[arg(short, long, global = true)]
+    verbose: bool,
+    /// Print the result as JSON instead of tables
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// Use this many threads [default: all cores]; the result does not depend on it
+    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
+    threads: Option<u16>,
+    /// Colour the output; NO_COLOR is heeded
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    color: ColorChoice,
+    #[arg(skip)]
+    pub(crate) call: Call,
+}
+
+/// How the program was called.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Call {
+    pub(crate) command: String,
+    pub(crate) arguments: Vec<String>,
+}
+
+impl Common {
+    /// As if that command were called.
+    #[cfg(test)]
+    pub(crate) fn of_call(command: &str) -> Self {
+        let call = Call { command: command.to_owned(), arguments: Vec::new() };
+        Self { quiet: true, call, ..Self::default() }
+    }
+
+    /// A stage of unknown length begins; it ends when the bar is dropped.
+    pub(crate) fn spinner(&self, what: &'static str) -> progress::Bar {
+        Progress::new(self.quiet).spinner(what)
+    }
+
+    /// A stage that is measured in bytes begins; it ends when the bar is dropped.
+    pub(crate) fn bytes(&self, what: &'static str) -> progress::Bar {
+        Progress::new(self.quiet).bytes(what)
+    }
+
+    /// The same, but news are for the caller to tell.
+    pub(crate) fn quieter(&self) -> Self {
+        Self { quiet: true, ..self.clone() }
+    }
+
+    /// Prints a line of news for people, on standard error.
+    pub(crate) fn say(&self, text: impl std::fmt::Display) {
+        if !self.quiet {
+            anstream::eprintln!("{}", escape::plain(&text.to_string()));
+        }
+    }
+
+    /// Prints a detail, on standard error, if asked to say more.
+    pub(crate) fn tell(&self, text: impl std::fmt::Display) {
+        if self.verbose {
+            anstream::eprintln!("{}", escape::plain(&text.to_string()));
+        }
+    }
+
+    /// Whether every phase is to be listed, however small.
+    pub(crate) fn wants_all(&self) -> bool {
+        self.verbose
+    }
+
+    /// Prints the result, on standard output: the JSON if asked for, else the
+    /// text, which may hold colours. A reader that goes away is no failure.
+    pub(crate) fn print(
+        &self,
+        json: &serde_json::Value,
+        text: impl FnOnce() -> String,
+    ) -> anyhow::Result<()> {
+        let (_, colour) = self.terminal();
+        let mut out = anstream::stdout().lock();
+        let result = if self.json {
+            writeln!(out, "{}", escape::json(&format!("{json:#}")))
+        } else if self.quiet {
+            Ok(())
+        } else if colour {
+            write!(out, "{}", escape::coloured(&text()))
+        } else {
+            write!(out, "{}", escape::plain(&text()))
+        };
+        match result {
+            Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => Err(e.into()),
+            _ => Ok(()),
+        }
+    }
+
+    /// Columns of the terminal, and whether it takes colours.
+    pub(crate) fn terminal(&self) -> (usize, bool) {
+        let out = std::io::stdout();
+        let colour = anstream::AutoStream::choice(&out) != anstream::ColorChoice::Never;
+        let columns = std::env::var("COLUMNS").ok().and_then(|text| text.parse().ok());
+        let width = columns.or_else(|| terminal_size::terminal_size().map(|(w, _)| usize::from(w.0)));
+        (width.unwrap_or(100).max(40), colour)
+    }
+
+    pub(crate) fn apply(&self) {
+        match self.color {
+            ColorChoice::Auto => {}
+            ColorChoice::Always => anstream::ColorChoice::Always.write_global(),
+            ColorChoice::Never => anstream::ColorChoice::Never.write_global(),
+        }
+        if let Some(threads) = self.threads {
+            let _ = rayon::ThreadPoolBuilder::new().num_threads(usize::from(threads)).build_global();
+        }
+    }
+}
+
+/// A failure that another process of the same run tells.
+#[derive(Debug, thiserror::Error)]
+#[error("another rank failed")]
+pub(crate) struct ToldElsewhere;
+
+impl Watch for Common {
+    fn spinner(&self, what: &'static str) -> Box<dyn Bar> {
+        Box::new(Self::spinner(self, what))
+    }
+
+    fn bytes(&self, what: &'static str) -> Box<dyn Bar> {
+        Box::new(Self::bytes(self, what))
+    }
+
+    fn say(&self, news: &str) {
+        Self::say(self, news);
+    }
+
+    fn tell(&self, detail: &str) {
+        Self::tell(self, detail);
+    }
+}

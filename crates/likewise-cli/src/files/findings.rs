@@ -1,0 +1,74 @@
+//! What to look at first, for programs.
+
+use likewise::bursts::{Cause, Finding, FindingKind, Scope};
+use likewise_analysis::phases::{Analysis, findings::sentences};
+use serde_json::{Value, json};
+
+/// `findings` of `summary.json`, worst first.
+pub(crate) fn to_json(analysis: &Analysis) -> Value {
+    let Some(found) = &analysis.findings else { return Value::Null };
+    let with_threads = analysis.table.thread.iter().any(|&thread| thread != 1);
+    let one = |(finding, text): (&Finding, String)| {
+        let mut tasks: Vec<u32> = finding.threads.iter().map(|name| name.task).collect();
+        tasks.dedup();
+        let mut value = json!({
+            "kind": kind(finding.kind),
+            "text": text,
+            "share": finding.share,
+            "phases": finding.phases.iter().map(|id| id.number()).collect::<Vec<_>>(),
+            "noise": finding.noise,
+            "tasks": tasks,
+            "begin_ns": finding.begin.0,
+        });
+        if with_threads {
+            value["scope"] = if finding.scope == Scope::Run { "run" } else { "task" }.into();
+            value["threads"] = finding.threads.iter().map(|name| [name.task, name.thread]).collect();
+        }
+        if let FindingKind::Imbalance { .. } | FindingKind::SlowThreads { .. } | FindingKind::Slower { .. } =
+            finding.kind
+        {
+            value["from_ns"] = finding.from.map(|from| from.0).into();
+            value["until_ns"] = finding.until.map(|until| until.0).into();
+        }
+        match finding.kind {
+            FindingKind::Imbalance { apart, cause, times, .. } => {
+                value["times"] = times.into();
+                value["apart"] = apart.into();
+                value["cause"] = match cause {
+                    Cause::Work => "work".into(),
+                    Cause::Speed => "speed".into(),
+                    Cause::Both => "both".into(),
+                    Cause::Unknown => Value::Null,
+                };
+                value["gradient"] = finding.gradient.is_some().into();
+            }
+            FindingKind::Serial { time } => value["time_ns"] = time.0.into(),
+            FindingKind::SlowThreads { times, .. } | FindingKind::Slower { times, .. } => {
+                value["times"] = times.into();
+            }
+            FindingKind::OneOff { bursts, same, duration, others } => {
+                value["bursts"] = bursts.into();
+                value["same_threads"] = same.into();
+                value["duration_ns"] = duration.0.into();
+                value["others_ns"] = others.map(|others| others.0).into();
+            }
+            FindingKind::LowIpc { ipc, others } => {
+                value["ipc"] = ipc.into();
+                value["ipc_of_others"] = others.into();
+            }
+        }
+        value
+    };
+    found.list.iter().zip(sentences(analysis)).map(one).collect()
+}
+
+fn kind(kind: FindingKind) -> &'static str {
+    match kind {
+        FindingKind::Imbalance { .. } => "imbalance",
+        FindingKind::Serial { .. } => "serial",
+        FindingKind::SlowThreads { .. } => "slow-ranks",
+        FindingKind::Slower { .. } => "slower",
+        FindingKind::OneOff { .. } => "one-off",
+        FindingKind::LowIpc { .. } => "low-ipc",
+    }
+}
