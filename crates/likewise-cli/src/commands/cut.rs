@@ -20,7 +20,6 @@ use likewise_analysis::phases::{Options, skipped};
 use likewise_trace::{AtomicFile, CutOptions, CutReport, check_cut, write_cut};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// Cut a trace to the iterations that stand for all

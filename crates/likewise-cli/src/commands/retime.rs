@@ -74,7 +74,7 @@ pub(crate) fn run(args: &RetimeArgs, common: &Common) -> Result<()> {
     let times = read_columns(&args.times, &[], None)?;
     ratios(&times, &mut phases).with_context(|| args.times.display().to_string())?;
     let bursts = retimed(&labels, &mut phases);
-    let mut out = output_dir(&dir, &args.trace, [&args.bursts, &args.times].into_iter(), common)?;
+    let mut out = output_dir(&dir, &args.trace, [&args.bursts, &args.times], common)?;
     let (files, report) = {
         let _bar = common.spinner("Timing anew");
         stages.time("retime", || {
