@@ -12,6 +12,8 @@
 
 pub mod definition;
 pub mod phases;
+pub mod ranks;
+pub mod runs;
 mod stages;
 mod watch;
 
@@ -22,3 +24,8 @@ pub use watch::{Bar, Silent, Watch};
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct Usage(pub String);
+
+/// A failure that another process of the same run tells.
+#[derive(Debug, thiserror::Error)]
+#[error("another rank failed")]
+pub struct ToldElsewhere;

@@ -33,3 +33,20 @@ pub struct Silent;
 impl Watch for Silent {}
 
 impl Bar for Silent {}
+
+/// Follows as another does, but what is news of a part is for the whole to tell.
+pub(crate) struct Hushed<'a>(pub(crate) &'a dyn Watch);
+
+impl Watch for Hushed<'_> {
+    fn spinner(&self, what: &'static str) -> Box<dyn Bar> {
+        self.0.spinner(what)
+    }
+
+    fn bytes(&self, what: &'static str) -> Box<dyn Bar> {
+        self.0.bytes(what)
+    }
+
+    fn tell(&self, detail: &str) {
+        self.0.tell(detail);
+    }
+}

@@ -250,3 +250,8 @@ pub(crate) fn options_of(reading: &ReadingArgs, metrics: &MetricArgs, grouping: 
         ..Options::default()
     }
 }
+
+/// A value of an option, as it is written.
+pub(crate) fn name(value: impl ValueEnum) -> String {
+    value.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
+}

@@ -3,7 +3,7 @@
 use crate::escape;
 use crate::progress::{self, Progress};
 use clap::{Args, ColorChoice};
-pub(crate) use likewise_analysis::{Bar, Usage, Watch};
+pub(crate) use likewise_analysis::{Bar, ToldElsewhere, Usage, Watch};
 use std::io::Write;
 
 /// Names of columns in one argument, with commas between them; those that
@@ -157,11 +157,6 @@ impl Common {
         }
     }
 }
-
-/// A failure that another process of the same run tells.
-#[derive(Debug, thiserror::Error)]
-#[error("another rank failed")]
-pub(crate) struct ToldElsewhere;
 
 impl Watch for Common {
     fn spinner(&self, what: &'static str) -> Box<dyn Bar> {

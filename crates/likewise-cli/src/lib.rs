@@ -14,11 +14,7 @@ mod finish;
 mod memory;
 mod output;
 mod progress;
-mod ranks;
 mod report_counters;
-mod report_ranks;
-mod report_runs;
-mod runs;
 mod taken;
 mod trace;
 

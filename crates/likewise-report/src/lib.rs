@@ -11,5 +11,8 @@ pub mod encode;
 mod html;
 pub mod palette;
 pub mod phases;
+pub mod ranks;
+pub mod runs;
+mod text;
 
 pub use html::escape;

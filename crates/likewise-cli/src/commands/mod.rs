@@ -15,3 +15,4 @@ pub(crate) mod ranks;
 pub(crate) mod regimes;
 pub(crate) mod retime;
 pub(crate) mod synth;
+mod traced;

@@ -1,7 +1,7 @@
 //! `dendrogram.json` and `summary.json` of counters.
 
 use super::{CountersReport, Scale, Strong};
-use crate::commands::ranks::name;
+use crate::args::name;
 use likewise::cluster::hierarchical::{Dissimilarity, Linkage};
 use serde_json::{Value, json};
 

@@ -10,9 +10,11 @@ pub(crate) mod gnuplot;
 pub(crate) mod grouped;
 pub(crate) mod label;
 pub(crate) mod period;
+pub(crate) mod ranks;
 pub(crate) mod refinement;
 pub(crate) mod regions_csv;
 pub(crate) mod representatives_csv;
+pub(crate) mod runs;
 pub(crate) mod spmd;
 pub(crate) mod summary;
 

@@ -2,10 +2,10 @@
 
 use super::{Coloured, by_rank, factors, plot, regimes, tables, tree};
 use crate::counters::{CountersReport, Records, Strong};
-use crate::report_runs::{SCRIPT, STYLE, items};
 use likewise::words::counted;
 use likewise_report::escape;
 use likewise_report::palette::{colours, hex};
+use likewise_report::runs::{SCRIPT, STYLE, items};
 use std::fmt::Write as _;
 use std::io::{self, Write};
 

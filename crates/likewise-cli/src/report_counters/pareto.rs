@@ -4,9 +4,9 @@ use super::page::{records_caption, section};
 use super::{by_rank, plot};
 use crate::counters::Records;
 use crate::counters::by_rank::ByRank;
-use crate::report_runs::{SCRIPT, STYLE, items};
 use likewise::words::counted;
 use likewise_report::escape;
+use likewise_report::runs::{SCRIPT, STYLE, items};
 use std::io::{self, Write};
 
 const PAGE: &str = include_str!("assets/pareto.html");

@@ -1,6 +1,6 @@
 //! Strong clusters, partitions, what is near, what was left out, as tables.
 
-use crate::commands::ranks::name;
+use crate::args::name;
 use crate::counters::json::{linkage, metric};
 use crate::counters::regimes::RegimeReport;
 use crate::counters::{CountersReport, Strong};

@@ -3,14 +3,15 @@
 use super::{RunsArgs, ScalingArg};
 use crate::args::options_of_runs;
 use crate::common::Common;
+use crate::files::runs;
 use crate::finish::finish;
 use crate::output::OutputDir;
-use crate::report_runs;
-use crate::runs::{self, Analysed, Comparison, Settings};
-use crate::trace::analysed;
+use crate::trace::say_notes;
 use anyhow::Result;
 use likewise::bursts::scaling::Scaling;
 use likewise_analysis::Stages;
+use likewise_analysis::runs::{Settings, compare};
+use likewise_report::runs as report;
 use std::path::{Path, PathBuf};
 
 /// The directory for the result, unless another is given.
@@ -21,13 +22,6 @@ pub(super) fn run(files: &[PathBuf], args: &RunsArgs, common: &Common) -> Result
     let dir = args.output.as_deref().unwrap_or(Path::new(OUTPUT));
     let inputs: Vec<&Path> = files.iter().map(PathBuf::as_path).collect();
     OutputDir::check(dir, &inputs, common)?;
-    let mut runs = Vec::with_capacity(files.len());
-    let mut stages = Stages::default();
-    for (file, name) in files.iter().zip(runs::names(files)) {
-        let (analysis, of_run) = analysed(file, &options, &common.quieter())?;
-        stages.add_all(of_run);
-        runs.push(Analysed { name, analysis });
-    }
     let settings = Settings {
         scaling: match args.scaling {
             None | Some(ScalingArg::Auto) => None,
@@ -37,20 +31,18 @@ pub(super) fn run(files: &[PathBuf], args: &RunsArgs, common: &Common) -> Result
         threshold: args.threshold,
         total: args.total,
     };
-    let comparison = {
-        let _bar = common.spinner("Matching");
-        Comparison::of(runs, settings, &mut stages)
-    };
-    for note in &comparison.notes {
-        common.say(format_args!("note: {note}"));
-    }
+    let mut stages = Stages::default();
+    let comparison = compare(files, &options, settings, &mut stages, common)?;
+    say_notes(&comparison.notes, common);
     let mut out = OutputDir::create(dir, &inputs, common)?;
-    out.write("scaling.csv", |file| Ok(runs::csv::write(&comparison, file)?))?;
-    out.write("report.html", |file| Ok(report_runs::write_html(&comparison, file)?))?;
+    stages.time("write", || {
+        out.write("scaling.csv", |file| Ok(runs::csv::write(&comparison, file)?))?;
+        out.write("report.html", |file| Ok(report::write_html(&comparison, file)?))
+    })?;
     let summary = finish(out, "summary.json", runs::json::summary(&comparison), &stages, common)?;
     common.print(&summary, || {
         let (width, colour) = common.terminal();
-        let table = runs::text::table(&comparison, width, colour);
+        let table = report::table(&comparison, width, colour);
         format!("{table}\nReport: {}\n", dir.join("report.html").display())
     })
 }

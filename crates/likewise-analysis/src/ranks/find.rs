@@ -1,0 +1,399 @@
+//! Classes of ranks, on one process or on many.
+
+use super::settle::{AllRanks, Evidence, Groups, MANY_STEPS, Tried, half_of, settle};
+use anyhow::{Context, anyhow};
+use likewise::cluster::euclidean;
+use likewise::cluster::medoids::capek::{Capek, CapekError, CapekParams, ClusterCount, capek};
+use likewise::cluster::medoids::{ClaraParams, Medoids, MedoidsError, Start, clara, fasterpam, pam};
+use likewise::cluster::{Dissimilarities, DissimilaritiesError};
+use likewise::comm::{CommError, Communicator, run_on_threads};
+use likewise::quality::{SphericalFit, least_variance, spherical_bic};
+use likewise::ranks::{EffortTable, Moments, Wavelet, moments, signature};
+use std::ops::Range;
+
+/// What is compared of a rank.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Signature {
+    /// The efforts as they are.
+    Whole,
+    /// The low band after so many levels, and the energies of the others.
+    Wavelet(Wavelet, usize),
+}
+
+impl Signature {
+    /// That of one rank: its regions' signatures, one after another.
+    pub(super) fn of(self, table: &EffortTable, rank: usize) -> Vec<f64> {
+        let regions = 0..table.regions().len();
+        match self {
+            Self::Whole => table.row(rank).to_vec(),
+            Self::Wavelet(..) => regions.flat_map(|r| self.of_series(table.series(rank, r))).collect(),
+        }
+    }
+
+    fn of_series(self, series: &[f64]) -> Vec<f64> {
+        match self {
+            Self::Whole => series.to_vec(),
+            Self::Wavelet(wavelet, levels) => signature(series, levels, wavelet),
+        }
+    }
+
+    /// How many numbers it has of each rank.
+    pub(super) fn dims(self, table: &EffortTable) -> usize {
+        table.regions().len() * self.of_series(&vec![0.0; table.n_steps()]).len()
+    }
+}
+
+/// Ranks that a process works on.
+#[derive(Clone, Debug)]
+pub(super) struct Mine<'a> {
+    pub(super) table: &'a EffortTable,
+    /// Rows of the table.
+    pub(super) ranks: Range<usize>,
+}
+
+impl Mine<'_> {
+    pub(super) fn objects(&self, signature: Signature) -> Vec<Vec<f64>> {
+        self.ranks.clone().map(|rank| signature.of(self.table, rank)).collect()
+    }
+
+    /// What the classes of all processes do, by `labels`.
+    pub(super) fn figures<C: Communicator>(
+        &self,
+        comm: &C,
+        labels: &[u32],
+        n_classes: usize,
+    ) -> Result<Figures, CommError> {
+        let dims = self.table.dims();
+        let values = &self.table.values()[self.ranks.start * dims..self.ranks.end * dims];
+        let (n_regions, n_steps) = (self.table.regions().len(), self.table.n_steps());
+        let regions: Vec<f64> = values.chunks_exact(n_steps).map(|series| series.iter().sum()).collect();
+        let totals: Vec<f64> = regions.chunks_exact(n_regions).map(|row| row.iter().sum()).collect();
+        let n_parts = n_steps.min(MOST_PARTS);
+        let mut parts: Vec<f64> = Vec::with_capacity(labels.len() * n_parts * (n_regions + 1));
+        for row in values.chunks_exact(dims) {
+            for part in 0..n_parts {
+                let steps = part * n_steps / n_parts..(part + 1) * n_steps / n_parts;
+                let of_regions = row.chunks_exact(n_steps).map(|series| series[steps.clone()].iter().sum());
+                let of_regions: Vec<f64> = of_regions.collect();
+                parts.push(of_regions.iter().sum());
+                parts.extend(of_regions);
+            }
+        }
+        Ok(Figures {
+            classes: moments(comm, values, dims, labels, n_classes)?,
+            regions: moments(comm, &regions, n_regions, labels, n_classes)?,
+            parts: moments(comm, &parts, n_parts * (n_regions + 1), labels, n_classes)?,
+            totals: moments(comm, &totals, 1, labels, n_classes)?,
+        })
+    }
+
+    /// What each rank did.
+    fn totals(&self) -> impl Iterator<Item = Totals> {
+        let n_steps = self.table.n_steps();
+        let of_rank = move |rank: usize| {
+            let mut steps = vec![0.0; n_steps];
+            for series in self.table.row(rank).chunks_exact(n_steps) {
+                steps.iter_mut().zip(series).for_each(|(sum, x)| *sum += x);
+            }
+            Totals::of(&steps)
+        };
+        self.ranks.clone().map(of_rank)
+    }
+}
+
+/// What a rank did in all regions.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Totals {
+    pub(super) run: f64,
+    /// The mean of each half of the steps ([`half_of`]), without the rank's
+    /// greatest ([`left_out`]), so that what happened once is in neither.
+    pub(super) halves: [f64; 2],
+}
+
+/// How many of so many steps, the greatest of each rank, are left out where it
+/// is asked what lasts.
+pub(super) fn left_out(n_steps: usize) -> usize {
+    match n_steps {
+        n if n >= MANY_STEPS => 3,
+        n if n > 3 => 1,
+        _ => 0,
+    }
+}
+
+impl Totals {
+    fn of(steps: &[f64]) -> Self {
+        let mut order: Vec<usize> = (0..steps.len()).collect();
+        order.sort_by(|&a, &b| steps[b].total_cmp(&steps[a]).then(a.cmp(&b)));
+        let mean = |half: usize| {
+            let of_half = order.iter().skip(left_out(steps.len())).filter(|&&step| half_of(step) == half);
+            let (sum, n) = of_half.fold((0.0, 0.0), |(sum, n), &step| (sum + steps[step], n + 1.0));
+            if n > 0.0 { sum / n } else { 0.0 }
+        };
+        Self { run: steps.iter().sum(), halves: [mean(0), mean(1)] }
+    }
+}
+
+/// What the ranks of each class do.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Figures {
+    /// In every step and region.
+    pub(super) classes: Vec<Moments>,
+    /// In every region, over all steps.
+    pub(super) regions: Vec<Moments>,
+    /// In every part of the steps: in all regions, then in each.
+    pub(super) parts: Vec<Moments>,
+    /// In all regions and steps.
+    pub(super) totals: Vec<Moments>,
+}
+
+/// Parts of the steps in which it is asked how far ranks are apart: few enough
+/// that what differs from step to step by chance evens out in each, and enough
+/// to see what grows or begins. Of fewer steps, each is one.
+const MOST_PARTS: usize = 4;
+
+/// Classes of all ranks, by medoid.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Found {
+    pub(super) medoids: Vec<u64>,
+    /// Of each rank, the place of its medoid.
+    pub(super) labels: Vec<u32>,
+    pub(super) dissimilarities: Vec<f64>,
+    pub(super) totals: Vec<Totals>,
+    pub(super) loss: f64,
+    /// Of each number of classes that was tried; none where it was given.
+    pub(super) bic: Vec<(usize, f64)>,
+    pub(super) evidence: Evidence,
+    pub(super) is_exact: bool,
+    pub(super) figures: Figures,
+}
+
+/// Euclid's.
+#[expect(clippy::ptr_arg, reason = "objects are vectors, and this is a function of objects")]
+pub(super) fn distance(a: &Vec<f64>, b: &Vec<f64>) -> f64 {
+    euclidean(a, b)
+}
+
+/// Finds the classes with all processes, each of which has some of the ranks.
+/// Nothing but on process 0, which gets the class of every rank; what classes
+/// do is summed up on the way.
+pub(super) fn by_capek<C: Communicator>(
+    comm: &C,
+    mine: &Mine<'_>,
+    objects: &[Vec<f64>],
+    params: &CapekParams<Vec<f64>>,
+) -> anyhow::Result<Option<Found>> {
+    let mut first = capek(comm, objects, &distance, params)?;
+    let (bic, errors) = (std::mem::take(&mut first.criterion), std::mem::take(&mut first.squared_errors));
+    let (n_ranks, is_exact) = (first.n_objects as usize, first.is_exact);
+    let groups = |found: Capek<Vec<f64>>| Groups {
+        medoids: found.medoids.iter().map(|medoid| medoid.index).collect(),
+        labels: found.labels,
+        dissimilarities: found.dissimilarities,
+        loss: found.loss,
+    };
+    let fit = |k: usize| {
+        let params = CapekParams { clusters: ClusterCount::Fixed(k), ..params.clone() };
+        Ok(groups(capek(comm, objects, &distance, &params)?))
+    };
+    let tried = Tried { clusters: params.clusters, errors: &errors, seed: params.seed };
+    let ranks = AllRanks { comm, mine, objects, n_ranks };
+    let (groups, figures, evidence) = settle(&ranks, &tried, groups(first), fit)?;
+    let mut bytes = Vec::with_capacity(objects.len() * 36);
+    for ((label, distance), of) in groups.labels.iter().zip(&groups.dissimilarities).zip(mine.totals()) {
+        bytes.extend(label.to_le_bytes());
+        [*distance, of.run, of.halves[0], of.halves[1]].iter().for_each(|x| bytes.extend(x.to_le_bytes()));
+    }
+    let parts = comm.gather(0, &bytes)?;
+    if comm.rank() != 0 {
+        return Ok(None);
+    }
+    let (mut labels, mut dissimilarities, mut totals) = (Vec::new(), Vec::new(), Vec::new());
+    for part in &parts {
+        let (rows, rest) = part.as_chunks::<36>();
+        anyhow::ensure!(rest.is_empty(), CapekError::NotPortable);
+        for [a, b, c, d, numbers @ ..] in rows {
+            labels.push(u32::from_le_bytes([*a, *b, *c, *d]));
+            let (numbers, _) = numbers.as_chunks();
+            let [distance, run, even, odd] = [0, 1, 2, 3].map(|i| f64::from_le_bytes(numbers[i]));
+            dissimilarities.push(distance);
+            totals.push(Totals { run, halves: [even, odd] });
+        }
+    }
+    let (medoids, loss) = (groups.medoids, groups.loss);
+    Ok(Some(Found { medoids, labels, dissimilarities, totals, loss, bic, evidence, is_exact, figures }))
+}
+
+/// A method that one process does alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Alone {
+    Clara,
+    Pam,
+    Fasterpam,
+}
+
+/// Finds the classes on this process; the number of classes by the BIC, where
+/// it is not given.
+pub(super) fn alone(
+    method: Alone,
+    mine: &Mine<'_>,
+    objects: &[Vec<f64>],
+    clusters: ClusterCount,
+    seed: u64,
+) -> anyhow::Result<Found> {
+    let matrix = match method {
+        Alone::Clara => None,
+        Alone::Pam | Alone::Fasterpam => Some(Dissimilarities::new(objects, distance)?),
+    };
+    let solve = |k: usize| match (method, &matrix) {
+        (Alone::Pam, Some(matrix)) => pam(matrix, k),
+        (Alone::Fasterpam, Some(matrix)) => fasterpam(matrix, k, Start::Build),
+        _ => clara(objects, distance, &ClaraParams::new(k, seed)),
+    };
+    let of = |found: &Medoids, rank: usize| {
+        distance(&objects[rank], &objects[found.medoids[found.labels[rank] as usize]])
+    };
+    let groups = |found: Medoids| Groups {
+        dissimilarities: (0..objects.len()).map(|rank| of(&found, rank)).collect(),
+        medoids: found.medoids.iter().map(|&m| m as u64).collect(),
+        labels: found.labels,
+        loss: found.loss,
+    };
+    let (mut bic, mut errors) = (Vec::new(), Vec::new());
+    let first = match clusters {
+        ClusterCount::Fixed(k) => solve(k)?,
+        ClusterCount::UpTo(most) => {
+            let mut best: Option<(f64, Medoids)> = None;
+            for k in 1..=most {
+                let found = match solve(k) {
+                    Ok(found) => found,
+                    // No more objects differ.
+                    Err(_) if best.is_some() => break,
+                    Err(error) => return Err(error.into()),
+                };
+                let (value, error) = bic_about_centroids(objects, &found);
+                bic.push((k, value));
+                errors.push((k, error));
+                // Of equal ones, the fewest classes.
+                if best.as_ref().is_none_or(|(most, _)| value > *most) {
+                    best = Some((value, found));
+                }
+            }
+            best.context("no number of classes was tried")?.1
+        }
+    };
+    let first = groups(first);
+    let tried = Tried { clusters, errors: &errors, seed };
+    let settled = run_on_threads(1, |comm| {
+        let ranks = AllRanks { comm, mine, objects, n_ranks: objects.len() };
+        settle(&ranks, &tried, first.clone(), |k| Ok(groups(solve(k)?)))
+    })?;
+    let (Groups { medoids, labels, dissimilarities, loss }, figures, evidence) =
+        settled.into_iter().next().context("one process has a result")?;
+    let (totals, is_exact) = (mine.totals().collect(), method != Alone::Clara);
+    Ok(Found { medoids, labels, dissimilarities, totals, loss, bic, evidence, is_exact, figures })
+}
+
+/// The BIC, and the squared error that it is made of.
+fn bic_about_centroids(objects: &[Vec<f64>], found: &Medoids) -> (f64, f64) {
+    let dims = objects.first().map_or(0, Vec::len);
+    let mut sizes = vec![0usize; found.medoids.len()];
+    let mut centroids = vec![vec![0.0; dims]; found.medoids.len()];
+    for (object, &label) in objects.iter().zip(&found.labels) {
+        sizes[label as usize] += 1;
+        centroids[label as usize].iter_mut().zip(object).for_each(|(sum, x)| *sum += x);
+    }
+    for (centroid, &size) in centroids.iter_mut().zip(&sizes) {
+        centroid.iter_mut().for_each(|sum| *sum /= size as f64);
+    }
+    let squares = |(object, &label): (&Vec<f64>, &u32)| {
+        let centroid = &centroids[label as usize];
+        object.iter().zip(centroid).map(|(x, c)| (x - c) * (x - c)).sum::<f64>()
+    };
+    let squared_error: f64 = objects.iter().zip(&found.labels).map(squares).sum();
+    let largest = objects.iter().flatten().fold(0.0, |most: f64, x| most.max(x.abs()));
+    let least_variance = least_variance(largest);
+    (spherical_bic(&SphericalFit { sizes: &sizes, squared_error, dims, least_variance }), squared_error)
+}
+
+/// What is wrong, in words of ranks: the methods speak of objects.
+pub(super) fn of_ranks(error: anyhow::Error, n_ranks: usize) -> anyhow::Error {
+    let too_many = |classes: usize, distinct: usize| match classes > n_ranks {
+        true => anyhow!("{classes} classes were asked for, and there are {n_ranks} ranks"),
+        false => anyhow!("{classes} classes were asked for, and {distinct} different ranks were found"),
+    };
+    let too_large = |rank: u64| {
+        anyhow!("the efforts of rank {rank} are so large that distances to others are no numbers")
+    };
+    let of_medoids = error.downcast_ref::<MedoidsError>();
+    let of_matrix = match of_medoids {
+        Some(MedoidsError::Dissimilarities(error)) => Some(error),
+        _ => error.downcast_ref::<DissimilaritiesError>(),
+    };
+    match (error.downcast_ref::<CapekError>(), of_medoids, of_matrix) {
+        (Some(&CapekError::TooManyClusters { wanted, distinct }), ..) => too_many(wanted, distinct),
+        (Some(&CapekError::NotFinite { index }), ..) => too_large(index),
+        (_, Some(&MedoidsError::TooFewDistinct { n_clusters, distinct }), _) => {
+            too_many(n_clusters, distinct)
+        }
+        (_, _, Some(&DissimilaritiesError::Invalid { a, .. })) => too_large(a as u64),
+        _ => error,
+    }
+}
+
+/// On all processes: whether any failed. Who failed first keeps its error.
+pub(super) fn agree<C: Communicator>(comm: &C, failed: bool) -> Result<Option<usize>, CommError> {
+    let mine = if failed { comm.rank() as i64 } else { i64::MAX };
+    let mut first = [mine];
+    comm.all_reduce(likewise::comm::Reduction::Min, &mut first)?;
+    Ok((first[0] != i64::MAX).then_some(first[0] as usize))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use likewise::cluster::medoids::capek::{Criterion, Mode};
+    use likewise::ranks::{EffortRegion, part};
+
+    fn table(objects: &[Vec<f64>]) -> EffortTable {
+        let region = EffortRegion { name: String::new(), unit: String::new() };
+        EffortTable::from_series(region, objects).unwrap()
+    }
+
+    /// Where PAM is what CAPEK does, the criterion is the same too.
+    #[test]
+    fn the_bic_of_one_process_is_that_of_many() {
+        for objects in [likewise::synth::effort::effort_traces(40, 16, 1), vec![vec![3.0, 4.0]; 9]] {
+            let clusters = ClusterCount::UpTo(8);
+            let table = table(&objects);
+            let mine = Mine { ranks: 0..objects.len(), table: &table };
+            let pam = alone(Alone::Pam, &mine, &objects, clusters, 0).unwrap();
+            let params = CapekParams {
+                mode: Mode::Exact,
+                ..CapekParams::new(clusters, Criterion::Bic(|object: &Vec<f64>| object))
+            };
+            let found = likewise::comm::run_on_threads(3, |comm| {
+                capek(comm, &objects[part(objects.len(), comm.rank(), 3)], &distance, &params)
+            });
+            let criterion = &found.unwrap()[0].criterion;
+            assert_eq!(criterion.len(), pam.bic.len());
+            for (one, many) in pam.bic.iter().zip(criterion) {
+                assert_eq!(one.0, many.0);
+                assert!((one.1 - many.1).abs() <= 1e-9 * one.1.abs() || one.1 == many.1, "{one:?} {many:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_method_finds_six_kinds() {
+        let objects = likewise::synth::effort::effort_traces(60, 64, 3);
+        let table = table(&objects);
+        let mine = Mine { ranks: 0..60, table: &table };
+        for method in [Alone::Pam, Alone::Fasterpam, Alone::Clara] {
+            let found = alone(method, &mine, &objects, ClusterCount::UpTo(10), 0).unwrap();
+            assert_eq!(found.medoids.len(), 6, "{method:?} {:?}", found.bic);
+            for (rank, &label) in found.labels.iter().enumerate() {
+                assert_eq!(found.medoids[label as usize] as usize % 6, rank % 6);
+            }
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! Whether all processes do the same job. Each trusts the others to take part
+//! in the same exchanges with the same numbers of classes and ranks; a process
+//! that does not would make the others wait for ever, or wrong.
+
+use crate::Usage;
+use anyhow::{Context, Result, anyhow};
+use likewise::comm::Communicator;
+use likewise::words::{counted, grouped_digits};
+use likewise_trace::{Digest, is_rereadable};
+use std::path::Path;
+
+/// Refuses `options` that are not those of process 0; `arguments` is what it
+/// was called with, for people.
+///
+/// # Errors
+/// On each process that differs.
+pub(super) fn same_options<C: Communicator>(comm: &C, options: &str, arguments: &str) -> Result<()> {
+    let mut first = [options, arguments].join("\0").into_bytes();
+    comm.broadcast(0, &mut first)?;
+    let first = String::from_utf8_lossy(&first);
+    let (first, first_arguments) = first.split_once('\0').context("options come with the arguments")?;
+    if first == options {
+        return Ok(());
+    }
+    let text = format!(
+        "process {} was started with other options than process 0, and all must have the same: \
+         `{arguments}` and `{first_arguments}`",
+        comm.rank()
+    );
+    Err(Usage(text).into())
+}
+
+/// Refuses a file that does not hold what it holds for process 0.
+///
+/// # Errors
+/// On each process for which it does not, or which cannot read it. Where
+/// process 0 cannot, nothing is refused: it says why when it reads.
+pub(super) fn same_input<C: Communicator>(comm: &C, path: &Path) -> Result<()> {
+    let mine =
+        if is_rereadable(path) { Digest::in_short(path) } else { Err(std::io::ErrorKind::NotFound.into()) };
+    let mut first = Vec::new();
+    if let (0, Ok(Digest { size, xxh64 })) = (comm.rank(), &mine) {
+        first.extend([size.to_le_bytes(), xxh64.to_le_bytes()].concat());
+    }
+    comm.broadcast(0, &mut first)?;
+    let ([size, xxh64], []) = first.as_chunks::<8>() else { return Ok(()) };
+    let first = Digest { size: u64::from_le_bytes(*size), xxh64: u64::from_le_bytes(*xxh64) };
+    let differs = match mine {
+        Ok(mine) if mine == first => return Ok(()),
+        Ok(mine) if mine.size != first.size => {
+            let bytes = counted(first.size, "byte");
+            format!("{} instead of {bytes}", grouped_digits(mine.size))
+        }
+        Ok(_) => "other content of the same size".to_owned(),
+        Err(error) => format!("it cannot be read ({error})"),
+    };
+    Err(anyhow!(
+        "{}: process {} does not see the file that process 0 sees: {differs}; give one that is the same for all",
+        path.display(),
+        comm.rank()
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use likewise::comm::run_on_threads;
+
+    #[test]
+    fn who_differs_says_so() {
+        let told = run_on_threads(3, |comm| {
+            let options = if comm.rank() == 2 { "k 3" } else { "k 2" };
+            let told = same_options(comm, options, &format!("ranks --{options}"));
+            Ok::<_, likewise::comm::CommError>(told.map_err(|error| error.to_string()))
+        });
+        let told = told.unwrap();
+        assert_eq!((&told[0], &told[1]), (&Ok(()), &Ok(())));
+        let text = told[2].as_ref().unwrap_err();
+        assert!(
+            text.starts_with("process 2 was") && text.ends_with("`ranks --k 3` and `ranks --k 2`"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn who_sees_another_file_says_so() {
+        let dir = tempfile::tempdir().unwrap();
+        for (name, text) in [("0", "1,2\n"), ("1", "1,2\n"), ("2", "1,3\n"), ("3", "1,2\n3\n")] {
+            std::fs::write(dir.path().join(name), text).unwrap();
+        }
+        let told = |size| {
+            let told = run_on_threads(size, |comm| {
+                let told = same_input(comm, &dir.path().join(comm.rank().to_string()));
+                Ok::<_, likewise::comm::CommError>(told.map_err(|error| error.to_string()))
+            });
+            told.unwrap()
+        };
+        let parts = ["", "", "other content of the same size", "6 instead of 4 bytes", "it cannot be read"];
+        for (result, part) in told(5).iter().zip(parts) {
+            match result {
+                Ok(()) => assert_eq!(part, ""),
+                Err(text) => assert!(!part.is_empty() && text.contains(part), "{text}"),
+            }
+        }
+        std::fs::remove_file(dir.path().join("0")).unwrap();
+        assert!(told(3).iter().all(Result::is_ok), "process 0 says it when it reads");
+    }
+}

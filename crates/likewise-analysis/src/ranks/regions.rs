@@ -1,0 +1,166 @@
+//! What the efforts of a trace are of.
+
+use super::Options;
+use crate::phases::{self, Analysis, phases_of};
+use crate::watch::Hushed;
+use crate::{Stages, Watch};
+use anyhow::{Context, Result, anyhow};
+use likewise::bursts::Period;
+use likewise::bursts::scaling::{RunBursts, match_runs};
+use likewise::ranks::{EffortRegions, EffortTable, FromBurstsError, effort_from_bursts};
+use likewise::table::Nanos;
+use likewise::words::counted;
+use likewise::words::percent;
+use std::path::Path;
+
+/// What makes a region of bursts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Regions {
+    /// Phases, as `likewise bursts` finds them; those that stand in for one
+    /// another on different ranks are one region
+    #[default]
+    Phases,
+    /// The functions that call before and after
+    Functions,
+    /// The lines of these calls
+    Calls,
+}
+
+/// What bursts are in that are in no phase.
+pub const OTHER: &str = "in no phase";
+
+/// The efforts of a trace, in each iteration of the run, and what is to be
+/// known of them.
+pub(super) fn efforts_of_trace(
+    input: &Path,
+    options: &Options,
+    watch: &dyn Watch,
+) -> Result<(EffortTable, Vec<String>)> {
+    let regions = options.regions.unwrap_or_default();
+    // Phases are those of `bursts`; calls need none but for the period.
+    let one_density = regions != Regions::Phases;
+    let of_bursts = phases::Options { one_density, ..options.phases.clone() };
+    let analysis = phases_of(input, &of_bursts, &mut Stages::default(), &Hushed(watch))?;
+    let mut notes = analysis.notes.clone();
+    let boundaries = match &analysis.period.found {
+        Ok(period) => {
+            notes.push(outside(period, analysis.end));
+            period.boundaries.clone()
+        }
+        Err(why) => {
+            notes.push(format!("No iterations are known, so the whole run is one step: {why}."));
+            vec![Nanos(0), Nanos(analysis.end.0 + 1)]
+        }
+    };
+    let table = efforts(&analysis, regions, &boundaries).map_err(|error| match error {
+        FromBurstsError::NoCode => {
+            anyhow!("the trace does not say between which calls bursts lie; take --regions phases")
+        }
+        error => error.into(),
+    });
+    Ok((table.with_context(|| input.display().to_string())?, notes))
+}
+
+/// What part of the run the steps are.
+fn outside(period: &Period, end: Nanos) -> String {
+    let (from, to) = period.region();
+    let share = to.saturating_sub(from).0 as f64 / end.0.max(1) as f64;
+    format!(
+        "{} from {from} to {to} of {end}, {} of the run: what is outside of them is not compared.",
+        counted(period.n_iterations() as u64, "step"),
+        percent(share)
+    )
+}
+
+/// The effort of every task in every step and region.
+fn efforts(
+    analysis: &Analysis,
+    regions: Regions,
+    boundaries: &[Nanos],
+) -> std::result::Result<EffortTable, FromBurstsError> {
+    match regions {
+        Regions::Phases => {
+            let (labels, names) = phases(analysis);
+            effort_from_bursts(&analysis.table, EffortRegions::Named(&labels, &names), boundaries)
+        }
+        Regions::Functions => effort_from_bursts(&analysis.table, EffortRegions::Functions, boundaries),
+        Regions::Calls => effort_from_bursts(&analysis.table, EffortRegions::Calls, boundaries),
+    }
+}
+
+/// As a serial phase is nearly all of its time alone (`bursts::serial`).
+const NEARLY_ALL: f64 = 0.9;
+
+/// A burst of a cluster that takes so many times as long as those of another
+/// region, or as short, does other work than these.
+const OTHER_WORK: f64 = 4.0;
+
+/// Mean time of the bursts of each region's own clusters, in ns.
+fn mean_times(analysis: &Analysis, own: &[Vec<usize>]) -> Vec<f64> {
+    let of = |region: &Vec<usize>| {
+        let stats = region.iter().map(|&cluster| &analysis.stats[cluster]);
+        let (time, n) =
+            stats.fold((0.0, 0.0), |sum, s| (sum.0 + s.total.0 as f64, sum.1 + s.instances as f64));
+        time / n
+    };
+    own.iter().map(of).collect()
+}
+
+/// The region of every burst, and the names of the regions.
+///
+/// The same computation may be a phase of its own on ranks that run it more
+/// slowly, or noise. What is the same step of the program is told by the
+/// order of the bursts: clusters that stand at the same places of it are one
+/// region.
+fn phases(analysis: &Analysis) -> (Vec<Option<u32>>, Vec<String>) {
+    let (complete, clustering) = (&analysis.prepared.complete, &analysis.grouped.clustering);
+    let matched = match_runs(&[RunBursts { table: &analysis.table, complete, clustering }]);
+    // How many bursts of each cluster a region has.
+    let mut counts = vec![vec![0u64; clustering.n_clusters]; matched.phases.len()];
+    let of_complete = &matched.phase_of[0];
+    for (region, label) in of_complete.iter().zip(&clustering.labels) {
+        if let (Some(region), Some(id)) = (region, label) {
+            counts[*region as usize][id.index()] += 1;
+        }
+    }
+    // A region goes by the clusters that are mostly its own. Of a cluster that
+    // nearly all is, all is: a place that says otherwise of a few bursts is wrong.
+    let mut own: Vec<Vec<usize>> = vec![Vec::new(); counts.len()];
+    let mut whole: Vec<Option<usize>> = vec![None; clustering.n_clusters];
+    for cluster in 0..clustering.n_clusters {
+        let most = (0..counts.len()).rev().max_by_key(|&region| counts[region][cluster]);
+        if let Some(region) = most.filter(|&region| counts[region][cluster] > 0) {
+            own[region].push(cluster);
+            let all: u64 = counts.iter().map(|of_region| of_region[cluster]).sum();
+            whole[cluster] =
+                Some(region).filter(|_| counts[region][cluster] as f64 >= NEARLY_ALL * all as f64);
+        }
+    }
+    let means = mean_times(analysis, &own);
+    let mut order: Vec<usize> = (0..own.len()).filter(|&region| !own[region].is_empty()).collect();
+    order.sort_by_key(|&region| own[region][0]);
+    let mut place = vec![None; own.len()];
+    order.iter().enumerate().for_each(|(to, &from)| place[from] = Some(to as u32));
+    let other = order.len() as u32;
+    let mut labels = vec![Some(other); analysis.table.len()];
+    for ((&burst, region), label) in complete.iter().zip(of_complete).zip(&clustering.labels) {
+        // Of no place, but in a cluster: where most of that are.
+        let of_cluster = || label.and_then(|id| (0..own.len()).find(|&r| own[r].contains(&id.index())));
+        let is_alike = |region: &usize| {
+            let times = analysis.table.duration[burst as usize].0 as f64 / means[*region];
+            label.is_none() || (1.0 / OTHER_WORK..=OTHER_WORK).contains(&times)
+        };
+        let of_place = || region.map(|r| r as usize).filter(is_alike).or_else(of_cluster);
+        let region =
+            label.and_then(|id| whole[id.index()]).or_else(of_place).and_then(|region| place[region]);
+        labels[burst as usize] = Some(region.unwrap_or(other));
+    }
+    let name = |&region: &usize| match &own[region][..] {
+        [only] => format!("phase {}", only + 1),
+        several => {
+            let numbers: Vec<String> = several.iter().map(|c| (c + 1).to_string()).collect();
+            format!("phases {}", numbers.join(", "))
+        }
+    };
+    (labels, order.iter().map(name).chain([OTHER.to_owned()]).collect())
+}

@@ -1,0 +1,256 @@
+//! How many classes there are: what a criterion likes best, as far as the data
+//! support it.
+
+use super::find::{Figures, Mine};
+use anyhow::{Context, Result};
+use likewise::cluster::medoids::capek::{CapekError, ClusterCount};
+use likewise::comm::Communicator;
+use likewise::ranks::{
+    APART, MOST_OBJECTS, Moments, Support, explained_by, joined, loudest_step, moments, separation, support,
+    supported_counts,
+};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::SeedableRng;
+
+/// Classes of the ranks of this process.
+#[derive(Clone, Debug)]
+pub(super) struct Groups {
+    pub(super) medoids: Vec<u64>,
+    pub(super) labels: Vec<u32>,
+    pub(super) dissimilarities: Vec<f64>,
+    /// Of all processes.
+    pub(super) loss: f64,
+}
+
+/// Ranks over processes.
+pub(super) struct AllRanks<'a, C> {
+    pub(super) comm: &'a C,
+    pub(super) mine: &'a Mine<'a>,
+    /// What is compared of those of this process.
+    pub(super) objects: &'a [Vec<f64>],
+    pub(super) n_ranks: usize,
+}
+
+/// Numbers of classes that were tried.
+pub(super) struct Tried<'a> {
+    pub(super) clusters: ClusterCount,
+    /// Squared errors about centroids.
+    pub(super) errors: &'a [(usize, f64)],
+    pub(super) seed: u64,
+}
+
+/// What speaks for classes, and against.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Evidence {
+    /// Of each number of classes from two on that was looked at.
+    pub(super) support: Vec<Support>,
+    /// The classes that were nearly taken, but some of which do not last.
+    pub(super) passing: Option<Passing>,
+    /// Whether the classes that were taken are supported.
+    pub(super) is_supported: bool,
+}
+
+/// Classes some of which do not last.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Passing {
+    pub(super) figures: Figures,
+    /// Which do not, and their ranks, the first few of them.
+    pub(super) classes: Vec<(usize, Vec<u64>)>,
+}
+
+/// Of so many steps, three can be left out and more than half are left.
+pub(super) const MANY_STEPS: usize = 8;
+
+/// The most classes that are looked for: fewer than two ranks to a class, on
+/// the average, leave the spread within classes fewer degrees of freedom than
+/// there are classes.
+pub(super) fn most_classes(n_ranks: usize) -> usize {
+    n_ranks.div_ceil(2).max(1)
+}
+
+/// The classes that the data support, best those of `first`; one class where
+/// they support none. A number that was given stays, and is judged.
+pub(super) fn settle<C: Communicator>(
+    ranks: &AllRanks<'_, C>,
+    tried: &Tried<'_>,
+    first: Groups,
+    mut fit: impl FnMut(usize) -> Result<Groups>,
+) -> Result<(Groups, Figures, Evidence)> {
+    let AllRanks { comm, mine, .. } = *ranks;
+    let figures_of = |groups: &Groups| mine.figures(comm, &groups.labels, groups.medoids.len());
+    let k = first.medoids.len();
+    let figures = figures_of(&first)?;
+    if k == 1 {
+        return Ok((first, figures, Evidence::default()));
+    }
+    let explained = match tried.clusters {
+        ClusterCount::Fixed(_) => vec![(k, ranks.explained(&first)?)],
+        ClusterCount::UpTo(_) => shares(tried.errors),
+    };
+    let sample = ranks.sample(|i| ranks.objects[i].clone())?;
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(tried.seed);
+    let mut evidence = Evidence { support: support(&sample, &explained, &mut rng), ..Evidence::default() };
+    let n_steps = mine.table.n_steps();
+    // What so many classes explain by chance; of a number that was given, what
+    // one less does is not known yet.
+    let known = evidence.support.clone();
+    let by_chance = |k: usize, rng: &mut Xoshiro256PlusPlus| match known.iter().find(|s| s.n_classes == k) {
+        _ if k < 2 => 0.0,
+        Some(s) => s.by_chance,
+        None => support(&sample, &[(k, 1.0)], rng).first().map_or(1.0, |s| s.by_chance),
+    };
+    let mut fleeting_of = |figures: &Figures, k: usize| {
+        let chance = [by_chance(k - 1, &mut rng), by_chance(k, &mut rng)];
+        fleeting(&figures.classes, n_steps, chance)
+    };
+    let is_apart = |groups: &Groups| -> Result<bool> {
+        let labels = ranks.sample(|i| vec![f64::from(groups.labels[i])])?;
+        let labels: Vec<u32> = labels.iter().map(|label| label[0] as u32).collect();
+        Ok(separation(&sample, &labels).is_some_and(|apart| apart >= APART))
+    };
+    let candidates = supported_counts(&evidence.support, k);
+    if let ClusterCount::Fixed(_) = tried.clusters {
+        evidence.is_supported =
+            candidates.contains(&k) && is_apart(&first)? && fleeting_of(&figures, k).is_empty();
+        return Ok((first, figures, evidence));
+    }
+    for count in candidates {
+        let (groups, figures) = if count == k {
+            (first.clone(), figures.clone())
+        } else {
+            let groups = fit(count)?;
+            let figures = figures_of(&groups)?;
+            (groups, figures)
+        };
+        if !is_apart(&groups)? {
+            continue;
+        }
+        let fleeting = fleeting_of(&figures, count);
+        if fleeting.is_empty() {
+            evidence.is_supported = true;
+            return Ok((groups, figures, evidence));
+        }
+        if evidence.passing.is_none() {
+            let of = |class: usize| Ok((class, ranks.of_class(&groups, class)?));
+            let classes = fleeting.into_iter().map(of).collect::<Result<_>>()?;
+            evidence.passing = Some(Passing { figures, classes });
+        }
+    }
+    let one = fit(1)?;
+    let figures = figures_of(&one)?;
+    Ok((one, figures, evidence))
+}
+
+/// What each number of classes explains, from two on.
+fn shares(errors: &[(usize, f64)]) -> Vec<(usize, f64)> {
+    let Some(&(_, all)) = errors.iter().find(|(k, _)| *k == 1).filter(|(_, all)| *all > 0.0) else {
+        return Vec::new();
+    };
+    errors.iter().filter(|(k, _)| *k > 1).map(|&(k, error)| (k, 1.0 - error / all)).collect()
+}
+
+/// The half of the steps that a step is in: by the parity of the ones in its
+/// number (Thue and Morse). What comes every second or fourth step is in both
+/// halves, as what lasts is; what happened once is in one.
+pub(super) fn half_of(step: usize) -> usize {
+    step.count_ones() as usize % 2
+}
+
+/// By its own parity: the multiples of three, of which most have an even number
+/// of ones, are in both of these halves.
+fn parity_of(step: usize) -> usize {
+    step % 2
+}
+
+/// The classes that do not last, but for the largest. Each must be there in
+/// both halves of the steps, by either way to halve them, without the step in which it differs
+/// most: joined with the class that is nearest to it, what is left unexplained
+/// must grow by more than one class less makes it grow by chance. What happened
+/// once makes no class, whatever other classes there are. Of a single step
+/// nobody can tell.
+///
+/// Where steps are many, the two beside that step are left out as well: the
+/// steps of a trace are cut by its work, and what happened in one iteration can
+/// lie on both sides of a cut.
+///
+/// `by_chance` is what one class less and what all these explain by chance.
+fn fleeting(classes: &[Moments], n_steps: usize, by_chance: [f64; 2]) -> Vec<usize> {
+    let beside = usize::from(n_steps >= MANY_STEPS);
+    let added = |pair: [usize; 2]| joined(classes, pair, |_| true).0;
+    let lasts = |c: usize| {
+        let others = (0..classes.len()).filter(|&other| other != c);
+        let Some(nearest) = others.min_by(|&a, &b| added([c, a]).total_cmp(&added([c, b]))) else {
+            return true;
+        };
+        let pair = [c, nearest];
+        let loudest = loudest_step(pair.iter().map(|&c| &classes[c]), n_steps).filter(|_| n_steps > 3);
+        let is_quiet = |step: usize| loudest.is_none_or(|loudest| step.abs_diff(loudest) > beside);
+        let is_in_both = |half_of: fn(usize) -> usize| {
+            (0..2).all(|half| {
+                let of = |j: usize| half_of(j % n_steps) == half && is_quiet(j % n_steps);
+                let (added, within) = joined(classes, pair, of);
+                (within + added) * (1.0 - by_chance[1]) > within * (1.0 - by_chance[0])
+            })
+        };
+        is_in_both(half_of) || is_in_both(parity_of)
+    };
+    let largest = (0..classes.len()).rev().max_by_key(|&c| classes[c].n_ranks);
+    let all = (0..classes.len()).filter(|&c| Some(c) != largest || classes.len() == 1);
+    if n_steps == 1 { Vec::new() } else { all.filter(|&c| !lasts(c)).collect() }
+}
+
+impl<C: Communicator> AllRanks<'_, C> {
+    /// The share of the variance of what is compared that lies between classes.
+    fn explained(&self, groups: &Groups) -> Result<f64> {
+        let dims = self.objects.first().map_or(0, Vec::len);
+        let mut dims = [dims as i64];
+        self.comm.all_reduce(likewise::comm::Reduction::Max, &mut dims)?;
+        let values = self.objects.concat();
+        let classes = moments(self.comm, &values, dims[0] as usize, &groups.labels, groups.medoids.len())?;
+        Ok(explained_by(&classes, |_| true).unwrap_or(0.0))
+    }
+
+    /// The number of the first rank of this process.
+    fn first(&self) -> Result<usize> {
+        let parts = self.comm.all_gather(&(self.objects.len() as u64).to_le_bytes())?;
+        let length = |part: &Vec<u8>| part.as_slice().try_into().map(u64::from_le_bytes);
+        let lengths = parts.iter().take(self.comm.rank()).map(length).collect::<Result<Vec<u64>, _>>();
+        Ok(lengths.ok().context(CapekError::NotPortable)?.iter().sum::<u64>() as usize)
+    }
+
+    /// What `of` says of some ranks at even distances, or of all if they are
+    /// few; the same on every process. `of` is told the place of a rank on its
+    /// process.
+    fn sample(&self, of: impl Fn(usize) -> Vec<f64>) -> Result<Vec<Vec<f64>>> {
+        let (n, first) = (self.n_ranks, self.first()?);
+        let many = n.min(MOST_OBJECTS);
+        let mine = first..first + self.objects.len();
+        let mut bytes = Vec::new();
+        for rank in (0..many).map(|i| i * n / many).filter(|rank| mine.contains(rank)) {
+            let object = of(rank - first);
+            bytes.extend((object.len() as u64).to_le_bytes());
+            bytes.extend(object.iter().flat_map(|x| x.to_le_bytes()));
+        }
+        let mut all = Vec::with_capacity(many);
+        for part in self.comm.all_gather(&bytes)? {
+            let mut words = part.as_chunks().0.iter();
+            while let Some(dims) = words.next() {
+                let numbers = words.by_ref().take(u64::from_le_bytes(*dims) as usize);
+                all.push(numbers.map(|&x| f64::from_le_bytes(x)).collect());
+            }
+        }
+        Ok(all)
+    }
+
+    /// The first ranks of a class, one more than are named, on every process.
+    fn of_class(&self, groups: &Groups, class: usize) -> Result<Vec<u64>> {
+        let first = self.first()?;
+        let of_class = groups.labels.iter().enumerate().filter(|(_, label)| **label as usize == class);
+        let bytes: Vec<u8> = of_class
+            .take(super::NAMED as usize + 1)
+            .flat_map(|(i, _)| ((first + i) as u64).to_le_bytes())
+            .collect();
+        let parts = self.comm.all_gather(&bytes)?;
+        Ok(parts.iter().flat_map(|part| part.as_chunks().0).map(|&rank| u64::from_le_bytes(rank)).collect())
+    }
+}

@@ -1,0 +1,496 @@
+//! What a comparison of runs says, in sentences.
+
+use super::wall::longest;
+use super::{Comparison, Phase, cause, cause_of, per};
+use likewise::bursts::scaling::{
+    Change, Factor, FactorKind, IterationsFrom, Per, PhaseScaling, Scaling, SlowTasks,
+};
+use likewise::table::Nanos;
+use likewise::words::counted;
+use likewise::words::{listed, percent};
+
+/// Factors that cost at least this part of what the least one costs, in
+/// logarithms, are named as well.
+const ALSO: f64 = 0.5;
+/// So many phases with bursts that took long once are told of each run.
+const MOST_ONE_OFFS: usize = 3;
+/// A serial phase is named if it holds this share of a run's wall time.
+const SERIAL_SHARE: f64 = 0.01;
+
+impl Comparison {
+    /// What is compared; a sentence on each phase that stops scaling, of those
+    /// worth looking at, or on each that is slower or faster, where nothing
+    /// scales; and what is serial.
+    pub fn findings(&self) -> Vec<String> {
+        let mut findings: Vec<String> = self.work().into_iter().collect();
+        findings.extend(self.unknown_scaling());
+        findings.extend(if self.same_threads() { self.differences() } else { self.stops() });
+        findings.extend((0..self.runs.len()).filter_map(|r| self.missing(r)));
+        findings.extend(self.shown().iter().filter_map(|phase| self.serial(phase)));
+        findings.extend((0..self.runs.len()).flat_map(|r| self.one_offs(r)));
+        findings
+    }
+
+    /// Whether the runs do the same work, and what they are compared per if not.
+    pub fn work(&self) -> Option<String> {
+        let n: Option<Vec<u64>> = self.runs.iter().map(|run| run.iterations.map(|(n, _)| n)).collect();
+        let unlike = n.as_ref().is_some_and(|n| n.windows(2).any(|two| two[0] != two[1]));
+        if self.settings.total {
+            let counts = n.filter(|_| unlike).map(|n| format!(", {}", self.against(&n))).unwrap_or_default();
+            return Some(format!("Whole runs are compared, as asked{counts}."));
+        }
+        let has = |per| self.phases.iter().any(|phase| phase.per == per);
+        match n {
+            Some(n) if has(Per::Iteration) => {
+                let whole = match self.per {
+                    None => ", and all computation together is not: too much of it is in no phase",
+                    Some(_) => "",
+                };
+                Some(format!("{}: what is in the loop is compared per iteration{whole}.", self.against(&n)))
+            }
+            _ if has(Per::Burst) => Some(self.unknown_work()),
+            _ => None,
+        }
+    }
+
+    /// `60 iterations against 30 (b, a)`, the most first.
+    fn against(&self, n: &[u64]) -> String {
+        let mut order: Vec<usize> = (0..n.len()).collect();
+        order.sort_by_key(|&r| std::cmp::Reverse(n[r]));
+        let counts: Vec<String> = order[1..].iter().map(|&r| n[r].to_string()).collect();
+        let name = |&r: &usize| {
+            let told = self.runs[r].iterations.is_some_and(|(_, from)| from == IterationsFrom::Bursts);
+            format!("{}{}", self.runs[r].name, if told { ", by its bursts" } else { "" })
+        };
+        let names: Vec<String> = order.iter().map(name).collect();
+        format!(
+            "{} against {} ({})",
+            counted(n[order[0]], "iteration"),
+            counts.join(" and "),
+            names.join("; ")
+        )
+    }
+
+    fn unknown_work(&self) -> String {
+        let without: Vec<&str> =
+            self.runs.iter().filter(|run| run.iterations.is_none()).map(|run| run.name.as_str()).collect();
+        let why = if without.is_empty() {
+            "Iterations of the runs are not of the same thing".to_owned()
+        } else {
+            format!("How many iterations there are cannot be told ({})", without.join(", "))
+        };
+        let whole = match self.per {
+            None => {
+                ", and all computation together is not (--total does, where the work is known to be the same)"
+            }
+            Some(_) => "",
+        };
+        format!(
+            "{why}: phases that the runs have in unlike numbers are compared per burst of each thread{whole}."
+        )
+    }
+
+    /// What stops scaling.
+    fn stops(&self) -> Vec<String> {
+        let phases = self.shown().iter().filter_map(|phase| {
+            let why = self.why(&phase.scaling)?;
+            Some(format!("{} stops scaling {why}.", who(phase)))
+        });
+        let whole = self.why(&self.whole).filter(|_| self.is_whole_known()).map(|why| {
+            let loss = self.whole.stops_at.and_then(|at| self.largest_loss(at));
+            let most = loss.map(|(phase, part)| {
+                let part = if part > 1.0 { "all".to_owned() } else { percent(part) };
+                format!(". Of what the {} that computes longest loses, phase {phase} is {part}", self.unit())
+            });
+            format!("{} stops scaling {why}{}.", self.all(), most.unwrap_or_default())
+        });
+        let mut findings: Vec<String> = whole.into_iter().chain(phases).collect();
+        if findings.is_empty() {
+            findings.push(self.all_scale());
+        }
+        findings
+    }
+
+    /// That nothing stops scaling, as far as is known; more than all of it
+    /// needs a reason.
+    fn all_scale(&self) -> String {
+        let threshold = percent(self.threshold);
+        let above = |change: &&Change| change.is_above(self.threshold);
+        let best = |changes: &[Option<Change>]| {
+            let change = changes.iter().flatten().filter(above);
+            change.max_by(|a, b| a.efficiency.total_cmp(&b.efficiency)).cloned()
+        };
+        let of_phase = |phase: &Phase| best(&phase.scaling.changes).map(|change| (phase.number, change));
+        let most = self.shown().iter().filter_map(of_phase);
+        match most.max_by(|a, b| a.1.efficiency.total_cmp(&b.1.efficiency)) {
+            Some((phase, change)) => format!(
+                "No phase falls below an efficiency of {threshold}; phase {phase} is far above 100%, at {}: {}.",
+                percent(change.efficiency),
+                gains(&change)
+            ),
+            None if self.all_known() => format!("Every phase keeps an efficiency of {threshold} or more."),
+            None => format!(
+                "Every phase that is known to be the same in all runs keeps an efficiency of {threshold} or more."
+            ),
+        }
+    }
+
+    /// Whether every phase worth looking at is in all runs, and known to be the
+    /// same.
+    fn all_known(&self) -> bool {
+        self.shown().iter().all(|phase| !phase.is_unsure() && phase.runs.iter().all(Option::is_some))
+    }
+
+    /// Whether all computation is known to be the same: whole runs are, and an
+    /// iteration is where its phases are, but for a small part.
+    fn is_whole_known(&self) -> bool {
+        let share = |r: usize| -> f64 {
+            let unsure = self.phases.iter().filter(|phase| phase.in_loop && phase.is_unsure());
+            unsure.filter_map(|phase| phase.runs[r].as_ref()).map(|run| run.figures().share).sum()
+        };
+        self.per != Some(Per::Iteration) || (0..self.runs.len()).all(|r| share(r) <= 1.0 - self.threshold)
+    }
+
+    /// That the phases do not tell whether the scaling is strong or weak.
+    fn unknown_scaling(&self) -> Option<String> {
+        let told = self.told_scaling.filter(|told| !told.is_sure && !self.same_threads())?;
+        Some(format!(
+            "Whether this is strong or weak scaling cannot be told: phases with {} of the time divide their work by \
+             the {unit}s, the others have as much for each {unit}. It is taken as {}; --scaling says it.",
+            percent(told.divided),
+            self.scaling_name(),
+            unit = self.unit()
+        ))
+    }
+
+    /// The phases that are not found in a run.
+    fn missing(&self, r: usize) -> Option<String> {
+        let of_phase = |phase: &Phase| {
+            let share = |run: usize| phase.runs[run].as_ref().map_or(0.0, |run| run.figures().share);
+            let most = (0..self.runs.len()).rev().max_by(|&a, &b| share(a).total_cmp(&share(b)))?;
+            let of = if self.same_threads() { "of" } else { "of the time on" };
+            let told = format!("{} ({} {of} {})", phase.number, percent(share(most)), self.place(most));
+            phase.runs[r].is_none().then_some(told)
+        };
+        let phases: Vec<String> = self.shown().iter().filter_map(of_phase).collect();
+        let (which, are, it) = match phases.len() {
+            0 => return None,
+            1 => ("Phase", "is", "it is not run there, or looks"),
+            _ => ("Phases", "are", "they are not run there, or look"),
+        };
+        let place = if self.same_threads() {
+            format!("in {}", self.place(r))
+        } else {
+            format!("on {}", self.place(r))
+        };
+        Some(format!("{which} {} {are} not found {place}: {it} otherwise.", listed(&phases)))
+    }
+
+    /// The iterations that the figures of a phase are of: `None` where they are
+    /// of one already, or the phase is not of the loop.
+    pub fn iterations_in(&self, phase: &Phase, r: usize) -> Option<u64> {
+        self.runs[r].iterations.map(|(n, _)| n).filter(|_| phase.in_loop && phase.per == Per::Run)
+    }
+
+    fn all(&self) -> &'static str {
+        if self.per == Some(Per::Iteration) {
+            "All computation of an iteration"
+        } else {
+            "All computation together"
+        }
+    }
+
+    /// What is slower or faster than in the first run, run by run.
+    fn differences(&self) -> Vec<String> {
+        let (mut differences, mut of_phases) = (Vec::new(), 0);
+        for r in 1..self.runs.len() {
+            differences.extend(self.wall(r));
+            let per = self.per.unwrap_or(Per::Run);
+            if self.is_whole_known() {
+                let below = |change: &&Change| change.is_below(self.threshold);
+                let change = self.whole.changes[r].as_ref().filter(below);
+                let serial = change.filter(|_| self.serial_explains(r)).map(|_| self.serial_parts(r));
+                differences.extend(self.difference(r, self.all(), (&self.whole, per), serial));
+            }
+            let before = differences.len();
+            for phase in self.shown().iter().filter(|phase| phase.is_sure[r]) {
+                let slow = phase.runs[r].as_ref().and_then(|run| run.slow.as_ref());
+                let slow = slow.map(|slow| slow_tasks(slow, phase.per, self.iterations_in(phase, r)));
+                differences.extend(self.difference(r, &who(phase), (&phase.scaling, phase.per), slow));
+            }
+            of_phases += differences.len() - before;
+        }
+        if of_phases == 0 {
+            let most = percent(1.0 - self.threshold);
+            let of = if self.all_known() { "No phase" } else { "Of the phases known to be the same, none" };
+            differences.push(format!("{of} is slower or faster by {most} or more."));
+        }
+        differences
+    }
+
+    /// Whether something is slower or faster in a run than in its first, and
+    /// the factors that have most to do with it, or the tasks.
+    fn difference(
+        &self,
+        r: usize,
+        who: &str,
+        (scaling, of): (&PhaseScaling, Per),
+        tasks: Option<String>,
+    ) -> Option<String> {
+        let change = scaling.changes[r].as_ref().filter(|_| r != scaling.base)?;
+        let (run, base) = (&self.runs[r].name, &self.runs[scaling.base].name);
+        let each = if of == Per::Run { String::new() } else { format!(" per {}", per(of)) };
+        let (how, why) = if change.is_below(self.threshold) {
+            ("slower", tasks.unwrap_or_else(|| losses(change)))
+        } else if let Some(tasks) = tasks {
+            let of_tasks = format!("{who} takes longer on some tasks in {run} than in {base}");
+            return Some(format!("{of_tasks}: {tasks}."));
+        } else if change.is_above(self.threshold) {
+            ("faster", gains(change))
+        } else {
+            return None;
+        };
+        let why = if why.is_empty() { why } else { format!(": {why}") };
+        Some(format!("{who} is {how} in {run} than in {base}, × {:.2}{each}{why}.", change.speedup))
+    }
+
+    /// `task 3`, `task 3, thread 2`, `task 1.3`.
+    pub(super) fn thread_name(&self, r: usize, (app, task, thread): (u32, u32, u32)) -> String {
+        let several = self.runs[r].tasks < self.runs[r].whole.run_threads;
+        let thread = if several { format!(", thread {thread}") } else { String::new() };
+        let app = if self.runs[r].apps > 1 { format!("{app}.") } else { String::new() };
+        format!("task {app}{task}{thread}")
+    }
+
+    /// Bursts of a run that took far longer than their threads do otherwise:
+    /// of the phases that lost most by them.
+    fn one_offs(&self, r: usize) -> Vec<String> {
+        let lost = |phase: &Phase| -> u64 {
+            let of_run = phase.runs[r].iter().flat_map(|run| &run.one_offs);
+            of_run.map(|o| o.duration.saturating_sub(o.usual).0).sum()
+        };
+        let mut phases: Vec<(u64, &Phase)> = self.phases.iter().map(|phase| (lost(phase), phase)).collect();
+        phases.retain(|(lost, _)| *lost > 0);
+        phases.sort_by_key(|(lost, phase)| (std::cmp::Reverse(*lost), phase.number));
+        phases.truncate(MOST_ONE_OFFS);
+        phases.into_iter().filter_map(|(_, phase)| self.one_offs_of(phase, r)).collect()
+    }
+
+    fn one_offs_of(&self, phase: &Phase, r: usize) -> Option<String> {
+        let found = &phase.runs[r].as_ref()?.one_offs;
+        let longest = found.iter().max_by_key(|o| (o.duration, std::cmp::Reverse(o.begin)))?;
+        let share =
+            longest.duration.saturating_sub(longest.usual).0 as f64 / self.runs[r].elapsed.0.max(1) as f64;
+        let who = format!("of {} at {}", self.thread_name(r, longest.thread), longest.begin);
+        let times = format!(
+            "{} in {}, where that thread takes {} otherwise, {} of the run longer",
+            longest.duration,
+            self.runs[r].name,
+            longest.usual,
+            percent(share)
+        );
+        Some(match found.len() {
+            1 => format!(
+                "One burst of phase {} ({who}) takes {times}: in the figures it is as it is otherwise.",
+                phase.number
+            ),
+            n => format!(
+                "{n} bursts of phase {} take far longer than their threads' others, the longest ({who}) takes \
+                 {times}: in the figures they are as they are otherwise.",
+                phase.number
+            ),
+        })
+    }
+
+    /// The phase that the thread that computes longest in a run loses most in,
+    /// and its part of all that this thread loses against the one of the
+    /// smallest run: of what the efficiency is of.
+    fn largest_loss(&self, run: usize) -> Option<(u32, f64)> {
+        let threads = |r: usize| self.runs[r].whole.run_threads.max(1) as f64;
+        let base = self.whole.base;
+        let work = if self.scaling == Scaling::Weak { 1.0 } else { threads(base) / threads(run) };
+        let all = longest(&self.runs[run].by_thread)?.1 - work * longest(&self.runs[base].by_thread)?.1;
+        let of_phase = |phase: &Phase, r: usize| {
+            let counts = self.per != Some(Per::Iteration) || phase.in_loop;
+            let thread = longest(&self.runs[r].by_thread)?.0;
+            let t = self.runs[r].by_thread.iter().position(|(of, _)| *of == thread)?;
+            phase.runs[r].as_ref().filter(|_| counts)?.measured.each().get(t).copied()
+        };
+        let in_run = |phase: &Phase, r: usize| of_phase(phase, r).unwrap_or(0.0);
+        let loss = |phase: &Phase| (phase.number, (in_run(phase, run) - work * in_run(phase, base)) / all);
+        let largest = self.phases.iter().map(loss).max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)));
+        let is_sure =
+            |number: u32| self.phases.iter().any(|phase| phase.number == number && phase.is_sure[run]);
+        largest.filter(|(number, part)| all > 0.0 && *part > 0.1 && is_sure(*number))
+    }
+
+    /// Where and why something stops scaling, if it does.
+    fn why(&self, scaling: &PhaseScaling) -> Option<String> {
+        let at = scaling.stops_at?;
+        let change = scaling.changes[at].as_ref()?;
+        if self.runs[at].whole.run_threads == self.runs[scaling.base].whole.run_threads {
+            return None;
+        }
+        let is_whole = std::ptr::eq(scaling, &self.whole);
+        let cause = if is_whole && self.serial_explains(at) { self.serial_parts(at) } else { losses(change) };
+        let (place, efficiency) = (self.threads_of(at), percent(change.efficiency));
+        Some(format!("at {place}, with an efficiency of {efficiency}: {cause}"))
+    }
+
+    /// Whether load balance is what all computation loses most by, and is kept
+    /// where serial phases are left out.
+    fn serial_explains(&self, at: usize) -> bool {
+        let change = self.whole.changes[at].as_ref();
+        let worst = change.and_then(Change::worst).filter(|f| f.kind == FactorKind::LoadBalance);
+        let balance = |r: usize| self.runs[r].without_serial.load_balance();
+        let kept = balance(at).zip(balance(self.whole.base)).map(|(now, then)| now / then);
+        // Half of it, in logarithms.
+        worst.zip(kept).is_some_and(|(worst, kept)| kept.ln() > 0.5 * worst.value.ln())
+    }
+
+    fn serial_parts(&self, at: usize) -> String {
+        let share = |phase: &Phase| {
+            let figures = phase.runs[at].as_ref()?.figures();
+            self.serial_share(at, figures).map(|share| (phase.number, share))
+        };
+        let sure = self.phases.iter().filter(|phase| !phase.is_unsure());
+        let serial: Vec<(u32, f64)> = sure.filter_map(share).collect();
+        let all: f64 = serial.iter().map(|(_, share)| share).sum();
+        format!("{} serial, {} of the wall time", counted_phases(&serial), percent(all))
+    }
+
+    /// What is to be said of a serial phase: how its share of the wall time
+    /// changes with the threads, or where it is serial in some of the runs only.
+    /// Of a phase that may be two, one of which is serial, nothing.
+    fn serial(&self, phase: &Phase) -> Option<String> {
+        if phase.is_unsure() {
+            return None;
+        }
+        let is_serial = |r: usize| phase.runs[r].as_ref().is_some_and(|run| run.figures().is_serial());
+        let runs = 0..self.runs.len();
+        let serial: Vec<usize> = runs.clone().filter(|&r| is_serial(r)).collect();
+        let several = |&r: &usize| phase.runs[r].is_some() && self.runs[r].whole.run_threads > 1;
+        let everywhere = runs.clone().filter(several).count() == serial.len();
+        let in_all = phase.runs.iter().all(Option::is_some);
+        let as_before = everywhere && in_all && self.same_threads() && phase.scaling.stops_at.is_none();
+        if serial.is_empty() || as_before {
+            return None;
+        }
+        let share = |r: usize| {
+            let share = self.serial_share(r, phase.runs[r].as_ref()?.figures())?;
+            Some((
+                share,
+                format!(
+                    "{} {} {}",
+                    percent(share),
+                    if self.same_threads() { "in" } else { "on" },
+                    self.place(r)
+                ),
+            ))
+        };
+        let shares: Vec<(f64, String)> = runs.filter_map(share).collect();
+        if shares.iter().all(|(share, _)| *share < SERIAL_SHARE) {
+            return None;
+        }
+        let told: Vec<String> = shares.into_iter().map(|(_, told)| told).collect();
+        let not = if everywhere { "" } else { " In the other runs that have it, it is not serial." };
+        Some(format!(
+            "Phase {} is serial, one {} computes while no other does; of the wall time it has {}.{not}",
+            phase.number,
+            self.unit(),
+            told.join(", ")
+        ))
+    }
+}
+
+fn who(phase: &Phase) -> String {
+    let sure = phase.runs.iter().zip(&phase.is_sure).filter(|(_, sure)| **sure);
+    let share = sure.filter_map(|(run, _)| Some(run.as_ref()?.figures().share)).fold(0.0, f64::max);
+    format!("Phase {} (up to {} of the time)", phase.number, percent(share))
+}
+
+fn counted_phases(serial: &[(u32, f64)]) -> String {
+    let numbers: Vec<String> = serial.iter().map(|(number, _)| number.to_string()).collect();
+    match &numbers[..] {
+        [one] => format!("phase {one} is"),
+        more => format!("phases {} are", listed(more)),
+    }
+}
+
+/// The factors that cost most, with the others that cost much.
+fn losses(change: &Change) -> String {
+    if let Some(FactorKind::Time) = change.worst().map(|factor| factor.kind) {
+        return "why cannot be told, as there are no instructions".to_owned();
+    }
+    let name = |factor: &Factor| match factor.kind {
+        FactorKind::LoadBalance if change.is_serial => "serial",
+        kind => cause(kind),
+    };
+    let mut told = change.factors.clone();
+    told.sort_by(|a, b| a.value.total_cmp(&b.value));
+    if told.first().is_none_or(|worst| worst.value >= 1.0) {
+        return cause_of(change).to_owned();
+    }
+    named(&told, name)
+}
+
+fn gains(change: &Change) -> String {
+    if let Some(FactorKind::Time) = change.best().map(|factor| factor.kind) {
+        return "why cannot be told, as there are no instructions".to_owned();
+    }
+    let mut told = change.factors.clone();
+    told.sort_by(|a, b| b.value.total_cmp(&a.value));
+    named(&told, |factor| gain(factor.kind))
+}
+
+/// The first factor, and those that do half as much in the same direction.
+fn named(factors: &[Factor], name: impl Fn(&Factor) -> &'static str) -> String {
+    let Some(first) = factors.first() else { return String::new() };
+    let most = first.value.ln();
+    let much = |factor: &&Factor| factor.kind != FactorKind::Time && factor.value.ln() / most >= ALSO;
+    let told: Vec<String> =
+        factors.iter().filter(much).map(|f| format!("{}, × {:.2}", name(f), f.value)).collect();
+    told.join("; ")
+}
+
+/// `tasks 4 and 9 take 2.00 times as long (lower IPC, × 0.50), …`.
+///
+/// Where times are of whole runs, `iterations` are those they are of.
+fn slow_tasks(slow: &SlowTasks, of: Per, iterations: Option<u64>) -> String {
+    let odd = &slow.odd;
+    let several_apps = odd.tasks.windows(2).any(|two| two[0].0 != two[1].0);
+    let name =
+        |&(app, task): &(u32, u32)| if several_apps { format!("{app}.{task}") } else { task.to_string() };
+    let names: Vec<String> = odd.tasks.iter().map(name).collect();
+    let (who, take) = match &names[..] {
+        [one] => (format!("task {one}"), "takes"),
+        more => (format!("tasks {}", listed(more)), "take"),
+    };
+    let worst = slow.factors.iter().min_by(|a, b| a.value.total_cmp(&b.value));
+    let why = worst.filter(|f| f.value < 1.0 && f.kind != FactorKind::Time);
+    let why = why.map(|f| format!(" ({}, × {:.2})", cause(f.kind), f.value)).unwrap_or_default();
+    let each = match (of, iterations) {
+        (Per::Run, None) => "in all".to_owned(),
+        (Per::Run, Some(_)) => "per iteration".to_owned(),
+        _ => format!("per {}", per(of)),
+    };
+    let lost = Nanos((odd.lost / iterations.unwrap_or(1) as f64) as u64);
+    format!(
+        "{who} {take} {:.2} times as long{why}, where the others take {:.2} times as long; {} {lost} {each}",
+        odd.factor,
+        odd.others,
+        if names.len() == 1 { "it loses" } else { "they lose, on average," }
+    )
+}
+
+/// A factor for people, as the cause of a gain.
+fn gain(kind: FactorKind) -> &'static str {
+    match kind {
+        FactorKind::Instructions => "fewer instructions",
+        FactorKind::Ipc => "higher IPC",
+        FactorKind::Frequency => "more cycles per second",
+        FactorKind::Rate => "more instructions per second",
+        FactorKind::Time => "less computing time",
+        FactorKind::LoadBalance => "load balance",
+    }
+}

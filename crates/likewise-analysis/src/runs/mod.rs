@@ -1,0 +1,598 @@
+//! Several runs of one program, their common phases and how these scale.
+
+mod findings;
+mod wall;
+
+use crate::phases::{Analysis, Options, phases_of};
+use crate::watch::Hushed;
+use crate::{Stages, Watch};
+use anyhow::Result;
+use likewise::bursts::Period;
+use likewise::bursts::scaling::{
+    Calm, Change, Evidence, FactorKind, IterationsFrom, Measured, Measures, OneOff, Per, PhaseInRun,
+    PhaseScaling, Repeats, RunBursts, RunFigures, RunMatch, Scaling, SlowTasks, ToldScaling, calm,
+    computing_within, match_runs, phase_scaling, repeats, whole_run,
+};
+use likewise::table::{BurstTable, Nanos};
+use likewise::words::{listed, percent};
+use likewise_trace::printable;
+use std::path::PathBuf;
+
+/// Phases with less of every run's time are in `scaling.csv` alone.
+pub const LEAST_SHARE: f64 = 0.005;
+
+/// Phases that match by less are shown, and nothing is said of them: they may
+/// not be the same. Figures that are less alike match nothing either.
+const LEAST_MATCH: f64 = 0.5;
+
+/// Application, task and thread, and a time in ns.
+type OfThread = ((u32, u32, u32), f64);
+
+/// A run and what it is called.
+struct Analysed {
+    name: String,
+    analysis: Analysis,
+}
+
+/// What was asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    /// `None` is for the instructions to tell.
+    pub scaling: Option<Scaling>,
+    /// Below this efficiency a phase stops scaling; of runs of as many threads,
+    /// below this speed it is slower.
+    pub threshold: Option<f64>,
+    /// Whether the work of all runs is known to be the same.
+    pub total: bool,
+}
+
+/// More threads always cost something, and another version need not.
+const THRESHOLD: f64 = 0.8;
+const THRESHOLD_OF_SAME_THREADS: f64 = 0.95;
+
+/// A run.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// What it is called.
+    pub name: String,
+    /// The file that it was read from.
+    pub input: String,
+    /// How many tasks it has.
+    pub tasks: u64,
+    /// Applications.
+    pub apps: usize,
+    /// Clusters that its own analysis found.
+    pub clusters: usize,
+    /// From the begin of the trace to its end.
+    pub elapsed: Nanos,
+    /// How often it runs its loop, where that is known.
+    pub iterations: Option<(u64, IterationsFrom)>,
+    /// How well its phases match the reference's, by time.
+    pub matched: f64,
+    /// All bursts.
+    pub whole: RunFigures,
+    /// The same, or its loop, in terms that runs are compared in.
+    pub all: Option<Measured>,
+    /// What of that each thread computes, in ns.
+    pub by_thread: Vec<OfThread>,
+    /// What it, or an iteration of it, takes from begin to end, in ns.
+    pub wall: Option<f64>,
+    /// What each thread computes of that, in ns: all bursts, whether in a phase
+    /// or not.
+    pub in_wall: Vec<OfThread>,
+    /// What each iteration of its period takes, in ns.
+    pub iteration_lengths: Vec<f64>,
+    /// All of its phases but the serial ones.
+    pub without_serial: RunFigures,
+    /// Grouped bursts that are in no phase of the comparison.
+    pub left: RunFigures,
+}
+
+/// A phase in one run.
+#[derive(Clone, Debug)]
+pub struct InRun {
+    /// What its bursts took.
+    pub measured: Measured,
+    /// Where in the run it was found, and how surely.
+    pub matched: PhaseInRun,
+    /// Tasks that take longer than in the first run that has the phase, while
+    /// others do not.
+    pub slow: Option<SlowTasks>,
+    /// Bursts that took far longer than their thread does otherwise; the
+    /// figures have usual ones in their place.
+    pub one_offs: Vec<OneOff>,
+}
+
+impl InRun {
+    /// The sums over its bursts.
+    pub fn figures(&self) -> &RunFigures {
+        &self.measured.figures
+    }
+}
+
+/// A phase of the program.
+#[derive(Clone, Debug)]
+pub struct Phase {
+    /// From 1, by descending share of a run's time.
+    pub number: u32,
+    /// What its times are compared per.
+    pub per: Per,
+    /// Whether it is of the loop, if one is known.
+    pub in_loop: bool,
+    /// Of each run, whether it is the same as in the base, as far as can be
+    /// told.
+    pub is_sure: Vec<bool>,
+    /// Of each run, where it was found.
+    pub runs: Vec<Option<InRun>>,
+    /// How it changes from run to run.
+    pub scaling: PhaseScaling,
+}
+
+/// Runs by ascending threads, and what they have in common.
+#[derive(Clone, Debug)]
+pub struct Comparison {
+    /// What was asked for.
+    pub settings: Settings,
+    /// How the work grows with the threads.
+    pub scaling: Scaling,
+    /// What the phases tell of it, unless it was asked for.
+    pub told_scaling: Option<ToldScaling>,
+    /// The one asked for, or a default.
+    pub threshold: f64,
+    /// The run that the others were matched with.
+    pub reference: usize,
+    /// What all computation is compared per; `None` where runs do unlike work,
+    /// and how unlike is not known.
+    pub per: Option<Per>,
+    /// What the time by the clock is compared per, where that is known.
+    pub wall_per: Option<Per>,
+    /// By ascending threads.
+    pub runs: Vec<Run>,
+    /// By descending share of a run's time.
+    pub phases: Vec<Phase>,
+    /// All computation together.
+    pub whole: PhaseScaling,
+    /// Sentences that the analyst must know.
+    pub notes: Vec<String>,
+}
+
+/// Analyses each run and compares them. What is to be known of a single run is
+/// among the notes of the comparison.
+///
+/// # Errors
+/// As of [`phases_of`], for the first run that fails.
+pub fn compare(
+    files: &[PathBuf],
+    options: &Options,
+    settings: Settings,
+    stages: &mut Stages,
+    watch: &dyn Watch,
+) -> Result<Comparison> {
+    let mut analysed = Vec::with_capacity(files.len());
+    for (file, name) in files.iter().zip(names(files)) {
+        let mut of_run = Stages::default();
+        let analysis = phases_of(file, options, &mut of_run, &Hushed(watch))?;
+        stages.add_all(of_run);
+        analysed.push(Analysed { name, analysis });
+    }
+    let _bar = watch.spinner("Matching");
+    Ok(Comparison::of(analysed, settings, stages))
+}
+
+impl Comparison {
+    fn of(mut analysed: Vec<Analysed>, settings: Settings, stages: &mut Stages) -> Self {
+        analysed.sort_by_cached_key(|run| RunBursts::threads(&run_bursts(&run.analysis)));
+        let views: Vec<RunBursts<'_>> = analysed.iter().map(|run| run_bursts(&run.analysis)).collect();
+        let found = stages.time("match", || match_runs(&views));
+        let periods: Vec<Option<Period>> =
+            analysed.iter().map(|run| run.analysis.period.found.clone().ok()).collect();
+        let repeats = repeats(&views, &found, &periods, settings.total);
+        stages.time("scale", || {
+            let of_run = |r: usize| calm(&views[r], &found.phase_of[r], analysed[r].analysis.end);
+            let calms: Vec<Calm> = (0..views.len()).map(of_run).collect();
+            let calmed: Vec<RunBursts<'_>> =
+                views.iter().zip(&calms).map(|(view, calm)| calmed(view, calm)).collect();
+            let measures = Measures::of(&calmed, &found, &repeats);
+            Self::measured(&analysed, settings, (&found, &repeats), (&measures, &calms))
+        })
+    }
+
+    fn measured(
+        analysed: &[Analysed],
+        settings: Settings,
+        (found, repeats): (&RunMatch, &Repeats),
+        (measures, calms): (&Measures<'_>, &[Calm]),
+    ) -> Self {
+        let views: Vec<RunBursts<'_>> = analysed.iter().map(|run| run_bursts(&run.analysis)).collect();
+        let facts: Vec<RunFigures> = views.iter().map(whole_run).collect();
+        let told_scaling = settings.scaling.is_none().then(|| measures.scaling());
+        let scaling = settings.scaling.or(told_scaling.map(|told| told.scaling)).unwrap_or(Scaling::Strong);
+        let usual = if same_threads(&facts) { THRESHOLD_OF_SAME_THREADS } else { THRESHOLD };
+        let threshold = settings.threshold.unwrap_or(usual);
+        let n = found.phases.len();
+        let one = |p: usize| phase(measures, (found, repeats), (p, calms), (scaling, threshold));
+        let phases: Vec<Phase> = (0..n).filter_map(one).collect();
+        let mut serial = vec![false; n];
+        for phase in &phases {
+            serial[phase.number as usize - 1] =
+                !phase.is_unsure() && phase.runs.iter().flatten().any(|run| run.figures().is_serial());
+        }
+        let all = measures.whole();
+        let whole = all.as_ref().and_then(|all| phase_scaling(all, scaling, threshold));
+        let run = |(r, Analysed { name, analysis }): (usize, &Analysed)| Run {
+            name: name.clone(),
+            input: analysis.input.clone(),
+            tasks: tasks(&analysis.table),
+            apps: analysis.table.app.chunk_by(|a, b| a == b).count(),
+            clusters: analysis.grouped.clustering.n_clusters,
+            elapsed: analysis.end,
+            iterations: repeats.iterations[r],
+            matched: matched(&phases, r),
+            whole: facts[r],
+            all: all.as_ref().and_then(|all| all[r].clone()),
+            by_thread: all
+                .as_ref()
+                .and_then(|all| all[r].as_ref())
+                .map_or_else(Vec::new, |all| measures.by_thread(r, all)),
+            wall: of_wall(repeats, analysis, r).map(|(wall, _)| wall),
+            in_wall: of_wall(repeats, analysis, r).map_or_else(Vec::new, |(_, each)| each),
+            iteration_lengths: analysis
+                .period
+                .found
+                .as_ref()
+                .map_or_else(|_| Vec::new(), |p| lengths(p, repeats.in_period[r])),
+            without_serial: measures.without(r, &serial),
+            left: measures.left(r),
+        };
+        let mut comparison = Self {
+            settings,
+            scaling,
+            told_scaling,
+            threshold,
+            reference: found.reference,
+            per: repeats.whole.filter(|_| all.is_some()),
+            wall_per: repeats.whole,
+            runs: analysed.iter().enumerate().map(run).collect(),
+            phases,
+            whole: whole.unwrap_or(PhaseScaling {
+                base: 0,
+                changes: vec![None; analysed.len()],
+                stops_at: None,
+            }),
+            notes: analysed.iter().flat_map(notes).collect(),
+        };
+        comparison.warn(repeats);
+        comparison
+    }
+
+    /// Says what makes the comparison doubtful.
+    fn warn(&mut self, repeats: &Repeats) {
+        for run in &self.runs {
+            if run.left.share > 0.05 {
+                self.notes.push(format!(
+                    "{}: {} of the computing time is in no phase of the comparison.",
+                    run.name,
+                    percent(run.left.share)
+                ));
+            }
+        }
+        let threads: Vec<u64> = self.runs.iter().map(|run| run.whole.run_threads).collect();
+        if threads.windows(2).any(|two| two[0] == two[1]) && !self.same_threads() {
+            self.notes.push("Runs of as many threads are compared in the order given.".to_owned());
+        }
+        if self.runs.iter().any(|run| run.whole.ipc().is_none()) {
+            let text = "A run lacks instructions or cycles, so that phases are matched and explained by what is left.";
+            self.notes.push(text.to_owned());
+        }
+        let unsure: Vec<u32> =
+            self.shown().iter().filter(|phase| phase.is_unsure()).map(|phase| phase.number).collect();
+        if !unsure.is_empty() {
+            let (which, are, them) =
+                if unsure.len() == 1 { ("phase", "is", "it") } else { ("phases", "are", "them") };
+            self.notes.push(format!(
+                "Whether {which} {} {are} the same in all runs cannot be told (a match below {LEAST_MATCH}, on other \
+                 numbers of threads, or with bursts of other phases' clusters): nothing is said of {them} where it cannot; “?” \
+                 stands before the figures.",
+                listed(&unsure)
+            ));
+        }
+        if repeats.unlike_periods {
+            let text =
+                "The periods found in the runs are not of the same thing: iterations are not compared.";
+            self.notes.push(text.to_owned());
+        }
+    }
+
+    /// Phases that hold a share of any run's time worth looking at.
+    pub fn shown(&self) -> &[Phase] {
+        let small = self.phases.iter().position(|phase| phase.largest_share() < LEAST_SHARE);
+        &self.phases[..small.unwrap_or(self.phases.len())]
+    }
+
+    /// Whether the runs are of as many threads, so that nothing scales: they
+    /// are versions of a program, or of its input.
+    pub fn same_threads(&self) -> bool {
+        same_threads(&self.runs.iter().map(|run| run.whole).collect::<Vec<_>>())
+    }
+
+    /// `16 tasks`, or `16 threads` where tasks have several.
+    pub fn threads_of(&self, run: usize) -> String {
+        let n = self.runs[run].whole.run_threads;
+        format!("{n} {}{}", self.unit(), if n == 1 { "" } else { "s" })
+    }
+
+    /// Where something stops scaling or is slower, for people: the threads, or
+    /// the run where threads tell none apart.
+    pub fn place(&self, run: usize) -> String {
+        if self.same_threads() { self.runs[run].name.clone() } else { self.threads_of(run) }
+    }
+
+    /// What is counted along the axis.
+    pub fn unit(&self) -> &'static str {
+        if self.runs.iter().all(|run| run.whole.run_threads == run.tasks) { "task" } else { "thread" }
+    }
+
+    /// `strong` or `weak`.
+    pub fn scaling_name(&self) -> &'static str {
+        match self.scaling {
+            Scaling::Strong => "strong",
+            Scaling::Weak => "weak",
+        }
+    }
+
+    /// How well all runs match the reference: the least.
+    pub fn matched(&self) -> f64 {
+        self.runs.iter().map(|run| run.matched).fold(1.0, f64::min)
+    }
+
+    /// The share of a run's wall time in which a phase alone computes, if it
+    /// is serial there; of a run of one thread, that it computes at all.
+    pub fn serial_share(&self, r: usize, figures: &RunFigures) -> Option<f64> {
+        let time = if figures.run_threads == 1 { figures.total } else { figures.alone };
+        let is_serial = figures.run_threads == 1 || figures.is_serial();
+        is_serial.then(|| time.0 as f64 / self.runs[r].elapsed.0.max(1) as f64)
+    }
+}
+
+/// A phase of the comparison; `None` if it takes no time.
+fn phase(
+    measures: &Measures<'_>,
+    (found, repeats): (&RunMatch, &Repeats),
+    (p, calms): (usize, &[Calm]),
+    (scaling, threshold): (Scaling, f64),
+) -> Option<Phase> {
+    let measured = measures.phase(p);
+    let mut scaling = phase_scaling(&measured, scaling, threshold)?;
+    let matches =
+        |r: usize| found.phases[p].runs[r].as_ref().is_some_and(|run| run.confidence >= LEAST_MATCH);
+    let sure = |r: usize| {
+        let both = measured[r].as_ref().zip(measured[scaling.base].as_ref());
+        let alike = both.is_some_and(|(a, b)| same_part(a, b));
+        let mixed = measures.mixed(p, scaling.base, r) > 1.0 - threshold;
+        matches(r) && matches(scaling.base) && alike && !mixed
+    };
+    let is_sure: Vec<bool> = (0..measured.len()).map(sure).collect();
+    scaling.stops_at = scaling.stops_at.filter(|&at| is_sure[at]);
+    let slow = |r: usize| {
+        (r != scaling.base && is_sure[r])
+            .then(|| measures.slow_tasks(p, (scaling.base, r), &measured, threshold))?
+    };
+    let in_run = |(r, matched): (usize, &Option<PhaseInRun>)| {
+        let one_offs = calms[r].one_offs.iter().filter(|o| o.phase as usize == p).cloned().collect();
+        Some(InRun { measured: measured[r].clone()?, matched: matched.clone()?, slow: slow(r), one_offs })
+    };
+    let runs = found.phases[p].runs.iter().enumerate().map(in_run).collect();
+    let of = &repeats.phases[p];
+    Some(Phase { number: p as u32 + 1, per: of.per, in_loop: of.in_loop, is_sure, runs, scaling })
+}
+
+/// Whether a phase of two runs is on as many threads, or on the same part of
+/// them. Else the runs' own analyses tell it apart from others in different
+/// ways, or it is joined with another phase. But in runs of as many threads what
+/// several do in one run may be serial in the other: if it is the same work, of
+/// one or of each, so that all of it differs by no more than those threads.
+fn same_part(a: &Measured, b: &Measured) -> bool {
+    let of = |m: &Measured| (m.figures.threads as f64, m.figures.run_threads as f64);
+    let ((a_threads, a_all), (b_threads, b_all)) = (of(a), of(b));
+    let alike = |x: f64, y: f64| (x - y).abs() <= 0.1 * x.max(y);
+    if alike(a_threads, b_threads) || alike(a_threads / a_all, b_threads / b_all) {
+        return true;
+    }
+    let work = match (a.figures.instructions, b.figures.instructions) {
+        (Some(of_a), Some(of_b)) => (of_a / a.times) / (of_b / b.times),
+        _ => a.mean() / b.mean(),
+    };
+    let is_serial = a.figures.is_serial() || b.figures.is_serial();
+    is_serial && a_all == b_all && work.ln().abs() <= (a_threads / b_threads).ln().abs()
+}
+
+/// How well the phases of a run match, by time.
+fn matched(phases: &[Phase], r: usize) -> f64 {
+    let (mut sum, mut all) = (0.0, 0.0);
+    for run in phases.iter().filter_map(|phase| phase.runs[r].as_ref()) {
+        let time = run.figures().total.0 as f64;
+        sum += time * run.matched.confidence;
+        all += time;
+    }
+    if all > 0.0 { sum / all } else { 1.0 }
+}
+
+impl Phase {
+    /// Whether it may be something else in some of the runs it is found in.
+    pub fn is_unsure(&self) -> bool {
+        self.runs.iter().zip(&self.is_sure).any(|(run, sure)| run.is_some() && !sure)
+    }
+
+    /// The largest share it has of a run's computing time.
+    pub fn largest_share(&self) -> f64 {
+        self.runs.iter().flatten().map(|run| run.figures().share).fold(0.0, f64::max)
+    }
+
+    /// The least confidence of its matches; `None` if it is in one run alone.
+    pub fn confidence(&self) -> Option<f64> {
+        let matches = self.runs.iter().flatten().map(|run| &run.matched);
+        let matches = matches.filter(|run| run.evidence != Evidence::Reference);
+        matches.map(|run| run.confidence).min_by(f64::total_cmp)
+    }
+
+    /// Its change from the first run that has it to that run.
+    pub fn change(&self, run: usize) -> Option<&Change> {
+        self.scaling.changes[run].as_ref()
+    }
+
+    /// Why it stops scaling or is slower, in a word; nothing where it does not.
+    pub fn cause(&self) -> Option<&'static str> {
+        Some(cause_of(self.change(self.scaling.stops_at?)?))
+    }
+
+    /// The same, in files.
+    pub fn cause_key(&self) -> Option<&'static str> {
+        let change = self.change(self.scaling.stops_at?)?;
+        Some(match change.worst()?.kind {
+            FactorKind::LoadBalance if change.is_serial => "serial",
+            FactorKind::Time => "unknown",
+            kind => key(kind),
+        })
+    }
+}
+
+fn same_threads(runs: &[RunFigures]) -> bool {
+    runs.windows(2).all(|two| two[0].run_threads == two[1].run_threads)
+}
+
+fn run_bursts(analysis: &Analysis) -> RunBursts<'_> {
+    RunBursts {
+        table: &analysis.table,
+        complete: &analysis.prepared.complete,
+        clustering: &analysis.grouped.clustering,
+    }
+}
+
+/// The run as if nothing had happened once.
+fn calmed<'a>(run: &RunBursts<'a>, calm: &'a Calm) -> RunBursts<'a> {
+    RunBursts { table: calm.table.as_ref().unwrap_or(run.table), ..*run }
+}
+
+/// What a run, or an iteration of it, takes by the clock in ns, and what each
+/// thread computes of that: all of it, as an iteration may hold what others lack.
+fn of_wall(repeats: &Repeats, analysis: &Analysis, r: usize) -> Option<(f64, Vec<OfThread>)> {
+    let bursts = run_bursts(analysis);
+    match (repeats.whole?, &analysis.period.found) {
+        (Per::Run, _) => Some((analysis.end.0 as f64, computing_within(&bursts, None))),
+        (_, Ok(period)) => {
+            let n = period.n_iterations() as f64 * repeats.in_period[r] as f64;
+            let wall = period.length().0 as f64 / repeats.in_period[r] as f64;
+            let of_region = computing_within(&bursts, Some(period.region())).into_iter();
+            Some((wall, of_region.map(|(thread, time)| (thread, time / n)).collect()))
+        }
+        _ => None,
+    }
+}
+
+/// What each iteration of a period takes, in ns, where it holds so many of
+/// those that are counted.
+fn lengths(period: &Period, parts: u64) -> Vec<f64> {
+    period.lengths().iter().map(|length| length.0 as f64 / parts as f64).collect()
+}
+
+fn tasks(table: &BurstTable) -> u64 {
+    let task = |i: usize| (table.app[i], table.task[i]);
+    (0..table.len()).filter(|&i| i == 0 || task(i) != task(i - 1)).count() as u64
+}
+
+/// Not those that number the phases of one run: the comparison's are others.
+fn notes(run: &Analysed) -> Vec<String> {
+    let of_phases = run.analysis.figures.serial_note();
+    let notes = run.analysis.notes.iter().filter(|note| Some(*note) != of_phases.as_ref());
+    notes.map(|note| format!("{}: {note}", run.name)).collect()
+}
+
+/// What a run is called: the file's name without endings, or all of its path
+/// where two have the same.
+fn names(files: &[PathBuf]) -> Vec<String> {
+    let short = |file: &PathBuf| {
+        let name = file.file_name().unwrap_or(file.as_os_str()).to_string_lossy();
+        let name = name.strip_suffix(".gz").unwrap_or(&name);
+        let name = name.strip_suffix(".prv").or_else(|| name.strip_suffix(".csv")).unwrap_or(name);
+        printable(name.as_bytes(), 80)
+    };
+    let names: Vec<String> = files.iter().map(short).collect();
+    let is_one = |name: &String| names.iter().filter(|other| *other == name).count() == 1;
+    let long = |file: &PathBuf| printable(file.to_string_lossy().as_bytes(), 200);
+    names.iter().zip(files).map(|(name, file)| if is_one(name) { name.clone() } else { long(file) }).collect()
+}
+
+/// Why a change is for the worse, in a word: its least factor.
+pub fn cause_of(change: &Change) -> &'static str {
+    match change.worst().map(|factor| factor.kind) {
+        Some(FactorKind::LoadBalance) if change.is_serial => "serial",
+        Some(kind) => cause(kind),
+        None => "cannot tell",
+    }
+}
+
+/// A factor for people, as the cause of a loss.
+pub fn cause(kind: FactorKind) -> &'static str {
+    match kind {
+        FactorKind::Instructions => "more instructions",
+        FactorKind::Ipc => "lower IPC",
+        FactorKind::Frequency => "fewer cycles per second",
+        FactorKind::Rate => "fewer instructions per second",
+        FactorKind::Time => "cannot tell",
+        FactorKind::LoadBalance => "load balance",
+    }
+}
+
+/// A factor in files.
+pub fn key(kind: FactorKind) -> &'static str {
+    match kind {
+        FactorKind::Instructions => "instruction_scalability",
+        FactorKind::Ipc => "ipc_scalability",
+        FactorKind::Frequency => "frequency_scalability",
+        FactorKind::Rate => "rate_scalability",
+        FactorKind::Time => "time_scalability",
+        FactorKind::LoadBalance => "load_balance_scalability",
+    }
+}
+
+/// What figures are per, in files and for people.
+pub fn per(per: Per) -> &'static str {
+    match per {
+        Per::Run => "run",
+        Per::Iteration => "iteration",
+        Per::Burst => "burst",
+    }
+}
+
+/// What a match rests on, in files.
+pub fn evidence(evidence: Evidence) -> &'static str {
+    match evidence {
+        Evidence::Reference => "reference",
+        Evidence::Sequence => "sequence",
+        Evidence::Figures => "figures",
+    }
+}
+
+/// Clusters of the run's own analysis that a phase is in: `1`, `2+5+noise`.
+pub fn clusters(run: &PhaseInRun) -> String {
+    let mut names: Vec<String> = run.clusters.iter().take(3).map(|id| id.number().to_string()).collect();
+    if run.clusters.len() > 3 {
+        names.push("…".to_owned());
+    }
+    if run.noise > 0 {
+        names.push("noise".to_owned());
+    }
+    names.join("+")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_are_named_by_what_tells_them_apart() {
+        let files = ["a/run_1.prv.gz", "b/run_4.csv", "c/run_4.prv", "x\u{1b}.prv"].map(PathBuf::from);
+        assert_eq!(names(&files)[..3], ["run_1", "b/run_4.csv", "c/run_4.prv"]);
+        assert!(!names(&files)[3].contains('\u{1b}'));
+    }
+}

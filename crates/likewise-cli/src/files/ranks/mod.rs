@@ -1,0 +1,5 @@
+//! The files of classes of ranks.
+
+pub(crate) mod csv;
+pub(crate) mod json;
+pub(crate) mod windows;
