@@ -154,7 +154,7 @@ mod tests {
     fn odd_reports_can_be_drawn() {
         let mut report = sample();
         report.grouping.bic.clear();
-        report.grouping.criterion = crate::ranks::Criterion::Given;
+        report.grouping.criterion = likewise_analysis::ranks::Criterion::Given;
         report.n_steps = 1;
         for class in &mut report.classes {
             class.effort = (0.0, 0.0);
