@@ -16,6 +16,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+/// What opens the reports in a browser, and the tools that check their scripts.
+const BROWSER_TESTS: &str = "crates/likewise-cli/tests/browser";
+
 #[derive(Parser)]
 #[command(name = "cargo xtask")]
 struct Cli {
@@ -123,7 +126,8 @@ fn checks(quick: bool) -> Result<()> {
     let mut oracle = Command::new(python("tests/requirements.txt")?);
     run(oracle.arg("tests/oracle.py").arg(&likewise).arg(&work).env("PYTHONDONTWRITEBYTECODE", "1"))?;
     let browser = chromium()?;
-    let modules = node_modules("crates/likewise-cli/tests/browser")?;
+    let modules = node_modules(BROWSER_TESTS)?;
+    scripts(&modules)?;
     let efforts = work.join("efforts.csv");
     std::fs::write(&efforts, efforts_of_six_kinds())?;
     run(Command::new(&likewise).arg("ranks").arg(&efforts).arg("-o").arg(work.join("ranks")))?;
@@ -136,6 +140,15 @@ fn checks(quick: bool) -> Result<()> {
         run(Command::new("node").arg(modules.join("report.mjs")).arg(report).env("CHROMIUM", &browser))?;
     }
     Ok(())
+}
+
+/// The scripts of the reports and of their tests: types, and what a linter knows to be wrong.
+fn scripts(modules: &Path) -> Result<()> {
+    let tool = |name: &str| Command::new(modules.join("node_modules/.bin").join(name));
+    run(tool("tsc").arg("--project").arg(Path::new(BROWSER_TESTS).join("tsconfig.json")))?;
+    let rules = Path::new(BROWSER_TESTS).join("lint.json");
+    let folders = ["crates/likewise-report/src", BROWSER_TESTS];
+    run(tool("biome").args(["lint", "--error-on-warnings", "--config-path"]).arg(rules).args(folders))
 }
 
 /// All tests, built as the README's program is. Tests that lack something say so; what is here must not be lacking.

@@ -2,7 +2,7 @@
 
 use crate::{root, run};
 use anyhow::{Context, Result, bail};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
 /// Where a program is, if it starts.
@@ -78,8 +78,10 @@ pub(crate) fn node_modules(folder: &str) -> Result<PathBuf> {
             std::fs::copy(&file, work.join(file.file_name().unwrap_or_default()))?;
         }
     }
-    if !Path::new(&work).join("node_modules").exists() {
+    let (wanted, marker) = (std::fs::read(work.join("package-lock.json"))?, work.join("installed.json"));
+    if std::fs::read(&marker).ok().as_deref() != Some(&wanted) {
         run(Command::new("npm").args(["ci", "--silent", "--no-audit", "--no-fund"]).current_dir(&work))?;
+        std::fs::write(marker, wanted)?;
     }
     Ok(work)
 }

@@ -13,6 +13,7 @@ pub mod palette;
 pub mod phases;
 pub mod ranks;
 pub mod runs;
+pub mod scripts;
 mod text;
 
 pub use html::escape;

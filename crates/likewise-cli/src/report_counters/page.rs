@@ -32,7 +32,7 @@ fn fill(report: &CountersReport, strong: &[Strong], coloured: &Coloured, slot: &
     match slot {
         "title" => escape(&report.input),
         "style" => format!("{STYLE}{OWN_STYLE}{}", colours_of(report, coloured)),
-        "script" => SCRIPT.to_owned(),
+        "script" => SCRIPT.1.to_owned(),
         "version" => env!("CARGO_PKG_VERSION").to_owned(),
         "subtitle" => escape(&subtitle(report)),
         "findings" => items(&report.findings()),

@@ -40,7 +40,7 @@ fn fill(report: &ParetoReport, slot: &str) -> String {
     match slot {
         "title" => escape(&report.input),
         "style" => format!("{STYLE}{OWN_STYLE}"),
-        "script" => SCRIPT.to_owned(),
+        "script" => SCRIPT.1.to_owned(),
         "version" => env!("CARGO_PKG_VERSION").to_owned(),
         "subtitle" => {
             escape(&format!("Ranked by {}; ⁺ more is better, ⁻ less is", report.records.ranked_by()))

@@ -5,6 +5,7 @@
 //! forbids it every connection.
 
 use std::io::{self, Write};
+use std::sync::LazyLock;
 
 use rayon::prelude::*;
 use serde::Serialize;
@@ -15,32 +16,38 @@ use super::sections::{self, LevelCodes};
 use super::select::{self, MAX_BURSTS, Selection};
 use super::{FILTERED_THRESHOLD, NOISE, ReportData, label_name};
 use crate::encode::{self, Block, Scale};
+use crate::scripts::{self, Module, SHARED};
 use crate::{escape, palette};
 use likewise::words::grouped_digits;
 
 const PAGE: &str = include_str!("assets/page.html");
 const STYLE: &str = include_str!("assets/style.css");
-/// In the order in which they run, inside one function.
-const SCRIPTS: [&str; 18] = [
-    include_str!("assets/format.js"),
-    include_str!("assets/columns.js"),
-    include_str!("assets/data.js"),
-    include_str!("assets/view.js"),
-    include_str!("assets/lines.js"),
-    include_str!("assets/grouping.js"),
-    include_str!("assets/tooltip.js"),
-    include_str!("assets/scatter.js"),
-    include_str!("assets/timeline.js"),
-    include_str!("assets/functions.js"),
-    include_str!("assets/alignment.js"),
-    include_str!("assets/treelayout.js"),
-    include_str!("assets/tree.js"),
-    include_str!("assets/curve.js"),
-    include_str!("assets/legend.js"),
-    include_str!("assets/findings.js"),
-    include_str!("assets/table.js"),
-    include_str!("assets/main.js"),
+/// Those of this page; `main.js` needs all of them.
+const MODULES: [Module; 16] = [
+    ("alignment.js", include_str!("assets/alignment.js")),
+    ("curve.js", include_str!("assets/curve.js")),
+    ("data.js", include_str!("assets/data.js")),
+    ("findings.js", include_str!("assets/findings.js")),
+    ("functions.js", include_str!("assets/functions.js")),
+    ("grouping.js", include_str!("assets/grouping.js")),
+    ("legend.js", include_str!("assets/legend.js")),
+    ("lines.js", include_str!("assets/lines.js")),
+    ("main.js", include_str!("assets/main.js")),
+    ("scatter.js", include_str!("assets/scatter.js")),
+    ("table.js", include_str!("assets/table.js")),
+    ("timeline.js", include_str!("assets/timeline.js")),
+    ("tooltip.js", include_str!("assets/tooltip.js")),
+    ("tree.js", include_str!("assets/tree.js")),
+    ("treelayout.js", include_str!("assets/treelayout.js")),
+    ("view.js", include_str!("assets/view.js")),
 ];
+
+/// All scripts of the page, as one.
+fn scripts() -> &'static str {
+    static TEXT: LazyLock<String> =
+        LazyLock::new(|| scripts::bundle(&[&MODULES[..], &SHARED].concat(), &["main.js"]));
+    &TEXT
+}
 
 /// Writes the report as one self-contained HTML file.
 ///
@@ -85,11 +92,7 @@ fn write_limited(data: &ReportData<'_>, limit: usize, out: &mut impl Write) -> i
                     writeln!(out, "<script type=\"text/plain\" id=\"column-{i}\">{}</script>", block.text)?;
                 }
             }
-            "scripts" => {
-                for script in SCRIPTS {
-                    out.write_all(script.as_bytes())?;
-                }
-            }
+            "scripts" => out.write_all(scripts().as_bytes())?,
             _ => unreachable!("the page has no other slot"),
         }
     }
@@ -410,6 +413,13 @@ mod tests {
             assert!(text.contains(&format!("id=\"column-{id}\"")));
             assert!(!text.contains(&format!("id=\"column-{}\"", id + 1)));
         });
+    }
+
+    #[test]
+    fn scripts_are_one_module_in_one_scope() {
+        let twice = scripts::names_given_twice(&[&MODULES[..], &SHARED].concat());
+        assert!(twice.is_empty(), "{twice:?}");
+        assert!(!scripts().contains("\nimport ") && !scripts().contains("\nexport "));
     }
 
     #[test]

@@ -4,6 +4,7 @@ use super::{MAX_DRAWN, map, panels, tables};
 use crate::escape;
 use crate::palette::{colours, hex};
 use crate::runs::{SCRIPT, STYLE, items, on};
+use crate::scripts::{self, Module, SHARED};
 use likewise::words::counted;
 use likewise::words::level;
 use likewise_analysis::ranks::RanksReport;
@@ -12,8 +13,7 @@ use std::io::{self, Write};
 
 const PAGE: &str = include_str!("assets/page.html");
 const OWN_STYLE: &str = include_str!("assets/ranks.css");
-/// Inside one function, after the common script.
-const MAP_SCRIPTS: [&str; 2] = [include_str!("../phases/assets/columns.js"), include_str!("assets/map.js")];
+const MAP: Module = ("map.js", include_str!("assets/map.js"));
 
 /// Writes the report as one self-contained HTML file.
 ///
@@ -39,7 +39,7 @@ fn fill(report: &RanksReport, slot: &str) -> String {
     match slot {
         "title" => escape(&report.input),
         "style" => format!("{STYLE}{OWN_STYLE}{}", class_colours(report)),
-        "script" => format!("{SCRIPT}(async () => {{\n{}}})();\n", MAP_SCRIPTS.concat()),
+        "script" => scripts::bundle(&[&SHARED[..], &[SCRIPT, MAP]].concat(), &["runs.js", "map.js"]),
         "version" => env!("CARGO_PKG_VERSION").to_owned(),
         "subtitle" => escape(&subtitle(report)),
         "findings" => items(&report.findings()),

@@ -3,6 +3,8 @@
 //!
 //! Names of files are untrusted: they appear as escaped text only.
 
+use crate::scripts::Module;
+
 mod bars;
 mod page;
 mod plot;
@@ -15,7 +17,7 @@ pub use terminal::table;
 /// Style and script that other reports of this kind share.
 pub const STYLE: &str = include_str!("assets/style.css");
 /// The script of these.
-pub const SCRIPT: &str = include_str!("assets/runs.js");
+pub const SCRIPT: Module = ("runs.js", include_str!("assets/runs.js"));
 
 /// Phases that are drawn: as many as colours are told apart.
 const MAX_DRAWN: usize = 10;

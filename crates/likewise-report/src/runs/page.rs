@@ -29,7 +29,7 @@ fn fill(comparison: &Comparison, slot: &str) -> String {
     match slot {
         "title" => title(comparison),
         "style" => format!("{STYLE}{}", phase_colours(comparison)),
-        "script" => SCRIPT.to_owned(),
+        "script" => SCRIPT.1.to_owned(),
         "version" => env!("CARGO_PKG_VERSION").to_owned(),
         "subtitle" => subtitle(comparison),
         "findings" => items(&comparison.findings()),

@@ -1,18 +1,30 @@
 // Sequences of phases × columns of the alignment. A pixel has the colour of
 // the phase that most tasks have there, paler the more of them have a gap.
 
-function makeAlignment(app) {
+import { byId } from "../../assets/dom.js";
+import { count, percent } from "../../assets/format.js";
+import { colourWinners, paintRows, takeWinners, zoomButtons } from "./lines.js";
+import { hideTooltip, showTooltip } from "./tooltip.js";
+import { drawBox, fromPixel, hiddenCanvas, interact, prepare, toPixel, widest } from "./view.js";
+
+/** @import { App, Picture } from "./types" */
+
+/**
+ * @param {App} app
+ * @returns {Picture | null}
+ */
+export function makeAlignment(app) {
   const { alignment } = app.data;
   if (!alignment || alignment.rows.length === 0) return null;
-  document.getElementById("alignment-section").hidden = false;
-  const canvas = document.getElementById("alignment");
-  const byTasks = document.getElementById("alignment-tasks");
+  byId("alignment-section").hidden = false;
+  const canvas = byId("alignment", HTMLCanvasElement);
+  const byTasks = byId("alignment-tasks", HTMLInputElement);
   const { labels } = app.data.meta;
   const { rows, rowStart, columns, label } = alignment;
   const nRows = rows.length;
   const nColumns = Math.max(alignment.n_columns, 1);
   const nTasks = rows.reduce((sum, row) => sum + row.n_tasks, 0);
-  const picture = {
+  const picture = /** @type {Picture} */ ({
     canvas,
     // Column k, from 1, is from k - ½ to k + ½.
     x: { lo: 0.5, hi: nColumns + 0.5, min: 0.5, max: nColumns + 0.5, least: Math.min(8, nColumns), log: false, whole: true },
@@ -22,11 +34,13 @@ function makeAlignment(app) {
     changed: () => app.schedule(picture),
     leave: () => point(-1, 0),
     wheel: (event, [x]) => (event.shiftKey || x < 0 ? [false, true] : [true, false]),
-  };
+  });
   /** Where rows begin on the y axis: after as many rows, or tasks. */
   const tops = new Float64Array(nRows + 1);
+  /** @type {HTMLCanvasElement | null} */
   let bitmap = null;
-  let [winners, cover] = [null, null];
+  let winners = new Uint32Array(0);
+  let cover = new Uint8Array(0);
   /** What `winners` were made for. */
   let made = "";
   let hovered = { row: -1, column: 0 };
@@ -43,7 +57,10 @@ function makeAlignment(app) {
     picture.reset();
   };
 
-  /** The row at a place of the y axis. */
+  /**
+   * The row at a place of the y axis.
+   * @param {number} y
+   */
   const rowAt = (y) => {
     let [lo, hi] = [0, nRows];
     while (hi - lo > 1) {
@@ -54,7 +71,11 @@ function makeAlignment(app) {
     return lo;
   };
 
-  /** The first symbol of row `r` at or after a column, from 0. */
+  /**
+   * The first symbol of row `r` at or after a column, from 0.
+   * @param {number} r
+   * @param {number} column
+   */
   const symbolAt = (r, column) => {
     let [lo, hi] = [rowStart[r], rowStart[r + 1]];
     while (lo < hi) {
@@ -65,9 +86,13 @@ function makeAlignment(app) {
     return lo;
   };
 
-  /** Names that do not overlap, at the middle of their rows. */
+  /**
+   * Names that do not overlap, at the middle of their rows.
+   * @param {number} height
+   */
   const names = (height) => {
     const { y } = picture;
+    /** @type {[number, string][]} */
     const shown = [];
     let free = -Infinity;
     for (let r = rowAt(y.lo); r < nRows && tops[r] < y.hi; r++) {
@@ -80,6 +105,11 @@ function makeAlignment(app) {
     return shown;
   };
 
+  /**
+   * @param {CanvasRenderingContext2D} context
+   * @param {number} width
+   * @param {number} height
+   */
   const layout = (context, width, height) => {
     const shown = names(height - 28);
     const gutter = Math.min(Math.max(widest(context, shown.map(([, name]) => name.slice(0, 40))) + 12, 24), Math.min(150, width * 0.3));
@@ -87,7 +117,14 @@ function makeAlignment(app) {
     return shown;
   };
 
-  /** Adds the tasks of a row to `amount[label · W + pixel]`. */
+  /**
+   * Adds the tasks of a row to `amount[label · W + pixel]`.
+   * @param {number} r
+   * @param {number} W
+   * @param {number} ratio
+   * @param {Float64Array} amount
+   * @param {Uint8Array} seen
+   */
   const addRow = (r, W, ratio, amount, seen) => {
     const { lo, hi } = picture.x;
     const scale = W / (hi - lo);
@@ -110,7 +147,10 @@ function makeAlignment(app) {
     }
   };
 
-  /** How many columns are in each pixel. */
+  /**
+   * How many columns are in each pixel.
+   * @param {number} W
+   */
   const columnsPerPixel = (W) => {
     const { lo, hi } = picture.x;
     const scale = W / (hi - lo);
@@ -119,7 +159,12 @@ function makeAlignment(app) {
     return out;
   };
 
-  /** Rows thinner than a pixel share one. */
+  /**
+   * Rows thinner than a pixel share one.
+   * @param {number} W
+   * @param {number} H
+   * @param {number} ratio
+   */
   const fill = (W, H, ratio) => {
     winners = new Uint32Array(W * H);
     cover = new Uint8Array(W * H);
@@ -127,8 +172,13 @@ function makeAlignment(app) {
     const amount = new Float64Array(W * labels.length);
     const seen = new Uint8Array(labels.length);
     const { lo, hi } = picture.y;
+    /** @param {number} y */
     const place = (y) => Math.floor(((y - lo) / (hi - lo)) * H);
     let [shared, weight] = [-1, 0];
+    /**
+     * @param {number} from
+     * @param {number} to
+     */
     const write = (from, to) => {
       const line = new Uint32Array(W);
       const sum = new Float64Array(W);
@@ -162,7 +212,7 @@ function makeAlignment(app) {
     const W = Math.max(Math.round(picture.area.width * ratio), 1);
     const H = Math.max(Math.round(picture.area.height * ratio), 1);
     const wanted = JSON.stringify([W, H, picture.x, picture.y, byTasks.checked, [...app.state.shown]]);
-    if (wanted !== made) {
+    if (wanted !== made || !bitmap) {
       made = wanted;
       bitmap = hiddenCanvas(W, H);
       fill(W, H, ratio);
@@ -178,6 +228,7 @@ function makeAlignment(app) {
     drawBox(context, picture, app.page);
   };
 
+  /** @param {CanvasRenderingContext2D} context */
   const drawMark = (context) => {
     const { row, column } = hovered;
     if (row < 0) return;
@@ -190,6 +241,10 @@ function makeAlignment(app) {
     context.lineWidth = 1;
   };
 
+  /**
+   * @param {number} row
+   * @param {number} column
+   */
   const point = (row, column) => {
     if (row < 0) hideTooltip();
     if (row === hovered.row && column === hovered.column) return;
@@ -207,6 +262,7 @@ function makeAlignment(app) {
     const i = symbolAt(row, column - 1);
     const found = i < rowStart[row + 1] && columns[i] === column - 1;
     const { name, n_tasks: n } = rows[row];
+    /** @type {[string, string][]} */
     const pairs = [["column", `${count(column)} of ${count(nColumns)}`]];
     if (found) pairs.push(["step of the task", `${count(i - rowStart[row] + 1)} of ${count(rowStart[row + 1] - rowStart[row])}`]);
     pairs.push(["with this sequence", `${count(n)} of ${count(nTasks)} tasks`]);
@@ -220,19 +276,23 @@ function makeAlignment(app) {
   const describe = () => {
     const shown = `Columns ${count(Math.ceil(picture.x.lo))}–${count(Math.floor(picture.x.hi))} of ${count(nColumns)}.`;
     const text = `${shown} A pixel has the colour of the phase most tasks have there (of equals, the first), paler with gaps; gaps alone are blank.`;
-    document.getElementById("alignment-caption").textContent = `${text} Wheel zooms columns, Shift-wheel zooms rows.`;
+    byId("alignment-caption").textContent = `${text} Wheel zooms columns, Shift-wheel zooms rows.`;
     canvas.setAttribute("aria-label", `Alignment of phase sequences. ${summary} ${text} ${app.summary()}`);
   };
 
+  /**
+   * @param {number} n
+   * @param {string} what
+   */
   const plural = (n, what) => `${count(n)} ${what}${n === 1 ? "" : "s"}`;
   const summary = `Cluster Sequence Score ${percent(alignment.score ?? NaN)}, ${plural(nColumns, "column")}, ${plural(nRows, "sequence")} of ${plural(nTasks, "task")}. A column holds what tasks do at the same step.`;
-  document.getElementById("alignment-summary").textContent = summary;
+  byId("alignment-summary").textContent = summary;
   canvas.style.height = `${Math.min(Math.max(nRows * 20 + 40, 130), 440)}px`;
   // Unless the rarest sequence would be too thin to see.
   byTasks.checked = Math.min(...rows.map((row) => row.n_tasks)) * Math.min(nRows * 20, 400) >= 4 * nTasks;
   byTasks.addEventListener("change", measure);
   measure();
   interact(canvas, picture);
-  document.getElementById("alignment-buttons").append(...zoomButtons(picture, "Columns", "columns"));
+  byId("alignment-buttons").append(...zoomButtons(picture, "Columns", "columns"));
   return picture;
 }

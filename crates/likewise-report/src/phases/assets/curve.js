@@ -1,15 +1,35 @@
 // The sorted k-distance curve, with eps.
 
-function makeCurve(app) {
+import { byId } from "../../assets/dom.js";
+import { percent, quantity, ticks } from "../../assets/format.js";
+import { hideTooltip, showTooltip } from "./tooltip.js";
+import { drawBottomAxis, drawLeftAxis, prepare, toPixel, widest } from "./view.js";
+
+/** @import { Curve, App, Drawn, PageColours } from "./types" */
+
+/**
+ * @param {App} app
+ * @returns {Drawn | null}
+ */
+export function makeCurve(app) {
   const { curve } = app.data.meta;
-  if (!curve || curve.values.length === 0) return null;
-  document.getElementById("curve-section").hidden = false;
-  const canvas = document.getElementById("curve");
-  const box = document.getElementById("curve-log");
+  return curve && curve.values.length > 0 ? drawnCurve(app, curve) : null;
+}
+
+/**
+ * @param {App} app
+ * @param {Curve} curve
+ * @returns {Drawn}
+ */
+function drawnCurve(app, curve) {
+  byId("curve-section").hidden = false;
+  const canvas = byId("curve", HTMLCanvasElement);
+  const box = byId("curve-log", HTMLInputElement);
   // Rising with the share of bursts, whichever way it came.
   const n = curve.values.length;
   const last = Math.max(curve.ranks[n - 1], 1);
-  const falling = curve.values[0] > curve.values[n - 1];
+  const falling = (curve.values[0] ?? 0) > (curve.values[n - 1] ?? 0);
+  /** @type {[number, number][]} */
   const points = curve.values.map((value, i) => [falling ? 1 - curve.ranks[i] / last : curve.ranks[i] / last, value ?? NaN]);
   if (falling) points.reverse();
   const positive = points.map((p) => p[1]).filter((v) => v > 0);
@@ -19,17 +39,22 @@ function makeCurve(app) {
   box.checked = positive.length > 0 && largest > 30 * least;
   const covered = points.filter((p) => p[1] <= curve.eps).at(-1)?.[0] ?? 0;
 
-  const picture = { canvas, area: { x: 0, y: 0, width: 1, height: 1 }, render() {} };
+  const picture = { canvas, area: { x: 0, y: 0, width: 1, height: 1 }, render() {}, paint };
   const x = { lo: 0, hi: 100, log: false };
   const y = { lo: 0, hi: 1, log: false };
+  /** @type {[number, number] | null} */
   let hovered = null;
 
+  /**
+   * @param {[number, number]} point
+   * @returns {[number, number]}
+   */
   const place = ([share, value]) => {
     const at = y.log ? Math.log10(Math.max(value, 10 ** y.lo)) : value;
     return [picture.area.x + share * picture.area.width, picture.area.y + picture.area.height - toPixel(y, at, picture.area.height)];
   };
 
-  picture.paint = () => {
+  function paint() {
     const { context, width, height } = prepare(canvas);
     const colours = app.page;
     y.log = box.checked;
@@ -53,8 +78,12 @@ function makeCurve(app) {
     drawCurve(context, colours);
     drawEps(context, colours);
     if (hovered) dot(context, place(hovered), colours.text);
-  };
+  }
 
+  /**
+   * @param {CanvasRenderingContext2D} context
+   * @param {PageColours} colours
+   */
   const drawCurve = (context, colours) => {
     context.beginPath();
     for (const point of points) {
@@ -66,6 +95,10 @@ function makeCurve(app) {
     context.lineWidth = 1;
   };
 
+  /**
+   * @param {CanvasRenderingContext2D} context
+   * @param {PageColours} colours
+   */
   const drawEps = (context, colours) => {
     if (!(curve.eps > 0)) return;
     const { area } = picture;
@@ -84,6 +117,11 @@ function makeCurve(app) {
     context.fillText(`eps = ${Number(curve.eps.toPrecision(4))}`, area.x + 8, at - (at - area.y > 20 ? 4 : -5));
   };
 
+  /**
+   * @param {CanvasRenderingContext2D} context
+   * @param {[number, number]} at
+   * @param {string} colour
+   */
   const dot = (context, [px, py], colour) => {
     context.beginPath();
     context.arc(px, py, 4, 0, 2 * Math.PI);
@@ -105,12 +143,15 @@ function makeCurve(app) {
   box.addEventListener("change", () => app.schedule(picture, false));
   const origin = curve.suggested ? "suggested by the curve" : "given";
   const text = `eps ${Number(curve.eps.toPrecision(4))}, ${origin}: ${percent(covered)} of the bursts have their ${ordinal(curve.k)} neighbour within it. ${curve.rule}`;
-  document.getElementById("curve-caption").textContent = text;
+  byId("curve-caption").textContent = text;
   canvas.setAttribute("aria-label", `Sorted distances to the ${ordinal(curve.k)} neighbour. ${text}`);
   return picture;
 }
 
-/** `1st`, `4th`, `12th`. */
+/**
+ * `1st`, `4th`, `12th`.
+ * @param {number} k
+ */
 function ordinal(k) {
   const ending = k % 100 >= 11 && k % 100 <= 13 ? "th" : ["th", "st", "nd", "rd"][k % 10] ?? "th";
   return `${k}${ending}`;

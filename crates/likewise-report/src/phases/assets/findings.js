@@ -1,11 +1,18 @@
 // What to look at first: sentences, and the phases they name as buttons.
 
-function makeFindings(app) {
+
+import { byId } from "../../assets/dom.js";
+
+/** @import { App } from "./types" */
+
+/** @param {App} app */
+export function makeFindings(app) {
   const { findings, verdict, labels } = app.data.meta;
-  const verdictText = document.getElementById("verdict");
+  const verdictText = byId("verdict");
   verdictText.textContent = verdict;
   verdictText.hidden = !verdict;
-  document.getElementById("findings-block").hidden = !findings.length && !verdict;
+  byId("findings-block").hidden = !findings.length && !verdict;
+  /** @type {{ button: HTMLButtonElement, swatch: HTMLElement, l: number }[]} */
   const buttons = [];
   for (const finding of findings) {
     const item = document.createElement("li");
@@ -20,15 +27,15 @@ function makeFindings(app) {
       button.addEventListener("click", () => app.pin(l));
       button.addEventListener("pointerenter", (event) => event.pointerType === "mouse" && app.state.shown[l] && app.highlight(l));
       button.addEventListener("pointerleave", () => app.highlight(-1));
-      buttons.push([button, l]);
+      buttons.push({ button, swatch, l });
       item.append(" ", button);
     }
-    document.getElementById("findings").append(item);
+    byId("findings").append(item);
   }
   return {
     refresh() {
-      for (const [button, l] of buttons) {
-        button.firstChild.style.background = app.colour(l);
+      for (const { button, swatch, l } of buttons) {
+        swatch.style.background = app.colour(l);
         button.setAttribute("aria-pressed", String(app.state.pinned === l));
       }
     },

@@ -1,18 +1,30 @@
 // The timeline by function of the source, beside that by phase: which phase is
 // which code (González et al. 2009, figure 5a).
 
-function makeFunctions(app, timeline) {
-  const { data, state } = app;
+import { byId } from "../../assets/dom.js";
+import { quantity } from "../../assets/format.js";
+import { makeTimeline } from "./timeline.js";
+import { pixelColours } from "./view.js";
+
+/** @import { App, Timeline } from "./types" */
+
+/**
+ * @param {App} app
+ * @param {Timeline} timeline
+ */
+export function makeFunctions(app, timeline) {
+  const { data } = app;
   const { functions } = data;
   if (!functions) return null;
-  document.getElementById("functions-section").hidden = false;
-  document.getElementById("functions").style.height = document.getElementById("timeline").style.height;
+  byId("functions-section").hidden = false;
+  byId("functions").style.height = byId("timeline").style.height;
 
   /** Per burst: twice its function, and 1 more if its phase stands out or none does. */
-  let [key, kept] = [null, null];
+  let key = NaN;
+  let kept = new Uint32Array(0);
   const grouping = () => {
     const focus = app.focus();
-    if (focus !== key || !kept) {
+    if (focus !== key) {
       [key, kept] = [focus, new Uint32Array(data.n)];
       for (let i = 0; i < data.n; i++) kept[i] = 2 * functions.codes[i] + (focus < 0 || data.label[i] === focus ? 1 : 0);
     }
@@ -22,15 +34,14 @@ function makeFunctions(app, timeline) {
   };
 
   const used = new Set(functions.codes);
-  const keys = functions.list.map((one, f) => {
-    if (!used.has(f)) return null;
+  const keys = functions.list.filter((_, f) => used.has(f)).map((one) => {
     const item = document.createElement("li");
     const swatch = document.createElement("span");
     swatch.className = "swatch";
     item.append(swatch, one.total === null ? one.name : `${one.name}, ${quantity(one.total, "ns")}`);
-    document.getElementById("functions-legend").append(item);
+    byId("functions-legend").append(item);
     return { swatch, one };
-  }).filter(Boolean);
+  });
 
   const how = functions.traced ? "function" : "function of the call that ends a burst";
   const picture = makeTimeline(app, "functions", grouping, how, timeline);

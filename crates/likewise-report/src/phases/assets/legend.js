@@ -1,7 +1,18 @@
 // The list of phases: it colours, hides, isolates and highlights.
 
-/** A button that opens and closes the rows of the small phases. */
-function foldButton(phases, rows, className) {
+import { byId } from "../../assets/dom.js";
+import { percent } from "../../assets/format.js";
+import { button } from "./view.js";
+
+/** @import { App, PhaseRow } from "./types" */
+
+/**
+ * A button that opens and closes the rows of the small phases.
+ * @param {PhaseRow[]} phases
+ * @param {HTMLElement[]} rows
+ * @param {string} className
+ */
+export function foldButton(phases, rows, className) {
   const share = phases.reduce((sum, phase) => sum + phase.share, 0);
   const folded = `${phases.length} more, ${percent(share)}`;
   const item = button(folded, `Small phases: ${folded}`, () => {
@@ -16,18 +27,20 @@ function foldButton(phases, rows, className) {
   return item;
 }
 
-function makeLegend(app) {
+/** @param {App} app */
+export function makeLegend(app) {
   const { state } = app;
   const { labels, phases } = app.data.meta;
-  const list = document.getElementById("legend");
+  const list = byId("legend");
   const share = new Map(phases.map((phase) => [phase.label, phase.share]));
   const small = phases.filter((phase) => phase.small);
+  /** @type {HTMLElement[]} */
   const rows = [];
   const items = labels.map((label, l) => {
     const item = document.createElement("button");
     item.type = "button";
     item.className = "legend-item";
-    item.dataset.label = l;
+    item.dataset.label = String(l);
     const swatch = document.createElement("span");
     swatch.className = "swatch";
     const name = document.createElement("span");
@@ -35,7 +48,7 @@ function makeLegend(app) {
     name.textContent = label.name;
     const part = document.createElement("span");
     part.className = "legend-share";
-    part.textContent = share.has(l) ? percent(share.get(l)) : "";
+    part.textContent = share.has(l) ? percent(share.get(l) ?? 0) : "";
     item.append(swatch, name, part);
     item.title = label.variant ? `${label.name}: the ${label.variant} of three shades of this colour` : label.name;
 
@@ -48,37 +61,40 @@ function makeLegend(app) {
     row.append(item);
     list.append(row);
     rows.push(row);
-    return item;
+    return { item, swatch };
   });
   if (small.length) {
     const folded = small.map((phase) => rows[phase.label]);
     const more = document.createElement("li");
     more.append(foldButton(small, folded, "legend-item legend-more"));
-    folded.at(-1).after(more);
+    folded.at(-1)?.after(more);
   }
 
+  /** @param {(label: number) => boolean} which */
   const show = (which) => {
     labels.forEach((_, l) => { state.shown[l] = which(l) ? 1 : 0; });
     app.update();
   };
+  /** @param {number} l */
   const toggle = (l) => {
     state.shown[l] ^= 1;
     state.highlight = -1;
     app.update();
   };
+  /** @param {number} l */
   const isolate = (l) => {
     const alone = state.shown.every((shown, k) => Boolean(shown) === (k === l));
     show((k) => alone || k === l);
   };
-  document.getElementById("legend-all").addEventListener("click", () => show(() => true));
-  document.getElementById("legend-none").addEventListener("click", () => show(() => false));
+  byId("legend-all").addEventListener("click", () => show(() => true));
+  byId("legend-none").addEventListener("click", () => show(() => false));
 
   return {
     refresh() {
-      items.forEach((item, l) => {
+      items.forEach(({ item, swatch }, l) => {
         item.setAttribute("aria-pressed", String(Boolean(state.shown[l])));
         item.classList.toggle("pinned", state.pinned === l);
-        item.firstChild.style.background = app.colour(l);
+        swatch.style.background = app.colour(l);
       });
     },
   };

@@ -1,12 +1,22 @@
 // What the timeline and the alignment share: rows of pixels that take the
 // colour of the label with most of something in them.
 
+import { contextOf } from "../../assets/dom.js";
+import { button, drawBottomAxis, fitText, toPixel, zoomAxis } from "./view.js";
+
+/** @import { Axis, Grouping, PageColours, Picture } from "./types" */
+
 /**
  * Writes to `line` which group has most in each of `W` pixels, as group + 1,
  * and empties `amount[group · W + pixel]` and `seen[group]` for the next line.
  * Of equals, the first wins. With `sum`, all of a pixel is added to it.
+ * @param {Float64Array} amount
+ * @param {Uint8Array} seen
+ * @param {number} W
+ * @param {Uint32Array} line
+ * @param {Float64Array | null} sum
  */
-function takeWinners(amount, seen, W, line, sum = null) {
+export function takeWinners(amount, seen, W, line, sum = null) {
   const most = new Float64Array(W);
   for (let g = 0; g < seen.length; g++) {
     if (!seen[g]) continue;
@@ -22,8 +32,14 @@ function takeWinners(amount, seen, W, line, sum = null) {
   }
 }
 
-/** Winners, 0 for none, as pixels of a bitmap; `cover`, to 255, makes them paler. */
-function colourWinners(bitmap, winners, { colours, dim }, cover = null) {
+/**
+ * Winners, 0 for none, as pixels of a bitmap; `cover`, to 255, makes them paler.
+ * @param {HTMLCanvasElement} bitmap
+ * @param {Uint32Array} winners
+ * @param {Grouping} grouping
+ * @param {Uint8Array | null} cover
+ */
+export function colourWinners(bitmap, winners, { colours, dim }, cover = null) {
   const image = new ImageData(bitmap.width, bitmap.height);
   const pixels = new Uint32Array(image.data.buffer);
   const table = new Uint32Array(colours.length + 1);
@@ -34,11 +50,19 @@ function colourWinners(bitmap, winners, { colours, dim }, cover = null) {
     const pixel = table[winners[p]];
     pixels[p] = cover ? (pixel & 0xffffff) | ((((pixel >>> 24) * cover[p]) / 255) << 24) : pixel;
   }
-  bitmap.getContext("2d").putImageData(image, 0, 0);
+  contextOf(bitmap).putImageData(image, 0, 0);
 }
 
-/** The bitmap with its axis and frame, and names at their heights on the y axis. */
-function paintRows(context, picture, bitmap, unit, names, colours) {
+/**
+ * The bitmap with its axis and frame, and names at their heights on the y axis.
+ * @param {CanvasRenderingContext2D} context
+ * @param {Picture} picture
+ * @param {HTMLCanvasElement | null} bitmap
+ * @param {string} unit
+ * @param {[number, string][]} names
+ * @param {PageColours} colours
+ */
+export function paintRows(context, picture, bitmap, unit, names, colours) {
   const { area } = picture;
   context.fillStyle = colours.plot;
   context.fillRect(area.x, area.y, area.width, area.height);
@@ -57,8 +81,18 @@ function paintRows(context, picture, bitmap, unit, names, colours) {
   }
 }
 
-/** Buttons that zoom a picture of rows along and across. */
-function zoomButtons(picture, name, axis) {
+/**
+ * Buttons that zoom a picture of rows along and across.
+ * @param {Picture} picture
+ * @param {string} name
+ * @param {string} axis
+ * @returns {(string | HTMLElement)[]}
+ */
+export function zoomButtons(picture, name, axis) {
+  /**
+   * @param {Axis} axis
+   * @param {number} factor
+   */
   const zoom = (axis, factor) => () => {
     zoomAxis(axis, factor, 0.5);
     picture.changed();

@@ -1,22 +1,48 @@
 // Puts the page together.
 
+import { byId } from "../../assets/dom.js";
+import { quantity } from "../../assets/format.js";
+import { makeAlignment } from "./alignment.js";
+import { makeCurve } from "./curve.js";
+import { readData } from "./data.js";
+import { makeFindings } from "./findings.js";
+import { makeFunctions } from "./functions.js";
+import { addGrouping } from "./grouping.js";
+import { makeLegend } from "./legend.js";
+import { makeScatter } from "./scatter.js";
+import { makeTable } from "./table.js";
+import { makeTimeline } from "./timeline.js";
+import { fillPairs, hideTooltip } from "./tooltip.js";
+import { makeTree } from "./tree.js";
+import { pageColours, pixelColours } from "./view.js";
+
+/** @import { App, Data, Drawn, Metric, Part, State, Scatter, Theme } from "./types" */
+
 const THEME_MEDIA = matchMedia("(prefers-color-scheme: dark)");
 
-/** What the parts share: data, state, and how a change reaches the screen. */
+/**
+ * What the parts share: data, state, and how a change reaches the screen.
+ * @param {Data} data
+ * @returns {App}
+ */
 function makeApp(data) {
   const { labels } = data.meta;
+  /** @type {State} */
   const state = {
     shown: Uint8Array.from(labels, (label) => (label.kind === "filtered" ? 0 : 1)),
     highlight: -1,
     pinned: -1,
     hover: -1,
-    xMetric: null,
-    yMetric: null,
+    xMetric: data.metrics[0],
+    yMetric: data.metrics[0],
     xLog: false,
     yLog: false,
     theme: null,
+    level: -1,
+    node: -1,
   };
-  const app = { data, state, page: null, parts: [], pictures: [] };
+  const app = /** @type {App} */ ({ data, state, page: pageColours(), parts: /** @type {Part[]} */ ([]), pictures: /** @type {Drawn[]} */ ([]) });
+  /** @type {Map<Drawn, boolean>} */
   const dirty = new Map();
   let frame = 0;
 
@@ -70,7 +96,7 @@ function makeApp(data) {
   app.setTheme = (theme) => {
     state.theme = theme;
     document.documentElement.dataset.theme = app.theme();
-    document.getElementById("theme").textContent = app.theme() === "dark" ? "Light" : "Dark";
+    byId("theme").textContent = app.theme() === "dark" ? "Light" : "Dark";
     app.page = pageColours();
     app.update();
   };
@@ -78,12 +104,17 @@ function makeApp(data) {
   return app;
 }
 
+/** @param {Data} data */
 function fillPage({ meta }) {
-  const set = (id, text) => { document.getElementById(id).textContent = text; };
+  /**
+   * @param {string} id
+   * @param {string} text
+   */
+  const set = (id, text) => { byId(id).textContent = text; };
   set("title", meta.title);
   set("subtitle", meta.subtitle);
   set("version", meta.version);
-  const facts = document.getElementById("facts");
+  const facts = byId("facts");
   for (const [name, value] of meta.facts) {
     const fact = document.createElement("div");
     fillPairs(fact, [[name, value]]);
@@ -92,30 +123,40 @@ function fillPage({ meta }) {
   for (const note of meta.notes) {
     const item = document.createElement("li");
     item.textContent = note;
-    document.getElementById("notes").append(item);
+    byId("notes").append(item);
   }
-  fillPairs(document.getElementById("parameters"), meta.parameters);
+  fillPairs(byId("parameters"), meta.parameters);
+  /** @type {[string, string][]} */
   const timings = meta.timings.map(([name, seconds]) => [name, quantity(seconds, "s")]);
   if (timings.length > 1) timings.push(["total", quantity(meta.timings.reduce((sum, t) => sum + t[1], 0), "s")]);
-  fillPairs(document.getElementById("timings"), timings);
+  fillPairs(byId("timings"), timings);
 }
 
-/** The selects and check boxes of the scatter. */
+/**
+ * The selects and check boxes of the scatter.
+ * @param {App} app
+ * @param {Scatter} scatter
+ */
 function wireAxes(app, scatter) {
   const { state, data } = app;
-  const first = data.metrics.toSorted((a, b) => b.clustering - a.clustering);
-  const axes = [["x", first[0]], ["y", first[1] ?? first[0]]];
-  for (const [axis, start] of axes) {
-    const select = document.getElementById(`scatter-${axis}`);
-    const log = document.getElementById(`scatter-${axis}-log`);
+  const first = data.metrics.toSorted((a, b) => Number(b.clustering) - Number(a.clustering));
+  for (const axis of /** @type {const} */ (["x", "y"])) {
+    const start = (axis === "y" && first[1]) || first[0];
+    const select = byId(`scatter-${axis}`, HTMLSelectElement);
+    const log = byId(`scatter-${axis}-log`, HTMLInputElement);
     for (const metric of data.metrics) {
       const option = document.createElement("option");
       option.textContent = metric.name;
       select.append(option);
     }
+    /**
+     * @param {Metric} metric
+     * @param {boolean} isLog
+     */
     const choose = (metric, isLog) => {
-      state[`${axis}Metric`] = metric;
-      state[`${axis}Log`] = log.checked = isLog;
+      if (axis === "x") [state.xMetric, state.xLog] = [metric, isLog];
+      else [state.yMetric, state.yLog] = [metric, isLog];
+      log.checked = isLog;
     };
     select.selectedIndex = data.metrics.indexOf(start);
     choose(start, start.log);
@@ -125,15 +166,19 @@ function wireAxes(app, scatter) {
       scatter.choose();
     });
     log.addEventListener("change", () => {
-      choose(state[`${axis}Metric`], log.checked);
+      choose(axis === "x" ? state.xMetric : state.yMetric, log.checked);
       scatter.choose();
     });
   }
   scatter.choose();
 }
 
-/** Paper is light, whatever the screen. */
+/**
+ * Paper is light, whatever the screen.
+ * @param {App} app
+ */
 function wirePrint(app) {
+  /** @type {Theme | null} */
   let before = null;
   window.addEventListener("beforeprint", () => {
     before = app.state.theme;
@@ -148,9 +193,9 @@ async function main() {
   const data = await readData();
   const app = makeApp(data);
   fillPage(data);
-  document.getElementById("report").hidden = false;
+  byId("report").hidden = false;
   const rows = data.meta.rows.length;
-  document.getElementById("timeline").style.height = `${Math.min(Math.max(rows * 18 + 40, 130), 440)}px`;
+  byId("timeline").style.height = `${Math.min(Math.max(rows * 18 + 40, 130), 440)}px`;
 
   const scatter = makeScatter(app);
   const timeline = makeTimeline(app, "timeline", app.grouping, "phase");
@@ -158,14 +203,14 @@ async function main() {
   const curve = makeCurve(app);
   const alignment = makeAlignment(app);
   const tree = makeTree(app);
-  app.pictures = [scatter, timeline, functions?.picture, curve, alignment].filter(Boolean);
-  app.parts = [makeFindings(app), makeLegend(app), makeTable(app), tree, functions].filter(Boolean);
+  app.pictures = [scatter, timeline, functions?.picture, curve, alignment].filter((one) => one !== null && one !== undefined);
+  app.parts = [makeFindings(app), makeLegend(app), makeTable(app), tree, functions].filter((one) => one !== null);
   wireAxes(app, scatter);
   app.setTheme(null);
-  document.getElementById("theme").addEventListener("click", () => app.setTheme(app.theme() === "dark" ? "light" : "dark"));
+  byId("theme").addEventListener("click", () => app.setTheme(app.theme() === "dark" ? "light" : "dark"));
   THEME_MEDIA.addEventListener("change", () => app.setTheme(app.state.theme));
   const resized = new ResizeObserver((entries) => {
-    for (const entry of entries) app.schedule(app.pictures.find((p) => p.canvas === entry.target));
+    for (const { target } of entries) app.pictures.filter((p) => p.canvas === target).forEach((p) => app.schedule(p));
   });
   app.pictures.forEach((picture) => resized.observe(picture.canvas));
   wirePrint(app);
@@ -175,7 +220,7 @@ async function main() {
 }
 
 main().catch((error) => {
-  const failure = document.getElementById("failure");
+  const failure = byId("failure");
   failure.textContent = `The report cannot be shown: ${error.message}`;
   failure.hidden = false;
   console.error(error);

@@ -2,7 +2,18 @@
 // a pixel takes the colour of the phase that wins the majority vote of its
 // bursts, and is denser the more there are.
 
-/** A disc as offsets and coverage, for a radius in pixels of the bitmap. */
+import { byId, contextOf } from "../../assets/dom.js";
+import { SECONDS, count, ticks } from "../../assets/format.js";
+import { positions } from "./data.js";
+import { describeBurst } from "./tooltip.js";
+import { button, drawBottomAxis, drawBox, drawLeftAxis, fitText, hiddenCanvas, interact, prepare, toPixel, widest, zoomAxis } from "./view.js";
+
+/** @import { Axis, App, PageColours, Scatter } from "./types" */
+
+/**
+ * A disc as offsets and coverage, for a radius in pixels of the bitmap.
+ * @param {number} radius
+ */
 function discStamp(radius) {
   if (radius < 0.8) return [[0, 0, 1]];
   const stamp = [];
@@ -16,22 +27,34 @@ function discStamp(radius) {
   return stamp;
 }
 
-function makeScatter(app) {
-  const canvas = document.getElementById("scatter");
+/**
+ * An axis whose limits are not known yet.
+ * @returns {Axis}
+ */
+const freeAxis = () => ({ lo: 0, hi: 1, min: 0, max: 1, least: 1, log: false });
+
+/**
+ * @param {App} app
+ * @returns {Scatter}
+ */
+export function makeScatter(app) {
+  const canvas = byId("scatter", HTMLCanvasElement);
   const { data, state } = app;
-  const picture = {
+  const picture = /** @type {Scatter} */ ({
     canvas,
-    x: { lo: 0, hi: 1, log: false },
-    y: { lo: 0, hi: 1, log: false },
+    x: freeAxis(),
+    y: freeAxis(),
     area: { x: 0, y: 0, width: 1, height: 1 },
-    zoomBoth: true,
     box: null,
     counts: { drawn: 0, outside: 0, missing: 0 },
-    wheel: () => [true, true],
     changed: () => app.schedule(picture),
     leave: () => app.point(-1),
-  };
-  let xs, ys;
+  });
+  picture.zoomBoth = true;
+  picture.wheel = () => [true, true];
+  let xs = new Float32Array(0);
+  let ys = new Float32Array(0);
+  /** @type {HTMLCanvasElement | null} */
   let bitmap = null;
   /** The burst whose colour each pixel of the bitmap has, or -1. */
   let owner = new Int32Array(0);
@@ -48,13 +71,13 @@ function makeScatter(app) {
   };
 
   picture.reset = () => {
-    for (const [axis, values, other] of [[picture.x, xs, ys], [picture.y, ys, xs]]) {
+    for (const axis of [picture.x, picture.y]) {
+      const [values, other] = axis === picture.x ? [xs, ys] : [ys, xs];
       let lo = Infinity;
       let hi = -Infinity;
       for (let i = 0; i < data.n; i++) {
         const v = values[i];
-        // NaN fails every comparison.
-        if (state.shown[data.label[i]] && other[i] === other[i]) {
+        if (state.shown[data.label[i]] && !Number.isNaN(other[i])) {
           if (v < lo) lo = v;
           if (v > hi) hi = v;
         }
@@ -71,6 +94,11 @@ function makeScatter(app) {
     picture.changed();
   };
 
+  /**
+   * @param {CanvasRenderingContext2D} context
+   * @param {number} width
+   * @param {number} height
+   */
   const layout = (context, width, height) => {
     const yMarks = ticks(picture.y, state.yMetric.unit, (height - 62) / 44);
     const gutter = Math.min(Math.max(widest(context, yMarks.map((m) => m.text)) + 12, 34), width / 3);
@@ -85,11 +113,15 @@ function makeScatter(app) {
     const H = Math.max(Math.round(picture.area.height * ratio), 1);
     bitmap = hiddenCanvas(W, H);
     const votes = stampAll(W, H, ratio);
-    bitmap.getContext("2d").putImageData(colourVotes(votes, W, H), 0, 0);
+    contextOf(bitmap).putImageData(colourVotes(votes, W, H), 0, 0);
     describe();
   };
 
-  /** Finds the bursts in view; writes their indices to `visible`. */
+  /**
+   * Finds the bursts in view; writes their indices to `visible`.
+   * @param {number} W
+   * @param {number} H
+   */
   const collect = (W, H) => {
     const { label, n } = data;
     const { shown } = state;
@@ -107,14 +139,19 @@ function makeScatter(app) {
       if (px >= 0 && px < W && py >= 0 && py < H) {
         visible[drawn] = i;
         place[drawn++] = (H - 1 - (py | 0)) * W + (px | 0);
-      } else if (px + py === px + py) outside++;
+      } else if (!Number.isNaN(px + py)) outside++;
       else missing++;
     }
     picture.counts = { drawn, outside, missing };
     return drawn;
   };
 
-  /** Lets every burst in view vote for the pixels it covers. */
+  /**
+   * Lets every burst in view vote for the pixels it covers.
+   * @param {number} W
+   * @param {number} H
+   * @param {number} ratio
+   */
   const stampAll = (W, H, ratio) => {
     const drawn = collect(W, H);
     const stamp = discStamp(ratio * (drawn <= 3000 ? 2.6 : drawn <= 30000 ? 1.8 : drawn <= 150000 ? 1 : 0.5));
@@ -150,6 +187,11 @@ function makeScatter(app) {
     return { total, leader, grouping, density: drawn > 150000 ? 0.7 : 1.3 };
   };
 
+  /**
+   * @param {ReturnType<typeof stampAll>} votes
+   * @param {number} W
+   * @param {number} H
+   */
   const colourVotes = ({ total, leader, grouping: { colours, dim }, density }, W, H) => {
     const image = new ImageData(W, H);
     const pixels = new Uint32Array(image.data.buffer);
@@ -184,8 +226,13 @@ function makeScatter(app) {
     drawBox(context, picture, colours);
   };
 
+  /** @param {{ name: string, unit: string }} metric */
   const axisName = ({ name, unit }) => (unit && !(unit in SECONDS) ? `${name} (${unit})` : name);
 
+  /**
+   * @param {CanvasRenderingContext2D} context
+   * @param {PageColours} colours
+   */
   const drawMark = (context, colours) => {
     const i = state.hover;
     if (i < 0 || !state.shown[data.label[i]]) return;
@@ -207,7 +254,11 @@ function makeScatter(app) {
     if (i >= 0) describeBurst(app, event, i);
   };
 
-  /** The burst nearest to a place, among those that gave pixels their colour. */
+  /**
+   * The burst nearest to a place, among those that gave pixels their colour.
+   * @param {number} x
+   * @param {number} y
+   */
   const nearest = (x, y) => {
     if (!bitmap || x < 0 || y < 0) return -1;
     const { width: W, height: H } = bitmap;
@@ -229,12 +280,13 @@ function makeScatter(app) {
     const parts = [`${count(drawn)} bursts in view`];
     if (outside) parts.push(`${count(outside)} outside it`);
     if (missing) parts.push(`${count(missing)} without a ${state.xLog || state.yLog ? "positive " : ""}value`);
-    document.getElementById("scatter-caption").textContent = `${parts.join(", ")}. ${MOVES}`;
+    byId("scatter-caption").textContent = `${parts.join(", ")}. ${MOVES}`;
     canvas.setAttribute("aria-label", `Scatter of ${state.yMetric.name} against ${state.xMetric.name}: ${parts.join(", ")}. ${app.summary()}`);
   };
 
   interact(canvas, picture);
-  const buttons = document.getElementById("scatter-buttons");
+  const buttons = byId("scatter-buttons");
+  /** @param {number} factor */
   const zoom = (factor) => () => {
     zoomAxis(picture.x, factor, 0.5);
     zoomAxis(picture.y, factor, 0.5);

@@ -1,7 +1,19 @@
 // The table of phases: sorts by any column, and a click on a row keeps its
 // phase highlighted in the pictures.
 
+import { byId } from "../../assets/dom.js";
+import { count, percent, quantity, score } from "../../assets/format.js";
+import { foldButton } from "./legend.js";
+import { button } from "./view.js";
+
+/** @import { TableColumn, TableRow, App, Meta } from "./types" */
+
+/**
+ * @param {Meta} meta
+ * @returns {TableColumn[]}
+ */
 function phaseColumns({ phases, phase_columns: counters }) {
+  /** @type {TableColumn[]} */
   const columns = [
     { name: "Phase", value: (p) => p.order, text: () => "" },
     { name: "Bursts", value: (p) => p.instances, text: (p) => count(p.instances) },
@@ -34,22 +46,27 @@ function phaseColumns({ phases, phase_columns: counters }) {
     });
   }
   counters.forEach((name, c) => {
+    /**
+     * @param {TableRow} p
+     * @returns {[number | null, number | null]}
+     */
     const of = (p) => p.counters[c] ?? [NaN, NaN];
     columns.push({
       name,
       title: `${name}: mean, and coefficient of variation`,
       value: (p) => of(p)[0] ?? NaN,
       text: (p) => quantity(of(p)[0] ?? NaN),
-      spread: (p) => (Number.isFinite(of(p)[1]) ? `±${(of(p)[1] * 100).toFixed(0)} %` : ""),
+      spread: (p) => (Number.isFinite(of(p)[1]) ? `±${(Number(of(p)[1]) * 100).toFixed(0)} %` : ""),
     });
   });
   return columns;
 }
 
-function makeTable(app) {
+/** @param {App} app */
+export function makeTable(app) {
   const { meta } = app.data;
   const { state } = app;
-  const table = document.getElementById("phases");
+  const table = byId("phases", HTMLTableElement);
   const phases = meta.phases.map((phase, order) => ({ ...phase, order }));
   const columns = phaseColumns(meta);
   const sort = { column: 0, descending: false };
@@ -88,6 +105,7 @@ function makeTable(app) {
     cell.append(foldButton(small, small.map((phase) => rows[phase.order]), "sorter"));
   }
 
+  /** @param {TableRow} phase */
   function nameCell(phase) {
     const label = meta.labels[phase.label];
     const cell = document.createElement("th");
@@ -109,6 +127,10 @@ function makeTable(app) {
     return cell;
   }
 
+  /**
+   * @param {TableRow} phase
+   * @param {TableColumn} column
+   */
   function valueCell(phase, column) {
     const cell = document.createElement("td");
     cell.textContent = column.text(phase);
@@ -134,11 +156,12 @@ function makeTable(app) {
   function order() {
     const { value } = columns[sort.column];
     const sign = sort.descending ? -1 : 1;
+    /** @param {TableRow} p */
     const below = (p) => meta.labels[p.label].kind !== "phase";
     const sorted = phases.toSorted((a, b) => {
       const [u, v] = [value(a), value(b)];
-      const missing = Number.isNaN(u) - Number.isNaN(v);
-      return below(a) - below(b) || (below(a) ? a.order - b.order : missing || sign * (u - v) || a.order - b.order);
+      const missing = Number(Number.isNaN(u)) - Number(Number.isNaN(v));
+      return Number(below(a)) - Number(below(b)) || (below(a) ? a.order - b.order : missing || sign * (u - v) || a.order - b.order);
     });
     const [above, under] = [sorted.filter((p) => !below(p)), sorted.filter(below)].map((list) => list.map((p) => rows[p.order]));
     body.replaceChildren(...above, ...(small.length ? [more] : []), ...under);
@@ -159,7 +182,7 @@ function makeTable(app) {
   if (columns.some((c) => c.name === "SPMD")) notes.push("SPMD: do the tasks do it at the same step; 1 is all of them.");
   if (columns.some((c) => c.name === "Silhouette")) notes.push("Silhouette: 1 is far from the next phase, 0 between two, below 0 nearer to the other.");
   if (meta.labels.some((l) => l.variant)) notes.push("Colours come in ten hues; phases 11–20 have them lighter, 21–30 darker, then they repeat.");
-  document.getElementById("phases-caption").textContent = notes.join(" ");
+  byId("phases-caption").textContent = notes.join(" ");
 
   return {
     refresh() {
@@ -168,10 +191,8 @@ function makeTable(app) {
         const row = rows[k];
         row.classList.toggle("focus", phase.label === focus);
         row.classList.toggle("hidden-phase", !state.shown[phase.label]);
-        row.querySelector("button").setAttribute("aria-pressed", String(state.pinned === phase.label));
-        row.querySelector(".swatch").style.background = app.colour(phase.label);
-        const bar = row.querySelector(".bar > span");
-        bar.style.background = app.colour(phase.label);
+        row.querySelector("button")?.setAttribute("aria-pressed", String(state.pinned === phase.label));
+        row.querySelectorAll(".swatch, .bar > span").forEach((part) => { /** @type {HTMLElement} */ (part).style.background = app.colour(phase.label); });
       });
     },
   };

@@ -1,16 +1,31 @@
 // Rows × time. A pixel has the colour of the phase with most time in it,
 // over all rows and bursts that fall into it; what is highlighted comes first.
 
+import { byId } from "../../assets/dom.js";
+import { count, niceStep, quantity } from "../../assets/format.js";
+import { rowOf } from "./data.js";
+import { colourWinners, paintRows, takeWinners, zoomButtons } from "./lines.js";
+import { describeBurst } from "./tooltip.js";
+import { drawBox, fromPixel, hiddenCanvas, interact, prepare, toPixel, widest } from "./view.js";
+
+/** @import { App, Grouping, PageColours, Timeline } from "./types" */
+
 /**
  * The timeline on the canvas `id`, coloured by `grouping()`; `colours` says by
  * what. With `other`, a timeline, it shows the same rows and times as that.
+ * @param {App} app
+ * @param {string} id
+ * @param {() => Grouping} grouping
+ * @param {string} colours
+ * @param {Timeline | null} other
+ * @returns {Timeline}
  */
-function makeTimeline(app, id, grouping, colours, other = null) {
-  const canvas = document.getElementById(id);
+export function makeTimeline(app, id, grouping, colours, other = null) {
+  const canvas = byId(id, HTMLCanvasElement);
   const { data, state } = app;
   const { meta, rowStart, begin, duration, label } = data;
   const nRows = meta.rows.length;
-  const picture = {
+  const picture = /** @type {Timeline} */ ({
     canvas,
     x: other?.x ?? { lo: 0, hi: meta.end, min: 0, max: meta.end, least: Math.min(Math.max(meta.tick * 20, 100), meta.end), log: false },
     y: other?.y ?? { lo: 0, hi: Math.max(nRows, 1), min: 0, max: Math.max(nRows, 1), least: Math.min(2, Math.max(nRows, 1)), down: true },
@@ -20,10 +35,11 @@ function makeTimeline(app, id, grouping, colours, other = null) {
     leave: () => app.point(-1),
     // Over the names, and with Shift, the wheel zooms the rows.
     wheel: (event, [x]) => (event.shiftKey || x < 0 ? [false, true] : [true, false]),
-  };
+  });
   // Those that share their axes.
   picture.together = other?.together ?? [];
   picture.together.push(picture);
+  /** @type {HTMLCanvasElement | null} */
   let bitmap = null;
 
   picture.reset = () => {
@@ -32,6 +48,11 @@ function makeTimeline(app, id, grouping, colours, other = null) {
     picture.changed();
   };
 
+  /**
+   * @param {CanvasRenderingContext2D} context
+   * @param {number} width
+   * @param {number} height
+   */
   const layout = (context, width, height) => {
     const first = Math.floor(picture.y.lo);
     const last = Math.min(Math.ceil(picture.y.hi), nRows);
@@ -43,7 +64,11 @@ function makeTimeline(app, id, grouping, colours, other = null) {
     return shownRows;
   };
 
-  /** The first burst of row `r` that may reach time `t`. */
+  /**
+   * The first burst of row `r` that may reach time `t`.
+   * @param {number} r
+   * @param {number} t
+   */
   const firstAt = (r, t) => {
     let lo = rowStart[r];
     let hi = rowStart[r + 1];
@@ -55,7 +80,14 @@ function makeTimeline(app, id, grouping, colours, other = null) {
     return Math.max(lo - 1, rowStart[r]);
   };
 
-  /** Adds the time of a row's bursts to `time[group · W + pixel]`. */
+  /**
+   * Adds the time of a row's bursts to `time[group · W + pixel]`.
+   * @param {number} r
+   * @param {number} W
+   * @param {Grouping} groups
+   * @param {Float64Array} time
+   * @param {Uint8Array} seen
+   */
   const addRow = (r, W, { of, dim }, time, seen) => {
     const { lo, hi } = picture.x;
     const scale = W / (hi - lo);
@@ -84,7 +116,16 @@ function makeTimeline(app, id, grouping, colours, other = null) {
     }
   };
 
-  /** Writes the winners of rows `from` to `to` to one line of pixels. */
+  /**
+   * Writes the winners of rows `from` to `to` to one line of pixels.
+   * @param {number} from
+   * @param {number} to
+   * @param {number} W
+   * @param {Grouping} groups
+   * @param {Float64Array} time
+   * @param {Uint8Array} seen
+   * @param {Uint32Array} line
+   */
   const fillLine = (from, to, W, groups, time, seen, line) => {
     for (let r = from; r < to; r++) addRow(r, W, groups, time, seen);
     takeWinners(time, seen, W, line);
@@ -127,12 +168,15 @@ function makeTimeline(app, id, grouping, colours, other = null) {
     const { context, width, height } = prepare(canvas);
     const colours = app.page;
     const shownRows = layout(context, width, height);
-    const { area } = picture;
     paintRows(context, picture, bitmap, "ns", shownRows.map((r) => [r + 0.5, meta.rows[r]]), colours);
     drawMark(context, colours);
     drawBox(context, picture, colours);
   };
 
+  /**
+   * @param {CanvasRenderingContext2D} context
+   * @param {PageColours} colours
+   */
   const drawMark = (context, colours) => {
     const i = state.hover;
     if (i < 0 || !state.shown[label[i]]) return;
@@ -149,7 +193,12 @@ function makeTimeline(app, id, grouping, colours, other = null) {
     context.lineWidth = 1;
   };
 
-  /** The burst at a place, or the nearest within three pixels in its row. */
+  /**
+   * The burst at a place, or the nearest within three pixels in its row.
+   * @param {number} row
+   * @param {number} t
+   * @param {number} slack
+   */
   const burstAt = (row, t, slack) => {
     let [best, found] = [slack, -1];
     for (let i = firstAt(row, t - slack); i < rowStart[row + 1] && begin[i] <= t + slack; i++) {
@@ -179,11 +228,11 @@ function makeTimeline(app, id, grouping, colours, other = null) {
     const rows = `${count(Math.min(picture.y.hi - picture.y.lo, nRows))} of ${count(nRows)} rows`;
     const times = `${quantity(picture.x.hi - picture.x.lo, "ns")} of ${quantity(meta.end, "ns")}`;
     const text = `${rows}, ${times}. A pixel has the colour of the ${colours} with most time in it, or of what is highlighted.`;
-    document.getElementById(`${id}-caption`).textContent = `${text} Wheel zooms time, Shift-wheel zooms rows.`;
+    byId(`${id}-caption`).textContent = `${text} Wheel zooms time, Shift-wheel zooms rows.`;
     canvas.setAttribute("aria-label", `Timeline by ${colours}, ${text} ${app.summary()}`);
   };
 
   interact(canvas, picture);
-  document.getElementById(`${id}-buttons`).append(...zoomButtons(picture, "Time", "time"));
+  byId(`${id}-buttons`).append(...zoomButtons(picture, "Time", "time"));
   return picture;
 }

@@ -1,7 +1,20 @@
 // The box that describes what is under the pointer.
 
-function showTooltip(event, heading, colour, pairs, aside) {
-  const box = document.getElementById("tooltip");
+import { byId } from "../../assets/dom.js";
+import { count, moment, quantity } from "../../assets/format.js";
+import { metricValue, rowOf } from "./data.js";
+
+/** @import { App } from "./types" */
+
+/**
+ * @param {MouseEvent} event
+ * @param {string} heading
+ * @param {string} colour
+ * @param {[string, string][]} pairs
+ * @param {string} [aside]
+ */
+export function showTooltip(event, heading, colour, pairs, aside) {
+  const box = byId("tooltip");
   box.replaceChildren();
   const head = document.createElement("p");
   head.className = "tooltip-head";
@@ -30,11 +43,15 @@ function showTooltip(event, heading, colour, pairs, aside) {
   box.style.top = `${Math.max(4, y)}px`;
 }
 
-function hideTooltip() {
-  document.getElementById("tooltip").hidden = true;
+export function hideTooltip() {
+  byId("tooltip").hidden = true;
 }
 
-function fillPairs(list, pairs) {
+/**
+ * @param {HTMLElement} list
+ * @param {[string, string][]} pairs
+ */
+export function fillPairs(list, pairs) {
   for (const [name, value] of pairs) {
     const term = document.createElement("dt");
     const text = document.createElement("dd");
@@ -44,22 +61,29 @@ function fillPairs(list, pairs) {
   }
 }
 
-/** Describes burst `i` beside the pointer. */
-function describeBurst(app, event, i, aside) {
+/**
+ * Describes burst `i` beside the pointer.
+ * @param {App} app
+ * @param {MouseEvent} event
+ * @param {number} i
+ * @param {string} [aside]
+ */
+export function describeBurst(app, event, i, aside) {
   const { data, state } = app;
   const { meta } = data;
   const label = data.label[i];
+  /** @type {[string, string][]} */
   const pairs = [
     ["begin", (meta.tick > 1 ? "≈ " : "") + moment(data.begin[i], meta.tick)],
   ];
-  if (state.level >= 0) {
+  if (data.tree && state.level >= 0) {
     const { codes, members } = data.tree.levels[state.level];
     const rank = app.rank(state.level, members[codes[i]] - 1);
     pairs.push([`at level ${state.level + 1}`, rank < 0 ? "in no node" : `node ${count(rank + 1)} by time`]);
   }
   if (data.functions) pairs.push(["function", data.functions.list[data.functions.codes[i]].name]);
   const axes = [state.xMetric, state.yMetric];
-  for (const metric of data.metrics.toSorted((a, b) => axes.includes(b) - axes.includes(a)).slice(0, 10)) {
+  for (const metric of data.metrics.toSorted((a, b) => Number(axes.includes(b)) - Number(axes.includes(a))).slice(0, 10)) {
     const exact = metric.values && !metric.rounded;
     const value = metricValue(metric, i);
     pairs.push([metric.name, (exact || Number.isNaN(value) ? "" : "≈ ") + quantity(value, metric.unit)]);

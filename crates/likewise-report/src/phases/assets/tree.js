@@ -2,37 +2,73 @@
 // boxes as tall as their time. A click on a node or a level shows it in the
 // scatter and the timeline.
 
+import { byId } from "../../assets/dom.js";
+import { count, percent, quantity, score } from "../../assets/format.js";
+import { hideTooltip, showTooltip } from "./tooltip.js";
+import { edgesTo, layoutTree, placeOf, treeLevels } from "./treelayout.js";
+import { button } from "./view.js";
+
+/** @import { Place, Tree, TreeLevel, App } from "./types" */
+
+const drawing = /** @type {SVGElement} */ (document.querySelector("#tree"));
+
+/**
+ * @param {string} name
+ * @param {Record<string, string | number>} attributes
+ */
 function svg(name, attributes = {}) {
-  const element = document.createElementNS(document.getElementById("tree").namespaceURI, name);
-  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+  const element = /** @type {SVGElement} */ (document.createElementNS(drawing.namespaceURI, name));
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, String(value));
   return element;
 }
 
-function makeTree(app) {
-  const { tree, meta } = app.data;
-  if (!tree || tree.levels.length === 0) return null;
-  document.getElementById("tree-section").hidden = false;
+/** @param {App} app */
+export function makeTree(app) {
+  const { tree } = app.data;
+  return tree && tree.levels.length > 0 ? drawnTree(app, tree) : null;
+}
+
+/**
+ * @param {App} app
+ * @param {Tree} tree
+ */
+function drawnTree(app, tree) {
+  const { meta } = app.data;
+  byId("tree-section").hidden = false;
   const { state } = app;
   const { nodes } = tree;
   const levels = treeLevels(tree);
-  const find = (id) => document.getElementById(id);
-  const [scroll, heads, drawing, small] = ["tree-scroll", "tree-levels", "tree", "tree-small"].map(find);
+
+  const scroll = byId("tree-scroll");
+  const heads = byId("tree-levels");
+  /** @type {HTMLButtonElement[]} */
+  const levelHeads = [];
+  const small = byId("tree-small", HTMLInputElement);
+  /** @type {number[][]} */
   const children = nodes.map(() => []);
   nodes.forEach((node, i) => node.parents.forEach((p) => children[p].push(i)));
-  let layout = null;
-  let lineage = null;
-  /** The element of each node that is shown. */
+  /** @type {ReturnType<typeof layoutTree>} */
+  let layout = { places: new Map(), column: 0, bottom: 0, width: 0, height: 0 };
+  let lineage = svg("path");
+  /**
+   * The element of each node that is shown.
+   * @type {Map<number, SVGElement>}
+   */
   const elements = new Map();
   /** The node that the Tab key reaches. */
   let current = -1;
 
+  /** @param {number} i */
   const phaseOf = (i) => (nodes[i].phase === null ? "" : `Phase ${nodes[i].phase}`);
   // A node grows: it is shown as it last was, before it became part of another.
   const lastLevel = new Map();
   tree.levels.forEach(({ members }, l) => members.forEach((m) => lastLevel.set(m - 1, l)));
+  /** @param {number} i */
   const nameOf = (i) => `${phaseOf(i) || "Node"}, level ${nodes[i].level + 1}`;
+  /** @param {number} i */
   const describe = (i) => {
     const node = nodes[i];
+    /** @type {[string, string][]} */
     const pairs = [
       ["score", score(node.score)],
       ["bursts", count(node.instances)],
@@ -44,13 +80,16 @@ function makeTree(app) {
     return pairs;
   };
 
-  /** A node with all that it came from and all that came of it. */
+  /**
+   * A node with all that it came from and all that came of it.
+   * @param {number} i
+   */
   const related = (i) => {
     const seen = new Set([i]);
-    for (const next of [(k) => nodes[k].parents, (k) => children[k]]) {
+    for (const next of [nodes.map((node) => node.parents), children]) {
       const open = [i];
       while (open.length) {
-        for (const k of next(open.pop())) {
+        for (const k of next[open.pop() ?? i]) {
           if (seen.has(k)) continue;
           seen.add(k);
           open.push(k);
@@ -60,12 +99,14 @@ function makeTree(app) {
     return seen;
   };
 
+  /** @param {number} i */
   const showLineage = (i) => {
     const family = i < 0 ? new Set() : related(i);
     const path = [...family].map((k) => edgesTo({ parents: nodes[k].parents.filter((p) => family.has(p)) }, k, layout.places));
     lineage.setAttribute("d", path.join(""));
   };
 
+  /** @param {number} i */
   const colourOf = (i) => {
     const { main, level } = nodes[i];
     if (state.level >= 0 && state.node < 0) {
@@ -75,8 +116,9 @@ function makeTree(app) {
     return main === null || level < 0 ? app.page.muted : app.colour(main);
   };
 
+  /** @param {number} i */
   function nodeElement(i) {
-    const { x, y, width, height, dot } = layout.places.get(i);
+    const { x, y, width, height, dot } = placeOf(layout.places, i);
     const node = nodes[i];
     const group = svg("g", {
       class: ["tree-node", dot && "tree-dot", node.last && "final"].filter(Boolean).join(" "),
@@ -97,6 +139,10 @@ function makeTree(app) {
     return group;
   }
 
+  /**
+   * @param {TreeLevel} level
+   * @param {number} l
+   */
   const summaryText = ({ order, large }, l) => {
     const rest = order.slice(large);
     const text = svg("text", { x: l * layout.column + 3, y: layout.bottom + 11, class: "tree-more", "dominant-baseline": "central" });
@@ -108,23 +154,23 @@ function makeTree(app) {
   function build() {
     layout = layoutTree(tree, levels, scroll.clientWidth - 6, small.checked);
     drawing.setAttribute("viewBox", `0 0 ${layout.width} ${layout.height}`);
-    drawing.setAttribute("width", layout.width);
-    drawing.setAttribute("height", layout.height);
+    drawing.setAttribute("width", String(layout.width));
+    drawing.setAttribute("height", String(layout.height));
     heads.style.width = `${layout.width}px`;
     // What fits on paper.
     scroll.style.setProperty("--paper", String(Math.min(1, 690 / layout.width)));
-    [...heads.children].forEach((head, l) => {
+    levelHeads.forEach((head, l) => {
       head.style.left = `${l * layout.column}px`;
       head.style.width = `${layout.column - 46 + 8}px`;
     });
-    const boxes = [...layout.places.keys()].filter((i) => !layout.places.get(i).dot);
+    const boxes = [...layout.places].filter(([, place]) => !place.dot).map(([i]) => i);
     const edges = svg("path", { class: "tree-edges", d: boxes.map((i) => edgesTo({ parents: nodes[i].parents.filter((p) => !layout.places.get(p)?.dot) }, i, layout.places)).join("") });
     lineage = svg("path", { class: "tree-lineage" });
     elements.clear();
     for (const i of layout.places.keys()) elements.set(i, nodeElement(i));
     drawing.replaceChildren(edges, lineage, ...elements.values(), ...levels.map(summaryText));
     if (!elements.has(current)) current = boxes[0] ?? [...elements.keys()][0] ?? -1;
-    elements.get(current)?.setAttribute("tabindex", 0);
+    elements.get(current)?.setAttribute("tabindex", "0");
     refresh();
   }
 
@@ -132,34 +178,38 @@ function makeTree(app) {
     const chosen = state.node;
     const family = chosen < 0 ? null : related(chosen);
     for (const [i, element] of elements) {
-      element.querySelector(".tree-fill").setAttribute("fill", colourOf(i));
+      element.querySelector(".tree-fill")?.setAttribute("fill", colourOf(i));
       element.setAttribute("aria-pressed", String(i === chosen));
       element.classList.toggle("chosen", i === chosen);
       element.classList.toggle("apart", family !== null && !family.has(i));
     }
-    [...heads.children].forEach((head, l) => head.setAttribute("aria-pressed", String(state.level === l && chosen < 0)));
+    levelHeads.forEach((head, l) => head.setAttribute("aria-pressed", String(state.level === l && chosen < 0)));
     showLineage(chosen);
     tellChoice();
   }
 
   function tellChoice() {
     const { level, node } = state;
-    find("choice").hidden = level < 0;
+    byId("choice").hidden = level < 0;
     // Its colours are not those of the pictures then.
-    document.querySelector(".legend").classList.toggle("apart", level >= 0 && node < 0);
+    document.querySelector(".legend")?.classList.toggle("apart", level >= 0 && node < 0);
     if (level < 0) return;
     const { eps, clusters } = tree.levels[level];
-    find("choice-text").textContent = node >= 0
+    byId("choice-text").textContent = node >= 0
       ? `${nameOf(node)} (eps ${Number(eps.toPrecision(3))}): ${count(nodes[node].instances)} bursts, ${percent(nodes[node].total / tree.total)} of the time, stand out.`
       : `Level ${level + 1} (eps ${Number(eps.toPrecision(3))}): ${count(clusters)} clusters, coloured by their place in time, not by phase.`;
   }
 
-  /** Moves the focus to the nearest node in a direction. */
+  /**
+   * Moves the focus to the nearest node in a direction.
+   * @param {string} key
+   */
   function move(key) {
     const from = layout.places.get(current);
     if (!from) return;
     const sideways = { ArrowLeft: -1, ArrowRight: 1 }[key] ?? 0;
     const down = { ArrowUp: -1, ArrowDown: 1 }[key] ?? 0;
+    /** @param {Place} p */
     const at = (p) => [p.x + (p.dot ? 0 : p.width / 2), p.y + p.height / 2];
     const [fx, fy] = at(from);
     let [best, found] = [Infinity, -1];
@@ -171,17 +221,19 @@ function makeTree(app) {
       if (ahead && far < best) [best, found] = [far, i];
     }
     if (found < 0) return;
-    elements.get(current).setAttribute("tabindex", -1);
+    elements.get(current)?.setAttribute("tabindex", "-1");
     current = found;
-    elements.get(current).setAttribute("tabindex", 0);
-    elements.get(current).focus();
+    elements.get(current)?.setAttribute("tabindex", "0");
+    elements.get(current)?.focus();
   }
 
-  const nodeAt = (event) => Number(event.target.closest?.(".tree-node")?.dataset.node ?? -1);
+  /** @param {Event} event */
+  const nodeAt = (event) => Number(event.target instanceof Element ? (event.target.closest(".tree-node")?.getAttribute("data-node") ?? -1) : -1);
+  /** @param {number} i */
   const choose = (i) => {
-    elements.get(current)?.setAttribute("tabindex", -1);
+    elements.get(current)?.setAttribute("tabindex", "-1");
     current = i;
-    elements.get(i).setAttribute("tabindex", 0);
+    elements.get(i)?.setAttribute("tabindex", "0");
     app.choose(lastLevel.get(i) ?? nodes[i].level, i);
   };
   const reset = () => state.level >= 0 && app.choose(state.level, state.node);
@@ -212,7 +264,7 @@ function makeTree(app) {
   });
   drawing.addEventListener("focusin", (event) => nodeAt(event) >= 0 && showLineage(nodeAt(event)));
   small.addEventListener("change", build);
-  find("choice-reset").addEventListener("click", reset);
+  byId("choice-reset").addEventListener("click", reset);
 
   tree.levels.forEach((level, l) => {
     const head = button("", `Level ${l + 1}, eps ${Number(level.eps.toPrecision(3))}: show its clusters`, () => app.choose(l));
@@ -229,11 +281,12 @@ function makeTree(app) {
       head.append(line);
     }
     heads.append(head);
+    levelHeads.push(head);
   });
   const hidden = levels.reduce((sum, { order, large }) => sum + order.length - large, 0);
-  find("tree-small-label").hidden = hidden === 0;
-  find("tree-small-label").append(` show small nodes (${count(hidden)})`);
-  find("tree-caption").textContent = `${count(tree.levels.length)} levels, ${count(nodes.length)} nodes. Each column is a level, eps growing to the right; a box is as tall as its time, has the colour of the phase it ends as, and its score. A frame marks what is final. Click, or Enter, shows a node, a level's head shows the level; arrow keys move, Escape shows all.`;
+  byId("tree-small-label").hidden = hidden === 0;
+  byId("tree-small-label").append(` show small nodes (${count(hidden)})`);
+  byId("tree-caption").textContent = `${count(tree.levels.length)} levels, ${count(nodes.length)} nodes. Each column is a level, eps growing to the right; a box is as tall as its time, has the colour of the phase it ends as, and its score. A frame marks what is final. Click, or Enter, shows a node, a level's head shows the level; arrow keys move, Escape shows all.`;
   // For layouts that only a narrower window asks for.
   let width = 0;
   new ResizeObserver(() => {
@@ -242,5 +295,5 @@ function makeTree(app) {
       build();
     }
   }).observe(scroll);
-  return { refresh: () => (layout ? refresh() : build()), nodes, levels };
+  return { refresh: () => (layout.column > 0 ? refresh() : build()), nodes, levels };
 }

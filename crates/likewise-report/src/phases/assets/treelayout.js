@@ -1,6 +1,8 @@
 // Where the nodes of the tree are drawn: a column per level, and in it a lane
 // per phase, so that what becomes a phase stands at its height all along.
 
+/** @import { TreeLevel, Place, Tree } from "./types" */
+
 const SMALL_SHARE = 0.005;
 const LARGE_PER_LEVEL = 24;
 const NODE_GAP = 5;
@@ -8,8 +10,13 @@ const NODE_GAP = 5;
 const DOT_PITCH = [12, 8];
 const MANY_DOTS = 500;
 
-/** Nodes of each level, longest first; the first `large` of them get boxes. */
-function treeLevels({ levels, nodes, total }) {
+/**
+ * Nodes of each level, longest first; the first `large` of them get boxes.
+ * @param {Tree} tree
+ * @returns {TreeLevel[]}
+ */
+export function treeLevels({ levels, nodes, total }) {
+  /** @type {TreeLevel[]} */
   const out = levels.map(() => ({ order: [], large: 0 }));
   nodes.forEach((node, i) => out[node.level].order.push(i));
   for (const level of out) {
@@ -22,18 +29,32 @@ function treeLevels({ levels, nodes, total }) {
 }
 
 /**
+ * @param {Map<number, Place>} places
+ * @param {number} i a node that has a place
+ */
+export const placeOf = (places, i) => /** @type {Place} */ (places.get(i));
+
+/**
  * Boxes and dots in a width: `places[node]` is `{ x, y, width, height, dot }`,
  * or missing for a node that is not shown.
+ * @param {Tree} tree
+ * @param {TreeLevel[]} levels
+ * @param {number} available
+ * @param {boolean} showSmall
  */
-function layoutTree(tree, levels, available, showSmall) {
+export function layoutTree(tree, levels, available, showSmall) {
   const { nodes, total } = tree;
   // Where not all levels fit, a cut one shows that there are more.
   const fit = available / 168;
   const column = fit >= levels.length ? Math.min(available / levels.length, 250) : available / (Math.max(Math.floor(fit - 0.6), 1) + 0.6);
   const width = column - 46;
+  /** @type {Map<number, Place>} */
   const places = new Map();
+  /** @type {Map<number, number>} */
   const lanes = new Map();
+  /** @param {number} i */
   const tall = (i) => Math.max(20, (nodes[i].total / total) * 340);
+  /** @param {number} i */
   const laneOf = (i) => nodes[i].main ?? -1;
   levels.forEach((level) => {
     const height = new Map();
@@ -46,19 +67,20 @@ function layoutTree(tree, levels, available, showSmall) {
   const tops = new Map();
   for (const lane of [...lanes.keys()].sort((a, b) => a - b)) {
     tops.set(lane, y);
-    y += lanes.get(lane) + 2 * NODE_GAP;
+    y += (lanes.get(lane) ?? 0) + 2 * NODE_GAP;
   }
   const bottom = y;
 
-  const middle = (i) => places.get(i).y + places.get(i).height / 2;
+  /** @param {number} i */
+  const middle = (i) => placeOf(places, i).y + placeOf(places, i).height / 2;
   levels.forEach((level, l) => {
     const boxes = level.order.slice(0, level.large);
     for (const lane of new Set(boxes.map(laneOf))) {
       const members = boxes.filter((i) => laneOf(i) === lane);
-      const from = new Map(members.map((i) => [i, meanOf(nodes[i].parents.filter((p) => places.has(p) && !places.get(p).dot).map(middle))]));
-      members.sort((a, b) => from.get(a) - from.get(b) || nodes[b].total - nodes[a].total || a - b);
+      const from = new Map(members.map((i) => [i, meanOf(nodes[i].parents.filter((p) => places.get(p)?.dot === false).map(middle))]));
+      members.sort((a, b) => (from.get(a) ?? 0) - (from.get(b) ?? 0) || nodes[b].total - nodes[a].total || a - b);
       const height = members.reduce((sum, i) => sum + tall(i) + NODE_GAP, -NODE_GAP);
-      let at = tops.get(lane) + (lanes.get(lane) - height) / 2;
+      let at = tops.get(lane) + ((lanes.get(lane) ?? 0) - height) / 2;
       for (const i of members) {
         places.set(i, { x: l * column, y: at, width, height: tall(i), dot: false });
         at += tall(i) + NODE_GAP;
@@ -82,18 +104,26 @@ function layoutTree(tree, levels, available, showSmall) {
   return { places, column, bottom, width: column * levels.length - 46 + 8, height };
 }
 
-/** The mean, 0 of nothing. */
+/**
+ * The mean, 0 of nothing.
+ * @param {number[]} values
+ */
 function meanOf(values) {
   return values.reduce((sum, v) => sum + v, 0) / Math.max(values.length, 1);
 }
 
-/** The lines from the parents to a node, as an SVG path. */
-function edgesTo(node, i, places) {
+/**
+ * The lines from the parents to a node, as an SVG path.
+ * @param {{ parents: number[] }} node
+ * @param {number} i
+ * @param {Map<number, Place>} places
+ */
+export function edgesTo(node, i, places) {
   const to = places.get(i);
   if (!to) return "";
   const end = [to.x, to.y + to.height / 2];
   return node.parents.filter((p) => places.has(p)).map((p) => {
-    const from = places.get(p);
+    const from = placeOf(places, p);
     const start = [from.x + from.width, from.y + from.height / 2];
     const bend = Math.min((end[0] - start[0]) / 2, 40);
     return `M${start[0].toFixed(1)} ${start[1].toFixed(1)}C${(start[0] + bend).toFixed(1)} ${start[1].toFixed(1)} ${(end[0] - bend).toFixed(1)} ${end[1].toFixed(1)} ${end[0].toFixed(1)} ${end[1].toFixed(1)}`;

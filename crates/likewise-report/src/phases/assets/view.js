@@ -1,53 +1,86 @@
 // What the pictures share: axes, their lines and texts, and the mouse, keys
 // and buttons that move them.
 
+import { contextOf } from "../../assets/dom.js";
+import { ticks } from "../../assets/format.js";
+
+/** @import { Area, Axis, PageColours, Picture, Range } from "./types" */
+
 const FONT = '11.5px system-ui, -apple-system, "Segoe UI", Roboto, sans-serif';
 
-/** Colours of the page, for canvases. */
-function pageColours() {
+/**
+ * Colours of the page, for canvases.
+ * @returns {PageColours}
+ */
+export function pageColours() {
   const style = getComputedStyle(document.documentElement);
+  /** @param {string} name */
   const get = (name) => style.getPropertyValue(name).trim();
   return { text: get("--text"), muted: get("--muted"), grid: get("--grid"), line: get("--line"), plot: get("--plot"), accent: get("--accent") };
 }
 
+/** @param {string} hex */
 function rgb(hex) {
   const n = parseInt(hex.slice(1), 16);
   return [n >> 16, (n >> 8) & 255, n & 255];
 }
 
-/** Colours as the bytes of an image, red lowest. */
-function pixelColours(list) {
+/**
+ * Colours as the bytes of an image, red lowest.
+ * @param {string[]} list
+ */
+export function pixelColours(list) {
   return Uint32Array.from(list, (hex) => {
     const [r, g, b] = rgb(hex);
     return r | (g << 8) | (b << 16);
   });
 }
 
-/** Fits the bitmap to the element; returns its context and size in CSS pixels. */
-function prepare(canvas) {
+/**
+ * Fits the bitmap to the element; returns its context and size in CSS pixels.
+ * @param {HTMLCanvasElement} canvas
+ */
+export function prepare(canvas) {
   const ratio = Math.min(Math.max(window.devicePixelRatio || 1, 1), 2);
   const width = Math.max(canvas.clientWidth, 50);
   const height = Math.max(canvas.clientHeight, 50);
   const [w, h] = [Math.round(width * ratio), Math.round(height * ratio)];
   if (canvas.width !== w || canvas.height !== h) [canvas.width, canvas.height] = [w, h];
-  const context = canvas.getContext("2d");
+  const context = contextOf(canvas);
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
   context.clearRect(0, 0, width, height);
   context.font = FONT;
   return { context, width, height, ratio };
 }
 
-/** A canvas that is never shown, to compose pictures. */
-function hiddenCanvas(width, height) {
+/**
+ * A canvas that is never shown, to compose pictures.
+ * @param {number} width
+ * @param {number} height
+ */
+export function hiddenCanvas(width, height) {
   const canvas = document.createElement("canvas");
   [canvas.width, canvas.height] = [width, height];
   return canvas;
 }
 
-const toPixel = (axis, at, size) => ((at - axis.lo) / (axis.hi - axis.lo)) * size;
-const fromPixel = (axis, pixel, size) => axis.lo + (pixel / size) * (axis.hi - axis.lo);
+/**
+ * @param {Range} axis
+ * @param {number} at
+ * @param {number} size
+ */
+export const toPixel = (axis, at, size) => ((at - axis.lo) / (axis.hi - axis.lo)) * size;
+/**
+ * @param {Range} axis
+ * @param {number} pixel
+ * @param {number} size
+ */
+export const fromPixel = (axis, pixel, size) => axis.lo + (pixel / size) * (axis.hi - axis.lo);
 
-/** Keeps an axis within its limits, with a span that still makes sense. */
+/**
+ * Keeps an axis within its limits, with a span that still makes sense.
+ * @param {Axis} axis
+ */
 function clampAxis(axis) {
   const { min, max, least } = axis;
   const span = Math.min(Math.max(axis.hi - axis.lo, least), max - min);
@@ -56,13 +89,22 @@ function clampAxis(axis) {
   axis.hi = axis.lo + span;
 }
 
-function zoomAxis(axis, factor, share) {
+/**
+ * @param {Axis} axis
+ * @param {number} factor
+ * @param {number} share
+ */
+export function zoomAxis(axis, factor, share) {
   const at = axis.lo + share * (axis.hi - axis.lo);
   axis.lo = at - (at - axis.lo) * factor;
   axis.hi = at + (axis.hi - at) * factor;
   clampAxis(axis);
 }
 
+/**
+ * @param {Axis} axis
+ * @param {number} share
+ */
 function panAxis(axis, share) {
   const by = share * (axis.hi - axis.lo);
   axis.lo += by;
@@ -70,8 +112,15 @@ function panAxis(axis, share) {
   clampAxis(axis);
 }
 
-/** Grid lines and texts of the horizontal axis below `area`. */
-function drawBottomAxis(context, area, axis, unit, colours, grid = true) {
+/**
+ * Grid lines and texts of the horizontal axis below `area`.
+ * @param {CanvasRenderingContext2D} context
+ * @param {Area} area
+ * @param {Range} axis
+ * @param {string} unit
+ * @param {PageColours} colours
+ */
+export function drawBottomAxis(context, area, axis, unit, colours, grid = true) {
   const marks = ticks(axis, unit, area.width / 95);
   context.textAlign = "center";
   context.textBaseline = "top";
@@ -91,8 +140,15 @@ function drawBottomAxis(context, area, axis, unit, colours, grid = true) {
   }
 }
 
-/** Grid lines and texts of the vertical axis left of `area`, upwards. */
-function drawLeftAxis(context, area, axis, marks, colours) {
+/**
+ * Grid lines and texts of the vertical axis left of `area`, upwards.
+ * @param {CanvasRenderingContext2D} context
+ * @param {Area} area
+ * @param {Range} axis
+ * @param {{ at: number, text: string }[]} marks
+ * @param {PageColours} colours
+ */
+export function drawLeftAxis(context, area, axis, marks, colours) {
   context.textAlign = "right";
   context.textBaseline = "middle";
   for (const { at, text } of marks) {
@@ -104,12 +160,21 @@ function drawLeftAxis(context, area, axis, marks, colours) {
   }
 }
 
-function widest(context, texts) {
+/**
+ * @param {CanvasRenderingContext2D} context
+ * @param {string[]} texts
+ */
+export function widest(context, texts) {
   return texts.reduce((width, text) => Math.max(width, context.measureText(text).width), 0);
 }
 
-/** Text cut with an ellipsis to fit. */
-function fitText(context, text, width) {
+/**
+ * Text cut with an ellipsis to fit.
+ * @param {CanvasRenderingContext2D} context
+ * @param {string} text
+ * @param {number} width
+ */
+export function fitText(context, text, width) {
   if (context.measureText(text).width <= width) return text;
   let end = Math.min(text.length, 200);
   while (end > 1 && context.measureText(`${text.slice(0, end)}…`).width > width) end--;
@@ -119,13 +184,18 @@ function fitText(context, text, width) {
 /**
  * Mouse, touch and keys of a picture with `area`, axes `x` and `y` (an axis
  * may grow downwards), `changed()`, `reset()`, `hover(x, y)` and `leave()`.
+ * @param {HTMLCanvasElement} canvas
+ * @param {Picture} picture
  */
-function interact(canvas, picture) {
+export function interact(canvas, picture) {
+  /** @type {{ from: number[], last: number[], box: boolean } | null} */
   let drag = null;
+  /** @param {MouseEvent} event */
   const place = (event) => {
     const box = canvas.getBoundingClientRect();
     return [event.clientX - box.left - picture.area.x, event.clientY - box.top - picture.area.y];
   };
+  /** @param {number[]} place */
   const shares = ([x, y]) => {
     const [sx, sy] = [x / picture.area.width, y / picture.area.height].map((s) => Math.min(Math.max(s, 0), 1));
     return [sx, picture.y.down ? sy : 1 - sy];
@@ -167,7 +237,8 @@ function interact(canvas, picture) {
     if (drag?.box) {
       const [a, b] = [shares(drag.from), shares(place(event))];
       const far = Math.hypot(drag.from[0] - place(event)[0], drag.from[1] - place(event)[1]) > 5;
-      for (const [axis, k] of far ? [[picture.x, 0], [picture.y, 1]] : []) {
+      const axes = far ? [picture.x, picture.y] : [];
+      for (const [k, axis] of axes.entries()) {
         const [s, t] = [Math.min(a[k], b[k]), Math.max(a[k], b[k])];
         [axis.lo, axis.hi] = [fromPixel(axis, s, 1), fromPixel(axis, t, 1)];
         clampAxis(axis);
@@ -189,9 +260,18 @@ function interact(canvas, picture) {
   });
 }
 
+/**
+ * @param {Picture} picture
+ * @returns {Record<string, () => void>}
+ */
 function keyActions(picture) {
   const up = picture.y.down ? -0.1 : 0.1;
+  /**
+   * @param {Axis} axis
+   * @param {number} share
+   */
   const pan = (axis, share) => () => { panAxis(axis, share); picture.changed(); };
+  /** @param {number} factor */
   const zoom = (factor) => () => {
     zoomAxis(picture.x, factor, 0.5);
     if (picture.zoomBoth) zoomAxis(picture.y, factor, 0.5);
@@ -210,7 +290,12 @@ function keyActions(picture) {
   };
 }
 
-function button(text, title, action) {
+/**
+ * @param {string} text
+ * @param {string} title
+ * @param {(event: MouseEvent) => void} action
+ */
+export function button(text, title, action) {
   const element = document.createElement("button");
   element.type = "button";
   element.className = "control";
@@ -221,8 +306,13 @@ function button(text, title, action) {
   return element;
 }
 
-/** The rectangle that Shift-drag draws. */
-function drawBox(context, picture, colours) {
+/**
+ * The rectangle that Shift-drag draws.
+ * @param {CanvasRenderingContext2D} context
+ * @param {Picture} picture
+ * @param {PageColours} colours
+ */
+export function drawBox(context, picture, colours) {
   if (!picture.box) return;
   const [x0, y0, x1, y1] = picture.box;
   context.strokeStyle = colours.accent;

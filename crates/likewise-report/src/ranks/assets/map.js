@@ -1,34 +1,62 @@
 // The map of ranks: one cell per rank, row by row; where they are more than
 // fit the page, a cell is several ranks that follow one another.
 
-const LARGEST = 24;
-const element = (id) => document.getElementById(id);
-const count = (n) => n.toLocaleString("en-US");
+import { decoder, readColumn } from "../../assets/columns.js";
+import { byId, contextOf } from "../../assets/dom.js";
+import { count } from "../../assets/format.js";
 
-const meta = JSON.parse(element("meta").textContent);
+const LARGEST = 24;
+
+/** @import { Scale } from "../../phases/assets/types" */
+/** @typedef {[number, number, number]} Rgb */
+
+/**
+ * @type {{
+ *   ranks: number,
+ *   drawn: number,
+ *   classes: { medoid: number, light: string, dark: string }[],
+ *   class: { id: number, width: number },
+ *   distance: { id: number, width: number, scale: Scale },
+ *   sampled: { id: number, width: number },
+ * }}
+ */
+const meta = JSON.parse(byId("meta").textContent);
 const n = meta.ranks;
-const classOf = await readColumn(meta.class, n, meta.classes.length > 256 ? Uint32Array : Uint8Array);
+const classOf = await (meta.classes.length > 256 ? readColumn(meta.class, n, Uint32Array) : readColumn(meta.class, n, Uint8Array));
 const distanceOf = await readColumn(meta.distance, n, Uint16Array);
 const sampled = await readColumn(meta.sampled, n, Uint8Array);
 const distances = decoder(meta.distance.scale);
 const farthest = Math.max(...distances.subarray(1).filter(Number.isFinite), 0);
 
-const canvas = element("map");
-const scroll = element("map-scroll");
-const space = element("map-space");
+const canvas = byId("map", HTMLCanvasElement);
+const scroll = byId("map-scroll");
+const space = byId("map-space");
 const state = { by: "class", columns: 0, zoom: 0, cursor: -1, picked: -1 };
 // Ranks per cell, cells per row, rows, and pixels per cell.
 const grid = { per: 1, columns: 1, rows: 1, size: 1 };
-let shown = null;
+let shown = new Uint16Array(0);
+/** @type {number[]} */
 let colours = [];
 
 const isDark = () => {
   const { theme } = document.documentElement.dataset;
   return theme ? theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
 };
-const parse = (hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));
-const mix = (a, b, share) => a.map((c, i) => Math.round(c + (b[i] - c) * share));
+/**
+ * @param {string} hex
+ * @returns {Rgb}
+ */
+const parse = (hex) => [parseInt(hex.slice(1, 3), 16), parseInt(hex.slice(3, 5), 16), parseInt(hex.slice(5, 7), 16)];
+/**
+ * @param {Rgb} a
+ * @param {Rgb} b
+ * @param {number} share of b
+ * @returns {Rgb}
+ */
+const mix = (a, b, share) => /** @type {Rgb} */ (a.map((c, i) => Math.round(c + (b[i] - c) * share)));
+/** @param {Rgb} colour */
 const pack = ([r, g, b]) => ((255 << 24) | (b << 16) | (g << 8) | r) >>> 0;
+/** @param {string} name */
 const variable = (name) => parse(getComputedStyle(document.documentElement).getPropertyValue(name).trim());
 
 /** The colour of each class, or of each of 256 shares of the largest dissimilarity. */
@@ -37,6 +65,7 @@ const readColours = () => {
   if (state.by === "distance") {
     const [grey, strong] = [mix(page, variable("--text"), 0.12), variable("--low")];
     const middle = variable("--notice-line");
+    /** @param {number} t */
     const ramp = (t) => (t < 0.5 ? mix(grey, middle, 2 * t) : mix(middle, strong, 2 * t - 1));
     colours = Array.from({ length: 256 }, (_, i) => pack(ramp(i / 255)));
     return;
@@ -63,9 +92,14 @@ const cells = () => {
   }
   return out;
 };
-// Classes are by descending size.
+/**
+ * Classes are by descending size.
+ * @param {number} a
+ * @param {number} b
+ */
 const rarer = (a, b) => a > b;
 
+/** @param {number} x */
 const powerBelow = (x) => 2 ** Math.floor(Math.log2(Math.max(x, 1)));
 
 /** The largest cells with which all ranks fit; rows of a power of two. */
@@ -99,8 +133,8 @@ const layout = () => {
   space.style.height = `${rows * size}px`;
   readColours();
   shown = cells();
-  element("map-out").disabled = state.zoom === 0;
-  element("map-in").disabled = per === 1 && size >= 2 * LARGEST;
+  byId("map-out", HTMLButtonElement).disabled = state.zoom === 0;
+  byId("map-in", HTMLButtonElement).disabled = per === 1 && size >= 2 * LARGEST;
   caption();
   draw();
 };
@@ -111,13 +145,14 @@ const caption = () => {
   const row = `${count(columns * per)} to a row, the first at the top left`;
   const marks = grid.size >= 5 && per === 1 ? "Ringed: medoids. Dotted: ranks to trace." : "Ringed: medoids.";
   const scale = state.by === "distance" ? ` The darker towards red, the farther (by the square root, up to ${number(farthest)}).` : "";
-  element("map-caption").textContent = `${cell}; ${row}. ${marks}${scale} Arrow keys go from rank to rank, Enter to the medoid.`;
+  byId("map-caption").textContent = `${cell}; ${row}. ${marks}${scale} Arrow keys go from rank to rank, Enter to the medoid.`;
 };
 
+/** @param {number} x */
 const number = (x) => (x !== 0 && (Math.abs(x) < 1e-3 || Math.abs(x) >= 1e6) ? x.toExponential(2) : Number(x.toPrecision(4)).toLocaleString("en-US"));
 
 let asked = 0;
-const draw = () => { asked ||= requestAnimationFrame(() => { asked = 0; paint(); }); };
+const draw = () => { if (!asked) asked = requestAnimationFrame(() => { asked = 0; paint(); }); };
 
 const paint = () => {
   const { per, columns, rows, size } = grid;
@@ -130,7 +165,7 @@ const paint = () => {
     canvas.style.width = `${width}px`;
     canvas.style.height = `${height}px`;
   }
-  const context = canvas.getContext("2d");
+  const context = contextOf(canvas);
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
   context.clearRect(0, 0, width, height);
   const [left, top] = [Math.min(scroll.scrollLeft, columns * size - width), Math.min(scroll.scrollTop, rows * size - height)];
@@ -145,7 +180,7 @@ const paint = () => {
     }
   }
   const small = new OffscreenCanvas(image.width, image.height);
-  small.getContext("2d").putImageData(image, 0, 0);
+  small.getContext("2d")?.putImageData(image, 0, 0);
   context.imageSmoothingEnabled = false;
   context.drawImage(small, x0 * size - left, y0 * size - top, image.width * size, image.height * size);
   const style = getComputedStyle(document.documentElement);
@@ -154,6 +189,10 @@ const paint = () => {
     for (let x = x0; x <= x1; x++) context.fillRect(x * size - left - 0.5, 0, 1, height);
     for (let y = y0; y <= y1; y++) context.fillRect(0, y * size - top - 0.5, width, 1);
   }
+  /**
+   * @param {number} rank
+   * @returns {[number, number]}
+   */
   const place = (rank) => {
     const cell = Math.floor(rank / per);
     return [(cell % columns) * size - left + size / 2, Math.floor(cell / columns) * size - top + size / 2];
@@ -182,8 +221,16 @@ const paint = () => {
   }
 };
 
+/**
+ * @param {CanvasRenderingContext2D} context
+ * @param {number} x
+ * @param {number} y
+ * @param {number} radius
+ * @param {string} text
+ * @param {string} page
+ */
 const ring = (context, x, y, radius, text, page) => {
-  for (const [width, colour] of [[3.6, page], [1.6, text]]) {
+  for (const [width, colour] of /** @type {const} */ ([[3.6, page], [1.6, text]])) {
     context.beginPath();
     context.arc(x, y, radius, 0, 2 * Math.PI);
     context.lineWidth = width;
@@ -192,8 +239,16 @@ const ring = (context, x, y, radius, text, page) => {
   }
 };
 
+/**
+ * @param {CanvasRenderingContext2D} context
+ * @param {number} x
+ * @param {number} y
+ * @param {number} radius
+ * @param {string} text
+ * @param {string} page
+ */
 const dot = (context, x, y, radius, text, page) => {
-  for (const [more, colour] of [[0.9, page], [0, text]]) {
+  for (const [more, colour] of /** @type {const} */ ([[0.9, page], [0, text]])) {
     context.beginPath();
     context.arc(x, y, radius + more, 0, 2 * Math.PI);
     context.fillStyle = colour;
@@ -201,6 +256,7 @@ const dot = (context, x, y, radius, text, page) => {
   }
 };
 
+/** @param {MouseEvent} event */
 const rankAt = (event) => {
   const box = canvas.getBoundingClientRect();
   const { per, columns, size } = grid;
@@ -210,9 +266,10 @@ const rankAt = (event) => {
   return column < columns && cell >= 0 && cell < shown.length ? cell * per : -1;
 };
 
+/** @param {number} rank */
 const tell = (rank) => {
   if (rank < 0) {
-    element("map-told").textContent = "";
+    byId("map-told").textContent = "";
     return;
   }
   const { per } = grid;
@@ -222,15 +279,16 @@ const tell = (rank) => {
     const found = new Map();
     for (let r = cell * per; r <= to; r++) found.set(classOf[r], (found.get(classOf[r]) ?? 0) + 1);
     const parts = [...found].sort((a, b) => a[0] - b[0]).map(([c, k]) => `class ${c + 1}: ${count(k)}`);
-    element("map-told").textContent = `Ranks ${count(rank)} to ${count(to)}: ${parts.join(", ")}`;
+    byId("map-told").textContent = `Ranks ${count(rank)} to ${count(to)}: ${parts.join(", ")}`;
     return;
   }
   const c = classOf[rank];
   const { medoid } = meta.classes[c];
   const near = rank === medoid ? "the medoid" : `dissimilarity ≈ ${number(distances[distanceOf[rank]])} to its medoid, rank ${count(medoid)}`;
-  element("map-told").textContent = `Rank ${count(rank)}: class ${c + 1}; ${near}${sampled[rank] ? "; to be traced" : ""}`;
+  byId("map-told").textContent = `Rank ${count(rank)}: class ${c + 1}; ${near}${sampled[rank] ? "; to be traced" : ""}`;
 };
 
+/** @param {number} rank */
 const go = (rank) => {
   state.cursor = Math.min(Math.max(rank, 0), n - 1);
   const cell = Math.floor(state.cursor / grid.per);
@@ -252,6 +310,7 @@ canvas.addEventListener("click", (event) => {
 canvas.addEventListener("keydown", (event) => {
   const row = grid.columns * grid.per;
   const at = Math.max(state.cursor, 0);
+  /** @type {Record<string, number>} */
   const steps = { ArrowLeft: at - grid.per, ArrowRight: at + grid.per, ArrowUp: at - row, ArrowDown: at + row, PageUp: at - 10 * row, PageDown: at + 10 * row, Home: 0, End: n - 1, Enter: meta.classes[classOf[at]].medoid };
   if (!(event.key in steps) || event.ctrlKey || event.altKey || event.metaKey) return;
   event.preventDefault();
@@ -260,35 +319,38 @@ canvas.addEventListener("keydown", (event) => {
 });
 scroll.addEventListener("scroll", draw);
 
+/** @param {number} by */
 const zoom = (by) => () => {
   const at = state.cursor;
   state.zoom = Math.max(state.zoom + by, 0);
   layout();
   if (at >= 0) go(at);
 };
-element("map-in").addEventListener("click", zoom(1));
-element("map-out").addEventListener("click", zoom(-1));
-element("map-fit").addEventListener("click", () => {
+byId("map-in").addEventListener("click", zoom(1));
+byId("map-out").addEventListener("click", zoom(-1));
+byId("map-fit").addEventListener("click", () => {
   Object.assign(state, { zoom: 0, columns: 0 });
-  element("map-columns").value = "";
+  byId("map-columns", HTMLInputElement).value = "";
   layout();
 });
-element("map-by").addEventListener("change", (event) => {
-  state.by = event.target.value;
+const byField = byId("map-by", HTMLSelectElement);
+byField.addEventListener("change", () => {
+  state.by = byField.value;
   layout();
 });
-const columnsField = element("map-columns");
-columnsField.max = n;
+const columnsField = byId("map-columns", HTMLInputElement);
+columnsField.max = String(n);
 columnsField.addEventListener("change", () => {
   const columns = Math.floor(Number(columnsField.value));
   state.columns = columns >= 1 ? Math.min(columns, n) : 0;
   layout();
 });
-const rankField = element("map-rank");
-rankField.max = n - 1;
+const rankField = byId("map-rank", HTMLInputElement);
+rankField.max = String(n - 1);
 rankField.addEventListener("change", () => { if (rankField.value !== "") go(Math.floor(Number(rankField.value))); });
 
-document.addEventListener("pick", ({ detail }) => {
+document.addEventListener("pick", (event) => {
+  const { detail } = /** @type {CustomEvent<string | undefined>} */ (event);
   state.picked = detail ? Number(detail.slice(1)) - 1 : -1;
   readColours();
   draw();
@@ -303,4 +365,4 @@ new ResizeObserver(() => {
     layout();
   } else draw();
 }).observe(scroll);
-element("map-part").hidden = false;
+byId("map-part").hidden = false;

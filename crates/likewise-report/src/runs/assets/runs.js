@@ -1,9 +1,8 @@
-"use strict";
 // The page is whole without this: it adds a choice of theme, and shows the
 // phase under the pointer or the focus in every picture.
 (() => {
   const root = document.documentElement;
-  const button = document.getElementById("theme");
+  const button = /** @type {HTMLButtonElement} */ (document.getElementById("theme"));
   const dark = matchMedia("(prefers-color-scheme: dark)");
   const isDark = () => (root.dataset.theme ? root.dataset.theme === "dark" : dark.matches);
   const name = () => { button.textContent = isDark() ? "Light" : "Dark"; };
@@ -20,7 +19,8 @@
     else delete root.dataset.theme;
   });
 
-  const parts = [...document.querySelectorAll("[data-phase]")];
+  const parts = /** @type {HTMLElement[]} */ ([...document.querySelectorAll("[data-phase]")]);
+  /** @param {string} [phase] */
   const pick = (phase) => {
     document.body.classList.toggle("picked", phase !== undefined);
     for (const part of parts) part.classList.toggle("on", part.dataset.phase === phase);
@@ -31,7 +31,7 @@
     part.addEventListener("pointerleave", () => pick());
   }
   // Not on the parts: Chromium takes a shape that listens for the focus for one that wants it.
-  document.addEventListener("focusin", (event) => pick(event.target.closest("[data-phase]")?.dataset.phase));
+  document.addEventListener("focusin", ({ target }) => pick(target instanceof Element ? target.closest("[data-phase]")?.getAttribute("data-phase") ?? undefined : undefined));
   document.addEventListener("focusout", () => pick());
   addEventListener("keydown", (event) => { if (event.key === "Escape") pick(); });
 })();

@@ -1,16 +1,27 @@
 // Columns of numbers in a page: compressed byte planes (see encode.rs).
 
+/**
+ * @param {string} text
+ * @returns {Uint8Array<ArrayBuffer>}
+ */
 function fromBase64(text) {
-  if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text);
+  if ("fromBase64" in Uint8Array) return /** @type {{ fromBase64(text: string): Uint8Array<ArrayBuffer> }} */ (Uint8Array).fromBase64(text);
   const binary = atob(text);
   const bytes = new Uint8Array(binary.length);
   for (let i = 0; i < bytes.length; i++) bytes[i] = binary.charCodeAt(i);
   return bytes;
 }
 
-/** The integers of a column, in the given kind of typed array. */
-async function readColumn({ id, width }, n, Kind) {
+/**
+ * The integers of a column, in the given kind of typed array.
+ * @template {Uint8Array | Uint16Array | Uint32Array | Float64Array} T
+ * @param {{ id: number, width: number }} column
+ * @param {number} n
+ * @param {new (n: number) => T} Kind
+ */
+export async function readColumn({ id, width }, n, Kind) {
   const element = document.getElementById(`column-${id}`);
+  if (!element) throw new Error(`the page lacks column ${id}`);
   const stream = new Blob([fromBase64(element.textContent)]).stream().pipeThrough(new DecompressionStream("deflate"));
   element.remove();
   const planes = new Uint8Array(await new Response(stream).arrayBuffer());
@@ -23,8 +34,11 @@ async function readColumn({ id, width }, n, Kind) {
   return out;
 }
 
-/** The number for each code of a quantised column; NaN is missing. */
-function decoder({ lo, hi, log }) {
+/**
+ * The number for each code of a quantised column; NaN is missing.
+ * @param {{ lo: number, hi: number, log: boolean }} scale
+ */
+export function decoder({ lo, hi, log }) {
   const table = new Float64Array(65536);
   table[0] = NaN;
   const half = hi / 2 - lo / 2;

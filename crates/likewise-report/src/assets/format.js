@@ -1,10 +1,17 @@
 // Numbers for people: SI prefixes, and ticks of axes.
 
-const SECONDS = { s: 1, ms: 1e-3, us: 1e-6, "µs": 1e-6, ns: 1e-9 };
+/** @type {Record<string, number>} */
+export const SECONDS = { s: 1, ms: 1e-3, us: 1e-6, "µs": 1e-6, ns: 1e-9 };
+/** @type {[number, string][]} */
 const LARGE = [[1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"]];
+/** @type {[number, string][]} */
 const SMALL = [[1, ""], [1e-3, "m"], [1e-6, "µ"], [1e-9, "n"]];
 
-/** How a number of that size and unit is written: divisor and suffix. */
+/**
+ * How a number of that size and unit is written: divisor and suffix.
+ * @param {number} size
+ * @param {string} unit
+ */
 function suffixFor(size, unit) {
   if (unit in SECONDS) {
     const seconds = size * SECONDS[unit];
@@ -16,8 +23,11 @@ function suffixFor(size, unit) {
   return { scale, suffix: words && (words === "%" ? " %" : ` ${words}`) };
 }
 
-/** Three or four significant digits with prefix and unit: `4.33 M`, `93.7 µs`. */
-function quantity(value, unit = "") {
+/**
+ * Three or four significant digits with prefix and unit: `4.33 M`, `93.7 µs`.
+ * @param {number} value
+ */
+export function quantity(value, unit = "") {
   if (!Number.isFinite(value)) return "–";
   const { scale, suffix } = suffixFor(Math.abs(value), unit);
   const scaled = value / scale;
@@ -27,39 +37,57 @@ function quantity(value, unit = "") {
   return scaled.toFixed(decimals) + suffix;
 }
 
-/** A whole number with separators: `1,234,567`. */
-function count(n) {
+/**
+ * A whole number with separators: `1,234,567`.
+ * @param {number} n
+ */
+export function count(n) {
   return String(Math.round(n)).replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
-function percent(share) {
+/** @param {number} share */
+export function percent(share) {
   return Number.isFinite(share) ? `${(share * 100).toFixed(1)} %` : "–";
 }
 
-/** A score from 0 to 1 to three places; only 1 itself is `1`. */
-function score(value) {
+/**
+ * A score from 0 to 1 to three places; only 1 itself is `1`.
+ * @param {number | null} value
+ */
+export function score(value) {
   if (value === null) return "–";
   return value === 1 ? "1" : Math.min(Number(value.toFixed(3)), 0.999).toFixed(3);
 }
 
-/** A time in the trace as seconds, to the precision that the file holds. */
-function moment(nanos, tick) {
+/**
+ * A time in the trace as seconds, to the precision that the file holds.
+ * @param {number} nanos
+ * @param {number} tick
+ */
+export function moment(nanos, tick) {
   const decimals = 9 - Math.round(Math.log10(tick));
   return `${(nanos * 1e-9).toFixed(Math.max(decimals, 0))} s`;
 }
 
-/** The least of 1, 2, 5 × 10^k that is not below `span`. */
-function niceStep(span) {
+/**
+ * The least of 1, 2, 5 × 10^k that is not below `span`.
+ * @param {number} span
+ */
+export function niceStep(span) {
   const power = 10 ** Math.floor(Math.log10(span));
-  return [1, 2, 5, 10].find((m) => m * power >= span * 0.9999) * power;
+  return ([1, 2, 5].find((m) => m * power >= span * 0.9999) ?? 10) * power;
 }
 
 /**
  * Ticks of an axis from `lo` to `hi`, about `wanted` of them; of a
  * logarithmic axis both are exponents of ten; a whole axis has no fractions. Returns positions in the
  * axis's own space, with texts.
+ * @param {{ lo: number, hi: number, log?: boolean, whole?: boolean }} axis
+ * @param {string} wholeUnit
+ * @param {number} wanted
+ * @returns {{ at: number, text: string }[]}
  */
-function ticks({ lo, hi, log, whole }, wholeUnit, wanted) {
+export function ticks({ lo, hi, log, whole }, wholeUnit, wanted) {
   // Other units stand in the name of the axis.
   const unit = wholeUnit in SECONDS || wholeUnit === "%" ? wholeUnit : "";
   if (log && hi - lo > 0.7) return logTicks(lo, hi, unit, wanted);
@@ -75,6 +103,12 @@ function ticks({ lo, hi, log, whole }, wholeUnit, wanted) {
   return out;
 }
 
+/**
+ * @param {number} lo
+ * @param {number} hi
+ * @param {string} unit
+ * @param {number} wanted
+ */
 function logTicks(lo, hi, unit, wanted) {
   const decades = hi - lo;
   const every = Math.max(1, Math.ceil(decades / Math.max(wanted, 1)));
@@ -90,7 +124,11 @@ function logTicks(lo, hi, unit, wanted) {
   return out;
 }
 
-/** A round number without trailing zeros: `20 µs`, `1 M`, `0.1`. */
+/**
+ * A round number without trailing zeros: `20 µs`, `1 M`, `0.1`.
+ * @param {number} value
+ * @param {string} unit
+ */
 function powerText(value, unit) {
   const { scale, suffix } = suffixFor(value, unit);
   const scaled = value / scale;

@@ -1,0 +1,327 @@
+// What is in the page, what the parts of it share. Times are nanoseconds.
+
+export type Theme = "light" | "dark";
+
+/** An encoded column of the page (see encode.rs). */
+export interface Column {
+  id: number;
+  width: number;
+  scale?: Scale;
+}
+
+export interface Scale {
+  lo: number;
+  hi: number;
+  log: boolean;
+}
+
+export interface Coloured {
+  light: string;
+  dark: string;
+}
+
+/** What a burst may be: a phase, noise, or set aside. */
+export interface Label extends Coloured {
+  name: string;
+  kind: "phase" | "noise" | "filtered";
+  variant: string;
+  /** How many bursts one of the page stands for. */
+  weight: number;
+}
+
+export interface PhaseRow {
+  /** Index of its label. */
+  label: number;
+  instances: number;
+  small: boolean;
+  total: number;
+  mean: number;
+  share: number;
+  imbalance: number | null;
+  some_tasks: number | null;
+  spmd: number | null;
+  silhouette: number | null;
+  /** Mean and coefficient of variation. */
+  counters: ([number | null, number | null] | null)[];
+}
+
+export interface Finding {
+  text: string;
+  labels: number[];
+}
+
+export interface Curve {
+  k: number;
+  ranks: number[];
+  values: (number | null)[];
+  eps: number;
+  suggested: boolean;
+  rule: string;
+}
+
+export interface Alignment {
+  score: number | null;
+  n_columns: number;
+  rows: { name: string; n_tasks: number }[];
+  symbols: number;
+  /** Those of row r are `rowStart[r]` to `rowStart[r + 1]`. */
+  rowStart: Uint32Array;
+  /** Column of each symbol, from 0. */
+  columns: Uint32Array;
+  label: Uint32Array | Uint8Array;
+}
+
+export interface Level {
+  eps: number;
+  score: number;
+  clusters: number;
+  noise: number;
+  /** `members[codes[i]]` is the node of burst i, plus 1. */
+  members: number[];
+  expected: number[];
+  column: Column;
+  codes: Uint8Array | Uint32Array;
+}
+
+export interface TreeNode {
+  level: number;
+  parents: number[];
+  score: number;
+  instances: number;
+  total: number;
+  last: boolean;
+  phase: number | null;
+  /** Index of the label that most of it ends as. */
+  main: number | null;
+}
+
+export interface Tree {
+  total: number;
+  levels: Level[];
+  nodes: TreeNode[];
+  colours: Coloured[];
+}
+
+export interface Functions {
+  traced: boolean;
+  column: Column;
+  list: (Coloured & { name: string; total: number | null })[];
+  codes: Uint8Array;
+}
+
+/** The JSON object of the page. */
+export interface Meta {
+  version: string;
+  title: string;
+  subtitle: string;
+  facts: [string, string][];
+  verdict: string;
+  findings: Finding[];
+  notes: string[];
+  end: number;
+  rows: string[];
+  bursts: number;
+  tick: number;
+  labels: Label[];
+  columns: { per_row: Column; label: Column; begin: Column; duration: Column };
+  duration: { log: boolean; clustering: boolean };
+  metrics: { name: string; unit: string; log: boolean; clustering: boolean; column: Column }[];
+  phases: PhaseRow[];
+  phase_columns: string[];
+  curve: Curve | null;
+  functions: Functions | null;
+  alignment: (Omit<Alignment, "columns"> & { columns: { counts: Column; labels: Column; blanks: Column } }) | null;
+  tree: Tree | null;
+  parameters: [string, string][];
+  timings: [string, number][];
+}
+
+/** A metric of the bursts: `values`, or `table[codes[i]]`. */
+export type Metric = {
+  name: string;
+  unit: string;
+  log: boolean;
+  clustering: boolean;
+  rounded?: boolean;
+} & ({ values: Float64Array } | { values?: undefined; codes: Uint16Array; table: Float64Array });
+
+/** Bursts are sorted by row, then begin; those of row r are `rowStart[r]` to `rowStart[r + 1]`. */
+export interface Data {
+  meta: Meta;
+  n: number;
+  label: Uint32Array | Uint8Array;
+  begin: Float64Array;
+  duration: Float64Array;
+  rowStart: Uint32Array;
+  metrics: Metric[];
+  alignment: Alignment | null;
+  tree: Tree | null;
+  functions: Functions | null;
+}
+
+export interface State {
+  /** 1 for each label that is shown. */
+  shown: Uint8Array;
+  highlight: number;
+  pinned: number;
+  /** The burst under the pointer, or -1. */
+  hover: number;
+  xMetric: Metric;
+  yMetric: Metric;
+  xLog: boolean;
+  yLog: boolean;
+  theme: Theme | null;
+  /** The level and the node of the tree that stand out, or -1. */
+  level: number;
+  node: number;
+}
+
+/** A group per burst, a colour per group as bytes of an image, and 1 for each group that steps back. */
+export interface Grouping {
+  of: Uint32Array | Uint8Array;
+  colours: Uint32Array;
+  dim: Uint8Array;
+}
+
+/** Colours of the page, for canvases. */
+export interface PageColours {
+  text: string;
+  muted: string;
+  grid: string;
+  line: string;
+  plot: string;
+  accent: string;
+}
+
+/** A range of values; of a logarithmic axis, exponents of ten. */
+export interface Range {
+  lo: number;
+  hi: number;
+  log?: boolean;
+  /** Without fractions. */
+  whole?: boolean;
+}
+
+/** A range that moves within `min` and `max`, and is `least` long at least. */
+export interface Axis extends Range {
+  min: number;
+  max: number;
+  least: number;
+  /** Grows downwards. */
+  down?: boolean;
+}
+
+export interface Area {
+  x: number;
+  y: number;
+  width: number;
+  height: number;
+}
+
+/** What draws on a canvas. */
+export interface Drawn {
+  canvas: HTMLCanvasElement;
+  area: Area;
+  /** Draws anew what `paint` puts on the screen. */
+  render(): void;
+  paint(): void;
+}
+
+/** A picture that the mouse, keys and buttons move. */
+export interface Picture extends Drawn {
+  x: Axis;
+  y: Axis;
+  /** The rectangle that Shift-drag draws: two corners within `area`. */
+  box: number[] | null;
+  /** Whether keys zoom both axes. */
+  zoomBoth?: boolean;
+  changed(): void;
+  reset(): void;
+  leave(): void;
+  hover(x: number, y: number, event: PointerEvent): void;
+  /** Which axes the wheel zooms at a place. */
+  wheel(event: WheelEvent, at: number[]): [boolean, boolean];
+}
+
+/** A timeline, with those that share its axes. */
+export interface Timeline extends Picture {
+  together: Picture[];
+}
+
+export interface Scatter extends Picture {
+  counts: { drawn: number; outside: number; missing: number };
+  /** Takes the metrics of the state. */
+  choose(): void;
+}
+
+/** Something beside the pictures that follows the state. */
+export interface Part {
+  refresh(): void;
+}
+
+export interface App {
+  data: Data;
+  state: State;
+  page: PageColours;
+  parts: Part[];
+  pictures: Drawn[];
+  theme(): Theme;
+  colour(label: number): string;
+  pixelColours(): Uint32Array;
+  /** The phase that stands out, or -1. */
+  focus(): number;
+  summary(): string;
+  /** Draws a picture in the next frame; anew, or only what lies on top. */
+  schedule(picture: Drawn, anew?: boolean): void;
+  flush(): void;
+  refresh(): void;
+  update(): void;
+  highlight(label: number): void;
+  pin(label: number): void;
+  /** The burst under the pointer, marked in both pictures; -1 is none. */
+  point(burst: number): void;
+  setTheme(theme: Theme | null): void;
+  /** By phase; all but the one with the focus are dim. */
+  phases(): Grouping;
+  /** By phase or, where one is chosen, by a level or node of the tree. */
+  grouping(): Grouping;
+  /** The place of a node in its level by time, from 0; -1 where it is not in it. */
+  rank(level: number, node: number): number;
+  /** The colour of a rank; -1 is noise. */
+  rankColour(rank: number): string;
+  /** Shows a node, or a level if the node is -1; what is shown already is let go. */
+  choose(level: number, node?: number): void;
+}
+
+/** Nodes of a level, longest first; the first `large` of them get boxes. */
+export interface TreeLevel {
+  order: number[];
+  large: number;
+}
+
+/** A row of the table of phases, and its place before it was sorted. */
+export interface TableRow extends PhaseRow {
+  order: number;
+}
+
+export interface TableColumn {
+  name: string;
+  title?: string;
+  /** What it is sorted by; NaN is missing. */
+  value(row: TableRow): number;
+  text(row: TableRow): string;
+  spread?(row: TableRow): string;
+  bar?: boolean;
+}
+
+/** Where a node is drawn. */
+export interface Place extends Area {
+  dot: boolean;
+}
+
+declare global {
+  interface Window {
+    /** For the test in a browser. */
+    likewise?: object;
+  }
+}
