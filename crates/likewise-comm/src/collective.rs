@@ -1,19 +1,20 @@
 //! The collective functions of a [`Communicator`], over `send` and `receive`.
 //!
-//! All are right for any number of ranks; none needs a power of two.
+//! All work for any number of ranks, not only for powers of two.
 
 use super::wire::{self, Taker, put_block, put_number};
 use super::{CommError, Communicator, Parcel, Reduction};
 use std::ops::Range;
 
-/// More bytes than these are cut up to be given to all.
+/// A broadcast of more bytes than this is cut into parts.
 const LONG: usize = 4 << 10;
 
-/// From so many ranks on: fewer have them after as many messages.
+/// With fewer ranks than this, a broadcast is never cut: all ranks have the
+/// bytes after as many messages anyway.
 const FEW: usize = 8;
 
-/// To rank 0 by a binomial tree, and from there to all: 2 log P messages at
-/// most on a rank, 2 (P − 1) in all.
+/// Up a binomial tree to rank 0, and from there to all: at most 2 log P
+/// messages on a rank, 2 (P − 1) in all.
 pub(super) fn all_reduce<C: Communicator + ?Sized>(
     comm: &C,
     reduction: Reduction,
@@ -40,8 +41,8 @@ pub(super) fn all_reduce<C: Communicator + ?Sized>(
     Ok(())
 }
 
-/// Down a binomial tree, the largest subtree first; only its length, where that
-/// is more than [`LONG`].
+/// Down a binomial tree, the largest subtree first, which has most steps to
+/// go. If the bytes are more than [`LONG`], only their length goes this way.
 pub(super) fn broadcast<C: Communicator + ?Sized>(
     comm: &C,
     root: usize,
@@ -72,9 +73,9 @@ pub(super) fn broadcast<C: Communicator + ?Sized>(
     Ok(())
 }
 
-/// Each rank gets a part from the root, down the tree, and then the others':
-/// each step doubles how many parts follow the own one. Down the tree alone,
-/// the root would send all bytes log P times.
+/// Each rank gets its own part from the root, down the tree, and then the
+/// parts of the others: each step doubles how many parts a rank holds. If all
+/// bytes went down the tree, the root would send them log P times.
 ///
 /// # Reference
 /// Barnett et al., Supercomputing 1994 (scatter, then collect). Differs:
@@ -86,7 +87,9 @@ fn broadcast_long<C: Communicator + ?Sized>(
     bytes: &mut Vec<u8>,
 ) -> Result<(), CommError> {
     let (number, size) = (tree.number, tree.size);
-    // Of parts `from` and the next `count`, around the end.
+    // `edge` is where a part begins; in 128 bits, because the product may not
+    // fit into 64. `width` is the size of `count` parts from `from` on, around
+    // the end.
     let edge = |part: usize| (part as u128 * length as u128 / size as u128) as usize;
     let width = |from: usize, count: usize| {
         let to = from + count;
@@ -118,7 +121,8 @@ fn broadcast_long<C: Communicator + ?Sized>(
     Ok(())
 }
 
-/// Each step doubles how many ranks before this one `window` covers.
+/// A prefix sum: each step doubles how many ranks before this one `window`
+/// covers.
 ///
 /// # Reference
 /// Hillis and Steele, CACM 1986.
@@ -140,11 +144,11 @@ pub(super) fn sum_before<C: Communicator + ?Sized>(comm: &C, value: i64) -> Resu
     Ok(before)
 }
 
-/// To rank 0 by a binomial tree, and from there to all. No lengths travel, so
-/// that ranks with nothing to say add nothing to what the root receives.
+/// Up a binomial tree to rank 0, and from there to all. No lengths travel, so
+/// a rank with nothing to send adds nothing to what the root receives.
 pub(super) fn concatenate<C: Communicator + ?Sized>(comm: &C, bytes: &mut Vec<u8>) -> Result<(), CommError> {
     let tree = Tree::new(comm, 0);
-    // A subtree's ranks follow its root, so the tree's order is theirs.
+    // The ranks of a subtree follow its root, so appending keeps their order.
     for child in tree.children() {
         bytes.extend(comm.receive(tree.rank(child))?);
     }
@@ -161,7 +165,7 @@ pub(super) fn gather<C: Communicator + ?Sized>(
     bytes: &[u8],
 ) -> Result<Vec<Vec<u8>>, CommError> {
     let tree = Tree::new(comm, root);
-    // What ranks of this subtree sent, in the tree's order, each after its length.
+    // The blocks of this subtree, in the tree's order, each after its length.
     let mut held = Vec::new();
     put_block(&mut held, bytes);
     for child in tree.children() {
@@ -176,8 +180,8 @@ pub(super) fn gather<C: Communicator + ?Sized>(
     Ok(blocks)
 }
 
-/// Each step doubles how many ranks' blocks are held: those of this rank and
-/// the next ones.
+/// Each step doubles how many blocks are held: the block of this rank and
+/// those of the next ranks.
 ///
 /// # Reference
 /// Bruck et al., TPDS 1997.
@@ -206,9 +210,9 @@ pub(super) fn all_gather<C: Communicator + ?Sized>(
     Ok(blocks)
 }
 
-/// A crystal router: the ranks are halved until each is alone, and at every
-/// step what is for the other half goes to a partner there. With an odd
-/// number, the last rank of the first half has the same partner as the one
+/// A crystal router. The ranks are halved until each is alone. At every step,
+/// the parcels for the other half go to a partner there. With an odd number
+/// of ranks, the last rank of the first half shares the partner of the rank
 /// before it, and gets nothing back.
 ///
 /// # Reference
@@ -240,7 +244,8 @@ pub(super) fn route<C: Communicator + ?Sized>(
         let parcel = take_parcel(&mut taker)?;
         delivered.push((parcel.from, parcel.message.to_vec()));
     }
-    // Parcels of one source to one rank travel together, in their order.
+    // Parcels from one source to one rank travel together and stay in order,
+    // so a stable sort by source is enough.
     delivered.sort_by_key(|(from, _)| *from);
     Ok(delivered)
 }
@@ -285,7 +290,7 @@ fn split_off(held: &mut Vec<u8>, mine: &Range<usize>) -> Result<Vec<u8>, CommErr
 struct Tree {
     root: usize,
     size: usize,
-    /// The number of this rank.
+    /// The number of this rank, counted from the root.
     number: usize,
 }
 
@@ -300,13 +305,13 @@ impl Tree {
         (number + self.root) % self.size
     }
 
-    /// The number without its lowest bit.
+    /// The parent's number: this one without its lowest bit.
     fn parent(&self) -> Option<usize> {
         (self.number > 0).then(|| self.number & (self.number - 1))
     }
 
-    /// The number with one bit below its lowest; the subtree of the child at
-    /// distance 2ᵏ has up to 2ᵏ ranks, which follow it.
+    /// The children's numbers: this one with one bit below its lowest. The
+    /// subtree of the child at distance 2ᵏ has up to 2ᵏ ranks, which follow it.
     fn children(&self) -> impl DoubleEndedIterator<Item = usize> {
         let n_bits = self.size.next_power_of_two().trailing_zeros().min(self.number.trailing_zeros());
         let (number, size) = (self.number, self.size);
@@ -338,7 +343,7 @@ fn take_parcel<'a>(taker: &mut Taker<'a>) -> Result<InTransit<'a>, CommError> {
     Ok(InTransit { to, from, message })
 }
 
-/// Exactly `n_blocks` of them.
+/// Exactly `n_blocks` blocks; anything else is an error.
 fn blocks(call: &'static str, bytes: &[u8], n_blocks: usize) -> Result<Vec<Vec<u8>>, CommError> {
     let mut taker = Taker::new(bytes);
     let blocks: Option<_> = (0..n_blocks).map(|_| taker.block().map(<[u8]>::to_vec)).collect();

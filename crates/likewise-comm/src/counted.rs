@@ -18,11 +18,12 @@ pub struct Traffic {
 
 /// Counts the messages of this rank, by phase.
 ///
-/// Collective functions are the ones made of `send` and `receive`, whatever
-/// the communicator within has of its own: what they send is what is counted.
+/// Collective functions run over `send` and `receive`, even if the
+/// communicator within has faster ones of its own, so that every message
+/// passes through here.
 pub struct Counted<'a, C: ?Sized> {
     within: &'a C,
-    /// The last is the present phase.
+    /// The last entry is the current phase.
     traffic: RefCell<Vec<Traffic>>,
 }
 
@@ -32,8 +33,8 @@ impl<'a, C: Communicator + ?Sized> Counted<'a, C> {
         Self { within, traffic: RefCell::new(vec![Traffic::default()]) }
     }
 
-    /// What was counted, in the order in which the phases were last entered;
-    /// those without a message are left out.
+    /// What was counted, in the order in which phases were last entered.
+    /// Phases without a message are left out.
     pub fn traffic(&self) -> Vec<Traffic> {
         let counted = |phase: &&Traffic| phase.messages + phase.received > 0;
         self.traffic.borrow().iter().filter(counted).cloned().collect()
@@ -73,7 +74,7 @@ impl<C: Communicator + ?Sized> Communicator for Counted<'_, C> {
         self.within.fail(reason);
     }
 
-    /// What comes next counts under this label, and adds to what did before.
+    /// Later messages count under this label, added to what it already has.
     fn phase(&self, label: &str) {
         let mut traffic = self.traffic.borrow_mut();
         let known = traffic.iter().position(|phase| phase.phase == label);

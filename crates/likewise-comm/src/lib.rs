@@ -1,10 +1,10 @@
 //! Ranks that work together: threads of one process, or processes of an MPI
 //! program (`likewise-mpi`).
 //!
-//! What stands on this trait is collective: every rank calls the same
+//! Functions on this trait are collective: every rank calls the same
 //! functions in the same order. Sums are of whole numbers, so that no result
-//! depends on how many ranks there are: who needs a sum of reals agrees on a
-//! quantum first.
+//! depends on the number of ranks; for a sum of reals, the ranks first agree
+//! on a quantum.
 
 mod collective;
 mod counted;
@@ -39,10 +39,10 @@ pub enum CommError {
     },
 }
 
-/// How values of all ranks become one.
+/// How the values of all ranks become one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reduction {
-    /// Their sum; wraps.
+    /// Their sum. It wraps, so that the order of the values does not matter.
     Sum,
     /// The least.
     Min,
@@ -51,7 +51,7 @@ pub enum Reduction {
 }
 
 impl Reduction {
-    /// Of two values.
+    /// Combines two values.
     pub fn of(self, a: i64, b: i64) -> i64 {
         match self {
             Self::Sum => a.wrapping_add(b),
@@ -61,52 +61,53 @@ impl Reduction {
     }
 }
 
-/// A message, and whom it is for or from.
+/// A message, and the rank that it goes to or comes from.
 pub type Parcel = (usize, Vec<u8>);
 
-/// Ranks that work together; from 0 to `size - 1`.
+/// Ranks that work together, numbered from 0 to `size - 1`.
 ///
-/// From [`all_reduce`](Self::all_reduce) on, functions are collective. They
-/// are made of [`send`](Self::send) and [`receive`](Self::receive), so what
-/// was sent before one of them has to be received before it, too. A carrier
-/// that has a better one puts it in its place, with the same result.
+/// The functions from [`all_reduce`](Self::all_reduce) on are collective.
+/// They are made of [`send`](Self::send) and [`receive`](Self::receive), so
+/// every message that was sent before such a call must also be received
+/// before it. A carrier may replace a function by a faster one with the same
+/// result.
 ///
-/// An error on one rank becomes [`CommError::Peer`] on the others once it
-/// calls [`fail`](Self::fail).
+/// If a rank calls [`fail`](Self::fail), its error becomes
+/// [`CommError::Peer`] on the other ranks.
 ///
 /// # Panics
 /// Where a rank is named that is not below `size`.
 pub trait Communicator {
-    /// Which of them this is.
+    /// The number of this rank.
     fn rank(&self) -> usize;
 
-    /// How many there are.
+    /// How many ranks there are.
     fn size(&self) -> usize;
 
-    /// Sends a message; the receiver may not have asked yet.
+    /// Sends a message. The receiver need not have asked for it yet.
     ///
     /// # Errors
     /// See [`CommError`].
     fn send(&self, to: usize, message: &[u8]) -> Result<(), CommError>;
 
-    /// Waits for the next message of a rank; messages of one rank come in the
-    /// order in which it sent them.
+    /// Waits for the next message of a rank. Messages of one rank arrive in
+    /// the order in which it sent them.
     ///
     /// # Errors
     /// See [`CommError`].
     fn receive(&self, from: usize) -> Result<Vec<u8>, CommError>;
 
-    /// Ends the work of all ranks: what they wait for becomes
-    /// [`CommError::Peer`] with this reason (threads), or the program ends
-    /// with it on standard error (MPI, which knows no other way).
+    /// Ends the work of all ranks. Threads that wait get [`CommError::Peer`]
+    /// with this reason. An MPI program ends with the reason on standard
+    /// error, because MPI has no other way.
     fn fail(&self, reason: &str);
 
-    /// What this rank does next is called so; for who counts what is sent
-    /// ([`Counted`]), and otherwise nothing.
+    /// Names the phase that starts now. Only [`Counted`] uses it, to count
+    /// messages by phase.
     fn phase(&self, _name: &str) {}
 
-    /// Place by place, the reduction of the ranks' `values`, which are equally
-    /// many everywhere. O(log P) messages.
+    /// Reduces the `values` of all ranks place by place. All ranks give the
+    /// same number of values. O(log P) messages.
     ///
     /// # Errors
     /// See [`CommError`].
@@ -130,10 +131,10 @@ pub trait Communicator {
         collective::sum_before(self, value)
     }
 
-    /// Gives all ranks the `bytes` of all, one rank's after the other's, in the
-    /// order of the ranks; where one ends they have to say themselves. O(log P)
-    /// messages, and no more bytes than the ranks have: for what few ranks of
-    /// many contribute to.
+    /// Gives all ranks the `bytes` of all ranks, one after the other, in the
+    /// order of the ranks. The bytes themselves must show where those of one
+    /// rank end. O(log P) messages, and no more bytes than the ranks give: use
+    /// it for data that only a few of many ranks have.
     ///
     /// # Errors
     /// See [`CommError`].
@@ -141,9 +142,9 @@ pub trait Communicator {
         collective::concatenate(self, bytes)
     }
 
-    /// What all ranks sent, on the root, in the order of the ranks; nothing
-    /// elsewhere. O(log P) messages; the root receives eight bytes a rank
-    /// besides what they sent.
+    /// Returns on the root what all ranks sent, in the order of the ranks, and
+    /// nothing on the other ranks. O(log P) messages; the root also receives
+    /// eight bytes per rank.
     ///
     /// # Errors
     /// See [`CommError`].
@@ -151,7 +152,7 @@ pub trait Communicator {
         collective::gather(self, root, bytes)
     }
 
-    /// What all ranks sent, in their order, everywhere.
+    /// Returns on every rank what all ranks sent, in the order of the ranks.
     ///
     /// # Errors
     /// See [`CommError`].
@@ -159,11 +160,11 @@ pub trait Communicator {
         collective::all_gather(self, bytes)
     }
 
-    /// Delivers parcels: each rank gives those it sends, and gets those sent
-    /// to it, with their sources, in the order of sources and, from one
-    /// source, of sending. Nobody needs to know who sends what. O(log P)
-    /// messages a rank: at each step, parcels for the other half of a range of
-    /// ranks go to a partner there (a crystal router).
+    /// Delivers parcels. Each rank passes in the parcels that it sends. It
+    /// gets the parcels sent to it, with their sources, in the order of the
+    /// sources and, from one source, of sending. No rank needs to know who
+    /// sends what. O(log P) messages per rank: at each step, parcels for the
+    /// other half of a range of ranks go to a partner there (a crystal router).
     ///
     /// # Errors
     /// See [`CommError`].

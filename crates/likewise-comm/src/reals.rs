@@ -1,14 +1,16 @@
-//! Reals as whole numbers, for the least and the greatest of all ranks.
+//! Reals as whole numbers, so that a reduction of whole numbers finds the
+//! least and the greatest real of all ranks.
 
-/// A whole number per real, in the same order.
+/// A whole number for each real; the order stays the same.
 #[must_use]
 pub fn order(value: f64) -> i64 {
-    // Of all reals, those below 0 reversed.
+    // The bits of negative reals, read as a number, run the wrong way: flip
+    // them all but the sign.
     let bits = value.to_bits() as i64;
     bits ^ ((bits >> 63) as u64 >> 1) as i64
 }
 
-/// The real that [`order`] gave this for.
+/// The real that has this number by [`order`].
 #[must_use]
 pub fn from_order(key: i64) -> f64 {
     f64::from_bits((key ^ ((key >> 63) as u64 >> 1) as i64) as u64)

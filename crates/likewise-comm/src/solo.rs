@@ -4,7 +4,7 @@ use super::{CommError, Communicator};
 use std::cell::RefCell;
 use std::collections::VecDeque;
 
-/// The only rank there is: what works on many works on it, without threads.
+/// A single rank: code for many ranks runs on it without threads.
 #[derive(Debug, Default)]
 pub struct Solo {
     to_itself: RefCell<VecDeque<Vec<u8>>>,
@@ -31,7 +31,7 @@ impl Communicator for Solo {
         self.to_itself.borrow_mut().pop_front().ok_or(CommError::Transport { call: "receive", reason })
     }
 
-    /// Nobody waits.
+    /// Does nothing: no other rank waits.
     fn fail(&self, _reason: &str) {}
 }
 

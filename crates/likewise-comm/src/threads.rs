@@ -8,8 +8,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 
-/// Enough for the methods that stand on a communicator, and little enough for
-/// thousands of ranks: the kernel backs only what is touched.
+/// Stack of each thread: enough for the methods that use a communicator, and
+/// little enough for thousands of ranks. The kernel gives memory only to
+/// pages that are touched.
 const STACK: usize = 1 << 20;
 
 /// What [`Mailbox::waits_for`] holds while its rank waits for nobody.
@@ -17,24 +18,24 @@ const NOBODY: usize = usize::MAX;
 
 /// What one rank has been sent and not yet received.
 struct Mailbox {
-    /// By sender; a queue goes when it is empty.
+    /// By sender; an empty queue is removed.
     queues: Mutex<HashMap<usize, VecDeque<Vec<u8>>>>,
-    /// Something came, or nothing will.
+    /// Signals that a message has come, or that none will come any more.
     changed: Condvar,
-    /// The rank whose message is waited for.
+    /// The rank for whose message this rank waits.
     waits_for: AtomicUsize,
-    /// This rank sends nothing any more.
+    /// Whether this rank will send nothing more.
     ended: AtomicBool,
 }
 
 impl Mailbox {
     fn lock(&self) -> MutexGuard<'_, HashMap<usize, VecDeque<Vec<u8>>>> {
-        // No panic happens while it is held.
+        // Nothing panics while the lock is held, so a poisoned one is sound.
         self.queues.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Lets the rank look again. The lock is what keeps it from going to sleep
-    /// between looking and this.
+    /// Makes the rank look again. Without the lock, the rank could go to sleep
+    /// between its last look and this signal, and miss it.
     fn wake(&self) {
         let _queues = self.lock();
         self.changed.notify_all();
@@ -69,7 +70,8 @@ impl World {
         }
     }
 
-    /// Marks that a rank returned, and wakes who would wait for it in vain.
+    /// Marks that a rank returned, and wakes the ranks that would wait for it
+    /// in vain.
     fn end(&self, rank: usize) {
         self.mailboxes[rank].ended.store(true, Ordering::SeqCst);
         for mailbox in &self.mailboxes {
@@ -82,8 +84,8 @@ impl World {
 
 /// One of several ranks that are threads; see [`run_on_threads`].
 ///
-/// Messages wait in a queue of the receiver that has no bound, so sending
-/// never blocks.
+/// Each receiver has a queue of messages without a bound, so sending never
+/// blocks.
 pub struct ThreadComm {
     rank: usize,
     world: Arc<World>,
@@ -111,14 +113,15 @@ impl Communicator for ThreadComm {
     fn receive(&self, from: usize) -> Result<Vec<u8>, CommError> {
         let mailbox = &self.world.mailboxes[self.rank];
         let mut queues = mailbox.lock();
-        // Stored before `ended` is read, as `end` stores before it reads this:
-        // one of the two sees the other.
+        // This store comes before `ended` is read, and `end` stores `ended`
+        // before it reads this. So one of the two always sees the other.
         mailbox.waits_for.store(from, Ordering::SeqCst);
         let result = loop {
             if let Some(failure) = self.world.failure() {
                 break Err(failure);
             }
-            // Read before the queue: what a rank sent, it sent before it ended.
+            // Read before the queue: a rank sends all its messages before it
+            // ends, so after `ended` the queue is complete.
             let ended = self.world.mailboxes[from].ended.load(Ordering::SeqCst);
             if let Some(queue) = queues.get_mut(&from)
                 && let Some(message) = queue.pop_front()
@@ -143,14 +146,14 @@ impl Communicator for ThreadComm {
     }
 }
 
-/// Runs `work` on `n_ranks` threads that are each other's ranks.
+/// Runs `work` on `n_ranks` threads, each of which is one rank.
 ///
 /// # Returns
 /// What the ranks returned, in their order.
 ///
 /// # Errors
-/// What the first rank to fail returned; a panic is a [`CommError::Peer`]
-/// with its message. The other ranks' next (or present) wait ends with
+/// The error of the first rank that failed. A panic is a [`CommError::Peer`]
+/// with its message. On the other ranks, the present or next wait ends with
 /// [`CommError::Peer`].
 pub fn run_on_threads<R, E, F>(n_ranks: usize, work: F) -> Result<Vec<R>, E>
 where
@@ -184,17 +187,17 @@ where
     let first = world.failed.get().map_or(0, |(rank, _)| *rank);
     match results.get_mut(first).and_then(Option::take) {
         Some(Err(error)) => Err(error),
-        // It panicked, never started, or called `fail` and returned all the same.
+        // The rank panicked, never started, or called `fail` and still returned a result.
         _ => Err(failure.into()),
     }
 }
 
-/// One rank from its begin to its end; nothing where it panicked.
+/// Runs one rank from its begin to its end; `None` if it panicked.
 fn run_rank<R, E: Display>(
     comm: &ThreadComm,
     work: impl Fn(&ThreadComm) -> Result<R, E>,
 ) -> Option<Result<R, E>> {
-    // What a panic leaves half done is not looked at: all ranks end.
+    // A panic may leave data half done. Nobody looks at them: all ranks end.
     let result = catch_unwind(AssertUnwindSafe(|| work(comm)));
     match &result {
         Ok(Ok(_)) => {}

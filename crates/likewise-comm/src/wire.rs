@@ -1,5 +1,5 @@
-//! Numbers and blocks as the bytes of a message: a number is eight bytes,
-//! little-endian, and a block stands after its length.
+//! Numbers and blocks as the bytes of a message. A number is eight bytes,
+//! little-endian; a block follows its length.
 
 /// Appends a whole number.
 pub fn put_number(bytes: &mut Vec<u8>, number: u64) {
@@ -11,7 +11,7 @@ pub fn put_numbers(bytes: &mut Vec<u8>, numbers: impl IntoIterator<Item = u64>) 
     numbers.into_iter().for_each(|number| put_number(bytes, number));
 }
 
-/// Appends reals, bit by bit as they are.
+/// Appends reals by their bits, so that every value arrives as it was, NaN too.
 pub fn put_reals<'a>(bytes: &mut Vec<u8>, reals: impl IntoIterator<Item = &'a f64>) {
     put_numbers(bytes, reals.into_iter().map(|real| real.to_bits()));
 }
@@ -22,41 +22,41 @@ pub fn put_block(bytes: &mut Vec<u8>, block: &[u8]) {
     bytes.extend_from_slice(block);
 }
 
-/// The numbers that all of `bytes` are; `None` if they are none.
+/// The whole numbers in `bytes`; `None` if some bytes are left over.
 #[must_use]
 pub fn numbers(bytes: &[u8]) -> Option<impl ExactSizeIterator<Item = u64>> {
     let (numbers, rest) = bytes.as_chunks();
     rest.is_empty().then(|| numbers.iter().map(|&number| u64::from_le_bytes(number)))
 }
 
-/// The reals that all of `bytes` are; `None` if they are none.
+/// The reals in `bytes`; `None` if some bytes are left over.
 #[must_use]
 pub fn reals(bytes: &[u8]) -> Option<impl ExactSizeIterator<Item = f64>> {
     Some(numbers(bytes)?.map(f64::from_bits))
 }
 
-/// What was put one after the other, taken in that order. Each function gives
-/// `None` where the bytes do not hold what is asked for; nothing is allocated
-/// for what they merely claim.
+/// Takes values in the order in which they were put. Each function returns
+/// `None` if the bytes do not hold the value, and allocates nothing for a
+/// length that is only claimed.
 #[derive(Clone, Debug)]
 pub struct Taker<'a> {
     rest: &'a [u8],
 }
 
 impl<'a> Taker<'a> {
-    /// From the first byte on.
+    /// Starts at the first byte.
     #[must_use]
     pub fn new(bytes: &'a [u8]) -> Self {
         Self { rest: bytes }
     }
 
-    /// What is not taken.
+    /// The bytes that are not taken yet.
     #[must_use]
     pub fn rest(&self) -> &'a [u8] {
         self.rest
     }
 
-    /// Whether all is taken.
+    /// Whether all bytes are taken.
     #[must_use]
     pub fn is_done(&self) -> bool {
         self.rest.is_empty()
@@ -69,7 +69,7 @@ impl<'a> Taker<'a> {
         Some(u64::from_le_bytes(*number))
     }
 
-    /// The next whole number, as a place or a length in memory.
+    /// The next whole number, as an index or a length in memory.
     pub fn index(&mut self) -> Option<usize> {
         usize::try_from(self.number()?).ok()
     }
@@ -79,7 +79,7 @@ impl<'a> Taker<'a> {
         self.number().map(f64::from_bits)
     }
 
-    /// The next bytes, so many.
+    /// The next `n` bytes.
     pub fn bytes(&mut self, n: usize) -> Option<&'a [u8]> {
         let (bytes, rest) = self.rest.split_at_checked(n)?;
         self.rest = rest;
@@ -120,7 +120,7 @@ mod tests {
             prop_assert_eq!(taker.block(), Some(&block[..]));
             let all: Vec<u64> = self::reals(taker.rest()).unwrap().map(f64::to_bits).collect();
             prop_assert_eq!(all, reals.iter().map(|x| x.to_bits()).collect::<Vec<_>>());
-            // What is cut is not there.
+            // A message that is cut short is refused.
             let cut = &bytes[..bytes.len() - 1];
             prop_assert!(cut.len() < 16 + block.len() || self::reals(&cut[16 + block.len()..]).is_none());
         }

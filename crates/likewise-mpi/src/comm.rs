@@ -11,21 +11,21 @@ use std::marker::PhantomData;
 use std::path::Path;
 use std::ptr::null_mut;
 
-/// MPI counts in `int`s; longer messages go in pieces of this many bytes. The
-/// last piece is shorter than the others, and may be empty: that is how the
-/// receiver knows it.
+/// MPI counts in `int`s, so a longer message goes in pieces of this many
+/// bytes. The last piece is shorter than the others, and may be empty; by this
+/// the receiver knows that it is the last.
 const PIECE: usize = 1 << 30;
 
-/// All messages are on a communicator of our own.
+/// One tag is enough: all messages are on a communicator of our own.
 const TAG: c_int = 0;
 
-/// The same number in either MPI.
+/// One thread alone calls MPI. The number is the same in either MPI.
 const THREAD_FUNNELED: c_int = 1;
 
-/// How often a message is looked for before others may have the core.
+/// How often a rank looks for a message before it offers the core to others.
 const SPINS: usize = 200;
 
-/// A message under way; MPI reads it until the request is done.
+/// A message that is being sent. MPI reads its bytes until the request is done.
 struct Pending {
     request: usize,
     message: Vec<u8>,
@@ -33,8 +33,8 @@ struct Pending {
 
 /// One of the ranks of an MPI program.
 ///
-/// To be used on the thread that began it. Its messages are apart from those
-/// of the rest of the program, on a duplicate of `MPI_COMM_WORLD`.
+/// Use it only on the thread that began it. Its messages are on a duplicate
+/// of `MPI_COMM_WORLD`, so they never meet those of the rest of the program.
 pub struct MpiComm {
     library: Library,
     comm: usize,
@@ -43,7 +43,7 @@ pub struct MpiComm {
     piece: usize,
     /// In the order of sending.
     pending: RefCell<VecDeque<Pending>>,
-    /// MPI was begun here, so it is ended here.
+    /// Whether MPI was begun here, and must therefore be ended here.
     ours: bool,
     one_thread: PhantomData<*const ()>,
 }
@@ -52,7 +52,7 @@ impl MpiComm {
     /// Begins MPI, or joins that of a program which has begun it. Collective.
     ///
     /// # Returns
-    /// Nothing where there is neither MPI nor a launcher.
+    /// `None` if there is neither MPI nor a launcher.
     ///
     /// # Errors
     /// [`InitError`] says which library was tried, or that the library is not
@@ -61,7 +61,7 @@ impl MpiComm {
         Self::init_with(None)
     }
 
-    /// Like [`init`](Self::init), with the library at this path where the
+    /// Like [`init`](Self::init), but loads the library at this path if the
     /// program has none yet.
     ///
     /// # Errors
@@ -94,12 +94,12 @@ impl MpiComm {
             return Err(InitError::OtherMpi { launcher: name.into(), launched, mpi, library, known });
         }
         let (mut comm, mut rank) = (0, 0);
-        // SAFETY: `comm` is where a handle goes.
+        // SAFETY: `comm` is a valid place for a handle.
         library.check("PMPI_Comm_dup", unsafe { (library.calls.comm_dup)(world, &raw mut comm) })?;
         // SAFETY: both are valid handles.
         let status = unsafe { (library.calls.comm_set_errhandler)(comm, library.handles.errors_return) };
         library.check("PMPI_Comm_set_errhandler", status)?;
-        // SAFETY: `rank` is where an int goes.
+        // SAFETY: `rank` is a valid place for an int.
         library.check("PMPI_Comm_rank", unsafe { (library.calls.comm_rank)(comm, &raw mut rank) })?;
         Ok(Self {
             size: known,
@@ -152,12 +152,12 @@ impl MpiComm {
         Ok(())
     }
 
-    /// Forgets the messages that have gone.
+    /// Drops the messages that have been sent.
     fn reap(&self) -> Result<(), CommError> {
         let mut pending = self.pending.borrow_mut();
         while let Some(first) = pending.front_mut() {
             let (mut done, mut status) = (0, Status::default());
-            // SAFETY: the request is MPI's, and the others are where results go.
+            // SAFETY: the request is MPI's, and the others are valid places for results.
             let code =
                 unsafe { (self.library.calls.test)(&raw mut first.request, &raw mut done, &raw mut status) };
             self.check("PMPI_Test", code)?;
@@ -169,20 +169,20 @@ impl MpiComm {
         Ok(())
     }
 
-    /// Waits for the next piece; looking for it lets MPI carry on with what is
-    /// pending.
+    /// Waits for the next piece. Every look for it also lets MPI carry on with
+    /// pending messages.
     fn receive_piece(&self, from: usize, message: &mut Vec<u8>) -> Result<usize, CommError> {
         let calls = &self.library.calls;
         let (from, byte) = (from as c_int, self.library.handles.byte);
         let (mut found, mut length, mut status) = (0, 0, Status::default());
         for round in 0_usize.. {
-            // SAFETY: `found` and `status` are where results go.
+            // SAFETY: `found` and `status` are valid places for results.
             let code = unsafe { (calls.iprobe)(from, TAG, self.comm, &raw mut found, &raw mut status) };
             self.check("PMPI_Iprobe", code)?;
             if found != 0 {
                 break;
             }
-            // MPICH would spin, which with more ranks than cores keeps the
+            // MPICH would spin. With more ranks than cores, that keeps the
             // sender from sending.
             if round > SPINS {
                 std::thread::yield_now();
@@ -203,12 +203,12 @@ impl MpiComm {
     fn broadcast_piece(&self, root: usize, piece: &mut [u8]) -> Result<(), CommError> {
         let (place, length) = (piece.as_mut_ptr().cast(), piece.len() as c_int);
         let byte = self.library.handles.byte;
-        // SAFETY: the piece is equally long everywhere, and written elsewhere than on the root.
+        // SAFETY: the piece has one length on all ranks, and is written on all but the root.
         let status = unsafe { (self.library.calls.bcast)(place, length, byte, root as c_int, self.comm) };
         self.check("PMPI_Bcast", status)
     }
 
-    /// Ends what `init` began; the first error is what counts.
+    /// Ends what `init` began; returns the first error.
     fn end(&mut self) -> Result<(), CommError> {
         for mut pending in self.pending.take() {
             let mut status = Status::default();
@@ -295,14 +295,14 @@ impl Communicator for MpiComm {
         // SAFETY: both are one value of 64 bits.
         let status = unsafe { (self.library.calls.exscan)(from, to, 1, long, sum, self.comm) };
         self.check("PMPI_Exscan", status)?;
-        // The standard leaves open what the first rank gets.
+        // The standard does not define the result of the first rank.
         Ok(if self.rank == 0 { 0 } else { before })
     }
 }
 
 impl Drop for MpiComm {
     fn drop(&mut self) {
-        // The other ranks would wait for this one, which is on its way out.
+        // This rank is on its way out, and the others would wait for it.
         if std::thread::panicking() {
             return self.fail("it panicked");
         }
@@ -317,7 +317,7 @@ impl Library {
         if status == 0 {
             return Ok(());
         }
-        // Twice what either MPI asks for.
+        // Twice the length that either MPI asks for.
         let (mut text, mut length) = ([0_u8; 1024], 0);
         let place = text.as_mut_ptr().cast::<c_char>();
         // SAFETY: there is room for the longest text.
@@ -344,7 +344,7 @@ impl Library {
 
     fn size(&self, comm: usize) -> Result<usize, CommError> {
         let mut size = 0;
-        // SAFETY: `size` is where an int goes.
+        // SAFETY: `size` is a valid place for an int.
         self.check("PMPI_Comm_size", unsafe { (self.calls.comm_size)(comm, &raw mut size) })?;
         Ok(size as usize)
     }

@@ -5,18 +5,18 @@ use crate::library::Mpi;
 /// A launcher of MPI programs, and what it says of this process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Launcher {
-    /// How an error calls it.
+    /// The name that errors use.
     pub name: &'static str,
-    /// Whose library it goes with; a batch system goes with either.
+    /// The MPI that it goes with; `None` for a batch system, which goes with either.
     pub mpi: Option<Mpi>,
-    /// How many ranks it launched, where it says so.
+    /// How many ranks it launched, if it says so.
     pub n_ranks: Option<usize>,
-    /// Which of them this is, where it says so.
+    /// The number of this rank, if it says so.
     pub rank: Option<usize>,
 }
 
 impl Launcher {
-    /// Who launched this process; nothing where it was started alone.
+    /// The launcher of this process; `None` if the process was started alone.
     pub fn of_this_process() -> Option<Self> {
         Self::find(|name| std::env::var(name).ok())
     }
@@ -27,7 +27,8 @@ impl Launcher {
         if let Some(n_ranks) = number("OMPI_COMM_WORLD_SIZE") {
             return found("Open MPI's mpirun", Some(Mpi::OpenMpi), Some(n_ranks), "OMPI_COMM_WORLD_RANK");
         }
-        // Slurm sets PMI_* as well, and PMIX_* for any MPI that wants them.
+        // Before the other two: Slurm sets PMI_* as well, and PMIX_* for any
+        // MPI that wants them.
         if variable("SLURM_STEP_ID").is_some()
             && ["PMI_RANK", "PMIX_RANK", "PMI_FD"].iter().any(|name| variable(name).is_some())
         {

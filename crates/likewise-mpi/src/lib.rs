@@ -1,9 +1,9 @@
 //! Ranks of an MPI program as a [`Communicator`](likewise_comm::Communicator).
 //!
-//! Nothing of MPI is needed to build this: its functions are looked up when
-//! the program runs, in the MPI that the program already has or else in that
-//! of the launcher (`mpirun`). One binary serves Open MPI and MPICH. Only
-//! `PMPI_` names are called, so that no tool that records MPI calls sees ours.
+//! Building this needs no MPI. The functions are looked up when the program
+//! runs: in the MPI that the program already has, or else in that of the
+//! launcher (`mpirun`). One binary serves Open MPI and MPICH. Only `PMPI_`
+//! names are called, so that no tool that records MPI calls sees ours.
 
 mod comm;
 mod launcher;
@@ -34,7 +34,7 @@ pub enum InitError {
         /// What it lacks.
         symbol: &'static str,
     },
-    /// The library is not the launcher's: each rank believes it is alone.
+    /// The library is not the launcher's, so each rank believes it is alone.
     #[error(
         "launched by {launcher} on {launched} ranks, but {mpi} ({library}) knows of {known}: \
          launch with the mpirun of {mpi}, or load the library of {launcher}"

@@ -1,8 +1,8 @@
 //! An MPI library, found and bound when the program runs.
 //!
-//! Handles are pointers with Open MPI and `int`s with MPICH. Both fit a
+//! Handles are pointers in Open MPI and `int`s in MPICH. Both fit into a
 //! machine word and go to a function in the same register, so all are `usize`
-//! here; where MPICH writes an `int`, the upper half stays the zero that it was.
+//! here. If MPICH writes an `int`, the upper half keeps its initial zero.
 
 use crate::InitError;
 use crate::launcher::Launcher;
@@ -10,7 +10,7 @@ use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::fmt;
 use std::path::Path;
 
-/// Whose MPI, which decides what its handles are.
+/// Which MPI it is; this decides what its handles are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mpi {
     /// Open MPI.
@@ -29,7 +29,7 @@ impl fmt::Display for Mpi {
 }
 
 impl Mpi {
-    /// What the loader knows its library by; Debian's folders where it does not.
+    /// The names that the loader knows; Debian's folder where it knows none.
     fn libraries(self) -> &'static [&'static str] {
         match self {
             Self::OpenMpi => &["libmpi.so.40", "libmpi.so.80", OPEN_MPI_OF_DEBIAN],
@@ -87,13 +87,14 @@ impl Source {
         if linked.find("PMPI_Init_thread").is_some() {
             return Some(linked);
         }
-        // One that was loaded for a module alone (Python, Julia).
+        // A library that was loaded for one module alone (Python, Julia) does
+        // not show in the program's own symbols.
         let names = [Mpi::OpenMpi, Mpi::Mpich].into_iter().flat_map(Mpi::libraries);
         names.filter_map(|name| Self::open(name, libc::RTLD_NOLOAD | libc::RTLD_NOW).ok()).next()
     }
 
     fn load(launcher: &Launcher) -> Result<Self, InitError> {
-        // Where either would do, Open MPI is the one that speaks PMIx.
+        // If either would do, Open MPI goes first, because it speaks PMIx.
         let mpis = launcher.mpi.map_or_else(|| vec![Mpi::OpenMpi, Mpi::Mpich], |mpi| vec![mpi]);
         Self::first(launcher, mpis.into_iter().flat_map(Mpi::libraries).copied())
     }
@@ -101,7 +102,7 @@ impl Source {
     fn first<'a>(launcher: &Launcher, names: impl Iterator<Item = &'a str>) -> Result<Self, InitError> {
         let mut tried = Vec::new();
         for name in names {
-            // Global, for Open MPI's components look for it.
+            // Global, because Open MPI's components look up symbols of it.
             match Self::open(name, libc::RTLD_NOW | libc::RTLD_GLOBAL) {
                 Ok(source) => return Ok(source),
                 Err(reason) => tried.push(reason),
@@ -111,7 +112,7 @@ impl Source {
     }
 }
 
-/// One line for each function that is called.
+/// One line for each MPI function that is called.
 macro_rules! calls {
     ($($field:ident = $symbol:literal ($($argument:ty),*);)*) => {
         /// MPI's functions.
@@ -161,13 +162,12 @@ calls! {
     exscan = "PMPI_Exscan"(In, Out, c_int, Handle, Handle, Handle);
 }
 
-/// Room for a status: 24 bytes with Open MPI, 20 with MPICH. Nothing reads
-/// it but MPI.
+/// Room for a status: 24 bytes in Open MPI, 20 in MPICH. Only MPI reads it.
 #[repr(C, align(16))]
 #[derive(Default)]
 pub(crate) struct Status([u64; 8]);
 
-/// What the header calls by name, and each MPI otherwise.
+/// The constants of MPI's header, whose values differ between the two MPIs.
 pub(crate) struct Handles {
     pub(crate) world: Handle,
     pub(crate) errors_return: Handle,
@@ -191,7 +191,7 @@ impl Handles {
         sum: 0x5800_0003,
     };
 
-    /// Open MPI's are the addresses of objects.
+    /// In Open MPI these handles are the addresses of objects.
     fn of_open_mpi(source: &Source) -> Result<Self, InitError> {
         let address = |symbol| source.get(symbol).map(|address| address as Handle);
         Ok(Self {

@@ -1,19 +1,19 @@
 //! What the tests of several crates need, and a machine may lack: real traces
-//! and launchers of MPI. A test without them says that it is skipped, and
-//! `cargo xtask test` counts those that do.
+//! and launchers of MPI. A test that lacks one says that it is skipped, and
+//! `cargo xtask test` counts these tests.
 
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Names a file to which each skipped test adds a line.
+/// The variable that names a file to which each skipped test adds a line.
 pub const SKIPPED: &str = "LIKEWISE_SKIPPED";
 
-/// Tells that the test of this thread is skipped, and why.
+/// Reports that the test of this thread is skipped, and why.
 ///
 /// # Panics
-/// Where the line cannot be written: what is not counted would pass for done.
+/// If the line cannot be written: a test that is not counted would pass for done.
 pub fn skip(reason: &str) {
     println!("skipped: {reason}");
     if let Some(path) = std::env::var_os(SKIPPED) {
@@ -24,8 +24,8 @@ pub fn skip(reason: &str) {
     }
 }
 
-/// The folder of real traces beside or above the checkout; without it the test
-/// is skipped.
+/// The folder of real traces beside or above the checkout. If it is absent,
+/// the test is skipped.
 #[must_use]
 pub fn real_data() -> Option<PathBuf> {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -39,7 +39,7 @@ pub fn real_data() -> Option<PathBuf> {
 /// The launchers of both MPIs.
 pub const LAUNCHERS: [&str; 2] = ["mpirun.openmpi", "mpirun.mpich"];
 
-/// Whether that launcher is installed; without it the test is skipped.
+/// Whether that launcher is installed. If it is not, the test is skipped.
 #[must_use]
 pub fn is_installed(launcher: &str) -> bool {
     let there = Command::new(launcher).arg("--version").output().is_ok();
@@ -49,8 +49,8 @@ pub fn is_installed(launcher: &str) -> bool {
     there
 }
 
-/// The launcher with what it needs where more processes than cores are started
-/// by the administrator; `before` are words that stand before it.
+/// The launcher, with the options that it needs to start more processes than
+/// cores, as root too; `before` are words that stand before it.
 #[must_use]
 pub fn mpirun(before: &[&str], launcher: &str) -> Option<Command> {
     if !is_installed(launcher) {
