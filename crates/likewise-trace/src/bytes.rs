@@ -22,24 +22,26 @@ use crate::error::{Error, ErrorKind, Place, Result};
 use counted::Counted;
 pub(crate) use piece::Piece;
 
-/// Bytes of one block: small enough that a wave of blocks stays in memory,
-/// large enough that its threads' states are worth setting up.
+/// Bytes of one block. Smaller blocks would not pay for setting up the states
+/// of their threads; a wave of larger ones would not stay in memory.
 pub(crate) const BLOCK: usize = 4 << 20;
-/// A line longer than this is no line of a trace.
+/// A line longer than this is not a line of a trace: without a limit, a file
+/// without line ends would fill the memory.
 pub(crate) const MAX_LINE: usize = 64 << 20;
-/// Real traces compress 6 to 20 times, and deflate reaches 1032 times only on
-/// one repeated byte. The first [`BOMB_FREE`] bytes may be anything.
+/// Gzip that expands by more than this is refused. Real traces compress 6 to
+/// 20 times; deflate reaches 1032 times only on one repeated byte. The first
+/// [`BOMB_FREE`] bytes may be anything.
 const BOMB_RATIO: u64 = 400;
 const BOMB_FREE: u64 = 64 << 20;
 
-/// What so many bytes of a file may become, at most.
+/// The most bytes that so many stored bytes may expand to.
 pub(crate) fn most_expanded(stored: u64) -> u64 {
     BOMB_FREE.max(stored.saturating_mul(BOMB_RATIO))
 }
 
 pub(crate) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// Told how many bytes of how many are done; the total is 0 where unknown.
+/// Called with the bytes that are done and all bytes; 0 if that is unknown.
 pub type Progress<'a> = &'a (dyn Fn(u64, u64) + Sync);
 
 /// Whether the path stands for the standard input.
@@ -54,8 +56,8 @@ pub fn is_rereadable(path: &Path) -> bool {
     !is_stdin(path) && path.is_file()
 }
 
-/// An opened file; `-` is the standard input. gzip is seen by its first
-/// bytes and undone.
+/// An opened file; `-` is the standard input. Gzip is recognised by its first
+/// bytes and decompressed.
 pub(crate) struct Input {
     path: PathBuf,
     body: Body,
@@ -183,8 +185,8 @@ impl Input {
         Arc::clone(&self.consumed)
     }
 
-    /// The next bytes, at least `n` unless the input ends or fails before; a
-    /// failure is an error once everything before it is taken.
+    /// The next bytes: at least `n`, unless the input ends or fails before. A
+    /// failure becomes an error only after everything before it is taken.
     pub(crate) fn peek(&mut self, n: usize) -> Result<&[u8]> {
         match &mut self.body {
             Body::Map { map, pos, end } => Ok(&map[*pos..*end]),
@@ -200,7 +202,7 @@ impl Input {
         }
     }
 
-    /// Takes `n` bytes off that [`peek`](Self::peek) showed.
+    /// Takes off `n` bytes that [`peek`](Self::peek) showed.
     pub(crate) fn advance(&mut self, n: usize) {
         match &mut self.body {
             Body::Map { pos, .. } => *pos += n,
@@ -216,7 +218,7 @@ impl Input {
         Ok(())
     }
 
-    /// What the reading failed with behind the bytes that were peeked at.
+    /// The failure of the reading behind the bytes that were peeked at.
     fn failure(&mut self) -> Option<Error> {
         match &mut self.body {
             Body::Map { .. } => None,
@@ -267,9 +269,9 @@ impl Input {
         InputReader(self)
     }
 
-    /// Calls `work` on every block in parallel and `merge` on the results in
-    /// the order of the file. Blocks end at line ends; only the last may
-    /// lack its own. At most two waves of blocks are held at once.
+    /// Calls `work` on every block in parallel, and `merge` on the results in
+    /// the order of the file. Blocks end at line ends; only the last block may
+    /// lack its line end. At most two waves of blocks are held at once.
     pub(crate) fn for_each_block<T: Send>(
         self,
         block: usize,
@@ -290,6 +292,7 @@ impl Input {
         let mut ready: Vec<T> = Vec::new();
         loop {
             let (wave, end) = blocks.wave(wave_length);
+            // The wave before is merged while this one is worked on.
             let ((), next) = {
                 let mut merged = Ok(());
                 let previous = std::mem::take(&mut ready);
@@ -340,7 +343,7 @@ impl Read for InputReader {
     }
 }
 
-/// What a read of [`Input::into_reader`] failed with.
+/// The error behind a failed read of [`Input::into_reader`].
 pub(crate) fn stream_error(path: &Path, error: io::Error) -> Error {
     match error.downcast::<ErrorKind>() {
         Ok(kind) => Error::whole(path, kind),
@@ -383,6 +386,7 @@ impl<'a> Blocks<'a> {
                 while wave.len() < length && *pos < data.len() {
                     let least = pos.saturating_add(*block).min(data.len());
                     let most = least.saturating_add(MAX_LINE).min(data.len());
+                    // From the byte before: the block may end with a line.
                     let end = match memchr(b'\n', &data[least - 1..most]) {
                         Some(n) => least + n,
                         None if most == data.len() => most,
@@ -396,7 +400,7 @@ impl<'a> Blocks<'a> {
             }
             Blocks::Stream(receiver) => {
                 loop {
-                    // Wait for one block, then take those that are there already.
+                    // Wait for one block, then take those that are already there.
                     let message = if wave.is_empty() {
                         receiver.recv().map_err(|_| TryRecvError::Disconnected)
                     } else {
@@ -425,12 +429,14 @@ enum Message {
     End(std::result::Result<(), ErrorKind>),
 }
 
-/// Reads and decompresses on a thread of its own while blocks are worked on.
-/// The thread is not waited for: after an error it may hang on a slow pipe.
+/// Reads and decompresses on a thread of its own while others work on the
+/// blocks. Nobody waits for this thread: after an error it may hang on a slow
+/// pipe.
 fn start_reader(stream: Stream, head: Vec<u8>, block: usize) -> Receiver<Message> {
+    // Two blocks wait at most, so that the reader does not fill the memory.
     let (sender, receiver) = sync_channel(2);
     std::thread::spawn(move || {
-        // A failed send means that nobody listens any more.
+        // Sending fails only if nobody listens any more.
         let _ = send_blocks(stream, head, block, &sender);
     });
     receiver
@@ -459,10 +465,11 @@ fn send_blocks(
         } else if carry.len() >= MAX_LINE {
             return sender.send(Message::End(Err(ErrorKind::LongLine(MAX_LINE))));
         } else {
+            // Doubling: a long line is searched for its end only log n times.
             want = (carry.len() * 2).max(block);
         }
         if let Err(kind) = filled {
-            // The text is whole, so its last line needs no end.
+            // The text is complete, so its last line needs no line end.
             if matches!(kind, ErrorKind::GzipGarbage(_)) {
                 sender.send(Message::Block(carry))?;
             }
@@ -477,18 +484,19 @@ struct Stream {
     out: u64,
     consumed: Arc<AtomicU64>,
     compressed: bool,
-    /// What the last read failed with, where nobody was told yet.
+    /// The failure of the last read, until it is reported.
     failed: Option<ErrorKind>,
 }
 
 impl Stream {
-    /// Reads until `buffer` holds `want` bytes; fewer only at the end. After
-    /// a failure `buffer` holds what came before it.
+    /// Reads until `buffer` holds `want` bytes, or the input ends. After a
+    /// failure, `buffer` holds the bytes before it.
     fn fill(&mut self, buffer: &mut Vec<u8>, want: usize) -> std::result::Result<usize, ErrorKind> {
         while buffer.len() < want {
             if let Some(kind) = self.failed.take() {
                 return Err(kind);
             }
+            // In steps, so that a bomb is seen before it fills the memory.
             let step = (want - buffer.len()).min(1 << 20) as u64;
             let before = buffer.len();
             let got = self.reader.by_ref().take(step).read_to_end(buffer);

@@ -1,4 +1,4 @@
-//! What a file holds, in a few bytes: to see whether two are the same.
+//! Size and hash of a file, to see whether two files are the same.
 
 use std::fmt;
 use std::fs::File;
@@ -8,8 +8,7 @@ use std::path::Path;
 
 use twox_hash::XxHash64;
 
-/// Bytes of a file, or of the largest part of a large one, that
-/// [`Digest::in_short`] looks at.
+/// [`Digest::in_short`] reads at most this many bytes of a file.
 const LOOKED_AT: u64 = 256 << 20;
 
 /// A block of these.
@@ -35,9 +34,9 @@ impl Digest {
         Ok(digesting.digest())
     }
 
-    /// Of a whole file up to 256 MiB; of a larger one, of so many bytes in
-    /// blocks of 1 MiB that are spread evenly, the first and the last among
-    /// them. Two files of one size that differ nowhere there count as the same.
+    /// The digest of a whole file up to 256 MiB. Of a larger file, it covers
+    /// 256 MiB in blocks of 1 MiB, evenly spread from the first block to the
+    /// last. Two files of one size that differ only elsewhere count as equal.
     ///
     /// # Errors
     /// It cannot be read.

@@ -24,8 +24,8 @@ pub(crate) const TRACE_OR_BURSTS: &str = "a Paraver trace (it begins with '#Para
 pub(crate) const TRACE_OR_CLUSTERS: &str =
     "a Paraver trace (it begins with '#Paraver'), a CSV of bursts, or a table with a column 'cluster'";
 
-/// What is wrong with a file. The text says all of it: none has a source,
-/// which would be shown a second time.
+/// What is wrong with a file. The text says all of it, so none of these has a
+/// source: the source would be shown a second time.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ErrorKind {
@@ -198,7 +198,7 @@ pub struct Error {
 pub(crate) type Result<T> = std::result::Result<T, Error>;
 
 impl ErrorKind {
-    /// Whether a compressed file goes on no further, but what came before is good.
+    /// Whether a compressed file ends early, but is good up to there.
     pub(crate) fn ends_gzip(&self) -> bool {
         matches!(self, Self::GzipEndsEarly(_) | Self::GzipGarbage(_) | Self::GzipDamaged(..))
     }
@@ -220,7 +220,7 @@ impl Error {
     /// A failure to write `path`, such as a full disk.
     #[must_use]
     pub fn write(path: &Path, error: io::Error) -> Self {
-        // Where an `AtomicFile` is written, it has said so already.
+        // An `AtomicFile` puts the path into its error; do not add it twice.
         error.downcast().unwrap_or_else(|error| Self::whole(path, ErrorKind::Write(error)))
     }
 }
@@ -238,9 +238,9 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// Whether a terminal or a page obeys this character instead of showing it: a
-/// control character, an invisible one, or one that changes the direction of
-/// others.
+/// Whether a terminal or a page obeys this character instead of showing it:
+/// control characters, invisible ones, and those that change the direction of
+/// text.
 #[must_use]
 pub fn is_hidden(c: char) -> bool {
     let invisible =
@@ -248,11 +248,11 @@ pub fn is_hidden(c: char) -> bool {
     c.is_control() || invisible
 }
 
-/// Text of a file as it may be shown: control and direction-changing
-/// characters escaped, undecodable bytes replaced, at most `max` characters.
+/// Text of a file that is safe to show, at most `max` characters: control and
+/// direction-changing characters are escaped, bytes that are not UTF-8 replaced.
 #[must_use]
 pub fn printable(bytes: &[u8], max: usize) -> String {
-    // Four bytes make a character at most, so the rest need not be decoded.
+    // A character has at most four bytes, so later bytes need not be decoded.
     let text = String::from_utf8_lossy(&bytes[..bytes.len().min(4 * max + 4)]);
     let mut shown = String::new();
     for (n, c) in text.chars().enumerate() {

@@ -10,11 +10,12 @@ use crate::output::{finished, owner_is_dead, unfinished};
 /// The file that is locked.
 const NAME: &str = ".likewise.lock";
 
-/// The right to write a directory, which no other process has until this is
-/// dropped. The lock is advisory and on a file in the directory, which goes
-/// with it; a process that dies leaves an unlocked file, which the next takes.
+/// The right to write a directory. No other process has it until this is
+/// dropped. The lock is advisory, on a file in the directory that is removed
+/// afterwards. A process that dies leaves the file unlocked, and the next
+/// process takes it.
 ///
-/// Where the file system has no locks, everybody has the right.
+/// On a file system without locks every process has the right.
 #[derive(Debug)]
 pub struct DirLock {
     /// Closing it gives the lock back.
@@ -42,10 +43,11 @@ impl DirLock {
                     }
                     file.lock()?;
                 }
-                // No locks here: as good as it gets.
+                // A file system without locks: go on without one.
                 Ok(()) | Err(TryLockError::Error(_)) => {}
             }
-            // Who had it before has removed the file; it may be another's now.
+            // The process that had the lock removes the file. What is locked
+            // here may then be gone, and a third process may hold a new file.
             let (mine, there) = (file.metadata()?, path.metadata());
             if there.is_ok_and(|there| (there.dev(), there.ino()) == (mine.dev(), mine.ino())) {
                 unfinished(&path);
@@ -58,14 +60,15 @@ impl DirLock {
 
 impl Drop for DirLock {
     fn drop(&mut self) {
-        // One that had the lock before may not have been quite dead yet.
+        // A process that had the lock before may still have been ending when
+        // its files were looked at first.
         self.path.parent().into_iter().for_each(remove_dead);
         let _ = fs::remove_file(&self.path);
         finished(&self.path);
     }
 }
 
-/// Removes what processes that are no more have left unfinished.
+/// Removes the temporary files of processes that have ended.
 fn remove_dead(dir: &Path) {
     for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
         if entry.file_name().to_str().is_some_and(owner_is_dead) {

@@ -9,11 +9,11 @@ use std::sync::{LazyLock, Mutex, PoisonError, TryLockError};
 use crate::digest::{Digest, Digesting};
 use crate::error::{Error, Result};
 
-/// What is there only until the program ends: temporary files, locks, and
-/// directories, which stay if there is something in them.
+/// Paths that must not outlive an interrupted program: temporary files, locks,
+/// and new directories, as long as these are empty.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// In names of temporary files: processes are numbered on each host.
+/// Part of the names of temporary files: process ids are unique on one host only.
 static HOST: LazyLock<String> = LazyLock::new(|| {
     let name = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     name.trim().replace('/', "_")
@@ -31,22 +31,22 @@ pub(crate) fn finished(path: &Path) {
     all_unfinished().retain(|known| known != path);
 }
 
-/// A directory that was made for files to come; [`remove_unfinished`] removes
-/// it while it is empty. Returns what makes it stay.
+/// Notes a directory that was made for later files; [`remove_unfinished`]
+/// removes it if it is empty. Call the result to keep the directory.
 pub fn unfinished_dir(path: &Path) -> impl FnOnce() + use<> {
     unfinished(path);
     let path = path.to_owned();
     move || finished(&path)
 }
 
-/// Removes what every unfinished [`AtomicFile`] has written so far: for a
-/// program that is told to end at once. Waits for a [`commit_all`] under way.
+/// Removes what every unfinished [`AtomicFile`] has written so far, for a
+/// program that must end at once. Waits until a running [`commit_all`] is done.
 pub fn remove_unfinished() {
     remove(&mut all_unfinished());
 }
 
-/// The same where memory is at an end: if another thread is about to begin or
-/// finish a file, which may be what it waits for, everything stays.
+/// The same for a program that has run out of memory. It must not wait: if
+/// another thread is about to begin or finish a file, everything stays.
 pub fn try_remove_unfinished() {
     match UNFINISHED.try_lock() {
         Ok(mut paths) => remove(&mut paths),
@@ -56,14 +56,14 @@ pub fn try_remove_unfinished() {
 }
 
 fn remove(paths: &mut Vec<PathBuf>) {
-    // Files came after the directories that they are in.
+    // From the back: a directory comes before the files in it.
     while let Some(path) = paths.pop() {
         let _ = fs::remove_file(&path).or_else(|_| fs::remove_dir(&path));
     }
 }
 
-/// Whether a name is that of a temporary file of a process of this host that
-/// is no more. Where processes are not listed in `/proc`, all count as living.
+/// Whether this names a temporary file of a process of this host that has
+/// ended. Without a `/proc`, every process counts as running.
 pub(crate) fn owner_is_dead(name: &str) -> bool {
     let Some(rest) = name.strip_prefix(".likewise-").and_then(|rest| rest.strip_suffix(".tmp")) else {
         return false;
@@ -73,31 +73,31 @@ pub(crate) fn owner_is_dead(name: &str) -> bool {
     pid.parse::<u32>().is_ok() && host == *HOST && is_dead(pid)
 }
 
-/// Whether a process of this host is no more, or waits only for its parent to
-/// ask how it ended.
+/// Whether a process of this host has ended, or waits only for its parent to
+/// collect its exit code.
 fn is_dead(pid: &str) -> bool {
     match fs::read_to_string(Path::new("/proc").join(pid).join("stat")) {
-        // After its name, which is in parentheses.
+        // The state stands after the process name, which is in parentheses.
         Ok(stat) => stat.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with(['Z', 'X'])),
         Err(error) => error.kind() == io::ErrorKind::NotFound && Path::new("/proc/self").exists(),
     }
 }
 
-/// A file that is written beside its place and renamed into it by
-/// [`commit`](Self::commit); dropped before that, it leaves nothing.
+/// A file that is written under a temporary name in the same folder, and
+/// renamed by [`commit`](Self::commit). Dropped before that, it leaves nothing.
 ///
-/// Where a device or a pipe stands at the path, it is written directly.
+/// If a device or a pipe stands at the path, it is written directly.
 #[derive(Debug)]
 pub struct AtomicFile {
     path: PathBuf,
-    /// `None` where there is nothing to rename.
+    /// `None` if there is nothing to rename.
     temporary: Option<PathBuf>,
     /// `None` once it is complete.
     writer: Option<BufWriter<Digested>>,
     digest: Digest,
 }
 
-/// A file, and the digest of what went into it.
+/// A file, and the digest of the bytes written to it.
 #[derive(Debug)]
 struct Digested {
     file: File,
@@ -136,7 +136,7 @@ impl AtomicFile {
         path.file_name().ok_or_else(|| error(io::ErrorKind::InvalidFilename.into()))?;
         loop {
             let n = COUNTER.fetch_add(1, Ordering::Relaxed);
-            // Not the file's name, to which there may be nothing to add.
+            // Not made from the file's name, which may have the longest length allowed.
             let temporary =
                 path.with_file_name(format!(".likewise-{}-{}-{n}.tmp", *HOST, std::process::id()));
             match OpenOptions::new().write(true).create_new(true).open(&temporary) {
@@ -144,7 +144,7 @@ impl AtomicFile {
                     unfinished(&temporary);
                     return Ok(new(Some(temporary), file));
                 }
-                // Left behind by a killed process that had our number.
+                // A killed process that had our process id left it behind.
                 Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(e) => return Err(error(e)),
             }
@@ -157,8 +157,8 @@ impl AtomicFile {
         &self.path
     }
 
-    /// Writes what is buffered: the file is complete, but not in its place.
-    /// Nothing can be written into it after that.
+    /// Writes what is buffered. The file is then complete, but not in its
+    /// place, and nothing more can be written to it.
     ///
     /// # Errors
     /// The disk is full.
@@ -190,7 +190,9 @@ impl AtomicFile {
 /// # Errors
 /// As [`AtomicFile::commit`]; where the disk is full, no file is in its place.
 pub fn commit_all(mut files: Vec<AtomicFile>) -> Result<()> {
+    // A full disk shows here, before any file is in its place.
     files.iter_mut().try_for_each(|file| file.complete().map(drop))?;
+    // Held over all renames, so that `remove_unfinished` waits for them.
     let mut known = all_unfinished();
     let mut failed = Ok(());
     for file in &mut files {
@@ -202,7 +204,7 @@ pub fn commit_all(mut files: Vec<AtomicFile>) -> Result<()> {
         known.retain(|path| path != temporary);
         file.temporary = None;
     }
-    // Files that are dropped ask for it.
+    // Dropping a file takes this lock, so it must be free before.
     drop(known);
     failed
 }
@@ -223,7 +225,7 @@ impl Write for AtomicFile {
 impl Drop for AtomicFile {
     fn drop(&mut self) {
         if let Some(writer) = self.writer.take() {
-            // Not flushed: the file goes away.
+            // Not flushed: the file is removed anyway.
             drop(writer.into_parts());
         }
         if let Some(temporary) = &self.temporary {

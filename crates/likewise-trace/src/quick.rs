@@ -2,8 +2,8 @@
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 
-/// Hashes three ids by multiplying and folding, seeded per process so that
-/// no file can aim for collisions.
+/// Hashes three ids by multiplying and folding. The seed differs per process,
+/// so that no file can be made to collide.
 #[derive(Clone, Debug)]
 pub(crate) struct QuickState(u64);
 

@@ -1,7 +1,7 @@
 //! What became of the columns of a table: which were taken, and which were
 //! left out and why.
 
-/// Names that are kept of the columns of one kind; of more there is the number.
+/// The most names that are kept for one kind of column; beyond it, their number tells.
 const MOST_NAMES: usize = 200;
 
 /// The columns of a table, by what became of them.
@@ -14,7 +14,7 @@ pub struct Taken {
     pub n_numbers: usize,
     /// Columns that say which row it is.
     pub names: Vec<String>,
-    /// Columns that nothing is made of, and why.
+    /// Columns that are not used, and why.
     pub left_out: Vec<(String, String)>,
     /// Columns whose numbers stand before a unit, or a percent sign, and which.
     pub units: Vec<(String, String)>,
@@ -91,8 +91,8 @@ impl Taken {
 /// Names that a line shows.
 const SHOWN: usize = 8;
 
-/// Whether nobody gave a column its name: it has none, or one that pandas
-/// makes up where it reads or writes such a column.
+/// Whether the column has no name of its own: none at all, or one that pandas
+/// makes up when it reads or writes such a column.
 pub(crate) fn is_unnamed(name: &str) -> bool {
     let made_up = name.strip_prefix("Unnamed: ").is_some_and(|n| n.bytes().all(|b| b.is_ascii_digit()));
     name.is_empty() || made_up || name.starts_with("__index_level_")
@@ -106,10 +106,9 @@ pub(crate) fn count_rows(numbers: &[f64]) -> bool {
 /// Why an unnamed column that counts the rows is left out.
 pub(crate) const COUNTS: &str = "it has no name and counts the rows, as the index of a data frame does";
 
-/// Why an unnamed column of these numbers is left out; nothing where it is
-/// data. Data frames are written with an unnamed column that counts the rows
-/// from 0 or 1, or, once rows were taken out, has a different whole number in
-/// each.
+/// Why an unnamed column of these numbers is left out; `None` if it is data.
+/// Data frames are written with an unnamed column that counts the rows from 0
+/// or 1. If rows were taken out, it has a different whole number in each row.
 pub(crate) fn index_fault(numbers: &[f64]) -> Option<&'static str> {
     if count_rows(numbers) {
         Some(COUNTS)

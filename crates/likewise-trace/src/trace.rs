@@ -1,5 +1,4 @@
-//! What a trace is, whatever its format: bursts, where they ran, and what
-//! there was to read.
+//! A trace of any format: its bursts, where they ran, and how much was read.
 
 use std::path::PathBuf;
 
@@ -28,15 +27,15 @@ pub enum Apps {
 pub struct ReadOptions<'a> {
     /// Skip and count malformed records instead of failing.
     pub lenient: bool,
-    /// Event types that open a burst (not zero) and close it (zero), instead
-    /// of the Running states; none for the states.
+    /// Events of these types open a burst (not zero) and close it (zero),
+    /// instead of the Running states. Empty: the states count.
     pub burst_events: Vec<u32>,
     /// Event types to sum beside the counters' own ranges.
     pub counters: Vec<u32>,
     /// Which applications.
     pub apps: Apps,
-    /// The `.pcf` to read instead of the one beside the trace, such as for
-    /// the standard input. It must be there; the one beside need not.
+    /// The `.pcf` to read instead of the one beside the trace, for example for
+    /// the standard input. This one must exist; the one beside need not.
     pub pcf: Option<PathBuf>,
     /// Told how far the reading is.
     pub progress: Option<Progress<'a>>,

@@ -13,7 +13,7 @@ use crate::error::ErrorKind;
 pub(super) const MAGIC: [u8; 2] = [0x1f, 0x8b];
 
 /// The text of gzip members, one after the other. Unlike flate2's decoder of
-/// many members it tells what follows the last one from a damaged one.
+/// many members, it can tell garbage after the last member from a damaged one.
 pub(super) struct Members<R> {
     /// `None` once all are read.
     member: Option<GzDecoder<Counted<R>>>,
@@ -34,12 +34,12 @@ impl<R: BufRead> Read for Members<R> {
             if n > 0 || buffer.is_empty() {
                 return Ok(n);
             }
-            // The member stays where it is until this went well: an
+            // The member is taken only after this read has succeeded: an
             // interrupted read is tried again.
             let rest = member.get_mut();
             let next = rest.fill_buf()?;
             let (ended, seen) = (next.is_empty(), next.len().min(MAGIC.len()));
-            // At the end of a buffer there may be only one byte to see.
+            // At the end of a buffer only one of the two magic bytes may show.
             let garbage = next[..seen] != MAGIC[..seen];
             let at = rest.consumed.load(Ordering::Relaxed);
             let rest = self.member.take().map(GzDecoder::into_inner);

@@ -32,9 +32,9 @@ impl Piece {
 }
 
 impl Input {
-    /// Whether a part of what is left can be taken without the rest; else
-    /// nothing is changed. A part is of whole lines: those that begin in the
-    /// piece's share of the bytes.
+    /// Takes the part of the input that belongs to this piece, if that is
+    /// possible without the rest; otherwise changes nothing. A part has the
+    /// whole lines that begin in the piece's share of the bytes.
     pub(crate) fn keep(&mut self, piece: Piece) -> bool {
         if piece.is_whole() {
             return true;
@@ -42,7 +42,7 @@ impl Input {
         let Body::Map { map, pos, end } = &mut self.body else { return false };
         let bytes = &map[*pos..*end];
         let Range { start, end: stop } = piece.of(bytes.len());
-        // The line that begins before a place, and reaches it, ends there.
+        // A line that begins before the edge belongs to the piece before.
         let line_end = |at: usize| match at {
             0 => 0,
             at => memchr(b'\n', &bytes[at - 1..]).map_or(bytes.len(), |n| at + n),

@@ -22,10 +22,10 @@ pub(crate) struct Bursts {
     pub(crate) types: Vec<u32>,
     /// Beyond `i64`, its limits.
     pub(crate) sums: Vec<i64>,
-    /// Whether each sum is of its burst.
+    /// Whether each sum covers its burst.
     pub(crate) covers: Vec<Cover>,
-    /// How many of them began with the burst, some time after the one before:
-    /// the tracer reads counters at the begin of bursts.
+    /// How many counts began exactly with their burst, some time after the
+    /// burst before: then the tracer reads counters at the begin of bursts.
     pub(crate) read_at_begin: u64,
     /// The state of each; may end early, where the rest is Running.
     pub(crate) states: Vec<u32>,
@@ -35,8 +35,8 @@ pub(crate) struct Bursts {
     pub(crate) overlaps: u64,
 }
 
-/// A count whose burst is done, but of which the piece does not know whether it
-/// is all of the burst.
+/// A count of a finished burst, for which this piece alone cannot tell whether
+/// it covers the whole burst.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pending {
     /// Its place among the pairs.
@@ -86,8 +86,8 @@ impl Bursts {
         }
     }
 
-    /// Decides whether a count is of its burst; `false` if the piece cannot
-    /// tell, or not whether the tracer read the counter for this burst.
+    /// Decides whether a count covers its burst. `false` if the piece cannot
+    /// tell, or cannot tell whether the tracer read the counter for this burst.
     pub(super) fn decide(&mut self, pending: &Pending, all: bool) -> bool {
         let Pending { pair, span, begin, after, .. } = *pending;
         let began = !span.gap && span.since == Some(begin);
@@ -113,8 +113,8 @@ impl Bursts {
         }
     }
 
-    /// By begin: a burst of no length may have been finished before the one
-    /// that it ended.
+    /// Sorts by begin: a burst of no length may have been finished before the
+    /// burst that it ended.
     pub(super) fn sorted(self) -> Bursts {
         let bursts = self;
         if bursts.begin.is_sorted() {

@@ -6,13 +6,13 @@
 
 use std::collections::BTreeMap;
 
-/// A hardware counter of one thread counts at most so much in a nanosecond:
+/// The most that a hardware counter of one thread can count in a nanosecond:
 /// at 5 GHz, twenty in every cycle. Processors retire up to eight instructions
 /// a cycle; the most in any trace at hand is 33, in a burst of under 1 µs.
 pub(crate) const MAX_PER_NANO: i128 = 100;
 
-/// Counters are read a little before or after the time that is written, so
-/// that the shortest bursts get some of what lies beside them.
+/// Counters are read a little before or after the time that is written. So the
+/// shortest bursts get some counts of their neighbours, which this allows for.
 const SLACK_NANOS: i128 = 1_000;
 
 /// How large a count of hardware can be, for times in the file's unit.
@@ -32,43 +32,43 @@ impl Limits {
         Self { per_unit: MAX_PER_NANO * unit, slack: MAX_PER_NANO * unit.max(SLACK_NANOS), hardware }
     }
 
-    /// Whether `count` can be what was counted in so much time.
+    /// Whether `count` is possible in so much time.
     #[inline]
     pub(crate) fn allow(self, count: i128, time: u64) -> bool {
         (0..=self.per_unit * i128::from(time) + self.slack).contains(&count)
     }
 }
 
-/// How a burst's count and the burst's time go together.
+/// How the time of a count and the time of its burst relate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cover {
     /// It was counted from the burst's begin to its end.
     Whole,
-    /// It was counted from the end of the burst before, or nobody knows since
-    /// when. That is the burst's count where a tracer reads counters at the
-    /// ends of bursts alone, but for what the call before it took.
+    /// It was counted from the end of the burst before, or from an unknown
+    /// time. If a tracer reads counters only at the ends of bursts, this is
+    /// the burst's count, plus that of the call before it.
     SinceEnd,
-    /// It was counted since earlier, or not all the time.
+    /// It was counted from an earlier time, or not all the time.
     Part,
     /// It is negative, or too large for the time.
     Impossible,
 }
 
-/// What is known of the reads that make up a burst's count.
+/// What the reads behind a burst's count tell.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Span {
-    /// When counting began; `None` if a piece of a thread's records does not
-    /// know.
+    /// When counting began; `None` if this piece of the thread's records does
+    /// not know.
     pub(crate) since: Option<u64>,
-    /// Something was not counted between two of the reads.
+    /// Whether something was not counted between two of the reads.
     pub(crate) gap: bool,
     pub(crate) impossible: bool,
 }
 
 impl Span {
     /// How the count covers a burst that began at `begin`, where the burst
-    /// before ended at `after`. `None` if a piece cannot tell; with `all`,
-    /// what is not known is not there.
+    /// before ended at `after`. `None` if this piece cannot tell. With `all`,
+    /// the whole thread is known: an unknown time then means that there is none.
     pub(crate) fn cover(self, begin: u64, after: Option<u64>, all: bool) -> Option<Cover> {
         let unless_impossible = |cover| if self.impossible { Cover::Impossible } else { cover };
         Some(match (self.since, after) {
@@ -85,14 +85,15 @@ impl Span {
     }
 }
 
-/// So many types are looked for one after the other, the rest in a tree.
+/// The first types are searched one after the other, the rest in a tree. Most
+/// records repeat the types of the record before, which `hint` finds at once.
 const NEAR: usize = 64;
 
 /// When each counter of a thread was last read.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Reads {
     near: Vec<(u32, u64)>,
-    /// Where the next type is likely to stand: the order of the last line.
+    /// The next type is probably here: records repeat the order of the last one.
     hint: usize,
     far: BTreeMap<u32, u64>,
     /// When all counters last began anew, with another set of them.
@@ -100,7 +101,7 @@ pub(crate) struct Reads {
 }
 
 impl Reads {
-    /// The counter is read; since when it had counted.
+    /// Notes a read of the counter; returns since when it had counted.
     #[inline]
     pub(crate) fn read(&mut self, event_type: u32, time: u64) -> Option<u64> {
         self.set(event_type, time).max(self.reset)
@@ -135,7 +136,7 @@ impl Reads {
         Some(before)
     }
 
-    /// After the reads of the piece that follows, too.
+    /// Adds the reads of the piece that follows.
     pub(crate) fn append(&mut self, next: Reads) {
         for (event_type, time) in next.near.into_iter().chain(next.far) {
             self.set(event_type, time);

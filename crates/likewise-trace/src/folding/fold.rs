@@ -1,12 +1,13 @@
 //! Bursts out of one thread's records, piece by piece.
 //!
-//! A thread's records are cut by block ends and, where a trace was put
-//! together from pieces of time in no order, by jumps back in time. A
-//! [`Fold`] holds what one such piece gives without what came before it:
-//! its finished bursts, the burst that is still open at its end, and the
-//! *prefix*, the counters up to its first boundary, which belong to a burst
-//! that the piece before may have left open. [`Fold::append`] joins two
-//! pieces; whoever joins them in order of time gets what one pass would give.
+//! A thread's records are cut at the ends of blocks. If a trace was put
+//! together from pieces of time in no order, they are also cut where time
+//! jumps back. A [`Fold`] holds what one such piece gives without the pieces
+//! before it: its finished bursts, the burst that is still open at its end,
+//! and the *prefix*. The prefix is the counters up to its first boundary, which
+//! belong to a burst that the piece before may have left open.
+//! [`Fold::append`] joins two pieces. Joined in order of time, the pieces give
+//! what one pass would give.
 
 use likewise::table::PlaceId;
 
@@ -16,11 +17,11 @@ use super::open::{Count, Open, Since};
 use super::place::{Place, Trail, renumber};
 use super::steps::{Move, SET_CHANGE};
 
-/// A prefix longer than this is dropped; the rare trace that needs it is
-/// read a second time.
+/// A prefix longer than this is dropped, to bound the memory. The rare trace
+/// that needs it is read a second time.
 const MAX_PREFIX: usize = 1 << 16;
 
-/// A record that may belong to a burst of the piece before.
+/// A record that may belong to a burst of an earlier piece.
 #[derive(Clone, Copy, Debug)]
 enum Early {
     /// A counter, or [`SET_CHANGE`].
@@ -39,7 +40,7 @@ pub(crate) struct Fold {
     boundary: Option<u64>,
     prefix: Vec<(u64, Early)>,
     prefix_lost: bool,
-    /// Ended at the last boundary's time and may still receive events there.
+    /// A burst that ended at the last boundary; events at that time still count.
     closing: Option<Open>,
     open: Option<Open>,
     done: Bursts,
@@ -50,10 +51,10 @@ pub(crate) struct Fold {
     last_end: Option<u64>,
     limits: Limits,
     trail: Trail,
-    /// Among the first bursts, up to here, are all those that began before
-    /// any call of the piece.
+    /// All bursts that began before any call of the piece are among the first
+    /// ones, up to this number.
     uncalled: usize,
-    /// Bursts before this one know the call that comes after them.
+    /// Bursts before this one already have the call that comes after them.
     unanswered: usize,
     /// The first call after the first boundary's time.
     first_call: Option<PlaceId>,
@@ -95,6 +96,7 @@ impl Fold {
         if let Some(closing) = &mut self.closing {
             closing.event(time, count);
         }
+        // At its begin, an event still belongs to the burst that ended there.
         if let Some(open) = &mut self.open
             && open.begin < time
         {
@@ -122,7 +124,7 @@ impl Fold {
         self.trail.step(time, step);
     }
 
-    /// A call comes after all bursts that are done.
+    /// Gives the call to all finished bursts that have none after them yet.
     fn answer(&mut self, id: PlaceId) {
         let Bursts { begin, end, places, .. } = &mut self.done;
         if self.unanswered < begin.len() {
@@ -143,7 +145,7 @@ impl Fold {
         self.settle(time);
     }
 
-    /// Whatever was open ends now at the latest.
+    /// Ends an open burst, whatever end it claimed.
     pub(crate) fn cut(&mut self, time: u64) {
         self.last = time;
         self.boundary.get_or_insert(time);
@@ -153,7 +155,7 @@ impl Fold {
             open.end = Some(time);
             self.last_end = Some(time);
             if open.begin == time {
-                // Empty: nothing can belong to it.
+                // It has no length, so no event can belong to it.
                 self.finish_burst(open);
             } else {
                 self.finish_closing();
@@ -205,7 +207,7 @@ impl Fold {
         }
     }
 
-    /// Whether the pieces join without knowing what the prefix of `next` was.
+    /// Whether the pieces can be joined; a lost prefix of `next` must not matter.
     pub(crate) fn joins(&self, next: &Fold) -> bool {
         let wants_calls = self.unanswered < self.done.begin.len();
         next.first >= self.last && !(next.prefix_lost && (wants_calls || self.wants_events(next.first)))
@@ -228,7 +230,7 @@ impl Fold {
         self.prefix_lost |= next.prefix_lost && self.boundary.is_none();
         if let Some(boundary) = next.boundary {
             self.cut(boundary);
-            // At its own last time the closing burst may still receive.
+            // While no later record is known, the closing burst may still receive.
             if next.last > boundary {
                 self.finish_closing();
             }
@@ -249,7 +251,7 @@ impl Fold {
             self.closing = next.closing.or(self.closing.take());
             self.done.append(next.done);
         }
-        // All that the prefix said, and what came after it.
+        // `next.trail` begins with the prefix, so it follows the old trail.
         trail.append(next.trail);
         self.trail = trail;
         self.reads.append(next.reads);
@@ -260,7 +262,7 @@ impl Fold {
         }
     }
 
-    /// Completes the code of the bursts by where the thread was before.
+    /// Completes the code of the bursts by where the thread was before them.
     fn begin_after(&mut self, trail: &Trail) {
         if trail.is_silent() {
             return;
@@ -281,7 +283,7 @@ impl Fold {
         }
     }
 
-    /// Completes the counts of the bursts by when counters were read before.
+    /// Completes the counts of the bursts by earlier reads of the counters.
     fn count_after(&mut self, reads: &Reads, last_end: Option<u64>) {
         for burst in self.open.iter_mut().chain(&mut self.closing) {
             burst.begin_after(reads, last_end);
@@ -294,7 +296,7 @@ impl Fold {
         });
     }
 
-    /// What `map` makes of the numbers of places.
+    /// Gives the places the numbers in `map`.
     pub(crate) fn renumber(&mut self, map: &[Option<PlaceId>]) {
         for (_, record) in &mut self.prefix {
             if let Early::Code(Move::Call(id) | Move::Enter(id)) = record

@@ -1,4 +1,4 @@
-//! A burst that is not done: what its counters have summed up so far.
+//! A burst that is not finished: the sums of its counters so far.
 
 use likewise::table::PlaceId;
 
@@ -10,14 +10,14 @@ use super::steps::SET_CHANGE;
 #[derive(Clone, Copy, Debug)]
 struct Sum {
     event_type: u32,
-    /// When the type was last seen; at the burst's end, it is kept.
+    /// When the type was last seen. Types seen at the burst's end are kept.
     last: u64,
-    /// Wide, so that a sum is right however large it was on the way.
+    /// Wide, so that the sum is right even if it was too large on the way.
     sum: i128,
     span: Span,
 }
 
-/// What a counter says: its type, its value and since when it counts.
+/// One read of a counter: its type, its value and since when it counts.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Count {
     pub(super) event_type: u32,
@@ -25,7 +25,7 @@ pub(super) struct Count {
     pub(super) since: Option<u64>,
 }
 
-/// What came before a burst, as far as the piece knows.
+/// What came before a burst, as far as this piece knows.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Since {
     /// When the burst before ended.
@@ -40,13 +40,13 @@ pub(super) struct Open {
     pub(super) begin: u64,
     /// `None` until the next boundary says.
     pub(super) end: Option<u64>,
-    /// A type may stand here several times until [`compact`](Self::compact).
+    /// A type may appear several times until [`compact`](Self::compact).
     sums: Vec<Sum>,
-    /// Where the next type is likely to stand: the order of the last line.
+    /// The next type is probably here: records repeat the order of the last one.
     hint: usize,
     compact_at: usize,
-    /// When the counter set last changed, and what came after it at that
-    /// time: counted only if the burst goes on beyond.
+    /// When the counter set last changed, and the counts after that at the
+    /// same time. They count only if the burst goes on beyond that time.
     set_change: Option<u64>,
     after_change: Vec<Count>,
     /// When the burst before ended; `None` if the piece does not know.
@@ -115,8 +115,8 @@ impl Open {
     #[inline]
     fn add(&mut self, time: u64, count: Count) {
         let Count { event_type, value, since } = count;
-        // Not since the read before: EPOCH has two at one time, as much as 1.2 M
-        // instructions apart.
+        // From the begin of the burst, not from the read before: EPOCH has two
+        // reads at one time, as much as 1.2 M instructions apart.
         let impossible = !self.limits.allow(value, time - self.begin);
         if self.hint >= self.sums.len() {
             self.hint = 0;
@@ -136,7 +136,7 @@ impl Open {
                 self.sums.push(Sum { event_type, last: time, sum: value, span });
                 if self.sums.len() >= self.compact_at {
                     self.compact();
-                    // Doubling keeps many distinct types from costing n².
+                    // Doubling, so that many distinct types do not cost n².
                     self.compact_at = 128.max(2 * self.sums.len());
                 }
             }
@@ -144,13 +144,14 @@ impl Open {
         self.hint += 1;
     }
 
-    /// Points the hint at the type if it is among the first, else at the end.
+    /// Points the hint at the type if it is among the first, otherwise at the
+    /// end: `compact` joins a type that is added twice, and no search is long.
     fn find(&mut self, event_type: u32) {
         let near = &self.sums[..self.sums.len().min(128)];
         self.hint = near.iter().position(|s| s.event_type == event_type).unwrap_or(self.sums.len());
     }
 
-    /// Sorts by type and joins what is there twice.
+    /// Sorts by type and joins the sums of equal types.
     fn compact(&mut self) {
         if self.sums.is_sorted_by(|a, b| a.event_type < b.event_type) {
             return;
@@ -181,11 +182,12 @@ impl Open {
         let before = bursts.types.len();
         for sum in kept {
             bursts.types.push(sum.event_type);
+            // A column holds whole numbers up to 2^63; a warning tells of more.
             bursts.sums.push(sum.sum.clamp(i64::MIN.into(), i64::MAX.into()) as i64);
             bursts.covers.push(Cover::Whole);
             let (pair, begin, after) = (bursts.covers.len() - 1, self.begin, self.after);
             let count = Pending { pair, event_type: sum.event_type, span: sum.span, begin, after };
-            // What is no counter of hardware stands for itself.
+            // Only counters of hardware need to cover their burst.
             if (self.limits.hardware)(sum.event_type) && !bursts.decide(&count, false) {
                 pending.push(count);
             }
@@ -196,7 +198,7 @@ impl Open {
         bursts.add_state(self.state);
     }
 
-    /// Completes what the piece did not know of the time before it.
+    /// Completes what this piece did not know of the time before it.
     pub(super) fn begin_after(&mut self, reads: &Reads, last_end: Option<u64>) {
         self.after = self.after.or(last_end);
         for Sum { event_type, span, .. } in &mut self.sums {

@@ -2,10 +2,10 @@
 //! what its master computes between regions.
 //!
 //! Tracers split Running at every lock, critical section, ordered section and
-//! visit to the scheduler of a loop or a task. Those pieces are put together
-//! here, for a thread's records that were folded with every state. A burst
-//! ends where a region begins or ends, at a barrier, at a call to anything
-//! that is not OpenMP (MPI, I/O), and where the thread idles.
+//! visit to the scheduler of a loop or a task. This module puts the pieces
+//! together again. It takes a thread's records folded with every state. A
+//! burst ends where a region begins or ends, at a barrier, at a call to
+//! anything that is not OpenMP (MPI, I/O), and where the thread idles.
 
 use likewise::table::PlaceId;
 
@@ -28,8 +28,8 @@ pub(crate) struct Joined {
     /// Time of all bursts, and how much of it the runtime took.
     pub(crate) time: u64,
     pub(crate) runtime: u64,
-    /// Time in which threads that only work in regions were said to run
-    /// outside of any.
+    /// Time outside of any region in which threads that only work in regions
+    /// were marked as running.
     pub(crate) waiting: u64,
 }
 
@@ -43,12 +43,12 @@ impl Joined {
     }
 }
 
-/// Puts the pieces of one thread together. `pieces` are all its states in
-/// order of time, `marks` are in order of time, and `is_first` says whether it
-/// is the first thread of its task.
+/// Puts the pieces of one thread together. `pieces` are all its states and
+/// `marks` its marks, both in order of time; `is_first` says whether it is the
+/// first thread of its task.
 ///
-/// A thread that executes regions but opens none, and is not the first, waits
-/// in the runtime wherever it is outside of a region, whatever its state says.
+/// A thread that executes regions but opens none, and is not the first of its
+/// task, waits in the runtime outside of regions, whatever its state says.
 pub(crate) fn join(pieces: &Bursts, marks: &Marks, is_first: bool) -> (Bursts, Joined) {
     let is = |wanted: fn(&Mark<PlaceId>) -> bool| marks.iter().any(|(_, mark)| wanted(mark));
     let worker = !is_first && is(|m| matches!(m, Mark::Enter(_))) && !is(|m| *m == Mark::Fork);
@@ -102,11 +102,11 @@ struct Sum {
     event_type: u32,
     sum: i64,
     cover: Cover,
-    /// In how many pieces it stands.
+    /// In how many pieces it was counted.
     pieces: usize,
 }
 
-/// A burst that may go on.
+/// A burst that may still go on.
 struct Current {
     begin: u64,
     end: u64,
@@ -116,7 +116,7 @@ struct Current {
     after: Option<PlaceId>,
     sums: Vec<Sum>,
     n_pieces: usize,
-    /// Pieces of the runtime since the last of Running: places and pairs.
+    /// Pieces of the runtime since the last Running piece: places and pairs.
     interrupted: Vec<(usize, std::ops::Range<usize>)>,
 }
 
@@ -125,7 +125,7 @@ struct Joiner<'p> {
     worker: bool,
     current: Option<Current>,
     done: Bursts,
-    /// Of each burst that is done: whether it is outside of all regions.
+    /// For each finished burst, whether it is outside of all regions.
     outside: Vec<bool>,
     joined: Joined,
 }
@@ -178,7 +178,7 @@ impl<'p> Joiner<'p> {
         current.after = place.after;
     }
 
-    /// Whatever was open is done; what the runtime took at its end is not of it.
+    /// Finishes the open burst, without the time of the runtime at its end.
     fn end(&mut self) {
         let Some(current) = self.current.take() else { return };
         let is_outside = current.function.is_none();
@@ -188,7 +188,7 @@ impl<'p> Joiner<'p> {
         self.outside.push(is_outside);
         let done = &mut self.done;
         for sum in &current.sums {
-            // In a piece without it, it was not counted, or nobody knows.
+            // A piece without the counter did not count it, or does not tell.
             let cover = if sum.pieces == current.n_pieces { sum.cover } else { Cover::Part };
             done.types.push(sum.event_type);
             done.sums.push(sum.sum);
@@ -201,7 +201,7 @@ impl<'p> Joiner<'p> {
         done.places.push(Place { before: current.before, after: current.after, function });
     }
 
-    /// A burst outside of all regions lies between two of them.
+    /// Completes a burst outside of all regions, which lies between two of them.
     fn name(&mut self, marks: &Marks) {
         let entered: Vec<(u64, PlaceId)> = marks
             .iter()

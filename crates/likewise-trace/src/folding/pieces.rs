@@ -10,15 +10,15 @@ use super::fold::Fold;
 use super::sites::Sites;
 use super::steps::{Mark, Move, Opened, Steps};
 
-/// A thread whose records are cut into more pieces than this is in no order
-/// worth speaking of, and is sorted.
+/// If a thread's records are cut into more pieces than this, they are in no
+/// useful order: joining stops, and the thread is sorted in a second reading.
 const MAX_PIECES: usize = 1 << 10;
 
-/// Folds of one block, a new one wherever a thread's time goes backwards.
+/// The folds of one block. A new fold begins wherever a thread's time goes back.
 pub(crate) struct Folding<S> {
     limits: Limits,
     pub(crate) folds: Vec<(usize, Fold)>,
-    /// Of every slot: its current fold and how many it has.
+    /// For every slot, its current fold and how many it has had.
     current: Vec<Option<(usize, usize)>>,
     pub(crate) scrambled: Vec<usize>,
     /// The numbers that the folds give to places.
@@ -44,7 +44,8 @@ impl<S> Folding<S> {
             self.current.resize(slot + 1, None);
         }
         let (at, pieces) = match self.current[slot] {
-            // Given up; must come first, for its place is no fold of this thread.
+            // Given up. This arm must come first: the index is no fold of this
+            // thread any more.
             Some((_, usize::MAX)) => return None,
             Some((at, pieces)) if self.folds[at].1.last <= time => (at, pieces),
             Some((_, MAX_PIECES)) => {

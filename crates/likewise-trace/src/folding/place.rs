@@ -7,7 +7,7 @@ use super::steps::Move;
 /// The innermost function, as far as a piece of a thread's records knows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Function {
-    /// So many levels out of the one in which the piece began.
+    /// So many levels outside of the function in which the piece began.
     Outer(u32),
     Inside(PlaceId),
 }
@@ -36,7 +36,7 @@ impl Place {
         Region { before: self.before, after: self.after, function }
     }
 
-    /// What `map` makes of its numbers.
+    /// Gives the places the numbers in `map`.
     pub(crate) fn renumbered(self, map: &[Option<PlaceId>]) -> Self {
         let number = |id: Option<PlaceId>| id.and_then(|id| map[id.index()]);
         let function = renumbered(self.function, map);
@@ -50,7 +50,7 @@ pub(crate) fn renumber(id: &mut Option<PlaceId>, map: &[Option<PlaceId>]) {
 
 fn renumbered(function: Function, map: &[Option<PlaceId>]) -> Function {
     match function {
-        // Too many sites to be numbered: as if it were not there.
+        // Too many sites to number: as if there were none here.
         Function::Inside(id) => map[id.index()].map_or(Function::Outer(u32::MAX), Function::Inside),
         outer @ Function::Outer(_) => outer,
     }
@@ -61,7 +61,7 @@ fn renumbered(function: Function, map: &[Option<PlaceId>]) -> Function {
 pub(crate) struct Trail {
     /// The last call.
     pub(crate) call: Option<PlaceId>,
-    /// Functions of before the piece that were left in it.
+    /// How many functions from before the piece were left in it.
     left: u32,
     /// Those entered and not yet left, outermost first.
     entered: Vec<PlaceId>,
@@ -97,12 +97,12 @@ impl Trail {
         if self.moved == Some(time) { self.until } else { self.function() }
     }
 
-    /// Whether the piece did not say where the thread is.
+    /// Whether the piece says nothing about where the thread is.
     pub(crate) fn is_silent(&self) -> bool {
         self.call.is_none() && self.moved.is_none()
     }
 
-    /// What a place of the next piece is, seen from before this one.
+    /// A place as the next piece knows it, seen from before this piece.
     pub(crate) fn resolve(&self, function: Function) -> Function {
         let Function::Outer(levels) = function else { return function };
         match self.entered.len().checked_sub(levels as usize + 1) {

@@ -8,14 +8,15 @@ use super::bursts::ByThread;
 use super::cover::{Cover, Limits, MAX_PER_NANO};
 use crate::error::ErrorKind;
 
-/// A table may have so many cells for every counter that the trace really
-/// holds: counters take turns, but not among thousands.
+/// A table may have this many cells for every counter that the trace really
+/// holds. Sets of counters take turns, so some cells are empty; but a trace
+/// does not take turns among thousands of counters.
 const MAX_SPARSITY: usize = 64;
 
-/// A counter that is impossible in more than one of so many bursts counted
-/// something else in the others, too, and is left out. Of the traces at hand,
-/// those of EPOCH and LULESH have no impossible count; that of OpenMP has four
-/// counters with 1 in 80 to 1 in 110, which are 0 in nearly all others.
+/// If a counter is impossible in more than one burst of this many, it counted
+/// something else in the other bursts too, and is left out. Of the traces at
+/// hand, those of EPOCH and LULESH have no impossible count. That of OpenMP has
+/// four counters with 1 in 80 to 1 in 110, which are 0 in nearly all others.
 const FEW: u64 = 1_000;
 
 /// What a format calls the numbers in its bursts.
@@ -26,7 +27,8 @@ pub(crate) struct Names<'n> {
     pub(crate) places: (Vec<String>, Vec<Option<PlaceId>>),
 }
 
-/// Builds the table; times are in units of so many nanoseconds; `threads` are freed one by one on the way.
+/// Builds the table. Times are in units of `unit` nanoseconds. The bursts of a
+/// thread are freed as soon as they are in the table, to save memory.
 pub(crate) fn build(
     threads: ByThread,
     unit: u64,
@@ -76,7 +78,7 @@ pub(crate) fn build(
             table.duration.push(Nanos(nanos(end - begin)?));
             let range = start..start + bursts.n_counters[i] as usize;
             start = range.end;
-            // Most bursts carry the counters of the one before.
+            // Most bursts carry the same counters as the burst before.
             if bursts.types[range.clone()] != last {
                 last.clear();
                 last.extend_from_slice(&bursts.types[range.clone()]);
@@ -117,7 +119,7 @@ struct Missing {
     part: u64,
 }
 
-/// Which counts are missing since their counters were not read when the burst began.
+/// The counts that are missing because their counters were not read when the burst began.
 fn parts(counters: &[CounterColumn], missing: &[Missing]) -> Option<String> {
     let mut by_number: BTreeMap<u64, Vec<&str>> = BTreeMap::new();
     for (column, missing) in counters.iter().zip(missing).filter(|(_, missing)| missing.part > 0) {
@@ -133,8 +135,8 @@ fn parts(counters: &[CounterColumn], missing: &[Missing]) -> Option<String> {
         .then(|| format!("counts that are not of their burst alone are missing ({why}): {}", said.join("; ")))
 }
 
-/// What is said of the `n` counts of a column that cannot be. They are missing
-/// already; where they are many, so are all others after this.
+/// The note on `n` impossible counts of a column, which are already missing.
+/// If they are many, the other counts of the column are removed too.
 fn without_impossible(column: &mut CounterColumn, n: u64) -> Option<String> {
     if n == 0 {
         return None;
@@ -172,8 +174,8 @@ fn event_types(threads: &ByThread) -> Vec<u32> {
     types.into_iter().collect()
 }
 
-/// A warning if a sum may not be what its column holds. Counts of hardware
-/// that are so large are impossible, which is said apart.
+/// A warning if a sum is larger than its column can hold exactly. Such counts
+/// of hardware are impossible, and another note reports them.
 fn inexact(threads: &ByThread, limits: Limits, names: &Names<'_>) -> Option<String> {
     const EXACT: u64 = 1 << 53;
     let sums = threads.values().flat_map(|b| b.types.iter().zip(&b.sums));
