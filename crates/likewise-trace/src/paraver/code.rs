@@ -2,8 +2,8 @@
 //!
 //! An MPI call's first event names its callers: 70000001 the function that
 //! calls, 70000002 the one that calls that, and so on; 80000001… their lines.
-//! It stands where the burst before the call ends. 60000019 names a function
-//! that is entered, and is 0 where it is left.
+//! These events stand where the burst before the call ends. 60000019 names a
+//! function that is entered; its value is 0 where the function is left.
 
 use likewise::table::PlaceId;
 
@@ -11,15 +11,15 @@ use super::pcf::Pcf;
 use crate::folding::steps::Move;
 
 const FUNCTION: u32 = 60_000_019;
-/// The function of an OpenMP parallel region, which the compiler cut out.
+/// The function that the compiler made of an OpenMP parallel region.
 pub(crate) const OMP_FUNCTION: u32 = 60_000_018;
-/// From a function's event type to that of its line.
+/// Add this to a function's event type to get that of its line.
 const FUNCTION_TO_LINE: u32 = 100;
 const CALLER: u32 = 70_000_001;
 const LAST_CALLER: u32 = 70_000_010;
-/// From a caller's event type to that of its line.
+/// Add this to a caller's event type to get that of its line.
 const TO_LINE: u32 = 10_000_000;
-/// The largest value that Extrae gives to a function it could not name.
+/// The largest value that Extrae gives to a caller it could not name.
 const UNRESOLVED: i64 = 2;
 
 /// Whether [`moves`] may make something of a record with that type.
@@ -49,10 +49,11 @@ pub(crate) struct Site {
     line: i64,
 }
 
-/// The moves of an event record. A call is made from the innermost caller
-/// that has a name, or else from the innermost one.
+/// The moves that an event record tells. The call site is the innermost caller
+/// that has a name; if none has, the innermost caller.
 pub(crate) fn moves(pairs: &[(u32, i128)], mut take: impl FnMut(Move<Site>)) {
-    // Addresses above 2^63 wrap, as they do where the `.pcf` gives them a sign.
+    // Values are addresses. Those above 2^63 wrap, as they do where the `.pcf`
+    // gives them a sign.
     let number = |value: i128| value as i64;
     let line = |pairs: &[(u32, i128)], event_type| {
         pairs.iter().find(|p| p.0 == event_type).map_or(0, |p| number(p.1))
@@ -72,8 +73,8 @@ pub(crate) fn moves(pairs: &[(u32, i128)], mut take: impl FnMut(Move<Site>)) {
     }
 }
 
-/// The places of all sites by their names, and which place each site is.
-/// Sites of one name are one place: Extrae numbers addresses, not lines.
+/// The places of all sites by their names, and the place of each site. Sites
+/// with one name are one place, because Extrae numbers addresses, not lines.
 pub(crate) fn places(sites: &[Site], pcf: &Pcf) -> (Vec<String>, Vec<Option<PlaceId>>) {
     let names: Vec<String> = sites.iter().map(|site| name(site, pcf)).collect();
     let mut places = names.clone();
@@ -104,7 +105,7 @@ fn name(site: &Site, pcf: &Pcf) -> String {
     }
 }
 
-/// `do_s..nd2d [do_send2d]` is cut to fit Paraver's windows: `do_send2d`.
+/// Extrae shortens `do_s..nd2d [do_send2d]` to fit Paraver's windows; the full name is `do_send2d`.
 fn full_name(label: &str) -> &str {
     let inner = label.strip_suffix(']').and_then(|l| l.split_once(" [")).map(|(_, full)| full.trim());
     inner.filter(|full| !full.is_empty()).unwrap_or(label)

@@ -11,7 +11,7 @@ use super::row::Row;
 use crate::bytes::{Input, is_stdin, stream_error};
 use crate::error::{Error, Result};
 
-/// A name file larger than this is none.
+/// A larger `.pcf` or `.row` is not read: names never need so much memory.
 const MAX_BYTES: u64 = 1 << 30;
 
 /// `run.pcf` for `run.prv` and `run.prv.gz`; `None` for the standard input.
@@ -30,12 +30,12 @@ pub(crate) fn beside(trace: &Path, extension: &str) -> Option<PathBuf> {
     Some(name.into())
 }
 
-/// Bytes of the file beside, if it is there.
+/// The bytes of the file beside the trace, if it exists.
 pub(crate) fn bytes(trace: &Path, extension: &str) -> Result<Option<Vec<u8>>> {
     let Some(path) = beside(trace, extension) else { return Ok(None) };
     match fs::metadata(&path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        // A pipe of that name would not be waited for.
+        // Nothing may ever come out of a pipe with that name.
         Ok(metadata) if !metadata.is_file() && !metadata.is_dir() => {
             Err(Error::read(&path, io::Error::other("not a regular file")))
         }
@@ -50,9 +50,9 @@ pub(crate) fn whole(path: &Path) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Names from the `.pcf`; what is missing or contradicts the trace becomes a
-/// warning, since the numbers of the trace stand on their own. One that was
-/// asked for must be readable.
+/// Names from the `.pcf`. If names are missing or contradict the trace, there
+/// is only a warning, because the numbers of the trace are enough. But a
+/// `.pcf` that was asked for must be readable.
 pub(crate) fn read_pcf(
     trace: &Path,
     asked: Option<&Path>,

@@ -37,10 +37,10 @@ pub struct CutOptions {
 /// What there was, and what was kept of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CutReport {
-    /// From when to when: what was asked for, in whole units of the trace's
-    /// times and no later than its end.
+    /// When the part begins: as asked for, in whole units of the trace's times
+    /// and no later than the trace's end.
     pub from: Nanos,
-    /// See `from`.
+    /// When it ends; see `from`.
     pub to: Nanos,
     /// Records that were read.
     pub read: RecordCounts,
@@ -52,10 +52,10 @@ pub struct CutReport {
     pub bytes_kept: u64,
     /// States that reach over the begin or the end, and were clipped.
     pub clipped_states: u64,
-    /// Communications that are partly inside, in time or by task, and were
-    /// left out: half of one would be one that never ends.
+    /// Communications that are only partly inside, in time or by task. They
+    /// were left out: half of one would be a message that never ends.
     pub dropped_communications: u64,
-    /// States without an end that began before, and were left out.
+    /// States without an end that began before the part, and were left out.
     pub dropped_open_states: u64,
     /// What the reader was not sure about, safe to print.
     pub warnings: Vec<String>,
@@ -73,19 +73,19 @@ impl CutReport {
     }
 }
 
-/// Writes `stem.prv`, `stem.pcf` and `stem.row`: the records of the trace at
-/// `input` in `[from, to]`, in their order.
+/// Writes `stem.prv`, `stem.pcf` and `stem.row`: the records in `[from, to]`
+/// of the trace at `input`, in their order.
 ///
 /// States are clipped. Events at both ends are kept, because the counters of
 /// a burst stand where it ends. Communications are kept if all their times
 /// are inside and both their tasks are kept. Communicators and comments are
-/// copied, and so are `.pcf` and `.row` where there are any; obsolete global
-/// operations and lines of no known kind are left out. The header says when
-/// the part ends, and is otherwise that of the whole.
+/// copied, and so are `.pcf` and `.row` if they exist. Obsolete global
+/// operations and lines of unknown kinds are left out. The header has the end
+/// of the part; otherwise it is that of the whole trace.
 ///
-/// Returns the files, to be committed. A gzip that ends early and a `.pcf` or
-/// `.row` that cannot be read are warnings in the report, and so is a part
-/// that holds no record.
+/// Returns the files, which the caller commits. The report warns of a gzip
+/// that ends early, of a `.pcf` or `.row` that cannot be read, and of a part
+/// without a record.
 ///
 /// # Errors
 /// [`ErrorKind::NotRereadable`] for the standard input and pipes,
@@ -113,7 +113,7 @@ pub fn write_cut(input: &Path, stem: &Path, options: &CutOptions) -> Result<(Vec
     Ok((files, report))
 }
 
-/// Whether a part of it can be written, by its first bytes.
+/// Whether a part of the file can be written, judged by its first bytes.
 ///
 /// # Errors
 /// As [`write_cut`].
@@ -176,7 +176,7 @@ fn copy_part(mut source: Input, prv: &mut AtomicFile, options: &CutOptions) -> R
     Ok(report)
 }
 
-/// The header with another end time. It was parsed before.
+/// The header with another end time. It has been parsed before, so its fields are there.
 pub(super) fn with_end(header: &[u8], end: u64) -> Vec<u8> {
     let from = header.windows(2).position(|w| w == b"):").map_or(header.len(), |n| n + 2);
     let blanks = header[from..].iter().take_while(|b| b.is_ascii_whitespace()).count();
@@ -192,7 +192,7 @@ pub(super) fn with_end(header: &[u8], end: u64) -> Vec<u8> {
 struct Part<'o> {
     from: u64,
     to: u64,
-    /// Whether the trace ends with it: what begins there is in no later part.
+    /// Whether the trace ends with the part: a record at its end then has no later part to be in.
     is_last: bool,
     /// What becomes 0.
     origin: u64,
@@ -306,8 +306,8 @@ impl<'o> Part<'o> {
         }
     }
 
-    /// Writes what of a state is inside. One of no length is kept as an event
-    /// is; one without an end ends when the next begins.
+    /// Writes what is inside of a state. A state of no length is kept as an
+    /// event would be; one without an end ends where the next begins.
     fn state(
         &self,
         line: &[u8],
@@ -361,7 +361,7 @@ impl<'o> Part<'o> {
         report: &mut CutReport,
     ) {
         const TIMES: [usize; 4] = [5, 6, 11, 12];
-        // A time that is not known is −1, or what that is without a sign.
+        // An unknown time is written as −1, or as −1 read without a sign.
         let known = |field: &[u8]| -> Option<u64> {
             std::str::from_utf8(field).ok()?.parse().ok().filter(|&time: &u64| time < 1 << 63)
         };
@@ -379,7 +379,7 @@ impl<'o> Part<'o> {
         report.dropped_communications += u64::from((sends || receives) && touches);
     }
 
-    /// Writes a line with the times in those fields moved; −1 stays.
+    /// Writes a line with the times in those fields moved; −1 stays, because it is no time.
     fn shifted(&self, line: &[u8], times: &[usize], text: &mut Vec<u8>) {
         let mut digits = itoa::Buffer::new();
         let last = times[times.len() - 1];

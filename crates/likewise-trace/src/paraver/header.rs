@@ -31,9 +31,10 @@ impl TimeUnit {
 /// What the header declares.
 ///
 /// `#Paraver (dd/mm/yy at hh:mm):ENDTIME[_ns|_us|_ms]:NODES:NAPPS:APP[:APP…]`,
-/// APP = `ntasks(threads:node,…)[,ncomms]`. Communicator counts may follow
-/// every application or only the last, an application may leave its count of
-/// tasks empty, and some tools put a comma between applications.
+/// APP = `ntasks(threads:node,…)[,ncomms]`. Real files differ: the count of
+/// communicators follows every application or only the last; an application
+/// may leave its count of tasks empty; some tools put a comma between
+/// applications.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Header {
     /// Text between the first parentheses, as it stands; not safe to print.
@@ -206,8 +207,9 @@ impl Text<'_> {
         Ok(tasks)
     }
 
-    /// Takes a count of communicators after an application; whether, instead
-    /// or behind it, another application follows without the ':'.
+    /// Takes a count of communicators after an application. Returns whether
+    /// another application follows without the ':', instead of the count or
+    /// after it.
     fn another_app(&mut self) -> bool {
         while self.skip(b",") {
             let digits = self.rest().iter().take_while(|b| b.is_ascii_digit()).count();

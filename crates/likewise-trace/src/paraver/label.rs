@@ -1,5 +1,5 @@
 //! The labelled trace: the input's records, and the cluster of every burst
-//! as events of type 90000001, which Paraver and BSC's tools know.
+//! as an event of type 90000001, which Paraver and BSC's tools know.
 
 mod minimal;
 mod names;
@@ -40,9 +40,9 @@ pub struct LabelValue {
     pub colour: [u8; 3],
 }
 
-/// Values and names as ClusteringSuite numbers them: 0 ends a burst, 1 to 5
-/// are missing data, filtered by duration, range or threshold, and noise;
-/// cluster k is k + 5. `colour` is asked for every value.
+/// Values and names as ClusteringSuite numbers them. 0 ends a burst; 1 to 5
+/// are missing data, filtered by duration, by range or by threshold, and
+/// noise; cluster k is k + 5. `colour` is called for every value.
 #[must_use]
 pub fn legend(n_clusters: u32, colour: impl Fn(u32) -> [u8; 3]) -> Vec<LabelValue> {
     let fixed = ["End", "Missing Data", "Duration Filtered", "Range Filtered", "Threshold Filtered", "Noise"];
@@ -53,14 +53,14 @@ pub fn legend(n_clusters: u32, colour: impl Fn(u32) -> [u8; 3]) -> Vec<LabelValu
 
 /// Writes `stem.prv`, `stem.pcf` and `stem.row`: the trace at `input` with
 /// an event of [`CLUSTER_EVENT`] at the begin of every burst of `table`,
-/// valued `values[i]`, and one of value 0 at its end; bursts of value 0 are
-/// left out. Events stand before other records of their time, bursts back to
-/// back share a line, and earlier events of this type are taken out. Times
-/// keep the input's unit. Where the input is a CSV of bursts, the trace has
-/// the bursts' Running states alone. Names are those of `pcf`, else of the
-/// `.pcf` beside the trace.
+/// with value `values[i]`, and one of value 0 at its end. Bursts of value 0
+/// are left out. The events stand before other records of their time. If a
+/// burst begins where another ends, the two events share a line. Earlier
+/// events of this type are removed. Times keep the input's unit. If the input
+/// is a CSV of bursts, the trace has only the Running states of the bursts.
+/// Names are those of `pcf`, otherwise of the `.pcf` beside the trace.
 ///
-/// Returns the three files, to be committed; the `.row` only where there is one.
+/// Returns the three files, which the caller commits; the `.row` only if the input has one.
 ///
 /// # Errors
 /// [`ErrorKind::NotRereadable`] for the standard input and pipes,
@@ -100,7 +100,7 @@ pub fn write_labelled(
         }
         Format::Paraver => {
             copy_labelled(source, &mut prv, table, values, lenient)?;
-            // Those that cannot be read were warned of when the bursts were.
+            // The warnings came when the bursts were read.
             let beside = |extension| companions::bytes(input, extension).ok().flatten();
             let names = match pcf {
                 Some(path) => companions::whole(path).ok(),
@@ -121,7 +121,7 @@ pub fn write_labelled(
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Mark {
     time: u64,
-    /// Number of the thread among those with bursts.
+    /// The number of the thread among the threads with bursts.
     thread: u32,
     value: u32,
 }
@@ -141,7 +141,7 @@ fn marks(table: &BurstTable, values: &[u32], unit: u64) -> (Vec<Who>, Vec<Mark>)
             marks.push(Mark { time: table.end(i).0 / unit, thread, value: 0 });
         }
     }
-    // Stable: a burst of no length ends after it begins.
+    // Stable, because the end of a burst of no length must stay after its begin.
     marks.par_sort_by_key(|mark| (mark.time, mark.thread));
     (threads, marks)
 }
@@ -166,21 +166,21 @@ fn push_marks(out: &mut Vec<u8>, marks: &[Mark], threads: &[(u32, Who)]) {
     }
 }
 
-/// A block with marks put in, as if it stood alone: those after its first
-/// time and up to its last.
+/// A block with marks put in, without knowledge of other blocks: the marks
+/// after its first time and up to its last.
 struct Labelled {
     text: Vec<u8>,
     /// Where the first line with a time stands, and that time.
     first: Option<(usize, u64)>,
     max: u64,
-    /// Where marks were put in, one entry for each time.
+    /// Where marks were put in; one entry per time.
     inserted: Vec<(usize, usize, u64)>,
 }
 
 struct Marked<'m> {
     marks: &'m [Mark],
     threads: &'m [(u32, Who)],
-    /// Records that contradict it or are malformed are left out, if there.
+    /// If given, records that are malformed or contradict the header are left out.
     checked: Option<&'m Header>,
 }
 
@@ -189,7 +189,7 @@ impl Marked<'_> {
         self.marks.partition_point(|m| m.time <= time)
     }
 
-    /// `text` is overwritten: a buffer that is used again need not be mapped
+    /// `text` is a buffer to be overwritten: used again, it need not be mapped
     /// and zeroed again.
     fn block(&self, bytes: &[u8], mut text: Vec<u8>) -> Labelled {
         let mut cleaned = self.checked.map_or(Cow::Borrowed(bytes), |header| well_formed(bytes, header).0);
@@ -251,7 +251,7 @@ fn copy_labelled(
     let out_path = prv.path().to_owned();
     let failed = |e: io::Error| Error::write(&out_path, e);
     prv.write_all(&first).map_err(failed)?;
-    // All marks up to the largest time so far are written.
+    // All marks up to the largest time so far have been written.
     let mut written = 0;
     let mut max = None;
     let buffers: Mutex<Vec<Vec<u8>>> = Mutex::default();
@@ -293,8 +293,8 @@ fn copy_labelled(
     prv.write_all(&rest).map_err(failed)
 }
 
-/// The CPU of every thread: as the first records say, else by the thread's
-/// place in the header, which is how tracers number them.
+/// The CPU of every thread: the one in its first record, otherwise the thread's
+/// place in the header, because this is how tracers number CPUs.
 fn with_cpus(threads: &[Who], header: &Header, head: &[u8]) -> Vec<(u32, Who)> {
     let mut seen: BTreeMap<Who, u32> = BTreeMap::new();
     for (cpu, who) in lines(&head[..head.len().min(BLOCK)]).filter_map(cpu_and_thread) {
@@ -315,7 +315,7 @@ fn with_cpus(threads: &[Who], header: &Header, head: &[u8]) -> Vec<(u32, Who)> {
     threads.iter().map(|who| (cpu(who), *who)).collect()
 }
 
-/// The lines of a trace that was labelled before, without those labels.
+/// The lines of a trace that was already labelled, without the old labels.
 fn without_cluster_events(bytes: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(bytes.len());
     for line in bytes.split_inclusive(|&b| b == b'\n') {

@@ -6,8 +6,8 @@ use crate::folding::steps::Mark;
 const FORK: u32 = 60_000_001;
 const BARRIER: u32 = 60_000_005;
 
-/// Whether an event of that type is the runtime's and interrupts a burst, but
-/// does not end it: locks, critical and ordered sections, loops and tasks.
+/// Whether an event of that type belongs to the runtime and interrupts a burst
+/// without ending it: locks, critical and ordered sections, loops and tasks.
 fn interrupts(event_type: u32) -> bool {
     matches!(event_type % 1_000, 2..=4 | 6..=11 | 14 | 15 | 21 | 22 | 24..=26 | 29..=31 | 33 | 35)
 }

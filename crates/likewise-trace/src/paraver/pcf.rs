@@ -15,8 +15,8 @@ pub(crate) struct EventType {
     values: usize,
 }
 
-/// A `.pcf` file. All names are safe to print on a terminal; they are not
-/// safe in HTML.
+/// A `.pcf` file. All names are safe to print on a terminal, but not safe in
+/// HTML.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Pcf {
     /// Names of states.
@@ -45,8 +45,8 @@ const MAX_NAME: usize = 400;
 const MAX_PROBLEMS: usize = 5;
 
 impl Pcf {
-    /// Reads the file. Lines that make no sense are left out and described,
-    /// each description beginning with `:line: `.
+    /// Reads the file. Lines without a meaning are left out and described; each
+    /// description begins with `:line: `.
     pub(crate) fn parse(bytes: &[u8]) -> (Self, Vec<String>) {
         let mut pcf = Self::default();
         let mut problems = Vec::new();
@@ -131,7 +131,7 @@ impl Pcf {
         }
     }
 
-    /// The unit that the file names, where it is not the header's.
+    /// The unit in the file, if it differs from that of the header.
     pub(crate) fn contradicts(&self, header: &Header) -> Option<&str> {
         let unit = match self.units.as_deref()? {
             "NANOSEC" => TimeUnit::Nanoseconds,

@@ -24,9 +24,9 @@ use crate::folding::steps::Mark;
 use crate::folding::table::{self, Names};
 use crate::trace::{Apps, ReadOptions, Trace, Who};
 
-/// Reads a trace whose first bytes are those of one. The first parallel region
-/// of OpenMP that is met says that the bursts are other ones, and the trace is
-/// read anew; a pipe cannot be.
+/// Reads a trace that is known to be one by its first bytes. If a parallel
+/// region of OpenMP appears, bursts are defined differently, and the reading
+/// starts again. A pipe cannot be read again, so it goes on as it began.
 pub(crate) fn read(input: Input, options: &ReadOptions<'_>, block: usize) -> Result<Trace> {
     let path = input.path().to_owned();
     let mut rules = Rules::new(options);
@@ -41,7 +41,7 @@ pub(crate) fn read(input: Input, options: &ReadOptions<'_>, block: usize) -> Res
     Ok(trace.expect("only what is sought stops the reading"))
 }
 
-/// `None` where a parallel region was sought and found.
+/// `None` if a parallel region was looked for and found.
 fn read_by(
     mut input: Input,
     rules: &Rules,
@@ -62,7 +62,8 @@ fn read_by(
     let read = read_pieces(input, &header, rules, options, block, &mut records, &mut sites)?;
     let Some((pieces, marks)) = read else { return Ok(None) };
 
-    // A state may end after the time the header claims, but not before.
+    // A state without an end ends with the trace: at the end time in the
+    // header, or at its thread's last record if that is later.
     let end = header.end.0 / header.unit.nanos();
     let mut threads = ByThread::new();
     let mut disordered = Vec::new();
@@ -101,7 +102,7 @@ fn read_by(
     Ok(Some(Trace { table, end: header.end, topology: Some(header.topology), report }))
 }
 
-/// Makes bursts of all states of an OpenMP program; what was made, for people.
+/// Makes the bursts of an OpenMP program from all its states; returns a note about them.
 fn join_openmp(threads: &mut ByThread, mut marks: BTreeMap<Who, Marks>, unit: u64) -> String {
     let mut joined = Joined::default();
     for (who, bursts) in &mut *threads {
@@ -169,7 +170,7 @@ fn read_pieces(
         records.add(scanned)?;
         if rules.openmp == OpenMp::Sought && folding.marks.iter().any(|m| matches!(m.2, Mark::Enter(_))) {
             found = true;
-            // Any error ends the reading; this one is not seen.
+            // Any error ends the reading; nobody sees this one.
             return Err(Error::whole(records.path, ErrorKind::NotRereadable));
         }
         let numbers = sites.adopt(&folding.sites.sites);

@@ -1,7 +1,7 @@
 //! One line of a Paraver trace.
 //!
-//! Numbers are read eight digits at a time, which is what most fields of a
-//! trace have: the type of an event, the time since the last one, a counter.
+//! Numbers are read eight digits at a time, because most fields of a trace
+//! have about as many: event types, times since the last event, counters.
 
 use crate::error::{ErrorKind, found};
 use crate::trace::Who;
@@ -51,8 +51,8 @@ pub(crate) fn parse(line: &[u8], pairs: &mut Vec<(u32, i128)>) -> Result<Record,
     }
 }
 
-/// The time that orders a record in the file: a state's begin, an event's
-/// time, the physical send of a communication; `None` for other lines.
+/// The time that orders a record in the file: the begin of a state, the time
+/// of an event, the physical send of a communication. `None` for other lines.
 pub(crate) fn time_of(line: &[u8]) -> Option<u64> {
     let colons = match line {
         [b'1' | b'2', b':', ..] => 5,
@@ -134,15 +134,15 @@ fn communication(fields: &mut Fields<'_>) -> Result<Record, ErrorKind> {
 
 struct Fields<'a> {
     line: &'a [u8],
-    /// May be past the end by one, after a last field.
+    /// After a last field, this is one past the end.
     pos: usize,
 }
 
 const POWERS: [u64; 9] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
 
 impl Fields<'_> {
-    /// Up to eight bytes from `pos`, the first in the lowest byte, zeros
-    /// after the end of the line.
+    /// Up to eight bytes from `pos`, the first one in the lowest byte. Bytes
+    /// past the end of the line are zero.
     #[inline]
     fn word(&self) -> u64 {
         match self.line.get(self.pos..self.pos + 8) {
@@ -228,8 +228,9 @@ impl Fields<'_> {
         }
     }
 
-    /// An event's value; what follows is not looked at. Extrae writes values
-    /// without a sign, up to 2^64 - 1; other tools write negative ones.
+    /// An event's value; what follows it is not looked at. Extrae writes values
+    /// without a sign, up to 2^64 - 1; other tools write negative ones. So both
+    /// ranges must fit.
     #[inline]
     fn value(&mut self) -> Result<i128, ErrorKind> {
         self.signed("an event value (from -2^63 to 2^64 - 1)")
@@ -265,20 +266,21 @@ impl Fields<'_> {
     }
 }
 
-/// The decimal digits that `word` begins with (lowest byte first): their
-/// value, and how many there are, 0 to 8.
+/// The decimal digits at the begin of `word` (lowest byte first): their value,
+/// and how many there are, 0 to 8.
 #[inline]
 fn eight_digits(word: u64) -> (u64, usize) {
     const ONES: u64 = 0x0101_0101_0101_0101;
     let t = word ^ (0x30 * ONES);
-    // A byte above 9 sets its high bit; carries reach only bytes behind it.
+    // A byte above 9 gets its high bit set. A carry reaches only bytes behind
+    // it, and the first byte that is no digit is all that counts.
     let others = (t.wrapping_add(0x76 * ONES) | t) & (0x80 * ONES);
     let n = (others.trailing_zeros() / 8) as usize;
     if n == 0 {
         return (0, 0);
     }
-    // Leading zeros instead of the bytes that are no digits, then pairs,
-    // fours and eights at once.
+    // Shift leading zeros in for the bytes that are no digits. Then join pairs,
+    // fours and eights of digits, each in one multiplication.
     let t = t << (64 - 8 * n);
     let t = (t.wrapping_mul(10).wrapping_add(t >> 8)) & 0x00ff_00ff_00ff_00ff;
     let t = (t.wrapping_mul(100).wrapping_add(t >> 16)) & 0x0000_ffff_0000_ffff;

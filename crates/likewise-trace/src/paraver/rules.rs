@@ -19,7 +19,7 @@ pub(crate) struct Rules {
 pub(crate) enum OpenMp {
     /// Nothing.
     Ignored,
-    /// The reading stops at the first, to begin anew.
+    /// The reading stops at the first one, and starts again.
     Sought,
     /// They are bursts.
     Joined,
@@ -31,8 +31,8 @@ impl Rules {
         Self { burst_events, counters, openmp: OpenMp::Ignored }
     }
 
-    /// PAPI, native and uncore counters, and those asked for. Extrae's
-    /// absolute values (43…, 45…, 47…) are no differences to be summed.
+    /// PAPI, native and uncore counters, and those asked for. Extrae's absolute
+    /// values (43…, 45…, 47…) are not differences, so they cannot be summed.
     #[inline]
     pub(crate) fn is_counter(&self, event_type: u32) -> bool {
         is_hardware(event_type) || self.counters.contains(&event_type)

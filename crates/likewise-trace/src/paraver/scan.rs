@@ -11,15 +11,15 @@ use crate::error::{ErrorKind, found};
 use crate::quick::QuickState;
 use crate::trace::{RecordCounts, Who};
 
-/// Who wants the records of a block. `slot` numbers the block's threads in
-/// order of appearance.
+/// Receives the records of a block. `slot` numbers the threads of the block in
+/// the order in which they appear.
 pub(crate) trait Sink {
     fn state(&mut self, slot: usize, begin: u64, end: Option<u64>, value: u32);
     fn event(&mut self, slot: usize, time: u64, pairs: &[(u32, i128)]);
     fn communication(&mut self, _size: u64) {}
 }
 
-/// What a block held besides what the sink took.
+/// What else a block held.
 #[derive(Debug, Default)]
 pub(crate) struct Scanned {
     pub(crate) counts: RecordCounts,
@@ -33,7 +33,7 @@ pub(crate) struct Scanned {
     pub(crate) ended: bool,
 }
 
-/// At most so many malformed lines are described.
+/// At most this many malformed lines are described; the others are only counted.
 const MAX_PROBLEMS: usize = 3;
 
 /// The threads of a block, each numbered at its first record.
@@ -104,13 +104,13 @@ pub(crate) fn scan(block: &[u8], threads: &mut Threads<'_>, lenient: bool, sink:
     scanned
 }
 
-/// `block` without the lines that a lenient [`scan`] skips, and how many they are.
+/// `block` without the lines that a lenient [`scan`] skips, and their number.
 pub(crate) fn well_formed<'b>(block: &'b [u8], header: &Header) -> (Cow<'b, [u8]>, u64) {
     let mut threads = Threads::new(header);
     let mut scanned = Scanned::default();
     let mut pairs = Vec::new();
     let mut kept = Vec::new();
-    // Lines from here on are good and not yet copied.
+    // From here on, lines are good and not yet copied.
     let (mut from, mut pos) = (0, 0);
     let mut skipped = 0;
     while pos < block.len() {
@@ -132,7 +132,7 @@ pub(crate) fn well_formed<'b>(block: &'b [u8], header: &Header) -> (Cow<'b, [u8]
     (Cow::Owned(kept), skipped)
 }
 
-/// Wants no record.
+/// A sink that takes no record.
 struct Nobody;
 
 impl Sink for Nobody {
@@ -182,7 +182,7 @@ fn deliver(
     Ok(())
 }
 
-/// What was wrong with a last line that has no end.
+/// What is wrong with a last line that has no line end.
 pub(super) fn truncated(kind: ErrorKind) -> ErrorKind {
     match kind {
         ErrorKind::Expected { .. } => ErrorKind::Truncated(kind.to_string()),

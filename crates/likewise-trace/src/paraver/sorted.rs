@@ -1,7 +1,7 @@
 //! The second reading, for threads whose records are in no order.
 //!
-//! Takes memory for every record of those threads, which the first reading
-//! does not; only traces that no tracer writes come here.
+//! It holds every record of those threads in memory, which the first reading
+//! does not. No tracer writes such traces, so this is rare.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -44,7 +44,7 @@ impl Steps<Site> for Raw {
         self.0.push((slot, time, Step::Code(step)));
     }
 
-    // The first reading has those.
+    // The first reading already has the other threads.
     fn openmp(&mut self, _slot: usize, _time: u64, _mark: Mark<Site>) {}
 }
 

@@ -8,7 +8,7 @@ use likewise::table::Nanos;
 /// Threads of a node, and its processors.
 const NODE_THREADS: usize = 32;
 
-/// When all synthetic runs took place, so that the same run is the same file.
+/// The date of all synthetic runs; it is fixed, so that the same run gives the same file.
 const DATE: &str = "01/01/2026 at 00:00";
 
 /// The first value of a call site; Extrae keeps 1 and 2 for unresolved ones.
@@ -17,8 +17,8 @@ const FIRST_SITE: usize = 3;
 /// Call site values before those of the phases.
 const N_START_SITES: usize = 1;
 
-/// Where a trace goes. Nothing is buffered here except the text of one part
-/// of the run at a time, so plain files will do.
+/// Where a trace is written. Only the text of one part of the run is buffered
+/// here at a time, so the writers can be plain files.
 pub struct TraceFiles<'a> {
     /// Records, `.prv`.
     pub prv: &'a mut dyn Write,
@@ -43,9 +43,9 @@ pub struct TraceFiles<'a> {
 /// `cluster` is a number from 1 in order of the program's phases, or
 /// `noise`. Rows are by iteration, then step, then task and thread.
 ///
-/// The end of the trace stands in its first line, so the run is computed
-/// twice, and written once: any `Write` will do, a pipe too. Memory does not
-/// grow with the number of iterations.
+/// The first line holds the end of the trace. So the run is computed twice and
+/// written once, and any `Write` will do, even a pipe. Memory does not grow
+/// with the number of iterations.
 ///
 /// # Errors
 /// What the writers return.
@@ -344,7 +344,7 @@ impl CallCodes {
             Call::CommSize => (50_000_003, 20, 15),
             Call::Init => (50_000_003, 31, 15),
             Call::Finalize => (50_000_003, 32, 15),
-            // The function of the parallel region, which here ends.
+            // The function of the parallel region, which ends here.
             Call::Join => (PARALLEL_FUNCTION, 0, 7),
         };
         Self { event_type, value, state }

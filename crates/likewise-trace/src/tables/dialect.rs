@@ -1,4 +1,4 @@
-//! How a table is written as text: what stands between its cells, which lines
+//! How a table is written as text: what separates its cells, which lines
 //! before it are comments, and whether a comma is a decimal point.
 
 use std::borrow::Cow;
@@ -7,9 +7,9 @@ use std::ops::Range;
 use crate::bytes::{Input, lines};
 use crate::error::{Error, ErrorKind, Result, printable};
 
-/// Bytes at the begin of a file by which its dialect is told.
+/// The dialect is guessed from this many bytes at the begin of a file.
 pub(crate) const HEAD: usize = 1 << 16;
-/// Lines of them that are looked at.
+/// At most this many of their lines are looked at.
 const SAMPLE: usize = 200;
 /// Characters of a name that are kept.
 const LONGEST_NAME: usize = 200;
@@ -33,7 +33,7 @@ pub(crate) struct Dialect {
 /// What the first lines of a table tell.
 pub(crate) struct Head {
     pub(crate) dialect: Dialect,
-    /// Lines before the first of the table: comments and empty ones.
+    /// Lines before the table: comments and empty lines.
     pub(crate) n_before: u64,
     /// How many of them are comments.
     pub(crate) n_comments: u64,
@@ -43,8 +43,8 @@ pub(crate) struct Head {
     comment: Option<Vec<u8>>,
     /// The first lines of the table that hold anything.
     first: Vec<Vec<u8>>,
-    /// The first line has a name less than the others have cells, as R and
-    /// pandas write the names of rows.
+    /// Whether the first line has one name less than the others have cells:
+    /// R and pandas write no name over the names of rows.
     is_short: bool,
 }
 
@@ -55,7 +55,7 @@ pub(crate) fn is_missing(cell: &[u8]) -> bool {
     cell.is_empty() || WORDS.iter().any(|word| cell.eq_ignore_ascii_case(word)) || MARKS.contains(&cell)
 }
 
-/// A cell without the quotes around it, of which two inside are one.
+/// A cell without the quotes around it; two quotes inside mean one.
 pub(crate) fn unquoted(cell: &[u8]) -> Cow<'_, [u8]> {
     match cell.strip_prefix(b"\"").and_then(|cell| cell.strip_suffix(b"\"")) {
         None => Cow::Borrowed(cell),
@@ -78,11 +78,11 @@ pub(crate) fn name_of(cell: &[u8]) -> String {
 }
 
 impl Dialect {
-    /// The cells of a line, as they stand there but for blanks around them.
+    /// The cells of a line as they are, without the blanks around them.
     pub(crate) fn cells(self, line: &[u8]) -> impl Iterator<Item = &[u8]> {
         let line = line.trim_ascii_end();
         let line = if self.separator == Separator::Blanks { line.trim_ascii_start() } else { line };
-        // A quote without its other is a letter.
+        // A quote without a partner is an ordinary letter.
         let n_quotes = memchr::memchr_iter(b'"', line).count();
         let has_quotes = n_quotes > 0 && n_quotes.is_multiple_of(2);
         let separator = self.separator;
@@ -129,12 +129,12 @@ impl Dialect {
         fast_float2::parse(&point).ok()
     }
 
-    /// The names in a line, without quotes.
+    /// The names in a line, unquoted.
     pub(crate) fn names(self, line: &[u8]) -> Vec<String> {
         self.cells(line).map(name_of).collect()
     }
 
-    /// In words, where it is not the usual one.
+    /// The dialect in words, if it is not the usual one.
     pub(crate) fn note(self) -> Option<String> {
         let note = "Commas in numbers are decimal points (1,5 is 1.5).";
         self.decimal_comma.then(|| note.to_owned())
@@ -164,7 +164,7 @@ impl Head {
     /// Looks at the first lines, and takes off those before the table.
     ///
     /// # Errors
-    /// They cannot be read, or nobody can tell what commas in numbers mean.
+    /// The lines cannot be read, or a comma in a number may have two meanings.
     pub(crate) fn take(input: &mut Input) -> Result<Self> {
         input.skip_mark()?;
         let path = input.path().to_owned();
@@ -174,13 +174,13 @@ impl Head {
         Ok(head)
     }
 
-    /// What the first bytes of a table tell; a byte order mark is passed over.
+    /// What the first bytes of a table tell; a byte order mark is skipped.
     pub(crate) fn of(bytes: &[u8]) -> std::result::Result<Self, ErrorKind> {
         let marked = bytes.strip_prefix(crate::bytes::BYTE_ORDER_MARK);
         let mark = bytes.len() - marked.unwrap_or(bytes).len();
         let is_cut = bytes.len() >= HEAD;
         let bytes = &bytes[mark..bytes.len().min(HEAD)];
-        // Of a line that goes on behind the head nobody knows how many cells it has.
+        // The last line may go on behind the head, so its cells cannot be counted.
         let whole =
             if is_cut { memchr::memrchr(b'\n', bytes).map_or(bytes.len(), |at| at + 1) } else { bytes.len() };
         let (mut n_before, mut n_comments, mut before, mut comment) = (0, 0, 0, None);
@@ -202,7 +202,7 @@ impl Head {
         }
         let before = before.min(bytes.len());
         if first.is_empty() {
-            // Comments alone: the last of them may be a header.
+            // There are only comments: the last one may be a header.
             first.extend(comment);
         }
         let (separator, is_short) = separator_of(&first);
@@ -236,11 +236,12 @@ impl Head {
         self.is_short
     }
 
-    /// Of a table of numbers: whether the first line names the columns.
+    /// Whether the first line of a table of numbers names the columns.
     ///
-    /// A line without any number does, unless it is of numbers with something
-    /// behind them. Names and numbers together are names only if the numbers
-    /// count: 0, 1, 2, … or 1, 2, 3, … behind a first cell that is none.
+    /// A line without a number does, unless its cells are numbers with
+    /// something behind them. A line with names and numbers does only if the
+    /// numbers count: 0, 1, 2, … or 1, 2, 3, … behind a first cell that is no
+    /// number.
     pub(crate) fn has_names(&self) -> bool {
         if self.comment.is_some() {
             return true;
@@ -248,7 +249,7 @@ impl Head {
         let Some((first, rest)) = self.first.split_first() else { return false };
         let cells: Vec<&[u8]> = self.dialect.cells(first).collect();
         let is_quoted = |line: &[u8]| memchr::memchr(b'"', line).is_some();
-        // Names may be numbers in quotes, where numbers are in none.
+        // Numbers in quotes are names if no other numbers are in quotes.
         let quoted_names = cells.iter().all(|cell| cell.starts_with(b"\""))
             && !rest.first().is_some_and(|line| is_quoted(line));
         if quoted_names && !rest.is_empty() {
@@ -297,7 +298,7 @@ pub(crate) fn is_rank_name(name: &str) -> bool {
 }
 
 /// Whether a text is a number with something short behind it, such as a unit:
-/// `12.5x`, `3.3%`, `5 ms`.
+/// `12.5x`, `3.3%`, `5 ms`. Such a cell is a mistake, not a name.
 fn starts_as_number(text: &[u8]) -> bool {
     let Ok((_, n)) = fast_float2::parse_partial::<f64, _>(text) else { return false };
     let is_digit = text.iter().take(n).any(u8::is_ascii_digit);
@@ -316,7 +317,8 @@ fn names_cells(comment: &[u8], line: &[u8], dialect: Dialect) -> bool {
 fn separator_of(first: &[&[u8]]) -> (Separator, bool) {
     let usual = Separator::Byte(b',');
     let Some(line) = first.first() else { return (usual, false) };
-    // Lines whose quotes go on in the next tell nothing.
+    // A quote that goes on in the next line hides separators, so such lines
+    // tell nothing.
     let even = |line: &&[u8]| memchr::memchr_iter(b'"', line).count().is_multiple_of(2);
     let sample: Vec<&[u8]> = first.iter().copied().filter(even).collect();
     let of = |separator| Dialect { separator, decimal_comma: false };
@@ -334,7 +336,8 @@ fn separator_of(first: &[&[u8]]) -> (Separator, bool) {
             return (separator, true);
         }
     }
-    // Rows of different lengths: what the first line has, for an error that tells which.
+    // Rows have different lengths. Take a separator that the first line has, so
+    // that the error can name the row.
     let has = |separator: &Separator| of(*separator).cells(line).nth(1).is_some();
     if let Some(byte) = [b',', b';', b'\t'].map(Separator::Byte).into_iter().find(has) {
         return (byte, false);
@@ -349,7 +352,7 @@ fn separator_of(first: &[&[u8]]) -> (Separator, bool) {
     }
 }
 
-/// Whether the first line is of names, and each line below begins with a text
+/// Whether the first line holds names, and each line below begins with a text
 /// in quotes or counts the lines from 0 or 1, as data frames are written.
 fn begin_with_names(sample: &[&[u8]], dialect: Dialect) -> bool {
     let cell = |line: &&[u8]| dialect.cells(line).next().map(<[u8]>::to_vec).unwrap_or_default();
@@ -358,8 +361,8 @@ fn begin_with_names(sample: &[&[u8]], dialect: Dialect) -> bool {
         |from: usize| (from..).zip(&begins).all(|(n, cell)| *unquoted(cell) == *n.to_string().as_bytes());
     let are_texts = begins.iter().all(|cell| cell.starts_with(b"\""));
     let are_names = dialect.cells(sample[0]).all(|cell| !cell.is_empty() && dialect.number(cell).is_none());
-    // A comma that is left out of the names is damage, unless texts in quotes
-    // stand before the rows.
+    // With commas, a missing name is more likely damage than a data frame,
+    // unless the rows begin with texts in quotes.
     let may_count = dialect.separator == Separator::Blanks;
     are_names && (are_texts || may_count && (counts(0) || counts(1)))
 }
@@ -367,7 +370,7 @@ fn begin_with_names(sample: &[&[u8]], dialect: Dialect) -> bool {
 /// Whether commas in numbers are decimal points.
 ///
 /// # Errors
-/// They may as well stand between thousands.
+/// The commas could also stand between thousands.
 fn has_decimal_commas(first: &[&[u8]], dialect: Dialect) -> std::result::Result<bool, ErrorKind> {
     if dialect.separator == Separator::Byte(b',') {
         return Ok(false);
@@ -388,7 +391,7 @@ fn has_decimal_commas(first: &[&[u8]], dialect: Dialect) -> std::result::Result<
         }
     }
     match maybe {
-        // Semicolons are written where the comma is the decimal point.
+        // Semicolons are used where the comma is the decimal point.
         Some(cell) if !sure && dialect.separator != Separator::Byte(b';') => Err(ErrorKind::Table(format!(
             "nobody can tell whether {cell} is {} or {}; write numbers with a point, or without commas",
             cell.replace(',', "."),

@@ -30,7 +30,7 @@ pub struct BurstKey {
     pub task: u32,
     /// Thread, from 1.
     pub thread: u32,
-    /// Begin, in the file's unit: nanoseconds but for old `.DATA.csv`.
+    /// Begin, in the file's unit: nanoseconds, except in old `.DATA.csv`.
     pub begin: u64,
 }
 
@@ -121,7 +121,7 @@ fn of_parquet(path: &Path, input: Input) -> Result<LabelTable> {
 impl Layout {
     fn of(names: Vec<String>) -> std::result::Result<Self, ErrorKind> {
         let place = |name: &str| names.iter().position(|n| n == name);
-        // Its first line begins with '# '.
+        // The first line of a `.DATA.csv` begins with '# '.
         let suite = names.first().is_some_and(|n| n == "Instance");
         let (label, duration, keys) = if suite {
             ("ClusterID", "Duration", ["TaskId", "ThreadId", "Begin_Time"])

@@ -33,8 +33,8 @@ fn wrong(problem: &str) -> ErrorKind {
 }
 
 impl Layout {
-    /// Reads the header at the start of `bytes`; checks that the numbers
-    /// are there.
+    /// Reads the header at the start of `bytes`, and checks that the numbers
+    /// that it claims are there.
     pub(crate) fn parse(bytes: &[u8]) -> Result<Self, ErrorKind> {
         let cut = || wrong("the file ends within its header");
         let version = *bytes.get(MAGIC.len()).ok_or_else(cut)?;
@@ -67,7 +67,7 @@ impl Layout {
         Ok(Self { kind, width, big_endian, rows, columns, fortran, offset })
     }
 
-    /// Refuses numbers that stand column by column.
+    /// Refuses an array that is stored column by column.
     pub(crate) fn by_rows(self) -> Result<Self, ErrorKind> {
         if self.fortran {
             return Err(wrong("it is in Fortran order; save numpy.ascontiguousarray(x)"));

@@ -13,8 +13,8 @@ use crate::tables::parquet::MAGIC as PARQUET;
 use crate::tables::rows;
 use crate::taken::{Taken, index_fault, is_unnamed, name_or_place};
 
-/// `rows × dims` numbers, row-major; a file that holds them as they are is
-/// not copied.
+/// `rows × dims` numbers, row-major. A file that holds exactly these bytes is
+/// mapped, not copied.
 #[derive(Debug)]
 pub struct PointsTable {
     data: Data,
@@ -54,7 +54,7 @@ impl PointsTable {
         &self.taken
     }
 
-    /// Leaves the index of a data frame out, and names what has no name.
+    /// Leaves out the index of a data frame, and names columns without a name.
     fn leave_index_out(&mut self) {
         let dims = self.dims;
         let unnamed = self.names.iter().position(|name| is_unnamed(name)).filter(|_| dims > 1);
@@ -99,9 +99,9 @@ impl Deref for PointsTable {
             Data::Owned(numbers) => numbers,
             Data::Map { map, offset, len } => {
                 let bytes = &map[*offset..*offset + 8 * *len];
-                // SAFETY: every bit pattern is an f64, and the middle part that
-                // `align_to` gives is aligned and inside `bytes`; `view` saw that
-                // the start is aligned, so that it is all of it.
+                // SAFETY: every bit pattern is an f64. The middle part that
+                // `align_to` gives is aligned and inside `bytes`; `view` checked
+                // that the start is aligned, so this part is all of it.
                 unsafe { bytes.align_to::<f64>() }.1
             }
         }
@@ -194,7 +194,7 @@ fn npy(path: &Path, whole: Whole) -> Result<PointsTable> {
     Ok(PointsTable::new(Data::Owned(numbers), layout.columns))
 }
 
-/// `len` little-endian `f64` at `offset`, in place where that can be.
+/// `len` little-endian `f64` at `offset`; in place if alignment and byte order allow it.
 fn view(whole: Whole, offset: usize, len: usize) -> Data {
     match whole {
         Whole::Map(map, range)
@@ -210,8 +210,8 @@ fn view(whole: Whole, offset: usize, len: usize) -> Data {
     }
 }
 
-/// The rows of a piece of a table, which may have none; nothing where the
-/// input can only be read as a whole.
+/// The rows of a piece of a table, which may have none. `None` if the input
+/// can only be read as a whole.
 pub(crate) fn text(
     path: &Path,
     mut input: Input,
@@ -280,11 +280,12 @@ pub(crate) fn text(
     Ok(Some(table))
 }
 
-/// Columns of which numbers from 0 on look like names that a program wrote.
+/// With at least this many columns, numbers that count from 0 look like names
+/// that a program wrote.
 const NAMES: usize = 8;
 
-/// Whether the first row is 0, 1, 2 and so on, which would make a row of names:
-/// of many columns, or where the other rows are not of whole numbers.
+/// Whether the first row is 0, 1, 2, …, and may therefore be a row of names:
+/// if there are many columns, or if other rows have fractions.
 fn are_names(numbers: &[f64], dims: usize) -> bool {
     let (first, rest) = numbers.split_at(dims.min(numbers.len()));
     let counts = (0..).zip(first).all(|(at, x)| *x == f64::from(at));

@@ -11,7 +11,7 @@ use crate::bytes::{Input, Piece, Progress, stream_error};
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::tables::dialect::{Dialect, Head, Separator};
 
-/// Rows between two reports of progress.
+/// Progress is reported after this many rows.
 const REPORTED: u64 = 1 << 15;
 
 /// Records of a table with the lines where they begin, below its names.
@@ -57,8 +57,9 @@ impl Rows {
         Ok(rows)
     }
 
-    /// The rows of a piece of a table; nothing where a piece cannot be read by
-    /// itself: a line end in quotes ends no row, and an index shows in all rows.
+    /// The rows of a piece of a table. `None` if a piece cannot be read by
+    /// itself: a line end in quotes does not end a row, and an index of a data
+    /// frame shows only in all rows.
     pub(crate) fn piece(mut input: Input, piece: Piece) -> Result<Option<Self>> {
         let head = Head::take(&mut input)?;
         let header = input.take_line()?;
@@ -109,11 +110,11 @@ impl Rows {
         })
     }
 
-    /// The next record and its line. Lines with a `#` before them that are no
-    /// rows are comments.
+    /// The next record and its line. A line that begins with `#` and is not a
+    /// row is a comment.
     ///
     /// # Errors
-    /// It has more or fewer cells than there are names; then reading can go on.
+    /// The record has more or fewer cells than there are names. Reading can go on.
     pub(crate) fn next(&mut self) -> Result<Option<(&ByteRecord, u64)>> {
         loop {
             if !self.read()? {
@@ -156,14 +157,14 @@ impl Rows {
         self.consumed.load(Ordering::Relaxed)
     }
 
-    /// Tells how far the reading is, now and then.
+    /// Reports progress from time to time.
     pub(crate) fn report(&self, progress: Option<Progress<'_>>) {
         if let Some(progress) = progress.filter(|_| self.n_rows.is_multiple_of(REPORTED)) {
             progress(self.consumed(), self.total);
         }
     }
 
-    /// What was passed over or read in a way that should be known.
+    /// Notes on what was skipped, or read in an unusual way.
     pub(crate) fn notes(&self) -> Vec<String> {
         notes(self.dialect, self.n_comments)
     }
@@ -176,8 +177,8 @@ pub(crate) fn notes(dialect: Dialect, n_comments: u64) -> Vec<String> {
     dialect.note().into_iter().chain(comments).collect()
 }
 
-/// Makes one tab of the blanks between two cells, and nothing of those before
-/// the first and behind the last.
+/// Replaces the blanks between two cells by one tab, and removes those before
+/// the first cell and behind the last.
 struct Tabs<R> {
     inner: R,
     input: Vec<u8>,
@@ -250,7 +251,7 @@ impl<R: Read> Read for Tabs<R> {
     }
 }
 
-/// What is wrong with the names of columns of which two are equal.
+/// The error for two columns with equal names.
 pub(crate) fn check_different(names: &[String]) -> std::result::Result<(), ErrorKind> {
     let mut sorted: Vec<&String> = names.iter().filter(|name| !name.is_empty()).collect();
     sorted.sort_unstable();

@@ -1,4 +1,4 @@
-//! A trace out of nothing but a table of bursts.
+//! A trace made only from a table of bursts.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -9,8 +9,9 @@ use super::{Mark, marks, push_marks};
 use crate::error::ErrorKind;
 use crate::trace::{RUNNING, Who};
 
-/// A header declares no more threads than this, and so many for each burst:
-/// it lists every task up to the largest id, so that one id could fill disks.
+/// A header declares at most this many threads, or this many per burst if that
+/// is more. It lists every task up to the largest id, so without a limit a
+/// single id could fill the disk.
 const MAX_THREADS: u64 = 1 << 16;
 const MAX_THREADS_PER_BURST: u64 = 16;
 
@@ -61,7 +62,7 @@ fn header(table: &BurstTable, threads: &[Who]) -> Result<(String, Cpus), ErrorKi
     }
     let apps = largest.keys().next_back().copied().unwrap_or(0);
     let listed = |tasks: &BTreeMap<u32, u32>| u64::from(tasks.keys().next_back().copied().unwrap_or(0));
-    // A task without bursts has one thread, and an application a line's piece.
+    // A task without bursts gets one thread, and an application its part of the line.
     let declared = |tasks: &BTreeMap<u32, u32>| {
         listed(tasks).saturating_sub(tasks.len() as u64) + tasks.values().map(|&n| u64::from(n)).sum::<u64>()
     };
@@ -72,7 +73,7 @@ fn header(table: &BurstTable, threads: &[Who]) -> Result<(String, Cpus), ErrorKi
     }
     let end = (0..table.len()).map(|i| table.end(i).0).max().unwrap_or(0);
     let n = threads.len();
-    // No date: the same input gives the same bytes.
+    // No date, so that the same input gives the same bytes.
     let mut text = format!("#Paraver (01/01/1970 at 00:00):{end}_ns:1({n}):{apps}");
     for app in 1..=apps {
         let tasks = largest.get(&app);

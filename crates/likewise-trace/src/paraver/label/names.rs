@@ -4,15 +4,16 @@ use super::{CLUSTER_EVENT, LabelValue};
 use crate::bytes::lines;
 use crate::paraver::pcf::{number, word};
 
-/// What stands where the input has no `.pcf`.
+/// Used if the input has no `.pcf`.
 pub(super) const MINIMAL: &[u8] =
     b"DEFAULT_OPTIONS\n\nLEVEL               THREAD\nUNITS               NANOSEC\n\n\n\
 DEFAULT_SEMANTIC\n\nTHREAD_FUNC          State As Is\n\n\nSTATES\n0    Idle\n1    Running\n\n\n\
 STATES_COLOR\n0    {117,195,255}\n1    {0,0,255}\n\n\n";
 
-/// `pcf` with the legend: a block of [`CLUSTER_EVENT`] in place of an earlier
-/// one, and the colours of its values. Paraver colours the values of an
-/// event like the states of that number, so they take the states' place.
+/// `pcf` with the legend: a block for [`CLUSTER_EVENT`], in place of an
+/// earlier one, and the colours of its values. Paraver has one list of colours
+/// for states and for values of events, so these replace those of the states
+/// with the same number.
 pub(super) fn with_legend(pcf: &[u8], legend: &[LabelValue]) -> Vec<u8> {
     let mut out = Vec::with_capacity(pcf.len() + 64 * legend.len());
     let mut coloured = false;
@@ -64,7 +65,7 @@ fn push_colours(out: &mut Vec<u8>, legend: &[LabelValue]) {
     }
 }
 
-/// Writes an EVENT_TYPE block without our type; nothing if it had no other.
+/// Writes an EVENT_TYPE block without our type, or nothing if our type was the only one.
 fn end_block(out: &mut Vec<u8>, block: &mut Vec<&[u8]>) {
     let ours = |line: &[u8]| number(word(word(line).1).0) == Some(i64::from(CLUSTER_EVENT));
     let values = block.iter().position(|l| word(l).0 == b"VALUES").unwrap_or(block.len());

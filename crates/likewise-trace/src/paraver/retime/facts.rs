@@ -1,4 +1,4 @@
-//! What of a trace tells who waits for whom.
+//! The facts in a trace that tell which thread waits for which.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -97,7 +97,7 @@ impl Facts {
         Ok(facts)
     }
 
-    /// The n-th operation of each task on a communicator is the same one.
+    /// Matches the operations: the n-th one of each task on a communicator is the same.
     fn matched(&mut self, parts: Vec<Part>) {
         let mut by_communicator: BTreeMap<(u32, i64), BTreeMap<Who, Vec<Part>>> = BTreeMap::new();
         for part in parts {
@@ -143,13 +143,13 @@ impl Facts {
         self.collectives.iter().filter(|parts| parts.len() > 1).map(collective).collect()
     }
 
-    /// Parts of operations that others had no part in.
+    /// Parts of operations in which no other task took part.
     pub(super) fn unmatched(&self) -> u64 {
         self.unmatched
     }
 }
 
-/// Pieces of about that size that end where lines do.
+/// Pieces of about that size that end at line ends.
 pub(super) fn blocks(text: &[u8], size: usize) -> Vec<&[u8]> {
     let (mut blocks, mut rest) = (Vec::new(), text);
     while !rest.is_empty() {
@@ -210,8 +210,8 @@ fn declared(record: Record, header: &Header) -> Result<Record, ErrorKind> {
     }
 }
 
-/// When a message was sent, left, was asked for and came; nothing for −1, or
-/// what that is without a sign.
+/// When a message was sent, left, was asked for and arrived. `None` for an
+/// unknown time: −1, or −1 read without a sign.
 pub(super) fn communication_times(line: &[u8]) -> [Option<u64>; 4] {
     let mut times = [None; 4];
     for (at, field) in line.split(|&b| b == b':').enumerate().take(13) {
@@ -225,7 +225,7 @@ pub(super) fn communication_times(line: &[u8]) -> [Option<u64>; 4] {
 
 /// What each thread did, one operation after the other.
 fn parts(mut marks: Vec<Mark>) -> Vec<Part> {
-    // Stable: marks of one time stay in the order of the file.
+    // Stable: marks of one time keep the order of the file.
     marks.par_sort_by_key(|mark| (mark.who, mark.time));
     let mut parts = Vec::new();
     for of_thread in marks.chunk_by(|a, b| a.who == b.who) {
@@ -233,7 +233,7 @@ fn parts(mut marks: Vec<Mark>) -> Vec<Part> {
         for at_once in of_thread.chunk_by(|a, b| a.time == b.time) {
             let value = |event: u32| at_once.iter().find(|mark| mark.event == event).map(|mark| mark.value);
             for mark in at_once.iter().filter(|mark| mark.event == COLLECTIVE) {
-                // One that another follows without an end ends there.
+                // An operation without an end ends where the next one begins.
                 if let Some(mut part) = open.take() {
                     part.exit = mark.time;
                     parts.push(part);

@@ -1,5 +1,5 @@
-//! A trace with other times: bursts take as long as a simulation says, and
-//! what their threads wait for is found anew.
+//! A trace with new times: bursts take as long as a simulation says, and the
+//! waits of their threads are computed anew.
 
 mod facts;
 #[cfg(test)]
@@ -76,19 +76,19 @@ pub struct RetimedThread {
 }
 
 /// Writes `stem.prv`, `stem.pcf` and `stem.row`: the trace at `input` as it
-/// would be if its bursts took as long as `bursts` say (in any order).
+/// would be if its bursts took the times in `bursts` (in any order).
 ///
-/// Times of all records change with their thread; records are ordered by their
-/// new times. Counters and message sizes stay as they are. Waits are found anew
-/// from the messages of the trace and from its MPI collective operations
-/// (events 50000002, with the communicator in 50100004 and the root marked by
-/// 50100003); see [`likewise::bursts::replay`] for the model. Obsolete global
-/// operations and lines of no known kind are left out.
+/// The times of all records change with their thread, and records are ordered
+/// by the new times. Counters and message sizes stay as they are. Waits are
+/// computed from the messages of the trace and from its MPI collective
+/// operations (events 50000002, with the communicator in 50100004 and the root
+/// marked by 50100003); see [`likewise::bursts::replay`] for the model.
+/// Obsolete global operations and lines of unknown kinds are left out.
 ///
 /// # Errors
-/// [`ErrorKind::NotRereadable`] for pipes; [`ErrorKind::Table`] where a burst is
-/// none of this trace, or a task computes on several threads, whose waits for
-/// one another no record tells; and those of reading and writing.
+/// [`ErrorKind::NotRereadable`] for pipes. [`ErrorKind::Table`] if a burst is
+/// not in this trace, or if a task computes on several threads: no record
+/// tells how these wait for one another. Also those of reading and writing.
 ///
 /// # Complexity
 /// O(n log n) for n records; memory is twice that of the text.
@@ -224,7 +224,7 @@ fn write_records(text: &[u8], clocks: &BTreeMap<Who, &Clock>, out: &mut impl Wri
         for line in lines(block) {
             let from = written.len();
             if parse(line, &mut pairs).is_ok_and(|record| retimed(record, line, clocks, &mut written)) {
-                // What has no time, such as communicators, comes first.
+                // Records without a time, such as communicators, come first.
                 order.push((time_of(&written[from..]), from, written.len()));
             }
         }
@@ -239,7 +239,7 @@ fn write_records(text: &[u8], clocks: &BTreeMap<Who, &Clock>, out: &mut impl Wri
     order.into_iter().try_for_each(|(_, at, from, to)| out.write_all(&blocks[at].0[from..to]))
 }
 
-/// Writes the record with its new times, if it is one that is kept.
+/// Writes the record with its new times, unless it is of a kind that is left out.
 fn retimed(record: Record, line: &[u8], clocks: &BTreeMap<Who, &Clock>, out: &mut Vec<u8>) -> bool {
     let line = line.trim_ascii_end();
     let clock = |who: Who| clocks[&who];
@@ -254,8 +254,8 @@ fn retimed(record: Record, line: &[u8], clocks: &BTreeMap<Who, &Clock>, out: &mu
             let [sent, left, asked, came] = communication_times(line);
             let [sent, new_left] = [sent, left].map(|time| time.map(|time| clock(from).until(time)));
             let [asked, new_came] = [asked, came].map(|time| time.map(|time| clock(to).until(time)));
-            // Where the receiver does not wait, the message may still not come
-            // before it left, if it did not.
+            // The receiver may not wait for this message. It still must not
+            // arrive before it left, unless it did so in the input.
             let is_causal = left.zip(came).is_some_and(|(left, came)| left <= came);
             let new_came = if is_causal { new_came.max(new_left) } else { new_came };
             with_times(line, &[(5, sent), (6, new_left), (11, asked), (12, new_came)], out);
@@ -269,7 +269,7 @@ fn retimed(record: Record, line: &[u8], clocks: &BTreeMap<Who, &Clock>, out: &mu
     true
 }
 
-/// Writes the line with other numbers in those fields, where there are any.
+/// Writes the line with other numbers in those fields, as far as there are any.
 fn with_times(line: &[u8], times: &[(usize, Option<u64>)], out: &mut Vec<u8>) {
     let mut digits = itoa::Buffer::new();
     for (at, field) in line.split(|&b| b == b':').enumerate() {

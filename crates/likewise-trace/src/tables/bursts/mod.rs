@@ -23,7 +23,7 @@ pub(crate) fn is_header(names: &[String]) -> bool {
     NEEDED.iter().filter(|needed| names.iter().any(|name| name == *needed)).count() >= 2
 }
 
-/// Whether one of these columns is of clusters.
+/// Whether one of these columns holds clusters.
 pub(crate) fn has_labels(names: &[String]) -> bool {
     names.iter().any(|name| name == "cluster")
 }
@@ -55,8 +55,8 @@ impl Layout {
             }
         }
         check_different(&names)?;
-        // Our bursts.csv has each metric a second time, normalised; elsewhere
-        // such a name is a counter's.
+        // Our bursts.csv has each metric twice, the second time normalised. In
+        // other tables such a name is a counter.
         let has = |wanted: &str| names.iter().any(|name| name == wanted);
         let is_ours =
             |name: &str| name.strip_prefix("n_").is_some_and(|metric| has("cluster") && has(metric));
@@ -104,8 +104,7 @@ impl Layout {
     }
 }
 
-/// The bursts of the applications that are asked for, in order, with what
-/// should be known of them.
+/// The bursts of the applications asked for, in order, and notes about them.
 pub(crate) fn finished(table: BurstTable, layout: &Layout, mut report: ReadReport, apps: Apps) -> Trace {
     report.records.states = table.len() as u64;
     let table = in_order(choose(table, apps));
@@ -115,7 +114,7 @@ pub(crate) fn finished(table: BurstTable, layout: &Layout, mut report: ReadRepor
     Trace { table, end, topology: None, report }
 }
 
-/// Bursts that begin while another of their thread goes on.
+/// Bursts that begin before an earlier one of their thread has ended.
 fn overlap(table: &BurstTable) -> Option<String> {
     let (mut n, mut first, mut until) = (0u64, None, Nanos::ZERO);
     let thread = |i: usize| (table.app[i], table.task[i], table.thread[i]);
@@ -202,7 +201,7 @@ pub(crate) fn inspect(format: Format, compressed: bool, trace: Trace) -> TraceIn
     }
 }
 
-/// A column of counts; its number is 0, as the table has none.
+/// A column of counts. Its number is 0, because a table has no event types.
 fn counter_info(column: &CounterColumn) -> EventTypeInfo {
     EventTypeInfo {
         event_type: 0,

@@ -69,7 +69,7 @@ pub(crate) fn read(input: Input, options: &ReadOptions<'_>) -> Result<Trace> {
             Ok(Some((record, line))) => {
                 row(&layout, dialect, record, &mut counters).map_err(|kind| (line, kind))
             }
-            // Anything but a wrong number of cells ends the reading.
+            // Only a wrong number of cells lets the reading go on.
             Err(Error { place: Place::Line(line), kind, .. })
                 if matches!(*kind, ErrorKind::Expected { .. }) =>
             {

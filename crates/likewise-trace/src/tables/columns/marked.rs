@@ -2,7 +2,7 @@
 
 use crate::tables::dialect::{Dialect, Separator};
 
-/// Letters of a unit, at most.
+/// A longer text behind a number is no unit.
 const LONGEST_UNIT: usize = 12;
 
 /// A number, and what is written around it.
@@ -15,8 +15,8 @@ pub(super) struct Marked<'c> {
     pub(super) unit: &'c str,
 }
 
-/// A number with marks between its thousands, or a percent sign or a unit
-/// behind it; nothing of another text.
+/// A number with marks between its thousands, or with a percent sign or a unit
+/// behind it; `None` for any other text.
 pub(super) fn marked(cell: &[u8], dialect: Dialect) -> Option<Marked<'_>> {
     let cell = std::str::from_utf8(cell).ok()?;
     let length = number_length(cell.as_bytes(), dialect);
@@ -49,8 +49,8 @@ fn number_length(cell: &[u8], dialect: Dialect) -> usize {
     length
 }
 
-/// A number whose thousands are set apart. Where cells have no commas between
-/// them, one comma alone may as well be a decimal point, and tells nothing.
+/// A number with commas between its thousands. If the separator of cells is no
+/// comma, a single comma could also be a decimal point, so it does not count.
 fn grouped(number: &str, dialect: Dialect) -> Option<f64> {
     let (mark, point) = if dialect.decimal_comma { ('.', ',') } else { (',', '.') };
     let digits = number.strip_prefix(['-', '+']).unwrap_or(number);

@@ -18,7 +18,7 @@ use crate::taken::{COUNTS, Taken, are_different_wholes, count_rows, is_unnamed, 
 
 /// The column of our own tables that holds the number of a cluster, or `noise`.
 const LABEL: &str = "cluster";
-/// What an empty file should have been.
+/// What should stand in an empty file.
 const TABLE: &str = "a table with a name over every column";
 /// Characters of a text that are kept.
 const LONGEST_TEXT: usize = 400;
@@ -80,14 +80,14 @@ impl ColumnTable {
         })
     }
 
-    /// A row for each site and a column for each event, in the order in which
-    /// they come, of a table of columns `site`, `event` and `value`; nothing
-    /// of another. Further columns, such as a rank, are part of what a row is
-    /// of. What is not there is missing.
+    /// Turns a table of columns `site`, `event` and `value` into a row for each
+    /// site and a column for each event, in the order in which they appear;
+    /// `None` for another table. Further columns, such as a rank, also identify
+    /// the row. A value that is not there is missing.
     ///
     /// # Errors
-    /// A site and event come twice, or nearly all would be missing of a table
-    /// too large to hold.
+    /// A site and event appear twice, or the result would be too large to hold,
+    /// with nearly all values missing.
     fn pivoted(&self) -> Option<std::result::Result<ColumnTable, String>> {
         let place =
             |name: &str| self.columns.iter().position(|column| column.name.eq_ignore_ascii_case(name));
@@ -130,8 +130,8 @@ impl ColumnTable {
         Some(Ok(ColumnTable { columns: all, n_rows, taken }))
     }
 
-    /// Leaves a column out that counts the rows and that nobody named. Without
-    /// a name, other numbers that are different in each row name the rows.
+    /// Leaves out a column without a name that counts the rows. Other numbers
+    /// without a name name the rows, if they differ in each row.
     fn leave_index_out(&mut self, unnamed: Option<usize>) {
         let Some(at) = unnamed.filter(|_| self.columns.len() > 1) else { return };
         let texts = self.columns[at].as_texts();
@@ -152,7 +152,7 @@ impl ColumnTable {
         }
     }
 
-    /// Says what the columns are; `keys` were asked to name rows.
+    /// Notes what the columns are; `keys` are columns that were asked to name rows.
     fn told(mut self, keys: &[String]) -> Self {
         let mut taken = std::mem::take(&mut self.taken);
         self.numbers().for_each(|(name, _)| taken.push(name));
@@ -170,7 +170,7 @@ impl ColumnTable {
     }
 }
 
-/// Why a column of texts seems to be meant as numbers: most but the first are.
+/// Why a column of texts was probably meant as numbers: all but the first are.
 fn mistaken(texts: &[String]) -> Option<String> {
     let known: Vec<&String> = texts.iter().filter(|text| !text.is_empty()).collect();
     let (first, rest) = known.split_first()?;
@@ -179,12 +179,13 @@ fn mistaken(texts: &[String]) -> Option<String> {
     is_mistaken.then(|| format!("of texts, as its first value is '{first}', though most others are numbers"))
 }
 
-/// Cells that a table may have though hardly any has a value.
+/// A table may have this many cells, even if hardly any has a value.
 const MOST_CELLS: usize = 1 << 24;
-/// Cells for each value, in a table that has more of them.
+/// A larger table may have this many cells for each value.
 const CELLS_A_VALUE: usize = 100;
 
-/// Memory grows with what was read.
+/// Checks the size before the table is made: memory must grow with what was
+/// read, and a few values of many sites and events would fill it.
 fn check_cells(sites: usize, events: usize, values: usize) -> std::result::Result<(), String> {
     let cells = sites.saturating_mul(events);
     if cells <= MOST_CELLS || cells / CELLS_A_VALUE <= values {
@@ -196,7 +197,7 @@ fn check_cells(sites: usize, events: usize, values: usize) -> std::result::Resul
     ))
 }
 
-/// Rows that differ in some columns, in the order in which they come.
+/// Rows that differ in some columns, in the order in which they appear.
 struct Numbered {
     /// The first row of each kind.
     first: Vec<usize>,
@@ -248,10 +249,9 @@ impl Column {
 /// - **`.npy`** of one or two dimensions, a row for each row; its columns are
 ///   called 0, 1, ….
 ///
-/// A column without a name that counts the rows, as data frames are written
-/// with, is left out. A long table of `site,event,value` becomes one with a
-/// column for each event; further columns, such as a rank, are part of what a
-/// row is of.
+/// If a column without a name counts the rows, as in data frames, it is left
+/// out. A long table of `site,event,value` becomes one with a column for each
+/// event; further columns, such as a rank, also identify the row.
 ///
 /// # Errors
 /// [`Error`] names the file, and line and column where there are any.
@@ -265,8 +265,8 @@ pub fn read_columns(path: &Path, keys: &[String], progress: Option<Progress<'_>>
     }
 }
 
-/// Reads a square table, whose first column may hold the names of the rows,
-/// also where these are numbers.
+/// Reads a square table. Its first column may hold the names of the rows, even
+/// if these are numbers.
 ///
 /// # Errors
 /// Those of [`read_columns`].
@@ -274,7 +274,7 @@ pub fn read_square(path: &Path, progress: Option<Progress<'_>>) -> Result<Column
     let (mut table, unnamed) = read(path, &[], progress)?;
     let is_square = table.columns.len() == table.n_rows + 1;
     let are_numbers = table.columns.iter().skip(1).all(|column| column.name.parse::<f64>().is_ok());
-    // What counts the rows names them only where numbers name the columns.
+    // A count of the rows names them only if numbers name the columns, too.
     if is_square && !are_numbers {
         table.leave_index_out(unnamed);
     }

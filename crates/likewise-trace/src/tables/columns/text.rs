@@ -10,7 +10,7 @@ use crate::taken::Taken;
 
 /// A column while it is read.
 enum Growing {
-    /// So many cells are missing, and there were no others.
+    /// So many cells, all of them missing.
     Missing(usize),
     Numbers(Vec<f64>),
     /// Numbers with a unit behind each, and how they are written.
@@ -20,7 +20,7 @@ enum Growing {
         unit: String,
     },
     Texts(Vec<String>),
-    /// Texts, of which the first are numbers with a unit; why they are none.
+    /// Texts, the first of which are numbers with a unit; and why the column is not one of numbers.
     Mixed(Vec<String>, String),
 }
 
@@ -73,7 +73,7 @@ pub(super) fn read(
     Ok((ColumnTable { columns, n_rows, taken }, unnamed))
 }
 
-/// Numbers are names only behind an empty cell, over the names of the rows.
+/// Numbers name columns only behind an empty cell, which stands over the names of the rows.
 fn names(cells: &[String], dialect: Dialect) -> std::result::Result<Names, ErrorKind> {
     let mut names = Names::default();
     for cell in cells {
@@ -88,7 +88,7 @@ fn names(cells: &[String], dialect: Dialect) -> std::result::Result<Names, Error
 
 impl Growing {
     /// # Errors
-    /// What stands in a column of numbers instead of one.
+    /// A cell in a column of numbers that is no number.
     fn push(
         &mut self,
         cell: &[u8],
@@ -142,7 +142,7 @@ impl Growing {
         Ok(())
     }
 
-    /// Numbers with a unit are texts from now on, as `cell` has another or none.
+    /// From now on, numbers with a unit are texts: `cell` has another unit, or none.
     fn give_up(&mut self, cell: &[u8]) {
         let Growing::Marked { texts, unit, .. } = self else { return };
         let why = format!("of texts: not every number has the unit '{unit}', such as {}", found(cell));

@@ -15,7 +15,7 @@ use crate::tables::dialect::{Dialect, RANK_NAMES};
 use crate::tables::rows::Rows;
 use crate::taken::{Taken, is_unnamed, name_or_place};
 
-/// What a long table has columns of.
+/// The columns of a long table, for errors.
 const HINT: &str = "rank,step,region,effort (or process, iteration, function, time)";
 /// Names for a step, in small letters.
 const STEP: [&str; 6] = ["step", "iteration", "iter", "timestep", "time_step", "cycle"];
@@ -26,10 +26,10 @@ const EFFORT: [&str; 6] = ["effort", "time", "duration", "seconds", "work", "val
 /// Units that may follow a name.
 const UNITS: [&str; 9] = ["_s", "_ms", "_us", "_ns", "_seconds", "(s)", "(ms)", "(us)", "(ns)"];
 
-/// The columns of that meaning.
+/// The columns with one of these names.
 fn places(names: &[String], known: &[&str], with_unit: bool) -> Vec<usize> {
     let small: Vec<String> = names.iter().map(|name| name.to_ascii_lowercase()).collect();
-    // The name that is documented goes before all others.
+    // The documented name goes before its other names.
     if let Some(at) = small.iter().position(|name| name == known[0]) {
         let twice = (at + 1..small.len()).filter(|&other| small[other] == known[0]);
         return std::iter::once(at).chain(twice).collect();
@@ -69,8 +69,8 @@ impl Cells {
         self.cells.push(cell);
     }
 
-    /// Ranks that count from 1, and are all there, count from 0 from now on; what
-    /// is to be said of that.
+    /// If ranks count from 1 and none is missing, they count from 0 from now
+    /// on. Returns a note about that.
     pub(super) fn count_from_0(&mut self) -> Option<String> {
         if self.cells.iter().map(|cell| cell.rank).min() != Some(1) {
             return None;
@@ -78,7 +78,7 @@ impl Cells {
         let mut keys: Vec<(u64, u64, usize)> =
             self.cells.iter().map(|cell| (cell.rank, cell.step, cell.region)).collect();
         keys.sort_unstable();
-        // What is wrong otherwise is told with the numbers of the file.
+        // Any other gap is an error that is found with the numbers of the file.
         let is_twice = keys.windows(2).any(|pair| pair[0] == pair[1]);
         let n_ranks = keys.chunk_by(|a, b| a.0 == b.0).count() as u64;
         let last = keys.last()?.0;
@@ -110,7 +110,7 @@ impl Cells {
         Ok((ranks, table))
     }
 
-    /// What a process has of a table that others have cells of, too.
+    /// The part of this process, if others also have cells of the table.
     pub(super) fn part<C: Communicator>(
         self,
         comm: &C,

@@ -21,7 +21,7 @@ use long::Cells;
 
 pub use spread::{SpreadError, read_effort_part};
 
-/// What a file does not say, and who is told how far the reading is.
+/// What a file does not say, and whom to tell about the progress.
 #[derive(Clone)]
 pub struct EffortOptions<'a> {
     /// The region of files that have one only.
@@ -74,15 +74,15 @@ fn read(path: &Path, input: Input, options: &EffortOptions<'_>) -> Result<(Effor
     Ok((table?, taken))
 }
 
-/// Reads the efforts of some ranks: as [`read_effort`], but ranks may be
-/// missing, and a table must say in a column `rank` which it has.
+/// Reads the efforts of some ranks. As [`read_effort`], but ranks may be
+/// missing, and a column `rank` must say which ranks the table has.
 ///
 /// # Returns
 /// The ranks, ascending, and the table whose rows they are.
 ///
 /// # Errors
-/// As [`read_effort`]; what is wrong with the numbers of a rank names its
-/// place among those that are there.
+/// As [`read_effort`]. Errors in the numbers of a rank name its place among
+/// the ranks that are there.
 pub fn read_effort_of_some(path: &Path, options: &EffortOptions<'_>) -> Result<(Vec<u64>, EffortTable)> {
     let input = Input::open_known(path)?;
     match share(path, input, options, Piece::WHOLE)?.expect("all of a file can be read").efforts {
@@ -107,7 +107,7 @@ enum Efforts {
     Cells(Cells),
 }
 
-/// Reads a piece of a file; nothing where only all of it can be read.
+/// Reads a piece of a file; `None` if the file can only be read as a whole.
 fn share(path: &Path, mut input: Input, options: &EffortOptions<'_>, piece: Piece) -> Result<Option<Share>> {
     let head = input.peek(HEAD)?;
     if head.is_empty() {
@@ -135,7 +135,7 @@ fn share(path: &Path, mut input: Input, options: &EffortOptions<'_>, piece: Piec
     }
 }
 
-/// Names of columns that no table of efforts has, and what has them.
+/// Names of columns that a table of efforts never has, and the tables that have them.
 const OTHERS: [(&str, &str); 7] = [
     ("cluster", "a result of likewise"),
     ("class", "a result of `likewise ranks`"),
@@ -165,7 +165,7 @@ fn check_kind(names: &[String]) -> std::result::Result<(), ErrorKind> {
 
 /// What is wrong with the numbers of a file.
 fn table_error(path: &Path, error: &EffortError) -> Error {
-    // Names in the text are safe to print already.
+    // Names in this text are already safe to print.
     Error::whole(path, ErrorKind::Table(error.to_string()))
 }
 

@@ -18,8 +18,8 @@ pub(super) fn read(path: &Path, input: Input, piece: Piece) -> Result<Option<Sha
         let problem = format!("it has {} ranks of {} steps", layout.rows, layout.columns);
         return Err(Error::whole(path, ErrorKind::Table(problem)));
     }
-    // The layout has seen that the file holds as many numbers as it claims. It
-    // is mapped where it can be: what is not asked for is not read.
+    // The layout has checked that the file holds as many numbers as it claims.
+    // The file is mapped if possible, so only this piece of it is read.
     let bytes = &whole[layout.offset..];
     let number = |i: usize| layout.number(&bytes[i * layout.width..]);
     let (rows, columns) = (layout.rows, layout.columns);

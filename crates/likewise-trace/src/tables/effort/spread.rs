@@ -28,12 +28,12 @@ pub enum SpreadError {
 /// see the same file; each has some of the ranks.
 ///
 /// Each process reads a piece of the file: of `.npy` its ranks, of CSV its
-/// share of the bytes, of Parquet its share of the row groups. Rows that say
-/// which rank they are of travel to the process that has the rank. Where that
-/// cannot be (gzip, pipes, a cell in quotes in a long table, or anything wrong
-/// on any process), process 0 reads all, and shares it out or says what is wrong: the
-/// table and the error do not depend on the number of processes. What became
-/// of the columns is known to process 0.
+/// share of the bytes, of Parquet its share of the row groups. Rows that name
+/// their rank travel to the process that has the rank. If that is impossible
+/// (gzip, pipes, a cell in quotes in a long table, or an error on any process),
+/// process 0 reads all, and shares it out or reports the error. So the table
+/// and the error do not depend on the number of processes. Only process 0
+/// knows what became of the columns.
 ///
 /// # Errors
 /// [`SpreadError`], on all processes.
@@ -58,8 +58,8 @@ pub fn read_effort_part<C: Communicator>(
     Ok((part, taken.unwrap_or_default()))
 }
 
-/// A piece of the file, and how long all of it is; nothing where it can only
-/// be read once, or as a whole.
+/// A piece of the file, and the size of the whole. `None` if the file can be
+/// read only once, or only as a whole.
 fn of_piece(path: &Path, options: &EffortOptions<'_>, piece: Piece) -> Result<Option<(u64, Share)>> {
     if !is_rereadable(path) {
         return Ok(None);
@@ -69,14 +69,15 @@ fn of_piece(path: &Path, options: &EffortOptions<'_>, piece: Piece) -> Result<Op
     Ok(share(path, input, options, piece)?.map(|share| (size, share)))
 }
 
-/// The part of this process, if all have read pieces of the same file that
-/// make a table.
+/// The part of this process, if all processes have read pieces of the same
+/// file that together make a table.
 fn joined<C: Communicator>(
     comm: &C,
     mine: Result<Option<(u64, Share)>>,
     options: &EffortOptions<'_>,
 ) -> std::result::Result<Option<(EffortPart, Taken)>, CommError> {
-    // What all must have alike; without a piece there is no such kind.
+    // All processes must agree on this; a process without a piece agrees with
+    // none. Its least and its greatest are found in one reduction, by signs.
     let kind = match &mine {
         Ok(Some((size, Share { efforts: Efforts::Rows { n_steps, .. }, .. }))) => {
             [1, *size as i64, *n_steps as i64]
@@ -162,7 +163,7 @@ mod tests {
             format!("step,region,effort,rank\n{}", (0..40).map(row).collect::<String>())
         };
         assert_eq!(same(long("x").as_bytes()).unwrap().regions().len(), 2);
-        // A quoted line end, where a piece might begin.
+        // A line end in quotes, at which a piece might begin.
         let quoted = long("\"a\n0,b,1,2\"").replace("\"0,", "0\",").replace("\"1,", "1\",");
         assert_eq!(same(quoted.as_bytes()).unwrap().n_ranks(), 5);
         assert_eq!(same(b"1,2").unwrap().n_ranks(), 1);
@@ -194,7 +195,7 @@ mod tests {
         assert!(error("rank,x\n0,1\n1,1\n3,1\n".to_owned()).contains("rank 2 has no row"));
         assert!(error("rank,step,effort\n0,0,1\n0,1,1\n1,0,1\n".to_owned()).contains("steps"));
         assert!(error("rank,step,effort\n0,0,1\n0,1,inf\n".to_owned()).contains(":3: column 3"));
-        // Rows of one length that is not the header's.
+        // All rows have one length, which is not the header's.
         assert!(
             error("rank,step,effort\n0,0,1,9\n1,0,1,9\n2,0,1,9\n".to_owned()).contains("expected 3 cells")
         );

@@ -23,8 +23,7 @@ pub(super) fn read(
     of_rows(path, table.into_numbers(), &names, taken, options).map(Some)
 }
 
-/// What is in these rows of numbers, under `names`, of which one may say
-/// which rank it is.
+/// What these rows of numbers hold. One of `names` may say which rank a row is of.
 pub(super) fn of_rows(
     path: &Path,
     numbers: Vec<f64>,
@@ -60,7 +59,7 @@ pub(super) fn of_rows(
     Ok(Share { efforts: Efforts::Cells(cells), taken })
 }
 
-/// What should be known where names of columns do not count steps.
+/// A note for tables in which the names of columns do not count steps.
 fn note_on_steps(names: &[&str]) -> Option<String> {
     let digits = |name: &&str| name.trim_end_matches(|c: char| c.is_ascii_digit()).len();
     let prefix = names.first().map(|name| &name[..digits(name)])?;

@@ -1,17 +1,18 @@
-//! What headers claim, looked at before the library takes their word and
-//! allocates it.
+//! Checks what headers claim, before the library believes them and allocates
+//! that much.
 
 use super::thrift::walk;
 
-/// Columns with columns within, at most; a plain table has one, itself. The
-/// library descends into them by recursion.
+/// The most columns that may have columns within; a plain table has one, the
+/// table itself. The library descends into them by recursion, and many would
+/// overflow the stack.
 const MOST_GROUPS: usize = 256;
-/// Snappy makes 64 bytes of 3, at most.
+/// A page may expand by this factor. Snappy makes at most 64 bytes of 3, or 21.
 const MOST_EXPANDED: i64 = 32;
 
 /// Checks the footer of a whole file.
 pub(super) fn of_footer(file: &[u8]) -> Result<(), &'static str> {
-    // Encrypted ones end with an E, and the library says so.
+    // Encrypted files end with an E; the library reports them.
     let Some((rest, [a, b, c, d, b'P', b'A', b'R', b'1' | b'E'])) = file.split_last_chunk() else {
         return Err("it does not end with PAR1, so it was cut; copy it again");
     };
@@ -37,7 +38,7 @@ pub(super) fn of_footer(file: &[u8]) -> Result<(), &'static str> {
 /// How many columns lie within one, in the footer: schema, number of children.
 const CHILDREN: [i16; 2] = [2, 5];
 
-/// The kind of page that is no part of a column's values.
+/// The kind of page that does not hold values of a column.
 const INDEX: i64 = 1;
 
 /// What the header of a page claims.
@@ -58,16 +59,16 @@ impl Page {
             [2] => self.uncompressed = value,
             [3] => self.compressed = value,
             [7, 1] => self.values = value,
-            // Of pages as they were first and as they are now.
+            // The encoding in the first and in the second version of pages.
             [5, 2] | [8, 4] => self.encoding = value,
             _ => {}
         }
     }
 }
 
-/// Checks the pages of a column, one after the other; how many bytes each says
-/// it holds. With codecs that make more of a page than Snappy can, no page may
-/// hold more than `most` bytes.
+/// Checks the pages of a column, one after the other; returns how many bytes
+/// each claims to hold. `most` is the limit for a page with a codec that can
+/// expand more than Snappy.
 pub(super) fn of_pages(mut pages: &[u8], most: Option<u64>) -> Result<Vec<usize>, &'static str> {
     let mut sizes = Vec::new();
     while !pages.is_empty() {
@@ -78,12 +79,13 @@ pub(super) fn of_pages(mut pages: &[u8], most: Option<u64>) -> Result<Vec<usize>
         pages = rest.ok_or("a page goes on behind its end")?;
         let by_snappy = page.compressed.saturating_mul(MOST_EXPANDED).saturating_add(64);
         let most = most.map_or(by_snappy, |most| i64::try_from(most).unwrap_or(i64::MAX));
-        // No value of a dictionary takes less than four bytes.
+        // A value of a dictionary takes at least four bytes.
         if page.uncompressed > most || page.values > page.uncompressed / 4 {
             return Err("a page claims more than it holds");
         }
-        // DELTA_LENGTH_BYTE_ARRAY, DELTA_BYTE_ARRAY: how many texts there are
-        // stands in the compressed data, and the library believes it.
+        // DELTA_LENGTH_BYTE_ARRAY, DELTA_BYTE_ARRAY: the number of texts stands
+        // in the compressed data, where it is not checked, and the library
+        // believes it.
         if matches!(page.encoding, 6 | 7) {
             return Err("its texts are written as differences; write them plain or with a dictionary");
         }
@@ -128,7 +130,7 @@ mod tests {
             of_pages(&[plain.clone(), page(400, 20, &dictionary(100), 20)].concat(), None),
             Ok(vec![9, 400])
         );
-        // Zstandard makes 4 kB of a few bytes where they are equal.
+        // Zstandard makes 4 kB of a few bytes if they are all equal.
         let constant = page(4000, 9, &of_encoding(0), 9);
         assert!(of_pages(&constant, None).is_err());
         assert_eq!(of_pages(&constant, Some(4000)), Ok(vec![4000]));

@@ -1,5 +1,5 @@
-//! Tables as Parquet files. Built with the feature `parquet`, else they are
-//! only known.
+//! Tables as Parquet files. Without the feature `parquet`, they are only
+//! recognised.
 
 #[cfg(feature = "parquet")]
 mod claims;
@@ -20,7 +20,7 @@ pub use write::{ColumnData, write_parquet};
 /// First bytes of every file.
 pub(crate) const MAGIC: &[u8] = b"PAR1";
 
-/// Says that the file could be read, but not by this program.
+/// The error that the file is Parquet, but this program was built without it.
 #[cfg(not(feature = "parquet"))]
 pub(crate) fn not_built(path: &std::path::Path) -> crate::error::Error {
     let problem = "this is Parquet, which this program was built without (feature 'parquet')";

@@ -1,5 +1,5 @@
-//! Pages of codecs that the library is built without: all in plain Rust, and
-//! none makes more bytes than the page says.
+//! Pages with codecs that are not built into the library. They are decoded in
+//! plain Rust, to no more bytes than the page claims.
 
 use std::collections::VecDeque;
 use std::io::Read;
@@ -21,17 +21,18 @@ pub(super) fn is_read(codec: Compression) -> bool {
         )
 }
 
-/// Whether the library undoes it; Snappy makes 64 bytes of 3, at most.
+/// Whether the library decodes it. It does so only where a page cannot expand
+/// without limit: Snappy makes at most 64 bytes of 3.
 pub(super) fn is_library(codec: Compression) -> bool {
     matches!(codec, Compression::UNCOMPRESSED | Compression::SNAPPY)
 }
 
 /// The pages of a column, decompressed.
 pub(super) struct Unpacked {
-    /// Told that nothing is compressed, it shows the bytes as they stand there.
+    /// The library is told that nothing is compressed, so it shows the bytes as they are.
     inner: SerializedPageReader<Bytes>,
     codec: Compression,
-    /// What each page says it holds, and that was checked.
+    /// The size that each page claims, and that was checked.
     sizes: VecDeque<usize>,
 }
 
@@ -63,7 +64,7 @@ impl Unpacked {
     }
 }
 
-/// Adds at most one byte more than `size`.
+/// Adds at most one byte more than `size`, which is enough to see that there is too much.
 fn unpack(
     codec: Compression,
     packed: &[u8],
@@ -76,7 +77,7 @@ fn unpack(
     };
     match codec {
         Compression::ZSTD(_) => {
-            // There may be several frames, one after the other.
+            // There may be several frames in a row.
             let (mut rest, end) = (packed, out.len() + size);
             while !rest.is_empty() && out.len() < end {
                 let frame =

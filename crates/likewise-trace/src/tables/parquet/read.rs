@@ -64,7 +64,7 @@ impl Value<'_> {
     /// Bytes that it takes in memory.
     fn size(value: Option<Self>) -> u64 {
         match value {
-            // Of a longer one not more is kept.
+            // No more of a longer text is kept.
             Some(Value::Text(text)) => (size_of::<String>() + text.len().min(1 << 10)) as u64,
             _ => size_of::<f64>() as u64,
         }
@@ -79,8 +79,8 @@ pub(crate) struct Table<'p> {
     path: &'p Path,
     bytes: Bytes,
     reader: SerializedFileReader<Bytes>,
-    /// Bytes of values that may still be read. A page can say in a few bytes
-    /// that a value stands in 2³¹ rows.
+    /// How many more bytes of values may be read. Without a limit, a page could
+    /// say in a few bytes that a value stands in 2³¹ rows.
     left: Cell<u64>,
 }
 
@@ -97,7 +97,7 @@ pub(crate) fn with_table<T>(
     let is_gzip = input.compressed();
     let whole = input.read_all()?;
     let stored = if is_gzip { consumed.load(Ordering::Relaxed) } else { whole.len() as u64 };
-    // The library's reader panics on some damage that it does not check.
+    // On some damage that it does not check, the library's reader panics.
     catch_unwind(AssertUnwindSafe(|| work(&Table::open(path, Bytes::from_owner(whole), stored)?)))
         .unwrap_or_else(|_| Err(wrong(path, "wrong Parquet: it is damaged")))
 }
@@ -111,7 +111,7 @@ fn damage(error: &ParquetError) -> String {
 }
 
 impl<'p> Table<'p> {
-    /// `stored` is how many bytes the file has, which may be gzip.
+    /// `stored` is the size of the file on disk, which may be gzip.
     fn open(path: &'p Path, bytes: Bytes, stored: u64) -> Result<Self> {
         claims::of_footer(&bytes).map_err(|claim| wrong(path, format!("wrong Parquet: {claim}")))?;
         let reader = SerializedFileReader::new(bytes.clone()).map_err(|e| wrong(path, damage(&e)))?;
@@ -148,12 +148,12 @@ impl<'p> Table<'p> {
         self.schema().column(column).physical_type() == Physical::BYTE_ARRAY
     }
 
-    /// Whether pandas added it, for the names or numbers of the rows.
+    /// Whether pandas added the column, for the names or numbers of the rows.
     pub(crate) fn is_index(&self, column: usize) -> bool {
         self.schema().column(column).name().starts_with("__index_level_")
     }
 
-    /// Whether it says when something was, not how much there was of it.
+    /// Whether the column holds dates or times, which are no amounts.
     pub(crate) fn is_time(&self, column: usize) -> bool {
         use ConvertedType::{DATE, TIME_MICROS, TIME_MILLIS, TIMESTAMP_MICROS, TIMESTAMP_MILLIS};
         let column = self.schema().column(column);
@@ -168,7 +168,7 @@ impl<'p> Table<'p> {
         self.bytes.len() as u64
     }
 
-    /// Parts of the table that can be read by themselves.
+    /// How many parts of the table can be read by themselves.
     pub(crate) fn n_groups(&self) -> usize {
         self.reader.num_row_groups()
     }
@@ -179,11 +179,11 @@ impl<'p> Table<'p> {
         wrong(self.path, format!("column {} ({name}): {problem}", at + 1))
     }
 
-    /// Shows `each` what stands in a column, row by row of some groups; nothing
-    /// where it is null.
+    /// Passes the cells of a column to `each`, row by row of some groups;
+    /// `None` for a null.
     ///
     /// # Errors
-    /// What `each` does not take; the file is damaged.
+    /// `each` refuses a cell, or the file is damaged.
     pub(crate) fn column(
         &self,
         at: usize,
@@ -199,10 +199,10 @@ impl<'p> Table<'p> {
         Ok(())
     }
 
-    /// What `of` makes of every cell of a column.
+    /// Applies `of` to every cell of a column.
     ///
     /// # Errors
-    /// What `of` does not take; the file is damaged.
+    /// `of` refuses a cell, or the file is damaged.
     pub(crate) fn collected<T>(
         &self,
         at: usize,

@@ -1,12 +1,13 @@
 //! Thrift's compact protocol, in which Parquet's headers are written.
 
-/// How deep structs and lists nest: seven levels in Parquet 2.
+/// Structs and lists may nest this deep; Parquet 2 needs seven levels.
 const DEEPEST: usize = 24;
 
-/// Goes through the struct that `bytes` begin with, and shows `seen` every
-/// whole number with the ids of the fields it lies in; the elements of a list
-/// have the list's. Returns how long the struct is; nothing of bytes that are
-/// none. Maps and lists of booleans, which Parquet has not, are none.
+/// Goes through the struct at the begin of `bytes`. It passes every whole
+/// number to `seen`, with the ids of the fields around it; elements of a list
+/// have the list's ids. Returns the length of the struct, or `None` if the
+/// bytes are no struct. Maps and lists of booleans are refused: Parquet has
+/// none.
 pub(super) fn walk(bytes: &[u8], mut seen: impl FnMut(&[i16], i64)) -> Option<usize> {
     let mut walk = Walk { rest: bytes, path: Vec::new(), seen: &mut seen };
     walk.fields()?;
@@ -41,7 +42,7 @@ impl Walk<'_, '_> {
         None
     }
 
-    /// Signs come last ("zigzag").
+    /// The sign is the lowest bit ("zigzag").
     fn signed(&mut self) -> Option<i64> {
         let value = self.unsigned()?;
         Some((value >> 1).cast_signed() ^ -(value & 1).cast_signed())
@@ -67,7 +68,7 @@ impl Walk<'_, '_> {
     fn value(&mut self, kind: u8, depth: usize) -> Option<()> {
         let depth = depth.checked_sub(1).filter(|_| self.path.len() < DEEPEST)?;
         match kind {
-            // The type says which boolean it is.
+            // A boolean has no bytes: its type is its value.
             1 | 2 => Some(()),
             3 => self.skip(1),
             4..=6 => {
@@ -94,7 +95,7 @@ impl Walk<'_, '_> {
             length => length.into(),
         };
         let kind = head & 0xf;
-        // Some write an empty list without a type.
+        // Some writers give an empty list no type.
         if (kind < 3 && length > 0) || length > self.rest.len() as u64 {
             return None;
         }
@@ -129,7 +130,7 @@ mod tests {
         for bytes in [
             [0x1c; 4096].as_slice(),
             &[0x19; 4096],
-            // Lists and maps of 2³¹ booleans take no bytes.
+            // Lists and maps of 2³¹ booleans take no bytes at all.
             &[0x19, 0xf1, 0xff, 0xff, 0xff, 0xff, 7, 0],
             &[0x1b, 0xff, 0xff, 0xff, 0xff, 7, 0x11, 0],
             &[0x19, 0xf3, 0xff, 0xff, 0xff, 0xff, 7, 0],

@@ -14,7 +14,7 @@ use parquet::schema::types::Type;
 use crate::error::{Error, ErrorKind, Result};
 use crate::output::AtomicFile;
 
-/// Rows of a row group: some megabytes a column.
+/// Rows in a row group: some megabytes per column.
 const ROW_GROUP: usize = 1 << 20;
 
 /// The values of one column.
@@ -41,8 +41,8 @@ impl ColumnData<'_> {
     }
 }
 
-/// Writes a file, to be committed, of columns of equal length, compressed by Snappy, none of them
-/// nullable.
+/// Writes a file of columns of equal length, which the caller commits. It is
+/// compressed by Snappy, and no column is nullable.
 ///
 /// # Errors
 /// The file cannot be written, or two columns have one name.
