@@ -10,6 +10,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod counters;
 pub mod definition;
 pub mod phases;
 pub mod ranks;

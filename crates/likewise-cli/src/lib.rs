@@ -7,14 +7,12 @@ mod args;
 mod cli;
 mod commands;
 mod common;
-mod counters;
 mod escape;
 mod files;
 mod finish;
 mod memory;
 mod output;
 mod progress;
-mod report_counters;
 mod taken;
 mod trace;
 

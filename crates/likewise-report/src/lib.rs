@@ -7,6 +7,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod counters;
 pub mod encode;
 mod html;
 pub mod palette;

@@ -1,35 +1,27 @@
 //! `likewise counters`: which events, or which records, belong together.
 
-use crate::commands::pareto::{Ranks, numbers_of, row_name};
-use crate::commands::regimes::RegimeArgs;
+use super::regimes::RegimeArgs;
+use super::rows::RowArgs;
 use crate::common::{Common, Names, Usage};
-use crate::counters::by_rank::{ByRank, Groups};
-use crate::counters::find::{Found, Source, find};
-use crate::counters::loadings::{Factors, factors};
-use crate::counters::regimes::RegimeReport;
-use crate::counters::rows::RowArgs;
-use crate::counters::significance::{Significance, significance};
-use crate::counters::{
-    CountersReport, LeftOut, Measure, Order, ProfileSettings, Records, Scale, Settings, by_rank, json,
-    matrix, newick, relations, table, text,
-};
+use crate::files::counters::{by_rank, json, loadings, newick, pareto, regimes, relations, significance};
 use crate::finish::finish;
 use crate::output::OutputDir;
-use crate::report_counters;
 use crate::taken;
-use crate::trace::stem;
-use anyhow::{Context, Result};
+use crate::trace::{say_notes, stem};
+use anyhow::Result;
 use clap::{Args, ValueEnum};
 use likewise::cluster::hierarchical::{Dissimilarity, Linkage};
-use likewise::counters::pareto::{Goal, Objective, fonseca_fleming, goldberg};
-use likewise::counters::significance::Precision;
-use likewise::words::counted;
+use likewise::counters::pareto::Objective;
 use likewise_analysis::Stages;
+use likewise_analysis::counters::{
+    Analysed, CountersReport, Measure, Options, ProfileSettings, Ranks, Scale, Settings, analyse,
+};
 use likewise_analysis::definition::parse_share;
-use likewise_trace::{ColumnTable, Taken, read_columns, read_square};
+use likewise_report::counters as page;
+use likewise_trace::ColumnTable;
 use serde_json::Value;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Find which events of a counter table tell the same, or which records are alike
 ///
@@ -113,7 +105,7 @@ struct ColumnArgs {
     max_missing: f64,
     /// What makes columns comparable, each by itself
     #[arg(long, value_enum, default_value = "range")]
-    scale: Scale,
+    scale: ScaleArg,
     /// How unlike two profiles are
     #[arg(long, value_enum, default_value = "manhattan")]
     metric: MetricArg,
@@ -152,7 +144,7 @@ struct ClusteringArgs {
     linkage: LinkageArg,
     /// What partitions are ranked by
     #[arg(long, value_enum, value_delimiter = ',', default_value = "s1,h1")]
-    objectives: Vec<Measure>,
+    objectives: Vec<MeasureArg>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -170,6 +162,32 @@ enum MetricArg {
     Correlation,
 }
 
+/// What makes the values of columns comparable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum ScaleArg {
+    /// From 0 to 1
+    Range,
+    /// Mean 0, standard deviation 1
+    Z,
+    /// As they are
+    None,
+}
+
+/// What partitions are ranked by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum MeasureArg {
+    /// Mean distance to the nearest other cluster: more is better
+    S1,
+    /// Mean diameter: less is better
+    H1,
+    /// Least density of a cluster: more is better
+    Density,
+    /// Largest diameter over that of the whole: near 0.75 is better
+    R75,
+    /// Mean silhouette: more is better
+    Silhouette,
+}
+
 const EXAMPLES: &str = "\
 Examples:
   likewise counters sites.csv -o out                         which events tell the same
@@ -182,86 +200,39 @@ Examples:
   likewise counters run.likewise/bursts.csv --metric correlation
   likewise counters --dissimilarity distances.csv -o out";
 
-/// What a call was made of, read and checked.
-struct Input {
-    names: Vec<String>,
-    source: Source,
-    dims: Option<usize>,
-    left_out: Vec<LeftOut>,
-    notes: Vec<String>,
-    taken: Taken,
-    /// Rows, if they are ranked.
-    ranked: Option<(ColumnTable, Ranks)>,
-    /// The response by rank, where there is one.
-    by_rank: Vec<ByRank>,
-    regimes: Option<RegimeReport>,
-    significance: Option<Significance>,
-    factors: Option<Factors>,
-}
-
 pub(crate) fn run(args: &CountersArgs, common: &Common) -> Result<()> {
-    let (report, summary) = analyse(args, common, |_| Vec::new())?;
-    for note in &report.notes {
-        common.say(format_args!("note: {note}"));
-    }
+    let (report, summary) = analyse_and_write(args, common, |_| Vec::new())?;
+    say_notes(&report.notes, common);
     common.print(&summary, || told(args, &report, common))
 }
 
 /// What is shown on the terminal.
-pub(crate) fn told(args: &CountersArgs, report: &CountersReport, common: &Common) -> String {
+pub(super) fn told(args: &CountersArgs, report: &CountersReport, common: &Common) -> String {
     let (width, _) = common.terminal();
-    let text = text::text(report, width);
+    let text = page::text(report, width);
     format!("{text}\nReport: {}\n", args.dir().join("report.html").display())
 }
 
 /// Reads, clusters, ranks and writes; what `notes` adds comes first.
-pub(crate) fn analyse(
+pub(super) fn analyse_and_write(
     args: &CountersArgs,
     common: &Common,
     notes: impl Fn(&CountersReport) -> Vec<String>,
 ) -> Result<(CountersReport, Value)> {
-    let settings = args.settings()?;
+    let options = args.options()?;
     let dir = args.dir();
     OutputDir::check(&dir, &[args.input()], common)?;
     let mut stages = Stages::default();
-    let at = || args.input().display().to_string();
-    let input = args.read(&settings, common, &mut stages)?;
-    let response = args.response_of(&input)?;
-    let found = {
-        let _bar = common.spinner("Clustering");
-        find(input.source, &input.names, &settings, response, &mut stages).with_context(at)?
-    };
-    let Found { dendrogram, partitions, response } = found;
-    let mut said = input.notes;
-    said.extend(input.regimes.iter().flat_map(RegimeReport::notes));
-    said.extend(input.significance.iter().flat_map(Significance::notes));
-    said.extend(input.factors.iter().filter_map(Factors::note));
-    said.extend(cautions(&settings, &partitions, input.names.len()));
-    let mut report = CountersReport {
-        input: at(),
-        settings,
-        names: input.names,
-        dims: input.dims,
-        order: Order::of(&dendrogram),
-        dendrogram,
-        partitions,
-        left_out: input.left_out,
-        response,
-        records: input.ranked.as_ref().map(|(table, ranks)| records(args, table, ranks, &input.by_rank)),
-        regimes: input.regimes,
-        significance: input.significance,
-        factors: input.factors,
-        notes: said,
-    };
+    let Analysed { mut report, columns, ranked } = analyse(args.input(), &options, &mut stages, common)?;
     report.notes.splice(0..0, notes(&report));
     let mut out = OutputDir::create(&dir, &[args.input()], common)?;
-    stages.time("write", || write(&report, input.ranked.as_ref(), &mut out))?;
+    stages.time("write", || write(&report, ranked.as_ref(), &mut out))?;
     if args.relations {
         relations::check(report.partitions.len())?;
         stages.time("write", || out.write("relations.csv", |file| Ok(write_relations(&report, file)?)))?;
     }
     let mut summary = json::summary(&report);
-    summary["columns"] = taken::to_json(&input.taken);
+    summary["columns"] = taken::to_json(&columns);
     let summary = finish(out, "summary.json", summary, &stages, common)?;
     Ok((report, summary))
 }
@@ -283,36 +254,58 @@ fn write(report: &CountersReport, ranked: Option<&(ColumnTable, Ranks)>, out: &m
     out.write("dendrogram.json", |file| Ok(writeln!(file, "{}", json::dendrogram(report))?))?;
     out.write("dendrogram.nwk", |file| Ok(newick::write(report, file)?))?;
     if let Some((table, ranks)) = ranked {
-        out.write("pareto.csv", |file| ranks.write(table, file))?;
+        out.write("pareto.csv", |file| pareto::write(ranks, table, file))?;
     }
     if let Some(records) = report.records.as_ref().filter(|records| !records.by_rank.is_empty()) {
         out.write("response_by_rank.csv", |file| Ok(by_rank::write(&records.by_rank, file)?))?;
     }
-    if let Some(regimes) = &report.regimes {
-        out.write("regimes.csv", |file| Ok(regimes.write(file)?))?;
+    if let Some(regimes_found) = &report.regimes {
+        out.write("regimes.csv", |file| Ok(regimes::write(regimes_found, file)?))?;
     }
     if let Some(found) = &report.significance {
-        out.write("significance.csv", |file| Ok(found.write(file)?))?;
-        out.write("dunn.csv", |file| Ok(found.write_pairs(file)?))?;
+        out.write("significance.csv", |file| Ok(significance::write(found, file)?))?;
+        out.write("dunn.csv", |file| Ok(significance::write_pairs(found, file)?))?;
     }
     if let Some(factors) = &report.factors {
-        out.write("loadings.csv", |file| Ok(factors.write(file)?))?;
+        out.write("loadings.csv", |file| Ok(loadings::write(factors, file)?))?;
     }
-    out.write("report.html", |file| Ok(report_counters::write_html(report, file)?))
+    out.write("report.html", |file| Ok(page::write_html(report, file)?))
 }
 
 impl CountersArgs {
-    fn input(&self) -> &std::path::Path {
+    fn input(&self) -> &Path {
         // One of both is there, or the command line is refused.
-        self.table.as_deref().or(self.dissimilarity.as_deref()).unwrap_or(std::path::Path::new("-"))
+        self.table.as_deref().or(self.dissimilarity.as_deref()).unwrap_or(Path::new("-"))
     }
 
     fn dir(&self) -> PathBuf {
         self.output.clone().unwrap_or_else(|| PathBuf::from(format!("{}.counters", stem(self.input()))))
     }
 
+    fn options(&self) -> Result<Options> {
+        Ok(Options {
+            settings: self.settings()?,
+            rows: self.rows.options(),
+            key: Names::all(&self.columns.key),
+            columns: Names::all(&self.columns.columns),
+            response: self.response.clone(),
+            rank_by: Names::all(&self.rank_by),
+            groups: self.groups.groups.clone(),
+            round: self.groups.round.clone(),
+            truncate: self.groups.truncate.clone(),
+            regimes: self.regimes.options(),
+        })
+    }
+
     fn settings(&self) -> Result<Settings> {
-        let mut objectives = self.clustering.objectives.clone();
+        let measure = |measure: &MeasureArg| match measure {
+            MeasureArg::S1 => Measure::S1,
+            MeasureArg::H1 => Measure::H1,
+            MeasureArg::Density => Measure::Density,
+            MeasureArg::R75 => Measure::R75,
+            MeasureArg::Silhouette => Measure::Silhouette,
+        };
+        let mut objectives: Vec<Measure> = self.clustering.objectives.iter().map(measure).collect();
         objectives.dedup();
         let is_given = self.dissimilarity.is_some();
         if is_given && objectives.contains(&Measure::Density) {
@@ -331,6 +324,11 @@ impl CountersArgs {
             MetricArg::Correlation => Dissimilarity::Correlation,
         };
         let ColumnArgs { rows, max_missing, scale, .. } = self.columns;
+        let scale = match scale {
+            ScaleArg::Range => Scale::Range,
+            ScaleArg::Z => Scale::Z,
+            ScaleArg::None => Scale::None,
+        };
         let profiles = ProfileSettings { is_by_row: rows, metric, scale, max_missing };
         let profiles = (!is_given).then_some(profiles);
         Ok(Settings { linkage, profiles, objectives, chosen: self.chosen() })
@@ -353,209 +351,4 @@ impl CountersArgs {
         ];
         all.into_iter().chain(self.rows.chosen()).filter(|(_, given)| !given.is_empty()).collect()
     }
-
-    fn read(&self, settings: &Settings, common: &Common, stages: &mut Stages) -> Result<Input> {
-        let path = self.input();
-        let mut table = {
-            let bar = common.bytes("Reading");
-            let report = |done, total| bar.set(done, total);
-            stages.time("read", || match settings.profiles {
-                Some(_) => read_columns(path, &Names::all(&self.columns.key), Some(&report)),
-                None => read_square(path, Some(&report)),
-            })?
-        };
-        let taken = table.taken.clone();
-        taken::tell(&taken, common);
-        let at = || match self.rows.chosen() {
-            [(_, conditions), (_, per), _] if conditions.is_empty() && per.is_empty() => {
-                path.display().to_string()
-            }
-            _ => format!("{}, the rows of --where and --per", path.display()),
-        };
-        let Some(profiles) = settings.profiles else {
-            let (names, square) = matrix::square(&table).with_context(at)?;
-            let source = Source::Dissimilarities(square);
-            return Ok(Input {
-                names,
-                source,
-                dims: None,
-                left_out: Vec::new(),
-                notes: taken.said(),
-                taken,
-                ranked: None,
-                by_rank: Vec::new(),
-                regimes: None,
-                significance: None,
-                factors: None,
-            });
-        };
-        let n_columns = counted(table.columns.len() as u64, "column");
-        common.tell(format_args!("{}, {n_columns}", counted(table.n_rows as u64, "row")));
-        let left_out = |(name, why): &(String, String)| LeftOut { name: name.clone(), why: why.clone() };
-        let mistaken = taken.left_out.iter().map(left_out).collect();
-        let understood = table::understand(&mut table);
-        let numbers = [&self.apart()[1][..], &Names::all(&self.rank_by), self.response.as_slice()].concat();
-        let of_rows = self.rows.apply(&mut table, &numbers).with_context(at)?;
-        let asked =
-            table::Asked { columns: &Names::all(&self.columns.columns), apart: &self.apart(), mistaken };
-        let selected = stages.time("prepare", || table::select(&table, asked, profiles));
-        let selected = selected.with_context(at)?;
-        let ranked = stages.time("rank", || self.ranks(&table))?;
-        let by_rank = self.by_rank(&table, ranked.as_ref()).with_context(at)?;
-        let regimes = match &self.response {
-            Some(response) if self.regimes.is_asked() => {
-                let _bar = common.spinner("Looking for regimes");
-                Some(stages.time("regimes", || self.regimes.find(&table, response)).with_context(at)?)
-            }
-            _ => None,
-        };
-        let significance = stages.time("significance", || self.groups.test(&table, &selected.columns));
-        let significance = significance.with_context(at)?;
-        // Columns that were left out are listed with those that tell nothing.
-        let read = Taken { left_out: Vec::new(), ..taken.clone() }.said();
-        let notes = read.into_iter().chain(understood).chain(of_rows).chain(selected.notes);
-        let mut notes: Vec<String> = notes.collect();
-        let factors = stages.time("loadings", || factors(&table, &selected.columns));
-        let factors = factors.unwrap_or_else(|error| {
-            notes.push(format!("No factors: {error}."));
-            None
-        });
-        Ok(Input {
-            names: selected.names,
-            dims: Some(selected.profiles.dims()),
-            source: Source::Profiles(selected.profiles),
-            left_out: selected.left_out,
-            notes,
-            taken,
-            ranked: ranked.map(|ranks| (table, ranks)),
-            by_rank,
-            regimes,
-            significance,
-            factors,
-        })
-    }
-
-    /// Those of the rows, if they are asked for.
-    fn ranks(&self, table: &ColumnTable) -> Result<Option<Ranks>> {
-        let rank_by = Names::all(&self.rank_by);
-        if rank_by.is_empty() {
-            return Ok(None);
-        }
-        if rank_by.len() < 2 {
-            return Err(Usage("--rank-by needs two columns at least".to_owned()).into());
-        }
-        let objective =
-            |name: &String| numbers_of(table, name).map(|(_, values)| Objective { values, goal: Goal::Max });
-        let objectives = rank_by.iter().map(objective).collect::<Result<Vec<_>, _>>()?;
-        let (goldberg, fonseca_fleming) = (goldberg(&objectives)?, fonseca_fleming(&objectives)?);
-        Ok(Some(Ranks { goldberg, fonseca_fleming }))
-    }
-
-    /// The response by rank and group, where all are asked for.
-    fn by_rank(&self, table: &ColumnTable, ranks: Option<&Ranks>) -> Result<Vec<ByRank>> {
-        let (Some(response), Some(ranks)) = (&self.response, ranks) else { return Ok(Vec::new()) };
-        let groups = Groups::of(table, self.groups.groups.as_deref())?;
-        Ok(vec![ByRank::of(table, response, &groups, &ranks.goldberg)?])
-    }
-
-    /// Columns of groups and of parameters, which are no events.
-    fn apart(&self) -> [Vec<String>; 2] {
-        [self.groups.groups.iter().cloned().chain(self.rows.per()).collect(), self.regimes.parameters()]
-    }
-
-    fn response_of(&self, input: &Input) -> Result<Option<usize>> {
-        let Some(asked) = &self.response else { return Ok(None) };
-        if let Some(left) = input.left_out.iter().find(|left| left.name == *asked) {
-            return Err(Usage(format!("'{asked}' was left out: {}", left.why)).into());
-        }
-        match input.names.iter().position(|name| name == asked) {
-            Some(profile) => Ok(Some(profile)),
-            None => {
-                Err(Usage(format!("there is no profile '{asked}'; there are: {}", input.names.join(", ")))
-                    .into())
-            }
-        }
-    }
-}
-
-impl GroupArgs {
-    fn test(&self, table: &ColumnTable, columns: &[String]) -> Result<Option<Significance>> {
-        let Some(by) = &self.groups else { return Ok(None) };
-        for (name, _) in self.round.iter().chain(&self.truncate) {
-            name.as_ref().map_or(Ok(("", &[][..])), |name| numbers_of(table, name))?;
-        }
-        if let Some((name, _)) =
-            self.round.iter().find(|(name, _)| self.truncate.iter().any(|(n, _)| n == name))
-        {
-            let what = name.as_ref().map_or("all columns".to_owned(), |name| format!("column '{name}'"));
-            return Err(
-                Usage(format!("--round and --truncate both name {what}; leave one of them out")).into()
-            );
-        }
-        // What is said of the column itself counts before what is said of all.
-        let of = |wanted: Option<&str>| {
-            let unit = |units: &[(Option<String>, f64)]| {
-                units.iter().rfind(|(name, _)| name.as_deref() == wanted).map(|&(_, unit)| unit)
-            };
-            unit(&self.round)
-                .map(Precision::Rounded)
-                .or_else(|| unit(&self.truncate).map(Precision::Truncated))
-        };
-        let precision = |column: &str| of(Some(column)).or_else(|| of(None)).unwrap_or(Precision::Full);
-        significance(table, by, columns, precision).map(Some)
-    }
-}
-
-/// The rows for the report.
-fn records(args: &CountersArgs, table: &ColumnTable, ranks: &Ranks, by_rank: &[ByRank]) -> Records {
-    let objectives = Names::all(&args.rank_by);
-    let values = |at: usize| {
-        let column = table.numbers().find(|(name, _)| *name == objectives[at]);
-        column.map_or_else(Vec::new, |(_, values)| values.to_vec())
-    };
-    Records {
-        values: [values(0), values(1)],
-        goals: vec![Goal::Max; objectives.len()],
-        objectives,
-        names: (0..table.n_rows).map(|row| row_name(table, row)).collect(),
-        goldberg: ranks.goldberg.clone(),
-        by_rank: by_rank.to_vec(),
-    }
-}
-
-/// What should be known before the result is believed.
-fn cautions(settings: &Settings, partitions: &[crate::counters::RankedPartition], n: usize) -> Vec<String> {
-    let mut notes = Vec::new();
-    if partitions.is_empty() {
-        notes.push(format!(
-            "There are too many profiles ({n}) to measure partitions: the dendrogram has neither ranks nor strong clusters."
-        ));
-        return notes;
-    }
-    let formed = partitions.len() - 1;
-    let strong = partitions[1..].iter().filter(|partition| partition.goldberg == Some(0)).count();
-    let oppose = [Measure::S1, Measure::H1].iter().all(|measure| settings.objectives.contains(measure));
-    if oppose && formed > 4 && strong * 4 > formed * 3 {
-        notes.push(format!(
-            "{strong} of {formed} clusters are strong, which tells them hardly apart: separation never falls from merge to merge and the mean diameter seldom does. --objectives h1,silhouette or s1,r75 choose."
-        ));
-    }
-    if settings.objectives.contains(&Measure::Density) {
-        let infinite =
-            |p: &&crate::counters::RankedPartition| p.measures.log_min_density == Some(f64::INFINITY);
-        let infinite = partitions.iter().filter(infinite).count();
-        if infinite > 1 {
-            notes.push(format!(
-                "The least density is infinite in {infinite} of {n} partitions (profiles that agree in one column), and tells nothing of these."
-            ));
-        }
-    }
-    let euclidean = settings.profiles.is_none_or(|profiles| profiles.metric == Dissimilarity::Euclidean);
-    if settings.linkage == Linkage::Ward && !euclidean {
-        notes.push(
-            "Ward's linkage means Euclidean distances; with others its heights have no such meaning."
-                .to_owned(),
-        );
-    }
-    notes
 }

@@ -1,14 +1,14 @@
 //! `likewise demo --counters`: a made-up counter table, analysed, and whether
 //! the events that belong together were found to.
 
-use super::counters::{CountersArgs, analyse, told};
+use super::counters::{CountersArgs, analyse_and_write, told};
 use crate::common::Common;
-use crate::counters::CountersReport;
 use crate::files::push_number;
 use crate::output::{OutputDir, csv_cell, write_rows};
 use anyhow::Result;
 use clap::Parser;
 use likewise::synth::{CounterTable, counter_table};
+use likewise_analysis::counters::CountersReport;
 use std::ffi::OsString;
 use std::io::Write;
 use std::path::Path;
@@ -30,7 +30,7 @@ pub(super) fn analyse_call(
     verdict: impl Fn(&CountersReport) -> String,
 ) -> Result<()> {
     let args = Call::try_parse_from(call)?.args;
-    let (mut report, summary) = analyse(&args, common, |report| vec![verdict(report)])?;
+    let (mut report, summary) = analyse_and_write(&args, common, |report| vec![verdict(report)])?;
     let verdict = report.notes.remove(0);
     common.print(&summary, || {
         let open = "Open it in a browser: it needs no network.";

@@ -3,13 +3,13 @@
 
 use super::demo_counters::analyse_call;
 use crate::common::Common;
-use crate::counters::CountersReport;
-use crate::counters::regimes::RegimeReport;
 use crate::files::push_number;
 use crate::output::{OutputDir, write_rows};
 use anyhow::Result;
 use likewise::synth::broadcast::{BROADCAST_REGIMES, BroadcastTable, broadcast_table};
 use likewise::words::short;
+use likewise_analysis::counters::CountersReport;
+use likewise_analysis::counters::regimes::RegimeReport;
 use std::ffi::OsString;
 use std::io::Write;
 use std::path::Path;

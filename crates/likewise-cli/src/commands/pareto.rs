@@ -1,23 +1,23 @@
 //! `likewise pareto`: which rows of a table are good on several accounts.
 
+use super::rows::RowArgs;
 use crate::common::{Common, Names, Usage};
-use crate::counters::by_rank::{self, ByRank, Groups};
-use crate::counters::rows::RowArgs;
-use crate::counters::{Records, relations};
+use crate::files::counters::{by_rank, pareto as csv, relations};
 use crate::finish::finish;
-use crate::output::{OutputDir, csv_cell, write_rows};
-use crate::report_counters::{self, ParetoReport};
+use crate::output::OutputDir;
 use crate::taken;
 use crate::trace::stem;
 use anyhow::{Context, Result};
 use clap::Args;
-use likewise::counters::pareto::{Goal, Objective, fonseca_fleming, goldberg};
+use likewise::counters::pareto::{Goal, Objective};
 use likewise::words::{counted, grouped_digits, short};
 use likewise_analysis::Stages;
-use likewise_trace::{Cells, ColumnTable, read_columns};
+use likewise_analysis::counters::by_rank::{ByRank, Groups};
+use likewise_analysis::counters::{Ranks, Records, numbers_of, row_name};
+use likewise_report::counters::{self as page, ParetoReport};
+use likewise_trace::{ColumnTable, read_columns};
 use serde_json::json;
 use std::fmt::Write as _;
-use std::io::Write;
 use std::path::PathBuf;
 
 /// Rank the rows of any table on several columns at once
@@ -88,7 +88,7 @@ pub(crate) fn run(args: &ParetoArgs, common: &Common) -> Result<()> {
     taken::say(&table.taken, common);
     let at = || args.table.display().to_string();
     let asked = [&args.max[..], &args.min, &args.response].concat();
-    let notes = args.rows.apply(&mut table, &Names::all(&asked)).with_context(at)?;
+    let notes = args.rows.options().apply(&mut table, &Names::all(&asked)).with_context(at)?;
     notes.iter().for_each(|note| common.say(format_args!("note: {note}")));
     let notes = table.taken.said().into_iter().chain(notes).collect();
     let objectives = args.objectives(&table)?;
@@ -97,13 +97,11 @@ pub(crate) fn run(args: &ParetoArgs, common: &Common) -> Result<()> {
     }
     let ranks = {
         let _bar = common.spinner("Ranking");
-        let goldberg = stages.time("rank", || goldberg(&objectives))?;
-        let fonseca_fleming = stages.time("count", || fonseca_fleming(&objectives))?;
-        Ranks { goldberg, fonseca_fleming }
+        stages.time("rank", || Ranks::of(&objectives))?
     };
     let by_rank = args.by_rank(&table, &ranks).with_context(at)?;
     let mut out = OutputDir::create(&dir, &[&args.table], common)?;
-    stages.time("write", || out.write("pareto.csv", |file| ranks.write(&table, file)))?;
+    stages.time("write", || out.write("pareto.csv", |file| csv::write(&ranks, &table, file)))?;
     if !by_rank.is_empty() {
         out.write("response_by_rank.csv", |file| Ok(by_rank::write(&by_rank, file)?))?;
     }
@@ -112,9 +110,7 @@ pub(crate) fn run(args: &ParetoArgs, common: &Common) -> Result<()> {
         out.write("relations.csv", |file| Ok(relations::write(&names, &objectives, file)?))?;
     }
     let report = args.report(&table, &objectives, &ranks, by_rank, notes);
-    stages.time("write", || {
-        out.write("report.html", |file| Ok(report_counters::write_pareto(&report, file)?))
-    })?;
+    stages.time("write", || out.write("report.html", |file| Ok(page::write_pareto(&report, file)?)))?;
     let sizes = ranks.sizes();
     let summary = json!({
         "version": env!("CARGO_PKG_VERSION"),
@@ -126,14 +122,14 @@ pub(crate) fn run(args: &ParetoArgs, common: &Common) -> Result<()> {
         "unranked": ranks.goldberg.iter().filter(|rank| rank.is_none()).count(),
         "ranks": sizes.len(),
         "efficient": sizes.first().copied().unwrap_or(0),
-        "by_rank": report.records.by_rank.iter().map(ByRank::to_json).collect::<Vec<_>>(),
+        "by_rank": report.records.by_rank.iter().map(by_rank::to_json).collect::<Vec<_>>(),
         "notes": report.notes,
     });
     let summary = finish(out, "summary.json", summary, &stages, common)?;
     let n_columns = counted(table.columns.len() as u64, "column");
     common.tell(format_args!("{}, {n_columns}", counted(table.n_rows as u64, "row")));
     common.print(&summary, || {
-        let text = ranks.text(&table, args, &objectives);
+        let text = text(&ranks, &table, args, &objectives);
         let found = report.records.by_rank.iter().map(|one| format!("{}\n", one.finding()));
         format!("{text}{}Report: {}\n", found.collect::<String>(), dir.join("report.html").display())
     })
@@ -184,106 +180,32 @@ impl ParetoArgs {
     }
 }
 
-/// A column of numbers, by its name.
-///
-/// # Errors
-/// There is none, or it is of texts.
-pub(crate) fn numbers_of<'t>(table: &'t ColumnTable, name: &str) -> Result<(&'t str, &'t [f64]), Usage> {
-    if let Some(found) = table.numbers().find(|(column, _)| *column == name) {
-        return Ok(found);
+fn text(ranks: &Ranks, table: &ColumnTable, args: &ParetoArgs, objectives: &[Objective<'_>]) -> String {
+    let sizes = ranks.sizes();
+    let unranked = ranks.goldberg.iter().filter(|rank| rank.is_none()).count();
+    let mut text = format!("{} on {}", counted(table.n_rows as u64, "row"), objectives.len());
+    let plural = if objectives.len() == 1 { "" } else { "s" };
+    let _ = writeln!(text, " objective{plural}: {}", counted(sizes.len() as u64, "rank"));
+    if unranked > 0 {
+        let _ = writeln!(text, "{} lack a value and have no rank", grouped_digits(unranked as u64));
     }
-    if let Some((_, texts)) = table.texts().find(|(column, _)| *column == name) {
-        let first = texts.iter().find(|text| !text.is_empty()).map_or("", String::as_str);
-        let text = format!(
-            "column '{name}' is of texts, such as '{first}', or one of --key; numbers are needed here"
-        );
-        return Err(Usage(text));
-    }
-    let names: Vec<&str> = table.numbers().map(|(name, _)| name).collect();
-    let shown = names.iter().take(20).copied().collect::<Vec<_>>().join(", ");
-    let more = if names.len() > 20 { ", …" } else { "" };
-    Err(Usage(format!("the table has no column '{name}'; of numbers are: {shown}{more}")))
-}
-
-/// Of each row.
-pub(crate) struct Ranks {
-    pub(crate) goldberg: Vec<Option<u32>>,
-    pub(crate) fonseca_fleming: Vec<Option<u32>>,
-}
-
-impl Ranks {
-    /// How many rows have each of Goldberg's ranks.
-    fn sizes(&self) -> Vec<usize> {
-        let n = self.goldberg.iter().flatten().max().map_or(0, |most| *most as usize + 1);
-        let mut sizes = vec![0; n];
-        self.goldberg.iter().flatten().for_each(|&rank| sizes[rank as usize] += 1);
-        sizes
-    }
-
-    pub(crate) fn write(&self, table: &ColumnTable, file: &mut impl Write) -> Result<()> {
-        let keys: Vec<(&str, &[String])> = table.texts().collect();
-        let names: Vec<String> = keys.iter().map(|(name, _)| csv_cell(name)).collect();
-        let names = if names.is_empty() { "row".to_owned() } else { names.join(",") };
-        writeln!(file, "{names},goldberg,fonseca_fleming")?;
-        write_rows(file, table.n_rows, |row, buffer| {
-            if keys.is_empty() {
-                buffer.extend_from_slice(row.to_string().as_bytes());
-            }
-            for (at, (_, texts)) in keys.iter().enumerate() {
-                buffer.extend_from_slice(if at > 0 { b"," } else { b"" });
-                buffer.extend_from_slice(csv_cell(&texts[row]).as_bytes());
-            }
-            for ranks in [&self.goldberg, &self.fonseca_fleming] {
-                buffer.push(b',');
-                if let Some(rank) = ranks[row] {
-                    buffer.extend_from_slice(rank.to_string().as_bytes());
-                }
-            }
-            buffer.push(b'\n');
-        })?;
-        Ok(())
-    }
-
-    fn text(&self, table: &ColumnTable, args: &ParetoArgs, objectives: &[Objective<'_>]) -> String {
-        let sizes = self.sizes();
-        let unranked = self.goldberg.iter().filter(|rank| rank.is_none()).count();
-        let mut text = format!("{} on {}", counted(table.n_rows as u64, "row"), objectives.len());
-        let plural = if objectives.len() == 1 { "" } else { "s" };
-        let _ = writeln!(text, " objective{plural}: {}", counted(sizes.len() as u64, "rank"));
-        if unranked > 0 {
-            let _ = writeln!(text, "{} lack a value and have no rank", grouped_digits(unranked as u64));
+    let first = sizes.first().copied().unwrap_or(0);
+    let _ = writeln!(
+        text,
+        "{} that no other dominates{}",
+        counted(first as u64, "row"),
+        match first {
+            0 => ".",
+            _ if first > SHOWN => ", the first:",
+            _ => ":",
         }
-        let first = sizes.first().copied().unwrap_or(0);
-        let _ = writeln!(
-            text,
-            "{} that no other dominates{}",
-            counted(first as u64, "row"),
-            match first {
-                0 => ".",
-                _ if first > SHOWN => ", the first:",
-                _ => ":",
-            }
-        );
-        let best = (0..table.n_rows).filter(|&row| self.goldberg[row] == Some(0)).take(SHOWN);
-        let names = [Names::all(&args.max), Names::all(&args.min)].concat();
-        for row in best {
-            let values =
-                objectives.iter().zip(&names).map(|(o, name)| format!("{name} {}", short(o.values[row])));
-            let _ = writeln!(text, "  {}: {}", row_name(table, row), values.collect::<Vec<_>>().join(", "));
-        }
-        text
+    );
+    let best = (0..table.n_rows).filter(|&row| ranks.goldberg[row] == Some(0)).take(SHOWN);
+    let names = [Names::all(&args.max), Names::all(&args.min)].concat();
+    for row in best {
+        let values =
+            objectives.iter().zip(&names).map(|(o, name)| format!("{name} {}", short(o.values[row])));
+        let _ = writeln!(text, "  {}: {}", row_name(table, row), values.collect::<Vec<_>>().join(", "));
     }
-}
-
-/// What a row is called: its texts, or its number from 0.
-pub(crate) fn row_name(table: &ColumnTable, row: usize) -> String {
-    let texts: Vec<&str> = table
-        .columns
-        .iter()
-        .filter_map(|column| match &column.cells {
-            Cells::Texts(texts) => Some(texts[row].as_str()),
-            Cells::Numbers(_) => None,
-        })
-        .collect();
-    if texts.is_empty() { format!("row {row}") } else { texts.join(" ") }
+    text
 }

@@ -5,6 +5,7 @@ pub(crate) mod bursts_csv;
 pub(crate) mod bursts_parquet;
 pub(crate) mod clusters_csv;
 pub(crate) mod compat;
+pub(crate) mod counters;
 pub(crate) mod findings;
 pub(crate) mod gnuplot;
 pub(crate) mod grouped;

@@ -2,30 +2,33 @@
 
 use super::page::{records_caption, section};
 use super::{by_rank, plot};
-use crate::counters::Records;
-use crate::counters::by_rank::ByRank;
+use crate::escape;
+use crate::runs::{SCRIPT, STYLE, items};
 use likewise::words::counted;
-use likewise_report::escape;
-use likewise_report::runs::{SCRIPT, STYLE, items};
+use likewise_analysis::counters::Records;
+use likewise_analysis::counters::by_rank::ByRank;
 use std::io::{self, Write};
 
 const PAGE: &str = include_str!("assets/pareto.html");
 const OWN_STYLE: &str = include_str!("assets/counters.css");
 
 /// What the report shows.
-pub(crate) struct ParetoReport {
-    pub(crate) input: String,
-    pub(crate) records: Records,
-    pub(crate) notes: Vec<String>,
+pub struct ParetoReport {
+    /// The file that was read.
+    pub input: String,
+    /// The rows and their ranks.
+    pub records: Records,
+    /// Sentences that the analyst must know.
+    pub notes: Vec<String>,
     /// How many rows have each of Goldberg's ranks.
-    pub(crate) sizes: Vec<usize>,
+    pub sizes: Vec<usize>,
 }
 
 /// Writes the report as one self-contained HTML file.
 ///
 /// # Errors
 /// Those of `out`.
-pub(crate) fn write_pareto(report: &ParetoReport, out: &mut impl Write) -> io::Result<()> {
+pub fn write_pareto(report: &ParetoReport, out: &mut impl Write) -> io::Result<()> {
     let mut rest = PAGE;
     while let Some((before, after)) = rest.split_once("{{") {
         out.write_all(before.as_bytes())?;

@@ -1,8 +1,6 @@
 //! Which columns differ between groups of rows, in files and in words.
 
-use crate::common::Usage;
-use crate::files::push_number;
-use crate::output::csv_cell;
+use crate::Usage;
 use anyhow::{Result, bail};
 use likewise::counters::significance::{
     Adjustment, KruskalWallis, Pair, Precision, SignificanceError, adjusted, dunn, kruskal_wallis,
@@ -10,9 +8,7 @@ use likewise::counters::significance::{
 use likewise::median;
 use likewise::words::{counted, short};
 use likewise_trace::{Cells, Column, ColumnTable};
-use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::io::{self, Write};
 
 /// Groups that are compared, at most: their pairs are many more.
 const MAX_GROUPS: usize = 200;
@@ -25,37 +21,42 @@ const LABEL: &str = "cluster";
 
 /// What of each column differs between groups.
 #[derive(Clone, Debug)]
-pub(crate) struct Significance {
+pub struct Significance {
     /// The column that says which group a row is of.
-    pub(crate) by: String,
+    pub by: String,
     /// By descending effect.
-    pub(crate) tests: Vec<Test>,
+    pub tests: Vec<Test>,
     /// Columns that cannot be tested.
-    pub(crate) untested: Vec<String>,
+    pub untested: Vec<String>,
 }
 
 /// The tests of one column.
 #[derive(Clone, Debug)]
-pub(crate) struct Test {
-    pub(crate) name: String,
+pub struct Test {
+    /// The column.
+    pub name: String,
     /// What is tested: groups with a value.
-    pub(crate) groups: Vec<String>,
-    pub(crate) test: KruskalWallis,
+    pub groups: Vec<String>,
+    /// The test of Kruskal and Wallis.
+    pub test: KruskalWallis,
     /// Adjusted for all columns, by Holm.
-    pub(crate) p_adjusted: f64,
-    pub(crate) pairs: Vec<Pair>,
+    pub p_adjusted: f64,
+    /// Dunn's test of every two groups.
+    pub pairs: Vec<Pair>,
     /// The same of the values as they stand, where the test is of rounded or
     /// truncated ones.
-    pub(crate) exact: Option<Exact>,
+    pub exact: Option<Exact>,
 }
 
 /// The test of a column in all its digits.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Exact {
-    pub(crate) h: f64,
-    pub(crate) p: f64,
+pub struct Exact {
+    /// The statistic.
+    pub h: f64,
+    /// Its p-value.
+    pub p: f64,
     /// Adjusted for all columns, by Holm.
-    pub(crate) p_adjusted: f64,
+    pub p_adjusted: f64,
 }
 
 impl Test {
@@ -64,22 +65,23 @@ impl Test {
         self.exact.map_or(self.p_adjusted, |exact| exact.p_adjusted) < LEVEL
     }
 
-    pub(crate) fn rows(&self) -> usize {
+    /// Rows that have a value and a group.
+    pub fn rows(&self) -> usize {
         self.test.sizes.iter().sum()
     }
 
     /// ε², from 0 to 1: how much of the ranks' variance the groups explain.
-    pub(crate) fn effect(&self) -> f64 {
+    pub fn effect(&self) -> f64 {
         self.test.h / (self.rows() as f64 - 1.0)
     }
 
     /// Pairs of groups that differ.
-    pub(crate) fn differing(&self) -> usize {
+    pub fn differing(&self) -> usize {
         self.pairs.iter().filter(|pair| pair.p_adjusted < LEVEL).count()
     }
 
     /// The groups of the least and of the greatest mean rank.
-    pub(crate) fn ends(&self) -> (&str, &str) {
+    pub fn ends(&self) -> (&str, &str) {
         let ranks = &self.test.mean_ranks;
         let by = |a: &usize, b: &usize| ranks[*a].total_cmp(&ranks[*b]).then(b.cmp(a));
         let least = (0..ranks.len()).min_by(|a, b| ranks[*a].total_cmp(&ranks[*b]));
@@ -92,7 +94,7 @@ impl Test {
 ///
 /// # Errors
 /// There are too few groups or too many, or a value is infinite.
-pub(crate) fn significance(
+pub(super) fn significance(
     table: &ColumnTable,
     by: &str,
     names: &[String],
@@ -144,7 +146,7 @@ pub(crate) fn significance(
 /// The groups, in the order in which they come, and that of each row; none
 /// of a row whose cell is empty, or is `noise` and the like in a column of
 /// clusters.
-pub(crate) fn groups(column: &Column) -> (Vec<String>, Vec<Option<usize>>) {
+pub(super) fn groups(column: &Column) -> (Vec<String>, Vec<Option<usize>>) {
     let texts: Vec<Option<String>> = match &column.cells {
         Cells::Texts(texts) => {
             let is_group =
@@ -181,20 +183,20 @@ fn sorted(values: &[f64], n_groups: usize, of_row: &[Option<usize>]) -> (Vec<usi
 }
 
 /// What a column tells of values.
-pub(crate) struct Told {
+pub(super) struct Told {
     /// H as a share of what it would be if the groups, in the order of their
     /// mean ranks, did not overlap.
-    pub(crate) share: f64,
+    pub share: f64,
     /// How many groups there are.
-    pub(crate) groups: usize,
+    pub groups: usize,
     /// The greatest median of a group over the least.
-    pub(crate) ratio: f64,
+    pub ratio: f64,
     /// The chance of as large an H.
-    pub(crate) p: f64,
+    pub p: f64,
 }
 
 /// Nothing where a column hardly groups rows, or not at all.
-pub(crate) fn told(column: &Column, values: &[f64]) -> Option<Told> {
+pub(super) fn told(column: &Column, values: &[f64]) -> Option<Told> {
     let (groups, of_row) = groups(column);
     let (known, sorted) = sorted(values, groups.len(), &of_row);
     let (k, n) = (known.len(), sorted.iter().map(Vec::len).sum::<usize>());
@@ -219,7 +221,8 @@ pub(crate) fn told(column: &Column, values: &[f64]) -> Option<Told> {
 }
 
 impl Significance {
-    pub(crate) fn finding(&self) -> String {
+    /// Which columns differ, in a sentence.
+    pub fn finding(&self) -> String {
         let differing: Vec<&Test> = self.tests.iter().filter(|test| test.p_adjusted < LEVEL).collect();
         let most = differing.iter().take(5);
         let most = most.map(|test| format!("{} ({})", test.name, short(test.effect()))).collect::<Vec<_>>();
@@ -232,7 +235,8 @@ impl Significance {
         )
     }
 
-    pub(crate) fn notes(&self) -> Vec<String> {
+    /// What should be known of it.
+    pub fn notes(&self) -> Vec<String> {
         let of = |names: &[String]| names.iter().take(20).cloned().collect::<Vec<_>>().join(", ");
         let untested = (!self.untested.is_empty()).then(|| {
             format!(
@@ -258,71 +262,5 @@ impl Significance {
             )
         });
         untested.into_iter().chain(lost).chain(gained).collect()
-    }
-
-    /// `significance.csv`: a row per column.
-    pub(crate) fn write(&self, out: &mut impl Write) -> io::Result<()> {
-        writeln!(
-            out,
-            "column,groups,rows,h,freedom,p,p_adjusted,effect,least,greatest,pairs_differing,h_exact,p_exact"
-        )?;
-        for test in &self.tests {
-            let mut line =
-                format!("{},{},{},", csv_cell(&test.name), test.groups.len(), test.rows()).into_bytes();
-            push_number(test.test.h, &mut line);
-            line.extend(format!(",{},", test.test.freedom).bytes());
-            for number in [test.test.p, test.p_adjusted, test.effect()] {
-                push_number(number, &mut line);
-                line.push(b',');
-            }
-            let (least, greatest) = test.ends();
-            line.extend(format!("{},{},{}", csv_cell(least), csv_cell(greatest), test.differing()).bytes());
-            for number in [test.exact.map(|exact| exact.h), test.exact.map(|exact| exact.p)] {
-                line.push(b',');
-                number.iter().for_each(|&number| push_number(number, &mut line));
-            }
-            line.push(b'\n');
-            out.write_all(&line)?;
-        }
-        Ok(())
-    }
-
-    /// `dunn.csv`: a row per pair of groups and column.
-    pub(crate) fn write_pairs(&self, out: &mut impl Write) -> io::Result<()> {
-        writeln!(out, "column,a,b,z,p,p_adjusted")?;
-        for test in &self.tests {
-            for pair in &test.pairs {
-                let [a, b] = [pair.groups.0, pair.groups.1].map(|group| csv_cell(&test.groups[group]));
-                let mut line = format!("{},{a},{b}", csv_cell(&test.name)).into_bytes();
-                for number in [pair.z, pair.p, pair.p_adjusted] {
-                    line.push(b',');
-                    push_number(number, &mut line);
-                }
-                line.push(b'\n');
-                out.write_all(&line)?;
-            }
-        }
-        Ok(())
-    }
-
-    pub(crate) fn to_json(&self) -> Value {
-        let test = |test: &Test| {
-            json!({
-                "column": test.name,
-                "groups": test.groups.len(),
-                "rows": test.rows(),
-                "h": test.test.h,
-                "p": test.test.p,
-                "p_adjusted": test.p_adjusted,
-                "effect": test.effect(),
-                "h_exact": test.exact.map(|exact| exact.h),
-                "p_exact": test.exact.map(|exact| exact.p),
-            })
-        };
-        json!({
-            "by": self.by,
-            "untested": self.untested,
-            "tests": self.tests.iter().map(test).collect::<Vec<_>>(),
-        })
     }
 }

@@ -1,35 +1,33 @@
 //! A response against the Pareto rank of its row, group by group: the paper's
 //! figures 5 and 6, as numbers.
 
-use crate::commands::pareto::numbers_of;
-use crate::common::Usage;
-use crate::counters::significance::groups;
-use crate::files::push_number;
-use crate::output::csv_cell;
+use super::pareto::numbers_of;
+use super::significance::groups;
+use crate::Usage;
 use anyhow::{Result, bail};
 use likewise::counters::by_rank::{GroupByRank, response_by_rank};
 use likewise::words::{counted, short};
 use likewise_trace::ColumnTable;
-use serde_json::{Value, json};
-use std::io::{self, Write};
 
 /// Groups, at most: each is a picture of its own.
 const MAX_GROUPS: usize = 200;
 
 /// A column of the table, and the groups that it makes of the rows.
 #[derive(Clone, Debug)]
-pub(crate) struct Groups {
-    pub(crate) by: Option<String>,
+pub struct Groups {
+    /// The column.
+    pub by: Option<String>,
     /// Numbers ascending, texts in the order in which they come; one without a
     /// name where rows are not grouped.
-    pub(crate) names: Vec<String>,
-    pub(crate) of_row: Vec<Option<usize>>,
+    pub names: Vec<String>,
+    /// The group of each row.
+    pub of_row: Vec<Option<usize>>,
 }
 
 impl Groups {
     /// # Errors
     /// There is no such column, or it makes too many groups.
-    pub(crate) fn of(table: &ColumnTable, by: Option<&str>) -> Result<Self> {
+    pub fn of(table: &ColumnTable, by: Option<&str>) -> Result<Self> {
         let Some(by) = by else {
             return Ok(Self { by: None, names: vec![String::new()], of_row: vec![Some(0); table.n_rows] });
         };
@@ -58,24 +56,21 @@ impl Groups {
 
 /// A response by rank.
 #[derive(Clone, Debug)]
-pub(crate) struct ByRank {
-    pub(crate) response: String,
-    pub(crate) groups: Groups,
+pub struct ByRank {
+    /// The column of the response.
+    pub response: String,
+    /// Which row is in which group.
+    pub groups: Groups,
     /// As [`Groups::names`].
-    pub(crate) found: Vec<GroupByRank>,
+    pub found: Vec<GroupByRank>,
     /// Rank, response and group of each row that has all three.
-    pub(crate) points: Vec<(u32, f64, usize)>,
+    pub points: Vec<(u32, f64, usize)>,
 }
 
 impl ByRank {
     /// # Errors
     /// The response is no column of numbers, or a value is infinite.
-    pub(crate) fn of(
-        table: &ColumnTable,
-        response: &str,
-        groups: &Groups,
-        ranks: &[Option<u32>],
-    ) -> Result<Self> {
+    pub fn of(table: &ColumnTable, response: &str, groups: &Groups, ranks: &[Option<u32>]) -> Result<Self> {
         let (_, values) = numbers_of(table, response)?;
         if let Some(row) = values.iter().position(|x| x.is_infinite()) {
             bail!("'{response}', row {} (from 1, without the names), is infinite", row + 1);
@@ -88,7 +83,7 @@ impl ByRank {
     }
 
     /// What a group is called, in a sentence or over a picture.
-    pub(crate) fn title(&self, group: usize) -> String {
+    pub fn title(&self, group: usize) -> String {
         match &self.groups.by {
             Some(by) => format!("{by} {}", self.groups.names[group]),
             None => "all rows".to_owned(),
@@ -96,7 +91,7 @@ impl ByRank {
     }
 
     /// How far the response goes with the rank.
-    pub(crate) fn finding(&self) -> String {
+    pub fn finding(&self) -> String {
         let group = |(at, found): (usize, &GroupByRank)| {
             let rho = found.spearman.map_or_else(|| "none".to_owned(), short);
             format!("{} {rho} ({})", self.title(at), counted(found.n as u64, "row"))
@@ -105,42 +100,6 @@ impl ByRank {
         let more = if self.found.len() > 12 { "; …" } else { "" };
         format!("Rank correlation of {} with Goldberg's rank: {}{more}.", self.response, shown.join("; "))
     }
-
-    /// Rows of `response_by_rank.csv`.
-    fn write(&self, out: &mut impl Write) -> io::Result<()> {
-        for (name, found) in self.groups.names.iter().zip(&self.found) {
-            for at in &found.ranks {
-                let mut line =
-                    format!("{},{},{},{}", csv_cell(&self.response), csv_cell(name), at.rank, at.n)
-                        .into_bytes();
-                for number in [at.min, at.median, at.max] {
-                    line.push(b',');
-                    push_number(number, &mut line);
-                }
-                line.push(b'\n');
-                out.write_all(&line)?;
-            }
-        }
-        Ok(())
-    }
-
-    pub(crate) fn to_json(&self) -> Value {
-        let group = |(name, found): (&String, &GroupByRank)| {
-            let name = self.groups.by.as_ref().map(|_| name);
-            json!({ "group": name, "rows": found.n, "ranks": found.ranks.len(), "spearman": found.spearman })
-        };
-        json!({
-            "response": self.response,
-            "by": self.groups.by,
-            "groups": self.groups.names.iter().zip(&self.found).map(group).collect::<Vec<_>>(),
-        })
-    }
-}
-
-/// `response_by_rank.csv`: a row per response, group and rank.
-pub(crate) fn write(all: &[ByRank], out: &mut impl Write) -> io::Result<()> {
-    writeln!(out, "response,group,goldberg,rows,min,median,max")?;
-    all.iter().try_for_each(|one| one.write(out))
 }
 
 #[cfg(test)]
@@ -164,10 +123,9 @@ mod tests {
         assert_eq!(groups.of_row, [Some(1), Some(0), None, Some(1)]);
         let found = ByRank::of(&table, "t", &groups, &[Some(0), Some(2), Some(1), Some(1)]).unwrap();
         assert_eq!(found.points, [(0, 1.0, 1), (2, 2.0, 0)]);
-        let mut csv = Vec::new();
-        write(&[found], &mut csv).unwrap();
-        let expected = "response,group,goldberg,rows,min,median,max\nt,4,2,1,2,2,2\nt,16,0,1,1,1,1\n";
-        assert_eq!(String::from_utf8(csv).unwrap(), expected);
+        let told = |group: &GroupByRank| group.ranks.iter().map(|at| (at.rank, at.n, at.median)).collect();
+        let told: Vec<Vec<_>> = found.found.iter().map(told).collect();
+        assert_eq!(told, [[(2, 1, 2.0)], [(0, 1, 1.0)]]);
         assert!(Groups::of(&table, Some("q")).unwrap_err().to_string().contains("no column 'q'"));
     }
 }

@@ -1,8 +1,8 @@
 //! What was found, on the terminal.
 
-use super::json::{height, linkage};
-use super::{CountersReport, Records, Strong};
 use likewise::words::{counted, short};
+use likewise_analysis::counters::regimes::{RegimeReport, region_name};
+use likewise_analysis::counters::{CountersReport, Records, Strong, linkage_name};
 use std::fmt::Write;
 
 /// Columns or rows that are said to be left out, one by one.
@@ -12,9 +12,13 @@ const SHOWN: usize = 24;
 
 /// The strong clusters with their members, inner ones indented, and what is to
 /// be known.
-pub(crate) fn text(report: &CountersReport, width: usize) -> String {
-    let mut out =
-        format!("{}, {} linkage; {}\n", report.extent(), linkage(report.settings.linkage), height(report));
+pub fn text(report: &CountersReport, width: usize) -> String {
+    let mut out = format!(
+        "{}, {} linkage; {}\n",
+        report.extent(),
+        linkage_name(report.settings.linkage),
+        report.height()
+    );
     if !report.partitions.is_empty() {
         let _ = writeln!(out, "Partitions are ranked by {}", report.objectives());
     }
@@ -33,7 +37,7 @@ pub(crate) fn text(report: &CountersReport, width: usize) -> String {
         out.push('\n');
     }
     if let Some(regimes) = &report.regimes {
-        let _ = writeln!(out, "{}", regimes.text());
+        let _ = writeln!(out, "{}", regime_text(regimes));
     }
     if let Some(left_out) = left_out(report) {
         let _ = writeln!(out, "{left_out}");
@@ -96,4 +100,28 @@ fn members(report: &CountersReport, cluster: &Strong, width: usize) -> String {
     let members = report.members(cluster.node);
     let fits = |&most: &usize| report.listed(members, most).chars().count() <= room;
     report.listed(members, (1..=members.len()).rev().find(fits).unwrap_or(1))
+}
+
+/// For the terminal: two lines for each region.
+fn regime_text(found: &RegimeReport) -> String {
+    let regions = found.found.regions.iter().enumerate().map(|(at, region)| {
+        format!(
+            "  {}  {}: {}\n     {}; {}, stray {}\n",
+            region_name(at),
+            found.extent(region),
+            found.model(region),
+            found.coefficients(region),
+            counted(region.n as u64, "point"),
+            found.spread(region)
+        )
+    });
+    format!(
+        "Regimes of {}{} over {}, {}, {}% intervals:\n{}",
+        found.response,
+        found.unit.told(),
+        found.parameters.join(", "),
+        found.points(),
+        short(100.0 * found.confidence),
+        regions.collect::<String>()
+    )
 }

@@ -11,12 +11,14 @@ mod pareto;
 mod plot;
 mod regimes;
 mod tables;
+mod terminal;
 mod tree;
 
-pub(crate) use page::write_html;
-pub(crate) use pareto::{ParetoReport, write_pareto};
+pub use page::write_html;
+pub use pareto::{ParetoReport, write_pareto};
+pub use terminal::text;
 
-use crate::counters::CountersReport;
+use likewise_analysis::counters::CountersReport;
 
 /// Clusters that have a colour.
 const MAX_COLOURS: usize = 30;

@@ -1,6 +1,6 @@
 //! The dendrogram for programs that draw trees.
 
-use super::CountersReport;
+use likewise_analysis::counters::CountersReport;
 use std::io::{self, Write};
 
 /// One tree in Newick's format: the length of a branch is what the height

@@ -1,11 +1,9 @@
 //! Strong clusters, partitions, what is near, what was left out, as tables.
 
-use crate::args::name;
-use crate::counters::json::{linkage, metric};
-use crate::counters::regimes::RegimeReport;
-use crate::counters::{CountersReport, Strong};
+use crate::escape;
 use likewise::words::short;
-use likewise_report::escape;
+use likewise_analysis::counters::regimes::RegimeReport;
+use likewise_analysis::counters::{CountersReport, Strong, linkage_name, metric_name};
 use std::fmt::Write;
 
 /// Lines of a table.
@@ -115,12 +113,12 @@ pub(super) fn nearest(report: &CountersReport) -> Option<String> {
 /// What was asked for, and what is no part of the result.
 pub(super) fn parameters(report: &CountersReport) -> String {
     let settings = &report.settings;
-    let mut lines = vec![("linkage".to_owned(), linkage(settings.linkage).to_owned())];
+    let mut lines = vec![("linkage".to_owned(), linkage_name(settings.linkage).to_owned())];
     if let Some(profiles) = settings.profiles {
         let what = if profiles.is_by_row { "rows" } else { "columns" };
         lines.push(("profiles".to_owned(), what.to_owned()));
-        lines.push(("metric".to_owned(), metric(profiles.metric).to_owned()));
-        lines.push(("scale of a column".to_owned(), name(profiles.scale)));
+        lines.push(("metric".to_owned(), metric_name(profiles.metric).to_owned()));
+        lines.push(("scale of a column".to_owned(), profiles.scale.name().to_owned()));
         lines.push((
             "left out if more is missing".to_owned(),
             format!("{}%", short(100.0 * profiles.max_missing)),

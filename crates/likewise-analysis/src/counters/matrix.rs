@@ -9,7 +9,7 @@ use likewise_trace::{Cells, ColumnTable};
 ///
 /// # Errors
 /// It is not square, or no dissimilarities: the pair is named.
-pub(crate) fn square(table: &ColumnTable) -> Result<(Vec<String>, Dissimilarities)> {
+pub(super) fn square(table: &ColumnTable) -> Result<(Vec<String>, Dissimilarities)> {
     let n = table.n_rows;
     let named_rows = table.columns.len() == n + 1;
     if !named_rows && table.columns.len() != n {

@@ -1,6 +1,6 @@
 //! From numbers to places in a picture.
 
-use likewise_report::escape;
+use crate::escape;
 
 /// How many times the middle height the last one may be on a linear scale.
 const FAR: f64 = 20.0;

@@ -3,10 +3,9 @@
 
 use super::axis::{Axis, clipped, text};
 use super::{Coloured, Ramp};
-use crate::counters::json::height;
-use crate::counters::{CountersReport, Strong};
+use crate::escape;
 use likewise::words::{counted, short};
-use likewise_report::escape;
+use likewise_analysis::counters::{CountersReport, Strong};
 use std::fmt::Write;
 
 const WIDTH: f64 = 1040.0;
@@ -79,7 +78,7 @@ pub(super) fn caption(report: &CountersReport) -> String {
     } else {
         " Colours are the clusters of the greatest silhouette."
     };
-    format!("Height: {}.{colours}{ranks}{top}", height(report))
+    format!("Height: {}.{colours}{ranks}{top}", report.height())
 }
 
 impl<'r> Layout<'r> {
@@ -146,7 +145,7 @@ impl<'r> Layout<'r> {
         }
         let middle = f64::midpoint(self.left, RIGHT);
         let log = if self.x.is_log() { " (logarithmic; 0 is where the names end)" } else { "" };
-        let name = format!("{}{log}", height(self.report));
+        let name = format!("{}{log}", self.report.height());
         svg.push_str(&text(middle, bottom + 33.0, "class=\"axis\" text-anchor=\"middle\"", &name));
     }
 

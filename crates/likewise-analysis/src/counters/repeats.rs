@@ -18,7 +18,7 @@ const NEARLY: f64 = 0.1;
 /// How far rows stray from the median of those with the same parameters: the
 /// median of all deviations, as a share, so that few strays do not count.
 /// Nothing where each row has parameters of its own.
-pub(crate) fn within(measured: &[f64], fitted: &Fitted) -> Option<f64> {
+pub(super) fn within(measured: &[f64], fitted: &Fitted) -> Option<f64> {
     let mut deviations: Vec<f64> = shares(measured, fitted).map(|(_, share)| (share - 1.0).abs()).collect();
     deviations.sort_by(f64::total_cmp);
     deviations.get(deviations.len() / 2).map(|median| NORMAL * median)
@@ -36,7 +36,7 @@ fn shares<'f>(measured: &'f [f64], fitted: &'f Fitted) -> impl Iterator<Item = (
 /// The column that decides how rows stray from their point: it tells more
 /// than half of it, and its groups lie apart by a fifth. Of several that tell
 /// nearly as much, that of the fewest groups.
-pub(crate) fn told_by<'t>(
+pub(super) fn told_by<'t>(
     table: &'t ColumnTable,
     parameters: &[String],
     response: &str,

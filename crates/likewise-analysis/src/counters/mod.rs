@@ -1,22 +1,25 @@
 //! Counters of call sites, runs or phases: which profiles belong together, and
 //! which records are extreme on several accounts.
 
-pub(crate) mod by_rank;
-pub(crate) mod find;
-pub(crate) mod json;
-pub(crate) mod loadings;
-pub(crate) mod matrix;
-pub(crate) mod newick;
-pub(crate) mod regimes;
-pub(crate) mod relations;
-pub(crate) mod repeats;
-pub(crate) mod rows;
-pub(crate) mod significance;
-pub(crate) mod table;
-pub(crate) mod text;
+pub mod by_rank;
+pub mod loadings;
+pub mod regimes;
+pub mod rows;
+pub mod significance;
+
+mod find;
+mod fitting;
+mod matrix;
+mod pareto;
+mod repeats;
+mod run;
+mod table;
+
+pub use fitting::{RegimeOptions, Repeats};
+pub use pareto::{Ranks, numbers_of, row_name};
+pub use run::{Analysed, Options, analyse};
 
 use by_rank::ByRank;
-use clap::ValueEnum;
 use likewise::cluster::hierarchical::Partition;
 use likewise::cluster::hierarchical::{Dendrogram, Dissimilarity, Linkage};
 use likewise::counters::pareto::Goal;
@@ -27,50 +30,67 @@ use significance::Significance;
 
 /// Everything the files, the report and the terminal show.
 #[derive(Clone, Debug)]
-pub(crate) struct CountersReport {
-    pub(crate) input: String,
-    pub(crate) settings: Settings,
+pub struct CountersReport {
+    /// The file that was read.
+    pub input: String,
+    /// What was asked for.
+    pub settings: Settings,
     /// What each profile is called.
-    pub(crate) names: Vec<String>,
+    pub names: Vec<String>,
     /// How many values each has; nothing where dissimilarities were given.
-    pub(crate) dims: Option<usize>,
-    pub(crate) dendrogram: Dendrogram,
-    pub(crate) order: Order,
+    pub dims: Option<usize>,
+    /// How profiles form clusters.
+    pub dendrogram: Dendrogram,
+    /// In which order profiles are drawn.
+    pub order: Order,
     /// From that of all profiles alone to that of one cluster; none where
     /// there were too many profiles to measure them.
-    pub(crate) partitions: Vec<RankedPartition>,
-    pub(crate) left_out: Vec<LeftOut>,
-    pub(crate) response: Option<Response>,
-    pub(crate) records: Option<Records>,
-    pub(crate) regimes: Option<RegimeReport>,
-    pub(crate) significance: Option<Significance>,
-    pub(crate) factors: Option<Factors>,
-    pub(crate) notes: Vec<String>,
+    pub partitions: Vec<RankedPartition>,
+    /// What is no part of any profile.
+    pub left_out: Vec<LeftOut>,
+    /// The profile to which others are compared.
+    pub response: Option<Response>,
+    /// The rows and their ranks.
+    pub records: Option<Records>,
+    /// Where which model of the response holds.
+    pub regimes: Option<RegimeReport>,
+    /// Which columns differ between groups of rows.
+    pub significance: Option<Significance>,
+    /// Which columns vary together.
+    pub factors: Option<Factors>,
+    /// Sentences that the analyst must know.
+    pub notes: Vec<String>,
 }
 
 /// What was asked for.
 #[derive(Clone, Debug)]
-pub(crate) struct Settings {
-    pub(crate) linkage: Linkage,
+pub struct Settings {
+    /// How unlike two clusters are.
+    pub linkage: Linkage,
     /// Nothing where dissimilarities were given.
-    pub(crate) profiles: Option<ProfileSettings>,
-    pub(crate) objectives: Vec<Measure>,
+    pub profiles: Option<ProfileSettings>,
+    /// What partitions are ranked by.
+    pub objectives: Vec<Measure>,
     /// Options that choose columns and groups, as they were given.
-    pub(crate) chosen: Vec<(&'static str, Vec<String>)>,
+    pub chosen: Vec<(&'static str, Vec<String>)>,
 }
 
 /// How profiles came from a table.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct ProfileSettings {
-    pub(crate) is_by_row: bool,
-    pub(crate) metric: Dissimilarity,
-    pub(crate) scale: Scale,
-    pub(crate) max_missing: f64,
+pub struct ProfileSettings {
+    /// Whether rows are clustered, not columns.
+    pub is_by_row: bool,
+    /// How unlike two profiles are.
+    pub metric: Dissimilarity,
+    /// What makes columns comparable.
+    pub scale: Scale,
+    /// Columns and rows of which a greater share (0 to 1) is missing are left out.
+    pub max_missing: f64,
 }
 
 /// What makes the values of columns comparable.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Scale {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scale {
     /// From 0 to 1
     Range,
     /// Mean 0, standard deviation 1
@@ -79,9 +99,42 @@ pub(crate) enum Scale {
     None,
 }
 
+impl Scale {
+    /// As options and files have it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Range => "range",
+            Self::Z => "z",
+            Self::None => "none",
+        }
+    }
+}
+
+/// A linkage as options and files have it.
+#[must_use]
+pub fn linkage_name(linkage: Linkage) -> &'static str {
+    match linkage {
+        Linkage::Complete => "complete",
+        Linkage::Single => "single",
+        Linkage::Average => "average",
+        Linkage::Ward => "ward",
+    }
+}
+
+/// A dissimilarity as options and files have it.
+#[must_use]
+pub fn metric_name(metric: Dissimilarity) -> &'static str {
+    match metric {
+        Dissimilarity::Manhattan => "manhattan",
+        Dissimilarity::Euclidean => "euclidean",
+        Dissimilarity::Correlation => "correlation",
+    }
+}
+
 /// What partitions are ranked by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Measure {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Measure {
     /// Mean distance to the nearest other cluster: more is better
     S1,
     /// Mean diameter: less is better
@@ -95,7 +148,20 @@ pub(crate) enum Measure {
 }
 
 impl Measure {
-    pub(crate) fn goal(self) -> Goal {
+    /// As options and files have it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::S1 => "s1",
+            Self::H1 => "h1",
+            Self::Density => "density",
+            Self::R75 => "r75",
+            Self::Silhouette => "silhouette",
+        }
+    }
+
+    /// Whether more of it is better, or less.
+    pub fn goal(self) -> Goal {
         match self {
             Measure::S1 | Measure::Density | Measure::Silhouette => Goal::Max,
             Measure::H1 | Measure::R75 => Goal::Min,
@@ -103,7 +169,7 @@ impl Measure {
     }
 
     /// NaN where a partition has none.
-    pub(crate) fn of(self, partition: &Partition) -> f64 {
+    pub fn of(self, partition: &Partition) -> f64 {
         match self {
             Measure::S1 => partition.separation.unwrap_or(f64::NAN),
             Measure::H1 => partition.mean_diameter,
@@ -114,7 +180,7 @@ impl Measure {
     }
 
     /// In words, with what is good.
-    pub(crate) fn told(self) -> &'static str {
+    pub fn told(self) -> &'static str {
         match self {
             Measure::S1 => "S₁, separation: more is better",
             Measure::H1 => "H₁, mean diameter: less is better",
@@ -125,7 +191,7 @@ impl Measure {
     }
 
     /// As people write it, with the sign of what is good.
-    pub(crate) fn symbol(self) -> &'static str {
+    pub fn symbol(self) -> &'static str {
         match self {
             Measure::S1 => "S₁⁺",
             Measure::H1 => "H₁⁻",
@@ -138,44 +204,53 @@ impl Measure {
 
 /// A partition and its ranks among all; none where an objective has no value.
 #[derive(Clone, Debug)]
-pub(crate) struct RankedPartition {
-    pub(crate) measures: Partition,
-    pub(crate) goldberg: Option<u32>,
-    pub(crate) fonseca_fleming: Option<u32>,
+pub struct RankedPartition {
+    /// How good it is.
+    pub measures: Partition,
+    /// Goldberg's rank: 0 where no partition dominates.
+    pub goldberg: Option<u32>,
+    /// Fonseca and Fleming's rank: how many partitions dominate.
+    pub fonseca_fleming: Option<u32>,
 }
 
 /// A column or a row that is no part of any profile.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct LeftOut {
-    pub(crate) name: String,
-    pub(crate) why: String,
+pub struct LeftOut {
+    /// What it is called.
+    pub name: String,
+    /// Why it is left out.
+    pub why: String,
 }
 
 /// A profile that was asked for, and the others by how near they are.
 #[derive(Clone, Debug)]
-pub(crate) struct Response {
-    pub(crate) profile: usize,
-    pub(crate) nearest: Vec<(usize, f64)>,
+pub struct Response {
+    /// Its place among the profiles.
+    pub profile: usize,
+    /// The others, the nearest first, with their dissimilarity.
+    pub nearest: Vec<(usize, f64)>,
 }
 
 /// Rows ranked on some of their columns.
 #[derive(Clone, Debug)]
-pub(crate) struct Records {
+pub struct Records {
     /// Of the columns.
-    pub(crate) objectives: Vec<String>,
+    pub objectives: Vec<String>,
     /// What is good in each.
-    pub(crate) goals: Vec<Goal>,
-    pub(crate) names: Vec<String>,
+    pub goals: Vec<Goal>,
+    /// What each row is called.
+    pub names: Vec<String>,
     /// Of each row, on the first objective and on the second.
-    pub(crate) values: [Vec<f64>; 2],
-    pub(crate) goldberg: Vec<Option<u32>>,
+    pub values: [Vec<f64>; 2],
+    /// Goldberg's rank of each row; `None` of a row that lacks a value.
+    pub goldberg: Vec<Option<u32>>,
     /// What of responses was found by rank.
-    pub(crate) by_rank: Vec<ByRank>,
+    pub by_rank: Vec<ByRank>,
 }
 
 impl Records {
     /// The objectives with the signs of what is good, as the paper has them.
-    pub(crate) fn ranked_by(&self) -> String {
+    pub fn ranked_by(&self) -> String {
         let sign = |goal: &Goal| if *goal == Goal::Max { "⁺" } else { "⁻" };
         let signed =
             self.objectives.iter().zip(&self.goals).map(|(name, goal)| format!("{name}{}", sign(goal)));
@@ -185,26 +260,29 @@ impl Records {
 
 /// A cluster whose forming gave a partition that none dominates.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Strong {
+pub struct Strong {
     /// As the dendrogram numbers it.
-    pub(crate) node: usize,
-    pub(crate) height: f64,
-    pub(crate) size: usize,
+    pub node: usize,
+    /// The height at which it forms.
+    pub height: f64,
+    /// How many profiles it has.
+    pub size: usize,
     /// How many strong clusters hold it.
-    pub(crate) depth: usize,
+    pub depth: usize,
 }
 
 /// A partition that stands out.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Cut {
-    pub(crate) silhouette: f64,
+pub struct Cut {
+    /// The mean silhouette.
+    pub silhouette: f64,
     /// Profiles and clusters in the order of the drawing.
-    pub(crate) clusters: Vec<Vec<usize>>,
+    pub clusters: Vec<Vec<usize>>,
 }
 
 impl CountersReport {
     /// What profiles are: `event`, `record` or `object`.
-    pub(crate) fn kind(&self) -> &'static str {
+    pub fn kind(&self) -> &'static str {
         match self.settings.profiles {
             None => "object",
             Some(settings) if settings.is_by_row => "record",
@@ -212,8 +290,25 @@ impl CountersReport {
         }
     }
 
+    /// What heights are, for people.
+    #[must_use]
+    pub fn height(&self) -> String {
+        let Some(settings) = self.settings.profiles else { return "dissimilarity, as given".to_owned() };
+        let what = match settings.metric {
+            Dissimilarity::Manhattan => "Manhattan distance",
+            Dissimilarity::Euclidean => "Euclidean distance",
+            Dissimilarity::Correlation => return "1 − correlation".to_owned(),
+        };
+        let scale = match settings.scale {
+            Scale::Range => " of columns scaled to 0–1",
+            Scale::Z => " of standardised columns",
+            Scale::None => "",
+        };
+        format!("{what}{scale}")
+    }
+
     /// How many profiles of how many values, in words.
-    pub(crate) fn extent(&self) -> String {
+    pub fn extent(&self) -> String {
         let profiles = counted(self.names.len() as u64, self.kind());
         match (self.dims, self.kind()) {
             (None, _) => profiles,
@@ -223,28 +318,29 @@ impl CountersReport {
     }
 
     /// The cluster whose forming gave the partition; none of the first.
-    pub(crate) fn formed(&self, partition: usize) -> Option<usize> {
+    pub fn formed(&self, partition: usize) -> Option<usize> {
         partition.checked_sub(1).map(|merge| self.names.len() + merge)
     }
 
     /// The partition that a merge gives.
-    pub(crate) fn partition_of(&self, node: usize) -> Option<&RankedPartition> {
+    pub fn partition_of(&self, node: usize) -> Option<&RankedPartition> {
         self.partitions.get(node + 1 - self.names.len())
     }
 
-    pub(crate) fn is_strong(&self, node: usize) -> bool {
+    /// Whether no other partition dominates the one that its forming gave.
+    pub fn is_strong(&self, node: usize) -> bool {
         node >= self.names.len() && self.partition_of(node).is_some_and(|p| p.goldberg == Some(0))
     }
 
     /// The profiles in a cluster, in the order of the drawing.
-    pub(crate) fn members(&self, node: usize) -> &[usize] {
+    pub fn members(&self, node: usize) -> &[usize] {
         let size = node.checked_sub(self.names.len()).map_or(1, |merge| self.dendrogram.merges()[merge].size);
         let start = self.order.start[node];
         &self.order.leaves[start..start + size]
     }
 
     /// The two measures that partitions are drawn by: the first two objectives.
-    pub(crate) fn drawn(&self) -> [Measure; 2] {
+    pub fn drawn(&self) -> [Measure; 2] {
         match self.settings.objectives[..] {
             [one, other, ..] => [one, other],
             _ => [Measure::S1, Measure::H1],
@@ -252,7 +348,7 @@ impl CountersReport {
     }
 
     /// From the outermost to the innermost, those of a cluster together.
-    pub(crate) fn strong(&self) -> Vec<Strong> {
+    pub fn strong(&self) -> Vec<Strong> {
         let n = self.names.len();
         let order = &self.order;
         let mut strong: Vec<Strong> = Vec::new();
@@ -274,7 +370,7 @@ impl CountersReport {
     }
 
     /// Some names, and how many more there are.
-    pub(crate) fn listed(&self, members: &[usize], most: usize) -> String {
+    pub fn listed(&self, members: &[usize], most: usize) -> String {
         let shown: Vec<&str> = members.iter().take(most).map(|&m| self.names[m].as_str()).collect();
         let more = match members.len().saturating_sub(most) {
             0 => String::new(),
@@ -284,13 +380,13 @@ impl CountersReport {
     }
 
     /// The objectives, in one line.
-    pub(crate) fn objectives(&self) -> String {
+    pub fn objectives(&self) -> String {
         self.settings.objectives.iter().map(|measure| measure.symbol()).collect::<Vec<_>>().join(", ")
     }
 
     /// The partition of the greatest silhouette, but for that of all profiles
     /// alone; the one of fewer clusters where two are equally good.
-    pub(crate) fn cut(&self) -> Option<Cut> {
+    pub fn cut(&self) -> Option<Cut> {
         let silhouettes = self.partitions.iter().skip(1).filter_map(|partition| {
             let measures = &partition.measures;
             measures.silhouette.map(|silhouette| (silhouette, measures.n_clusters))
@@ -313,7 +409,7 @@ impl CountersReport {
     }
 
     /// What is to be known, in sentences.
-    pub(crate) fn findings(&self) -> Vec<String> {
+    pub fn findings(&self) -> Vec<String> {
         let mut found: Vec<String> = self.regimes.iter().flat_map(RegimeReport::findings).collect();
         if let Some(cut) = self.cut() {
             let clusters = cut.clusters.iter().take(8).map(|members| self.listed(members, 8));
@@ -351,14 +447,16 @@ impl CountersReport {
 /// The profiles in the order of the drawing: every cluster is a run of them.
 /// Larger clusters come first.
 #[derive(Clone, Debug)]
-pub(crate) struct Order {
-    pub(crate) leaves: Vec<usize>,
+pub struct Order {
+    /// The profiles as they are drawn.
+    pub leaves: Vec<usize>,
     /// Of each cluster, profiles too, the place of its first profile.
-    pub(crate) start: Vec<usize>,
+    pub start: Vec<usize>,
 }
 
 impl Order {
-    pub(crate) fn of(dendrogram: &Dendrogram) -> Self {
+    /// That of a dendrogram. Complexity: O(n) for n profiles.
+    pub fn of(dendrogram: &Dendrogram) -> Self {
         let n = dendrogram.n_objects();
         let merges = dendrogram.merges();
         let size = |node: usize| node.checked_sub(n).map_or(1, |merge| merges[merge].size);

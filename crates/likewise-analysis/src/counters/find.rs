@@ -2,7 +2,8 @@
 
 use super::table::by_name;
 use super::{Measure, RankedPartition, Response, Settings};
-use crate::common::Usage;
+use crate::Stages;
+use crate::Usage;
 use anyhow::Result;
 use likewise::cluster::Dissimilarities;
 use likewise::cluster::hierarchical::{
@@ -11,30 +12,29 @@ use likewise::cluster::hierarchical::{
 use likewise::cluster::hierarchical::{Partition, partitions};
 use likewise::counters::pareto::{Objective, fonseca_fleming, goldberg};
 use likewise::words::{counted, grouped_digits};
-use likewise_analysis::Stages;
 
 /// Profiles of which all pairs are held at once: 2 GiB.
 const MAX_SQUARE: usize = 1 << 14;
 
 /// What is clustered.
-pub(crate) enum Source {
+pub(super) enum Source {
     Profiles(Profiles),
     Dissimilarities(Dissimilarities),
 }
 
 /// What was found.
-pub(crate) struct Found {
-    pub(crate) dendrogram: Dendrogram,
+pub(super) struct Found {
+    pub(super) dendrogram: Dendrogram,
     /// None where there are too many profiles.
-    pub(crate) partitions: Vec<RankedPartition>,
-    pub(crate) response: Option<Response>,
+    pub(super) partitions: Vec<RankedPartition>,
+    pub(super) response: Option<Response>,
 }
 
 /// Clusters, measures and ranks.
 ///
 /// # Errors
 /// Profiles cannot be compared, or the options do not go with them.
-pub(crate) fn find(
+pub(super) fn find(
     source: Source,
     names: &[String],
     settings: &Settings,

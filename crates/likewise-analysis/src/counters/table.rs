@@ -1,8 +1,8 @@
 //! Profiles from a table: which columns and rows, and how they are scaled.
 
+use super::pareto::{numbers_of, row_name};
 use super::{LeftOut, ProfileSettings, Scale};
-use crate::commands::pareto::{numbers_of, row_name};
-use crate::common::Usage;
+use crate::Usage;
 use anyhow::{Result, bail};
 use likewise::cluster::hierarchical::{MAX_VALUE, Profiles, ProfilesError};
 use likewise::words::{counted, short};
@@ -27,13 +27,13 @@ const PHASE: [&str; 12] = [
 ];
 
 /// Profiles, what they are called, and what is no part of them.
-pub(crate) struct Selected {
-    pub(crate) names: Vec<String>,
+pub(super) struct Selected {
+    pub(super) names: Vec<String>,
     /// The columns that are used.
-    pub(crate) columns: Vec<String>,
-    pub(crate) profiles: Profiles,
-    pub(crate) left_out: Vec<LeftOut>,
-    pub(crate) notes: Vec<String>,
+    pub(super) columns: Vec<String>,
+    pub(super) profiles: Profiles,
+    pub(super) left_out: Vec<LeftOut>,
+    pub(super) notes: Vec<String>,
 }
 
 /// A column that is used.
@@ -44,7 +44,7 @@ struct Used<'t> {
 
 /// What is known of our own tables: columns that name rows become texts, and
 /// those that are no counters are dropped, with a note.
-pub(crate) fn understand(table: &mut ColumnTable) -> Option<String> {
+pub(super) fn understand(table: &mut ColumnTable) -> Option<String> {
     let has = |name: &str| table.columns.iter().any(|column| column.name == name);
     let is_bursts = BURST.iter().all(|name| has(name));
     let is_phases = ["cluster", "instances", "mean_ns"].iter().all(|name| has(name));
@@ -74,21 +74,21 @@ pub(crate) fn understand(table: &mut ColumnTable) -> Option<String> {
 }
 
 /// Which columns are to be used.
-pub(crate) struct Asked<'a> {
+pub(super) struct Asked<'a> {
     /// These only, if any are named.
-    pub(crate) columns: &'a [String],
+    pub(super) columns: &'a [String],
     /// Neither these of groups nor these of parameters, where none are named
     /// and enough others are there.
-    pub(crate) apart: &'a [Vec<String>; 2],
+    pub(super) apart: &'a [Vec<String>; 2],
     /// What is known to be left out.
-    pub(crate) mistaken: Vec<LeftOut>,
+    pub(super) mistaken: Vec<LeftOut>,
 }
 
 /// Profiles of the columns that are named, or of all columns of numbers.
 ///
 /// # Errors
 /// A column is not there, or too little is left.
-pub(crate) fn select(table: &ColumnTable, asked: Asked<'_>, how: ProfileSettings) -> Result<Selected> {
+pub(super) fn select(table: &ColumnTable, asked: Asked<'_>, how: ProfileSettings) -> Result<Selected> {
     let mut left_out = asked.mistaken;
     let mut used = Vec::new();
     for column in named(table, asked.columns, asked.apart)? {
@@ -242,7 +242,7 @@ fn scaled(values: &[f64], scale: Scale) -> Vec<f64> {
 }
 
 /// What is wrong with profiles, by their names.
-pub(crate) fn by_name(error: ProfilesError, names: &[String]) -> anyhow::Error {
+pub(super) fn by_name(error: ProfilesError, names: &[String]) -> anyhow::Error {
     match error {
         ProfilesError::NothingInCommon { a, b } => {
             let (a, b) = (&names[a], &names[b]);

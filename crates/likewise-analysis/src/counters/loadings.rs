@@ -1,13 +1,9 @@
 //! Which columns vary together: factors, and how each column loads on them.
 
-use crate::files::push_number;
-use crate::output::csv_cell;
 use likewise::counters::Column;
 use likewise::counters::loadings::{Loadings, Rotated, factor_loadings, n_above_one, varimax};
 use likewise::words::short;
 use likewise_trace::ColumnTable;
-use serde_json::{Value, json};
-use std::io::{self, Write};
 
 /// Factors that are kept, at most.
 const MAX_FACTORS: usize = 20;
@@ -16,18 +12,20 @@ const MAX_PRODUCTS: usize = 2_000_000_000;
 /// Columns, at most: of more, the eigenvectors take as long.
 const MAX_COLUMNS: usize = 1000;
 /// What a column with a smaller loading has little to do with.
-pub(crate) const LARGE: f64 = 0.5;
+pub const LARGE: f64 = 0.5;
 
 /// The factors that explain more than a column does, rotated so that each
 /// column loads on as few as can be (varimax).
 #[derive(Clone, Debug)]
-pub(crate) struct Factors {
-    pub(crate) columns: Vec<String>,
-    pub(crate) factors: Vec<Rotated>,
+pub struct Factors {
+    /// The columns that vary.
+    pub columns: Vec<String>,
+    /// The factors, rotated.
+    pub factors: Vec<Rotated>,
     /// Before the rotation, of all factors.
-    pub(crate) eigenvalues: Vec<f64>,
+    pub eigenvalues: Vec<f64>,
     /// Of all eigenvalues, what was negative, as a share of the columns.
-    pub(crate) clipped: f64,
+    pub clipped: f64,
 }
 
 /// Nothing where there are fewer than three columns.
@@ -35,7 +33,7 @@ pub(crate) struct Factors {
 /// # Errors
 /// Why there are none: the table is large, or two columns were hardly ever
 /// measured together.
-pub(crate) fn factors(table: &ColumnTable, names: &[String]) -> Result<Option<Factors>, String> {
+pub(super) fn factors(table: &ColumnTable, names: &[String]) -> Result<Option<Factors>, String> {
     let n = names.len();
     if n < 3 {
         return Ok(None);
@@ -65,7 +63,7 @@ pub(crate) fn factors(table: &ColumnTable, names: &[String]) -> Result<Option<Fa
 impl Factors {
     /// Columns by the size of what they load on a factor, the largest first;
     /// of those below [`LARGE`] the first alone, and only if all are.
-    pub(crate) fn leading(&self, factor: &Rotated) -> Vec<usize> {
+    pub fn leading(&self, factor: &Rotated) -> Vec<usize> {
         let mut leading: Vec<usize> = (0..self.columns.len()).collect();
         leading.sort_by(|&a, &b| factor.loadings[b].abs().total_cmp(&factor.loadings[a].abs()));
         let n = leading.iter().filter(|&&at| factor.loadings[at].abs() >= LARGE).count();
@@ -73,7 +71,8 @@ impl Factors {
         leading
     }
 
-    pub(crate) fn finding(&self) -> Option<String> {
+    /// What they explain, in a sentence.
+    pub fn finding(&self) -> Option<String> {
         let explained: f64 = self.factors.iter().map(|factor| factor.explained).sum();
         let each = self.factors.iter().take(6).map(|factor| self.named(factor));
         let more = if self.factors.len() > 6 { "; …" } else { "" };
@@ -97,41 +96,14 @@ impl Factors {
         leading.iter().take(4).map(signed).collect::<Vec<_>>().join(", ") + more
     }
 
-    pub(crate) fn note(&self) -> Option<String> {
+    /// What puts them into doubt.
+    pub fn note(&self) -> Option<String> {
         let share = short((1000.0 * self.clipped).round() / 10.0);
         (self.clipped > 0.05).then(|| {
             format!(
                 "Correlations over the rows that two columns have in common contradict one another ({share}% of the \
                  variance is negative): do not trust the factors."
             )
-        })
-    }
-
-    /// `loadings.csv`: a row per column.
-    pub(crate) fn write(&self, out: &mut impl Write) -> io::Result<()> {
-        write!(out, "column")?;
-        (1..=self.factors.len()).try_for_each(|factor| write!(out, ",factor_{factor}"))?;
-        writeln!(out)?;
-        let row = |name: &str, value: &dyn Fn(&Rotated) -> f64| {
-            let mut line = csv_cell(name).into_bytes();
-            for factor in &self.factors {
-                line.push(b',');
-                push_number(value(factor), &mut line);
-            }
-            line.push(b'\n');
-            line
-        };
-        for (at, name) in self.columns.iter().enumerate() {
-            out.write_all(&row(name, &|factor| factor.loadings[at]))?;
-        }
-        Ok(())
-    }
-
-    pub(crate) fn to_json(&self) -> Value {
-        json!({
-            "explained": self.factors.iter().map(|factor| factor.explained).collect::<Vec<_>>(),
-            "eigenvalues": self.eigenvalues,
-            "clipped": self.clipped,
         })
     }
 }

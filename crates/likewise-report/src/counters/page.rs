@@ -1,11 +1,11 @@
 //! The page around the pictures.
 
 use super::{Coloured, by_rank, factors, plot, regimes, tables, tree};
-use crate::counters::{CountersReport, Records, Strong};
+use crate::escape;
+use crate::palette::{colours, hex};
+use crate::runs::{SCRIPT, STYLE, items};
 use likewise::words::counted;
-use likewise_report::escape;
-use likewise_report::palette::{colours, hex};
-use likewise_report::runs::{SCRIPT, STYLE, items};
+use likewise_analysis::counters::{CountersReport, Records, Strong};
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
@@ -16,7 +16,7 @@ const OWN_STYLE: &str = include_str!("assets/counters.css");
 ///
 /// # Errors
 /// Those of `out`.
-pub(crate) fn write_html(report: &CountersReport, out: &mut impl Write) -> io::Result<()> {
+pub fn write_html(report: &CountersReport, out: &mut impl Write) -> io::Result<()> {
     let (strong, coloured) = (report.strong(), Coloured::of(report));
     let mut rest = PAGE;
     while let Some((before, after)) = rest.split_once("{{") {
@@ -111,8 +111,8 @@ pub(super) fn scroll(id: &str, table: &str) -> String {
 }
 
 fn subtitle(report: &CountersReport) -> String {
-    let linkage = crate::counters::json::linkage(report.settings.linkage);
-    format!("{}; {linkage} linkage, {}", report.extent(), crate::counters::json::height(report))
+    let linkage = likewise_analysis::counters::linkage_name(report.settings.linkage);
+    format!("{}; {linkage} linkage, {}", report.extent(), report.height())
 }
 
 pub(super) fn records_caption(records: &Records) -> String {

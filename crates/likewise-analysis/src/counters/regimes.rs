@@ -1,60 +1,69 @@
 //! Where which model of a response holds, in files and in words.
 
-use crate::files::push_number;
-use crate::output::csv_cell;
-use clap::ValueEnum;
 use likewise::counters::regimes::{Estimate, Formula, Noise, Range, Regimes, Region};
 use likewise::words::si;
 use likewise::words::{counted, short};
-use serde_json::{Value, json};
-use std::io::{self, Write};
 
 /// Rows of a point that stray less are never worth a word.
 const STRAY: f64 = 0.05;
 
 /// Regions, and what they were found in.
 #[derive(Clone, Debug)]
-pub(crate) struct RegimeReport {
-    pub(crate) response: String,
-    pub(crate) unit: Unit,
-    pub(crate) parameters: Vec<String>,
-    pub(crate) models: Vec<Formula>,
+pub struct RegimeReport {
+    /// The column that models are of.
+    pub response: String,
+    /// What it is measured in.
+    pub unit: Unit,
+    /// The columns in whose space regions lie.
+    pub parameters: Vec<String>,
+    /// The models that were tried.
+    pub models: Vec<Formula>,
     /// Bytes of a unit of the length; nothing where a formula says what tau
     /// multiplies.
-    pub(crate) length_bytes: Option<f64>,
-    pub(crate) confidence: f64,
-    pub(crate) noise: Noise,
-    pub(crate) min_points: usize,
+    pub length_bytes: Option<f64>,
+    /// Of the intervals of coefficients, from 0 to 1.
+    pub confidence: f64,
+    /// How the response strays from its model.
+    pub noise: Noise,
+    /// The fewest points that a region may have.
+    pub min_points: usize,
     /// Whether rows with the same parameters are one point.
-    pub(crate) is_median: bool,
+    pub is_median: bool,
     /// How far rows stray from their point, as a share of it.
-    pub(crate) within: Option<f64>,
+    pub within: Option<f64>,
     /// The column that decides how they do, and what to do about it.
-    pub(crate) told_by: Option<String>,
+    pub told_by: Option<String>,
     /// Rows that lack a value.
-    pub(crate) n_missing: usize,
-    pub(crate) fitted: Fitted,
-    pub(crate) found: Regimes,
+    pub n_missing: usize,
+    /// What models were fitted to.
+    pub fitted: Fitted,
+    /// The regions and their models.
+    pub found: Regimes,
 }
 
 /// The points that models were fitted to.
 #[derive(Clone, Debug)]
-pub(crate) struct Fitted {
-    pub(crate) response: Vec<f64>,
+pub struct Fitted {
+    /// Of each point.
+    pub response: Vec<f64>,
     /// The parameters, column by column.
-    pub(crate) columns: Vec<Vec<f64>>,
+    pub columns: Vec<Vec<f64>>,
     /// How many rows each point stands for.
-    pub(crate) n: Vec<usize>,
+    pub n: Vec<usize>,
     /// The point of each row that has all values.
-    pub(crate) of_row: Vec<Option<usize>>,
+    pub of_row: Vec<Option<usize>>,
 }
 
 /// What the response is measured in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Unit {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Seconds.
     S,
+    /// Milliseconds.
     Ms,
+    /// Microseconds.
     Us,
+    /// Nanoseconds.
     Ns,
     /// It is no time
     None,
@@ -62,14 +71,14 @@ pub(crate) enum Unit {
 
 impl Unit {
     /// What the end of a column's name says, or seconds.
-    pub(crate) fn of_name(name: &str) -> Self {
+    pub fn of_name(name: &str) -> Self {
         let name = name.to_ascii_lowercase();
         let ends = [("_ns", Unit::Ns), ("_us", Unit::Us), ("_ms", Unit::Ms)];
         ends.iter().find(|(end, _)| name.ends_with(end)).map_or(Unit::S, |(_, unit)| *unit)
     }
 
     /// ` in ms`
-    pub(crate) fn told(self) -> &'static str {
+    pub fn told(self) -> &'static str {
         match self {
             Unit::S => " in s",
             Unit::Ms => " in ms",
@@ -91,7 +100,7 @@ impl Unit {
 }
 
 /// A, B, … Z, AA, …
-pub(crate) fn region_name(index: usize) -> String {
+pub fn region_name(index: usize) -> String {
     let letter = char::from(b'A' + (index % 26) as u8);
     match index / 26 {
         0 => letter.to_string(),
@@ -106,32 +115,34 @@ fn scaled(estimate: Estimate, factor: f64) -> Estimate {
 
 impl RegimeReport {
     /// In seconds, or in the unit of a response that is no time.
-    pub(crate) fn latency(&self, region: &Region) -> Option<Estimate> {
+    pub fn latency(&self, region: &Region) -> Option<Estimate> {
         region.latency().map(|latency| scaled(latency, self.unit.seconds()))
     }
 
     /// Per second, or per unit of the response.
-    pub(crate) fn bandwidth(&self, region: &Region) -> Option<Estimate> {
+    pub fn bandwidth(&self, region: &Region) -> Option<Estimate> {
         region.bandwidth().map(|bandwidth| scaled(bandwidth, 1.0 / self.unit.seconds()))
     }
 
-    fn counts_bytes(&self) -> bool {
+    /// Whether the length is in bytes, and the response a time.
+    #[must_use]
+    pub fn counts_bytes(&self) -> bool {
         self.length_bytes.is_some() && self.unit != Unit::None
     }
 
     /// How many rows of the table a region has.
-    pub(crate) fn rows(&self, region: usize) -> usize {
+    pub fn rows(&self, region: usize) -> usize {
         let of = self.found.labels.iter().zip(&self.fitted.n);
         of.filter(|(label, _)| **label == Some(region as u32)).map(|(_, n)| n).sum()
     }
 
     /// The model of a region, as it was written.
-    pub(crate) fn model(&self, region: &Region) -> &str {
+    pub fn model(&self, region: &Region) -> &str {
         self.models[region.model].text()
     }
 
     /// Which part of the space it is: `p > 2, h ≤ 65536`.
-    pub(crate) fn extent(&self, region: &Region) -> String {
+    pub fn extent(&self, region: &Region) -> String {
         let bounds =
             self.parameters.iter().zip(&region.ranges).filter_map(|(name, range)| bound(name, range));
         let bounds = bounds.collect::<Vec<_>>().join(", ");
@@ -139,12 +150,12 @@ impl RegimeReport {
     }
 
     /// With its interval and unit.
-    pub(crate) fn latency_told(&self, latency: Estimate) -> String {
+    pub fn latency_told(&self, latency: Estimate) -> String {
         told(latency, |x| if self.unit == Unit::None { short(x) } else { duration(x) })
     }
 
     /// With its interval and unit.
-    pub(crate) fn bandwidth_told(&self, bandwidth: Estimate) -> String {
+    pub fn bandwidth_told(&self, bandwidth: Estimate) -> String {
         let per = if self.unit == Unit::None { "" } else { "/s" };
         let what = if self.counts_bytes() { "B" } else { "" };
         let show = |x: f64| {
@@ -177,14 +188,14 @@ impl RegimeReport {
     }
 
     /// Latency, bandwidth and what else the model has, in one line.
-    pub(crate) fn coefficients(&self, region: &Region) -> String {
+    pub fn coefficients(&self, region: &Region) -> String {
         let latency = self.latency(region).map(|x| format!("latency {}", self.latency_told(x)));
         let bandwidth = self.bandwidth(region).map(|x| format!("bandwidth {}", self.bandwidth_told(x)));
         latency.into_iter().chain(bandwidth).chain(self.others(region)).collect::<Vec<_>>().join(", ")
     }
 
     /// How far the response strays from the model.
-    pub(crate) fn spread(&self, region: &Region) -> String {
+    pub fn spread(&self, region: &Region) -> String {
         match self.noise {
             // What is less is rounding.
             Noise::Relative if region.spread < 1e-9 => "0%".to_owned(),
@@ -197,7 +208,7 @@ impl RegimeReport {
     }
 
     /// What was fitted: `200 points (medians of 3,200 rows)`.
-    pub(crate) fn points(&self) -> String {
+    pub fn points(&self) -> String {
         let points = counted(self.fitted.n.len() as u64, "point");
         let rows = self.fitted.n.iter().sum::<usize>();
         if rows == self.fitted.n.len() {
@@ -206,16 +217,20 @@ impl RegimeReport {
         format!("{points} (medians of {})", counted(rows as u64, "row"))
     }
 
-    fn noise_name(&self) -> &'static str {
+    /// How the response strays, as files have it.
+    #[must_use]
+    pub fn noise_name(&self) -> &'static str {
         if self.noise == Noise::Relative { "relative" } else { "absolute" }
     }
 
-    fn repeats_name(&self) -> &'static str {
+    /// What rows with the same parameters count as, as files have it.
+    #[must_use]
+    pub fn repeats_name(&self) -> &'static str {
         if self.is_median { "median" } else { "each" }
     }
 
     /// What was asked for, for people.
-    pub(crate) fn parameters(&self) -> Vec<(String, String)> {
+    pub fn parameters(&self) -> Vec<(String, String)> {
         let mut lines = vec![
             ("response", format!("{}{}", self.response, self.unit.told())),
             ("parameters", self.parameters.join(", ")),
@@ -228,7 +243,7 @@ impl RegimeReport {
     }
 
     /// What was found, and what puts it into doubt.
-    pub(crate) fn findings(&self) -> Vec<String> {
+    pub fn findings(&self) -> Vec<String> {
         std::iter::once(self.finding()).chain(self.caution()).collect()
     }
 
@@ -257,7 +272,7 @@ impl RegimeReport {
     }
 
     /// What should be known before the regimes are believed.
-    pub(crate) fn notes(&self) -> Vec<String> {
+    pub fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         if self.n_missing > 0 {
             let rows = counted(self.n_missing as u64, "row");
@@ -290,149 +305,6 @@ impl RegimeReport {
             None => return None,
         };
         Some(format!("Beware: what is no parameter decides between rows with the same parameters. {why}"))
-    }
-
-    /// `regimes.csv`: a row per region.
-    pub(crate) fn write(&self, out: &mut impl Write) -> io::Result<()> {
-        let mut unknowns: Vec<&str> = Vec::new();
-        for unknown in self.models.iter().flat_map(Formula::unknowns) {
-            if !unknowns.contains(&unknown) {
-                unknowns.push(unknown);
-            }
-        }
-        let (s, per_s) = match (self.unit, self.counts_bytes()) {
-            (Unit::None, _) => ("", ""),
-            (_, true) => ("_s", "_bytes_per_s"),
-            (_, false) => ("_s", "_per_s"),
-        };
-        write!(out, "region,model,rows,points,spread")?;
-        for (name, unit) in [("latency", s), ("bandwidth", per_s)] {
-            write!(out, ",{name}{unit},{name}_low{unit},{name}_high{unit}")?;
-        }
-        for name in &self.parameters {
-            for end in ["above", "at_most", "least", "greatest"] {
-                write!(out, ",{}", csv_cell(&format!("{name}_{end}")))?;
-            }
-        }
-        for name in &unknowns {
-            let heads = ["coef", "se", "low", "high"].map(|kind| csv_cell(&format!("{kind}_{name}")));
-            write!(out, ",{}", heads.join(","))?;
-        }
-        writeln!(out)?;
-        for (at, region) in self.found.regions.iter().enumerate() {
-            write!(
-                out,
-                "{},{},{},{}",
-                region_name(at),
-                csv_cell(self.model(region)),
-                self.rows(at),
-                region.n
-            )?;
-            out.write_all(&self.numbers(region, &unknowns))?;
-        }
-        Ok(())
-    }
-
-    /// The end of a row.
-    fn numbers(&self, region: &Region, unknowns: &[&str]) -> Vec<u8> {
-        let mut cells = vec![region.spread];
-        let interval = |estimate: Option<Estimate>| match estimate {
-            Some(Estimate { value, low, high, .. }) => [value, low, high],
-            None => [f64::NAN; 3],
-        };
-        cells.extend(interval(self.latency(region)));
-        cells.extend(interval(self.bandwidth(region)));
-        for range in &region.ranges {
-            let bounds = [range.above, range.at_most].map(|bound| bound.unwrap_or(f64::NAN));
-            cells.extend(bounds.into_iter().chain([range.least, range.greatest]));
-        }
-        for name in unknowns {
-            let coefficient = region.coefficients.iter().find(|c| c.name == *name);
-            cells.extend(match coefficient.and_then(|c| c.estimate) {
-                Some(Estimate { value, std_error, low, high }) => [value, std_error, low, high],
-                None => [f64::NAN; 4],
-            });
-        }
-        let mut line = Vec::new();
-        for cell in cells {
-            line.push(b',');
-            // An interval without an end has an empty cell there.
-            push_number(if cell.is_finite() { cell } else { f64::NAN }, &mut line);
-        }
-        line.push(b'\n');
-        line
-    }
-
-    pub(crate) fn to_json(&self) -> Value {
-        let estimate = |estimate: Option<Estimate>| {
-            let finite = |x: f64| x.is_finite().then_some(x);
-            estimate.map_or(
-                Value::Null,
-                |e| json!({ "value": e.value, "low": finite(e.low), "high": finite(e.high) }),
-            )
-        };
-        let region = |(at, region): (usize, &Region)| {
-            let range = |(name, range): (&String, &Range)| {
-                let ends = json!({ "above": range.above, "at_most": range.at_most, "least": range.least, "greatest": range.greatest });
-                (name.clone(), ends)
-            };
-            let coefficient =
-                |c: &likewise::counters::regimes::Coefficient| (c.name.clone(), estimate(c.estimate));
-            json!({
-                "name": region_name(at),
-                "model": self.model(region),
-                "rows": self.rows(at),
-                "points": region.n,
-                "spread": region.spread,
-                "latency": estimate(self.latency(region)),
-                "bandwidth": estimate(self.bandwidth(region)),
-                "coefficients": region.coefficients.iter().map(coefficient).collect::<serde_json::Map<_, Value>>(),
-                "ranges": self.parameters.iter().zip(&region.ranges).map(range).collect::<serde_json::Map<_, _>>(),
-            })
-        };
-        json!({
-            "response": self.response,
-            "parameters": self.parameters,
-            "models": self.models.iter().map(Formula::text).collect::<Vec<_>>(),
-            "unit": if self.unit == Unit::None { "none" } else { "s" },
-            "noise": self.noise_name(),
-            "repeats": self.repeats_name(),
-            "min_points": self.min_points,
-            "length_bytes": self.length_bytes,
-            "within": self.within,
-            "confidence": self.confidence,
-            "rows": self.fitted.n.iter().sum::<usize>(),
-            "points": self.fitted.n.len(),
-            "missing": self.n_missing,
-            "bic": self.found.bic,
-            "bic_of_one": self.found.bic_of_one,
-            "exact": self.found.exact,
-            "regions": self.found.regions.iter().enumerate().map(region).collect::<Vec<_>>(),
-        })
-    }
-
-    /// For the terminal: two lines for each region.
-    pub(crate) fn text(&self) -> String {
-        let regions = self.found.regions.iter().enumerate().map(|(at, region)| {
-            format!(
-                "  {}  {}: {}\n     {}; {}, stray {}\n",
-                region_name(at),
-                self.extent(region),
-                self.model(region),
-                self.coefficients(region),
-                counted(region.n as u64, "point"),
-                self.spread(region)
-            )
-        });
-        format!(
-            "Regimes of {}{} over {}, {}, {}% intervals:\n{}",
-            self.response,
-            self.unit.told(),
-            self.parameters.join(", "),
-            self.points(),
-            short(100.0 * self.confidence),
-            regions.collect::<String>()
-        )
     }
 }
 

@@ -1,8 +1,9 @@
 //! `dendrogram.json` and `summary.json` of counters.
 
-use super::{CountersReport, Scale, Strong};
-use crate::args::name;
-use likewise::cluster::hierarchical::{Dissimilarity, Linkage};
+use super::{by_rank, loadings, regimes, significance};
+use likewise_analysis::counters::{
+    CountersReport, LeftOut, RankedPartition, Strong, linkage_name, metric_name,
+};
 use serde_json::{Value, json};
 
 /// Strong clusters that `summary.json` has, and members of each that it names.
@@ -12,7 +13,7 @@ const MAX_MEMBERS: usize = 50;
 /// The tree and its partitions.
 pub(crate) fn dendrogram(report: &CountersReport) -> Value {
     let merge = |merge: &likewise::cluster::hierarchical::Merge| json!({ "a": merge.a, "b": merge.b, "height": merge.height, "members": merge.size });
-    let partition = |(at, ranked): (usize, &super::RankedPartition)| {
+    let partition = |(at, ranked): (usize, &RankedPartition)| {
         let measures = &ranked.measures;
         let formed = report.formed(at);
         json!({
@@ -56,7 +57,7 @@ pub(crate) fn summary(report: &CountersReport) -> Value {
         let named = cut.clusters.iter().map(names).take(MAX_STRONG).collect::<Vec<_>>();
         json!({ "clusters": cut.clusters.len(), "silhouette": cut.silhouette, "members": named })
     });
-    let left_out = |left: &super::LeftOut| json!({ "name": left.name, "why": left.why });
+    let left_out = |left: &LeftOut| json!({ "name": left.name, "why": left.why });
     let response = report.response.as_ref().map(|response| {
         let near =
             |&(at, distance): &(usize, f64)| json!({ "name": report.names[at], "dissimilarity": distance });
@@ -71,7 +72,7 @@ pub(crate) fn summary(report: &CountersReport) -> Value {
             "records": records.names.len(),
             "ranks": records.goldberg.iter().flatten().max().map_or(0, |most| most + 1),
             "unranked": records.goldberg.iter().filter(|rank| rank.is_none()).count(),
-            "by_rank": records.by_rank.iter().map(super::by_rank::ByRank::to_json).collect::<Vec<_>>(),
+            "by_rank": records.by_rank.iter().map(by_rank::to_json).collect::<Vec<_>>(),
         })
     });
     json!({
@@ -86,9 +87,9 @@ pub(crate) fn summary(report: &CountersReport) -> Value {
         "strong": strong.iter().take(MAX_STRONG).map(cluster).collect::<Vec<_>>(),
         "response": response,
         "records": records,
-        "regimes": report.regimes.as_ref().map(super::regimes::RegimeReport::to_json),
-        "significance": report.significance.as_ref().map(super::significance::Significance::to_json),
-        "loadings": report.factors.as_ref().map(super::loadings::Factors::to_json),
+        "regimes": report.regimes.as_ref().map(regimes::to_json),
+        "significance": report.significance.as_ref().map(significance::to_json),
+        "loadings": report.factors.as_ref().map(loadings::to_json),
         "left_out": report.left_out.iter().map(left_out).collect::<Vec<_>>(),
         "findings": report.findings(),
         "notes": report.notes,
@@ -97,11 +98,11 @@ pub(crate) fn summary(report: &CountersReport) -> Value {
 
 fn parameters(report: &CountersReport) -> Value {
     let settings = &report.settings;
-    let objectives = settings.objectives.iter().map(|&measure| name(measure)).collect::<Vec<_>>();
+    let objectives = settings.objectives.iter().map(|&measure| measure.name()).collect::<Vec<_>>();
     let mut parameters = json!({
-        "linkage": linkage(settings.linkage),
-        "metric": settings.profiles.map(|profiles| metric(profiles.metric)),
-        "scale": settings.profiles.map(|profiles| name(profiles.scale)),
+        "linkage": linkage_name(settings.linkage),
+        "metric": settings.profiles.map(|profiles| metric_name(profiles.metric)),
+        "scale": settings.profiles.map(|profiles| profiles.scale.name()),
         "max_missing": settings.profiles.map(|profiles| profiles.max_missing),
         "objectives": objectives,
     });
@@ -109,37 +110,4 @@ fn parameters(report: &CountersReport) -> Value {
         parameters[option.replace('-', "_")] = given.as_slice().into();
     }
     parameters
-}
-
-pub(crate) fn linkage(linkage: Linkage) -> &'static str {
-    match linkage {
-        Linkage::Complete => "complete",
-        Linkage::Single => "single",
-        Linkage::Average => "average",
-        Linkage::Ward => "ward",
-    }
-}
-
-pub(crate) fn metric(metric: Dissimilarity) -> &'static str {
-    match metric {
-        Dissimilarity::Manhattan => "manhattan",
-        Dissimilarity::Euclidean => "euclidean",
-        Dissimilarity::Correlation => "correlation",
-    }
-}
-
-/// What heights are, for people.
-pub(crate) fn height(report: &CountersReport) -> String {
-    let Some(settings) = report.settings.profiles else { return "dissimilarity, as given".to_owned() };
-    let what = match settings.metric {
-        Dissimilarity::Manhattan => "Manhattan distance",
-        Dissimilarity::Euclidean => "Euclidean distance",
-        Dissimilarity::Correlation => return "1 − correlation".to_owned(),
-    };
-    let scale = match settings.scale {
-        Scale::Range => " of columns scaled to 0–1",
-        Scale::Z => " of standardised columns",
-        Scale::None => "",
-    };
-    format!("{what}{scale}")
 }

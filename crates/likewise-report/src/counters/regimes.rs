@@ -3,10 +3,10 @@
 use super::axis::{Axis, text};
 use super::plot::{BOTTOM, HEIGHT, LEFT, MAX_POINTS, RIGHT, TOP, WIDTH, frame};
 use super::tables::open;
-use crate::counters::regimes::{RegimeReport, region_name};
+use crate::escape;
 use likewise::counters::regimes::{Range, Region};
 use likewise::words::short;
-use likewise_report::escape;
+use likewise_analysis::counters::regimes::{RegimeReport, region_name};
 use std::fmt::Write;
 
 /// Room between the axes and what is measured.

@@ -4,10 +4,10 @@
 use super::axis::{Axis, text};
 use super::page::{scroll, section};
 use super::tables::{MAX_LINES, more, open, row};
-use crate::counters::Records;
-use crate::counters::by_rank::ByRank;
+use crate::escape;
 use likewise::words::short;
-use likewise_report::escape;
+use likewise_analysis::counters::Records;
+use likewise_analysis::counters::by_rank::ByRank;
 use std::fmt::Write;
 
 /// Pictures of a response; the groups with the most rows have one.

@@ -1,10 +1,10 @@
 //! What differs between groups of rows, and what varies together, as tables.
 
 use super::tables::{MAX_LINES, more, open, row};
-use crate::counters::loadings::{Factors, LARGE};
-use crate::counters::significance::{Significance, Test};
+use crate::escape;
 use likewise::words::short;
-use likewise_report::escape;
+use likewise_analysis::counters::loadings::{Factors, LARGE};
+use likewise_analysis::counters::significance::{Significance, Test};
 use std::fmt::Write;
 
 /// Factors that are shown.

@@ -2,9 +2,9 @@
 
 use super::Ramp;
 use super::axis::{Axis, text};
-use crate::counters::{CountersReport, Measure, Records};
+use crate::escape;
 use likewise::words::{counted, short};
-use likewise_report::escape;
+use likewise_analysis::counters::{CountersReport, Measure, Records};
 use std::fmt::Write;
 
 pub(super) const WIDTH: f64 = 760.0;
@@ -29,7 +29,7 @@ struct Point {
 /// All partitions on two of their objectives.
 pub(super) fn partitions(report: &CountersReport) -> String {
     let drawn = report.drawn();
-    let point = |partition: &crate::counters::RankedPartition| {
+    let point = |partition: &likewise_analysis::counters::RankedPartition| {
         let measures = &partition.measures;
         let [x, y] = drawn.map(|measure| measure.of(measures));
         if !x.is_finite() || !y.is_finite() {

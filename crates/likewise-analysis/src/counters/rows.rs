@@ -1,39 +1,32 @@
 //! Which rows of a table are taken, and rows of several processes made one.
 
-use crate::common::{Names, Usage};
+use crate::Usage;
 use anyhow::{Result, bail};
-use clap::{Args, ValueEnum};
 use likewise::words::{counted, grouped_digits};
 use likewise_trace::{Cells, Column, ColumnTable};
 use std::collections::BTreeMap;
 
-/// Which rows are taken, and what they are rows of
-#[derive(Clone, Debug, Args)]
-#[command(next_help_heading = "Rows")]
-pub(crate) struct RowArgs {
-    /// Take only rows that meet this, such as 'bytes >= 1024 and ranks <= 64'
-    /// (also > < = !=); once more for another. Names and texts that hold
-    /// blanks or signs stand in quotes; a missing value meets nothing
-    #[arg(long = "where", value_name = "CONDITION")]
-    conditions: Vec<Conditions>,
-    /// Make one row of all that have the same values here, such as
-    /// --per site of a table with a row for each site and process
-    #[arg(long, value_name = "COLUMN")]
-    per: Vec<Names>,
-    /// What --per makes of the other columns: NAME for the mean, else NAME:min,
-    /// NAME:max, NAME:max/mean (how far from balance; 1 is balanced)
-    #[arg(long, value_enum, value_delimiter = ',', default_value = "mean,max/mean", requires = "per")]
-    aggregate: Vec<Aggregate>,
+/// Which rows are taken, and what they are rows of.
+#[derive(Clone, Debug, Default)]
+pub struct Rows {
+    /// Only rows that meet all of these.
+    pub conditions: Vec<Conditions>,
+    /// One row of all that have the same values here; rows as they are if empty.
+    pub per: Vec<String>,
+    /// What is then made of the other columns.
+    pub aggregate: Vec<Aggregate>,
 }
 
 /// What is made of the values of several rows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Aggregate {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Aggregate {
+    /// The mean.
     Mean,
+    /// The least.
     Min,
+    /// The largest.
     Max,
-    /// The largest over the mean, where no value is negative and one is not 0
-    #[value(name = "max/mean")]
+    /// The largest over the mean, where no value is negative and one is not 0.
     MaxOverMean,
 }
 
@@ -64,38 +57,21 @@ impl Aggregate {
     }
 }
 
-impl RowArgs {
+impl Rows {
     /// Takes the rows that are asked for; returns what was done, in sentences.
     /// Columns of `numbers` stay so though `--per` names them.
     ///
     /// # Errors
     /// A column is not there or of another kind, or no row is left.
-    pub(crate) fn apply(&self, table: &mut ColumnTable, numbers: &[String]) -> Result<Vec<String>> {
+    pub fn apply(&self, table: &mut ColumnTable, numbers: &[String]) -> Result<Vec<String>> {
         let mut notes = Vec::new();
         if !self.conditions.is_empty() {
             notes.push(self.filter(table)?);
         }
         if !self.per.is_empty() {
-            let keys = Names::all(&self.per);
-            notes.extend(aggregate(table, &keys, &self.aggregate, numbers)?);
+            notes.extend(aggregate(table, &self.per, &self.aggregate, numbers)?);
         }
         Ok(notes)
-    }
-
-    /// The columns of `--per`.
-    pub(crate) fn per(&self) -> Vec<String> {
-        Names::all(&self.per)
-    }
-
-    /// Options as they were given, by name.
-    pub(crate) fn chosen(&self) -> [(&'static str, Vec<String>); 3] {
-        let aggregate = self.aggregate.iter().filter(|_| !self.per.is_empty());
-        let aggregate = aggregate.filter_map(|one| Some(one.to_possible_value()?.get_name().to_owned()));
-        [
-            ("where", self.conditions.iter().map(|one| one.text.clone()).collect()),
-            ("per", self.per()),
-            ("aggregate", aggregate.collect()),
-        ]
     }
 
     fn filter(&self, table: &mut ColumnTable) -> Result<String> {
@@ -243,10 +219,11 @@ fn check_names(columns: &[Column]) -> Result<()> {
     Ok(())
 }
 
-/// Conditions that must all be met.
+/// Conditions that must all be met, as they were written.
 #[derive(Clone, Debug, PartialEq)]
-struct Conditions {
-    text: String,
+pub struct Conditions {
+    /// The text.
+    pub text: String,
     all: Vec<Condition>,
 }
 
@@ -379,10 +356,10 @@ mod tests {
         Column { name: name.to_owned(), cells: Cells::Texts(cells.iter().map(|&t| t.to_owned()).collect()) }
     }
 
-    fn args(conditions: &[&str], per: &str, aggregate: &[Aggregate]) -> RowArgs {
+    fn args(conditions: &[&str], per: &str, aggregate: &[Aggregate]) -> Rows {
         let per = if per.is_empty() { Vec::new() } else { vec![per.parse().unwrap()] };
         let conditions = conditions.iter().map(|text| text.parse().unwrap()).collect();
-        RowArgs { conditions, per, aggregate: aggregate.to_vec() }
+        Rows { conditions, per, aggregate: aggregate.to_vec() }
     }
 
     #[test]
