@@ -50,7 +50,7 @@ def row(ranks, kind, k, criterion, turns):
     loss = turns[0][0]["loss_mean"] / turns[0][1]["loss_mean"]
     found = [turns[0][side]["k_mean"] for side in (0, 1)]
     told = f"BIC to {k}: {found[0]:g}, {found[1]:g}" if criterion == "bic" else str(k)
-    # Of different numbers of clusters the losses say nothing.
+    # Losses of different numbers of clusters cannot be compared.
     told_loss = f"{loss:.4f}" if found[0] == found[1] else "–"
     time = f"{statistics.median(ratios):.2f} ({ratios[0]:.2f}–{ratios[-1]:.2f})"
     return (

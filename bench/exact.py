@@ -31,7 +31,7 @@ def clusters_of_cut(points, eps, min_points):
     from scipy.sparse.csgraph import connected_components
 
     n = len(points)
-    # Its M counts the neighbours without the point itself.
+    # quitefastmst's M does not count the point itself.
     _, edges, _, neighbours = quitefastmst.mst_euclid(points, M=min_points - 1)
     reach = within(points, np.arange(n), neighbours[:, -1], eps)
     # A tree edge between core points is no longer than eps when they are in one

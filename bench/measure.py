@@ -14,7 +14,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-# After a run this long a contender takes part in no further turn.
+# After a run longer than this, a contender takes no further turn.
 SLOW_SECONDS = 30.0
 TIME_LIMIT_SECONDS = 300
 

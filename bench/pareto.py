@@ -82,7 +82,7 @@ def pairs(folder, args):
     some = [(a, b) for a in range(h) for b in range(a + 1, h)][:: max(1, h * (h - 1) // 2 // 500)]
     for a, b in some:
         moocore.pareto_rank(data[:, [a, b]])
-    # Of some pairs only: the others cost as much.
+    # Only some pairs are measured, and scaled: every pair costs about the same.
     theirs = (time.perf_counter() - start) * (h * (h - 1) // 2) / len(some)
     turn = {"ours": ours["goldberg_s"], "moocore": theirs, "sort": float("nan")}
     return row(f"{n:,}, all pairs of {h} (moocore: {len(some)} of them, scaled)", [turn])

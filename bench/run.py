@@ -24,7 +24,7 @@ import tables
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 WORK = HERE / "work"
-# A load that other programs must have made.
+# With a load above this at the start, other programs are running.
 BUSY_LOAD = 0.5
 
 
@@ -201,7 +201,7 @@ def main():
     peers = Path(os.environ.get("LIKEWISE_BENCH_PEERS", WORK / "peers"))
     bench = contenders.Bench(
         likewise=(args.likewise or build()).resolve(),
-        # Not resolved: a virtual environment is known by the path of its link.
+        # Not resolved: Python finds its virtual environment by the path of the link.
         python=(args.python or environment()).absolute(),
         work=WORK,
         peers=peers,

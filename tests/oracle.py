@@ -75,7 +75,7 @@ def points():
         k = min_points
         run("points", work / "cloud.npy", "--k-distances", k, "-o", work / "cloud")
         ours = np.array(read_column(work / "cloud/k_distances.csv", "distance"), float)
-        # By brute force scikit-learn computes |a|² + |b|² − 2ab, which cancels.
+        # With brute force, scikit-learn computes |a|² + |b|² − 2ab, where digits cancel.
         theirs = NearestNeighbors(n_neighbors=k, algorithm="kd_tree").fit(data).kneighbors(data)[0][:, -1]
         check(f"k-distances, {name}", np.allclose(ours, theirs, rtol=1e-12, atol=1e-15))
 

@@ -3,10 +3,10 @@
 usage: same_outputs.py BEFORE AFTER WORKDIR [--only WORD] [--except-reports]
 
 Runs the same commands with both programs, on made-up runs (made by BEFORE) and
-on the real traces of a folder shared/data beside or above the checkout, and
-compares exit codes, what is printed and every file. Only times and memory may
-differ: in summary.json, the hashes of what holds them, and what a line says
-with -v. A change that means to leave results alone shows it by this.
+on the real traces of a folder shared/data beside or above the checkout. It
+compares exit codes, printed text and every file. Only times and memory may
+differ: in summary.json, in the hashes of files that hold them, and in lines
+that -v prints. Use it to show that a change leaves results alone.
 """
 
 import filecmp
@@ -17,7 +17,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-# What a run may say differently each time, by name.
+# Keys whose values may differ from run to run.
 OF_THE_CLOCK = {"timings", "peak_memory_bytes"}
 
 # Name of the run, and its arguments. `{data}` is shared/data, `{in}` the made-up input.
@@ -89,7 +89,7 @@ RUNS = {
     "openmp-ranks": "ranks {data}/openmp/omp4.prv.gz -o out",
 }
 
-# What must fail, with the same words; all else must succeed.
+# These commands must fail, with the same words. All others must succeed.
 REFUSED = {"wrong-option", "no-file", "not-a-trace", "lulesh-cut"}
 
 

@@ -1,8 +1,8 @@
 //! The project's automation.
 //!
-//! `cargo xtask test` is what CI runs and what a contributor runs: everything
-//! it needs is installed here, or named where it cannot be. The README's first
-//! commands are run as they stand there.
+//! CI and contributors run `cargo xtask test`. It installs everything that it
+//! needs, or names what it cannot install. It runs the README's first commands
+//! as they stand there.
 
 #[cfg(test)]
 mod docs;
@@ -52,7 +52,7 @@ fn main() -> Result<()> {
     std::env::set_current_dir(root()).context("the project's folder")?;
     match Cli::parse().task {
         Task::Test { quick } => test(quick),
-        // It makes a Python environment of its own.
+        // run.py makes a Python environment of its own, so none is made here.
         Task::Bench { args } => run(Command::new("python3").arg("bench/run.py").args(args)),
         Task::Dist { dir } => dist(&dir),
     }
@@ -77,18 +77,18 @@ fn cargo(args: &str) -> Command {
     command
 }
 
-/// Builds for release with the checks that tests are for, and quickly, so that
-/// the README's program shares what the tests have built; but for a few crates
-/// of which tests ask for more features. At the level of a release, it takes
-/// half as long again.
+/// Settings for a release build with debug assertions and overflow checks, so
+/// that the README's program shares what the tests have built, except for a few
+/// crates of which tests ask for more features. At the optimisation level of a
+/// release, the run takes half as long again.
 fn checked(command: &mut Command) -> &mut Command {
     let settings =
         [("OVERFLOW_CHECKS", "true"), ("DEBUG_ASSERTIONS", "true"), ("OPT_LEVEL", "1"), ("DEBUG", "none")];
     command.envs(settings.map(|(name, value)| (format!("CARGO_PROFILE_RELEASE_{name}"), value)))
 }
 
-/// The program is only a dependency of what writes the pages: a test run
-/// builds it once less.
+/// An example in the program's crate writes completions and man pages. So xtask
+/// itself does not contain the program, and a test run builds it once less.
 fn dist(dir: &Path) -> Result<()> {
     std::fs::create_dir_all(dir).with_context(|| dir.display().to_string())?;
     run(&mut cargo("build --profile dist --package likewise-cli --bin likewise"))?;
@@ -120,7 +120,7 @@ fn checks(quick: bool) -> Result<()> {
     }
     let work = root().join("target/xtask");
     std::fs::create_dir_all(&work)?;
-    // This builds the program that all below call.
+    // This builds the program that the steps below call.
     readme::run_commands(&work)?;
     let likewise = root().join("target/release/likewise");
     let mut oracle = Command::new(python("tests/requirements.txt")?);
@@ -151,7 +151,8 @@ fn scripts(modules: &Path) -> Result<()> {
     run(tool("biome").args(["lint", "--error-on-warnings", "--config-path"]).arg(rules).args(folders))
 }
 
-/// All tests, built as the README's program is. Tests that lack something say so; what is here must not be lacking.
+/// Runs all tests, built as the README's program is. A test that lacks something is skipped and says so.
+/// It is an error if a test is skipped for something that this machine has: it would pass for done.
 fn tests(quick: bool) -> Result<()> {
     let skipped = root().join("target/xtask/skipped.txt");
     std::fs::create_dir_all(root().join("target/xtask"))?;
@@ -169,7 +170,7 @@ fn tests(quick: bool) -> Result<()> {
     Ok(())
 }
 
-/// A row for each of 300 ranks of six kinds, and a little that is each one's own.
+/// A row for each of 300 ranks of six kinds; each rank also differs a little from its kind.
 fn efforts_of_six_kinds() -> String {
     let own = |rank: usize, step: usize| (rank * rank * 31 + step * step * 17 + rank * step * 13) % 97;
     let effort = |rank: usize, step: usize| {

@@ -1,11 +1,11 @@
-//! What the tests need beside Rust: installed where we may, named where not.
+//! What the tests need beside Rust. It is installed if we may, otherwise named.
 
 use crate::{root, run};
 use anyhow::{Context, Result, bail};
 use std::path::PathBuf;
 use std::process::Command;
 
-/// Where a program is, if it starts.
+/// The first of these programs that starts.
 fn found(names: &[&str]) -> Option<PathBuf> {
     let starts =
         |name: &&&str| Command::new(name).arg("--version").output().is_ok_and(|o| o.status.success());
@@ -35,7 +35,7 @@ pub(crate) fn chromium() -> Result<PathBuf> {
     found(&NAMES).context("no browser starts; install chromium")
 }
 
-/// The launchers of both MPIs, and so their libraries.
+/// Installs the launchers of both MPIs, and with them their libraries.
 pub(crate) fn mpis() -> Result<()> {
     let missing = [("mpirun.openmpi", "openmpi-bin"), ("mpirun.mpich", "mpich")]
         .into_iter()
@@ -69,7 +69,7 @@ pub(crate) fn node_modules(folder: &str) -> Result<PathBuf> {
     if found(&["node"]).is_none() || found(&["npm"]).is_none() {
         apt(&["nodejs", "npm"])?;
     }
-    // Beside a copy of the scripts: the source tree stays as it is.
+    // A copy of the scripts, so that npm does not write into the source tree.
     let work = root().join("target/xtask/browser");
     std::fs::create_dir_all(&work)?;
     for file in std::fs::read_dir(folder).with_context(|| folder.to_owned())? {

@@ -1,4 +1,4 @@
-//! The README's first commands: what a newcomer types is what CI runs.
+//! The README's first commands. CI runs exactly what a newcomer types.
 
 use crate::{checked, root};
 use anyhow::{Context, Result, ensure};
@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// What CI runs, and so the one command of the README that the others are not
-/// run by.
+/// The command that CI runs. It runs the other commands of the README, so it
+/// must not run itself.
 const CI: &str = "cargo xtask test";
 
 /// The lines of the README's first code block, as they stand there.
@@ -22,9 +22,9 @@ fn command(line: &str) -> &str {
     line.split(" #").next().unwrap_or_default().trim()
 }
 
-/// Runs the README's commands as they stand there, in this folder, but for the
-/// one that has started us. The report that each names is moved into `work`,
-/// with all that is beside it.
+/// Runs the README's commands as they stand there, in this folder, except the
+/// one that has started us. Each names a report; its folder is moved into
+/// `work`.
 pub(crate) fn run_commands(work: &Path) -> Result<()> {
     for line in lines()?.iter().filter(|line| command(line) != CI) {
         println!("\n\x1b[1m$ {line}\x1b[0m");
@@ -46,8 +46,8 @@ pub(crate) fn run_commands(work: &Path) -> Result<()> {
     Ok(())
 }
 
-/// What stands in the checkout and is not tracked, ignored or not, but for
-/// Cargo's own; nothing where this is no checkout.
+/// The files in the checkout that Git does not track, ignored ones too, except
+/// Cargo's own. Empty if this is no checkout.
 pub(crate) fn untracked() -> Result<BTreeSet<String>> {
     let status = Command::new("git").args(["status", "--porcelain", "--ignored"]).output();
     let Some(status) = status.ok().filter(|status| status.status.success()) else {
@@ -62,8 +62,8 @@ pub(crate) fn untracked() -> Result<BTreeSet<String>> {
 mod tests {
     use super::*;
 
-    /// Neither can change alone: the README's commands are `CI`, which
-    /// `.ci/run` runs, and calls of the program, which `run_commands` runs.
+    /// The README's commands are `CI`, which `.ci/run` runs, and calls of the
+    /// program, which `run_commands` runs. So none of the three can change alone.
     #[test]
     fn ci_runs_what_the_readme_says() {
         let lines = lines().unwrap();
@@ -81,7 +81,7 @@ mod tests {
         }
     }
 
-    /// A test of `.gitignore`, too: the demo is ignored where it stands.
+    /// The demo writes into the checkout, so `.gitignore` must name its folder.
     #[test]
     fn a_fresh_clone_stays_clean_after_the_demo() {
         if !root().join(".git").exists() {

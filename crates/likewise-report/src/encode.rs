@@ -13,11 +13,12 @@ use flate2::Compression;
 use flate2::write::ZlibEncoder;
 use serde::Serialize;
 
-/// Above this many bursts, times are rounded to a tick and durations to a
-/// u16, for the size of the file.
+/// Above this many bursts, begin times are rounded to a tick and durations to
+/// 16 bits. Otherwise the file would become too large.
 const EXACT_BURSTS: usize = 200_000;
-/// A positive metric with a larger ratio of its extremes is stored by its
-/// logarithm.
+/// If the largest value of a positive metric is more than this many times the
+/// least, the metric is stored by its logarithm: equal steps would make the
+/// small values equal.
 const LOG_RANGE: f64 = 1e3;
 
 /// An encoded column of integers.
@@ -81,7 +82,7 @@ pub fn quantise(values: impl Iterator<Item = f64> + Clone) -> (Scale, Vec<u64>) 
         };
         return (Scale { lo: least, hi, log: true }, values.map(code).collect());
     }
-    // Halves, since the difference of two finite numbers may not be finite.
+    // In halves, because the difference of two finite numbers may be infinite.
     let span = hi / 2.0 - lo / 2.0;
     let code = |v: f64| match v {
         _ if !v.is_finite() => 0,
@@ -91,9 +92,9 @@ pub fn quantise(values: impl Iterator<Item = f64> + Clone) -> (Scale, Vec<u64>) 
     (Scale { lo, hi, log: false }, values.map(code).collect())
 }
 
-/// Resolution of begin times in nanoseconds: 1 for a report of ordinary
-/// size, else a power of ten that is small against the mean distance of two
-/// bursts of a row.
+/// Resolution of begin times in nanoseconds: 1 for a report of ordinary size.
+/// For a large report, a power of ten that is small compared with the mean
+/// distance between two bursts of a row.
 pub fn tick(n_bursts: usize, n_rows: usize, end: u64) -> u64 {
     let mut tick = 1;
     if n_bursts > EXACT_BURSTS {

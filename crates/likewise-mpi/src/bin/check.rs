@@ -40,7 +40,7 @@ fn main() -> ExitCode {
             Ok(())
         }
         ["panic", rank] if is_me(rank) => panic!("a bug"),
-        // What never comes, for the others end before it would.
+        // This message never comes: the named rank ends before it sends one.
         ["fail" | "panic", rank] => comm.receive(rank.parse().unwrap_or(0)).map(|_| ()),
         _ => {
             eprintln!("{USAGE}");
@@ -56,8 +56,9 @@ fn main() -> ExitCode {
     }
 }
 
-/// Every collective beside its definition: those that MPI does, those made of
-/// messages, and messages that MPI cannot send at once (so it believes).
+/// Compares every collective function with its definition: those of MPI, those
+/// made of messages, and those with messages in pieces. The pieces are made
+/// small, so that short messages test what only very long ones would need.
 fn check(comm: MpiComm) -> Result<(), CommError> {
     checks::all(&comm)?;
     checks::all(&Counted::new(&comm))?;

@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 use super::html::{Column, MetaColumn};
 use crate::palette;
 
-/// Functions that have a colour of their own: as many as a reader can tell
-/// apart. Of more, those with least time are one colour together.
+/// The most functions with a colour of their own: as many as a reader can tell
+/// apart. If there are more, those with least time share one colour.
 const MAX_FUNCTIONS: usize = 20;
 
 /// The function of every burst.
@@ -41,7 +41,7 @@ impl FunctionsView {
         let place = |region: &Region| -> Option<PlaceId> {
             if is_traced { region.function } else { region.after.or(region.before) }
         };
-        // `do_send2d (redblack.F90:71)`: lines of one function are one.
+        // `do_send2d (redblack.F90:71)`: the lines of a function count as one.
         let function = |id: PlaceId| code.name(id).split(" (").next().unwrap_or_default();
         let mut times: BTreeMap<&str, Nanos> = BTreeMap::new();
         for (region, &duration) in code.regions.iter().zip(&table.duration) {

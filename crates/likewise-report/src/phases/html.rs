@@ -74,7 +74,7 @@ fn write_limited(data: &ReportData<'_>, limit: usize, out: &mut impl Write) -> i
     let blocks: Vec<Block> =
         columns.all.par_iter().map(|column| encode::block(&column.codes)).collect::<io::Result<_>>()?;
     let meta = meta(data, &labels, &selection, &columns, &blocks);
-    // `</script>` or `<!--` in a name must not end the element.
+    // A name with `</script>` or `<!--` in it must not end the element.
     let meta = serde_json::to_string(&meta)?.replace('<', "\\u003c");
 
     let mut rest = PAGE;

@@ -47,7 +47,7 @@ pub struct ReportData<'a> {
     pub facts: Vec<(String, String)>,
     /// What to look at first, worst first.
     pub findings: Vec<FindingRow>,
-    /// What is said where nothing was found; empty where that is not known.
+    /// The sentence shown if nothing was found; empty if that is not known.
     pub verdict: String,
     /// Sentences that the analyst must know.
     pub notes: Vec<String>,
@@ -132,8 +132,8 @@ pub struct PhaseRow {
     /// Longest time of a task over the mean time of the tasks, less 1 (0 is
     /// balanced), where it has a meaning.
     pub imbalance: Option<f64>,
-    /// How many tasks have the phase, where others have none of it: they may
-    /// do another instead, so that times of this one tell no imbalance.
+    /// How many tasks have the phase, if others have none of it. Those may do
+    /// another phase instead, so the times of this one tell no imbalance.
     pub some_tasks: Option<u64>,
     /// Score per Cluster, from 0 to 1: how alike the tasks' steps are where
     /// the phase occurs.
@@ -152,10 +152,10 @@ const SHOWN_PERCENT: u128 = 99;
 /// No more phases than this are shown.
 const MAX_SHOWN: usize = 20;
 
-/// How many of the first phases are shown, before the smaller ones are folded:
-/// those that hold 99 % of the phases' time, 20 at most. One alone is not
-/// folded. `phases` come by descending time; noise and what was set aside do
-/// not count.
+/// How many phases are shown; the smaller ones are folded into one line. Shown
+/// are those that hold 99 % of the phases' time, at most 20. A single small
+/// phase is not folded, because its line would be no shorter. `phases` are in
+/// order of descending time; noise and filtered bursts do not count.
 pub fn n_shown(phases: &[PhaseRow]) -> usize {
     let is_phase = |p: &&PhaseRow| p.label != NOISE && p.label < FILTERED_THRESHOLD;
     let times: Vec<u128> = phases.iter().filter(is_phase).map(|p| u128::from(p.total.0)).collect();
@@ -253,7 +253,7 @@ impl ReportData<'_> {
                 labels.insert(at, label);
             }
         }
-        // Noise is 0 but follows the phases.
+        // The label of noise is 0, but noise follows the phases.
         labels.sort_by_key(|&label| (label == NOISE || label >= FILTERED_THRESHOLD, label));
         labels
     }

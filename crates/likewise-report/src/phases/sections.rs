@@ -1,10 +1,11 @@
 //! The alignment and the tree as columns of integers and JSON.
 //!
 //! The sequences are three columns: symbols per row, label, and columns left
-//! blank before each symbol. A level of the tree is one column of codes per
-//! kept burst: 0 is the node that most bursts of its node one level before
-//! are in, `c` is the level's member `c - 1`, where members start with none.
-//! Most codes are 0, which takes no room.
+//! blank before each symbol. A level of the tree is one column with a code for
+//! each kept burst. Most bursts of a node move to the same node of the next
+//! level; a burst that does so has code 0. Any other code `c` means member
+//! `c - 1` of the level, where the first member is "in no node". Most codes
+//! are 0, which take no room.
 
 use rayon::prelude::*;
 use serde_json::{Value, json};
@@ -76,8 +77,8 @@ pub(super) fn tree_columns(view: &TreeView, bursts: &[usize]) -> (Vec<Column>, V
     levels.par_iter().enumerate().map(coded).unzip()
 }
 
-/// For each of `n` values of `from`, the value of `to` that comes with it
-/// most often, the lower of two; 0 where it never occurs.
+/// For each of the `n` values of `from`, the value of `to` that occurs with it
+/// most often (the lower one of a tie); 0 if the value of `from` never occurs.
 fn most_frequent(from: &[u32], to: &[u32], n: usize) -> Vec<u32> {
     let mut pairs: Vec<(u32, u32)> = from.iter().copied().zip(to.iter().copied()).collect();
     pairs.sort_unstable();
@@ -126,7 +127,7 @@ pub(super) fn tree_meta(
     json!({"total": total as f64, "levels": levels, "nodes": nodes, "colours": colours})
 }
 
-/// For each node the label, as an index, that most of its time ended as: its
+/// For each node, the label in which most of its time ended, as an index: its
 /// phase, if it has one.
 fn main_labels(data: &ReportData<'_>, view: &TreeView, labels: &[u32]) -> Vec<Option<usize>> {
     let mut sorted: Vec<(u32, usize)> = labels.iter().copied().zip(0..).collect();

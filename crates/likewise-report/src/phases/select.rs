@@ -22,9 +22,9 @@ pub(super) struct Selection {
 
 /// Keeps every burst, or `limit` of them, stratified by label.
 ///
-/// Each label keeps its share of `limit`, or 1,000 bursts where that is
-/// more, at equal steps in the order of rows and time. The same data gives
-/// the same selection.
+/// Each label keeps its share of `limit`, but at least 1,000 bursts, at equal
+/// steps in the order of rows and time. The same data gives the same
+/// selection.
 ///
 /// # Complexity
 /// O(n) for bursts in order, else O(n log n).
