@@ -103,7 +103,7 @@ pub fn group<S: PartialEq>(
     let _bar = watch.spinner("Labelling the rest");
     let reach = grouped.eps.unwrap_or(f64::INFINITY);
     let labels =
-        stages.time("cluster", || label_by_nearest(&points, &sample, &grouped.clustering.labels, reach));
+        stages.time("cluster", || label_by_nearest(points, &sample, &grouped.clustering.labels, reach));
     grouped.clustering.labels = labels;
     grouped.core = None;
     grouped.sampled = Some(n_sampled);
@@ -125,7 +125,7 @@ fn group_all(
         let most = asked.k_max.unwrap_or(K_MAX);
         let params = XmeansParams::new(asked.k_min.unwrap_or(K_MIN), most, 100)?;
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(asked.seed);
-        let found = stages.time("cluster", || xmeans(&points, &params, &mut rng));
+        let found = stages.time("cluster", || xmeans(points, &params, &mut rng));
         grouped.eps = None;
         grouped.bic = Some(found.bic);
         grouped.ceiling = found.is_cut_short.then_some(most);

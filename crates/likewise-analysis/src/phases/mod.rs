@@ -162,7 +162,7 @@ fn analyse(input: Input, plan: Plan<'_>, stages: &mut Stages, watch: &dyn Watch)
         rayon::join(
             || {
                 stages.time("align", || {
-                    Structure::of(&table, &prepared, &grouped.clustering, refinement, &points)
+                    Structure::of(&table, &prepared, &grouped.clustering, refinement, points)
                 })
             },
             || beside.time("period", || PeriodSearch::of(&table, &prepared, &grouped, &plan.settings)),

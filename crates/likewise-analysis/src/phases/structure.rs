@@ -29,7 +29,7 @@ impl Structure {
         prepared: &Prepared,
         clustering: &Clustering,
         refinement: Option<&Refinement>,
-        points: &Points<'_>,
+        points: Points<'_>,
     ) -> Self {
         let spmd = (prepared.complete.len() <= MAX_ALIGNED).then(|| {
             let mut labels: Vec<Option<ClusterId>> = vec![None; table.len()];

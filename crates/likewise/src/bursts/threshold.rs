@@ -23,6 +23,18 @@ pub struct Threshold {
 /// # Reference
 /// The `threshold_filter` of ClusteringSuite as its manual defines it; the
 /// program itself ignores it.
+///
+/// # Example
+/// ```
+/// use likewise::bursts::filter_clusters;
+/// use likewise::cluster::{ClusterId, Clustering};
+///
+/// let labels = [0, 0, 1].map(|cluster| Some(ClusterId::from_index(cluster))).to_vec();
+/// let clustering = Clustering { labels, n_clusters: 2 };
+/// // The second cluster holds 5 of 205.
+/// let kept = filter_clusters(&clustering, [100, 100, 5].into_iter(), 0.1);
+/// assert_eq!((kept.clustering.n_clusters, kept.dropped), (1, vec![2]));
+/// ```
 #[must_use]
 pub fn filter_clusters(
     clustering: &Clustering,

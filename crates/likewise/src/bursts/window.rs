@@ -108,6 +108,29 @@ pub struct Window {
 /// # Complexity
 /// O(n·c) for n bursts and c counters, for each number of iterations that is
 /// tried, and as much for each number of tasks.
+///
+/// # Example
+/// ```
+/// use likewise::bursts::{WindowLimits, choose_window, find_period};
+/// use likewise::cluster::ClusterId;
+/// use likewise::table::{BurstTable, Nanos};
+///
+/// // Two phases in turn, on one thread: one iteration stands for all.
+/// let table = BurstTable {
+///     app: vec![1; 40],
+///     task: vec![1; 40],
+///     thread: vec![1; 40],
+///     begin: (0..40).map(|i| Nanos(100 * i)).collect(),
+///     duration: (0..40).map(|i| Nanos(if i % 2 == 0 { 80 } else { 30 })).collect(),
+///     ..BurstTable::default()
+/// };
+/// let labels: Vec<_> = (0..40).map(|i| Some(ClusterId::from_index(i % 2))).collect();
+/// let period = find_period(&table, &labels)?;
+/// let limits = WindowLimits { max_share: 0.2, max_error: 0.05, counters: Vec::new(), iterations: None };
+/// let window = choose_window(&table, &labels, &period, &limits);
+/// assert!(window.within_limits && window.n_iterations == 1 && window.time.error().abs() < 0.05);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[must_use]
 pub fn choose_window(
     table: &BurstTable,

@@ -7,7 +7,8 @@
 //! leaf search together, so that one walk through the tree serves all of
 //! them and every step is a vector operation.
 
-mod search;
+pub(super) mod nearest;
+pub(super) mod search;
 pub(super) mod tree;
 
 use super::Points;
@@ -79,6 +80,15 @@ pub fn k_distances(points: Points<'_>, k: usize) -> Result<Vec<f64>, KDistError>
 ///
 /// # Errors
 /// As [`k_distances`].
+///
+/// # Example
+/// ```
+/// use likewise::cluster::{Points, kdist::k_distance_curve};
+///
+/// let points = Points::new(&[0.0, 1.0, 5.0], 1)?;
+/// assert_eq!(k_distance_curve(points, 2)?, [4.0, 1.0, 1.0]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn k_distance_curve(points: Points<'_>, k: usize) -> Result<Vec<f64>, KDistError> {
     let mut curve = k_distances(points, k)?;
     // Distances are not negative, so their bits are ordered as they are; and

@@ -3,7 +3,11 @@
 use rand_core::Rng;
 use rayon::prelude::*;
 
+use super::kdist::nearest::Nearest;
+use super::kdist::search::Pending;
+use super::kdist::tree::Tree;
 use super::{ClusterId, Points};
+use crate::simd::widest;
 
 /// Chooses at most `n_max` objects, from each stratum in proportion to its
 /// size, spread over its length. Returns their indices, ascending; all, if
@@ -18,6 +22,17 @@ use super::{ClusterId, Points};
 ///
 /// # Complexity
 /// O(n).
+///
+/// # Example
+/// ```
+/// use likewise::cluster::stratified_sample;
+/// use rand_xoshiro::Xoshiro256PlusPlus;
+/// use rand_xoshiro::rand_core::SeedableRng;
+///
+/// let task_of_burst = [1, 1, 1, 1, 1, 1, 2, 2, 2];
+/// let sample = stratified_sample(&task_of_burst, 3, &mut Xoshiro256PlusPlus::seed_from_u64(1));
+/// assert_eq!(sample.iter().map(|&i| task_of_burst[i as usize]).collect::<Vec<_>>(), [1, 1, 2]);
+/// ```
 #[must_use]
 pub fn stratified_sample<S: PartialEq>(stratum: &[S], n_max: usize, rng: &mut impl Rng) -> Vec<u32> {
     let n = stratum.len();
@@ -63,136 +78,60 @@ fn quotas(sizes: &[usize], n_max: usize) -> Vec<usize> {
 ///
 /// # Complexity
 /// O(s log s) to build a tree on `s` sampled points, O(log s) expected per
-/// point, in parallel; memory for a copy of the sampled points.
+/// point, in parallel; memory for two copies of the sampled points.
 ///
 /// # Reference
-/// ClusteringSuite's `-m`; the tree is Bentley's k-d tree, 1975, with boxes.
+/// ClusteringSuite's `-m`; the tree is the one of the
+/// [k-distances](super::kdist::k_distances).
+///
+/// # Example
+/// ```
+/// use likewise::cluster::{ClusterId, Points, label_by_nearest};
+///
+/// let points = Points::new(&[0.0, 0.1, 5.0, 5.2, 9.0], 1)?;
+/// let (first, second) = (ClusterId::from_index(0), ClusterId::from_index(1));
+/// // Points 0 and 2 were clustered; 4 is too far from both.
+/// let labels = label_by_nearest(points, &[0, 2], &[Some(first), Some(second)], 1.0);
+/// assert_eq!(labels, [Some(first), Some(first), Some(second), Some(second), None]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[must_use]
 pub fn label_by_nearest(
-    points: &Points<'_>,
+    points: Points<'_>,
     sample: &[u32],
     labels: &[Option<ClusterId>],
     eps: f64,
 ) -> Vec<Option<ClusterId>> {
     assert_eq!(sample.len(), labels.len(), "a label for every sampled point");
-    let tree = Tree::build(points, sample);
-    let label = |i: usize| match sample.binary_search(&(i as u32)) {
+    // A dimension of zeros changes no sum, so a few widths serve all.
+    match points.dims() {
+        1 | 2 => label::<2>(points, sample, labels, eps),
+        3 | 4 => label::<4>(points, sample, labels, eps),
+        5..=8 => label::<8>(points, sample, labels, eps),
+        _ => label::<16>(points, sample, labels, eps),
+    }
+}
+
+fn label<const D: usize>(
+    points: Points<'_>,
+    sample: &[u32],
+    labels: &[Option<ClusterId>],
+    eps: f64,
+) -> Vec<Option<ClusterId>> {
+    let dims = points.dims();
+    let rows: Vec<f64> = sample.iter().flat_map(|&i| points.row(i as usize)).copied().collect();
+    let tree = Tree::<D>::new(&rows, dims);
+    drop(rows);
+    let label = |pending: &mut Vec<Pending>, i: usize| match sample.binary_search(&(i as u32)) {
         Ok(at) => labels[at],
-        Err(_) => tree.nearest(points.row(i), eps * eps).and_then(|at| labels[at as usize]),
+        Err(_) => {
+            let mut query = [0.0; D];
+            query[..dims].copy_from_slice(points.row(i));
+            let nearest = widest(Nearest { tree: &tree, query, limit: eps * eps, pending });
+            nearest.and_then(|at| labels[at as usize])
+        }
     };
-    (0..points.len()).into_par_iter().with_min_len(256).map(label).collect()
-}
-
-/// Most points of a leaf.
-const LEAF: usize = 16;
-
-/// A balanced k-d tree. Its nodes lie as in a binary heap: the children of
-/// node `i` are `2i + 1` and `2i + 2`, and each level halves the points.
-struct Tree {
-    dims: usize,
-    /// Positions within the sample, in tree order.
-    order: Vec<u32>,
-    /// Their coordinates in the same order, row-major.
-    rows: Vec<f64>,
-    /// Per node, the box around its points: `dims` lower, then upper bounds.
-    boxes: Vec<f64>,
-    /// How often points are halved from the root to a leaf.
-    depth: u32,
-}
-
-impl Tree {
-    fn build(points: &Points<'_>, sample: &[u32]) -> Self {
-        let dims = points.dims();
-        let mut order: Vec<u32> = (0..sample.len() as u32).collect();
-        let mut depth = 0;
-        while sample.len() >> depth > LEAF {
-            depth += 1;
-        }
-        let row = |at: u32| points.row(sample[at as usize] as usize);
-        let mut boxes = vec![0.0; 2 * dims * ((2 << depth) - 1)];
-        // (node, its points in `order`, how often they are still halved)
-        let mut stack = vec![(0, 0..order.len(), depth)];
-        while let Some((node, range, levels)) = stack.pop() {
-            let bounds = &mut boxes[2 * dims * node..2 * dims * (node + 1)];
-            enclose(bounds, order[range.clone()].iter().map(|&at| row(at)));
-            if levels == 0 {
-                continue;
-            }
-            let (low, high) = bounds.split_at(dims);
-            let extent = |j: usize| high[j] - low[j];
-            let widest = (1..dims).fold(0, |best, j| if extent(j) > extent(best) { j } else { best });
-            let middle = range.len() / 2;
-            order[range.clone()].select_nth_unstable_by(middle, |&a, &b| {
-                row(a)[widest].total_cmp(&row(b)[widest]).then(a.cmp(&b))
-            });
-            let middle = range.start + middle;
-            stack.push((2 * node + 1, range.start..middle, levels - 1));
-            stack.push((2 * node + 2, middle..range.end, levels - 1));
-        }
-        let rows = order.iter().flat_map(|&at| row(at)).copied().collect();
-        Tree { dims, order, rows, boxes, depth }
-    }
-
-    /// The position in the sample of the point nearest to `query`, if its
-    /// squared distance is at most `limit`.
-    fn nearest(&self, query: &[f64], limit: f64) -> Option<u32> {
-        let mut best = (limit, u32::MAX);
-        if !self.order.is_empty() {
-            self.descend(query, 0, 0..self.order.len(), self.depth, &mut best);
-        }
-        (best.1 != u32::MAX).then_some(best.1)
-    }
-
-    fn descend(
-        &self,
-        query: &[f64],
-        node: usize,
-        range: std::ops::Range<usize>,
-        levels: u32,
-        best: &mut (f64, u32),
-    ) {
-        if levels == 0 {
-            let rows = self.rows[range.start * self.dims..range.end * self.dims].chunks_exact(self.dims);
-            for (row, &at) in rows.zip(&self.order[range]) {
-                let distance = row.iter().zip(query).map(|(x, q)| (x - q) * (x - q)).sum::<f64>();
-                if distance < best.0 || (distance == best.0 && at < best.1) {
-                    *best = (distance, at);
-                }
-            }
-            return;
-        }
-        let middle = range.start + range.len() / 2;
-        let (left, right) = (2 * node + 1, 2 * node + 2);
-        let (to_left, to_right) = (self.box_distance(query, left), self.box_distance(query, right));
-        let children = [(to_left, left, range.start..middle), (to_right, right, middle..range.end)];
-        let nearer_first = if to_left <= to_right { [0, 1] } else { [1, 0] };
-        for i in nearer_first {
-            let (distance, child, range) = children[i].clone();
-            // An equally near box may hold an equally near point of lower index.
-            if distance <= best.0 {
-                self.descend(query, child, range, levels - 1, best);
-            }
-        }
-    }
-
-    /// Squared distance to a node's box. Rounded, it still does not exceed
-    /// that to any point within, because each term is summed in the same order
-    /// and none is larger.
-    fn box_distance(&self, query: &[f64], node: usize) -> f64 {
-        let (low, high) = self.boxes[2 * self.dims * node..2 * self.dims * (node + 1)].split_at(self.dims);
-        let gap = |j: usize| (low[j] - query[j]).max(query[j] - high[j]).max(0.0);
-        (0..self.dims).map(|j| gap(j) * gap(j)).sum()
-    }
-}
-
-fn enclose<'a>(bounds: &mut [f64], rows: impl Iterator<Item = &'a [f64]>) {
-    let (low, high) = bounds.split_at_mut(bounds.len() / 2);
-    low.fill(f64::INFINITY);
-    high.fill(f64::NEG_INFINITY);
-    for row in rows {
-        low.iter_mut().zip(row).for_each(|(l, x)| *l = l.min(*x));
-        high.iter_mut().zip(row).for_each(|(h, x)| *h = h.max(*x));
-    }
+    (0..points.len()).into_par_iter().with_min_len(256).map_init(Vec::new, label).collect()
 }
 
 #[cfg(test)]
@@ -225,7 +164,7 @@ mod tests {
 
     /// By looking at every sampled point.
     fn reference(
-        points: &Points<'_>,
+        points: Points<'_>,
         sample: &[u32],
         labels: &[Option<ClusterId>],
         eps: f64,
@@ -274,12 +213,31 @@ mod tests {
             let points = Points::new(&data, dims).expect("points");
             let sample: Vec<u32> = (0..150).filter(|&i| taken[i as usize]).collect();
             let labels: Vec<_> = sample.iter().map(|&i| (i % 5 > 0).then(|| ClusterId::from_index(i as usize))).collect();
-            for eps in [eps, 1.0] {
+            for eps in [eps, 1.0, f64::INFINITY] {
                 prop_assert_eq!(
-                    label_by_nearest(&points, &sample, &labels, eps),
-                    reference(&points, &sample, &labels, eps)
+                    label_by_nearest(points, &sample, &labels, eps),
+                    reference(points, &sample, &labels, eps)
                 );
             }
         }
+    }
+    /// Enough points for groups of groups, in clumps; distances beyond `f64`
+    /// are infinite, and the first of these is the nearest.
+    #[test]
+    fn deep_trees_and_infinite_distances_equal_looking_at_every_point() {
+        let value = |i: u32| f64::from(i.wrapping_mul(2_654_435_761) >> 20) / 64.0;
+        let clumps: Vec<f64> = (0..6000).map(|i| value(i).floor() + value(i + 7) * 1e-3).collect();
+        let far: Vec<f64> = (0..900).map(|i| (value(i) - 32.0) * 1e306).collect();
+        for (data, dims) in [(&clumps, 1), (&clumps, 2), (&clumps, 3), (&far, 3)] {
+            let points = Points::new(data, dims).expect("points");
+            let sample: Vec<u32> = (0..points.len() as u32).filter(|i| i % 3 > 0).collect();
+            let labels: Vec<_> = sample.iter().map(|&i| Some(ClusterId::from_index(i as usize))).collect();
+            for eps in [0.01, 1.0, f64::INFINITY] {
+                let expected = reference(points, &sample, &labels, eps);
+                assert_eq!(label_by_nearest(points, &sample, &labels, eps), expected);
+            }
+        }
+        let points = Points::new(&clumps, 2).expect("points");
+        assert!(label_by_nearest(points, &[], &[], 1.0).iter().all(Option::is_none));
     }
 }

@@ -104,8 +104,23 @@ const PATIENCE: usize = 3;
 /// clusters need not be better than the whole where nine parts are. Splits with
 /// the largest gain go first where `k_max` leaves no room for all. BIC as in
 /// [`spherical_bic`], which see for where it differs.
+///
+/// # Example
+/// ```
+/// use likewise::cluster::{Points, XmeansParams, xmeans};
+/// use rand_xoshiro::Xoshiro256PlusPlus;
+/// use rand_xoshiro::rand_core::SeedableRng;
+///
+/// // Twenty points about 0 and twenty about 9.
+/// let data: Vec<f64> = (0..40).map(|i| f64::from(i % 2) * 9.0 + f64::from(i) * 0.01).collect();
+/// let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
+/// let found = xmeans(Points::new(&data, 1)?, &XmeansParams::default(), &mut rng);
+/// assert_eq!(found.clustering.n_clusters, 2);
+/// assert!((found.centroids[0] - 0.19).abs() < 1e-9 && (found.centroids[1] - 9.2).abs() < 1e-9);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[must_use]
-pub fn xmeans(points: &Points<'_>, params: &XmeansParams, rng: &mut impl Rng) -> Xmeans {
+pub fn xmeans(points: Points<'_>, params: &XmeansParams, rng: &mut impl Rng) -> Xmeans {
     let (rows, dims) = (points.data(), points.dims());
     if points.is_empty() {
         let clustering = Clustering { labels: Vec::new(), n_clusters: 0 };
@@ -315,7 +330,7 @@ mod tests {
         let mut rng = rng(seed);
         let (rows, truth) = blobs(centres, 150, &mut rng);
         let points = Points::new(&rows, centres[0].len()).expect("points");
-        let found = xmeans(&points, params, &mut rng);
+        let found = xmeans(points, params, &mut rng);
         assert_eq!(found.clustering.n_clusters, centres.len());
         let agreement = adjusted_rand(&found.clustering.labels, &truth).expect("labels");
         assert!(agreement.value > 0.999, "{agreement:?}");
@@ -350,20 +365,20 @@ mod tests {
         let points = Points::new(&rows, 2).expect("points");
         for (k_max, is_cut_short) in [(2, true), (5, true), (6, false), (50, false)] {
             let params = XmeansParams::new(1, k_max, 100).expect("parameters");
-            let found = xmeans(&points, &params, &mut rng);
+            let found = xmeans(points, &params, &mut rng);
             assert_eq!(found.is_cut_short, is_cut_short, "at most {k_max}");
             assert!(found.clustering.n_clusters <= k_max);
         }
         let same = Points::new(&[1.0; 40], 1).expect("points");
         let one = XmeansParams::new(1, 1, 10).expect("parameters");
-        assert!(!xmeans(&same, &one, &mut rng).is_cut_short, "nothing to split");
+        assert!(!xmeans(same, &one, &mut rng).is_cut_short, "nothing to split");
     }
 
     #[test]
     fn degenerate_points_have_a_result() {
         let on = |rows: &[f64], k_min, k_max| {
             let params = XmeansParams::new(k_min, k_max, 10).expect("parameters");
-            xmeans(&Points::new(rows, 1).expect("points"), &params, &mut rng(1))
+            xmeans(Points::new(rows, 1).expect("points"), &params, &mut rng(1))
         };
         assert_eq!(on(&[], 1, 5).clustering.n_clusters, 0);
         assert_eq!(on(&[1.0], 3, 5).clustering.n_clusters, 1);
@@ -380,7 +395,7 @@ mod tests {
         let points = Points::new(&rows, 2).expect("points");
         let on = |threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
-            pool.install(|| xmeans(&points, &XmeansParams::default(), &mut rng(9)))
+            pool.install(|| xmeans(points, &XmeansParams::default(), &mut rng(9)))
         };
         assert_eq!(on(1), on(3));
     }

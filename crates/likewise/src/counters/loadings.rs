@@ -111,6 +111,20 @@ pub struct Loadings {
 /// # Reference
 /// Jolliffe, *Principal Component Analysis*, §2.3 and §13.6 (missing data);
 /// the use of it on counters: Ahn & Vetter, SC 2002.
+///
+/// # Example
+/// ```
+/// use likewise::counters::Column;
+/// use likewise::counters::loadings::factor_loadings;
+///
+/// let columns = [[1.0, 2.0, 3.0, 4.0], [2.0, 4.0, 6.0, 8.0], [1.0, 0.0, 0.0, 1.0]];
+/// let column = |i: usize| Column { name: ["cycles", "instructions", "faults"][i], values: &columns[i] };
+/// let found = factor_loadings(&[column(0), column(1), column(2)])?;
+/// // The first two say the same, and the third has nothing to do with them.
+/// assert!((found.factors[0].eigenvalue - 2.0).abs() < 1e-12);
+/// assert!(found.factors[0].loadings[0] > 0.999 && found.factors[0].loadings[2].abs() < 1e-9);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn factor_loadings(columns: &[Column<'_>]) -> Result<Loadings, LoadingsError> {
     check(columns)?;
     let (used, constant): (Vec<usize>, Vec<usize>) =

@@ -102,6 +102,17 @@ pub struct Pair {
 /// # Reference
 /// Kruskal & Wallis, *JASA* 47, 1952. As `scipy.stats.kruskal`; differs where
 /// all values are equal: nothing differs, so H = 0 and p = 1, not NaN.
+///
+/// # Example
+/// ```
+/// use likewise::counters::significance::{Precision, kruskal_wallis};
+///
+/// let groups: [&[f64]; 3] = [&[1.0, 2.0, 3.0], &[11.0, 12.0, 13.0], &[1.5, 2.5, 3.5]];
+/// let test = kruskal_wallis(&groups, Precision::Full)?;
+/// assert_eq!(test.mean_ranks, [3.0, 8.0, 4.0]);
+/// assert!((test.h - 5.6).abs() < 1e-12 && (test.p - (-2.8f64).exp()).abs() < 1e-12);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn kruskal_wallis(groups: &[&[f64]], precision: Precision) -> Result<KruskalWallis, SignificanceError> {
     if groups.len() < 2 {
         return Err(SignificanceError::TooFewGroups(groups.len()));
@@ -146,6 +157,19 @@ pub fn kruskal_wallis(groups: &[&[f64]], precision: Precision) -> Result<Kruskal
 /// Dunn, *Technometrics* 6(3), 1964; Holm, *Scand. J. Statist.* 6, 1979. As
 /// `scikit_posthocs.posthoc_dunn`, two-sided; differs where all values are
 /// equal: z = 0 and p = 1.
+///
+/// # Example
+/// ```
+/// use likewise::counters::significance::{Adjustment, Precision, dunn, kruskal_wallis};
+///
+/// let groups: [&[f64]; 3] = [&[1.0, 2.0, 3.0], &[11.0, 12.0, 13.0], &[1.5, 2.5, 3.5]];
+/// let pairs = dunn(&kruskal_wallis(&groups, Precision::Full)?, Adjustment::Holm);
+/// assert_eq!(pairs[0].groups, (0, 1));
+/// // Mean ranks of 3 and 8, five standard errors of 1/√5 apart.
+/// assert!((pairs[0].z + 5.0f64.sqrt()).abs() < 1e-12);
+/// assert!(pairs[0].p < 0.03 && pairs[0].p_adjusted < 0.08 && pairs[1].p_adjusted > 0.5);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[must_use]
 pub fn dunn(test: &KruskalWallis, adjustment: Adjustment) -> Vec<Pair> {
     let n = test.sizes.iter().sum::<usize>() as f64;

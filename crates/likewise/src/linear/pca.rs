@@ -37,6 +37,17 @@ pub struct Pca {
 /// # Reference
 /// Eigenvectors of the covariance matrix (Jolliffe, *Principal Component
 /// Analysis*, §1.1). The same numbers as scikit-learn's `PCA`, signs included.
+///
+/// # Example
+/// ```
+/// use likewise::linear::pca;
+///
+/// // Three points on a line through (2, 2).
+/// let found = pca(&[1.0, 1.0, 2.0, 2.0, 3.0, 3.0], 2, 1);
+/// assert_eq!(found.mean, [2.0, 2.0]);
+/// assert!((found.explained[0] - 1.0).abs() < 1e-12);
+/// assert!((found.project(&[3.0, 3.0])[0] - 2.0f64.sqrt()).abs() < 1e-12);
+/// ```
 #[must_use]
 pub fn pca(rows: &[f64], width: usize, n_components: usize) -> Pca {
     assert!(width > 0 && rows.len().is_multiple_of(width), "whole rows");

@@ -26,6 +26,19 @@ pub struct Agreement {
 /// Hubert & Arabie, *Journal of Classification* 2, 1985, equation 5, in the
 /// pair counts of Steinley 2004. Two partitions without any pair to
 /// disagree on (one object, or all equal) give 1, as in scikit-learn.
+///
+/// # Example
+/// ```
+/// use likewise::cluster::ClusterId;
+/// use likewise::quality::adjusted_rand;
+///
+/// let of = |numbers: [usize; 4]| numbers.map(|number| Some(ClusterId::from_index(number)));
+/// // The same partition under other numbers.
+/// let same = adjusted_rand(&of([0, 0, 1, 1]), &of([5, 5, 2, 2])).unwrap();
+/// assert_eq!((same.value, same.compared), (1.0, 4));
+/// // As alike as chance makes them.
+/// assert_eq!(adjusted_rand(&of([0, 0, 1, 1]), &of([0, 0, 0, 1])).unwrap().value, 0.0);
+/// ```
 #[must_use]
 pub fn adjusted_rand(a: &[Option<ClusterId>], b: &[Option<ClusterId>]) -> Option<Agreement> {
     let counts = Contingency::of(a, b)?;
@@ -60,6 +73,16 @@ pub fn adjusted_rand(a: &[Option<ClusterId>], b: &[Option<ClusterId>]) -> Option
 /// − 2ΣΣ|C∩C'|²)/n² as ClusteringSuite's `ClustersDiff` has it, over the
 /// objects labelled by both. Gamblin et al., ICS 2010, equations 4 and 5, whose
 /// print lost the square of the last term.
+///
+/// # Example
+/// ```
+/// use likewise::cluster::ClusterId;
+/// use likewise::quality::mirkin;
+///
+/// let of = |numbers: [usize; 4]| numbers.map(|number| Some(ClusterId::from_index(number)));
+/// // 6 of 16 ordered pairs are together in one partition only.
+/// assert_eq!(mirkin(&of([0, 0, 1, 1]), &of([0, 0, 0, 1])).unwrap().value, 6.0 / 16.0);
+/// ```
 #[must_use]
 pub fn mirkin(a: &[Option<ClusterId>], b: &[Option<ClusterId>]) -> Option<Agreement> {
     let counts = Contingency::of(a, b)?;

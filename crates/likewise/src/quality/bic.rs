@@ -38,6 +38,18 @@ pub fn least_variance(largest: f64) -> f64 {
 /// exponent M, and its last term the factor M; for M = 1 both are equal.
 /// pyclustering has the paper's 2π and last term without M; Weka sums the
 /// likelihood per cluster, each with a σ² of its own.
+///
+/// # Example
+/// ```
+/// use likewise::quality::{SphericalFit, least_variance, spherical_bic};
+///
+/// // The points 0.0, 0.1, 9.0 and 9.1 as one cluster and as two.
+/// let bic = |sizes: &[usize], squared_error: f64| {
+///     spherical_bic(&SphericalFit { sizes, squared_error, dims: 1, least_variance: least_variance(9.1) })
+/// };
+/// assert!(bic(&[2, 2], 0.01) > bic(&[4], 81.01));
+/// assert_eq!(bic(&[1, 1, 1, 1], 0.0), f64::NEG_INFINITY);
+/// ```
 #[must_use]
 pub fn spherical_bic(fit: &SphericalFit<'_>) -> f64 {
     let k = fit.sizes.len();

@@ -18,6 +18,20 @@ use crate::cluster::Dissimilarities;
 ///
 /// # Reference
 /// Rousseeuw, *J. Comput. Appl. Math.* 20, 1987.
+///
+/// # Example
+/// ```
+/// use likewise::cluster::Dissimilarities;
+/// use likewise::quality::mean_silhouette;
+///
+/// let objects = [0.0, 1.0, 10.0, 11.0f64];
+/// let matrix = Dissimilarities::new(&objects, |a, b| (a - b).abs())?;
+/// let expected = (9.5 / 10.5 + 8.5 / 9.5) / 2.0;
+/// assert!((mean_silhouette(&matrix, &[0, 0, 1, 1]).unwrap() - expected).abs() < 1e-12);
+/// assert!(mean_silhouette(&matrix, &[0, 1, 0, 1]).unwrap() < 0.0);
+/// assert_eq!(mean_silhouette(&matrix, &[0; 4]), None);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[must_use]
 pub fn mean_silhouette(dissimilarities: &Dissimilarities, labels: &[u32]) -> Option<f64> {
     let n = dissimilarities.len();

@@ -19,6 +19,18 @@ use crate::cluster::Dissimilarities;
 /// Van der Laan, Pollard & Bryan, *J. Stat. Comput. Simul.* 73, 2003; Lenssen
 /// & Schubert, SISAP 2022. Differs: 0/0 counts as 1 there, which would reward
 /// two medoids at one place.
+///
+/// # Example
+/// ```
+/// use likewise::cluster::Dissimilarities;
+/// use likewise::quality::medoid_silhouette;
+///
+/// let objects = [0.0, 1.0, 10.0, 11.0f64];
+/// let matrix = Dissimilarities::new(&objects, |a, b| (a - b).abs())?;
+/// // Medoids have 1; the others are ten times as near to theirs as to the next.
+/// assert!((medoid_silhouette(&matrix, &[0, 3]).unwrap() - 0.95).abs() < 1e-12);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[must_use]
 pub fn medoid_silhouette(dissimilarities: &Dissimilarities, medoids: &[usize]) -> Option<f64> {
     if medoids.len() < 2 {

@@ -37,9 +37,21 @@ pub struct Silhouette {
 /// # Reference
 /// Rousseeuw, *J. Comput. Appl. Math.* 20, 1987; with centroids in place of all
 /// pairs as Hruschka, de Castro and Campello, ICDM 2004.
+///
+/// # Example
+/// ```
+/// use likewise::cluster::{ClusterId, Clustering, Points};
+/// use likewise::quality::centroid_silhouette;
+///
+/// let points = Points::new(&[0.0, 1.0, 10.0, 11.0], 1)?;
+/// let labels = [0, 0, 1, 1].map(|cluster| Some(ClusterId::from_index(cluster))).to_vec();
+/// let found = centroid_silhouette(points, &Clustering { labels, n_clusters: 2 }, |_| 1).unwrap();
+/// assert!((found.mean - (10.0 / 10.5 + 9.0 / 9.5) / 2.0).abs() < 1e-12);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[must_use]
 pub fn centroid_silhouette(
-    points: &Points<'_>,
+    points: Points<'_>,
     clustering: &Clustering,
     weight: impl Fn(usize) -> u64,
 ) -> Option<Silhouette> {
@@ -81,7 +93,7 @@ pub fn centroid_silhouette(
 }
 
 /// The centroid of each cluster, row-major, and how many points it has.
-fn centroids(points: &Points<'_>, clustering: &Clustering) -> (Vec<f64>, Vec<usize>) {
+fn centroids(points: Points<'_>, clustering: &Clustering) -> (Vec<f64>, Vec<usize>) {
     let d = points.dims();
     let mut sums = vec![0.0; clustering.n_clusters * d];
     let mut counts = vec![0usize; clustering.n_clusters];
@@ -111,13 +123,13 @@ mod tests {
             n_clusters: 2,
         };
         // Centroids 0.5 and 10.5: (10.5 − 0.5) / 10.5 and (9.5 − 0.5) / 9.5.
-        let good = centroid_silhouette(&points, &labels([0, 0, 1, 1]), |_| 2).expect("two clusters");
+        let good = centroid_silhouette(points, &labels([0, 0, 1, 1]), |_| 2).expect("two clusters");
         let expected = (10.0 / 10.5 + 9.0 / 9.5) / 2.0;
         assert!((good.mean - expected).abs() < 1e-12, "{good:?}");
-        let bad = centroid_silhouette(&points, &labels([0, 1, 0, 1]), |_| 1).expect("two clusters");
+        let bad = centroid_silhouette(points, &labels([0, 1, 0, 1]), |_| 1).expect("two clusters");
         assert!(bad.mean < 0.2, "{bad:?}");
         let one = Clustering { labels: vec![Some(ClusterId::from_index(0)); 5], n_clusters: 1 };
-        assert_eq!(centroid_silhouette(&points, &one, |_| 1), None);
+        assert_eq!(centroid_silhouette(points, &one, |_| 1), None);
     }
 
     #[test]
@@ -126,7 +138,7 @@ mod tests {
         let labels = [0, 0, 1, 1, 1].map(|i| Some(ClusterId::from_index(i)));
         let clustering = Clustering { labels: labels.to_vec(), n_clusters: 2 };
         let mean = |weights: [u64; 5]| {
-            centroid_silhouette(&points, &clustering, |i| weights[i]).expect("two clusters")
+            centroid_silhouette(points, &clustering, |i| weights[i]).expect("two clusters")
         };
         let per_cluster = mean([1; 5]).per_cluster;
         let of = |a: f64, b: f64| (a * per_cluster[0] + b * per_cluster[1]) / (a + b);

@@ -203,6 +203,17 @@ fn two_sided(confidence: f64) -> f64 {
 ///
 /// # Reference
 /// Gamblin et al., ICS 2010, equation 1.
+///
+/// # Example
+/// ```
+/// use likewise::ranks::{normal_quantile, sample_size};
+///
+/// // A mean that is within 1 of that of all with a chance of 95 %, where ranks
+/// // deviate by 4.
+/// let z = normal_quantile(0.975);
+/// assert_eq!(sample_size(1_000, 4.0, 1.0, z), 58);
+/// assert_eq!(sample_size(1_000_000, 4.0, 1.0, z), 62);
+/// ```
 #[must_use]
 pub fn sample_size(n_ranks: usize, deviation: f64, d: f64, z: f64) -> usize {
     if deviation <= 0.0 {
@@ -234,6 +245,16 @@ impl Stratification {
     ///
     /// # Reference
     /// Gamblin et al., ICS 2010, equation 2; Cochran, *Sampling Techniques*, §5.6.
+    ///
+    /// # Example
+    /// ```
+    /// use likewise::ranks::Stratification;
+    ///
+    /// // Two strata of ten ranks, with their mean and variance.
+    /// let apart = Stratification::of(&[(10, 1.0, 0.5), (10, 5.0, 0.5)]);
+    /// assert_eq!((apart.between, apart.within), (80.0, 0.5));
+    /// assert!(apart.pays() && !Stratification::of(&[(10, 1.0, 0.5), (10, 1.0, 0.5)]).pays());
+    /// ```
     #[must_use]
     pub fn of(strata: &[(usize, f64, f64)]) -> Self {
         let n = strata.iter().map(|s| s.0).sum::<usize>() as f64;
@@ -267,6 +288,26 @@ impl Stratification {
 ///
 /// # Complexity
 /// O(n·d) for n ranks with d numbers each, and that of [`plan_strata`].
+///
+/// # Example
+/// ```
+/// use likewise::cluster::ClusterId;
+/// use likewise::ranks::{Bound, EffortRegion, EffortTable, PlanParams, Spread, estimate, plan};
+/// use rand_xoshiro::Xoshiro256PlusPlus;
+/// use rand_xoshiro::rand_core::SeedableRng;
+///
+/// // Forty ranks: every second one does ten times the work.
+/// let effort = |rank: u32| f64::from(1 + rank % 2 * 9) + f64::from(rank % 5) * 0.01;
+/// let region = EffortRegion { name: "solve".into(), unit: "s".into() };
+/// let table = EffortTable::from_series(region, &(0..40).map(|rank| vec![effort(rank)]).collect::<Vec<_>>())?;
+/// let labels: Vec<_> = (0..40).map(|rank| Some(ClusterId::from_index(rank % 2))).collect();
+/// let params = PlanParams::new(0.95, Bound::Relative(0.01))?;
+/// let plan = plan(&table, &labels, &params, &mut Xoshiro256PlusPlus::seed_from_u64(1))?;
+/// assert_eq!(plan.n_chosen(), 4);
+/// let told = estimate(&plan, |rank| table.row(rank), 0.95, Spread::Planned)?[0];
+/// assert!((told.mean - 5.52).abs() <= told.half_width && told.half_width < 0.01 * 5.52);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn plan(
     table: &EffortTable,
     labels: &[Option<ClusterId>],

@@ -62,6 +62,17 @@ pub struct Decomposition {
 /// 1998. Equal to PyWavelets' `haar`, `bior2.2` and `bior4.4` in mode
 /// `reflect` (`symmetric` for Haar) where both have coefficients, up to the
 /// sign of the high bands.
+///
+/// # Example
+/// ```
+/// use likewise::ranks::{Wavelet, decompose, reconstruct};
+///
+/// let series = [3.0, 1.0, 4.0, 1.0, 5.0];
+/// let bands = decompose(&series, 2, Wavelet::Cdf97);
+/// assert_eq!((bands.low.len(), bands.high[0].len(), bands.high[1].len()), (2, 2, 1));
+/// let back = reconstruct(&bands, Wavelet::Cdf97);
+/// assert!(back.iter().zip(series).all(|(a, b)| (a - b).abs() < 1e-12));
+/// ```
 #[must_use]
 pub fn decompose(series: &[f64], levels: usize, wavelet: Wavelet) -> Decomposition {
     let mut low = series.to_vec();
@@ -144,6 +155,15 @@ fn update(even: &mut [f64], odd: &[f64], factor: f64) {
 /// # Reference
 /// Gamblin et al., ICS 2010, §6. Differs: the energies, without which series
 /// that differ in the dropped bands alone look the same.
+///
+/// # Example
+/// ```
+/// use likewise::ranks::{Wavelet, signature};
+///
+/// // Eight steps become two, and what was dropped in each of two bands: nothing.
+/// let short = signature(&[1.0, 1.0, 1.0, 1.0, 5.0, 5.0, 5.0, 5.0], 2, Wavelet::Haar);
+/// assert_eq!(short.iter().map(|x| x.round()).collect::<Vec<_>>(), [2.0, 10.0, 0.0, 0.0]);
+/// ```
 #[must_use]
 pub fn signature(series: &[f64], levels: usize, wavelet: Wavelet) -> Vec<f64> {
     let bands = decompose(series, levels, wavelet);

@@ -165,6 +165,29 @@ pub enum PrepareError {
 /// ClusteringSuite: a quotient by zero is missing, not 0; 0 under a logarithm
 /// is not the smallest positive double, which would squeeze all other bursts
 /// into a corner; a metric that does not vary is 0, not `NaN`.
+///
+/// # Example
+/// ```
+/// use likewise::table::{
+///     BurstClass, BurstTable, DurationFilter, Expr, Metric, Nanos, Operand, Preparation, Scale, prepare,
+/// };
+///
+/// // Four bursts, described by the logarithm of their duration; one is too short.
+/// let table = BurstTable {
+///     app: vec![1; 4],
+///     task: vec![1; 4],
+///     thread: vec![1; 4],
+///     begin: [0, 10, 200, 900].map(Nanos).to_vec(),
+///     duration: [5, 100, 400, 1600].map(Nanos).to_vec(),
+///     ..BurstTable::default()
+/// };
+/// let metrics = vec![Metric::new("duration", Expr::One(Operand::Duration))];
+/// let filter = DurationFilter::Min(Nanos(10));
+/// let found = prepare(&table, &Preparation { metrics, filter, scale: Scale::MinMax, pca: None })?;
+/// assert_eq!((found.class[0], &found.complete[..]), (BurstClass::FilteredDuration, &[1, 2, 3][..]));
+/// assert!(found.points.iter().zip([0.0, 0.5, 1.0]).all(|(x, expected)| (x - expected).abs() < 1e-12));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn prepare(table: &BurstTable, preparation: &Preparation) -> Result<Prepared, PrepareError> {
     let metrics = &preparation.metrics;
     check(table, preparation)?;

@@ -153,6 +153,28 @@ pub enum NotPeriodic {
 /// *Applications structure detection using cluster analysis* (BSC), §4.2:
 /// phases and signal processing reduce the input of a simulation. It does not
 /// say how; the method is ours.
+///
+/// # Example
+/// ```
+/// use likewise::bursts::find_period;
+/// use likewise::cluster::ClusterId;
+/// use likewise::table::{BurstTable, Nanos};
+///
+/// // Two phases in turn, on one thread.
+/// let table = BurstTable {
+///     app: vec![1; 40],
+///     task: vec![1; 40],
+///     thread: vec![1; 40],
+///     begin: (0..40).map(|i| Nanos(100 * i)).collect(),
+///     duration: (0..40).map(|i| Nanos(if i % 2 == 0 { 80 } else { 30 })).collect(),
+///     ..BurstTable::default()
+/// };
+/// let labels: Vec<_> = (0..40).map(|i| Some(ClusterId::from_index(i % 2))).collect();
+/// let period = find_period(&table, &labels)?;
+/// assert_eq!(period.median(), Nanos(200));
+/// assert!(period.n_iterations() >= 18 && period.confidence > 0.9);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn find_period(table: &BurstTable, labels: &[Option<ClusterId>]) -> Result<Period, NotPeriodic> {
     assert_eq!(table.len(), labels.len(), "a label for every burst");
     let n_phases = labels.iter().flatten().map(|id| id.index() + 1).max().ok_or(NotPeriodic::NoPhase)?;

@@ -266,7 +266,7 @@ pub(super) fn share_out(
     let node = |at: u32| partition.node_of[members[at as usize] as usize];
     let known: Vec<u32> = (0..members.len() as u32).filter(|&at| node(at) != NO_NODE).collect();
     let labels: Vec<_> = known.iter().map(|&at| Some(ClusterId::from_index(node(at) as usize))).collect();
-    let nearest = label_by_nearest(&points, &known, &labels, f64::INFINITY);
+    let nearest = label_by_nearest(points, &known, &labels, f64::INFINITY);
     for (&i, label) in members.iter().zip(nearest) {
         if bursts.binary_search(&i).is_ok() {
             partition.node_of[i as usize] = label.map_or(NO_NODE, |id| id.index() as u32);

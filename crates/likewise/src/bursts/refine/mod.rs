@@ -137,6 +137,25 @@ pub struct Node {
 /// one, however far apart they are. Here a join must
 /// show in the alignment, and groups of one column are told as
 /// [`Refinement::alternatives`]: two modes of a phase are worth knowing.
+///
+/// # Example
+/// ```
+/// use likewise::bursts::{Direction, RefineInput, RefineRules, eps_range, refine};
+/// use likewise::cluster::Points;
+/// use likewise::table::Nanos;
+///
+/// // Four threads run two steps in turn, with values about 0 and about 1.
+/// let value = |i: u32| f64::from(i % 2) + f64::from(i * 7919 % 101) * 1e-3;
+/// let (data, thread): (Vec<f64>, Vec<u32>) = (0..160).map(|i| (value(i), i / 40)).unzip();
+/// let points = Points::new(&data, 1)?;
+/// let duration = vec![Nanos(1000); 160];
+/// let input = RefineInput { points, thread: &thread, n_threads: 4, duration: &duration, code: &[], apart: &[] };
+/// let range = eps_range(points, 4, None)?;
+/// let found = refine(&input, &range, Direction::Aggregative, &RefineRules::default());
+/// assert_eq!(found.clustering.n_clusters, 2);
+/// assert!(found.score.score > 0.9);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[must_use]
 pub fn refine(
     input: &RefineInput<'_>,

@@ -139,6 +139,25 @@ pub enum ReplayError {
 /// into the whole run, whose communication is then simulated (Dimemas: Labarta
 /// et al., *DiP*, Euro-Par 1996). Differs: there is no model of the network;
 /// what was measured of a transfer stays as it was.
+///
+/// # Example
+/// ```
+/// use likewise::bursts::replay::{Message, Run, Stretch, replay};
+///
+/// // Thread 0 computes and sends; thread 1 waits for that and computes again.
+/// let run = Run {
+///     end: 20,
+///     threads: vec![
+///         vec![Stretch { begin: 0, end: 10, now: 30 }],
+///         vec![Stretch { begin: 0, end: 4, now: 4 }, Stretch { begin: 12, end: 20, now: 8 }],
+///     ],
+///     messages: vec![Message { from: 0, sent: 10, to: 1, received: 12 }],
+///     ..Run::default()
+/// };
+/// // Computing takes 20 longer, and all that comes after it happens 20 later.
+/// assert_eq!(replay(&run)?.end, 40);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn replay(run: &Run) -> Result<Replayed, ReplayError> {
     check(run)?;
     let plan = order::Plan::of(run);

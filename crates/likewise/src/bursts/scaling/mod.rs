@@ -150,6 +150,37 @@ pub struct RunMatch {
 /// performance analysis*, SC13, follow clusters from run to run as objects.
 /// Differs: bursts are matched, not clusters, so that noise and clusters that
 /// split or merge need no rules of their own.
+///
+/// # Example
+/// ```
+/// use likewise::bursts::scaling::{RunBursts, match_runs};
+/// use likewise::cluster::{ClusterId, Clustering};
+/// use likewise::table::{BurstTable, Counter, CounterColumn, Nanos};
+///
+/// // Two runs of one program: long and short bursts in turn on one thread.
+/// let work = |i: usize| if i % 2 == 0 { 800.0 } else { 300.0 };
+/// let counter = Counter { event_type: None, name: "PAPI_TOT_INS".into(), description: String::new() };
+/// let table = BurstTable {
+///     app: vec![1; 40],
+///     task: vec![1; 40],
+///     thread: vec![1; 40],
+///     begin: (0..40).map(|i| Nanos(1000 * i)).collect(),
+///     duration: (0..40).map(|i| Nanos(work(i) as u64)).collect(),
+///     counters: vec![CounterColumn { counter, values: (0..40).map(work).collect() }],
+///     code: None,
+/// };
+/// let complete: Vec<u32> = (0..40).collect();
+/// let clusters = |swap: usize| {
+///     let labels = (0..40).map(|i| Some(ClusterId::from_index((i + swap) % 2))).collect();
+///     Clustering { labels, n_clusters: 2 }
+/// };
+/// // The second run numbers its clusters the other way round.
+/// let (first, second) = (clusters(0), clusters(1));
+/// let run = |clustering| RunBursts { table: &table, complete: &complete, clustering };
+/// let found = match_runs(&[run(&first), run(&second)]);
+/// assert_eq!(found.phases.len(), 2);
+/// assert_eq!(found.phase_of[0], found.phase_of[1]);
+/// ```
 #[must_use]
 pub fn match_runs(runs: &[RunBursts<'_>]) -> RunMatch {
     for run in runs {

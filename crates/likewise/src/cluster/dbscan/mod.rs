@@ -93,6 +93,18 @@ pub struct Dbscan {
 /// Shun (SIGMOD 2020); the tight leaves are nearest to Prokopenko's DenseBox.
 /// Differs: a squared distance is rounded once per dimension in order and
 /// compared with eps², and nothing depends on the number of threads.
+///
+/// # Example
+/// ```
+/// use likewise::cluster::{DbscanParams, Points, dbscan};
+///
+/// let points = Points::new(&[0.0, 0.1, 0.2, 5.0, 5.1, 5.2, 9.0], 1)?;
+/// let found = dbscan(points, &DbscanParams::new(0.15, 2)?);
+/// let numbers: Vec<_> = found.clustering.labels.iter().map(|label| label.map(|id| id.number())).collect();
+/// assert_eq!(numbers, [Some(1), Some(1), Some(1), Some(2), Some(2), Some(2), None]);
+/// assert_eq!(found.core, [true, true, true, true, true, true, false]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[must_use]
 pub fn dbscan(points: Points<'_>, params: &DbscanParams) -> Dbscan {
     if points.is_empty() {

@@ -50,6 +50,20 @@ const MAX_SQUARE: f64 = 1e290;
 /// Differs: updates wait in a log and the square shrinks. Averages and Ward's
 /// sums are kept from falling, by rounding, below the lesser of their parts,
 /// so that heights never decrease.
+///
+/// # Example
+/// ```
+/// use likewise::cluster::Dissimilarities;
+/// use likewise::cluster::hierarchical::{Linkage, linkage};
+///
+/// let objects = [0.0, 1.0, 5.0, 7.0f64];
+/// let square = Dissimilarities::new(&objects, |a, b| (a - b).abs())?;
+/// let tree = linkage(square, Linkage::Complete);
+/// assert_eq!(tree.merges().iter().map(|merge| merge.height).collect::<Vec<_>>(), [1.0, 2.0, 7.0]);
+/// let two = tree.cut(2);
+/// assert!(two.labels[0] == two.labels[1] && two.labels[2] == two.labels[3]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[must_use]
 pub fn linkage(square: Dissimilarities, linkage: Linkage) -> Dendrogram {
     let n = square.len();

@@ -51,6 +51,17 @@ const COLUMNS: usize = 256;
 /// side of a cluster's box for its L₁ diameter, but that is its diameter in
 /// the maximum norm; ours is exact for every dissimilarity. And it points each
 /// cluster to a random near one, which may change the clusters; ours does not.
+///
+/// # Example
+/// ```
+/// use likewise::cluster::hierarchical::{Dissimilarity, Profiles, complete_linkage};
+///
+/// // Four profiles of one column.
+/// let profiles = Profiles::new(&[0.0, 1.0, 5.0, 7.0], 1)?;
+/// let tree = complete_linkage(&profiles, Dissimilarity::Manhattan)?;
+/// assert_eq!(tree.merges().iter().map(|merge| merge.height).collect::<Vec<_>>(), [1.0, 2.0, 7.0]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn complete_linkage(profiles: &Profiles, how: Dissimilarity) -> Result<Dendrogram, ProfilesError> {
     let capacity = profiles.len() * profiles.dims().max(LEAST_PAIRS);
     with_capacity(profiles, how, capacity)

@@ -35,6 +35,17 @@ const BLOCK: usize = 64;
 /// Differs: with one of k values missing the paper *multiplies* the rest by
 /// 1 − 1/k, by which profiles get nearer the less is known of them; the
 /// standard that it refers to divides.
+///
+/// # Example
+/// ```
+/// use likewise::cluster::hierarchical::{Dissimilarity, Profiles, dissimilarities};
+///
+/// // The third profile lacks its first value: the other one counts twice.
+/// let profiles = Profiles::new(&[0.0, 0.0, 3.0, 4.0, f64::NAN, 5.0], 2)?;
+/// let square = dissimilarities(&profiles, Dissimilarity::Manhattan)?;
+/// assert_eq!((square.get(0, 1), square.get(0, 2)), (7.0, 10.0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn dissimilarities(
     profiles: &Profiles,
     dissimilarity: Dissimilarity,

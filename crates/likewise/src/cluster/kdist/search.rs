@@ -23,13 +23,14 @@ pub(super) struct Search {
     pending: Vec<Pending>,
 }
 
+/// A subtree that is still to be visited.
 #[derive(Clone, Copy)]
-struct Pending {
+pub(in crate::cluster) struct Pending {
     /// No point in it is nearer (squared) to any query.
-    distance: f64,
+    pub(super) distance: f64,
     /// 0 is a leaf, otherwise a group of `levels[height - 1]`.
-    height: u32,
-    index: u32,
+    pub(super) height: u32,
+    pub(super) index: u32,
 }
 
 /// Squared distance of every point of leaf `leaf` to its k-th nearest, itself
@@ -92,7 +93,7 @@ impl Search {
                 if height > 0 {
                     let distances = box_distances(&tree.levels[height - 1][index], &hull);
                     let near = isa.below(&distances, &[radius; FANOUT]);
-                    self.push(&distances, near, height - 1, index);
+                    push(&mut self.pending, &distances, near, height - 1, index);
                 } else {
                     self.visit(isa, &tree.blocks[index], &queries, concerned);
                     radius = self.farthest().iter().fold(0.0, |a, &b| max(a, b));
@@ -102,7 +103,7 @@ impl Search {
             let (parent, place) = (child / FANOUT, child % FANOUT);
             let distances = box_distances(&level[parent], &hull);
             let near = isa.below(&distances, &[radius; FANOUT]);
-            self.push(&distances, near & !(1 << place), height, parent);
+            push(&mut self.pending, &distances, near & !(1 << place), height, parent);
             child = parent;
         }
     }
@@ -111,22 +112,6 @@ impl Search {
     #[inline(always)]
     fn farthest(&self) -> &Row {
         &self.nearest[self.nearest.len() - 1]
-    }
-
-    /// Notes the children of a group that are in the mask, the nearest last.
-    fn push(&mut self, distances: &[f64; FANOUT], near: u8, height: usize, group: usize) {
-        let start = self.pending.len();
-        for i in bits(u32::from(near)) {
-            let distance = distances[i];
-            let item = Pending { distance, height: height as u32, index: (group * FANOUT + i) as u32 };
-            let mut at = self.pending.len();
-            self.pending.push(item);
-            while at > start && self.pending[at - 1].distance < distance {
-                self.pending[at] = self.pending[at - 1];
-                at -= 1;
-            }
-            self.pending[at] = item;
-        }
     }
 
     /// Offers the points of a leaf to the queries in the mask.
@@ -196,6 +181,29 @@ impl Search {
     }
 }
 
+/// Notes the children of a group that are in the mask, the nearest last.
+#[inline(always)]
+pub(super) fn push(
+    pending: &mut Vec<Pending>,
+    distances: &[f64; FANOUT],
+    near: u8,
+    height: usize,
+    group: usize,
+) {
+    let start = pending.len();
+    for i in bits(u32::from(near)) {
+        let distance = distances[i];
+        let item = Pending { distance, height: height as u32, index: (group * FANOUT + i) as u32 };
+        let mut at = pending.len();
+        pending.push(item);
+        while at > start && pending[at - 1].distance < distance {
+            pending[at] = pending[at - 1];
+            at -= 1;
+        }
+        pending[at] = item;
+    }
+}
+
 /// Bit `i` says whether `a[i] < b[i]`.
 #[inline(always)]
 fn below<I: Isa>(isa: I, a: &Row, b: &Row) -> u32 {
@@ -218,7 +226,7 @@ fn bits(mut mask: u32) -> impl Iterator<Item = usize> {
 
 /// Squared distances of the points of `block` to `x`.
 #[inline(always)]
-fn distances<const D: usize>(block: &Block<D>, x: &[f64; D]) -> Row {
+pub(super) fn distances<const D: usize>(block: &Block<D>, x: &[f64; D]) -> Row {
     let mut sum = [0.0; LEAF];
     for d in 0..D {
         for i in 0..LEAF {
@@ -269,7 +277,7 @@ fn hull<const D: usize>(queries: &Block<D>) -> [[f64; 2]; D] {
 /// Rounding is monotonic, and the sum runs in the same order as a distance's,
 /// so the bound holds for the rounded distances too.
 #[inline(always)]
-fn box_distances<const D: usize>(boxes: &Boxes<D>, hull: &[[f64; 2]; D]) -> [f64; FANOUT] {
+pub(super) fn box_distances<const D: usize>(boxes: &Boxes<D>, hull: &[[f64; 2]; D]) -> [f64; FANOUT] {
     let mut sum = [0.0; FANOUT];
     for d in 0..D {
         let [low, high] = hull[d];

@@ -90,6 +90,13 @@ impl<const D: usize> Tree<D> {
         Self { blocks, rows, levels: levels(hulls) }
     }
 
+    /// Which children a group of `levels[height - 1]` has, one bit each.
+    pub(in crate::cluster) fn children(&self, height: usize, index: usize) -> u8 {
+        let all = if height == 1 { self.blocks.len() } else { self.levels[height - 2].len() };
+        let n = (all - index * FANOUT).min(FANOUT);
+        u8::MAX >> (FANOUT - n)
+    }
+
     /// The rows that the points of a leaf came from.
     pub(in crate::cluster) fn rows_of(&self, leaf: usize) -> &[u32] {
         &self.rows[leaf * LEAF..self.rows.len().min((leaf + 1) * LEAF)]

@@ -48,6 +48,18 @@ impl ClaraParams {
 /// Kaufman & Rousseeuw, *Finding Groups in Data*, 1990, chapter 3, as Gamblin
 /// et al., ICS 2010, figure 1, has it. Differs: `n_swaps` and samples are of
 /// the trial kept, and each trial has a stream of its own.
+///
+/// # Example
+/// ```
+/// use likewise::cluster::medoids::{ClaraParams, clara};
+///
+/// // A thousand objects in two groups; five samples of 44 are looked at.
+/// let objects: Vec<f64> = (0..1000).map(|i| f64::from(i % 2) * 9.0 + f64::from(i) * 1e-4).collect();
+/// let found = clara(&objects, |a, b| (a - b).abs(), &ClaraParams::new(2, 1))?;
+/// assert!(found.labels.iter().enumerate().all(|(i, &label)| label == found.labels[i % 2]));
+/// assert_ne!(found.labels[0], found.labels[1]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn clara<T: Sync>(
     objects: &[T],
     dissimilarity: impl Fn(&T, &T) -> f64 + Sync,

@@ -46,6 +46,20 @@ const LANES: usize = 4;
 /// a swap is made only if the loss, summed anew, is lower, so that rounding
 /// cannot make it circle; candidates are weighed in blocks by several threads,
 /// and those after a swap anew, so that the result is that of one thread.
+///
+/// # Example
+/// ```
+/// use likewise::cluster::Dissimilarities;
+/// use likewise::cluster::medoids::{Start, fasterpam};
+///
+/// let objects = [0.0, 1.0, 2.0, 10.0, 11.0, 12.0f64];
+/// let matrix = Dissimilarities::new(&objects, |a, b| (a - b).abs())?;
+/// let found = fasterpam(&matrix, 2, Start::Build)?;
+/// assert_eq!(found.medoids, [1, 4]);
+/// assert_eq!(found.labels, [0, 0, 0, 1, 1, 1]);
+/// assert_eq!(found.loss, 4.0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn fasterpam(
     dissimilarities: &Dissimilarities,
     n_clusters: usize,

@@ -21,6 +21,18 @@ use crate::cluster::Dissimilarities;
 /// # Reference
 /// Kaufman & Rousseeuw, *Finding Groups in Data*, 1990, chapter 2. Differs:
 /// ties go to the lowest index.
+///
+/// # Example
+/// ```
+/// use likewise::cluster::Dissimilarities;
+/// use likewise::cluster::medoids::pam;
+///
+/// let objects = [0.0, 1.0, 2.0, 10.0, 11.0, 12.0f64];
+/// let matrix = Dissimilarities::new(&objects, |a, b| (a - b).abs())?;
+/// assert_eq!(pam(&matrix, 2)?.medoids, [1, 4]);
+/// assert!(pam(&matrix, 7).is_err(), "there are six objects");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn pam(dissimilarities: &Dissimilarities, n_clusters: usize) -> Result<Medoids, MedoidsError> {
     let d = dissimilarities;
     check(d, n_clusters)?;

@@ -66,6 +66,25 @@ pub fn n_above_one(factors: &[Factor]) -> usize {
 /// 0 and do not count; a pair that no angle improves beyond rounding is left
 /// alone; roots instead of arcs, so that all machines agree. As of any such
 /// method, the maximum found is that of every pair, and may not be that of all.
+///
+/// # Example
+/// ```
+/// use likewise::counters::Column;
+/// use likewise::counters::loadings::{factor_loadings, n_above_one, varimax};
+///
+/// // Two pairs of columns that say the same: any two directions in the plane of
+/// // both are principal components, and varimax takes those along the pairs.
+/// let (a, b) = ([1.0, 1.0, -1.0, -1.0], [1.0, -1.0, 1.0, -1.0]);
+/// let columns = [("a", &a), ("2", &a), ("b", &b), ("4", &b)];
+/// let columns = columns.map(|(name, values)| Column { name, values });
+/// let factors = factor_loadings(&columns)?.factors;
+/// let turned = varimax(&factors[..n_above_one(&factors)]);
+/// let rounded = |i: usize| turned[i].loadings.iter().map(|x| x.round() as i32).collect::<Vec<_>>();
+/// let mut found = [rounded(0), rounded(1)];
+/// found.sort();
+/// assert_eq!(found, [[0, 0, 1, 1], [1, 1, 0, 0]]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[must_use]
 pub fn varimax(factors: &[Factor]) -> Vec<Rotated> {
     let mut turned = turnable(factors);

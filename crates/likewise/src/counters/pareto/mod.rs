@@ -73,6 +73,17 @@ pub enum ParetoError {
 /// performance data*, 2005, §2.2. The search among fronts: Zhang et al., *IEEE
 /// TEVC* 19(2), 2015 (ENS-BS), with Jensen's (*IEEE TEVC* 7(5), 2003) order of
 /// fronts by their last record in two objectives, and staircases in three.
+///
+/// # Example
+/// ```
+/// use likewise::counters::pareto::{Goal, Objective, goldberg};
+///
+/// let (seconds, misses) = ([1.0, 2.0, 3.0, 2.0], [3.0, 1.0, 3.0, f64::NAN]);
+/// let least = |values| Objective { values, goal: Goal::Min };
+/// // Two records that none dominates, one that both do, and one that lacks a value.
+/// assert_eq!(goldberg(&[least(&seconds), least(&misses)])?, [Some(0), Some(0), Some(1), None]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn goldberg(objectives: &[Objective<'_>]) -> Result<Vec<Option<u32>>, ParetoError> {
     let n = check(objectives)?;
     if let [a] | [a, _] = objectives {
@@ -94,6 +105,16 @@ pub fn goldberg(objectives: &[Objective<'_>]) -> Result<Vec<Option<u32>>, Pareto
 ///
 /// # Reference
 /// Fonseca & Fleming, *Proc. ICGA*, 1993. Differs: they count from 1.
+///
+/// # Example
+/// ```
+/// use likewise::counters::pareto::{Goal, Objective, fonseca_fleming};
+///
+/// let (seconds, misses) = ([1.0, 2.0, 3.0, 2.0], [3.0, 1.0, 3.0, f64::NAN]);
+/// let least = |values| Objective { values, goal: Goal::Min };
+/// assert_eq!(fonseca_fleming(&[least(&seconds), least(&misses)])?, [Some(0), Some(0), Some(2), None]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn fonseca_fleming(objectives: &[Objective<'_>]) -> Result<Vec<Option<u32>>, ParetoError> {
     let n = check(objectives)?;
     if let [a] | [a, _] = objectives {

@@ -38,6 +38,17 @@ pub enum Dominance {
 /// # Reference
 /// Malard, *A role for Pareto optimality in mining performance data*, 2005,
 /// Table 4. There, too, a digit is 1 only where the first is strictly better.
+///
+/// # Example
+/// ```
+/// use likewise::counters::pareto::{Dominance, Goal, Objective, relation};
+///
+/// let (seconds, misses) = ([1.0, 3.0], [3.0, 3.0]);
+/// let least = |values| Objective { values, goal: Goal::Min };
+/// let found = relation(&[least(&seconds), least(&misses)], 0, 1);
+/// assert_eq!(found.better, [Some(true), Some(false)]);
+/// assert_eq!(found.dominance, Dominance::Dominates);
+/// ```
 #[must_use]
 pub fn relation(objectives: &[Objective<'_>], a: usize, b: usize) -> Relation {
     let is_better = |x: f64, y: f64, goal: Goal| match goal {

@@ -277,6 +277,24 @@ pub struct Regimes {
 /// (Quinlan's M5, 1992; Loh's GUIDE, 2002) split greedily instead. Three
 /// parameters a bound: Hall, Osborn & Sakkas, *The Manchester School* 81,
 /// 2013. Relative errors: Wedderburn, *Biometrika* 61, 1974.
+///
+/// # Example
+/// ```
+/// use likewise::counters::Column;
+/// use likewise::counters::regimes::{Formula, RegimeParams, find_regimes};
+///
+/// // A time that goes by other figures from 20 bytes on.
+/// let bytes: Vec<f64> = (1..=40).map(f64::from).collect();
+/// let seconds: Vec<f64> = bytes.iter().map(|&h| if h <= 20.0 { 1.0 + h } else { 100.0 + 2.0 * h }).collect();
+/// let models = [Formula::parse("a + b*h", &["h"])?];
+/// let columns = [Column { name: "h", values: &bytes }];
+/// let found = find_regimes(&seconds, &columns, &models, &RegimeParams::default())?;
+/// assert_eq!(found.regions.len(), 2);
+/// assert_eq!(found.regions[0].ranges[0].at_most, Some(20.0));
+/// let slope = |region: usize| found.regions[region].coefficients[1].estimate.unwrap().value;
+/// assert!((slope(0) - 1.0).abs() < 1e-9 && (slope(1) - 2.0).abs() < 1e-9);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn find_regimes(
     response: &[f64],
     columns: &[Column<'_>],

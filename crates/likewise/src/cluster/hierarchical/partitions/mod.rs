@@ -69,6 +69,21 @@ impl Partition {
 /// silhouettes: Rousseeuw, *J. Comput. Appl. Math.* 20, 1987. Differs:
 /// `docs/counters.md` has the figures of the paper's Table 3 that its own
 /// definitions do not give.
+///
+/// # Example
+/// ```
+/// use likewise::cluster::Dissimilarities;
+/// use likewise::cluster::hierarchical::{Linkage, linkage, partitions};
+///
+/// let objects = [0.0, 1.0, 5.0, 7.0f64];
+/// let square = Dissimilarities::new(&objects, |a, b| (a - b).abs())?;
+/// let tree = linkage(square.clone(), Linkage::Complete);
+/// // After two of three merges: {0, 1} and {5, 7}.
+/// let two = partitions(square, Linkage::Complete, &tree, None)[2];
+/// assert_eq!((two.n_clusters, two.mean_diameter, two.separation), (2, 1.5, Some(7.0)));
+/// assert_eq!(two.diameter_ratio, 2.0 / 7.0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[must_use]
 pub fn partitions(
     square: Dissimilarities,

@@ -222,6 +222,23 @@ pub enum CapekError {
 /// serves all numbers of clusters; trials are compared on the samples of all,
 /// not on all objects, and go on from there; the BIC is about centroids;
 /// medoids are made central; exact where n allows.
+///
+/// # Example
+/// ```
+/// use likewise::cluster::euclidean;
+/// use likewise::cluster::medoids::capek::{CapekParams, ClusterCount, Criterion, capek};
+/// use likewise::comm::Solo;
+///
+/// let objects: Vec<Vec<f64>> = [0.0, 1.0, 2.0, 10.0, 11.0, 12.0].map(|x| vec![x]).to_vec();
+/// let unlike = |a: &Vec<f64>, b: &Vec<f64>| euclidean(a, b);
+/// let params = CapekParams::new(ClusterCount::Fixed(2), Criterion::Bic(|object: &Vec<f64>| object));
+/// // One rank that has all objects; `run_on_threads` and MPI give several.
+/// let found = capek(&Solo::default(), &objects, &unlike, &params)?;
+/// assert_eq!(found.labels, [0, 0, 0, 1, 1, 1]);
+/// assert_eq!(found.medoids.iter().map(|medoid| medoid.index).collect::<Vec<_>>(), [1, 4]);
+/// assert_eq!(found.loss, 4.0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn capek<C, T, D>(
     comm: &C,
     objects: &[T],

@@ -1,0 +1,60 @@
+//! The nearest of a tree's points to a point that need not be one of them.
+
+use super::search::{Pending, box_distances, distances, push};
+use super::tree::{FANOUT, Tree};
+use crate::simd::{Isa, Work};
+
+/// Looks for the row nearest to `query`, the lowest of equally near ones;
+/// nothing if none is within a squared distance of `limit`.
+pub(in crate::cluster) struct Nearest<'a, const D: usize> {
+    pub(in crate::cluster) tree: &'a Tree<D>,
+    pub(in crate::cluster) query: [f64; D],
+    pub(in crate::cluster) limit: f64,
+    /// Space to work in, empty.
+    pub(in crate::cluster) pending: &'a mut Vec<Pending>,
+}
+
+impl<const D: usize> Work for Nearest<'_, D> {
+    type Out = Option<u32>;
+
+    #[inline(always)]
+    fn run<I: Isa, const SIDE: usize>(self, _: I) -> Option<u32> {
+        let Self { tree, query, limit, pending } = self;
+        if tree.blocks.is_empty() {
+            return None;
+        }
+        let hull = query.map(|x| [x, x]);
+        let mut best = (limit, u32::MAX);
+        pending.push(Pending { distance: 0.0, height: tree.levels.len() as u32, index: 0 });
+        while let Some(next) = pending.pop() {
+            // An equally near subtree may hold an equally near row of lower number.
+            if next.distance > best.0 {
+                continue;
+            }
+            let (height, index) = (next.height as usize, next.index as usize);
+            if height == 0 {
+                let found = distances(&tree.blocks[index], &query);
+                for (&distance, &row) in found.iter().zip(tree.rows_of(index)) {
+                    if distance < best.0 || (distance == best.0 && row < best.1) {
+                        best = (distance, row);
+                    }
+                }
+                continue;
+            }
+            let found = box_distances(&tree.levels[height - 1][index], &hull);
+            let near = within(&found, best.0) & tree.children(height, index);
+            push(pending, &found, near, height - 1, index);
+        }
+        (best.1 != u32::MAX).then_some(best.1)
+    }
+}
+
+/// Bit `i` says whether `distances[i]` is at most `limit`.
+#[inline(always)]
+fn within(distances: &[f64; FANOUT], limit: f64) -> u8 {
+    let mut mask = 0;
+    for (i, &distance) in distances.iter().enumerate() {
+        mask |= u8::from(distance <= limit) << i;
+    }
+    mask
+}
