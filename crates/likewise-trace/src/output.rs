@@ -79,6 +79,7 @@ fn is_dead(pid: &str) -> bool {
     match fs::read_to_string(Path::new("/proc").join(pid).join("stat")) {
         // The state stands after the process name, which is in parentheses.
         Ok(stat) => stat.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with(['Z', 'X'])),
+        // A missing entry tells something only if there is a `/proc` at all.
         Err(error) => error.kind() == io::ErrorKind::NotFound && Path::new("/proc/self").exists(),
     }
 }

@@ -122,6 +122,8 @@ impl Pieces {
         if self.scrambled {
             return None;
         }
+        // Of pieces that begin together, one of no length must come first, or
+        // it could not be joined.
         self.pieces.sort_by_key(|fold| (fold.first, fold.last));
         let mut pieces = self.pieces.into_iter();
         let mut joined = pieces.next()?;

@@ -39,6 +39,7 @@ pub(crate) fn build(
     let n: usize = threads.values().map(|b| b.begin.len()).sum();
     let pairs: usize = threads.values().map(|b| b.types.len()).sum();
     let types = event_types(&threads);
+    // A small table may be as sparse as it likes: 1 << 20 cells are 8 MB.
     if types.len().saturating_mul(n) > (MAX_SPARSITY * (n + pairs)).max(1 << 20) {
         let problem =
             format!("{} counters in {n} bursts, nearly all of them absent: not a trace", types.len());
@@ -90,6 +91,8 @@ pub(crate) fn build(
                 match cover {
                     Cover::Impossible => missing[place].impossible += 1,
                     Cover::Part => missing[place].part += 1,
+                    // This tracer also reads counters at begins, so the count
+                    // has something of the time before the burst.
                     Cover::SinceEnd if at_begins => missing[place].part += 1,
                     Cover::SinceEnd | Cover::Whole => {
                         since_end += u64::from(cover == Cover::SinceEnd);
@@ -143,6 +146,7 @@ fn without_impossible(column: &mut CounterColumn, n: u64) -> Option<String> {
     }
     let good = column.values.iter().filter(|x| !x.is_nan()).count() as u64;
     let name = &column.counter.name;
+    // A single impossible count may be an accident, even in a short trace.
     let many = n > 1 && n > (n + good) / FEW;
     if many {
         column.values.fill(f64::NAN);

@@ -142,6 +142,7 @@ fn copy_part(mut source: Input, prv: &mut AtomicFile, options: &CutOptions) -> R
     }
     let part = Part::new(&header, options);
     let unit = header.unit.nanos();
+    // Times are whole units of the file: a shorter part would hold nothing.
     if part.from >= part.to {
         let kind = ErrorKind::WithinUnit { from: options.from, to: options.to, unit };
         return Err(Error::whole(&path, kind));
@@ -243,6 +244,7 @@ impl<'o> Part<'o> {
             match parse(line, &mut pairs).and_then(|record| self.declared(record)) {
                 Ok(record) => self.record(record, line.trim_ascii_end(), pairs.len() as u64, &mut block),
                 Err(kind) => {
+                    // A wrong last line without a line end was probably cut off.
                     let kind = if found.is_none() { truncated(kind) } else { kind };
                     block.problem = Some((block.lines, kind));
                     break;
@@ -316,6 +318,7 @@ impl<'o> Part<'o> {
         report: &mut CutReport,
     ) {
         let Some((cpu, who)) = cpu_and_thread(line) else { return };
+        // A state that begins at the end is of the next part, unless there is none.
         let inside = (self.from..self.to).contains(&begin)
             || self.is_last && begin == self.to && end.is_none_or(|e| e == begin);
         let clipped = match end {

@@ -51,6 +51,7 @@ impl<'h> Threads<'h> {
 
     #[inline]
     fn slot(&mut self, who: Who) -> Result<usize, ErrorKind> {
+        // Records of one thread often follow one another: no look-up then.
         if let Some((last, slot)) = self.last
             && last == who
         {

@@ -133,6 +133,7 @@ pub fn read_points_table(path: &Path, progress: Option<Progress<'_>>) -> Result<
         #[cfg(feature = "parquet")]
         return of_parquet(path, input);
     }
+    // Text has no zero byte, so these must be numbers as they are in memory.
     if head[..head.len().min(4096)].contains(&0) {
         return Err(Error::whole(path, ErrorKind::RawNumbers));
     }
@@ -146,6 +147,7 @@ pub fn read_points_table(path: &Path, progress: Option<Progress<'_>>) -> Result<
 /// The bytes do not fill the last row.
 pub fn read_raw_points(path: &Path, dims: usize) -> Result<PointsTable> {
     let whole = Input::open(path)?.read_all()?;
+    // The header of a .npy knows the shape, so `dims` is only compared with it.
     if whole.starts_with(MAGIC) {
         let table = npy(path, whole)?;
         if table.dims() != dims {
@@ -187,6 +189,7 @@ fn of_parquet(path: &Path, input: Input) -> Result<PointsTable> {
 fn npy(path: &Path, whole: Whole) -> Result<PointsTable> {
     let layout = Layout::parse(&whole).and_then(Layout::by_rows).map_err(|kind| Error::whole(path, kind))?;
     let len = layout.rows * layout.columns;
+    // These are the bytes that f64 has in memory, so they need no conversion.
     if layout.kind == Kind::Float && layout.width == 8 && !layout.big_endian {
         return Ok(PointsTable::new(view(whole, layout.offset, len), layout.columns));
     }

@@ -126,6 +126,7 @@ impl Rows {
             }
             match self.record.get(0).map(<[u8]>::trim_ascii) {
                 Some(cell) if cell.starts_with(b"#") => self.n_comments += 1,
+                // An empty line is no row.
                 Some(b"") if found == 1 => {}
                 _ => {
                     let what = format!("{} cells as in the first line", self.names.len());
@@ -224,6 +225,8 @@ impl<R: Read> Tabs<R> {
                 if state.is_between && state.has_cell {
                     out.push(b'\t');
                 }
+                // A quote opens a text only where a cell begins. Right after a
+                // closing quote it stands for a quote, so the text goes on.
                 state.is_quoted = byte == b'"' && (state.is_between || closed);
                 (state.has_cell, state.is_between) = (true, false);
             }

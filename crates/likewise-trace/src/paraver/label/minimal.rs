@@ -43,6 +43,7 @@ fn write_records(
         let Who { app, task, thread } = who;
         let (begin, end) = (table.begin[i].0, table.end(i).0);
         writeln!(text, "1:{}:{app}:{task}:{thread}:{begin}:{end}:{RUNNING}", cpus[place].0)?;
+        // Written in pieces, so that the whole text is never in memory.
         if text.len() > 1 << 16 {
             out.write_all(&text)?;
             text.clear();

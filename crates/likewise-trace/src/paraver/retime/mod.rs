@@ -235,6 +235,7 @@ fn write_records(text: &[u8], clocks: &BTreeMap<Who, &Clock>, out: &mut impl Wri
     for (at, (_, lines)) in blocks.iter().enumerate() {
         order.extend(lines.iter().map(|&(time, from, to)| (time, at, from, to)));
     }
+    // Stable: records that now have the same time keep the order of the file.
     order.par_sort_by_key(|&(time, ..)| time);
     order.into_iter().try_for_each(|(_, at, from, to)| out.write_all(&blocks[at].0[from..to]))
 }
