@@ -10,9 +10,10 @@ use rayon::prelude::*;
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-/// Files on their way into a directory, which no other process writes until
-/// they are there. A manifest in it says what has written which file: what an
-/// earlier run has left goes, if this one takes its place.
+/// Files that are being written into a directory. No other process writes there
+/// until they are in their places. A manifest in the directory says which run
+/// wrote which file; the files of an earlier run are removed if this run
+/// replaces it.
 #[derive(Debug)]
 pub(crate) struct OutputDir {
     dir: PathBuf,
@@ -23,8 +24,9 @@ pub(crate) struct OutputDir {
     /// Whether what is left of an earlier run goes.
     replaces: bool,
     common: Common,
-    // Dropped in this order: what was not committed goes, then the lock, which
-    // is in the directory, and then the directories made for it.
+    // Rust drops fields in this order, and the order matters: first uncommitted
+    // files are removed, then the lock, which is in the directory, and then the
+    // directories that were made.
     written: Vec<AtomicFile>,
     _lock: DirLock,
     _made: Made,
@@ -43,7 +45,8 @@ impl std::fmt::Debug for Made {
 impl Drop for Made {
     fn drop(&mut self) {
         for (dir, finished) in self.0.drain(..).rev() {
-            // Fails where something is in it, and then it must stay.
+            // This fails if something is in the directory, and then it must
+            // stay.
             let _ = std::fs::remove_dir(dir);
             finished();
         }
@@ -112,9 +115,9 @@ impl OutputDir {
         self
     }
 
-    /// Whether files can be written into that directory, before there is
-    /// anything to write; leaves nothing behind. Says which other result will
-    /// be replaced by that of `inputs`.
+    /// Checks that files can be written into that directory, before there is
+    /// anything to write, and leaves nothing behind. Reports which other result
+    /// that of `inputs` will replace.
     ///
     /// # Errors
     /// It cannot be made, or not be written.

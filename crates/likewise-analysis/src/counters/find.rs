@@ -13,7 +13,7 @@ use likewise::cluster::hierarchical::{Partition, partitions};
 use likewise::counters::pareto::{Objective, fonseca_fleming, goldberg};
 use likewise::words::{counted, grouped_digits};
 
-/// Profiles of which all pairs are held at once: 2 GiB.
+/// At most this many profiles have all their pairs held at once: 2 GiB.
 const MAX_SQUARE: usize = 1 << 14;
 
 /// What is clustered.
@@ -57,8 +57,8 @@ pub(super) fn find(
         Source::Dissimilarities(square) => (None, square),
     };
     let response = response.map(|profile| Response { profile, nearest: nearest(&square, profile) });
-    // Linkage uses the square up, and so do the measures. To compute it again
-    // costs less than to hold it twice.
+    // The linkage uses up the square, and so do the measures. It is computed
+    // twice, because that costs less than holding it twice.
     let (dendrogram, square) = match &profiles {
         Some(profiles) => {
             let dendrogram = stages.time("linkage", || linkage(square, settings.linkage));

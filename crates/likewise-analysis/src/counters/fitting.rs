@@ -191,8 +191,8 @@ impl RegimeOptions {
     }
 }
 
-/// A formula of parameters. Other columns of the table are read as columns
-/// too, so that none becomes an unknown by mistake.
+/// Reads a formula of parameters. Other columns of the table count as columns
+/// too, so that none of them becomes an unknown by mistake.
 fn formula(text: &str, parameters: &[&str], table: &ColumnTable) -> Result<Formula> {
     let others = table.columns.iter().map(|column| column.name.as_str());
     let others: Vec<&str> = others.filter(|name| !parameters.contains(name)).collect();

@@ -7,15 +7,16 @@ use likewise_trace::ColumnTable;
 
 /// Factors that are kept, at most.
 const MAX_FACTORS: usize = 20;
-/// Products of the correlations of all columns, at most: some ten seconds.
+/// The most products that the correlations of all columns may need: some ten
+/// seconds.
 const MAX_PRODUCTS: usize = 2_000_000_000;
-/// Columns, at most: of more, the eigenvectors take as long.
+/// The most columns: with more, the eigenvectors alone take as long.
 const MAX_COLUMNS: usize = 1000;
 /// What a column with a smaller loading has little to do with.
 pub const LARGE: f64 = 0.5;
 
-/// The factors that explain more than a column does, rotated so that each
-/// column loads on as few as can be (varimax).
+/// The factors that explain more than one column does. They are rotated so that
+/// each column loads on as few of them as possible (varimax).
 #[derive(Clone, Debug)]
 pub struct Factors {
     /// The columns that vary.
@@ -61,8 +62,9 @@ pub(super) fn factors(table: &ColumnTable, names: &[String]) -> Result<Option<Fa
 }
 
 impl Factors {
-    /// Columns by the size of what they load on a factor, the largest first;
-    /// of those below [`LARGE`] the first alone, and only if all are.
+    /// Columns by the size of their loading on a factor, the largest first.
+    /// Those below [`LARGE`] are left out; if all are below, the first one
+    /// stays.
     pub fn leading(&self, factor: &Rotated) -> Vec<usize> {
         let mut leading: Vec<usize> = (0..self.columns.len()).collect();
         leading.sort_by(|&a, &b| factor.loadings[b].abs().total_cmp(&factor.loadings[a].abs()));

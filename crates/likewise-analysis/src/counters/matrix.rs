@@ -44,12 +44,13 @@ pub(super) fn square(table: &ColumnTable) -> Result<(Vec<String>, Dissimilaritie
     Ok((names, given))
 }
 
-/// What a program that computed with doubles leaves of equal numbers, as a
-/// share of the largest.
+/// Numbers that should be equal may differ by this share of the largest, after
+/// another program computed them with doubles.
 const ROUNDING: f64 = 1e-9;
 
-/// Takes rounding off: what is nearly 0 of an object to itself is 0, and the
-/// two ways between two objects are one if they are nearly equal.
+/// Removes rounding errors: a dissimilarity of an object to itself that is
+/// nearly 0 becomes 0, and the two dissimilarities of a pair become one if they
+/// are nearly equal.
 fn settle(data: &mut [f64], n: usize) {
     let most = data.iter().copied().filter(|x| x.is_finite()).fold(0.0, f64::max);
     let is_none = |x: f64| x.abs() <= ROUNDING * most;

@@ -163,7 +163,7 @@ impl RegimeReport {
             let gap = if number.contains(' ') || what.is_empty() { "" } else { " " };
             format!("{number}{gap}{what}{per}")
         };
-        // An interval of tau that reaches 0: the bandwidth may be anything more.
+        // If the interval of tau reaches 0, the bandwidth has no upper limit.
         if bandwidth.high.is_finite() {
             told(bandwidth, show)
         } else {

@@ -4,7 +4,8 @@ use super::regimes::Fitted;
 use super::significance::{Told, told};
 use likewise_trace::{Column, ColumnTable};
 
-/// What turns a median deviation into a standard deviation, if it is normal.
+/// Turns a median deviation into a standard deviation, for a normal
+/// distribution.
 const NORMAL: f64 = 1.4826;
 /// A column that tells less of how rows stray is not named…
 const LEAST_SHARE: f64 = 0.5;
@@ -15,9 +16,9 @@ const CHANCE: f64 = 1e-4;
 /// Shares that differ by less are of columns that tell the same.
 const NEARLY: f64 = 0.1;
 
-/// How far rows stray from the median of those with the same parameters: the
-/// median of all deviations, as a share, so that few strays do not count.
-/// Nothing where each row has parameters of its own.
+/// How far rows stray from the median of the rows with the same parameters. It
+/// is the median of all deviations, as a share, so that a few strays do not
+/// count. `None` if no two rows have the same parameters.
 pub(super) fn within(measured: &[f64], fitted: &Fitted) -> Option<f64> {
     let mut deviations: Vec<f64> = shares(measured, fitted).map(|(_, share)| (share - 1.0).abs()).collect();
     deviations.sort_by(f64::total_cmp);
@@ -33,9 +34,9 @@ fn shares<'f>(measured: &'f [f64], fitted: &'f Fitted) -> impl Iterator<Item = (
     fitted.of_row.iter().enumerate().filter_map(shared).filter(|(_, share)| share.is_finite())
 }
 
-/// The column that decides how rows stray from their point: it tells more
-/// than half of it, and its groups lie apart by a fifth. Of several that tell
-/// nearly as much, that of the fewest groups.
+/// The column that decides how rows stray from their point. It explains more
+/// than half of it, and its groups are a fifth apart. If several columns
+/// explain nearly as much, it is the one with the fewest groups.
 pub(super) fn told_by<'t>(
     table: &'t ColumnTable,
     parameters: &[String],

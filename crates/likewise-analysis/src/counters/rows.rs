@@ -44,7 +44,8 @@ impl Aggregate {
     fn of(self, values: &[f64]) -> f64 {
         let Some(&first) = values.first() else { return f64::NAN };
         let max = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        // Of equal values, themselves and not their rounded sum.
+        // If all values are equal, the result is that value: a rounded sum
+        // could differ from it.
         let is_constant = values.iter().all(|&x| x == first);
         let mean = if is_constant { first } else { values.iter().sum::<f64>() / values.len() as f64 };
         match self {
@@ -189,8 +190,8 @@ fn aggregate(
     Ok(notes)
 }
 
-/// A column of numbers as all that is asked of it; as it is where its rows
-/// agree in it.
+/// Aggregates a column of numbers in every way that was asked for. If the rows
+/// of each site agree, the column stays one column.
 fn summed_up<'a>(
     column: &'a Column,
     values: &'a [f64],
@@ -244,7 +245,7 @@ enum Is {
     Other,
 }
 
-/// Longer ones before those that they begin with.
+/// `>=` comes before `>`: the first sign that fits is taken.
 const SIGNS: [(&str, Is); 7] = [
     (">=", Is::AtLeast),
     ("<=", Is::AtMost),

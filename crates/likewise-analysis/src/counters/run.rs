@@ -277,7 +277,7 @@ impl Options {
     }
 }
 
-/// What should be known before the result is believed.
+/// Notes that an analyst should read before believing the result.
 fn cautions(settings: &Settings, partitions: &[RankedPartition], n: usize) -> Vec<String> {
     let mut notes = Vec::new();
     if partitions.is_empty() {

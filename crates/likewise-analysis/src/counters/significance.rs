@@ -10,7 +10,8 @@ use likewise::words::{counted, short};
 use likewise_trace::{Cells, Column, ColumnTable};
 use std::collections::BTreeMap;
 
-/// Groups that are compared, at most: their pairs are many more.
+/// The most groups that are compared: the number of their pairs grows with the
+/// square.
 const MAX_GROUPS: usize = 200;
 /// The p-value below which something is said to differ.
 const LEVEL: f64 = 0.05;
@@ -143,9 +144,9 @@ pub(super) fn significance(
     Ok(Significance { by: by.to_owned(), tests, untested })
 }
 
-/// The groups, in the order in which they come, and that of each row; none
-/// of a row whose cell is empty, or is `noise` and the like in a column of
-/// clusters.
+/// The groups, in the order in which they appear, and the group of each row. A
+/// row has none if its cell is empty or, in a column of clusters, is `noise` or
+/// another word.
 pub(super) fn groups(column: &Column) -> (Vec<String>, Vec<Option<usize>>) {
     let texts: Vec<Option<String>> = match &column.cells {
         Cells::Texts(texts) => {
@@ -184,8 +185,8 @@ fn sorted(values: &[f64], n_groups: usize, of_row: &[Option<usize>]) -> (Vec<usi
 
 /// What a column tells of values.
 pub(super) struct Told {
-    /// H as a share of what it would be if the groups, in the order of their
-    /// mean ranks, did not overlap.
+    /// H as a share of its largest possible value: that of groups that do not
+    /// overlap, in the order of their mean ranks.
     pub share: f64,
     /// How many groups there are.
     pub groups: usize,

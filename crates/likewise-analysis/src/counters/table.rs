@@ -233,7 +233,7 @@ fn scaled(values: &[f64], scale: Scale) -> Vec<f64> {
     if scale == Scale::Range {
         return ranged;
     }
-    // Of numbers from 0 to 1, so that no square leaves the range of a double.
+    // Scaled to 0–1 first, so that no square exceeds the range of a double.
     let known = || ranged.iter().copied().filter(|x| !x.is_nan());
     let n = known().count() as f64;
     let mean = known().sum::<f64>() / n;

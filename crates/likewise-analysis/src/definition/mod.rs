@@ -14,8 +14,8 @@ use std::path::Path;
 use likewise::table::{DurationFilter, Metric, Scale};
 use likewise::words::short;
 
-/// What a definition file says; `None` and empty where it says nothing.
-/// Options on the command line go before it.
+/// What a definition file says; `None` or empty if it says nothing. Options on
+/// the command line override it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Definition {
     /// What describes a burst.
@@ -47,7 +47,8 @@ pub struct Definition {
     pub plots: Vec<Plot>,
     /// Whether every pair of metrics is drawn.
     pub all_plots: bool,
-    /// What was passed over or read otherwise than it says, with its line.
+    /// What was skipped, or read in another way than it stands there, with its
+    /// line.
     pub notes: Vec<String>,
 }
 
@@ -109,7 +110,7 @@ impl fmt::Display for DefinitionError {
 
 impl std::error::Error for DefinitionError {}
 
-/// No definition is larger; a trace given by mistake is.
+/// A larger file is refused: it is probably a trace that was given by mistake.
 const MAX_BYTES: u64 = 4 << 20;
 
 /// Reads a definition file.
@@ -137,7 +138,7 @@ pub fn parse_definition(bytes: &[u8]) -> Result<Definition, DefinitionError> {
     match std::str::from_utf8(bytes) {
         Ok(text) if is_xml => xml::parse(text),
         Ok(text) => toml::parse(text),
-        // Editors of ClusteringSuite's days wrote their comments so.
+        // Editors of ClusteringSuite's days wrote comments in Latin-1.
         Err(_) if is_xml => {
             let mut definition = xml::parse(&bytes.iter().map(|&b| char::from(b)).collect::<String>())?;
             definition.notes.push("the file is not UTF-8; it was read as Latin-1".to_owned());

@@ -175,8 +175,9 @@ fn one_off(finding: &Finding, names: &Names) -> String {
     }
 }
 
-/// Who computes for less than this share of what the others do hardly takes
-/// part, as where one computes alone: its bursts may be those of another phase.
+/// A thread that computes for less than this share of what the others do hardly
+/// takes part, as if the others computed alone: its bursts may belong to
+/// another phase.
 const HARDLY: f64 = 0.1;
 
 fn imbalance(finding: &Finding, names: &Names) -> String {
@@ -209,7 +210,8 @@ fn imbalance(finding: &Finding, names: &Names) -> String {
     };
     let several = finding.phases.len() + usize::from(finding.noise) > 1;
     let at = match finding.stretches {
-        // A run in which there is always one that computes is one stretch.
+        // If some thread computes at every moment, the whole run is one
+        // stretch.
         1 if finding.is_once && several => format!(" are one step at {},", finding.begin),
         1 if finding.is_once => format!(" at {}:", finding.begin),
         _ => format!("{}:", when(finding)),

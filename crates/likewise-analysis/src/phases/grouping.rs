@@ -11,7 +11,8 @@ use likewise::cluster::{
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
 
-/// Up to so many points the k-distance curve is shown beside a given eps too.
+/// With at most this many points, the k-distance curve is shown even if eps is
+/// given: it costs hardly any time.
 const CURVE_FOR_FREE: usize = 200_000;
 
 /// How many points of the curve are kept for the eye.

@@ -155,7 +155,8 @@ fn analyse(input: Input, plan: Plan<'_>, stages: &mut Stages, watch: &dyn Watch)
     notes.extend(too_small(&dropped));
     let points = Points::new(&prepared.points, prepared.dims)?;
     let mut beside = Stages::default();
-    // Neither keeps two threads busy, and neither needs the other.
+    // Neither of the two keeps two threads busy, and neither needs the other's
+    // result, so they run side by side.
     let (structure, period) = {
         let _bar = watch.spinner("Aligning");
         let refinement = grouped.refinement.as_ref();
@@ -243,8 +244,8 @@ fn group_bursts(
     group(Points::new(&prepared.points, prepared.dims)?, &tasks, asked, stages, watch)
 }
 
-/// Clusters by descending total time, and bursts of those that are too small
-/// to be kept.
+/// Sorts the clusters by descending total time. Also returns the bursts of
+/// clusters that are too small to be kept.
 fn ordered(
     clustering: Clustering,
     table: &BurstTable,

@@ -29,11 +29,11 @@ pub(super) fn check_names(metrics: &[Metric]) -> Result<()> {
     Ok(())
 }
 
-/// Counters whose names the columns of the result, or other counters, have
-/// already get another; line breaks in names become spaces.
+/// Renames counters whose names are already taken by columns of the result or
+/// by other counters. Line breaks in names become spaces.
 pub fn rename_counters(table: &mut BurstTable) -> Vec<String> {
     let mut taken = BTreeSet::new();
-    // Those that can keep their names do, wherever they stand.
+    // Every counter that can keep its name does, wherever its column stands.
     let keep = |column: &CounterColumn| {
         let name = &column.counter.name;
         !name.contains(char::is_control) && !is_column(name) && taken.insert(name.clone())
@@ -49,9 +49,9 @@ pub fn rename_counters(table: &mut BurstTable) -> Vec<String> {
     notes
 }
 
-/// Refuses metrics that have the name of a counter and other values: the
-/// counter would not be seen any more. Metrics that nobody named give way to
-/// no counter, which then has another name.
+/// Refuses a metric that has the name of a counter but other values, because it
+/// would hide the counter. If the program itself named the metric, the counter
+/// gets another name instead.
 ///
 /// # Errors
 /// [`Usage`].

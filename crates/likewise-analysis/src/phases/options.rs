@@ -19,8 +19,8 @@ pub struct Options {
     pub grouping: Grouping,
     /// Refine in this direction, whatever `grouping` leaves open.
     pub refine: Option<Direction>,
-    /// Group at one density where nothing else is asked for and one suggests
-    /// itself: to refine takes longer.
+    /// Group at one density if no option says otherwise and an eps suggests
+    /// itself: refining takes longer.
     pub one_density: bool,
     /// Hide half of the counters from each burst, and find them again.
     pub check_extrapolation: bool,
@@ -57,17 +57,18 @@ pub struct Describing {
     pub min_share: Option<f64>,
 }
 
-/// Without a filter, the shortest bursts are left out as in González et al.
-/// 2009, §3.1, but for less of the time (they kept 99% with filters of 0.5 to
-/// 5 ms): those under 10 µs, of which a good part is the tracer's own work, as
-/// long as the others hold this share of the computing time.
+/// The filter if none is asked for. It leaves out the shortest bursts, as
+/// González et al. 2009, §3.1, but less of the time (they kept 99% with filters
+/// of 0.5 to 5 ms). It leaves out bursts under 10 µs, because a good part of
+/// them is the tracer's own work, as long as the others hold this share of the
+/// computing time.
 pub const DEFAULT_FILTER: DurationFilter = DurationFilter::KeepTimeBelow(0.999, Nanos(10_000));
 
 /// A method of grouping.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
-    /// By radii from fine to coarse, or back. It needs to know which task runs
-    /// a burst, so that it is for bursts alone.
+    /// By radii from fine to coarse, or back. It must know which task runs a
+    /// burst, so it works only for bursts.
     Refine,
     /// By density.
     Dbscan,

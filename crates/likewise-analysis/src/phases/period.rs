@@ -16,10 +16,10 @@ pub struct PeriodSearch {
     pub found: Result<Period, NotPeriodic>,
     /// The phase of every burst; noise and filtered ones have none.
     ///
-    /// They are those of one density. A refinement may tell so many phases
-    /// apart that no iteration has the same as another, so where the analysis
-    /// refined, its bursts are grouped by DBSCAN at the eps suggested; where
-    /// none suggests itself, as among few bursts, the phases of the refinement
+    /// They are phases of one density. A refinement may make so many phases
+    /// that no two iterations have the same ones. So if the analysis refined,
+    /// its bursts are grouped again by DBSCAN at the suggested eps. If no eps
+    /// suggests itself, as among few bursts, the phases of the refinement
     /// serve. All commands ask here, and so find the same period.
     pub phases: Vec<Option<ClusterId>>,
 }

@@ -5,7 +5,8 @@ use likewise::table::{BurstTable, Metric};
 
 /// The plots of the definition, or else the first two metrics.
 ///
-/// The second list says which of the definition's name what is not there.
+/// The second list has the plots of the definition that name something which is
+/// not there.
 pub(super) fn planned(
     metrics: &[Metric],
     table: &BurstTable,

@@ -16,8 +16,8 @@ use likewise::words::grouped_digits;
 use likewise_trace::{Apps, ReadOptions, RecordCounts, Trace, read_bursts};
 use std::path::Path;
 
-/// Up to so many bursts are refined unasked: beyond, DBSCAN at the knee is
-/// what an analyst has the time for.
+/// At most this many bursts are refined without being asked for. With more, it
+/// would take an analyst's time, and DBSCAN at the knee is used.
 pub const UNASKED: usize = 2_000_000;
 
 /// The phases of a trace, or of a table of bursts.
@@ -34,7 +34,7 @@ pub fn phases_of(
     let definition = checked(options)?;
     let mut input = read_input(trace, options, &definition, stages, watch)?;
     let grouping = grouping(&options.grouping, &definition);
-    // What the definition says is only a default, but what is said here counts.
+    // The options override the definition, which only gives defaults.
     let Grouping { eps, min_points, .. } = options.grouping;
     Grouping { eps, min_points, ..grouping.clone() }.check()?;
     let describing = &options.describing;
@@ -65,8 +65,8 @@ pub fn phases_of(
     for (name, loads) in analysis.components() {
         watch.tell(&format!("{name}: {loads}"));
     }
-    // Of a phase, some bursts may be noise. The findings count these too; and
-    // where one density is asked for, many are.
+    // Some bursts of a phase may be noise, many of them at a single density.
+    // The findings count them too.
     let is_told = analysis.findings.iter().flat_map(|found| &found.list).any(|finding| finding.is_serial());
     if !options.one_density && !is_told {
         analysis.notes.extend(analysis.figures.serial_note());
@@ -164,7 +164,7 @@ fn grouping(asked: &Grouping, definition: &Definition) -> Grouping {
     }
 }
 
-/// Refinement is for who says nothing of how to group.
+/// Bursts are refined only if no option says how to group them.
 fn direction(
     options: &Options,
     grouping: &Grouping,

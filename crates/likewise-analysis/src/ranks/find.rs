@@ -106,12 +106,12 @@ impl Mine<'_> {
 pub(super) struct Totals {
     pub(super) run: f64,
     /// The mean of each half of the steps ([`half_of`]), without the rank's
-    /// greatest ([`left_out`]), so that what happened once is in neither.
+    /// greatest steps ([`left_out`]), so that an event that happened once is in
+    /// neither.
     pub(super) halves: [f64; 2],
 }
 
-/// How many of so many steps, the greatest of each rank, are left out where it
-/// is asked what lasts.
+/// How many steps, the greatest of each rank, are left out to see what lasts.
 pub(super) fn left_out(n_steps: usize) -> usize {
     match n_steps {
         n if n >= MANY_STEPS => 3,
@@ -146,9 +146,9 @@ pub(super) struct Figures {
     pub(super) totals: Vec<Moments>,
 }
 
-/// Parts of the steps in which it is asked how far ranks are apart: few enough
-/// that what differs from step to step by chance evens out in each, and enough
-/// to see what grows or begins. Of fewer steps, each is one.
+/// The spread of the ranks is measured in this many parts of the steps. They
+/// are few enough that chance evens out within each, and enough to see effects
+/// that grow or begin. With fewer steps, each step is a part.
 const MOST_PARTS: usize = 4;
 
 /// Classes of all ranks, by medoid.
@@ -340,7 +340,8 @@ pub(super) fn of_ranks(error: anyhow::Error, n_ranks: usize) -> anyhow::Error {
     }
 }
 
-/// On all processes: whether any failed. Who failed first keeps its error.
+/// Agrees on all processes whether any failed. The first one that failed keeps
+/// its error.
 pub(super) fn agree<C: Communicator>(comm: &C, failed: bool) -> Result<Option<usize>, CommError> {
     let mine = if failed { comm.rank() as i64 } else { i64::MAX };
     let mut first = [mine];

@@ -1,6 +1,6 @@
-//! Whether all processes do the same job. Each trusts the others to take part
-//! in the same exchanges with the same numbers of classes and ranks; a process
-//! that does not would make the others wait for ever, or wrong.
+//! Checks that all processes do the same job. They must take part in the same
+//! exchanges with the same numbers of classes and ranks. A process that does
+//! not would make the others wait for ever, or get wrong results.
 
 use crate::Usage;
 use anyhow::{Context, Result, anyhow};
@@ -33,8 +33,8 @@ pub(super) fn same_options<C: Communicator>(comm: &C, options: &str, arguments: 
 /// Refuses a file that does not hold what it holds for process 0.
 ///
 /// # Errors
-/// On each process for which it does not, or which cannot read it. Where
-/// process 0 cannot, nothing is refused: it says why when it reads.
+/// On each process whose file differs or cannot be read. If process 0 cannot
+/// read the file, nothing is refused here: process 0 reports it when it reads.
 pub(super) fn same_input<C: Communicator>(comm: &C, path: &Path) -> Result<()> {
     let mine =
         if is_rereadable(path) { Digest::in_short(path) } else { Err(std::io::ErrorKind::NotFound.into()) };

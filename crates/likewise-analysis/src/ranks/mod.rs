@@ -506,8 +506,8 @@ impl RanksReport {
         let (j, own, others_at) =
             differences.reduce(|a, b| if (b.1 - b.2).abs() > (a.1 - a.2).abs() { b } else { a })?;
         let (region, step) = (j / self.n_steps, j % self.n_steps);
-        // What the steps beside it, or other regions, make up for is a burst on
-        // the other side of a boundary, or of another phase.
+        // If the steps beside it or other regions make up for it, a burst only
+        // fell on the other side of a boundary, or into another phase.
         let beside = step.saturating_sub(1)..(step + 2).min(self.n_steps);
         let numbers = (0..classes[c].mean.len()).filter(|j| beside.contains(&(j % self.n_steps)));
         let around: f64 = numbers.map(|j| classes[c].mean[j] - others(j)).sum();
@@ -568,8 +568,8 @@ pub struct Difference {
     pub own: f64,
     /// The mean of the other ranks.
     pub others: f64,
-    /// The sum, over the quarters of the steps, of how far they are apart there,
-    /// whoever does more.
+    /// How far the two are apart in each quarter of the steps, whichever does
+    /// more, summed over the quarters.
     pub size: f64,
 }
 
@@ -606,8 +606,8 @@ impl Difference {
         text + "."
     }
 
-    /// What of it may be in bursts of no phase: they differ in the same direction,
-    /// by a tenth of it or more.
+    /// The part that may be in bursts of no phase: these differ in the same
+    /// direction, by at least a tenth of the difference.
     fn beside(&self, report: &RanksReport) -> Option<Difference> {
         let other = report.regions.iter().position(|name| name == regions::OTHER)?;
         let apart = |of: &Difference| of.own - of.others;
@@ -615,7 +615,7 @@ impl Difference {
         beside.filter(|of| self.region != other && apart(of) / apart(self) >= 0.1)
     }
 
-    /// How many times the others' effort that in all regions is.
+    /// How many times the others' effort its effort in all regions is.
     fn all_ratio(&self, report: &RanksReport) -> Option<f64> {
         let others = report.classes.iter().enumerate().filter(|(c, _)| *c != self.class);
         let (sum, n) = others.fold((0.0, 0.0), |(sum, n), (_, class)| {

@@ -91,8 +91,8 @@ fn efforts(
 /// As a serial phase is nearly all of its time alone (`bursts::serial`).
 const NEARLY_ALL: f64 = 0.9;
 
-/// A burst of a cluster that takes so many times as long as those of another
-/// region, or as short, does other work than these.
+/// If a burst of a cluster takes this many times as long as those of another
+/// region, or this many times less, it does other work.
 const OTHER_WORK: f64 = 4.0;
 
 /// Mean time of the bursts of each region's own clusters, in ns.
@@ -123,8 +123,9 @@ fn phases(analysis: &Analysis) -> (Vec<Option<u32>>, Vec<String>) {
             counts[*region as usize][id.index()] += 1;
         }
     }
-    // A region goes by the clusters that are mostly its own. Of a cluster that
-    // nearly all is, all is: a place that says otherwise of a few bursts is wrong.
+    // A region is named by the clusters that are mostly its own. If nearly all
+    // of a cluster is in a region, all of it is: the places of the few other
+    // bursts are wrong.
     let mut own: Vec<Vec<usize>> = vec![Vec::new(); counts.len()];
     let mut whole: Vec<Option<usize>> = vec![None; clustering.n_clusters];
     for cluster in 0..clustering.n_clusters {
@@ -144,7 +145,7 @@ fn phases(analysis: &Analysis) -> (Vec<Option<u32>>, Vec<String>) {
     let other = order.len() as u32;
     let mut labels = vec![Some(other); analysis.table.len()];
     for ((&burst, region), label) in complete.iter().zip(of_complete).zip(&clustering.labels) {
-        // Of no place, but in a cluster: where most of that are.
+        // A burst without a place goes where most of its cluster is.
         let of_cluster = || label.and_then(|id| (0..own.len()).find(|&r| own[r].contains(&id.index())));
         let is_alike = |region: &usize| {
             let times = analysis.table.duration[burst as usize].0 as f64 / means[*region];

@@ -80,7 +80,8 @@ fn check_alone(processes: usize, input: &Path, classes: &Classes) -> Result<()> 
             return usage(format!("--mode is for capek, not for --method {}", classes.method.name()));
         }
     }
-    // MPICH's mpirun ends all where it is read too slowly.
+    // MPICH's mpirun ends all processes if its standard input is read too
+    // slowly.
     if processes > 1 && input.as_os_str() == "-" {
         return usage("standard input is not safe under mpirun; give a file".to_owned());
     }
@@ -157,8 +158,8 @@ fn of_table<C: Communicator>(
     Ok(Efforts { part, is_time: false, notes: taken.said(), columns: Some(taken) })
 }
 
-/// Efforts of a trace. Its bursts are grouped first, for which every process
-/// would have to know all of them; so process 0 does that.
+/// Efforts of a trace. Grouping needs all bursts in one process, so process 0
+/// does it.
 fn of_trace<C: Communicator>(
     comm: Option<&C>,
     input: &Path,

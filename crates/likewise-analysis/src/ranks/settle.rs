@@ -58,7 +58,7 @@ pub(super) struct Passing {
     pub(super) classes: Vec<(usize, Vec<u64>)>,
 }
 
-/// Of so many steps, three can be left out and more than half are left.
+/// With this many steps, three can be left out and more than half remain.
 pub(super) const MANY_STEPS: usize = 8;
 
 /// The most classes that are looked for: fewer than two ranks to a class, on
@@ -91,8 +91,8 @@ pub(super) fn settle<C: Communicator>(
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(tried.seed);
     let mut evidence = Evidence { support: support(&sample, &explained, &mut rng), ..Evidence::default() };
     let n_steps = mine.table.n_steps();
-    // What so many classes explain by chance; of a number that was given, what
-    // one less does is not known yet.
+    // What this many classes explain by chance. If the number was given, the
+    // figure for one class less is not known yet.
     let known = evidence.support.clone();
     let by_chance = |k: usize, rng: &mut Xoshiro256PlusPlus| match known.iter().find(|s| s.n_classes == k) {
         _ if k < 2 => 0.0,
@@ -149,15 +149,16 @@ fn shares(errors: &[(usize, f64)]) -> Vec<(usize, f64)> {
     errors.iter().filter(|(k, _)| *k > 1).map(|&(k, error)| (k, 1.0 - error / all)).collect()
 }
 
-/// The half of the steps that a step is in: by the parity of the ones in its
-/// number (Thue and Morse). What comes every second or fourth step is in both
-/// halves, as what lasts is; what happened once is in one.
+/// The half of the steps that a step belongs to, by the parity of the ones in
+/// its number (Thue and Morse). Effects that last, or come every second or
+/// fourth step, are in both halves; an event that happened once is in one.
 pub(super) fn half_of(step: usize) -> usize {
     step.count_ones() as usize % 2
 }
 
-/// By its own parity: the multiples of three, of which most have an even number
-/// of ones, are in both of these halves.
+/// The same by the parity of the number itself. Multiples of three mostly have
+/// an even number of ones, so the other way would put them into one half; here
+/// they are in both.
 fn parity_of(step: usize) -> usize {
     step % 2
 }

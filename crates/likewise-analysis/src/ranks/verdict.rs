@@ -19,7 +19,8 @@ pub enum Kind {
     /// Ranks differ by degrees: steadily from step to step, or along their
     /// numbers.
     Gradient,
-    /// Few enough ranks to prove no class, but some are far from all others.
+    /// There are too few ranks to prove a class, but some are far from all
+    /// others.
     Apart,
     /// No rank differs by more than the error that a sample may make.
     #[default]
@@ -54,8 +55,8 @@ pub struct Verdict {
     /// The ranks on the smaller side of the widest gap between efforts, if that
     /// gap is most of the range.
     pub apart: Option<Apart>,
-    /// The correlation of the ranks' efforts in one half of the steps with those
-    /// in the other, what happened once left out; `None` of one step or where
+    /// The correlation between the ranks' efforts in the two halves of the
+    /// steps, without events that happened once. `None` with one step, or if
     /// nothing varies.
     pub steadiness: Option<f64>,
     /// Spearman's correlation of effort and number of the rank.
@@ -91,8 +92,8 @@ impl Range {
         range
     }
 
-    /// What the most is above the least, as a share of the least; of the
-    /// mean's size where the least is nothing.
+    /// By how much the most exceeds the least, as a share of the least; if the
+    /// least is 0, as a share of the mean.
     pub fn spread(&self) -> f64 {
         spread(self.least.1, self.most.1, self.mean)
     }
@@ -124,8 +125,8 @@ impl Apart {
     }
 }
 
-/// Efforts of steps whose correlation is above this have more of their variance
-/// in common than not.
+/// With a correlation above this, the two halves share more than half of their
+/// variance.
 const STEADY: f64 = 0.5;
 
 impl Verdict {
@@ -303,8 +304,8 @@ impl Verdict {
     }
 }
 
-/// In how few steps nine tenths of a difference lie, if they are less than half
-/// of them.
+/// The smallest number of steps that hold nine tenths of a difference, if it is
+/// less than half of the steps.
 pub(super) fn few_of(apart: impl Iterator<Item = f64>) -> Option<usize> {
     let mut steps: Vec<f64> = apart.collect();
     steps.sort_by(|a, b| b.total_cmp(a));
@@ -318,7 +319,7 @@ pub(super) fn few_of(apart: impl Iterator<Item = f64>) -> Option<usize> {
     Some(few.count()).filter(|few| (1..steps.len().div_ceil(2)).contains(few))
 }
 
-/// Whether what lasts is most of what ranks differ by.
+/// Whether most of the difference between ranks lasts over the steps.
 fn mostly(lasting: f64, spread: f64) -> bool {
     2.0 * lasting > spread
 }

@@ -36,7 +36,8 @@ pub struct Window {
 pub struct Change {
     /// The adjusted Rand index: 1 where no rank moved.
     pub adjusted_rand: f64,
-    /// Ranks that are not in the class that most of theirs went to.
+    /// How many ranks are not in the class to which most ranks of their old
+    /// class went.
     pub moved: u64,
 }
 

@@ -9,18 +9,18 @@ use likewise::table::Nanos;
 use likewise::words::counted;
 use likewise::words::{listed, percent};
 
-/// Factors that cost at least this part of what the least one costs, in
-/// logarithms, are named as well.
+/// A factor is named as well if it costs at least this share, in logarithms, of
+/// what the worst factor costs.
 const ALSO: f64 = 0.5;
-/// So many phases with bursts that took long once are told of each run.
+/// At most this many phases of a run are named for bursts that took long once.
 const MOST_ONE_OFFS: usize = 3;
 /// A serial phase is named if it holds this share of a run's wall time.
 const SERIAL_SHARE: f64 = 0.01;
 
 impl Comparison {
-    /// What is compared; a sentence on each phase that stops scaling, of those
-    /// worth looking at, or on each that is slower or faster, where nothing
-    /// scales; and what is serial.
+    /// The findings: what is compared; a sentence on each noteworthy phase that
+    /// stops scaling or, if the runs have the same threads, is slower or
+    /// faster; and what is serial.
     pub fn findings(&self) -> Vec<String> {
         let mut findings: Vec<String> = self.work().into_iter().collect();
         findings.extend(self.unknown_scaling());
@@ -302,9 +302,9 @@ impl Comparison {
         })
     }
 
-    /// The phase that the thread that computes longest in a run loses most in,
-    /// and its part of all that this thread loses against the one of the
-    /// smallest run: of what the efficiency is of.
+    /// The phase in which the longest-computing thread of a run loses most, and
+    /// its share of all that this thread loses against the longest thread of
+    /// the smallest run. The efficiency is defined by these threads.
     fn largest_loss(&self, run: usize) -> Option<(u32, f64)> {
         let threads = |r: usize| self.runs[r].whole.run_threads.max(1) as f64;
         let base = self.whole.base;
@@ -337,8 +337,8 @@ impl Comparison {
         Some(format!("at {place}, with an efficiency of {efficiency}: {cause}"))
     }
 
-    /// Whether load balance is what all computation loses most by, and is kept
-    /// where serial phases are left out.
+    /// Whether all computation loses most by load balance, and does not when
+    /// the serial phases are left out.
     fn serial_explains(&self, at: usize) -> bool {
         let change = self.whole.changes[at].as_ref();
         let worst = change.and_then(Change::worst).filter(|f| f.kind == FactorKind::LoadBalance);
@@ -359,9 +359,9 @@ impl Comparison {
         format!("{} serial, {} of the wall time", counted_phases(&serial), percent(all))
     }
 
-    /// What is to be said of a serial phase: how its share of the wall time
-    /// changes with the threads, or where it is serial in some of the runs only.
-    /// Of a phase that may be two, one of which is serial, nothing.
+    /// The sentence on a serial phase: how its share of the wall time changes
+    /// with the threads, or in which runs it is serial. `None` for a phase that
+    /// may be two, one of them serial.
     fn serial(&self, phase: &Phase) -> Option<String> {
         if phase.is_unsure() {
             return None;

@@ -21,8 +21,9 @@ use std::path::PathBuf;
 /// Phases with less of every run's time are in `scaling.csv` alone.
 pub const LEAST_SHARE: f64 = 0.005;
 
-/// Phases that match by less are shown, and nothing is said of them: they may
-/// not be the same. Figures that are less alike match nothing either.
+/// A phase that matches by less may not be the same one: it is shown, but no
+/// sentence is made of it. Figures that are less alike than this match nothing
+/// either.
 const LEAST_MATCH: f64 = 0.5;
 
 /// Application, task and thread, and a time in ns.
@@ -46,7 +47,8 @@ pub struct Settings {
     pub total: bool,
 }
 
-/// More threads always cost something, and another version need not.
+/// Two thresholds, because more threads always cost something, while another
+/// version of a program need not.
 const THRESHOLD: f64 = 0.8;
 const THRESHOLD_OF_SAME_THREADS: f64 = 0.95;
 
@@ -386,11 +388,12 @@ fn phase(
     Some(Phase { number: p as u32 + 1, per: of.per, in_loop: of.in_loop, is_sure, runs, scaling })
 }
 
-/// Whether a phase of two runs is on as many threads, or on the same part of
-/// them. Else the runs' own analyses tell it apart from others in different
-/// ways, or it is joined with another phase. But in runs of as many threads what
-/// several do in one run may be serial in the other: if it is the same work, of
-/// one or of each, so that all of it differs by no more than those threads.
+/// Whether a phase is on as many threads in two runs, or on the same share of
+/// them. Otherwise the runs' own analyses separate it from others in different
+/// ways, or join it with another phase. The exception: in runs with the same
+/// number of threads, work that several threads do in one run may be serial in
+/// the other. Then it must be the same work, of one thread or of each: all of
+/// it differs by no more than those numbers of threads.
 fn same_part(a: &Measured, b: &Measured) -> bool {
     let of = |m: &Measured| (m.figures.threads as f64, m.figures.run_threads as f64);
     let ((a_threads, a_all), (b_threads, b_all)) = (of(a), of(b));
@@ -468,7 +471,7 @@ fn run_bursts(analysis: &Analysis) -> RunBursts<'_> {
     }
 }
 
-/// The run as if nothing had happened once.
+/// The run with usual bursts in place of those that took long once.
 fn calmed<'a>(run: &RunBursts<'a>, calm: &'a Calm) -> RunBursts<'a> {
     RunBursts { table: calm.table.as_ref().unwrap_or(run.table), ..*run }
 }
@@ -500,7 +503,8 @@ fn tasks(table: &BurstTable) -> u64 {
     (0..table.len()).filter(|&i| i == 0 || task(i) != task(i - 1)).count() as u64
 }
 
-/// Not those that number the phases of one run: the comparison's are others.
+/// Notes that name phases of a single run are left out, because the comparison
+/// numbers phases anew.
 fn notes(run: &Analysed) -> Vec<String> {
     let of_phases = run.analysis.figures.serial_note();
     let notes = run.analysis.notes.iter().filter(|note| Some(*note) != of_phases.as_ref());

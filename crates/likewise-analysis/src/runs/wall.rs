@@ -17,8 +17,9 @@ pub(super) fn longest(threads: &[OfThread]) -> Option<OfThread> {
 
 impl Comparison {
     /// Whether a run, or an iteration of it, takes longer or shorter by the
-    /// clock, and whether that is for computing or for what is between. Nothing
-    /// where iterations differ as much by chance, unless a few of them hold it.
+    /// clock, and whether computing or the time between bursts is the cause.
+    /// `None` if chance makes iterations differ as much, unless a few
+    /// iterations hold the difference.
     pub(super) fn wall(&self, r: usize) -> Option<String> {
         let base = self.whole.base;
         let (before, now) = (self.runs[base].wall?, self.runs[r].wall?);
@@ -50,9 +51,10 @@ impl Comparison {
         ))
     }
 
-    /// The iterations of one run that are longer than any of another, where
-    /// these make most of the difference and a usual one is as long in both;
-    /// but for what single bursts took, which is told of these.
+    /// The iterations of one run that are longer than any of the other, if they
+    /// make most of the difference and a usual iteration is as long in both.
+    /// Time of single long bursts does not count: these are reported by
+    /// themselves.
     fn few_long(&self, long: usize, short: usize) -> Option<String> {
         let [of_long, of_short] = [long, short].map(|r| &self.runs[r].iteration_lengths);
         let usual_of = |x: &[f64]| median::lower(&median::sorted(x.iter().copied()));
@@ -98,7 +100,8 @@ impl Comparison {
             self.runs[r].in_wall.iter().find(|(of, _)| *of == thread).map(|(_, time)| *time)
         };
         let speed = before / now;
-        // Time is computing times what it is stretched by.
+        // Time by the clock is the computing time, times how much it is
+        // stretched.
         let waits = |thread| {
             let of_computing = of(base, thread)? / of(r, thread)?;
             Some((speed / of_computing).ln() * speed.ln().signum() >= 0.5 * speed.ln().abs())

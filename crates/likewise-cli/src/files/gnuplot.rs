@@ -62,8 +62,8 @@ pub(crate) fn write(out: &mut impl Write, analysis: &Analysis, plot: &Plot) -> i
     writeln!(out)
 }
 
-/// A text from a trace for gnuplot, in single quotes: within double quotes it
-/// would run what stands between backticks.
+/// A text from a trace for gnuplot. It is in single quotes, because within
+/// double quotes gnuplot would run what stands between backticks.
 pub(super) fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''").replace(char::is_control, " "))
 }

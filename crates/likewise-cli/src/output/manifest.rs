@@ -49,9 +49,9 @@ impl Manifest {
         writeln!(out)
     }
 
-    /// Adds a run to those whose files stand in `dir`. One that wrote a file of
-    /// the same name is replaced by it: returns what else that one has written,
-    /// except if it wrote what is read now (`protected`), or if all is to stay.
+    /// Adds a run to those whose files stand in `dir`. It replaces a run that
+    /// wrote a file of the same name. Returns the other files of the replaced
+    /// run, unless they are read now (`protected`), or all are to stay.
     pub(super) fn add(
         &mut self,
         run: Run,

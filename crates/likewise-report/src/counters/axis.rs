@@ -31,8 +31,9 @@ impl Axis {
         Self::linear(low, high, from, to)
     }
 
-    /// For heights, the least of them first: logarithmic, with 0 at its begin, if
-    /// the last is so high that the others would lie on one another.
+    /// For heights, in ascending order. The scale is logarithmic, with 0 at its
+    /// begin, if the last height is so large that the others would lie on one
+    /// another.
     pub(super) fn heights(heights: &[f64], from: f64, to: f64) -> Self {
         let last = heights.last().copied().unwrap_or(0.0);
         let middle = heights.get(heights.len() / 2).copied().unwrap_or(0.0);
@@ -43,9 +44,9 @@ impl Axis {
         Self { low: (least / 1.5).log10(), high: last.log10(), from, to, is_log: true }
     }
 
-    /// For measured values, different and ascending: logarithmic if their
-    /// middle one is nearer to the geometric mean of the ends than to the
-    /// arithmetic.
+    /// For measured values, different and ascending. The scale is logarithmic
+    /// if the middle value is nearer to the geometric mean of the ends than to
+    /// their arithmetic mean.
     pub(super) fn grid(values: &[f64], from: f64, to: f64) -> Self {
         let (Some(&low), Some(&high)) = (values.first(), values.last()) else {
             return Self::linear(0.0, 1.0, from, to);

@@ -55,8 +55,8 @@ impl<'r> Side<'r> {
     }
 }
 
-/// How many regions are bounded by each parameter decides which two are
-/// drawn; where there is one only, the response is the other side.
+/// The two parameters that bound most regions are drawn. If there is only one
+/// parameter, the response is the other axis.
 fn sides(report: &RegimeReport) -> (Side<'_>, Side<'_>) {
     let regions = &report.found.regions;
     let bounded = |at: usize| {

@@ -231,7 +231,8 @@ impl Label {
     }
 }
 
-/// Moves labels apart: as near to their lines as they go, in their order.
+/// Moves labels apart, in their order, and keeps each as near to its line as
+/// possible.
 fn place(labels: &mut [Label]) {
     labels.sort_by(|a, b| a.from.1.total_cmp(&b.from.1));
     let n = labels.len();
