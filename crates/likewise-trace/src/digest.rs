@@ -8,7 +8,8 @@ use std::path::Path;
 
 use twox_hash::XxHash64;
 
-/// [`Digest::in_short`] reads at most this many bytes of a file.
+/// [`Digest::in_short`] reads at most this many bytes of a file: a digest of
+/// all of a large file would read it once more.
 const LOOKED_AT: u64 = 256 << 20;
 
 /// A block of these.

@@ -1,7 +1,8 @@
 //! What became of the columns of a table: which were taken, and which were
 //! left out and why.
 
-/// The most names that are kept for one kind of column; beyond it, their number tells.
+/// The most names that are kept for one kind of column. A wide table has a
+/// column for each step, so beyond this only their number is kept.
 const MOST_NAMES: usize = 200;
 
 /// The columns of a table, by what became of them.
@@ -88,7 +89,7 @@ impl Taken {
     }
 }
 
-/// Names that a line shows.
+/// The most names in a line: a wide table has thousands.
 const SHOWN: usize = 8;
 
 /// Whether the column has no name of its own: none at all, or one that pandas

@@ -5,7 +5,9 @@ use likewise::table::{BurstClass, Prepared};
 
 /// Label of a burst that DBSCAN calls noise.
 pub const NOISE: u32 = 0;
-/// Label of a burst whose cluster is too small to be kept.
+/// Label of a burst whose cluster is too small to be kept. This and the
+/// following labels are the greatest numbers, so every smaller one is a phase
+/// or noise.
 pub const FILTERED_THRESHOLD: u32 = u32::MAX - 3;
 /// Label of a burst that the duration filter set aside.
 pub const FILTERED_DURATION: u32 = u32::MAX - 2;

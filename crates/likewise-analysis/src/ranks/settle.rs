@@ -58,7 +58,8 @@ pub(super) struct Passing {
     pub(super) classes: Vec<(usize, Vec<u64>)>,
 }
 
-/// With this many steps, three can be left out and more than half remain.
+/// With this many steps or more, three are left out: more than half of the steps
+/// remain.
 pub(super) const MANY_STEPS: usize = 8;
 
 /// The most classes that are looked for: fewer than two ranks to a class, on

@@ -146,7 +146,8 @@ pub struct PhaseRow {
 }
 
 /// Phases that hold this share of the time of all phases, in percent, are
-/// shown; the rest is folded.
+/// shown. The rest is folded, because a run has many phases that take hardly
+/// any time.
 const SHOWN_PERCENT: u128 = 99;
 
 /// No more phases than this are shown.

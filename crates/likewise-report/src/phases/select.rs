@@ -7,7 +7,8 @@ pub const MAX_BURSTS: usize = 1_000_000;
 /// A label that the selection thins keeps at least this many bursts, so that
 /// a short phase does not vanish.
 const FLOOR: usize = 1_000;
-/// A report holds at most this many metric values, two metrics apart.
+/// A report holds at most this many metric values, because they are most of the
+/// file. Two metrics are always kept: without them there is no scatter plot.
 const MAX_VALUES: usize = 3_000_000;
 
 /// The bursts that a report keeps.

@@ -13,7 +13,8 @@ const LEFT: f64 = 52.0;
 const RIGHT: f64 = 314.0;
 const TOP: f64 = 8.0;
 
-/// Points that a curve is drawn with, at most.
+/// The most points of a curve: about one for each of its pixels, so more could
+/// not be seen.
 const MAX_POINTS: usize = 260;
 /// Regions that are drawn: those of the most effort.
 const MAX_REGIONS: usize = 8;
@@ -189,7 +190,7 @@ fn trace(report: &RanksReport, c: usize, trace: &MeanTrace, (low, high): (f64, f
     svg
 }
 
-/// How far the ranks of each class are from their medoid.
+/// How far the ranks of each class are from their medoid, as a histogram.
 pub(super) fn distances(report: &RanksReport) -> String {
     let drawn = report.classes.len().min(MAX_DRAWN);
     let most = report.dissimilarity.iter().copied().fold(0.0, f64::max);

@@ -33,7 +33,8 @@ pub(crate) struct Scanned {
     pub(crate) ended: bool,
 }
 
-/// At most this many malformed lines are described; the others are only counted.
+/// At most this many malformed lines are described, because a damaged file has
+/// thousands; the others are only counted.
 const MAX_PROBLEMS: usize = 3;
 
 /// The threads of a block, each numbered at its first record.

@@ -7,7 +7,8 @@ use std::ops::Range;
 use crate::bytes::{Input, lines};
 use crate::error::{Error, ErrorKind, Result, printable};
 
-/// The dialect is guessed from this many bytes at the begin of a file.
+/// The dialect is guessed from this many bytes at the begin of a file. They are
+/// held in memory, because a pipe can be read only once.
 pub(crate) const HEAD: usize = 1 << 16;
 /// At most this many of their lines are looked at.
 const SAMPLE: usize = 200;

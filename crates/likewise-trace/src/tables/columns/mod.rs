@@ -179,7 +179,8 @@ fn mistaken(texts: &[String]) -> Option<String> {
     is_mistaken.then(|| format!("of texts, as its first value is '{first}', though most others are numbers"))
 }
 
-/// A table may have this many cells, even if hardly any has a value.
+/// A table may have this many cells, even if hardly any has a value: they take
+/// 128 MB.
 const MOST_CELLS: usize = 1 << 24;
 /// A larger table may have this many cells for each value.
 const CELLS_A_VALUE: usize = 100;

@@ -20,7 +20,8 @@ use super::pages::{self, Unpacked};
 use crate::bytes::{Input, most_expanded};
 use crate::error::{Error, ErrorKind, Result, printable};
 
-/// Rows that are read at once.
+/// Rows are read in batches of this size, so that memory does not grow with a
+/// row group: a page can repeat a value in a few bytes.
 const BATCH: usize = 1 << 13;
 
 /// What stands in a cell.
