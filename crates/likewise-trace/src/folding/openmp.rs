@@ -139,6 +139,7 @@ impl<'p> Joiner<'p> {
 
     fn piece(&mut self, i: usize, pairs: std::ops::Range<usize>, position: &Position) {
         let (begin, end) = (self.pieces.begin[i], self.pieces.end[i]);
+        // A burst goes on only without a gap, and within the same region.
         let goes_on = |current: &Current| {
             let last = current.interrupted.last().map_or(current.end, |(i, _)| self.pieces.end[*i]);
             last == begin && current.moves == position.moves
@@ -169,6 +170,8 @@ impl<'p> Joiner<'p> {
             n_pieces: 0,
             interrupted: Vec::new(),
         });
+        // The thread computes again, so the runtime's time in between is the
+        // burst's. At its end it would be waiting.
         for (i, pairs) in std::mem::take(&mut current.interrupted) {
             self.joined.runtime += self.pieces.end[i] - self.pieces.begin[i];
             current.count(self.pieces, pairs);

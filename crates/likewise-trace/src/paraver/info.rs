@@ -57,6 +57,7 @@ pub(crate) fn inspect(mut input: Input, options: &ReadOptions<'_>, block: usize)
     })
 }
 
+/// By key: a hash map has no fixed order, so no result may depend on it.
 fn sorted<V: Copy>(map: &HashMap<u32, V>) -> BTreeMap<u32, V> {
     map.iter().map(|(&k, &v)| (k, v)).collect()
 }
@@ -87,6 +88,7 @@ impl Sink for Tally {
     fn state(&mut self, _slot: usize, begin: u64, end: Option<u64>, value: u32) {
         let total = self.states.entry(value).or_default();
         total.0 += 1;
+        // A state without an end is counted, but nobody knows its time.
         total.1 = total.1.saturating_add(end.map_or(0, |end| end - begin));
     }
 

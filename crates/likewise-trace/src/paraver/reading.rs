@@ -18,6 +18,7 @@ pub(crate) struct Records<'p> {
 
 impl<'p> Records<'p> {
     pub(crate) fn new(path: &'p Path, lenient: bool) -> Self {
+        // The header is the first line, and no block holds it.
         let report = ReadReport { lines: 1, ..ReadReport::default() };
         Self { path, lenient, report, ended: true }
     }
@@ -30,6 +31,7 @@ impl<'p> Records<'p> {
             if !self.lenient {
                 return Err(error);
             }
+            // A few show what the damage is; the count tells of the others.
             if self.report.records.skipped < 3 {
                 self.report.warnings.push(format!("skipped: {error}"));
             }
@@ -41,6 +43,7 @@ impl<'p> Records<'p> {
         }
         self.report.records.add(&scanned.counts);
         self.report.lines += scanned.lines;
+        // An empty block at the end says nothing about the last line.
         if scanned.lines > 0 {
             self.ended = scanned.ended;
         }

@@ -49,6 +49,7 @@ impl<S: Steps<Site>> Sink for Interpreter<'_, S> {
     #[inline]
     fn state(&mut self, slot: usize, begin: u64, end: Option<u64>, value: u32) {
         if self.rules.openmp == OpenMp::Joined {
+            // Every state counts, because `folding::openmp` joins their pieces.
             self.steps.boundary(slot, begin, Some(Opened { end, state: value }));
         } else if self.rules.burst_events.is_empty() {
             self.steps.boundary(slot, begin, (value == RUNNING).then_some(Opened { end, state: value }));
@@ -65,6 +66,7 @@ impl<S: Steps<Site>> Sink for Interpreter<'_, S> {
                 self.steps.counter(slot, time, event_type, value);
             }
             if self.rules.burst_events.contains(&event_type) {
+                // Only the next event of this type tells when the burst ends.
                 let burst = Opened { end: None, state: RUNNING };
                 self.steps.boundary(slot, time, (value != 0).then_some(burst));
             }

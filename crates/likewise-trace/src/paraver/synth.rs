@@ -160,6 +160,7 @@ fn records_of(run: &Run, threads: &ThreadNames, section: &Section) -> Vec<u8> {
     }
     let sends = (0u32..).zip(&section.messages).map(|(i, m)| (m.sent, i, Moment::Message));
     moments.extend(sends);
+    // No two moments are equal, so an unstable sort gives only one order.
     moments.sort_unstable();
     let mut lines =
         Lines { out: Vec::with_capacity(480 * section.bursts.len()), digits: itoa::Buffer::new(), threads };

@@ -167,6 +167,7 @@ impl Layout {
         let Some([task, thread, begin]) = self.key else { return Ok(None) };
         let id = |column: usize| {
             let cell = self.cell(record, column);
+            // ClusteringSuite counts from 0, all other tables from 1.
             let id = whole_number(cell).and_then(|n| n.checked_add(u64::from(self.suite)));
             id.and_then(|n| u32::try_from(n).ok()).ok_or_else(|| self.bad(column, "an id", cell))
         };

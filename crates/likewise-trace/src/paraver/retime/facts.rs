@@ -111,6 +111,8 @@ impl Facts {
                 let first = operations.next();
                 operations.all(|operation| Some(operation) == first)
             };
+            // After the first that differs, the n-th operations of the tasks
+            // are not the same one any more.
             let n_alike = (0..least).take_while(alike).count();
             self.unmatched += of_thread.values().map(|parts| (parts.len() - n_alike) as u64).sum::<u64>();
             let one = |n: usize| of_thread.values().map(|parts| parts[n]).collect();
@@ -140,6 +142,7 @@ impl Facts {
                 |part: &Part| Member { thread: place[&part.who], enter: part.enter, exit: part.exit };
             Collective { members: parts.iter().map(member).collect(), pattern }
         };
+        // An operation of one task alone waits for nobody.
         self.collectives.iter().filter(|parts| parts.len() > 1).map(collective).collect()
     }
 
@@ -185,6 +188,7 @@ impl Block {
                 Ok(Record::Communication { from, to, .. }) => {
                     block.threads.extend([from, to]);
                     let [sent, left, asked, came] = communication_times(line);
+                    // If a physical time is unknown, the logical one is nearest.
                     if let (Some(left), Some(came)) = (left.or(sent), came.or(asked)) {
                         block.sent.push(Sent { from, left, to, came });
                     }

@@ -21,6 +21,7 @@ pub(super) fn read(
     options: &EffortOptions<'_>,
     piece: Piece,
 ) -> Result<Option<Share>> {
+    // A compressed file can only be read from its begin.
     if input.compressed() && !piece.is_whole() {
         return Ok(None);
     }

@@ -47,6 +47,7 @@ pub(super) fn of_rows(
     let region = cells.region(&options.region.name);
     for (i, row) in numbers.chunks_exact(width).enumerate() {
         let value = row[column];
+        // From 2^53 on, an f64 cannot hold every whole number.
         if value < 0.0 || value.fract() != 0.0 || value >= 2f64.powi(53) {
             let problem = format!("row {} (from 1): the rank is {value}; expected a whole number", i + 1);
             return Err(Error::whole(path, ErrorKind::Table(problem)));
