@@ -58,6 +58,7 @@ impl Pcf {
             }
             if let Some(next) = section_of(line) {
                 section = next;
+                // The types of a block share the names of values after them.
                 if next == Section::Types {
                     pcf.values.push(BTreeMap::new());
                 }

@@ -107,6 +107,8 @@ impl Dialect {
     /// A number, also infinite or NaN, in quotes or not.
     #[inline]
     pub(crate) fn number(self, cell: &[u8]) -> Option<f64> {
+        // Where commas are decimal, a point stands between thousands: it must
+        // not be read as a decimal point.
         if let Ok(number) = fast_float2::parse(cell)
             && !(self.decimal_comma && memchr::memchr(b'.', cell).is_some())
         {
@@ -201,6 +203,7 @@ impl Head {
                 }
             }
         }
+        // One too many, if the last of these lines has no line end.
         let before = before.min(bytes.len());
         if first.is_empty() {
             // There are only comments: the last one may be a header.
@@ -325,6 +328,8 @@ fn separator_of(first: &[&[u8]]) -> (Separator, bool) {
     let of = |separator| Dialect { separator, decimal_comma: false };
     let counts =
         |separator| -> Vec<usize> { sample.iter().map(|line| of(separator).cells(line).count()).collect() };
+    // A comma may be a decimal point, and a blank may stand in a name. So these
+    // two come last.
     let bytes = [b'\t', b';', b','].map(Separator::Byte);
     for separator in bytes.into_iter().chain([Separator::Blanks]) {
         let counts = counts(separator);
@@ -385,6 +390,7 @@ fn has_decimal_commas(first: &[&[u8]], dialect: Dialect) -> std::result::Result<
         let Some(parts) = comma(&cell) else { continue };
         let (whole, rest) = (&cell[parts.start..parts.end], &cell[parts.end + 1..]);
         let whole = whole.strip_prefix(b"-").or(whole.strip_prefix(b"+")).unwrap_or(whole);
+        // 1,234 may be either. 0,234 and 12,5 cannot have thousands.
         let is_group = rest.len() == 3 && (1..=3).contains(&whole.len()) && whole[0] != b'0';
         match is_group {
             true => maybe = maybe.or_else(|| Some(printable(&cell, 40))),
@@ -417,6 +423,7 @@ pub(crate) fn whole_number(cell: &[u8]) -> Option<u64> {
     let text = std::str::from_utf8(cell).ok()?;
     text.parse().ok().or_else(|| {
         let value: f64 = fast_float2::parse(cell).ok()?;
+        // 2^64 is 1.84e19: a larger number would not fit.
         ((0.0..1.8e19).contains(&value) && value.fract() == 0.0).then_some(value as u64)
     })
 }

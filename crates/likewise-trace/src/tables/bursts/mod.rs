@@ -20,6 +20,7 @@ const NEEDED: [&str; 4] = ["task", "thread", "begin_ns", "duration_ns"];
 
 /// Whether columns of these names are those of a table of bursts.
 pub(crate) fn is_header(names: &[String]) -> bool {
+    // Two are enough, so that the error can name a column that is missing.
     NEEDED.iter().filter(|needed| names.iter().any(|name| name == *needed)).count() >= 2
 }
 
@@ -173,6 +174,7 @@ fn in_order(mut table: BurstTable) -> BurstTable {
         return table;
     }
     let mut order: Vec<usize> = (0..table.len()).collect();
+    // Stable: bursts that begin together keep the order of the file.
     order.sort_by_key(|&i| key(i));
     select(&table, &order)
 }

@@ -237,6 +237,7 @@ impl<'p> Table<'p> {
             each(value)
         };
         let n_rows = values(reader, &group.metadata().schema_descr().column(at), &mut each)?;
+        // The library returns what it finds, so a cut column would pass.
         if i64::try_from(n_rows) != Ok(group.metadata().num_rows()) {
             return Err(Problem::Said("it has more or fewer rows than the file says"));
         }
@@ -271,6 +272,7 @@ fn is_unsigned(column: &ColumnDescriptor) -> bool {
 
 /// The bytes of a column's pages, if a file can have such.
 fn place(column: &ColumnChunkMetaData) -> Option<Range<usize>> {
+    // A dictionary stands before the values that refer to it.
     let start = column.dictionary_page_offset().unwrap_or(column.data_page_offset());
     let start = usize::try_from(start).ok()?;
     Some(start..start.checked_add(usize::try_from(column.compressed_size()).ok()?)?)
@@ -302,6 +304,7 @@ fn values(
     let is_nullable = column.max_def_level() > 0;
     match (reader, is_unsigned(column)) {
         (ColumnReader::BoolColumnReader(r), _) => batches(r, is_nullable, |&x| Value::Whole(x.into()), each),
+        // Parquet stores unsigned numbers in signed types, bit by bit.
         (ColumnReader::Int32ColumnReader(r), true) => {
             batches(r, is_nullable, |x| Value::Whole(x.cast_unsigned().into()), each)
         }
