@@ -134,8 +134,17 @@ fn checks(quick: bool) -> Result<()> {
     for kind in ["counters", "regimes"] {
         run(Command::new(&likewise).args(["demo", &format!("--{kind}"), "-o"]).arg(work.join(kind)))?;
     }
-    let reports =
-        ["demo", "epoch", "ranks", "counters", "regimes"].map(|name| work.join(name).join("report.html"));
+    // So many bursts that a pixel of the timeline holds several.
+    let run_of_many = work.join("dense-run");
+    let made_up = ["synth", "--tasks", "32", "--bursts", "100000", "--phases", "9", "-o"];
+    run(Command::new(&likewise).args(made_up).arg(&run_of_many))?;
+    run(Command::new(&likewise)
+        .arg("bursts")
+        .arg(run_of_many.join("synth.prv"))
+        .arg("-o")
+        .arg(work.join("dense")))?;
+    let names = ["demo", "epoch", "dense", "ranks", "counters", "regimes"];
+    let reports = names.map(|name| work.join(name).join("report.html"));
     for report in reports.iter().filter(|report| report.exists()) {
         run(Command::new("node").arg(modules.join("report.mjs")).arg(report).env("CHROMIUM", &browser))?;
     }

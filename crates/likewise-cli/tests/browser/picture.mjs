@@ -15,7 +15,11 @@ export const colours = (page, id) => page.evaluate((id) => {
 }, id);
 
 export const fingerprint = async (page, id) => JSON.stringify((await colours(page, id)).slice(0, 2000));
-export const frames = (page) => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+/** All that waits is drawn, also what is out of sight. */
+export const frames = (page) => page.evaluate(async () => {
+  await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+  window.likewise?.settle?.();
+});
 
 /** On a telephone nothing but tables and pictures is wider than the page. */
 export async function narrow(page, name) {

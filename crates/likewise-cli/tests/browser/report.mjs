@@ -11,20 +11,13 @@ import { pathToFileURL } from "node:url";
 import { chromium } from "playwright-core";
 import { colours, fingerprint, frames, narrow } from "./picture.mjs";
 import { checkCounters } from "./counters.mjs";
+import { checkMoves, ctrlWheel, placeOf } from "./moves.mjs";
 import { checkRanks } from "./ranks.mjs";
 
 const FLAGS = [
   "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
   "--disable-component-update", "--disable-sync",
 ];
-
-/** Where burst `i` is in a picture, in page coordinates. */
-async function placeOf(page, id, share) {
-  await page.locator(`#${id}`).scrollIntoViewIfNeeded();
-  const box = await page.locator(`#${id}`).boundingBox();
-  const area = await page.evaluate((id) => window.likewise[id].area, id);
-  return [box.x + area.x + area.width * share[0], box.y + area.y + area.height * share[1]];
-}
 
 async function checkDrawn(page, name) {
   const aligned = await page.evaluate(() => Boolean(window.likewise.alignment));
@@ -61,11 +54,13 @@ async function checkLegend(page, name) {
 async function checkHover(page, name) {
   const spot = await page.evaluate(() => {
     const { data, state, scatter, timeline } = window.likewise;
-    const i = Math.floor(data.n / 2);
+    let i = Math.floor(data.n / 2);
     const value = (metric, log) => {
       const v = metric.values ? metric.values[i] : metric.table[metric.codes[i]];
       return log ? Math.log10(v) : v;
     };
+    const has = () => Number.isFinite(value(state.xMetric, state.xLog) + value(state.yMetric, state.yLog));
+    for (let k = 0; k < data.n && !has(); k++) i = (i + 1) % data.n;
     const share = (axis, v) => (v - axis.lo) / (axis.hi - axis.lo);
     let row = 0;
     while (data.rowStart[row + 1] <= i) row++;
@@ -83,15 +78,14 @@ async function checkHover(page, name) {
   await page.mouse.move(1, 1);
 }
 
-/** Wheel, drag and double-click change what is shown, and back. */
+/** Ctrl-wheel, drag and double-click change what is shown, and back. */
 async function checkZoom(page, name) {
   for (const id of ["scatter", "timeline"]) {
     const range = () => page.evaluate((id) => JSON.stringify([window.likewise[id].x, window.likewise[id].y]), id);
     const whole = await range();
     const [x, y] = await placeOf(page, id, [0.4, 0.4]);
     await page.mouse.move(x, y);
-    await page.mouse.wheel(0, -400);
-    await frames(page);
+    await ctrlWheel(page, -400);
     const near = await range();
     assert.notEqual(near, whole, `${name}: the wheel does not zoom the ${id}`);
     await page.mouse.down();
@@ -202,8 +196,7 @@ async function checkAlignment(page, name) {
   assert.match(await page.locator("#tooltip").innerText(), /column/, `${name}: no tooltip over the alignment`);
   const range = () => page.evaluate(() => JSON.stringify([window.likewise.alignment.x, window.likewise.alignment.y]));
   const whole = await range();
-  await page.mouse.wheel(0, -400);
-  await frames(page);
+  await ctrlWheel(page, -400);
   assert.notEqual(await range(), whole, `${name}: the wheel does not zoom the alignment`);
   await page.mouse.dblclick(...(await placeOf(page, "alignment", [0.5, 0.5])));
   assert.equal(await range(), whole, `${name}: a double click does not reset the alignment`);
@@ -303,6 +296,7 @@ async function checkBursts(page, name, prefix, openedIn) {
     await checkZoom(page, name);
     await checkHover(page, name);
     await checkLegend(page, name);
+    await checkMoves(page, name);
   }
   if (phases > 1) await checkTable(page, name);
   for (const [id, there] of [["tree", nodes > 0], ["alignment", symbols > 0]]) {

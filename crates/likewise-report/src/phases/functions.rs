@@ -22,9 +22,14 @@ pub struct FunctionsView {
     pub names: Vec<String>,
     /// The computing time of each.
     pub totals: Vec<Nanos>,
-    /// For every burst of the report, in order, its function as an index + 1;
-    /// 0 where it is not known.
-    pub function_of_burst: Vec<u32>,
+    /// Places in these functions, with file and line where the trace tells;
+    /// untrusted text.
+    pub places: Vec<String>,
+    /// The function of each place, as an index + 1.
+    pub function_of_place: Vec<u32>,
+    /// For every burst of the report, in order, its place as an index + 1; 0
+    /// where it is not known.
+    pub place_of_burst: Vec<u32>,
     /// Whether functions were traced; else they are those of call sites.
     pub is_traced: bool,
 }
@@ -59,9 +64,19 @@ impl FunctionsView {
         let kept = if order.len() > MAX_FUNCTIONS + 1 { MAX_FUNCTIONS } else { order.len() };
         let number: BTreeMap<&str, u32> =
             order.iter().enumerate().map(|(at, &(name, _))| (name, at.min(kept) as u32 + 1)).collect();
-        let function_of_burst =
-            code.regions.iter().map(|region| place(region).map_or(0, |id| number[function(id)]));
-        let function_of_burst = function_of_burst.collect();
+        let mut index = vec![0_u32; code.places.len()];
+        let (mut places, mut function_of_place) = (Vec::new(), Vec::new());
+        let place_of_burst = code.regions.iter().map(|region| {
+            let Some(id) = place(region) else { return 0 };
+            let at = &mut index[id.index()];
+            if *at == 0 {
+                places.push(code.name(id).to_owned());
+                function_of_place.push(number[function(id)]);
+                *at = places.len() as u32;
+            }
+            *at
+        });
+        let place_of_burst = place_of_burst.collect();
         let rest = order.split_off(kept);
         let (mut names, mut totals): (Vec<String>, Vec<Nanos>) =
             order.into_iter().map(|(name, time)| (name.to_owned(), time)).unzip();
@@ -69,15 +84,18 @@ impl FunctionsView {
             names.push(format!("{} other functions", rest.len()));
             totals.push(rest.iter().fold(Nanos::ZERO, |sum, &(_, time)| sum.saturating_add(time)));
         }
-        Some(Self { names, totals, function_of_burst, is_traced })
+        Some(Self { names, totals, places, function_of_place, place_of_burst, is_traced })
     }
 
     /// Checks that there is a function for each of `n` bursts.
     pub(super) fn check(&self, n: usize) -> io::Result<()> {
-        let known = |&function: &u32| function as usize <= self.names.len();
-        if self.function_of_burst.len() != n
+        let in_function = |&function: &u32| function as usize <= self.names.len();
+        let in_place = |&place: &u32| place as usize <= self.places.len();
+        if self.place_of_burst.len() != n
             || self.totals.len() != self.names.len()
-            || !self.function_of_burst.iter().all(known)
+            || self.function_of_place.len() != self.places.len()
+            || !self.function_of_place.iter().all(in_function)
+            || !self.place_of_burst.iter().all(in_place)
         {
             let what = format!("report: functions do not fit {n} bursts");
             return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
@@ -86,10 +104,10 @@ impl FunctionsView {
     }
 
     pub(super) fn column(&self, bursts: &[usize]) -> Column {
-        Column::plain(bursts.iter().map(|&i| u64::from(self.function_of_burst[i])).collect())
+        Column::plain(bursts.iter().map(|&i| u64::from(self.place_of_burst[i])).collect())
     }
 
-    /// What the page needs; the first entry is of bursts without a function.
+    /// What the page needs; the first entry of each list is of bursts without a function.
     pub(super) fn meta(&self, column: &MetaColumn<'_>) -> Value {
         let named = std::iter::once(("not known", None))
             .chain(self.names.iter().map(String::as_str).zip(self.totals.iter().map(|time| Some(time.0))));
@@ -98,7 +116,11 @@ impl FunctionsView {
             let (light, dark) = palette::colours(if at > MAX_FUNCTIONS { 0 } else { at as u32 });
             json!({"name": name, "total": total, "light": palette::hex(light), "dark": palette::hex(dark)})
         };
-        json!({"traced": self.is_traced, "column": column, "list": named.enumerate().map(entry).collect::<Vec<_>>()})
+        let places: Vec<&str> = std::iter::once("").chain(self.places.iter().map(String::as_str)).collect();
+        let function_of_place: Vec<u32> =
+            std::iter::once(0).chain(self.function_of_place.iter().copied()).collect();
+        json!({"traced": self.is_traced, "column": column, "places": places, "function_of_place": function_of_place,
+               "list": named.enumerate().map(entry).collect::<Vec<_>>()})
     }
 }
 
@@ -131,9 +153,13 @@ mod tests {
         let view = of(&[1, 3, 2, 0], &[0; 4]).expect("two functions");
         assert_eq!((&view.names[..], view.is_traced), (&["a".to_owned(), "b".to_owned()][..], false));
         assert_eq!(view.totals, [Nanos(4), Nanos(2)]);
-        assert_eq!(view.function_of_burst, [1, 2, 1, 0]);
+        assert_eq!(view.places, ["a (x.c:1)", "b (y.c:3)", "a (x.c:9)"]);
+        assert_eq!(
+            (&view.function_of_place[..], &view.place_of_burst[..]),
+            (&[1, 2, 1][..], &[1, 2, 3, 0][..])
+        );
         let traced = of(&[1, 1, 1, 1], &[4, 3, 0, 4]).expect("two functions");
-        assert_eq!((traced.function_of_burst, traced.is_traced), (vec![1, 2, 0, 1], true));
+        assert_eq!((traced.place_of_burst, traced.is_traced), (vec![1, 2, 0, 1], true));
         assert!(of(&[1, 2, 1, 2], &[0; 4]).is_none(), "one function alone");
     }
 
@@ -144,7 +170,9 @@ mod tests {
         let view = FunctionsView::of(&table(&places, &after, &[0; 30])).expect("many");
         assert_eq!(view.names.len(), 21);
         assert_eq!((view.names[0].as_str(), view.names[20].as_str()), ("f29", "10 other functions"));
-        assert_eq!(view.function_of_burst[..11].iter().filter(|&&f| f == 21).count(), 10);
+        let functions =
+            view.place_of_burst[..11].iter().map(|&place| view.function_of_place[place as usize - 1]);
+        assert_eq!(functions.filter(|&f| f == 21).count(), 10);
         assert_eq!(view.totals.iter().map(|t| t.0).sum::<u64>(), 30 * 31 / 2);
         view.check(30).expect("it fits");
         assert!(view.check(31).is_err());

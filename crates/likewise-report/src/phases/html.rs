@@ -23,23 +23,34 @@ use likewise::words::grouped_digits;
 const PAGE: &str = include_str!("assets/page.html");
 const STYLE: &str = include_str!("assets/style.css");
 /// Those of this page; `main.js` needs all of them.
-const MODULES: [Module; 16] = [
+const MODULES: [Module; 27] = [
     ("alignment.js", include_str!("assets/alignment.js")),
+    ("bars.js", include_str!("assets/bars.js")),
+    ("cloud.js", include_str!("assets/cloud.js")),
     ("curve.js", include_str!("assets/curve.js")),
     ("data.js", include_str!("assets/data.js")),
     ("findings.js", include_str!("assets/findings.js")),
+    ("frames.js", include_str!("assets/frames.js")),
     ("functions.js", include_str!("assets/functions.js")),
+    ("gestures.js", include_str!("assets/gestures.js")),
     ("grouping.js", include_str!("assets/grouping.js")),
     ("legend.js", include_str!("assets/legend.js")),
     ("lines.js", include_str!("assets/lines.js")),
+    ("look.js", include_str!("assets/look.js")),
     ("main.js", include_str!("assets/main.js")),
+    ("map.js", include_str!("assets/map.js")),
     ("scatter.js", include_str!("assets/scatter.js")),
+    ("selection.js", include_str!("assets/selection.js")),
+    ("shares.js", include_str!("assets/shares.js")),
+    ("stack.js", include_str!("assets/stack.js")),
+    ("surface.js", include_str!("assets/surface.js")),
     ("table.js", include_str!("assets/table.js")),
     ("timeline.js", include_str!("assets/timeline.js")),
     ("tooltip.js", include_str!("assets/tooltip.js")),
     ("tree.js", include_str!("assets/tree.js")),
     ("treelayout.js", include_str!("assets/treelayout.js")),
     ("view.js", include_str!("assets/view.js")),
+    ("words.js", include_str!("assets/words.js")),
 ];
 
 /// All scripts of the page, as one.

@@ -3,9 +3,11 @@
 
 import { byId } from "../../assets/dom.js";
 import { count, percent } from "../../assets/format.js";
+import { interact } from "./gestures.js";
 import { colourWinners, paintRows, takeWinners, zoomButtons } from "./lines.js";
+import { makeSurface } from "./surface.js";
 import { hideTooltip, showTooltip } from "./tooltip.js";
-import { drawBox, fromPixel, hiddenCanvas, interact, prepare, toPixel, widest } from "./view.js";
+import { drawBox, fromPixel, prepare, toPixel, widest } from "./view.js";
 
 /** @import { App, Picture } from "./types" */
 
@@ -31,14 +33,13 @@ export function makeAlignment(app) {
     y: { lo: 0, hi: 1, min: 0, max: 1, least: 1, down: true },
     area: { x: 0, y: 0, width: 1, height: 1 },
     box: null,
-    changed: () => app.schedule(picture),
+    changed: () => app.move([picture]),
     leave: () => point(-1, 0),
     wheel: (event, [x]) => (event.shiftKey || x < 0 ? [false, true] : [true, false]),
   });
   /** Where rows begin on the y axis: after as many rows, or tasks. */
   const tops = new Float64Array(nRows + 1);
-  /** @type {HTMLCanvasElement | null} */
-  let bitmap = null;
+  const surface = makeSurface();
   let winners = new Uint32Array(0);
   let cover = new Uint8Array(0);
   /** What `winners` were made for. */
@@ -132,7 +133,7 @@ export function makeAlignment(app) {
     const gap = scale >= 5 * ratio ? Math.round(ratio) : 0;
     const weight = Math.max(rows[r].n_tasks, 1);
     const stop = rowStart[r + 1];
-    const { shown } = app.state;
+    const shown = app.selection.labels;
     let last = -1;
     for (let i = symbolAt(r, Math.floor(first)); i < stop && columns[i] < hi - 0.5; i++) {
       const l = label[i];
@@ -211,19 +212,19 @@ export function makeAlignment(app) {
     layout(context, width, height);
     const W = Math.max(Math.round(picture.area.width * ratio), 1);
     const H = Math.max(Math.round(picture.area.height * ratio), 1);
-    const wanted = JSON.stringify([W, H, picture.x, picture.y, byTasks.checked, [...app.state.shown]]);
-    if (wanted !== made || !bitmap) {
+    const wanted = JSON.stringify([W, H, picture.x, picture.y, byTasks.checked, app.selection.version]);
+    if (wanted !== made) {
       made = wanted;
-      bitmap = hiddenCanvas(W, H);
       fill(W, H, ratio);
     }
-    colourWinners(bitmap, winners, app.phases(), cover);
+    colourWinners(surface.resize(W, H), winners, app.phases(), cover);
+    surface.show();
     describe();
   };
 
   picture.paint = () => {
     const { context, width, height } = prepare(canvas);
-    paintRows(context, picture, bitmap, "", layout(context, width, height), app.page);
+    paintRows(context, picture, surface, "", layout(context, width, height), app.page);
     drawMark(context);
     drawBox(context, picture, app.page);
   };
@@ -276,7 +277,7 @@ export function makeAlignment(app) {
   const describe = () => {
     const shown = `Columns ${count(Math.ceil(picture.x.lo))}–${count(Math.floor(picture.x.hi))} of ${count(nColumns)}.`;
     const text = `${shown} A pixel has the colour of the phase most tasks have there (of equals, the first), paler with gaps; gaps alone are blank.`;
-    byId("alignment-caption").textContent = `${text} Wheel zooms columns, Shift-wheel zooms rows.`;
+    byId("alignment-caption").textContent = `${text} Ctrl-wheel (⌘) zooms columns, with Shift rows.`;
     canvas.setAttribute("aria-label", `Alignment of phase sequences. ${summary} ${text} ${app.summary()}`);
   };
 

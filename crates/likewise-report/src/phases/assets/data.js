@@ -40,8 +40,19 @@ export async function readData() {
   metrics.push({ name: "duration", unit: "ns", ...meta.duration, values: duration, rounded: Boolean(columns.duration.scale) });
   const alignment = await readAlignment(meta);
   const tree = await readTree(meta);
-  const functions = meta.functions && { ...meta.functions, codes: await readColumn(meta.functions.column, n, Uint8Array) };
+  const functions = await readFunctions(meta);
   return { meta, n, label, begin, duration, rowStart, metrics, alignment, tree, functions };
+}
+
+/**
+ * A place per burst, and by that a function.
+ * @param {Meta} meta
+ */
+async function readFunctions({ functions, bursts }) {
+  if (!functions) return null;
+  const place = await readColumn(functions.column, bursts, Uint32Array);
+  const codes = Uint8Array.from(place, (p) => functions.function_of_place[p]);
+  return { ...functions, place, codes };
 }
 
 /** @param {Column} column */

@@ -5,6 +5,7 @@ import { byId } from "../../assets/dom.js";
 import { quantity } from "../../assets/format.js";
 import { makeTimeline } from "./timeline.js";
 import { pixelColours } from "./view.js";
+import { functionWords } from "./words.js";
 
 /** @import { App, Timeline } from "./types" */
 
@@ -43,7 +44,6 @@ export function makeFunctions(app, timeline) {
     return { swatch, one };
   });
 
-  const how = functions.traced ? "function" : "function of the call that ends a burst";
-  const picture = makeTimeline(app, "functions", grouping, how, timeline);
+  const picture = makeTimeline(app, "functions", grouping, functionWords(app, functions), timeline);
   return { picture, refresh: () => keys.forEach(({ swatch, one }) => { swatch.style.background = one[app.theme()]; }) };
 }

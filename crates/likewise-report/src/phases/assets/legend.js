@@ -27,6 +27,26 @@ export function foldButton(phases, rows, className) {
   return item;
 }
 
+/**
+ * Idle has a colour too, but nothing to click.
+ * @param {App} app
+ */
+function idleRow({ data: { meta, label, duration } }) {
+  const weights = meta.labels.map(({ weight }) => weight);
+  const busy = duration.reduce((sum, time, i) => sum + time * weights[label[i]], 0);
+  const idle = Math.max(1 - busy / (meta.rows.length * meta.end), 0);
+  const row = document.createElement("li");
+  row.className = "legend-idle";
+  const swatch = document.createElement("span");
+  swatch.className = "swatch";
+  const part = document.createElement("span");
+  part.className = "legend-share";
+  part.textContent = `${percent(idle)} of all`;
+  row.append(swatch, "Idle or MPI", part);
+  row.title = "Between bursts: waiting, communication, or what the trace does not tell";
+  return row;
+}
+
 /** @param {App} app */
 export function makeLegend(app) {
   const { state } = app;
@@ -70,15 +90,19 @@ export function makeLegend(app) {
     folded.at(-1)?.after(more);
   }
 
+  list.append(idleRow(app));
+
   /** @param {(label: number) => boolean} which */
   const show = (which) => {
     labels.forEach((_, l) => { state.shown[l] = which(l) ? 1 : 0; });
+    app.selection.fillByLabel(state.shown);
     app.update();
   };
   /** @param {number} l */
   const toggle = (l) => {
     state.shown[l] ^= 1;
     state.highlight = -1;
+    app.selection.fillByLabel(state.shown);
     app.update();
   };
   /** @param {number} l */

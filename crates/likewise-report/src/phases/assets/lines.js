@@ -1,10 +1,9 @@
-// What the timeline and the alignment share: rows of pixels that take the
-// colour of the label with most of something in them.
+// Pictures of rows: their frame and buttons; and for the alignment, rows of
+// pixels that take the colour of the label with most of something in them.
 
-import { contextOf } from "../../assets/dom.js";
 import { button, drawBottomAxis, fitText, toPixel, zoomAxis } from "./view.js";
 
-/** @import { Axis, Grouping, PageColours, Picture } from "./types" */
+/** @import { Axis, Grouping, PageColours, Picture, Surface } from "./types" */
 
 /**
  * Writes to `line` which group has most in each of `W` pixels, as group + 1,
@@ -33,15 +32,13 @@ export function takeWinners(amount, seen, W, line, sum = null) {
 }
 
 /**
- * Winners, 0 for none, as pixels of a bitmap; `cover`, to 255, makes them paler.
- * @param {HTMLCanvasElement} bitmap
+ * Winners, 0 for none, as pixels; `cover`, to 255, makes them paler.
+ * @param {Uint32Array} pixels
  * @param {Uint32Array} winners
  * @param {Grouping} grouping
  * @param {Uint8Array | null} cover
  */
-export function colourWinners(bitmap, winners, { colours, dim }, cover = null) {
-  const image = new ImageData(bitmap.width, bitmap.height);
-  const pixels = new Uint32Array(image.data.buffer);
+export function colourWinners(pixels, winners, { colours, dim }, cover = null) {
   const table = new Uint32Array(colours.length + 1);
   for (let g = 0; g < colours.length; g++) {
     table[g + 1] = (colours[g] & 0xffffff) | ((dim[g] ? 34 : 255) << 24);
@@ -50,24 +47,23 @@ export function colourWinners(bitmap, winners, { colours, dim }, cover = null) {
     const pixel = table[winners[p]];
     pixels[p] = cover ? (pixel & 0xffffff) | ((((pixel >>> 24) * cover[p]) / 255) << 24) : pixel;
   }
-  contextOf(bitmap).putImageData(image, 0, 0);
 }
 
 /**
- * The bitmap with its axis and frame, and names at their heights on the y axis.
+ * The surface with its axis and frame, and names at their heights on the y axis.
  * @param {CanvasRenderingContext2D} context
  * @param {Picture} picture
- * @param {HTMLCanvasElement | null} bitmap
+ * @param {Surface} surface
  * @param {string} unit
  * @param {[number, string][]} names
  * @param {PageColours} colours
  */
-export function paintRows(context, picture, bitmap, unit, names, colours) {
+export function paintRows(context, picture, surface, unit, names, colours) {
   const { area } = picture;
   context.fillStyle = colours.plot;
   context.fillRect(area.x, area.y, area.width, area.height);
   drawBottomAxis(context, area, picture.x, unit, colours);
-  if (bitmap) context.drawImage(bitmap, area.x, area.y, area.width, area.height);
+  surface.draw(context, area);
   context.strokeStyle = colours.line;
   context.strokeRect(area.x - 0.5, area.y - 0.5, area.width + 1, area.height + 1);
   context.textAlign = "right";

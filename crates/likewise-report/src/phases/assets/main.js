@@ -6,14 +6,18 @@ import { makeAlignment } from "./alignment.js";
 import { makeCurve } from "./curve.js";
 import { readData } from "./data.js";
 import { makeFindings } from "./findings.js";
+import { makeFrames } from "./frames.js";
 import { makeFunctions } from "./functions.js";
 import { addGrouping } from "./grouping.js";
 import { makeLegend } from "./legend.js";
+import { makeMap } from "./map.js";
 import { makeScatter } from "./scatter.js";
+import { makeSelection } from "./selection.js";
 import { makeTable } from "./table.js";
 import { makeTimeline } from "./timeline.js";
 import { fillPairs, hideTooltip } from "./tooltip.js";
 import { makeTree } from "./tree.js";
+import { phaseWords } from "./words.js";
 import { pageColours, pixelColours } from "./view.js";
 
 /** @import { App, Data, Drawn, Metric, Part, State, Scatter, Theme } from "./types" */
@@ -42,9 +46,8 @@ function makeApp(data) {
     node: -1,
   };
   const app = /** @type {App} */ ({ data, state, page: pageColours(), parts: /** @type {Part[]} */ ([]), pictures: /** @type {Drawn[]} */ ([]) });
-  /** @type {Map<Drawn, boolean>} */
-  const dirty = new Map();
-  let frame = 0;
+  Object.assign(app, makeFrames(), { selection: makeSelection(data) });
+  app.selection.fillByLabel(state.shown);
 
   app.theme = () => state.theme ?? (THEME_MEDIA.matches ? "dark" : "light");
   app.colour = (l) => labels[l][app.theme()];
@@ -57,21 +60,6 @@ function makeApp(data) {
     return `${phases} phases; shown: ${shown.slice(0, 12).join(", ") || "none"}${shown.length > 12 ? " and more" : ""}.`;
   };
 
-  /** Draws a picture in the next frame; anew, or only what lies on top. */
-  app.schedule = (picture, anew = true) => {
-    dirty.set(picture, dirty.get(picture) || anew);
-    frame ||= requestAnimationFrame(app.flush);
-  };
-  app.flush = () => {
-    cancelAnimationFrame(frame);
-    frame = 0;
-    const work = [...dirty];
-    dirty.clear();
-    for (const [picture, anew] of work) {
-      if (anew) picture.render();
-      picture.paint();
-    }
-  };
   app.refresh = () => app.parts.forEach((part) => part.refresh());
   app.update = () => {
     app.refresh();
@@ -183,7 +171,7 @@ function wirePrint(app) {
   window.addEventListener("beforeprint", () => {
     before = app.state.theme;
     app.setTheme("light");
-    app.flush();
+    app.settle();
   });
   window.addEventListener("afterprint", () => app.setTheme(before));
 }
@@ -198,12 +186,14 @@ async function main() {
   byId("timeline").style.height = `${Math.min(Math.max(rows * 18 + 40, 130), 440)}px`;
 
   const scatter = makeScatter(app);
-  const timeline = makeTimeline(app, "timeline", app.grouping, "phase");
+  const timeline = makeTimeline(app, "timeline", app.grouping, phaseWords(app));
+  const map = makeMap(app, timeline);
+  timeline.together.push(map);
   const functions = makeFunctions(app, timeline);
   const curve = makeCurve(app);
   const alignment = makeAlignment(app);
   const tree = makeTree(app);
-  app.pictures = [scatter, timeline, functions?.picture, curve, alignment].filter((one) => one !== null && one !== undefined);
+  app.pictures = [scatter, timeline, map, functions?.picture, curve, alignment].filter((one) => one !== null && one !== undefined);
   app.parts = [makeFindings(app), makeLegend(app), makeTable(app), tree, functions].filter((one) => one !== null);
   wireAxes(app, scatter);
   app.setTheme(null);
@@ -214,8 +204,10 @@ async function main() {
   });
   app.pictures.forEach((picture) => resized.observe(picture.canvas));
   wirePrint(app);
-  app.flush();
-  window.likewise = { data, state: app.state, scatter, timeline, functions, curve, alignment, tree, redraw: () => { app.update(); app.flush(); } };
+  // A tap elsewhere puts away what a tap has brought.
+  document.addEventListener("pointerdown", (event) => { if (!(event.target instanceof HTMLCanvasElement)) app.point(-1); });
+  app.settle();
+  window.likewise = { data, state: app.state, scatter, timeline, functions, curve, alignment, tree, selection: app.selection, redraw: () => { app.update(); app.settle(); }, settle: app.settle };
   document.body.dataset.ready = "1";
 }
 

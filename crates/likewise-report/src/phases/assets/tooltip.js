@@ -3,6 +3,7 @@
 import { byId } from "../../assets/dom.js";
 import { count, moment, quantity } from "../../assets/format.js";
 import { metricValue, rowOf } from "./data.js";
+import { placeOfBurst, rowName } from "./words.js";
 
 /** @import { App } from "./types" */
 
@@ -81,12 +82,28 @@ export function describeBurst(app, event, i, aside) {
     const rank = app.rank(state.level, members[codes[i]] - 1);
     pairs.push([`at level ${state.level + 1}`, rank < 0 ? "in no node" : `node ${count(rank + 1)} by time`]);
   }
-  if (data.functions) pairs.push(["function", data.functions.list[data.functions.codes[i]].name]);
   const axes = [state.xMetric, state.yMetric];
   for (const metric of data.metrics.toSorted((a, b) => Number(axes.includes(b)) - Number(axes.includes(a))).slice(0, 10)) {
     const exact = metric.values && !metric.rounded;
     const value = metricValue(metric, i);
     pairs.push([metric.name, (exact || Number.isNaN(value) ? "" : "≈ ") + quantity(value, metric.unit)]);
   }
-  showTooltip(event, `${meta.labels[label].name} · ${meta.rows[rowOf(data, i)]}`, app.colour(label), pairs, aside);
+  const place = placeOfBurst(data, i);
+  const parts = [rowName(meta.rows[rowOf(data, i)]), meta.labels[label].name.toLowerCase(), place, quantity(data.duration[i], "ns")];
+  showTooltip(event, parts.filter(Boolean).join(" · "), app.colour(label), pairs, aside);
+}
+
+/**
+ * Describes the time of a row before burst `next`, the first that begins later.
+ * @param {App} app
+ * @param {MouseEvent} event
+ * @param {number} row
+ * @param {number} next
+ */
+export function describeIdle(app, event, row, next) {
+  const { meta, begin, duration, rowStart } = app.data;
+  const from = next > rowStart[row] ? begin[next - 1] + duration[next - 1] : 0;
+  const to = next < rowStart[row + 1] ? begin[next] : meta.end;
+  const heading = [rowName(meta.rows[row]), "idle or MPI", quantity(Math.max(to - from, 0), "ns")].join(" · ");
+  showTooltip(event, heading, app.page.idle, [["from", moment(from, meta.tick)], ["to", moment(to, meta.tick)]]);
 }

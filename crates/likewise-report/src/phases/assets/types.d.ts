@@ -107,6 +107,10 @@ export interface Functions {
   column: Column;
   list: (Coloured & { name: string; total: number | null })[];
   codes: Uint8Array;
+  function_of_place: number[];
+  /** Names with file and line: of burst i `places[place[i]]`, empty where not known. */
+  places: string[];
+  place: Uint32Array;
 }
 
 /** The JSON object of the page. */
@@ -183,6 +187,90 @@ export interface Grouping {
   dim: Uint8Array;
 }
 
+/** The chosen bursts: bit `i & 31` of `bits[i >>> 5]`. */
+export interface Selection {
+  bits: Uint32Array;
+  /** 1 for each label that has a chosen burst. */
+  labels: Uint8Array;
+  /** Counts the changes. */
+  version: number;
+  has(burst: number): boolean;
+  fill(which: (burst: number) => boolean): void;
+  /** Chooses all bursts of the labels that are 1. */
+  fillByLabel(shown: Uint8Array): void;
+}
+
+/** Pixels that are kept from frame to frame. */
+export interface Surface {
+  width: number;
+  height: number;
+  /** The pixels, of that size, red lowest. */
+  resize(W: number, H: number): Uint32Array;
+  /** Takes over what was written to the pixels. */
+  show(): void;
+  draw(context: CanvasRenderingContext2D, area: Area): void;
+}
+
+/** When pictures are drawn. */
+export interface Frames {
+  /** Draws a picture in the next frame; anew, or only what lies on top. */
+  schedule(picture: Drawn, anew?: boolean): void;
+  /** Draws what the reader moves: soon if it is in sight, coarsely if that takes long, and sharply in the end. */
+  move(pictures: Drawn[]): void;
+  /** Draws now all that waits. */
+  settle(): void;
+}
+
+/** Time of a line of rows by slot and moment (see shares.js). */
+export interface Sums {
+  bins: number;
+  of: Float32Array;
+}
+
+/** How much of each pixel is in which group; slots are the groups that occur, then one for what is not chosen. */
+export interface Shares {
+  groups: number[];
+  nSlots: number;
+  /** The first burst of a row that may reach a time. */
+  firstAt(row: number, time: number): number;
+  addRow(row: number, lo: number, hi: number, W: number, amounts: Float32Array | Float64Array): void;
+  /** `fill` writes what is in each pixel of a line to `amounts[slot · W + pixel]`, in rows. */
+  view(rows: number, lo: number, hi: number, W: number): { amounts: Float32Array; fill(line: number): void };
+}
+
+/** What part of rows and times is drawn. */
+export interface View {
+  x: Range;
+  y: Range;
+}
+
+/** Opaque pixels by slot, in which order slots are stacked, and which have a pixel at least. */
+export interface Look {
+  blank: number;
+  idle: number;
+  colours: Uint32Array;
+  order: number[];
+  lit: Uint8Array;
+}
+
+/** Points of a scatter. */
+export interface Cloud {
+  /** Takes over where the bursts are, NaN where nowhere, and the limits of the axes. */
+  place(xs: Float32Array, ys: Float32Array, x: Axis, y: Axis): void;
+  /** Draws the chosen bursts in view to `W` × `H` pixels, `scale` to a CSS pixel; returns how many they are. */
+  draw(x: Axis, y: Axis, bits: Uint32Array, grouping: Grouping, W: number, H: number, scale: number, pixels: Uint32Array): number;
+  /** The burst whose colour a pixel has, or -1. */
+  owner(pixel: number): number;
+}
+
+/** What the colours of a timeline and its bars are called. */
+export interface Words {
+  colours: string;
+  nameOf(group: number): string;
+  /** Texts of a bar, the longest first. */
+  textsOf(burst: number): string[];
+}
+
 /** Colours of the page, for canvases. */
 export interface PageColours {
   text: string;
@@ -190,6 +278,8 @@ export interface PageColours {
   grid: string;
   line: string;
   plot: string;
+  /** Between bursts. */
+  idle: string;
   accent: string;
 }
 
@@ -222,8 +312,8 @@ export interface Area {
 export interface Drawn {
   canvas: HTMLCanvasElement;
   area: Area;
-  /** Draws anew what `paint` puts on the screen. */
-  render(): void;
+  /** Draws anew what `paint` puts on the screen; coarsely, in fewer pixels. */
+  render(coarse: boolean): void;
   paint(): void;
 }
 
@@ -245,11 +335,12 @@ export interface Picture extends Drawn {
 
 /** A timeline, with those that share its axes. */
 export interface Timeline extends Picture {
-  together: Picture[];
+  together: Drawn[];
+  /** Shares and colours of now; `made` differs where the pixels would. */
+  drawn(): { shares: Shares; groups: Grouping; look: Look; made: string };
 }
 
 export interface Scatter extends Picture {
-  counts: { drawn: number; outside: number; missing: number };
   /** Takes the metrics of the state. */
   choose(): void;
 }
@@ -259,9 +350,10 @@ export interface Part {
   refresh(): void;
 }
 
-export interface App {
+export interface App extends Frames {
   data: Data;
   state: State;
+  selection: Selection;
   page: PageColours;
   parts: Part[];
   pictures: Drawn[];
@@ -271,9 +363,6 @@ export interface App {
   /** The phase that stands out, or -1. */
   focus(): number;
   summary(): string;
-  /** Draws a picture in the next frame; anew, or only what lies on top. */
-  schedule(picture: Drawn, anew?: boolean): void;
-  flush(): void;
   refresh(): void;
   update(): void;
   highlight(label: number): void;

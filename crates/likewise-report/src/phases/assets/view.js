@@ -1,5 +1,4 @@
-// What the pictures share: axes, their lines and texts, and the mouse, keys
-// and buttons that move them.
+// What the pictures share: axes, their lines and texts, and buttons.
 
 import { contextOf } from "../../assets/dom.js";
 import { ticks } from "../../assets/format.js";
@@ -16,7 +15,7 @@ export function pageColours() {
   const style = getComputedStyle(document.documentElement);
   /** @param {string} name */
   const get = (name) => style.getPropertyValue(name).trim();
-  return { text: get("--text"), muted: get("--muted"), grid: get("--grid"), line: get("--line"), plot: get("--plot"), accent: get("--accent") };
+  return { text: get("--text"), muted: get("--muted"), grid: get("--grid"), line: get("--line"), plot: get("--plot"), idle: get("--idle"), accent: get("--accent") };
 }
 
 /** @param {string} hex */
@@ -54,17 +53,6 @@ export function prepare(canvas) {
 }
 
 /**
- * A canvas that is never shown, to compose pictures.
- * @param {number} width
- * @param {number} height
- */
-export function hiddenCanvas(width, height) {
-  const canvas = document.createElement("canvas");
-  [canvas.width, canvas.height] = [width, height];
-  return canvas;
-}
-
-/**
  * @param {Range} axis
  * @param {number} at
  * @param {number} size
@@ -81,12 +69,12 @@ export const fromPixel = (axis, pixel, size) => axis.lo + (pixel / size) * (axis
  * Keeps an axis within its limits, with a span that still makes sense.
  * @param {Axis} axis
  */
-function clampAxis(axis) {
+export function clampAxis(axis) {
   const { min, max, least } = axis;
   const span = Math.min(Math.max(axis.hi - axis.lo, least), max - min);
   const middle = (axis.lo + axis.hi) / 2;
-  axis.lo = Math.min(Math.max(middle - span / 2, min), max - span);
-  axis.hi = axis.lo + span;
+  axis.lo = Math.max(Math.min(middle - span / 2, max - span), min);
+  axis.hi = Math.min(axis.lo + span, max);
 }
 
 /**
@@ -105,7 +93,7 @@ export function zoomAxis(axis, factor, share) {
  * @param {Axis} axis
  * @param {number} share
  */
-function panAxis(axis, share) {
+export function panAxis(axis, share) {
   const by = share * (axis.hi - axis.lo);
   axis.lo += by;
   axis.hi += by;
@@ -179,115 +167,6 @@ export function fitText(context, text, width) {
   let end = Math.min(text.length, 200);
   while (end > 1 && context.measureText(`${text.slice(0, end)}…`).width > width) end--;
   return `${text.slice(0, end)}…`;
-}
-
-/**
- * Mouse, touch and keys of a picture with `area`, axes `x` and `y` (an axis
- * may grow downwards), `changed()`, `reset()`, `hover(x, y)` and `leave()`.
- * @param {HTMLCanvasElement} canvas
- * @param {Picture} picture
- */
-export function interact(canvas, picture) {
-  /** @type {{ from: number[], last: number[], box: boolean } | null} */
-  let drag = null;
-  /** @param {MouseEvent} event */
-  const place = (event) => {
-    const box = canvas.getBoundingClientRect();
-    return [event.clientX - box.left - picture.area.x, event.clientY - box.top - picture.area.y];
-  };
-  /** @param {number[]} place */
-  const shares = ([x, y]) => {
-    const [sx, sy] = [x / picture.area.width, y / picture.area.height].map((s) => Math.min(Math.max(s, 0), 1));
-    return [sx, picture.y.down ? sy : 1 - sy];
-  };
-
-  canvas.addEventListener("wheel", (event) => {
-    event.preventDefault();
-    const at = place(event);
-    const [sx, sy] = shares(at);
-    // Shift turns the wheel sideways in some browsers.
-    const delta = event.deltaY || event.deltaX;
-    const factor = Math.exp(Math.max(-120, Math.min(120, delta * (event.deltaMode ? 30 : 1))) * 0.002);
-    const [zoomX, zoomY] = picture.wheel(event, at);
-    if (zoomX) zoomAxis(picture.x, factor, sx);
-    if (zoomY) zoomAxis(picture.y, factor, sy);
-    picture.leave();
-    picture.changed();
-  }, { passive: false });
-
-  canvas.addEventListener("pointerdown", (event) => {
-    if (event.button !== 0) return;
-    canvas.setPointerCapture(event.pointerId);
-    drag = { from: place(event), last: place(event), box: event.shiftKey };
-    picture.leave();
-  });
-  canvas.addEventListener("pointermove", (event) => {
-    const at = place(event);
-    if (!drag) return picture.hover(at[0], at[1], event);
-    if (drag.box) {
-      picture.box = [...drag.from, ...at];
-    } else {
-      panAxis(picture.x, (drag.last[0] - at[0]) / picture.area.width);
-      panAxis(picture.y, ((picture.y.down ? 1 : -1) * (drag.last[1] - at[1])) / picture.area.height);
-      drag.last = at;
-    }
-    picture.changed();
-  });
-  canvas.addEventListener("pointerup", (event) => {
-    if (drag?.box) {
-      const [a, b] = [shares(drag.from), shares(place(event))];
-      const far = Math.hypot(drag.from[0] - place(event)[0], drag.from[1] - place(event)[1]) > 5;
-      const axes = far ? [picture.x, picture.y] : [];
-      for (const [k, axis] of axes.entries()) {
-        const [s, t] = [Math.min(a[k], b[k]), Math.max(a[k], b[k])];
-        [axis.lo, axis.hi] = [fromPixel(axis, s, 1), fromPixel(axis, t, 1)];
-        clampAxis(axis);
-      }
-      picture.box = null;
-      picture.changed();
-    }
-    drag = null;
-  });
-  canvas.addEventListener("pointercancel", () => { drag = picture.box = null; });
-  canvas.addEventListener("pointerleave", () => picture.leave());
-  canvas.addEventListener("dblclick", () => picture.reset());
-  canvas.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const act = keyActions(picture)[event.key];
-    if (!act) return;
-    event.preventDefault();
-    act();
-  });
-}
-
-/**
- * @param {Picture} picture
- * @returns {Record<string, () => void>}
- */
-function keyActions(picture) {
-  const up = picture.y.down ? -0.1 : 0.1;
-  /**
-   * @param {Axis} axis
-   * @param {number} share
-   */
-  const pan = (axis, share) => () => { panAxis(axis, share); picture.changed(); };
-  /** @param {number} factor */
-  const zoom = (factor) => () => {
-    zoomAxis(picture.x, factor, 0.5);
-    if (picture.zoomBoth) zoomAxis(picture.y, factor, 0.5);
-    picture.changed();
-  };
-  return {
-    ArrowLeft: pan(picture.x, -0.1),
-    ArrowRight: pan(picture.x, 0.1),
-    ArrowUp: pan(picture.y, up),
-    ArrowDown: pan(picture.y, -up),
-    "+": zoom(0.7),
-    "=": zoom(0.7),
-    "-": zoom(1 / 0.7),
-    "0": () => picture.reset(),
-    Home: () => picture.reset(),
-  };
 }
 
 /**
