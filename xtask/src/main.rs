@@ -5,6 +5,7 @@
 //! as they stand there.
 
 #[cfg(test)]
+mod circles;
 mod docs;
 mod need;
 mod readme;
@@ -108,6 +109,7 @@ fn test(quick: bool) -> Result<()> {
 
 fn checks(quick: bool) -> Result<()> {
     run(&mut cargo("fmt --all --check"))?;
+    circles::check(&root().join("crates"))?;
     run(&mut cargo("clippy --workspace --all-targets -- -D warnings"))?;
     run(&mut cargo("clippy --package likewise-cli --no-default-features -- -D warnings"))?;
     run(cargo("doc --workspace --lib --no-deps").env("RUSTDOCFLAGS", "-D warnings"))?;

@@ -29,7 +29,7 @@ use likewise::table::{DurationFilter, Nanos, Scale};
 use serde::Deserialize;
 use std::num::NonZeroUsize;
 
-use super::{Algorithm, Axis, Definition, DefinitionError, Plot, line_of, parse_share};
+use super::types::{Algorithm, Axis, Definition, DefinitionError, Plot, line_of, parse_share};
 
 /// The file as written; every key may be absent.
 #[derive(Deserialize)]

@@ -4,7 +4,7 @@ use quick_xml::XmlVersion;
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::reader::Reader;
 
-use super::DefinitionError;
+use super::types::DefinitionError;
 
 /// An element.
 #[derive(Debug)]

@@ -6,7 +6,7 @@
 use likewise::table::{DurationFilter, Expr, Metric, Nanos, Op, Operand, Scale};
 
 use super::tree::{self, Element};
-use super::{Algorithm, Axis, Definition, DefinitionError, Plot};
+use super::types::{Algorithm, Axis, Definition, DefinitionError, Plot};
 
 type Result<T> = std::result::Result<T, DefinitionError>;
 

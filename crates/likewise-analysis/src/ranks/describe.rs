@@ -1,8 +1,8 @@
 //! What is told of the classes that were found.
 
 use super::find::Found;
+use super::report::{Class, Criterion, GroupingFacts, MeanTrace, Part, Plan, RanksReport};
 use super::verdict::{Verdict, spread};
-use super::{Class, Criterion, GroupingFacts, MeanTrace, Part, Plan, RanksReport};
 use likewise::ranks::{Allocation, EffortTable, Moments, PlanParams, Stratification, Stratum, plan_strata};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;

@@ -1,7 +1,6 @@
 //! What is asked of classes of ranks.
 
 use super::find::Signature;
-use super::regions::Regions;
 use crate::phases;
 use likewise::cluster::medoids::capek::{self, CapekParams, ClusterCount, Criterion};
 use likewise::ranks::{PlanParams, Wavelet};
@@ -24,6 +23,19 @@ pub struct Options {
     pub every: Option<usize>,
     /// How a trace is analysed.
     pub phases: phases::Options,
+}
+
+/// What makes a region of bursts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Regions {
+    /// Phases, as `likewise bursts` finds them; those that stand in for one
+    /// another on different ranks are one region
+    #[default]
+    Phases,
+    /// The functions that call before and after
+    Functions,
+    /// The lines of these calls
+    Calls,
 }
 
 /// How ranks are grouped.

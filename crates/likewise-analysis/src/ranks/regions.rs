@@ -1,6 +1,6 @@
 //! What the efforts of a trace are of.
 
-use super::Options;
+use super::options::{Options, Regions};
 use crate::phases::{self, Analysis, phases_of};
 use crate::watch::Hushed;
 use crate::{Stages, Watch};
@@ -12,19 +12,6 @@ use likewise::table::Nanos;
 use likewise::words::counted;
 use likewise::words::percent;
 use std::path::Path;
-
-/// What makes a region of bursts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Regions {
-    /// Phases, as `likewise bursts` finds them; those that stand in for one
-    /// another on different ranks are one region
-    #[default]
-    Phases,
-    /// The functions that call before and after
-    Functions,
-    /// The lines of these calls
-    Calls,
-}
 
 /// What bursts are in that are in no phase.
 pub const OTHER: &str = "in no phase";

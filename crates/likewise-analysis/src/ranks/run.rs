@@ -6,8 +6,8 @@ use super::find::{Alone, Found, Mine, Signature, agree, alone, by_capek, of_rank
 use super::handshake::{same_input, same_options};
 use super::options::{Classes, Method, Mode, Options};
 use super::regions::efforts_of_trace;
+use super::report::{Parameters, RanksReport};
 use super::windows::windows;
-use super::{Parameters, RanksReport};
 use crate::{Stages, ToldElsewhere, Usage, Watch};
 use anyhow::Result;
 use likewise::comm::{Communicator, run_on_threads};

@@ -1,7 +1,7 @@
 //! Classes of ranks for tests of what shows them.
 
+use super::report::{Class, GroupingFacts, MeanTrace, Plan, RanksReport};
 use super::verdict::{Kind, Verdict};
-use super::{Class, GroupingFacts, MeanTrace, Plan, RanksReport};
 use likewise::ranks::{Moments, Stratification, Support};
 
 /// Two classes of ranks, one of them small, in two regions.

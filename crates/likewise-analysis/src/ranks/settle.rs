@@ -12,6 +12,9 @@ use likewise::ranks::{
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
 
+/// Ranks that are named one by one, at most.
+pub const NAMED: u64 = 8;
+
 /// Classes of the ranks of this process.
 #[derive(Clone, Debug)]
 pub(super) struct Groups {
@@ -248,10 +251,8 @@ impl<C: Communicator> AllRanks<'_, C> {
     fn of_class(&self, groups: &Groups, class: usize) -> Result<Vec<u64>> {
         let first = self.first()?;
         let of_class = groups.labels.iter().enumerate().filter(|(_, label)| **label as usize == class);
-        let bytes: Vec<u8> = of_class
-            .take(super::NAMED as usize + 1)
-            .flat_map(|(i, _)| ((first + i) as u64).to_le_bytes())
-            .collect();
+        let bytes: Vec<u8> =
+            of_class.take(NAMED as usize + 1).flat_map(|(i, _)| ((first + i) as u64).to_le_bytes()).collect();
         let parts = self.comm.all_gather(&bytes)?;
         Ok(parts.iter().flat_map(|part| part.as_chunks().0).map(|&rank| u64::from_le_bytes(rank)).collect())
     }

@@ -1,8 +1,9 @@
 //! Whether there are classes, and if not, what there is.
 
 use super::find::{Totals, left_out};
+use super::report::RanksReport;
 use super::settle::Evidence;
-use super::{NAMED, RanksReport};
+use super::settle::NAMED;
 use likewise::ranks::{LEAST_RANKS, Support, is_significant, pearson, spearman};
 use likewise::words::counted;
 use likewise::words::percent;

@@ -1,6 +1,6 @@
 //! Classes that are found anew every few steps.
 
-use super::RanksReport;
+use super::report::RanksReport;
 use super::verdict::Kind;
 use likewise::cluster::ClusterId;
 use likewise::quality::adjusted_rand;

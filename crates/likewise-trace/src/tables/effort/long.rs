@@ -7,7 +7,7 @@ use csv::ByteRecord;
 use likewise::comm::{CommError, Communicator};
 use likewise::ranks::{EffortCell, EffortPart, EffortRegion, EffortTable};
 
-use super::{EffortOptions, Efforts, Share, table_error};
+use super::parts::{EffortOptions, Efforts, Share, table_error};
 use crate::bytes::{Input, Piece};
 use crate::error::{Error, ErrorKind, Place, Result, found, printable};
 use crate::tables::dialect::whole_number;

@@ -4,38 +4,24 @@ mod long;
 mod npy;
 #[cfg(feature = "parquet")]
 mod parquet;
+mod parts;
 mod spread;
 mod wide;
 
 use std::path::Path;
 
-use likewise::ranks::{EffortError, EffortRegion, EffortTable};
+use likewise::ranks::EffortTable;
 
-use crate::bytes::{Input, Piece, Progress};
+use crate::bytes::{Input, Piece};
 use crate::error::{Error, ErrorKind, Result};
 use crate::tables::dialect::{HEAD, Head};
 use crate::tables::npy::MAGIC;
 use crate::tables::parquet::MAGIC as PARQUET;
 use crate::taken::Taken;
-use long::Cells;
+use parts::{Efforts, Share, check_kind, table_error};
 
+pub use parts::EffortOptions;
 pub use spread::{SpreadError, read_effort_part};
-
-/// What a file does not say, and whom to tell about the progress.
-#[derive(Clone)]
-pub struct EffortOptions<'a> {
-    /// The region of files that have one only.
-    pub region: EffortRegion,
-    /// Told how far the reading is.
-    pub progress: Option<Progress<'a>>,
-}
-
-impl Default for EffortOptions<'_> {
-    fn default() -> Self {
-        let region = EffortRegion { name: "effort".to_owned(), unit: String::new() };
-        Self { region, progress: None }
-    }
-}
 
 /// Reads an effort table from a file or (`-`) the standard input, plain or
 /// gzip; the format is told by the first bytes and the header:
@@ -94,19 +80,6 @@ pub fn read_effort_of_some(path: &Path, options: &EffortOptions<'_>) -> Result<(
     }
 }
 
-/// What a piece of a file holds.
-struct Share {
-    efforts: Efforts,
-    taken: Taken,
-}
-
-enum Efforts {
-    /// Ranks in the order of the file.
-    Rows { n_steps: usize, values: Vec<f64> },
-    /// Cells that say where they belong.
-    Cells(Cells),
-}
-
 /// Reads a piece of a file; `None` if the file can only be read as a whole.
 fn share(path: &Path, mut input: Input, options: &EffortOptions<'_>, piece: Piece) -> Result<Option<Share>> {
     let head = input.peek(HEAD)?;
@@ -133,40 +106,6 @@ fn share(path: &Path, mut input: Input, options: &EffortOptions<'_>, piece: Piec
     } else {
         wide::read(path, input, options, piece)
     }
-}
-
-/// Names of columns that a table of efforts never has, and the tables that have them.
-const OTHERS: [(&str, &str); 7] = [
-    ("cluster", "a result of likewise"),
-    ("class", "a result of `likewise ranks`"),
-    ("goldberg", "a result of `likewise pareto`"),
-    ("site", "a table of counters, for `likewise counters`"),
-    ("event", "a table of counters, for `likewise counters`"),
-    ("begin_ns", "a table of bursts"),
-    ("duration_ns", "a table of bursts"),
-];
-
-/// # Errors
-/// The table is of something else.
-fn check_kind(names: &[String]) -> std::result::Result<(), ErrorKind> {
-    if crate::tables::bursts::is_header(names) {
-        let problem = "this is a table of bursts; efforts are made of one only where it is a file, not a pipe, \
-                       and on any number of processes";
-        return Err(ErrorKind::Table(problem.to_owned()));
-    }
-    let other = OTHERS.iter().find(|(other, _)| names.iter().any(|name| name == other));
-    other.map_or(Ok(()), |(name, what)| {
-        Err(ErrorKind::Table(format!(
-            "it has a column '{name}', as {what} has; expected efforts: a row for each rank and a column for each \
-             step, or columns rank,step,region,effort"
-        )))
-    })
-}
-
-/// What is wrong with the numbers of a file.
-fn table_error(path: &Path, error: &EffortError) -> Error {
-    // Names in this text are already safe to print.
-    Error::whole(path, ErrorKind::Table(error.to_string()))
 }
 
 #[cfg(test)]

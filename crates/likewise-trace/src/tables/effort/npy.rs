@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{Efforts, Share};
+use super::parts::{Efforts, Share};
 use crate::bytes::{Input, Piece};
 use crate::error::{Error, ErrorKind, Result};
 use crate::tables::npy::Layout;

@@ -5,7 +5,8 @@ use std::path::Path;
 use likewise::ranks::EffortCell;
 
 use super::long::{self, Cells, is_header};
-use super::{EffortOptions, Efforts, Share, check_kind, wide};
+use super::parts::{EffortOptions, Efforts, Share, check_kind};
+use super::wide;
 use crate::bytes::{Input, Piece};
 use crate::error::{Error, ErrorKind, Result, printable};
 use crate::tables::parquet::read::{Table, Value, with_table};

@@ -5,7 +5,8 @@ use std::path::Path;
 use likewise::comm::{CommError, Communicator, Reduction};
 use likewise::ranks::EffortPart;
 
-use super::{EffortOptions, Efforts, Share, read_effort, share};
+use super::parts::{EffortOptions, Efforts, Share};
+use super::{read_effort, share};
 use crate::bytes::{Input, Piece, is_rereadable};
 use crate::error::{Error, Result};
 use crate::taken::Taken;

@@ -5,7 +5,7 @@ use std::path::Path;
 use likewise::ranks::EffortCell;
 
 use super::long::Cells;
-use super::{EffortOptions, Efforts, Share};
+use super::parts::{EffortOptions, Efforts, Share};
 use crate::bytes::{BLOCK, Input, Piece};
 use crate::error::{Error, ErrorKind, Result};
 use crate::tables::dialect::is_rank_name;
