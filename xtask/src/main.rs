@@ -4,8 +4,8 @@
 //! needs, or names what it cannot install. It runs the README's first commands
 //! as they stand there.
 
-#[cfg(test)]
 mod circles;
+#[cfg(test)]
 mod docs;
 mod need;
 mod readme;
