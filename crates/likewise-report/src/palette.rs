@@ -1,6 +1,6 @@
 //! Colours of phases, on light and on dark.
 
-use crate::phases::{FILTERED_THRESHOLD, NOISE};
+use likewise::bursts::BurstLabel;
 
 /// Red, green and blue, sRGB.
 pub type Rgb = [u8; 3];
@@ -44,14 +44,39 @@ const VARIANTS: usize = 3;
 /// Phases after which the colours repeat.
 pub const N_COLOURS: u32 = (HUES.len() * VARIANTS) as u32;
 
-fn of(label: u32) -> (&'static Hue, usize) {
-    match label {
-        NOISE => (&NOISE_HUE, 0),
-        FILTERED_THRESHOLD.. => (&FILTERED_HUE, 0),
-        phase => {
-            let i = phase as usize - 1;
-            (&HUES[i % HUES.len()], i / HUES.len() % VARIANTS)
+/// What has a colour.
+#[derive(Clone, Copy, Debug)]
+pub enum Coloured {
+    /// A phase, a class, a cluster or a region, from 0.
+    Place(usize),
+    /// What is in none.
+    Noise,
+    /// What was set aside.
+    Filtered,
+}
+
+impl From<BurstLabel> for Coloured {
+    fn from(label: BurstLabel) -> Self {
+        match label {
+            BurstLabel::Noise => Self::Noise,
+            BurstLabel::Phase(id) => Self::Place(id.index()),
+            _ => Self::Filtered,
         }
+    }
+}
+
+impl From<u32> for Coloured {
+    /// Numbers count from 1, and 0 is noise.
+    fn from(number: u32) -> Self {
+        number.checked_sub(1).map_or(Self::Noise, |index| Self::Place(index as usize))
+    }
+}
+
+fn of(what: Coloured) -> (&'static Hue, usize) {
+    match what {
+        Coloured::Place(i) => (&HUES[i % HUES.len()], i / HUES.len() % VARIANTS),
+        Coloured::Noise => (&NOISE_HUE, 0),
+        Coloured::Filtered => (&FILTERED_HUE, 0),
     }
 }
 
@@ -59,8 +84,8 @@ fn of(label: u32) -> (&'static Hue, usize) {
 ///
 /// Phases 11 to 20 are lighter, 21 to 30 darker, then all repeat. The
 /// percentages keep the thirty as far apart as they go, in normal vision.
-pub fn colours(label: u32) -> (Rgb, Rgb) {
-    let (hue, variant) = of(label);
+pub fn colours(of_what: impl Into<Coloured>) -> (Rgb, Rgb) {
+    let (hue, variant) = of(of_what.into());
     match variant {
         0 => (hue.light, hue.dark),
         1 => (mix(hue.light, 255, 35), mix(hue.dark, 255, 60)),
@@ -69,13 +94,13 @@ pub fn colours(label: u32) -> (Rgb, Rgb) {
 }
 
 /// The terminal's colour of a label, of 256.
-pub fn ansi(label: u32) -> u8 {
-    of(label).0.ansi
+pub fn ansi(of_what: impl Into<Coloured>) -> u8 {
+    of(of_what.into()).0.ansi
 }
 
 /// What sets the colour apart from the first ten, in a word, or nothing.
-pub fn variant(label: u32) -> &'static str {
-    ["", "lighter", "darker"][of(label).1]
+pub fn variant(of_what: impl Into<Coloured>) -> &'static str {
+    ["", "lighter", "darker"][of(of_what.into()).1]
 }
 
 fn mix(colour: Rgb, towards: u8, percent: u32) -> Rgb {
@@ -168,7 +193,7 @@ mod tests {
 
     #[test]
     fn ten_phases_and_noise_stay_apart_for_colour_blind_readers() {
-        let (light, dark): (Vec<Rgb>, Vec<Rgb>) = (0..=10).map(colours).unzip();
+        let (light, dark): (Vec<Rgb>, Vec<Rgb>) = (0..=10u32).map(colours).unzip();
         // Okabe and Ito's seven colours alone keep 0.076 by this measure.
         assert!(closest(&light) > 0.075, "{}", closest(&light));
         assert!(closest(&dark) > 0.075, "{}", closest(&dark));
@@ -176,7 +201,7 @@ mod tests {
 
     #[test]
     fn ten_phases_stand_out_from_the_page() {
-        for label in 1..=10 {
+        for label in 1..=10u32 {
             let (light, dark) = colours(label);
             assert!(contrast(light, rgb(0xffffff)) > 2.0, "phase {label} on light");
             assert!(contrast(dark, rgb(0x14171a)) > 2.7, "phase {label} on dark");
@@ -185,11 +210,11 @@ mod tests {
 
     #[test]
     fn variants_differ_until_they_repeat() {
-        let mut seen: Vec<_> = (1..=30).map(colours).collect();
+        let mut seen: Vec<_> = (1..=30u32).map(colours).collect();
         seen.sort_unstable();
         seen.dedup();
         assert_eq!(seen.len(), 30);
-        assert_eq!(colours(1), colours(31));
-        assert_eq!((variant(10), variant(11), variant(21), variant(NOISE)), ("", "lighter", "darker", ""));
+        assert_eq!(colours(1u32), colours(31u32));
+        assert_eq!([10u32, 11, 21, 0].map(variant), ["", "lighter", "darker", ""]);
     }
 }

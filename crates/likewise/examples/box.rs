@@ -1,9 +1,9 @@
 //! How many ranks of a box must be measured, beside what Table 1 of Gamblin
 //! et al. (ICS 2010) prints: `cargo run --release -p likewise --example box`.
 
-use likewise::cluster::medoids::capek::{CapekError, CapekParams, ClusterCount, Criterion, Mode, capek};
+use likewise::cluster::medoids::capek::{CapekParams, ClusterCount, Criterion, Mode, capek};
 use likewise::cluster::{ClusterId, euclidean};
-use likewise::comm::run_on_threads;
+use likewise::comm::Solo;
 use likewise::ranks::{Allocation, Bound, EffortTable, PlanParams, Spread, estimate, plan};
 use likewise::synth::{BoxSpec, Boxed};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -95,8 +95,8 @@ fn classes(boxed: &Boxed, k: usize, seed: u64) -> Vec<Option<ClusterId>> {
     let params =
         CapekParams { seed, mode: Mode::Sampled, ..CapekParams::new(ClusterCount::Fixed(k), criterion) };
     let distance = |a: &Vec<f64>, b: &Vec<f64>| euclidean(a, b);
-    let found = run_on_threads::<_, CapekError, _>(1, |comm| capek(comm, &objects, &distance, &params));
-    let labels = found.expect("classes").remove(0).labels;
+    let found = capek(&Solo::default(), &objects, &distance, &params);
+    let labels = found.expect("classes").labels;
     labels.into_iter().map(|label| Some(ClusterId::from_index(label as usize))).collect()
 }
 

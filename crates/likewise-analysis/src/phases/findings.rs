@@ -1,9 +1,9 @@
 //! What to look at first, in words.
 
 use super::Analysis;
-use super::label::{FILTERED_THRESHOLD, NOISE};
 use likewise::bursts::{
-    Cause, Finding, FindingKind, Findings, FindingsInput, LEAST_SHARE, Scope, ThreadName, findings,
+    BurstLabel, Cause, Finding, FindingKind, Findings, FindingsInput, LEAST_SHARE, Scope, ThreadName,
+    findings,
 };
 use likewise::cluster::ClusterId;
 use likewise::table::{BurstTable, Nanos, Prepared};
@@ -12,13 +12,16 @@ use std::collections::BTreeSet;
 
 /// What is worth most in the run; `None` of several applications, which do
 /// not wait for one another.
-pub(super) fn found(table: &BurstTable, prepared: &Prepared, labels: &[u32], end: Nanos) -> Option<Findings> {
+pub(super) fn found(
+    table: &BurstTable,
+    prepared: &Prepared,
+    labels: &[BurstLabel],
+    end: Nanos,
+) -> Option<Findings> {
     if table.app.first() != table.app.last() {
         return None;
     }
-    let is_phase = |&label: &u32| label != NOISE && label < FILTERED_THRESHOLD;
-    let phase = |label: &u32| is_phase(label).then(|| ClusterId::from_index(*label as usize - 1));
-    let phase: Vec<Option<ClusterId>> = labels.iter().map(phase).collect();
+    let phase: Vec<Option<ClusterId>> = labels.iter().map(|label| label.phase()).collect();
     // A table of bursts says no end.
     let last = (0..table.len()).map(|i| table.end(i)).fold(Nanos::ZERO, Nanos::max);
     let input = FindingsInput { table, phase: &phase, shortest: prepared.min_duration, end: end.max(last) };

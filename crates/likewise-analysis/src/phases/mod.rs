@@ -6,7 +6,6 @@ pub mod plots;
 mod figures;
 mod grouping;
 mod hidden;
-mod label;
 mod names;
 mod options;
 mod period;
@@ -17,7 +16,6 @@ mod trace;
 pub use figures::{Figures, NOTEWORTHY};
 pub use grouping::{Curve, Grouped, group};
 pub use hidden::ExtrapolationCheck;
-pub use label::{FILTERED_DURATION, FILTERED_RANGE, FILTERED_THRESHOLD, MISSING, NOISE};
 pub use names::rename_counters;
 pub use options::{DEFAULT_FILTER, Describing, Grouping, Method, Options, Reading};
 pub use period::PeriodSearch;
@@ -29,10 +27,9 @@ use crate::definition::Plot;
 use crate::{Stages, Watch};
 use anyhow::Result;
 use figures::figures;
-use label::burst_labels;
 use likewise::bursts::{
-    Direction, Findings, Moments, PhaseStats, RefineInput, Threshold, filter_clusters, parallel_numbers,
-    region_numbers,
+    BurstLabel, Direction, Findings, Moments, PhaseStats, RefineInput, Threshold, burst_labels,
+    filter_clusters, parallel_numbers, region_numbers,
 };
 use likewise::cluster::{Clustering, Points};
 use likewise::table::{BurstTable, Metric, Nanos, Preparation, Prepared, Scale, prepare};
@@ -56,9 +53,8 @@ pub struct Analysis {
     pub prepared: Prepared,
     /// Its clustering labels the complete bursts, by descending total time.
     pub grouped: Grouped,
-    /// What became of every burst: the number of its phase from 1, [`NOISE`],
-    /// or one of the other constants.
-    pub labels: Vec<u32>,
+    /// What became of every burst.
+    pub labels: Vec<BurstLabel>,
     /// Each cluster, then the noise; counters that some bursts lack have
     /// their extrapolated means.
     pub stats: Vec<PhaseStats>,

@@ -39,13 +39,13 @@ pub(super) fn refine_bursts(
     grouped
 }
 
-/// Of each node, the number of the phase that it ended as.
-pub fn phase_of_node(refinement: &Refinement, clustering: &Clustering) -> Vec<Option<u32>> {
+/// Of each node, the phase that it ended as.
+pub fn phase_of_node(refinement: &Refinement, clustering: &Clustering) -> Vec<Option<ClusterId>> {
     let mut phase = vec![None; refinement.nodes.len()];
     if let Some(level) = refinement.levels.last() {
         for (&node, label) in level.node_of_burst.iter().zip(&clustering.labels) {
             if node != NO_NODE {
-                phase[node as usize] = label.map(ClusterId::number).or(phase[node as usize]);
+                phase[node as usize] = label.or(phase[node as usize]);
             }
         }
     }
@@ -55,7 +55,8 @@ pub fn phase_of_node(refinement: &Refinement, clustering: &Clustering) -> Vec<Op
 /// The phases that stand in for one another, by their numbers.
 pub fn alternatives(refinement: &Refinement, clustering: &Clustering) -> Vec<Vec<u32>> {
     let phase = phase_of_node(refinement, clustering);
-    let number = |&place: &u32| phase[refinement.node_of_phase[place as usize] as usize];
+    let number =
+        |&place: &u32| phase[refinement.node_of_phase[place as usize] as usize].map(ClusterId::number);
     let mut lists: Vec<Vec<u32>> =
         refinement.alternatives.iter().map(|list| list.iter().filter_map(number).collect()).collect();
     lists.iter_mut().for_each(|list| list.sort_unstable());

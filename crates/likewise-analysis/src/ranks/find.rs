@@ -6,7 +6,8 @@ use likewise::cluster::euclidean;
 use likewise::cluster::medoids::capek::{Capek, CapekError, CapekParams, ClusterCount, capek};
 use likewise::cluster::medoids::{ClaraParams, Medoids, MedoidsError, Start, clara, fasterpam, pam};
 use likewise::cluster::{Dissimilarities, DissimilaritiesError};
-use likewise::comm::{CommError, Communicator, run_on_threads};
+use likewise::comm::wire::{Taker, put_number, put_reals};
+use likewise::comm::{CommError, Communicator, Solo};
 use likewise::quality::{SphericalFit, least_variance, spherical_bic};
 use likewise::ranks::{EffortTable, Moments, Wavelet, moments, signature};
 use std::ops::Range;
@@ -198,10 +199,10 @@ pub(super) fn by_capek<C: Communicator>(
     let tried = Tried { clusters: params.clusters, errors: &errors, seed: params.seed };
     let ranks = AllRanks { comm, mine, objects, n_ranks };
     let (groups, figures, evidence) = settle(&ranks, &tried, groups(first), fit)?;
-    let mut bytes = Vec::with_capacity(objects.len() * 36);
+    let mut bytes = Vec::with_capacity(objects.len() * 40);
     for ((label, distance), of) in groups.labels.iter().zip(&groups.dissimilarities).zip(mine.totals()) {
-        bytes.extend(label.to_le_bytes());
-        [*distance, of.run, of.halves[0], of.halves[1]].iter().for_each(|x| bytes.extend(x.to_le_bytes()));
+        put_number(&mut bytes, u64::from(*label));
+        put_reals(&mut bytes, &[*distance, of.run, of.halves[0], of.halves[1]]);
     }
     let parts = comm.gather(0, &bytes)?;
     if comm.rank() != 0 {
@@ -209,18 +210,23 @@ pub(super) fn by_capek<C: Communicator>(
     }
     let (mut labels, mut dissimilarities, mut totals) = (Vec::new(), Vec::new(), Vec::new());
     for part in &parts {
-        let (rows, rest) = part.as_chunks::<36>();
-        anyhow::ensure!(rest.is_empty(), CapekError::NotPortable);
-        for [a, b, c, d, numbers @ ..] in rows {
-            labels.push(u32::from_le_bytes([*a, *b, *c, *d]));
-            let (numbers, _) = numbers.as_chunks();
-            let [distance, run, even, odd] = [0, 1, 2, 3].map(|i| f64::from_le_bytes(numbers[i]));
+        let mut taker = Taker::new(part);
+        while !taker.is_done() {
+            let (label, distance, of) = rank_of(&mut taker).context(CapekError::NotPortable)?;
+            labels.push(label);
             dissimilarities.push(distance);
-            totals.push(Totals { run, halves: [even, odd] });
+            totals.push(of);
         }
     }
     let (medoids, loss) = (groups.medoids, groups.loss);
     Ok(Some(Found { medoids, labels, dissimilarities, totals, loss, bic, evidence, is_exact, figures }))
+}
+
+/// The class of a rank, how far it is from the medoid, and what it does in all.
+fn rank_of(taker: &mut Taker<'_>) -> Option<(u32, f64, Totals)> {
+    let label = u32::try_from(taker.number()?).ok()?;
+    let (distance, run) = (taker.real()?, taker.real()?);
+    Some((label, distance, Totals { run, halves: [taker.real()?, taker.real()?] }))
 }
 
 /// A method that one process does alone.
@@ -283,12 +289,9 @@ pub(super) fn alone(
     };
     let first = groups(first);
     let tried = Tried { clusters, errors: &errors, seed };
-    let settled = run_on_threads(1, |comm| {
-        let ranks = AllRanks { comm, mine, objects, n_ranks: objects.len() };
-        settle(&ranks, &tried, first.clone(), |k| Ok(groups(solve(k)?)))
-    })?;
+    let ranks = AllRanks { comm: &Solo::default(), mine, objects, n_ranks: objects.len() };
     let (Groups { medoids, labels, dissimilarities, loss }, figures, evidence) =
-        settled.into_iter().next().context("one process has a result")?;
+        settle(&ranks, &tried, first, |k| Ok(groups(solve(k)?)))?;
     let (totals, is_exact) = (mine.totals().collect(), method != Alone::Clara);
     Ok(Found { medoids, labels, dissimilarities, totals, loss, bic, evidence, is_exact, figures })
 }

@@ -4,7 +4,7 @@
 
 use crate::Usage;
 use anyhow::{Context, Result, anyhow};
-use likewise::comm::Communicator;
+use likewise::comm::{Communicator, wire};
 use likewise::words::{counted, grouped_digits};
 use likewise_trace::{Digest, is_rereadable};
 use std::path::Path;
@@ -40,11 +40,12 @@ pub(super) fn same_input<C: Communicator>(comm: &C, path: &Path) -> Result<()> {
         if is_rereadable(path) { Digest::in_short(path) } else { Err(std::io::ErrorKind::NotFound.into()) };
     let mut first = Vec::new();
     if let (0, Ok(Digest { size, xxh64 })) = (comm.rank(), &mine) {
-        first.extend([size.to_le_bytes(), xxh64.to_le_bytes()].concat());
+        wire::put_numbers(&mut first, [*size, *xxh64]);
     }
     comm.broadcast(0, &mut first)?;
-    let ([size, xxh64], []) = first.as_chunks::<8>() else { return Ok(()) };
-    let first = Digest { size: u64::from_le_bytes(*size), xxh64: u64::from_le_bytes(*xxh64) };
+    let mut first = wire::Taker::new(&first);
+    let (Some(size), Some(xxh64)) = (first.number(), first.number()) else { return Ok(()) };
+    let first = Digest { size, xxh64 };
     let differs = match mine {
         Ok(mine) if mine == first => return Ok(()),
         Ok(mine) if mine.size != first.size => {

@@ -4,7 +4,7 @@
 use super::find::{Figures, Mine};
 use anyhow::{Context, Result};
 use likewise::cluster::medoids::capek::{CapekError, ClusterCount};
-use likewise::comm::Communicator;
+use likewise::comm::{Communicator, wire};
 use likewise::ranks::{
     APART, MOST_OBJECTS, Moments, Support, explained_by, joined, loudest_step, moments, separation, support,
     supported_counts,
@@ -217,10 +217,7 @@ impl<C: Communicator> AllRanks<'_, C> {
 
     /// The number of the first rank of this process.
     fn first(&self) -> Result<usize> {
-        let parts = self.comm.all_gather(&(self.objects.len() as u64).to_le_bytes())?;
-        let length = |part: &Vec<u8>| part.as_slice().try_into().map(u64::from_le_bytes);
-        let lengths = parts.iter().take(self.comm.rank()).map(length).collect::<Result<Vec<u64>, _>>();
-        Ok(lengths.ok().context(CapekError::NotPortable)?.iter().sum::<u64>() as usize)
+        Ok(self.comm.sum_before(self.objects.len() as i64)? as usize)
     }
 
     /// What `of` says of some ranks at even distances, or of all if they are
@@ -233,15 +230,16 @@ impl<C: Communicator> AllRanks<'_, C> {
         let mut bytes = Vec::new();
         for rank in (0..many).map(|i| i * n / many).filter(|rank| mine.contains(rank)) {
             let object = of(rank - first);
-            bytes.extend((object.len() as u64).to_le_bytes());
-            bytes.extend(object.iter().flat_map(|x| x.to_le_bytes()));
+            wire::put_number(&mut bytes, object.len() as u64);
+            wire::put_reals(&mut bytes, &object);
         }
         let mut all = Vec::with_capacity(many);
         for part in self.comm.all_gather(&bytes)? {
-            let mut words = part.as_chunks().0.iter();
-            while let Some(dims) = words.next() {
-                let numbers = words.by_ref().take(u64::from_le_bytes(*dims) as usize);
-                all.push(numbers.map(|&x| f64::from_le_bytes(x)).collect());
+            let mut taker = wire::Taker::new(&part);
+            while !taker.is_done() {
+                let dims = taker.number().context(CapekError::NotPortable)?;
+                let object: Option<Vec<f64>> = (0..dims).map(|_| taker.real()).collect();
+                all.push(object.context(CapekError::NotPortable)?);
             }
         }
         Ok(all)
@@ -251,9 +249,10 @@ impl<C: Communicator> AllRanks<'_, C> {
     fn of_class(&self, groups: &Groups, class: usize) -> Result<Vec<u64>> {
         let first = self.first()?;
         let of_class = groups.labels.iter().enumerate().filter(|(_, label)| **label as usize == class);
-        let bytes: Vec<u8> =
-            of_class.take(NAMED as usize + 1).flat_map(|(i, _)| ((first + i) as u64).to_le_bytes()).collect();
-        let parts = self.comm.all_gather(&bytes)?;
-        Ok(parts.iter().flat_map(|part| part.as_chunks().0).map(|&rank| u64::from_le_bytes(rank)).collect())
+        let mut bytes = Vec::new();
+        let some = of_class.take(NAMED as usize + 1).map(|(i, _)| (first + i) as u64);
+        wire::put_numbers(&mut bytes, some);
+        let parts = self.comm.all_gather(&bytes)?.concat();
+        Ok(wire::numbers(&parts).context(CapekError::NotPortable)?.collect())
     }
 }

@@ -8,8 +8,9 @@ use crate::common::Common;
 use crate::trace::analysed;
 use anyhow::Result;
 use clap::Args;
+use likewise::bursts::BurstLabel;
 use likewise::synth::{Run, RunSpec};
-use likewise_analysis::phases::{Analysis, FILTERED_THRESHOLD, NOISE, Options};
+use likewise_analysis::phases::{Analysis, Options};
 use likewise_trace::{BurstKey, LabelTable, RowLabel, read_labels};
 use std::path::PathBuf;
 
@@ -83,10 +84,10 @@ fn found_labels(analysis: &Analysis) -> LabelTable {
         thread: table.thread[i],
         begin: table.begin[i].0,
     };
-    let label = |&label: &u32| match label {
-        NOISE => RowLabel::Noise,
-        FILTERED_THRESHOLD.. => RowLabel::Unclassified,
-        phase => RowLabel::Cluster(phase),
+    let label = |&label: &BurstLabel| match label {
+        BurstLabel::Noise => RowLabel::Noise,
+        BurstLabel::Phase(id) => RowLabel::Cluster(id.number()),
+        _ => RowLabel::Unclassified,
     };
     LabelTable {
         keys: Some((0..table.len()).map(key).collect()),

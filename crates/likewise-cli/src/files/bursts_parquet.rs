@@ -2,6 +2,7 @@
 
 use super::bursts_csv::counters_beside;
 use super::label::push_csv;
+use likewise::bursts::BurstLabel;
 use likewise_analysis::phases::Analysis;
 use likewise_trace::{AtomicFile, ColumnData, Error, write_parquet};
 use rayon::prelude::*;
@@ -37,13 +38,13 @@ pub(crate) fn write(path: &Path, analysis: &Analysis) -> Result<AtomicFile, Erro
     let mut distinct = analysis.labels.clone();
     distinct.par_sort_unstable();
     distinct.dedup();
-    let name = |&label: &u32| {
+    let name = |&label: &BurstLabel| {
         let mut text = Vec::new();
         push_csv(label, &mut text);
         String::from_utf8_lossy(&text).into_owned()
     };
     let names: Vec<String> = distinct.iter().map(name).collect();
-    let place = |label: &u32| distinct.binary_search(label).unwrap_or_default();
+    let place = |label: &BurstLabel| distinct.binary_search(label).unwrap_or_default();
     let labels: Vec<&str> = analysis.labels.par_iter().map(|label| names[place(label)].as_str()).collect();
     columns.push(("cluster", ColumnData::Str(&labels)));
     write_parquet(path, &columns)

@@ -1,7 +1,7 @@
 //! `refinement.json` and `refinement.dot`: how the refinement came to its phases.
 
 use likewise::bursts::{Node, Refinement};
-use likewise::cluster::Clustering;
+use likewise::cluster::{ClusterId, Clustering};
 use likewise::words::counted;
 use likewise_analysis::phases::phase_of_node;
 use serde_json::{Value, json};
@@ -16,10 +16,10 @@ pub(crate) fn to_json(refinement: &Refinement, clustering: &Clustering) -> Value
             "noise_ns": level.noise.0,
         })
     };
-    let node = |(node, phase): (&Node, &Option<u32>)| {
+    let node = |(node, phase): (&Node, &Option<ClusterId>)| {
         json!({
             "level": node.level, "parents": node.parents, "score": node.score,
-            "instances": node.instances, "total_ns": node.total.0, "phase": phase,
+            "instances": node.instances, "total_ns": node.total.0, "phase": phase.map(ClusterId::number),
         })
     };
     json!({
@@ -39,7 +39,7 @@ pub(crate) fn write_dot(
     writeln!(out, "digraph refinement {{\n  rankdir=LR;\n  node [shape=ellipse];")?;
     for (i, (node, phase)) in refinement.nodes.iter().zip(&phase).enumerate() {
         let shape = if phase.is_some() { ", shape=box" } else { "" };
-        let name = phase.map_or(String::new(), |phase| format!("phase {phase}\\n"));
+        let name = phase.map_or(String::new(), |id| format!("phase {}\\n", id.number()));
         let held = format!("score {:.3}\\n{}\\n{}", node.score, counted(node.instances, "burst"), node.total);
         writeln!(out, "  n{i} [label=\"{name}{held}\"{shape}];")?;
         for parent in &node.parents {

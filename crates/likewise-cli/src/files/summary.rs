@@ -2,9 +2,9 @@
 
 use super::{findings, grouped, period, spmd};
 use crate::taken;
-use likewise::bursts::{Estimator, Extrapolated, HeldOut, Rate, Scope, SerialPhase};
+use likewise::bursts::{BurstLabel, Estimator, Extrapolated, HeldOut, Rate, Scope, SerialPhase};
 use likewise::table::BurstClass;
-use likewise_analysis::phases::{Analysis, ExtrapolationCheck, FILTERED_THRESHOLD, NOTEWORTHY};
+use likewise_analysis::phases::{Analysis, ExtrapolationCheck, NOTEWORTHY};
 use serde_json::{Value, json};
 
 /// All but how long it took; `truth` is how alike the phases are to the truth,
@@ -46,7 +46,7 @@ pub(crate) fn summary(analysis: &Analysis, truth: Option<Value>) -> Value {
         "clustered": prepared.complete.len(),
         "filtered_duration": class(BurstClass::FilteredDuration),
         "filtered_range": class(BurstClass::FilteredRange),
-        "filtered_threshold": analysis.labels.iter().filter(|&&label| label == FILTERED_THRESHOLD).count(),
+        "filtered_threshold": analysis.labels.iter().filter(|&&label| label == BurstLabel::FilteredThreshold).count(),
         "missing": class(BurstClass::Missing),
         "clusters": analysis.grouped.clustering.n_clusters,
         "noise": analysis.stats.last().map_or(0, |noise| noise.instances),

@@ -1,11 +1,11 @@
 //! What the page and the terminal show of an analysis.
 
 use super::{
-    AlignedRow, AlignmentView, FILTERED_DURATION, FILTERED_RANGE, FILTERED_THRESHOLD, FindingRow,
-    FunctionsView, KDistance, MISSING, NOISE, PhaseRow, RegionRow, ReportData, ReportMetric, TreeLevel,
-    TreeNode, TreeView,
+    AlignedRow, AlignmentView, FindingRow, FunctionsView, KDistance, PhaseRow, RegionRow, ReportData,
+    ReportMetric, TreeLevel, TreeNode, TreeView,
 };
-use likewise::bursts::{Finding, PhaseRegion, PhaseStats, Rate};
+use likewise::bursts::{BurstLabel, Finding, PhaseRegion, PhaseStats, Rate};
+use likewise::cluster::ClusterId;
 use likewise::table::{Metric, Nanos};
 use likewise::words::{counted, grouped_digits, short};
 use likewise_analysis::phases::{Analysis, Method, findings, phase_of_node, sequence_names};
@@ -48,7 +48,7 @@ fn finding_rows(analysis: &Analysis) -> Vec<FindingRow> {
     let list = analysis.findings.iter().flat_map(|found| &found.list);
     let row = |(finding, text): (&Finding, String)| FindingRow {
         text,
-        labels: finding.phases.iter().map(|id| id.number()).collect(),
+        labels: finding.phases.iter().map(|&id| BurstLabel::Phase(id)).collect(),
     };
     list.zip(findings::sentences(analysis)).map(row).collect()
 }
@@ -197,7 +197,13 @@ fn phases(analysis: &Analysis) -> Vec<PhaseRow> {
         });
     }
     let whole = analysis.table.computing_time();
-    for label in [FILTERED_THRESHOLD, FILTERED_RANGE, FILTERED_DURATION, MISSING] {
+    let set_aside = [
+        BurstLabel::FilteredThreshold,
+        BurstLabel::FilteredRange,
+        BurstLabel::FilteredDuration,
+        BurstLabel::Missing,
+    ];
+    for label in set_aside {
         let of_label = analysis.labels.iter().zip(&analysis.table.duration).filter(|(l, _)| **l == label);
         let (n, total) =
             of_label.fold((0u64, Nanos::ZERO), |(n, sum), (_, &d)| (n + 1, sum.saturating_add(d)));
@@ -224,7 +230,7 @@ fn regions(analysis: &Analysis) -> Vec<RegionRow> {
     let Some(code) = &analysis.table.code else { return Vec::new() };
     let name = |place: Option<_>| place.map_or_else(String::new, |place| code.name(place).to_owned());
     let row = |row: &PhaseRegion| RegionRow {
-        label: row.cluster.map_or(NOISE, |id| id.number()),
+        label: row.cluster.into(),
         before: name(row.region.before),
         after: name(row.region.after),
         function: name(row.region.function),
@@ -257,14 +263,13 @@ fn metric_text(m: &Metric) -> String {
 /// the one with most, in ns; of the noise none.
 fn lacking(analysis: &Analysis) -> Vec<f64> {
     let table = &analysis.table;
-    let mut counts: BTreeMap<(u32, u32), u64> = BTreeMap::new();
-    for (&label, &task) in
-        analysis.labels.iter().zip(&table.task).filter(|(label, _)| **label < FILTERED_THRESHOLD)
+    let mut counts: BTreeMap<(BurstLabel, u32), u64> = BTreeMap::new();
+    for (&label, &task) in analysis.labels.iter().zip(&table.task).filter(|(label, _)| !label.is_set_aside())
     {
         *counts.entry((label, task)).or_default() += 1;
     }
     let lack = |phase: &PhaseStats| {
-        let label = phase.cluster.map_or(NOISE, |id| id.number());
+        let label = BurstLabel::from(phase.cluster);
         let of_tasks: Vec<u64> = counts.range((label, 0)..=(label, u32::MAX)).map(|(_, &n)| n).collect();
         let most = of_tasks.iter().max().copied().unwrap_or(0);
         of_tasks.iter().map(|n| most - n).sum::<u64>() as f64 * phase.duration.mean
@@ -283,7 +288,7 @@ fn imbalance(phase: &PhaseStats, lacking: f64) -> Option<f64> {
 
 fn phase_row(phase: &PhaseStats, lacking: f64) -> PhaseRow {
     PhaseRow {
-        label: phase.cluster.map_or(NOISE, |id| id.number()),
+        label: phase.cluster.into(),
         instances: phase.instances,
         total: phase.total,
         mean: Nanos(phase.duration.mean.round() as u64),
@@ -316,10 +321,11 @@ fn curve(analysis: &Analysis) -> Option<KDistance> {
 fn alignment(analysis: &Analysis) -> Option<AlignmentView> {
     let (alignment, score) = analysis.structure.spmd.as_ref()?;
     let names = sequence_names(alignment, &analysis.rows);
+    let phase = |place: u32| BurstLabel::Phase(ClusterId::from_index(place as usize));
     let rows = alignment.sequences.iter().zip(names).map(|(sequence, name)| AlignedRow {
         name,
         n_tasks: sequence.n_tasks,
-        labels: sequence.symbols.iter().map(|&place| place + 1).collect(),
+        labels: sequence.symbols.iter().map(|&place| phase(place)).collect(),
         columns: sequence.columns.clone(),
     });
     Some(AlignmentView { score: score.score, n_columns: score.n_columns, rows: rows.collect() })

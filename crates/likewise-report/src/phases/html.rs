@@ -14,10 +14,11 @@ use serde_json::{Value, json};
 use super::regions;
 use super::sections::{self, LevelCodes};
 use super::select::{self, MAX_BURSTS, Selection};
-use super::{FILTERED_THRESHOLD, NOISE, ReportData, label_name};
+use super::{ReportData, label_name};
 use crate::encode::{self, Block, Scale};
 use crate::scripts::{self, Module, SHARED};
 use crate::{escape, palette};
+use likewise::bursts::BurstLabel;
 use likewise::words::grouped_digits;
 
 const PAGE: &str = include_str!("assets/page.html");
@@ -136,7 +137,7 @@ struct Columns {
 
 /// Those of bursts, then those of the alignment, then the levels of the tree,
 /// then the functions.
-fn columns(data: &ReportData<'_>, labels: &[u32], bursts: &[usize]) -> Columns {
+fn columns(data: &ReportData<'_>, labels: &[BurstLabel], bursts: &[usize]) -> Columns {
     let mut all = burst_columns(data, labels, bursts);
     let alignment = all.len();
     if let Some(view) = &data.alignment {
@@ -155,12 +156,12 @@ fn columns(data: &ReportData<'_>, labels: &[u32], bursts: &[usize]) -> Columns {
 }
 
 /// Bursts per row, label, begin, duration, then the metrics.
-fn burst_columns(data: &ReportData<'_>, labels: &[u32], bursts: &[usize]) -> Vec<Column> {
+fn burst_columns(data: &ReportData<'_>, labels: &[BurstLabel], bursts: &[usize]) -> Vec<Column> {
     let mut per_row = vec![0_u64; data.rows.len()];
     for &i in bursts {
         per_row[data.burst_row[i] as usize] += 1;
     }
-    let mut sorted: Vec<(u32, u64)> = labels.iter().copied().zip(0..).collect();
+    let mut sorted: Vec<(BurstLabel, u64)> = labels.iter().copied().zip(0..).collect();
     sorted.sort_unstable();
     let label = bursts.iter().map(|&i| {
         let at = sorted.binary_search_by_key(&data.label[i], |&(label, _)| label);
@@ -216,7 +217,7 @@ pub(super) struct MetaColumn<'a> {
 
 fn meta(
     data: &ReportData<'_>,
-    labels: &[u32],
+    labels: &[BurstLabel],
     selection: &Selection,
     columns: &Columns,
     blocks: &[Block],
@@ -272,23 +273,22 @@ fn meta(
     })
 }
 
-fn label(label: u32, weight: f64) -> Value {
+fn label(label: BurstLabel, weight: f64) -> Value {
     let (light, dark) = palette::colours(label);
     let kind = match label {
-        NOISE => "noise",
-        FILTERED_THRESHOLD.. => "filtered",
-        _ => "phase",
+        BurstLabel::Noise => "noise",
+        BurstLabel::Phase(_) => "phase",
+        _ => "filtered",
     };
     json!({"name": label_name(label), "kind": kind, "light": palette::hex(light), "dark": palette::hex(dark),
            "variant": palette::variant(label), "weight": weight})
 }
 
-fn phases(data: &ReportData<'_>, labels: &[u32]) -> Vec<Value> {
+fn phases(data: &ReportData<'_>, labels: &[BurstLabel]) -> Vec<Value> {
     let n_shown = super::n_shown(&data.phases);
-    let is_phase = |label: u32| label != NOISE && label < FILTERED_THRESHOLD;
     let row = |(i, phase): (usize, &super::PhaseRow)| {
         json!({"label": labels.iter().position(|&l| l == phase.label), "instances": phase.instances,
-               "small": is_phase(phase.label) && i >= n_shown,
+               "small": phase.label.phase().is_some() && i >= n_shown,
                "total": phase.total.0, "mean": phase.mean.0, "share": phase.share,
                "imbalance": phase.imbalance, "some_tasks": phase.some_tasks, "spmd": phase.spmd, "silhouette": phase.silhouette,
                "counters": phase.counters})
@@ -297,7 +297,7 @@ fn phases(data: &ReportData<'_>, labels: &[u32]) -> Vec<Value> {
 }
 
 /// What to look at first, and the places of its phases among the labels.
-fn findings(data: &ReportData<'_>, labels: &[u32]) -> Vec<Value> {
+fn findings(data: &ReportData<'_>, labels: &[BurstLabel]) -> Vec<Value> {
     let row = |row: &super::FindingRow| {
         let places = row.labels.iter().filter_map(|label| labels.iter().position(|l| l == label));
         json!({"text": row.text, "labels": places.collect::<Vec<_>>()})
@@ -367,7 +367,7 @@ mod tests {
             burst_row: &vec![0; n as usize],
             begin: &begin,
             duration: &vec![Nanos(4); n as usize],
-            label: &vec![1; n as usize],
+            label: &vec![crate::phases::test_label(1); n as usize],
             metrics: vec![metric("other", false), metric("IPC", true), metric("Duration", true)],
             ..ReportData::default()
         })
@@ -410,7 +410,12 @@ mod tests {
         with_bursts(3, |mut data| {
             let meta = meta_of(&page(&data, 10));
             assert!(meta["alignment"].is_null() && meta["tree"].is_null());
-            let row = AlignedRow { name: "1".to_owned(), n_tasks: 1, labels: vec![7], columns: vec![2] };
+            let row = AlignedRow {
+                name: "1".to_owned(),
+                n_tasks: 1,
+                labels: vec![crate::phases::test_label(7)],
+                columns: vec![2],
+            };
             data.alignment = Some(AlignmentView { score: 1.0, n_columns: 3, rows: vec![row] });
             let level = TreeLevel { node_of_burst: vec![1, 1, 0], ..TreeLevel::default() };
             data.tree = Some(TreeView { levels: vec![level], nodes: vec![TreeNode::default()] });

@@ -22,12 +22,13 @@ use std::borrow::Cow;
 use std::io;
 
 use crate::palette;
+use likewise::bursts::BurstLabel;
+use likewise::cluster::ClusterId;
 use likewise::table::Nanos;
 
 pub use data::report_data;
 pub use functions::FunctionsView;
 pub use html::write_html;
-pub use likewise_analysis::phases::{FILTERED_DURATION, FILTERED_RANGE, FILTERED_THRESHOLD, MISSING, NOISE};
 pub use regions::RegionRow;
 pub use select::MAX_BURSTS;
 pub use terminal::{first, terminal};
@@ -61,9 +62,8 @@ pub struct ReportData<'a> {
     pub begin: &'a [Nanos],
     /// Duration of each burst.
     pub duration: &'a [Nanos],
-    /// Phase of each burst: 1.. for phases, [`NOISE`],
-    /// [`FILTERED_DURATION`], [`FILTERED_RANGE`] or [`MISSING`].
-    pub label: &'a [u32],
+    /// What became of each burst.
+    pub label: &'a [BurstLabel],
     /// Metrics to choose from in the scatter.
     pub metrics: Vec<ReportMetric<'a>>,
     /// The table of phases, in order; noise and filtered bursts below.
@@ -94,7 +94,7 @@ pub struct FindingRow {
     /// What it is, in a sentence.
     pub text: String,
     /// The phases it concerns: values of [`ReportData::label`].
-    pub labels: Vec<u32>,
+    pub labels: Vec<BurstLabel>,
 }
 
 /// A metric that the scatter can show.
@@ -120,7 +120,7 @@ pub struct ReportMetric<'a> {
 #[derive(Clone, Debug, Default)]
 pub struct PhaseRow {
     /// Which bursts: a value of [`ReportData::label`].
-    pub label: u32,
+    pub label: BurstLabel,
     /// Number of bursts.
     pub instances: u64,
     /// Their duration together.
@@ -158,7 +158,7 @@ const MAX_SHOWN: usize = 20;
 /// phase is not folded, because its line would be no shorter. `phases` are in
 /// order of descending time; noise and filtered bursts do not count.
 pub fn n_shown(phases: &[PhaseRow]) -> usize {
-    let is_phase = |p: &&PhaseRow| p.label != NOISE && p.label < FILTERED_THRESHOLD;
+    let is_phase = |p: &&PhaseRow| p.label.phase().is_some();
     let times: Vec<u128> = phases.iter().filter(is_phase).map(|p| u128::from(p.total.0)).collect();
     let whole: u128 = times.iter().sum();
     let mut sum = 0;
@@ -239,8 +239,8 @@ impl ReportData<'_> {
     /// noise if there is any, then what was set aside.
     ///
     /// Complexity: O(n log k) for n bursts and k labels.
-    fn labels(&self) -> Vec<u32> {
-        let mut labels: Vec<u32> = self.phases.iter().map(|phase| phase.label).collect();
+    fn labels(&self) -> Vec<BurstLabel> {
+        let mut labels: Vec<BurstLabel> = self.phases.iter().map(|phase| phase.label).collect();
         labels.sort_unstable();
         labels.dedup();
         let aligned = self.alignment.iter().flat_map(|view| &view.rows).flat_map(|row| &row.labels);
@@ -254,8 +254,8 @@ impl ReportData<'_> {
                 labels.insert(at, label);
             }
         }
-        // The label of noise is 0, but noise follows the phases.
-        labels.sort_by_key(|&label| (label == NOISE || label >= FILTERED_THRESHOLD, label));
+        // Noise is less than a phase, but is shown after all of them.
+        labels.sort_by_key(|&label| (label.phase().is_none(), label));
         labels
     }
 }
@@ -272,23 +272,29 @@ impl ReportMetric<'_> {
 #[must_use]
 pub fn trace_colour(value: u32) -> [u8; 3] {
     let label = match value {
-        0..=4 => FILTERED_DURATION,
-        5 => NOISE,
-        cluster => cluster - 5,
+        0..=4 => BurstLabel::FilteredDuration,
+        5 => BurstLabel::Noise,
+        cluster => BurstLabel::Phase(ClusterId::from_index(cluster as usize - 6)),
     };
     palette::colours(label).0
 }
 
 /// Name of a label for people.
-fn label_name(label: u32) -> String {
+fn label_name(label: BurstLabel) -> String {
     match label {
-        NOISE => "Noise".to_owned(),
-        FILTERED_THRESHOLD => "In small clusters".to_owned(),
-        FILTERED_DURATION => "Filtered by duration".to_owned(),
-        FILTERED_RANGE => "Filtered by range".to_owned(),
-        MISSING => "Missing data".to_owned(),
-        phase => format!("Phase {phase}"),
+        BurstLabel::Noise => "Noise".to_owned(),
+        BurstLabel::Phase(id) => format!("Phase {}", id.number()),
+        BurstLabel::FilteredThreshold => "In small clusters".to_owned(),
+        BurstLabel::FilteredDuration => "Filtered by duration".to_owned(),
+        BurstLabel::FilteredRange => "Filtered by range".to_owned(),
+        BurstLabel::Missing => "Missing data".to_owned(),
     }
+}
+
+/// The phase of that number, or noise for 0.
+#[cfg(test)]
+pub(crate) fn test_label(number: u32) -> BurstLabel {
+    number.checked_sub(1).map(|index| ClusterId::from_index(index as usize)).into()
 }
 
 #[cfg(test)]
@@ -297,13 +303,17 @@ mod tests {
 
     #[test]
     fn labels_are_phases_then_noise_then_the_rest() {
-        let label = [MISSING, 3, 0, 1, 1, FILTERED_DURATION];
+        let phase = test_label;
+        let label =
+            [BurstLabel::Missing, phase(3), phase(0), phase(1), phase(1), BurstLabel::FilteredDuration];
         let data = ReportData {
             label: &label,
-            phases: vec![PhaseRow { label: 2, ..PhaseRow::default() }],
+            phases: vec![PhaseRow { label: phase(2), ..PhaseRow::default() }],
             ..ReportData::default()
         };
-        assert_eq!(data.labels(), [1, 2, 3, NOISE, FILTERED_DURATION, MISSING]);
+        assert_eq!(data.labels()[..3], [1, 2, 3].map(phase));
+        let rest = [BurstLabel::Noise, BurstLabel::FilteredDuration, BurstLabel::Missing];
+        assert_eq!(data.labels()[3..], rest);
     }
 
     #[test]
@@ -313,7 +323,7 @@ mod tests {
         let data = ReportData {
             begin: &[Nanos(1)],
             duration: &[Nanos(1)],
-            label: &[0],
+            label: &[BurstLabel::Noise],
             burst_row: &[4],
             rows: vec!["a".to_owned()],
             ..ReportData::default()
@@ -327,9 +337,12 @@ mod fold_tests {
     use super::*;
 
     fn shown(totals: &[u64]) -> usize {
-        let row =
-            |(label, total): (u32, &u64)| PhaseRow { label, total: Nanos(*total), ..PhaseRow::default() };
-        let noise = PhaseRow { label: NOISE, total: Nanos(1_000), ..PhaseRow::default() };
+        let row = |(number, total): (u32, &u64)| PhaseRow {
+            label: test_label(number),
+            total: Nanos(*total),
+            ..PhaseRow::default()
+        };
+        let noise = PhaseRow { label: BurstLabel::Noise, total: Nanos(1_000), ..PhaseRow::default() };
         n_shown(&(1..).zip(totals).map(row).chain([noise]).collect::<Vec<_>>())
     }
 

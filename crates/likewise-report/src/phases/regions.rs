@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use likewise::bursts::BurstLabel;
 use likewise::table::Nanos;
 
 use super::{ReportData, label_name};
@@ -16,7 +17,7 @@ const MAX_REGIONS: usize = 6;
 #[derive(Clone, Debug, Default)]
 pub struct RegionRow {
     /// Which phase: a value of [`ReportData::label`].
-    pub label: u32,
+    pub label: BurstLabel,
     /// The call before and the call after the bursts; untrusted text,
     /// empty where unknown.
     pub before: String,
@@ -111,7 +112,7 @@ mod tests {
             share_of_phase: 0.5,
             ..RegionRow::default()
         };
-        let regions = (0..20).map(|i| row(1 + (i / 10) as u32, i)).collect();
+        let regions = (0..20).map(|i| row(super::super::test_label(1 + (i / 10) as u32), i)).collect();
         let html = section(&ReportData { regions, ..ReportData::default() });
         assert_eq!(html.matches("<tr><th scope=\"row\">Phase 2</th>").count(), 6);
         assert!(

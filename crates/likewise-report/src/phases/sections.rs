@@ -13,13 +13,15 @@ use serde_json::{Value, json};
 use super::html::{Column, MetaColumn};
 use super::{AlignmentView, ReportData, TreeView};
 use crate::palette;
+use likewise::bursts::BurstLabel;
+use likewise::cluster::ClusterId;
 
 /// Columns of the alignment, in the order in which [`alignment_meta`] wants
 /// them.
-pub(super) fn alignment_columns(view: &AlignmentView, labels: &[u32]) -> Vec<Column> {
-    let mut sorted: Vec<(u32, u64)> = labels.iter().copied().zip(0..).collect();
+pub(super) fn alignment_columns(view: &AlignmentView, labels: &[BurstLabel]) -> Vec<Column> {
+    let mut sorted: Vec<(BurstLabel, u64)> = labels.iter().copied().zip(0..).collect();
     sorted.sort_unstable();
-    let index = |label: &u32| {
+    let index = |label: &BurstLabel| {
         let at = sorted.binary_search_by_key(label, |&(label, _)| label);
         at.map_or(0, |at| sorted[at].1)
     };
@@ -95,7 +97,7 @@ fn most_frequent(from: &[u32], to: &[u32], n: usize) -> Vec<u32> {
 pub(super) fn tree_meta(
     data: &ReportData<'_>,
     view: &TreeView,
-    labels: &[u32],
+    labels: &[BurstLabel],
     codes: &[LevelCodes],
     columns: &[MetaColumn<'_>],
 ) -> Value {
@@ -116,7 +118,7 @@ pub(super) fn tree_meta(
         .zip(main)
         .map(|(node, main)| {
             json!({"level": node.level, "parents": node.parents, "score": node.score, "instances": node.instances,
-                   "total": node.total.0, "last": node.last, "phase": node.phase, "main": main})
+                   "total": node.total.0, "last": node.last, "phase": node.phase.map(ClusterId::number), "main": main})
         })
         .collect();
     let colours: Vec<Value> = (0..=palette::N_COLOURS)
@@ -129,24 +131,25 @@ pub(super) fn tree_meta(
 
 /// For each node, the label in which most of its time ended, as an index: its
 /// phase, if it has one.
-fn main_labels(data: &ReportData<'_>, view: &TreeView, labels: &[u32]) -> Vec<Option<usize>> {
-    let mut sorted: Vec<(u32, usize)> = labels.iter().copied().zip(0..).collect();
+fn main_labels(data: &ReportData<'_>, view: &TreeView, labels: &[BurstLabel]) -> Vec<Option<usize>> {
+    let mut sorted: Vec<(BurstLabel, usize)> = labels.iter().copied().zip(0..).collect();
     sorted.sort_unstable();
-    let index = |label: u32| {
+    let index = |label: BurstLabel| {
         let at = sorted.binary_search_by_key(&label, |&(label, _)| label);
         at.ok().map(|at| sorted[at].1)
     };
-    let mut main: Vec<Option<usize>> = view.nodes.iter().map(|node| node.phase.and_then(index)).collect();
+    let mut main: Vec<Option<usize>> =
+        view.nodes.iter().map(|node| node.phase.and_then(|id| index(BurstLabel::Phase(id)))).collect();
     let ended: Vec<Vec<(usize, usize)>> = view
         .levels
         .par_iter()
         .map(|level| {
-            let mut time: Vec<(u32, u32, u64)> = (0..data.label.len())
+            let mut time: Vec<(u32, BurstLabel, u64)> = (0..data.label.len())
                 .filter(|&i| level.node_of_burst[i] > 0)
                 .map(|i| (level.node_of_burst[i] - 1, data.label[i], data.duration[i].0))
                 .collect();
             time.sort_unstable();
-            let mut best: Vec<(u32, u128, u32)> = Vec::new();
+            let mut best: Vec<(u32, u128, BurstLabel)> = Vec::new();
             for run in time.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
                 let (node, label, _) = run[0];
                 let sum = run.iter().map(|&(_, _, t)| u128::from(t)).sum();
@@ -172,13 +175,13 @@ fn main_labels(data: &ReportData<'_>, view: &TreeView, labels: &[u32]) -> Vec<Op
 mod tests {
     use likewise::table::Nanos;
 
-    use super::super::{AlignedRow, TreeLevel, TreeNode};
+    use super::super::{AlignedRow, TreeLevel, TreeNode, test_label as label};
     use super::*;
 
     #[test]
     fn sequences_are_counts_labels_and_blanks() {
         let row = |labels: &[u32], columns: &[u32]| AlignedRow {
-            labels: labels.to_vec(),
+            labels: labels.iter().map(|&n| label(n)).collect(),
             columns: columns.to_vec(),
             ..AlignedRow::default()
         };
@@ -187,7 +190,7 @@ mod tests {
             rows: vec![row(&[1, 3, 1], &[0, 1, 5]), row(&[], &[]), row(&[3], &[2])],
             ..AlignmentView::default()
         };
-        let columns = alignment_columns(&view, &[1, 2, 3, 0]);
+        let columns = alignment_columns(&view, &[1, 2, 3, 0].map(label));
         assert_eq!(columns[0].codes, [3, 0, 1]);
         assert_eq!(columns[1].codes, [0, 2, 0, 2]);
         assert_eq!(columns[2].codes, [0, 0, 3, 2]);
@@ -204,12 +207,12 @@ mod tests {
             nodes: vec![
                 TreeNode::default(),
                 TreeNode::default(),
-                TreeNode { level: 1, parents: vec![0, 1], phase: Some(2), ..TreeNode::default() },
+                TreeNode { level: 1, parents: vec![0, 1], phase: label(2).phase(), ..TreeNode::default() },
             ],
         };
         let data = ReportData {
             duration: &[Nanos(1), Nanos(1), Nanos(1), Nanos(5), Nanos(1)],
-            label: &[2, 2, 2, 1, 2],
+            label: &[2, 2, 2, 1, 2].map(label),
             ..ReportData::default()
         };
         check(&data, &view)
@@ -238,7 +241,7 @@ mod tests {
     #[test]
     fn a_node_is_named_after_what_most_of_its_time_became() {
         with_tree(|data, view| {
-            assert_eq!(main_labels(data, view, &[1, 2, 0]), [Some(1), Some(0), Some(1)]);
+            assert_eq!(main_labels(data, view, &[1, 2, 0].map(label)), [Some(1), Some(0), Some(1)]);
         });
     }
 }

@@ -1,6 +1,7 @@
 //! Which bursts and metrics a report keeps.
 
 use super::ReportData;
+use likewise::bursts::BurstLabel;
 
 /// A report holds at most this many bursts.
 pub const MAX_BURSTS: usize = 1_000_000;
@@ -29,7 +30,7 @@ pub(super) struct Selection {
 ///
 /// # Complexity
 /// O(n) for bursts in order, else O(n log n).
-pub(super) fn select(data: &ReportData<'_>, labels: &[u32], limit: usize) -> Selection {
+pub(super) fn select(data: &ReportData<'_>, labels: &[BurstLabel], limit: usize) -> Selection {
     let n = data.begin.len();
     let mut order: Vec<usize> = (0..n).collect();
     let key = |&i: &usize| (data.burst_row[i], data.begin[i], i);
@@ -44,7 +45,7 @@ pub(super) fn select(data: &ReportData<'_>, labels: &[u32], limit: usize) -> Sel
     let mut count = vec![0_usize; labels.len()];
     let mut time = vec![0_u128; labels.len()];
     let mut kept_time = vec![0_u128; labels.len()];
-    let mut sorted: Vec<(u32, usize)> = labels.iter().copied().zip(0..).collect();
+    let mut sorted: Vec<(BurstLabel, usize)> = labels.iter().copied().zip(0..).collect();
     sorted.sort_unstable();
     let index = |i: usize| {
         let at = sorted.binary_search_by_key(&data.label[i], |&(label, _)| label);
@@ -84,12 +85,13 @@ pub(super) fn metric_limit(n_bursts: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::phases::test_label as phase;
     use likewise::table::Nanos;
 
     #[test]
     fn a_large_run_keeps_its_share_of_each_label() {
         let n = 40_000;
-        let label: Vec<u32> = (0..n).map(|i| if i % 100 == 0 { 2 } else { 1 }).collect();
+        let label: Vec<BurstLabel> = (0..n).map(|i| phase(if i % 100 == 0 { 2 } else { 1 })).collect();
         let begin: Vec<Nanos> = (0..n).map(|i| Nanos(u64::from(n - i))).collect();
         let duration = vec![Nanos(3); n as usize];
         let burst_row: Vec<u32> = (0..n).map(|i| i % 4).collect();
@@ -101,8 +103,8 @@ mod tests {
             rows: vec![String::new(); 4],
             ..ReportData::default()
         };
-        let selection = select(&data, &[1, 2], 10_000);
-        let of = |l| selection.bursts.iter().filter(|&&i| label[i] == l).count();
+        let selection = select(&data, &[phase(1), phase(2)], 10_000);
+        let of = |l| selection.bursts.iter().filter(|&&i| label[i] == phase(l)).count();
         assert_eq!((of(1), of(2)), (9_900, 400), "the small label is kept whole");
         assert_eq!(selection.weights, [4.0, 1.0]);
         let keys: Vec<_> = selection.bursts.iter().map(|&i| (burst_row[i], begin[i])).collect();
@@ -118,11 +120,11 @@ mod tests {
         let data = ReportData {
             begin: &[Nanos(5), Nanos(1)],
             duration: &[Nanos(1); 2],
-            label: &[1, 1],
+            label: &[phase(1); 2],
             burst_row: &[0, 0],
             rows: vec![String::new()],
             ..ReportData::default()
         };
-        assert_eq!(select(&data, &[1], MAX_BURSTS).bursts, [1, 0]);
+        assert_eq!(select(&data, &[phase(1)], MAX_BURSTS).bursts, [1, 0]);
     }
 }

@@ -3,15 +3,15 @@
 use std::fmt::Write;
 
 use anstyle::{Ansi256Color, Color, Style};
+use likewise::bursts::BurstLabel;
+use likewise::cluster::ClusterId;
 use likewise::table::Nanos;
 use likewise::words::{grouped_digits, si};
 use likewise_trace::is_hidden;
 
 use crate::palette;
 
-use super::{
-    FILTERED_DURATION, FILTERED_RANGE, FILTERED_THRESHOLD, MISSING, NOISE, PhaseRow, ReportData, n_shown,
-};
+use super::{PhaseRow, ReportData, n_shown};
 
 const MAX_COUNTERS: usize = 3;
 const MAX_LINES: usize = 16;
@@ -95,7 +95,7 @@ struct Line {
 
 fn table(data: &ReportData<'_>, width: usize, colour: bool, all: bool, out: &mut String) {
     let (phases, rest): (Vec<&PhaseRow>, Vec<&PhaseRow>) =
-        data.phases.iter().partition(|p| p.label != NOISE && p.label < FILTERED_THRESHOLD);
+        data.phases.iter().partition(|p| p.label.phase().is_some());
     let n_shown = if all { phases.len() } else { n_shown(&data.phases) };
     let names = ["phase", "bursts", "total", "share", "mean", "imbalance"].map(str::to_owned);
     let counters = data.phase_columns.iter().take(MAX_COUNTERS).map(|name| fit(name, MAX_NAME));
@@ -156,12 +156,12 @@ fn row(cells: &[String], widths: &[usize], out: &mut String) {
 
 fn phase_line(phase: &PhaseRow) -> Line {
     let name = match phase.label {
-        0 => "noise".to_owned(),
-        FILTERED_THRESHOLD => "small".to_owned(),
-        FILTERED_DURATION => "filtered".to_owned(),
-        FILTERED_RANGE => "out of range".to_owned(),
-        MISSING => "missing".to_owned(),
-        label => label.to_string(),
+        BurstLabel::Noise => "noise".to_owned(),
+        BurstLabel::Phase(id) => id.number().to_string(),
+        BurstLabel::FilteredThreshold => "small".to_owned(),
+        BurstLabel::FilteredDuration => "filtered".to_owned(),
+        BurstLabel::FilteredRange => "out of range".to_owned(),
+        BurstLabel::Missing => "missing".to_owned(),
     };
     let mut cells = figures(name, phase.instances, phase.total, phase.share, phase.mean);
     cells.push(match phase.imbalance {
@@ -198,11 +198,11 @@ fn figures(name: String, instances: u64, total: Nanos, share: f64, mean: Nanos) 
 }
 
 /// The kind of cell of a label.
-fn kind(label: u32) -> usize {
+fn kind(label: BurstLabel) -> usize {
     match label {
-        NOISE => OTHER + 1,
-        FILTERED_THRESHOLD.. => OTHER + 2,
-        phase => (phase as usize - 1).min(OTHER),
+        BurstLabel::Noise => OTHER + 1,
+        BurstLabel::Phase(id) => id.index().min(OTHER),
+        _ => OTHER + 2,
     }
 }
 
@@ -219,9 +219,9 @@ fn cells(kind: usize, n: usize, colour: bool, out: &mut String) {
         return;
     }
     let label = match kind - kind.min(OTHER) {
-        0 => kind as u32 + 1,
-        1 => NOISE,
-        _ => FILTERED_DURATION,
+        0 => BurstLabel::Phase(ClusterId::from_index(kind)),
+        1 => BurstLabel::Noise,
+        _ => BurstLabel::FilteredDuration,
     };
     let block = match palette::variant(label) {
         "" => '█',
@@ -341,6 +341,7 @@ fn fit(name: &str, width: usize) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::test_label;
     use super::*;
 
     /// Two phases, noise and a filtered burst on four rows of 8 ms.
@@ -349,14 +350,15 @@ mod tests {
         let begin: Vec<Nanos> = (0..4).flat_map(|r| [0.0, 4.0, 6.0 + f64::from(r) * 0.1]).map(ms).collect();
         let duration: Vec<Nanos> = (0..4).flat_map(|_| [3.0, 1.8, 1.0]).map(ms).collect();
         let burst_row: Vec<u32> = (0..12).map(|i| i / 3).collect();
-        let label = [1, 2, 1, 1, 2, 0, 1, 2, 1, 1, 2, FILTERED_DURATION];
-        let phase = |label, instances, total, share, counters| PhaseRow {
+        let mut label = [1, 2, 1, 1, 2, 0, 1, 2, 1, 1, 2, 0].map(test_label);
+        label[11] = BurstLabel::FilteredDuration;
+        let phase = |label: BurstLabel, instances, total, share, counters| PhaseRow {
             label,
             instances,
             total: ms(total),
             mean: ms(total / instances as f64),
             share,
-            imbalance: (label == 1).then_some(0.18),
+            imbalance: (label == test_label(1)).then_some(0.18),
             some_tasks: None,
             spmd: None,
             silhouette: None,
@@ -370,10 +372,10 @@ mod tests {
             duration: &duration,
             label: &label,
             phases: vec![
-                phase(1, 6, 14.0, 0.603, vec![Some((1.234, 0.05)), Some((4.33e6, 0.1))]),
-                phase(2, 4, 7.2, 0.31, vec![Some((0.5, f64::NAN)), None]),
-                phase(0, 1, 1.0, 0.043, vec![None, None]),
-                phase(FILTERED_DURATION, 1, 1.0, 0.043, vec![None, None]),
+                phase(test_label(1), 6, 14.0, 0.603, vec![Some((1.234, 0.05)), Some((4.33e6, 0.1))]),
+                phase(test_label(2), 4, 7.2, 0.31, vec![Some((0.5, f64::NAN)), None]),
+                phase(BurstLabel::Noise, 1, 1.0, 0.043, vec![None, None]),
+                phase(BurstLabel::FilteredDuration, 1, 1.0, 0.043, vec![None, None]),
             ],
             phase_columns: vec!["IPC".to_owned(), "PAPI_TOT_INS".to_owned()],
             ..ReportData::default()
@@ -415,7 +417,7 @@ Task 4 111111111111111111111111111         2222222222222222     ---------
                 for (phase, &share) in (1..).zip(&shares) {
                     begin.push(Nanos(at));
                     duration.push(Nanos(share));
-                    label.push(phase);
+                    label.push(test_label(phase));
                     burst_row.push(row);
                     at += share + 55;
                 }
@@ -443,7 +445,8 @@ Task 4 111111111111111111111111111         2222222222222222     ---------
 
     #[test]
     fn findings_are_numbered_and_wrapped() {
-        let finding = |text: &str| crate::phases::FindingRow { text: text.to_owned(), labels: vec![1] };
+        let finding =
+            |text: &str| crate::phases::FindingRow { text: text.to_owned(), labels: vec![test_label(1)] };
         let data = ReportData {
             findings: vec![finding("Phase 1: the slowest task takes long."), finding("Short.")],
             ..ReportData::default()
@@ -479,9 +482,10 @@ Task 4 111111111111111111111111111         2222222222222222     ---------
     fn many_rows_share_lines_and_many_phases_are_summed() {
         let n = 10_000_u32;
         let burst_row: Vec<u32> = (0..n).collect();
-        let label: Vec<u32> = (0..n).map(|i| i * 40 / n + 1).collect();
-        let phases: Vec<PhaseRow> =
-            (1..=40).map(|label| PhaseRow { label, instances: 250, ..PhaseRow::default() }).collect();
+        let label: Vec<BurstLabel> = (0..n).map(|i| test_label(i * 40 / n + 1)).collect();
+        let phases: Vec<PhaseRow> = (1..=40)
+            .map(|n| PhaseRow { label: test_label(n), instances: 250, ..PhaseRow::default() })
+            .collect();
         let data = ReportData {
             end: Nanos(10),
             rows: (0..n).map(|i| format!("row {i}")).collect(),
@@ -509,7 +513,7 @@ Task 4 111111111111111111111111111         2222222222222222     ---------
             burst_row: &[0],
             begin: &[Nanos(0)],
             duration: &[Nanos(0)],
-            label: &[MISSING],
+            label: &[BurstLabel::Missing],
             ..ReportData::default()
         };
         let text = terminal(&data, 80, false, false);

@@ -3,6 +3,8 @@
 
 use std::io;
 
+use likewise::bursts::BurstLabel;
+use likewise::cluster::ClusterId;
 use likewise::table::Nanos;
 
 /// The tasks' phase sequences laid over one another.
@@ -24,8 +26,8 @@ pub struct AlignedRow {
     pub name: String,
     /// How many they are.
     pub n_tasks: usize,
-    /// Phase number of each symbol, from 1.
-    pub labels: Vec<u32>,
+    /// Phase of each symbol.
+    pub labels: Vec<BurstLabel>,
     /// Column of each symbol, from 0, ascending.
     pub columns: Vec<u32>,
 }
@@ -72,8 +74,8 @@ pub struct TreeNode {
     pub total: Nanos,
     /// Whether it is final: a phase at the end.
     pub last: bool,
-    /// The number of the phase it ended as.
-    pub phase: Option<u32>,
+    /// The phase it ended as.
+    pub phase: Option<ClusterId>,
 }
 
 fn bad(what: String) -> io::Result<()> {
@@ -132,7 +134,11 @@ mod tests {
     fn columns_must_rise_and_fit() {
         let view = |columns: &[u32]| AlignmentView {
             n_columns: 3,
-            rows: vec![AlignedRow { labels: vec![1, 2], columns: columns.to_vec(), ..AlignedRow::default() }],
+            rows: vec![AlignedRow {
+                labels: [1, 2].map(crate::phases::test_label).to_vec(),
+                columns: columns.to_vec(),
+                ..AlignedRow::default()
+            }],
             ..AlignmentView::default()
         };
         assert!(view(&[0, 2]).check().is_ok());

@@ -4,6 +4,7 @@ mod align;
 mod eps;
 mod extrapolate;
 mod findings;
+mod label;
 mod period;
 mod rates;
 mod refine;
@@ -25,6 +26,7 @@ pub use extrapolate::{Estimator, Extrapolated, HeldOut, extrapolate, hold_out};
 pub use findings::{
     Cause, Finding, FindingKind, Findings, FindingsInput, Gradient, LEAST_SHARE, ThreadName, findings,
 };
+pub use label::{BurstLabel, burst_labels};
 pub use period::{NotPeriodic, Period, find_period};
 pub use rates::{Rate, rates};
 pub use refine::{
