@@ -5,9 +5,9 @@ use rayon::prelude::*;
 use crate::cluster::ClusterId;
 use crate::table::BurstTable;
 
-/// Runs while bursts run, each at the pace that makes its whole length the
-/// median of its phase. A task that is held up, and those that wait for it,
-/// do not move it: iterations that do the same work are equally long.
+/// It moves only while bursts run, and a whole burst moves it by the median
+/// duration of its phase. So neither a task that is held up nor those that wait
+/// for it move it further, and iterations with the same work are equally long.
 pub(super) struct WorkClock {
     /// Begins and ends of all bursts in ns, ascending.
     times: Vec<u64>,
@@ -100,12 +100,11 @@ impl WorkClock {
         self.times[last] + (part * (self.times[next] - self.times[last]) as f64) as u64
     }
 
-    /// Where to cut in the last `reach` of work before `work`, and what it
-    /// costs: the durations of the bursts that run, and the work that comes to
-    /// stand on the other side. Of equal moments it is the latest.
-    ///
-    /// Iterations that are cut at different steps would not be alike, so a cut
-    /// must not move far to spare little.
+    /// Where to cut within the last `reach` of work before `work`, and what that
+    /// costs: the durations of the bursts that are running then, plus the work
+    /// between the cut and `work`. The second part keeps a cut from moving far to
+    /// spare little: iterations that are cut at different steps would not be
+    /// alike. Of equally cheap moments it is the latest.
     pub(super) fn best_cut_before(&self, work: f64, reach: f64) -> (u64, u64) {
         if work >= self.end() {
             return (self.times.last().copied().unwrap_or(0), 0);

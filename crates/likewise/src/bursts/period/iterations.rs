@@ -4,12 +4,12 @@ use super::signal::Signals;
 
 /// Bursts of a phase nearer than this part of the period are one occurrence.
 const NEAR: f64 = 0.125;
-/// A period is this part longer or shorter than the lag, at most.
+/// An iteration may be longer or shorter than the lag by at most this share.
 const TOLERANCE: f64 = 0.15;
-/// The last iteration is whole if all but this part of it is there, and ends
-/// with the run if no more than this part follows.
+/// The last iteration counts as whole if at most this share of it is missing, and
+/// it ends with the run if at most this share of an iteration follows.
 const UNFINISHED: f64 = 0.1;
-/// An iteration correlates this much with the others, or is none.
+/// An iteration must correlate at least this much with the others.
 const LEAST_ALIKE: f64 = 0.5;
 /// Parts of an iteration in which work is compared, at most and at least.
 const PARTS: (usize, usize) = (64, 8);

@@ -26,21 +26,22 @@ use clock::WorkClock;
 use iterations::{Iterations, LEAST_ITERATIONS, iterations};
 use signal::Signals;
 
-/// So many phases, those of most time, are looked at.
+/// At most so many phases are looked at: those with the most time.
 const PHASES: usize = 16;
-/// Cells of the signal: so many for each burst of a thread, within bounds.
+/// The signal has so many cells for each burst of a thread, within bounds.
 const CELLS_PER_BURST: usize = 4;
 const CELLS: (usize, usize) = (1 << 10, 1 << 20);
 /// A region that repeats holds this share of the run's work.
 const LEAST_COVERAGE: f64 = 0.2;
-/// How alike iterations are, at least: few of them must be more alike, for
-/// they may be by chance.
+/// Iterations must be at least this alike; if they are few, more so, because few
+/// may be alike by chance.
 const LEAST_CONFIDENCE: f64 = 0.75;
 const LEAST_CONFIDENCE_OF_FEW: f64 = 0.9;
 const FEW: usize = 5;
-/// A shorter period wins if it is this nearly as good, and its iterations this
-/// nearly as much alike: where every second step does more, a step is half an
-/// iteration, however much of the run the steps hold.
+/// A shorter period wins if it is at least this share as good as the best, and its
+/// iterations at least this share as alike. The second condition keeps whole what
+/// takes two steps: where every second step does more work, single steps are less
+/// alike, and two of them are one iteration.
 const AS_GOOD: f64 = 0.95;
 /// The part of an iteration in which its begin is moved to where less is cut.
 const REACH: f64 = 0.1;

@@ -32,9 +32,9 @@ pub(super) fn aggregate(input: &RefineInput<'_>, range: &EpsRange, rules: &Refin
     finish(input, rules, partition, levels)
 }
 
-/// What is scattered goes, so that no noise joins a phase; what is left joins
-/// once more where it is connected, and then where it is one step of the same
-/// code. A level each.
+/// The last levels. First scattered groups are dropped, so that no noise joins a
+/// phase; then the rest joins once more where it is connected; then groups that
+/// are one step of the same code join.
 fn join_last(setting: &Setting<'_>, partition: &mut Partition, levels: &mut Vec<Level>) {
     let Setting { input, range, rules, tasks } = setting;
     let scored = partition.score(input, tasks);
@@ -77,8 +77,9 @@ pub(super) fn finish(
     }
 }
 
-/// Groups whose bursts stand anywhere, hardly two of them at the same step,
-/// are noise that happens to be near. A phase of one task stays.
+/// Drops groups whose bursts stand anywhere, hardly two of them at the same step:
+/// they are noise that happens to be near one another. A phase of a single task
+/// stays.
 fn drop_scattered(
     (input, rules): (&RefineInput<'_>, &RefineRules),
     aligned: &Tasks,
@@ -107,8 +108,8 @@ fn drop_scattered(
     partition.score(input, aligned)
 }
 
-/// DBSCAN of some bursts alone: of each, the cluster. A cluster of bursts
-/// that must keep apart is as many as there are kinds of them.
+/// The cluster of each of some bursts, by DBSCAN of these alone. A cluster with
+/// bursts that must be kept apart is split by what keeps them apart.
 pub(super) fn regroup(
     input: &RefineInput<'_>,
     bursts: &[u32],
@@ -237,8 +238,8 @@ fn fragments(
     Substitution::measure(input, tasks, &scored, &partition.node_of, &group_of).fragments(rules, near)
 }
 
-/// Of each node, the distance that nine of ten of its bursts have at most to
-/// their `min_points`-th neighbour.
+/// How dense each node is: nine in ten of its bursts have their `min_points`-th
+/// neighbour within this distance.
 fn spacing(range: &EpsRange, partition: &Partition) -> Vec<f64> {
     let mut distances = vec![Vec::new(); partition.nodes.len()];
     for (&node, &distance) in partition.node_of.iter().zip(&range.distances) {

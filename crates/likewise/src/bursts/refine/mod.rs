@@ -68,9 +68,9 @@ pub struct Refinement {
     pub levels: Vec<Level>,
     /// All groups that ever were.
     pub nodes: Vec<Node>,
-    /// Phases that stand in for one another: several of them, each list
-    /// ascending, at the same steps in different tasks or iterations. Two
-    /// modes of one region, or its imbalance.
+    /// Lists of phases that stand in for one another, each ascending: they are at
+    /// the same steps, in different tasks or iterations. They may be two modes of
+    /// one region, or its imbalance.
     pub alternatives: Vec<Vec<u32>>,
 }
 
@@ -110,16 +110,20 @@ pub struct Node {
 /// Finds phases at all densities, with no parameter but how many bursts make
 /// a group.
 ///
-/// DBSCAN runs with one radius after the other from `range`. Aggregative:
-/// groups that a larger radius connects become one only on evidence. They
-/// **stand in for one another** (in one column some tasks show the one, others
-/// the other), **come between the same neighbours** or **run the same code**, in
-/// at least half of their bursts, or their **values overlap**. And
-/// only where they do not take turns in columns of their own, and the radius
-/// is not far above the distances within them. So two steps that every task runs stay
-/// two however near they are, while the fragments of one phase join. The last
-/// radius joins only, and adds no burst. At the end, what no task shows twice
-/// joins what runs the same code at the same step.
+/// DBSCAN runs with one radius after the other from `range`. Aggregative: groups
+/// that a larger radius connects become one only if something speaks for it:
+///
+/// - they **stand in for one another** (in one column of the alignment some tasks
+///   show the one, and others the other),
+/// - they **come between the same neighbours**, or
+/// - they **run the same code**, each in at least half of their bursts; or
+/// - their **values overlap**;
+///
+/// and only if they do not take turns in columns of their own, and the radius is
+/// not far above the distances within them. So two steps that every task runs
+/// stay two, however near they are, while the fragments of one phase join. The
+/// last radius only joins groups, and adds no burst. At the end, a group that no
+/// task shows twice joins the group that runs the same code at the same step.
 ///
 /// # Complexity
 /// Per radius, DBSCAN and one or two alignments of the
@@ -132,11 +136,11 @@ pub struct Node {
 ///
 /// # Reference
 /// *Structure detection of parallel applications*, §3; radii and `min_points` as ClusteringSuite's `-ra`.
-/// Differs: there whatever a larger radius connects becomes one, groups of
-/// score 1 are regrouped no more, and at the end groups of one column become
-/// one, however far apart they are. Here a join must
-/// show in the alignment, and groups of one column are told as
-/// [`Refinement::alternatives`]: two modes of a phase are worth knowing.
+/// Differs: there, all that a larger radius connects becomes one, groups of score
+/// 1 are left alone from then on, and at the end groups of one column become one,
+/// however far apart they are. Here a join must show in the alignment, and groups
+/// of one column are reported as [`Refinement::alternatives`]: two modes of a
+/// phase are worth knowing.
 ///
 /// # Example
 /// ```

@@ -11,10 +11,12 @@ const STEPS: usize = 10;
 /// How many smaller ones there are before them, at most.
 const FINER: usize = 6;
 
-/// The share of the points that are in no group, or just so, at the smallest.
+/// The share of the points that are outside of all groups, or just at the edge of
+/// one, at the smallest radius.
 const FINEST: f64 = 0.4;
 
-/// The share of the points, the farthest out, that say nothing about radii.
+/// The share of the points, those farthest out, that say nothing about radii:
+/// a few strays would stretch the curve.
 const START: f64 = 0.005;
 
 /// Radii to go through, and what makes a group.
@@ -31,8 +33,9 @@ pub struct EpsRange {
     pub distances: Vec<f64>,
 }
 
-/// What makes a group in a run of so many threads: a quarter of them, 2 at
-/// least, for a phase that some threads run once is to be found.
+/// The `min_points` for a run of so many threads: a quarter of them, and at least
+/// 2. So few are needed because a phase that only some threads run, and run only
+/// once, is to be found too.
 #[must_use]
 pub fn default_min_points(n_threads: usize) -> usize {
     (n_threads / 4).max(2)
@@ -41,12 +44,11 @@ pub fn default_min_points(n_threads: usize) -> usize {
 /// Chooses radii from the sorted k-distances, and `min_points` from the
 /// number of threads where it is not given.
 ///
-/// `min_points` is that of [`default_min_points`]. The radii are the distances at ten
-/// ranks evenly from the knee of the curve (the largest radius is there,
-/// counted from the far end, at the first tenth of the way to it) down to
-/// the knee itself, as ClusteringSuite has them. Six more go on in equal
-/// ratios to the distance at 40 % of the ranks: where the sparsest phases
-/// bend the curve, its knee is too large for the densest.
+/// `min_points` is that of [`default_min_points`]. Ten radii are the distances at
+/// equal steps of rank from the far end of the curve to its knee, the last one at
+/// the knee itself, as in ClusteringSuite. Six smaller ones follow, in equal
+/// ratios, down to the distance at 40 % of the ranks: where the sparsest phases
+/// make the knee, it is too large a radius for the densest.
 ///
 /// # Errors
 /// There are not more than `min_points` points.

@@ -14,22 +14,25 @@ pub struct RefineRules {
     /// means over their spreads, is at most this. The sum of two normal
     /// distributions of the same width has one peak up to 2, and two above.
     pub apart: f64,
-    /// Two groups keep to columns of their own if at most this share of their
-    /// expected pairs (one burst of each, by chance) is in the same column...
+    /// Two groups are separate steps, each with columns of its own, if at most
+    /// this share of their expected pairs lies in the same column. A pair is one
+    /// burst of each group; what is expected is their number by chance …
     pub mixed: f64,
-    /// ...and if so many pairs at least are expected: of fewer nothing can be said.
+    /// … and if at least so many pairs are expected: fewer say nothing.
     pub pairs: f64,
-    /// Two groups that keep to their own take turns if the columns change hands
-    /// at least so often. A phase that drifts changes once.
+    /// Two such groups take turns if the columns change from one to the other at
+    /// least so often. In a phase that drifts they change once.
     pub turns: f64,
-    /// Nothing grows or joins at a radius more than this many times the
-    /// distances within it: what is connected then is noise, or another mode.
+    /// A group neither grows nor joins at a radius of more than this many times
+    /// the distances within it: what such a radius connects is noise, or another
+    /// mode.
     pub sparse: f64,
-    /// A group is scattered noise, not a step of the program, if of the tasks that
-    /// show it, beyond the first, less than this share do so in the same column.
+    /// A group is scattered noise, and no step of the program, if less than this
+    /// share of its tasks are in the same column, in the mean over its columns (of
+    /// both numbers one task is taken off, which is always there).
     pub scattered: f64,
-    /// A phase is told as the alternative of another if it stands in for it in
-    /// this share of its places. No phase depends on it.
+    /// A phase is reported as an alternative of another if it stands in for it at
+    /// this share of its places. The phases themselves do not depend on it.
     pub always: f64,
 }
 

@@ -7,7 +7,9 @@ use super::moments::Moments;
 use super::partition::{Scored, Tasks};
 use super::{NO_CODE, NO_NODE, RefineInput, RefineRules};
 
-/// Where a part of a group stands, once all parts of the group go by one name.
+/// Where the bursts of one part stand in the alignment. Parts are what may join;
+/// the alignment itself is of groups, and all parts of a group have one name
+/// there.
 #[derive(Clone, Default)]
 struct Place {
     /// The group that it is part of.
@@ -77,17 +79,17 @@ impl Substitution {
         Self::measure(input, tasks, scored, node_of, &all_one)
     }
 
-    /// What stands in for one another for at least `share` of the bursts of
-    /// the rarer one; lists of parts, ascending.
+    /// Parts that stand in for one another, in at least `share` of the bursts of
+    /// the rarer one. Returns lists of parts, ascending.
     pub(super) fn alternatives(&self, share: f64) -> Vec<Vec<u32>> {
         let same = |a: &Place, b: &Place| substitutes(a, b) >= share;
         self.join(same, |_, _| true)
     }
 
-    /// What is one phase in pieces: parts that stand in for one another, come
-    /// between the same groups or run the same code, in at least half of their
-    /// bursts, or whose values overlap; that do not take turns, and `may` be
-    /// one. Lists of parts, ascending.
+    /// Parts that are pieces of one phase. Two parts join if at least half of
+    /// their bursts stand in for one another, come between the same groups or run
+    /// the same code, or if their values overlap; unless they take turns, or
+    /// `may` forbids it. Returns lists of parts, ascending.
     pub(super) fn fragments(&self, rules: &RefineRules, may: impl Fn(u32, u32) -> bool) -> Vec<Vec<u32>> {
         let same = |a: &Place, b: &Place| {
             let is_evidence = substitutes(a, b) >= rules.evidence
@@ -99,10 +101,10 @@ impl Substitution {
         self.join(same, may)
     }
 
-    /// What is one step in pieces: of parts at the same steps that run the same
-    /// code, one at least is shown no more than once by any task. So it is no
-    /// mode that comes back, and how its tasks differ is their imbalance. Lists
-    /// of parts, ascending.
+    /// Parts that are pieces of one step: they stand at the same steps and run the
+    /// same code, and at least one of them occurs at most once in every task. A
+    /// mode of a phase would come back; a part that does not is only the
+    /// imbalance of the tasks. Returns lists of parts, ascending.
     pub(super) fn one_step(&self, rules: &RefineRules) -> Vec<Vec<u32>> {
         let once = |place: &Place| place.bursts == place.tasks.len() as u64;
         let same = |a: &Place, b: &Place| {
@@ -114,8 +116,8 @@ impl Substitution {
         self.join(same, |_, _| true)
     }
 
-    /// Joins what is `same`, larger parts first. What is joined counts as one
-    /// from then on, so that no small part makes a chain of two large ones.
+    /// Joins parts that are the `same`, larger ones first. Joined parts count as
+    /// one from then on, so a small part cannot chain two large ones together.
     fn join(&self, same: impl Fn(&Place, &Place) -> bool, may: impl Fn(u32, u32) -> bool) -> Vec<Vec<u32>> {
         let mut order: Vec<u32> = self.places.keys().copied().collect();
         order.sort_unstable_by_key(|part| {
@@ -160,8 +162,8 @@ fn add<K: Copy + Eq + Hash>(to: &mut HashMap<K, u64>, from: &HashMap<K, u64>) {
     from.iter().for_each(|(&key, &n)| *to.entry(key).or_insert(0) += n);
 }
 
-/// Of the rarer one's bursts, the share that is in a column of the other,
-/// where at most as many count as the other has there.
+/// The share of the rarer part's bursts that stand in a column of the other. In
+/// each column, at most as many count as the other has there.
 fn substitutes(a: &Place, b: &Place) -> f64 {
     let (few, many) = if a.columns.len() <= b.columns.len() { (a, b) } else { (b, a) };
     let shared = |(column, &n): (&u32, &u64)| many.columns.get(column).map_or(0, |&m| n.min(m));
@@ -169,8 +171,8 @@ fn substitutes(a: &Place, b: &Place) -> f64 {
     shared as f64 / a.bursts.min(b.bursts) as f64
 }
 
-/// Of the rarer one's bursts, the share that runs code of the other, where at
-/// most as many count as of the other do.
+/// The share of the rarer part's bursts that run code which the other runs too.
+/// Of each piece of code, at most as many count as the other has.
 fn same_code(a: &Place, b: &Place) -> f64 {
     let (few, many) = if a.bursts <= b.bursts { (a, b) } else { (b, a) };
     let shared = |(code, &n): (&u32, &u64)| many.code.get(code).map_or(0, |&m| n.min(m));
@@ -188,15 +190,16 @@ fn same_context(a: &Place, b: &Place) -> f64 {
     shared as f64 / (a.bursts as f64 * b.bursts as f64)
 }
 
-/// Whether each keeps to columns of its own, and these come in turns: two
-/// steps of the program that it runs in some order. A phase that drifts
-/// changes once, and bursts that are in pieces by chance share their columns.
+/// Whether each part keeps to columns of its own, and these alternate: then they
+/// are two steps that the program runs in some order. A phase that drifts
+/// changes from one part to the other only once, and pieces made by chance share
+/// their columns.
 fn takes_turns(a: &Place, b: &Place, rules: &RefineRules) -> bool {
     let mut columns: BTreeMap<u32, [u64; 2]> = BTreeMap::new();
     a.columns.iter().for_each(|(&column, n)| columns.entry(column).or_default()[0] += n);
     b.columns.iter().for_each(|(&column, n)| columns.entry(column).or_default()[1] += n);
-    // Pairs of bursts, one of each, in a column; and how many if all the
-    // bursts in the columns were dealt out by chance.
+    // Pairs of bursts, one of each part, in the same column; and how many there
+    // would be if the bursts were dealt out over the columns by chance.
     let mixed: u64 = columns.values().map(|[a, b]| a * b).sum();
     let pairs: u64 = columns.values().map(|[a, b]| (a + b) * (a + b - 1)).sum();
     let (n_a, n_b) = (a.bursts as f64, b.bursts as f64);

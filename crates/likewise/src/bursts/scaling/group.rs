@@ -10,16 +10,21 @@ use super::{Evidence, MatchedPhase, PhaseInRun, RunBursts, RunMatch};
 use crate::cluster::ClusterId;
 use crate::median;
 
-/// ln(work) per burst of two phases that are one differs by less in all runs.
+/// Two groups of places can be one phase only if ln(work) per burst differs by
+/// less than this in every run that has both in clusters.
 const SAME_WORK: f64 = 0.1;
-/// Their traits differ by less in a run that has both in one cluster.
+/// … and only if their traits differ by less than this, in the mean, in a run
+/// that has both in one cluster.
 const SAME_TRAITS: f32 = 0.1;
-/// ln(work) of a burst without a place differs by less from its phase's.
+/// A burst without a place joins a phase only if its ln(work) is within this
+/// distance of the phase's mean.
 const NEAR_WORK: f64 = 0.5;
-/// A phase that burst is put in has at least so much of its cluster, against
-/// the phase with the most.
+/// … and only if the phase has at least this share of the burst's cluster,
+/// compared with the phase that has most of it. A phase with few bursts of a
+/// cluster would be as near as the one that nearly all of them are in.
 const GOOD_PART: f64 = 0.1;
-/// Figures are alike enough to match.
+/// A cluster without a place matches a phase by its figures from this likeness
+/// on; below, it is a phase of its own.
 const LEAST_LIKENESS: f64 = 0.5;
 
 pub(super) struct Inputs<'a> {
@@ -67,8 +72,8 @@ impl Inputs<'_> {
         group.bursts.iter().zip(self.natures).map(|(bursts, nature)| nature.centre(bursts)).collect()
     }
 
-    /// Of the bursts that are in the group's cluster, where it has one: what is
-    /// noise is unlike them.
+    /// The same of only those bursts that are in the group's cluster, in runs
+    /// where it has one: bursts of the group that are noise are unlike them.
     fn centres_in_clusters(&self, group: &Group) -> Vec<Option<Centre>> {
         let centre = |(r, bursts): (usize, &Vec<u32>)| match group.seen[r] {
             Seen::Cluster(id) => {
@@ -80,8 +85,8 @@ impl Inputs<'_> {
         group.bursts.iter().enumerate().map(centre).collect()
     }
 
-    /// Bursts, ascending, of each thread that has any: what one thread does for
-    /// all is a burst of one thread, however many there are.
+    /// How many of the bursts (ascending) each thread has that has any. Work
+    /// that one thread does for all counts once, however many threads there are.
     fn per_thread(&self, run: usize, bursts: &[u32]) -> f64 {
         let RunBursts { table, complete, .. } = self.runs[run];
         let thread = |&burst: &u32| {
@@ -92,8 +97,8 @@ impl Inputs<'_> {
         bursts.len() as f64 / threads.max(1) as f64
     }
 
-    /// How many times as often as the reference each run does all that it
-    /// does: the median over its time.
+    /// How many times as often as in the reference each run repeats its groups:
+    /// the median over the groups, weighted by their time.
     fn times(&self, groups: &[Group]) -> Vec<f64> {
         let of_run = |r: usize| {
             let ratio = |group: &Group| {
@@ -150,8 +155,8 @@ impl PartialOrd for Total {
     }
 }
 
-/// Places with the same cluster in each run, together; places that are noise
-/// wherever they are, each alone.
+/// Puts together the places that have the same cluster in each run. A place
+/// that is noise in every run is a group by itself.
 fn groups_of_places(inputs: &Inputs<'_>) -> Vec<Group> {
     let n_runs = inputs.runs.len();
     let mut bursts = vec![vec![Vec::new(); n_runs]; inputs.places.n];
@@ -178,8 +183,9 @@ fn groups_of_places(inputs: &Inputs<'_>) -> Vec<Group> {
     groups
 }
 
-/// The cluster that most are in, where half the bursts or more are in any: a
-/// step of two modes is no noise.
+/// The cluster that most of the bursts are in, if at least half of them are in
+/// any cluster. A step with two modes may be in two clusters, with less than
+/// half in each; that is no noise.
 fn usual(run: &RunBursts<'_>, bursts: &[u32]) -> Seen {
     if bursts.is_empty() {
         return Seen::Nothing;
@@ -202,15 +208,15 @@ fn clusters_of(run: &RunBursts<'_>, bursts: &[u32]) -> Vec<(ClusterId, usize)> {
     counts
 }
 
-/// A group as it was found at its places: what it is in each run.
+/// What a group of places is in each run.
 struct Member {
     seen: Vec<Seen>,
     centres: Vec<Option<Centre>>,
 }
 
-/// Joins groups that differ in speed alone: those that are alike, or both like
-/// a third, as the modes of one step are, where none differs from another. Each
-/// goes to the first that fits.
+/// Joins groups that differ only in speed. Two groups join if they are alike, or
+/// if both are like a third one (the modes of one step), and if no two of those
+/// that would be joined do different work. Each group joins the first that fits.
 fn join_same_code(inputs: &Inputs<'_>, groups: Vec<Group>) -> Vec<Group> {
     let mut kept: Vec<(Group, Vec<Member>)> = Vec::new();
     for group in groups {
@@ -240,9 +246,10 @@ fn join((group, members): &mut (Group, Vec<Member>), (more, of_more): (Group, Ve
     members.extend(of_more);
 }
 
-/// Whether none of some groups does other work than one of others in a run
-/// that has both in clusters, and, if that is asked for, two of them are in one
-/// cluster of some run and alike there. Noise says nothing.
+/// Whether two lists of groups can be one phase: no group of one list does other
+/// work than a group of the other, in any run that has both in clusters. With
+/// `alike`, one pair must also share a cluster of some run and be alike there.
+/// Groups that are noise say nothing.
 fn same_code(some: &[Member], others: &[Member], alike: bool) -> bool {
     let mut alike_in_a_cluster = !alike;
     for (a, b) in some.iter().flat_map(|a| others.iter().map(move |b| (a, b))) {
@@ -278,9 +285,8 @@ fn place_by_cluster(inputs: &Inputs<'_>, groups: &mut [Group]) {
     }
 }
 
-/// Of each cluster of a run, the phases that it is a good part of, and what
-/// its bursts are like there. A phase with few of them would be as near as the
-/// one they are all in.
+/// Of each cluster of a run, the phases that have a good part of it
+/// ([`GOOD_PART`]), and what its bursts are like there.
 fn phases_of_clusters(
     run: &RunBursts<'_>,
     nature: &Nature,
@@ -303,8 +309,8 @@ fn phases_of_clusters(
     found.into_iter().map(good_part).collect()
 }
 
-/// Clusters that most of are in no phase yet get one by their figures, or are
-/// one of their own.
+/// Gives a phase to the clusters of which most bursts are in none yet: by their
+/// figures, or else a new one.
 fn match_leftovers(inputs: &Inputs<'_>, times: &[f64], groups: &mut Vec<Group>) {
     for r in 0..inputs.runs.len() {
         let left = leftovers(inputs, groups, r);
@@ -336,7 +342,8 @@ fn match_leftovers(inputs: &Inputs<'_>, times: &[f64], groups: &mut Vec<Group>) 
     }
 }
 
-/// Of each cluster of the run that most of are in no phase, those bursts.
+/// The bursts without a phase, of each cluster of the run of which most bursts
+/// have none.
 fn leftovers(inputs: &Inputs<'_>, groups: &[Group], r: usize) -> Vec<Vec<u32>> {
     let run = &inputs.runs[r];
     let mut free = vec![true; run.complete.len()];
@@ -369,15 +376,15 @@ fn by_figures(
     figures_alike(&mine, other, range) * counts_alike((each.0, times[r]), (each.1, times[o]))
 }
 
-/// How well numbers of bursts agree, from 0 to 1, of runs that do all so and so
-/// many times as often: what is in the loop is done so many times as often, and
-/// what is outside of it as often.
+/// How well two numbers of bursts per thread agree, from 0 to 1. `times` says
+/// how often each run repeats the loop: bursts of the loop grow with it, bursts
+/// outside of it do not, and the better of both counts.
 fn counts_alike((a, times_a): (f64, f64), (b, times_b): (f64, f64)) -> f64 {
     let alike = |a: f64, b: f64| if a > 0.0 { a.min(b) / a.max(b) } else { 0.0 };
     alike(a, b).max(alike(a / times_a, b / times_b))
 }
 
-/// What is known of every phase of every run, when its match is told.
+/// What is known of every phase of every run, for the confidence of its match.
 struct Witness<'a> {
     times: &'a [f64],
     /// Of each run and phase, how alike it is to the reference at its places.
@@ -410,9 +417,8 @@ impl<'a> Witness<'a> {
         Self { times, at_places, by_neighbours }
     }
 
-    /// How surely a phase of a run is that of the reference, by its places:
-    /// as alike as it is, or as it stands between the same others. Times how
-    /// well the bursts per thread agree.
+    /// The confidence of a phase of a run that has places; see
+    /// [`match_runs`](super::match_runs).
     fn confidence(&self, inputs: &Inputs<'_>, group: &Group, (r, p): (usize, usize)) -> Option<f64> {
         let alike = self.at_places[r][p]?.all.max(self.by_neighbours[r][p]);
         let each = |r: usize| inputs.per_thread(r, &group.bursts[r]);
@@ -461,8 +467,8 @@ fn against_reference(inputs: &Inputs<'_>, group: &Group, r: usize) -> Option<Lik
     })
 }
 
-/// Mean likeness over all time of aligned threads, of which what has no place
-/// has none.
+/// The mean likeness of a group's bursts on aligned threads, weighted by time.
+/// A burst without a place counts 0.
 fn at_places(inputs: &Inputs<'_>, group: &Group, r: usize) -> Option<Likeness> {
     let placed = &inputs.places.runs[r];
     let (mut total, mut same, mut all) = (0.0, 0.0, 0.0);

@@ -9,22 +9,23 @@ use super::times::{ByTask, OddTasks, Times, Variance, odd_tasks, threads_of};
 use super::{RunBursts, RunMatch};
 use crate::bursts::findings::LEAST_SHARE;
 
-/// Iterations are compared as a whole if phases hold this share of what each
-/// run computes.
+/// Whole iterations are compared only if phases hold at least this share of the
+/// computing time of each run.
 const COMMON: f64 = 0.95;
 
-/// Scaling is strong if phases with at least this share of the time divide
-/// their work by the threads: in weak scaling none does.
+/// Scaling is strong from this share on: that of the time in phases that divide
+/// their work by the threads. In weak scaling no phase does.
 const DIVIDED: f64 = 0.2;
-/// It is weak if they have no more than this share: in weak scaling nothing is
-/// divided, and of made-up runs whose strong scaling has one phase of 4.6% left,
-/// at 5% the scaling was called weak.
+/// Scaling is weak up to this share; between the two it cannot be told. The
+/// limit is not 5 %: made-up runs with strong scaling, in which the phases that
+/// divide their work hold only 4.6 % of the time, would be called weak.
 const HARDLY_DIVIDED: f64 = 0.025;
-/// A phase is on all threads if it is on this share of them. What fewer do, one
-/// for all say, is the same work in weak and in strong scaling.
+/// A phase counts as run by all threads from this share of them on. What fewer
+/// threads do (for instance one for all) says nothing about the scaling: it is
+/// the same work in weak and in strong scaling.
 const ON_ALL: f64 = 0.9;
 
-/// What the work of phases tells of the scaling.
+/// What kind of scaling it is, judged by the work of the phases.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ToldScaling {
     /// What it is, or is taken for.
@@ -59,7 +60,7 @@ pub struct Measured {
 }
 
 impl Measured {
-    /// Of which nothing but the sums is known, and which is run once.
+    /// Of sums alone, without the times of repetitions: it counts as run once.
     #[must_use]
     pub fn once(figures: RunFigures) -> Self {
         let longest = figures.longest.0 as f64;
@@ -181,10 +182,11 @@ impl<'a> Measures<'a> {
         Self { runs, found, repeats, figures, threads, members, strays }
     }
 
-    /// Part of a phase's time that may be another's in one of two runs and not
-    /// in the other: of bursts that its cluster does not agree with, or of those
-    /// that are elsewhere though in its clusters. Runs of the same threads are
-    /// compared thread by thread; of others, the run with more is what counts.
+    /// The share of a phase's time that may belong to another phase in one of
+    /// two runs but not in the other. Two kinds of bursts count: those in the
+    /// phase whose cluster is at home in another phase, and those elsewhere whose
+    /// cluster is at home in this one. Runs with the same threads are compared
+    /// thread by thread; of other runs, the one with more counts.
     #[must_use]
     pub fn mixed(&self, p: usize, a: usize, b: usize) -> f64 {
         let apart = |of: fn(&Strays) -> &[Vec<f64>]| {
@@ -276,11 +278,12 @@ impl<'a> Measures<'a> {
     /// What more threads are for, by the phases that all runs have on all of
     /// their threads, each as [`scaling_of`] tells by its work per repetition.
     ///
-    /// Strong, if phases with a fifth of the time of the run with the fewest
-    /// threads divide their work by the threads: work that each thread repeats
-    /// is a common defect of strong scaling, and in weak scaling none is
-    /// divided. Weak, if phases with a fortieth at most do. Between it cannot
-    /// be told, and is taken for weak, as most of the work is.
+    /// Strong, if phases with at least a fifth of the time (in the run with the
+    /// fewest threads) divide their work by the threads. A fifth is enough,
+    /// because work that each thread repeats is a common defect of strong
+    /// scaling, while in weak scaling no work is divided. Weak, if phases with at
+    /// most a fortieth of the time do. Between the two it cannot be told; it is
+    /// then taken for weak, since most of the work is not divided.
     #[must_use]
     pub fn scaling(&self) -> ToldScaling {
         let threads = |&r: &usize| self.runs[r].threads();
@@ -346,7 +349,8 @@ impl<'a> Measures<'a> {
         if of_base.threads != of_now.threads {
             return None;
         }
-        // Strays do not count: who has many is left out, for too few bursts.
+        // Strays do not count. A task with many of them then has too few bursts
+        // left, and is not compared.
         let by_task = |r: usize, of: &Measured| {
             let (mut bursts, mut times) = (vec![0.0; of.threads.len()], vec![0.0; of.threads.len()]);
             let is_stray = self.found.phase_of[r].iter().zip(&self.strays[r].is_stray);

@@ -104,38 +104,43 @@ pub struct RunMatch {
 /// is noise in one run and a cluster in another, or part of a larger one. But
 /// the sequence of a program's steps stays. So
 ///
-/// 1. the thread with the most steps of the run with the most threads (of
-///    these, the one with the most steps) gives the *places*; each other
-///    thread of each run is aligned to it, burst by burst. A sequence that is a
-///    whole number of times as long, of more iterations, is aligned as often:
-///    what found no place, once more. Two bursts are alike if their work
-///    (instructions) differs by no less than nothing and no more than the
-///    threads do, which holds for strong and for weak scaling and for work that
-///    every thread repeats, if their counts of kinds of instructions agree, and
-///    to a lesser degree if those of cycles, misses and stalls do. What is
-///    noise there and at few of its threads is no place;
-/// 2. places whose bursts are in the same clusters, run by run, are a phase:
-///    the clusters of all runs together decide, and the run that tells most
-///    apart counts. Places that are noise in every run are phases of their
-///    own. Phases that share a cluster and do the same work per burst wherever
-///    both are in clusters are one: they are told apart by speed alone;
-/// 3. bursts without a place join the phase of their cluster that is nearest
-///    in work and traits;
-/// 4. clusters without a place are assigned to phases not yet found in their
-///    run so that the likeness of their figures is greatest in all, if it is
-///    at least a half.
+/// 1. One thread of the reference gives the *places* of the program's sequence:
+///    its longest thread. (The reference is the run with the most threads; of
+///    several, the one whose longest thread has the most steps.) Every other
+///    thread of every run is aligned to it, burst by burst. A run with more
+///    iterations has a longer sequence: what found no place is aligned again,
+///    until all has a place or nothing more fits. Two bursts match if the ratio
+///    of their instructions lies between 1 (weak scaling, or work that every
+///    thread repeats) and the ratio of the thread counts (strong scaling), and
+///    if their counts of each kind of instruction agree; cycles, misses and
+///    stalls count less. A step of the reference that is noise there, and is on
+///    less than half of its threads, is no place.
+/// 2. Places whose bursts are in the same clusters, run by run, are one phase.
+///    So two places are two phases as soon as one run tells them apart. Places
+///    that are noise in every run are phases of their own. Phases that share a
+///    cluster in some run, and do the same work per burst in every run that has
+///    both in clusters, become one: only their speed differs.
+/// 3. A burst without a place joins, among the phases of its cluster, the one
+///    that is nearest in work and traits.
+/// 4. A cluster without a place is matched by its mean figures with a phase that
+///    its run lacks, if they are alike by a half at least. All such clusters are
+///    assigned together, so that the sum of the likenesses is greatest.
 ///
 /// # Returns
-/// The confidence of a match is the mean likeness of its aligned bursts, by
-/// time, where bursts without a place count 0, over the same of the
-/// reference's own bursts, 1 at most; or, if that is more, the share of its
-/// bursts that stand between the same two phases as in the reference, as far as
-/// it does the same, or both of those do. Of a phase without places it is the
-/// likeness of its mean figures. Times the smaller over the larger number of
-/// bursts per thread, against the reference, where a run that repeats all of it
-/// so and so many times as often has so many times the bursts, or as many, as
-/// of what is outside of the loop. A run has a confidence of 1 in itself. It is
-/// no probability.
+/// The confidence of a match, 0 to 1, is a product of two. It is no probability.
+///
+/// - How alike the phase is to that of the reference: the greater of two
+///   numbers. The first is the mean likeness of its aligned bursts, weighted by
+///   time (a burst without a place counts 0), over the same mean of the
+///   reference's own bursts, at most 1. The second is the share of its bursts
+///   that stand between the same two phases as in the reference; it counts as
+///   far as this phase, or both of those two, do the same work as there. For a
+///   phase without places it is the likeness of the mean figures.
+/// - How well the numbers of bursts per thread agree: the smaller over the
+///   larger. A run that repeats the loop k times as often may have k times as
+///   many bursts (a phase of the loop) or as many (a phase outside of it).
+///
+/// The reference has a confidence of 1 in itself.
 ///
 /// # Panics
 /// If a clustering does not label just the complete bursts.

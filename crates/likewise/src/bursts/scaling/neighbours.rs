@@ -8,9 +8,9 @@ use super::RunBursts;
 /// `None` is where a thread begins or ends.
 pub(super) type Around = Vec<BTreeMap<[Option<u32>; 2], f64>>;
 
-/// What stands around the phases of a run, of those that are `common`: others
-/// are passed over, and so are bursts of threads that were not aligned.
-/// Bursts of one phase in a row are one.
+/// The neighbours of each phase of a run. Only `common` phases count; others are
+/// passed over, and so are the bursts of threads that were not aligned. Several
+/// bursts of one phase in a row count as one.
 pub(super) fn around(
     run: &RunBursts<'_>,
     (phase_of, aligned): (&[Option<u32>], &[bool]),
@@ -38,10 +38,11 @@ pub(super) fn around(
     found
 }
 
-/// Of each phase, how well what stands around it agrees in two runs, from 0 to
-/// 1: the share that is the same, as far as the phase itself is (`same`, 0 to
-/// 1, of each), or both that stand around it are. A phase between two that are
-/// known is known, though it does more than in the other run.
+/// How well the neighbours of each phase agree in two runs, from 0 to 1: the
+/// share of its occurrences that stand between the same two phases. Each counts
+/// as far as the phase itself is the same in both runs (`same`, 0 to 1, by
+/// phase) or as both neighbours are, whichever is more: a phase between two
+/// known ones is known, even if it does more work than in the other run.
 pub(super) fn agreement(a: &Around, b: &Around, same: &[f64]) -> Vec<f64> {
     let known = |p: &Option<u32>| p.map_or(1.0, |p| same[p as usize]);
     let of_phase = |p: usize| {

@@ -7,11 +7,13 @@ use crate::bursts::findings::LEAST_SHARE;
 use crate::median;
 use crate::table::{BurstTable, Nanos};
 
-/// A thread of fewer bursts in a phase has no usual time of one.
+/// With fewer bursts in a phase than this, a thread has no usual time of a burst.
 const LEAST_BURSTS: usize = 5;
-/// So many times what bursts of the phase are off the usual, as a rule.
+/// A burst is odd from this many times the median distance on: that of the
+/// phase's bursts from the usual time of their threads.
 const FAR: f64 = 10.0;
-/// Of one phase, at most this part is odd: more is how the phase is.
+/// At most one in this many bursts of a phase is odd; more are the way the phase
+/// is.
 const FEW: usize = 10;
 
 /// A burst that took much longer than its thread's others in that phase.
@@ -39,16 +41,18 @@ pub struct Calm {
     pub table: Option<BurstTable>,
 }
 
-/// Finds the bursts that take longer than their thread's others in that phase:
-/// twice as long or more, by half a percent of the run (`end`) or more, and by
-/// ten times what the phase's bursts are off their threads' medians, in the
-/// median. Of no phase it is more than a tenth, and threads of fewer than five
-/// bursts in it have none; nor is it one that is of another phase by its
-/// cluster, which may be there by mistake. `phase_of` is as in
-/// [`RunMatch::phase_of`](super::RunMatch::phase_of).
+/// Finds single bursts that took far longer than the others of their thread in
+/// the same phase, and makes the run as if they had been usual ones. What is
+/// compared is what the program does as a rule, and a thread that stood still
+/// once would spoil every mean.
 ///
-/// A mean says nothing of a thread that stood still once, and what is compared
-/// is what the program does as a rule.
+/// A burst is such a one-off if it is at least twice as long as the median of its
+/// thread, longer by half a percent of the run (`end`), and longer by ten times
+/// the usual distance of the phase's bursts from their threads' medians (itself a
+/// median). At most a tenth of a phase's bursts are one-offs, and a thread with
+/// fewer than five bursts in a phase has none. A burst whose cluster belongs to
+/// another phase is none either: it may be here by mistake. `phase_of` is as in
+/// [`RunMatch::phase_of`](super::RunMatch::phase_of).
 ///
 /// # Complexity
 /// O(n log n) for n bursts.

@@ -7,8 +7,8 @@ use super::sequence::{Pair, align};
 use super::steps::{Likeness, Nature, Steps, WorkRange, label, threads};
 use crate::cluster::ClusterId;
 
-/// Threads of a run that are aligned; of more, so many at equal distances, and
-/// as many again that hold clusters of which those have nothing.
+/// At most so many threads of a run are aligned, at equal distances; and as many
+/// again that have clusters which the first ones lack.
 const MAX_THREADS: usize = 32;
 /// A sequence is aligned so many times at most.
 const MAX_PASSES: usize = 64;
@@ -38,8 +38,8 @@ pub(super) struct Places {
     pub(super) runs: Vec<Placed>,
 }
 
-/// What a run does by itself: its longest thread, and where its others stand in
-/// that one.
+/// A run by itself: its longest thread (the guide), and where the steps of its
+/// other threads stand in that one.
 struct Own<'a> {
     /// The threads that are aligned.
     chosen: Vec<usize>,
@@ -49,7 +49,7 @@ struct Own<'a> {
     step: Vec<Option<u32>>,
     /// Of each step of the guide, the share of the threads that have it.
     part: Vec<f64>,
-    /// Threads that less than half of the bursts of have a step.
+    /// Threads of which less than half of the bursts have a step of the guide.
     apart: Vec<usize>,
     /// Threads of the run.
     n_threads: f64,
@@ -86,9 +86,10 @@ impl<'a> Own<'a> {
         Some(Self { chosen, guide, step, part, apart, n_threads: threads.len() as f64 })
     }
 
-    /// How alike the parts of the threads are that have a step of this run, and
-    /// one of another: as many threads, or the same share of all. What one does
-    /// for all is on one of 4 and on one of 16, and what all do is on all.
+    /// How alike a step of this run and one of another are in how many threads
+    /// run them: by their number or by their share of all, whichever is nearer.
+    /// Work of one thread for all is on one of 4 threads and on one of 16; work
+    /// of all is on 4 of 4 and on 16 of 16.
     fn part_alike(&self, a: usize, other: &Self, b: usize) -> f64 {
         let alike = |x: f64, y: f64| x.min(y) / x.max(y);
         let (x, y) = (self.part[a], other.part[b]);
@@ -96,11 +97,12 @@ impl<'a> Own<'a> {
     }
 }
 
-/// Aligns the threads of every run to its own longest, and that one to the
-/// longest of the reference. In one run a step does the same on every thread,
-/// or nothing, so a burst cannot be taken for another that does as much as it
-/// may have in a run of other threads. Threads that do other things than the
-/// longest of their run are aligned to the reference's directly.
+/// Aligns the threads of every run to the longest of that run, and this one to
+/// the longest of the reference. The first step is the surer one: within a run, a
+/// step does the same work on every thread that has it, while between runs the
+/// work may differ by the ratio of the threads, so that one burst can pass for
+/// another. Threads that do other things than the longest of their run are
+/// aligned to the reference directly.
 ///
 /// `ranges[r]` is how far ln(work) of run r may be above that of the reference.
 pub(super) fn places(
@@ -161,8 +163,9 @@ pub(super) fn places(
     found
 }
 
-/// What is noise in the reference and at less than half of its threads is one
-/// thread's own (it was interrupted, say): no place of the program.
+/// Drops the places that are noise in the reference and are on less than half of
+/// its threads: such a burst is a thread's own (it was interrupted, for instance)
+/// and no step of the program.
 fn drop_own_noise(run: &RunBursts<'_>, reference: usize, n_threads: usize, found: &mut Places) {
     let mut seen = vec![0; found.n];
     let mut in_a_cluster = vec![false; found.n];
@@ -178,9 +181,9 @@ fn drop_own_noise(run: &RunBursts<'_>, reference: usize, n_threads: usize, found
     }
 }
 
-/// The threads to align: some at equal distances, the longest, and the first
-/// threads of clusters that these have nothing of, of a few slow tasks for
-/// instance.
+/// The threads to align: some at equal distances, the longest, and for each
+/// cluster that these lack, the first thread that has it. A few slow tasks can
+/// have such a cluster.
 fn chosen(run: &RunBursts<'_>, threads: &[Steps], longest: usize) -> Vec<usize> {
     let mut chosen = spread(threads.len(), MAX_THREADS);
     if !chosen.contains(&longest) {
@@ -202,8 +205,8 @@ fn chosen(run: &RunBursts<'_>, threads: &[Steps], longest: usize) -> Vec<usize> 
     chosen
 }
 
-/// The pairs of a sequence that may be several times as long as that of the
-/// reference: what has no place yet is aligned again.
+/// Aligns a sequence that may be several times as long as the reference's: what
+/// has found no place is aligned again, until nothing more does.
 fn align_often(
     own: (&Nature, &Steps),
     reference: (&Nature, &Steps),

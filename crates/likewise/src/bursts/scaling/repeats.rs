@@ -5,22 +5,23 @@ use super::{RunBursts, RunMatch};
 use crate::bursts::period::Period;
 use crate::median;
 
-/// Numbers of bursts that differ by less than this part are the same: bursts
-/// at the edges of a phase are found in one run and not in another.
+/// Numbers of bursts that differ by at most this share are the same: bursts at
+/// the edge of a phase are in its cluster in one run and not in another.
 const SAME_COUNT: f64 = 0.1;
-/// Numbers of iterations by two phases that nearly agree: one is up to half as
-/// much again as the other.
+/// Two phases nearly agree on the number of iterations if one says at most this
+/// many times the other.
 const NEARLY: f64 = 1.5;
 /// Fewer threads do not tell how much their numbers of bursts vary.
 const LEAST_THREADS: f64 = 5.0;
-/// A phase is of the loop if at least this share of its bursts would be in
-/// iterations, if all of them had as many as those of the region that repeats.
+/// A phase belongs to the loop if its bursts per iteration (seen in the region
+/// that repeats), times all iterations of the run, make at least this share of
+/// all its bursts.
 const OF_THE_LOOP: f64 = 0.5;
-/// Iterations of a run without a period follow from its bursts if phases that
-/// hold this share of the loop's time agree.
+/// The iterations of a run without a period are taken from its bursts if phases
+/// with at least this share of the loop's time agree on their number.
 const AGREE: f64 = 0.5;
-/// All computation is the same work if phases that hold this share of each
-/// run's time are run as often.
+/// Whole runs do the same work if phases with at least this share of each run's
+/// time are run equally often.
 const SAME_WORK: f64 = 0.95;
 
 /// What figures are compared per.
@@ -90,8 +91,8 @@ impl Count {
         if self.threads > 0.0 { self.bursts / self.threads } else { 0.0 }
     }
 
-    /// How much that varies by chance, relative to it, if threads differ by
-    /// chance; few of them do not tell.
+    /// How much that number varies by chance, relative to it, if threads differ
+    /// only by chance. Too few threads do not tell.
     fn variance(self) -> Option<Variance> {
         if self.threads < LEAST_THREADS {
             return None;
@@ -104,14 +105,15 @@ impl Count {
 
 /// How often each run repeats each phase.
 ///
-/// Runs with as many iterations do the same work, and whole runs are compared.
-/// Else phases of the loop are compared per iteration, and what is outside of
-/// it per run. A loop that is traced from its middle on has a burst more or
-/// less of some phases; where no more than that is between two runs, or no more
-/// than chance makes of steps that are in another phase at times, the
-/// bursts tell how many iterations there are of the phase. Without a period,
-/// phases that are run as often in all runs are compared as they are, and
-/// others per burst. `total` says that the work of all runs is the same.
+/// Runs with equally many iterations do the same work, and are compared as they
+/// are. Otherwise phases of the loop are compared per iteration, and phases
+/// outside of it per run. The number of iterations of a phase may be off by a
+/// little: a loop that is traced from its middle on has a burst more or less of
+/// some phases, and a step may be in another phase at times. Where two runs
+/// differ by no more than that, the bursts of the phase give its number of
+/// iterations. Without a period, phases that are run equally often in all runs
+/// are compared as they are, and the others per burst. `total` says that all
+/// runs do the same work.
 ///
 /// # Returns
 /// Iterations are those of the whole run: the region that repeats may be a
@@ -188,11 +190,11 @@ fn counts(
     found
 }
 
-/// Iterations of the whole run: what the phases of the region that repeats
-/// are run in all, over how often they are in one of its iterations. A step
-/// that is in one phase at times and at times in another has its number in
-/// their sum: phases that nearly agree with the median are counted together,
-/// each burst as long as its phase's mean.
+/// The iterations of the whole run: how often the phases of the region that
+/// repeats are run in all, over how often in one of its iterations. A step can be
+/// in one phase at times and in another at other times; then only the two
+/// together have the right number. So phases that nearly agree with the median
+/// are counted together, by their time.
 fn iterations(counts: &[Count], period: &Period) -> Option<f64> {
     let n = period.n_iterations() as f64;
     let known = || counts.iter().filter(|c| c.in_region > 0.0);
@@ -227,8 +229,8 @@ struct Loops<'a> {
 }
 
 impl Loops<'_> {
-    /// How many times as often run `a` runs the phases of the loop as run `b`,
-    /// and the share of the loop's time in which phases agree on that.
+    /// How many times as often run `a` repeats the phases of the loop as run `b`
+    /// does, and the share of the loop's time in phases that agree on it.
     fn ratio(&self, a: usize, b: usize) -> Option<(f64, f64)> {
         let time = |r: usize| self.counts[r].iter().map(|c| c.time).sum::<f64>().max(1.0);
         let (all_a, all_b) = (time(a), time(b));

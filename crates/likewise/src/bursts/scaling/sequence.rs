@@ -13,28 +13,30 @@ pub(super) struct Pair {
     pub(super) likeness: Likeness,
 }
 
-/// What it costs at most to leave steps out between two pairs, however many:
-/// half of what a pair of average steps counts for. Without it a sequence of few
-/// iterations takes its pairs from all over one of many, wherever they count
-/// for most. Steps that together are shorter than an average one cost less, by
-/// their weight: what is just long enough to be a burst at times stands in no
-/// one's way.
+/// The most that it costs to leave out steps between two pairs, however many they
+/// are: half of what a pair of average steps is worth. Without a cost, a sequence
+/// of few iterations would take its pairs from all over a sequence of many,
+/// wherever they are worth most. Steps that are shorter than an average one, all
+/// together, cost less, by their weight: a step that is long enough to be a burst
+/// only at times should not keep others from being paired.
 const BREAK: f64 = 1.0;
 
-/// Steps that are alike by less are a pair only between two that are, one step
-/// after the other, or where both threads begin or end.
+/// Steps that are less alike than this are a pair only directly between two
+/// pairs that are alike, or where both threads begin or end.
 const ALIKE: f64 = 0.3;
 
-/// The pairs, ascending in both sequences, that count for most in all: each
-/// for its likeness, times 1 plus the lesser weight of its steps, less what it
-/// costs to leave steps out between them. What stands alone between two pairs
-/// is a pair, however little it is alike: it is at the same place. `whole` says
-/// that the sequences begin and end where their threads do: then a first pair
-/// of both beginnings, or a last one of both ends, counts for as much more as
-/// it costs to leave steps out, by their likeness. A run of fewer iterations
-/// ends with its end, and not with what is most like it in the next iteration.
-/// `part` is how alike the parts of the threads are that have two steps, from 0
-/// to 1.
+/// The pairs, ascending in both sequences, that are worth most together. A pair is
+/// worth its likeness, times 1 plus the lesser weight of its two steps; leaving
+/// steps out between two pairs costs something ([`BREAK`]). Two steps that stand
+/// alone between two pairs are a pair, however unlike they are: they are at the
+/// same place.
+///
+/// `whole` says that the sequences begin and end where their threads do. Then a
+/// first pair of both beginnings, or a last pair of both ends, is worth more, by
+/// its likeness times what a break costs: a run of fewer iterations should end
+/// with the end of the other, and not with what is most like its end in some
+/// iteration. `part` is how alike two steps are in how many threads run them,
+/// from 0 to 1.
 ///
 /// # Complexity
 /// O(n·m·d) for n and m steps of d traits; n·m bytes.
@@ -74,9 +76,9 @@ pub(super) fn align(
         .collect()
 }
 
-/// The part of a block of pairs, between which little is left out, that is held on
-/// both sides: by pairs that are alike, or by the ends of sequences of so many
-/// steps.
+/// The part of a block of pairs that is held on both sides: by a pair of steps
+/// that are alike, or by the ends of the sequences (`ends` has their lengths). A
+/// block is a run of pairs with little left out between them.
 fn held(block: &[Pair], ends: Option<(usize, usize)>) -> &[Pair] {
     let is_alike = |pair: &Pair| pair.likeness.all >= ALIKE;
     let begins = ends.is_some() && block.first().is_some_and(|p| (p.a, p.b) == (0, 0));
@@ -86,20 +88,21 @@ fn held(block: &[Pair], ends: Option<(usize, usize)>) -> &[Pair] {
     from.zip(to).map_or(&[], |(from, to)| &block[from..to.max(from)])
 }
 
-/// What ends a path: a pair, or steps left out after one, at the price of their
-/// weights or at that of a break.
+/// How a path ends: with a pair, or with steps left out after one, at the price
+/// of their weights or at that of a break.
 const PAIR: usize = 0;
 const FEW: usize = 1;
 const MANY: usize = 2;
-/// In a cell of the table, how the best path of each kind came there: two bits
-/// for the kind before a pair; for each kind of gap, whether its last step is of
-/// the first sequence, and whether a pair is before that step.
+/// A cell of the table says in one byte how the best path of each kind came
+/// there: two bits for the kind before a pair; for each kind of gap, one bit for
+/// whether its last step is of the first sequence, and one for whether a pair is
+/// before that step.
 const SKIP_A: [u8; 3] = [0, 1 << 2, 1 << 4];
 const OPENS: [u8; 3] = [0, 1 << 3, 1 << 5];
 
-/// The ascending pairs with the greatest sum of scores, less what is left out
-/// between two neighbours: the weights of these steps, `BREAK` at most. Each
-/// with whether a whole break is before it.
+/// The ascending pairs with the greatest sum of scores, less the cost of what is
+/// left out between two neighbours: the weights of these steps, at most `BREAK`.
+/// Each pair says whether a whole break was paid before it.
 fn best_path(a: &[f64], b: &[f64], score: impl Fn(usize, usize) -> f64) -> Vec<(usize, usize, bool)> {
     let (n, m) = (a.len(), b.len());
     let width = m + 1;

@@ -4,7 +4,7 @@ use super::RunBursts;
 use crate::cluster::ClusterId;
 use crate::table::CounterColumn;
 
-/// Steps of one thread that are aligned; of more, the longest are.
+/// At most so many steps of a thread are aligned: the longest ones.
 pub(super) const MAX_STEPS: usize = 4096;
 
 /// The counters of instructions and cycles, where a run has them.
@@ -33,9 +33,9 @@ pub(super) struct Nature {
     of_code: usize,
 }
 
-/// Whether a counter counts instructions of one kind: the same code executes
-/// the same of them, however long it takes. Cycles, misses, stalls and what
-/// was mispredicted tell how it went.
+/// Whether a counter counts instructions of one kind. The same code executes the
+/// same number of them, however long it takes; cycles, misses, stalls and
+/// mispredictions tell how fast it went.
 fn is_of_code(name: &str) -> bool {
     name.ends_with("_INS") || name.ends_with("_OPS")
 }
@@ -118,9 +118,10 @@ impl WorkRange {
         Self { low: change.min(0.0), high: change.max(0.0) }
     }
 
-    /// What ln(work) less ln(work of the other) costs: how far it is outside,
-    /// in nats. Inside, most steps are at either end, so that the distance to
-    /// the nearer one costs some as well.
+    /// What a difference of ln(work) costs: outside of the range, its distance
+    /// from it in nats (units of ln). Inside, a little for the distance to the
+    /// nearer end, since most steps are at one of the ends: their work is either
+    /// the same or divided by the threads.
     fn cost(self, difference: f64) -> f64 {
         let (below, above) = (self.low - difference, difference - self.high);
         let outside = below.max(above);
@@ -128,21 +129,22 @@ impl WorkRange {
     }
 }
 
-/// What a nat from the nearer end costs, and all that it costs.
+/// What a distance of 1 nat from the nearer end costs, and the most that such a
+/// distance costs.
 const BETWEEN: f64 = 0.3;
 
 /// How alike two steps are, from 1 (as if the same) to 0 (not at all).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Likeness {
-    /// In what they do: a factor of e by which work is outside its range, or
-    /// by which the counts of each kind of instructions differ, takes it to 1/e.
+    /// In what they do. It is 1/e where work is outside of its range by a factor
+    /// of e, or where the counts of each kind of instruction differ by one.
     pub(super) same: f64,
-    /// In how it went, too: cycles, misses and stalls take half of it, at most,
-    /// as the same step may be slow in one run.
+    /// In how fast it went, too. Differences in cycles, misses and stalls take at
+    /// most half of it away, as the same step may be slow in one run.
     pub(super) all: f64,
 }
 
-/// What differences in how it went take from a likeness, at most.
+/// The most that differences in speed take away from a likeness.
 const SPEED: f64 = 0.5;
 
 impl Nature {
@@ -157,8 +159,8 @@ impl Nature {
     }
 }
 
-/// How alike the figures of two phases are, where nothing else is known of
-/// them, from 1 to 0: how it went counts as much as what was done.
+/// How alike the figures of two phases are, from 1 to 0, where nothing else is
+/// known of them: speed counts as much as what was done.
 pub(super) fn figures_alike(one: &Centre, other: &Centre, range: WorkRange) -> f64 {
     let cost = range.cost(one.work - other.work);
     (1.0 - cost - f64::from(traits_apart(&one.traits, &other.traits))).max(0.0)

@@ -4,10 +4,10 @@ use super::RunBursts;
 use super::times::threads_of;
 use crate::table::Nanos;
 
-/// A cluster's home is the phase with most of its time. A burst in another
-/// phase is a *stray*, unless most of that phase is in this cluster too: its
-/// place or its figures say one thing, its cluster another. Phases that share
-/// a cluster, as their run does not tell them apart, have no strays for that.
+/// Bursts whose cluster and whose phase say different things. A cluster's home is
+/// the phase with most of its time. A burst of the cluster in another phase is a
+/// *stray*, unless that phase too is mostly of this cluster: phases that share a
+/// cluster, because their run does not tell them apart, have no strays of it.
 #[derive(Clone, Debug)]
 pub(super) struct Strays {
     /// Of each complete burst.

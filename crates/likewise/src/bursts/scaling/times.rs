@@ -7,21 +7,22 @@ use super::RunBursts;
 use crate::median;
 use crate::table::Nanos;
 
-/// A difference is chance with this probability, at most.
+/// A difference counts as real only if chance makes one so large with at most
+/// this probability.
 const CHANCE: f64 = 1e-4;
 /// Fewer repetitions do not tell how much they vary.
 const LEAST_REPETITIONS: usize = 5;
 /// Fewer tasks do not tell which of them is odd.
 const LEAST_TASKS: usize = 3;
-/// Numbers of bursts that differ by less than this part are the same.
+/// Numbers of bursts that differ by at most this share are the same.
 const SAME_BURSTS: f64 = 0.1;
 /// A task is odd if it is this many deviations from the others.
 const ODD: f64 = 5.0;
 /// From a median absolute deviation to a standard deviation.
 const MAD: f64 = 1.4826;
-/// So large a part of the values would tell a standard deviation as well as
-/// their median absolute deviation does, if they are normal (Rousseeuw & Croux,
-/// *J. Am. Stat. Assoc.* 88, 1993).
+/// Of normal values, the median absolute deviation of all tells the standard
+/// deviation only as surely as the mean square of this share of them does
+/// (Rousseeuw & Croux, *J. Am. Stat. Assoc.* 88, 1993).
 const WORTH_OF_MAD: f64 = 0.37;
 
 /// Task and thread, with their application, of each thread that computes.
@@ -100,9 +101,10 @@ impl Times {
         means
     }
 
-    /// Mean over longest time of a thread in `block` repetitions, over all
-    /// blocks. The fewer repetitions, the further a thread is from the mean by
-    /// chance: runs are compared in blocks of one size.
+    /// The load balance: the mean time of the threads over that of the longest,
+    /// each found in every block of `block` repetitions and summed over the
+    /// blocks. The fewer repetitions in a block, the farther a thread is from the
+    /// mean by chance; so runs are compared in blocks of the same size.
     pub(super) fn balance(&self, block: usize) -> Option<f64> {
         let n_blocks = self.n / block.max(1);
         let (mut mean, mut longest) = (0.0, 0.0);
@@ -168,8 +170,8 @@ pub(super) fn may_be_chance(ln_ratio: f64, a: Option<Variance>, b: Option<Varian
     ln_ratio.abs() <= deviations(freedom) * sum.sqrt()
 }
 
-/// Whether runs whose iterations take so long (in any unit) may take as long
-/// as one another on average, and differ by chance; `None` where one has fewer
+/// Whether the mean lengths of the iterations of two runs may differ by chance
+/// only. `a` and `b` are the lengths, in any unit; `None` where a run has fewer
 /// than five.
 #[must_use]
 pub fn lengths_may_be_alike(a: &[f64], b: &[f64]) -> Option<bool> {
@@ -190,9 +192,9 @@ fn deviation(values: &[f64]) -> f64 {
     MAD * middle_of(&values.iter().map(|x| (x - middle).abs()).collect::<Vec<_>>())
 }
 
-/// How far any of some values may be from their median by chance, if nothing
-/// but the values tells: few of them tell little, and the median of their
-/// deviations as little as the mean square of 37% of them.
+/// How far one of some values may be from their median by chance, judged by the
+/// values alone. Few values tell little of their spread ([`WORTH_OF_MAD`]), so
+/// the fewer they are, the farther it is.
 pub(super) fn far_by_chance(values: &[f64]) -> f64 {
     let n = values.len() as f64;
     let far = ODD.max(deviations_at(CHANCE / n.max(1.0), WORTH_OF_MAD * (n - 1.0)));
@@ -210,8 +212,7 @@ fn deviations_at(probability: f64, freedom: f64) -> f64 {
     t.map_or(f64::INFINITY, |t| t.inverse_cdf(1.0 - probability / 2.0))
 }
 
-/// Tasks of which each takes longer than in another run, where the others
-/// take as long as all others do.
+/// Tasks that take longer than in another run, while the other tasks do not.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OddTasks {
     /// Application and task, ascending.
@@ -236,11 +237,11 @@ pub(super) struct ByTask {
     pub(super) bursts: Vec<f64>,
 }
 
-/// The tasks that take longer in `now` than in `base` than others do; `noise`
-/// is how much a logarithm of their ratio varies by chance, if repetitions tell
-/// it. Tasks with more or
-/// fewer bursts than in the other run do other work, or some of their bursts
-/// are taken for another phase: they are left out.
+/// The tasks whose time grew from `base` to `now` by more than that of the
+/// others. `noise` is by how much the logarithm of the ratio of their times
+/// varies by chance, if repetitions tell it. A task with more or fewer bursts
+/// than in the other run is left out: it does other work, or some of its bursts
+/// were taken for another phase.
 pub(super) fn odd_tasks(
     tasks: &[(u32, u32)],
     (base, now): (&ByTask, &ByTask),

@@ -131,8 +131,9 @@ fn diameters(n: usize, merges: &[Merge], across: &[f64]) -> Vec<f64> {
     diameters
 }
 
-/// A sum that what is taken out again leaves no trace in, but for rounding of
-/// twice the digits.
+/// A running sum with compensation (double-double): subtracting a value that was
+/// added gives back the old sum, but for rounding at twice the digits. A plain sum
+/// would drift, since every merge takes two diameters out and puts one in.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sum {
     high: f64,

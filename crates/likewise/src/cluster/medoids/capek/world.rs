@@ -93,11 +93,12 @@ where
         Ok(numbers.map(|number| number as i64).collect())
     }
 
-    /// How sums of up to `per_object` of `values` per object are to be made.
+    /// The fixed point in which values of all ranks, one per object, can be summed
+    /// without overflow. `values` are this rank's, each with the place of its
+    /// object, for the error.
     ///
     /// # Errors
-    /// A value on any rank is no finite number of at least 0. `values` has
-    /// the place of its object with it.
+    /// A value on any rank is no finite number of at least 0.
     pub(super) fn fixed(&self, values: impl Iterator<Item = (usize, f64)>) -> Result<Fixed, CapekError> {
         let (mut largest, mut bad) = (0f64, None);
         for (at, value) in values {
