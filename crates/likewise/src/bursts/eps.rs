@@ -7,8 +7,8 @@
 /// points: the few most distant ones would only flatten it.
 const START: f64 = 0.005;
 
-/// Where that line reaches zero. Clusters hold more than half of the points
-/// that are worth clustering, so what lies right of it is their inside.
+/// Where that line reaches zero. In data worth clustering, clusters hold more than
+/// half of the points, so what lies to the right of it is their inside.
 const END: f64 = 0.5;
 
 /// A radius for DBSCAN, and where it comes from.

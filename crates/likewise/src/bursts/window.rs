@@ -88,14 +88,15 @@ pub struct Window {
 
 /// Chooses the iterations to keep, and the tasks.
 ///
-/// Numbers of successive iterations are tried from one on, up to a half of
-/// all, beyond eight in steps of a half: of the windows whose limited errors
-/// are within the limit, the one that is most typical: the larger of its
-/// greatest error over all counters, and of how far its time is from so many
-/// median iterations, is the least. Where that is too much to keep, as many representative tasks as may be are kept of it. The
-/// first that is within both limits is returned; if none is, the one of
-/// least error among those that are not too large, and if all are, the
-/// smallest.
+/// Numbers of successive iterations are tried from one up to half of all, from
+/// eight on in steps of a half. For each number, the most typical window is taken
+/// among those whose limited errors are within the limit: the one with the least
+/// of the larger of two numbers, its greatest error over all counters and the
+/// distance of its time from that of as many median iterations. If the window is
+/// too large to keep, only some representative tasks of it are kept, as many as
+/// the limit allows. The first window within both limits is returned; if there is
+/// none, the one with the least error among those that are not too large; and if
+/// all are too large, the smallest.
 ///
 /// What is kept is measured as it will be read from the cut trace: a burst's
 /// time is clipped to the window, and its counters count if it ends there.

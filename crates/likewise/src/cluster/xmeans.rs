@@ -100,10 +100,10 @@ const PATIENCE: usize = 3;
 /// direction, which leaves two groups together where it happens to pass between
 /// them; the principal component is that of Hamerly & Elkan, *G-means*, NIPS
 /// 2003. Where no cluster is worth splitting, the one that loses least is split
-/// nevertheless, for three rounds without gain at most: two halves of a grid of
-/// clusters need not be better than the whole where nine parts are. Splits with
-/// the largest gain go first where `k_max` leaves no room for all. BIC as in
-/// [`spherical_bic`], which see for where it differs.
+/// all the same, for at most three rounds without gain: of a grid of nine groups
+/// in one cluster, two halves need not be better than the whole, although nine
+/// parts are. If `k_max` leaves no room for all splits, those with the largest
+/// gain go first. For the BIC, and how it differs, see [`spherical_bic`].
 ///
 /// # Example
 /// ```

@@ -4,9 +4,9 @@ use statrs::distribution::{ChiSquared, ContinuousCDF, Normal};
 
 /// What is done to values before they are ranked.
 ///
-/// Counters have more digits than mean anything: two values that are the same
-/// to all intents differ in their low bits, and are no tie. Repeating a test
-/// in coarser units shows whether its answer hangs on them (Malard, 2005,
+/// Counters have more digits than mean anything. Two values that are the same for
+/// all purposes differ in their low bits, and so do not tie. Repeating a test in
+/// coarser units shows whether its answer depends on these bits (Malard, 2005,
 /// §4).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Precision {

@@ -14,40 +14,43 @@ use crate::cluster::ClusterId;
 use crate::median;
 use crate::table::Nanos;
 
-/// Costs down to this share of what is told join a finding of the same
-/// threads; of smaller ones, phases are not named.
+/// A phase that costs at least this share of the least cost that is reported can
+/// join a finding of the same threads; one that costs less is not named there.
 const CANDIDATE: f64 = 0.1;
 
-/// One computes alone in a step if balance would win this share of what that
-/// would win if all others waited.
+/// One thread computes alone in a step if balance would win at least this share of
+/// what it would win if all others waited for the thread.
 const WAITED: f64 = 0.5;
 
-/// The same are last each time if, in sums over the run, the last is as far
-/// from the mean as this share of what it is in each stretch.
+/// The same threads are last each time if the distance of the last from the mean,
+/// in sums over the run, is at least this share of its sum over the stretches.
+/// Where it is another thread each time, the sums even out.
 const STEADY: f64 = 0.5;
 
-/// Where the last of each stretch is another, it must compute for this share
-/// of the stretch, or something else decides how long that takes.
+/// Where another thread is last in each stretch, the last must compute for at
+/// least this share of the stretch; otherwise something else decides how long the
+/// stretch takes.
 const DECIDES: f64 = 0.5;
 
-/// Of a step that is done seldom, and whose times nothing explains, chance is
-/// taken to be so many times what it usually is. It is never taken to be more:
-/// bursts that differ so much from one stretch to the next differ by what they do.
+/// How many times larger than usual chance is taken to be in a step that is done
+/// seldom and whose times nothing explains. It is also the most that is ever put
+/// down to chance: bursts that differ by more from one stretch to the next do
+/// different work.
 const VAGUE: f64 = 3.0;
 
-/// A thread that is slow over this share of its computing time is so in all
-/// phases.
+/// A thread that is slow over at least this share of its computing time is
+/// reported as slow in all phases.
 pub(super) const EVERYWHERE: f64 = 0.9;
 
 /// A phase with less than this share of the time of a step's largest is not
 /// named.
 const NAMED: f64 = 0.05;
 
-/// A thread that is last in less than this share of what the first costs by
-/// computing alone is not named.
+/// Of threads that compute alone, one is named if it costs at least this share of
+/// what the most costly one does.
 const OFTEN: f64 = 0.1;
 
-/// Bursts of no phase are named where those of the slowest threads take this
+/// Bursts of no phase are named if those of the slowest threads take at least this
 /// share of the cost.
 const ODD: f64 = 0.25;
 
@@ -122,8 +125,8 @@ impl<'a> Step<'a> {
         times
     }
 
-    /// What balance would win of those times: where the same are last each
-    /// time, no more than sums over the run tell; the rest is chance.
+    /// What balance would win of those times, where the same units are last each
+    /// time: no more than the sums over the run tell. The rest is chance.
     fn won(&self, stretches: &Stretches<'_>, times: &[f64]) -> f64 {
         above_mean(stretches, times).min(self.gain)
     }
@@ -132,7 +135,7 @@ impl<'a> Step<'a> {
         self.parts.iter().copied().filter(|part| part.gain > 0.0)
     }
 
-    /// Whether it is done often enough to be a trait of who is slow in it.
+    /// Whether it is done often enough that being slow in it is a trait of a unit.
     fn is_repeated(&self) -> bool {
         !noise_of_single(&self.parts)
     }
@@ -142,15 +145,17 @@ impl<'a> Step<'a> {
         above_mean(stretches, &self.times) >= STEADY * self.gain
     }
 
-    /// Whether the last is later than chance makes the last of so many, in
-    /// sums over the run where it is the same each time, and in each stretch
-    /// where it is not. `usual` is how far bursts of the run differ by chance.
+    /// Whether the last unit is later than chance makes the last of so many. If
+    /// it is the same unit each time, sums over the run are compared, and
+    /// otherwise each stretch. `usual` is how far bursts of the run differ by
+    /// chance.
     ///
-    /// Where it is not the same, and the stretches take far longer than the
-    /// last computes, the units wait for one another in turn as in a
-    /// pipeline; more even work would win nothing. What is done once, without
-    /// a gap and for the same instructions, is what chance makes, too, and
-    /// nothing tells how large chance is.
+    /// Where it is not the same unit, and the stretches take far longer than the
+    /// last computes, the units wait for one another in turn, as in a pipeline;
+    /// more even work would win nothing. Where a step is done only once, its times
+    /// have no gap and the instructions are the same, chance explains it as well,
+    /// and nothing tells how large chance is; it is then taken to be [`VAGUE`]
+    /// times larger.
     fn is_uneven(&self, stretches: &Stretches<'_>, usual: f64) -> bool {
         let n = self.parts.iter().map(|part| part.n).fold(0.0, f64::max);
         let squares: f64 = self.parts.iter().map(|part| part.mean * part.mean).sum();
@@ -190,8 +195,9 @@ pub(super) fn uneven(stretches: &Stretches<'_>, parts: &[Part], whole: f64, scop
     found.into_iter().map(|told| told.finding).collect()
 }
 
-/// Where units that are slow in some phases have more instructions in another,
-/// that one is told twice: with what they are slow by, and with what is left.
+/// Reports a phase twice if it has two causes: units that are slow in other phases
+/// too also have more instructions in this one. The slowness joins the finding of
+/// the slow units, and what is left is an imbalance of work.
 fn two_causes<'a>(stretches: &Stretches<'_>, all: Vec<Told<'a>>, whole: f64, scope: Scope) -> Vec<Told<'a>> {
     let is_slow = |told: &&Told<'_>| matches!(told.finding.kind, FindingKind::SlowThreads { .. });
     let factor = |told: &Told<'_>| told.steps[0].slowness(stretches, &told.units).ln();
@@ -231,7 +237,7 @@ fn two_causes<'a>(stretches: &Stretches<'_>, all: Vec<Told<'a>>, whole: f64, sco
     apart
 }
 
-/// What is known only of all steps of a finding together.
+/// Fills in what is known only once all steps of a finding are together.
 fn complete(stretches: &Stretches<'_>, told: &mut Told<'_>, whole: f64) {
     if told.late {
         place(stretches, told);
@@ -268,8 +274,8 @@ fn complete(stretches: &Stretches<'_>, told: &mut Told<'_>, whole: f64) {
     }
 }
 
-/// Keeps the parts of the stretch of time in which the units are slow, if they
-/// are so in one and not in all of the run.
+/// If the units are slow in one stretch of time only, and not in the whole run,
+/// keeps the parts of that stretch.
 fn place(stretches: &Stretches<'_>, told: &mut Told<'_>) {
     let begin = |part: &Part| stretches.bursts(part).map(|burst| stretches.all.begin(burst)).min();
     let mut parts: Vec<(Nanos, f64)> = Vec::new();
@@ -444,11 +450,12 @@ fn told<'a>(stretches: &Stretches<'_>, step: Step<'a>, whole: f64, scope: Scope)
     Told { finding, steps: vec![step], labels, units, late }
 }
 
-/// Whether nearly all that a unit takes longer than the others is all that it
-/// takes, and they wait for it: of two that take turns, neither waits.
+/// Whether one unit computes alone in a step: the others have hardly any time in
+/// it, and they wait. (Of two units that take turns, each is alone for a while,
+/// but neither waits.)
 ///
-/// What else runs at that moment does not matter: others that still finish the
-/// step before it are about to wait, too.
+/// It does not matter that others may still run at that moment: they finish the
+/// step before it, and then wait too.
 fn is_serial(step: &Step<'_>) -> bool {
     let [own, others, waited] = step.costly().fold([0.0; 3], |sum, part| {
         [sum[0] + part.own, sum[1] + part.others(), sum[2] + part.own * (1.0 - 1.0 / part.n)]
@@ -499,8 +506,8 @@ fn is_same(a: &Finding, b: &Finding) -> bool {
     !a.threads.is_empty() && a.threads == b.threads && takes_less(a) == takes_less(b) && one_kind
 }
 
-/// Takes those long bursts out that are of a thread that is told to compute
-/// alone: they are part of that. `n` threads could share them.
+/// Moves long single bursts into the finding that their thread computes alone, if
+/// there is one. `n` threads could share them.
 pub(super) fn without_serial(
     one_offs: Vec<Finding>,
     mut uneven: Vec<Finding>,
@@ -523,8 +530,8 @@ pub(super) fn without_serial(
     (rest, uneven)
 }
 
-/// What is lost between tasks, and inside of them: as one where it is the
-/// same threads and phases.
+/// Puts together what is lost between tasks and what is lost inside of them: as
+/// one finding, where it is about the same threads.
 pub(super) fn together(mut of_run: Vec<Finding>, of_tasks: impl Iterator<Item = Finding>) -> Vec<Finding> {
     let mut alone = Vec::new();
     for mut next in of_tasks {

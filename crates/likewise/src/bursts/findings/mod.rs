@@ -26,18 +26,18 @@ use stretches::{Among, Stretches};
 /// Less of the run than this is not worth a finding.
 pub const LEAST_SHARE: f64 = 0.005;
 
-/// A step that the slowest thread leaves less than this later than the mean is
-/// even.
+/// A step is even if the slowest thread takes at most this much longer than the
+/// mean.
 const LEAST_APART: f64 = 0.03;
 
-/// A burst of no phase is named if it takes this share of the run.
+/// A burst of no phase is named if it takes at least this share of the run.
 const LONG_BURST: f64 = 0.01;
 
 /// IPC under this share of the rest of the run's is low. Sound phases of one
 /// program differ by up to a factor of two.
 const LOW_IPC: f64 = 0.5;
 
-/// So many findings are told.
+/// At most so many findings are reported.
 const MOST: usize = 5;
 
 /// What findings are made from.
@@ -197,8 +197,8 @@ pub struct Findings {
 /// What is worth most in a run: time to be won by balance, serial time, slow
 /// threads, single long bursts and low IPC.
 ///
-/// Each defect is told once: a slow thread is not told as imbalance too, nor
-/// its phase as one of low IPC.
+/// Each defect is reported once: a slow thread is not reported as imbalance too,
+/// nor its phase as one of low IPC.
 ///
 /// # Panics
 /// If `phase` is not as long as the table.

@@ -12,8 +12,8 @@ use crate::table::Nanos;
 /// Of so many parts, one can stand out; and so many can be single.
 const FEWEST: usize = 4;
 
-/// Takes those parts out that cost much in one stretch and little in the
-/// others of their phase.
+/// Takes out the parts that cost much in one stretch, while the other parts of
+/// their phase cost little.
 pub(super) fn one_offs(stretches: &Stretches<'_>, parts: &mut Vec<Part>, whole: f64) -> Vec<Finding> {
     let noise = stretches.all.noise();
     let mut gains: Vec<Vec<f64>> = vec![Vec::new(); stretches.all.n_labels()];
@@ -64,8 +64,9 @@ fn one_after(first: &Finding, second: Finding) -> Finding {
     both
 }
 
-/// From which gain on a part is a one-off: ten times what the phase's parts
-/// cost as a rule (their median), unless more than a tenth of them do.
+/// The gain from which on a part is a one-off: ten times what the parts of the
+/// phase usually cost (their median). If more than a tenth of them cost that much,
+/// there is no such limit, since the phase is just like that.
 fn limit(gains: &mut [f64], least: f64) -> f64 {
     gains.sort_unstable_by(f64::total_cmp);
     let limit = least.max(median::upper(gains).map_or(0.0, |median| 10.0 * median));
@@ -153,9 +154,9 @@ impl Late {
     }
 }
 
-/// The phase whose place the longest burst of the slowest unit has, and how
-/// long a burst of it takes on the others: its own, or the one that most
-/// others begin next to it.
+/// What the others do in place of the slowest unit's longest burst: the phase, and
+/// how long a burst of it takes on the others. It is the burst's own phase, or
+/// else the one that most others begin next to it.
 fn in_place_of(stretches: &Stretches<'_>, part: &Part) -> Option<(u32, f64)> {
     let all = stretches.all;
     let others = || stretches.bursts(part).filter(|&burst| stretches.unit(burst) != part.unit);
@@ -180,9 +181,9 @@ fn in_place_of(stretches: &Stretches<'_>, part: &Part) -> Option<(u32, f64)> {
         .then(|| (label, times.iter().sum::<u64>() as f64 / times.len() as f64))
 }
 
-/// Those of the same threads, those of one phase, and those of none, as one,
-/// which names the longest: a list of many single bursts would leave no place
-/// for anything else.
+/// Puts one-offs together: those of the same threads, those of one phase, and those
+/// of no phase. Each finding names its longest burst. A list of many single bursts
+/// would leave no place for anything else.
 pub(super) fn folded(one_offs: Vec<Finding>) -> Vec<Finding> {
     let in_place = |f: &Finding| matches!(f.kind, FindingKind::OneOff { others: Some(_), .. });
     let alike = |f: &Finding, g: &Finding| match (in_place(f), in_place(g)) {

@@ -6,18 +6,19 @@ use super::stretches::{Part, Stretches};
 use super::{Cause, LEAST_APART};
 use crate::{Gap, gap, median};
 
-/// ln(instructions) over ln(time) has a slope within this of 0 where speed is
-/// the cause, and of at least 1 less this where work is.
+/// The slope of ln(instructions) over ln(time) says what makes threads slow: up to
+/// this it is speed, from 1 less this on it is work, and between it is both.
 pub(super) const SLOPE: f64 = 0.25;
 
-/// So few units do not tell a gradient from anything else.
+/// With fewer units than this, a gradient cannot be told from anything else.
 const LEAST_UNITS: usize = 4;
 
-/// Where nothing is done again, bursts of the same work are taken to differ by
-/// this standard deviation: the system, caches and memory disturb them.
+/// The relative standard deviation of bursts with the same work, where nothing is
+/// repeated and so it cannot be measured: the system, caches and memory disturb
+/// them.
 pub(super) const NOISE: f64 = 0.03;
 
-/// Of so many parts, it is measured how far bursts of the same work differ.
+/// From so many parts on, it is measured how far bursts of the same work differ.
 const REPEATED: usize = 4;
 
 /// How the times of units lie.
@@ -54,10 +55,10 @@ pub(super) fn shape(stretches: &Stretches<'_>, times: &[f64]) -> Shape {
     }
 }
 
-/// How far above their mean the last of `n` units is by chance, as a share of
-/// it, where each has about `bursts` bursts that differ by `noise`: of n draws
-/// of a normal distribution, the largest is expected at most √(2 ln n) standard
-/// deviations above the mean.
+/// How far above the mean the last of `n` units is by chance, as a share of the
+/// mean, if each has about `bursts` bursts whose relative standard deviation is
+/// `noise`. The largest of n draws from a normal distribution is expected at most
+/// √(2 ln n) standard deviations above the mean.
 pub(super) fn by_chance(n: f64, bursts: f64, noise: f64) -> f64 {
     let apart = noise * (2.0 * n.max(1.0).ln()).sqrt() / bursts.max(1.0).sqrt();
     apart.max(LEAST_APART)
@@ -68,9 +69,10 @@ pub(super) fn noise_of_single(parts: &[&Part]) -> bool {
     parts.len() < REPEATED
 }
 
-/// The standard deviation of ln(time of a unit over the mean of all) from one
-/// part of a step to the next, if there are enough: what makes the same unit
-/// differ from itself. By the median, as a stall or a change is no chance.
+/// How far the same unit differs from itself by chance: the standard deviation of
+/// ln(time of the unit over the mean of all) from one part of a step to the next,
+/// if there are enough parts. It is taken from the median, because a stall or a
+/// lasting change is no chance.
 pub(super) fn noise(stretches: &Stretches<'_>, parts: &[&Part]) -> Option<f64> {
     if noise_of_single(parts) {
         return None;

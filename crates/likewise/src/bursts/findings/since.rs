@@ -4,17 +4,17 @@ use std::ops::Range;
 
 use super::LEAST_APART;
 
-/// A stretch of time is told of so many steps, beside as many.
+/// A stretch of time has at least so many steps, and at least as many are outside.
 pub(super) const FEWEST: usize = 4;
 
-/// What changes within the stretch or the rest by more than this share of what
-/// is between them is not one stretch beside even steps: of what grows little
-/// by little it is half.
+/// Within the stretch, and within the rest, values may change by at most this share
+/// of the difference between both. In values that grow little by little, the
+/// change within each half is half of that difference.
 const EVEN: f64 = 0.25;
 
-/// Of more steps than this, neighbours are taken together, so that the
-/// comparison of all stretches stays fast; a moment is then known to this part
-/// of the run.
+/// Of more steps than this, neighbours are taken together, so that comparing all
+/// stretches stays fast. The moment of a change is then known to one in so many
+/// parts of the run.
 const MOST_STEPS: usize = 1_000;
 
 /// The one stretch of steps in which values are larger than in all others, as
@@ -50,8 +50,9 @@ pub(super) fn stretch(values: &[f64]) -> Option<Range<usize>> {
     is_one.then(|| found.start * width..(found.end * width).min(values.len()))
 }
 
-/// The stretch whose mean differs most from that of the other values, in
-/// squares between; `None` where that is at most `least`, or chance would do.
+/// The stretch whose mean differs most from that of the other values (by the sum of
+/// squares between both); `None` if the means differ by at most `least`, or if
+/// chance could make such a difference.
 fn best(values: &[f64], least: f64) -> Option<Range<usize>> {
     let n = values.len();
     let mut sums = vec![0.0];

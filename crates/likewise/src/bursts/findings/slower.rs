@@ -37,8 +37,9 @@ struct Slower {
     threads: Vec<u32>,
 }
 
-/// The slowdown that costs most, of more than half of the threads and for the
-/// same instructions: with it all phases that are slow in the same time.
+/// The slowdown that costs most: more than half of the threads take longer for the
+/// same instructions in one stretch of time. All phases that are slow in that time
+/// belong to it.
 pub(super) fn slower(all: &Counted<'_>, whole: f64) -> Option<Finding> {
     let counters = &all.table.counters;
     let instructions = &counters[instructions_and_cycles(counters)[0]?].values;
@@ -88,9 +89,10 @@ pub(super) fn slower(all: &Counted<'_>, whole: f64) -> Option<Finding> {
     })
 }
 
-/// The phases that most threads do at least so often that a stretch of time
-/// can be told; two are one kind if they have the same instructions and each
-/// thread changes between them at most twice.
+/// The phases that most threads do often enough for a stretch of time to be seen.
+/// Two phases are one kind if they have the same instructions and each thread
+/// changes between them at most twice: a slowdown can make another phase of the
+/// same step.
 fn kinds(all: &Counted<'_>, instructions: &[f64]) -> Vec<Kind> {
     let n_threads = all.names().len();
     let mut by_label: BTreeMap<u32, Vec<u32>> = BTreeMap::new();

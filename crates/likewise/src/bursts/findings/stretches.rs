@@ -8,16 +8,17 @@ use super::counted::Counted;
 use crate::bursts::serial::is_nearly_all;
 use crate::table::Nanos;
 
-/// A thread that does a label at least so many times more often than the
-/// mean thread does it instead of another.
+/// A thread does one label instead of another if it does it at least so many times
+/// more often than the mean thread, in one stretch.
 const MORE: f64 = 0.25;
 
-/// Only some threads do a phase if its counts differ from their mean by this
-/// share of them: at most three of four threads do it.
+/// A phase is one of some threads only, if the distances of its counts from their
+/// mean add up to at least this share of all its bursts: that is so if at most
+/// three in four threads run it.
 const OF_SOME: f64 = 0.499;
 
-/// Counts of a phase are even over two stretches together where they differ by
-/// at most this share of what they differ by in each.
+/// Two neighbouring stretches are joined if the counts of a phase, over both
+/// together, differ by at most this share of what they differ by in each.
 const EVEN: f64 = 0.5;
 
 /// Who is compared with whom.
@@ -26,15 +27,16 @@ pub(super) enum Among<'s, 'a> {
     Threads,
     /// The threads of each task.
     ThreadsOfTask,
-    /// The tasks: of each, in every stretch of its own, the thread that the
-    /// others of it wait for.
+    /// The tasks, each by one thread: in every stretch of the task, the thread
+    /// that its others wait for.
     Tasks(&'s Stretches<'a>),
 }
 
 /// The bursts of a run by stretch.
 pub(super) struct Stretches<'a> {
     pub(super) all: &'a Counted<'a>,
-    /// Of each label, the least of those that threads do one instead of the other.
+    /// Of each label, its step: the least label among those that threads do one
+    /// instead of the other.
     step: Vec<u32>,
     /// Of each thread, what is compared: itself, or its task.
     unit: Vec<u32>,
@@ -48,8 +50,8 @@ pub(super) struct Stretches<'a> {
     bounds: Vec<usize>,
 }
 
-/// What a step costs in one stretch: one label, or several where threads do
-/// one instead of the other.
+/// What a step costs in one stretch. A step is one label, or several that threads
+/// do one instead of the other.
 #[derive(Clone, Debug)]
 pub(super) struct Part {
     pub(super) stretch: u32,
@@ -131,8 +133,8 @@ impl<'a> Stretches<'a> {
         stretches
     }
 
-    /// Begins a stretch wherever all bursts of the group before have ended,
-    /// and no thread goes on at once with another.
+    /// Cuts the run: a stretch begins where all earlier bursts of the group have
+    /// ended, and no thread starts its next burst at the very same moment.
     fn cut(&mut self) {
         let mut end = Nanos::ZERO;
         let mut ends = vec![None; self.all.names().len()];
@@ -165,9 +167,11 @@ impl<'a> Stretches<'a> {
         found
     }
 
-    /// Makes one step of a phase that only some threads do and what the others
-    /// do instead in half of its time or more: of what goes with it, or else of
-    /// what others begin next to it and its threads hardly do.
+    /// Finds phases that threads do one instead of the other, and makes one step
+    /// of them. A phase that only some threads do is joined with the phase that
+    /// others do instead, if that holds for at least half of its time. What is
+    /// done instead is what the costs of a stretch pair it with; if nothing is,
+    /// it is what others begin next to it and its own threads hardly do.
     fn find_steps(&mut self) {
         let n = self.all.n_labels();
         let counts = self.counts(&self.order);
@@ -206,9 +210,10 @@ impl<'a> Stretches<'a> {
         self.step = step;
     }
 
-    /// For each burst of a phase, which of the others' phases begins nearest to
-    /// it in the stretch, of those that its unit does half as often as the mean
-    /// or less; the time of the bursts by phase.
+    /// What others do next to a phase: for each of its bursts, the phase that
+    /// begins nearest to it in the stretch, among those that the burst's unit does
+    /// at most half as often as the mean. Returns the time of the bursts by that
+    /// phase.
     fn others_begin(&self, label: u32, counts: &Counts) -> BTreeMap<u32, f64> {
         let lacks = |unit: u32, other: u32| {
             let of = &counts[&other];
@@ -236,8 +241,9 @@ impl<'a> Stretches<'a> {
     }
 
     /// Joins neighbouring stretches in which threads do the same phase at
-    /// different moments: where threads wait for their neighbours only, none
-    /// may compute for a moment although some are steps ahead of others.
+    /// different moments. Where threads wait only for their neighbours, there can
+    /// be a moment at which none computes although some are steps ahead of others;
+    /// such a moment ends no stretch.
     fn join(&mut self) {
         let stretches = std::mem::take(&mut self.bounds);
         let mut current = Counts::new();
@@ -289,9 +295,9 @@ impl<'a> Stretches<'a> {
         parts
     }
 
-    /// Of groups that are cut apart (tasks, of which each has its threads):
-    /// bursts of no phase are a step of the phase that most other groups do at
-    /// the same moment, if the group does it less often than most.
+    /// Gives bursts of no phase a phase, where there are several groups (tasks,
+    /// each with its threads): the phase that most other groups do at the same
+    /// moment, if this group does it less often than most.
     fn adopt(&self, parts: &mut [Part]) {
         if self.n_groups() < 2 {
             return;
@@ -455,7 +461,7 @@ impl<'a> Stretches<'a> {
         let mut units: Vec<u32> = taken.iter().map(|&burst| self.unit(burst)).collect();
         units.sort_unstable();
         units.dedup();
-        // What most do is a step of the program, and stands out of nothing.
+        // What most units do is a step of the program, and no single burst.
         if self.n_units() > 1 && 2 * units.len() > self.n_units() {
             return;
         }
@@ -519,9 +525,9 @@ impl<'a> Stretches<'a> {
         bursts.first().map_or(0.0, |&burst| self.peers[self.group(burst)])
     }
 
-    /// Names of units. A task is called by the thread that has nearly all of
-    /// its bursts of these labels, unless that has the same number in all
-    /// tasks; else by all its threads.
+    /// Names of units. A task goes by the thread that has nearly all of its time in
+    /// these labels; but if that is the same thread number in all tasks, the
+    /// thread says nothing, and the task goes by all its threads.
     pub(super) fn names(&self, units: &[u32], labels: &BTreeSet<u32>) -> Vec<ThreadName> {
         let names = self.all.names();
         if self.unit.len() == self.n_units() {
@@ -576,10 +582,10 @@ fn evens_out(a: &BTreeMap<u32, f64>, b: &BTreeMap<u32, f64>, n: f64) -> bool {
     a > 1e-9 && b > 1e-9 && both <= EVEN * (a + b)
 }
 
-/// The labels that threads do one instead of the other: those that the
-/// slowest does more often than the mean thread, and those that it does less
-/// often. Empty where there are not both, unless bursts of no phase stand for
-/// those that some threads lack.
+/// The labels that threads do one instead of the other in a stretch: those that
+/// the slowest thread does more often than the mean thread, and those that it does
+/// less often. Empty if there are not both. Bursts of no phase count too, if they
+/// are just as many as some threads lack of a phase.
 fn instead(sums: &[Sum], noise: u32, n: f64) -> Vec<u32> {
     let times_more = |sum: &Sum| sum.own_count - sum.count / n;
     let side = |is_one: &dyn Fn(&Sum) -> bool| {

@@ -28,8 +28,8 @@ impl Block {
         self.len += 1;
     }
 
-    /// Of each record all bits, if it is as good as this on every objective,
-    /// or none; nothing if none is.
+    /// For each record of the block all bits set, if it is as good as this one on
+    /// every objective, or else no bit. Nothing if no record is.
     #[inline(always)]
     fn as_good(&self, record: &[u32]) -> Option<[u32; LANES]> {
         let mut good = [u32::MAX; LANES];
@@ -47,8 +47,9 @@ impl Block {
     }
 }
 
-/// Goes through the records by the first objective. A record that a front
-/// dominates, every earlier front does too, so the search among them halves.
+/// Goes through the records in the order of the first objective. If a front
+/// dominates a record, so does every earlier front; so a binary search finds the
+/// first front that does not.
 pub(super) fn goldberg(ranked: &Ranked) -> Vec<u32> {
     let mut fronts: Vec<Vec<Block>> = Vec::new();
     let rank_of = |record: Vec<u32>| {

@@ -64,8 +64,9 @@ pub enum ParetoError {
 ///
 /// # Complexity
 /// n records, F ranks. One or two objectives: O(n log n). Three:
-/// O(n log n log F). h of them: O(n² h) at worst, thirty-two records an
-/// instruction or few, mostly dropped after few objectives; O(n h) memory.
+/// O(n log n log F). More, h: O(n² h) at worst, but a few instructions compare
+/// thirty-two records at once, and most comparisons end after few objectives;
+/// O(n h) memory.
 ///
 /// # Reference
 /// Goldberg, *Genetic Algorithms in Search, Optimization and Machine

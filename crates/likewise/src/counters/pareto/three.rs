@@ -5,9 +5,10 @@ use super::prepare::Ranked;
 /// Steps of a staircase that stand together.
 const STEPS: usize = 256;
 
-/// Goes through the records by the first objective. Of each front the records
-/// that came are a staircase on the other two; a record is dominated by some of
-/// them if it lies above it. If a front dominates it, so does every earlier.
+/// Goes through the records in the order of the first objective. The records of a
+/// front, on the other two objectives, are a staircase; a new record is dominated
+/// by one of them if it lies above the staircase. If a front dominates it, so does
+/// every earlier front; so a binary search finds its own.
 pub(super) fn goldberg(ranked: &Ranked) -> Vec<u32> {
     let (second, third) = (ranked.column(1), ranked.column(2));
     let mut fronts: Vec<Staircase> = Vec::new();

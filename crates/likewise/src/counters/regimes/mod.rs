@@ -62,11 +62,11 @@ impl RegimeParams {
         if valid { Ok(Self { confidence, ..self }) } else { Err(RegimeError::Confidence(confidence)) }
     }
 
-    /// With the least spread about a model that is believed, as a share of
-    /// the response (of its root mean square where noise is absolute). No
-    /// region is split for a fit closer than that, and no standard error
-    /// comes from one, so that neither the steps of a clock nor rounding look
-    /// like regimes, or certain.
+    /// With the least spread about a model that is believed, as a share of the
+    /// response (or of its root mean square, if noise is absolute). A closer fit
+    /// counts as no better than that: it splits no region, and makes no standard
+    /// error smaller. So neither the steps of a clock nor rounding look like
+    /// regimes, nor like certainty.
     ///
     /// # Errors
     /// It is not between 10⁻⁶ and 1.

@@ -58,11 +58,11 @@ impl Partition {
 /// # Complexity
 /// O(n²) for all partitions together, in parallel but for the separation, and
 /// O(n·d) for the densities; the square and O(n) memory, and two or three
-/// times the profiles' with them. Nothing is done anew for each partition.
-/// Going from the last merge back to the first, a cluster is replaced by two
-/// of which one is at least as near to any third (or to any object, in the
-/// mean) as it was, so the nearest so far is the nearest, and no search is
-/// ever repeated.
+/// times the profiles' with them. No partition is measured from scratch: going
+/// from the last merge back to the first, one cluster is replaced by its two
+/// parts. Of these, one is at least as near to any other cluster (or, in the
+/// mean, to any object) as the whole was. So the least distance so far only has to
+/// be compared with those of the two parts, and no search is repeated.
 ///
 /// # Reference
 /// Malard, *A role for Pareto optimality in mining performance data*, §2.2;

@@ -6,11 +6,12 @@ use crate::simd::{Isa, LANES, Work, widest};
 
 /// The mean before each merge.
 ///
-/// Forth, the merges are made once more in order of height; each leaves, in
-/// the row of the cluster that goes, how near the nearer of its two parts was
-/// to every other cluster. Back, these rows alone tell how near the nearest
-/// is: two clusters that were merged were nearest to each other, and one that
-/// was nearest to a merged cluster is no farther from one of its parts.
+/// Two passes. Forth, the merges are made once more in order of height. Each
+/// leaves a row, in the place of the cluster that goes: how near the nearer of its
+/// two parts was to every other cluster. Back, these rows alone tell how near the
+/// nearest cluster of each is. For two clusters that were merged were the nearest
+/// of each other; and a cluster whose nearest was a merged one is no farther from
+/// one of its two parts.
 pub(super) fn separations(mut square: Dissimilarities, linkage: Linkage, merges: &[Merge]) -> Vec<f64> {
     match linkage {
         Linkage::Complete => means(square, chain::Complete, merges, |x| x),
