@@ -10,7 +10,8 @@ use crate::tables::dialect::whole_number;
 use crate::tables::parquet::MAGIC as PARQUET;
 use crate::tables::rows::Rows;
 
-/// What a result says of one row.
+/// What a result says of one row. It is not the core's `BurstLabel`: numbers are the
+/// file's own, 0 included, and other programs do not say why a burst was left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowLabel {
     /// It is in the cluster of that number.

@@ -24,9 +24,9 @@ const BLOCK: std::ops::Range<usize> = 4..512;
 /// one before.
 const LANES: usize = 4;
 
-/// Groups objects about `n_clusters` medoids: from the start, each object in
-/// turn takes the place of the medoid that is best to lose, if that lowers the
-/// loss, until none does.
+/// Groups objects about `n_clusters` medoids by eager swaps. Each object in turn is
+/// tried in the place of the medoid that can best be spared, and takes it if that
+/// lowers the loss; this goes on until no object does.
 ///
 /// The result is a local optimum, as [`pam`](super::pam)'s: no swap lowers the
 /// loss by more than rounding. Which one may differ, because the first swap
@@ -84,9 +84,10 @@ pub fn fasterpam(
     Ok(assign(d, search.medoids, n_swaps))
 }
 
-/// As PAM's BUILD, to the bit, but of most objects no gain is computed: it
-/// can only shrink from one medoid to the next, rounded too, because no term
-/// of the sum grows. So an object whose last gain is below the best is out.
+/// PAM's BUILD, equal to the bit, without computing the gain of most objects. From
+/// one medoid to the next a gain can only shrink, even as rounded, because no term
+/// of its sum grows. So an object whose gain was last below the best one now need
+/// not be looked at.
 fn build(d: &Dissimilarities, k: usize) -> Vec<usize> {
     let n = d.len();
     let losses: Vec<f64> = (0..n).into_par_iter().map(|c| d.row(c).iter().sum()).collect();
@@ -152,8 +153,8 @@ struct Search<'a> {
     /// By how much the loss grows if that medoid goes.
     removal: Vec<f64>,
     loss: f64,
-    /// What the second nearest is where there is one medoid: no candidate is
-    /// farther, so whoever comes is nearer than this; and being finite it
+    /// What stands for the second nearest where there is only one medoid. No
+    /// candidate is farther than this, so any is nearer; and it is finite, which
     /// keeps ∞ − ∞ out of the sums.
     beyond: f64,
 }

@@ -11,22 +11,23 @@ use super::world::World;
 /// Dissimilarities of the first round, over all ranks.
 const FIRST: u64 = 1 << 16;
 
-/// So many times as many objects are looked at in the next round: of a million
-/// ranks with an object each, three rounds look at all.
+/// How many times more objects the next round looks at: with a million ranks of
+/// one object each, the third round looks at all.
 const MORE: f64 = 32.0;
 
-/// A set is out if its loss is more than so many standard errors above the
-/// least.
+/// A set is out if its loss is more than this many standard errors above the
+/// least loss.
 const SURE: f64 = 3.0;
 
 /// The set of least loss for all objects.
 ///
-/// Which groups are better merged depends on their shares, and in the pool
-/// these are off by chance: then its best medoids, and all that swaps among
-/// its objects lead to, are not the best of all objects, but those of a trial
-/// may be. A race: sets are compared on some objects, those that are surely
-/// worse are out, the others are compared on many more, and so on.
-/// Who is ahead by much wins after a few objects; who is not, after all.
+/// The pool alone cannot tell. Which groups are better merged depends on their
+/// shares of all objects, and in the pool these shares are off by chance; so the
+/// medoids that are best for the pool need not be best for all objects, and those
+/// of a single trial may be. The sets therefore race: they are compared on some
+/// objects, the sets that are surely worse are out, the others are compared on
+/// many more objects, and so on. A set that is far ahead wins after a few objects,
+/// and one that is hardly ahead only after all.
 ///
 /// # Reference
 /// Maron & Moore, *NIPS* 6, 1994 (Hoeffding races). Differs: differences are

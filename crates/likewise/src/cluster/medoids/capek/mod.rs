@@ -32,8 +32,9 @@ pub enum ClusterCount {
 /// What tells a good number of clusters.
 #[derive(Clone, Debug)]
 pub enum Criterion<T> {
-    /// The BIC about centroids; for objects that are vectors under the
-    /// [Euclidean distance](crate::cluster::euclidean). Gives an object's coordinates, equally many for all.
+    /// The BIC about centroids, for objects that are vectors under the
+    /// [Euclidean distance](crate::cluster::euclidean). The function gives an
+    /// object's coordinates, equally many for all objects.
     Bic(fn(&T) -> &[f64]),
     /// The medoid silhouette; for anything else. It knows no single cluster:
     /// the least number is 2.
@@ -84,11 +85,12 @@ impl<T> CapekParams<T> {
         }
     }
 
-    /// Bytes of the dissimilarities that `here` of `size` ranks hold at once:
-    /// for who must not ask for more than there is. Exact: of their objects to
-    /// all others, and on every rank of all to the medoids. Sampled: of every
-    /// two in a sample, or in all samples together with those that are far from
-    /// them, as many as are added on the average.
+    /// An estimate of the bytes of all dissimilarities that `here` of `size` ranks
+    /// (those of one machine, say) hold at once, so that a caller can refuse what
+    /// does not fit in memory. Exact: of their objects to all others, and on each
+    /// of these ranks of all objects to the medoids. Sampled: of every two objects
+    /// in a sample, or in all samples together with the far objects that are
+    /// added.
     #[must_use]
     pub fn dissimilarity_bytes(&self, n_objects: u64, size: usize, here: usize) -> u128 {
         let (n, here, k) = (u128::from(n_objects), here as u128, self.most_clusters() as u128);
@@ -196,16 +198,22 @@ pub enum CapekError {
 /// `objects` are this rank's, any number. Every rank gets the same medoids,
 /// whatever the number of ranks that the objects are spread over.
 ///
-/// Sampled: each trial draws `sample_size` objects by their numbers, without
-/// communication; the objects of all samples are given to all ranks; each
-/// trial's rank clusters its sample. From the trial whose medoids are best for
-/// all samples together, swaps among all of these go on, each number of
-/// clusters on a rank of its own. The medoids are measured on all objects, the
-/// number of clusters is chosen, and the medoids are made central: the object
-/// nearest to the cluster's middle takes over while that lowers the loss. The
-/// middle is the centroid where objects are vectors ([`Criterion::Bic`]),
-/// otherwise the cluster's members in the samples. Exact: PAM over all
-/// objects, where each rank tries its own as medoids.
+/// Sampled:
+///
+/// 1. Each trial draws `sample_size` objects by their numbers, which takes no
+///    communication. All ranks get the objects of all samples, and one rank per
+///    trial clusters its sample.
+/// 2. From the trial whose medoids are best for all samples together, swaps go on
+///    among the objects of all samples; each number of clusters is done by a rank
+///    of its own.
+/// 3. The medoids are measured on all objects, and the number of clusters is
+///    chosen.
+/// 4. The medoids are made central: the object nearest to the middle of a cluster
+///    takes over, as long as that lowers the loss. The middle is the centroid if
+///    objects are vectors ([`Criterion::Bic`]), and otherwise the cluster's members
+///    in the samples.
+///
+/// Exact: PAM over all objects; each rank tries its own objects as medoids.
 ///
 /// # Errors
 /// [`CapekError`].

@@ -21,8 +21,8 @@ pub(super) struct Pool<T> {
     samples: Vec<Vec<usize>>,
 }
 
-/// So many objects that are far are added, and one more per cluster, on the
-/// average.
+/// On average, so many far objects are added to the pool, and one more for each
+/// cluster.
 pub(super) const FAR: usize = 20;
 
 /// Medoids by place in the pool, by number, per number of clusters.
@@ -83,11 +83,11 @@ impl<T: Portable + Clone + Sync> Pool<T> {
         Ok(by_length(&world.share_numbers(&found)?))
     }
 
-    /// Adds objects that are far from the medoids of a trial, each with a
-    /// chance that goes by the square of how far: classes of which a sample has
-    /// nobody. Everybody weighs the inverse of the chance to be in the pool, so
-    /// that its loss remains an estimate of all objects' (Horvitz & Thompson,
-    /// *JASA* 47, 1952).
+    /// Adds objects that are far from the medoids of a trial: they may be of
+    /// classes that no sample has a member of. The chance of each object grows
+    /// with the square of its distance. Every object of the pool weighs the
+    /// inverse of its chance to be there, so that the loss of the pool remains an
+    /// estimate of that of all objects (Horvitz & Thompson, *JASA* 47, 1952).
     ///
     /// # Reference
     /// Bahmani et al., *PVLDB* 5(7), 2012 (k-means||), one round. Differs:
@@ -134,9 +134,10 @@ impl<T: Portable + Clone + Sync> Pool<T> {
         Ok(())
     }
 
-    /// For each number of clusters, the best trial's medoids after swaps over
-    /// all of the pool, then those of all trials, if one groups the pool
-    /// otherwise; each number on another rank.
+    /// For each number of clusters, several sets of medoids: those of the best
+    /// trial after swaps over all of the pool; then those of every trial, if one
+    /// of them groups the pool in another way. Each number is done by another
+    /// rank.
     ///
     /// # Errors
     /// A dissimilarity in the pool is none.
@@ -198,8 +199,8 @@ impl<T: Portable + Clone + Sync> Pool<T> {
     }
 }
 
-/// The medoids that swaps lead to from the best of the sets; as many as there
-/// are different objects, where that is fewer.
+/// The medoids that swaps lead to from the best of the sets. They are fewer where
+/// there are fewer different objects.
 fn swap(table: &Dissimilarities, k: usize, sets: &[Vec<usize>]) -> Vec<usize> {
     let best = sets.iter().min_by(|a, b| loss(table, a).total_cmp(&loss(table, b)));
     let Some(set) = best else { return distinct_medoids(table, k).0 };
@@ -219,9 +220,9 @@ fn distinct_medoids(table: &Dissimilarities, k: usize) -> (Vec<usize>, bool) {
     }
 }
 
-/// The sets, if one of them groups all objects otherwise than `best`. Those
-/// that do not may still be the better ones for it: of groups that are merged,
-/// any may hold the medoid.
+/// The sets, if one of them groups the objects in another way than `best`. Sets
+/// that group them in the same way are kept too, as they may have better medoids:
+/// where groups are merged, the medoid may be in any of them.
 fn rivals<'s>(table: &Dissimilarities, best: &[usize], sets: &'s [Vec<usize>]) -> &'s [Vec<usize>] {
     let known = grouping(table, best);
     let is_other = |set: &Vec<usize>| set.len() == best.len() && grouping(table, set) != known;

@@ -63,13 +63,13 @@ where
         self.objects.get(usize::try_from(at).ok()?)
     }
 
-    /// Whether this rank does one of several tasks: they are spread over the
-    /// ranks.
+    /// Whether a task is this rank's: tasks are spread evenly over the ranks.
     pub(super) fn works(&self, task: usize, n_tasks: usize) -> bool {
         task * self.comm.size() / n_tasks == self.comm.rank()
     }
 
-    /// This rank's objects that are given, of all ranks, by number, everywhere.
+    /// Gives all ranks the objects that each of them gives, in the order of their
+    /// numbers.
     pub(super) fn share<'o>(
         &self,
         objects: impl Iterator<Item = (u64, &'o T)>,
@@ -84,7 +84,7 @@ where
         Sent::unpack_all(&bytes).ok_or(CapekError::NotPortable)
     }
 
-    /// The numbers of all ranks, in the order of the ranks, everywhere.
+    /// Gives all ranks the numbers of all, in the order of the ranks.
     pub(super) fn share_numbers(&self, numbers: &[i64]) -> Result<Vec<i64>, CapekError> {
         let mut bytes = Vec::with_capacity(8 * numbers.len());
         wire::put_numbers(&mut bytes, numbers.iter().map(|&number| number as u64));
