@@ -38,6 +38,8 @@ pub(super) fn figures(
     end: Nanos,
 ) -> (Vec<PhaseStats>, Figures) {
     let n_clusters = clustering.n_clusters;
+    // In a cluster of their own, dropped bursts do not count as noise. Its
+    // figures are removed below.
     let clustering = with_dropped(clustering, dropped);
     let mut stats = phase_stats(table, prepared, &clustering);
     let lacking = |phase: &PhaseStats| phase.counters.iter().any(|c| 0 < c.n && c.n < phase.instances);

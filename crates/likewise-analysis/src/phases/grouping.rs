@@ -102,10 +102,12 @@ pub fn group<S: PartialEq>(
     let rows: Vec<f64> = sample.iter().flat_map(|&i| points.row(i as usize)).copied().collect();
     let mut grouped = group_all(Points::new(&rows, points.dims())?, asked, stages, watch)?;
     let _bar = watch.spinner("Labelling the rest");
+    // X-means has no radius: then every point takes the nearest label.
     let reach = grouped.eps.unwrap_or(f64::INFINITY);
     let labels =
         stages.time("cluster", || label_by_nearest(points, &sample, &grouped.clustering.labels, reach));
     grouped.clustering.labels = labels;
+    // Only for the sampled points is it known whether they are core.
     grouped.core = None;
     grouped.sampled = Some(n_sampled);
     Ok(grouped)

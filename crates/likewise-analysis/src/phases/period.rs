@@ -49,6 +49,7 @@ impl PeriodSearch {
                 time[own.index()] = time[own.index()].saturating_add(table.duration[i].0);
             }
         }
+        // `max_by_key` takes the last of equal ones; reversed, the first.
         let most = (0..time.len()).rev().max_by_key(|&c| time[c]).filter(|&c| time[c] > 0)?;
         Some(ClusterId::from_index(most).number())
     }

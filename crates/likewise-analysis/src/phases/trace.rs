@@ -106,6 +106,7 @@ fn read_input(
     }
     notes.extend(skipped(&report.records));
     if table.is_empty() {
+        // The notes may tell why there is no burst, and no result will show them.
         notes.iter().for_each(|note| watch.say(&format!("note: {note}")));
         bail!("{}: {}", trace.display(), no_burst(reading));
     }
@@ -203,6 +204,7 @@ pub fn skipped(records: &RecordCounts) -> Vec<String> {
 /// The applications of the bursts, ascending.
 fn apps_read(table: &BurstTable) -> Vec<u32> {
     let mut apps = table.app.clone();
+    // Bursts are in burst order, so those of an application stand together.
     apps.dedup();
     apps
 }

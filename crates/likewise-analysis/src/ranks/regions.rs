@@ -116,6 +116,7 @@ fn phases(analysis: &Analysis) -> (Vec<Option<u32>>, Vec<String>) {
     let mut own: Vec<Vec<usize>> = vec![Vec::new(); counts.len()];
     let mut whole: Vec<Option<usize>> = vec![None; clustering.n_clusters];
     for cluster in 0..clustering.n_clusters {
+        // The first of equal ones: `max_by_key` takes the last.
         let most = (0..counts.len()).rev().max_by_key(|&region| counts[region][cluster]);
         if let Some(region) = most.filter(|&region| counts[region][cluster] > 0) {
             own[region].push(cluster);

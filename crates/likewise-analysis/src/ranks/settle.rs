@@ -199,6 +199,7 @@ fn fleeting(classes: &[Moments], n_steps: usize, by_chance: [f64; 2]) -> Vec<usi
         };
         is_in_both(half_of) || is_in_both(parity_of)
     };
+    // The first of equal ones: `max_by_key` takes the last.
     let largest = (0..classes.len()).rev().max_by_key(|&c| classes[c].n_ranks);
     let all = (0..classes.len()).filter(|&c| Some(c) != largest || classes.len() == 1);
     if n_steps == 1 { Vec::new() } else { all.filter(|&c| !lasts(c)).collect() }
@@ -207,6 +208,8 @@ fn fleeting(classes: &[Moments], n_steps: usize, by_chance: [f64; 2]) -> Vec<usi
 impl<C: Communicator> AllRanks<'_, C> {
     /// The share of the variance of what is compared that lies between classes.
     fn explained(&self, groups: &Groups) -> Result<f64> {
+        // A process without ranks learns from the others how many numbers a
+        // rank has.
         let dims = self.objects.first().map_or(0, Vec::len);
         let mut dims = [dims as i64];
         self.comm.all_reduce(likewise::comm::Reduction::Max, &mut dims)?;

@@ -327,6 +327,7 @@ fn mostly(lasting: f64, spread: f64) -> bool {
 
 /// How far above chance, in deviations.
 fn margin(s: &Support) -> f64 {
+    // Without spread, the quotient of two zeros would be NaN.
     s.gap / s.deviation.max(f64::MIN_POSITIVE)
 }
 

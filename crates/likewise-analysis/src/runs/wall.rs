@@ -12,6 +12,7 @@ const MOST_OF_IT: f64 = 0.5;
 
 /// The thread with the longest time, the first of equal ones.
 pub(super) fn longest(threads: &[OfThread]) -> Option<OfThread> {
+    // `max_by` takes the last of equal ones; reversed, the first.
     threads.iter().rev().max_by(|a, b| a.1.total_cmp(&b.1)).copied()
 }
 
