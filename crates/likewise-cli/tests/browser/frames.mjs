@@ -4,7 +4,9 @@
 //
 // A frame is the time from the callback that draws to the next frame of the
 // browser, so it holds the script, the rasteriser and what the browser does
-// beside. Only frames that draw count. Events are those of a real mouse.
+// beside. Only frames that draw count. Events are those of a real mouse. While
+// the machine does other work, `chrt -r 1 node frames.mjs …` (as root) gives the
+// browser the processors.
 
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

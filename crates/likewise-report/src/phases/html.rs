@@ -24,7 +24,7 @@ use likewise::words::grouped_digits;
 const PAGE: &str = include_str!("assets/page.html");
 const STYLE: &str = include_str!("assets/style.css");
 /// Those of this page; `main.js` needs all of them.
-const MODULES: [Module; 27] = [
+const MODULES: [Module; 28] = [
     ("alignment.js", include_str!("assets/alignment.js")),
     ("bars.js", include_str!("assets/bars.js")),
     ("cloud.js", include_str!("assets/cloud.js")),
@@ -34,6 +34,7 @@ const MODULES: [Module; 27] = [
     ("frames.js", include_str!("assets/frames.js")),
     ("functions.js", include_str!("assets/functions.js")),
     ("gestures.js", include_str!("assets/gestures.js")),
+    ("grid.js", include_str!("assets/grid.js")),
     ("grouping.js", include_str!("assets/grouping.js")),
     ("legend.js", include_str!("assets/legend.js")),
     ("lines.js", include_str!("assets/lines.js")),

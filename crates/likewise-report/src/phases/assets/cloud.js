@@ -1,17 +1,16 @@
 // Bursts as points in a bitmap. The bursts of a pixel vote: it takes the
 // colour of the group that wins (Boyer and Moore's majority vote), and is
-// denser the more there are. Bursts are sorted into a grid, so that those out
-// of sight are passed over, and those of one pixel come after each other:
-// in the order of time, a frame of 1,000,000 took three times as long.
+// denser the more there are.
 
-/** @import { Axis, Cloud, Grouping, Range } from "./types" */
+import { makeGrid } from "./grid.js";
+
+/** @import { Cloud, Grouping, Points, Range } from "./types" */
 
 /** The votes of one burst that stands out, as many as of those that step back. */
 const LIT_VOTE = 64;
 const DIM_ALPHA = 0.13;
-/** One vote in a cell, and as many as it holds. */
-const VOTE = 65536;
-const MOST = 32767 * VOTE;
+/** A cell holds so many votes. */
+const MOST = 32767;
 /** Votes of a pixel that a disc covers whole, for each it has itself. */
 const STEPS = 8;
 
@@ -59,55 +58,7 @@ function makeVotes() {
   return votes;
 }
 
-/** Cells of the grid along each axis. */
-const GRID = 512;
-
-/**
- * Sorts bursts into the cells of a grid over both axes' limits; those without
- * a place are left out.
- * @param {Float32Array} xs
- * @param {Float32Array} ys
- * @param {Axis} x
- * @param {Axis} y
- */
-function makeGrid(xs, ys, x, y) {
-  const n = xs.length;
-  const [sx, sy] = [GRID / (x.max - x.min), GRID / (y.max - y.min)];
-  /** @param {number} s */
-  const inGrid = (s) => (s < 0 ? 0 : s >= GRID ? GRID - 1 : s | 0);
-  const cellOf = new Int32Array(n);
-  const start = new Uint32Array(GRID * GRID + 1);
-  for (let i = 0; i < n; i++) {
-    const [px, py] = [(xs[i] - x.min) * sx, (ys[i] - y.min) * sy];
-    const cell = Number.isNaN(px + py) ? -1 : inGrid(py) * GRID + inGrid(px);
-    cellOf[i] = cell;
-    if (cell >= 0) start[cell + 1]++;
-  }
-  for (let cell = 0; cell < GRID * GRID; cell++) start[cell + 1] += start[cell];
-  const next = start.slice();
-  const placed = start[GRID * GRID];
-  const order = new Uint32Array(placed);
-  const [px, py] = [new Float32Array(placed), new Float32Array(placed)];
-  for (let i = 0; i < n; i++) {
-    if (cellOf[i] < 0) continue;
-    const k = next[cellOf[i]]++;
-    order[k] = i;
-    px[k] = xs[i];
-    py[k] = ys[i];
-  }
-  /** @param {Axis} axis */
-  const cells = (axis) => {
-    const scale = GRID / (axis.max - axis.min);
-    // One more on either side, for what rounding may move.
-    return [inGrid((axis.lo - axis.min) * scale - 1), inGrid((axis.hi - axis.min) * scale + 1)];
-  };
-  /** Ranges of `order`, one for each line of cells in view. */
-  const inView = () => {
-    const [[x0, x1], [y0, y1]] = [cells(x), cells(y)];
-    return Array.from({ length: y1 - y0 + 1 }, (_, k) => [start[(y0 + k) * GRID + x0], start[(y0 + k) * GRID + x1 + 1]]);
-  };
-  return { order, px, py, inView };
-}
+const NOWHERE = { lo: 0, hi: 1, min: 0, max: 1, least: 1 };
 
 /**
  * Draws the points of a scatter; buffers are kept from frame to frame.
@@ -118,13 +69,12 @@ export function makeCloud() {
   const spread = makeVotes();
   let drawn = single;
   let size = 0;
-  /** @type {ReturnType<typeof makeGrid> | null} */
-  let grid = null;
+  let grid = makeGrid(new Float32Array(0), new Float32Array(0), NOWHERE, NOWHERE);
 
   /** @type {Cloud["draw"]} */
-  const draw = (x, y, bits, grouping, W, H, scale, pixels) => {
+  const draw = (x, y, selection, grouping, W, H, scale, pixels) => {
     single.clear(W * H);
-    const n = grid ? vote(grid, bits, grouping, x, y, W, H, single) : 0;
+    const n = vote(grid.points(x, y, W, H, selection, grouping.of), grouping, x, y, W, H, single);
     const stamp = discStamp(scale * (n <= 3000 ? 2.6 : n <= 30000 ? 1.8 : n <= 150000 ? 1 : 0.5));
     drawn = stamp.length > 1 ? spread : single;
     if (drawn === spread) {
@@ -144,9 +94,8 @@ export function makeCloud() {
 }
 
 /**
- * Lets every chosen burst in view vote for its pixel; returns how many they are.
- * @param {ReturnType<typeof makeGrid>} grid
- * @param {Uint32Array} bits
+ * Lets points vote for their pixels; returns how many bursts are in view.
+ * @param {Points} points
  * @param {Grouping} grouping
  * @param {Range} x
  * @param {Range} y
@@ -154,43 +103,41 @@ export function makeCloud() {
  * @param {number} H
  * @param {ReturnType<typeof makeVotes>} votes
  */
-function vote({ order, px, py, inView }, bits, { of, dim }, x, y, W, H, votes) {
+function vote({ order, px, py, bursts, ranges }, { of, dim }, x, y, W, H, votes) {
   const { cells, owner, touched } = votes;
   const [x0, y0] = [x.lo, y.lo];
   const [sx, sy] = [W / (x.hi - x0), H / (y.hi - y0)];
   const weights = Uint8Array.from(dim, (d) => (d ? 1 : LIT_VOTE));
   let drawn = 0;
   let nTouched = 0;
-  for (const [from, to] of inView()) {
+  for (const [from, to] of ranges) {
     for (let k = from; k < to; k++) {
-      const i = order[k];
-      if (!((bits[i >>> 5] >>> (i & 31)) & 1)) continue;
       const ax = (px[k] - x0) * sx;
       const ay = (py[k] - y0) * sy;
-      if (ax < 0 || ax >= W || ay < 0 || ay >= H) continue;
-      drawn++;
+      if (bursts[k] === 0 || ax < 0 || ax >= W || ay < 0 || ay >= H) continue;
+      const n = bursts[k];
+      drawn += n;
       const p = (H - 1 - (ay | 0)) * W + (ax | 0);
-      const g = of[i];
+      const g = of[order[k]];
+      const w = weights[g] * n;
       const cell = cells[2 * p];
+      const lead = cells[2 * p + 1];
+      const all = Math.min((cell >> 16) + n, MOST) << 16;
       if (cell === 0) {
         touched[nTouched++] = p;
-        cells[2 * p] = VOTE | g;
-        cells[2 * p + 1] = weights[g];
-        owner[p] = i;
-        continue;
-      }
-      const lead = cells[2 * p + 1];
-      const all = cell < MOST ? cell + VOTE : cell;
-      if ((cell & 65535) === g) {
-        cells[2 * p] = all;
-        cells[2 * p + 1] = lead + weights[g];
-      } else if (weights[g] > lead) {
-        cells[2 * p] = (all & -65536) | g;
-        cells[2 * p + 1] = weights[g] - lead;
-        owner[p] = i;
+        cells[2 * p] = all | g;
+        cells[2 * p + 1] = w;
+        owner[p] = order[k];
+      } else if ((cell & 65535) === g) {
+        cells[2 * p] = all | g;
+        cells[2 * p + 1] = lead + w;
+      } else if (w > lead) {
+        cells[2 * p] = all | g;
+        cells[2 * p + 1] = w - lead;
+        owner[p] = order[k];
       } else {
-        cells[2 * p] = all;
-        cells[2 * p + 1] = lead - weights[g];
+        cells[2 * p] = all | (cell & 65535);
+        cells[2 * p + 1] = lead - w;
       }
     }
   }
@@ -220,7 +167,7 @@ function spreadVotes(from, to, stamp, W, H) {
       const w = Math.ceil(Math.min(from.cells[2 * q + 1], 64000) * weight * STEPS);
       const cell = cells[2 * p];
       const lead = cells[2 * p + 1];
-      const all = Math.min((cell >>> 16) + votes, 32767) * VOTE;
+      const all = Math.min((cell >> 16) + votes, MOST) << 16;
       if (cell === 0) {
         touched[nTouched++] = p;
         cells[2 * p] = all + g;

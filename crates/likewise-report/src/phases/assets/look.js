@@ -46,7 +46,7 @@ export function makeLook({ groups, nSlots }, { colours, dim }, page) {
     idle: pixelOf(page.idle),
     colours: Uint32Array.from([...groups.map((g, slot) => (dim[g] ? mixed(opaque[slot], blank, DIM) : opaque[slot])), blank]),
     lit: Uint8Array.from([...groups.map((g) => (apart && !dim[g] ? 1 : 0)), 0]),
-    order,
+    order: Uint16Array.from(order),
   };
 }
 

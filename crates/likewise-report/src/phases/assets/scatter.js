@@ -103,7 +103,7 @@ export function makeScatter(app) {
     const W = Math.max(Math.round(picture.area.width * scale), 1);
     const H = Math.max(Math.round(picture.area.height * scale), 1);
     const pixels = surface.resize(W, H);
-    const drawn = cloud.draw(picture.x, picture.y, selection.bits, app.grouping(), W, H, scale, pixels);
+    const drawn = cloud.draw(picture.x, picture.y, selection, app.grouping(), W, H, scale, pixels);
     surface.show();
     if (!coarse) describe(drawn);
   };

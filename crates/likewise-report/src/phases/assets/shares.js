@@ -59,7 +59,7 @@ export function makeShares({ meta, n, rowStart, begin, duration, label }, of, nG
   };
 
   /**
-   * Adds the bursts of a row to `amounts[slot · W + pixel]`, in pixels.
+   * Adds the bursts of a row to `amounts[pixel · nSlots + slot]`, in pixels.
    * @param {number} r
    * @param {number} lo
    * @param {number} hi
@@ -78,15 +78,14 @@ export function makeShares({ meta, n, rowStart, begin, duration, label }, of, nG
       if (to <= from) continue;
       const slot = (bits[i >>> 5] >>> (i & 31)) & 1 ? slots[of[i]] : nSlots - 1;
       const weight = weights[label[i]];
-      const base = slot * W;
       const a = from | 0;
       const b = to | 0;
       if (a === b) {
-        amounts[base + a] += (to - from) * weight;
+        amounts[a * nSlots + slot] += (to - from) * weight;
       } else {
-        amounts[base + a] += (a + 1 - from) * weight;
-        for (let p = base + a + 1; p < base + b; p++) amounts[p] += weight;
-        if (b < W) amounts[base + b] += (to - b) * weight;
+        amounts[a * nSlots + slot] += (a + 1 - from) * weight;
+        for (let p = a + 1; p < b; p++) amounts[p * nSlots + slot] += weight;
+        if (b < W) amounts[b * nSlots + slot] += (to - b) * weight;
       }
     }
   };
@@ -109,7 +108,7 @@ export function makeShares({ meta, n, rowStart, begin, duration, label }, of, nG
       for (let line = 0; line < lines; line++) {
         amounts.fill(0);
         for (let r = line * rows; r < Math.min((line + 1) * rows, nRows); r++) addRow(r, 0, meta.end, bins, amounts);
-        addUp(amounts, bins, of, line * nSlots * (bins + 1));
+        addUp(amounts, nSlots, of, line * nSlots * (bins + 1));
       }
       sums = { bins, of };
       kept.set(rows, sums);
@@ -142,17 +141,17 @@ export function makeShares({ meta, n, rowStart, begin, duration, label }, of, nG
 }
 
 /**
- * Sums of each of `amounts` (slot · bins + bin) up to each edge of its bins.
+ * Sums of each slot of `amounts` up to each edge of its bins, slot by slot.
  * @param {Float64Array} amounts
- * @param {number} bins
+ * @param {number} nSlots
  * @param {Float32Array} out
  * @param {number} at
  */
-function addUp(amounts, bins, out, at) {
-  for (let p = 0; p < amounts.length; ) {
+function addUp(amounts, nSlots, out, at) {
+  for (let slot = 0; slot < nSlots; slot++) {
     let sum = 0;
     out[at++] = 0;
-    for (const end = p + bins; p < end; p++) {
+    for (let p = slot; p < amounts.length; p += nSlots) {
       sum += amounts[p];
       out[at++] = sum;
     }
@@ -171,6 +170,7 @@ function edgesOf({ bins, of }, from, to, W) {
   const bin = new Int32Array(W + 1);
   const part = new Float32Array(W + 1);
   const perPixel = ((to - from) * bins) / W;
+  const perBin = 1 / perPixel;
   for (let x = 0; x <= W; x++) {
     const at = Math.min(Math.max(from * bins + x * perPixel, 0), bins);
     bin[x] = Math.min(Math.floor(at), bins - 1);
@@ -184,17 +184,16 @@ function edgesOf({ bins, of }, from, to, W) {
   return (first, nSlots, amounts) => {
     for (let slot = 0; slot < nSlots; slot++) {
       const base = (first + slot) * (bins + 1);
-      const out = slot * W;
       if (of[base + bin[0]] === of[base + bin[W] + 1]) {
-        amounts.fill(0, out, out + W);
+        for (let p = slot; p < W * nSlots; p += nSlots) amounts[p] = 0;
         continue;
       }
       let q = base + bin[0];
       let before = of[q] + part[0] * (of[q + 1] - of[q]);
-      for (let x = 0; x < W; x++) {
+      for (let x = 0, p = slot; x < W; x++, p += nSlots) {
         q = base + bin[x + 1];
         const after = of[q] + part[x + 1] * (of[q + 1] - of[q]);
-        amounts[out + x] = (after - before) / perPixel;
+        amounts[p] = (after - before) * perBin;
         before = after;
       }
     }

@@ -8,6 +8,8 @@
 
 /** Fractions of multiples of this are spread evenly. */
 const GOLDEN = 0.6180339887498949;
+/** And those of multiples of this from one line to the next. */
+const PLASTIC = 0.7548776662466927;
 
 /**
  * How many rows share a line, a power of two: lines are two pixels high at
@@ -38,7 +40,7 @@ export function drawLines(shares, { x, y }, nRows, look, pixels, W, H, gap) {
   const rows = rowsOfLine(rowsPerPixel, nRows);
   const { amounts, fill } = shares.view(rows, x.lo, x.hi, W);
   const between = 1 / rowsPerPixel >= 6 * gap ? gap : 0;
-  const column = makeColumns(W, Math.round((x.lo / (x.hi - x.lo)) * W));
+  const spread = spreadOf(W, Math.round((x.lo / (x.hi - x.lo)) * W));
   pixels.fill(look.blank);
   const end = Math.min(y.hi, nRows);
   for (let line = Math.floor(y.lo / rows); line * rows < end; line++) {
@@ -48,62 +50,53 @@ export function drawLines(shares, { x, y }, nRows, look, pixels, W, H, gap) {
     if (bottom <= 0 || bottom <= top) continue;
     pixels.fill(look.idle, Math.max(top, 0) * W, Math.min(bottom, H) * W);
     fill(line);
-    column.start(line);
     const scale = (bottom - top) / (last - line * rows);
-    for (const slot of look.order) {
-      column.add(amounts, slot, scale, bottom, Math.max(top, 0), H, look.colours[slot], look.lit[slot], pixels);
-    }
+    stackLine(amounts, shares.nSlots, look, spread, line, scale, bottom, Math.max(top, 0), pixels, W, H);
   }
 }
 
 /**
- * The columns of a line while groups are stacked in them.
+ * Where each column starts within a pixel: fractions that are spread evenly.
  * @param {number} W
- * @param {number} first the pixel of the first column, counted from the start of the run, so that a picture that moves does not flicker
+ * @param {number} first the first column, counted from the start of the run, so that a picture that moves does not flicker
  */
-function makeColumns(W, first) {
-  const spread = new Float32Array(W);
-  for (let x = 0; x < W; x++) spread[x] = ((first + x) * GOLDEN) % 1;
-  const height = new Float32Array(W);
-  const done = new Int32Array(W);
-  return {
-    /** @param {number} line */
-    start(line) {
-      const shift = (line * 0.7548776662466927) % 1;
-      for (let x = 0; x < W; x++) {
-        const at = spread[x] + shift;
-        height[x] = at < 1 ? at : at - 1;
-      }
-      done.fill(0);
-    },
-    /**
-     * @param {Float32Array} amounts
-     * @param {number} slot
-     * @param {number} scale pixels of height for one pixel of time
-     * @param {number} bottom
-     * @param {number} top
-     * @param {number} H
-     * @param {number} colour
-     * @param {number} lit 1 where the group has a pixel at least
-     * @param {Uint32Array} pixels
-     */
-    add(amounts, slot, scale, bottom, top, H, colour, lit, pixels) {
-      const most = bottom - top;
-      for (let x = 0, q = slot * W; x < W; x++, q++) {
-        const amount = amounts[q];
-        if (amount <= 0) continue;
-        height[x] += amount * scale;
-        let to = height[x] | 0;
-        const from = done[x];
-        if (lit && to === from) {
-          to++;
-          height[x]++;
-        }
-        if (to <= from) continue;
-        if (to > most) to = most;
-        done[x] = to;
-        for (let y = bottom - 1 - from; y >= bottom - to; y--) if (y < H) pixels[y * W + x] = colour;
-      }
-    },
-  };
+function spreadOf(W, first) {
+  return Float64Array.from({ length: W }, (_, x) => ((first + x) * GOLDEN) % 1);
+}
+
+/**
+ * Stacks the groups of a line, `scale` pixels high for each pixel of time.
+ * @param {Float32Array} amounts
+ * @param {number} nSlots
+ * @param {Look} look
+ * @param {Float64Array} spread
+ * @param {number} line
+ * @param {number} scale
+ * @param {number} bottom
+ * @param {number} top
+ * @param {Uint32Array} pixels
+ * @param {number} W
+ * @param {number} H
+ */
+function stackLine(amounts, nSlots, { order, colours, lit }, spread, line, scale, bottom, top, pixels, W, H) {
+  const shift = (line * PLASTIC) % 1;
+  const most = bottom - top;
+  const hidden = Math.max(bottom - H, 0);
+  for (let x = 0; x < W; x++) {
+    let height = spread[x] + shift;
+    if (height >= 1) height--;
+    let done = 0;
+    for (let k = 0; k < nSlots; k++) {
+      const slot = order[k];
+      const amount = amounts[x * nSlots + slot];
+      if (amount <= 0) continue;
+      height += amount * scale;
+      if (lit[slot] && height < done + 1) height++;
+      const to = height < most ? height | 0 : most;
+      if (to <= done) continue;
+      const colour = colours[slot];
+      for (let y = Math.max(done, hidden); y < to; y++) pixels[(bottom - 1 - y) * W + x] = colour;
+      done = to;
+    }
+  }
 }

@@ -96,7 +96,8 @@ export function makeTimeline(app, id, grouping, words, other = null) {
     const { context, width, height, ratio } = prepare(canvas);
     layout(context, width, height);
     const scale = coarse ? 1 : ratio;
-    const W = Math.max(Math.round(picture.area.width * scale), 1);
+    // Time is by columns: half of them, half of it.
+    const W = Math.max(Math.round(picture.area.width * (coarse ? 0.5 : ratio)), 1);
     const H = Math.max(Math.round(picture.area.height * scale), 1);
     const { shares, look } = picture.drawn();
     drawLines(shares, picture, nRows, look, surface.resize(W, H), W, H, Math.round(scale));

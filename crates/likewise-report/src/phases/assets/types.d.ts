@@ -234,7 +234,7 @@ export interface Shares {
   /** The first burst of a row that may reach a time. */
   firstAt(row: number, time: number): number;
   addRow(row: number, lo: number, hi: number, W: number, amounts: Float32Array | Float64Array): void;
-  /** `fill` writes what is in each pixel of a line to `amounts[slot · W + pixel]`, in rows. */
+  /** `fill` writes what is in each pixel of a line to `amounts[pixel · nSlots + slot]`, in rows. */
   view(rows: number, lo: number, hi: number, W: number): { amounts: Float32Array; fill(line: number): void };
 }
 
@@ -249,16 +249,25 @@ export interface Look {
   blank: number;
   idle: number;
   colours: Uint32Array;
-  order: number[];
+  order: Uint16Array;
   lit: Uint8Array;
 }
 
-/** Points of a scatter. */
+/** Points of a scatter, in ranges of all: the burst that each shows, where it is, and for how many it stands. */
+export interface Points {
+  order: Uint32Array;
+  px: Float32Array;
+  py: Float32Array;
+  bursts: Uint32Array;
+  ranges: number[][];
+}
+
+/** What draws a scatter. */
 export interface Cloud {
   /** Takes over where the bursts are, NaN where nowhere, and the limits of the axes. */
   place(xs: Float32Array, ys: Float32Array, x: Axis, y: Axis): void;
   /** Draws the chosen bursts in view to `W` × `H` pixels, `scale` to a CSS pixel; returns how many they are. */
-  draw(x: Axis, y: Axis, bits: Uint32Array, grouping: Grouping, W: number, H: number, scale: number, pixels: Uint32Array): number;
+  draw(x: Axis, y: Axis, selection: Selection, grouping: Grouping, W: number, H: number, scale: number, pixels: Uint32Array): number;
   /** The burst whose colour a pixel has, or -1. */
   owner(pixel: number): number;
 }
