@@ -2,13 +2,16 @@
 
 use std::path::Path;
 
-use crate::bytes::{BLOCK, Input};
+use crate::bytes::Input;
 use crate::error::{Error, ErrorKind, Result, TRACE_OR_BURSTS, TRACE_OR_CLUSTERS, found};
-use crate::paraver::{info, reader};
+use crate::paraver;
 use crate::tables::bursts;
 use crate::tables::dialect::Head;
 use crate::tables::parquet::MAGIC as PARQUET;
-use crate::trace::{Apps, Format, ReadOptions, Trace, TraceInfo};
+use crate::trace::{Apps, ReadOptions, Trace, TraceFormat, TraceInfo};
+
+/// The formats of traces. (Tables of bursts are known by their columns.)
+const TRACES: [TraceFormat; 1] = [paraver::FORMAT];
 
 /// Reads the bursts of a trace: Paraver (plain or gzip) or a CSV table of
 /// bursts, from a file or (`-`) the standard input.
@@ -35,10 +38,10 @@ use crate::trace::{Apps, Format, ReadOptions, Trace, TraceInfo};
 /// every PAPI, native and uncore counter is kept.
 pub fn read_bursts(path: &Path, options: &ReadOptions<'_>) -> Result<Trace> {
     let mut input = Input::open_text(path)?;
-    match format_of(&mut input)? {
-        Format::Paraver => reader::read(input, options, BLOCK),
-        Format::Csv => bursts::text::read(input, options),
-        Format::Parquet => read_parquet(input, options),
+    match kind_of(&mut input)? {
+        Kind::Trace(format) => (format.read)(input, options),
+        Kind::Csv => bursts::text::read(input, options),
+        Kind::Parquet => read_parquet(input, options),
     }
 }
 
@@ -48,13 +51,13 @@ pub fn read_bursts(path: &Path, options: &ReadOptions<'_>) -> Result<Trace> {
 /// Those of [`read_bursts`].
 pub fn inspect(path: &Path, options: &ReadOptions<'_>) -> Result<TraceInfo> {
     let mut input = Input::open_text(path)?;
-    match format_of(&mut input)? {
-        Format::Paraver => info::inspect(input, options, BLOCK),
-        format => {
-            let compressed = input.compressed();
-            let options = ReadOptions { apps: Apps::All, ..options.clone() };
-            let read = if format == Format::Csv { bursts::text::read } else { read_parquet };
-            Ok(bursts::inspect(format, compressed, read(input, &options)?))
+    let compressed = input.compressed();
+    let of_table = ReadOptions { apps: Apps::All, ..options.clone() };
+    match kind_of(&mut input)? {
+        Kind::Trace(format) => (format.inspect)(input, options),
+        Kind::Csv => Ok(bursts::inspect("CSV of bursts", compressed, bursts::text::read(input, &of_table)?)),
+        Kind::Parquet => {
+            Ok(bursts::inspect("Parquet of bursts", compressed, read_parquet(input, &of_table)?))
         }
     }
 }
@@ -86,7 +89,7 @@ pub enum Bursts {
 /// The file cannot be read.
 pub fn bursts_of(path: &Path) -> Result<Option<Bursts>> {
     let mut input = Input::open_text(path)?;
-    if input.peek(9)?.starts_with(b"#Paraver") {
+    if trace_format(&mut input)?.is_some() {
         return Ok(Some(Bursts::Ungrouped));
     }
     let names = column_names(input)?;
@@ -106,11 +109,11 @@ pub fn is_ungrouped(path: &Path) -> Result<bool> {
     if head.is_empty() {
         return Err(Error::whole(path, ErrorKind::Empty(TRACE_OR_CLUSTERS)));
     }
-    if head.starts_with(b"#Paraver") {
-        return Ok(true);
-    }
     let line = crate::bytes::lines(&head[..head.len().min(4096)]).next().unwrap_or_default();
     let begin = found(&line[..line.len().min(40)]);
+    if trace_format(&mut input)?.is_some() {
+        return Ok(true);
+    }
     let names = column_names(input)?;
     if bursts::has_labels(&names) || names.first().is_some_and(|name| name == "Instance") {
         return Ok(false);
@@ -140,22 +143,40 @@ fn text_names(input: &mut Input) -> Result<Vec<String>> {
     Ok(Head::of(head).map_or_else(|_| Vec::new(), |head| head.names()))
 }
 
-pub(crate) fn format_of(input: &mut Input) -> Result<Format> {
+/// What a file is, by its first bytes.
+pub(crate) enum Kind {
+    Trace(&'static TraceFormat),
+    /// A table of bursts as text.
+    Csv,
+    /// A table of bursts as Parquet.
+    Parquet,
+}
+
+fn trace_format(input: &mut Input) -> Result<Option<&'static TraceFormat>> {
+    for format in &TRACES {
+        if input.peek(format.begins.len())?.starts_with(format.begins) {
+            return Ok(Some(format));
+        }
+    }
+    Ok(None)
+}
+
+pub(crate) fn kind_of(input: &mut Input) -> Result<Kind> {
     let path = input.path().to_owned();
     let head = input.peek(4096)?;
     if head.is_empty() {
         return Err(Error::whole(&path, ErrorKind::Empty(TRACE_OR_BURSTS)));
     }
-    if head.starts_with(b"#Paraver") {
-        return Ok(Format::Paraver);
-    }
     if head.starts_with(PARQUET) {
-        return Ok(Format::Parquet);
+        return Ok(Kind::Parquet);
     }
     let line = crate::bytes::lines(&head[..head.len().min(4096)]).next().unwrap_or_default();
     let begin = found(&line[..line.len().min(40)]);
+    if let Some(format) = trace_format(input)? {
+        return Ok(Kind::Trace(format));
+    }
     if bursts::is_header(&text_names(input)?) {
-        return Ok(Format::Csv);
+        return Ok(Kind::Csv);
     }
     Err(Error::whole(&path, ErrorKind::UnknownFormat(begin)))
 }

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use likewise::table::{BurstTable, Nanos};
 
-use crate::bytes::Progress;
+use crate::bytes::{Input, Progress};
+use crate::error::Result;
 use crate::taken::Taken;
 
 /// State value of a thread that computes.
@@ -69,22 +70,11 @@ pub struct Trace {
     pub report: ReadReport,
 }
 
-/// Format of a trace, by its first bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
-    /// `#Paraver …`.
-    Paraver,
-    /// A table of bursts as text.
-    Csv,
-    /// A table of bursts as Parquet.
-    Parquet,
-}
-
 /// What a trace holds; all that `likewise info` shows.
 #[derive(Clone, Debug)]
 pub struct TraceInfo {
-    /// Its format.
-    pub format: Format,
+    /// The name of its format.
+    pub format: &'static str,
     /// Whether it is gzip.
     pub compressed: bool,
     /// When it ends.
@@ -99,6 +89,15 @@ pub struct TraceInfo {
     pub event_types: Vec<EventTypeInfo>,
     /// Sizes of all communications together.
     pub communication_bytes: u64,
+}
+
+/// A format of traces: how it is known, and who reads it. Formats are files or
+/// folders beside one another; `read` has the list of them.
+pub(crate) struct TraceFormat {
+    /// Its first bytes.
+    pub(crate) begins: &'static [u8],
+    pub(crate) read: fn(Input, &ReadOptions<'_>) -> Result<Trace>,
+    pub(crate) inspect: fn(Input, &ReadOptions<'_>) -> Result<TraceInfo>,
 }
 
 /// Where the tasks of a trace ran.

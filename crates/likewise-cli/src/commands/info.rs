@@ -5,7 +5,7 @@ use crate::taken;
 use anyhow::Result;
 use clap::Args;
 use likewise::words::{counted, grouped_digits};
-use likewise_trace::{Format, ReadOptions, TraceInfo, inspect};
+use likewise_trace::{ReadOptions, TraceInfo, inspect};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -36,15 +36,8 @@ pub(crate) fn run(args: &InfoArgs, common: &Common) -> Result<()> {
     common.print(&to_json(&info, &name), || text(&info, &name, args.events))
 }
 
-fn format_name(info: &TraceInfo) -> &'static str {
-    match (info.format, info.compressed) {
-        (Format::Paraver, false) => "Paraver",
-        (Format::Paraver, true) => "Paraver, gzip",
-        (Format::Csv, false) => "CSV of bursts",
-        (Format::Csv, true) => "CSV of bursts, gzip",
-        (Format::Parquet, false) => "Parquet of bursts",
-        (Format::Parquet, true) => "Parquet of bursts, gzip",
-    }
+fn format_name(info: &TraceInfo) -> String {
+    format!("{}{}", info.format, if info.compressed { ", gzip" } else { "" })
 }
 
 fn to_json(info: &TraceInfo, name: &str) -> Value {
@@ -86,7 +79,7 @@ fn text(info: &TraceInfo, name: &str, with_events: bool) -> String {
         let _ = writeln!(out, "{title:<16}{value}");
     };
     row("File", name.to_owned());
-    row("Format", format_name(info).to_owned());
+    row("Format", format_name(info));
     row("Length", info.end.to_string());
     if let Some(topology) = &info.topology {
         row("Nodes", topology.nodes.to_string());

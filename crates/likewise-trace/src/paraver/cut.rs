@@ -7,6 +7,7 @@ use std::path::Path;
 use likewise::table::Nanos;
 use memchr::memchr;
 
+use super::FORMAT;
 use super::companions;
 use super::copy::{check_rereadable, filled, with_extension};
 use super::header::Header;
@@ -15,8 +16,8 @@ use super::scan::{truncated, well_formed};
 use crate::bytes::{BLOCK, Input};
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::output::AtomicFile;
-use crate::read::format_of;
-use crate::trace::{Format, RecordCounts, Who};
+use crate::read::{Kind, kind_of};
+use crate::trace::{RecordCounts, Who};
 
 /// What to keep of a trace.
 #[derive(Clone, Debug, Default)]
@@ -121,10 +122,15 @@ pub fn check_cut(input: &Path) -> Result<()> {
     open(input).map(drop)
 }
 
+/// Whether it is a trace of this format; an error if it is nothing that is read.
+pub(super) fn is_paraver(source: &mut Input) -> Result<bool> {
+    Ok(matches!(kind_of(source)?, Kind::Trace(format) if format.begins == FORMAT.begins))
+}
+
 pub(super) fn open(input: &Path) -> Result<Input> {
     check_rereadable(input)?;
     let mut source = Input::open_text(input)?;
-    if format_of(&mut source)? != Format::Paraver {
+    if !is_paraver(&mut source)? {
         let (what, found) =
             ("a Paraver trace (it begins with '#Paraver')".to_owned(), "a CSV of bursts".to_owned());
         return Err(Error::whole(input, ErrorKind::Expected { what, found }));

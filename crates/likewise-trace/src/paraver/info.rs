@@ -10,7 +10,7 @@ use super::rules::Rules;
 use super::scan::{Scanned, Sink, Threads, scan};
 use crate::bytes::Input;
 use crate::error::Result;
-use crate::trace::{EventTypeInfo, Format, ReadOptions, StateInfo, TraceInfo};
+use crate::trace::{EventTypeInfo, ReadOptions, StateInfo, TraceInfo};
 
 /// Reads the whole trace and counts.
 pub(crate) fn inspect(mut input: Input, options: &ReadOptions<'_>, block: usize) -> Result<TraceInfo> {
@@ -46,7 +46,7 @@ pub(crate) fn inspect(mut input: Input, options: &ReadOptions<'_>, block: usize)
         event_types.push(EventTypeInfo { event_type, label, count, counter: rules.is_counter(event_type) });
     }
     Ok(TraceInfo {
-        format: Format::Paraver,
+        format: "Paraver",
         compressed,
         end: header.end,
         topology: Some(header.topology),

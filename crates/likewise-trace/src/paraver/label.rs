@@ -16,6 +16,7 @@ use rayon::prelude::*;
 
 use super::companions;
 use super::copy::{check_rereadable, filled, with_extension};
+use super::cut::is_paraver;
 use super::header::Header;
 use super::pcf::Pcf;
 use super::records::{cpu_and_thread, time_of};
@@ -23,8 +24,7 @@ use super::scan::well_formed;
 use crate::bytes::{BLOCK, Input, lines};
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::output::AtomicFile;
-use crate::read::format_of;
-use crate::trace::{Format, Who};
+use crate::trace::Who;
 
 /// Event type that holds the cluster of a burst.
 pub const CLUSTER_EVENT: u32 = 90_000_001;
@@ -90,24 +90,21 @@ pub fn write_labelled(
     let with = |extension| with_extension(stem, extension);
     let mut source = Input::open_text(input)?;
     let mut prv = AtomicFile::create(&with("prv"))?;
-    let (pcf, row) = match format_of(&mut source)? {
-        Format::Csv | Format::Parquet => {
-            minimal::write_trace(&mut prv, table, values).map_err(|kind| match kind {
-                ErrorKind::Write(_) => Error::whole(&with("prv"), kind),
-                _ => Error::whole(input, kind),
-            })?;
-            (None, None)
-        }
-        Format::Paraver => {
-            copy_labelled(source, &mut prv, table, values, lenient)?;
-            // The warnings came when the bursts were read.
-            let beside = |extension| companions::bytes(input, extension).ok().flatten();
-            let names = match pcf {
-                Some(path) => companions::whole(path).ok(),
-                None => beside("pcf"),
-            };
-            (names.filter(|bytes| Pcf::is_one(bytes)), beside("row"))
-        }
+    let (pcf, row) = if is_paraver(&mut source)? {
+        copy_labelled(source, &mut prv, table, values, lenient)?;
+        // The warnings came when the bursts were read.
+        let beside = |extension| companions::bytes(input, extension).ok().flatten();
+        let names = match pcf {
+            Some(path) => companions::whole(path).ok(),
+            None => beside("pcf"),
+        };
+        (names.filter(|bytes| Pcf::is_one(bytes)), beside("row"))
+    } else {
+        minimal::write_trace(&mut prv, table, values).map_err(|kind| match kind {
+            ErrorKind::Write(_) => Error::whole(&with("prv"), kind),
+            _ => Error::whole(input, kind),
+        })?;
+        (None, None)
     };
     let pcf = names::with_legend(pcf.as_deref().unwrap_or(names::MINIMAL), legend);
     let mut files = vec![prv, filled(&with("pcf"), &pcf)?];

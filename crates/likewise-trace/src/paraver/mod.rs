@@ -24,3 +24,13 @@ pub use cut::{CutOptions, CutReport, check_cut, write_cut};
 pub use pcf::counter_name;
 pub use retime::{RetimeReport, RetimedBurst, RetimedThread, write_retimed};
 pub use synth::{TraceFiles, write_synthetic};
+
+use crate::bytes::BLOCK;
+use crate::trace::TraceFormat;
+
+/// How a Paraver trace is known, and who reads it.
+pub(crate) const FORMAT: TraceFormat = TraceFormat {
+    begins: b"#Paraver",
+    read: |input, options| reader::read(input, options, BLOCK),
+    inspect: |input, options| info::inspect(input, options, BLOCK),
+};

@@ -14,7 +14,7 @@ use likewise::table::{BurstTable, Counter, CounterColumn, Nanos};
 use super::rows::check_different;
 use crate::error::ErrorKind;
 use crate::taken::{Taken, is_unnamed, name_or_place};
-use crate::trace::{Apps, EventTypeInfo, Format, RUNNING, ReadReport, StateInfo, Trace, TraceInfo};
+use crate::trace::{Apps, EventTypeInfo, RUNNING, ReadReport, StateInfo, Trace, TraceInfo};
 
 const NEEDED: [&str; 4] = ["task", "thread", "begin_ns", "duration_ns"];
 
@@ -184,7 +184,7 @@ fn last_end(table: &BurstTable) -> Nanos {
 }
 
 /// What a table of bursts holds.
-pub(crate) fn inspect(format: Format, compressed: bool, trace: Trace) -> TraceInfo {
+pub(crate) fn inspect(format: &'static str, compressed: bool, trace: Trace) -> TraceInfo {
     let running = StateInfo {
         value: RUNNING,
         name: "Running".into(),
