@@ -3,7 +3,7 @@
 
 import { byId } from "../../assets/dom.js";
 import { count, percent } from "../../assets/format.js";
-import { interact } from "./gestures.js";
+import { howToMove, interact } from "./gestures.js";
 import { colourWinners, paintRows, takeWinners, zoomButtons } from "./lines.js";
 import { makeSurface } from "./surface.js";
 import { hideTooltip, showTooltip } from "./tooltip.js";
@@ -277,7 +277,7 @@ export function makeAlignment(app) {
   const describe = () => {
     const shown = `Columns ${count(Math.ceil(picture.x.lo))}–${count(Math.floor(picture.x.hi))} of ${count(nColumns)}.`;
     const text = `${shown} A pixel has the colour of the phase most tasks have there (of equals, the first), paler with gaps; gaps alone are blank.`;
-    byId("alignment-caption").textContent = `${text} Ctrl-wheel (⌘) zooms columns, with Shift rows.`;
+    byId("alignment-caption").textContent = `${text} ${howToMove(" columns", true)}`;
     canvas.setAttribute("aria-label", `Alignment of phase sequences. ${summary} ${text} ${app.summary()}`);
   };
 

@@ -13,6 +13,21 @@ import { clampAxis, fromPixel, panAxis, zoomAxis } from "./view.js";
 /** A finger that moves less, in pixels, and lifts sooner, in ms, taps. */
 const TAP = { far: 10, long: 600 };
 
+const IS_MAC = /Mac|iPhone|iPad/.test(navigator.platform);
+/** The key that makes the wheel zoom. */
+const ZOOM_KEY = IS_MAC ? "⌘" : "Ctrl";
+
+/**
+ * How to move a picture, for its caption.
+ * @param {string} across what the wheel zooms
+ * @param {boolean} hasRows
+ */
+export function howToMove(across, hasRows) {
+  if (matchMedia("(pointer: coarse)").matches) return `Two fingers zoom${across}, one pans, a tap describes.`;
+  const rows = hasRows ? ", with Shift rows" : "";
+  return `${ZOOM_KEY}-wheel zooms${across}${rows}; drag pans; Shift-drag zooms to a box; double-click shows all. Keys: arrows, W A S D, +, −, 0.`;
+}
+
 /**
  * Makes a picture with `area`, axes `x` and `y` (an axis may grow downwards),
  * `changed()`, `reset()`, `hover(x, y)` and `leave()` follow the reader.
@@ -88,7 +103,7 @@ function showHint(canvas) {
     hint = document.createElement("div");
     hint.className = "wheel-hint";
     hint.setAttribute("aria-hidden", "true");
-    hint.textContent = `Hold ${/Mac|iPhone|iPad/.test(navigator.platform) ? "⌘" : "Ctrl"} and scroll to zoom`;
+    hint.textContent = `Hold ${ZOOM_KEY} and scroll to zoom`;
   }
   if (hint.previousElementSibling !== canvas) canvas.after(hint);
   const { offsetLeft: left, offsetTop: top, offsetWidth: width, offsetHeight: height } = canvas;

@@ -63,7 +63,7 @@ function makeApp(data) {
   app.refresh = () => app.parts.forEach((part) => part.refresh());
   app.update = () => {
     app.refresh();
-    app.pictures.forEach((picture) => app.schedule(picture));
+    app.move(app.pictures);
   };
   app.highlight = (l) => {
     if (state.highlight === l) return;

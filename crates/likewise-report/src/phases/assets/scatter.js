@@ -4,7 +4,7 @@ import { byId } from "../../assets/dom.js";
 import { SECONDS, count, ticks } from "../../assets/format.js";
 import { makeCloud } from "./cloud.js";
 import { positions } from "./data.js";
-import { interact } from "./gestures.js";
+import { howToMove, interact } from "./gestures.js";
 import { makeSurface } from "./surface.js";
 import { describeBurst } from "./tooltip.js";
 import { button, drawBottomAxis, drawBox, drawLeftAxis, fitText, prepare, toPixel, widest, zoomAxis } from "./view.js";
@@ -197,7 +197,7 @@ export function makeScatter(app) {
     const parts = [`${count(drawn)} bursts in view`];
     if (outside) parts.push(`${count(outside)} outside it`);
     if (missing) parts.push(`${count(missing)} without a ${state.xLog || state.yLog ? "positive " : ""}value`);
-    byId("scatter-caption").textContent = `${parts.join(", ")}. ${MOVES}`;
+    byId("scatter-caption").textContent = `${parts.join(", ")}. ${howToMove("", false)}`;
     canvas.setAttribute("aria-label", `Scatter of ${state.yMetric.name} against ${state.xMetric.name}: ${parts.join(", ")}. ${app.summary()}`);
   };
 
@@ -212,5 +212,3 @@ export function makeScatter(app) {
   buttons.append(button("+", "Zoom in", zoom(0.6)), button("−", "Zoom out", zoom(1 / 0.6)), button("Reset", "Show all", picture.reset));
   return picture;
 }
-
-const MOVES = "Ctrl-wheel (⌘) zooms, drag pans, Shift-drag zooms to a box, double-click shows all. Keys: arrows, W A S D, +, −, 0.";

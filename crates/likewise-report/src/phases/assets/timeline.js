@@ -5,7 +5,7 @@ import { byId } from "../../assets/dom.js";
 import { count, niceStep, percent, quantity } from "../../assets/format.js";
 import { drawBarTexts } from "./bars.js";
 import { rowOf } from "./data.js";
-import { interact } from "./gestures.js";
+import { howToMove, interact } from "./gestures.js";
 import { paintRows, zoomButtons } from "./lines.js";
 import { makeLook } from "./look.js";
 import { makeShares } from "./shares.js";
@@ -196,7 +196,7 @@ export function makeTimeline(app, id, grouping, words, other = null) {
     const rows = `${count(Math.min(picture.y.hi - picture.y.lo, nRows))} of ${count(nRows)} rows`;
     const times = `${quantity(picture.x.hi - picture.x.lo, "ns")} of ${quantity(meta.end, "ns")}`;
     const text = `${rows}, ${times}. Within a row, each ${words.colours} is as high as its share of the time, and so is idle.`;
-    byId(`${id}-caption`).textContent = `${text} Ctrl-wheel (⌘) zooms time, with Shift rows; drag pans; the strip over the timeline is the whole run.`;
+    byId(`${id}-caption`).textContent = `${text} ${howToMove(" time", true)}${other ? "" : " The strip above is the whole run; its window can be dragged."}`;
     canvas.setAttribute("aria-label", `Timeline by ${words.colours}, ${text} ${app.summary()}`);
   };
 
