@@ -1,5 +1,5 @@
 //! Linear algebra: the directions in which rows vary ([`pca`]), and what a
-//! linear model makes of them ([`least_squares`]).
+//! linear model makes of them (`least_squares`).
 
 pub(crate) mod least_squares;
 mod pca;
