@@ -1,7 +1,7 @@
 //! Times of a broadcast in four regimes.
 
 use super::draw::Stream;
-use super::{SpecError, check};
+use super::spec::{SpecError, check};
 
 /// One regime: λ log₂ p + τh, or λ + τh on one process.
 #[derive(Clone, Copy, Debug, PartialEq)]

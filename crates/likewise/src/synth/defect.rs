@@ -1,7 +1,7 @@
 //! What can be wrong with a run: one thing at a time, of known size.
 
 use super::draw::Stream;
-use super::{RunSpec, SpecError};
+use super::spec::{RunSpec, SpecError};
 
 /// What is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,7 +94,7 @@ impl Defect {
     }
 
     pub(super) fn check(&self, spec: &RunSpec) -> Result<(), SpecError> {
-        super::check("defect factor", self.factor, 1e-3..=1e6, "from 0.001 to 1,000,000")?;
+        super::spec::check("defect factor", self.factor, 1e-3..=1e6, "from 0.001 to 1,000,000")?;
         let phase = self.phase.map_or(1.0, |p| p as f64 + 1.0);
         let last = spec.phases.len();
         if !(1.0..=last as f64).contains(&phase) {

@@ -1,7 +1,7 @@
 //! One burst from its own stream of random numbers.
 
 use super::defect::{Defect, DefectKind};
-use super::{N_COUNTERS, PhaseSpec};
+use super::spec::{N_COUNTERS, PhaseSpec};
 use crate::cluster::ClusterId;
 
 /// A stream of random numbers that starts at any place at the same cost:

@@ -1,7 +1,7 @@
 //! Specs of runs such as programs make.
 
 use super::draw::Stream;
-use super::{Call, PhaseSpec, RunSpec, SecondMode, SpecError};
+use super::spec::{Call, PhaseSpec, RunSpec, SecondMode, SpecError};
 
 /// Instructions of the smallest phase and of the largest.
 const INSTRUCTIONS: (f64, f64) = (1e6, 2e8);
@@ -168,7 +168,7 @@ impl RunSpec {
     /// # Errors
     /// [`SpecError::Value`] if the ratio is not from 1 to 1000.
     pub fn densities(tasks: usize, iterations: usize, ratio: f64, seed: u64) -> Result<Self, SpecError> {
-        super::check("density ratio", ratio, 1.0..=1000.0, "from 1 to 1000")?;
+        super::spec::check("density ratio", ratio, 1.0..=1000.0, "from 1 to 1000")?;
         let narrow = ratio.sqrt().recip();
         let mut phases = Vec::new();
         for group in 0..8 {

@@ -2,8 +2,9 @@
 
 use rayon::prelude::*;
 
+use super::Run;
 use super::draw::{self, Drawn, Stream};
-use super::{N_COUNTERS, Run, START_STEPS};
+use super::spec::{Call, N_COUNTERS, START_STEPS};
 use crate::cluster::ClusterId;
 use crate::table::Nanos;
 
@@ -28,38 +29,6 @@ const JOIN: u64 = 200;
 /// Bursts that are computed at once, so that every thread has its part and
 /// memory stays small.
 const BLOCK_BURSTS: usize = 1 << 17;
-
-/// What ends a burst.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Call {
-    /// `MPI_Init`.
-    Init,
-    /// `MPI_Sendrecv` with the two neighbours in a ring.
-    Exchange,
-    /// `MPI_Bcast`.
-    Broadcast,
-    /// `MPI_Allreduce`.
-    Allreduce,
-    /// `MPI_Barrier`.
-    Barrier,
-    /// `MPI_Comm_size`: waits for nobody.
-    CommSize,
-    /// `MPI_Finalize`; the run ends with it.
-    Finalize,
-    /// The end of a parallel region, for threads beyond a task's first.
-    Join,
-}
-
-impl Call {
-    /// Whether no task leaves it before all have come.
-    #[must_use]
-    pub fn synchronises(self) -> bool {
-        match self {
-            Call::Init | Call::Broadcast | Call::Allreduce | Call::Barrier | Call::Finalize => true,
-            Call::Exchange | Call::CommSize | Call::Join => false,
-        }
-    }
-}
 
 /// A burst and the call that ends it.
 #[derive(Clone, Copy, Debug, PartialEq)]

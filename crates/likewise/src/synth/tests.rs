@@ -2,7 +2,8 @@
 
 use proptest::prelude::*;
 
-use super::{Burst, COUNTERS, Call, Defect, DefectKind, Message, Run, RunSpec, SpecError};
+use super::spec::{COUNTERS, Call, RunSpec, SpecError};
+use super::{Burst, Defect, DefectKind, Message, Run};
 use crate::table::Nanos;
 
 fn all(run: &Run) -> (Vec<Burst>, Vec<Message>) {

@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::finding::{Cause, Finding, FindingKind, Gradient, LEAST_APART, LEAST_SHARE, ThreadName};
 use super::shape::{
     NOISE, SLOPE, Shape, above_mean, by_chance, cause, ends, noise, noise_of_single, ratio, shape,
 };
 use super::since::{FEWEST, since};
 use super::stretches::{Part, Stretches};
-use super::{Cause, Finding, FindingKind, Gradient, LEAST_APART, LEAST_SHARE, ThreadName};
 use crate::bursts::rates::instructions_and_cycles;
 use crate::bursts::serial::{Scope, is_nearly_all};
 use crate::cluster::ClusterId;

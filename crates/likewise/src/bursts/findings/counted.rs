@@ -1,6 +1,6 @@
 //! The bursts of a run that count, with their phases and threads.
 
-use super::{FindingsInput, ThreadName};
+use super::finding::{FindingsInput, ThreadName};
 use crate::cluster::ClusterId;
 use crate::table::{BurstTable, Nanos};
 

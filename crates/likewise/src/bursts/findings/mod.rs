@@ -10,6 +10,7 @@
 
 mod causes;
 mod counted;
+mod finding;
 mod one_offs;
 mod shape;
 mod since;
@@ -19,16 +20,10 @@ mod stretches;
 use super::rates::instructions_and_cycles;
 use super::serial::Scope;
 use crate::cluster::ClusterId;
-use crate::table::{BurstTable, Nanos};
+use crate::table::Nanos;
 use counted::Counted;
+pub use finding::{Cause, Finding, FindingKind, Findings, FindingsInput, Gradient, LEAST_SHARE, ThreadName};
 use stretches::{Among, Stretches};
-
-/// Less of the run than this is not worth a finding.
-pub const LEAST_SHARE: f64 = 0.005;
-
-/// A step is even if the slowest thread takes at most this much longer than the
-/// mean.
-const LEAST_APART: f64 = 0.03;
 
 /// A burst of no phase is named if it takes at least this share of the run.
 const LONG_BURST: f64 = 0.01;
@@ -39,160 +34,6 @@ const LOW_IPC: f64 = 0.5;
 
 /// At most so many findings are reported.
 const MOST: usize = 5;
-
-/// What findings are made from.
-#[derive(Clone, Copy, Debug)]
-pub struct FindingsInput<'a> {
-    /// The bursts of one application.
-    pub table: &'a BurstTable,
-    /// The phase of every burst; `None` where it is in none.
-    pub phase: &'a [Option<ClusterId>],
-    /// Shorter bursts are passed over: between two calls of a thread that
-    /// waits there is always a moment of computing.
-    pub shortest: Nanos,
-    /// How long the run takes.
-    pub end: Nanos,
-}
-
-/// A thread, as the table names it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct ThreadName {
-    /// Task, from 1.
-    pub task: u32,
-    /// Thread within it, from 1.
-    pub thread: u32,
-}
-
-/// Why some threads take longer than others.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cause {
-    /// They have more instructions.
-    Work,
-    /// They need longer for the same instructions.
-    Speed,
-    /// Some of both.
-    Both,
-    /// Instructions were not counted, or another thread is last each time.
-    Unknown,
-}
-
-/// What was found.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum FindingKind {
-    /// Some threads take longer over a step, and the others wait.
-    Imbalance {
-        /// Longest time over the mean of the threads, less 1.
-        apart: f64,
-        /// Why.
-        cause: Cause,
-        /// Whether the same threads are last each time.
-        steady: bool,
-        /// Where few threads take less than the others, and are named: their
-        /// time over that of the others, below 1.
-        times: Option<f64>,
-    },
-    /// One thread computes while the others wait.
-    Serial {
-        /// How long, in all; of the threads of each task, per task.
-        time: Nanos,
-    },
-    /// A few threads need longer for the same instructions.
-    SlowThreads {
-        /// Their time over that of the others.
-        times: f64,
-        /// Whether they do in all phases.
-        everywhere: bool,
-    },
-    /// More than half of the threads take longer for the same instructions in
-    /// one stretch of time, and not in the rest of the run.
-    Slower {
-        /// Their time over that at other times.
-        times: f64,
-        /// Whether they do in all phases.
-        everywhere: bool,
-    },
-    /// Bursts that take long, each once, or threads that do together.
-    OneOff {
-        /// How many times.
-        bursts: u64,
-        /// Whether all are of the same threads.
-        same: bool,
-        /// How long the longest takes.
-        duration: Nanos,
-        /// How long the others take over the same step; `None` where it stands
-        /// in no place of a phase.
-        others: Option<Nanos>,
-    },
-    /// A phase has far fewer instructions per cycle than the rest of the run.
-    LowIpc {
-        /// Its IPC.
-        ipc: f64,
-        /// That of all other bursts.
-        others: f64,
-    },
-}
-
-/// One thing to look at.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Finding {
-    /// What it is.
-    pub kind: FindingKind,
-    /// Share of the run's time that could be won, at most, from 0 to 1.
-    pub share: f64,
-    /// Who is compared: the tasks (or all threads) of the run, or the threads
-    /// of each task.
-    pub scope: Scope,
-    /// The phases it concerns, those with most time first.
-    pub phases: Vec<ClusterId>,
-    /// Whether bursts of no phase are part of it.
-    pub noise: bool,
-    /// The threads that cause it, or have the longest of several bursts; empty
-    /// where it is of all, or of another each time. All threads of a task
-    /// stand for the task.
-    pub threads: Vec<ThreadName>,
-    /// Where the times of an imbalance are a gradient, its other end.
-    pub gradient: Option<Gradient>,
-    /// Since when, if it was not before. All figures are of the time from then.
-    pub from: Option<Nanos>,
-    /// Until when, if it is not after.
-    pub until: Option<Nanos>,
-    /// Where it costs most: the begin of a burst.
-    pub begin: Nanos,
-    /// In how many stretches of the run it costs anything.
-    pub stretches: u64,
-    /// Whether no thread has more than one burst of a phase in it.
-    pub is_once: bool,
-}
-
-impl Finding {
-    /// Whether one thread computes while the others wait.
-    #[must_use]
-    pub fn is_serial(&self) -> bool {
-        matches!(self.kind, FindingKind::Serial { .. })
-    }
-}
-
-/// Times without a gap between few that are slow and the others.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Gradient {
-    /// The thread that takes least.
-    pub least: Vec<ThreadName>,
-    /// How long it takes, in all.
-    pub least_time: Nanos,
-    /// How long the slowest takes.
-    pub most_time: Nanos,
-}
-
-/// What was found in a run.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Findings {
-    /// Worst first, at most five.
-    pub list: Vec<Finding>,
-    /// Share of the run in which no thread computes, up to the last burst.
-    pub idle: f64,
-    /// Share of the run that an even spread of the work would win, at most.
-    pub balance: f64,
-}
 
 /// What is worth most in a run: time to be won by balance, serial time, slow
 /// threads, single long bursts and low IPC.

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use super::finding::{Finding, FindingKind, LEAST_SHARE};
 use super::shape::{Shape, shape};
 use super::stretches::{Part, Stretches};
-use super::{Finding, FindingKind, LEAST_SHARE};
 use crate::bursts::serial::Scope;
 use crate::median;
 use crate::table::Nanos;

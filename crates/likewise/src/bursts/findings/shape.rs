@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::finding::{Cause, LEAST_APART};
 use super::stretches::{Part, Stretches};
-use super::{Cause, LEAST_APART};
 use crate::{Gap, gap, median};
 
 /// The slope of ln(instructions) over ln(time) says what makes threads slow: up to

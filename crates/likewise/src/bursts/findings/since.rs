@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::LEAST_APART;
+use super::finding::LEAST_APART;
 
 /// A stretch of time has at least so many steps, and at least as many are outside.
 pub(super) const FEWEST: usize = 4;

@@ -8,8 +8,8 @@ use std::ops::Range;
 
 use super::causes::EVERYWHERE;
 use super::counted::Counted;
+use super::finding::{Finding, FindingKind, LEAST_APART};
 use super::since::{FEWEST, means_of, stretch};
-use super::{Finding, FindingKind, LEAST_APART};
 use crate::bursts::rates::instructions_and_cycles;
 use crate::bursts::serial::Scope;
 use crate::median;

@@ -3,8 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::ThreadName;
 use super::counted::Counted;
+use super::finding::ThreadName;
 use crate::bursts::serial::is_nearly_all;
 use crate::table::Nanos;
 

@@ -3,6 +3,7 @@
 mod time;
 
 use super::*;
+use crate::table::BurstTable;
 use crate::table::{Counter, CounterColumn};
 
 /// Bursts of (task, begin, duration, phase from 1 or 0, instructions, cycles).

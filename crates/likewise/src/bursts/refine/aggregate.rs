@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use crate::cluster::{ClusterId, DbscanParams, Points, dbscan, label_by_nearest};
 
+use super::levels::{Level, NO_NODE, RefineInput, Refinement};
 use super::partition::{Partition, Scored, Tasks};
 use super::substitution::Substitution;
-use super::{EpsRange, Level, NO_NODE, RefineInput, RefineRules, Refinement};
+use super::{EpsRange, RefineRules};
 
 /// What stays the same from level to level.
 struct Setting<'a> {

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::aggregate::{finish, regroup, share_out};
+use super::levels::{NO_NODE, RefineInput, Refinement};
 use super::partition::{Partition, Scored, Tasks};
 use super::substitution::Substitution;
-use super::{EpsRange, NO_NODE, RefineInput, RefineRules, Refinement};
+use super::{EpsRange, RefineRules};
 
 /// A score that differs from 1 by rounding alone: every task shows the node at
 /// each of its steps, and it is not taken apart.

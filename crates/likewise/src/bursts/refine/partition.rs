@@ -4,7 +4,7 @@ use crate::cluster::{ClusterId, Clustering};
 use crate::table::Nanos;
 
 use super::super::{Alignment, SpmdScore, align_by_duration, align_roughly, spmd_score};
-use super::{Level, NO_NODE, Node, RefineInput};
+use super::levels::{Level, NO_NODE, Node, RefineInput};
 
 /// Which node every burst is in, and all nodes so far.
 pub(super) struct Partition {

@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::Hash;
 
+use super::RefineRules;
+use super::levels::{NO_CODE, NO_NODE, RefineInput};
 use super::moments::Moments;
 use super::partition::{Scored, Tasks};
-use super::{NO_CODE, NO_NODE, RefineInput, RefineRules};
 
 /// Where the bursts of one part stand in the alignment. Parts are what may join;
 /// the alignment itself is of groups, and all parts of a group have one name

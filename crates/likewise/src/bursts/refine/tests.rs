@@ -7,8 +7,10 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::*;
 use crate::cluster::{ClusterId, DbscanParams, dbscan};
+use crate::cluster::Points;
 use crate::quality::adjusted_rand;
 use crate::synth::{Run, RunSpec, Section};
+use crate::table::Nanos;
 
 /// A run as the refinement sees it, and its true phases; noise is one more.
 struct Made {

@@ -4,6 +4,7 @@ use super::tests::{Made, made};
 use super::*;
 use crate::bursts::find_period;
 use crate::bursts::period::Period;
+use crate::cluster::ClusterId;
 use crate::synth::{Defect, DefectKind, RunSpec, START_STEPS};
 use crate::table::Nanos;
 

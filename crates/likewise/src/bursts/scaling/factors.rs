@@ -1,6 +1,6 @@
 //! How a phase's time changes with the number of threads, and why.
 
-use super::RunBursts;
+use super::matched::RunBursts;
 use super::measures::Measured;
 use super::steps::{cycles, instructions};
 use super::times::{Variance, far_by_chance, may_be_chance};

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::assign::assign;
+use super::matched::{Evidence, MatchedPhase, PhaseInRun, RunBursts, RunMatch};
 use super::neighbours::{agreement, around};
 use super::places::Places;
 use super::steps::{Centre, Likeness, Nature, WorkRange, figures_alike, label, traits_apart};
-use super::{Evidence, MatchedPhase, PhaseInRun, RunBursts, RunMatch};
 use crate::cluster::ClusterId;
 use crate::median;
 

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use super::factors::{Factor, RunFigures, Scaling, change, figures_of, phase_figures, scaling_of, whole_run};
+use super::matched::{RunBursts, RunMatch};
 use super::repeats::{Per, PhaseRepeats, Repeats};
 use super::strays::Strays;
 use super::times::{ByTask, OddTasks, Times, Variance, odd_tasks, threads_of};
-use super::{RunBursts, RunMatch};
 use crate::bursts::findings::LEAST_SHARE;
 
 /// Whole iterations are compared only if phases hold at least this share of the

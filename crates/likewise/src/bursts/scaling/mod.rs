@@ -5,6 +5,7 @@ mod assign;
 mod defect_tests;
 mod factors;
 mod group;
+mod matched;
 mod measures;
 mod neighbours;
 mod one_off;
@@ -21,81 +22,13 @@ pub use factors::{
     Change, Factor, FactorKind, PhaseScaling, RunFigures, Scaling, phase_figures, phase_scaling, scaling_of,
     whole_run,
 };
+pub use matched::{Evidence, MatchedPhase, PhaseInRun, RunBursts, RunMatch};
 pub use measures::{Measured, Measures, SlowTasks, ToldScaling};
 pub use one_off::{Calm, OneOff, calm};
 pub use repeats::{IterationsFrom, Per, PhaseRepeats, Repeats, repeats};
 pub use times::{OddTasks, computing_within, lengths_may_be_alike};
 
-use crate::cluster::{ClusterId, Clustering};
-use crate::table::BurstTable;
 use steps::{Nature, WorkRange};
-
-/// A run whose bursts are grouped.
-#[derive(Clone, Copy, Debug)]
-pub struct RunBursts<'a> {
-    /// Its bursts.
-    pub table: &'a BurstTable,
-    /// Those that were grouped, ascending: [`Prepared::complete`](crate::table::Prepared::complete).
-    pub complete: &'a [u32],
-    /// The group of each of them.
-    pub clustering: &'a Clustering,
-}
-
-impl RunBursts<'_> {
-    /// Threads of all tasks that compute at all. Each has a core of its own.
-    #[must_use]
-    pub fn threads(&self) -> u64 {
-        let table = self.table;
-        let thread = |i: usize| (table.app[i], table.task[i], table.thread[i]);
-        (0..table.len()).filter(|&i| i == 0 || thread(i) != thread(i - 1)).count() as u64
-    }
-}
-
-/// Why a phase of one run is taken for one of another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Evidence {
-    /// The others are compared with this one.
-    Reference,
-    /// It stands at the same places of the program's sequence.
-    Sequence,
-    /// It does alike: work, counts per work, and how often.
-    Figures,
-}
-
-/// A phase in one of the runs.
-#[derive(Clone, Debug, PartialEq)]
-pub struct PhaseInRun {
-    /// Clusters of that run its bursts are in, the most frequent first. One
-    /// cluster may hold bursts of several phases, where that run could not
-    /// tell them apart.
-    pub clusters: Vec<ClusterId>,
-    /// How many of its bursts are noise in that run: they are too few to be
-    /// a cluster there, and known by their place alone.
-    pub noise: u64,
-    /// How well it matches the reference, from 0 to 1; see [`match_runs`].
-    pub confidence: f64,
-    /// What it rests on.
-    pub evidence: Evidence,
-}
-
-/// A phase of the program.
-#[derive(Clone, Debug, PartialEq)]
-pub struct MatchedPhase {
-    /// Of each run, in the order given; `None` where it was not found.
-    pub runs: Vec<Option<PhaseInRun>>,
-}
-
-/// The phases that runs have in common, and those they do not.
-#[derive(Clone, Debug, PartialEq)]
-pub struct RunMatch {
-    /// The run that the others were compared with.
-    pub reference: usize,
-    /// By descending share of a run's time, the largest over the runs.
-    pub phases: Vec<MatchedPhase>,
-    /// Of each run and each of its complete bursts, the phase; `None` is left
-    /// over.
-    pub phase_of: Vec<Vec<Option<u32>>>,
-}
 
 /// Finds which phases of several runs are the same.
 ///

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::RunBursts;
+use super::matched::RunBursts;
 
 /// Of each phase, which phases stand before and after it, and how often, of 1;
 /// `None` is where a thread begins or ends.

@@ -1,6 +1,6 @@
 //! Bursts that take far longer than their thread does otherwise.
 
-use super::RunBursts;
+use super::matched::RunBursts;
 use super::steps::{cycles, instructions};
 use super::strays::Strays;
 use crate::bursts::findings::LEAST_SHARE;

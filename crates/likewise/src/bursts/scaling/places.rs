@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::RunBursts;
+use super::matched::RunBursts;
 use super::sequence::{Pair, align};
 use super::steps::{Likeness, Nature, Steps, WorkRange, label, threads};
 use crate::cluster::ClusterId;

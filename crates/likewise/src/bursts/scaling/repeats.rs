@@ -1,7 +1,7 @@
 //! How often runs repeat what they do, so that the same work is compared.
 
+use super::matched::{RunBursts, RunMatch};
 use super::times::{Variance, may_be_chance};
-use super::{RunBursts, RunMatch};
 use crate::bursts::period::Period;
 use crate::median;
 

@@ -1,6 +1,6 @@
 //! What a burst is like, in terms that hold in every run.
 
-use super::RunBursts;
+use super::matched::RunBursts;
 use crate::cluster::ClusterId;
 use crate::table::CounterColumn;
 

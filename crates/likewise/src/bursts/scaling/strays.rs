@@ -1,6 +1,6 @@
 //! Bursts that are in a phase whose clusters they are not in.
 
-use super::RunBursts;
+use super::matched::RunBursts;
 use super::times::threads_of;
 use crate::table::Nanos;
 

@@ -1,8 +1,9 @@
 //! Runs that are made up, so that every phase is known.
 
 use super::*;
+use crate::cluster::{ClusterId, Clustering};
 use crate::synth::{COUNTERS, Run, RunSpec};
-use crate::table::{Counter, CounterColumn};
+use crate::table::{BurstTable, Counter, CounterColumn};
 
 /// A run, and the truth as its clustering.
 pub(super) struct Made {

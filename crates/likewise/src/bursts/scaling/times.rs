@@ -3,7 +3,7 @@
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-use super::RunBursts;
+use super::matched::RunBursts;
 use crate::median;
 use crate::table::Nanos;
 

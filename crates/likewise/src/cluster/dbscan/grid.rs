@@ -4,9 +4,9 @@
 
 use super::geometry::{Aabb, max2, min2};
 use super::groups::{Cores, Groups, Index, group_of_rows};
+use super::params::{DbscanParams, PART};
 use super::scatter::filled;
 use super::union_find::UnionFind;
-use super::{DbscanParams, PART};
 use crate::parallel;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};

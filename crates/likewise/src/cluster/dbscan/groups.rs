@@ -7,8 +7,8 @@
 //! the neighbourhoods, which on bursts is nearly quadratic in total.
 
 use super::geometry::{Aabb, any_within, count_within, distance2, max2, min2};
+use super::params::{Dbscan, DbscanParams, PART};
 use super::union_find::UnionFind;
-use super::{Dbscan, DbscanParams, PART};
 use crate::cluster::{ClusterId, Clustering};
 use crate::parallel;
 use rayon::prelude::*;

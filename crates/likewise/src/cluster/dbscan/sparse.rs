@@ -7,8 +7,8 @@
 
 #![expect(clippy::needless_range_loop, reason = "one index runs through several arrays at once")]
 
+use super::params::{Dbscan, DbscanParams, PART};
 use super::union_find::UnionFind;
-use super::{Dbscan, DbscanParams, PART};
 use crate::cluster::kdist::tree::{Block, FANOUT, LEAF, Tree};
 use crate::cluster::{ClusterId, Clustering, Points};
 use crate::parallel;

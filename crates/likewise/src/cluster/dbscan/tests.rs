@@ -1,6 +1,7 @@
 //! The fast method against one that looks at every pair.
 
-use super::{Dbscan, DbscanParams, dbscan, grid, groups, rows, sparse, tree};
+use super::params::{Dbscan, DbscanParams};
+use super::{dbscan, grid, groups, rows, sparse, tree};
 use crate::cluster::{ClusterId, Clustering, Points};
 use proptest::prelude::*;
 

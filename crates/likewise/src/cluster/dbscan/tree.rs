@@ -5,9 +5,9 @@
 //! leaves adapt to phases that are long in one dimension and thin in the
 //! others, so there are far fewer of them in eight dimensions.
 
-use super::DbscanParams;
 use super::geometry::{Aabb, max2, min2, partition};
 use super::groups::{Cores, Groups, Index, group_of_rows};
+use super::params::DbscanParams;
 use super::union_find::UnionFind;
 use crate::parallel;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};

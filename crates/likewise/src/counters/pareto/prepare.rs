@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 use std::cmp::Ordering;
 
-use super::{Goal, Objective};
+use super::objective::{Goal, Objective};
 
 impl Objective<'_> {
     /// A whole number per value, the less the better; equal where values are.

@@ -1,6 +1,6 @@
 //! Which of two records is better on which objective.
 
-use super::{Goal, Objective};
+use super::objective::{Goal, Objective};
 
 /// How one record compares with another.
 #[derive(Clone, Debug, PartialEq, Eq)]

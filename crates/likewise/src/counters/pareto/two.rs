@@ -1,6 +1,6 @@
 //! Ranks on two objectives, or on one that stands for both.
 
-use super::Objective;
+use super::objective::Objective;
 use super::prepare::sort;
 
 /// Records that are counted by one thread.

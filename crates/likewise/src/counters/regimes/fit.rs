@@ -3,7 +3,7 @@
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use super::design::Design;
-use super::{Noise, RegimeParams};
+use super::region::{Estimate, Noise, RegimeParams};
 use crate::linear::least_squares::{Solved, least_squares};
 
 /// Rounds of dividing errors by what the round before modelled.
@@ -12,19 +12,6 @@ const MOST_ROUNDS: usize = 100;
 const SETTLED: f64 = 1e-12;
 /// The relative change that is put up with after all rounds.
 const TOLERATED: f64 = 1e-6;
-
-/// A number that was estimated.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Estimate {
-    /// What it is likely to be.
-    pub value: f64,
-    /// Its standard error.
-    pub std_error: f64,
-    /// Where its confidence interval begins.
-    pub low: f64,
-    /// Where that ends; may be infinite for a reciprocal.
-    pub high: f64,
-}
 
 impl Estimate {
     /// Of 1/x, if x is positive; the standard error to first order.

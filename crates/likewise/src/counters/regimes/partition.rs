@@ -1,7 +1,7 @@
 //! The best boxes, by dynamic programming over all of them.
 
-use super::RegimeError;
 use super::design::{Axis, Design};
+use super::region::RegimeError;
 use crate::linear::least_squares::LEAST_SHARE;
 
 /// Numbers that all boxes together may take.

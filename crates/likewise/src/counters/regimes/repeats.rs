@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::Column;
+use crate::counters::Column;
 use crate::median;
 
 /// One row for each combination of parameters.

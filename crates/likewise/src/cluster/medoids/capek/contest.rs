@@ -3,7 +3,7 @@
 use super::super::subset::chance;
 use crate::comm::{Communicator, Reduction};
 
-use super::CapekError;
+use super::params::CapekError;
 use super::pool::Pool;
 use super::portable::Portable;
 use super::world::World;

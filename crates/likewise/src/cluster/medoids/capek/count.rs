@@ -3,10 +3,10 @@
 use crate::comm::Communicator;
 use crate::quality::{SphericalFit, least_variance, spherical_bic};
 
+use super::params::{CapekError, CapekParams, ClusterCount};
 use super::portable::Portable;
 use super::vectors::{Centroids, Vectors};
 use super::world::{Nearest, Solution, World};
-use super::{CapekError, CapekParams, ClusterCount};
 
 /// A value for each number of clusters.
 type ByCount = Vec<(usize, f64)>;

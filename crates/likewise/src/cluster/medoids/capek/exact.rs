@@ -2,9 +2,9 @@
 
 use crate::comm::{Communicator, Reduction};
 
+use super::params::{CapekError, CapekParams, ClusterCount};
 use super::portable::{Portable, Sent};
 use super::world::{Solution, World};
-use super::{CapekError, CapekParams, ClusterCount};
 use crate::comm::{from_order, order};
 
 /// A change counts if it lowers the loss by more than this share: less is

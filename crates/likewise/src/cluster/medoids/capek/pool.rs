@@ -7,9 +7,9 @@ use super::super::{MedoidsError, Start, fasterpam, subset};
 use crate::cluster::{Dissimilarities, DissimilaritiesError};
 use crate::comm::{Communicator, Reduction};
 
+use super::params::{CapekError, CapekParams, FAR};
 use super::portable::{Portable, Sent};
 use super::world::{World, first_least};
-use super::{CapekError, CapekParams};
 
 /// The objects of all samples; the same on all ranks.
 pub(super) struct Pool<T> {
@@ -20,10 +20,6 @@ pub(super) struct Pool<T> {
     /// Of each sample, places in `objects`, ascending.
     samples: Vec<Vec<usize>>,
 }
-
-/// On average, so many far objects are added to the pool, and one more for each
-/// cluster.
-pub(super) const FAR: usize = 20;
 
 /// Medoids by place in the pool, by number, per number of clusters.
 pub(super) type Sets = BTreeMap<usize, Vec<Vec<usize>>>;

@@ -3,11 +3,11 @@
 use crate::comm::{Communicator, Reduction};
 
 use super::contest::winner;
+use super::params::{CapekError, CapekParams, ClusterCount};
 use super::pool::Pool;
 use super::portable::{Portable, Sent};
 use super::vectors::{Centroids, Vectors};
 use super::world::{Solution, World, first_least};
-use super::{CapekError, CapekParams, ClusterCount};
 use crate::comm::order;
 
 /// Rounds in which medoids are made central, at most.

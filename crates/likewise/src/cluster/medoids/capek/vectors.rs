@@ -3,8 +3,8 @@
 use crate::cluster::squared_euclidean;
 use crate::comm::{Communicator, Reduction};
 
-use super::CapekError;
 use super::fixed::Fixed;
+use super::params::CapekError;
 use super::portable::Portable;
 use super::world::{Nearest, World};
 

@@ -3,8 +3,8 @@
 use crate::comm::{Communicator, Reduction, from_order, order, wire};
 
 use super::fixed::Fixed;
+use super::params::{Capek, CapekError, Medoid};
 use super::portable::{Portable, Sent};
-use super::{Capek, CapekError, Medoid};
 
 /// This rank's objects, and where they stand among all.
 pub(super) struct World<'a, C, T, D> {
