@@ -56,14 +56,14 @@ pub(crate) struct MetricArgs {
     #[arg(short, long = "metric", value_name = "SPEC", long_help = METRIC_HELP.as_str())]
     metrics: Vec<Metric>,
     /// Read metrics and parameters from a TOML file, or from ClusteringSuite's
-    /// XML; what is said here as well wins
+    /// XML; options on the command line override the file
     #[arg(long, value_name = "FILE")]
     pub(crate) definition: Option<PathBuf>,
     /// Leave out bursts shorter than this, such as 5us
     #[arg(long, value_name = "DURATION", conflicts_with = "keep_time")]
     min_duration: Option<Nanos>,
-    /// Leave out the shortest bursts that together hold the rest of the
-    /// computing time [default: 99.9%, but no burst of 10 µs or more]
+    /// Keep the longest bursts that together hold this share of the computing
+    /// time [default: 99.9%; bursts of 10 µs or more are always kept]
     #[arg(long, value_name = "SHARE", value_parser = parse_some)]
     keep_time: Option<f64>,
     /// Make metrics comparable by range, by deviation, or not at all [default: min-max]
@@ -112,9 +112,9 @@ enum ScaleArg {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Grouping")]
 pub(crate) struct GroupingArgs {
-    /// Radius of a neighbourhood, in the units of what is grouped
-    /// [default: the knee of the sorted k-distances; where bursts are refined,
-    /// which is their default, all radii]
+    /// Radius of a neighbourhood, in the units of the grouped values [default:
+    /// bursts are refined over several radii; else, the knee of the sorted
+    /// k-distances]
     #[arg(long, value_name = "EPS", allow_negative_numbers = true, value_parser = parse_eps)]
     eps: Option<f64>,
     /// Points within eps that make a point core, itself included [default: 10;

@@ -18,7 +18,7 @@ use std::fmt::Write as _;
 use std::io::Write;
 use std::path::PathBuf;
 
-/// Align the tasks' sequences of phases, and say how much of an SPMD run it is
+/// Align the sequences of phases of all tasks, and say how alike they are (SPMDiness)
 ///
 /// Reads bursts.csv of likewise or .DATA.csv of ClusteringSuite, plain or
 /// gzip. Writes DIR/aligned.seq (each thread's phases, column by column, '-'

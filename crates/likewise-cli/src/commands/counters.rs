@@ -25,10 +25,11 @@ use std::path::{Path, PathBuf};
 
 /// Find which events of a counter table tell the same, or which records are alike
 ///
-/// Columns of numbers are the profiles of the events (or rows those of the
-/// records, with --rows). A dendrogram of n profiles has n partitions, from n
-/// clusters to one. They are ranked by --objectives, and the clusters whose
-/// forming gave one that no other dominates are strong. Writes
+/// Each column of numbers is the profile of an event (with --rows, each row is
+/// the profile of a record). The profiles are clustered to a dendrogram. Of n
+/// profiles it holds n partitions, from n clusters to one, which are ranked by
+/// --objectives. A cluster is strong if the merge that formed it gave a
+/// partition that no other dominates. Writes
 /// dendrogram.json, dendrogram.nwk, summary.json, report.html; with --rank-by
 /// pareto.csv (and with --response too response_by_rank.csv), with --groups
 /// significance.csv and dunn.csv, and with --parameters regimes.csv.

@@ -54,8 +54,8 @@ struct CuttingArgs {
     /// Keep at most this share of the trace's bursts and records
     #[arg(long, value_name = "SHARE", default_value = "5%", value_parser = parse_some)]
     keep: f64,
-    /// Extrapolate computing time, and the counters that metrics use, with at
-    /// most this error
+    /// Keep so many iterations that extrapolating the computing time, and the
+    /// counters that the metrics use, is off by at most this
     #[arg(long, value_name = "SHARE", default_value = "2%", value_parser = parse_share)]
     max_error: f64,
     /// Keep just so many iterations [default: as few as the error allows]

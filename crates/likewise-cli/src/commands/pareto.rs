@@ -23,9 +23,9 @@ use std::path::PathBuf;
 /// Rank the rows of any table on several columns at once
 ///
 /// A row dominates another if it is at least as good in every column and
-/// better in one. Goldberg's rank is 0 where no row dominates, 1 where none
-/// would without those, and so on; Fonseca and Fleming's is how many rows
-/// dominate. Rows that lack a value have no rank. Writes DIR/pareto.csv (the
+/// better in one. Goldberg's rank is 0 for rows that no row dominates; without
+/// these rows, 1 for those that no row dominates; and so on. Fonseca and
+/// Fleming's rank is the number of rows that dominate a row. Rows that lack a value have no rank. Writes DIR/pareto.csv (the
 /// order of the rows is kept), DIR/report.html and DIR/summary.json; with
 /// --response DIR/response_by_rank.csv.
 #[derive(Debug, Args)]
@@ -50,7 +50,7 @@ pub(crate) struct ParetoArgs {
     /// they rise with it
     #[arg(long, value_name = "COLUMN")]
     response: Vec<Names>,
-    /// ... for each group of rows with the same value here by itself
+    /// With --response: each group of rows that have the same value here by itself
     #[arg(long, value_name = "COLUMN", requires = "response")]
     groups: Option<String>,
     /// Write relations.csv: of every two rows which is better in which column,

@@ -50,9 +50,9 @@ pub(crate) struct RanksArgs {
     classes: ClassesArgs,
     #[command(flatten)]
     plan: PlanArgs,
-    /// The input has the efforts of only those ranks that were traced: estimate
-    /// the mean of all, with its error, by the classes in DIR, the result of an
-    /// earlier run (or its ranks.csv)
+    /// Estimate the mean of all ranks, with its error, from an input that has
+    /// only the ranks that were traced. DIR is the result of the run that made
+    /// the plan (or its ranks.csv)
     #[arg(long, value_name = "DIR", conflicts_with_all = OF_CLASSES)]
     traced: Option<PathBuf>,
     /// Group anew every N steps as well, and say how far the classes moved
@@ -85,15 +85,15 @@ struct ClassesArgs {
     /// or at samples of them [default: all where there are at most 4,096]
     #[arg(long, value_enum)]
     mode: Option<ModeArg>,
-    /// Compare the lowest band after so many wavelet levels and the energies of
-    /// the other bands, or all efforts ('none') [default: until 16 to 31 numbers
-    /// are left of each region]
+    /// Compare ranks by a short signature: the lowest band after LEVELS wavelet
+    /// levels, and the energies of the other bands. 'none' compares all efforts
+    /// [default: as many levels as leave 16 to 31 numbers per region]
     #[arg(long, value_name = "LEVELS", value_parser = parse_levels)]
     signature: Option<usize>,
     /// Wavelet of the signature
     #[arg(long, value_enum, default_value = "haar")]
     wavelet: WaveletArg,
-    /// What samples are drawn by
+    /// Seed of the random samples
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
     /// Share the work over N threads as if they were processes

@@ -11,10 +11,10 @@ use likewise_analysis::definition::parse_share;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Regimes")]
 pub(super) struct RegimeArgs {
-    /// Find in which part of these columns' space which model of --response
-    /// holds, with what latency and bandwidth. In this order: the number of
-    /// processes, the length of a message, others that may bound regions; one
-    /// alone is the length. With --formula, in any order
+    /// Cut the space of these columns into regions, and find for each the model
+    /// of --response that holds there, with its latency and bandwidth. Order:
+    /// number of processes, length of a message, then columns that only bound
+    /// regions. A single column is the length. With --formula, any order
     #[arg(long, value_name = "COLUMN", requires = "response")]
     parameters: Vec<Names>,
     /// A model of the response instead of those of a collective operation: a
@@ -35,7 +35,7 @@ pub(super) struct RegimeArgs {
     /// Unit of the response [default: the end of its name, as in mean_ns, or s]
     #[arg(long, value_enum, value_name = "UNIT", requires = "parameters")]
     response_unit: Option<UnitArg>,
-    /// What rows with the same parameters count as
+    /// How rows with the same parameters count
     #[arg(long, value_enum, default_value = "median", requires = "parameters")]
     repeats: RepeatsArg,
     /// How the response strays from its model

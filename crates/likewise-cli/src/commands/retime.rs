@@ -20,12 +20,12 @@ use std::path::PathBuf;
 
 /// Put simulated times of phases back into the trace
 ///
-/// Takes how long the representatives of phases take elsewhere (on a simulated
-/// processor, another machine), makes all bursts of each phase faster or slower
-/// in that proportion, and finds anew what threads wait for: the sends of their
-/// messages, the last to enter a collective operation. What was measured of
-/// transfers stays as it was; there is no model of a network. Writes the
-/// predicted trace and retime.json.
+/// Reads how long the representatives of phases take elsewhere (on a simulated
+/// processor, on another machine). Makes all bursts of each phase faster or
+/// slower by that ratio. Computes anew how long threads wait: for the sends of
+/// their messages, and for the last thread to enter a collective operation.
+/// Measured transfers stay as they are; there is no model of a network. Writes
+/// the predicted trace and retime.json.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct RetimeArgs {

@@ -31,8 +31,8 @@ pub(crate) struct SynthArgs {
     /// Computation phases
     #[arg(long, value_name = "N", default_value_t = 8)]
     phases: usize,
-    /// Phases of two densities, one RATIO times the other, which no single eps
-    /// tells apart
+    /// Make phases of two densities, one RATIO times the other; no single eps
+    /// separates all of them
     #[arg(long, value_name = "RATIO", conflicts_with = "phases")]
     densities: Option<f64>,
     /// A balanced run, strongly scaled over --tasks, with just this defect

@@ -50,8 +50,9 @@ struct RunsArgs {
     /// work in the same time (weak); auto tells by the instructions [default: auto]
     #[arg(long, value_enum)]
     scaling: Option<ScalingArg>,
-    /// A phase stops scaling where its efficiency is below this, or is slower
-    /// where runs are of as many tasks [default: 80%, or 95%]
+    /// A phase stops scaling if its efficiency is below this [default: 80%]. If
+    /// all runs have the same number of tasks, a phase is slower below this
+    /// [default: 95%]
     #[arg(long, value_name = "SHARE", value_parser = parse_share)]
     threshold: Option<f64>,
     /// Compare whole runs: their work is known to be the same, whatever their
