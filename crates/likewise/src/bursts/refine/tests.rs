@@ -6,8 +6,8 @@ use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::*;
-use crate::cluster::{ClusterId, DbscanParams, dbscan};
 use crate::cluster::Points;
+use crate::cluster::{ClusterId, DbscanParams, dbscan};
 use crate::quality::adjusted_rand;
 use crate::synth::{Run, RunSpec, Section};
 use crate::table::Nanos;

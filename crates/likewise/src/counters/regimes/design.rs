@@ -1,9 +1,9 @@
 //! What is fitted, as numbers: complete rows, their terms, their order.
 
-use crate::counters::Column;
 use super::formula::Formula;
 use super::partition::Leaf;
 use super::region::{Noise, Range, RegimeError, RegimeParams};
+use crate::counters::Column;
 
 /// Complete rows and the terms of all models.
 pub(super) struct Design<'a> {
