@@ -79,9 +79,8 @@ fn cargo(args: &str) -> Command {
 }
 
 /// Settings for a release build with debug assertions and overflow checks, so
-/// that the README's program shares what the tests have built, except for a few
-/// crates of which tests ask for more features. At the optimisation level of a
-/// release, the run takes half as long again.
+/// that the README's program shares what the tests have built. At the
+/// optimisation level of a release, the run takes half as long again.
 fn checked(command: &mut Command) -> &mut Command {
     let settings =
         [("OVERFLOW_CHECKS", "true"), ("DEBUG_ASSERTIONS", "true"), ("OPT_LEVEL", "1"), ("DEBUG", "none")];
