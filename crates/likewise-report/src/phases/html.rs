@@ -24,7 +24,7 @@ use likewise::words::grouped_digits;
 const PAGE: &str = include_str!("assets/page.html");
 const STYLE: &str = include_str!("assets/style.css");
 /// Those of this page; `main.js` needs all of them.
-const MODULES: [Module; 28] = [
+const MODULES: [Module; 29] = [
     ("alignment.js", include_str!("assets/alignment.js")),
     ("bars.js", include_str!("assets/bars.js")),
     ("cloud.js", include_str!("assets/cloud.js")),
@@ -41,6 +41,7 @@ const MODULES: [Module; 28] = [
     ("look.js", include_str!("assets/look.js")),
     ("main.js", include_str!("assets/main.js")),
     ("map.js", include_str!("assets/map.js")),
+    ("pointed.js", include_str!("assets/pointed.js")),
     ("scatter.js", include_str!("assets/scatter.js")),
     ("selection.js", include_str!("assets/selection.js")),
     ("shares.js", include_str!("assets/shares.js")),

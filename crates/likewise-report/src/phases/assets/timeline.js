@@ -2,17 +2,17 @@
 // time that a pixel holds, and so is idle (see stack.js).
 
 import { byId } from "../../assets/dom.js";
-import { count, niceStep, percent, quantity } from "../../assets/format.js";
+import { count, niceStep, quantity } from "../../assets/format.js";
 import { drawBarTexts } from "./bars.js";
 import { rowOf } from "./data.js";
 import { howToMove, interact } from "./gestures.js";
 import { paintRows, zoomButtons } from "./lines.js";
 import { makeLook } from "./look.js";
 import { makeShares } from "./shares.js";
+import { hoverOf } from "./pointed.js";
 import { drawLines } from "./stack.js";
 import { makeSurface } from "./surface.js";
-import { describeBurst, describeIdle } from "./tooltip.js";
-import { drawBox, fromPixel, prepare, toPixel, widest } from "./view.js";
+import { drawBox, prepare, toPixel, widest } from "./view.js";
 import { rowName } from "./words.js";
 
 /** @import { App, Grouping, PageColours, Shares, Timeline, Words } from "./types" */
@@ -33,7 +33,7 @@ const RULER = 28;
 export function makeTimeline(app, id, grouping, words, other = null) {
   const canvas = byId(id, HTMLCanvasElement);
   const { data, state, selection } = app;
-  const { meta, rowStart, begin, duration } = data;
+  const { meta, begin, duration } = data;
   const nRows = meta.rows.length;
   const names = meta.rows.map(rowName);
   const surface = makeSurface();
@@ -135,62 +135,7 @@ export function makeTimeline(app, id, grouping, words, other = null) {
     context.lineWidth = 1;
   };
 
-  /**
-   * The burst at a place, or the nearest within `slack` in its row.
-   * @param {number} row
-   * @param {number} t
-   * @param {number} slack
-   */
-  const burstAt = (row, t, slack) => {
-    const { firstAt } = picture.drawn().shares;
-    let [best, found] = [slack, -1];
-    for (let i = firstAt(row, t - slack); i < rowStart[row + 1] && begin[i] <= t + slack; i++) {
-      const away = Math.max(begin[i] - t, t - begin[i] - duration[i], 0);
-      if (selection.has(i) && away <= best) [best, found] = [away, i];
-      if (away === 0 && found === i) break;
-    }
-    return found;
-  };
-
-  /**
-   * The greatest shares of a pixel, in words, where it holds several.
-   * @param {number} row
-   * @param {number} rows
-   * @param {number} t
-   */
-  const sharesAt = (row, rows, t) => {
-    const { shares } = picture.drawn();
-    const half = (picture.x.hi - picture.x.lo) / picture.area.width / 2;
-    const amounts = new Float64Array(shares.nSlots);
-    for (let r = row; r < row + rows; r++) shares.addRow(r, t - half, t + half, 1, amounts);
-    /** @type {[string, number][]} */
-    const parts = shares.groups.map((g, slot) => [words.nameOf(g), amounts[slot] / rows]);
-    parts.push(["hidden", amounts[shares.nSlots - 1] / rows]);
-    const busy = parts.reduce((sum, part) => sum + part[1], 0);
-    parts.push(["idle or MPI", 1 - busy]);
-    const shown = parts.filter((part) => part[1] >= 0.01).sort((a, b) => b[1] - a[1]);
-    if (shown.length < 2) return "";
-    const more = shown.length > 4 ? ", …" : "";
-    return `${rows > 1 ? `${rows} rows` : "Time"} at this pixel: ${shown.slice(0, 4).map(([name, share]) => `${name} ${percent(share)}`).join(", ")}${more}. Zoom in to tell them apart.`;
-  };
-
-  picture.hover = (x, y, event) => {
-    const { area } = picture;
-    const row = Math.floor(fromPixel(picture.y, y, area.height));
-    if (x < 0 || y < 0 || x >= area.width || y >= area.height || row >= nRows) return app.point(-1);
-    const t = fromPixel(picture.x, x, area.width);
-    const perPixel = (picture.x.hi - picture.x.lo) / area.width;
-    const rows = Math.min(Math.max(Math.round((picture.y.hi - picture.y.lo) / area.height), 1), nRows - row);
-    let i = -1;
-    for (let r = row; i < 0 && r < row + rows; r++) i = burstAt(r, t, 0.5 * perPixel);
-    for (let r = row; i < 0 && r < row + rows; r++) i = burstAt(r, t, 3 * perPixel);
-    app.point(i);
-    if (i >= 0) return describeBurst(app, event, i, sharesAt(row, rows, t));
-    const { firstAt } = picture.drawn().shares;
-    let next = firstAt(row, t);
-    if (next < rowStart[row + 1] && begin[next] <= t) next++;
-    describeIdle(app, event, row, next);
-  };
+  picture.hover = hoverOf(app, picture, words);
 
   const describe = () => {
     const rows = `${count(Math.min(picture.y.hi - picture.y.lo, nRows))} of ${count(nRows)} rows`;

@@ -104,6 +104,7 @@ export function describeIdle(app, event, row, next) {
   const { meta, begin, duration, rowStart } = app.data;
   const from = next > rowStart[row] ? begin[next - 1] + duration[next - 1] : 0;
   const to = next < rowStart[row + 1] ? begin[next] : meta.end;
-  const heading = [rowName(meta.rows[row]), "idle or MPI", quantity(Math.max(to - from, 0), "ns")].join(" · ");
+  const isWhole = meta.labels.every(({ weight }) => weight === 1);
+  const heading = [rowName(meta.rows[row]), isWhole ? "idle or MPI" : "idle, MPI, or a burst that this page leaves out", quantity(Math.max(to - from, 0), "ns")].join(" · ");
   showTooltip(event, heading, app.page.idle, [["from", moment(from, meta.tick)], ["to", moment(to, meta.tick)]]);
 }
