@@ -11,6 +11,7 @@
 #![forbid(unsafe_code)]
 
 pub mod counters;
+pub mod cut;
 pub mod definition;
 pub mod phases;
 pub mod ranks;

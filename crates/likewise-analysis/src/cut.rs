@@ -1,0 +1,213 @@
+//! Which part of a run stands for all of it.
+
+use crate::Usage;
+use crate::phases::Analysis;
+use anyhow::{Result, anyhow};
+use likewise::bursts::{Estimate, Period, Window, WindowLimits, choose_window};
+use likewise::ranks::{is_significant, spearman};
+use likewise::table::{BurstTable, Expr, Metric, Nanos, Operand};
+
+/// How little is to be kept, and how much it may be off.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// At most this share (0 to 1) of the bursts and of the records.
+    pub keep: f64,
+    /// At most this error (0 to 1) of the computing time, and of the counters
+    /// that the metrics use.
+    pub max_error: f64,
+    /// Just so many iterations; as few as the error allows if `None`.
+    pub iterations: Option<usize>,
+}
+
+/// The iterations that stand for all.
+#[derive(Debug)]
+pub struct Cut<'a> {
+    /// The run.
+    pub analysis: &'a Analysis,
+    /// Its iterations.
+    pub period: &'a Period,
+    /// Which of them are kept, and of which tasks.
+    pub window: Window,
+    /// What was asked for.
+    pub asked: Limits,
+    limits: WindowLimits,
+}
+
+impl<'a> Cut<'a> {
+    /// Chooses the iterations by their bursts.
+    ///
+    /// # Errors
+    /// The run does not repeat, or [`Usage`]: not as often as asked.
+    pub fn of(analysis: &'a Analysis, asked: Limits) -> Result<Self> {
+        let period = analysis.period.found.as_ref().map_err(|why| {
+            anyhow!(
+                "{}: no period was found, so nothing was cut: {why}. --from and --to cut by hand",
+                analysis.input
+            )
+        })?;
+        if let Some(asked) = asked.iterations.filter(|&asked| asked > period.n_iterations()) {
+            let there = period.n_iterations();
+            return Err(Usage(format!(
+                "--iterations {asked} is more than there are: the run repeats {there}"
+            ))
+            .into());
+        }
+        let limits = WindowLimits {
+            max_share: asked.keep,
+            max_error: asked.max_error,
+            counters: counters_of(&analysis.table, &analysis.metrics),
+            iterations: asked.iterations,
+        };
+        let window = choose_window(&analysis.table, &analysis.period.phases, period, &limits);
+        Ok(Self { analysis, period, window, asked, limits })
+    }
+
+    /// Chooses fewer bursts where the window holds this share of the records
+    /// and that is too much: records are not spread quite as bursts are.
+    /// Returns whether it did; if not, there is nothing better.
+    pub fn choose_less(&mut self, records: f64) -> bool {
+        let could_be_less = self.window.share <= self.limits.max_share && self.window.tasks.len() > 1;
+        let does = records > self.asked.keep && could_be_less;
+        if does {
+            self.limits.max_share = self.window.share * (self.asked.keep / records).min(0.98);
+            let Analysis { table, period, .. } = self.analysis;
+            self.window = choose_window(table, &period.phases, self.period, &self.limits);
+        }
+        does
+    }
+
+    /// Application and task of those that are kept; `None` if all are.
+    #[must_use]
+    pub fn tasks(&self) -> Option<Vec<(u32, u32)>> {
+        let tasks: Vec<(u32, u32)> = self.window.tasks.iter().map(|t| (t.app, t.task)).collect();
+        (tasks.len() < self.n_tasks()).then_some(tasks)
+    }
+
+    /// How many tasks the run has.
+    #[must_use]
+    pub fn n_tasks(&self) -> usize {
+        let table = &self.analysis.table;
+        let task = |i: usize| (table.app[i], table.task[i]);
+        (0..table.len()).filter(|&i| i == 0 || task(i) != task(i - 1)).count()
+    }
+
+    /// Wall time, computing time, then every counter; and whether the limit is
+    /// for it.
+    #[must_use]
+    pub fn estimates(&self) -> Vec<(&str, Estimate, bool)> {
+        let counters = self.analysis.table.counters.iter().zip(&self.window.counters).enumerate();
+        let counters = counters.map(|(i, (c, &estimate))| {
+            (c.counter.name.as_str(), estimate, self.limits.counters.contains(&i))
+        });
+        [("wall time", self.wall(), false), ("computing time", self.window.time, true)]
+            .into_iter()
+            .chain(counters)
+            .collect()
+    }
+
+    /// How long the iterations take, and what the kept ones make of it.
+    fn wall(&self) -> Estimate {
+        let (from, to) = self.period.region();
+        let kept = self.window.to.saturating_sub(self.window.from).0 as f64;
+        Estimate {
+            region: to.saturating_sub(from).0 as f64,
+            estimated: kept * self.period.n_iterations() as f64 / self.window.n_iterations as f64,
+            run: self.analysis.end.0 as f64,
+        }
+    }
+
+    /// Whether what was asked for is met by a window of which this share of the
+    /// records is kept; the limits that it was chosen by may be lower.
+    #[must_use]
+    pub fn meets(&self, records: f64) -> bool {
+        meets(&self.asked, &self.window, records)
+    }
+
+    /// Share of the computing time of all that the iterations hold, each burst
+    /// with what of it is in them.
+    #[must_use]
+    pub fn computing_share(&self) -> f64 {
+        let (from, to) = self.period.region();
+        let table = &self.analysis.table;
+        let inside = |i: usize| table.end(i).min(to).saturating_sub(table.begin[i].max(from)).0;
+        (0..table.len()).map(inside).sum::<u64>() as f64 / table.computing_time().0.max(1) as f64
+    }
+
+    /// Iterations of different length, or that become longer: said of those that
+    /// differ by more than a tenth, which other runs of one program do.
+    #[must_use]
+    pub fn lengths_text(&self) -> String {
+        let period = self.period;
+        let lengths = period.lengths();
+        let (least, most) = (lengths.iter().min().copied(), lengths.iter().max().copied());
+        let (Some(least), Some(most)) = (least, most) else { return String::new() };
+        if most.0 as f64 <= 1.1 * period.median().0 as f64 && least.0 as f64 >= 0.9 * period.median().0 as f64
+        {
+            return String::new();
+        }
+        let times: Vec<f64> = lengths.iter().map(|length| length.0 as f64).collect();
+        let tenth = times.len().div_ceil(10);
+        let mean = |part: &[f64]| part.iter().sum::<f64>() / part.len() as f64;
+        let (first, last) = (mean(&times[..tenth]), mean(&times[times.len() - tenth..]));
+        let trend = spearman(&times).filter(|&r| is_significant(r, times.len()));
+        let goes = match trend {
+            Some(r) if r > 0.0 && last > 1.1 * first => "become longer",
+            Some(r) if r < 0.0 && first > 1.1 * last => "become shorter",
+            _ => return format!("Iterations take {least} to {most}; the period is their median.\n"),
+        };
+        format!(
+            "Iterations {goes}, from {} to {} (means of the first and the last tenth); the period is their median.\n",
+            Nanos(first as u64),
+            Nanos(last as u64)
+        )
+    }
+}
+
+/// The counters that metrics are made of, by their place in the table.
+fn counters_of(table: &BurstTable, metrics: &[Metric]) -> Vec<usize> {
+    let operands = |metric: &Metric| match &metric.expr {
+        Expr::One(a) => vec![a.clone()],
+        Expr::Two(a, _, b) => vec![a.clone(), b.clone()],
+    };
+    let place = |operand: Operand| match operand {
+        Operand::Duration => None,
+        Operand::Counter(name) => {
+            let column = table.counter(&name)?;
+            table.counters.iter().position(|c| std::ptr::eq(c, column))
+        }
+    };
+    let mut places: Vec<usize> = metrics.iter().flat_map(operands).filter_map(place).collect();
+    places.sort_unstable();
+    places.dedup();
+    places
+}
+
+fn meets(asked: &Limits, window: &Window, records: f64) -> bool {
+    window.error <= asked.max_error && window.share.max(records) <= asked.keep
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    #[test]
+    fn what_is_met_is_what_was_asked_for() {
+        let asked = Limits { keep: 0.05, max_error: 0.02, iterations: None };
+        // Chosen by a lower limit on bursts, since records were too many.
+        let window = |share, error| Window {
+            from: Nanos(0),
+            to: Nanos(1),
+            first: 0,
+            n_iterations: 1,
+            tasks: Vec::new(),
+            share,
+            n_cut: 0,
+            time: Estimate::default(),
+            counters: Vec::new(),
+            error,
+            within_limits: false,
+        };
+        let meets = |share, error, records| meets(&asked, &window(share, error), records);
+        assert!(meets(0.04, 0.01, 0.05));
+        assert!(!meets(0.06, 0.01, 0.05) && !meets(0.04, 0.03, 0.05) && !meets(0.04, 0.01, 0.06));
+    }
+}
