@@ -126,25 +126,42 @@ fn checks(quick: bool) -> Result<()> {
     let likewise = root().join("target/release/likewise");
     let mut oracle = Command::new(python("tests/requirements.txt")?);
     run(oracle.arg("tests/oracle.py").arg(&likewise).arg(&work).env("PYTHONDONTWRITEBYTECODE", "1"))?;
+    reports(&likewise, &work)
+}
+
+/// Every kind of report, opened in a browser; their scripts, checked.
+fn reports(likewise: &Path, work: &Path) -> Result<()> {
     let browser = chromium()?;
     let modules = node_modules(BROWSER_TESTS)?;
     scripts(&modules)?;
     let efforts = work.join("efforts.csv");
     std::fs::write(&efforts, efforts_of_six_kinds())?;
-    run(Command::new(&likewise).arg("ranks").arg(&efforts).arg("-o").arg(work.join("ranks")))?;
+    run(Command::new(likewise).arg("ranks").arg(&efforts).arg("-o").arg(work.join("ranks")))?;
     for kind in ["counters", "regimes"] {
-        run(Command::new(&likewise).args(["demo", &format!("--{kind}"), "-o"]).arg(work.join(kind)))?;
+        run(Command::new(likewise).args(["demo", &format!("--{kind}"), "-o"]).arg(work.join(kind)))?;
     }
     // So many bursts that a pixel of the timeline holds several.
     let run_of_many = work.join("dense-run");
     let made_up = ["synth", "--tasks", "32", "--bursts", "100000", "--phases", "9", "-o"];
-    run(Command::new(&likewise).args(made_up).arg(&run_of_many))?;
-    run(Command::new(&likewise)
+    run(Command::new(likewise).args(made_up).arg(&run_of_many))?;
+    run(Command::new(likewise)
         .arg("bursts")
         .arg(run_of_many.join("synth.prv"))
         .arg("-o")
         .arg(work.join("dense")))?;
-    let names = ["demo", "epoch", "dense", "ranks", "counters", "regimes"];
+    // A table of counters, ranked; and runs of one program on 4 and 8 tasks.
+    let table = work.join("counters/input/counters.csv");
+    let objectives = ["--max", "TOT_INS", "--min", "TOT_CYC"];
+    run(Command::new(likewise).arg("pareto").arg(table).args(objectives).arg("-o").arg(work.join("pareto")))?;
+    let runs = work.join("synth");
+    for tasks in ["4", "8"] {
+        let options = ["--iterations", "20", "--defect", "grows", "--seed", "3", "--tasks", tasks];
+        let named = ["--name", &format!("tasks{tasks}"), "-o"];
+        run(Command::new(likewise).arg("synth").args(options).args(named).arg(&runs))?;
+    }
+    let compared = ["tasks4.prv", "tasks8.prv"].map(|name| runs.join(name));
+    run(Command::new(likewise).arg("compare").args(compared).arg("-o").arg(work.join("compare")))?;
+    let names = ["demo", "epoch", "dense", "ranks", "counters", "regimes", "pareto", "compare"];
     let reports = names.map(|name| work.join(name).join("report.html"));
     for report in reports.iter().filter(|report| report.exists()) {
         run(Command::new("node").arg(modules.join("report.mjs")).arg(report).env("CHROMIUM", &browser))?;

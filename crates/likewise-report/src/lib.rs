@@ -9,12 +9,17 @@
 
 pub mod counters;
 pub mod encode;
+mod first;
 mod html;
 pub mod palette;
 pub mod phases;
 pub mod ranks;
 pub mod runs;
 pub mod scripts;
+pub mod shell;
+pub mod svg;
+pub mod table;
 mod text;
 
+pub use first::first;
 pub use html::escape;

@@ -21,28 +21,40 @@ const fn rgb(hex: u32) -> Rgb {
     [(hex >> 16) as u8, (hex >> 8) as u8, hex as u8]
 }
 
-/// Ten hues that start from Okabe and Ito's set and Paul Tol's "muted", moved
-/// in OKLab until every pair, and each against the grey of noise, stays apart
-/// in normal vision and under simulated protanopia, deuteranopia and
-/// tritanopia (Machado et al., TVCG 2009), separately for each background.
-const HUES: [Hue; 10] = [
-    hue(0x1f5e88, 0x4497fd, 32),  // blue
-    hue(0xddab21, 0xf8cf52, 178), // amber
-    hue(0x398969, 0x71e6d5, 36),  // green
-    hue(0xb762b2, 0xc86bbb, 170), // pink
-    hue(0x3facf5, 0x94bcfa, 117), // sky
-    hue(0xaf5101, 0xd5611f, 166), // vermillion
-    hue(0x932c56, 0xe49296, 161), // wine
-    hue(0xa0910f, 0xb5b10e, 142), // olive
-    hue(0x4928b0, 0x5658e8, 62),  // indigo
-    hue(0x544500, 0x964a1d, 94),  // brown
+/// Found by a search in OKLab for colours that keep apart, each pair and each
+/// from the three greys, in normal vision and under simulated protanopia,
+/// deuteranopia and tritanopia (Machado et al., TVCG 2009), and that have a
+/// contrast of 3 : 1 or more with the page; for each background by itself,
+/// first ten and then ten more. A test holds what was reached.
+const HUES: [Hue; 20] = [
+    hue(0x0090fc, 0x00c0fc, 33),  // blue
+    hue(0xa80c00, 0xe40018, 160), // red
+    hue(0x3c9000, 0x60b40c, 70),  // green
+    hue(0x7830fc, 0x9c3cc0, 99),  // violet
+    hue(0xfc4860, 0xfc9078, 203), // coral
+    hue(0x900090, 0xfc3cb4, 163), // magenta
+    hue(0x0000d8, 0x5478fc, 62),  // deep blue
+    hue(0x540000, 0xfccc00, 130), // brown, amber on dark
+    hue(0xcc54cc, 0x48fc90, 170), // pink, mint on dark
+    hue(0x3c006c, 0x307800, 37),  // dark purple, dark green on dark
+    hue(0x8448c0, 0xb478d8, 98),  // lavender
+    hue(0xcc2484, 0xe49ccc, 169), // rose
+    hue(0x780c00, 0xc07854, 131), // rust
+    hue(0x845460, 0xa85454, 95),  // dusty red
+    hue(0x243c6c, 0x2460e4, 25),  // navy
+    hue(0x246030, 0xa8cca8, 65),  // forest
+    hue(0x486c84, 0xa8fccc, 73),  // slate
+    hue(0x7878a8, 0x489cfc, 68),  // steel
+    hue(0x00303c, 0xccfc54, 30),  // petrol, lime on dark
+    hue(0x6000b4, 0x786084, 97),  // indigo
 ];
-const NOISE_HUE: Hue = hue(0x9aa0a6, 0x6b7177, 245);
-const FILTERED_HUE: Hue = hue(0xd3d7da, 0x3c4248, 240);
-/// Plain, lighter, darker.
-const VARIANTS: usize = 3;
-/// Phases after which the colours repeat.
-pub const N_COLOURS: u32 = (HUES.len() * VARIANTS) as u32;
+const NOISE_HUE: Hue = hue(0x8d9297, 0x7b8187, 245);
+/// Phases beyond those that have a colour of their own.
+const REST_HUE: Hue = hue(0x464b50, 0xd0d4d8, 240);
+/// Near the page's own colour: what shows it has a frame.
+const FILTERED_HUE: Hue = hue(0xc9cdd1, 0x4a5056, 250);
+/// Phases that have a colour of their own; all that follow share one.
+pub const N_COLOURS: u32 = HUES.len() as u32;
 
 /// What has a colour.
 #[derive(Clone, Copy, Debug)]
@@ -72,39 +84,46 @@ impl From<u32> for Coloured {
     }
 }
 
-fn of(what: Coloured) -> (&'static Hue, usize) {
+fn of(what: Coloured) -> &'static Hue {
     match what {
-        Coloured::Place(i) => (&HUES[i % HUES.len()], i / HUES.len() % VARIANTS),
-        Coloured::Noise => (&NOISE_HUE, 0),
-        Coloured::Filtered => (&FILTERED_HUE, 0),
+        Coloured::Place(i) => HUES.get(i).unwrap_or(&REST_HUE),
+        Coloured::Noise => &NOISE_HUE,
+        Coloured::Filtered => &FILTERED_HUE,
     }
 }
 
 /// Colours of a label on a light and on a dark page.
-///
-/// Phases 11 to 20 are lighter, 21 to 30 darker, then all repeat. The
-/// percentages keep the thirty as far apart as they go, in normal vision.
 pub fn colours(of_what: impl Into<Coloured>) -> (Rgb, Rgb) {
-    let (hue, variant) = of(of_what.into());
-    match variant {
-        0 => (hue.light, hue.dark),
-        1 => (mix(hue.light, 255, 35), mix(hue.dark, 255, 60)),
-        _ => (mix(hue.light, 0, 30), mix(hue.dark, 0, 50)),
-    }
+    let hue = of(of_what.into());
+    (hue.light, hue.dark)
 }
 
 /// The terminal's colour of a label, of 256.
 pub fn ansi(of_what: impl Into<Coloured>) -> u8 {
-    of(of_what.into()).0.ansi
+    of(of_what.into()).ansi
 }
 
-/// What sets the colour apart from the first ten, in a word, or nothing.
-pub fn variant(of_what: impl Into<Coloured>) -> &'static str {
-    ["", "lighter", "darker"][of(of_what.into()).1]
+/// The colours of a label as a rule for elements of that class: its own, and
+/// that of text on it.
+pub fn css(class: &str, label: u32) -> String {
+    let (light, dark) = colours(label);
+    format!(
+        ".{class} {{ --light: {}; --dark: {}; --inside-light: {}; --inside-dark: {}; }}\n",
+        hex(light),
+        hex(dark),
+        on(light),
+        on(dark)
+    )
 }
 
-fn mix(colour: Rgb, towards: u8, percent: u32) -> Rgb {
-    colour.map(|c| ((u32::from(c) * (100 - percent) + u32::from(towards) * percent) / 100) as u8)
+/// Black or white, whichever reads better on a colour (WCAG 2 luminance).
+pub fn on(colour: Rgb) -> &'static str {
+    let linear = colour.map(|c| {
+        let c = f64::from(c) / 255.0;
+        if c <= 0.040_45 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) }
+    });
+    let luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2];
+    if luminance > 0.179 { "#000000" } else { "#ffffff" }
 }
 
 /// `#rrggbb`.
@@ -191,30 +210,45 @@ mod tests {
         a.max(b) / a.min(b)
     }
 
+    /// Every pair that a report can show together, in four kinds of vision.
     #[test]
-    fn ten_phases_and_noise_stay_apart_for_colour_blind_readers() {
-        let (light, dark): (Vec<Rgb>, Vec<Rgb>) = (0..=10u32).map(colours).unzip();
+    fn all_that_is_shown_together_stays_apart_for_colour_blind_readers() {
         // Okabe and Ito's seven colours alone keep 0.076 by this measure.
-        assert!(closest(&light) > 0.075, "{}", closest(&light));
-        assert!(closest(&dark) > 0.075, "{}", closest(&dark));
-    }
-
-    #[test]
-    fn ten_phases_stand_out_from_the_page() {
-        for label in 1..=10u32 {
-            let (light, dark) = colours(label);
-            assert!(contrast(light, rgb(0xffffff)) > 2.0, "phase {label} on light");
-            assert!(contrast(dark, rgb(0x14171a)) > 2.7, "phase {label} on dark");
+        for (phases, least) in [(10, 0.085), (N_COLOURS, 0.06)] {
+            // Noise, those that share a colour, what was set aside.
+            let numbers = (0..=phases).chain([N_COLOURS + 1]).map(Coloured::from);
+            let all = numbers.chain([Coloured::Filtered]);
+            let (light, dark): (Vec<Rgb>, Vec<Rgb>) = all.map(colours).unzip();
+            assert!(closest(&light) > least, "{phases} on light: {}", closest(&light));
+            assert!(closest(&dark) > least, "{phases} on dark: {}", closest(&dark));
         }
     }
 
     #[test]
-    fn variants_differ_until_they_repeat() {
-        let mut seen: Vec<_> = (1..=30u32).map(colours).collect();
+    fn phases_and_noise_stand_out_from_the_page() {
+        for label in 0..=N_COLOURS + 1 {
+            let (light, dark) = colours(label);
+            assert!(contrast(light, rgb(0xff_ffff)) >= 3.0, "label {label} on light");
+            for page in [0x10_1316, 0x14_171a] {
+                assert!(
+                    contrast(dark, rgb(page)) >= 3.0,
+                    "label {label} on dark: {}",
+                    contrast(dark, rgb(page))
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn no_two_phases_share_a_colour_but_those_that_are_folded() {
+        let mut seen: Vec<_> = (1..=N_COLOURS + 1).map(colours).collect();
         seen.sort_unstable();
         seen.dedup();
-        assert_eq!(seen.len(), 30);
-        assert_eq!(colours(1u32), colours(31u32));
-        assert_eq!([10u32, 11, 21, 0].map(variant), ["", "lighter", "darker", ""]);
+        assert_eq!(seen.len(), N_COLOURS as usize + 1);
+        assert_eq!(colours(N_COLOURS + 1), colours(88_u32));
+        let mut terminal: Vec<_> = (1..=N_COLOURS).map(ansi).collect();
+        terminal.sort_unstable();
+        terminal.dedup();
+        assert_eq!(terminal.len(), N_COLOURS as usize);
     }
 }

@@ -14,11 +14,20 @@ use std::collections::BTreeSet;
 pub type Module = (&'static str, &'static str);
 
 /// What several pages use.
-pub const SHARED: [Module; 3] = [
+pub const SHARED: [Module; 6] = [
     ("columns.js", include_str!("assets/columns.js")),
     ("dom.js", include_str!("assets/dom.js")),
     ("format.js", include_str!("assets/format.js")),
+    ("hash.js", include_str!("assets/hash.js")),
+    ("static.js", include_str!("assets/static.js")),
+    ("theme.js", include_str!("assets/theme.js")),
 ];
+
+/// The script of reports that are drawn as SVG.
+#[must_use]
+pub fn of_static_page() -> String {
+    bundle(&SHARED, &["static.js"])
+}
 
 /// One text of those of `modules` that `entries` need: each after those that
 /// it imports, and the entries in their order.

@@ -410,35 +410,48 @@ impl CountersReport {
 
     /// What is to be known, in sentences.
     pub fn findings(&self) -> Vec<String> {
-        let mut found: Vec<String> = self.regimes.iter().flat_map(RegimeReport::findings).collect();
+        self.told().into_iter().map(|(text, _)| text).collect()
+    }
+
+    /// The same, each with the part of the result that it is about: `regimes`,
+    /// `tree`, `near`, `by-rank-0`, `groups`, `loadings` or `strong`.
+    pub fn told(&self) -> Vec<(String, &'static str)> {
+        let regimes = self.regimes.iter().flat_map(RegimeReport::findings);
+        let mut found: Vec<(String, &'static str)> = regimes.map(|text| (text, "regimes")).collect();
         if let Some(cut) = self.cut() {
             let clusters = cut.clusters.iter().take(8).map(|members| self.listed(members, 8));
             let more = if cut.clusters.len() > 8 { "; …" } else { "" };
-            found.push(format!(
+            let text = format!(
                 "The silhouette is greatest ({}) with {}: {}{more}.",
                 short(cut.silhouette),
                 counted(cut.clusters.len() as u64, "cluster"),
                 clusters.collect::<Vec<_>>().join("; ")
-            ));
+            );
+            found.push((text, "tree"));
         }
         if let Some(response) = &self.response {
             let nearest = response.nearest.iter().take(5);
             let nearest: Vec<String> =
                 nearest.map(|&(at, distance)| format!("{} ({})", self.names[at], short(distance))).collect();
-            found.push(format!("Nearest to {}: {}.", self.names[response.profile], nearest.join(", ")));
+            let name = &self.names[response.profile];
+            found.push((format!("Nearest to {name}: {}.", nearest.join(", ")), "near"));
         }
-        found.extend(self.records.iter().flat_map(|records| &records.by_rank).map(ByRank::finding));
-        found.extend(self.significance.as_ref().map(Significance::finding));
-        found.extend(self.factors.as_ref().and_then(Factors::finding));
+        let by_rank = self.records.iter().flat_map(|records| &records.by_rank).map(ByRank::finding);
+        found.extend(by_rank.map(|text| (text, "by-rank-0")));
+        found.extend(self.significance.as_ref().map(|of| (of.finding(), "groups")));
+        found.extend(self.factors.as_ref().and_then(Factors::finding).map(|text| (text, "loadings")));
         if let Some(formed) = self.partitions.len().checked_sub(1) {
             let objectives = self.objectives();
-            found.push(match self.strong().len() {
-                0 => format!("No cluster is strong: others dominate the partitions that their forming gave ({objectives})."),
+            let text = match self.strong().len() {
+                0 => format!(
+                    "No cluster is strong: others dominate the partitions that their forming gave ({objectives})."
+                ),
                 n => format!(
                     "{n} of {formed} clusters {} strong: no other partition dominates the one that their forming gave ({objectives}).",
                     if n == 1 { "is" } else { "are" }
                 ),
-            });
+            };
+            found.push((text, "strong"));
         }
         found
     }

@@ -7,7 +7,7 @@ use likewise::bursts::{
 };
 use likewise::cluster::ClusterId;
 use likewise::table::{BurstTable, Nanos, Prepared};
-use likewise::words::{capital, listed};
+use likewise::words::{capital, listed, percent};
 use std::collections::BTreeSet;
 
 /// What is worth most in the run; `None` of several applications, which do
@@ -329,8 +329,4 @@ fn called<T: Copy + PartialEq>(
 fn small(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
-}
-
-fn percent(share: f64) -> String {
-    format!("{:.1} %", 100.0 * share)
 }

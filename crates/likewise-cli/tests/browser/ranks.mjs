@@ -15,7 +15,7 @@ async function settle(page) {
 /** Each class has its colour on the map, and what is under the pointer is told. */
 async function checkMap(page, name, { ranks, classes }) {
   const seen = await colours(page, "map");
-  const drawn = Math.min(classes, 30);
+  const drawn = Math.min(classes, 20);
   assert.ok(seen.length >= drawn, `${name}: ${seen.length} colours for ${classes} classes`);
   await page.locator("#map").hover({ position: { x: 4, y: 4 } });
   assert.match(await told(page), /^Ranks? \d.*class \d/, `${name}: what is under the pointer is not told`);
@@ -39,7 +39,7 @@ async function checkMap(page, name, { ranks, classes }) {
 /** Every class of the table is where the map says that it is. */
 async function checkMedoids(page, name) {
   const { classes } = await page.evaluate(() => JSON.parse(document.getElementById("meta").textContent));
-  for (const [c, { medoid }] of classes.slice(0, 30).entries()) {
+  for (const [c, { medoid }] of classes.slice(0, 20).entries()) {
     await page.locator("#map-rank").fill(String(medoid));
     await page.locator("#map-rank").press("Tab");
     const says = await told(page);
@@ -108,7 +108,7 @@ async function checkPanels(page, name, { classes }) {
       wrong: [...document.querySelectorAll("svg [d]")].filter((part) => /NaN|Infinity/.test(part.getAttribute("d"))).length,
     };
   });
-  const drawn = Math.min(classes, 30);
+  const drawn = Math.min(classes, 20);
   assert.ok(panels.traces >= drawn && panels.traces % drawn === 0, `${name}: ${panels.traces} panels of ${drawn} classes`);
   assert.equal(panels.means, panels.traces, `${name}: a panel without its line`);
   assert.equal(panels.bands, 2 * panels.traces, `${name}: a panel without its bands`);

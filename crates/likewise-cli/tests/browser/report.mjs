@@ -12,7 +12,9 @@ import { chromium } from "playwright-core";
 import { colours, fingerprint, frames, narrow } from "./picture.mjs";
 import { checkCounters } from "./counters.mjs";
 import { checkMoves, ctrlWheel, placeOf } from "./moves.mjs";
+import { checkAxe, checkFindings, checkPaper, checkTabs, checkTheme } from "./page.mjs";
 import { checkRanks } from "./ranks.mjs";
+import { checkRuns } from "./runs.mjs";
 
 const FLAGS = [
   "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
@@ -46,8 +48,13 @@ async function checkLegend(page, name) {
   await item.click({ modifiers: ["Alt"] });
   assert.equal(await page.locator('.legend-item[aria-pressed="true"]').count(), 1, `${name}: Alt-click isolates`);
   await item.dblclick();
-  const total = await page.locator(".legend-item[data-label]").count();
+  const total = await page.evaluate(() => window.likewise.data.meta.labels.filter((label) => label.kind !== "filtered").length);
   assert.equal(await page.locator('.legend-item[aria-pressed="true"]').count(), total, `${name}: again shows all`);
+  await page.locator("#legend-none").click();
+  await page.locator("#legend-all").click();
+  await page.mouse.move(1, 1);
+  await frames(page);
+  assert.equal(await fingerprint(page, "timeline"), before[1], `${name}: All after None is not as at first`);
 }
 
 /** The pointer over a burst brings a description, in both pictures. */
@@ -273,10 +280,20 @@ async function check(context, file, prefix) {
   const started = performance.now();
   await page.goto(url);
   const opened = () => (performance.now() - started).toFixed(0);
-  const kinds = [["#map-part", checkRanks], ["#h-tree + .legend", checkCounters]];
-  let checked = checkBursts;
-  for (const [mark, of] of kinds) if ((await page.locator(mark).count()) > 0) checked = of;
+  await page.waitForSelector("#theme:visible", { timeout: 60000 });
+  const kind = await page.locator("body").getAttribute("data-kind");
+  const kinds = { phases: checkBursts, ranks: checkRanks, counters: checkCounters, pareto: checkCounters, runs: checkRuns };
+  const checked = kinds[kind];
+  assert.ok(checked, `${name}: a report of no known kind: ${kind}`);
   const told = await checked(page, name, prefix, opened);
+  await page.setViewportSize({ width: 1280, height: 900 });
+  await checkAxe(page, name);
+  await checkTheme(page, name);
+  const isDrawn = kind === "phases";
+  if (isDrawn) await page.waitForSelector('body[data-ready="1"]', { timeout: 60000 });
+  await checkFindings(page, name, isDrawn ? { link: ".finding-phase", row: "#phases tr.focus" } : { link: "#first a[data-phase]", row: "tbody.on" });
+  if (kind === "phases" || kind === "ranks") await checkTabs(page, name);
+  await checkPaper(page, name);
   assert.deepEqual(problems, [], `${name}: the page complains`);
   console.log(`${name}: ok, ${told}`);
   await page.close();

@@ -178,7 +178,7 @@ fn every_kind_and_size_of_all_seeds() {
 }
 
 /// Factors that are asked for, in a phase that is asked for and may be small:
-/// what costs less than 0.5 % of the run by the truth is not told. All else is.
+/// what costs less than 0.5% of the run by the truth is not told. All else is.
 #[test]
 fn chosen_factors_are_found_where_they_are_worth_the_least_share() {
     let factors = [("imbalance", "1.3"), ("imbalance", "1.5"), ("imbalance", "3"), ("low-ipc", "3")];
@@ -238,8 +238,8 @@ fn serial_time_in_tasks_and_imbalance_between_them_are_told_apart() {
     let texts: Vec<&str> = findings.as_array().unwrap().iter().map(|f| f["text"].as_str().unwrap()).collect();
     let [serial, between] = texts[..] else { panic!("{texts:?} {}", call.stdout) };
     assert!(serial.contains("serial. Thread 1 of each task computes for 4.01 ms while"), "{serial}");
-    assert!(serial.contains("the others of its task wait. Spread over them, 10.1 % of the run"), "{serial}");
-    assert!(between.contains("the slowest task is 4.8 % above the mean, task 2 takes longest"), "{between}");
+    assert!(serial.contains("the others of its task wait. Spread over them, 10.1% of the run"), "{serial}");
+    assert!(between.contains("the slowest task is 4.8% above the mean, task 2 takes longest"), "{between}");
     assert_eq!((&findings[0]["scope"], &findings[1]["scope"]), (&"task".into(), &"run".into()));
 }
 
@@ -281,7 +281,7 @@ fn what_cannot_be_told_from_where_is_said_and_so_is_waiting() {
     let (chance, findings) = printed("chance.csv", 25_000, even);
     assert_eq!(findings, Value::Array(Vec::new()), "{chance}");
     assert!(!chance.contains("Nothing stands out"), "{chance}");
-    assert!(chance.contains("the busiest one computes for 4.0 % of the run more than"), "{chance}");
+    assert!(chance.contains("the busiest one computes for 4.0% of the run more than"), "{chance}");
     let late = |task: u64, step: u64| if task == 3 { 1.5 } else { even(task, step) };
     let (waiting, findings) = printed("waiting.csv", 80_000, late);
     assert_eq!(findings[0]["kind"], "slow-ranks", "{findings}");

@@ -20,7 +20,7 @@ function suffixFor(size, unit) {
   }
   const [scale, prefix] = LARGE.find(([least]) => size >= least * 0.9999) ?? [1, ""];
   const words = [prefix, unit].filter(Boolean).join(" ");
-  return { scale, suffix: words && (words === "%" ? " %" : ` ${words}`) };
+  return { scale, suffix: words && (words === "%" ? "%" : ` ${words}`) };
 }
 
 /**
@@ -29,6 +29,7 @@ function suffixFor(size, unit) {
  */
 export function quantity(value, unit = "") {
   if (!Number.isFinite(value)) return "–";
+  if (unit in SECONDS && Math.abs(value) * SECONDS[unit] >= 99.5) return longTime(value * SECONDS[unit]);
   const { scale, suffix } = suffixFor(Math.abs(value), unit);
   const scaled = value / scale;
   const size = Math.abs(scaled);
@@ -47,7 +48,27 @@ export function count(n) {
 
 /** @param {number} share */
 export function percent(share) {
-  return Number.isFinite(share) ? `${(share * 100).toFixed(1)} %` : "–";
+  return Number.isFinite(share) ? `${(share * 100).toFixed(1)}%` : "–";
+}
+
+/**
+ * A long time, as the terminal writes it: `2 min 13 s`, `3 h 12 min`.
+ * @param {number} value in seconds
+ */
+function longTime(value) {
+  const seconds = Math.round(Math.abs(value));
+  const minutes = Math.round(seconds / 60);
+  const text = seconds < 3600 ? `${Math.floor(seconds / 60)} min ${seconds % 60} s` : `${count(Math.floor(minutes / 60))} h${seconds < 360000 ? ` ${minutes % 60} min` : ""}`;
+  return value < 0 ? `−${text}` : text;
+}
+
+/**
+ * Four significant digits, without zeros at the end.
+ * @param {number} value
+ */
+export function short(value) {
+  const size = Math.abs(value);
+  return size !== 0 && (size < 1e-6 || size >= 1e9) ? value.toExponential(3) : String(Number(value.toPrecision(4)));
 }
 
 /**
@@ -93,12 +114,14 @@ export function ticks({ lo, hi, log, whole }, wholeUnit, wanted) {
   if (log && hi - lo > 0.7) return logTicks(lo, hi, unit, wanted);
   const [from, to] = log ? [10 ** lo, 10 ** hi] : [lo, hi];
   const step = Math.max(niceStep((to - from) / Math.max(wanted, 1)), whole ? 1 : 0);
-  const { scale, suffix } = suffixFor(Math.max(Math.abs(from), Math.abs(to)), unit);
-  const decimals = Math.min(Math.max(0, -Math.floor(Math.log10(step / scale) + 1e-9)), 12);
+  const prefix = suffixFor(Math.max(Math.abs(from), Math.abs(to)), unit);
   const out = [];
   for (let k = Math.ceil(from / step - 1e-9); k * step <= to + step * 1e-9 && out.length < 100; k++) {
     const value = k * step;
-    out.push({ at: log ? Math.log10(value) : value, text: (value / scale).toFixed(decimals) + suffix });
+    // One prefix for all, but for numbers it is too large for: 500 and not 0.5 k.
+    const { scale, suffix } = value === 0 || Math.abs(value) >= prefix.scale * 0.9999 || unit in SECONDS ? prefix : suffixFor(Math.abs(value), unit);
+    const decimals = Math.min(Math.max(0, -Math.floor(Math.log10(step / scale) + 1e-9)), 12);
+    out.push({ at: log ? Math.log10(value) : value, text: value === 0 ? "0" : (value / scale).toFixed(decimals) + suffix });
   }
   return out;
 }

@@ -1,10 +1,11 @@
 //! A response against the rank of its record, a picture for each group: the
 //! paper's figures 5 and 6.
 
-use super::axis::{Axis, text};
 use super::page::{scroll, section};
-use super::tables::{MAX_LINES, more, open, row};
+use super::tables::{MAX_LINES, more};
 use crate::escape;
+use crate::svg::{Axis, Frame, text};
+use crate::table::{open, row};
 use likewise::words::short;
 use likewise_analysis::counters::Records;
 use likewise_analysis::counters::by_rank::ByRank;
@@ -26,7 +27,8 @@ pub(super) fn sections(records: &Records) -> Vec<String> {
     let one = |(at, found): (usize, &ByRank)| {
         let id = format!("by-rank-{at}");
         let title = format!("{} against Goldberg's rank", escape(&found.response));
-        let body = format!("<div class=\"panels\">{}</div>{}", pictures(found), scroll(&id, &table(found)));
+        let body =
+            format!("<div class=\"panels by-ranks\">{}</div>{}", pictures(found), scroll(&id, &table(found)));
         section(&id, &title, &body, &caption(records, found))
     };
     records.by_rank.iter().enumerate().map(one).collect()
@@ -73,16 +75,11 @@ fn picture(found: &ByRank, group: usize, x: Axis, y: Axis) -> String {
         "<svg class=\"by-rank\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{}, {title}\">",
         escape(&found.response)
     );
-    for value in x.ticks(5).into_iter().filter(|value| value.fract() == 0.0) {
-        let at = x.at(value);
-        let _ = write!(svg, "<path class=\"grid\" d=\"M{at:.1} {TOP}V{BOTTOM}\"/>");
-        svg.push_str(&text(at, BOTTOM + 16.0, "class=\"tick\" text-anchor=\"middle\"", &short(value)));
-    }
-    for value in y.ticks(4) {
-        let at = y.at(value);
-        let _ = write!(svg, "<path class=\"grid\" d=\"M{LEFT} {at:.1}H{RIGHT}\"/>");
-        svg.push_str(&text(LEFT - 6.0, at + 4.0, "class=\"tick\" text-anchor=\"end\"", &short(value)));
-    }
+    let frame = Frame { left: LEFT, right: RIGHT, top: TOP, bottom: BOTTOM };
+    let whole = |value: &f64| value.fract() == 0.0;
+    let ranks = x.ticks(5).into_iter().filter(whole).map(|value| (x.at(value), short(value)));
+    svg.push_str(&frame.up(ranks));
+    svg.push_str(&frame.across(y.marks(4)));
     let one = &found.found[group];
     let rho = one
         .spearman
@@ -96,7 +93,7 @@ fn picture(found: &ByRank, group: usize, x: Axis, y: Axis) -> String {
         middle,
         HEIGHT - 6.0,
         "class=\"axis\" text-anchor=\"middle\"",
-        &super::axis::clipped(&below, 52),
+        &crate::svg::clipped(&below, 52),
     ));
     for (rank, value) in drawn(found, group) {
         let (cx, cy) = (x.at(f64::from(rank)), y.at(value));

@@ -1,7 +1,8 @@
 //! What differs between groups of rows, and what varies together, as tables.
 
-use super::tables::{MAX_LINES, more, open, row};
+use super::tables::{MAX_LINES, more};
 use crate::escape;
+use crate::table::{open, row};
 use likewise::words::short;
 use likewise_analysis::counters::loadings::{Factors, LARGE};
 use likewise_analysis::counters::significance::{Significance, Test};

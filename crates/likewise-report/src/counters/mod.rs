@@ -3,7 +3,6 @@
 //!
 //! Names of columns and rows are untrusted: they appear as escaped text only.
 
-mod axis;
 mod by_rank;
 mod factors;
 mod page;
@@ -21,7 +20,7 @@ pub use terminal::text;
 use likewise_analysis::counters::CountersReport;
 
 /// Clusters that have a colour.
-const MAX_COLOURS: usize = 30;
+const MAX_COLOURS: usize = crate::palette::N_COLOURS as usize;
 
 /// The clusters of several profiles in the best partition, which are
 /// coloured; a cluster's class is by its place among these.

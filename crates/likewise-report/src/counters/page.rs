@@ -1,16 +1,17 @@
 //! The page around the pictures.
 
 use super::{Coloured, by_rank, factors, plot, regimes, tables, tree};
-use crate::escape;
-use crate::palette::{colours, hex};
-use crate::runs::{SCRIPT, STYLE, items};
+use crate::scripts;
+use crate::shell::{self, Page, STATIC};
+use crate::table::{self, Key};
+use crate::{escape, first, palette};
 use likewise::words::counted;
 use likewise_analysis::counters::{CountersReport, Records, Strong};
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
 const PAGE: &str = include_str!("assets/page.html");
-const OWN_STYLE: &str = include_str!("assets/counters.css");
+pub(super) const OWN_STYLE: &str = include_str!("assets/counters.css");
 
 /// Writes the report as one self-contained HTML file.
 ///
@@ -18,45 +19,65 @@ const OWN_STYLE: &str = include_str!("assets/counters.css");
 /// Those of `out`.
 pub fn write_html(report: &CountersReport, out: &mut impl Write) -> io::Result<()> {
     let (strong, coloured) = (report.strong(), Coloured::of(report));
-    let mut rest = PAGE;
-    while let Some((before, after)) = rest.split_once("{{") {
-        out.write_all(before.as_bytes())?;
-        let (slot, after) = after.split_once("}}").unwrap_or((after, ""));
-        rest = after;
-        out.write_all(fill(report, &strong, &coloured, slot).as_bytes())?;
-    }
-    out.write_all(rest.as_bytes())
+    let page = Page {
+        brand: "likewise counters",
+        version: env!("CARGO_PKG_VERSION"),
+        kind: "counters",
+        inputs: std::slice::from_ref(&report.input),
+        subtitle: &subtitle(report),
+        style: &format!("{STATIC}{OWN_STYLE}{}", colours_of(report, &coloured)),
+        first: &first(&report.told(), |_, _| false),
+        body: PAGE,
+        notes: &report.notes,
+        script: &scripts::of_static_page(),
+    };
+    shell::write(&page, out, |slot, out| out.write_all(fill(report, &strong, &coloured, slot).as_bytes()))
 }
 
 fn fill(report: &CountersReport, strong: &[Strong], coloured: &Coloured, slot: &str) -> String {
     match slot {
-        "title" => escape(&report.input),
-        "style" => format!("{STYLE}{OWN_STYLE}{}", colours_of(report, coloured)),
-        "script" => SCRIPT.1.to_owned(),
-        "version" => env!("CARGO_PKG_VERSION").to_owned(),
-        "subtitle" => escape(&subtitle(report)),
-        "findings" => items(&report.findings()),
-        "notes" => items(&report.notes),
         "legend" => legend(report, coloured),
         "tree" => tree::dendrogram(report, strong, coloured),
         "tree-caption" => escape(&tree::caption(report)),
+        "asked" => asked(report).concat(),
         "panels" => panels(report, strong).concat(),
         "parameters" => tables::parameters(report),
+        "data" => String::new(),
         _ => unreachable!("the page has no other slot"),
     }
 }
 
-/// Sections that are there or not, one after the other.
-fn panels(report: &CountersReport, strong: &[Strong]) -> Vec<String> {
+/// What an option asks for, before the dendrogram, which is always there.
+fn asked(report: &CountersReport) -> Vec<String> {
     let mut panels = Vec::new();
-    if let Some(near) = tables::nearest(report) {
-        let response = report.response.as_ref().map_or("", |response| &report.names[response.profile]);
-        panels.push(section("near", &format!("Nearest to {}", escape(response)), &scroll("near", &near), ""));
-    }
     if let Some(found) = &report.regimes {
         let body = regimes::map(found) + &scroll("regimes", &regimes::table(found));
         panels.push(section("regimes", "Regimes", &body, &regimes::caption(found)));
     }
+    if let Some(near) = tables::nearest(report) {
+        let response = report.response.as_ref().map_or("", |response| &report.names[response.profile]);
+        panels.push(section("near", &format!("Nearest to {}", escape(response)), &scroll("near", &near), ""));
+    }
+    if let Some(found) = &report.significance {
+        let title = format!("What differs between groups of {}", escape(&found.by));
+        let table = scroll("groups", &factors::significance(found));
+        panels.push(section("groups", &title, &table, &factors::significance_caption(found)));
+    }
+    if let Some(found) = &report.factors {
+        let table = scroll("loadings", &factors::loadings(found));
+        panels.push(section("loadings", "What varies together", &table, factors::LOADINGS_CAPTION));
+    }
+    if let Some(records) = &report.records {
+        let title = "Records by rank";
+        panels.push(section("records", title, &plot::records(records), &records_caption(records)));
+        panels.extend(by_rank::sections(records));
+    }
+    panels
+}
+
+/// What is said of the partitions, if there are any.
+fn panels(report: &CountersReport, strong: &[Strong]) -> Vec<String> {
+    let mut panels = Vec::new();
     if !report.partitions.is_empty() {
         let caption = "Inner clusters are indented. “Clusters then” is how many clusters the partition has that the forming of this one gave.";
         panels.push(section(
@@ -79,20 +100,6 @@ fn panels(report: &CountersReport, strong: &[Strong]) -> Vec<String> {
             caption,
         ));
     }
-    if let Some(found) = &report.significance {
-        let title = format!("What differs between groups of {}", escape(&found.by));
-        let table = scroll("groups", &factors::significance(found));
-        panels.push(section("groups", &title, &table, &factors::significance_caption(found)));
-    }
-    if let Some(found) = &report.factors {
-        let table = scroll("loadings", &factors::loadings(found));
-        panels.push(section("loadings", "What varies together", &table, factors::LOADINGS_CAPTION));
-    }
-    if let Some(records) = &report.records {
-        let title = "Records by rank";
-        panels.push(section("records", title, &plot::records(records), &records_caption(records)));
-        panels.extend(by_rank::sections(records));
-    }
     panels
 }
 
@@ -107,7 +114,7 @@ pub(super) fn section(id: &str, title: &str, body: &str, caption: &str) -> Strin
 
 /// What may be wider than the page.
 pub(super) fn scroll(id: &str, table: &str) -> String {
-    format!("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-labelledby=\"h-{id}\">{table}</div>")
+    format!("<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-labelledby=\"h-{id}\">{table}</div>")
 }
 
 fn subtitle(report: &CountersReport) -> String {
@@ -133,23 +140,16 @@ pub(super) fn records_caption(records: &Records) -> String {
 
 /// The coloured clusters; each lights up in the tree when it is pointed at.
 fn legend(report: &CountersReport, coloured: &Coloured) -> String {
-    let key = |(at, members): (usize, &Vec<usize>)| {
-        format!(
-            "<li class=\"key c{n}\" data-phase=\"c{n}\" tabindex=\"0\"><i class=\"swatch\"></i>{}</li>",
-            escape(&report.listed(members, 6)),
-            n = at + 1
-        )
+    let key = |(at, members): (usize, &Vec<usize>)| Key {
+        mark: format!("c{}", at + 1),
+        name: report.listed(members, 6),
+        more: String::new(),
     };
-    coloured.clusters.iter().enumerate().map(key).collect()
+    table::legend("Clusters of the greatest silhouette", coloured.clusters.iter().enumerate().map(key))
 }
 
 /// The colours of clusters and of regions, on light and on dark.
 fn colours_of(report: &CountersReport, coloured: &Coloured) -> String {
     let regions = report.regimes.as_ref().map_or(0, |regimes| regimes.found.regions.len());
-    let mut out = String::new();
-    for n in 1..=coloured.clusters.len().max(regions) as u32 {
-        let (light, dark) = colours(n);
-        let _ = writeln!(out, ".c{n} {{ --light: {}; --dark: {}; }}", hex(light), hex(dark));
-    }
-    out
+    (1..=coloured.clusters.len().max(regions) as u32).map(|n| palette::css(&format!("c{n}"), n)).collect()
 }

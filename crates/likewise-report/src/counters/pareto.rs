@@ -1,16 +1,13 @@
 //! The report of `likewise pareto`.
 
-use super::page::{records_caption, section};
+use super::page::{OWN_STYLE, records_caption, section};
 use super::{by_rank, plot};
-use crate::escape;
-use crate::runs::{SCRIPT, STYLE, items};
+use crate::shell::{self, Page, STATIC};
+use crate::{first, scripts};
 use likewise::words::counted;
 use likewise_analysis::counters::Records;
 use likewise_analysis::counters::by_rank::ByRank;
 use std::io::{self, Write};
-
-const PAGE: &str = include_str!("assets/pareto.html");
-const OWN_STYLE: &str = include_str!("assets/counters.css");
 
 /// What the report shows.
 pub struct ParetoReport {
@@ -29,42 +26,35 @@ pub struct ParetoReport {
 /// # Errors
 /// Those of `out`.
 pub fn write_pareto(report: &ParetoReport, out: &mut impl Write) -> io::Result<()> {
-    let mut rest = PAGE;
-    while let Some((before, after)) = rest.split_once("{{") {
-        out.write_all(before.as_bytes())?;
-        let (slot, after) = after.split_once("}}").unwrap_or((after, ""));
-        rest = after;
-        out.write_all(fill(report, slot).as_bytes())?;
-    }
-    out.write_all(rest.as_bytes())
+    let page = Page {
+        brand: "likewise pareto",
+        version: env!("CARGO_PKG_VERSION"),
+        kind: "pareto",
+        inputs: std::slice::from_ref(&report.input),
+        subtitle: &format!("Ranked by {}; ⁺ more is better, ⁻ less is", report.records.ranked_by()),
+        style: &format!("{STATIC}{OWN_STYLE}"),
+        first: &first(&findings(report), |_, _| false),
+        body: "{{panels}}",
+        notes: &report.notes,
+        script: &scripts::of_static_page(),
+    };
+    shell::write(&page, out, |slot, out| match slot {
+        "panels" => out.write_all(panels(&report.records).as_bytes()),
+        _ => Ok(()),
+    })
 }
 
-fn fill(report: &ParetoReport, slot: &str) -> String {
-    match slot {
-        "title" => escape(&report.input),
-        "style" => format!("{STYLE}{OWN_STYLE}"),
-        "script" => SCRIPT.1.to_owned(),
-        "version" => env!("CARGO_PKG_VERSION").to_owned(),
-        "subtitle" => {
-            escape(&format!("Ranked by {}; ⁺ more is better, ⁻ less is", report.records.ranked_by()))
-        }
-        "findings" => items(&findings(report)),
-        "notes" => items(&report.notes),
-        "panels" => panels(&report.records),
-        _ => unreachable!("the page has no other slot"),
-    }
-}
-
-fn findings(report: &ParetoReport) -> Vec<String> {
-    let first = report.sizes.first().copied().unwrap_or(0);
-    let mut found = vec![format!(
+fn findings(report: &ParetoReport) -> Vec<(String, &'static str)> {
+    let best = report.sizes.first().copied().unwrap_or(0);
+    let text = format!(
         "{} of {} are dominated by none; there are {}.",
-        first,
+        best,
         counted(report.records.names.len() as u64, "row"),
         counted(report.sizes.len() as u64, "rank")
-    )];
-    found.extend(report.records.by_rank.iter().map(ByRank::finding));
-    found
+    );
+    let to = if report.records.objectives.len() > 1 { "records" } else { "" };
+    let by_rank = report.records.by_rank.iter().map(ByRank::finding);
+    std::iter::once((text, to)).chain(by_rank.map(|text| (text, "by-rank-0"))).collect()
 }
 
 fn panels(records: &Records) -> String {

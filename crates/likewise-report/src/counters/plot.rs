@@ -1,8 +1,8 @@
 //! Partitions, and records, on two objectives, coloured by rank.
 
 use super::Ramp;
-use super::axis::{Axis, text};
 use crate::escape;
+use crate::svg::{Axis, Frame, text};
 use likewise::words::{counted, short};
 use likewise_analysis::counters::{CountersReport, Measure, Records};
 use std::fmt::Write;
@@ -115,33 +115,17 @@ fn scatter(points: &[Point], names: [&str; 2], ramp: Ramp, title: &str) -> Strin
     labels(points, x, y, &mut svg);
     svg.push_str("</svg>");
     format!(
-        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{title}\">{svg}</div>{}",
+        "<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"{title}\">{svg}</div>{}",
         legend(ramp)
     )
 }
 
 /// Grid, numbers and names of the axes of a picture of this size.
 pub(super) fn frame(x: Axis, y: Axis, names: [&str; 2]) -> String {
-    let mut svg = String::new();
-    for value in x.ticks(6) {
-        let at = x.at(value);
-        let _ = write!(svg, "<path class=\"grid\" d=\"M{at:.1} {TOP}V{BOTTOM}\"/>");
-        svg.push_str(&text(at, BOTTOM + 17.0, "class=\"tick\" text-anchor=\"middle\"", &short(value)));
-    }
-    for value in y.ticks(6) {
-        let at = y.at(value);
-        let _ = write!(svg, "<path class=\"grid\" d=\"M{LEFT} {at:.1}H{RIGHT}\"/>");
-        svg.push_str(&text(LEFT - 7.0, at + 4.0, "class=\"tick\" text-anchor=\"end\"", &short(value)));
-    }
-    let named = |axis: Axis, name: &str| {
-        if axis.is_log() { format!("{name} (logarithmic)") } else { name.to_owned() }
-    };
-    let middle = f64::midpoint(LEFT, RIGHT);
-    svg.push_str(&text(middle, HEIGHT - 8.0, "class=\"axis\" text-anchor=\"middle\"", &named(x, names[0])));
-    let middle = f64::midpoint(TOP, BOTTOM);
-    let turned = format!("class=\"axis\" text-anchor=\"middle\" transform=\"rotate(-90 14 {middle})\"");
-    svg.push_str(&text(14.0, middle, &turned, &named(y, names[1])));
-    svg
+    let frame = Frame { left: LEFT, right: RIGHT, top: TOP, bottom: BOTTOM };
+    frame.up(x.marks(6))
+        + &frame.across(y.marks(6))
+        + &frame.named(HEIGHT - 8.0, &x.named(names[0]), &y.named(names[1]))
 }
 
 /// Labels, the last first, where they do not touch.

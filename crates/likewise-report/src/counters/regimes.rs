@@ -1,9 +1,9 @@
 //! The map of regimes: where in the space of parameters which model holds.
 
-use super::axis::{Axis, text};
 use super::plot::{BOTTOM, HEIGHT, LEFT, MAX_POINTS, RIGHT, TOP, WIDTH, frame};
-use super::tables::open;
 use crate::escape;
+use crate::svg::{Axis, text};
+use crate::table::open;
 use likewise::counters::regimes::{Range, Region};
 use likewise::words::short;
 use likewise_analysis::counters::regimes::{RegimeReport, region_name};
@@ -110,7 +110,7 @@ pub(super) fn map(report: &RegimeReport) -> String {
         svg.push_str("</g>");
     }
     svg.push_str("</svg>");
-    format!("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{title}\">{svg}</div>")
+    format!("<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"{title}\">{svg}</div>")
 }
 
 /// The model over the only parameter.

@@ -1,6 +1,7 @@
 //! Strong clusters, partitions, what is near, what was left out, as tables.
 
 use crate::escape;
+use crate::table::{open, row};
 use likewise::words::short;
 use likewise_analysis::counters::regimes::RegimeReport;
 use likewise_analysis::counters::{CountersReport, Strong, linkage_name, metric_name};
@@ -10,16 +11,6 @@ use std::fmt::Write;
 pub(super) const MAX_LINES: usize = 40;
 /// Members of a cluster that are named.
 const MAX_MEMBERS: usize = 40;
-
-pub(super) fn open(columns: &[&str]) -> String {
-    let heads: String = columns.iter().map(|name| format!("<th scope=\"col\">{name}</th>")).collect();
-    format!("<table><thead><tr>{heads}</tr></thead>")
-}
-
-pub(super) fn row(head: &str, attributes: &str, cells: &[String]) -> String {
-    let cells: String = cells.iter().map(|cell| format!("<td>{}</td>", escape(cell))).collect();
-    format!("<tbody{attributes}><tr><th scope=\"row\">{head}</th>{cells}</tr></tbody>")
-}
 
 /// From the outermost inwards.
 pub(super) fn strong(report: &CountersReport, strong: &[Strong]) -> String {

@@ -1,9 +1,9 @@
 //! The dendrogram, lying on its side: profiles on the left, heights to the
 //! right, strong clusters outlined, the rank of its partition at every node.
 
-use super::axis::{Axis, clipped, text};
 use super::{Coloured, Ramp};
 use crate::escape;
+use crate::svg::{Axis, clipped, text, tick};
 use likewise::words::{counted, short};
 use likewise_analysis::counters::{CountersReport, Strong};
 use std::fmt::Write;
@@ -140,7 +140,7 @@ impl<'r> Layout<'r> {
             let x = self.x.at(value);
             let _ = write!(svg, "<path class=\"grid\" d=\"M{x:.1} {TOP}V{bottom:.1}\"/>");
             for y in [TOP - 10.0, bottom + 16.0] {
-                svg.push_str(&text(x, y, "class=\"tick\" text-anchor=\"middle\"", &short(value)));
+                svg.push_str(&tick(x, y, "middle", &short(value)));
             }
         }
         let middle = f64::midpoint(self.left, RIGHT);

@@ -1,8 +1,7 @@
 //! The report as one HTML file.
 //!
-//! The page is `assets/page.html`, with the style, the scripts in order, one
-//! JSON object and the columns of bursts put in. A content security policy
-//! forbids it every connection.
+//! Its main part is `assets/page.html` (see [`shell`]); one JSON object and the
+//! columns of bursts follow, which the scripts read.
 
 use std::io::{self, Write};
 use std::sync::LazyLock;
@@ -16,17 +15,19 @@ use super::sections::{self, LevelCodes};
 use super::select::{self, MAX_BURSTS, Selection};
 use super::{ReportData, label_name};
 use crate::encode::{self, Block, Scale};
+use crate::palette;
 use crate::scripts::{self, Module, SHARED};
-use crate::{escape, palette};
+use crate::shell::{self, Page};
 use likewise::bursts::BurstLabel;
 use likewise::words::grouped_digits;
 
 const PAGE: &str = include_str!("assets/page.html");
 const STYLE: &str = include_str!("assets/style.css");
 /// Those of this page; `main.js` needs all of them.
-const MODULES: [Module; 29] = [
+const MODULES: &[Module] = &[
     ("alignment.js", include_str!("assets/alignment.js")),
     ("bars.js", include_str!("assets/bars.js")),
+    ("choices.js", include_str!("assets/choices.js")),
     ("cloud.js", include_str!("assets/cloud.js")),
     ("curve.js", include_str!("assets/curve.js")),
     ("data.js", include_str!("assets/data.js")),
@@ -59,7 +60,7 @@ const MODULES: [Module; 29] = [
 /// All scripts of the page, as one.
 fn scripts() -> &'static str {
     static TEXT: LazyLock<String> =
-        LazyLock::new(|| scripts::bundle(&[&MODULES[..], &SHARED].concat(), &["main.js"]));
+        LazyLock::new(|| scripts::bundle(&[MODULES, &SHARED[..]].concat(), &["main.js"]));
     &TEXT
 }
 
@@ -91,26 +92,33 @@ fn write_limited(data: &ReportData<'_>, limit: usize, out: &mut impl Write) -> i
     // A name with `</script>` or `<!--` in it must not end the element.
     let meta = serde_json::to_string(&meta)?.replace('<', "\\u003c");
 
-    let mut rest = PAGE;
-    while let Some((before, after)) = rest.split_once("{{") {
-        out.write_all(before.as_bytes())?;
-        let (slot, after) = after.split_once("}}").unwrap_or((after, ""));
-        rest = after;
-        match slot {
-            "title" => out.write_all(escape(&data.title).as_bytes())?,
-            "regions" => out.write_all(regions::section(data).as_bytes())?,
-            "style" => out.write_all(STYLE.as_bytes())?,
-            "meta" => out.write_all(meta.as_bytes())?,
-            "columns" => {
-                for (i, block) in blocks.iter().enumerate() {
-                    writeln!(out, "<script type=\"text/plain\" id=\"column-{i}\">{}</script>", block.text)?;
-                }
-            }
-            "scripts" => out.write_all(scripts().as_bytes())?,
-            _ => unreachable!("the page has no other slot"),
-        }
+    let inputs = std::slice::from_ref(&data.title);
+    let page = Page {
+        brand: "likewise",
+        version: &data.version,
+        kind: "phases",
+        inputs,
+        subtitle: &data.subtitle,
+        style: STYLE,
+        // The script makes it, with a button for each phase.
+        first: "",
+        body: PAGE,
+        notes: &[],
+        script: scripts(),
+    };
+    shell::write(&page, out, |slot, out| match slot {
+        "regions" => out.write_all(regions::section(data).as_bytes()),
+        "data" => write_data(&meta, &blocks, out),
+        _ => unreachable!("the page has no other slot"),
+    })
+}
+
+fn write_data(meta: &str, blocks: &[Block], out: &mut impl Write) -> io::Result<()> {
+    writeln!(out, "<script type=\"application/json\" id=\"meta\">{meta}</script>")?;
+    for (i, block) in blocks.iter().enumerate() {
+        writeln!(out, "<script type=\"text/plain\" id=\"column-{i}\">{}</script>", block.text)?;
     }
-    out.write_all(rest.as_bytes())
+    Ok(())
 }
 
 /// A column of integers, most of them one per kept burst.
@@ -249,9 +257,6 @@ fn meta(
         sections::tree_meta(data, view, labels, &columns.levels, &read)
     });
     json!({
-        "version": data.version,
-        "title": data.title,
-        "subtitle": data.subtitle,
         "facts": data.facts,
         "verdict": data.verdict,
         "findings": findings(data, labels),
@@ -283,7 +288,7 @@ fn label(label: BurstLabel, weight: f64) -> Value {
         _ => "filtered",
     };
     json!({"name": label_name(label), "kind": kind, "light": palette::hex(light), "dark": palette::hex(dark),
-           "variant": palette::variant(label), "weight": weight})
+           "folded": label.phase().is_some_and(|id| id.number() > palette::N_COLOURS), "weight": weight})
 }
 
 fn phases(data: &ReportData<'_>, labels: &[BurstLabel]) -> Vec<Value> {
@@ -435,7 +440,7 @@ mod tests {
 
     #[test]
     fn scripts_are_one_module_in_one_scope() {
-        let twice = scripts::names_given_twice(&[&MODULES[..], &SHARED].concat());
+        let twice = scripts::names_given_twice(&[MODULES, &SHARED[..]].concat());
         assert!(twice.is_empty(), "{twice:?}");
         assert!(!scripts().contains("\nimport ") && !scripts().contains("\nexport "));
     }

@@ -7,7 +7,7 @@ use likewise::table::Nanos;
 
 use super::{ReportData, label_name};
 use crate::escape;
-use likewise::words::grouped_digits;
+use likewise::words::{grouped_digits, percent};
 
 /// Phases and regions of each that are shown; regions.csv has all.
 const MAX_PHASES: usize = 60;
@@ -45,7 +45,7 @@ pub(super) fn section(data: &ReportData<'_>) -> String {
     let function = if with_function { "<th scope=\"col\" class=\"name\">Function</th>" } else { "" };
     let mut out = format!(
         "<section class=\"block\" aria-labelledby=\"regions-title\">\n<h2 id=\"regions-title\">Phases and their \
-         code</h2>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-labelledby=\"regions-title\">\
+         code</h2>\n<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-labelledby=\"regions-title\">\
          <table id=\"regions\">\n<thead><tr><th scope=\"col\">Phase</th>\
          <th scope=\"col\" class=\"name\">From the call at</th>\
          <th scope=\"col\" class=\"name\">to the call at</th>{function}<th scope=\"col\">Bursts</th>\
@@ -85,15 +85,15 @@ fn line(row: &RegionRow, with_function: bool, out: &mut String) {
     let _ = writeln!(
         out,
         "<tr><th scope=\"row\">{}</th><td class=\"name\">{}</td><td class=\"name\">{}</td>{function}\
-         <td>{}</td><td>{}</td><td>{:.1} %</td>\
-         <td>{:.1} %</td></tr>",
+         <td>{}</td><td>{}</td><td>{}</td>\
+         <td>{}</td></tr>",
         escape(&label_name(row.label)),
         text(&row.before),
         text(&row.after),
         grouped_digits(row.bursts as usize as u64),
         row.total,
-        100.0 * row.share_of_phase,
-        100.0 * row.share_of_region,
+        percent(row.share_of_phase),
+        percent(row.share_of_region),
     );
 }
 
@@ -117,7 +117,7 @@ mod tests {
         assert_eq!(html.matches("<tr><th scope=\"row\">Phase 2</th>").count(), 6);
         assert!(
             html.contains(
-                "&lt;b&gt;&amp;</td><td class=\"name\">–</td><td>1,010</td><td>5 ns</td><td>50.0 %</td>"
+                "&lt;b&gt;&amp;</td><td class=\"name\">–</td><td>1,010</td><td>5 ns</td><td>50.0%</td>"
             ),
             "{html}"
         );

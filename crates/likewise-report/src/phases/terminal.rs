@@ -6,7 +6,7 @@ use anstyle::{Ansi256Color, Color, Style};
 use likewise::bursts::BurstLabel;
 use likewise::cluster::ClusterId;
 use likewise::table::Nanos;
-use likewise::words::{grouped_digits, si};
+use likewise::words::{grouped_digits, percent, si};
 use likewise_trace::is_hidden;
 
 use crate::palette;
@@ -167,7 +167,7 @@ fn phase_line(phase: &PhaseRow) -> Line {
     cells.push(match phase.imbalance {
         _ if phase.some_tasks == Some(1) => "one task".to_owned(),
         _ if phase.some_tasks.is_some() => format!("{} tasks", phase.some_tasks.unwrap_or_default()),
-        Some(imbalance) => format!("{:.0} %", imbalance * 100.0),
+        Some(imbalance) => format!("{:.0}%", imbalance * 100.0),
         None => "–".to_owned(),
     });
     cells.extend(phase.counters.iter().take(MAX_COUNTERS).map(|counter| match counter {
@@ -188,13 +188,7 @@ fn sum_line(phases: &[&PhaseRow]) -> Line {
 }
 
 fn figures(name: String, instances: u64, total: Nanos, share: f64, mean: Nanos) -> Vec<String> {
-    vec![
-        name,
-        grouped_digits(instances as usize as u64),
-        total.to_string(),
-        format!("{:.1} %", share * 100.0),
-        mean.to_string(),
-    ]
+    vec![name, grouped_digits(instances as usize as u64), total.to_string(), percent(share), mean.to_string()]
 }
 
 /// The kind of cell of a label.
@@ -223,13 +217,8 @@ fn cells(kind: usize, n: usize, colour: bool, out: &mut String) {
         1 => BurstLabel::Noise,
         _ => BurstLabel::FilteredDuration,
     };
-    let block = match palette::variant(label) {
-        "" => '█',
-        "lighter" => '▓',
-        _ => '▒',
-    };
     let style = Style::new().fg_color(Some(Color::Ansi256(Ansi256Color(palette::ansi(label)))));
-    let _ = write!(out, "{style}{}{style:#}", block.to_string().repeat(n));
+    let _ = write!(out, "{style}{}{style:#}", "█".repeat(n));
 }
 
 fn timeline(data: &ReportData<'_>, width: usize, colour: bool, out: &mut String) {
@@ -386,11 +375,11 @@ mod tests {
     fn golden() {
         let text = with_sample(|data| terminal(&data, 80, false, false));
         let expected = "\
-phase     bursts    total   share     mean  imbalance       IPC  PAPI_TOT_INS
-1              6  14.0 ms  60.3 %  2.33 ms       18 %  1.23 ±5%   4.33 M ±10%
-2              4  7.20 ms  31.0 %  1.80 ms          –     0.500             –
-noise          1  1.00 ms   4.3 %  1.00 ms          –         –             –
-filtered       1  1.00 ms   4.3 %  1.00 ms          –         –             –
+phase     bursts    total  share     mean  imbalance       IPC  PAPI_TOT_INS
+1              6  14.0 ms  60.3%  2.33 ms        18%  1.23 ±5%   4.33 M ±10%
+2              4  7.20 ms  31.0%  1.80 ms          –     0.500             –
+noise          1  1.00 ms   4.3%  1.00 ms          –         –             –
+filtered       1  1.00 ms   4.3%  1.00 ms          –         –             –
 
 4 rows × 8.00 ms
 Task 1 111111111111111111111111111         2222222222222222  111111111

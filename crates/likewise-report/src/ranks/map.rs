@@ -9,7 +9,7 @@ use std::io::{self, Write};
 
 /// Columns of one number per rank, and what they mean.
 pub(super) struct Map {
-    pub(super) meta: String,
+    meta: String,
     columns: Vec<Block>,
 }
 
@@ -36,10 +36,11 @@ impl Map {
         Ok(Self { meta: meta.to_string().replace('<', "\\u003c"), columns })
     }
 
-    pub(super) fn write_columns(&self, out: &mut impl Write) -> io::Result<()> {
+    /// The columns, then what they mean.
+    pub(super) fn write(&self, out: &mut impl Write) -> io::Result<()> {
         for (i, block) in self.columns.iter().enumerate() {
             writeln!(out, "<script type=\"text/plain\" id=\"column-{i}\">{}</script>", block.text)?;
         }
-        Ok(())
+        writeln!(out, "<script type=\"application/json\" id=\"meta\">{}</script>", self.meta)
     }
 }

@@ -14,4 +14,4 @@ pub use page::write_html;
 pub use terminal::table;
 
 /// Classes that are drawn: as many as there are colours.
-const MAX_DRAWN: usize = 30;
+const MAX_DRAWN: usize = crate::palette::N_COLOURS as usize;

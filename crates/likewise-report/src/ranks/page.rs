@@ -1,14 +1,12 @@
 //! The page around the pictures.
 
 use super::{MAX_DRAWN, map, panels, tables};
-use crate::escape;
-use crate::palette::{colours, hex};
-use crate::runs::{SCRIPT, STYLE, items, on};
 use crate::scripts::{self, Module, SHARED};
-use likewise::words::counted;
-use likewise::words::level;
+use crate::shell::{self, Page, STATIC};
+use crate::table::{self, Key};
+use crate::{escape, first, palette};
+use likewise::words::{counted, level};
 use likewise_analysis::ranks::RanksReport;
-use std::fmt::Write as _;
 use std::io::{self, Write};
 
 const PAGE: &str = include_str!("assets/page.html");
@@ -21,29 +19,28 @@ const MAP: Module = ("map.js", include_str!("assets/map.js"));
 /// Those of `out`.
 pub fn write_html(report: &RanksReport, out: &mut impl Write) -> io::Result<()> {
     let map = map::Map::of(report)?;
-    let mut rest = PAGE;
-    while let Some((before, after)) = rest.split_once("{{") {
-        out.write_all(before.as_bytes())?;
-        let (slot, after) = after.split_once("}}").unwrap_or((after, ""));
-        rest = after;
-        match slot {
-            "columns" => map.write_columns(out)?,
-            "meta" => out.write_all(map.meta.as_bytes())?,
-            _ => out.write_all(fill(report, slot).as_bytes())?,
-        }
-    }
-    out.write_all(rest.as_bytes())
+    let told: Vec<(String, &str)> = report.findings().into_iter().map(|text| (text, "")).collect();
+    let n = report.classes.len() as u32;
+    let page = Page {
+        brand: "likewise ranks",
+        version: env!("CARGO_PKG_VERSION"),
+        kind: "ranks",
+        inputs: std::slice::from_ref(&report.input),
+        subtitle: &subtitle(report),
+        style: &format!("{STATIC}{OWN_STYLE}{}", class_colours(report)),
+        first: &first(&told, |letter, class| letter == 'c' && (1..=n).contains(&class)),
+        body: PAGE,
+        notes: &report.notes,
+        script: &scripts::bundle(&[&SHARED[..], &[MAP]].concat(), &["static.js", "map.js"]),
+    };
+    shell::write(&page, out, |slot, out| match slot {
+        "data" => map.write(out),
+        _ => out.write_all(fill(report, slot).as_bytes()),
+    })
 }
 
 fn fill(report: &RanksReport, slot: &str) -> String {
     match slot {
-        "title" => escape(&report.input),
-        "style" => format!("{STYLE}{OWN_STYLE}{}", class_colours(report)),
-        "script" => scripts::bundle(&[&SHARED[..], &[SCRIPT, MAP]].concat(), &["runs.js", "map.js"]),
-        "version" => env!("CARGO_PKG_VERSION").to_owned(),
-        "subtitle" => escape(&subtitle(report)),
-        "findings" => items(&report.findings()),
-        "notes" => items(&report.notes),
         "legend" => legend(report),
         "traces" => panels::traces(report),
         "traces-caption" => panels::traces_caption(report),
@@ -90,33 +87,17 @@ fn plan_caption(report: &RanksReport) -> String {
 
 /// Every class with its colour and size, in one line.
 fn legend(report: &RanksReport) -> String {
-    let item = |(c, class): (usize, &likewise_analysis::ranks::Class)| {
-        format!(
-            "<li class=\"key c{n}\" data-phase=\"c{n}\" tabindex=\"0\"><i class=\"swatch\"></i>{} \
-             <span class=\"count\">{}</span></li>",
-            report.class_name(c),
-            likewise::words::grouped_digits(class.ranks),
-            n = c + 1
-        )
+    let key = |(c, class): (usize, &likewise_analysis::ranks::Class)| Key {
+        mark: format!("c{}", c + 1),
+        name: report.class_name(c),
+        more: likewise::words::grouped_digits(class.ranks),
     };
-    report.classes.iter().enumerate().take(MAX_DRAWN).map(item).collect()
+    table::legend("Classes", report.classes.iter().enumerate().take(MAX_DRAWN).map(key))
 }
 
 /// The colours of classes, on light and on dark, as variables.
 fn class_colours(report: &RanksReport) -> String {
-    let mut out = String::new();
-    for n in 1..=report.classes.len() as u32 {
-        let (light, dark) = colours(n);
-        let _ = writeln!(
-            out,
-            ".c{n} {{ --light: {}; --dark: {}; --inside-light: {}; --inside-dark: {}; }}",
-            hex(light),
-            hex(dark),
-            on(light),
-            on(dark)
-        );
-    }
-    out
+    (1..=report.classes.len() as u32).map(|n| palette::css(&format!("c{n}"), n)).collect()
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 
 use super::MAX_DRAWN;
 use crate::escape;
+use crate::svg::{Axis, Frame, path, tick};
 use likewise::words::grouped_digits;
 use likewise::words::{counted, short};
 use likewise_analysis::ranks::{Criterion, MeanTrace, RanksReport};
@@ -20,36 +21,6 @@ const MAX_POINTS: usize = 260;
 const MAX_REGIONS: usize = 8;
 const BINS: usize = 66;
 
-/// From numbers to places.
-#[derive(Clone, Copy)]
-struct Axis {
-    low: f64,
-    high: f64,
-    from: f64,
-    to: f64,
-}
-
-impl Axis {
-    fn at(self, value: f64) -> f64 {
-        let span = self.high - self.low;
-        let share = if span > 0.0 { (value - self.low) / span } else { 0.5 };
-        self.from + share.clamp(0.0, 1.0) * (self.to - self.from)
-    }
-}
-
-fn text(x: f64, y: f64, anchor: &str, text: &str) -> String {
-    format!("<text class=\"tick\" x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\">{}</text>", escape(text))
-}
-
-fn path(class: &str, points: &[(f64, f64)], close: bool) -> String {
-    let mut out = format!("<path class=\"{class}\" d=\"M");
-    for (i, (x, y)) in points.iter().enumerate() {
-        let _ = write!(out, "{}{x:.1} {y:.1}", if i > 0 { "L" } else { "" });
-    }
-    out.push_str(if close { "Z\"/>" } else { "\"/>" });
-    out
-}
-
 fn figure(report: &RanksReport, class: usize, svg: &str) -> String {
     format!(
         "<figure class=\"panel c{n}\" data-phase=\"c{n}\"><figcaption><i class=\"swatch\"></i>{} \
@@ -60,7 +31,7 @@ fn figure(report: &RanksReport, class: usize, svg: &str) -> String {
     )
 }
 
-/// The regions to draw, in their order.
+/// The regions to draw, those of the most effort first.
 fn drawn_regions(report: &RanksReport) -> Vec<usize> {
     let effort = |r: usize| -> f64 {
         let of = |class: &likewise_analysis::ranks::Class| {
@@ -72,7 +43,6 @@ fn drawn_regions(report: &RanksReport) -> Vec<usize> {
     let mut regions: Vec<(f64, usize)> = (0..n).map(|r| (effort(r), r)).collect();
     regions.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
     regions.truncate(MAX_REGIONS);
-    regions.sort_by_key(|&(_, r)| r);
     regions.into_iter().map(|(_, r)| r).collect()
 }
 
@@ -152,15 +122,16 @@ fn trace(report: &RanksReport, c: usize, trace: &MeanTrace, (low, high): (f64, f
     const HEIGHT: f64 = 132.0;
     const BOTTOM: f64 = 110.0;
     let last = report.n_steps.saturating_sub(1);
-    let x = Axis { low: 0.0, high: last as f64, from: LEFT, to: RIGHT };
-    let y = Axis { low, high, from: BOTTOM, to: TOP };
+    let y = Axis::linear(low, high, BOTTOM, TOP);
     let mut buckets = buckets(trace);
     if let [only] = &buckets[..] {
         // One step is a line across.
         let only = |step: f64| Bucket { step, ..*only };
         buckets = vec![only(-1.0), only(1.0)];
     }
-    let x = if report.n_steps == 1 { Axis { low: -1.0, high: 1.0, ..x } } else { x };
+    let steps = if report.n_steps == 1 { (-1.0, 1.0) } else { (0.0, last as f64) };
+    let x = Axis::linear(steps.0, steps.1, LEFT, RIGHT);
+    let within = |value: f64| y.at(value.clamp(low, high));
     let mut svg = format!(
         "<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"Mean effort of class {} in each step, from \
          {} to {}\">",
@@ -169,22 +140,20 @@ fn trace(report: &RanksReport, c: usize, trace: &MeanTrace, (low, high): (f64, f
         escape(&report.effort(trace.mean.iter().copied().fold(f64::NEG_INFINITY, f64::max)))
     );
     let band = |low: &dyn Fn(&Bucket) -> f64, high: &dyn Fn(&Bucket) -> f64| -> Vec<(f64, f64)> {
-        let above = buckets.iter().map(|b| (x.at(b.step), y.at(high(b))));
-        let below = buckets.iter().rev().map(|b| (x.at(b.step), y.at(low(b))));
+        let above = buckets.iter().map(|b| (x.at(b.step), within(high(b))));
+        let below = buckets.iter().rev().map(|b| (x.at(b.step), within(low(b))));
         above.chain(below).collect()
     };
-    for value in [low, (low + high) / 2.0, high] {
-        let at = y.at(value);
-        let _ = write!(svg, "<path class=\"grid\" d=\"M{LEFT} {at:.1}H{RIGHT}\"/>");
-        svg.push_str(&text(LEFT - 5.0, at + 4.0, "end", &report.effort(value)));
-    }
+    let frame = Frame { left: LEFT, right: RIGHT, top: TOP, bottom: BOTTOM };
+    let levels = [low, f64::midpoint(low, high), high];
+    svg.push_str(&frame.across(levels.into_iter().map(|value| (y.at(value), report.effort(value)))));
     svg.push_str(&path("band", &band(&|b| b.least, &|b| b.most), true));
     svg.push_str(&path("band deviation", &band(&|b| b.mean - b.deviation, &|b| b.mean + b.deviation), true));
-    let line: Vec<(f64, f64)> = buckets.iter().map(|b| (x.at(b.step), y.at(b.mean))).collect();
+    let line: Vec<(f64, f64)> = buckets.iter().map(|b| (x.at(b.step), within(b.mean))).collect();
     svg.push_str(&path("mean", &line, false));
-    svg.push_str(&text(LEFT, HEIGHT - 6.0, "start", "step 0"));
+    svg.push_str(&tick(LEFT, HEIGHT - 6.0, "start", "step 0"));
     if last > 0 {
-        svg.push_str(&text(RIGHT, HEIGHT - 6.0, "end", &grouped_digits(last as u64)));
+        svg.push_str(&tick(RIGHT, HEIGHT - 6.0, "end", &grouped_digits(last as u64)));
     }
     svg.push_str("</svg>");
     svg
@@ -216,7 +185,7 @@ fn histogram(c: usize, bins: &[u64; BINS], most: f64) -> String {
          the medoid\"><path class=\"frame\" d=\"M{LEFT} {BOTTOM}H{RIGHT}\"/>",
         c + 1
     );
-    svg.push_str(&text(LEFT - 5.0, TOP + 8.0, "end", &grouped_digits(tallest)));
+    svg.push_str(&tick(LEFT - 5.0, TOP + 8.0, "end", &grouped_digits(tallest)));
     for (b, &ranks) in bins.iter().enumerate().filter(|(_, ranks)| **ranks > 0) {
         // One rank among many can still be seen.
         let height = (ranks as f64 / tallest as f64 * (BOTTOM - TOP)).max(1.5);
@@ -234,8 +203,8 @@ fn histogram(c: usize, bins: &[u64; BINS], most: f64) -> String {
             ))
         );
     }
-    svg.push_str(&text(LEFT, HEIGHT - 6.0, "start", "0"));
-    svg.push_str(&text(RIGHT, HEIGHT - 6.0, "end", &short(most)));
+    svg.push_str(&tick(LEFT, HEIGHT - 6.0, "start", "0"));
+    svg.push_str(&tick(RIGHT, HEIGHT - 6.0, "end", &short(most)));
     svg.push_str("</svg>");
     svg
 }
@@ -260,8 +229,8 @@ pub(super) fn criterion(report: &RanksReport) -> String {
     };
     let low = finite.iter().map(|v| v.1).fold(f64::INFINITY, f64::min);
     let high = finite.iter().map(|v| v.1).fold(f64::NEG_INFINITY, f64::max);
-    let x = Axis { low: first.0 as f64, high: last.0 as f64, from: LEFT + 14.0, to: RIGHT - 14.0 };
-    let y = Axis { low, high, from: BOTTOM - 8.0, to: TOP + 8.0 };
+    let x = Axis::linear(first.0 as f64, last.0 as f64, LEFT + 14.0, RIGHT - 14.0);
+    let y = Axis::linear(low, high, BOTTOM - 8.0, TOP + 8.0);
     let k = report.classes.len();
     let mut svg = format!(
         "<svg class=\"bic\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"BIC of each number of classes; \
@@ -269,11 +238,8 @@ pub(super) fn criterion(report: &RanksReport) -> String {
     );
     let mut levels = vec![low, (low + high) / 2.0, high];
     levels.dedup();
-    for value in levels {
-        let at = y.at(value);
-        let _ = write!(svg, "<path class=\"grid\" d=\"M{LEFT} {at:.1}H{RIGHT}\"/>");
-        svg.push_str(&text(LEFT - 6.0, at + 4.0, "end", &likewise::words::si(value)));
-    }
+    let frame = Frame { left: LEFT, right: RIGHT, top: TOP, bottom: BOTTOM };
+    svg.push_str(&frame.across(levels.into_iter().map(|value| (y.at(value), likewise::words::si(value)))));
     let line: Vec<(f64, f64)> = finite.iter().map(|&(k, value)| (x.at(k as f64), y.at(value))).collect();
     svg.push_str(&path("curve", &line, false));
     let every = finite.len().div_ceil(12);
@@ -285,10 +251,10 @@ pub(super) fn criterion(report: &RanksReport) -> String {
             escape(&format!("k = {this}: {}", short(value)))
         );
         if i % every == 0 || this == k {
-            svg.push_str(&text(at, BOTTOM + 18.0, "middle", &this.to_string()));
+            svg.push_str(&tick(at, BOTTOM + 18.0, "middle", &this.to_string()));
         }
     }
-    svg.push_str(&text((LEFT + RIGHT) / 2.0, HEIGHT - 6.0, "middle", "classes (k)"));
+    svg.push_str(&tick((LEFT + RIGHT) / 2.0, HEIGHT - 6.0, "middle", "classes (k)"));
     let _ = write!(
         svg,
         "</svg><p class=\"muted\">The BIC; the larger, the better. The ring is what was taken{}.</p>",

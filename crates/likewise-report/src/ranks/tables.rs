@@ -1,6 +1,6 @@
 //! Classes and the plan, as HTML tables.
 
-use crate::escape;
+use crate::table::{self, open};
 use likewise::words::grouped_digits;
 use likewise::words::percent;
 use likewise::words::share_text;
@@ -8,20 +8,15 @@ use likewise::words::short;
 use likewise_analysis::ranks::{Class, RanksReport};
 use std::fmt::Write;
 
-fn open(columns: &[&str]) -> String {
-    let heads: String = columns.iter().map(|name| format!("<th scope=\"col\">{name}</th>")).collect();
-    format!("<table><thead><tr>{heads}</tr></thead>")
+/// A body of one line, which lights up with its class.
+fn row(class: usize, attributes: &str, cells: &[String]) -> String {
+    let n = class + 1;
+    table::row(&format!("<i class=\"swatch\"></i>Class {n}"), attributes, cells)
 }
 
-/// A body of one line, which lights up with its class.
-fn row(class: usize, cells: &[String]) -> String {
-    let mut out = format!(
-        "<tbody class=\"c{n}\" data-phase=\"c{n}\"><tr><th scope=\"row\"><i class=\"swatch\"></i>Class {n}</th>",
-        n = class + 1
-    );
-    cells.iter().for_each(|cell| _ = write!(out, "<td>{}</td>", escape(cell)));
-    out.push_str("</tr></tbody>");
-    out
+/// Findings lead to the row of a class among the classes, not to that of the plan.
+fn in_plan(class: usize) -> String {
+    format!(" class=\"c{0}\" data-phase=\"c{0}\"", class + 1)
 }
 
 fn spread(class: &Class) -> String {
@@ -51,6 +46,7 @@ pub(super) fn classes(report: &RanksReport) -> String {
         );
         out.push_str(&row(
             c,
+            &table::marked(&format!("c{}", c + 1)),
             &[
                 grouped_digits(class.ranks),
                 share_text(report.share(class.ranks)),
@@ -75,6 +71,7 @@ pub(super) fn plan(report: &RanksReport) -> String {
         let sample = report.plan.sample[c];
         out.push_str(&row(
             c,
+            &in_plan(c),
             &[
                 grouped_digits(class.ranks),
                 report.effort(class.effort.0),
@@ -159,6 +156,6 @@ pub(super) fn windows(report: &RanksReport) -> String {
     out.push_str("</table>");
     format!(
         "<section aria-labelledby=\"h-windows\"><h2 id=\"h-windows\">Classes anew every few steps</h2><div class=\"scroll\" \
-         tabindex=\"0\" role=\"region\" aria-labelledby=\"h-windows\">{out}</div></section>"
+         tabindex=\"0\" role=\"group\" aria-labelledby=\"h-windows\">{out}</div></section>"
     )
 }

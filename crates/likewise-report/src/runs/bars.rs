@@ -1,15 +1,29 @@
 //! Time of each run by phase, stacked.
 
-use super::{MAX_DRAWN, text};
+use super::MAX_DRAWN;
+use crate::svg::{text, tick};
 use likewise::bursts::scaling::{Measured, Per, Scaling};
 use likewise::table::Nanos;
 use likewise::words::percent;
 use likewise_analysis::runs::{Comparison, InRun};
 use std::fmt::Write;
 
-const WIDTH: f64 = 985.0;
-const LEFT: f64 = 116.0;
-const RIGHT: f64 = 840.0;
+/// Where bars are in a picture of a size.
+#[derive(Clone, Copy)]
+struct Size {
+    class: &'static str,
+    width: f64,
+    left: f64,
+    right: f64,
+    /// Room for the name above a bar; 0 where it stands beside it.
+    above: f64,
+}
+
+/// For a desk, and for a telephone, where a smaller copy could not be read.
+const SIZES: [Size; 2] = [
+    Size { class: "bars wide", width: 985.0, left: 116.0, right: 840.0, above: 0.0 },
+    Size { class: "bars narrow", width: 366.0, left: 2.0, right: 286.0, above: 20.0 },
+];
 const BAR: f64 = 34.0;
 const GAP: f64 = 14.0;
 
@@ -39,27 +53,29 @@ pub(super) fn caption(comparison: &Comparison) -> String {
     }
 }
 
-/// The bars as SVG.
+/// The bars as SVG, in each size.
 pub(super) fn bars(comparison: &Comparison) -> String {
+    SIZES.iter().map(|&size| drawn(comparison, size)).collect()
+}
+
+fn drawn(comparison: &Comparison, Size { class, width, left, right, above }: Size) -> String {
     let runs: Vec<Vec<Piece>> = (0..comparison.runs.len()).map(|r| pieces(comparison, r)).collect();
     let length = |pieces: &Vec<Piece>| pieces.iter().map(|p| p.time).sum::<f64>();
     let longest = runs.iter().map(length).fold(1.0, f64::max);
-    let height = runs.len() as f64 * (BAR + GAP) + 4.0;
+    let step = BAR + GAP + above;
+    let height = runs.len() as f64 * step + 4.0;
     let mut svg = format!(
-        "<svg class=\"bars\" viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" aria-label=\"Time of each run by phase\">"
+        "<svg class=\"{class}\" viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"Time of each run by phase\">"
     );
     for (r, pieces) in runs.iter().enumerate() {
-        let y = r as f64 * (BAR + GAP) + 2.0;
-        svg.push_str(&text(
-            LEFT - 10.0,
-            y + BAR / 2.0 + 4.0,
-            "class=\"tick\" text-anchor=\"end\"",
-            &comparison.threads_of(r),
-        ));
+        let y = r as f64 * step + above + 2.0;
+        let (x, height, anchor) =
+            if above > 0.0 { (left, y - 6.0, "start") } else { (left - 10.0, y + BAR / 2.0 + 4.0, "end") };
+        svg.push_str(&tick(x, height, anchor, &comparison.threads_of(r)));
         let total = length(pieces);
-        let mut x = LEFT;
+        let mut x = left;
         for piece in pieces {
-            let width = piece.time / longest * (RIGHT - LEFT);
+            let width = piece.time / longest * (right - left);
             let told = format!(
                 "{} on {}: {}, {}",
                 piece.name,
@@ -80,7 +96,7 @@ pub(super) fn bars(comparison: &Comparison) -> String {
             svg.push_str("</g>");
             x += width;
         }
-        svg.push_str(&text(x + 8.0, y + BAR / 2.0 + 4.0, "class=\"tick\"", &Nanos(total as u64).to_string()));
+        svg.push_str(&tick(x + 8.0, y + BAR / 2.0 + 4.0, "start", &Nanos(total as u64).to_string()));
     }
     svg.push_str("</svg>");
     svg

@@ -1,10 +1,13 @@
 //! The page around the pictures.
 
-use super::{MAX_DRAWN, SCRIPT, STYLE, bars, plot, tables};
-use crate::escape;
-use crate::palette::{colours, hex};
-use likewise::words::percent;
-use likewise_analysis::runs::{Comparison, LEAST_SHARE};
+use super::{MAX_DRAWN, STYLE, bars, plot, tables};
+use crate::first;
+use crate::scripts;
+use crate::shell::{self, Page, STATIC};
+use crate::table::{self, Key};
+use crate::{escape, palette};
+use likewise::words::{counted, percent};
+use likewise_analysis::runs::{Comparison, LEAST_SHARE, Phase};
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
@@ -15,42 +18,40 @@ const PAGE: &str = include_str!("assets/page.html");
 /// # Errors
 /// Those of `out`.
 pub fn write_html(comparison: &Comparison, out: &mut impl Write) -> io::Result<()> {
-    let mut rest = PAGE;
-    while let Some((before, after)) = rest.split_once("{{") {
-        out.write_all(before.as_bytes())?;
-        let (slot, after) = after.split_once("}}").unwrap_or((after, ""));
-        rest = after;
-        out.write_all(fill(comparison, slot).as_bytes())?;
-    }
-    out.write_all(rest.as_bytes())
+    let inputs: Vec<String> = comparison.runs.iter().map(|run| run.input.clone()).collect();
+    let told: Vec<(String, &str)> = comparison.findings().into_iter().map(|text| (text, "")).collect();
+    let shown: Vec<u32> = comparison.shown().iter().map(|phase| phase.number).collect();
+    let page = Page {
+        brand: "likewise compare",
+        version: env!("CARGO_PKG_VERSION"),
+        kind: "runs",
+        inputs: &inputs,
+        subtitle: &subtitle(comparison),
+        style: &format!("{STATIC}{STYLE}{}", phase_colours(comparison)),
+        first: &first(&told, |letter, n| letter == 'p' && shown.contains(&n)),
+        body: PAGE,
+        notes: &comparison.notes,
+        script: &scripts::of_static_page(),
+    };
+    shell::write(&page, out, |slot, out| out.write_all(fill(comparison, slot).as_bytes()))
 }
 
 fn fill(comparison: &Comparison, slot: &str) -> String {
     match slot {
-        "title" => title(comparison),
-        "style" => format!("{STYLE}{}", phase_colours(comparison)),
-        "script" => SCRIPT.1.to_owned(),
-        "version" => env!("CARGO_PKG_VERSION").to_owned(),
-        "subtitle" => subtitle(comparison),
-        "findings" => items(&comparison.findings()),
-        "findings-label" => {
-            if comparison.same_threads() { "What differs" } else { "What stops scaling" }.to_owned()
+        "plot-title" => {
+            if comparison.same_threads() { "Speed by phase" } else { "Speed-up by phase" }.to_owned()
         }
         "plot-caption" => plot::caption(comparison).to_owned(),
-        "notes" => items(&comparison.notes),
+        "legend" => legend(comparison),
         "plot" => plot::scaling(comparison),
         "bars" => bars::bars(comparison),
         "bars-caption" => bars::caption(comparison),
         "phases" => tables::phases(comparison),
         "phases-caption" => phases_caption(comparison),
         "runs" => tables::runs(comparison),
+        "data" => String::new(),
         _ => unreachable!("the page has no other slot"),
     }
-}
-
-fn title(comparison: &Comparison) -> String {
-    let names: Vec<String> = comparison.runs.iter().map(|run| escape(&run.name)).collect();
-    names.join(", ")
 }
 
 fn subtitle(comparison: &Comparison) -> String {
@@ -60,7 +61,7 @@ fn subtitle(comparison: &Comparison) -> String {
             "{} runs of {} each; phases matched with those of {}",
             comparison.runs.len(),
             comparison.threads_of(0),
-            escape(reference)
+            reference
         );
     }
     let how = if comparison.settings.scaling.is_some() { "as asked" } else { "told by the instructions" };
@@ -70,7 +71,7 @@ fn subtitle(comparison: &Comparison) -> String {
         if comparison.scaling_name() == "strong" { "Strong" } else { "Weak" },
         threads.join(", "),
         comparison.unit(),
-        escape(reference)
+        reference
     )
 }
 
@@ -79,35 +80,35 @@ fn phases_caption(comparison: &Comparison) -> String {
     format!(
         "Times are of what stands under per, for each thread of the run; bursts, share and instructions are of the \
          whole run. Factors are against the {} run that has the phase, and multiply to the efficiency; below {} they are \
-         marked; ~ may be chance. Clusters are those of each run's own analysis. {small} phases of less than {} in each run are in \
+         marked; ~ may be chance. Clusters are the numbers that each run's own report has; colours are those of the report of {}. {} of less than {} in each run: see \
          scaling.csv.",
         if comparison.same_threads() { "first" } else { "smallest" },
         percent(comparison.threshold),
+        escape(comparison.runs.get(comparison.reference).map_or("", |run| &run.name)),
+        counted(small as u64, "phase"),
         percent(LEAST_SHARE)
     )
 }
 
-/// Items of a list.
-#[must_use]
-pub fn items(texts: &[String]) -> String {
-    texts.iter().map(|text| format!("<li>{}</li>", escape(text))).collect()
+/// Phases that are drawn, each with the name it has in the pictures.
+fn legend(comparison: &Comparison) -> String {
+    let drawn = comparison.shown().iter().take(MAX_DRAWN).map(|phase| {
+        let number = phase.number;
+        Key { mark: format!("p{number}"), name: format!("Phase {number}"), more: String::new() }
+    });
+    let all = Key { mark: "all".to_owned(), name: "All computation".to_owned(), more: String::new() };
+    table::legend("Phases", std::iter::once(all).chain(drawn))
 }
 
-/// The colours of phases, on light and on dark, as variables.
+/// The colours of phases, on light and on dark, as variables. A phase has the
+/// colour that it has in the report of the reference run.
 fn phase_colours(comparison: &Comparison) -> String {
+    let labels = colour_labels(comparison);
     let mut out = String::new();
-    for (i, phase) in comparison.shown().iter().enumerate() {
+    for (i, (phase, label)) in comparison.shown().iter().zip(labels).enumerate() {
         let n = phase.number;
-        let (light, dark) = colours(n);
         if i < MAX_DRAWN {
-            let _ = writeln!(
-                out,
-                ".p{n} {{ --light: {}; --dark: {}; --inside-light: {}; --inside-dark: {}; }}",
-                hex(light),
-                hex(dark),
-                on(light),
-                on(dark)
-            );
+            out.push_str(&palette::css(&format!("p{n}"), label));
         } else {
             let _ = writeln!(out, ".p{n} {{ --light: transparent; --dark: transparent; }}");
         }
@@ -115,12 +116,24 @@ fn phase_colours(comparison: &Comparison) -> String {
     out
 }
 
-/// Black or white, whichever reads better on a colour (WCAG 2 luminance).
-pub fn on(colour: [u8; 3]) -> &'static str {
-    let linear = colour.map(|c| {
-        let c = f64::from(c) / 255.0;
-        if c <= 0.040_45 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) }
-    });
-    let luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2];
-    if luminance > 0.179 { "#000000" } else { "#ffffff" }
+/// Of each phase that is shown, the number that it has in the reference's own
+/// report: its colour. A phase that is no cluster of its own there has a colour
+/// that no other has.
+pub(super) fn colour_labels(comparison: &Comparison) -> Vec<u32> {
+    let own = |phase: &Phase| -> Option<u32> {
+        let run = phase.runs.get(comparison.reference)?.as_ref()?;
+        Some(run.matched.clusters.first()?.number())
+    };
+    let mut taken = std::collections::BTreeSet::new();
+    let mut labels: Vec<Option<u32>> = comparison
+        .shown()
+        .iter()
+        .map(|phase| own(phase).filter(|&n| n <= palette::N_COLOURS && taken.insert(n)))
+        .collect();
+    for label in labels.iter_mut().filter(|label| label.is_none()) {
+        let free = (1..=palette::N_COLOURS).find(|n| !taken.contains(n)).unwrap_or(palette::N_COLOURS + 1);
+        taken.insert(free);
+        *label = Some(free);
+    }
+    labels.into_iter().flatten().collect()
 }

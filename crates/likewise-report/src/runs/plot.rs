@@ -1,24 +1,46 @@
 //! Speed-up of each phase against threads, both logarithmic.
 
-use super::{MAX_DRAWN, text};
+use super::MAX_DRAWN;
 use crate::escape;
+use crate::svg::{Frame, text};
 use likewise::bursts::scaling::PhaseScaling;
 use likewise::words::percent;
 use likewise_analysis::runs::{Comparison, Phase, cause_of};
 use std::fmt::Write;
 
-const WIDTH: f64 = 985.0;
 const HEIGHT: f64 = 520.0;
-/// Left, right (for labels), top and bottom of the frame.
+/// Left, top and bottom of the frame.
 const LEFT: f64 = 56.0;
-const RIGHT: f64 = 620.0;
 const TOP: f64 = 18.0;
 const BOTTOM: f64 = 464.0;
 /// Between the base lines of two labels.
 const LINE: f64 = 17.0;
 
+/// How wide a picture is.
+#[derive(Clone, Copy)]
+struct Size {
+    class: &'static str,
+    width: f64,
+    /// Of the frame; lines have their names right of it where there is room.
+    right: f64,
+}
+
+/// For a desk, and for a telephone, where a smaller copy could not be read:
+/// there the legend alone names the lines.
+const SIZES: [Size; 2] = [
+    Size { class: "plot wide", width: 985.0, right: 620.0 },
+    Size { class: "plot narrow", width: 366.0, right: 360.0 },
+];
+
+impl Size {
+    fn has_names(self) -> bool {
+        self.width > self.right + 100.0
+    }
+}
+
 /// Where runs and speed-ups stand.
 struct Axes {
+    size: Size,
     /// Of each run.
     x: Vec<f64>,
     /// Logarithms of the least and the greatest speed-up, base 2.
@@ -29,12 +51,13 @@ struct Axes {
 }
 
 impl Axes {
-    fn of(comparison: &Comparison, drawn: &[&Phase]) -> Self {
+    fn of(comparison: &Comparison, drawn: &[&Phase], size: Size) -> Self {
         let threads: Vec<f64> = comparison.runs.iter().map(|run| run.whole.run_threads as f64).collect();
         let distinct = threads.windows(2).all(|two| two[0] < two[1]);
         let place = |r: usize| if distinct { threads[r].log2() } else { r as f64 };
         let (from, to) = (place(0), place(threads.len() - 1));
-        let x = |r: usize| LEFT + 24.0 + (place(r) - from) / (to - from).max(1e-9) * (RIGHT - LEFT - 48.0);
+        let x =
+            |r: usize| LEFT + 24.0 + (place(r) - from) / (to - from).max(1e-9) * (size.right - LEFT - 48.0);
         let ideal: Vec<f64> = threads.iter().map(|t| t / threads[0]).collect();
         let scalings = drawn.iter().map(|phase| &phase.scaling).chain([&comparison.whole]);
         let speedups = scalings.flat_map(|scaling| points(scaling, &ideal)).map(|(_, s)| s.log2());
@@ -42,7 +65,7 @@ impl Axes {
         for speedup in speedups {
             (low, high) = (f64::min(low, speedup - 0.2), f64::max(high, speedup + 0.2));
         }
-        Self { x: (0..threads.len()).map(x).collect(), low, high, ideal }
+        Self { x: (0..threads.len()).map(x).collect(), low, high, ideal, size }
     }
 
     fn y(&self, speedup: f64) -> f64 {
@@ -71,14 +94,20 @@ pub(super) fn caption(comparison: &Comparison) -> &'static str {
     }
 }
 
-/// The plot as SVG.
+/// The plot as SVG, in each size.
 pub(super) fn scaling(comparison: &Comparison) -> String {
+    SIZES.iter().map(|&size| sized(comparison, size)).collect()
+}
+
+fn sized(comparison: &Comparison, size: Size) -> String {
     let drawn: Vec<&Phase> = comparison.shown().iter().take(MAX_DRAWN).collect();
-    let axes = Axes::of(comparison, &drawn);
+    let axes = Axes::of(comparison, &drawn, size);
     let mut svg = format!(
-        "<svg class=\"plot\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"Speed-up of each phase \
+        "<svg class=\"{class}\" viewBox=\"0 0 {width} {HEIGHT}\" role=\"img\" aria-label=\"Speed-up of each phase \
          against {unit}s, logarithmic\">",
-        unit = comparison.unit()
+        unit = comparison.unit(),
+        class = size.class,
+        width = size.width
     );
     grid(comparison, &axes, &mut svg);
     let mut labels = Vec::new();
@@ -96,44 +125,43 @@ pub(super) fn scaling(comparison: &Comparison) -> String {
         }
     }
     place(&mut labels);
-    labels.iter().for_each(|label| label.draw(&mut svg));
+    if size.has_names() {
+        labels.iter().for_each(|label| label.draw(size.right, &mut svg));
+    }
     svg.push_str("</svg>");
     svg
 }
 
 fn grid(comparison: &Comparison, axes: &Axes, svg: &mut String) {
+    let right = axes.size.right;
     let _ = write!(
         svg,
         "<rect class=\"frame\" x=\"{LEFT}\" y=\"{TOP}\" width=\"{}\" height=\"{}\"/>",
-        RIGHT - LEFT,
+        right - LEFT,
         BOTTOM - TOP
     );
+    let frame = Frame { left: LEFT, right, top: TOP, bottom: BOTTOM };
     let (from, to) = (axes.low.ceil() as i32, axes.high.floor() as i32);
     let step = ((to - from) / 10 + 1).max(1);
     for exponent in (from..=to).filter(|e| e.rem_euclid(step) == 0) {
         let y = axes.y(f64::from(exponent).exp2());
         let name =
             if exponent < 0 { format!("1/{}", 1_u64 << -exponent) } else { (1_u64 << exponent).to_string() };
-        let _ = write!(svg, "<path class=\"grid\" d=\"M{LEFT} {y:.1}H{RIGHT}\"/>");
-        svg.push_str(&text(LEFT - 8.0, y + 4.0, "class=\"tick\" text-anchor=\"end\"", &name));
+        svg.push_str(&frame.across(std::iter::once((y, name))));
     }
     for (r, &x) in axes.x.iter().enumerate() {
-        let _ = write!(svg, "<path class=\"grid\" d=\"M{x:.1} {TOP}V{BOTTOM}\"/>");
         let name = comparison.runs[r].whole.run_threads.to_string();
-        svg.push_str(&text(x, BOTTOM + 18.0, "class=\"tick\" text-anchor=\"middle\"", &name));
+        svg.push_str(&frame.up(std::iter::once((x, name))));
         // Names of files are long: where there is no room, the table has them.
-        let room = (RIGHT - LEFT) / axes.x.len() as f64 / 6.5;
+        let room = (right - LEFT) / axes.x.len() as f64 / 6.5;
         let name = &comparison.runs[r].name;
         if (name.chars().count() as f64) < room {
             svg.push_str(&text(x, BOTTOM + 34.0, "class=\"note\" text-anchor=\"middle\"", name));
         }
     }
     let below = format!("{}s", comparison.unit());
-    svg.push_str(&text((LEFT + RIGHT) / 2.0, BOTTOM + 52.0, "class=\"axis\" text-anchor=\"middle\"", &below));
-    let middle = (TOP + BOTTOM) / 2.0;
-    let turned = format!("class=\"axis\" text-anchor=\"middle\" transform=\"rotate(-90 14 {middle})\"");
     let name = format!("speed-up against {}", comparison.place(0));
-    svg.push_str(&text(14.0, middle, &turned, &name));
+    svg.push_str(&frame.named(BOTTOM + 52.0, &below, &name));
     let threshold = comparison.threshold;
     for (class, efficiency) in [("ideal", 1.0), ("threshold", threshold)] {
         if efficiency > 0.0 {
@@ -146,8 +174,11 @@ fn grid(comparison: &Comparison, axes: &Axes, svg: &mut String) {
     svg.push_str(&text(axes.x[0] + 4.0, TOP + 16.0, ideal, "wide grey: ideal"));
     let (what, below) =
         if comparison.same_threads() { ("speed", "is slower") } else { ("efficiency", "stops scaling") };
-    let below = format!("dashed: {what} of {}, below it a phase {below}", percent(threshold));
-    svg.push_str(&text(axes.x[0] + 4.0, TOP + 32.0, ideal, &below));
+    let mut dashed = format!("dashed: {what} of {}", percent(threshold));
+    if axes.size.has_names() {
+        let _ = write!(dashed, ", below it a phase {below}");
+    }
+    svg.push_str(&text(axes.x[0] + 4.0, TOP + 32.0, ideal, &dashed));
 }
 
 fn line(
@@ -216,17 +247,17 @@ impl Label {
         Self { from, y: from.1, class: class.to_owned(), text }
     }
 
-    fn draw(&self, svg: &mut String) {
+    fn draw(&self, right: f64, svg: &mut String) {
         let ((x, y), to) = (self.from, self.y);
         let _ = write!(
             svg,
-            "<g class=\"label {class}\" data-phase=\"{class}\" tabindex=\"0\"><path d=\"M{:.1} {y:.1}L{:.1} {to:.1}H{:.1}\"/>",
+            "<g class=\"label {class}\" data-phase=\"{class}\"><path d=\"M{:.1} {y:.1}L{:.1} {to:.1}H{:.1}\"/>",
             x + 7.0,
-            RIGHT + 8.0,
-            RIGHT + 14.0,
+            right + 8.0,
+            right + 14.0,
             class = self.class
         );
-        svg.push_str(&text(RIGHT + 18.0, to + 4.0, "", &self.text));
+        svg.push_str(&text(right + 18.0, to + 4.0, "", &self.text));
         svg.push_str("</g>");
     }
 }

@@ -1,6 +1,6 @@
 //! The figures, as HTML tables.
 
-use crate::escape;
+use crate::{escape, table};
 use likewise::bursts::scaling::{Change, Evidence, FactorKind, Measured, Per, RunFigures};
 use likewise::table::Nanos;
 use likewise::words::percent;
@@ -34,7 +34,7 @@ pub(super) fn phases(comparison: &Comparison) -> String {
     out.extend(HEADER.map(|name| format!("<th scope=\"col\">{name}</th>")));
     out.push_str("<th scope=\"col\">match</th></tr></thead>");
     let runs = comparison.runs.len();
-    out.push_str("<tbody class=\"all\" data-phase=\"all\">");
+    let _ = write!(out, "<tbody{}>", table::marked("all"));
     for (r, run) in comparison.runs.iter().enumerate() {
         let name = if r == 0 { head("All computation", "", runs) } else { String::new() };
         let change = comparison.whole.changes[r].as_ref();
@@ -62,7 +62,7 @@ fn head(name: &str, more: &str, rows: usize) -> String {
 
 fn body(comparison: &Comparison, phase: &Phase) -> String {
     let class = format!("p{}", phase.number);
-    let mut out = format!("<tbody class=\"{class}\" data-phase=\"{class}\">");
+    let mut out = format!("<tbody{}>", table::marked(&class));
     let more = match (phase.scaling.stops_at, phase.cause()) {
         (Some(at), Some(cause)) => {
             let how = if comparison.same_threads() { "slower in" } else { "stops at" };

@@ -1,5 +1,6 @@
 //! The comparison on the terminal.
 
+use super::page::colour_labels;
 use crate::palette;
 use crate::text::widths;
 use anstyle::{Ansi256Color, Color, Style};
@@ -35,13 +36,14 @@ pub fn table(comparison: &Comparison, width: usize, colour: bool) -> String {
     lines.push(whole_line(comparison));
     lines.extend(comparison.shown().iter().map(|phase| phase_line(comparison, phase)));
     let widths = widths(&lines, width);
+    let labels = colour_labels(comparison);
     for (i, line) in lines.iter().enumerate() {
         let style = match (colour, i) {
             (false, _) | (true, 1) => Style::new(),
             (true, 0) => Style::new().bold(),
             _ => {
-                let phase = comparison.shown()[i - 2].number;
-                Style::new().fg_color(Some(Color::Ansi256(Ansi256Color(palette::ansi(phase)))))
+                let label = labels[i - 2];
+                Style::new().fg_color(Some(Color::Ansi256(Ansi256Color(palette::ansi(label)))))
             }
         };
         let mut text = String::new();

@@ -66,7 +66,7 @@ pub fn suggest_eps(curve: &[f64], k: usize) -> Option<EpsSuggestion> {
         eps: curve[rank],
         k,
         rank,
-        rule: "farthest below the line from 0.5 % of the points to zero at 50 %",
+        rule: "farthest below the line from 0.5% of the points to zero at 50%",
     })
 }
 

@@ -31,9 +31,19 @@ impl Nanos {
 }
 
 impl fmt::Display for Nanos {
-    /// Three or four significant digits with the unit that suits: `93.7 µs`.
+    /// Three or four significant digits with the unit that suits: `93.7 µs`;
+    /// from 100 s on, minutes and hours: `2 min 13 s`, `3 h 12 min`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let ns = self.0 as f64;
+        let seconds = self.0.saturating_add(500_000_000) / 1_000_000_000;
+        if seconds >= 100 {
+            let minutes = seconds.saturating_add(30) / 60;
+            return match seconds {
+                ..3600 => write!(f, "{} min {} s", seconds / 60, seconds % 60),
+                3600..360_000 => write!(f, "{} h {} min", minutes / 60, minutes % 60),
+                _ => write!(f, "{} h", minutes / 60),
+            };
+        }
         let (value, unit) = match self.0 {
             0..1_000 => return write!(f, "{} ns", self.0),
             1_000..1_000_000 => (ns / 1e3, "µs"),
@@ -100,5 +110,9 @@ mod tests {
         assert_eq!(Nanos(999).to_string(), "999 ns");
         assert_eq!(Nanos(93_731).to_string(), "93.7 µs");
         assert_eq!(Nanos(1_234_567_890).to_string(), "1.23 s");
+        let seconds = |n: u64| Nanos(n * 1_000_000_000).to_string();
+        assert_eq!(["99.0 s", "1 min 40 s", "59 min 59 s"], [99, 100, 3599].map(seconds));
+        assert_eq!(["1 h 0 min", "3 h 13 min", "100 h"], [3600, 11_555, 360_000].map(seconds));
+        assert_eq!(Nanos(99_499_999_999).to_string(), "99.5 s");
     }
 }

@@ -11,9 +11,21 @@ export function makeFindings(app) {
   const verdictText = byId("verdict");
   verdictText.textContent = verdict;
   verdictText.hidden = !verdict;
-  byId("findings-block").hidden = !findings.length && !verdict;
+  byId("first-title").parentElement?.toggleAttribute("hidden", !findings.length && !verdict);
   /** @type {{ button: HTMLButtonElement, swatch: HTMLElement, l: number }[]} */
   const buttons = [];
+  /**
+   * Keeps a phase highlighted and shows its row.
+   * @param {number} l
+   */
+  const go = (l) => {
+    app.state.pinned = l;
+    app.update();
+    // Unfolded, where it is a small one.
+    const row = document.getElementById(`row-${l}`);
+    if (row?.hidden) document.querySelector("#phases .sorter[aria-expanded=false]")?.dispatchEvent(new MouseEvent("click", { bubbles: true }));
+    row?.scrollIntoView({ block: "center" });
+  };
   for (const finding of findings) {
     const item = document.createElement("li");
     item.append(document.createTextNode(finding.text));
@@ -24,13 +36,19 @@ export function makeFindings(app) {
       const swatch = document.createElement("span");
       swatch.className = "swatch";
       button.append(swatch, document.createTextNode(labels[l].name));
-      button.addEventListener("click", () => app.pin(l));
+      button.addEventListener("click", () => go(l));
       button.addEventListener("pointerenter", (event) => event.pointerType === "mouse" && app.state.shown[l] && app.highlight(l));
       button.addEventListener("pointerleave", () => app.highlight(-1));
+      // One stop of the Tab key for a finding; arrow keys go on from there.
+      button.tabIndex = l === finding.labels[0] ? 0 : -1;
+      button.addEventListener("keydown", (event) => {
+        const next = event.key === "ArrowRight" ? button.nextElementSibling : event.key === "ArrowLeft" ? button.previousElementSibling : null;
+        if (next instanceof HTMLElement) next.focus();
+      });
       buttons.push({ button, swatch, l });
       item.append(" ", button);
     }
-    byId("findings").append(item);
+    byId("first").append(item);
   }
   return {
     refresh() {

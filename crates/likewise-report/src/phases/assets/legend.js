@@ -15,7 +15,7 @@ import { button } from "./view.js";
 export function foldButton(phases, rows, className) {
   const share = phases.reduce((sum, phase) => sum + phase.share, 0);
   const folded = `${phases.length} more, ${percent(share)}`;
-  const item = button(folded, `Small phases: ${folded}`, () => {
+  const item = button(folded, folded, () => {
     const open = item.getAttribute("aria-expanded") !== "true";
     item.setAttribute("aria-expanded", String(open));
     item.textContent = open ? "Fewer phases" : folded;
@@ -70,7 +70,8 @@ export function makeLegend(app) {
     part.className = "legend-share";
     part.textContent = share.has(l) ? percent(share.get(l) ?? 0) : "";
     item.append(swatch, name, part);
-    item.title = label.variant ? `${label.name}: the ${label.variant} of three shades of this colour` : label.name;
+    if (label.folded) item.title = `${label.name}: small phases beyond the twentieth share a colour`;
+    swatch.classList.toggle("outlined", label.kind === "filtered");
 
     item.addEventListener("click", (event) => (event.altKey ? isolate(l) : toggle(l)));
     // The two clicks before have cancelled each other.
@@ -108,9 +109,14 @@ export function makeLegend(app) {
   /** @param {number} l */
   const isolate = (l) => {
     const alone = state.shown.every((shown, k) => Boolean(shown) === (k === l));
-    show((k) => alone || k === l);
+    if (alone) showFirst();
+    else show((k) => k === l);
   };
-  byId("legend-all").addEventListener("click", () => show(() => true));
+  const showFirst = () => {
+    const first = app.firstShown();
+    show((l) => first[l] === 1);
+  };
+  byId("legend-all").addEventListener("click", showFirst);
   byId("legend-none").addEventListener("click", () => show(() => false));
 
   return {

@@ -2,6 +2,9 @@
 
 import { byId } from "../../assets/dom.js";
 import { quantity } from "../../assets/format.js";
+import { wireAnchors } from "../../assets/hash.js";
+import { themeNow, wireTheme } from "../../assets/theme.js";
+import { keepChoices, takeChoices } from "./choices.js";
 import { makeAlignment } from "./alignment.js";
 import { makeCurve } from "./curve.js";
 import { readData } from "./data.js";
@@ -20,9 +23,7 @@ import { makeTree } from "./tree.js";
 import { phaseWords } from "./words.js";
 import { pageColours, pixelColours } from "./view.js";
 
-/** @import { App, Data, Drawn, Metric, Part, State, Scatter, Theme } from "./types" */
-
-const THEME_MEDIA = matchMedia("(prefers-color-scheme: dark)");
+/** @import { App, Data, Drawn, Metric, Part, State, Scatter } from "./types" */
 
 /**
  * What the parts share: data, state, and how a change reaches the screen.
@@ -31,9 +32,10 @@ const THEME_MEDIA = matchMedia("(prefers-color-scheme: dark)");
  */
 function makeApp(data) {
   const { labels } = data.meta;
+  const firstShown = () => Uint8Array.from(labels, (label) => (label.kind === "filtered" ? 0 : 1));
   /** @type {State} */
   const state = {
-    shown: Uint8Array.from(labels, (label) => (label.kind === "filtered" ? 0 : 1)),
+    shown: firstShown(),
     highlight: -1,
     pinned: -1,
     hover: -1,
@@ -41,15 +43,21 @@ function makeApp(data) {
     yMetric: data.metrics[0],
     xLog: false,
     yLog: false,
-    theme: null,
     level: -1,
     node: -1,
   };
   const app = /** @type {App} */ ({ data, state, page: pageColours(), parts: /** @type {Part[]} */ ([]), pictures: /** @type {Drawn[]} */ ([]) });
   Object.assign(app, makeFrames(), { selection: makeSelection(data) });
   app.selection.fillByLabel(state.shown);
+  app.kept = () => {};
+  const { move } = app;
+  app.move = (pictures) => {
+    move(pictures);
+    app.kept();
+  };
 
-  app.theme = () => state.theme ?? (THEME_MEDIA.matches ? "dark" : "light");
+  app.firstShown = firstShown;
+  app.theme = themeNow;
   app.colour = (l) => labels[l][app.theme()];
   app.pixelColours = () => pixelColours(labels.map((_, l) => app.colour(l)));
   /** The phase that stands out, or -1. */
@@ -64,6 +72,7 @@ function makeApp(data) {
   app.update = () => {
     app.refresh();
     app.move(app.pictures);
+    app.kept();
   };
   app.highlight = (l) => {
     if (state.highlight === l) return;
@@ -81,12 +90,10 @@ function makeApp(data) {
     state.hover = i;
     app.pictures.forEach((picture) => app.schedule(picture, false));
   };
-  app.setTheme = (theme) => {
-    state.theme = theme;
-    document.documentElement.dataset.theme = app.theme();
-    byId("theme").textContent = app.theme() === "dark" ? "Light" : "Dark";
+  app.retheme = () => {
     app.page = pageColours();
     app.update();
+    app.settle();
   };
   addGrouping(app);
   return app;
@@ -94,14 +101,6 @@ function makeApp(data) {
 
 /** @param {Data} data */
 function fillPage({ meta }) {
-  /**
-   * @param {string} id
-   * @param {string} text
-   */
-  const set = (id, text) => { byId(id).textContent = text; };
-  set("title", meta.title);
-  set("subtitle", meta.subtitle);
-  set("version", meta.version);
   const facts = byId("facts");
   for (const [name, value] of meta.facts) {
     const fact = document.createElement("div");
@@ -111,7 +110,7 @@ function fillPage({ meta }) {
   for (const note of meta.notes) {
     const item = document.createElement("li");
     item.textContent = note;
-    byId("notes").append(item);
+    byId("warnings").append(item);
   }
   fillPairs(byId("parameters"), meta.parameters);
   /** @type {[string, string][]} */
@@ -161,21 +160,6 @@ function wireAxes(app, scatter) {
   scatter.choose();
 }
 
-/**
- * Paper is light, whatever the screen.
- * @param {App} app
- */
-function wirePrint(app) {
-  /** @type {Theme | null} */
-  let before = null;
-  window.addEventListener("beforeprint", () => {
-    before = app.state.theme;
-    app.setTheme("light");
-    app.settle();
-  });
-  window.addEventListener("afterprint", () => app.setTheme(before));
-}
-
 async function main() {
   if (typeof DecompressionStream === "undefined") throw new Error("this browser is too old: it lacks DecompressionStream");
   const data = await readData();
@@ -196,14 +180,20 @@ async function main() {
   app.pictures = [scatter, timeline, map, functions?.picture, curve, alignment].filter((one) => one !== null && one !== undefined);
   app.parts = [makeFindings(app), makeLegend(app), makeTable(app), tree, functions].filter((one) => one !== null);
   wireAxes(app, scatter);
-  app.setTheme(null);
-  byId("theme").addEventListener("click", () => app.setTheme(app.theme() === "dark" ? "light" : "dark"));
-  THEME_MEDIA.addEventListener("change", () => app.setTheme(app.state.theme));
+  takeChoices(app, { scatter, timeline });
+  wireAnchors();
+  wireTheme(app.retheme);
   const resized = new ResizeObserver((entries) => {
     for (const { target } of entries) app.pictures.filter((p) => p.canvas === target).forEach((p) => app.schedule(p));
   });
   app.pictures.forEach((picture) => resized.observe(picture.canvas));
-  wirePrint(app);
+  keepChoices(app, { scatter, timeline });
+  // The tree has an Escape of its own.
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || event.defaultPrevented) return;
+    app.point(-1);
+    if (app.state.pinned >= 0) app.pin(app.state.pinned);
+  });
   // A tap elsewhere puts away what a tap has brought.
   document.addEventListener("pointerdown", (event) => { if (!(event.target instanceof HTMLCanvasElement)) app.point(-1); });
   app.settle();

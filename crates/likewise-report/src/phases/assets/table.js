@@ -24,9 +24,9 @@ function phaseColumns({ phases, phase_columns: counters }) {
   if (phases.some((p) => p.imbalance !== null)) {
     columns.push({
       name: "Imbalance",
-      title: "How much longer the slowest task takes than the mean of the tasks; 0 % is balanced. Where some tasks have none of the phase: how many have it. – where bursts of no phase may be what tasks lack of it",
+      title: "How much longer the slowest task takes than the mean of the tasks; 0% is balanced. Where some tasks have none of the phase: how many have it. – where bursts of no phase may be what tasks lack of it",
       value: (p) => p.imbalance ?? NaN,
-      text: (p) => (p.some_tasks === 1 ? "one task" : p.some_tasks ? `${p.some_tasks} tasks` : p.imbalance === null ? "–" : `${(100 * p.imbalance).toFixed(1)} %`),
+      text: (p) => (p.some_tasks === 1 ? "one task" : p.some_tasks ? `${p.some_tasks} tasks` : p.imbalance === null ? "–" : percent(p.imbalance)),
     });
   }
   if (phases.some((p) => p.spmd !== null)) {
@@ -56,7 +56,7 @@ function phaseColumns({ phases, phase_columns: counters }) {
       title: `${name}: mean, and coefficient of variation`,
       value: (p) => of(p)[0] ?? NaN,
       text: (p) => quantity(of(p)[0] ?? NaN),
-      spread: (p) => (Number.isFinite(of(p)[1]) ? `±${(Number(of(p)[1]) * 100).toFixed(0)} %` : ""),
+      spread: (p) => (Number.isFinite(of(p)[1]) ? `±${(Number(of(p)[1]) * 100).toFixed(0)}%` : ""),
     });
   });
   return columns;
@@ -89,6 +89,7 @@ export function makeTable(app) {
   const top = Math.max(...phases.map((p) => p.share), 1e-9);
   const rows = phases.map((phase) => {
     const row = document.createElement("tr");
+    row.id = `row-${phase.label}`;
     row.append(nameCell(phase));
     for (const column of columns.slice(1)) row.append(valueCell(phase, column));
     row.addEventListener("pointerenter", (event) => event.pointerType === "mouse" && app.highlight(phase.label));
@@ -116,12 +117,7 @@ export function makeTable(app) {
     const swatch = document.createElement("span");
     swatch.className = "swatch";
     pin.append(swatch, label.name);
-    if (label.variant) {
-      const shade = document.createElement("span");
-      shade.className = "spread";
-      shade.textContent = label.variant;
-      pin.append(shade);
-    }
+    swatch.classList.toggle("outlined", label.kind === "filtered");
     pin.title = "Keep highlighted";
     cell.append(pin);
     return cell;
@@ -178,10 +174,10 @@ export function makeTable(app) {
   }
   const notes = ["Click a column to sort by it, a row to keep its phase highlighted."];
   if (meta.phase_columns.length) notes.push("Counters: mean per burst ± coefficient of variation.");
-  if (columns.some((c) => c.name === "Imbalance")) notes.push("Imbalance: longest time of a task over the mean of the tasks, less 1; 0 % is balanced.");
+  if (columns.some((c) => c.name === "Imbalance")) notes.push("Imbalance: longest time of a task over the mean of the tasks, less 1; 0% is balanced.");
   if (columns.some((c) => c.name === "SPMD")) notes.push("SPMD: do the tasks do it at the same step; 1 is all of them.");
   if (columns.some((c) => c.name === "Silhouette")) notes.push("Silhouette: 1 is far from the next phase, 0 between two, below 0 nearer to the other.");
-  if (meta.labels.some((l) => l.variant)) notes.push("Colours come in ten hues; phases 11–20 have them lighter, 21–30 darker, then they repeat.");
+  if (meta.labels.some((l) => l.folded)) notes.push("Twenty phases have a colour of their own; smaller ones share one.");
   byId("phases-caption").textContent = notes.join(" ");
 
   return {

@@ -123,7 +123,8 @@ function drawnTree(app, tree) {
     const group = svg("g", {
       class: ["tree-node", dot && "tree-dot", node.last && "final"].filter(Boolean).join(" "),
       role: "button", tabindex: -1, "data-node": i,
-      "aria-label": `${nameOf(i)}: ${describe(i).map((pair) => pair.join(" ")).join(", ")}`,
+      // It begins with what stands in the box.
+      "aria-label": `${phaseOf(i) ? `${phaseOf(i)} · ` : ""}${score(node.score)}; ${nameOf(i)}: ${describe(i).map((pair) => pair.join(" ")).join(", ")}`,
     });
     if (dot) {
       group.append(svg("circle", { class: "tree-fill", cx: x + width / 2, cy: y + height / 2, r: width / 2 }));
@@ -269,6 +270,7 @@ function drawnTree(app, tree) {
   tree.levels.forEach((level, l) => {
     const head = button("", `Level ${l + 1}, eps ${Number(level.eps.toPrecision(3))}: show its clusters`, () => app.choose(l));
     head.className = "tree-level";
+    head.removeAttribute("aria-label");
     for (const [name, text] of [
       ["tree-eps", `eps ${Number(level.eps.toPrecision(3))}`],
       ["", `score ${score(level.score)}`],
@@ -290,7 +292,8 @@ function drawnTree(app, tree) {
   // For layouts that only a narrower window asks for.
   let width = 0;
   new ResizeObserver(() => {
-    if (app.page && scroll.clientWidth !== width) {
+    // A tree that is not shown, or on paper, has no width.
+    if (app.page && scroll.clientWidth > 0 && scroll.clientWidth !== width) {
       width = scroll.clientWidth;
       build();
     }

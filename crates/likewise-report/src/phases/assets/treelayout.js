@@ -9,6 +9,8 @@ const NODE_GAP = 5;
 /** Pixels from one dot to the next, where they are few and where they are many. */
 const DOT_PITCH = [12, 8];
 const MANY_DOTS = 500;
+/** Below it a tree would have no room for its boxes. */
+const MIN_WIDTH = 260;
 
 /**
  * Nodes of each level, longest first; the first `large` of them get boxes.
@@ -45,8 +47,8 @@ export const placeOf = (places, i) => /** @type {Place} */ (places.get(i));
 export function layoutTree(tree, levels, available, showSmall) {
   const { nodes, total } = tree;
   // Where not all levels fit, a cut one shows that there are more.
-  const fit = available / 168;
-  const column = fit >= levels.length ? Math.min(available / levels.length, 250) : available / (Math.max(Math.floor(fit - 0.6), 1) + 0.6);
+  const fit = Math.max(available, MIN_WIDTH) / 168;
+  const column = fit >= levels.length ? Math.min(Math.max(available, MIN_WIDTH) / levels.length, 250)   : Math.max(available, MIN_WIDTH) / (Math.max(Math.floor(fit - 0.6), 1) + 0.6);
   const width = column - 46;
   /** @type {Map<number, Place>} */
   const places = new Map();

@@ -24,7 +24,8 @@ export interface Coloured {
 export interface Label extends Coloured {
   name: string;
   kind: "phase" | "noise" | "filtered";
-  variant: string;
+  /** Whether it shares its colour with others: small phases, too many to tell apart. */
+  folded: boolean;
   /** How many bursts one of the page stands for. */
   weight: number;
 }
@@ -115,9 +116,6 @@ export interface Functions {
 
 /** The JSON object of the page. */
 export interface Meta {
-  version: string;
-  title: string;
-  subtitle: string;
   facts: [string, string][];
   verdict: string;
   findings: Finding[];
@@ -174,7 +172,6 @@ export interface State {
   yMetric: Metric;
   xLog: boolean;
   yLog: boolean;
-  theme: Theme | null;
   /** The level and the node of the tree that stand out, or -1. */
   level: number;
   node: number;
@@ -378,7 +375,12 @@ export interface App extends Frames {
   pin(label: number): void;
   /** The burst under the pointer, marked in both pictures; -1 is none. */
   point(burst: number): void;
-  setTheme(theme: Theme | null): void;
+  /** Takes the colours of the theme. */
+  retheme(): void;
+  /** After every drawing: what the reader chose may have changed. */
+  kept(): void;
+  /** What is shown at first: 1 for each label. */
+  firstShown(): Uint8Array;
   /** By phase; all but the one with the focus are dim. */
   phases(): Grouping;
   /** By phase or, where one is chosen, by a level or node of the tree. */

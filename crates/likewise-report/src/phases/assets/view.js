@@ -179,8 +179,9 @@ export function button(text, title, action) {
   element.type = "button";
   element.className = "control";
   element.textContent = text;
-  element.title = title;
-  element.setAttribute("aria-label", title);
+  if (title !== text) element.title = title;
+  // The name begins with what stands there, for who speaks to the machine.
+  if (text.length < 3) element.setAttribute("aria-label", `${text} ${title}`);
   element.addEventListener("click", action);
   return element;
 }

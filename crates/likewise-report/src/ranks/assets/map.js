@@ -3,7 +3,8 @@
 
 import { decoder, readColumn } from "../../assets/columns.js";
 import { byId, contextOf } from "../../assets/dom.js";
-import { count } from "../../assets/format.js";
+import { count, short } from "../../assets/format.js";
+import { themeNow } from "../../assets/theme.js";
 
 const LARGEST = 24;
 
@@ -38,10 +39,6 @@ let shown = new Uint16Array(0);
 /** @type {number[]} */
 let colours = [];
 
-const isDark = () => {
-  const { theme } = document.documentElement.dataset;
-  return theme ? theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
-};
 /**
  * @param {string} hex
  * @returns {Rgb}
@@ -70,7 +67,7 @@ const readColours = () => {
     colours = Array.from({ length: 256 }, (_, i) => pack(ramp(i / 255)));
     return;
   }
-  const theme = isDark() ? "dark" : "light";
+  const theme = themeNow();
   colours = meta.classes.map((c, i) => {
     const colour = parse(c[theme]);
     return pack(state.picked >= 0 && state.picked !== i ? mix(colour, page, 0.82) : colour);
@@ -144,12 +141,9 @@ const caption = () => {
   const cell = per === 1 ? "A cell is a rank" : `A cell is ${count(per)} ranks, with the colour of ${state.by === "class" ? "the rarest class" : "the largest dissimilarity"} among them`;
   const row = `${count(columns * per)} to a row, the first at the top left`;
   const marks = grid.size >= 5 && per === 1 ? "Ringed: medoids. Dotted: ranks to trace." : "Ringed: medoids.";
-  const scale = state.by === "distance" ? ` The darker towards red, the farther (by the square root, up to ${number(farthest)}).` : "";
+  const scale = state.by === "distance" ? ` The darker towards red, the farther (by the square root, up to ${short(farthest)}).` : "";
   byId("map-caption").textContent = `${cell}; ${row}. ${marks}${scale} Arrow keys go from rank to rank, Enter to the medoid.`;
 };
-
-/** @param {number} x */
-const number = (x) => (x !== 0 && (Math.abs(x) < 1e-3 || Math.abs(x) >= 1e6) ? x.toExponential(2) : Number(x.toPrecision(4)).toLocaleString("en-US"));
 
 let asked = 0;
 const draw = () => { if (!asked) asked = requestAnimationFrame(() => { asked = 0; paint(); }); };
@@ -284,7 +278,7 @@ const tell = (rank) => {
   }
   const c = classOf[rank];
   const { medoid } = meta.classes[c];
-  const near = rank === medoid ? "the medoid" : `dissimilarity ≈ ${number(distances[distanceOf[rank]])} to its medoid, rank ${count(medoid)}`;
+  const near = rank === medoid ? "the medoid" : `dissimilarity ≈ ${short(distances[distanceOf[rank]])} to its medoid, rank ${count(medoid)}`;
   byId("map-told").textContent = `Rank ${count(rank)}: class ${c + 1}; ${near}${sampled[rank] ? "; to be traced" : ""}`;
 };
 
@@ -301,6 +295,8 @@ const go = (rank) => {
   draw();
 };
 
+// What keys reach is said; what the pointer passes is only shown.
+const say = () => { byId("map-said").textContent = byId("map-told").textContent; };
 canvas.addEventListener("pointermove", (event) => tell(rankAt(event)));
 canvas.addEventListener("pointerleave", () => tell(state.cursor));
 canvas.addEventListener("click", (event) => {
@@ -316,6 +312,7 @@ canvas.addEventListener("keydown", (event) => {
   event.preventDefault();
   const to = steps[event.key];
   go(state.cursor < 0 ? 0 : to < 0 || to >= n ? at : to);
+  say();
 });
 scroll.addEventListener("scroll", draw);
 

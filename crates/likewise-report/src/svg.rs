@@ -1,13 +1,16 @@
-//! From numbers to places in a picture.
+//! Pictures: from numbers to places, axes, lines and texts, as SVG.
+
+use std::fmt::Write;
 
 use crate::escape;
+use likewise::words::short;
 
 /// How many times the middle height the last one may be on a linear scale.
 const FAR: f64 = 20.0;
 
 /// A scale, linear or logarithmic.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Axis {
+pub struct Axis {
     low: f64,
     high: f64,
     from: f64,
@@ -18,7 +21,8 @@ pub(super) struct Axis {
 impl Axis {
     /// For finite `values`: logarithmic if they are positive and span more
     /// than three decades.
-    pub(super) fn spread(values: &[f64], from: f64, to: f64) -> Self {
+    #[must_use]
+    pub fn spread(values: &[f64], from: f64, to: f64) -> Self {
         let low = values.iter().copied().fold(f64::INFINITY, f64::min);
         let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         if low > high {
@@ -34,7 +38,8 @@ impl Axis {
     /// For heights, in ascending order. The scale is logarithmic, with 0 at its
     /// begin, if the last height is so large that the others would lie on one
     /// another.
-    pub(super) fn heights(heights: &[f64], from: f64, to: f64) -> Self {
+    #[must_use]
+    pub fn heights(heights: &[f64], from: f64, to: f64) -> Self {
         let last = heights.last().copied().unwrap_or(0.0);
         let middle = heights.get(heights.len() / 2).copied().unwrap_or(0.0);
         let least = heights.iter().copied().find(|&height| height > 0.0).unwrap_or(0.0);
@@ -47,7 +52,8 @@ impl Axis {
     /// For measured values, different and ascending. The scale is logarithmic
     /// if the middle value is nearer to the geometric mean of the ends than to
     /// their arithmetic mean.
-    pub(super) fn grid(values: &[f64], from: f64, to: f64) -> Self {
+    #[must_use]
+    pub fn grid(values: &[f64], from: f64, to: f64) -> Self {
         let (Some(&low), Some(&high)) = (values.first(), values.last()) else {
             return Self::linear(0.0, 1.0, from, to);
         };
@@ -59,27 +65,35 @@ impl Axis {
     }
 
     /// A share of the way from one value to another, as it is drawn.
-    pub(super) fn between(self, from: f64, to: f64, share: f64) -> f64 {
+    #[must_use]
+    pub fn between(self, from: f64, to: f64, share: f64) -> f64 {
         if self.is_log { from * (to / from).powf(share) } else { from + share * (to - from) }
     }
 
-    pub(super) fn linear(low: f64, high: f64, from: f64, to: f64) -> Self {
+    /// From one value to another, at places `from` and `to`.
+    #[must_use]
+    pub fn linear(low: f64, high: f64, from: f64, to: f64) -> Self {
         // One value: as much room as it is large.
         let high = if high > low { high } else { low + low.abs().max(1.0) };
         Self { low, high, from, to, is_log: false }
     }
 
-    pub(super) fn is_log(self) -> bool {
+    /// Whether places go by the logarithm.
+    #[must_use]
+    pub fn is_log(self) -> bool {
         self.is_log
     }
 
-    pub(super) fn at(self, value: f64) -> f64 {
+    /// The place of a value.
+    #[must_use]
+    pub fn at(self, value: f64) -> f64 {
         let value = if self.is_log { value.log10().max(self.low) } else { value };
         self.from + (value - self.low) / (self.high - self.low) * (self.to - self.from)
     }
 
     /// About so many round numbers.
-    pub(super) fn ticks(self, about: usize) -> Vec<f64> {
+    #[must_use]
+    pub fn ticks(self, about: usize) -> Vec<f64> {
         let span = self.high - self.low;
         let rough = span / about as f64;
         let power = 10f64.powf(rough.log10().floor());
@@ -97,12 +111,97 @@ impl Axis {
 }
 
 /// A text element; `text` is anybody's.
-pub(super) fn text(x: f64, y: f64, attributes: &str, text: &str) -> String {
+#[must_use]
+pub fn text(x: f64, y: f64, attributes: &str, text: &str) -> String {
     format!("<text x=\"{x:.1}\" y=\"{y:.1}\" {attributes}>{}</text>", escape(text))
 }
 
+/// The text of a tick; `anchor` is `start`, `middle` or `end`.
+#[must_use]
+pub fn tick(x: f64, y: f64, anchor: &str, name: &str) -> String {
+    text(x, y, &format!("class=\"tick\" text-anchor=\"{anchor}\""), name)
+}
+
+/// A line through points, closed or not.
+#[must_use]
+pub fn path(class: &str, points: &[(f64, f64)], is_closed: bool) -> String {
+    let mut out = format!("<path class=\"{class}\" d=\"M");
+    for (i, (x, y)) in points.iter().enumerate() {
+        let _ = write!(out, "{}{x:.1} {y:.1}", if i > 0 { "L" } else { "" });
+    }
+    out.push_str(if is_closed { "Z\"/>" } else { "\"/>" });
+    out
+}
+
+/// Where the axes of a picture are.
+#[derive(Clone, Copy, Debug)]
+pub struct Frame {
+    /// Of the vertical axis.
+    pub left: f64,
+    /// Where lines across end.
+    pub right: f64,
+    /// Where lines up end.
+    pub top: f64,
+    /// Of the horizontal axis.
+    pub bottom: f64,
+}
+
+impl Frame {
+    /// Lines across with their texts.
+    #[must_use]
+    pub fn across(self, marks: impl Iterator<Item = (f64, String)>) -> String {
+        let Self { left, right, .. } = self;
+        let mut svg = String::new();
+        for (y, name) in marks {
+            let _ = write!(svg, "<path class=\"grid\" d=\"M{left} {y:.1}H{right}\"/>");
+            svg.push_str(&tick(left - 6.0, y + 4.0, "end", &name));
+        }
+        svg
+    }
+
+    /// Lines up with their texts below.
+    #[must_use]
+    pub fn up(self, marks: impl Iterator<Item = (f64, String)>) -> String {
+        let Self { top, bottom, .. } = self;
+        let mut svg = String::new();
+        for (x, name) in marks {
+            let _ = write!(svg, "<path class=\"grid\" d=\"M{x:.1} {top}V{bottom}\"/>");
+            svg.push_str(&tick(x, bottom + 17.0, "middle", &name));
+        }
+        svg
+    }
+
+    /// Names of the axes: the one below at height `y`, the other turned, at the left.
+    #[must_use]
+    pub fn named(self, y: f64, below: &str, left: &str) -> String {
+        let middle = f64::midpoint(self.left, self.right);
+        let turn = f64::midpoint(self.top, self.bottom);
+        text(middle, y, "class=\"axis\" text-anchor=\"middle\"", below)
+            + &text(
+                14.0,
+                turn,
+                &format!("class=\"axis\" text-anchor=\"middle\" transform=\"rotate(-90 14 {turn})\""),
+                left,
+            )
+    }
+}
+
+impl Axis {
+    /// About so many round numbers, with their places and texts.
+    pub fn marks(self, about: usize) -> impl Iterator<Item = (f64, String)> {
+        self.ticks(about).into_iter().map(move |value| (self.at(value), short(value)))
+    }
+
+    /// Its name, which says where it is logarithmic.
+    #[must_use]
+    pub fn named(self, name: &str) -> String {
+        if self.is_log { format!("{name} (logarithmic)") } else { name.to_owned() }
+    }
+}
+
 /// At most so many characters.
-pub(super) fn clipped(name: &str, most: usize) -> String {
+#[must_use]
+pub fn clipped(name: &str, most: usize) -> String {
     if name.chars().count() <= most {
         return name.to_owned();
     }
