@@ -5,14 +5,14 @@
 import { readHash, wireAnchors, writeHash } from "./hash.js";
 import { wireTheme } from "./theme.js";
 
-const PARTS = /** @type {(HTMLElement | SVGElement)[]} */ ([...document.querySelectorAll("[data-phase]")]);
+const MARKED = /** @type {(HTMLElement | SVGElement)[]} */ ([...document.querySelectorAll("[data-phase]")]);
 /** What a click keeps. @type {string | undefined} */
 let pinned;
 
 /** @param {string} [phase] shows it, or what is kept */
 function pick(phase = pinned) {
   document.body.classList.toggle("picked", phase !== undefined);
-  for (const part of PARTS) {
+  for (const part of MARKED) {
     part.classList.toggle("on", part.dataset.phase === phase);
     if (part instanceof HTMLButtonElement) part.setAttribute("aria-pressed", String(part.dataset.phase === pinned));
   }
@@ -29,7 +29,7 @@ function pin(phase) {
 /** @param {EventTarget | null} target */
 const phaseOf = (target) => (target instanceof Element ? target.closest("[data-phase]")?.getAttribute("data-phase") ?? undefined : undefined);
 
-for (const part of PARTS) {
+for (const part of MARKED) {
   part.addEventListener("pointerenter", () => pick(part.dataset.phase));
   part.addEventListener("pointerleave", () => pick());
 }
@@ -57,7 +57,7 @@ document.addEventListener("keydown", (event) => {
 wireAnchors();
 wireTheme(() => {});
 const kept = readHash().get("phase") ?? undefined;
-if (PARTS.some((part) => part.dataset.phase === kept)) {
+if (MARKED.some((part) => part.dataset.phase === kept)) {
   pinned = kept;
   pick();
 }
