@@ -14,7 +14,7 @@ use std::path::Path;
 ///
 /// # Errors
 /// On each process that differs.
-pub(super) fn same_options<C: Communicator>(comm: &C, options: &str, arguments: &str) -> Result<()> {
+pub fn same_options<C: Communicator>(comm: &C, options: &str, arguments: &str) -> Result<()> {
     let mut first = [options, arguments].join("\0").into_bytes();
     comm.broadcast(0, &mut first)?;
     let first = String::from_utf8_lossy(&first);

@@ -14,6 +14,7 @@ pub mod traced;
 mod verdict;
 mod windows;
 
+pub use handshake::same_options;
 pub use options::{Classes, Method, Mode, Options, Regions, wavelet_name};
 pub use regions::OTHER;
 pub use report::{

@@ -3,7 +3,7 @@
 
 use super::describe::{Described, describe};
 use super::find::{Alone, Found, Mine, Signature, agree, alone, by_capek, of_ranks};
-use super::handshake::{same_input, same_options};
+use super::handshake::same_input;
 use super::options::{Classes, Method, Mode, Options};
 use super::regions::efforts_of_trace;
 use super::report::{Parameters, RanksReport};
@@ -49,25 +49,11 @@ pub fn told_once<C: Communicator, T>(comm: Option<&C>, result: Result<T>) -> Res
     }
 }
 
-/// Refuses processes that were started with other options than the first, or
-/// options that many processes cannot follow. `decides` is all that decides
-/// about the result, `arguments` how this process was started, for people.
+/// Refuses options that so many processes cannot follow.
 ///
 /// # Errors
 /// [`Usage`], on each process.
-pub fn check<C: Communicator>(
-    comm: Option<&C>,
-    input: &Path,
-    options: &Options,
-    (decides, arguments): (&str, &str),
-) -> Result<()> {
-    if let Some(comm) = comm {
-        told_once(Some(comm), same_options(comm, decides, arguments))?;
-    }
-    check_alone(comm.map_or(1, Communicator::size), input, &options.classes)
-}
-
-fn check_alone(processes: usize, input: &Path, classes: &Classes) -> Result<()> {
+pub fn check(processes: usize, input: &Path, classes: &Classes) -> Result<()> {
     let usage = |text: String| Err(Usage(text).into());
     if classes.method != Method::Capek {
         if processes > 1 {

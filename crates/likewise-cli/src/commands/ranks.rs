@@ -17,7 +17,8 @@ use likewise::words::counted;
 use likewise_analysis::Stages;
 use likewise_analysis::definition::parse_share;
 use likewise_analysis::ranks::{
-    Classes, Classified, Method, Mode, Options, RanksReport, Regions, check, classify, is_trace, told_once,
+    Classes, Classified, Method, Mode, Options, RanksReport, Regions, check, classify, is_trace,
+    same_options, told_once,
 };
 use likewise_mpi::MpiComm;
 use likewise_report::ranks as report;
@@ -210,10 +211,11 @@ pub(crate) fn run(args: &RanksArgs, common: &Common) -> Result<()> {
         let (measured, dir, confidence) = (&args.input, args.dir(), args.plan.confidence);
         return traced::run(&traced::Call { measured, plan, dir, confidence }, common);
     }
-    let options = args.options();
-    let told = (&*args.decisive(), &*common.call.arguments.join(" "));
-    let checked = options.and_then(|options| {
-        check(mpi, &args.input, &options, told)?;
+    // First of all: who has other options takes part in other exchanges.
+    let arguments = common.call.arguments.join(" ");
+    told_once(mpi, mpi.map_or(Ok(()), |comm| same_options(comm, &args.decisive(), &arguments)))?;
+    let checked = args.options().and_then(|options| {
+        check(processes, &args.input, &options.classes)?;
         args.check_bursts()?;
         // Process 0 writes.
         if rank == 0 {
@@ -223,15 +225,15 @@ pub(crate) fn run(args: &RanksArgs, common: &Common) -> Result<()> {
     });
     let options = told_once(mpi, checked)?;
     let mut stages = Stages::default();
-    let found = classify(mpi, &args.input, &options, &mut stages, common);
-    let done = found.and_then(|found| {
-        let Some(Classified { report, columns }) = found else { return Ok(None) };
+    // Where it fails, it fails on all processes, and one of them says why.
+    let found = classify(mpi, &args.input, &options, &mut stages, common)?;
+    let done = found.map(|Classified { report, columns }| {
         let summary = write(args, &report, &mut stages, common, |summary| {
             summary["columns"] = columns.as_ref().map(taken::to_json).into();
         })?;
-        Ok(Some((report, summary)))
+        Ok((report, summary))
     });
-    let Some((report, summary)) = told_once(mpi, done)? else { return Ok(()) };
+    let Some((report, summary)) = told_once(mpi, done.transpose())? else { return Ok(()) };
     say_notes(&report.notes, common);
     common.print(&summary, || {
         let (width, colour) = common.terminal();
