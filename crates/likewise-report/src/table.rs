@@ -4,7 +4,8 @@ use std::fmt::Write;
 
 use crate::escape;
 
-/// A table with these heads; [`row`] writes its rows, [`close`] its end.
+/// The beginning of a table with these heads; [`row`] writes its rows, and the
+/// caller `</table>`.
 #[must_use]
 pub fn open(columns: &[&str]) -> String {
     let head = |name: &&str| match *name {

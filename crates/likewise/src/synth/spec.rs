@@ -23,7 +23,7 @@ pub struct CounterName {
 /// How many counters a burst carries.
 pub const N_COUNTERS: usize = 8;
 
-/// The counters, in the order of [`Burst::counters`].
+/// The counters, in the order of [`Burst::counters`](super::Burst::counters).
 pub const COUNTERS: [CounterName; N_COUNTERS] = [
     CounterName { event_type: 42_000_050, name: "PAPI_TOT_INS", description: "Instr completed" },
     CounterName { event_type: 42_000_059, name: "PAPI_TOT_CYC", description: "Total cycles" },
@@ -71,7 +71,7 @@ pub struct PhaseSpec {
     pub call: Call,
 }
 
-/// What a run looks like. [`Run::new`] checks it.
+/// What a run looks like. [`Run::new`](super::Run::new) checks it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunSpec {
     /// Tasks (ranks).

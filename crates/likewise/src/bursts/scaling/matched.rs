@@ -45,7 +45,7 @@ pub struct PhaseInRun {
     /// How many of its bursts are noise in that run: they are too few to be
     /// a cluster there, and known by their place alone.
     pub noise: u64,
-    /// How well it matches the reference, from 0 to 1; see [`match_runs`].
+    /// How well it matches the reference, from 0 to 1; see [`match_runs`](super::match_runs).
     pub confidence: f64,
     /// What it rests on.
     pub evidence: Evidence,
