@@ -5,14 +5,25 @@
 //! back. The preload library writes, all others read. `docs/recording.md` has
 //! the format.
 
+mod bytes;
 pub mod calls;
+mod column;
+mod draw;
+mod events;
 pub mod file;
+mod fold;
+mod hash;
+mod histogram;
+mod pack;
 mod part;
 mod recorder;
 mod recording;
 pub mod role;
+mod tables;
+pub mod unfinished;
 
 pub use calls::CallId;
+pub use events::{Event, Events};
 pub use part::{Broken, Part};
 pub use recorder::{Frame, RankMeta, Recorder, RecorderOptions, Times, Timing};
-pub use recording::{Datatype, Event, Events, Module, Nest, OpenError, Recording, Symbol};
+pub use recording::{Datatype, FILE, Module, Nest, OpenError, Recording, Symbol};

@@ -1,37 +1,178 @@
 //! A part of a recording: some ranks, from one reset of the recorder to the
 //! next.
+//!
+//! The loop nest, and every column of values, is there once for all ranks that
+//! have the same, with the list of these ranks (a [`Variant`]). So a program
+//! whose ranks do the same takes the space of one rank.
 
-/// A part of a recording.
-#[derive(Clone, Debug, Default)]
-pub struct Part {}
+mod read;
+mod write;
+
+use crate::fold::{Item, Token, loop_token, node_of};
+use crate::hash::Map;
+use crate::histogram::Cell;
+use crate::recorder::{RankMeta, Times};
+use crate::tables::Tables;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::hash::{BuildHasher, Hash};
 
 /// What is wrong with a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Broken {
-    /// Which byte.
+    /// Which byte of the file or, once it is unpacked, of the part.
     pub at: u64,
     /// What is wrong.
     pub what: String,
 }
 
+impl fmt::Display for Broken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "byte {}: {}", self.at, self.what)
+    }
+}
+
+impl std::error::Error for Broken {}
+
+/// What a column is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Key {
+    /// The iteration counts of the loop at a place of a node's body.
+    Count(u32, u32),
+    /// The values of a symbol's field; of a list, its lengths.
+    Field(u32, u32),
+    /// The values in the lists of a symbol's field.
+    List(u32, u32),
+    /// The thread of each event.
+    Threads,
+    /// Not a column: the table of datatypes.
+    Types,
+    /// Not a column: the table of strings.
+    Strings,
+    /// Not a column: gap, length and counters of every event.
+    Times,
+}
+
+/// What a histogram is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum CellKey {
+    /// How long a symbol's calls take.
+    Length(u32),
+    /// How long the burst between two symbols takes.
+    Gap(u32, u32),
+    /// What a counter counts in the burst between two symbols.
+    Counter(u32, u32, u32),
+}
+
+/// What some ranks have in common.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Variant<T> {
+    /// In order.
+    pub(crate) ranks: Vec<u32>,
+    pub(crate) what: T,
+}
+
+/// A part of a recording.
+#[derive(Clone, Debug, Default)]
+pub struct Part {
+    pub(crate) times: Times,
+    pub(crate) counters: Vec<String>,
+    pub(crate) tables: Tables,
+    /// The bodies of loops.
+    pub(crate) nodes: Vec<Vec<Token>>,
+    /// In order.
+    pub(crate) ranks: Vec<RankMeta>,
+    pub(crate) top: Vec<Variant<Vec<Item>>>,
+    pub(crate) columns: BTreeMap<Key, Vec<Variant<Vec<u8>>>>,
+    pub(crate) cells: BTreeMap<CellKey, Cell>,
+}
+
 impl Part {
     /// Puts the ranks of another part beside these. Both are of the same
-    /// number of resets.
-    pub fn merge(&mut self, _other: &Self) {
-        unimplemented!()
-    }
-
-    /// As bytes, for a file or a message.
-    #[must_use]
-    pub fn encode(&self) -> Vec<u8> {
-        unimplemented!()
-    }
-
-    /// From bytes.
+    /// number of resets, and have no rank in common.
     ///
-    /// # Errors
-    /// They are not those of a part.
-    pub fn decode(_bytes: &[u8]) -> Result<Self, Broken> {
-        unimplemented!()
+    /// # Complexity
+    /// Linear in what is different.
+    pub fn merge(&mut self, other: &Self) {
+        let symbols = self.tables.take_up(&other.tables);
+        let nodes = self.take_up_nodes(&other.nodes, &symbols);
+        let renamed = |token: Token| match node_of(token) {
+            Some(node) => loop_token(nodes[node as usize]),
+            None => Token::from(symbols[token as usize]),
+        };
+        let item = |item: &Item| Item { token: renamed(item.token), count: item.count };
+        let top = other.top.iter().map(|variant| Variant {
+            ranks: variant.ranks.clone(),
+            what: variant.what.iter().map(item).collect::<Vec<_>>(),
+        });
+        add_variants(&mut self.top, top);
+        let name = |symbol: u32| symbols.get(symbol as usize).copied().unwrap_or(symbol);
+        for (key, variants) in &other.columns {
+            let key = match *key {
+                Key::Count(node, place) => Key::Count(nodes[node as usize], place),
+                Key::Field(symbol, field) => Key::Field(name(symbol), field),
+                Key::List(symbol, field) => Key::List(name(symbol), field),
+                key => key,
+            };
+            add_variants(self.columns.entry(key).or_default(), variants.iter().cloned());
+        }
+        for (key, cell) in &other.cells {
+            // A burst before the first event has no symbol before it.
+            let key = match *key {
+                CellKey::Length(symbol) => CellKey::Length(name(symbol)),
+                CellKey::Gap(before, symbol) => CellKey::Gap(name(before), name(symbol)),
+                CellKey::Counter(counter, before, symbol) => {
+                    CellKey::Counter(counter, name(before), name(symbol))
+                }
+            };
+            self.cells.entry(key).or_default().merge(cell);
+        }
+        self.ranks.extend(other.ranks.iter().cloned());
+        self.ranks.sort_by_key(|meta| meta.rank);
     }
+
+    fn take_up_nodes(&mut self, others: &[Vec<Token>], symbols: &[u32]) -> Vec<u32> {
+        let mut known: Map<Vec<Token>, u32> = Map::default();
+        known.extend(self.nodes.iter().cloned().zip(0..));
+        let mut numbers = Vec::new();
+        for body in others {
+            let renamed = |token: &Token| match node_of(*token) {
+                Some(node) => loop_token(numbers[node as usize]),
+                None => Token::from(symbols[*token as usize]),
+            };
+            let body: Vec<Token> = body.iter().map(renamed).collect();
+            let next = self.nodes.len() as u32;
+            let number = *known.entry(body.clone()).or_insert(next);
+            if number == next {
+                self.nodes.push(body);
+            }
+            numbers.push(number);
+        }
+        numbers
+    }
+
+    /// The ranks of this part, in order.
+    #[must_use]
+    pub fn ranks(&self) -> &[RankMeta] {
+        &self.ranks
+    }
+}
+
+fn add_variants<T: Eq + Hash>(own: &mut Vec<Variant<T>>, others: impl Iterator<Item = Variant<T>>) {
+    let mut known: Map<u64, Vec<usize>> = Map::default();
+    let hasher = known.hasher().clone();
+    for (at, variant) in own.iter().enumerate() {
+        known.entry(hasher.hash_one(&variant.what)).or_default().push(at);
+    }
+    for other in others {
+        let places = known.entry(hasher.hash_one(&other.what)).or_default();
+        if let Some(at) = places.iter().find(|at| own[**at].what == other.what) {
+            own[*at].ranks.extend(other.ranks);
+            own[*at].ranks.sort_unstable();
+        } else {
+            places.push(own.len());
+            own.push(other);
+        }
+    }
+    own.sort_by_key(|variant| variant.ranks[0]);
 }

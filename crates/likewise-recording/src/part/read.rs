@@ -1,0 +1,302 @@
+//! A part from bytes. Nothing is believed that they claim.
+
+use super::write::{ABSOLUTE, ALL_TIMES, EXACT, name_hash};
+use super::{Broken, CellKey, Key, Part, Variant};
+use crate::bytes::{Reader, Write, unzigzag};
+use crate::calls::{CallId, N_CALLS};
+use crate::column::Values;
+use crate::fold::{Item, Token, loop_token, node_of};
+use crate::hash::Map;
+use crate::histogram::{Cell, code, decode};
+use crate::recorder::{Frame, NO_SYMBOL, RankMeta, Times};
+use crate::tables::{PathNode, Tables};
+use std::collections::BTreeMap;
+
+impl Part {
+    /// From bytes.
+    ///
+    /// # Errors
+    /// They are not those of a part.
+    pub fn decode(bytes: &[u8]) -> Result<Self, Broken> {
+        let mut reader = Reader::new(bytes);
+        let flags = reader.byte()?;
+        if flags & !(ALL_TIMES | EXACT) != 0 {
+            return Err(reader.broken("made by a newer likewise"));
+        }
+        let mut part = Self::default();
+        if flags & ALL_TIMES != 0 {
+            part.times = Times::All;
+        }
+        let n = reader.count()?;
+        part.counters = (0..n).map(|_| reader.text()).collect::<Result<_, _>>()?;
+        let exact = flags & EXACT != 0;
+        part.ranks = ranks(&mut reader, exact)?;
+        let lists = lists(&mut reader, &part.ranks)?;
+        part.tables = tables(&mut reader)?;
+        structure(&mut reader, &mut part, &lists)?;
+        columns(&mut reader, &mut part, &lists)?;
+        part.cells = cells(&mut reader, &part, &lists, exact)?;
+        if reader.rest() > 0 {
+            return Err(reader.broken("more bytes than a part has"));
+        }
+        Ok(part)
+    }
+}
+
+fn some(reader: &mut Reader<'_>, n: usize) -> Result<Vec<i64>, Broken> {
+    let mut values = Values::read(reader)?;
+    let all = (0..n).map(|_| values.next()).collect::<Option<Vec<_>>>();
+    all.ok_or_else(|| reader.broken("a column is too short"))
+}
+
+fn ranks(reader: &mut Reader<'_>, exact: bool) -> Result<Vec<RankMeta>, Broken> {
+    let n = reader.number()?;
+    let size = reader.small()?;
+    if n == 0 || n > u64::from(size) || size > 1 << 26 {
+        return Err(reader.broken("no such number of ranks"));
+    }
+    let n = n as usize;
+    let start = reader.number()?;
+    let n_nodes = reader.count()?;
+    let nodes = (0..n_nodes).map(|_| reader.text()).collect::<Result<Vec<_>, _>>()?;
+    let mut column = || some(reader, n);
+    let (numbers, starts, walls, events, places) = (column()?, column()?, column()?, column()?, column()?);
+    let unit = if exact { 1 } else { 1000 };
+    let meta = |at: usize| {
+        Some(RankMeta {
+            rank: u32::try_from(numbers[at]).ok().filter(|rank| *rank < size)?,
+            size,
+            start: start.checked_add(u64::try_from(starts[at]).ok()?)?.checked_mul(unit)?,
+            wall: u64::try_from(walls[at]).ok()?.checked_mul(unit)?,
+            events: u64::try_from(events[at]).ok()?,
+            node: nodes.get(usize::try_from(places[at]).ok()?)?.clone(),
+        })
+    };
+    let ranks = (0..n).map(meta).collect::<Option<Vec<_>>>();
+    let ranks = ranks.filter(|ranks| ranks.windows(2).all(|two| two[0].rank < two[1].rank));
+    ranks.ok_or_else(|| reader.broken("no such rank"))
+}
+
+fn lists(reader: &mut Reader<'_>, ranks: &[RankMeta]) -> Result<Vec<Vec<u32>>, Broken> {
+    let mut lists = vec![ranks.iter().map(|meta| meta.rank).collect::<Vec<u32>>()];
+    for _ in 0..reader.count()? {
+        let n = reader.number()?;
+        if n == 0 || n > ranks.len() as u64 {
+            return Err(reader.broken("no such number of ranks"));
+        }
+        let list: Vec<i64> = some(reader, n as usize)?;
+        let known = |rank: &i64| lists[0].binary_search(&(*rank as u32)).is_ok();
+        if !list.windows(2).all(|two| two[0] < two[1])
+            || !list.iter().all(|r| u32::try_from(*r).is_ok() && known(r))
+        {
+            return Err(reader.broken("a list of ranks that are not there"));
+        }
+        lists.push(list.into_iter().map(|rank| rank as u32).collect());
+    }
+    Ok(lists)
+}
+
+fn list<'a>(reader: &mut Reader<'_>, lists: &'a [Vec<u32>]) -> Result<&'a Vec<u32>, Broken> {
+    let number = reader.number()?;
+    lists.get(number as usize).ok_or_else(|| reader.broken("no such list of ranks"))
+}
+
+fn tables(reader: &mut Reader<'_>) -> Result<Tables, Broken> {
+    let mut tables = Tables::default();
+    for _ in 0..reader.count()? {
+        let id = reader.block()?.to_vec();
+        tables.modules.push((id, reader.text()?));
+    }
+    let n = reader.count()?;
+    let mut last = vec![0_u64; tables.modules.len()];
+    for at in 0..n as u64 {
+        let back = reader.number()?;
+        let module = reader.small()?;
+        let parent = at.checked_sub(back).ok_or_else(|| reader.broken("no such call path"))? as u32;
+        let last = last.get_mut(module as usize).ok_or_else(|| reader.broken("no such module"))?;
+        *last = last.wrapping_add(reader.signed()? as u64);
+        let node = PathNode { parent, frame: Frame { module, offset: *last } };
+        if u64::from(tables.path(node)) != at + 1 {
+            return Err(reader.broken("a call path that is there already"));
+        }
+    }
+    let calls: Map<u16, CallId> =
+        (0..N_CALLS as u16).map(|call| (name_hash(CallId(call).name()), CallId(call))).collect();
+    let mut last = 0_i64;
+    for at in 0..reader.count()? {
+        let hash = u16::from_le_bytes([reader.byte()?, reader.byte()?]);
+        let call =
+            *calls.get(&hash).ok_or_else(|| reader.broken("a call that this likewise does not know"))?;
+        last = last.saturating_add(reader.signed()?);
+        let known = (0..=n as i64).contains(&last);
+        if !known || tables.symbol(call, last as u32) as usize != at {
+            return Err(reader.broken("no such call path"));
+        }
+    }
+    Ok(tables)
+}
+
+fn read_near(
+    reader: &mut Reader<'_>,
+    last: &mut i64,
+    n_symbols: usize,
+    n_nodes: usize,
+) -> Result<Token, Broken> {
+    let number = reader.number()?;
+    if number & 1 == 1 {
+        let node = number >> 1;
+        return if node < n_nodes as u64 {
+            Ok(loop_token(node as u32))
+        } else {
+            Err(reader.broken("no such loop"))
+        };
+    }
+    *last = last.saturating_add(unzigzag(number >> 1)).saturating_add(1);
+    if !(0..n_symbols as i64).contains(last) {
+        return Err(reader.broken("no such symbol"));
+    }
+    Ok(*last as Token)
+}
+
+fn structure(reader: &mut Reader<'_>, part: &mut Part, lists: &[Vec<u32>]) -> Result<(), Broken> {
+    let n_symbols = part.tables.symbols.len();
+    let n_nodes = reader.count()?;
+    let mut last = 0;
+    for node in 0..n_nodes {
+        let length = reader.count()?;
+        if length == 0 {
+            return Err(reader.broken("an empty loop"));
+        }
+        // A loop holds only loops before it, so that none holds itself.
+        let body = (0..length).map(|_| read_near(reader, &mut last, n_symbols, node));
+        part.nodes.push(body.collect::<Result<_, _>>()?);
+    }
+    for _ in 0..reader.count()? {
+        let ranks = list(reader, lists)?.clone();
+        let mut last = 0;
+        let mut what = Vec::new();
+        for _ in 0..reader.count()? {
+            let token = read_near(reader, &mut last, n_symbols, n_nodes)?;
+            let count = if node_of(token).is_some() { reader.number()? } else { 1 };
+            what.push(Item { token, count });
+        }
+        part.top.push(Variant { ranks, what });
+    }
+    Ok(())
+}
+
+fn columns(reader: &mut Reader<'_>, part: &mut Part, lists: &[Vec<u32>]) -> Result<(), Broken> {
+    for key in part.keys() {
+        let mut variants = Vec::new();
+        for _ in 0..reader.count()? {
+            let ranks = list(reader, lists)?;
+            match key {
+                Key::Types | Key::Strings | Key::Times => {
+                    variants.push(Variant { ranks: ranks.clone(), what: reader.block()?.to_vec() });
+                }
+                _ => column(reader, part.ranks[0].size, ranks, &mut variants)?,
+            }
+        }
+        if !variants.is_empty() {
+            variants.sort_by_key(|variant| variant.ranks[0]);
+            part.columns.insert(key, variants);
+        }
+    }
+    Ok(())
+}
+
+fn column(
+    reader: &mut Reader<'_>,
+    size: u32,
+    ranks: &[u32],
+    variants: &mut Vec<Variant<Vec<u8>>>,
+) -> Result<(), Broken> {
+    let mut ahead = *reader;
+    if ahead.byte()? != ABSOLUTE {
+        let mut end = *reader;
+        Values::read(&mut end)?;
+        let what = reader.take(end.at() - reader.at())?.to_vec();
+        variants.push(Variant { ranks: ranks.to_vec(), what });
+        return Ok(());
+    }
+    reader.byte()?;
+    let peer = reader.signed()?;
+    if !(0..i64::from(size)).contains(&peer) {
+        return Err(reader.broken("no such rank"));
+    }
+    let mut relative: BTreeMap<i64, Vec<u32>> = BTreeMap::new();
+    for rank in ranks {
+        relative.entry((peer - i64::from(*rank)).rem_euclid(i64::from(size))).or_default().push(*rank);
+    }
+    for (peer, ranks) in relative {
+        let mut what = vec![0];
+        what.signed(peer);
+        match variants.iter_mut().find(|variant| variant.what == what) {
+            Some(variant) => {
+                variant.ranks.extend(ranks);
+                variant.ranks.sort_unstable();
+            }
+            None => variants.push(Variant { ranks, what }),
+        }
+    }
+    Ok(())
+}
+
+fn cells(
+    reader: &mut Reader<'_>,
+    part: &Part,
+    lists: &[Vec<u32>],
+    exact: bool,
+) -> Result<BTreeMap<CellKey, Cell>, Broken> {
+    let n_symbols = part.tables.symbols.len() as i64;
+    let mut last = [0_i64; 2];
+    let mut cells = BTreeMap::new();
+    for _ in 0..reader.count()? {
+        let kind = reader.number()?;
+        let mut symbols = [0_u32; 2];
+        for (last, symbol) in last.iter_mut().zip(&mut symbols) {
+            *last = last.saturating_add(reader.signed()?);
+            *symbol = match *last {
+                -1 => NO_SYMBOL,
+                known if (0..n_symbols).contains(&known) => known as u32,
+                _ => return Err(reader.broken("no such symbol")),
+            };
+        }
+        let [before, symbol] = symbols;
+        let key = match kind {
+            0 => CellKey::Length(symbol),
+            1 => CellKey::Gap(before, symbol),
+            kind if kind - 2 < part.counters.len() as u64 => {
+                CellKey::Counter((kind - 2) as u32, before, symbol)
+            }
+            _ => return Err(reader.broken("no such counter")),
+        };
+        cells.insert(key, cell(reader, lists, exact)?);
+    }
+    Ok(cells)
+}
+
+fn cell(reader: &mut Reader<'_>, lists: &[Vec<u32>], exact: bool) -> Result<Cell, Broken> {
+    let mut cell = Cell::default();
+    let first = reader.number()?;
+    let n = reader.number()?;
+    let bins = cell.all.bins.len() as u64;
+    if first > bins || n > bins - first {
+        return Err(reader.broken("no such bin"));
+    }
+    for bin in &mut cell.all.bins[first as usize..(first + n) as usize] {
+        *bin = reader.number()?;
+    }
+    cell.all.sum = reader.number()?;
+    let ranks = list(reader, lists)?;
+    if let [rank] = ranks[..] {
+        cell.sums.push((rank, cell.all.sum));
+        return Ok(cell);
+    }
+    let mean = code(cell.all.sum / ranks.len() as u64);
+    for rank in ranks {
+        let sum = if exact { reader.number()? } else { decode(mean.saturating_add(reader.signed()?)) };
+        cell.sums.push((*rank, sum));
+    }
+    Ok(cell)
+}

@@ -1,0 +1,325 @@
+//! A part as bytes. `docs/recording.md` describes them.
+
+use super::{CellKey, Key, Part, Variant};
+use crate::bytes::{Reader, Write, unzigzag, zigzag};
+use crate::column::Column;
+use crate::fold::{Item, Token, node_of};
+use crate::hash::{Map, mixed};
+use crate::histogram::{Cell, code};
+use crate::recorder::{NO_SYMBOL, RankMeta, Times};
+use crate::role::Kind;
+use std::collections::BTreeMap;
+
+/// Every event has its own times.
+pub(super) const ALL_TIMES: u8 = 1;
+/// Sums of ranks are whole numbers and not rounded; times are in ns.
+pub(super) const EXACT: u8 = 2;
+/// The first byte of a column whose one value is a peer that is not relative.
+pub(super) const ABSOLUTE: u8 = 3;
+
+/// With this one, no two calls of the table have the same hash.
+const SEED: u64 = 26;
+
+/// A call by its name, so that files outlive the numbers of the table.
+pub(super) fn name_hash(name: &str) -> u16 {
+    let hash = name.bytes().fold(SEED, |hash: u64, byte| mixed(hash.rotate_left(7) ^ u64::from(byte)));
+    (hash >> 48) as u16
+}
+
+impl Part {
+    /// As bytes, for a message: nothing is rounded.
+    #[must_use]
+    pub fn encode(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        Writer { part: self, exact: true, lists: Lists::default() }.write(&mut bytes);
+        bytes
+    }
+
+    /// As bytes, for a file: sums of times on a rank are rounded to 2.2 %, and
+    /// when it began and how long it took to µs.
+    #[must_use]
+    pub fn encode_rounded(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        Writer { part: self, exact: false, lists: Lists::default() }.write(&mut bytes);
+        bytes
+    }
+}
+
+/// Lists of ranks, each written once; 0 is the list of all.
+#[derive(Default)]
+struct Lists {
+    lists: Vec<Vec<u32>>,
+    known: Map<Vec<u32>, u64>,
+}
+
+impl Lists {
+    fn number(&mut self, ranks: &[u32]) -> u64 {
+        if let Some(number) = self.known.get(ranks) {
+            return *number;
+        }
+        let number = self.lists.len() as u64;
+        self.lists.push(ranks.to_vec());
+        self.known.insert(ranks.to_vec(), number);
+        number
+    }
+}
+
+struct Writer<'a> {
+    part: &'a Part,
+    exact: bool,
+    lists: Lists,
+}
+
+fn column_of(values: impl Iterator<Item = i64>) -> Column {
+    let mut column = Column::default();
+    values.for_each(|value| column.push(value));
+    column
+}
+
+impl Writer<'_> {
+    fn write(&mut self, bytes: &mut Vec<u8>) {
+        let part = self.part;
+        let all: Vec<u32> = part.ranks.iter().map(|meta| meta.rank).collect();
+        self.lists.number(&all);
+        // The lists are known when all else is written.
+        let mut rest = Vec::new();
+        self.tables(&mut rest);
+        self.structure(&mut rest);
+        self.columns(&mut rest);
+        self.cells(&mut rest);
+        let all_times = if part.times == Times::All { ALL_TIMES } else { 0 };
+        bytes.push(all_times | if self.exact { EXACT } else { 0 });
+        bytes.number(part.counters.len() as u64);
+        part.counters.iter().for_each(|name| bytes.block(name.as_bytes()));
+        self.ranks(bytes);
+        bytes.number(self.lists.lists.len() as u64 - 1);
+        for list in &self.lists.lists[1..] {
+            bytes.number(list.len() as u64);
+            column_of(list.iter().map(|rank| i64::from(*rank))).write(bytes);
+        }
+        bytes.append(&mut rest);
+    }
+
+    fn ranks(&self, bytes: &mut Vec<u8>) {
+        let ranks = &self.part.ranks;
+        let unit = if self.exact { 1 } else { 1000 };
+        let start = ranks.iter().map(|meta| meta.start).min().unwrap_or(0) / unit;
+        bytes.number(ranks.len() as u64);
+        bytes.number(ranks.first().map_or(0, |meta| u64::from(meta.size)));
+        bytes.number(start);
+        let mut nodes: Vec<&str> = Vec::new();
+        for meta in ranks {
+            if !nodes.contains(&&*meta.node) {
+                nodes.push(&meta.node);
+            }
+        }
+        bytes.number(nodes.len() as u64);
+        nodes.iter().for_each(|node| bytes.block(node.as_bytes()));
+        let place = |meta: &RankMeta| nodes.iter().position(|node| *node == meta.node).unwrap_or(0);
+        let mut column = |value: &dyn Fn(&RankMeta) -> i64| column_of(ranks.iter().map(value)).write(bytes);
+        column(&|meta| i64::from(meta.rank));
+        column(&|meta| (meta.start / unit - start) as i64);
+        column(&|meta| (meta.wall / unit) as i64);
+        column(&|meta| meta.events as i64);
+        column(&|meta| place(meta) as i64);
+    }
+
+    fn tables(&self, bytes: &mut Vec<u8>) {
+        let tables = &self.part.tables;
+        bytes.number(tables.modules.len() as u64);
+        for (id, file) in &tables.modules {
+            bytes.block(id);
+            bytes.block(file.as_bytes());
+        }
+        bytes.number(tables.paths.len() as u64);
+        let mut last = vec![0_u64; tables.modules.len()];
+        for (at, node) in tables.paths.iter().enumerate() {
+            // The parent is mostly the path before.
+            bytes.number(at as u64 - u64::from(node.parent));
+            bytes.number(u64::from(node.frame.module));
+            let last = &mut last[node.frame.module as usize];
+            bytes.signed(node.frame.offset.wrapping_sub(*last) as i64);
+            *last = node.frame.offset;
+        }
+        bytes.number(tables.symbols.len() as u64);
+        let mut last = 0;
+        for (call, path) in &tables.symbols {
+            bytes.extend(name_hash(call.name()).to_le_bytes());
+            bytes.signed(i64::from(*path) - last);
+            last = i64::from(*path);
+        }
+    }
+
+    fn structure(&mut self, bytes: &mut Vec<u8>) {
+        bytes.number(self.part.nodes.len() as u64);
+        let mut last = 0;
+        for body in &self.part.nodes {
+            bytes.number(body.len() as u64);
+            body.iter().for_each(|token| write_near(bytes, *token, &mut last));
+        }
+        bytes.number(self.part.top.len() as u64);
+        for variant in &self.part.top {
+            bytes.number(self.lists.number(&variant.ranks));
+            bytes.number(variant.what.len() as u64);
+            let mut last = 0;
+            for Item { token, count } in &variant.what {
+                write_near(bytes, *token, &mut last);
+                if node_of(*token).is_some() {
+                    bytes.number(*count);
+                }
+            }
+        }
+    }
+
+    /// In the order in which the reader asks for them.
+    fn columns(&mut self, bytes: &mut Vec<u8>) {
+        for key in self.part.keys() {
+            let variants = self.part.columns.get(&key).map_or(&[][..], |variants| variants);
+            let absolute = self.part.absolute(key, variants);
+            let variants = absolute.as_deref().unwrap_or(variants);
+            bytes.number(variants.len() as u64);
+            for variant in variants {
+                bytes.number(self.lists.number(&variant.ranks));
+                match key {
+                    Key::Types | Key::Strings | Key::Times => bytes.block(&variant.what),
+                    _ => bytes.extend(&variant.what),
+                }
+            }
+        }
+    }
+
+    fn cells(&mut self, bytes: &mut Vec<u8>) {
+        let cells = &self.part.cells;
+        bytes.number(cells.len() as u64);
+        let mut last = [0_i64; 2];
+        for (key, cell) in cells {
+            let (kind, before, symbol) = match *key {
+                CellKey::Length(symbol) => (0, 0, symbol),
+                CellKey::Gap(before, symbol) => (1, before, symbol),
+                CellKey::Counter(counter, before, symbol) => (2 + u64::from(counter), before, symbol),
+            };
+            bytes.number(kind);
+            for (last, symbol) in last.iter_mut().zip([before, symbol]) {
+                let symbol = if symbol == NO_SYMBOL { -1 } else { i64::from(symbol) };
+                bytes.signed(symbol - *last);
+                *last = symbol;
+            }
+            self.cell(bytes, cell);
+        }
+    }
+
+    fn cell(&mut self, bytes: &mut Vec<u8>, cell: &Cell) {
+        let bins = &*cell.all.bins;
+        let first = bins.iter().position(|n| *n > 0).unwrap_or(0);
+        let end = bins.iter().rposition(|n| *n > 0).map_or(0, |last| last + 1);
+        bytes.number(first as u64);
+        bytes.number((end.max(first) - first) as u64);
+        bins[first..end.max(first)].iter().for_each(|n| bytes.number(*n));
+        bytes.number(cell.all.sum);
+        let ranks: Vec<u32> = cell.sums.iter().map(|(rank, _)| *rank).collect();
+        bytes.number(self.lists.number(&ranks));
+        if ranks.len() < 2 {
+            return;
+        }
+        if self.exact {
+            cell.sums.iter().for_each(|(_, sum)| bytes.number(*sum));
+            return;
+        }
+        let mean = code(cell.all.sum / ranks.len() as u64);
+        cell.sums.iter().for_each(|(_, sum)| bytes.signed(code(*sum) - mean));
+    }
+}
+
+/// A token: a leaf by its distance from the last leaf.
+fn write_near(bytes: &mut Vec<u8>, token: Token, last: &mut i64) {
+    if let Some(node) = node_of(token) {
+        bytes.number(u64::from(node) << 1 | 1);
+        return;
+    }
+    // The next symbol is what mostly comes.
+    bytes.number(zigzag(token as i64 - *last - 1) << 1);
+    *last = token as i64;
+}
+
+impl Part {
+    /// The columns that there may be, in the order of the file.
+    pub(super) fn keys(&self) -> Vec<Key> {
+        let mut keys = vec![Key::Threads, Key::Types, Key::Strings];
+        if self.times == Times::All {
+            keys.push(Key::Times);
+        }
+        for (node, body) in self.nodes.iter().enumerate() {
+            let loops = body.iter().enumerate().filter(|(_, token)| node_of(**token).is_some());
+            keys.extend(loops.map(|(place, _)| Key::Count(node as u32, place as u32)));
+        }
+        for (symbol, (call, _)) in self.tables.symbols.iter().enumerate() {
+            for (field, what) in call.fields().iter().enumerate() {
+                keys.push(Key::Field(symbol as u32, field as u32));
+                if what.is_list {
+                    keys.push(Key::List(symbol as u32, field as u32));
+                }
+            }
+        }
+        keys
+    }
+
+    /// The variants of a peer that are fewer if it is not relative (a master,
+    /// for instance). Only peers in `MPI_COMM_WORLD` that never change.
+    fn absolute(&self, key: Key, variants: &[Variant<Vec<u8>>]) -> Option<Vec<Variant<Vec<u8>>>> {
+        let size = self.peers_of_world(key)?;
+        if variants.len() < 2 {
+            return None;
+        }
+        let mut peers: BTreeMap<i64, Vec<u32>> = BTreeMap::new();
+        for variant in variants {
+            let relative = constant(&variant.what).filter(|peer| (0..size).contains(peer))?;
+            for rank in &variant.ranks {
+                peers.entry((relative + i64::from(*rank)) % size).or_default().push(*rank);
+            }
+        }
+        if peers.len() >= variants.len() {
+            return None;
+        }
+        let variant = |(peer, mut ranks): (i64, Vec<u32>)| {
+            let mut what = vec![ABSOLUTE];
+            what.signed(peer);
+            ranks.sort_unstable();
+            Variant { ranks, what }
+        };
+        let mut fewer: Vec<_> = peers.into_iter().map(variant).collect();
+        fewer.sort_by_key(|variant| variant.ranks[0]);
+        Some(fewer)
+    }
+
+    /// Whether a column is of peers in `MPI_COMM_WORLD` alone; its size.
+    fn peers_of_world(&self, key: Key) -> Option<i64> {
+        let Key::Field(symbol, field) = key else { return None };
+        let fields = self.tables.symbols.get(symbol as usize)?.0.fields();
+        let peer = matches!(fields[field as usize].kind, Kind::Dest | Kind::Source);
+        let comm = fields.iter().position(|field| field.kind == Kind::Comm)?;
+        let comms = self.columns.get(&Key::Field(symbol, comm as u32))?;
+        let world = comms.iter().all(|variant| constant(&variant.what) == Some(0));
+        let size = i64::from(self.ranks.first()?.size);
+        (peer && world && size > 0).then_some(size)
+    }
+}
+
+/// The one value of a written column, if it has one.
+fn constant(written: &[u8]) -> Option<i64> {
+    let mut reader = Reader::new(written);
+    (reader.byte() == Ok(0)).then(|| reader.number().ok().map(unzigzag))?
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::calls::{CallId, N_CALLS};
+
+    #[test]
+    fn every_call_has_a_hash_of_its_own() {
+        let mut hashes: Vec<u16> = (0..N_CALLS as u16).map(|call| name_hash(CallId(call).name())).collect();
+        hashes.sort_unstable();
+        hashes.dedup();
+        assert_eq!(hashes.len(), N_CALLS);
+    }
+}

@@ -1,0 +1,4 @@
+//! Events in, events out: recorded, merged, written, read.
+
+mod programs;
+mod whole;
