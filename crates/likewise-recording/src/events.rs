@@ -79,12 +79,8 @@ impl<'a> Events<'a> {
     }
 }
 
-/// The columns of a symbol.
-#[derive(Debug)]
-struct Fields {
-    /// Of a list, also its values, and the last one.
-    fields: Vec<(Values, Option<(Values, Vec<i64>)>)>,
-}
+/// The columns of a field: of a list, also its values, and the last one.
+type Field = (Values, Option<(Values, Vec<i64>)>);
 
 #[derive(Debug)]
 enum Clock<'a> {
@@ -100,7 +96,7 @@ struct Open<'a> {
     rank: u32,
     sequence: Unfold,
     threads: Values,
-    fields: Map<u32, Fields>,
+    fields: Map<u32, Vec<Field>>,
     clock: Clock<'a>,
     last: Vec<u32>,
     left: u64,
@@ -178,7 +174,7 @@ impl<'a> Open<'a> {
             self.fields.insert(symbol, fields);
         }
         let fields = self.fields.get_mut(&symbol).expect("put there above");
-        for (column, list) in &mut fields.fields {
+        for (column, list) in fields {
             let value = column.next().ok_or_else(short)?;
             let Some((items, last)) = list else {
                 values.push(value);
@@ -199,7 +195,7 @@ impl<'a> Open<'a> {
         Ok(())
     }
 
-    fn open_fields(&self, symbol: u32) -> Result<Fields, Broken> {
+    fn open_fields(&self, symbol: u32) -> Result<Vec<Field>, Broken> {
         let part = &self.piece.part;
         let missing = || Broken { at: 0, what: "a column is missing".to_owned() };
         let read = |key| {
@@ -212,6 +208,6 @@ impl<'a> Open<'a> {
             let list = field.is_list.then(|| read(Key::List(symbol, number as u32)));
             fields.push((column, list.transpose()?.map(|values| (values, Vec::new()))));
         }
-        Ok(Fields { fields })
+        Ok(fields)
     }
 }

@@ -67,12 +67,15 @@ pub fn foot(sections: &[usize]) -> Vec<u8> {
     bytes
 }
 
+/// Parts with their numbers, and what is wrong with what follows them.
+pub type Found = (Vec<(u32, Part)>, Option<Broken>);
+
 /// The parts of a file with their numbers, and what is wrong with the rest, if
 /// anything is.
 ///
 /// # Errors
 /// It is not a recording, or none of it is whole.
-pub fn read(bytes: &[u8]) -> Result<(Vec<(u32, Part)>, Option<Broken>), Broken> {
+pub fn read(bytes: &[u8]) -> Result<Found, Broken> {
     let broken = |at: usize, what: &str| Broken { at: at as u64, what: what.to_owned() };
     if bytes.len() < 8 || bytes[..7] != MAGIC[..7] {
         return Err(broken(0, "not a recording of likewise"));

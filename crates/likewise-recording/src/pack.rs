@@ -17,7 +17,6 @@ const MOST: usize = 1 << 18;
 
 /// Contexts that are mixed.
 const N: usize = 5;
-const TABLE_BITS: u32 = 18;
 
 /// As few bytes as may be. They begin with how they are to be read.
 pub(crate) fn pack(bytes: &[u8]) -> Vec<u8> {
@@ -25,7 +24,7 @@ pub(crate) fn pack(bytes: &[u8]) -> Vec<u8> {
     packed.number(bytes.len() as u64);
     if bytes.len() <= MOST {
         let mut coder = Coder { low: 0, high: u32::MAX, out: Vec::new() };
-        let mut model = Model::new();
+        let mut model = Model::new(bytes.len());
         for byte in bytes {
             for shift in (0..8).rev() {
                 let bit = byte >> shift & 1 == 1;
@@ -56,7 +55,7 @@ pub(crate) fn unpack(packed: &[u8]) -> Result<Vec<u8>, Broken> {
         1 if length <= MOST as u64 => {
             let mut bytes = Vec::new();
             let mut decoder = Decoder::new(rest);
-            let mut model = Model::new();
+            let mut model = Model::new(length as usize);
             for _ in 0..length {
                 let mut byte = 0;
                 for _ in 0..8 {
@@ -89,6 +88,8 @@ fn squash(x: i32) -> i32 {
 }
 
 struct Model {
+    /// Each context has two to the power of this many slots.
+    bits: u32,
     /// The inverse of `squash`.
     stretch: Vec<i16>,
     /// Probability of a one in 16 bits, and how often it was learned.
@@ -103,7 +104,8 @@ struct Model {
 }
 
 impl Model {
-    fn new() -> Self {
+    /// For that many bytes: what is never filled need not be cleared.
+    fn new(length: usize) -> Self {
         let mut stretch = vec![0_i16; 4096];
         let mut from = 0;
         for x in -2047..=2047 {
@@ -112,9 +114,11 @@ impl Model {
             from = value + 1;
         }
         stretch[from as usize..].fill(2047);
+        let bits = (16 * length).next_power_of_two().ilog2().clamp(8, 18);
         let mut model = Self {
+            bits,
             stretch,
-            table: vec![(1 << 15, 0); N << TABLE_BITS],
+            table: vec![(1 << 15, 0); N << bits],
             slots: [0; N],
             inputs: [0; N],
             weights: [(1 << 16) / 3; N],
@@ -131,7 +135,7 @@ impl Model {
         for order in 0..N {
             let known = self.history & ((1 << (8 * order)) - 1);
             let hash = crate::hash::mixed(known << 12 ^ u64::from(self.partial) ^ (order as u64) << 60);
-            self.slots[order] = order << TABLE_BITS | (hash >> (64 - TABLE_BITS)) as usize;
+            self.slots[order] = order << self.bits | (hash >> (64 - self.bits)) as usize;
         }
     }
 

@@ -6,20 +6,20 @@ use likewise_recording::{CallId, Frame, RankMeta, Recorder, RecorderOptions, Tim
 
 /// An event before it is recorded.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Made {
-    pub call: CallId,
-    pub site: u64,
-    pub values: Vec<i64>,
-    pub thread: u32,
-    pub gap: u64,
-    pub length: u64,
+pub(crate) struct Made {
+    pub(crate) call: CallId,
+    pub(crate) site: u64,
+    pub(crate) values: Vec<i64>,
+    pub(crate) thread: u32,
+    pub(crate) gap: u64,
+    pub(crate) length: u64,
 }
 
 /// Numbers that look random, always the same ones.
-pub struct Numbers(pub u64);
+pub(crate) struct Numbers(pub(crate) u64);
 
 impl Numbers {
-    pub fn below(&mut self, n: u64) -> u64 {
+    pub(crate) fn below(&mut self, n: u64) -> u64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % n
     }
@@ -32,7 +32,7 @@ fn made(call: CallId, site: u64, values: &[i64], numbers: &mut Numbers) -> Made 
 
 /// A ring exchange with tests that take as long as they like, a wildcard
 /// receive on a master, and a reduction each tenth step.
-pub fn ring(rank: u32, size: u32, steps: u64) -> Vec<Made> {
+pub(crate) fn ring(rank: u32, size: u32, steps: u64) -> Vec<Made> {
     let mut numbers = Numbers(u64::from(rank) + 7);
     let mut all = vec![made(number::Init, 1, &[], &mut numbers)];
     let n = &mut numbers;
@@ -61,7 +61,7 @@ pub fn ring(rank: u32, size: u32, steps: u64) -> Vec<Made> {
 }
 
 /// Calls in no order at all, with values of no order.
-pub fn noise(seed: u64, n: u64) -> Vec<Made> {
+pub(crate) fn noise(seed: u64, n: u64) -> Vec<Made> {
     let mut numbers = Numbers(seed);
     let one = |numbers: &mut Numbers| {
         let site = numbers.below(7);
@@ -72,7 +72,7 @@ pub fn noise(seed: u64, n: u64) -> Vec<Made> {
 }
 
 /// Records these events of a rank.
-pub fn recorder_of(events: &[Made], options: &RecorderOptions) -> Recorder {
+pub(crate) fn recorder_of(events: &[Made], options: &RecorderOptions) -> Recorder {
     let mut recorder = Recorder::new(options);
     let module = recorder.module(&[1, 2, 3, 4], "/bin/program");
     recorder.datatype("MPI_DOUBLE", 8, 8);
@@ -82,7 +82,7 @@ pub fn recorder_of(events: &[Made], options: &RecorderOptions) -> Recorder {
 }
 
 /// Goes on recording.
-pub fn record(recorder: &mut Recorder, module: u32, events: &[Made]) {
+pub(crate) fn record(recorder: &mut Recorder, module: u32, events: &[Made]) {
     let mut last: std::collections::BTreeMap<u32, Vec<i64>> = Default::default();
     for event in events {
         let frames = [event.site * 16, 4096].map(|offset| Frame { module, offset });
@@ -98,7 +98,7 @@ pub fn record(recorder: &mut Recorder, module: u32, events: &[Made]) {
     }
 }
 
-pub fn meta(rank: u32, size: u32) -> RankMeta {
+pub(crate) fn meta(rank: u32, size: u32) -> RankMeta {
     let start = 1_700_000_000_000_000_000 + u64::from(rank) * 1_000_000;
     RankMeta {
         rank,
