@@ -8,6 +8,7 @@
 mod bytes;
 pub mod calls;
 mod column;
+pub mod comms;
 mod draw;
 mod events;
 pub mod file;
