@@ -53,7 +53,10 @@ for mpi in openmpi mpich; do
     run "$mpi" 2 0 "$at/k_dlopen" "$at/libplugin.so"
     if command -v "mpif90.$mpi" >/dev/null; then
         for name in counts_mpifh counts_usempi counts_f08; do
-            (cd "$at" && "mpif90.$mpi" -g -O2 -Wall -Wextra -Werror -I"$here" -o "$name" "$here/$name.f90")
+            # Calls by mpif.h have no interface, which the compiler warns of.
+            flags=(-Wall -Wextra -Werror)
+            [ "$name" = counts_mpifh ] && flags=(-std=legacy -w)
+            (cd "$at" && "mpif90.$mpi" -g -O2 "${flags[@]}" -I"$here" -o "$name" "$here/$name.f90")
             run "$mpi" 1 0 "$at/$name"
             run "$mpi" 3 0 "$at/$name"
         done

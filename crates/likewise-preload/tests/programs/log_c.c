@@ -100,7 +100,7 @@ static void ring(MPI_Comm comm, int rounds) {
         log_isend(from, count, MPI_DOUBLE, next, i, comm, &requests[1]);
         MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
         plain("Waitall");
-        log_irecv(to, 64, MPI_DOUBLE, before, 7, comm, &requests[0]);
+        log_irecv(to, 64, MPI_FLOAT, before, 7, comm, &requests[0]);
         log_send(from, count, MPI_FLOAT, next, 7, comm);
         MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
         plain("Wait");
