@@ -47,15 +47,17 @@ for mpi in openmpi mpich; do
     run "$mpi" 1 0 "$at/k_allreduce" 100000
     run "$mpi" 1 0 "$at/k_aperiodic" 10000
     run "$mpi" 2 0 "$at/k_threads" 20
-    run "$mpi" 1 0 "$at/k_spawn" 2
+    # Debian's MPICH 4.0 starts no processes: "Error in spawn call".
+    [ "$mpi" = mpich ] || run "$mpi" 1 0 "$at/k_spawn" 2
     run "$mpi" 2 7 "$at/k_abort"
     run "$mpi" 2 5 "$at/k_exit"
     run "$mpi" 2 0 "$at/k_dlopen" "$at/libplugin.so"
     if command -v "mpif90.$mpi" >/dev/null; then
         for name in counts_mpifh counts_usempi counts_f08; do
-            # Calls by mpif.h have no interface, which the compiler warns of.
-            flags=(-Wall -Wextra -Werror)
-            [ "$name" = counts_mpifh ] && flags=(-std=legacy -w)
+            # Only the calls of mpi_f08 have interfaces under every MPI; of
+            # calls without, the compiler warns.
+            flags=(-std=legacy -w)
+            [ "$name" = counts_f08 ] && flags=(-Wall -Wextra -Werror)
             (cd "$at" && "mpif90.$mpi" -g -O2 "${flags[@]}" -I"$here" -o "$name" "$here/$name.f90")
             run "$mpi" 1 0 "$at/$name"
             run "$mpi" 3 0 "$at/$name"
