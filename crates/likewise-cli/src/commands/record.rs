@@ -1,0 +1,203 @@
+//! `likewise record`: runs a program and records its calls of MPI.
+
+use crate::common::{Common, Usage};
+use crate::launch::child::{self, Ended, Failed, Signals};
+use crate::launch::environment::{Ambient, Wanted, line};
+use crate::launch::launcher::{self, Launcher};
+use crate::launch::library;
+use crate::recordings::{self, Summary};
+use anyhow::{Context, Result};
+use clap::{Args, ValueEnum};
+use likewise::words::{counted, grouped_digits, short};
+use serde_json::json;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Record the MPI calls of a program, with call paths and times
+///
+/// Runs the command after `--` as it stands and records every call of MPI on
+/// every rank: compressed while it runs, one file for the job. The program
+/// need not be compiled anew. Its output and its exit code stay what they are.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct RecordArgs {
+    /// Write the recording into this directory [default: NAME.recording, after the program]
+    #[arg(short, long, value_name = "DIR")]
+    output: Option<PathBuf>,
+    /// Keep times as small histograms for each place in the program, or each one
+    #[arg(long, value_name = "HOW", default_value = "histogram")]
+    times: TimesArg,
+    /// Read these counters at both ends of every burst, with commas between
+    /// [default: those that the machine has]
+    #[arg(long, value_name = "LIST")]
+    counters: Option<String>,
+    /// Replace the recording that the directory holds
+    #[arg(long)]
+    force: bool,
+    /// What to run: a launcher with its options and the program, or the program alone
+    #[arg(last = true, required = true, value_name = "COMMAND")]
+    command: Vec<OsString>,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  likewise record -- mpirun -n 16 ./app input
+  likewise record -o run -- srun -n 64 python solve.py
+  likewise record --times all -o run -- bash job.sh";
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum TimesArg {
+    /// As histograms: the file stays small however long the run
+    Histogram,
+    /// Each one
+    All,
+}
+
+impl TimesArg {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Histogram => "histogram",
+            Self::All => "all",
+        }
+    }
+}
+
+pub(crate) fn run(args: &RecordArgs, common: &Common, signals: &Signals) -> Result<()> {
+    let launcher = Launcher::find(&args.command);
+    let dir = directory(args, launcher.map(|(at, _)| at))?;
+    let library = library::find()?;
+    prepare(&dir, args.force)?;
+    let ended = child::run(command(args, launcher, &library, &dir), signals)?;
+    // The program's end is ours: what is wrong with the recording is said, and
+    // changes nothing.
+    if let Err(error) = tell(&dir, ended, common) {
+        common.say(format_args!("warning: {error:#}"));
+    }
+    match ended.code {
+        0 => Ok(()),
+        code => Err(Failed(code).into()),
+    }
+}
+
+fn directory(args: &RecordArgs, launcher: Option<usize>) -> Result<PathBuf> {
+    let named = || {
+        let name = launcher::name(&args.command, launcher).unwrap_or_else(|| "run".to_owned());
+        PathBuf::from(format!("{name}.recording"))
+    };
+    let dir = args.output.clone().unwrap_or_else(named);
+    std::path::absolute(&dir).with_context(|| format!("{}: no directory", dir.display()))
+}
+
+/// Makes the directory, and sees to it that it holds no recording.
+fn prepare(dir: &Path, force: bool) -> Result<()> {
+    let cannot = || format!("{}: nothing can be recorded here; give another directory with -o", dir.display());
+    std::fs::create_dir_all(dir).with_context(cannot)?;
+    let old = recordings::files(dir).with_context(cannot)?;
+    if !old.is_empty() && !force {
+        let text = format!(
+            "{} holds a recording already: --force replaces it, -o DIR keeps both",
+            dir.display()
+        );
+        return Err(Usage(text).into());
+    }
+    old.iter().try_for_each(std::fs::remove_file).with_context(cannot)?;
+    let probe = dir.join(format!(".likewise-{}", std::process::id()));
+    std::fs::write(&probe, "").and_then(|()| std::fs::remove_file(&probe)).with_context(cannot)
+}
+
+fn command(
+    args: &RecordArgs,
+    launcher: Option<(usize, Option<Launcher>)>,
+    library: &Path,
+    dir: &Path,
+) -> Command {
+    let mut variables = vec![
+        ("LIKEWISE_DIR", dir.as_os_str().to_owned()),
+        ("LIKEWISE_TIMES", args.times.word().into()),
+    ];
+    variables.extend(args.counters.iter().map(|list| ("LIKEWISE_COUNTERS", list.into())));
+    let wanted = Wanted { library: library.as_os_str(), variables: &variables };
+    let known = launcher.and_then(|(at, launcher)| Some((at, launcher?)));
+    let line = line(&args.command, known, &wanted, &Ambient::of_this_process(), launcher::is_program);
+    let mut command = Command::new(&line.words[0]);
+    command.args(&line.words[1..]).envs(line.variables);
+    command
+}
+
+/// Says what was recorded.
+fn tell(dir: &Path, ended: Ended, common: &Common) -> Result<()> {
+    let joined = recordings::join_parts(dir)?;
+    let Some(summary) = Summary::of(dir)? else {
+        common.say(format_args!("{}", nothing(dir)));
+        // Nobody looks for an empty directory.
+        let _ = std::fs::remove_dir(dir);
+        return Ok(());
+    };
+    if joined {
+        common.say(
+            "The program did not end with MPI_Finalize on every rank: this is what its ranks had recorded until then.",
+        );
+    }
+    common.say(told(&summary, dir, ended));
+    if let Some(missing) = &summary.incomplete {
+        common.say(format_args!("The recording is incomplete: {missing}"));
+    }
+    if common.json {
+        common.print(&to_json(&summary, dir, ended), String::new)?;
+    }
+    Ok(())
+}
+
+fn told(summary: &Summary, dir: &Path, ended: Ended) -> String {
+    let times = match summary.times {
+        likewise_recording::Times::Histogram => "times as histograms",
+        likewise_recording::Times::All => "every time",
+    };
+    let counters = match summary.counters.as_slice() {
+        [] => "no counters".to_owned(),
+        names => format!("counters {}", names.join(", ")),
+    };
+    let per_event = match summary.events {
+        0 => String::new(),
+        events => format!(", {} per event", short(summary.bytes as f64 / events as f64)),
+    };
+    format!(
+        "Recorded {} of {} on {} call paths: {times}, {counters}.\n\
+         {} in {}{per_event}. The run took {} s.",
+        counted(summary.events, "call"),
+        counted(summary.ranks.into(), "rank"),
+        grouped_digits(summary.call_paths),
+        counted(summary.bytes, "byte"),
+        dir.display(),
+        short(ended.wall.as_secs_f64()),
+    )
+}
+
+fn to_json(summary: &Summary, dir: &Path, ended: Ended) -> serde_json::Value {
+    json!({
+        "version": env!("CARGO_PKG_VERSION"),
+        "directory": dir.to_string_lossy(),
+        "ranks": summary.ranks,
+        "events": summary.events,
+        "call_paths": summary.call_paths,
+        "bytes": summary.bytes,
+        "times": match summary.times {
+            likewise_recording::Times::Histogram => "histogram",
+            likewise_recording::Times::All => "all",
+        },
+        "counters": summary.counters,
+        "incomplete": summary.incomplete,
+        "wall_s": ended.wall.as_secs_f64(),
+        "exit_code": ended.code,
+    })
+}
+
+fn nothing(dir: &Path) -> String {
+    format!(
+        "Nothing was recorded. The program may not have called MPI, or it is linked statically, or it loads MPI \
+         by itself (Julia does), or the launcher did not hand LD_PRELOAD to it, or {} is not on a file system that \
+         its nodes share.",
+        dir.display()
+    )
+}
