@@ -2,10 +2,11 @@
 
 use crate::advice::advice;
 use crate::commands::{
-    align, bursts, compare, counters, cut, demo, info, pareto, points, ranks, retime, synth,
+    align, bursts, compare, counters, cut, demo, info, pareto, points, ranks, record, retime, synth,
 };
 use crate::common::{Call, Common, ToldElsewhere, Usage};
 use crate::escape;
+use crate::launch::child::{Failed, hold_signals};
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use likewise_mpi::Launcher;
 use std::ffi::OsString;
@@ -33,6 +34,7 @@ Examples:
   likewise cut run.prv -o small                      the iterations that stand for all
   likewise retime run.prv --bursts out/bursts.csv --times simulated.csv   the run, if phases took other times
   likewise ranks effort.npy -o out                   which processes behave alike, and how few to trace
+  likewise record -o run -- mpirun -n 16 ./app       the MPI calls of any program, with call paths and times
   likewise info run.prv                              what is in a trace
   likewise points table.npy --eps 0.01 -o out        the same clustering for any table of numbers
   likewise counters sites.csv -o out                 which events of a counter table tell the same
@@ -52,8 +54,16 @@ pub(crate) enum Task {
     Align(align::AlignArgs),
     Compare(compare::CompareArgs),
     Info(info::InfoArgs),
+    Record(record::RecordArgs),
     Retime(retime::RetimeArgs),
     Synth(synth::SynthArgs),
+}
+
+impl Task {
+    /// Whether it runs another program, which gets the signals that we get.
+    fn runs_a_program(&self) -> bool {
+        matches!(self, Self::Record(_))
+    }
 }
 
 /// The command line as data, for completions and man pages.
@@ -99,6 +109,13 @@ fn check_launcher(task: &Task, launcher: Option<Launcher>) -> anyhow::Result<()>
     if rank.is_some_and(|rank| rank > 0) {
         return Err(ToldElsewhere.into());
     }
+    if matches!(task, Task::Record(_)) {
+        let text = format!(
+            "{name} has started {n} processes of this: it goes behind the `--`, as in \
+             `likewise record -- mpirun -n {n} ./app`"
+        );
+        return Err(Usage(text).into());
+    }
     let text = format!(
         "{name} has started {n} processes, and of all commands only `likewise ranks` shares its work: leave the launcher out"
     );
@@ -118,6 +135,7 @@ fn run_task(cli: &Cli) -> anyhow::Result<()> {
         Task::Align(args) => align::run(args, &cli.common),
         Task::Compare(args) => compare::run(args, &cli.common),
         Task::Info(args) => info::run(args, &cli.common),
+        Task::Record(args) => record::run(args, &cli.common),
         Task::Retime(args) => retime::run(args, &cli.common),
         Task::Synth(args) => synth::run(args, &cli.common),
     }
@@ -129,17 +147,24 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return tell_clap(&error),
     };
+    if cli.task.runs_a_program() {
+        hold_signals();
+    } else {
+        // Told to end: nothing half-written stays.
+        let _ = ctrlc::set_handler(|| {
+            likewise_trace::remove_unfinished();
+            std::process::exit(130);
+        });
+    }
     cli.common.apply();
-    // Told to end: nothing half-written stays.
-    let _ = ctrlc::set_handler(|| {
-        likewise_trace::remove_unfinished();
-        std::process::exit(130);
-    });
     match run_task(&cli) {
         Ok(()) => ExitCode::SUCCESS,
         // A launcher ends all at the first failure: before the one who tells
         // why has told it, if this were one.
         Err(error) if error.is::<ToldElsewhere>() => ExitCode::SUCCESS,
+        Err(error) if error.is::<Failed>() => {
+            error.downcast_ref::<Failed>().map_or(ExitCode::FAILURE, |failed| ExitCode::from(failed.0))
+        }
         Err(error) if error.is::<clap::Error>() => {
             // A command line within the command line: what follows '--'.
             error.downcast_ref::<clap::Error>().map_or(ExitCode::FAILURE, tell_clap)

@@ -10,9 +10,11 @@ mod common;
 mod escape;
 mod files;
 mod finish;
+mod launch;
 mod memory;
 mod output;
 mod progress;
+mod recordings;
 mod taken;
 mod trace;
 

@@ -1,17 +1,24 @@
 //! The directory of a recording, as the recorded program left it.
 
-use anyhow::{Result, anyhow};
-use likewise_recording::{Nest, Recording, Times};
+use anyhow::{Context, Result, anyhow};
+use likewise_recording::{FILE, Recording, Times, file, unfinished};
 use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The recording of a job.
-const NAME: &str = "recording.likewise";
-
-/// Whether a file is what a rank left that did not come to the end.
-fn is_part(name: &str) -> bool {
-    name.starts_with('.') && name.contains("-rank-") && (name.ends_with(".open") || name.ends_with(".sealed"))
+/// The recordings in a directory: that of the job, and those of programs that
+/// it has spawned.
+fn whole(dir: &Path) -> io::Result<Vec<PathBuf>> {
+    let suffix = Path::new(FILE).extension();
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(dir)? {
+        let path = entry?.path();
+        if path.extension() == suffix && path.is_file() {
+            found.push(path);
+        }
+    }
+    found.sort();
+    Ok(found)
 }
 
 /// The files in a directory that recording has made.
@@ -19,24 +26,50 @@ fn is_part(name: &str) -> bool {
 /// # Errors
 /// The directory cannot be read.
 pub(crate) fn files(dir: &Path) -> io::Result<Vec<PathBuf>> {
-    let mut files = Vec::new();
-    for entry in std::fs::read_dir(dir)? {
-        let name = entry?.file_name();
-        let text = name.to_string_lossy();
-        if text == NAME || is_part(&text) {
-            files.push(dir.join(name));
-        }
-    }
-    files.sort();
+    let mut files = whole(dir)?;
+    files.extend(unfinished::files(dir)?.into_values().flatten());
     Ok(files)
+}
+
+/// Puts what ranks have left that did not come to `MPI_Finalize` into one
+/// file. It lacks the end of a complete one, so that readers say so.
+///
+/// # Returns
+/// Whether there was anything.
+///
+/// # Errors
+/// Their files cannot be read, or the one cannot be written.
+pub(crate) fn join_parts(dir: &Path) -> Result<bool> {
+    let mut joined = false;
+    for (world, files) in unfinished::files(dir)? {
+        let to = if joined || dir.join(FILE).exists() {
+            Path::new(FILE).with_extension(format!("{world}.likewise"))
+        } else {
+            PathBuf::from(FILE)
+        };
+        let Some(parts) = unfinished::parts_of(&files)? else { continue };
+        let mut bytes = file::head();
+        parts.iter().for_each(|(number, part)| bytes.extend(file::section(*number, part)));
+        let to = dir.join(to);
+        let unnamed = to.with_extension("unfinished");
+        std::fs::write(&unnamed, bytes)
+            .and_then(|()| std::fs::rename(&unnamed, &to))
+            .with_context(|| format!("{}: cannot be written", to.display()))?;
+        files.iter().try_for_each(std::fs::remove_file)?;
+        joined = true;
+    }
+    Ok(joined)
 }
 
 /// What there is to say of a recording.
 #[derive(Clone, Debug)]
 pub(crate) struct Summary {
-    pub(crate) ranks: u32,
+    pub(crate) ranks: usize,
+    /// How many ranks the program had.
+    pub(crate) size: u32,
     pub(crate) events: u64,
-    pub(crate) call_paths: u64,
+    pub(crate) call_paths: usize,
+    /// Of all files.
     pub(crate) bytes: u64,
     pub(crate) times: Times,
     pub(crate) counters: Vec<String>,
@@ -53,27 +86,17 @@ impl Summary {
         if files.is_empty() {
             return Ok(None);
         }
-        let recording = open(dir)?;
+        let recording = Recording::open(dir).map_err(|error| anyhow!("{error}"))?;
         let paths: BTreeSet<u32> = recording.symbols().iter().map(|symbol| symbol.path).collect();
-        let events = recording.ranks().iter().map(|rank| n_calls(&recording.nest(rank.rank))).sum();
-        let bytes = files.iter().filter_map(|file| file.metadata().ok()).map(|file| file.len()).sum();
         Ok(Some(Self {
-            ranks: recording.ranks().len() as u32,
-            events,
-            call_paths: paths.len() as u64,
-            bytes,
+            ranks: recording.ranks().len(),
+            size: recording.size(),
+            events: recording.ranks().iter().map(|rank| rank.events).sum(),
+            call_paths: paths.len(),
+            bytes: files.iter().filter_map(|file| file.metadata().ok()).map(|file| file.len()).sum(),
             times: recording.times(),
             counters: recording.counters().to_vec(),
             incomplete: recording.incomplete().map(str::to_owned),
         }))
     }
-}
-
-fn n_calls(nest: &[Nest]) -> u64 {
-    nest.iter()
-        .map(|node| match node {
-            Nest::Call(_, times) => *times,
-            Nest::Loop(body, ..) => n_calls(body),
-        })
-        .sum()
 }

@@ -3,6 +3,7 @@
 use crate::InitError;
 use crate::launcher::Launcher;
 use crate::library::{Library, Mpi, Status};
+use crate::raw::Raw;
 use likewise_comm::{CommError, Communicator, Reduction};
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -121,6 +122,12 @@ impl MpiComm {
     /// The library, as it was found.
     pub fn library(&self) -> &str {
         &self.library.name
+    }
+
+    /// All functions of MPI, by name.
+    #[must_use]
+    pub fn raw(&self) -> Raw<'_> {
+        Raw::new(&self.library)
     }
 
     /// Sends messages in pieces of this many bytes, the same on all ranks.
@@ -313,7 +320,7 @@ impl Drop for MpiComm {
 }
 
 impl Library {
-    fn check(&self, call: &'static str, status: c_int) -> Result<(), CommError> {
+    pub(crate) fn check(&self, call: &'static str, status: c_int) -> Result<(), CommError> {
         if status == 0 {
             return Ok(());
         }

@@ -8,10 +8,12 @@
 mod comm;
 mod launcher;
 mod library;
+mod raw;
 
 pub use comm::MpiComm;
 pub use launcher::Launcher;
 pub use library::Mpi;
+pub use raw::{Constants, Function, Raw};
 
 use likewise_comm::CommError;
 

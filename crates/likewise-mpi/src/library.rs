@@ -212,9 +212,15 @@ pub(crate) struct Library {
     pub(crate) mpi: Mpi,
     pub(crate) calls: Calls,
     pub(crate) handles: Handles,
+    source: Source,
 }
 
 impl Library {
+    /// The address of a function or of an object that MPI exports.
+    pub(crate) fn find(&self, symbol: &str) -> Option<*mut c_void> {
+        self.source.find(symbol)
+    }
+
     /// The MPI that the process already has.
     pub(crate) fn present() -> Option<Result<Self, InitError>> {
         Source::present().map(Self::bind)
@@ -233,6 +239,6 @@ impl Library {
         let is_open_mpi = source.find("ompi_mpi_comm_world").is_some();
         let mpi = if is_open_mpi { Mpi::OpenMpi } else { Mpi::Mpich };
         let handles = if is_open_mpi { Handles::of_open_mpi(&source)? } else { Handles::MPICH };
-        Ok(Self { mpi, calls: Calls::bind(&source)?, handles, name: source.name })
+        Ok(Self { mpi, calls: Calls::bind(&source)?, handles, name: source.name.clone(), source })
     }
 }

@@ -12,6 +12,7 @@ pub(crate) mod info;
 pub(crate) mod pareto;
 pub(crate) mod points;
 pub(crate) mod ranks;
+pub(crate) mod record;
 mod regimes;
 pub(crate) mod retime;
 mod rows;

@@ -1,7 +1,7 @@
 //! `likewise record`: runs a program and records its calls of MPI.
 
 use crate::common::{Common, Usage};
-use crate::launch::child::{self, Ended, Failed, Signals};
+use crate::launch::child::{self, Ended, Failed};
 use crate::launch::environment::{Ambient, Wanted, line};
 use crate::launch::launcher::{self, Launcher};
 use crate::launch::library;
@@ -63,12 +63,15 @@ impl TimesArg {
     }
 }
 
-pub(crate) fn run(args: &RecordArgs, common: &Common, signals: &Signals) -> Result<()> {
+pub(crate) fn run(args: &RecordArgs, common: &Common) -> Result<()> {
     let launcher = Launcher::find(&args.command);
     let dir = directory(args, launcher.map(|(at, _)| at))?;
     let library = library::find()?;
     prepare(&dir, args.force)?;
-    let ended = child::run(command(args, launcher, &library, &dir), signals)?;
+    let ended = child::run(command(args, launcher, &library, &dir)).inspect_err(|_| {
+        // Nobody looks for an empty directory.
+        let _ = std::fs::remove_dir(&dir);
+    })?;
     // The program's end is ours: what is wrong with the recording is said, and
     // changes nothing.
     if let Err(error) = tell(&dir, ended, common) {
@@ -130,7 +133,6 @@ fn tell(dir: &Path, ended: Ended, common: &Common) -> Result<()> {
     let joined = recordings::join_parts(dir)?;
     let Some(summary) = Summary::of(dir)? else {
         common.say(format_args!("{}", nothing(dir)));
-        // Nobody looks for an empty directory.
         let _ = std::fs::remove_dir(dir);
         return Ok(());
     };
@@ -162,12 +164,16 @@ fn told(summary: &Summary, dir: &Path, ended: Ended) -> String {
         0 => String::new(),
         events => format!(", {} per event", short(summary.bytes as f64 / events as f64)),
     };
+    let ranks = match summary.ranks as u32 == summary.size {
+        true => counted(summary.size.into(), "rank"),
+        false => format!("{} of {}", summary.ranks, counted(summary.size.into(), "rank")),
+    };
     format!(
         "Recorded {} of {} on {} call paths: {times}, {counters}.\n\
          {} in {}{per_event}. The run took {} s.",
         counted(summary.events, "call"),
-        counted(summary.ranks.into(), "rank"),
-        grouped_digits(summary.call_paths),
+        ranks,
+        grouped_digits(summary.call_paths as u64),
         counted(summary.bytes, "byte"),
         dir.display(),
         short(ended.wall.as_secs_f64()),
@@ -179,6 +185,7 @@ fn to_json(summary: &Summary, dir: &Path, ended: Ended) -> serde_json::Value {
         "version": env!("CARGO_PKG_VERSION"),
         "directory": dir.to_string_lossy(),
         "ranks": summary.ranks,
+        "size": summary.size,
         "events": summary.events,
         "call_paths": summary.call_paths,
         "bytes": summary.bytes,

@@ -6,6 +6,7 @@ use nix::sys::signal::{SigSet, Signal, kill};
 use nix::unistd::{Pid, getpgrp, tcgetpgrp};
 use std::os::unix::process::ExitStatusExt;
 use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// What a terminal sends to all programs in its foreground.
@@ -26,35 +27,32 @@ pub(crate) struct Ended {
 #[error("the program ended with exit code {0}")]
 pub(crate) struct Failed(pub(crate) u8);
 
-/// Signals that wait for this process until somebody takes them. To be called
-/// before there is another thread.
-#[derive(Debug)]
-pub(crate) struct Signals(SigSet);
+fn held() -> SigSet {
+    TYPED.into_iter().chain(SENT).collect()
+}
 
-impl Signals {
-    /// From now on signals do not end this process.
-    ///
-    /// # Errors
-    /// The system refuses.
-    pub(crate) fn hold() -> Result<Self> {
-        let held: SigSet = TYPED.into_iter().chain(SENT).collect();
-        held.thread_block().context("signals cannot be held back")?;
-        Ok(Self(held))
-    }
+/// Whether we were told to end while no signal was held back.
+static TOLD: AtomicBool = AtomicBool::new(false);
 
-    /// Hands every signal to that process, for as long as we live.
-    fn forward_to(&self, child: Pid) {
-        let held = self.0;
-        std::thread::spawn(move || {
-            while let Ok(signal) = held.wait() {
-                // It had what was typed when we had.
-                let typed = TYPED.contains(&signal) && in_foreground();
-                if !typed {
-                    let _ = kill(child, signal);
-                }
+/// From now on signals do not end this process, but wait until [`run`] hands
+/// them on. To be called before there is another thread.
+pub(crate) fn hold_signals() {
+    // It fails for a signal that does not exist.
+    let _ = held().thread_block();
+    let _ = ctrlc::set_handler(|| TOLD.store(true, Ordering::Relaxed));
+}
+
+/// Hands every signal to that process, for as long as we live.
+fn forward_to(child: Pid) {
+    std::thread::spawn(move || {
+        while let Ok(signal) = held().wait() {
+            // It had what was typed when we had.
+            let typed = TYPED.contains(&signal) && in_foreground();
+            if !typed {
+                let _ = kill(child, signal);
             }
-        });
-    }
+        }
+    });
 }
 
 /// Whether what is typed on our terminal reaches us.
@@ -62,16 +60,23 @@ fn in_foreground() -> bool {
     std::fs::File::open("/dev/tty").is_ok_and(|tty| tcgetpgrp(tty) == Ok(getpgrp()))
 }
 
-/// Runs a command to its end.
+/// Runs a command to its end. It gets the signals that we get.
 ///
 /// # Errors
 /// It cannot be started.
-pub(crate) fn run(mut command: Command, signals: &Signals) -> Result<Ended> {
+pub(crate) fn run(mut command: Command) -> Result<Ended> {
     let begin = Instant::now();
     let name = command.get_program().to_string_lossy().into_owned();
-    // The standard library gives it no signal that is held back here.
-    let mut child = command.spawn().map_err(|error| anyhow!("{name}: cannot be started: {error}"))?;
-    signals.forward_to(Pid::from_raw(child.id().cast_signed()));
+    // What is held back here would be held back there.
+    let _ = held().thread_unblock();
+    let child = command.spawn();
+    let _ = held().thread_block();
+    let mut child = child.map_err(|error| anyhow!("{name}: cannot be started: {error}"))?;
+    let id = Pid::from_raw(child.id().cast_signed());
+    if TOLD.load(Ordering::Relaxed) {
+        let _ = kill(id, Signal::SIGTERM);
+    }
+    forward_to(id);
     let status = child.wait().with_context(|| format!("{name}: lost"))?;
     let code = status.code().or_else(|| status.signal().map(|signal| 128 + signal)).unwrap_or(1);
     Ok(Ended { code: u8::try_from(code).unwrap_or(1), wall: begin.elapsed() })

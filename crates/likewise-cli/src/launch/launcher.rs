@@ -158,7 +158,7 @@ mod tests {
         assert_eq!(find("mpirun_rsh ./a", "something else"), Some((0, None)));
         assert_eq!(
             find("env A=1 timeout 60 mpirun.openmpi ./a", "mpirun.openmpi (OpenRTE) 4.1.4"),
-            Some((3, Some(Launcher::OpenMpi)))
+            Some((4, Some(Launcher::OpenMpi)))
         );
         // None of these is a launcher, so none is run to see.
         assert_eq!(find("./app mpirun", ""), None);
