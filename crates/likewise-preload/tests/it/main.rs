@@ -1,0 +1,4 @@
+//! The preload library in programs that MPI's launchers start.
+
+mod counts;
+mod programs;

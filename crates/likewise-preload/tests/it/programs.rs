@@ -1,0 +1,111 @@
+//! Builds the programs of `tests/programs` with the MPIs that are here, and
+//! runs them under the preload library.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::{Mutex, PoisonError};
+
+/// MPICH's ranks spin while they wait, and so do Open MPI's: two runs at once
+/// would take turns at the cores.
+static TURN: Mutex<()> = Mutex::new(());
+
+/// An MPI, by the suffix of its commands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mpi {
+    Open,
+    Mpich,
+}
+
+impl Mpi {
+    pub(crate) const ALL: [Self; 2] = [Self::Open, Self::Mpich];
+
+    fn suffix(self) -> &'static str {
+        match self {
+            Self::Open => "openmpi",
+            Self::Mpich => "mpich",
+        }
+    }
+
+    /// A command of this MPI, such as its `mpicc`; none, with the reason
+    /// printed, where it is missing.
+    fn command(self, name: &str) -> Option<String> {
+        let command = format!("{name}.{}", self.suffix());
+        likewise_testing::is_installed(&command).then_some(command)
+    }
+}
+
+/// The folder of the sources.
+pub(crate) fn sources() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs")
+}
+
+/// A folder of its own for a test and an MPI, empty.
+pub(crate) fn fresh(name: &str, mpi: Mpi) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}", mpi.suffix()));
+    match std::fs::remove_dir_all(&folder) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => panic!("{}: {error}", folder.display()),
+        _ => std::fs::create_dir_all(&folder).expect("the folder of a test"),
+    }
+    folder
+}
+
+/// Builds a program; none, with the reason printed, where its compiler is
+/// missing.
+pub(crate) fn build(source: &str, mpi: Mpi, folder: &Path) -> Option<PathBuf> {
+    let is_fortran = source.ends_with(".f90");
+    let compiler = mpi.command(if is_fortran { "mpif90" } else { "mpicc" })?;
+    let file = sources().join(source);
+    let program = folder.join(file.file_stem().expect("it has a name"));
+    let mut command = Command::new(&compiler);
+    command.arg("-g").arg("-O2").arg("-o").arg(&program).arg(&file).current_dir(folder);
+    if is_fortran {
+        // Calls without an interface pass buffers of any rank.
+        command.arg("-I").arg(sources()).args(["-std=legacy", "-w"]);
+        if source.contains("f08") {
+            command.arg("-std=gnu");
+        }
+    } else {
+        command.args(["-Wall", "-Wextra", "-Werror", "-pthread", "-lm", "-ldl"]);
+    }
+    let output = command.output().unwrap_or_else(|error| panic!("{compiler}: {error}"));
+    assert!(output.status.success(), "{source}: {}", String::from_utf8_lossy(&output.stderr));
+    Some(program)
+}
+
+/// The preload library that cargo built for this test.
+fn library() -> PathBuf {
+    let name = "liblikewise_preload.so";
+    let test = std::env::current_exe().expect("the test has a path");
+    let deps = test.parent().expect("it is in a folder");
+    let places = [deps.join(name), deps.join("..").join(name)];
+    let found = places.iter().find(|place| place.exists());
+    found.unwrap_or_else(|| panic!("no {name} in {} or above it", deps.display())).clone()
+}
+
+/// Runs a command on so many ranks with the recorder, which writes into
+/// `folder/recording`; `COUNTS_DIR` is `folder`. None, with the reason printed,
+/// where the launcher is missing.
+pub(crate) fn record(mpi: Mpi, n_ranks: u32, command: &[&str], folder: &Path) -> Option<Output> {
+    let recording = folder.join("recording");
+    std::fs::create_dir_all(&recording).expect("the folder of the recording");
+    let mut line = likewise_testing::mpirun(&["timeout", "120"], &format!("mpirun.{}", mpi.suffix()))?;
+    line.args(["-n", &n_ranks.to_string()]);
+    // By env, so that only the ranks have it and not the launcher.
+    line.arg("env").arg(format!("LD_PRELOAD={}", library().display()));
+    line.arg(format!("LIKEWISE_DIR={}", recording.display())).args(command);
+    line.env("OMPI_MCA_mpi_yield_when_idle", "1").env("COUNTS_DIR", folder).current_dir(folder);
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    Some(line.output().unwrap_or_else(|error| panic!("timeout: {error}")))
+}
+
+/// Fails unless the run ended well.
+pub(crate) fn expect_success(output: &Output, what: &str) {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    assert!(
+        output.status.success(),
+        "{what}: {}\n{}{}",
+        output.status,
+        text(&output.stdout),
+        text(&output.stderr)
+    );
+}
