@@ -216,7 +216,9 @@ impl Comms {
                     continue;
                 }
                 Kind::FreeHandle if call.roles()[usize::from(field.argument)] == Role::FreeWin => {
-                    if let Some(window) = usize::try_from(values[0]).ok().and_then(|at| self.windows.get_mut(at)) {
+                    if let Some(window) =
+                        usize::try_from(values[0]).ok().and_then(|at| self.windows.get_mut(at))
+                    {
                         *window = None;
                     }
                     continue;
@@ -345,8 +347,10 @@ mod tests {
     #[test]
     fn fields_follow_lists_and_stop_where_values_end() {
         let wait = event(&[2, 2, 5, 6, 0]);
-        let found: Vec<_> = fields(number::Waitall, &wait).map(|(field, values)| (field.kind, values)).collect();
-        let expected: [(Kind, &[i64]); 3] = [(Kind::Int, &[2]), (Kind::Requests, &[5, 6]), (Kind::Statuses, &[])];
+        let found: Vec<_> =
+            fields(number::Waitall, &wait).map(|(field, values)| (field.kind, values)).collect();
+        let expected: [(Kind, &[i64]); 3] =
+            [(Kind::Int, &[2]), (Kind::Requests, &[5, 6]), (Kind::Statuses, &[])];
         assert_eq!(found, expected);
         assert_eq!(fields(number::Waitall, &event(&[2, 9, 5])).count(), 1, "a list that is longer than all");
         assert_eq!(fields(number::Waitall, &event(&[2, -9, 5])).count(), 1);

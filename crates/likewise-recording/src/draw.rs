@@ -6,7 +6,7 @@ use crate::column::{Unfold, Values};
 use crate::hash::Map;
 use crate::histogram::{Cell, Histogram};
 use crate::part::{Broken, CellKey, Part};
-use crate::recorder::NO_SYMBOL;
+use crate::recorder::{NO_SYMBOL, NOT_READ};
 
 /// The next number of a histogram.
 #[derive(Debug)]
@@ -91,12 +91,14 @@ impl<'a> Drawn<'a> {
         let mut draws = Map::default();
         for (key, cell) in &part.cells {
             let asked = match *key {
-                // Not all bursts have counters: as many as there are, spread.
                 CellKey::Counter(_, before, symbol) => CellKey::Gap(before, symbol),
                 key => key,
             };
-            if let Some(n) = n.get(&asked) {
-                draws.insert(*key, Draw::new(cell, rank, *n));
+            // Of bursts, not all may have the counter: the same share on all ranks.
+            let bursts = part.cells.get(&asked).map_or(1, |cell| cell.all.n()).max(1);
+            let share = |n: &u64| (u128::from(*n) * u128::from(cell.all.n()) / u128::from(bursts)) as u64;
+            if let Some(n) = n.get(&asked).map(share).filter(|n| *n > 0) {
+                draws.insert(*key, Draw::new(cell, rank, n));
             }
         }
         Ok(Self { part, own, draws, n_counters: part.counters.len() as u32 })
@@ -114,18 +116,30 @@ impl<'a> Drawn<'a> {
         self.next(gap_key(&self.own, before, symbol))
     }
 
-    /// Counters only where every burst between the two symbols has them.
+    /// Of the bursts between two symbols, as many have a counter as had it when
+    /// they were recorded; which of them is not known.
     pub(crate) fn counters(&mut self, before: u32, symbol: u32) -> Option<Vec<u64>> {
         if self.n_counters == 0 {
             return None;
         }
         let gap = gap_key(&self.own, before, symbol);
         let CellKey::Gap(before, symbol) = gap else { return None };
-        let n = self.part.cells.get(&gap)?.all.n();
-        let key = |counter| CellKey::Counter(counter, before, symbol);
-        let all =
-            (0..self.n_counters).all(|c| self.part.cells.get(&key(c)).is_some_and(|cell| cell.all.n() == n));
-        all.then(|| (0..self.n_counters).map(|counter| self.next(key(counter))).collect())
+        let all = self.part.cells.get(&gap)?.all.n().max(1);
+        // The draw of the gap itself came before.
+        let turn = self.draws.get(&gap)?.at;
+        let mut any = false;
+        let mut one = |counter| {
+            let key = CellKey::Counter(counter, before, symbol);
+            let read = self.part.cells.get(&key).map_or(0, |cell| cell.all.n());
+            let so_far = |turn: u64| u128::from(turn) * u128::from(read) / u128::from(all);
+            if so_far(turn) == so_far(turn.saturating_sub(1)) {
+                return NOT_READ;
+            }
+            any = true;
+            self.draws.get_mut(&key).map_or(NOT_READ, Draw::next)
+        };
+        let counters = (0..self.n_counters).map(&mut one).collect();
+        any.then_some(counters)
     }
 }
 

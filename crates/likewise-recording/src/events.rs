@@ -25,7 +25,8 @@ pub struct Event {
     pub end: u64,
     /// How long the thread computed before it.
     pub gap: u64,
-    /// What the counters counted meanwhile; none where they were not read.
+    /// What the counters counted meanwhile, [`NOT_READ`](crate::NOT_READ) for
+    /// one that was not read; none where none was.
     pub counters: Option<Vec<u64>>,
 }
 

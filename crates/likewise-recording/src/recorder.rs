@@ -16,6 +16,9 @@ const WINDOW: usize = 8192;
 /// them; those that come later share one for all bursts before the second.
 const MOST_PAIRS: usize = 4096;
 
+/// A counter that was not read in a burst in which others were.
+pub const NOT_READ: u64 = u64::MAX;
+
 /// No symbol: before the first event of a thread.
 pub(crate) const NO_SYMBOL: u32 = u32::MAX;
 
@@ -57,8 +60,8 @@ pub struct Timing<'a> {
     pub gap: u64,
     /// From begin to end.
     pub length: u64,
-    /// What the counters counted in the burst before; none where they were
-    /// not read.
+    /// What the counters counted in the burst before, [`NOT_READ`] for one
+    /// that was not read; none where none was.
     pub counters: Option<&'a [u64]>,
 }
 
@@ -279,7 +282,8 @@ impl Recorder {
         gap.time.add(time.gap);
         if let Some(counters) = time.counters {
             gap.counters.resize_with(counters.len(), Histogram::default);
-            gap.counters.iter_mut().zip(counters).for_each(|(histogram, value)| histogram.add(*value));
+            let read = gap.counters.iter_mut().zip(counters).filter(|(_, value)| **value != NOT_READ);
+            read.for_each(|(histogram, value)| histogram.add(*value));
         }
     }
 
@@ -378,7 +382,8 @@ impl Recorder {
         });
         let gaps = self.gaps.iter().flat_map(|((before, symbol), gap)| {
             let time = (CellKey::Gap(*before, *symbol), Cell::of_rank(rank, gap.time.clone()));
-            let counters = gap.counters.iter().enumerate().map(|(counter, histogram)| {
+            let read = gap.counters.iter().enumerate().filter(|(_, histogram)| histogram.n() > 0);
+            let counters = read.map(|(counter, histogram)| {
                 let key = CellKey::Counter(counter as u32, *before, *symbol);
                 (key, Cell::of_rank(rank, histogram.clone()))
             });

@@ -1,0 +1,100 @@
+//! The clock that every event is timed with: the processor's counter where
+//! the kernel itself trusts it, which takes a few ns, else `CLOCK_MONOTONIC`.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// ns per tick, in 2^32nds; 0 until [`start`] was called.
+static SCALE: AtomicU64 = AtomicU64::new(0);
+/// A tick is a nanosecond.
+const NANOSECONDS: u64 = 1 << 32;
+
+/// When the clock was started: ticks and ns.
+static START: [AtomicU64; 2] = [AtomicU64::new(0), AtomicU64::new(0)];
+
+fn clock(id: libc::clockid_t) -> u64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `time` is a valid place for a time.
+    unsafe { libc::clock_gettime(id, &raw mut time) };
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+/// ns since 1970.
+pub(crate) fn since_1970() -> u64 {
+    clock(libc::CLOCK_REALTIME)
+}
+
+/// CPU time of this thread, in ns.
+pub(crate) fn of_thread() -> u64 {
+    clock(libc::CLOCK_THREAD_CPUTIME_ID)
+}
+
+#[cfg(target_arch = "x86_64")]
+fn counter() -> u64 {
+    // SAFETY: every x86-64 has it, and no Linux forbids it.
+    unsafe { std::arch::x86_64::_rdtsc() }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn counter() -> u64 {
+    clock(libc::CLOCK_MONOTONIC)
+}
+
+/// Whether the kernel measures its own time with the processor's counter: then
+/// it is steady and the same on all cores.
+fn counter_is_steady() -> bool {
+    let source = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
+    cfg!(target_arch = "x86_64") && std::fs::read_to_string(source).is_ok_and(|name| name.trim() == "tsc")
+}
+
+/// Starts the clock. Call it once, before any other.
+pub(crate) fn start() {
+    let steady = counter_is_steady();
+    SCALE.store(if steady { 0 } else { NANOSECONDS }, Relaxed);
+    START[0].store(counter(), Relaxed);
+    START[1].store(clock(libc::CLOCK_MONOTONIC), Relaxed);
+    if steady {
+        std::thread::sleep(std::time::Duration::from_micros(200));
+        measure();
+    }
+}
+
+/// Measures the counter again: the longer since the start, the better.
+pub(crate) fn measure() {
+    if SCALE.load(Relaxed) == NANOSECONDS {
+        return;
+    }
+    let ticks = counter().wrapping_sub(START[0].load(Relaxed));
+    let ns = clock(libc::CLOCK_MONOTONIC) - START[1].load(Relaxed);
+    let scale = (u128::from(ns) << 32) / u128::from(ticks.max(1));
+    SCALE.store((scale as u64).max(1), Relaxed);
+}
+
+/// Ticks of the clock.
+#[inline]
+pub(crate) fn ticks() -> u64 {
+    if SCALE.load(Relaxed) == NANOSECONDS { clock(libc::CLOCK_MONOTONIC) } else { counter() }
+}
+
+/// ns from one moment to a later one; 0 where it is not later.
+#[inline]
+pub(crate) fn ns(from: u64, to: u64) -> u64 {
+    let ticks = to.saturating_sub(from);
+    ((u128::from(ticks) * u128::from(SCALE.load(Relaxed))) >> 32) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_clock_goes_as_that_of_the_kernel() {
+        start();
+        let (before, first) = (clock(libc::CLOCK_MONOTONIC), ticks());
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        measure();
+        let (after, last) = (clock(libc::CLOCK_MONOTONIC), ticks());
+        let (theirs, ours) = ((after - before) as f64, ns(first, last) as f64);
+        assert!((ours / theirs - 1.0).abs() < 0.01, "{ours} ns, and {theirs}");
+        assert_eq!(ns(5, 3), 0);
+    }
+}
