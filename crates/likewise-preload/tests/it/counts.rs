@@ -1,9 +1,7 @@
 //! What programs say that they called, against what the recorder says.
 
-use crate::programs::{Mpi, build, expect_success, fresh, record, sources};
-use likewise_recording::comms::{Comms, fields};
-use likewise_recording::role::{ANY, Kind, NONE, PROC_NULL};
-use likewise_recording::{CallId, Datatype, Event, Recording};
+use crate::programs::{Mpi, Run, build, expect_success, fresh, sources};
+use likewise_recording::{CallId, Event, Recording};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -21,7 +19,7 @@ fn counted(folder: &Path, rank: u32) -> Counts {
 }
 
 /// Every event of a rank, with its call.
-fn walk(recording: &Recording, rank: u32, mut each: impl FnMut(CallId, &Event)) {
+pub(crate) fn walk(recording: &Recording, rank: u32, mut each: impl FnMut(CallId, &Event)) {
     let mut events = recording.events(rank);
     while let Some(event) = events.next().expect("an event that can be read") {
         each(recording.symbols()[event.symbol as usize].call, event);
@@ -34,7 +32,7 @@ fn recorded(recording: &Recording, rank: u32) -> Counts {
     counts
 }
 
-fn open(folder: &Path, n_ranks: u32) -> Recording {
+pub(crate) fn open(folder: &Path, n_ranks: u32) -> Recording {
     let recording = Recording::open(&folder.join("recording")).expect("a recording");
     assert_eq!(recording.incomplete(), None);
     assert_eq!(recording.ranks().len() as u32, n_ranks);
@@ -63,7 +61,8 @@ fn check_counts(source: &str, arguments: &[&str], n_ranks: &[u32]) {
             std::fs::create_dir_all(&folder).expect("a folder");
             let program = program.to_str().expect("a path of letters");
             let command = [&[program], arguments].concat();
-            let Some(output) = record(mpi, n_ranks, &command, &folder) else { continue };
+            let run = Run { mpi, n_ranks, command: &command, before: None };
+            let Some(output) = run.record(&folder) else { continue };
             expect_success(&output, &format!("{source}, {mpi:?}, {n_ranks} ranks"));
             let recording = open(&folder, n_ranks);
             for rank in 0..n_ranks {
@@ -124,7 +123,8 @@ fn python_with_mpi4py() {
     let folder = fresh("mpi4py", mpi);
     let script = sources().join("counts_mpi4py.py");
     let command = [python, script.to_str().expect("a path of letters")];
-    let Some(output) = record(mpi, 3, &command, &folder) else { return };
+    let run = Run { mpi, n_ranks: 3, command: &command, before: None };
+    let Some(output) = run.record(&folder) else { return };
     expect_success(&output, "counts_mpi4py.py");
     let recording = open(&folder, 3);
     for rank in 0..3 {
@@ -133,91 +133,5 @@ fn python_with_mpi4py() {
         let mut theirs = recorded(&recording, rank);
         theirs.retain(|name, _| ours.contains_key(name));
         assert_eq!(differences(&ours, &theirs), Vec::<String>::new(), "rank {rank}");
-    }
-}
-
-/// Reads an event as `log_c.c` writes a row.
-struct Rows<'a> {
-    comms: Comms,
-    types: &'a [Datatype],
-    rank: u32,
-    size: u32,
-}
-
-impl Rows<'_> {
-    fn peer(&self, call: CallId, event: &Event, relative: i64) -> String {
-        match relative {
-            ANY => return "any".to_owned(),
-            PROC_NULL => return "null".to_owned(),
-            _ => {}
-        }
-        let of_call = self.comms.of(call, event).and_then(|comm| Comms::peer(comm, relative));
-        // A call that completes a request names no communicator; that of the
-        // receives of any source is MPI_COMM_WORLD in this program.
-        let of_world = (i64::from(self.rank) + relative).rem_euclid(i64::from(self.size));
-        of_call.map_or(of_world, |peer| peer.rank as i64).to_string()
-    }
-
-    /// `call,peer,tag,count,bytes,root`.
-    fn row(&mut self, call: CallId, event: &Event) -> String {
-        let (mut peer, mut tag, mut count, mut bytes, mut root) = (None, None, None, None, None);
-        for (field, values) in fields(call, event) {
-            let value = values.first().copied().unwrap_or(NONE);
-            match field.kind {
-                Kind::Dest | Kind::Source if peer.is_none() => peer = Some(value),
-                Kind::StatusSource if value != NONE && peer == Some(ANY) => peer = Some(value),
-                Kind::Tag if tag.is_none() => tag = Some(value),
-                Kind::StatusTag if value != NONE && tag == Some(ANY) => tag = Some(value),
-                Kind::Count if count.is_none() => count = Some(value),
-                Kind::Type if bytes.is_none() => bytes = count.map(|n| n * self.types[value as usize].size),
-                Kind::Root => root = Some(value),
-                Kind::Statuses if values.len() == 2 => peer = Some(value),
-                _ => {}
-            }
-        }
-        let text = |value: Option<i64>| value.map_or_else(String::new, |value| value.to_string());
-        let tag = if tag == Some(ANY) { "any".to_owned() } else { text(tag) };
-        let peer = peer.map_or_else(String::new, |peer| self.peer(call, event, peer));
-        let row = format!("{},{peer},{tag},{},{},{}", call.name(), text(count), text(bytes), text(root));
-        self.comms.apply(event, call);
-        row
-    }
-}
-
-/// A row of the log without the tag of a call that completes a receive: it is
-/// recorded only where the receive took any tag.
-fn expected(line: &str) -> String {
-    let mut cells: Vec<&str> = line.split(',').skip(1).collect();
-    if cells[0] == "MPI_Wait" {
-        cells[2] = "";
-    }
-    cells.join(",")
-}
-
-#[test]
-fn a_log_of_every_call_is_what_was_recorded() {
-    for mpi in Mpi::ALL {
-        let folder = fresh("log", mpi);
-        let Some(program) = build("log_c.c", mpi, &folder) else { continue };
-        let Some(output) = record(mpi, 4, &[program.to_str().expect("a path of letters")], &folder) else {
-            continue;
-        };
-        expect_success(&output, "log_c");
-        let recording = open(&folder, 4);
-        for rank in 0..4 {
-            let text =
-                std::fs::read_to_string(folder.join(format!("log-{rank}.csv"))).expect("the program's log");
-            let log: Vec<String> = text.lines().skip(1).map(expected).collect();
-            let types = recording.datatypes(rank);
-            let mut rows = Rows { comms: Comms::new(rank, 4), types: &types, rank, size: 4 };
-            let mut at = 0;
-            walk(&recording, rank, |call, event| {
-                let row = rows.row(call, event);
-                let logged = log.get(at).map_or("nothing more", String::as_str);
-                assert_eq!(row, logged, "{mpi:?}, rank {rank}, call {at}");
-                at += 1;
-            });
-            assert_eq!(at, log.len(), "{mpi:?}, rank {rank}");
-        }
     }
 }

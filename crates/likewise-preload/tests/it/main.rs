@@ -1,4 +1,5 @@
 //! The preload library in programs that MPI's launchers start.
 
 mod counts;
+mod log;
 mod programs;

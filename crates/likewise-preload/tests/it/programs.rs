@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// MPICH's ranks spin while they wait, and so do Open MPI's: two runs at once
 /// would take turns at the cores.
@@ -72,30 +72,72 @@ pub(crate) fn build(source: &str, mpi: Mpi, folder: &Path) -> Option<PathBuf> {
     Some(program)
 }
 
-/// The preload library that cargo built for this test.
-fn library() -> PathBuf {
-    let name = "liblikewise_preload.so";
-    let test = std::env::current_exe().expect("the test has a path");
-    let deps = test.parent().expect("it is in a folder");
-    let places = [deps.join(name), deps.join("..").join(name)];
-    let found = places.iter().find(|place| place.exists());
-    found.unwrap_or_else(|| panic!("no {name} in {} or above it", deps.display())).clone()
+/// Builds a library of C; none, with the reason printed, where the compiler is
+/// missing.
+pub(crate) fn build_library(files: &[&str], mpi: Mpi, folder: &Path) -> Option<PathBuf> {
+    let compiler = mpi.command("mpicc")?;
+    let library = folder.join(format!("lib{}.so", files[0].trim_end_matches(".c")));
+    let mut command = Command::new(&compiler);
+    command.args(["-g", "-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-o"]).arg(&library);
+    command.args(files.iter().map(|file| sources().join(file))).arg("-ldl");
+    let output = command.output().unwrap_or_else(|error| panic!("{compiler}: {error}"));
+    assert!(output.status.success(), "{files:?}: {}", String::from_utf8_lossy(&output.stderr));
+    Some(library)
 }
 
-/// Runs a command on so many ranks with the recorder, which writes into
-/// `folder/recording`; `COUNTS_DIR` is `folder`. None, with the reason printed,
-/// where the launcher is missing.
-pub(crate) fn record(mpi: Mpi, n_ranks: u32, command: &[&str], folder: &Path) -> Option<Output> {
-    let recording = folder.join("recording");
-    std::fs::create_dir_all(&recording).expect("the folder of the recording");
-    let mut line = likewise_testing::mpirun(&["timeout", "120"], &format!("mpirun.{}", mpi.suffix()))?;
-    line.args(["-n", &n_ranks.to_string()]);
-    // By env, so that only the ranks have it and not the launcher.
-    line.arg("env").arg(format!("LD_PRELOAD={}", library().display()));
-    line.arg(format!("LIKEWISE_DIR={}", recording.display())).args(command);
-    line.env("OMPI_MCA_mpi_yield_when_idle", "1").env("COUNTS_DIR", folder).current_dir(folder);
-    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
-    Some(line.output().unwrap_or_else(|error| panic!("timeout: {error}")))
+/// The preload library. `cargo test` builds no `cdylib` for the tests of its
+/// own crate, so it is asked to.
+fn library() -> PathBuf {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    BUILT.get_or_init(build_preload).clone()
+}
+
+fn build_preload() -> PathBuf {
+    let test = std::env::current_exe().expect("the test has a path");
+    // target/PROFILE/deps/it-HASH
+    let profile = test.ancestors().nth(2).expect("it is in a folder of cargo's");
+    if let Some(cargo) = std::env::var_os("CARGO") {
+        let mut command = Command::new(cargo);
+        command.args(["build", "--quiet", "--package", "likewise-preload", "--lib", "--target-dir"]);
+        command.arg(profile.parent().expect("a target folder"));
+        if profile.ends_with("release") {
+            command.arg("--release");
+        }
+        let status = command.status().expect("cargo runs: it started this test");
+        assert!(status.success(), "the preload library cannot be built");
+    }
+    let library = profile.join("liblikewise_preload.so");
+    assert!(library.exists(), "no {}: build likewise-preload first", library.display());
+    library
+}
+
+/// A run with the recorder.
+pub(crate) struct Run<'a> {
+    pub(crate) mpi: Mpi,
+    pub(crate) n_ranks: u32,
+    pub(crate) command: &'a [&'a str],
+    /// A library to be preloaded before the recorder.
+    pub(crate) before: Option<&'a Path>,
+}
+
+impl Run<'_> {
+    /// Runs the command in that folder, which is its `COUNTS_DIR` too; the
+    /// recording is `folder/recording`. None, with the reason printed, where
+    /// the launcher is missing.
+    pub(crate) fn record(&self, folder: &Path) -> Option<Output> {
+        let recording = folder.join("recording");
+        std::fs::create_dir_all(&recording).expect("the folder of the recording");
+        let launcher = format!("mpirun.{}", self.mpi.suffix());
+        let mut line = likewise_testing::mpirun(&["timeout", "120"], &launcher)?;
+        line.args(["-n", &self.n_ranks.to_string()]);
+        let before = self.before.map_or_else(String::new, |library| format!("{}:", library.display()));
+        // By env, so that only the ranks have it and not the launcher.
+        line.arg("env").arg(format!("LD_PRELOAD={before}{}", library().display()));
+        line.arg(format!("LIKEWISE_DIR={}", recording.display())).args(self.command);
+        line.env("OMPI_MCA_mpi_yield_when_idle", "1").env("COUNTS_DIR", folder).current_dir(folder);
+        let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+        Some(line.output().unwrap_or_else(|error| panic!("timeout: {error}")))
+    }
 }
 
 /// Fails unless the run ended well.
