@@ -1,6 +1,8 @@
 //! What the tests of several crates need, and a machine may lack: real traces
-//! and launchers of MPI. A test that lacks one says that it is skipped, and
+//! and launchers of MPI; and recordings of a made-up program ([`recorded`]). A test that lacks one says that it is skipped, and
 //! `cargo xtask test` counts these tests.
+
+pub mod recorded;
 
 use std::fs::OpenOptions;
 use std::io::Write;

@@ -52,7 +52,7 @@ pub(crate) fn is_stdin(path: &Path) -> bool {
 /// Whether opening `path` again gives the same bytes: true for regular files
 /// alone, not for `-` (the standard input), pipes and devices.
 #[must_use]
-pub fn is_rereadable(path: &Path) -> bool {
+pub(crate) fn is_rereadable(path: &Path) -> bool {
     !is_stdin(path) && path.is_file()
 }
 

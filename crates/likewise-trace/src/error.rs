@@ -73,6 +73,12 @@ pub enum ErrorKind {
          ('#Paraver …', plain or gzip) or a table with columns task,thread,begin_ns,duration_ns"
     )]
     UnknownFormat(String),
+    /// A folder was given in which there is no recording.
+    #[error(
+        "a folder without a recording: expected 'recording.likewise' in it, as `likewise record` writes it, or what \
+         the ranks of a run left that did not end"
+    )]
+    NoRecording,
     /// It is neither a trace nor a table of clusters.
     #[error("expected {TRACE_OR_CLUSTERS}, but the file begins with {0}")]
     NeitherTraceNorClusters(String),

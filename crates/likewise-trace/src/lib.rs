@@ -28,11 +28,12 @@ mod output;
 pub mod paraver;
 mod quick;
 mod read;
+pub mod recording;
 mod tables;
 mod taken;
 mod trace;
 
-pub use bytes::{Progress, is_rereadable};
+pub use bytes::Progress;
 pub use digest::Digest;
 pub use error::{Error, ErrorKind, Place, is_hidden, printable};
 pub use lock::DirLock;
@@ -41,7 +42,7 @@ pub use output::{AtomicFile, commit_all, remove_unfinished, try_remove_unfinishe
 pub use paraver::label::{CLUSTER_EVENT, LabelValue, legend, write_labelled};
 pub use paraver::{CutOptions, CutReport, check_cut, write_cut};
 pub use paraver::{RetimeReport, RetimedBurst, RetimedThread, write_retimed};
-pub use read::{Bursts, bursts_of, inspect, is_ungrouped, read_bursts};
+pub use read::{Bursts, bursts_of, inspect, is_rereadable, is_ungrouped, read_bursts};
 pub use tables::columns::{Cells, Column, ColumnTable, read_columns, read_square};
 pub use tables::effort::{EffortOptions, SpreadError, read_effort, read_effort_of_some, read_effort_part};
 pub use tables::labels::{BurstKey, LabelTable, RowLabel, read_labels};

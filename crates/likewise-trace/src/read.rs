@@ -2,19 +2,21 @@
 
 use std::path::Path;
 
-use crate::bytes::Input;
+use crate::bytes::{self, Input};
 use crate::error::{Error, ErrorKind, Result, TRACE_OR_BURSTS, TRACE_OR_CLUSTERS, found};
 use crate::paraver;
+use crate::recording;
 use crate::tables::bursts;
 use crate::tables::dialect::Head;
 use crate::tables::parquet::MAGIC as PARQUET;
 use crate::trace::{Apps, ReadOptions, Trace, TraceFormat, TraceInfo};
 
 /// The formats of traces. (Tables of bursts are known by their columns.)
-const TRACES: [TraceFormat; 1] = [paraver::FORMAT];
+const TRACES: [TraceFormat; 2] = [paraver::FORMAT, recording::FORMAT];
 
 /// Reads the bursts of a trace: Paraver (plain or gzip) or a CSV table of
-/// bursts, from a file or (`-`) the standard input.
+/// bursts, from a file or (`-`) the standard input; or a recording of
+/// `likewise record`, from its folder.
 ///
 /// A burst is a Running state, or what `burst_events` say; its counters are
 /// summed over `begin < t ≤ end` of its thread, and only the types that also
@@ -37,6 +39,9 @@ const TRACES: [TraceFormat; 1] = [paraver::FORMAT];
 /// ClusteringSuite 2.6.9. Differs: an overlapping state cuts the one before,
 /// every PAPI, native and uncore counter is kept.
 pub fn read_bursts(path: &Path, options: &ReadOptions<'_>) -> Result<Trace> {
+    if recording::is_folder(path)? {
+        return recording::read(path, options);
+    }
     let mut input = Input::open_text(path)?;
     match kind_of(&mut input)? {
         Kind::Trace(format) => (format.read)(input, options),
@@ -45,11 +50,22 @@ pub fn read_bursts(path: &Path, options: &ReadOptions<'_>) -> Result<Trace> {
     }
 }
 
+/// Whether opening `path` again gives the same: true for regular files and for
+/// the folders of recordings, not for `-` (the standard input), pipes and
+/// devices.
+#[must_use]
+pub fn is_rereadable(path: &Path) -> bool {
+    bytes::is_rereadable(path) || recording::is_recording(path)
+}
+
 /// Counts what a trace holds.
 ///
 /// # Errors
 /// Those of [`read_bursts`].
 pub fn inspect(path: &Path, options: &ReadOptions<'_>) -> Result<TraceInfo> {
+    if recording::is_folder(path)? {
+        return recording::inspect(path, options);
+    }
     let mut input = Input::open_text(path)?;
     let compressed = input.compressed();
     let of_table = ReadOptions { apps: Apps::All, ..options.clone() };
@@ -88,6 +104,9 @@ pub enum Bursts {
 /// # Errors
 /// The file cannot be read.
 pub fn bursts_of(path: &Path) -> Result<Option<Bursts>> {
+    if recording::is_folder(path)? {
+        return Ok(Some(Bursts::Ungrouped));
+    }
     let mut input = Input::open_text(path)?;
     if trace_format(&mut input)?.is_some() {
         return Ok(Some(Bursts::Ungrouped));
@@ -104,6 +123,9 @@ pub fn bursts_of(path: &Path) -> Result<Option<Bursts>> {
 /// # Errors
 /// The file cannot be read, is empty, or is neither.
 pub fn is_ungrouped(path: &Path) -> Result<bool> {
+    if recording::is_folder(path)? {
+        return Ok(true);
+    }
     let mut input = Input::open_text(path)?;
     let head = input.peek(4096)?;
     if head.is_empty() {

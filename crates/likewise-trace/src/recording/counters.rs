@@ -30,7 +30,8 @@ pub(super) fn columns(names: &[String]) -> Vec<Column> {
     for (at, name) in names.iter().enumerate() {
         let known = KNOWN.iter().find(|(known, ..)| known.contains(&name.as_str()));
         let known = known.filter(|(_, event_type, _)| columns.iter().all(|c| c.event_type != *event_type));
-        let other = || Column { event_type: OTHERS + at as u32, label: crate::printable(name.as_bytes(), 100) };
+        let other =
+            || Column { event_type: OTHERS + at as u32, label: crate::printable(name.as_bytes(), 100) };
         columns.push(known.map_or_else(other, |(_, event_type, label)| Column {
             event_type: *event_type,
             label: (*label).to_owned(),
@@ -41,7 +42,8 @@ pub(super) fn columns(names: &[String]) -> Vec<Column> {
 
 /// The counter of that type, as a table of bursts names it.
 pub(super) fn counter(columns: &[Column], event_type: u32) -> Counter {
-    let label = columns.iter().find(|column| column.event_type == event_type).map_or("", |column| &column.label);
+    let label =
+        columns.iter().find(|column| column.event_type == event_type).map_or("", |column| &column.label);
     let (name, description) = counter_name(label);
     let name = if name.is_empty() { event_type.to_string() } else { name.to_owned() };
     Counter { event_type: Some(event_type), name, description: description.to_owned() }
@@ -58,7 +60,10 @@ mod tests {
         let types: Vec<u32> = columns.iter().map(|column| column.event_type).collect();
         assert_eq!(types, [42_000_059, 42_000_050, 44_000_002]);
         let instructions = counter(&columns, 42_000_050);
-        assert_eq!((instructions.name.as_str(), instructions.preset()), ("instructions", Some("PAPI_TOT_INS")));
+        assert_eq!(
+            (instructions.name.as_str(), instructions.preset()),
+            ("instructions", Some("PAPI_TOT_INS"))
+        );
         assert_eq!(counter(&columns, 44_000_002).name, "page-faults");
     }
 }

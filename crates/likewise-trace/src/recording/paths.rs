@@ -10,9 +10,32 @@ use super::source::{Location, Source, base};
 /// Files whose frames are no part of the program: MPI, the C library, the
 /// libraries of compilers, what MPI itself is made of, and what records.
 const LIBRARIES: [&str; 26] = [
-    "libmpi", "libpmpi", "libmpich", "libpmpich", "libfmpich", "libopen-rte", "libopen-pal", "libmpifort", "libmpicxx",
-    "libc.so", "libc-", "libm.so", "libpthread", "libdl.", "librt.", "ld-linux", "ld-musl", "libgcc_s", "libstdc++",
-    "libgfortran", "libgomp", "libquadmath", "libucp", "libuct", "libfabric", "liblikewise",
+    "libmpi",
+    "libpmpi",
+    "libmpich",
+    "libpmpich",
+    "libfmpich",
+    "libopen-rte",
+    "libopen-pal",
+    "libmpifort",
+    "libmpicxx",
+    "libc.so",
+    "libc-",
+    "libm.so",
+    "libpthread",
+    "libdl.",
+    "librt.",
+    "ld-linux",
+    "ld-musl",
+    "libgcc_s",
+    "libstdc++",
+    "libgfortran",
+    "libgomp",
+    "libquadmath",
+    "libucp",
+    "libuct",
+    "libfabric",
+    "liblikewise",
 ];
 
 /// What calls `main`, or the function of a thread.

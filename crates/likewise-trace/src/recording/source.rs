@@ -149,9 +149,12 @@ impl Image {
         let elf = object::File::parse(&*map).map_err(|error| format!("is no ELF file: {error}"))?;
         let build_id = elf.build_id().ok().flatten().unwrap_or_default();
         if build_id != module.build_id {
-            return Err("the file is another one now than when it was recorded (its build id differs)".to_owned());
+            return Err(
+                "the file is another one now than when it was recorded (its build id differs)".to_owned()
+            );
         }
-        let has_dwarf = |elf: &object::File<'_>| elf.section_by_name(".debug_info").is_some_and(|s| s.size() > 0);
+        let has_dwarf =
+            |elf: &object::File<'_>| elf.section_by_name(".debug_info").is_some_and(|s| s.size() > 0);
         let debug = if has_dwarf(&elf) { Some(path.to_owned()) } else { debug_file(build_id) };
         let mut symbols = symbols(&elf);
         if symbols.is_empty() {
@@ -164,9 +167,11 @@ impl Image {
     fn locations(&self, address: u64) -> Vec<Location> {
         let mut found = self.dwarf.as_ref().map_or_else(Vec::new, |loader| from_dwarf(loader, address));
         if let Some(outermost) = found.last_mut()
-            && outermost.function.is_empty()
+            && let Some(symbol) = self.symbol(address)
+            // The debug data may lack the name, or what the function is part of.
+            && (outermost.function.is_empty() || symbol.ends_with(&format!("::{}", outermost.function)))
         {
-            outermost.function = self.symbol(address).unwrap_or_default();
+            outermost.function = symbol;
         }
         found.retain(|location| !location.function.is_empty());
         if found.is_empty() {
@@ -240,17 +245,28 @@ fn readable(name: &str) -> String {
     if name.len() > MAX_MANGLED {
         return printable(name.as_bytes(), MAX_NAME);
     }
+    let name = without_clone(name);
     let plain = match name {
-        _ if name.starts_with("_R") || is_old_rust(name) => rustc_demangle::try_demangle(name).ok().map(|n| format!("{n:#}")),
+        _ if name.starts_with("_R") || is_old_rust(name) => {
+            rustc_demangle::try_demangle(name).ok().map(|n| format!("{n:#}"))
+        }
         _ if name.starts_with("_Z") => demangled(name),
         _ => fortran(name),
     };
     printable(plain.as_deref().unwrap_or(name).as_bytes(), MAX_NAME)
 }
 
+/// Compilers split functions into parts and copies: `f.cold`, `f.part.0`.
+fn without_clone(name: &str) -> &str {
+    let clones = [".cold", ".part.", ".constprop.", ".isra.", ".lto_priv."];
+    let cut = clones.iter().filter_map(|clone| name.find(clone)).filter(|&at| at > 0).min();
+    cut.map_or(name, |at| &name[..at])
+}
+
 /// Before version 0, Rust wrote names as C++ does, with a hash at the end.
 fn is_old_rust(name: &str) -> bool {
-    let hash = name.strip_suffix('E').and_then(|name| name.len().checked_sub(20).and_then(|at| name.get(at..)));
+    let hash =
+        name.strip_suffix('E').and_then(|name| name.len().checked_sub(19).and_then(|at| name.get(at..)));
     name.starts_with("_ZN") && hash.is_some_and(|hash| hash.starts_with("17h"))
 }
 
@@ -275,6 +291,7 @@ mod tests {
             ("__redblack_MOD_send2d", "redblack::send2d"),
             ("_ZN4core3fmt5Write9write_fmt17h0123456789abcdefE", "core::fmt::Write::write_fmt"),
             ("main", "main"),
+            ("solve.constprop.0.cold", "solve"),
             ("_Znonsense", "_Znonsense"),
             ("a\u{1b}[31m", "a\\u{1b}[31m"),
         ] {
@@ -289,38 +306,62 @@ mod tests {
         assert_eq!((at("", 7), at("a.c", 0)), ("f".to_owned(), "f".to_owned()));
     }
 
-    /// This program itself as a module.
-    fn own() -> (Module, u64) {
-        let path = std::env::current_exe().expect("we run").display().to_string();
+    /// A small program as a module; none without a C compiler.
+    fn compiled(dir: &Path, options: &[&str]) -> Option<Module> {
+        let text = dir.join("a.c");
+        std::fs::write(
+            &text,
+            "__attribute__((noinline)) int g(int x) {\n  return x * 3;\n}\nint main(int n, char **v) {\n  (void)v;\n  return g(n);\n}\n",
+        )
+        .expect("it is written");
+        let path = dir.join("a");
+        let cc = std::process::Command::new("cc")
+            .args(options)
+            .args(["-Wl,--build-id", "-o"])
+            .arg(&path)
+            .arg(&text)
+            .status();
+        if !cc.is_ok_and(|status| status.success()) {
+            likewise_testing::skip("no C compiler");
+            return None;
+        }
         let bytes = std::fs::read(&path).expect("it is readable");
         let elf = object::File::parse(&bytes[..]).expect("an ELF file");
         let build_id = elf.build_id().expect("notes are read").unwrap_or_default().to_vec();
-        let symbol = elf.symbols().find(|s| s.name().is_ok_and(|name| name.contains("a_location_says_what_is_known")));
-        let address = symbol.expect("the test has a symbol").address();
-        (Module { build_id, path }, address)
+        Some(Module { build_id, path: path.display().to_string() })
+    }
+
+    fn address(module: &Module, name: &str) -> u64 {
+        let bytes = std::fs::read(&module.path).expect("it is readable");
+        let elf = object::File::parse(&bytes[..]).expect("an ELF file");
+        elf.symbols().find(|s| s.name() == Ok(name)).expect("a symbol").address()
     }
 
     #[test]
-    fn a_frame_of_this_program_is_found_in_its_source() {
-        let (module, address) = own();
-        let mut source = Source::new(std::slice::from_ref(&module));
-        let found = source.locations(Frame { module: 0, offset: address + 2 });
-        assert!(found.iter().any(|l| l.function.contains("a_location_says_what_is_known")), "{found:?}");
-        assert!(found.iter().any(|l| l.base() == "source.rs" && l.line > 0), "{found:?}");
-        assert_eq!(source.notes, Vec::<String>::new());
-        let nowhere = source.locations(Frame { module: 0, offset: 2 });
-        assert!(nowhere[0].function.ends_with("+0x2"), "{nowhere:?}");
-        assert_eq!(source.locations(Frame { module: 9, offset: 16 })[0].function, "0x10");
+    fn a_frame_is_found_in_its_source_or_among_the_symbols() {
+        let dir = tempfile::tempdir().expect("a folder");
+        for (options, name) in [(&["-g", "-O0"][..], "g (a.c:1)"), (&["-O0"], "g")] {
+            let Some(module) = compiled(dir.path(), options) else { return };
+            let mut source = Source::new(std::slice::from_ref(&module));
+            let offset = address(&module, "g") + 2;
+            let found = source.locations(Frame { module: 0, offset });
+            assert_eq!(found.iter().map(Location::name).collect::<Vec<_>>(), [name]);
+            let nowhere = source.locations(Frame { module: 0, offset: 2 });
+            assert!(nowhere[0].function.ends_with("+0x2"), "{nowhere:?}");
+            assert_eq!(source.locations(Frame { module: 9, offset: 16 })[0].function, "0x10");
+            assert_eq!(source.notes, Vec::<String>::new());
+        }
     }
 
     #[test]
     fn another_build_names_nothing_and_says_so() {
-        let (mut module, address) = own();
+        let dir = tempfile::tempdir().expect("a folder");
+        let Some(mut module) = compiled(dir.path(), &["-g"]) else { return };
+        let offset = address(&module, "g") + 2;
         module.build_id.push(1);
         let gone = Module { path: "/no/such/lib.so".to_owned(), build_id: Vec::new() };
         let mut source = Source::new(&[module, gone]);
-        let frame = Frame { module: 0, offset: address + 2 };
-        assert!(source.locations(frame)[0].function.contains("+0x"));
+        assert!(source.locations(Frame { module: 0, offset })[0].function.contains("+0x"));
         assert_eq!(source.locations(Frame { module: 1, offset: 7 })[0].function, "lib.so+0x7");
         assert!(source.notes[0].contains("its build id differs"), "{:?}", source.notes);
         assert!(source.notes[1].contains("no such file"), "{:?}", source.notes);
@@ -328,16 +369,9 @@ mod tests {
 
     #[test]
     fn damaged_files_are_read_without_a_panic() {
-        let compiled = b"int g(int x) { return x * 3; } int main(int n, char **v) { return g(n) + g((long)v); }";
         let dir = tempfile::tempdir().expect("a folder");
-        let (text, good) = (dir.path().join("a.c"), dir.path().join("a"));
-        std::fs::write(&text, compiled).expect("it is written");
-        let cc = std::process::Command::new("cc").args(["-g", "-O1", "-o"]).arg(&good).arg(&text).status();
-        if !cc.is_ok_and(|status| status.success()) {
-            likewise_testing::skip("no C compiler");
-            return;
-        }
-        let whole = std::fs::read(&good).expect("it is readable");
+        let Some(module) = compiled(dir.path(), &["-g", "-O1"]) else { return };
+        let whole = std::fs::read(&module.path).expect("it is readable");
         let bad = dir.path().join("bad");
         let mut seed = 7_u64;
         for round in 0..300 {

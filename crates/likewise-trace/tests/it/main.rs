@@ -3,3 +3,4 @@
 mod golden;
 mod inputs;
 mod mutated;
+mod recorded;

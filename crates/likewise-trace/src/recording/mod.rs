@@ -1,0 +1,118 @@
+//! Recordings of `likewise record`: a folder with `recording.likewise`, or
+//! with what the ranks of a run left that did not end.
+//!
+//! [`walk`] gives the events of a rank with their bursts; [`read`] makes a
+//! table of bursts of them, [`rows`] what `convert` writes of each, [`prv`] a
+//! Paraver trace. [`source`] finds functions and lines of call paths, and
+//! [`paths`] which of them are the program's own.
+
+mod code;
+mod counters;
+mod csv;
+mod paths;
+mod prv;
+mod read;
+mod rows;
+mod source;
+mod walk;
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use likewise_recording::{OpenError, Recording, Times, file::MAGIC, unfinished};
+
+use crate::error::{Error, ErrorKind, Place, Result};
+use crate::trace::TraceFormat;
+
+pub use csv::{PathRow, for_each_row, path_rows, write_events_csv, write_paths_csv};
+pub use prv::write_prv;
+pub(crate) use read::{inspect, read};
+pub use rows::{COLUMNS, Row, Rows};
+pub use source::{Location, Source};
+
+/// How a recording is known (all versions), and who reads it.
+pub(crate) const FORMAT: TraceFormat = TraceFormat {
+    begins: MAGIC.split_at(7).0,
+    read: |input, options| read::read(input.path(), options),
+    inspect: |input, options| read::inspect(input.path(), options),
+};
+
+/// Ranks from this number on are nonsense.
+const MAX_RANKS: u32 = 1 << 24;
+
+/// Whether the path is a folder with a recording, or the file of one.
+#[must_use]
+pub fn is_recording(path: &Path) -> bool {
+    let whole = if path.is_dir() { path.join(likewise_recording::FILE) } else { path.to_owned() };
+    if !whole.is_file() {
+        return path.is_dir() && unfinished::files(path).is_ok_and(|worlds| !worlds.is_empty());
+    }
+    let mut begins = [0; 7];
+    let read = File::open(whole).and_then(|mut file| file.read_exact(&mut begins));
+    read.is_ok() && begins == MAGIC[..7]
+}
+
+/// Reads a recording.
+///
+/// # Errors
+/// There is none, or it is damaged from its begin on. One that ends early is
+/// read as far as it goes, and says so.
+pub fn open(path: &Path) -> Result<Recording> {
+    let recording = Recording::open(path).map_err(|error| match error {
+        OpenError::Io(path, error) => Error::read(&path, error),
+        OpenError::Nothing(path) => Error::whole(&path, ErrorKind::NoRecording),
+        OpenError::Broken(path, broken) => {
+            Error::at(&path, Place::Byte(broken.at), ErrorKind::Table(broken.what))
+        }
+    })?;
+    match recording.ranks().iter().find(|meta| meta.rank >= MAX_RANKS) {
+        None => Ok(recording),
+        Some(meta) => {
+            let what = format!("it has a rank {}, which is impossible", meta.rank);
+            Err(Error::whole(path, ErrorKind::Table(what)))
+        }
+    }
+}
+
+/// Whether a path is the folder of a recording.
+///
+/// # Errors
+/// It is a folder without one.
+pub(crate) fn is_folder(path: &Path) -> Result<bool> {
+    match path.is_dir() {
+        true if !is_recording(path) => Err(Error::whole(path, ErrorKind::NoRecording)),
+        is_dir => Ok(is_dir),
+    }
+}
+
+/// Bytes of all files of a recording.
+pub(crate) fn bytes(path: &Path) -> u64 {
+    let size = |path: PathBuf| path.metadata().map_or(0, |m| if m.is_file() { m.len() } else { 0 });
+    if !path.is_dir() {
+        return size(path.to_owned());
+    }
+    let entries = std::fs::read_dir(path).into_iter().flatten().flatten();
+    entries.map(|entry| size(entry.path())).sum()
+}
+
+/// What is to be known before a recording is believed: drawn times first,
+/// then what is missing.
+pub(crate) fn warnings(recording: &Recording, path: &Path) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if recording.times() == Times::Histogram {
+        warnings.push(
+            "durations of single bursts and calls, and their counters, are drawn from the histograms of their call \
+             paths; their sums are true, to 2.2% on each rank; `likewise record --times all` keeps each"
+                .to_owned(),
+        );
+    }
+    if let Some(missing) = recording.incomplete() {
+        warnings.push(format!("{}: the recording is not complete: {missing}", path.display()));
+    }
+    let (there, size) = (recording.ranks().len(), recording.size());
+    if (there as u64) < u64::from(size) {
+        warnings.push(format!("{}: {there} of {size} ranks are recorded", path.display()));
+    }
+    warnings
+}

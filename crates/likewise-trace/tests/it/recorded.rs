@@ -1,0 +1,181 @@
+//! Recordings of `likewise record`, read as traces.
+
+use likewise_recording::Times;
+use likewise_testing::recorded::Program;
+use likewise_trace::recording;
+use likewise_trace::{ReadOptions, bursts_of, is_rereadable, is_ungrouped, read_bursts};
+
+#[test]
+fn bursts_lie_between_the_calls_with_counters_and_code() {
+    let dir = tempfile::tempdir().unwrap();
+    let log = Program::default().write(dir.path());
+    let trace = read_bursts(dir.path(), &ReadOptions::default()).unwrap();
+    let table = &trace.table;
+    let expected: Vec<(u32, u64, u64)> = log
+        .iter()
+        .zip(1..)
+        .flat_map(|(events, task)| events.iter().map(move |e| (task, e.time.0 - e.gap, e.gap)))
+        .filter(|burst| burst.2 > 0)
+        .collect();
+    let found: Vec<_> =
+        (0..table.len()).map(|i| (table.task[i], table.begin[i].0, table.duration[i].0)).collect();
+    assert_eq!(found, expected);
+    let counter = table.counter("instructions").expect("it was recorded");
+    assert!(counter.values.iter().zip(&expected).all(|(count, burst)| *count == 3.0 * burst.2 as f64));
+    assert_eq!(counter.counter.preset(), Some("PAPI_TOT_INS"));
+    let code = table.code.as_ref().expect("call paths");
+    let named = |place: Option<likewise::table::PlaceId>| place.map_or("", |place| code.name(place));
+    let region = code.regions[4];
+    assert_eq!((named(region.before), named(region.after)), ("app+0x230", "app+0x240"));
+    // What step calls returns to main at one place: without symbols, its address there.
+    assert_eq!(named(region.function), "app+0x120");
+    assert_eq!(trace.topology.as_ref().map(|t| (t.nodes, t.cpus.clone())), Some((2, vec![2, 2])));
+    // How long a rank took is rounded to µs.
+    let end = log.iter().map(|events| events.last().unwrap().time.1).max().unwrap();
+    assert!(trace.end.0.abs_diff(end) <= 1_100, "{} {end}", trace.end.0);
+    assert_eq!(trace.report.warnings.len(), 1, "{:?}", trace.report.warnings);
+    assert!(trace.report.warnings[0].contains("no such file"), "{:?}", trace.report.warnings);
+}
+
+#[test]
+fn drawn_times_are_told_first() {
+    let dir = tempfile::tempdir().unwrap();
+    let log = Program { times: Times::Histogram, ..Program::default() }.write(dir.path());
+    let trace = read_bursts(dir.path(), &ReadOptions::default()).unwrap();
+    assert!(
+        trace.report.warnings[0].contains("`--times all`")
+            || trace.report.warnings[0].contains("--times all")
+    );
+    let sum: u64 = log.iter().flatten().map(|event| event.gap).sum();
+    let computed = trace.table.computing_time().0;
+    assert!(computed.abs_diff(sum) * 1000 < 22 * sum, "{computed} of {sum}");
+}
+
+#[test]
+fn folders_are_traces_only_with_a_recording() {
+    let dir = tempfile::tempdir().unwrap();
+    let error = read_bursts(dir.path(), &ReadOptions::default()).unwrap_err().to_string();
+    assert!(error.contains("expected 'recording.likewise'"), "{error}");
+    assert!(!is_rereadable(dir.path()));
+    Program::default().write(dir.path());
+    let file = dir.path().join("recording.likewise");
+    assert!(is_rereadable(dir.path()) && bursts_of(dir.path()).unwrap().is_some());
+    assert!(is_ungrouped(&file).unwrap());
+    let of_file = read_bursts(&file, &ReadOptions::default()).unwrap().table;
+    assert_eq!(of_file.begin, read_bursts(dir.path(), &ReadOptions::default()).unwrap().table.begin);
+}
+
+#[test]
+fn a_cut_or_damaged_file_is_an_error_or_says_what_is_lost() {
+    let dir = tempfile::tempdir().unwrap();
+    Program::default().write(dir.path());
+    let file = dir.path().join("recording.likewise");
+    let whole = std::fs::read(&file).unwrap();
+    let n = read_bursts(dir.path(), &ReadOptions::default()).unwrap().table.len();
+    for length in [0, 5, 8, 20, whole.len() / 2, whole.len() - 1] {
+        std::fs::write(&file, &whole[..length]).unwrap();
+        match read_bursts(dir.path(), &ReadOptions::default()) {
+            Ok(trace) => {
+                let told = trace.report.warnings.iter().any(|warning| warning.contains("not complete"));
+                assert!(told || trace.table.len() == n, "{length}: {:?}", trace.report.warnings);
+            }
+            Err(error) => assert!(error.to_string().contains(dir.path().to_str().unwrap()), "{error}"),
+        }
+    }
+}
+
+/// Rows of the CSV without its first line, as cells.
+fn events(program: &Program) -> Vec<Vec<String>> {
+    let dir = tempfile::tempdir().unwrap();
+    program.write(dir.path());
+    let recording = recording::open(dir.path()).unwrap();
+    let mut text = Vec::new();
+    let (n, problems) = recording::write_events_csv(&recording, dir.path(), &mut text).unwrap();
+    assert_eq!(problems, Vec::<String>::new());
+    let text = String::from_utf8(text).unwrap();
+    let mut lines = text.lines();
+    assert_eq!(lines.next(), Some("rank,index,call,comm,peer,tag,count,bytes,root,path,begin_ns,end_ns"));
+    let rows: Vec<Vec<String>> = lines.map(|line| line.split(',').map(str::to_owned).collect()).collect();
+    assert_eq!(rows.len() as u64, n);
+    rows
+}
+
+#[test]
+fn every_event_is_a_row_with_peers_and_bytes() {
+    let program = Program::default();
+    let rows = events(&program);
+    let log = program.write(tempfile::tempdir().unwrap().path());
+    assert_eq!(rows.len(), log.iter().map(Vec::len).sum::<usize>());
+    let mut row = rows.iter();
+    for (rank, events) in log.iter().enumerate() {
+        for (index, event) in events.iter().enumerate() {
+            let row = row.next().unwrap();
+            let expected = [rank.to_string(), index.to_string(), event.call.name().to_owned()];
+            assert_eq!(row[..3], expected);
+            assert_eq!(row[10..], [event.time.0.to_string(), event.time.1.to_string()]);
+        }
+    }
+    let first = |rank: &str, call: &str| {
+        let row = rows.iter().find(|row| row[0] == rank && row[2] == call).unwrap();
+        row[3..9].join(",")
+    };
+    assert_eq!(first("0", "MPI_Init"), ",,,,,");
+    assert_eq!(first("0", "MPI_Comm_split"), "0,,,,,");
+    assert_eq!(first("0", "MPI_Irecv"), "0,3,5,64,512,");
+    assert_eq!(first("3", "MPI_Isend"), "0,0,5,64,512,");
+    assert_eq!(first("2", "MPI_Allreduce"), "2,,,1,8,");
+    assert_eq!(first("0", "MPI_Recv"), "0,1,7,8,32,", "whom the wildcard heard from");
+    assert_eq!(first("3", "MPI_Send"), "0,0,7,8,32,");
+    assert_eq!(first("1", "MPI_Alltoallv"), "0,,,,40,", "the sum of the counts");
+    assert_eq!(first("1", "MPI_Comm_free"), "2,,,,,");
+}
+
+#[test]
+fn frames_of_call_paths_are_rows() {
+    let dir = tempfile::tempdir().unwrap();
+    Program::default().write(dir.path());
+    let recording = recording::open(dir.path()).unwrap();
+    let mut source = recording::Source::new(recording.modules());
+    let rows = recording::path_rows(&recording, &mut source);
+    let mut text = Vec::new();
+    recording::write_paths_csv(&rows, &mut text).unwrap();
+    let text = String::from_utf8(text).unwrap();
+    assert!(text.starts_with("path,depth,function,file,line,module,offset\n"), "{text}");
+    assert!(
+        text.contains(",0,app+0x210,,,app,0x210\n") && text.contains(",1,app+0x120,,,app,0x120\n"),
+        "{text}"
+    );
+}
+
+#[test]
+fn the_paraver_trace_has_the_same_bursts_and_all_messages() {
+    for times in [Times::All, Times::Histogram] {
+        let dir = tempfile::tempdir().unwrap();
+        Program { times, ..Program::default() }.write(dir.path());
+        let recording = recording::open(dir.path()).unwrap();
+        let (files, _) = recording::write_prv(&recording, dir.path(), &dir.path().join("out")).unwrap();
+        files.into_iter().for_each(|file| file.commit().unwrap());
+        let prv = dir.path().join("out.prv");
+        let direct = read_bursts(dir.path(), &ReadOptions::default()).unwrap();
+        let copied = read_bursts(&prv, &ReadOptions::default()).unwrap();
+        assert_eq!(copied.report.warnings, Vec::<String>::new());
+        assert_eq!(direct.topology, copied.topology);
+        assert_eq!(direct.end, copied.end);
+        let (a, b) = (&direct.table, &copied.table);
+        assert_eq!((&a.task, &a.thread, &a.begin, &a.duration), (&b.task, &b.thread, &b.begin, &b.duration));
+        assert_eq!(a.code, b.code);
+        for (one, other) in a.counters.iter().zip(&b.counters) {
+            assert_eq!((&one.counter, &one.values), (&other.counter, &other.values));
+        }
+        assert_eq!(a.counters.len(), 2);
+        let text = std::fs::read_to_string(&prv).unwrap();
+        // Four ranks send 20 messages around the ring, and three four times to rank 0.
+        assert_eq!(copied.report.records.communications, 4 * 20 + 3 * 4);
+        assert_eq!(copied.report.records.communicators, 1 + 4 + 2, "the world, four of one rank, the halves");
+        let times = text.lines().filter(|line| line.starts_with(['1', '2', '3'])).map(|line| {
+            let fields: Vec<&str> = line.split(':').collect();
+            fields[if line.starts_with('3') { 6 } else { 5 }].parse::<u64>().unwrap()
+        });
+        assert!(times.is_sorted(), "records are in order of time");
+    }
+}
