@@ -2,7 +2,7 @@
 
 use crate::advice::advice;
 use crate::commands::{
-    align, bursts, compare, counters, cut, demo, info, pareto, points, ranks, record, retime, synth,
+    align, bursts, compare, counters, cut, demo, info, pareto, points, ranks, record, replay, retime, synth,
 };
 use crate::common::{Call, Common, ToldElsewhere, Usage};
 use crate::escape;
@@ -35,6 +35,7 @@ Examples:
   likewise retime run.prv --bursts out/bursts.csv --times simulated.csv   the run, if phases took other times
   likewise ranks effort.npy -o out                   which processes behave alike, and how few to trace
   likewise record -o run -- mpirun -n 16 ./app       the MPI calls of any program, with call paths and times
+  likewise replay run -- mpirun -n 16                the same calls, sizes and times, without the program
   likewise info run.prv                              what is in a trace
   likewise points table.npy --eps 0.01 -o out        the same clustering for any table of numbers
   likewise counters sites.csv -o out                 which events of a counter table tell the same
@@ -55,6 +56,7 @@ pub(crate) enum Task {
     Compare(compare::CompareArgs),
     Info(info::InfoArgs),
     Record(record::RecordArgs),
+    Replay(replay::ReplayArgs),
     Retime(retime::RetimeArgs),
     Synth(synth::SynthArgs),
 }
@@ -62,7 +64,7 @@ pub(crate) enum Task {
 impl Task {
     /// Whether it runs another program, which gets the signals that we get.
     fn runs_a_program(&self) -> bool {
-        matches!(self, Self::Record(_))
+        matches!(self, Self::Record(_)) || matches!(self, Self::Replay(args) if args.launches())
     }
 }
 
@@ -103,13 +105,18 @@ fn parsed(args: impl Iterator<Item = OsString>) -> Result<Cli, clap::Error> {
 /// `likewise ranks` shares it. Process 0 says so.
 fn check_launcher(task: &Task, launcher: Option<Launcher>) -> anyhow::Result<()> {
     let Some(Launcher { name, n_ranks: Some(n @ 2..), rank, .. }) = launcher else { return Ok(()) };
-    if matches!(task, Task::Ranks(_)) {
+    let shares = match task {
+        Task::Ranks(_) => true,
+        Task::Replay(args) => !args.launches(),
+        _ => false,
+    };
+    if shares {
         return Ok(());
     }
     if rank.is_some_and(|rank| rank > 0) {
         return Err(ToldElsewhere.into());
     }
-    if matches!(task, Task::Record(_)) {
+    if task.runs_a_program() {
         let text = format!(
             "{name} has started {n} processes of this: it goes behind the `--`, as in \
              `likewise record -- mpirun -n {n} ./app`"
@@ -136,6 +143,7 @@ fn run_task(cli: &Cli) -> anyhow::Result<()> {
         Task::Compare(args) => compare::run(args, &cli.common),
         Task::Info(args) => info::run(args, &cli.common),
         Task::Record(args) => record::run(args, &cli.common),
+        Task::Replay(args) => replay::run(args, &cli.common),
         Task::Retime(args) => retime::run(args, &cli.common),
         Task::Synth(args) => synth::run(args, &cli.common),
     }

@@ -17,7 +17,8 @@ fn whole(dir: &Path) -> io::Result<Vec<PathBuf>> {
             found.push(path);
         }
     }
-    found.sort();
+    // The first one has no number.
+    found.sort_by_key(|path| (path.as_os_str().len(), path.clone()));
     Ok(found)
 }
 
@@ -42,12 +43,15 @@ pub(crate) fn files(dir: &Path) -> io::Result<Vec<PathBuf>> {
 pub(crate) fn join_parts(dir: &Path) -> Result<bool> {
     let mut joined = false;
     for (world, files) in unfinished::files(dir)? {
-        let to = if joined || dir.join(FILE).exists() {
-            Path::new(FILE).with_extension(format!("{world}.likewise"))
-        } else {
-            PathBuf::from(FILE)
+        let to = match world {
+            1 => FILE.to_owned(),
+            world => format!("recording-{world}.likewise"),
         };
-        let Some(parts) = unfinished::parts_of(&files)? else { continue };
+        let Some(parts) = unfinished::parts_of(&files).map_err(|error| anyhow!("{error}"))? else {
+            // These ranks came no further than to begin.
+            files.iter().try_for_each(std::fs::remove_file)?;
+            continue;
+        };
         let mut bytes = file::head();
         parts.iter().for_each(|(number, part)| bytes.extend(file::section(*number, part)));
         let to = dir.join(to);
@@ -64,6 +68,9 @@ pub(crate) fn join_parts(dir: &Path) -> Result<bool> {
 /// What there is to say of a recording.
 #[derive(Clone, Debug)]
 pub(crate) struct Summary {
+    /// Recordings in the directory, of which this is the first: one for each
+    /// job that a script starts, or that the program spawns.
+    pub(crate) jobs: usize,
     pub(crate) ranks: usize,
     /// How many ranks the program had.
     pub(crate) size: u32,
@@ -83,12 +90,11 @@ impl Summary {
     /// It cannot be read.
     pub(crate) fn of(dir: &Path) -> Result<Option<Self>> {
         let files = files(dir)?;
-        if files.is_empty() {
-            return Ok(None);
-        }
-        let recording = Recording::open(dir).map_err(|error| anyhow!("{error}"))?;
+        let Some(first) = files.first() else { return Ok(None) };
+        let recording = Recording::open(first).map_err(|error| anyhow!("{error}"))?;
         let paths: BTreeSet<u32> = recording.symbols().iter().map(|symbol| symbol.path).collect();
         Ok(Some(Self {
+            jobs: files.len(),
             ranks: recording.ranks().len(),
             size: recording.size(),
             events: recording.ranks().iter().map(|rank| rank.events).sum(),

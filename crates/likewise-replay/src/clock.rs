@@ -24,10 +24,12 @@ const MOST_DEBT: i64 = 50_000;
 /// How the processor time of a burst is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Basis {
-    /// All of its length, if no counter says less.
-    Processor,
-    /// The recorded run had fewer cores than ranks and no counter: as long by
-    /// the wall clock, whoever has the core.
+    /// A counter tells it, at least of long bursts.
+    Counter,
+    /// No counter does: all of a burst's length.
+    Length,
+    /// No counter does, and the recorded run had fewer cores than ranks: as
+    /// long by the wall clock, whoever has the core.
     Wall,
 }
 
@@ -98,7 +100,7 @@ impl Clock {
 
     fn busy(&mut self, gap: i64, processor: Option<i64>) {
         self.owed += gap;
-        if gap < SHORT || (processor.is_none() && self.basis == Basis::Wall) {
+        if gap < SHORT || self.basis == Basis::Wall {
             self.spin(self.owed);
         } else {
             // Re-issuing calls has used some of it.
@@ -110,9 +112,9 @@ impl Clock {
             }
         }
         self.owed -= self.elapsed();
-        // A counter tells what of a length was spent waiting for a core: then
+        // Otherwise a burst's length has what was spent waiting for a core, and
         // bursts that took too long here have others rest less.
-        if processor.is_none() && self.basis == Basis::Processor {
+        if self.basis == Basis::Length {
             self.owed = self.owed.max(-MOST_DEBT);
         }
     }
@@ -149,7 +151,7 @@ mod tests {
 
     fn took(compute: Compute, bursts: &[(u64, Option<u64>)]) -> (f64, f64) {
         let (begin, processor) = (Instant::now(), processor_time());
-        let mut clock = Clock::new(compute, 2.0, Basis::Processor);
+        let mut clock = Clock::new(compute, 2.0, Basis::Counter);
         for (gap, processor) in bursts {
             clock.burst(*gap, *processor);
             clock.restart();

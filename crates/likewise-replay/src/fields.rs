@@ -19,6 +19,10 @@ impl<'a> Fields<'a> {
         self.call.roles()
     }
 
+    pub(crate) fn values(self) -> &'a [i64] {
+        self.values
+    }
+
     fn find(self, wanted: impl Fn(Kind, usize) -> bool) -> Option<&'a [i64]> {
         let mut rest = self.values;
         for field in self.call.fields() {

@@ -283,7 +283,11 @@ impl Maker<'_> {
         let counts = self.ints(counts);
         self.made.words.push(counts);
         let mut next = 0_i64;
-        let places: Vec<i64> = bytes.iter().map(|bytes| std::mem::replace(&mut next, next + bytes / unit)).collect();
+        let mut place = |bytes: &i64| {
+            next += bytes / unit;
+            next - bytes / unit
+        };
+        let places: Vec<i64> = bytes.iter().map(&mut place).collect();
         match self.fields.roles().get(at + 1) {
             Some(Role::AintsIn | Role::AintsOut) => {
                 self.made.kept.longs.push(places.into());

@@ -14,6 +14,7 @@ pub(crate) mod points;
 pub(crate) mod ranks;
 pub(crate) mod record;
 mod regimes;
+pub(crate) mod replay;
 pub(crate) mod retime;
 mod rows;
 pub(crate) mod synth;

@@ -142,6 +142,13 @@ fn tell(dir: &Path, ended: Ended, common: &Common) -> Result<()> {
         );
     }
     common.say(told(&summary, dir, ended));
+    if summary.jobs > 1 {
+        common.say(format_args!(
+            "This is the first of {} programs that called MPI; each has a file in {}.",
+            summary.jobs,
+            dir.display()
+        ));
+    }
     if let Some(missing) = &summary.incomplete {
         common.say(format_args!("The recording is incomplete: {missing}"));
     }
@@ -184,6 +191,7 @@ fn to_json(summary: &Summary, dir: &Path, ended: Ended) -> serde_json::Value {
     json!({
         "version": env!("CARGO_PKG_VERSION"),
         "directory": dir.to_string_lossy(),
+        "jobs": summary.jobs,
         "ranks": summary.ranks,
         "size": summary.size,
         "events": summary.events,

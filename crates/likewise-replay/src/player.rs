@@ -1,0 +1,351 @@
+//! Walks the events of a rank and re-issues them.
+
+use crate::class::{Class, Reason, class};
+use crate::clock::{Basis, Clock};
+use crate::fields::Fields;
+use crate::handles::{Comm, Handles, Kept, Request, Scratch};
+use crate::lookahead::{Heard, Lookahead, receives_any};
+use crate::mpi::Mpi;
+use crate::tally::Tally;
+use crate::words::{Instead, Words, World};
+use crate::{Options, Outcome, ReplayError, check};
+use likewise_comm::{Communicator, Reduction};
+use likewise_mpi::MpiComm;
+use likewise_recording::calls::number;
+use likewise_recording::role::{ANY, Kind, NONE, Role};
+use likewise_recording::{CallId, Datatype, Event, NOT_READ, Recording};
+use std::time::Instant;
+
+/// The counter of processor time.
+const PROCESSOR: &str = "CPU time (ns)";
+
+/// A replay of a rank.
+pub(crate) struct Player<'a> {
+    pub(crate) mpi: Mpi<'a>,
+    pub(crate) world: World<'a>,
+    lookahead: Lookahead,
+    tally: Tally,
+    clock: Clock,
+    /// What requests that nobody waits for any more may still read.
+    abandoned: Vec<Request>,
+    /// The memory of the buffer that is attached.
+    attached: Vec<u8>,
+    /// Which counter is processor time.
+    processor: Option<usize>,
+}
+
+/// Replays a recording on the ranks of a program. Collective.
+///
+/// # Errors
+/// It cannot be replayed. Where a rank alone fails, the others wait for it
+/// until [`Communicator::fail`] ends them.
+pub fn replay(recording: &Recording, comm: &MpiComm, options: Options) -> Result<Outcome, ReplayError> {
+    check(recording)?;
+    if recording.size() as usize != comm.size() {
+        return Err(ReplayError::Size { recorded: recording.size(), here: comm.size() });
+    }
+    let rank = comm.rank() as u32;
+    let types = recording.datatypes(rank);
+    let mut player = Player::new(recording, comm, &types, options)?;
+    // None begins before all have read what they are to do.
+    comm.all_reduce(Reduction::Sum, &mut [0])?;
+    let replayed = player.play(recording, rank)?;
+    let mut longest = [player.lookahead.wall as i64, replayed as i64];
+    comm.all_reduce(Reduction::Max, &mut longest)?;
+    let tally = player.tally.of_all(comm)?;
+    Ok(Outcome {
+        recorded: longest[0] as u64,
+        replayed: longest[1] as u64,
+        issued: tally.issued(),
+        skipped: tally.skipped(),
+    })
+}
+
+/// Whether the recorded run had fewer cores than ranks, if it ran here.
+fn was_crowded(recording: &Recording, rank: u32) -> bool {
+    let here = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let Some(node) = recording.ranks().get(rank as usize).map(|meta| meta.node.as_str()) else { return false };
+    let beside = recording.ranks().iter().filter(|meta| meta.node == node).count();
+    node == here.trim() && std::thread::available_parallelism().is_ok_and(|cores| beside > cores.get())
+}
+
+impl<'a> Player<'a> {
+    fn new(
+        recording: &Recording,
+        comm: &'a MpiComm,
+        types: &'a [Datatype],
+        options: Options,
+    ) -> Result<Self, ReplayError> {
+        let rank = comm.rank() as u32;
+        let mpi = Mpi::new(comm.raw())?;
+        let processor = recording.counters().iter().position(|name| name == PROCESSOR);
+        let basis = match processor {
+            Some(_) => Basis::Counter,
+            None if was_crowded(recording, rank) => Basis::Wall,
+            None => Basis::Length,
+        };
+        let mut handles = Handles::default();
+        let made = |handle, rank, size, members| Comm {
+            handle,
+            rank,
+            size,
+            remote: 0,
+            degrees: (0, 0),
+            members,
+        };
+        let (own, size) = (i64::from(rank), comm.size() as i64);
+        handles.comms.put(0, made(mpi.constants.comm_world, own, size, vec![0, 1, size]));
+        handles.comms.put(1, made(mpi.constants.comm_self, 0, 1, vec![own, 1, 1]));
+        let mut player = Self {
+            world: World {
+                constants: mpi.constants,
+                types,
+                handles,
+                send: Scratch::default(),
+                receive: Scratch::default(),
+                tag_ub: 0,
+            },
+            mpi,
+            lookahead: Lookahead::of(recording, rank)?,
+            tally: Tally::new(),
+            clock: Clock::new(options.compute, options.speed, basis),
+            abandoned: Vec::new(),
+            attached: Vec::new(),
+            processor,
+        };
+        player.prepare()?;
+        Ok(player)
+    }
+
+    /// Errors of the program's communicators come back, and the greatest tag
+    /// is known.
+    fn prepare(&mut self) -> Result<(), ReplayError> {
+        let constants = self.mpi.constants;
+        for comm in [constants.comm_world, constants.comm_self] {
+            self.mpi.call(number::Comm_set_errhandler, &[comm, constants.errors_return])?;
+        }
+        let (mut value, mut found) = (0_usize, 0_i32);
+        let words = [
+            constants.comm_world,
+            constants.tag_ub as usize,
+            (&raw mut value) as usize,
+            (&raw mut found) as usize,
+        ];
+        self.mpi.call(number::Comm_get_attr, &words)?;
+        // What the standard promises at least.
+        self.world.tag_ub = 32767;
+        if found != 0 && value != 0 {
+            // SAFETY: MPI gives the address of an `int` that stays.
+            self.world.tag_ub = i64::from(unsafe { *(value as *const i32) });
+        }
+        Ok(())
+    }
+
+    /// Re-issues all events; returns how long it took, in ns.
+    fn play(&mut self, recording: &Recording, rank: u32) -> Result<u64, ReplayError> {
+        let mut events = recording.events(rank);
+        let mut number = 0;
+        let mut begun = Instant::now();
+        self.clock.restart();
+        loop {
+            let at = |error| ReplayError::At { rank, event: number, error: Box::new(error) };
+            let event = events.next().map_err(|broken| at(ReplayError::Broken { rank, what: broken.to_string() }))?;
+            let Some(event) = event else { break };
+            let call = recording.symbols()[event.symbol as usize].call;
+            if call == number::Init || call == number::Init_thread {
+                begun = Instant::now();
+                self.clock.restart();
+            } else if call == number::Finalize {
+                self.burst(event);
+                break;
+            } else {
+                self.event(call, event).map_err(at)?;
+            }
+            number += 1;
+        }
+        Ok(begun.elapsed().as_nanos() as u64)
+    }
+
+    fn burst(&mut self, event: &Event) {
+        let counters = event.counters.as_deref().unwrap_or_default();
+        let counted = self.processor.and_then(|at| counters.get(at)).copied();
+        self.clock.burst(event.gap, counted.filter(|value| *value != NOT_READ));
+    }
+
+    fn event(&mut self, call: CallId, event: &Event) -> Result<(), ReplayError> {
+        self.burst(event);
+        let fields = Fields::new(call, &event.values);
+        let length = event.end - event.begin;
+        let skipped = match class(call) {
+            Class::Ends => None,
+            Class::Refused => return Err(ReplayError::Refused { call: call.name() }),
+            Class::TimeOnly(reason) => Some(reason),
+            Class::Plain => self.message(fields).map(|()| None)?,
+            Class::Probe => self.probe(fields).map(|()| None)?,
+            Class::Completion => self.complete(fields)?,
+            Class::Start => self.start(fields).map(|()| None)?,
+            Class::Communicator => self.communicator(fields)?,
+            Class::Window => self.window(fields)?,
+            Class::Buffer => self.buffer(fields).map(|()| None)?,
+        };
+        match skipped {
+            None => self.tally.issue(call),
+            Some(reason) => self.skip(fields, reason, length),
+        }
+        self.clock.restart();
+        Ok(())
+    }
+
+    /// A call that is not re-issued takes its time, and what it made is null.
+    fn skip(&mut self, fields: Fields, reason: Reason, length: u64) {
+        if let Some(number) = fields.get(Kind::NewRequest) {
+            self.put_request(number, self.mpi.constants.request_null, false, Kept::default());
+        }
+        self.clock.restart();
+        match reason {
+            Reason::File => self.clock.idle(length),
+            // It would only have looked for what was not there.
+            Reason::InVain => {}
+            _ => self.clock.burst(length, None),
+        }
+        self.tally.skip(reason, length);
+    }
+
+    pub(crate) fn put_request(&mut self, number: i64, handle: usize, persistent: bool, kept: Kept) {
+        let made = Request { handle, persistent, receives_any: None, _kept: kept };
+        self.world.handles.requests.put(number, made);
+    }
+
+    /// Re-issues a call and takes up what it made.
+    pub(crate) fn issue(&mut self, fields: Fields, as_call: CallId, instead: Instead) -> Result<(), ReplayError> {
+        let made = self.world.words(fields, instead)?;
+        self.mpi.call(as_call, &made.words)?;
+        self.take_up(fields, made);
+        Ok(())
+    }
+
+    /// Takes up what a call has made, and forgets what it has ended.
+    fn take_up(&mut self, fields: Fields, made: Words) {
+        let handles = &mut self.world.handles;
+        let mut request = None;
+        for (at, role) in fields.roles().iter().enumerate() {
+            let (number, handle) = (fields.of(at), made.kept.places[at]);
+            match role {
+                Role::NewRequest => request = Some((number, handle, false)),
+                Role::NewPersistent => request = Some((number, handle, true)),
+                Role::NewGroup => handles.groups.put(number, handle),
+                Role::NewMessage => handles.messages.put(number, handle),
+                Role::FreeComm => drop(handles.comms.take(number)),
+                Role::FreeGroup => drop(handles.groups.take(number)),
+                Role::FreeWin => drop(handles.windows.take(number)),
+                Role::FreeMessage => drop(handles.messages.take(number)),
+                Role::FreeRequest => self.abandoned.extend(handles.requests.take(number)),
+                Role::Request => {
+                    if let Some(known) = handles.requests.get_mut(number) {
+                        known.handle = handle;
+                    }
+                }
+                _ => {}
+            }
+        }
+        if let Some((number, handle, persistent)) = request {
+            self.put_request(number, handle, persistent, made.kept);
+        }
+    }
+
+    /// Whom the next receive of a wildcard heard from.
+    pub(crate) fn next_heard(&mut self) -> Heard {
+        self.lookahead.heard.pop_front().unwrap_or((NONE, NONE))
+    }
+
+    fn message(&mut self, fields: Fields) -> Result<(), ReplayError> {
+        // A receive need not have begun already when a ready send does.
+        let as_call = match fields.call {
+            number::Rsend => number::Send,
+            number::Irsend => number::Isend,
+            number::Rsend_init => number::Send_init,
+            call => call,
+        };
+        let any = receives_any(fields);
+        if any && fields.has(Role::NewPersistent) {
+            return self.persistent_receive_of_any(fields);
+        }
+        let heard = match fields.get(Kind::NewRequest) {
+            Some(_) if any => Some((self.next_heard(), true)),
+            None if any => Some((told_by(fields), false)),
+            _ => None,
+        };
+        if fields.call == number::Request_free && self.receives_any(fields.of(0)) {
+            drop(self.world.handles.requests.take(fields.of(0)));
+            return Ok(());
+        }
+        // What never was to be done, or is done, is null here.
+        let ends = [number::Request_free, number::Cancel].contains(&fields.call);
+        if ends && self.handle(fields.of(0)) == self.mpi.constants.request_null {
+            return Ok(());
+        }
+        self.issue(fields, as_call, Instead { heard, words: &[] })
+    }
+
+    fn receives_any(&self, request: i64) -> bool {
+        self.world.handles.requests.get(request).is_some_and(|request| request.receives_any.is_some())
+    }
+
+    /// Each of its starts will begin a receive.
+    fn persistent_receive_of_any(&mut self, fields: Fields) -> Result<(), ReplayError> {
+        let number = fields.get(Kind::NewRequest).unwrap_or(NONE);
+        self.put_request(number, self.mpi.constants.request_null, true, Kept::default());
+        if let Some(request) = self.world.handles.requests.get_mut(number) {
+            request.receives_any = Some((number::Irecv, fields.values().to_vec()));
+        }
+        Ok(())
+    }
+
+    fn probe(&mut self, fields: Fields) -> Result<(), ReplayError> {
+        let found = fields.get(Kind::Flag) != Some(0);
+        let heard = receives_any(fields).then(|| (told_by(fields), false));
+        // What was found is there, or will be; what was not must not be taken.
+        let as_call = match (fields.call, found) {
+            (number::Iprobe, true) => number::Probe,
+            (number::Improbe, true) => number::Mprobe,
+            (number::Improbe, false) => number::Iprobe,
+            (call, _) => call,
+        };
+        let made = self.world.words(fields, Instead { heard, words: &[] })?;
+        // What the one has and the other has not: the flag and the message.
+        let wanted = |role: &Role| match role {
+            Role::Flag => [number::Iprobe, number::Improbe].contains(&as_call),
+            Role::NewMessage => [number::Mprobe, number::Improbe].contains(&as_call),
+            _ => true,
+        };
+        let roles = fields.roles().iter().zip(&made.words);
+        let words: Vec<usize> = roles.filter(|(role, _)| wanted(role)).map(|(_, word)| *word).collect();
+        self.mpi.call(as_call, &words)?;
+        if found {
+            self.take_up(fields, made);
+        }
+        Ok(())
+    }
+
+    fn buffer(&mut self, fields: Fields) -> Result<(), ReplayError> {
+        if fields.call == number::Buffer_detach {
+            let (mut address, mut size) = (0_usize, 0_i32);
+            self.mpi.call(number::Buffer_detach, &[(&raw mut address) as usize, (&raw mut size) as usize])?;
+            self.attached = Vec::new();
+            return Ok(());
+        }
+        // The other MPI may add less to each message.
+        let bytes = fields.of(1).clamp(0, 1 << 29) * 2 + (1 << 20);
+        self.attached = vec![0; bytes as usize];
+        let address = self.attached.as_mut_ptr() as usize;
+        self.mpi.call(number::Buffer_attach, &[address, bytes as usize])
+    }
+}
+
+/// Whom a call that receives, or finds, a message of a wildcard heard from.
+fn told_by(fields: Fields) -> Heard {
+    let told = |kind| fields.get(kind).unwrap_or(NONE);
+    let (source, tag) = (told(Kind::StatusSource), told(Kind::StatusTag));
+    debug_assert_ne!(source, ANY);
+    (source, tag)
+}
