@@ -35,6 +35,10 @@ impl Amount {
         }
     }
 
+    fn is_no_list(&self) -> bool {
+        matches!(self, Self::Each(bytes) if bytes.is_empty())
+    }
+
     fn is_multiple_of(&self, unit: i64) -> bool {
         match self {
             Self::One(bytes) => bytes % unit == 0,
@@ -96,11 +100,8 @@ impl Amounts {
             "Scatter" if !is_root => *send = Amount::One(0),
             "Allgather" | "Allgatherv" if !is_inter => *send = Amount::One(receive.at(comm.rank)),
             "Alltoall" if !is_inter => *send = receive.clone(),
-            // What a rank sends itself it receives.
-            "Alltoallv" | "Alltoallw" if !is_inter && send.at(comm.rank) != receive.at(comm.rank) => {
-                *send = receive.clone();
-            }
-            "Alltoallv" | "Alltoallw" if !is_inter && send.sum() == 0 => *send = receive.clone(),
+            // In place there is no list of what is sent.
+            "Alltoallv" | "Alltoallw" if !is_inter && send.is_no_list() => *send = receive.clone(),
             _ => {}
         }
         if is_inter && ["Gather", "Gatherv"].contains(&base) && [ROOT, PROC_NULL].contains(&root) {

@@ -96,9 +96,26 @@ pub(crate) struct Window {
 pub(crate) struct Handles {
     pub(crate) comms: Table<Comm>,
     pub(crate) requests: Table<Request>,
-    pub(crate) groups: Table<usize>,
+    /// A call may give the same group several times; it lives until each is
+    /// freed.
+    pub(crate) groups: Table<Vec<usize>>,
     pub(crate) windows: Table<Window>,
     pub(crate) messages: Table<usize>,
+}
+
+impl Handles {
+    pub(crate) fn put_group(&mut self, number: i64, handle: usize) {
+        match self.groups.get_mut(number) {
+            Some(known) => known.push(handle),
+            None => self.groups.put(number, vec![handle]),
+        }
+    }
+
+    pub(crate) fn take_group(&mut self, number: i64) {
+        if let Some(known) = self.groups.get_mut(number) {
+            known.pop();
+        }
+    }
 }
 
 /// Memory that messages are sent from and received into, all from and into

@@ -115,7 +115,9 @@ impl Pass {
             if let Some(receive) = receive
                 && let Some(status) = statuses.next()
             {
-                self.heard[receive] = (status[0], status[1]);
+                // The status of a receive that was cancelled names no source.
+                let named = |value| if value == ANY { NONE } else { value };
+                self.heard[receive] = (named(status[0]), named(status[1]));
             }
         }
     }

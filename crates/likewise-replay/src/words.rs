@@ -119,7 +119,7 @@ impl World<'_> {
     }
 
     fn group(&self, number: i64) -> usize {
-        self.handles.groups.get(number).copied().unwrap_or(self.constants.group_empty)
+        self.handles.groups.get(number).and_then(|known| known.last()).copied().unwrap_or(self.constants.group_empty)
     }
 
     /// The amounts that a call moves.
