@@ -1,6 +1,8 @@
 //! What a replay does with each call.
 
 use likewise_recording::CallId;
+use likewise_recording::calls::N_CALLS;
+use std::sync::LazyLock;
 
 /// What a replay does with a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -40,7 +42,8 @@ pub enum Reason {
     Generalized,
     /// It works on memory whose address was not recorded.
     DynamicWindow,
-    /// It asked in vain for what a replay would find.
+    /// It found nothing, and as many such calls as the program made would
+    /// take longer than they did.
     InVain,
 }
 
@@ -54,7 +57,7 @@ impl Reason {
             Self::Local => "calls that no other rank sees",
             Self::Generalized => "requests of the program's own making",
             Self::DynamicWindow => "calls on dynamic windows (addresses are not recorded)",
-            Self::InVain => "calls that had found nothing and could now find something",
+            Self::InVain => "calls that had found nothing, and for which there was no time",
         }
     }
 }
@@ -96,6 +99,14 @@ const PLAIN: [&str; 58] = [
 /// A call without `I` before it and `_init` after it: what a nonblocking or a
 /// persistent collective is of.
 pub(crate) fn base(call: CallId) -> &'static str {
+    KNOWN[usize::from(call.0)].1
+}
+
+/// Of every call, what is found out by its name.
+static KNOWN: LazyLock<Vec<(Class, &'static str)>> =
+    LazyLock::new(|| (0..N_CALLS as u16).map(|call| (find_class(CallId(call)), find_base(CallId(call)))).collect());
+
+fn find_base(call: CallId) -> &'static str {
     let name = &call.name()["MPI_".len()..];
     let of_persistent = name.strip_suffix("_init").filter(|base| is_collective(base));
     if let Some(base) = of_persistent {
@@ -118,6 +129,10 @@ pub(crate) fn is_collective(base: &str) -> bool {
 
 /// What a replay does with a call.
 pub(crate) fn class(call: CallId) -> Class {
+    KNOWN[usize::from(call.0)].0
+}
+
+fn find_class(call: CallId) -> Class {
     let name = &call.name()["MPI_".len()..];
     let starts = |list: &[&str]| list.iter().any(|start| name.starts_with(start));
     if ["Init", "Init_thread", "Finalize"].contains(&name) {
@@ -142,7 +157,7 @@ pub(crate) fn class(call: CallId) -> Class {
         Class::Completion
     } else if ["Buffer_attach", "Buffer_detach"].contains(&name) {
         Class::Buffer
-    } else if PLAIN.contains(&base(call)) {
+    } else if PLAIN.contains(&find_base(call)) {
         Class::Plain
     } else {
         Class::TimeOnly(Reason::Local)
@@ -152,7 +167,7 @@ pub(crate) fn class(call: CallId) -> Class {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use likewise_recording::calls::{N_CALLS, number};
+    use likewise_recording::calls::number;
     use likewise_recording::role::Role;
 
     #[test]

@@ -63,7 +63,8 @@ impl Clock {
         self.last = Instant::now();
     }
 
-    fn elapsed(&self) -> i64 {
+    /// Since the last call ended, in ns.
+    pub(crate) fn elapsed(&self) -> i64 {
         self.last.elapsed().as_nanos() as i64
     }
 

@@ -32,6 +32,8 @@ pub(crate) struct Player<'a> {
     attached: Vec<u8>,
     /// Which counter is processor time.
     processor: Option<usize>,
+    /// How much longer calls that find nothing may take, in ns.
+    vain: i64,
 }
 
 /// Replays a recording on the ranks of a program. Collective.
@@ -112,6 +114,7 @@ impl<'a> Player<'a> {
             abandoned: Vec::new(),
             attached: Vec::new(),
             processor,
+            vain: 0,
         };
         player.prepare()?;
         Ok(player)
@@ -176,6 +179,10 @@ impl<'a> Player<'a> {
         self.burst(event);
         let fields = Fields::new(call, &event.values);
         let length = event.end - event.begin;
+        if found_nothing(fields) {
+            return self.ask_in_vain(fields, length);
+        }
+        self.vain = 0;
         let skipped = match class(call) {
             Class::Ends => None,
             Class::Refused => return Err(ReplayError::Refused { call: call.name() }),
@@ -196,6 +203,26 @@ impl<'a> Player<'a> {
         Ok(())
     }
 
+    /// A call that found nothing. Programs make as many as fit into the time
+    /// that they wait; if one takes longer here than it did, so many do not
+    /// fit, and some are left out.
+    fn ask_in_vain(&mut self, fields: Fields, length: u64) -> Result<(), ReplayError> {
+        self.vain = self.vain.saturating_add(length as i64);
+        if self.vain <= 0 || fields.call == number::Win_test {
+            self.tally.skip(Reason::InVain, length);
+            return Ok(());
+        }
+        self.clock.restart();
+        match class(fields.call) {
+            Class::Probe => self.probe(fields)?,
+            _ => drop(self.complete(fields)?),
+        }
+        self.vain -= self.clock.elapsed();
+        self.tally.issue(fields.call);
+        self.clock.restart();
+        Ok(())
+    }
+
     /// A call that is not re-issued takes its time, and what it made is null.
     fn skip(&mut self, fields: Fields, reason: Reason, length: u64) {
         if let Some(number) = fields.get(Kind::NewRequest) {
@@ -204,8 +231,6 @@ impl<'a> Player<'a> {
         self.clock.restart();
         match reason {
             Reason::File => self.clock.idle(length),
-            // It would only have looked for what was not there.
-            Reason::InVain => {}
             _ => self.clock.burst(length, None),
         }
         self.tally.skip(reason, length);
@@ -340,6 +365,13 @@ impl<'a> Player<'a> {
         let address = self.attached.as_mut_ptr() as usize;
         self.mpi.call(number::Buffer_attach, &[address, bytes as usize])
     }
+}
+
+/// Whether a call asked in vain.
+fn found_nothing(fields: Fields) -> bool {
+    let asks = matches!(class(fields.call), Class::Probe | Class::Completion) || fields.call == number::Win_test;
+    let some = fields.call == number::Testsome && fields.get(Kind::Outcount) == Some(0);
+    asks && (some || fields.get(Kind::Flag) == Some(0))
 }
 
 /// Whom a call that receives, or finds, a message of a wildcard heard from.

@@ -7,7 +7,7 @@ use crate::handles::Window;
 use crate::player::Player;
 use crate::words::Instead;
 use likewise_recording::calls::number;
-use likewise_recording::role::{Kind, Role};
+use likewise_recording::role::Role;
 
 /// `MPI_LOCK_SHARED` of Open MPI and of MPICH.
 const SHARED: [i64; 2] = [2, 235];
@@ -27,7 +27,6 @@ impl Player<'_> {
             number::Win_create => self.create(fields)?,
             number::Win_allocate | number::Win_allocate_shared | number::Win_create_dynamic => self.allocate(fields)?,
             number::Win_shared_query => return Ok(Some(Reason::Local)),
-            number::Win_test if fields.get(Kind::Flag) == Some(0) => return Ok(Some(Reason::InVain)),
             number::Win_test => {
                 let made = self.world.words(fields, Instead::default())?;
                 self.mpi.call(number::Win_wait, &made.words[..1])?;
