@@ -9,11 +9,14 @@
 mod code;
 mod counters;
 mod csv;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod paths;
 mod prv;
 mod read;
 mod rows;
 mod source;
+mod summary;
 mod walk;
 
 use std::fs::File;
@@ -26,10 +29,13 @@ use crate::error::{Error, ErrorKind, Place, Result};
 use crate::trace::TraceFormat;
 
 pub use csv::{PathRow, for_each_row, path_rows, write_events_csv, write_paths_csv};
+#[cfg(feature = "parquet")]
+pub use parquet::{write_events_parquet, write_paths_parquet};
 pub use prv::write_prv;
 pub(crate) use read::{inspect, read};
 pub use rows::{COLUMNS, Row, Rows};
 pub use source::{Location, Source};
+pub use summary::{CallSite, Summary, nest, summarise};
 
 /// How a recording is known (all versions), and who reads it.
 pub(crate) const FORMAT: TraceFormat = TraceFormat {

@@ -15,7 +15,7 @@ mod thrift;
 mod write;
 
 #[cfg(feature = "parquet")]
-pub use write::{ColumnData, write_parquet};
+pub use write::{ColumnData, ParquetRows, write_parquet};
 
 /// First bytes of every file.
 pub(crate) const MAGIC: &[u8] = b"PAR1";

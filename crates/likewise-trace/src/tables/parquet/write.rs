@@ -1,7 +1,7 @@
 //! Columns into a file.
 
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
@@ -28,6 +28,8 @@ pub enum ColumnData<'a> {
     F64(&'a [f64]),
     /// Texts.
     Str(&'a [&'a str]),
+    /// 64-bit integers, some of which are missing (null).
+    MaybeI64(&'a [Option<i64>]),
 }
 
 impl ColumnData<'_> {
@@ -37,12 +39,77 @@ impl ColumnData<'_> {
             ColumnData::U32(values) => values.len(),
             ColumnData::F64(values) => values.len(),
             ColumnData::Str(values) => values.len(),
+            ColumnData::MaybeI64(values) => values.len(),
         }
     }
 }
 
+/// A file that is written in groups of rows, so that it need not fit into memory.
+pub struct ParquetRows {
+    path: PathBuf,
+    writer: SerializedFileWriter<AtomicFile>,
+}
+
+impl ParquetRows {
+    /// A file with columns of these names and types; their values are not
+    /// looked at.
+    ///
+    /// # Errors
+    /// As [`write_parquet`].
+    pub fn create(path: &Path, columns: &[(&str, ColumnData<'_>)]) -> Result<Self> {
+        let file = AtomicFile::create(path)?;
+        let schema = schema(columns).map_err(|error| told(path, error))?;
+        let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
+        let writer = SerializedFileWriter::new(file, Arc::new(schema), Arc::new(properties));
+        Ok(Self { path: path.to_owned(), writer: writer.map_err(|error| told(path, error))? })
+    }
+
+    /// Adds rows: the same columns, of equal length.
+    ///
+    /// # Errors
+    /// As [`write_parquet`].
+    pub fn add(&mut self, columns: &[ColumnData<'_>]) -> Result<()> {
+        let n = columns.first().map_or(0, ColumnData::len);
+        self.rows(columns, 0..n).map_err(|error| told(&self.path, error))
+    }
+
+    fn rows(
+        &mut self,
+        columns: &[ColumnData<'_>],
+        rows: std::ops::Range<usize>,
+    ) -> std::result::Result<(), ParquetError> {
+        let mut group = self.writer.next_row_group()?;
+        for data in columns {
+            write_column(&mut group, data, rows.clone())?;
+        }
+        group.close()?;
+        Ok(())
+    }
+
+    /// The complete file, which the caller commits.
+    ///
+    /// # Errors
+    /// As [`write_parquet`].
+    pub fn finish(self) -> Result<AtomicFile> {
+        self.writer.into_inner().map_err(|error| told(&self.path, error))
+    }
+}
+
+fn told(path: &Path, error: ParquetError) -> Error {
+    match error {
+        ParquetError::External(e) => Error::write(path, std::io::Error::other(e)),
+        other => Error::whole(path, ErrorKind::Table(other.to_string())),
+    }
+}
+
+fn schema(columns: &[(&str, ColumnData<'_>)]) -> std::result::Result<Type, ParquetError> {
+    let fields = columns.iter().map(|(name, data)| field(name, data).map(Arc::new));
+    let fields = fields.collect::<std::result::Result<Vec<_>, _>>()?;
+    Type::group_type_builder("schema").with_fields(fields).build()
+}
+
 /// Writes a file of columns of equal length, which the caller commits. It is
-/// compressed by Snappy, and no column is nullable.
+/// compressed by Snappy.
 ///
 /// # Errors
 /// The file cannot be written, or two columns have one name.
@@ -52,34 +119,12 @@ impl ColumnData<'_> {
 pub fn write_parquet(path: &Path, columns: &[(&str, ColumnData<'_>)]) -> Result<AtomicFile> {
     let n = columns.first().map_or(0, |(_, data)| data.len());
     assert!(columns.iter().all(|(_, data)| data.len() == n), "columns of equal length");
-    let mut file = AtomicFile::create(path)?;
-    write_to(&mut file, columns, n).map_err(|e| match e {
-        ParquetError::External(e) => Error::write(path, std::io::Error::other(e)),
-        other => Error::whole(path, ErrorKind::Table(other.to_string())),
-    })?;
-    Ok(file)
-}
-
-fn write_to(
-    file: &mut (impl Write + Send),
-    columns: &[(&str, ColumnData<'_>)],
-    n: usize,
-) -> std::result::Result<(), ParquetError> {
-    let fields = columns.iter().map(|(name, data)| field(name, data).map(Arc::new));
-    let fields = fields.collect::<std::result::Result<Vec<_>, _>>()?;
-    let schema = Type::group_type_builder("schema").with_fields(fields).build()?;
-    let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
-    let mut writer = SerializedFileWriter::new(file, Arc::new(schema), Arc::new(properties))?;
+    let mut file = ParquetRows::create(path, columns)?;
+    let data: Vec<ColumnData<'_>> = columns.iter().map(|(_, data)| *data).collect();
     for start in (0..n).step_by(ROW_GROUP) {
-        let rows = start..n.min(start + ROW_GROUP);
-        let mut group = writer.next_row_group()?;
-        for (_, data) in columns {
-            write_column(&mut group, data, rows.clone())?;
-        }
-        group.close()?;
+        file.rows(&data, start..n.min(start + ROW_GROUP)).map_err(|error| told(path, error))?;
     }
-    writer.close()?;
-    Ok(())
+    file.finish()
 }
 
 fn field(name: &str, data: &ColumnData<'_>) -> std::result::Result<Type, ParquetError> {
@@ -88,9 +133,11 @@ fn field(name: &str, data: &ColumnData<'_>) -> std::result::Result<Type, Parquet
         ColumnData::U32(_) => (Physical::INT32, Some(LogicalType::integer(32, false))),
         ColumnData::F64(_) => (Physical::DOUBLE, None),
         ColumnData::Str(_) => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
+        ColumnData::MaybeI64(_) => (Physical::INT64, None),
     };
+    let may_miss = matches!(data, ColumnData::MaybeI64(_));
     Type::primitive_type_builder(name, physical)
-        .with_repetition(Repetition::REQUIRED)
+        .with_repetition(if may_miss { Repetition::OPTIONAL } else { Repetition::REQUIRED })
         .with_logical_type(logical)
         .build()
 }
@@ -109,6 +156,11 @@ fn write_column(
         ColumnData::U32(v) => {
             let bits: Vec<i32> = v[rows].iter().map(|x| x.cast_signed()).collect();
             column.typed::<Int32Type>().write_batch(&bits, None, None)?
+        }
+        ColumnData::MaybeI64(v) => {
+            let there: Vec<i16> = v[rows.clone()].iter().map(|x| i16::from(x.is_some())).collect();
+            let values: Vec<i64> = v[rows].iter().copied().flatten().collect();
+            column.typed::<Int64Type>().write_batch(&values, Some(&there), None)?
         }
         ColumnData::Str(v) => {
             let texts: Vec<ByteArray> = v[rows].iter().map(|t| ByteArray::from(*t)).collect();
