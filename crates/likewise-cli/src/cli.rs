@@ -2,7 +2,8 @@
 
 use crate::advice::advice;
 use crate::commands::{
-    align, bursts, compare, counters, cut, demo, info, pareto, points, ranks, record, replay, retime, synth,
+    align, bursts, compare, convert, counters, cut, demo, info, pareto, points, ranks, record, replay,
+    retime, synth,
 };
 use crate::common::{Call, Common, ToldElsewhere, Usage};
 use crate::escape;
@@ -37,6 +38,7 @@ Examples:
   likewise record -o run -- mpirun -n 16 ./app       the MPI calls of any program, with call paths and times
   likewise replay run -- mpirun -n 16                the same calls, sizes and times, without the program
   likewise info run.prv                              what is in a trace
+  likewise convert run --to csv -o out               every event of a recording as CSV, Parquet or Paraver
   likewise points table.npy --eps 0.01 -o out        the same clustering for any table of numbers
   likewise counters sites.csv -o out                 which events of a counter table tell the same
   likewise pareto sites.csv --max time,L2_misses     the rows that are worst on both
@@ -54,6 +56,7 @@ pub(crate) enum Task {
     Points(points::PointsArgs),
     Align(align::AlignArgs),
     Compare(compare::CompareArgs),
+    Convert(convert::ConvertArgs),
     Info(info::InfoArgs),
     Record(record::RecordArgs),
     Replay(replay::ReplayArgs),
@@ -141,6 +144,7 @@ fn run_task(cli: &Cli) -> anyhow::Result<()> {
         Task::Points(args) => points::run(args, &cli.common),
         Task::Align(args) => align::run(args, &cli.common),
         Task::Compare(args) => compare::run(args, &cli.common),
+        Task::Convert(args) => convert::run(args, &cli.common),
         Task::Info(args) => info::run(args, &cli.common),
         Task::Record(args) => record::run(args, &cli.common),
         Task::Replay(args) => replay::run(args, &cli.common),

@@ -8,7 +8,7 @@ use crate::files::{
 };
 use crate::finish::{finish, for_people};
 use crate::output::OutputDir;
-use crate::trace::{output_dir, say_notes, stem};
+use crate::trace::{AsParaver, output_dir, say_notes, stem};
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use likewise_analysis::Stages;
@@ -29,7 +29,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct BurstsArgs {
-    /// Paraver trace, or table (CSV or Parquet) with
+    /// Paraver trace, recording (a folder), or table (CSV or Parquet) with
     /// task,thread,begin_ns,duration_ns,<counters…>
     trace: PathBuf,
     /// Directory for the result [default: the trace's name with .likewise]
@@ -165,7 +165,7 @@ impl ResultOf<'_> {
         let data = stages.time("write", || -> Result<_> {
             write_tables(analysis, &mut out, self.writing)?;
             if !self.writing.no_trace && is_rereadable(self.trace) {
-                self.write_trace(analysis, &mut out)?;
+                self.write_trace(analysis, &mut out, common)?;
             }
             Ok(report::report_data(analysis))
         })?;
@@ -178,13 +178,14 @@ impl ResultOf<'_> {
     }
 
     /// The input with the phase of every burst, as `DIR/NAME.prv`, `.pcf`, `.row`.
-    fn write_trace(&self, analysis: &Analysis, out: &mut OutputDir) -> Result<()> {
+    fn write_trace(&self, analysis: &Analysis, out: &mut OutputDir, common: &Common) -> Result<()> {
         let values: Vec<u32> = analysis.labels.par_iter().map(|&label| event_value(label)).collect();
         let legend = legend(analysis.grouped.clustering.n_clusters as u32, report::trace_colour);
         let stem = out.path(&stem(self.trace));
         let ReadingArgs { lenient, pcf, .. } = &self.reading;
+        let trace = AsParaver::of(self.trace, &common.quieter())?;
         let files =
-            write_labelled(self.trace, &stem, &analysis.table, &values, &legend, *lenient, pcf.as_deref())?;
+            write_labelled(trace.path(), &stem, &analysis.table, &values, &legend, *lenient, pcf.as_deref())?;
         files.into_iter().try_for_each(|file| out.adopt(file))
     }
 }

@@ -6,7 +6,7 @@ use crate::files::period;
 use crate::files::representatives_csv;
 use crate::finish::finish;
 use crate::output::OutputDir;
-use crate::trace::{analysed, output_dir, stem};
+use crate::trace::{AsParaver, analysed, output_dir, stem};
 use anyhow::Result;
 use clap::Args;
 use likewise::bursts::{Estimate, Window};
@@ -31,7 +31,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct CutArgs {
-    /// Paraver trace
+    /// Paraver trace, or recording (a folder)
     trace: PathBuf,
     /// Directory for the result [default: the trace's name with .cut]
     #[arg(short, long, value_name = "DIR")]
@@ -85,24 +85,25 @@ Examples:
 
 pub(crate) fn run(args: &CutArgs, common: &Common) -> Result<()> {
     // Before the time that the analysis takes, and its own reasons to fail.
-    check_cut(&args.trace)?;
+    let source = AsParaver::of(&args.trace, common)?;
+    check_cut(source.path())?;
     OutputDir::check(&args.dir(), &[&args.trace], common)?;
     if args.cutting.from.is_some() || args.cutting.to.is_some() {
-        by_hand(args, common)
+        by_hand(args, source.path(), common)
     } else {
-        by_period(args, common)
+        by_period(args, source.path(), common)
     }
 }
 
 /// Cuts from one given time to another.
-fn by_hand(args: &CutArgs, common: &Common) -> Result<()> {
+fn by_hand(args: &CutArgs, source: &Path, common: &Common) -> Result<()> {
     let (from, to) = (args.cutting.from.unwrap_or_default(), args.cutting.to.unwrap_or(Nanos(u64::MAX)));
     if from >= to {
         return Err(Usage(format!("--from {from} is not before --to {to}")).into());
     }
     let mut out = output_dir(&args.dir(), &args.trace, args.named_files(), common)?;
     let mut stages = Stages::default();
-    let (files, report) = stages.time("cut", || args.write(&out, from, to, None))?;
+    let (files, report) = stages.time("cut", || args.write(source, &out, from, to, None))?;
     let notes: Vec<String> = skipped(&report.read).into_iter().chain(report.warnings.clone()).collect();
     notes.iter().for_each(|note| common.say(format_args!("note: {note}")));
     let result = json!({
@@ -120,7 +121,7 @@ fn by_hand(args: &CutArgs, common: &Common) -> Result<()> {
 }
 
 /// Cuts to the iterations that stand for all.
-fn by_period(args: &CutArgs, common: &Common) -> Result<()> {
+fn by_period(args: &CutArgs, source: &Path, common: &Common) -> Result<()> {
     let options = options_of(&args.reading, &args.metrics, &args.grouping);
     let (analysis, mut stages) = analysed(&args.trace, &Options { one_density: true, ..options }, common)?;
     let CuttingArgs { keep, max_error, iterations, .. } = args.cutting;
@@ -129,7 +130,7 @@ fn by_period(args: &CutArgs, common: &Common) -> Result<()> {
     let bar = common.spinner("Cutting");
     let (files, report) = loop {
         let Window { from, to, .. } = cut.window;
-        let (files, report) = stages.time("cut", || args.write(&out, from, to, cut.tasks()))?;
+        let (files, report) = stages.time("cut", || args.write(source, &out, from, to, cut.tasks()))?;
         if !cut.choose_less(share(report.kept.total(), report.read.total())) {
             break (files, report);
         }
@@ -160,6 +161,7 @@ impl CutArgs {
 
     fn write(
         &self,
+        source: &Path,
         out: &OutputDir,
         from: Nanos,
         to: Nanos,
@@ -167,7 +169,7 @@ impl CutArgs {
     ) -> Result<(Vec<AtomicFile>, CutReport)> {
         let lenient = self.reading.lenient;
         let options = CutOptions { from, to, tasks, keep_times: self.cutting.keep_times, lenient };
-        Ok(write_cut(&self.trace, &out.path(&stem(&self.trace)), &options)?)
+        Ok(write_cut(source, &out.path(&stem(&self.trace)), &options)?)
     }
 }
 

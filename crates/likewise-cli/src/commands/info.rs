@@ -1,22 +1,25 @@
 //! `likewise info`: what is in a trace.
 
-use crate::common::Common;
+use crate::common::{Common, Usage};
 use crate::taken;
 use anyhow::Result;
 use clap::Args;
 use likewise::words::{counted, grouped_digits};
-use likewise_trace::{ReadOptions, TraceInfo, inspect};
+use likewise_trace::{ReadOptions, TraceInfo, inspect, recording};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::PathBuf;
 
 /// Show what a trace holds: tasks, states, counters, events, communications
+///
+/// Of a recording: its loop nest with places in the source, and count, bytes
+/// and time of every call from every call path.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  likewise info run.prv.gz\n  likewise info --json run.prv | jq .counters"
+    after_help = EXAMPLES
 )]
 pub(crate) struct InfoArgs {
-    /// Paraver trace or table of bursts (CSV or Parquet)
+    /// Paraver trace, recording (a folder), or table of bursts (CSV or Parquet)
     file: PathBuf,
     /// Skip malformed records and say how many, instead of stopping
     #[arg(long)]
@@ -24,9 +27,25 @@ pub(crate) struct InfoArgs {
     /// Show all event types, not only counters
     #[arg(long)]
     events: bool,
+    /// Of a recording, the rank whose loop nest is shown [default: the first]
+    #[arg(long, value_name = "N")]
+    rank: Option<u32>,
 }
 
+const EXAMPLES: &str = "\
+Examples:
+  likewise info run.prv.gz
+  likewise info --json run.prv | jq .counters
+  likewise info run --rank 3                 the loop nest of a recording, and what its calls cost
+  likewise info run --json | jq .calls";
+
 pub(crate) fn run(args: &InfoArgs, common: &Common) -> Result<()> {
+    if args.file.is_dir() || recording::is_recording(&args.file) {
+        return super::recorded::run(&args.file, args.rank, common);
+    }
+    if args.rank.is_some() {
+        return Err(Usage("--rank shows the loop nest of a recording; this is none".to_owned()).into());
+    }
     let bar = common.bytes("Reading");
     let progress = |done, total| bar.set(done, total);
     let options = ReadOptions { lenient: args.lenient, progress: Some(&progress), ..ReadOptions::default() };

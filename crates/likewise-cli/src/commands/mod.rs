@@ -3,6 +3,7 @@
 pub(crate) mod align;
 pub(crate) mod bursts;
 pub(crate) mod compare;
+pub(crate) mod convert;
 pub(crate) mod counters;
 pub(crate) mod cut;
 pub(crate) mod demo;
@@ -13,6 +14,7 @@ pub(crate) mod pareto;
 pub(crate) mod points;
 pub(crate) mod ranks;
 pub(crate) mod record;
+mod recorded;
 mod regimes;
 pub(crate) mod replay;
 pub(crate) mod retime;

@@ -39,7 +39,7 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct RanksArgs {
-    /// Effort table, Paraver trace, or '-' for a table on standard input
+    /// Effort table, Paraver trace, recording (a folder), or '-' for a table on standard input
     input: PathBuf,
     /// Directory for the result [default: the input's name with .ranks]
     #[arg(short, long, value_name = "DIR")]

@@ -3,7 +3,7 @@
 use crate::common::Common;
 use crate::finish::finish;
 use crate::output::OutputDir;
-use crate::trace::{output_dir, stem};
+use crate::trace::{AsParaver, output_dir, stem};
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use likewise::table::Nanos;
@@ -29,7 +29,7 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct RetimeArgs {
-    /// Paraver trace, of one thread a task
+    /// Paraver trace, or recording (a folder), of one thread a task
     trace: PathBuf,
     /// The bursts.csv that `likewise bursts` wrote of this trace: which burst is
     /// of which phase
@@ -66,7 +66,8 @@ struct Phase {
 
 pub(crate) fn run(args: &RetimeArgs, common: &Common) -> Result<()> {
     let dir = args.output.clone().unwrap_or_else(|| PathBuf::from(format!("{}.retime", stem(&args.trace))));
-    check_cut(&args.trace)?;
+    let source = AsParaver::of(&args.trace, common)?;
+    check_cut(source.path())?;
     OutputDir::check(&dir, &[&args.trace], common)?;
     let mut stages = Stages::default();
     let labels = stages.time("read", || read_labels(&args.bursts))?;
@@ -78,7 +79,7 @@ pub(crate) fn run(args: &RetimeArgs, common: &Common) -> Result<()> {
     let (files, report) = {
         let _bar = common.spinner("Timing anew");
         stages.time("retime", || {
-            write_retimed(&args.trace, &out.path(&stem(&args.trace)), &bursts, args.lenient)
+            write_retimed(source.path(), &out.path(&stem(&args.trace)), &bursts, args.lenient)
         })?
     };
     let trace = files[0].path().to_owned();

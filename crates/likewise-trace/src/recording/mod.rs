@@ -104,7 +104,8 @@ pub(crate) fn bytes(path: &Path) -> u64 {
 
 /// What is to be known before a recording is believed: drawn times first,
 /// then what is missing.
-pub(crate) fn warnings(recording: &Recording, path: &Path) -> Vec<String> {
+#[must_use]
+pub fn warnings(recording: &Recording, path: &Path) -> Vec<String> {
     let mut warnings = Vec::new();
     if recording.times() == Times::Histogram {
         warnings.push(

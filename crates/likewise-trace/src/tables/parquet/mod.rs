@@ -15,7 +15,8 @@ mod thrift;
 mod write;
 
 #[cfg(feature = "parquet")]
-pub use write::{ColumnData, ParquetRows, write_parquet};
+pub(crate) use write::ParquetRows;
+pub use write::{ColumnData, write_parquet};
 
 /// First bytes of every file.
 pub(crate) const MAGIC: &[u8] = b"PAR1";

@@ -45,7 +45,7 @@ impl ColumnData<'_> {
 }
 
 /// A file that is written in groups of rows, so that it need not fit into memory.
-pub struct ParquetRows {
+pub(crate) struct ParquetRows {
     path: PathBuf,
     writer: SerializedFileWriter<AtomicFile>,
 }
@@ -56,7 +56,7 @@ impl ParquetRows {
     ///
     /// # Errors
     /// As [`write_parquet`].
-    pub fn create(path: &Path, columns: &[(&str, ColumnData<'_>)]) -> Result<Self> {
+    pub(crate) fn create(path: &Path, columns: &[(&str, ColumnData<'_>)]) -> Result<Self> {
         let file = AtomicFile::create(path)?;
         let schema = schema(columns).map_err(|error| told(path, error))?;
         let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
@@ -68,7 +68,7 @@ impl ParquetRows {
     ///
     /// # Errors
     /// As [`write_parquet`].
-    pub fn add(&mut self, columns: &[ColumnData<'_>]) -> Result<()> {
+    pub(crate) fn add(&mut self, columns: &[ColumnData<'_>]) -> Result<()> {
         let n = columns.first().map_or(0, ColumnData::len);
         self.rows(columns, 0..n).map_err(|error| told(&self.path, error))
     }
@@ -90,7 +90,7 @@ impl ParquetRows {
     ///
     /// # Errors
     /// As [`write_parquet`].
-    pub fn finish(self) -> Result<AtomicFile> {
+    pub(crate) fn finish(self) -> Result<AtomicFile> {
         self.writer.into_inner().map_err(|error| told(&self.path, error))
     }
 }
