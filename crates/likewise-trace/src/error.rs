@@ -70,7 +70,8 @@ pub enum ErrorKind {
     /// The first bytes are those of no format that is known here.
     #[error(
         "not a format that is known here: it begins with {0}; expected a Paraver trace \
-         ('#Paraver …', plain or gzip) or a table with columns task,thread,begin_ns,duration_ns"
+         ('#Paraver …', plain or gzip), a recording (a folder), or a table with columns \
+         task,thread,begin_ns,duration_ns"
     )]
     UnknownFormat(String),
     /// A folder was given in which there is no recording.

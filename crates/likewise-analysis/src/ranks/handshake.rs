@@ -6,7 +6,7 @@ use crate::Usage;
 use anyhow::{Context, Result, anyhow};
 use likewise::comm::{Communicator, wire};
 use likewise::words::{counted, grouped_digits};
-use likewise_trace::{Digest, is_rereadable};
+use likewise_trace::{Digest, is_rereadable, recording};
 use std::path::Path;
 
 /// Refuses `options` that are not those of process 0; `arguments` is what it
@@ -36,8 +36,9 @@ pub fn same_options<C: Communicator>(comm: &C, options: &str, arguments: &str) -
 /// On each process whose file differs or cannot be read. If process 0 cannot
 /// read the file, nothing is refused here: process 0 reports it when it reads.
 pub(super) fn same_input<C: Communicator>(comm: &C, path: &Path) -> Result<()> {
+    let file = if path.is_dir() { &path.join(recording::FILE) } else { path };
     let mine =
-        if is_rereadable(path) { Digest::in_short(path) } else { Err(std::io::ErrorKind::NotFound.into()) };
+        if is_rereadable(file) { Digest::in_short(file) } else { Err(std::io::ErrorKind::NotFound.into()) };
     let mut first = Vec::new();
     if let (0, Ok(Digest { size, xxh64 })) = (comm.rank(), &mine) {
         wire::put_numbers(&mut first, [*size, *xxh64]);

@@ -33,7 +33,8 @@ pub struct Classified {
 /// Whether the input is bursts, not efforts.
 #[must_use]
 pub fn is_trace(input: &Path) -> bool {
-    is_rereadable(input) && bursts_of(input).is_ok_and(|bursts| bursts.is_some())
+    // A folder is that of a recording, or the reader says what was expected.
+    input.is_dir() || is_rereadable(input) && bursts_of(input).is_ok_and(|bursts| bursts.is_some())
 }
 
 /// Where any process failed, all fail, and the first of them says why.

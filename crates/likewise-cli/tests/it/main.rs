@@ -13,6 +13,7 @@ mod pareto;
 mod points;
 mod rank_classes;
 mod ranks;
+mod recorded;
 mod regimes;
 mod retime;
 mod runs;

@@ -28,6 +28,8 @@ use likewise_recording::{OpenError, Recording, Times, file::MAGIC, unfinished};
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::trace::TraceFormat;
 
+pub use likewise_recording::FILE;
+
 pub use csv::{PathRow, for_each_row, path_rows, write_events_csv, write_paths_csv};
 #[cfg(feature = "parquet")]
 pub use parquet::{write_events_parquet, write_paths_parquet};
@@ -50,7 +52,7 @@ const MAX_RANKS: u32 = 1 << 24;
 /// Whether the path is a folder with a recording, or the file of one.
 #[must_use]
 pub fn is_recording(path: &Path) -> bool {
-    let whole = if path.is_dir() { path.join(likewise_recording::FILE) } else { path.to_owned() };
+    let whole = if path.is_dir() { path.join(FILE) } else { path.to_owned() };
     if !whole.is_file() {
         return path.is_dir() && unfinished::files(path).is_ok_and(|worlds| !worlds.is_empty());
     }

@@ -154,7 +154,7 @@ fn fold(recording: &Recording, rank: u32, columns: &[Column], path: &Path) -> Of
             before.map(|before| Site::Between(before, step.path)).filter(|_| step.start < step.begin);
         if step.start < step.begin {
             steps.boundary(slot, step.start, Some(Opened { end: Some(step.begin), state: RUNNING }));
-            if step.event.counters.is_some() {
+            if step.counters(columns).next().is_some() {
                 steps.counter(slot, step.start, SET_CHANGE, 0);
             }
             if let Some(function) = function {
@@ -162,8 +162,8 @@ fn fold(recording: &Recording, rank: u32, columns: &[Column], path: &Path) -> Of
             }
         }
         steps.boundary(slot, step.begin, None);
-        for (column, &value) in columns.iter().zip(step.event.counters.iter().flatten()) {
-            steps.counter(slot, step.begin, column.event_type, i128::from(value));
+        for (event_type, value) in step.counters(columns) {
+            steps.counter(slot, step.begin, event_type, i128::from(value));
         }
         if function.is_some() {
             steps.code(slot, step.begin, Move::Leave);

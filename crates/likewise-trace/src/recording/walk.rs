@@ -1,6 +1,8 @@
 //! The events of a rank with their bursts, times in order on every thread.
 
-use likewise_recording::{CallId, Event, Events, Recording};
+use likewise_recording::{CallId, Event, Events, NOT_READ, Recording};
+
+use super::counters::Column;
 
 use crate::error::{Error, ErrorKind, Place};
 use std::path::Path;
@@ -19,6 +21,16 @@ pub(super) struct Step<'e> {
     pub(super) start: u64,
     pub(super) begin: u64,
     pub(super) end: u64,
+}
+
+impl Step<'_> {
+    /// What the counters counted in the burst before, by their types: those
+    /// that were read.
+    pub(super) fn counters<'s>(&'s self, columns: &'s [Column]) -> impl Iterator<Item = (u32, u64)> + 's {
+        let values = self.event.counters.iter().flatten();
+        let read = columns.iter().zip(values).filter(|(_, value)| **value != NOT_READ);
+        read.map(|(column, value)| (column.event_type, *value))
+    }
 }
 
 /// Walks the events of a rank.

@@ -244,15 +244,18 @@ impl<'r> Writer<'r> {
         types: &[Datatype],
         ready: &mut VecDeque<(u64, String)>,
     ) {
-        let Step { call, path, event, start, begin, end } = *step;
+        let Step { call, path, start, begin, end, .. } = *step;
         let mut entered = false;
         if start < begin {
             let mut text = format!("1:{who}:{start}:{begin}:{RUNNING}\n");
             let function = before.and_then(|before| self.function(before, path));
             entered = function.is_some();
-            if entered || event.counters.is_some() {
+            let is_counted = step.counters(&self.columns).next().is_some();
+            if entered || is_counted {
                 text.push_str(&format!("2:{who}:{start}"));
-                event.counters.iter().for_each(|_| text.push_str(&format!(":{COUNTERS_BEGIN}:1")));
+                if is_counted {
+                    text.push_str(&format!(":{COUNTERS_BEGIN}:1"));
+                }
                 if let Some((function, line)) = function {
                     text.push_str(&format!(":{FUNCTION}:{function}"));
                     text.push_str(&if line > 0 { format!(":{FUNCTION_LINE}:{line}") } else { String::new() });
@@ -268,8 +271,8 @@ impl<'r> Writer<'r> {
             text.push_str(&format!("1:{who}:{begin}:{end}:{}\n", numbers::state(call)));
         }
         text.push_str(&format!("2:{who}:{begin}:{event_type}:{value}"));
-        for (column, value) in self.columns.iter().zip(event.counters.iter().flatten()) {
-            text.push_str(&format!(":{}:{value}", column.event_type));
+        for (counter, value) in step.counters(&self.columns) {
+            text.push_str(&format!(":{counter}:{value}"));
         }
         if entered {
             text.push_str(&format!(":{FUNCTION}:0"));

@@ -16,6 +16,7 @@ mod write;
 
 #[cfg(feature = "parquet")]
 pub(crate) use write::ParquetRows;
+#[cfg(feature = "parquet")]
 pub use write::{ColumnData, write_parquet};
 
 /// First bytes of every file.
