@@ -1,8 +1,9 @@
 //! The communicator over MPI.
 
 use crate::InitError;
+use crate::binding::{Mpi, Status};
 use crate::launcher::Launcher;
-use crate::library::{Library, Mpi, Status};
+use crate::library::Library;
 use crate::raw::Raw;
 use likewise_comm::{CommError, Communicator, Reduction};
 use std::cell::RefCell;
@@ -19,9 +20,6 @@ const PIECE: usize = 1 << 30;
 
 /// One tag is enough: all messages are on a communicator of our own.
 const TAG: c_int = 0;
-
-/// One thread alone calls MPI. The number is the same in either MPI.
-const THREAD_FUNNELED: c_int = 1;
 
 /// How often a rank looks for a message before it offers the core to others.
 const SPINS: usize = 200;
@@ -342,10 +340,10 @@ impl Library {
     }
 
     fn begin(&self) -> Result<(), CommError> {
-        let mut provided = 0;
+        // One thread alone calls MPI.
+        let (funneled, mut provided) = (self.mpi.thread_funneled(), 0);
         // SAFETY: MPI is not begun yet, and takes no arguments for none.
-        let status =
-            unsafe { (self.calls.init_thread)(null_mut(), null_mut(), THREAD_FUNNELED, &raw mut provided) };
+        let status = unsafe { (self.calls.init_thread)(null_mut(), null_mut(), funneled, &raw mut provided) };
         self.check("PMPI_Init_thread", status)
     }
 

@@ -1,6 +1,6 @@
 //! Who launched this process, by its environment.
 
-use crate::library::Mpi;
+use crate::binding::Mpi;
 
 /// A launcher of MPI programs, and what it says of this process.
 #[derive(Clone, Debug, PartialEq, Eq)]

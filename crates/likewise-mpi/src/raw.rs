@@ -4,15 +4,30 @@
 //! No argument of these functions is a floating-point number, so that each
 //! goes into a register, or a place on the stack, that holds one word.
 
-use crate::library::{Library, Mpi};
+use crate::binding::Mpi;
+use crate::library::Library;
 use std::ffi::{c_int, c_void};
 
 /// As many arguments as any function has, and more.
 const MOST: usize = 16;
 
 type Any = unsafe extern "C" fn(
-    usize, usize, usize, usize, usize, usize, usize, usize,
-    usize, usize, usize, usize, usize, usize, usize, usize,
+    usize,
+    usize,
+    usize,
+    usize,
+    usize,
+    usize,
+    usize,
+    usize,
+    usize,
+    usize,
+    usize,
+    usize,
+    usize,
+    usize,
+    usize,
+    usize,
 ) -> c_int;
 
 /// A function of MPI.
@@ -72,6 +87,29 @@ impl Constants {
         handle_bytes: 4,
     };
 
+    const STANDARD: Self = Self {
+        comm_world: 0x101,
+        comm_self: 0x102,
+        group_empty: 0x109,
+        info_null: 0x130,
+        request_null: 0x180,
+        errors_return: 0x142,
+        byte: 0x247,
+        int: 0x209,
+        long: 0x20a,
+        bor: 0x29,
+        no_op: 0x3d,
+        status_ignore: 0,
+        any_tag: -2,
+        any_source: -1,
+        proc_null: -3,
+        root: -4,
+        lock_exclusive: 301,
+        lock_shared: 302,
+        tag_ub: 501,
+        handle_bytes: 8,
+    };
+
     /// `None` if the library lacks an object that every Open MPI has.
     fn of_open_mpi(library: &Library) -> Option<Self> {
         let address = |symbol| library.find(symbol).map(|address| address as usize);
@@ -117,6 +155,7 @@ impl<'a> Raw<'a> {
         match self.library.mpi {
             Mpi::OpenMpi => Constants::of_open_mpi(self.library),
             Mpi::Mpich => Some(Constants::MPICH),
+            Mpi::Standard => Some(Constants::STANDARD),
         }
     }
 
@@ -155,8 +194,8 @@ impl Function {
         // SAFETY: the caller answers for the arguments; those added are ignored.
         unsafe {
             (self.0)(
-                w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8], w[9], w[10], w[11], w[12], w[13], w[14],
-                w[15],
+                w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8], w[9], w[10], w[11], w[12], w[13],
+                w[14], w[15],
             )
         }
     }

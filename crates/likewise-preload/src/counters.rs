@@ -31,7 +31,7 @@ pub(crate) struct Plan {
     pub(crate) names: Vec<String>,
     sets: Vec<Vec<(usize, Kind)>>,
     /// Only where a long burst is expected.
-    only_long: bool,
+    pub(crate) only_long: bool,
 }
 
 const HARDWARE: u32 = 0;
@@ -72,6 +72,10 @@ fn name_of(name: &str) -> String {
 }
 
 impl Plan {
+    pub(crate) const fn nothing() -> Self {
+        Self { names: Vec::new(), sets: Vec::new(), only_long: false }
+    }
+
     /// What `LIKEWISE_COUNTERS` asks for, and what of it this machine lacks.
     pub(crate) fn new(asked: Option<&str>) -> (Self, Vec<String>) {
         let default = || {
@@ -168,7 +172,7 @@ impl Event {
         }
         let word = |at: usize| {
             // SAFETY: the page is mapped for as long as the event lives.
-            unsafe { self.page.cast::<u32>().add(at).read_volatile() }
+            unsafe { self.page.cast::<u32>().wrapping_add(at).read_volatile() }
         };
         loop {
             let lock = word(LOCK);
@@ -226,6 +230,7 @@ enum Source {
 }
 
 /// The counters of a thread.
+#[derive(Default)]
 pub(crate) struct Thread {
     sources: Vec<(usize, Source)>,
     set: usize,
@@ -275,11 +280,12 @@ impl Thread {
         self.sources.iter().map(one).collect()
     }
 
-    /// A burst begins, which is expected to take so long (ns).
+    /// A burst begins, which is expected to take so long (ns); returns whether
+    /// it is counted.
     #[inline]
-    pub(crate) fn begin(&mut self, plan: &Plan, expected: u64) {
+    pub(crate) fn begin(&mut self, plan: &Plan, expected: u64) -> bool {
         if plan.sets.is_empty() || plan.only_long && expected < LONG {
-            return;
+            return false;
         }
         self.bursts += 1;
         if plan.sets.len() > 1 && self.bursts >= BURSTS_OF_A_SET {
@@ -288,13 +294,19 @@ impl Thread {
             self.sources = Self::open(&plan.sets[self.set]).unwrap_or_default();
         }
         self.begin = self.read();
+        true
     }
 
-    /// The burst ends: what was counted, if it was.
+    /// What was counted in the last burst that was counted.
+    pub(crate) fn counted(&self) -> &[u64] {
+        &self.counted
+    }
+
+    /// The burst ends; returns whether it was counted.
     #[inline]
-    pub(crate) fn end(&mut self, plan: &Plan) -> Option<&[u64]> {
+    pub(crate) fn end(&mut self, plan: &Plan) -> bool {
         if self.begin.is_empty() {
-            return None;
+            return false;
         }
         let end = self.read();
         self.counted.clear();
@@ -303,7 +315,7 @@ impl Thread {
             self.counted[*at] = end.saturating_sub(*begin);
         }
         self.begin.clear();
-        Some(&self.counted)
+        true
     }
 }
 
@@ -320,9 +332,10 @@ mod tests {
         thread.begin(&plan, 0);
         let begin = std::time::Instant::now();
         while begin.elapsed().as_millis() < 20 {}
-        let counted = thread.end(&plan).unwrap();
+        assert!(thread.end(&plan));
+        let counted = thread.counted();
         assert!(counted[0] > 1_000_000 && counted[2] == NOT_READ, "{counted:?}");
-        assert!(thread.end(&plan).is_none());
+        assert!(!thread.end(&plan));
     }
 
     #[test]
@@ -337,8 +350,8 @@ mod tests {
         let plan = Plan { only_long: true, ..Plan::new(Some("cpu")).0 };
         let mut thread = Thread::new(&plan);
         thread.begin(&plan, LONG - 1);
-        assert!(thread.end(&plan).is_none());
+        assert!(!thread.end(&plan));
         thread.begin(&plan, LONG);
-        assert!(thread.end(&plan).is_some());
+        assert!(thread.end(&plan));
     }
 }

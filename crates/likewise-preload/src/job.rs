@@ -4,6 +4,7 @@ use crate::clock;
 use likewise_recording::{FILE, Part, RankMeta, Recorder, file, unfinished};
 use std::fs::{File, OpenOptions, remove_file, rename};
 use std::io::{Read, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
 /// A part that takes more memory is sealed.
@@ -17,6 +18,8 @@ const SHARE: u64 = 100;
 /// Parts with more bytes are not put together with those of other ranks: rank
 /// 0 would have to hold them all.
 const MOST_BYTES: usize = 4 << 20;
+/// More jobs than this do not record into one folder.
+const MOST_JOBS: u32 = 100_000;
 /// Bytes that rank 0 takes at a time.
 const PIECE: usize = 1 << 20;
 
@@ -33,6 +36,8 @@ pub(crate) struct Job {
     pub(crate) meta: RankMeta,
     /// Sizes of the sealed sections.
     sealed: Vec<usize>,
+    /// The last part, where there was no room to seal it.
+    unsealed: Option<Part>,
     /// When the next copy is due, in ticks.
     begun: u64,
     last: u64,
@@ -47,20 +52,23 @@ fn whole(folder: &Path, world: u32) -> PathBuf {
     }
 }
 
-/// On rank 0: claims the first number that no other job has. `None` if nothing
-/// can be written there.
-pub(crate) fn claim(folder: &Path) -> Option<u32> {
-    (1..1_000_000).find_map(|world| {
+/// On rank 0: claims the first number that no other job has.
+///
+/// # Errors
+/// Nothing can be written there.
+pub(crate) fn claim(folder: &Path) -> std::io::Result<u32> {
+    for world in 1..MOST_JOBS {
         if whole(folder, world).exists() {
-            return None;
+            continue;
         }
         let first = unfinished::open(folder, world, 0);
         match OpenOptions::new().write(true).create_new(true).open(first) {
-            Ok(_) => Some(Some(world)),
-            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => None,
-            Err(_) => Some(None),
+            Ok(_) => return Ok(world),
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
         }
-    })?
+    }
+    Err(std::io::Error::other("there are too many recordings"))
 }
 
 /// Writes a file that is there as a whole or not at all.
@@ -73,11 +81,34 @@ fn write_whole(path: &Path, pieces: &[&[u8]]) -> std::io::Result<()> {
     })
 }
 
+/// Adds to the end of a file; if that fails, it is as it was.
+fn append(path: &Path, pieces: &[&[u8]]) -> std::io::Result<()> {
+    let mut file = OpenOptions::new().create(true).append(true).open(path)?;
+    let length = file.metadata()?.len();
+    pieces.iter().try_for_each(|piece| file.write_all(piece)).inspect_err(|_| {
+        let _ = file.set_len(length);
+    })
+}
+
+/// Runs what may panic on one rank alone: the others wait for its messages.
+fn guarded<T>(ours: impl FnOnce() -> Option<T>) -> Option<T> {
+    catch_unwind(AssertUnwindSafe(ours)).ok().flatten()
+}
+
 impl Job {
     /// The job of that number in the folder, which began at that tick.
     pub(crate) fn new(folder: &Path, world: u32, meta: RankMeta, begun: u64) -> Self {
         let last = clock::ticks();
-        Self { folder: folder.to_owned(), world, meta, sealed: Vec::new(), begun, last, pause: PAUSE }
+        Self {
+            folder: folder.to_owned(),
+            world,
+            meta,
+            sealed: Vec::new(),
+            unsealed: None,
+            begun,
+            last,
+            pause: PAUSE,
+        }
     }
 
     fn open(&self) -> PathBuf {
@@ -104,25 +135,31 @@ impl Job {
         let now = clock::ticks();
         clock::measure();
         let part = recorder.snapshot(self.until(now));
-        write_whole(&self.open(), &[&file::head(), &file::section(self.sealed.len() as u32, &part)])?;
+        let section = file::section(self.sealed.len() as u32, &part);
+        let written = write_whole(&self.open(), &[&file::head(), &section]);
         self.last = clock::ticks();
         self.pause = PAUSE.max(SHARE * clock::ns(now, self.last));
-        Ok(())
+        written
     }
 
-    /// Seals what is recorded, where it takes too much memory.
-    pub(crate) fn look(&mut self, recorder: &mut Recorder) -> std::io::Result<()> {
-        if recorder.memory() > MOST_MEMORY { self.seal(recorder) } else { Ok(()) }
+    /// Seals what is recorded, where it takes too much memory. Returns whether
+    /// it did; the recorder has then begun anew.
+    pub(crate) fn look(&mut self, recorder: &mut Recorder) -> std::io::Result<bool> {
+        let is_full = recorder.memory() > MOST_MEMORY;
+        if is_full {
+            self.seal(recorder)?;
+        }
+        Ok(is_full)
     }
 
     fn seal(&mut self, recorder: &mut Recorder) -> std::io::Result<()> {
         let part = recorder.take(self.until(clock::ticks()));
         let section = file::section(self.sealed.len() as u32, &part);
-        let mut file = OpenOptions::new().create(true).append(true).open(self.sealed())?;
-        if self.sealed.is_empty() {
-            file.write_all(&file::head())?;
+        let head = if self.sealed.is_empty() { file::head() } else { Vec::new() };
+        if let Err(error) = append(&self.sealed(), &[&head, &section]) {
+            self.unsealed = Some(part);
+            return Err(error);
         }
-        file.write_all(&section)?;
         self.sealed.push(section.len());
         // The copy of the open part is older than what is sealed.
         match remove_file(self.open()) {
@@ -132,63 +169,91 @@ impl Job {
     }
 
     /// Puts the ranks together over a binary tree, and leaves the one file of
-    /// the job. Collective: ranks that have nothing give no recorder.
+    /// the job. Collective; a rank of which nothing can be had takes part.
     ///
     /// Parts that are large, or that were sealed, go to rank 0 one after the
     /// other, and are not put together.
-    pub(crate) fn finish(mut self, recorder: Option<&mut Recorder>, link: &mut impl Link) -> Option<()> {
-        let mut own = Gathered::default();
+    ///
+    /// # Errors
+    /// On rank 0: what is not recorded, and why.
+    pub(crate) fn finish(
+        mut self,
+        recorder: &mut Recorder,
+        link: &mut impl Link,
+        is_whole: bool,
+    ) -> Result<(), String> {
+        let mut own = Gathered { n_cut: u32::from(!is_whole), ..Gathered::default() };
         let mut large = Vec::new();
-        if let Some(recorder) = recorder {
-            let number = self.sealed.len() as u32;
-            let part = recorder.take(self.until(clock::ticks()));
-            let section = if number > 0 { file::section(number, &part) } else { Vec::new() };
-            if number > 0 || part.encode().len() > MOST_BYTES {
-                large = if number > 0 { section } else { file::section(0, &part) };
-                own.large.push(self.meta.rank);
-            } else {
-                own.part = Some(part);
-            }
+        let _ = guarded(|| self.own_part(recorder, &mut own, &mut large));
+        self.gather(own, &large, link).unwrap_or_else(|| Err("the ranks cannot reach each other".into()))
+    }
+
+    /// What this rank has: a part, or, where it is large, its last section.
+    fn own_part(&mut self, recorder: &mut Recorder, own: &mut Gathered, large: &mut Vec<u8>) -> Option<()> {
+        let number = self.sealed.len() as u32;
+        let part = match self.unsealed.take() {
+            Some(part) => part,
+            None => recorder.take(self.until(clock::ticks())),
+        };
+        if number > 0 || part.encode().len() > MOST_BYTES {
+            *large = file::section(number, &part);
+            own.large.push(self.meta.rank);
+        } else {
+            own.part = Some(part);
         }
+        Some(())
+    }
+
+    fn gather(&self, mut own: Gathered, large: &[u8], link: &mut impl Link) -> Option<Result<(), String>> {
         let (rank, size) = (self.meta.rank, self.meta.size);
         let mut below = Vec::new();
         let mut step = 1;
         while step < size && rank.is_multiple_of(2 * step) {
             if rank + step < size {
                 below.push(rank + step);
-                own.take(&link.receive(rank + step)?)?;
+                let message = link.receive(rank + step)?;
+                // Who cannot be understood is missing.
+                let _ = guarded(|| own.take(&message));
             }
             step *= 2;
         }
         let parent = rank - rank.min(step);
-        let written = if rank == 0 {
-            self.write(&own, &large, link)
+        let result = if rank == 0 {
+            self.write(&own, large, link)
         } else {
-            link.send(parent, &own.encode())?;
+            let message = guarded(|| Some(own.encode())).unwrap_or_default();
+            link.send(parent, &message)?;
             if own.large.contains(&rank) {
-                self.give(&large, link)?;
+                self.give(large, link)?;
             }
-            link.receive(parent)? == [1]
+            if link.receive(parent)? == [1] { Ok(()) } else { Err(String::new()) }
         };
         // Whoever was below is told, and what is whole elsewhere is removed.
-        below.iter().rev().try_for_each(|to| link.send(*to, &[u8::from(written)]))?;
-        if written {
+        below.iter().rev().try_for_each(|to| link.send(*to, &[u8::from(result.is_ok())]))?;
+        if result.is_ok() {
             let _ = remove_file(self.open());
             let _ = remove_file(self.sealed());
         }
-        Some(())
+        let n_there = own.part.as_ref().map_or(0, |part| part.ranks().len()) + own.large.len();
+        Some(match size as usize - n_there {
+            _ if rank > 0 || result.is_err() => result,
+            0 if own.n_cut == 0 => Ok(()),
+            0 => Err(format!("what {} of {size} ranks did after an error or a full disk", own.n_cut)),
+            missing => Err(format!("{missing} of {size} ranks, where an error occurred")),
+        })
     }
 
     /// On rank 0.
-    fn write(&self, own: &Gathered, large: &[u8], link: &mut impl Link) -> bool {
+    fn write(&self, own: &Gathered, large: &[u8], link: &mut impl Link) -> Result<(), String> {
         let path = whole(&self.folder, self.world);
         let new = path.with_extension("new");
         let mut out = Out { file: File::create(&new), sections: Vec::new() };
         out.bytes(&file::head());
-        if let Some(part) = &own.part {
-            out.section(&file::section(0, part));
+        let section = guarded(|| own.part.as_ref().map(|part| file::section(0, part)));
+        if let Some(section) = &section {
+            out.section(section);
         }
-        let mut reached = true;
+        let mut reached = own.part.is_none() || section.is_some();
         for rank in &own.large {
             let done = if *rank == 0 {
                 self.sections(large, &mut |bytes, section| out.piece(bytes, section))
@@ -199,11 +264,15 @@ impl Job {
         }
         let foot = file::foot(&out.sections);
         out.bytes(&foot);
-        let written = reached && out.file.is_ok() && rename(&new, &path).is_ok();
-        if !written {
-            let _ = remove_file(&new);
+        let written = out.file.and_then(|_| rename(&new, &path));
+        match written {
+            Ok(()) if reached => Ok(()),
+            Ok(()) => Err(format!("{}: not all parts could be put together", path.display())),
+            Err(error) => {
+                let _ = remove_file(&new);
+                Err(format!("{}: {error}", path.display()))
+            }
         }
-        written
     }
 
     /// Sends this rank's sections to rank 0 when it asks.
@@ -290,6 +359,8 @@ const OPEN: usize = 1 << 63;
 /// What a subtree of ranks has gathered.
 #[derive(Default)]
 struct Gathered {
+    /// How many ranks stopped recording before the end.
+    n_cut: u32,
     part: Option<Part>,
     /// The ranks whose parts are too large to be gathered.
     large: Vec<u32>,
@@ -297,14 +368,17 @@ struct Gathered {
 
 impl Gathered {
     fn encode(&self) -> Vec<u8> {
-        let mut bytes = (self.large.len() as u32).to_le_bytes().to_vec();
+        let mut bytes = self.n_cut.to_le_bytes().to_vec();
+        bytes.extend((self.large.len() as u32).to_le_bytes());
         self.large.iter().for_each(|rank| bytes.extend(rank.to_le_bytes()));
         self.part.iter().for_each(|part| bytes.extend(part.encode()));
         bytes
     }
 
     fn take(&mut self, message: &[u8]) -> Option<()> {
-        let (n, rest) = message.split_first_chunk::<4>()?;
+        let (n_cut, rest) = message.split_first_chunk::<4>()?;
+        let (n, rest) = rest.split_first_chunk::<4>()?;
+        self.n_cut += u32::from_le_bytes(*n_cut);
         let (large, part) = rest.split_at_checked(4 * u32::from_le_bytes(*n) as usize)?;
         let (ranks, _) = large.as_chunks::<4>();
         self.large.extend(ranks.iter().map(|rank| u32::from_le_bytes(*rank)));
@@ -376,13 +450,13 @@ mod tests {
             let values = [(random >> 10) as i64, 0, 0, 0];
             recorder.event(symbol, &values, &Timing { gap: event, length: 1, ..Timing::default() });
             if event % LOOK == 0 {
-                job.look(&mut recorder).unwrap();
+                let _ = job.look(&mut recorder).unwrap();
             }
             if event == 40 {
                 job.copy(&mut recorder).unwrap();
             }
         }
-        job.finish(Some(&mut recorder), link).unwrap();
+        job.finish(&mut recorder, link, true).unwrap();
     }
 
     #[test]
@@ -390,7 +464,7 @@ mod tests {
         clock::start();
         let folder = std::env::temp_dir().join(format!("likewise-job-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
-        assert_eq!(claim(&folder), Some(1));
+        assert_eq!(claim(&folder).unwrap(), 1);
         std::thread::scope(|scope| {
             for (rank, mut link) in links(7).into_iter().enumerate() {
                 let folder = &folder;
@@ -411,12 +485,12 @@ mod tests {
             }
             assert_eq!(n, n_events(rank), "rank {rank}");
         }
-        assert_eq!(claim(&folder), Some(2));
+        assert_eq!(claim(&folder).unwrap(), 2);
         std::fs::remove_dir_all(folder).unwrap();
     }
 
     #[test]
     fn nothing_is_claimed_where_nothing_can_be_written() {
-        assert_eq!(claim(Path::new("/proc/no such folder")), None);
+        assert!(claim(Path::new("/proc/no such folder")).is_err());
     }
 }

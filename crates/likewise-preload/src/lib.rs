@@ -1,0 +1,68 @@
+//! `liblikewise_preload.so`: records the MPI program into which it is
+//! preloaded.
+//!
+//! One library serves programs in C, C++, Fortran (`mpif.h`, `use mpi`,
+//! `mpi_f08`) and Python, with Open MPI, MPICH and libraries of the standard's
+//! own binary interface. It exports every call of the table in
+//! `likewise-recording` under its three names; a stub hands the arguments, as
+//! machine words, to [`handler`], which calls the MPI's own function and
+//! records the call. `likewise record` sets the environment; by hand:
+//!
+//! ```text
+//! LD_PRELOAD=liblikewise_preload.so LIKEWISE_DIR=out mpirun -n 4 ./program
+//! ```
+//!
+//! | variable | what it says |
+//! |---|---|
+//! | `LIKEWISE_DIR` | the folder for the recording; without it nothing is recorded |
+//! | `LIKEWISE_TIMES` | `histogram` (as without it) or `all` |
+//! | `LIKEWISE_COUNTERS` | see `counters.rs` |
+//! | `LIKEWISE_RAW` | 1: every event also as a line of `raw-RANK.log`, for tests |
+//! | `LIKEWISE_VERIFY` | 1: every call path is also unwound, and differences are counted |
+//!
+//! What it does must not change the program: nothing happens before the first
+//! MPI call, no panic leaves [`handler`], and whatever fails ends the recording
+//! and not the program. In a process that was forked nothing is recorded.
+//!
+//! # What it links
+//! `libc` (the C library's functions: `dlsym`, `dl_iterate_phdr`, `mmap`,
+//! `perf_event_open`), `likewise-recording` (the table of calls and the
+//! compression, without dependencies), and of `likewise-mpi` the modules that
+//! find and bind an MPI. The library itself needs the C library and libgcc's
+//! unwinder, which every program of Rust and C++ has. It needs no MPI.
+//!
+//! On processors other than x86-64 the library is empty: the stubs are written
+//! for its calling convention alone.
+#![cfg(all(target_arch = "x86_64", target_os = "linux"))]
+
+mod arguments;
+mod clock;
+mod completion;
+mod counters;
+mod decode;
+mod handler;
+mod hash;
+mod job;
+mod life;
+mod link;
+mod modules;
+mod objects;
+mod path;
+mod plan;
+mod raw;
+mod real;
+mod requests;
+mod state;
+mod stubs;
+mod thread;
+
+/// In which language a call is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Dialect {
+    /// C, or a Fortran library that calls it.
+    C,
+    /// `mpif.h` and `use mpi`.
+    Fortran,
+    /// `use mpi_f08`.
+    Fortran2008,
+}
