@@ -19,6 +19,19 @@ const MOST_STEPS: usize = 1 << 20;
 /// Differences whose zigzag needs more bits are kept in a list of their own.
 const LONG: Token = 1 << 62;
 
+/// The first byte of a written column: it is always the same number.
+pub(crate) const CONSTANT: u8 = 0;
+/// It is arithmetic.
+pub(crate) const EVEN: u8 = 1;
+/// Its differences are folded.
+const UNEVEN: u8 = 2;
+/// Its numbers stand there one by one.
+pub(crate) const LISTED: u8 = 3;
+
+/// The values of lists are listed where they are so few. Then ranks that
+/// differ in them alone are seen to.
+const FEW: u64 = 12;
+
 /// A column that grows.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Column {
@@ -99,19 +112,33 @@ impl Column {
 
     pub(crate) fn write(&self, bytes: &mut Vec<u8>) {
         if let Some(folded) = &self.folded {
-            bytes.push(2);
+            bytes.push(UNEVEN);
             bytes.signed(self.first);
             folded.fold.write(bytes);
             bytes.number(folded.long.len() as u64);
             folded.long.iter().for_each(|value| bytes.signed(*value));
         } else if self.n > 1 && self.step != 0 {
-            bytes.push(1);
+            bytes.push(EVEN);
             bytes.signed(self.first);
             bytes.signed(self.step);
         } else {
-            bytes.push(0);
+            bytes.push(CONSTANT);
             bytes.signed(self.first);
         }
+    }
+
+    /// A column of the values of lists.
+    pub(crate) fn write_values(&self, bytes: &mut Vec<u8>) {
+        if self.n > FEW {
+            self.write(bytes);
+            return;
+        }
+        let mut written = Vec::new();
+        self.write(&mut written);
+        let mut values = Values::read(&mut Reader::new(&written)).expect("written above");
+        bytes.push(LISTED);
+        bytes.number(self.n);
+        (0..self.n).map_while(|_| values.next()).for_each(|value| bytes.signed(value));
     }
 }
 
@@ -121,6 +148,8 @@ pub(crate) enum Values {
     /// Of a constant or arithmetic column: the next one, and the step. It has
     /// no end; who reads knows how many there are.
     Even(i64, i64),
+    /// Of a list, what is left of it, the last value first.
+    Listed(Vec<i64>),
     /// The value before the next one, and the differences from here on.
     Uneven { last: i64, started: bool, differences: Box<Unfold>, long: Vec<i64> },
 }
@@ -128,14 +157,20 @@ pub(crate) enum Values {
 impl Values {
     pub(crate) fn read(reader: &mut Reader<'_>) -> Result<Self, Broken> {
         match reader.byte()? {
-            0 => Ok(Self::Even(reader.signed()?, 0)),
-            1 => Ok(Self::Even(reader.signed()?, reader.signed()?)),
-            2 => {
+            CONSTANT => Ok(Self::Even(reader.signed()?, 0)),
+            EVEN => Ok(Self::Even(reader.signed()?, reader.signed()?)),
+            UNEVEN => {
                 let last = reader.signed()?;
                 let differences = Box::new(Unfold::read(reader)?);
                 let n = reader.count()?;
                 let long = (0..n).map(|_| reader.signed()).collect::<Result<_, _>>()?;
                 Ok(Self::Uneven { last, started: false, differences, long })
+            }
+            LISTED => {
+                let n = reader.count()?;
+                let mut values = (0..n).map(|_| reader.signed()).collect::<Result<Vec<_>, _>>()?;
+                values.reverse();
+                Ok(Self::Listed(values))
             }
             _ => Err(reader.broken("no such kind of column")),
         }
@@ -149,6 +184,7 @@ impl Values {
                 *next = value.wrapping_add(*step);
                 Some(value)
             }
+            Self::Listed(rest) => rest.pop(),
             Self::Uneven { last, started, differences, long } => {
                 if *started {
                     let token = differences.next()?;

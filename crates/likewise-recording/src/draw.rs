@@ -4,7 +4,7 @@
 
 use crate::column::{Unfold, Values};
 use crate::hash::Map;
-use crate::histogram::{Cell, Histogram};
+use crate::histogram::{Cell, Histogram, NOT_KEPT};
 use crate::part::{Broken, CellKey, Part};
 use crate::recorder::{NO_SYMBOL, NOT_READ};
 
@@ -27,7 +27,11 @@ fn share(n: u64) -> f64 {
 
 impl<'a> Draw<'a> {
     fn new(cell: &'a Cell, rank: u32, n: u64) -> Self {
-        let sum = cell.sums.iter().find(|(known, _)| *known == rank).map_or(0, |(_, sum)| *sum);
+        let sum = match cell.sums.binary_search_by_key(&rank, |(known, _)| *known) {
+            Ok(at) if cell.sums[at].1 == NOT_KEPT => cell.all.mean().saturating_mul(n),
+            Ok(at) => cell.sums[at].1,
+            Err(_) => 0,
+        };
         // Of many draws a part tells the mean of all.
         let tried = n.min(1 << 12);
         let drawn: f64 = (0..tried).map(|n| cell.all.quantile(share(n))).sum::<f64>();

@@ -26,5 +26,5 @@ pub mod unfinished;
 pub use calls::CallId;
 pub use events::{Event, Events};
 pub use part::{Broken, Part};
-pub use recorder::{Frame, NOT_READ, RankMeta, Recorder, RecorderOptions, Times, Timing};
+pub use recorder::{Frame, MOST_OF_ID, NOT_READ, RankMeta, Recorder, RecorderOptions, Times, Timing};
 pub use recording::{Datatype, FILE, Module, Nest, OpenError, Recording, Symbol};

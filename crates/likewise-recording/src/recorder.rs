@@ -19,6 +19,9 @@ const MOST_PAIRS: usize = 4096;
 /// A counter that was not read in a burst in which others were.
 pub const NOT_READ: u64 = u64::MAX;
 
+/// How much of a build id is kept.
+pub const MOST_OF_ID: usize = 8;
+
 /// No symbol: before the first event of a thread.
 pub(crate) const NO_SYMBOL: u32 = u32::MAX;
 
@@ -191,7 +194,8 @@ impl Recorder {
 
     /// The module with this build id; with an empty one, of that name.
     pub fn module(&mut self, build_id: &[u8], path: &str) -> u32 {
-        self.tables.module(build_id, path)
+        // Eight bytes tell objects apart, and random bytes cannot be packed.
+        self.tables.module(&build_id[..build_id.len().min(MOST_OF_ID)], path)
     }
 
     /// The call path of these frames, the innermost first.
@@ -360,7 +364,9 @@ impl Recorder {
             for (field, values) in calls.fields.iter().enumerate().filter(|(_, v)| v.column.len() > 0) {
                 add(Key::Field(symbol as u32, field as u32), written(&values.column));
                 if let Some(list) = &values.list {
-                    add(Key::List(symbol as u32, field as u32), written(&list.0));
+                    let mut bytes = Vec::new();
+                    list.0.write_values(&mut bytes);
+                    add(Key::List(symbol as u32, field as u32), bytes);
                 }
             }
         }

@@ -1,13 +1,13 @@
 //! A part from bytes. Nothing is believed that they claim.
 
-use super::write::{ABSOLUTE, ALL_TIMES, EXACT, name_hash};
+use super::write::{ACROSS, ALL_TIMES, EXACT, name_hash, steps_of, unit};
 use super::{Broken, CellKey, Key, Part, Variant};
 use crate::bytes::{Reader, Write, unzigzag};
 use crate::calls::{CallId, N_CALLS};
-use crate::column::Values;
+use crate::column::{CONSTANT, EVEN, LISTED, Values};
 use crate::fold::{Item, Token, loop_token, node_of};
 use crate::hash::Map;
-use crate::histogram::{Cell, code, decode};
+use crate::histogram::{Cell, FINE, Histogram, NOT_KEPT, STEPS, code, decode};
 use crate::recorder::{Frame, NO_SYMBOL, RankMeta, Times};
 use crate::tables::{PathNode, Tables};
 use std::collections::BTreeMap;
@@ -30,7 +30,7 @@ impl Part {
         let n = reader.count()?;
         part.counters = (0..n).map(|_| reader.text()).collect::<Result<_, _>>()?;
         let exact = flags & EXACT != 0;
-        part.ranks = ranks(&mut reader, exact)?;
+        part.ranks = ranks(&mut reader, unit(exact, part.times))?;
         let lists = lists(&mut reader, &part.ranks)?;
         part.tables = tables(&mut reader)?;
         structure(&mut reader, &mut part, &lists)?;
@@ -49,7 +49,7 @@ fn some(reader: &mut Reader<'_>, n: usize) -> Result<Vec<i64>, Broken> {
     all.ok_or_else(|| reader.broken("a column is too short"))
 }
 
-fn ranks(reader: &mut Reader<'_>, exact: bool) -> Result<Vec<RankMeta>, Broken> {
+fn ranks(reader: &mut Reader<'_>, unit: u64) -> Result<Vec<RankMeta>, Broken> {
     let n = reader.number()?;
     let size = reader.small()?;
     if n == 0 || n > u64::from(size) || size > 1 << 26 {
@@ -61,7 +61,6 @@ fn ranks(reader: &mut Reader<'_>, exact: bool) -> Result<Vec<RankMeta>, Broken> 
     let nodes = (0..n_nodes).map(|_| reader.text()).collect::<Result<Vec<_>, _>>()?;
     let mut column = || some(reader, n);
     let (numbers, starts, walls, events, places) = (column()?, column()?, column()?, column()?, column()?);
-    let unit = if exact { 1 } else { 1000 };
     let meta = |at: usize| {
         Some(RankMeta {
             rank: u32::try_from(numbers[at]).ok().filter(|rank| *rank < size)?,
@@ -187,15 +186,22 @@ fn structure(reader: &mut Reader<'_>, part: &mut Part, lists: &[Vec<u32>]) -> Re
 
 fn columns(reader: &mut Reader<'_>, part: &mut Part, lists: &[Vec<u32>]) -> Result<(), Broken> {
     for key in part.keys() {
+        let n = reader.number()?;
         let mut variants = Vec::new();
-        for _ in 0..reader.count()? {
-            let ranks = list(reader, lists)?;
-            match key {
-                Key::Types | Key::Strings | Key::Times => {
-                    variants.push(Variant { ranks: ranks.clone(), what: reader.block()?.to_vec() });
+        if n == ACROSS {
+            across(reader, lists, &mut variants)?;
+        }
+        for _ in 1..n {
+            let ranks = list(reader, lists)?.clone();
+            let what = match key {
+                Key::Types | Key::Strings | Key::Times => reader.block()?,
+                _ => {
+                    let mut end = *reader;
+                    Values::read(&mut end)?;
+                    reader.take(end.at() - reader.at())?
                 }
-                _ => column(reader, part.ranks[0].size, ranks, &mut variants)?,
-            }
+            };
+            variants.push(Variant { ranks, what: what.to_vec() });
         }
         if !variants.is_empty() {
             variants.sort_by_key(|variant| variant.ranks[0]);
@@ -205,40 +211,34 @@ fn columns(reader: &mut Reader<'_>, part: &mut Part, lists: &[Vec<u32>]) -> Resu
     Ok(())
 }
 
-fn column(
+/// Numbers that differ from rank to rank.
+fn across(
     reader: &mut Reader<'_>,
-    size: u32,
-    ranks: &[u32],
+    lists: &[Vec<u32>],
     variants: &mut Vec<Variant<Vec<u8>>>,
 ) -> Result<(), Broken> {
-    let mut ahead = *reader;
-    if ahead.byte()? != ABSOLUTE {
-        let mut end = *reader;
-        Values::read(&mut end)?;
-        let what = reader.take(end.at() - reader.at())?.to_vec();
-        variants.push(Variant { ranks: ranks.to_vec(), what });
-        return Ok(());
+    let ranks = list(reader, lists)?;
+    let kind = reader.byte()?;
+    let n = reader.count()?;
+    let right = match kind {
+        CONSTANT => n == 1,
+        EVEN => n == 2,
+        kind => kind == LISTED,
+    };
+    if !right {
+        return Err(reader.broken("no such kind of column"));
     }
-    reader.byte()?;
-    let peer = reader.signed()?;
-    if !(0..i64::from(size)).contains(&peer) {
-        return Err(reader.broken("no such rank"));
-    }
-    let mut relative: BTreeMap<i64, Vec<u32>> = BTreeMap::new();
-    for rank in ranks {
-        relative.entry((peer - i64::from(*rank)).rem_euclid(i64::from(size))).or_default().push(*rank);
-    }
-    for (peer, ranks) in relative {
-        let mut what = vec![0];
-        what.signed(peer);
-        match variants.iter_mut().find(|variant| variant.what == what) {
-            Some(variant) => {
-                variant.ranks.extend(ranks);
-                variant.ranks.sort_unstable();
-            }
-            None => variants.push(Variant { ranks, what }),
+    let columns = (0..n).map(|_| some(reader, ranks.len())).collect::<Result<Vec<_>, _>>()?;
+    let mut known: BTreeMap<Vec<u8>, Vec<u32>> = BTreeMap::new();
+    for (at, rank) in ranks.iter().enumerate() {
+        let mut what = vec![kind];
+        if kind == LISTED {
+            what.number(n as u64);
         }
+        columns.iter().for_each(|column| what.signed(column[at]));
+        known.entry(what).or_default().push(*rank);
     }
+    variants.extend(known.into_iter().map(|(what, ranks)| Variant { ranks, what }));
     Ok(())
 }
 
@@ -253,6 +253,7 @@ fn cells(
     let mut cells = BTreeMap::new();
     for _ in 0..reader.count()? {
         let kind = reader.number()?;
+        let (kind, is_small) = (kind >> 1, kind & 1 == 1);
         let mut symbols = [0_u32; 2];
         for (last, symbol) in last.iter_mut().zip(&mut symbols) {
             *last = last.saturating_add(reader.signed()?);
@@ -271,12 +272,22 @@ fn cells(
             }
             _ => return Err(reader.broken("no such counter")),
         };
-        cells.insert(key, cell(reader, lists, exact)?);
+        let ranks = list(reader, lists)?;
+        let cell = if is_small { small(reader, ranks)? } else { cell(reader, ranks, exact, steps_of(key))? };
+        cells.insert(key, cell);
     }
     Ok(cells)
 }
 
-fn cell(reader: &mut Reader<'_>, lists: &[Vec<u32>], exact: bool) -> Result<Cell, Broken> {
+/// Of which there is little, the mean alone is known.
+fn small(reader: &mut Reader<'_>, ranks: &[u32]) -> Result<Cell, Broken> {
+    let n = reader.number()?;
+    let mean = decode(reader.number()?.min(1 << 12) as i64, STEPS);
+    let sums = ranks.iter().map(|rank| (*rank, NOT_KEPT)).collect();
+    Ok(Cell { all: Histogram::of_mean(mean, n), sums })
+}
+
+fn cell(reader: &mut Reader<'_>, ranks: &[u32], exact: bool, steps: f64) -> Result<Cell, Broken> {
     let mut cell = Cell::default();
     let first = reader.number()?;
     let n = reader.number()?;
@@ -287,15 +298,18 @@ fn cell(reader: &mut Reader<'_>, lists: &[Vec<u32>], exact: bool) -> Result<Cell
     for bin in &mut cell.all.bins[first as usize..(first + n) as usize] {
         *bin = reader.number()?;
     }
-    cell.all.sum = reader.number()?;
-    let ranks = list(reader, lists)?;
+    cell.all.sum = if exact {
+        reader.number()?
+    } else {
+        decode(code(cell.all.likely_sum(), FINE).saturating_add(reader.signed()?), FINE)
+    };
     if let [rank] = ranks[..] {
         cell.sums.push((rank, cell.all.sum));
         return Ok(cell);
     }
-    let mean = code(cell.all.sum / ranks.len() as u64);
+    let mean = code(cell.all.sum / ranks.len() as u64, steps);
     for rank in ranks {
-        let sum = if exact { reader.number()? } else { decode(mean.saturating_add(reader.signed()?)) };
+        let sum = if exact { reader.number()? } else { decode(mean.saturating_add(reader.signed()?), steps) };
         cell.sums.push((*rank, sum));
     }
     Ok(cell)

@@ -1,21 +1,22 @@
 //! A part as bytes. `docs/recording.md` describes them.
 
 use super::{CellKey, Key, Part, Variant};
-use crate::bytes::{Reader, Write, unzigzag, zigzag};
-use crate::column::Column;
+use crate::bytes::{Reader, Write, zigzag};
+use crate::calls::number;
+use crate::column::{CONSTANT, Column, EVEN, LISTED};
 use crate::fold::{Item, Token, node_of};
 use crate::hash::{Map, mixed};
-use crate::histogram::{Cell, code};
+use crate::histogram::{COARSE, Cell, FINE, NOT_KEPT, STEPS, code};
 use crate::recorder::{NO_SYMBOL, RankMeta, Times};
-use crate::role::Kind;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Every event has its own times.
 pub(super) const ALL_TIMES: u8 = 1;
 /// Sums of ranks are whole numbers and not rounded; times are in ns.
 pub(super) const EXACT: u8 = 2;
-/// The first byte of a column whose one value is a peer that is not relative.
-pub(super) const ABSOLUTE: u8 = 3;
+/// In place of the number of variants: numbers that differ from rank to rank,
+/// as columns over the ranks.
+pub(super) const ACROSS: u64 = 0;
 
 /// With this one, no two calls of the table have the same hash.
 const SEED: u64 = 26;
@@ -35,8 +36,8 @@ impl Part {
         bytes
     }
 
-    /// As bytes, for a file: sums of times on a rank are rounded to 2.2 %, and
-    /// when it began and how long it took to µs.
+    /// As bytes, for a file: sums are rounded, see `histogram`, and when a rank
+    /// began and how long it took.
     #[must_use]
     pub fn encode_rounded(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
@@ -61,6 +62,16 @@ impl Lists {
         self.lists.push(ranks.to_vec());
         self.known.insert(ranks.to_vec(), number);
         number
+    }
+}
+
+/// What times of ranks are written in, in ns: where single times are drawn,
+/// finer ones would tell nothing.
+pub(super) fn unit(exact: bool, times: Times) -> u64 {
+    match (exact, times) {
+        (true, _) => 1,
+        (false, Times::All) => 1000,
+        (false, Times::Histogram) => 100_000,
     }
 }
 
@@ -102,7 +113,7 @@ impl Writer<'_> {
 
     fn ranks(&self, bytes: &mut Vec<u8>) {
         let ranks = &self.part.ranks;
-        let unit = if self.exact { 1 } else { 1000 };
+        let unit = unit(self.exact, self.part.times);
         let start = ranks.iter().map(|meta| meta.start).min().unwrap_or(0) / unit;
         bytes.number(ranks.len() as u64);
         bytes.number(ranks.first().map_or(0, |meta| u64::from(meta.size)));
@@ -175,9 +186,13 @@ impl Writer<'_> {
     fn columns(&mut self, bytes: &mut Vec<u8>) {
         for key in self.part.keys() {
             let variants = self.part.columns.get(&key).map_or(&[][..], |variants| variants);
-            let absolute = self.part.absolute(key, variants);
-            let variants = absolute.as_deref().unwrap_or(variants);
-            bytes.number(variants.len() as u64);
+            if let Some((ranks, across)) = across(variants) {
+                bytes.number(ACROSS);
+                bytes.number(self.lists.number(&ranks));
+                bytes.extend(across);
+                continue;
+            }
+            bytes.number(variants.len() as u64 + 1);
             for variant in variants {
                 bytes.number(self.lists.number(&variant.ranks));
                 match key {
@@ -190,6 +205,7 @@ impl Writer<'_> {
 
     fn cells(&mut self, bytes: &mut Vec<u8>) {
         let cells = &self.part.cells;
+        let small = if self.exact { BTreeSet::new() } else { self.part.small() };
         bytes.number(cells.len() as u64);
         let mut last = [0_i64; 2];
         for (key, cell) in cells {
@@ -198,36 +214,49 @@ impl Writer<'_> {
                 CellKey::Gap(before, symbol) => (1, before, symbol),
                 CellKey::Counter(counter, before, symbol) => (2 + u64::from(counter), before, symbol),
             };
-            bytes.number(kind);
+            bytes.number(kind << 1 | u64::from(small.contains(key)));
             for (last, symbol) in last.iter_mut().zip([before, symbol]) {
                 let symbol = if symbol == NO_SYMBOL { -1 } else { i64::from(symbol) };
                 bytes.signed(symbol - *last);
                 *last = symbol;
             }
-            self.cell(bytes, cell);
+            let ranks: Vec<u32> = cell.sums.iter().map(|(rank, _)| *rank).collect();
+            bytes.number(self.lists.number(&ranks));
+            if small.contains(key) {
+                bytes.number(cell.all.n());
+                bytes.number(code(cell.all.mean(), STEPS) as u64);
+            } else {
+                self.cell(bytes, cell, steps_of(*key));
+            }
         }
     }
 
-    fn cell(&mut self, bytes: &mut Vec<u8>, cell: &Cell) {
+    fn cell(&mut self, bytes: &mut Vec<u8>, cell: &Cell, steps: f64) {
         let bins = &*cell.all.bins;
         let first = bins.iter().position(|n| *n > 0).unwrap_or(0);
         let end = bins.iter().rposition(|n| *n > 0).map_or(0, |last| last + 1);
         bytes.number(first as u64);
         bytes.number((end.max(first) - first) as u64);
         bins[first..end.max(first)].iter().for_each(|n| bytes.number(*n));
-        bytes.number(cell.all.sum);
-        let ranks: Vec<u32> = cell.sums.iter().map(|(rank, _)| *rank).collect();
-        bytes.number(self.lists.number(&ranks));
-        if ranks.len() < 2 {
-            return;
-        }
         if self.exact {
-            cell.sums.iter().for_each(|(_, sum)| bytes.number(*sum));
+            bytes.number(cell.all.sum);
+            if cell.sums.len() > 1 {
+                cell.sums.iter().for_each(|(_, sum)| bytes.number(*sum));
+            }
             return;
         }
-        let mean = code(cell.all.sum / ranks.len() as u64);
-        cell.sums.iter().for_each(|(_, sum)| bytes.signed(code(*sum) - mean));
+        bytes.signed(code(cell.all.sum, FINE) - code(cell.all.likely_sum(), FINE));
+        if cell.sums.len() > 1 {
+            let mean = code(cell.all.sum / cell.sums.len() as u64, steps);
+            let own = |sum: u64| if sum == NOT_KEPT { mean } else { code(sum, steps) };
+            cell.sums.iter().for_each(|(_, sum)| bytes.signed(own(*sum) - mean));
+        }
     }
+}
+
+/// How finely the sums of ranks are kept.
+pub(super) fn steps_of(key: CellKey) -> f64 {
+    if matches!(key, CellKey::Length(_)) { COARSE } else { STEPS }
 }
 
 /// A token: a leaf by its distance from the last leaf.
@@ -262,52 +291,85 @@ impl Part {
         }
         keys
     }
+}
 
-    /// The variants of a peer that are fewer if it is not relative (a master,
-    /// for instance). Only peers in `MPI_COMM_WORLD` that never change.
-    fn absolute(&self, key: Key, variants: &[Variant<Vec<u8>>]) -> Option<Vec<Variant<Vec<u8>>>> {
-        let size = self.peers_of_world(key)?;
-        if variants.len() < 2 {
-            return None;
-        }
-        let mut peers: BTreeMap<i64, Vec<u32>> = BTreeMap::new();
-        for variant in variants {
-            let relative = constant(&variant.what).filter(|peer| (0..size).contains(peer))?;
-            for rank in &variant.ranks {
-                peers.entry((relative + i64::from(*rank)) % size).or_default().push(*rank);
+/// Histograms of so little time, together, have only their mean.
+const LITTLE: u64 = 1000;
+
+impl Part {
+    /// The smallest histograms, which together hold less than a thousandth of
+    /// the computing time, or of the time in MPI; and the counters of such
+    /// bursts. MPI's own beginning and end do not count.
+    fn small(&self) -> BTreeSet<CellKey> {
+        let is_gap = |key: &CellKey| matches!(key, CellKey::Gap(..));
+        let counts = |key: &CellKey| match *key {
+            CellKey::Length(symbol) | CellKey::Gap(_, symbol) => {
+                let call = self.tables.symbols[symbol as usize].0;
+                ![number::Init, number::Init_thread, number::Finalize].contains(&call)
+            }
+            CellKey::Counter(..) => false,
+        };
+        let mut small = BTreeSet::new();
+        for gaps in [false, true] {
+            let own = |(key, _): &(&CellKey, &Cell)| counts(key) && is_gap(key) == gaps;
+            let mut cells: Vec<(&CellKey, &Cell)> = self.cells.iter().filter(own).collect();
+            cells.sort_by_key(|(_, cell)| cell.all.sum);
+            let total: u64 = cells.iter().fold(0, |sum, (_, cell)| sum.saturating_add(cell.all.sum));
+            let mut left = total / LITTLE;
+            for (key, cell) in cells {
+                let Some(rest) = left.checked_sub(cell.all.sum) else { break };
+                left = rest;
+                small.insert(*key);
             }
         }
-        if peers.len() >= variants.len() {
-            return None;
-        }
-        let variant = |(peer, mut ranks): (i64, Vec<u32>)| {
-            let mut what = vec![ABSOLUTE];
-            what.signed(peer);
-            ranks.sort_unstable();
-            Variant { ranks, what }
+        let of_small = |key: &&CellKey| match **key {
+            CellKey::Counter(_, before, symbol) => small.contains(&CellKey::Gap(before, symbol)),
+            _ => false,
         };
-        let mut fewer: Vec<_> = peers.into_iter().map(variant).collect();
-        fewer.sort_by_key(|variant| variant.ranks[0]);
-        Some(fewer)
-    }
-
-    /// Whether a column is of peers in `MPI_COMM_WORLD` alone; its size.
-    fn peers_of_world(&self, key: Key) -> Option<i64> {
-        let Key::Field(symbol, field) = key else { return None };
-        let fields = self.tables.symbols.get(symbol as usize)?.0.fields();
-        let peer = matches!(fields[field as usize].kind, Kind::Dest | Kind::Source);
-        let comm = fields.iter().position(|field| field.kind == Kind::Comm)?;
-        let comms = self.columns.get(&Key::Field(symbol, comm as u32))?;
-        let world = comms.iter().all(|variant| constant(&variant.what) == Some(0));
-        let size = i64::from(self.ranks.first()?.size);
-        (peer && world && size > 0).then_some(size)
+        let counters: Vec<CellKey> = self.cells.keys().filter(of_small).copied().collect();
+        small.extend(counters);
+        small
     }
 }
 
-/// The one value of a written column, if it has one.
-fn constant(written: &[u8]) -> Option<i64> {
+/// The few numbers of a written column: of a constant one, of an arithmetic
+/// one, or of a list.
+fn numbers(written: &[u8]) -> Option<(u8, Vec<i64>)> {
     let mut reader = Reader::new(written);
-    (reader.byte() == Ok(0)).then(|| reader.number().ok().map(unzigzag))?
+    let kind = reader.byte().ok()?;
+    let n = match kind {
+        CONSTANT => 1,
+        EVEN => 2,
+        LISTED => reader.count().ok()?,
+        _ => return None,
+    };
+    let numbers = (0..n).map(|_| reader.signed()).collect::<Result<_, _>>().ok()?;
+    Some((kind, numbers))
+}
+
+/// Variants that have the same number of numbers, as a column over the ranks
+/// for each number; with the ranks. None where that takes more bytes.
+fn across(variants: &[Variant<Vec<u8>>]) -> Option<(Vec<u32>, Vec<u8>)> {
+    if variants.len() < 2 {
+        return None;
+    }
+    let mut of_rank: BTreeMap<u32, Vec<i64>> = BTreeMap::new();
+    let (kind, first) = numbers(&variants[0].what)?;
+    for variant in variants {
+        let (own, numbers) = numbers(&variant.what)?;
+        if own != kind || numbers.len() != first.len() {
+            return None;
+        }
+        of_rank.extend(variant.ranks.iter().map(|rank| (*rank, numbers.clone())));
+    }
+    let mut bytes = vec![kind];
+    bytes.number(first.len() as u64);
+    for place in 0..first.len() {
+        column_of(of_rank.values().map(|numbers| numbers[place])).write(&mut bytes);
+    }
+    // A list of ranks takes some bytes too.
+    let apart: usize = variants.iter().map(|variant| variant.what.len() + 3).sum();
+    (bytes.len() < apart).then(|| (of_rank.into_keys().collect(), bytes))
 }
 
 #[cfg(test)]
