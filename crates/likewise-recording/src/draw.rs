@@ -8,12 +8,17 @@ use crate::histogram::{Cell, Histogram, NOT_KEPT};
 use crate::part::{Broken, CellKey, Part};
 use crate::recorder::{NO_SYMBOL, NOT_READ};
 
+/// Sums of times in MPI are rounded by no more.
+const MOST_ROUNDING: f64 = 1.1;
+
 /// The next number of a histogram.
 #[derive(Debug)]
 struct Draw<'a> {
     histogram: &'a Histogram,
     /// So that the sum over the rank is that recorded.
     factor: f64,
+    /// That sum.
+    sum: f64,
     at: u64,
     /// What rounding has left over.
     rest: f64,
@@ -37,7 +42,7 @@ impl<'a> Draw<'a> {
         let drawn: f64 = (0..tried).map(|n| cell.all.quantile(share(n))).sum::<f64>();
         let mean = drawn / tried.max(1) as f64;
         let factor = if mean > 0.0 { sum as f64 / n.max(1) as f64 / mean } else { 0.0 };
-        Self { histogram: &cell.all, factor, at: 0, rest: 0.0 }
+        Self { histogram: &cell.all, factor, sum: sum as f64, at: 0, rest: 0.0 }
     }
 
     fn next(&mut self) -> u64 {
@@ -61,12 +66,14 @@ pub(crate) struct Drawn<'a> {
 
 impl<'a> Drawn<'a> {
     /// Goes through the sequence once, to know how often each number is asked
-    /// for.
+    /// for. Where the part is all that the rank did (`is_whole`), on one thread,
+    /// times in MPI are such that all together take as long as it was recorded.
     pub(crate) fn new(
         part: &'a Part,
         rank: u32,
         mut sequence: Unfold,
         mut threads: Values,
+        is_whole: bool,
     ) -> Result<Self, Broken> {
         let of_rank = |cell: &Cell| cell.sums.binary_search_by_key(&rank, |(known, _)| *known).is_ok();
         let own: Map<(u32, u32), ()> = part
@@ -104,6 +111,9 @@ impl<'a> Drawn<'a> {
             if let Some(n) = n.get(&asked).map(share).filter(|n| *n > 0) {
                 draws.insert(*key, Draw::new(cell, rank, n));
             }
+        }
+        if is_whole && last.len() == 1 {
+            fit_to_wall(part, rank, &mut draws);
         }
         Ok(Self { part, own, draws, n_counters: part.counters.len() as u32 })
     }
@@ -144,6 +154,30 @@ impl<'a> Drawn<'a> {
         };
         let counters = (0..self.n_counters).map(&mut one).collect();
         any.then_some(counters)
+    }
+}
+
+/// The sums of calls were rounded most; what they are together is known.
+fn fit_to_wall(part: &Part, rank: u32, draws: &mut Map<CellKey, Draw<'_>>) {
+    let wall = part.ranks().iter().find(|meta| meta.rank == rank).map_or(0, |meta| meta.wall);
+    let (mut gaps, mut lengths) = (0.0, 0.0);
+    // In the order of the keys, so that the sums are always the same.
+    for draw in part.cells.keys().filter_map(|key| Some((key, draws.get(key)?))) {
+        match draw.0 {
+            CellKey::Gap(..) => gaps += draw.1.sum,
+            CellKey::Length(_) => lengths += draw.1.sum,
+            CellKey::Counter(..) => {}
+        }
+    }
+    let factor = (wall as f64 - gaps) / lengths;
+    // Beyond what rounding can do, something else is the cause.
+    if !(1.0 / MOST_ROUNDING..MOST_ROUNDING).contains(&factor) {
+        return;
+    }
+    for key in part.cells.keys().filter(|key| matches!(key, CellKey::Length(_))) {
+        if let Some(draw) = draws.get_mut(key) {
+            draw.factor *= factor;
+        }
     }
 }
 

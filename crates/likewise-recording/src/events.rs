@@ -115,7 +115,8 @@ impl<'a> Open<'a> {
         let clock = match part.times {
             Times::All => Clock::Each(Reader::new(part.column(rank, Key::Times).unwrap_or_default())),
             Times::Histogram => {
-                Clock::Drawn(Box::new(Drawn::new(part, rank, sequence.clone(), threads.clone())?))
+                let is_whole = recording.pieces(rank).count() == 1;
+                Clock::Drawn(Box::new(Drawn::new(part, rank, sequence.clone(), threads.clone(), is_whole)?))
             }
         };
         let left = part.ranks().iter().find(|meta| meta.rank == rank).map_or(0, |meta| meta.events);

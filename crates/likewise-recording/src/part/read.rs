@@ -59,14 +59,18 @@ fn ranks(reader: &mut Reader<'_>, unit: u64) -> Result<Vec<RankMeta>, Broken> {
     let start = reader.number()?;
     let n_nodes = reader.count()?;
     let nodes = (0..n_nodes).map(|_| reader.text()).collect::<Result<Vec<_>, _>>()?;
+    let last = reader.number()?;
     let mut column = || some(reader, n);
-    let (numbers, starts, walls, events, places) = (column()?, column()?, column()?, column()?, column()?);
+    let (numbers, starts, ends, events, places) = (column()?, column()?, column()?, column()?, column()?);
     let meta = |at: usize| {
         Some(RankMeta {
             rank: u32::try_from(numbers[at]).ok().filter(|rank| *rank < size)?,
             size,
             start: start.checked_add(u64::try_from(starts[at]).ok()?)?.checked_mul(unit)?,
-            wall: u64::try_from(walls[at]).ok()?.checked_mul(unit)?,
+            wall: last
+                .checked_sub(u64::try_from(ends[at]).ok()?)?
+                .saturating_sub(starts[at] as u64)
+                .checked_mul(unit)?,
             events: u64::try_from(events[at]).ok()?,
             node: nodes.get(usize::try_from(places[at]).ok()?)?.clone(),
         })

@@ -126,11 +126,15 @@ impl Writer<'_> {
         }
         bytes.number(nodes.len() as u64);
         nodes.iter().for_each(|node| bytes.block(node.as_bytes()));
+        // All ranks end at nearly the same time.
+        let end = |meta: &RankMeta| meta.start.saturating_add(meta.wall) / unit;
+        let last = ranks.iter().map(end).max().unwrap_or(0);
+        bytes.number(last.saturating_sub(start));
         let place = |meta: &RankMeta| nodes.iter().position(|node| *node == meta.node).unwrap_or(0);
         let mut column = |value: &dyn Fn(&RankMeta) -> i64| column_of(ranks.iter().map(value)).write(bytes);
         column(&|meta| i64::from(meta.rank));
         column(&|meta| (meta.start / unit - start) as i64);
-        column(&|meta| (meta.wall / unit) as i64);
+        column(&|meta| (last - end(meta)) as i64);
         column(&|meta| meta.events as i64);
         column(&|meta| place(meta) as i64);
     }
