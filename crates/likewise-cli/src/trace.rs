@@ -72,7 +72,7 @@ impl AsParaver {
         made.note(&folder);
         let (files, _) = recording::write_prv(&recording, trace, &folder.join("trace"))?;
         for file in files {
-            made.note(&file.path().to_owned());
+            made.note(file.path());
             file.commit()?;
         }
         Ok(Self::Made(made))

@@ -178,7 +178,8 @@ mod tests {
     #[test]
     fn inlined_functions_count_as_functions() {
         // Both calls are in `inner`, inlined into `main` at one line.
-        let (a, b): ((u64, &[&str]), (u64, &[&str])) = ((1, &["inner", "main"]), (2, &["inner", "main"]));
+        let a: (u64, &[&str]) = (1, &["inner", "main"]);
+        let b: (u64, &[&str]) = (2, &["inner", "main"]);
         assert_eq!(between(&[a], &[b]).as_deref(), Some("inner"));
         let c: (u64, &[&str]) = (3, &["other", "main"]);
         assert_eq!(between(&[a], &[c]).as_deref(), Some("main"));

@@ -1,6 +1,8 @@
 //! Recordings of `likewise record`, read as traces.
 
-use likewise_recording::Times;
+use likewise_recording::calls::number;
+use likewise_recording::role::{ANY, NONE, PROC_NULL};
+use likewise_recording::{CallId, Part, RankMeta, Recorder, RecorderOptions, Times, Timing, file};
 use likewise_testing::recorded::Program;
 use likewise_trace::recording;
 use likewise_trace::{ReadOptions, bursts_of, is_rereadable, is_ungrouped, read_bursts};
@@ -178,4 +180,72 @@ fn the_paraver_trace_has_the_same_bursts_and_all_messages() {
         });
         assert!(times.is_sorted(), "records are in order of time");
     }
+}
+
+/// A recording of ranks that make these calls, each a microsecond after the last.
+fn recorded(dir: &std::path::Path, ranks: &[&[(CallId, &[i64])]]) {
+    let mut whole: Option<Part> = None;
+    for (calls, rank) in ranks.iter().zip(0..) {
+        let mut recorder =
+            Recorder::new(&RecorderOptions { times: Times::All, ..RecorderOptions::default() });
+        recorder.datatype("MPI_DOUBLE", 8, 8);
+        let path = recorder.path(&[]);
+        for (call, values) in *calls {
+            let symbol = recorder.symbol(*call, path);
+            recorder.event(symbol, values, &Timing { gap: 1_000, length: 100, ..Timing::default() });
+        }
+        let size = ranks.len() as u32;
+        let part = recorder.take(&RankMeta { rank, size, node: "n".to_owned(), ..RankMeta::default() });
+        match &mut whole {
+            Some(whole) => whole.merge(&part),
+            None => whole = Some(part),
+        }
+    }
+    let section = file::section(0, &whole.unwrap());
+    let bytes = [file::head(), section.clone(), file::foot(&[section.len()])].concat();
+    std::fs::write(dir.join("recording.likewise"), bytes).unwrap();
+}
+
+#[test]
+fn messages_of_persistent_wildcard_and_matched_receives_are_found() {
+    let dir = tempfile::tempdir().unwrap();
+    let sender: &[(CallId, &[i64])] = &[
+        (number::Send_init, &[1, 0, 1, 3, 0, 0]),
+        (number::Start, &[0]),
+        (number::Wait, &[0, 0]),
+        (number::Start, &[0]),
+        (number::Wait, &[0, 0]),
+        (number::Isend, &[2, 0, 1, 4, 0, 1]),
+        (number::Wait, &[1, 0]),
+        (number::Send, &[3, 0, 1, 9, 0]),
+        (number::Send, &[3, 0, PROC_NULL, 9, 0]),
+        (number::Request_free, &[0]),
+    ];
+    let receiver: &[(CallId, &[i64])] = &[
+        (number::Irecv, &[1, 0, ANY, ANY, 0, 0]),
+        (number::Irecv, &[1, 0, ANY, 3, 0, 1]),
+        // Both are done: the first heard tag 3 from the rank before.
+        (number::Waitsome, &[2, 2, 0, 1, 2, 2, 1, 0, 4, 1, 3, 1, NONE]),
+        (number::Iprobe, &[1, 4, 0, 0, NONE, NONE]),
+        (number::Mprobe, &[ANY, 4, 0, 0, 1, NONE]),
+        (number::Mrecv, &[2, 0, 0]),
+        (number::Irecv, &[3, 0, 1, 9, 0, 0]),
+        (number::Test, &[0, 0, 0]),
+        (number::Test, &[0, 1, 0]),
+    ];
+    recorded(dir.path(), &[sender, receiver]);
+    let recording = recording::open(dir.path()).unwrap();
+    let (files, warnings) = recording::write_prv(&recording, dir.path(), &dir.path().join("out")).unwrap();
+    files.into_iter().for_each(|file| file.commit().unwrap());
+    assert_eq!(warnings, Vec::<String>::new());
+    let text = std::fs::read_to_string(dir.path().join("out.prv")).unwrap();
+    let messages: Vec<&str> = text.lines().filter(|line| line.starts_with('3')).collect();
+    // The n-th call begins at 1,100 n − 100 and takes 100 ns.
+    let expected = [
+        "3:1:1:1:1:2100:2100:2:1:2:1:1000:3300:8:3",
+        "3:1:1:1:1:4300:4300:2:1:2:1:2100:3300:8:3",
+        "3:1:1:1:1:6500:6500:2:1:2:1:5400:6600:16:4",
+        "3:1:1:1:1:8700:8700:2:1:2:1:7600:9900:24:9",
+    ];
+    assert_eq!(messages, expected, "{text}");
 }

@@ -179,7 +179,7 @@ struct Tracker {
 
 /// The fields of an event that matter here.
 #[derive(Default)]
-struct Of<'e> {
+struct Said<'e> {
     dest: Option<i64>,
     source: Option<i64>,
     send_tag: i64,
@@ -195,8 +195,8 @@ struct Of<'e> {
     message: Option<i64>,
 }
 
-impl<'e> Of<'e> {
-    fn of(call: CallId, event: &'e Event) -> Self {
+impl<'e> Said<'e> {
+    fn by(call: CallId, event: &'e Event) -> Self {
         let mut of = Self { send_tag: ANY, receive_tag: ANY, ..Self::default() };
         for (field, values) in fields(call, event) {
             let value = values.first().copied().unwrap_or(0);
@@ -230,7 +230,7 @@ impl Tracker {
         self.found.end = self.found.end.max(step.end);
         let call = step.call;
         if call.fields().iter().any(|field| matters(field.kind)) {
-            let of = Of::of(call, step.event);
+            let of = Said::by(call, step.event);
             self.messages(step, &of);
             self.completions(step, &of);
         }
@@ -252,7 +252,7 @@ impl Tracker {
     }
 
     /// What an event sends, receives or prepares.
-    fn messages(&mut self, step: &Step<'_>, of: &Of<'_>) {
+    fn messages(&mut self, step: &Step<'_>, of: &Said<'_>) {
         let role = |role| step.call.roles().contains(&role);
         let is_kept = role(Role::NewPersistent);
         let local = self.comms.local_of(step.call, step.event).unwrap_or(-1);
@@ -265,11 +265,11 @@ impl Tracker {
             }
         }
         if let Some((receive, is_wild)) = self.receive(step, of, local) {
+            // A probe that does not take its message receives nothing.
+            let takes = !step.call.name().contains("robe") || of.new_message.is_some_and(|m| m >= 0);
             if is_kept {
                 kept = Kept::Receive(receive, is_wild, local);
-            } else if of.new_message.is_some_and(|message| message >= 0) {
-                wanted = Some(self.post(receive, is_wild, local, step));
-            } else if !step.call.name().contains("robe") {
+            } else if takes {
                 wanted = Some(self.post(receive, is_wild, local, step));
             }
         }
@@ -295,7 +295,7 @@ impl Tracker {
         }
     }
 
-    fn send(&self, step: &Step<'_>, of: &Of<'_>, local: i64) -> Option<Send> {
+    fn send(&self, step: &Step<'_>, of: &Said<'_>, local: i64) -> Option<Send> {
         let comm = self.comms.get(local)?;
         let to = Comms::peer(comm, of.dest?)?.world?;
         let from = (self.found.rank, step.event.thread);
@@ -304,7 +304,7 @@ impl Tracker {
     }
 
     /// A receive, and whether its source or tag may be any.
-    fn receive(&self, step: &Step<'_>, of: &Of<'_>, local: i64) -> Option<(Receive, bool)> {
+    fn receive(&self, step: &Step<'_>, of: &Said<'_>, local: i64) -> Option<(Receive, bool)> {
         let comm = self.comms.get(local)?;
         let asked = of.source?;
         let source = Comms::peer(comm, asked).and_then(|peer| peer.world);
@@ -338,7 +338,7 @@ impl Tracker {
     }
 
     /// What an event completes, starts or ends of earlier requests.
-    fn completions(&mut self, step: &Step<'_>, of: &Of<'_>) {
+    fn completions(&mut self, step: &Step<'_>, of: &Said<'_>) {
         let name = step.call.name();
         match name {
             "MPI_Start" | "MPI_Startall" => of.requests.iter().for_each(|request| self.start(*request, step)),
@@ -405,7 +405,7 @@ fn matters(kind: Kind) -> bool {
 }
 
 /// The requests that an event has completed, in their order.
-fn completed(name: &str, of: &Of<'_>) -> Vec<i64> {
+fn completed(name: &str, of: &Said<'_>) -> Vec<i64> {
     let at = |index: i64| usize::try_from(index).ok().and_then(|index| of.requests.get(index)).copied();
     if of.flag == Some(0) {
         return Vec::new();
