@@ -56,7 +56,7 @@ impl<'a> Decoder<'a> {
         }
         for (argument, role) in call.arguments.call.roles().iter().enumerate() {
             if self.is_left_out(call, argument) {
-                self.left_out(*role);
+                self.left_out(call, argument, *role);
             } else {
                 self.argument(call, argument, *role);
             }
@@ -103,8 +103,18 @@ impl<'a> Decoder<'a> {
             || is_left_out(&sides.receive, sides.root_receives, sides.root_sends)
     }
 
-    fn left_out(&mut self, role: Role) {
-        self.values.push(if role == Role::Type { NULL } else { 0 });
+    /// Most programs give such arguments all the same, but nobody has to: a
+    /// number is recorded as it is, a datatype if it is one, and a list is empty.
+    fn left_out(&mut self, call: &Call<'_>, at: usize, role: Role) {
+        match role {
+            Role::Count => self.values.push(i64::from(call.arguments.int(at))),
+            Role::Type => {
+                let handle = call.arguments.handle(self.objects, Class::Type, at);
+                let ok = call.ok && self.objects.is_own_type(handle);
+                self.values.push(self.objects.datatype(self.recorder, handle, ok));
+            }
+            _ => self.values.push(0),
+        }
     }
 
     fn argument(&mut self, call: &Call<'_>, at: usize, role: Role) {

@@ -4,7 +4,7 @@
 use crate::hash::Map;
 use crate::requests::{Numbers, Requests};
 use likewise_mpi::abi::{Abi, Class, N_CLASSES, NAMED, Topology};
-use likewise_mpi::binding::{Handle, Source, calls};
+use likewise_mpi::binding::{Handle, Mpi, Source, calls};
 use likewise_recording::Recorder;
 use likewise_recording::role::{ANY, NULL, PROC_NULL};
 use std::ffi::{CStr, c_char, c_int, c_void};
@@ -336,6 +336,17 @@ impl Objects {
         }
     }
 
+    /// Whether a word is one of MPI's own datatypes, as far as can be told
+    /// without asking for it: who asks for what is none ends the program.
+    pub(crate) fn is_own_type(&self, word: Handle) -> bool {
+        match self.abi.mpi {
+            // The last byte is its number, of some seventy.
+            Mpi::Mpich => word >> 24 == 0x4c && (1..0x48).contains(&(word & 0xff)),
+            Mpi::Standard => (0x201..0x300).contains(&word),
+            Mpi::OpenMpi => is_object_of_open_mpi(word),
+        }
+    }
+
     /// As [`datatype`](Self::datatype), for one that a call has just made.
     pub(crate) fn new_datatype(&mut self, recorder: &mut Recorder, handle: Handle) -> i64 {
         self.epoch += 1;
@@ -380,6 +391,23 @@ impl Objects {
             (i64::from(peer) - i64::from(rank)).rem_euclid(i64::from(size.max(1)))
         }
     }
+}
+
+/// Whether it is the address of an object that Open MPI exports.
+fn is_object_of_open_mpi(address: usize) -> bool {
+    let mut found = libc::Dl_info {
+        dli_fname: std::ptr::null(),
+        dli_fbase: std::ptr::null_mut(),
+        dli_sname: std::ptr::null(),
+        dli_saddr: std::ptr::null_mut(),
+    };
+    // SAFETY: any address may be asked for, and `found` is a place for the answer.
+    let is_known = unsafe { libc::dladdr(address as *const c_void, &raw mut found) } != 0;
+    if !is_known || found.dli_sname.is_null() || found.dli_saddr as usize != address {
+        return false;
+    }
+    // SAFETY: the loader's names end with a zero.
+    unsafe { CStr::from_ptr(found.dli_sname) }.to_bytes().starts_with(b"ompi_mpi_")
 }
 
 /// Numbers as triples of start, stride and count.
