@@ -108,6 +108,8 @@ class Program:
     # Bytes of the other tools' traces, by ranks, from the project's reference.
     pilgrim: dict = field(default_factory=dict)
     scalatrace: dict = field(default_factory=dict)
+    # The only MPI that the distribution's build starts with, if there is one.
+    only_mpi: str = ""
 
     def find(self, folder):
         """The executable, or None."""
@@ -144,8 +146,8 @@ def npb():
 
 PROGRAMS = [
     *npb(),
-    Program("LAMMPS", "lmp", ("-in", "in.melt", "-log", "none"), inputs={"in.melt": MELT.format(steps=500)}),
-    Program("hpcc", "hpcc", inputs={"hpccinf.txt": HPCC}),
+    Program("LAMMPS", "lmp", ("-in", "in.melt", "-log", "none"), inputs={"in.melt": MELT.format(steps=500)}, only_mpi="openmpi"),
+    Program("hpcc", "hpcc", inputs={"hpccinf.txt": HPCC}, only_mpi="openmpi"),
     Program("LULESH", "lulesh2.0", ("-s", "10", "-i", "100"), ranks=(8,)),
     Program("AMG", "amg", ("-problem", "1", "-n", "16", "16", "16", "-P", "2", "2", "1")),
     Program("CoMD", "CoMD-mpi", ("-x", "12", "-y", "12", "-z", "12", "-i", "2", "-j", "2", "-k", "1", "-N", "50")),

@@ -91,6 +91,9 @@ def one(program, ranks, options):
     executable = program.find(options.programs)
     if not executable:
         return f"{program.name}: left out: no {program.executable} in {options.programs} or on the PATH"
+    if program.only_mpi not in ("", options.mpi):
+        # Started by the other MPI, each rank would be a run of its own.
+        return f"{program.name}: left out: its build is for {program.only_mpi}"
     name = re.sub(r"\W+", "-", program.name) + f"-{ranks}"
     folder = options.out / "work" / name
     fill(program, folder)
@@ -136,7 +139,7 @@ def main():
                 print("| " + " | ".join(result) + " |", flush=True)
             else:
                 others.append(result)
-    print("\n" + "\n".join(others))
+    print("\n" + "\n".join(dict.fromkeys(others)))
     print(f"\nWhat likewise says of each: {options.out}/*.txt; load at the end {os.getloadavg()[0]:.1f}")
 
 
