@@ -3,7 +3,7 @@
 use crate::counts::{open, walk};
 use crate::programs::{Mpi, Run, build, build_library, expect_success, fresh};
 use likewise_recording::comms::{Comms, fields};
-use likewise_recording::role::{ANY, Kind, NONE, PROC_NULL, ROOT};
+use likewise_recording::role::{ANY, Kind, NONE, NULL, PROC_NULL, ROOT};
 use likewise_recording::{CallId, Datatype, Event, Recording};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -41,6 +41,9 @@ impl Rows<'_> {
                 Kind::Tag if tag.is_none() => tag = Some(value),
                 Kind::StatusTag if value != NONE && tag == Some(ANY) => tag = Some(value),
                 Kind::Count if count.is_none() => count = Some(value),
+                // Counts that MPI does not read here, of what is in place or
+                // the root's alone, are recorded as nothing.
+                Kind::Type if value == NULL && bytes.is_none() => count = None,
                 Kind::Type if bytes.is_none() => bytes = count.map(|n| n * self.types[value as usize].size),
                 Kind::Root => root = Some(value),
                 Kind::Statuses if values.len() == 2 => peer = Some(value),

@@ -9,7 +9,8 @@
  * call, or "null" for MPI_PROC_NULL. A blocking receive or probe of any source
  * or any tag has the source and the tag that it got; MPI_Irecv of any has
  * "any", and the call that completes it has what it got. What a call does not
- * have is empty. MPI_Sendrecv has what it sends.
+ * have is empty. MPI_Sendrecv has what it sends, MPI_Scatter what each rank
+ * gets.
  */
 #include "quiet.h"
 

@@ -143,22 +143,28 @@ WRAP(Reduce, (const void *b, void *o, int n, MPI_Datatype t, MPI_Op op, int root
 REDUCE(Allreduce)
 REDUCE(Scan)
 REDUCE(Exscan)
-#define TO_ROOT(name)                                                                                       \
-    WRAP(name, (const void *b, int n, MPI_Datatype t, void *o, int m, MPI_Datatype u, int root, MPI_Comm c), \
-         (b, n, t, o, m, u, root, c), NO, NO, n, t, root)
-TO_ROOT(Gather)
-TO_ROOT(Scatter)
-#define TO_ALL(name)                                                                              \
-    WRAP(name, (const void *b, int n, MPI_Datatype t, void *o, int m, MPI_Datatype u, MPI_Comm c), \
-         (b, n, t, o, m, u, c), NO, NO, n, t, NO)
+/* MPI reads no counts of what is in place, and none that only the root has: of
+ * such calls, what they receive is logged. */
+static int is_root(int root, MPI_Comm comm) {
+    int rank;
+    return root == MPI_ROOT || (PMPI_Comm_rank(comm, &rank) == MPI_SUCCESS && rank == root);
+}
+#define TO_ROOT(name, sends)                                                                                 \
+    WRAP(name, (const void *b, int n, MPI_Datatype t, void *o, int m, MPI_Datatype u, int root, MPI_Comm c),  \
+         (b, n, t, o, m, u, root, c), NO, NO, (sends) ? n : m, (sends) ? t : u, root)
+TO_ROOT(Gather, b != MPI_IN_PLACE)
+TO_ROOT(Scatter, is_root(root, c))
+#define TO_ALL(name)                                                                               \
+    WRAP(name, (const void *b, int n, MPI_Datatype t, void *o, int m, MPI_Datatype u, MPI_Comm c),  \
+         (b, n, t, o, m, u, c), NO, NO, b == MPI_IN_PLACE ? m : n, b == MPI_IN_PLACE ? u : t, NO)
 TO_ALL(Allgather)
 TO_ALL(Alltoall)
 WRAP(Allgatherv,
      (const void *b, int n, MPI_Datatype t, void *o, const int *m, const int *d, MPI_Datatype u, MPI_Comm c),
-     (b, n, t, o, m, d, u, c), NO, NO, n, t, NO)
+     (b, n, t, o, m, d, u, c), NO, NO, b == MPI_IN_PLACE ? NO : n, t, NO)
 WRAP(Gatherv,
      (const void *b, int n, MPI_Datatype t, void *o, const int *m, const int *d, MPI_Datatype u, int root, MPI_Comm c),
-     (b, n, t, o, m, d, u, root, c), NO, NO, n, t, root)
+     (b, n, t, o, m, d, u, root, c), NO, NO, b == MPI_IN_PLACE ? NO : n, t, root)
 
 #ifdef OPEN_MPI
 /* Calls of Fortran, which reach no MPI_ function of C under Open MPI. */
