@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 /// Of a body of more parts than this, those with the most events are shown.
-const MOST_PARTS: usize = 14;
+const MOST_PARTS: usize = 8;
 /// Call paths that are shown.
 const MOST_SITES: usize = 20;
 

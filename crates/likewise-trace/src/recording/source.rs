@@ -360,7 +360,7 @@ mod tests {
         let dir = tempfile::tempdir().expect("a folder");
         let Some(mut module) = compiled(dir.path(), &["-g"]) else { return };
         let offset = address(&module, "g") + 2;
-        module.build_id.push(1);
+        module.build_id[0] ^= 1;
         let gone = Module { path: "/no/such/lib.so".to_owned(), build_id: Vec::new() };
         let mut source = Source::new(&[module, gone]);
         assert!(source.locations(Frame { module: 0, offset })[0].function.contains("+0x"));

@@ -11,6 +11,7 @@ mod numbers;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashMap, VecDeque};
+use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -130,6 +131,8 @@ struct Stream<'r> {
     rank: u32,
     thread: u32,
     before: Option<u32>,
+    /// Its ids as records begin with them.
+    who: String,
     /// Lines with their times, in order.
     ready: VecDeque<(u64, String)>,
 }
@@ -145,8 +148,10 @@ impl<'r> Writer<'r> {
         let (date, n_tasks, n_comms) = (names::date(start), apps[0].len(), found.comms.len());
         let mut text = format!("#Paraver ({date}):{end}_ns:{nodes}({cpus}):1:{n_tasks}({tasks}),{n_comms}\n");
         for (key, members) in &found.comms {
-            text.push_str(&format!("c:1:{}:{}", self.comms[key], members.len()));
-            members.iter().for_each(|rank| text.push_str(&format!(":{}", rank + 1)));
+            let _ = write!(text, "c:1:{}:{}", self.comms[key], members.len());
+            for rank in members.iter() {
+                let _ = write!(text, ":{}", rank + 1);
+            }
             text.push('\n');
         }
         text
@@ -171,6 +176,7 @@ impl<'r> Writer<'r> {
                     rank,
                     thread,
                     before: None,
+                    who: self.who(rank, thread),
                     ready: VecDeque::new(),
                 });
             }
@@ -212,7 +218,7 @@ impl<'r> Writer<'r> {
     fn message(&self, message: &Message, text: &mut String) {
         let Message { from, to, sent, posted, done, bytes, tag } = *message;
         let (from, to) = (self.who(from.0, from.1), self.who(to.0, to.1));
-        text.push_str(&format!("3:{from}:{sent}:{sent}:{to}:{posted}:{done}:{bytes}:{tag}\n"));
+        let _ = writeln!(text, "3:{from}:{sent}:{sent}:{to}:{posted}:{done}:{bytes}:{tag}");
     }
 
     /// Makes lines of the next event of a thread, if none is ready.
@@ -228,8 +234,7 @@ impl<'r> Writer<'r> {
             };
             if step.event.thread == stream.thread {
                 let before = stream.before.replace(step.path);
-                let who = self.who(stream.rank, stream.thread);
-                self.lines(&step, before, &who, &stream.comms, &stream.types, &mut stream.ready);
+                self.lines(&step, before, &stream.who, &stream.comms, &stream.types, &mut stream.ready);
             }
             stream.comms.apply(step.event, step.call);
         }
@@ -252,13 +257,15 @@ impl<'r> Writer<'r> {
             entered = function.is_some();
             let is_counted = step.counters(&self.columns).next().is_some();
             if entered || is_counted {
-                text.push_str(&format!("2:{who}:{start}"));
+                let _ = write!(text, "2:{who}:{start}");
                 if is_counted {
-                    text.push_str(&format!(":{COUNTERS_BEGIN}:1"));
+                    let _ = write!(text, ":{COUNTERS_BEGIN}:1");
                 }
                 if let Some((function, line)) = function {
-                    text.push_str(&format!(":{FUNCTION}:{function}"));
-                    text.push_str(&if line > 0 { format!(":{FUNCTION_LINE}:{line}") } else { String::new() });
+                    let _ = write!(text, ":{FUNCTION}:{function}");
+                    if line > 0 {
+                        let _ = write!(text, ":{FUNCTION_LINE}:{line}");
+                    }
                 }
                 text.push('\n');
             }
@@ -268,14 +275,14 @@ impl<'r> Writer<'r> {
         self.tables.calls.insert((event_type, value), call.name());
         let mut text = String::new();
         if begin < end {
-            text.push_str(&format!("1:{who}:{begin}:{end}:{}\n", numbers::state(call)));
+            let _ = writeln!(text, "1:{who}:{begin}:{end}:{}", numbers::state(call));
         }
-        text.push_str(&format!("2:{who}:{begin}:{event_type}:{value}"));
+        let _ = write!(text, "2:{who}:{begin}:{event_type}:{value}");
         for (counter, value) in step.counters(&self.columns) {
-            text.push_str(&format!(":{counter}:{value}"));
+            let _ = write!(text, ":{counter}:{value}");
         }
         if entered {
-            text.push_str(&format!(":{FUNCTION}:0"));
+            let _ = write!(text, ":{FUNCTION}:0");
         }
         text.push_str(self.callers(path));
         if event_type == numbers::COLLECTIVE {
@@ -302,12 +309,10 @@ impl<'r> Writer<'r> {
             let mut text = String::new();
             for (location, level) in paths.callers(path).zip(0..MAX_CALLERS as u32) {
                 let (function, line) = tables.numbers(location);
-                text.push_str(&format!(":{}:{function}", CALLER + level));
-                text.push_str(&if line > 0 {
-                    format!(":{}:{line}", CALLER_LINE + level)
-                } else {
-                    String::new()
-                });
+                let _ = write!(text, ":{}:{function}", CALLER + level);
+                if line > 0 {
+                    let _ = write!(text, ":{}:{line}", CALLER_LINE + level);
+                }
             }
             text
         })
@@ -317,15 +322,15 @@ impl<'r> Writer<'r> {
     fn collective(&self, step: &Step<'_>, comms: &Comms, types: &[Datatype], text: &mut String) {
         let facts = Facts::of(step.call, step.event, types);
         if let Some(bytes) = facts.bytes().filter(|&bytes| bytes >= 0) {
-            text.push_str(&format!(":{SENT}:{bytes}"));
+            let _ = write!(text, ":{SENT}:{bytes}");
         }
         let Some(comm) = comms.of(step.call, step.event) else { return };
         if let Some(root) = facts.root() {
-            text.push_str(&format!(":{ROOT}:{}", u8::from(root == i64::from(comm.rank))));
+            let _ = write!(text, ":{ROOT}:{}", u8::from(root == i64::from(comm.rank)));
         }
         let own = if comm.global == 1 { comms.get(0).map_or(0, |world| world.rank) } else { 0 };
         if let Some(number) = self.comms.get(&(comm.global, own)) {
-            text.push_str(&format!(":{COMMUNICATOR}:{number}"));
+            let _ = write!(text, ":{COMMUNICATOR}:{number}");
         }
     }
 }
