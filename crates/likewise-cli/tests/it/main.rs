@@ -15,6 +15,7 @@ mod rank_classes;
 mod ranks;
 mod recorded;
 mod regimes;
+mod replayed;
 mod retime;
 mod runs;
 mod structure;

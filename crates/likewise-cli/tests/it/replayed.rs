@@ -1,0 +1,234 @@
+//! `likewise record` and `likewise replay`, with the programs of
+//! `tests/programs` and with programs that know no MPI.
+
+use likewise_recording::Recording;
+use likewise_testing::is_installed;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader};
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+const LIKEWISE: &str = env!("CARGO_BIN_EXE_likewise");
+
+/// Ranks spin while they wait: one run at a time.
+static TURN: Mutex<()> = Mutex::new(());
+
+/// The preload library, which `cargo test` does not build for other crates.
+fn library() -> &'static Path {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    BUILT.get_or_init(|| {
+        let profile = Path::new(LIKEWISE).parent().expect("a folder of cargo's");
+        if let Some(cargo) = std::env::var_os("CARGO") {
+            let mut build = Command::new(cargo);
+            build.args(["build", "--quiet", "--package", "likewise-preload", "--lib", "--target-dir"]);
+            build.arg(profile.parent().expect("a target folder"));
+            if profile.ends_with("release") {
+                build.arg("--release");
+            }
+            assert!(build.status().unwrap().success(), "the preload library cannot be built");
+        }
+        profile.join("liblikewise_preload.so")
+    })
+}
+
+fn likewise(arguments: &[&str]) -> Command {
+    let mut command = Command::new(LIKEWISE);
+    command.args(arguments).env("LIKEWISE_PRELOAD", library()).env("OMPI_MCA_mpi_yield_when_idle", "1");
+    command
+}
+
+fn error_of(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[test]
+fn a_program_without_mpi_is_left_alone() {
+    let dir = tempfile::tempdir().unwrap();
+    let to = dir.path().join("recording");
+    let record = |script: &str| {
+        likewise(&["record", "-o"]).arg(&to).args(["--", "sh", "-c", script]).output().unwrap()
+    };
+    let output = record("echo $LIKEWISE_TIMES; echo told >&2; exit 7");
+    assert_eq!(output.status.code(), Some(7));
+    assert_eq!(output.stdout, b"histogram\n");
+    let error = error_of(&output);
+    assert!(error.starts_with("told\n") && error.contains("Nothing was recorded"), "{error}");
+    assert!(!to.exists());
+    assert_eq!(record("kill -9 $$").status.code(), Some(128 + 9));
+    assert_eq!(record("kill -TERM $$").status.code(), Some(128 + 15));
+}
+
+#[test]
+fn what_is_told_to_end_is_the_program() {
+    let dir = tempfile::tempdir().unwrap();
+    let script = "trap 'exit 3' TERM; echo ready; while :; do sleep 0.05; done";
+    let mut command = likewise(&["record", "-o"]);
+    command.arg(dir.path().join("recording")).args(["--", "sh", "-c", script]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+    assert_eq!(line, "ready\n");
+    assert!(Command::new("kill").arg(child.id().to_string()).status().unwrap().success());
+    assert_eq!(child.wait().unwrap().code(), Some(3));
+}
+
+#[test]
+fn what_cannot_be_recorded_is_said_before_the_program_runs() {
+    let dir = tempfile::tempdir().unwrap();
+    let marker = dir.path().join("ran");
+    let fails = |mut command: Command, code: i32, words: &[&str]| {
+        let output = command.args(["--", "touch"]).arg(&marker).output().unwrap();
+        let error = error_of(&output);
+        assert_eq!(output.status.code(), Some(code), "{error}");
+        words.iter().for_each(|word| assert!(error.contains(word), "no {word} in {error}"));
+        assert!(!marker.exists());
+    };
+    let mut missing = likewise(&["record"]);
+    missing.env("LIKEWISE_PRELOAD", "/nowhere/x.so");
+    fails(missing, 1, &["/nowhere/x.so", "LIKEWISE_PRELOAD"]);
+    let full = dir.path().join("full");
+    std::fs::create_dir(&full).unwrap();
+    std::fs::write(full.join("recording.likewise"), "").unwrap();
+    let mut again = likewise(&["record", "-o"]);
+    again.arg(&full);
+    fails(again, 2, &["--force"]);
+    let mut nowhere = likewise(&["record", "-o"]);
+    nowhere.arg("/proc/nowhere");
+    fails(nowhere, 1, &["/proc/nowhere"]);
+    let output = likewise(&["record", "-o"]).arg(dir.path().join("x")).args(["--", "./no-such"]).output().unwrap();
+    assert!(error_of(&output).contains("./no-such: cannot be started"), "{}", error_of(&output));
+    assert!(!dir.path().join("x").exists());
+}
+
+/// An MPI, with its program of all kinds.
+struct Mpi {
+    launcher: &'static str,
+    program: PathBuf,
+}
+
+impl Mpi {
+    /// Those that are here.
+    fn all(dir: &Path) -> Vec<Self> {
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs/r_kinds.c");
+        let build = |suffix: &str, launcher: &'static str| {
+            let compiler = format!("mpicc.{suffix}");
+            if !is_installed(&compiler) || !is_installed(launcher) {
+                return None;
+            }
+            let program = dir.join(format!("kinds-{suffix}"));
+            // GCC takes constants of MPICH for arrays that are too short.
+            let mut command = Command::new(&compiler);
+            command.args(["-O1", "-w", "-o"]).arg(&program).arg(&source);
+            assert!(command.status().unwrap().success(), "{compiler}");
+            Some(Self { launcher, program })
+        };
+        let all = [("openmpi", "mpirun.openmpi"), ("mpich", "mpirun.mpich")];
+        all.into_iter().filter_map(|(suffix, launcher)| build(suffix, launcher)).collect()
+    }
+
+    fn words(&self, n: u32) -> Vec<String> {
+        let command = likewise_testing::mpirun(&[], self.launcher).expect("it is installed");
+        let mut words = vec![self.launcher.to_owned()];
+        words.extend(command.get_args().map(|word| word.to_string_lossy().into_owned()));
+        words.extend(["-n".to_owned(), n.to_string()]);
+        words
+    }
+
+    fn record(&self, to: &Path, n: u32, arguments: &[&str]) -> Output {
+        let mut command = likewise(&["record", "--force", "-o"]);
+        command.arg(to).arg("--").args(self.words(n)).arg(&self.program).args(arguments);
+        run(&mut command)
+    }
+
+    fn replay(&self, of: &Path, n: u32) -> Output {
+        let mut command = likewise(&["replay", "--json"]);
+        run(command.arg(of).arg("--").args(self.words(n)))
+    }
+}
+
+/// Runs a command of MPI. MPICH's launcher itself dies of a broken pipe at
+/// times: then again.
+fn run(command: &mut Command) -> Output {
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    loop {
+        let output = command.stdin(Stdio::null()).output().unwrap();
+        if output.status.code() != Some(128 + 13) && output.status.signal() != Some(13) {
+            return output;
+        }
+    }
+}
+
+/// How often each call was recorded on all ranks.
+fn recorded(recording: &Recording) -> BTreeMap<String, u64> {
+    let mut counts = BTreeMap::new();
+    for rank in recording.ranks() {
+        let mut events = recording.events(rank.rank);
+        while let Some(event) = events.next().unwrap() {
+            let call = recording.symbols()[event.symbol as usize].call;
+            *counts.entry(call.name().to_owned()).or_default() += 1;
+        }
+    }
+    counts
+}
+
+/// Calls that may find nothing, of which a replay may make fewer.
+const ASK: [&str; 6] =
+    ["MPI_Improbe", "MPI_Iprobe", "MPI_Test", "MPI_Testall", "MPI_Testany", "MPI_Testsome"];
+
+/// Calls that no other rank sees.
+const LOCAL: [&str; 8] = [
+    "MPI_Init", "MPI_Finalize", "MPI_Comm_rank", "MPI_Comm_size", "MPI_Dims_create", "MPI_Cart_shift",
+    "MPI_Get_count", "MPI_Cart_coords",
+];
+
+fn check_replay(recording: &Path, output: &Output) {
+    let error = error_of(output);
+    assert!(output.status.success(), "{}: {error}", recording.display());
+    let told: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let recording = Recording::open(recording).unwrap();
+    for (name, n) in recorded(&recording) {
+        let issued = told["issued"][&name].as_u64().unwrap_or(0);
+        match () {
+            () if LOCAL.contains(&name.as_str()) => assert_eq!(issued, 0, "{name}"),
+            () if ASK.contains(&name.as_str()) => assert!(issued <= n, "{name}: {issued} of {n}"),
+            () => assert_eq!(issued, n, "{name}"),
+        }
+    }
+    // It computes. How exact the time is, `bench/` measures on an idle machine.
+    let (took, takes) = (told["recorded_s"].as_f64().unwrap(), told["replayed_s"].as_f64().unwrap());
+    assert!(takes > 0.3 * took, "{took} s were replayed in {takes} s");
+}
+
+#[test]
+fn every_kind_of_call_is_replayed_with_either_mpi() {
+    let dir = tempfile::tempdir().unwrap();
+    let all = Mpi::all(dir.path());
+    for mpi in &all {
+        for kind in ["ring", "persistent", "groups", "neighbours", "nonblocking", "master", "windows"] {
+            let to = dir.path().join(kind);
+            let output = mpi.record(&to, 2, &[kind, "20", "500"]);
+            let error = error_of(&output);
+            assert!(output.status.success(), "{kind}: {error}");
+            assert!(error.contains("of 2 ranks on"), "{error}");
+            assert!(String::from_utf8_lossy(&output.stdout).starts_with(kind));
+            // What one MPI recorded the other replays.
+            all.iter().for_each(|mpi| check_replay(&to, &mpi.replay(&to, 2)));
+        }
+    }
+}
+
+#[test]
+fn another_number_of_ranks_is_told_once() {
+    let dir = tempfile::tempdir().unwrap();
+    for mpi in &Mpi::all(dir.path()) {
+        let to = dir.path().join("recording");
+        assert!(mpi.record(&to, 2, &["ring", "5", "10"]).status.success());
+        let output = mpi.replay(&to, 3);
+        let error = error_of(&output);
+        assert!(!output.status.success());
+        assert_eq!(error.matches("the recorded run had 2 ranks, and this one has 3").count(), 1, "{error}");
+    }
+}
