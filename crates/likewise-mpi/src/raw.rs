@@ -57,6 +57,8 @@ pub struct Constants {
     pub root: i32,
     pub lock_exclusive: i32,
     pub lock_shared: i32,
+    /// The class of the error that a message is longer than its receive.
+    pub error_truncate: i32,
     /// The attribute that says which tag is the greatest.
     pub tag_ub: i32,
     /// Bytes of a handle in an array of them.
@@ -83,6 +85,7 @@ impl Constants {
         root: -3,
         lock_exclusive: 234,
         lock_shared: 235,
+        error_truncate: 14,
         tag_ub: 0x6440_0001,
         handle_bytes: 4,
     };
@@ -132,6 +135,7 @@ impl Constants {
             root: -4,
             lock_exclusive: 1,
             lock_shared: 2,
+            error_truncate: 15,
             tag_ub: 0,
             handle_bytes: 8,
         })

@@ -42,6 +42,8 @@ pub enum Reason {
     Generalized,
     /// It works on memory whose address was not recorded.
     DynamicWindow,
+    /// Its arguments say that it had failed.
+    Failed,
     /// It found nothing, and as many such calls as the program made would
     /// take longer than they did.
     InVain,
@@ -57,6 +59,7 @@ impl Reason {
             Self::Local => "calls that no other rank sees",
             Self::Generalized => "requests of the program's own making",
             Self::DynamicWindow => "calls on dynamic windows (addresses are not recorded)",
+            Self::Failed => "calls that had failed",
             Self::InVain => "calls that had found nothing, and for which there was no time",
         }
     }

@@ -3,7 +3,7 @@
 use crate::ReplayError;
 use likewise_mpi::{Constants, Function, Raw};
 use likewise_recording::CallId;
-use likewise_recording::calls::N_CALLS;
+use likewise_recording::calls::{N_CALLS, number};
 
 /// An MPI, with its functions looked up when they are first called.
 pub(crate) struct Mpi<'a> {
@@ -35,10 +35,20 @@ impl<'a> Mpi<'a> {
         // SAFETY: the roles of the table say what the function takes, and the
         // words were made by the roles.
         let code = unsafe { function.call(words) };
-        if code == 0 {
+        if code == 0 || self.was_truncated(code) {
             return Ok(());
         }
         Err(ReplayError::Failed { call: call.name(), told: self.raw.told(code) })
+    }
+
+    /// Whether an error is that a message was longer than its receive. All are
+    /// as long as recorded, so it was there too.
+    fn was_truncated(&mut self, code: i32) -> bool {
+        let Ok(function) = self.function(number::Error_class) else { return false };
+        let mut class = 0_i32;
+        // SAFETY: any code may be asked after, and `class` is a place for an int.
+        let asked = unsafe { function.call(&[code as usize, (&raw mut class) as usize]) };
+        asked == 0 && class == self.constants.error_truncate
     }
 
     /// Handles as MPI has them in an array.

@@ -184,9 +184,10 @@ impl<'a> Player<'a> {
         }
         self.vain = 0;
         let skipped = match class(call) {
+            Class::TimeOnly(reason) => Some(reason),
+            _ if self.world.had_failed(fields) => Some(Reason::Failed),
             Class::Ends => None,
             Class::Refused => return Err(ReplayError::Refused { call: call.name() }),
-            Class::TimeOnly(reason) => Some(reason),
             Class::Plain => self.message(fields).map(|()| None)?,
             Class::Probe => self.probe(fields).map(|()| None)?,
             Class::Completion => self.complete(fields)?,

@@ -7,12 +7,13 @@ use likewise_recording::CallId;
 use likewise_recording::calls::N_CALLS;
 
 /// All reasons, in the order in which they are told.
-const REASONS: [Reason; 6] = [
+const REASONS: [Reason; 7] = [
     Reason::File,
     Reason::Datatype,
     Reason::Local,
     Reason::Generalized,
     Reason::DynamicWindow,
+    Reason::Failed,
     Reason::InVain,
 ];
 

@@ -122,6 +122,25 @@ impl World<'_> {
         self.handles.groups.get(number).and_then(|known| known.last()).copied().unwrap_or(self.constants.group_empty)
     }
 
+    /// Whether the arguments are such that the call must have failed: the
+    /// recording does not say what calls returned.
+    pub(crate) fn had_failed(&self, fields: Fields) -> bool {
+        let size = self.comm(fields).map_or(i64::MAX, Comm::peers);
+        let is_wrong = |(at, role): (usize, &Role)| {
+            let value = fields.of(at);
+            match role {
+                Role::Count => value < 0 || (value > 0 && fields.of(at + 1) == NULL),
+                Role::Root => value >= size || value < ROOT,
+                Role::Tag => value < ANY,
+                Role::Comm => value == NULL && !fields.has(Role::NewComm),
+                Role::Win | Role::FreeWin | Role::FreeComm | Role::FreeGroup | Role::NewWin => value == NULL,
+                Role::NewRequest | Role::NewPersistent => value == NULL,
+                _ => false,
+            }
+        };
+        fields.roles().iter().enumerate().any(is_wrong)
+    }
+
     /// The amounts that a call moves.
     fn amounts(&self, fields: Fields) -> Amounts {
         let said = Amounts::said(fields, self.types);
