@@ -64,6 +64,11 @@ impl Library {
         self.source.find(symbol)
     }
 
+    /// Where its functions are.
+    pub(crate) fn source(&self) -> &Source {
+        &self.source
+    }
+
     /// The MPI that the process already has.
     pub(crate) fn present() -> Option<Result<Self, InitError>> {
         Source::present().map(Self::bind)

@@ -4,140 +4,118 @@
 //! No argument of these functions is a floating-point number, so that each
 //! goes into a register, or a place on the stack, that holds one word.
 
-use crate::binding::Mpi;
+use crate::abi::{Abi, Class, OPERATIONS};
+use crate::binding::{Handle, Mpi};
 use crate::library::Library;
 use std::ffi::{c_int, c_void};
 
 /// As many arguments as any function has, and more.
 const MOST: usize = 16;
 
+#[rustfmt::skip]
 type Any = unsafe extern "C" fn(
-    usize,
-    usize,
-    usize,
-    usize,
-    usize,
-    usize,
-    usize,
-    usize,
-    usize,
-    usize,
-    usize,
-    usize,
-    usize,
-    usize,
-    usize,
-    usize,
+    usize, usize, usize, usize, usize, usize, usize, usize,
+    usize, usize, usize, usize, usize, usize, usize, usize,
 ) -> c_int;
 
 /// A function of MPI.
 #[derive(Clone, Copy, Debug)]
 pub struct Function(Any);
 
-/// Values of MPI's header, which differ between the two MPIs. What is not a
-/// number is a handle, as a word.
+/// Values of MPI's header that only who re-issues calls needs, beside those of
+/// [`Abi`].
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)]
+struct More {
+    int: Handle,
+    lock_exclusive: c_int,
+    lock_shared: c_int,
+    error_truncate: c_int,
+    tag_ub: c_int,
+}
+
+impl More {
+    fn of(library: &Library) -> Option<Self> {
+        Some(match library.mpi {
+            Mpi::OpenMpi => Self {
+                int: library.find("ompi_mpi_int")? as Handle,
+                lock_exclusive: 1,
+                lock_shared: 2,
+                error_truncate: 15,
+                tag_ub: 0,
+            },
+            Mpi::Mpich => Self {
+                int: 0x4c00_0405,
+                lock_exclusive: 234,
+                lock_shared: 235,
+                error_truncate: 14,
+                tag_ub: 0x6440_0001,
+            },
+            Mpi::Standard => {
+                Self { int: 0x209, lock_exclusive: 301, lock_shared: 302, error_truncate: 15, tag_ub: 501 }
+            }
+        })
+    }
+}
+
+/// Values of MPI's header, which differ between MPIs. What is not a number is
+/// a handle, as a word.
 #[derive(Clone, Copy, Debug)]
 #[allow(missing_docs)]
 pub struct Constants {
-    pub comm_world: usize,
-    pub comm_self: usize,
-    pub group_empty: usize,
-    pub info_null: usize,
-    pub request_null: usize,
-    pub errors_return: usize,
-    pub byte: usize,
-    pub int: usize,
-    pub long: usize,
-    pub bor: usize,
-    pub no_op: usize,
+    pub comm_world: Handle,
+    pub comm_self: Handle,
+    pub group_empty: Handle,
+    pub info_null: Handle,
+    pub request_null: Handle,
+    pub errors_return: Handle,
+    pub byte: Handle,
+    pub int: Handle,
+    pub long: Handle,
+    pub bor: Handle,
+    pub no_op: Handle,
     pub status_ignore: usize,
-    pub any_tag: i32,
-    pub any_source: i32,
-    pub proc_null: i32,
-    pub root: i32,
-    pub lock_exclusive: i32,
-    pub lock_shared: i32,
+    pub any_tag: c_int,
+    pub any_source: c_int,
+    pub proc_null: c_int,
+    pub root: c_int,
+    pub lock_exclusive: c_int,
+    pub lock_shared: c_int,
     /// The class of the error that a message is longer than its receive.
-    pub error_truncate: i32,
+    pub error_truncate: c_int,
     /// The attribute that says which tag is the greatest.
-    pub tag_ub: i32,
-    /// Bytes of a handle in an array of them.
+    pub tag_ub: c_int,
+    /// Bytes of a request or a datatype in an array.
     pub handle_bytes: usize,
 }
 
 impl Constants {
-    const MPICH: Self = Self {
-        comm_world: 0x4400_0000,
-        comm_self: 0x4400_0001,
-        group_empty: 0x4800_0000,
-        info_null: 0x1c00_0000,
-        request_null: 0x2c00_0000,
-        errors_return: 0x5400_0001,
-        byte: 0x4c00_010d,
-        int: 0x4c00_0405,
-        long: 0x4c00_0807,
-        bor: 0x5800_0008,
-        no_op: 0x5800_000e,
-        status_ignore: 1,
-        any_tag: -1,
-        any_source: -2,
-        proc_null: -1,
-        root: -3,
-        lock_exclusive: 234,
-        lock_shared: 235,
-        error_truncate: 14,
-        tag_ub: 0x6440_0001,
-        handle_bytes: 4,
-    };
-
-    const STANDARD: Self = Self {
-        comm_world: 0x101,
-        comm_self: 0x102,
-        group_empty: 0x109,
-        info_null: 0x130,
-        request_null: 0x180,
-        errors_return: 0x142,
-        byte: 0x247,
-        int: 0x209,
-        long: 0x20a,
-        bor: 0x29,
-        no_op: 0x3d,
-        status_ignore: 0,
-        any_tag: -2,
-        any_source: -1,
-        proc_null: -3,
-        root: -4,
-        lock_exclusive: 301,
-        lock_shared: 302,
-        tag_ub: 501,
-        handle_bytes: 8,
-    };
-
-    /// `None` if the library lacks an object that every Open MPI has.
-    fn of_open_mpi(library: &Library) -> Option<Self> {
-        let address = |symbol| library.find(symbol).map(|address| address as usize);
+    /// `None` if the library lacks an object that every one of its kind has.
+    fn of(library: &Library) -> Option<Self> {
+        let (abi, more) = (Abi::of(library.source())?, More::of(library)?);
+        let operation = |name| Some(abi.operations[OPERATIONS.iter().position(|known| *known == name)?]);
         Some(Self {
-            comm_world: address("ompi_mpi_comm_world")?,
-            comm_self: address("ompi_mpi_comm_self")?,
-            group_empty: address("ompi_mpi_group_empty")?,
-            info_null: address("ompi_mpi_info_null")?,
-            request_null: address("ompi_request_null")?,
-            errors_return: address("ompi_mpi_errors_return")?,
-            byte: address("ompi_mpi_byte")?,
-            int: address("ompi_mpi_int")?,
-            long: address("ompi_mpi_long")?,
-            bor: address("ompi_mpi_op_bor")?,
-            no_op: address("ompi_mpi_op_no_op")?,
-            status_ignore: 0,
-            any_tag: -1,
-            any_source: -1,
-            proc_null: -2,
-            root: -4,
-            lock_exclusive: 1,
-            lock_shared: 2,
-            error_truncate: 15,
-            tag_ub: 0,
-            handle_bytes: 8,
+            comm_world: abi.handles.world,
+            comm_self: abi.comm_self,
+            group_empty: abi.group_empty,
+            info_null: abi.nulls[Class::Info as usize],
+            request_null: abi.nulls[Class::Request as usize],
+            errors_return: abi.handles.errors_return,
+            byte: abi.handles.byte,
+            int: more.int,
+            long: abi.handles.long,
+            bor: operation("bor")?,
+            no_op: operation("no_op")?,
+            status_ignore: abi.status_ignore,
+            any_tag: abi.any_tag,
+            any_source: abi.any_source,
+            proc_null: abi.proc_null,
+            root: abi.root,
+            lock_exclusive: more.lock_exclusive,
+            lock_shared: more.lock_shared,
+            error_truncate: more.error_truncate,
+            tag_ub: more.tag_ub,
+            handle_bytes: abi.handle_size(Class::Request),
         })
     }
 }
@@ -156,11 +134,7 @@ impl<'a> Raw<'a> {
     /// The values of its header; `None` if the library lacks one.
     #[must_use]
     pub fn constants(self) -> Option<Constants> {
-        match self.library.mpi {
-            Mpi::OpenMpi => Constants::of_open_mpi(self.library),
-            Mpi::Mpich => Some(Constants::MPICH),
-            Mpi::Standard => Some(Constants::STANDARD),
-        }
+        Constants::of(self.library)
     }
 
     /// The function of that name, such as `PMPI_Send`, if this MPI has it.

@@ -62,7 +62,8 @@ impl<'a> Decoder<'a> {
             }
         }
         self.complete(call);
-        if let Some(retired) = call.before.retired {
+        // Of a call that reads nothing before, there is what was read last.
+        if call.plan.before && let Some(retired) = call.before.retired {
             self.objects.ended(retired, call.ok);
         }
     }

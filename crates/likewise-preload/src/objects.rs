@@ -6,7 +6,7 @@ use crate::requests::{Numbers, Requests};
 use likewise_mpi::abi::{Abi, Class, N_CLASSES, NAMED, Topology};
 use likewise_mpi::binding::{Handle, Mpi, Source, calls};
 use likewise_recording::Recorder;
-use likewise_recording::role::{ANY, NULL, PROC_NULL};
+use likewise_recording::role::{ANY, NONE, NULL, PROC_NULL};
 use std::ffi::{CStr, c_char, c_int, c_void};
 
 calls! {
@@ -387,6 +387,9 @@ impl Objects {
             ANY
         } else if peer == self.abi.proc_null {
             PROC_NULL
+        } else if !(0..size.max(1)).contains(&peer) {
+            // No rank of the communicator: the call has failed.
+            NONE
         } else {
             (i64::from(peer) - i64::from(rank)).rem_euclid(i64::from(size.max(1)))
         }

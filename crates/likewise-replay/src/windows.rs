@@ -9,8 +9,8 @@ use crate::words::Instead;
 use likewise_recording::calls::number;
 use likewise_recording::role::Role;
 
-/// `MPI_LOCK_SHARED` of Open MPI and of MPICH.
-const SHARED: [i64; 2] = [2, 235];
+/// `MPI_LOCK_SHARED` of Open MPI, of MPICH, and of the standard's interface.
+const SHARED: [i64; 3] = [2, 235, 302];
 
 impl Player<'_> {
     /// Re-issues a call that makes a window or works on one; returns why not,

@@ -132,6 +132,8 @@ impl World<'_> {
                 Role::Count => value < 0 || (value > 0 && fields.of(at + 1) == NULL),
                 Role::Root => value >= size || value < ROOT,
                 Role::Tag => value < ANY,
+                // A rank that the communicator does not have.
+                Role::Dest | Role::Source | Role::Target => value == NONE,
                 Role::Comm => value == NULL && !fields.has(Role::NewComm),
                 Role::Win | Role::FreeWin | Role::FreeComm | Role::FreeGroup | Role::NewWin => value == NULL,
                 Role::NewRequest | Role::NewPersistent => value == NULL,
