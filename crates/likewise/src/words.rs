@@ -104,6 +104,7 @@ mod tests {
         assert_eq!(["0", "999", "1,000", "1,234,567"], [0, 999, 1000, 1_234_567].map(grouped_digits));
         assert_eq!((counted(1, "burst"), counted(1200, "burst")), ("1 burst".into(), "1,200 bursts".into()));
         assert_eq!(["0", "0.5", "1235", "1.235e9"], [0.0, 0.5, 1234.56, 1.234_56e9].map(short));
+        assert_eq!(["0.01", "0.01235", "2.700e-11"], [0.01, 0.012_345_6, 2.7e-11].map(short));
         assert_eq!(["4.33 M", "100", "0.500", "–"], [4.33e6, 100.0, 0.5, f64::NAN].map(si));
         assert_eq!(
             (percent(0.8734), share_text(0.000_06), level(0.95)),

@@ -1,8 +1,7 @@
 //! Where which model of a response holds, in files and in words.
 
 use likewise::counters::regimes::{Estimate, Formula, Noise, Range, Regimes, Region};
-use likewise::words::si;
-use likewise::words::{counted, short};
+use likewise::words::{counted, short, si};
 
 /// Rows of a point that stray less are never worth a word.
 const STRAY: f64 = 0.05;

@@ -9,8 +9,7 @@ use likewise::bursts::Period;
 use likewise::bursts::scaling::{RunBursts, match_runs};
 use likewise::ranks::{EffortRegions, EffortTable, FromBurstsError, effort_from_bursts};
 use likewise::table::Nanos;
-use likewise::words::counted;
-use likewise::words::percent;
+use likewise::words::{counted, percent};
 use std::path::Path;
 
 /// What bursts are in that are in no phase.

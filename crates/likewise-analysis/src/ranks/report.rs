@@ -8,8 +8,7 @@ use super::verdict::{Kind, Verdict, few_of};
 use super::windows::{self, Window};
 use likewise::ranks::{Bound, Moments, Stratification, Support, Wavelet};
 use likewise::table::Nanos;
-use likewise::words::{capital, level, percent, share_text};
-use likewise::words::{counted, grouped_digits, short};
+use likewise::words::{capital, counted, grouped_digits, level, percent, share_text, short};
 use std::fmt::Write as _;
 
 /// Everything the files, the report and the terminal show. Plain data: the

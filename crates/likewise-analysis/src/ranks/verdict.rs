@@ -5,9 +5,7 @@ use super::report::RanksReport;
 use super::settle::Evidence;
 use super::settle::NAMED;
 use likewise::ranks::{LEAST_RANKS, Support, is_significant, pearson, spearman};
-use likewise::words::counted;
-use likewise::words::percent;
-use likewise::words::share_text;
+use likewise::words::{counted, percent, share_text};
 use likewise::{Gap, gap};
 
 /// What the efforts say of classes.

@@ -4,8 +4,7 @@ use super::report::RanksReport;
 use super::verdict::Kind;
 use likewise::cluster::ClusterId;
 use likewise::quality::adjusted_rand;
-use likewise::words::share_text;
-use likewise::words::{counted, short};
+use likewise::words::{counted, share_text, short};
 use std::collections::BTreeMap;
 
 /// Some steps, and the classes in them.

@@ -6,8 +6,7 @@ use likewise::bursts::scaling::{
     Change, Factor, FactorKind, IterationsFrom, Per, PhaseScaling, Scaling, SlowTasks,
 };
 use likewise::table::Nanos;
-use likewise::words::counted;
-use likewise::words::{listed, percent};
+use likewise::words::{counted, listed, percent};
 
 /// A factor is named as well if it costs at least this share, in logarithms, of
 /// what the worst factor costs.

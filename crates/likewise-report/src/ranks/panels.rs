@@ -4,8 +4,7 @@
 use super::MAX_DRAWN;
 use crate::escape;
 use crate::svg::{Axis, Frame, path, tick};
-use likewise::words::grouped_digits;
-use likewise::words::{counted, short};
+use likewise::words::{counted, grouped_digits, short};
 use likewise_analysis::ranks::{Criterion, MeanTrace, RanksReport};
 use std::fmt::Write;
 

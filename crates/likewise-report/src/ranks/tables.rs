@@ -1,10 +1,7 @@
 //! Classes and the plan, as HTML tables.
 
 use crate::table::{self, open};
-use likewise::words::grouped_digits;
-use likewise::words::percent;
-use likewise::words::share_text;
-use likewise::words::short;
+use likewise::words::{grouped_digits, percent, share_text, short};
 use likewise_analysis::ranks::{Class, RanksReport};
 use std::fmt::Write;
 

@@ -1,10 +1,9 @@
 //! The classes and the plan on the terminal.
 
 use crate::palette;
+use crate::text::styled;
 use anstyle::{Ansi256Color, Color, Style};
-use likewise::words::percent;
-use likewise::words::share_text;
-use likewise::words::{counted, grouped_digits, short};
+use likewise::words::{counted, grouped_digits, percent, share_text, short};
 use likewise_analysis::ranks::RanksReport;
 use std::fmt::Write;
 
@@ -34,26 +33,14 @@ pub fn table(report: &RanksReport, width: usize, colour: bool) -> String {
         .chain((0..report.classes.len()).map(|c| line(report, c)))
         .chain([total(report)])
         .collect();
-    let widths = crate::text::widths(&lines, width);
-    for (i, line) in lines.iter().enumerate() {
-        let style = match (colour, i) {
-            (true, 0) => Style::new().bold(),
-            (true, _) if i <= report.classes.len() => {
-                Style::new().fg_color(Some(Color::Ansi256(Ansi256Color(palette::ansi(i as u32)))))
-            }
-            _ => Style::new(),
-        };
-        let mut text = String::new();
-        for (c, (cell, &width)) in line.iter().zip(&widths).enumerate() {
-            let _ = match c {
-                0 => write!(text, "{cell:<width$}"),
-                _ => write!(text, "  {cell:>width$}"),
-            };
+    let style = |i: usize| match (colour, i) {
+        (true, 0) => Style::new().bold(),
+        (true, _) if i <= report.classes.len() => {
+            Style::new().fg_color(Some(Color::Ansi256(Ansi256Color(palette::ansi(i as u32)))))
         }
-        // The name alone is coloured, so that the figures read everywhere.
-        let (name, rest) = text.split_at(widths.first().copied().unwrap_or(0).min(text.len()));
-        let _ = writeln!(out, "{style}{name}{style:#}{}", rest.trim_end());
-    }
+        _ => Style::new(),
+    };
+    out += &styled(&lines, width, style);
     out.push('\n');
     for finding in report.findings() {
         let _ = writeln!(out, "{finding}");

@@ -3,8 +3,7 @@
 use crate::{escape, table};
 use likewise::bursts::scaling::{Change, Evidence, FactorKind, Measured, Per, RunFigures};
 use likewise::table::Nanos;
-use likewise::words::percent;
-use likewise::words::{grouped_digits, si};
+use likewise::words::{grouped_digits, percent, si};
 use likewise_analysis::runs::{Comparison, InRun, Phase, clusters, evidence, per};
 use std::fmt::Write;
 

@@ -2,12 +2,11 @@
 
 use super::page::colour_labels;
 use crate::palette;
-use crate::text::widths;
+use crate::text::styled;
 use anstyle::{Ansi256Color, Color, Style};
 use likewise::bursts::scaling::{Change, Measured, Per};
 use likewise::table::Nanos;
-use likewise::words::counted;
-use likewise::words::percent;
+use likewise::words::{counted, percent};
 use likewise_analysis::runs::{Comparison, InRun, Phase, Run, cause_of, per};
 use std::fmt::Write;
 
@@ -35,28 +34,16 @@ pub fn table(comparison: &Comparison, width: usize, colour: bool) -> String {
     let mut lines = vec![header(comparison)];
     lines.push(whole_line(comparison));
     lines.extend(comparison.shown().iter().map(|phase| phase_line(comparison, phase)));
-    let widths = widths(&lines, width);
     let labels = colour_labels(comparison);
-    for (i, line) in lines.iter().enumerate() {
-        let style = match (colour, i) {
-            (false, _) | (true, 1) => Style::new(),
-            (true, 0) => Style::new().bold(),
-            _ => {
-                let label = labels[i - 2];
-                Style::new().fg_color(Some(Color::Ansi256(Ansi256Color(palette::ansi(label)))))
-            }
-        };
-        let mut text = String::new();
-        for (c, (cell, &width)) in line.iter().zip(&widths).enumerate() {
-            let _ = match c {
-                0 => write!(text, "{cell:<width$}"),
-                _ => write!(text, "  {cell:>width$}"),
-            };
+    let style = |i: usize| match (colour, i) {
+        (false, _) | (true, 1) => Style::new(),
+        (true, 0) => Style::new().bold(),
+        _ => {
+            let label = labels[i - 2];
+            Style::new().fg_color(Some(Color::Ansi256(Ansi256Color(palette::ansi(label)))))
         }
-        // The name alone is coloured, so that the figures read everywhere.
-        let (name, rest) = text.split_at(widths.first().copied().unwrap_or(0).min(text.len()));
-        let _ = writeln!(out, "{style}{name}{style:#}{}", rest.trim_end());
-    }
+    };
+    out += &styled(&lines, width, style);
     let small = comparison.phases.len() - comparison.shown().len();
     if small > 0 {
         let _ = writeln!(

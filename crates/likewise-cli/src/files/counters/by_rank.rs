@@ -42,3 +42,29 @@ pub(crate) fn to_json(one: &ByRank) -> Value {
         "groups": one.groups.names.iter().zip(&one.found).map(group).collect::<Vec<_>>(),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use likewise_analysis::counters::by_rank::Groups;
+    use likewise_trace::{Cells, Column, ColumnTable};
+
+    #[test]
+    fn a_row_per_group_and_rank() {
+        let column = |name: &str, cells| Column { name: name.to_owned(), cells };
+        let table = ColumnTable {
+            columns: vec![
+                column("p", Cells::Numbers(vec![16.0, 4.0, f64::NAN, 16.0])),
+                column("t", Cells::Numbers(vec![1.0, 2.0, 3.0, f64::NAN])),
+            ],
+            n_rows: 4,
+            ..ColumnTable::default()
+        };
+        let groups = Groups::of(&table, Some("p")).unwrap();
+        let found = ByRank::of(&table, "t", &groups, &[Some(0), Some(2), Some(1), Some(1)]).unwrap();
+        let mut csv = Vec::new();
+        write(&[found], &mut csv).unwrap();
+        let rows = "response,group,goldberg,rows,min,median,max\nt,4,2,1,2,2,2\nt,16,0,1,1,1,1\n";
+        assert_eq!(String::from_utf8(csv).unwrap(), rows);
+    }
+}
