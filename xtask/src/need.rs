@@ -35,12 +35,17 @@ pub(crate) fn chromium() -> Result<PathBuf> {
     found(&NAMES).context("no browser starts; install chromium")
 }
 
-/// Installs the launchers of both MPIs, and with them their libraries.
+/// Installs both MPIs: launchers, libraries, and compilers for C and Fortran.
 pub(crate) fn mpis() -> Result<()> {
-    let missing = [("mpirun.openmpi", "openmpi-bin"), ("mpirun.mpich", "mpich")]
-        .into_iter()
-        .filter(|(program, _)| found(&[program]).is_none())
-        .map(|(_, package)| package);
+    const WANTED: [(&str, &str); 5] = [
+        ("mpirun.openmpi", "openmpi-bin"),
+        ("mpicc.openmpi", "libopenmpi-dev"),
+        ("mpirun.mpich", "mpich"),
+        ("mpicc.mpich", "libmpich-dev"),
+        ("gfortran", "gfortran"),
+    ];
+    let missing =
+        WANTED.into_iter().filter(|(program, _)| found(&[program]).is_none()).map(|(_, package)| package);
     let missing: Vec<&str> = missing.collect();
     if missing.is_empty() { Ok(()) } else { apt(&missing) }
 }

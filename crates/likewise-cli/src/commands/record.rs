@@ -94,14 +94,13 @@ fn directory(args: &RecordArgs, launcher: Option<usize>) -> Result<PathBuf> {
 
 /// Makes the directory, and sees to it that it holds no recording.
 fn prepare(dir: &Path, force: bool) -> Result<()> {
-    let cannot = || format!("{}: nothing can be recorded here; give another directory with -o", dir.display());
+    let cannot =
+        || format!("{}: nothing can be recorded here; give another directory with -o", dir.display());
     std::fs::create_dir_all(dir).with_context(cannot)?;
     let old = recordings::files(dir).with_context(cannot)?;
     if !old.is_empty() && !force {
-        let text = format!(
-            "{} holds a recording already: --force replaces it, -o DIR keeps both",
-            dir.display()
-        );
+        let text =
+            format!("{} holds a recording already: --force replaces it, -o DIR keeps both", dir.display());
         return Err(Usage(text).into());
     }
     old.iter().try_for_each(std::fs::remove_file).with_context(cannot)?;
@@ -115,10 +114,8 @@ fn command(
     library: &Path,
     dir: &Path,
 ) -> Command {
-    let mut variables = vec![
-        ("LIKEWISE_DIR", dir.as_os_str().to_owned()),
-        ("LIKEWISE_TIMES", args.times.word().into()),
-    ];
+    let mut variables =
+        vec![("LIKEWISE_DIR", dir.as_os_str().to_owned()), ("LIKEWISE_TIMES", args.times.word().into())];
     variables.extend(args.counters.iter().map(|list| ("LIKEWISE_COUNTERS", list.into())));
     let wanted = Wanted { library: library.as_os_str(), variables: &variables };
     let known = launcher.and_then(|(at, launcher)| Some((at, launcher?)));

@@ -125,7 +125,8 @@ fn hydra(
     let mut preload = ambient.preload.clone();
     let is_of_preload =
         |words: &[OsString], option: [&str; 2]| option.iter().any(|o| words[0] == *o) && words[1] == PRELOAD;
-    let find = |options: &[OsString], option| options.windows(3).position(|words| is_of_preload(words, option));
+    let find =
+        |options: &[OsString], option| options.windows(3).position(|words| is_of_preload(words, option));
     while let Some(at) = find(&options, ["-genv", "--genv"]) {
         preload = options.drain(at..at + 3).next_back();
     }
@@ -197,7 +198,8 @@ mod tests {
     fn changed(text: &str, launcher: Option<(usize, Launcher)>, ambient: &Ambient) -> (String, String) {
         let variables = [("LIKEWISE_DIR", OsString::from("/d")), ("LIKEWISE_COUNTERS", "a,b".into())];
         let wanted = Wanted { library: OURS.as_ref(), variables: &variables };
-        let line = line(&split(text), launcher, &wanted, ambient, |word| word.to_string_lossy().starts_with("./"));
+        let line =
+            line(&split(text), launcher, &wanted, ambient, |word| word.to_string_lossy().starts_with("./"));
         let told = |words: Vec<String>| words.join(" ");
         (
             told(line.words.iter().map(|word| word.to_string_lossy().into_owned()).collect()),
@@ -272,7 +274,10 @@ mod tests {
         let ours = "LD_PRELOAD=/l/ours.so,LIKEWISE_DIR,LIKEWISE_COUNTERS";
         assert_eq!(srun("srun -n 4 ./a"), format!("srun --export=ALL,{ours} -n 4 ./a"));
         assert_eq!(srun("srun --export=NONE -n 4 ./a"), format!("srun --export={ours} -n 4 ./a"));
-        assert_eq!(srun("srun --export A,B=1 ./a --export x"), format!("srun --export=A,B=1,{ours} ./a --export x"));
+        assert_eq!(
+            srun("srun --export A,B=1 ./a --export x"),
+            format!("srun --export=A,B=1,{ours} ./a --export x")
+        );
         assert_eq!(
             srun("srun --export=ALL,LD_PRELOAD=/u.so ./a : --export=NIL ./b"),
             format!(

@@ -108,7 +108,8 @@ pub(crate) fn is_program(word: &OsStr) -> bool {
     if word.is_empty() || executable(path) || path.components().count() != 1 {
         return executable(path);
     }
-    std::env::var_os("PATH").is_some_and(|dirs| std::env::split_paths(&dirs).any(|dir| executable(&dir.join(word))))
+    std::env::var_os("PATH")
+        .is_some_and(|dirs| std::env::split_paths(&dirs).any(|dir| executable(&dir.join(word))))
 }
 
 /// The name of what a command line runs: that of its program, of a script that
@@ -123,8 +124,9 @@ pub(crate) fn name(words: &[OsString], launcher: Option<usize>) -> Option<String
         if WRAPPERS.contains(&base.as_str()) {
             continue;
         }
-        let is_interpreter =
-            INTERPRETERS.iter().any(|name| base.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.') == *name);
+        let is_interpreter = INTERPRETERS
+            .iter()
+            .any(|name| base.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.') == *name);
         let script = rest.iter().map(Path::new).find(|word| word.is_file());
         return match script.and_then(Path::file_stem) {
             Some(script) if is_interpreter => Some(script.to_string_lossy().into_owned()),
