@@ -87,7 +87,7 @@ pub(crate) fn build_library(files: &[&str], mpi: Mpi, folder: &Path) -> Option<P
 
 /// The preload library. `cargo test` builds no `cdylib` for the tests of its
 /// own crate, so it is asked to.
-fn library() -> PathBuf {
+pub(crate) fn library() -> PathBuf {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     BUILT.get_or_init(build_preload).clone()
 }

@@ -190,7 +190,8 @@ impl Writer<'_> {
     fn columns(&mut self, bytes: &mut Vec<u8>) {
         for key in self.part.keys() {
             let variants = self.part.columns.get(&key).map_or(&[][..], |variants| variants);
-            if let Some((ranks, across)) = across(variants) {
+            let is_column = !matches!(key, Key::Types | Key::Strings | Key::Times);
+            if let Some((ranks, across)) = across(variants).filter(|_| is_column) {
                 bytes.number(ACROSS);
                 bytes.number(self.lists.number(&ranks));
                 bytes.extend(across);
