@@ -9,23 +9,10 @@ import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
 
-MELT = """\
-units lj
-atom_style atomic
-lattice fcc 0.8442
-region box block 0 10 0 10 0 10
-create_box 1 box
-create_atoms 1 box
-mass 1 1.0
-velocity all create 3.0 87287
-pair_style lj/cut 2.5
-pair_coeff 1 1 1.0 1.0 2.5
-neighbor 0.3 bin
-neigh_modify every 20 delay 0 check no
-fix 1 all nve
-thermo 50
-run {steps}
-"""
+# Inputs that the tests use too.
+TESTS = Path(__file__).resolve().parents[2] / "crates/likewise-preload/tests/programs"
+MELT = (TESTS / "in.melt").read_text()
+HPCC = (TESTS / "hpccinf.txt").read_text()
 
 SNAP = """\
 &invar
@@ -53,46 +40,6 @@ CLOVER = """\
  max_timestep=0.04
  end_step=100
 *endclover
-"""
-
-# The 13 lines of HPL, and the problem sizes of the other parts.
-HPCC = """\
-HPLinpack benchmark input file
-own input
-HPL.out output file name (if any)
-8 device out (6=stdout,7=stderr,file)
-1 # of problems sizes (N)
-400 Ns
-1 # of NBs
-40 NBs
-0 PMAP process mapping (0=Row-,1=Column-major)
-1 # of process grids (P x Q)
-2 Ps
-2 Qs
-16.0 threshold
-1 # of panel fact
-2 PFACTs (0=left, 1=Crout, 2=Right)
-1 # of recursive stopping criterium
-4 NBMINs (>= 1)
-1 # of panels in recursion
-2 NDIVs
-1 # of recursive panel fact.
-1 RFACTs (0=left, 1=Crout, 2=Right)
-1 # of broadcast
-1 BCASTs (0=1rg,1=1rM,2=2rg,3=2rM,4=Lng,5=LnM)
-1 # of lookahead depth
-1 DEPTHs (>=0)
-2 SWAP (0=bin-exch,1=long,2=mix)
-64 swapping threshold
-0 L1 in (0=transposed,1=no-transposed) form
-0 U in (0=transposed,1=no-transposed) form
-1 Equilibration (0=no,1=yes)
-8 memory alignment in double (> 0)
-##### This line (no. 32) is ignored (it serves as a separator). ######
-0 Number of additional problem sizes for PTRANS
-1200 10000 30000 values of N
-0 number of additional blocking sizes for PTRANS
-40 9 8 13 13 20 16 32 64 values of NB
 """
 
 
@@ -146,7 +93,13 @@ def npb():
 
 PROGRAMS = [
     *npb(),
-    Program("LAMMPS", "lmp", ("-in", "in.melt", "-log", "none"), inputs={"in.melt": MELT.format(steps=500)}, only_mpi="openmpi"),
+    Program(
+        "LAMMPS",
+        "lmp",
+        ("-in", "in.melt", "-log", "none", "-var", "steps", "500"),
+        inputs={"in.melt": MELT},
+        only_mpi="openmpi",
+    ),
     Program("hpcc", "hpcc", inputs={"hpccinf.txt": HPCC}, only_mpi="openmpi"),
     Program("LULESH", "lulesh2.0", ("-s", "10", "-i", "100"), ranks=(8,)),
     Program("AMG", "amg", ("-problem", "1", "-n", "16", "16", "16", "-P", "2", "2", "1")),

@@ -1,7 +1,7 @@
 //! Every call of a run, as a log has it, against what the recorder says.
 
 use crate::counts::{open, walk};
-use crate::programs::{Mpi, Run, build, build_library, expect_success, fresh};
+use crate::programs::{Mpi, Run, build, build_library, expect_success, fresh, sources};
 use likewise_recording::comms::{Comms, fields};
 use likewise_recording::role::{ANY, Kind, NONE, NULL, PROC_NULL, ROOT};
 use likewise_recording::{CallId, Datatype, Event, Recording};
@@ -143,15 +143,15 @@ fn a_program_that_logs_its_calls() {
 }
 
 /// Runs a program with the raw log before the recorder.
-fn check_raw(mpi: Mpi, name: &str, command: &[&str], input: Option<(&str, &str)>) {
+fn check_raw(mpi: Mpi, name: &str, n_ranks: u32, command: &[&str], input: Option<&str>) {
     let folder = fresh(&format!("raw-{name}"), mpi);
     let Some(log) = build_library(&["rawlog.c", "rawlog_names.c"], mpi, &folder) else { return };
-    if let Some((file, content)) = input {
-        std::fs::write(folder.join(file), content).expect("an input");
+    if let Some(file) = input {
+        std::fs::copy(sources().join(file), folder.join(file)).expect("an input");
     }
-    let Some(output) = (Run { mpi, n_ranks: 4, command, before: Some(&log) }).record(&folder) else { return };
+    let Some(output) = (Run { mpi, n_ranks, command, before: Some(&log) }).record(&folder) else { return };
     expect_success(&output, name);
-    compare(&folder, "rawlog", 4, &format!("{name}, {mpi:?}"));
+    compare(&folder, "rawlog", n_ranks, &format!("{name}, {mpi:?}"));
 }
 
 #[test]
@@ -162,32 +162,44 @@ fn the_raw_log_of_own_programs() {
             [("log_c.c", "30"), ("k_stencil.c", "30"), ("k_master.c", "50"), ("k_aperiodic.c", "3000")]
         {
             let Some(program) = build(source, mpi, &folder) else { continue };
-            check_raw(mpi, source.trim_end_matches(".c"), &[text(&program), argument], None);
+            check_raw(mpi, source.trim_end_matches(".c"), 4, &[text(&program), argument], None);
         }
     }
 }
 
-const MELT: &str = "\
-units lj
-atom_style atomic
-lattice fcc 0.8442
-region box block 0 10 0 10 0 10
-create_box 1 box
-create_atoms 1 box
-mass 1 1.0
-velocity all create 3.0 87287
-pair_style lj/cut 2.5
-pair_coeff 1 1 1.0 1.0 2.5
-neighbor 0.3 bin
-neigh_modify every 20 delay 0 check no
-fix 1 all nve
-run 200
-";
-
+/// Debian's programs are built for Open MPI.
 #[test]
 fn the_raw_log_of_lammps() {
-    // Debian's is built for Open MPI.
     if likewise_testing::is_installed("lmp") {
-        check_raw(Mpi::Open, "lammps", &["lmp", "-in", "in.melt", "-log", "none"], Some(("in.melt", MELT)));
+        let command = ["lmp", "-in", "in.melt", "-log", "none", "-var", "steps", "200"];
+        check_raw(Mpi::Open, "lammps", 4, &command, Some("in.melt"));
+    }
+}
+
+#[test]
+fn the_raw_log_of_hpcc() {
+    if std::process::Command::new("which").arg("hpcc").output().is_ok_and(|found| found.status.success()) {
+        check_raw(Mpi::Open, "hpcc", 4, &["hpcc"], Some("hpccinf.txt"));
+    } else {
+        likewise_testing::skip("hpcc is not installed");
+    }
+}
+
+/// Programs of others, built for Open MPI, in the folder that
+/// `LIKEWISE_PROGRAMS` names; skipped where there is none.
+#[test]
+fn the_raw_log_of_the_nas_benchmarks() {
+    let Some(folder) = std::env::var_os("LIKEWISE_PROGRAMS") else {
+        return likewise_testing::skip("LIKEWISE_PROGRAMS names no folder with the NAS parallel benchmarks");
+    };
+    for code in ["bt", "lu", "sp", "cg", "mg", "ft", "is", "ep"] {
+        let program = Path::new(&folder).join(format!("{code}.S.x"));
+        if !program.exists() {
+            likewise_testing::skip(&format!("there is no {}", program.display()));
+            continue;
+        }
+        for n_ranks in [4, 16] {
+            check_raw(Mpi::Open, &format!("{code}-{n_ranks}"), n_ranks, &[text(&program)], None);
+        }
     }
 }
