@@ -115,6 +115,37 @@ static void ring(MPI_Comm comm, int rounds) {
     }
 }
 
+/* Grids that come and go, as hpcc's: MPI gives the handles of freed
+ * communicators to new ones, in another order. */
+static void grids(int rounds) {
+    for (int i = 0; i < rounds; i++) {
+        MPI_Comm all, line, column;
+        int me, n, at, across, value = 0, got;
+        MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &all);
+        plain("Comm_split");
+        MPI_Comm_rank(all, &at);
+        plain("Comm_rank");
+        MPI_Comm_split(all, at / 2, at, &line);
+        plain("Comm_split");
+        MPI_Comm_split(all, at % 2, at, &column);
+        plain("Comm_split");
+        MPI_Comm_rank(column, &me);
+        plain("Comm_rank");
+        MPI_Comm_size(column, &n);
+        plain("Comm_size");
+        MPI_Sendrecv(&value, 1, MPI_INT, (me + 1) % n, 0, &got, 1, MPI_INT, (me + n - 1) % n, 0, column, MPI_STATUS_IGNORE);
+        row("Sendrecv", (me + 1) % n, 0, 1, 4, NO);
+        across = size - 1 - at;
+        MPI_Sendrecv(&value, 1, MPI_INT, across, 0, &got, 1, MPI_INT, across, 0, all, MPI_STATUS_IGNORE);
+        row("Sendrecv", across, 0, 1, 4, NO);
+        MPI_Comm *const order[3] = {i % 2 ? &line : &column, i % 2 ? &column : &line, &all};
+        for (int k = 0; k < 3; k++) {
+            MPI_Comm_free(order[k]);
+            plain("Comm_free");
+        }
+    }
+}
+
 /* Messages that any rank may have sent. */
 static void anybody(int rounds) {
     int value = rank, got;
@@ -211,6 +242,7 @@ int main(int argc, char **argv) {
     ring(half, rounds);
     MPI_Comm_free(&half);
     plain("Comm_free");
+    grids(10);
     all_together(rounds);
     persistent(rounds);
     log_barrier(MPI_COMM_WORLD);
