@@ -55,6 +55,9 @@ pub struct ReadReport {
     pub warnings: Vec<String>,
     /// What became of the columns of a table of bursts.
     pub columns: Option<Taken>,
+    /// Whether times of single bursts were drawn from histograms: when what
+    /// happened is then not known.
+    pub drawn_times: bool,
 }
 
 /// The bursts of a trace and the names that go with them.

@@ -44,6 +44,11 @@ const LITTLE: f64 = 2.0 * LEAST_SHARE;
 
 /// What is said beside the findings, or where there are none.
 pub fn verdict(analysis: &Analysis) -> String {
+    if analysis.drawn_times {
+        return "What to look at first is not said: the recording has histograms, and not when what happened. Record \
+                with --times all."
+            .to_owned();
+    }
     let Some(found) = &analysis.findings else {
         return "What to look at first is not said of several applications, which do not wait for one another: read \
                 one of them, with --app N."

@@ -62,10 +62,13 @@ pub struct Analysis {
     pub structure: Structure,
     /// What else is said of them.
     pub figures: Figures,
-    /// What is worth a look first; `None` of several applications.
+    /// What is worth a look first; `None` of several applications, and of
+    /// drawn times.
     pub findings: Option<Findings>,
     /// Whether the run repeats, and where.
     pub period: PeriodSearch,
+    /// Whether times of single bursts were drawn from histograms.
+    pub drawn_times: bool,
     /// Which columns of a table of bursts were read; `None` of a trace.
     pub columns: Option<Taken>,
     /// What was asked for, by the caller or by a definition.
@@ -123,11 +126,12 @@ struct Input {
     end: Nanos,
     table: BurstTable,
     columns: Option<Taken>,
+    drawn_times: bool,
     notes: Vec<String>,
 }
 
 fn analyse(input: Input, plan: Plan<'_>, stages: &mut Stages, watch: &dyn Watch) -> Result<Analysis> {
-    let Input { name, end, table, columns, mut notes } = input;
+    let Input { name, end, table, columns, drawn_times, mut notes } = input;
     let prepared = {
         let _bar = watch.spinner("Preparing");
         stages.time("prepare", || prepare(&table, &plan.preparation))?
@@ -172,12 +176,16 @@ fn analyse(input: Input, plan: Plan<'_>, stages: &mut Stages, watch: &dyn Watch)
     if structure.spmd.is_none() {
         notes.push("So many bursts are not aligned: there is no SPMD score.".to_owned());
     }
-    let findings = stages.time("findings", || findings::found(&table, &prepared, &labels, end));
+    // They compare moments of threads, which drawn times do not have.
+    let findings = stages.time("findings", || {
+        if drawn_times { None } else { findings::found(&table, &prepared, &labels, end) }
+    });
     let metrics = plan.preparation.metrics;
     let (plots, unknown) = plots::planned(&metrics, &table, plan.plots, plan.all_plots);
     notes.extend(unknown);
     Ok(Analysis {
         columns,
+        drawn_times,
         settings: plan.settings,
         extrapolation_check: None,
         plots,

@@ -68,7 +68,7 @@ pub fn phases_of(
     // Some bursts of a phase may be noise, many of them at a single density.
     // The findings count them too.
     let is_told = analysis.findings.iter().flat_map(|found| &found.list).any(|finding| finding.is_serial());
-    if !options.one_density && !is_told {
+    if !options.one_density && !is_told && !analysis.drawn_times {
         analysis.notes.extend(analysis.figures.serial_note());
     }
     if options.check_extrapolation {
@@ -125,7 +125,8 @@ fn read_input(
     let of =
         describing.definition.as_deref().map_or_else(String::new, |path| format!("{}: ", path.display()));
     notes.extend(definition.notes.iter().map(|note| format!("{of}{note}")));
-    Ok(Input { name: trace.display().to_string(), end, table, columns: report.columns, notes })
+    let (columns, drawn_times) = (report.columns, report.drawn_times);
+    Ok(Input { name: trace.display().to_string(), end, table, columns, drawn_times, notes })
 }
 
 /// The metrics that are said here, else in the definition, else the usual ones.

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use likewise::table::Nanos;
-use likewise_recording::{RankMeta, Recording};
+use likewise_recording::{RankMeta, Recording, Times};
 use rayon::prelude::*;
 
 use super::code::{Site, places};
@@ -71,6 +71,7 @@ pub(crate) fn read(path: &Path, options: &ReadOptions<'_>) -> Result<Trace> {
     let table = table::build(threads_of, 1, Limits::new(1, is_hardware), names, &mut report.warnings)
         .map_err(|kind| Error::whole(path, kind))?;
     report.records.states = table.len() as u64;
+    report.drawn_times = recording.times() == Times::Histogram;
     Ok(Trace { table, end: Nanos(end), topology: Some(topology(&recording, &threads)), report })
 }
 
