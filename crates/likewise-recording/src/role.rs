@@ -169,8 +169,15 @@ pub const UNDEFINED: i64 = -1;
 ///
 /// Handles are small numbers, the least that is free when they are made:
 /// communicators (0 is `MPI_COMM_WORLD`, 1 `MPI_COMM_SELF`), requests,
-/// windows, files, messages and groups. Datatypes and strings are places in
+/// windows, files, messages and groups. MPI's own operations come first: 0 to 13
+/// are max, min, sum, prod, land, band, lor, bor, lxor, bxor, minloc, maxloc,
+/// replace and no_op; the empty group is 0, and the error handlers 0 and 1 are
+/// the fatal one and the one that returns. Datatypes and strings are places in
 /// the tables of the rank.
+///
+/// Of an intercommunicator, peers are modulo the size of the remote group. Lists
+/// that a rank need not give (at other ranks than the root, or with
+/// `MPI_IN_PLACE`) are empty, and a datatype there that is none is [`NULL`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// A number as it is.
