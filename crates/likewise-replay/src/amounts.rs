@@ -31,7 +31,9 @@ impl Amount {
     fn at(&self, rank: i64) -> i64 {
         match self {
             Self::One(bytes) => *bytes,
-            Self::Each(bytes) => usize::try_from(rank).ok().and_then(|at| bytes.get(at)).map_or(0, |bytes| *bytes),
+            Self::Each(bytes) => {
+                usize::try_from(rank).ok().and_then(|at| bytes.get(at)).map_or(0, |bytes| *bytes)
+            }
         }
     }
 
@@ -67,8 +69,8 @@ impl Amounts {
                 of.push((at, Amount::One(bytes)));
             } else if is_counts(role(at)) {
                 // Displacements, if any, then one datatype or many.
-                let has_places = is_counts(role(at + 1))
-                    || matches!(role(at + 1), Role::AintsOut | Role::AintsIn);
+                let has_places =
+                    is_counts(role(at + 1)) || matches!(role(at + 1), Role::AintsOut | Role::AintsIn);
                 let of_type = at + 1 + usize::from(has_places);
                 let places = fields.list_of(of_type);
                 let counts = fields.list_of(at).iter().enumerate();

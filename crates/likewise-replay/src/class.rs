@@ -66,37 +66,140 @@ impl Reason {
 }
 
 const COMMUNICATORS: [&str; 16] = [
-    "Cart_create", "Cart_sub", "Comm_create", "Comm_create_group", "Comm_dup", "Comm_dup_with_info",
-    "Comm_get_parent", "Comm_idup", "Comm_idup_with_info", "Comm_split", "Comm_split_type",
-    "Dist_graph_create", "Dist_graph_create_adjacent", "Graph_create", "Intercomm_create", "Intercomm_merge",
+    "Cart_create",
+    "Cart_sub",
+    "Comm_create",
+    "Comm_create_group",
+    "Comm_dup",
+    "Comm_dup_with_info",
+    "Comm_get_parent",
+    "Comm_idup",
+    "Comm_idup_with_info",
+    "Comm_split",
+    "Comm_split_type",
+    "Dist_graph_create",
+    "Dist_graph_create_adjacent",
+    "Graph_create",
+    "Intercomm_create",
+    "Intercomm_merge",
 ];
 
 /// Calls by which processes meet that are not of the job, sessions, and
 /// partitioned communication; of the last two only names are recorded.
 const REFUSED: [&str; 16] = [
-    "Abort", "Comm_accept", "Comm_connect", "Comm_create_from_group", "Comm_join", "Comm_spawn",
-    "Comm_spawn_multiple", "Group_from_session_pset", "Intercomm_create_from_groups", "Parrived", "Pready",
-    "Pready_list", "Pready_range", "Precv_init", "Psend_init", "Session_init",
+    "Abort",
+    "Comm_accept",
+    "Comm_connect",
+    "Comm_create_from_group",
+    "Comm_join",
+    "Comm_spawn",
+    "Comm_spawn_multiple",
+    "Group_from_session_pset",
+    "Intercomm_create_from_groups",
+    "Parrived",
+    "Pready",
+    "Pready_list",
+    "Pready_range",
+    "Precv_init",
+    "Psend_init",
+    "Session_init",
 ];
 
 /// Windows and what works on them.
 const WINDOWS: [&str; 32] = [
-    "Accumulate", "Compare_and_swap", "Fetch_and_op", "Get", "Get_accumulate", "Put", "Raccumulate", "Rget",
-    "Rget_accumulate", "Rput", "Win_allocate", "Win_allocate_shared", "Win_complete", "Win_create",
-    "Win_create_dynamic", "Win_fence", "Win_flush", "Win_flush_all", "Win_flush_local", "Win_flush_local_all",
-    "Win_free", "Win_get_group", "Win_lock", "Win_lock_all", "Win_post", "Win_start", "Win_sync", "Win_test",
-    "Win_unlock", "Win_unlock_all", "Win_wait", "Win_shared_query",
+    "Accumulate",
+    "Compare_and_swap",
+    "Fetch_and_op",
+    "Get",
+    "Get_accumulate",
+    "Put",
+    "Raccumulate",
+    "Rget",
+    "Rget_accumulate",
+    "Rput",
+    "Win_allocate",
+    "Win_allocate_shared",
+    "Win_complete",
+    "Win_create",
+    "Win_create_dynamic",
+    "Win_fence",
+    "Win_flush",
+    "Win_flush_all",
+    "Win_flush_local",
+    "Win_flush_local_all",
+    "Win_free",
+    "Win_get_group",
+    "Win_lock",
+    "Win_lock_all",
+    "Win_post",
+    "Win_start",
+    "Win_sync",
+    "Win_test",
+    "Win_unlock",
+    "Win_unlock_all",
+    "Win_wait",
+    "Win_shared_query",
 ];
 
 const PLAIN: [&str; 58] = [
-    "Allgather", "Allgatherv", "Allreduce", "Alltoall", "Alltoallv", "Alltoallw", "Barrier", "Bcast", "Bsend",
-    "Cancel", "Comm_disconnect", "Comm_free", "Comm_group", "Comm_remote_group", "Exscan", "Gather", "Gatherv",
-    "Group_difference", "Group_excl", "Group_free", "Group_incl", "Group_intersection", "Group_range_excl",
-    "Group_range_incl", "Group_union", "Ibsend", "Imrecv", "Irecv", "Irsend", "Isend", "Isendrecv",
-    "Isendrecv_replace", "Issend", "Mrecv", "Neighbor_allgather", "Neighbor_allgatherv", "Neighbor_alltoall",
-    "Neighbor_alltoallv", "Neighbor_alltoallw", "Recv", "Reduce", "Reduce_local", "Reduce_scatter",
-    "Reduce_scatter_block", "Request_free", "Rsend", "Scan", "Scatter", "Scatterv", "Send", "Sendrecv",
-    "Sendrecv_replace", "Ssend", "Recv_init", "Send_init", "Ssend_init", "Bsend_init", "Rsend_init",
+    "Allgather",
+    "Allgatherv",
+    "Allreduce",
+    "Alltoall",
+    "Alltoallv",
+    "Alltoallw",
+    "Barrier",
+    "Bcast",
+    "Bsend",
+    "Cancel",
+    "Comm_disconnect",
+    "Comm_free",
+    "Comm_group",
+    "Comm_remote_group",
+    "Exscan",
+    "Gather",
+    "Gatherv",
+    "Group_difference",
+    "Group_excl",
+    "Group_free",
+    "Group_incl",
+    "Group_intersection",
+    "Group_range_excl",
+    "Group_range_incl",
+    "Group_union",
+    "Ibsend",
+    "Imrecv",
+    "Irecv",
+    "Irsend",
+    "Isend",
+    "Isendrecv",
+    "Isendrecv_replace",
+    "Issend",
+    "Mrecv",
+    "Neighbor_allgather",
+    "Neighbor_allgatherv",
+    "Neighbor_alltoall",
+    "Neighbor_alltoallv",
+    "Neighbor_alltoallw",
+    "Recv",
+    "Reduce",
+    "Reduce_local",
+    "Reduce_scatter",
+    "Reduce_scatter_block",
+    "Request_free",
+    "Rsend",
+    "Scan",
+    "Scatter",
+    "Scatterv",
+    "Send",
+    "Sendrecv",
+    "Sendrecv_replace",
+    "Ssend",
+    "Recv_init",
+    "Send_init",
+    "Ssend_init",
+    "Bsend_init",
+    "Rsend_init",
 ];
 
 /// A call without `I` before it and `_init` after it: what a nonblocking or a
@@ -106,8 +209,9 @@ pub(crate) fn base(call: CallId) -> &'static str {
 }
 
 /// Of every call, what is found out by its name.
-static KNOWN: LazyLock<Vec<(Class, &'static str)>> =
-    LazyLock::new(|| (0..N_CALLS as u16).map(|call| (find_class(CallId(call)), find_base(CallId(call)))).collect());
+static KNOWN: LazyLock<Vec<(Class, &'static str)>> = LazyLock::new(|| {
+    (0..N_CALLS as u16).map(|call| (find_class(CallId(call)), find_base(CallId(call)))).collect()
+});
 
 fn find_base(call: CallId) -> &'static str {
     let name = &call.name()["MPI_".len()..];
@@ -117,8 +221,7 @@ fn find_base(call: CallId) -> &'static str {
     }
     // `Ineighbor_alltoall` is of `Neighbor_alltoall`.
     let of_nonblocking = PLAIN.iter().find(|base| {
-        is_collective(base)
-            && name.strip_prefix('I').is_some_and(|rest| rest.eq_ignore_ascii_case(base))
+        is_collective(base) && name.strip_prefix('I').is_some_and(|rest| rest.eq_ignore_ascii_case(base))
     });
     of_nonblocking.copied().unwrap_or(name)
 }

@@ -101,7 +101,10 @@ impl Player<'_> {
             number::Cart_sub => n(2 * fields.list_of(1).iter().filter(|kept| **kept != 0).count() as i64),
             number::Graph_create => {
                 let (rank, mut degree) = (fields.get(Kind::CommRank).unwrap_or(0), 0_i32);
-                self.mpi.call(number::Graph_neighbors_count, &[handle, rank as usize, (&raw mut degree) as usize])?;
+                self.mpi.call(
+                    number::Graph_neighbors_count,
+                    &[handle, rank as usize, (&raw mut degree) as usize],
+                )?;
                 n(i64::from(degree))
             }
             number::Dist_graph_create | number::Dist_graph_create_adjacent => {
@@ -110,7 +113,10 @@ impl Player<'_> {
                 self.mpi.call(number::Dist_graph_neighbors_count, &[handle, words[0], words[1], words[2]])?;
                 Ok((i64::from(from), i64::from(to)))
             }
-            number::Comm_dup | number::Comm_idup | number::Comm_dup_with_info | number::Comm_idup_with_info => {
+            number::Comm_dup
+            | number::Comm_idup
+            | number::Comm_dup_with_info
+            | number::Comm_idup_with_info => {
                 Ok(self.world.comm(fields).map_or((0, 0), |parent| parent.degrees))
             }
             _ => Ok((0, 0)),

@@ -69,7 +69,8 @@ impl Player<'_> {
     /// there, which stays; until it is done if it is to be done.
     fn look(&mut self, requests: &[i64], until_done: bool) -> Result<(), ReplayError> {
         let (null, ignore) = (self.mpi.constants.request_null, self.mpi.constants.status_ignore);
-        let Some(handle) = requests.iter().map(|request| self.handle(*request)).find(|handle| *handle != null)
+        let Some(handle) =
+            requests.iter().map(|request| self.handle(*request)).find(|handle| *handle != null)
         else {
             return Ok(());
         };

@@ -66,7 +66,9 @@ pub fn replay(recording: &Recording, comm: &MpiComm, options: Options) -> Result
 /// Whether the recorded run had fewer cores than ranks, if it ran here.
 fn was_crowded(recording: &Recording, rank: u32) -> bool {
     let here = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
-    let Some(node) = recording.ranks().get(rank as usize).map(|meta| meta.node.as_str()) else { return false };
+    let Some(node) = recording.ranks().get(rank as usize).map(|meta| meta.node.as_str()) else {
+        return false;
+    };
     let beside = recording.ranks().iter().filter(|meta| meta.node == node).count();
     node == here.trim() && std::thread::available_parallelism().is_ok_and(|cores| beside > cores.get())
 }
@@ -87,14 +89,8 @@ impl<'a> Player<'a> {
             None => Basis::Length,
         };
         let mut handles = Handles::default();
-        let made = |handle, rank, size, members| Comm {
-            handle,
-            rank,
-            size,
-            remote: 0,
-            degrees: (0, 0),
-            members,
-        };
+        let made =
+            |handle, rank, size, members| Comm { handle, rank, size, remote: 0, degrees: (0, 0), members };
         let (own, size) = (i64::from(rank), comm.size() as i64);
         handles.comms.put(0, made(mpi.constants.comm_world, own, size, vec![0, 1, size]));
         handles.comms.put(1, made(mpi.constants.comm_self, 0, 1, vec![own, 1, 1]));
@@ -152,7 +148,8 @@ impl<'a> Player<'a> {
         self.clock.restart();
         loop {
             let at = |error| ReplayError::At { rank, event: number, error: Box::new(error) };
-            let event = events.next().map_err(|broken| at(ReplayError::Broken { rank, what: broken.to_string() }))?;
+            let event =
+                events.next().map_err(|broken| at(ReplayError::Broken { rank, what: broken.to_string() }))?;
             let Some(event) = event else { break };
             let call = recording.symbols()[event.symbol as usize].call;
             if call == number::Init || call == number::Init_thread {
@@ -243,7 +240,12 @@ impl<'a> Player<'a> {
     }
 
     /// Re-issues a call and takes up what it made.
-    pub(crate) fn issue(&mut self, fields: Fields, as_call: CallId, instead: Instead) -> Result<(), ReplayError> {
+    pub(crate) fn issue(
+        &mut self,
+        fields: Fields,
+        as_call: CallId,
+        instead: Instead,
+    ) -> Result<(), ReplayError> {
         let made = self.world.words(fields, instead)?;
         self.mpi.call(as_call, &made.words)?;
         self.take_up(fields, made);
@@ -370,7 +372,8 @@ impl<'a> Player<'a> {
 
 /// Whether a call asked in vain.
 fn found_nothing(fields: Fields) -> bool {
-    let asks = matches!(class(fields.call), Class::Probe | Class::Completion) || fields.call == number::Win_test;
+    let asks =
+        matches!(class(fields.call), Class::Probe | Class::Completion) || fields.call == number::Win_test;
     let some = fields.call == number::Testsome && fields.get(Kind::Outcount) == Some(0);
     asks && (some || fields.get(Kind::Flag) == Some(0))
 }

@@ -25,13 +25,17 @@ impl Player<'_> {
         }
         match fields.call {
             number::Win_create => self.create(fields)?,
-            number::Win_allocate | number::Win_allocate_shared | number::Win_create_dynamic => self.allocate(fields)?,
+            number::Win_allocate | number::Win_allocate_shared | number::Win_create_dynamic => {
+                self.allocate(fields)?
+            }
             number::Win_shared_query => return Ok(Some(Reason::Local)),
             number::Win_test => {
                 let made = self.world.words(fields, Instead::default())?;
                 self.mpi.call(number::Win_wait, &made.words[..1])?;
             }
-            number::Win_lock => self.issue(fields, fields.call, Instead { heard: None, words: &self.lock(fields) })?,
+            number::Win_lock => {
+                self.issue(fields, fields.call, Instead { heard: None, words: &self.lock(fields) })?
+            }
             call => {
                 // Promises of the program differ between MPIs, and none need be made.
                 let promises: Vec<_> = match fields.has(Role::Type) {
@@ -58,7 +62,8 @@ impl Player<'_> {
     fn create(&mut self, fields: Fields) -> Result<(), ReplayError> {
         let bytes = usize::try_from(fields.of(1)).unwrap_or(0);
         let mut memory = vec![0_u8; bytes];
-        let made = self.world.words(fields, Instead { heard: None, words: &[(0, memory.as_mut_ptr() as usize)] })?;
+        let made =
+            self.world.words(fields, Instead { heard: None, words: &[(0, memory.as_mut_ptr() as usize)] })?;
         self.mpi.call(fields.call, &made.words)?;
         self.put_window(fields, &made.kept.places, memory);
         Ok(())

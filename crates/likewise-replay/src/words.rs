@@ -60,8 +60,10 @@ impl World<'_> {
 
     /// A rank that the recording names relative to this one.
     fn peer(&self, fields: Fields, relative: i64) -> usize {
-        let (rank, size) =
-            self.window(fields).or_else(|| self.comm(fields).map(|comm| (comm.rank, comm.peers()))).unwrap_or((0, 1));
+        let (rank, size) = self
+            .window(fields)
+            .or_else(|| self.comm(fields).map(|comm| (comm.rank, comm.peers())))
+            .unwrap_or((0, 1));
         let absolute = match relative {
             ANY => i64::from(self.constants.any_source),
             0.. => relative.wrapping_add(rank) % size.max(1),
@@ -119,7 +121,12 @@ impl World<'_> {
     }
 
     fn group(&self, number: i64) -> usize {
-        self.handles.groups.get(number).and_then(|known| known.last()).copied().unwrap_or(self.constants.group_empty)
+        self.handles
+            .groups
+            .get(number)
+            .and_then(|known| known.last())
+            .copied()
+            .unwrap_or(self.constants.group_empty)
     }
 
     /// Whether the arguments are such that the call must have failed: the
@@ -158,7 +165,8 @@ impl World<'_> {
         let constants = &self.constants;
         if [number::Fetch_and_op, number::Compare_and_swap].contains(&fields.call) {
             let place = fields.get(Kind::Type).unwrap_or(NULL);
-            let size = usize::try_from(place).ok().and_then(|place| self.types.get(place)).map_or(1, |t| t.size);
+            let size =
+                usize::try_from(place).ok().and_then(|place| self.types.get(place)).map_or(1, |t| t.size);
             return match size {
                 8.. => (constants.long, 8),
                 4.. => (constants.int, 4),
@@ -180,7 +188,9 @@ impl World<'_> {
         let (send, receive) = amounts.room(fields, self.comm(fields));
         let graph: usize = match fields.call.name().starts_with("MPI_Dist_graph") {
             // Weights: one `int` for each edge, all the same.
-            true => 4 * fields.roles().iter().enumerate().map(|(at, _)| fields.list_of(at).len()).sum::<usize>(),
+            true => {
+                4 * fields.roles().iter().enumerate().map(|(at, _)| fields.list_of(at).len()).sum::<usize>()
+            }
             false => 0,
         };
         let room = |bytes: i64| usize::try_from(bytes).unwrap_or(0).max(16);
@@ -208,7 +218,8 @@ impl World<'_> {
 /// Puts buffers where the table has nothing to say: the first of several is
 /// sent from, the others are received into.
 fn place_buffers(fields: Fields, [send, receive]: [usize; 2], words: &mut [usize]) {
-    let skipped = || fields.roles().iter().enumerate().filter(|(_, role)| **role == Role::Skip).map(|(at, _)| at);
+    let skipped =
+        || fields.roles().iter().enumerate().filter(|(_, role)| **role == Role::Skip).map(|(at, _)| at);
     let sends = fields.has(Role::Dest) && !fields.has(Role::Source);
     let alone = skipped().count() == 1 && !sends;
     for (number, at) in skipped().enumerate() {
@@ -258,7 +269,9 @@ impl Maker<'_> {
             Role::Win => world.handles.windows.get(value).map_or(0, |window| window.handle),
             Role::Info => constants.info_null,
             Role::Status | Role::Statuses => constants.status_ignore,
-            Role::Op if matches!(self.amounts.of.first(), Some((_, Amount::One(0)))) && fields.has(Role::Win) => {
+            Role::Op
+                if matches!(self.amounts.of.first(), Some((_, Amount::One(0)))) && fields.has(Role::Win) =>
+            {
                 constants.no_op
             }
             Role::Op => constants.bor,
@@ -287,11 +300,16 @@ impl Maker<'_> {
 
     /// As many datatypes as the counts before them.
     fn types(&mut self, at: usize) -> usize {
-        let n = self.amounts.of.iter().rev().find(|(argument, _)| *argument < at).map_or(0, |(_, amount)| {
-            if let Amount::Each(bytes) = amount { bytes.len() } else { 0 }
-        });
+        let n = self
+            .amounts
+            .of
+            .iter()
+            .rev()
+            .find(|(argument, _)| *argument < at)
+            .map_or(0, |(_, amount)| if let Amount::Each(bytes) = amount { bytes.len() } else { 0 });
         let word = self.unit.0.to_le_bytes();
-        let array = std::iter::repeat_n(&word[..self.world.constants.handle_bytes], n).flatten().copied().collect();
+        let array =
+            std::iter::repeat_n(&word[..self.world.constants.handle_bytes], n).flatten().copied().collect();
         self.made.kept.bytes.push(array);
         self.made.kept.bytes.last().map_or(0, |kept| pointer(kept))
     }

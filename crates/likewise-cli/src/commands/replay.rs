@@ -134,7 +134,8 @@ fn be_a_rank(args: &ReplayArgs, common: &Common) -> Result<()> {
         );
         return Err(Usage(text).into());
     };
-    let replayed = open(args).and_then(|recording| Ok((replay(&recording, &comm, args.options())?, recording)));
+    let replayed =
+        open(args).and_then(|recording| Ok((replay(&recording, &comm, args.options())?, recording)));
     match replayed {
         Ok((outcome, recording)) if comm.rank() == 0 => {
             common.print(&to_json(&outcome, &recording, args), || text(&outcome, &recording, args))

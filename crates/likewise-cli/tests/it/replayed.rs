@@ -98,7 +98,8 @@ fn what_cannot_be_recorded_is_said_before_the_program_runs() {
     let mut nowhere = likewise(&["record", "-o"]);
     nowhere.arg("/proc/nowhere");
     fails(nowhere, 1, &["/proc/nowhere"]);
-    let output = likewise(&["record", "-o"]).arg(dir.path().join("x")).args(["--", "./no-such"]).output().unwrap();
+    let output =
+        likewise(&["record", "-o"]).arg(dir.path().join("x")).args(["--", "./no-such"]).output().unwrap();
     assert!(error_of(&output).contains("./no-such: cannot be started"), "{}", error_of(&output));
     assert!(!dir.path().join("x").exists());
 }
@@ -180,8 +181,14 @@ const ASK: [&str; 6] =
 
 /// Calls that no other rank sees.
 const LOCAL: [&str; 8] = [
-    "MPI_Init", "MPI_Finalize", "MPI_Comm_rank", "MPI_Comm_size", "MPI_Dims_create", "MPI_Cart_shift",
-    "MPI_Get_count", "MPI_Cart_coords",
+    "MPI_Init",
+    "MPI_Finalize",
+    "MPI_Comm_rank",
+    "MPI_Comm_size",
+    "MPI_Dims_create",
+    "MPI_Cart_shift",
+    "MPI_Get_count",
+    "MPI_Cart_coords",
 ];
 
 fn check_replay(recording: &Path, output: &Output) {
