@@ -204,9 +204,10 @@ fn check_replay(recording: &Path, output: &Output) {
             () => assert_eq!(issued, n, "{name}"),
         }
     }
-    // It computes. How exact the time is, `bench/` measures on an idle machine.
-    let (took, takes) = (told["recorded_s"].as_f64().unwrap(), told["replayed_s"].as_f64().unwrap());
-    assert!(takes > 0.3 * took, "{took} s were replayed in {takes} s");
+    // It computes: 20 steps of half a millisecond. How near it comes to the
+    // recorded time can be seen on an idle machine alone.
+    let takes = told["replayed_s"].as_f64().unwrap();
+    assert!(takes > 0.008, "replayed in {takes} s");
 }
 
 #[test]
