@@ -63,7 +63,9 @@ impl<'a> Decoder<'a> {
         }
         self.complete(call);
         // Of a call that reads nothing before, there is what was read last.
-        if call.plan.before && let Some(retired) = call.before.retired {
+        if call.plan.before
+            && let Some(retired) = call.before.retired
+        {
             self.objects.ended(retired, call.ok);
         }
     }
