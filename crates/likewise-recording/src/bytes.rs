@@ -1,6 +1,6 @@
 //! Numbers as bytes: LEB128, signed ones in zigzag.
 
-use crate::part::Broken;
+use crate::broken::Broken;
 
 pub(crate) fn zigzag(value: i64) -> u64 {
     ((value << 1) ^ (value >> 63)) as u64

@@ -6,9 +6,9 @@
 //! without, or nested, takes the space of one period. What has no period is
 //! listed.
 
+use crate::broken::Broken;
 use crate::bytes::{Reader, Write, unzigzag, zigzag};
 use crate::fold::{Fold, Item, Token, node_of, read_item, read_token};
-use crate::part::Broken;
 
 /// Loops of up to half as many differences are found.
 const WINDOW: usize = 512;

@@ -2,11 +2,12 @@
 //! that the sums over a rank are those recorded, and the spread is that of all
 //! ranks. In which order the times came was not kept.
 
+use crate::broken::Broken;
 use crate::column::{Unfold, Values};
 use crate::hash::Map;
 use crate::histogram::{Cell, Histogram, NOT_KEPT};
-use crate::part::{Broken, CellKey, Part};
-use crate::recorder::{NO_SYMBOL, NOT_READ};
+use crate::meta::{NO_SYMBOL, NOT_READ};
+use crate::part::{CellKey, Part};
 
 /// Sums of times in MPI are rounded by no more.
 const MOST_ROUNDING: f64 = 1.1;

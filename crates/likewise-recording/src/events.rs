@@ -1,11 +1,12 @@
 //! The events of a rank, one by one.
 
+use crate::broken::Broken;
 use crate::bytes::Reader;
 use crate::column::{Unfold, Values};
 use crate::draw::Drawn;
 use crate::hash::Map;
-use crate::part::{Broken, Key};
-use crate::recorder::{NO_SYMBOL, Times};
+use crate::meta::{NO_SYMBOL, Times};
+use crate::part::Key;
 use crate::recording::{Piece, Recording};
 
 /// An event of a rank.

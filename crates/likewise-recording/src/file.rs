@@ -1,9 +1,10 @@
 //! Files of parts: a head, then sections of a part each, with their sizes
 //! and checksums, then where the sections begin.
 
+use crate::broken::Broken;
 use crate::bytes::{Reader, Write};
 use crate::pack::{pack, unpack};
-use crate::part::{Broken, Part};
+use crate::part::Part;
 
 /// The first bytes of a file; the last one is the version of the format.
 pub const MAGIC: &[u8; 8] = b"LIKEREC\x01";

@@ -16,10 +16,10 @@
 //! Noeth et al., JPDC 2009 (RSD and PRSD, §3). Differs: no window of 5,000
 //! events is searched; parameters and counts are columns beside the structure.
 
+use crate::broken::Broken;
 use crate::bytes::{Reader, Write};
 use crate::column::Column;
 use crate::hash::{Map, mixed};
-use crate::part::Broken;
 
 /// A token: a leaf, below 2^63, or a loop.
 pub(crate) type Token = u64;

@@ -5,6 +5,7 @@
 //! back. The preload library writes, all others read. `docs/recording.md` has
 //! the format.
 
+mod broken;
 mod bytes;
 pub mod calls;
 mod column;
@@ -15,6 +16,7 @@ pub mod file;
 mod fold;
 mod hash;
 mod histogram;
+mod meta;
 mod pack;
 mod part;
 mod recorder;
@@ -23,8 +25,10 @@ pub mod role;
 mod tables;
 pub mod unfinished;
 
+pub use broken::Broken;
 pub use calls::CallId;
 pub use events::{Event, Events};
-pub use part::{Broken, Part};
-pub use recorder::{Frame, MOST_OF_ID, NOT_READ, RankMeta, Recorder, RecorderOptions, Times, Timing};
+pub use meta::{Frame, MOST_OF_ID, NOT_READ, RankMeta, RecorderOptions, Times, Timing};
+pub use part::Part;
+pub use recorder::Recorder;
 pub use recording::{Datatype, FILE, Module, Nest, OpenError, Recording, Symbol};

@@ -9,8 +9,8 @@
 //! Mahoney, "Adaptive weighing of context models for lossless data
 //! compression", Florida Tech TR CS-2005-16 (mixing in the logistic domain).
 
+use crate::broken::Broken;
 use crate::bytes::{Reader, Write};
-use crate::part::Broken;
 
 /// A microsecond a byte is too much for more than this.
 const MOST: usize = 1 << 18;

@@ -11,28 +11,10 @@ mod write;
 use crate::fold::{Item, Token, loop_token, node_of};
 use crate::hash::Map;
 use crate::histogram::Cell;
-use crate::recorder::{RankMeta, Times};
+use crate::meta::{RankMeta, Times};
 use crate::tables::Tables;
 use std::collections::BTreeMap;
-use std::fmt;
 use std::hash::{BuildHasher, Hash};
-
-/// What is wrong with a file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Broken {
-    /// Which byte of the file or, once it is unpacked, of the part.
-    pub at: u64,
-    /// What is wrong.
-    pub what: String,
-}
-
-impl fmt::Display for Broken {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "byte {}: {}", self.at, self.what)
-    }
-}
-
-impl std::error::Error for Broken {}
 
 /// What a column is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -1,13 +1,14 @@
 //! A recording that is read: its ranks, and their events one by one.
 
+use crate::broken::Broken;
 use crate::bytes::Reader;
 use crate::calls::CallId;
 use crate::column::{Unfold, Values};
 use crate::events::Events;
 use crate::file;
 use crate::fold::{Item, Token, node_of};
-use crate::part::{Broken, Key, Part};
-use crate::recorder::{Frame, RankMeta, Times};
+use crate::meta::{Frame, RankMeta, Times};
+use crate::part::{Key, Part};
 use crate::tables::Tables;
 use std::collections::BTreeMap;
 use std::fmt;

@@ -2,7 +2,7 @@
 
 use crate::calls::CallId;
 use crate::hash::Map;
-use crate::recorder::Frame;
+use crate::meta::Frame;
 
 /// A node of the tree of call paths. Paths are numbered from 1; 0 is the empty
 /// path, which every path begins with.

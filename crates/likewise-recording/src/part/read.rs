@@ -1,14 +1,15 @@
 //! A part from bytes. Nothing is believed that they claim.
 
 use super::write::{ACROSS, ALL_TIMES, EXACT, name_hash, steps_of, unit};
-use super::{Broken, CellKey, Key, Part, Variant};
+use super::{CellKey, Key, Part, Variant};
+use crate::broken::Broken;
 use crate::bytes::{Reader, Write, unzigzag};
 use crate::calls::{CallId, N_CALLS};
 use crate::column::{CONSTANT, EVEN, LISTED, Values};
 use crate::fold::{Item, Token, loop_token, node_of};
 use crate::hash::Map;
 use crate::histogram::{Cell, FINE, Histogram, NOT_KEPT, STEPS, code, decode};
-use crate::recorder::{Frame, NO_SYMBOL, RankMeta, Times};
+use crate::meta::{Frame, NO_SYMBOL, RankMeta, Times};
 use crate::tables::{PathNode, Tables};
 use std::collections::BTreeMap;
 

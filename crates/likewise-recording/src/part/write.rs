@@ -7,7 +7,7 @@ use crate::column::{CONSTANT, Column, EVEN, LISTED};
 use crate::fold::{Item, Token, node_of};
 use crate::hash::{Map, mixed};
 use crate::histogram::{COARSE, Cell, FINE, NOT_KEPT, STEPS, code};
-use crate::recorder::{NO_SYMBOL, RankMeta, Times};
+use crate::meta::{NO_SYMBOL, RankMeta, Times};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Every event has its own times.
