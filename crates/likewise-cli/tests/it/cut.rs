@@ -254,7 +254,11 @@ fn what_cannot_be_cut_is_refused_before_it_is_analysed() {
         assert!(!pipe.stderr.contains("--no-trace"), "{}", pipe.stderr);
     }
     let directory = likewise(&["cut", text(dir.path()), "-o", text(&out)]);
-    assert!(directory.code == 1 && directory.stderr.contains("a folder without a recording"), "{}", directory.stderr);
+    assert!(
+        directory.code == 1 && directory.stderr.contains("a folder without a recording"),
+        "{}",
+        directory.stderr
+    );
     assert_eq!(likewise(&["cut", "/no/such.prv", "--keep", "0%"]).code, 2);
     assert!(!out.exists());
 }
