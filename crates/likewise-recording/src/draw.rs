@@ -5,7 +5,7 @@
 use crate::broken::Broken;
 use crate::column::{Unfold, Values};
 use crate::hash::Map;
-use crate::histogram::{Cell, Histogram, NOT_KEPT};
+use crate::histogram::{Cell, NOT_KEPT, quantile};
 use crate::meta::{NO_SYMBOL, NOT_READ};
 use crate::part::{CellKey, Part};
 
@@ -14,8 +14,9 @@ const MOST_ROUNDING: f64 = 1.1;
 
 /// The next number of a histogram.
 #[derive(Debug)]
-struct Draw<'a> {
-    histogram: &'a Histogram,
+struct Draw {
+    steps: Vec<(f64, f64, f64)>,
+    n: f64,
     /// So that the sum over the rank is that recorded.
     factor: f64,
     /// That sum.
@@ -31,8 +32,8 @@ fn share(n: u64) -> f64 {
     (n.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 11) as f64 / (1_u64 << 53) as f64
 }
 
-impl<'a> Draw<'a> {
-    fn new(cell: &'a Cell, rank: u32, n: u64) -> Self {
+impl Draw {
+    fn new(cell: &Cell, rank: u32, n: u64) -> Self {
         let sum = match cell.sums.binary_search_by_key(&rank, |(known, _)| *known) {
             Ok(at) if cell.sums[at].1 == NOT_KEPT => cell.all.mean().saturating_mul(n),
             Ok(at) => cell.sums[at].1,
@@ -40,14 +41,15 @@ impl<'a> Draw<'a> {
         };
         // Of many draws a part tells the mean of all.
         let tried = n.min(1 << 12);
-        let drawn: f64 = (0..tried).map(|n| cell.all.quantile(share(n))).sum::<f64>();
+        let (steps, all) = (cell.all.steps(), cell.all.n() as f64);
+        let drawn: f64 = (0..tried).map(|n| quantile(&steps, all, share(n))).sum::<f64>();
         let mean = drawn / tried.max(1) as f64;
         let factor = if mean > 0.0 { sum as f64 / n.max(1) as f64 / mean } else { 0.0 };
-        Self { histogram: &cell.all, factor, sum: sum as f64, at: 0, rest: 0.0 }
+        Self { steps, n: all, factor, sum: sum as f64, at: 0, rest: 0.0 }
     }
 
     fn next(&mut self) -> u64 {
-        let exact = self.histogram.quantile(share(self.at)) * self.factor + self.rest;
+        let exact = quantile(&self.steps, self.n, share(self.at)) * self.factor + self.rest;
         self.at += 1;
         let whole = exact.max(0.0).floor();
         self.rest = exact - whole;
@@ -61,7 +63,7 @@ pub(crate) struct Drawn<'a> {
     part: &'a Part,
     /// Pairs of symbols that have a histogram of their own on this rank.
     own: Map<(u32, u32), ()>,
-    draws: Map<CellKey, Draw<'a>>,
+    draws: Map<CellKey, Draw>,
     n_counters: u32,
 }
 
@@ -159,7 +161,7 @@ impl<'a> Drawn<'a> {
 }
 
 /// The sums of calls were rounded most; what they are together is known.
-fn fit_to_wall(part: &Part, rank: u32, draws: &mut Map<CellKey, Draw<'_>>) {
+fn fit_to_wall(part: &Part, rank: u32, draws: &mut Map<CellKey, Draw>) {
     let wall = part.ranks().iter().find(|meta| meta.rank == rank).map_or(0, |meta| meta.wall);
     let (mut gaps, mut lengths) = (0.0, 0.0);
     // In the order of the keys, so that the sums are always the same.

@@ -172,7 +172,7 @@ mod tests {
     fn every_context_is_found() {
         let line = words("mpirun -n 1 ./a x : -n 2 ./b");
         assert_eq!(contexts(&line, 0), [1..5, 6..9]);
-        assert_eq!(contexts(&words("mpirun"), 0), [1..1]);
+        assert!(contexts(&words("mpirun"), 0).iter().eq([&(1..1)]));
     }
 
     #[test]

@@ -293,16 +293,12 @@ fn small(reader: &mut Reader<'_>, ranks: &[u32]) -> Result<Cell, Broken> {
 }
 
 fn cell(reader: &mut Reader<'_>, ranks: &[u32], exact: bool, steps: f64) -> Result<Cell, Broken> {
-    let mut cell = Cell::default();
+    let joined = reader.number()?;
     let first = reader.number()?;
-    let n = reader.number()?;
-    let bins = cell.all.bins.len() as u64;
-    if first > bins || n > bins - first {
-        return Err(reader.broken("no such bin"));
-    }
-    for bin in &mut cell.all.bins[first as usize..(first + n) as usize] {
-        *bin = reader.number()?;
-    }
+    let n = reader.count()?;
+    let counts = (0..n).map(|_| reader.number()).collect::<Result<Vec<_>, _>>()?;
+    let all = if joined <= 4 { Histogram::of_coarse(1 << joined, first as usize, &counts) } else { None };
+    let mut cell = Cell { all: all.ok_or_else(|| reader.broken("no such bin"))?, sums: Vec::new() };
     cell.all.sum = if exact {
         reader.number()?
     } else {

@@ -6,7 +6,7 @@ use crate::calls::number;
 use crate::column::{CONSTANT, Column, EVEN, LISTED};
 use crate::fold::{Item, Token, node_of};
 use crate::hash::{Map, mixed};
-use crate::histogram::{COARSE, Cell, FINE, NOT_KEPT, STEPS, code};
+use crate::histogram::{COARSE, Cell, FINE, Histogram, NOT_KEPT, STEPS, code};
 use crate::meta::{NO_SYMBOL, RankMeta, Times};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -237,12 +237,12 @@ impl Writer<'_> {
     }
 
     fn cell(&mut self, bytes: &mut Vec<u8>, cell: &Cell, steps: f64) {
-        let bins = &*cell.all.bins;
-        let first = bins.iter().position(|n| *n > 0).unwrap_or(0);
-        let end = bins.iter().rposition(|n| *n > 0).map_or(0, |last| last + 1);
+        let joined = if self.exact { 1 } else { cell.all.joined() };
+        let (first, counts) = cell.all.coarse(joined);
+        bytes.number(u64::from(joined.ilog2()));
         bytes.number(first as u64);
-        bytes.number((end.max(first) - first) as u64);
-        bins[first..end.max(first)].iter().for_each(|n| bytes.number(*n));
+        bytes.number(counts.len() as u64);
+        counts.iter().for_each(|n| bytes.number(*n));
         if self.exact {
             bytes.number(cell.all.sum);
             if cell.sums.len() > 1 {
@@ -250,7 +250,9 @@ impl Writer<'_> {
             }
             return;
         }
-        bytes.signed(code(cell.all.sum, FINE) - code(cell.all.likely_sum(), FINE));
+        // As the reader will see it.
+        let seen = Histogram::of_coarse(joined, first, &counts).map_or(0, |seen| seen.likely_sum());
+        bytes.signed(code(cell.all.sum, FINE) - code(seen, FINE));
         if cell.sums.len() > 1 {
             let mean = code(cell.all.sum / cell.sums.len() as u64, steps);
             let own = |sum: u64| if sum == NOT_KEPT { mean } else { code(sum, steps) };

@@ -40,6 +40,17 @@ pub fn default_metrics(table: &BurstTable) -> (Vec<Metric>, String) {
 /// what multiplexed counters make of it, a half of two sets, is enough.
 const MOST: f64 = 0.5;
 
+/// The same for a counter that is alone and counts no instructions.
+const MOST_ALONE: f64 = 0.9;
+
+/// Share of the computing time of the bursts that carry a counter.
+fn share_of(table: &BurstTable, column: &CounterColumn) -> f64 {
+    let time = |i: usize| u128::from(table.duration[i].0);
+    let all: u128 = (0..table.len()).map(time).sum();
+    let carried: u128 = (0..table.len()).filter(|i| !column.values[*i].is_nan()).map(time).sum();
+    carried as f64 / all.max(1) as f64
+}
+
 fn by_counters(table: &BurstTable) -> (Vec<Metric>, String) {
     let of = |operand: Operand| Metric::new(operand.to_string(), Expr::One(operand));
     let counter = |column: &CounterColumn| Operand::Counter(column.counter.name.clone());
@@ -68,6 +79,15 @@ fn by_counters(table: &BurstTable) -> (Vec<Metric>, String) {
     };
     let with_first = |i: usize| !first.values[i].is_nan();
     let second = best_of(working.iter().copied().filter(|c| !std::ptr::eq(*c, first)), with_first);
+    // Beside the duration, one counter that counts no instructions says too
+    // little to leave many bursts out for it.
+    if second.is_none() && share_of(table, first) < MOST_ALONE {
+        let why = format!(
+            "duration (logarithm); many bursts have no {}, and {no_instructions}",
+            first.counter.name
+        );
+        return (vec![of(duration())], why);
+    }
     let (a, b) = (&first.counter.name, second.map(|c| &c.counter.name));
     let why = match b {
         Some(b) => format!("{a} and {b} (logarithms), which most bursts carry; {no_instructions}"),
