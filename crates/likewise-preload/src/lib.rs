@@ -45,6 +45,7 @@ mod hash;
 mod job;
 mod life;
 mod link;
+mod memory;
 mod modules;
 mod objects;
 mod path;

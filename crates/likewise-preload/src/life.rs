@@ -5,7 +5,7 @@ use crate::job::Job;
 use crate::link::World;
 use crate::raw::RawLog;
 use crate::state::{self, State};
-use crate::{clock, job};
+use crate::{clock, job, memory};
 use likewise_recording::{RankMeta, Recorder, RecorderOptions, Times};
 use std::path::PathBuf;
 use std::ptr::null_mut;
@@ -198,6 +198,10 @@ pub(crate) fn begin() {
 #[inline]
 pub(crate) fn look(state: &mut State, now: u64) -> bool {
     let Some(job) = &state.job else { return false };
+    if memory::is_short() {
+        stop("no memory left");
+        return true;
+    }
     let is_due = state.recorder.n_events() & (job::LOOK - 1) == 0 || job.is_due(now);
     if is_due {
         write(state, now);

@@ -237,3 +237,19 @@ fn programs_without_mpi_are_left_alone() {
         assert!(output.stderr.is_empty() && !recorded.exists());
     }
 }
+
+#[test]
+fn a_program_without_memory_goes_on() {
+    for mpi in Mpi::ALL {
+        let folder = fresh("memory", mpi);
+        let Some(program) = build("p_memory.c", mpi, &folder) else { continue };
+        let Some(output) = record(mpi, &folder, 1, &[text(&program)]) else { continue };
+        let (told, complained) =
+            (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        assert!(told.contains("sum 32"), "{mpi:?}: {told}{complained}");
+        assert!(output.status.code() == Some(7), "{mpi:?}: {:?}{complained}", output.status);
+        assert!(complained.contains("no memory left"), "{mpi:?}: {complained}");
+        let recording = Recording::open(&folder.join("recording")).expect("what was recorded until then");
+        assert!(calls(&recording, 0)["MPI_Bcast"] > 10_000);
+    }
+}
