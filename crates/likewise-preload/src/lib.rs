@@ -5,7 +5,7 @@
 //! `mpi_f08`) and Python, with Open MPI, MPICH and libraries of the standard's
 //! own binary interface. It exports every call of the table in
 //! `likewise-recording` under its three names; a stub hands the arguments, as
-//! machine words, to [`handler`], which calls the MPI's own function and
+//! machine words, to `handler`, which calls the MPI's own function and
 //! records the call. `likewise record` sets the environment; by hand:
 //!
 //! ```text
@@ -21,7 +21,7 @@
 //! | `LIKEWISE_VERIFY` | 1: every call path is also unwound, and differences are counted |
 //!
 //! What it does must not change the program: nothing happens before the first
-//! MPI call, no panic leaves [`handler`], and whatever fails ends the recording
+//! MPI call, no panic leaves `handler`, and whatever fails ends the recording
 //! and not the program. In a process that was forked nothing is recorded.
 //!
 //! # What it links

@@ -1,10 +1,10 @@
 //! Recordings of `likewise record`: a folder with `recording.likewise`, or
 //! with what the ranks of a run left that did not end.
 //!
-//! [`walk`] gives the events of a rank with their bursts; [`read`] makes a
-//! table of bursts of them, [`rows`] what `convert` writes of each, [`prv`] a
-//! Paraver trace. [`source`] finds functions and lines of call paths, and
-//! [`paths`] which of them are the program's own.
+//! `walk` gives the events of a rank with their bursts; `read` makes a
+//! table of bursts of them, `rows` what `convert` writes of each, `prv` a
+//! Paraver trace. `source` finds functions and lines of call paths, and
+//! `paths` which of them are the program's own.
 
 mod code;
 mod counters;
