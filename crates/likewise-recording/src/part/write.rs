@@ -301,10 +301,10 @@ impl Part {
 }
 
 /// Histograms of so little time, together, have only their mean.
-const LITTLE: u64 = 1000;
+const LITTLE: u64 = 500;
 
 impl Part {
-    /// The smallest histograms, which together hold less than a thousandth of
+    /// The smallest histograms, which together hold less than a five-hundredth of
     /// the computing time, or of the time in MPI; and the counters of such
     /// bursts. MPI's own beginning and end do not count.
     fn small(&self) -> BTreeSet<CellKey> {
