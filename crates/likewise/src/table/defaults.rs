@@ -40,16 +40,9 @@ pub fn default_metrics(table: &BurstTable) -> (Vec<Metric>, String) {
 /// what multiplexed counters make of it, a half of two sets, is enough.
 const MOST: f64 = 0.5;
 
-/// The same for a counter that is alone and counts no instructions.
-const MOST_ALONE: f64 = 0.9;
-
-/// Share of the computing time of the bursts that carry a counter.
-fn share_of(table: &BurstTable, column: &CounterColumn) -> f64 {
-    let time = |i: usize| u128::from(table.duration[i].0);
-    let all: u128 = (0..table.len()).map(time).sum();
-    let carried: u128 = (0..table.len()).filter(|i| !column.values[*i].is_nan()).map(time).sum();
-    carried as f64 / all.max(1) as f64
-}
+/// What a recording calls the CPU time of a burst. It is a time, and no work:
+/// beside the duration it says little, and short bursts lack it.
+const CPU_TIME: &str = "CPU time (ns)";
 
 fn by_counters(table: &BurstTable) -> (Vec<Metric>, String) {
     let of = |operand: Operand| Metric::new(operand.to_string(), Expr::One(operand));
@@ -72,22 +65,16 @@ fn by_counters(table: &BurstTable) -> (Vec<Metric>, String) {
         return (vec![of(counter(instructions)), of(duration())], why.to_owned());
     }
     let no_instructions = "the trace has no PAPI_TOT_INS";
-    let working: Vec<&CounterColumn> =
-        table.counters.iter().filter(|c| !c.is_silent(&table.duration)).collect();
+    let is_work = |c: &&CounterColumn| c.counter.name != CPU_TIME && !c.is_silent(&table.duration);
+    let working: Vec<&CounterColumn> = table.counters.iter().filter(is_work).collect();
+    if working.is_empty() && !table.counters.is_empty() {
+        return (vec![of(duration())], format!("duration (logarithm); {no_instructions}"));
+    }
     let Some(first) = best_of(working.iter().copied(), |_| true) else {
         return (vec![of(duration())], "duration (logarithm); no burst carries a counter".to_owned());
     };
     let with_first = |i: usize| !first.values[i].is_nan();
     let second = best_of(working.iter().copied().filter(|c| !std::ptr::eq(*c, first)), with_first);
-    // Beside the duration, one counter that counts no instructions says too
-    // little to leave many bursts out for it.
-    if second.is_none() && share_of(table, first) < MOST_ALONE {
-        let why = format!(
-            "duration (logarithm); many bursts have no {}, and {no_instructions}",
-            first.counter.name
-        );
-        return (vec![of(duration())], why);
-    }
     let (a, b) = (&first.counter.name, second.map(|c| &c.counter.name));
     let why = match b {
         Some(b) => format!("{a} and {b} (logarithms), which most bursts carry; {no_instructions}"),
