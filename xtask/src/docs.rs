@@ -53,7 +53,11 @@ fn named_path(span: &str) -> Option<&str> {
     let is_source = [".rs", ".py", ".mjs", ".cpp"].iter().any(|end| path.ends_with(end));
     let is_plain = span.chars().all(|c| c.is_ascii_alphanumeric() || "_-./".contains(c));
     let placeholder = |part: &str| part.starts_with(|c: char| c.is_ascii_uppercase());
-    let is_path = is_plain && (is_source || span.contains('/')) && !span.split('/').any(placeholder);
+    // Others' paths begin at the root.
+    let is_path = is_plain
+        && !span.starts_with('/')
+        && (is_source || span.contains('/'))
+        && !span.split('/').any(placeholder);
     let is_made = NOT_TRACKED.iter().any(|folder| path == *folder || path.starts_with(&format!("{folder}/")));
     (is_path && !is_made).then_some(path)
 }
@@ -70,9 +74,13 @@ fn unknown(program: &Command, call: &str) -> Vec<String> {
         return vec![name.to_owned()];
     };
     let mut missing = Vec::new();
+    // What follows `--` is for the analysis of each run, or the line that is run.
+    let runs_another = ["record", "replay"].contains(&name);
     for word in words.take_while(|word| !["|", "#", "&&", ">", "likewise"].contains(word)) {
+        if word == "--" && runs_another {
+            break;
+        }
         if word == "--" {
-            // What follows is for the analysis of each run.
             command = program.find_subcommand("bursts").unwrap_or(command);
         } else if !knows(program, command, word) {
             missing.push(format!("{name} {word}"));
@@ -150,6 +158,7 @@ fn what_does_not_exist_is_seen() {
     assert_eq!(unknown(&program, "likewise bursts run.prv --eps=1 -o out -q"), [""; 0]);
     assert_eq!(unknown(&program, "mpirun -n 4 likewise ranks a.csv --epsilon 1"), ["ranks --epsilon"]);
     assert_eq!(unknown(&program, "likewise ranks a.prv -- --eps 1 --k 3"), ["ranks --k"]);
+    assert_eq!(unknown(&program, "likewise record -- mpirun -n 4 ./app --own"), [""; 0]);
     assert_eq!(unknown(&program, "likewise cluster run.prv"), ["cluster"]);
     assert_eq!(named_path("ranks/gone.rs"), Some("ranks/gone.rs"));
     assert_eq!(named_path("commands/"), Some("commands"));
