@@ -193,9 +193,9 @@ fn tests(quick: bool) -> Result<()> {
     reasons.iter().for_each(|(reason, n)| println!("skipped: {n} times, {reason}"));
     let data = root().ancestors().any(|folder| folder.join("shared/data/epoch").is_dir());
     // Programs of others (LAMMPS, NPB, mpi4py) need not be here.
-    let can_run = |reason: &&String| match () {
-        () if ["mpirun", "mpicc", "mpif90"].iter().any(|name| reason.contains(name)) => !quick,
-        () => data && reason.contains("shared/data"),
+    let is_mpi = |reason: &str| ["mpirun", "mpicc", "mpif90"].iter().any(|name| reason.contains(name));
+    let can_run = |reason: &&String| {
+        if is_mpi(reason) { !quick } else { data && reason.contains("shared/data") }
     };
     let wrongly = reasons.keys().find(can_run);
     ensure!(wrongly.is_none(), "a test was skipped that can run here: {}", wrongly.unwrap_or(&String::new()));
