@@ -11,10 +11,11 @@ use std::path::{Path, PathBuf};
 const MOST_MEMORY: usize = 16 << 20;
 /// How often the memory is looked at, in events.
 pub(crate) const LOOK: u64 = 4096;
-/// The least time between two copies of what is recorded, in ns; and a copy
-/// may take this share of the time.
+/// The least time between two copies of what is recorded, in ns; and copies
+/// may take one of so many parts of the time. Ranks that wait for each other
+/// wait for all their copies, so it is little.
 const PAUSE: u64 = 100_000_000;
-const SHARE: u64 = 100;
+const SHARE: u64 = 1000;
 /// Parts with more bytes are not put together with those of other ranks: rank
 /// 0 would have to hold them all.
 const MOST_BYTES: usize = 4 << 20;
@@ -135,7 +136,7 @@ impl Job {
         let now = clock::ticks();
         clock::measure();
         let part = recorder.snapshot(self.until(now));
-        let section = file::section(self.sealed.len() as u32, &part);
+        let section = file::quick_section(self.sealed.len() as u32, &part);
         let written = write_whole(&self.open(), &[&file::head(), &section]);
         self.last = clock::ticks();
         self.pause = PAUSE.max(SHARE * clock::ns(now, self.last));

@@ -3,11 +3,11 @@
 
 use crate::broken::Broken;
 use crate::bytes::{Reader, Write};
-use crate::pack::{pack, unpack};
+use crate::pack::{as_it_is, pack, unpack};
 use crate::part::Part;
 
 /// The first bytes of a file; the last one is the version of the format.
-pub const MAGIC: &[u8; 8] = b"LIKEREC\x01";
+pub const MAGIC: &[u8; 8] = b"LIKEREC\x02";
 
 /// What stands before the places of the sections.
 const FOOT: u8 = 0;
@@ -44,9 +44,19 @@ pub fn head() -> Vec<u8> {
 /// checksum.
 #[must_use]
 pub fn section(number: u32, part: &Part) -> Vec<u8> {
+    framed(number, &pack(&part.encode_rounded()))
+}
+
+/// The same, written in a tenth of the time, and larger.
+#[must_use]
+pub fn quick_section(number: u32, part: &Part) -> Vec<u8> {
+    framed(number, &as_it_is(&part.encode_rounded()))
+}
+
+fn framed(number: u32, packed: &[u8]) -> Vec<u8> {
     let mut content = Vec::new();
     content.number(u64::from(number));
-    content.extend(pack(&part.encode_rounded()));
+    content.extend(packed);
     let mut bytes = vec![SECTION];
     bytes.block(&content);
     bytes.extend(checksum(&content).to_le_bytes());

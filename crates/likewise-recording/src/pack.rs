@@ -12,11 +12,31 @@
 use crate::broken::Broken;
 use crate::bytes::{Reader, Write};
 
-/// A microsecond a byte is too much for more than this.
+/// A quarter of a microsecond a byte is too much for more than this.
 const MOST: usize = 1 << 18;
 
 /// Contexts that are mixed.
 const N: usize = 5;
+
+/// One over the number of times a slot was seen and two, in 65,536ths.
+const SHARES: [i32; 31] = {
+    let mut shares = [0; 31];
+    let mut seen = 0;
+    while seen < 31 {
+        shares[seen] = 65_536 / (seen as i32 + 2);
+        seen += 1;
+    }
+    shares
+};
+
+/// The bytes as they are, after how they are to be read.
+pub(crate) fn as_it_is(bytes: &[u8]) -> Vec<u8> {
+    let mut packed = Vec::new();
+    packed.number(bytes.len() as u64);
+    packed.push(0);
+    packed.extend(bytes);
+    packed
+}
 
 /// As few bytes as may be. They begin with how they are to be read.
 pub(crate) fn pack(bytes: &[u8]) -> Vec<u8> {
@@ -39,9 +59,7 @@ pub(crate) fn pack(bytes: &[u8]) -> Vec<u8> {
             return packed;
         }
     }
-    packed.push(0);
-    packed.extend(bytes);
-    packed
+    as_it_is(bytes)
 }
 
 /// The bytes again.
@@ -87,20 +105,32 @@ fn squash(x: i32) -> i32 {
     (POINTS[at] * (128 - rest) + POINTS[at + 1] * rest + 64) >> 7
 }
 
+/// Probability of a one in 16 bits, and how often it was learned.
+#[derive(Clone, Copy)]
+struct Slot {
+    probability: u16,
+    seen: u8,
+}
+
+/// The slots of half a byte, by its bits so far after a one: a line of the cache.
+#[derive(Clone, Copy)]
+#[repr(align(64))]
+struct Half([Slot; 16]);
+
 struct Model {
-    /// Each context has two to the power of this many slots.
+    /// Each context has two to the power of this many halves.
     bits: u32,
     /// The inverse of `squash`.
     stretch: Vec<i16>,
-    /// Probability of a one in 16 bits, and how often it was learned.
-    table: Vec<(u16, u8)>,
-    slots: [usize; N],
+    table: Vec<Half>,
+    halves: [usize; N],
     inputs: [i32; N],
     weights: [i32; N],
     mixed: i32,
     history: u64,
-    /// The bits of this byte so far, after a one.
+    /// The bits of this byte so far, after a one; and those of its half.
     partial: u32,
+    half: usize,
 }
 
 impl Model {
@@ -114,36 +144,42 @@ impl Model {
             from = value + 1;
         }
         stretch[from as usize..].fill(2047);
-        let bits = (16 * length).next_power_of_two().ilog2().clamp(8, 18);
+        let bits = (2 * length).next_power_of_two().ilog2().clamp(6, 15);
+        let unseen = Slot { probability: 1 << 15, seen: 0 };
         let mut model = Self {
             bits,
             stretch,
-            table: vec![(1 << 15, 0); N << bits],
-            slots: [0; N],
+            table: vec![Half([unseen; 16]); N << bits],
+            halves: [0; N],
             inputs: [0; N],
             weights: [(1 << 16) / 3; N],
             mixed: 0,
             history: 0,
             partial: 1,
+            half: 1,
         };
         model.look();
         model
     }
 
-    /// Finds the slots for the next bit.
+    /// Finds the slots for the next half of a byte.
     fn look(&mut self) {
         for order in 0..N {
             let known = self.history & ((1 << (8 * order)) - 1);
             let hash = crate::hash::mixed(known << 12 ^ u64::from(self.partial) ^ (order as u64) << 60);
-            self.slots[order] = order << self.bits | (hash >> (64 - self.bits)) as usize;
+            self.halves[order] = order << self.bits | (hash >> (64 - self.bits)) as usize;
         }
+    }
+
+    fn slot(&mut self, order: usize) -> &mut Slot {
+        &mut self.table[self.halves[order]].0[self.half]
     }
 
     /// Of a one, in 16 bits; never 0 nor all.
     fn probability(&mut self) -> u32 {
         let mut sum = 0_i64;
         for order in 0..N {
-            let (probability, seen) = self.table[self.slots[order]];
+            let Slot { probability, seen } = *self.slot(order);
             // What was never seen says nothing.
             let input = if seen == 0 { 0 } else { i32::from(self.stretch[usize::from(probability >> 4)]) };
             self.inputs[order] = input;
@@ -155,20 +191,25 @@ impl Model {
 
     fn learn(&mut self, bit: bool) {
         let error = ((i32::from(bit) << 12) - self.mixed) * 10;
+        let target = if bit { 65_535 } else { 0 };
         for order in 0..N {
             self.weights[order] += (self.inputs[order] * error + (1 << 9)) >> 10;
-            let (probability, seen) = &mut self.table[self.slots[order]];
-            let target = if bit { 65_535 } else { 0 };
-            let rate = i32::from(*seen) + 2;
-            *probability = (i32::from(*probability) + (target - i32::from(*probability)) / rate) as u16;
+            let Slot { probability, seen } = self.slot(order);
+            *probability = (i32::from(*probability)
+                + (target - i32::from(*probability)) * SHARES[usize::from(*seen)] / (1 << 16))
+                as u16;
             *seen = (*seen + 1).min(30);
         }
         self.partial = self.partial << 1 | u32::from(bit);
-        if self.partial >= 256 {
-            self.history = self.history << 8 | u64::from(self.partial & 255);
-            self.partial = 1;
+        self.half = self.half << 1 | usize::from(bit);
+        if self.half >= 16 {
+            if self.partial >= 256 {
+                self.history = self.history << 8 | u64::from(self.partial & 255);
+                self.partial = 1;
+            }
+            self.half = 1;
+            self.look();
         }
-        self.look();
     }
 }
 

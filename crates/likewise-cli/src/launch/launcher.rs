@@ -3,7 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::ops::Range;
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// A launcher, by how it hands variables to ranks.
@@ -38,6 +38,29 @@ fn is_named_so(word: &OsStr) -> bool {
         || ["srun", "prun"].contains(&base.as_str())
 }
 
+/// Whose launcher a file is, where its name tells: then it need not be run,
+/// which takes some milliseconds.
+fn known_file(program: &OsStr) -> Option<&'static str> {
+    let file = in_path(program)?.canonicalize().ok()?;
+    match file.file_name()?.to_str()? {
+        "orterun" | "prterun" => Some("Open MPI"),
+        "mpiexec.hydra" => Some("HYDRA"),
+        _ => None,
+    }
+}
+
+/// The file that a word names: here or in the search path.
+fn in_path(word: &OsStr) -> Option<PathBuf> {
+    let executable = |path: &Path| {
+        path.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+    };
+    let path = Path::new(word);
+    if word.is_empty() || executable(path) || path.components().count() != 1 {
+        return executable(path).then(|| path.to_owned());
+    }
+    std::env::split_paths(&std::env::var_os("PATH")?).map(|dir| dir.join(path)).find(|path| executable(path))
+}
+
 /// What a program prints if it is asked for its version.
 fn version(program: &OsStr) -> Option<String> {
     let output = Command::new(program).arg("--version").stdin(Stdio::null()).output().ok()?;
@@ -49,7 +72,7 @@ impl Launcher {
     /// Where the launcher stands in a command line, and which it is; `None` in
     /// its place if it is none of these.
     pub(crate) fn find(words: &[OsString]) -> Option<(usize, Option<Self>)> {
-        Self::find_with(words, version)
+        Self::find_with(words, |program| known_file(program).map(str::to_owned).or_else(|| version(program)))
     }
 
     fn find_with(
@@ -101,15 +124,7 @@ pub(crate) fn program(words: &[OsString], is_program: impl Fn(&OsStr) -> bool) -
 /// Whether a word names a program: a file that can be executed, here or in the
 /// search path.
 pub(crate) fn is_program(word: &OsStr) -> bool {
-    let executable = |path: &Path| {
-        path.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
-    };
-    let path = Path::new(word);
-    if word.is_empty() || executable(path) || path.components().count() != 1 {
-        return executable(path);
-    }
-    std::env::var_os("PATH")
-        .is_some_and(|dirs| std::env::split_paths(&dirs).any(|dir| executable(&dir.join(word))))
+    in_path(word).is_some()
 }
 
 /// The name of what a command line runs: that of its program, of a script that
