@@ -11,8 +11,8 @@ const NOT_READ: u64 = likewise_recording::NOT_READ;
 /// A set is counted for so many bursts, then the next one.
 const BURSTS_OF_A_SET: u32 = 64;
 
-/// Without being asked, CPU time is read for bursts that take longer, in ns: it
-/// costs some 300 ns at each end.
+/// Without being asked, CPU time is kept of bursts that take longer, in ns, and
+/// read where such a burst is expected: it costs some 300 ns at each end.
 const LONG: u64 = 20_000;
 
 /// What counts.
@@ -72,6 +72,12 @@ fn name_of(name: &str) -> String {
 }
 
 impl Plan {
+    /// Whether what was counted in a burst of that length (ns) is kept.
+    #[inline]
+    pub(crate) fn keeps(&self, gap: u64) -> bool {
+        !self.only_long || gap >= LONG
+    }
+
     pub(crate) const fn nothing() -> Self {
         Self { names: Vec::new(), sets: Vec::new(), only_long: false }
     }

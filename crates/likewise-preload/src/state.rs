@@ -60,12 +60,16 @@ pub(crate) struct State {
     paths: Map<u32, ()>,
     /// The call path of each symbol.
     path_of: Vec<u32>,
-    /// How long the burst after each symbol takes on average, in ns.
+    /// How long the burst after each symbol takes on average, in ns;
+    /// `UNKNOWN` until there was one.
     bursts: Vec<u64>,
     pub(crate) raw: Option<RawLog>,
     /// The job's files, once MPI has begun.
     pub(crate) job: Option<Job>,
 }
+
+/// A burst that has not been seen may be long.
+const UNKNOWN: u64 = u64::MAX;
 
 impl State {
     pub(crate) fn new(recorder: Recorder, raw: Option<RawLog>) -> Self {
@@ -119,9 +123,9 @@ impl State {
     #[inline]
     fn expected(&mut self, last: u32, symbol: u32, gap: u64) -> u64 {
         if let Some(average) = self.bursts.get_mut(last as usize) {
-            *average = *average - *average / 8 + gap / 8;
+            *average = if *average == UNKNOWN { gap } else { *average - *average / 8 + gap / 8 };
         }
-        self.bursts.get(symbol as usize).copied().unwrap_or(0)
+        self.bursts.get(symbol as usize).copied().unwrap_or(UNKNOWN)
     }
 
     /// The recorder has begun anew: no event has a last one.
@@ -232,7 +236,7 @@ impl State {
         let symbol = self.recorder.symbol(call, path);
         if self.path_of.len() <= symbol as usize {
             self.path_of.resize(symbol as usize + 1, 0);
-            self.bursts.resize(symbol as usize + 1, 0);
+            self.bursts.resize(symbol as usize + 1, UNKNOWN);
         }
         self.path_of[symbol as usize] = path;
         (symbol, kept)
@@ -300,14 +304,16 @@ pub(crate) fn record(thread: &mut Thread, made: &Made<'_>) {
     };
     let mut state = lock();
     let Some(state) = state.as_mut() else { return };
+    let counters = counters();
+    let gap = thread.last_end.map_or(0, |last| clock::ns(last, made.begin));
+    let is_counted = thread.is_counted && counters.keeps(gap);
     let time = Timing {
         thread: thread.number,
-        gap: thread.last_end.map_or(0, |last| clock::ns(last, made.begin)),
+        gap,
         length: clock::ns(made.begin, made.end),
-        counters: thread.is_counted.then(|| thread.counters.counted()),
+        counters: is_counted.then(|| thread.counters.counted()),
     };
     state.record(symbol, &thread.before, made, &time);
-    let counters = counters();
     let expected = if counters.only_long { state.expected(thread.last, symbol, time.gap) } else { 0 };
     thread.last = symbol;
     is_slow |= crate::life::look(state, made.end);
