@@ -121,7 +121,8 @@ pub(crate) struct GroupingArgs {
     /// where bursts are refined, a quarter of the threads]
     #[arg(long, value_name = "N", value_parser = parse_count)]
     min_points: Option<usize>,
-    /// Density (dbscan), or compact clusters whose number BIC chooses (xmeans)
+    /// Density (dbscan), compact clusters whose number BIC chooses (xmeans), or
+    /// the calls that bursts lie between (places)
     #[arg(long, value_enum)]
     method: Option<MethodArg>,
     /// Fewest clusters that X-means looks for [default: 1]
@@ -143,6 +144,7 @@ pub(crate) struct GroupingArgs {
 enum MethodArg {
     Dbscan,
     Xmeans,
+    Places,
 }
 
 impl GroupingArgs {
@@ -151,6 +153,7 @@ impl GroupingArgs {
         let method = method.map(|method| match method {
             MethodArg::Dbscan => Method::Dbscan,
             MethodArg::Xmeans => Method::Xmeans,
+            MethodArg::Places => Method::Places,
         });
         Grouping { eps, min_points, method, k_min, k_max, sample, seed }
     }

@@ -1,7 +1,7 @@
 //! Which method groups the points, and with what parameters.
 
 use super::options::{Grouping, K_MAX, K_MIN, MIN_POINTS, Method};
-use crate::{Stages, Watch};
+use crate::{Stages, Usage, Watch};
 use anyhow::{Context, Result};
 use likewise::bursts::{Refinement, downsample_curve, suggest_eps};
 use likewise::cluster::{
@@ -121,6 +121,9 @@ fn group_all(
 ) -> Result<Grouped> {
     let min_points = asked.min_points.unwrap_or(MIN_POINTS);
     let method = asked.method.unwrap_or(Method::Dbscan);
+    if method == Method::Places {
+        return Err(Usage("--method places is for bursts, which lie between calls".to_owned()).into());
+    }
     let mut grouped = Grouped::new(method, min_points);
     grouped.eps = asked.eps;
     if method == Method::Xmeans {

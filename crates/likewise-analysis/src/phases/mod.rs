@@ -24,12 +24,12 @@ pub use structure::{Structure, sequence_names};
 pub use trace::{UNASKED, phases_of, skipped};
 
 use crate::definition::Plot;
-use crate::{Stages, Watch};
+use crate::{Stages, Usage, Watch};
 use anyhow::Result;
 use figures::figures;
 use likewise::bursts::{
     BurstLabel, Direction, Findings, Moments, PhaseStats, RefineInput, Threshold, burst_labels,
-    filter_clusters, parallel_numbers, region_numbers,
+    cluster_by_place, filter_clusters, parallel_numbers, region_numbers,
 };
 use likewise::cluster::{Clustering, Points};
 use likewise::table::{BurstTable, Metric, Nanos, Preparation, Prepared, Scale, prepare};
@@ -163,7 +163,11 @@ fn analyse(input: Input, plan: Plan<'_>, stages: &mut Stages, watch: &dyn Watch)
         rayon::join(
             || {
                 stages.time("align", || {
-                    Structure::of(&table, &prepared, &grouped.clustering, refinement, points)
+                    let clustering = &grouped.clustering;
+                    let mut structure = Structure::of(&table, &prepared, clustering, refinement, points);
+                    // What lies between the same calls need not be as long.
+                    structure.silhouette.take_if(|_| grouped.method == Method::Places);
+                    structure
                 })
             },
             || beside.time("period", || PeriodSearch::of(&table, &prepared, &grouped, &plan.settings)),
@@ -217,6 +221,9 @@ fn grouped(
     stages: &mut Stages,
     watch: &dyn Watch,
 ) -> Result<Grouped> {
+    if plan.settings.grouping.method == Some(Method::Places) {
+        return by_place(table, prepared);
+    }
     let direction = match plan.refine {
         Some(direction) => direction,
         None => match group_bursts(table, prepared, &plan.settings.grouping, stages, watch) {
@@ -233,6 +240,18 @@ fn grouped(
     let input =
         RefineInput { points, thread: &thread, n_threads, duration: &duration, code: &code, apart: &apart };
     Ok(refine_bursts(&input, direction, plan.settings.grouping.min_points, stages, watch))
+}
+
+/// Bursts between the same two calls are a phase.
+fn by_place(table: &BurstTable, prepared: &Prepared) -> Result<Grouped> {
+    let mut grouped = Grouped::new(Method::Places, 1);
+    grouped.clustering = cluster_by_place(table, &prepared.complete);
+    if grouped.clustering.n_clusters == 0 {
+        let why = "the trace does not tell between which calls its bursts lie, so there are no phases by \
+                   --method places; leave it out";
+        return Err(Usage(why.to_owned()).into());
+    }
+    Ok(grouped)
 }
 
 /// Groups the complete bursts as asked.
@@ -272,7 +291,7 @@ fn too_few(grouped: &Grouped, n: usize) -> Option<String> {
     let few = match grouped.method {
         Method::Dbscan => n < grouped.min_points,
         Method::Refine => grouped.refinement.is_none(),
-        Method::Xmeans => false,
+        Method::Xmeans | Method::Places => false,
     };
     let n = counted(n as u64, "burst");
     few.then(|| format!("There are too few bursts for a phase ({n}, min-points {}).", grouped.min_points))

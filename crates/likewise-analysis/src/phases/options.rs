@@ -74,6 +74,9 @@ pub enum Method {
     Dbscan,
     /// Around centroids, as many as BIC finds.
     Xmeans,
+    /// By the calls that bursts lie between. It works only for bursts, where
+    /// the trace tells these calls.
+    Places,
 }
 
 /// How points are grouped.
@@ -117,7 +120,10 @@ impl Grouping {
     /// [`Usage`].
     pub fn check(&self) -> Result<()> {
         let xmeans = self.method == Some(Method::Xmeans);
-        let wrong = if xmeans && (self.eps.is_some() || self.min_points.is_some()) {
+        let places = self.method == Some(Method::Places);
+        let wrong = if places && (self.eps.is_some() || self.min_points.is_some() || self.sample.is_some()) {
+            "phases by their places need no eps, min-points or sample; leave them out, or take --method dbscan"
+        } else if xmeans && (self.eps.is_some() || self.min_points.is_some()) {
             "X-means has no eps and no min-points; leave them out, or take --method dbscan"
         } else if !xmeans && (self.k_min.is_some() || self.k_max.is_some()) {
             "DBSCAN finds the number of clusters itself; --k-min and --k-max are for --method xmeans"

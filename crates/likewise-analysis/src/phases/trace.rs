@@ -7,7 +7,7 @@ use super::{Analysis, Input, Plan, Settings, analyse};
 use crate::definition::{Algorithm, Definition, read_definition};
 use crate::{Stages, Watch};
 use anyhow::{Context, Result, bail};
-use likewise::bursts::Direction;
+use likewise::bursts::{Direction, tells_all_places};
 use likewise::table::{
     BurstTable, Counter, CounterColumn, DurationFilter, Expr, Metric, Operand, Preparation, Scale,
     default_metrics,
@@ -33,7 +33,7 @@ pub fn phases_of(
 ) -> Result<Analysis> {
     let definition = checked(options)?;
     let mut input = read_input(trace, options, &definition, stages, watch)?;
-    let grouping = grouping(&options.grouping, &definition);
+    let mut grouping = grouping(&options.grouping, &definition);
     // The options override the definition, which only gives defaults.
     let Grouping { eps, min_points, .. } = options.grouping;
     Grouping { eps, min_points, ..grouping.clone() }.check()?;
@@ -41,6 +41,10 @@ pub fn phases_of(
     let scale = describing.scale.or(definition.scale).unwrap_or(Scale::MinMax);
     let filter = describing.filter.or(definition.filter).unwrap_or(DEFAULT_FILTER);
     let metrics = metrics(options, &definition, &mut input, watch)?;
+    if places_tell_most(options, &definition, &grouping, &metrics, &input.table) {
+        watch.say("phases are by place: bursts between the same calls are one (--refine groups by duration)");
+        grouping.method = Some(Method::Places);
+    }
     let refine = direction(options, &grouping, input.table.len(), &mut input.notes);
     let or_refine = options.one_density && refine.is_some();
     let settings = Settings {
@@ -164,6 +168,26 @@ fn grouping(asked: &Grouping, definition: &Definition) -> Grouping {
         sample: asked.sample.or(definition.sample),
         seed: asked.seed,
     }
+}
+
+/// Whether phases are by place, where nobody asks for others: nothing but its
+/// duration describes a burst, but the trace tells of each between which calls
+/// it lies. Different code may take as long, and the same code longer at times,
+/// so the calls tell phases apart and durations do not.
+fn places_tell_most(
+    options: &Options,
+    definition: &Definition,
+    grouping: &Grouping,
+    metrics: &[Metric],
+    table: &BurstTable,
+) -> bool {
+    let Grouping { eps, min_points, method, k_min, k_max, sample, seed: _ } = grouping;
+    let counts = [min_points, k_min, k_max, sample];
+    let said =
+        options.refine.is_some() || eps.is_some() || method.is_some() || counts.iter().any(|n| n.is_some());
+    let asked = !options.describing.metrics.is_empty() || definition.metrics.is_some();
+    let only_duration = matches!(metrics, [Metric { expr: Expr::One(Operand::Duration), .. }]);
+    !said && !asked && only_duration && tells_all_places(table)
 }
 
 /// Bursts are refined only if no option says how to group them.

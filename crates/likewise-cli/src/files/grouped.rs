@@ -13,6 +13,7 @@ pub(crate) fn to_json(grouped: &Grouped) -> Value {
         Method::Xmeans => json!({
             "method": "xmeans", "bic": grouped.bic, "cut_short_at": grouped.ceiling,
         }),
+        Method::Places => json!({ "method": "places" }),
         Method::Refine => json!({ "method": "refine", "min_points": grouped.min_points }),
     };
     if let Some((knee, rule)) = grouped.curve.as_ref().and_then(|curve| curve.knee) {

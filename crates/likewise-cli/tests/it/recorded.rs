@@ -50,6 +50,36 @@ fn a_recording_and_its_paraver_trace_give_the_same_phases() {
 }
 
 #[test]
+fn phases_of_a_recording_are_its_places_unless_asked_otherwise() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = |name: &str| dir.path().join(name);
+    Program { steps: 60, ..Program::default() }.write(&path("run"));
+    let method = |options: &[&str]| {
+        let told =
+            json(&[&["bursts", text(&path("run")), "-o", text(&path("out")), "--json"], options].concat());
+        told["parameters"]["method"].as_str().unwrap_or_default().to_owned()
+    };
+    assert_eq!(method(&[]), "places");
+    // Each cluster has bursts of one region, and each region is in one cluster.
+    let regions = read(&path("out"), "regions.csv");
+    let rows: Vec<&str> = regions.lines().skip(1).filter(|row| !row.starts_with("noise")).collect();
+    assert!(rows.len() > 3, "{regions}");
+    for row in rows {
+        let mut cells = row.rsplit(',').skip(1);
+        assert_eq!((cells.next(), cells.next()), (Some("1"), Some("1")), "{row}");
+    }
+    assert_eq!(method(&["--method", "places"]), "places");
+    assert_eq!(method(&["--refine"]), "refine");
+    assert_eq!(method(&["--eps", "0.1"]), "dbscan");
+    assert_eq!(method(&["-m", "duration"]), "refine");
+    let both = likewise(&["bursts", text(&path("run")), "--method", "places", "--eps", "0.1"]);
+    assert_eq!(both.code, 2, "{}", both.stderr);
+    let points = path("points.csv");
+    std::fs::write(&points, "a,b\n1,2\n3,4\n").unwrap();
+    assert_eq!(likewise(&["points", text(&points), "--method", "places"]).code, 2);
+}
+
+#[test]
 fn events_are_written_as_tables() {
     let dir = tempfile::tempdir().unwrap();
     let run = dir.path().join("run");

@@ -68,6 +68,9 @@ fn subtitle(analysis: &Analysis) -> String {
         }
         Method::Refine => format!("refinement, min-points {}", grouped.min_points),
         Method::Xmeans => "X-means".to_owned(),
+        Method::Places => {
+            return format!("Grouped by the calls that bursts lie between{}", shortest(analysis));
+        }
     };
     let components = analysis.prepared.pca.as_ref().map(|pca| {
         let kept: f64 = pca.explained.iter().sum();
@@ -77,11 +80,15 @@ fn subtitle(analysis: &Analysis) -> String {
             percent(kept)
         )
     });
-    let shortest = match analysis.prepared.min_duration {
+    let (components, shortest) = (components.unwrap_or_default(), shortest(analysis));
+    format!("Grouped by {}{components}: {method}{shortest}", metrics.join(" and "))
+}
+
+fn shortest(analysis: &Analysis) -> String {
+    match analysis.prepared.min_duration {
         Nanos::ZERO => String::new(),
         min => format!(", bursts from {min}"),
-    };
-    format!("Grouped by {}{}: {method}{shortest}", metrics.join(" and "), components.unwrap_or_default())
+    }
 }
 
 fn percent(share: f64) -> String {

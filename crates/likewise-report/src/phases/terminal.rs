@@ -105,6 +105,7 @@ fn table(data: &ReportData<'_>, width: usize, colour: bool, all: bool, out: &mut
         lines.push(sum_line(&phases[n_shown..]));
     }
     lines.extend(rest.iter().map(|p| phase_line(p)));
+    let code: Vec<Option<String>> = phases.iter().take(n_shown).map(|p| code(data, p.label)).collect();
 
     let symbols = colour || phases.len() > 9;
     let edge = if symbols { 2 } else { 0 };
@@ -128,7 +129,10 @@ fn table(data: &ReportData<'_>, width: usize, colour: bool, all: bool, out: &mut
     row(&header, &widths, &mut text);
     // The escapes must not count as width, so they come after alignment.
     let _ = writeln!(out, "{bold}{}{bold:#}", text.trim_end());
-    for line in &lines {
+    // What is left of the line is for the code, if it is enough for a name.
+    let room = width.saturating_sub(edge + widths.iter().map(|w| w + 2).sum::<usize>());
+    let codes = code.into_iter().chain(std::iter::repeat(None)).map(|code| code.filter(|_| room >= MAX_NAME));
+    for (line, code) in lines.iter().zip(codes) {
         let mut text = String::new();
         if symbols {
             match line.kind {
@@ -138,11 +142,26 @@ fn table(data: &ReportData<'_>, width: usize, colour: bool, all: bool, out: &mut
             text.push(' ');
         }
         row(&line.cells, &widths, &mut text);
+        if let Some(code) = code {
+            let _ = write!(text, "  {}", fit(&code, room));
+        }
         let _ = writeln!(out, "{}", text.trim_end());
     }
     if lines.is_empty() {
         out.push_str("no bursts\n");
     }
+}
+
+/// The code in which a phase spends most of its time, and how much of it: the
+/// function, if the trace tells, else the calls around it.
+fn code(data: &ReportData<'_>, label: BurstLabel) -> Option<String> {
+    let most = data.regions.iter().find(|region| region.label == label)?;
+    let name = match [&most.function, &most.before, &most.after].map(String::as_str) {
+        ["", "", ""] => return None,
+        ["", before, after] => format!("{before} → {after}"),
+        [function, ..] => function.to_owned(),
+    };
+    Some(if most.share_of_phase < 0.995 { format!("{}: {name}", percent(most.share_of_phase)) } else { name })
 }
 
 fn row(cells: &[String], widths: &[usize], out: &mut String) {

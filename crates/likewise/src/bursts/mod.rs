@@ -33,7 +33,9 @@ pub use refine::{
     Direction, EpsRange, Level, NO_CODE, NO_NODE, Node, RefineInput, RefineRules, Refinement,
     default_min_points, eps_range, refine,
 };
-pub use regions::{PhaseRegion, parallel_numbers, phase_regions, region_numbers};
+pub use regions::{
+    PhaseRegion, cluster_by_place, parallel_numbers, phase_regions, region_numbers, tells_all_places,
+};
 pub use representatives::{
     PhaseRepresentatives, Representative, TaskRepresentative, representative_tasks, representatives,
 };

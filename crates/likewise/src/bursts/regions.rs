@@ -96,6 +96,36 @@ pub fn region_numbers(table: &BurstTable, bursts: &[u32]) -> Vec<u32> {
     bursts.iter().map(number).collect()
 }
 
+/// The place of each of `bursts`, as a cluster: bursts between the same two
+/// calls, in the same function, are one. Those of which the table tells nothing
+/// have none.
+///
+/// # Panics
+/// If a burst is not in the table.
+///
+/// # Complexity
+/// O(n log r) for n bursts and r regions.
+#[must_use]
+pub fn cluster_by_place(table: &BurstTable, bursts: &[u32]) -> Clustering {
+    let numbers = region_numbers(table, bursts);
+    let mut known: Vec<u32> = numbers.iter().copied().filter(|&number| number != NO_CODE).collect();
+    known.sort_unstable();
+    known.dedup();
+    let label = |number: &u32| known.binary_search(number).ok().map(ClusterId::from_index);
+    let labels = match numbers.is_empty() {
+        true => vec![None; bursts.len()],
+        false => numbers.iter().map(label).collect(),
+    };
+    Clustering { labels, n_clusters: known.len() }
+}
+
+/// Whether the table tells of every burst between which two calls it lies.
+#[must_use]
+pub fn tells_all_places(table: &BurstTable) -> bool {
+    let of = |region: &Region| region.before.is_some() && region.after.is_some();
+    table.code.as_ref().is_some_and(|code| code.regions.iter().all(of))
+}
+
 /// Of each of `bursts` of an OpenMP program a number for the parallel function
 /// that it runs, 0 outside of all; empty for other programs.
 ///
@@ -125,6 +155,30 @@ mod tests {
         let table = BurstTable { duration: vec![Nanos(1)], begin: vec![Nanos(0)], ..BurstTable::default() };
         let clustering = Clustering { labels: vec![None], n_clusters: 0 };
         assert_eq!(phase_regions(&table, &prepared_of(&[0]), &clustering), []);
+    }
+
+    #[test]
+    fn bursts_between_the_same_calls_are_one_cluster() {
+        let region = |before, after| Region { before: place(before), after: place(after), function: None };
+        let regions = vec![region(1, 2), region(2, 1), region(0, 0), region(1, 2)];
+        let places = vec!["a".to_owned(), "b".to_owned()];
+        let mut table = BurstTable {
+            duration: vec![Nanos(1); 4],
+            begin: vec![Nanos(0); 4],
+            code: Some(Code { places, regions, parallel: false }),
+            ..BurstTable::default()
+        };
+        let id = |i| Some(ClusterId::from_index(i));
+        let found = cluster_by_place(&table, &[0, 1, 2, 3]);
+        assert_eq!((found.labels, found.n_clusters), (vec![id(0), id(1), None, id(0)], 2));
+        assert!(!tells_all_places(&table));
+        if let Some(code) = &mut table.code {
+            code.regions[2] = region(2, 2);
+        }
+        assert!(tells_all_places(&table));
+        table.code = None;
+        assert_eq!(cluster_by_place(&table, &[0, 1]), Clustering { labels: vec![None; 2], n_clusters: 0 });
+        assert!(!tells_all_places(&table));
     }
 
     proptest! {
