@@ -53,7 +53,7 @@ fn a_recording_and_its_paraver_trace_give_the_same_phases() {
 fn phases_of_a_recording_are_its_places_unless_asked_otherwise() {
     let dir = tempfile::tempdir().unwrap();
     let path = |name: &str| dir.path().join(name);
-    Program { steps: 60, ..Program::default() }.write(&path("run"));
+    Program { steps: 60, with_counters: false, ..Program::default() }.write(&path("run"));
     let method = |options: &[&str]| {
         let told =
             json(&[&["bursts", text(&path("run")), "-o", text(&path("out")), "--json"], options].concat());

@@ -119,11 +119,19 @@ pub fn cluster_by_place(table: &BurstTable, bursts: &[u32]) -> Clustering {
     Clustering { labels, n_clusters: known.len() }
 }
 
-/// Whether the table tells of every burst between which two calls it lies.
+/// Whether the table tells of every burst between which two calls it lies. No
+/// call is before the first burst of a thread, and none behind its last.
 #[must_use]
 pub fn tells_all_places(table: &BurstTable) -> bool {
-    let of = |region: &Region| region.before.is_some() && region.after.is_some();
-    table.code.as_ref().is_some_and(|code| code.regions.iter().all(of))
+    let Some(code) = &table.code else { return false };
+    let thread = |i: usize| (table.app[i], table.task[i], table.thread[i]);
+    let n = table.len();
+    (0..n).all(|i| {
+        let (is_first, is_last) =
+            (i == 0 || thread(i - 1) != thread(i), i + 1 == n || thread(i + 1) != thread(i));
+        let Region { before, after, .. } = code.regions[i];
+        (before.is_some() || is_first) && (after.is_some() || is_last)
+    })
 }
 
 /// Of each of `bursts` of an OpenMP program a number for the parallel function
@@ -163,6 +171,9 @@ mod tests {
         let regions = vec![region(1, 2), region(2, 1), region(0, 0), region(1, 2)];
         let places = vec!["a".to_owned(), "b".to_owned()];
         let mut table = BurstTable {
+            app: vec![1; 4],
+            task: vec![1; 4],
+            thread: vec![1; 4],
             duration: vec![Nanos(1); 4],
             begin: vec![Nanos(0); 4],
             code: Some(Code { places, regions, parallel: false }),
@@ -173,7 +184,9 @@ mod tests {
         assert_eq!((found.labels, found.n_clusters), (vec![id(0), id(1), None, id(0)], 2));
         assert!(!tells_all_places(&table));
         if let Some(code) = &mut table.code {
+            // The third is between two calls, and nothing is behind the last.
             code.regions[2] = region(2, 2);
+            code.regions[3] = region(1, 0);
         }
         assert!(tells_all_places(&table));
         table.code = None;
