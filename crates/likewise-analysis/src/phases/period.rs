@@ -5,26 +5,63 @@ use super::options::{Grouping, Method};
 use super::{Analysis, Settings, group_bursts, ordered};
 use crate::{Silent, Stages};
 use anyhow::Result;
-use likewise::bursts::{NotPeriodic, Period, find_period};
+use likewise::bursts::{NO_CODE, NotPeriodic, Period, find_period, region_numbers};
 use likewise::cluster::{ClusterId, Clustering};
 use likewise::table::{BurstTable, Prepared};
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
-/// The period of a run, and in which phases it was looked for.
+/// What was looked at to see whether a run repeats.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SoughtIn {
+    /// Phases: bursts that are alike.
+    Phases,
+    /// Places: bursts between the same two calls.
+    Places,
+}
+
+impl SoughtIn {
+    /// What these are, for people.
+    #[must_use]
+    pub fn told(self) -> &'static str {
+        match self {
+            Self::Phases => "the order of phases",
+            Self::Places => "the order of places between calls",
+        }
+    }
+
+    /// A word for programs.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Phases => "phases",
+            Self::Places => "places",
+        }
+    }
+}
+
+/// The period of a run, and what it was looked for in.
 #[derive(Clone, Debug)]
 pub struct PeriodSearch {
     /// The period, or why there is none.
     pub found: Result<Period, NotPeriodic>,
-    /// The phase of every burst; noise and filtered ones have none.
+    /// What it was looked for in.
+    pub sought_in: SoughtIn,
+    /// The phase or place of every burst; noise, filtered bursts and those of
+    /// which no place is known have none.
     ///
-    /// They are phases of one density. A refinement may make so many phases
+    /// Phases are those of one density. A refinement may make so many phases
     /// that no two iterations have the same ones. So if the analysis refined,
     /// its bursts are grouped again by DBSCAN at the suggested eps. If no eps
     /// suggests itself, as among few bursts, the phases of the refinement
     /// serve. All commands ask here, and so find the same period.
-    pub phases: Vec<Option<ClusterId>>,
+    pub labels: Vec<Option<ClusterId>>,
 }
 
 impl PeriodSearch {
+    /// Phases are asked first, as they also tell apart what one place does in
+    /// turn; then places, where the trace has them: their order is the
+    /// program's own and holds where durations vary too much for phases.
     pub(super) fn of(
         table: &BurstTable,
         prepared: &Prepared,
@@ -33,8 +70,20 @@ impl PeriodSearch {
     ) -> Self {
         let refined = grouped.method == Method::Refine;
         let one_density = refined.then(|| at_one_density(table, prepared, settings).ok()).flatten();
-        let phases = of_all_bursts(table, prepared, one_density.as_ref().unwrap_or(&grouped.clustering));
-        Self { found: find_period(table, &phases), phases }
+        let labels = of_all_bursts(table, prepared, one_density.as_ref().unwrap_or(&grouped.clustering));
+        let are_places = grouped.method == Method::Places;
+        let sought_in = if are_places { SoughtIn::Places } else { SoughtIn::Phases };
+        let by_phase = Self { found: find_period(table, &labels), sought_in, labels };
+        if by_phase.found.is_ok() || are_places {
+            return by_phase;
+        }
+        Self::by_place(table).filter(|by_place| by_place.found.is_ok()).unwrap_or(by_phase)
+    }
+
+    /// `None` where the trace names no places.
+    fn by_place(table: &BurstTable) -> Option<Self> {
+        let labels = places(table)?;
+        Some(Self { found: find_period(table, &labels), sought_in: SoughtIn::Places, labels })
     }
 
     /// The phase of the analysis in which bursts of the period's anchor spend
@@ -45,7 +94,7 @@ impl PeriodSearch {
         let Analysis { table, prepared, grouped, .. } = analysis;
         let mut time = vec![0u64; grouped.clustering.n_clusters];
         for (i, own) in of_all_bursts(table, prepared, &grouped.clustering).into_iter().enumerate() {
-            if let Some(own) = own.filter(|_| self.phases[i] == Some(anchor)) {
+            if let Some(own) = own.filter(|_| self.labels[i] == Some(anchor)) {
                 time[own.index()] = time[own.index()].saturating_add(table.duration[i].0);
             }
         }
@@ -53,6 +102,26 @@ impl PeriodSearch {
         let most = (0..time.len()).rev().max_by_key(|&c| time[c]).filter(|&c| time[c] > 0)?;
         Some(ClusterId::from_index(most).number())
     }
+}
+
+/// The place of every burst, by descending time as [`find_period`] wants it;
+/// `None` where no burst has one.
+fn places(table: &BurstTable) -> Option<Vec<Option<ClusterId>>> {
+    let all: Vec<u32> = (0..table.len() as u32).collect();
+    let numbers = region_numbers(table, &all);
+    let mut time: BTreeMap<u32, u64> = BTreeMap::new();
+    for (&number, duration) in numbers.iter().zip(&table.duration).filter(|(number, _)| **number != NO_CODE) {
+        let sum = time.entry(number).or_default();
+        *sum = sum.saturating_add(duration.0);
+    }
+    if time.is_empty() {
+        return None;
+    }
+    let mut order: Vec<(u32, u64)> = time.into_iter().collect();
+    order.sort_by_key(|&(number, time)| (Reverse(time), number));
+    let id: BTreeMap<u32, ClusterId> =
+        order.into_iter().enumerate().map(|(i, (number, _))| (number, ClusterId::from_index(i))).collect();
+    Some(numbers.iter().map(|number| id.get(number).copied()).collect())
 }
 
 fn at_one_density(table: &BurstTable, prepared: &Prepared, settings: &Settings) -> Result<Clustering> {
@@ -67,4 +136,58 @@ fn of_all_bursts(table: &BurstTable, prepared: &Prepared, clustering: &Clusterin
         phases[burst as usize] = label;
     }
     phases
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use likewise::table::{Code, Nanos, PlaceId, Region};
+    use rand_xoshiro::Xoshiro256PlusPlus;
+    use rand_xoshiro::rand_core::{Rng, SeedableRng};
+
+    /// Bursts of one thread at these places, with durations that tell nothing.
+    fn table(places: &[usize]) -> BurstTable {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(7);
+        let duration: Vec<Nanos> = places.iter().map(|_| Nanos(1_000 + rng.next_u64() % 9_000)).collect();
+        let mut end = 0;
+        let begin = duration.iter().map(|d| {
+            end += d.0 + 100;
+            Nanos(end - d.0)
+        });
+        let region = |&place: &usize| Region { after: PlaceId::from_index(place), ..Region::default() };
+        let n = places.len();
+        BurstTable {
+            app: vec![1; n],
+            task: vec![1; n],
+            thread: vec![1; n],
+            begin: begin.collect(),
+            code: Some(Code {
+                places: (0..8).map(|i| format!("f{i}")).collect(),
+                regions: places.iter().map(region).collect(),
+                parallel: false,
+            }),
+            duration,
+            ..BurstTable::default()
+        }
+    }
+
+    fn found(table: &BurstTable) -> Option<Period> {
+        PeriodSearch::by_place(table).and_then(|search| search.found.ok())
+    }
+
+    #[test]
+    fn places_repeat_where_durations_do_not() {
+        let period = found(&table(&[0, 1, 2, 3, 1, 4].repeat(50))).expect("a period");
+        assert!((49..=50).contains(&period.n_iterations()), "{period:?}");
+    }
+
+    #[test]
+    fn places_in_no_order_have_no_period() {
+        for seed in 0..10 {
+            let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+            let places: Vec<usize> = (0..300).map(|_| (rng.next_u64() % 8) as usize).collect();
+            assert_eq!(found(&table(&places)), None, "seed {seed}");
+        }
+        assert_eq!(found(&BurstTable { code: None, ..table(&[0, 1]) }), None);
+    }
 }

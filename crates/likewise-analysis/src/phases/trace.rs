@@ -62,6 +62,7 @@ pub fn phases_of(
         settings,
         refine: refine.filter(|_| !or_refine),
         or_refine,
+        unaligned: options.unaligned,
         plots: &definition.plots,
         all_plots: definition.all_plots,
     };

@@ -24,8 +24,11 @@ pub(super) fn efforts_of_trace(
 ) -> Result<(EffortTable, Vec<String>)> {
     let regions = options.regions.unwrap_or_default();
     // Phases are those of `bursts`; calls need none but for the period.
-    let one_density = regions != Regions::Phases;
-    let of_bursts = phases::Options { one_density, ..options.phases.clone() };
+    let of_bursts = phases::Options {
+        one_density: regions != Regions::Phases,
+        unaligned: true,
+        ..options.phases.clone()
+    };
     let analysis = phases_of(input, &of_bursts, &mut Stages::default(), &Hushed(watch))?;
     let mut notes = analysis.notes.clone();
     let boundaries = match &analysis.period.found {
