@@ -58,7 +58,7 @@ impl<'a> Cut<'a> {
             counters: counters_of(&analysis.table, &analysis.metrics),
             iterations: asked.iterations,
         };
-        let window = choose_window(&analysis.table, &analysis.period.phases, period, &limits);
+        let window = choose_window(&analysis.table, &analysis.period.labels, period, &limits);
         Ok(Self { analysis, period, window, asked, limits })
     }
 
@@ -71,7 +71,7 @@ impl<'a> Cut<'a> {
         if does {
             self.limits.max_share = self.window.share * (self.asked.keep / records).min(0.98);
             let Analysis { table, period, .. } = self.analysis;
-            self.window = choose_window(table, &period.phases, self.period, &self.limits);
+            self.window = choose_window(table, &period.labels, self.period, &self.limits);
         }
         does
     }

@@ -18,7 +18,7 @@ pub use grouping::{Curve, Grouped, group};
 pub use hidden::ExtrapolationCheck;
 pub use names::rename_counters;
 pub use options::{DEFAULT_FILTER, Describing, Grouping, Method, Options, Reading};
-pub use period::PeriodSearch;
+pub use period::{PeriodSearch, SoughtIn};
 pub use refining::{alternatives, phase_of_node};
 pub use structure::{Structure, sequence_names};
 pub use trace::{UNASKED, phases_of, skipped};
@@ -115,6 +115,8 @@ struct Plan<'a> {
     refine: Option<Direction>,
     /// Refine where no density suggests itself, instead of an error.
     or_refine: bool,
+    /// Leave out the alignment and what is computed from it.
+    unaligned: bool,
     /// Scatter plots that the definition asks for, and whether it asks for all.
     plots: &'a [Plot],
     all_plots: bool,
@@ -162,18 +164,25 @@ fn analyse(input: Input, plan: Plan<'_>, stages: &mut Stages, watch: &dyn Watch)
         let refinement = grouped.refinement.as_ref();
         rayon::join(
             || {
+                if plan.unaligned {
+                    return Structure::default();
+                }
                 stages.time("align", || {
                     Structure::of(&table, &prepared, &grouped.clustering, refinement, points)
                 })
             },
-            || beside.time("period", || PeriodSearch::of(&table, &prepared, &grouped, &plan.settings)),
+            || {
+                beside.time("period", || {
+                    PeriodSearch::of(&table, &prepared, &grouped, &plan.settings, drawn_times)
+                })
+            },
         )
     };
     stages.add_all(beside);
     if structure.silhouette.is_some() && durations(&table, &prepared).iter().all(|d| d.0 == 0) {
         notes.push("No burst has a duration, so the silhouette counts every burst alike.".to_owned());
     }
-    if structure.spmd.is_none() {
+    if structure.spmd.is_none() && !plan.unaligned {
         notes.push("So many bursts are not aligned: there is no SPMD score.".to_owned());
     }
     // They compare moments of threads, which drawn times do not have.

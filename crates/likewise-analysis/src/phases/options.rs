@@ -22,6 +22,11 @@ pub struct Options {
     /// Group at one density if no option says otherwise and an eps suggests
     /// itself: refining takes longer.
     pub one_density: bool,
+    /// As `one_density`, of a recording whose times are drawn.
+    pub one_density_if_drawn: bool,
+    /// Do not align the tasks' sequences of phases, which takes long, and do not
+    /// say how good the grouping is.
+    pub unaligned: bool,
     /// Hide half of the counters from each burst, and find them again.
     pub check_extrapolation: bool,
 }

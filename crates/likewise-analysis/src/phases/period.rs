@@ -5,36 +5,89 @@ use super::options::{Grouping, Method};
 use super::{Analysis, Settings, group_bursts, ordered};
 use crate::{Silent, Stages};
 use anyhow::Result;
-use likewise::bursts::{NotPeriodic, Period, find_period};
+use likewise::bursts::{NO_CODE, NotPeriodic, Period, find_period, find_period_in_order, region_numbers};
 use likewise::cluster::{ClusterId, Clustering};
 use likewise::table::{BurstTable, Prepared};
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
-/// The period of a run, and in which phases it was looked for.
+/// What was looked at to see whether a run repeats.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SoughtIn {
+    /// Phases: bursts that are alike.
+    Phases,
+    /// Places: bursts between the same two calls.
+    Places,
+}
+
+impl SoughtIn {
+    /// What these are, for people.
+    #[must_use]
+    pub fn told(self) -> &'static str {
+        match self {
+            Self::Phases => "phases",
+            Self::Places => "the order of calls on each thread",
+        }
+    }
+
+    /// A word for programs.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Phases => "phases",
+            Self::Places => "places",
+        }
+    }
+}
+
+/// The period of a run, and what it was looked for in.
 #[derive(Clone, Debug)]
 pub struct PeriodSearch {
     /// The period, or why there is none.
     pub found: Result<Period, NotPeriodic>,
-    /// The phase of every burst; noise and filtered ones have none.
+    /// What it was looked for in.
+    pub sought_in: SoughtIn,
+    /// The phase or place of every burst; noise, filtered bursts and those of
+    /// which no place is known have none.
     ///
-    /// They are phases of one density. A refinement may make so many phases
+    /// Phases are those of one density. A refinement may make so many phases
     /// that no two iterations have the same ones. So if the analysis refined,
     /// its bursts are grouped again by DBSCAN at the suggested eps. If no eps
     /// suggests itself, as among few bursts, the phases of the refinement
     /// serve. All commands ask here, and so find the same period.
-    pub phases: Vec<Option<ClusterId>>,
+    pub labels: Vec<Option<ClusterId>>,
 }
 
 impl PeriodSearch {
+    /// Phases are asked first, as they also tell apart what one place does in
+    /// turn; then places, where the trace has them: their order is the
+    /// program's own and holds where durations vary too much for phases. Where
+    /// durations were drawn, a burst's phase is chance and its place is not, so
+    /// only places are asked.
     pub(super) fn of(
         table: &BurstTable,
         prepared: &Prepared,
         grouped: &Grouped,
         settings: &Settings,
+        drawn_times: bool,
     ) -> Self {
+        if drawn_times && let Some(by_place) = Self::by_place(table) {
+            return by_place;
+        }
         let refined = grouped.method == Method::Refine;
         let one_density = refined.then(|| at_one_density(table, prepared, settings).ok()).flatten();
-        let phases = of_all_bursts(table, prepared, one_density.as_ref().unwrap_or(&grouped.clustering));
-        Self { found: find_period(table, &phases), phases }
+        let labels = of_all_bursts(table, prepared, one_density.as_ref().unwrap_or(&grouped.clustering));
+        let by_phase = Self { found: find_period(table, &labels), sought_in: SoughtIn::Phases, labels };
+        if by_phase.found.is_ok() {
+            return by_phase;
+        }
+        Self::by_place(table).filter(|by_place| by_place.found.is_ok()).unwrap_or(by_phase)
+    }
+
+    /// `None` where the trace names no places.
+    fn by_place(table: &BurstTable) -> Option<Self> {
+        let labels = places(table)?;
+        Some(Self { found: find_period_in_order(table, &labels), sought_in: SoughtIn::Places, labels })
     }
 
     /// The phase of the analysis in which bursts of the period's anchor spend
@@ -45,7 +98,7 @@ impl PeriodSearch {
         let Analysis { table, prepared, grouped, .. } = analysis;
         let mut time = vec![0u64; grouped.clustering.n_clusters];
         for (i, own) in of_all_bursts(table, prepared, &grouped.clustering).into_iter().enumerate() {
-            if let Some(own) = own.filter(|_| self.phases[i] == Some(anchor)) {
+            if let Some(own) = own.filter(|_| self.labels[i] == Some(anchor)) {
                 time[own.index()] = time[own.index()].saturating_add(table.duration[i].0);
             }
         }
@@ -53,6 +106,26 @@ impl PeriodSearch {
         let most = (0..time.len()).rev().max_by_key(|&c| time[c]).filter(|&c| time[c] > 0)?;
         Some(ClusterId::from_index(most).number())
     }
+}
+
+/// The place of every burst, by descending time as [`find_period_in_order`] wants it;
+/// `None` where no burst has one.
+fn places(table: &BurstTable) -> Option<Vec<Option<ClusterId>>> {
+    let all: Vec<u32> = (0..table.len() as u32).collect();
+    let numbers = region_numbers(table, &all);
+    let mut time: BTreeMap<u32, u64> = BTreeMap::new();
+    for (&number, duration) in numbers.iter().zip(&table.duration).filter(|(number, _)| **number != NO_CODE) {
+        let sum = time.entry(number).or_default();
+        *sum = sum.saturating_add(duration.0);
+    }
+    if time.is_empty() {
+        return None;
+    }
+    let mut order: Vec<(u32, u64)> = time.into_iter().collect();
+    order.sort_by_key(|&(number, time)| (Reverse(time), number));
+    let id: BTreeMap<u32, ClusterId> =
+        order.into_iter().enumerate().map(|(i, (number, _))| (number, ClusterId::from_index(i))).collect();
+    Some(numbers.iter().map(|number| id.get(number).copied()).collect())
 }
 
 fn at_one_density(table: &BurstTable, prepared: &Prepared, settings: &Settings) -> Result<Clustering> {

@@ -33,6 +33,8 @@ pub fn phases_of(
 ) -> Result<Analysis> {
     let definition = checked(options)?;
     let mut input = read_input(trace, options, &definition, stages, watch)?;
+    let one_density = options.one_density || options.one_density_if_drawn && input.drawn_times;
+    let options = &Options { one_density, ..options.clone() };
     let grouping = grouping(&options.grouping, &definition);
     // The options override the definition, which only gives defaults.
     let Grouping { eps, min_points, .. } = options.grouping;
@@ -58,6 +60,7 @@ pub fn phases_of(
         settings,
         refine: refine.filter(|_| !or_refine),
         or_refine,
+        unaligned: options.unaligned,
         plots: &definition.plots,
         all_plots: definition.all_plots,
     };

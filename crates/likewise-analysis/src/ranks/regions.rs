@@ -22,12 +22,27 @@ pub(super) fn efforts_of_trace(
     options: &Options,
     watch: &dyn Watch,
 ) -> Result<(EffortTable, Vec<String>)> {
-    let regions = options.regions.unwrap_or_default();
     // Phases are those of `bursts`; calls need none but for the period.
-    let one_density = regions != Regions::Phases;
-    let of_bursts = phases::Options { one_density, ..options.phases.clone() };
+    let of_bursts = phases::Options {
+        one_density: options.regions.is_some_and(|regions| regions != Regions::Phases),
+        one_density_if_drawn: options.regions.is_none(),
+        unaligned: true,
+        ..options.phases.clone()
+    };
     let analysis = phases_of(input, &of_bursts, &mut Stages::default(), &Hushed(watch))?;
     let mut notes = analysis.notes.clone();
+    // Where durations are drawn, the phase of a burst is chance; the functions
+    // that call before and after it are known. Lines are not taken, since ranks
+    // take different ones for the same computation.
+    let by_function = options.regions.is_none() && analysis.drawn_times && analysis.table.code.is_some();
+    let regions = if by_function { Regions::Functions } else { options.regions.unwrap_or_default() };
+    if by_function {
+        notes.push(
+            "Regions are the functions that call MPI before and after, as phases of drawn durations say little; \
+             --regions phases takes these."
+                .to_owned(),
+        );
+    }
     let boundaries = match &analysis.period.found {
         Ok(period) => {
             notes.push(outside(period, analysis.end));

@@ -262,12 +262,13 @@ impl Told<'_> {
         let Cut { analysis, period, window, asked, .. } = self.cut;
         let (from, to) = period.region();
         let mut text = format!(
-            "Period: {}, {} iterations from {from} to {to} of {}, confidence {:.2}; they hold {:.1}% of the computing time. What \
+            "Period: {}, {} iterations from {from} to {to} of {}, confidence {:.2} (found in {}); they hold {:.1}% of the computing time. What \
              is outside, {:.1}% of the run, is no part of the cut.\n{}",
             period.median(),
             period.n_iterations(),
             analysis.end,
             period.confidence,
+            analysis.period.sought_in.told(),
             100.0 * self.cut.computing_share(),
             100.0 * (1.0 - to.saturating_sub(from).0 as f64 / analysis.end.0.max(1) as f64),
             self.cut.lengths_text()

@@ -5,12 +5,14 @@ use serde_json::{Value, json};
 
 /// What `summary.json` and `cut.json` say of it.
 pub(crate) fn to_json(analysis: &Analysis) -> Value {
+    let sought_in = analysis.period.sought_in.word();
     match &analysis.period.found {
-        Err(why) => json!({ "periodic": false, "why": why.to_string() }),
+        Err(why) => json!({ "periodic": false, "sought_in": sought_in, "why": why.to_string() }),
         Ok(period) => {
             let (from, to) = period.region();
             json!({
                 "periodic": true,
+                "sought_in": sought_in,
                 "period_ns": period.length().0,
                 "median_ns": period.median().0,
                 "shortest_ns": period.lengths().iter().min().map(|length| length.0),
