@@ -44,6 +44,15 @@ pub(super) fn efforts_of_trace(
         );
     }
     let boundaries = match &analysis.period.found {
+        // Of a rank its sums are recorded; single steps would compare draws.
+        _ if analysis.drawn_times => {
+            notes.push(
+                "The whole run is one step: the recording has histograms, so what each rank took in one iteration \
+                 is not known."
+                    .to_owned(),
+            );
+            vec![Nanos(0), Nanos(analysis.end.0 + 1)]
+        }
         Ok(period) => {
             notes.push(outside(period, analysis.end));
             period.boundaries.clone()
