@@ -138,7 +138,8 @@ impl<'a> Cut<'a> {
     #[must_use]
     pub fn lengths_text(&self) -> String {
         if self.analysis.drawn_times {
-            return "How long each iteration took is not known, since the times are drawn from histograms.\n".to_owned();
+            return "How long each iteration took is not known, since the times are drawn from histograms.\n"
+                .to_owned();
         }
         let period = self.period;
         let lengths = period.lengths();

@@ -153,7 +153,7 @@ mod tests {
         let (table, labels) = run(&[sequence.clone(), sequence.clone(), sequence]);
         let period = find_period_in_order(&table, &labels).expect("a period");
         assert_eq!(period.n_iterations(), 40);
-        assert!(period.confidence > 0.99, "{period:?}");
+        assert!(period.confidence > 0.95, "{period:?}");
     }
 
     #[test]
