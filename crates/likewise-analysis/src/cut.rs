@@ -137,6 +137,10 @@ impl<'a> Cut<'a> {
     /// differ by more than a tenth, which other runs of one program do.
     #[must_use]
     pub fn lengths_text(&self) -> String {
+        if self.analysis.drawn_times {
+            return "How long each iteration took is not known, since the times are drawn from histograms.\n"
+                .to_owned();
+        }
         let period = self.period;
         let lengths = period.lengths();
         let (least, most) = (lengths.iter().min().copied(), lengths.iter().max().copied());

@@ -175,7 +175,11 @@ fn analyse(input: Input, plan: Plan<'_>, stages: &mut Stages, watch: &dyn Watch)
                     structure
                 })
             },
-            || beside.time("period", || PeriodSearch::of(&table, &prepared, &grouped, &plan.settings)),
+            || {
+                beside.time("period", || {
+                    PeriodSearch::of(&table, &prepared, &grouped, &plan.settings, drawn_times)
+                })
+            },
         )
     };
     stages.add_all(beside);

@@ -5,7 +5,7 @@ use super::options::{Grouping, Method};
 use super::{Analysis, Settings, group_bursts, ordered};
 use crate::{Silent, Stages};
 use anyhow::Result;
-use likewise::bursts::{NO_CODE, NotPeriodic, Period, find_period, region_numbers};
+use likewise::bursts::{NO_CODE, NotPeriodic, Period, find_period, find_period_in_order, region_numbers};
 use likewise::cluster::{ClusterId, Clustering};
 use likewise::table::{BurstTable, Prepared};
 use std::cmp::Reverse;
@@ -25,8 +25,8 @@ impl SoughtIn {
     #[must_use]
     pub fn told(self) -> &'static str {
         match self {
-            Self::Phases => "the order of phases",
-            Self::Places => "the order of places between calls",
+            Self::Phases => "phases",
+            Self::Places => "the order of calls on each thread",
         }
     }
 
@@ -61,20 +61,25 @@ pub struct PeriodSearch {
 impl PeriodSearch {
     /// Phases are asked first, as they also tell apart what one place does in
     /// turn; then places, where the trace has them: their order is the
-    /// program's own and holds where durations vary too much for phases.
+    /// program's own and holds where durations vary too much for phases. Where
+    /// durations were drawn, a burst's phase is chance and its place is not, so
+    /// only places are asked; and where phases are places anyway.
     pub(super) fn of(
         table: &BurstTable,
         prepared: &Prepared,
         grouped: &Grouped,
         settings: &Settings,
+        drawn_times: bool,
     ) -> Self {
+        let only_places = drawn_times || grouped.method == Method::Places;
+        if only_places && let Some(by_place) = Self::by_place(table) {
+            return by_place;
+        }
         let refined = grouped.method == Method::Refine;
         let one_density = refined.then(|| at_one_density(table, prepared, settings).ok()).flatten();
         let labels = of_all_bursts(table, prepared, one_density.as_ref().unwrap_or(&grouped.clustering));
-        let are_places = grouped.method == Method::Places;
-        let sought_in = if are_places { SoughtIn::Places } else { SoughtIn::Phases };
-        let by_phase = Self { found: find_period(table, &labels), sought_in, labels };
-        if by_phase.found.is_ok() || are_places {
+        let by_phase = Self { found: find_period(table, &labels), sought_in: SoughtIn::Phases, labels };
+        if by_phase.found.is_ok() {
             return by_phase;
         }
         Self::by_place(table).filter(|by_place| by_place.found.is_ok()).unwrap_or(by_phase)
@@ -83,7 +88,7 @@ impl PeriodSearch {
     /// `None` where the trace names no places.
     fn by_place(table: &BurstTable) -> Option<Self> {
         let labels = places(table)?;
-        Some(Self { found: find_period(table, &labels), sought_in: SoughtIn::Places, labels })
+        Some(Self { found: find_period_in_order(table, &labels), sought_in: SoughtIn::Places, labels })
     }
 
     /// The phase of the analysis in which bursts of the period's anchor spend
@@ -104,7 +109,7 @@ impl PeriodSearch {
     }
 }
 
-/// The place of every burst, by descending time as [`find_period`] wants it;
+/// The place of every burst, by descending time as [`find_period_in_order`] wants it;
 /// `None` where no burst has one.
 fn places(table: &BurstTable) -> Option<Vec<Option<ClusterId>>> {
     let all: Vec<u32> = (0..table.len() as u32).collect();

@@ -22,16 +22,35 @@ pub(super) fn efforts_of_trace(
     options: &Options,
     watch: &dyn Watch,
 ) -> Result<(EffortTable, Vec<String>)> {
-    let regions = options.regions.unwrap_or_default();
     // Phases are those of `bursts`; calls need none but for the period.
     let of_bursts = phases::Options {
-        one_density: regions != Regions::Phases,
+        one_density: options.regions.is_some_and(|regions| regions != Regions::Phases),
         unaligned: true,
         ..options.phases.clone()
     };
     let analysis = phases_of(input, &of_bursts, &mut Stages::default(), &Hushed(watch))?;
     let mut notes = analysis.notes.clone();
+    // Where durations are drawn, phases by density are chance; the functions
+    // that call before and after a burst are known. Lines, by which phases by
+    // place go, are not taken: ranks take different ones for the same computation.
+    let by_function = options.regions.is_none() && analysis.drawn_times && analysis.table.code.is_some();
+    let regions = if by_function { Regions::Functions } else { options.regions.unwrap_or_default() };
+    if by_function {
+        notes.push(
+            "Regions are the functions that call MPI before and after; --regions phases takes phases."
+                .to_owned(),
+        );
+    }
     let boundaries = match &analysis.period.found {
+        // Of a rank its sums are recorded; single steps would compare draws.
+        _ if analysis.drawn_times => {
+            notes.push(
+                "The whole run is one step: the recording has histograms, so what each rank took in one iteration \
+                 is not known."
+                    .to_owned(),
+            );
+            vec![Nanos(0), Nanos(analysis.end.0 + 1)]
+        }
         Ok(period) => {
             notes.push(outside(period, analysis.end));
             period.boundaries.clone()

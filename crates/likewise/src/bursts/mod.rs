@@ -27,7 +27,7 @@ pub use findings::{
     Cause, Finding, FindingKind, Findings, FindingsInput, Gradient, LEAST_SHARE, ThreadName, findings,
 };
 pub use label::{BurstLabel, burst_labels};
-pub use period::{NotPeriodic, Period, find_period};
+pub use period::{NotPeriodic, Period, find_period, find_period_in_order};
 pub use rates::{Rate, rates};
 pub use refine::{
     Direction, EpsRange, Level, NO_CODE, NO_NODE, Node, RefineInput, RefineRules, Refinement,

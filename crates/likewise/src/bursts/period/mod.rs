@@ -16,6 +16,7 @@
 
 mod clock;
 mod iterations;
+mod order;
 mod signal;
 
 use rayon::prelude::*;
@@ -24,6 +25,7 @@ use crate::cluster::ClusterId;
 use crate::table::{BurstTable, Nanos};
 use clock::WorkClock;
 use iterations::{Iterations, LEAST_ITERATIONS, iterations};
+pub use order::find_period_in_order;
 use signal::Signals;
 
 /// At most so many phases are looked at: those with the most time.
@@ -106,7 +108,7 @@ pub enum NotPeriodic {
     NoPhase,
     /// Nothing comes again at even distances.
     #[error(
-        "no phase was found to come again at even distances of work, {LEAST_ITERATIONS} times or more and over {:.0}% of it",
+        "no phase or place was found to come again at even distances of work, {LEAST_ITERATIONS} times or more and over {:.0}% of it",
         100.0 * LEAST_COVERAGE
     )]
     NothingRepeats,
@@ -123,6 +125,18 @@ pub enum NotPeriodic {
         confidence: f64,
         /// As in [`Period`].
         coverage: f64,
+    },
+    /// Threads by themselves repeat, but not equally often.
+    #[error(
+        "the threads do not repeat equally often: most of them that do so ({threads} of {of}) have {iterations} iterations"
+    )]
+    Apart {
+        /// How many threads have the most frequent number.
+        threads: usize,
+        /// How many were looked at.
+        of: usize,
+        /// The most frequent number of iterations.
+        iterations: usize,
     },
 }
 

@@ -1,0 +1,179 @@
+//! The period of a run by the order of its bursts alone.
+
+use rayon::prelude::*;
+
+use super::{NotPeriodic, Period, find_period};
+use crate::cluster::ClusterId;
+use crate::median;
+use crate::table::{BurstTable, Nanos};
+
+/// At most so many threads are looked at, spread evenly over all.
+const THREADS: usize = 16;
+
+/// Finds the period of a run by the order in which each thread runs its bursts,
+/// whenever and for how long it does.
+///
+/// `labels` has the place of every burst, numbered by descending time as in
+/// [`find_period`]. Each thread is looked at by itself, as if each burst took the
+/// median of its place and nothing lay between bursts: so durations that vary,
+/// or are only drawn, blur nothing, and threads may drift apart.
+///
+/// # Returns
+/// The period if more than half of the threads repeat equally often. Each
+/// boundary is the median of when these threads reach it, so single threads may
+/// have done more or less by then.
+///
+/// # Errors
+/// [`NotPeriodic`] says what is missing.
+///
+/// # Panics
+/// If there is not one label for each burst.
+///
+/// # Complexity
+/// That of [`find_period`], for each of at most 16 threads.
+pub fn find_period_in_order(table: &BurstTable, labels: &[Option<ClusterId>]) -> Result<Period, NotPeriodic> {
+    assert_eq!(table.len(), labels.len(), "a label for every burst");
+    let typical = medians(table, labels);
+    let threads = threads(table);
+    let n = threads.len().min(THREADS);
+    let chosen: Vec<_> = (0..n).map(|i| threads[i * threads.len() / n].clone()).collect();
+    let found: Vec<_> =
+        chosen.into_par_iter().map(|thread| period_of_thread(table, labels, &typical, thread)).collect();
+    let counts: Vec<usize> = found.iter().flatten().map(Period::n_iterations).collect();
+    let agree = |n: usize| counts.iter().filter(|&&other| other == n).count();
+    // Of equally frequent numbers the smallest, whatever the threads' order.
+    let Some(often) = counts.iter().copied().max_by_key(|&n| (agree(n), std::cmp::Reverse(n))) else {
+        return Err(found.into_iter().find_map(Result::err).unwrap_or(NotPeriodic::NoPhase));
+    };
+    if 2 * agree(often) <= n {
+        return Err(NotPeriodic::Apart { threads: agree(often), of: n, iterations: often });
+    }
+    let alike: Vec<Period> = found.into_iter().flatten().filter(|p| p.n_iterations() == often).collect();
+    Ok(together(&alike))
+}
+
+/// One period for threads that repeat equally often.
+fn together(threads: &[Period]) -> Period {
+    let boundary = |k: usize| {
+        let mut times: Vec<Nanos> = threads.iter().map(|period| period.boundaries[k]).collect();
+        times.sort_unstable();
+        median::lower(&times).unwrap_or(Nanos::ZERO)
+    };
+    let mean = |of: fn(&Period) -> f64| threads.iter().map(of).sum::<f64>() / threads.len() as f64;
+    Period {
+        boundaries: (0..threads[0].boundaries.len()).map(boundary).collect(),
+        confidence: mean(|period| period.confidence),
+        coverage: mean(|period| period.coverage),
+        anchor: threads[0].anchor,
+    }
+}
+
+/// The period of one thread, by the clock of the run.
+fn period_of_thread(
+    table: &BurstTable,
+    labels: &[Option<ClusterId>],
+    typical: &[u64],
+    thread: std::ops::Range<usize>,
+) -> Result<Period, NotPeriodic> {
+    let labelled: Vec<usize> = thread.filter(|&i| labels[i].is_some()).collect();
+    let mut now = 0u64;
+    let mut laid = BurstTable::default();
+    for &i in &labelled {
+        let duration = labels[i].map_or(0, |id| typical[id.index()]);
+        laid.app.push(table.app[i]);
+        laid.task.push(table.task[i]);
+        laid.thread.push(table.thread[i]);
+        laid.begin.push(Nanos(now));
+        laid.duration.push(Nanos(duration));
+        now = now.saturating_add(duration);
+    }
+    let own: Vec<Option<ClusterId>> = labelled.iter().map(|&i| labels[i]).collect();
+    let mut period = find_period(&laid, &own)?;
+    for boundary in &mut period.boundaries {
+        // Where the next burst begins; behind the last burst, where that ends.
+        let next = laid.begin.partition_point(|begin| begin < boundary);
+        *boundary = match labelled.get(next) {
+            Some(&i) => table.begin[i],
+            None => labelled.last().map_or(Nanos::ZERO, |&i| table.end(i)),
+        };
+    }
+    if period.boundaries.is_sorted_by(|a, b| a < b) { Ok(period) } else { Err(NotPeriodic::NothingRepeats) }
+}
+
+/// The median duration of each place, at least 1 ns: a burst without a length
+/// has its place in the order too.
+fn medians(table: &BurstTable, labels: &[Option<ClusterId>]) -> Vec<u64> {
+    let n = labels.iter().flatten().map(|id| id.index() + 1).max().unwrap_or(0);
+    let mut durations = vec![Vec::new(); n];
+    for (label, duration) in labels.iter().zip(&table.duration) {
+        if let Some(id) = label {
+            durations[id.index()].push(duration.0);
+        }
+    }
+    let median = |of_place: &mut Vec<u64>| {
+        of_place.sort_unstable();
+        median::lower(of_place).unwrap_or(0).max(1)
+    };
+    durations.par_iter_mut().map(median).collect()
+}
+
+/// The bursts of each thread.
+fn threads(table: &BurstTable) -> Vec<std::ops::Range<usize>> {
+    let thread = |i: usize| (table.app[i], table.task[i], table.thread[i]);
+    let mut begins: Vec<usize> = (0..table.len()).filter(|&i| i == 0 || thread(i) != thread(i - 1)).collect();
+    begins.push(table.len());
+    begins.windows(2).map(|ends| ends[0]..ends[1]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::table;
+    use super::*;
+
+    /// Tasks that run their own sequences of places, with durations between a
+    /// tenth and all of 1000 times (place + 1), each in its own time.
+    fn run(sequences: &[Vec<usize>]) -> (BurstTable, Vec<Option<ClusterId>>) {
+        let mut bursts = Vec::new();
+        let mut noise = 1u64;
+        for (task, sequence) in (1u32..).zip(sequences) {
+            let mut now = 0;
+            for &place in sequence {
+                noise = noise.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                let duration = (place as u64 + 1) * (100 + (noise >> 33) % 900);
+                bursts.push((task, now, duration, place));
+                now += duration + (noise >> 40) % 500;
+            }
+        }
+        table(&bursts)
+    }
+
+    #[test]
+    fn durations_that_vary_and_threads_that_drift_hide_no_period() {
+        let sequence = [vec![4, 4, 5], [0, 1, 0, 2, 3].repeat(40), vec![5]].concat();
+        let (table, labels) = run(&[sequence.clone(), sequence.clone(), sequence]);
+        let period = find_period_in_order(&table, &labels).expect("a period");
+        assert_eq!(period.n_iterations(), 40);
+        assert!(period.confidence > 0.95, "{period:?}");
+    }
+
+    #[test]
+    fn ranks_may_call_from_other_lines() {
+        let (table, labels) = run(&[[0, 1, 2].repeat(30), [0, 3, 4, 2].repeat(30), [0, 1, 2].repeat(30)]);
+        let period = find_period_in_order(&table, &labels).expect("a period");
+        assert!((29..=30).contains(&period.n_iterations()), "{period:?}");
+    }
+
+    #[test]
+    fn nothing_is_claimed_of_threads_without_or_with_other_periods() {
+        let thue_morse: Vec<usize> = (0..256u32).map(|i| (i.count_ones() % 2) as usize * 3).collect();
+        let (table, labels) = run(&[thue_morse.clone(), thue_morse]);
+        assert!(find_period_in_order(&table, &labels).is_err());
+        let (table, labels) = run(&[[0, 1].repeat(20), [0, 1].repeat(50)]);
+        let apart = find_period_in_order(&table, &labels);
+        assert!(matches!(apart, Err(NotPeriodic::Apart { threads: 1, of: 2, .. })), "{apart:?}");
+        assert_eq!(find_period_in_order(&BurstTable::default(), &[]), Err(NotPeriodic::NoPhase));
+        let once: Vec<usize> = (0..12).collect();
+        let (table, labels) = run(&[once]);
+        assert!(find_period_in_order(&table, &labels).is_err());
+    }
+}
