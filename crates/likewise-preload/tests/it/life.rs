@@ -43,6 +43,16 @@ fn logged(folder: &Path, rank: u32) -> Vec<String> {
     log.lines().map(line).collect()
 }
 
+/// Fails unless the events of a rank are those of the raw log in the folder.
+/// Returns how many they are.
+pub(crate) fn expect_as_logged(recording: &Recording, folder: &Path, rank: u32, what: &str) -> usize {
+    let (ours, log) = (expanded(recording, rank, what), logged(folder, rank));
+    assert_eq!(ours.len(), log.len(), "{what}, rank {rank}");
+    let differs = ours.iter().zip(&log).position(|(ours, log)| ours != log);
+    assert_eq!(differs.map(|at| (&ours[at], &log[at])), None, "{what}, rank {rank}");
+    ours.len()
+}
+
 /// The files of a recording, hidden ones too.
 fn files(folder: &Path) -> Vec<String> {
     let name = |entry: std::io::Result<std::fs::DirEntry>| {
@@ -83,13 +93,7 @@ fn what_is_recorded_is_what_the_raw_log_has() {
                 expect_success(&output, source);
                 let recording = Recording::open(&recorded).expect("the recording");
                 for rank in 0..n_ranks {
-                    let (ours, log) = (
-                        expanded(&recording, rank, &format!("{source}, {mpi:?}, {times}")),
-                        logged(&recorded, rank),
-                    );
-                    assert_eq!(ours.len(), log.len(), "{source}, {mpi:?}, rank {rank}");
-                    let differs = ours.iter().zip(&log).position(|(ours, log)| ours != log);
-                    assert_eq!(differs.map(|at| (&ours[at], &log[at])), None, "{source}, {mpi:?}");
+                    expect_as_logged(&recording, &recorded, rank, &format!("{source}, {mpi:?}, {times}"));
                 }
             }
         }
