@@ -217,6 +217,40 @@ fn a_disk_that_fills_up_changes_nothing() {
 }
 
 #[test]
+fn a_limit_of_the_size_of_files_changes_nothing() {
+    for mpi in Mpi::ALL {
+        let folder = fresh("limit", mpi);
+        let Some(program) = build("p_limit.c", mpi, &folder) else { continue };
+        let Some(output) = record(mpi, &folder, 2, &[text(&program)]) else { continue };
+        assert_eq!(output.status.code(), Some(9), "{mpi:?}: {output:?}");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(said.matches("likewise: not recorded: ").count(), 1, "{mpi:?}: {said}");
+    }
+}
+
+/// What a program calls from functions that MPI calls is a part of the call
+/// that is being made, and no event.
+#[test]
+fn calls_within_calls_are_not_recorded() {
+    for mpi in Mpi::ALL {
+        let folder = fresh("callbacks", mpi);
+        let Some(program) = build("p_callbacks.c", mpi, &folder) else { continue };
+        let Some(output) = record(mpi, &folder, 2, &[text(&program)]) else { continue };
+        expect_success(&output, "p_callbacks");
+        let recording = Recording::open(&folder.join("recording")).expect("the recording");
+        for rank in 0..2 {
+            let calls = calls(&recording, rank);
+            let counts =
+                ["MPI_Barrier", "MPI_Allreduce", "MPI_Wait", "MPI_Comm_free", "MPI_Grequest_complete"]
+                    .map(|name| calls[name]);
+            assert_eq!(counts, [2, 10, 11, 2, 1], "{mpi:?}: {calls:?}");
+            let inner = ["MPI_Comm_rank", "MPI_Type_size", "MPI_Error_string", "MPI_Status_set_elements"];
+            assert!(inner.iter().all(|name| !calls.contains_key(name)), "{mpi:?}: {calls:?}");
+        }
+    }
+}
+
+#[test]
 fn programs_without_mpi_are_left_alone() {
     let folder = fresh("plain", Mpi::Open);
     let program = folder.join("p_plain");
