@@ -3,9 +3,16 @@
 Their executables are looked for in one folder, by name, and on the PATH. None
 is built or fetched here: who wants a program builds it as its authors say.
 Inputs are our own.
+
+    python3 programs.py INPUTS [FOLDER]
+
+writes a folder of inputs for each program, and prints a line for each run: name,
+ranks, and the command if the executable was found, with tabs between them. The
+tests of the recorder run these.
 """
 
 import shutil
+import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -116,3 +123,19 @@ OWN = [
     Program("k_master", "k_master", ("500", "5000")),
     Program("k_two_phases", "k_two_phases", ("200", "50000")),
 ]
+
+
+def main():
+    inputs, folder = Path(sys.argv[1]), sys.argv[2] if len(sys.argv) > 2 else ""
+    for program in PROGRAMS:
+        (inputs / program.name).mkdir(parents=True)
+        for name, text in program.inputs.items():
+            (inputs / program.name / name).write_text(text)
+        executable = program.find(folder)
+        command = [executable, *program.arguments] if executable else []
+        for ranks in program.ranks:
+            print(program.name, ranks, *command, sep="\t")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,6 +1,7 @@
 //! The files of a rank, and the one file of the job.
 
 use crate::clock;
+use crate::limit::spared;
 use likewise_recording::{FILE, Part, RankMeta, Recorder, file, unfinished};
 use std::fs::{File, OpenOptions, remove_file, rename};
 use std::io::{Read, Write};
@@ -75,8 +76,8 @@ pub(crate) fn claim(folder: &Path) -> std::io::Result<u32> {
 /// Writes a file that is there as a whole or not at all.
 fn write_whole(path: &Path, pieces: &[&[u8]]) -> std::io::Result<()> {
     let new = path.with_extension("new");
-    let written =
-        File::create(&new).and_then(|mut file| pieces.iter().try_for_each(|piece| file.write_all(piece)));
+    let write = |mut file: File| spared(|| pieces.iter().try_for_each(|piece| file.write_all(piece)));
+    let written = File::create(&new).and_then(write);
     written.and_then(|()| rename(&new, path)).inspect_err(|_| {
         let _ = remove_file(&new);
     })
@@ -86,7 +87,7 @@ fn write_whole(path: &Path, pieces: &[&[u8]]) -> std::io::Result<()> {
 fn append(path: &Path, pieces: &[&[u8]]) -> std::io::Result<()> {
     let mut file = OpenOptions::new().create(true).append(true).open(path)?;
     let length = file.metadata()?.len();
-    pieces.iter().try_for_each(|piece| file.write_all(piece)).inspect_err(|_| {
+    spared(|| pieces.iter().try_for_each(|piece| file.write_all(piece))).inspect_err(|_| {
         let _ = file.set_len(length);
     })
 }
@@ -332,7 +333,7 @@ struct Out {
 impl Out {
     fn bytes(&mut self, bytes: &[u8]) {
         if let Ok(file) = &mut self.file
-            && let Err(error) = file.write_all(bytes)
+            && let Err(error) = spared(|| file.write_all(bytes))
         {
             self.file = Err(error);
         }

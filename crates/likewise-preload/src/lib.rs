@@ -22,7 +22,8 @@
 //!
 //! What it does must not change the program: nothing happens before the first
 //! MPI call, no panic leaves `handler`, and whatever fails ends the recording
-//! and not the program. In a process that was forked nothing is recorded.
+//! and not the program. In a process that was forked nothing is recorded. All
+//! ranks of a job must have it: they agree on a number in `MPI_Init`.
 //!
 //! # What it links
 //! `libc` (the C library's functions: `dlsym`, `dl_iterate_phdr`, `mmap`,
@@ -44,6 +45,7 @@ mod handler;
 mod hash;
 mod job;
 mod life;
+mod limit;
 mod link;
 mod memory;
 mod modules;

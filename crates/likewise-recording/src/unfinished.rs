@@ -32,7 +32,8 @@ pub fn files(folder: &Path) -> std::io::Result<BTreeMap<u32, Vec<PathBuf>>> {
         }
     }
     let in_order = |mut files: Vec<(u32, PathBuf)>| {
-        files.sort();
+        // What is sealed comes first: a copy of the same part is older.
+        files.sort_by(|(a, a_path), (b, b_path)| a.cmp(b).then_with(|| b_path.cmp(a_path)));
         files.into_iter().map(|(_, path)| path).collect()
     };
     Ok(worlds.into_iter().map(|(world, files)| (world, in_order(files))).collect())
@@ -78,4 +79,21 @@ pub fn parts_of(files: &[PathBuf]) -> Result<Option<Vec<(u32, Part)>>, OpenError
         }
     }
     Ok((!parts.is_empty()).then(|| parts.into_iter().collect()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_sealed_comes_before_the_copy() {
+        let folder = std::env::temp_dir().join(format!("likewise-unfinished-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let expected =
+            [sealed(&folder, 1, 2), open(&folder, 1, 2), sealed(&folder, 1, 10), open(&folder, 1, 10)];
+        expected.iter().for_each(|file| std::fs::write(file, "").unwrap());
+        let found = files(&folder);
+        std::fs::remove_dir_all(&folder).unwrap();
+        assert_eq!(found.unwrap(), BTreeMap::from([(1, expected.to_vec())]));
+    }
 }

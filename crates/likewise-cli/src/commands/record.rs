@@ -11,6 +11,7 @@ use clap::{Args, ValueEnum};
 use likewise::words::{counted, grouped_digits, short};
 use serde_json::json;
 use std::ffi::OsString;
+use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -67,7 +68,7 @@ pub(crate) fn run(args: &RecordArgs, common: &Common) -> Result<()> {
     let launcher = Launcher::find(&args.command);
     let dir = directory(args, launcher.map(|(at, _)| at))?;
     let library = library::find()?;
-    prepare(&dir, args.force)?;
+    let _lock = prepare(&dir, args.force)?;
     let ended = child::run(command(args, launcher, &library, &dir)).inspect_err(|_| {
         // Nobody looks for an empty directory.
         let _ = std::fs::remove_dir(&dir);
@@ -92,11 +93,18 @@ fn directory(args: &RecordArgs, launcher: Option<usize>) -> Result<PathBuf> {
     std::path::absolute(&dir).with_context(|| format!("{}: no directory", dir.display()))
 }
 
-/// Makes the directory, and sees to it that it holds no recording.
-fn prepare(dir: &Path, force: bool) -> Result<()> {
+/// Makes the directory, and sees to it that it holds no recording and that none
+/// is being made there, as long as what it returns lives.
+fn prepare(dir: &Path, force: bool) -> Result<Option<File>> {
     let cannot =
         || format!("{}: nothing can be recorded here; give another directory with -o", dir.display());
     std::fs::create_dir_all(dir).with_context(cannot)?;
+    // Where the file system has no locks, two at once are not noticed.
+    let lock = File::open(dir).ok();
+    if matches!(lock.as_ref().map(File::try_lock), Some(Err(TryLockError::WouldBlock))) {
+        let text = format!("another likewise records into {}: give another directory with -o", dir.display());
+        return Err(Usage(text).into());
+    }
     let old = recordings::files(dir).with_context(cannot)?;
     if !old.is_empty() && !force {
         let text =
@@ -105,7 +113,8 @@ fn prepare(dir: &Path, force: bool) -> Result<()> {
     }
     old.iter().try_for_each(std::fs::remove_file).with_context(cannot)?;
     let probe = dir.join(format!(".likewise-{}", std::process::id()));
-    std::fs::write(&probe, "").and_then(|()| std::fs::remove_file(&probe)).with_context(cannot)
+    std::fs::write(&probe, "").and_then(|()| std::fs::remove_file(&probe)).with_context(cannot)?;
+    Ok(lock)
 }
 
 fn command(

@@ -95,6 +95,12 @@ fn what_cannot_be_recorded_is_said_before_the_program_runs() {
     let mut again = likewise(&["record", "-o"]);
     again.arg(&full);
     fails(again, 2, &["--force"]);
+    // As another `likewise record` holds it.
+    let taken = std::fs::File::open(dir.path()).unwrap();
+    taken.lock().unwrap();
+    let mut second = likewise(&["record", "--force", "-o"]);
+    second.arg(dir.path());
+    fails(second, 2, &["another likewise", "-o"]);
     let mut nowhere = likewise(&["record", "-o"]);
     nowhere.arg("/proc/nowhere");
     fails(nowhere, 1, &["/proc/nowhere"]);

@@ -43,6 +43,16 @@ fn logged(folder: &Path, rank: u32) -> Vec<String> {
     log.lines().map(line).collect()
 }
 
+/// Fails unless the events of a rank are those of the raw log in the folder.
+/// Returns how many they are.
+pub(crate) fn expect_as_logged(recording: &Recording, folder: &Path, rank: u32, what: &str) -> usize {
+    let (ours, log) = (expanded(recording, rank, what), logged(folder, rank));
+    assert_eq!(ours.len(), log.len(), "{what}, rank {rank}");
+    let differs = ours.iter().zip(&log).position(|(ours, log)| ours != log);
+    assert_eq!(differs.map(|at| (&ours[at], &log[at])), None, "{what}, rank {rank}");
+    ours.len()
+}
+
 /// The files of a recording, hidden ones too.
 fn files(folder: &Path) -> Vec<String> {
     let name = |entry: std::io::Result<std::fs::DirEntry>| {
@@ -83,13 +93,7 @@ fn what_is_recorded_is_what_the_raw_log_has() {
                 expect_success(&output, source);
                 let recording = Recording::open(&recorded).expect("the recording");
                 for rank in 0..n_ranks {
-                    let (ours, log) = (
-                        expanded(&recording, rank, &format!("{source}, {mpi:?}, {times}")),
-                        logged(&recorded, rank),
-                    );
-                    assert_eq!(ours.len(), log.len(), "{source}, {mpi:?}, rank {rank}");
-                    let differs = ours.iter().zip(&log).position(|(ours, log)| ours != log);
-                    assert_eq!(differs.map(|at| (&ours[at], &log[at])), None, "{source}, {mpi:?}");
+                    expect_as_logged(&recording, &recorded, rank, &format!("{source}, {mpi:?}, {times}"));
                 }
             }
         }
@@ -208,6 +212,40 @@ fn a_disk_that_fills_up_changes_nothing() {
             // Checkpoints may fail for a while.
             let is_needed = usize::from(file != ".1-rank-0.new");
             assert_eq!(said, is_needed, "{mpi:?}, {file}: {output:?}");
+        }
+    }
+}
+
+#[test]
+fn a_limit_of_the_size_of_files_changes_nothing() {
+    for mpi in Mpi::ALL {
+        let folder = fresh("limit", mpi);
+        let Some(program) = build("p_limit.c", mpi, &folder) else { continue };
+        let Some(output) = record(mpi, &folder, 2, &[text(&program)]) else { continue };
+        assert_eq!(output.status.code(), Some(9), "{mpi:?}: {output:?}");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(said.matches("likewise: not recorded: ").count(), 1, "{mpi:?}: {said}");
+    }
+}
+
+/// What a program calls from functions that MPI calls is a part of the call
+/// that is being made, and no event.
+#[test]
+fn calls_within_calls_are_not_recorded() {
+    for mpi in Mpi::ALL {
+        let folder = fresh("callbacks", mpi);
+        let Some(program) = build("p_callbacks.c", mpi, &folder) else { continue };
+        let Some(output) = record(mpi, &folder, 2, &[text(&program)]) else { continue };
+        expect_success(&output, "p_callbacks");
+        let recording = Recording::open(&folder.join("recording")).expect("the recording");
+        for rank in 0..2 {
+            let calls = calls(&recording, rank);
+            let counts =
+                ["MPI_Barrier", "MPI_Allreduce", "MPI_Wait", "MPI_Comm_free", "MPI_Grequest_complete"]
+                    .map(|name| calls[name]);
+            assert_eq!(counts, [2, 10, 11, 2, 1], "{mpi:?}: {calls:?}");
+            let inner = ["MPI_Comm_rank", "MPI_Type_size", "MPI_Error_string", "MPI_Status_set_elements"];
+            assert!(inner.iter().all(|name| !calls.contains_key(name)), "{mpi:?}: {calls:?}");
         }
     }
 }

@@ -1,12 +1,14 @@
 //! Every call of a run, as a log has it, against what the recorder says.
 
 use crate::counts::{open, walk};
-use crate::programs::{Mpi, Run, build, build_library, expect_success, fresh, sources};
+use crate::life::expect_as_logged;
+use crate::programs::{Mpi, Run, build, build_library, expect_success, fresh};
 use likewise_recording::comms::{Comms, fields};
 use likewise_recording::role::{ANY, Kind, NONE, NULL, PROC_NULL, ROOT};
 use likewise_recording::{CallId, Datatype, Event, Recording};
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::process::Command;
 
 /// Reads an event as `log_c.c` writes a row.
 struct Rows<'a> {
@@ -101,9 +103,10 @@ impl Log {
 }
 
 /// Compares the logs `NAME-RANK.csv` in a folder with the recording there, call
-/// by call.
-fn compare(folder: &Path, name: &str, n_ranks: u32, what: &str) {
+/// by call. Returns how many were compared.
+fn compare(folder: &Path, name: &str, n_ranks: u32, what: &str) -> usize {
     let recording: Recording = open(folder, n_ranks);
+    let mut n_compared = 0;
     for rank in 0..n_ranks {
         let log = Log::read(&folder.join(format!("{name}-{rank}.csv")));
         let types = recording.datatypes(rank);
@@ -121,7 +124,9 @@ fn compare(folder: &Path, name: &str, n_ranks: u32, what: &str) {
             at += 1;
         });
         assert_eq!(at, log.rows.len(), "{what}, rank {rank}: calls that were recorded");
+        n_compared += at;
     }
+    n_compared
 }
 
 fn text(path: &Path) -> &str {
@@ -142,16 +147,26 @@ fn a_program_that_logs_its_calls() {
     }
 }
 
-/// Runs a program with the raw log before the recorder.
-fn check_raw(mpi: Mpi, name: &str, n_ranks: u32, command: &[&str], input: Option<&str>) {
+/// Runs a program with the raw log before the recorder, and the recorder's own
+/// log of what it was given. `inputs`: a folder of files for the program.
+fn check_raw(mpi: Mpi, name: &str, n_ranks: u32, command: &[&str], inputs: Option<&Path>) {
     let folder = fresh(&format!("raw-{name}"), mpi);
     let Some(log) = build_library(&["rawlog.c", "rawlog_names.c"], mpi, &folder) else { return };
-    if let Some(file) = input {
-        std::fs::copy(sources().join(file), folder.join(file)).expect("an input");
+    for file in inputs.iter().flat_map(|inputs| std::fs::read_dir(inputs).expect("the inputs")) {
+        let file = file.expect("an input");
+        std::fs::copy(file.path(), folder.join(file.file_name())).expect("an input");
     }
-    let Some(output) = (Run { mpi, n_ranks, command, before: Some(&log) }).record(&folder) else { return };
+    let command = [&["LIKEWISE_RAW=1"], command].concat();
+    let Some(output) = (Run { mpi, n_ranks, command: &command, before: Some(&log) }).record(&folder) else {
+        return;
+    };
     expect_success(&output, name);
-    compare(&folder, "rawlog", n_ranks, &format!("{name}, {mpi:?}"));
+    let what = format!("{name}, {mpi:?}");
+    let n_compared = compare(&folder, "rawlog", n_ranks, &what);
+    let recording = open(&folder, n_ranks);
+    let n_calls: usize =
+        (0..n_ranks).map(|rank| expect_as_logged(&recording, &folder.join("recording"), rank, &what)).sum();
+    println!("{what}, {n_ranks} ranks: {n_calls} calls, {n_compared} of them in the other log too");
 }
 
 #[test]
@@ -167,39 +182,28 @@ fn the_raw_log_of_own_programs() {
     }
 }
 
-/// Debian's programs are built for Open MPI.
+/// Programs of others, built for Open MPI, with the arguments and inputs of
+/// `bench/programs/programs.py`: those on the PATH, and those in the folder that
+/// `LIKEWISE_PROGRAMS` names.
 #[test]
-fn the_raw_log_of_lammps() {
-    if likewise_testing::is_installed("lmp") {
-        let command = ["lmp", "-in", "in.melt", "-log", "none", "-var", "steps", "200"];
-        check_raw(Mpi::Open, "lammps", 4, &command, Some("in.melt"));
-    }
-}
-
-#[test]
-fn the_raw_log_of_hpcc() {
-    if std::process::Command::new("which").arg("hpcc").output().is_ok_and(|found| found.status.success()) {
-        check_raw(Mpi::Open, "hpcc", 4, &["hpcc"], Some("hpccinf.txt"));
-    } else {
-        likewise_testing::skip("hpcc is not installed");
-    }
-}
-
-/// Programs of others, built for Open MPI, in the folder that
-/// `LIKEWISE_PROGRAMS` names; skipped where there is none.
-#[test]
-fn the_raw_log_of_the_nas_benchmarks() {
-    let Some(folder) = std::env::var_os("LIKEWISE_PROGRAMS") else {
-        return likewise_testing::skip("LIKEWISE_PROGRAMS names no folder with the NAS parallel benchmarks");
+fn the_raw_log_of_programs_of_others() {
+    let table = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bench/programs/programs.py");
+    let inputs = fresh("raw-inputs", Mpi::Open);
+    let folder = std::env::var_os("LIKEWISE_PROGRAMS").unwrap_or_default();
+    let listed = Command::new("python3").arg("-B").arg(&table).arg(&inputs).arg(folder).output();
+    let Ok(listed) = listed else {
+        return likewise_testing::skip("no python3, to read bench/programs/programs.py");
     };
-    for code in ["bt", "lu", "sp", "cg", "mg", "ft", "is", "ep"] {
-        let program = Path::new(&folder).join(format!("{code}.S.x"));
-        if !program.exists() {
-            likewise_testing::skip(&format!("there is no {}", program.display()));
-            continue;
-        }
-        for n_ranks in [4, 16] {
-            check_raw(Mpi::Open, &format!("{code}-{n_ranks}"), n_ranks, &[text(&program)], None);
+    expect_success(&listed, "bench/programs/programs.py");
+    for line in String::from_utf8_lossy(&listed.stdout).lines() {
+        let cells: Vec<&str> = line.split('\t').collect();
+        let [name, n_ranks, command @ ..] = &cells[..] else { panic!("programs.py says {line}") };
+        if command.is_empty() {
+            likewise_testing::skip(&format!("{name} is not on the PATH or in LIKEWISE_PROGRAMS"));
+        } else if !name.ends_with(".W") {
+            // The larger NAS benchmarks make the same calls more often.
+            let n_ranks = n_ranks.parse().expect("a number of ranks");
+            check_raw(Mpi::Open, &format!("{name}-{n_ranks}"), n_ranks, command, Some(&inputs.join(name)));
         }
     }
 }

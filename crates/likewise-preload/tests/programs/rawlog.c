@@ -196,6 +196,8 @@ FORTRAN(Allreduce, mpi_allreduce_, (void *b, void *o, int *n, int *t, int *op, i
         (b, o, n, t, op, c, e), NO, NO, *n, F_TYPE(t), NO)
 FORTRAN(Alltoall, mpi_alltoall_, (void *b, int *n, int *t, void *o, int *m, int *u, int *c, int *e),
         (b, n, t, o, m, u, c, e), NO, NO, *n, F_TYPE(t), NO)
+FORTRAN(Allgather, mpi_allgather_, (void *b, int *n, int *t, void *o, int *m, int *u, int *c, int *e),
+        (b, n, t, o, m, u, c, e), NO, NO, *n, F_TYPE(t), NO)
 #define NAMED(name, fortran) \
     FORTRAN(name, fortran, (void *a, void *b, void *c, void *d, void *e, void *f, void *g, void *h), \
             (a, b, c, d, e, f, g, h), NO, NO, NO, MPI_BYTE, NO)
@@ -213,6 +215,7 @@ NAMED(Cart_coords, mpi_cart_coords_)
 NAMED(Cart_rank, mpi_cart_rank_)
 NAMED(Cart_sub, mpi_cart_sub_)
 NAMED(Waitsome, mpi_waitsome_)
+NAMED(Testsome, mpi_testsome_)
 NAMED(Test, mpi_test_)
 NAMED(Initialized, mpi_initialized_)
 NAMED(Init_thread, mpi_init_thread_)
