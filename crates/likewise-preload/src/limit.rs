@@ -8,7 +8,8 @@ use std::ptr::null_mut;
 /// goes on.
 pub(crate) fn spared<T>(write: impl FnOnce() -> T) -> T {
     // SAFETY: a set of signals is plain memory; it is filled below.
-    let (mut ours, mut before): (libc::sigset_t, libc::sigset_t) = unsafe { (zeroed(), zeroed()) };
+    let mut ours: libc::sigset_t = unsafe { zeroed() };
+    let mut before = ours;
     // SAFETY: the set is ours.
     unsafe { libc::sigemptyset(&raw mut ours) };
     // SAFETY: the set is ours, and the signal exists.
