@@ -7,8 +7,9 @@ use std::ptr::null_mut;
 /// Writes what is ours: where the limit is reached, that fails, and the program
 /// goes on.
 pub(crate) fn spared<T>(write: impl FnOnce() -> T) -> T {
-    // SAFETY: a set of signals is plain memory; it is filled below.
-    let (mut ours, mut before): (libc::sigset_t, libc::sigset_t) = unsafe { (zeroed(), zeroed()) };
+    // SAFETY: a set of signals is plain memory; it is emptied below.
+    let mut ours: libc::sigset_t = unsafe { zeroed() };
+    let mut before = ours;
     // SAFETY: the set is ours.
     unsafe { libc::sigemptyset(&raw mut ours) };
     // SAFETY: the set is ours, and the signal exists.
