@@ -32,7 +32,7 @@ pub(crate) fn files(dir: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// Puts what ranks have left that did not come to `MPI_Finalize` into one
+/// Puts what a run has left that did not come to `MPI_Finalize` into one
 /// file. It lacks the end of a complete one, so that readers say so.
 ///
 /// # Returns
@@ -47,13 +47,14 @@ pub(crate) fn join_parts(dir: &Path) -> Result<bool> {
             1 => FILE.to_owned(),
             world => format!("recording-{world}.likewise"),
         };
-        let Some(parts) = unfinished::parts_of(&files).map_err(|error| anyhow!("{error}"))? else {
+        let Some(found) = unfinished::parts_of(&files).map_err(|error| anyhow!("{error}"))? else {
             // These ranks came no further than to begin.
             files.iter().try_for_each(std::fs::remove_file)?;
             continue;
         };
         let mut bytes = file::head();
-        parts.iter().for_each(|(number, part)| bytes.extend(file::section(*number, part)));
+        found.parts.iter().for_each(|(number, part)| bytes.extend(file::section(*number, part)));
+        found.log.iter().for_each(|log| bytes.extend(file::log_section(log)));
         let to = dir.join(to);
         let unnamed = to.with_extension("unfinished");
         std::fs::write(&unnamed, bytes)

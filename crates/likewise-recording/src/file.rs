@@ -1,18 +1,21 @@
-//! Files of parts: a head, then sections of a part each, with their sizes
-//! and checksums, then where the sections begin.
+//! Files of parts: a head, then sections of a part or a log each, with their
+//! sizes and checksums, then where the sections begin.
 
 use crate::broken::Broken;
 use crate::bytes::{Reader, Write};
+use crate::log::Log;
 use crate::pack::{as_it_is, pack, unpack};
 use crate::part::Part;
 
 /// The first bytes of a file; the last one is the version of the format.
-pub const MAGIC: &[u8; 8] = b"LIKEREC\x02";
+pub const MAGIC: &[u8; 8] = b"LIKEREC\x03";
 
 /// What stands before the places of the sections.
 const FOOT: u8 = 0;
-/// What stands before a section.
+/// What stands before a section with a part.
 const SECTION: u8 = 1;
+/// What stands before a section with a log.
+const LOG: u8 = 2;
 
 /// A checksum of 32 bits (CRC-32 of IEEE 802.3).
 fn checksum(bytes: &[u8]) -> u32 {
@@ -57,9 +60,19 @@ fn framed(number: u32, packed: &[u8]) -> Vec<u8> {
     let mut content = Vec::new();
     content.number(u64::from(number));
     content.extend(packed);
-    let mut bytes = vec![SECTION];
-    bytes.block(&content);
-    bytes.extend(checksum(&content).to_le_bytes());
+    checked(SECTION, &content)
+}
+
+/// A section with a log. Of several in a file the last one counts.
+#[must_use]
+pub fn log_section(log: &Log) -> Vec<u8> {
+    checked(LOG, &pack(&log.encode()))
+}
+
+fn checked(kind: u8, content: &[u8]) -> Vec<u8> {
+    let mut bytes = vec![kind];
+    bytes.block(content);
+    bytes.extend(checksum(content).to_le_bytes());
     bytes
 }
 
@@ -78,11 +91,18 @@ pub fn foot(sections: &[usize]) -> Vec<u8> {
     bytes
 }
 
-/// Parts with their numbers, and what is wrong with what follows them.
-pub type Found = (Vec<(u32, Part)>, Option<Broken>);
+/// What a file holds.
+#[derive(Clone, Debug, Default)]
+pub struct Found {
+    /// Parts with their numbers.
+    pub parts: Vec<(u32, Part)>,
+    /// The last log.
+    pub log: Option<Log>,
+    /// What is wrong with what follows them, if anything is.
+    pub broken: Option<Broken>,
+}
 
-/// The parts of a file with their numbers, and what is wrong with the rest, if
-/// anything is.
+/// What is whole in a file.
 ///
 /// # Errors
 /// It is not a recording, or none of it is whole.
@@ -98,25 +118,35 @@ pub fn read(bytes: &[u8]) -> Result<Found, Broken> {
         ));
     }
     let mut reader = Reader::new(&bytes[8..]);
-    let mut parts = Vec::new();
-    let end = loop {
+    let mut found = Found::default();
+    loop {
         match one(&mut reader) {
-            Ok(Some(part)) => parts.push(part),
-            Ok(None) => break None,
-            Err(error) => break Some(Broken { at: error.at + 8, ..error }),
+            Ok(Some(Section::Part(number, part))) => found.parts.push((number, part)),
+            Ok(Some(Section::Log(log))) => found.log = Some(log),
+            Ok(None) => return Ok(found),
+            Err(error) => {
+                let error = Broken { at: error.at + 8, ..error };
+                if found.parts.is_empty() && found.log.is_none() {
+                    return Err(error);
+                }
+                found.broken = Some(error);
+                return Ok(found);
+            }
         }
-    };
-    match end {
-        Some(error) if parts.is_empty() => Err(error),
-        end => Ok((parts, end)),
     }
 }
 
-fn one(reader: &mut Reader<'_>) -> Result<Option<(u32, Part)>, Broken> {
+enum Section {
+    Part(u32, Part),
+    Log(Log),
+}
+
+fn one(reader: &mut Reader<'_>) -> Result<Option<Section>, Broken> {
     let begin = *reader;
-    match reader.byte()? {
+    let kind = reader.byte()?;
+    match kind {
         FOOT => return Ok(None),
-        SECTION => {}
+        SECTION | LOG => {}
         _ => return Err(begin.broken("no section begins here")),
     }
     let content = reader.block()?;
@@ -124,10 +154,14 @@ fn one(reader: &mut Reader<'_>) -> Result<Option<(u32, Part)>, Broken> {
     if checksum(content).to_le_bytes() != sum {
         return Err(begin.broken("the checksum of a section is wrong"));
     }
+    let within = |error: Broken| begin.broken(&format!("in the section that begins here, {error}"));
+    if kind == LOG {
+        let log = unpack(content).and_then(|bytes| Log::decode(&bytes)).map_err(within)?;
+        return Ok(Some(Section::Log(log)));
+    }
     let mut inner = Reader::new(content);
     let number = inner.small()?;
     let packed = inner.take(inner.rest())?;
-    let within = |error: Broken| begin.broken(&format!("in the section that begins here, {error}"));
     let part = unpack(packed).and_then(|bytes| Part::decode(&bytes)).map_err(within)?;
-    Ok(Some((number, part)))
+    Ok(Some(Section::Part(number, part)))
 }

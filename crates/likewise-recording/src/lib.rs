@@ -33,6 +33,6 @@ pub use events::{Event, Events};
 pub use identity::{identity, short_identity};
 pub use log::{Clustering, Led, Log, Mode, State};
 pub use meta::{Frame, MOST_OF_ID, NOT_READ, RankMeta, RecorderOptions, Times, Timing};
-pub use part::Part;
+pub use part::{Part, Stand};
 pub use recorder::Recorder;
 pub use recording::{Datatype, FILE, Module, Nest, OpenError, Recording, Symbol};

@@ -1,6 +1,8 @@
 //! What happened on line: which state the run was in at each marker, and which
 //! ranks led.
 
+mod code;
+
 /// How a run was recorded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {

@@ -6,6 +6,7 @@
 //! whose ranks do the same takes the space of one rank.
 
 mod read;
+mod stand;
 mod write;
 
 use crate::fold::{Item, Token, loop_token, node_of};
@@ -15,6 +16,8 @@ use crate::meta::{RankMeta, Times};
 use crate::tables::Tables;
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, Hash};
+
+pub use stand::Stand;
 
 /// What a column is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -67,6 +70,8 @@ pub struct Part {
     pub(crate) top: Vec<Variant<Vec<Item>>>,
     pub(crate) columns: BTreeMap<Key, Vec<Variant<Vec<u8>>>>,
     pub(crate) cells: BTreeMap<CellKey, Cell>,
+    /// In order of the leads.
+    pub(crate) stands: Vec<Stand>,
 }
 
 impl Part {
@@ -111,6 +116,8 @@ impl Part {
         }
         self.ranks.extend(other.ranks.iter().cloned());
         self.ranks.sort_by_key(|meta| meta.rank);
+        self.stands.extend(other.stands.iter().cloned());
+        self.stands.sort_by_key(|stand| stand.lead);
     }
 
     fn take_up_nodes(&mut self, others: &[Vec<Token>], symbols: &[u32]) -> Vec<u32> {
@@ -133,7 +140,7 @@ impl Part {
         numbers
     }
 
-    /// The ranks of this part, in order.
+    /// The ranks that are measured in this part, in order.
     #[must_use]
     pub fn ranks(&self) -> &[RankMeta] {
         &self.ranks

@@ -7,6 +7,7 @@ use crate::column::{Unfold, Values};
 use crate::events::Events;
 use crate::file;
 use crate::fold::{Item, Token, node_of};
+use crate::log::Log;
 use crate::meta::{Frame, RankMeta, Times};
 use crate::part::{Key, Part};
 use crate::tables::Tables;
@@ -74,6 +75,7 @@ pub struct Recording {
     /// The pieces of each rank, in order.
     of_rank: BTreeMap<u32, Vec<usize>>,
     incomplete: Option<String>,
+    log: Option<Log>,
 }
 
 impl Recording {
@@ -86,13 +88,13 @@ impl Recording {
         let whole = if path.is_dir() { path.join(FILE) } else { path.to_owned() };
         if whole.exists() {
             let bytes = std::fs::read(&whole).map_err(|error| OpenError::Io(whole.clone(), error))?;
-            let (parts, broken) = file::read(&bytes).map_err(|broken| OpenError::Broken(whole, broken))?;
-            let lost = broken.map(|broken| format!("what follows is lost: {broken}"));
-            return Ok(Self::of_parts(parts, lost));
+            let found = file::read(&bytes).map_err(|broken| OpenError::Broken(whole, broken))?;
+            let lost = found.broken.map(|broken| format!("what follows is lost: {broken}"));
+            return Ok(Self { log: found.log, ..Self::of_parts(found.parts, lost) });
         }
-        let unfinished = crate::unfinished::read(path)?;
+        let found = crate::unfinished::read(path)?;
         let said = "the program did not reach MPI_Finalize: this is what its ranks had written until then";
-        Ok(Self::of_parts(unfinished, Some(said.to_owned())))
+        Ok(Self { log: found.log, ..Self::of_parts(found.parts, Some(said.to_owned())) })
     }
 
     /// A recording of these parts, each with its number.
@@ -116,7 +118,7 @@ impl Recording {
         let module = |(id, path): &(Vec<u8>, String)| Module { build_id: id.clone(), path: path.clone() };
         let modules = tables.modules.iter().map(module).collect();
         let ranks = metas.into_values().collect();
-        Self { tables, symbols, modules, ranks, pieces, of_rank, incomplete }
+        Self { tables, symbols, modules, ranks, pieces, of_rank, incomplete, log: None }
     }
 
     /// How many ranks the program had.
@@ -135,6 +137,12 @@ impl Recording {
     #[must_use]
     pub fn incomplete(&self) -> Option<&str> {
         self.incomplete.as_deref()
+    }
+
+    /// What happened on line, where the run was not recorded in full.
+    #[must_use]
+    pub fn log(&self) -> Option<&Log> {
+        self.log.as_ref()
     }
 
     /// How times and counters were kept.

@@ -1,6 +1,6 @@
 //! A part from bytes. Nothing is believed that they claim.
 
-use super::write::{ACROSS, ALL_TIMES, EXACT, name_hash, steps_of, unit};
+use super::write::{ACROSS, ALL_TIMES, EXACT, STANDS, name_hash, steps_of, unit};
 use super::{CellKey, Key, Part, Variant};
 use crate::broken::Broken;
 use crate::bytes::{Reader, Write, unzigzag};
@@ -21,7 +21,7 @@ impl Part {
     pub fn decode(bytes: &[u8]) -> Result<Self, Broken> {
         let mut reader = Reader::new(bytes);
         let flags = reader.byte()?;
-        if flags & !(ALL_TIMES | EXACT) != 0 {
+        if flags & !(ALL_TIMES | EXACT | STANDS) != 0 {
             return Err(reader.broken("made by a newer likewise"));
         }
         let mut part = Self::default();
@@ -37,6 +37,9 @@ impl Part {
         structure(&mut reader, &mut part, &lists)?;
         columns(&mut reader, &mut part, &lists)?;
         part.cells = cells(&mut reader, &part, &lists, exact)?;
+        if flags & STANDS != 0 {
+            part.stands = super::stand::read(&mut reader, &part)?;
+        }
         if reader.rest() > 0 {
             return Err(reader.broken("more bytes than a part has"));
         }
@@ -44,7 +47,7 @@ impl Part {
     }
 }
 
-fn some(reader: &mut Reader<'_>, n: usize) -> Result<Vec<i64>, Broken> {
+pub(super) fn some(reader: &mut Reader<'_>, n: usize) -> Result<Vec<i64>, Broken> {
     let mut values = Values::read(reader)?;
     let all = (0..n).map(|_| values.next()).collect::<Option<Vec<_>>>();
     all.ok_or_else(|| reader.broken("a column is too short"))

@@ -14,6 +14,8 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) const ALL_TIMES: u8 = 1;
 /// Sums of ranks are whole numbers and not rounded; times are in ns.
 pub(super) const EXACT: u8 = 2;
+/// Ranks stand behind leads.
+pub(super) const STANDS: u8 = 4;
 /// In place of the number of variants: numbers that differ from rank to rank,
 /// as columns over the ranks.
 pub(super) const ACROSS: u64 = 0;
@@ -81,7 +83,7 @@ struct Writer<'a> {
     lists: Lists,
 }
 
-fn column_of(values: impl Iterator<Item = i64>) -> Column {
+pub(super) fn column_of(values: impl Iterator<Item = i64>) -> Column {
     let mut column = Column::default();
     values.for_each(|value| column.push(value));
     column
@@ -98,8 +100,9 @@ impl Writer<'_> {
         self.structure(&mut rest);
         self.columns(&mut rest);
         self.cells(&mut rest);
-        let all_times = if part.times == Times::All { ALL_TIMES } else { 0 };
-        bytes.push(all_times | if self.exact { EXACT } else { 0 });
+        let flag = |flag: u8, is_so: bool| if is_so { flag } else { 0 };
+        let stands = flag(STANDS, !part.stands.is_empty());
+        bytes.push(flag(ALL_TIMES, part.times == Times::All) | flag(EXACT, self.exact) | stands);
         bytes.number(part.counters.len() as u64);
         part.counters.iter().for_each(|name| bytes.block(name.as_bytes()));
         self.ranks(bytes);
@@ -109,6 +112,9 @@ impl Writer<'_> {
             column_of(list.iter().map(|rank| i64::from(*rank))).write(bytes);
         }
         bytes.append(&mut rest);
+        if stands != 0 {
+            super::stand::write(&part.stands, bytes);
+        }
     }
 
     fn ranks(&self, bytes: &mut Vec<u8>) {

@@ -27,9 +27,9 @@ fn through_a_file(part: &Part) -> (Recording, usize) {
     let section = file::section(0, part);
     bytes.extend(&section);
     bytes.extend(file::foot(&[section.len()]));
-    let (parts, broken) = file::read(&bytes).unwrap();
-    assert_eq!(broken, None);
-    (Recording::of_parts(parts, None), bytes.len())
+    let found = file::read(&bytes).unwrap();
+    assert_eq!(found.broken, None);
+    (Recording::of_parts(found.parts, None), bytes.len())
 }
 
 fn merged(programs: &[Vec<Made>], options: &RecorderOptions) -> Part {
@@ -128,9 +128,9 @@ fn a_cut_file_gives_what_was_whole() {
     let bytes = [file::head(), first.clone(), second].concat();
     for length in 0..bytes.len() {
         match file::read(&bytes[..length]) {
-            Ok((parts, broken)) => {
-                assert!(length >= 8 + first.len() && broken.is_some());
-                assert_eq!(parts.len(), 1);
+            Ok(found) => {
+                assert!(length >= 8 + first.len() && found.broken.is_some());
+                assert_eq!(found.parts.len(), 1);
             }
             Err(_) => assert!(length < 8 + first.len()),
         }
