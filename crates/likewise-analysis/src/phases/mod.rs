@@ -169,10 +169,10 @@ fn analyse(input: Input, plan: Plan<'_>, stages: &mut Stages, watch: &dyn Watch)
                 }
                 stages.time("align", || {
                     let clustering = &grouped.clustering;
-                    let mut structure = Structure::of(&table, &prepared, clustering, refinement, points);
-                    // What lies between the same calls need not be as long.
-                    structure.silhouette.take_if(|_| grouped.method == Method::Places);
-                    structure
+                    // What lies between the same calls need not be as long, so
+                    // it has no silhouette.
+                    let points = (grouped.method != Method::Places).then_some(points);
+                    Structure::of(&table, &prepared, clustering, refinement, points)
                 })
             },
             || {

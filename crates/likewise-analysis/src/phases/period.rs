@@ -5,11 +5,9 @@ use super::options::{Grouping, Method};
 use super::{Analysis, Settings, group_bursts, ordered};
 use crate::{Silent, Stages};
 use anyhow::Result;
-use likewise::bursts::{NO_CODE, NotPeriodic, Period, find_period, find_period_in_order, region_numbers};
+use likewise::bursts::{NotPeriodic, Period, cluster_by_place, find_period, find_period_in_order};
 use likewise::cluster::{ClusterId, Clustering};
 use likewise::table::{BurstTable, Prepared};
-use std::cmp::Reverse;
-use std::collections::BTreeMap;
 
 /// What was looked at to see whether a run repeats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,20 +111,8 @@ impl PeriodSearch {
 /// `None` where no burst has one.
 fn places(table: &BurstTable) -> Option<Vec<Option<ClusterId>>> {
     let all: Vec<u32> = (0..table.len() as u32).collect();
-    let numbers = region_numbers(table, &all);
-    let mut time: BTreeMap<u32, u64> = BTreeMap::new();
-    for (&number, duration) in numbers.iter().zip(&table.duration).filter(|(number, _)| **number != NO_CODE) {
-        let sum = time.entry(number).or_default();
-        *sum = sum.saturating_add(duration.0);
-    }
-    if time.is_empty() {
-        return None;
-    }
-    let mut order: Vec<(u32, u64)> = time.into_iter().collect();
-    order.sort_by_key(|&(number, time)| (Reverse(time), number));
-    let id: BTreeMap<u32, ClusterId> =
-        order.into_iter().enumerate().map(|(i, (number, _))| (number, ClusterId::from_index(i))).collect();
-    Some(numbers.iter().map(|number| id.get(number).copied()).collect())
+    let by_place = cluster_by_place(table, &all);
+    (by_place.n_clusters > 0).then(|| by_place.ordered_by(|i| table.duration[i].0).labels)
 }
 
 fn at_one_density(table: &BurstTable, prepared: &Prepared, settings: &Settings) -> Result<Clustering> {

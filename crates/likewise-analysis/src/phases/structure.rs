@@ -17,19 +17,21 @@ const MAX_DISTANCES: usize = 1 << 30;
 pub struct Structure {
     /// `None` where there are too many bursts.
     pub spmd: Option<(Alignment, SpmdScore)>,
-    /// `None` where there are less than two phases, or too much to measure.
+    /// `None` where there are less than two phases, too much to measure, or
+    /// phases that are not made by what describes bursts.
     pub silhouette: Option<Silhouette>,
 }
 
 impl Structure {
     /// Aligns and scores the phases of the complete bursts, unless their
-    /// refinement ended with them aligned.
+    /// refinement ended with them aligned. Their silhouette is that of
+    /// `points`.
     pub fn of(
         table: &BurstTable,
         prepared: &Prepared,
         clustering: &Clustering,
         refinement: Option<&Refinement>,
-        points: Points<'_>,
+        points: Option<Points<'_>>,
     ) -> Self {
         let spmd = (prepared.complete.len() <= MAX_ALIGNED).then(|| {
             let mut labels: Vec<Option<ClusterId>> = vec![None; table.len()];
@@ -49,7 +51,8 @@ impl Structure {
         });
         let weight = |i: usize| table.duration[prepared.complete[i] as usize].0;
         let is_quick = prepared.complete.len().saturating_mul(clustering.n_clusters) <= MAX_DISTANCES;
-        let silhouette = if is_quick { centroid_silhouette(points, clustering, weight) } else { None };
+        let points = points.filter(|_| is_quick);
+        let silhouette = points.and_then(|points| centroid_silhouette(points, clustering, weight));
         Self { spmd, silhouette }
     }
 

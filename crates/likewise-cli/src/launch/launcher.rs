@@ -184,6 +184,35 @@ mod tests {
     }
 
     #[test]
+    fn a_launcher_whose_file_tells_need_not_be_run() {
+        let dir = tempfile::tempdir().unwrap();
+        let put = |name: &str, mode: u32| {
+            let path = dir.path().join(name);
+            std::fs::write(&path, "").unwrap();
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
+        };
+        let link = |name: &str, to: &str| std::os::unix::fs::symlink(to, dir.path().join(name)).unwrap();
+        let known = |name: &str| known_file(dir.path().join(name).as_os_str());
+        ["orterun", "mpiexec.hydra", "mpiexec.other"].iter().for_each(|name| put(name, 0o755));
+        put("prterun", 0o644);
+        // As distributions do: the last of several links is the file.
+        link("mpirun", "mpirun.openmpi");
+        link("mpirun.openmpi", "orterun");
+        link("mpiexec", "mpiexec.hydra");
+        link("mpiexec.none", "nowhere");
+        assert_eq!((known("mpirun"), known("orterun")), (Some("Open MPI"), Some("Open MPI")));
+        assert_eq!(known("mpiexec"), Some("HYDRA"));
+        assert_eq!((known("mpiexec.other"), known("mpiexec.none")), (None, None));
+        assert_eq!(known("prterun"), None, "it cannot be executed");
+        let line = [dir.path().join("mpirun").into_os_string(), "./app".into()];
+        assert_eq!(
+            Launcher::find(&line),
+            Some((0, Some(Launcher::OpenMpi))),
+            "an empty file says no version"
+        );
+    }
+
+    #[test]
     fn every_context_is_found() {
         let line = words("mpirun -n 1 ./a x : -n 2 ./b");
         assert_eq!(contexts(&line, 0), [1..5, 6..9]);

@@ -349,7 +349,7 @@ fn fit(name: &str, width: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::test_label;
+    use super::super::{RegionRow, test_label};
     use super::*;
 
     /// Two phases, noise and a filtered burst on four rows of 8 ms.
@@ -409,6 +409,42 @@ Task 4 111111111111111111111111111         2222222222222222     ---------
        . noise  - filtered  blank: idle, MPI
 ";
         assert_eq!(text, expected, "\n{text}");
+    }
+
+    #[test]
+    fn what_is_left_of_a_line_names_the_code() {
+        let region = |label: u32, names: [&str; 3], share_of_phase| {
+            let [before, after, function] = names.map(str::to_owned);
+            RegionRow {
+                label: test_label(label),
+                before,
+                after,
+                function,
+                share_of_phase,
+                ..RegionRow::default()
+            }
+        };
+        let lines = |width: usize| {
+            with_sample(|data| {
+                let regions = vec![
+                    region(1, ["MPI_Wait", "MPI_Send", "solve (a.c:7)"], 1.0),
+                    region(2, ["MPI_Wait", "MPI_Send", ""], 0.75),
+                    region(2, ["", "", "other"], 0.25),
+                ];
+                let text = terminal(&ReportData { regions, ..data }, width, false, false);
+                text.lines().take(4).map(str::to_owned).collect::<Vec<_>>()
+            })
+        };
+        let plain = with_sample(|data| terminal(&data, 100, false, false));
+        let plain: Vec<&str> = plain.lines().collect();
+        let named = lines(120);
+        assert_eq!(named[0], plain[0], "the column needs no title");
+        assert_eq!(named[1], format!("{}  solve (a.c:7)", plain[1]));
+        assert_eq!(named[2], format!("{}  75.0%: MPI_Wait → MPI_Send", plain[2]), "the most of it");
+        assert_eq!(named[3], plain[3], "noise has no code");
+        // 76 columns of figures, two between, and room for 17.
+        assert_eq!(lines(95)[2], format!("{}  75.0%: MPI_Wait …", plain[2]));
+        assert_eq!(lines(80), plain[..4], "a piece of a name says nothing");
     }
 
     /// Every row: 2,000 steps of nine phases, the first with 21 % of the run,
