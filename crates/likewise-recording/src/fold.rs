@@ -387,6 +387,11 @@ impl Fold {
         }
     }
 
+    /// How many items there are, but for those of unfinished iterations.
+    pub(crate) fn n_items(&self) -> u64 {
+        self.n_frozen + self.tail.len() as u64
+    }
+
     /// All items, in order.
     pub(crate) fn items(&self) -> Vec<Item> {
         let mut frozen = Reader::new(&self.frozen);

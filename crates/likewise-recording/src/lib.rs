@@ -24,6 +24,7 @@ mod part;
 mod recorder;
 mod recording;
 pub mod role;
+mod structure;
 mod tables;
 pub mod unfinished;
 
@@ -36,3 +37,4 @@ pub use meta::{Frame, MOST_OF_ID, NOT_READ, RankMeta, RecorderOptions, Times, Ti
 pub use part::{Part, Stand};
 pub use recorder::Recorder;
 pub use recording::{Datatype, FILE, Module, Nest, OpenError, Recording, Symbol};
+pub use structure::{Repeated, Structure};

@@ -1,4 +1,5 @@
 //! Events in, events out: recorded, merged, written, read.
 
 mod programs;
+mod structure;
 mod whole;
