@@ -132,7 +132,13 @@ impl Structure {
     /// calls differently have the same hash, if they give the same identities.
     #[must_use]
     pub fn hash(&self, identity: &[u128]) -> u128 {
-        self.gone.hash(&self.calls(), identity)
+        self.hash_with(&self.calls(), identity)
+    }
+
+    /// The same, for who has [`Structure::calls`] already.
+    #[must_use]
+    pub fn hash_with(&self, calls: &[u32], identity: &[u128]) -> u128 {
+        self.gone.hash(calls, identity)
     }
 
     /// The outermost loop that is running or has just ended: the one of the

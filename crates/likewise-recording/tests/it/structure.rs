@@ -119,9 +119,7 @@ fn the_outermost_loop_is_found_and_what_stands_in_it_once() {
             symbols.extend([20, 21]);
         }
         symbols.extend([11, 30, 30, 12]);
-        for _ in 0..=numbers.below(3) {
-            symbols.push(22);
-        }
+        symbols.extend([22].repeat(1 + numbers.below(3) as usize));
     }
     let found = structure(&symbols).repeated().unwrap();
     // Where an iteration begins is not to be seen in the sequence.
