@@ -4,10 +4,13 @@ use crate::broken::Broken;
 use crate::bytes::Reader;
 use crate::column::{Unfold, Values};
 use crate::draw::Drawn;
+use crate::fields::Fields;
+use crate::follow::Follower;
 use crate::hash::Map;
 use crate::meta::{NO_SYMBOL, Times};
 use crate::part::Key;
-use crate::recording::{Piece, Recording};
+use crate::recording::{Piece, Recording, Span};
+use std::collections::hash_map::Entry;
 
 /// An event of a rank.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -26,6 +29,12 @@ pub struct Event {
     pub end: u64,
     /// How long the thread computed before it.
     pub gap: u64,
+    /// Whose times and counters these are, where the rank itself did not record:
+    /// its lead.
+    pub lead: Option<u32>,
+    /// Whether some of the values are the lead's too, since it is not known which
+    /// of the rank's own go with them.
+    pub lent: bool,
     /// What the counters counted meanwhile, [`NOT_READ`](crate::NOT_READ) for
     /// one that was not read; none where none was.
     pub counters: Option<Vec<u64>>,
@@ -36,8 +45,10 @@ pub struct Event {
 pub struct Events<'a> {
     recording: &'a Recording,
     rank: u32,
-    pieces: std::vec::IntoIter<&'a Piece>,
+    spans: std::slice::Iter<'a, Span>,
     open: Option<Open<'a>>,
+    /// What the values of leads are called by this rank; only where it has any.
+    follower: Option<Follower<'a>>,
     /// When each thread's last event ended.
     clocks: Vec<u64>,
     start: u64,
@@ -46,8 +57,10 @@ pub struct Events<'a> {
 
 impl<'a> Events<'a> {
     pub(crate) fn new(recording: &'a Recording, rank: u32, start: u64) -> Self {
-        let pieces = recording.pieces(rank).collect::<Vec<_>>().into_iter();
-        Self { recording, rank, pieces, open: None, clocks: Vec::new(), start, event: Event::default() }
+        let spans = recording.spans(rank).iter();
+        let follower = recording.lead_of(rank).map(|_| Follower::new(recording, rank));
+        let (open, clocks, event) = (None, Vec::new(), Event::default());
+        Self { recording, rank, spans, open, follower, clocks, start, event }
     }
 
     /// The next event; none after the last.
@@ -58,11 +71,15 @@ impl<'a> Events<'a> {
     pub fn next(&mut self) -> Result<Option<&Event>, Broken> {
         loop {
             if self.open.is_none() {
-                let Some(piece) = self.pieces.next() else { return Ok(None) };
-                self.open = Some(Open::new(self.recording, piece, self.rank)?);
+                let Some(span) = self.spans.next() else { return Ok(None) };
+                self.open = Some(Open::new(self.recording, *span, self.rank)?);
             }
             let open = self.open.as_mut().expect("opened above");
             if open.next(&mut self.event)? {
+                if let (Some(lead), Some(follower)) = (self.event.lead, &mut self.follower) {
+                    let call = self.recording.symbols()[self.event.symbol as usize].call;
+                    self.event.lent = !follower.map((open.at, lead), call, &mut self.event);
+                }
                 break;
             }
             self.open = None;
@@ -81,9 +98,6 @@ impl<'a> Events<'a> {
     }
 }
 
-/// The columns of a field: of a list, also its values, and the last one.
-type Field = (Values, Option<(Values, Vec<i64>)>);
-
 #[derive(Debug)]
 enum Clock<'a> {
     /// Gap, length and counters of every event.
@@ -95,10 +109,14 @@ enum Clock<'a> {
 #[derive(Debug)]
 struct Open<'a> {
     piece: &'a Piece,
-    rank: u32,
+    /// Its place.
+    at: usize,
+    /// The rank that was measured.
+    measured: u32,
+    lead: Option<u32>,
     sequence: Unfold,
     threads: Values,
-    fields: Map<u32, Vec<Field>>,
+    fields: Map<u32, Fields>,
     clock: Clock<'a>,
     last: Vec<u32>,
     left: u64,
@@ -106,24 +124,36 @@ struct Open<'a> {
 }
 
 impl<'a> Open<'a> {
-    fn new(recording: &'a Recording, piece: &'a Piece, rank: u32) -> Result<Self, Broken> {
+    fn new(recording: &'a Recording, span: Span, rank: u32) -> Result<Self, Broken> {
+        let piece = recording.piece(span.piece);
         let part = &piece.part;
-        let threads = match part.column(rank, Key::Threads) {
+        let lead = span.lead.map(|(lead, _)| lead);
+        let measured = lead.unwrap_or(rank);
+        let threads = match part.column(measured, Key::Threads) {
             Some(bytes) => Values::read(&mut Reader::new(bytes))?,
             None => Values::Even(0, 0),
         };
-        let sequence = part.sequence(rank)?;
+        let sequence = part.sequence(measured)?;
         let clock = match part.times {
-            Times::All => Clock::Each(Reader::new(part.column(rank, Key::Times).unwrap_or_default())),
+            Times::All => Clock::Each(Reader::new(part.column(measured, Key::Times).unwrap_or_default())),
             Times::Histogram => {
-                let is_whole = recording.pieces(rank).count() == 1;
-                Clock::Drawn(Box::new(Drawn::new(part, rank, sequence.clone(), threads.clone(), is_whole)?))
+                // Of a rank that stands behind it, the times are those drawn for the lead.
+                let is_whole = recording.spans(measured).len() == 1;
+                Clock::Drawn(Box::new(Drawn::new(
+                    part,
+                    measured,
+                    sequence.clone(),
+                    threads.clone(),
+                    is_whole,
+                )?))
             }
         };
-        let left = part.ranks().iter().find(|meta| meta.rank == rank).map_or(0, |meta| meta.events);
+        let left = span.lead.map_or_else(|| part.n_events(rank), |(_, events)| events);
         Ok(Self {
             piece,
-            rank,
+            at: span.piece,
+            measured,
+            lead,
             sequence,
             threads,
             fields: Map::default(),
@@ -146,6 +176,8 @@ impl<'a> Open<'a> {
         event.thread = thread.filter(|thread| *thread < 1 << 16).ok_or_else(short)?;
         event.symbol = self.piece.symbols[symbol as usize];
         self.values(symbol, &mut event.values)?;
+        event.lead = self.lead;
+        event.lent = false;
         let place = event.thread as usize;
         if self.last.len() <= place {
             self.last.resize(place + 1, NO_SYMBOL);
@@ -169,48 +201,12 @@ impl<'a> Open<'a> {
         Ok(true)
     }
 
+    /// Its values, as the rank that was measured has them.
     fn values(&mut self, symbol: u32, values: &mut Vec<i64>) -> Result<(), Broken> {
-        values.clear();
-        let short = || Broken { at: 0, what: "fewer values than events".to_owned() };
-        if !self.fields.contains_key(&symbol) {
-            let fields = self.open_fields(symbol)?;
-            self.fields.insert(symbol, fields);
-        }
-        let fields = self.fields.get_mut(&symbol).expect("put there above");
-        for (column, list) in fields {
-            let value = column.next().ok_or_else(short)?;
-            let Some((items, last)) = list else {
-                values.push(value);
-                continue;
-            };
-            if value >= 0 {
-                last.clear();
-                for _ in 0..value {
-                    last.push(items.next().ok_or_else(short)?);
-                    if last.len() > 1 << 26 {
-                        return Err(short());
-                    }
-                }
-            }
-            values.push(last.len() as i64);
-            values.extend_from_slice(last);
-        }
-        Ok(())
-    }
-
-    fn open_fields(&self, symbol: u32) -> Result<Vec<Field>, Broken> {
-        let part = &self.piece.part;
-        let missing = || Broken { at: 0, what: "a column is missing".to_owned() };
-        let read = |key| {
-            let bytes = part.column(self.rank, key).ok_or_else(missing)?;
-            Values::read(&mut Reader::new(bytes))
+        let fields = match self.fields.entry(symbol) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(place) => place.insert(Fields::open(&self.piece.part, self.measured, symbol)?),
         };
-        let mut fields = Vec::new();
-        for (number, field) in part.tables.symbols[symbol as usize].0.fields().iter().enumerate() {
-            let column = read(Key::Field(symbol, number as u32))?;
-            let list = field.is_list.then(|| read(Key::List(symbol, number as u32)));
-            fields.push((column, list.transpose()?.map(|values| (values, Vec::new()))));
-        }
-        Ok(fields)
+        fields.next(values)
     }
 }

@@ -6,13 +6,15 @@ use crate::calls::CallId;
 use crate::column::{Unfold, Values};
 use crate::events::Events;
 use crate::file;
-use crate::fold::{Item, Token, node_of};
+use crate::fold::node_of;
+use crate::hash::Map;
 use crate::log::Log;
 use crate::meta::{Frame, RankMeta, Times};
-use crate::part::{Key, Part};
+use crate::part::{Key, Part, Stand};
 use crate::tables::Tables;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::hash::Hash;
 use std::path::{Path, PathBuf};
 
 /// The file of a recording in its folder.
@@ -37,7 +39,7 @@ pub struct Symbol {
 }
 
 /// A datatype of a rank.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Datatype {
     /// Its name; of a derived one, how it was made.
     pub name: String,
@@ -47,21 +49,18 @@ pub struct Datatype {
     pub extent: i64,
 }
 
-/// A node of the loop nest of a rank.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Nest {
-    /// A call: symbol, and how often it is executed in all.
-    Call(u32, u64),
-    /// A loop: its body, how often it is entered, how many iterations it has
-    /// in all.
-    Loop(Vec<Nest>, u64, u64),
-}
-
 /// A part, and what its symbols are called here.
 #[derive(Debug)]
 pub(crate) struct Piece {
     pub(crate) part: Part,
     pub(crate) symbols: Vec<u32>,
+}
+
+/// What a rank did in a piece: its own events, or the first so many of a lead.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Span {
+    pub(crate) piece: usize,
+    pub(crate) lead: Option<(u32, u64)>,
 }
 
 /// A recording.
@@ -72,8 +71,8 @@ pub struct Recording {
     modules: Vec<Module>,
     ranks: Vec<RankMeta>,
     pieces: Vec<Piece>,
-    /// The pieces of each rank, in order.
-    of_rank: BTreeMap<u32, Vec<usize>>,
+    /// What each rank did, in order.
+    of_rank: BTreeMap<u32, Vec<Span>>,
     incomplete: Option<String>,
     log: Option<Log>,
 }
@@ -101,23 +100,23 @@ impl Recording {
     #[must_use]
     pub fn of_parts(mut parts: Vec<(u32, Part)>, incomplete: Option<String>) -> Self {
         parts.sort_by_key(|(number, part)| (*number, part.ranks()[0].rank));
+        let ranks = metas(&parts);
         let mut tables = Tables::default();
-        let mut of_rank: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
-        let mut metas: BTreeMap<u32, RankMeta> = BTreeMap::new();
+        let mut of_rank: BTreeMap<u32, Vec<Span>> = BTreeMap::new();
         let mut pieces: Vec<Piece> = Vec::new();
-        for (_, part) in parts {
-            for meta in part.ranks() {
-                of_rank.entry(meta.rank).or_default().push(pieces.len());
-                let known = metas.entry(meta.rank).or_insert_with(|| RankMeta { events: 0, ..meta.clone() });
-                known.events += meta.events;
-                known.wall = known.wall.max(meta.wall);
+        for (piece, (_, part)) in parts.into_iter().enumerate() {
+            // What a rank recorded itself came after it stood behind a lead.
+            for stand in part.stands().iter().filter(|stand| stand.events > 0) {
+                let span = Span { piece, lead: Some((stand.lead, stand.events)) };
+                stand.ranks.iter().for_each(|rank| of_rank.entry(*rank).or_default().push(span));
             }
+            let own = Span { piece, lead: None };
+            part.ranks().iter().for_each(|meta| of_rank.entry(meta.rank).or_default().push(own));
             pieces.push(Piece { symbols: tables.take_up(&part.tables), part });
         }
         let symbols = tables.symbols.iter().map(|(call, path)| Symbol { call: *call, path: *path }).collect();
         let module = |(id, path): &(Vec<u8>, String)| Module { build_id: id.clone(), path: path.clone() };
         let modules = tables.modules.iter().map(module).collect();
-        let ranks = metas.into_values().collect();
         Self { tables, symbols, modules, ranks, pieces, of_rank, incomplete, log: None }
     }
 
@@ -127,10 +126,30 @@ impl Recording {
         self.ranks.first().map_or(0, |meta| meta.size)
     }
 
-    /// The ranks that are recorded, in order.
+    /// The ranks that are recorded, in order, those that only stand behind leads
+    /// too: these have the times of their leads, and no node.
     #[must_use]
     pub fn ranks(&self) -> &[RankMeta] {
         &self.ranks
+    }
+
+    /// Whether all events of a rank are its own.
+    #[must_use]
+    pub fn is_measured(&self, rank: u32) -> bool {
+        self.of_rank.get(&rank).is_some_and(|spans| spans.iter().all(|span| span.lead.is_none()))
+    }
+
+    /// The lead that a rank stands behind, the last one if there are several.
+    #[must_use]
+    pub fn lead_of(&self, rank: u32) -> Option<u32> {
+        self.of_rank.get(&rank)?.iter().rev().find_map(|span| span.lead).map(|(lead, _)| lead)
+    }
+
+    /// How many events of a rank are those of leads.
+    #[must_use]
+    pub fn stood(&self, rank: u32) -> u64 {
+        let stood = self.of_rank.get(&rank).into_iter().flatten().filter_map(|span| span.lead);
+        stood.fold(0, |sum, (_, events)| sum.saturating_add(events))
     }
 
     /// What is missing, for a message; none if the recording is complete.
@@ -175,36 +194,48 @@ impl Recording {
         self.tables.frames(path)
     }
 
-    /// The datatypes of a rank.
+    /// The datatypes of a rank, and behind them those of its leads that it does
+    /// not have.
     #[must_use]
     pub fn datatypes(&self, rank: u32) -> Vec<Datatype> {
-        let read = |bytes: &[u8]| -> Result<Vec<Datatype>, Broken> {
-            let mut reader = Reader::new(bytes);
-            let n = reader.count()?;
-            let one = |_| {
-                let name = reader.text()?;
-                let size = reader.signed()?;
-                Ok(Datatype { name, size, extent: size.wrapping_add(reader.signed()?) })
-            };
-            (0..n).map(one).collect()
-        };
-        self.table(rank, Key::Types).and_then(|bytes| read(bytes).ok()).unwrap_or_default()
+        self.table(rank, Part::datatypes).0
     }
 
-    /// The strings of a rank.
+    /// The strings of a rank, and behind them those of its leads that it does not
+    /// have.
     #[must_use]
     pub fn strings(&self, rank: u32) -> Vec<String> {
-        let read = |bytes: &[u8]| -> Result<Vec<String>, Broken> {
-            let mut reader = Reader::new(bytes);
-            (0..reader.count()?).map(|_| reader.text()).collect()
-        };
-        self.table(rank, Key::Strings).and_then(|bytes| read(bytes).ok()).unwrap_or_default()
+        self.table(rank, Part::strings).0
     }
 
-    /// The last part of a rank has all that the parts before it had.
-    fn table(&self, rank: u32, key: Key) -> Option<&[u8]> {
-        let last = self.of_rank.get(&rank)?.last()?;
-        self.pieces[*last].part.column(rank, key)
+    /// The table of a rank, and where in it the entries of each lead's are that
+    /// it stands behind, by piece and lead. The last part of a rank has all that
+    /// the parts before it had.
+    pub(crate) fn table<T: Clone + Eq + Hash>(
+        &self,
+        rank: u32,
+        of: impl Fn(&Part, u32) -> Vec<T>,
+    ) -> (Vec<T>, Places) {
+        let spans = self.of_rank.get(&rank).map_or(&[][..], |spans| spans);
+        let last = spans.iter().rev().find(|span| span.lead.is_none());
+        let mut all = last.map_or_else(Vec::new, |span| of(&self.pieces[span.piece].part, rank));
+        let mut known: Map<T, i64> = Map::default();
+        for (entry, place) in all.iter().zip(0..) {
+            known.entry(entry.clone()).or_insert(place);
+        }
+        let mut places = Places::new();
+        for (piece, lead) in spans.iter().filter_map(|span| Some((span.piece, span.lead?.0))) {
+            let of_lead = of(&self.pieces[piece].part, lead).into_iter().map(|entry| {
+                let next = all.len() as i64;
+                let place = *known.entry(entry.clone()).or_insert(next);
+                if place == next {
+                    all.push(entry);
+                }
+                place
+            });
+            places.insert((piece, lead), of_lead.collect());
+        }
+        (all, places)
     }
 
     /// The events of a rank, in order.
@@ -215,63 +246,42 @@ impl Recording {
         Events::new(self, rank, own - first)
     }
 
-    /// The pieces of a rank, in order.
-    pub(crate) fn pieces(&self, rank: u32) -> impl Iterator<Item = &Piece> {
-        self.of_rank.get(&rank).into_iter().flatten().map(|at| &self.pieces[*at])
+    /// What a rank did, in order.
+    pub(crate) fn spans(&self, rank: u32) -> &[Span] {
+        self.of_rank.get(&rank).map_or(&[], |spans| spans)
     }
 
-    /// The loop nest of a rank.
-    ///
-    /// # Errors
-    /// The file holds nonsense.
-    pub fn nest(&self, rank: u32) -> Result<Vec<Nest>, Broken> {
-        let mut nest = Vec::new();
-        for piece in self.pieces(rank) {
-            let sequence = piece.part.sequence(rank)?;
-            let mut walker = Nester { piece, sequence };
-            let items: Vec<Item> = walker.sequence.items.clone().collect();
-            for item in items {
-                walker.place(item, 1, &mut nest);
+    pub(crate) fn piece(&self, at: usize) -> &Piece {
+        &self.pieces[at]
+    }
+}
+
+/// Where the entries of a lead's table are in that of a rank which stands
+/// behind it, by piece and lead.
+pub(crate) type Places = BTreeMap<(usize, u32), Vec<i64>>;
+
+/// What is known of all ranks of these parts. Of a rank that stands behind
+/// another, this is when the other ended.
+fn metas(parts: &[(u32, Part)]) -> Vec<RankMeta> {
+    let mut metas: BTreeMap<u32, RankMeta> = BTreeMap::new();
+    for meta in parts.iter().flat_map(|(_, part)| part.ranks()) {
+        let known = metas.entry(meta.rank).or_insert_with(|| RankMeta { events: 0, ..meta.clone() });
+        known.events = known.events.saturating_add(meta.events);
+        known.wall = known.wall.max(meta.wall);
+    }
+    for (_, part) in parts {
+        for Stand { lead, events, ranks } in part.stands() {
+            let Some(lead) = part.ranks().iter().find(|meta| meta.rank == *lead) else { continue };
+            for rank in ranks {
+                let of_lead = || RankMeta { rank: *rank, events: 0, node: String::new(), ..lead.clone() };
+                let known = metas.entry(*rank).or_insert_with(of_lead);
+                known.events = known.events.saturating_add(*events);
+                let end = lead.start.saturating_add(lead.wall);
+                known.wall = known.wall.max(end.saturating_sub(known.start));
             }
         }
-        Ok(nest)
     }
-}
-
-/// Builds loop nests. Counts of inner loops are taken from their columns: as
-/// many as the loop around them has iterations.
-struct Nester<'a> {
-    piece: &'a Piece,
-    sequence: Unfold,
-}
-
-impl Nester<'_> {
-    /// Of a loop, `item.count` is the number of its iterations in all.
-    fn place(&mut self, item: Item, entered: u64, nest: &mut Vec<Nest>) {
-        let Some(node) = node_of(item.token) else {
-            nest.push(Nest::Call(self.piece.symbols[item.token as usize], item.count));
-            return;
-        };
-        let body = self.sequence.nodes[node as usize].clone();
-        let mut inner = Vec::new();
-        for (place, token) in body.into_iter().enumerate() {
-            let count = self.times(node, place as u32, token, item.count);
-            self.place(Item { token, count }, item.count, &mut inner);
-        }
-        nest.push(Nest::Loop(inner, entered, item.count));
-    }
-
-    fn times(&mut self, node: u32, place: u32, token: Token, iterations: u64) -> u64 {
-        if node_of(token).is_none() {
-            return iterations;
-        }
-        let columns = &mut self.sequence.counts[node as usize];
-        let Some((_, column)) = columns.iter_mut().find(|(known, _)| *known == place) else { return 0 };
-        if let Values::Even(value, 0) = column {
-            return (*value as u64).saturating_mul(iterations);
-        }
-        (0..iterations).map_while(|_| column.next()).fold(0, |sum, count| sum.saturating_add(count as u64))
-    }
+    metas.into_values().collect()
 }
 
 impl Part {
@@ -280,6 +290,39 @@ impl Part {
         let variants = self.columns.get(&key)?;
         let variant = variants.iter().find(|variant| variant.ranks.binary_search(&rank).is_ok())?;
         Some(&variant.what)
+    }
+
+    /// How many events a rank has in this part.
+    pub(crate) fn n_events(&self, rank: u32) -> u64 {
+        let at = self.ranks.binary_search_by_key(&rank, |meta| meta.rank);
+        at.map_or(0, |at| self.ranks[at].events)
+    }
+
+    fn datatypes(&self, rank: u32) -> Vec<Datatype> {
+        let read = |bytes: &[u8]| -> Result<Vec<Datatype>, Broken> {
+            let mut reader = Reader::new(bytes);
+            let n = reader.count()?;
+            let one = |_| {
+                let name = reader.text()?;
+                let size = reader.signed()?;
+                Ok(Datatype { name, size, extent: size.wrapping_add(reader.signed()?) })
+            };
+            (0..n).map(one).collect()
+        };
+        self.column(rank, Key::Types).and_then(|bytes| read(bytes).ok()).unwrap_or_default()
+    }
+
+    fn strings(&self, rank: u32) -> Vec<String> {
+        let read = |bytes: &[u8]| -> Result<Vec<String>, Broken> {
+            let mut reader = Reader::new(bytes);
+            (0..reader.count()?).map(|_| reader.text()).collect()
+        };
+        self.column(rank, Key::Strings).and_then(|bytes| read(bytes).ok()).unwrap_or_default()
+    }
+
+    /// The tables of a rank in this part.
+    pub(crate) fn tables_of(&self, rank: u32) -> (Vec<Datatype>, Vec<String>) {
+        (self.datatypes(rank), self.strings(rank))
     }
 
     /// The sequence of symbols of a rank.

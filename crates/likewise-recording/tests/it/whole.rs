@@ -6,7 +6,7 @@ fn all_times() -> RecorderOptions {
     RecorderOptions { times: Times::All, ..RecorderOptions::default() }
 }
 
-fn check(recording: &Recording, rank: u32, made: &[Made], exact: bool) {
+pub(crate) fn check(recording: &Recording, rank: u32, made: &[Made], exact: bool) {
     let mut events = recording.events(rank);
     for (at, made) in made.iter().enumerate() {
         let event = events.next().unwrap().unwrap_or_else(|| panic!("event {at} is missing"));

@@ -1,0 +1,312 @@
+//! What a rank would have recorded where its lead did: the lead's events with
+//! the rank's own values.
+//!
+//! Before leads were chosen, both recorded. There, the values of each symbol
+//! are walked in parallel: which of the rank's goes with which of the lead's
+//! is what holds afterwards as well.
+
+use crate::calls::CallId;
+use crate::events::Event;
+use crate::fields::Fields;
+use crate::hash::Map;
+use crate::nest::{Nest, whole};
+use crate::part::Key;
+use crate::recording::{Places, Recording};
+use crate::role::Kind;
+use std::collections::BTreeSet;
+
+/// Events of a symbol that are walked.
+const MOST_EVENTS: u64 = 1 << 13;
+
+/// Values of a symbol that are walked, and in a list of them.
+const MOST_VALUES: usize = 1 << 18;
+
+/// A difference between the values of two ranks that always is the same goes on,
+/// once so many different values had it.
+const FEW: usize = 3;
+
+/// How often each symbol is called.
+type Counts = Map<u32, u64>;
+
+/// A part, and a lead in it.
+type Place = (usize, u32);
+
+/// A rank that stands behind leads.
+#[derive(Debug)]
+pub(crate) struct Follower<'a> {
+    recording: &'a Recording,
+    rank: u32,
+    types: Places,
+    strings: Places,
+    counts: Map<Place, Counts>,
+    /// By where it stands and by symbol.
+    known: Map<(Place, u32), Pairs>,
+    values: Vec<i64>,
+}
+
+impl<'a> Follower<'a> {
+    pub(crate) fn new(recording: &'a Recording, rank: u32) -> Self {
+        let types = recording.table(rank, |part, rank| part.tables_of(rank).0).1;
+        let strings = recording.table(rank, |part, rank| part.tables_of(rank).1).1;
+        let (counts, known, values) = (Map::default(), Map::default(), Vec::new());
+        Self { recording, rank, types, strings, counts, known, values }
+    }
+
+    /// Puts the rank's values in place of the lead's. False where some are not
+    /// known.
+    pub(crate) fn map(&mut self, at: Place, call: CallId, event: &mut Event) -> bool {
+        if event.values.is_empty() {
+            return true;
+        }
+        if !self.known.contains_key(&(at, event.symbol)) {
+            // What cannot be read is not known.
+            let pairs = self.pairs(at, event.symbol, call).unwrap_or_default();
+            self.known.insert((at, event.symbol), pairs);
+        }
+        let pairs = &self.known[&(at, event.symbol)];
+        if let Some(Some(own)) = pairs.events.get(&event.values) {
+            event.values.clone_from(own);
+            return true;
+        }
+        let mut all = true;
+        self.values.clear();
+        let mut rest = &event.values[..];
+        for (number, field) in call.fields().iter().enumerate() {
+            let of_lead = taken(&mut rest, field.is_list);
+            let places = match field.kind {
+                Kind::Type | Kind::NewType | Kind::Types => self.types.get(&at),
+                Kind::Str => self.strings.get(&at),
+                _ => None,
+            };
+            let begin = self.values.len();
+            if field.is_list {
+                self.values.push(0);
+            }
+            let pair = pairs.fields.get(number);
+            all &= own_values(pair, field.kind, of_lead, places.map(|places| &places[..]), &mut self.values);
+            if field.is_list {
+                self.values[begin] = (self.values.len() - begin - 1) as i64;
+            }
+        }
+        std::mem::swap(&mut event.values, &mut self.values);
+        all
+    }
+
+    /// Whether the lead's places in tables are also the rank's.
+    fn has_same_tables(&self, at: Place) -> bool {
+        let same = |places: &Places| {
+            let places = places.get(&at).map_or(&[][..], |places| places);
+            places.iter().zip(0..).all(|(place, own)| *place == own)
+        };
+        same(&self.types) && same(&self.strings)
+    }
+
+    /// What goes with what for a symbol, by the last part before where both were
+    /// measured and have it.
+    fn pairs(&mut self, at: Place, symbol: u32, call: CallId) -> Option<Pairs> {
+        let (stands, lead) = at;
+        let recording = self.recording;
+        let own = |rank: u32| {
+            let spans = recording.spans(rank).iter().rev();
+            spans.filter(move |span| span.lead.is_none() && span.piece < stands).map(|span| span.piece)
+        };
+        let of_lead: BTreeSet<usize> = own(lead).collect();
+        let both = own(self.rank).filter(|piece| of_lead.contains(piece));
+        let (piece, local) = both.into_iter().find_map(|at| {
+            let local = recording.piece(at).symbols.iter().position(|known| *known == symbol)? as u32;
+            let has = |rank| recording.piece(at).part.column(rank, Key::Field(local, 0)).is_some();
+            (has(lead) && has(self.rank)).then_some((at, local))
+        })?;
+        let part = &recording.piece(piece).part;
+        let n_fields = call.fields().len();
+        let is_same = |key| part.column(lead, key) == part.column(self.rank, key);
+        let is_same = |field| is_same(Key::Field(local, field)) && is_same(Key::List(local, field));
+        if self.has_same_tables(at) && (0..n_fields as u32).all(is_same) {
+            let fields = (0..n_fields).map(|_| Field { more: Some(0), ..Field::default() });
+            return Some(Pairs { fields: fields.collect(), ..Pairs::default() });
+        }
+        let n = [lead, self.rank].map(|rank| self.count(piece, rank, symbol));
+        let fields =
+            || Some([Fields::open(part, lead, local).ok()?, Fields::open(part, self.rank, local).ok()?]);
+        if n[0] == n[1] { parallel(fields()?, n[0], call) } else { constant(fields()?, n, call) }
+    }
+
+    /// How often a rank makes a call in a piece.
+    fn count(&mut self, piece: usize, rank: u32, symbol: u32) -> u64 {
+        let recording = self.recording;
+        let counts = self.counts.entry((piece, rank)).or_insert_with(|| {
+            let mut nest = Vec::new();
+            // Of nonsense nothing is known.
+            let _ = whole(recording.piece(piece), rank, &mut nest);
+            let mut counts = Counts::default();
+            add_up(&nest, &mut counts);
+            counts
+        });
+        counts.get(&symbol).copied().unwrap_or(0)
+    }
+}
+
+fn add_up(nest: &[Nest], counts: &mut Counts) {
+    for node in nest {
+        match node {
+            Nest::Call(symbol, n) => {
+                let all = counts.entry(*symbol).or_default();
+                *all = all.saturating_add(*n);
+            }
+            Nest::Loop(inner, ..) => add_up(inner, counts),
+        }
+    }
+}
+
+/// The values of the next field, of a list without its length.
+fn taken<'v>(rest: &mut &'v [i64], is_list: bool) -> &'v [i64] {
+    let begin = usize::from(is_list).min(rest.len());
+    let n = if is_list { rest.first().map_or(0, |n| *n as usize) } else { 1 };
+    let end = (begin + n).min(rest.len());
+    let own = &rest[begin..end];
+    *rest = &rest[end..];
+    own
+}
+
+/// Which values of a rank go with which of its lead's, for a symbol.
+#[derive(Debug, Default)]
+struct Pairs {
+    /// All values of an event; none where they differ from time to time.
+    events: Map<Vec<i64>, Option<Vec<i64>>>,
+    fields: Vec<Field>,
+}
+
+/// The same for a field; a number is a list of one.
+#[derive(Debug, Default)]
+struct Field {
+    whole: Map<Vec<i64>, Vec<i64>>,
+    elements: Map<i64, i64>,
+    /// A list of the lead's goes with several of the rank's,
+    is_torn: bool,
+    /// or a number in it does, or they are not as long.
+    is_torn_within: bool,
+    /// What the rank's numbers are more than the lead's, if they all are.
+    more: Option<i64>,
+}
+
+impl Field {
+    fn add(&mut self, of_lead: &[i64], own: &[i64]) {
+        if !self.is_torn {
+            self.is_torn = match self.whole.get(of_lead) {
+                Some(known) => known != own,
+                None => self.whole.insert(of_lead.to_vec(), own.to_vec()).is_some(),
+            };
+        }
+        self.is_torn_within |= of_lead.len() != own.len();
+        if !self.is_torn_within {
+            let mut pairs = of_lead.iter().zip(own);
+            self.is_torn_within =
+                pairs.any(|(of_lead, own)| self.elements.entry(*of_lead).or_insert(*own) != own);
+        }
+    }
+
+    fn closed(mut self) -> Self {
+        if self.is_torn {
+            self.whole = Map::default();
+        }
+        if self.is_torn || self.is_torn_within {
+            self.elements = Map::default();
+        }
+        let mut more = self.elements.iter().map(|(of_lead, own)| own.wrapping_sub(*of_lead));
+        let first = more.next();
+        let is_known = first == Some(0) || self.elements.len() >= FEW;
+        self.more = first.filter(|first| is_known && more.all(|other| other == *first));
+        self
+    }
+}
+
+/// Both make the call as often: what one has at a time goes with what the other
+/// has at the same.
+fn parallel([mut of_lead, mut own]: [Fields; 2], n: u64, call: CallId) -> Option<Pairs> {
+    let mut pairs = Pairs::default();
+    let mut fields: Vec<Field> = call.fields().iter().map(|_| Field::default()).collect();
+    let (mut first, mut second) = (Vec::new(), Vec::new());
+    let mut left = MOST_VALUES;
+    for _ in 0..n.min(MOST_EVENTS) {
+        of_lead.next_of(MOST_VALUES, &mut first).ok()?;
+        own.next_of(MOST_VALUES, &mut second).ok()?;
+        let Some(rest) = left.checked_sub(first.len() + second.len()) else { break };
+        left = rest;
+        match pairs.events.get_mut(&first) {
+            Some(Some(known)) if *known == second => continue,
+            Some(known) => *known = None,
+            None => drop(pairs.events.insert(first.clone(), Some(second.clone()))),
+        }
+        let (mut first, mut second) = (&first[..], &second[..]);
+        for (pair, field) in fields.iter_mut().zip(call.fields()) {
+            pair.add(taken(&mut first, field.is_list), taken(&mut second, field.is_list));
+        }
+    }
+    pairs.fields = fields.into_iter().map(Field::closed).collect();
+    Some(pairs)
+}
+
+/// One makes the call more often: what is always the same on both goes together.
+fn constant(both: [Fields; 2], n: [u64; 2], call: CallId) -> Option<Pairs> {
+    let mut only: [Vec<Option<Vec<i64>>>; 2] = Default::default();
+    for ((mut fields, n), only) in both.into_iter().zip(n).zip(&mut only) {
+        let mut values = Vec::new();
+        let mut left = MOST_VALUES;
+        for turn in 0..n.min(MOST_EVENTS) {
+            fields.next_of(MOST_VALUES, &mut values).ok()?;
+            let Some(rest) = left.checked_sub(values.len()) else { break };
+            left = rest;
+            let mut rest = &values[..];
+            for (at, field) in call.fields().iter().enumerate() {
+                let own = taken(&mut rest, field.is_list);
+                match only.get_mut(at) {
+                    None if turn == 0 => only.push(Some(own.to_vec())),
+                    Some(known) if known.as_deref() != Some(own) => *known = None,
+                    _ => {}
+                }
+            }
+        }
+    }
+    let [of_lead, own] = only;
+    let pair = |(of_lead, own): (Option<Vec<i64>>, Option<Vec<i64>>)| Field {
+        whole: of_lead.zip(own).into_iter().collect(),
+        ..Field::default()
+    };
+    Some(Pairs { fields: of_lead.into_iter().zip(own).map(pair).collect(), ..Pairs::default() })
+}
+
+/// Puts the rank's values behind `into`; false where they are the lead's.
+/// `places` says where the entries of the lead's table are in the rank's.
+fn own_values(
+    pair: Option<&Field>,
+    kind: Kind,
+    of_lead: &[i64],
+    places: Option<&[i64]>,
+    into: &mut Vec<i64>,
+) -> bool {
+    if let Some(own) = pair.and_then(|pair| pair.whole.get(of_lead)) {
+        into.extend(own);
+        return true;
+    }
+    let elements = |pair: &Field| of_lead.iter().map(|value| pair.elements.get(value).copied()).collect();
+    if let Some(own) = pair.and_then(elements).filter(|own: &Vec<i64>| !own.is_empty()) {
+        into.extend(own);
+        return true;
+    }
+    let place = |value: &i64| {
+        let place = places.and_then(|places| places.get(usize::try_from(*value).ok()?));
+        place.copied().unwrap_or(*value)
+    };
+    let begin = into.len();
+    into.extend(of_lead.iter().map(place));
+    match pair.and_then(|pair| pair.more) {
+        Some(0) => into[begin..] == *of_lead,
+        Some(more)
+            if matches!(kind, Kind::Int | Kind::Count | Kind::Tag) && of_lead.iter().all(|n| *n >= 0) =>
+        {
+            into[begin..].iter_mut().for_each(|value| *value = value.wrapping_add(more));
+            true
+        }
+        _ => false,
+    }
+}
