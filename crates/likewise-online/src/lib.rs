@@ -13,10 +13,15 @@
 //! # Reference
 //! Bahmani and Mueller, Chameleon: Online Clustering of MPI Program Traces.
 
+mod group;
+mod leads;
 mod machine;
 mod ranklist;
 mod signature;
+mod tree;
 
+pub use group::{Method, Options};
+pub use leads::{Group, any, choose, gather, merge_parts};
 pub use machine::{Action, Machine, Step};
 pub use ranklist::{NotRanks, Ranklist};
 pub use signature::{Mean, Rolling, Signature};
