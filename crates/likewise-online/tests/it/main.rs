@@ -1,0 +1,4 @@
+//! Thread-ranks that vote, cluster and merge.
+
+mod leads;
+mod states;
