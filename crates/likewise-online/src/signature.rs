@@ -1,6 +1,6 @@
 //! What a rank did between two markers, in a few numbers.
 
-use likewise_recording::Structure;
+use likewise_recording::{Repeated, Structure};
 use std::cmp::Ordering;
 
 /// The exact mean of whole numbers: sums, compared crosswise.
@@ -171,6 +171,13 @@ impl Rolling {
     #[must_use]
     pub fn is_steady(&self, symbol: u32) -> bool {
         self.steady.get(symbol as usize).copied().unwrap_or(false)
+    }
+
+    /// The outermost loop that the interval ends with, see
+    /// [`Structure::repeated`].
+    #[must_use]
+    pub fn repeated(&self) -> Option<Repeated> {
+        self.structure.repeated()
     }
 
     /// About how many bytes of memory this takes.

@@ -1,8 +1,11 @@
-//! The files of a rank, and the one file of the job.
+//! The files of a rank, and what it gives to the one file of the job.
 
 use crate::clock;
+use crate::gather::{End, Gathered, Give, Tree, gather};
 use crate::limit::spared;
-use likewise_recording::{FILE, Part, RankMeta, Recorder, file, unfinished};
+use crate::out::Out;
+use likewise_comm::Communicator;
+use likewise_recording::{FILE, Log, Part, RankMeta, Recorder, Stand, file, unfinished};
 use std::fs::{File, OpenOptions, remove_file, rename};
 use std::io::{Read, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -25,21 +28,27 @@ const MOST_JOBS: u32 = 100_000;
 /// Bytes that rank 0 takes at a time.
 const PIECE: usize = 1 << 20;
 
-/// How ranks reach each other: messages in order, of any size.
-pub(crate) trait Link {
-    fn send(&mut self, to: u32, message: &[u8]) -> Option<()>;
-    fn receive(&mut self, from: u32) -> Option<Vec<u8>>;
-}
+/// Makes a log, from the ranks and the bytes that this rank has given.
+pub(crate) type LogOf<C> = dyn Fn(&C, u64) -> Option<Log>;
 
 /// The recording of this rank's job.
 pub(crate) struct Job {
     folder: PathBuf,
     world: u32,
     pub(crate) meta: RankMeta,
+    /// The number of the open part.
+    pub(crate) number: u32,
     /// Sizes of the sealed sections.
     sealed: Vec<usize>,
     /// The last part, where there was no room to seal it.
     unsealed: Option<Part>,
+    /// Of a lead: the ranks that stand behind it, and how many of its events
+    /// were theirs at the last marker.
+    pub(crate) stands: Vec<Stand>,
+    /// Whether there may be a copy of the open part.
+    has_copy: bool,
+    /// The bytes of all that this rank gave to the job's file.
+    pub(crate) bytes: u64,
     /// When the next copy is due, in ticks.
     begun: u64,
     last: u64,
@@ -47,7 +56,7 @@ pub(crate) struct Job {
 }
 
 /// The recording of the Kth job in a folder.
-fn whole(folder: &Path, world: u32) -> PathBuf {
+pub(crate) fn whole(folder: &Path, world: u32) -> PathBuf {
     match world {
         1 => folder.join(FILE),
         world => folder.join(format!("recording-{world}.likewise")),
@@ -93,8 +102,16 @@ fn append(path: &Path, pieces: &[&[u8]]) -> std::io::Result<()> {
 }
 
 /// Runs what may panic on one rank alone: the others wait for its messages.
-fn guarded<T>(ours: impl FnOnce() -> Option<T>) -> Option<T> {
+pub(crate) fn guarded<T>(ours: impl FnOnce() -> Option<T>) -> Option<T> {
     catch_unwind(AssertUnwindSafe(ours)).ok().flatten()
+}
+
+/// Removes a file that need not be there.
+fn remove(path: &Path) -> std::io::Result<()> {
+    match remove_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
 }
 
 impl Job {
@@ -105,8 +122,13 @@ impl Job {
             folder: folder.to_owned(),
             world,
             meta,
+            number: 0,
             sealed: Vec::new(),
             unsealed: None,
+            stands: Vec::new(),
+            // Rank 0 has made one to claim the number.
+            has_copy: true,
+            bytes: 0,
             begun,
             last,
             pause: PAUSE,
@@ -119,6 +141,21 @@ impl Job {
 
     fn sealed(&self) -> PathBuf {
         unfinished::sealed(&self.folder, self.world, self.meta.rank)
+    }
+
+    /// The file that grows while the program runs.
+    pub(crate) fn online(&self) -> PathBuf {
+        unfinished::online(&self.folder, self.world)
+    }
+
+    /// The file that is left in the end.
+    pub(crate) fn whole(&self) -> PathBuf {
+        whole(&self.folder, self.world)
+    }
+
+    /// How long this rank has been recorded, in ns.
+    pub(crate) fn elapsed(&self) -> u64 {
+        clock::ns(self.begun, clock::ticks())
     }
 
     fn until(&mut self, now: u64) -> &RankMeta {
@@ -136,9 +173,15 @@ impl Job {
     pub(crate) fn copy(&mut self, recorder: &mut Recorder) -> std::io::Result<()> {
         let now = clock::ticks();
         clock::measure();
-        let part = recorder.snapshot(self.until(now));
-        let section = file::quick_section(self.sealed.len() as u32, &part);
+        if recorder.n_open() == 0 {
+            self.last = now;
+            return Ok(());
+        }
+        let mut part = recorder.snapshot(self.until(now));
+        part.stand(self.stands.clone());
+        let section = file::quick_section(self.number, &part);
         let written = write_whole(&self.open(), &[&file::head(), &section]);
+        self.has_copy = true;
         self.last = clock::ticks();
         self.pause = PAUSE.max(SHARE * clock::ns(now, self.last));
         written
@@ -149,56 +192,136 @@ impl Job {
     pub(crate) fn look(&mut self, recorder: &mut Recorder) -> std::io::Result<bool> {
         let is_full = recorder.memory() > MOST_MEMORY;
         if is_full {
-            self.seal(recorder)?;
+            let mut part = self.take(recorder);
+            // Whoever stands behind a lead did all of this too, as far as is known.
+            let events = part.ranks()[0].events;
+            self.stands.iter_mut().for_each(|stand| stand.events = events);
+            part.stand(self.stands.clone());
+            self.stands.iter_mut().for_each(|stand| stand.events = 0);
+            self.seal(part)?;
         }
         Ok(is_full)
     }
 
-    fn seal(&mut self, recorder: &mut Recorder) -> std::io::Result<()> {
-        let part = recorder.take(self.until(clock::ticks()));
-        let section = file::section(self.sealed.len() as u32, &part);
+    /// What is recorded since the last time; the recorder begins anew.
+    pub(crate) fn take(&mut self, recorder: &mut Recorder) -> Part {
+        let meta = self.until(clock::ticks());
+        recorder.take(meta)
+    }
+
+    /// Puts a part into a file of this rank's own.
+    pub(crate) fn seal(&mut self, part: Part) -> std::io::Result<()> {
+        let section = file::section(self.number, &part);
         let head = if self.sealed.is_empty() { file::head() } else { Vec::new() };
         if let Err(error) = append(&self.sealed(), &[&head, &section]) {
             self.unsealed = Some(part);
             return Err(error);
         }
         self.sealed.push(section.len());
+        self.number += 1;
         // The copy of the open part is older than what is sealed.
-        match remove_file(self.open()) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
-            _ => Ok(()),
-        }
+        self.has_copy = false;
+        remove(&self.open())
     }
 
-    /// Puts the ranks together over a binary tree, and leaves the one file of
-    /// the job. Collective; a rank of which nothing can be had takes part.
+    /// In the end of a full recording: puts the ranks together, and leaves the
+    /// one file of the job, with what `log` makes of each rank's bytes in the
+    /// end. Collective; a rank of which nothing can be had takes part.
+    ///
+    /// # Errors
+    /// On rank 0: what is not recorded, and why.
+    pub(crate) fn finish<C: Communicator>(
+        mut self,
+        recorder: &mut Recorder,
+        link: &C,
+        is_whole: bool,
+        log: Option<&LogOf<C>>,
+    ) -> Result<(), String> {
+        let path = self.whole();
+        let mut out = (self.meta.rank == 0).then(|| Out::create(&path.with_extension("new")));
+        let part = guarded(|| {
+            let unsealed = self.unsealed.take();
+            Some(unsealed.unwrap_or_else(|| self.take(recorder)))
+        });
+        let (tree, n) = (Tree::all(self.meta.size), self.meta.size as usize);
+        let end = if log.is_some() { End::Open } else { End::Foot(&path) };
+        let given = self.give(part, is_whole, &tree, n, link, out.as_mut(), end);
+        let log = log.and_then(|log| log(link, self.bytes));
+        match (given, &mut out) {
+            (Err(why), Some(out)) if out.written().is_err() || !path.exists() && log.is_none() => {
+                out.remove();
+                Err(why)
+            }
+            (given, Some(out)) if log.is_some() => {
+                log.iter().for_each(|log| out.section(&file::log_section(log)));
+                out.close(&path).and(given)
+            }
+            (given, _) => given,
+        }
+        .and_then(|missing| missing.map_or(Ok(()), Err))
+    }
+
+    /// Puts the parts of the ranks of a tree together, and adds them to the
+    /// job's file. Collective over these ranks; those that have nothing give
+    /// none. Of `expected` ranks there are parts.
     ///
     /// Parts that are large, or that were sealed, go to rank 0 one after the
     /// other, and are not put together.
     ///
+    /// # Returns
+    /// On rank 0: what is missing of what was given.
+    ///
     /// # Errors
-    /// On rank 0: what is not recorded, and why.
-    pub(crate) fn finish(
-        mut self,
-        recorder: &mut Recorder,
-        link: &mut impl Link,
+    /// Nothing was given (why, on rank 0). Nothing of what this rank has left in
+    /// files is removed then.
+    #[allow(clippy::too_many_arguments)]
+    pub(crate) fn give(
+        &mut self,
+        part: Option<Part>,
         is_whole: bool,
-    ) -> Result<(), String> {
+        tree: &Tree<'_>,
+        expected: usize,
+        link: &impl Communicator,
+        out: Option<&mut Out>,
+        end: End<'_>,
+    ) -> Result<Option<String>, String> {
         let mut own = Gathered { n_cut: u32::from(!is_whole), ..Gathered::default() };
         let mut large = Vec::new();
-        let _ = guarded(|| self.own_part(recorder, &mut own, &mut large));
-        self.gather(own, &large, link).unwrap_or_else(|| Err("the ranks cannot reach each other".into()))
+        let _ = guarded(|| self.own_part(part, &mut own, &mut large));
+        let give = Give {
+            rank: self.meta.rank,
+            number: self.number,
+            expected,
+            end,
+            sections: &|each| self.sections(&large, each),
+        };
+        let given = gather(own, &give, tree, link, out);
+        let given = given.unwrap_or_else(|| Err("the ranks cannot reach each other".into()));
+        if given.is_ok() {
+            if self.has_copy {
+                let _ = remove_file(self.open());
+                self.has_copy = false;
+            }
+            if !self.sealed.is_empty() {
+                let _ = remove_file(self.sealed());
+                self.sealed.clear();
+            }
+        }
+        given
     }
 
     /// What this rank has: a part, or, where it is large, its last section.
-    fn own_part(&mut self, recorder: &mut Recorder, own: &mut Gathered, large: &mut Vec<u8>) -> Option<()> {
-        let number = self.sealed.len() as u32;
-        let part = match self.unsealed.take() {
-            Some(part) => part,
-            None => recorder.take(self.until(clock::ticks())),
+    fn own_part(&mut self, part: Option<Part>, own: &mut Gathered, large: &mut Vec<u8>) -> Option<()> {
+        let Some(part) = part else {
+            if !self.sealed.is_empty() {
+                own.large.push(self.meta.rank);
+            }
+            return Some(());
         };
-        if number > 0 || part.encode().len() > MOST_BYTES {
-            *large = file::section(number, &part);
+        let length = part.encode().len();
+        self.bytes += length as u64 + self.sealed.iter().sum::<usize>() as u64;
+        if !self.sealed.is_empty() || length > MOST_BYTES {
+            *large = file::section(self.number, &part);
             own.large.push(self.meta.rank);
         } else {
             own.part = Some(part);
@@ -206,92 +329,8 @@ impl Job {
         Some(())
     }
 
-    fn gather(&self, mut own: Gathered, large: &[u8], link: &mut impl Link) -> Option<Result<(), String>> {
-        let (rank, size) = (self.meta.rank, self.meta.size);
-        let mut below = Vec::new();
-        let mut step = 1;
-        while step < size && rank.is_multiple_of(2 * step) {
-            if rank + step < size {
-                below.push(rank + step);
-                let message = link.receive(rank + step)?;
-                // Who cannot be understood is missing.
-                let _ = guarded(|| own.take(&message));
-            }
-            step *= 2;
-        }
-        let parent = rank - rank.min(step);
-        let result = if rank == 0 {
-            self.write(&own, large, link)
-        } else {
-            let message = guarded(|| Some(own.encode())).unwrap_or_default();
-            link.send(parent, &message)?;
-            if own.large.contains(&rank) {
-                self.give(large, link)?;
-            }
-            if link.receive(parent)? == [1] { Ok(()) } else { Err(String::new()) }
-        };
-        // Whoever was below is told, and what is whole elsewhere is removed.
-        below.iter().rev().try_for_each(|to| link.send(*to, &[u8::from(result.is_ok())]))?;
-        if result.is_ok() {
-            let _ = remove_file(self.open());
-            let _ = remove_file(self.sealed());
-        }
-        let n_there = own.part.as_ref().map_or(0, |part| part.ranks().len()) + own.large.len();
-        Some(match size as usize - n_there {
-            _ if rank > 0 || result.is_err() => result,
-            0 if own.n_cut == 0 => Ok(()),
-            0 => Err(format!("what {} of {size} ranks did after an error or a full disk", own.n_cut)),
-            missing => Err(format!("{missing} of {size} ranks, where an error occurred")),
-        })
-    }
-
-    /// On rank 0.
-    fn write(&self, own: &Gathered, large: &[u8], link: &mut impl Link) -> Result<(), String> {
-        let path = whole(&self.folder, self.world);
-        let new = path.with_extension("new");
-        let mut out = Out { file: File::create(&new), sections: Vec::new() };
-        out.bytes(&file::head());
-        let section = guarded(|| own.part.as_ref().map(|part| file::section(0, part)));
-        if let Some(section) = &section {
-            out.section(section);
-        }
-        let mut reached = own.part.is_none() || section.is_some();
-        for rank in &own.large {
-            let done = if *rank == 0 {
-                self.sections(large, &mut |bytes, section| out.piece(bytes, section))
-            } else {
-                take(*rank, link, &mut out)
-            };
-            reached &= done.is_some();
-        }
-        let foot = file::foot(&out.sections);
-        out.bytes(&foot);
-        let written = out.file.and_then(|_| rename(&new, &path));
-        match written {
-            Ok(()) if reached => Ok(()),
-            Ok(()) => Err(format!("{}: not all parts could be put together", path.display())),
-            Err(error) => {
-                let _ = remove_file(&new);
-                Err(format!("{}: {error}", path.display()))
-            }
-        }
-    }
-
-    /// Sends this rank's sections to rank 0 when it asks.
-    fn give(&self, large: &[u8], link: &mut impl Link) -> Option<()> {
-        link.receive(0)?;
-        let mut failed = false;
-        let sent = self.sections(large, &mut |bytes, ends| {
-            let message = [&[u8::from(ends)], bytes].concat();
-            failed |= link.send(0, &message).is_none();
-        });
-        // An empty message ends it; a lone 2 says that something is missing.
-        link.send(0, if sent.is_some() { &[] } else { &[2] })?;
-        (!failed).then_some(())
-    }
-
     /// All sections of this rank, in pieces; whether a piece ends a section.
-    fn sections(&self, last: &[u8], each: &mut impl FnMut(&[u8], bool)) -> Option<()> {
+    fn sections(&self, last: &[u8], each: &mut dyn FnMut(&[u8], bool)) -> Option<()> {
         if !self.sealed.is_empty() {
             let mut file = File::open(self.sealed()).ok()?;
             file.read_exact(&mut vec![0; file::head().len()]).ok()?;
@@ -311,134 +350,19 @@ impl Job {
     }
 }
 
-/// Takes a rank's sections.
-fn take(rank: u32, link: &mut impl Link, out: &mut Out) -> Option<()> {
-    link.send(rank, &[])?;
-    loop {
-        let message = link.receive(rank)?;
-        match message.split_first() {
-            None => return Some(()),
-            Some((2, _)) => return None,
-            Some((ends, bytes)) => out.piece(bytes, *ends == 1),
-        }
-    }
-}
-
-/// The file of the job, while it is written. After an error nothing more is.
-struct Out {
-    file: std::io::Result<File>,
-    sections: Vec<usize>,
-}
-
-impl Out {
-    fn bytes(&mut self, bytes: &[u8]) {
-        if let Ok(file) = &mut self.file
-            && let Err(error) = spared(|| file.write_all(bytes))
-        {
-            self.file = Err(error);
-        }
-    }
-
-    fn section(&mut self, bytes: &[u8]) {
-        self.piece(bytes, true);
-    }
-
-    fn piece(&mut self, bytes: &[u8], ends: bool) {
-        self.bytes(bytes);
-        match self.sections.last_mut() {
-            Some(open) if *open & OPEN != 0 => *open += bytes.len(),
-            _ => self.sections.push(OPEN | bytes.len()),
-        }
-        if ends && let Some(open) = self.sections.last_mut() {
-            *open &= !OPEN;
-        }
-    }
-}
-
-/// Marks the size of a section that goes on.
-const OPEN: usize = 1 << 63;
-
-/// What a subtree of ranks has gathered.
-#[derive(Default)]
-struct Gathered {
-    /// How many ranks stopped recording before the end.
-    n_cut: u32,
-    part: Option<Part>,
-    /// The ranks whose parts are too large to be gathered.
-    large: Vec<u32>,
-}
-
-impl Gathered {
-    fn encode(&self) -> Vec<u8> {
-        let mut bytes = self.n_cut.to_le_bytes().to_vec();
-        bytes.extend((self.large.len() as u32).to_le_bytes());
-        self.large.iter().for_each(|rank| bytes.extend(rank.to_le_bytes()));
-        self.part.iter().for_each(|part| bytes.extend(part.encode()));
-        bytes
-    }
-
-    fn take(&mut self, message: &[u8]) -> Option<()> {
-        let (n_cut, rest) = message.split_first_chunk::<4>()?;
-        let (n, rest) = rest.split_first_chunk::<4>()?;
-        self.n_cut += u32::from_le_bytes(*n_cut);
-        let (large, part) = rest.split_at_checked(4 * u32::from_le_bytes(*n) as usize)?;
-        let (ranks, _) = large.as_chunks::<4>();
-        self.large.extend(ranks.iter().map(|rank| u32::from_le_bytes(*rank)));
-        if part.is_empty() {
-            return Some(());
-        }
-        let part = Part::decode(part).ok()?;
-        match &mut self.part {
-            Some(own) => own.merge(&part),
-            None => self.part = Some(part),
-        }
-        Some(())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use likewise_comm::{CommError, ThreadComm, run_on_threads};
     use likewise_recording::calls::number;
     use likewise_recording::{Frame, RecorderOptions, Recording, Times, Timing};
-    use std::collections::BTreeMap;
-    use std::sync::mpsc::{Receiver, Sender, channel};
-
-    /// Ranks that are threads.
-    struct Threads {
-        to: BTreeMap<u32, Sender<Vec<u8>>>,
-        from: BTreeMap<u32, Receiver<Vec<u8>>>,
-    }
-
-    impl Link for Threads {
-        fn send(&mut self, to: u32, message: &[u8]) -> Option<()> {
-            self.to[&to].send(message.to_vec()).ok()
-        }
-
-        fn receive(&mut self, from: u32) -> Option<Vec<u8>> {
-            self.from[&from].recv().ok()
-        }
-    }
-
-    fn links(n: u32) -> Vec<Threads> {
-        let mut links: Vec<Threads> =
-            (0..n).map(|_| Threads { to: BTreeMap::new(), from: BTreeMap::new() }).collect();
-        for a in 0..n {
-            for b in 0..n {
-                let (to, from) = channel();
-                links[a as usize].to.insert(b, to);
-                links[b as usize].from.insert(a, from);
-            }
-        }
-        links
-    }
-
     /// Events of a rank: every third has so many that parts are sealed.
     fn n_events(rank: u32) -> u64 {
         if rank % 3 == 2 { 300_000 } else { 50 }
     }
 
-    fn run(folder: &Path, rank: u32, size: u32, link: &mut Threads) {
+    fn run(folder: &Path, comm: &ThreadComm) {
+        let (rank, size) = (comm.rank() as u32, comm.size() as u32);
         let meta = RankMeta { rank, size, ..RankMeta::default() };
         let mut job = Job::new(folder, 1, meta, clock::ticks());
         let mut recorder =
@@ -458,7 +382,7 @@ mod tests {
                 job.copy(&mut recorder).unwrap();
             }
         }
-        job.finish(&mut recorder, link, true).unwrap();
+        job.finish(&mut recorder, comm, true, None).unwrap();
     }
 
     #[test]
@@ -467,12 +391,11 @@ mod tests {
         let folder = std::env::temp_dir().join(format!("likewise-job-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         assert_eq!(claim(&folder).unwrap(), 1);
-        std::thread::scope(|scope| {
-            for (rank, mut link) in links(7).into_iter().enumerate() {
-                let folder = &folder;
-                scope.spawn(move || run(folder, rank as u32, 7, &mut link));
-            }
+        let ran: Result<Vec<()>, CommError> = run_on_threads(7, |comm| {
+            run(&folder, comm);
+            Ok(())
         });
+        assert!(ran.is_ok());
         let left: Vec<_> =
             std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
         assert_eq!(left, [FILE]);

@@ -1,12 +1,13 @@
 //! When recording begins and ends, and what is written meanwhile.
 
 use crate::counters::Plan;
-use crate::job::Job;
+use crate::job::{Job, LogOf};
 use crate::link::World;
 use crate::raw::RawLog;
 use crate::state::{self, State};
-use crate::{clock, job, memory};
-use likewise_recording::{RankMeta, Recorder, RecorderOptions, Times};
+use crate::watch::Watch;
+use crate::{clock, job, memory, online};
+use likewise_recording::{Mode, RankMeta, Recorder, RecorderOptions, Times};
 use std::path::PathBuf;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicI32, AtomicPtr, AtomicU32, AtomicU64, Ordering};
@@ -19,9 +20,10 @@ pub(crate) struct Options {
     pub(crate) verify: bool,
     raw: bool,
     all_times: bool,
+    online: Option<online::Options>,
 }
 
-/// What was asked for and cannot be counted.
+/// What was asked for and cannot be had.
 static MISSING: OnceLock<Vec<String>> = OnceLock::new();
 static COUNTERS: OnceLock<Plan> = OnceLock::new();
 static OPTIONS: OnceLock<Options> = OnceLock::new();
@@ -74,7 +76,8 @@ pub(crate) fn counters() -> &'static Plan {
 }
 
 pub(crate) fn options() -> &'static Options {
-    static NONE: Options = Options { folder: PathBuf::new(), verify: false, raw: false, all_times: false };
+    static NONE: Options =
+        Options { folder: PathBuf::new(), verify: false, raw: false, all_times: false, online: None };
     OPTIONS.get().unwrap_or(&NONE)
 }
 
@@ -89,6 +92,7 @@ pub(crate) fn lock() -> MutexGuard<'static, Option<State>> {
 /// rank still takes part in what all do in the end.
 pub(crate) fn stop(why: &str) {
     set(if RANK.load(Ordering::Relaxed) < 0 { 0 } else { STOPPED });
+    online::leave();
     say(why);
 }
 
@@ -115,24 +119,28 @@ fn begin_recording() -> Option<*mut AtomicU32> {
     let folder = PathBuf::from(std::env::var_os("LIKEWISE_DIR").filter(|folder| !folder.is_empty())?);
     // Panics of ours are caught, and are not for the user of the program.
     std::panic::set_hook(Box::new(|_| {}));
+    let (online, mut wrong) = online::Options::read();
+    let watch = (online.mode != Mode::Full).then(|| Watch::new(online.marker.clone(), online.parameters));
     let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| value == "1");
     let options = Options {
         folder,
         verify: is_set("LIKEWISE_VERIFY"),
         raw: is_set("LIKEWISE_RAW"),
         all_times: std::env::var_os("LIKEWISE_TIMES").is_some_and(|times| times == "all"),
+        online: Some(online),
     };
     let times = if options.all_times { Times::All } else { Times::Histogram };
     let (plan, missing) = Plan::new(std::env::var("LIKEWISE_COUNTERS").ok().as_deref());
     let recorder = Recorder::new(&RecorderOptions { times, counters: plan.names.clone() });
     let _ = COUNTERS.set(plan);
-    let _ = MISSING.set(missing);
+    wrong.extend(missing.into_iter().map(|name| format!("{name}, which this machine does not count")));
+    let _ = MISSING.set(wrong);
     let raw = options.raw.then(RawLog::default);
     clock::start();
     BEGUN[0].store(clock::ticks(), Ordering::Relaxed);
     BEGUN[1].store(clock::since_1970(), Ordering::Relaxed);
     let _ = OPTIONS.set(options);
-    *lock() = Some(State::new(recorder, raw));
+    *lock() = Some(State::new(recorder, raw, watch));
     page()
 }
 
@@ -177,7 +185,7 @@ pub(crate) fn begin() {
     };
     RANK.store(ranks.rank as i32, Ordering::Relaxed);
     if let Some(missing) = MISSING.get().filter(|missing| !missing.is_empty()) {
-        say(&format!("{}, which this machine does not count", missing.join(", ")));
+        say(&missing.join("; "));
     }
     let node = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let meta = RankMeta {
@@ -189,6 +197,11 @@ pub(crate) fn begin() {
     };
     if let Some(raw) = &mut state.raw {
         raw.open(folder, number, ranks.rank);
+    }
+    let online = options().online.as_ref().filter(|_| state.watch.is_some());
+    if online.is_some_and(|online| online::begin(online, &ranks).is_none()) {
+        say("MPI_Comm_dup failed, so all ranks record all");
+        state.watch = None;
     }
     state.job = Some(Job::new(folder, number, meta, BEGUN[0].load(Ordering::Relaxed)));
 }
@@ -202,7 +215,7 @@ pub(crate) fn look(state: &mut State, now: u64) -> bool {
         stop("no memory left");
         return true;
     }
-    let is_due = state.recorder.n_events() & (job::LOOK - 1) == 0 || job.is_due(now);
+    let is_due = state.recorder.n_open() & (job::LOOK - 1) == 0 || job.is_due(now);
     if is_due {
         write(state, now);
     }
@@ -219,9 +232,17 @@ fn write(state: &mut State, now: u64) {
     let errno = unsafe { errno_at.read() };
     match job.look(&mut state.recorder) {
         Ok(false) => {}
-        Ok(true) => state.forget_last(),
+        Ok(true) => {
+            state.forget_last();
+            if let Some(watch) = &mut state.watch {
+                watch.taken();
+            }
+        }
         // What follows would take more memory.
-        Err(_) => set(STOPPED),
+        Err(_) => {
+            set(STOPPED);
+            online::leave();
+        }
     }
     if let Some(job) = state.job.as_mut().filter(|job| job.is_due(now)) {
         if let Some(raw) = &mut state.raw {
@@ -237,6 +258,9 @@ fn write(state: &mut State, now: u64) {
 /// Waits for all ranks at the beginning of `MPI_Finalize`, so that this wait is
 /// recorded as part of it.
 pub(crate) fn wait_for_all() {
+    if online::wait_for_all() {
+        return;
+    }
     let ranks =
         lock().as_mut().filter(|state| state.job.is_some()).and_then(|state| World::of(state.objects()?));
     if let Some(ranks) = ranks {
@@ -249,8 +273,8 @@ pub(crate) fn wait_for_all() {
 pub(crate) fn end(is_finalize: bool) {
     let is_whole = !is_stopped();
     set(0);
-    let mut state = lock();
-    let Some(state) = state.as_mut() else { return };
+    let mut guard = lock();
+    let Some(state) = guard.as_mut() else { return };
     if let Some(raw) = &mut state.raw {
         raw.flush();
     }
@@ -259,18 +283,31 @@ pub(crate) fn end(is_finalize: bool) {
         let rank = RANK.load(Ordering::Relaxed);
         eprintln!("likewise: rank {rank}: of {checked} call paths {wrong} were wrong");
     }
-    let Some(mut job) = state.job.take() else { return };
     if !is_finalize {
-        let _ = job.copy(&mut state.recorder);
+        if let Some(job) = &mut state.job {
+            let _ = job.copy(&mut state.recorder);
+        }
         return;
     }
-    let ranks = state.objects().and_then(|objects| World::of(objects)).and_then(World::duplicated);
-    let Some(mut ranks) = ranks else { return say("MPI_Comm_dup failed") };
-    let finished = job.finish(&mut state.recorder, &mut ranks, is_whole);
-    ranks.free();
+    drop(guard);
+    let finished = online::finish(is_whole).unwrap_or_else(|| end_full(is_whole));
     if let Err(why) = finished {
         say(&why);
     }
+}
+
+/// The end of a full recording.
+fn end_full(is_whole: bool) -> Result<(), String> {
+    let mut state = lock();
+    let Some(state) = state.as_mut() else { return Ok(()) };
+    let Some(job) = state.job.take() else { return Ok(()) };
+    let ranks = state.objects().and_then(|objects| World::of(objects)).and_then(World::duplicated);
+    let Some(ranks) = ranks else { return Err("MPI_Comm_dup failed".to_owned()) };
+    let accounts = options().online.as_ref().is_some_and(|online| online.accounts);
+    let log: Option<&LogOf<World>> = if accounts { Some(&online::full_log) } else { None };
+    let finished = job.finish(&mut state.recorder, &ranks, is_whole, log);
+    ranks.free();
+    finished
 }
 
 /// The process exits. If MPI was not ended, what is recorded is written for

@@ -1,7 +1,7 @@
 //! How the ranks talk: by `PMPI_*`, so that nobody records it.
 
-use crate::job::Link;
 use crate::objects::{Calls, Objects};
+use likewise_comm::{CommError, Communicator};
 use likewise_mpi::abi::Abi;
 use likewise_mpi::binding::Handle;
 use std::ffi::c_int;
@@ -9,13 +9,15 @@ use std::ffi::c_int;
 /// MPI counts in `int`s, so a longer message goes in pieces.
 const PIECE: usize = 1 << 30;
 const TAG: c_int = 0;
+
 /// The ranks that were started together, and how they talk.
+#[derive(Clone)]
 pub(crate) struct World {
     pub(crate) rank: u32,
     pub(crate) size: u32,
-    calls: Calls,
-    abi: Abi,
-    comm: Handle,
+    pub(super) calls: Calls,
+    pub(super) abi: Abi,
+    pub(super) comm: Handle,
 }
 
 impl World {
@@ -65,38 +67,57 @@ impl World {
         unsafe { (self.calls.barrier)(self.comm) };
     }
 
-    fn send_bytes(&self, to: u32, bytes: &[u8]) -> Option<()> {
+    fn send_bytes(&self, to: usize, bytes: &[u8]) -> Result<(), CommError> {
         let byte = self.abi.handles.byte;
         bytes.chunks(PIECE).try_for_each(|piece| {
             let (place, n) = (piece.as_ptr().cast(), piece.len() as c_int);
             // SAFETY: there are that many bytes.
             let code = unsafe { (self.calls.send)(place, n, byte, to as c_int, TAG, self.comm) };
-            (code == 0).then_some(())
+            checked("PMPI_Send", code)
         })
     }
 
-    fn receive_bytes(&self, from: u32, bytes: &mut [u8]) -> Option<()> {
+    fn receive_bytes(&self, from: usize, bytes: &mut [u8]) -> Result<(), CommError> {
         let (byte, ignore) = (self.abi.handles.byte, self.abi.status_ignore);
         bytes.chunks_mut(PIECE).try_for_each(|piece| {
             let (place, n) = (piece.as_mut_ptr().cast(), piece.len() as c_int);
             // SAFETY: there is room for that many bytes.
             let code = unsafe { (self.calls.recv)(place, n, byte, from as c_int, TAG, self.comm, ignore) };
-            (code == 0).then_some(())
+            checked("PMPI_Recv", code)
         })
     }
 }
 
-impl Link for World {
-    fn send(&mut self, to: u32, message: &[u8]) -> Option<()> {
+fn checked(call: &'static str, code: c_int) -> Result<(), CommError> {
+    match code {
+        0 => Ok(()),
+        code => Err(CommError::Transport { call, reason: format!("error {code}") }),
+    }
+}
+
+impl Communicator for World {
+    fn rank(&self) -> usize {
+        self.rank as usize
+    }
+
+    fn size(&self) -> usize {
+        self.size as usize
+    }
+
+    fn send(&self, to: usize, message: &[u8]) -> Result<(), CommError> {
         self.send_bytes(to, &(message.len() as u64).to_ne_bytes())?;
         self.send_bytes(to, message)
     }
 
-    fn receive(&mut self, from: u32) -> Option<Vec<u8>> {
+    fn receive(&self, from: usize) -> Result<Vec<u8>, CommError> {
         let mut length = [0; 8];
         self.receive_bytes(from, &mut length)?;
         let mut message = vec![0; u64::from_ne_bytes(length) as usize];
         self.receive_bytes(from, &mut message)?;
-        Some(message)
+        Ok(message)
     }
+
+    /// The program must go on: a rank that cannot work with the others says so
+    /// in what it sends.
+    fn fail(&self, _reason: &str) {}
 }

@@ -19,6 +19,26 @@ static RESERVE: Reserve = Reserve(UnsafeCell::new([0; SIZE]));
 static GIVEN: AtomicUsize = AtomicUsize::new(0);
 static IS_SHORT: AtomicBool = AtomicBool::new(false);
 
+/// How much memory is in use, and the most that ever was.
+static USED: AtomicUsize = AtomicUsize::new(0);
+static PEAK: AtomicUsize = AtomicUsize::new(0);
+
+/// The most memory that this library has used at a time, in bytes.
+pub(crate) fn peak() -> u64 {
+    PEAK.load(Ordering::Relaxed) as u64
+}
+
+fn taken(size: usize) {
+    let used = USED.fetch_add(size, Ordering::Relaxed) + size;
+    if used > PEAK.load(Ordering::Relaxed) {
+        PEAK.fetch_max(used, Ordering::Relaxed);
+    }
+}
+
+fn given_back(size: usize) {
+    USED.fetch_sub(size, Ordering::Relaxed);
+}
+
 /// Whether the system had no memory.
 pub(crate) fn is_short() -> bool {
     IS_SHORT.load(Ordering::Relaxed)
@@ -52,10 +72,12 @@ unsafe impl GlobalAlloc for Memory {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: as the caller promises.
         let place = unsafe { System.alloc(layout) };
+        taken(layout.size());
         if place.is_null() { of_reserve(layout) } else { place }
     }
 
     unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
+        given_back(layout.size());
         if !is_reserve(place) {
             // SAFETY: it is the system's.
             unsafe { System.dealloc(place, layout) }
@@ -67,6 +89,8 @@ unsafe impl GlobalAlloc for Memory {
             // SAFETY: it is the system's.
             let moved = unsafe { System.realloc(place, layout, size) };
             if !moved.is_null() {
+                taken(size);
+                given_back(layout.size());
                 return moved;
             }
         }

@@ -36,6 +36,10 @@ calls! {
     barrier = "PMPI_Barrier"(Handle);
     send = "PMPI_Send"(*const c_void, c_int, Handle, c_int, c_int, Handle);
     recv = "PMPI_Recv"(*mut c_void, c_int, Handle, c_int, c_int, Handle, usize);
+    iallreduce =
+        "PMPI_Iallreduce"(*const c_void, *mut c_void, c_int, Handle, Handle, Handle, *mut Handle);
+    ibcast = "PMPI_Ibcast"(*mut c_void, c_int, Handle, c_int, Handle, *mut Handle);
+    test = "PMPI_Test"(*mut Handle, *mut c_int, usize);
 }
 
 /// A communicator.

@@ -11,10 +11,12 @@ use crate::plan::{Compare, MOST_COMPARED, Plan};
 use crate::raw::RawLog;
 use crate::real::MOST_WORDS;
 use crate::thread::Thread;
-use crate::{Dialect, clock, counters, modules};
+use crate::watch::Watch;
+use crate::{Dialect, clock, counters, modules, online};
 use likewise_mpi::abi::Class;
 use likewise_mpi::binding::Source;
-use likewise_recording::{CallId, Frame, Recorder, Timing};
+use likewise_recording::calls::number;
+use likewise_recording::{CallId, Frame, Recorder, Timing, identity};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Calls from more different paths than this have a path of one frame.
@@ -66,13 +68,15 @@ pub(crate) struct State {
     pub(crate) raw: Option<RawLog>,
     /// The job's files, once MPI has begun.
     pub(crate) job: Option<Job>,
+    /// What is done on line; none in a full recording.
+    pub(crate) watch: Option<Watch>,
 }
 
 /// A burst that has not been seen may be long.
 const UNKNOWN: u64 = u64::MAX;
 
 impl State {
-    pub(crate) fn new(recorder: Recorder, raw: Option<RawLog>) -> Self {
+    pub(crate) fn new(recorder: Recorder, raw: Option<RawLog>, watch: Option<Watch>) -> Self {
         Self {
             recorder,
             objects: None,
@@ -86,6 +90,7 @@ impl State {
             bursts: Vec::new(),
             raw,
             job: None,
+            watch,
         }
     }
 
@@ -139,15 +144,30 @@ impl State {
     }
 
     fn record(&mut self, symbol: u32, before: &Before, made: &Made<'_>, time: &Timing<'_>) {
-        if self.is_again(symbol, made) {
-            self.recorder.again(symbol, time);
-            if let Some(raw) = &mut self.raw {
-                raw.line(made.call, self.path_of[symbol as usize], &self.seen[symbol as usize].values);
-            }
-            return;
+        if let Some(watch) = &mut self.watch
+            && watch.begins(symbol, self.recorder.n_open())
+        {
+            self.forget_last();
         }
-        self.decoded(symbol, before, made);
-        self.recorder.event(symbol, &self.values, time);
+        let is_again = self.is_again(symbol, made);
+        if !is_again {
+            self.decoded(symbol, before, made);
+        } else if let Some(raw) = &mut self.raw {
+            raw.line(made.call, self.path_of[symbol as usize], &self.seen[symbol as usize].values);
+        }
+        if let Some(watch) = &mut self.watch {
+            if !is_again {
+                watch.values(symbol, &self.values);
+            }
+            watch.event(symbol);
+            if !watch.keeps() {
+                return;
+            }
+        }
+        match is_again {
+            true => self.recorder.again(symbol, time),
+            false => self.recorder.event(symbol, &self.values, time),
+        }
     }
 
     /// Whether the arguments that matter are those of the symbol's last event.
@@ -234,12 +254,54 @@ impl State {
             self.paths.insert(path, ());
         }
         let symbol = self.recorder.symbol(call, path);
+        self.know(symbol, call, &frames);
         if self.path_of.len() <= symbol as usize {
             self.path_of.resize(symbol as usize + 1, 0);
             self.bursts.resize(symbol as usize + 1, UNKNOWN);
         }
         self.path_of[symbol as usize] = path;
         (symbol, kept)
+    }
+
+    /// What is to be done on line after a call.
+    #[inline]
+    fn then(&self, symbol: u32, made: &Made<'_>) -> Then {
+        let Some(watch) = &self.watch else { return Then::Nothing };
+        if self.job.is_none() {
+            return Then::Nothing;
+        }
+        let level = made.words[0] as i32;
+        if made.call == number::Pcontrol && made.dialect != Dialect::C {
+            // Fortran gives the address of the level.
+            return match self.fortran_level(made) {
+                Some(level) if watch.is_marker(symbol, made.call, level) => Then::Marker,
+                _ => Then::Nothing,
+            };
+        }
+        if watch.is_marker(symbol, made.call, level) {
+            Then::Marker
+        } else if watch.is_trial(symbol) {
+            Then::Trial
+        } else if watch.seeks() && self.recorder.n_events() & (online::LOOK - 1) == 0 {
+            Then::Look
+        } else {
+            Then::Nothing
+        }
+    }
+
+    fn fortran_level(&self, made: &Made<'_>) -> Option<i32> {
+        let fortran = self.fortran.as_ref()?;
+        Some(Arguments { call: made.call, dialect: made.dialect, words: made.words, fortran }.int(0))
+    }
+
+    /// A new symbol is also watched.
+    fn know(&mut self, symbol: u32, call: CallId, frames: &[Frame]) {
+        let Some(watch) = &mut self.watch else { return };
+        let frames = frames.iter().map(|frame| {
+            let (build_id, file) = self.recorder.module_of(frame.module);
+            (build_id, file, frame.offset)
+        });
+        watch.know(symbol, call, identity(call, frames));
     }
 
     /// How many frames, the outermost, are not the program's: what the C
@@ -290,6 +352,15 @@ fn compare(objects: &Objects, arguments: &Arguments<'_>, at: usize, how: Compare
     }
 }
 
+/// What is to be done on line after a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Then {
+    Nothing,
+    Marker,
+    Trial,
+    Look,
+}
+
 /// Records a call that was made.
 #[inline]
 pub(crate) fn record(thread: &mut Thread, made: &Made<'_>) {
@@ -302,8 +373,8 @@ pub(crate) fn record(thread: &mut Thread, made: &Made<'_>) {
             new_path(thread, made, known)
         }
     };
-    let mut state = lock();
-    let Some(state) = state.as_mut() else { return };
+    let mut guard = lock();
+    let Some(state) = guard.as_mut() else { return };
     let counters = counters();
     let gap = thread.last_end.map_or(0, |last| clock::ns(last, made.begin));
     let is_counted = thread.is_counted && counters.keeps(gap);
@@ -317,6 +388,16 @@ pub(crate) fn record(thread: &mut Thread, made: &Made<'_>) {
     let expected = if counters.only_long { state.expected(thread.last, symbol, time.gap) } else { 0 };
     thread.last = symbol;
     is_slow |= crate::life::look(state, made.end);
+    let then = state.then(symbol, made);
+    let name = if then == Then::Marker { state.watch.as_ref().map(|watch| watch.name(symbol)) } else { None };
+    drop(guard);
+    match then {
+        Then::Nothing => {}
+        Then::Marker => online::marker(&name.unwrap_or_default()),
+        Then::Trial => online::trial(),
+        Then::Look => online::look(),
+    }
+    is_slow |= then != Then::Nothing;
     if !thread.has_counters {
         thread.has_counters = true;
         thread.counters = counters::Thread::new(counters);

@@ -253,6 +253,23 @@ impl Recorder {
         self.n_events
     }
 
+    /// How many events there are since the last [`take`](Self::take).
+    #[must_use]
+    #[inline]
+    pub fn n_open(&self) -> u64 {
+        self.n_events - self.taken
+    }
+
+    /// The build id and the file of a module.
+    ///
+    /// # Panics
+    /// If there is no such module.
+    #[must_use]
+    pub fn module_of(&self, module: u32) -> (&[u8], &str) {
+        let (build_id, file) = &self.tables.modules[module as usize];
+        (build_id, file)
+    }
+
     /// About how many bytes of memory what was recorded takes.
     #[must_use]
     pub fn memory(&self) -> usize {

@@ -3,4 +3,5 @@
 mod counts;
 mod life;
 mod log;
+mod online;
 mod programs;

@@ -1,0 +1,401 @@
+//! What this rank does between two markers, and whether its events are kept.
+
+use crate::hash::Map;
+use likewise_online::{Rolling, Signature};
+use likewise_recording::calls::number;
+use likewise_recording::role::Kind;
+use likewise_recording::{CallId, short_identity};
+
+/// The level of `MPI_Pcontrol` that is a marker.
+pub(crate) const LEVEL: i32 = 10;
+
+/// What is asked for as the marker.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Marker {
+    /// To be found.
+    #[default]
+    Auto,
+    /// `MPI_Pcontrol` alone.
+    Pcontrol,
+    /// A call; from this call path, if one is named.
+    Call(CallId, Option<(u128, u32)>),
+}
+
+impl Marker {
+    /// `auto`, `pcontrol`, `MPI_Name` or `MPI_Name@` and the first digits of
+    /// the call path's hash.
+    pub(crate) fn read(text: &str) -> Option<Self> {
+        let (name, path) = match text.split_once('@') {
+            Some((name, path)) => (name, Some(path)),
+            None => (text, None),
+        };
+        let path = match path {
+            Some(digits) if (1..=32).contains(&digits.len()) => {
+                Some((u128::from_str_radix(digits, 16).ok()?, 4 * digits.len() as u32))
+            }
+            Some(_) => return None,
+            None => None,
+        };
+        match name {
+            "auto" if path.is_none() => Some(Self::Auto),
+            "pcontrol" if path.is_none() => Some(Self::Pcontrol),
+            name => Some(Self::Call(CallId::named(name)?, path)),
+        }
+    }
+
+    fn is(&self, call: CallId, identity: u128) -> bool {
+        match self {
+            Self::Call(wanted, path) => {
+                *wanted == call && path.is_none_or(|(digits, bits)| identity >> (128 - bits) == digits)
+            }
+            _ => call == number::Pcontrol,
+        }
+    }
+}
+
+/// Which of an event's values say whom it is sent to, and from whom it comes.
+#[derive(Clone, Copy, Debug, Default)]
+struct Places {
+    source: Option<usize>,
+    dest: Option<usize>,
+    comm: Option<usize>,
+}
+
+impl Places {
+    fn of(call: CallId) -> Self {
+        let fields = call.fields();
+        // Behind a list, places vary; no call that sends or receives has one there.
+        let ahead = fields.iter().take_while(|field| !field.is_list);
+        let mut places = Self::default();
+        for (at, field) in ahead.enumerate() {
+            match field.kind {
+                Kind::Source => places.source = places.source.or(Some(at)),
+                Kind::Dest | Kind::Target => places.dest = places.dest.or(Some(at)),
+                Kind::Comm => places.comm = places.comm.or(Some(at)),
+                _ => {}
+            }
+        }
+        places
+    }
+}
+
+/// Of calls that could be a marker, those that wait for all ranks are best,
+/// then those that wait for one.
+fn worth(call: CallId, comm: Option<i64>) -> u32 {
+    const ALL: [&str; 14] = [
+        "Allgather",
+        "Allgatherv",
+        "Allreduce",
+        "Alltoall",
+        "Alltoallv",
+        "Alltoallw",
+        "Barrier",
+        "Bcast",
+        "Gather",
+        "Gatherv",
+        "Reduce",
+        "Reduce_scatter",
+        "Scan",
+        "Scatter",
+    ];
+    const ONE: [&str; 6] = ["Recv", "Sendrecv", "Sendrecv_replace", "Wait", "Waitall", "Waitany"];
+    let name = call.name().trim_start_matches("MPI_");
+    match comm {
+        Some(0) if ALL.contains(&name) => 3,
+        _ if ONE.contains(&name) => 2,
+        _ => u32::from(ALL.contains(&name)),
+    }
+}
+
+/// What is known of a symbol.
+#[derive(Clone, Copy, Debug)]
+struct Known {
+    call: CallId,
+    identity: u128,
+    places: Places,
+    /// The communicator of its last event.
+    comm: Option<i64>,
+    /// How many events there were.
+    n: u64,
+    /// Of its last event.
+    source: Option<i64>,
+    dest: Option<i64>,
+    parameters: u64,
+    is_marker: bool,
+}
+
+impl Known {
+    fn new(call: CallId, identity: u128, is_marker: bool) -> Self {
+        Self {
+            call,
+            identity,
+            places: Places::of(call),
+            comm: None,
+            n: 0,
+            source: None,
+            dest: None,
+            parameters: 0,
+            is_marker,
+        }
+    }
+}
+
+/// What a rank has done since the last marker.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Interval {
+    pub(crate) signature: Signature,
+    /// Whether it is that of the interval before.
+    pub(crate) is_same: bool,
+    /// Whether this rank, which was not to record, began to.
+    pub(crate) has_tail: bool,
+    /// How many events of the open part were recorded at the last marker, and
+    /// before the first call path that the intervals before did not have.
+    pub(crate) marked: u64,
+    pub(crate) tail_at: u64,
+}
+
+/// Watches one rank.
+pub(crate) struct Watch {
+    marker: Marker,
+    with_parameters: bool,
+    rolling: Rolling,
+    symbols: Vec<Known>,
+    by_identity: Map<u128, u32>,
+    /// What was proposed as the marker, and from which of its events on.
+    expected: Option<(u32, u64)>,
+    last: Option<u128>,
+    /// Whether this is state L: what is not steady is noticed at once.
+    is_lead_state: bool,
+    /// In state L: whether this rank records nothing,
+    follows: bool,
+    /// until it meets a call path that is new.
+    tail: bool,
+    tail_at: Option<u64>,
+    marked: u64,
+}
+
+impl Watch {
+    pub(crate) fn new(marker: Marker, with_parameters: bool) -> Self {
+        Self {
+            marker,
+            with_parameters,
+            rolling: Rolling::new(),
+            symbols: Vec::new(),
+            by_identity: Map::default(),
+            expected: None,
+            last: None,
+            is_lead_state: false,
+            follows: false,
+            tail: false,
+            tail_at: None,
+            marked: 0,
+        }
+    }
+
+    /// A new symbol.
+    pub(crate) fn know(&mut self, symbol: u32, call: CallId, identity: u128) {
+        if self.symbols.len() > symbol as usize {
+            return;
+        }
+        // Symbols are numbered as they come.
+        self.symbols.push(Known::new(call, identity, self.marker.is(call, identity)));
+        self.by_identity.insert(identity, symbol);
+        self.rolling.know(symbol, identity);
+    }
+
+    /// Whether a call from a symbol is a marker, if `MPI_Pcontrol` has this
+    /// level.
+    #[inline]
+    pub(crate) fn is_marker(&self, symbol: u32, call: CallId, level: i32) -> bool {
+        self.symbols.get(symbol as usize).is_some_and(|known| known.is_marker)
+            && (call != number::Pcontrol || level == LEVEL || matches!(self.marker, Marker::Call(..)))
+    }
+
+    /// Before an event: whether the rank begins to record with it, because it
+    /// stood behind a lead and does something new.
+    #[inline]
+    pub(crate) fn begins(&mut self, symbol: u32, n_open: u64) -> bool {
+        if !self.is_lead_state || self.tail_at.is_some() || self.rolling.is_steady(symbol) {
+            return false;
+        }
+        self.tail_at = Some(n_open);
+        let begins = self.follows && !self.tail;
+        self.tail |= self.follows;
+        begins
+    }
+
+    /// Whether events are recorded.
+    #[inline]
+    pub(crate) fn keeps(&self) -> bool {
+        !self.follows || self.tail
+    }
+
+    /// The values of an event that differ from those of the symbol's last one.
+    #[inline]
+    pub(crate) fn values(&mut self, symbol: u32, values: &[i64]) {
+        let Some(known) = self.symbols.get_mut(symbol as usize) else { return };
+        known.source = known.places.source.and_then(|at| values.get(at)).copied();
+        known.dest = known.places.dest.and_then(|at| values.get(at)).copied();
+        known.comm = known.places.comm.and_then(|at| values.get(at)).copied();
+        if self.with_parameters {
+            known.parameters = values.iter().fold(0, |hash: u64, value| {
+                (hash.rotate_left(5) ^ *value as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+            });
+        }
+    }
+
+    /// An event.
+    #[inline]
+    pub(crate) fn event(&mut self, symbol: u32) {
+        if let Some(known) = self.symbols.get_mut(symbol as usize) {
+            known.n += 1;
+            self.rolling.event(symbol, known.source, known.dest, known.parameters);
+        }
+    }
+
+    /// The interval since the last marker; the next one begins. So many events
+    /// of the open part are recorded.
+    pub(crate) fn end(&mut self, n_open: u64) -> Interval {
+        let signature = self.rolling.end();
+        let is_same = self.last == Some(self.key(&signature));
+        self.last = Some(self.key(&signature));
+        let marked = self.marked.min(n_open);
+        let tail_at = self.tail_at.map_or(marked, |at| at.min(n_open));
+        let interval = Interval { signature, is_same, has_tail: self.follows && self.tail, marked, tail_at };
+        self.tail_at = None;
+        self.marked = n_open;
+        interval
+    }
+
+    fn key(&self, signature: &Signature) -> u128 {
+        signature.path ^ u128::from(if self.with_parameters { signature.parameters } else { 0 })
+    }
+
+    /// State L begins.
+    pub(crate) fn lead(&mut self, follows: bool) {
+        (self.is_lead_state, self.follows, self.tail, self.tail_at) = (true, follows, false, None);
+    }
+
+    /// State L ends: this rank records.
+    pub(crate) fn record_all(&mut self) {
+        (self.is_lead_state, self.follows, self.tail, self.tail_at) = (false, false, false, None);
+        self.marked = 0;
+    }
+
+    /// The recorder begins anew.
+    pub(crate) fn taken(&mut self) {
+        self.marked = 0;
+        self.tail_at = self.tail_at.map(|_| 0);
+    }
+
+    /// Within state L, because the ranks cannot vote any more: this rank
+    /// records from now on. Whether it did not before.
+    pub(crate) fn give_up(&mut self) -> bool {
+        let begins = self.follows && !self.tail;
+        self.tail |= self.follows;
+        begins
+    }
+
+    /// Whether this rank takes part in finding a marker.
+    #[inline]
+    pub(crate) fn seeks(&self) -> bool {
+        self.marker == Marker::Auto
+    }
+
+    /// The best call that comes once in each turn of the outermost loop, which
+    /// has so many turns, and was not tried; and how many events it has.
+    pub(crate) fn candidate(&self, turns: u64, tried: &[u128]) -> Option<(u128, u64)> {
+        let repeated = self.rolling.repeated().filter(|repeated| repeated.iterations >= turns)?;
+        let known = repeated.once.iter().filter_map(|symbol| self.symbols.get(*symbol as usize));
+        let untried = known.filter(|known| !tried.contains(&known.identity));
+        let worth = |known: &&Known| worth(known.call, known.comm);
+        let best = untried.filter(|known| worth(known) > 0).max_by_key(worth)?;
+        Some((best.identity, best.n))
+    }
+
+    /// Whether a call can be the marker from one of its events on.
+    pub(crate) fn is_candidate(&self, identity: u128, begin: u64) -> bool {
+        let Some(symbol) = self.by_identity.get(&identity) else { return false };
+        let is_ahead = self.symbols[*symbol as usize].n < begin;
+        is_ahead && self.rolling.repeated().is_some_and(|repeated| repeated.once.contains(symbol))
+    }
+
+    /// A call is to be tried as the marker at one of its events.
+    pub(crate) fn expect(&mut self, identity: u128, begin: u64) {
+        self.expected = self.by_identity.get(&identity).map(|symbol| (*symbol, begin));
+    }
+
+    /// Whether a symbol's last event is that at which it is to be tried.
+    #[inline]
+    pub(crate) fn is_trial(&self, symbol: u32) -> bool {
+        self.expected.is_some_and(|(expected, begin)| {
+            expected == symbol && self.symbols.get(symbol as usize).is_some_and(|known| known.n == begin)
+        })
+    }
+
+    /// What came of a trial. Of a marker its name; the first interval begins.
+    pub(crate) fn tried(&mut self, is_found: bool) -> Option<String> {
+        let (symbol, _) = self.expected.take()?;
+        if !is_found {
+            return None;
+        }
+        self.rolling.end();
+        let known = &mut self.symbols[symbol as usize];
+        known.is_marker = true;
+        Some(format!("{}@{}", known.call.name(), short_identity(known.identity)))
+    }
+
+    /// The name of a marker.
+    pub(crate) fn name(&self, symbol: u32) -> String {
+        match self.symbols.get(symbol as usize) {
+            Some(known) if known.call == number::Pcontrol => format!("MPI_Pcontrol({LEVEL})"),
+            Some(known) => format!("{}@{}", known.call.name(), short_identity(known.identity)),
+            None => String::new(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn markers_are_read() {
+        assert_eq!(Marker::read("auto"), Some(Marker::Auto));
+        assert_eq!(Marker::read("pcontrol"), Some(Marker::Pcontrol));
+        assert_eq!(Marker::read("MPI_Barrier"), Some(Marker::Call(number::Barrier, None)));
+        assert_eq!(Marker::read("MPI_Barrier@0f"), Some(Marker::Call(number::Barrier, Some((15, 8)))));
+        assert_eq!(Marker::read("MPI_Barrier@"), None);
+        assert_eq!(Marker::read("MPI_Bar"), None);
+        assert_eq!(Marker::read("auto@12"), None);
+    }
+
+    #[test]
+    fn a_call_path_is_told_by_its_first_digits() {
+        let marker = Marker::read("MPI_Barrier@0f").unwrap();
+        assert!(marker.is(number::Barrier, 0x0f << 120 | 77));
+        assert!(!marker.is(number::Barrier, 0x1f << 120));
+        assert!(!marker.is(number::Bcast, 0x0f << 120));
+    }
+
+    #[test]
+    fn a_follower_records_from_the_first_new_call_path_on() {
+        let mut watch = Watch::new(Marker::Auto, false);
+        (0..3).for_each(|symbol| watch.know(symbol, number::Barrier, u128::from(symbol) + 7));
+        for _ in 0..2 {
+            watch.event(0);
+            watch.event(1);
+            watch.end(0);
+        }
+        watch.lead(true);
+        assert!(!watch.begins(0, 0) && !watch.keeps());
+        watch.event(0);
+        assert!(watch.begins(2, 0) && watch.keeps());
+        assert!(!watch.begins(2, 1));
+        watch.event(2);
+        let interval = watch.end(1);
+        assert!(interval.has_tail && !interval.is_same);
+        watch.record_all();
+        assert!(watch.keeps());
+    }
+}
