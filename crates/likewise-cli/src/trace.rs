@@ -70,7 +70,7 @@ impl AsParaver {
         let folder = own_folder()?;
         let mut made = Made { paths: Vec::new(), trace: folder.join("trace.prv") };
         made.note(&folder);
-        let (files, _) = recording::write_prv(&recording, trace, &folder.join("trace"))?;
+        let (files, _) = recording::write_measured_prv(&recording, trace, &folder.join("trace"))?;
         for file in files {
             made.note(file.path());
             file.commit()?;

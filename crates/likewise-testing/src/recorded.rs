@@ -8,7 +8,10 @@
 
 use likewise_recording::calls::number;
 use likewise_recording::role::{ANY, NONE};
-use likewise_recording::{CallId, Frame, Part, RankMeta, Recorder, RecorderOptions, Times, Timing, file};
+use likewise_recording::{
+    CallId, Frame, Log, Mode, Part, RankMeta, Recorder, RecorderOptions, Stand, Times, Timing, file,
+};
+use std::ops::Range;
 use std::path::Path;
 
 /// What to record.
@@ -56,28 +59,61 @@ impl Program {
     /// # Panics
     /// If the file cannot be written.
     pub fn write(&self, folder: &Path) -> Vec<Vec<Logged>> {
-        let ranks: Vec<Rank> = (0..self.ranks).map(|rank| self.rank(rank)).collect();
-        let mut whole: Option<Part> = None;
-        let mut logs = Vec::new();
-        for rank in ranks {
-            let (part, log) = rank.done();
-            logs.push(log);
-            match &mut whole {
-                Some(whole) => whole.merge(&part),
-                None => whole = Some(part),
-            }
-        }
-        let section = file::section(0, &whole.expect("a rank at least"));
-        let bytes = [file::head(), section.clone(), file::foot(&[section.len()])].concat();
-        std::fs::create_dir_all(folder).expect("a folder");
-        std::fs::write(folder.join(likewise_recording::FILE), bytes).expect("it is written");
+        let done = (0..self.ranks).map(|me| {
+            let mut rank = Rank::new(self, me);
+            self.begin(&mut rank, me);
+            self.steps(&mut rank, me, 0..self.steps);
+            self.end(&mut rank);
+            (rank.part(), rank.log)
+        });
+        let (parts, logs): (Vec<Part>, _) = done.unzip();
+        write(folder, &[file::section(0, &merged(parts))]);
         logs
     }
 
-    fn rank(&self, me: u32) -> Rank {
-        let mut rank = Rank::new(self, me);
+    /// The same, where from step `from` on leads record for all: rank 0, which
+    /// does what no other does, and rank 1, which all others stand behind. From
+    /// step `to` on all record again. Returns what each rank did; what it did
+    /// while it stood has the times of rank 1 in the recording.
+    ///
+    /// # Panics
+    /// If the file cannot be written.
+    pub fn write_led(&self, folder: &Path, from: u32, to: u32) -> Vec<Vec<Logged>> {
+        let mut parts = [Vec::new(), Vec::new(), Vec::new()];
+        let mut logs = Vec::new();
+        for me in 0..self.ranks {
+            let mut rank = Rank::new(self, me);
+            self.begin(&mut rank, me);
+            self.steps(&mut rank, me, 0..from);
+            parts[0].push(rank.part());
+            let before = rank.log.len();
+            rank.is_idle = me > 1;
+            self.steps(&mut rank, me, from..to);
+            rank.is_idle = false;
+            if me < 2 {
+                let mut part = rank.part();
+                if me == 1 {
+                    let events = (rank.log.len() - before) as u64;
+                    part.stand(vec![Stand { lead: 1, events, ranks: (2..self.ranks).collect() }]);
+                }
+                parts[1].push(part);
+            }
+            self.steps(&mut rank, me, to..self.steps);
+            self.end(&mut rank);
+            parts[2].push(rank.part());
+            logs.push(rank.log);
+        }
+        let log = Log { mode: Mode::Leads, ..Log::default() };
+        let numbered = (0..).zip(parts.map(merged));
+        let mut sections: Vec<_> = numbered.map(|(number, part)| file::section(number, &part)).collect();
+        sections.push(file::log_section(&log));
+        write(folder, &sections);
+        logs
+    }
+
+    fn begin(&self, rank: &mut Rank, me: u32) {
         let (n, own) = (i64::from(self.ranks), i64::from(me));
-        let [init, split, gather, irecv, isend, wait, sum, any] = [0, 1, 2, 3, 4, 5, 6, 7];
+        let [init, split] = [0, 1];
         rank.call(number::Init, init, 50_000, 900, &[]);
         let half = (n + 1 - own % 2) / 2;
         rank.call(
@@ -87,7 +123,12 @@ impl Program {
             90,
             &[0, own % 2, own, 2, half, own / 2, 3, own % 2, 2, half, 0],
         );
-        for step in 0..self.steps {
+    }
+
+    fn steps(&self, rank: &mut Rank, me: u32, steps: Range<u32>) {
+        let (n, own) = (i64::from(self.ranks), i64::from(me));
+        let [irecv, isend, wait, sum, any] = [3, 4, 5, 6, 7];
+        for step in steps {
             // Steps differ by rank, so that ranks differ.
             rank.call(
                 number::Irecv,
@@ -107,6 +148,11 @@ impl Program {
                 rank.call(number::Send, any, 10, 100, &[8, 1, n - own, 7, 0]);
             }
         }
+    }
+
+    fn end(&self, rank: &mut Rank) {
+        let n = i64::from(self.ranks);
+        let [init, gather] = [0, 2];
         let mut values = vec![n];
         values.extend(1..=n);
         values.push(n);
@@ -115,8 +161,21 @@ impl Program {
         rank.call(number::Alltoallv, gather, 500, 400, &all);
         rank.call(number::Comm_free, gather, 5, 6, &[2]);
         rank.call(number::Finalize, init, 7, 80, &[]);
-        rank
     }
+}
+
+fn merged(parts: Vec<Part>) -> Part {
+    let mut parts = parts.into_iter();
+    let mut whole = parts.next().expect("a rank at least");
+    parts.for_each(|part| whole.merge(&part));
+    whole
+}
+
+fn write(folder: &Path, sections: &[Vec<u8>]) {
+    let sizes: Vec<usize> = sections.iter().map(Vec::len).collect();
+    let bytes = [file::head(), sections.concat(), file::foot(&sizes)].concat();
+    std::fs::create_dir_all(folder).expect("a folder");
+    std::fs::write(folder.join(likewise_recording::FILE), bytes).expect("it is written");
 }
 
 /// A rank that is recorded.
@@ -126,6 +185,8 @@ struct Rank {
     log: Vec<Logged>,
     clock: u64,
     with_counters: bool,
+    /// Whether a lead records for it.
+    is_idle: bool,
     meta: RankMeta,
 }
 
@@ -145,21 +206,25 @@ impl Rank {
             frames.map(|frames| recorder.path(&frames.iter().map(frame).collect::<Vec<_>>())).to_vec();
         let node = format!("node{}", rank / 2);
         let meta = RankMeta { rank, size: program.ranks, start: 1_000, wall: 0, node, ..RankMeta::default() };
-        Self { recorder, paths, log: Vec::new(), clock: 0, with_counters: program.with_counters, meta }
+        let with_counters = program.with_counters;
+        Self { recorder, paths, log: Vec::new(), clock: 0, with_counters, is_idle: false, meta }
     }
 
     fn call(&mut self, call: CallId, path: usize, gap: u64, length: u64, values: &[i64]) {
-        let symbol = self.recorder.symbol(call, self.paths[path]);
-        let counts = [3 * gap, 2 * gap];
-        let counters = self.with_counters.then_some(&counts[..]);
-        self.recorder.event(symbol, values, &Timing { thread: 0, gap, length, counters });
+        if !self.is_idle {
+            let symbol = self.recorder.symbol(call, self.paths[path]);
+            let counts = [3 * gap, 2 * gap];
+            let counters = self.with_counters.then_some(&counts[..]);
+            self.recorder.event(symbol, values, &Timing { thread: 0, gap, length, counters });
+        }
         let begin = self.clock + gap;
         self.clock = begin + length;
         self.log.push(Logged { call, values: values.to_vec(), gap, time: (begin, self.clock) });
     }
 
-    fn done(mut self) -> (Part, Vec<Logged>) {
+    /// What was recorded since the last one.
+    fn part(&mut self) -> Part {
         self.meta.wall = self.clock + 100;
-        (self.recorder.take(&self.meta), self.log)
+        self.recorder.take(&self.meta)
     }
 }

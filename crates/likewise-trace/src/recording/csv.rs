@@ -5,6 +5,7 @@ use std::path::Path;
 
 use likewise_recording::Recording;
 
+use super::leads::Lent;
 use super::rows::{COLUMNS, Row, Rows};
 use super::source::{Source, base};
 use crate::error::Result;
@@ -106,7 +107,7 @@ pub fn write_events_csv(
 }
 
 /// Calls `take` with every row of every rank, in order. Returns what could not
-/// be read.
+/// be read, or is not known.
 ///
 /// # Errors
 /// Those of `take`.
@@ -116,13 +117,18 @@ pub fn for_each_row<E>(
     mut take: impl FnMut(Row) -> std::result::Result<(), E>,
 ) -> std::result::Result<Vec<String>, E> {
     let mut problems = Vec::new();
+    let mut lent = Lent::default();
     for meta in recording.ranks() {
+        let mut of_rank = 0;
         let mut rows = Rows::new(recording, meta.rank, path);
         let mut n = 0_u64;
         loop {
             let row: Result<Option<Row>> = rows.next();
             match row {
-                Ok(Some(row)) => take(row)?,
+                Ok(Some(row)) => {
+                    of_rank += u64::from(row.lent);
+                    take(row)?;
+                }
                 Ok(None) => break,
                 Err(error) => {
                     problems.push(format!("rank {} is read up to event {n}: {error}", meta.rank));
@@ -131,7 +137,9 @@ pub fn for_each_row<E>(
             }
             n += 1;
         }
+        lent.add(of_rank);
     }
+    problems.extend(lent.note());
     Ok(problems)
 }
 
@@ -152,6 +160,10 @@ fn line(row: &Row, text: &mut Vec<u8>) {
     for value in [u64::from(row.path), row.begin, row.end] {
         text.push(b',');
         text.extend_from_slice(digits.format(value).as_bytes());
+    }
+    text.push(b',');
+    if let Some(lead) = row.lead {
+        text.extend_from_slice(digits.format(lead).as_bytes());
     }
     text.push(b'\n');
 }

@@ -3,12 +3,13 @@
 //!
 //! `walk` gives the events of a rank with their bursts; `read` makes a
 //! table of bursts of them, `rows` what `convert` writes of each, `prv` a
-//! Paraver trace. `source` finds functions and lines of call paths, and
+//! Paraver trace. `leads` knows which ranks recorded throughout. `source` finds functions and lines of call paths, and
 //! `paths` which of them are the program's own.
 
 mod code;
 mod counters;
 mod csv;
+mod leads;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod paths;
@@ -33,7 +34,7 @@ pub use likewise_recording::FILE;
 pub use csv::{PathRow, for_each_row, path_rows, write_events_csv, write_paths_csv};
 #[cfg(feature = "parquet")]
 pub use parquet::{write_events_parquet, write_paths_parquet};
-pub use prv::write_prv;
+pub use prv::{write_measured_prv, write_prv};
 pub(crate) use read::{inspect, read};
 pub use rows::{COLUMNS, Row, Rows};
 pub use source::{Location, Source};
@@ -105,9 +106,16 @@ pub(crate) fn bytes(path: &Path) -> u64 {
 }
 
 /// What is to be known before a recording is believed: drawn times first,
-/// then what is missing.
+/// then what is missing, then what leads recorded for others.
 #[must_use]
 pub fn warnings(recording: &Recording, path: &Path) -> Vec<String> {
+    let mut warnings = of_measured(recording, path);
+    warnings.extend(leads::warning(recording, path));
+    warnings
+}
+
+/// The same, where only ranks are taken that were recorded throughout.
+fn of_measured(recording: &Recording, path: &Path) -> Vec<String> {
     let mut warnings = Vec::new();
     if recording.times() == Times::Histogram {
         warnings.push(

@@ -23,6 +23,7 @@ struct Held {
     maybe: [Vec<Option<i64>>; 6],
     path: Vec<u32>,
     times: [Vec<i64>; 2],
+    lead: Vec<Option<i64>>,
 }
 
 impl Held {
@@ -35,6 +36,7 @@ impl Held {
         self.maybe.iter_mut().zip(values).for_each(|(column, value)| column.push(value));
         self.path.push(row.path);
         self.times.iter_mut().zip([row.begin, row.end]).for_each(|(column, time)| column.push(whole(time)));
+        self.lead.push(row.lead.map(i64::from));
     }
 
     fn columns(&self) -> Vec<ColumnData<'_>> {
@@ -43,6 +45,7 @@ impl Held {
         columns.extend(self.maybe.iter().map(|column| ColumnData::MaybeI64(column)));
         columns.push(ColumnData::U32(&self.path));
         columns.extend(self.times.iter().map(|column| ColumnData::I64(column)));
+        columns.push(ColumnData::MaybeI64(&self.lead));
         columns
     }
 }

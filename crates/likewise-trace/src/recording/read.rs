@@ -5,14 +5,15 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use likewise::table::Nanos;
-use likewise_recording::{RankMeta, Recording, Times};
+use likewise_recording::{Recording, Times};
 use rayon::prelude::*;
 
 use super::code::{Site, places};
 use super::counters::{self, Column};
+use super::leads::measured;
 use super::source::Source;
 use super::walk::Walk;
-use super::{bytes, open, warnings};
+use super::{bytes, of_measured, open};
 use crate::error::{Error, ErrorKind, Result};
 use crate::folding::bursts::ByThread;
 use crate::folding::cover::Limits;
@@ -42,19 +43,20 @@ struct OfRank {
 pub(crate) fn read(path: &Path, options: &ReadOptions<'_>) -> Result<Trace> {
     refuse(path, options)?;
     let recording = open(path)?;
-    let mut report =
-        ReadReport { warnings: warnings(&recording, path), bytes: bytes(path), ..ReadReport::default() };
+    let (measured, warning) = measured(&recording, path)?;
+    let warnings = of_measured(&recording, path).into_iter().chain(warning).collect();
+    let mut report = ReadReport { warnings, bytes: bytes(path), ..ReadReport::default() };
     let columns = counters::columns(recording.counters());
     let done = AtomicU64::new(0);
-    let (all, n) = (report.bytes, recording.ranks().len().max(1) as u64);
-    let of_rank = |meta: &RankMeta| {
-        let of_rank = fold(&recording, meta.rank, &columns, path);
+    let (all, n) = (report.bytes, measured.len().max(1) as u64);
+    let of_rank = |rank: &u32| {
+        let of_rank = fold(&recording, *rank, &columns, path);
         if let Some(progress) = options.progress {
             progress(all * (done.fetch_add(1, Ordering::Relaxed) + 1) / n, all);
         }
         of_rank
     };
-    let ranks: Vec<OfRank> = recording.ranks().par_iter().map(of_rank).collect();
+    let ranks: Vec<OfRank> = measured.par_iter().map(of_rank).collect();
     let end = end_of(&recording, ranks.iter().map(|rank| rank.end).max().unwrap_or(0));
     let threads: BTreeMap<u32, u32> = ranks.iter().map(|rank| (rank.rank, rank.threads)).collect();
     report.records =

@@ -9,7 +9,7 @@ use crate::error::Result;
 use std::path::Path;
 
 /// The names of the columns.
-pub const COLUMNS: &str = "rank,index,call,comm,peer,tag,count,bytes,root,path,begin_ns,end_ns";
+pub const COLUMNS: &str = "rank,index,call,comm,peer,tag,count,bytes,root,path,begin_ns,end_ns,lead";
 
 /// An event, as a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +39,10 @@ pub struct Row {
     pub begin: u64,
     /// When it ended.
     pub end: u64,
+    /// The rank whose times these are, where the rank itself did not record.
+    pub lead: Option<u32>,
+    /// Whether parameters may be the lead's as well.
+    pub lent: bool,
 }
 
 /// The rows of a rank, one by one.
@@ -88,6 +92,8 @@ impl<'r> Rows<'r> {
             path,
             begin,
             end,
+            lead: event.lead,
+            lent: event.lent,
         };
         self.comms.apply(event, call);
         self.index += 1;

@@ -8,6 +8,7 @@ use likewise_recording::role::Kind;
 use likewise_recording::{Nest, Recording, Times};
 use rayon::prelude::*;
 
+use super::leads::Lent;
 use super::paths::Paths;
 use super::read::end_of;
 use super::rows::Facts;
@@ -67,6 +68,7 @@ struct OfRank {
     symbols: Vec<(u64, u64, u64)>,
     computing: u64,
     end: u64,
+    lent: u64,
     problem: Option<String>,
 }
 
@@ -82,6 +84,9 @@ pub fn summarise(recording: &Recording, path: &Path) -> Result<Summary> {
         recording.ranks().par_iter().map(|meta| of_rank(recording, meta.rank, path)).collect();
     let mut warnings = super::warnings(recording, path);
     warnings.extend(ranks.iter().filter_map(|rank| rank.problem.clone()));
+    let mut lent = Lent::default();
+    ranks.iter().for_each(|rank| lent.add(rank.lent));
+    warnings.extend(lent.note());
     let mut source = Source::new(recording.modules());
     let paths = Paths::of(recording, &mut source);
     warnings.append(&mut source.notes);
@@ -133,7 +138,8 @@ fn of_rank(recording: &Recording, rank: u32, path: &Path) -> OfRank {
         symbol.call.fields().iter().any(|field| matches!(field.kind, Kind::Count | Kind::Ints))
     };
     let moves: Vec<bool> = recording.symbols().iter().map(moves).collect();
-    let mut found = OfRank { symbols: vec![(0, 0, 0); moves.len()], computing: 0, end: 0, problem: None };
+    let symbols = vec![(0, 0, 0); moves.len()];
+    let mut found = OfRank { symbols, computing: 0, end: 0, lent: 0, problem: None };
     let mut n = 0_u64;
     loop {
         let step = match walk.next() {
@@ -145,6 +151,7 @@ fn of_rank(recording: &Recording, rank: u32, path: &Path) -> OfRank {
             }
         };
         n += 1;
+        found.lent += u64::from(step.event.lent);
         let symbol = step.event.symbol as usize;
         let bytes =
             if moves[symbol] { Facts::of(step.call, step.event, &types).bytes().unwrap_or(0) } else { 0 };

@@ -2,7 +2,7 @@
 
 use likewise_recording::calls::number;
 use likewise_recording::role::{ANY, NONE, PROC_NULL};
-use likewise_recording::{CallId, Part, RankMeta, Recorder, RecorderOptions, Times, Timing, file};
+use likewise_recording::{CallId, Part, RankMeta, Recorder, RecorderOptions, Stand, Times, Timing, file};
 use likewise_testing::recorded::Program;
 use likewise_trace::recording;
 use likewise_trace::{ReadOptions, bursts_of, is_rereadable, is_ungrouped, read_bursts};
@@ -86,17 +86,91 @@ fn a_cut_or_damaged_file_is_an_error_or_says_what_is_lost() {
     }
 }
 
-/// Rows of the CSV without its first line, as cells.
+#[test]
+fn bursts_are_those_of_ranks_that_were_recorded_throughout() {
+    let (whole, led) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    Program::default().write(whole.path());
+    Program::default().write_led(led.path(), 10, 15);
+    let [whole, trace] = [&whole, &led].map(|dir| read_bursts(dir.path(), &ReadOptions::default()).unwrap());
+    let n = whole.table.task.iter().filter(|task| **task <= 2).count();
+    assert_eq!(trace.table.begin, whole.table.begin[..n]);
+    assert_eq!(trace.table.task, whole.table.task[..n]);
+    let said = |warnings: &[String], what: &str| warnings.iter().any(|warning| warning.contains(what));
+    assert!(
+        said(&trace.report.warnings, "2 of 4 ranks were recorded throughout"),
+        "{:?}",
+        trace.report.warnings
+    );
+    // Paraver's of the same ranks has the same bursts; that of all ranks says whose times it has.
+    let recording = recording::open(led.path()).unwrap();
+    let stem = led.path().join("measured");
+    let (files, warnings) = recording::write_measured_prv(&recording, led.path(), &stem).unwrap();
+    files.into_iter().for_each(|file| file.commit().unwrap());
+    assert!(said(&warnings, "2 of 4 ranks"), "{warnings:?}");
+    let measured = read_bursts(&stem.with_extension("prv"), &ReadOptions::default()).unwrap();
+    assert_eq!(measured.table.begin, trace.table.begin);
+    let (files, warnings) = recording::write_prv(&recording, led.path(), &led.path().join("all")).unwrap();
+    assert!(files.len() == 3 && said(&warnings, "but of their leads"), "{warnings:?}");
+    let summary = recording::summarise(&recording, led.path()).unwrap();
+    assert!(said(&summary.warnings, "but of their leads"), "{:?}", summary.warnings);
+    assert_eq!(summary.ranks.len(), 4);
+}
+
+#[test]
+fn rows_of_ranks_behind_leads_have_their_own_peers() {
+    let of = |write: fn(&Program, &std::path::Path)| {
+        let dir = tempfile::tempdir().unwrap();
+        let program = Program { times: Times::All, ..Program::default() };
+        write(&program, dir.path());
+        rows(dir.path())
+    };
+    let whole = of(|program, dir| drop(program.write(dir)));
+    let led = of(|program, dir| drop(program.write_led(dir, 10, 15)));
+    assert_eq!(whole.len(), led.len());
+    for (whole, led) in whole.iter().zip(&led) {
+        assert_eq!(whole[..10], led[..10]);
+        assert!(led[12].is_empty() || (led[12] == "1" && whole[0] != "0"));
+    }
+    let stood = |rank: &str| led.iter().filter(|row| row[0] == rank && !row[12].is_empty()).count();
+    assert_eq!((stood("0"), stood("1"), stood("2"), stood("3")), (0, 0, 21, 21));
+}
+
+#[test]
+fn without_a_rank_that_was_recorded_throughout_there_are_no_bursts() {
+    let dir = tempfile::tempdir().unwrap();
+    let made = |rank: u32| {
+        let mut recorder = Recorder::new(&RecorderOptions::default());
+        let symbol = recorder.symbol(number::Barrier, 0);
+        recorder.event(symbol, &[0], &Timing { gap: 5, length: 5, ..Timing::default() });
+        let mut part = recorder.take(&RankMeta { rank, size: 2, ..RankMeta::default() });
+        part.stand(vec![Stand { lead: rank, events: 1, ranks: vec![1 - rank] }]);
+        part
+    };
+    let bytes = [file::head(), file::section(0, &made(0)), file::section(1, &made(1))].concat();
+    std::fs::write(dir.path().join("recording.likewise"), bytes).unwrap();
+    let error = read_bursts(dir.path(), &ReadOptions::default()).unwrap_err().to_string();
+    assert!(error.contains("no rank was recorded throughout"), "{error}");
+}
+
+/// Rows of the CSV of a program.
 fn events(program: &Program) -> Vec<Vec<String>> {
     let dir = tempfile::tempdir().unwrap();
     program.write(dir.path());
-    let recording = recording::open(dir.path()).unwrap();
+    rows(dir.path())
+}
+
+/// Rows of the CSV of a recording without its first line, as cells.
+fn rows(dir: &std::path::Path) -> Vec<Vec<String>> {
+    let recording = recording::open(dir).unwrap();
     let mut text = Vec::new();
-    let (n, problems) = recording::write_events_csv(&recording, dir.path(), &mut text).unwrap();
+    let (n, problems) = recording::write_events_csv(&recording, dir, &mut text).unwrap();
     assert_eq!(problems, Vec::<String>::new());
     let text = String::from_utf8(text).unwrap();
     let mut lines = text.lines();
-    assert_eq!(lines.next(), Some("rank,index,call,comm,peer,tag,count,bytes,root,path,begin_ns,end_ns"));
+    assert_eq!(
+        lines.next(),
+        Some("rank,index,call,comm,peer,tag,count,bytes,root,path,begin_ns,end_ns,lead")
+    );
     let rows: Vec<Vec<String>> = lines.map(|line| line.split(',').map(str::to_owned).collect()).collect();
     assert_eq!(rows.len() as u64, n);
     rows
@@ -114,7 +188,7 @@ fn every_event_is_a_row_with_peers_and_bytes() {
             let row = row.next().unwrap();
             let expected = [rank.to_string(), index.to_string(), event.call.name().to_owned()];
             assert_eq!(row[..3], expected);
-            assert_eq!(row[10..], [event.time.0.to_string(), event.time.1.to_string()]);
+            assert_eq!(row[10..12], [event.time.0.to_string(), event.time.1.to_string()]);
         }
     }
     let first = |rank: &str, call: &str| {

@@ -7,6 +7,7 @@ use likewise_recording::role::{ANY, Kind, Role};
 use likewise_recording::{CallId, Datatype, Event, Recording};
 use rayon::prelude::*;
 
+use super::super::leads::Lent;
 use super::super::rows::Facts;
 use super::super::walk::{Step, Walk};
 use crate::error::Result;
@@ -58,6 +59,7 @@ struct OfRank {
     threads: u32,
     end: u64,
     comms: Vec<((u64, u32), Members)>,
+    lent: u64,
 }
 
 /// What a first pass over all events finds.
@@ -70,21 +72,23 @@ pub(super) struct Found {
     pub(super) end: u64,
     /// Communicators with their members; that of `MPI_COMM_SELF` by its rank.
     pub(super) comms: BTreeMap<(u64, u32), Members>,
+    pub(super) lent: Lent,
 }
 
 /// Matches the messages: the n-th that a rank sends to another with a tag is
 /// the n-th that this one receives from it with that tag, in the order in
 /// which the receives were posted.
-pub(super) fn find(recording: &Recording, path: &Path) -> Found {
-    let ranks: Vec<OfRank> =
-        recording.ranks().par_iter().map(|meta| of_rank(recording, meta.rank, path)).collect();
+pub(super) fn find(recording: &Recording, ranks: &[u32], path: &Path) -> Found {
+    let ranks: Vec<OfRank> = ranks.par_iter().map(|rank| of_rank(recording, *rank, path)).collect();
     let mut found = Found {
         messages: Vec::new(),
         unmatched: 0,
         threads: ranks.iter().map(|rank| (rank.rank, rank.threads)).collect(),
         end: ranks.iter().map(|rank| rank.end).max().unwrap_or(0),
         comms: ranks.iter().flat_map(|rank| rank.comms.iter().cloned()).collect(),
+        lent: Lent::default(),
     };
+    ranks.iter().for_each(|rank| found.lent.add(rank.lent));
     let mut sends: Vec<Send> = Vec::new();
     let mut receives: Vec<(Channel, Receive, u32)> = Vec::new();
     for OfRank { rank, sends: sent, receives: received, .. } in ranks {
@@ -133,6 +137,7 @@ fn of_rank(recording: &Recording, rank: u32, path: &Path) -> OfRank {
     // What cannot be read is told by who writes the records.
     let next = |walk: &mut Walk<'_>, tracker: &mut Tracker| -> Result<bool> {
         let Some(step) = walk.next()? else { return Ok(false) };
+        tracker.found.lent += u64::from(step.event.lent);
         tracker.step(&step);
         Ok(true)
     };

@@ -21,6 +21,7 @@ use likewise_recording::{Datatype, Recording};
 use self::matching::{Found, Message};
 use self::names::Tables;
 use super::counters::{self, Column};
+use super::leads::measured;
 use super::paths::Paths;
 use super::read::{end_of, topology};
 use super::rows::Facts;
@@ -54,14 +55,41 @@ const PIECE: usize = 1 << 18;
 /// # Complexity
 /// Two passes over the events; memory is that of the messages.
 pub fn write_prv(recording: &Recording, path: &Path, stem: &Path) -> Result<(Vec<AtomicFile>, Vec<String>)> {
-    let mut warnings = super::warnings(recording, path);
-    let found = matching::find(recording, path);
+    let ranks = recording.ranks().iter().map(|meta| meta.rank).collect();
+    write(recording, ranks, super::warnings(recording, path), path, stem)
+}
+
+/// The same of the ranks alone that were recorded throughout, as the tables of
+/// bursts have them.
+///
+/// # Errors
+/// Those of writing; there is no such rank.
+pub fn write_measured_prv(
+    recording: &Recording,
+    path: &Path,
+    stem: &Path,
+) -> Result<(Vec<AtomicFile>, Vec<String>)> {
+    let (ranks, warning) = measured(recording, path)?;
+    let warnings = super::of_measured(recording, path).into_iter().chain(warning).collect();
+    write(recording, ranks, warnings, path, stem)
+}
+
+fn write(
+    recording: &Recording,
+    ranks: Vec<u32>,
+    mut warnings: Vec<String>,
+    path: &Path,
+    stem: &Path,
+) -> Result<(Vec<AtomicFile>, Vec<String>)> {
+    let found = matching::find(recording, &ranks, path);
+    warnings.extend(found.lent.note());
     let mut source = Source::new(recording.modules());
     let paths = Paths::of(recording, &mut source);
     warnings.append(&mut source.notes);
     let topology = topology(recording, &found.threads);
     let mut writer = Writer {
         recording,
+        ranks,
         paths: &paths,
         tables: Tables::default(),
         between: HashMap::default(),
@@ -110,6 +138,8 @@ fn cpus(topology: &Topology) -> Vec<u32> {
 /// Names and numbers that all records share.
 struct Writer<'r> {
     recording: &'r Recording,
+    /// Those that are written.
+    ranks: Vec<u32>,
     paths: &'r Paths,
     tables: Tables,
     /// What is written where a burst between two call paths begins.
@@ -165,10 +195,8 @@ impl<'r> Writer<'r> {
         out: &mut impl Write,
     ) -> io::Result<Vec<String>> {
         let mut streams = Vec::new();
-        for (rank, task) in
-            self.recording.ranks().iter().zip(0..).map(|(meta, _)| (meta.rank, meta.rank as usize))
-        {
-            for thread in 0..self.topology.apps[0][task].threads {
+        for &rank in &self.ranks {
+            for thread in 0..self.topology.apps[0][rank as usize].threads {
                 streams.push(Stream {
                     walk: Walk::new(self.recording, rank, path),
                     comms: Comms::new(rank, self.recording.size()),
