@@ -14,6 +14,8 @@ pub struct Traffic {
     pub bytes: u64,
     /// Messages received.
     pub received: u64,
+    /// Bytes in them.
+    pub bytes_received: u64,
 }
 
 /// Counts the messages of this rank, by phase.
@@ -66,7 +68,10 @@ impl<C: Communicator + ?Sized> Communicator for Counted<'_, C> {
 
     fn receive(&self, from: usize) -> Result<Vec<u8>, CommError> {
         let message = self.within.receive(from)?;
-        self.count(|traffic| traffic.received += 1);
+        self.count(|traffic| {
+            traffic.received += 1;
+            traffic.bytes_received += message.len() as u64;
+        });
         Ok(message)
     }
 

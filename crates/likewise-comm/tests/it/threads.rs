@@ -128,9 +128,14 @@ fn traffic_is_counted_by_phase() {
         comm.broadcast(0, &mut vec![0; 20])?;
         Ok(comm.traffic())
     });
-    let phase =
-        |phase: &str, messages, bytes, received| Traffic { phase: phase.into(), messages, bytes, received };
+    let phase = |phase: &str, messages, bytes, received, bytes_received| Traffic {
+        phase: phase.into(),
+        messages,
+        bytes,
+        received,
+        bytes_received,
+    };
     let traffic = traffic.unwrap();
-    assert_eq!(traffic[0], [phase("back", 0, 0, 1), phase("", 2, 46, 0)]);
-    assert_eq!(traffic[1], [phase("back", 1, 11, 0), phase("", 0, 0, 2)]);
+    assert_eq!(traffic[0], [phase("back", 0, 0, 1, 11), phase("", 2, 46, 0, 0)]);
+    assert_eq!(traffic[1], [phase("back", 1, 11, 0, 0), phase("", 0, 0, 2, 46)]);
 }

@@ -8,7 +8,7 @@ use likewise_recording::State;
 use programs::{Expected, Outcome, Program, run};
 
 fn check(program: Program, outcome: &Outcome, size: usize) {
-    let name = format!("{program:?} on {size} ranks");
+    let name = format!("{} on {size} ranks", program.name());
     let states = [State::AllTracing, State::Clustering, State::Lead].map(|state| outcome.markers(state));
     let groups = outcome.clusterings.last().map(Vec::len);
     assert_eq!(Expected { states, groups }, program.expected(size), "{name}");
