@@ -5,7 +5,7 @@ use crate::broken::Broken;
 use crate::bytes::{Reader, Write};
 use crate::log::Log;
 use crate::pack::{as_it_is, pack, unpack};
-use crate::part::Part;
+use crate::part::{Part, Room};
 
 /// The first bytes of a file; the last one is the version of the format.
 pub const MAGIC: &[u8; 8] = b"LIKEREC\x03";
@@ -119,8 +119,9 @@ pub fn read(bytes: &[u8]) -> Result<Found, Broken> {
     }
     let mut reader = Reader::new(&bytes[8..]);
     let mut found = Found::default();
+    let mut room = Room::default();
     loop {
-        match one(&mut reader) {
+        match one(&mut reader, &mut room) {
             Ok(Some(Section::Part(number, part))) => found.parts.push((number, part)),
             Ok(Some(Section::Log(log))) => found.log = Some(log),
             Ok(None) => return Ok(found),
@@ -141,7 +142,7 @@ enum Section {
     Log(Log),
 }
 
-fn one(reader: &mut Reader<'_>) -> Result<Option<Section>, Broken> {
+fn one(reader: &mut Reader<'_>, room: &mut Room) -> Result<Option<Section>, Broken> {
     let begin = *reader;
     let kind = reader.byte()?;
     match kind {
@@ -156,12 +157,20 @@ fn one(reader: &mut Reader<'_>) -> Result<Option<Section>, Broken> {
     }
     let within = |error: Broken| begin.broken(&format!("in the section that begins here, {error}"));
     if kind == LOG {
-        let log = unpack(content).and_then(|bytes| Log::decode(&bytes)).map_err(within)?;
+        let log = unpacked(content, room).and_then(|bytes| Log::decode(&bytes)).map_err(within)?;
         return Ok(Some(Section::Log(log)));
     }
     let mut inner = Reader::new(content);
     let number = inner.small()?;
     let packed = inner.take(inner.rest())?;
-    let part = unpack(packed).and_then(|bytes| Part::decode(&bytes)).map_err(within)?;
+    let bytes = unpacked(packed, room).map_err(within)?;
+    let part = Part::decode_within(&bytes, room).map_err(within)?;
     Ok(Some(Section::Part(number, part)))
+}
+
+/// Bytes that were packed; what they are more than before takes room.
+fn unpacked(packed: &[u8], room: &mut Room) -> Result<Vec<u8>, Broken> {
+    let bytes = unpack(packed)?;
+    room.take(bytes.len().saturating_sub(packed.len()), 8, &Reader::new(packed))?;
+    Ok(bytes)
 }

@@ -13,7 +13,6 @@ use crate::nest::{Nest, whole};
 use crate::part::Key;
 use crate::recording::{Places, Recording};
 use crate::role::Kind;
-use std::collections::BTreeSet;
 
 /// Events of a symbol that are walked.
 const MOST_EVENTS: u64 = 1 << 13;
@@ -39,8 +38,9 @@ pub(crate) struct Follower<'a> {
     types: Places,
     strings: Places,
     counts: Map<Place, Counts>,
-    /// By where it stands and by symbol.
-    known: Map<(Place, u32), Pairs>,
+    /// Where it stands now, and what is known there by symbol.
+    at: Option<Place>,
+    known: Map<u32, Pairs>,
     values: Vec<i64>,
 }
 
@@ -49,7 +49,7 @@ impl<'a> Follower<'a> {
         let types = recording.table(rank, |part, rank| part.tables_of(rank).0).1;
         let strings = recording.table(rank, |part, rank| part.tables_of(rank).1).1;
         let (counts, known, values) = (Map::default(), Map::default(), Vec::new());
-        Self { recording, rank, types, strings, counts, known, values }
+        Self { recording, rank, types, strings, counts, at: None, known, values }
     }
 
     /// Puts the rank's values in place of the lead's. False where some are not
@@ -58,12 +58,16 @@ impl<'a> Follower<'a> {
         if event.values.is_empty() {
             return true;
         }
-        if !self.known.contains_key(&(at, event.symbol)) {
+        if self.at != Some(at) {
+            // Nothing of a part is needed once the next one is read.
+            (self.at, self.known, self.counts) = (Some(at), Map::default(), Map::default());
+        }
+        if !self.known.contains_key(&event.symbol) {
             // What cannot be read is not known.
             let pairs = self.pairs(at, event.symbol, call).unwrap_or_default();
-            self.known.insert((at, event.symbol), pairs);
+            self.known.insert(event.symbol, pairs);
         }
-        let pairs = &self.known[&(at, event.symbol)];
+        let pairs = &self.known[&event.symbol];
         if let Some(Some(own)) = pairs.events.get(&event.values) {
             event.values.clone_from(own);
             return true;
@@ -106,13 +110,9 @@ impl<'a> Follower<'a> {
     fn pairs(&mut self, at: Place, symbol: u32, call: CallId) -> Option<Pairs> {
         let (stands, lead) = at;
         let recording = self.recording;
-        let own = |rank: u32| {
-            let spans = recording.spans(rank).iter().rev();
-            spans.filter(move |span| span.lead.is_none() && span.piece < stands).map(|span| span.piece)
-        };
-        let of_lead: BTreeSet<usize> = own(lead).collect();
-        let both = own(self.rank).filter(|piece| of_lead.contains(piece));
-        let (piece, local) = both.into_iter().find_map(|at| {
+        let before = recording.spans(self.rank).iter().rev().filter(|span| span.piece < stands);
+        let own = before.filter(|span| span.lead.is_none()).map(|span| span.piece);
+        let (piece, local) = own.into_iter().find_map(|at| {
             let local = recording.piece(at).symbols.iter().position(|known| *known == symbol)? as u32;
             let has = |rank| recording.piece(at).part.column(rank, Key::Field(local, 0)).is_some();
             (has(lead) && has(self.rank)).then_some((at, local))

@@ -6,6 +6,7 @@
 //! whose ranks do the same takes the space of one rank.
 
 mod read;
+mod room;
 mod stand;
 mod write;
 
@@ -16,7 +17,9 @@ use crate::meta::{RankMeta, Times};
 use crate::tables::Tables;
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, Hash};
+use std::sync::Arc;
 
+pub(crate) use room::Room;
 pub use stand::Stand;
 
 /// What a column is of.
@@ -52,8 +55,8 @@ pub(crate) enum CellKey {
 /// What some ranks have in common.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Variant<T> {
-    /// In order.
-    pub(crate) ranks: Vec<u32>,
+    /// In order. Lists are shared, since many columns have the same.
+    pub(crate) ranks: Arc<[u32]>,
     pub(crate) what: T,
 }
 
@@ -156,8 +159,9 @@ fn add_variants<T: Eq + Hash>(own: &mut Vec<Variant<T>>, others: impl Iterator<I
     for other in others {
         let places = known.entry(hasher.hash_one(&other.what)).or_default();
         if let Some(at) = places.iter().find(|at| own[**at].what == other.what) {
-            own[*at].ranks.extend(other.ranks);
-            own[*at].ranks.sort_unstable();
+            let mut ranks = [&own[*at].ranks[..], &other.ranks].concat();
+            ranks.sort_unstable();
+            own[*at].ranks = ranks.into();
         } else {
             places.push(own.len());
             own.push(other);

@@ -9,6 +9,7 @@ use crate::histogram::{Cell, Histogram};
 use crate::meta::{Frame, MOST_OF_ID, NO_SYMBOL, NOT_READ, RankMeta, RecorderOptions, Times, Timing};
 use crate::part::{CellKey, Key, Part, Variant};
 use crate::tables::{PathNode, Tables};
+use std::sync::Arc;
 
 /// Loops of up to half as many calls are found.
 const WINDOW: usize = 8192;
@@ -287,7 +288,7 @@ impl Recorder {
     #[must_use]
     pub fn snapshot(&mut self, meta: &RankMeta) -> Part {
         self.calls.iter_mut().for_each(Calls::settle);
-        let ranks = vec![meta.rank];
+        let ranks: Arc<[u32]> = Arc::from([meta.rank]);
         let mut part = Part {
             times: self.options.times,
             counters: self.options.counters.clone(),

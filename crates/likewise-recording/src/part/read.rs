@@ -1,7 +1,7 @@
 //! A part from bytes. Nothing is believed that they claim.
 
 use super::write::{ACROSS, ALL_TIMES, EXACT, STANDS, name_hash, steps_of, unit};
-use super::{CellKey, Key, Part, Variant};
+use super::{CellKey, Key, Part, Room, Variant};
 use crate::broken::Broken;
 use crate::bytes::{Reader, Write, unzigzag};
 use crate::calls::{CallId, N_CALLS};
@@ -12,6 +12,13 @@ use crate::histogram::{Cell, FINE, Histogram, NOT_KEPT, STEPS, code, decode};
 use crate::meta::{Frame, NO_SYMBOL, RankMeta, Times};
 use crate::tables::{PathNode, Tables};
 use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Ranks of a program. More is nonsense, of which few bytes would make much.
+const MOST_RANKS: u32 = 1 << 20;
+
+/// What a recording keeps of each rank of a part, in bytes.
+pub(super) const OF_RANK: usize = 64;
 
 impl Part {
     /// From bytes.
@@ -19,6 +26,11 @@ impl Part {
     /// # Errors
     /// They are not those of a part.
     pub fn decode(bytes: &[u8]) -> Result<Self, Broken> {
+        Self::decode_within(bytes, &mut Room::default())
+    }
+
+    /// The same, with so much room for what is said of many ranks in few bytes.
+    pub(crate) fn decode_within(bytes: &[u8], room: &mut Room) -> Result<Self, Broken> {
         let mut reader = Reader::new(bytes);
         let flags = reader.byte()?;
         if flags & !(ALL_TIMES | EXACT | STANDS) != 0 {
@@ -31,14 +43,14 @@ impl Part {
         let n = reader.count()?;
         part.counters = (0..n).map(|_| reader.text()).collect::<Result<_, _>>()?;
         let exact = flags & EXACT != 0;
-        part.ranks = ranks(&mut reader, unit(exact, part.times))?;
-        let lists = lists(&mut reader, &part.ranks)?;
+        part.ranks = ranks(&mut reader, unit(exact, part.times), room)?;
+        let lists = lists(&mut reader, &part.ranks, room)?;
         part.tables = tables(&mut reader)?;
         structure(&mut reader, &mut part, &lists)?;
-        columns(&mut reader, &mut part, &lists)?;
-        part.cells = cells(&mut reader, &part, &lists, exact)?;
+        columns(&mut reader, &mut part, &lists, room)?;
+        part.cells = cells(&mut reader, &part, &lists, exact, room)?;
         if flags & STANDS != 0 {
-            part.stands = super::stand::read(&mut reader, &part)?;
+            part.stands = super::stand::read(&mut reader, &part, room)?;
         }
         if reader.rest() > 0 {
             return Err(reader.broken("more bytes than a part has"));
@@ -53,16 +65,18 @@ pub(super) fn some(reader: &mut Reader<'_>, n: usize) -> Result<Vec<i64>, Broken
     all.ok_or_else(|| reader.broken("a column is too short"))
 }
 
-fn ranks(reader: &mut Reader<'_>, unit: u64) -> Result<Vec<RankMeta>, Broken> {
+fn ranks(reader: &mut Reader<'_>, unit: u64, room: &mut Room) -> Result<Vec<RankMeta>, Broken> {
     let n = reader.number()?;
     let size = reader.small()?;
-    if n == 0 || n > u64::from(size) || size > 1 << 26 {
+    if n == 0 || n > u64::from(size) || size > MOST_RANKS {
         return Err(reader.broken("no such number of ranks"));
     }
     let n = n as usize;
     let start = reader.number()?;
     let n_nodes = reader.count()?;
     let nodes = (0..n_nodes).map(|_| reader.text()).collect::<Result<Vec<_>, _>>()?;
+    let longest = nodes.iter().map(String::len).max().unwrap_or(0);
+    room.take(n, size_of::<RankMeta>() + longest + OF_RANK, reader)?;
     let last = reader.number()?;
     let mut column = || some(reader, n);
     let (numbers, starts, ends, events, places) = (column()?, column()?, column()?, column()?, column()?);
@@ -84,18 +98,18 @@ fn ranks(reader: &mut Reader<'_>, unit: u64) -> Result<Vec<RankMeta>, Broken> {
     ranks.ok_or_else(|| reader.broken("no such rank"))
 }
 
-fn lists(reader: &mut Reader<'_>, ranks: &[RankMeta]) -> Result<Vec<Vec<u32>>, Broken> {
-    let mut lists = vec![ranks.iter().map(|meta| meta.rank).collect::<Vec<u32>>()];
+fn lists(reader: &mut Reader<'_>, ranks: &[RankMeta], room: &mut Room) -> Result<Vec<Arc<[u32]>>, Broken> {
+    let mut lists = vec![ranks.iter().map(|meta| meta.rank).collect::<Arc<[u32]>>()];
     for _ in 0..reader.count()? {
         let n = reader.number()?;
         if n == 0 || n > ranks.len() as u64 {
             return Err(reader.broken("no such number of ranks"));
         }
+        room.take(n as usize, size_of::<u32>(), reader)?;
         let list: Vec<i64> = some(reader, n as usize)?;
-        let known = |rank: &i64| lists[0].binary_search(&(*rank as u32)).is_ok();
-        if !list.windows(2).all(|two| two[0] < two[1])
-            || !list.iter().all(|r| u32::try_from(*r).is_ok() && known(r))
-        {
+        // Both are in order.
+        let mut all = lists[0].iter();
+        if !list.iter().all(|rank| all.any(|known| i64::from(*known) == *rank)) {
             return Err(reader.broken("a list of ranks that are not there"));
         }
         lists.push(list.into_iter().map(|rank| rank as u32).collect());
@@ -103,7 +117,7 @@ fn lists(reader: &mut Reader<'_>, ranks: &[RankMeta]) -> Result<Vec<Vec<u32>>, B
     Ok(lists)
 }
 
-fn list<'a>(reader: &mut Reader<'_>, lists: &'a [Vec<u32>]) -> Result<&'a Vec<u32>, Broken> {
+fn list<'a>(reader: &mut Reader<'_>, lists: &'a [Arc<[u32]>]) -> Result<&'a Arc<[u32]>, Broken> {
     let number = reader.number()?;
     lists.get(number as usize).ok_or_else(|| reader.broken("no such list of ranks"))
 }
@@ -165,7 +179,7 @@ fn read_near(
     Ok(*last as Token)
 }
 
-fn structure(reader: &mut Reader<'_>, part: &mut Part, lists: &[Vec<u32>]) -> Result<(), Broken> {
+fn structure(reader: &mut Reader<'_>, part: &mut Part, lists: &[Arc<[u32]>]) -> Result<(), Broken> {
     let n_symbols = part.tables.symbols.len();
     let n_nodes = reader.count()?;
     let mut last = 0;
@@ -179,7 +193,7 @@ fn structure(reader: &mut Reader<'_>, part: &mut Part, lists: &[Vec<u32>]) -> Re
         part.nodes.push(body.collect::<Result<_, _>>()?);
     }
     for _ in 0..reader.count()? {
-        let ranks = list(reader, lists)?.clone();
+        let ranks = Arc::clone(list(reader, lists)?);
         let mut last = 0;
         let mut what = Vec::new();
         for _ in 0..reader.count()? {
@@ -192,15 +206,20 @@ fn structure(reader: &mut Reader<'_>, part: &mut Part, lists: &[Vec<u32>]) -> Re
     Ok(())
 }
 
-fn columns(reader: &mut Reader<'_>, part: &mut Part, lists: &[Vec<u32>]) -> Result<(), Broken> {
+fn columns(
+    reader: &mut Reader<'_>,
+    part: &mut Part,
+    lists: &[Arc<[u32]>],
+    room: &mut Room,
+) -> Result<(), Broken> {
     for key in part.keys() {
         let n = reader.number()?;
         let mut variants = Vec::new();
         if n == ACROSS {
-            across(reader, lists, &mut variants)?;
+            across(reader, lists, &mut variants, room)?;
         }
         for _ in 1..n {
-            let ranks = list(reader, lists)?.clone();
+            let ranks = Arc::clone(list(reader, lists)?);
             let what = match key {
                 Key::Types | Key::Strings | Key::Times => reader.block()?,
                 _ => {
@@ -222,8 +241,9 @@ fn columns(reader: &mut Reader<'_>, part: &mut Part, lists: &[Vec<u32>]) -> Resu
 /// Numbers that differ from rank to rank.
 fn across(
     reader: &mut Reader<'_>,
-    lists: &[Vec<u32>],
+    lists: &[Arc<[u32]>],
     variants: &mut Vec<Variant<Vec<u8>>>,
+    room: &mut Room,
 ) -> Result<(), Broken> {
     let ranks = list(reader, lists)?;
     let kind = reader.byte()?;
@@ -236,6 +256,9 @@ fn across(
     if !right {
         return Err(reader.broken("no such kind of column"));
     }
+    // Each rank may become a variant of its own.
+    let variant = size_of::<Variant<Vec<u8>>>() + 64;
+    room.take(ranks.len(), variant + 10 * n, reader)?;
     let columns = (0..n).map(|_| some(reader, ranks.len())).collect::<Result<Vec<_>, _>>()?;
     let mut known: BTreeMap<Vec<u8>, Vec<u32>> = BTreeMap::new();
     for (at, rank) in ranks.iter().enumerate() {
@@ -246,15 +269,16 @@ fn across(
         columns.iter().for_each(|column| what.signed(column[at]));
         known.entry(what).or_default().push(*rank);
     }
-    variants.extend(known.into_iter().map(|(what, ranks)| Variant { ranks, what }));
+    variants.extend(known.into_iter().map(|(what, ranks)| Variant { ranks: ranks.into(), what }));
     Ok(())
 }
 
 fn cells(
     reader: &mut Reader<'_>,
     part: &Part,
-    lists: &[Vec<u32>],
+    lists: &[Arc<[u32]>],
     exact: bool,
+    room: &mut Room,
 ) -> Result<BTreeMap<CellKey, Cell>, Broken> {
     let n_symbols = part.tables.symbols.len() as i64;
     let mut last = [0_i64; 2];
@@ -281,6 +305,7 @@ fn cells(
             _ => return Err(reader.broken("no such counter")),
         };
         let ranks = list(reader, lists)?;
+        room.take(ranks.len(), size_of::<(u32, u64)>(), reader)?;
         let cell = if is_small { small(reader, ranks)? } else { cell(reader, ranks, exact, steps_of(key))? };
         cells.insert(key, cell);
     }
@@ -317,4 +342,50 @@ fn cell(reader: &mut Reader<'_>, ranks: &[u32], exact: bool, steps: f64) -> Resu
         cell.sums.push((*rank, sum));
     }
     Ok(cell)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The begin of a part of so many ranks, which takes some twenty bytes.
+    fn begin(n: u64) -> Vec<u8> {
+        let mut bytes = vec![0, 0];
+        bytes.number(n);
+        bytes.number(n);
+        bytes.extend([0, 1, 1, b'x', 0, EVEN, 0, 2]);
+        bytes.extend([CONSTANT, 0].repeat(4));
+        bytes
+    }
+
+    #[test]
+    fn few_bytes_do_not_take_gigabytes() {
+        // No lists, tables, structure, columns of threads, types, strings, nor histograms.
+        let rest = [0; 6].into_iter().chain([1, 1, 1, 0]);
+        let of = |n| begin(n).into_iter().chain(rest.clone()).collect::<Vec<u8>>();
+        assert_eq!(Part::decode(&of(1000)).unwrap().ranks().len(), 1000);
+        assert!(Part::decode(&of(1 << 26)).is_err());
+        let mut room = Room::of(1 << 24);
+        let n = (0..100).take_while(|_| Part::decode_within(&of(1 << 14), &mut room).is_ok()).count();
+        assert!((1..20).contains(&n), "{n} parts");
+        // Lists of all these ranks, again and again.
+        let mut bytes = begin(1 << 14);
+        bytes.number(5000);
+        for _ in 0..5000 {
+            bytes.number(1 << 14);
+            bytes.extend([EVEN, 0, 2]);
+        }
+        let error = Part::decode_within(&bytes, &mut Room::of(1 << 24)).unwrap_err();
+        assert!(error.what.contains("1 GB"), "{error}");
+        // A number of each rank, for each column.
+        let mut bytes = begin(1 << 14);
+        bytes.extend([0; 4]);
+        bytes.extend([0, 0]);
+        for _ in 0..3 {
+            bytes.extend([ACROSS as u8, 0, EVEN, 2, EVEN, 0, 2, EVEN, 0, 2]);
+        }
+        bytes.push(0);
+        assert_eq!(Part::decode(&bytes).unwrap().ranks().len(), 1 << 14);
+        assert!(Part::decode_within(&bytes, &mut Room::of(1 << 21)).is_err());
+    }
 }

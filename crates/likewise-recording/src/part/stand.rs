@@ -1,8 +1,8 @@
 //! Ranks that did not record while others like them did.
 
-use super::Part;
-use super::read::some;
+use super::read::{OF_RANK, some};
 use super::write::column_of;
+use super::{Part, Room};
 use crate::broken::Broken;
 use crate::bytes::{Reader, Write};
 
@@ -44,7 +44,7 @@ pub(super) fn write(stands: &[Stand], bytes: &mut Vec<u8>) {
     }
 }
 
-pub(super) fn read(reader: &mut Reader<'_>, part: &Part) -> Result<Vec<Stand>, Broken> {
+pub(super) fn read(reader: &mut Reader<'_>, part: &Part, room: &mut Room) -> Result<Vec<Stand>, Broken> {
     let size = part.ranks.first().map_or(0, |meta| meta.size);
     // A rank stands once, so that few bytes cannot name more ranks than there are.
     let mut left = u64::from(size);
@@ -60,6 +60,7 @@ pub(super) fn read(reader: &mut Reader<'_>, part: &Part) -> Result<Vec<Stand>, B
         let n = reader.number()?;
         left =
             left.checked_sub(n).filter(|_| n > 0).ok_or_else(|| reader.broken("no such number of ranks"))?;
+        room.take(n as usize, OF_RANK, reader)?;
         let numbers = some(reader, n as usize)?;
         let rank = |number: &i64| u32::try_from(*number).ok().filter(|rank| *rank < size && *rank != lead);
         let ranks = numbers.iter().map(rank).collect::<Option<Vec<u32>>>();
