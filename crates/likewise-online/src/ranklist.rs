@@ -7,7 +7,7 @@ use std::fmt;
 const MOST_DIMENSIONS: usize = 6;
 
 /// `count` times the same, `stride` ranks apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 struct Dimension {
     count: u32,
     stride: u32,
@@ -16,19 +16,32 @@ struct Dimension {
 /// Ranks `start + i₁·stride₁ + i₂·stride₂ + …` for all `i` below the counts,
 /// the outermost dimension first. A stride is more than the extent of the
 /// dimensions within, so that ranks come in order.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Section {
     start: u32,
-    dimensions: Vec<Dimension>,
+    n_dimensions: u8,
+    /// Those after `n_dimensions` are as by default, so that equal sections are
+    /// equal.
+    all: [Dimension; MOST_DIMENSIONS],
 }
 
 impl Section {
     fn one(rank: u32) -> Self {
-        Self { start: rank, dimensions: Vec::new() }
+        Self::new(rank, &[])
+    }
+
+    fn new(start: u32, dimensions: &[Dimension]) -> Self {
+        let mut all = [Dimension::default(); MOST_DIMENSIONS];
+        all[..dimensions.len()].copy_from_slice(dimensions);
+        Self { start, n_dimensions: dimensions.len() as u8, all }
+    }
+
+    fn dimensions(&self) -> &[Dimension] {
+        &self.all[..usize::from(self.n_dimensions)]
     }
 
     fn len(&self) -> u64 {
-        self.dimensions.iter().map(|dimension| u64::from(dimension.count)).product()
+        self.dimensions().iter().map(|dimension| u64::from(dimension.count)).product()
     }
 
     /// From the first rank to the last.
@@ -37,12 +50,12 @@ impl Section {
     }
 
     fn last(&self) -> u32 {
-        self.start + Self::extent(&self.dimensions) as u32
+        self.start + Self::extent(self.dimensions()) as u32
     }
 
     fn contains(&self, rank: u32) -> bool {
         let Some(mut left) = rank.checked_sub(self.start) else { return false };
-        for dimension in &self.dimensions {
+        for dimension in self.dimensions() {
             left -= (left / dimension.stride).min(dimension.count - 1) * dimension.stride;
         }
         left == 0
@@ -51,7 +64,7 @@ impl Section {
     /// The n-th rank.
     fn nth(&self, mut n: u64) -> u32 {
         let mut rank = self.start;
-        for dimension in self.dimensions.iter().rev() {
+        for dimension in self.dimensions().iter().rev() {
             let count = u64::from(dimension.count);
             rank += (n % count) as u32 * dimension.stride;
             n /= count;
@@ -167,8 +180,8 @@ impl Ranklist {
         let mut before = 0;
         for section in &self.sections {
             put(bytes, section.start - before);
-            put(bytes, section.dimensions.len() as u32);
-            for dimension in &section.dimensions {
+            put(bytes, section.dimensions().len() as u32);
+            for dimension in section.dimensions() {
                 put(bytes, dimension.count);
                 put(bytes, dimension.stride);
             }
@@ -186,8 +199,8 @@ impl Ranklist {
         for at in 0..n {
             let distance = take(bytes)?;
             let start = before.checked_add(distance).filter(|_| at == 0 || distance > 0).ok_or(NotRanks)?;
-            let section = Section { start, dimensions: dimensions(bytes)? };
-            let last = u64::from(start) + Section::extent(&section.dimensions);
+            let section = Section::new(start, &dimensions(bytes)?);
+            let last = u64::from(start) + Section::extent(section.dimensions());
             before = u32::try_from(last).map_err(|_| NotRanks)?;
             list.sections.push(section);
         }
@@ -252,7 +265,7 @@ impl fmt::Display for NotRanks {
 impl std::error::Error for NotRanks {}
 
 /// A run of like sections at even distances that may still grow.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Open {
     first: Section,
     count: u32,
@@ -264,13 +277,16 @@ impl Open {
     fn close(self) -> Section {
         let mut section = self.first;
         if self.count > 1 {
-            section.dimensions.insert(0, Dimension { count: self.count, stride: self.stride });
+            // A run of level n is of sections with no more than n dimensions.
+            section.all.rotate_right(1);
+            section.all[0] = Dimension { count: self.count, stride: self.stride };
+            section.n_dimensions += 1;
         }
         section
     }
 
     fn takes(&self, section: &Section) -> bool {
-        if self.first.dimensions != section.dimensions {
+        if self.first.all != section.all {
             return false;
         }
         let distance = section.start - self.first.start;
@@ -323,14 +339,14 @@ impl Builder {
     /// did, the next one will do: so after a repetition that only made a run
     /// longer, the others are not gone through.
     fn section(&mut self, section: &Section) {
-        let Some((outer, inner)) = section.dimensions.split_first() else {
+        let Some((outer, inner)) = section.dimensions().split_first() else {
             self.rank(section.start);
             return;
         };
         for at in 0..outer.count {
             let start = section.start + at * outer.stride;
-            let before = (at > 1).then(|| (self.levels.clone(), self.sections.len()));
-            self.section(&Section { start, dimensions: inner.to_vec() });
+            let before = (at > 1).then(|| (self.levels, self.sections.len()));
+            self.section(&Section::new(start, inner));
             let left = outer.count - 1 - at;
             if let Some((levels, n)) = before
                 && left > 0
@@ -353,10 +369,9 @@ impl Builder {
                 }
                 continue;
             };
-            let same_run =
-                before.first.start == now.first.start && before.first.dimensions == now.first.dimensions;
+            let same_run = before.first.start == now.first.start && before.first.all == now.first.all;
             let moved = before.first.start.checked_add(stride) == Some(now.first.start)
-                && before.first.dimensions == now.first.dimensions
+                && before.first.all == now.first.all
                 && (before.count, before.stride) == (now.count, now.stride);
             if same_run && now == before || moved {
                 continue;
@@ -476,13 +491,13 @@ mod tests {
         let ranks: Vec<u32> = (0..side * side * side).filter(inside).collect();
         let list = Ranklist::of(&ranks);
         assert_eq!((list.sections(), list.len()), (1, 38 * 38 * 38));
-        assert_eq!(list.sections[0].dimensions.len(), 3);
+        assert_eq!(list.sections[0].dimensions().len(), 3);
     }
 
     #[test]
     fn a_billion_ranks_are_merged_at_once() {
         let half = |start| Ranklist {
-            sections: vec![Section { start, dimensions: vec![Dimension { count: 1 << 30, stride: 1 }] }],
+            sections: vec![Section::new(start, &[Dimension { count: 1 << 30, stride: 1 }])],
         };
         let mut list = half(0);
         list.merge(&half(1 << 30));
