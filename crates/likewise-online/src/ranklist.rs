@@ -345,7 +345,7 @@ impl Builder {
         };
         for at in 0..outer.count {
             let start = section.start + at * outer.stride;
-            let before = (at > 1).then(|| (self.levels, self.sections.len()));
+            let before = (at > 1).then_some((self.levels, self.sections.len()));
             self.section(&Section::new(start, inner));
             let left = outer.count - 1 - at;
             if let Some((levels, n)) = before

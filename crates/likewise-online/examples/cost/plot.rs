@@ -58,8 +58,7 @@ fn panel(
     let step = nice(most / 4.0);
     let end = (most / step).ceil() * step;
     let y = |value: f64| {
-        let share =
-            if is_log { (value.max(least).log10() - low) / (high - low).max(1.0) } else { value / end };
+        let share = if is_log { (value.log10() - low).max(0.0) / (high - low).max(1.0) } else { value / end };
         y0 + h * (1.0 - share)
     };
     let last = sizes.last().copied().unwrap_or(2) as f64;
