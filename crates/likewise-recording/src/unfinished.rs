@@ -8,6 +8,12 @@ use crate::recording::OpenError;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+/// How the name of the file ends that the run appends to.
+const ONLINE: &str = "-online";
+
+/// So often are files read that change meanwhile.
+const TURNS: u32 = 5;
+
 /// The file of the parts of a rank that are done with.
 #[must_use]
 pub fn sealed(folder: &Path, world: u32, rank: u32) -> PathBuf {
@@ -24,7 +30,7 @@ pub fn open(folder: &Path, world: u32, rank: u32) -> PathBuf {
 /// many ranks, and the log.
 #[must_use]
 pub fn online(folder: &Path, world: u32) -> PathBuf {
-    folder.join(format!(".{world}-online"))
+    folder.join(format!(".{world}{ONLINE}"))
 }
 
 /// The files that a run has left, those of each world: first the one that it
@@ -51,7 +57,7 @@ pub fn files(folder: &Path) -> std::io::Result<BTreeMap<u32, Vec<PathBuf>>> {
 /// World and rank of a file; no rank of the one that the run appends to.
 fn numbers(name: &str) -> Option<(u32, Option<u32>)> {
     let name = name.strip_prefix('.')?;
-    if let Some(world) = name.strip_suffix("-online") {
+    if let Some(world) = name.strip_suffix(ONLINE) {
         return Some((world.parse().ok()?, None));
     }
     let name = name.strip_suffix(".sealed").or_else(|| name.strip_suffix(".open"))?;
@@ -75,6 +81,25 @@ pub(crate) fn read(folder: &Path) -> Result<Found, OpenError> {
 /// # Errors
 /// A file cannot be read.
 pub fn parts_of(files: &[PathBuf]) -> Result<Option<Found>, OpenError> {
+    let online = files.iter().find(|path| is_online(path));
+    let size = || online.and_then(|path| path.metadata().ok()).map(|file| file.len());
+    let mut turns = TURNS;
+    loop {
+        let before = size();
+        let found = parts_once(files)?;
+        turns -= 1;
+        // What a running job appends meanwhile is no longer in the files of the ranks.
+        if turns == 0 || size() == before {
+            return Ok(found);
+        }
+    }
+}
+
+fn is_online(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name.to_string_lossy().ends_with(ONLINE))
+}
+
+fn parts_once(files: &[PathBuf]) -> Result<Option<Found>, OpenError> {
     let mut found = Found::default();
     let mut parts: BTreeMap<u32, Part> = BTreeMap::new();
     // The last number of each rank in what was appended.
@@ -89,7 +114,7 @@ pub fn parts_of(files: &[PathBuf]) -> Result<Option<Found>, OpenError> {
         };
         // A file that ends early holds what was whole before.
         let Ok(file) = file::read(&bytes) else { continue };
-        if path.file_name().is_some_and(|name| name.to_string_lossy().ends_with("-online")) {
+        if is_online(path) {
             for (number, part) in &file.parts {
                 let standing = part.stands().iter().flat_map(|stand| &stand.ranks);
                 for rank in part.ranks().iter().map(|meta| &meta.rank).chain(standing) {
