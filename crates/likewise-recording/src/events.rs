@@ -40,6 +40,16 @@ pub struct Event {
     pub counters: Option<Vec<u64>>,
 }
 
+impl Recording {
+    /// The events of a rank, in order.
+    #[must_use]
+    pub fn events(&self, rank: u32) -> Events<'_> {
+        let first = self.ranks().iter().map(|meta| meta.start).min().unwrap_or(0);
+        let own = self.ranks().iter().find(|meta| meta.rank == rank).map_or(first, |meta| meta.start);
+        Events::new(self, rank, own - first)
+    }
+}
+
 /// The events of a rank, see [`Recording::events`].
 #[derive(Debug)]
 pub struct Events<'a> {
@@ -56,7 +66,7 @@ pub struct Events<'a> {
 }
 
 impl<'a> Events<'a> {
-    pub(crate) fn new(recording: &'a Recording, rank: u32, start: u64) -> Self {
+    fn new(recording: &'a Recording, rank: u32, start: u64) -> Self {
         let spans = recording.spans(rank).iter();
         let follower = recording.lead_of(rank).map(|_| Follower::new(recording, rank));
         let (open, clocks, event) = (None, Vec::new(), Event::default());
@@ -77,8 +87,8 @@ impl<'a> Events<'a> {
             let open = self.open.as_mut().expect("opened above");
             if open.next(&mut self.event)? {
                 if let (Some(lead), Some(follower)) = (self.event.lead, &mut self.follower) {
-                    let call = self.recording.symbols()[self.event.symbol as usize].call;
-                    self.event.lent = !follower.map((open.at, lead), call, &mut self.event);
+                    let Event { symbol, values, .. } = &mut self.event;
+                    self.event.lent = !follower.map((open.at, lead), *symbol, values);
                 }
                 break;
             }

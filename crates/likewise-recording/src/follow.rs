@@ -6,7 +6,6 @@
 //! is what holds afterwards as well.
 
 use crate::calls::CallId;
-use crate::events::Event;
 use crate::fields::Fields;
 use crate::hash::Map;
 use crate::nest::{Nest, whole};
@@ -54,27 +53,28 @@ impl<'a> Follower<'a> {
 
     /// Puts the rank's values in place of the lead's. False where some are not
     /// known.
-    pub(crate) fn map(&mut self, at: Place, call: CallId, event: &mut Event) -> bool {
-        if event.values.is_empty() {
+    pub(crate) fn map(&mut self, at: Place, symbol: u32, values: &mut Vec<i64>) -> bool {
+        if values.is_empty() {
             return true;
         }
+        let call = self.recording.symbols()[symbol as usize].call;
         if self.at != Some(at) {
             // Nothing of a part is needed once the next one is read.
             (self.at, self.known, self.counts) = (Some(at), Map::default(), Map::default());
         }
-        if !self.known.contains_key(&event.symbol) {
+        if !self.known.contains_key(&symbol) {
             // What cannot be read is not known.
-            let pairs = self.pairs(at, event.symbol, call).unwrap_or_default();
-            self.known.insert(event.symbol, pairs);
+            let pairs = self.pairs(at, symbol, call).unwrap_or_default();
+            self.known.insert(symbol, pairs);
         }
-        let pairs = &self.known[&event.symbol];
-        if let Some(Some(own)) = pairs.events.get(&event.values) {
-            event.values.clone_from(own);
+        let pairs = &self.known[&symbol];
+        if let Some(Some(own)) = pairs.events.get(values) {
+            values.clone_from(own);
             return true;
         }
         let mut all = true;
         self.values.clear();
-        let mut rest = &event.values[..];
+        let mut rest = &values[..];
         for (number, field) in call.fields().iter().enumerate() {
             let of_lead = taken(&mut rest, field.is_list);
             let places = match field.kind {
@@ -92,7 +92,7 @@ impl<'a> Follower<'a> {
                 self.values[begin] = (self.values.len() - begin - 1) as i64;
             }
         }
-        std::mem::swap(&mut event.values, &mut self.values);
+        std::mem::swap(values, &mut self.values);
         all
     }
 

@@ -4,7 +4,6 @@ use crate::broken::Broken;
 use crate::bytes::Reader;
 use crate::calls::CallId;
 use crate::column::{Unfold, Values};
-use crate::events::Events;
 use crate::file;
 use crate::fold::node_of;
 use crate::hash::Map;
@@ -236,14 +235,6 @@ impl Recording {
             places.insert((piece, lead), of_lead.collect());
         }
         (all, places)
-    }
-
-    /// The events of a rank, in order.
-    #[must_use]
-    pub fn events(&self, rank: u32) -> Events<'_> {
-        let first = self.ranks.iter().map(|meta| meta.start).min().unwrap_or(0);
-        let own = self.ranks.iter().find(|meta| meta.rank == rank).map_or(first, |meta| meta.start);
-        Events::new(self, rank, own - first)
     }
 
     /// What a rank did, in order.
