@@ -48,5 +48,5 @@ fn row(outcome: &Outcome, expected: &Expected) -> String {
         (paths.to_string(), groups.len().to_string())
     });
     let verdict = if found == *expected { "as found".to_owned() } else { format!("{expected:?}") };
-    format!("{n} | {c} | {l} | {at} | {:.0} % | {paths} | {leads} | {verdict}", 100.0 * l as f64 / n as f64)
+    format!("{n} | {c} | {l} | {at} | {:.0}% | {paths} | {leads} | {verdict}", 100.0 * l as f64 / n as f64)
 }

@@ -61,6 +61,13 @@ impl Section {
         left == 0
     }
 
+    /// How many steps [`Builder::section`] takes at most, if a builder made this:
+    /// some repetitions of each dimension, until it can leap; twice that, and
+    /// some more.
+    fn most_steps(&self) -> u64 {
+        64 + 2 * (0..u64::from(self.n_dimensions)).map(|at| at + 5).product::<u64>()
+    }
+
     /// The n-th rank.
     fn nth(&self, mut n: u64) -> u32 {
         let mut rank = self.start;
@@ -204,9 +211,13 @@ impl Ranklist {
             before = u32::try_from(last).map_err(|_| NotRanks)?;
             list.sections.push(section);
         }
-        let mut builder = Builder::default();
+        // What was encoded is gone through in few steps; a few bytes of something
+        // else can be a list of millions of sections.
+        let mut builder =
+            Builder { most_steps: list.sections.iter().map(Section::most_steps).sum(), ..Builder::default() };
         list.sections.iter().for_each(|section| builder.section(section));
-        Some(list).filter(|list| builder.done() == *list).ok_or(NotRanks)
+        let is_list = builder.steps <= builder.most_steps && builder.done() == list;
+        if is_list { Ok(list) } else { Err(NotRanks) }
     }
 }
 
@@ -296,14 +307,24 @@ impl Open {
 }
 
 /// Makes sections of ranks that come in order: runs of ranks, runs of runs, ….
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 struct Builder {
     levels: [Option<Open>; MOST_DIMENSIONS],
     sections: Vec<Section>,
+    /// How many ranks were put in one by one, and after how many that ends.
+    steps: u64,
+    most_steps: u64,
+}
+
+impl Default for Builder {
+    fn default() -> Self {
+        Self { levels: Default::default(), sections: Vec::new(), steps: 0, most_steps: u64::MAX }
+    }
 }
 
 impl Builder {
     fn rank(&mut self, rank: u32) {
+        self.steps += 1;
         self.put(0, Section::one(rank));
     }
 
@@ -344,6 +365,9 @@ impl Builder {
             return;
         };
         for at in 0..outer.count {
+            if self.steps > self.most_steps {
+                return;
+            }
             let start = section.start + at * outer.stride;
             let before = (at > 1).then_some((self.levels, self.sections.len()));
             self.section(&Section::new(start, inner));
@@ -507,13 +531,15 @@ mod tests {
     #[test]
     fn claims_are_checked() {
         // Sections, distance, dimensions, count and stride.
-        let cases: [&[u8]; 7] = [
+        let cases: [&[u8]; 8] = [
             &[],
             &[0xff, 0xff, 0xff, 0xff, 0x0f],
             &[1, 0, 9],
             &[1, 0, 1, 1, 1],
             &[1, 0, 1, 4, 0],
             &[1, 0, 1, 0xff, 0xff, 0xff, 0xff, 0x0f, 0xff, 0xff, 0xff, 0xff, 0x0f],
+            // A hundred million sections: pairs that begin in the middle of one.
+            &[3, 2, 0, 4, 2, 175, 2, 10, 4, 3, 4, 3, 154, 169, 223, 33, 26, 4, 6, 2, 4],
             // Two sections that are one.
             &[2, 0, 0, 1, 0],
         ];

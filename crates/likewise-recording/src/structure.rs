@@ -287,11 +287,19 @@ const BASES: [u64; 2] = [0x0b4c_5f1e_93a7_d2c9, 0x1e37_79b9_7f4a_7c15];
 /// coefficients are the symbols' identities, so it is a sum over the symbols,
 /// of identity times weight. The weights need no identities, and do not depend
 /// on where the sequence was cut.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 struct Gone {
     n: u64,
+    /// The bases to the power of `n`.
+    powers: [u64; 2],
     /// By symbol.
     weights: Vec<Weight>,
+}
+
+impl Default for Gone {
+    fn default() -> Self {
+        Self { n: 0, powers: [1; 2], weights: Vec::new() }
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -303,22 +311,16 @@ struct Weight {
 impl Gone {
     fn take(&mut self, symbols: &[u32]) {
         self.n += symbols.len() as u64;
-        for weight in &mut self.weights {
-            for (value, base) in weight.of.iter_mut().zip(BASES) {
-                *value = times(*value, power(base, symbols.len()));
-            }
-        }
-        let mut powers = [1; 2];
-        for symbol in symbols.iter().rev() {
+        for symbol in symbols {
             let symbol = *symbol as usize;
             if symbol >= self.weights.len() {
                 self.weights.resize(symbol + 1, Weight::default());
             }
             let weight = &mut self.weights[symbol];
             weight.seen = true;
-            for at in 0..2 {
-                weight.of[at] = plus(weight.of[at], powers[at]);
-                powers[at] = times(powers[at], BASES[at]);
+            for (at, base) in BASES.into_iter().enumerate() {
+                weight.of[at] = plus(weight.of[at], self.powers[at]);
+                self.powers[at] = times(self.powers[at], base);
             }
         }
     }
@@ -330,8 +332,10 @@ impl Gone {
             for (symbol, weight) in self.weights.iter().enumerate() {
                 hash[at] = plus(hash[at], times(weight.of[at], value(identity, symbol, at)));
             }
+            let mut power = self.powers[at];
             for symbol in symbols {
-                hash[at] = plus(times(hash[at], base), value(identity, *symbol as usize, at));
+                hash[at] = plus(hash[at], times(power, value(identity, *symbol as usize, at)));
+                power = times(power, base);
             }
         }
         let length = self.n + symbols.len() as u64;
@@ -354,16 +358,4 @@ fn plus(a: u64, b: u64) -> u64 {
 
 fn times(a: u64, b: u64) -> u64 {
     (u128::from(a) * u128::from(b) % u128::from(PRIME)) as u64
-}
-
-fn power(base: u64, exponent: usize) -> u64 {
-    let (mut result, mut square, mut left) = (1, base, exponent);
-    while left > 0 {
-        if left & 1 == 1 {
-            result = times(result, square);
-        }
-        square = times(square, square);
-        left >>= 1;
-    }
-    result
 }
