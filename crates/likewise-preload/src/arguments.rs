@@ -232,7 +232,10 @@ impl Arguments<'_> {
 
     /// Whether the call succeeded.
     pub(crate) fn succeeded(&self, result: usize) -> bool {
-        if self.is_fortran() {
+        if self.call == number::Pcontrol {
+            // The one call that gives Fortran no error.
+            true
+        } else if self.is_fortran() {
             Self::int_at(self.words[Self::error_place(self.call)], 0) == 0
         } else {
             result as i32 == 0

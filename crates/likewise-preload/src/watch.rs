@@ -4,7 +4,7 @@ use crate::hash::Map;
 use likewise_online::{Rolling, Signature};
 use likewise_recording::calls::number;
 use likewise_recording::role::Kind;
-use likewise_recording::{CallId, short_identity};
+use likewise_recording::{CallId, Structure, short_identity};
 
 /// The level of `MPI_Pcontrol` that is a marker.
 pub(crate) const LEVEL: i32 = 10;
@@ -163,6 +163,11 @@ pub(crate) struct Watch {
     by_identity: Map<u128, u32>,
     /// What was proposed as the marker, and from which of its events on.
     expected: Option<(u32, u64)>,
+    /// All events, where a marker is to be found; how long the body of the loop
+    /// is in which one was found, and in which one was proposed.
+    search: Structure,
+    found_in: usize,
+    looked_in: usize,
     last: Option<u128>,
     /// Whether this is state L: what is not steady is noticed at once.
     is_lead_state: bool,
@@ -183,6 +188,9 @@ impl Watch {
             symbols: Vec::new(),
             by_identity: Map::default(),
             expected: None,
+            search: Structure::new(),
+            found_in: 0,
+            looked_in: 0,
             last: None,
             is_lead_state: false,
             follows: false,
@@ -249,6 +257,9 @@ impl Watch {
     pub(crate) fn event(&mut self, symbol: u32) {
         if let Some(known) = self.symbols.get_mut(symbol as usize) {
             known.n += 1;
+            if self.marker == Marker::Auto {
+                self.search.push(symbol);
+            }
             self.rolling.event(symbol, known.source, known.dest, known.parameters);
         }
     }
@@ -303,9 +314,14 @@ impl Watch {
     }
 
     /// The best call that comes once in each turn of the outermost loop, which
-    /// has so many turns, and was not tried; and how many events it has.
-    pub(crate) fn candidate(&self, turns: u64, tried: &[u128]) -> Option<(u128, u64)> {
-        let repeated = self.rolling.repeated().filter(|repeated| repeated.iterations >= turns)?;
+    /// has so many turns, and was not tried; and how many events it has. Where
+    /// there is a marker already, the loop is one around that loop.
+    pub(crate) fn candidate(&mut self, turns: u64, tried: &[u128]) -> Option<(u128, u64)> {
+        let repeated = self.search.repeated().filter(|repeated| repeated.iterations >= turns)?;
+        if repeated.length <= self.found_in {
+            return None;
+        }
+        self.looked_in = repeated.length;
         let known = repeated.once.iter().filter_map(|symbol| self.symbols.get(*symbol as usize));
         let untried = known.filter(|known| !tried.contains(&known.identity));
         let worth = |known: &&Known| worth(known.call, known.comm);
@@ -317,12 +333,22 @@ impl Watch {
     pub(crate) fn is_candidate(&self, identity: u128, begin: u64) -> bool {
         let Some(symbol) = self.by_identity.get(&identity) else { return false };
         let is_ahead = self.symbols[*symbol as usize].n < begin;
-        is_ahead && self.rolling.repeated().is_some_and(|repeated| repeated.once.contains(symbol))
+        is_ahead && self.search.repeated().is_some_and(|repeated| repeated.once.contains(symbol))
     }
 
     /// A call is to be tried as the marker at one of its events.
     pub(crate) fn expect(&mut self, identity: u128, begin: u64) {
         self.expected = self.by_identity.get(&identity).map(|symbol| (*symbol, begin));
+    }
+
+    /// What was expected does not come.
+    pub(crate) fn expect_no_more(&mut self) {
+        self.expected = None;
+    }
+
+    /// Whether a call is still to be tried.
+    pub(crate) fn is_expecting(&self) -> bool {
+        self.expected.is_some()
     }
 
     /// Whether a symbol's last event is that at which it is to be tried.
@@ -339,7 +365,8 @@ impl Watch {
         if !is_found {
             return None;
         }
-        self.rolling.end();
+        self.found_in = self.looked_in;
+        self.symbols.iter_mut().for_each(|known| known.is_marker &= known.call == number::Pcontrol);
         let known = &mut self.symbols[symbol as usize];
         known.is_marker = true;
         Some(format!("{}@{}", known.call.name(), short_identity(known.identity)))

@@ -22,6 +22,9 @@ const MOST_PROPOSED: usize = 8;
 /// looked last.
 const GROWTH: f64 = 1.3;
 
+/// A proposal is given up when there are so many times the events.
+const PATIENCE: u64 = 4;
+
 /// Kind, identity in two words, and the occurrence at which to begin.
 type Proposal = [i64; 4];
 const PROPOSED: i64 = 1;
@@ -37,18 +40,10 @@ pub(super) struct Finder {
     has_failed: bool,
     /// What rank 0 has proposed.
     tried: Vec<u128>,
+    /// When rank 0 looks again, in events; and when it gives up what it has
+    /// proposed, because that loop has ended.
     next: u64,
-}
-
-/// What a rank says to a proposal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Answer {
-    /// Nothing was proposed.
-    Nothing,
-    /// It will vote when it comes to the marker.
-    Later,
-    /// It votes against it now.
-    No,
+    until: u64,
 }
 
 impl Finder {
@@ -61,6 +56,7 @@ impl Finder {
             has_failed: false,
             tried: Vec::new(),
             next: 64,
+            until: 0,
         };
         if finder.world.rank > 0 {
             finder.broadcast();
@@ -92,43 +88,56 @@ impl Finder {
         !self.is_under_way && !self.has_failed
     }
 
-    /// Looks for a proposal; on rank 0, makes one where `may` allows it.
-    pub(super) fn look(&mut self, state: &mut State, may: bool) -> Answer {
+    /// Looks for a proposal; on rank 0, makes one where `may` allows it. Returns
+    /// how often this rank must vote against what was proposed.
+    pub(super) fn look(&mut self, state: &mut State, may: bool) -> u32 {
         let n_events = state.recorder.n_events();
-        let Some(watch) = &mut state.watch else { return Answer::Nothing };
+        let Some(watch) = &mut state.watch else { return 0 };
         if self.has_failed {
-            return Answer::Nothing;
+            return 0;
         }
+        let is_done = self.is_done();
         if self.world.rank > 0 {
-            return if self.is_done() { self.answer(watch) } else { Answer::Nothing };
+            return if is_done { self.answer(watch) } else { 0 };
         }
-        let _ = self.is_done();
-        if !may || n_events < self.next || self.is_under_way || self.tried.len() >= MOST_PROPOSED {
-            return Answer::Nothing;
+        if watch.is_expecting() && n_events > self.until {
+            watch.expect_no_more();
+            return 1;
         }
-        self.next = (n_events as f64 * GROWTH) as u64;
-        let Some((identity, count)) = watch.candidate(TURNS, &self.tried) else { return Answer::Nothing };
+        let is_busy = self.is_under_way || watch.is_expecting();
+        if may && !is_busy && n_events >= self.next && self.tried.len() < MOST_PROPOSED {
+            self.next = (n_events as f64 * GROWTH) as u64;
+            self.propose(watch, n_events);
+        }
+        0
+    }
+
+    fn propose(&mut self, watch: &mut Watch, n_events: u64) {
+        let Some((identity, count)) = watch.candidate(TURNS, &self.tried) else { return };
         self.tried.push(identity);
         // Others may be ahead, and hear of it when they look next.
         let begin = 2 * count + TURNS;
+        self.until = PATIENCE * n_events;
         *self.proposal = [PROPOSED, (identity >> 64) as i64, identity as i64, begin as i64];
         self.broadcast();
         watch.expect(identity, begin);
-        Answer::Later
     }
 
-    fn answer(&mut self, watch: &mut Watch) -> Answer {
+    fn answer(&mut self, watch: &mut Watch) -> u32 {
         let [kind, high, low, begin] = *self.proposal;
         if kind != PROPOSED {
-            return Answer::Nothing;
+            return 0;
         }
         self.broadcast();
+        // Rank 0 has given up what it had proposed before.
+        let n_old = u32::from(watch.is_expecting());
+        watch.expect_no_more();
         let identity = u128::from(high as u64) << 64 | u128::from(low as u64);
         if watch.is_candidate(identity, begin as u64) {
             watch.expect(identity, begin as u64);
-            Answer::Later
+            n_old
         } else {
-            Answer::No
+            n_old + 1
         }
     }
 
