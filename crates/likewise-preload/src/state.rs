@@ -145,7 +145,7 @@ impl State {
 
     fn record(&mut self, symbol: u32, before: &Before, made: &Made<'_>, time: &Timing<'_>) {
         if let Some(watch) = &mut self.watch
-            && watch.begins(symbol, self.recorder.n_open())
+            && watch.begins(symbol)
         {
             self.forget_last();
         }

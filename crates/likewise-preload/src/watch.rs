@@ -148,10 +148,14 @@ pub(crate) struct Interval {
     pub(crate) is_same: bool,
     /// Whether this rank, which was not to record, began to.
     pub(crate) has_tail: bool,
-    /// How many events of the open part were recorded at the last marker, and
-    /// before the first call path that the intervals before did not have.
-    pub(crate) marked: u64,
-    pub(crate) tail_at: u64,
+    /// The markers at which it has seen that all ranks were there.
+    pub(crate) passed: u64,
+    /// How many events of the open part were recorded at the last of these, and
+    /// at the one before.
+    pub(crate) marked: [u64; 2],
+    /// How many events it has made since either before the first call path that
+    /// the intervals before did not have.
+    pub(crate) before_tail: [u64; 2],
 }
 
 /// Watches one rank.
@@ -169,14 +173,16 @@ pub(crate) struct Watch {
     found_in: usize,
     looked_in: usize,
     last: Option<u128>,
-    /// Whether this is state L: what is not steady is noticed at once.
-    is_lead_state: bool,
     /// In state L: whether this rank records nothing,
     follows: bool,
     /// until it meets a call path that is new.
     tail: bool,
-    tail_at: Option<u64>,
-    marked: u64,
+    before_tail: [u64; 2],
+    passed: u64,
+    marked: [u64; 2],
+    /// Events since the last marker that all ranks came to, and since the one
+    /// before.
+    n: [u64; 2],
 }
 
 impl Watch {
@@ -192,11 +198,12 @@ impl Watch {
             found_in: 0,
             looked_in: 0,
             last: None,
-            is_lead_state: false,
             follows: false,
             tail: false,
-            tail_at: None,
-            marked: 0,
+            before_tail: [0; 2],
+            passed: 0,
+            marked: [0; 2],
+            n: [0; 2],
         }
     }
 
@@ -222,14 +229,13 @@ impl Watch {
     /// Before an event: whether the rank begins to record with it, because it
     /// stood behind a lead and does something new.
     #[inline]
-    pub(crate) fn begins(&mut self, symbol: u32, n_open: u64) -> bool {
-        if !self.is_lead_state || self.tail_at.is_some() || self.rolling.is_steady(symbol) {
+    pub(crate) fn begins(&mut self, symbol: u32) -> bool {
+        if !self.follows || self.tail || self.rolling.is_steady(symbol) {
             return false;
         }
-        self.tail_at = Some(n_open);
-        let begins = self.follows && !self.tail;
-        self.tail |= self.follows;
-        begins
+        self.before_tail = self.n;
+        self.tail = true;
+        true
     }
 
     /// Whether events are recorded.
@@ -257,6 +263,8 @@ impl Watch {
     pub(crate) fn event(&mut self, symbol: u32) {
         if let Some(known) = self.symbols.get_mut(symbol as usize) {
             known.n += 1;
+            self.n[0] += 1;
+            self.n[1] += 1;
             if self.marker == Marker::Auto {
                 self.search.push(symbol);
             }
@@ -264,18 +272,27 @@ impl Watch {
         }
     }
 
-    /// The interval since the last marker; the next one begins. So many events
-    /// of the open part are recorded.
+    /// The interval since the last marker; the next one begins.
     pub(crate) fn end(&mut self, n_open: u64) -> Interval {
         let signature = self.rolling.end();
         let is_same = self.last == Some(self.key(&signature));
         self.last = Some(self.key(&signature));
-        let marked = self.marked.min(n_open);
-        let tail_at = self.tail_at.map_or(marked, |at| at.min(n_open));
-        let interval = Interval { signature, is_same, has_tail: self.follows && self.tail, marked, tail_at };
-        self.tail_at = None;
-        self.marked = n_open;
-        interval
+        let has_tail = self.follows && self.tail;
+        Interval {
+            signature,
+            is_same,
+            has_tail,
+            passed: self.passed,
+            marked: self.marked.map(|marked| marked.min(n_open)),
+            before_tail: self.before_tail,
+        }
+    }
+
+    /// All ranks were at this marker; so many events of the open part are
+    /// recorded.
+    pub(crate) fn passed(&mut self, n_open: u64) {
+        self.passed += 1;
+        (self.marked, self.n) = ([n_open, self.marked[0]], [0, self.n[0]]);
     }
 
     fn key(&self, signature: &Signature) -> u128 {
@@ -284,26 +301,26 @@ impl Watch {
 
     /// State L begins.
     pub(crate) fn lead(&mut self, follows: bool) {
-        (self.is_lead_state, self.follows, self.tail, self.tail_at) = (true, follows, false, None);
+        (self.follows, self.tail) = (follows, false);
     }
 
     /// State L ends: this rank records.
     pub(crate) fn record_all(&mut self) {
-        (self.is_lead_state, self.follows, self.tail, self.tail_at) = (false, false, false, None);
-        self.marked = 0;
+        (self.follows, self.tail, self.marked) = (false, false, [0; 2]);
     }
 
     /// The recorder begins anew.
     pub(crate) fn taken(&mut self) {
-        self.marked = 0;
-        self.tail_at = self.tail_at.map(|_| 0);
+        self.marked = [0; 2];
     }
 
     /// Within state L, because the ranks cannot vote any more: this rank
     /// records from now on. Whether it did not before.
     pub(crate) fn give_up(&mut self) -> bool {
         let begins = self.follows && !self.tail;
-        self.tail |= self.follows;
+        if begins {
+            (self.before_tail, self.tail) = (self.n, true);
+        }
         begins
     }
 
@@ -413,15 +430,16 @@ mod tests {
             watch.event(0);
             watch.event(1);
             watch.end(0);
+            watch.passed(0);
         }
         watch.lead(true);
-        assert!(!watch.begins(0, 0) && !watch.keeps());
+        assert!(!watch.begins(0) && !watch.keeps());
         watch.event(0);
-        assert!(watch.begins(2, 0) && watch.keeps());
-        assert!(!watch.begins(2, 1));
+        assert!(watch.begins(2) && watch.keeps());
+        assert!(!watch.begins(2));
         watch.event(2);
         let interval = watch.end(1);
-        assert!(interval.has_tail && !interval.is_same);
+        assert!(interval.has_tail && !interval.is_same && interval.before_tail[0] == 1);
         watch.record_all();
         assert!(watch.keeps());
     }

@@ -9,6 +9,7 @@ use crate::watch::Interval;
 use likewise_comm::Communicator;
 use likewise_online::{Ranklist, gather};
 use likewise_recording::{Part, Stand, file};
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 /// What a rank has done in the interval that ends state L.
@@ -19,29 +20,46 @@ const LED: u8 = 2;
 /// A lead in the end of state L.
 struct Lead {
     path: u128,
-    /// Events in its part: all; before the last interval; before the first call
-    /// path that was new in it.
+    /// Events in its part: all, at the last marker, and at the one before.
     events: u64,
-    marked: u64,
-    tail_at: u64,
+    marked: [u64; 2],
+    passed: u64,
 }
 
-fn key(lead: u32, path: u128, kind: u8, counts: [u64; 3]) -> Vec<u8> {
+impl Lead {
+    /// How many of its events a rank made too that counts its own since the
+    /// last marker that it has passed, and since the one before. Of two ranks,
+    /// one may have passed one marker more, where that was the last that any
+    /// rank passed.
+    fn with(&self, passed: u64, [since, before]: [u64; 2]) -> u64 {
+        let events = match passed.cmp(&self.passed) {
+            Ordering::Equal => self.marked[0] + since,
+            Ordering::Less => self.marked[1] + since,
+            Ordering::Greater => self.marked[0] + before,
+        };
+        events.min(self.events)
+    }
+}
+
+/// What a rank says: its lead, its call path, what it did, the markers that it
+/// has passed; of a lead its events, all and at the last two markers; of a tail
+/// the events that it made before it since the last two markers.
+type Key = (u32, u128, u8, [u64; 4]);
+
+fn key((lead, path, kind, counts): Key) -> Vec<u8> {
     let mut bytes = lead.to_le_bytes().to_vec();
     bytes.extend(path.to_le_bytes());
     bytes.push(kind);
-    if kind == LED {
-        counts.iter().for_each(|count| bytes.extend(count.to_le_bytes()));
-    }
+    counts.iter().for_each(|count| bytes.extend(count.to_le_bytes()));
     bytes
 }
 
-fn read_key(bytes: &[u8]) -> Option<(u32, u128, u8, [u64; 3])> {
+fn read_key(bytes: &[u8]) -> Option<Key> {
     let (lead, rest) = bytes.split_first_chunk::<4>()?;
     let (path, rest) = rest.split_first_chunk::<16>()?;
     let (kind, rest) = rest.split_first()?;
     let (words, _) = rest.as_chunks::<8>();
-    let mut counts = [0; 3];
+    let mut counts = [0; 4];
     counts.iter_mut().zip(words).for_each(|(count, word)| *count = u64::from_le_bytes(*word));
     Some((u32::from_le_bytes(*lead), u128::from_le_bytes(*path), *kind, counts))
 }
@@ -51,24 +69,24 @@ fn read_key(bytes: &[u8]) -> Option<(u32, u128, u8, [u64; 3])> {
 fn stands(keys: &[(Vec<u8>, Ranklist)]) -> (Vec<Stand>, usize, usize) {
     let read: Vec<_> = keys.iter().filter_map(|(key, ranks)| Some((read_key(key)?, ranks))).collect();
     let mut leads: BTreeMap<u32, Lead> = BTreeMap::new();
-    for ((lead, path, kind, [events, marked, tail_at]), _) in &read {
+    for ((lead, path, kind, [passed, events, last, before]), _) in &read {
         if *kind == LED {
-            let known = Lead { path: *path, events: *events, marked: *marked, tail_at: *tail_at };
+            let known = Lead { path: *path, events: *events, marked: [*last, *before], passed: *passed };
             leads.insert(*lead, known);
         }
     }
     let (mut all, mut lost, mut tails) = (Vec::new(), 0, 0);
-    for ((lead, path, kind, _), ranks) in &read {
+    for ((lead, path, kind, [passed, since, before, _]), ranks) in &read {
         let Some(of_lead) = leads.get(lead).filter(|_| *kind != LED) else { continue };
         let events = match *kind {
             TAIL => {
                 tails += ranks.len() as usize;
-                of_lead.tail_at
+                of_lead.with(*passed, [*since, *before])
             }
             _ if *path == of_lead.path => of_lead.events,
             _ => {
                 lost += ranks.len() as usize;
-                of_lead.marked
+                of_lead.with(*passed, [0, 0])
             }
         };
         all.push(Stand { lead: *lead, events, ranks: ranks.iter().collect() });
@@ -143,7 +161,10 @@ impl Online {
                 }
                 let sealed = kept.map_or(Ok(()), |part| job.seal(part));
                 let lost = if sealed.is_err() { ", and what was recorded until then is lost" } else { "" };
-                self.give_up(&format!("the file could not be written ({why}){lost}"));
+                if self.world.rank == 0 {
+                    self.failed = Some(format!("{why}{lost}"));
+                }
+                self.give_up("the file of all ranks could not be written");
             }
         }
     }
@@ -177,7 +198,13 @@ impl Online {
             FOLLOWED
         };
         let events = part.as_ref().map_or(0, |part| part.ranks()[0].events);
-        let own = key(lead, interval.signature.path, kind, [events, interval.marked, interval.tail_at]);
+        let ([last, before], [since, since_before]) = (interval.marked, interval.before_tail);
+        let counts = match kind {
+            LED => [interval.passed, events, last, before],
+            TAIL => [interval.passed, since, since_before, 0],
+            _ => [interval.passed, 0, 0, 0],
+        };
+        let own = key((lead, interval.signature.path, kind, counts));
         let keys = gather(&self.world, &own).ok()?;
         let (all, lost, tails) = stands(&keys);
         if lost > 0 {
@@ -209,8 +236,12 @@ impl Online {
         }
         job.number = job.number.max(number + 2);
         Self::put_job(job);
-        if let Some(watch) = life::lock().as_mut().and_then(|state| state.watch.as_mut()) {
-            watch.record_all();
+        if let Some(state) = life::lock().as_mut() {
+            // What was the last event of a symbol may not have been recorded.
+            state.forget_last();
+            if let Some(watch) = &mut state.watch {
+                watch.record_all();
+            }
         }
         self.write_log();
         Some(())
@@ -231,16 +262,22 @@ mod tests {
 
     #[test]
     fn followers_stand_behind_what_they_did_as_their_lead() {
-        let keys = vec![
-            (key(0, 7, LED, [100, 80, 90]), Ranklist::of(&[0])),
-            (key(0, 7, FOLLOWED, [0; 3]), Ranklist::of(&[1, 2])),
-            (key(0, 8, FOLLOWED, [0; 3]), Ranklist::of(&[3])),
-            (key(0, 9, TAIL, [0; 3]), Ranklist::of(&[4, 5])),
+        let keys = [
+            ((0, 7, LED, [5, 100, 80, 60]), &[0][..]),
+            ((0, 7, FOLLOWED, [5, 0, 0, 0]), &[1, 2]),
+            ((0, 8, FOLLOWED, [5, 0, 0, 0]), &[3]),
+            ((0, 9, TAIL, [5, 10, 30, 0]), &[4, 5]),
+            ((0, 9, TAIL, [4, 10, 30, 0]), &[6]),
+            ((0, 9, TAIL, [6, 5, 15, 0]), &[7]),
         ];
+        let keys: Vec<_> =
+            keys.into_iter().map(|(of_key, ranks)| (key(of_key), Ranklist::of(ranks))).collect();
         let (all, lost, tails) = stands(&keys);
         let stand = |events, ranks: &[u32]| Stand { lead: 0, events, ranks: ranks.to_vec() };
-        assert_eq!(all, [stand(100, &[1, 2]), stand(80, &[3]), stand(90, &[4, 5])]);
-        assert_eq!((lost, tails), (1, 2));
+        let expected =
+            [stand(100, &[1, 2]), stand(80, &[3]), stand(90, &[4, 5]), stand(70, &[6]), stand(95, &[7])];
+        assert_eq!(all, expected);
+        assert_eq!((lost, tails), (1, 4));
         assert_eq!(decode(&encode(&all), 0), Some(all));
         assert_eq!(decode(&[1, 2, 3], 0), None);
     }

@@ -62,6 +62,8 @@ pub(crate) struct Online {
     gave_up: bool,
     /// Whether this rank has recorded all that it should.
     is_whole: bool,
+    /// On rank 0: why not all that was given is in the file.
+    failed: Option<String>,
     told: u64,
 }
 
@@ -97,6 +99,7 @@ pub(crate) fn begin(options: &Options, world: &World) -> Option<()> {
         cost: 0,
         gave_up: false,
         is_whole: true,
+        failed: None,
         told: clock::ticks(),
         options: options.clone(),
     });
@@ -177,7 +180,10 @@ impl Online {
         let voted = self.vote(&interval, number);
         let waited = clock::ns(begin, clock::ticks());
         match voted {
-            Some(vote) => self.step(&interval, &vote),
+            Some(vote) => {
+                passed();
+                self.step(&interval, &vote);
+            }
             None => {
                 self.give_up("ranks came to different numbers of markers, or waited too long for each other")
             }
@@ -235,6 +241,7 @@ impl Online {
             return self.give_up("ranks came to different numbers of markers");
         }
         self.machine = next;
+        self.note_state(step.state);
         let number = vote.0[Vote::NUMBER] as u32;
         let done = match step.action {
             Action::None => Some(()),
@@ -243,9 +250,8 @@ impl Online {
             Action::Flush => self.flush(interval, number, vote.is(Vote::TAIL)),
         };
         if done.is_none() {
-            return self.give_up("the ranks could not reach each other");
+            self.give_up("the ranks could not reach each other");
         }
-        self.note_state(step.state);
     }
 
     /// Whether all ranks are still here.
@@ -264,7 +270,9 @@ impl Online {
     /// From now on every rank records, and nothing is done together before
     /// `MPI_Finalize`.
     fn give_up(&mut self, why: &str) {
-        self.gave_up = true;
+        if std::mem::replace(&mut self.gave_up, true) {
+            return;
+        }
         let note = format!("From marker {} on all ranks record: {why}.", self.calls);
         if self.world.rank == 0 {
             eprintln!("likewise: {note}");
@@ -390,13 +398,18 @@ impl Online {
         let Online { world, votes, .. } = self;
         world.free();
         votes.free();
-        given.and(written)
+        written.and(given)
     }
 
     fn end_file(&mut self) -> Result<(), String> {
         let bytes = life::lock().as_ref().and_then(|state| state.job.as_ref()).map_or(0, |job| job.bytes);
         complete(&mut self.log, &self.world, bytes, self.cost);
         let Some(out) = &mut self.out else { return Ok(()) };
+        if let Some(why) = self.failed.take() {
+            // Ranks have files of their own: with them, what is here is read.
+            self.write_log();
+            return Err(why);
+        }
         out.section(&file::log_section(&self.log));
         let to = life::lock().as_ref().and_then(|state| state.job.as_ref()).map(Job::whole);
         to.map_or(Ok(()), |to| out.close(&to))
@@ -432,6 +445,13 @@ fn ended() -> Option<(Interval, u32)> {
     let State { watch, recorder, job, .. } = state.as_mut()?;
     let interval = watch.as_mut()?.end(recorder.n_open());
     Some((interval, job.as_ref()?.number))
+}
+
+/// All ranks were at this marker.
+fn passed() {
+    if let Some(State { watch: Some(watch), recorder, .. }) = life::lock().as_mut() {
+        watch.passed(recorder.n_open());
+    }
 }
 
 /// The log of a full recording whose bytes and memory were asked for.

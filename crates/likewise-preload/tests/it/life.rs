@@ -13,9 +13,14 @@ fn text(path: &Path) -> &str {
 
 /// Runs a program with the recorder, with these words before it (variables of
 /// the environment).
-fn record(mpi: Mpi, folder: &Path, n_ranks: u32, words: &[&str]) -> Option<Output> {
-    Run { mpi, n_ranks, command: words, before: None }.record(folder)
+fn record((mpi, mode): (Mpi, &str), folder: &Path, n_ranks: u32, words: &[&str]) -> Option<Output> {
+    let mode = format!("LIKEWISE_MODE={mode}");
+    let command = [&["env", mode.as_str()], words].concat();
+    Run { mpi, n_ranks, command: &command, before: None }.record(folder)
 }
+
+/// What goes wrong does so in every mode.
+const CASES: [(Mpi, &str); 3] = [(Mpi::Open, ""), (Mpi::Mpich, ""), (Mpi::Open, "leads")];
 
 /// The events of a rank: name, call path and values, as the raw log has them.
 fn expanded(recording: &Recording, rank: u32, what: &str) -> Vec<String> {
@@ -75,8 +80,8 @@ fn calls(recording: &Recording, rank: u32) -> BTreeMap<&'static str, usize> {
 
 #[test]
 fn what_is_recorded_is_what_the_raw_log_has() {
-    for mpi in Mpi::ALL {
-        let folder = fresh("raw", mpi);
+    for (mpi, mode) in CASES {
+        let folder = fresh(&format!("raw{mode}"), mpi);
         for (source, n_ranks, argument) in [
             ("p_requests.c", 3, ""),
             ("p_errors.c", 2, ""),
@@ -89,7 +94,7 @@ fn what_is_recorded_is_what_the_raw_log_has() {
                 let recorded = folder.join("recording");
                 let _ = std::fs::remove_dir_all(&recorded);
                 let words = ["LIKEWISE_RAW=1", times, text(&program), argument];
-                let Some(output) = record(mpi, &folder, n_ranks, &words) else { continue };
+                let Some(output) = record((mpi, mode), &folder, n_ranks, &words) else { continue };
                 expect_success(&output, source);
                 let recording = Recording::open(&recorded).expect("the recording");
                 for rank in 0..n_ranks {
@@ -102,11 +107,11 @@ fn what_is_recorded_is_what_the_raw_log_has() {
 
 #[test]
 fn requests_have_numbers_of_their_own() {
-    for mpi in Mpi::ALL {
-        let folder = fresh("requests", mpi);
+    for (mpi, mode) in CASES {
+        let folder = fresh(&format!("requests{mode}"), mpi);
         let Some(program) = build("p_requests.c", mpi, &folder) else { continue };
         let words = ["LIKEWISE_RAW=1", text(&program)];
-        let Some(output) = record(mpi, &folder, 3, &words) else { continue };
+        let Some(output) = record((mpi, mode), &folder, 3, &words) else { continue };
         expect_success(&output, "p_requests");
         let log = logged(&folder.join("recording"), 1);
         let waits: Vec<&str> = log.iter().filter_map(|line| line.strip_prefix("MPI_Waitall\t")).collect();
@@ -126,11 +131,11 @@ fn requests_have_numbers_of_their_own() {
 
 #[test]
 fn call_paths_are_right_whatever_the_stack() {
-    for mpi in Mpi::ALL {
-        let folder = fresh("paths", mpi);
+    for (mpi, mode) in CASES {
+        let folder = fresh(&format!("paths{mode}"), mpi);
         let Some(program) = build("p_paths.c", mpi, &folder) else { continue };
         let words = ["LIKEWISE_VERIFY=1", text(&program), "3000"];
-        let Some(output) = record(mpi, &folder, 1, &words) else { continue };
+        let Some(output) = record((mpi, mode), &folder, 1, &words) else { continue };
         expect_success(&output, "p_paths");
         let said = String::from_utf8_lossy(&output.stderr);
         let line = said.lines().find(|line| line.contains("call paths")).unwrap_or_default();
@@ -141,10 +146,10 @@ fn call_paths_are_right_whatever_the_stack() {
 
 #[test]
 fn forks_and_shells_are_not_recorded() {
-    for mpi in Mpi::ALL {
-        let folder = fresh("fork", mpi);
+    for (mpi, mode) in CASES {
+        let folder = fresh(&format!("fork{mode}"), mpi);
         let Some(program) = build("p_fork.c", mpi, &folder) else { continue };
-        let Some(output) = record(mpi, &folder, 1, &[text(&program)]) else { continue };
+        let Some(output) = record((mpi, mode), &folder, 1, &[text(&program)]) else { continue };
         assert_eq!(output.status.code(), Some(5), "{mpi:?}: {output:?}");
         assert_eq!(String::from_utf8_lossy(&output.stdout), "rank 0: 7 9 3\n");
         let recorded = folder.join("recording");
@@ -156,14 +161,15 @@ fn forks_and_shells_are_not_recorded() {
 
 #[test]
 fn what_a_run_that_does_not_end_has_left_is_readable() {
-    for mpi in Mpi::ALL {
-        let folder = fresh("end", mpi);
+    for (mpi, mode) in CASES {
+        let folder = fresh(&format!("end{mode}"), mpi);
         let Some(program) = build("p_end.c", mpi, &folder) else { continue };
         for how in ["kill", "abort", "exit", "well"] {
             let recorded = folder.join("recording");
             let _ = std::fs::remove_dir_all(&recorded);
-            let without = record(mpi, &folder, 2, &["LD_PRELOAD=", text(&program), how]);
-            let (Some(without), Some(with)) = (without, record(mpi, &folder, 2, &[text(&program), how]))
+            let without = record((mpi, mode), &folder, 2, &["LD_PRELOAD=", text(&program), how]);
+            let (Some(without), Some(with)) =
+                (without, record((mpi, mode), &folder, 2, &[text(&program), how]))
             else {
                 continue;
             };
@@ -179,12 +185,12 @@ fn what_a_run_that_does_not_end_has_left_is_readable() {
 
 #[test]
 fn a_folder_that_cannot_be_written_changes_nothing() {
-    for mpi in Mpi::ALL {
-        let folder = fresh("folders", mpi);
+    for (mpi, mode) in CASES {
+        let folder = fresh(&format!("folders{mode}"), mpi);
         let Some(program) = build("p_end.c", mpi, &folder) else { continue };
         for place in ["/proc/nowhere", "/dev/full", "/no/such/folder"] {
             let dir = format!("LIKEWISE_DIR={place}");
-            let Some(output) = record(mpi, &folder, 2, &[&dir, text(&program)]) else { continue };
+            let Some(output) = record((mpi, mode), &folder, 2, &[&dir, text(&program)]) else { continue };
             assert_eq!(output.status.code(), Some(6), "{mpi:?}, {place}: {output:?}");
             let said = String::from_utf8_lossy(&output.stderr);
             assert_eq!(said.matches("likewise: not recorded: ").count(), 1, "{mpi:?}, {place}: {said}");
@@ -194,19 +200,19 @@ fn a_folder_that_cannot_be_written_changes_nothing() {
 
 #[test]
 fn a_disk_that_fills_up_changes_nothing() {
-    for mpi in Mpi::ALL {
-        let folder = fresh("full", mpi);
+    for (mpi, mode) in CASES {
+        let folder = fresh(&format!("full{mode}"), mpi);
         let Some(program) = build("p_aperiodic.c", mpi, &folder) else { continue };
         // What would be written where goes to a device that is always full.
-        for (file, n) in
-            [("recording.new", "3000"), (".1-rank-0.new", "3000"), (".1-rank-0.sealed", "3000000")]
-        {
+        let whole = if mode.is_empty() { "recording.new" } else { ".1-online" };
+        for (file, n) in [(whole, "3000"), (".1-rank-0.new", "3000"), (".1-rank-0.sealed", "3000000")] {
             let recorded = folder.join("recording");
             let _ = std::fs::remove_dir_all(&recorded);
             std::fs::create_dir_all(&recorded).expect("the folder");
             std::os::unix::fs::symlink("/dev/full", recorded.join(file)).expect("a link");
-            let words = ["LIKEWISE_TIMES=all", text(&program), n];
-            let Some(output) = record(mpi, &folder, 1, &words) else { continue };
+            // Without markers, all is recorded.
+            let words = ["LIKEWISE_TIMES=all", "LIKEWISE_MARKER=pcontrol", text(&program), n];
+            let Some(output) = record((mpi, mode), &folder, 1, &words) else { continue };
             expect_success(&output, file);
             let said = String::from_utf8_lossy(&output.stderr).matches("likewise: not recorded: ").count();
             // Checkpoints may fail for a while.
@@ -218,10 +224,10 @@ fn a_disk_that_fills_up_changes_nothing() {
 
 #[test]
 fn a_limit_of_the_size_of_files_changes_nothing() {
-    for mpi in Mpi::ALL {
-        let folder = fresh("limit", mpi);
+    for (mpi, mode) in CASES {
+        let folder = fresh(&format!("limit{mode}"), mpi);
         let Some(program) = build("p_limit.c", mpi, &folder) else { continue };
-        let Some(output) = record(mpi, &folder, 2, &[text(&program)]) else { continue };
+        let Some(output) = record((mpi, mode), &folder, 2, &[text(&program)]) else { continue };
         assert_eq!(output.status.code(), Some(9), "{mpi:?}: {output:?}");
         let said = String::from_utf8_lossy(&output.stderr);
         assert_eq!(said.matches("likewise: not recorded: ").count(), 1, "{mpi:?}: {said}");
@@ -232,10 +238,10 @@ fn a_limit_of_the_size_of_files_changes_nothing() {
 /// that is being made, and no event.
 #[test]
 fn calls_within_calls_are_not_recorded() {
-    for mpi in Mpi::ALL {
-        let folder = fresh("callbacks", mpi);
+    for (mpi, mode) in CASES {
+        let folder = fresh(&format!("callbacks{mode}"), mpi);
         let Some(program) = build("p_callbacks.c", mpi, &folder) else { continue };
-        let Some(output) = record(mpi, &folder, 2, &[text(&program)]) else { continue };
+        let Some(output) = record((mpi, mode), &folder, 2, &[text(&program)]) else { continue };
         expect_success(&output, "p_callbacks");
         let recording = Recording::open(&folder.join("recording")).expect("the recording");
         for rank in 0..2 {
@@ -278,10 +284,10 @@ fn programs_without_mpi_are_left_alone() {
 
 #[test]
 fn a_program_without_memory_goes_on() {
-    for mpi in Mpi::ALL {
-        let folder = fresh("memory", mpi);
+    for (mpi, mode) in CASES {
+        let folder = fresh(&format!("memory{mode}"), mpi);
         let Some(program) = build("p_memory.c", mpi, &folder) else { continue };
-        let Some(output) = record(mpi, &folder, 1, &[text(&program)]) else { continue };
+        let Some(output) = record((mpi, mode), &folder, 1, &["LIKEWISE_MARKER=pcontrol", text(&program)]) else { continue };
         let (told, complained) =
             (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
         assert!(told.contains("sum 32"), "{mpi:?}: {told}{complained}");

@@ -3,6 +3,8 @@
  * Usage: l_phases KIND [STEPS] [WORK].
  *
  * one        every step the same: a ring, and a sum
+ * bare       the same, without markers
+ * pairs      every step the same, and with every rank another partner
  * two        the second half of the steps does something else
  * blocks     what a step does changes every twelve steps
  * alternate  what a step does changes every step
@@ -104,6 +106,7 @@ static void step(const char *kind, int step, int steps, MPI_Comm comm) {
     if (is(kind, "two") && step >= steps / 2) second();
     else if (is(kind, "blocks") && step / 12 % 2 == 1) second();
     else if (is(kind, "alternate") && step % 2 == 1) second();
+    else if (is(kind, "pairs")) second();
     else if (is(kind, "branch")) {
         compute(1);
         if (rank % 2 == 0) ring(1);
@@ -147,6 +150,7 @@ int main(int argc, char **argv) {
         if (ends && is(kind, "die")) _exit(5);
         if (is(kind, "unequal") && rank == 0 && at % 10 == 9) continue;
         if (is(kind, "half") && rank >= size / 2) continue;
+        if (is(kind, "bare")) continue;
         MPI_Pcontrol(10);
     }
     double seconds = MPI_Wtime() - start, total;
