@@ -54,6 +54,9 @@ pub(crate) struct Give<'a> {
     pub(crate) rank: u32,
     /// The number of the parts that are put together.
     pub(crate) number: u32,
+    /// Whether the bytes are packed; they need not be where they are soon
+    /// written anew.
+    pub(crate) packs: bool,
     /// Of how many ranks there should be parts.
     pub(crate) expected: usize,
     pub(crate) end: End<'a>,
@@ -147,7 +150,8 @@ pub(crate) fn gather(
 
 /// On rank 0.
 fn write(own: &Gathered, give: &Give<'_>, link: &impl Communicator, out: &mut Out) -> Result<(), String> {
-    let section = guarded(|| own.part.as_ref().map(|part| file::section(give.number, part)));
+    let write = if give.packs { file::section } else { file::quick_section };
+    let section = guarded(|| own.part.as_ref().map(|part| write(give.number, part)));
     if let Some(section) = &section {
         out.section(section);
     }

@@ -245,7 +245,7 @@ impl Job {
         });
         let (tree, n) = (Tree::all(self.meta.size), self.meta.size as usize);
         let end = if log.is_some() { End::Open } else { End::Foot(&path) };
-        let given = self.give(part, is_whole, &tree, n, link, out.as_mut(), end);
+        let given = self.give(part, is_whole, true, &tree, n, link, out.as_mut(), end);
         let log = log.and_then(|log| log(link, self.bytes));
         match (given, &mut out) {
             (Err(why), Some(out)) if out.written().is_err() || !path.exists() && log.is_none() => {
@@ -279,6 +279,7 @@ impl Job {
         &mut self,
         part: Option<Part>,
         is_whole: bool,
+        packs: bool,
         tree: &Tree<'_>,
         expected: usize,
         link: &impl Communicator,
@@ -291,6 +292,7 @@ impl Job {
         let give = Give {
             rank: self.meta.rank,
             number: self.number,
+            packs,
             expected,
             end,
             sections: &|each| self.sections(&large, each),

@@ -6,6 +6,10 @@ use std::fs::{File, OpenOptions, remove_file, rename};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+/// Of a file with more bytes, not all is packed as one: they are more when they
+/// are unpacked, and what is packed has at most 256 KB.
+const MOST_PACKED: usize = 1 << 18;
+
 /// Marks the size of a section that goes on.
 const OPEN: usize = 1 << 63;
 
@@ -87,6 +91,28 @@ impl Out {
         }
         rename(&self.path, to).map_err(|error| format!("{}: {error}", to.display()))?;
         written
+    }
+
+    /// The same, with all that is in the file packed as one, if it is not too
+    /// much.
+    ///
+    /// # Errors
+    /// What could not be written.
+    pub(crate) fn close_packed(&mut self, to: &Path) -> Result<(), String> {
+        let n = self.sections.iter().sum::<usize>();
+        let packed = if self.file.is_ok() && n < MOST_PACKED { self.packed(to) } else { None };
+        if packed.is_none() {
+            return self.close(to);
+        }
+        self.remove();
+        Ok(())
+    }
+
+    fn packed(&self, to: &Path) -> Option<()> {
+        let bytes = file::together(&std::fs::read(&self.path).ok()?)?;
+        let new = to.with_extension("new");
+        let written = File::create(&new).and_then(|mut file| spared(|| file.write_all(&bytes)));
+        written.and_then(|()| rename(&new, to)).inspect_err(|_| drop(remove_file(&new))).ok()
     }
 
     /// Leaves no file.

@@ -4,7 +4,7 @@
 use crate::broken::Broken;
 use crate::bytes::{Reader, Write};
 use crate::log::Log;
-use crate::pack::{as_it_is, pack, unpack};
+use crate::pack::{MOST as MOST_PACKED, as_it_is, pack, unpack};
 use crate::part::{Part, Room};
 
 /// The first bytes of a file; the last one is the version of the format.
@@ -16,6 +16,9 @@ const FOOT: u8 = 0;
 const SECTION: u8 = 1;
 /// What stands before a section with a log.
 const LOG: u8 = 2;
+
+/// What stands before a section with all parts and the log.
+const TOGETHER: u8 = 3;
 
 /// A checksum of 32 bits (CRC-32 of IEEE 802.3).
 fn checksum(bytes: &[u8]) -> u32 {
@@ -67,6 +70,47 @@ fn framed(number: u32, packed: &[u8]) -> Vec<u8> {
 #[must_use]
 pub fn log_section(log: &Log) -> Vec<u8> {
     checked(LOG, &pack(&log.encode()))
+}
+
+/// A file of which all sections are one: what parts have in common is packed
+/// once. None where that is too much to be packed, or something is broken.
+#[must_use]
+pub fn together(bytes: &[u8]) -> Option<Vec<u8>> {
+    let mut reader = Reader::new(bytes.get(MAGIC.len()..)?);
+    let (mut log, mut parts) = (Log::default().encode(), Vec::new());
+    while reader.rest() > 0 {
+        match raw(&mut reader).ok()?? {
+            (LOG, content) => log = unpack(content).ok()?,
+            (SECTION, content) => {
+                let mut inner = Reader::new(content);
+                let number = inner.small().ok()?;
+                parts.push((number, unpack(inner.take(inner.rest()).ok()?).ok()?));
+            }
+            _ => return None,
+        }
+        if parts.iter().map(|(_, part)| part.len()).sum::<usize>() > MOST_PACKED {
+            return None;
+        }
+    }
+    let mut all = Vec::new();
+    all.block(&log);
+    all.number(parts.len() as u64);
+    for (number, part) in &parts {
+        all.number(u64::from(*number));
+        all.block(part);
+    }
+    let section = checked(TOGETHER, &pack(&all));
+    (all.len() <= MOST_PACKED).then(|| [head(), section.clone(), foot(&[section.len()])].concat())
+}
+
+/// What [`together`] has put together.
+fn apart(bytes: &[u8], room: &mut Room) -> Result<Section, Broken> {
+    let mut reader = Reader::new(bytes);
+    let log = Log::decode(reader.block()?)?;
+    let n = reader.count()?;
+    let part = |_| Ok((reader.small()?, Part::decode_within(reader.block()?, room)?));
+    let parts = (0..n).map(part).collect::<Result<Vec<_>, Broken>>()?;
+    Ok(Section::Together(parts, log))
 }
 
 fn checked(kind: u8, content: &[u8]) -> Vec<u8> {
@@ -124,6 +168,10 @@ pub fn read(bytes: &[u8]) -> Result<Found, Broken> {
         match one(&mut reader, &mut room) {
             Ok(Some(Section::Part(number, part))) => found.parts.push((number, part)),
             Ok(Some(Section::Log(log))) => found.log = Some(log),
+            Ok(Some(Section::Together(parts, log))) => {
+                found.parts.extend(parts);
+                found.log = Some(log);
+            }
             Ok(None) => return Ok(found),
             Err(error) => {
                 let error = Broken { at: error.at + 8, ..error };
@@ -140,14 +188,16 @@ pub fn read(bytes: &[u8]) -> Result<Found, Broken> {
 enum Section {
     Part(u32, Part),
     Log(Log),
+    Together(Vec<(u32, Part)>, Log),
 }
 
-fn one(reader: &mut Reader<'_>, room: &mut Room) -> Result<Option<Section>, Broken> {
+/// The next section as it is: its kind, and what is in it. None at the foot.
+fn raw<'a>(reader: &mut Reader<'a>) -> Result<Option<(u8, &'a [u8])>, Broken> {
     let begin = *reader;
     let kind = reader.byte()?;
     match kind {
         FOOT => return Ok(None),
-        SECTION | LOG => {}
+        SECTION | LOG | TOGETHER => {}
         _ => return Err(begin.broken("no section begins here")),
     }
     let content = reader.block()?;
@@ -155,10 +205,20 @@ fn one(reader: &mut Reader<'_>, room: &mut Room) -> Result<Option<Section>, Brok
     if checksum(content).to_le_bytes() != sum {
         return Err(begin.broken("the checksum of a section is wrong"));
     }
+    Ok(Some((kind, content)))
+}
+
+fn one(reader: &mut Reader<'_>, room: &mut Room) -> Result<Option<Section>, Broken> {
+    let begin = *reader;
+    let Some((kind, content)) = raw(reader)? else { return Ok(None) };
     let within = |error: Broken| begin.broken(&format!("in the section that begins here, {error}"));
     if kind == LOG {
         let log = unpacked(content, room).and_then(|bytes| Log::decode(&bytes)).map_err(within)?;
         return Ok(Some(Section::Log(log)));
+    }
+    if kind == TOGETHER {
+        let all = unpacked(content, room).and_then(|bytes| apart(&bytes, room)).map_err(within)?;
+        return Ok(Some(all));
     }
     let mut inner = Reader::new(content);
     let number = inner.small()?;

@@ -13,7 +13,7 @@ use crate::broken::Broken;
 use crate::bytes::{Reader, Write};
 
 /// A quarter of a microsecond a byte is too much for more than this.
-const MOST: usize = 1 << 18;
+pub(crate) const MOST: usize = 1 << 18;
 
 /// Contexts that are mixed.
 const N: usize = 5;

@@ -151,7 +151,8 @@ impl Online {
         }
         let n = self.out.as_ref().map_or(0, Out::len);
         let kept = part.clone();
-        let given = job.give(part, self.is_whole, tree, expected, &self.world, self.out.as_mut(), End::Open);
+        let given =
+            job.give(part, self.is_whole, false, tree, expected, &self.world, self.out.as_mut(), End::Open);
         match given {
             Ok(None) => {}
             Ok(Some(missing)) => self.log.notes.push(format!("Not recorded: {missing}.")),

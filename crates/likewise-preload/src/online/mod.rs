@@ -412,7 +412,7 @@ impl Online {
         }
         out.section(&file::log_section(&self.log));
         let to = life::lock().as_ref().and_then(|state| state.job.as_ref()).map(Job::whole);
-        to.map_or(Ok(()), |to| out.close(&to))
+        to.map_or(Ok(()), |to| out.close_packed(&to))
     }
 }
 

@@ -287,7 +287,10 @@ fn a_program_without_memory_goes_on() {
     for (mpi, mode) in CASES {
         let folder = fresh(&format!("memory{mode}"), mpi);
         let Some(program) = build("p_memory.c", mpi, &folder) else { continue };
-        let Some(output) = record((mpi, mode), &folder, 1, &["LIKEWISE_MARKER=pcontrol", text(&program)]) else { continue };
+        let Some(output) = record((mpi, mode), &folder, 1, &["LIKEWISE_MARKER=pcontrol", text(&program)])
+        else {
+            continue;
+        };
         let (told, complained) =
             (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
         assert!(told.contains("sum 32"), "{mpi:?}: {told}{complained}");
