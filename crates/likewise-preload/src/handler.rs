@@ -7,10 +7,10 @@ use crate::life::{self, lock};
 use crate::path::Site;
 use crate::plan::{Plan, plan};
 use crate::real::{self, MOST_WORDS};
-use crate::state::Made;
+use crate::state::{self, Made, Then};
 use crate::stubs::DIALECT;
 use crate::thread::Thread;
-use crate::{Dialect, clock};
+use crate::{Dialect, clock, online};
 use likewise_recording::CallId;
 use likewise_recording::calls::number;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -98,7 +98,7 @@ fn recorded(
         }
         guarded(|| {
             let made = Made { call, dialect, words, plan, result: 0, begin, end: clock::ticks(), site };
-            crate::state::record(thread, &made);
+            let _ = state::record(thread, &made);
         });
         guarded(|| life::end(is_finalize));
         thread.outermost = 0;
@@ -108,7 +108,11 @@ fn recorded(
     let end = clock::ticks();
     guarded(|| {
         let made = Made { call, dialect, words, plan, result, begin, end, site };
-        crate::state::record(thread, &made);
+        let then = state::record(thread, &made);
+        if then != Then::Nothing {
+            online::on(then);
+            state::resume(thread);
+        }
         if call == number::Init || call == number::Init_thread {
             life::begin();
         }

@@ -11,8 +11,8 @@ use crate::plan::{Compare, MOST_COMPARED, Plan};
 use crate::raw::RawLog;
 use crate::real::MOST_WORDS;
 use crate::thread::Thread;
-use crate::watch::Watch;
-use crate::{Dialect, clock, counters, modules, online};
+use crate::watch::{LOOK, Watch};
+use crate::{Dialect, clock, counters, modules};
 use likewise_mpi::abi::Class;
 use likewise_mpi::binding::Source;
 use likewise_recording::calls::number;
@@ -274,15 +274,15 @@ impl State {
         if made.call == number::Pcontrol && made.dialect != Dialect::C {
             // Fortran gives the address of the level.
             return match self.fortran_level(made) {
-                Some(level) if watch.is_marker(symbol, made.call, level) => Then::Marker,
+                Some(level) if watch.is_marker(symbol, made.call, level) => Then::Marker(symbol),
                 _ => Then::Nothing,
             };
         }
         if watch.is_marker(symbol, made.call, level) {
-            Then::Marker
+            Then::Marker(symbol)
         } else if watch.is_trial(symbol) {
             Then::Trial
-        } else if watch.seeks() && self.recorder.n_events() & (online::LOOK - 1) == 0 {
+        } else if watch.seeks() && self.recorder.n_events() & (LOOK - 1) == 0 {
             Then::Look
         } else {
             Then::Nothing
@@ -354,16 +354,17 @@ fn compare(objects: &Objects, arguments: &Arguments<'_>, at: usize, how: Compare
 
 /// What is to be done on line after a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Then {
+pub(crate) enum Then {
     Nothing,
-    Marker,
+    /// The symbol is the marker.
+    Marker(u32),
     Trial,
     Look,
 }
 
 /// Records a call that was made.
 #[inline]
-pub(crate) fn record(thread: &mut Thread, made: &Made<'_>) {
+pub(crate) fn record(thread: &mut Thread, made: &Made<'_>) -> Then {
     let known = thread.paths.find(&made.site, modules::generation());
     let mut is_slow = false;
     let symbol = match known {
@@ -373,8 +374,8 @@ pub(crate) fn record(thread: &mut Thread, made: &Made<'_>) {
             new_path(thread, made, known)
         }
     };
-    let mut guard = lock();
-    let Some(state) = guard.as_mut() else { return };
+    let mut state = lock();
+    let Some(state) = state.as_mut() else { return Then::Nothing };
     let counters = counters();
     let gap = thread.last_end.map_or(0, |last| clock::ns(last, made.begin));
     let is_counted = thread.is_counted && counters.keeps(gap);
@@ -389,15 +390,6 @@ pub(crate) fn record(thread: &mut Thread, made: &Made<'_>) {
     thread.last = symbol;
     is_slow |= crate::life::look(state, made.end);
     let then = state.then(symbol, made);
-    let name = if then == Then::Marker { state.watch.as_ref().map(|watch| watch.name(symbol)) } else { None };
-    drop(guard);
-    match then {
-        Then::Nothing => {}
-        Then::Marker => online::marker(&name.unwrap_or_default()),
-        Then::Trial => online::trial(),
-        Then::Look => online::look(),
-    }
-    is_slow |= then != Then::Nothing;
     if !thread.has_counters {
         thread.has_counters = true;
         thread.counters = counters::Thread::new(counters);
@@ -405,6 +397,15 @@ pub(crate) fn record(thread: &mut Thread, made: &Made<'_>) {
     is_slow |= thread.counters.begin(counters, expected);
     // What took us long is no part of the program's next burst.
     thread.last_end = Some(if is_slow { clock::ticks() } else { made.end });
+    then
+}
+
+/// What was done on line is no part of the program's next burst either.
+#[cold]
+pub(crate) fn resume(thread: &mut Thread) {
+    // Of a burst whose length nobody knows, all is counted.
+    thread.counters.begin(counters(), UNKNOWN);
+    thread.last_end = Some(clock::ticks());
 }
 
 /// Unwinds the stack, and keeps the path in the thread's cache.

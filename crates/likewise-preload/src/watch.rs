@@ -9,6 +9,9 @@ use likewise_recording::{CallId, Structure, short_identity};
 /// The level of `MPI_Pcontrol` that is a marker.
 pub(crate) const LEVEL: i32 = 10;
 
+/// How often a rank looks whether a marker was proposed, in events.
+pub(crate) const LOOK: u64 = 64;
+
 /// What is asked for as the marker.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Marker {

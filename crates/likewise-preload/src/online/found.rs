@@ -9,7 +9,6 @@
 
 use crate::clock;
 use crate::link::World;
-use crate::state::State;
 use crate::watch::Watch;
 use std::ffi::c_int;
 use std::time::Duration;
@@ -88,11 +87,9 @@ impl Finder {
         !self.is_under_way && !self.has_failed
     }
 
-    /// Looks for a proposal; on rank 0, makes one where `may` allows it. Returns
-    /// how often this rank must vote against what was proposed.
-    pub(super) fn look(&mut self, state: &mut State, may: bool) -> u32 {
-        let n_events = state.recorder.n_events();
-        let Some(watch) = &mut state.watch else { return 0 };
+    /// Looks for a proposal; on rank 0, makes one where `may` allows it. The rank
+    /// has made so many events. Returns how often this rank must vote against what was proposed.
+    pub(super) fn look(&mut self, watch: &mut Watch, n_events: u64, may: bool) -> u32 {
         if self.has_failed {
             return 0;
         }

@@ -21,7 +21,7 @@ use crate::life;
 use crate::link::World;
 use crate::memory;
 use crate::out::Out;
-use crate::state::State;
+use crate::state::{State, Then};
 use crate::watch::Interval;
 use found::Finder;
 use likewise_comm::Communicator;
@@ -30,8 +30,6 @@ use likewise_recording::{Clustering, Led, Log, Mode, State as Phase, file};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use votes::{Vote, Votes};
 
-/// How often a rank looks whether a marker was proposed, in events.
-pub(crate) const LOOK: u64 = 64;
 /// The least time between two lines of progress, in ns.
 const TELL: u64 = 500_000_000;
 
@@ -106,30 +104,17 @@ pub(crate) fn begin(options: &Options, world: &World) -> Option<()> {
     Some(())
 }
 
-/// This rank has come to a marker.
+/// Does what is to be done after a call.
 #[cold]
 #[inline(never)]
-pub(crate) fn marker(what: &str) {
-    if let Some(online) = lock().as_mut() {
-        online.marker(what);
-    }
-}
-
-/// Looks whether a marker was found.
-#[cold]
-#[inline(never)]
-pub(crate) fn look() {
-    if let Some(online) = lock().as_mut() {
-        online.look();
-    }
-}
-
-/// This rank has come to where a call that was proposed would be the marker.
-#[cold]
-#[inline(never)]
-pub(crate) fn trial() {
-    if let Some(online) = lock().as_mut() {
-        online.trial();
+pub(crate) fn on(then: Then) {
+    let mut online = lock();
+    let Some(online) = online.as_mut() else { return };
+    match then {
+        Then::Nothing => {}
+        Then::Marker(symbol) => online.marker(symbol),
+        Then::Trial => online.trial(),
+        Then::Look => online.look(),
     }
 }
 
@@ -167,14 +152,17 @@ pub(crate) fn finish(is_whole: bool) -> Option<Result<(), String>> {
 }
 
 impl Online {
-    fn marker(&mut self, what: &str) {
+    /// This rank has come to a marker.
+    fn marker(&mut self, symbol: u32) {
         self.calls += 1;
         if self.gave_up || !self.calls.is_multiple_of(self.every) {
             return;
         }
         let begin = clock::ticks();
         if self.log.marker.is_empty() {
-            what.clone_into(&mut self.log.marker);
+            let state = life::lock();
+            let watch = state.as_ref().and_then(|state| state.watch.as_ref());
+            self.log.marker = watch.map_or_else(String::new, |watch| watch.name(symbol));
         }
         let Some((interval, number)) = ended() else { return };
         let voted = self.vote(&interval, number);
@@ -204,11 +192,15 @@ impl Online {
         self.votes.cast(vote)
     }
 
+    /// Looks whether a marker was proposed, or may be.
     fn look(&mut self) {
         // Whoever has put markers into the program knows better.
         let may = !self.gave_up && !self.log.marker.starts_with("MPI_Pcontrol");
         let Some(finder) = &mut self.finder else { return };
-        let Some(n) = life::lock().as_mut().map(|state| finder.look(state, may)) else { return };
+        let mut state = life::lock();
+        let Some(State { watch: Some(watch), recorder, .. }) = state.as_mut() else { return };
+        let n = finder.look(watch, recorder.n_events(), may);
+        drop(state);
         let mut vote = Vote::of(Vote::TRIAL);
         vote.0[Vote::NO] = 1;
         if !self.gave_up {
@@ -216,6 +208,7 @@ impl Online {
         }
     }
 
+    /// This rank has come to where a call that was proposed would be the marker.
     fn trial(&mut self) {
         let voted = if self.gave_up { None } else { self.votes.cast(Vote::of(Vote::TRIAL)) };
         let is_found = voted.is_some_and(|vote| !vote.is(Vote::NO) && !vote.is(Vote::FINAL));
@@ -449,8 +442,11 @@ fn ended() -> Option<(Interval, u32)> {
 
 /// All ranks were at this marker.
 fn passed() {
-    if let Some(State { watch: Some(watch), recorder, .. }) = life::lock().as_mut() {
-        watch.passed(recorder.n_open());
+    if let Some(State { watch: Some(watch), recorder, job, .. }) = life::lock().as_mut() {
+        let n = recorder.n_open();
+        watch.passed(n);
+        // So that copies of what a lead has recorded say it too.
+        job.iter_mut().flat_map(|job| &mut job.stands).for_each(|stand| stand.events = n);
     }
 }
 
