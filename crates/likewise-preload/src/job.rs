@@ -203,8 +203,12 @@ impl Job {
         Ok(is_full)
     }
 
-    /// What is recorded since the last time; the recorder begins anew.
+    /// What is recorded since the last time; the recorder begins anew. If there
+    /// was no room to seal it, what was to be sealed.
     pub(crate) fn take(&mut self, recorder: &mut Recorder) -> Part {
+        if let Some(part) = self.unsealed.take() {
+            return part;
+        }
         let meta = self.until(clock::ticks());
         recorder.take(meta)
     }
@@ -239,10 +243,7 @@ impl Job {
     ) -> Result<(), String> {
         let path = self.whole();
         let mut out = (self.meta.rank == 0).then(|| Out::create(&path.with_extension("new")));
-        let part = guarded(|| {
-            let unsealed = self.unsealed.take();
-            Some(unsealed.unwrap_or_else(|| self.take(recorder)))
-        });
+        let part = guarded(|| Some(self.take(recorder)));
         let (tree, n) = (Tree::all(self.meta.size), self.meta.size as usize);
         let end = if log.is_some() { End::Open } else { End::Foot(&path) };
         let given = self.give(part, is_whole, true, &tree, n, link, out.as_mut(), end);

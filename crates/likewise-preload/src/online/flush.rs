@@ -155,7 +155,10 @@ impl Online {
             job.give(part, self.is_whole, false, tree, expected, &self.world, self.out.as_mut(), End::Open);
         match given {
             Ok(None) => {}
-            Ok(Some(missing)) => self.log.notes.push(format!("Not recorded: {missing}.")),
+            Ok(Some(missing)) => {
+                self.log.notes.push(format!("Not recorded: {missing}."));
+                self.missing = Some(missing);
+            }
             Err(why) => {
                 if let Some(out) = &mut self.out {
                     out.cut(n);

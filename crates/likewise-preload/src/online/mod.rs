@@ -62,6 +62,8 @@ pub(crate) struct Online {
     is_whole: bool,
     /// On rank 0: why not all that was given is in the file.
     failed: Option<String>,
+    /// On rank 0: what was not recorded.
+    missing: Option<String>,
     told: u64,
 }
 
@@ -98,6 +100,7 @@ pub(crate) fn begin(options: &Options, world: &World) -> Option<()> {
         gave_up: false,
         is_whole: true,
         failed: None,
+        missing: None,
         told: clock::ticks(),
         options: options.clone(),
     });
@@ -388,10 +391,10 @@ impl Online {
             self.log.notes.push(why.to_owned());
         }
         let written = self.end_file();
-        let Online { world, votes, .. } = self;
+        let Online { world, votes, missing, .. } = self;
         world.free();
         votes.free();
-        written.and(given)
+        written.and(given).and(missing.map_or(Ok(()), Err))
     }
 
     fn end_file(&mut self) -> Result<(), String> {
