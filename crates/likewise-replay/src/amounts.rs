@@ -137,6 +137,19 @@ impl Amounts {
         self.of.iter().find(|(known, _)| *known == argument).map(|(_, amount)| amount)
     }
 
+    /// What the first argument of all that count says.
+    pub(crate) fn first(&self) -> i64 {
+        self.of.first().map_or(0, |(_, amount)| amount.sum())
+    }
+
+    /// The same with a receive of at least so many bytes.
+    pub(crate) fn receiving(mut self, least: i64) -> Self {
+        if let Some((_, Amount::One(bytes))) = self.of.last_mut() {
+            *bytes = (*bytes).max(least);
+        }
+        self
+    }
+
     pub(crate) fn are_multiples_of(&self, unit: i64) -> bool {
         self.of.iter().all(|(_, amount)| amount.is_multiple_of(unit))
     }

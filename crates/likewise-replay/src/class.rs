@@ -47,6 +47,8 @@ pub enum Reason {
     /// It found nothing, and as many such calls as the program made would
     /// take longer than they did.
     InVain,
+    /// Another rank lacks the other side of it.
+    Unmatched,
 }
 
 impl Reason {
@@ -61,6 +63,7 @@ impl Reason {
             Self::DynamicWindow => "calls on dynamic windows (addresses are not recorded)",
             Self::Failed => "calls that had failed",
             Self::InVain => "calls that had found nothing, and for which there was no time",
+            Self::Unmatched => "messages and collectives that other ranks, which stand behind leads, lack",
         }
     }
 }

@@ -83,17 +83,22 @@ impl Player<'_> {
         }
     }
 
-    /// Re-issues `MPI_Start` and `MPI_Startall`.
-    pub(crate) fn start(&mut self, fields: Fields) -> Result<(), ReplayError> {
+    /// Re-issues `MPI_Start` and `MPI_Startall`, but for requests that are left
+    /// out, and those that are null here.
+    pub(crate) fn start(&mut self, fields: Fields, left_out: &[i64]) -> Result<(), ReplayError> {
         let one = [fields.of(0)];
         let requests = if fields.call == number::Start { &one } else { fields.list(Kind::Requests) };
         let of_any = |player: &Self, request: i64| {
             player.world.handles.requests.get(request).and_then(|known| known.receives_any.clone())
         };
         let mut started = Vec::new();
+        let null = self.mpi.constants.request_null;
         for request in requests {
+            let is_left_out = left_out.contains(request);
             match of_any(self, *request) {
+                Some(_) if is_left_out => drop(self.next_heard()),
                 Some((call, values)) => self.begin_receive(*request, Fields::new(call, &values))?,
+                None if is_left_out || self.handle(*request) == null => {}
                 None => started.push(*request),
             }
         }

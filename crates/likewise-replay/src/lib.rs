@@ -7,6 +7,7 @@
 //! same each time, whatever is faster in it. Calls that no other rank sees,
 //! datatypes and files are left out; their time is not.
 
+mod agreement;
 mod amounts;
 mod class;
 mod clock;
@@ -58,7 +59,8 @@ impl Default for Options {
 #[derive(Clone, Debug)]
 pub struct Outcome {
     /// From the end of `MPI_Init` to the begin of `MPI_Finalize`, on the rank
-    /// where it took longest, in ns: in the recording.
+    /// where it took longest, in ns: in the recording. Of one by leads, on the
+    /// ranks whose times are all their own, if there are any.
     pub recorded: u64,
     /// The same here.
     pub replayed: u64,
@@ -88,6 +90,12 @@ pub enum ReplayError {
     /// The program ended without it.
     #[error("rank {rank}: it did not call MPI_Finalize, so other ranks may wait for what it did last")]
     NoFinalize { rank: u32 },
+    /// What ranks stand for does not fit together.
+    #[error(
+        "its ranks, of which some stand behind leads, do not make the same communicators, so some would wait for ever; \
+         replay a full recording (`likewise record --mode full`)"
+    )]
+    Disagree,
     /// The recording holds nonsense.
     #[error("rank {rank}: the recording is damaged: {what}")]
     Broken { rank: u32, what: String },

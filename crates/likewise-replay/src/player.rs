@@ -1,10 +1,11 @@
 //! Walks the events of a rank and re-issues them.
 
+use crate::agreement::{Agreement, LeftOut};
 use crate::class::{Class, Reason, class};
 use crate::clock::{Basis, Clock};
 use crate::fields::Fields;
 use crate::handles::{Comm, Handles, Kept, Request, Scratch};
-use crate::lookahead::{Heard, Lookahead, receives_any};
+use crate::lookahead::{Heard, Lookahead, completed, receives_any};
 use crate::mpi::Mpi;
 use crate::tally::Tally;
 use crate::words::{Instead, Words, World};
@@ -14,6 +15,7 @@ use likewise_mpi::MpiComm;
 use likewise_recording::calls::number;
 use likewise_recording::role::{Kind, NONE, Role};
 use likewise_recording::{CallId, Datatype, Event, NOT_READ, Recording};
+use std::collections::BTreeSet;
 use std::time::Instant;
 
 /// The counter of processor time.
@@ -34,6 +36,10 @@ pub(crate) struct Player<'a> {
     processor: Option<usize>,
     /// How much longer calls that find nothing may take, in ns.
     vain: i64,
+    /// Of a recording by leads, what its ranks agree on.
+    agreement: Option<Agreement>,
+    /// Requests of messages that were left out.
+    unmatched: BTreeSet<i64>,
 }
 
 /// Replays a recording on the ranks of a program. Collective.
@@ -49,14 +55,22 @@ pub fn replay(recording: &Recording, comm: &MpiComm, options: Options) -> Result
     let rank = comm.rank() as u32;
     let types = recording.datatypes(rank);
     let mut player = Player::new(recording, comm, &types, options)?;
+    let is_measured = |rank: u32| recording.is_measured(rank);
+    let by_leads = recording.ranks().iter().any(|meta| !is_measured(meta.rank));
+    if by_leads {
+        let agreement = Agreement::of(recording, comm, &types, &player.lookahead.heard)?;
+        player.world.least_receive = agreement.largest;
+        player.agreement = Some(agreement);
+    }
     // None begins before all have read what they are to do.
     comm.all_reduce(Reduction::Sum, &mut [0])?;
     let replayed = player.play(recording, rank)?;
-    let mut longest = [player.lookahead.wall as i64, replayed as i64];
+    let wall = player.lookahead.wall as i64;
+    let mut longest = [wall, replayed as i64, if is_measured(rank) { wall } else { 0 }];
     comm.all_reduce(Reduction::Max, &mut longest)?;
     let tally = player.tally.of_all(comm)?;
     Ok(Outcome {
-        recorded: longest[0] as u64,
+        recorded: if longest[2] > 0 { longest[2] } else { longest[0] } as u64,
         replayed: longest[1] as u64,
         issued: tally.issued(),
         skipped: tally.skipped(),
@@ -102,6 +116,7 @@ impl<'a> Player<'a> {
                 send: Scratch::default(),
                 receive: Scratch::default(),
                 tag_ub: 0,
+                least_receive: 0,
             },
             mpi,
             lookahead: Lookahead::of(recording, rank)?,
@@ -111,6 +126,8 @@ impl<'a> Player<'a> {
             attached: Vec::new(),
             processor,
             vain: 0,
+            agreement: None,
+            unmatched: BTreeSet::new(),
         };
         player.prepare()?;
         Ok(player)
@@ -176,6 +193,12 @@ impl<'a> Player<'a> {
         self.burst(event);
         let fields = Fields::new(call, &event.values);
         let length = event.end - event.begin;
+        let left_out = self.agreement.as_mut().map_or_else(LeftOut::default, |known| known.next(call, event));
+        if left_out.collective {
+            self.skip(fields, Reason::Unmatched, length);
+            self.clock.restart();
+            return Ok(());
+        }
         if found_nothing(fields) {
             return self.ask_in_vain(fields, length);
         }
@@ -185,20 +208,61 @@ impl<'a> Player<'a> {
             _ if self.world.had_failed(fields) => Some(Reason::Failed),
             Class::Ends => None,
             Class::Refused => return Err(ReplayError::Refused { call: call.name() }),
-            Class::Plain => self.message(fields).map(|()| None)?,
-            Class::Probe => self.probe(fields).map(|()| None)?,
-            Class::Completion => self.complete(fields)?,
-            Class::Start => self.start(fields).map(|()| None)?,
+            Class::Plain => self.message(fields, &left_out).map(|()| None)?,
+            Class::Probe => self.probe(fields, &left_out).map(|()| None)?,
+            Class::Completion => self.completion(fields, length)?,
+            Class::Start => self.start(fields, &left_out.starts).map(|()| None)?,
             Class::Communicator => self.communicator(fields)?,
             Class::Window => self.window(fields)?,
             Class::Buffer => self.buffer(fields).map(|()| None)?,
         };
         match skipped {
+            None if !left_out.is_nothing() => self.unmatched(fields, &left_out, length),
             None => self.tally.issue(call),
             Some(reason) => self.skip(fields, reason, length),
         }
         self.clock.restart();
         Ok(())
+    }
+
+    /// After a call of which a message was left out. What is left of it was
+    /// re-issued; if nothing is, its time is waited.
+    fn unmatched(&mut self, fields: Fields, left_out: &LeftOut, length: u64) {
+        let n = [fields.has(Role::Dest), fields.has(Role::Source)].into_iter().filter(|side| *side).count();
+        let left = [left_out.send, left_out.receive].into_iter().filter(|side| *side).count();
+        let requests = match fields.get(Kind::NewRequest) {
+            Some(request) => vec![request],
+            None => left_out.starts.clone(),
+        };
+        self.unmatched.extend(requests);
+        if left == n {
+            self.clock.restart();
+            self.clock.burst(length, None);
+        }
+        self.tally.skip(Reason::Unmatched, length);
+    }
+
+    /// A call that completes requests. If it waited for messages that are left
+    /// out and for nothing else, it takes its time.
+    fn completion(&mut self, fields: Fields, length: u64) -> Result<Option<Reason>, ReplayError> {
+        let skipped = self.complete(fields)?;
+        if !self.unmatched.is_empty() {
+            let done = completed(fields);
+            let left_out = done.iter().filter(|request| self.unmatched.remove(request)).count();
+            if left_out > 0 && left_out == done.len() {
+                self.clock.restart();
+                self.clock.burst(length, None);
+            }
+        }
+        Ok(skipped)
+    }
+
+    /// The peers of what is left out are nobody.
+    fn nobody(&self, fields: Fields, left_out: &LeftOut) -> Vec<(usize, usize)> {
+        let nobody = self.mpi.constants.proc_null as usize;
+        let of =
+            |role, is_left_out: bool| fields.argument(role).filter(|_| is_left_out).map(|at| (at, nobody));
+        [of(Role::Dest, left_out.send), of(Role::Source, left_out.receive)].into_iter().flatten().collect()
     }
 
     /// A call that found nothing. Programs make as many as fit into the time
@@ -212,7 +276,7 @@ impl<'a> Player<'a> {
         }
         self.clock.restart();
         match class(fields.call) {
-            Class::Probe => self.probe(fields)?,
+            Class::Probe => self.probe(fields, &LeftOut::default())?,
             _ => drop(self.complete(fields)?),
         }
         self.vain -= self.clock.elapsed();
@@ -286,7 +350,7 @@ impl<'a> Player<'a> {
         self.lookahead.heard.pop_front().unwrap_or((NONE, NONE))
     }
 
-    fn message(&mut self, fields: Fields) -> Result<(), ReplayError> {
+    fn message(&mut self, fields: Fields, left_out: &LeftOut) -> Result<(), ReplayError> {
         // A receive need not have begun already when a ready send does.
         let as_call = match fields.call {
             number::Rsend => number::Send,
@@ -312,7 +376,36 @@ impl<'a> Player<'a> {
         if ends && self.handle(fields.of(0)) == self.mpi.constants.request_null {
             return Ok(());
         }
-        self.issue(fields, as_call, Instead { heard, words: &[] })
+        let nobody = self.nobody(fields, left_out);
+        let instead = Instead { heard, words: &nobody };
+        match fields.call {
+            number::Sendrecv_replace if self.agreement.is_some() => {
+                self.send_and_receive(fields, number::Sendrecv, instead)
+            }
+            number::Isendrecv_replace if self.agreement.is_some() => {
+                self.send_and_receive(fields, number::Isendrecv, instead)
+            }
+            _ => self.issue(fields, as_call, instead),
+        }
+    }
+
+    /// Sends and receives in place have one count, but what is received may be
+    /// larger: so these are re-issued as the calls with two.
+    fn send_and_receive(
+        &mut self,
+        fields: Fields,
+        as_call: CallId,
+        instead: Instead,
+    ) -> Result<(), ReplayError> {
+        let mut made = self.world.words(fields, instead)?;
+        let count = made.words[1].max(usize::try_from(self.world.least_receive).unwrap_or(0));
+        let (send, receive) = (self.world.send.of(made.words[1]), self.world.receive.of(count));
+        made.words[0] = send;
+        let byte = made.words[2];
+        made.words.splice(5..5, [receive, count, byte]);
+        self.mpi.call(as_call, &made.words)?;
+        self.take_up(fields, made);
+        Ok(())
     }
 
     fn receives_any(&self, request: i64) -> bool {
@@ -329,7 +422,7 @@ impl<'a> Player<'a> {
         Ok(())
     }
 
-    fn probe(&mut self, fields: Fields) -> Result<(), ReplayError> {
+    fn probe(&mut self, fields: Fields, left_out: &LeftOut) -> Result<(), ReplayError> {
         let found = fields.get(Kind::Flag) != Some(0);
         let heard = receives_any(fields).then(|| (told_by(fields), false));
         // What was found is there, or will be; what was not must not be taken.
@@ -339,7 +432,8 @@ impl<'a> Player<'a> {
             (number::Improbe, false) => number::Iprobe,
             (call, _) => call,
         };
-        let made = self.world.words(fields, Instead { heard, words: &[] })?;
+        let nobody = self.nobody(fields, left_out);
+        let made = self.world.words(fields, Instead { heard, words: &nobody })?;
         // What the one has and the other has not: the flag and the message.
         let wanted = |role: &Role| match role {
             Role::Flag => [number::Iprobe, number::Improbe].contains(&as_call),

@@ -7,7 +7,7 @@ use likewise_recording::CallId;
 use likewise_recording::calls::N_CALLS;
 
 /// All reasons, in the order in which they are told.
-const REASONS: [Reason; 7] = [
+const REASONS: [Reason; 8] = [
     Reason::File,
     Reason::Datatype,
     Reason::Local,
@@ -15,6 +15,7 @@ const REASONS: [Reason; 7] = [
     Reason::DynamicWindow,
     Reason::Failed,
     Reason::InVain,
+    Reason::Unmatched,
 ];
 
 /// What the ranks did.

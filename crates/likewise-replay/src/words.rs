@@ -21,6 +21,9 @@ pub(crate) struct World<'a> {
     pub(crate) receive: Scratch,
     /// The greatest tag.
     pub(crate) tag_ub: i64,
+    /// Receives have room for so many bytes at least: where counts may be
+    /// another rank's, a message may be larger than its receive says.
+    pub(crate) least_receive: i64,
 }
 
 /// The arguments of a call.
@@ -155,6 +158,7 @@ impl World<'_> {
         let said = Amounts::said(fields, self.types);
         match self.comm(fields) {
             Some(comm) if is_collective(base(fields.call)) => said.meant(fields, comm),
+            _ if receives_alone(fields) => said.receiving(self.least_receive),
             _ => said,
         }
     }
@@ -344,6 +348,13 @@ impl Maker<'_> {
         }
         Ok(())
     }
+}
+
+/// Whether the last count of a call is that of a message which it receives,
+/// and not also of one that it sends.
+fn receives_alone(fields: Fields) -> bool {
+    let in_place = [number::Sendrecv_replace, number::Isendrecv_replace].contains(&fields.call);
+    !in_place && (fields.has(Role::Source) || fields.has(Role::FreeMessage))
 }
 
 fn is_ints(role: Role) -> bool {

@@ -59,6 +59,14 @@ impl Program {
     /// # Panics
     /// If the file cannot be written.
     pub fn write(&self, folder: &Path) -> Vec<Vec<Logged>> {
+        self.write_with_log(folder, None)
+    }
+
+    /// The same, with what happened on line.
+    ///
+    /// # Panics
+    /// If the file cannot be written.
+    pub fn write_with_log(&self, folder: &Path, log: Option<&Log>) -> Vec<Vec<Logged>> {
         let done = (0..self.ranks).map(|me| {
             let mut rank = Rank::new(self, me);
             self.begin(&mut rank, me);
@@ -67,7 +75,8 @@ impl Program {
             (rank.part(), rank.log)
         });
         let (parts, logs): (Vec<Part>, _) = done.unzip();
-        write(folder, &[file::section(0, &merged(parts))]);
+        let part = file::section(0, &merged(parts));
+        write(folder, &std::iter::once(part).chain(log.map(file::log_section)).collect::<Vec<_>>());
         logs
     }
 
@@ -79,6 +88,15 @@ impl Program {
     /// # Panics
     /// If the file cannot be written.
     pub fn write_led(&self, folder: &Path, from: u32, to: u32) -> Vec<Vec<Logged>> {
+        self.write_behind(folder, from, to, 1)
+    }
+
+    /// The same, where all later ranks stand behind that one. Behind rank 0,
+    /// they do what none of them did.
+    ///
+    /// # Panics
+    /// If the file cannot be written.
+    pub fn write_behind(&self, folder: &Path, from: u32, to: u32, lead: u32) -> Vec<Vec<Logged>> {
         let mut parts = [Vec::new(), Vec::new(), Vec::new()];
         let mut logs = Vec::new();
         for me in 0..self.ranks {
@@ -87,14 +105,14 @@ impl Program {
             self.steps(&mut rank, me, 0..from);
             parts[0].push(rank.part());
             let before = rank.log.len();
-            rank.is_idle = me > 1;
+            rank.is_idle = me > lead;
             self.steps(&mut rank, me, from..to);
             rank.is_idle = false;
-            if me < 2 {
+            if me <= lead {
                 let mut part = rank.part();
-                if me == 1 {
+                if me == lead {
                     let events = (rank.log.len() - before) as u64;
-                    part.stand(vec![Stand { lead: 1, events, ranks: (2..self.ranks).collect() }]);
+                    part.stand(vec![Stand { lead, events, ranks: (lead + 1..self.ranks).collect() }]);
                 }
                 parts[1].push(part);
             }
@@ -151,13 +169,18 @@ impl Program {
     }
 
     fn end(&self, rank: &mut Rank) {
-        let n = i64::from(self.ranks);
+        let (n, own) = (i64::from(self.ranks), i64::from(rank.meta.rank));
         let [init, gather] = [0, 2];
         let mut values = vec![n];
         values.extend(1..=n);
         values.push(n);
         values.extend(0..n);
-        let all = [&values[..], &[1], &values[..], &[1, 0]].concat();
+        // Of every rank it hears as much as that one tells it.
+        let mut heard = vec![n];
+        heard.extend(std::iter::repeat_n(own + 1, self.ranks as usize));
+        heard.push(n);
+        heard.extend((0..n).map(|from| from * (own + 1)));
+        let all = [&values[..], &[1], &heard[..], &[1, 0]].concat();
         rank.call(number::Alltoallv, gather, 500, 400, &all);
         rank.call(number::Comm_free, gather, 5, 6, &[2]);
         rank.call(number::Finalize, init, 7, 80, &[]);

@@ -35,6 +35,10 @@ pub(crate) struct ReplayArgs {
     /// Compute this many times faster than the program
     #[arg(long, value_name = "X", default_value = "1", value_parser = speed)]
     speed: f64,
+    /// Also say how near the replayed time is to this one, in seconds: that of another replay, or of the
+    /// program without recording
+    #[arg(long, value_name = "SECONDS", value_parser = speed)]
+    against: Option<f64>,
     /// The launcher with its options, and no program
     #[arg(last = true, value_name = "LAUNCHER")]
     launcher: Vec<OsString>,
@@ -44,7 +48,8 @@ const EXAMPLES: &str = "\
 Examples:
   likewise replay app.recording -- mpirun -n 16
   likewise replay app.recording --compute none -- srun -n 16      communication alone
-  likewise replay app.recording --speed 2 -- mpirun -n 16         on cores twice as fast";
+  likewise replay app.recording --speed 2 -- mpirun -n 16         on cores twice as fast
+  likewise replay leads.recording --against 12.4 -- mpirun -n 16  how near it is to 12.4 s, which the full recording took";
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum ComputeArg {
@@ -112,6 +117,7 @@ fn launch(args: &ReplayArgs, common: &Common) -> Result<()> {
         vec![std::env::current_exe()?.into(), "replay".into(), std::path::absolute(&args.recording)?.into()];
     rank.extend(["--compute".into(), args.compute.word().into()]);
     rank.extend(["--speed".into(), args.speed.to_string().into()]);
+    rank.extend(args.against.iter().flat_map(|s| ["--against".into(), s.to_string().into()]));
     rank.extend(common.json.then(|| "--json".into()));
     rank.extend(common.quiet.then(|| "--quiet".into()));
     let words = with_program(&args.launcher, at, &rank);
@@ -155,8 +161,28 @@ fn be_a_rank(args: &ReplayArgs, common: &Common) -> Result<()> {
 fn is_common(error: &anyhow::Error) -> bool {
     matches!(
         error.downcast_ref::<ReplayError>(),
-        Some(ReplayError::Size { .. } | ReplayError::Incomplete { .. } | ReplayError::Refused { .. })
+        Some(
+            ReplayError::Size { .. }
+                | ReplayError::Incomplete { .. }
+                | ReplayError::Refused { .. }
+                | ReplayError::Disagree
+        )
     )
+}
+
+/// How near a replay is to a time of its program: 1 − |t − t'| / t.
+fn accuracy(time: f64, replayed: f64) -> Option<f64> {
+    (time > 0.0).then(|| 1.0 - (time - replayed).abs() / time)
+}
+
+/// Whether the replay is to take as long as the program.
+fn is_to_scale(args: &ReplayArgs) -> bool {
+    !matches!(args.compute, ComputeArg::None) && args.speed == 1.0
+}
+
+/// How many ranks have events of leads.
+fn behind_leads(recording: &Recording) -> u64 {
+    recording.ranks().iter().filter(|meta| !recording.is_measured(meta.rank)).count() as u64
 }
 
 fn seconds(ns: u64) -> f64 {
@@ -173,7 +199,19 @@ fn text(outcome: &Outcome, recording: &Recording, args: &ReplayArgs) -> String {
         short(recorded),
     );
     if recorded > 0.0 {
-        let _ = writeln!(text, "That is {} of the recorded time.", percent(replayed / recorded));
+        let _ = write!(text, "That is {} of the recorded time", percent(replayed / recorded));
+        let accuracy = accuracy(recorded, replayed).filter(|_| is_to_scale(args));
+        let _ = match accuracy {
+            Some(accuracy) => writeln!(text, ": accuracy {}, 1 − |t − t'| / t.", percent(accuracy)),
+            None => writeln!(text, "."),
+        };
+    }
+    if let Some((time, accuracy)) = args.against.and_then(|time| Some((time, accuracy(time, replayed)?))) {
+        let _ = writeln!(text, "Against {} s: accuracy {}.", short(time), percent(accuracy));
+    }
+    let behind = behind_leads(recording);
+    if behind > 0 {
+        let _ = writeln!(text, "Times of {} are in part those of their leads.", counted(behind, "rank"));
     }
     let _ = match (args.compute, recording.times()) {
         (ComputeArg::None, _) => writeln!(text, "The time that the program computed was left out."),
@@ -211,6 +249,10 @@ fn to_json(outcome: &Outcome, recording: &Recording, args: &ReplayArgs) -> Value
         "recorded_s": recorded,
         "replayed_s": replayed,
         "ratio": if recorded > 0.0 { json!(replayed / recorded) } else { Value::Null },
+        "accuracy": accuracy(recorded, replayed).filter(|_| is_to_scale(args)),
+        "against_s": args.against,
+        "accuracy_against": args.against.and_then(|time| accuracy(time, replayed)),
+        "behind_leads": behind_leads(recording),
         "issued": issued.collect::<serde_json::Map<_, _>>(),
         "skipped": skipped,
     })

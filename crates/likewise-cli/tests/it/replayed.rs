@@ -3,6 +3,7 @@
 
 use likewise_recording::Recording;
 use likewise_testing::is_installed;
+use likewise_testing::recorded::Program;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
@@ -231,6 +232,46 @@ fn every_kind_of_call_is_replayed_with_either_mpi() {
             // What one MPI recorded the other replays.
             all.iter().for_each(|mpi| check_replay(&to, &mpi.replay(&to, 2)));
         }
+    }
+}
+
+/// Two ranks stand behind a lead for half of the run; what it sends to whom
+/// is theirs, so everything fits, and all of it is replayed.
+#[test]
+fn a_recording_by_leads_is_replayed_on_all_ranks() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = dir.path().join("run");
+    Program { with_counters: false, ..Program::default() }.write_led(&run, 5, 15);
+    for mpi in &Mpi::all(dir.path()) {
+        let output = mpi.replay(&run, 4);
+        let error = error_of(&output);
+        assert!(output.status.success(), "{}: {error}", mpi.launcher);
+        let told: Value = serde_json::from_slice(&output.stdout).unwrap();
+        for (name, n) in recorded(&Recording::open(&run).unwrap()) {
+            let wanted = if LOCAL.contains(&name.as_str()) { 0 } else { n };
+            assert_eq!(told["issued"][&name].as_u64().unwrap_or(0), wanted, "{name}: {told}");
+        }
+        assert_eq!(told["behind_leads"].as_u64(), Some(2));
+        assert!(told["accuracy"].as_f64().is_some(), "{told}");
+    }
+}
+
+/// A lead that makes more calls than who stands behind it ever did: nobody
+/// waits for what has no other side.
+#[test]
+fn what_has_no_other_side_is_left_out_of_a_replay() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = dir.path().join("run");
+    // Rank 0 receives from all others; who stands behind it does so too.
+    Program { with_counters: false, ..Program::default() }.write_behind(&run, 5, 15, 0);
+    for mpi in &Mpi::all(dir.path()) {
+        let output = mpi.replay(&run, 4);
+        let error = error_of(&output);
+        assert!(output.status.success(), "{}: {error}", mpi.launcher);
+        let told: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let skipped = told["skipped"].as_array().unwrap();
+        let reason = |one: &&Value| one["reason"].as_str().unwrap().contains("stand behind leads");
+        assert!(skipped.iter().find(reason).is_some_and(|one| one["count"].as_u64() > Some(0)), "{told}");
     }
 }
 
