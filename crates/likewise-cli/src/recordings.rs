@@ -67,8 +67,10 @@ pub(crate) fn join_parts(dir: &Path) -> Result<bool> {
 }
 
 /// What there is to say of a recording.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Summary {
+    /// The first of them.
+    pub(crate) recording: Recording,
     /// Recordings in the directory, of which this is the first: one for each
     /// job that a script starts, or that the program spawns.
     pub(crate) jobs: usize,
@@ -104,6 +106,7 @@ impl Summary {
             times: recording.times(),
             counters: recording.counters().to_vec(),
             incomplete: recording.incomplete().map(str::to_owned),
+            recording,
         }))
     }
 }

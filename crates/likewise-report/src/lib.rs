@@ -14,6 +14,7 @@ mod html;
 pub mod palette;
 pub mod phases;
 pub mod ranks;
+pub mod recording;
 pub mod runs;
 pub mod scripts;
 pub mod shell;

@@ -13,7 +13,9 @@ use std::path::PathBuf;
 /// Show what a trace holds: tasks, states, counters, events, communications
 ///
 /// Of a recording: its loop nest with places in the source, and count, bytes
-/// and time of every call from every call path.
+/// and time of every call from every call path; of one that was made by leads,
+/// states, leads and the ranks that they stand for. A recording may be read
+/// while the program runs.
 #[derive(Debug, Args)]
 #[command(
     after_help = EXAMPLES
@@ -30,6 +32,10 @@ pub(crate) struct InfoArgs {
     /// Of a recording, the rank whose loop nest is shown [default: the first]
     #[arg(long, value_name = "N")]
     rank: Option<u32>,
+    /// Of a recording, write DIR/report.html, a page that opens in any browser, and
+    /// DIR/summary.json, what --json prints
+    #[arg(short, long, value_name = "DIR")]
+    output: Option<PathBuf>,
 }
 
 const EXAMPLES: &str = "\
@@ -37,14 +43,22 @@ Examples:
   likewise info run.prv.gz
   likewise info --json run.prv | jq .counters
   likewise info run --rank 3                 the loop nest of a recording, and what its calls cost
-  likewise info run --json | jq .calls";
+  likewise info run --json | jq .calls
+  likewise info run --json | jq .states      how a run was recorded by leads
+  likewise info run -o out                   the same as a page: states over time, leads, bytes and memory by rank";
 
 pub(crate) fn run(args: &InfoArgs, common: &Common) -> Result<()> {
     if args.file.is_dir() || recording::is_recording(&args.file) {
-        return super::recorded::run(&args.file, args.rank, common);
+        return super::recorded::run(&args.file, args.rank, args.output.as_deref(), common);
     }
     if args.rank.is_some() {
         return Err(Usage("--rank shows the loop nest of a recording; this is none".to_owned()).into());
+    }
+    if args.output.is_some() {
+        return Err(Usage(
+            "-o writes the page of a recording; this is none: `likewise bursts` makes one".to_owned(),
+        )
+        .into());
     }
     let bar = common.bytes("Reading");
     let progress = |done, total| bar.set(done, total);

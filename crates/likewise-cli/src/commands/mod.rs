@@ -10,6 +10,8 @@ pub(crate) mod demo;
 mod demo_counters;
 mod demo_regimes;
 pub(crate) mod info;
+mod modes;
+mod online;
 pub(crate) mod pareto;
 pub(crate) mod points;
 pub(crate) mod ranks;

@@ -1,5 +1,7 @@
 //! `likewise record`: runs a program and records its calls of MPI.
 
+use super::modes::ModeArgs;
+use super::online;
 use crate::common::{Common, Usage};
 use crate::launch::child::{self, Ended, Failed};
 use crate::launch::environment::{Ambient, Wanted, line};
@@ -33,6 +35,8 @@ pub(crate) struct RecordArgs {
     /// [default: those that the machine has]
     #[arg(long, value_name = "LIST")]
     counters: Option<String>,
+    #[command(flatten)]
+    modes: ModeArgs,
     /// Replace the recording that the directory holds
     #[arg(long)]
     force: bool,
@@ -45,7 +49,12 @@ const EXAMPLES: &str = "\
 Examples:
   likewise record -- mpirun -n 16 ./app input
   likewise record -o run -- srun -n 64 python solve.py
-  likewise record --times all -o run -- bash job.sh";
+  likewise record --times all -o run -- bash job.sh
+  likewise record --mode leads -o run -- mpirun -n 64 ./app          one rank of those that do the same
+  likewise record --mode leads --marker pcontrol --k 4 --progress -- mpirun -n 64 ./app
+  likewise record --mode leads --marker MPI_Allreduce@886917d0 -- mpirun -n 64 ./app
+                                                                     the hash of `likewise info`
+  likewise record --mode strata --every 10 -- srun -n 4096 ./app     efforts of sampled ranks";
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum TimesArg {
@@ -67,9 +76,10 @@ impl TimesArg {
 pub(crate) fn run(args: &RecordArgs, common: &Common) -> Result<()> {
     let launcher = Launcher::find(&args.command);
     let dir = directory(args, launcher.map(|(at, _)| at))?;
+    let mode = args.modes.variables()?;
     let library = library::find()?;
     let _lock = prepare(&dir, args.force)?;
-    let ended = child::run(command(args, launcher, &library, &dir)).inspect_err(|_| {
+    let ended = child::run(command(args, mode, launcher, &library, &dir)).inspect_err(|_| {
         // Nobody looks for an empty directory.
         let _ = std::fs::remove_dir(&dir);
     })?;
@@ -119,6 +129,7 @@ fn prepare(dir: &Path, force: bool) -> Result<Option<File>> {
 
 fn command(
     args: &RecordArgs,
+    mode: Vec<(&'static str, OsString)>,
     launcher: Option<(usize, Option<Launcher>)>,
     library: &Path,
     dir: &Path,
@@ -126,6 +137,7 @@ fn command(
     let mut variables =
         vec![("LIKEWISE_DIR", dir.as_os_str().to_owned()), ("LIKEWISE_TIMES", args.times.word().into())];
     variables.extend(args.counters.iter().map(|list| ("LIKEWISE_COUNTERS", list.into())));
+    variables.extend(mode);
     let wanted = Wanted { library: library.as_os_str(), variables: &variables };
     let known = launcher.and_then(|(at, launcher)| Some((at, launcher?)));
     let line = line(&args.command, known, &wanted, &Ambient::of_this_process(), launcher::is_program);
@@ -148,6 +160,12 @@ fn tell(dir: &Path, ended: Ended, common: &Common) -> Result<()> {
         );
     }
     common.say(told(&summary, dir, ended));
+    if let Some(told) = online::told(&summary.recording) {
+        common.say(told);
+    }
+    for note in summary.recording.log().into_iter().flat_map(|log| &log.notes) {
+        common.say(format_args!("note: {note}"));
+    }
     if summary.jobs > 1 {
         common.say(format_args!(
             "This is the first of {} programs that called MPI; each has a file in {}.",
@@ -194,7 +212,7 @@ fn told(summary: &Summary, dir: &Path, ended: Ended) -> String {
 }
 
 fn to_json(summary: &Summary, dir: &Path, ended: Ended) -> serde_json::Value {
-    json!({
+    let mut json = json!({
         "version": env!("CARGO_PKG_VERSION"),
         "directory": dir.to_string_lossy(),
         "jobs": summary.jobs,
@@ -211,7 +229,11 @@ fn to_json(summary: &Summary, dir: &Path, ended: Ended) -> serde_json::Value {
         "incomplete": summary.incomplete,
         "wall_s": ended.wall.as_secs_f64(),
         "exit_code": ended.code,
-    })
+    });
+    for (name, value) in online::to_json(&summary.recording) {
+        json[name] = value;
+    }
+    json
 }
 
 fn nothing(dir: &Path) -> String {

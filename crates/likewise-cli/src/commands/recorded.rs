@@ -1,9 +1,15 @@
 //! `likewise info` of a recording: its loop nest, and what its calls cost.
 
+use super::online;
 use crate::common::Common;
+use crate::finish::finish;
+use crate::output::OutputDir;
 use anyhow::Result;
+use likewise::table::Nanos;
 use likewise::words::{counted, grouped_digits};
-use likewise_recording::{Nest, Times};
+use likewise_analysis::Stages;
+use likewise_recording::{Nest, Recording, Times};
+use likewise_report::recording::{RecordingReport, Site, write_html};
 use likewise_trace::recording::{self, CallSite, Summary, nest, summarise};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -13,30 +19,109 @@ use std::path::Path;
 const MOST_PARTS: usize = 8;
 /// Call paths that are shown.
 const MOST_SITES: usize = 20;
+/// And on a page.
+const MOST_ON_PAGE: usize = 500;
+/// Of a terminal that is as wide, the table of call paths has their hashes.
+const WIDE: usize = 110;
+/// Characters in a line of a page's loop nest.
+const PAGE_WIDTH: usize = 150;
 
-pub(crate) fn run(path: &Path, rank: Option<u32>, common: &Common) -> Result<()> {
+pub(crate) fn run(path: &Path, rank: Option<u32>, output: Option<&Path>, common: &Common) -> Result<()> {
+    let mut stages = Stages::default();
+    if let Some(dir) = output {
+        OutputDir::check(dir, &[path], common)?;
+    }
     let bar = common.spinner("Reading");
-    let recording = recording::open(path)?;
-    let summary = summarise(&recording, path)?;
+    let recording = stages.time("read", || recording::open(path))?;
+    let summary = stages.time("count", || summarise(&recording, path))?;
     let rank = rank.or_else(|| summary.ranks.first().copied()).unwrap_or(0);
     let nest = nest(&recording, rank, path)?;
     drop(bar);
     let complete = recording.incomplete().is_none() && summary.ranks.len() as u64 == u64::from(summary.size);
-    common.print(&to_json(&summary, path, complete), || {
-        let (width, all) = (common.terminal().0, common.wants_all());
+    let (width, all) = (common.terminal().0, common.wants_all());
+    let mut json = to_json(&recording, &summary, path, complete);
+    if let Some(dir) = output {
+        let shown = Shown { sites: &summary.sites, width: PAGE_WIDTH, all };
+        let page = Paged { recording: &recording, summary: &summary, path, nest: (rank, shown.loops(&nest)) };
+        let mut out = OutputDir::create(dir, &[path], common)?;
+        out.write("report.html", |file| Ok(write_html(&page.report(), file)?))?;
+        json = finish(out, "summary.json", json, &stages, common)?;
+    }
+    common.print(&json, || {
         let shown = Shown { sites: &summary.sites, width, all };
-        [head(&summary, path, complete), shown.nest(&nest, rank), shown.sites(), warnings(&summary)].concat()
+        let report = output
+            .map_or_else(String::new, |dir| format!("\nReport: {}\n", dir.join("report.html").display()));
+        [
+            head(&recording, &summary, path, complete),
+            online::led(&recording, all),
+            shown.nest(&nest, rank),
+            shown.sites(),
+            warnings(&recording, &summary),
+            report,
+        ]
+        .concat()
     })
 }
 
-fn to_json(summary: &Summary, path: &Path, complete: bool) -> Value {
+/// What the page shows.
+struct Paged<'a> {
+    recording: &'a Recording,
+    summary: &'a Summary,
+    path: &'a Path,
+    nest: (u32, String),
+}
+
+impl Paged<'_> {
+    fn report(self) -> RecordingReport {
+        let Self { recording, summary, path, nest } = self;
+        let mut walls = vec![Nanos::ZERO; summary.size as usize];
+        for meta in recording.ranks() {
+            if let Some(wall) = walls.get_mut(meta.rank as usize) {
+                *wall = Nanos(meta.wall);
+            }
+        }
+        let site = |site: &&CallSite| Site {
+            call: site.call,
+            hash: site.hash.clone(),
+            count: site.count,
+            bytes: site.bytes,
+            time: site.time,
+            callers: site.callers.clone(),
+        };
+        let sites = by_time(&summary.sites);
+        RecordingReport {
+            input: path.display().to_string(),
+            size: summary.size,
+            recorded: summary.ranks.len(),
+            events: summary.events,
+            bytes: summary.bytes,
+            end: summary.end,
+            walls,
+            log: recording.log().cloned(),
+            sites: sites.iter().take(MOST_ON_PAGE).map(site).collect(),
+            more_sites: sites.len().saturating_sub(MOST_ON_PAGE),
+            nest,
+            findings: online::findings(recording),
+            notes: summary.warnings.clone(),
+        }
+    }
+}
+
+/// The call paths with the most time first.
+fn by_time(sites: &[CallSite]) -> Vec<&CallSite> {
+    let mut sites: Vec<&CallSite> = sites.iter().filter(|site| site.count > 0).collect();
+    sites.sort_by_key(|site| std::cmp::Reverse((site.time, site.count)));
+    sites
+}
+
+fn to_json(recording: &Recording, summary: &Summary, path: &Path, complete: bool) -> Value {
     let site = |site: &CallSite| {
         json!({
-            "call": site.call, "path": site.path, "callers": site.callers,
+            "call": site.call, "path": site.path, "hash": site.hash, "callers": site.callers,
             "count": site.count, "bytes": site.bytes, "time_ns": site.time.0,
         })
     };
-    json!({
+    let mut json = json!({
         "version": env!("CARGO_PKG_VERSION"),
         "file": path.display().to_string(),
         "format": "recording",
@@ -53,7 +138,9 @@ fn to_json(summary: &Summary, path: &Path, complete: bool) -> Value {
         "complete": complete,
         "sites": summary.sites.iter().map(site).collect::<Vec<_>>(),
         "warnings": summary.warnings,
-    })
+    });
+    online::to_json(recording).into_iter().for_each(|(name, value)| json[name] = value);
+    json
 }
 
 fn times(summary: &Summary) -> &'static str {
@@ -63,7 +150,7 @@ fn times(summary: &Summary) -> &'static str {
     }
 }
 
-fn head(summary: &Summary, path: &Path, complete: bool) -> String {
+fn head(recording: &Recording, summary: &Summary, path: &Path, complete: bool) -> String {
     let mut out = String::new();
     let mut row = |title: &str, value: String| {
         let _ = writeln!(out, "{title:<16}{value}");
@@ -90,11 +177,14 @@ fn head(summary: &Summary, path: &Path, complete: bool) -> String {
     let in_calls =
         summary.sites.iter().fold(likewise::table::Nanos::ZERO, |sum, site| sum.saturating_add(site.time));
     row("Computing", format!("{} of all threads, and {in_calls} in MPI", summary.computing));
+    online::rows(recording).into_iter().for_each(|(title, value)| row(title, value));
     out
 }
 
-fn warnings(summary: &Summary) -> String {
-    summary.warnings.iter().map(|warning| format!("\nWarning: {warning}\n")).collect()
+fn warnings(recording: &Recording, summary: &Summary) -> String {
+    let notes =
+        recording.log().into_iter().flat_map(|log| &log.notes).map(|note| format!("\nNote: {note}\n"));
+    notes.chain(summary.warnings.iter().map(|warning| format!("\nWarning: {warning}\n"))).collect()
 }
 
 /// What the text is made of.
@@ -106,7 +196,11 @@ struct Shown<'s> {
 
 impl Shown<'_> {
     fn nest(&self, nest: &[Nest], rank: u32) -> String {
-        let mut out = format!("\nLoop nest of rank {rank}\n");
+        format!("\nLoop nest of rank {rank}\n{}", self.loops(nest))
+    }
+
+    fn loops(&self, nest: &[Nest]) -> String {
+        let mut out = String::new();
         self.body(nest, 1, &mut out);
         out
     }
@@ -154,13 +248,23 @@ impl Shown<'_> {
 
     /// The call paths with the most time.
     fn sites(&self) -> String {
-        let mut sites: Vec<&CallSite> = self.sites.iter().filter(|site| site.count > 0).collect();
-        sites.sort_by_key(|site| std::cmp::Reverse((site.time, site.count)));
+        let sites = by_time(self.sites);
         let n = if self.all { sites.len() } else { sites.len().min(MOST_SITES) };
-        let mut out = format!("\n{:<22}{:>12}{:>16}{:>12}  Call path\n", "Call", "Count", "Bytes", "Time");
+        // The hash names a marker; where lines are short, callers say more.
+        let with_hash = self.all || self.width >= WIDE;
+        let hash = |hash: &str| if with_hash { format!("  {hash:<8}") } else { String::new() };
+        let mut out = format!(
+            "\n{:<22}{:>12}{:>16}{:>12}{}  Call path\n",
+            "Call",
+            "Count",
+            "Bytes",
+            "Time",
+            hash("Hash")
+        );
         for site in &sites[..n] {
             let (count, bytes) = (grouped_digits(site.count), grouped_digits(site.bytes));
-            let line = format!("{:<22}{count:>12}{bytes:>16}{:>12}  ", site.call, site.time.to_string());
+            let (time, hash) = (site.time.to_string(), hash(&site.hash));
+            let line = format!("{:<22}{count:>12}{bytes:>16}{time:>12}{hash}  ", site.call);
             let room = self.width.saturating_sub(line.chars().count());
             let _ = writeln!(out, "{line}{}", callers(&site.callers, room));
         }

@@ -1,6 +1,7 @@
 //! Recordings, through the commands that read them.
 
 use crate::support::{likewise, names, read, succeeds, text};
+use likewise_recording::{Clustering, Led, Log, Mode, State};
 use likewise_testing::recorded::Program;
 
 fn json(args: &[&str]) -> serde_json::Value {
@@ -32,6 +33,119 @@ fn info_tells_what_was_recorded() {
     let none = likewise(&["info", text(&run), "--rank", "9"]);
     assert_eq!(none.code, 1);
     assert!(none.stderr.contains("rank 9 is not recorded"), "{}", none.stderr);
+}
+
+/// What happened on line in a made-up run of four ranks.
+fn log() -> Log {
+    let led = vec![
+        Led { lead: 0, ranks: vec![0], call_path: 0 },
+        Led { lead: 2, ranks: vec![1, 2, 3], call_path: 1 },
+    ];
+    Log {
+        mode: Mode::Leads,
+        marker: "MPI_Allreduce@01234567".to_owned(),
+        states: vec![
+            (State::AllTracing, 2, 100_000),
+            (State::Clustering, 1, 300_000),
+            (State::Lead, 16, 400_000),
+            (State::Final, 1, 2_000_000),
+        ],
+        clusterings: vec![Clustering { marker: 3, at: 300_000, led }],
+        bytes: vec![900, 100, 800, 120],
+        peaks: vec![50_000, 20_000, 40_000, 20_000],
+        costs: vec![1_000, 2_000, 3_000, 1_000],
+        notes: vec!["a note".to_owned()],
+    }
+}
+
+#[test]
+fn info_tells_how_a_run_was_recorded_by_leads() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = dir.path().join("run");
+    Program::default().write_with_log(&run, Some(&log()));
+    let info = json(&["info", text(&run), "--json"]);
+    assert_eq!(info["mode"], "leads");
+    assert_eq!(info["states"], serde_json::json!({ "AT": 2, "C": 1, "L": 16, "F": 1 }));
+    assert_eq!((info["clusterings"].as_u64(), &info["leads"]), (Some(1), &serde_json::json!([0, 2])));
+    assert_eq!(info["bytes_by_rank"], serde_json::json!([900, 100, 800, 120]));
+    assert_eq!(info["peak_bytes_by_rank"][0], 50_000);
+    assert_eq!(info["marker_cost_ns_by_rank"][2], 3_000);
+    assert_eq!((&info["marker"], &info["notes"][0]), (&"MPI_Allreduce@01234567".into(), &"a note".into()));
+    assert_eq!(info["clustered"][0]["leads"][1]["ranks"], serde_json::json!([1, 2, 3]));
+    assert_eq!(info["stood_by_rank"], serde_json::json!([0, 0, 0, 0]));
+    let shown = succeeds(&["info", text(&run)]).stdout;
+    for part in [
+        "Mode            leads",
+        "Markers         20: AT 2 · C 1 · L 16 · F 1",
+        "Leads           2 of 4 ranks: 0, 2",
+        "Written         850 bytes by a lead and 110 bytes by another rank, in the mean",
+        "Overhead        markers took 3.00 µs on rank 2",
+        "       2       3          1  1–3",
+        "Note: a note",
+    ] {
+        assert!(shown.contains(part), "{part}:\n{shown}");
+    }
+    // Of a full recording nothing is said that nobody measured.
+    Program::default().write(&dir.path().join("full"));
+    let full = json(&["info", text(&dir.path().join("full")), "--json"]);
+    assert_eq!((&full["mode"], &full["leads"]), (&"full".into(), &serde_json::json!([0, 1, 2, 3])));
+    for key in
+        ["states", "clusterings", "marker", "bytes_by_rank", "peak_bytes_by_rank", "marker_cost_ns_by_rank"]
+    {
+        assert!(full[key].is_null(), "{key}: {}", full[key]);
+    }
+    assert!(!succeeds(&["info", text(&dir.path().join("full"))]).stdout.contains("Mode "));
+}
+
+#[test]
+fn what_is_a_leads_is_told() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = dir.path().join("run");
+    let all: Vec<u64> =
+        Program::default().write_led(&run, 5, 15).iter().map(|rank| rank.len() as u64).collect();
+    let info = json(&["info", text(&run), "--json"]);
+    assert_eq!(info["events"].as_u64(), Some(all.iter().sum()));
+    let stood: Vec<u64> = serde_json::from_value(info["stood_by_rank"].clone()).unwrap();
+    assert!(stood[2] > 0 && stood[2] < all[2] && stood[2] == stood[3], "{stood:?}");
+    assert_eq!((stood[0], stood[1]), (0, 0));
+    let shown = succeeds(&["info", text(&run)]).stdout;
+    let row = "of the events of 2 ranks: their order and times are their leads', their parameters their own";
+    assert!(shown.contains(row), "{shown}");
+}
+
+#[test]
+fn call_paths_have_hashes_that_choose_a_marker() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = dir.path().join("run");
+    Program::default().write(&run);
+    let info = json(&["info", text(&run), "--json"]);
+    let sites = info["sites"].as_array().unwrap();
+    let hashes: std::collections::BTreeSet<&str> =
+        sites.iter().map(|site| site["hash"].as_str().unwrap()).collect();
+    assert_eq!(hashes.len(), sites.len());
+    assert!(hashes.iter().all(|hash| hash.len() == 8 && hash.bytes().all(|byte| byte.is_ascii_hexdigit())));
+    let all = succeeds(&["info", text(&run), "-v"]).stdout;
+    assert!(hashes.iter().all(|hash| all.contains(hash)), "{all}");
+}
+
+#[test]
+fn info_writes_a_page() {
+    let dir = tempfile::tempdir().unwrap();
+    let (run, out) = (dir.path().join("run"), dir.path().join("out"));
+    Program::default().write_with_log(&run, Some(&log()));
+    let told = succeeds(&["info", text(&run), "-o", text(&out)]).stdout;
+    assert!(told.contains("Report: "), "{told}");
+    assert_eq!(names(&out), ["report.html", "summary.json"]);
+    let page = read(&out, "report.html");
+    let parts =
+        ["States over time", "Leads, and the ranks that each stands for", "Loop nest of rank 0", "app+0x230"];
+    parts.iter().for_each(|part| assert!(page.contains(part), "{part}"));
+    let summary: serde_json::Value = serde_json::from_str(&read(&out, "summary.json")).unwrap();
+    assert_eq!(summary["states"]["L"], 16);
+    let points = dir.path().join("bursts.csv");
+    std::fs::write(&points, "task,begin,duration\n1,0,5\n1,9,5\n").unwrap();
+    let call = likewise(&["info", text(&points), "-o", text(&out)]);
+    assert!(call.code == 2 && call.stderr.contains("page of a recording"), "{}", call.stderr);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use likewise::table::Nanos;
 use likewise_recording::role::Kind;
-use likewise_recording::{Nest, Recording, Times};
+use likewise_recording::{Nest, Recording, Times, short_identity};
 use rayon::prelude::*;
 
 use super::leads::Lent;
@@ -52,6 +52,8 @@ pub struct CallSite {
     pub call: &'static str,
     /// The number of the call path.
     pub path: u32,
+    /// The name of call and call path, in short: it is the same in each run.
+    pub hash: String,
     /// The functions that lead to it, the innermost first, such as
     /// `f (a.c:7)`; safe to print.
     pub callers: Vec<String>,
@@ -96,6 +98,7 @@ pub fn summarise(recording: &Recording, path: &Path) -> Result<Summary> {
         let mut site = CallSite {
             call: symbol.call.name(),
             path: symbol.path,
+            hash: short_identity(recording.identity(symbol)),
             callers: paths.callers(symbol.path).map(super::Location::name).collect(),
             ..CallSite::default()
         };
