@@ -13,7 +13,7 @@ mod write;
 use crate::fold::{Item, Token, loop_token, node_of};
 use crate::hash::Map;
 use crate::histogram::Cell;
-use crate::meta::{RankMeta, Times};
+use crate::meta::{NO_SYMBOL, RankMeta, Times};
 use crate::tables::Tables;
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, Hash};
@@ -78,13 +78,45 @@ pub struct Part {
 }
 
 impl Part {
+    /// The same without calls that no event here is of.
+    #[must_use]
+    pub fn compact(&self) -> Self {
+        let mut part = Self { times: self.times, counters: self.counters.clone(), ..Self::default() };
+        part.merge(self);
+        part
+    }
+
+    /// By symbol, whether anything here is of it.
+    fn used(&self) -> Vec<bool> {
+        let mut used = vec![false; self.tables.symbols.len()];
+        let of_top = self.top.iter().flat_map(|variant| &variant.what).map(|item| item.token);
+        for token in self.nodes.iter().flatten().copied().chain(of_top) {
+            if node_of(token).is_none() {
+                used[token as usize] = true;
+            }
+        }
+        let of_columns = self.columns.keys().flat_map(|key| match *key {
+            Key::Field(symbol, _) | Key::List(symbol, _) => [symbol, NO_SYMBOL],
+            _ => [NO_SYMBOL; 2],
+        });
+        let of_cells = self.cells.keys().flat_map(|key| match *key {
+            CellKey::Length(symbol) => [symbol, NO_SYMBOL],
+            CellKey::Gap(before, symbol) | CellKey::Counter(_, before, symbol) => [before, symbol],
+        });
+        of_columns.chain(of_cells).filter(|symbol| *symbol != NO_SYMBOL).for_each(|symbol| {
+            used[symbol as usize] = true;
+        });
+        used
+    }
+
     /// Puts the ranks of another part beside these. Both are of the same
     /// number of resets, and have no rank in common.
     ///
     /// # Complexity
     /// Linear in what is different.
     pub fn merge(&mut self, other: &Self) {
-        let symbols = self.tables.take_up(&other.tables);
+        let used = other.used();
+        let symbols = self.tables.take_up(&other.tables, |symbol| used[symbol as usize]);
         let nodes = self.take_up_nodes(&other.nodes, &symbols);
         let renamed = |token: Token| match node_of(token) {
             Some(node) => loop_token(nodes[node as usize]),

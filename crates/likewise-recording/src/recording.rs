@@ -111,7 +111,7 @@ impl Recording {
             }
             let own = Span { piece, lead: None };
             part.ranks().iter().for_each(|meta| of_rank.entry(meta.rank).or_default().push(own));
-            pieces.push(Piece { symbols: tables.take_up(&part.tables), part });
+            pieces.push(Piece { symbols: tables.take_up(&part.tables, |_| true), part });
         }
         let symbols = tables.symbols.iter().map(|(call, path)| Symbol { call: *call, path: *path }).collect();
         let module = |(id, path): &(Vec<u8>, String)| Module { build_id: id.clone(), path: path.clone() };

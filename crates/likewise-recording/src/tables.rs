@@ -2,7 +2,7 @@
 
 use crate::calls::CallId;
 use crate::hash::Map;
-use crate::meta::Frame;
+use crate::meta::{Frame, NO_SYMBOL};
 
 /// A node of the tree of call paths. Paths are numbered from 1; 0 is the empty
 /// path, which every path begins with.
@@ -62,15 +62,30 @@ impl Tables {
         frames
     }
 
-    /// Takes up another's tables; what the symbols there are called here.
-    pub(crate) fn take_up(&mut self, other: &Self) -> Vec<u32> {
-        let modules: Vec<u32> = other.modules.iter().map(|(id, file)| self.module(id, file)).collect();
-        let mut paths = vec![0];
-        for node in &other.paths {
-            let frame = Frame { module: modules[node.frame.module as usize], ..node.frame };
-            let parent = paths[node.parent as usize];
-            paths.push(self.path(PathNode { parent, frame }));
+    /// Takes up of another's tables what the symbols need of which `used` says
+    /// so; what the symbols there are called here, `NO_SYMBOL` for the others.
+    pub(crate) fn take_up(&mut self, other: &Self, used: impl Fn(u32) -> bool) -> Vec<u32> {
+        let is_used = |(symbol, _): &(u32, &(CallId, u32))| used(*symbol);
+        let mut needed = vec![false; other.paths.len()];
+        for (_, (_, path)) in (0..).zip(&other.symbols).filter(is_used) {
+            let mut path = *path as usize;
+            while path > 0 && !std::mem::replace(&mut needed[path - 1], true) {
+                path = other.paths[path - 1].parent as usize;
+            }
         }
-        other.symbols.iter().map(|(call, path)| self.symbol(*call, paths[*path as usize])).collect()
+        let mut modules = vec![None; other.modules.len()];
+        let mut paths = vec![0; other.paths.len() + 1];
+        for (at, node) in other.paths.iter().enumerate().filter(|(at, _)| needed[*at]) {
+            let module = node.frame.module as usize;
+            let (id, file) = &other.modules[module];
+            let module = *modules[module].get_or_insert_with(|| self.module(id, file));
+            let parent = paths[node.parent as usize];
+            paths[at + 1] = self.path(PathNode { parent, frame: Frame { module, ..node.frame } });
+        }
+        let mut symbols = vec![NO_SYMBOL; other.symbols.len()];
+        for (symbol, (call, path)) in (0..).zip(&other.symbols).filter(is_used) {
+            symbols[symbol as usize] = self.symbol(*call, paths[*path as usize]);
+        }
+        symbols
     }
 }

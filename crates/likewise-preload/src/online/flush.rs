@@ -127,7 +127,7 @@ impl Online {
         let mut state = life::lock();
         let state = state.as_mut()?;
         let mut job = state.job.take()?;
-        let part = takes.then(|| job.take(&mut state.recorder));
+        let part = takes.then(|| job.take(&mut state.recorder).compact());
         if takes {
             state.forget_last();
             if let Some(watch) = &mut state.watch {

@@ -30,6 +30,9 @@ use likewise_recording::{Clustering, Led, Log, Mode, State as Phase, file};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use votes::{Vote, Votes};
 
+/// When so many more intervals were not like those before them than were,
+/// intervals are made longer.
+const UNSTEADY: u32 = 6;
 /// The least time between two lines of progress, in ns.
 const TELL: u64 = 500_000_000;
 
@@ -58,6 +61,8 @@ pub(crate) struct Online {
     cost: u64,
     /// Whether the ranks do nothing together any more.
     gave_up: bool,
+    /// By how many more intervals were not like those before them than were.
+    unsteady: u32,
     /// Whether this rank has recorded all that it should.
     is_whole: bool,
     /// On rank 0: why not all that was given is in the file.
@@ -98,6 +103,7 @@ pub(crate) fn begin(options: &Options, world: &World) -> Option<()> {
         worked: 0,
         cost: 0,
         gave_up: false,
+        unsteady: 0,
         is_whole: true,
         failed: None,
         missing: None,
@@ -338,12 +344,24 @@ impl Online {
             return;
         }
         // All ranks must come to the same, so only what was voted on counts.
+        self.unsteady = match vote.is(Vote::DIFFERS) {
+            true => self.unsteady + 1,
+            false => self.unsteady.saturating_sub(1),
+        };
+        // What changes from step to step may be the same over several.
+        if self.unsteady == UNSTEADY {
+            self.seldomer();
+        }
         self.took += least + most;
         self.passed += vote.0[Vote::PASSED].max(0) as u64;
         if self.took as f64 > self.options.overhead * self.passed as f64 && self.passed > 0 {
-            self.every = (2 * self.every).min(1 << 20);
-            (self.took, self.passed) = (0, 0);
+            self.seldomer();
         }
+    }
+
+    fn seldomer(&mut self) {
+        self.every = (2 * self.every).min(1 << 20);
+        (self.took, self.passed, self.unsteady) = (0, 0, 0);
     }
 
     fn tell(&mut self, now: u64) {
