@@ -366,9 +366,9 @@ impl Watch {
         self.expected = None;
     }
 
-    /// Whether a call is still to be tried.
-    pub(crate) fn is_expecting(&self) -> bool {
-        self.expected.is_some()
+    /// At which of its events a call is to be tried; 0 if none is.
+    pub(crate) fn expected_at(&self) -> u64 {
+        self.expected.map_or(0, |(_, begin)| begin)
     }
 
     /// Whether a symbol's last event is that at which it is to be tried.

@@ -1,12 +1,21 @@
 //! Finds a marker where none is named: a call that comes once in each turn of
 //! the outermost loop, on all ranks.
 //!
-//! Rank 0 proposes one, and from which of its occurrences on: so late that the
-//! others hear of it before. Proposals come by a nonblocking broadcast, which
-//! every rank has begun before, and looks for now and then. A rank whose
-//! outermost loop does not have the call just once, or that hears of it too
-//! late, votes against it at once; the others vote when they come there.
+//! Rank 0 proposes one, and from which of its occurrences on. Proposals come by
+//! a nonblocking broadcast, which every rank has begun before, and looks for now
+//! and then. To each proposal every rank votes three times, and waits for others
+//! only where all will come:
+//!
+//! 1. when it hears of it: whether the call comes once in each turn of its
+//!    outermost loop, and has not come to that occurrence yet;
+//! 2. there: whether it has seen by then that all have said so. If it has, it
+//!    waits, not long: where a rank holds up others at this place, it is no
+//!    marker;
+//! 3. whether all have come.
+//!
+//! A rank that says no once says so three times, without waiting.
 
+use super::votes::{Vote, Votes};
 use crate::clock;
 use crate::link::World;
 use crate::watch::Watch;
@@ -33,6 +42,9 @@ const NO_MORE: i64 = 2;
 pub(super) struct Finder {
     /// On a communicator that nothing else uses.
     world: World,
+    votes: Votes,
+    /// Whether this rank has voted for a proposal, and not come there yet.
+    is_armed: bool,
     proposal: Box<Proposal>,
     request: usize,
     is_under_way: bool,
@@ -46,9 +58,11 @@ pub(super) struct Finder {
 }
 
 impl Finder {
-    pub(super) fn new(world: World) -> Self {
+    pub(super) fn new(world: World, votes: World) -> Self {
         let mut finder = Self {
             world,
+            votes: Votes::new(votes, 0),
+            is_armed: false,
             proposal: Box::default(),
             request: 0,
             is_under_way: false,
@@ -88,25 +102,26 @@ impl Finder {
     }
 
     /// Looks for a proposal; on rank 0, makes one where `may` allows it. The rank
-    /// has made so many events. Returns how often this rank must vote against what was proposed.
-    pub(super) fn look(&mut self, watch: &mut Watch, n_events: u64, may: bool) -> u32 {
+    /// has made so many events.
+    pub(super) fn look(&mut self, watch: &mut Watch, n_events: u64, may: bool) {
         if self.has_failed {
-            return 0;
+            return;
         }
         let is_done = self.is_done();
         if self.world.rank > 0 {
-            return if is_done { self.answer(watch) } else { 0 };
+            if is_done {
+                self.answer(watch);
+            }
+            return;
         }
-        if watch.is_expecting() && n_events > self.until {
-            watch.expect_no_more();
-            return 1;
+        if self.is_armed && n_events > self.until {
+            self.refuse(watch, 2);
         }
-        let is_busy = self.is_under_way || watch.is_expecting();
+        let is_busy = self.is_under_way || self.is_armed;
         if may && !is_busy && n_events >= self.next && self.tried.len() < MOST_PROPOSED {
             self.next = (n_events as f64 * GROWTH) as u64;
             self.propose(watch, n_events);
         }
-        0
     }
 
     fn propose(&mut self, watch: &mut Watch, n_events: u64) {
@@ -117,29 +132,65 @@ impl Finder {
         self.until = PATIENCE * n_events;
         *self.proposal = [PROPOSED, (identity >> 64) as i64, identity as i64, begin as i64];
         self.broadcast();
-        watch.expect(identity, begin);
+        self.accept(watch, identity, begin);
     }
 
-    fn answer(&mut self, watch: &mut Watch) -> u32 {
+    fn accept(&mut self, watch: &mut Watch, identity: u128, begin: u64) {
+        watch.expect(identity, begin);
+        self.is_armed = true;
+        self.vote(true);
+    }
+
+    /// The votes that are left are all against it.
+    fn refuse(&mut self, watch: &mut Watch, n_votes: u32) {
+        watch.expect_no_more();
+        self.is_armed = false;
+        (0..n_votes).for_each(|_| self.vote(false));
+    }
+
+    fn vote(&mut self, is_for: bool) {
+        let vote = if is_for { Vote::between() } else { Vote::of(Vote::NO) };
+        self.has_failed |= self.votes.post(vote).is_none();
+    }
+
+    fn answer(&mut self, watch: &mut Watch) {
         let [kind, high, low, begin] = *self.proposal;
         if kind != PROPOSED {
-            return 0;
+            return;
         }
         self.broadcast();
-        // Rank 0 has given up what it had proposed before.
-        let n_old = u32::from(watch.is_expecting());
-        watch.expect_no_more();
+        if self.is_armed {
+            // Rank 0 has given up what it had proposed before.
+            self.refuse(watch, 2);
+        }
         let identity = u128::from(high as u64) << 64 | u128::from(low as u64);
         if watch.is_candidate(identity, begin as u64) {
-            watch.expect(identity, begin as u64);
-            n_old
+            self.accept(watch, identity, begin as u64);
         } else {
-            n_old + 1
+            self.refuse(watch, 3);
         }
     }
 
-    /// In `MPI_Finalize`: every broadcast ends.
+    /// This rank has come to where the call that was proposed would be the
+    /// marker: whether it is. It may wait for others so long, in ns.
+    pub(super) fn try_it(&mut self, patience: u64) -> bool {
+        self.is_armed = false;
+        let is_for = |vote: Vote| !vote.is(Vote::NO) && !vote.is(Vote::FINAL);
+        if !self.votes.settle(Some(0)).is_some_and(is_for) {
+            self.vote(false);
+            self.vote(false);
+            return false;
+        }
+        self.vote(true);
+        let all_came = self.votes.settle(Some(patience)).is_some_and(is_for);
+        self.vote(all_came);
+        // Whoever sees that all have come need not wait long: so do the others.
+        all_came && self.votes.settle(None).is_some_and(is_for)
+    }
+
+    /// In `MPI_Finalize`, where all ranks are: every vote and broadcast ends.
     pub(super) fn end(mut self) {
+        self.has_failed |= self.votes.last(Vote::at_the_end()).is_none();
         let begin = clock::ticks();
         if self.world.rank == 0 {
             self.wait(begin);
@@ -157,6 +208,7 @@ impl Finder {
             }
         }
         if !self.has_failed {
+            self.votes.free();
             self.world.free();
         }
     }

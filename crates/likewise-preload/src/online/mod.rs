@@ -22,7 +22,7 @@ use crate::link::World;
 use crate::memory;
 use crate::out::Out;
 use crate::state::{State, Then};
-use crate::watch::Interval;
+use crate::watch::{Interval, Watch};
 use found::Finder;
 use likewise_comm::Communicator;
 use likewise_online::{Action, Group, Machine, choose};
@@ -33,6 +33,11 @@ use votes::{Vote, Votes};
 /// When so many more intervals were not like those before them than were,
 /// intervals are made longer.
 const UNSTEADY: u32 = 6;
+/// Ranks wait for each other where a marker is tried as long as so many turns of
+/// its loop took until then, but not less nor more than this (in ns).
+const TURNS_OF_PATIENCE: u64 = 20;
+const LEAST_PATIENCE: u64 = 20_000_000;
+const MOST_PATIENCE: u64 = 1_000_000_000;
 /// The least time between two lines of progress, in ns.
 const TELL: u64 = 500_000_000;
 
@@ -82,7 +87,7 @@ fn lock() -> MutexGuard<'static, Option<Online>> {
 pub(crate) fn begin(options: &Options, world: &World) -> Option<()> {
     let (votes, parts) = (world.clone().duplicated()?, world.clone().duplicated()?);
     let finder = if options.marker == crate::watch::Marker::Auto {
-        Some(Finder::new(world.clone().duplicated()?))
+        Some(Finder::new(world.clone().duplicated()?, world.clone().duplicated()?))
     } else {
         None
     };
@@ -144,9 +149,7 @@ pub(crate) fn leave() {
 pub(crate) fn wait_for_all() -> bool {
     let mut online = lock();
     if let Some(online) = online.as_mut() {
-        let mut vote = Vote::default();
-        vote.0[Vote::FINAL] = 1;
-        online.gave_up |= online.votes.last(vote).is_none();
+        online.gave_up |= online.votes.last(Vote::at_the_end()).is_none();
         if let Some(finder) = online.finder.take() {
             finder.end();
         }
@@ -191,7 +194,7 @@ impl Online {
     }
 
     fn vote(&mut self, interval: &Interval, number: u32) -> Option<Vote> {
-        let mut vote = Vote::of(Vote::MARKER);
+        let mut vote = Vote::between();
         vote.0[Vote::DIFFERS] = i64::from(!interval.is_same);
         vote.0[Vote::TAIL] = i64::from(interval.has_tail);
         vote.0[Vote::NUMBER] = i64::from(number);
@@ -206,24 +209,19 @@ impl Online {
         // Whoever has put markers into the program knows better.
         let may = !self.gave_up && !self.log.marker.starts_with("MPI_Pcontrol");
         let Some(finder) = &mut self.finder else { return };
-        let mut state = life::lock();
-        let Some(State { watch: Some(watch), recorder, .. }) = state.as_mut() else { return };
-        let n = finder.look(watch, recorder.n_events(), may);
-        drop(state);
-        let mut vote = Vote::of(Vote::TRIAL);
-        vote.0[Vote::NO] = 1;
-        if !self.gave_up {
-            (0..n).for_each(|_| self.votes.post(vote));
+        if let Some(State { watch: Some(watch), recorder, .. }) = life::lock().as_mut() {
+            finder.look(watch, recorder.n_events(), may);
         }
     }
 
     /// This rank has come to where a call that was proposed would be the marker.
     fn trial(&mut self) {
-        let voted = if self.gave_up { None } else { self.votes.cast(Vote::of(Vote::TRIAL)) };
-        let is_found = voted.is_some_and(|vote| !vote.is(Vote::NO) && !vote.is(Vote::FINAL));
-        if voted.is_none() && !self.gave_up {
-            self.give_up("ranks waited too long for each other at a marker that was proposed");
-        }
+        let Some(finder) = &mut self.finder else { return };
+        let elapsed = life::lock().as_ref().and_then(|state| state.job.as_ref()).map_or(0, Job::elapsed);
+        let turns =
+            life::lock().as_ref().and_then(|state| state.watch.as_ref()).map_or(1, Watch::expected_at);
+        let patience = (TURNS_OF_PATIENCE * elapsed / turns.max(1)).clamp(LEAST_PATIENCE, MOST_PATIENCE);
+        let is_found = finder.try_it(patience);
         let found = life::lock().as_mut().and_then(|state| state.watch.as_mut()?.tried(is_found));
         if let Some(marker) = found {
             self.log.marker = marker;
@@ -258,7 +256,7 @@ impl Online {
 
     /// Whether all ranks are still here.
     fn agree(&mut self) -> bool {
-        self.votes.cast(Vote::of(Vote::MARKER)).is_some_and(|vote| !vote.is(Vote::FINAL))
+        self.votes.cast(Vote::between()).is_some_and(|vote| !vote.is(Vote::FINAL))
     }
 
     fn note_state(&mut self, state: Phase) {

@@ -18,37 +18,46 @@ use std::time::Duration;
 pub(crate) struct Vote(pub(crate) [i64; Vote::N]);
 
 impl Vote {
-    pub(crate) const N: usize = 12;
-    /// Whether a rank is at a marker,
-    pub(crate) const MARKER: usize = 0;
-    /// or tries one that was proposed.
-    pub(crate) const TRIAL: usize = 1;
+    pub(crate) const N: usize = 10;
     /// Whether a rank is in `MPI_Finalize`,
-    pub(crate) const FINAL: usize = 2;
+    pub(crate) const FINAL: usize = 0;
     /// or is not.
-    pub(crate) const GOES_ON: usize = 3;
+    pub(crate) const GOES_ON: usize = 1;
     /// Whether a rank has gone on without the others.
-    pub(crate) const LEFT: usize = 4;
-    /// Whether a rank has no use for what was proposed.
-    pub(crate) const NO: usize = 5;
+    pub(crate) const LEFT: usize = 2;
+    /// Whether a rank has no use for what was proposed as a marker.
+    pub(crate) const NO: usize = 3;
     /// Whether a rank's interval is not that before.
-    pub(crate) const DIFFERS: usize = 6;
+    pub(crate) const DIFFERS: usize = 4;
     /// Whether a follower has recorded something.
-    pub(crate) const TAIL: usize = 7;
+    pub(crate) const TAIL: usize = 5;
     /// The number of the next part.
-    pub(crate) const NUMBER: usize = 8;
+    pub(crate) const NUMBER: usize = 6;
     /// How long the last vote took, less than 0: so the shortest is found.
-    pub(crate) const WAITED: usize = 9;
+    pub(crate) const WAITED: usize = 7;
     /// How long all else took at the last marker.
-    pub(crate) const WORKED: usize = 10;
+    pub(crate) const WORKED: usize = 8;
     /// How long it is since the last marker.
-    pub(crate) const PASSED: usize = 11;
+    pub(crate) const PASSED: usize = 9;
 
-    /// One that says this of a rank that is not in `MPI_Finalize`.
-    pub(crate) fn of(what: usize) -> Self {
+    /// Of a rank that is in `MPI_Finalize`,
+    pub(crate) fn at_the_end() -> Self {
         let mut vote = Self::default();
-        vote.0[what] = 1;
+        vote.0[Self::FINAL] = 1;
+        vote
+    }
+
+    /// of one that is not,
+    pub(crate) fn between() -> Self {
+        let mut vote = Self::default();
         vote.0[Self::GOES_ON] = 1;
+        vote
+    }
+
+    /// and of one that says more.
+    pub(crate) fn of(what: usize) -> Self {
+        let mut vote = Self::between();
+        vote.0[what] = 1;
         vote
     }
 
@@ -83,28 +92,21 @@ impl Votes {
     }
 
     /// Votes; none if the others did not come, in which case this rank has
-    /// left, or if it is seen that another has, or that ranks vote on different
-    /// things.
+    /// left, or if it is seen that another has.
     pub(crate) fn cast(&mut self, vote: Vote) -> Option<Vote> {
-        self.begin(vote)?;
-        let Some(result) = self.wait(Some(self.patience)) else {
-            self.begin(Vote::of(Vote::LEFT));
+        self.post(vote)?;
+        let Some(result) = self.settle(Some(self.patience)) else {
+            self.post(Vote::of(Vote::LEFT));
             return None;
         };
-        let mixed = result.is(Vote::MARKER) && result.is(Vote::TRIAL);
-        (!mixed && !result.is(Vote::LEFT)).then_some(result)
-    }
-
-    /// Votes without waiting for the result.
-    pub(crate) fn post(&mut self, vote: Vote) {
-        self.begin(vote);
+        (!result.is(Vote::LEFT)).then_some(result)
     }
 
     /// In `MPI_Finalize`: votes until all ranks are there. None if MPI fails.
     pub(crate) fn last(&mut self, vote: Vote) -> Option<Vote> {
         loop {
-            self.begin(vote)?;
-            let result = self.wait(None)?;
+            self.post(vote)?;
+            let result = self.settle(None)?;
             if !result.is(Vote::GOES_ON) {
                 return Some(result);
             }
@@ -116,7 +118,8 @@ impl Votes {
         self.world.free();
     }
 
-    fn begin(&mut self, vote: Vote) -> Option<()> {
+    /// Votes without waiting for the result; none if MPI fails.
+    pub(crate) fn post(&mut self, vote: Vote) -> Option<()> {
         let mut pending = Pending { own: Box::new(vote.0), all: Box::new([0; Vote::N]), request: 0 };
         let (from, to) = (pending.own.as_ptr().cast(), pending.all.as_mut_ptr().cast());
         let handles = &self.world.abi.handles;
@@ -132,7 +135,7 @@ impl Votes {
 
     /// Waits for all votes of this rank, so long at most (ns), and gives the
     /// last one's result.
-    fn wait(&mut self, patience: Option<u64>) -> Option<Vote> {
+    pub(crate) fn settle(&mut self, patience: Option<u64>) -> Option<Vote> {
         let begin = clock::ticks();
         let mut looks = 0_u32;
         let mut result = None;
