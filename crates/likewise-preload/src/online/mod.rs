@@ -225,6 +225,9 @@ impl Online {
         let found = life::lock().as_mut().and_then(|state| state.watch.as_mut()?.tried(is_found));
         if let Some(marker) = found {
             self.log.marker = marker;
+            // How often is found anew.
+            self.every = self.options.every.unwrap_or(1);
+            (self.took, self.passed, self.unsteady) = (0, 0, 0);
         }
     }
 
@@ -358,7 +361,7 @@ impl Online {
     }
 
     fn seldomer(&mut self) {
-        self.every = (2 * self.every).min(1 << 20);
+        self.every = seldomer(self.every);
         (self.took, self.passed, self.unsteady) = (0, 0, 0);
     }
 
@@ -428,6 +431,19 @@ impl Online {
     }
 }
 
+/// The next of 1, 2, 4, 10, 20, 40, 100 and so on: what programs do each so many
+/// steps, they mostly do each round number of steps.
+fn seldomer(every: u64) -> u64 {
+    let mut ten = 1;
+    while ten < 1_000_000 {
+        if let Some(next) = [ten, 2 * ten, 4 * ten].into_iter().find(|next| *next > every) {
+            return next;
+        }
+        ten *= 10;
+    }
+    every
+}
+
 /// The bytes, the memory and the cost of each rank. Collective.
 pub(crate) fn complete(log: &mut Log, world: &impl Communicator, bytes: u64, cost: u64) -> Option<()> {
     let own: Vec<u8> = [bytes, memory::peak(), cost].iter().flat_map(|value| value.to_le_bytes()).collect();
@@ -474,4 +490,17 @@ pub(crate) fn full_log(world: &World, bytes: u64) -> Option<Log> {
     let mut log = Log { mode: Mode::Full, ..Log::default() };
     guarded(|| complete(&mut log, world, bytes, 0))?;
     Some(log)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn intervals_become_longer_by_round_numbers() {
+        let longer: Vec<u64> =
+            std::iter::successors(Some(1), |every| Some(seldomer(*every))).take(9).collect();
+        assert_eq!(longer, [1, 2, 4, 10, 20, 40, 100, 200, 400]);
+        assert_eq!([3, 7, 1_000_000].map(seldomer), [4, 10, 1_000_000]);
+    }
 }
