@@ -55,6 +55,7 @@ pub(crate) fn join_parts(dir: &Path) -> Result<bool> {
         let mut bytes = file::head();
         found.parts.iter().for_each(|(number, part)| bytes.extend(file::section(*number, part)));
         found.log.iter().for_each(|log| bytes.extend(file::log_section(log)));
+        found.strata.iter().for_each(|window| bytes.extend(file::strata_section(window)));
         let to = dir.join(to);
         let unnamed = to.with_extension("unfinished");
         std::fs::write(&unnamed, bytes)

@@ -1,5 +1,5 @@
-//! Files of parts: a head, then sections of a part or a log each, with their
-//! sizes and checksums, then where the sections begin.
+//! Files of parts: a head, then sections of a part, a log or sampled effort
+//! each, with their sizes and checksums, then where the sections begin.
 
 use crate::broken::Broken;
 use crate::bytes::{Reader, Write};
@@ -19,6 +19,8 @@ const LOG: u8 = 2;
 
 /// What stands before a section with all parts and the log.
 const TOGETHER: u8 = 3;
+/// What stands before a section with the effort of sampled ranks.
+const STRATA: u8 = 4;
 
 /// A checksum of 32 bits (CRC-32 of IEEE 802.3).
 fn checksum(bytes: &[u8]) -> u32 {
@@ -72,12 +74,20 @@ pub fn log_section(log: &Log) -> Vec<u8> {
     checked(LOG, &pack(&log.encode()))
 }
 
-/// A file of which all sections are one: what parts have in common is packed
+/// A section with the effort of sampled ranks in a window of steps; see
+/// [`Window`](crate::Window).
+#[must_use]
+pub fn strata_section(window: &[u8]) -> Vec<u8> {
+    // Times in ns are hardly made fewer, and the run goes on meanwhile.
+    checked(STRATA, &as_it_is(window))
+}
+
+/// A file of which all sections with parts are one: what parts have in common is packed
 /// once. None where that is too much to be packed, or something is broken.
 #[must_use]
 pub fn together(bytes: &[u8]) -> Option<Vec<u8>> {
     let mut reader = Reader::new(bytes.get(MAGIC.len()..)?);
-    let (mut log, mut parts) = (Log::default().encode(), Vec::new());
+    let (mut log, mut parts, mut strata) = (Log::default().encode(), Vec::new(), Vec::new());
     while reader.rest() > 0 {
         match raw(&mut reader).ok()?? {
             (LOG, content) => log = unpack(content).ok()?,
@@ -86,6 +96,7 @@ pub fn together(bytes: &[u8]) -> Option<Vec<u8>> {
                 let number = inner.small().ok()?;
                 parts.push((number, unpack(inner.take(inner.rest()).ok()?).ok()?));
             }
+            (STRATA, content) => strata.push(checked(STRATA, content)),
             _ => return None,
         }
         if parts.iter().map(|(_, part)| part.len()).sum::<usize>() > MOST_PACKED {
@@ -99,8 +110,12 @@ pub fn together(bytes: &[u8]) -> Option<Vec<u8>> {
         all.number(u64::from(*number));
         all.block(part);
     }
-    let section = checked(TOGETHER, &pack(&all));
-    (all.len() <= MOST_PACKED).then(|| [head(), section.clone(), foot(&[section.len()])].concat())
+    if all.len() > MOST_PACKED {
+        return None;
+    }
+    let sections = [vec![checked(TOGETHER, &pack(&all))], strata].concat();
+    let sizes: Vec<usize> = sections.iter().map(Vec::len).collect();
+    Some([head(), sections.concat(), foot(&sizes)].concat())
 }
 
 /// What [`together`] has put together.
@@ -142,6 +157,9 @@ pub struct Found {
     pub parts: Vec<(u32, Part)>,
     /// The last log.
     pub log: Option<Log>,
+    /// The effort of sampled ranks, window by window; see
+    /// [`Window`](crate::Window).
+    pub strata: Vec<Vec<u8>>,
     /// What is wrong with what follows them, if anything is.
     pub broken: Option<Broken>,
 }
@@ -168,6 +186,7 @@ pub fn read(bytes: &[u8]) -> Result<Found, Broken> {
         match one(&mut reader, &mut room) {
             Ok(Some(Section::Part(number, part))) => found.parts.push((number, part)),
             Ok(Some(Section::Log(log))) => found.log = Some(log),
+            Ok(Some(Section::Strata(window))) => found.strata.push(window),
             Ok(Some(Section::Together(parts, log))) => {
                 found.parts.extend(parts);
                 found.log = Some(log);
@@ -175,7 +194,7 @@ pub fn read(bytes: &[u8]) -> Result<Found, Broken> {
             Ok(None) => return Ok(found),
             Err(error) => {
                 let error = Broken { at: error.at + 8, ..error };
-                if found.parts.is_empty() && found.log.is_none() {
+                if found.parts.is_empty() && found.log.is_none() && found.strata.is_empty() {
                     return Err(error);
                 }
                 found.broken = Some(error);
@@ -188,6 +207,7 @@ pub fn read(bytes: &[u8]) -> Result<Found, Broken> {
 enum Section {
     Part(u32, Part),
     Log(Log),
+    Strata(Vec<u8>),
     Together(Vec<(u32, Part)>, Log),
 }
 
@@ -197,7 +217,7 @@ fn raw<'a>(reader: &mut Reader<'a>) -> Result<Option<(u8, &'a [u8])>, Broken> {
     let kind = reader.byte()?;
     match kind {
         FOOT => return Ok(None),
-        SECTION | LOG | TOGETHER => {}
+        SECTION | LOG | TOGETHER | STRATA => {}
         _ => return Err(begin.broken("no section begins here")),
     }
     let content = reader.block()?;
@@ -215,6 +235,9 @@ fn one(reader: &mut Reader<'_>, room: &mut Room) -> Result<Option<Section>, Brok
     if kind == LOG {
         let log = unpacked(content, room).and_then(|bytes| Log::decode(&bytes)).map_err(within)?;
         return Ok(Some(Section::Log(log)));
+    }
+    if kind == STRATA {
+        return Ok(Some(Section::Strata(unpacked(content, room).map_err(within)?)));
     }
     if kind == TOGETHER {
         let all = unpacked(content, room).and_then(|bytes| apart(&bytes, room)).map_err(within)?;

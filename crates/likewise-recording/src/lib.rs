@@ -30,6 +30,7 @@ pub mod role;
 mod structure;
 mod tables;
 pub mod unfinished;
+mod window;
 
 pub use broken::Broken;
 pub use calls::CallId;
@@ -42,3 +43,4 @@ pub use part::{Part, Stand};
 pub use recorder::Recorder;
 pub use recording::{Datatype, FILE, Module, OpenError, Recording, Symbol};
 pub use structure::{Repeated, Structure};
+pub use window::{Choice, EffortRegion, SampledRank, Window};

@@ -74,6 +74,7 @@ pub struct Recording {
     of_rank: BTreeMap<u32, Vec<Span>>,
     incomplete: Option<String>,
     log: Option<Log>,
+    strata: Vec<Vec<u8>>,
 }
 
 impl Recording {
@@ -88,11 +89,15 @@ impl Recording {
             let bytes = std::fs::read(&whole).map_err(|error| OpenError::Io(whole.clone(), error))?;
             let found = file::read(&bytes).map_err(|broken| OpenError::Broken(whole, broken))?;
             let lost = found.broken.map(|broken| format!("what follows is lost: {broken}"));
-            return Ok(Self { log: found.log, ..Self::of_parts(found.parts, lost) });
+            return Ok(Self { log: found.log, strata: found.strata, ..Self::of_parts(found.parts, lost) });
         }
         let found = crate::unfinished::read(path)?;
         let said = "the program did not reach MPI_Finalize: this is what its ranks had written until then";
-        Ok(Self { log: found.log, ..Self::of_parts(found.parts, Some(said.to_owned())) })
+        Ok(Self {
+            log: found.log,
+            strata: found.strata,
+            ..Self::of_parts(found.parts, Some(said.to_owned()))
+        })
     }
 
     /// A recording of these parts, each with its number.
@@ -116,7 +121,7 @@ impl Recording {
         let symbols = tables.symbols.iter().map(|(call, path)| Symbol { call: *call, path: *path }).collect();
         let module = |(id, path): &(Vec<u8>, String)| Module { build_id: id.clone(), path: path.clone() };
         let modules = tables.modules.iter().map(module).collect();
-        Self { tables, symbols, modules, ranks, pieces, of_rank, incomplete, log: None }
+        Self { tables, symbols, modules, ranks, pieces, of_rank, incomplete, log: None, strata: Vec::new() }
     }
 
     /// How many ranks the program had.
@@ -161,6 +166,13 @@ impl Recording {
     #[must_use]
     pub fn log(&self) -> Option<&Log> {
         self.log.as_ref()
+    }
+
+    /// The effort of sampled ranks, window by window, where the run was recorded
+    /// by strata: [`Window`](crate::Window) reads it.
+    #[must_use]
+    pub fn strata(&self) -> &[Vec<u8>] {
+        &self.strata
     }
 
     /// How times and counters were kept.

@@ -73,7 +73,7 @@ pub(crate) fn read(folder: &Path) -> Result<Found, OpenError> {
 }
 
 /// What these files of a world hold, with the ranks' own parts of one number
-/// put together. None where no part is whole.
+/// put together. None where nothing is whole.
 ///
 /// A rank's own part is not taken where the run has appended one of its number,
 /// or of a later one, with this rank in it, or standing behind a lead.
@@ -124,6 +124,7 @@ fn parts_once(files: &[PathBuf]) -> Result<Option<Found>, OpenError> {
             }
             found.parts.extend(file.parts);
             found.log = file.log;
+            found.strata = file.strata;
             continue;
         }
         for (number, part) in file.parts {
@@ -142,7 +143,7 @@ fn parts_once(files: &[PathBuf]) -> Result<Option<Found>, OpenError> {
         }
     }
     found.parts.extend(parts);
-    Ok((!found.parts.is_empty()).then_some(found))
+    Ok((!found.parts.is_empty() || !found.strata.is_empty()).then_some(found))
 }
 
 #[cfg(test)]

@@ -257,6 +257,23 @@ fn a_file_that_is_cut_has_all_ranks_up_to_there() {
 }
 
 #[test]
+fn sampled_effort_comes_back() {
+    let (_, parts) = recorded(&regular());
+    let windows: Vec<Vec<u8>> = (1..4).map(|n| vec![n; 5_000]).collect();
+    let strata = windows.iter().map(|window| file::strata_section(window));
+    let bytes = [file::head(), file::section(0, &parts[0])].into_iter().chain(strata).collect::<Vec<_>>();
+    let whole = [bytes.concat(), file::foot(&[0])].concat();
+    for bytes in [file::together(&bytes.concat()).unwrap(), whole] {
+        let found = file::read(&bytes).unwrap();
+        assert_eq!((found.parts.len(), &found.strata, found.broken), (1, &windows, None));
+    }
+    // Nothing but effort, cut in the last section.
+    let bytes = [vec![file::head()], bytes[2..].to_vec()].concat().concat();
+    let found = file::read(&bytes[..bytes.len() - 1]).unwrap();
+    assert!(found.parts.is_empty() && found.strata == windows[..2] && found.broken.is_some());
+}
+
+#[test]
 fn what_a_killed_run_has_left_is_read() {
     let folder = std::env::temp_dir().join(format!("likewise-online-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
