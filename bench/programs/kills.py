@@ -75,7 +75,7 @@ def events(likewise, folder):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--likewise", help="the program; without it, that of this checkout")
-    parser.add_argument("--mode", default="leads", choices=["full", "leads", "strata"])
+    parser.add_argument("--mode", default="leads", choices=["full", "leads"])
     parser.add_argument("--times", type=int, default=50)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("command", nargs="+")

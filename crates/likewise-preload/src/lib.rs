@@ -17,7 +17,7 @@
 //! | `LIKEWISE_DIR` | the folder for the recording; without it nothing is recorded |
 //! | `LIKEWISE_TIMES` | `histogram` (as without it) or `all` |
 //! | `LIKEWISE_COUNTERS` | see `counters.rs` |
-//! | `LIKEWISE_MODE` | `full` (as without it, but memory and bytes are counted), `leads` or `strata`, see `online` |
+//! | `LIKEWISE_MODE` | `full` (as without it, but memory and bytes are counted), or `leads`, see `online` |
 //! | `LIKEWISE_MARKER` | `auto` (as without it), `pcontrol`, `MPI_Name`, or `MPI_Name@` and the first digits of a call path's hash |
 //! | `LIKEWISE_EVERY` | each so many markers; without it as seldom as `LIKEWISE_OVERHEAD` asks for |
 //! | `LIKEWISE_OVERHEAD` | the share of the run that markers may take: 0.02 |

@@ -1,4 +1,4 @@
-//! How a program is recorded: all of it, its leads, or samples of its ranks.
+//! How a program is recorded: all of it, or its leads.
 //! The library in the program reads that from its environment.
 
 use crate::common::Usage;
@@ -13,10 +13,11 @@ pub(crate) struct ModeArgs {
     /// How much is recorded [default: full]
     #[arg(long, value_name = "MODE")]
     mode: Option<ModeArg>,
-    /// What ends a step, at which ranks vote: auto (a collective that repeats with the outermost loop),
-    /// pcontrol (the program calls MPI_Pcontrol(10) once per step, on every rank; all ranks wait for
-    /// each other there), or a call that every rank makes once per step, such as MPI_Allreduce, with
-    /// @HASH only from the call path that `likewise info` shows with that hash [default: auto]
+    /// What ends a step, at which ranks vote: auto (a call that every rank makes once in each turn of its
+    /// outermost loop; a collective where there is one), pcontrol (the program calls MPI_Pcontrol(10)
+    /// once per step, on every rank; all ranks wait for each other there), or a call that every rank
+    /// makes once per step, such as MPI_Allreduce, with @HASH only from the call path that
+    /// `likewise info` shows with that hash [default: auto]
     #[arg(long, value_name = "auto|pcontrol|CALL[@HASH]", value_parser = marker)]
     marker: Option<String>,
     /// Vote at every N-th marker, instead of as often as --overhead allows
@@ -45,8 +46,6 @@ enum ModeArg {
     Full,
     /// Every event until the run repeats; from then on leads alone, each for the ranks that do the same
     Leads,
-    /// The effort of sampled ranks in each step, from which that of all is estimated
-    Strata,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -64,7 +63,6 @@ impl ModeArg {
         match self {
             Self::Full => "full",
             Self::Leads => "leads",
-            Self::Strata => "strata",
         }
     }
 }
@@ -149,10 +147,7 @@ impl ModeArgs {
         };
         let said = match mode {
             ModeArg::Leads => None,
-            ModeArg::Strata => given(&of_leads).map(|name| (name, "--mode leads")),
-            ModeArg::Full => given(&of_leads)
-                .map(|name| (name, "--mode leads"))
-                .or(given(&of_both).map(|name| (name, "--mode leads or --mode strata"))),
+            ModeArg::Full => given(&of_leads).or_else(|| given(&of_both)).map(|name| (name, "--mode leads")),
         };
         match said {
             None => Ok(()),
@@ -195,7 +190,7 @@ mod tests {
             "--mode leads --marker MPI_Allreduce@886917D0 --every 10 --k 4 --select medoids --parameters --progress",
             "MODE=leads MARKER=MPI_Allreduce@886917D0 EVERY=10 K=4 SELECT=medoids PARAMETERS=1 PROGRESS=1",
         );
-        is("--mode strata --marker pcontrol --overhead 2%", "MODE=strata MARKER=pcontrol OVERHEAD=0.02");
+        is("--mode leads --marker pcontrol --overhead 2%", "MODE=leads MARKER=pcontrol OVERHEAD=0.02");
         is("--mode leads --overhead 0.005 --marker auto", "MODE=leads MARKER=auto OVERHEAD=0.005");
     }
 
@@ -209,8 +204,7 @@ mod tests {
             "--k 3",
             "--k has no meaning in full recording (the default): leave it out, or give --mode leads",
         );
-        fails("--mode full --progress", "--mode leads or --mode strata");
-        fails("--mode strata --select random", "--mode leads");
+        fails("--mode full --progress", "--mode leads");
         fails("--mode leads --marker MPI_Nothing", "'MPI_Nothing' is no call of MPI");
         fails("--mode leads --marker MPI_Send@xyz", "hexadecimal");
         fails("--mode leads --marker MPI_Send@", "hexadecimal");

@@ -41,9 +41,8 @@ impl Options {
         let mode = match mode.as_deref() {
             None | Some("full") => Mode::Full,
             Some("leads") => Mode::Leads,
-            Some("strata") => Mode::Strata,
             Some(other) => {
-                wrong.push(format!("LIKEWISE_MODE={other}: full, leads or strata"));
+                wrong.push(format!("LIKEWISE_MODE={other}: full or leads"));
                 Mode::Full
             }
         };
