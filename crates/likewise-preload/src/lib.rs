@@ -23,7 +23,7 @@
 //! | `LIKEWISE_OVERHEAD` | the share of the run that markers may take: 0.02 |
 //! | `LIKEWISE_K`, `LIKEWISE_SELECT` | how many leads (9), and how they are chosen: `farthest`, `medoids`, `random` |
 //! | `LIKEWISE_PARAMETERS` | 1: ranks with other parameters are no group |
-//! | `LIKEWISE_PATIENCE` | how long ranks wait for each other at a marker, in seconds: 10 |
+//! | `LIKEWISE_PATIENCE` | the longest that ranks wait for each other at a marker, in seconds: 10 |
 //! | `LIKEWISE_PROGRESS` | 1: rank 0 says now and then in which state the run is |
 //! | `LIKEWISE_RAW` | 1: every event also as a line of `raw-RANK.log`, for tests |
 //! | `LIKEWISE_VERIFY` | 1: every call path is also unwound, and differences are counted |

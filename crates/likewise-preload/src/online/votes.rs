@@ -78,9 +78,14 @@ pub(crate) struct Votes {
     /// On a communicator that nothing else uses.
     world: World,
     pending: VecDeque<Pending>,
-    /// How long a rank waits for others, in ns.
+    /// The longest that a rank waits for others, in ns.
     patience: u64,
 }
+
+/// Ranks wait for each other so many times as long as they last were apart, but
+/// not less than this (in ns).
+const TIMES: u64 = 10;
+const LEAST: u64 = 500_000_000;
 
 /// How often a rank looks whether the others are there before it lets other
 /// processes run.
@@ -91,11 +96,13 @@ impl Votes {
         Self { world, pending: VecDeque::new(), patience }
     }
 
-    /// Votes; none if the others did not come, in which case this rank has
-    /// left, or if it is seen that another has.
+    /// Votes; none if the others did not come in time, in which case this rank
+    /// has left, or if it is seen that another has.
     pub(crate) fn cast(&mut self, vote: Vote) -> Option<Vote> {
         self.post(vote)?;
-        let Some(result) = self.settle(Some(self.patience)) else {
+        let apart = vote.0[Vote::PASSED].max(0) as u64;
+        let patience = (TIMES * apart).max(LEAST).min(self.patience);
+        let Some(result) = self.settle(Some(patience)) else {
             self.post(Vote::of(Vote::LEFT));
             return None;
         };
