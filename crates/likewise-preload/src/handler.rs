@@ -3,11 +3,12 @@
 
 use crate::arguments::Arguments;
 use crate::completion::{own_status, read_before};
-use crate::life::{self, lock};
+use crate::life;
 use crate::path::Site;
 use crate::plan::{Plan, plan};
 use crate::real::{self, MOST_WORDS};
-use crate::state::{self, Made, Then};
+use crate::settings::counters;
+use crate::state::{self, Made, Then, lock};
 use crate::stubs::DIALECT;
 use crate::thread::Thread;
 use crate::{Dialect, clock, online};
@@ -78,7 +79,7 @@ fn recorded(
     }
     let begin = clock::ticks();
     thread.outermost = site.cfa;
-    thread.is_counted = thread.has_counters && thread.counters.end(life::counters());
+    thread.is_counted = thread.has_counters && thread.counters.end(counters());
     let plan = plan(call);
     let mut no_error = 0_i32;
     if dialect == Dialect::Fortran2008 {
@@ -110,6 +111,7 @@ fn recorded(
         let made = Made { call, dialect, words, plan, result, begin, end, site };
         let then = state::record(thread, &made);
         if then != Then::Nothing {
+            life::on(then);
             online::on(then);
             state::resume(thread);
         }

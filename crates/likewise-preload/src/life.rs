@@ -3,31 +3,20 @@
 use crate::counters::Plan;
 use crate::job::{Job, LogOf};
 use crate::link::World;
+use crate::modes::Modes;
 use crate::raw::RawLog;
-use crate::state::{self, State};
+use crate::settings::{self, Options, options};
+use crate::state::{self, State, Then, lock};
 use crate::watch::Watch;
-use crate::{clock, job, memory, online};
+use crate::{clock, job, online};
 use likewise_recording::{Mode, RankMeta, Recorder, RecorderOptions, Times};
 use std::path::PathBuf;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicI32, AtomicPtr, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, Once, OnceLock, PoisonError};
-
-/// What the environment says.
-#[derive(Debug, Default)]
-pub(crate) struct Options {
-    pub(crate) folder: PathBuf,
-    pub(crate) verify: bool,
-    raw: bool,
-    all_times: bool,
-    online: Option<online::Options>,
-}
+use std::sync::{Once, OnceLock};
 
 /// What was asked for and cannot be had.
 static MISSING: OnceLock<Vec<String>> = OnceLock::new();
-static COUNTERS: OnceLock<Plan> = OnceLock::new();
-static OPTIONS: OnceLock<Options> = OnceLock::new();
-static STATE: Mutex<Option<State>> = Mutex::new(None);
 /// The number of this rank; −1 until MPI has begun.
 static RANK: AtomicI32 = AtomicI32::new(-1);
 static OFF: AtomicU32 = AtomicU32::new(0);
@@ -68,26 +57,6 @@ fn set(what: u32) {
     }
 }
 
-/// What is counted in bursts.
-#[inline]
-pub(crate) fn counters() -> &'static Plan {
-    static NOTHING: Plan = Plan::nothing();
-    COUNTERS.get().unwrap_or(&NOTHING)
-}
-
-pub(crate) fn options() -> &'static Options {
-    static NONE: Options =
-        Options { folder: PathBuf::new(), verify: false, raw: false, all_times: false, online: None };
-    OPTIONS.get().unwrap_or(&NONE)
-}
-
-/// The state, once we record. Whoever holds it calls no function of MPI that
-/// waits for others.
-#[inline]
-pub(crate) fn lock() -> MutexGuard<'static, Option<State>> {
-    STATE.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// Recording ends on this rank, and the program goes on. If MPI has begun, the
 /// rank still takes part in what all do in the end.
 pub(crate) fn stop(why: &str) {
@@ -119,27 +88,26 @@ fn begin_recording() -> Option<*mut AtomicU32> {
     let folder = PathBuf::from(std::env::var_os("LIKEWISE_DIR").filter(|folder| !folder.is_empty())?);
     // Panics of ours are caught, and are not for the user of the program.
     std::panic::set_hook(Box::new(|_| {}));
-    let (online, mut wrong) = online::Options::read();
-    let watch = (online.mode != Mode::Full).then(|| Watch::new(online.marker.clone(), online.parameters));
+    let (modes, mut wrong) = Modes::read();
+    let watch = (modes.mode != Mode::Full).then(|| Watch::new(modes.marker.clone(), modes.parameters));
     let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| value == "1");
     let options = Options {
         folder,
         verify: is_set("LIKEWISE_VERIFY"),
         raw: is_set("LIKEWISE_RAW"),
         all_times: std::env::var_os("LIKEWISE_TIMES").is_some_and(|times| times == "all"),
-        online: Some(online),
+        modes: Some(modes),
     };
     let times = if options.all_times { Times::All } else { Times::Histogram };
     let (plan, missing) = Plan::new(std::env::var("LIKEWISE_COUNTERS").ok().as_deref());
     let recorder = Recorder::new(&RecorderOptions { times, counters: plan.names.clone() });
-    let _ = COUNTERS.set(plan);
     wrong.extend(missing.into_iter().map(|name| format!("{name}, which this machine does not count")));
     let _ = MISSING.set(wrong);
     let raw = options.raw.then(RawLog::default);
     clock::start();
     BEGUN[0].store(clock::ticks(), Ordering::Relaxed);
     BEGUN[1].store(clock::since_1970(), Ordering::Relaxed);
-    let _ = OPTIONS.set(options);
+    settings::set(options, plan);
     *lock() = Some(State::new(recorder, raw, watch));
     page()
 }
@@ -198,7 +166,7 @@ pub(crate) fn begin() {
     if let Some(raw) = &mut state.raw {
         raw.open(folder, number, ranks.rank);
     }
-    let online = options().online.as_ref().filter(|_| state.watch.is_some());
+    let online = options().modes.as_ref().filter(|_| state.watch.is_some());
     if online.is_some_and(|online| online::begin(online, &ranks).is_none()) {
         say("MPI_Comm_dup failed, so all ranks record all");
         state.watch = None;
@@ -206,20 +174,18 @@ pub(crate) fn begin() {
     state.job = Some(Job::new(folder, number, meta, BEGUN[0].load(Ordering::Relaxed)));
 }
 
-/// Looks whether something must be written, by the time or, every so many
-/// events, by the memory. Returns whether it took long.
-#[inline]
-pub(crate) fn look(state: &mut State, now: u64) -> bool {
-    let Some(job) = &state.job else { return false };
-    if memory::is_short() {
-        stop("no memory left");
-        return true;
+/// Does what is to be done after a call, if it is no matter of the other ranks.
+#[cold]
+pub(crate) fn on(then: Then) {
+    match then {
+        Then::Stop => stop("no memory left"),
+        Then::Write => {
+            if let Some(state) = lock().as_mut() {
+                write(state, clock::ticks());
+            }
+        }
+        _ => {}
     }
-    let is_due = state.recorder.n_open() & (job::LOOK - 1) == 0 || job.is_due(now);
-    if is_due {
-        write(state, now);
-    }
-    is_due
 }
 
 #[cold]
@@ -303,7 +269,7 @@ fn end_full(is_whole: bool) -> Result<(), String> {
     let Some(job) = state.job.take() else { return Ok(()) };
     let ranks = state.objects().and_then(|objects| World::of(objects)).and_then(World::duplicated);
     let Some(ranks) = ranks else { return Err("MPI_Comm_dup failed".to_owned()) };
-    let accounts = options().online.as_ref().is_some_and(|online| online.accounts);
+    let accounts = options().modes.as_ref().is_some_and(|online| online.accounts);
     let log: Option<&LogOf<World>> = if accounts { Some(&online::full_log) } else { None };
     let finished = job.finish(&mut state.recorder, &ranks, is_whole, log);
     ranks.free();
@@ -321,7 +287,7 @@ extern "C" fn exit() {
     }
     let written = std::panic::catch_unwind(|| {
         // Another thread may be recording, and may not end.
-        let Ok(mut state) = STATE.try_lock() else { return };
+        let Some(mut state) = state::try_lock() else { return };
         if let Some(State { job: Some(job), recorder, raw, .. }) = state.as_mut() {
             raw.iter_mut().for_each(RawLog::flush);
             let _ = job.copy(recorder);

@@ -4,20 +4,21 @@ use crate::arguments::{Arguments, Fortran};
 use crate::decode::{Before, Call, Decoder};
 use crate::hash::Map;
 use crate::job::Job;
-use crate::life::{counters, lock, options};
 use crate::objects::Objects;
 use crate::path::{Site, Stack};
 use crate::plan::{Compare, MOST_COMPARED, Plan};
 use crate::raw::RawLog;
 use crate::real::MOST_WORDS;
+use crate::settings::{counters, options};
 use crate::thread::Thread;
 use crate::watch::{LOOK, Watch};
-use crate::{Dialect, clock, counters, modules};
+use crate::{Dialect, clock, counters, job, memory, modules};
 use likewise_mpi::abi::Class;
 use likewise_mpi::binding::Source;
 use likewise_recording::calls::number;
 use likewise_recording::{CallId, Frame, Recorder, Timing, identity};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Calls from more different paths than this have a path of one frame.
 const MOST_PATHS: usize = 1 << 16;
@@ -70,6 +71,20 @@ pub(crate) struct State {
     pub(crate) job: Option<Job>,
     /// What is done on line; none in a full recording.
     pub(crate) watch: Option<Watch>,
+}
+
+static STATE: Mutex<Option<State>> = Mutex::new(None);
+
+/// The state, once we record. Whoever holds it calls no function of MPI that
+/// waits for others.
+#[inline]
+pub(crate) fn lock() -> MutexGuard<'static, Option<State>> {
+    STATE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The same, if nobody else has it.
+pub(crate) fn try_lock() -> Option<MutexGuard<'static, Option<State>>> {
+    STATE.try_lock().ok()
 }
 
 /// A burst that has not been seen may be long.
@@ -263,13 +278,15 @@ impl State {
         (symbol, kept)
     }
 
-    /// What is to be done on line after a call.
+    /// What is to be done after a call.
     #[inline]
     fn then(&self, symbol: u32, made: &Made<'_>) -> Then {
-        let Some(watch) = &self.watch else { return Then::Nothing };
-        if self.job.is_none() {
-            return Then::Nothing;
+        let Some(job) = &self.job else { return Then::Nothing };
+        if memory::is_short() {
+            return Then::Stop;
         }
+        let is_due = self.recorder.n_open() & (job::LOOK - 1) == 0 || job.is_due(made.end);
+        let Some(watch) = &self.watch else { return if is_due { Then::Write } else { Then::Nothing } };
         let level = made.words[0] as i32;
         if made.call == number::Pcontrol && made.dialect != Dialect::C {
             // Fortran gives the address of the level.
@@ -282,6 +299,8 @@ impl State {
             Then::Marker(symbol)
         } else if watch.is_trial(symbol) {
             Then::Trial
+        } else if is_due {
+            Then::Write
         } else if watch.seeks() && self.recorder.n_events() & (LOOK - 1) == 0 {
             Then::Look
         } else {
@@ -352,10 +371,14 @@ fn compare(objects: &Objects, arguments: &Arguments<'_>, at: usize, how: Compare
     }
 }
 
-/// What is to be done on line after a call.
+/// What is to be done after a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Then {
     Nothing,
+    /// There is no memory left.
+    Stop,
+    /// Something may be to be written.
+    Write,
     /// The symbol is the marker.
     Marker(u32),
     Trial,
@@ -388,7 +411,6 @@ pub(crate) fn record(thread: &mut Thread, made: &Made<'_>) -> Then {
     state.record(symbol, &thread.before, made, &time);
     let expected = if counters.only_long { state.expected(thread.last, symbol, time.gap) } else { 0 };
     thread.last = symbol;
-    is_slow |= crate::life::look(state, made.end);
     let then = state.then(symbol, made);
     if !thread.has_counters {
         thread.has_counters = true;

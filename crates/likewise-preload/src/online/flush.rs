@@ -3,8 +3,8 @@
 use super::Online;
 use crate::gather::{End, Tree};
 use crate::job::Job;
-use crate::life;
 use crate::out::Out;
+use crate::state;
 use crate::watch::Interval;
 use likewise_comm::Communicator;
 use likewise_online::{Ranklist, gather};
@@ -124,7 +124,7 @@ impl Online {
     /// This rank's job, which others of its threads do not have meanwhile; and
     /// what is recorded, if it is to be given.
     fn take_job(&self, takes: bool) -> Option<(Job, Option<Part>)> {
-        let mut state = life::lock();
+        let mut state = state::lock();
         let state = state.as_mut()?;
         let mut job = state.job.take()?;
         let part = takes.then(|| job.take(&mut state.recorder).compact());
@@ -138,7 +138,7 @@ impl Online {
     }
 
     fn put_job(job: Job) {
-        if let Some(state) = life::lock().as_mut() {
+        if let Some(state) = state::lock().as_mut() {
             state.job = Some(job);
         }
     }
@@ -240,7 +240,7 @@ impl Online {
         }
         job.number = job.number.max(number + 2);
         Self::put_job(job);
-        if let Some(state) = life::lock().as_mut() {
+        if let Some(state) = state::lock().as_mut() {
             // What was the last event of a symbol may not have been recorded.
             state.forget_last();
             if let Some(watch) = &mut state.watch {

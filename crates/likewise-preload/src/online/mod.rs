@@ -10,18 +10,15 @@
 
 mod flush;
 mod found;
-mod options;
 mod votes;
-
-pub(crate) use options::Options;
 
 use crate::clock;
 use crate::job::{Job, guarded};
-use crate::life;
 use crate::link::World;
 use crate::memory;
+use crate::modes::Modes;
 use crate::out::Out;
-use crate::state::{State, Then};
+use crate::state::{self, State, Then};
 use crate::watch::{Interval, Watch};
 use found::Finder;
 use likewise_comm::Communicator;
@@ -43,7 +40,7 @@ const TELL: u64 = 500_000_000;
 
 /// What all ranks do together.
 pub(crate) struct Online {
-    options: Options,
+    options: Modes,
     world: World,
     votes: Votes,
     finder: Option<Finder>,
@@ -84,7 +81,7 @@ fn lock() -> MutexGuard<'static, Option<Online>> {
 }
 
 /// MPI has begun. Collective.
-pub(crate) fn begin(options: &Options, world: &World) -> Option<()> {
+pub(crate) fn begin(options: &Modes, world: &World) -> Option<()> {
     let (votes, parts) = (world.clone().duplicated()?, world.clone().duplicated()?);
     let finder = if options.marker == crate::watch::Marker::Auto {
         Some(Finder::new(world.clone().duplicated()?, world.clone().duplicated()?))
@@ -125,7 +122,7 @@ pub(crate) fn on(then: Then) {
     let mut online = lock();
     let Some(online) = online.as_mut() else { return };
     match then {
-        Then::Nothing => {}
+        Then::Nothing | Then::Stop | Then::Write => {}
         Then::Marker(symbol) => online.marker(symbol),
         Then::Trial => online.trial(),
         Then::Look => online.look(),
@@ -172,7 +169,7 @@ impl Online {
         }
         let begin = clock::ticks();
         if self.log.marker.is_empty() {
-            let state = life::lock();
+            let state = state::lock();
             let watch = state.as_ref().and_then(|state| state.watch.as_ref());
             self.log.marker = watch.map_or_else(String::new, |watch| watch.name(symbol));
         }
@@ -209,7 +206,7 @@ impl Online {
         // Whoever has put markers into the program knows better.
         let may = !self.gave_up && !self.log.marker.starts_with("MPI_Pcontrol");
         let Some(finder) = &mut self.finder else { return };
-        if let Some(State { watch: Some(watch), recorder, .. }) = life::lock().as_mut() {
+        if let Some(State { watch: Some(watch), recorder, .. }) = state::lock().as_mut() {
             finder.look(watch, recorder.n_events(), may);
         }
     }
@@ -217,12 +214,12 @@ impl Online {
     /// This rank has come to where a call that was proposed would be the marker.
     fn trial(&mut self) {
         let Some(finder) = &mut self.finder else { return };
-        let elapsed = life::lock().as_ref().and_then(|state| state.job.as_ref()).map_or(0, Job::elapsed);
+        let elapsed = state::lock().as_ref().and_then(|state| state.job.as_ref()).map_or(0, Job::elapsed);
         let turns =
-            life::lock().as_ref().and_then(|state| state.watch.as_ref()).map_or(1, Watch::expected_at);
+            state::lock().as_ref().and_then(|state| state.watch.as_ref()).map_or(1, Watch::expected_at);
         let patience = (TURNS_OF_PATIENCE * elapsed / turns.max(1)).clamp(LEAST_PATIENCE, MOST_PATIENCE);
         let is_found = finder.try_it(patience);
-        let found = life::lock().as_mut().and_then(|state| state.watch.as_mut()?.tried(is_found));
+        let found = state::lock().as_mut().and_then(|state| state.watch.as_mut()?.tried(is_found));
         if let Some(marker) = found {
             self.log.marker = marker;
             // How often is found anew.
@@ -263,7 +260,7 @@ impl Online {
     }
 
     fn note_state(&mut self, state: Phase) {
-        let at = life::lock().as_ref().and_then(|state| state.job.as_ref()).map_or(0, Job::elapsed);
+        let at = state::lock().as_ref().and_then(|state| state.job.as_ref()).map_or(0, Job::elapsed);
         match self.log.states.last_mut() {
             Some((last, n, _)) if *last == state => *n += 1,
             _ => self.log.states.push((state, 1, at)),
@@ -281,7 +278,7 @@ impl Online {
             eprintln!("likewise: {note}");
         }
         self.log.notes.push(note);
-        if let Some(state) = life::lock().as_mut()
+        if let Some(state) = state::lock().as_mut()
             && state.watch.as_mut().is_some_and(|watch| watch.give_up())
         {
             state.forget_last();
@@ -293,7 +290,7 @@ impl Online {
     fn cluster(&mut self, interval: &Interval, number: u32) -> Option<()> {
         self.groups = choose(&self.world, &interval.signature, &self.options.leads).ok()?;
         self.give_all(number)?;
-        let at = life::lock().as_ref().and_then(|state| state.job.as_ref()).map_or(0, Job::elapsed);
+        let at = state::lock().as_ref().and_then(|state| state.job.as_ref()).map_or(0, Job::elapsed);
         if self.world.rank == 0 {
             let led = |group: &Group| Led {
                 lead: group.lead,
@@ -309,7 +306,7 @@ impl Online {
 
     /// State L begins: followers drop what they have recorded since C.
     fn lead(&mut self) -> Option<()> {
-        let mut state = life::lock();
+        let mut state = state::lock();
         let state = state.as_mut()?;
         let own = self.groups.iter().find(|group| group.lead == self.world.rank);
         let job = state.job.as_mut()?;
@@ -377,7 +374,7 @@ impl Online {
             Some((Phase::Lead, ..)) => format!("{n} of {size} ranks record"),
             _ => format!("{size} ranks record"),
         };
-        let elapsed = life::lock().as_ref().and_then(|state| state.job.as_ref()).map_or(1, Job::elapsed);
+        let elapsed = state::lock().as_ref().and_then(|state| state.job.as_ref()).map_or(1, Job::elapsed);
         eprintln!(
             "likewise: marker {}, {state}: {led}; {} clusterings; markers took {:.2} % of the time",
             self.calls,
@@ -417,7 +414,7 @@ impl Online {
     }
 
     fn end_file(&mut self) -> Result<(), String> {
-        let bytes = life::lock().as_ref().and_then(|state| state.job.as_ref()).map_or(0, |job| job.bytes);
+        let bytes = state::lock().as_ref().and_then(|state| state.job.as_ref()).map_or(0, |job| job.bytes);
         complete(&mut self.log, &self.world, bytes, self.cost);
         let Some(out) = &mut self.out else { return Ok(()) };
         if let Some(why) = self.failed.take() {
@@ -426,7 +423,7 @@ impl Online {
             return Err(why);
         }
         out.section(&file::log_section(&self.log));
-        let to = life::lock().as_ref().and_then(|state| state.job.as_ref()).map(Job::whole);
+        let to = state::lock().as_ref().and_then(|state| state.job.as_ref()).map(Job::whole);
         to.map_or(Ok(()), |to| out.close_packed(&to))
     }
 }
@@ -469,7 +466,7 @@ fn agreed(world: &World, number: u32) -> u32 {
 
 /// Ends this rank's interval; and the number of its open part.
 fn ended() -> Option<(Interval, u32)> {
-    let mut state = life::lock();
+    let mut state = state::lock();
     let State { watch, recorder, job, .. } = state.as_mut()?;
     let interval = watch.as_mut()?.end(recorder.n_open());
     Some((interval, job.as_ref()?.number))
@@ -477,7 +474,7 @@ fn ended() -> Option<(Interval, u32)> {
 
 /// All ranks were at this marker.
 fn passed() {
-    if let Some(State { watch: Some(watch), recorder, job, .. }) = life::lock().as_mut() {
+    if let Some(State { watch: Some(watch), recorder, job, .. }) = state::lock().as_mut() {
         let n = recorder.n_open();
         watch.passed(n);
         // So that copies of what a lead has recorded say it too.

@@ -12,9 +12,9 @@ const K: usize = 9;
 /// How long ranks wait for each other at a marker, in ns.
 const PATIENCE: u64 = 10_000_000_000;
 
-/// How to record on line.
+/// How to record, of the ways that there are.
 #[derive(Clone, Debug)]
-pub(crate) struct Options {
+pub(crate) struct Modes {
     pub(crate) mode: Mode,
     /// Whether memory and bytes are to be counted.
     pub(crate) accounts: bool,
@@ -32,7 +32,7 @@ fn variable(name: &str) -> Option<String> {
     std::env::var(format!("LIKEWISE_{name}")).ok().filter(|value| !value.is_empty())
 }
 
-impl Options {
+impl Modes {
     /// What the environment says, and what of it is not understood.
     pub(crate) fn read() -> (Self, Vec<String>) {
         let mut wrong = Vec::new();
@@ -73,7 +73,7 @@ impl Options {
         };
         let parameters = variable("PARAMETERS").as_deref() == Some("1");
         let leads = LeadOptions { k: k.map_or(K, |k| k as usize).max(1), method, seed: 1, parameters };
-        let options = Self {
+        let modes = Self {
             mode,
             accounts,
             marker: marker.unwrap_or_default(),
@@ -84,6 +84,6 @@ impl Options {
             progress: variable("PROGRESS").as_deref() == Some("1"),
             patience: patience.map_or(PATIENCE, |seconds| (seconds * 1e9) as u64),
         };
-        (options, wrong)
+        (modes, wrong)
     }
 }
