@@ -195,7 +195,10 @@ pub(crate) fn run<C: Communicator + ?Sized>(comm: &C, program: Program) -> Resul
     // Ranks number the same calls differently.
     let own = |symbol: u32| if rank % 3 == 1 { SYMBOLS - 1 - symbol } else { symbol };
     for symbol in 0..SYMBOLS {
-        rolling.know(own(symbol), u128::from(symbol) * 0x9e37_79b9_7f4a_7c15_1234_5678_9abc_def1 + 1);
+        rolling.know(
+            own(symbol),
+            u128::from(symbol).wrapping_mul(0x9e37_79b9_7f4a_7c15_1234_5678_9abc_def1) + 1,
+        );
     }
     let mut outcome = Outcome { states: Vec::new(), clusterings: Vec::new() };
     for step in 0..MARKERS {
