@@ -164,11 +164,8 @@ pub struct Found {
     pub broken: Option<Broken>,
 }
 
-/// What is whole in a file.
-///
-/// # Errors
-/// It is not a recording, or none of it is whole.
-pub fn read(bytes: &[u8]) -> Result<Found, Broken> {
+/// What follows the head.
+fn opened(bytes: &[u8]) -> Result<Reader<'_>, Broken> {
     let broken = |at: usize, what: &str| Broken { at: at as u64, what: what.to_owned() };
     if bytes.len() < 8 || bytes[..7] != MAGIC[..7] {
         return Err(broken(0, "not a recording of likewise"));
@@ -179,7 +176,15 @@ pub fn read(bytes: &[u8]) -> Result<Found, Broken> {
             &format!("version {} of the format; this likewise reads {}", bytes[7], MAGIC[7]),
         ));
     }
-    let mut reader = Reader::new(&bytes[8..]);
+    Ok(Reader::new(&bytes[8..]))
+}
+
+/// What is whole in a file.
+///
+/// # Errors
+/// It is not a recording, or none of it is whole.
+pub fn read(bytes: &[u8]) -> Result<Found, Broken> {
+    let mut reader = opened(bytes)?;
     let mut found = Found::default();
     let mut room = Room::default();
     loop {
@@ -202,6 +207,20 @@ pub fn read(bytes: &[u8]) -> Result<Found, Broken> {
             }
         }
     }
+}
+
+/// The sections with the effort of sampled ranks, up to where something is
+/// broken.
+pub(crate) fn strata(bytes: &[u8]) -> Result<Vec<Vec<u8>>, Broken> {
+    let mut reader = opened(bytes)?;
+    let (mut strata, mut room) = (Vec::new(), Room::default());
+    while let Ok(Some((kind, content))) = raw(&mut reader) {
+        if kind == STRATA {
+            let Ok(window) = unpacked(content, &mut room) else { break };
+            strata.push(window);
+        }
+    }
+    Ok(strata)
 }
 
 enum Section {

@@ -100,6 +100,21 @@ impl Recording {
         })
     }
 
+    /// The effort of sampled ranks that a recording has, as
+    /// [`strata`](Self::strata) gives it, without reading the parts of a complete
+    /// one.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn strata_of(path: &Path) -> Result<Vec<Vec<u8>>, OpenError> {
+        let whole = if path.is_dir() { path.join(FILE) } else { path.to_owned() };
+        if !whole.exists() {
+            return Ok(crate::unfinished::read(path)?.strata);
+        }
+        let bytes = std::fs::read(&whole).map_err(|error| OpenError::Io(whole.clone(), error))?;
+        file::strata(&bytes).map_err(|broken| OpenError::Broken(whole, broken))
+    }
+
     /// A recording of these parts, each with its number.
     #[must_use]
     pub fn of_parts(mut parts: Vec<(u32, Part)>, incomplete: Option<String>) -> Self {

@@ -74,6 +74,10 @@ pub struct Window {
     pub equation2: (f64, f64),
     /// The effort of all ranks in each step, in ns.
     pub whole: Vec<u64>,
+    /// Of each stratum, how its ranks differed in this window: the standard
+    /// deviation (divisor n − 1, of all its ranks) of the effort in each step, then
+    /// in all steps together, in ns.
+    pub deviations: Vec<Vec<f64>>,
     /// Those that were sampled, by rank.
     pub sampled: Vec<SampledRank>,
 }
@@ -112,6 +116,7 @@ impl Window {
         let reals = [self.error, self.confidence, self.expected_error, self.equation2.0, self.equation2.1];
         reals.iter().for_each(|real| bytes.extend(real.to_le_bytes()));
         self.whole.iter().for_each(|whole| bytes.number(*whole));
+        self.deviations.iter().flatten().for_each(|deviation| bytes.extend(deviation.to_le_bytes()));
         bytes.number(self.sampled.len() as u64);
         for sampled in &self.sampled {
             bytes.number(u64::from(sampled.rank));
@@ -138,9 +143,12 @@ impl Window {
         let choice = CHOICES.get(usize::from(reader.byte()?));
         let choice = *choice.ok_or_else(|| reader.broken("strata are neither chosen nor refused"))?;
         let is_redrawn = reader.byte()? != 0;
-        let mut real = || real(&mut reader);
-        let (error, confidence, expected_error, equation2) = (real()?, real()?, real()?, (real()?, real()?));
+        let mut next = || real(&mut reader);
+        let (error, confidence, expected_error, equation2) = (next()?, next()?, next()?, (next()?, next()?));
         let whole = (0..n_steps).map(|_| reader.number()).collect::<Result<_, _>>()?;
+        let n_strata = strata.iter().map(|run| run.0 + 1).max().unwrap_or(0);
+        let of_stratum = |reader: &mut Reader<'_>| (0..=n_steps).map(|_| real(reader)).collect();
+        let deviations = (0..n_strata).map(|_| of_stratum(&mut reader)).collect::<Result<_, _>>()?;
         let width = n_steps.checked_mul(regions.len() + 1);
         let width = width.ok_or_else(|| reader.broken("more numbers of a rank than there are bytes"))?;
         let mut window = Self {
@@ -155,6 +163,7 @@ impl Window {
             expected_error,
             equation2,
             whole,
+            deviations,
             sampled: Vec::new(),
         };
         window.sampled = sampled(&mut reader, width, window.n_ranks())?;
@@ -233,6 +242,7 @@ pub(crate) mod tests {
             expected_error: 0.01,
             equation2: (9.5, 1e-3),
             whole: vec![1 << 40, 17],
+            deviations: vec![vec![0.0, 2.5, 3.0], vec![1.0, 0.0, 1.0]],
             sampled: [2, 900]
                 .map(|rank| SampledRank { rank, effort: vec![1, 2, 3, 4, u64::MAX, 0] })
                 .to_vec(),
@@ -263,6 +273,7 @@ pub(crate) mod tests {
                     assert!(window.sampled.iter().all(|sampled| sampled.effort.len() == width));
                     assert!(window.sampled.iter().all(|s| u64::from(s.rank) < window.n_ranks()));
                     assert_eq!(window.whole.len() as u64, window.n_steps);
+                    assert_eq!(window.deviations.len(), window.n_strata());
                 }
             }
         }

@@ -16,6 +16,7 @@ pub mod phases;
 pub mod ranks;
 pub mod recording;
 pub mod runs;
+pub mod sampled;
 pub mod scripts;
 pub mod shell;
 pub mod svg;

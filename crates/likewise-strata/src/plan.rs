@@ -28,12 +28,21 @@ impl Promise {
     }
 }
 
-/// Sizes of samples, and half the confidence interval of the mean as a share of
-/// it, at its widest.
+/// Sizes of samples.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Sizes {
     pub(crate) of_strata: Vec<usize>,
+    pub(crate) spread: Spread,
+}
+
+/// How ranks differ in a window, and what follows for a sample.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Spread {
+    /// Half of the confidence interval of the mean as a share of it, at its
+    /// widest.
     pub(crate) error: f64,
+    /// Of each stratum, the standard deviation in each step, then in all.
+    pub(crate) deviations: Vec<Vec<f64>>,
 }
 
 impl Sizes {
@@ -146,10 +155,10 @@ fn sizes(strata: &[Moments], promise: &Promise) -> Sizes {
             needed.max().unwrap_or(0).max(promise.at_least).min(s.n_ranks as usize)
         };
         let of_strata: Vec<usize> = strata.iter().map(of).collect();
-        let error = expected_error(strata, &of_strata, promise);
+        let spread = spread(strata, &of_strata, promise);
         let is_all = of_strata.iter().zip(&all).all(|(n, all)| *n as f64 >= *all);
-        if promise.holds(error) || is_all {
-            return Sizes { of_strata, error };
+        if promise.holds(spread.error) || is_all {
+            return Sizes { of_strata, spread };
         }
         share *= LESS;
     }
@@ -165,9 +174,8 @@ fn units(strata: &[Moments]) -> Vec<f64> {
     (0..=n_steps).map(|j| if j < n_steps { mean[j].max(of_a_step) } else { mean[j] }).collect()
 }
 
-/// Half the confidence interval of the mean of all, as a share of it, at its
-/// widest over the steps and all of them, if strata give so many ranks.
-pub(crate) fn expected_error(strata: &[Moments], sizes: &[usize], promise: &Promise) -> f64 {
+/// How ranks differ, and what error follows if strata give so many ranks.
+pub(crate) fn spread(strata: &[Moments], sizes: &[usize], promise: &Promise) -> Spread {
     let total: f64 = strata.iter().map(|s| s.n_ranks as f64).sum();
     let variance = |j: usize| -> f64 {
         let part = |(s, n): (&Moments, &usize)| {
@@ -180,7 +188,11 @@ pub(crate) fn expected_error(strata: &[Moments], sizes: &[usize], promise: &Prom
         let half = promise.z * variance(j).sqrt();
         if half > 0.0 { half / unit } else { 0.0 }
     };
-    units(strata).into_iter().enumerate().map(share).fold(0.0, f64::max)
+    let deviations = |s: &Moments| s.variance.iter().map(|variance| variance.sqrt()).collect();
+    Spread {
+        error: units(strata).into_iter().enumerate().map(share).fold(0.0, f64::max),
+        deviations: strata.iter().map(deviations).collect(),
+    }
 }
 
 fn joined_mean(strata: &[Moments]) -> Vec<f64> {

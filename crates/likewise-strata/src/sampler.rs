@@ -3,7 +3,7 @@
 use crate::agree;
 use crate::alone::alone;
 use crate::effort::Effort;
-use crate::plan::{Promise, Sizes, decide, expected_error, last_lots, lot, ranks};
+use crate::plan::{Promise, Sizes, Spread, decide, last_lots, lot, ranks, spread};
 use crate::tree::out_of_step;
 use crate::{Options, StrataError};
 use likewise::cluster::euclidean;
@@ -178,13 +178,13 @@ impl Sampler {
             Some(plan) => self.still_fits(comm, &own, plan)?,
             None => None,
         };
-        let (plan, error, is_redrawn) = match fitting {
-            Some((plan, error)) => {
+        let (plan, spread, is_redrawn) = match fitting {
+            Some((plan, spread)) => {
                 if !is_last {
                     let strata = self.strata(comm, &own)?;
                     self.plan = Some(self.draw(comm, &strata)?);
                 }
-                (plan, error, false)
+                (plan, spread, false)
             }
             None => {
                 let strata = self.strata(comm, &own)?;
@@ -192,7 +192,7 @@ impl Sampler {
                 if !is_last {
                     self.plan = Some(self.draw(comm, &strata)?);
                 }
-                (plan, strata.sizes.error, true)
+                (plan, strata.sizes.spread, true)
             }
         };
         comm.phase("strata: write");
@@ -204,7 +204,8 @@ impl Sampler {
             is_redrawn,
             error: self.options.error,
             confidence: self.options.confidence,
-            expected_error: error,
+            expected_error: spread.error,
+            deviations: spread.deviations,
             equation2: plan.strata.equation2,
             whole: own.whole(comm)?,
             sampled: own.gather(comm, &plan)?,
@@ -238,17 +239,17 @@ impl Sampler {
         Ok(ids.iter().map(region).collect())
     }
 
-    /// A plan with its error in a window, if it keeps the promise there.
+    /// A plan with the spread in a window, if it keeps the promise there.
     fn still_fits<C: Communicator>(
         &self,
         comm: &C,
         own: &Own,
         plan: Plan,
-    ) -> Result<Option<(Plan, f64)>, CommError> {
+    ) -> Result<Option<(Plan, Spread)>, CommError> {
         let sizes = &plan.strata.sizes.of_strata;
         let figures = own.figures(comm, plan.strata.stratum, sizes.len())?;
-        let error = expected_error(&figures, sizes, &self.promise);
-        Ok(self.promise.holds(error).then_some((plan, error)))
+        let spread = spread(&figures, sizes, &self.promise);
+        Ok(self.promise.holds(spread.error).then_some((plan, spread)))
     }
 
     /// The strata of a window.

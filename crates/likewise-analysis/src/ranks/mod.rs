@@ -9,6 +9,7 @@ mod report;
 mod run;
 #[doc(hidden)]
 pub mod sample;
+pub mod sampled;
 mod settle;
 pub mod traced;
 mod verdict;

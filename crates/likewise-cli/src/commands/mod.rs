@@ -21,5 +21,6 @@ mod regimes;
 pub(crate) mod replay;
 pub(crate) mod retime;
 mod rows;
+mod sampled;
 pub(crate) mod synth;
 mod traced;

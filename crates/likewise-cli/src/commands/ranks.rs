@@ -1,6 +1,6 @@
 //! `likewise ranks`: which processes behave alike, and how few must be traced.
 
-use super::traced;
+use super::{sampled, traced};
 use crate::args::{options_of_ranks, parse_count};
 use crate::common::{Common, Usage};
 use crate::files::ranks::{csv, json, windows};
@@ -33,8 +33,9 @@ use std::path::PathBuf;
 /// Paraver trace: regions are then phases, steps the iterations of the run.
 /// Groups the ranks about medoids (CAPEK), says whether the data support these
 /// classes or what else they show (a gradient, alike ranks), and writes
-/// ranks.csv, classes.csv, traces.csv, summary.json and report.html. Under
-/// mpirun each process reads and works on some of the ranks; the result is the
+/// ranks.csv, classes.csv, traces.csv, summary.json and report.html. Of a
+/// recording by strata it estimates the mean effort of all ranks from those that
+/// were sampled, with its error. Under mpirun each process reads and works on some of the ranks; the result is the
 /// same.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
@@ -211,6 +212,10 @@ pub(crate) fn run(args: &RanksArgs, common: &Common) -> Result<()> {
         let (measured, dir, confidence) = (&args.input, args.dir(), args.plan.confidence);
         return traced::run(&traced::Call { measured, plan, dir, confidence }, common);
     }
+    if let Some(blocks) = told_once(mpi, args.strata(processes, common))? {
+        let call = sampled::Call { input: &args.input, dir: args.dir(), confidence: args.plan.confidence };
+        return sampled::run(&call, &blocks, common);
+    }
     // First of all: who has other options takes part in other exchanges.
     let arguments = common.call.arguments.join(" ");
     told_once(mpi, mpi.map_or(Ok(()), |comm| same_options(comm, &args.decisive(), &arguments)))?;
@@ -262,6 +267,30 @@ impl RanksArgs {
             return Err(Usage(text.to_owned()).into());
         }
         OutputDir::check(&self.dir(), &[&self.input], common)
+    }
+
+    /// What the input has of sampled ranks, if it was recorded by strata.
+    fn strata(&self, processes: usize, common: &Common) -> Result<Option<Vec<Vec<u8>>>> {
+        let blocks = sampled::blocks(&self.input);
+        if blocks.is_empty() {
+            return Ok(None);
+        }
+        let usage = |text: &str| Err(Usage(text.to_owned()).into());
+        if processes > 1 {
+            return usage("a recording by strata is read on one process; leave mpirun out");
+        }
+        if self.regions.is_some()
+            || self.every.is_some()
+            || self.classes.k.is_some()
+            || !self.bursts.is_empty()
+        {
+            return usage(
+                "the strata of this recording were made while it ran: --regions, --every, --k and options of \
+                 bursts are for other inputs",
+            );
+        }
+        OutputDir::check(&self.dir(), &[&self.input], common)?;
+        Ok(Some(blocks))
     }
 
     fn check_bursts(&self) -> Result<()> {

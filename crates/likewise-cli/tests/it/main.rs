@@ -18,6 +18,7 @@ mod regimes;
 mod replayed;
 mod retime;
 mod runs;
+mod strata;
 mod structure;
 mod support;
 mod tables;

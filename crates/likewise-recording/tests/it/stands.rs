@@ -261,12 +261,18 @@ fn sampled_effort_comes_back() {
     let (_, parts) = recorded(&regular());
     let windows: Vec<Vec<u8>> = (1..4).map(|n| vec![n; 5_000]).collect();
     let strata = windows.iter().map(|window| file::strata_section(window));
-    let bytes = [file::head(), file::section(0, &parts[0])].into_iter().chain(strata).collect::<Vec<_>>();
+    let bytes: Vec<_> = [file::head(), file::section(0, &parts[0])].into_iter().chain(strata).collect();
     let whole = [bytes.concat(), file::foot(&[0])].concat();
-    for bytes in [file::together(&bytes.concat()).unwrap(), whole] {
-        let found = file::read(&bytes).unwrap();
+    for bytes in [&file::together(&bytes.concat()).unwrap(), &whole] {
+        let found = file::read(bytes).unwrap();
         assert_eq!((found.parts.len(), &found.strata, found.broken), (1, &windows, None));
     }
+    let path = std::env::temp_dir().join(format!("likewise-strata-{}", std::process::id()));
+    std::fs::write(&path, bytes.concat()).unwrap();
+    let told =
+        (Recording::strata_of(&path), Recording::open(&path).map(|recording| recording.strata().to_vec()));
+    std::fs::remove_file(path).unwrap();
+    assert_eq!((told.0.unwrap(), told.1.unwrap()), (windows.clone(), windows.clone()));
     // Nothing but effort, cut in the last section.
     let bytes = [vec![file::head()], bytes[2..].to_vec()].concat().concat();
     let found = file::read(&bytes[..bytes.len() - 1]).unwrap();

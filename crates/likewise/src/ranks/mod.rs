@@ -7,6 +7,7 @@
 //! they know together.
 
 mod effort;
+mod estimate;
 mod from_bursts;
 mod moments;
 mod part;
@@ -16,12 +17,13 @@ mod trend;
 mod wavelet;
 
 pub use effort::{EffortCell, EffortError, EffortRegion, EffortTable};
+pub use estimate::{Estimate, Measured, Spread, estimate, estimate_strata};
 pub use from_bursts::{EffortRegions, FromBurstsError, effort_from_bursts};
 pub use moments::{Moments, moments};
 pub use part::{EffortPart, part};
 pub use strata::{
-    Allocation, Bound, Estimate, Plan, PlanError, PlanParams, PlannedStratum, Spread, Stratification,
-    Stratum, estimate, normal_quantile, plan, plan_strata, sample_size,
+    Allocation, Bound, Plan, PlanError, PlanParams, PlannedStratum, Stratification, Stratum, normal_quantile,
+    plan, plan_strata, sample_size,
 };
 pub use support::{
     APART, MOST_OBJECTS, Support, explained_by, joined, loudest_step, separation, support, supported_counts,

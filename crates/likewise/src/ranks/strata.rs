@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::collections::{BTreeSet, BinaryHeap};
 
 use rand_core::Rng;
-use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
+use statrs::distribution::{ContinuousCDF, Normal};
 
 use super::{EffortTable, Moments, moments};
 use crate::cluster::ClusterId;
@@ -191,7 +191,7 @@ pub fn normal_quantile(chance: f64) -> f64 {
 }
 
 /// z for an interval around the mean with this chance.
-fn two_sided(confidence: f64) -> f64 {
+pub(super) fn two_sided(confidence: f64) -> f64 {
     normal_quantile(f64::midpoint(1.0, confidence))
 }
 
@@ -508,93 +508,6 @@ fn draw(from: &[usize], n: usize, rng: &mut impl Rng) -> Vec<usize> {
         }
     }
     places.into_iter().map(|place| from[place]).collect()
-}
-
-/// Where the spread of an estimate is from.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Spread {
-    /// From all ranks, when the plan was made.
-    #[default]
-    Planned,
-    /// From the sample; from the plan in strata that give one rank only.
-    Sampled,
-}
-
-/// What a sample tells of all ranks, for one number of the feature vector.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Estimate {
-    /// The mean of all ranks.
-    pub mean: f64,
-    /// Half the width of its confidence interval.
-    pub half_width: f64,
-    /// The standard error of the mean.
-    pub standard_error: f64,
-    /// Degrees of freedom of the spread; infinite where it is the planned one.
-    pub freedom: f64,
-}
-
-/// The means of all ranks from those that were measured, step by step and
-/// region by region, with their confidence intervals.
-///
-/// `row` has the measured numbers of a chosen rank. Where the spread of a
-/// stratum is not known (its variance is NaN), neither is that of the mean.
-///
-/// # Errors
-/// A rank has not as many numbers as the plan, or the confidence is none.
-///
-/// # Reference
-/// Cochran, *Sampling Techniques*, 1977, §5.3–5.4; degrees of freedom by
-/// Satterthwaite, *Biometrics* 2, 1946.
-pub fn estimate<'r>(
-    plan: &Plan,
-    row: impl Fn(usize) -> &'r [f64],
-    confidence: f64,
-    spread: Spread,
-) -> Result<Vec<Estimate>, PlanError> {
-    if !(confidence > 0.0 && confidence < 1.0) {
-        return Err(PlanError::Confidence(confidence));
-    }
-    let expected = plan.strata[0].all.mean.len();
-    for &rank in plan.strata.iter().flat_map(|s| &s.chosen) {
-        let found = row(rank).len();
-        if found != expected {
-            return Err(PlanError::Dims { rank, found, expected });
-        }
-    }
-    let total = plan.n_ranks() as f64;
-    let number = |j: usize| {
-        let (mut mean, mut variance, mut squares) = (0.0, 0.0, 0.0);
-        for stratum in &plan.strata {
-            let (size, n) = (stratum.all.ranks.len() as f64, stratum.chosen.len() as f64);
-            let values = || stratum.chosen.iter().map(|&rank| row(rank)[j]);
-            let of_sample = values().sum::<f64>() / n;
-            let sampled = spread == Spread::Sampled && stratum.chosen.len() > 1;
-            let s2 = if sampled {
-                values().map(|x| (x - of_sample).powi(2)).sum::<f64>() / (n - 1.0)
-            } else {
-                stratum.all.variance[j]
-            };
-            let share = size / total;
-            let part = share * share * s2 * (1.0 / n - 1.0 / size);
-            mean += share * of_sample;
-            variance += part;
-            squares += if sampled { part * part / (n - 1.0) } else { 0.0 };
-        }
-        let freedom = if squares > 0.0 { variance * variance / squares } else { f64::INFINITY };
-        let standard_error = variance.sqrt();
-        let half_width = if variance == 0.0 { 0.0 } else { quantile(confidence, freedom) * standard_error };
-        Estimate { mean, half_width, standard_error, freedom }
-    };
-    Ok((0..expected).map(number).collect())
-}
-
-/// Student's t for an interval around the mean; z where the freedom is not
-/// finite.
-fn quantile(confidence: f64, freedom: f64) -> f64 {
-    match StudentsT::new(0.0, 1.0, freedom) {
-        Ok(t) if freedom.is_finite() => t.inverse_cdf(f64::midpoint(1.0, confidence)),
-        _ => two_sided(confidence),
-    }
 }
 
 #[cfg(test)]

@@ -4,6 +4,8 @@ use rand_xoshiro::rand_core::SeedableRng;
 
 use super::*;
 use crate::ranks::EffortRegion;
+use crate::ranks::estimate::quantile;
+use crate::ranks::{Spread, estimate};
 use crate::synth::{BoxSpec, Boxed};
 
 fn rng(seed: u64) -> Xoshiro256PlusPlus {
