@@ -325,7 +325,7 @@ mod tests {
         assert_eq!((run.n_steps, run.windows[0].window.first_step), (4, 0));
         assert!((run.total.mean - 2.0 * 0.0324).abs() < 1e-12);
         let steps: Vec<_> = run.regions.iter().map(|region| (region.name.as_str(), region.n_steps)).collect();
-        assert_eq!(steps, [("other", 2), ("solve", 4)]);
+        assert_eq!(steps, [("solve", 4), ("other", 2)]);
         assert_eq!(run.notes.len(), 2);
     }
 
