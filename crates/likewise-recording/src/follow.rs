@@ -5,6 +5,8 @@
 //! are walked in parallel: which of the rank's goes with which of the lead's
 //! is what holds afterwards as well.
 
+mod history;
+
 use crate::calls::CallId;
 use crate::fields::Fields;
 use crate::hash::Map;
@@ -12,6 +14,7 @@ use crate::nest::{Nest, whole};
 use crate::part::Key;
 use crate::recording::{Places, Recording};
 use crate::role::Kind;
+use history::History;
 
 /// Events of a symbol that are walked.
 const MOST_EVENTS: u64 = 1 << 13;
@@ -67,30 +70,35 @@ impl<'a> Follower<'a> {
             let pairs = self.pairs(at, symbol, call).unwrap_or_default();
             self.known.insert(symbol, pairs);
         }
-        let pairs = &self.known[&symbol];
-        if let Some(Some(own)) = pairs.events.get(values) {
+        let pairs = self.known.get_mut(&symbol).expect("put there above");
+        let whole = pairs.events.get(values).and_then(Option::as_ref);
+        let mut all = true;
+        // What depends on the values before is told of all of them.
+        if whole.is_none() || pairs.fields.iter().any(|field| field.history.is_some()) {
+            self.values.clear();
+            let mut rest = &values[..];
+            for (number, field) in call.fields().iter().enumerate() {
+                let of_lead = taken(&mut rest, field.is_list);
+                let places = match field.kind {
+                    Kind::Type | Kind::NewType | Kind::Types => self.types.get(&at),
+                    Kind::Str => self.strings.get(&at),
+                    _ => None,
+                };
+                let places = places.map(|places| &places[..]);
+                let begin = self.values.len();
+                if field.is_list {
+                    self.values.push(0);
+                }
+                let pair = pairs.fields.get_mut(number);
+                all &= own_values(pair, field.kind, of_lead, places, &mut self.values);
+                if field.is_list {
+                    self.values[begin] = (self.values.len() - begin - 1) as i64;
+                }
+            }
+        }
+        if let Some(own) = whole {
             values.clone_from(own);
             return true;
-        }
-        let mut all = true;
-        self.values.clear();
-        let mut rest = &values[..];
-        for (number, field) in call.fields().iter().enumerate() {
-            let of_lead = taken(&mut rest, field.is_list);
-            let places = match field.kind {
-                Kind::Type | Kind::NewType | Kind::Types => self.types.get(&at),
-                Kind::Str => self.strings.get(&at),
-                _ => None,
-            };
-            let begin = self.values.len();
-            if field.is_list {
-                self.values.push(0);
-            }
-            let pair = pairs.fields.get(number);
-            all &= own_values(pair, field.kind, of_lead, places.map(|places| &places[..]), &mut self.values);
-            if field.is_list {
-                self.values[begin] = (self.values.len() - begin - 1) as i64;
-            }
         }
         std::mem::swap(values, &mut self.values);
         all
@@ -125,10 +133,12 @@ impl<'a> Follower<'a> {
             let fields = (0..n_fields).map(|_| Field { more: Some(0), ..Field::default() });
             return Some(Pairs { fields: fields.collect(), ..Pairs::default() });
         }
+        // Nothing is between what both have and where the rank stands.
+        let goes_on = !recording.spans(lead).iter().any(|span| piece < span.piece && span.piece < stands);
         let n = [lead, self.rank].map(|rank| self.count(piece, rank, symbol));
         let fields =
             || Some([Fields::open(part, lead, local).ok()?, Fields::open(part, self.rank, local).ok()?]);
-        if n[0] == n[1] { parallel(fields()?, n[0], call) } else { constant(fields()?, n, call) }
+        if n[0] == n[1] { parallel(fields()?, n[0], call, goes_on) } else { constant(fields()?, n, call) }
     }
 
     /// How often a rank makes a call in a piece.
@@ -187,6 +197,8 @@ struct Field {
     is_torn_within: bool,
     /// What the rank's numbers are more than the lead's, if they all are.
     more: Option<i64>,
+    /// What is known where it is torn.
+    history: Option<History>,
 }
 
 impl Field {
@@ -222,27 +234,44 @@ impl Field {
 
 /// Both make the call as often: what one has at a time goes with what the other
 /// has at the same.
-fn parallel([mut of_lead, mut own]: [Fields; 2], n: u64, call: CallId) -> Option<Pairs> {
-    let mut pairs = Pairs::default();
-    let mut fields: Vec<Field> = call.fields().iter().map(|_| Field::default()).collect();
-    let (mut first, mut second) = (Vec::new(), Vec::new());
+fn parallel([mut of_lead, mut own]: [Fields; 2], n: u64, call: CallId, goes_on: bool) -> Option<Pairs> {
+    let mut kinds: Vec<[Vec<i64>; 2]> = Vec::new();
+    let (mut numbers, mut order) = (Map::default(), Vec::new());
+    let (mut first, mut second, mut both) = (Vec::new(), Vec::new(), Vec::<i64>::new());
     let mut left = MOST_VALUES;
     for _ in 0..n.min(MOST_EVENTS) {
         of_lead.next_of(MOST_VALUES, &mut first).ok()?;
         own.next_of(MOST_VALUES, &mut second).ok()?;
         let Some(rest) = left.checked_sub(first.len() + second.len()) else { break };
         left = rest;
-        match pairs.events.get_mut(&first) {
-            Some(Some(known)) if *known == second => continue,
-            Some(known) => *known = None,
-            None => drop(pairs.events.insert(first.clone(), Some(second.clone()))),
+        both.clear();
+        both.extend(first.iter().chain(&second));
+        let number = numbers.get(&both).copied().unwrap_or(kinds.len() as u32);
+        if number as usize == kinds.len() {
+            numbers.insert(both.clone(), number);
+            kinds.push([first.clone(), second.clone()]);
         }
+        order.push(number);
+    }
+    let mut pairs = Pairs::default();
+    let mut fields: Vec<(Field, Vec<[&[i64]; 2]>)> =
+        call.fields().iter().map(|_| Default::default()).collect();
+    for [first, second] in &kinds {
+        let known = pairs.events.entry(first.clone());
+        known.and_modify(|own| *own = None).or_insert_with(|| Some(second.clone()));
         let (mut first, mut second) = (&first[..], &second[..]);
-        for (pair, field) in fields.iter_mut().zip(call.fields()) {
-            pair.add(taken(&mut first, field.is_list), taken(&mut second, field.is_list));
+        for ((pair, values), field) in fields.iter_mut().zip(call.fields()) {
+            let both = [&mut first, &mut second].map(|rest| taken(rest, field.is_list));
+            pair.add(both[0], both[1]);
+            values.push(both);
         }
     }
-    pairs.fields = fields.into_iter().map(Field::closed).collect();
+    let goes_on = goes_on && order.len() as u64 == n;
+    let closed = |(pair, values): (Field, Vec<[&[i64]; 2]>)| {
+        let history = if pair.is_torn { History::of(values.into_iter(), &order, goes_on) } else { None };
+        Field { history, ..pair.closed() }
+    };
+    pairs.fields = fields.into_iter().map(closed).collect();
     Some(pairs)
 }
 
@@ -278,13 +307,20 @@ fn constant(both: [Fields; 2], n: [u64; 2], call: CallId) -> Option<Pairs> {
 /// Puts the rank's values behind `into`; false where they are the lead's.
 /// `places` says where the entries of the lead's table are in the rank's.
 fn own_values(
-    pair: Option<&Field>,
+    pair: Option<&mut Field>,
     kind: Kind,
     of_lead: &[i64],
     places: Option<&[i64]>,
     into: &mut Vec<i64>,
 ) -> bool {
-    if let Some(own) = pair.and_then(|pair| pair.whole.get(of_lead)) {
+    let (pair, own) = match pair {
+        Some(Field { history: Some(history), .. }) => (None, history.next(of_lead)),
+        pair => {
+            let pair = pair.map(|pair| &*pair);
+            (pair, pair.and_then(|pair| pair.whole.get(of_lead)).map(|own| &own[..]))
+        }
+    };
+    if let Some(own) = own {
         into.extend(own);
         return true;
     }
