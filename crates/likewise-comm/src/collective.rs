@@ -2,9 +2,10 @@
 //!
 //! All work for any number of ranks, not only for powers of two.
 
+use super::tree::Tree;
 use super::wire::{self, Taker, put_block, put_number};
 use super::{CommError, Communicator, Parcel, Reduction};
-use std::ops::Range;
+use std::ops::{Deref, Range};
 
 /// A broadcast of more bytes than this is cut into parts.
 const LONG: usize = 4 << 10;
@@ -20,7 +21,7 @@ pub(super) fn all_reduce<C: Communicator + ?Sized>(
     reduction: Reduction,
     values: &mut [i64],
 ) -> Result<(), CommError> {
-    let tree = Tree::new(comm, 0);
+    let tree = Rooted::new(comm, 0);
     for child in tree.children() {
         let theirs = comm.receive(tree.rank(child))?;
         let theirs = numbers("all_reduce", &theirs, values.len())?;
@@ -48,8 +49,8 @@ pub(super) fn broadcast<C: Communicator + ?Sized>(
     root: usize,
     bytes: &mut Vec<u8>,
 ) -> Result<(), CommError> {
-    let tree = Tree::new(comm, root);
-    let is_long = |length: usize| length > LONG && tree.size >= FEW;
+    let tree = Rooted::new(comm, root);
+    let is_long = |length: usize| length > LONG && tree.size() >= FEW;
     let mut head = Vec::new();
     match tree.parent() {
         Some(parent) => head = comm.receive(tree.rank(parent))?,
@@ -60,14 +61,14 @@ pub(super) fn broadcast<C: Communicator + ?Sized>(
     }
     tree.children().rev().try_for_each(|child| comm.send(tree.rank(child), &head))?;
     let mut taker = Taker::new(&head);
-    let length = taker.index().ok_or_else(|| out_of_step("broadcast"))?;
+    let length = taker.index().ok_or_else(|| CommError::out_of_step("broadcast"))?;
     if is_long(length) {
         return broadcast_long(comm, &tree, length, bytes);
     }
     if taker.rest().len() != length {
-        return Err(out_of_step("broadcast"));
+        return Err(CommError::out_of_step("broadcast"));
     }
-    if tree.number > 0 {
+    if tree.number() > 0 {
         *bytes = taker.rest().to_vec();
     }
     Ok(())
@@ -82,11 +83,11 @@ pub(super) fn broadcast<C: Communicator + ?Sized>(
 /// collects as Bruck et al. do, for any number of ranks.
 fn broadcast_long<C: Communicator + ?Sized>(
     comm: &C,
-    tree: &Tree,
+    tree: &Rooted,
     length: usize,
     bytes: &mut Vec<u8>,
 ) -> Result<(), CommError> {
-    let (number, size) = (tree.number, tree.size);
+    let (number, size) = (tree.number(), tree.size());
     // `edge` is where a part begins; in 128 bits, because the product may not
     // fit into 64. `width` is the size of `count` parts from `from` on, around
     // the end.
@@ -103,7 +104,7 @@ fn broadcast_long<C: Communicator + ?Sized>(
         let to = (2 * child - number).min(size);
         let gone = held.split_off(width(number, child - number).min(held.len()));
         if gone.len() != edge(to) - edge(child) {
-            return Err(out_of_step("broadcast"));
+            return Err(CommError::out_of_step("broadcast"));
         }
         comm.send(tree.rank(child), &gone)?;
     }
@@ -112,7 +113,7 @@ fn broadcast_long<C: Communicator + ?Sized>(
         comm.send(tree.rank((number + size - distance) % size), &held[..width(number, count)])?;
         let theirs = comm.receive(tree.rank((number + distance) % size))?;
         if theirs.len() != width((number + distance) % size, count) {
-            return Err(out_of_step("broadcast"));
+            return Err(CommError::out_of_step("broadcast"));
         }
         held.extend(theirs);
     }
@@ -147,7 +148,7 @@ pub(super) fn sum_before<C: Communicator + ?Sized>(comm: &C, value: i64) -> Resu
 /// Up a binomial tree to rank 0, and from there to all. No lengths travel, so
 /// a rank with nothing to send adds nothing to what the root receives.
 pub(super) fn concatenate<C: Communicator + ?Sized>(comm: &C, bytes: &mut Vec<u8>) -> Result<(), CommError> {
-    let tree = Tree::new(comm, 0);
+    let tree = Rooted::new(comm, 0);
     // The ranks of a subtree follow its root, so appending keeps their order.
     for child in tree.children() {
         bytes.extend(comm.receive(tree.rank(child))?);
@@ -164,7 +165,7 @@ pub(super) fn gather<C: Communicator + ?Sized>(
     root: usize,
     bytes: &[u8],
 ) -> Result<Vec<Vec<u8>>, CommError> {
-    let tree = Tree::new(comm, root);
+    let tree = Rooted::new(comm, root);
     // The blocks of this subtree, in the tree's order, each after its length.
     let mut held = Vec::new();
     put_block(&mut held, bytes);
@@ -200,7 +201,7 @@ pub(super) fn all_gather<C: Communicator + ?Sized>(
         let theirs = comm.receive((rank + distance) % size)?;
         let mut taker = Taker::new(&theirs);
         for _ in 0..n_wanted {
-            taker.block().ok_or_else(|| out_of_step("all_gather"))?;
+            taker.block().ok_or_else(|| CommError::out_of_step("all_gather"))?;
             ends.push(held.len() + theirs.len() - taker.rest().len());
         }
         held.extend_from_slice(&theirs);
@@ -286,36 +287,29 @@ fn split_off(held: &mut Vec<u8>, mine: &Range<usize>) -> Result<Vec<u8>, CommErr
     Ok(gone)
 }
 
-/// A binomial tree over the ranks, numbered from its root.
-struct Tree {
+/// The tree over all ranks below a root.
+struct Rooted {
+    tree: Tree,
     root: usize,
-    size: usize,
-    /// The number of this rank, counted from the root.
-    number: usize,
 }
 
-impl Tree {
+impl Rooted {
     fn new<C: Communicator + ?Sized>(comm: &C, root: usize) -> Self {
         let (rank, size) = (comm.rank(), comm.size());
         assert!(root < size, "the root is rank {root} of {size}");
-        Self { root, size, number: (rank + size - root) % size }
+        Self { tree: Tree::new(size, (rank + size - root) % size), root }
     }
 
     fn rank(&self, number: usize) -> usize {
-        (number + self.root) % self.size
+        (number + self.root) % self.tree.size()
     }
+}
 
-    /// The parent's number: this one without its lowest bit.
-    fn parent(&self) -> Option<usize> {
-        (self.number > 0).then(|| self.number & (self.number - 1))
-    }
+impl Deref for Rooted {
+    type Target = Tree;
 
-    /// The children's numbers: this one with one bit below its lowest. The
-    /// subtree of the child at distance 2ᵏ has up to 2ᵏ ranks, which follow it.
-    fn children(&self) -> impl DoubleEndedIterator<Item = usize> {
-        let n_bits = self.size.next_power_of_two().trailing_zeros().min(self.number.trailing_zeros());
-        let (number, size) = (self.number, self.size);
-        (0..n_bits).map(move |bit| number + (1 << bit)).filter(move |child| *child < size)
+    fn deref(&self) -> &Tree {
+        &self.tree
     }
 }
 
@@ -339,7 +333,7 @@ struct InTransit<'a> {
 
 fn take_parcel<'a>(taker: &mut Taker<'a>) -> Result<InTransit<'a>, CommError> {
     let parcel = taker.index().zip(taker.index()).zip(taker.block());
-    let ((to, from), message) = parcel.ok_or_else(|| out_of_step("route"))?;
+    let ((to, from), message) = parcel.ok_or_else(|| CommError::out_of_step("route"))?;
     Ok(InTransit { to, from, message })
 }
 
@@ -347,7 +341,7 @@ fn take_parcel<'a>(taker: &mut Taker<'a>) -> Result<InTransit<'a>, CommError> {
 fn blocks(call: &'static str, bytes: &[u8], n_blocks: usize) -> Result<Vec<Vec<u8>>, CommError> {
     let mut taker = Taker::new(bytes);
     let blocks: Option<_> = (0..n_blocks).map(|_| taker.block().map(<[u8]>::to_vec)).collect();
-    blocks.filter(|_| taker.is_done()).ok_or_else(|| out_of_step(call))
+    blocks.filter(|_| taker.is_done()).ok_or_else(|| CommError::out_of_step(call))
 }
 
 fn numbers(
@@ -356,10 +350,5 @@ fn numbers(
     n_numbers: usize,
 ) -> Result<impl Iterator<Item = i64>, CommError> {
     let numbers = wire::numbers(bytes).filter(|numbers| numbers.len() == n_numbers);
-    Ok(numbers.ok_or_else(|| out_of_step(call))?.map(|number| number as i64))
-}
-
-fn out_of_step(call: &'static str) -> CommError {
-    let reason = "a message is not what this call sends: the ranks do not make the same calls".into();
-    CommError::Transport { call, reason }
+    Ok(numbers.ok_or_else(|| CommError::out_of_step(call))?.map(|number| number as i64))
 }

@@ -11,12 +11,14 @@ mod counted;
 mod reals;
 mod solo;
 mod threads;
+mod tree;
 pub mod wire;
 
 pub use counted::{Counted, Traffic};
 pub use reals::{from_order, order};
 pub use solo::Solo;
 pub use threads::{ThreadComm, run_on_threads};
+pub use tree::Tree;
 
 /// Why ranks could not work together.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -37,6 +39,14 @@ pub enum CommError {
         /// What the library said.
         reason: String,
     },
+}
+
+impl CommError {
+    /// What a call received is not what it sends.
+    pub fn out_of_step(call: &'static str) -> Self {
+        let reason = "a message is not what this call sends: the ranks do not make the same calls".into();
+        Self::Transport { call, reason }
+    }
 }
 
 /// How the values of all ranks become one.

@@ -1,12 +1,10 @@
-//! What all ranks do together: vote, choose leads, merge.
+//! What all ranks do together: choose leads, and gather keys.
 
 use crate::group::{Cluster, Clusters, Options};
 use crate::ranklist::Ranklist;
 use crate::signature::{Mean, Signature};
-use crate::tree::{Tree, out_of_step};
 use likewise_comm::wire::{self, Taker};
-use likewise_comm::{CommError, Communicator, Reduction};
-use likewise_recording::Part;
+use likewise_comm::{CommError, Communicator, Tree};
 use std::collections::BTreeMap;
 
 /// Ranks, and the one among them that records for all.
@@ -24,16 +22,6 @@ pub struct Group {
     pub source: Mean,
     /// The lead's mean destination.
     pub dest: Mean,
-}
-
-/// Whether any rank says so. O(log P) messages.
-///
-/// # Errors
-/// See [`CommError`].
-pub fn any<C: Communicator + ?Sized>(comm: &C, own: bool) -> Result<bool, CommError> {
-    let mut votes = [i64::from(own)];
-    comm.all_reduce(Reduction::Max, &mut votes)?;
-    Ok(votes[0] != 0)
 }
 
 /// Groups the ranks by their signatures and names a lead for each group. Every
@@ -67,7 +55,7 @@ pub fn choose<C: Communicator + ?Sized>(
     let mut clusters =
         Clusters { all: vec![Cluster { signature, lead: rank, ranks: Ranklist::of(&[rank]) }] };
     let tree = Tree::new(comm.size(), comm.rank());
-    let decode = |bytes: &[u8]| Clusters::decode(bytes).ok_or_else(|| out_of_step("choose"));
+    let decode = |bytes: &[u8]| Clusters::decode(bytes).ok_or_else(|| CommError::out_of_step("choose"));
     for child in tree.children() {
         clusters.merge(decode(&comm.receive(child)?)?);
         clusters.reduce(options);
@@ -105,7 +93,7 @@ pub fn gather<C: Communicator + ?Sized>(comm: &C, key: &[u8]) -> Result<Vec<(Vec
         let bytes = comm.receive(child)?;
         let mut taker = Taker::new(&bytes);
         while !taker.is_done() {
-            let (key, ranks) = take_key(&mut taker).ok_or_else(|| out_of_step("gather"))?;
+            let (key, ranks) = take_key(&mut taker).ok_or_else(|| CommError::out_of_step("gather"))?;
             keys.entry(key).or_default().merge(&ranks);
         }
     }
@@ -126,58 +114,4 @@ fn take_key(taker: &mut Taker<'_>) -> Option<(Vec<u8>, Ranklist)> {
     let mut block = taker.block()?;
     let ranks = Ranklist::decode(&mut block).ok()?;
     block.is_empty().then_some((key, ranks))
-}
-
-/// Merges the parts of the leads over a tree of their own. Rank 0, which need
-/// not lead, gets the result; `None` if no lead has a part, and on the other
-/// ranks. All ranks give the same `leads`, in order; the others need not call
-/// this, but for rank 0. O(log K) messages on a rank.
-///
-/// # Errors
-/// See [`CommError`].
-pub fn merge_parts<C: Communicator + ?Sized>(
-    comm: &C,
-    leads: &[u32],
-    own: Option<Part>,
-) -> Result<Option<Part>, CommError> {
-    let Some(first) = leads.first() else { return Ok(None) };
-    let place = leads.iter().position(|lead| *lead as usize == comm.rank());
-    let mut merged = None;
-    if let Some(place) = place {
-        merged = own;
-        let tree = Tree::new(leads.len(), place);
-        for child in tree.children() {
-            let part = receive_part(comm, leads[child] as usize)?;
-            merged = match (merged, part) {
-                (Some(mut merged), Some(part)) => {
-                    merged.merge(&part);
-                    Some(merged)
-                }
-                (one, other) => one.or(other),
-            };
-        }
-        // The root of the leads' tree passes the result on to rank 0.
-        let parent = tree.parent().map(|parent| leads[parent] as usize);
-        if let Some(to) = parent.or((comm.rank() != 0).then_some(0)) {
-            let bytes = merged.take().map_or_else(Vec::new, |part| part.encode());
-            comm.send(to, &bytes)?;
-        }
-    }
-    if comm.rank() == 0 && *first != 0 {
-        merged = receive_part(comm, *first as usize)?;
-    }
-    Ok(merged)
-}
-
-/// No bytes are no part.
-fn receive_part<C: Communicator + ?Sized>(comm: &C, from: usize) -> Result<Option<Part>, CommError> {
-    let bytes = comm.receive(from)?;
-    if bytes.is_empty() {
-        return Ok(None);
-    }
-    let part = Part::decode(&bytes).map_err(|broken| CommError::Transport {
-        call: "merge_parts",
-        reason: format!("the part of rank {from}: {broken}"),
-    })?;
-    Ok(Some(part))
 }

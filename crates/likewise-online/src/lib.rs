@@ -3,9 +3,8 @@
 //! Every rank makes a [`Signature`] of what it did between two markers
 //! ([`Rolling`]), all ranks vote, and the [`Machine`] says from the votes in
 //! which state the run is. If the run repeats, [`choose`] groups ranks of like
-//! signatures and names a lead of each group, and [`merge_parts`] merges what
-//! the leads recorded. `docs/chameleon.md` has the whole and where it differs
-//! from the paper.
+//! signatures and names a lead of each group. `docs/chameleon.md` has the whole
+//! and where it differs from the paper.
 //!
 //! Nothing here calls MPI, reads a clock or opens a file: ranks talk by a
 //! [`Communicator`](likewise_comm::Communicator).
@@ -18,10 +17,9 @@ mod leads;
 mod machine;
 mod ranklist;
 mod signature;
-mod tree;
 
 pub use group::{Method, Options};
-pub use leads::{Group, any, choose, gather, merge_parts};
+pub use leads::{Group, choose, gather};
 pub use machine::{Action, Machine, Step};
 pub use ranklist::{NotRanks, Ranklist};
 pub use signature::{Mean, Rolling, Signature};

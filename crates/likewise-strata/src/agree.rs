@@ -2,9 +2,8 @@
 
 use crate::StrataError;
 use crate::effort::Effort;
-use crate::tree::{out_of_step, up};
 use likewise_comm::wire::{self, Taker, put_block, put_number, put_numbers};
-use likewise_comm::{CommError, Communicator, Reduction};
+use likewise_comm::{CommError, Communicator, Reduction, Tree};
 
 /// How many times more regions travel than are chosen: those with much effort on
 /// few ranks are not lost on the way.
@@ -12,6 +11,26 @@ const SPARE: usize = 4;
 
 /// Bytes of a name that are kept.
 const LONGEST_NAME: usize = 1 << 14;
+
+/// Sends `held` up a binomial tree; on rank 0, what `join` made of that of all
+/// ranks, joined in their order. On others nothing.
+fn up<C: Communicator + ?Sized>(
+    comm: &C,
+    mut held: Vec<u8>,
+    mut join: impl FnMut(Vec<u8>, &[u8]) -> Option<Vec<u8>>,
+) -> Result<Vec<u8>, CommError> {
+    let tree = Tree::new(comm.size(), comm.rank());
+    for child in tree.children() {
+        held = join(held, &comm.receive(child)?).ok_or_else(out_of_step)?;
+    }
+    let Some(parent) = tree.parent() else { return Ok(held) };
+    comm.send(parent, &held)?;
+    Ok(Vec::new())
+}
+
+pub(crate) fn out_of_step() -> CommError {
+    CommError::out_of_step("adapt")
+}
 
 /// The number of steps of all ranks.
 pub(crate) fn steps<C: Communicator + ?Sized>(comm: &C, n: usize) -> Result<usize, StrataError> {

@@ -40,7 +40,6 @@ mod alone;
 mod effort;
 mod plan;
 mod sampler;
-mod tree;
 
 use likewise::cluster::medoids::capek::CapekError;
 use likewise_comm::CommError;

@@ -1,10 +1,9 @@
 //! What a rank does at the end of each window.
 
-use crate::agree;
+use crate::agree::{self, out_of_step};
 use crate::alone::alone;
 use crate::effort::Effort;
 use crate::plan::{Promise, Sizes, Spread, decide, last_lots, lot, ranks, spread};
-use crate::tree::out_of_step;
 use crate::{Options, StrataError};
 use likewise::cluster::euclidean;
 use likewise::cluster::medoids::capek::{CapekParams, ClusterCount, Criterion, Mode, capek};

@@ -1,7 +1,7 @@
 //! Made-up programs whose phases are known, as the events of their ranks.
 
-use likewise_comm::{CommError, Communicator};
-use likewise_online::{Action, Group, Machine, Options, Rolling, any, choose};
+use likewise_comm::{CommError, Communicator, Reduction};
+use likewise_online::{Action, Group, Machine, Options, Rolling, choose};
 use likewise_recording::State;
 
 /// How many markers each program comes to.
@@ -208,7 +208,9 @@ pub(crate) fn run<C: Communicator + ?Sized>(comm: &C, program: Program) -> Resul
             continue;
         }
         let signature = rolling.end();
-        let step = machine.marker(any(comm, !rolling.repeats())?);
+        let mut differs = [i64::from(!rolling.repeats())];
+        comm.all_reduce(Reduction::Max, &mut differs)?;
+        let step = machine.marker(differs[0] > 0);
         outcome.states.push(step.state);
         if step.action == Action::Cluster {
             outcome.clusterings.push(choose(comm, &signature, &Options::default())?);

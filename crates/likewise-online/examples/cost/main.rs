@@ -14,8 +14,8 @@
 mod one_by_one;
 mod plot;
 
-use likewise_comm::{CommError, Communicator, Counted, run_on_threads};
-use likewise_online::{Mean, Options, Signature, any, choose};
+use likewise_comm::{CommError, Communicator, Counted, Reduction, run_on_threads};
+use likewise_online::{Mean, Options, Signature, choose};
 use std::error::Error;
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -112,7 +112,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 fn measure(what: What, size: usize) -> Result<Cost, CommError> {
     let marker = |comm: &dyn Communicator| {
-        any(comm, false)?;
+        comm.all_reduce(Reduction::Max, &mut [0])?;
         if what != What::Vote {
             choose(comm, &what.signature(comm.rank(), size), &Options::default())?;
         }

@@ -1,9 +1,7 @@
-//! Leads are chosen, keys gathered and parts merged, on any number of ranks.
+//! Leads are chosen and keys gathered, on any number of ranks.
 
 use likewise_comm::{CommError, Communicator, Counted, run_on_threads};
-use likewise_online::{Group, Mean, Method, Options, Ranklist, Signature, choose, gather, merge_parts};
-use likewise_recording::calls::number;
-use likewise_recording::{Frame, Part, RankMeta, Recorder, RecorderOptions, Timing};
+use likewise_online::{Group, Mean, Method, Options, Ranklist, Signature, choose, gather};
 use std::collections::BTreeMap;
 
 fn mean(value: i64) -> Mean {
@@ -128,54 +126,4 @@ fn keys_come_with_their_ranks() {
     ];
     assert_eq!(keys[0], expected);
     assert!(keys[1..].iter().all(Vec::is_empty));
-}
-
-/// What a rank recorded: a few sends, to another place on each.
-fn part(rank: u32, size: u32) -> Part {
-    let mut recorder = Recorder::new(&RecorderOptions::default());
-    let module = recorder.module(b"12345678", "app");
-    for site in 0..4 + rank % 3 {
-        let path = recorder.path(&[Frame { module, offset: u64::from(site) }]);
-        let symbol = recorder.symbol(number::Send, path);
-        let time = Timing { gap: 1000, length: 10, ..Timing::default() };
-        recorder.event(symbol, &[1, 1, i64::from(rank), 0, 0], &time);
-    }
-    recorder.take(&RankMeta { rank, size, ..RankMeta::default() })
-}
-
-#[test]
-fn parts_of_the_leads_come_together_at_rank_0() {
-    let size = 24;
-    for leads in [vec![0], vec![5], vec![0, 1, 2, 9, 23], vec![3, 4, 10, 11, 12, 20, 22], (0..24).collect()] {
-        let merged = run_on_threads::<_, CommError, _>(size as usize, |comm| {
-            let rank = comm.rank() as u32;
-            let own = leads.contains(&rank).then(|| part(rank, size));
-            let merged = merge_parts(comm, &leads, own)?;
-            Ok(merged.map(|part| part.encode()))
-        });
-        let merged = merged.unwrap();
-        assert!(merged[1..].iter().all(Option::is_none));
-        // In the order of the tree or one by one, the ranks have the same.
-        let merged = Part::decode(merged[0].as_ref().unwrap()).unwrap();
-        let ranks: Vec<u32> = merged.ranks().iter().map(|meta| meta.rank).collect();
-        assert_eq!(ranks, leads);
-        for lead in leads {
-            let alone = part(lead, size);
-            let meta = merged.ranks().iter().find(|meta| meta.rank == lead).unwrap();
-            assert_eq!(meta.events, alone.ranks()[0].events);
-        }
-    }
-}
-
-#[test]
-fn leads_without_parts_are_passed_over() {
-    let merged = run_on_threads::<_, CommError, _>(8, |comm| {
-        let own = (comm.rank() == 5).then(|| part(5, 8));
-        let some = merge_parts(comm, &[2, 4, 5, 7], own)?;
-        let none = merge_parts(comm, &[2, 4], None)?;
-        assert!(merge_parts(comm, &[], None)?.is_none());
-        assert!(none.is_none());
-        Ok(some.map(|part| part.ranks()[0].rank))
-    });
-    assert_eq!(merged.unwrap()[0], Some(5));
 }

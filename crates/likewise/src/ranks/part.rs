@@ -69,14 +69,14 @@ impl EffortPart {
         let parcels = parcels.flat_map(|table| (0..comm.size()).map(|to| parcel(table, to))).collect();
         drop(table);
         let bytes: Vec<u8> = comm.route(parcels)?.into_iter().flat_map(|(_, bytes)| bytes).collect();
-        let values = wire::reals(&bytes).ok_or_else(|| out_of_step("share_out"))?.collect();
+        let values = wire::reals(&bytes).ok_or_else(|| CommError::out_of_step("share_out"))?.collect();
         let mut taker = Taker::new(&head);
         let made = taker.number().zip(taker.number()).and_then(|(n_ranks, n_steps)| {
             let regions = take_regions(taker)?;
             let table = EffortTable::of_some(regions, n_steps as usize, values).ok()?;
             Some(Self { table, n_ranks: n_ranks as usize })
         });
-        made.map(Some).ok_or_else(|| out_of_step("share_out"))
+        made.map(Some).ok_or_else(|| CommError::out_of_step("share_out"))
     }
 
     /// The table of rows that each process has some of, in the order of
@@ -197,7 +197,7 @@ fn union<C: Communicator>(comm: &C, here: impl Iterator<Item = Vec<u8>>) -> Resu
     for part in comm.all_gather(&bytes)? {
         let mut taker = Taker::new(&part);
         while !taker.is_done() {
-            all.insert(taker.block().ok_or_else(|| out_of_step("union"))?.to_vec());
+            all.insert(taker.block().ok_or_else(|| CommError::out_of_step("union"))?.to_vec());
         }
     }
     Ok(all.into_iter().collect())
@@ -222,7 +222,8 @@ fn redistribute<C: Communicator>(
         let mut taker = Taker::new(&bytes);
         while !taker.is_done() {
             let cell = taker.number().zip(taker.number()).zip(taker.index()).zip(taker.real());
-            let (((rank, step), region), effort) = cell.ok_or_else(|| out_of_step("redistribute"))?;
+            let (((rank, step), region), effort) =
+                cell.ok_or_else(|| CommError::out_of_step("redistribute"))?;
             cells.push(EffortCell { rank, step, region, effort });
         }
     }
@@ -235,11 +236,6 @@ fn take_regions(mut taker: Taker<'_>) -> Option<Vec<EffortRegion>> {
         regions.push(EffortRegion { name: taker.text()?.to_owned(), unit: taker.text()?.to_owned() });
     }
     Some(regions)
-}
-
-fn out_of_step(call: &'static str) -> CommError {
-    let reason = "a message is not what this call sends: the processes do not make the same calls".into();
-    CommError::Transport { call, reason }
 }
 
 #[cfg(test)]
