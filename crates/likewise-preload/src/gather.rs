@@ -1,46 +1,57 @@
-//! Parts of ranks are put together over a binary tree.
+//! Parts of ranks are put together over a binomial tree.
 
 use crate::job::guarded;
 use crate::out::Out;
-use likewise_comm::Communicator;
+use likewise_comm::{Communicator, Tree};
 use likewise_recording::{Part, file};
 use std::path::Path;
 
 /// Ranks that work together: the first is rank 0.
-pub(crate) struct Tree<'a> {
+pub(crate) struct Ranks<'a> {
     /// None where they are all.
-    ranks: Option<&'a [u32]>,
-    n: u32,
+    some: Option<&'a [u32]>,
+    n: usize,
+    /// Of how many of them there should be parts.
+    giving: usize,
 }
 
-impl<'a> Tree<'a> {
+impl<'a> Ranks<'a> {
     /// All ranks.
     pub(crate) fn all(size: u32) -> Self {
-        Self { ranks: None, n: size }
+        Self { some: None, n: size as usize, giving: size as usize }
     }
 
-    /// These, of which the first is 0.
-    pub(crate) fn of(ranks: &'a [u32]) -> Self {
-        Self { ranks: Some(ranks), n: ranks.len() as u32 }
+    /// These, in order, of which the first is 0.
+    pub(crate) fn these(ranks: &'a [u32]) -> Self {
+        Self { some: Some(ranks), n: ranks.len(), giving: ranks.len() }
     }
 
-    fn rank(&self, place: u32) -> usize {
-        self.ranks.map_or(place, |ranks| ranks[place as usize]) as usize
+    /// Of these, so many give something.
+    pub(crate) fn giving(self, n: usize) -> Self {
+        Self { giving: n, ..self }
     }
 
-    fn place(&self, rank: u32) -> Option<u32> {
-        match self.ranks {
-            None => Some(rank),
-            Some(ranks) => ranks.binary_search(&rank).ok().map(|at| at as u32),
-        }
+    fn rank(&self, place: usize) -> usize {
+        self.some.map_or(place, |ranks| ranks[place] as usize)
+    }
+
+    /// Where a rank is in the tree of these.
+    fn tree(&self, rank: u32) -> Option<Tree> {
+        let place = match self.some {
+            None => rank as usize,
+            Some(ranks) => ranks.binary_search(&rank).ok()?,
+        };
+        Some(Tree::new(self.n, place))
     }
 }
 
 /// What becomes of the file when the parts are in it.
 #[derive(Clone, Copy)]
 pub(crate) enum End<'a> {
-    /// It grows on.
+    /// It grows on, and is packed in the end.
     Open,
+    /// A log follows.
+    Log,
     /// It is ended, and gets this name.
     Foot(&'a Path),
 }
@@ -54,11 +65,6 @@ pub(crate) struct Give<'a> {
     pub(crate) rank: u32,
     /// The number of the parts that are put together.
     pub(crate) number: u32,
-    /// Whether the bytes are packed; they need not be where they are soon
-    /// written anew.
-    pub(crate) packs: bool,
-    /// Of how many ranks there should be parts.
-    pub(crate) expected: usize,
     pub(crate) end: End<'a>,
     /// The sections of this rank, where they are not put together.
     pub(crate) sections: &'a Sections<'a>,
@@ -107,27 +113,21 @@ impl Gathered {
 pub(crate) fn gather(
     mut own: Gathered,
     give: &Give<'_>,
-    tree: &Tree<'_>,
+    ranks: &Ranks<'_>,
     link: &impl Communicator,
     out: Option<&mut Out>,
 ) -> Option<Result<Option<String>, String>> {
-    let place = tree.place(give.rank)?;
-    let mut below = Vec::new();
-    let mut step = 1;
-    while step < tree.n && place.is_multiple_of(2 * step) {
-        if place + step < tree.n {
-            let child = tree.rank(place + step);
-            below.push(child);
-            let message = link.receive(child).ok()?;
-            // Who cannot be understood is missing.
-            let _ = guarded(|| own.take(&message));
-        }
-        step *= 2;
+    let tree = ranks.tree(give.rank)?;
+    let below = || tree.children().map(|child| ranks.rank(child));
+    for child in below() {
+        let message = link.receive(child).ok()?;
+        // Who cannot be understood is missing.
+        let _ = guarded(|| own.take(&message));
     }
     let result = match out {
         Some(out) => write(&own, give, link, out),
         None => {
-            let parent = tree.rank(place - place.min(step));
+            let parent = ranks.rank(tree.parent()?);
             let message = guarded(|| Some(own.encode())).unwrap_or_default();
             link.send(parent, &message).ok()?;
             if own.large.contains(&give.rank) {
@@ -137,20 +137,20 @@ pub(crate) fn gather(
         }
     };
     // Whoever was below is told, and what is whole elsewhere is removed.
-    below.iter().rev().try_for_each(|to| link.send(*to, &[u8::from(result.is_ok())]).ok())?;
+    below().rev().try_for_each(|to| link.send(to, &[u8::from(result.is_ok())]).ok())?;
     let n_there = own.part.as_ref().map_or(0, |part| part.ranks().len()) + own.large.len();
-    let missing = match give.expected.saturating_sub(n_there) {
+    let missing = match ranks.giving.saturating_sub(n_there) {
         _ if give.rank > 0 => None,
         0 if own.n_cut == 0 => None,
-        0 => Some(format!("what {} of {} ranks did after an error or a full disk", own.n_cut, give.expected)),
-        missing => Some(format!("{missing} of {} ranks, where an error occurred", give.expected)),
+        0 => Some(format!("what {} of {} ranks did after an error or a full disk", own.n_cut, ranks.giving)),
+        missing => Some(format!("{missing} of {} ranks, where an error occurred", ranks.giving)),
     };
     Some(result.map(|()| missing))
 }
 
 /// On rank 0.
 fn write(own: &Gathered, give: &Give<'_>, link: &impl Communicator, out: &mut Out) -> Result<(), String> {
-    let write = if give.packs { file::section } else { file::quick_section };
+    let write = if matches!(give.end, End::Open) { file::quick_section } else { file::section };
     let section = guarded(|| own.part.as_ref().map(|part| write(give.number, part)));
     if let Some(section) = &section {
         out.section(section);

@@ -1,7 +1,7 @@
 //! The files of a rank, and what it gives to the one file of the job.
 
 use crate::clock;
-use crate::gather::{End, Gathered, Give, Tree, gather};
+use crate::gather::{End, Gathered, Give, Ranks, gather};
 use crate::limit::spared;
 use crate::out::Out;
 use likewise_comm::Communicator;
@@ -228,6 +228,18 @@ impl Job {
         remove(&self.open())
     }
 
+    /// Nothing that this rank has left in files is needed.
+    pub(crate) fn leave_nothing(&mut self) {
+        if self.has_copy {
+            let _ = remove_file(self.open());
+            self.has_copy = false;
+        }
+        if !self.sealed.is_empty() {
+            let _ = remove_file(self.sealed());
+            self.sealed.clear();
+        }
+    }
+
     /// In the end of a full recording: puts the ranks together, and leaves the
     /// one file of the job, with what `log` makes of each rank's bytes in the
     /// end. Collective; a rank of which nothing can be had takes part.
@@ -244,27 +256,23 @@ impl Job {
         let path = self.whole();
         let mut out = (self.meta.rank == 0).then(|| Out::create(&path.with_extension("new")));
         let part = guarded(|| Some(self.take(recorder)));
-        let (tree, n) = (Tree::all(self.meta.size), self.meta.size as usize);
-        let end = if log.is_some() { End::Open } else { End::Foot(&path) };
-        let given = self.give(part, is_whole, true, &tree, n, link, out.as_mut(), end);
-        let log = log.and_then(|log| log(link, self.bytes));
-        match (given, &mut out) {
-            (Err(why), Some(out)) if out.written().is_err() || !path.exists() && log.is_none() => {
+        let end = if log.is_some() { End::Log } else { End::Foot(&path) };
+        let ranks = Ranks::all(self.meta.size);
+        let given = self.give(part, is_whole, &ranks, link, out.as_mut(), end);
+        let made = log.and_then(|log| log(link, self.bytes));
+        if let Some(out) = &mut out {
+            if given.is_err() && (out.written().is_err() || log.is_none() && !path.exists()) {
                 out.remove();
-                Err(why)
+            } else if log.is_some() {
+                made.iter().for_each(|log| out.section(&file::log_section(log)));
+                out.close(&path)?;
             }
-            (given, Some(out)) if log.is_some() => {
-                log.iter().for_each(|log| out.section(&file::log_section(log)));
-                out.close(&path).and(given)
-            }
-            (given, _) => given,
         }
-        .and_then(|missing| missing.map_or(Ok(()), Err))
+        given?.map_or(Ok(()), Err)
     }
 
-    /// Puts the parts of the ranks of a tree together, and adds them to the
-    /// job's file. Collective over these ranks; those that have nothing give
-    /// none. Of `expected` ranks there are parts.
+    /// Puts the parts of ranks together, and adds them to the job's file.
+    /// Collective over these ranks; those that have nothing give none.
     ///
     /// Parts that are large, or that were sealed, go to rank 0 one after the
     /// other, and are not put together.
@@ -275,14 +283,11 @@ impl Job {
     /// # Errors
     /// Nothing was given (why, on rank 0). Nothing of what this rank has left in
     /// files is removed then.
-    #[allow(clippy::too_many_arguments)]
     pub(crate) fn give(
         &mut self,
         part: Option<Part>,
         is_whole: bool,
-        packs: bool,
-        tree: &Tree<'_>,
-        expected: usize,
+        ranks: &Ranks<'_>,
         link: &impl Communicator,
         out: Option<&mut Out>,
         end: End<'_>,
@@ -293,22 +298,13 @@ impl Job {
         let give = Give {
             rank: self.meta.rank,
             number: self.number,
-            packs,
-            expected,
             end,
             sections: &|each| self.sections(&large, each),
         };
-        let given = gather(own, &give, tree, link, out);
+        let given = gather(own, &give, ranks, link, out);
         let given = given.unwrap_or_else(|| Err("the ranks cannot reach each other".into()));
         if given.is_ok() {
-            if self.has_copy {
-                let _ = remove_file(self.open());
-                self.has_copy = false;
-            }
-            if !self.sealed.is_empty() {
-                let _ = remove_file(self.sealed());
-                self.sealed.clear();
-            }
+            self.leave_nothing();
         }
         given
     }

@@ -17,12 +17,13 @@
 //! | `LIKEWISE_DIR` | the folder for the recording; without it nothing is recorded |
 //! | `LIKEWISE_TIMES` | `histogram` (as without it) or `all` |
 //! | `LIKEWISE_COUNTERS` | see `counters.rs` |
-//! | `LIKEWISE_MODE` | `full` (as without it, but memory and bytes are counted), or `leads`, see `online` |
+//! | `LIKEWISE_MODE` | `full` (as without it, but memory and bytes are counted), `leads` or `strata`, see `online` |
 //! | `LIKEWISE_MARKER` | `auto` (as without it), `pcontrol`, `MPI_Name`, or `MPI_Name@` and the first digits of a call path's hash |
 //! | `LIKEWISE_EVERY` | each so many markers; without it as seldom as `LIKEWISE_OVERHEAD` asks for |
 //! | `LIKEWISE_OVERHEAD` | the share of the run that markers may take: 0.02 |
 //! | `LIKEWISE_K`, `LIKEWISE_SELECT` | how many leads (9), and how they are chosen: `farthest`, `medoids`, `random` |
 //! | `LIKEWISE_PARAMETERS` | 1: ranks with other parameters are no group |
+//! | `LIKEWISE_WINDOW`, `LIKEWISE_ERROR` | in mode `strata`: steps from one adaption to the next (16), and how far the estimated mean effort may be off (0.05) |
 //! | `LIKEWISE_PATIENCE` | the longest that ranks wait for each other at a marker, in seconds: 10 |
 //! | `LIKEWISE_PROGRESS` | 1: rank 0 says now and then in which state the run is |
 //! | `LIKEWISE_RAW` | 1: every event also as a line of `raw-RANK.log`, for tests |
@@ -36,10 +37,11 @@
 //! # What it links
 //! `libc` (the C library's functions: `dlsym`, `dl_iterate_phdr`, `mmap`,
 //! `perf_event_open`), `likewise-recording` (the table of calls and the
-//! compression, without dependencies), `likewise-comm` and `likewise-online`
-//! (clustering while the program runs), and of `likewise-mpi` the modules that
-//! find and bind an MPI. The library itself needs the C library and libgcc's
-//! unwinder, which every program of Rust and C++ has. It needs no MPI.
+//! compression, without dependencies), `likewise-comm`, `likewise-online` and
+//! `likewise-strata` (clustering while the program runs; the last with
+//! `likewise`, of which it has wavelets and CAPEK), and of `likewise-mpi` the
+//! modules that find and bind an MPI. The library itself needs the C library and
+//! libgcc's unwinder, which every program of Rust and C++ has. It needs no MPI.
 //!
 //! On processors other than x86-64 the library is empty: the stubs are written
 //! for its calling convention alone.
@@ -50,6 +52,7 @@ mod clock;
 mod completion;
 mod counters;
 mod decode;
+mod effort;
 mod gather;
 mod handler;
 mod hash;

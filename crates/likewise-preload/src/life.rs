@@ -89,7 +89,9 @@ fn begin_recording() -> Option<*mut AtomicU32> {
     // Panics of ours are caught, and are not for the user of the program.
     std::panic::set_hook(Box::new(|_| {}));
     let (modes, mut wrong) = Modes::read();
-    let watch = (modes.mode != Mode::Full).then(|| Watch::new(modes.marker.clone(), modes.parameters));
+    let samples = modes.mode == Mode::Strata;
+    let watch =
+        (modes.mode != Mode::Full).then(|| Watch::new(modes.marker.clone(), modes.parameters, samples));
     let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| value == "1");
     let options = Options {
         folder,

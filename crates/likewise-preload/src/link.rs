@@ -4,20 +4,38 @@ use crate::objects::{Calls, Objects};
 use likewise_comm::{CommError, Communicator};
 use likewise_mpi::abi::Abi;
 use likewise_mpi::binding::Handle;
+use std::cell::RefCell;
+use std::collections::VecDeque;
 use std::ffi::c_int;
 
 /// MPI counts in `int`s, so a longer message goes in pieces.
 const PIECE: usize = 1 << 30;
 const TAG: c_int = 0;
+/// When more bytes than this are under way, a rank waits for those that receive.
+/// Only what goes up a tree is so much.
+const MOST_UNDER_WAY: usize = 8 << 20;
 
 /// The ranks that were started together, and how they talk.
-#[derive(Clone)]
 pub(crate) struct World {
     pub(crate) rank: u32,
     pub(crate) size: u32,
     pub(super) calls: Calls,
     pub(super) abi: Abi,
     pub(super) comm: Handle,
+    /// Messages that are under way: MPI reads them until their requests are done.
+    sent: RefCell<VecDeque<Sent>>,
+}
+
+struct Sent {
+    bytes: Box<[u8]>,
+    request: Handle,
+}
+
+impl Clone for World {
+    /// The same ranks; what is under way stays with the first.
+    fn clone(&self) -> Self {
+        Self { calls: self.calls, abi: self.abi.clone(), sent: RefCell::default(), ..*self }
+    }
 }
 
 impl World {
@@ -30,7 +48,14 @@ impl World {
         unsafe { (calls.comm_rank)(comm, &raw mut rank) };
         // SAFETY: MPI has begun, and `size` is a place for an int.
         unsafe { (calls.comm_size)(comm, &raw mut size) };
-        Some(Self { rank: rank.try_into().ok()?, size: size.try_into().ok()?, calls, abi, comm })
+        Some(Self {
+            rank: rank.try_into().ok()?,
+            size: size.try_into().ok()?,
+            calls,
+            abi,
+            comm,
+            sent: RefCell::default(),
+        })
     }
 
     /// The same with a communicator of our own, on which errors return.
@@ -48,6 +73,10 @@ impl World {
 
     /// Ends what [`duplicated`](Self::duplicated) made.
     pub(crate) fn free(mut self) {
+        if self.settle(0).is_err() {
+            // MPI may still read what is kept.
+            return std::mem::forget(self);
+        }
         // SAFETY: the communicator is ours, and nothing is under way on it.
         unsafe { (self.calls.comm_free)(&raw mut self.comm) };
     }
@@ -67,14 +96,40 @@ impl World {
         unsafe { (self.calls.barrier)(self.comm) };
     }
 
+    /// Sends without waiting for the receiver.
     fn send_bytes(&self, to: usize, bytes: &[u8]) -> Result<(), CommError> {
         let byte = self.abi.handles.byte;
         bytes.chunks(PIECE).try_for_each(|piece| {
-            let (place, n) = (piece.as_ptr().cast(), piece.len() as c_int);
-            // SAFETY: there are that many bytes.
-            let code = unsafe { (self.calls.send)(place, n, byte, to as c_int, TAG, self.comm) };
-            checked("PMPI_Send", code)
-        })
+            let mut sent = Sent { bytes: piece.into(), request: 0 };
+            let (place, n) = (sent.bytes.as_ptr().cast(), piece.len() as c_int);
+            let request = &raw mut sent.request;
+            // SAFETY: there are that many bytes, which are kept until the request is done.
+            let code = unsafe { (self.calls.isend)(place, n, byte, to as c_int, TAG, self.comm, request) };
+            self.sent.borrow_mut().push_back(sent);
+            checked("PMPI_Isend", code)
+        })?;
+        self.settle(MOST_UNDER_WAY)
+    }
+
+    /// Waits until no more bytes than these are under way.
+    pub(crate) fn settle(&self, most: usize) -> Result<(), CommError> {
+        let mut sent = self.sent.borrow_mut();
+        let mut under_way: usize = sent.iter().map(|sent| sent.bytes.len()).sum();
+        while let Some(first) = sent.front_mut() {
+            let mut done: c_int = 0;
+            let (request, ignore) = (&raw mut first.request, self.abi.status_ignore);
+            // SAFETY: the request is ours and under way.
+            checked("PMPI_Test", unsafe { (self.calls.test)(request, &raw mut done, ignore) })?;
+            if done != 0 {
+                under_way -= first.bytes.len();
+                sent.pop_front();
+            } else if under_way > most {
+                std::thread::yield_now();
+            } else {
+                break;
+            }
+        }
+        Ok(())
     }
 
     fn receive_bytes(&self, from: usize, bytes: &mut [u8]) -> Result<(), CommError> {

@@ -23,6 +23,7 @@ pub(crate) struct Modes {
     pub(crate) every: Option<u64>,
     pub(crate) overhead: f64,
     pub(crate) leads: LeadOptions,
+    pub(crate) strata: likewise_strata::Options,
     pub(crate) parameters: bool,
     pub(crate) progress: bool,
     pub(crate) patience: u64,
@@ -41,8 +42,9 @@ impl Modes {
         let mode = match mode.as_deref() {
             None | Some("full") => Mode::Full,
             Some("leads") => Mode::Leads,
+            Some("strata") => Mode::Strata,
             Some(other) => {
-                wrong.push(format!("LIKEWISE_MODE={other}: full or leads"));
+                wrong.push(format!("LIKEWISE_MODE={other}: full, leads or strata"));
                 Mode::Full
             }
         };
@@ -56,6 +58,9 @@ impl Modes {
         };
         let (every, overhead, k) = (number("EVERY"), number("OVERHEAD"), number("K"));
         let patience = number("PATIENCE");
+        let mut strata = likewise_strata::Options::default();
+        strata.every = number("WINDOW").map_or(strata.every, |steps| steps as usize).max(1);
+        strata.error = number("ERROR").unwrap_or(strata.error);
         let marker = variable("MARKER").map(|text| {
             Marker::read(&text).unwrap_or_else(|| {
                 wrong.push(format!("LIKEWISE_MARKER={text}: auto, pcontrol, MPI_Name or MPI_Name@hash"));
@@ -80,6 +85,7 @@ impl Modes {
             every: every.map(|every| every as u64).map(|every| every.max(1)),
             overhead: overhead.unwrap_or(OVERHEAD),
             leads,
+            strata,
             parameters,
             progress: variable("PROGRESS").as_deref() == Some("1"),
             patience: patience.map_or(PATIENCE, |seconds| (seconds * 1e9) as u64),

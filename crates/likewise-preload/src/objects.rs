@@ -34,7 +34,7 @@ calls! {
     type_get_extent = "PMPI_Type_get_extent"(Handle, *mut isize, *mut isize);
     bcast = "PMPI_Bcast"(*mut c_void, c_int, Handle, c_int, Handle);
     barrier = "PMPI_Barrier"(Handle);
-    send = "PMPI_Send"(*const c_void, c_int, Handle, c_int, c_int, Handle);
+    isend = "PMPI_Isend"(*const c_void, c_int, Handle, c_int, c_int, Handle, *mut Handle);
     recv = "PMPI_Recv"(*mut c_void, c_int, Handle, c_int, c_int, Handle, usize);
     iallreduce =
         "PMPI_Iallreduce"(*const c_void, *mut c_void, c_int, Handle, Handle, Handle, *mut Handle);

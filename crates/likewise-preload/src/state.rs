@@ -158,7 +158,8 @@ impl State {
         self.fortran = None;
     }
 
-    fn record(&mut self, symbol: u32, before: &Before, made: &Made<'_>, time: &Timing<'_>) {
+    /// `last` is the symbol of the thread's event before.
+    fn record(&mut self, symbol: u32, last: u32, before: &Before, made: &Made<'_>, time: &Timing<'_>) {
         if let Some(watch) = &mut self.watch
             && watch.begins(symbol)
         {
@@ -175,6 +176,7 @@ impl State {
                 watch.values(symbol, &self.values);
             }
             watch.event(symbol);
+            watch.burst(last, symbol, time.gap);
             if !watch.keeps() {
                 return;
             }
@@ -408,7 +410,7 @@ pub(crate) fn record(thread: &mut Thread, made: &Made<'_>) -> Then {
         length: clock::ns(made.begin, made.end),
         counters: is_counted.then(|| thread.counters.counted()),
     };
-    state.record(symbol, &thread.before, made, &time);
+    state.record(symbol, thread.last, &thread.before, made, &time);
     let expected = if counters.only_long { state.expected(thread.last, symbol, time.gap) } else { 0 };
     thread.last = symbol;
     let then = state.then(symbol, made);

@@ -1,5 +1,6 @@
 //! What this rank does between two markers, and whether its events are kept.
 
+use crate::effort::Effort;
 use crate::hash::Map;
 use likewise_online::{Rolling, Signature};
 use likewise_recording::calls::number;
@@ -165,6 +166,8 @@ pub(crate) struct Interval {
 pub(crate) struct Watch {
     marker: Marker,
     with_parameters: bool,
+    /// Where efforts are sampled: no event is recorded.
+    effort: Option<Effort>,
     rolling: Rolling,
     symbols: Vec<Known>,
     by_identity: Map<u128, u32>,
@@ -175,7 +178,8 @@ pub(crate) struct Watch {
     search: Structure,
     found_in: usize,
     looked_in: usize,
-    last: Option<u128>,
+    /// Of the interval before.
+    parameters: u64,
     /// In state L: whether this rank records nothing,
     follows: bool,
     /// until it meets a call path that is new.
@@ -189,10 +193,11 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    pub(crate) fn new(marker: Marker, with_parameters: bool) -> Self {
+    pub(crate) fn new(marker: Marker, with_parameters: bool, samples: bool) -> Self {
         Self {
             marker,
             with_parameters,
+            effort: samples.then(Effort::default),
             rolling: Rolling::new(),
             symbols: Vec::new(),
             by_identity: Map::default(),
@@ -200,7 +205,7 @@ impl Watch {
             search: Structure::new(),
             found_in: 0,
             looked_in: 0,
-            last: None,
+            parameters: 0,
             follows: false,
             tail: false,
             before_tail: [0; 2],
@@ -244,7 +249,32 @@ impl Watch {
     /// Whether events are recorded.
     #[inline]
     pub(crate) fn keeps(&self) -> bool {
-        !self.follows || self.tail
+        self.effort.is_none() && (!self.follows || self.tail)
+    }
+
+    /// Where efforts are sampled: the burst before an event took so long, in ns.
+    #[inline]
+    pub(crate) fn burst(&mut self, before: u32, symbol: u32, ns: u64) {
+        if let Some(effort) = &mut self.effort {
+            effort.add([before, symbol], ns);
+        }
+    }
+
+    /// What was computed since the last time, by region.
+    pub(crate) fn take_effort(&mut self) -> Vec<(u128, u64)> {
+        let identity = |symbol: u32| self.symbols.get(symbol as usize).map_or(0, |known| known.identity);
+        self.effort.as_mut().map_or_else(Vec::new, |effort| effort.take(identity))
+    }
+
+    /// What a region is called.
+    pub(crate) fn region_name(&self, region: u128) -> String {
+        let symbols = self.effort.as_ref().and_then(|effort| effort.symbols(region));
+        let names = symbols.map(|symbols| symbols.map(|symbol| self.name(symbol)));
+        match names {
+            Some([before, symbol]) if before.is_empty() => format!("before {symbol}"),
+            Some([before, symbol]) => format!("{before} to {symbol}"),
+            None => String::new(),
+        }
     }
 
     /// The values of an event that differ from those of the symbol's last one.
@@ -278,8 +308,8 @@ impl Watch {
     /// The interval since the last marker; the next one begins.
     pub(crate) fn end(&mut self, n_open: u64) -> Interval {
         let signature = self.rolling.end();
-        let is_same = self.last == Some(self.key(&signature));
-        self.last = Some(self.key(&signature));
+        let is_same = self.rolling.repeats() && self.parameters == signature.parameters;
+        self.parameters = signature.parameters;
         let has_tail = self.follows && self.tail;
         Interval {
             signature,
@@ -296,10 +326,6 @@ impl Watch {
     pub(crate) fn passed(&mut self, n_open: u64) {
         self.passed += 1;
         (self.marked, self.n) = ([n_open, self.marked[0]], [0, self.n[0]]);
-    }
-
-    fn key(&self, signature: &Signature) -> u128 {
-        signature.path ^ u128::from(if self.with_parameters { signature.parameters } else { 0 })
     }
 
     /// State L begins.
@@ -387,9 +413,8 @@ impl Watch {
         }
         self.found_in = self.looked_in;
         self.symbols.iter_mut().for_each(|known| known.is_marker &= known.call == number::Pcontrol);
-        let known = &mut self.symbols[symbol as usize];
-        known.is_marker = true;
-        Some(format!("{}@{}", known.call.name(), short_identity(known.identity)))
+        self.symbols[symbol as usize].is_marker = true;
+        Some(self.name(symbol))
     }
 
     /// The name of a marker.
@@ -427,7 +452,7 @@ mod tests {
 
     #[test]
     fn a_follower_records_from_the_first_new_call_path_on() {
-        let mut watch = Watch::new(Marker::Auto, false);
+        let mut watch = Watch::new(Marker::Auto, false, false);
         (0..3).for_each(|symbol| watch.know(symbol, number::Barrier, u128::from(symbol) + 7));
         for _ in 0..2 {
             watch.event(0);

@@ -1,7 +1,7 @@
 //! What ranks have recorded goes into the file that grows.
 
 use super::Online;
-use crate::gather::{End, Tree};
+use crate::gather::{End, Ranks};
 use crate::job::Job;
 use crate::out::Out;
 use crate::state;
@@ -143,16 +143,15 @@ impl Online {
         }
     }
 
-    /// Gives a part to the file, over a tree of ranks. What cannot be written
+    /// Gives a part to the file, over a tree of these ranks. What cannot be written
     /// there stays in this rank's own file.
-    fn give(&mut self, job: &mut Job, part: Option<Part>, tree: &Tree<'_>, expected: usize) {
+    fn give(&mut self, job: &mut Job, part: Option<Part>, ranks: &Ranks<'_>) {
         if self.world.rank == 0 && self.out.is_none() {
             self.out = Some(Out::create(&job.online()));
         }
         let n = self.out.as_ref().map_or(0, Out::len);
         let kept = part.clone();
-        let given =
-            job.give(part, self.is_whole, false, tree, expected, &self.world, self.out.as_mut(), End::Open);
+        let given = job.give(part, self.is_whole, ranks, &self.world, self.out.as_mut(), End::Open);
         match given {
             Ok(None) => {}
             Ok(Some(missing)) => {
@@ -177,8 +176,7 @@ impl Online {
     pub(super) fn give_all(&mut self, number: u32) -> Option<()> {
         let (mut job, part) = self.take_job(true)?;
         job.number = number;
-        let size = self.world.size;
-        self.give(&mut job, part, &Tree::all(size), size as usize);
+        self.give(&mut job, part, &Ranks::all(self.world.size));
         job.number = job.number.max(number + 1);
         Self::put_job(job);
         Some(())
@@ -232,11 +230,11 @@ impl Online {
                 part.stand(decode(&bytes, rank).unwrap_or_default());
                 part
             });
-            self.give(&mut job, own, &Tree::of(&leads), n_leads);
+            self.give(&mut job, own, &Ranks::these(&leads).giving(n_leads));
         }
         job.number = number + 1;
         if any_tail {
-            self.give(&mut job, part, &Tree::all(self.world.size), tails);
+            self.give(&mut job, part, &Ranks::all(self.world.size).giving(tails));
         }
         job.number = job.number.max(number + 2);
         Self::put_job(job);

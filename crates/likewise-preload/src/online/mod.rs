@@ -10,6 +10,7 @@
 
 mod flush;
 mod found;
+mod sample;
 mod votes;
 
 use crate::clock;
@@ -24,6 +25,7 @@ use found::Finder;
 use likewise_comm::Communicator;
 use likewise_online::{Action, Group, Machine, choose};
 use likewise_recording::{Clustering, Led, Log, Mode, State as Phase, file};
+use sample::Sampling;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use votes::{Vote, Votes};
 
@@ -44,6 +46,8 @@ pub(crate) struct Online {
     world: World,
     votes: Votes,
     finder: Option<Finder>,
+    /// Where efforts are sampled.
+    sampling: Option<Sampling>,
     machine: Machine,
     /// On rank 0.
     out: Option<Out>,
@@ -88,10 +92,15 @@ pub(crate) fn begin(options: &Modes, world: &World) -> Option<()> {
     } else {
         None
     };
+    let sampling = match options.mode {
+        Mode::Strata => Some(Sampling::new(&options.strata)?),
+        _ => None,
+    };
     *lock() = Some(Online {
         votes: Votes::new(votes, options.patience),
         world: parts,
         finder,
+        sampling,
         machine: Machine::new(),
         out: None,
         log: Log { mode: options.mode, ..Log::default() },
@@ -154,7 +163,7 @@ pub(crate) fn wait_for_all() -> bool {
     online.is_some()
 }
 
-/// At the end of `MPI_Finalize`. False where nothing was recorded on line.
+/// At the end of `MPI_Finalize`. None where nothing was recorded on line.
 pub(crate) fn finish(is_whole: bool) -> Option<Result<(), String>> {
     let online = lock().take()?;
     Some(online.finish(is_whole))
@@ -177,6 +186,7 @@ impl Online {
         let voted = self.vote(&interval, number);
         let waited = clock::ns(begin, clock::ticks());
         match voted {
+            Some(vote) if self.sampling.is_some() => self.sample(&vote),
             Some(vote) => {
                 passed();
                 self.step(&interval, &vote);
@@ -185,6 +195,10 @@ impl Online {
                 self.give_up("ranks came to different numbers of markers, or waited too long for each other")
             }
         }
+        if !self.gave_up {
+            // Nobody waits for a message while this rank computes.
+            let _ = self.world.settle(0);
+        }
         let end = clock::ticks();
         self.account(voted, begin, waited, end);
         self.tell(end);
@@ -192,7 +206,8 @@ impl Online {
 
     fn vote(&mut self, interval: &Interval, number: u32) -> Option<Vote> {
         let mut vote = Vote::between();
-        vote.0[Vote::DIFFERS] = i64::from(!interval.is_same);
+        // Efforts are sampled whatever the ranks do.
+        vote.0[Vote::DIFFERS] = i64::from(!interval.is_same && self.sampling.is_none());
         vote.0[Vote::TAIL] = i64::from(interval.has_tail);
         vote.0[Vote::NUMBER] = i64::from(number);
         vote.0[Vote::WAITED] = -(self.waited as i64);
@@ -214,7 +229,7 @@ impl Online {
     /// This rank has come to where a call that was proposed would be the marker.
     fn trial(&mut self) {
         let Some(finder) = &mut self.finder else { return };
-        let elapsed = state::lock().as_ref().and_then(|state| state.job.as_ref()).map_or(0, Job::elapsed);
+        let elapsed = elapsed();
         let turns =
             state::lock().as_ref().and_then(|state| state.watch.as_ref()).map_or(1, Watch::expected_at);
         let patience = (TURNS_OF_PATIENCE * elapsed / turns.max(1)).clamp(LEAST_PATIENCE, MOST_PATIENCE);
@@ -230,15 +245,13 @@ impl Online {
 
     /// What follows from a vote.
     fn step(&mut self, interval: &Interval, vote: &Vote) {
-        // Ranks that are in MPI_Finalize do nothing in between.
-        let differs = vote.is(Vote::DIFFERS) || vote.is(Vote::FINAL);
+        if vote.is(Vote::FINAL) {
+            return self.give_up("ranks came to different numbers of markers");
+        }
         let mut next = self.machine;
-        let step = next.marker(differs);
+        let step = next.marker(vote.is(Vote::DIFFERS));
         if step.action != Action::None && !self.agree() {
             return self.give_up("ranks waited too long for each other at a marker");
-        }
-        if vote.is(Vote::FINAL) && step.action == Action::Flush {
-            return self.give_up("ranks came to different numbers of markers");
         }
         self.machine = next;
         self.note_state(step.state);
@@ -260,7 +273,7 @@ impl Online {
     }
 
     fn note_state(&mut self, state: Phase) {
-        let at = state::lock().as_ref().and_then(|state| state.job.as_ref()).map_or(0, Job::elapsed);
+        let at = elapsed();
         match self.log.states.last_mut() {
             Some((last, n, _)) if *last == state => *n += 1,
             _ => self.log.states.push((state, 1, at)),
@@ -273,7 +286,8 @@ impl Online {
         if std::mem::replace(&mut self.gave_up, true) {
             return;
         }
-        let note = format!("From marker {} on all ranks record: {why}.", self.calls);
+        let follows = if self.sampling.is_some() { "nothing is sampled" } else { "all ranks record" };
+        let note = format!("From marker {} on {follows}: {why}.", self.calls);
         if self.world.rank == 0 {
             eprintln!("likewise: {note}");
         }
@@ -290,7 +304,7 @@ impl Online {
     fn cluster(&mut self, interval: &Interval, number: u32) -> Option<()> {
         self.groups = choose(&self.world, &interval.signature, &self.options.leads).ok()?;
         self.give_all(number)?;
-        let at = state::lock().as_ref().and_then(|state| state.job.as_ref()).map_or(0, Job::elapsed);
+        let at = elapsed();
         if self.world.rank == 0 {
             let led = |group: &Group| Led {
                 lead: group.lead,
@@ -369,26 +383,34 @@ impl Online {
         }
         self.told = now;
         let (size, n) = (self.world.size as usize, self.groups.len());
-        let state = self.log.states.last().map_or("", |(state, ..)| state.word());
-        let led = match self.log.states.last() {
-            Some((Phase::Lead, ..)) => format!("{n} of {size} ranks record"),
-            _ => format!("{size} ranks record"),
+        let last = self.log.states.last().map(|(state, ..)| *state);
+        let what = match (&self.sampling, last) {
+            (Some(sampling), _) => format!("{} of {size} ranks write", sampling.n_sampled),
+            (None, Some(state @ Phase::Lead)) => format!("{}, {n} of {size} ranks record", state.word()),
+            (None, state) => format!("{}, {size} ranks record", state.map_or("", Phase::word)),
         };
-        let elapsed = state::lock().as_ref().and_then(|state| state.job.as_ref()).map_or(1, Job::elapsed);
         eprintln!(
-            "likewise: marker {}, {state}: {led}; {} clusterings; markers took {:.2} % of the time",
+            "likewise: marker {}: {what}; {} clusterings; markers took {:.2} % of the time",
             self.calls,
             self.log.clusterings.len(),
-            100.0 * self.cost as f64 / elapsed.max(1) as f64,
+            100.0 * self.cost as f64 / elapsed().max(1) as f64,
         );
     }
 
     /// The last of all: what is left is given, and the file is ended.
     fn finish(mut self, is_whole: bool) -> Result<(), String> {
         self.is_whole = is_whole;
-        let ended = ended();
+        let given = if self.sampling.is_some() { self.sample_last() } else { self.give_last() };
+        let written = self.end_file();
+        let Online { world, votes, missing, .. } = self;
+        world.free();
+        votes.free();
+        written.and(given).and(missing.map_or(Ok(()), Err))
+    }
+
+    fn give_last(&mut self) -> Result<(), String> {
         let is_lead = self.machine.state() == Phase::Lead;
-        let given = match ended {
+        let given = match ended() {
             Some((interval, number)) => {
                 let number = agreed(&self.world, number);
                 let given = if is_lead { self.flush(&interval, number, true) } else { self.give_all(number) };
@@ -406,11 +428,7 @@ impl Online {
             };
             self.log.notes.push(why.to_owned());
         }
-        let written = self.end_file();
-        let Online { world, votes, missing, .. } = self;
-        world.free();
-        votes.free();
-        written.and(given).and(missing.map_or(Ok(()), Err))
+        given
     }
 
     fn end_file(&mut self) -> Result<(), String> {
@@ -462,6 +480,11 @@ fn agreed(world: &World, number: u32) -> u32 {
         Ok(()) => all[0] as u32,
         Err(_) => number,
     }
+}
+
+/// How long this rank has been recorded, in ns.
+fn elapsed() -> u64 {
+    state::lock().as_ref().and_then(|state| state.job.as_ref()).map_or(0, Job::elapsed)
 }
 
 /// Ends this rank's interval; and the number of its open part.
