@@ -3,7 +3,9 @@
 //!
 //! Before leads were chosen, both recorded. There, the values of each symbol
 //! are walked in parallel: which of the rank's goes with which of the lead's
-//! is what holds afterwards as well.
+//! is what is taken for what follows. It is said to be the rank's own only where
+//! that is shown: where what came in the second half of the walk had come before,
+//! and nothing new has come since.
 
 mod history;
 
@@ -71,10 +73,13 @@ impl<'a> Follower<'a> {
             self.known.insert(symbol, pairs);
         }
         let pairs = self.known.get_mut(&symbol).expect("put there above");
-        let whole = pairs.events.get(values).and_then(Option::as_ref);
+        let whole = pairs.events.get(values);
+        pairs.holds &= whole.is_some();
+        let whole = whole.and_then(Option::as_ref);
+        let is_shown = whole.is_some() && pairs.holds;
         let mut all = true;
         // What depends on the values before is told of all of them.
-        if whole.is_none() || pairs.fields.iter().any(|field| field.history.is_some()) {
+        if !is_shown || pairs.fields.iter().any(|field| field.history.is_some()) {
             self.values.clear();
             let mut rest = &values[..];
             for (number, field) in call.fields().iter().enumerate() {
@@ -97,20 +102,12 @@ impl<'a> Follower<'a> {
             }
         }
         if let Some(own) = whole {
+            let is_known = is_shown || all && *own == self.values;
             values.clone_from(own);
-            return true;
+            return is_known;
         }
         std::mem::swap(values, &mut self.values);
         all
-    }
-
-    /// Whether the lead's places in tables are also the rank's.
-    fn has_same_tables(&self, at: Place) -> bool {
-        let same = |places: &Places| {
-            let places = places.get(&at).map_or(&[][..], |places| places);
-            places.iter().zip(0..).all(|(place, own)| *place == own)
-        };
-        same(&self.types) && same(&self.strings)
     }
 
     /// What goes with what for a symbol, by the last part before where both were
@@ -126,13 +123,6 @@ impl<'a> Follower<'a> {
             (has(lead) && has(self.rank)).then_some((at, local))
         })?;
         let part = &recording.piece(piece).part;
-        let n_fields = call.fields().len();
-        let is_same = |key| part.column(lead, key) == part.column(self.rank, key);
-        let is_same = |field| is_same(Key::Field(local, field)) && is_same(Key::List(local, field));
-        if self.has_same_tables(at) && (0..n_fields as u32).all(is_same) {
-            let fields = (0..n_fields).map(|_| Field { more: Some(0), ..Field::default() });
-            return Some(Pairs { fields: fields.collect(), ..Pairs::default() });
-        }
         // Nothing is between what both have and where the rank stands.
         let goes_on = !recording.spans(lead).iter().any(|span| piece < span.piece && span.piece < stands);
         let n = [lead, self.rank].map(|rank| self.count(piece, rank, symbol));
@@ -183,6 +173,8 @@ fn taken<'v>(rest: &mut &'v [i64], is_list: bool) -> &'v [i64] {
 struct Pairs {
     /// All values of an event; none where they differ from time to time.
     events: Map<Vec<i64>, Option<Vec<i64>>>,
+    /// Whether nothing speaks against it that they always go together.
+    holds: bool,
     fields: Vec<Field>,
 }
 
@@ -195,19 +187,28 @@ struct Field {
     is_torn: bool,
     /// or a number in it does, or they are not as long.
     is_torn_within: bool,
-    /// What the rank's numbers are more than the lead's, if they all are.
-    more: Option<i64>,
+    /// When the last list of the lead's came that had not come before.
+    newest: usize,
+    /// Whether nothing speaks against it that lists always go together.
+    holds: bool,
+    /// What the rank's numbers are more than the lead's, if they all are; and
+    /// whether it were many.
+    more: Option<(i64, bool)>,
     /// What is known where it is torn.
     history: Option<History>,
 }
 
 impl Field {
-    fn add(&mut self, of_lead: &[i64], own: &[i64]) {
+    /// At that place came these for the first time together.
+    fn add(&mut self, place: usize, of_lead: &[i64], own: &[i64]) {
         if !self.is_torn {
-            self.is_torn = match self.whole.get(of_lead) {
-                Some(known) => known != own,
-                None => self.whole.insert(of_lead.to_vec(), own.to_vec()).is_some(),
-            };
+            match self.whole.get(of_lead) {
+                Some(known) => self.is_torn = known != own,
+                None => {
+                    self.whole.insert(of_lead.to_vec(), own.to_vec());
+                    self.newest = place;
+                }
+            }
         }
         self.is_torn_within |= of_lead.len() != own.len();
         if !self.is_torn_within {
@@ -217,7 +218,9 @@ impl Field {
         }
     }
 
-    fn closed(mut self) -> Self {
+    /// All `n` are added.
+    fn closed(mut self, n: usize) -> Self {
+        self.holds = holds(self.newest, n);
         if self.is_torn {
             self.whole = Map::default();
         }
@@ -226,16 +229,25 @@ impl Field {
         }
         let mut more = self.elements.iter().map(|(of_lead, own)| own.wrapping_sub(*of_lead));
         let first = more.next();
-        let is_known = first == Some(0) || self.elements.len() >= FEW;
-        self.more = first.filter(|first| is_known && more.all(|other| other == *first));
+        let are_many = self.elements.len() >= FEW;
+        let first = first.filter(|first| (are_many || *first == 0) && more.all(|other| other == *first));
+        self.more = first.map(|first| (first, are_many));
         self
     }
+}
+
+/// Whether what goes together in `n` places does so always, as far as these tell,
+/// where the newest came at that place: all in the second half had come before.
+/// Of what changes with the data, something new comes in each half.
+fn holds(newest: usize, n: usize) -> bool {
+    newest == 0 || 2 * newest < n
 }
 
 /// Both make the call as often: what one has at a time goes with what the other
 /// has at the same.
 fn parallel([mut of_lead, mut own]: [Fields; 2], n: u64, call: CallId, goes_on: bool) -> Option<Pairs> {
-    let mut kinds: Vec<[Vec<i64>; 2]> = Vec::new();
+    // What came together, and where first.
+    let mut kinds: Vec<(usize, [Vec<i64>; 2])> = Vec::new();
     let (mut numbers, mut order) = (Map::default(), Vec::new());
     let (mut first, mut second, mut both) = (Vec::new(), Vec::new(), Vec::<i64>::new());
     let mut left = MOST_VALUES;
@@ -249,27 +261,28 @@ fn parallel([mut of_lead, mut own]: [Fields; 2], n: u64, call: CallId, goes_on: 
         let number = numbers.get(&both).copied().unwrap_or(kinds.len() as u32);
         if number as usize == kinds.len() {
             numbers.insert(both.clone(), number);
-            kinds.push([first.clone(), second.clone()]);
+            kinds.push((order.len(), [first.clone(), second.clone()]));
         }
         order.push(number);
     }
-    let mut pairs = Pairs::default();
+    let newest = kinds.last().map_or(0, |(place, _)| *place);
+    let mut pairs = Pairs { holds: holds(newest, order.len()), ..Pairs::default() };
     let mut fields: Vec<(Field, Vec<[&[i64]; 2]>)> =
         call.fields().iter().map(|_| Default::default()).collect();
-    for [first, second] in &kinds {
+    for (place, [first, second]) in &kinds {
         let known = pairs.events.entry(first.clone());
         known.and_modify(|own| *own = None).or_insert_with(|| Some(second.clone()));
         let (mut first, mut second) = (&first[..], &second[..]);
         for ((pair, values), field) in fields.iter_mut().zip(call.fields()) {
             let both = [&mut first, &mut second].map(|rest| taken(rest, field.is_list));
-            pair.add(both[0], both[1]);
+            pair.add(*place, both[0], both[1]);
             values.push(both);
         }
     }
     let goes_on = goes_on && order.len() as u64 == n;
     let closed = |(pair, values): (Field, Vec<[&[i64]; 2]>)| {
         let history = if pair.is_torn { History::of(values.into_iter(), &order, goes_on) } else { None };
-        Field { history, ..pair.closed() }
+        Field { history, ..pair.closed(order.len()) }
     };
     pairs.fields = fields.into_iter().map(closed).collect();
     Some(pairs)
@@ -299,50 +312,57 @@ fn constant(both: [Fields; 2], n: [u64; 2], call: CallId) -> Option<Pairs> {
     let [of_lead, own] = only;
     let pair = |(of_lead, own): (Option<Vec<i64>>, Option<Vec<i64>>)| Field {
         whole: of_lead.zip(own).into_iter().collect(),
+        holds: true,
         ..Field::default()
     };
     Some(Pairs { fields: of_lead.into_iter().zip(own).map(pair).collect(), ..Pairs::default() })
 }
 
-/// Puts the rank's values behind `into`; false where they are the lead's.
-/// `places` says where the entries of the lead's table are in the rank's.
+/// Puts the rank's values behind `into`; false where it is not shown that they
+/// are its own. `places` says where the entries of the lead's table are in the
+/// rank's.
 fn own_values(
-    pair: Option<&mut Field>,
+    field: Option<&mut Field>,
     kind: Kind,
     of_lead: &[i64],
     places: Option<&[i64]>,
     into: &mut Vec<i64>,
 ) -> bool {
-    let (pair, own) = match pair {
-        Some(Field { history: Some(history), .. }) => (None, history.next(of_lead)),
-        pair => {
-            let pair = pair.map(|pair| &*pair);
-            (pair, pair.and_then(|pair| pair.whole.get(of_lead)).map(|own| &own[..]))
-        }
-    };
-    if let Some(own) = own {
-        into.extend(own);
-        return true;
-    }
-    let elements = |pair: &Field| of_lead.iter().map(|value| pair.elements.get(value).copied()).collect();
-    if let Some(own) = pair.and_then(elements).filter(|own: &Vec<i64>| !own.is_empty()) {
-        into.extend(own);
-        return true;
-    }
     let place = |value: &i64| {
         let place = places.and_then(|places| places.get(usize::try_from(*value).ok()?));
         place.copied().unwrap_or(*value)
     };
     let begin = into.len();
-    into.extend(of_lead.iter().map(place));
-    match pair.and_then(|pair| pair.more) {
-        Some(0) => into[begin..] == *of_lead,
-        Some(more)
-            if matches!(kind, Kind::Int | Kind::Count | Kind::Tag) && of_lead.iter().all(|n| *n >= 0) =>
-        {
-            into[begin..].iter_mut().for_each(|value| *value = value.wrapping_add(more));
-            true
+    let Some(field) = field else {
+        into.extend(of_lead.iter().map(place));
+        return false;
+    };
+    if let Some(history) = &mut field.history {
+        let own = history.next(of_lead);
+        match own {
+            Some(own) => into.extend(own),
+            None => into.extend(of_lead.iter().map(place)),
         }
-        _ => false,
+        return own.is_some();
     }
+    let (more, is_known) = field.more.unwrap_or_default();
+    if let Some(own) = field.whole.get(of_lead) {
+        into.extend(own);
+        return field.holds || is_known;
+    }
+    field.holds &= is_known;
+    let own: Option<Vec<i64>> = of_lead.iter().map(|value| field.elements.get(value).copied()).collect();
+    if let Some(own) = own.filter(|own| !own.is_empty()) {
+        into.extend(own);
+        return is_known;
+    }
+    into.extend(of_lead.iter().map(place));
+    if more == 0 {
+        return is_known && into[begin..] == *of_lead;
+    }
+    let is_number = matches!(kind, Kind::Int | Kind::Count | Kind::Tag) && of_lead.iter().all(|n| *n >= 0);
+    if is_number {
+        into[begin..].iter_mut().for_each(|value| *value = value.wrapping_add(more));
+    }
+    is_number
 }
