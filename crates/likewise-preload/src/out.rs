@@ -19,13 +19,15 @@ pub(crate) struct Out {
     path: PathBuf,
     file: std::io::Result<File>,
     sections: Vec<usize>,
+    /// So many sections are in the file as a whole.
+    n_whole: usize,
 }
 
 impl Out {
     /// An empty file.
     pub(crate) fn create(path: &Path) -> Self {
         let file = OpenOptions::new().create(true).truncate(true).write(true).open(path);
-        let mut out = Self { path: path.to_owned(), file, sections: Vec::new() };
+        let mut out = Self { path: path.to_owned(), file, sections: Vec::new(), n_whole: 0 };
         out.bytes(&file::head());
         out
     }
@@ -52,6 +54,9 @@ impl Out {
         }
         if ends && let Some(open) = self.sections.last_mut() {
             *open &= !OPEN;
+            if self.file.is_ok() {
+                self.n_whole = self.sections.len();
+            }
         }
     }
 
@@ -68,13 +73,14 @@ impl Out {
         self.file.as_ref().map(|_| ()).map_err(|error| format!("{}: {error}", self.path.display()))
     }
 
-    /// After an error: what follows the first `n` sections is taken away, and
-    /// the file may be written again.
+    /// After an error: what follows the first `n` sections, or those that are
+    /// whole, is taken away, and the file may be written again.
     pub(crate) fn cut(&mut self, n: usize) {
-        self.sections.truncate(n);
+        self.sections.truncate(n.min(self.n_whole));
+        self.n_whole = self.sections.len();
         let length = file::head().len() + self.sections.iter().map(|size| size & !OPEN).sum::<usize>();
         let open = OpenOptions::new().append(true).open(&self.path);
-        self.file = open.and_then(|file| file.set_len(length as u64).map(|()| file));
+        self.file = open.and_then(|file| spared(|| file.set_len(length as u64)).map(|()| file));
     }
 
     /// Ends the file with where its sections are, and gives it its name. What

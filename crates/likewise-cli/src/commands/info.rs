@@ -1,5 +1,6 @@
 //! `likewise info`: what is in a trace.
 
+use super::sampled;
 use crate::common::{Common, Usage};
 use crate::taken;
 use anyhow::Result;
@@ -49,6 +50,9 @@ Examples:
 
 pub(crate) fn run(args: &InfoArgs, common: &Common) -> Result<()> {
     if args.file.is_dir() || recording::is_recording(&args.file) {
+        if !sampled::blocks(&args.file).is_empty() {
+            return sampled::info(&args.file, args.output.as_deref(), common);
+        }
         return super::recorded::run(&args.file, args.rank, args.output.as_deref(), common);
     }
     if args.rank.is_some() {

@@ -1,4 +1,4 @@
-//! How a program is recorded: all of it, or its leads.
+//! How a program is recorded: all of it, its leads, or the effort of a sample.
 //! The library in the program reads that from its environment.
 
 use crate::common::Usage;
@@ -35,6 +35,13 @@ pub(crate) struct ModeArgs {
     /// Of leads: ranks whose calls have other counts, tags or types are not alike
     #[arg(long)]
     parameters: bool,
+    /// Of strata: adapt strata and sample after so many steps [default: 16]
+    #[arg(long, value_name = "STEPS", value_parser = clap::value_parser!(u32).range(1..))]
+    window: Option<u32>,
+    /// Of strata: sample so many ranks that the mean effort is off by at most this share of it, at 95%
+    /// confidence [default: 5%]
+    #[arg(long, value_name = "SHARE", value_parser = share)]
+    error: Option<f64>,
     /// Say on standard error of rank 0 how recording goes: step, state, leads, bytes, overhead
     #[arg(long)]
     progress: bool,
@@ -46,6 +53,8 @@ enum ModeArg {
     Full,
     /// Every event until the run repeats; from then on leads alone, each for the ranks that do the same
     Leads,
+    /// No events: how long sampled ranks compute between calls in each step (`likewise ranks`)
+    Strata,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -63,6 +72,7 @@ impl ModeArg {
         match self {
             Self::Full => "full",
             Self::Leads => "leads",
+            Self::Strata => "strata",
         }
     }
 }
@@ -124,6 +134,8 @@ impl ModeArgs {
             ("LIKEWISE_K", self.k.map(u64::from).map(number)),
             ("LIKEWISE_SELECT", self.select.map(|select| select.word().to_owned())),
             ("LIKEWISE_PARAMETERS", self.parameters.then(|| "1".to_owned())),
+            ("LIKEWISE_WINDOW", self.window.map(u64::from).map(number)),
+            ("LIKEWISE_ERROR", self.error.map(|share| share.to_string())),
             ("LIKEWISE_PROGRESS", self.progress.then(|| "1".to_owned())),
         ];
         Ok(all.into_iter().filter_map(|(name, value)| Some((name, value?.into()))).collect())
@@ -142,12 +154,16 @@ impl ModeArgs {
             ("--select", self.select.is_some()),
             ("--parameters", self.parameters),
         ];
-        let given = |options: &[(&'static str, bool)]| {
-            options.iter().find(|(_, given)| *given).map(|(name, _)| *name)
+        let of_strata = [("--window", self.window.is_some()), ("--error", self.error.is_some())];
+        let given = |options: &[(&'static str, bool)], wanted: &'static str| {
+            options.iter().find(|(_, given)| *given).map(|(name, _)| (*name, wanted))
         };
         let said = match mode {
-            ModeArg::Leads => None,
-            ModeArg::Full => given(&of_leads).or_else(|| given(&of_both)).map(|name| (name, "--mode leads")),
+            ModeArg::Leads => given(&of_strata, "--mode strata"),
+            ModeArg::Strata => given(&of_leads, "--mode leads"),
+            ModeArg::Full => given(&of_leads, "--mode leads")
+                .or_else(|| given(&of_strata, "--mode strata"))
+                .or_else(|| given(&of_both, "--mode leads or --mode strata")),
         };
         match said {
             None => Ok(()),
@@ -190,6 +206,7 @@ mod tests {
             "--mode leads --marker MPI_Allreduce@886917D0 --every 10 --k 4 --select medoids --parameters --progress",
             "MODE=leads MARKER=MPI_Allreduce@886917D0 EVERY=10 K=4 SELECT=medoids PARAMETERS=1 PROGRESS=1",
         );
+        is("--mode strata --window 8 --error 2.5% --every 2", "MODE=strata EVERY=2 WINDOW=8 ERROR=0.025");
         is("--mode leads --marker pcontrol --overhead 2%", "MODE=leads MARKER=pcontrol OVERHEAD=0.02");
         is("--mode leads --overhead 0.005 --marker auto", "MODE=leads MARKER=auto OVERHEAD=0.005");
     }
@@ -204,7 +221,11 @@ mod tests {
             "--k 3",
             "--k has no meaning in full recording (the default): leave it out, or give --mode leads",
         );
-        fails("--mode full --progress", "--mode leads");
+        fails("--mode full --progress", "or give --mode leads or --mode strata");
+        fails("--mode strata --k 3", "--k has no meaning in this mode: leave it out, or give --mode leads");
+        fails("--mode leads --error 1%", "--mode strata");
+        fails("--window 3", "--mode strata");
+        fails("--mode strata --window 0", "0");
         fails("--mode leads --marker MPI_Nothing", "'MPI_Nothing' is no call of MPI");
         fails("--mode leads --marker MPI_Send@xyz", "hexadecimal");
         fails("--mode leads --marker MPI_Send@", "hexadecimal");

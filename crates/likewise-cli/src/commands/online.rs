@@ -3,7 +3,7 @@
 
 use likewise::table::Nanos;
 use likewise::words::{counted, grouped_digits, percent};
-use likewise_recording::{Clustering, Log, Mode, Recording, State};
+use likewise_recording::{Clustering, Log, Mode, Recording, State, Window};
 use likewise_report::recording::ranks_text;
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
@@ -12,8 +12,13 @@ use std::fmt::Write as _;
 const MOST_LEADS: usize = 20;
 const STATES: [State; 4] = [State::AllTracing, State::Clustering, State::Lead, State::Final];
 
-/// The leads of the last clustering; of a run that had none, all ranks.
+/// The leads of the last clustering, or the ranks of the last sample; of a run
+/// that had neither, all ranks.
 pub(crate) fn leads(recording: &Recording) -> Vec<u32> {
+    let window = recording.strata().last().and_then(|window| Window::decode(window).ok());
+    if let Some(window) = window {
+        return window.sampled.iter().map(|sampled| sampled.rank).collect();
+    }
     match recording.log().and_then(|log| log.clusterings.last()) {
         Some(last) => last.led.iter().map(|led| led.lead).collect(),
         None => recording.ranks().iter().map(|meta| meta.rank).collect(),
@@ -63,7 +68,7 @@ pub(crate) fn states(log: &Log) -> String {
 
 /// How a run was recorded, in a sentence; nothing where all of it was.
 pub(crate) fn told(recording: &Recording) -> Option<String> {
-    let log = recording.log().filter(|log| log.mode != Mode::Full)?;
+    let log = recording.log().filter(|log| log.mode == Mode::Leads)?;
     let markers: u64 = STATES.iter().map(|state| log.markers(*state)).sum();
     let mode = likewise::words::capital(log.mode.word());
     if markers == 0 {
@@ -92,7 +97,10 @@ pub(crate) fn rows(recording: &Recording) -> Vec<(&'static str, String)> {
     if markers > 0 {
         rows.push(("Markers", format!("{}: {}", grouped_digits(markers), states(log))));
     }
-    if let Some(last) = log.clusterings.last() {
+    if log.mode == Mode::Strata {
+        rows.push(("Last sample", format!("ranks {}", ranks_text(&leads(recording)))));
+    }
+    if let Some(last) = log.clusterings.last().filter(|_| log.mode == Mode::Leads) {
         rows.push((
             "Clusterings",
             format!(
@@ -149,7 +157,10 @@ fn means(recording: &Recording, log: &Log, values: &[u64]) -> Option<String> {
     };
     Some(match (led.as_slice(), others.as_slice()) {
         ([], all) | (all, []) => format!("{} by a rank, in the mean", mean(all)),
-        (led, others) => format!("{} by a lead and {} by another rank, in the mean", mean(led), mean(others)),
+        (led, others) => {
+            let lead = if log.mode == Mode::Strata { "rank of the last sample" } else { "lead" };
+            format!("{} by a {lead} and {} by another rank, in the mean", mean(led), mean(others))
+        }
     })
 }
 

@@ -1,7 +1,7 @@
 //! `likewise record`: runs a program and records its calls of MPI.
 
 use super::modes::ModeArgs;
-use super::online;
+use super::{online, sampled};
 use crate::common::{Common, Usage};
 use crate::launch::child::{self, Ended, Failed};
 use crate::launch::environment::{Ambient, Wanted, line};
@@ -159,7 +159,11 @@ fn tell(dir: &Path, ended: Ended, common: &Common) -> Result<()> {
             "The program did not end with MPI_Finalize on every rank: this is what its ranks had recorded until then.",
         );
     }
-    common.say(told(&summary, dir, ended));
+    if summary.recording.strata().is_empty() {
+        common.say(told(&summary, dir, ended));
+    } else {
+        common.say(sampled::told(&summary, dir, &ended)?);
+    }
     if let Some(told) = online::told(&summary.recording) {
         common.say(told);
     }

@@ -97,7 +97,7 @@ pub(crate) fn run(args: &ReplayArgs, common: &Common) -> Result<()> {
 }
 
 fn open(args: &ReplayArgs) -> Result<Recording> {
-    Recording::open(&args.recording).map_err(|error| anyhow!("{error}"))
+    Ok(likewise_trace::recording::open(&args.recording)?)
 }
 
 /// Starts this program as ranks.

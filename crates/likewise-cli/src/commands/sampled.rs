@@ -1,17 +1,26 @@
-//! `likewise ranks` of a recording by strata: what the sampled ranks tell of
-//! all.
+//! A recording by strata: `likewise ranks` says what the sampled ranks tell of
+//! all, `likewise info` how it was made.
 
-use crate::common::Common;
+use super::online;
+use crate::common::{Common, Usage};
 use crate::files::ranks::sampled as files;
 use crate::finish::finish;
+use crate::launch::child::Ended;
 use crate::output::OutputDir;
+use crate::recordings::Summary;
 use crate::trace::say_notes;
 use anyhow::{Context, Result, anyhow};
+use likewise::words::{counted, grouped_digits, short};
 use likewise_analysis::Stages;
-use likewise_analysis::ranks::sampled::sampled_run;
+use likewise_analysis::ranks::sampled::{SampledRun, sampled_run};
 use likewise_recording::Recording;
 use likewise_report::sampled as report;
+use serde_json::{Value, json};
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+
+/// At this confidence, where none is asked for.
+const CONFIDENCE: f64 = 0.95;
 
 /// The recording, and where the result goes.
 pub(super) struct Call<'a> {
@@ -53,4 +62,76 @@ pub(super) fn run(call: &Call<'_>, blocks: &[Vec<u8>], common: &Common) -> Resul
     common.print(&summary, || {
         format!("{}\nReport: {}\n", report::text(&run), call.dir.join("report.html").display())
     })
+}
+
+/// `likewise info`.
+pub(super) fn info(path: &Path, output: Option<&Path>, common: &Common) -> Result<()> {
+    if output.is_some() {
+        let text = "effort of sampled ranks has its report from `likewise ranks`; leave -o out here";
+        return Err(Usage(text.to_owned()).into());
+    }
+    let dir = if path.is_dir() { path } else { path.parent().unwrap_or(path) };
+    let summary = Summary::of(dir)?.with_context(|| format!("{}: no recording", path.display()))?;
+    let recording = Recording::open(path).map_err(|error| anyhow!("{error}"))?;
+    let run = sampled_run(recording.strata(), CONFIDENCE).with_context(|| path.display().to_string())?;
+    let complete = recording.incomplete().is_none();
+    let mut json = json!({
+        "version": env!("CARGO_PKG_VERSION"),
+        "file": path.display().to_string(),
+        "format": "recording",
+        "ranks": 0,
+        "size": run.n_ranks,
+        "events": 0,
+        "bytes": summary.bytes,
+        "complete": complete,
+    });
+    figures(&run).into_iter().for_each(|(name, value)| json[name] = value);
+    online::to_json(&recording).into_iter().for_each(|(name, value)| json[name] = value);
+    common.print(&json, || {
+        let mut out = String::new();
+        let mut row = |title: &str, value: String| {
+            let _ = writeln!(out, "{title:<16}{value}");
+        };
+        row("File", path.display().to_string());
+        row("Format", format!("recording{}", if complete { "" } else { ", not complete" }));
+        row("Ranks", grouped_digits(run.n_ranks));
+        row("Recorded", recorded(&run));
+        row("Bytes", grouped_digits(summary.bytes));
+        online::rows(&recording).into_iter().for_each(|(title, value)| row(title, value));
+        let notes = recording.log().into_iter().flat_map(|log| &log.notes);
+        notes.for_each(|note| out.push_str(&format!("\nNote: {note}\n")));
+        out.push_str("\n`likewise ranks` estimates the mean effort of all ranks from it.\n");
+        out
+    })
+}
+
+/// What there is, in words.
+fn recorded(run: &SampledRun) -> String {
+    format!(
+        "effort in {} of {}, on {} ranks in the mean",
+        counted(run.n_steps, "step"),
+        counted(run.windows.len() as u64, "window"),
+        short(run.sampled())
+    )
+}
+
+fn figures(run: &SampledRun) -> [(&'static str, Value); 3] {
+    [
+        ("steps", run.n_steps.into()),
+        ("windows", run.windows.len().into()),
+        ("sampled_ranks", run.sampled().into()),
+    ]
+}
+
+/// What `likewise record` says in the end.
+pub(super) fn told(summary: &Summary, dir: &Path, ended: &Ended) -> Result<String> {
+    let run = sampled_run(summary.recording.strata(), CONFIDENCE)?;
+    Ok(format!(
+        "Recorded {}, of {}.\n{} in {}. The run took {} s.",
+        recorded(&run),
+        counted(run.n_ranks, "rank"),
+        counted(summary.bytes, "byte"),
+        dir.display(),
+        short(ended.wall.as_secs_f64()),
+    ))
 }

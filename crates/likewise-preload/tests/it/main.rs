@@ -5,3 +5,4 @@ mod life;
 mod log;
 mod online;
 mod programs;
+mod strata;

@@ -2,6 +2,9 @@
 
 use super::*;
 
+/// Threads; `examples/strata.rs` has 1,024 of them.
+const RANKS: usize = 256;
+
 /// How the estimate of a window differs from what all ranks did: over all steps,
 /// and in the step where it does most; as shares of the mean.
 fn off(window: &Window) -> (f64, f64) {
@@ -83,7 +86,7 @@ pub(super) fn three_classes(seed: u64, rank: usize, step: u64) -> Vec<(u128, u64
 
 #[test]
 fn three_classes_are_told_from_few_ranks() {
-    let kept = measure(1024, 32, 0..20, &three_classes);
+    let kept = measure(RANKS, 32, 0..20, &three_classes);
     println!("three classes: {kept:?}");
     assert!(kept.whole >= 19 && kept.of_windows * 20 >= kept.windows * 19);
     assert!(kept.of_steps * 20 >= kept.steps * 19);
@@ -94,12 +97,12 @@ fn three_classes_are_told_from_few_ranks() {
 fn classes_that_change_half_way_are_followed() {
     // Others are slow from step 24 on, in the middle of the second window.
     let program = |seed: u64, rank: usize, step: u64| {
-        three_classes(seed, if step < 24 { rank } else { (rank + 2) % 1024 }, step)
+        three_classes(seed, if step < 24 { rank } else { (rank + 2) % RANKS }, step)
     };
-    let kept = measure(1024, 48, 0..3, &program);
+    let kept = measure(RANKS, 48, 0..3, &program);
     println!("classes that change: {kept:?}");
     assert!(kept.whole == 3 && kept.of_windows * 20 >= kept.windows * 19);
-    let windows = run(1024, 64, &Options::default(), &|rank, step| program(0, rank, step));
+    let windows = run(RANKS, 64, &Options::default(), &|rank, step| program(0, rank, step));
     let redrawn: Vec<bool> = windows.iter().map(|window| window.is_redrawn).collect();
     println!("redrawn: {redrawn:?}");
     // What was found in the second window, of which half is otherwise, does not
@@ -114,9 +117,9 @@ fn without_classes_strata_do_not_pay() {
     let program = |seed: u64, rank: usize, step: u64| {
         vec![(1, (1e6 * (1.0 + 0.2 * noise(seed, rank, step, 1))) as u64)]
     };
-    let kept = measure(1024, 32, 0..3, &program);
+    let kept = measure(RANKS, 32, 0..3, &program);
     println!("no classes: {kept:?}");
     assert_eq!(kept.whole, 3);
-    let windows = run(1024, 16, &Options::default(), &|rank, step| program(0, rank, step));
+    let windows = run(RANKS, 16, &Options::default(), &|rank, step| program(0, rank, step));
     assert!(windows[0].choice != Choice::Stratified && windows[0].n_strata() == 1);
 }

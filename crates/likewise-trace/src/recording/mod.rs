@@ -75,6 +75,10 @@ pub fn open(path: &Path) -> Result<Recording> {
             Error::at(&path, Place::Byte(broken.at), ErrorKind::Table(broken.what))
         }
     })?;
+    if recording.ranks().is_empty() && !recording.strata().is_empty() {
+        let what = "it has the effort of sampled ranks alone (--mode strata), which `likewise ranks` reads";
+        return Err(Error::whole(path, ErrorKind::Table(what.to_owned())));
+    }
     match recording.ranks().iter().find(|meta| meta.rank >= MAX_RANKS) {
         None => Ok(recording),
         Some(meta) => {
