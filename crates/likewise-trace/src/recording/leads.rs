@@ -71,8 +71,8 @@ impl Lent {
     pub(super) fn note(self) -> Option<String> {
         (self.calls > 0).then(|| {
             format!(
-                "parameters of {} calls of {} ranks are their leads', in part or all: what these ranks recorded before \
-                 does not tell their own",
+                "parameters of {} calls of {} ranks may be their leads', in part or all: what these ranks recorded \
+                 before does not show their own",
                 self.calls, self.ranks
             )
         })
