@@ -4,7 +4,7 @@ use crate::common::{Common, ToldElsewhere, Usage};
 use crate::launch::child::{self, Failed};
 use crate::launch::environment::with_program;
 use crate::launch::launcher::Launcher;
-use anyhow::{Result, anyhow};
+use anyhow::Result;
 use clap::{Args, ValueEnum};
 use likewise::words::{capital, counted, grouped_digits, percent, short};
 use likewise_comm::Communicator;

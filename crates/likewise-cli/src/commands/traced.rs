@@ -1,6 +1,7 @@
 //! `likewise ranks --traced`: what the ranks that were traced tell of all.
 
 use crate::common::Common;
+use crate::files::ranks::estimate::{COLUMNS, cells, figures};
 use crate::finish::finish;
 use crate::output::{OutputDir, csv_cell};
 use anyhow::Result;
@@ -36,26 +37,12 @@ pub(super) fn run(call: &Call<'_>, common: &Common) -> Result<()> {
 
 /// A row per region and step: the mean of all ranks, and how sure it is.
 fn csv(told: &Estimates, out: &mut impl Write) -> io::Result<()> {
-    writeln!(out, "region,step,mean,standard_error,low,high,freedom")?;
-    let cell = |x: f64| if x.is_finite() { x.to_string() } else { String::new() };
+    writeln!(out, "region,step,{COLUMNS}")?;
     for (j, e) in told.steps.iter().enumerate() {
         let (region, step) = (j / told.table.n_steps(), j % told.table.n_steps());
-        let figures =
-            [e.mean, e.standard_error, e.mean - e.half_width, e.mean + e.half_width, e.freedom].map(cell);
-        writeln!(out, "{},{step},{}", csv_cell(&told.table.regions()[region].name), figures.join(","))?;
+        writeln!(out, "{},{step},{}", csv_cell(&told.table.regions()[region].name), cells(e))?;
     }
     Ok(())
-}
-
-fn figures(e: &Estimate) -> Value {
-    // What is not known is null.
-    json!({
-        "mean": e.mean,
-        "standard_error": e.standard_error,
-        "low": e.mean - e.half_width,
-        "high": e.mean + e.half_width,
-        "freedom": e.freedom,
-    })
 }
 
 fn summary(told: &Estimates, call: &Call<'_>) -> Value {

@@ -65,6 +65,29 @@ fn the_mean_of_all_ranks_is_estimated_from_those_that_were_sampled() {
 }
 
 #[test]
+fn info_tells_what_was_sampled_and_events_are_not_made_up() {
+    let dir = tempfile::tempdir().unwrap();
+    recording(dir.path(), &[window(0), window(4)]);
+    let shown = succeeds(&["info", text(dir.path())]).stdout;
+    assert!(shown.contains("effort in 8 steps of 2 windows, on 5 ranks in the mean"), "{shown}");
+    let told: serde_json::Value =
+        serde_json::from_str(&succeeds(&["info", text(dir.path()), "--json"]).stdout).unwrap();
+    assert_eq!((&told["size"], &told["events"], &told["steps"]), (&100.into(), &0.into(), &8.into()));
+    assert_eq!(told["leads"], serde_json::json!([4, 40, 77, 91, 99]));
+    let out = dir.path().join("out");
+    for command in ["bursts", "cut", "convert"] {
+        let call = likewise(&[command, text(dir.path()), "-o", text(&out)]);
+        assert!(call.code != 0 && !out.exists(), "{command}");
+        assert!(
+            call.stderr.contains("which `likewise ranks` reads") || command == "convert",
+            "{}",
+            call.stderr
+        );
+    }
+    assert_eq!(likewise(&["info", text(dir.path()), "-o", text(&out)]).code, 2);
+}
+
+#[test]
 fn what_is_not_for_strata_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     recording(dir.path(), &[window(0)]);

@@ -1,17 +1,11 @@
 //! The files of a recording by strata.
 
+use super::estimate::{COLUMNS, cells, figures};
 use crate::output::csv_cell;
-use likewise::ranks::Estimate;
 use likewise_analysis::ranks::sampled::{SampledRegion, SampledRun, SampledWindow};
 use likewise_recording::Choice;
 use serde_json::{Value, json};
 use std::io::{self, Write};
-
-/// Mean, standard error and interval; what is not known is empty.
-fn cells(e: &Estimate) -> String {
-    let cell = |x: f64| if x.is_finite() { x.to_string() } else { String::new() };
-    [e.mean, e.standard_error, e.mean - e.half_width, e.mean + e.half_width, e.freedom].map(cell).join(",")
-}
 
 fn choice(choice: Choice) -> &'static str {
     match choice {
@@ -24,7 +18,7 @@ fn choice(choice: Choice) -> &'static str {
 
 /// A row per step: the mean effort of a rank.
 pub(crate) fn trace(run: &SampledRun, out: &mut impl Write) -> io::Result<()> {
-    writeln!(out, "step,window,mean,standard_error,low,high,freedom,all_ranks")?;
+    writeln!(out, "step,window,{COLUMNS},all_ranks")?;
     for (number, window) in (1..).zip(&run.windows) {
         let steps = (window.window.first_step..).zip(&window.trace).zip(window.truth());
         for ((step, e), truth) in steps {
@@ -42,7 +36,7 @@ fn names(run: &SampledRun, window: &SampledWindow) -> Vec<String> {
 
 /// A row per region and step.
 pub(crate) fn estimates(run: &SampledRun, out: &mut impl Write) -> io::Result<()> {
-    writeln!(out, "region,step,mean,standard_error,low,high,freedom")?;
+    writeln!(out, "region,step,{COLUMNS}")?;
     for window in &run.windows {
         for (name, steps) in names(run, window).iter().zip(&window.regions) {
             for (step, e) in (window.window.first_step..).zip(steps) {
@@ -58,7 +52,7 @@ pub(crate) fn windows(run: &SampledRun, out: &mut impl Write) -> io::Result<()> 
     writeln!(
         out,
         "window,first_step,steps,strata,sampled,choice,redrawn,promised_error,confidence,expected_error,between,within,\
-         mean,standard_error,low,high,freedom,all_ranks"
+         {COLUMNS},all_ranks"
     )?;
     for (number, told) in (1..).zip(&run.windows) {
         let w = &told.window;
@@ -111,17 +105,6 @@ pub(crate) fn efforts(run: &SampledRun, out: &mut impl Write) -> io::Result<()> 
         }
     }
     Ok(())
-}
-
-fn figures(e: &Estimate) -> Value {
-    // What is not known is null.
-    json!({
-        "mean": e.mean,
-        "standard_error": e.standard_error,
-        "low": e.mean - e.half_width,
-        "high": e.mean + e.half_width,
-        "freedom": e.freedom,
-    })
 }
 
 /// Without timings, which only the caller knows.
