@@ -122,6 +122,8 @@ OWN = [
     Program("k_stencil, uneven", "k_stencil", ("200", "128", "3")),
     Program("k_master", "k_master", ("500", "5000")),
     Program("k_two_phases", "k_two_phases", ("200", "50000")),
+    Program("l_phases, one", "l_phases", ("one", "200", "300000")),
+    Program("l_phases, master", "l_phases", ("master", "200", "300000")),
 ]
 
 
