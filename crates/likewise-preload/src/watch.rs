@@ -269,7 +269,7 @@ impl Watch {
     /// What a region is called.
     pub(crate) fn region_name(&self, region: u128) -> String {
         let symbols = self.effort.as_ref().and_then(|effort| effort.symbols(region));
-        let names = symbols.map(|symbols| symbols.map(|symbol| self.name(symbol)));
+        let names = symbols.map(|symbols| symbols.map(|symbol| self.full_name(symbol)));
         match names {
             Some([before, symbol]) if before.is_empty() => format!("before {symbol}"),
             Some([before, symbol]) => format!("{before} to {symbol}"),
@@ -421,9 +421,16 @@ impl Watch {
     pub(crate) fn name(&self, symbol: u32) -> String {
         match self.symbols.get(symbol as usize) {
             Some(known) if known.call == number::Pcontrol => format!("MPI_Pcontrol({LEVEL})"),
-            Some(known) => format!("{}@{}", known.call.name(), short_identity(known.identity)),
-            None => String::new(),
+            _ => self.full_name(symbol),
         }
+    }
+
+    /// A call with its call path.
+    fn full_name(&self, symbol: u32) -> String {
+        let known = self.symbols.get(symbol as usize);
+        known.map_or_else(String::new, |known| {
+            format!("{}@{}", known.call.name(), short_identity(known.identity))
+        })
     }
 }
 

@@ -15,7 +15,9 @@ use likewise_analysis::Stages;
 use likewise_analysis::ranks::sampled::{SampledRun, sampled_run};
 use likewise_recording::Recording;
 use likewise_report::sampled as report;
+use likewise_trace::recording::RegionNames;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -45,6 +47,7 @@ pub(super) fn run(call: &Call<'_>, blocks: &[Vec<u8>], common: &Common) -> Resul
     let mut run =
         stages.time("estimate", || sampled_run(blocks, call.confidence)).with_context(|| input.clone())?;
     let recording = Recording::open(call.input).map_err(|error| anyhow!("{error}"))?;
+    stages.time("name", || name(&mut run, &RegionNames::of(&recording)));
     run.notes.extend(recording.incomplete().map(str::to_owned));
     run.notes.extend(recording.log().into_iter().flat_map(|log| log.notes.clone()));
     let mut out = OutputDir::create(&call.dir, &[call.input], common)?;
@@ -62,6 +65,23 @@ pub(super) fn run(call: &Call<'_>, blocks: &[Vec<u8>], common: &Common) -> Resul
     common.print(&summary, || {
         format!("{}\nReport: {}\n", report::text(&run), call.dir.join("report.html").display())
     })
+}
+
+/// Names regions by the functions that compute there; those that would have the
+/// same name keep their call paths too.
+fn name(run: &mut SampledRun, names: &RegionNames) {
+    let old = run.regions.iter().map(|region| region.name.clone());
+    let named: BTreeMap<String, String> = old.map(|old| (old.clone(), names.named(&old))).collect();
+    let mut uses: BTreeMap<&str, u32> = BTreeMap::new();
+    named.values().for_each(|name| *uses.entry(name).or_default() += 1);
+    let new = |old: &str| match named.get(old) {
+        Some(name) if uses[name.as_str()] == 1 => name.clone(),
+        Some(name) if name != old => format!("{name} ({old})"),
+        _ => old.to_owned(),
+    };
+    let of_windows = run.windows.iter_mut().flat_map(|told| &mut told.window.regions);
+    let all = of_windows.map(|region| &mut region.name);
+    all.chain(run.regions.iter_mut().map(|region| &mut region.name)).for_each(|name| *name = new(name));
 }
 
 /// `likewise info`.

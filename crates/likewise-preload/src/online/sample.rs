@@ -3,7 +3,7 @@
 use super::votes::Vote;
 use super::{Online, elapsed};
 use crate::out::Out;
-use crate::state;
+use crate::state::{self, State};
 use crate::watch::Watch;
 use likewise_comm::{Communicator, Counted, Traffic};
 use likewise_recording::{Clustering, file};
@@ -77,8 +77,11 @@ impl Online {
         let adapted = sampler.finish(&counted, name);
         let sent = sent(&counted);
         self.take_window(adapted, sent);
-        if let Some(job) = state::lock().as_mut().and_then(|state| state.job.as_mut()) {
+        if let Some(State { job: Some(job), recorder, .. }) = state::lock().as_mut() {
             job.leave_nothing();
+            // Without events: its call paths name the regions.
+            let part = job.take(recorder);
+            self.out.iter_mut().for_each(|out| out.section(&file::quick_section(job.number, &part)));
         }
         match &self.out {
             None if self.world.rank == 0 => Err("no effort could be sampled".to_owned()),

@@ -3,8 +3,9 @@
 //!
 //! `walk` gives the events of a rank with their bursts; `read` makes a
 //! table of bursts of them, `rows` what `convert` writes of each, `prv` a
-//! Paraver trace. `leads` knows which ranks recorded throughout. `source` finds functions and lines of call paths, and
-//! `paths` which of them are the program's own.
+//! Paraver trace. `leads` knows which ranks recorded throughout. `source` finds
+//! functions and lines of call paths, `paths` which of them are the program's
+//! own, and `regions` names with them what was sampled.
 
 mod code;
 mod counters;
@@ -15,6 +16,7 @@ mod parquet;
 mod paths;
 mod prv;
 mod read;
+mod regions;
 mod rows;
 mod source;
 mod summary;
@@ -36,6 +38,7 @@ pub use csv::{PathRow, for_each_row, path_rows, write_events_csv, write_paths_cs
 pub use parquet::{write_events_parquet, write_paths_parquet};
 pub use prv::{write_measured_prv, write_prv};
 pub(crate) use read::{inspect, read};
+pub use regions::RegionNames;
 pub use rows::{COLUMNS, Row, Rows};
 pub use source::{Location, Source};
 pub use summary::{CallSite, Summary, nest, summarise};
@@ -75,7 +78,7 @@ pub fn open(path: &Path) -> Result<Recording> {
             Error::at(&path, Place::Byte(broken.at), ErrorKind::Table(broken.what))
         }
     })?;
-    if recording.ranks().is_empty() && !recording.strata().is_empty() {
+    if !recording.strata().is_empty() {
         let what = "it has the effort of sampled ranks alone (--mode strata), which `likewise ranks` reads";
         return Err(Error::whole(path, ErrorKind::Table(what.to_owned())));
     }
