@@ -57,9 +57,14 @@ pub(crate) fn to_json(recording: &Recording) -> Map<String, Value> {
     keys.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
-/// Markers by state, such as `AT 2 · C 1 · L 57 · F 1`.
-pub(crate) fn states(log: &Log) -> String {
-    let there = STATES.iter().filter(|state| log.markers(**state) > 0);
+/// How many markers ranks voted at; `MPI_Finalize`, where F begins, is none.
+fn markers(log: &Log) -> u64 {
+    STATES[..3].iter().map(|state| log.markers(*state)).sum()
+}
+
+/// Markers by state, such as `AT 2 · C 1 · L 57`.
+fn states(log: &Log) -> String {
+    let there = STATES[..3].iter().filter(|state| log.markers(**state) > 0);
     there
         .map(|state| format!("{} {}", state.word(), grouped_digits(log.markers(*state))))
         .collect::<Vec<_>>()
@@ -69,7 +74,7 @@ pub(crate) fn states(log: &Log) -> String {
 /// How a run was recorded, in a sentence; nothing where all of it was.
 pub(crate) fn told(recording: &Recording) -> Option<String> {
     let log = recording.log().filter(|log| log.mode == Mode::Leads)?;
-    let markers: u64 = STATES.iter().map(|state| log.markers(*state)).sum();
+    let markers = markers(log);
     let mode = likewise::words::capital(log.mode.word());
     if markers == 0 {
         return Some(format!("{mode}: there was no marker, so all of it is recorded."));
@@ -93,7 +98,7 @@ pub(crate) fn rows(recording: &Recording) -> Vec<(&'static str, String)> {
     if !log.marker.is_empty() {
         rows.push(("Marker", log.marker.clone()));
     }
-    let markers: u64 = STATES.iter().map(|state| log.markers(*state)).sum();
+    let markers = markers(log);
     if markers > 0 {
         rows.push(("Markers", format!("{}: {}", grouped_digits(markers), states(log))));
     }
@@ -205,7 +210,7 @@ pub(crate) fn led(recording: &Recording, all: bool) -> String {
 pub(crate) fn findings(recording: &Recording) -> Vec<String> {
     let Some(log) = recording.log() else { return Vec::new() };
     let mut told = Vec::new();
-    let markers: u64 = STATES.iter().map(|state| log.markers(*state)).sum();
+    let markers = markers(log);
     let lead = log.markers(State::Lead);
     if log.mode == Mode::Leads && markers > 0 {
         let share = percent(lead as f64 / markers as f64);

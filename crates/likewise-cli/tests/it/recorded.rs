@@ -76,7 +76,7 @@ fn info_tells_how_a_run_was_recorded_by_leads() {
     let shown = succeeds(&["info", text(&run)]).stdout;
     for part in [
         "Mode            leads",
-        "Markers         20: AT 2 · C 1 · L 16 · F 1",
+        "Markers         19: AT 2 · C 1 · L 16",
         "Leads           2 of 4 ranks: 0, 2",
         "Written         850 bytes by a lead and 110 bytes by another rank, in the mean",
         "Overhead        markers took 3.00 µs on rank 2",

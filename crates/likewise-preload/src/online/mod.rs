@@ -286,7 +286,8 @@ impl Online {
         if std::mem::replace(&mut self.gave_up, true) {
             return;
         }
-        let follows = if self.sampling.is_some() { "nothing is sampled" } else { "all ranks record" };
+        let follows =
+            if self.sampling.is_some() { "no more steps are told apart" } else { "all ranks record" };
         let note = format!("From marker {} on {follows}: {why}.", self.calls);
         if self.world.rank == 0 {
             eprintln!("likewise: {note}");

@@ -110,7 +110,8 @@ fn windows_before_a_run_ends_early_are_kept() {
         let ends = code == Some(0);
         assert_eq!(recording.incomplete().is_some(), !ends, "{kind}, {mpi:?}");
         let notes = recording.log().map_or(&[][..], |log| &log.notes);
-        let said = notes.iter().any(|note| note.contains("nothing is sampled: ranks came to different"));
+        let said =
+            notes.iter().any(|note| note.contains("no more steps are told apart: ranks came to different"));
         assert_eq!(said, ends, "{kind}, {mpi:?}: {notes:?}");
         assert!(kind == "half" || !windows(&recording).is_empty(), "{kind}, {mpi:?}: {notes:?}");
     }
