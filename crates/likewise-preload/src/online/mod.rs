@@ -173,7 +173,13 @@ impl Online {
     /// This rank has come to a marker.
     fn marker(&mut self, symbol: u32) {
         self.calls += 1;
-        if self.gave_up || !self.calls.is_multiple_of(self.every) {
+        if self.gave_up {
+            return;
+        }
+        if let Some(sampling) = &mut self.sampling {
+            sampling.step();
+        }
+        if !self.calls.is_multiple_of(self.every) {
             return;
         }
         let begin = clock::ticks();

@@ -9,9 +9,12 @@ use likewise_comm::{Communicator, Counted, Traffic};
 use likewise_recording::{Clustering, file};
 use likewise_strata::{Adapted, Options, Sampler, StrataError};
 
-/// What this rank does to sample.
+/// What this rank does to sample. Every marker ends a step, also where ranks do
+/// not vote; whether all have made as many steps, the next vote tells.
 pub(super) struct Sampling {
     sampler: Sampler,
+    /// The steps since the last vote.
+    steps: Vec<Vec<(u128, u64)>>,
     /// How many ranks write the present window.
     pub(super) n_sampled: usize,
 }
@@ -19,7 +22,12 @@ pub(super) struct Sampling {
 impl Sampling {
     /// None if what is asked for is impossible.
     pub(super) fn new(options: &Options) -> Option<Self> {
-        Some(Self { sampler: Sampler::new(options.clone()).ok()?, n_sampled: 0 })
+        Some(Self { sampler: Sampler::new(options.clone()).ok()?, steps: Vec::new(), n_sampled: 0 })
+    }
+
+    /// A step of this rank has ended.
+    pub(super) fn step(&mut self) {
+        self.steps.push(effort());
     }
 }
 
@@ -44,13 +52,14 @@ fn sent<C: Communicator>(counted: &Counted<'_, C>) -> u64 {
 }
 
 impl Online {
-    /// A step has ended on all ranks.
+    /// All ranks are at a marker.
     pub(super) fn sample(&mut self, vote: &Vote) {
         if vote.is(Vote::FINAL) {
             return self.give_up("ranks came to different numbers of markers");
         }
-        let Some(sampling) = &mut self.sampling else { return };
-        if !sampling.sampler.step(&effort()) {
+        let Some(Sampling { sampler, steps, .. }) = &mut self.sampling else { return };
+        let is_full = steps.drain(..).fold(false, |_, step| sampler.step(&step));
+        if !is_full {
             return;
         }
         if !self.agree() {
@@ -68,11 +77,23 @@ impl Online {
 
     /// The last window, in `MPI_Finalize`. What follows the last marker is a step.
     pub(super) fn sample_last(&mut self) -> Result<(), String> {
-        let Some(Sampling { mut sampler, .. }) = self.sampling.take() else { return Ok(()) };
-        sampler.step(&effort());
-        if self.calls == 0 {
-            self.log.notes.push("No marker was found, so all of the run is one step.".to_owned());
+        let Some(Sampling { mut sampler, mut steps, .. }) = self.sampling.take() else { return Ok(()) };
+        let last = effort();
+        if self.gave_up {
+            // Ranks may have made different numbers of them.
+            steps = vec![steps.concat()];
+            steps[0].extend(last);
+        } else {
+            steps.push(last);
         }
+        for step in steps {
+            sampler.step(&step);
+        }
+        let note = match self.calls {
+            0 => "No marker was found, so all of the run is one step.",
+            _ => "The last step is what follows the last marker at which steps were told apart.",
+        };
+        self.log.notes.push(note.to_owned());
         let counted = Counted::new(&self.world);
         let adapted = sampler.finish(&counted, name);
         let sent = sent(&counted);
