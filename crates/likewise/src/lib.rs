@@ -13,6 +13,7 @@ pub mod counters;
 mod gap;
 pub mod linear;
 pub mod median;
+mod pages;
 mod parallel;
 pub mod quality;
 pub mod ranks;

@@ -2,22 +2,16 @@
 
 #![expect(clippy::needless_range_loop, reason = "one index runs through several arrays at once")]
 
-use super::geometry::{Aabb, max2, min2};
-use super::groups::{Cores, Groups, Index, group_of_rows};
+use super::frame::{Frame, REACH};
+use super::geometry::{max2, min2};
+use super::groups::{Cores, Groups, Index, Known, Sorted, group_of_rows};
 use super::params::{DbscanParams, PART};
 use super::scatter::filled;
+use super::subcells::ACROSS;
 use super::union_find::UnionFind;
 use crate::parallel;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-
-/// How many cells away a neighbour can be: with a side of eps/√D or a little
-/// less, two suffice for D ≤ 4.
-const REACH: i64 = 2;
-
-/// Cells are this much smaller than eps/√D, which absorbs the rounding of a
-/// coordinate into its cell while there are fewer than 2^31 cells a side.
-const SHRINK: f64 = 1.0 - 1.0 / (1 << 20) as f64;
 
 /// Occupied cells by ascending key.
 pub(super) struct Grid {
@@ -37,118 +31,77 @@ struct Row {
     half_width: i64,
 }
 
-/// Where a point's cell is.
-struct Frame<const D: usize> {
-    lo: [f64; D],
-    per_side: f64,
-    stride: [u32; D],
-    n_keys: u64,
+/// Where all rows are that hold a cell within eps, in cells, the nearest first.
+/// The last dimension runs along the row and is 0.
+pub(super) fn row_offsets<const D: usize>() -> Vec<[i64; D]> {
+    let mut rows = vec![[0; D]];
+    for k in 0..D - 1 {
+        let along = |row: &[i64; D]| {
+            let row = *row;
+            (-REACH..=REACH).map(move |t| std::array::from_fn(|j| if j == k { t } else { row[j] }))
+        };
+        rows = rows.iter().flat_map(along).collect();
+    }
+    rows.retain(|row| gap2(row) <= D as i64);
+    rows.sort_by_key(|row| (row.iter().map(|t| t * t).sum::<i64>(), row.map(i64::abs), *row));
+    rows
 }
 
-impl<const D: usize> Frame<D> {
-    /// `None` if the cells cannot be numbered in 32 bits.
-    fn new(around: &Aabb<D>, eps: f64) -> Option<Self> {
-        let per_side = 1.0 / (eps / (D as f64).sqrt() * SHRINK);
-        let mut stride = [0; D];
-        let mut n_keys = 1u64;
-        for k in (0..D).rev() {
-            stride[k] = n_keys as u32;
-            let cells = (around.hi[k] - around.lo[k]) * per_side;
-            if cells.is_nan() || cells >= f64::from(1u32 << 31) {
-                return None;
-            }
-            // Two empty cells on either side keep rows from running into each other.
-            n_keys = n_keys.checked_mul(cells as u64 + 1 + 2 * REACH as u64)?;
-            if n_keys >= u64::from(u32::MAX) {
-                return None;
-            }
-        }
-        Some(Self { lo: around.lo, per_side, stride, n_keys })
-    }
-
-    #[inline]
-    fn key(&self, p: &[f64; D]) -> u32 {
-        let mut key = 0;
-        for k in 0..D {
-            let cell = (p[k] - self.lo[k]) * self.per_side;
-            // SAFETY: `Frame::new` made sure that it is finite and below 2^31, for
-            // the farthest point. A checked cast costs as much as the rest.
-            let cell = unsafe { cell.to_int_unchecked::<i32>() } as u32;
-            key += (cell + REACH as u32) * self.stride[k];
-        }
-        key
-    }
-
-    /// Offsets of all rows that hold a cell within eps.
-    fn rows(&self) -> Vec<Row> {
-        // Per row: squared gap and squared distance in cells, offset.
-        let mut rows = vec![(0i64, 0i64, 0i64)];
-        for k in 0..D - 1 {
-            let mut next = Vec::new();
-            for &(gap, distance, offset) in &rows {
-                for t in -REACH..=REACH {
-                    let between = (t.abs() - 1).max(0);
-                    next.push((
-                        gap + between * between,
-                        distance + t * t,
-                        offset + t * i64::from(self.stride[k]),
-                    ));
-                }
-            }
-            rows = next;
-        }
-        rows.retain(|row| row.0 <= D as i64);
-        rows.sort_by_key(|row| (row.1, row.2.abs(), row.2));
-        let wide = |gap| if gap < D as i64 { REACH } else { REACH - 1 };
-        rows.into_iter().map(|(gap, _, offset)| Row { offset, half_width: wide(gap) }).collect()
-    }
+/// The squared gap between two cells, in cells.
+fn gap2<const D: usize>(offset: &[i64; D]) -> i64 {
+    offset.iter().map(|t| (t.abs() - 1).max(0)).map(|gap| gap * gap).sum()
 }
 
 impl Grid {
-    /// Sorts `input` into cells. `None` if the grid would be too fine: then
-    /// the tree does better.
-    pub(super) fn new<const D: usize>(
-        input: &[[f64; D]],
-        params: &DbscanParams,
-    ) -> Option<(Self, Groups<D>)> {
-        let around = input.par_chunks(1 << 15).map(Aabb::of).reduce(|| Aabb::EMPTY, |a, b| a.merge(&b));
-        let frame = Frame::new(&around, params.eps())?;
-        let n = input.len() as u64;
-        let (shift, cells) = if frame.n_keys <= (2 * n).max(1 << 16) {
-            (0, by_counting(input, &frame))
-        } else {
-            let buckets = (n / 4).max(1 << 16);
-            let shift = (frame.n_keys / buckets).ilog2() + 1;
-            (shift, by_bucket(input, &frame, shift))
-        };
-        let Cells { keys, start, points, group_of } = cells;
-
-        let (eps2, too_wide) = (params.eps2(), AtomicBool::new(false));
-        let mut boxes = vec![Aabb::EMPTY; keys.len()];
-        parallel::fill(&mut boxes, 64, &|first, part| {
-            for (c, around) in (first..).zip(part) {
-                *around = Aabb::of(&points[start[c] as usize..start[c + 1] as usize]);
-                if max2(around, around) > eps2 {
-                    too_wide.store(true, Relaxed);
-                }
-            }
-        });
-        if too_wide.into_inner() {
-            return None;
-        }
-        let n_buckets = (frame.n_keys >> shift) as usize + 1;
+    /// Over the occupied cells of a frame, whose keys ascend.
+    pub(super) fn new<const D: usize>(keys: Vec<u32>, frame: &Frame<D>, params: &DbscanParams) -> Self {
+        let n_buckets = (frame.n_keys() / (2 * keys.len() as u64)).max(1);
+        let shift = n_buckets.ilog2();
+        let n_buckets = (frame.n_keys() >> shift) as usize + 1;
         let mut first = Vec::with_capacity(n_buckets + 1);
         for (c, &key) in keys.iter().enumerate() {
             first.resize((key >> shift) as usize + 1, c as u32);
         }
         first.resize(n_buckets + 1, keys.len() as u32);
-        let grid = Self { keys, first, shift, rows: frame.rows(), eps2 };
-        Some((grid, Groups { points, start, boxes, group_of }))
+        let row = |row: [i64; D]| {
+            let offset = (0..D).map(|k| row[k] * i64::from(frame.stride()[k])).sum();
+            let half_width = if gap2(&row) < D as i64 { REACH } else { REACH - 1 };
+            Row { offset, half_width }
+        };
+        let rows = row_offsets().into_iter().map(row).collect();
+        Self { keys, first, shift, rows, eps2: params.eps2() }
     }
 
-    /// Calls `visit` with the occupied cells of a row around cell `c`.
+    /// Calls `visit` with every occupied cell before `c` that may hold a point
+    /// within eps of one of `c`, and the offset to it: its place in
+    /// [`row_offsets`] times [`ACROSS`], and how far along the row.
+    pub(super) fn each_before(&self, c: usize, mut visit: impl FnMut(usize, usize)) {
+        for (r, row) in self.rows.iter().enumerate().filter(|(_, row)| row.offset <= 0) {
+            self.visit_row(c, row, |h, along| {
+                if h < c {
+                    visit(h, r * ACROSS + along);
+                }
+                h < c
+            });
+        }
+    }
+
+    /// As [`Grid::each_before`], of all other cells.
+    pub(super) fn each_near(&self, c: usize, mut visit: impl FnMut(usize, usize)) {
+        for (r, row) in self.rows.iter().enumerate() {
+            self.visit_row(c, row, |h, along| {
+                if h != c {
+                    visit(h, r * ACROSS + along);
+                }
+                true
+            });
+        }
+    }
+
+    /// Calls `visit` with the occupied cells of a row around cell `c`, and with
+    /// where each is along the row, from 0 to `ACROSS - 1`.
     #[inline]
-    fn visit_row(&self, c: usize, row: &Row, mut visit: impl FnMut(usize) -> bool) -> bool {
+    fn visit_row(&self, c: usize, row: &Row, mut visit: impl FnMut(usize, usize) -> bool) -> bool {
         let middle = i64::from(self.keys[c]) + row.offset;
         let (low, high) = ((middle - row.half_width) as u32, (middle + row.half_width) as u32);
         let from = self.first[(low >> self.shift) as usize] as usize;
@@ -156,7 +109,7 @@ impl Grid {
             if key > high {
                 break;
             }
-            if key >= low && !visit(from + i) {
+            if key >= low && !visit(from + i, (i64::from(key) - middle + REACH) as usize) {
                 return false;
             }
         }
@@ -169,7 +122,7 @@ impl<const D: usize> Index<D> for Grid {
         let own = &groups.boxes[g];
         for row in &self.rows {
             let go_on =
-                self.visit_row(g, row, |h| h == g || min2(own, &groups.boxes[h]) > self.eps2 || visit(h));
+                self.visit_row(g, row, |h, _| h == g || min2(own, &groups.boxes[h]) > self.eps2 || visit(h));
             if !go_on {
                 return;
             }
@@ -186,7 +139,7 @@ impl<const D: usize> Index<D> for Grid {
         let join_before = |g: usize| {
             // Each pair once: from its later cell.
             for row in self.rows.iter().filter(|row| row.offset <= 0) {
-                self.visit_row(g, row, |h| {
+                self.visit_row(g, row, |h, _| {
                     if h >= g {
                         return false;
                     }
@@ -202,6 +155,36 @@ impl<const D: usize> Index<D> for Grid {
         };
         parallel::each(groups.len(), 16, &|part| part.filter(|&g| cores.any(g)).for_each(join_before));
     }
+}
+
+/// Sorts `input` into cells. `None` if the grid would be too fine: then the
+/// tree does better.
+pub(super) fn sort<const D: usize>(
+    input: &[[f64; D]],
+    frame: &Frame<D>,
+    params: &DbscanParams,
+) -> Option<(Grid, Sorted<D>)> {
+    let n = input.len() as u64;
+    let cells = if frame.n_keys() <= (2 * n).max(1 << 16) {
+        by_counting(input, frame)
+    } else {
+        let buckets = (n / 4).max(1 << 16);
+        let shift = (frame.n_keys() / buckets).ilog2() + 1;
+        by_bucket(input, frame, shift)
+    };
+    let Cells { keys, start, points, group_of } = cells;
+    let groups = Groups::new(points, start);
+    let (eps2, too_wide) = (params.eps2(), AtomicBool::new(false));
+    parallel::each(groups.boxes.len(), PART, &|part| {
+        if groups.boxes[part].iter().any(|around| max2(around, around) > eps2) {
+            too_wide.store(true, Relaxed);
+        }
+    });
+    if too_wide.into_inner() {
+        return None;
+    }
+    let known = Known::by_size(&groups, params);
+    Some((Grid::new(keys, frame, params), Sorted { groups, group_of, known }))
 }
 
 struct Cells<const D: usize> {
@@ -220,7 +203,7 @@ fn part_len(n: usize, n_counts: usize) -> usize {
 
 /// Counting sort by key, for grids with few more cells than points.
 fn by_counting<const D: usize>(input: &[[f64; D]], frame: &Frame<D>) -> Cells<D> {
-    let n_keys = frame.n_keys as usize;
+    let n_keys = frame.n_keys() as usize;
     let part = part_len(input.len(), n_keys);
     let mut group_of = vec![0u32; input.len()];
     let mut counts: Vec<Vec<u32>> = group_of
@@ -272,7 +255,7 @@ fn by_counting<const D: usize>(input: &[[f64; D]], frame: &Frame<D>) -> Cells<D>
 /// Sort by the key's upper bits, then within each bucket, for grids with many
 /// more cells than points.
 fn by_bucket<const D: usize>(input: &[[f64; D]], frame: &Frame<D>, shift: u32) -> Cells<D> {
-    let n_buckets = (frame.n_keys >> shift) as usize + 1;
+    let n_buckets = (frame.n_keys() >> shift) as usize + 1;
     let part = part_len(input.len(), n_buckets);
     let mut counts: Vec<Vec<u32>> = input
         .par_chunks(part)

@@ -12,9 +12,10 @@ use super::union_find::UnionFind;
 use crate::cluster::{ClusterId, Clustering};
 use crate::parallel;
 use rayon::prelude::*;
+use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-/// Points sorted by group.
+/// Points sorted by group. Those that no distance is asked of may be left out.
 pub(super) struct Groups<const D: usize> {
     /// Coordinates, group by group.
     pub(super) points: Vec<[f64; D]>,
@@ -22,11 +23,50 @@ pub(super) struct Groups<const D: usize> {
     pub(super) start: Vec<u32>,
     /// The tight box of each group.
     pub(super) boxes: Vec<Aabb<D>>,
-    /// The group of each point, in the order of the input.
+}
+
+/// What is known of groups before any distance is computed.
+pub(super) struct Known {
+    /// Groups of which every point is core.
+    pub(super) whole: Vec<bool>,
+    /// The first row of each whole group; `u32::MAX` if not known.
+    pub(super) first: Vec<u32>,
+    /// Groups that are joined.
+    pub(super) components: UnionFind,
+}
+
+impl Known {
+    /// The points of a group are mutual neighbours.
+    pub(super) fn by_size<const D: usize>(groups: &Groups<D>, params: &DbscanParams) -> Self {
+        let n = groups.len();
+        Self {
+            whole: (0..n).map(|g| groups.size(g) >= params.min_points()).collect(),
+            first: vec![u32::MAX; n],
+            components: UnionFind::new(n),
+        }
+    }
+}
+
+/// All that the method starts from.
+pub(super) struct Sorted<const D: usize> {
+    pub(super) groups: Groups<D>,
+    /// The group of each row of the input.
     pub(super) group_of: Vec<u32>,
+    pub(super) known: Known,
 }
 
 impl<const D: usize> Groups<D> {
+    /// Group `g` has `start[g]` to `start[g + 1]` of `points`.
+    pub(super) fn new(points: Vec<[f64; D]>, start: Vec<u32>) -> Self {
+        let mut boxes = vec![Aabb::EMPTY; start.len() - 1];
+        parallel::fill(&mut boxes, 64, &|first, part| {
+            for (g, around) in (first..).zip(part) {
+                *around = Aabb::of(&points[start[g] as usize..start[g + 1] as usize]);
+            }
+        });
+        Self { points, start, boxes }
+    }
+
     pub(super) fn len(&self) -> usize {
         self.boxes.len()
     }
@@ -79,59 +119,84 @@ pub(super) trait Index<const D: usize>: Sync {
     );
 }
 
+/// How many points of a group are core.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Share {
+    None,
+    Some,
+    All,
+}
+
 /// Which points are core, in group order, and how many in each group.
 pub(super) struct Cores {
     is_core: Vec<bool>,
-    count: Vec<u32>,
+    share: Vec<Share>,
 }
 
 impl Cores {
     #[inline]
     pub(super) fn any(&self, g: usize) -> bool {
-        self.count[g] > 0
+        self.share[g] != Share::None
+    }
+
+    #[inline]
+    fn all(&self, g: usize) -> bool {
+        self.share[g] == Share::All
     }
 }
 
 pub(super) fn cluster<const D: usize>(
     input: &[[f64; D]],
-    groups: &Groups<D>,
+    sorted: Sorted<D>,
     index: &impl Index<D>,
     params: &DbscanParams,
 ) -> Dbscan {
-    let cores = find_cores(groups, index, params);
-    let components = UnionFind::new(groups.len());
+    let Sorted { groups, group_of, known } = sorted;
+    let cores = find_cores(&groups, &known.whole, index, params);
     let eps2 = params.eps2();
-    index.join_all(groups, &cores, &components, &|a, b| touch(groups, &cores, a, b, eps2));
-    label(input, groups, index, &cores, &components, eps2)
+    index.join_all(&groups, &cores, &known.components, &|a, b| touch(&groups, &cores, a, b, eps2));
+    let clusters = number(input, &groups, &group_of, &cores, &known);
+    label(input, &groups, group_of, index, &cores, &clusters, eps2)
 }
 
-fn find_cores<const D: usize>(groups: &Groups<D>, index: &impl Index<D>, params: &DbscanParams) -> Cores {
+fn find_cores<const D: usize>(
+    groups: &Groups<D>,
+    whole: &[bool],
+    index: &impl Index<D>,
+    params: &DbscanParams,
+) -> Cores {
     let mut is_core = vec![false; groups.points.len()];
-    let mut count = vec![0u32; groups.len()];
+    let mut share = vec![Share::None; groups.len()];
     // Groups are runs of points, so a block of groups owns a slice of flags.
     let mut blocks = Vec::new();
-    let (mut flags_left, mut count_left, mut g) = (&mut is_core[..], &mut count[..], 0);
+    let (mut flags_left, mut shares_left, mut g) = (&mut is_core[..], &mut share[..], 0);
     let per_block = (groups.len() / 512).clamp(16, 1024);
     while g < groups.len() {
         let next = (g + per_block).min(groups.len());
         let (flags, rest) = flags_left.split_at_mut((groups.start[next] - groups.start[g]) as usize);
-        let (counts, rest_counts) = count_left.split_at_mut(next - g);
-        blocks.push((g, flags, counts));
-        (flags_left, count_left, g) = (rest, rest_counts, next);
+        let (shares, rest_shares) = shares_left.split_at_mut(next - g);
+        blocks.push((g, flags, shares));
+        (flags_left, shares_left, g) = (rest, rest_shares, next);
     }
-    blocks.into_par_iter().for_each(|(first, flags, counts)| {
+    blocks.into_par_iter().for_each(|(first, flags, shares)| {
         let mut near = Vec::new();
         let base = groups.start[first];
-        for (i, n_core) in counts.iter_mut().enumerate() {
+        for (i, share) in shares.iter_mut().enumerate() {
             let g = first + i;
             let own = (groups.start[g] - base) as usize..(groups.start[g + 1] - base) as usize;
-            *n_core = cores_of_group(groups, index, g, params, &mut flags[own], &mut near);
+            let flags = &mut flags[own];
+            if whole[g] {
+                flags.fill(true);
+                *share = Share::All;
+            } else {
+                *share = cores_of_group(groups, index, g, params, flags, &mut near);
+            }
         }
     });
-    Cores { is_core, count }
+    Cores { is_core, share }
 }
 
-/// Flags the core points of group `g`; returns how many.
+/// Flags the core points of group `g`, which is not known to be whole.
 fn cores_of_group<const D: usize>(
     groups: &Groups<D>,
     index: &impl Index<D>,
@@ -139,28 +204,26 @@ fn cores_of_group<const D: usize>(
     params: &DbscanParams,
     flags: &mut [bool],
     near: &mut Vec<usize>,
-) -> u32 {
+) -> Share {
     let (eps2, min_points) = (params.eps2(), params.min_points());
     // `sure` counts neighbours that every point of the group has.
     let (mut sure, mut possible) = (groups.size(g), groups.size(g));
     near.clear();
-    if sure < min_points {
-        index.near(groups, g, &mut |h| {
-            possible += groups.size(h);
-            if max2(&groups.boxes[g], &groups.boxes[h]) <= eps2 {
-                sure += groups.size(h);
-            } else {
-                near.push(h);
-            }
-            sure < min_points
-        });
-    }
+    index.near(groups, g, &mut |h| {
+        possible += groups.size(h);
+        if max2(&groups.boxes[g], &groups.boxes[h]) <= eps2 {
+            sure += groups.size(h);
+        } else {
+            near.push(h);
+        }
+        sure < min_points
+    });
     if sure >= min_points {
         flags.fill(true);
-        return flags.len() as u32;
+        return Share::All;
     }
     if possible < min_points {
-        return 0;
+        return Share::None;
     }
     let mut n_core = 0;
     for (p, flag) in groups.members(g).iter().zip(flags) {
@@ -183,19 +246,22 @@ fn cores_of_group<const D: usize>(
             }
         }
     }
-    n_core
+    match n_core {
+        0 => Share::None,
+        n if n == groups.size(g) => Share::All,
+        _ => Share::Some,
+    }
 }
 
 /// Whether a core point of `a` is within eps of one of `b`.
 fn touch<const D: usize>(groups: &Groups<D>, cores: &Cores, a: usize, b: usize, eps2: f64) -> bool {
     const PROBE: usize = 16;
     let (box_a, box_b) = (&groups.boxes[a], &groups.boxes[b]);
-    let all = |g: usize| cores.count[g] as usize == groups.size(g);
-    if all(a) && all(b) && max2(box_a, box_b) <= eps2 {
+    if cores.all(a) && cores.all(b) && max2(box_a, box_b) <= eps2 {
         return true;
     }
     let core = |g: usize| {
-        let all = all(g);
+        let all = cores.all(g);
         let flags = &cores.is_core[groups.range(g)];
         groups.members(g).iter().zip(flags).filter(move |(_, core)| all || **core).map(|(p, _)| p)
     };
@@ -219,68 +285,97 @@ fn touch<const D: usize>(groups: &Groups<D>, cores: &Cores, a: usize, b: usize, 
     any_within((&mut from_a, box_a), (&mut from_b, box_b), eps2)
 }
 
+/// The clusters and their numbers.
+struct Clusters {
+    n_clusters: usize,
+    /// The cluster of the core points of each group.
+    of_group: Vec<Option<ClusterId>>,
+}
+
+/// Whether row `i` of the input, a point of group `g`, is core. Equal points are
+/// core together, so it is found again by its coordinates.
+fn is_core<const D: usize>(p: &[f64; D], g: usize, groups: &Groups<D>, cores: &Cores) -> bool {
+    if !cores.any(g) || cores.all(g) {
+        return cores.any(g);
+    }
+    let at = groups.members(g).iter().position(|q| q == p);
+    at.is_some_and(|at| cores.is_core[groups.start[g] as usize + at])
+}
+
+/// Numbers clusters by their first core point.
+fn number<const D: usize>(
+    input: &[[f64; D]],
+    groups: &Groups<D>,
+    group_of: &[u32],
+    cores: &Cores,
+    known: &Known,
+) -> Clusters {
+    let mut root = vec![0u32; groups.len()];
+    parallel::fill(&mut root, PART, &|first, part| {
+        (first as u32..).zip(part).for_each(|(g, root)| *root = known.components.find(g));
+    });
+    let mut first = vec![u32::MAX; groups.len()];
+    for (g, &row) in known.first.iter().enumerate().filter(|(g, _)| known.whole[*g]) {
+        let first = &mut first[root[g] as usize];
+        *first = row.min(*first);
+    }
+    let mut roots: Vec<usize> =
+        (0..groups.len()).filter(|&g| cores.any(g) && root[g] as usize == g).collect();
+    // No row behind the last of those that are known can be the first of a cluster.
+    let rows = roots.iter().map(|&r| first[r] as usize).max().map_or(0, |last| last.min(input.len()));
+    let first: Vec<AtomicU32> = first.into_iter().map(AtomicU32::new).collect();
+    parallel::each(rows, PART, &|part| {
+        for (i, &g) in part.clone().zip(&group_of[part]) {
+            let (g, first) = (g as usize, &first[root[g as usize] as usize]);
+            if (i as u32) < first.load(Relaxed) && is_core(&input[i], g, groups, cores) {
+                first.fetch_min(i as u32, Relaxed);
+            }
+        }
+    });
+    roots.sort_by_key(|&r| first[r].load(Relaxed));
+    let mut number = vec![None; groups.len()];
+    for (place, &r) in roots.iter().enumerate() {
+        number[r] = Some(ClusterId::from_index(place));
+    }
+    let of_group = |g: usize| if cores.any(g) { number[root[g] as usize] } else { None };
+    Clusters { n_clusters: roots.len(), of_group: (0..groups.len()).map(of_group).collect() }
+}
+
 /// Labels in the order of the input: a core point takes its group's cluster,
 /// a border point the cluster that comes first in burst order, as if the
 /// clusters had been grown one after the other.
 fn label<const D: usize>(
     input: &[[f64; D]],
     groups: &Groups<D>,
+    group_of: Vec<u32>,
     index: &impl Index<D>,
     cores: &Cores,
-    components: &UnionFind,
+    clusters: &Clusters,
     eps2: f64,
 ) -> Dbscan {
-    let mut root = vec![0u32; groups.len()];
-    parallel::fill(&mut root, PART, &|first, part| {
-        (first as u32..).zip(part).for_each(|(g, root)| *root = components.find(g));
-    });
-    let all = |g: usize| cores.count[g] as usize == groups.size(g);
-    // Equal points are core together, so a point is found again by its coordinates.
-    let is_core = |i: usize, g: usize| {
-        let at = groups.members(g).iter().position(|p| *p == input[i]);
-        at.is_some_and(|at| cores.is_core[groups.start[g] as usize + at])
-    };
-
-    // Clusters are numbered by their first core point.
-    let first: Vec<AtomicU32> = (0..groups.len()).map(|_| AtomicU32::new(u32::MAX)).collect();
-    parallel::each(input.len(), PART, &|part| {
-        for (i, &g) in part.clone().zip(&groups.group_of[part]) {
-            let (g, first) = (g as usize, &first[root[g as usize] as usize]);
-            if (i as u32) < first.load(Relaxed) && cores.any(g) && (all(g) || is_core(i, g)) {
-                first.fetch_min(i as u32, Relaxed);
+    let of_group = &clusters.of_group;
+    let numbers = |label: Option<ClusterId>| label.map_or(0, ClusterId::number);
+    // Most points are in groups that are all core: one look settles those.
+    let settled: Vec<u32> =
+        (0..groups.len()).map(|g| if cores.all(g) { numbers(of_group[g]) } else { 0 }).collect();
+    let mut core = crate::pages::large(vec![false; input.len()]);
+    // A label takes the place of its point's group.
+    let mut labels = group_of;
+    let parts = labels.par_chunks_mut(PART).zip(core.par_chunks_mut(PART)).zip(input.par_chunks(PART));
+    parts.for_each(|((labels, core), points)| {
+        for ((label, core), p) in labels.iter_mut().zip(core).zip(points) {
+            let g = *label as usize;
+            *label = settled[g];
+            *core = settled[g] != 0 || is_core(p, g, groups, cores);
+            if settled[g] == 0 {
+                let border = || border(p, g, groups, index, cores, of_group, eps2);
+                *label = numbers(if *core { of_group[g] } else { border() });
             }
         }
     });
-    let mut roots: Vec<usize> =
-        (0..groups.len()).filter(|&g| cores.any(g) && root[g] as usize == g).collect();
-    roots.sort_by_key(|&r| first[r].load(Relaxed));
-    let n_clusters = roots.len();
-    let mut number = vec![None; groups.len()];
-    for (place, &r) in roots.iter().enumerate() {
-        number[r] = Some(ClusterId::from_index(place));
-    }
-    let of_group: Vec<Option<ClusterId>> =
-        (0..groups.len()).map(|g| if cores.any(g) { number[root[g] as usize] } else { None }).collect();
-
-    // Most points are in groups that are all core: one look settles those.
-    let settled: Vec<Option<ClusterId>> =
-        (0..groups.len()).map(|g| if all(g) { of_group[g] } else { None }).collect();
-    let label = |i: usize| {
-        let g = groups.group_of[i] as usize;
-        if settled[g].is_some() {
-            return (settled[g], true);
-        }
-        let core = cores.any(g) && is_core(i, g);
-        let label =
-            if core { of_group[g] } else { border(&input[i], g, groups, index, cores, &of_group, eps2) };
-        (label, core)
-    };
-    let mut found = vec![(None, false); input.len()];
-    parallel::fill(&mut found, PART, &|first, part| {
-        (first..).zip(part).for_each(|(i, found)| *found = label(i));
-    });
-    let (labels, core) = found.into_iter().unzip();
-    Dbscan { clustering: Clustering { labels, n_clusters }, core }
+    // Both are the same bytes, so this costs nothing.
+    let labels = labels.into_iter().map(|number| NonZeroU32::new(number).map(ClusterId)).collect();
+    Dbscan { clustering: Clustering { labels, n_clusters: clusters.n_clusters }, core }
 }
 
 /// The first cluster with a core point within eps of `p`, a point of group `g`

@@ -1,18 +1,25 @@
 //! DBSCAN, exact, without neighbour lists.
 
+mod cells;
+mod frame;
 mod geometry;
 mod grid;
 mod groups;
 mod params;
 mod scatter;
 mod sparse;
+mod stay;
+mod subcells;
 mod tree;
 mod union_find;
 
 use crate::cluster::{Clustering, Points};
 use crate::parallel;
+use frame::Frame;
+use geometry::Aabb;
 use params::PART;
 pub use params::{Dbscan, DbscanParams, DbscanParamsError};
+use rayon::prelude::*;
 use std::borrow::Cow;
 
 /// Groups points by density.
@@ -65,20 +72,28 @@ pub fn dbscan(points: Points<'_>, params: &DbscanParams) -> Dbscan {
 
 fn by_grid<const D: usize>(points: Points<'_>, params: &DbscanParams) -> Dbscan {
     let input = rows::<D>(points);
-    match grid::Grid::new(&input, params) {
-        Some((_, groups)) if stands_alone(&groups, params) => sparse::cluster::<D>(points, params),
-        Some((grid, groups)) => groups::cluster(&input, &groups, &grid, params),
+    let around = input.par_chunks(1 << 15).map(Aabb::of).reduce(|| Aabb::EMPTY, |a, b| a.merge(&b));
+    let Some(frame) = Frame::new(&around, params.eps()) else {
+        return by_tree::<4>(points, params);
+    };
+    if stay::pays(&input, &frame, params) {
+        let (grid, sorted) = stay::sort(&input, &frame, params);
+        return groups::cluster(&input, sorted, &grid, params);
+    }
+    match grid::sort(&input, &frame, params) {
+        Some((_, sorted)) if stands_alone(&sorted.groups, params) => sparse::cluster::<D>(points, params),
+        Some((grid, sorted)) => groups::cluster(&input, sorted, &grid, params),
         None => by_tree::<4>(points, params),
     }
 }
 
 fn by_tree<const D: usize>(points: Points<'_>, params: &DbscanParams) -> Dbscan {
     let input = rows::<D>(points);
-    let (tree, groups) = tree::Tree::new(&input, params);
-    if stands_alone(&groups, params) {
+    let (tree, sorted) = tree::Tree::new(&input, params);
+    if stands_alone(&sorted.groups, params) {
         return sparse::cluster::<D>(points, params);
     }
-    groups::cluster(&input, &groups, &tree, params)
+    groups::cluster(&input, sorted, &tree, params)
 }
 
 /// Whether groups hold so few points that they are not worth having: seen

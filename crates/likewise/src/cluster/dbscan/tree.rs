@@ -6,7 +6,7 @@
 //! others, so there are far fewer of them in eight dimensions.
 
 use super::geometry::{Aabb, max2, min2, partition};
-use super::groups::{Cores, Groups, Index, group_of_rows};
+use super::groups::{Cores, Groups, Index, Known, Sorted, group_of_rows};
 use super::params::DbscanParams;
 use super::union_find::UnionFind;
 use crate::parallel;
@@ -42,7 +42,7 @@ pub(super) struct Tree<const D: usize> {
 type Entry<const D: usize> = ([f64; D], u32);
 
 impl<const D: usize> Tree<D> {
-    pub(super) fn new(input: &[[f64; D]], params: &DbscanParams) -> (Self, Groups<D>) {
+    pub(super) fn new(input: &[[f64; D]], params: &DbscanParams) -> (Self, Sorted<D>) {
         let mut entries: Vec<Entry<D>> = input.iter().zip(0u32..).map(|(p, i)| (*p, i)).collect();
         let eps2 = params.eps2();
         let mut built = build(&mut entries, eps2, 0);
@@ -52,7 +52,9 @@ impl<const D: usize> Tree<D> {
         let group_of = group_of_rows(&start, &|at| entries[at].1);
         let points = entries.iter().map(|(p, _)| *p).collect();
         let nodes = built.into_iter().map(|(node, _)| node).collect();
-        (Self { nodes, eps2 }, Groups { points, start, boxes, group_of })
+        let groups = Groups { points, start, boxes };
+        let known = Known::by_size(&groups, params);
+        (Self { nodes, eps2 }, Sorted { groups, group_of, known })
     }
 
     fn children(&self, i: usize) -> Option<(usize, usize)> {

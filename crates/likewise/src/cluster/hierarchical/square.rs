@@ -53,7 +53,7 @@ pub fn dissimilarities(
     profiles.check_common()?;
     let n = profiles.len();
     let compared = correlation::comparable(profiles, dissimilarity);
-    let mut data = zeros(n * n);
+    let mut data = crate::pages::large(vec![0.0; n * n]);
     let cells = Cells { data: data.as_mut_ptr(), n };
     let starts: Vec<usize> = (0..n).step_by(BLOCK).collect();
     let blocks: Vec<(usize, usize)> =
@@ -72,26 +72,6 @@ pub fn dissimilarities(
         }
     }
     Ok(square)
-}
-
-/// Zeros, on large pages where the system has them for who asks: touching 1.6 GB
-/// for the first time, page by page, takes as long as computing what goes there.
-fn zeros(len: usize) -> Vec<f64> {
-    let mut data = vec![0.0; len];
-    #[cfg(target_os = "linux")]
-    {
-        const PAGE: usize = 1 << 21;
-        let bytes = size_of_val(&data[..]);
-        let start = data.as_mut_ptr().cast::<u8>();
-        let skip = start.align_offset(PAGE);
-        if skip < bytes {
-            let inside = start.wrapping_add(skip).cast();
-            // SAFETY: the range is inside the vector, and the advice changes no
-            // byte of it. If it is not taken, nothing is lost.
-            unsafe { libc::madvise(inside, bytes - skip, libc::MADV_HUGEPAGE) };
-        }
-    }
-    data
 }
 
 /// The cells of a square that several threads write, no two the same.
