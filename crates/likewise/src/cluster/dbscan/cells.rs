@@ -10,17 +10,22 @@ pub(super) struct Cell {
     pub(super) count: u32,
     /// The row of the first.
     pub(super) first: u32,
-    /// One bit for each sub-cell that holds some.
-    pub(super) occupied: u64,
+    /// How many are in each sub-cell; 255 stands for that or more.
+    pub(super) subs: [u8; 64],
 }
 
 impl Cell {
-    const EMPTY: Self = Self { count: 0, first: u32::MAX, occupied: 0 };
+    const EMPTY: Self = Self { count: 0, first: u32::MAX, subs: [0; 64] };
 
     fn add(&mut self, other: &Self) {
         self.count += other.count;
         self.first = self.first.min(other.first);
-        self.occupied |= other.occupied;
+        self.subs.iter_mut().zip(other.subs).for_each(|(a, b)| *a = a.saturating_add(b));
+    }
+
+    /// One bit for each sub-cell that holds a point.
+    pub(super) fn occupied(&self) -> u64 {
+        self.subs.iter().rev().fold(0, |mask, &n| mask << 1 | u64::from(n > 0))
     }
 }
 
@@ -74,7 +79,7 @@ pub(super) struct Counted {
     pub(super) part: usize,
 }
 
-/// Counts points by cell. O(n), and half a byte for each key and thread.
+/// Counts points by cell. O(n), and a byte for each key and thread.
 pub(super) fn count<const D: usize>(input: &[[f64; D]], frame: &Frame<D>) -> Counted {
     let part = input.len().div_ceil(rayon::current_num_threads());
     let mut places = crate::pages::large(vec![0u32; input.len()]);
@@ -98,7 +103,7 @@ pub(super) fn count<const D: usize>(input: &[[f64; D]], frame: &Frame<D>) -> Cou
 }
 
 /// How many cells that follow each other share a block.
-const BLOCK: usize = 8;
+const BLOCK: usize = 4;
 
 /// Counts the points of one part of the rows.
 ///
@@ -130,7 +135,11 @@ impl Counter {
             cell.first = row;
         }
         cell.count += 1;
-        cell.occupied |= 1 << sub;
+        let n = &mut cell.subs[sub as usize % 64];
+        // Most are full, and then there is nothing to write.
+        if *n < u8::MAX {
+            *n += 1;
+        }
         place
     }
 

@@ -108,6 +108,13 @@ pub(super) trait Index<const D: usize>: Sync {
     /// box of `g`, until `visit` returns false.
     fn near(&self, groups: &Groups<D>, g: usize, visit: &mut impl FnMut(usize) -> bool);
 
+    /// Whether a point of group `g` is core, where that is known without a
+    /// distance. Of a point where it is not, all that may be within eps is in
+    /// `groups`.
+    fn is_core(&self, _g: usize, _p: &[f64; D]) -> Option<bool> {
+        None
+    }
+
     /// Calls `join` with pairs of groups, at least so many that the true
     /// answers connect what all near pairs with core points would connect.
     fn join_all(
@@ -218,39 +225,49 @@ fn cores_of_group<const D: usize>(
         }
         sure < min_points
     });
-    if sure >= min_points {
-        flags.fill(true);
-        return Share::All;
-    }
-    if possible < min_points {
-        return Share::None;
-    }
+    let all = match () {
+        () if sure >= min_points => Some(true),
+        () if possible < min_points => Some(false),
+        () => None,
+    };
     let mut n_core = 0;
     for (p, flag) in groups.members(g).iter().zip(flags) {
-        let mut count = sure;
-        let at = Aabb::point(p);
-        for &h in near.iter() {
-            let around = &groups.boxes[h];
-            if min2(&at, around) > eps2 {
-                continue;
-            }
-            count += if max2(&at, around) <= eps2 {
-                groups.size(h)
-            } else {
-                count_within(p, groups.members(h), eps2, min_points - count)
-            };
-            if count >= min_points {
-                *flag = true;
-                n_core += 1;
-                break;
-            }
-        }
+        let known = index.is_core(g, p).or(all);
+        *flag = known.unwrap_or_else(|| has_enough(groups, p, sure, near, params));
+        n_core += usize::from(*flag);
     }
     match n_core {
         0 => Share::None,
         n if n == groups.size(g) => Share::All,
         _ => Share::Some,
     }
+}
+
+/// Whether `p` has enough neighbours: `sure` ones and those in the groups `near`.
+fn has_enough<const D: usize>(
+    groups: &Groups<D>,
+    p: &[f64; D],
+    sure: usize,
+    near: &[usize],
+    params: &DbscanParams,
+) -> bool {
+    let (eps2, min_points) = (params.eps2(), params.min_points());
+    let (mut count, at) = (sure, Aabb::point(p));
+    for &h in near {
+        let around = &groups.boxes[h];
+        if min2(&at, around) > eps2 {
+            continue;
+        }
+        count += if max2(&at, around) <= eps2 {
+            groups.size(h)
+        } else {
+            count_within(p, groups.members(h), eps2, min_points - count)
+        };
+        if count >= min_points {
+            return true;
+        }
+    }
+    false
 }
 
 /// Whether a core point of `a` is within eps of one of `b`.

@@ -77,8 +77,8 @@ fn by_grid<const D: usize>(points: Points<'_>, params: &DbscanParams) -> Dbscan 
         return by_tree::<4>(points, params);
     };
     if stay::pays(&input, &frame, params) {
-        let (grid, sorted) = stay::sort(&input, &frame, params);
-        return groups::cluster(&input, sorted, &grid, params);
+        let (index, sorted) = stay::sort(&input, frame, params);
+        return groups::cluster(&input, sorted, &index, params);
     }
     match grid::sort(&input, &frame, params) {
         Some((_, sorted)) if stands_alone(&sorted.groups, params) => sparse::cluster::<D>(points, params),

@@ -5,10 +5,10 @@
 //! the points tells both. Only the points of thin cells, and of sub-cells that
 //! may reach them or decide a pair, are gathered; `groups` does the rest.
 
-use super::cells::{CellTable, Counted, count};
+use super::cells::{Cell, Counted, count};
 use super::frame::Frame;
 use super::grid::{Grid, row_offsets};
-use super::groups::{Groups, Known, Sorted};
+use super::groups::{Cores, Groups, Index, Known, Sorted};
 use super::params::DbscanParams;
 use super::scatter::{Slots, filled};
 use super::subcells::{ACROSS, Reach, bits};
@@ -24,18 +24,57 @@ const CELLS_PER_TASK: usize = 16;
 /// Counts `input` by cell and gathers the points that distances are asked of.
 pub(super) fn sort<const D: usize>(
     input: &[[f64; D]],
-    frame: &Frame<D>,
+    frame: Frame<D>,
     params: &DbscanParams,
-) -> (Grid, Sorted<D>) {
-    let counted = count(input, frame);
-    let grid = Grid::new(counted.table.keys.clone(), frame, params);
-    let table = Table { cells: &counted.table, grid: &grid, reach: reaches::<D>() };
-    let whole = table.whole(params.min_points());
-    let components = UnionFind::new(whole.len());
-    let needed = table.needed(&whole, &components);
-    let known = Known { whole, first: counted.table.cells.iter().map(|cell| cell.first).collect(), components };
-    let (groups, group_of) = gather(input, frame, counted, &needed);
-    (grid, Sorted { groups, group_of, known })
+) -> (Stay<D>, Sorted<D>) {
+    let counted = count(input, &frame);
+    let grid = Grid::new(counted.table.keys.clone(), &frame, params);
+    let cells = &counted.table.cells;
+    let occupied: Vec<u64> = cells.par_iter().map(Cell::occupied).collect();
+    let table = Table { cells, occupied: &occupied, grid: &grid, reach: reaches::<D>() };
+    let sure = table.sure(params.min_points());
+    let components = UnionFind::new(cells.len());
+    let needed = table.needed(&sure, &components);
+    let whole = sure.iter().zip(&occupied).map(|(sure, occupied)| sure.core == *occupied).collect();
+    let known = Known { whole, first: cells.iter().map(|cell| cell.first).collect(), components };
+    let (groups, group_of) = gather(input, &frame, counted, &needed);
+    (Stay { grid, frame, sure }, Sorted { groups, group_of, known })
+}
+
+/// The sub-cells of a cell of which every point is core, and of which none is.
+#[derive(Clone, Copy, Default)]
+struct Sure {
+    core: u64,
+    not_core: u64,
+}
+
+/// The index of cells, with what sub-cells tell of the points.
+pub(super) struct Stay<const D: usize> {
+    grid: Grid,
+    frame: Frame<D>,
+    sure: Vec<Sure>,
+}
+
+impl<const D: usize> Index<D> for Stay<D> {
+    fn near(&self, groups: &Groups<D>, g: usize, visit: &mut impl FnMut(usize) -> bool) {
+        self.grid.near(groups, g, visit);
+    }
+
+    fn join_all(
+        &self,
+        groups: &Groups<D>,
+        cores: &Cores,
+        components: &UnionFind,
+        join: &(impl Fn(usize, usize) -> bool + Sync),
+    ) {
+        self.grid.join_all(groups, cores, components, join);
+    }
+
+    fn is_core(&self, g: usize, p: &[f64; D]) -> Option<bool> {
+        let (_, sub) = self.frame.key_and_sub(p);
+        let Sure { core, not_core } = self.sure[g];
+        if (core | not_core) >> sub & 1 == 1 { Some(core >> sub & 1 == 1) } else { None }
+    }
 }
 
 /// What sub-cells tell, by the offset of [`Grid::each_near`].
@@ -51,54 +90,62 @@ fn reaches<const D: usize>() -> Vec<Reach> {
 }
 
 struct Table<'a> {
-    cells: &'a CellTable,
+    cells: &'a [Cell],
+    occupied: &'a [u64],
     grid: &'a Grid,
     reach: Vec<Reach>,
 }
 
 impl Table<'_> {
-    fn occupied(&self, c: usize) -> u64 {
-        self.cells.cells[c].occupied
-    }
-
-    /// Cells of which every point is core, as far as sub-cells tell.
-    fn whole(&self, min_points: usize) -> Vec<bool> {
-        let mut whole = vec![false; self.cells.len()];
-        parallel::fill(&mut whole, CELLS_PER_TASK, &|first, part| {
-            for (c, whole) in (first..).zip(part) {
-                *whole = self.cells.cells[c].count as usize >= min_points || self.is_whole(c, min_points);
+    /// What the counts of sub-cells tell of every cell's points.
+    fn sure(&self, min_points: usize) -> Vec<Sure> {
+        let mut sure = vec![Sure::default(); self.cells.len()];
+        parallel::fill(&mut sure, CELLS_PER_TASK, &|first, part| {
+            for (c, sure) in (first..).zip(part) {
+                *sure = if self.cells[c].count as usize >= min_points {
+                    Sure { core: self.occupied[c], not_core: 0 }
+                } else {
+                    self.sure_of(c, min_points)
+                };
             }
         });
-        whole
+        sure
     }
 
-    /// Whether the points of each sub-cell of `c` have enough neighbours in cells
-    /// that are wholly within eps.
-    fn is_whole(&self, c: usize, min_points: usize) -> bool {
-        let mut sure = [self.cells.cells[c].count as usize; 64];
+    fn sure_of(&self, c: usize, min_points: usize) -> Sure {
+        let count = self.cells[c].count as usize;
+        let (mut least, mut most) = ([count; 64], [count; 64]);
         self.grid.each_near(c, |h, offset| {
-            let cell = &self.cells.cells[h];
-            for s in bits(self.occupied(c)) {
-                if cell.occupied & !self.reach[offset].within[s] == 0 {
-                    sure[s] += cell.count as usize;
-                }
+            let (cell, reach) = (&self.cells[h], &self.reach[offset]);
+            for s in bits(self.occupied[c]) {
+                let points = |subs: u64| bits(subs & self.occupied[h]).map(|t| usize::from(cell.subs[t])).sum::<usize>();
+                let within = points(reach.within[s]);
+                least[s] += within;
+                let near = reach.near[s] & self.occupied[h];
+                let full = bits(near).any(|t| cell.subs[t] == u8::MAX);
+                most[s] += if full { cell.count as usize } else { points(near) };
             }
         });
-        bits(self.occupied(c)).all(|s| sure[s] >= min_points)
+        let mut sure = Sure::default();
+        for s in bits(self.occupied[c]) {
+            sure.core |= u64::from(least[s] >= min_points) << s;
+            sure.not_core |= u64::from(most[s] < min_points) << s;
+        }
+        sure
     }
 
-    /// Joins whole cells as far as sub-cells tell. Returns the sub-cells of each
-    /// cell whose points distances are asked of.
-    fn needed(&self, whole: &[bool], components: &UnionFind) -> Vec<u64> {
+    /// Joins cells as far as their sure core points tell. Returns the sub-cells of
+    /// each cell whose points distances are asked of.
+    fn needed(&self, sure: &[Sure], components: &UnionFind) -> Vec<u64> {
         let undecided = Mutex::new(Vec::new());
-        parallel::each(whole.len(), CELLS_PER_TASK, &|part| {
+        parallel::each(sure.len(), CELLS_PER_TASK, &|part| {
             let mut open = Vec::new();
-            for c in part.filter(|&c| whole[c]) {
+            for c in part.filter(|&c| sure[c].core != 0) {
                 self.grid.each_before(c, |h, offset| {
-                    if !whole[h] || components.same(c as u32, h as u32) {
+                    if sure[h].core == 0 || components.same(c as u32, h as u32) {
                         return;
                     }
-                    match self.reach[offset].joins(self.occupied(c), self.occupied(h)) {
+                    match self.reach[offset].joins(sure[c].core, sure[h].core) {
                         Some(true) => components.join(c as u32, h as u32),
                         Some(false) => {}
                         None => open.push((c, h, offset)),
@@ -107,27 +154,30 @@ impl Table<'_> {
             }
             undecided.lock().unwrap_or_else(PoisonError::into_inner).extend(open);
         });
-        let needed: Vec<AtomicU64> = (0..whole.len()).map(|_| AtomicU64::new(0)).collect();
+        let needed: Vec<AtomicU64> = (0..sure.len()).map(|_| AtomicU64::new(0)).collect();
         // Those that were joined through others meanwhile need no look.
         let undecided = undecided.into_inner().unwrap_or_else(PoisonError::into_inner);
         for (c, h, offset) in undecided.into_iter().filter(|&(c, h, _)| !components.same(c as u32, h as u32)) {
-            for s in bits(self.occupied(c)) {
-                let near = self.reach[offset].near[s] & self.occupied(h);
+            for s in bits(sure[c].core) {
+                let near = self.reach[offset].near[s] & sure[h].core;
                 if near != 0 {
                     needed[c].fetch_or(1 << s, Relaxed);
                     needed[h].fetch_or(near, Relaxed);
                 }
             }
         }
-        parallel::each(whole.len(), CELLS_PER_TASK, &|part| {
-            for c in part.filter(|&c| !whole[c]) {
-                needed[c].store(u64::MAX, Relaxed);
-                self.grid.each_near(c, |h, offset| {
-                    if whole[h] {
-                        let near = self.reach[offset].near_any(self.occupied(c), self.occupied(h));
-                        needed[h].fetch_or(near, Relaxed);
-                    }
-                });
+        parallel::each(sure.len(), CELLS_PER_TASK, &|part| {
+            for c in part {
+                let open = self.occupied[c] & !sure[c].core;
+                if open != 0 {
+                    needed[c].store(u64::MAX, Relaxed);
+                    self.grid.each_near(c, |h, offset| {
+                        let near = self.reach[offset].near_any(open, self.occupied[h]);
+                        if near != 0 {
+                            needed[h].fetch_or(near, Relaxed);
+                        }
+                    });
+                }
             }
         });
         needed.into_iter().map(AtomicU64::into_inner).collect()
