@@ -4,23 +4,22 @@ use super::frame::Frame;
 use rayon::prelude::*;
 
 /// What is known of the points in a cell.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Cell {
-    /// How many they are.
-    pub(super) count: u32,
     /// The row of the first.
     pub(super) first: u32,
-    /// How many are in each sub-cell; 255 stands for that or more.
-    pub(super) subs: [u8; 64],
+    /// How many are in each sub-cell.
+    pub(super) subs: [u32; 64],
 }
 
 impl Cell {
-    const EMPTY: Self = Self { count: 0, first: u32::MAX, subs: [0; 64] };
-
     fn add(&mut self, other: &Self) {
-        self.count += other.count;
         self.first = self.first.min(other.first);
-        self.subs.iter_mut().zip(other.subs).for_each(|(a, b)| *a = a.saturating_add(b));
+        self.subs.iter_mut().zip(other.subs).for_each(|(a, b)| *a += b);
+    }
+
+    pub(super) fn count(&self) -> u32 {
+        self.subs.iter().sum()
     }
 
     /// One bit for each sub-cell that holds a point.
@@ -51,14 +50,14 @@ impl CellTable {
         let mut rest = other.keys.iter().zip(&other.cells).peekable();
         for (&key, cell) in self.keys.iter().zip(&self.cells) {
             while let Some((&key, cell)) = rest.next_if(|(other, _)| **other < key) {
-                sum.push(key, *cell);
+                sum.push(key, cell.clone());
             }
-            sum.push(key, *cell);
+            sum.push(key, cell.clone());
             if let Some((_, same)) = rest.next_if(|(other, _)| **other == key) {
                 sum.cells[sum.keys.len() - 1].add(same);
             }
         }
-        rest.for_each(|(&key, cell)| sum.push(key, *cell));
+        rest.for_each(|(&key, cell)| sum.push(key, cell.clone()));
         sum
     }
 
@@ -79,7 +78,7 @@ pub(super) struct Counted {
     pub(super) part: usize,
 }
 
-/// Counts points by cell. O(n), and a byte for each key and thread.
+/// Counts points by cell. O(n), and four bytes for each key and thread.
 pub(super) fn count<const D: usize>(input: &[[f64; D]], frame: &Frame<D>) -> Counted {
     let part = input.len().div_ceil(rayon::current_num_threads());
     let mut places = crate::pages::large(vec![0u32; input.len()]);
@@ -89,10 +88,10 @@ pub(super) fn count<const D: usize>(input: &[[f64; D]], frame: &Frame<D>) -> Cou
         .enumerate()
         .map(|(i, (places, points))| {
             let mut counter = Counter::new(frame.n_keys());
-            for ((place, p), row) in places.iter_mut().zip(points).zip((i * part) as u32..) {
-                let (key, sub) = frame.key_and_sub(p);
-                *place = counter.count(key, sub, row);
-            }
+            let runs = places.chunks_mut(RUN).zip(points.chunks(RUN)).enumerate();
+            runs.for_each(|(run, (places, points))| {
+                counter.count(points, (i * part + run * RUN) as u32, frame, places);
+            });
             counter
         })
         .collect();
@@ -102,59 +101,59 @@ pub(super) fn count<const D: usize>(input: &[[f64; D]], frame: &Frame<D>) -> Cou
     Counted { table, cell_of_place, places, part }
 }
 
-/// How many cells that follow each other share a block.
-const BLOCK: usize = 4;
+/// Points that are taken at once: what is noted of them stays in the cache.
+const RUN: usize = 1024;
 
 /// Counts the points of one part of the rows.
 ///
-/// Cells are in blocks, and blocks are made where a point comes: the cells of a few
-/// tight phases stay in the cache however many keys there are.
+/// Cells have places in the order in which they come, so that those of a few tight
+/// phases stay in the cache however many keys there are.
 struct Counter {
-    /// Where the block of `key / BLOCK` starts in `cells`; 0 if it has none.
-    block_of: Vec<u32>,
-    /// The first block is nobody's.
+    /// The place of each key, from 1; 0 if no point came.
+    place_of: Vec<u32>,
+    /// By place, from 0.
     cells: Vec<Cell>,
 }
 
 impl Counter {
     fn new(n_keys: u64) -> Self {
-        Self { block_of: vec![0; n_keys as usize / BLOCK + 1], cells: vec![Cell::EMPTY; BLOCK] }
+        Self { place_of: crate::pages::large(vec![0; n_keys as usize]), cells: Vec::new() }
     }
 
-    /// Counts a point; rows come in ascending order. Returns its cell's place.
-    #[inline(always)]
-    fn count(&mut self, key: u32, sub: u32, row: u32) -> u32 {
-        let block = &mut self.block_of[key as usize / BLOCK];
-        if *block == 0 {
-            *block = self.cells.len() as u32;
-            self.cells.resize(self.cells.len() + BLOCK, Cell::EMPTY);
+    /// Counts up to [`RUN`] points, of which `row` is the first; rows come in
+    /// ascending order. Notes their cells' places.
+    ///
+    /// Three short loops: one computes, one looks up, and one adds, which
+    /// otherwise would wait for one another.
+    fn count<const D: usize>(&mut self, points: &[[f64; D]], row: u32, frame: &Frame<D>, places: &mut [u32]) {
+        let mut subs = [0u8; RUN];
+        for ((p, place), sub) in points.iter().zip(&mut *places).zip(&mut subs) {
+            let (key, at) = frame.key_and_sub(p);
+            (*place, *sub) = (key, at as u8);
         }
-        let place = *block + key % BLOCK as u32;
-        let cell = &mut self.cells[place as usize];
-        if cell.count == 0 {
-            cell.first = row;
+        for (place, row) in places.iter_mut().zip(row..) {
+            let of_key = &mut self.place_of[*place as usize];
+            if *of_key == 0 {
+                self.cells.push(Cell { first: row, subs: [0; 64] });
+                *of_key = self.cells.len() as u32;
+            }
+            *place = *of_key - 1;
         }
-        cell.count += 1;
-        let n = &mut cell.subs[sub as usize % 64];
-        // Most are full, and then there is nothing to write.
-        if *n < u8::MAX {
-            *n += 1;
+        for (&place, &sub) in places.iter().zip(&subs) {
+            self.cells[place as usize].subs[usize::from(sub) % 64] += 1;
         }
-        place
     }
 
     /// Calls `visit` with key and place of every occupied cell, by ascending key.
     fn each(&self, mut visit: impl FnMut(u32, usize)) {
-        for (i, &block) in self.block_of.iter().enumerate().filter(|(_, block)| **block != 0) {
-            for j in (0..BLOCK).filter(|j| self.cells[block as usize + j].count > 0) {
-                visit((i * BLOCK + j) as u32, block as usize + j);
-            }
+        for (key, &place) in (0..).zip(&self.place_of).filter(|(_, place)| **place != 0) {
+            visit(key, place as usize - 1);
         }
     }
 
     fn table(&self) -> CellTable {
         let mut table = CellTable::default();
-        self.each(|key, place| table.push(key, self.cells[place]));
+        self.each(|key, place| table.push(key, self.cells[place].clone()));
         table
     }
 

@@ -371,10 +371,27 @@ fn label<const D: usize>(
     eps2: f64,
 ) -> Dbscan {
     let of_group = &clusters.of_group;
-    let numbers = |label: Option<ClusterId>| label.map_or(0, ClusterId::number);
-    // Most points are in groups that are all core: one look settles those.
-    let settled: Vec<u32> =
-        (0..groups.len()).map(|g| if cores.all(g) { numbers(of_group[g]) } else { 0 }).collect();
+    // Most points are in groups that are all core, or far from any that has one: one
+    // look settles those.
+    let mut settled = vec![None; groups.len()];
+    parallel::fill(&mut settled, 64, &|first, part| {
+        for (g, settled) in (first..).zip(part) {
+            let mut alone = !cores.any(g);
+            if alone {
+                index.near(groups, g, &mut |h| {
+                    alone = !cores.any(h);
+                    alone
+                });
+            }
+            *settled = (alone || cores.all(g)).then(|| of_group[g]);
+        }
+    });
+    let of_point = |p: &[f64; D], g: usize| {
+        if is_core(p, g, groups, cores) {
+            return (of_group[g], true);
+        }
+        (border(p, g, groups, index, cores, of_group, eps2), false)
+    };
     let mut core = crate::pages::large(vec![false; input.len()]);
     // A label takes the place of its point's group.
     let mut labels = group_of;
@@ -382,12 +399,8 @@ fn label<const D: usize>(
     parts.for_each(|((labels, core), points)| {
         for ((label, core), p) in labels.iter_mut().zip(core).zip(points) {
             let g = *label as usize;
-            *label = settled[g];
-            *core = settled[g] != 0 || is_core(p, g, groups, cores);
-            if settled[g] == 0 {
-                let border = || border(p, g, groups, index, cores, of_group, eps2);
-                *label = numbers(if *core { of_group[g] } else { border() });
-            }
+            let found = settled[g].map_or_else(|| of_point(p, g), |found| (found, found.is_some()));
+            (*label, *core) = (found.0.map_or(0, ClusterId::number), found.1);
         }
     });
     // Both are the same bytes, so this costs nothing.

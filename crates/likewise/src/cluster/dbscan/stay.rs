@@ -31,7 +31,8 @@ pub(super) fn sort<const D: usize>(
     let grid = Grid::new(counted.table.keys.clone(), &frame, params);
     let cells = &counted.table.cells;
     let occupied: Vec<u64> = cells.par_iter().map(Cell::occupied).collect();
-    let table = Table { cells, occupied: &occupied, grid: &grid, reach: reaches::<D>() };
+    let count: Vec<u32> = cells.par_iter().map(Cell::count).collect();
+    let table = Table { cells, occupied: &occupied, count: &count, grid: &grid, reach: reaches::<D>() };
     let sure = table.sure(params.min_points());
     let components = UnionFind::new(cells.len());
     let needed = table.needed(&sure, &components);
@@ -92,6 +93,7 @@ fn reaches<const D: usize>() -> Vec<Reach> {
 struct Table<'a> {
     cells: &'a [Cell],
     occupied: &'a [u64],
+    count: &'a [u32],
     grid: &'a Grid,
     reach: Vec<Reach>,
 }
@@ -102,7 +104,7 @@ impl Table<'_> {
         let mut sure = vec![Sure::default(); self.cells.len()];
         parallel::fill(&mut sure, CELLS_PER_TASK, &|first, part| {
             for (c, sure) in (first..).zip(part) {
-                *sure = if self.cells[c].count as usize >= min_points {
+                *sure = if self.count[c] as usize >= min_points {
                     Sure { core: self.occupied[c], not_core: 0 }
                 } else {
                     self.sure_of(c, min_points)
@@ -113,23 +115,31 @@ impl Table<'_> {
     }
 
     fn sure_of(&self, c: usize, min_points: usize) -> Sure {
-        let count = self.cells[c].count as usize;
+        let count = self.count[c] as usize;
+        let mut around = count;
+        self.grid.each_near(c, |h, _| around += self.count[h] as usize);
+        if around < min_points {
+            return Sure { core: 0, not_core: self.occupied[c] };
+        }
         let (mut least, mut most) = ([count; 64], [count; 64]);
         self.grid.each_near(c, |h, offset| {
-            let (cell, reach) = (&self.cells[h], &self.reach[offset]);
+            let (subs, reach) = (&self.cells[h].subs, &self.reach[offset]);
+            let points = |mask: u64| match mask & self.occupied[h] {
+                mask if mask == self.occupied[h] => self.count[h] as usize,
+                mask => bits(mask).map(|t| subs[t] as usize).sum(),
+            };
             for s in bits(self.occupied[c]) {
-                let points = |subs: u64| bits(subs & self.occupied[h]).map(|t| usize::from(cell.subs[t])).sum::<usize>();
-                let within = points(reach.within[s]);
-                least[s] += within;
-                let near = reach.near[s] & self.occupied[h];
-                let full = bits(near).any(|t| cell.subs[t] == u8::MAX);
-                most[s] += if full { cell.count as usize } else { points(near) };
+                if least[s] < min_points {
+                    least[s] += points(reach.within[s]);
+                    most[s] += points(reach.near[s]);
+                }
             }
         });
         let mut sure = Sure::default();
         for s in bits(self.occupied[c]) {
-            sure.core |= u64::from(least[s] >= min_points) << s;
-            sure.not_core |= u64::from(most[s] < min_points) << s;
+            let core = least[s] >= min_points;
+            sure.core |= u64::from(core) << s;
+            sure.not_core |= u64::from(!core && most[s] < min_points) << s;
         }
         sure
     }
