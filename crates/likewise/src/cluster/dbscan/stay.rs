@@ -79,7 +79,7 @@ impl<const D: usize> Index<D> for Stay<D> {
 }
 
 /// What sub-cells tell, by the offset of [`Grid::each_near`].
-fn reaches<const D: usize>() -> Vec<Reach> {
+pub(super) fn reaches<const D: usize>() -> Vec<Reach> {
     let mut offsets = Vec::new();
     for mut offset in row_offsets::<D>() {
         for along in 0..ACROSS {
@@ -247,7 +247,21 @@ fn gather<const D: usize>(
     (Groups::new(points, start), group_of)
 }
 
-/// Whether few points need be gathered, by the look of a sample.
-pub(super) fn pays<const D: usize>(_input: &[[f64; D]], frame: &Frame<D>, _params: &DbscanParams) -> bool {
-    frame.has_sub_cells() && std::env::var("OLDWAY").is_err()
+/// Points of a sample, at most.
+const SAMPLE: usize = 1 << 14;
+
+/// Whether few points lie in thin cells, by the look of a sample.
+pub(super) fn pays<const D: usize>(input: &[[f64; D]], frame: &Frame<D>, params: &DbscanParams) -> bool {
+    // The table of keys is as large as the points at most.
+    if !frame.has_sub_cells() || frame.n_keys() > 8 * input.len() as u64 {
+        return false;
+    }
+    let step = (input.len() / SAMPLE).max(8);
+    let mut keys: Vec<u32> = input.iter().step_by(step).map(|p| frame.key(p)).collect();
+    keys.sort_unstable();
+    let few = (params.min_points() / step).max(1);
+    let thin: usize = keys.chunk_by(|a, b| a == b).map(<[u32]>::len).filter(|&n| n <= few).sum();
+    let limit: usize = std::env::var("THIN").map_or(50, |x| x.parse().unwrap());
+    if std::env::var("SHOW").is_ok() { eprintln!("thin {} of {}", thin, keys.len()); }
+    thin * 100 < keys.len() * limit
 }

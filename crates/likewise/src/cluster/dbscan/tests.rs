@@ -1,7 +1,10 @@
 //! The fast method against one that looks at every pair.
 
 use super::params::{Dbscan, DbscanParams};
-use super::{dbscan, grid, groups, rows, sparse, tree};
+use super::cells::{CellTable, count};
+use super::frame::{Frame, subs_per_side};
+use super::geometry::Aabb;
+use super::{dbscan, grid, groups, rows, sparse, stay, subcells, tree};
 use crate::cluster::{ClusterId, Clustering, Points};
 use proptest::prelude::*;
 
@@ -45,13 +48,26 @@ fn check(data: &[f64], dims: usize, eps: f64, min_points: usize) {
     }
     // `dbscan` chooses one way; all must agree.
     let input = rows::<16>(points);
-    let (tree, by_leaf) = tree::Tree::new(&input, &params);
-    assert_eq!(groups::cluster(&input, &by_leaf, &tree, &params), expected, "tree, eps {eps}");
-    if dims == 2 {
-        let input = rows::<2>(points);
-        if let Some((grid, by_cell)) = grid::Grid::new(&input, &params) {
-            assert_eq!(groups::cluster(&input, &by_cell, &grid, &params), expected, "grid, eps {eps}");
-        }
+    let (tree, sorted) = tree::Tree::new(&input, &params);
+    assert_eq!(groups::cluster(&input, sorted, &tree, &params), expected, "tree, eps {eps}");
+    match dims {
+        1 => check_cells::<1>(points, &params, &expected),
+        2 => check_cells::<2>(points, &params, &expected),
+        3 => check_cells::<3>(points, &params, &expected),
+        _ => {}
+    }
+}
+
+fn check_cells<const D: usize>(points: Points<'_>, params: &DbscanParams, expected: &Dbscan) {
+    let input = rows::<D>(points);
+    let frame = || Frame::new(&Aabb::of(&input), params.eps()).filter(|frame| frame.n_keys() < 1 << 24);
+    let Some(sorted) = frame() else { return };
+    if let Some((grid, sorted)) = grid::sort(&input, &sorted, params) {
+        assert_eq!(&groups::cluster(&input, sorted, &grid, params), expected, "grid, {D}-D, {params:?}");
+    }
+    if let Some(frame) = frame().filter(Frame::has_sub_cells) {
+        let (index, sorted) = stay::sort(&input, frame, params);
+        assert_eq!(&groups::cluster(&input, sorted, &index, params), expected, "stay, {D}-D, {params:?}");
     }
 }
 
@@ -59,6 +75,15 @@ fn check(data: &[f64], dims: usize, eps: f64, min_points: usize) {
 /// eps) mixed with free ones.
 fn coordinate() -> impl Strategy<Value = f64> {
     prop_oneof![(0..12i32).prop_map(|i| f64::from(i) * 0.1), 0.0..1.2f64, 0.3..0.32f64]
+}
+
+/// Numbers from 0 to 1.
+fn uniform(seed: u64) -> impl FnMut() -> f64 {
+    let mut state = seed;
+    move || {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (state >> 11) as f64 / (1u64 << 53) as f64
+    }
 }
 
 proptest! {
@@ -82,11 +107,7 @@ proptest! {
         eps in 0.01..0.1f64,
         min_points in 2..30usize,
     ) {
-        let mut state = seed;
-        let mut uniform = || {
-            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            (state >> 11) as f64 / (1u64 << 53) as f64
-        };
+        let mut uniform = uniform(seed);
         let mut data = Vec::new();
         for _ in 0..n {
             let centre = (uniform() * 4.0).floor() / 4.0;
@@ -96,6 +117,113 @@ proptest! {
             }
         }
         check(&data, dims, eps, min_points);
+    }
+}
+
+/// Where sub-cells begin and end, just before and after, and many times: in units of
+/// a sub-cell of `dims` dimensions for an eps of 1.
+fn near_a_border(dims: usize) -> impl Strategy<Value = f64> {
+    let side = 1.0 / (dims as f64).sqrt() / f64::from(subs_per_side(dims));
+    (0..24u32, prop_oneof![Just(0.0), Just(1e-15), Just(-1e-15), Just(0.5), Just(1e-7), -0.01..0.01f64])
+        .prop_map(move |(i, off)| (f64::from(i) + off).max(0.0) * side)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+    #[test]
+    fn points_on_borders_of_cells(
+        (dims, near) in (1..=3usize).prop_flat_map(|dims| {
+            (Just(dims), prop::collection::vec(near_a_border(dims), 12..900))
+        }),
+        scale in prop_oneof![Just(1.0), Just(1e-130), Just(1e130), 0.1..10.0f64],
+        origin in prop_oneof![Just(0.0), Just(1.0), Just(-1e3), Just(1e9), Just(1e15)],
+        min_points in prop_oneof![1..6usize, 10..60usize],
+    ) {
+        let whole = near.len() / dims * dims;
+        let data: Vec<f64> = near[..whole].iter().map(|x| (x + origin) * scale).collect();
+        check(&data, dims, scale, min_points);
+    }
+
+    #[test]
+    fn blobs_with_cells_about_as_full_as_min_points(
+        seed in 0..u64::MAX,
+        n in 100..1200usize,
+        dims in 1..=3usize,
+        eps in 0.01..0.2f64,
+        min_points in 2..80usize,
+    ) {
+        let mut uniform = uniform(seed);
+        let mut data = Vec::new();
+        for _ in 0..n {
+            let centre = (uniform() * 3.0).floor() / 3.0;
+            // Half of the points are equal to many others.
+            let round = if uniform() < 0.5 { 100.0 } else { 1e9 };
+            for _ in 0..dims {
+                let x = centre + 0.4 * uniform() * uniform() * uniform();
+                data.push((x * round).round() / round);
+            }
+        }
+        check(&data, dims, eps, min_points);
+    }
+
+    #[test]
+    fn tables_add_up_in_any_order(
+        seed in 0..u64::MAX,
+        n in 1..2000usize,
+        parts in 1..6usize,
+        eps in 0.01..0.5f64,
+    ) {
+        let mut uniform = uniform(seed);
+        let points: Vec<[f64; 2]> = (0..n).map(|_| [uniform() * uniform(), uniform()]).collect();
+        let frame = Frame::new(&Aabb::of(&points), eps).expect("few cells");
+        let whole = count(&points, &frame).table;
+        let len = n.div_ceil(parts);
+        let mut tables: Vec<CellTable> = Vec::new();
+        for (i, part) in points.chunks(len).enumerate() {
+            let mut table = count(part, &frame).table;
+            table.cells.iter_mut().for_each(|cell| cell.first += (i * len) as u32);
+            tables.push(table);
+        }
+        while tables.len() > 1 {
+            let a = tables.swap_remove((uniform() * tables.len() as f64) as usize);
+            let b = tables.swap_remove((uniform() * tables.len() as f64) as usize);
+            prop_assert_eq!(a.add(&b), b.add(&a));
+            tables.push(a.add(&b));
+        }
+        prop_assert_eq!(&tables[0], &whole);
+        prop_assert_eq!(whole.cells.iter().map(|cell| cell.count() as usize).sum::<usize>(), n);
+    }
+}
+
+#[test]
+fn sub_cells_bound_the_distances_of_their_points() {
+    fn check<const D: usize>(seed: u64) {
+        let (mut uniform, eps) = (uniform(seed), 0.7);
+        let points: Vec<[f64; D]> = (0..400).map(|_| std::array::from_fn(|_| 3.0 * uniform())).collect();
+        let frame = Frame::new(&Aabb::of(&points), eps).expect("few cells");
+        let whole = count(&points, &frame).table;
+        let index = grid::Grid::new(whole.keys.clone(), &frame, &DbscanParams::new(eps, 3).expect("valid"));
+        let reach = stay::reaches::<D>();
+        let place = |p: &[f64; D]| {
+            let (key, sub) = frame.key_and_sub(p);
+            (whole.keys.binary_search(&key).expect("it is there"), sub as usize)
+        };
+        let placed: Vec<(usize, usize)> = points.iter().map(place).collect();
+        for (p, &(c, s)) in points.iter().zip(&placed) {
+            let mut offset_to = vec![None; whole.len()];
+            index.each_near(c, |h, offset| offset_to[h] = Some(offset));
+            for (q, &(h, t)) in points.iter().zip(&placed).filter(|(_, (h, _))| *h != c) {
+                let within = super::geometry::distance2(p, q) <= eps * eps;
+                let reach: Option<&subcells::Reach> = offset_to[h].map(|offset| &reach[offset]);
+                assert!(within || reach.is_none_or(|reach| reach.within[s] >> t & 1 == 0));
+                assert!(!within || reach.is_some_and(|reach| reach.near[s] >> t & 1 == 1));
+            }
+        }
+    }
+    for seed in 1..6 {
+        check::<1>(seed);
+        check::<2>(seed);
+        check::<3>(seed);
     }
 }
 
@@ -141,4 +269,16 @@ fn any_number_of_threads_gives_the_same() {
     for dims in [2, 3, 4] {
         assert_eq!(run(1, dims), run(7, dims));
     }
+    let stay = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+        pool.install(|| {
+            let points: Vec<[f64; 2]> = data.as_chunks().0.to_vec();
+            let params = DbscanParams::new(0.02, 5).expect("valid");
+            let frame = Frame::new(&Aabb::of(&points), params.eps()).expect("few cells");
+            let (index, sorted) = stay::sort(&points, frame, &params);
+            groups::cluster(&points, sorted, &index, &params)
+        })
+    };
+    assert_eq!(stay(1), stay(2));
+    assert_eq!(stay(1), stay(5));
 }
