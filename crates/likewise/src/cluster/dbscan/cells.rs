@@ -1,30 +1,76 @@
 //! What is known of each cell after one pass over the points.
 
 use super::frame::Frame;
+use super::subcells::bits;
 use rayon::prelude::*;
+
+/// Up to so many points, a cell keeps a list of their sub-cells.
+const FEW: usize = 8;
 
 /// What is known of the points in a cell.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Cell {
+    /// How many they are.
+    pub(super) count: u32,
     /// The row of the first.
     pub(super) first: u32,
-    /// How many are in each sub-cell.
-    pub(super) subs: [u32; 64],
+    subs: Subs,
+}
+
+/// How many points are in each sub-cell. Most cells hold some noise only, and what
+/// is kept of these should be little.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Subs {
+    /// The sub-cell of each of up to [`FEW`] points, ascending.
+    Few([u8; FEW]),
+    Many(Box<[u32; 64]>),
 }
 
 impl Cell {
     fn add(&mut self, other: &Self) {
+        self.subs = if (self.count + other.count) as usize <= FEW {
+            let mut both: Vec<u8> = self.list().chain(other.list()).collect();
+            both.sort_unstable();
+            both.resize(FEW, 0);
+            Subs::Few(std::array::from_fn(|i| both[i]))
+        } else {
+            let (a, b) = (self.counts(), other.counts());
+            Subs::Many(Box::new(std::array::from_fn(|s| a[s] + b[s])))
+        };
+        self.count += other.count;
         self.first = self.first.min(other.first);
-        self.subs.iter_mut().zip(other.subs).for_each(|(a, b)| *a += b);
     }
 
-    pub(super) fn count(&self) -> u32 {
-        self.subs.iter().sum()
+    /// The sub-cells of the points of a cell that holds few.
+    fn list(&self) -> impl Iterator<Item = u8> {
+        let list = if let Subs::Few(list) = &self.subs { &list[..self.count as usize] } else { &[] };
+        list.iter().copied()
+    }
+
+    fn counts(&self) -> [u32; 64] {
+        match &self.subs {
+            Subs::Few(_) => self.list().fold([0; 64], |mut counts, s| {
+                counts[usize::from(s)] += 1;
+                counts
+            }),
+            Subs::Many(counts) => **counts,
+        }
+    }
+
+    /// How many points are in those sub-cells.
+    pub(super) fn count_in(&self, subs: u64) -> u32 {
+        match &self.subs {
+            Subs::Few(_) => self.list().map(|s| (subs >> s & 1) as u32).sum(),
+            Subs::Many(counts) => bits(subs).map(|s| counts[s]).sum(),
+        }
     }
 
     /// One bit for each sub-cell that holds a point.
     pub(super) fn occupied(&self) -> u64 {
-        self.subs.iter().rev().fold(0, |mask, &n| mask << 1 | u64::from(n > 0))
+        match &self.subs {
+            Subs::Few(_) => self.list().fold(0, |mask, s| mask | 1 << s),
+            Subs::Many(counts) => counts.iter().rev().fold(0, |mask, &n| mask << 1 | u64::from(n > 0)),
+        }
     }
 }
 
@@ -107,17 +153,29 @@ const RUN: usize = 1024;
 /// Counts the points of one part of the rows.
 ///
 /// Cells have places in the order in which they come, so that those of a few tight
-/// phases stay in the cache however many keys there are.
+/// phases stay in the cache however many keys there are. A cell with more than
+/// [`FEW`] points moves to a place where it has a count for each sub-cell.
 struct Counter {
-    /// The place of each key, from 1; 0 if no point came.
+    /// The place of each key: 2i if it is `few[i]`, 2i + 1 if it is `many[i]`.
+    /// `few[0]` and `many[0]` are nobody's.
     place_of: Vec<u32>,
-    /// By place, from 0.
-    cells: Vec<Cell>,
+    few: Vec<Few>,
+    many: Vec<[u32; 64]>,
+    /// Where each of `many` was in `few`.
+    before: Vec<u32>,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Few {
+    first: u32,
+    count: u32,
+    subs: [u8; FEW],
 }
 
 impl Counter {
     fn new(n_keys: u64) -> Self {
-        Self { place_of: crate::pages::large(vec![0; n_keys as usize]), cells: Vec::new() }
+        let place_of = crate::pages::large(vec![0; n_keys as usize]);
+        Self { place_of, few: vec![Few::default()], many: vec![[0; 64]], before: vec![0] }
     }
 
     /// Counts up to [`RUN`] points, of which `row` is the first; rows come in
@@ -131,40 +189,79 @@ impl Counter {
             let (key, at) = frame.key_and_sub(p);
             (*place, *sub) = (key, at as u8);
         }
-        for (place, row) in places.iter_mut().zip(row..) {
-            let of_key = &mut self.place_of[*place as usize];
-            if *of_key == 0 {
-                self.cells.push(Cell { first: row, subs: [0; 64] });
-                *of_key = self.cells.len() as u32;
+        for ((place, row), &sub) in places.iter_mut().zip(row..).zip(&subs) {
+            let key = *place as usize;
+            *place = self.place_of[key];
+            if *place % 2 == 0 {
+                *place = self.count_few(key, row, sub);
             }
-            *place = *of_key - 1;
         }
         for (&place, &sub) in places.iter().zip(&subs) {
-            self.cells[place as usize].subs[usize::from(sub) % 64] += 1;
+            // Those that are in few cells are counted already: nobody looks at `many[0]`.
+            let at = if place % 2 == 1 { place / 2 } else { 0 };
+            self.many[at as usize][usize::from(sub) % 64] += 1;
         }
     }
 
+    /// Counts a point of a cell that is not in `many`. Its place; if that is in
+    /// `many`, the point is still to be counted there.
+    #[inline(never)]
+    fn count_few(&mut self, key: usize, row: u32, sub: u8) -> u32 {
+        let place = &mut self.place_of[key];
+        if *place == 0 {
+            *place = 2 * self.few.len() as u32;
+            self.few.push(Few { first: row, ..Few::default() });
+        }
+        let few = &mut self.few[*place as usize / 2];
+        if (few.count as usize) < FEW {
+            few.subs[few.count as usize] = sub;
+            few.count += 1;
+            return *place;
+        }
+        self.before.push(*place / 2);
+        *place = 2 * self.many.len() as u32 + 1;
+        let mut counts = [0; 64];
+        few.subs.iter().for_each(|&s| counts[usize::from(s)] += 1);
+        self.many.push(counts);
+        *place
+    }
+
     /// Calls `visit` with key and place of every occupied cell, by ascending key.
-    fn each(&self, mut visit: impl FnMut(u32, usize)) {
+    fn each(&self, mut visit: impl FnMut(u32, u32)) {
         for (key, &place) in (0..).zip(&self.place_of).filter(|(_, place)| **place != 0) {
-            visit(key, place as usize - 1);
+            visit(key, place);
         }
     }
 
     fn table(&self) -> CellTable {
         let mut table = CellTable::default();
-        self.each(|key, place| table.push(key, self.cells[place].clone()));
+        self.each(|key, place| {
+            let at = place as usize / 2;
+            if place % 2 == 1 {
+                let (subs, first) = (self.many[at], self.few[self.before[at] as usize].first);
+                let count = subs.iter().sum();
+                table.push(key, Cell { count, first, subs: Subs::Many(Box::new(subs)) });
+            } else {
+                let Few { first, count, mut subs } = self.few[at];
+                subs[..count as usize].sort_unstable();
+                table.push(key, Cell { count, first, subs: Subs::Few(subs) });
+            }
+        });
         table
     }
 
     /// The cell in `table`, which holds all cells that are here, by place.
     fn cells_in(&self, table: &CellTable) -> Vec<u32> {
-        let (mut cells, mut at) = (vec![0; self.cells.len()], 0);
+        let mut cells = vec![0; 2 * self.few.len().max(self.many.len())];
+        let mut at = 0;
         self.each(|key, place| {
             while table.keys[at] < key {
                 at += 1;
             }
-            cells[place] = at as u32;
+            cells[place as usize] = at as u32;
+            if place % 2 == 1 {
+                cells[2 * self.before[place as usize / 2] as usize] = at as u32;
+            }
         });
         cells
     }

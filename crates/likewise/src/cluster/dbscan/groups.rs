@@ -370,10 +370,12 @@ fn label<const D: usize>(
     clusters: &Clusters,
     eps2: f64,
 ) -> Dbscan {
+    /// No cluster has this number.
+    const OPEN: u32 = u32::MAX;
     let of_group = &clusters.of_group;
     // Most points are in groups that are all core, or far from any that has one: one
     // look settles those.
-    let mut settled = vec![None; groups.len()];
+    let mut settled = vec![OPEN; groups.len()];
     parallel::fill(&mut settled, 64, &|first, part| {
         for (g, settled) in (first..).zip(part) {
             let mut alone = !cores.any(g);
@@ -383,14 +385,15 @@ fn label<const D: usize>(
                     alone
                 });
             }
-            *settled = (alone || cores.all(g)).then(|| of_group[g]);
+            if alone || cores.all(g) {
+                *settled = of_group[g].map_or(0, ClusterId::number);
+            }
         }
     });
     let of_point = |p: &[f64; D], g: usize| {
-        if is_core(p, g, groups, cores) {
-            return (of_group[g], true);
-        }
-        (border(p, g, groups, index, cores, of_group, eps2), false)
+        let core = is_core(p, g, groups, cores);
+        let label = if core { of_group[g] } else { border(p, g, groups, index, cores, of_group, eps2) };
+        (label.map_or(0, ClusterId::number), core)
     };
     let mut core = crate::pages::large(vec![false; input.len()]);
     // A label takes the place of its point's group.
@@ -399,8 +402,10 @@ fn label<const D: usize>(
     parts.for_each(|((labels, core), points)| {
         for ((label, core), p) in labels.iter_mut().zip(core).zip(points) {
             let g = *label as usize;
-            let found = settled[g].map_or_else(|| of_point(p, g), |found| (found, found.is_some()));
-            (*label, *core) = (found.0.map_or(0, ClusterId::number), found.1);
+            (*label, *core) = match settled[g] {
+                OPEN => of_point(p, g),
+                number => (number, number != 0),
+            };
         }
     });
     // Both are the same bytes, so this costs nothing.

@@ -31,8 +31,7 @@ pub(super) fn sort<const D: usize>(
     let grid = Grid::new(counted.table.keys.clone(), &frame, params);
     let cells = &counted.table.cells;
     let occupied: Vec<u64> = cells.par_iter().map(Cell::occupied).collect();
-    let count: Vec<u32> = cells.par_iter().map(Cell::count).collect();
-    let table = Table { cells, occupied: &occupied, count: &count, grid: &grid, reach: reaches::<D>() };
+    let table = Table { cells, occupied: &occupied, grid: &grid, reach: reaches::<D>() };
     let sure = table.sure(params.min_points());
     let components = UnionFind::new(cells.len());
     let needed = table.needed(&sure, &components);
@@ -93,7 +92,6 @@ pub(super) fn reaches<const D: usize>() -> Vec<Reach> {
 struct Table<'a> {
     cells: &'a [Cell],
     occupied: &'a [u64],
-    count: &'a [u32],
     grid: &'a Grid,
     reach: Vec<Reach>,
 }
@@ -104,7 +102,7 @@ impl Table<'_> {
         let mut sure = vec![Sure::default(); self.cells.len()];
         parallel::fill(&mut sure, CELLS_PER_TASK, &|first, part| {
             for (c, sure) in (first..).zip(part) {
-                *sure = if self.count[c] as usize >= min_points {
+                *sure = if self.cells[c].count as usize >= min_points {
                     Sure { core: self.occupied[c], not_core: 0 }
                 } else {
                     self.sure_of(c, min_points)
@@ -115,18 +113,19 @@ impl Table<'_> {
     }
 
     fn sure_of(&self, c: usize, min_points: usize) -> Sure {
-        let count = self.count[c] as usize;
+        let count = self.cells[c].count as usize;
         let mut around = count;
-        self.grid.each_near(c, |h, _| around += self.count[h] as usize);
+        self.grid.each_near(c, |h, _| around += self.cells[h].count as usize);
         if around < min_points {
             return Sure { core: 0, not_core: self.occupied[c] };
         }
         let (mut least, mut most) = ([count; 64], [count; 64]);
         self.grid.each_near(c, |h, offset| {
-            let (subs, reach) = (&self.cells[h].subs, &self.reach[offset]);
+            let (cell, reach) = (&self.cells[h], &self.reach[offset]);
             let points = |mask: u64| match mask & self.occupied[h] {
-                mask if mask == self.occupied[h] => self.count[h] as usize,
-                mask => bits(mask).map(|t| subs[t] as usize).sum(),
+                0 => 0,
+                mask if mask == self.occupied[h] => cell.count as usize,
+                mask => cell.count_in(mask) as usize,
             };
             for s in bits(self.occupied[c]) {
                 if least[s] < min_points {
@@ -210,13 +209,19 @@ fn gather<const D: usize>(
         .enumerate()
         .map(|(i, ((places, points), cell_of_place))| {
             let (mut rows, mut count) = (Vec::new(), vec![0u32; needed.len()]);
+            // One look tells the cell, and whether any of its points is needed.
+            let look = |&cell: &u32| cell << 1 | u32::from(needed[cell as usize] != 0);
+            let look: Vec<u32> = cell_of_place.iter().map(look).collect();
             for ((place, p), row) in places.iter_mut().zip(points).zip((i * part) as u32..) {
-                let cell = cell_of_place[*place as usize];
+                let found = look[*place as usize];
+                let cell = found >> 1;
                 *place = cell;
-                let subs = needed[cell as usize];
-                if subs != 0 && (subs == u64::MAX || subs >> frame.key_and_sub(p).1 & 1 == 1) {
-                    rows.push(row);
-                    count[cell as usize] += 1;
+                if found & 1 == 1 {
+                    let subs = needed[cell as usize];
+                    if subs == u64::MAX || subs >> frame.key_and_sub(p).1 & 1 == 1 {
+                        rows.push(row);
+                        count[cell as usize] += 1;
+                    }
                 }
             }
             (rows, count)

@@ -191,7 +191,7 @@ proptest! {
             tables.push(a.add(&b));
         }
         prop_assert_eq!(&tables[0], &whole);
-        prop_assert_eq!(whole.cells.iter().map(|cell| cell.count() as usize).sum::<usize>(), n);
+        prop_assert_eq!(whole.cells.iter().map(|cell| cell.count as usize).sum::<usize>(), n);
     }
 }
 
