@@ -118,13 +118,20 @@ pub(super) struct Counted {
     pub(super) table: CellTable,
     /// For each part of the rows, the cell in `table` of each of its places.
     pub(super) cell_of_place: Vec<Vec<u32>>,
-    /// The place of each row, in the numbering of its part.
+    /// For each row, the place of its cell in the numbering of its part, and its
+    /// sub-cell in the lower [`SUB_BITS`].
     pub(super) places: Vec<u32>,
     /// Rows in each part but the last.
     pub(super) part: usize,
 }
 
-/// Counts points by cell. O(n), and four bytes for each key and thread.
+/// Bits that tell a sub-cell.
+pub(super) const SUB_BITS: u32 = 6;
+
+/// With so many keys, places can be told in the bits that are left.
+pub(super) const MAX_KEYS: u64 = 1 << 24;
+
+/// Counts points by cell; up to [`MAX_KEYS`]. O(n), and four bytes for each key and thread.
 pub(super) fn count<const D: usize>(input: &[[f64; D]], frame: &Frame<D>) -> Counted {
     let part = input.len().div_ceil(rayon::current_num_threads());
     let mut places = crate::pages::large(vec![0u32; input.len()]);
@@ -189,17 +196,19 @@ impl Counter {
             let (key, at) = frame.key_and_sub(p);
             (*place, *sub) = (key, at as u8);
         }
-        for ((place, row), &sub) in places.iter_mut().zip(row..).zip(&subs) {
-            let key = *place as usize;
-            *place = self.place_of[key];
-            if *place % 2 == 0 {
-                *place = self.count_few(key, row, sub);
+        for ((out, row), &sub) in places.iter_mut().zip(row..).zip(&subs) {
+            let key = *out as usize;
+            let mut place = self.place_of[key];
+            if place % 2 == 0 {
+                place = self.count_few(key, row, sub);
             }
+            *out = place << SUB_BITS | u32::from(sub);
         }
-        for (&place, &sub) in places.iter().zip(&subs) {
+        for &place in &*places {
             // Those that are in few cells are counted already: nobody looks at `many[0]`.
-            let at = if place % 2 == 1 { place / 2 } else { 0 };
-            self.many[at as usize][usize::from(sub) % 64] += 1;
+            let place_of_cell = place >> SUB_BITS;
+            let at = if place_of_cell % 2 == 1 { place_of_cell / 2 } else { 0 };
+            self.many[at as usize][place as usize % (1 << SUB_BITS)] += 1;
         }
     }
 

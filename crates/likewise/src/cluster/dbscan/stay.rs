@@ -5,7 +5,7 @@
 //! the points tells both. Only the points of thin cells, and of sub-cells that
 //! may reach them or decide a pair, are gathered; `groups` does the rest.
 
-use super::cells::{Cell, Counted, count};
+use super::cells::{Cell, Counted, MAX_KEYS, SUB_BITS, count};
 use super::frame::Frame;
 use super::grid::{Grid, row_offsets};
 use super::groups::{Cores, Groups, Index, Known, Sorted};
@@ -20,6 +20,9 @@ use std::sync::{Mutex, PoisonError};
 
 /// Cells that a thread takes at once.
 const CELLS_PER_TASK: usize = 16;
+
+/// With fewer points, sorting them all costs less than tables.
+const LEAST_POINTS: usize = 1 << 16;
 
 /// Counts `input` by cell and gathers the points that distances are asked of.
 pub(super) fn sort<const D: usize>(
@@ -37,7 +40,7 @@ pub(super) fn sort<const D: usize>(
     let needed = table.needed(&sure, &components);
     let whole = sure.iter().zip(&occupied).map(|(sure, occupied)| sure.core == *occupied).collect();
     let known = Known { whole, first: cells.iter().map(|cell| cell.first).collect(), components };
-    let (groups, group_of) = gather(input, &frame, counted, &needed);
+    let (groups, group_of) = gather(input, counted, &needed);
     (Stay { grid, frame, sure }, Sorted { groups, group_of, known })
 }
 
@@ -196,7 +199,6 @@ impl Table<'_> {
 /// The points of needed sub-cells, sorted by cell, and the cell of every row.
 fn gather<const D: usize>(
     input: &[[f64; D]],
-    frame: &Frame<D>,
     counted: Counted,
     needed: &[u64],
 ) -> (Groups<D>, Vec<u32>) {
@@ -204,24 +206,20 @@ fn gather<const D: usize>(
     // Of each part: the rows taken, and how many from each cell.
     let mut taken: Vec<(Vec<u32>, Vec<u32>)> = group_of
         .par_chunks_mut(part)
-        .zip(input.par_chunks(part))
         .zip(&cell_of_place)
         .enumerate()
-        .map(|(i, ((places, points), cell_of_place))| {
+        .map(|(i, (places, cell_of_place))| {
             let (mut rows, mut count) = (Vec::new(), vec![0u32; needed.len()]);
             // One look tells the cell, and whether any of its points is needed.
             let look = |&cell: &u32| cell << 1 | u32::from(needed[cell as usize] != 0);
             let look: Vec<u32> = cell_of_place.iter().map(look).collect();
-            for ((place, p), row) in places.iter_mut().zip(points).zip((i * part) as u32..) {
-                let found = look[*place as usize];
+            for (place, row) in places.iter_mut().zip((i * part) as u32..) {
+                let (found, sub) = (look[(*place >> SUB_BITS) as usize], *place % (1 << SUB_BITS));
                 let cell = found >> 1;
                 *place = cell;
-                if found & 1 == 1 {
-                    let subs = needed[cell as usize];
-                    if subs == u64::MAX || subs >> frame.key_and_sub(p).1 & 1 == 1 {
-                        rows.push(row);
-                        count[cell as usize] += 1;
-                    }
+                if found & 1 == 1 && needed[cell as usize] >> sub & 1 == 1 {
+                    rows.push(row);
+                    count[cell as usize] += 1;
                 }
             }
             (rows, count)
@@ -252,21 +250,23 @@ fn gather<const D: usize>(
     (Groups::new(points, start), group_of)
 }
 
-/// Points of a sample, at most.
-const SAMPLE: usize = 1 << 14;
-
-/// Whether few points lie in thin cells, by the look of a sample.
+/// Whether a cloud is such that few points lie in thin cells, by the look of a
+/// sample: then it pays to leave points where they are.
 pub(super) fn pays<const D: usize>(input: &[[f64; D]], frame: &Frame<D>, params: &DbscanParams) -> bool {
-    // The table of keys is as large as the points at most.
-    if !frame.has_sub_cells() || frame.n_keys() > 8 * input.len() as u64 {
+    /// Points of a sample, at most.
+    const SAMPLE: usize = 1 << 14;
+    let n = input.len();
+    // Every thread has a table of keys, which should be less than the points.
+    let most_keys = MAX_KEYS.min(8 * n as u64);
+    if (n < LEAST_POINTS && std::env::var("NEWWAY").is_err()) || !frame.has_sub_cells() || frame.n_keys() > most_keys {
         return false;
     }
-    let step = (input.len() / SAMPLE).max(8);
+    if std::env::var("OLDWAY").is_ok() { return false; }
+    if std::env::var("NEWWAY").is_ok() { return true; }
+    let step = (n / SAMPLE).max(8);
     let mut keys: Vec<u32> = input.iter().step_by(step).map(|p| frame.key(p)).collect();
     keys.sort_unstable();
     let few = (params.min_points() / step).max(1);
     let thin: usize = keys.chunk_by(|a, b| a == b).map(<[u32]>::len).filter(|&n| n <= few).sum();
-    let limit: usize = std::env::var("THIN").map_or(50, |x| x.parse().unwrap());
-    if std::env::var("SHOW").is_ok() { eprintln!("thin {} of {}", thin, keys.len()); }
-    thin * 100 < keys.len() * limit
+    thin * 4 < keys.len()
 }
