@@ -60,6 +60,7 @@ impl Cell {
     /// How many points are in those sub-cells.
     pub(super) fn count_in(&self, subs: u64) -> u32 {
         match &self.subs {
+            _ if subs == 0 => 0,
             Subs::Few(_) => self.list().map(|s| (subs >> s & 1) as u32).sum(),
             Subs::Many(counts) => bits(subs).map(|s| counts[s]).sum(),
         }

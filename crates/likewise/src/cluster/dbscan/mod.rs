@@ -32,8 +32,9 @@ use std::borrow::Cow;
 ///
 /// # Complexity
 /// Up to three dimensions a grid of cells with diagonal eps: O(n) expected
-/// plus the pairs of neighbouring cells. Above, a tree whose leaves have
-/// diagonal eps. Memory is O(n): about 1.5 times the points.
+/// plus the pairs of neighbouring cells; in tight clouds most points are looked
+/// at once and not moved. Above, a tree whose leaves have diagonal eps. Memory
+/// is O(n): about 1.5 times the points, less in tight clouds with few cells.
 ///
 /// # Reference
 /// Ester, Kriegel, Sander & Xu, KDD 1996. The grid follows Gunawan (2013) and

@@ -22,7 +22,7 @@ use std::sync::{Mutex, PoisonError};
 const CELLS_PER_TASK: usize = 16;
 
 /// With fewer points, sorting them all costs less than tables.
-const LEAST_POINTS: usize = 1 << 16;
+const LEAST_POINTS: usize = 1 << 17;
 
 /// Counts `input` by cell and gathers the points that distances are asked of.
 pub(super) fn sort<const D: usize>(
@@ -118,22 +118,22 @@ impl Table<'_> {
     fn sure_of(&self, c: usize, min_points: usize) -> Sure {
         let count = self.cells[c].count as usize;
         let mut around = count;
-        self.grid.each_near(c, |h, _| around += self.cells[h].count as usize);
+        self.grid.each_near(c, |h, offset| {
+            let near = self.reach[offset].near_any(self.occupied[c], self.occupied[h]);
+            around += self.cells[h].count_in(near) as usize;
+        });
         if around < min_points {
             return Sure { core: 0, not_core: self.occupied[c] };
         }
         let (mut least, mut most) = ([count; 64], [count; 64]);
         self.grid.each_near(c, |h, offset| {
             let (cell, reach) = (&self.cells[h], &self.reach[offset]);
-            let points = |mask: u64| match mask & self.occupied[h] {
-                0 => 0,
-                mask if mask == self.occupied[h] => cell.count as usize,
-                mask => cell.count_in(mask) as usize,
-            };
+            let points = |subs: u64| cell.count_in(subs & self.occupied[h]) as usize;
             for s in bits(self.occupied[c]) {
                 if least[s] < min_points {
-                    least[s] += points(reach.within[s]);
-                    most[s] += points(reach.near[s]);
+                    let within = points(reach.within[s]);
+                    least[s] += within;
+                    most[s] += within + points(reach.near[s] & !reach.within[s]);
                 }
             }
         });
@@ -169,7 +169,8 @@ impl Table<'_> {
         let needed: Vec<AtomicU64> = (0..sure.len()).map(|_| AtomicU64::new(0)).collect();
         // Those that were joined through others meanwhile need no look.
         let undecided = undecided.into_inner().unwrap_or_else(PoisonError::into_inner);
-        for (c, h, offset) in undecided.into_iter().filter(|&(c, h, _)| !components.same(c as u32, h as u32)) {
+        for (c, h, offset) in undecided.into_iter().filter(|&(c, h, _)| !components.same(c as u32, h as u32))
+        {
             for s in bits(sure[c].core) {
                 let near = self.reach[offset].near[s] & sure[h].core;
                 if near != 0 {
@@ -197,11 +198,7 @@ impl Table<'_> {
 }
 
 /// The points of needed sub-cells, sorted by cell, and the cell of every row.
-fn gather<const D: usize>(
-    input: &[[f64; D]],
-    counted: Counted,
-    needed: &[u64],
-) -> (Groups<D>, Vec<u32>) {
+fn gather<const D: usize>(input: &[[f64; D]], counted: Counted, needed: &[u64]) -> (Groups<D>, Vec<u32>) {
     let Counted { places: mut group_of, cell_of_place, part, .. } = counted;
     // Of each part: the rows taken, and how many from each cell.
     let mut taken: Vec<(Vec<u32>, Vec<u32>)> = group_of
@@ -256,13 +253,11 @@ pub(super) fn pays<const D: usize>(input: &[[f64; D]], frame: &Frame<D>, params:
     /// Points of a sample, at most.
     const SAMPLE: usize = 1 << 14;
     let n = input.len();
-    // Every thread has a table of keys, which should be less than the points.
-    let most_keys = MAX_KEYS.min(8 * n as u64);
-    if (n < LEAST_POINTS && std::env::var("NEWWAY").is_err()) || !frame.has_sub_cells() || frame.n_keys() > most_keys {
+    // Every thread has a table of keys.
+    let most_keys = MAX_KEYS.min((16 * n / rayon::current_num_threads()) as u64);
+    if n < LEAST_POINTS || !frame.has_sub_cells() || frame.n_keys() > most_keys {
         return false;
     }
-    if std::env::var("OLDWAY").is_ok() { return false; }
-    if std::env::var("NEWWAY").is_ok() { return true; }
     let step = (n / SAMPLE).max(8);
     let mut keys: Vec<u32> = input.iter().step_by(step).map(|p| frame.key(p)).collect();
     keys.sort_unstable();

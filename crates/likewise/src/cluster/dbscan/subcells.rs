@@ -12,6 +12,8 @@
 //!
 //! [`Frame`]: super::frame::Frame
 
+#![expect(clippy::needless_range_loop, reason = "one index runs through several arrays at once")]
+
 use super::frame::{REACH, subs_per_side};
 
 /// Neighbours along one dimension.
@@ -30,19 +32,20 @@ impl Reach {
     pub(super) fn new<const D: usize>(offset: [i64; D]) -> Self {
         let subs = i64::from(subs_per_side(D));
         let limit = D as i64 * subs * subs;
+        // The last dimension runs fastest.
+        let at = |s: i64| std::array::from_fn::<i64, D, _>(|k| s / subs.pow((D - 1 - k) as u32) % subs);
+        let places: [[i64; D]; 64] = std::array::from_fn(|s| at(s as i64));
         let mut reach = Self { within: [0; 64], near: [0; 64] };
-        for from in 0..64 {
-            for to in 0..64 {
+        for (s, from) in places.iter().enumerate() {
+            for (t, to) in places.iter().enumerate() {
                 let (mut far2, mut gap2) = (0, 0);
-                let mut scale = 1;
-                for &cells in offset.iter().rev() {
-                    let apart = (cells * subs + to / scale % subs - from / scale % subs).abs();
+                for k in 0..D {
+                    let apart = (offset[k] * subs + to[k] - from[k]).abs();
                     far2 += (apart + 1) * (apart + 1);
                     gap2 += (apart - 1).max(0) * (apart - 1).max(0);
-                    scale *= subs;
                 }
-                reach.within[from as usize] |= u64::from(far2 <= limit) << to;
-                reach.near[from as usize] |= u64::from(gap2 <= limit) << to;
+                reach.within[s] |= u64::from(far2 <= limit) << t;
+                reach.near[s] |= u64::from(gap2 <= limit) << t;
             }
         }
         reach

@@ -1,9 +1,9 @@
 //! The fast method against one that looks at every pair.
 
-use super::params::{Dbscan, DbscanParams};
 use super::cells::{CellTable, count};
 use super::frame::{Frame, subs_per_side};
 use super::geometry::Aabb;
+use super::params::{Dbscan, DbscanParams};
 use super::{dbscan, grid, groups, rows, sparse, stay, subcells, tree};
 use crate::cluster::{ClusterId, Clustering, Points};
 use proptest::prelude::*;
