@@ -180,6 +180,11 @@ struct Few {
     subs: [u8; FEW],
 }
 
+/// Whether a place is in `many`.
+fn is_many(place: u32) -> bool {
+    place % 2 == 1
+}
+
 impl Counter {
     fn new(n_keys: u64) -> Self {
         let place_of = crate::pages::large(vec![0; n_keys as usize]);
@@ -200,7 +205,7 @@ impl Counter {
         for ((out, row), &sub) in places.iter_mut().zip(row..).zip(&subs) {
             let key = *out as usize;
             let mut place = self.place_of[key];
-            if place % 2 == 0 {
+            if !is_many(place) {
                 place = self.count_few(key, row, sub);
             }
             *out = place << SUB_BITS | u32::from(sub);
@@ -208,7 +213,7 @@ impl Counter {
         for &place in &*places {
             // Those that are in few cells are counted already: nobody looks at `many[0]`.
             let place_of_cell = place >> SUB_BITS;
-            let at = if place_of_cell % 2 == 1 { place_of_cell / 2 } else { 0 };
+            let at = if is_many(place_of_cell) { place_of_cell / 2 } else { 0 };
             self.many[at as usize][place as usize % (1 << SUB_BITS)] += 1;
         }
     }
@@ -247,7 +252,7 @@ impl Counter {
         let mut table = CellTable::default();
         self.each(|key, place| {
             let at = place as usize / 2;
-            if place % 2 == 1 {
+            if is_many(place) {
                 let (subs, first) = (self.many[at], self.few[self.before[at] as usize].first);
                 let count = subs.iter().sum();
                 table.push(key, Cell { count, first, subs: Subs::Many(Box::new(subs)) });
@@ -269,7 +274,7 @@ impl Counter {
                 at += 1;
             }
             cells[place as usize] = at as u32;
-            if place % 2 == 1 {
+            if is_many(place) {
                 cells[2 * self.before[place as usize / 2] as usize] = at as u32;
             }
         });

@@ -1,5 +1,7 @@
 //! Where a point's cell is, and where in the cell.
 
+#![expect(clippy::needless_range_loop, reason = "one index runs through several arrays at once")]
+
 use super::geometry::Aabb;
 
 /// How many cells away a neighbour can be: with a side of eps/√D or a little

@@ -1,10 +1,8 @@
 //! Groups as cells of a regular grid, for up to three dimensions.
 
-#![expect(clippy::needless_range_loop, reason = "one index runs through several arrays at once")]
-
 use super::frame::{Frame, REACH};
 use super::geometry::{max2, min2};
-use super::groups::{Cores, Groups, Index, Known, Sorted, group_of_rows};
+use super::groups::{Cores, Groups, Index, Sorted, group_of_rows};
 use super::params::{DbscanParams, PART};
 use super::scatter::filled;
 use super::subcells::ACROSS;
@@ -53,10 +51,14 @@ fn gap2<const D: usize>(offset: &[i64; D]) -> i64 {
 }
 
 impl Grid {
-    /// Over the occupied cells of a frame, whose keys ascend.
-    pub(super) fn new<const D: usize>(keys: Vec<u32>, frame: &Frame<D>, params: &DbscanParams) -> Self {
-        let n_buckets = (frame.n_keys() / (2 * keys.len() as u64)).max(1);
-        let shift = n_buckets.ilog2();
+    /// Over the occupied cells of a frame, whose keys ascend. With `shift`, cells
+    /// are found by the upper bits of their keys.
+    pub(super) fn new<const D: usize>(
+        keys: Vec<u32>,
+        frame: &Frame<D>,
+        shift: u32,
+        params: &DbscanParams,
+    ) -> Self {
         let n_buckets = (frame.n_keys() >> shift) as usize + 1;
         let mut first = Vec::with_capacity(n_buckets + 1);
         for (c, &key) in keys.iter().enumerate() {
@@ -165,12 +167,12 @@ pub(super) fn sort<const D: usize>(
     params: &DbscanParams,
 ) -> Option<(Grid, Sorted<D>)> {
     let n = input.len() as u64;
-    let cells = if frame.n_keys() <= (2 * n).max(1 << 16) {
-        by_counting(input, frame)
+    let (shift, cells) = if frame.n_keys() <= (2 * n).max(1 << 16) {
+        (0, by_counting(input, frame))
     } else {
         let buckets = (n / 4).max(1 << 16);
         let shift = (frame.n_keys() / buckets).ilog2() + 1;
-        by_bucket(input, frame, shift)
+        (shift, by_bucket(input, frame, shift))
     };
     let Cells { keys, start, points, group_of } = cells;
     let groups = Groups::new(points, start);
@@ -183,8 +185,7 @@ pub(super) fn sort<const D: usize>(
     if too_wide.into_inner() {
         return None;
     }
-    let known = Known::by_size(&groups, params);
-    Some((Grid::new(keys, frame, params), Sorted { groups, group_of, known }))
+    Some((Grid::new(keys, frame, shift, params), Sorted { groups, group_of }))
 }
 
 struct Cells<const D: usize> {

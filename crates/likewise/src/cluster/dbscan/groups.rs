@@ -47,12 +47,11 @@ impl Known {
     }
 }
 
-/// All that the method starts from.
+/// Points in groups, and where each row of the input went.
 pub(super) struct Sorted<const D: usize> {
     pub(super) groups: Groups<D>,
     /// The group of each row of the input.
     pub(super) group_of: Vec<u32>,
-    pub(super) known: Known,
 }
 
 impl<const D: usize> Groups<D> {
@@ -155,14 +154,15 @@ impl Cores {
 pub(super) fn cluster<const D: usize>(
     input: &[[f64; D]],
     sorted: Sorted<D>,
+    known: &Known,
     index: &impl Index<D>,
     params: &DbscanParams,
 ) -> Dbscan {
-    let Sorted { groups, group_of, known } = sorted;
+    let Sorted { groups, group_of } = sorted;
     let cores = find_cores(&groups, &known.whole, index, params);
     let eps2 = params.eps2();
     index.join_all(&groups, &cores, &known.components, &|a, b| touch(&groups, &cores, a, b, eps2));
-    let clusters = number(input, &groups, &group_of, &cores, &known);
+    let clusters = number(input, &groups, &group_of, &cores, known);
     label(input, &groups, group_of, index, &cores, &clusters, eps2)
 }
 
@@ -372,13 +372,15 @@ fn label<const D: usize>(
 ) -> Dbscan {
     /// No cluster has this number.
     const OPEN: u32 = u32::MAX;
+    /// Of fewer points each is looked at on its own.
+    const WORTH_A_LOOK: usize = 4;
     let of_group = &clusters.of_group;
-    // Most points are in groups that are all core, or far from any that has one: one
+    // Most points are in groups that are all core, or far from any core point: one
     // look settles those.
     let mut settled = vec![OPEN; groups.len()];
     parallel::fill(&mut settled, 64, &|first, part| {
         for (g, settled) in (first..).zip(part) {
-            let mut alone = !cores.any(g);
+            let mut alone = !cores.any(g) && groups.size(g) >= WORTH_A_LOOK;
             if alone {
                 index.near(groups, g, &mut |h| {
                     alone = !cores.any(h);

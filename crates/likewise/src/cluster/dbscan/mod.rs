@@ -17,6 +17,7 @@ use crate::cluster::{Clustering, Points};
 use crate::parallel;
 use frame::Frame;
 use geometry::Aabb;
+use groups::Known;
 use params::PART;
 pub use params::{Dbscan, DbscanParams, DbscanParamsError};
 use rayon::prelude::*;
@@ -78,12 +79,15 @@ fn by_grid<const D: usize>(points: Points<'_>, params: &DbscanParams) -> Dbscan 
         return by_tree::<4>(points, params);
     };
     if stay::pays(&input, &frame, params) {
-        let (index, sorted) = stay::sort(&input, frame, params);
-        return groups::cluster(&input, sorted, &index, params);
+        let (index, sorted, known) = stay::sort(&input, frame, params);
+        return groups::cluster(&input, sorted, &known, &index, params);
     }
     match grid::sort(&input, &frame, params) {
         Some((_, sorted)) if stands_alone(&sorted.groups, params) => sparse::cluster::<D>(points, params),
-        Some((grid, sorted)) => groups::cluster(&input, sorted, &grid, params),
+        Some((grid, sorted)) => {
+            let known = Known::by_size(&sorted.groups, params);
+            groups::cluster(&input, sorted, &known, &grid, params)
+        }
         None => by_tree::<4>(points, params),
     }
 }
@@ -94,7 +98,8 @@ fn by_tree<const D: usize>(points: Points<'_>, params: &DbscanParams) -> Dbscan 
     if stands_alone(&sorted.groups, params) {
         return sparse::cluster::<D>(points, params);
     }
-    groups::cluster(&input, sorted, &tree, params)
+    let known = Known::by_size(&sorted.groups, params);
+    groups::cluster(&input, sorted, &known, &tree, params)
 }
 
 /// Whether groups hold so few points that they are not worth having: seen

@@ -29,9 +29,11 @@ pub(super) fn sort<const D: usize>(
     input: &[[f64; D]],
     frame: Frame<D>,
     params: &DbscanParams,
-) -> (Stay<D>, Sorted<D>) {
+) -> (Stay<D>, Sorted<D>, Known) {
     let counted = count(input, &frame);
-    let grid = Grid::new(counted.table.keys.clone(), &frame, params);
+    let keys = counted.table.keys.clone();
+    let shift = (frame.n_keys() / (2 * keys.len() as u64)).max(1).ilog2();
+    let grid = Grid::new(keys, &frame, shift, params);
     let cells = &counted.table.cells;
     let occupied: Vec<u64> = cells.par_iter().map(Cell::occupied).collect();
     let table = Table { cells, occupied: &occupied, grid: &grid, reach: reaches::<D>() };
@@ -41,7 +43,7 @@ pub(super) fn sort<const D: usize>(
     let whole = sure.iter().zip(&occupied).map(|(sure, occupied)| sure.core == *occupied).collect();
     let known = Known { whole, first: cells.iter().map(|cell| cell.first).collect(), components };
     let (groups, group_of) = gather(input, counted, &needed);
-    (Stay { grid, frame, sure }, Sorted { groups, group_of, known })
+    (Stay { grid, frame, sure }, Sorted { groups, group_of }, known)
 }
 
 /// The sub-cells of a cell of which every point is core, and of which none is.

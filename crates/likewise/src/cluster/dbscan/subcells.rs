@@ -12,8 +12,6 @@
 //!
 //! [`Frame`]: super::frame::Frame
 
-#![expect(clippy::needless_range_loop, reason = "one index runs through several arrays at once")]
-
 use super::frame::{REACH, subs_per_side};
 
 /// Neighbours along one dimension.

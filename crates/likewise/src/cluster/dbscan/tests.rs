@@ -1,8 +1,9 @@
 //! The fast method against one that looks at every pair.
 
-use super::cells::{CellTable, count};
+use super::cells::{CellTable, MAX_KEYS, count};
 use super::frame::{Frame, subs_per_side};
 use super::geometry::Aabb;
+use super::groups::Known;
 use super::params::{Dbscan, DbscanParams};
 use super::{dbscan, grid, groups, rows, sparse, stay, subcells, tree};
 use crate::cluster::{ClusterId, Clustering, Points};
@@ -49,7 +50,8 @@ fn check(data: &[f64], dims: usize, eps: f64, min_points: usize) {
     // `dbscan` chooses one way; all must agree.
     let input = rows::<16>(points);
     let (tree, sorted) = tree::Tree::new(&input, &params);
-    assert_eq!(groups::cluster(&input, sorted, &tree, &params), expected, "tree, eps {eps}");
+    let known = Known::by_size(&sorted.groups, &params);
+    assert_eq!(groups::cluster(&input, sorted, &known, &tree, &params), expected, "tree, eps {eps}");
     match dims {
         1 => check_cells::<1>(points, &params, &expected),
         2 => check_cells::<2>(points, &params, &expected),
@@ -60,14 +62,23 @@ fn check(data: &[f64], dims: usize, eps: f64, min_points: usize) {
 
 fn check_cells<const D: usize>(points: Points<'_>, params: &DbscanParams, expected: &Dbscan) {
     let input = rows::<D>(points);
-    let frame = || Frame::new(&Aabb::of(&input), params.eps()).filter(|frame| frame.n_keys() < 1 << 24);
-    let Some(sorted) = frame() else { return };
-    if let Some((grid, sorted)) = grid::sort(&input, &sorted, params) {
-        assert_eq!(&groups::cluster(&input, sorted, &grid, params), expected, "grid, {D}-D, {params:?}");
+    let few_keys = |frame: &Frame<D>| frame.n_keys() <= MAX_KEYS;
+    let Some(frame) = Frame::new(&Aabb::of(&input), params.eps()).filter(few_keys) else { return };
+    if let Some((grid, sorted)) = grid::sort(&input, &frame, params) {
+        let known = Known::by_size(&sorted.groups, params);
+        assert_eq!(
+            &groups::cluster(&input, sorted, &known, &grid, params),
+            expected,
+            "grid, {D}-D, {params:?}"
+        );
     }
-    if let Some(frame) = frame().filter(Frame::has_sub_cells) {
-        let (index, sorted) = stay::sort(&input, frame, params);
-        assert_eq!(&groups::cluster(&input, sorted, &index, params), expected, "stay, {D}-D, {params:?}");
+    if frame.has_sub_cells() {
+        let (index, sorted, known) = stay::sort(&input, frame, params);
+        assert_eq!(
+            &groups::cluster(&input, sorted, &known, &index, params),
+            expected,
+            "stay, {D}-D, {params:?}"
+        );
     }
 }
 
@@ -202,7 +213,8 @@ fn sub_cells_bound_the_distances_of_their_points() {
         let points: Vec<[f64; D]> = (0..400).map(|_| std::array::from_fn(|_| 3.0 * uniform())).collect();
         let frame = Frame::new(&Aabb::of(&points), eps).expect("few cells");
         let whole = count(&points, &frame).table;
-        let index = grid::Grid::new(whole.keys.clone(), &frame, &DbscanParams::new(eps, 3).expect("valid"));
+        let index =
+            grid::Grid::new(whole.keys.clone(), &frame, 1, &DbscanParams::new(eps, 3).expect("valid"));
         let reach = stay::reaches::<D>();
         let place = |p: &[f64; D]| {
             let (key, sub) = frame.key_and_sub(p);
@@ -275,8 +287,8 @@ fn any_number_of_threads_gives_the_same() {
             let points: Vec<[f64; 2]> = data.as_chunks().0.to_vec();
             let params = DbscanParams::new(0.02, 5).expect("valid");
             let frame = Frame::new(&Aabb::of(&points), params.eps()).expect("few cells");
-            let (index, sorted) = stay::sort(&points, frame, &params);
-            groups::cluster(&points, sorted, &index, &params)
+            let (index, sorted, known) = stay::sort(&points, frame, &params);
+            groups::cluster(&points, sorted, &known, &index, &params)
         })
     };
     assert_eq!(stay(1), stay(2));

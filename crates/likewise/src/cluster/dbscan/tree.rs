@@ -6,7 +6,7 @@
 //! others, so there are far fewer of them in eight dimensions.
 
 use super::geometry::{Aabb, max2, min2, partition};
-use super::groups::{Cores, Groups, Index, Known, Sorted, group_of_rows};
+use super::groups::{Cores, Groups, Index, Sorted, group_of_rows};
 use super::params::DbscanParams;
 use super::union_find::UnionFind;
 use crate::parallel;
@@ -53,8 +53,7 @@ impl<const D: usize> Tree<D> {
         let points = entries.iter().map(|(p, _)| *p).collect();
         let nodes = built.into_iter().map(|(node, _)| node).collect();
         let groups = Groups { points, start, boxes };
-        let known = Known::by_size(&groups, params);
-        (Self { nodes, eps2 }, Sorted { groups, group_of, known })
+        (Self { nodes, eps2 }, Sorted { groups, group_of })
     }
 
     fn children(&self, i: usize) -> Option<(usize, usize)> {
