@@ -9,6 +9,7 @@ const ROWS_BYTES: usize = 32 << 20;
 /// A symbol that fills more than a word per 64 places has a bit vector; there
 /// are at most 64 such. The places of the others are written into a scratch
 /// vector when they are needed, so that no alphabet is too large.
+#[derive(Clone)]
 struct Masks {
     words: usize,
     dense: Vec<u64>,
@@ -193,6 +194,61 @@ fn pairs_in_blocks(a: &[u32], b: &[u32], rows_bytes: usize) -> Vec<(u32, u32)> {
     pairs
 }
 
+/// Pairs of one sequence with several others, all of them short.
+#[derive(Clone)]
+pub(super) struct Matches<'a> {
+    a: &'a [u32],
+    masks: Masks,
+    rows: Vec<u64>,
+}
+
+impl<'a> Matches<'a> {
+    pub(super) fn of(a: &'a [u32]) -> Self {
+        Self { a, masks: Masks::new(a), rows: Vec::new() }
+    }
+
+    /// The pairs of places, ascending, of one longest common subsequence.
+    ///
+    /// What both begin with, and what they end with, is in one that is longest.
+    ///
+    /// # Complexity
+    /// O(|a| + |b|), and O(|a|·|b|/64) between the first difference and the last.
+    pub(super) fn with(&mut self, b: &[u32]) -> Vec<(u32, u32)> {
+        let a = self.a;
+        let head = a.iter().zip(b).take_while(|(x, y)| x == y).count();
+        let (rest_a, rest_b) = (&a[head..], &b[head..]);
+        let tail = rest_a.iter().rev().zip(rest_b.iter().rev()).take_while(|(x, y)| x == y).count();
+        let (end_a, end_b) = (a.len() - tail, b.len() - tail);
+        let mut pairs: Vec<(u32, u32)> =
+            (0..tail).rev().map(|i| ((a.len() - 1 - i) as u32, (b.len() - 1 - i) as u32)).collect();
+        pairs.reverse();
+        let mut i = end_a;
+        if head < end_a && head < end_b {
+            self.rows_between(head, end_a, &b[head..end_b]);
+            i = trace(&self.rows, self.masks.words, head, end_a, &mut pairs);
+        }
+        pairs.extend((0..i.min(head) as u32).rev().map(|i| (i, i)));
+        pairs.reverse();
+        pairs
+    }
+
+    /// The row of what both begin with, and those after each of `symbols`.
+    fn rows_between(&mut self, head: usize, end: usize, symbols: &[u32]) {
+        let words = self.masks.words;
+        self.rows.clear();
+        self.rows.resize((symbols.len() + 1) * words, u64::MAX);
+        self.rows[..words]
+            .iter_mut()
+            .enumerate()
+            .for_each(|(w, row)| *row = !below(head.saturating_sub(w * 64)));
+        for (j, &symbol) in symbols.iter().enumerate() {
+            self.rows.copy_within(j * words..(j + 1) * words, (j + 1) * words);
+            let row = &mut self.rows[(j + 1) * words..][..words];
+            self.masks.step_within(symbol, row, head / 64..end.div_ceil(64));
+        }
+    }
+}
+
 /// The row before each block.
 fn checkpoints(masks: &mut Masks, b: &[u32], block: usize) -> Vec<Vec<u64>> {
     let mut row = masks.first_row();
@@ -271,6 +327,24 @@ mod tests {
                 prop_assert_eq!(lengths.with(&like), lcs_reference(&a, &like));
                 prop_assert_eq!(lengths.with(&new), lcs_reference(&a, &new));
                 prop_assert_eq!(lengths.with(&a), a.len());
+            }
+        }
+
+        #[test]
+        fn pairs_with_several_are_longest(
+            a in sequence(),
+            edits in prop::collection::vec((0..200usize, 0..30usize, sequence()), 1..4),
+        ) {
+            let mut matches = Matches::of(&a);
+            for (at, gone, new) in edits {
+                let at = at.min(a.len());
+                let new = &new[..new.len() / 8];
+                for b in [[&a[..at], new, &a[(at + gone).min(a.len())..]].concat(), new.to_vec()] {
+                    let pairs = matches.with(&b);
+                    prop_assert_eq!(pairs.len(), lcs_reference(&a, &b));
+                    prop_assert!(pairs.is_sorted_by(|p, q| p.0 < q.0 && p.1 < q.1));
+                    prop_assert!(pairs.iter().all(|&(i, j)| a[i as usize] == b[j as usize]));
+                }
             }
         }
 

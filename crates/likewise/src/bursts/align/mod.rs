@@ -13,15 +13,19 @@
 //!
 //! # Steps
 //! 1. Equal sequences become one (`Distinct`).
-//! 2. The sequence most like all others starts; the rest joins in the order
+//! 2. Sequences of more than 2,048 symbols are cut into windows, where most of
+//!    them show the same symbol (`windows`). Each window is aligned by itself, so
+//!    that time grows with the sequences and not with their squares.
+//! 3. The sequence most like all others starts; the rest joins in the order
 //!    of likeness to it (`guide`), each by a longest common subsequence with
 //!    all columns so far (`lcs`, exact). More than 64 do so in groups, which
 //!    then join one another.
-//! 3. One after the other is taken out and put back where it needs the fewest
+//! 4. One after the other is taken out and put back where it needs the fewest
 //!    columns of its own, and then where most others stand (`refine`).
-//! 4. Columns are laid over one another (`columns`).
+//! 5. Columns are laid over one another (`columns`).
 
 mod columns;
+mod distinct;
 mod guide;
 mod lcs;
 mod profile;
@@ -29,15 +33,16 @@ mod refine;
 mod score;
 #[cfg(test)]
 mod tests;
-
-use std::collections::HashMap;
+mod windows;
 
 use rayon::prelude::*;
 
 use crate::cluster::ClusterId;
 use crate::table::{BurstTable, Nanos};
+use distinct::Distinct;
 use profile::{Member, Profile};
 use refine::Worth;
+use windows::Cut;
 
 pub use score::{SpmdScore, spmd_score};
 
@@ -51,6 +56,9 @@ pub struct Alignment {
     pub sequences: Vec<AlignedSequence>,
     /// Of each task, the place of its sequence in `sequences`.
     pub sequence_of: Vec<u32>,
+    /// How many windows the sequences were cut into, each aligned by itself; 1
+    /// where they were aligned as a whole.
+    pub n_windows: usize,
 }
 
 /// A sequence, and where its symbols stand.
@@ -76,17 +84,19 @@ pub struct AlignedSequence {
 /// equal symbols share columns only because they match: unequal ones are
 /// never worth a column.
 ///
-/// Two sequences are aligned exactly: matches are a longest common
-/// subsequence. More are aligned step by step, and there may be better.
-/// Results do not depend on the number of threads.
+/// Two sequences of at most 2,048 symbols are aligned exactly: matches are a
+/// longest common subsequence. Longer ones are, between the cuts. More than two
+/// are aligned step by step, and there may be better. Results do not depend on
+/// the number of threads.
 ///
 /// # Complexity
-/// With `s` distinct sequences of `n` symbols and `c` columns of one symbol:
-/// O(s·n·c/64) to join, O(s·c) times a hundred per round of putting back, of
+/// With `s` distinct sequences of `n` symbols and `c` columns of one symbol, in
+/// windows of `w` symbols and `v` columns (`w` is about 256 where sequences were cut):
+/// O(s·n·v/64) to join, O(s·c) times a hundred per round of putting back, of
 /// which there are up to eight; a sequence shifts by 48 of its symbols per
-/// round at most. The guide compares all pairs, in O(s²·n·d/64) where two differ
-/// in d symbols, or their ends alone where O(s²·n²/64) is beyond 2³⁰ words. Memory is O(s·n), and O(c) times
-/// 400 bytes for each thread.
+/// round at most. The guide compares 16 sequences with all, in O(s·n·d/4) where two
+/// differ in d symbols, or their ends alone where that is beyond 2³⁰ words; where
+/// sequences were cut, cutting tells the order. Memory is O(s·n).
 ///
 /// # Reference
 /// *Applications structure detection using cluster analysis* (BSC), §2, for
@@ -128,40 +138,120 @@ pub fn align_by_duration<S: AsRef<[u32]>>(tasks: &[S], durations: &[Nanos]) -> A
 }
 
 /// As [`align`], but no sequence is put back: several times as fast, and a few
-/// columns more.
-pub(super) fn align_roughly<S: AsRef<[u32]>>(tasks: &[S]) -> Alignment {
-    aligned(tasks, |_, _| ())
+/// columns more. Also tells where long sequences were cut.
+pub(super) fn align_roughly<S: AsRef<[u32]>>(tasks: &[S]) -> (Alignment, Cuts) {
+    let input = Distinct::of(tasks);
+    let cuts = windows::windows(&input.coded, &input.n_tasks);
+    let of_tasks = Cuts(cuts.iter().map(|cut| cut.of_tasks(&input.sequence_of)).collect());
+    (aligned(input, &cuts, None), of_tasks)
 }
+
+/// As [`align_roughly`], where sequences of the same bursts by other names were
+/// cut before.
+pub(super) fn align_roughly_along<S: AsRef<[u32]>>(tasks: &[S], cuts: &Cuts) -> Alignment {
+    let input = Distinct::of(tasks);
+    let cuts: Vec<Cut> = cuts.0.iter().map(|cut| cut.of_sequences(&input)).collect();
+    aligned(input, &cuts, None)
+}
+
+/// Where the tasks' sequences were cut.
+pub(super) struct Cuts(Vec<Cut>);
 
 fn align_with<S: AsRef<[u32]>>(tasks: &[S], durations: Option<&[Nanos]>) -> Alignment {
-    aligned(tasks, |input, profile| {
-        let coded: Vec<&[u32]> = input.coded.iter().map(Vec::as_slice).collect();
-        let worth = worth(input, &coded, durations);
-        refine::refine(profile, &Worth::new(&worth, &coded));
-    })
+    let input = Distinct::of(tasks);
+    let worth = worth(&input, durations);
+    let cuts = windows::windows(&input.coded, &input.n_tasks);
+    aligned(input, &cuts, Some(&worth))
 }
 
-fn aligned<S: AsRef<[u32]>>(tasks: &[S], improve: impl FnOnce(&Distinct, &mut Profile)) -> Alignment {
-    let input = Distinct::of(tasks);
+/// Aligns sequences window by window, and then lays columns over one another.
+/// With what a column of each symbol is worth, sequences are put back.
+fn aligned(input: Distinct, cuts: &[Cut], worth: Option<&[f64]>) -> Alignment {
     let coded: Vec<&[u32]> = input.coded.iter().map(Vec::as_slice).collect();
-    let mut profile = join_all(&coded, &input.n_tasks);
-    improve(&input, &mut profile);
-    let (places, n_columns) = columns::share_columns(&profile);
+    let n_symbols: usize = coded.iter().map(|sequence| sequence.len()).sum();
+    let window = |number: usize| {
+        let start = |s: usize| number.checked_sub(1).map_or(0, |before| cuts[before].ends[s] as usize);
+        let pieces: Vec<&[u32]> =
+            (0..coded.len()).map(|s| &coded[s][start(s)..cuts[number].ends[s] as usize]).collect();
+        Window::of(&pieces, (&input.n_tasks, cuts[number].order.as_deref()), n_symbols)
+    };
+    let windows: Vec<Window> = (0..cuts.len()).into_par_iter().map(window).collect();
+    let mut profile = joined(&coded, windows);
+    if let Some(worth) = worth {
+        refine::refine(&mut profile, &Worth::new(worth, &coded));
+    }
     profile.members.sort_by_key(|member| member.sequence);
+    let (places, n_columns) = columns::share_columns(&profile);
     let aligned = |member: Member| AlignedSequence {
         symbols: coded[member.sequence].iter().map(|&c| input.alphabet[c as usize]).collect(),
         columns: member.columns.iter().map(|&c| places[c as usize]).collect(),
         n_tasks: input.n_tasks[member.sequence] as usize,
     };
     let sequences = profile.members.into_iter().map(aligned).collect();
-    Alignment { n_columns, sequences, sequence_of: input.sequence_of }
+    Alignment { n_columns, sequences, sequence_of: input.sequence_of, n_windows: cuts.len() }
+}
+
+/// All sequences as their windows are, one after the other.
+fn joined(sequences: &[&[u32]], mut windows: Vec<Window>) -> Profile {
+    if windows.len() == 1
+        && let Some(window) = windows.pop()
+    {
+        // No two sequences are equal, so each is its own piece, in the order in
+        // which they joined.
+        return window.profile;
+    }
+    let mut profile = Profile::empty();
+    let mut columns: Vec<Vec<u32>> = sequences.iter().map(|s| Vec::with_capacity(s.len())).collect();
+    for Window { profile: mut window, piece_of } in windows {
+        let before = profile.symbols.len() as u32;
+        window.members.sort_by_key(|member| member.sequence);
+        profile.shown.resize(profile.shown.len() + window.shown.len(), 0);
+        for (columns, &piece) in columns.iter_mut().zip(&piece_of) {
+            let piece = &window.members[piece as usize].columns;
+            piece.iter().for_each(|&column| profile.shown[(before + column) as usize] += 1);
+            columns.extend(piece.iter().map(|&column| before + column));
+        }
+        profile.symbols.append(&mut window.symbols);
+    }
+    profile.members =
+        columns.into_iter().enumerate().map(|(sequence, columns)| Member { sequence, columns }).collect();
+    profile
+}
+
+/// Pieces of all sequences, joined.
+struct Window {
+    /// Its members are the pieces that differ, its symbols those of all sequences.
+    profile: Profile,
+    /// Of each sequence, its piece.
+    piece_of: Vec<u32>,
+}
+
+impl Window {
+    /// `n_symbols` are in all windows together: each takes its share of the
+    /// time that there is. The order is in which pieces join, if it is known.
+    fn of(pieces: &[&[u32]], (n_tasks, order): (&[u32], Option<&[u32]>), n_symbols: usize) -> Self {
+        let mut input = Distinct::of(pieces);
+        input.n_tasks.fill(0);
+        input.sequence_of.iter().zip(n_tasks).for_each(|(&s, n)| input.n_tasks[s as usize] += n);
+        let coded: Vec<&[u32]> = input.coded.iter().map(Vec::as_slice).collect();
+        let order = match order {
+            Some(order) => input.first_of_each(order),
+            None => {
+                let own: usize = pieces.iter().map(|piece| piece.len()).sum();
+                guide::joining_order(&coded, &input.n_tasks, own as f64 / n_symbols.max(1) as f64)
+            }
+        };
+        let mut profile = join_all(&coded, &order);
+        profile.symbols.iter_mut().for_each(|symbol| *symbol = input.alphabet[*symbol as usize]);
+        Self { profile, piece_of: input.sequence_of }
+    }
 }
 
 /// How many sequences join one profile before profiles join one another.
 const GROUP: usize = 64;
 
-/// All sequences in one profile.
-fn join_all(sequences: &[&[u32]], n_tasks: &[u32]) -> Profile {
+/// All sequences in one profile, which they join in this order.
+fn join_all(sequences: &[&[u32]], order: &[usize]) -> Profile {
     let join = |profile: Profile, next: Profile| {
         let pairs = lcs::lcs_pairs(&profile.symbols, &next.symbols);
         profile.join(next, &pairs)
@@ -170,7 +260,6 @@ fn join_all(sequences: &[&[u32]], n_tasks: &[u32]) -> Profile {
         let profiles = group.iter().map(|&s| Profile::of(s, sequences[s]));
         profiles.reduce(join).unwrap_or_else(Profile::empty)
     };
-    let order = guide::joining_order(sequences, n_tasks);
     let mut profiles: Vec<Profile> = order.par_chunks(GROUP).map(in_order).collect();
     while profiles.len() > 1 {
         let mut open = profiles.into_iter();
@@ -189,9 +278,9 @@ fn join_all(sequences: &[&[u32]], n_tasks: &[u32]) -> Profile {
 
 /// What a column of each symbol is worth: 1, and with durations as much again
 /// on average, by the share of time that a column of this symbol holds.
-fn worth(input: &Distinct, sequences: &[&[u32]], durations: Option<&[Nanos]>) -> Vec<f64> {
+fn worth(input: &Distinct, durations: Option<&[Nanos]>) -> Vec<f64> {
     let mut most = vec![0usize; input.alphabet.len()];
-    for sequence in sequences {
+    for sequence in &input.coded {
         let mut counts = vec![0; most.len()];
         sequence.iter().for_each(|&symbol| counts[symbol as usize] += 1);
         most.iter_mut().zip(counts).for_each(|(most, count)| *most = count.max(*most));
@@ -224,36 +313,4 @@ pub fn phase_sequences(table: &BurstTable, labels: &[Option<ClusterId>]) -> Vec<
     let symbols =
         |bursts: &[usize]| bursts.iter().filter_map(|&i| labels[i]).map(|id| id.index() as u32).collect();
     bursts.chunk_by(|&i, &j| thread(i) == thread(j)).map(symbols).collect()
-}
-
-/// The sequences that differ, in symbols from 0 without gaps.
-struct Distinct {
-    coded: Vec<Vec<u32>>,
-    n_tasks: Vec<u32>,
-    sequence_of: Vec<u32>,
-    /// Of each code, the symbol; ascending.
-    alphabet: Vec<u32>,
-}
-
-impl Distinct {
-    fn of<S: AsRef<[u32]>>(tasks: &[S]) -> Self {
-        let mut numbers: HashMap<&[u32], u32> = HashMap::new();
-        let (mut first, mut n_tasks) = (Vec::new(), Vec::new());
-        let mut sequence_of = Vec::with_capacity(tasks.len());
-        for task in tasks {
-            let number = *numbers.entry(task.as_ref()).or_insert_with(|| {
-                first.push(task.as_ref());
-                n_tasks.push(0);
-                first.len() as u32 - 1
-            });
-            n_tasks[number as usize] += 1;
-            sequence_of.push(number);
-        }
-        let mut alphabet: Vec<u32> = first.iter().copied().flatten().copied().collect();
-        alphabet.sort_unstable();
-        alphabet.dedup();
-        let code = |s: &u32| alphabet.binary_search(s).unwrap_or(0) as u32;
-        let coded = first.iter().map(|symbols| symbols.iter().map(code).collect()).collect();
-        Self { coded, n_tasks, sequence_of, alphabet }
-    }
 }

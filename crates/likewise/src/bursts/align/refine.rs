@@ -1,8 +1,12 @@
 //! Better alignments by taking sequences out and putting them back.
 
+use std::cell::RefCell;
+use std::ops::Range;
+
 use rayon::prelude::*;
 
 use super::profile::Profile;
+use super::windows::WHOLE;
 use crate::simd::{Isa, Width, Work, up_to};
 
 /// How many symbols back and forth a sequence may shift when it is put back.
@@ -11,7 +15,8 @@ const REACH: usize = 48;
 /// Rounds over all sequences at most.
 const ROUNDS: usize = 8;
 
-/// Cells of all tables of all rounds at most, beyond the first round.
+/// Cells of all tables of all rounds at most, beyond the first round, and beyond
+/// the second where sequences are placed in pieces.
 const CELLS: usize = 1 << 33;
 
 /// A round that saves less than one in so many columns is the last.
@@ -57,63 +62,117 @@ pub(super) fn refine(profile: &mut Profile, worth: &Worth) {
     let batch = (n / 32).max(1);
     let places: usize = profile.members.iter().map(|member| member.columns.len()).sum();
     let cells = places * 2 * reach(places / n.max(1), profile.symbols.len());
-    for _ in 0..(CELLS / cells.max(1)).clamp(1, ROUNDS) {
+    let longest = profile.members.iter().map(|member| member.columns.len()).max().unwrap_or(0);
+    let least = if longest > WHOLE { 2 } else { 1 };
+    for round in 0..(CELLS / cells.max(1)).clamp(least, ROUNDS) {
         let before = profile.symbols.len();
         for first in (0..n).step_by(batch) {
-            refine_batch(profile, worth, first..n.min(first + batch));
+            refine_batch(profile, worth, first..n.min(first + batch), round);
         }
         let saved = before.saturating_sub(profile.symbols.len());
-        if saved * LEAST_GAIN < before {
+        if saved * LEAST_GAIN < before && round + 1 >= least {
             return;
         }
     }
 }
 
-fn refine_batch(profile: &mut Profile, worth: &Worth, members: std::ops::Range<usize>) {
-    let placed: Vec<Option<Placement>> = members
+/// What it takes to place a piece.
+#[derive(Default)]
+struct Room {
+    values: Vec<i32>,
+    columns: Vec<u32>,
+    rows: Vec<i32>,
+}
+
+thread_local! {
+    /// It is used again and again, because new memory must be cleared first,
+    /// which takes as long as filling the table.
+    static ROOM: RefCell<Room> = RefCell::default();
+}
+
+fn refine_batch(profile: &mut Profile, worth: &Worth, members: Range<usize>, round: usize) {
+    let values: Vec<i32> = (0..profile.symbols.len()).map(|column| gained(profile, worth, column)).collect();
+    let all: Vec<Vec<Range<usize>>> =
+        members.clone().map(|m| pieces(profile.members[m].columns.len(), round)).collect();
+    let jobs: Vec<(usize, &Range<usize>)> = members
         .clone()
-        .into_par_iter()
-        .map_init(Vec::new, |rows, m| place(profile, worth, m, rows))
+        .zip(&all)
+        .flat_map(|(m, pieces)| pieces.iter().map(move |piece| (m, piece)))
         .collect();
-    let mut map: Vec<Option<u32>> = Vec::new();
-    let mut moved = false;
-    for (m, placement) in members.zip(placed) {
-        let Some(mut placement) = placement else { continue };
-        if moved {
-            placement.iter_mut().for_each(|c| *c = c.and_then(|c| map[c as usize]));
+    let placed: Vec<Option<Placement>> = jobs
+        .par_iter()
+        .map(|&(m, piece)| ROOM.with_borrow_mut(|room| place(profile, worth, &values, (m, piece), room)))
+        .collect();
+    let mut placed = placed.into_iter();
+    let mut change = Change::new(profile);
+    for (m, pieces) in members.zip(all) {
+        let placed: Vec<Option<Placement>> = placed.by_ref().take(pieces.len()).collect();
+        if placed.iter().all(Option::is_none) {
+            continue;
         }
-        let Some(change) = insert(profile, worth, m, &placement) else { continue };
-        map = if moved {
-            map.into_iter().map(|c| c.and_then(|c| change[c as usize])).collect()
-        } else {
-            change
-        };
-        moved = true;
+        let columns = &profile.members[m].columns;
+        let whole = pieces.into_iter().zip(placed).flat_map(|(piece, placed)| {
+            placed.unwrap_or_else(|| columns[piece].iter().copied().map(Some).collect())
+        });
+        let whole: Placement = whole.collect();
+        change.insert(profile, worth, m, &whole);
     }
+    change.finish(profile);
+}
+
+/// The pieces in which a long sequence is placed, so that tables are of bounded
+/// size. In every second round they begin in the middle of those of the first, so
+/// that each symbol can go where it wants.
+fn pieces(len: usize, round: usize) -> Vec<Range<usize>> {
+    let is_short = len <= WHOLE;
+    let first = if is_short { len } else { WHOLE - round % 2 * (WHOLE / 2) };
+    let ends = (first..len).step_by(WHOLE).chain([len]);
+    let starts = std::iter::once(0).chain((first..len).step_by(WHOLE));
+    starts.zip(ends).map(|(start, end)| start..end).collect()
 }
 
 /// Of each symbol, the column it joins; `None` is a column of its own.
 type Placement = Vec<Option<u32>>;
 
-/// What each column is worth to a member, itself not counted.
-fn worth_to(profile: &Profile, worth: &Worth, member: usize) -> Vec<i32> {
-    let member = &profile.members[member];
-    let of = |(&symbol, &shown): (&u32, &u32)| worth.of(symbol, shown);
-    let mut values: Vec<i32> = profile.symbols.iter().zip(&profile.shown).map(of).collect();
-    for &column in &member.columns {
-        let column = column as usize;
-        values[column] = worth.of(profile.symbols[column], profile.shown[column] - 1);
-    }
-    values
+/// What a column is worth to one that shows it, itself not counted.
+fn kept(profile: &Profile, worth: &Worth, column: u32) -> i32 {
+    let column = column as usize;
+    worth.of(profile.symbols[column], profile.shown[column] - 1)
 }
 
-/// The best place of a member, if it is better than where it is.
-fn place(profile: &Profile, worth: &Worth, member: usize, rows: &mut Vec<i32>) -> Option<Placement> {
-    let columns = &profile.members[member].columns;
-    let values = worth_to(profile, worth, member);
-    let sum: i64 = columns.iter().map(|&c| i64::from(values[c as usize])).sum();
-    let table = Table::new(profile, columns, &values, rows);
-    (i64::from(table.best()) > sum).then(|| table.trace())
+/// What a column is worth to one that does not show it.
+fn gained(profile: &Profile, worth: &Worth, column: usize) -> i32 {
+    worth.of(profile.symbols[column], profile.shown[column])
+}
+
+/// The best place of a piece of a member, if it is better than where it is;
+/// `values` are of all columns, to one that does not show them. It stays before
+/// the first column of the next piece.
+fn place(
+    profile: &Profile,
+    worth: &Worth,
+    values: &[i32],
+    (member, piece): (usize, &Range<usize>),
+    room: &mut Room,
+) -> Option<Placement> {
+    let all = &profile.members[member].columns;
+    let low = if piece.start == 0 { 0 } else { all[piece.start] as usize };
+    let high = all.get(piece.end).map_or(profile.symbols.len(), |&column| column as usize);
+    let Room { values: own, columns, rows } = room;
+    own.clear();
+    own.extend_from_slice(&values[low..high]);
+    columns.clear();
+    columns.extend(all[piece.clone()].iter().map(|&column| column - low as u32));
+    let mut sum = 0;
+    for &column in &*columns {
+        let value = kept(profile, worth, column + low as u32);
+        own[column as usize] = value;
+        sum += i64::from(value);
+    }
+    let reach = reach(all.len(), profile.symbols.len());
+    let table = Table::new(&profile.symbols[low..high], columns, (own, reach), rows);
+    let placed = (i64::from(table.best()) > sum).then(|| table.trace())?;
+    Some(placed.into_iter().map(|column| column.map(|column| column + low as u32)).collect())
 }
 
 /// How many of `columns` a sequence of `length` symbols may shift.
@@ -132,9 +191,9 @@ struct Table<'a> {
 }
 
 impl<'a> Table<'a> {
-    fn new(profile: &Profile, columns: &[u32], values: &[i32], rows: &'a mut Vec<i32>) -> Self {
-        let (n, m) = (columns.len(), profile.symbols.len());
-        let reach = reach(n, m);
+    /// Of a sequence that is in `columns`; columns have these `all` symbols.
+    fn new(all: &[u32], columns: &[u32], (values, reach): (&[i32], usize), rows: &'a mut Vec<i32>) -> Self {
+        let (n, m) = (columns.len(), all.len());
         let width = m.min(2 * reach) + 1;
         let first = |&c: &u32| (c as usize).saturating_sub(reach).min(m + 1 - width);
         let mut firsts: Vec<usize> = vec![columns.first().map_or(0, first)];
@@ -150,8 +209,8 @@ impl<'a> Table<'a> {
             above[..kept.len()].copy_from_slice(kept);
             above[kept.len()..].fill(done[(i + 1) * width - 1]);
             let range = firsts[i + 1]..firsts[i + 1] + width - 1;
-            let symbol = profile.symbols[column as usize];
-            let (symbols, values) = (&profile.symbols[range.clone()], &values[range]);
+            let symbol = all[column as usize];
+            let (symbols, values) = (&all[range.clone()], &values[range]);
             // A row is worked on in eights of 32 bits: AVX2 holds them.
             up_to(Width::Avx2, NextRow { above: &above, symbol, symbols, values, out: &mut open[..width] });
         }
@@ -248,80 +307,84 @@ fn next_row(above: &[i32], symbol: u32, symbols: &[u32], values: &[i32], out: &m
     }
 }
 
-/// Puts a member where `placement` says, if that is a gain; returns where
-/// each old column is now.
-fn insert(
-    profile: &mut Profile,
-    worth: &Worth,
-    m: usize,
-    placement: &[Option<u32>],
-) -> Option<Vec<Option<u32>>> {
-    let values = worth_to(profile, worth, m);
-    let value = |c: u32| i64::from(values[c as usize]);
-    let before: i64 = profile.members[m].columns.iter().map(|&c| value(c)).sum();
-    let after: i64 = placement.iter().flatten().map(|&c| value(c)).sum();
-    if after <= before {
-        return None;
-    }
-    let member = &mut profile.members[m];
-    let old = std::mem::take(&mut member.columns);
-    let own: Vec<u32> = old.iter().map(|&c| profile.symbols[c as usize]).collect();
-    old.iter().for_each(|&c| profile.shown[c as usize] -= 1);
-    let mut rebuilt = Rebuilt::new(profile);
-    let mut columns = Vec::with_capacity(own.len());
-    let mut open = 0;
-    for (&symbol, joined) in own.iter().zip(placement) {
-        // A column that is nobody else's may be gone; the symbol then keeps
-        // one of its own all the same.
-        match joined.filter(|&c| profile.shown[c as usize] > 0) {
-            Some(c) => {
-                rebuilt.copy(profile, open..c as usize + 1);
-                open = c as usize + 1;
-                *rebuilt.shown.last_mut().expect("just copied") += 1;
-            }
-            None => {
-                rebuilt.symbols.push(symbol);
-                rebuilt.shown.push(1);
-            }
-        }
-        columns.push(rebuilt.symbols.len() as u32 - 1);
-    }
-    rebuilt.copy(profile, open..profile.symbols.len());
-    Some(rebuilt.finish(profile, m, columns))
+/// What a batch changes. Until all of it is in, columns keep their numbers, and
+/// new ones have the numbers from there on.
+struct Change {
+    /// How many columns there were.
+    n: usize,
+    new: Vec<NewColumn>,
 }
 
-/// The columns after a change.
-struct Rebuilt {
-    symbols: Vec<u32>,
-    shown: Vec<u32>,
-    map: Vec<Option<u32>>,
+struct NewColumn {
+    symbol: u32,
+    /// How many of the old columns are before it.
+    after: usize,
+    /// The member whose it is.
+    member: usize,
 }
 
-impl Rebuilt {
+impl Change {
     fn new(profile: &Profile) -> Self {
-        let n = profile.symbols.len();
-        Self { symbols: Vec::with_capacity(n), shown: Vec::with_capacity(n), map: Vec::with_capacity(n) }
+        Self { n: profile.symbols.len(), new: Vec::new() }
     }
 
-    /// Takes over the columns that someone still shows.
-    fn copy(&mut self, profile: &Profile, columns: std::ops::Range<usize>) {
-        for c in columns {
-            if profile.shown[c] == 0 {
-                self.map.push(None);
-                continue;
+    /// Puts a member where `placement` says, if that is a gain.
+    fn insert(&mut self, profile: &mut Profile, worth: &Worth, m: usize, placement: &[Option<u32>]) {
+        let old = std::mem::take(&mut profile.members[m].columns);
+        let before: i64 = old.iter().map(|&c| i64::from(kept(profile, worth, c))).sum();
+        old.iter().for_each(|&c| profile.shown[c as usize] -= 1);
+        let value = |c: u32| i64::from(gained(profile, worth, c as usize));
+        let after: i64 = placement.iter().flatten().map(|&c| value(c)).sum();
+        let Profile { symbols, shown, members } = profile;
+        let columns = &mut members[m].columns;
+        *columns = old;
+        if after <= before {
+            columns.iter().for_each(|&c| shown[c as usize] += 1);
+            return;
+        }
+        let mut after = 0;
+        for (column, joined) in columns.iter_mut().zip(placement) {
+            // A column that is nobody else's may be gone; the symbol then keeps
+            // one of its own all the same.
+            match joined.filter(|&c| shown[c as usize] > 0) {
+                Some(c) => {
+                    shown[c as usize] += 1;
+                    after = c as usize + 1;
+                    *column = c;
+                }
+                None => {
+                    let symbol = symbols[*column as usize];
+                    *column = (self.n + self.new.len()) as u32;
+                    self.new.push(NewColumn { symbol, after, member: m });
+                }
             }
-            self.map.push(Some(self.symbols.len() as u32));
-            self.symbols.push(profile.symbols[c]);
-            self.shown.push(profile.shown[c]);
         }
     }
 
-    fn finish(self, profile: &mut Profile, member: usize, columns: Vec<u32>) -> Vec<Option<u32>> {
-        let places: Vec<u32> = self.map.iter().map(|c| c.unwrap_or(u32::MAX)).collect();
-        profile.renumber(&places);
-        profile.members[member].columns = columns;
-        profile.symbols = self.symbols;
-        profile.shown = self.shown;
-        self.map
+    /// Numbers the columns that someone shows. New ones stand before the old
+    /// ones that they were put before, those of later members first.
+    fn finish(self, profile: &mut Profile) {
+        if self.new.is_empty() && profile.shown.iter().all(|&shown| shown > 0) {
+            return;
+        }
+        let mut order: Vec<usize> = (0..self.new.len()).collect();
+        order.sort_by_key(|&i| (self.new[i].after, std::cmp::Reverse(self.new[i].member), i));
+        let mut order = order.into_iter().peekable();
+        let mut map = vec![0; self.n + self.new.len()];
+        let (mut symbols, mut shown) = (Vec::with_capacity(map.len()), Vec::with_capacity(map.len()));
+        for old in 0..=self.n {
+            while let Some(i) = order.next_if(|&i| self.new[i].after == old) {
+                map[self.n + i] = symbols.len() as u32;
+                symbols.push(self.new[i].symbol);
+                shown.push(1);
+            }
+            if profile.shown.get(old).is_some_and(|&shown| shown > 0) {
+                map[old] = symbols.len() as u32;
+                symbols.push(profile.symbols[old]);
+                shown.push(profile.shown[old]);
+            }
+        }
+        profile.renumber(&map);
+        (profile.symbols, profile.shown) = (symbols, shown);
     }
 }

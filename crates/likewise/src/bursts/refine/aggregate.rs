@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use rustc_hash::FxHashMap;
+
 use crate::cluster::{ClusterId, DbscanParams, Points, dbscan, label_by_nearest};
 
 use super::levels::{Level, NO_NODE, RefineInput, Refinement};
@@ -21,31 +23,43 @@ pub(super) fn aggregate(input: &RefineInput<'_>, range: &EpsRange, rules: &Refin
     let setting = Setting { input, range, rules, tasks: Tasks::some(input) };
     let mut partition = Partition::new(input.points.len());
     let mut levels = Vec::new();
-    let bursts: Vec<u32> = (0..input.points.len() as u32).collect();
+    let radii: Vec<f64> = range.eps.iter().copied().chain(range.reach).collect();
+    let regrouped = |place: usize| radii.get(place).map(|&eps| regroup_all(input, eps, range.min_points));
+    let mut found = regrouped(0);
+    let mut before = None;
     for (level, &eps) in range.eps.iter().enumerate() {
-        let found = regroup(input, &bursts, eps, range.min_points);
-        let parts = join(&setting, &mut partition, (level, eps), &found);
-        grow(&setting, &mut partition, (level, eps), &found, &parts);
-        let scored = partition.score(input, &setting.tasks);
-        levels.push(partition.close(input, eps, &scored));
+        let now = found.take().unwrap_or_default();
+        let step = || {
+            let parts = join(&setting, &mut partition, (level, eps), &now, before.as_ref());
+            grow(&setting, &mut partition, (level, eps), &now, &parts);
+            let scored = partition.score(input, &setting.tasks);
+            levels.push(partition.close(input, eps, &scored));
+            scored
+        };
+        // What the next radius connects does not depend on what becomes of it.
+        let (scored, next) = rayon::join(step, || regrouped(level + 1));
+        (before, found) = (Some(scored), next);
     }
-    join_last(&setting, &mut partition, &mut levels);
+    join_last(&setting, &mut partition, &mut levels, found);
     finish(input, rules, partition, levels)
 }
 
 /// The last levels. First scattered groups are dropped, so that no noise joins a
-/// phase; then the rest joins once more where it is connected; then groups that
-/// are one step of the same code join.
-fn join_last(setting: &Setting<'_>, partition: &mut Partition, levels: &mut Vec<Level>) {
+/// phase; then the rest joins once more where it is connected (`found` has how, if
+/// there is a larger radius); then groups that are one step of the same code join.
+fn join_last(
+    setting: &Setting<'_>,
+    partition: &mut Partition,
+    levels: &mut Vec<Level>,
+    found: Option<Vec<Option<ClusterId>>>,
+) {
     let Setting { input, range, rules, tasks } = setting;
     let scored = partition.score(input, tasks);
     let mut scored = drop_scattered((input, rules), tasks, partition, scored);
     let mut eps = range.eps.last().copied().unwrap_or_default();
-    if let Some(reach) = range.reach {
+    if let (Some(reach), Some(found)) = (range.reach, found) {
         eps = reach;
-        let bursts: Vec<u32> = (0..input.points.len() as u32).collect();
-        let found = regroup(input, &bursts, eps, range.min_points);
-        join(setting, partition, (levels.len(), eps), &found);
+        join(setting, partition, (levels.len(), eps), &found, Some(&scored));
         scored = partition.score(input, tasks);
         levels.push(partition.close(input, eps, &scored));
     }
@@ -119,13 +133,23 @@ pub(super) fn regroup(
 ) -> Vec<Option<ClusterId>> {
     let rows: Vec<f64> = bursts.iter().flat_map(|&i| input.points.row(i as usize)).copied().collect();
     let points = Points::new(&rows, input.points.dims()).expect("rows of points are points");
+    let apart: Vec<u32> = bursts.iter().filter_map(|&i| input.apart.get(i as usize)).copied().collect();
+    clusters(points, &apart, eps, min_points)
+}
+
+/// The same of all bursts.
+fn regroup_all(input: &RefineInput<'_>, eps: f64, min_points: usize) -> Vec<Option<ClusterId>> {
+    clusters(input.points, input.apart, eps, min_points)
+}
+
+fn clusters(points: Points<'_>, apart: &[u32], eps: f64, min_points: usize) -> Vec<Option<ClusterId>> {
     let params = DbscanParams::new(eps, min_points).expect("a radius above 0, and a point at least");
     let labels = dbscan(points, &params).clustering.labels;
-    if input.apart.is_empty() {
+    if apart.is_empty() {
         return labels;
     }
-    let kind = |(&i, label): (&u32, &Option<ClusterId>)| label.map(|id| (id, input.apart[i as usize]));
-    let kinds: Vec<_> = bursts.iter().zip(&labels).map(kind).collect();
+    let kind = |(&apart, label): (&u32, &Option<ClusterId>)| label.map(|id| (id, apart));
+    let kinds: Vec<_> = apart.iter().zip(&labels).map(kind).collect();
     let mut all: Vec<_> = kinds.iter().flatten().collect();
     all.sort_unstable();
     all.dedup();
@@ -134,11 +158,13 @@ pub(super) fn regroup(
 }
 
 /// Lets nodes join that `found` connects; returns the nodes in each cluster.
+/// `before` is how the nodes were aligned, as they are.
 fn join(
     setting: &Setting<'_>,
     partition: &mut Partition,
     level: (usize, f64),
     found: &[Option<ClusterId>],
+    before: Option<&Scored>,
 ) -> BTreeMap<ClusterId, Vec<u32>> {
     let home = homes(partition, found);
     let mut parts: BTreeMap<ClusterId, Vec<u32>> = BTreeMap::new();
@@ -146,7 +172,7 @@ fn join(
     if parts.values().all(|parts| parts.len() == 1) {
         return parts;
     }
-    let lists = fragments(setting, partition, level.1, &home, &parts);
+    let lists = fragments(setting, partition, level.1, (&home, &parts), before);
     let first = partition.nodes.len() as u32;
     let target: BTreeMap<u32, u32> = lists
         .iter()
@@ -204,20 +230,17 @@ fn grow(
 /// The cluster of each live node: that of most of its bursts. A border burst
 /// may be another's now.
 fn homes(partition: &Partition, found: &[Option<ClusterId>]) -> BTreeMap<u32, ClusterId> {
-    let mut votes: BTreeMap<(u32, ClusterId), usize> = BTreeMap::new();
+    let mut votes: FxHashMap<(u32, ClusterId), usize> = FxHashMap::default();
     for (&node, cluster) in partition.node_of.iter().zip(found) {
         if let (Some(cluster), true) = (cluster, node != NO_NODE) {
             *votes.entry((node, *cluster)).or_insert(0) += 1;
         }
     }
-    let mut best: BTreeMap<u32, (usize, ClusterId)> = BTreeMap::new();
-    for ((node, cluster), n) in votes {
-        let most = best.entry(node).or_insert((0, cluster));
-        if n > most.0 {
-            *most = (n, cluster);
-        }
-    }
-    best.into_iter().map(|(node, (_, cluster))| (node, cluster)).collect()
+    let mut votes: Vec<_> = votes.into_iter().collect();
+    // Of equally many, the first cluster.
+    votes.sort_unstable_by_key(|&((node, cluster), n)| (node, std::cmp::Reverse(n), cluster));
+    votes.dedup_by_key(|&mut ((node, _), _)| node);
+    votes.into_iter().map(|(key, _)| key).collect()
 }
 
 /// Connected nodes that are one phase in pieces.
@@ -225,15 +248,15 @@ fn fragments(
     setting: &Setting<'_>,
     partition: &Partition,
     eps: f64,
-    home: &BTreeMap<u32, ClusterId>,
-    parts: &BTreeMap<ClusterId, Vec<u32>>,
+    (home, parts): (&BTreeMap<u32, ClusterId>, &BTreeMap<ClusterId, Vec<u32>>),
+    before: Option<&Scored>,
 ) -> Vec<Vec<u32>> {
     // All that is connected goes by the name of its first part.
     let name = |node: u32| home.get(&node).map_or(node, |cluster| parts[cluster][0]);
     let named = |&node: &u32| if node == NO_NODE { NO_NODE } else { name(node) };
     let group_of: Vec<u32> = partition.node_of.iter().map(named).collect();
     let Setting { input, range, rules, tasks } = setting;
-    let scored = Scored::of(input, tasks, &group_of, partition.nodes.len());
+    let scored = Scored::of(input, tasks, &group_of, partition.nodes.len(), before);
     let spacing = spacing(range, partition);
     let near = |a: u32, b: u32| eps <= rules.sparse * spacing[a as usize].max(spacing[b as usize]);
     Substitution::measure(input, tasks, &scored, &partition.node_of, &group_of).fragments(rules, near)

@@ -10,9 +10,22 @@ pub(super) struct Moments {
 }
 
 impl Moments {
-    /// One more point.
+    /// One more point: as [`Self::add`] of it alone.
     pub(super) fn push(&mut self, point: &[f64]) {
-        self.add(&Self { n: 1.0, mean: point.to_vec(), scatter: vec![0.0; point.len() * point.len()] });
+        let d = point.len();
+        if self.n == 0.0 {
+            *self = Self { n: 1.0, mean: point.to_vec(), scatter: vec![0.0; d * d] };
+            return;
+        }
+        let n = self.n + 1.0;
+        for i in 0..d {
+            for j in 0..d {
+                let (a, b) = (point[i] - self.mean[i], point[j] - self.mean[j]);
+                self.scatter[i * d + j] += a * b * self.n / n;
+            }
+        }
+        self.mean.iter_mut().zip(point).for_each(|(mean, x)| *mean += (x - *mean) / n);
+        self.n = n;
     }
 
     /// The points of another group.

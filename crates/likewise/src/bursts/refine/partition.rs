@@ -3,7 +3,9 @@
 use crate::cluster::{ClusterId, Clustering};
 use crate::table::Nanos;
 
-use super::super::{Alignment, SpmdScore, align_by_duration, align_roughly, spmd_score};
+use super::super::{
+    Alignment, Cuts, SpmdScore, align_by_duration, align_roughly, align_roughly_along, spmd_score,
+};
 use super::levels::{Level, NO_NODE, Node, RefineInput};
 
 /// Which node every burst is in, and all nodes so far.
@@ -60,6 +62,8 @@ pub(super) struct Scored {
     pub(super) live: Vec<u32>,
     pub(super) alignment: Alignment,
     pub(super) score: SpmdScore,
+    /// Where sequences were cut, if they were not aligned as well as can be.
+    cuts: Option<Cuts>,
 }
 
 impl Partition {
@@ -75,7 +79,7 @@ impl Partition {
 
     /// Scores the partition, and tells its nodes what they hold.
     pub(super) fn score(&mut self, input: &RefineInput<'_>, tasks: &Tasks) -> Scored {
-        let scored = Scored::of(input, tasks, &self.node_of, self.nodes.len());
+        let scored = Scored::of(input, tasks, &self.node_of, self.nodes.len(), None);
         // Nodes that are part of others keep what they last held.
         for &node in &scored.live {
             let node = &mut self.nodes[node as usize];
@@ -125,8 +129,15 @@ impl Partition {
 }
 
 impl Scored {
-    /// Aligns the threads' sequences of nodes.
-    pub(super) fn of(input: &RefineInput<'_>, tasks: &Tasks, node_of: &[u32], n_nodes: usize) -> Self {
+    /// Aligns the threads' sequences of nodes; `before` is how the same bursts
+    /// were aligned by the nodes that they were in before.
+    pub(super) fn of(
+        input: &RefineInput<'_>,
+        tasks: &Tasks,
+        node_of: &[u32],
+        n_nodes: usize,
+        before: Option<&Scored>,
+    ) -> Self {
         let mut time = vec![None; n_nodes];
         for (&node, &duration) in node_of.iter().zip(input.duration) {
             if let Some(time) = time.get_mut(node as usize) {
@@ -143,12 +154,15 @@ impl Scored {
             }
         }
         let durations: Vec<Nanos> = time.into_iter().flatten().collect();
-        let alignment = if tasks.thorough {
-            align_by_duration(&sequences, &durations)
+        let (alignment, cuts) = if tasks.thorough {
+            (align_by_duration(&sequences, &durations), None)
+        } else if let Some(cuts) = before.and_then(|before| before.cuts.as_ref()) {
+            (align_roughly_along(&sequences, cuts), None)
         } else {
-            align_roughly(&sequences)
+            let (alignment, cuts) = align_roughly(&sequences);
+            (alignment, Some(cuts))
         };
         let score = spmd_score(&alignment, &durations);
-        Self { live, alignment, score }
+        Self { live, alignment, score, cuts }
     }
 }

@@ -1,12 +1,18 @@
 //! Which groups stand in for one another.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::BTreeMap;
 use std::hash::Hash;
+
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
 
 use super::RefineRules;
 use super::levels::{NO_CODE, NO_NODE, RefineInput};
 use super::moments::Moments;
 use super::partition::{Scored, Tasks};
+
+/// How often there is what.
+type Counts<K> = FxHashMap<K, u64>;
 
 /// Where the bursts of one part stand in the alignment. Parts are what may join;
 /// the alignment itself is of groups, and all parts of a group have one name
@@ -17,20 +23,32 @@ struct Place {
     group: u32,
     bursts: u64,
     /// Its bursts in each column of the alignment.
-    columns: HashMap<u32, u64>,
+    columns: Counts<u32>,
+    /// Pairs of its bursts in the same column.
+    pairs: u64,
     /// Its bursts between each pair of groups: the one before, the one after.
-    contexts: HashMap<(u32, u32), u64>,
+    contexts: Counts<u64>,
     /// Its bursts in each piece of code.
-    code: HashMap<u32, u64>,
-    /// The tasks that show it.
-    tasks: BTreeSet<u32>,
+    code: Counts<u32>,
+    /// The tasks that show it, ascending.
+    tasks: Vec<u32>,
     /// Where its bursts lie among the points.
     moments: Moments,
 }
 
+/// A burst that is in a part, and what stands about it.
+#[derive(Clone, Copy)]
+struct Seen {
+    burst: u32,
+    column: u32,
+    /// The groups before and after it.
+    context: u64,
+}
+
 /// The places of all parts.
 pub(super) struct Substitution {
-    places: HashMap<u32, Place>,
+    /// By part, ascending.
+    places: Vec<(u32, Place)>,
 }
 
 impl Substitution {
@@ -44,34 +62,33 @@ impl Substitution {
         part_of: &[u32],
         group_of: &[u32],
     ) -> Self {
-        let is_kept = |&i: &usize| group_of[i] != NO_NODE && tasks.place(input.thread[i]).is_some();
-        let kept: Vec<usize> = (0..group_of.len()).filter(is_kept).collect();
-        let neighbour = |i: usize, at: Option<usize>| {
-            let same = |j: &&usize| input.thread[**j] == input.thread[i];
-            at.and_then(|at| kept.get(at)).filter(same).map_or(NO_NODE, |&j| group_of[j])
-        };
-        let mut places: HashMap<u32, Place> = HashMap::new();
-        let mut next = vec![0usize; tasks.len()];
-        for (at, &i) in kept.iter().enumerate() {
-            let Some(thread) = tasks.place(input.thread[i]) else { continue };
-            let sequence = &scored.alignment.sequences[scored.alignment.sequence_of[thread] as usize];
-            let column = sequence.columns[next[thread]];
-            next[thread] += 1;
-            if part_of[i] != NO_NODE {
-                let place = places.entry(part_of[i]).or_default();
-                let context = (neighbour(i, at.checked_sub(1)), neighbour(i, Some(at + 1)));
-                place.group = group_of[i];
-                place.bursts += 1;
-                place.tasks.insert(input.thread[i]);
-                place.moments.push(input.points.row(i));
-                *place.columns.entry(column).or_insert(0) += 1;
-                *place.contexts.entry(context).or_insert(0) += 1;
-                if let Some(&code) = input.code.get(i).filter(|&&code| code != NO_CODE) {
-                    *place.code.entry(code).or_insert(0) += 1;
-                }
-            }
+        let bursts: Vec<u32> = (0..group_of.len() as u32).collect();
+        let threads: Vec<&[u32]> = bursts
+            .chunk_by(|&i, &j| input.thread[i as usize] == input.thread[j as usize])
+            .filter(|bursts| tasks.place(input.thread[bursts[0] as usize]).is_some())
+            .collect();
+        let of_thread = |bursts: &&[u32]| seen(input, tasks, scored, (part_of, group_of), bursts);
+        let seen: Vec<Vec<Seen>> = threads.par_iter().map(of_thread).collect();
+        // Sorted by part, and within each as they were.
+        let n_parts =
+            part_of.iter().filter(|&&part| part != NO_NODE).max().map_or(0, |&top| top as usize + 1);
+        let mut starts = vec![0usize; n_parts + 1];
+        let part = |seen: &Seen| part_of[seen.burst as usize] as usize;
+        seen.iter().flatten().for_each(|seen| starts[part(seen) + 1] += 1);
+        (0..n_parts).for_each(|part| starts[part + 1] += starts[part]);
+        let mut next = starts.clone();
+        let mut sorted = vec![Seen { burst: 0, column: 0, context: 0 }; starts[n_parts]];
+        for seen in seen.iter().flatten() {
+            let at = &mut next[part(seen)];
+            sorted[*at] = *seen;
+            *at += 1;
         }
-        Self { places }
+        let of_part = |part: usize| {
+            let seen = &sorted[starts[part]..starts[part + 1]];
+            let group = group_of[seen.first()?.burst as usize];
+            Some((part as u32, Place::of(input, group, seen)))
+        };
+        Self { places: (0..n_parts).into_par_iter().filter_map(of_part).collect() }
     }
 
     /// The same of nodes, all in one group.
@@ -93,10 +110,11 @@ impl Substitution {
     /// `may` forbids it. Returns lists of parts, ascending.
     pub(super) fn fragments(&self, rules: &RefineRules, may: impl Fn(u32, u32) -> bool) -> Vec<Vec<u32>> {
         let same = |a: &Place, b: &Place| {
-            let is_evidence = substitutes(a, b) >= rules.evidence
-                || same_context(a, b) >= rules.evidence
+            // What is soonest computed comes first.
+            let is_evidence = a.moments.separation(&b.moments) <= rules.apart
                 || same_code(a, b) >= rules.evidence
-                || a.moments.separation(&b.moments) <= rules.apart;
+                || same_context(a, b) >= rules.evidence
+                || substitutes(a, b) >= rules.evidence;
             is_evidence && !takes_turns(a, b, rules)
         };
         self.join(same, may)
@@ -120,24 +138,21 @@ impl Substitution {
     /// Joins parts that are the `same`, larger ones first. Joined parts count as
     /// one from then on, so a small part cannot chain two large ones together.
     fn join(&self, same: impl Fn(&Place, &Place) -> bool, may: impl Fn(u32, u32) -> bool) -> Vec<Vec<u32>> {
-        let mut order: Vec<u32> = self.places.keys().copied().collect();
-        order.sort_unstable_by_key(|part| {
-            (self.places[part].group, std::cmp::Reverse(self.places[part].bursts), *part)
-        });
+        let mut order: Vec<&(u32, Place)> = self.places.iter().collect();
+        order.sort_unstable_by_key(|(part, place)| (place.group, std::cmp::Reverse(place.bursts), *part));
         let mut lists: Vec<Vec<u32>> = Vec::new();
-        for group in order.chunk_by(|a, b| self.places[a].group == self.places[b].group) {
+        for group in order.chunk_by(|a, b| a.1.group == b.1.group).filter(|group| group.len() > 1) {
             let mut joined: Vec<(Vec<u32>, Place)> = Vec::new();
-            for &part in group {
-                let place = &self.places[&part];
+            for (part, place) in group {
                 let fits = |(list, all): &(Vec<u32>, Place)| {
-                    list.iter().any(|&other| may(part, other)) && same(place, all)
+                    list.iter().any(|&other| may(*part, other)) && same(place, all)
                 };
                 match joined.iter().position(fits) {
                     Some(at) => {
-                        joined[at].0.push(part);
+                        joined[at].0.push(*part);
                         joined[at].1.add(place);
                     }
-                    None => joined.push((vec![part], place.clone())),
+                    None => joined.push((vec![*part], place.clone())),
                 }
             }
             lists.extend(joined.into_iter().map(|(list, _)| list).filter(|list| list.len() > 1));
@@ -148,18 +163,74 @@ impl Substitution {
     }
 }
 
+/// The bursts of one thread that are in a part.
+fn seen(
+    input: &RefineInput<'_>,
+    tasks: &Tasks,
+    scored: &Scored,
+    (part_of, group_of): (&[u32], &[u32]),
+    bursts: &[u32],
+) -> Vec<Seen> {
+    let Some(task) = bursts.first().and_then(|&i| tasks.place(input.thread[i as usize])) else {
+        return Vec::new();
+    };
+    let columns = &scored.alignment.sequences[scored.alignment.sequence_of[task] as usize].columns;
+    let group = |&i: &u32| group_of[i as usize];
+    let mut kept = bursts.iter().filter(|i| group(i) != NO_NODE).zip(columns).peekable();
+    let mut seen = Vec::with_capacity(columns.len());
+    let mut before = NO_NODE;
+    while let Some((&burst, &column)) = kept.next() {
+        let after = kept.peek().map_or(NO_NODE, |(next, _)| group(next));
+        if part_of[burst as usize] != NO_NODE {
+            seen.push(Seen { burst, column, context: u64::from(before) << 32 | u64::from(after) });
+        }
+        before = group(&burst);
+    }
+    seen
+}
+
 impl Place {
-    fn add(&mut self, other: &Place) {
+    /// Of the bursts of a part, in their order.
+    fn of(input: &RefineInput<'_>, group: u32, seen: &[Seen]) -> Self {
+        let mut place = Self { group, bursts: seen.len() as u64, ..Self::default() };
+        place.columns = counts(seen.iter().map(|seen| seen.column).collect());
+        place.pairs = place.columns.values().map(|&n| n * (n - 1)).sum();
+        place.contexts = counts(seen.iter().map(|seen| seen.context).collect());
+        let code = seen.iter().filter_map(|seen| input.code.get(seen.burst as usize));
+        place.code = counts(code.copied().filter(|&code| code != NO_CODE).collect());
+        place.tasks = seen.iter().map(|seen| input.thread[seen.burst as usize]).collect();
+        place.tasks.dedup();
+        place.tasks.sort_unstable();
+        seen.iter().for_each(|seen| place.moments.push(input.points.row(seen.burst as usize)));
+        place
+    }
+
+    fn add(&mut self, other: &Self) {
         self.bursts += other.bursts;
-        add(&mut self.columns, &other.columns);
+        other.columns.iter().for_each(|(&column, n)| {
+            let own = self.columns.entry(column).or_insert(0);
+            self.pairs += n * (n - 1) + 2 * *own * n;
+            *own += n;
+        });
         add(&mut self.contexts, &other.contexts);
         add(&mut self.code, &other.code);
         self.tasks.extend(&other.tasks);
+        self.tasks.sort_unstable();
+        self.tasks.dedup();
         self.moments.add(&other.moments);
     }
 }
 
-fn add<K: Copy + Eq + Hash>(to: &mut HashMap<K, u64>, from: &HashMap<K, u64>) {
+/// How often each key comes.
+fn counts<K: Copy + Ord + Hash>(mut keys: Vec<K>) -> Counts<K> {
+    keys.sort_unstable();
+    let runs = || keys.chunk_by(|a, b| a == b);
+    let mut counts = Counts::with_capacity_and_hasher(runs().count(), Default::default());
+    counts.extend(runs().map(|run| (run[0], run.len() as u64)));
+    counts
+}
+
+fn add<K: Copy + Eq + Hash>(to: &mut Counts<K>, from: &Counts<K>) {
     from.iter().for_each(|(&key, &n)| *to.entry(key).or_insert(0) += n);
 }
 
@@ -183,11 +254,12 @@ fn same_code(a: &Place, b: &Place) -> f64 {
 /// How much of both comes between the same groups, 0 to 1.
 fn same_context(a: &Place, b: &Place) -> f64 {
     // In whole numbers, so that the order of summing does not matter.
-    let shared = |(context, &n): (&(u32, u32), &u64)| {
-        let m = b.contexts.get(context).copied().unwrap_or(0);
-        (u128::from(n) * u128::from(b.bursts)).min(u128::from(m) * u128::from(a.bursts))
+    let (few, many) = if a.contexts.len() <= b.contexts.len() { (a, b) } else { (b, a) };
+    let shared = |(context, &n): (&u64, &u64)| {
+        let m = many.contexts.get(context).copied().unwrap_or(0);
+        (u128::from(n) * u128::from(many.bursts)).min(u128::from(m) * u128::from(few.bursts))
     };
-    let shared: u128 = a.contexts.iter().map(shared).sum();
+    let shared: u128 = few.contexts.iter().map(shared).sum();
     shared as f64 / (a.bursts as f64 * b.bursts as f64)
 }
 
@@ -196,16 +268,20 @@ fn same_context(a: &Place, b: &Place) -> f64 {
 /// changes from one part to the other only once, and pieces made by chance share
 /// their columns.
 fn takes_turns(a: &Place, b: &Place, rules: &RefineRules) -> bool {
+    // Pairs of bursts, one of each part, in the same column; and how many there
+    // would be if the bursts were dealt out over the columns by chance.
+    let (few, many) = if a.columns.len() <= b.columns.len() { (a, b) } else { (b, a) };
+    let shared = |(column, &n): (&u32, &u64)| many.columns.get(column).map_or(0, |&m| n * m);
+    let mixed: u64 = few.columns.iter().map(shared).sum();
+    let pairs = a.pairs + b.pairs + 2 * mixed;
+    let (n_a, n_b) = (a.bursts as f64, b.bursts as f64);
+    let by_chance = pairs as f64 * n_a * n_b / (n_a + n_b).powi(2);
+    if by_chance < rules.pairs || (mixed as f64) >= by_chance * rules.mixed {
+        return false;
+    }
     let mut columns: BTreeMap<u32, [u64; 2]> = BTreeMap::new();
     a.columns.iter().for_each(|(&column, n)| columns.entry(column).or_default()[0] += n);
     b.columns.iter().for_each(|(&column, n)| columns.entry(column).or_default()[1] += n);
-    // Pairs of bursts, one of each part, in the same column; and how many there
-    // would be if the bursts were dealt out over the columns by chance.
-    let mixed: u64 = columns.values().map(|[a, b]| a * b).sum();
-    let pairs: u64 = columns.values().map(|[a, b]| (a + b) * (a + b - 1)).sum();
-    let (n_a, n_b) = (a.bursts as f64, b.bursts as f64);
-    let by_chance = pairs as f64 * n_a * n_b / (n_a + n_b).powi(2);
     let whose: Vec<bool> = columns.values().filter(|[a, b]| a != b).map(|[a, b]| a > b).collect();
-    let changes = whose.windows(2).filter(|pair| pair[0] != pair[1]).count();
-    by_chance >= rules.pairs && (mixed as f64) < by_chance * rules.mixed && changes as f64 >= rules.turns
+    whose.windows(2).filter(|pair| pair[0] != pair[1]).count() as f64 >= rules.turns
 }

@@ -1,0 +1,71 @@
+//! Equal sequences once, and symbols without gaps.
+
+use std::collections::HashMap;
+
+/// The sequences that differ, in symbols from 0 without gaps.
+pub(super) struct Distinct {
+    pub(super) coded: Vec<Vec<u32>>,
+    pub(super) n_tasks: Vec<u32>,
+    pub(super) sequence_of: Vec<u32>,
+    /// Of each code, the symbol; ascending.
+    pub(super) alphabet: Vec<u32>,
+}
+
+impl Distinct {
+    pub(super) fn of<S: AsRef<[u32]>>(tasks: &[S]) -> Self {
+        let mut numbers: HashMap<&[u32], u32> = HashMap::new();
+        let (mut first, mut n_tasks) = (Vec::new(), Vec::new());
+        let mut sequence_of = Vec::with_capacity(tasks.len());
+        for task in tasks {
+            let number = *numbers.entry(task.as_ref()).or_insert_with(|| {
+                first.push(task.as_ref());
+                n_tasks.push(0);
+                first.len() as u32 - 1
+            });
+            n_tasks[number as usize] += 1;
+            sequence_of.push(number);
+        }
+        let (coded, alphabet) = recoded(&first);
+        Self { coded, n_tasks, sequence_of, alphabet }
+    }
+
+    /// Of each distinct sequence, the first task that has it.
+    pub(super) fn first_tasks(&self) -> Vec<usize> {
+        let mut first = Vec::with_capacity(self.coded.len());
+        for (task, &sequence) in self.sequence_of.iter().enumerate() {
+            // They are numbered in the order of their first tasks.
+            if sequence as usize == first.len() {
+                first.push(task);
+            }
+        }
+        first
+    }
+
+    /// Of sequences in some order, the distinct ones in the order of the first of
+    /// each.
+    pub(super) fn first_of_each(&self, order: &[u32]) -> Vec<usize> {
+        let mut is_in = vec![false; self.coded.len()];
+        let distinct = order.iter().map(|&sequence| self.sequence_of[sequence as usize] as usize);
+        distinct.filter(|&number| !std::mem::replace(&mut is_in[number], true)).collect()
+    }
+}
+
+/// Sequences in symbols from 0 without gaps, and of these the old ones, ascending.
+fn recoded(sequences: &[&[u32]]) -> (Vec<Vec<u32>>, Vec<u32>) {
+    let symbols = || sequences.iter().copied().flatten();
+    let (n, top) = (symbols().count(), symbols().max().map_or(0, |&top| top as usize));
+    let recode = |code: &dyn Fn(&u32) -> u32| -> Vec<Vec<u32>> {
+        sequences.iter().map(|sequence| sequence.iter().map(code).collect()).collect()
+    };
+    if top > 4 * n + 1024 {
+        let mut alphabet: Vec<u32> = symbols().copied().collect();
+        alphabet.sort_unstable();
+        alphabet.dedup();
+        return (recode(&|symbol| alphabet.binary_search(symbol).unwrap_or(0) as u32), alphabet);
+    }
+    let mut codes = vec![0; top + 1];
+    symbols().for_each(|&symbol| codes[symbol as usize] = 1);
+    let alphabet: Vec<u32> = (0..=top as u32).filter(|&symbol| codes[symbol as usize] == 1).collect();
+    alphabet.iter().zip(0..).for_each(|(&symbol, code)| codes[symbol as usize] = code);
+    (recode(&|&symbol| codes[symbol as usize]), alphabet)
+}
