@@ -21,7 +21,7 @@ pub use options::{DEFAULT_FILTER, Describing, Grouping, Method, Options, Reading
 pub use period::{PeriodSearch, SoughtIn};
 pub use refining::{alternatives, phase_of_node};
 pub use structure::{Structure, sequence_names};
-pub use trace::{UNASKED, phases_of, skipped};
+pub use trace::{phases_of, skipped};
 
 use crate::definition::Plot;
 use crate::{Stages, Usage, Watch};
@@ -185,9 +185,6 @@ fn analyse(input: Input, plan: Plan<'_>, stages: &mut Stages, watch: &dyn Watch)
     stages.add_all(beside);
     if structure.silhouette.is_some() && durations(&table, &prepared).iter().all(|d| d.0 == 0) {
         notes.push("No burst has a duration, so the silhouette counts every burst alike.".to_owned());
-    }
-    if structure.spmd.is_none() && !plan.unaligned {
-        notes.push("So many bursts are not aligned: there is no SPMD score.".to_owned());
     }
     // They compare moments of threads, which drawn times do not have.
     let findings = stages.time("findings", || {

@@ -6,16 +6,13 @@ use likewise::cluster::{ClusterId, Clustering, Points};
 use likewise::quality::{Silhouette, centroid_silhouette};
 use likewise::table::{BurstTable, Nanos, Prepared};
 
-/// More bursts than this are not aligned: it takes minutes.
-const MAX_ALIGNED: usize = 4_000_000;
-
 /// More distances to centroids than this are not measured.
 const MAX_DISTANCES: usize = 1 << 30;
 
 /// What the phases are worth.
 #[derive(Clone, Debug, Default)]
 pub struct Structure {
-    /// `None` where there are too many bursts.
+    /// `None` where nobody asked for it.
     pub spmd: Option<(Alignment, SpmdScore)>,
     /// `None` where there are less than two phases, too much to measure, or
     /// phases that are not made by what describes bursts.
@@ -33,27 +30,24 @@ impl Structure {
         refinement: Option<&Refinement>,
         points: Option<Points<'_>>,
     ) -> Self {
-        let spmd = (prepared.complete.len() <= MAX_ALIGNED).then(|| {
-            let mut labels: Vec<Option<ClusterId>> = vec![None; table.len()];
-            let mut durations = vec![Nanos::ZERO; clustering.n_clusters];
-            for (&burst, label) in prepared.complete.iter().zip(&clustering.labels) {
-                labels[burst as usize] = *label;
-                if let Some(id) = label {
-                    let sum = &mut durations[id.index()];
-                    *sum = sum.saturating_add(table.duration[burst as usize]);
-                }
+        let mut labels: Vec<Option<ClusterId>> = vec![None; table.len()];
+        let mut durations = vec![Nanos::ZERO; clustering.n_clusters];
+        for (&burst, label) in prepared.complete.iter().zip(&clustering.labels) {
+            labels[burst as usize] = *label;
+            if let Some(id) = label {
+                let sum = &mut durations[id.index()];
+                *sum = sum.saturating_add(table.duration[burst as usize]);
             }
-            let alignment = refinement
-                .and_then(|refinement| renumbered(refinement, clustering))
-                .unwrap_or_else(|| align_by_duration(&phase_sequences(table, &labels), &durations));
-            let score = spmd_score(&alignment, &durations);
-            (alignment, score)
-        });
+        }
+        let alignment = refinement
+            .and_then(|refinement| renumbered(refinement, clustering))
+            .unwrap_or_else(|| align_by_duration(&phase_sequences(table, &labels), &durations));
+        let score = spmd_score(&alignment, &durations);
         let weight = |i: usize| table.duration[prepared.complete[i] as usize].0;
         let is_quick = prepared.complete.len().saturating_mul(clustering.n_clusters) <= MAX_DISTANCES;
         let points = points.filter(|_| is_quick);
         let silhouette = points.and_then(|points| centroid_silhouette(points, clustering, weight));
-        Self { spmd, silhouette }
+        Self { spmd: Some((alignment, score)), silhouette }
     }
 
     /// The Score per Cluster of a phase, by its place.

@@ -16,10 +16,6 @@ use likewise::words::grouped_digits;
 use likewise_trace::{Apps, ReadOptions, RecordCounts, Trace, read_bursts};
 use std::path::Path;
 
-/// At most this many bursts are refined without being asked for. With more, it
-/// would take an analyst's time, and DBSCAN at the knee is used.
-pub const UNASKED: usize = 2_000_000;
-
 /// The phases of a trace, or of a table of bursts.
 ///
 /// # Errors
@@ -45,7 +41,7 @@ pub fn phases_of(
         watch.say("phases are by place: bursts between the same calls are one (--refine groups by duration)");
         grouping.method = Some(Method::Places);
     }
-    let refine = direction(options, &grouping, input.table.len(), &mut input.notes);
+    let refine = direction(options, &grouping);
     let or_refine = options.one_density && refine.is_some();
     let settings = Settings {
         scale,
@@ -192,26 +188,9 @@ fn places_tell_most(
 }
 
 /// Bursts are refined only if no option says how to group them.
-fn direction(
-    options: &Options,
-    grouping: &Grouping,
-    n_bursts: usize,
-    notes: &mut Vec<String>,
-) -> Option<Direction> {
+fn direction(options: &Options, grouping: &Grouping) -> Option<Direction> {
     let said = grouping.eps.is_some() || grouping.method.is_some() || grouping.sample.is_some();
-    if options.refine.is_some() || said {
-        return options.refine;
-    }
-    if n_bursts > UNASKED {
-        if !options.one_density {
-            notes.push(format!(
-                "So many bursts are grouped by DBSCAN at the eps suggested; --refine refines more than {} too.",
-                grouped_digits(UNASKED as u64)
-            ));
-        }
-        return None;
-    }
-    Some(Direction::Aggregative)
+    options.refine.or_else(|| (!said).then_some(Direction::Aggregative))
 }
 
 /// Records that were passed over.

@@ -10,6 +10,7 @@ pub(crate) fn to_json(alignment: &Alignment, score: &SpmdScore) -> Value {
         "columns": score.n_columns,
         "sequences": alignment.sequence_of.len(),
         "distinct_sequences": alignment.sequences.len(),
+        "windows": alignment.n_windows,
         "per_cluster": score.per_cluster,
     })
 }
