@@ -14,7 +14,7 @@ use clap::{Args, ValueEnum};
 use likewise_analysis::Stages;
 use likewise_analysis::phases::{Analysis, Options, phases_of};
 use likewise_report::phases as report;
-use likewise_trace::{is_rereadable, legend, write_labelled};
+use likewise_trace::{AtomicFile, is_rereadable, legend, write_labelled};
 use rayon::prelude::*;
 use serde_json::Value;
 use std::io::Write;
@@ -163,10 +163,15 @@ impl ResultOf<'_> {
         let others = self.reading.pcf.iter().chain(&self.metrics.definition);
         let mut out = output_dir(&self.dir, self.trace, others, common)?;
         let data = stages.time("write", || -> Result<_> {
-            write_tables(analysis, &mut out, self.writing)?;
-            if !self.writing.no_trace && is_rereadable(self.trace) {
-                self.write_trace(analysis, &mut out, common)?;
-            }
+            // Each has one writer that the other threads wait for.
+            let stem = out.path(&stem(self.trace));
+            let trace = || {
+                let is_wanted = !self.writing.no_trace && is_rereadable(self.trace);
+                if is_wanted { self.write_trace(analysis, &stem, common) } else { Ok(Vec::new()) }
+            };
+            let (tables, trace) = rayon::join(|| write_tables(analysis, &mut out, self.writing), trace);
+            tables?;
+            trace?.into_iter().try_for_each(|file| out.adopt(file))?;
             Ok(report::report_data(analysis))
         })?;
         let data = report::ReportData { timings: for_people(&stages), ..data };
@@ -177,16 +182,13 @@ impl ResultOf<'_> {
         Ok(Done { summary, data, report: self.dir.join("report.html") })
     }
 
-    /// The input with the phase of every burst, as `DIR/NAME.prv`, `.pcf`, `.row`.
-    fn write_trace(&self, analysis: &Analysis, out: &mut OutputDir, common: &Common) -> Result<()> {
+    /// The input with the phase of every burst, as `STEM.prv`, `.pcf`, `.row`.
+    fn write_trace(&self, analysis: &Analysis, stem: &Path, common: &Common) -> Result<Vec<AtomicFile>> {
         let values: Vec<u32> = analysis.labels.par_iter().map(|&label| event_value(label)).collect();
         let legend = legend(analysis.grouped.clustering.n_clusters as u32, report::trace_colour);
-        let stem = out.path(&stem(self.trace));
         let ReadingArgs { lenient, pcf, .. } = &self.reading;
         let trace = AsParaver::of(self.trace, &common.quieter())?;
-        let files =
-            write_labelled(trace.path(), &stem, &analysis.table, &values, &legend, *lenient, pcf.as_deref())?;
-        files.into_iter().try_for_each(|file| out.adopt(file))
+        Ok(write_labelled(trace.path(), stem, &analysis.table, &values, &legend, *lenient, pcf.as_deref())?)
     }
 }
 

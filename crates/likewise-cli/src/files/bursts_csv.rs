@@ -42,7 +42,7 @@ pub(crate) fn write(out: &mut impl Write, analysis: &Analysis) -> io::Result<()>
     write_rows(out, table.len(), |i, buffer| {
         let mut integer = itoa::Buffer::new();
         let mut cell = |value: u64, buffer: &mut Vec<u8>| {
-            buffer.extend(integer.format(value).bytes());
+            buffer.extend_from_slice(integer.format(value).as_bytes());
             buffer.push(b',');
         };
         if with_app {

@@ -6,7 +6,7 @@ use likewise::bursts::BurstLabel;
 pub(crate) fn push_csv(label: BurstLabel, buffer: &mut Vec<u8>) {
     match label {
         BurstLabel::Noise => buffer.extend(b"noise"),
-        BurstLabel::Phase(id) => buffer.extend(itoa::Buffer::new().format(id.number()).bytes()),
+        BurstLabel::Phase(id) => buffer.extend_from_slice(itoa::Buffer::new().format(id.number()).as_bytes()),
         BurstLabel::FilteredThreshold => buffer.extend(b"filtered_threshold"),
         BurstLabel::FilteredDuration => buffer.extend(b"filtered_duration"),
         BurstLabel::FilteredRange => buffer.extend(b"filtered_range"),

@@ -24,9 +24,9 @@ pub(crate) mod summary;
 pub(crate) fn push_number(value: f64, buffer: &mut Vec<u8>) {
     // Counts are the rule, and integers are much faster to write.
     if value.trunc() == value && value.abs() < 9e15 {
-        buffer.extend(itoa::Buffer::new().format(value as i64).bytes());
+        buffer.extend_from_slice(itoa::Buffer::new().format(value as i64).as_bytes());
     } else if !value.is_nan() {
-        buffer.extend(zmij::Buffer::new().format(value).bytes());
+        buffer.extend_from_slice(zmij::Buffer::new().format(value).as_bytes());
     }
 }
 

@@ -8,10 +8,11 @@
 //! are 0, which take no room.
 
 use rayon::prelude::*;
+use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
 
 use super::html::{Column, MetaColumn};
-use super::{AlignmentView, ReportData, TreeView};
+use super::{AlignmentView, ReportData, TreeLevel, TreeView};
 use crate::palette;
 use likewise::bursts::BurstLabel;
 use likewise::cluster::ClusterId;
@@ -57,13 +58,8 @@ pub(super) fn tree_columns(view: &TreeView, bursts: &[usize]) -> (Vec<Column>, V
         .levels
         .par_iter()
         .map(|level| {
-            let mut members = level.node_of_burst.clone();
-            members.push(0);
-            members.sort_unstable();
-            members.dedup();
-            let at = |&i: &usize| members.partition_point(|&m| m < level.node_of_burst[i]) as u32;
-            let places = bursts.iter().map(at).collect();
-            (members, places)
+            let (members, place) = members(&level.node_of_burst);
+            (members, bursts.iter().map(|&i| place[level.node_of_burst[i] as usize]).collect())
         })
         .collect();
     let coded = |(l, (members, places)): (usize, &(Vec<u32>, Vec<u32>))| {
@@ -79,19 +75,28 @@ pub(super) fn tree_columns(view: &TreeView, bursts: &[usize]) -> (Vec<Column>, V
     levels.par_iter().enumerate().map(coded).unzip()
 }
 
+/// The different ones of `values`, ascending, and 0 among them; and of each value
+/// its place there.
+fn members(values: &[u32]) -> (Vec<u32>, Vec<u32>) {
+    let top = values.iter().copied().max().unwrap_or(0);
+    let mut place = vec![0; top as usize + 1];
+    values.iter().for_each(|&value| place[value as usize] = 1);
+    let members: Vec<u32> = (0..=top).filter(|&value| value == 0 || place[value as usize] == 1).collect();
+    members.iter().zip(0..).for_each(|(&member, at)| place[member as usize] = at);
+    (members, place)
+}
+
 /// For each of the `n` values of `from`, the value of `to` that occurs with it
 /// most often (the lower one of a tie); 0 if the value of `from` never occurs.
 fn most_frequent(from: &[u32], to: &[u32], n: usize) -> Vec<u32> {
-    let mut pairs: Vec<(u32, u32)> = from.iter().copied().zip(to.iter().copied()).collect();
-    pairs.sort_unstable();
-    let mut best = vec![(0, 0); n];
-    for run in pairs.chunk_by(|a, b| a == b) {
-        let (from, to) = run[0];
-        if run.len() > best[from as usize].0 {
-            best[from as usize] = (run.len(), to);
-        }
-    }
-    best.into_iter().map(|(_, to)| to).collect()
+    let mut counts: FxHashMap<(u32, u32), usize> = FxHashMap::default();
+    from.iter().zip(to).for_each(|(&from, &to)| *counts.entry((from, to)).or_insert(0) += 1);
+    let mut counts: Vec<_> = counts.into_iter().collect();
+    counts.sort_unstable_by_key(|&((from, to), n)| (from, std::cmp::Reverse(n), to));
+    counts.dedup_by_key(|&mut ((from, _), _)| from);
+    let mut best = vec![0; n];
+    counts.into_iter().for_each(|((from, to), _)| best[from as usize] = to);
+    best
 }
 
 pub(super) fn tree_meta(
@@ -140,31 +145,19 @@ fn main_labels(data: &ReportData<'_>, view: &TreeView, labels: &[BurstLabel]) ->
     };
     let mut main: Vec<Option<usize>> =
         view.nodes.iter().map(|node| node.phase.and_then(|id| index(BurstLabel::Phase(id)))).collect();
-    let ended: Vec<Vec<(usize, usize)>> = view
-        .levels
-        .par_iter()
-        .map(|level| {
-            let mut time: Vec<(u32, BurstLabel, u64)> = (0..data.label.len())
-                .filter(|&i| level.node_of_burst[i] > 0)
-                .map(|i| (level.node_of_burst[i] - 1, data.label[i], data.duration[i].0))
-                .collect();
-            time.sort_unstable();
-            let mut best: Vec<(u32, u128, BurstLabel)> = Vec::new();
-            for run in time.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
-                let (node, label, _) = run[0];
-                let sum = run.iter().map(|&(_, _, t)| u128::from(t)).sum();
-                match best.last_mut() {
-                    Some(last) if last.0 == node => {
-                        if sum > last.1 {
-                            (last.1, last.2) = (sum, label);
-                        }
-                    }
-                    _ => best.push((node, sum, label)),
-                }
-            }
-            best.into_iter().filter_map(|(node, _, label)| index(label).map(|l| (node as usize, l))).collect()
-        })
-        .collect();
+    let places: Vec<Option<usize>> = data.label.iter().map(|&label| index(label)).collect();
+    let ended = |level: &TreeLevel| {
+        let mut time: FxHashMap<(u32, BurstLabel), (u128, Option<usize>)> = FxHashMap::default();
+        for (i, &node) in level.node_of_burst.iter().enumerate().filter(|(_, node)| **node > 0) {
+            let sum = time.entry((node - 1, data.label[i])).or_insert((0, places[i]));
+            sum.0 += u128::from(data.duration[i].0);
+        }
+        let mut time: Vec<_> = time.into_iter().collect();
+        time.sort_unstable_by_key(|&((node, label), (sum, _))| (node, std::cmp::Reverse(sum), label));
+        time.dedup_by_key(|&mut ((node, _), _)| node);
+        time.into_iter().filter_map(|((node, _), (_, place))| Some((node as usize, place?))).collect()
+    };
+    let ended: Vec<Vec<(usize, usize)>> = view.levels.par_iter().map(ended).collect();
     for (node, label) in ended.into_iter().flatten() {
         main[node].get_or_insert(label);
     }
@@ -175,7 +168,7 @@ fn main_labels(data: &ReportData<'_>, view: &TreeView, labels: &[BurstLabel]) ->
 mod tests {
     use likewise::table::Nanos;
 
-    use super::super::{AlignedRow, TreeLevel, TreeNode, test_label as label};
+    use super::super::{AlignedRow, TreeNode, test_label as label};
     use super::*;
 
     #[test]
