@@ -284,11 +284,11 @@ impl Input {
         let mut blocks = match body {
             Body::Map { map, pos, end } => {
                 mapped = map;
-                Blocks::Map { data: &mapped[..end], pos, block, consumed: &consumed }
+                Blocks::Map { map: &mapped, end, pos, block, consumed: &consumed }
             }
             Body::Stream { stream, head } => Blocks::Stream(start_reader(stream, head, block)),
         };
-        let wave_length = 2 * rayon::current_num_threads();
+        let wave_length = 4 * rayon::current_num_threads();
         let mut ready: Vec<T> = Vec::new();
         loop {
             let (wave, end) = blocks.wave(wave_length);
@@ -303,6 +303,8 @@ impl Input {
                 (merged?, next)
             };
             ready = next;
+            drop(wave);
+            blocks.forget();
             if let Some(progress) = progress {
                 progress(consumed.load(Ordering::Relaxed), size.unwrap_or(0));
             }
@@ -374,15 +376,27 @@ pub(crate) fn lines(block: &[u8]) -> impl Iterator<Item = &[u8]> {
 type Ending = Option<std::result::Result<(), ErrorKind>>;
 
 enum Blocks<'a> {
-    Map { data: &'a [u8], pos: usize, block: usize, consumed: &'a AtomicU64 },
+    Map { map: &'a Mmap, end: usize, pos: usize, block: usize, consumed: &'a AtomicU64 },
     Stream(Receiver<Message>),
 }
 
 impl<'a> Blocks<'a> {
+    /// What was read need not stay in memory: it is in the file.
+    fn forget(&self) {
+        if let Blocks::Map { map, pos, .. } = self {
+            // SAFETY: the mapping is read-only and of a file, so its pages come
+            // back as they were if they are looked at again.
+            let advice = unsafe { map.unchecked_advise_range(memmap2::UncheckedAdvice::DontNeed, 0, *pos) };
+            // Where the system cannot do it, only memory is lost.
+            drop(advice);
+        }
+    }
+
     fn wave(&mut self, length: usize) -> (Vec<Cow<'a, [u8]>>, Ending) {
         let mut wave = Vec::with_capacity(length);
         match self {
-            Blocks::Map { data, pos, block, consumed } => {
+            Blocks::Map { map, end, pos, block, consumed } => {
+                let data = &map[..*end];
                 while wave.len() < length && *pos < data.len() {
                     let least = pos.saturating_add(*block).min(data.len());
                     let most = least.saturating_add(MAX_LINE).min(data.len());

@@ -46,6 +46,8 @@ pub struct Grouped {
     pub min_points: usize,
     /// The distances, where they were measured.
     pub curve: Option<Curve>,
+    /// Those from which one radius for all would be read, if bursts were refined.
+    pub one_density: Option<Curve>,
     /// Its levels, if bursts were refined.
     pub refinement: Option<Refinement>,
     /// How many points were grouped, where it was not all.
@@ -67,6 +69,7 @@ impl Grouped {
             eps_is_suggested: false,
             min_points,
             curve: None,
+            one_density: None,
             refinement: None,
             sampled: None,
             bic: None,
@@ -146,14 +149,7 @@ fn group_all(
         Some(eps) => eps,
         None => {
             grouped.eps_is_suggested = true;
-            let knee = grouped.curve.as_ref().and_then(|curve| curve.knee);
-            knee.map(|(eps, _)| eps).with_context(|| {
-                format!(
-                    "no eps can be suggested for {} points with min-points {min_points}: their distances \
-                     show no knee; give one with --eps",
-                    points.len()
-                )
-            })?
+            suggested(grouped.curve.as_ref(), points.len(), min_points)?
         }
     };
     let params = DbscanParams::new(eps, min_points)?;
@@ -163,6 +159,22 @@ fn group_all(
     grouped.clustering = found.clustering;
     grouped.core = Some(found.core);
     Ok(grouped)
+}
+
+/// The eps at the knee of the distances of `n` points.
+fn suggested(curve: Option<&Curve>, n: usize, min_points: usize) -> Result<f64> {
+    curve.and_then(|curve| curve.knee).map(|(eps, _)| eps).with_context(|| {
+        format!(
+            "no eps can be suggested for {n} points with min-points {min_points}: their distances show no knee; \
+             give one with --eps"
+        )
+    })
+}
+
+/// The grouping at one radius for all, read from distances that were measured.
+pub(super) fn group_by_curve(points: Points<'_>, curve: &Curve) -> Result<Clustering> {
+    let params = DbscanParams::new(suggested(Some(curve), points.len(), curve.k)?, curve.k)?;
+    Ok(dbscan(points, &params).clustering)
 }
 
 /// The curve of the distances to the `k`-th neighbour, if there are as many.

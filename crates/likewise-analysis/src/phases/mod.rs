@@ -156,40 +156,41 @@ fn analyse(input: Input, plan: Plan<'_>, stages: &mut Stages, watch: &dyn Watch)
     notes.extend(Figures::silent_note(&table));
     notes.extend(too_small(&dropped));
     let points = Points::new(&prepared.points, prepared.dims)?;
-    let mut beside = Stages::default();
-    // Neither of the two keeps two threads busy, and neither needs the other's
-    // result, so they run side by side.
-    let (structure, period) = {
+    let (mut beside, mut last) = (Stages::default(), Stages::default());
+    // None of the three keeps all threads busy, and none needs another's result,
+    // so they run side by side.
+    let (structure, (period, findings)) = {
         let _bar = watch.spinner("Aligning");
         let refinement = grouped.refinement.as_ref();
-        rayon::join(
-            || {
-                if plan.unaligned {
-                    return Structure::default();
-                }
-                stages.time("align", || {
-                    let clustering = &grouped.clustering;
-                    // What lies between the same calls need not be as long, so
-                    // it has no silhouette.
-                    let points = (grouped.method != Method::Places).then_some(points);
-                    Structure::of(&table, &prepared, clustering, refinement, points)
-                })
-            },
-            || {
-                beside.time("period", || {
-                    PeriodSearch::of(&table, &prepared, &grouped, &plan.settings, drawn_times)
-                })
-            },
-        )
+        let structure = || {
+            if plan.unaligned {
+                return Structure::default();
+            }
+            stages.time("align", || {
+                let clustering = &grouped.clustering;
+                // What lies between the same calls need not be as long, so
+                // it has no silhouette.
+                let points = (grouped.method != Method::Places).then_some(points);
+                Structure::of(&table, &prepared, clustering, refinement, points)
+            })
+        };
+        let period = || {
+            beside
+                .time("period", || PeriodSearch::of(&table, &prepared, &grouped, &plan.settings, drawn_times))
+        };
+        // They compare moments of threads, which drawn times do not have.
+        let findings = || {
+            last.time("findings", || {
+                if drawn_times { None } else { findings::found(&table, &prepared, &labels, end) }
+            })
+        };
+        rayon::join(structure, || rayon::join(period, findings))
     };
     stages.add_all(beside);
+    stages.add_all(last);
     if structure.silhouette.is_some() && durations(&table, &prepared).iter().all(|d| d.0 == 0) {
         notes.push("No burst has a duration, so the silhouette counts every burst alike.".to_owned());
     }
-    // They compare moments of threads, which drawn times do not have.
-    let findings = stages.time("findings", || {
-        if drawn_times { None } else { findings::found(&table, &prepared, &labels, end) }
-    });
     let metrics = plan.preparation.metrics;
     let (plots, unknown) = plots::planned(&metrics, &table, plan.plots, plan.all_plots);
     notes.extend(unknown);
@@ -245,7 +246,7 @@ fn grouped(
     let apart = parallel_numbers(table, &prepared.complete);
     let input =
         RefineInput { points, thread: &thread, n_threads, duration: &duration, code: &code, apart: &apart };
-    Ok(refine_bursts(&input, direction, plan.settings.grouping.min_points, stages, watch))
+    Ok(refine_bursts(&input, direction, &plan.settings.grouping, stages, watch))
 }
 
 /// Bursts between the same two calls are a phase.

@@ -1,12 +1,12 @@
 //! Whether the analysed run repeats itself.
 
-use super::grouping::Grouped;
+use super::grouping::{Grouped, group_by_curve};
 use super::options::{Grouping, Method};
 use super::{Analysis, Settings, group_bursts, ordered};
 use crate::{Silent, Stages};
 use anyhow::Result;
 use likewise::bursts::{NotPeriodic, Period, cluster_by_place, find_period, find_period_in_order};
-use likewise::cluster::{ClusterId, Clustering};
+use likewise::cluster::{ClusterId, Clustering, Points};
 use likewise::table::{BurstTable, Prepared};
 
 /// What was looked at to see whether a run repeats.
@@ -74,7 +74,7 @@ impl PeriodSearch {
             return by_place;
         }
         let refined = grouped.method == Method::Refine;
-        let one_density = refined.then(|| at_one_density(table, prepared, settings).ok()).flatten();
+        let one_density = refined.then(|| at_one_density(table, prepared, grouped, settings).ok()).flatten();
         let labels = of_all_bursts(table, prepared, one_density.as_ref().unwrap_or(&grouped.clustering));
         let by_phase = Self { found: find_period(table, &labels), sought_in: SoughtIn::Phases, labels };
         if by_phase.found.is_ok() {
@@ -115,10 +115,20 @@ fn places(table: &BurstTable) -> Option<Vec<Option<ClusterId>>> {
     (by_place.n_clusters > 0).then(|| by_place.ordered_by(|i| table.duration[i].0).labels)
 }
 
-fn at_one_density(table: &BurstTable, prepared: &Prepared, settings: &Settings) -> Result<Clustering> {
-    let asked = Grouping { method: Some(Method::Dbscan), ..settings.grouping.clone() };
-    let grouped = group_bursts(table, prepared, &asked, &mut Stages::default(), &Silent)?;
-    Ok(ordered(grouped.clustering, table, prepared, settings.min_share).0)
+fn at_one_density(
+    table: &BurstTable,
+    prepared: &Prepared,
+    refined: &Grouped,
+    settings: &Settings,
+) -> Result<Clustering> {
+    let clustering = match &refined.one_density {
+        Some(curve) => group_by_curve(Points::new(&prepared.points, prepared.dims)?, curve)?,
+        None => {
+            let asked = Grouping { method: Some(Method::Dbscan), ..settings.grouping.clone() };
+            group_bursts(table, prepared, &asked, &mut Stages::default(), &Silent)?.clustering
+        }
+    };
+    Ok(ordered(clustering, table, prepared, settings.min_share).0)
 }
 
 fn of_all_bursts(table: &BurstTable, prepared: &Prepared, clustering: &Clustering) -> Vec<Option<ClusterId>> {

@@ -1,42 +1,60 @@
 //! Phases without parameters.
 
 use super::grouping::{Curve, Grouped};
-use super::options::Method;
+use super::options::{Grouping, MIN_POINTS, Method};
 use crate::{Stages, Watch};
 use likewise::bursts::{
-    Direction, NO_NODE, RefineInput, RefineRules, Refinement, default_min_points, eps_range, refine,
+    Direction, EpsRange, NO_NODE, RefineInput, RefineRules, Refinement, default_min_points, refine,
 };
-use likewise::cluster::{ClusterId, Clustering};
+use likewise::cluster::kdist::{KDistError, k_distances, k_distances_of};
+use likewise::cluster::{ClusterId, Clustering, Points};
 use rayon::prelude::*;
+use std::cmp::Reverse;
 
 /// Groups bursts by refinement. With too few to have neighbours, all are noise.
 pub(super) fn refine_bursts(
     input: &RefineInput<'_>,
     direction: Direction,
-    min_points: Option<usize>,
+    asked: &Grouping,
     stages: &mut Stages,
     watch: &dyn Watch,
 ) -> Grouped {
-    let n = input.points.len();
-    let range = {
+    let min_points = asked.min_points.unwrap_or_else(|| default_min_points(input.n_threads));
+    let mut grouped = Grouped::new(Method::Refine, min_points);
+    let found = {
         let _bar = watch.spinner("Measuring distances");
-        stages.time("k_distance", || eps_range(input.points, input.n_threads, min_points))
+        stages.time("k_distance", || distances(input.points, min_points, asked))
     };
-    let Ok(range) = range else {
-        let min_points = min_points.unwrap_or_else(|| default_min_points(input.n_threads));
-        let mut grouped = Grouped::new(Method::Refine, min_points);
-        grouped.clustering = Clustering { labels: vec![None; n], n_clusters: 0 };
+    let Ok((distances, one_density)) = found else {
+        let labels = vec![None; input.points.len()];
+        grouped.clustering = Clustering { labels, n_clusters: 0 };
         return grouped;
     };
+    grouped.one_density = one_density;
+    let (range, curve) = stages.time("k_distance", || EpsRange::of(distances, min_points));
+    grouped.curve = Some(Curve::of(&curve, min_points + 1));
+    drop(curve);
     let _bar = watch.spinner("Refining");
     let refinement = stages.time("cluster", || refine(input, &range, direction, &RefineRules::default()));
-    let mut grouped = Grouped::new(Method::Refine, range.min_points);
-    let mut sorted = range.distances;
-    sorted.par_sort_unstable_by(|a, b| b.total_cmp(a));
-    grouped.curve = Some(Curve::of(&sorted, range.min_points + 1));
     grouped.clustering = refinement.clustering.clone();
     grouped.refinement = Some(refinement);
     grouped
+}
+
+/// The distance of every point to its `min_points`-th other, and the curve from
+/// which one radius for all is read, where none is given: one search finds both.
+fn distances(
+    points: Points<'_>,
+    min_points: usize,
+    asked: &Grouping,
+) -> Result<(Vec<f64>, Option<Curve>), KDistError> {
+    let k = asked.min_points.unwrap_or(MIN_POINTS);
+    if asked.eps.is_some() || asked.sample.is_some() || points.len() < k {
+        return Ok((k_distances(points, min_points + 1)?, None));
+    }
+    let [distances, mut curve] = k_distances_of(points, [min_points + 1, k])?;
+    curve.par_sort_unstable_by_key(|x| Reverse(x.to_bits()));
+    Ok((distances, Some(Curve::of(&curve, k))))
 }
 
 /// Of each node, the phase that it ended as.

@@ -338,22 +338,16 @@ fn alignment(analysis: &Analysis) -> Option<AlignmentView> {
     Some(AlignmentView { score: score.score, n_columns: score.n_columns, rows: rows.collect() })
 }
 
-fn tree(analysis: &Analysis) -> Option<TreeView> {
+fn tree(analysis: &Analysis) -> Option<TreeView<'_>> {
     let refinement = analysis.grouped.refinement.as_ref()?;
     let phase = phase_of_node(refinement, &analysis.grouped.clustering);
     let whole = analysis.table.computing_time().0.max(1) as f64;
-    let levels = refinement.levels.iter().map(|level| {
-        let mut node_of_burst = vec![0; analysis.table.len()];
-        for (&burst, &node) in analysis.prepared.complete.iter().zip(&level.node_of_burst) {
-            node_of_burst[burst as usize] = node.wrapping_add(1);
-        }
-        TreeLevel {
-            eps: level.eps,
-            score: level.score,
-            clusters: level.n_clusters,
-            noise_share: level.noise.0 as f64 / whole,
-            node_of_burst,
-        }
+    let levels = refinement.levels.iter().map(|level| TreeLevel {
+        eps: level.eps,
+        score: level.score,
+        clusters: level.n_clusters,
+        noise_share: level.noise.0 as f64 / whole,
+        nodes: &level.node_of_burst,
     });
     let nodes = refinement.nodes.iter().zip(phase).map(|(node, phase)| TreeNode {
         level: node.level,
@@ -364,7 +358,8 @@ fn tree(analysis: &Analysis) -> Option<TreeView> {
         last: phase.is_some(),
         phase,
     });
-    Some(TreeView { levels: levels.collect(), nodes: nodes.collect() })
+    let bursts = &analysis.prepared.complete;
+    Some(TreeView { bursts, levels: levels.collect(), nodes: nodes.collect() })
 }
 
 fn parameters(analysis: &Analysis) -> Vec<(String, String)> {

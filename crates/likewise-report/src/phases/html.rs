@@ -345,6 +345,7 @@ mod tests {
 
     use super::super::{AlignedRow, AlignmentView, ReportMetric, TreeLevel, TreeNode, TreeView};
     use super::*;
+    use likewise::bursts::NO_NODE;
 
     fn page(data: &ReportData<'_>, limit: usize) -> String {
         let mut out = Vec::new();
@@ -424,8 +425,9 @@ mod tests {
                 columns: vec![2],
             };
             data.alignment = Some(AlignmentView { score: 1.0, n_columns: 3, rows: vec![row] });
-            let level = TreeLevel { node_of_burst: vec![1, 1, 0], ..TreeLevel::default() };
-            data.tree = Some(TreeView { levels: vec![level], nodes: vec![TreeNode::default()] });
+            let level = TreeLevel { nodes: &[0, 0, NO_NODE], ..TreeLevel::default() };
+            let nodes = vec![TreeNode::default()];
+            data.tree = Some(TreeView { bursts: &[0, 1, 2], levels: vec![level], nodes });
             let text = page(&data, 10);
             let meta = meta_of(&text);
             assert_eq!(meta["labels"][1]["name"], "Phase 7", "a phase of the alignment alone has a colour");

@@ -79,7 +79,7 @@ pub struct ReportData<'a> {
     /// The sequences of the tasks laid over one another, if they were.
     pub alignment: Option<AlignmentView>,
     /// How the refinement came to its phases, if there was one.
-    pub tree: Option<TreeView>,
+    pub tree: Option<TreeView<'a>>,
     /// Parameters of the analysis, in order.
     pub parameters: Vec<(String, String)>,
     /// Seconds by stage, in order.

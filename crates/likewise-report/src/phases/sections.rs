@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use super::html::{Column, MetaColumn};
 use super::{AlignmentView, ReportData, TreeLevel, TreeView};
 use crate::palette;
-use likewise::bursts::BurstLabel;
+use likewise::bursts::{BurstLabel, NO_NODE};
 use likewise::cluster::ClusterId;
 
 /// Columns of the alignment, in the order in which [`alignment_meta`] wants
@@ -53,13 +53,17 @@ pub(super) struct LevelCodes {
 }
 
 /// A column per level for the kept bursts, and how to read it.
-pub(super) fn tree_columns(view: &TreeView, bursts: &[usize]) -> (Vec<Column>, Vec<LevelCodes>) {
+pub(super) fn tree_columns(view: &TreeView<'_>, bursts: &[usize]) -> (Vec<Column>, Vec<LevelCodes>) {
+    // Of each kept burst its place among those that were refined.
+    let refined: Vec<Option<usize>> =
+        bursts.par_iter().map(|&burst| view.bursts.binary_search(&(burst as u32)).ok()).collect();
     let levels: Vec<(Vec<u32>, Vec<u32>)> = view
         .levels
         .par_iter()
         .map(|level| {
-            let (members, place) = members(&level.node_of_burst);
-            (members, bursts.iter().map(|&i| place[level.node_of_burst[i] as usize]).collect())
+            let (members, place) = members(level.nodes);
+            let node = |at: &Option<usize>| at.map_or(0, |at| index(level.nodes[at]));
+            (members, refined.iter().map(|at| place[node(at)]).collect())
         })
         .collect();
     let coded = |(l, (members, places)): (usize, &(Vec<u32>, Vec<u32>))| {
@@ -75,13 +79,20 @@ pub(super) fn tree_columns(view: &TreeView, bursts: &[usize]) -> (Vec<Column>, V
     levels.par_iter().enumerate().map(coded).unzip()
 }
 
-/// The different ones of `values`, ascending, and 0 among them; and of each value
+/// A node as it is written: its index + 1, or 0 for none.
+fn index(node: u32) -> usize {
+    // `NO_NODE` is the last number.
+    node.wrapping_add(1) as usize
+}
+
+/// What `nodes` holds, as it is written, ascending, and 0 among it; and of each
 /// its place there.
-fn members(values: &[u32]) -> (Vec<u32>, Vec<u32>) {
-    let top = values.iter().copied().max().unwrap_or(0);
-    let mut place = vec![0; top as usize + 1];
-    values.iter().for_each(|&value| place[value as usize] = 1);
-    let members: Vec<u32> = (0..=top).filter(|&value| value == 0 || place[value as usize] == 1).collect();
+fn members(nodes: &[u32]) -> (Vec<u32>, Vec<u32>) {
+    let top = nodes.iter().map(|&node| index(node)).max().unwrap_or(0);
+    let mut place = vec![0; top + 1];
+    nodes.iter().for_each(|&node| place[index(node)] = 1);
+    let members: Vec<u32> =
+        (0..=top as u32).filter(|&value| value == 0 || place[value as usize] == 1).collect();
     members.iter().zip(0..).for_each(|(&member, at)| place[member as usize] = at);
     (members, place)
 }
@@ -101,7 +112,7 @@ fn most_frequent(from: &[u32], to: &[u32], n: usize) -> Vec<u32> {
 
 pub(super) fn tree_meta(
     data: &ReportData<'_>,
-    view: &TreeView,
+    view: &TreeView<'_>,
     labels: &[BurstLabel],
     codes: &[LevelCodes],
     columns: &[MetaColumn<'_>],
@@ -136,7 +147,7 @@ pub(super) fn tree_meta(
 
 /// For each node, the label in which most of its time ended, as an index: its
 /// phase, if it has one.
-fn main_labels(data: &ReportData<'_>, view: &TreeView, labels: &[BurstLabel]) -> Vec<Option<usize>> {
+fn main_labels(data: &ReportData<'_>, view: &TreeView<'_>, labels: &[BurstLabel]) -> Vec<Option<usize>> {
     let mut sorted: Vec<(BurstLabel, usize)> = labels.iter().copied().zip(0..).collect();
     sorted.sort_unstable();
     let index = |label: BurstLabel| {
@@ -146,10 +157,11 @@ fn main_labels(data: &ReportData<'_>, view: &TreeView, labels: &[BurstLabel]) ->
     let mut main: Vec<Option<usize>> =
         view.nodes.iter().map(|node| node.phase.and_then(|id| index(BurstLabel::Phase(id)))).collect();
     let places: Vec<Option<usize>> = data.label.iter().map(|&label| index(label)).collect();
-    let ended = |level: &TreeLevel| {
+    let ended = |level: &TreeLevel<'_>| {
         let mut time: FxHashMap<(u32, BurstLabel), (u128, Option<usize>)> = FxHashMap::default();
-        for (i, &node) in level.node_of_burst.iter().enumerate().filter(|(_, node)| **node > 0) {
-            let sum = time.entry((node - 1, data.label[i])).or_insert((0, places[i]));
+        for (&i, &node) in view.bursts.iter().zip(level.nodes).filter(|(_, node)| **node != NO_NODE) {
+            let i = i as usize;
+            let sum = time.entry((node, data.label[i])).or_insert((0, places[i]));
             sum.0 += u128::from(data.duration[i].0);
         }
         let mut time: Vec<_> = time.into_iter().collect();
@@ -191,11 +203,13 @@ mod tests {
 
     /// Two nodes that become one, a burst that was in none, and one that is
     /// out of line.
-    fn with_tree<T>(check: impl FnOnce(&ReportData<'_>, &TreeView) -> T) -> T {
+    fn with_tree<T>(check: impl FnOnce(&ReportData<'_>, &TreeView<'_>) -> T) -> T {
+        // The second burst of the report was not refined.
         let view = TreeView {
+            bursts: &[0, 2, 3, 4, 5],
             levels: vec![
-                TreeLevel { node_of_burst: vec![1, 2, 2, 2, 0], ..TreeLevel::default() },
-                TreeLevel { node_of_burst: vec![3, 3, 3, 0, 3], ..TreeLevel::default() },
+                TreeLevel { nodes: &[0, 1, 1, 1, NO_NODE], ..TreeLevel::default() },
+                TreeLevel { nodes: &[2, 2, 2, NO_NODE, 2], ..TreeLevel::default() },
             ],
             nodes: vec![
                 TreeNode::default(),
@@ -204,8 +218,8 @@ mod tests {
             ],
         };
         let data = ReportData {
-            duration: &[Nanos(1), Nanos(1), Nanos(1), Nanos(5), Nanos(1)],
-            label: &[2, 2, 2, 1, 2].map(label),
+            duration: &[Nanos(1), Nanos(9), Nanos(1), Nanos(1), Nanos(5), Nanos(1)],
+            label: &[2, 1, 2, 2, 1, 2].map(label),
             ..ReportData::default()
         };
         check(&data, &view)
@@ -214,7 +228,7 @@ mod tests {
     #[test]
     fn levels_come_back() {
         with_tree(|_, view| {
-            let bursts = [4, 0, 1, 2, 3];
+            let bursts = [5, 0, 1, 2, 3, 4];
             let (columns, codes) = tree_columns(view, &bursts);
             // What `tree.js` does.
             let mut before = vec![0; bursts.len()];
@@ -224,10 +238,12 @@ mod tests {
                         0 => codes.expected[before[k] as usize],
                         code => code as u32 - 1,
                     };
-                    assert_eq!(codes.members[before[k] as usize], level.node_of_burst[bursts[k]]);
+                    let refined = view.bursts.iter().position(|&burst| burst as usize == bursts[k]);
+                    let node = refined.map_or(0, |at| index(level.nodes[at]));
+                    assert_eq!(codes.members[before[k] as usize] as usize, node);
                 }
             }
-            assert_eq!(columns[1].codes, [0, 0, 0, 0, 1], "only what is out of line is written");
+            assert_eq!(columns[1].codes, [2, 0, 0, 0, 0, 1], "only what is out of line is written");
         });
     }
 

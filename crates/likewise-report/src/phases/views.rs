@@ -3,7 +3,7 @@
 
 use std::io;
 
-use likewise::bursts::BurstLabel;
+use likewise::bursts::{BurstLabel, NO_NODE};
 use likewise::cluster::ClusterId;
 use likewise::table::Nanos;
 
@@ -34,17 +34,19 @@ pub struct AlignedRow {
 
 /// How the refinement came to its phases.
 #[derive(Clone, Debug, Default)]
-pub struct TreeView {
+pub struct TreeView<'a> {
+    /// The bursts that were refined, as indices into those of the report, ascending.
+    pub bursts: &'a [u32],
     /// The levels in the order they were made, eps growing.
-    pub levels: Vec<TreeLevel>,
-    /// The clusters of all levels. [`TreeLevel::node_of_burst`] and
+    pub levels: Vec<TreeLevel<'a>>,
+    /// The clusters of all levels. [`TreeLevel::nodes`] and
     /// [`TreeNode::parents`] name them by index.
     pub nodes: Vec<TreeNode>,
 }
 
 /// A partition of the bursts.
 #[derive(Clone, Debug, Default)]
-pub struct TreeLevel {
+pub struct TreeLevel<'a> {
     /// The eps of the level.
     pub eps: f64,
     /// Its score, from 0 to 1.
@@ -53,10 +55,10 @@ pub struct TreeLevel {
     pub clusters: usize,
     /// The share of noise in the computing time, from 0 to 1.
     pub noise_share: f64,
-    /// For every burst of the report, in order, the node it is in at this
-    /// level, as its index + 1; 0 for none. A node that is final may hold its
-    /// bursts at later levels too.
-    pub node_of_burst: Vec<u32>,
+    /// For every burst of [`TreeView::bursts`], the node it is in at this level;
+    /// [`NO_NODE`] for none. A node that is final may hold its bursts at later
+    /// levels too.
+    pub nodes: &'a [u32],
 }
 
 /// A cluster of a level.
@@ -102,17 +104,21 @@ impl AlignmentView {
     }
 }
 
-impl TreeView {
+impl TreeView<'_> {
     /// Checks that nodes, levels and `n` bursts agree.
     pub(super) fn check(&self, n: usize) -> io::Result<()> {
+        let is_within = self.bursts.last().is_none_or(|&last| (last as usize) < n);
+        if !is_within || !self.bursts.is_sorted_by(|a, b| a < b) {
+            return bad(format!("report: the bursts of the tree are not in order of {n}"));
+        }
         for (l, level) in self.levels.iter().enumerate() {
-            let len = level.node_of_burst.len();
+            let (len, n) = (level.nodes.len(), self.bursts.len());
             if len != n {
                 return bad(format!("report: level {l} of the tree has {len} bursts of {n}"));
             }
-            let of_level = |&&node: &&u32| self.nodes.get(node as usize - 1).is_none_or(|n| n.level > l);
-            if let Some(node) = level.node_of_burst.iter().filter(|&&node| node > 0).find(of_level) {
-                return bad(format!("report: a burst of level {l} of the tree is in node {}", node - 1));
+            let of_level = |&&node: &&u32| self.nodes.get(node as usize).is_none_or(|n| n.level > l);
+            if let Some(node) = level.nodes.iter().filter(|&&node| node != NO_NODE).find(of_level) {
+                return bad(format!("report: a burst of level {l} of the tree is in node {node}"));
             }
         }
         for (i, node) in self.nodes.iter().enumerate() {
@@ -149,21 +155,28 @@ mod tests {
 
     #[test]
     fn nodes_must_be_of_their_level_and_parents_earlier() {
-        let view = |node: u32, parent: u32, n: usize| TreeView {
-            levels: vec![
-                TreeLevel { node_of_burst: vec![1; n], ..TreeLevel::default() },
-                TreeLevel { node_of_burst: vec![node; n], ..TreeLevel::default() },
-            ],
-            nodes: vec![
-                TreeNode::default(),
-                TreeNode { level: 1, parents: vec![parent], ..TreeNode::default() },
-            ],
+        let check = |node: u32, parent: u32, bursts: &[u32], n: usize| {
+            let before = vec![0; 2];
+            let now = vec![node; 2];
+            let view = TreeView {
+                bursts,
+                levels: vec![
+                    TreeLevel { nodes: &before, ..TreeLevel::default() },
+                    TreeLevel { nodes: &now, ..TreeLevel::default() },
+                ],
+                nodes: vec![
+                    TreeNode::default(),
+                    TreeNode { level: 1, parents: vec![parent], ..TreeNode::default() },
+                ],
+            };
+            view.check(n).is_ok()
         };
-        assert!(view(2, 0, 2).check(2).is_ok());
-        assert!(view(0, 0, 2).check(2).is_ok());
-        assert!(view(2, 0, 2).check(3).is_err());
-        assert!(view(1, 0, 2).check(2).is_ok(), "kept from the level before");
-        assert!(view(3, 0, 2).check(2).is_err());
-        assert!(view(2, 1, 2).check(2).is_err());
+        assert!(check(1, 0, &[0, 1], 2));
+        assert!(check(NO_NODE, 0, &[0, 1], 2));
+        assert!(check(1, 0, &[0, 2], 3), "not all were refined");
+        assert!(!check(1, 0, &[0, 2], 2) && !check(1, 0, &[1, 0], 2) && !check(1, 0, &[0, 1, 2], 3));
+        assert!(check(0, 0, &[0, 1], 2), "kept from the level before");
+        assert!(!check(2, 0, &[0, 1], 2));
+        assert!(!check(1, 1, &[0, 1], 2));
     }
 }

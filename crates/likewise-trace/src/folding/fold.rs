@@ -13,7 +13,7 @@ use likewise::table::PlaceId;
 
 use super::bursts::{Bursts, Pending};
 use super::cover::{Limits, Reads};
-use super::open::{Count, Open, Since};
+use super::open::{Count, Open, Since, Spare};
 use super::place::{Place, Trail, renumber};
 use super::steps::{Move, SET_CHANGE};
 
@@ -43,6 +43,7 @@ pub(crate) struct Fold {
     /// A burst that ended at the last boundary; events at that time still count.
     closing: Option<Open>,
     open: Option<Open>,
+    spare: Spare,
     done: Bursts,
     /// In order of their pairs.
     pending: Vec<Pending>,
@@ -74,6 +75,7 @@ impl Fold {
             prefix_lost: false,
             closing: None,
             open: None,
+            spare: Spare::default(),
             done: Bursts::default(),
             trail: Trail::default(),
             uncalled: 0,
@@ -167,7 +169,8 @@ impl Fold {
     /// A burst begins, after [`cut`](Self::cut) at the same time.
     pub(crate) fn open(&mut self, begin: u64, end: Option<u64>, state: u32) {
         let since = Since { end: self.last_end, call: self.trail.call };
-        self.open = Some(Open::new(begin, end, state, since, self.limits));
+        let spare = std::mem::take(&mut self.spare);
+        self.open = Some(Open::new((begin, end), state, since, self.limits, spare));
     }
 
     /// Finishes what ended before `time`.
@@ -198,7 +201,7 @@ impl Fold {
             after: burst.call.filter(|&(time, _)| time == end).map(|(_, id)| id),
             function: self.trail.function_before(end),
         };
-        burst.finish(&mut self.done, &mut self.pending);
+        self.spare = burst.finish(&mut self.done, &mut self.pending);
         if begin < end {
             self.done.add_place(place);
             if place.before.is_none() {

@@ -13,6 +13,7 @@ mod open;
 pub(crate) mod openmp;
 pub(crate) mod pieces;
 pub(crate) mod place;
+mod rows;
 pub(crate) mod sites;
 pub(crate) mod steps;
 pub(crate) mod table;

@@ -34,6 +34,10 @@ pub(super) struct Since {
     pub(super) call: Option<PlaceId>,
 }
 
+/// Room for the sums of a burst: it has none.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Spare(Vec<Sum>);
+
 /// A burst that may still receive counters.
 #[derive(Clone, Debug)]
 pub(super) struct Open {
@@ -60,14 +64,21 @@ pub(super) struct Open {
 }
 
 impl Open {
-    pub(super) fn new(begin: u64, end: Option<u64>, state: u32, since: Since, limits: Limits) -> Self {
+    /// `spare` is room that a burst before has left.
+    pub(super) fn new(
+        (begin, end): (u64, Option<u64>),
+        state: u32,
+        since: Since,
+        limits: Limits,
+        spare: Spare,
+    ) -> Self {
         Self {
             begin,
             end,
             after: since.end,
             state,
             limits,
-            sums: Vec::new(),
+            sums: spare.0,
             hint: 0,
             compact_at: 128,
             set_change: None,
@@ -169,7 +180,7 @@ impl Open {
         });
     }
 
-    pub(super) fn finish(mut self, bursts: &mut Bursts, pending: &mut Vec<Pending>) {
+    pub(super) fn finish(mut self, bursts: &mut Bursts, pending: &mut Vec<Pending>) -> Spare {
         let end = self.end.unwrap_or(self.begin);
         if let Some(change) = self.set_change
             && change != end
@@ -196,6 +207,8 @@ impl Open {
         bursts.end.push(end);
         bursts.n_counters.push((bursts.types.len() - before) as u32);
         bursts.add_state(self.state);
+        self.sums.clear();
+        Spare(self.sums)
     }
 
     /// Completes what this piece did not know of the time before it.

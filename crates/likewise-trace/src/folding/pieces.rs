@@ -20,6 +20,8 @@ pub(crate) struct Folding<S> {
     pub(crate) folds: Vec<(usize, Fold)>,
     /// For every slot, its current fold and how many it has had.
     current: Vec<Option<(usize, usize)>>,
+    /// The slot of the last record, and its fold: the next is often of the same.
+    last: Option<(usize, usize)>,
     pub(crate) scrambled: Vec<usize>,
     /// The numbers that the folds give to places.
     pub(crate) sites: Sites<S>,
@@ -32,6 +34,7 @@ impl<S> Folding<S> {
             limits,
             folds: Vec::new(),
             current: Vec::new(),
+            last: None,
             scrambled: Vec::new(),
             sites: Sites::default(),
             marks: Vec::new(),
@@ -40,6 +43,15 @@ impl<S> Folding<S> {
 
     #[inline]
     fn fold(&mut self, slot: usize, time: u64) -> Option<&mut Fold> {
+        let at = match self.last {
+            Some((last, at)) if last == slot && self.folds[at].1.last <= time => at,
+            _ => self.fold_of(slot, time)?,
+        };
+        Some(&mut self.folds[at].1)
+    }
+
+    fn fold_of(&mut self, slot: usize, time: u64) -> Option<usize> {
+        self.last = None;
         if slot >= self.current.len() {
             self.current.resize(slot + 1, None);
         }
@@ -59,7 +71,8 @@ impl<S> Folding<S> {
             }
         };
         self.current[slot] = Some((at, pieces));
-        Some(&mut self.folds[at].1)
+        self.last = Some((slot, at));
+        Some(at)
     }
 }
 

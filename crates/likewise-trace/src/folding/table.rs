@@ -3,10 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use likewise::table::{BurstTable, Code, Counter, CounterColumn, Nanos, PlaceId, Region};
+use rayon::prelude::*;
 
-use super::bursts::ByThread;
-use super::cover::{Cover, Limits, MAX_PER_NANO};
+use super::bursts::{Bursts, ByThread};
+use super::cover::{Limits, MAX_PER_NANO};
+use super::rows::{Missing, Rows, Rules, Told};
 use crate::error::ErrorKind;
+use crate::trace::Who;
 
 /// A table may have this many cells for every counter that the trace really
 /// holds. Sets of counters take turns, so some cells are empty; but a trace
@@ -27,8 +30,9 @@ pub(crate) struct Names<'n> {
     pub(crate) places: (Vec<String>, Vec<Option<PlaceId>>),
 }
 
-/// Builds the table. Times are in units of `unit` nanoseconds. The bursts of a
-/// thread are freed as soon as they are in the table, to save memory.
+/// Builds the table, its threads in parallel. Times are in units of `unit`
+/// nanoseconds. The bursts of a thread are freed as soon as they are in the
+/// table, to save memory.
 pub(crate) fn build(
     threads: ByThread,
     unit: u64,
@@ -45,63 +49,44 @@ pub(crate) fn build(
             format!("{} counters in {n} bursts, nearly all of them absent: not a trace", types.len());
         return Err(ErrorKind::Table(problem));
     }
+    let mut counters = columns(&types, n, &names, warnings);
+    warnings.extend(inexact(&threads, limits, &names));
+    let (places_named, numbers) = names.places;
     let mut table = BurstTable {
-        app: Vec::with_capacity(n),
-        task: Vec::with_capacity(n),
-        thread: Vec::with_capacity(n),
-        begin: Vec::with_capacity(n),
-        duration: Vec::with_capacity(n),
-        counters: columns(&types, n, &names, warnings),
+        app: vec![0; n],
+        task: vec![0; n],
+        thread: vec![0; n],
+        begin: vec![Nanos::ZERO; n],
+        duration: vec![Nanos::ZERO; n],
+        counters: Vec::new(),
         code: None,
     };
-    warnings.extend(inexact(&threads, limits, &names));
+    let mut regions = vec![Region::default(); if places_named.is_empty() { 0 } else { n }];
     let at_begins = threads.values().any(|bursts| bursts.read_at_begin > 0);
+    let rules = Rules { types: &types, numbers: &numbers, unit, at_begins };
+    let mut rest = Rows {
+        app: &mut table.app,
+        task: &mut table.task,
+        thread: &mut table.thread,
+        begin: &mut table.begin,
+        duration: &mut table.duration,
+        counters: counters.iter_mut().map(|column| &mut column.values[..]).collect(),
+        regions: &mut regions,
+    };
+    let of_thread = |(who, bursts): (Who, Bursts)| (who, rest.take(bursts.begin.len()), bursts);
+    let filled: Vec<(Who, Rows<'_>, Bursts)> = threads.into_iter().map(of_thread).collect();
+    let told: Vec<Told> = filled
+        .into_par_iter()
+        .map(|(who, mut rows, bursts)| rows.fill(who, &bursts, &rules))
+        .collect::<Result<_, _>>()?;
+    table.counters = counters;
     let mut missing = vec![Missing::default(); types.len()];
-    let mut since_end = 0;
-    let mut last: Vec<u32> = Vec::new();
-    let mut places: Vec<usize> = Vec::new();
-    let (places_named, numbers) = names.places;
-    let mut regions: Vec<Region> = Vec::with_capacity(if places_named.is_empty() { 0 } else { n });
-    for (who, bursts) in threads {
-        if !places_named.is_empty() {
-            regions.extend(bursts.regions(&numbers));
-        }
-        let mut start = 0;
-        for i in 0..bursts.begin.len() {
-            let row = table.begin.len();
-            let (begin, end) = (bursts.begin[i], bursts.end[i]);
-            let nanos = |time: u64| time.checked_mul(unit).ok_or(ErrorKind::TimeOverflow);
-            nanos(end)?;
-            table.app.push(who.app);
-            table.task.push(who.task);
-            table.thread.push(who.thread);
-            table.begin.push(Nanos(nanos(begin)?));
-            table.duration.push(Nanos(nanos(end - begin)?));
-            let range = start..start + bursts.n_counters[i] as usize;
-            start = range.end;
-            // Most bursts carry the same counters as the burst before.
-            if bursts.types[range.clone()] != last {
-                last.clear();
-                last.extend_from_slice(&bursts.types[range.clone()]);
-                places.clear();
-                places.extend(last.iter().map(|t| types.binary_search(t).expect("every type was collected")));
-            }
-            let sums = bursts.sums[range.clone()].iter().zip(&bursts.covers[range]);
-            for (&place, (&sum, &cover)) in places.iter().zip(sums) {
-                match cover {
-                    Cover::Impossible => missing[place].impossible += 1,
-                    Cover::Part => missing[place].part += 1,
-                    // This tracer also reads counters at begins, so the count
-                    // has something of the time before the burst.
-                    Cover::SinceEnd if at_begins => missing[place].part += 1,
-                    Cover::SinceEnd | Cover::Whole => {
-                        since_end += u64::from(cover == Cover::SinceEnd);
-                        table.counters[place].values[row] = sum as f64;
-                    }
-                }
-            }
-        }
+    for (sum, own) in told.iter().flat_map(|told| (0..).zip(&told.missing)) {
+        let sum: &mut Missing = &mut missing[sum];
+        sum.impossible += own.impossible;
+        sum.part += own.part;
     }
+    let since_end: u64 = told.iter().map(|told| told.since_end).sum();
     table.code = code(places_named, regions);
     for (column, missing) in table.counters.iter_mut().zip(&missing) {
         warnings.extend(without_impossible(column, missing.impossible));
@@ -112,14 +97,6 @@ pub(crate) fn build(
         warnings.push(format!("{what}: each count includes what the thread did since the burst before"));
     }
     Ok(table)
-}
-
-/// In how many bursts a counter is missing, and why.
-#[derive(Clone, Copy, Debug, Default)]
-struct Missing {
-    impossible: u64,
-    /// The count is not of the burst alone, or not of all of it.
-    part: u64,
 }
 
 /// The counts that are missing because their counters were not read when the burst began.
@@ -202,7 +179,8 @@ fn columns(types: &[u32], n: usize, names: &Names<'_>, warnings: &mut Vec<String
             counter.name = name;
         }
         taken.insert(counter.name.clone(), event_type);
-        columns.push(CounterColumn { counter, values: vec![f64::NAN; n] });
+        // Their values are written thread by thread.
+        columns.push(CounterColumn { counter, values: vec![0.0; n] });
     }
     columns
 }

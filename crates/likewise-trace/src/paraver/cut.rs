@@ -11,7 +11,7 @@ use super::FORMAT;
 use super::companions;
 use super::copy::{check_rereadable, filled, with_extension};
 use super::header::Header;
-use super::records::{Record, cpu_and_thread, parse};
+use super::records::{Known, Record, cpu_and_thread, parse};
 use super::scan::{truncated, well_formed};
 use crate::bytes::{BLOCK, Input};
 use crate::error::{Error, ErrorKind, Place, Result};
@@ -240,15 +240,17 @@ impl<'o> Part<'o> {
         let mut block = Block::default();
         block.report.read.skipped = skipped;
         block.report.bytes_read = cleaned.len() as u64;
-        let mut pairs = Vec::new();
+        let mut known = Known::default();
         let mut pos = 0;
         while pos < cleaned.len() {
             let found = memchr(b'\n', &cleaned[pos..]).map(|n| pos + n);
             let end = found.unwrap_or(cleaned.len());
             let line = &cleaned[pos..end];
             pos = end + 1;
-            match parse(line, &mut pairs).and_then(|record| self.declared(record)) {
-                Ok(record) => self.record(record, line.trim_ascii_end(), pairs.len() as u64, &mut block),
+            match parse(line, &mut known).and_then(|record| self.declared(record)) {
+                Ok(record) => {
+                    self.record(record, line.trim_ascii_end(), known.pairs().len() as u64, &mut block)
+                }
                 Err(kind) => {
                     // A wrong last line without a line end was probably cut off.
                     let kind = if found.is_none() { truncated(kind) } else { kind };

@@ -15,7 +15,7 @@ fn interrupts(event_type: u32) -> bool {
 /// Whether [`mark`] may make something of an event of that type.
 #[inline]
 pub(crate) fn is_openmp(event_type: u32) -> bool {
-    event_type / 1_000 == 60_000
+    (60_000_000..60_001_000).contains(&event_type)
 }
 
 /// What an event means; `None` for most.

@@ -27,18 +27,53 @@ pub(crate) enum Record {
     Unknown,
 }
 
-/// Reads one line without its end. `pairs` receives an event's types and
-/// values, in order.
-pub(crate) fn parse(line: &[u8], pairs: &mut Vec<(u32, i128)>) -> Result<Record, ErrorKind> {
-    let line = match line {
+/// What lines repeat of the lines before, so that it is not read again.
+#[derive(Debug)]
+pub(crate) struct Known {
+    /// An event's types and values, in order.
+    pairs: Vec<(u32, i128)>,
+    /// Types of eight digits, as most are, by their place in an event.
+    types: Vec<(u64, u32)>,
+    /// CPUs and threads, by a hash of their text.
+    threads: Vec<(u128, Who)>,
+}
+
+/// The places of [`Known::threads`].
+const THREADS: usize = 512;
+
+impl Default for Known {
+    fn default() -> Self {
+        // No text is 0: it has colons.
+        let nobody = (0, Who { app: 0, task: 0, thread: 0 });
+        Self { pairs: Vec::new(), types: Vec::new(), threads: vec![nobody; THREADS] }
+    }
+}
+
+impl Known {
+    /// Types and values of the last event.
+    pub(crate) fn pairs(&self) -> &[(u32, i128)] {
+        &self.pairs
+    }
+}
+
+/// Reads one line without its end. `known` receives an event's types and values.
+pub(crate) fn parse(line: &[u8], known: &mut Known) -> Result<Record, ErrorKind> {
+    parse_first(line, line.len(), known)
+}
+
+/// Reads the first `len` of some bytes, a line without its end. The bytes behind
+/// it may be looked at, which is faster than to look where they end.
+#[inline]
+pub(crate) fn parse_first(bytes: &[u8], len: usize, known: &mut Known) -> Result<Record, ErrorKind> {
+    let line = match &bytes[..len] {
         [rest @ .., b'\r'] => rest,
-        _ => line,
+        line => line,
     };
-    let mut fields = Fields { line, pos: 2 };
+    let mut fields = Fields { bytes, len: line.len(), pos: 2 };
     match line {
-        [b'1', b':', ..] => state(&mut fields),
-        [b'2', b':', ..] => event(&mut fields, pairs),
-        [b'3', b':', ..] => communication(&mut fields),
+        [b'1', b':', ..] => state(&mut fields, known),
+        [b'2', b':', ..] => event(&mut fields, known),
+        [b'3', b':', ..] => communication(&mut fields, known),
         [b'1' | b'2' | b'3'] => {
             fields.pos = 1;
             Err(fields.expected("':' and the fields of the record", 1))
@@ -59,7 +94,7 @@ pub(crate) fn time_of(line: &[u8]) -> Option<u64> {
         [b'3', b':', ..] => 6,
         _ => return None,
     };
-    let mut fields = Fields { line, pos: 0 };
+    let mut fields = Fields { bytes: line, len: line.len(), pos: 0 };
     let mut left = colons;
     while left > 0 {
         let rest = line.get(fields.pos..)?;
@@ -74,15 +109,14 @@ pub(crate) fn cpu_and_thread(line: &[u8]) -> Option<(u32, Who)> {
     if !matches!(line, [b'1' | b'2', b':', ..]) {
         return None;
     }
-    let mut fields = Fields { line, pos: 2 };
+    let mut fields = Fields { bytes: line, len: line.len(), pos: 2 };
     Some((fields.small("").ok()?, fields.who().ok()?))
 }
 
-fn state(fields: &mut Fields<'_>) -> Result<Record, ErrorKind> {
-    fields.unsigned("a CPU")?;
-    let who = fields.who()?;
+fn state(fields: &mut Fields<'_>, known: &mut Known) -> Result<Record, ErrorKind> {
+    let who = fields.cpu_and_who(&mut known.threads)?;
     let begin = fields.unsigned("a begin time")?;
-    let end = if fields.line[fields.pos.min(fields.line.len())..].starts_with(b"-1:") {
+    let end = if fields.rest(fields.pos).starts_with(b"-1:") {
         fields.pos += 3;
         None
     } else {
@@ -96,26 +130,28 @@ fn state(fields: &mut Fields<'_>) -> Result<Record, ErrorKind> {
     }
 }
 
-fn event(fields: &mut Fields<'_>, pairs: &mut Vec<(u32, i128)>) -> Result<Record, ErrorKind> {
-    fields.unsigned("a CPU")?;
-    let who = fields.who()?;
+fn event(fields: &mut Fields<'_>, known: &mut Known) -> Result<Record, ErrorKind> {
+    let who = fields.cpu_and_who(&mut known.threads)?;
     let time = fields.unsigned("a time")?;
-    pairs.clear();
+    known.pairs.clear();
     loop {
-        let event_type = fields.small("an event type")?;
+        if let Some((event_type, value)) = fields.known_pair(&known.types, known.pairs.len()) {
+            known.pairs.push((event_type, i128::from(value)));
+            continue;
+        }
+        let event_type = fields.event_type(&mut known.types, known.pairs.len())?;
         let value = fields.value()?;
-        pairs.push((event_type, value));
-        if fields.pos >= fields.line.len() {
+        known.pairs.push((event_type, value));
+        if fields.pos >= fields.len {
             return Ok(Record::Event { who, time });
         }
         fields.colon("':' or the end of the line")?;
     }
 }
 
-fn communication(fields: &mut Fields<'_>) -> Result<Record, ErrorKind> {
+fn communication(fields: &mut Fields<'_>, known: &mut Known) -> Result<Record, ErrorKind> {
     let mut side = |time: &str| -> Result<Who, ErrorKind> {
-        fields.unsigned("a CPU")?;
-        let who = fields.who()?;
+        let who = fields.cpu_and_who(&mut known.threads)?;
         fields.signed(time)?;
         fields.colon("':'")?;
         fields.signed(time)?;
@@ -126,14 +162,17 @@ fn communication(fields: &mut Fields<'_>) -> Result<Record, ErrorKind> {
     let to = side("a receive time")?;
     let size = fields.unsigned("a size")?;
     fields.signed("a tag")?;
-    if fields.pos < fields.line.len() {
+    if fields.pos < fields.len {
         return Err(fields.expected("the end of the line", fields.pos));
     }
     Ok(Record::Communication { from, to, size })
 }
 
 struct Fields<'a> {
-    line: &'a [u8],
+    /// The line, and what follows it.
+    bytes: &'a [u8],
+    /// Of the line. It ends there with the bytes, or with a byte that is in no field.
+    len: usize,
     /// After a last field, this is one past the end.
     pos: usize,
 }
@@ -142,18 +181,32 @@ const POWERS: [u64; 9] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_
 
 impl Fields<'_> {
     /// Up to eight bytes from `pos`, the first one in the lowest byte. Bytes
-    /// past the end of the line are zero.
-    #[inline]
+    /// past the end of all are zero.
+    #[inline(always)]
     fn word(&self) -> u64 {
-        match self.line.get(self.pos..self.pos + 8) {
+        match self.bytes.get(self.pos..self.pos + 8) {
             Some(bytes) => u64::from_le_bytes(bytes.try_into().expect("eight bytes")),
-            None => {
-                let rest = self.line.get(self.pos..).unwrap_or_default();
-                let mut bytes = [0; 8];
-                bytes[..rest.len()].copy_from_slice(rest);
-                u64::from_le_bytes(bytes)
-            }
+            None => self.last_word(),
         }
+    }
+
+    #[cold]
+    fn last_word(&self) -> u64 {
+        let rest = self.bytes.get(self.pos..).unwrap_or_default();
+        let mut bytes = [0; 8];
+        bytes[..rest.len()].copy_from_slice(rest);
+        u64::from_le_bytes(bytes)
+    }
+
+    /// The line from there on.
+    fn rest(&self, start: usize) -> &[u8] {
+        self.bytes[..self.len].get(start..).unwrap_or_default()
+    }
+
+    /// Whether a colon is next. A line ends with no colon behind it.
+    #[inline(always)]
+    fn is_at_colon(&self) -> bool {
+        self.bytes.get(self.pos) == Some(&b':')
     }
 
     /// A run of decimal digits; `None` if there is none or it exceeds `u64`.
@@ -164,6 +217,7 @@ impl Fields<'_> {
         match n {
             0 => None,
             1..8 => Some(value),
+            _ if self.is_at_colon() => Some(value),
             _ => self.more_digits(value),
         }
     }
@@ -182,7 +236,7 @@ impl Fields<'_> {
 
     #[inline]
     fn colon(&mut self, what: &str) -> Result<(), ErrorKind> {
-        if self.line.get(self.pos) == Some(&b':') {
+        if self.is_at_colon() {
             self.pos += 1;
             Ok(())
         } else {
@@ -195,7 +249,7 @@ impl Fields<'_> {
     fn unsigned(&mut self, what: &str) -> Result<u64, ErrorKind> {
         let start = self.pos;
         match self.digits() {
-            Some(value) if self.line.get(self.pos) == Some(&b':') => {
+            Some(value) if self.is_at_colon() => {
                 self.pos += 1;
                 Ok(value)
             }
@@ -208,6 +262,81 @@ impl Fields<'_> {
         let start = self.pos;
         let value = self.unsigned(what)?;
         u32::try_from(value).map_err(|_| self.expected(what, start))
+    }
+
+    /// A CPU and a thread, four numbers with a colon behind each.
+    #[inline(always)]
+    fn cpu_and_who(&mut self, known: &mut [(u128, Who)]) -> Result<Who, ErrorKind> {
+        let Some((text, len)) = self.four_fields() else { return self.read_cpu_and_who() };
+        let mixed = (text as u64 ^ ((text >> 64) as u64).rotate_left(31)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let place = &mut known[(mixed >> 55) as usize % THREADS];
+        if place.0 == text {
+            self.pos += len;
+            return Ok(place.1);
+        }
+        let who = self.read_cpu_and_who()?;
+        *place = (text, who);
+        Ok(who)
+    }
+
+    fn read_cpu_and_who(&mut self) -> Result<Who, ErrorKind> {
+        self.unsigned("a CPU")?;
+        self.who()
+    }
+
+    /// The text up to the fourth colon from `pos` on, and its length, if it has
+    /// at most sixteen bytes.
+    #[inline(always)]
+    fn four_fields(&self) -> Option<(u128, usize)> {
+        const ONES: u128 = u128::MAX / 255;
+        let bytes = self.bytes.get(self.pos..self.pos + 16)?;
+        let text = u128::from_le_bytes(bytes.try_into().expect("sixteen bytes"));
+        // The high bit of every byte that is a colon.
+        let other = text ^ (0x3a * ONES);
+        let mut colons = !(((other & (0x7f * ONES)) + 0x7f * ONES) | other) & (0x80 * ONES);
+        for _ in 0..3 {
+            colons &= colons.wrapping_sub(1);
+        }
+        let bits = colons.trailing_zeros() + 1;
+        (colons != 0).then(|| (text & (u128::MAX >> (128 - bits)), bits as usize / 8))
+    }
+
+    /// The pair that is number `at` of its event, and the colon behind it: a type
+    /// that is known, and a value of up to sixteen digits, as most pairs are.
+    #[inline(always)]
+    fn known_pair(&mut self, known: &[(u64, u32)], at: usize) -> Option<(u32, u64)> {
+        let window: &[u8; 32] = self.bytes.get(self.pos..self.pos + 32)?.try_into().ok()?;
+        let word = |at: usize| u64::from_le_bytes(std::array::from_fn(|i| window[at + i]));
+        let &(text, event_type) = known.get(at)?;
+        if text != word(0) || window[8] != b':' {
+            return None;
+        }
+        let (mut value, mut n) = eight_digits(word(9));
+        if n == 8 {
+            let (more, m) = eight_digits(word(17));
+            (value, n) = (value * POWERS[m] + more, 8 + m);
+        }
+        if n == 0 || window[9 + n] != b':' {
+            return None;
+        }
+        self.pos += 10 + n;
+        Some((event_type, value))
+    }
+
+    /// The type of the pair that is number `at` of its event.
+    #[inline(always)]
+    fn event_type(&mut self, known: &mut Vec<(u64, u32)>, at: usize) -> Result<u32, ErrorKind> {
+        let word = self.word();
+        let start = self.pos;
+        let event_type = self.small("an event type")?;
+        if self.pos == start + 9 {
+            if at < known.len() {
+                known[at] = (word, event_type);
+            } else if at == known.len() {
+                known.push((word, event_type));
+            }
+        }
+        Ok(event_type)
     }
 
     #[inline]
@@ -223,7 +352,7 @@ impl Fields<'_> {
     fn last(&mut self, what: &str) -> Result<u64, ErrorKind> {
         let start = self.pos;
         match self.digits() {
-            Some(value) if self.pos >= self.line.len() => Ok(value),
+            Some(value) if self.pos >= self.len => Ok(value),
             _ => Err(self.expected(what, start)),
         }
     }
@@ -231,31 +360,37 @@ impl Fields<'_> {
     /// An event's value; what follows it is not looked at. Extrae writes values
     /// without a sign, up to 2^64 - 1; other tools write negative ones. So both
     /// ranges must fit.
-    #[inline]
+    #[inline(always)]
     fn value(&mut self) -> Result<i128, ErrorKind> {
+        let (value, n) = eight_digits(self.word());
+        let end = self.pos + n;
+        if n > 0 && (end == self.len || self.bytes.get(end) == Some(&b':')) {
+            self.pos = end;
+            return Ok(i128::from(value));
+        }
         self.signed("an event value (from -2^63 to 2^64 - 1)")
     }
 
     /// A number with an optional sign; what follows is not looked at.
-    #[inline]
+    #[inline(never)]
     fn signed(&mut self, what: &str) -> Result<i128, ErrorKind> {
         let start = self.pos;
-        let negative = self.line.get(start) == Some(&b'-');
+        let negative = self.rest(start).first() == Some(&b'-');
         self.pos += usize::from(negative);
         let value = match self.digits() {
             Some(value) if !negative => Some(i128::from(value)),
             Some(value) if value <= 1 << 63 => Some(-i128::from(value)),
             _ => None,
         };
-        match (value, self.line.get(self.pos)) {
-            (Some(value), None | Some(b':')) => Ok(value),
+        match value {
+            Some(value) if self.pos >= self.len || self.is_at_colon() => Ok(value),
             _ => Err(self.expected(what, start)),
         }
     }
 
     #[cold]
     fn expected(&self, what: &str, start: usize) -> ErrorKind {
-        let rest = self.line.get(start..).unwrap_or_default();
+        let rest = self.rest(start);
         let end = rest.iter().position(|&b| b == b':').unwrap_or(rest.len());
         let found = match (rest.is_empty(), end) {
             (true, _) => "the end of the line".to_owned(),
@@ -294,8 +429,9 @@ mod tests {
     use proptest::prelude::*;
 
     fn read(line: &str) -> Result<(Record, Vec<(u32, i128)>), String> {
-        let mut pairs = Vec::new();
-        parse(line.as_bytes(), &mut pairs).map(|r| (r, pairs)).map_err(|e| e.to_string())
+        let mut known = Known::default();
+        let record = parse(line.as_bytes(), &mut known);
+        record.map(|record| (record, known.pairs)).map_err(|e| e.to_string())
     }
 
     #[test]
@@ -364,7 +500,7 @@ mod tests {
         #[test]
         fn digits_agree_with_the_standard_library(text in "[0-9]{0,22}[:\n\r/a-z\u{80}-\u{ff}]{0,9}") {
             let digits = text.bytes().take_while(u8::is_ascii_digit).count();
-            let mut fields = Fields { line: text.as_bytes(), pos: 0 };
+            let mut fields = Fields { bytes: text.as_bytes(), len: text.len(), pos: 0 };
             prop_assert_eq!(fields.digits(), text[..digits].parse::<u64>().ok());
         }
 
@@ -372,7 +508,7 @@ mod tests {
         fn arbitrary_lines_never_panic(line in proptest::collection::vec(any::<u8>(), 0..60), kind in 0..4usize) {
             let mut text = [&b""[..], b"1:", b"2:1:", b"3:1:1"][kind].to_vec();
             text.extend(line);
-            let _ = parse(&text, &mut Vec::new());
+            let _ = parse(&text, &mut Known::default());
             let _ = time_of(&text);
             let _ = cpu_and_thread(&text);
         }

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use memchr::memchr;
 
 use super::header::Header;
-use super::records::{Record, parse};
+use super::records::{Known, Record, parse, parse_first};
 use crate::error::{ErrorKind, found};
 use crate::quick::QuickState;
 use crate::trace::{RecordCounts, Who};
@@ -82,15 +82,15 @@ impl<'h> Threads<'h> {
 /// Reads every line of `block`. Stops at a malformed one unless `lenient`.
 pub(crate) fn scan(block: &[u8], threads: &mut Threads<'_>, lenient: bool, sink: &mut impl Sink) -> Scanned {
     let mut scanned = Scanned { ended: block.ends_with(b"\n"), ..Scanned::default() };
-    let mut pairs = Vec::new();
+    let mut known = Known::default();
     let mut pos = 0;
     while pos < block.len() {
         let rest = &block[pos..];
         let end = memchr(b'\n', rest);
         let line = &rest[..end.unwrap_or(rest.len())];
         pos += line.len() + 1;
-        let done = parse(line, &mut pairs)
-            .and_then(|record| deliver(record, line, &pairs, threads, sink, &mut scanned));
+        let done = parse_first(rest, line.len(), &mut known)
+            .and_then(|record| deliver(record, line, known.pairs(), threads, sink, &mut scanned));
         if let Err(kind) = done {
             let kind = if end.is_none() { truncated(kind) } else { kind };
             scanned.counts.skipped += 1;
@@ -110,7 +110,7 @@ pub(crate) fn scan(block: &[u8], threads: &mut Threads<'_>, lenient: bool, sink:
 pub(crate) fn well_formed<'b>(block: &'b [u8], header: &Header) -> (Cow<'b, [u8]>, u64) {
     let mut threads = Threads::new(header);
     let mut scanned = Scanned::default();
-    let mut pairs = Vec::new();
+    let mut known = Known::default();
     let mut kept = Vec::new();
     // From here on, lines are good and not yet copied.
     let (mut from, mut pos) = (0, 0);
@@ -119,8 +119,8 @@ pub(crate) fn well_formed<'b>(block: &'b [u8], header: &Header) -> (Cow<'b, [u8]
         let start = pos;
         let line = &block[start..memchr(b'\n', &block[start..]).map_or(block.len(), |n| start + n)];
         pos += line.len() + 1;
-        let done = parse(line, &mut pairs)
-            .and_then(|record| deliver(record, line, &pairs, &mut threads, &mut Nobody, &mut scanned));
+        let done = parse(line, &mut known)
+            .and_then(|record| deliver(record, line, known.pairs(), &mut threads, &mut Nobody, &mut scanned));
         if done.is_err() {
             kept.extend_from_slice(&block[from..start]);
             from = pos.min(block.len());

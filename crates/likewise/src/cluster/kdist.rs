@@ -72,7 +72,18 @@ pub enum KDistError {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn k_distances(points: Points<'_>, k: usize) -> Result<Vec<f64>, KDistError> {
-    k_distances_up_to(Width::Avx512, points, k)
+    k_distances_of(points, [k]).map(|[distances]| distances)
+}
+
+/// The same for several `k`, which costs as much as the largest of them.
+///
+/// # Errors
+/// As [`k_distances`], for any of them.
+pub fn k_distances_of<const N: usize>(
+    points: Points<'_>,
+    ks: [usize; N],
+) -> Result<[Vec<f64>; N], KDistError> {
+    k_distances_up_to(Width::Avx512, points, ks)
 }
 
 /// The k-distances from the largest to the smallest: the sorted k-dist graph
@@ -98,41 +109,52 @@ pub fn k_distance_curve(points: Points<'_>, k: usize) -> Result<Vec<f64>, KDistE
 }
 
 /// The same with vectors no wider than `most`.
-fn k_distances_up_to(most: Width, points: Points<'_>, k: usize) -> Result<Vec<f64>, KDistError> {
-    if k == 0 {
+fn k_distances_up_to<const N: usize>(
+    most: Width,
+    points: Points<'_>,
+    ks: [usize; N],
+) -> Result<[Vec<f64>; N], KDistError> {
+    if ks.contains(&0) {
         return Err(KDistError::Zero);
     }
-    if points.len() < k {
+    if let Some(k) = ks.into_iter().find(|&k| points.len() < k) {
         return Err(KDistError::TooFewPoints { points: points.len(), k });
     }
     // A dimension of zeros changes no sum, so a few widths serve all.
     Ok(match points.dims() {
-        1 => search_all::<1>(most, points, k),
-        2 => search_all::<2>(most, points, k),
-        3 => search_all::<3>(most, points, k),
-        4 => search_all::<4>(most, points, k),
-        5 => search_all::<5>(most, points, k),
-        6 => search_all::<6>(most, points, k),
-        7 | 8 => search_all::<8>(most, points, k),
-        9 | 10 => search_all::<10>(most, points, k),
-        11 | 12 => search_all::<12>(most, points, k),
-        _ => search_all::<16>(most, points, k),
+        1 => search_all::<1, N>(most, points, ks),
+        2 => search_all::<2, N>(most, points, ks),
+        3 => search_all::<3, N>(most, points, ks),
+        4 => search_all::<4, N>(most, points, ks),
+        5 => search_all::<5, N>(most, points, ks),
+        6 => search_all::<6, N>(most, points, ks),
+        7 | 8 => search_all::<8, N>(most, points, ks),
+        9 | 10 => search_all::<10, N>(most, points, ks),
+        11 | 12 => search_all::<12, N>(most, points, ks),
+        _ => search_all::<16, N>(most, points, ks),
     })
 }
 
-fn search_all<const D: usize>(most: Width, points: Points<'_>, k: usize) -> Vec<f64> {
+fn search_all<const D: usize, const N: usize>(
+    most: Width,
+    points: Points<'_>,
+    ks: [usize; N],
+) -> [Vec<f64>; N] {
     let tree = Tree::<D>::new(points.data(), points.dims());
-    let found: Vec<AtomicU64> = (0..points.len()).map(|_| AtomicU64::new(0)).collect();
+    let found = ks.map(|_| (0..points.len()).map(|_| AtomicU64::new(0)).collect::<Vec<_>>());
+    let k = ks.into_iter().max().unwrap_or(1);
     parallel::each(tree.blocks.len(), LEAVES_PER_TASK, &|leaves| {
         let mut search = Search::new(k);
         for leaf in leaves {
-            let squared = up_to(most, Leaf { search: &mut search, tree: &tree, leaf });
-            for (&row, squared) in tree.rows_of(leaf).iter().zip(squared) {
-                found[row as usize].store(squared.sqrt().to_bits(), Relaxed);
+            up_to(most, Leaf { search: &mut search, tree: &tree, leaf });
+            for (found, k) in found.iter().zip(ks) {
+                for (&row, squared) in tree.rows_of(leaf).iter().zip(search.nearest(k)) {
+                    found[row as usize].store(squared.sqrt().to_bits(), Relaxed);
+                }
             }
         }
     });
-    found.into_iter().map(|x| f64::from_bits(x.into_inner())).collect()
+    found.map(|found| found.into_iter().map(|x| f64::from_bits(x.into_inner())).collect())
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use crate::bytes::{BLOCK, lines};
 use crate::error::ErrorKind;
 use crate::paraver::header::Header;
-use crate::paraver::records::{Record, parse};
+use crate::paraver::records::{Known, Record, parse};
 use crate::paraver::scan::truncated;
 use crate::trace::Who;
 
@@ -168,9 +168,9 @@ pub(super) fn blocks(text: &[u8], size: usize) -> Vec<&[u8]> {
 impl Block {
     fn of(bytes: &[u8], header: &Header) -> Self {
         let mut block = Self::default();
-        let mut pairs = Vec::new();
+        let mut known = Known::default();
         for line in lines(bytes) {
-            let record = parse(line, &mut pairs).and_then(|record| declared(record, header));
+            let record = parse(line, &mut known).and_then(|record| declared(record, header));
             block.lines += 1;
             match record {
                 Err(kind) => {
@@ -183,7 +183,7 @@ impl Block {
                     let is_mark =
                         |&&(event, _): &&(u32, _)| [COLLECTIVE, COMMUNICATOR, ROOT].contains(&event);
                     let mark = |&(event, value): &(u32, _)| Mark { who, time, event, value: value as i64 };
-                    block.marks.extend(pairs.iter().filter(is_mark).map(mark));
+                    block.marks.extend(known.pairs().iter().filter(is_mark).map(mark));
                 }
                 Ok(Record::Communication { from, to, .. }) => {
                     block.threads.extend([from, to]);

@@ -18,7 +18,7 @@ use super::companions;
 use super::copy::{check_rereadable, filled, with_extension};
 use super::cut::{open, with_end};
 use super::header::Header;
-use super::records::{Record, parse, time_of};
+use super::records::{Known, Record, parse, time_of};
 use super::scan::well_formed;
 use crate::bytes::{BLOCK, lines};
 use crate::error::{Error, ErrorKind, Place, Result};
@@ -220,10 +220,10 @@ fn report(threads: &[Who], run: &Run, replayed: &Replayed, facts: &Facts, unit: 
 fn write_records(text: &[u8], clocks: &BTreeMap<Who, &Clock>, out: &mut impl Write) -> std::io::Result<()> {
     let block = |block: &[u8]| {
         let (mut written, mut order) = (Vec::with_capacity(block.len()), Vec::new());
-        let mut pairs = Vec::new();
+        let mut known = Known::default();
         for line in lines(block) {
             let from = written.len();
-            if parse(line, &mut pairs).is_ok_and(|record| retimed(record, line, clocks, &mut written)) {
+            if parse(line, &mut known).is_ok_and(|record| retimed(record, line, clocks, &mut written)) {
                 // Records without a time, such as communicators, come first.
                 order.push((time_of(&written[from..]), from, written.len()));
             }

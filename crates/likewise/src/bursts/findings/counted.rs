@@ -1,5 +1,7 @@
 //! The bursts of a run that count, with their phases and threads.
 
+use rayon::prelude::*;
+
 use super::finding::{FindingsInput, ThreadName};
 use crate::cluster::ClusterId;
 use crate::table::{BurstTable, Nanos};
@@ -30,9 +32,15 @@ impl<'a> Counted<'a> {
             }
             thread.push(names.len() as u32 - 1);
         }
-        let counts = |&i: &u32| table.duration[i as usize] >= input.shortest.max(Nanos(1));
-        let mut order: Vec<u32> = (0..table.len() as u32).filter(counts).collect();
-        order.sort_unstable_by_key(|&i| (table.begin[i as usize], i));
+        let shortest = input.shortest.max(Nanos(1));
+        let counts = |&i: &u32| table.duration[i as usize] >= shortest;
+        let mut order: Vec<(Nanos, u32)> = (0..table.len() as u32)
+            .into_par_iter()
+            .filter(counts)
+            .map(|i| (table.begin[i as usize], i))
+            .collect();
+        order.par_sort_unstable();
+        let order = order.into_iter().map(|(_, i)| i).collect();
         Self { table, label, noise, thread, names, order }
     }
 

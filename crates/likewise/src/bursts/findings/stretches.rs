@@ -3,6 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use rayon::prelude::*;
+
 use super::counted::Counted;
 use super::finding::ThreadName;
 use crate::bursts::serial::is_nearly_all;
@@ -124,7 +126,9 @@ impl<'a> Stretches<'a> {
         let mut peers = vec![0.0; group.iter().map(|&g| g as usize + 1).max().unwrap_or(0)];
         group.iter().for_each(|&g| peers[g as usize] += 1.0);
         let group_of = |&burst: &u32| group[unit[all.thread(burst) as usize] as usize];
-        order.sort_by_key(|burst| (group_of(burst), all.begin(*burst), *burst));
+        if peers.len() > 1 || unit.len() > peers[0] as usize {
+            order.par_sort_unstable_by_key(|burst| (group_of(burst), all.begin(*burst), *burst));
+        }
         let step = (0..=all.noise()).collect();
         let mut stretches = Self { all, step, unit, group, peers, order, bounds: Vec::new() };
         stretches.cut();

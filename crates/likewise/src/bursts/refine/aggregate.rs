@@ -1,7 +1,8 @@
 //! From fine to coarse.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use crate::cluster::{ClusterId, DbscanParams, Points, dbscan, label_by_nearest};
@@ -10,6 +11,9 @@ use super::levels::{Level, NO_NODE, RefineInput, Refinement};
 use super::partition::{Partition, Scored, Tasks};
 use super::substitution::Substitution;
 use super::{EpsRange, RefineRules};
+
+/// So many bursts are counted at once.
+const PART: usize = 1 << 16;
 
 /// What stays the same from level to level.
 struct Setting<'a> {
@@ -230,12 +234,21 @@ fn grow(
 /// The cluster of each live node: that of most of its bursts. A border burst
 /// may be another's now.
 fn homes(partition: &Partition, found: &[Option<ClusterId>]) -> BTreeMap<u32, ClusterId> {
-    let mut votes: FxHashMap<(u32, ClusterId), usize> = FxHashMap::default();
-    for (&node, cluster) in partition.node_of.iter().zip(found) {
-        if let (Some(cluster), true) = (cluster, node != NO_NODE) {
-            *votes.entry((node, *cluster)).or_insert(0) += 1;
+    let count = |nodes: &[u32], found: &[Option<ClusterId>]| {
+        let mut votes: FxHashMap<(u32, ClusterId), usize> = FxHashMap::default();
+        for (&node, cluster) in nodes.iter().zip(found) {
+            if let (Some(cluster), true) = (cluster, node != NO_NODE) {
+                *votes.entry((node, *cluster)).or_insert(0) += 1;
+            }
         }
-    }
+        votes
+    };
+    let add = |mut votes: FxHashMap<_, usize>, others: FxHashMap<_, usize>| {
+        others.into_iter().for_each(|(key, n)| *votes.entry(key).or_insert(0) += n);
+        votes
+    };
+    let parts = partition.node_of.par_chunks(PART).zip(found.par_chunks(PART));
+    let votes = parts.map(|(nodes, found)| count(nodes, found)).reduce(FxHashMap::default, add);
     let mut votes: Vec<_> = votes.into_iter().collect();
     // Of equally many, the first cluster.
     votes.sort_unstable_by_key(|&((node, cluster), n)| (node, std::cmp::Reverse(n), cluster));
@@ -252,14 +265,26 @@ fn fragments(
     before: Option<&Scored>,
 ) -> Vec<Vec<u32>> {
     // All that is connected goes by the name of its first part.
-    let name = |node: u32| home.get(&node).map_or(node, |cluster| parts[cluster][0]);
-    let named = |&node: &u32| if node == NO_NODE { NO_NODE } else { name(node) };
-    let group_of: Vec<u32> = partition.node_of.iter().map(named).collect();
+    let mut name: Vec<u32> = (0..partition.nodes.len() as u32).collect();
+    home.iter().for_each(|(&node, cluster)| name[node as usize] = parts[cluster][0]);
+    let named = |&node: &u32| name.get(node as usize).copied().unwrap_or(NO_NODE);
+    let group_of: Vec<u32> = partition.node_of.par_iter().map(named).collect();
     let Setting { input, range, rules, tasks } = setting;
-    let scored = Scored::of(input, tasks, &group_of, partition.nodes.len(), before);
     let spacing = spacing(range, partition);
-    let near = |a: u32, b: u32| eps <= rules.sparse * spacing[a as usize].max(spacing[b as usize]);
-    Substitution::measure(input, tasks, &scored, &partition.node_of, &group_of).fragments(rules, near)
+    let reaches = |node: u32| eps <= rules.sparse * spacing[node as usize];
+    let near = |a: u32, b: u32| reaches(a) || reaches(b);
+    // Where none of the parts may join there is nothing to look at.
+    let asked: BTreeSet<u32> = parts
+        .values()
+        .filter(|parts| parts.len() > 1 && parts.iter().any(|&part| reaches(part)))
+        .map(|parts| parts[0])
+        .collect();
+    if asked.is_empty() {
+        return Vec::new();
+    }
+    let scored = Scored::of(input, tasks, &group_of, partition.nodes.len(), before);
+    let of = (&partition.node_of[..], &group_of[..]);
+    Substitution::measure(input, tasks, &scored, of, |group| asked.contains(&group)).fragments(rules, near)
 }
 
 /// How dense each node is: nine in ten of its bursts have their `min_points`-th
@@ -275,7 +300,7 @@ fn spacing(range: &EpsRange, partition: &Partition) -> Vec<f64> {
         let at = (list.len() * 9 / 10).min(list.len().checked_sub(1)?);
         Some(*list.select_nth_unstable_by(at, f64::total_cmp).1)
     };
-    distances.into_iter().map(|list| high(list).unwrap_or(0.0)).collect()
+    distances.into_par_iter().map(|list| high(list).unwrap_or(0.0)).collect()
 }
 
 /// Bursts that were in no node and are connected to several: each joins that

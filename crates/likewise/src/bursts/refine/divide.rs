@@ -68,7 +68,7 @@ fn split(
         pieces.insert(node, (n_pieces..n_pieces + n).collect());
         n_pieces += n;
     }
-    let fragments = Substitution::measure(input, tasks, scored, &piece_of, &partition.node_of)
+    let fragments = Substitution::measure(input, tasks, scored, (&piece_of, &partition.node_of), |_| true)
         .fragments(rules, |_, _| true);
     let mut whole: Vec<u32> = (0..n_pieces).collect();
     fragments.iter().for_each(|list| list.iter().for_each(|&piece| whole[piece as usize] = list[0]));

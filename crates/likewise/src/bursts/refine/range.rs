@@ -68,14 +68,25 @@ pub fn eps_range(
 ) -> Result<EpsRange, KDistError> {
     let min_points = min_points.unwrap_or_else(|| default_min_points(n_threads));
     // There a point is not its own neighbour.
-    let distances = k_distances(points, min_points + 1)?;
-    let mut curve = distances.clone();
-    curve.par_sort_unstable_by(|a, b| b.total_cmp(a));
-    let eps = radii(&curve);
-    let reach = curve[start_of(&curve)];
-    let reach =
-        Some(reach).filter(|&reach| reach.is_finite() && eps.last().is_some_and(|&last| reach > last));
-    Ok(EpsRange { min_points, eps, reach, distances })
+    Ok(EpsRange::of(k_distances(points, min_points + 1)?, min_points).0)
+}
+
+impl EpsRange {
+    /// As [`eps_range`], where the distances of all points to their `min_points`-th
+    /// other are known. Also returns them from the largest to the smallest.
+    ///
+    /// # Panics
+    /// If there are no distances.
+    #[must_use]
+    pub fn of(distances: Vec<f64>, min_points: usize) -> (Self, Vec<f64>) {
+        let mut curve = distances.clone();
+        curve.par_sort_unstable_by_key(|x| std::cmp::Reverse(x.to_bits()));
+        let eps = radii(&curve);
+        let reach = curve[start_of(&curve)];
+        let reach =
+            Some(reach).filter(|&reach| reach.is_finite() && eps.last().is_some_and(|&last| reach > last));
+        (Self { min_points, eps, reach, distances }, curve)
+    }
 }
 
 /// The first rank that says something about radii.

@@ -54,20 +54,25 @@ pub(super) struct Substitution {
 impl Substitution {
     /// Looks at an alignment of groups: `part_of` tells the part of every
     /// burst ([`NO_NODE`] for none), `group_of` the group that went into the
-    /// alignment, of which the part is one.
+    /// alignment, of which the part is one. Only parts of groups that are `asked`
+    /// for have places.
     pub(super) fn measure(
         input: &RefineInput<'_>,
         tasks: &Tasks,
         scored: &Scored,
-        part_of: &[u32],
-        group_of: &[u32],
+        (part_of, group_of): (&[u32], &[u32]),
+        asked: impl Fn(u32) -> bool + Sync,
     ) -> Self {
         let bursts: Vec<u32> = (0..group_of.len() as u32).collect();
         let threads: Vec<&[u32]> = bursts
             .chunk_by(|&i, &j| input.thread[i as usize] == input.thread[j as usize])
             .filter(|bursts| tasks.place(input.thread[bursts[0] as usize]).is_some())
             .collect();
-        let of_thread = |bursts: &&[u32]| seen(input, tasks, scored, (part_of, group_of), bursts);
+        let of_thread = |bursts: &&[u32]| {
+            let mut seen = seen(input, tasks, scored, (part_of, group_of), bursts);
+            seen.retain(|seen| asked(group_of[seen.burst as usize]));
+            seen
+        };
         let seen: Vec<Vec<Seen>> = threads.par_iter().map(of_thread).collect();
         // Sorted by part, and within each as they were.
         let n_parts =
@@ -94,7 +99,7 @@ impl Substitution {
     /// The same of nodes, all in one group.
     pub(super) fn of_nodes(input: &RefineInput<'_>, tasks: &Tasks, scored: &Scored, node_of: &[u32]) -> Self {
         let all_one: Vec<u32> = node_of.iter().map(|&n| if n == NO_NODE { NO_NODE } else { 0 }).collect();
-        Self::measure(input, tasks, scored, node_of, &all_one)
+        Self::measure(input, tasks, scored, (node_of, &all_one), |_| true)
     }
 
     /// Parts that stand in for one another, in at least `share` of the bursts of

@@ -33,8 +33,7 @@ pub(in crate::cluster) struct Pending {
     pub(super) index: u32,
 }
 
-/// Squared distance of every point of leaf `leaf` to its k-th nearest, itself
-/// counted.
+/// Looks for the k nearest of every point of leaf `leaf`, itself counted.
 pub(super) struct Leaf<'a, const D: usize> {
     pub(super) search: &'a mut Search,
     pub(super) tree: &'a Tree<D>,
@@ -42,11 +41,11 @@ pub(super) struct Leaf<'a, const D: usize> {
 }
 
 impl<const D: usize> Work for Leaf<'_, D> {
-    type Out = Row;
+    type Out = ();
 
     #[inline(always)]
-    fn run<I: Isa, const SIDE: usize>(self, isa: I) -> Row {
-        self.search.leaf(isa, self.tree, self.leaf)
+    fn run<I: Isa, const SIDE: usize>(self, isa: I) {
+        self.search.leaf(isa, self.tree, self.leaf);
     }
 }
 
@@ -67,9 +66,15 @@ impl Search {
         Self { nearest: vec![[f64::INFINITY; LEAF]; k], pending: Vec::new() }
     }
 
+    /// The squared distance of every query to its `k`-th nearest; `k` is not more
+    /// than was looked for.
+    pub(super) fn nearest(&self, k: usize) -> &Row {
+        &self.nearest[k - 1]
+    }
+
     /// See [`Leaf`].
     #[inline(always)]
-    fn leaf<I: Isa, const D: usize>(&mut self, isa: I, tree: &Tree<D>, leaf: usize) -> Row {
+    fn leaf<I: Isa, const D: usize>(&mut self, isa: I, tree: &Tree<D>, leaf: usize) {
         let queries = queries(&tree.blocks[leaf], tree.rows_of(leaf).len());
         let hull = hull(&queries);
         self.nearest.fill([f64::INFINITY; LEAF]);
@@ -99,7 +104,7 @@ impl Search {
                     radius = self.farthest().iter().fold(0.0, |a, &b| max(a, b));
                 }
             }
-            let Some((height, level)) = levels.next() else { return *self.farthest() };
+            let Some((height, level)) = levels.next() else { return };
             let (parent, place) = (child / FANOUT, child % FANOUT);
             let distances = box_distances(&level[parent], &hull);
             let near = isa.below(&distances, &[radius; FANOUT]);
