@@ -84,31 +84,41 @@ impl Fold {
         }
     }
 
-    /// A counter, or [`SET_CHANGE`].
+    /// Counters of one record, or [`SET_CHANGE`].
     #[inline]
-    pub(crate) fn event(&mut self, time: u64, event_type: u32, value: i128) {
-        self.come_to(time, Early::Counter(event_type, value));
-        let since = if event_type == SET_CHANGE {
-            self.reads.reset(time);
-            None
-        } else {
-            self.reads.read(event_type, time)
-        };
-        let count = Count { event_type, value, since };
-        if let Some(closing) = &mut self.closing {
-            closing.event(time, count);
-        }
+    pub(crate) fn counters(&mut self, time: u64, counters: impl Iterator<Item = (u32, i128)>) {
+        self.last = time;
+        self.settle(time);
+        let is_early = self.is_early(time);
         // At its begin, an event still belongs to the burst that ended there.
-        if let Some(open) = &mut self.open
-            && open.begin < time
-        {
-            open.event(time, count);
+        let mut open = self.open.as_mut().filter(|open| open.begin < time);
+        for (event_type, value) in counters {
+            if is_early {
+                self.prefix.push((time, Early::Counter(event_type, value)));
+            }
+            let since = if event_type == SET_CHANGE {
+                self.reads.reset(time);
+                None
+            } else {
+                self.reads.read(event_type, time)
+            };
+            let count = Count { event_type, value, since };
+            if let Some(closing) = &mut self.closing {
+                closing.event(time, count);
+            }
+            if let Some(open) = &mut open {
+                open.event(time, count);
+            }
         }
     }
 
     /// Where in the source the thread is.
     pub(crate) fn code(&mut self, time: u64, step: Move<PlaceId>) {
-        self.come_to(time, Early::Code(step));
+        self.last = time;
+        if self.is_early(time) {
+            self.prefix.push((time, Early::Code(step)));
+        }
+        self.settle(time);
         if let Move::Call(id) = step {
             if let Some(closing) = &mut self.closing {
                 closing.called(time, id);
@@ -138,13 +148,9 @@ impl Fold {
         }
     }
 
-    #[inline]
-    fn come_to(&mut self, time: u64, record: Early) {
-        self.last = time;
-        if self.boundary.is_none_or(|b| time <= b) {
-            self.prefix.push((time, record));
-        }
-        self.settle(time);
+    /// Whether a record then may belong to a burst of an earlier piece.
+    fn is_early(&self, time: u64) -> bool {
+        self.boundary.is_none_or(|boundary| time <= boundary)
     }
 
     /// Ends an open burst, whatever end it claimed.
@@ -226,7 +232,9 @@ impl Fold {
         let mut trail = self.trail.clone();
         for &(time, record) in &next.prefix {
             match record {
-                Early::Counter(event_type, value) => self.event(time, event_type, value),
+                Early::Counter(event_type, value) => {
+                    self.counters(time, std::iter::once((event_type, value)))
+                }
                 Early::Code(step) => self.code(time, step),
             }
         }

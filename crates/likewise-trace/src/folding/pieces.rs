@@ -88,9 +88,12 @@ impl<S: Copy + Eq + Hash> Steps<S> for Folding<S> {
     }
 
     #[inline]
-    fn counter(&mut self, slot: usize, time: u64, event_type: u32, value: i128) {
-        if let Some(fold) = self.fold(slot, time) {
-            fold.event(time, event_type, value);
+    fn counters(&mut self, slot: usize, time: u64, counters: impl Iterator<Item = (u32, i128)>) {
+        let mut counters = counters.peekable();
+        if counters.peek().is_some()
+            && let Some(fold) = self.fold(slot, time)
+        {
+            fold.counters(time, counters);
         }
     }
 

@@ -16,8 +16,8 @@ pub(crate) trait Steps<S> {
     /// Whatever was open ends at the latest; with `open` a burst begins that
     /// ends then, or at the next boundary.
     fn boundary(&mut self, slot: usize, time: u64, open: Option<Opened>);
-    /// A counter, or [`SET_CHANGE`].
-    fn counter(&mut self, slot: usize, time: u64, event_type: u32, value: i128);
+    /// Counters of one record, or [`SET_CHANGE`].
+    fn counters(&mut self, slot: usize, time: u64, counters: impl Iterator<Item = (u32, i128)>);
     /// Where in the source the thread is.
     fn code(&mut self, slot: usize, time: u64, step: Move<S>);
     /// What an event says of OpenMP.

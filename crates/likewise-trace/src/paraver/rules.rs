@@ -58,17 +58,23 @@ impl<S: Steps<Site>> Sink for Interpreter<'_, S> {
 
     #[inline]
     fn event(&mut self, slot: usize, time: u64, pairs: &[(u32, i128)]) {
+        let rules = self.rules;
+        let counts = |pair: &&(u32, i128)| pair.0 == SET_CHANGE || rules.is_counter(pair.0);
         let (mut has_code, mut has_openmp) = (false, false);
-        for &(event_type, value) in pairs {
+        for &(event_type, _) in pairs {
             has_code |= code::is_code(event_type);
             has_openmp |= openmp::is_openmp(event_type);
-            if event_type == SET_CHANGE || self.rules.is_counter(event_type) {
-                self.steps.counter(slot, time, event_type, value);
-            }
-            if self.rules.burst_events.contains(&event_type) {
-                // Only the next event of this type tells when the burst ends.
-                let burst = Opened { end: None, state: RUNNING };
-                self.steps.boundary(slot, time, (value != 0).then_some(burst));
+        }
+        if rules.burst_events.is_empty() {
+            self.steps.counters(slot, time, pairs.iter().filter(counts).copied());
+        } else {
+            for pair in pairs {
+                self.steps.counters(slot, time, std::iter::once(pair).filter(counts).copied());
+                if rules.burst_events.contains(&pair.0) {
+                    // Only the next event of this type tells when the burst ends.
+                    let burst = Opened { end: None, state: RUNNING };
+                    self.steps.boundary(slot, time, (pair.1 != 0).then_some(burst));
+                }
             }
         }
         if has_code {

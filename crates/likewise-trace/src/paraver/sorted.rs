@@ -4,6 +4,7 @@
 //! does not. No tracer writes such traces, so this is rare.
 
 use std::collections::BTreeSet;
+use std::iter::once;
 use std::path::Path;
 
 use super::code::Site;
@@ -36,8 +37,8 @@ impl Steps<Site> for Raw {
         self.0.push((slot, time, Step::Boundary(open)));
     }
 
-    fn counter(&mut self, slot: usize, time: u64, event_type: u32, value: i128) {
-        self.0.push((slot, time, Step::Counter(event_type, value)));
+    fn counters(&mut self, slot: usize, time: u64, counters: impl Iterator<Item = (u32, i128)>) {
+        self.0.extend(counters.map(|(event_type, value)| (slot, time, Step::Counter(event_type, value))));
     }
 
     fn code(&mut self, slot: usize, time: u64, step: Move<Site>) {
@@ -93,7 +94,7 @@ pub(crate) fn read(
                         fold.open(time, end, state);
                     }
                 }
-                Step::Counter(event_type, value) => fold.event(time, event_type, value),
+                Step::Counter(event_type, value) => fold.counters(time, once((event_type, value))),
                 Step::Code(step) => {
                     if let Some(step) = sites.number(step) {
                         fold.code(time, step);

@@ -158,16 +158,15 @@ fn fold(recording: &Recording, rank: u32, columns: &[Column], path: &Path) -> Of
         if step.start < step.begin {
             steps.boundary(slot, step.start, Some(Opened { end: Some(step.begin), state: RUNNING }));
             if step.counters(columns).next().is_some() {
-                steps.counter(slot, step.start, SET_CHANGE, 0);
+                steps.counters(slot, step.start, std::iter::once((SET_CHANGE, 0)));
             }
             if let Some(function) = function {
                 steps.code(slot, step.start, Move::Enter(function));
             }
         }
         steps.boundary(slot, step.begin, None);
-        for (event_type, value) in step.counters(columns) {
-            steps.counter(slot, step.begin, event_type, i128::from(value));
-        }
+        let counters = step.counters(columns).map(|(event_type, value)| (event_type, i128::from(value)));
+        steps.counters(slot, step.begin, counters);
         if function.is_some() {
             steps.code(slot, step.begin, Move::Leave);
         }

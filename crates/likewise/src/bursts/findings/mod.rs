@@ -54,18 +54,21 @@ pub fn findings(input: &FindingsInput<'_>) -> Findings {
     if all.names().is_empty() || whole <= 0.0 {
         return Findings::default();
     }
-    let (mut list, balance) = if all.is_hybrid() {
-        let within = Stretches::of(&all, &Among::ThreadsOfTask);
-        let (of_run, between) = losses(&Stretches::of(&all, &Among::Tasks(&within)), whole, Scope::Run);
-        // What a task wins, as the mean over the tasks. A burst that is late
-        // once costs the run what its task is late.
-        let (of_tasks, inside) = losses(&within, whole * all.n_tasks() as f64, Scope::Task);
-        let of_tasks = of_tasks.into_iter().filter(|f| !matches!(f.kind, FindingKind::OneOff { .. }));
-        (causes::together(of_run, of_tasks), between + inside)
-    } else {
-        losses(&Stretches::of(&all, &Among::Threads), whole, Scope::Run)
+    let by_stretch = || {
+        if all.is_hybrid() {
+            let within = Stretches::of(&all, &Among::ThreadsOfTask);
+            let (of_run, between) = losses(&Stretches::of(&all, &Among::Tasks(&within)), whole, Scope::Run);
+            // What a task wins, as the mean over the tasks. A burst that is late
+            // once costs the run what its task is late.
+            let (of_tasks, inside) = losses(&within, whole * all.n_tasks() as f64, Scope::Task);
+            let of_tasks = of_tasks.into_iter().filter(|f| !matches!(f.kind, FindingKind::OneOff { .. }));
+            (causes::together(of_run, of_tasks), between + inside)
+        } else {
+            losses(&Stretches::of(&all, &Among::Threads), whole, Scope::Run)
+        }
     };
-    list.extend(slower::slower(&all, whole));
+    let ((mut list, balance), slower) = rayon::join(by_stretch, || slower::slower(&all, whole));
+    list.extend(slower);
     let told: Vec<ClusterId> = (list.iter())
         .filter(|f| !matches!(f.kind, FindingKind::Imbalance { .. }))
         .flat_map(|f| f.phases.iter().copied())

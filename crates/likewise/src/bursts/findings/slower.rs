@@ -6,6 +6,8 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use rayon::prelude::*;
+
 use super::causes::EVERYWHERE;
 use super::counted::Counted;
 use super::finding::{Finding, FindingKind, LEAST_APART};
@@ -44,7 +46,7 @@ pub(super) fn slower(all: &Counted<'_>, whole: f64) -> Option<Finding> {
     let counters = &all.table.counters;
     let instructions = &counters[instructions_and_cycles(counters)[0]?].values;
     let found: Vec<Slower> =
-        kinds(all, instructions).iter().filter_map(|kind| one(all, instructions, kind)).collect();
+        kinds(all, instructions).par_iter().filter_map(|kind| one(all, instructions, kind)).collect();
     let worst = found.iter().max_by(|a, b| a.more.total_cmp(&b.more))?;
     let is_near = |a: Option<Nanos>, b: Option<Nanos>, within: f64| match (a, b) {
         (Some(a), Some(b)) => a.0.abs_diff(b.0) as f64 <= within,

@@ -283,18 +283,24 @@ impl<'a> Stretches<'a> {
     /// What each step costs in each stretch. `long` is how long a burst of no
     /// phase has to be to be taken out, in ns.
     pub(super) fn parts(&self, long: f64) -> Vec<Part> {
-        let mut parts = Vec::new();
-        let mut times = vec![0.0; self.n_units()];
-        for (stretch, bounds) in self.bounds.windows(2).enumerate() {
-            let bursts = &self.order[bounds[0]..bounds[1]];
+        // `times` are all 0 between two stretches.
+        let of_stretch = |times: &mut Vec<f64>, stretch: usize| {
+            let bursts = self.of_stretch(stretch as u32);
             for &burst in bursts {
                 times[self.unit(burst) as usize] += self.all.duration(burst) as f64;
             }
-            let first = parts.len();
-            self.parts_of(bursts, &mut times, &mut parts, long);
-            parts[first..].iter_mut().for_each(|part| part.stretch = stretch as u32);
+            let mut parts = Vec::new();
+            self.parts_of(bursts, times, &mut parts, long);
+            parts.iter_mut().for_each(|part| part.stretch = stretch as u32);
             bursts.iter().for_each(|&burst| times[self.unit(burst) as usize] = 0.0);
-        }
+            parts
+        };
+        let mut parts: Vec<Part> = (0..self.bounds.len() - 1)
+            .into_par_iter()
+            .with_min_len(16)
+            .map_init(|| vec![0.0; self.n_units()], of_stretch)
+            .flatten_iter()
+            .collect();
         self.adopt(&mut parts);
         parts
     }
