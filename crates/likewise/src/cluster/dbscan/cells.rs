@@ -134,7 +134,7 @@ pub(super) const MAX_KEYS: u64 = 1 << 24;
 
 /// Counts points by cell; up to [`MAX_KEYS`]. O(n), and four bytes for each key and thread.
 pub(super) fn count<const D: usize>(input: &[[f64; D]], frame: &Frame<D>) -> Counted {
-    let part = input.len().div_ceil(rayon::current_num_threads());
+    let part = input.len().div_ceil(rayon::current_num_threads()).max(1);
     let mut places = crate::pages::large(vec![0u32; input.len()]);
     let counters: Vec<Counter> = places
         .par_chunks_mut(part)

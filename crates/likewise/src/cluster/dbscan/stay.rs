@@ -5,7 +5,7 @@
 //! the points tells both. Only the points of thin cells, and of sub-cells that
 //! may reach them or decide a pair, are gathered; `groups` does the rest.
 
-use super::cells::{Cell, Counted, MAX_KEYS, SUB_BITS, count};
+use super::cells::{Cell, CellTable, Counted, MAX_KEYS, SUB_BITS, count};
 use super::frame::Frame;
 use super::grid::{Grid, row_offsets};
 use super::groups::{Cores, Groups, Index, Known, Sorted};
@@ -31,19 +31,39 @@ pub(super) fn sort<const D: usize>(
     params: &DbscanParams,
 ) -> (Stay<D>, Sorted<D>, Known) {
     let counted = count(input, &frame);
-    let keys = counted.table.keys.clone();
+    let Decided { stay, known, needed } = decide(&counted.table, frame, params);
+    let (groups, group_of) = gather(input, counted, &needed);
+    (stay, Sorted { groups, group_of }, known)
+}
+
+/// What a table of cells tells.
+pub(super) struct Decided<const D: usize> {
+    pub(super) stay: Stay<D>,
+    pub(super) known: Known,
+    /// The sub-cells of each cell whose points distances are asked of.
+    pub(super) needed: Vec<u64>,
+}
+
+/// Decides what the counts of a table can. Only the table matters, not how many
+/// threads there are.
+pub(super) fn decide<const D: usize>(
+    table: &CellTable,
+    frame: Frame<D>,
+    params: &DbscanParams,
+) -> Decided<D> {
+    let keys = table.keys.clone();
     let shift = (frame.n_keys() / (2 * keys.len() as u64)).max(1).ilog2();
     let grid = Grid::new(keys, &frame, shift, params);
-    let cells = &counted.table.cells;
+    let cells = &table.cells;
     let occupied: Vec<u64> = cells.par_iter().map(Cell::occupied).collect();
     let table = Table { cells, occupied: &occupied, grid: &grid, reach: reaches::<D>() };
     let sure = table.sure(params.min_points());
     let components = UnionFind::new(cells.len());
     let needed = table.needed(&sure, &components);
     let whole = sure.iter().zip(&occupied).map(|(sure, occupied)| sure.core == *occupied).collect();
-    let known = Known { whole, first: cells.iter().map(|cell| cell.first).collect(), components };
-    let (groups, group_of) = gather(input, counted, &needed);
-    (Stay { grid, frame, sure }, Sorted { groups, group_of }, known)
+    let first = cells.iter().map(|cell| cell.first).collect();
+    let known = Known { whole, first, components, asked: vec![true; cells.len()] };
+    Decided { stay: Stay { grid, frame, sure }, known, needed }
 }
 
 /// The sub-cells of a cell of which every point is core, and of which none is.
