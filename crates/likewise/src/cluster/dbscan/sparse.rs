@@ -123,7 +123,8 @@ impl<const D: usize> Sparse<D> {
             for (leaf, labels) in (first..).zip(part) {
                 labels.copy_from_slice(&of_core[leaf * LEAF..(leaf + 1) * LEAF]);
                 let rest = !cores[leaf] & tree_mask(tree, leaf);
-                if rest != 0 {
+                let wanted = tree.rows_of(leaf).iter().any(|&row| (row as usize) < n_rows);
+                if rest != 0 && wanted {
                     let (of_core, eps2) = (&of_core, self.eps2);
                     let mut visit = Label { tree, leaf, eps2, cores, of_core, rest, labels: *labels };
                     search(&mut visit, tree, leaf, eps2);

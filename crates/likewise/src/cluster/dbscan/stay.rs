@@ -22,7 +22,7 @@ use std::sync::{Mutex, PoisonError};
 const CELLS_PER_TASK: usize = 16;
 
 /// With fewer points, sorting them all costs less than tables.
-const LEAST_POINTS: usize = 1 << 17;
+const LEAST_POINTS: u64 = 1 << 17;
 
 /// Counts `input` by cell and gathers the points that distances are asked of.
 pub(super) fn sort<const D: usize>(
@@ -78,6 +78,19 @@ pub(super) struct Stay<const D: usize> {
     grid: Grid,
     frame: Frame<D>,
     sure: Vec<Sure>,
+}
+
+impl<const D: usize> Stay<D> {
+    /// The cell of a point; only if it is one of the table's.
+    pub(super) fn cell_of(&self, p: &[f64; D]) -> u32 {
+        self.grid.cell_of(self.frame.key(p))
+    }
+
+    /// Calls `visit` with all other cells that may hold a point within eps of one
+    /// of `c`.
+    pub(super) fn each_near(&self, c: usize, mut visit: impl FnMut(usize)) {
+        self.grid.each_near(c, |h, _| visit(h));
+    }
 }
 
 impl<const D: usize> Index<D> for Stay<D> {
@@ -219,11 +232,11 @@ impl Table<'_> {
     }
 }
 
-/// The points of needed sub-cells, sorted by cell, and the cell of every row.
-fn gather<const D: usize>(input: &[[f64; D]], counted: Counted, needed: &[u64]) -> (Groups<D>, Vec<u32>) {
+/// The rows of needed sub-cells, ascending, in parts, with how many there are from
+/// each cell; and the cell of every row.
+pub(super) fn take(counted: Counted, needed: &[u64]) -> (Vec<(Vec<u32>, Vec<u32>)>, Vec<u32>) {
     let Counted { places: mut group_of, cell_of_place, part, .. } = counted;
-    // Of each part: the rows taken, and how many from each cell.
-    let mut taken: Vec<(Vec<u32>, Vec<u32>)> = group_of
+    let taken = group_of
         .par_chunks_mut(part)
         .zip(&cell_of_place)
         .enumerate()
@@ -244,7 +257,12 @@ fn gather<const D: usize>(input: &[[f64; D]], counted: Counted, needed: &[u64]) 
             (rows, count)
         })
         .collect();
+    (taken, group_of)
+}
 
+/// The points of needed sub-cells, sorted by cell, and the cell of every row.
+fn gather<const D: usize>(input: &[[f64; D]], counted: Counted, needed: &[u64]) -> (Groups<D>, Vec<u32>) {
+    let (mut taken, group_of) = take(counted, needed);
     // Counts become places, part after part within each cell.
     let (mut start, mut end) = (Vec::with_capacity(needed.len() + 1), 0);
     for cell in 0..needed.len() {
@@ -269,21 +287,34 @@ fn gather<const D: usize>(input: &[[f64; D]], counted: Counted, needed: &[u64]) 
     (Groups::new(points, start), group_of)
 }
 
+/// Points of the sample that tells whether a cloud is tight.
+const SAMPLE: u64 = 1 << 14;
+
+/// Every how many-th of `n` points is in the sample.
+pub(super) fn sample_step(n: u64) -> u64 {
+    (n / SAMPLE).max(8)
+}
+
 /// Whether a cloud is such that few points lie in thin cells, by the look of a
 /// sample: then it pays to leave points where they are.
 pub(super) fn pays<const D: usize>(input: &[[f64; D]], frame: &Frame<D>, params: &DbscanParams) -> bool {
-    /// Points of a sample, at most.
-    const SAMPLE: usize = 1 << 14;
-    let n = input.len();
-    // Every thread has a table of keys.
-    let most_keys = MAX_KEYS.min((16 * n / rayon::current_num_threads()) as u64);
-    if n < LEAST_POINTS || !frame.has_sub_cells() || frame.n_keys() > most_keys {
+    let n = input.len() as u64;
+    if !has_tables(frame, n, rayon::current_num_threads() as u64) {
         return false;
     }
-    let step = (n / SAMPLE).max(8);
-    let mut keys: Vec<u32> = input.iter().step_by(step).map(|p| frame.key(p)).collect();
+    let step = sample_step(n);
+    is_tight(input.iter().step_by(step as usize).map(|p| frame.key(p)).collect(), step, params)
+}
+
+/// Whether tables of cells cost little beside `n` points; every thread has one of keys.
+pub(super) fn has_tables<const D: usize>(frame: &Frame<D>, n: u64, threads: u64) -> bool {
+    n >= LEAST_POINTS && frame.has_sub_cells() && frame.n_keys() <= MAX_KEYS.min(16 * n / threads)
+}
+
+/// Whether few points lie in thin cells, by the keys of every `step`-th.
+pub(super) fn is_tight(mut keys: Vec<u32>, step: u64, params: &DbscanParams) -> bool {
     keys.sort_unstable();
-    let few = (params.min_points() / step).max(1);
+    let few = (params.min_points() / step as usize).max(1);
     let thin: usize = keys.chunk_by(|a, b| a == b).map(<[u32]>::len).filter(|&n| n <= few).sum();
     thin * 4 < keys.len()
 }

@@ -28,7 +28,8 @@ impl Halves {
         eps: f64,
     ) -> Result<Self, CommError> {
         let mut bytes = Vec::new();
-        let some = sampled(rows, comm.rank(), SAMPLE_PER_OWNER * comm.size() as u64);
+        let step = rows.n() / (SAMPLE_PER_OWNER * comm.size() as u64);
+        let some = sampled(rows, comm.rank(), step.max(1));
         some.for_each(|row| put_coordinates(&mut bytes, points.row(row)));
         comm.concatenate(&mut bytes)?;
         let mut data = Vec::new();
@@ -90,11 +91,9 @@ fn widest(points: &[&[f64]]) -> Option<(usize, f64)> {
     (0..first.len()).map(width).reduce(|a, b| if b.1 > a.1 { b } else { a })
 }
 
-/// Rows of a rank, about `n` of all ranks together: which ones depends on nothing
-/// but the row and the number of all. They do not come at regular distances, because
-/// what runs record does.
-pub(super) fn sampled(rows: &Rows, rank: usize, n: u64) -> impl Iterator<Item = usize> {
-    let step = (rows.n() / n).max(1);
+/// One of about `step` rows of a rank: which ones depends on nothing but the row.
+/// They do not come at regular distances, because what runs record does.
+pub(super) fn sampled(rows: &Rows, rank: usize, step: u64) -> impl Iterator<Item = usize> {
     let first = rows.first(rank);
     let here = (rows.first(rank + 1) - first) as usize;
     (0..here).filter(move |&row| scattered(first + row as u64) <= u64::MAX / step)

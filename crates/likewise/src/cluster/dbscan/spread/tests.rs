@@ -4,7 +4,7 @@ use super::super::dbscan;
 use super::super::params::{Dbscan, DbscanParams};
 use super::{Way, by, dbscan_spread};
 use crate::cluster::{Clustering, Points};
-use crate::comm::{Communicator, Solo, run_on_threads};
+use crate::comm::{CommError, Communicator, Counted, Solo, run_on_threads};
 use proptest::prelude::*;
 
 const SIZES: [usize; 6] = [1, 2, 3, 4, 7, 16];
@@ -52,7 +52,10 @@ fn check(data: &[f64], dims: usize, eps: f64, min_points: usize, seed: u64) {
     let points = Points::new(data, dims).expect("finite points");
     let params = DbscanParams::new(eps, min_points).expect("valid parameters");
     let expected = dbscan(points, &params);
-    for way in [Way::Owners] {
+    for way in [Way::Owners, Way::Cells(1 << 16)] {
+        if dims > 3 && way != Way::Owners {
+            continue;
+        }
         for size in SIZES {
             let found = joined(on_ranks(points, &params, way, size, seed));
             assert_eq!(found, expected, "{way:?} on {size}, dims {dims}, {params:?}, seed {seed}");
@@ -145,4 +148,43 @@ fn one_rank_needs_no_other() {
     let points = Points::new(&[0.0, 0.1, 5.0], 1).expect("finite");
     let params = DbscanParams::new(0.2, 2).expect("valid");
     assert_eq!(dbscan_spread(points, &params, &Solo::default()), Ok(dbscan(points, &params)));
+}
+
+/// `n` points in tight squares, and some far from them.
+fn tight(n: usize) -> Vec<f64> {
+    let mut uniform = uniform(7);
+    let mut data = Vec::new();
+    for i in 0..n {
+        let phase = (uniform() * 5.0).floor();
+        let width = if i % 4000 == 0 && i < 800_000 { 3.0 } else { 0.02 };
+        data.extend([phase + width * uniform(), phase * phase + width * uniform()]);
+    }
+    data
+}
+
+/// What all ranks send, if the points come in shares of many sizes, and whether
+/// all is as on one rank.
+fn bytes_sent(n: usize, size: usize) -> u64 {
+    let data = tight(n);
+    let points = Points::new(&data, 2).expect("finite points");
+    let params = DbscanParams::new(0.01, 10).expect("valid parameters");
+    let cuts = shares(n, size, 5);
+    let found = run_on_threads(size, |comm| {
+        let own = Points::new(&data[2 * cuts[comm.rank()]..2 * cuts[comm.rank() + 1]], 2).expect("finite");
+        let counted = Counted::new(comm);
+        let found = dbscan_spread(own, &params, &counted)?;
+        Ok::<_, CommError>((found, counted.traffic().iter().map(|phase| phase.bytes).sum::<u64>()))
+    });
+    let (parts, sent): (Vec<Dbscan>, Vec<u64>) = found.expect("no rank fails").into_iter().unzip();
+    assert!(joined(parts) == dbscan(points, &params), "{n} points on {size} ranks");
+    sent.iter().sum()
+}
+
+#[test]
+fn what_is_sent_does_not_grow_with_tight_clouds() {
+    for size in [3, 8] {
+        let (few, many) = (bytes_sent(200_000, size), bytes_sent(2_000_000, size));
+        println!("{size} ranks: {few} bytes for 200,000 points, {many} for 2,000,000");
+        assert!(many < few + few / 10, "{few} and {many} bytes on {size} ranks");
+    }
 }
