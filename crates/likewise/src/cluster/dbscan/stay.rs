@@ -299,16 +299,17 @@ pub(super) fn sample_step(n: u64) -> u64 {
 /// sample: then it pays to leave points where they are.
 pub(super) fn pays<const D: usize>(input: &[[f64; D]], frame: &Frame<D>, params: &DbscanParams) -> bool {
     let n = input.len() as u64;
-    if !has_tables(frame, n, rayon::current_num_threads() as u64) {
+    // Every thread has a table of keys.
+    if !has_tables(frame, n, 16 * n / rayon::current_num_threads() as u64) {
         return false;
     }
     let step = sample_step(n);
     is_tight(input.iter().step_by(step as usize).map(|p| frame.key(p)).collect(), step, params)
 }
 
-/// Whether tables of cells cost little beside `n` points; every thread has one of keys.
-pub(super) fn has_tables<const D: usize>(frame: &Frame<D>, n: u64, threads: u64) -> bool {
-    n >= LEAST_POINTS && frame.has_sub_cells() && frame.n_keys() <= MAX_KEYS.min(16 * n / threads)
+/// Whether tables of up to `most_keys` cost little beside `n` points.
+pub(super) fn has_tables<const D: usize>(frame: &Frame<D>, n: u64, most_keys: u64) -> bool {
+    n >= LEAST_POINTS && frame.has_sub_cells() && frame.n_keys() <= most_keys.min(MAX_KEYS)
 }
 
 /// Whether few points lie in thin cells, by the keys of every `step`-th.

@@ -17,6 +17,9 @@ use crate::parallel;
 use rayon::prelude::*;
 use std::borrow::Cow;
 
+/// A table of so many keys, 16 MB for each thread, costs less than that points travel.
+const FEW_KEYS: u64 = 1 << 22;
+
 /// The frame of the points of all ranks.
 pub(super) fn frame<C: Communicator + ?Sized, const D: usize>(
     comm: &C,
@@ -41,7 +44,8 @@ pub(super) fn pay<C: Communicator + ?Sized, const D: usize>(
 ) -> Result<bool, CommError> {
     let mut threads = [rayon::current_num_threads() as i64];
     comm.all_reduce(Reduction::Sum, &mut threads)?;
-    if !has_tables(frame, rows.n(), threads[0] as u64) {
+    let most_keys = (16 * rows.n() / threads[0] as u64).max(FEW_KEYS);
+    if !has_tables(frame, rows.n(), most_keys) {
         return Ok(false);
     }
     let (mut bytes, step) = (Vec::new(), sample_step(rows.n()));
