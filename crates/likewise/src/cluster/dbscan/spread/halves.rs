@@ -40,23 +40,17 @@ impl Halves {
         Ok(halves)
     }
 
-    /// Where all points of the sample are within eps along every dimension, each
-    /// half would need copies of the other: they stay together.
+    /// Points that are within 2 eps along every dimension stay together: each half
+    /// would need copies of the other.
     fn divide(&mut self, ranks: Range<usize>, sample: &mut [&[f64]], eps: f64) {
         let Some((dim, width)) = widest(sample).filter(|_| ranks.len() > 1) else { return };
-        if width <= eps {
+        if width <= 2.0 * eps {
             return;
         }
         let middle = middle(&ranks);
         sample.sort_unstable_by(|a, b| a[dim].total_cmp(&b[dim]));
         let target = sample.len() * (middle - ranks.start) / ranks.len();
-        // Equal coordinates stay on one side: all of them below or all above.
-        let at = sample[target][dim];
-        let below = sample.partition_point(|p| p[dim] < at);
-        let above = sample.partition_point(|p| p[dim] <= at);
-        // One of the two parts them, because not all are equal.
-        let take_below = below > 0 && target - below <= above - target || above == sample.len();
-        let n_low = if take_below { below } else { above };
+        let n_low = gap(sample, dim, target, eps).unwrap_or_else(|| between(sample, dim, target));
         self.cut[middle] = (dim, sample[n_low][dim]);
         let (low, high) = sample.split_at_mut(n_low);
         self.divide(ranks.start..middle, low, eps);
@@ -77,6 +71,29 @@ impl Halves {
 
 fn middle(ranks: &Range<usize>) -> usize {
     ranks.start + ranks.len() / 2
+}
+
+/// How many sorted points, not all equal, are below a cut near `target`. Equal
+/// coordinates stay on one side: all of them below or all above.
+fn between(sample: &[&[f64]], dim: usize, target: usize) -> usize {
+    let at = sample[target][dim];
+    let below = sample.partition_point(|p| p[dim] < at);
+    let above = sample.partition_point(|p| p[dim] <= at);
+    let take_below = below > 0 && target - below <= above - target || above == sample.len();
+    if take_below { below } else { above }
+}
+
+/// How many sorted points are below a gap near `target` that parts clouds: then no
+/// point needs copies. It takes more than a quarter of the width of what is around,
+/// so that chance does not make it where points are spread evenly.
+fn gap(sample: &[&[f64]], dim: usize, target: usize, eps: f64) -> Option<usize> {
+    let (from, to) = (target - target / 4, (target + target / 4).min(sample.len() - 1));
+    let span = sample[to][dim] - sample[from][dim];
+    let wide = |i: &usize| {
+        let gap = sample[*i][dim] - sample[*i - 1][dim];
+        gap > eps && gap > span / 4.0
+    };
+    (from + 1..=to).filter(wide).min_by_key(|i| i.abs_diff(target))
 }
 
 /// The dimension in which points are widest, and how wide; `None` without points.

@@ -188,3 +188,23 @@ fn what_is_sent_does_not_grow_with_tight_clouds() {
         assert!(many < few + few / 10, "{few} and {many} bytes on {size} ranks");
     }
 }
+
+#[test]
+fn any_number_of_threads_and_ranks_gives_the_same() {
+    let data = tight(150_000);
+    for (dims, eps) in [(2, 0.01), (3, 0.01), (5, 0.05)] {
+        let points = Points::new(&data, dims).expect("finite points");
+        let params = DbscanParams::new(eps, 10).expect("valid parameters");
+        let expected = dbscan(points, &params);
+        for seed in 1..4 {
+            let cuts = shares(points.len(), 5, seed);
+            let found = run_on_threads(5, |comm| {
+                let own = &data[cuts[comm.rank()] * dims..cuts[comm.rank() + 1] * dims];
+                let own = Points::new(own, dims).expect("finite");
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(1 + comm.rank()).build();
+                pool.expect("threads").install(|| dbscan_spread(own, &params, comm))
+            });
+            assert!(joined(found.expect("no rank fails")) == expected, "dims {dims}, seed {seed}");
+        }
+    }
+}
