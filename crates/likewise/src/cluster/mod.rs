@@ -11,6 +11,7 @@ mod kmeans;
 mod matrix;
 pub mod medoids;
 mod sample;
+mod spread;
 mod xmeans;
 
 use std::num::NonZeroU32;

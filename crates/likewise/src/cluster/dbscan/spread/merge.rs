@@ -5,9 +5,9 @@
 //! from the ranks that have their first rows.
 
 use super::super::union_find::UnionFind;
-use super::held::{Held, Rows, in_step};
 use super::local::Local;
 use crate::cluster::ClusterId;
+use crate::cluster::spread::held::{Held, Rows, in_step};
 use crate::comm::wire::{self, put_numbers};
 use crate::comm::{CommError, Communicator, Reduction};
 

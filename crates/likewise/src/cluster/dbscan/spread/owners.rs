@@ -1,9 +1,9 @@
 //! Points go to owners of parts of space.
 
 use super::super::params::{Dbscan, DbscanParams};
-use super::halves::{Halves, Hulls};
-use super::held::{Held, Rows};
-use super::{local::local, merge};
+use super::{local::local, merge, send_labels};
+use crate::cluster::spread::halves::{Halves, Hulls};
+use crate::cluster::spread::held::{Held, Rows};
 use crate::cluster::{Clustering, Points};
 use crate::comm::{CommError, Communicator};
 
@@ -36,6 +36,6 @@ pub(super) fn cluster<C: Communicator + ?Sized>(
     let labelled = found.label(&numbered.of_component, numbered.n_clusters);
     comm.phase("labels");
     let (mut labels, mut core) = (vec![None; points.len()], vec![false; points.len()]);
-    held.send_home(comm, &labelled, |row, label, is_core| (labels[row], core[row]) = (label, is_core))?;
+    send_labels(comm, &held, &labelled, |row, label, is_core| (labels[row], core[row]) = (label, is_core))?;
     Ok(Dbscan { clustering: Clustering { labels, n_clusters: numbered.n_clusters }, core })
 }

@@ -8,9 +8,10 @@ use super::super::groups::{Groups, Known, Sorted};
 use super::super::params::{Dbscan, DbscanParams};
 use super::super::stay::{Decided, Stay, decide, has_tables, is_tight, sample_step, take};
 use super::super::{params::PART, rows};
-use super::halves::sampled;
-use super::held::{Held, Rows};
 use super::local::{Grouped, Local};
+use super::send_labels;
+use crate::cluster::spread::halves::sampled;
+use crate::cluster::spread::held::{Held, Rows};
 use crate::cluster::{ClusterId, Clustering, Points};
 use crate::comm::{CommError, Communicator, Reduction, Tree, from_order, order};
 use crate::parallel;
@@ -150,7 +151,7 @@ pub(super) fn cluster<C: Communicator + ?Sized, const D: usize>(
     let (mut labels, mut core): (Vec<_>, _) =
         (cell_of.par_iter().map(of_row).collect(), vec![true; input.len()]);
     let found = &numbered.found;
-    held.send_home(comm, found, |row, label, is_core| (labels[row], core[row]) = (label, is_core))?;
+    send_labels(comm, &held, found, |row, label, is_core| (labels[row], core[row]) = (label, is_core))?;
     Ok(Dbscan { clustering: Clustering { labels, n_clusters: found.clustering.n_clusters }, core })
 }
 

@@ -1,19 +1,21 @@
 //! Points at their owners, and what owners tell each other and the ranks that
 //! the points came from.
 
-use crate::cluster::{ClusterId, Dbscan, Points};
+use crate::cluster::Points;
 use crate::comm::{CommError, Communicator, Parcel};
-use std::num::NonZeroU32;
 
 /// Which rows each rank has: those of rank r follow those of rank r - 1.
-pub(super) struct Rows {
+pub(in crate::cluster) struct Rows {
     /// The first row of each rank, and the number of all rows.
     start: Vec<u64>,
 }
 
 impl Rows {
     /// Tells all ranks how many rows each has.
-    pub(super) fn gather<C: Communicator + ?Sized>(comm: &C, n: usize) -> Result<Self, CommError> {
+    pub(in crate::cluster) fn gather<C: Communicator + ?Sized>(
+        comm: &C,
+        n: usize,
+    ) -> Result<Self, CommError> {
         let mut start = vec![0];
         for bytes in comm.all_gather(&(n as u64).to_le_bytes())? {
             let n = <[u8; 8]>::try_from(&bytes[..]).map_err(|_| CommError::out_of_step("Rows::gather"))?;
@@ -23,24 +25,24 @@ impl Rows {
     }
 
     /// How many rows there are on all ranks.
-    pub(super) fn n(&self) -> u64 {
+    pub(in crate::cluster) fn n(&self) -> u64 {
         self.start[self.start.len() - 1]
     }
 
     /// The first row of a rank.
-    pub(super) fn first(&self, rank: usize) -> u64 {
+    pub(in crate::cluster) fn first(&self, rank: usize) -> u64 {
         self.start[rank]
     }
 
     /// The rank that has a row.
-    pub(super) fn rank_of(&self, row: u64) -> usize {
+    pub(in crate::cluster) fn rank_of(&self, row: u64) -> usize {
         self.start.partition_point(|&start| start <= row) - 1
     }
 }
 
 /// The points of one owner: its own, and copies of those of other owners that
 /// its own may be near.
-pub(super) struct Held {
+pub(in crate::cluster) struct Held {
     dims: usize,
     /// Own points by ascending row, then copies in the order of their owners.
     data: Vec<f64>,
@@ -59,7 +61,7 @@ pub(super) struct Held {
 impl Held {
     /// Sends rows of `points`, by ascending row, to their owners. 4 bytes and
     /// the coordinates for each.
-    pub(super) fn at_owners<C: Communicator + ?Sized>(
+    pub(in crate::cluster) fn at_owners<C: Communicator + ?Sized>(
         comm: &C,
         points: Points<'_>,
         all: &Rows,
@@ -97,7 +99,7 @@ impl Held {
 
     /// Gives copies of own points to others. `near` calls its last argument with
     /// the ranks that need a copy of a point, once for each.
-    pub(super) fn give<C: Communicator + ?Sized>(
+    pub(in crate::cluster) fn give<C: Communicator + ?Sized>(
         &mut self,
         comm: &C,
         near: impl Fn(&[f64], &mut dyn FnMut(usize)),
@@ -127,33 +129,33 @@ impl Held {
     }
 
     /// Own points, then copies.
-    pub(super) fn points(&self) -> Points<'_> {
+    pub(in crate::cluster) fn points(&self) -> Points<'_> {
         Points { data: &self.data, dims: self.dims }
     }
 
     /// How many own points there are.
-    pub(super) fn n_own(&self) -> usize {
+    pub(in crate::cluster) fn n_own(&self) -> usize {
         self.rows.len()
     }
 
     /// The row, among all, of each own point: they ascend.
-    pub(super) fn rows(&self) -> &[u64] {
+    pub(in crate::cluster) fn rows(&self) -> &[u64] {
         &self.rows
     }
 
     /// The own points of which others have copies; some more than once.
-    pub(super) fn given(&self) -> impl Iterator<Item = usize> {
+    pub(in crate::cluster) fn given(&self) -> impl Iterator<Item = usize> {
         self.given.iter().flat_map(|(_, own)| own.iter().map(|&own| own as usize))
     }
 
     /// The owner of each copy, in order.
-    pub(super) fn owners_of_copies(&self) -> impl Iterator<Item = usize> {
+    pub(in crate::cluster) fn owners_of_copies(&self) -> impl Iterator<Item = usize> {
         self.copies.iter().flat_map(|&(owner, n)| std::iter::repeat_n(owner, n))
     }
 
     /// Tells those that have copies something of own points. What this rank is
     /// told of its copies, in order.
-    pub(super) fn tell<const N: usize, C: Communicator + ?Sized>(
+    pub(in crate::cluster) fn tell<const N: usize, C: Communicator + ?Sized>(
         &self,
         comm: &C,
         of_own: impl Fn(usize) -> [u8; N],
@@ -169,39 +171,30 @@ impl Held {
         Ok(told)
     }
 
-    /// Sends labels of own points back to where they came from, 5 bytes for each.
-    /// Calls `take` with row, label and whether it is core for every row that this
-    /// rank sent.
-    pub(super) fn send_home<C: Communicator + ?Sized>(
+    /// Sends what was found of own points back to where they came from. Calls `take`
+    /// with it for every row that this rank sent.
+    pub(in crate::cluster) fn send_home<const N: usize, C: Communicator + ?Sized>(
         &self,
         comm: &C,
-        found: &Dbscan,
-        mut take: impl FnMut(usize, Option<ClusterId>, bool),
+        of_own: impl Fn(usize) -> [u8; N],
+        mut take: impl FnMut(usize, [u8; N]),
     ) -> Result<(), CommError> {
-        const WIDTH: usize = 5;
-        let mut labelled = found.clustering.labels.iter().zip(&found.core);
+        let mut first = 0;
         let parcel = |&(to, n): &(usize, usize)| {
-            let mut bytes = Vec::with_capacity(n * WIDTH);
-            for (label, &core) in labelled.by_ref().take(n) {
-                bytes.extend_from_slice(&label.map_or(0, ClusterId::number).to_le_bytes());
-                bytes.push(u8::from(core));
-            }
-            (to, bytes)
+            first += n;
+            (to, (first - n..first).flat_map(&of_own).collect())
         };
         let parcels = comm.route(self.came.iter().map(parcel).collect())?;
-        let expected = self.sent.iter().map(|(owner, rows)| (*owner, rows.len() * WIDTH));
+        let expected = self.sent.iter().map(|(owner, rows)| (*owner, rows.len() * N));
         for (bytes, (_, rows)) in in_step(&parcels, expected, "Held::send_home")?.zip(&self.sent) {
-            for (&[a, b, c, d, core], &row) in bytes.as_chunks::<WIDTH>().0.iter().zip(rows) {
-                let label = NonZeroU32::new(u32::from_le_bytes([a, b, c, d])).map(ClusterId);
-                take(row as usize, label, core != 0);
-            }
+            rows.iter().zip(bytes.as_chunks().0).for_each(|(&row, found)| take(row as usize, *found));
         }
         Ok(())
     }
 }
 
 /// The messages of parcels, if they are from whom, and as long, as expected.
-pub(super) fn in_step<'a>(
+pub(in crate::cluster) fn in_step<'a>(
     parcels: &'a [Parcel],
     expected: impl Iterator<Item = (usize, usize)>,
     call: &'static str,
@@ -212,10 +205,10 @@ pub(super) fn in_step<'a>(
     Ok(parcels.iter().map(|(_, bytes)| &bytes[..]))
 }
 
-pub(super) fn put_coordinates(bytes: &mut Vec<u8>, point: &[f64]) {
+pub(in crate::cluster) fn put_coordinates(bytes: &mut Vec<u8>, point: &[f64]) {
     point.iter().for_each(|x| bytes.extend_from_slice(&x.to_le_bytes()));
 }
 
-pub(super) fn take_coordinates(data: &mut Vec<f64>, bytes: &[u8]) {
+pub(in crate::cluster) fn take_coordinates(data: &mut Vec<f64>, bytes: &[u8]) {
     data.extend(bytes.as_chunks().0.iter().map(|x| f64::from_le_bytes(*x)));
 }

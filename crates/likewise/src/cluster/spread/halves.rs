@@ -12,7 +12,7 @@ use std::ops::Range;
 const SAMPLE_PER_OWNER: u64 = 128;
 
 /// Space, halved until each part has one owner.
-pub(super) struct Halves {
+pub(in crate::cluster) struct Halves {
     /// Where ranks up to `i - 1` and those from `i` on are told apart, by `i`:
     /// each `i` is the middle of one range of ranks. Points below the place in
     /// that dimension go to the lower half.
@@ -21,7 +21,7 @@ pub(super) struct Halves {
 
 impl Halves {
     /// The same on all ranks. All get the sample: 128 points for each of them.
-    pub(super) fn of_sample<C: Communicator + ?Sized>(
+    pub(in crate::cluster) fn of_sample<C: Communicator + ?Sized>(
         comm: &C,
         points: Points<'_>,
         rows: &Rows,
@@ -58,7 +58,7 @@ impl Halves {
     }
 
     /// The owner of a point.
-    pub(super) fn owner(&self, p: &[f64]) -> usize {
+    pub(in crate::cluster) fn owner(&self, p: &[f64]) -> usize {
         let mut ranks = 0..self.cut.len();
         while ranks.len() > 1 {
             let middle = middle(&ranks);
@@ -110,7 +110,7 @@ fn widest(points: &[&[f64]]) -> Option<(usize, f64)> {
 
 /// One of about `step` rows of a rank: which ones depends on nothing but the row.
 /// They do not come at regular distances, because what runs record does.
-pub(super) fn sampled(rows: &Rows, rank: usize, step: u64) -> impl Iterator<Item = usize> {
+pub(in crate::cluster) fn sampled(rows: &Rows, rank: usize, step: u64) -> impl Iterator<Item = usize> {
     let first = rows.first(rank);
     let here = (rows.first(rank + 1) - first) as usize;
     (0..here).filter(move |&row| scattered(first + row as u64) <= u64::MAX / step)
@@ -125,7 +125,7 @@ fn scattered(x: u64) -> u64 {
 }
 
 /// The tight boxes of the owners' points, and of halves of the owners.
-pub(super) struct Hulls {
+pub(in crate::cluster) struct Hulls {
     n_owners: usize,
     dims: usize,
     /// Low and high coordinates of each node: the halves of node `i` are
@@ -135,7 +135,10 @@ pub(super) struct Hulls {
 
 impl Hulls {
     /// The same on all ranks; 16 bytes for each dimension and rank go to all.
-    pub(super) fn gather<C: Communicator + ?Sized>(comm: &C, points: Points<'_>) -> Result<Self, CommError> {
+    pub(in crate::cluster) fn gather<C: Communicator + ?Sized>(
+        comm: &C,
+        points: Points<'_>,
+    ) -> Result<Self, CommError> {
         let dims = points.dims();
         let empty = [vec![f64::INFINITY; dims], vec![f64::NEG_INFINITY; dims]].concat();
         let mut hull = empty.clone();
@@ -169,7 +172,7 @@ impl Hulls {
     }
 
     /// Calls `visit` with the owners whose hulls are within √`eps2` of `p`.
-    pub(super) fn near(&self, p: &[f64], eps2: f64, visit: &mut dyn FnMut(usize)) {
+    pub(in crate::cluster) fn near(&self, p: &[f64], eps2: f64, visit: &mut dyn FnMut(usize)) {
         self.near_in(0, 0..self.n_owners, p, eps2, visit);
     }
 
