@@ -9,6 +9,7 @@
 
 pub(super) mod nearest;
 pub(super) mod search;
+mod spread;
 pub(super) mod tree;
 
 use super::Points;
@@ -16,6 +17,7 @@ use crate::parallel;
 use crate::simd::{Width, up_to};
 use rayon::prelude::*;
 use search::{Leaf, Search};
+pub use spread::{KDistSpreadError, k_distances_spread};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use tree::Tree;
 

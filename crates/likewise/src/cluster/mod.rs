@@ -3,7 +3,7 @@
 mod dbscan;
 mod euclidean;
 
-pub use dbscan::{Dbscan, DbscanParams, DbscanParamsError, dbscan};
+pub use dbscan::{Dbscan, DbscanParams, DbscanParamsError, dbscan, dbscan_spread};
 pub use euclidean::{euclidean, squared_euclidean};
 pub mod hierarchical;
 pub mod kdist;
@@ -11,6 +11,7 @@ mod kmeans;
 mod matrix;
 pub mod medoids;
 mod sample;
+mod spread;
 mod xmeans;
 
 use std::num::NonZeroU32;

@@ -2,6 +2,7 @@
 
 use super::frame::Frame;
 use super::subcells::bits;
+use crate::comm::wire::Taker;
 use rayon::prelude::*;
 
 /// Up to so many points, a cell keeps a list of their sub-cells.
@@ -112,6 +113,49 @@ impl CellTable {
         self.keys.push(key);
         self.cells.push(cell);
     }
+
+    /// The table as a message: of each cell its key, its points, its first row, and
+    /// the list of their sub-cells, or which ones there are and how often.
+    pub(super) fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        for (key, cell) in self.keys.iter().zip(&self.cells) {
+            [*key, cell.count, cell.first].iter().for_each(|x| bytes.extend_from_slice(&x.to_le_bytes()));
+            match &cell.subs {
+                Subs::Few(list) => bytes.extend_from_slice(&list[..cell.count as usize]),
+                Subs::Many(counts) => {
+                    bytes.extend_from_slice(&cell.occupied().to_le_bytes());
+                    for n in counts.iter().filter(|n| **n > 0) {
+                        bytes.extend_from_slice(&n.to_le_bytes());
+                    }
+                }
+            }
+        }
+        bytes
+    }
+
+    /// The table that a message is; `None` if it is none.
+    pub(super) fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        fn number(taker: &mut Taker<'_>) -> Option<u32> {
+            Some(u32::from_le_bytes(taker.bytes(4)?.try_into().ok()?))
+        }
+        let (mut table, mut taker) = (Self::default(), Taker::new(bytes));
+        while !taker.is_done() {
+            let [key, count, first] = [number(&mut taker)?, number(&mut taker)?, number(&mut taker)?];
+            let subs = if count as usize <= FEW {
+                let mut list = [0; FEW];
+                list[..count as usize].copy_from_slice(taker.bytes(count as usize)?);
+                Subs::Few(list)
+            } else {
+                let mut counts = Box::new([0; 64]);
+                for s in bits(taker.number()?) {
+                    counts[s] = number(&mut taker)?;
+                }
+                Subs::Many(counts)
+            };
+            table.push(key, Cell { count, first, subs });
+        }
+        Some(table)
+    }
 }
 
 /// A table, and where in it each point is.
@@ -126,6 +170,23 @@ pub(super) struct Counted {
     pub(super) part: usize,
 }
 
+impl Counted {
+    /// The same places in a table that holds more.
+    pub(super) fn within(mut self, table: &CellTable) -> Self {
+        let mut at = 0;
+        let place = |key: &u32| {
+            at += table.keys[at..].partition_point(|other| other < key);
+            at as u32
+        };
+        let new: Vec<u32> = self.table.keys.iter().map(place).collect();
+        for cell in self.cell_of_place.iter_mut().flatten() {
+            // Places that nobody has point to the first cell.
+            *cell = new.get(*cell as usize).copied().unwrap_or(0);
+        }
+        self
+    }
+}
+
 /// Bits that tell a sub-cell.
 pub(super) const SUB_BITS: u32 = 6;
 
@@ -134,7 +195,7 @@ pub(super) const MAX_KEYS: u64 = 1 << 24;
 
 /// Counts points by cell; up to [`MAX_KEYS`]. O(n), and four bytes for each key and thread.
 pub(super) fn count<const D: usize>(input: &[[f64; D]], frame: &Frame<D>) -> Counted {
-    let part = input.len().div_ceil(rayon::current_num_threads());
+    let part = input.len().div_ceil(rayon::current_num_threads()).max(1);
     let mut places = crate::pages::large(vec![0u32; input.len()]);
     let counters: Vec<Counter> = places
         .par_chunks_mut(part)

@@ -74,6 +74,13 @@ impl Grid {
         Self { keys, first, shift, rows, eps2: params.eps2() }
     }
 
+    /// The occupied cell with that key.
+    pub(super) fn cell_of(&self, key: u32) -> u32 {
+        let bucket = (key >> self.shift) as usize;
+        let (from, to) = (self.first[bucket], self.first[bucket + 1]);
+        from + self.keys[from as usize..to as usize].partition_point(|&other| other < key) as u32
+    }
+
     /// Calls `visit` with every occupied cell before `c` that may hold a point
     /// within eps of one of `c`, and the offset to it: its place in
     /// [`row_offsets`] times [`ACROSS`], and how far along the row.

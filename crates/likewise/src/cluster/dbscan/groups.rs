@@ -33,6 +33,9 @@ pub(super) struct Known {
     pub(super) first: Vec<u32>,
     /// Groups that are joined.
     pub(super) components: UnionFind,
+    /// Groups whose points are asked about. Of others, only what is core of them
+    /// without a distance is found, and no two of them are joined.
+    pub(super) asked: Vec<bool>,
 }
 
 impl Known {
@@ -43,7 +46,17 @@ impl Known {
             whole: (0..n).map(|g| groups.size(g) >= params.min_points()).collect(),
             first: vec![u32::MAX; n],
             components: UnionFind::new(n),
+            asked: vec![true; n],
         }
+    }
+
+    /// The component of every group.
+    pub(super) fn roots(&self) -> Vec<u32> {
+        let mut root = vec![0u32; self.whole.len()];
+        parallel::fill(&mut root, PART, &|first, part| {
+            (first as u32..).zip(part).for_each(|(g, root)| *root = self.components.find(g));
+        });
+        root
     }
 }
 
@@ -149,6 +162,19 @@ impl Cores {
     fn all(&self, g: usize) -> bool {
         self.share[g] == Share::All
     }
+
+    /// Notes that a point of group `g` is core, and with it all that are equal to it.
+    pub(super) fn add<const D: usize>(&mut self, groups: &Groups<D>, g: usize, p: &[f64; D]) {
+        if self.all(g) {
+            return;
+        }
+        let flags = &mut self.is_core[groups.range(g)];
+        for (flag, _) in flags.iter_mut().zip(groups.members(g)).filter(|(_, q)| *q == p) {
+            *flag = true;
+        }
+        let all = flags.iter().all(|flag| *flag);
+        self.share[g] = if all { Share::All } else { Share::Some };
+    }
 }
 
 pub(super) fn cluster<const D: usize>(
@@ -159,16 +185,29 @@ pub(super) fn cluster<const D: usize>(
     params: &DbscanParams,
 ) -> Dbscan {
     let Sorted { groups, group_of } = sorted;
-    let cores = find_cores(&groups, &known.whole, index, params);
+    let cores = find_cores(&groups, known, index, params);
     let eps2 = params.eps2();
-    index.join_all(&groups, &cores, &known.components, &|a, b| touch(&groups, &cores, a, b, eps2));
+    join(&groups, &cores, known, index, eps2);
     let clusters = number(input, &groups, &group_of, &cores, known);
     label(input, &groups, group_of, index, &cores, &clusters, eps2)
 }
 
-fn find_cores<const D: usize>(
+/// Joins the groups that hold core points within eps of each other.
+pub(super) fn join<const D: usize>(
     groups: &Groups<D>,
-    whole: &[bool],
+    cores: &Cores,
+    known: &Known,
+    index: &impl Index<D>,
+    eps2: f64,
+) {
+    index.join_all(groups, cores, &known.components, &|a, b| {
+        (known.asked[a] || known.asked[b]) && touch(groups, cores, a, b, eps2)
+    });
+}
+
+pub(super) fn find_cores<const D: usize>(
+    groups: &Groups<D>,
+    known: &Known,
     index: &impl Index<D>,
     params: &DbscanParams,
 ) -> Cores {
@@ -192,10 +231,10 @@ fn find_cores<const D: usize>(
             let g = first + i;
             let own = (groups.start[g] - base) as usize..(groups.start[g + 1] - base) as usize;
             let flags = &mut flags[own];
-            if whole[g] {
+            if known.whole[g] {
                 flags.fill(true);
                 *share = Share::All;
-            } else {
+            } else if known.asked[g] {
                 *share = cores_of_group(groups, index, g, params, flags, &mut near);
             }
         }
@@ -303,15 +342,15 @@ fn touch<const D: usize>(groups: &Groups<D>, cores: &Cores, a: usize, b: usize, 
 }
 
 /// The clusters and their numbers.
-struct Clusters {
-    n_clusters: usize,
+pub(super) struct Clusters {
+    pub(super) n_clusters: usize,
     /// The cluster of the core points of each group.
-    of_group: Vec<Option<ClusterId>>,
+    pub(super) of_group: Vec<Option<ClusterId>>,
 }
 
-/// Whether row `i` of the input, a point of group `g`, is core. Equal points are
-/// core together, so it is found again by its coordinates.
-fn is_core<const D: usize>(p: &[f64; D], g: usize, groups: &Groups<D>, cores: &Cores) -> bool {
+/// Whether a point of group `g` is core. Equal points are core together, so it is
+/// found again by its coordinates.
+pub(super) fn is_core<const D: usize>(p: &[f64; D], g: usize, groups: &Groups<D>, cores: &Cores) -> bool {
     if !cores.any(g) || cores.all(g) {
         return cores.any(g);
     }
@@ -327,19 +366,37 @@ fn number<const D: usize>(
     cores: &Cores,
     known: &Known,
 ) -> Clusters {
-    let mut root = vec![0u32; groups.len()];
-    parallel::fill(&mut root, PART, &|first, part| {
-        (first as u32..).zip(part).for_each(|(g, root)| *root = known.components.find(g));
-    });
+    let root = known.roots();
+    let first = first_rows(input, groups, group_of, cores, known, &root);
+    let mut roots: Vec<usize> =
+        (0..groups.len()).filter(|&g| cores.any(g) && root[g] as usize == g).collect();
+    roots.sort_by_key(|&r| first[r]);
+    let mut number = vec![None; groups.len()];
+    for (place, &r) in roots.iter().enumerate() {
+        number[r] = Some(ClusterId::from_index(place));
+    }
+    let of_group = |g: usize| if cores.any(g) { number[root[g] as usize] } else { None };
+    Clusters { n_clusters: roots.len(), of_group: (0..groups.len()).map(of_group).collect() }
+}
+
+/// For every root, the first row of `input` that is a core point of its
+/// component; `u32::MAX` where there is none.
+pub(super) fn first_rows<const D: usize>(
+    input: &[[f64; D]],
+    groups: &Groups<D>,
+    group_of: &[u32],
+    cores: &Cores,
+    known: &Known,
+    root: &[u32],
+) -> Vec<u32> {
     let mut first = vec![u32::MAX; groups.len()];
     for (g, &row) in known.first.iter().enumerate().filter(|(g, _)| known.whole[*g]) {
         let first = &mut first[root[g] as usize];
         *first = row.min(*first);
     }
-    let mut roots: Vec<usize> =
-        (0..groups.len()).filter(|&g| cores.any(g) && root[g] as usize == g).collect();
+    let roots = (0..groups.len()).filter(|&g| cores.any(g) && root[g] as usize == g);
     // No row behind the last of those that are known can be the first of a cluster.
-    let rows = roots.iter().map(|&r| first[r] as usize).max().map_or(0, |last| last.min(input.len()));
+    let rows = roots.map(|r| first[r] as usize).max().map_or(0, |last| last.min(input.len()));
     let first: Vec<AtomicU32> = first.into_iter().map(AtomicU32::new).collect();
     parallel::each(rows, PART, &|part| {
         for (i, &g) in part.clone().zip(&group_of[part]) {
@@ -349,19 +406,13 @@ fn number<const D: usize>(
             }
         }
     });
-    roots.sort_by_key(|&r| first[r].load(Relaxed));
-    let mut number = vec![None; groups.len()];
-    for (place, &r) in roots.iter().enumerate() {
-        number[r] = Some(ClusterId::from_index(place));
-    }
-    let of_group = |g: usize| if cores.any(g) { number[root[g] as usize] } else { None };
-    Clusters { n_clusters: roots.len(), of_group: (0..groups.len()).map(of_group).collect() }
+    first.into_iter().map(AtomicU32::into_inner).collect()
 }
 
 /// Labels in the order of the input: a core point takes its group's cluster,
 /// a border point the cluster that comes first in burst order, as if the
 /// clusters had been grown one after the other.
-fn label<const D: usize>(
+pub(super) fn label<const D: usize>(
     input: &[[f64; D]],
     groups: &Groups<D>,
     group_of: Vec<u32>,

@@ -8,6 +8,7 @@ mod groups;
 mod params;
 mod scatter;
 mod sparse;
+mod spread;
 mod stay;
 mod subcells;
 mod tree;
@@ -21,6 +22,7 @@ use groups::Known;
 use params::PART;
 pub use params::{Dbscan, DbscanParams, DbscanParamsError};
 use rayon::prelude::*;
+pub use spread::dbscan_spread;
 use std::borrow::Cow;
 
 /// Groups points by density.

@@ -25,66 +25,123 @@ const LEAVES_PER_TASK: usize = 16;
 type Mask = u16;
 
 pub(super) fn cluster<const D: usize>(points: Points<'_>, params: &DbscanParams) -> Dbscan {
-    let tree = Tree::<D>::new(points.data(), points.dims());
-    let (eps2, min_points) = (params.eps2(), params.min_points() as u64);
-    let n_leaves = tree.blocks.len();
-    let mut cores: Vec<Mask> = vec![0; n_leaves];
-    parallel::fill(&mut cores, LEAVES_PER_TASK, &|first, part| {
-        for (leaf, cores) in (first..).zip(part) {
-            let mut visit = Count { tree: &tree, leaf, eps2, min_points, counts: [0; LEAF] };
-            search(&mut visit, &tree, leaf, eps2);
-            *cores = visit.enough() & tree_mask(&tree, leaf);
-        }
-    });
-    let components = UnionFind::new(tree.blocks.len() * LEAF);
-    parallel::each(n_leaves, LEAVES_PER_TASK, &|leaves| {
-        for leaf in leaves.filter(|&leaf| cores[leaf] != 0) {
-            let mut visit = Join { tree: &tree, leaf, eps2, cores: &cores, components: &components };
-            search(&mut visit, &tree, leaf, eps2);
-        }
-    });
-
-    let mut place = vec![0u32; points.len()];
-    for (at, &row) in tree.rows.iter().enumerate() {
-        place[row as usize] = at as u32;
-    }
-    let is_core = |at: u32| cores[at as usize / LEAF] >> (at as usize % LEAF) & 1 == 1;
-    let mut number = vec![None; tree.blocks.len() * LEAF];
+    let found = Sparse::<D>::new(points, params, points.len());
+    found.join();
+    let mut number = vec![None; found.n_places()];
     let mut n_clusters = 0;
-    for &at in place.iter().filter(|&&at| is_core(at)) {
-        let root = components.find(at) as usize;
+    for row in (0..points.len()).filter(|&row| found.is_core(row)) {
+        let root = found.component(row) as usize;
         if number[root].is_none() {
             number[root] = Some(ClusterId::from_index(n_clusters));
             n_clusters += 1;
         }
     }
-    let mut of_core: Vec<Option<ClusterId>> = vec![None; number.len()];
-    parallel::fill(&mut of_core, PART, &|first, part| {
-        for (at, label) in (first as u32..).zip(part).filter(|(at, _)| is_core(*at)) {
-            *label = number[components.find(at) as usize];
-        }
-    });
-    let mut of_leaf: Vec<[Option<ClusterId>; LEAF]> = vec![[None; LEAF]; n_leaves];
-    parallel::fill(&mut of_leaf, LEAVES_PER_TASK, &|first, part| {
-        for (leaf, labels) in (first..).zip(part) {
-            labels.copy_from_slice(&of_core[leaf * LEAF..(leaf + 1) * LEAF]);
-            let rest = !cores[leaf] & tree_mask(&tree, leaf);
-            if rest != 0 {
-                let (cores, of_core) = (&cores, &of_core);
-                let mut visit = Label { tree: &tree, leaf, eps2, cores, of_core, rest, labels: *labels };
-                search(&mut visit, &tree, leaf, eps2);
-                *labels = visit.labels;
+    found.label(&number, n_clusters, points.len())
+}
+
+/// The method, step by step. The points have places in the leaves of the tree.
+pub(super) struct Sparse<const D: usize> {
+    tree: Tree<D>,
+    /// The core points of each leaf.
+    cores: Vec<Mask>,
+    /// Of places.
+    components: UnionFind,
+    /// The place of each row.
+    place: Vec<u32>,
+    eps2: f64,
+}
+
+impl<const D: usize> Sparse<D> {
+    /// Finds the core points among the first `asked` rows, and maybe others.
+    pub(super) fn new(points: Points<'_>, params: &DbscanParams, asked: usize) -> Self {
+        let tree = Tree::<D>::new(points.data(), points.dims());
+        let (eps2, min_points) = (params.eps2(), params.min_points() as u64);
+        let n_leaves = tree.blocks.len();
+        let mut cores: Vec<Mask> = vec![0; n_leaves];
+        parallel::fill(&mut cores, LEAVES_PER_TASK, &|first, part| {
+            for (leaf, cores) in (first..).zip(part) {
+                if tree.rows_of(leaf).iter().any(|&row| (row as usize) < asked) {
+                    let mut visit = Count { tree: &tree, leaf, eps2, min_points, counts: [0; LEAF] };
+                    search(&mut visit, &tree, leaf, eps2);
+                    *cores = visit.enough() & tree_mask(&tree, leaf);
+                }
             }
+        });
+        let components = UnionFind::new(n_leaves * LEAF);
+        let mut place = vec![0u32; points.len()];
+        for (at, &row) in tree.rows.iter().enumerate() {
+            place[row as usize] = at as u32;
         }
-    });
-    let mut labels = vec![None; place.len()];
-    parallel::fill(&mut labels, PART, &|first, part| {
-        for (label, &at) in part.iter_mut().zip(&place[first..]) {
-            *label = of_leaf[at as usize / LEAF][at as usize % LEAF];
-        }
-    });
-    let core = place.iter().map(|&at| is_core(at)).collect();
-    Dbscan { clustering: Clustering { labels, n_clusters }, core }
+        Self { tree, cores, components, place, eps2 }
+    }
+
+    pub(super) fn n_places(&self) -> usize {
+        self.cores.len() * LEAF
+    }
+
+    fn core_at(&self, place: u32) -> bool {
+        self.cores[place as usize / LEAF] >> (place as usize % LEAF) & 1 == 1
+    }
+
+    pub(super) fn is_core(&self, row: usize) -> bool {
+        self.core_at(self.place[row])
+    }
+
+    /// Notes that a row is core.
+    pub(super) fn add(&mut self, row: usize) {
+        let place = self.place[row] as usize;
+        self.cores[place / LEAF] |= 1 << (place % LEAF);
+    }
+
+    /// Joins the core points that are within eps of each other.
+    pub(super) fn join(&self) {
+        let Self { tree, cores, components, eps2, .. } = self;
+        parallel::each(cores.len(), LEAVES_PER_TASK, &|leaves| {
+            for leaf in leaves.filter(|&leaf| cores[leaf] != 0) {
+                let mut visit = Join { tree, leaf, eps2: *eps2, cores, components };
+                search(&mut visit, tree, leaf, *eps2);
+            }
+        });
+    }
+
+    /// The component of a row that is core: a place.
+    pub(super) fn component(&self, row: usize) -> u32 {
+        self.components.find(self.place[row])
+    }
+
+    /// Labels the first `n_rows` rows by the number of each component.
+    pub(super) fn label(&self, number: &[Option<ClusterId>], n_clusters: usize, n_rows: usize) -> Dbscan {
+        let Self { tree, cores, .. } = self;
+        let mut of_core: Vec<Option<ClusterId>> = vec![None; self.n_places()];
+        parallel::fill(&mut of_core, PART, &|first, part| {
+            for (at, label) in (first as u32..).zip(part).filter(|(at, _)| self.core_at(*at)) {
+                *label = number[self.components.find(at) as usize];
+            }
+        });
+        let mut of_leaf: Vec<[Option<ClusterId>; LEAF]> = vec![[None; LEAF]; cores.len()];
+        parallel::fill(&mut of_leaf, LEAVES_PER_TASK, &|first, part| {
+            for (leaf, labels) in (first..).zip(part) {
+                labels.copy_from_slice(&of_core[leaf * LEAF..(leaf + 1) * LEAF]);
+                let rest = !cores[leaf] & tree_mask(tree, leaf);
+                let wanted = tree.rows_of(leaf).iter().any(|&row| (row as usize) < n_rows);
+                if rest != 0 && wanted {
+                    let (of_core, eps2) = (&of_core, self.eps2);
+                    let mut visit = Label { tree, leaf, eps2, cores, of_core, rest, labels: *labels };
+                    search(&mut visit, tree, leaf, eps2);
+                    *labels = visit.labels;
+                }
+            }
+        });
+        let place = &self.place[..n_rows];
+        let mut labels = vec![None; n_rows];
+        parallel::fill(&mut labels, PART, &|first, part| {
+            for (label, &at) in part.iter_mut().zip(&place[first..]) {
+                *label = of_leaf[at as usize / LEAF][at as usize % LEAF];
+            }
+        });
+        let core = place.iter().map(|&at| self.core_at(at)).collect();
+        Dbscan { clustering: Clustering { labels, n_clusters }, core }
+    }
 }
 
 /// The places of a leaf that hold points.

@@ -5,7 +5,7 @@
 //! the points tells both. Only the points of thin cells, and of sub-cells that
 //! may reach them or decide a pair, are gathered; `groups` does the rest.
 
-use super::cells::{Cell, Counted, MAX_KEYS, SUB_BITS, count};
+use super::cells::{Cell, CellTable, Counted, MAX_KEYS, SUB_BITS, count};
 use super::frame::Frame;
 use super::grid::{Grid, row_offsets};
 use super::groups::{Cores, Groups, Index, Known, Sorted};
@@ -22,7 +22,7 @@ use std::sync::{Mutex, PoisonError};
 const CELLS_PER_TASK: usize = 16;
 
 /// With fewer points, sorting them all costs less than tables.
-const LEAST_POINTS: usize = 1 << 17;
+const LEAST_POINTS: u64 = 1 << 17;
 
 /// Counts `input` by cell and gathers the points that distances are asked of.
 pub(super) fn sort<const D: usize>(
@@ -31,19 +31,39 @@ pub(super) fn sort<const D: usize>(
     params: &DbscanParams,
 ) -> (Stay<D>, Sorted<D>, Known) {
     let counted = count(input, &frame);
-    let keys = counted.table.keys.clone();
+    let Decided { stay, known, needed } = decide(&counted.table, frame, params);
+    let (groups, group_of) = gather(input, counted, &needed);
+    (stay, Sorted { groups, group_of }, known)
+}
+
+/// What a table of cells tells.
+pub(super) struct Decided<const D: usize> {
+    pub(super) stay: Stay<D>,
+    pub(super) known: Known,
+    /// The sub-cells of each cell whose points distances are asked of.
+    pub(super) needed: Vec<u64>,
+}
+
+/// Decides what the counts of a table can. Only the table matters, not how many
+/// threads there are.
+pub(super) fn decide<const D: usize>(
+    table: &CellTable,
+    frame: Frame<D>,
+    params: &DbscanParams,
+) -> Decided<D> {
+    let keys = table.keys.clone();
     let shift = (frame.n_keys() / (2 * keys.len() as u64)).max(1).ilog2();
     let grid = Grid::new(keys, &frame, shift, params);
-    let cells = &counted.table.cells;
+    let cells = &table.cells;
     let occupied: Vec<u64> = cells.par_iter().map(Cell::occupied).collect();
     let table = Table { cells, occupied: &occupied, grid: &grid, reach: reaches::<D>() };
     let sure = table.sure(params.min_points());
     let components = UnionFind::new(cells.len());
     let needed = table.needed(&sure, &components);
     let whole = sure.iter().zip(&occupied).map(|(sure, occupied)| sure.core == *occupied).collect();
-    let known = Known { whole, first: cells.iter().map(|cell| cell.first).collect(), components };
-    let (groups, group_of) = gather(input, counted, &needed);
-    (Stay { grid, frame, sure }, Sorted { groups, group_of }, known)
+    let first = cells.iter().map(|cell| cell.first).collect();
+    let known = Known { whole, first, components, asked: vec![true; cells.len()] };
+    Decided { stay: Stay { grid, frame, sure }, known, needed }
 }
 
 /// The sub-cells of a cell of which every point is core, and of which none is.
@@ -58,6 +78,19 @@ pub(super) struct Stay<const D: usize> {
     grid: Grid,
     frame: Frame<D>,
     sure: Vec<Sure>,
+}
+
+impl<const D: usize> Stay<D> {
+    /// The cell of a point; only if it is one of the table's.
+    pub(super) fn cell_of(&self, p: &[f64; D]) -> u32 {
+        self.grid.cell_of(self.frame.key(p))
+    }
+
+    /// Calls `visit` with all other cells that may hold a point within eps of one
+    /// of `c`.
+    pub(super) fn each_near(&self, c: usize, mut visit: impl FnMut(usize)) {
+        self.grid.each_near(c, |h, _| visit(h));
+    }
 }
 
 impl<const D: usize> Index<D> for Stay<D> {
@@ -199,11 +232,11 @@ impl Table<'_> {
     }
 }
 
-/// The points of needed sub-cells, sorted by cell, and the cell of every row.
-fn gather<const D: usize>(input: &[[f64; D]], counted: Counted, needed: &[u64]) -> (Groups<D>, Vec<u32>) {
+/// The rows of needed sub-cells, ascending, in parts, with how many there are from
+/// each cell; and the cell of every row.
+pub(super) fn take(counted: Counted, needed: &[u64]) -> (Vec<(Vec<u32>, Vec<u32>)>, Vec<u32>) {
     let Counted { places: mut group_of, cell_of_place, part, .. } = counted;
-    // Of each part: the rows taken, and how many from each cell.
-    let mut taken: Vec<(Vec<u32>, Vec<u32>)> = group_of
+    let taken = group_of
         .par_chunks_mut(part)
         .zip(&cell_of_place)
         .enumerate()
@@ -224,7 +257,12 @@ fn gather<const D: usize>(input: &[[f64; D]], counted: Counted, needed: &[u64]) 
             (rows, count)
         })
         .collect();
+    (taken, group_of)
+}
 
+/// The points of needed sub-cells, sorted by cell, and the cell of every row.
+fn gather<const D: usize>(input: &[[f64; D]], counted: Counted, needed: &[u64]) -> (Groups<D>, Vec<u32>) {
+    let (mut taken, group_of) = take(counted, needed);
     // Counts become places, part after part within each cell.
     let (mut start, mut end) = (Vec::with_capacity(needed.len() + 1), 0);
     for cell in 0..needed.len() {
@@ -249,21 +287,35 @@ fn gather<const D: usize>(input: &[[f64; D]], counted: Counted, needed: &[u64]) 
     (Groups::new(points, start), group_of)
 }
 
+/// Points of the sample that tells whether a cloud is tight.
+const SAMPLE: u64 = 1 << 14;
+
+/// Every how many-th of `n` points is in the sample.
+pub(super) fn sample_step(n: u64) -> u64 {
+    (n / SAMPLE).max(8)
+}
+
 /// Whether a cloud is such that few points lie in thin cells, by the look of a
 /// sample: then it pays to leave points where they are.
 pub(super) fn pays<const D: usize>(input: &[[f64; D]], frame: &Frame<D>, params: &DbscanParams) -> bool {
-    /// Points of a sample, at most.
-    const SAMPLE: usize = 1 << 14;
-    let n = input.len();
+    let n = input.len() as u64;
     // Every thread has a table of keys.
-    let most_keys = MAX_KEYS.min((16 * n / rayon::current_num_threads()) as u64);
-    if n < LEAST_POINTS || !frame.has_sub_cells() || frame.n_keys() > most_keys {
+    if !has_tables(frame, n, 16 * n / rayon::current_num_threads() as u64) {
         return false;
     }
-    let step = (n / SAMPLE).max(8);
-    let mut keys: Vec<u32> = input.iter().step_by(step).map(|p| frame.key(p)).collect();
+    let step = sample_step(n);
+    is_tight(input.iter().step_by(step as usize).map(|p| frame.key(p)).collect(), step, params)
+}
+
+/// Whether tables of up to `most_keys` cost little beside `n` points.
+pub(super) fn has_tables<const D: usize>(frame: &Frame<D>, n: u64, most_keys: u64) -> bool {
+    n >= LEAST_POINTS && frame.has_sub_cells() && frame.n_keys() <= most_keys.min(MAX_KEYS)
+}
+
+/// Whether few points lie in thin cells, by the keys of every `step`-th.
+pub(super) fn is_tight(mut keys: Vec<u32>, step: u64, params: &DbscanParams) -> bool {
     keys.sort_unstable();
-    let few = (params.min_points() / step).max(1);
+    let few = (params.min_points() / step as usize).max(1);
     let thin: usize = keys.chunk_by(|a, b| a == b).map(<[u32]>::len).filter(|&n| n <= few).sum();
     thin * 4 < keys.len()
 }

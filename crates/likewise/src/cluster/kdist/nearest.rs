@@ -58,3 +58,47 @@ fn within(distances: &[f64; FANOUT], limit: f64) -> u8 {
     }
     mask
 }
+
+/// The squared distances of the `k` points nearest to `query`, ascending; fewer if
+/// fewer are nearer than `limit`.
+pub(super) struct Closest<'a, const D: usize> {
+    pub(super) tree: &'a Tree<D>,
+    pub(super) query: [f64; D],
+    pub(super) limit: f64,
+    pub(super) k: usize,
+}
+
+impl<const D: usize> Work for Closest<'_, D> {
+    type Out = Vec<f64>;
+
+    #[inline(always)]
+    fn run<I: Isa, const SIDE: usize>(self, _: I) -> Vec<f64> {
+        let Self { tree, query, mut limit, k } = self;
+        let (hull, mut closest, mut pending) = (query.map(|x| [x, x]), Vec::new(), Vec::new());
+        if !tree.blocks.is_empty() {
+            pending.push(Pending { distance: 0.0, height: tree.levels.len() as u32, index: 0 });
+        }
+        while let Some(next) = pending.pop() {
+            if next.distance >= limit {
+                continue;
+            }
+            let (height, index) = (next.height as usize, next.index as usize);
+            if height > 0 {
+                let found = box_distances(&tree.levels[height - 1][index], &hull);
+                let near = within(&found, limit) & tree.children(height, index);
+                push(&mut pending, &found, near, height - 1, index);
+                continue;
+            }
+            for &distance in &distances(&tree.blocks[index], &query)[..tree.rows_of(index).len()] {
+                if distance < limit {
+                    closest.insert(closest.partition_point(|other| *other <= distance), distance);
+                    closest.truncate(k);
+                    if closest.len() == k {
+                        limit = closest[k - 1];
+                    }
+                }
+            }
+        }
+        closest
+    }
+}
