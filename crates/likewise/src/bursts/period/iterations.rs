@@ -56,7 +56,8 @@ impl Iterations {
 /// phase's begins and ends, ascending.
 ///
 /// # Complexity
-/// O(b log b) for b bursts, and one pass over the cells of the signals.
+/// O(b log b) for b bursts, of which sorting is the greatest part, and one pass over
+/// the cells of the signals.
 pub(super) fn iterations(
     anchor: usize,
     bursts: &[(f64, f64)],
@@ -112,7 +113,7 @@ fn occurrences(bursts: &[(f64, f64)], near: f64) -> Vec<f64> {
     }
     // The work of the occurrence in which a typical unit of work is done.
     let mut works: Vec<f64> = found.iter().map(|o| o.work).collect();
-    works.sort_by(f64::total_cmp);
+    works.sort_unstable_by(f64::total_cmp);
     let half = works.iter().sum::<f64>() / 2.0;
     let mut sum = 0.0;
     let typical = works.into_iter().find(|work| {
@@ -129,9 +130,13 @@ fn longest_chain(begins: &[f64], lag: f64) -> Vec<f64> {
     let n = begins.len();
     let mut next = vec![usize::MAX; n];
     let mut length = vec![0; n];
+    // Of the begins, those from there on are not before the one that is wanted.
+    let mut after = n;
     for i in (0..n).rev() {
         let wanted = begins[i] + lag;
-        let after = begins.partition_point(|&b| b < wanted);
+        while after > 0 && begins[after - 1] >= wanted {
+            after -= 1;
+        }
         let distance = |&j: &usize| (begins[j] - wanted).abs();
         let near = [after.saturating_sub(1), after].into_iter().filter(|&j| i < j && j < n);
         let nearest = near.min_by(|a, b| distance(a).total_cmp(&distance(b)));

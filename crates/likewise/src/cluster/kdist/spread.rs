@@ -128,8 +128,8 @@ fn own<const D: usize>(tree: &Tree<D>, n: usize, k: usize) -> Vec<f64> {
     parallel::each(n.div_ceil(LEAF), LEAVES_PER_TASK, &|leaves| {
         let mut search = Search::new(k);
         for leaf in leaves {
-            let squared = up_to(Width::Avx512, Leaf { search: &mut search, tree, leaf });
-            for (&row, squared) in tree.rows_of(leaf).iter().zip(squared) {
+            up_to(Width::Avx512, Leaf { search: &mut search, tree, leaf });
+            for (&row, squared) in tree.rows_of(leaf).iter().zip(search.nearest(k)) {
                 found[row as usize].store(squared.to_bits(), Relaxed);
             }
         }
