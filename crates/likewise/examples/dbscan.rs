@@ -10,10 +10,10 @@ fn main() {
     let bytes = std::fs::read(&args[1]).expect("a readable file");
     let data: Vec<f64> =
         bytes.chunks_exact(8).map(|c| f64::from_le_bytes(c.try_into().expect("eight bytes"))).collect();
+    rayon::ThreadPoolBuilder::new().num_threads(number(6, 2)).build_global().expect("a pool");
     let points = Points::new(&data, number(2, 2)).expect("points");
     let eps = args[3].parse().expect("a radius");
     let params = DbscanParams::new(eps, number(4, 10)).expect("valid parameters");
-    rayon::ThreadPoolBuilder::new().num_threads(number(6, 2)).build_global().expect("a pool");
     let mut seconds = Vec::new();
     let mut n_clusters = 0;
     for _ in 0..number(5, 5) {

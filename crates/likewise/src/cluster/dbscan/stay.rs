@@ -232,9 +232,16 @@ impl Table<'_> {
     }
 }
 
-/// The rows of needed sub-cells, ascending, in parts, with how many there are from
-/// each cell; and the cell of every row.
-pub(super) fn take(counted: Counted, needed: &[u64]) -> (Vec<(Vec<u32>, Vec<u32>)>, Vec<u32>) {
+/// Rows of needed sub-cells, from one part of all rows.
+pub(super) struct Taken {
+    /// Ascending.
+    pub(super) rows: Vec<u32>,
+    /// How many there are from each cell.
+    count: Vec<u32>,
+}
+
+/// The rows of needed sub-cells, in parts, and the cell of every row.
+pub(super) fn take(counted: Counted, needed: &[u64]) -> (Vec<Taken>, Vec<u32>) {
     let Counted { places: mut group_of, cell_of_place, part, .. } = counted;
     let taken = group_of
         .par_chunks_mut(part)
@@ -254,7 +261,7 @@ pub(super) fn take(counted: Counted, needed: &[u64]) -> (Vec<(Vec<u32>, Vec<u32>
                     count[cell as usize] += 1;
                 }
             }
-            (rows, count)
+            Taken { rows, count }
         })
         .collect();
     (taken, group_of)
@@ -267,13 +274,13 @@ fn gather<const D: usize>(input: &[[f64; D]], counted: Counted, needed: &[u64]) 
     let (mut start, mut end) = (Vec::with_capacity(needed.len() + 1), 0);
     for cell in 0..needed.len() {
         start.push(end);
-        for (_, count) in &mut taken {
-            end += std::mem::replace(&mut count[cell], end);
+        for part in &mut taken {
+            end += std::mem::replace(&mut part.count[cell], end);
         }
     }
     start.push(end);
     let scatter = |slots: &Slots<'_, [f64; D]>| {
-        taken.into_par_iter().for_each(|(rows, mut place)| {
+        taken.into_par_iter().for_each(|Taken { rows, count: mut place }| {
             for row in rows {
                 let at = &mut place[group_of[row as usize] as usize];
                 // SAFETY: each part fills, for each cell, the places counted for it.

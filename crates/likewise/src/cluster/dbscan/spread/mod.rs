@@ -47,7 +47,7 @@ enum Way {
 /// # Complexity
 /// For n points on P ranks, in O(log P) messages of each rank at each of some ten steps.
 /// Tight clouds: O(n / P) for a pass over the points, and O(c log P) for c occupied
-/// cells. Up to 272 bytes for each of these and 64 KB go to all ranks; what else is
+/// cells. Up to 276 bytes for each of these and 64 KB go to all ranks; what else is
 /// sent grows with the points in thin cells and near them, not with the others. Each
 /// thread has a table of up to 64 MB. Other clouds: as `dbscan` of the n / P points
 /// of an owner and its copies, if they can be divided. Every point is sent once, and

@@ -13,10 +13,10 @@ use super::send_labels;
 use crate::cluster::spread::halves::sampled;
 use crate::cluster::spread::held::{Held, Rows};
 use crate::cluster::{ClusterId, Clustering, Points};
+use crate::comm::wire::{self, put_numbers};
 use crate::comm::{CommError, Communicator, Reduction, Tree, from_order, order};
 use crate::parallel;
 use rayon::prelude::*;
-use std::borrow::Cow;
 
 /// A table of so many keys, 16 MB for each thread, costs less than that points travel.
 const FEW_KEYS: u64 = 1 << 22;
@@ -135,7 +135,7 @@ pub(super) fn cluster<C: Communicator + ?Sized, const D: usize>(
 
     comm.phase("points to owners");
     let (taken, cell_of) = take(counted, &shared.needed);
-    let taken = taken.iter().flat_map(|(rows, _)| rows);
+    let taken = taken.iter().flat_map(|part| &part.rows);
     let owned = taken.map(|&row| (row, shared.owner[cell_of[row as usize] as usize] as usize));
     let points = Points { data: input.as_flattened(), dims: D };
     let mut held = Held::at_owners(comm, points, rows, owned)?;
@@ -202,23 +202,31 @@ impl Needed<'_> {
         found: &Grouped<'_, D, Stay<D>>,
         root: &[u32],
     ) -> Result<(Vec<Option<ClusterId>>, usize), CommError> {
-        let mut first = vec![i64::MAX; root.len()];
+        let mut first = vec![u64::MAX; root.len()];
         for (g, &row) in found.known.first.iter().enumerate().filter(|(g, _)| found.known.whole[*g]) {
             let first = &mut first[root[g] as usize];
-            *first = i64::from(row).min(*first);
+            *first = u64::from(row).min(*first);
         }
-        // All points of the other cells travelled.
+        // All points of the other cells travelled. What they change, others need to know.
+        let mut changed = Vec::new();
         for (own, &row) in self.held.rows().iter().enumerate() {
-            let first = &mut first[root[found.group_of[own] as usize] as usize];
-            if (row as i64) < *first && found.is_core(own) {
-                *first = row as i64;
+            let root = root[found.group_of[own] as usize];
+            if row < first[root as usize] && found.is_core(own) {
+                first[root as usize] = row;
+                changed.push(root);
             }
         }
-        let mut roots: Vec<usize> = (0..root.len()).filter(|&g| root[g] as usize == g).collect();
-        let mut firsts: Vec<i64> = roots.iter().map(|&r| first[r]).collect();
-        comm.all_reduce(Reduction::Min, &mut firsts)?;
-        roots.iter().zip(firsts).for_each(|(&r, row)| first[r] = row);
-        roots.retain(|&r| first[r] < i64::MAX);
+        changed.sort_unstable();
+        changed.dedup();
+        let mut bytes = Vec::new();
+        changed.iter().for_each(|&root| put_numbers(&mut bytes, [root.into(), first[root as usize]]));
+        comm.concatenate(&mut bytes)?;
+        let changed: Vec<u64> = wire::numbers(&bytes).into_iter().flatten().collect();
+        for &[root, row] in changed.as_chunks().0 {
+            let first = &mut first[root as usize];
+            *first = row.min(*first);
+        }
+        let mut roots: Vec<usize> = (0..root.len()).filter(|&g| first[g] < u64::MAX).collect();
         roots.sort_unstable_by_key(|&r| first[r]);
         let mut number = vec![None; root.len()];
         roots.iter().enumerate().for_each(|(i, &r)| number[r] = Some(ClusterId::from_index(i)));
@@ -246,7 +254,7 @@ fn join_over_ranks<C: Communicator + ?Sized>(
 }
 
 /// Points sorted by cell.
-fn by_cell<const D: usize>(input: &Cow<'_, [[f64; D]]>, stay: &Stay<D>, n_cells: usize) -> Sorted<D> {
+fn by_cell<const D: usize>(input: &[[f64; D]], stay: &Stay<D>, n_cells: usize) -> Sorted<D> {
     let mut group_of = vec![0u32; input.len()];
     parallel::fill(&mut group_of, PART, &|first, part| {
         part.iter_mut().zip(&input[first..]).for_each(|(cell, p)| *cell = stay.cell_of(p));

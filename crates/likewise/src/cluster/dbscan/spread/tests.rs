@@ -22,7 +22,7 @@ fn uniform(seed: u64) -> impl FnMut() -> f64 {
 fn shares(n: usize, size: usize, seed: u64) -> Vec<usize> {
     let mut uniform = uniform(seed);
     let mut cuts: Vec<usize> = (1..size).map(|_| (uniform() * (n + 1) as f64) as usize).collect();
-    if seed % 3 == 0 {
+    if seed.is_multiple_of(3) {
         // All on a few ranks.
         cuts.iter_mut().for_each(|cut| *cut = if *cut < n / 2 { 0 } else { n });
     }
@@ -207,4 +207,14 @@ fn any_number_of_threads_and_ranks_gives_the_same() {
             assert!(joined(found.expect("no rank fails")) == expected, "dims {dims}, seed {seed}");
         }
     }
+}
+
+#[test]
+fn an_error_of_one_rank_ends_all() {
+    let params = DbscanParams::new(0.1, 2).expect("valid parameters");
+    let found = run_on_threads(3, |comm| match comm.rank() {
+        1 => Err(CommError::out_of_step("test")),
+        _ => dbscan_spread(Points::new(&[0.5, 0.5], 2).expect("finite"), &params, comm),
+    });
+    assert_eq!(found, Err(CommError::out_of_step("test")));
 }
