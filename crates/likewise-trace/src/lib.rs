@@ -29,6 +29,7 @@ pub mod paraver;
 mod quick;
 mod read;
 pub mod recording;
+mod spread;
 mod tables;
 mod taken;
 mod trace;
@@ -43,8 +44,9 @@ pub use paraver::label::{CLUSTER_EVENT, LabelValue, legend, write_labelled};
 pub use paraver::{CutOptions, CutReport, check_cut, write_cut};
 pub use paraver::{RetimeReport, RetimedBurst, RetimedThread, write_retimed};
 pub use read::{Bursts, bursts_of, inspect, is_rereadable, is_ungrouped, read_bursts};
+pub use spread::{SpreadError, read_bursts_spread};
 pub use tables::columns::{Cells, Column, ColumnTable, read_columns, read_square};
-pub use tables::effort::{EffortOptions, SpreadError, read_effort, read_effort_of_some, read_effort_part};
+pub use tables::effort::{EffortOptions, read_effort, read_effort_of_some, read_effort_part};
 pub use tables::labels::{BurstKey, LabelTable, RowLabel, read_labels};
 #[cfg(feature = "parquet")]
 pub use tables::parquet::{ColumnData, write_parquet};

@@ -1,5 +1,6 @@
 //! A trace of any format: its bursts, where they ran, and how much was read.
 
+use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
 use likewise::table::{BurstTable, Nanos};
@@ -147,7 +148,7 @@ pub struct Task {
 }
 
 /// A thread by its ids, all from 1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub(crate) struct Who {
     pub(crate) app: u32,
     pub(crate) task: u32,
@@ -181,7 +182,7 @@ pub struct EventTypeInfo {
 }
 
 /// How many records there are of each kind.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecordCounts {
     /// State records.
     pub states: u64,

@@ -1,5 +1,6 @@
 //! Finished bursts of one thread, by column.
 
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 use likewise::table::{PlaceId, Region};
@@ -12,7 +13,7 @@ use crate::trace::{RUNNING, Who};
 pub(crate) type ByThread = BTreeMap<Who, Bursts>;
 
 /// Finished bursts: times in the file's unit, counters as flat pairs.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Bursts {
     pub(crate) begin: Vec<u64>,
     pub(crate) end: Vec<u64>,
@@ -37,7 +38,7 @@ pub(crate) struct Bursts {
 
 /// A count of a finished burst, for which this piece alone cannot tell whether
 /// it covers the whole burst.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Pending {
     /// Its place among the pairs.
     pub(super) pair: usize,

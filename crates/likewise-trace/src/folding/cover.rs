@@ -4,6 +4,7 @@
 //! what was counted since the read before. So a count is a burst's own only if
 //! the counter was read when the burst began.
 
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// The most that a hardware counter of one thread can count in a nanosecond:
@@ -24,6 +25,13 @@ pub(crate) struct Limits {
     pub(crate) hardware: fn(u32) -> bool,
 }
 
+/// Those of nothing, for what comes without its own.
+impl Default for Limits {
+    fn default() -> Self {
+        Self { per_unit: 0, slack: 0, hardware: |_| false }
+    }
+}
+
 impl Limits {
     /// `unit` is that of the file's times, in nanoseconds; `hardware` says
     /// whether a type counts what the hardware does.
@@ -40,7 +48,7 @@ impl Limits {
 }
 
 /// How the time of a count and the time of its burst relate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Cover {
     /// It was counted from the burst's begin to its end.
     Whole,
@@ -55,7 +63,7 @@ pub(crate) enum Cover {
 }
 
 /// What the reads behind a burst's count tell.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Span {
     /// When counting began; `None` if this piece of the thread's records does
     /// not know.
@@ -90,7 +98,7 @@ impl Span {
 const NEAR: usize = 64;
 
 /// When each counter of a thread was last read.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Reads {
     near: Vec<(u32, u64)>,
     /// The next type is probably here: records repeat the order of the last one.

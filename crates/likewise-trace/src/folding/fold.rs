@@ -9,6 +9,7 @@
 //! [`Fold::append`] joins two pieces. Joined in order of time, the pieces give
 //! what one pass would give.
 
+use serde::{Deserialize, Serialize};
 use likewise::table::PlaceId;
 
 use super::bursts::{Bursts, Pending};
@@ -22,7 +23,7 @@ use super::steps::{Move, SET_CHANGE};
 const MAX_PREFIX: usize = 1 << 16;
 
 /// A record that may belong to a burst of an earlier piece.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 enum Early {
     /// A counter, or [`SET_CHANGE`].
     Counter(u32, i128),
@@ -30,7 +31,7 @@ enum Early {
 }
 
 /// What one piece of a thread's records gives; see the module.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Fold {
     /// Times of the first and the last record.
     pub(crate) first: u64,
@@ -43,6 +44,7 @@ pub(crate) struct Fold {
     /// A burst that ended at the last boundary; events at that time still count.
     closing: Option<Open>,
     open: Option<Open>,
+    #[serde(skip)]
     spare: Spare,
     done: Bursts,
     /// In order of their pairs.
@@ -50,6 +52,7 @@ pub(crate) struct Fold {
     reads: Reads,
     /// When the last burst ended.
     last_end: Option<u64>,
+    #[serde(skip)]
     limits: Limits,
     trail: Trail,
     /// All bursts that began before any call of the piece are among the first
@@ -214,6 +217,13 @@ impl Fold {
                 self.uncalled = self.done.begin.len();
             }
         }
+    }
+
+    /// A fold that another process has sent: limits do not travel.
+    pub(crate) fn under(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self.open.iter_mut().chain(&mut self.closing).for_each(|open| open.limits = limits);
+        self
     }
 
     /// Whether the pieces can be joined; a lost prefix of `next` must not matter.

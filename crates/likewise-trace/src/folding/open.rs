@@ -1,5 +1,6 @@
 //! A burst that is not finished: the sums of its counters so far.
 
+use serde::{Deserialize, Serialize};
 use likewise::table::PlaceId;
 
 use super::bursts::{Bursts, Pending};
@@ -7,7 +8,7 @@ use super::cover::{Cover, Limits, Reads, Span};
 use super::steps::SET_CHANGE;
 
 /// The sum of one event type within an open burst.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Sum {
     event_type: u32,
     /// When the type was last seen. Types seen at the burst's end are kept.
@@ -18,7 +19,7 @@ struct Sum {
 }
 
 /// One read of a counter: its type, its value and since when it counts.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Count {
     pub(super) event_type: u32,
     pub(super) value: i128,
@@ -39,7 +40,7 @@ pub(super) struct Since {
 pub(super) struct Spare(Vec<Sum>);
 
 /// A burst that may still receive counters.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Open {
     pub(super) begin: u64,
     /// `None` until the next boundary says.
@@ -56,7 +57,8 @@ pub(super) struct Open {
     /// When the burst before ended; `None` if the piece does not know.
     after: Option<u64>,
     state: u32,
-    limits: Limits,
+    #[serde(skip)]
+    pub(super) limits: Limits,
     /// The last call until it began.
     pub(super) before: Option<PlaceId>,
     /// The first call at the time of the last call since.

@@ -2,6 +2,8 @@
 
 use std::hash::Hash;
 
+use serde::{Deserialize, Serialize};
+
 use likewise::table::PlaceId;
 
 use super::bursts::Bursts;
@@ -111,7 +113,7 @@ impl<S: Copy + Eq + Hash> Steps<S> for Folding<S> {
 }
 
 /// One thread's pieces, in order of the file.
-#[derive(Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Pieces {
     pieces: Vec<Fold>,
     scrambled: bool,
@@ -126,6 +128,19 @@ impl Pieces {
             _ if n >= MAX_PIECES => self.scramble(),
             _ => self.pieces.push(fold),
         }
+    }
+
+    /// Adds what follows in the file, as another process has read it.
+    pub(crate) fn append(&mut self, next: Self, limits: Limits) {
+        if next.scrambled {
+            self.scramble();
+        }
+        next.pieces.into_iter().for_each(|fold| self.add(fold.under(limits)));
+    }
+
+    /// Gives the places the numbers in `map`.
+    pub(crate) fn renumber(&mut self, map: &[Option<PlaceId>]) {
+        self.pieces.iter_mut().for_each(|fold| fold.renumber(map));
     }
 
     pub(crate) fn scramble(&mut self) {

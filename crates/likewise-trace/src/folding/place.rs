@@ -1,11 +1,12 @@
 //! Where in the source a thread is, as far as a piece of its records knows.
 
+use serde::{Deserialize, Serialize};
 use likewise::table::{PlaceId, Region};
 
 use super::steps::Move;
 
 /// The innermost function, as far as a piece of a thread's records knows.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) enum Function {
     /// So many levels outside of the function in which the piece began.
     Outer(u32),
@@ -19,7 +20,7 @@ impl Default for Function {
 }
 
 /// The code of a burst, as far as a piece knows. A burst of no length has none.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Place {
     pub(crate) before: Option<PlaceId>,
     pub(crate) after: Option<PlaceId>,
@@ -57,7 +58,7 @@ fn renumbered(function: Function, map: &[Option<PlaceId>]) -> Function {
 }
 
 /// Where a thread is after a piece of its records.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Trail {
     /// The last call.
     pub(crate) call: Option<PlaceId>,

@@ -1,6 +1,8 @@
 //! What the records of a thread mean for its bursts: the language between the
 //! formats and the folding.
 
+use serde::{Deserialize, Serialize};
+
 /// The counter set changed: at the end of a burst it closes it at once.
 pub(crate) const SET_CHANGE: u32 = 41_999_999;
 
@@ -25,7 +27,7 @@ pub(crate) trait Steps<S> {
 }
 
 /// What an event says of where its thread is.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) enum Move<P> {
     /// It calls the runtime from there.
     Call(P),
@@ -36,7 +38,7 @@ pub(crate) enum Move<P> {
 }
 
 /// What an event says of OpenMP.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) enum Mark<P> {
     /// The thread begins to execute the function of a region.
     Enter(P),

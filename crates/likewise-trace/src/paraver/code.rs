@@ -5,6 +5,7 @@
 //! These events stand where the burst before the call ends. 60000019 names a
 //! function that is entered; its value is 0 where the function is left.
 
+use serde::{Deserialize, Serialize};
 use likewise::table::PlaceId;
 
 use super::pcf::Pcf;
@@ -40,7 +41,7 @@ pub(crate) fn function(pairs: &[(u32, i128)], event_type: u32, value: i128) -> S
 }
 
 /// A place in the source by the trace's numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) struct Site {
     /// The type of the event that named it.
     event_type: u32,

@@ -29,8 +29,8 @@ pub(crate) fn inspect(mut input: Input, options: &ReadOptions<'_>, block: usize)
         all.add(&tally);
         records.add(scanned)
     });
-    records.end(done)?;
-    let mut report = records.report;
+    records.done(done)?;
+    let mut report = records.end();
     let pcf = read_pcf(&path, options.pcf.as_deref(), &header, &mut report.warnings)?;
     check_row(&path, &header, &mut report.warnings);
     let rules = Rules::new(options);

@@ -18,6 +18,7 @@ pub(crate) mod row;
 pub(crate) mod rules;
 pub(crate) mod scan;
 pub(crate) mod sorted;
+mod spread;
 mod synth;
 
 pub use cut::{CutOptions, CutReport, check_cut, write_cut};
@@ -25,8 +26,13 @@ pub use pcf::counter_name;
 pub use retime::{RetimeReport, RetimedBurst, RetimedThread, write_retimed};
 pub use synth::{TraceFiles, write_synthetic};
 
+use std::path::Path;
+
+use likewise::comm::Communicator;
+
 use crate::bytes::BLOCK;
-use crate::trace::TraceFormat;
+use crate::spread::SpreadError;
+use crate::trace::{ReadOptions, Trace, TraceFormat};
 
 /// How a Paraver trace is known, and who reads it.
 pub(crate) const FORMAT: TraceFormat = TraceFormat {
@@ -34,3 +40,12 @@ pub(crate) const FORMAT: TraceFormat = TraceFormat {
     read: |input, options| reader::read(input, options, BLOCK),
     inspect: |input, options| info::inspect(input, options, BLOCK),
 };
+
+/// As [`spread::read`].
+pub(crate) fn read_spread<C: Communicator + ?Sized>(
+    comm: &C,
+    path: &Path,
+    options: &ReadOptions<'_>,
+) -> Result<Option<Option<Trace>>, SpreadError> {
+    spread::read(comm, path, options, BLOCK)
+}

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use likewise::table::Nanos;
+use likewise::table::{Nanos, PlaceId};
 
 use super::code::{self, Site};
 use super::companions::{check_row, read_pcf};
@@ -22,7 +22,7 @@ use crate::folding::pieces::{Folding, Pieces};
 use crate::folding::sites::Sites;
 use crate::folding::steps::Mark;
 use crate::folding::table::{self, Names};
-use crate::trace::{Apps, ReadOptions, Trace, Who};
+use crate::trace::{Apps, ReadOptions, ReadReport, Trace, Who};
 
 /// Reads a trace that is known to be one by its first bytes. If a parallel
 /// region of OpenMP appears, bursts are defined differently, and the reading
@@ -50,56 +50,150 @@ fn read_by(
 ) -> Result<Option<Trace>> {
     let path = input.path().to_owned();
     let consumed = input.consumed();
-    let header = open(&mut input)?;
-    if let Apps::One(asked) = options.apps
-        && (asked == 0 || asked as usize > header.topology.apps.len())
-    {
-        let there = header.topology.apps.len();
-        return Err(Error::at(&path, Place::Line(1), ErrorKind::NoSuchApplication { asked, there }));
-    }
+    let header = opened(&mut input, options)?;
+    let reading = Reading { path: &path, header: &header, rules, options, block };
     let mut records = Records::new(&path, options.lenient);
-    let mut sites = Sites::default();
-    let read = read_pieces(input, &header, rules, options, block, &mut records, &mut sites)?;
-    let Some((pieces, marks)) = read else { return Ok(None) };
-
-    // A state without an end ends with the trace: at the end time in the
-    // header, or at its thread's last record if that is later.
-    let end = header.end.0 / header.unit.nanos();
-    let mut threads = ByThread::new();
-    let mut disordered = Vec::new();
-    for (who, pieces) in pieces {
-        match pieces.join(end) {
-            Some(bursts) if bursts.begin.is_empty() => {}
-            Some(bursts) => drop(threads.insert(who, bursts)),
-            None => disordered.push(who),
-        }
-    }
-    if let Some(&Who { app, task, thread }) = disordered.first() {
-        if !is_rereadable(&path) {
-            return Err(Error::whole(&path, ErrorKind::UnsortedPipe { app, task, thread }));
-        }
-        threads.extend(sorted::read(&path, &header, rules, options, block, &disordered, &mut sites)?);
-        threads.retain(|_, bursts| !bursts.begin.is_empty());
-    }
-    choose(&mut threads, options.apps);
-
-    let mut report = records.report;
-    if rules.openmp == OpenMp::Joined {
-        report.warnings.push(join_openmp(&mut threads, marks, header.unit.nanos()));
-    }
-    report.warnings.extend(contradictions(&path, &threads, header.end, end));
+    let Some(gathered) = reading.gathered(input, &mut records)? else { return Ok(None) };
+    let mut report = records.end();
     report.bytes = consumed.load(std::sync::atomic::Ordering::Relaxed);
-    let pcf = read_pcf(&path, options.pcf.as_deref(), &header, &mut report.warnings)?;
-    check_row(&path, &header, &mut report.warnings);
-    let names =
-        Names { counter: &|event_type| pcf.counter(event_type), places: code::places(&sites.sites, &pcf) };
-    let limits = Limits::new(header.unit.nanos(), is_hardware);
-    let mut table = table::build(threads, header.unit.nanos(), limits, names, &mut report.warnings)
-        .map_err(|kind| Error::whole(&path, kind))?;
-    if let Some(code) = &mut table.code {
-        code.parallel = rules.openmp == OpenMp::Joined;
+    reading.trace(gathered, report).map(Some)
+}
+
+/// The header, if the trace has the application that is asked for.
+pub(super) fn opened(input: &mut Input, options: &ReadOptions<'_>) -> Result<Header> {
+    let header = open(input)?;
+    let there = header.topology.apps.len();
+    match options.apps {
+        Apps::One(asked) if asked == 0 || asked as usize > there => {
+            let kind = ErrorKind::NoSuchApplication { asked, there };
+            Err(Error::at(input.path(), Place::Line(1), kind))
+        }
+        _ => Ok(header),
     }
-    Ok(Some(Trace { table, end: header.end, topology: Some(header.topology), report }))
+}
+
+/// A trace that is read, and how.
+pub(super) struct Reading<'r> {
+    pub(super) path: &'r Path,
+    pub(super) header: &'r Header,
+    pub(super) rules: &'r Rules,
+    pub(super) options: &'r ReadOptions<'r>,
+    pub(super) block: usize,
+}
+
+/// What was read of every thread, and where it enters and leaves regions.
+#[derive(Debug, Default)]
+pub(super) struct Gathered {
+    pub(super) pieces: BTreeMap<Who, Pieces>,
+    pub(super) marks: BTreeMap<Who, Marks>,
+    pub(super) sites: Sites<Site>,
+}
+
+impl Reading<'_> {
+    pub(super) fn limits(&self) -> Limits {
+        Limits::new(self.header.unit.nanos(), is_hardware)
+    }
+
+    /// Reads the input; `None` if a parallel region was looked for and found.
+    pub(super) fn gathered(&self, input: Input, records: &mut Records<'_>) -> Result<Option<Gathered>> {
+        let Self { header, rules, options, .. } = *self;
+        let mut gathered = Gathered::default();
+        let mut found = false;
+        let work = |bytes: &[u8]| {
+            let mut threads = Threads::new(header);
+            let mut interpreter = Interpreter { rules, steps: Folding::new(self.limits()) };
+            let scanned = scan(bytes, &mut threads, options.lenient, &mut interpreter);
+            (scanned, threads.who, interpreter.steps)
+        };
+        let done = input.for_each_block(self.block, options.progress, work, |(scanned, who, folding)| {
+            records.add(scanned)?;
+            if rules.openmp == OpenMp::Sought && folding.marks.iter().any(|m| matches!(m.2, Mark::Enter(_))) {
+                found = true;
+                // Any error ends the reading; nobody sees this one.
+                return Err(Error::whole(records.path, ErrorKind::NotRereadable));
+            }
+            gathered.add(folding, &who, rules.openmp == OpenMp::Joined);
+            Ok(())
+        });
+        if found {
+            return Ok(None);
+        }
+        records.done(done)?;
+        if let Apps::One(app) = options.apps {
+            gathered.pieces.retain(|who, _| who.app == app);
+        }
+        Ok(Some(gathered))
+    }
+
+    /// The bursts of what was read, and what is to be said of them.
+    pub(super) fn trace(&self, gathered: Gathered, mut report: ReadReport) -> Result<Trace> {
+        let Self { path, header, rules, options, block } = *self;
+        let Gathered { pieces, marks, mut sites } = gathered;
+        // A state without an end ends with the trace: at the end time in the
+        // header, or at its thread's last record if that is later.
+        let unit = header.unit.nanos();
+        let end = header.end.0 / unit;
+        let mut threads = ByThread::new();
+        let mut disordered = Vec::new();
+        for (who, pieces) in pieces {
+            match pieces.join(end) {
+                Some(bursts) if bursts.begin.is_empty() => {}
+                Some(bursts) => drop(threads.insert(who, bursts)),
+                None => disordered.push(who),
+            }
+        }
+        if let Some(&Who { app, task, thread }) = disordered.first() {
+            if !is_rereadable(path) {
+                return Err(Error::whole(path, ErrorKind::UnsortedPipe { app, task, thread }));
+            }
+            threads.extend(sorted::read(path, header, rules, options, block, &disordered, &mut sites)?);
+            threads.retain(|_, bursts| !bursts.begin.is_empty());
+        }
+        choose(&mut threads, options.apps);
+
+        if rules.openmp == OpenMp::Joined {
+            report.warnings.push(join_openmp(&mut threads, marks, unit));
+        }
+        report.warnings.extend(contradictions(path, &threads, header.end, end));
+        let pcf = read_pcf(path, options.pcf.as_deref(), header, &mut report.warnings)?;
+        check_row(path, header, &mut report.warnings);
+        let names =
+            Names { counter: &|event_type| pcf.counter(event_type), places: code::places(&sites.sites, &pcf) };
+        let mut table = table::build(threads, unit, self.limits(), names, &mut report.warnings)
+            .map_err(|kind| Error::whole(path, kind))?;
+        if let Some(code) = &mut table.code {
+            code.parallel = rules.openmp == OpenMp::Joined;
+        }
+        Ok(Trace { table, end: header.end, topology: Some(header.topology.clone()), report })
+    }
+}
+
+impl Gathered {
+    /// Adds a block; `who` has the threads of its slots.
+    fn add(&mut self, folding: Folding<Site>, who: &[Who], with_marks: bool) {
+        let numbers = self.sites.adopt(&folding.sites.sites);
+        for (slot, time, mark) in folding.marks.into_iter().filter(|_| with_marks) {
+            let mark = renumbered(mark, &numbers).map(|mark| (time, mark));
+            self.marks.entry(who[slot]).or_default().extend(mark);
+        }
+        for (slot, mut fold) in folding.folds {
+            if !numbers.is_empty() {
+                fold.renumber(&numbers);
+            }
+            self.pieces.entry(who[slot]).or_default().add(fold);
+        }
+        for slot in folding.scrambled {
+            self.pieces.entry(who[slot]).or_default().scramble();
+        }
+    }
+}
+
+/// The mark with the number that its place has in `numbers`.
+pub(super) fn renumbered(mark: Mark<PlaceId>, numbers: &[Option<PlaceId>]) -> Option<Mark<PlaceId>> {
+    match mark {
+        Mark::Enter(id) => numbers[id.index()].map(Mark::Enter),
+        other => Some(other),
+    }
 }
 
 /// Makes the bursts of an OpenMP program from all its states; returns a note about them.
@@ -142,64 +236,6 @@ fn contradictions(path: &Path, threads: &ByThread, header_end: Nanos, end: u64) 
         warnings.push(format!("{path}: {late} {what}, {header_end}"));
     }
     warnings
-}
-
-/// What was read of every thread: its bursts, and where it enters and leaves regions.
-type PiecesAndMarks = (BTreeMap<Who, Pieces>, BTreeMap<Who, Marks>);
-
-fn read_pieces(
-    input: Input,
-    header: &Header,
-    rules: &Rules,
-    options: &ReadOptions<'_>,
-    block: usize,
-    records: &mut Records<'_>,
-    sites: &mut Sites<Site>,
-) -> Result<Option<PiecesAndMarks>> {
-    let mut pieces: BTreeMap<Who, Pieces> = BTreeMap::new();
-    let mut marks: BTreeMap<Who, Marks> = BTreeMap::new();
-    let mut found = false;
-    let work = |bytes: &[u8]| {
-        let mut threads = Threads::new(header);
-        let steps = Folding::new(Limits::new(header.unit.nanos(), is_hardware));
-        let mut interpreter = Interpreter { rules, steps };
-        let scanned = scan(bytes, &mut threads, options.lenient, &mut interpreter);
-        (scanned, threads.who, interpreter.steps)
-    };
-    let done = input.for_each_block(block, options.progress, work, |(scanned, who, folding)| {
-        records.add(scanned)?;
-        if rules.openmp == OpenMp::Sought && folding.marks.iter().any(|m| matches!(m.2, Mark::Enter(_))) {
-            found = true;
-            // Any error ends the reading; nobody sees this one.
-            return Err(Error::whole(records.path, ErrorKind::NotRereadable));
-        }
-        let numbers = sites.adopt(&folding.sites.sites);
-        for (slot, time, mark) in folding.marks.into_iter().filter(|_| rules.openmp == OpenMp::Joined) {
-            let mark = match mark {
-                Mark::Enter(id) => numbers[id.index()].map(Mark::Enter),
-                other => Some(other),
-            };
-            marks.entry(who[slot]).or_default().extend(mark.map(|mark| (time, mark)));
-        }
-        for (slot, mut fold) in folding.folds {
-            if !numbers.is_empty() {
-                fold.renumber(&numbers);
-            }
-            pieces.entry(who[slot]).or_default().add(fold);
-        }
-        for slot in folding.scrambled {
-            pieces.entry(who[slot]).or_default().scramble();
-        }
-        Ok(())
-    });
-    if found {
-        return Ok(None);
-    }
-    records.end(done)?;
-    if let Apps::One(app) = options.apps {
-        pieces.retain(|who, _| who.app == app);
-    }
-    Ok(Some((pieces, marks)))
 }
 
 /// Leaves only the applications asked for.

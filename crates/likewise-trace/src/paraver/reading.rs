@@ -2,11 +2,21 @@
 
 use std::path::Path;
 
+use serde::{Deserialize, Serialize};
+
 use super::header::Header;
 use super::scan::Scanned;
 use crate::bytes::{Input, line_place};
 use crate::error::{Error, Place, Result};
-use crate::trace::ReadReport;
+use crate::trace::{ReadReport, RecordCounts};
+
+/// What was counted in some lines, and whether the last one has its end.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) struct Sum {
+    records: RecordCounts,
+    lines: u64,
+    ended: bool,
+}
 
 /// What was counted and what was wrong, over all blocks.
 pub(crate) struct Records<'p> {
@@ -19,7 +29,12 @@ pub(crate) struct Records<'p> {
 impl<'p> Records<'p> {
     pub(crate) fn new(path: &'p Path, lenient: bool) -> Self {
         // The header is the first line, and no block holds it.
-        let report = ReadReport { lines: 1, ..ReadReport::default() };
+        Self::after(1, path, lenient)
+    }
+
+    /// From a line on; the first is 0.
+    pub(crate) fn after(lines: u64, path: &'p Path, lenient: bool) -> Self {
+        let report = ReadReport { lines, ..ReadReport::default() };
         Self { path, lenient, report, ended: true }
     }
 
@@ -51,20 +66,40 @@ impl<'p> Records<'p> {
     }
 
     /// After the last block; a cut gzip is a warning if lenient.
-    pub(crate) fn end(&mut self, done: Result<()>) -> Result<()> {
+    pub(crate) fn done(&mut self, done: Result<()>) -> Result<()> {
         match done {
             Err(error) if self.lenient && error.kind.ends_gzip() => {
                 self.report.warnings.push(error.to_string());
+                Ok(())
             }
-            other => other?,
+            other => other,
         }
+    }
+
+    /// What another process has counted in the lines that follow; `None` where
+    /// it met what only the number of its line in the whole file can tell.
+    pub(crate) fn sum(self) -> Option<Sum> {
+        let Self { report: ReadReport { records, lines, warnings, .. }, ended, .. } = self;
+        warnings.is_empty().then_some(Sum { records, lines, ended })
+    }
+
+    /// Adds it.
+    pub(crate) fn add_sum(&mut self, next: &Sum) {
+        self.report.records.add(&next.records);
+        self.report.lines += next.lines;
+        if next.lines > 0 {
+            self.ended = next.ended;
+        }
+    }
+
+    /// All that was counted, after the end of the file.
+    pub(crate) fn end(self) -> ReadReport {
+        let mut report = self.report;
         if !self.ended {
             let path = self.path.display();
-            self.report
-                .warnings
-                .push(format!("{path}: the last line has no end; the file may have been cut"));
+            report.warnings.push(format!("{path}: the last line has no end; the file may have been cut"));
         }
-        Ok(())
+        report
     }
 }
 

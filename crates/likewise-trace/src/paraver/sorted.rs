@@ -80,7 +80,7 @@ pub(crate) fn read(
         }
         Ok(())
     });
-    records.end(done)?;
+    records.done(done)?;
     let end = header.end.0 / header.unit.nanos();
     let mut fold = |(who, mut steps): (Who, Vec<(u64, Step)>)| {
         steps.sort_by_key(|&(time, _)| time);

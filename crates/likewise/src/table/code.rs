@@ -1,9 +1,10 @@
 //! Where in the source bursts lie.
 
+use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;
 
 /// A place in the source, by its number from 1: a call site or a function.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct PlaceId(NonZeroU32);
 
 impl PlaceId {

@@ -1,8 +1,11 @@
 //! The reader against a slow, obvious twin: all records in memory, sorted,
 //! and every burst's sum taken over all of them.
 
+use super::super::spread;
 use super::*;
 use crate::folding::steps::SET_CHANGE;
+use crate::spread::SpreadError;
+use likewise::comm::run_on_threads;
 use likewise::table::{BurstTable, PlaceId};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -245,7 +248,59 @@ fn check(lines: &[Line]) {
             let got = read(input, &options, block).unwrap();
             assert_eq!(bursts_of(&got.table), expected, "block {block}, by events {by_events}:\n{text}");
         }
+        let alone = read(Input::open(file.path()).unwrap(), &options, 1 << 20).unwrap();
+        for size in [2, 3, 8] {
+            let told = spread_over(size, file.path(), &options);
+            assert_eq!(told, Some(format!("{alone:?}")), "{size} processes, by events {by_events}:\n{text}");
+        }
     }
+}
+
+/// What process 0 of so many reads, if they read by pieces.
+fn spread_over(size: usize, path: &Path, options: &ReadOptions<'_>) -> Option<String> {
+    let read = run_on_threads(size, |comm| match spread::read(comm, path, options, 64) {
+        Ok(trace) => Ok(trace),
+        Err(SpreadError::Comm(error)) => Err(error),
+        Err(error) => panic!("{error}"),
+    });
+    let mut read = read.unwrap().into_iter();
+    let first = read.next().unwrap();
+    assert!(read.all(|other| other.is_some() == first.is_some() && other.flatten().is_none()));
+    first.map(|trace| format!("{:?}", trace.expect("process 0 has the trace")))
+}
+
+#[test]
+fn what_needs_the_number_of_a_line_is_read_by_one() {
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    let good: String = (0..50).map(|i| format!("1:1:1:1:1:{i}:{}:1\n", i + 1)).collect();
+    let lenient = ReadOptions { lenient: true, ..ReadOptions::default() };
+    write!(file, "{HEAD}{good}").unwrap();
+    assert!(spread_over(3, file.path(), &lenient).is_some());
+    write!(file, "5:9:9\n").unwrap();
+    assert_eq!(spread_over(3, file.path(), &lenient), None, "a record of no known kind");
+    write!(file, "1:1:1:1:1:60:51:1\n").unwrap();
+    for options in [&lenient, &ReadOptions::default()] {
+        assert_eq!(spread_over(3, file.path(), options), None, "a malformed record");
+    }
+    let table = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(table.path(), "task,thread,begin_ns,duration_ns\n1,1,0,5\n").unwrap();
+    assert_eq!(spread_over(2, table.path(), &lenient), None, "a table");
+}
+
+/// A parallel region in the last piece alone starts the reading again everywhere.
+#[test]
+fn a_region_of_openmp_is_seen_by_all() {
+    let mut text = String::from(HEAD);
+    for i in 0..100 {
+        text.push_str(&format!("1:1:1:1:1:{}:{}:1\n", 10 * i, 10 * i + 9));
+    }
+    text.push_str("2:1:1:1:1:2000:60000018:7:60000118:12\n1:1:1:1:1:2000:2010:1\n2:1:1:1:1:2010:60000018:0\n");
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    file.write_all(text.as_bytes()).unwrap();
+    let options = ReadOptions::default();
+    let alone = read(Input::open(file.path()).unwrap(), &options, 64).unwrap();
+    assert!(alone.report.warnings.iter().any(|warning| warning.starts_with("OpenMP")), "{alone:?}");
+    assert_eq!(spread_over(4, file.path(), &options), Some(format!("{alone:?}")));
 }
 
 proptest! {

@@ -21,7 +21,7 @@ use crate::taken::Taken;
 use parts::{Efforts, Share, check_kind, table_error};
 
 pub use parts::EffortOptions;
-pub use spread::{SpreadError, read_effort_part};
+pub use spread::read_effort_part;
 
 /// Reads an effort table from a file or (`-`) the standard input, plain or
 /// gzip; the format is told by the first bytes and the header:

@@ -8,22 +8,9 @@ use likewise::ranks::EffortPart;
 use super::parts::{EffortOptions, Efforts, Share};
 use super::{read_effort, share};
 use crate::bytes::{Input, Piece, is_rereadable};
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::spread::SpreadError;
 use crate::taken::Taken;
-
-/// Why several processes could not read a table.
-#[derive(Debug, thiserror::Error)]
-pub enum SpreadError {
-    /// What is wrong with the file. Process 0 has it, for all.
-    #[error(transparent)]
-    File(#[from] Error),
-    /// Process 0 has the error.
-    #[error("process 0 cannot read the file")]
-    Elsewhere,
-    /// The processes could not work together.
-    #[error(transparent)]
-    Comm(#[from] CommError),
-}
 
 /// Reads an effort table, as [`read_effort`] does, on several processes that
 /// see the same file; each has some of the ranks.

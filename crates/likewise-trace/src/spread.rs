@@ -1,0 +1,51 @@
+//! Files that several processes read together.
+
+use std::path::Path;
+
+use likewise::comm::{CommError, Communicator};
+
+use crate::error::Error;
+use crate::trace::{ReadOptions, Trace};
+use crate::{paraver, read_bursts};
+
+/// Why several processes could not read a file.
+#[derive(Debug, thiserror::Error)]
+pub enum SpreadError {
+    /// What is wrong with the file. Process 0 has it, for all.
+    #[error(transparent)]
+    File(#[from] Error),
+    /// Process 0 has the error.
+    #[error("process 0 cannot read the file")]
+    Elsewhere,
+    /// The processes could not work together.
+    #[error(transparent)]
+    Comm(#[from] CommError),
+}
+
+/// Reads the bursts of a trace, as [`read_bursts`] does, on several processes
+/// that see the same file. Collective. Process 0 has the trace, the others
+/// nothing; whether the file was read by pieces, all know.
+///
+/// Each process reads a piece of a Paraver trace, and process 0 joins what they
+/// found. Where the file cannot be cut (gzip, tables, recordings), or holds what
+/// must be told with the number of its line, process 0 reads all. So the trace
+/// and the error do not depend on the number of processes.
+///
+/// # Errors
+/// Those of [`read_bursts`], on process 0 alone; [`SpreadError::Comm`].
+///
+/// # Complexity
+/// Each process reads its share of the bytes. Process 0 receives all bursts.
+pub fn read_bursts_spread<C: Communicator + ?Sized>(
+    comm: &C,
+    path: &Path,
+    options: &ReadOptions<'_>,
+) -> Result<(Option<Trace>, bool), SpreadError> {
+    if comm.size() > 1
+        && let Some(trace) = paraver::read_spread(comm, path, options)?
+    {
+        return Ok((trace, true));
+    }
+    let whole = (comm.rank() == 0).then(|| read_bursts(path, options)).transpose()?;
+    Ok((whole, comm.size() == 1))
+}
