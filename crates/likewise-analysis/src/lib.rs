@@ -17,6 +17,7 @@ pub mod phases;
 pub mod ranks;
 pub mod runs;
 mod stages;
+pub mod together;
 mod watch;
 
 pub use stages::Stages;

@@ -1,15 +1,17 @@
 //! Which method groups the points, and with what parameters.
 
 use super::options::{Grouping, K_MAX, K_MIN, MIN_POINTS, Method};
+use super::search::{Here, Search};
 use crate::{Stages, Usage, Watch};
 use anyhow::{Context, Result};
 use likewise::bursts::{Refinement, downsample_curve, suggest_eps};
 use likewise::cluster::{
-    Clustering, DbscanParams, Points, XmeansParams, dbscan, kdist::k_distance_curve, label_by_nearest,
-    stratified_sample, xmeans,
+    Clustering, DbscanParams, Points, XmeansParams, label_by_nearest, stratified_sample, xmeans,
 };
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
+use rayon::prelude::*;
+use std::cmp::Reverse;
 
 /// With at most this many points, the k-distance curve is shown even if eps is
 /// given: it costs hardly any time.
@@ -88,22 +90,23 @@ impl Grouped {
 }
 
 /// Groups the points; `stratum` names the task of each, tasks one after the
-/// other.
+/// other. `search` finds the neighbours among all points.
 pub fn group<S: PartialEq>(
     points: Points<'_>,
     stratum: &[S],
     asked: &Grouping,
+    search: &dyn Search,
     stages: &mut Stages,
     watch: &dyn Watch,
 ) -> Result<Grouped> {
     let n_sampled = asked.sample.unwrap_or(usize::MAX).min(points.len());
     if n_sampled == points.len() {
-        return group_all(points, asked, stages, watch);
+        return group_all(points, asked, search, stages, watch);
     }
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(asked.seed);
     let sample = stages.time("prepare", || stratified_sample(stratum, n_sampled, &mut rng));
     let rows: Vec<f64> = sample.iter().flat_map(|&i| points.row(i as usize)).copied().collect();
-    let mut grouped = group_all(Points::new(&rows, points.dims())?, asked, stages, watch)?;
+    let mut grouped = group_all(Points::new(&rows, points.dims())?, asked, &Here, stages, watch)?;
     let _bar = watch.spinner("Labelling the rest");
     // X-means has no radius: then every point takes the nearest label.
     let reach = grouped.eps.unwrap_or(f64::INFINITY);
@@ -119,6 +122,7 @@ pub fn group<S: PartialEq>(
 fn group_all(
     points: Points<'_>,
     asked: &Grouping,
+    search: &dyn Search,
     stages: &mut Stages,
     watch: &dyn Watch,
 ) -> Result<Grouped> {
@@ -143,7 +147,7 @@ fn group_all(
     }
     if asked.eps.is_none() || points.len() <= CURVE_FOR_FREE {
         let _bar = watch.spinner("Measuring distances");
-        grouped.curve = stages.time("k_distance", || curve(points, min_points));
+        grouped.curve = stages.time("k_distance", || curve(points, min_points, search));
     }
     let eps = match asked.eps {
         Some(eps) => eps,
@@ -154,7 +158,7 @@ fn group_all(
     };
     let params = DbscanParams::new(eps, min_points)?;
     let _bar = watch.spinner("Grouping");
-    let found = stages.time("cluster", || dbscan(points, &params));
+    let found = stages.time("cluster", || search.dbscan(points, &params));
     grouped.eps = Some(eps);
     grouped.clustering = found.clustering;
     grouped.core = Some(found.core);
@@ -172,14 +176,20 @@ fn suggested(curve: Option<&Curve>, n: usize, min_points: usize) -> Result<f64> 
 }
 
 /// The grouping at one radius for all, read from distances that were measured.
-pub(super) fn group_by_curve(points: Points<'_>, curve: &Curve) -> Result<Clustering> {
+pub(super) fn group_by_curve(
+    points: Points<'_>,
+    curve: &Curve,
+    search: &dyn Search,
+) -> Result<Clustering> {
     let params = DbscanParams::new(suggested(Some(curve), points.len(), curve.k)?, curve.k)?;
-    Ok(dbscan(points, &params).clustering)
+    Ok(search.dbscan(points, &params).clustering)
 }
 
 /// The curve of the distances to the `k`-th neighbour, if there are as many.
-fn curve(points: Points<'_>, k: usize) -> Option<Curve> {
-    Some(Curve::of(&k_distance_curve(points, k).ok()?, k))
+fn curve(points: Points<'_>, k: usize, search: &dyn Search) -> Option<Curve> {
+    let mut distances = search.k_distances(points, &[k]).ok()?.pop()?;
+    distances.par_sort_unstable_by_key(|x| Reverse(x.to_bits()));
+    Some(Curve::of(&distances, k))
 }
 
 impl Curve {

@@ -10,8 +10,11 @@ mod names;
 mod options;
 mod period;
 mod refining;
+mod search;
+mod spread;
 mod structure;
 mod trace;
+mod wire;
 
 pub use figures::{Figures, NOTEWORTHY};
 pub use grouping::{Curve, Grouped, group};
@@ -20,6 +23,8 @@ pub use names::rename_counters;
 pub use options::{DEFAULT_FILTER, Describing, Grouping, Method, Options, Reading};
 pub use period::{PeriodSearch, SoughtIn};
 pub use refining::{alternatives, phase_of_node};
+pub use search::{Here, Search};
+pub use spread::phases_on;
 pub use structure::{Structure, sequence_names};
 pub use trace::{phases_of, skipped};
 
@@ -132,7 +137,13 @@ struct Input {
     notes: Vec<String>,
 }
 
-fn analyse(input: Input, plan: Plan<'_>, stages: &mut Stages, watch: &dyn Watch) -> Result<Analysis> {
+fn analyse(
+    input: Input,
+    plan: Plan<'_>,
+    search: &dyn Search,
+    stages: &mut Stages,
+    watch: &dyn Watch,
+) -> Result<Analysis> {
     let Input { name, end, table, columns, drawn_times, mut notes } = input;
     let prepared = {
         let _bar = watch.spinner("Preparing");
@@ -140,7 +151,7 @@ fn analyse(input: Input, plan: Plan<'_>, stages: &mut Stages, watch: &dyn Watch)
     };
     notes.extend(prepared.notes.iter().cloned());
     let (rows, burst_row) = rows(&table);
-    let mut grouped = grouped(&table, &prepared, (&burst_row, rows.len()), &plan, stages, watch)?;
+    let mut grouped = grouped(&table, &prepared, (&burst_row, rows.len()), &plan, search, stages, watch)?;
     notes.extend(too_few(&grouped, prepared.complete.len()));
     notes.extend(grouped.note());
     let min_share = plan.settings.min_share;
@@ -175,8 +186,9 @@ fn analyse(input: Input, plan: Plan<'_>, stages: &mut Stages, watch: &dyn Watch)
             })
         };
         let period = || {
-            beside
-                .time("period", || PeriodSearch::of(&table, &prepared, &grouped, &plan.settings, drawn_times))
+            beside.time("period", || {
+                PeriodSearch::of(&table, &prepared, &grouped, &plan.settings, drawn_times, search)
+            })
         };
         // They compare moments of threads, which drawn times do not have.
         let findings = || {
@@ -225,6 +237,7 @@ fn grouped(
     prepared: &Prepared,
     threads: (&[u32], usize),
     plan: &Plan<'_>,
+    search: &dyn Search,
     stages: &mut Stages,
     watch: &dyn Watch,
 ) -> Result<Grouped> {
@@ -233,7 +246,7 @@ fn grouped(
     }
     let direction = match plan.refine {
         Some(direction) => direction,
-        None => match group_bursts(table, prepared, &plan.settings.grouping, stages, watch) {
+        None => match group_bursts(table, prepared, &plan.settings.grouping, search, stages, watch) {
             Err(_) if plan.or_refine => Direction::Aggregative,
             grouped => return grouped,
         },
@@ -246,7 +259,7 @@ fn grouped(
     let apart = parallel_numbers(table, &prepared.complete);
     let input =
         RefineInput { points, thread: &thread, n_threads, duration: &duration, code: &code, apart: &apart };
-    Ok(refine_bursts(&input, direction, &plan.settings.grouping, stages, watch))
+    Ok(refine_bursts(&input, direction, &plan.settings.grouping, search, stages, watch))
 }
 
 /// Bursts between the same two calls are a phase.
@@ -266,12 +279,13 @@ fn group_bursts(
     table: &BurstTable,
     prepared: &Prepared,
     asked: &Grouping,
+    search: &dyn Search,
     stages: &mut Stages,
     watch: &dyn Watch,
 ) -> Result<Grouped> {
     let task = |&i: &u32| (table.app[i as usize], table.task[i as usize]);
     let tasks: Vec<(u32, u32)> = prepared.complete.iter().map(task).collect();
-    group(Points::new(&prepared.points, prepared.dims)?, &tasks, asked, stages, watch)
+    group(Points::new(&prepared.points, prepared.dims)?, &tasks, asked, search, stages, watch)
 }
 
 /// Sorts the clusters by descending total time. Also returns the bursts of

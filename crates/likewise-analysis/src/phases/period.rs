@@ -2,6 +2,7 @@
 
 use super::grouping::{Grouped, group_by_curve};
 use super::options::{Grouping, Method};
+use super::search::Search;
 use super::{Analysis, Settings, group_bursts, ordered};
 use crate::{Silent, Stages};
 use anyhow::Result;
@@ -68,13 +69,14 @@ impl PeriodSearch {
         grouped: &Grouped,
         settings: &Settings,
         drawn_times: bool,
+        search: &dyn Search,
     ) -> Self {
         let only_places = drawn_times || grouped.method == Method::Places;
         if only_places && let Some(by_place) = Self::by_place(table) {
             return by_place;
         }
         let refined = grouped.method == Method::Refine;
-        let one_density = refined.then(|| at_one_density(table, prepared, grouped, settings).ok()).flatten();
+        let one_density = refined.then(|| at_one_density(table, prepared, grouped, settings, search).ok()).flatten();
         let labels = of_all_bursts(table, prepared, one_density.as_ref().unwrap_or(&grouped.clustering));
         let by_phase = Self { found: find_period(table, &labels), sought_in: SoughtIn::Phases, labels };
         if by_phase.found.is_ok() {
@@ -120,12 +122,13 @@ fn at_one_density(
     prepared: &Prepared,
     refined: &Grouped,
     settings: &Settings,
+    search: &dyn Search,
 ) -> Result<Clustering> {
     let clustering = match &refined.one_density {
-        Some(curve) => group_by_curve(Points::new(&prepared.points, prepared.dims)?, curve)?,
+        Some(curve) => group_by_curve(Points::new(&prepared.points, prepared.dims)?, curve, search)?,
         None => {
             let asked = Grouping { method: Some(Method::Dbscan), ..settings.grouping.clone() };
-            group_bursts(table, prepared, &asked, &mut Stages::default(), &Silent)?.clustering
+            group_bursts(table, prepared, &asked, search, &mut Stages::default(), &Silent)?.clustering
         }
     };
     Ok(ordered(clustering, table, prepared, settings.min_share).0)

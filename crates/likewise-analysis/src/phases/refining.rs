@@ -2,12 +2,13 @@
 
 use super::grouping::{Curve, Grouped};
 use super::options::{Grouping, MIN_POINTS, Method};
+use super::search::Search;
 use crate::{Stages, Watch};
 use likewise::bursts::{
-    Direction, EpsRange, NO_NODE, RefineInput, RefineRules, Refinement, default_min_points, refine,
+    Direction, EpsRange, NO_NODE, RefineInput, RefineRules, Refinement, default_min_points, refine_by,
 };
-use likewise::cluster::kdist::{KDistError, k_distances, k_distances_of};
-use likewise::cluster::{ClusterId, Clustering, Points};
+use likewise::cluster::kdist::KDistError;
+use likewise::cluster::{ClusterId, Clustering, DbscanParams, Points};
 use rayon::prelude::*;
 use std::cmp::Reverse;
 
@@ -16,6 +17,7 @@ pub(super) fn refine_bursts(
     input: &RefineInput<'_>,
     direction: Direction,
     asked: &Grouping,
+    search: &dyn Search,
     stages: &mut Stages,
     watch: &dyn Watch,
 ) -> Grouped {
@@ -23,7 +25,7 @@ pub(super) fn refine_bursts(
     let mut grouped = Grouped::new(Method::Refine, min_points);
     let found = {
         let _bar = watch.spinner("Measuring distances");
-        stages.time("k_distance", || distances(input.points, min_points, asked))
+        stages.time("k_distance", || distances(input.points, min_points, asked, search))
     };
     let Ok((distances, one_density)) = found else {
         let labels = vec![None; input.points.len()];
@@ -35,7 +37,8 @@ pub(super) fn refine_bursts(
     grouped.curve = Some(Curve::of(&curve, min_points + 1));
     drop(curve);
     let _bar = watch.spinner("Refining");
-    let refinement = stages.time("cluster", || refine(input, &range, direction, &RefineRules::default()));
+    let connect = |params: &DbscanParams| search.dbscan(input.points, params).clustering.labels;
+    let refinement = stages.time("cluster", || refine_by(input, &range, direction, &RefineRules::default(), &connect));
     grouped.clustering = refinement.clustering.clone();
     grouped.refinement = Some(refinement);
     grouped
@@ -47,12 +50,15 @@ fn distances(
     points: Points<'_>,
     min_points: usize,
     asked: &Grouping,
+    search: &dyn Search,
 ) -> Result<(Vec<f64>, Option<Curve>), KDistError> {
     let k = asked.min_points.unwrap_or(MIN_POINTS);
     if asked.eps.is_some() || asked.sample.is_some() || points.len() < k {
-        return Ok((k_distances(points, min_points + 1)?, None));
+        let found = search.k_distances(points, &[min_points + 1])?.pop();
+        return Ok((found.unwrap_or_default(), None));
     }
-    let [distances, mut curve] = k_distances_of(points, [min_points + 1, k])?;
+    let mut found = search.k_distances(points, &[min_points + 1, k])?;
+    let (mut curve, distances) = (found.pop().unwrap_or_default(), found.pop().unwrap_or_default());
     curve.par_sort_unstable_by_key(|x| Reverse(x.to_bits()));
     Ok((distances, Some(Curve::of(&curve, k))))
 }

@@ -3,6 +3,7 @@
 use super::hidden::ExtrapolationCheck;
 use super::names::{check_counters, check_names, rename_counters};
 use super::options::{DEFAULT_FILTER, Grouping, Method, Options, Reading};
+use super::search::{Here, Search};
 use super::{Analysis, Input, Plan, Settings, analyse};
 use crate::definition::{Algorithm, Definition, read_definition};
 use crate::{Stages, Watch};
@@ -28,16 +29,29 @@ pub fn phases_of(
     watch: &dyn Watch,
 ) -> Result<Analysis> {
     let definition = checked(options)?;
-    let mut input = read_input(trace, options, &definition, stages, watch)?;
-    let mut grouping = grouping(&options.grouping, &definition);
+    let read = read(trace, options, &definition, stages, watch, |path, how| Ok(read_bursts(path, how)?))?;
+    phases_in(trace, read, (options, &definition), &Here, stages, watch)
+}
+
+/// The phases of a trace that is read; `search` finds the neighbours of bursts.
+pub(super) fn phases_in(
+    trace: &Path,
+    read: Trace,
+    (options, definition): (&Options, &Definition),
+    search: &dyn Search,
+    stages: &mut Stages,
+    watch: &dyn Watch,
+) -> Result<Analysis> {
+    let mut input = input_of(trace, read, options, definition, watch)?;
+    let mut grouping = grouping(&options.grouping, definition);
     // The options override the definition, which only gives defaults.
     let Grouping { eps, min_points, .. } = options.grouping;
     Grouping { eps, min_points, ..grouping.clone() }.check()?;
     let describing = &options.describing;
     let scale = describing.scale.or(definition.scale).unwrap_or(Scale::MinMax);
     let filter = describing.filter.or(definition.filter).unwrap_or(DEFAULT_FILTER);
-    let metrics = metrics(options, &definition, &mut input, watch)?;
-    if places_tell_most(options, &definition, &grouping, &metrics, &input.table) {
+    let metrics = metrics(options, definition, &mut input, watch)?;
+    if places_tell_most(options, definition, &grouping, &metrics, &input.table) {
         watch.say("phases are by place: bursts between the same calls are one (--refine groups by duration)");
         grouping.method = Some(Method::Places);
     }
@@ -62,7 +76,7 @@ pub fn phases_of(
         plots: &definition.plots,
         all_plots: definition.all_plots,
     };
-    let mut analysis = analyse(input, plan, stages, watch).with_context(|| trace.display().to_string())?;
+    let mut analysis = analyse(input, plan, search, stages, watch).with_context(|| trace.display().to_string())?;
     for (name, loads) in analysis.components() {
         watch.tell(&format!("{name}: {loads}"));
     }
@@ -82,7 +96,7 @@ pub fn phases_of(
 }
 
 /// The definition, if what is asked for is possible; before the trace is read.
-fn checked(options: &Options) -> Result<Definition> {
+pub(super) fn checked(options: &Options) -> Result<Definition> {
     options.grouping.check()?;
     check_names(&options.describing.metrics)?;
     let definition = options.describing.definition.as_deref().map(read_definition);
@@ -92,15 +106,15 @@ fn checked(options: &Options) -> Result<Definition> {
 }
 
 /// The bursts, and what is to be known of them before they are grouped.
-fn read_input(
+fn input_of(
     trace: &Path,
+    read: Trace,
     options: &Options,
     definition: &Definition,
-    stages: &mut Stages,
     watch: &dyn Watch,
 ) -> Result<Input> {
     let Options { reading, describing, .. } = options;
-    let Trace { mut table, end, topology, report } = read(trace, options, definition, stages, watch)?;
+    let Trace { mut table, end, topology, report } = read;
     let mut notes = report.warnings;
     if let Some(columns) = &report.columns {
         watch.tell(&columns.told());
@@ -233,13 +247,15 @@ fn no_burst(reading: &Reading) -> String {
     format!("there is no CPU burst{of} ({what}); `likewise info` shows what there is")
 }
 
-fn read(
+/// Reads the trace as it is asked for, by `reader`.
+pub(super) fn read<T>(
     trace: &Path,
     options: &Options,
     definition: &Definition,
     stages: &mut Stages,
     watch: &dyn Watch,
-) -> Result<Trace> {
+    reader: impl FnOnce(&Path, &ReadOptions<'_>) -> Result<T>,
+) -> Result<T> {
     let bar = watch.bytes("Reading");
     let progress = |done, total| bar.set(done, total);
     let Options { reading, describing, .. } = options;
@@ -253,7 +269,7 @@ fn read(
         progress: Some(&progress),
         pcf: reading.pcf.clone(),
     };
-    Ok(stages.time("read", || read_bursts(trace, &options))?)
+    stages.time("read", || reader(trace, &options))
 }
 
 /// Event types that a metric names by number, and which need not be counters.

@@ -343,15 +343,6 @@ pub(super) fn of_ranks(error: anyhow::Error, n_ranks: usize) -> anyhow::Error {
     }
 }
 
-/// Agrees on all processes whether any failed. The first one that failed keeps
-/// its error.
-pub(super) fn agree<C: Communicator>(comm: &C, failed: bool) -> Result<Option<usize>, CommError> {
-    let mine = if failed { comm.rank() as i64 } else { i64::MAX };
-    let mut first = [mine];
-    comm.all_reduce(likewise::comm::Reduction::Min, &mut first)?;
-    Ok((first[0] != i64::MAX).then_some(first[0] as usize))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -2,7 +2,6 @@
 
 mod describe;
 mod find;
-mod handshake;
 mod options;
 mod regions;
 mod report;
@@ -15,13 +14,12 @@ pub mod traced;
 mod verdict;
 mod windows;
 
-pub use handshake::same_options;
 pub use options::{Classes, Method, Mode, Options, Regions, wavelet_name};
 pub use regions::OTHER;
 pub use report::{
     Class, Criterion, Difference, GroupingFacts, MeanTrace, Parameters, Part, Plan, RanksReport,
 };
-pub use run::{Classified, check, classify, is_trace, told_once};
+pub use run::{Classified, check, classify, is_trace};
 pub use settle::NAMED;
 pub use verdict::{Kind, Verdict};
 pub use windows::{Change, Window};

@@ -2,12 +2,12 @@
 //! on many.
 
 use super::describe::{Described, describe};
-use super::find::{Alone, Found, Mine, Signature, agree, alone, by_capek, of_ranks};
-use super::handshake::same_input;
+use super::find::{Alone, Found, Mine, Signature, alone, by_capek, of_ranks};
 use super::options::{Classes, Method, Mode, Options};
 use super::regions::efforts_of_trace;
 use super::report::{Parameters, RanksReport};
 use super::windows::windows;
+use crate::together::{same_input, told_once};
 use crate::{Stages, ToldElsewhere, Usage, Watch};
 use anyhow::Result;
 use likewise::comm::{Communicator, run_on_threads};
@@ -35,19 +35,6 @@ pub struct Classified {
 pub fn is_trace(input: &Path) -> bool {
     // A folder is that of a recording, or the reader says what was expected.
     input.is_dir() || is_rereadable(input) && bursts_of(input).is_ok_and(|bursts| bursts.is_some())
-}
-
-/// Where any process failed, all fail, and the first of them says why.
-///
-/// # Errors
-/// That of this process, or [`ToldElsewhere`].
-pub fn told_once<C: Communicator, T>(comm: Option<&C>, result: Result<T>) -> Result<T> {
-    let Some(comm) = comm else { return result };
-    match agree(comm, result.is_err())? {
-        Some(first) if first == comm.rank() => result,
-        Some(_) => Err(ToldElsewhere.into()),
-        None => result,
-    }
 }
 
 /// Refuses options that so many processes cannot follow.

@@ -13,7 +13,7 @@ use likewise::bursts::suggest_eps;
 use likewise::cluster::{Clustering, Points, kdist::k_distances};
 use likewise::words::{counted, grouped_digits, short};
 use likewise_analysis::Stages;
-use likewise_analysis::phases::{Grouped, Grouping, Method, group};
+use likewise_analysis::phases::{Grouped, Grouping, Here, Method, group};
 use likewise_trace::{read_points_table, read_raw_points};
 use rayon::prelude::*;
 use serde_json::{Value, json};
@@ -75,7 +75,7 @@ pub(crate) fn run(args: &PointsArgs, common: &Common) -> Result<()> {
         return measure(points, k, args, &columns, common, stages);
     }
     let one_task = vec![(); points.len()];
-    let mut grouped = group(points, &one_task, &args.grouping.options(), &mut stages, common)?;
+    let mut grouped = group(points, &one_task, &args.grouping.options(), &Here, &mut stages, common)?;
     if let Some(note) = grouped.note() {
         common.say(format_args!("note: {note}"));
     }

@@ -18,8 +18,8 @@ use likewise_analysis::Stages;
 use likewise_analysis::definition::parse_share;
 use likewise_analysis::ranks::{
     Classes, Classified, Method, Mode, Options, RanksReport, Regions, check, classify, is_trace,
-    same_options, told_once,
 };
+use likewise_analysis::together::{same_options, told_once};
 use likewise_mpi::MpiComm;
 use likewise_report::ranks as report;
 use serde_json::Value;

@@ -10,7 +10,7 @@ use crate::cluster::{ClusterId, DbscanParams, Points, dbscan, label_by_nearest};
 use super::levels::{Level, NO_NODE, RefineInput, Refinement};
 use super::partition::{Partition, Scored, Tasks};
 use super::substitution::Substitution;
-use super::{EpsRange, RefineRules};
+use super::{Connect, EpsRange, RefineRules};
 
 /// So many bursts are counted at once.
 const PART: usize = 1 << 16;
@@ -23,12 +23,17 @@ struct Setting<'a> {
     tasks: Tasks,
 }
 
-pub(super) fn aggregate(input: &RefineInput<'_>, range: &EpsRange, rules: &RefineRules) -> Refinement {
+pub(super) fn aggregate(
+    input: &RefineInput<'_>,
+    range: &EpsRange,
+    rules: &RefineRules,
+    connect: Connect<'_>,
+) -> Refinement {
     let setting = Setting { input, range, rules, tasks: Tasks::some(input) };
     let mut partition = Partition::new(input.points.len());
     let mut levels = Vec::new();
     let radii: Vec<f64> = range.eps.iter().copied().chain(range.reach).collect();
-    let regrouped = |place: usize| radii.get(place).map(|&eps| regroup_all(input, eps, range.min_points));
+    let regrouped = |place: usize| radii.get(place).map(|&eps| regroup_all(input, (eps, range.min_points), connect));
     let mut found = regrouped(0);
     let mut before = None;
     for (level, &eps) in range.eps.iter().enumerate() {
@@ -138,17 +143,24 @@ pub(super) fn regroup(
     let rows: Vec<f64> = bursts.iter().flat_map(|&i| input.points.row(i as usize)).copied().collect();
     let points = Points::new(&rows, input.points.dims()).expect("rows of points are points");
     let apart: Vec<u32> = bursts.iter().filter_map(|&i| input.apart.get(i as usize)).copied().collect();
-    clusters(points, &apart, eps, min_points)
+    split(dbscan(points, &params(eps, min_points)).clustering.labels, &apart)
 }
 
 /// The same of all bursts.
-fn regroup_all(input: &RefineInput<'_>, eps: f64, min_points: usize) -> Vec<Option<ClusterId>> {
-    clusters(input.points, input.apart, eps, min_points)
+fn regroup_all(
+    input: &RefineInput<'_>,
+    (eps, min_points): (f64, usize),
+    connect: Connect<'_>,
+) -> Vec<Option<ClusterId>> {
+    split(connect(&params(eps, min_points)), input.apart)
 }
 
-fn clusters(points: Points<'_>, apart: &[u32], eps: f64, min_points: usize) -> Vec<Option<ClusterId>> {
-    let params = DbscanParams::new(eps, min_points).expect("a radius above 0, and a point at least");
-    let labels = dbscan(points, &params).clustering.labels;
+fn params(eps: f64, min_points: usize) -> DbscanParams {
+    DbscanParams::new(eps, min_points).expect("a radius above 0, and a point at least")
+}
+
+/// Splits clusters by what keeps their bursts apart.
+fn split(labels: Vec<Option<ClusterId>>, apart: &[u32]) -> Vec<Option<ClusterId>> {
     if apart.is_empty() {
         return labels;
     }

@@ -18,6 +18,8 @@ pub use levels::{Direction, Level, NO_CODE, NO_NODE, Node, RefineInput, Refineme
 pub use range::{EpsRange, default_min_points, eps_range};
 pub use rules::RefineRules;
 
+use crate::cluster::{ClusterId, DbscanParams, dbscan};
+
 /// Finds phases at all densities, with no parameter but how many bursts make
 /// a group.
 ///
@@ -80,12 +82,31 @@ pub fn refine(
     direction: Direction,
     rules: &RefineRules,
 ) -> Refinement {
+    refine_by(input, range, direction, rules, &|params| dbscan(input.points, params).clustering.labels)
+}
+
+/// Labels all points of the input by [`dbscan`].
+pub type Connect<'a> = &'a (dyn Fn(&DbscanParams) -> Vec<Option<ClusterId>> + Sync);
+
+/// As [`refine`], where `connect` finds what a radius connects: the points may be
+/// spread over processes. Divisive refinement does not ask it.
+///
+/// # Panics
+/// As [`refine`].
+#[must_use]
+pub fn refine_by(
+    input: &RefineInput<'_>,
+    range: &EpsRange,
+    direction: Direction,
+    rules: &RefineRules,
+    connect: Connect<'_>,
+) -> Refinement {
     assert_eq!(input.points.len(), input.thread.len(), "a thread for every burst");
     assert_eq!(input.points.len(), input.duration.len(), "a duration for every burst");
     assert!(input.code.is_empty() || input.code.len() == input.points.len(), "the code of every burst");
     assert!(input.apart.is_empty() || input.apart.len() == input.points.len(), "a number for every burst");
     match direction {
-        Direction::Aggregative => aggregate::aggregate(input, range, rules),
+        Direction::Aggregative => aggregate::aggregate(input, range, rules, connect),
         Direction::Divisive => divide::divide(input, range, rules),
     }
 }

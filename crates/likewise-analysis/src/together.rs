@@ -2,12 +2,34 @@
 //! exchanges with the same numbers of classes and ranks. A process that does
 //! not would make the others wait for ever, or get wrong results.
 
-use crate::Usage;
+use crate::{ToldElsewhere, Usage};
 use anyhow::{Context, Result, anyhow};
-use likewise::comm::{Communicator, wire};
+use likewise::comm::{CommError, Communicator, Reduction, wire};
 use likewise::words::{counted, grouped_digits};
 use likewise_trace::{Digest, is_rereadable, recording};
 use std::path::Path;
+
+/// Where any process failed, all fail, and the first of them says why.
+///
+/// # Errors
+/// That of this process, or [`ToldElsewhere`].
+pub fn told_once<C: Communicator, T>(comm: Option<&C>, result: Result<T>) -> Result<T> {
+    let Some(comm) = comm else { return result };
+    match agree(comm, result.is_err())? {
+        Some(first) if first == comm.rank() => result,
+        Some(_) => Err(ToldElsewhere.into()),
+        None => result,
+    }
+}
+
+/// Agrees on all processes whether any failed. The first one that failed keeps
+/// its error.
+pub(crate) fn agree<C: Communicator>(comm: &C, failed: bool) -> Result<Option<usize>, CommError> {
+    let mine = if failed { comm.rank() as i64 } else { i64::MAX };
+    let mut first = [mine];
+    comm.all_reduce(Reduction::Min, &mut first)?;
+    Ok((first[0] != i64::MAX).then_some(first[0] as usize))
+}
 
 /// Refuses `options` that are not those of process 0; `arguments` is what it
 /// was called with, for people.
@@ -35,7 +57,7 @@ pub fn same_options<C: Communicator>(comm: &C, options: &str, arguments: &str) -
 /// # Errors
 /// On each process whose file differs or cannot be read. If process 0 cannot
 /// read the file, nothing is refused here: process 0 reports it when it reads.
-pub(super) fn same_input<C: Communicator>(comm: &C, path: &Path) -> Result<()> {
+pub fn same_input<C: Communicator>(comm: &C, path: &Path) -> Result<()> {
     let file = if path.is_dir() { &path.join(recording::FILE) } else { path };
     let mine =
         if is_rereadable(file) { Digest::in_short(file) } else { Err(std::io::ErrorKind::NotFound.into()) };

@@ -1,0 +1,59 @@
+//! The phases of one run, found by several processes.
+
+use super::search::{on_all, serve};
+use super::trace::{checked, phases_in, read};
+use super::{Analysis, Options};
+use crate::together::{same_input, told_once};
+use crate::{Stages, ToldElsewhere, Usage, Watch};
+use anyhow::Result;
+use likewise::comm::Communicator;
+use likewise_trace::{SpreadError, read_bursts_spread};
+use std::path::Path;
+
+/// As [`phases_of`](super::phases_of), on several processes that see the same
+/// file. Collective; process 0 has the phases, the others nothing.
+///
+/// Each process reads a piece of the trace, and looks for the neighbours of a
+/// part of the bursts, by [`dbscan_spread`](likewise::cluster::dbscan_spread) and
+/// [`k_distances_spread`](likewise::cluster::kdist::k_distances_spread). Process
+/// 0 has all bursts, and does what is left. The result does not depend on the
+/// number of processes.
+///
+/// # Errors
+/// As of [`phases_of`](super::phases_of), on one process; the others have
+/// [`ToldElsewhere`].
+pub fn phases_on<C: Communicator>(
+    comm: &C,
+    trace: &Path,
+    options: &Options,
+    stages: &mut Stages,
+    watch: &dyn Watch,
+) -> Result<Option<Analysis>> {
+    let ready = checked(options).and_then(|definition| {
+        if trace.as_os_str() == "-" {
+            let text = "standard input is not safe under mpirun; give a file";
+            return Err(Usage(text.to_owned()).into());
+        }
+        Ok(definition)
+    });
+    let definition = told_once(Some(comm), ready)?;
+    told_once(Some(comm), same_input(comm, trace))?;
+    let found = read(trace, options, &definition, stages, watch, |path, how| {
+        read_bursts_spread(comm, path, how).map_err(|error| match error {
+            SpreadError::File(error) => error.into(),
+            SpreadError::Elsewhere => ToldElsewhere.into(),
+            SpreadError::Comm(error) => anyhow::Error::from(error),
+        })
+    });
+    let (found, by_pieces) = told_once(Some(comm), found)?;
+    let Some(found) = found else {
+        return if serve(comm)? { Ok(None) } else { Err(ToldElsewhere.into()) };
+    };
+    if !by_pieces {
+        watch.say(
+            "process 0 reads all, the others wait: only a plain Paraver trace without damaged records can be cut \
+             into pieces (unpack a .gz first)",
+        );
+    }
+    on_all(comm, |search| phases_in(trace, found, (options, &definition), search, stages, watch)).map(Some)
+}

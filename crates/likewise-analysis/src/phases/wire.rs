@@ -1,0 +1,35 @@
+//! Groupings as bytes of a message.
+
+use likewise::cluster::{ClusterId, Clustering, Dbscan};
+
+/// The bit of a label that says that the point is core.
+const CORE: u32 = 1 << 31;
+
+/// Appends how many clusters there are, and four bytes for each point.
+pub(super) fn put_dbscan(bytes: &mut Vec<u8>, found: &Dbscan) {
+    let Dbscan { clustering: Clustering { labels, n_clusters }, core } = found;
+    bytes.reserve(4 + 4 * labels.len());
+    bytes.extend((*n_clusters as u32).to_le_bytes());
+    for (label, &core) in labels.iter().zip(core) {
+        let number = label.map_or(0, ClusterId::number) | if core { CORE } else { 0 };
+        bytes.extend(number.to_le_bytes());
+    }
+}
+
+/// What all processes say, of `n` points; noise where they say nothing.
+pub(super) fn dbscan_of(all: &[Vec<u8>], n: usize) -> Dbscan {
+    let mut clustering = Clustering { labels: Vec::with_capacity(n), n_clusters: 0 };
+    let mut core = Vec::with_capacity(n);
+    for bytes in all {
+        let mut numbers = bytes.as_chunks().0.iter().map(|&number| u32::from_le_bytes(number));
+        clustering.n_clusters = numbers.next().unwrap_or(0) as usize;
+        for number in numbers {
+            core.push(number & CORE != 0);
+            let label = (number & !CORE).checked_sub(1);
+            clustering.labels.push(label.map(|index| ClusterId::from_index(index as usize)));
+        }
+    }
+    clustering.labels.resize(n, None);
+    core.resize(n, false);
+    Dbscan { clustering, core }
+}
