@@ -1,7 +1,9 @@
 //! Output files that appear whole or not at all.
 
+use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Seek, SeekFrom, Write};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{LazyLock, Mutex, PoisonError, TryLockError};
@@ -96,6 +98,8 @@ pub struct AtomicFile {
     /// `None` once it is complete.
     writer: Option<BufWriter<Digested>>,
     digest: Digest,
+    /// Whether others have written to it.
+    by_parts: bool,
 }
 
 /// A file, and the digest of the bytes written to it.
@@ -128,7 +132,13 @@ impl AtomicFile {
         let new = |temporary, file| {
             let writer =
                 Some(BufWriter::with_capacity(1 << 18, Digested { file, digesting: Digesting::default() }));
-            Self { path: path.to_owned(), temporary, writer, digest: Digest::default() }
+            Self {
+                path: path.to_owned(),
+                temporary,
+                writer,
+                digest: Digest::default(),
+                by_parts: false,
+            }
         };
         let special = fs::metadata(path).is_ok_and(|m| !m.is_file());
         if special {
@@ -158,6 +168,19 @@ impl AtomicFile {
         &self.path
     }
 
+    /// Where it is until then, for other processes that write parts of it.
+    #[must_use]
+    pub fn written_at(&self) -> &Path {
+        self.temporary.as_deref().unwrap_or(&self.path)
+    }
+
+    /// The file, after others have written parts of it.
+    #[must_use]
+    pub fn filled_by_parts(mut self) -> Self {
+        self.by_parts = true;
+        self
+    }
+
     /// Writes what is buffered. The file is then complete, but not in its
     /// place, and nothing more can be written to it.
     ///
@@ -168,6 +191,10 @@ impl AtomicFile {
             // `into_inner` would write the buffer again on drop after a failure.
             let inner = writer.into_inner().map_err(|e| Error::write(&self.path, e.into_error()))?;
             self.digest = inner.digesting.digest();
+            if self.by_parts {
+                let digest = Digest::of_file(self.written_at());
+                self.digest = digest.map_err(|e| Error::write(&self.path, e))?;
+            }
         }
         Ok(self.digest)
     }
@@ -183,6 +210,72 @@ impl AtomicFile {
 
     fn with_path<T>(&self, result: io::Result<T>) -> io::Result<T> {
         result.map_err(|e| io::Error::new(e.kind(), Error::write(&self.path, e)))
+    }
+}
+
+/// A part of a file that several processes write.
+#[derive(Debug)]
+pub struct PartFile {
+    path: PathBuf,
+    writer: BufWriter<File>,
+    /// Bytes of the part that are not written yet.
+    left: u64,
+}
+
+impl PartFile {
+    /// The part of `size` bytes after `before` others, of the file that another
+    /// process has made and named; `None` if it could not make one.
+    ///
+    /// # Errors
+    /// This process cannot write the file.
+    pub fn open(named: &[u8], before: u64, size: u64) -> Result<Option<Self>> {
+        if named.is_empty() {
+            return Ok(None);
+        }
+        let path = PathBuf::from(OsStr::from_bytes(named));
+        let error = |e| Error::write(&path, e);
+        let mut file = OpenOptions::new().write(true).open(&path).map_err(error)?;
+        file.seek(SeekFrom::Start(before)).map_err(error)?;
+        let writer = BufWriter::with_capacity(1 << 18, file);
+        Ok(Some(Self { path, writer, left: size }))
+    }
+
+    /// The file.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Writes what is buffered.
+    ///
+    /// # Errors
+    /// The disk is full, or the part is not as long as was said.
+    pub fn complete(mut self) -> Result<()> {
+        self.writer.flush().map_err(|e| Error::write(&self.path, e))?;
+        match self.left {
+            0 => Ok(()),
+            _ => Err(Error::write(&self.path, not_as_long())),
+        }
+    }
+}
+
+fn not_as_long() -> io::Error {
+    io::Error::other("what is copied has changed meanwhile")
+}
+
+impl Write for PartFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if bytes.len() as u64 > self.left {
+            // What follows is another's.
+            return Err(not_as_long());
+        }
+        let n = self.writer.write(bytes)?;
+        self.left -= n as u64;
+        Ok(n)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.writer.flush()
     }
 }
 

@@ -3,6 +3,7 @@
 
 mod minimal;
 mod names;
+mod spread;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -25,6 +26,8 @@ use crate::bytes::{BLOCK, Input, lines};
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::output::AtomicFile;
 use crate::trace::Who;
+
+pub use spread::{ToLabel, write_labelled_spread};
 
 /// Event type that holds the cluster of a burst.
 pub const CLUSTER_EVENT: u32 = 90_000_001;
@@ -92,13 +95,7 @@ pub fn write_labelled(
     let mut prv = AtomicFile::create(&with("prv"))?;
     let (pcf, row) = if is_paraver(&mut source)? {
         copy_labelled(source, &mut prv, table, values, lenient)?;
-        // The warnings came when the bursts were read.
-        let beside = |extension| companions::bytes(input, extension).ok().flatten();
-        let names = match pcf {
-            Some(path) => companions::whole(path).ok(),
-            None => beside("pcf"),
-        };
-        (names.filter(|bytes| Pcf::is_one(bytes)), beside("row"))
+        beside(input, pcf)
     } else {
         minimal::write_trace(&mut prv, table, values).map_err(|kind| match kind {
             ErrorKind::Write(_) => Error::whole(&with("prv"), kind),
@@ -106,10 +103,33 @@ pub fn write_labelled(
         })?;
         (None, None)
     };
+    with_names(prv, stem, (pcf, row), legend)
+}
+
+/// What is read of the files beside a trace: its names, if there are any, and its rows.
+type Beside = (Option<Vec<u8>>, Option<Vec<u8>>);
+
+fn beside(input: &Path, pcf: Option<&Path>) -> Beside {
+    // The warnings came when the bursts were read.
+    let beside = |extension| companions::bytes(input, extension).ok().flatten();
+    let names = match pcf {
+        Some(path) => companions::whole(path).ok(),
+        None => beside("pcf"),
+    };
+    (names.filter(|bytes| Pcf::is_one(bytes)), beside("row"))
+}
+
+/// The trace with the files that go with it.
+fn with_names(
+    prv: AtomicFile,
+    stem: &Path,
+    (pcf, row): Beside,
+    legend: &[LabelValue],
+) -> Result<Vec<AtomicFile>> {
     let pcf = names::with_legend(pcf.as_deref().unwrap_or(names::MINIMAL), legend);
-    let mut files = vec![prv, filled(&with("pcf"), &pcf)?];
+    let mut files = vec![prv, filled(&with_extension(stem, "pcf"), &pcf)?];
     if let Some(row) = row {
-        files.push(filled(&with("row"), &row)?);
+        files.push(filled(&with_extension(stem, "row"), &row)?);
     }
     Ok(files)
 }
@@ -229,6 +249,58 @@ impl Marked<'_> {
         }
         result
     }
+
+    /// Writes the source with all marks put in.
+    fn copy(
+        &self,
+        source: Input,
+        out: &mut (impl Write + Send),
+        failed: &(impl Fn(io::Error) -> Error + Sync),
+    ) -> Result<()> {
+        let Self { marks, threads, checked } = *self;
+        // All marks up to the largest time so far have been written.
+        let mut written = 0;
+        let mut max = None;
+        let buffers: Mutex<Vec<Vec<u8>>> = Mutex::default();
+        let buffers = || buffers.lock().unwrap_or_else(PoisonError::into_inner);
+        let done = source.for_each_block(
+            BLOCK,
+            None,
+            |bytes| {
+                let text = buffers().pop().unwrap_or_default();
+                self.block(bytes, text)
+            },
+            |block| {
+                let Some((first, time)) = block.first else {
+                    return out.write_all(&block.text).map_err(failed);
+                };
+                out.write_all(&block.text[..first]).map_err(failed)?;
+                let due = self.up_to(time).max(written);
+                let mut lines = Vec::new();
+                push_marks(&mut lines, &marks[written..due], threads);
+                out.write_all(&lines).map_err(failed)?;
+                let mut from = first;
+                for &(start, end, time) in &block.inserted {
+                    if max.is_some_and(|max| time <= max) {
+                        out.write_all(&block.text[from..start]).map_err(failed)?;
+                        from = end;
+                    }
+                }
+                out.write_all(&block.text[from..]).map_err(failed)?;
+                buffers().push(block.text);
+                max = max.max(Some(block.max));
+                written = self.up_to(block.max).max(due);
+                Ok(())
+            },
+        );
+        match done {
+            Err(error) if checked.is_some() && error.kind.ends_gzip() => {}
+            other => other?,
+        }
+        let mut rest = Vec::new();
+        push_marks(&mut rest, &marks[written..], threads);
+        out.write_all(&rest).map_err(failed)
+    }
 }
 
 fn copy_labelled(
@@ -248,46 +320,7 @@ fn copy_labelled(
     let out_path = prv.path().to_owned();
     let failed = |e: io::Error| Error::write(&out_path, e);
     prv.write_all(&first).map_err(failed)?;
-    // All marks up to the largest time so far have been written.
-    let mut written = 0;
-    let mut max = None;
-    let buffers: Mutex<Vec<Vec<u8>>> = Mutex::default();
-    let buffers = || buffers.lock().unwrap_or_else(PoisonError::into_inner);
-    let done = source.for_each_block(
-        BLOCK,
-        None,
-        |bytes| {
-            let text = buffers().pop().unwrap_or_default();
-            marked.block(bytes, text)
-        },
-        |block| {
-            let Some((first, time)) = block.first else { return prv.write_all(&block.text).map_err(failed) };
-            prv.write_all(&block.text[..first]).map_err(failed)?;
-            let due = marked.up_to(time).max(written);
-            let mut lines = Vec::new();
-            push_marks(&mut lines, &marks[written..due], &threads);
-            prv.write_all(&lines).map_err(failed)?;
-            let mut from = first;
-            for &(start, end, time) in &block.inserted {
-                if max.is_some_and(|max| time <= max) {
-                    prv.write_all(&block.text[from..start]).map_err(failed)?;
-                    from = end;
-                }
-            }
-            prv.write_all(&block.text[from..]).map_err(failed)?;
-            buffers().push(block.text);
-            max = max.max(Some(block.max));
-            written = marked.up_to(block.max).max(due);
-            Ok(())
-        },
-    );
-    match done {
-        Err(error) if lenient && error.kind.ends_gzip() => {}
-        other => other?,
-    }
-    let mut rest = Vec::new();
-    push_marks(&mut rest, &marks[written..], &threads);
-    prv.write_all(&rest).map_err(failed)
+    marked.copy(source, prv, &failed)
 }
 
 /// The CPU of every thread: the one in its first record, otherwise the thread's

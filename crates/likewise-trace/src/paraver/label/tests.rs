@@ -2,8 +2,11 @@ use std::fs;
 
 use super::*;
 use crate::paraver::header::TimeUnit;
+use crate::output::PartFile;
 use crate::read::read_bursts;
+use crate::spread::SpreadError;
 use crate::trace::ReadOptions;
+use likewise::comm::{Communicator, run_on_threads};
 use likewise::table::Nanos;
 
 const TRACE: &str = "#Paraver (x):100_ns:1(2):1:2(1:1,1:1),1\nc:1:1:2:1:2\n\
@@ -20,7 +23,65 @@ fn labelled(dir: &Path, name: &str, text: &[u8]) -> String {
     {
         file.commit().unwrap();
     }
+    let of = ToLabel { stem: &dir.join("parts"), table: &trace.table, values: &values, legend: &legend };
+    for size in [2, 3, 8] {
+        by_parts(size, &input, of);
+        for ending in ["prv", "pcf"] {
+            let [whole, parts] =
+                ["out", "parts"].map(|stem| fs::read(dir.join(stem).with_extension(ending)).unwrap());
+            assert!(whole == parts, "{ending} by {size}:\n{}", String::from_utf8_lossy(&parts));
+        }
+    }
     fs::read_to_string(dir.join("out.prv")).unwrap()
+}
+
+/// Labels a trace on so many processes.
+fn by_parts(size: usize, input: &Path, of: ToLabel<'_>) {
+    let files = run_on_threads(size, |comm| {
+        let of = (comm.rank() == 0).then_some(of);
+        match write_labelled_spread(comm, input, of, false, None) {
+            Ok(files) => Ok(files),
+            Err(SpreadError::Comm(error)) => Err(error),
+            Err(error) => panic!("{error}"),
+        }
+    });
+    for file in files.unwrap().into_iter().flatten() {
+        file.commit().unwrap();
+    }
+}
+
+#[test]
+fn parts_of_a_trace_in_no_order_are_one_file() {
+    let dir = tempfile::tempdir().unwrap();
+    for (seed, last) in [(1u64, "\n"), (2, ""), (3, "\n# an end\n")] {
+        let mut text = String::from("#Paraver (x):900_ns:1(2):1:2(1:1,1:1)\n");
+        for i in 0..200 {
+            let at = (i * 7919 * seed) % 97;
+            let (task, from) = (1 + (i + seed) % 2, 4 * i + if i % 5 == 0 { 0 } else { at / 30 });
+            let state = if at % 11 == 0 { 15 } else { 1 };
+            text.push_str(&format!("1:{task}:1:{task}:1:{from}:{}:{state}\n", from + at % 4));
+            if at % 13 == 0 {
+                text.push_str(&format!("2:{task}:1:{task}:1:{}:42000050:{at}\n", 3 * i));
+            }
+        }
+        let text = text.trim_end().to_owned() + last;
+        assert!(labelled(dir.path(), "in.prv", text.as_bytes()).contains(":90000001:7"));
+    }
+}
+
+#[test]
+fn a_part_that_cannot_be_written_is_an_error_on_its_process() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a");
+    fs::write(&path, "").unwrap();
+    let named = path.to_str().unwrap().as_bytes();
+    let mut part = PartFile::open(named, 2, 3).unwrap().unwrap();
+    part.write_all(b"abcd").expect_err("this would be another's");
+    let mut part = PartFile::open(named, 2, 3).unwrap().unwrap();
+    part.write_all(b"ab").unwrap();
+    part.complete().expect_err("a byte is missing");
+    assert!(PartFile::open(b"", 0, 0).unwrap().is_none());
+    PartFile::open(b"/no/such/file", 0, 0).expect_err("it is not there");
 }
 
 #[test]

@@ -1,0 +1,236 @@
+//! The labelled trace, written by several processes: each copies a piece.
+
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use likewise::comm::wire::{self, Taker};
+use likewise::comm::{CommError, Communicator, Reduction};
+use likewise::table::BurstTable;
+use memchr::memmem;
+
+use super::{LabelValue, Mark, Marked, beside, marks, push_marks, with_cpus, with_names, write_labelled};
+use crate::bytes::{BLOCK, Input, Piece, is_rereadable, lines};
+use crate::error::{Error, Place, Result};
+use crate::output::{AtomicFile, PartFile};
+use crate::paraver::copy::with_extension;
+use crate::paraver::cut::is_paraver;
+use crate::paraver::header::Header;
+use crate::paraver::records::time_of;
+use crate::spread::SpreadError;
+use crate::trace::Who;
+
+/// What process 0 has, and is to be written.
+#[derive(Clone, Copy, Debug)]
+pub struct ToLabel<'a> {
+    /// Where the files are to stand, without their endings.
+    pub stem: &'a Path,
+    /// The bursts.
+    pub table: &'a BurstTable,
+    /// The value of each.
+    pub values: &'a [u32],
+    /// What values mean.
+    pub legend: &'a [LabelValue],
+}
+
+/// So many marks are counted at once.
+const MARKS: usize = 1 << 16;
+
+/// As [`write_labelled`], by several processes that see the same files.
+/// Collective; process 0 passes in what is to be written, and gets the files.
+///
+/// Each process copies a piece of the trace, with the labels that process 0
+/// sends it, to its place in the new file. A trace that cannot be cut, or must be
+/// changed in other ways (`lenient`, old labels), is written by process 0 alone.
+///
+/// # Errors
+/// Those of [`write_labelled`], on the process that meets it; then all processes
+/// must be told, for the file is not complete.
+pub fn write_labelled_spread<C: Communicator + ?Sized>(
+    comm: &C,
+    input: &Path,
+    to_label: Option<ToLabel<'_>>,
+    lenient: bool,
+    pcf: Option<&Path>,
+) -> std::result::Result<Vec<AtomicFile>, SpreadError> {
+    let piece = Piece { index: comm.rank(), count: comm.size() };
+    let own = if lenient { None } else { own(input, piece).ok().flatten() };
+    let Some(max) = agreed(comm, own.as_ref())? else {
+        let alone = to_label.map(|of| {
+            write_labelled(input, of.stem, of.table, of.values, of.legend, lenient, pcf)
+        });
+        return Ok(alone.transpose()?.unwrap_or_default());
+    };
+    let Own { source, header, head, first, size, .. } = own.expect("all processes have a piece");
+    let unit = header.unit.nanos();
+    let (threads, marks) = match &to_label {
+        Some(of) => share_out(comm, marks(of.table, of.values, unit), &max)?,
+        None => of_message(&comm.receive(0)?).ok_or_else(out_of_step)?,
+    };
+    let threads = with_cpus(&threads, &header, &head);
+    let marked = Marked { marks: &marks, threads: &threads, checked: None };
+    let size = size + size_of(&marks, &threads) + first.len() as u64;
+    let before = comm.sum_before(size as i64)? as u64;
+    let prv = to_label.map(|of| AtomicFile::create(&with_extension(of.stem, "prv")));
+    let mut path = match &prv {
+        Some(Ok(prv)) => prv.written_at().as_os_str().as_bytes().to_vec(),
+        _ => Vec::new(),
+    };
+    let prv = prv.transpose();
+    comm.broadcast(0, &mut path)?;
+    let mut prv = prv?;
+    let Some(mut part) = PartFile::open(&path, before, size)? else { return Err(SpreadError::Elsewhere) };
+    let told = part.path().to_owned();
+    let failed = |e| Error::write(&told, e);
+    std::io::Write::write_all(&mut part, &first).map_err(failed)?;
+    marked.copy(source, &mut part, &failed)?;
+    part.complete()?;
+    let (Some(prv), Some(of)) = (prv.take(), to_label) else { return Ok(Vec::new()) };
+    Ok(with_names(prv.filled_by_parts(), of.stem, beside(input, pcf), of.legend)?)
+}
+
+fn out_of_step() -> CommError {
+    CommError::out_of_step("write_labelled_spread")
+}
+
+/// The piece of this process.
+struct Own {
+    source: Input,
+    header: Header,
+    /// The begin of the records of the whole trace.
+    head: Vec<u8>,
+    /// The first line of the trace, on the process that has the first piece.
+    first: Vec<u8>,
+    /// Bytes of the piece, as they will be written.
+    size: u64,
+    /// Bytes of the file.
+    of: u64,
+    /// The largest time.
+    max: Option<u64>,
+}
+
+/// `None` where the piece cannot be copied as it is.
+fn own(input: &Path, piece: Piece) -> Result<Option<Own>> {
+    if !is_rereadable(input) {
+        return Ok(None);
+    }
+    let mut head = Vec::new();
+    let mut open = || -> Result<Option<(Input, Vec<u8>)>> {
+        let mut source = Input::open_text(input)?;
+        if !is_paraver(&mut source)? {
+            return Ok(None);
+        }
+        let mut first = source.take_line()?;
+        first.push(b'\n');
+        let rest = source.peek(BLOCK)?;
+        head = rest[..rest.len().min(BLOCK)].to_vec();
+        Ok(source.keep(piece).then_some((source, first)))
+    };
+    let (Some((scanned, _)), Some((mut source, first))) = (open()?, open()?) else { return Ok(None) };
+    let header = Header::parse(first.trim_ascii_end()).map_err(|kind| Error::at(input, Place::Line(1), kind))?;
+    let text = source.peek(1)?;
+    let size = text.len() as u64 + u64::from(!text.is_empty() && !text.ends_with(b"\n"));
+    let of = std::fs::metadata(input).map_err(|e| Error::read(input, e))?.len();
+    let (mut max, mut is_labelled) = (None, false);
+    let scan = |bytes: &[u8]| {
+        let is_labelled = memmem::find(bytes, b":90000001:").is_some();
+        (lines(bytes).filter_map(time_of).max(), is_labelled)
+    };
+    scanned.for_each_block(BLOCK, None, scan, |(found, labelled)| {
+        max = max.max(found);
+        is_labelled |= labelled;
+        Ok(())
+    })?;
+    let first = if piece.is_first() { first } else { Vec::new() };
+    Ok((!is_labelled).then_some(Own { source, header, head, first, size, of, max }))
+}
+
+/// The largest time of each piece and those before it, if all can copy theirs.
+fn agreed<C: Communicator + ?Sized>(
+    comm: &C,
+    own: Option<&Own>,
+) -> std::result::Result<Option<Vec<Option<u64>>>, CommError> {
+    let of = own.map_or(0, |own| own.of as i64);
+    let mut bounds = [i64::from(own.is_none()), of, -of];
+    comm.all_reduce(Reduction::Max, &mut bounds)?;
+    if bounds[0] != 0 || bounds[1] != -bounds[2] {
+        return Ok(None);
+    }
+    let mut bytes = Vec::new();
+    let max = own.and_then(|own| own.max);
+    wire::put_numbers(&mut bytes, [u64::from(max.is_some()), max.unwrap_or(0)]);
+    let mut so_far = None;
+    let of_piece = |bytes: Vec<u8>| {
+        let mut taker = Taker::new(&bytes);
+        let (is_there, max) = (taker.number()?, taker.number()?);
+        so_far = so_far.max((is_there != 0).then_some(max));
+        Some(so_far)
+    };
+    let all: Option<Vec<_>> = comm.all_gather(&bytes)?.into_iter().map(of_piece).collect();
+    all.map(Some).ok_or_else(out_of_step)
+}
+
+/// Sends every other process the marks of its piece, and returns those of this one.
+fn share_out<C: Communicator + ?Sized>(
+    comm: &C,
+    (threads, mut marks): (Vec<Who>, Vec<Mark>),
+    max: &[Option<u64>],
+) -> std::result::Result<(Vec<Who>, Vec<Mark>), CommError> {
+    // What lies after all records stands at the end of the last piece.
+    let end = |rank: usize| match max[rank] {
+        _ if rank + 1 == max.len() => marks.len(),
+        Some(max) => marks.partition_point(|mark| mark.time <= max),
+        None => 0,
+    };
+    for rank in 1..max.len() {
+        comm.send(rank, &message(&threads, &marks[end(rank - 1)..end(rank)]))?;
+    }
+    let own = end(0);
+    marks.truncate(own);
+    Ok((threads, marks))
+}
+
+fn message(threads: &[Who], marks: &[Mark]) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(8 + 24 * threads.len() + 24 * marks.len());
+    wire::put_number(&mut bytes, threads.len() as u64);
+    for Who { app, task, thread } in threads {
+        wire::put_numbers(&mut bytes, [*app, *task, *thread].map(u64::from));
+    }
+    for Mark { time, thread, value } in marks {
+        wire::put_numbers(&mut bytes, [*time, u64::from(*thread), u64::from(*value)]);
+    }
+    bytes
+}
+
+fn of_message(bytes: &[u8]) -> Option<(Vec<Who>, Vec<Mark>)> {
+    let mut taker = Taker::new(bytes);
+    let small = |taker: &mut Taker<'_>| taker.number().and_then(|number| u32::try_from(number).ok());
+    let mut threads = Vec::new();
+    for _ in 0..taker.number()? {
+        let [app, task, thread] = [small(&mut taker)?, small(&mut taker)?, small(&mut taker)?];
+        threads.push(Who { app, task, thread });
+    }
+    let mut marks = Vec::with_capacity(taker.rest().len() / 24);
+    while !taker.is_done() {
+        let (time, thread, value) = (taker.number()?, small(&mut taker)?, small(&mut taker)?);
+        marks.push(Mark { time, thread, value });
+    }
+    Some((threads, marks))
+}
+
+/// Bytes of the lines of these marks.
+fn size_of(marks: &[Mark], threads: &[(u32, Who)]) -> u64 {
+    let (mut text, mut size, mut from) = (Vec::new(), 0, 0);
+    while from < marks.len() {
+        let key = |mark: &Mark| (mark.time, mark.thread);
+        let mut to = (from + MARKS).min(marks.len());
+        // No line is cut.
+        while to < marks.len() && key(&marks[to]) == key(&marks[to - 1]) {
+            to += 1;
+        }
+        text.clear();
+        push_marks(&mut text, &marks[from..to], threads);
+        size += text.len() as u64;
+        from = to;
+    }
+    size
+}
