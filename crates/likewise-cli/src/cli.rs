@@ -105,11 +105,11 @@ fn parsed(args: impl Iterator<Item = OsString>) -> Result<Cli, clap::Error> {
 }
 
 /// Refuses to do the same work on every process of an MPI program: only
-/// `likewise ranks` shares it. Process 0 says so.
+/// `likewise ranks` and `likewise bursts` share it. Process 0 says so.
 fn check_launcher(task: &Task, launcher: Option<Launcher>) -> anyhow::Result<()> {
     let Some(Launcher { name, n_ranks: Some(n @ 2..), rank, .. }) = launcher else { return Ok(()) };
     let shares = match task {
-        Task::Ranks(_) => true,
+        Task::Ranks(_) | Task::Bursts(_) => true,
         Task::Replay(args) => !args.launches(),
         _ => false,
     };
@@ -127,7 +127,7 @@ fn check_launcher(task: &Task, launcher: Option<Launcher>) -> anyhow::Result<()>
         return Err(Usage(text).into());
     }
     let text = format!(
-        "{name} has started {n} processes, and of all commands only `likewise ranks` shares its work: leave the launcher out"
+        "{name} has started {n} processes, and of all commands only `likewise ranks` and `likewise bursts` share their work: leave the launcher out"
     );
     Err(Usage(text).into())
 }

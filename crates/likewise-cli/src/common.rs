@@ -3,6 +3,7 @@
 use crate::escape;
 use crate::progress::{self, Progress};
 use clap::{Args, ColorChoice};
+use likewise_mpi::Launcher;
 pub(crate) use likewise_analysis::{Bar, ToldElsewhere, Usage, Watch};
 use std::io::Write;
 
@@ -54,7 +55,8 @@ pub(crate) struct Common {
     /// Print the result as JSON instead of tables
     #[arg(long, global = true)]
     pub(crate) json: bool,
-    /// Use this many threads [default: all cores]; the result does not depend on it
+    /// Use this many threads [default: all cores, under mpirun this process's share of them];
+    /// the result does not depend on it
     #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     threads: Option<u16>,
     /// Colour the output; NO_COLOR is heeded
@@ -152,8 +154,11 @@ impl Common {
             ColorChoice::Always => anstream::ColorChoice::Always.write_global(),
             ColorChoice::Never => anstream::ColorChoice::Never.write_global(),
         }
-        if let Some(threads) = self.threads {
-            let _ = rayon::ThreadPoolBuilder::new().num_threads(usize::from(threads)).build_global();
+        let threads = self.threads.map(usize::from);
+        // Processes of one computer share its cores.
+        let threads = threads.or_else(|| Launcher::of_this_process().map(|launcher| launcher.threads()));
+        if let Some(threads) = threads {
+            let _ = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
         }
     }
 }

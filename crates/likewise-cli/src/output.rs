@@ -1,6 +1,7 @@
 //! The directory of an analysis: all its files appear, or none.
 
 mod manifest;
+mod spread;
 
 use crate::common::Common;
 use anyhow::{Context, Result, bail};
@@ -9,6 +10,8 @@ use manifest::{Manifest, Run};
 use rayon::prelude::*;
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
+
+pub(crate) use spread::{SpreadRows, write_rows_spread};
 
 /// Files that are being written into a directory. No other process writes there
 /// until they are in their places. A manifest in the directory says which run

@@ -60,9 +60,14 @@ pub(crate) struct Made {
 }
 
 impl AsParaver {
+    /// Whether it is a recording, of which a trace must be made.
+    pub(crate) fn is_made(trace: &Path) -> bool {
+        trace.is_dir() || recording::is_recording(trace)
+    }
+
     /// Converts a recording, and leaves anything else as it is.
     pub(crate) fn of(trace: &Path, common: &Common) -> Result<Self> {
-        if !trace.is_dir() && !recording::is_recording(trace) {
+        if !Self::is_made(trace) {
             return Ok(Self::Itself(trace.to_owned()));
         }
         let _bar = common.spinner("Converting");

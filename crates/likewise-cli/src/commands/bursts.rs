@@ -12,9 +12,15 @@ use crate::trace::{AsParaver, output_dir, say_notes, stem};
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use likewise_analysis::Stages;
-use likewise_analysis::phases::{Analysis, Options, phases_of};
+use likewise_analysis::ToldElsewhere;
+use likewise_analysis::phases::{Analysis, Options, phases_of, phases_on};
+use likewise_analysis::together::{same_options, told_once};
+use likewise_comm::Communicator;
+use likewise_mpi::MpiComm;
 use likewise_report::phases as report;
-use likewise_trace::{AtomicFile, is_rereadable, legend, write_labelled};
+use likewise_trace::{
+    AtomicFile, LabelValue, SpreadError, ToLabel, is_rereadable, legend, write_labelled, write_labelled_spread,
+};
 use rayon::prelude::*;
 use serde_json::Value;
 use std::io::Write;
@@ -84,28 +90,65 @@ Examples:
   zstdcat run.prv.zst | likewise bursts - --pcf run.pcf -o out";
 
 pub(crate) fn run(args: &BurstsArgs, common: &Common) -> Result<()> {
-    let result = args.result();
-    OutputDir::check(&result.dir, &[&args.trace], common)?;
-    if args.writing.format == TableFormat::Parquet && !cfg!(feature = "parquet") {
-        let text = "this likewise was built without Parquet; build it with its default features, or use --format csv";
-        return Err(Usage(text.to_owned()).into());
+    let mpi = MpiComm::init()?;
+    if let Some(comm) = mpi.as_ref().filter(|comm| comm.size() > 1) {
+        return run_on(comm, args, common);
     }
-    let options = Options {
-        refine: args.refining.direction(),
-        check_extrapolation: args.writing.check_extrapolation,
-        ..options_of(&args.reading, &args.metrics, &args.grouping)
-    };
+    args.check(common)?;
     let mut stages = Stages::default();
-    let mut analysis = phases_of(&args.trace, &options, &mut stages, common)?;
+    let mut analysis = phases_of(&args.trace, &args.options(), &mut stages, common)?;
     if !args.writing.no_trace && !is_rereadable(&args.trace) {
         analysis.notes.push("A pipe cannot be read twice, so there is no labelled trace.".to_owned());
     }
     say_notes(&analysis.notes, common);
-    let done = result.write(&analysis, None, stages, common)?;
+    let done = args.result().write(&analysis, None, stages, common)?;
+    common.print(&done.summary, || done.text(common))
+}
+
+/// The same on several processes. Process 0 speaks for all.
+fn run_on(comm: &MpiComm, args: &BurstsArgs, common: &Common) -> Result<()> {
+    let quiet = common.quieter();
+    let common = if comm.rank() == 0 { common } else { &quiet };
+    // First of all: who has other options takes part in other exchanges.
+    let arguments = common.call.arguments.join(" ");
+    told_once(Some(comm), same_options(comm, &args.decisive(), &arguments))?;
+    // Process 0 writes.
+    told_once(Some(comm), if comm.rank() == 0 { args.check(common) } else { Ok(()) })?;
+    let mut stages = Stages::default();
+    let found = phases_on(comm, &args.trace, &args.options(), &mut stages, common)?;
+    if let Some(analysis) = &found {
+        say_notes(&analysis.notes, common);
+    }
+    let written = args.result().write_on(comm, found.as_ref(), stages, common);
+    let Some(done) = told_once(Some(comm), written)? else { return Ok(()) };
     common.print(&done.summary, || done.text(common))
 }
 
 impl BurstsArgs {
+    /// Refuses what cannot be written, before anything is read.
+    fn check(&self, common: &Common) -> Result<()> {
+        OutputDir::check(&self.result().dir, &[&self.trace], common)?;
+        if self.writing.format == TableFormat::Parquet && !cfg!(feature = "parquet") {
+            let text = "this likewise was built without Parquet; build it with its default features, or use --format csv";
+            return Err(Usage(text.to_owned()).into());
+        }
+        Ok(())
+    }
+
+    fn options(&self) -> Options {
+        Options {
+            refine: self.refining.direction(),
+            check_extrapolation: self.writing.check_extrapolation,
+            ..options_of(&self.reading, &self.metrics, &self.grouping)
+        }
+    }
+
+    /// All that decides about the result, but for the input and where it goes.
+    fn decisive(&self) -> String {
+        let Self { trace: _, output: _, reading, metrics, grouping, refining, writing } = self;
+        format!("{:?}", (env!("CARGO_PKG_VERSION"), reading, metrics, grouping, refining, writing))
+    }
+
     fn result(&self) -> ResultOf<'_> {
         let dir =
             self.output.clone().unwrap_or_else(|| PathBuf::from(format!("{}.likewise", stem(&self.trace))));
@@ -159,40 +202,139 @@ impl ResultOf<'_> {
         mut stages: Stages,
         common: &Common,
     ) -> Result<Done<'a>> {
-        let bar = common.spinner("Writing");
-        let others = self.reading.pcf.iter().chain(&self.metrics.definition);
-        let mut out = output_dir(&self.dir, self.trace, others, common)?;
-        let data = stages.time("write", || -> Result<_> {
+        let _bar = common.spinner("Writing");
+        let mut out = self.output_dir(common)?;
+        stages.time("write", || -> Result<_> {
             // Each has one writer that the other threads wait for.
             let stem = out.path(&stem(self.trace));
             let trace = || {
-                let is_wanted = !self.writing.no_trace && is_rereadable(self.trace);
-                if is_wanted { self.write_trace(analysis, &stem, common) } else { Ok(Vec::new()) }
+                if self.wants_trace() { self.write_trace(analysis, &stem, common) } else { Ok(Vec::new()) }
             };
             let (tables, trace) = rayon::join(|| write_tables(analysis, &mut out, self.writing), trace);
             tables?;
-            trace?.into_iter().try_for_each(|file| out.adopt(file))?;
-            Ok(report::report_data(analysis))
+            trace?.into_iter().try_for_each(|file| out.adopt(file))
         })?;
+        self.write_rest(out, analysis, truth, stages, common)
+    }
+
+    fn output_dir(&self, common: &Common) -> Result<OutputDir> {
+        let others = self.reading.pcf.iter().chain(&self.metrics.definition);
+        output_dir(&self.dir, self.trace, others, common)
+    }
+
+    fn wants_trace(&self) -> bool {
+        !self.writing.no_trace && is_rereadable(self.trace)
+    }
+
+    /// Writes every file of the analysis that process 0 has; all write the
+    /// large ones. Collective; only process 0 has something to show.
+    fn write_on<'a>(
+        &self,
+        comm: &MpiComm,
+        analysis: Option<&'a Analysis>,
+        mut stages: Stages,
+        common: &Common,
+    ) -> Result<Option<Done<'a>>> {
+        let _bar = common.spinner("Writing");
+        let out = analysis.map(|_| self.output_dir(common)).transpose();
+        let out = told_once(Some(comm), out)?;
+        let of = analysis.zip(out.as_ref());
+        let (rows, trace) = stages.time("write", || -> Result<_> {
+            let rows = match self.writing.format {
+                TableFormat::Csv => self.rows_on(comm, of),
+                TableFormat::Parquet => Ok(None),
+            };
+            let rows = told_once(Some(comm), rows)?;
+            let trace = if self.wants_trace() { self.trace_on(comm, of, common) } else { Ok(Vec::new()) };
+            Ok((rows, told_once(Some(comm), trace)?))
+        })?;
+        let (Some(analysis), Some(mut out)) = (analysis, out) else { return Ok(None) };
+        stages.time("write", || -> Result<_> {
+            match rows {
+                Some(rows) => out.adopt(rows)?,
+                None => write_rows(analysis, &mut out, self.writing)?,
+            }
+            write_small_tables(analysis, &mut out, self.writing)?;
+            trace.into_iter().try_for_each(|file| out.adopt(file))
+        })?;
+        self.write_rest(out, analysis, None, stages, common).map(Some)
+    }
+
+    fn rows_on(&self, comm: &MpiComm, of: Option<(&Analysis, &OutputDir)>) -> Result<Option<AtomicFile>> {
+        let path = of.map(|(_, out)| out.path("bursts.csv"));
+        let of = path.as_deref().zip(of.map(|(analysis, _)| analysis));
+        bursts_csv::write_spread(comm, of)
+    }
+
+    fn trace_on(
+        &self,
+        comm: &MpiComm,
+        of: Option<(&Analysis, &OutputDir)>,
+        common: &Common,
+    ) -> Result<Vec<AtomicFile>> {
+        if AsParaver::is_made(self.trace) {
+            // Made in a folder that only process 0 sees.
+            let trace = of.map(|(analysis, out)| {
+                self.write_trace(analysis, &out.path(&stem(self.trace)), common)
+            });
+            return Ok(trace.transpose()?.unwrap_or_default());
+        }
+        let ReadingArgs { lenient, pcf, .. } = &self.reading;
+        let parts = of.map(|(analysis, out)| (values(analysis), trace_legend(analysis), out, analysis));
+        let stem = of.map(|(_, out)| out.path(&stem(self.trace)));
+        let to_label = parts.as_ref().zip(stem.as_ref()).map(|((values, legend, _, analysis), stem)| {
+            ToLabel { stem, table: &analysis.table, values, legend }
+        });
+        let files = write_labelled_spread(comm, self.trace, to_label, *lenient, pcf.as_deref());
+        files.map_err(|error| match error {
+            SpreadError::File(error) => error.into(),
+            SpreadError::Elsewhere => ToldElsewhere.into(),
+            SpreadError::Comm(error) => error.into(),
+        })
+    }
+
+    /// The page and the summary, and all files go to their places.
+    fn write_rest<'a>(
+        &self,
+        mut out: OutputDir,
+        analysis: &'a Analysis,
+        truth: Option<Value>,
+        mut stages: Stages,
+        common: &Common,
+    ) -> Result<Done<'a>> {
+        let data = stages.time("write", || report::report_data(analysis));
         let data = report::ReportData { timings: for_people(&stages), ..data };
         stages.time("write", || out.write("report.html", |file| Ok(report::write_html(&data, file)?)))?;
         let summary = summary::summary(analysis, truth);
         let summary = finish(out, "summary.json", summary, &stages, common)?;
-        drop(bar);
         Ok(Done { summary, data, report: self.dir.join("report.html") })
     }
 
     /// The input with the phase of every burst, as `STEM.prv`, `.pcf`, `.row`.
     fn write_trace(&self, analysis: &Analysis, stem: &Path, common: &Common) -> Result<Vec<AtomicFile>> {
-        let values: Vec<u32> = analysis.labels.par_iter().map(|&label| event_value(label)).collect();
-        let legend = legend(analysis.grouped.clustering.n_clusters as u32, report::trace_colour);
+        let (values, legend) = (values(analysis), trace_legend(analysis));
         let ReadingArgs { lenient, pcf, .. } = &self.reading;
         let trace = AsParaver::of(self.trace, &common.quieter())?;
         Ok(write_labelled(trace.path(), stem, &analysis.table, &values, &legend, *lenient, pcf.as_deref())?)
     }
 }
 
+/// The value of event 90000001 of every burst.
+fn values(analysis: &Analysis) -> Vec<u32> {
+    analysis.labels.par_iter().map(|&label| event_value(label)).collect()
+}
+
+fn trace_legend(analysis: &Analysis) -> Vec<LabelValue> {
+    legend(analysis.grouped.clustering.n_clusters as u32, report::trace_colour)
+}
+
 fn write_tables(analysis: &Analysis, out: &mut OutputDir, writing: &WritingArgs) -> Result<()> {
+    write_rows(analysis, out, writing)?;
+    write_small_tables(analysis, out, writing)
+}
+
+/// The table of bursts.
+fn write_rows(analysis: &Analysis, out: &mut OutputDir, writing: &WritingArgs) -> Result<()> {
     match writing.format {
         TableFormat::Csv => out.write("bursts.csv", |file| Ok(bursts_csv::write(file, analysis)?))?,
         #[cfg(feature = "parquet")]
@@ -203,6 +345,11 @@ fn write_tables(analysis: &Analysis, out: &mut OutputDir, writing: &WritingArgs)
         #[cfg(not(feature = "parquet"))]
         TableFormat::Parquet => anyhow::bail!("built without Parquet"),
     }
+    Ok(())
+}
+
+/// All other tables.
+fn write_small_tables(analysis: &Analysis, out: &mut OutputDir, writing: &WritingArgs) -> Result<()> {
     out.write("clusters.csv", |file| Ok(clusters_csv::write(file, analysis)?))?;
     if let Some(code) = &analysis.table.code {
         out.write("regions.csv", |file| Ok(regions_csv::write(file, analysis, code)?))?;

@@ -1,11 +1,16 @@
 //! `bursts.csv`: every burst of the input with its cluster.
 
-use super::label::push_csv;
+use super::label::{event_value, of_event_value, push_csv};
 use super::push_number;
-use crate::output::{csv_cell, write_rows};
+use crate::output::{SpreadRows, csv_cell, write_rows, write_rows_spread};
+use anyhow::Result;
+use likewise::bursts::BurstLabel;
 use likewise::table::CounterColumn;
 use likewise_analysis::phases::Analysis;
+use likewise_comm::{Communicator, wire};
+use likewise_trace::AtomicFile;
 use std::io::{self, Write};
+use std::path::Path;
 
 /// The counters that are not among the metrics of the grouping.
 pub(crate) fn counters_beside(analysis: &Analysis) -> impl Iterator<Item = &CounterColumn> {
@@ -32,34 +37,100 @@ pub(crate) fn column_names(analysis: &Analysis) -> Vec<String> {
 /// among them. `n_…` are the normalised metrics, empty for bursts that lack
 /// one. A column `app` comes first where several applications were read.
 pub(crate) fn write(out: &mut impl Write, analysis: &Analysis) -> io::Result<()> {
-    let (table, prepared) = (&analysis.table, &analysis.prepared);
-    let metrics = &analysis.metrics;
-    let counters: Vec<_> = counters_beside(analysis).collect();
-    let with_app = analysis.several_apps();
-    let names: Vec<String> = column_names(analysis).iter().map(|name| csv_cell(name)).collect();
-    writeln!(out, "{}", names.join(","))?;
+    let cells = Cells::of(analysis);
+    out.write_all(&cells.header())?;
+    write_rows(out, analysis.table.len(), |i, buffer| {
+        push_row(cells.whole(i), cells.reals(i), analysis.labels[i], buffer);
+    })
+}
 
-    write_rows(out, table.len(), |i, buffer| {
-        let mut integer = itoa::Buffer::new();
-        let mut cell = |value: u64, buffer: &mut Vec<u8>| {
-            buffer.extend_from_slice(integer.format(value).as_bytes());
-            buffer.push(b',');
-        };
-        if with_app {
-            cell(table.app[i].into(), buffer);
-        }
-        cell(table.task[i].into(), buffer);
-        cell(table.thread[i].into(), buffer);
-        cell(table.begin[i].0, buffer);
-        cell(table.duration[i].0, buffer);
-        let raw = prepared.raw.iter().map(|column| column[i]);
-        let rest = counters.iter().map(|column| column.values[i]);
-        let normalised = (0..metrics.len()).map(|m| prepared.normalised(m, i));
-        for value in raw.chain(rest).chain(normalised) {
-            push_number(value, buffer);
-            buffer.push(b',');
-        }
-        push_csv(analysis.labels[i], buffer);
-        buffer.push(b'\n');
+/// A row of the file.
+fn push_row(
+    whole: impl Iterator<Item = u64>,
+    reals: impl Iterator<Item = f64>,
+    label: BurstLabel,
+    buffer: &mut Vec<u8>,
+) {
+    let mut integer = itoa::Buffer::new();
+    for value in whole {
+        buffer.extend_from_slice(integer.format(value).as_bytes());
+        buffer.push(b',');
+    }
+    for value in reals {
+        push_number(value, buffer);
+        buffer.push(b',');
+    }
+    push_csv(label, buffer);
+    buffer.push(b'\n');
+}
+
+/// What stands in the cells of each burst.
+struct Cells<'a> {
+    analysis: &'a Analysis,
+    counters: Vec<&'a CounterColumn>,
+    with_app: bool,
+}
+
+impl<'a> Cells<'a> {
+    fn of(analysis: &'a Analysis) -> Self {
+        Self { analysis, counters: counters_beside(analysis).collect(), with_app: analysis.several_apps() }
+    }
+
+    fn header(&self) -> Vec<u8> {
+        let names: Vec<String> = column_names(self.analysis).iter().map(|name| csv_cell(name)).collect();
+        format!("{}\n", names.join(",")).into_bytes()
+    }
+
+    /// The whole numbers.
+    fn whole(&self, i: usize) -> impl Iterator<Item = u64> {
+        let table = &self.analysis.table;
+        let app = self.with_app.then(|| table.app[i].into()).into_iter();
+        app.chain([table.task[i].into(), table.thread[i].into(), table.begin[i].0, table.duration[i].0])
+    }
+
+    fn n_whole(&self) -> usize {
+        4 + usize::from(self.with_app)
+    }
+
+    fn reals(&self, i: usize) -> impl Iterator<Item = f64> {
+        let (prepared, metrics) = (&self.analysis.prepared, &self.analysis.metrics);
+        let raw = prepared.raw.iter().map(move |column| column[i]);
+        let rest = self.counters.iter().map(move |column| column.values[i]);
+        let normalised = (0..metrics.len()).map(move |m| prepared.normalised(m, i));
+        raw.chain(rest).chain(normalised)
+    }
+
+    fn n_reals(&self) -> usize {
+        2 * self.analysis.metrics.len() + self.counters.len()
+    }
+}
+
+/// The same file at `path`, by several processes. Collective; process 0 passes
+/// in the analysis, and gets the file.
+///
+/// # Errors
+/// On the process that cannot write; then all must be told.
+pub(crate) fn write_spread<C: Communicator>(
+    comm: &C,
+    of: Option<(&Path, &Analysis)>,
+) -> Result<Option<AtomicFile>> {
+    let cells = of.map(|(path, analysis)| (path, Cells::of(analysis)));
+    let rows = cells.as_ref().map(|(path, cells)| SpreadRows {
+        path,
+        header: cells.header(),
+        n: cells.analysis.table.len(),
+        shape: [cells.n_whole(), cells.n_reals()],
+        encode: Box::new(|i, bytes| {
+            wire::put_numbers(bytes, cells.whole(i));
+            wire::put_numbers(bytes, cells.reals(i).map(f64::to_bits));
+            wire::put_number(bytes, event_value(cells.analysis.labels[i]).into());
+        }),
+    });
+    write_rows_spread(comm, rows, |[n_whole, _], row, buffer| {
+        let (whole, rest) = row.split_at(8 * n_whole);
+        let (reals, label) = rest.split_at(rest.len() - 8);
+        let numbers = |bytes| wire::numbers(bytes).into_iter().flatten();
+        let label = numbers(label).next().unwrap_or_default() as u32;
+        push_row(numbers(whole), numbers(reals).map(f64::from_bits), of_event_value(label), buffer);
     })
 }

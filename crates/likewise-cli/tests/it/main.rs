@@ -9,6 +9,7 @@ mod directory;
 mod failures;
 mod findings;
 mod hostile;
+mod on_many;
 mod pareto;
 mod points;
 mod rank_classes;

@@ -1,0 +1,210 @@
+//! `likewise bursts` on several processes of an MPI program.
+
+use crate::support::{
+    Call, LAUNCHERS, finish, likewise, names, read, shared_data, succeeds, summary, synth, text,
+};
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+/// The program on so many processes of two threads; nothing where there is no
+/// such launcher.
+fn under(mpirun: &str, n: u32, args: &[&str]) -> Option<Command> {
+    let mut command = likewise_testing::mpirun(&["timeout", "100"], mpirun)?;
+    let n = n.to_string();
+    command.args(["-n", &n, env!("CARGO_BIN_EXE_likewise")]).args(args).args(["--threads", "2"]);
+    Some(command)
+}
+
+/// A script on 3 processes, in which `$rank` is the process's number.
+fn on_three(mpirun: &str, script: &str) -> Option<Call> {
+    let mut command = likewise_testing::mpirun(&["timeout", "100"], mpirun)?;
+    let script = format!("rank=${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}}; {script}");
+    Some(finish(command.args(["-n", "3", "sh", "-c", &script]).output().unwrap()))
+}
+
+/// All files of two results, but for how long they took.
+fn same(one: &Path, other: &Path, what: &str) {
+    assert_eq!(names(one), names(other), "{what}");
+    for name in names(one) {
+        let [a, b] = [one, other].map(|dir| std::fs::read(dir.join(&name)).unwrap());
+        let is_timed = name == "summary.json" || name == "report.html";
+        assert!(is_timed || a == b, "{what}: {name}");
+    }
+    let figures = [one, other].map(|dir| {
+        let mut told = summary(dir);
+        for key in ["timings", "peak_memory_bytes"] {
+            told[key].take();
+        }
+        told
+    });
+    assert_eq!(figures[0], figures[1], "{what}");
+    let pages = [one, other].map(|dir| without_times(&read(dir, "report.html")));
+    assert!(pages[0] == pages[1], "{what}: report.html");
+}
+
+/// A page without its line of timings.
+fn without_times(page: &str) -> String {
+    page.lines().filter(|line| !line.contains("id=\"timings\"")).collect()
+}
+
+/// Runs under each launcher with so many processes, and wants the files of one.
+fn same_on_many(dir: &Path, trace: &Path, more: &[&str], processes: &[u32]) -> String {
+    let one = dir.join("one");
+    let args = |out| [&["bursts", text(trace), "-o", out], more].concat();
+    succeeds(&args(text(&one)));
+    let mut said = String::new();
+    for mpirun in LAUNCHERS {
+        for &n in processes {
+            let many = dir.join(format!("{mpirun}-{n}"));
+            let Some(mut command) = under(mpirun, n, &args(text(&many))) else { continue };
+            let call = finish(command.output().unwrap());
+            assert_eq!(call.code, 0, "{mpirun} {n} {more:?}: {}", call.stderr);
+            same(&one, &many, &format!("{mpirun} {n} {more:?}"));
+            std::fs::remove_dir_all(&many).unwrap();
+            said.push_str(&call.stderr);
+        }
+    }
+    std::fs::remove_dir_all(&one).unwrap();
+    said
+}
+
+#[test]
+fn any_number_of_processes_gives_the_same_files() {
+    let dir = tempfile::tempdir().unwrap();
+    let trace = synth(dir.path(), 3_000);
+    same_on_many(dir.path(), &trace, &[], &[2, 4, 16]);
+    let eight = [
+        "PAPI_TOT_INS,log",
+        "PAPI_TOT_CYC",
+        "duration,log",
+        "IPC=PAPI_TOT_INS/PAPI_TOT_CYC",
+        "A=PAPI_L1_DCM/PAPI_TOT_INS",
+        "PAPI_L1_DCM",
+        "PAPI_L2_DCM",
+        "PAPI_L3_TCM",
+    ];
+    let eight: Vec<&str> = eight.iter().flat_map(|metric| ["-m", metric]).collect();
+    for more in [&["--eps", "0.02"][..], &["--format", "parquet", "--one-density"], &["--sample", "500"], &eight] {
+        same_on_many(dir.path(), &trace, more, &[3]);
+    }
+}
+
+#[test]
+fn real_traces_give_the_same_files() {
+    let Some(data) = shared_data() else { return };
+    let dir = tempfile::tempdir().unwrap();
+    for name in ["epoch", "lulesh", "openmp"] {
+        let mut traces: Vec<_> = std::fs::read_dir(data.join(name)).unwrap().map(|e| e.unwrap().path()).collect();
+        traces.retain(|path| path.to_string_lossy().contains(".prv"));
+        traces.sort();
+        let smallest = traces.iter().min_by_key(|path| path.metadata().unwrap().len()).expect("a trace");
+        // Unpacked, so that it can be cut.
+        let plain = dir.path().join("trace.prv");
+        let bytes = std::fs::read(smallest).unwrap();
+        if smallest.extension().is_some_and(|ending| ending == "gz") {
+            let mut text = Vec::new();
+            std::io::Read::read_to_end(&mut flate2::read::MultiGzDecoder::new(&bytes[..]), &mut text).unwrap();
+            std::fs::write(&plain, text).unwrap();
+        } else {
+            std::fs::write(&plain, bytes).unwrap();
+        }
+        let said = same_on_many(dir.path(), &plain, &[], &[3]);
+        assert!(!said.contains("process 0 reads all"), "{said}");
+    }
+}
+
+#[test]
+fn what_cannot_be_cut_is_read_by_one_and_this_is_said() {
+    let dir = tempfile::tempdir().unwrap();
+    let trace = synth(dir.path(), 400);
+    let packed = dir.path().join("packed.prv.gz");
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    std::io::Write::write_all(&mut encoder, &std::fs::read(&trace).unwrap()).unwrap();
+    std::fs::write(&packed, encoder.finish().unwrap()).unwrap();
+    let said = same_on_many(dir.path(), &packed, &[], &[2]);
+    assert!(said.is_empty() || said.contains("unpack a .gz first"), "{said}");
+    // A damaged record, which only --lenient passes over.
+    let damaged = dir.path().join("damaged.prv");
+    std::fs::write(&damaged, std::fs::read_to_string(&trace).unwrap() + "1:1:1:1:1:9:8:1\n").unwrap();
+    same_on_many(dir.path(), &damaged, &["--lenient"], &[3]);
+    // More processes than bursts.
+    let few = dir.path().join("few.csv");
+    std::fs::write(&few, "task,thread,begin_ns,duration_ns\n1,1,0,5\n1,1,7,5\n2,1,0,5\n").unwrap();
+    same_on_many(dir.path(), &few, &["--eps", "0.1", "--min-points", "2"], &[8]);
+}
+
+#[test]
+fn a_failure_is_told_once_and_as_by_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let (trace, out) = (synth(dir.path(), 300), dir.path().join("out"));
+    let good = std::fs::read_to_string(&trace).unwrap();
+    let bad = dir.path().join("bad.prv");
+    let middle = good[..good.len() / 2].rfind('\n').unwrap() + 1;
+    let cases = [
+        (format!("{}1:1:1:1:1:9:8:1\n{}", &good[..middle], &good[middle..]), &[][..]),
+        (good.clone(), &["-m", "NO_SUCH_COUNTER"]),
+        (good.clone(), &["--app", "7"]),
+        (good.clone(), &["--min-duration", "1h"]),
+        ("#Paraver (x):9_ns:0:1:1(1:1)\n".to_owned(), &[]),
+    ];
+    for (content, more) in cases {
+        std::fs::write(&bad, content).unwrap();
+        let args = [&["bursts", text(&bad), "-o", text(&out)], more].concat();
+        let alone = likewise(&args);
+        let said = alone.stderr.lines().find(|line| line.starts_with("error:")).expect("an error");
+        for mpirun in LAUNCHERS {
+            let Some(mut command) = under(mpirun, 3, &args) else { continue };
+            let call = finish(command.output().unwrap());
+            assert!(call.code != 0 && call.code != 124 && alone.code != 0, "{mpirun} {more:?}");
+            assert_eq!(call.stderr.matches(said).count(), 1, "no {said} in {}", call.stderr);
+            assert_eq!(call.stderr.matches("error:").count(), 1, "{}", call.stderr);
+            assert!(!out.exists());
+        }
+    }
+}
+
+#[test]
+fn processes_that_differ_are_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let (trace, out) = (synth(dir.path(), 300), dir.path().join("out"));
+    let other = dir.path().join("other.prv");
+    std::fs::write(&other, std::fs::read_to_string(&trace).unwrap() + "# more\n").unwrap();
+    let program = env!("CARGO_BIN_EXE_likewise");
+    let (trace, other, to) = (text(&trace), text(&other), text(&out));
+    for (script, says) in [
+        (format!("exec {program} bursts {trace} --eps 0.0$rank -o {to}"), "was started with other options"),
+        (
+            format!("t={trace}; [ $rank = 2 ] && t={other}; exec {program} bursts $t -o {to}"),
+            "does not see the file that process 0 sees",
+        ),
+    ] {
+        for mpirun in LAUNCHERS {
+            let Some(call) = on_three(mpirun, &script) else { continue };
+            assert!(call.code != 0 && call.code != 124, "{mpirun} {script}: {}", call.code);
+            assert!(call.stderr.contains(says), "{mpirun}: {}", call.stderr);
+            assert!(!out.exists(), "{mpirun} {script}");
+        }
+    }
+}
+
+/// Nothing stands under its name where one process is killed, or may write no more.
+#[test]
+fn a_process_that_ends_early_ends_all() {
+    let dir = tempfile::tempdir().unwrap();
+    let (trace, out) = (synth(dir.path(), 60_000), dir.path().join("out"));
+    let call = format!("{} bursts {} -q -o {}", env!("CARGO_BIN_EXE_likewise"), text(&trace), text(&out));
+    let killed = |after: &str| format!("{call} & pid=$!; [ $rank = 1 ] && {{ sleep {after}; kill -9 $pid; }}; wait $pid");
+    let full = format!("trap '' XFSZ; [ $rank = 1 ] && ulimit -f 100; exec {call}");
+    for script in [killed("0.05"), killed("0.4"), full] {
+        for mpirun in LAUNCHERS {
+            let start = Instant::now();
+            let Some(call) = on_three(mpirun, &script) else { continue };
+            assert!(start.elapsed() < Duration::from_secs(60), "{mpirun} {script}");
+            assert!(call.code != 0 && call.code != 124, "{mpirun} {script}: {}", call.code);
+            let left = if out.exists() { names(&out) } else { Vec::new() };
+            assert!(left.iter().all(|name| name.ends_with(".tmp")), "{mpirun} {script}: {left:?}");
+            std::fs::remove_dir_all(&out).ok();
+        }
+    }
+}
