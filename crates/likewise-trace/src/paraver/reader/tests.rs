@@ -294,7 +294,9 @@ fn a_region_of_openmp_is_seen_by_all() {
     for i in 0..100 {
         text.push_str(&format!("1:1:1:1:1:{}:{}:1\n", 10 * i, 10 * i + 9));
     }
-    text.push_str("2:1:1:1:1:2000:60000018:7:60000118:12\n1:1:1:1:1:2000:2010:1\n2:1:1:1:1:2010:60000018:0\n");
+    text.push_str(
+        "2:1:1:1:1:2000:60000018:7:60000118:12\n1:1:1:1:1:2000:2010:1\n2:1:1:1:1:2010:60000018:0\n",
+    );
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(text.as_bytes()).unwrap();
     let options = ReadOptions::default();

@@ -33,7 +33,8 @@ pub(super) fn aggregate(
     let mut partition = Partition::new(input.points.len());
     let mut levels = Vec::new();
     let radii: Vec<f64> = range.eps.iter().copied().chain(range.reach).collect();
-    let regrouped = |place: usize| radii.get(place).map(|&eps| regroup_all(input, (eps, range.min_points), connect));
+    let regrouped =
+        |place: usize| radii.get(place).map(|&eps| regroup_all(input, (eps, range.min_points), connect));
     let mut found = regrouped(0);
     let mut before = None;
     for (level, &eps) in range.eps.iter().enumerate() {
