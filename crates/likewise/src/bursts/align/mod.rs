@@ -24,6 +24,7 @@
 //!    columns of its own, and then where most others stand (`refine`).
 //! 5. Columns are laid over one another (`columns`).
 
+mod chain;
 mod columns;
 mod distinct;
 mod guide;
@@ -31,6 +32,7 @@ mod lcs;
 mod profile;
 mod refine;
 mod score;
+mod table;
 #[cfg(test)]
 mod tests;
 mod windows;
