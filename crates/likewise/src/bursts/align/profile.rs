@@ -63,20 +63,20 @@ impl Profile {
                 joined.symbols[new as usize] = profile.symbols[old];
                 joined.shown[new as usize] += profile.shown[old];
             }
-            renumber(&mut profile.members, &map);
+            profile.renumber(&map);
             joined.members.append(&mut profile.members);
         }
         joined
     }
-}
 
-/// Moves members' symbols to the columns that `map` gives.
-pub(super) fn renumber(members: &mut [Member], map: &[u32]) {
-    let places: usize = members.iter().map(|m| m.columns.len()).sum();
-    let renumber = |member: &mut Member| member.columns.iter_mut().for_each(|c| *c = map[*c as usize]);
-    if places < PARALLEL_PLACES {
-        members.iter_mut().for_each(renumber);
-    } else {
-        members.par_iter_mut().for_each(renumber);
+    /// Moves every member's symbols to the columns that `map` gives.
+    pub(super) fn renumber(&mut self, map: &[u32]) {
+        let places: usize = self.members.iter().map(|m| m.columns.len()).sum();
+        let renumber = |member: &mut Member| member.columns.iter_mut().for_each(|c| *c = map[*c as usize]);
+        if places < PARALLEL_PLACES {
+            self.members.iter_mut().for_each(renumber);
+        } else {
+            self.members.par_iter_mut().for_each(renumber);
+        }
     }
 }

@@ -6,7 +6,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::chain::{Chain, Places};
-use super::profile::{Profile, renumber};
+use super::profile::Profile;
 use super::table::Table;
 use super::windows::WHOLE;
 
@@ -65,54 +65,15 @@ pub(super) fn refine(profile: &mut Profile, worth: &Worth) {
     let cells = places * 2 * reach(places / n.max(1), profile.symbols.len());
     let longest = profile.members.iter().map(|member| member.columns.len()).max().unwrap_or(0);
     let least = if longest > WHOLE { 2 } else { 1 };
-    let mut batches = Batches { size: batch, moved: vec![None; n.div_ceil(batch)] };
     for round in 0..(CELLS / cells.max(1)).clamp(least, ROUNDS) {
         let before = profile.symbols.len();
-        for number in 0..batches.moved.len() {
-            batches.catch_up(profile, number);
-            if let Some(map) = refine_batch(profile, worth, batches.members(profile, number), round) {
-                batches.moved(profile, number, &map);
-            }
+        for first in (0..n).step_by(batch) {
+            refine_batch(profile, worth, first..n.min(first + batch), round);
         }
         let saved = before.saturating_sub(profile.symbols.len());
         if saved * LEAST_GAIN < before && round + 1 >= least {
-            break;
+            return;
         }
-    }
-    (0..batches.moved.len()).for_each(|number| batches.catch_up(profile, number));
-}
-
-/// Members that are placed together. When columns get new numbers, those of
-/// other batches' members do not until it is their turn.
-struct Batches {
-    size: usize,
-    /// Of each batch, the numbers now of the columns as its members number them,
-    /// if they changed.
-    moved: Vec<Option<Vec<u32>>>,
-}
-
-impl Batches {
-    fn members(&self, profile: &Profile, batch: usize) -> Range<usize> {
-        batch * self.size..profile.members.len().min((batch + 1) * self.size)
-    }
-
-    /// Gives the columns of a batch's members their numbers as they are now.
-    fn catch_up(&mut self, profile: &mut Profile, batch: usize) {
-        if let Some(map) = self.moved[batch].take() {
-            let members = self.members(profile, batch);
-            renumber(&mut profile.members[members], &map);
-        }
-    }
-
-    /// Columns have new numbers, which those of this batch's members get now.
-    fn moved(&mut self, profile: &mut Profile, batch: usize, map: &[u32]) {
-        let members = self.members(profile, batch);
-        renumber(&mut profile.members[members], map);
-        let others = self.moved.par_iter_mut().enumerate().filter(|&(other, _)| other != batch);
-        others.for_each(|(_, moved)| match moved {
-            Some(moved) => moved.iter_mut().for_each(|column| *column = map[*column as usize]),
-            None => *moved = Some(map.to_vec()),
-        });
     }
 }
 
@@ -131,14 +92,7 @@ thread_local! {
     static ROOM: RefCell<Room> = RefCell::default();
 }
 
-/// Puts members back. Returns the new numbers of the columns, which no member has
-/// yet, if they changed.
-fn refine_batch(
-    profile: &mut Profile,
-    worth: &Worth,
-    members: Range<usize>,
-    round: usize,
-) -> Option<Vec<u32>> {
+fn refine_batch(profile: &mut Profile, worth: &Worth, members: Range<usize>, round: usize) {
     let board = Board::of(profile, worth);
     let all: Vec<Vec<Range<usize>>> =
         members.clone().map(|m| pieces(profile.members[m].columns.len(), round)).collect();
@@ -165,7 +119,7 @@ fn refine_batch(
         let whole: Placement = whole.collect();
         change.insert(profile, worth, m, &whole);
     }
-    change.finish(profile)
+    change.finish(profile);
 }
 
 /// The pieces in which a long sequence is placed, so that tables are of bounded
@@ -304,11 +258,11 @@ impl Change {
         }
     }
 
-    /// Numbers the columns that someone shows, and returns the numbers if they changed. New ones stand before the old
+    /// Numbers the columns that someone shows. New ones stand before the old
     /// ones that they were put before, those of later members first.
-    fn finish(self, profile: &mut Profile) -> Option<Vec<u32>> {
+    fn finish(self, profile: &mut Profile) {
         if self.new.is_empty() && profile.shown.iter().all(|&shown| shown > 0) {
-            return None;
+            return;
         }
         let mut order: Vec<usize> = (0..self.new.len()).collect();
         order.sort_by_key(|&i| (self.new[i].after, std::cmp::Reverse(self.new[i].member), i));
@@ -327,7 +281,7 @@ impl Change {
                 shown.push(profile.shown[old]);
             }
         }
+        profile.renumber(&map);
         (profile.symbols, profile.shown) = (symbols, shown);
-        Some(map)
     }
 }
