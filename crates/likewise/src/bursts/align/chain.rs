@@ -136,7 +136,14 @@ impl Chain {
         };
         let n_beaten = self.steps[n_before..].iter().take_while(beats).count();
         self.matches.push(Match { symbol, column, before });
-        self.steps.splice(n_before..n_before + n_beaten, [Step { column, worth, last }]);
+        let step = Step { column, worth, last };
+        match n_beaten {
+            0 => self.steps.insert(n_before, step),
+            _ => {
+                self.steps[n_before] = step;
+                self.steps.drain(n_before + 1..n_before + n_beaten);
+            }
+        }
     }
 
     /// Of each symbol, the column it joins; `None` is a column of its own.

@@ -17,7 +17,7 @@ const REACH: usize = 48;
 const ROUNDS: usize = 8;
 
 /// Cells of all tables of all rounds at most, beyond the first round, and beyond
-/// the second where sequences are placed in pieces.
+/// the third where sequences are placed in pieces.
 const CELLS: usize = 1 << 33;
 
 /// A round that saves less than one in so many columns is the last.
@@ -64,7 +64,7 @@ pub(super) fn refine(profile: &mut Profile, worth: &Worth) {
     let places: usize = profile.members.iter().map(|member| member.columns.len()).sum();
     let cells = places * 2 * reach(places / n.max(1), profile.symbols.len());
     let longest = profile.members.iter().map(|member| member.columns.len()).max().unwrap_or(0);
-    let least = if longest > WHOLE { 2 } else { 1 };
+    let least = if longest > WHOLE { 3 } else { 1 };
     for round in 0..(CELLS / cells.max(1)).clamp(least, ROUNDS) {
         let before = profile.symbols.len();
         for first in (0..n).step_by(batch) {
