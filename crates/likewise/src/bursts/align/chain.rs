@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-/// A table works on eight cells at a time, which takes about as long as half a
-/// match.
+/// A match takes a chain about as long as this many cells take a table, which
+/// works on eight at once.
 const FEW: usize = 32;
 
 /// Where the columns of each symbol are.
