@@ -126,7 +126,7 @@ impl Chain {
         let from = self.steps[..n_before].last();
         let worth = worth + from.map_or(0, |step| step.worth);
         let is_beaten = |step: &Step| step.column <= column && step.worth >= worth;
-        if from.is_some_and(is_beaten) || self.steps.get(n_before).is_some_and(is_beaten) {
+        if worth == 0 || from.is_some_and(is_beaten) || self.steps.get(n_before).is_some_and(is_beaten) {
             return;
         }
         let before = from.map(|step| step.last);
