@@ -48,7 +48,7 @@ def series():
         "kdist-3d-weak": [(1000 * ranks, ranks, *even(1000 * ranks), 10) for ranks in RANKS[:-1]],
         "kdist-3d-strong": [(1 << 15, ranks, *even(1 << 15), 10) for ranks in RANKS],
         "cells-2d-10000": [(1_000_000, 10_000, *tight_2d)],
-        "owners-3d-10000": [(10_000, 10_000, *even(10_000))],
+        "owners-3d-1000": [(8000, 1000, *even(8000))],
     }
     return runs
 
