@@ -46,8 +46,8 @@ def series():
         "owners-8d-weak": [(1000 * ranks, ranks, *tight_8d) for ranks in RANKS[:-2]],
         "owners-8d-strong": [(1 << 14, ranks, *tight_8d) for ranks in RANKS],
         "kdist-3d-weak": [(1000 * ranks, ranks, *even(1000 * ranks), 10) for ranks in RANKS[:-1]],
-        "kdist-3d-strong": [(1 << 15, ranks, *even(1 << 15), 10) for ranks in RANKS],
-        "cells-2d-10000": [(1_000_000, 10_000, *tight_2d)],
+        # An owner of fewer points than k asks all others: 4,096 ranks need some 40,000 points, which do not fit.
+        "kdist-3d-strong": [(1 << 15, ranks, *even(1 << 15), 10) for ranks in RANKS[:-1]],
         "owners-3d-1000": [(8000, 1000, *even(8000))],
     }
     return runs
@@ -370,7 +370,7 @@ def arguments():
     parser.add_argument("--count", action="store_true", help="run all series")
     parser.add_argument("--plot", action="store_true", help="tables and pictures of what was counted")
     parser.add_argument("--only", nargs="+", choices=series(), help="run only these series")
-    parser.add_argument("--most-ranks", type=int, default=10_000, help="run only with so many ranks or fewer")
+    parser.add_argument("--most-ranks", type=int, default=4096, help="run only with so many ranks or fewer")
     spread = ROOT / "target/release/examples/spread"
     parser.add_argument("--spread", type=Path, default=spread, help="the example, built with --release")
     return parser.parse_args()
