@@ -29,22 +29,26 @@ impl Counting {
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         Self::add(layout.size());
+        // SAFETY: what holds for the caller holds for the system.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         Self::add(layout.size());
+        // SAFETY: what holds for the caller holds for the system.
         unsafe { System.alloc_zeroed(layout) }
     }
 
     unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
         LIVE.fetch_sub(layout.size(), Relaxed);
+        // SAFETY: what holds for the caller holds for the system.
         unsafe { System.dealloc(at, layout) }
     }
 
     unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         LIVE.fetch_sub(layout.size(), Relaxed);
         Self::add(size);
+        // SAFETY: what holds for the caller holds for the system.
         unsafe { System.realloc(at, layout, size) }
     }
 }
@@ -191,7 +195,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let mut same = true;
         if let Some(all) = &grouped {
             let found = dbscan_spread(own, &params, &phased)?;
-            same = found.clustering.labels == all.clustering.labels[from..to] && found.core == all.core[from..to];
+            same = found.clustering.labels == all.clustering.labels[from..to]
+                && found.core == all.core[from..to];
         }
         if let (Some(all), Some(k)) = (&distances, k) {
             let found = k_distances_spread(own, k, &phased).expect("as on one rank");
@@ -199,7 +204,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
         Ok::<_, CommError>((same, phased.measured()?))
     })?;
-    print(&given, found.iter().all(|(same, _)| *same), found.into_iter().map(|(_, measured)| measured).collect());
+    print(
+        &given,
+        found.iter().all(|(same, _)| *same),
+        found.into_iter().map(|(_, measured)| measured).collect(),
+    );
     Ok(())
 }
 
@@ -212,7 +221,8 @@ fn print(given: &[f64], same: bool, measured: Vec<Measured>) {
     let given = given.join(",");
     let traffic: Vec<&Traffic> = measured.iter().flat_map(|(_, traffic)| traffic).collect();
     for (name, Cost { cpu, peak }) in measured[0].0.iter().filter(|(name, _)| name != "end") {
-        let of_phase: Vec<&Traffic> = traffic.iter().copied().filter(|traffic| traffic.phase == *name).collect();
+        let of_phase: Vec<&Traffic> =
+            traffic.iter().copied().filter(|traffic| traffic.phase == *name).collect();
         let sum = |of: fn(&Traffic) -> u64| of_phase.iter().map(|traffic| of(traffic)).sum::<u64>();
         let most = |of: fn(&Traffic) -> u64| of_phase.iter().map(|traffic| of(traffic)).max().unwrap_or(0);
         let (bytes, messages) = (sum(|t| t.bytes), sum(|t| t.messages));
