@@ -393,7 +393,8 @@ mod tests {
     /// Points of three tight clouds and some noise.
     fn points(n: usize) -> Vec<f64> {
         let noise = |i: usize| ((i * 7919) % 1009) as f64 / 1009.0;
-        let at = |i: usize| if i % 17 == 0 { 3.0 * noise(i) } else { (i % 3) as f64 + 0.01 * noise(i) };
+        let at =
+            |i: usize| if i.is_multiple_of(17) { 3.0 * noise(i) } else { (i % 3) as f64 + 0.01 * noise(i) };
         (0..n).flat_map(|i| [at(i), at(i + 51)]).collect()
     }
 

@@ -203,9 +203,7 @@ fn a_process_that_ends_early_ends_all() {
     let dir = tempfile::tempdir().unwrap();
     let (trace, out) = (synth(dir.path(), 60_000), dir.path().join("out"));
     let call = format!("{} bursts {} -q -o {}", env!("CARGO_BIN_EXE_likewise"), text(&trace), text(&out));
-    let killed = |after: &str| {
-        format!("[ $rank = 1 ] || exec {call}; {call} & pid=$!; sleep {after}; kill -9 $pid; wait $pid")
-    };
+    let killed = |after: &str| format!("[ $rank = 1 ] && {{ sleep {after}; kill -9 $$; }} & exec {call}");
     let full = format!("trap '' XFSZ; [ $rank = 1 ] && ulimit -f 100; exec {call}");
     for script in [killed("0.05"), killed("0.4"), full] {
         for mpirun in LAUNCHERS {

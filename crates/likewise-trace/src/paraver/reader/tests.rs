@@ -276,9 +276,9 @@ fn what_needs_the_number_of_a_line_is_read_by_one() {
     let lenient = ReadOptions { lenient: true, ..ReadOptions::default() };
     write!(file, "{HEAD}{good}").unwrap();
     assert!(spread_over(3, file.path(), &lenient).is_some());
-    write!(file, "5:9:9\n").unwrap();
+    writeln!(file, "5:9:9").unwrap();
     assert_eq!(spread_over(3, file.path(), &lenient), None, "a record of no known kind");
-    write!(file, "1:1:1:1:1:60:51:1\n").unwrap();
+    writeln!(file, "1:1:1:1:1:60:51:1").unwrap();
     for options in [&lenient, &ReadOptions::default()] {
         assert_eq!(spread_over(3, file.path(), options), None, "a malformed record");
     }
