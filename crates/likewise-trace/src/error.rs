@@ -4,6 +4,7 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use likewise::comm::CommError;
 use likewise::table::Nanos;
 
 /// Where in a file.
@@ -279,6 +280,20 @@ pub fn printable(bytes: &[u8], max: usize) -> String {
 /// `bytes` in quotes as an error shows what it found.
 pub(crate) fn found(bytes: &[u8]) -> String {
     if bytes.is_empty() { "nothing".to_owned() } else { format!("'{}'", printable(bytes, 40)) }
+}
+
+/// Why several processes could not read a file.
+#[derive(Debug, thiserror::Error)]
+pub enum SpreadError {
+    /// What is wrong with the file. Process 0 has it, for all.
+    #[error(transparent)]
+    File(#[from] Error),
+    /// Process 0 has the error.
+    #[error("process 0 cannot read the file")]
+    Elsewhere,
+    /// The processes could not work together.
+    #[error(transparent)]
+    Comm(#[from] CommError),
 }
 
 #[cfg(test)]

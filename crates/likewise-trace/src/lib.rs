@@ -36,7 +36,7 @@ mod trace;
 
 pub use bytes::Progress;
 pub use digest::Digest;
-pub use error::{Error, ErrorKind, Place, is_hidden, printable};
+pub use error::{Error, ErrorKind, Place, SpreadError, is_hidden, printable};
 pub use lock::DirLock;
 pub use memory::Allocator;
 pub use output::{
@@ -46,7 +46,7 @@ pub use paraver::label::{CLUSTER_EVENT, LabelValue, ToLabel, legend, write_label
 pub use paraver::{CutOptions, CutReport, check_cut, write_cut};
 pub use paraver::{RetimeReport, RetimedBurst, RetimedThread, write_retimed};
 pub use read::{Bursts, bursts_of, inspect, is_rereadable, is_ungrouped, read_bursts};
-pub use spread::{SpreadError, read_bursts_spread};
+pub use spread::read_bursts_spread;
 pub use tables::columns::{Cells, Column, ColumnTable, read_columns, read_square};
 pub use tables::effort::{EffortOptions, read_effort, read_effort_of_some, read_effort_part};
 pub use tables::labels::{BurstKey, LabelTable, RowLabel, read_labels};

@@ -2,25 +2,11 @@
 
 use std::path::Path;
 
-use likewise::comm::{CommError, Communicator};
+use likewise::comm::Communicator;
 
-use crate::error::Error;
+use crate::error::SpreadError;
 use crate::trace::{ReadOptions, Trace};
 use crate::{paraver, read_bursts};
-
-/// Why several processes could not read a file.
-#[derive(Debug, thiserror::Error)]
-pub enum SpreadError {
-    /// What is wrong with the file. Process 0 has it, for all.
-    #[error(transparent)]
-    File(#[from] Error),
-    /// Process 0 has the error.
-    #[error("process 0 cannot read the file")]
-    Elsewhere,
-    /// The processes could not work together.
-    #[error(transparent)]
-    Comm(#[from] CommError),
-}
 
 /// Reads the bursts of a trace, as [`read_bursts`] does, on several processes
 /// that see the same file. Collective. Process 0 has the trace, the others

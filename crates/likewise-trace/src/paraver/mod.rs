@@ -31,7 +31,7 @@ use std::path::Path;
 use likewise::comm::Communicator;
 
 use crate::bytes::BLOCK;
-use crate::spread::SpreadError;
+use crate::error::SpreadError;
 use crate::trace::{ReadOptions, Trace, TraceFormat};
 
 /// How a Paraver trace is known, and who reads it.

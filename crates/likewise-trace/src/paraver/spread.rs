@@ -13,10 +13,9 @@ use super::reader::{Gathered, Reading, opened, renumbered};
 use super::reading::{Records, Sum};
 use super::rules::{OpenMp, Rules};
 use crate::bytes::{Input, Piece, is_rereadable};
-use crate::error::Result;
+use crate::error::{Result, SpreadError};
 use crate::folding::openmp::Marks;
 use crate::folding::pieces::Pieces;
-use crate::spread::SpreadError;
 use crate::trace::{ReadOptions, Trace, Who};
 
 /// What one process found in its piece, as it travels.

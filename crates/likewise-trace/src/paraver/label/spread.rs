@@ -12,13 +12,12 @@ use memchr::memmem;
 
 use super::{LabelValue, Mark, Marked, beside, marks, push_marks, with_cpus, with_names, write_labelled};
 use crate::bytes::{BLOCK, Input, is_rereadable, lines};
-use crate::error::{Error, Place, Result};
+use crate::error::{Error, Place, Result, SpreadError};
 use crate::output::{AtomicFile, PartFile};
 use crate::paraver::copy::with_extension;
 use crate::paraver::cut::is_paraver;
 use crate::paraver::header::Header;
 use crate::paraver::records::time_of;
-use crate::spread::SpreadError;
 use crate::trace::Who;
 
 /// What process 0 has, and is to be written.

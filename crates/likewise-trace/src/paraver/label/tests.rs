@@ -1,10 +1,10 @@
 use std::fs;
 
 use super::*;
+use crate::error::SpreadError;
 use crate::output::PartFile;
 use crate::paraver::header::TimeUnit;
 use crate::read::read_bursts;
-use crate::spread::SpreadError;
 use crate::trace::ReadOptions;
 use likewise::comm::{Communicator, run_on_threads};
 use likewise::table::Nanos;

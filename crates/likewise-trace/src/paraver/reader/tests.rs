@@ -3,8 +3,8 @@
 
 use super::super::spread;
 use super::*;
+use crate::error::SpreadError;
 use crate::folding::steps::SET_CHANGE;
-use crate::spread::SpreadError;
 use likewise::comm::run_on_threads;
 use likewise::table::{BurstTable, PlaceId};
 use proptest::prelude::*;

@@ -8,8 +8,7 @@ use likewise::ranks::EffortPart;
 use super::parts::{EffortOptions, Efforts, Share};
 use super::{read_effort, share};
 use crate::bytes::{Input, Piece, is_rereadable};
-use crate::error::Result;
-use crate::spread::SpreadError;
+use crate::error::{Result, SpreadError};
 use crate::taken::Taken;
 
 /// Reads an effort table, as [`read_effort`] does, on several processes that
