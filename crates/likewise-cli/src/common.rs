@@ -3,8 +3,8 @@
 use crate::escape;
 use crate::progress::{self, Progress};
 use clap::{Args, ColorChoice};
-use likewise_mpi::Launcher;
 pub(crate) use likewise_analysis::{Bar, ToldElsewhere, Usage, Watch};
+use likewise_mpi::Launcher;
 use std::io::Write;
 
 /// Names of columns in one argument, with commas between them; those that

@@ -102,13 +102,10 @@ mod tests {
         assert_eq!(threads("4", 32, 64), 16, "two on each half");
         assert_eq!(threads("9", 2, 2), 1, "more than cores");
         assert_eq!(find(&[("PMIX_RANK", "0")]).unwrap().threads_of(8, 64), 8, "nobody knows");
-        assert_eq!(["2(x3),1"; 5].iter().zip(0..).map(|(l, n)| tasks_of_node(l, n)).collect::<Vec<_>>(), [
-            Some(2),
-            Some(2),
-            Some(2),
-            Some(1),
-            None
-        ]);
+        assert_eq!(
+            ["2(x3),1"; 5].iter().zip(0..).map(|(l, n)| tasks_of_node(l, n)).collect::<Vec<_>>(),
+            [Some(2), Some(2), Some(2), Some(1), None]
+        );
         assert_eq!((tasks_of_node("x", 0), tasks_of_node("2(x", 0)), (None, None));
     }
 

@@ -39,10 +39,10 @@ pub use digest::Digest;
 pub use error::{Error, ErrorKind, Place, is_hidden, printable};
 pub use lock::DirLock;
 pub use memory::Allocator;
-pub use output::{AtomicFile, PartFile, commit_all, remove_unfinished, try_remove_unfinished, unfinished_dir};
-pub use paraver::label::{
-    CLUSTER_EVENT, LabelValue, ToLabel, legend, write_labelled, write_labelled_spread,
+pub use output::{
+    AtomicFile, PartFile, commit_all, remove_unfinished, try_remove_unfinished, unfinished_dir,
 };
+pub use paraver::label::{CLUSTER_EVENT, LabelValue, ToLabel, legend, write_labelled, write_labelled_spread};
 pub use paraver::{CutOptions, CutReport, check_cut, write_cut};
 pub use paraver::{RetimeReport, RetimedBurst, RetimedThread, write_retimed};
 pub use read::{Bursts, bursts_of, inspect, is_rereadable, is_ungrouped, read_bursts};

@@ -132,13 +132,7 @@ impl AtomicFile {
         let new = |temporary, file| {
             let writer =
                 Some(BufWriter::with_capacity(1 << 18, Digested { file, digesting: Digesting::default() }));
-            Self {
-                path: path.to_owned(),
-                temporary,
-                writer,
-                digest: Digest::default(),
-                by_parts: false,
-            }
+            Self { path: path.to_owned(), temporary, writer, digest: Digest::default(), by_parts: false }
         };
         let special = fs::metadata(path).is_ok_and(|m| !m.is_file());
         if special {

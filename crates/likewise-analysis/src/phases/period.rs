@@ -76,7 +76,8 @@ impl PeriodSearch {
             return by_place;
         }
         let refined = grouped.method == Method::Refine;
-        let one_density = refined.then(|| at_one_density(table, prepared, grouped, settings, search).ok()).flatten();
+        let one_density =
+            refined.then(|| at_one_density(table, prepared, grouped, settings, search).ok()).flatten();
         let labels = of_all_bursts(table, prepared, one_density.as_ref().unwrap_or(&grouped.clustering));
         let by_phase = Self { found: find_period(table, &labels), sought_in: SoughtIn::Phases, labels };
         if by_phase.found.is_ok() {

@@ -37,6 +37,14 @@ pub(super) fn refine_bursts(
     grouped.curve = Some(Curve::of(&curve, min_points + 1));
     drop(curve);
     let _bar = watch.spinner("Refining");
+    if direction == Direction::Aggregative {
+        // What each radius connects does not depend on what became of the others;
+        // and at last, whether the run repeats is asked at one density.
+        let params = |&eps: &f64| DbscanParams::new(eps, range.min_points).ok();
+        let radii = range.eps.iter().chain(&range.reach).filter_map(params);
+        let all: Vec<_> = radii.chain(grouped.one_density.as_ref().and_then(Curve::params)).collect();
+        search.ahead(input.points, &all);
+    }
     let connect = |params: &DbscanParams| search.dbscan(input.points, params).clustering.labels;
     let refinement =
         stages.time("cluster", || refine_by(input, &range, direction, &RefineRules::default(), &connect));

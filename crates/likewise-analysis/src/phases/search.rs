@@ -4,14 +4,16 @@
 use super::wire::{dbscan_of, put_dbscan};
 use anyhow::Result;
 use likewise::cluster::kdist::{
-    KDistError, KDistSpreadError, k_distances, k_distances_of, k_distances_spread,
+    KDistError, KDistSpreadError, k_distances, k_distances_of, k_distances_spread, k_distances_spread_of,
 };
 use likewise::cluster::{Dbscan, DbscanParams, Points, dbscan, dbscan_spread};
 use likewise::comm::wire::{self, Taker};
 use likewise::comm::{CommError, Communicator};
+use likewise::ranks::part;
+use rayon::prelude::*;
 use std::ops::Range;
-use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
-use std::sync::{Mutex, PoisonError};
+use std::sync::mpsc::{Receiver, Sender, SyncSender, TryRecvError, channel, sync_channel};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// Looks for neighbours. All questions are about the same points.
@@ -24,6 +26,10 @@ pub trait Search: Sync {
     /// # Errors
     /// Those of [`k_distances`].
     fn k_distances(&self, points: Points<'_>, k: &[usize]) -> Result<Vec<Vec<f64>>, KDistError>;
+
+    /// Says that [`Search::dbscan`] will be asked with these, in this order, while
+    /// the caller does other work between.
+    fn ahead(&self, _points: Points<'_>, _params: &[DbscanParams]) {}
 }
 
 /// This process alone.
@@ -50,7 +56,10 @@ enum Wanted {
     /// Take points of so many dimensions, which follow.
     Points(usize),
     Dbscan(DbscanParams),
-    KDistances(usize),
+    /// The same by the others alone, who have all points.
+    OthersDbscan(DbscanParams),
+    /// For one or two `k`; 0 is none.
+    KDistances([usize; 2]),
     /// Nothing more; whether process 0 has done its work.
     End(bool),
 }
@@ -60,8 +69,9 @@ impl Wanted {
         let (kind, a, b) = match self {
             Self::Points(dims) => (0, dims as u64, 0),
             Self::Dbscan(params) => (1, params.eps().to_bits(), params.min_points() as u64),
-            Self::KDistances(k) => (2, k as u64, 0),
+            Self::KDistances([a, b]) => (2, a as u64, b as u64),
             Self::End(well) => (3, well.into(), 0),
+            Self::OthersDbscan(params) => (4, params.eps().to_bits(), params.min_points() as u64),
         };
         let mut bytes = Vec::new();
         wire::put_numbers(&mut bytes, [kind, a, b]);
@@ -71,11 +81,13 @@ impl Wanted {
     fn of(bytes: &[u8]) -> Option<Self> {
         let mut taker = Taker::new(bytes);
         let [kind, a, b] = [taker.number()?, taker.number()?, taker.number()?];
+        let params = || DbscanParams::new(f64::from_bits(a), b as usize).ok();
         Some(match kind {
             0 => Self::Points(a as usize),
-            1 => Self::Dbscan(DbscanParams::new(f64::from_bits(a), b as usize).ok()?),
-            2 => Self::KDistances(a as usize),
+            1 => Self::Dbscan(params()?),
+            2 => Self::KDistances([a as usize, b as usize]),
             3 => Self::End(a != 0),
+            4 => Self::OthersDbscan(params()?),
             _ => return None,
         })
     }
@@ -121,8 +133,11 @@ impl Own {
         let mut bytes = Vec::new();
         match wanted {
             Wanted::Dbscan(params) => put_dbscan(&mut bytes, &dbscan_spread(points, &params, comm)?),
-            Wanted::KDistances(k) => match k_distances_spread(points, k, comm) {
-                Ok(distances) => wire::put_reals(&mut bytes, &distances),
+            Wanted::OthersDbscan(params) => {
+                put_dbscan(&mut bytes, &dbscan_spread(points, &params, &Others(comm))?);
+            }
+            Wanted::KDistances(k) => match k_distances_of_all(points, k, comm) {
+                Ok(distances) => wire::put_reals(&mut bytes, distances.iter().flatten()),
                 Err(KDistSpreadError::Comm(error)) => return Err(error),
                 // Process 0 asks for none that do not exist.
                 Err(KDistSpreadError::KDist(_)) => return Err(out_of_step()),
@@ -133,11 +148,60 @@ impl Own {
     }
 }
 
+/// By one search; the second `k` may be 0, for none.
+fn k_distances_of_all<C: Communicator + ?Sized>(
+    points: Points<'_>,
+    [a, b]: [usize; 2],
+    comm: &C,
+) -> Result<Vec<Vec<f64>>, KDistSpreadError> {
+    Ok(match b {
+        0 => vec![k_distances_spread(points, a, comm)?],
+        _ => k_distances_spread_of(points, [a, b], comm)?.into(),
+    })
+}
+
+/// All processes but process 0, numbered anew from 0.
+struct Others<'c, C: ?Sized>(&'c C);
+
+impl<C: Communicator + ?Sized> Communicator for Others<'_, C> {
+    fn rank(&self) -> usize {
+        self.0.rank() - 1
+    }
+
+    fn size(&self) -> usize {
+        self.0.size() - 1
+    }
+
+    fn send(&self, to: usize, message: &[u8]) -> Result<(), CommError> {
+        self.0.send(to + 1, message)
+    }
+
+    fn receive(&self, from: usize) -> Result<Vec<u8>, CommError> {
+        self.0.receive(from + 1)
+    }
+
+    fn fail(&self, reason: &str) {
+        self.0.fail(reason);
+    }
+}
+
 /// A question of the work to the thread that talks to the other processes.
 enum Question {
     /// Share out these parts of the points.
     Points(usize, Vec<Vec<u8>>),
     All(Wanted),
+    /// Ask the others one after the other, and pass on what they find.
+    Ahead(Vec<DbscanParams>, SyncSender<(DbscanParams, Dbscan)>),
+}
+
+/// How the points are shared out.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum SharedOut {
+    Not,
+    /// As many to each process.
+    ToAll,
+    /// As many to each but process 0, which has other work.
+    ToOthers,
 }
 
 /// All processes, as the work on process 0 sees them.
@@ -149,69 +213,105 @@ struct Ranks {
 struct Desk {
     questions: Sender<Question>,
     answers: Receiver<Vec<Vec<u8>>>,
-    has_points: bool,
+    shared_out: SharedOut,
+    /// What the others find ahead.
+    ahead: Option<Receiver<(DbscanParams, Dbscan)>>,
 }
 
-/// The points of each process: as many of each, in order.
-fn part(n: usize, rank: usize, size: usize) -> Range<usize> {
-    likewise::ranks::part(n, rank, size)
+impl Desk {
+    /// `None` if nobody listens any more.
+    fn share_out(&mut self, points: Points<'_>, size: usize, to: SharedOut) -> Option<()> {
+        let (n, dims) = (points.len(), points.dims());
+        let of_rank = |rank: usize| match to {
+            SharedOut::ToOthers if rank == 0 => 0..0,
+            SharedOut::ToOthers => part(n, rank - 1, size - 1),
+            _ => part(n, rank, size),
+        };
+        let bytes = |rank| {
+            let Range { start, end } = of_rank(rank);
+            let mut bytes = Vec::with_capacity(8 * (end - start) * dims);
+            wire::put_reals(&mut bytes, &points.data()[start * dims..end * dims]);
+            bytes
+        };
+        let parts = (0..size).into_par_iter().map(bytes).collect();
+        self.questions.send(Question::Points(dims, parts)).ok()?;
+        self.shared_out = to;
+        Some(())
+    }
 }
 
-impl Ranks {
-    /// What each process answers; nothing if they cannot work together any more,
-    /// which [`on_all`] tells.
-    fn ask(&self, points: Points<'_>, wanted: Wanted) -> Option<Vec<Vec<u8>>> {
-        let mut desk = self.desk.lock().unwrap_or_else(PoisonError::into_inner);
-        if !desk.has_points {
-            let rows = points.data();
-            let bytes = |rank| {
-                let Range { start, end } = part(points.len(), rank, self.size);
-                let mut bytes = Vec::with_capacity(8 * (end - start) * points.dims());
-                wire::put_reals(&mut bytes, &rows[start * points.dims()..end * points.dims()]);
-                bytes
-            };
-            let parts = (0..self.size).map(bytes).collect();
-            desk.questions.send(Question::Points(points.dims(), parts)).ok()?;
-            desk.has_points = true;
-        }
-        desk.questions.send(Question::All(wanted)).ok()?;
-        loop {
-            match desk.answers.try_recv() {
-                Ok(answers) => return Some(answers),
-                Err(TryRecvError::Disconnected) => return None,
-                // The thread that answers needs the threads of the pool, of
-                // which this may be the only one.
-                Err(TryRecvError::Empty) => {
-                    if rayon::yield_now() != Some(rayon::Yield::Executed) {
-                        std::thread::sleep(Duration::from_micros(50));
-                    }
+/// The next that arrives; `None` if nobody sends any more. The thread that sends
+/// needs the threads of the pool, of which this may be the only one. (The desk is
+/// taken meanwhile: nothing that runs beside a question may ask one.)
+fn next<T>(from: &Receiver<T>) -> Option<T> {
+    loop {
+        match from.try_recv() {
+            Ok(found) => return Some(found),
+            Err(TryRecvError::Disconnected) => return None,
+            Err(TryRecvError::Empty) => {
+                if rayon::yield_now() != Some(rayon::Yield::Executed) {
+                    std::thread::sleep(Duration::from_micros(50));
                 }
             }
         }
     }
 }
 
+impl Ranks {
+    fn desk(&self) -> MutexGuard<'_, Desk> {
+        self.desk.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What each process answers; nothing if they cannot work together any more,
+    /// which [`on_all`] tells.
+    fn ask(&self, points: Points<'_>, wanted: Wanted) -> Option<Vec<Vec<u8>>> {
+        let mut desk = self.desk();
+        // What was looked for ahead is not wanted any more.
+        desk.ahead = None;
+        if desk.shared_out != SharedOut::ToAll {
+            desk.share_out(points, self.size, SharedOut::ToAll)?;
+        }
+        desk.questions.send(Question::All(wanted)).ok()?;
+        next(&desk.answers)
+    }
+}
+
 impl Search for Ranks {
     fn dbscan(&self, points: Points<'_>, params: &DbscanParams) -> Dbscan {
+        let ahead = self.desk().ahead.as_ref().and_then(next);
+        if let Some((_, found)) = ahead.filter(|(of, _)| of == params) {
+            return found;
+        }
         let answers = self.ask(points, Wanted::Dbscan(*params)).unwrap_or_default();
         dbscan_of(&answers, points.len())
     }
 
+    fn ahead(&self, points: Points<'_>, params: &[DbscanParams]) {
+        let (found, ahead) = sync_channel(1);
+        let mut desk = self.desk();
+        let shared_out = desk.share_out(points, self.size, SharedOut::ToOthers);
+        let asked = desk.questions.send(Question::Ahead(params.to_vec(), found));
+        desk.ahead = (shared_out.is_some() && asked.is_ok()).then_some(ahead);
+    }
+
     fn k_distances(&self, points: Points<'_>, k: &[usize]) -> Result<Vec<Vec<f64>>, KDistError> {
-        let one = |&k: &usize| {
-            if k == 0 {
-                return Err(KDistError::Zero);
-            }
-            if points.len() < k {
-                return Err(KDistError::TooFewPoints { points: points.len(), k });
-            }
-            let answers = self.ask(points, Wanted::KDistances(k)).unwrap_or_default();
-            let mut distances = Vec::with_capacity(points.len());
-            answers.iter().filter_map(|bytes| wire::reals(bytes)).for_each(|part| distances.extend(part));
-            distances.resize(points.len(), 0.0);
-            Ok(distances)
-        };
-        k.iter().map(one).collect()
+        if k.contains(&0) {
+            return Err(KDistError::Zero);
+        }
+        if let Some(&k) = k.iter().find(|&&k| points.len() < k) {
+            return Err(KDistError::TooFewPoints { points: points.len(), k });
+        }
+        let wanted = [k[0], k.get(1).copied().unwrap_or(0)];
+        let answers = self.ask(points, Wanted::KDistances(wanted)).unwrap_or_default();
+        let mut distances = vec![Vec::with_capacity(points.len()); k.len()];
+        for bytes in &answers {
+            // Those of each k, one after the other.
+            let own = bytes.len() / 8 / k.len();
+            let mut reals = wire::reals(bytes).into_iter().flatten();
+            distances.iter_mut().for_each(|all| all.extend(reals.by_ref().take(own)));
+        }
+        distances.iter_mut().for_each(|all| all.resize(points.len(), 0.0));
+        Ok(distances)
     }
 }
 
@@ -229,8 +329,8 @@ pub(super) fn on_all<C: Communicator + ?Sized, T: Send>(
     let size = comm.size();
     std::thread::scope(|scope| {
         let worker = scope.spawn(move || {
-            let desk = Mutex::new(Desk { questions, answers: answered, has_points: false });
-            work(&Ranks { size, desk })
+            let desk = Desk { questions, answers: answered, shared_out: SharedOut::Not, ahead: None };
+            work(&Ranks { size, desk: Mutex::new(desk) })
         });
         let helped = answer_all(comm, &asked, &answers);
         // A failure reaches the work as an answer that does not come.
@@ -259,6 +359,19 @@ fn answer_all<C: Communicator + ?Sized>(
                 own = Own { data: reals(&parts[0])?, dims };
                 continue;
             }
+            Question::Ahead(all, found) => {
+                for params in all {
+                    comm.broadcast(0, &mut Wanted::OthersDbscan(params).bytes())?;
+                    let answers: Result<Vec<_>, _> =
+                        (1..comm.size()).map(|rank| comm.receive(rank)).collect();
+                    let answers = answers?;
+                    let n = answers.iter().map(|bytes| bytes.len() / 4 - 1).sum();
+                    if found.send((params, dbscan_of(&answers, n))).is_err() {
+                        break;
+                    }
+                }
+                continue;
+            }
             Question::All(wanted) => wanted,
         };
         comm.broadcast(0, &mut wanted.bytes())?;
@@ -280,7 +393,8 @@ mod tests {
     /// Points of three tight clouds and some noise.
     fn points(n: usize) -> Vec<f64> {
         let noise = |i: usize| ((i * 7919) % 1009) as f64 / 1009.0;
-        let at = |i: usize| if i % 17 == 0 { 3.0 * noise(i) } else { (i % 3) as f64 + 0.01 * noise(i) };
+        let at =
+            |i: usize| if i.is_multiple_of(17) { 3.0 * noise(i) } else { (i % 3) as f64 + 0.01 * noise(i) };
         (0..n).flat_map(|i| [at(i), at(i + 51)]).collect()
     }
 
@@ -289,7 +403,7 @@ mod tests {
         for n in [0, 1, 3, 500] {
             let data = points(n);
             let points = Points::new(&data, 2).expect("finite");
-            let params = DbscanParams::new(0.02, 4).expect("valid");
+            let [params, wider] = [0.02, 0.4].map(|eps| DbscanParams::new(eps, 4).expect("valid"));
             for size in [1, 2, 5] {
                 let found = run_on_threads(size, |comm| {
                     if comm.rank() > 0 {
@@ -299,12 +413,21 @@ mod tests {
                         });
                     }
                     let found = on_all(comm, |search| {
-                        Ok((search.dbscan(points, &params), search.k_distances(points, &[3, 2])))
+                        let distances = search.k_distances(points, &[3, 2]);
+                        if size > 1 {
+                            search.ahead(points, &[params, wider]);
+                        }
+                        let found = [params, wider, params].map(|params| search.dbscan(points, &params));
+                        // Nobody asks for what was announced.
+                        search.ahead(points, &vec![wider; if size > 1 { 5 } else { 0 }]);
+                        assert_eq!(search.dbscan(points, &params), found[0]);
+                        Ok((found, distances))
                     });
                     Ok(Some(found.expect("it works")))
                 });
                 let (clusters, distances) = found.expect("it works").remove(0).expect("of process 0");
-                assert_eq!(clusters, Here.dbscan(points, &params), "{n} points, {size} processes");
+                let expected = [params, wider, params].map(|params| Here.dbscan(points, &params));
+                assert_eq!(clusters, expected, "{n} points, {size} processes");
                 assert_eq!(distances, Here.k_distances(points, &[3, 2]), "{n} points, {size} processes");
             }
         }

@@ -76,7 +76,8 @@ pub(super) fn phases_in(
         plots: &definition.plots,
         all_plots: definition.all_plots,
     };
-    let mut analysis = analyse(input, plan, search, stages, watch).with_context(|| trace.display().to_string())?;
+    let mut analysis =
+        analyse(input, plan, search, stages, watch).with_context(|| trace.display().to_string())?;
     for (name, loads) in analysis.components() {
         watch.tell(&format!("{name}: {loads}"));
     }

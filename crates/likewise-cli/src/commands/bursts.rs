@@ -19,7 +19,8 @@ use likewise_comm::Communicator;
 use likewise_mpi::MpiComm;
 use likewise_report::phases as report;
 use likewise_trace::{
-    AtomicFile, LabelValue, SpreadError, ToLabel, is_rereadable, legend, write_labelled, write_labelled_spread,
+    AtomicFile, LabelValue, SpreadError, ToLabel, is_rereadable, legend, write_labelled,
+    write_labelled_spread,
 };
 use rayon::prelude::*;
 use serde_json::Value;
@@ -214,7 +215,8 @@ impl ResultOf<'_> {
             tables?;
             trace?.into_iter().try_for_each(|file| out.adopt(file))
         })?;
-        self.write_rest(out, analysis, truth, stages, common)
+        let data = stages.time("write", || report::report_data(analysis));
+        self.write_rest((out, analysis, data), truth, stages, common)
     }
 
     fn output_dir(&self, common: &Common) -> Result<OutputDir> {
@@ -246,18 +248,24 @@ impl ResultOf<'_> {
             };
             let rows = told_once(Some(comm), rows)?;
             let trace = if self.wants_trace() { self.trace_on(comm, of, common) } else { Ok(Vec::new()) };
-            Ok((rows, told_once(Some(comm), trace)?))
+            Ok((rows, trace))
         })?;
-        let (Some(analysis), Some(mut out)) = (analysis, out) else { return Ok(None) };
-        stages.time("write", || -> Result<_> {
-            match rows {
-                Some(rows) => out.adopt(rows)?,
-                None => write_rows(analysis, &mut out, self.writing)?,
-            }
-            write_small_tables(analysis, &mut out, self.writing)?;
-            trace.into_iter().try_for_each(|file| out.adopt(file))
-        })?;
-        self.write_rest(out, analysis, None, stages, common).map(Some)
+        // Process 0 goes on while the others still copy their pieces.
+        let written = trace.and_then(|trace| {
+            let Some((analysis, mut out)) = analysis.zip(out) else { return Ok(None) };
+            let written = stages.time("write", || -> Result<_> {
+                match rows {
+                    Some(rows) => out.adopt(rows)?,
+                    None => write_rows(analysis, &mut out, self.writing)?,
+                }
+                write_small_tables(analysis, &mut out, self.writing)
+            });
+            written.map(|()| Some((analysis, out, trace)))
+        });
+        let page = written.map(|written| written.map(|of| (report::report_data(of.0), of)));
+        let Some((data, (analysis, mut out, trace))) = told_once(Some(comm), page)? else { return Ok(None) };
+        trace.into_iter().try_for_each(|file| out.adopt(file))?;
+        self.write_rest((out, analysis, data), None, stages, common).map(Some)
     }
 
     fn rows_on(&self, comm: &MpiComm, of: Option<(&Analysis, &OutputDir)>) -> Result<Option<AtomicFile>> {
@@ -274,9 +282,8 @@ impl ResultOf<'_> {
     ) -> Result<Vec<AtomicFile>> {
         if AsParaver::is_made(self.trace) {
             // Made in a folder that only process 0 sees.
-            let trace = of.map(|(analysis, out)| {
-                self.write_trace(analysis, &out.path(&stem(self.trace)), common)
-            });
+            let trace =
+                of.map(|(analysis, out)| self.write_trace(analysis, &out.path(&stem(self.trace)), common));
             return Ok(trace.transpose()?.unwrap_or_default());
         }
         let ReadingArgs { lenient, pcf, .. } = &self.reading;
@@ -296,13 +303,11 @@ impl ResultOf<'_> {
     /// The page and the summary, and all files go to their places.
     fn write_rest<'a>(
         &self,
-        mut out: OutputDir,
-        analysis: &'a Analysis,
+        (mut out, analysis, data): (OutputDir, &'a Analysis, report::ReportData<'a>),
         truth: Option<Value>,
         mut stages: Stages,
         common: &Common,
     ) -> Result<Done<'a>> {
-        let data = stages.time("write", || report::report_data(analysis));
         let data = report::ReportData { timings: for_people(&stages), ..data };
         stages.time("write", || out.write("report.html", |file| Ok(report::write_html(&data, file)?)))?;
         let summary = summary::summary(analysis, truth);

@@ -11,7 +11,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-/// Rows of one process at a time, at most, and of all together.
+/// Rows of one process at a time, at most, and of all together. (Process 0 has
+/// half as many as each of the others: it sends them theirs.)
 const ROWS: usize = 1 << 16;
 const ROWS_OF_ALL: usize = 1 << 20;
 
@@ -66,10 +67,10 @@ pub(crate) fn write_rows_spread<C: Communicator>(
         anyhow::bail!("another process cannot write it");
     }
     let Plan { file: part, mut begin, n, shape } = plan?;
-    let at_once = ROWS.min(ROWS_OF_ALL / comm.size()).max(1);
+    let half = (ROWS.min(ROWS_OF_ALL / comm.size()) / 2).max(1);
     let stride = 8 * (shape[0] + shape[1] + 1);
-    for first in (0..n).step_by(at_once * comm.size()) {
-        let own = share(comm, rows.as_ref(), first, at_once)?;
+    for first in (0..n).step_by(half * (2 * comm.size() - 1)) {
+        let own = share(comm, rows.as_ref(), first, half)?;
         let blocks: Vec<Vec<u8>> = own
             .par_chunks(stride * BLOCK)
             .map(|block| {
@@ -127,13 +128,14 @@ fn share<C: Communicator>(
     comm: &C,
     rows: Option<&SpreadRows<'_>>,
     first: usize,
-    at_once: usize,
+    half: usize,
 ) -> Result<Vec<u8>, CommError> {
     let Some(SpreadRows { n, encode, .. }) = rows else { return comm.receive(0) };
     let of_rank = |rank: usize| {
-        let from = (first + rank * at_once).min(*n);
+        let from = first + (2 * rank).saturating_sub(1) * half;
+        let to = first + (2 * rank + 1) * half;
         let mut bytes = Vec::new();
-        (from..(from + at_once).min(*n)).for_each(|row| encode(row, &mut bytes));
+        (from.min(*n)..to.min(*n)).for_each(|row| encode(row, &mut bytes));
         bytes
     };
     let mut all: Vec<Vec<u8>> = (0..comm.size()).into_par_iter().map(of_rank).collect();

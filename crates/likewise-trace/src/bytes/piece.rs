@@ -36,12 +36,14 @@ impl Input {
     /// possible without the rest; otherwise changes nothing. A part has the
     /// whole lines that begin in the piece's share of the bytes.
     pub(crate) fn keep(&mut self, piece: Piece) -> bool {
-        if piece.is_whole() {
-            return true;
-        }
+        piece.is_whole() || self.keep_share(|n| piece.of(n))
+    }
+
+    /// As [`keep`](Self::keep), for the share of the `n` bytes that `share` says.
+    pub(crate) fn keep_share(&mut self, share: impl FnOnce(usize) -> Range<usize>) -> bool {
         let Body::Map { map, pos, end } = &mut self.body else { return false };
         let bytes = &map[*pos..*end];
-        let Range { start, end: stop } = piece.of(bytes.len());
+        let Range { start, end: stop } = share(bytes.len());
         // A line that begins before the edge belongs to the piece before.
         let line_end = |at: usize| match at {
             0 => 0,

@@ -9,8 +9,8 @@
 //! [`Fold::append`] joins two pieces. Joined in order of time, the pieces give
 //! what one pass would give.
 
-use serde::{Deserialize, Serialize};
 use likewise::table::PlaceId;
+use serde::{Deserialize, Serialize};
 
 use super::bursts::{Bursts, Pending};
 use super::cover::{Limits, Reads};

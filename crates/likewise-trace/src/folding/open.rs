@@ -1,7 +1,7 @@
 //! A burst that is not finished: the sums of its counters so far.
 
-use serde::{Deserialize, Serialize};
 use likewise::table::PlaceId;
+use serde::{Deserialize, Serialize};
 
 use super::bursts::{Bursts, Pending};
 use super::cover::{Cover, Limits, Reads, Span};

@@ -1,7 +1,7 @@
 //! Where in the source a thread is, as far as a piece of its records knows.
 
-use serde::{Deserialize, Serialize};
 use likewise::table::{PlaceId, Region};
+use serde::{Deserialize, Serialize};
 
 use super::steps::Move;
 

@@ -5,8 +5,8 @@
 //! These events stand where the burst before the call ends. 60000019 names a
 //! function that is entered; its value is 0 where the function is left.
 
-use serde::{Deserialize, Serialize};
 use likewise::table::PlaceId;
+use serde::{Deserialize, Serialize};
 
 use super::pcf::Pcf;
 use crate::folding::steps::Move;

@@ -157,8 +157,10 @@ impl Reading<'_> {
         report.warnings.extend(contradictions(path, &threads, header.end, end));
         let pcf = read_pcf(path, options.pcf.as_deref(), header, &mut report.warnings)?;
         check_row(path, header, &mut report.warnings);
-        let names =
-            Names { counter: &|event_type| pcf.counter(event_type), places: code::places(&sites.sites, &pcf) };
+        let names = Names {
+            counter: &|event_type| pcf.counter(event_type),
+            places: code::places(&sites.sites, &pcf),
+        };
         let mut table = table::build(threads, unit, self.limits(), names, &mut report.warnings)
             .map_err(|kind| Error::whole(path, kind))?;
         if let Some(code) = &mut table.code {

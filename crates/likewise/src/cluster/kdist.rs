@@ -17,7 +17,7 @@ use crate::parallel;
 use crate::simd::{Width, up_to};
 use rayon::prelude::*;
 use search::{Leaf, Search};
-pub use spread::{KDistSpreadError, k_distances_spread};
+pub use spread::{KDistSpreadError, k_distances_spread, k_distances_spread_of};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use tree::Tree;
 

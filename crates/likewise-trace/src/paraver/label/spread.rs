@@ -1,15 +1,17 @@
 //! The labelled trace, written by several processes: each copies a piece.
 
+use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use likewise::comm::wire::{self, Taker};
 use likewise::comm::{CommError, Communicator, Reduction};
+use likewise::ranks::part;
 use likewise::table::BurstTable;
 use memchr::memmem;
 
 use super::{LabelValue, Mark, Marked, beside, marks, push_marks, with_cpus, with_names, write_labelled};
-use crate::bytes::{BLOCK, Input, Piece, is_rereadable, lines};
+use crate::bytes::{BLOCK, Input, is_rereadable, lines};
 use crate::error::{Error, Place, Result};
 use crate::output::{AtomicFile, PartFile};
 use crate::paraver::copy::with_extension;
@@ -38,7 +40,7 @@ const MARKS: usize = 1 << 16;
 /// As [`write_labelled`], by several processes that see the same files.
 /// Collective; process 0 passes in what is to be written, and gets the files.
 ///
-/// Each process copies a piece of the trace, with the labels that process 0
+/// Each process copies a piece of the trace (process 0 a smaller one), with the labels that process 0
 /// sends it, to its place in the new file. A trace that cannot be cut, or must be
 /// changed in other ways (`lenient`, old labels), is written by process 0 alone.
 ///
@@ -52,12 +54,10 @@ pub fn write_labelled_spread<C: Communicator + ?Sized>(
     lenient: bool,
     pcf: Option<&Path>,
 ) -> std::result::Result<Vec<AtomicFile>, SpreadError> {
-    let piece = Piece { index: comm.rank(), count: comm.size() };
-    let own = if lenient { None } else { own(input, piece).ok().flatten() };
+    let own = if lenient { None } else { own(input, (comm.rank(), comm.size())).ok().flatten() };
     let Some(max) = agreed(comm, own.as_ref())? else {
-        let alone = to_label.map(|of| {
-            write_labelled(input, of.stem, of.table, of.values, of.legend, lenient, pcf)
-        });
+        let alone =
+            to_label.map(|of| write_labelled(input, of.stem, of.table, of.values, of.legend, lenient, pcf));
         return Ok(alone.transpose()?.unwrap_or_default());
     };
     let Own { source, header, head, first, size, .. } = own.expect("all processes have a piece");
@@ -108,8 +108,15 @@ struct Own {
     max: Option<u64>,
 }
 
+/// The share of a process of `n` bytes. Process 0 has half as much as each of the
+/// others: it has more to do for them.
+fn share(n: usize, (rank, size): (usize, usize)) -> Range<usize> {
+    let halves = 2 * size - 1;
+    part(n, (2 * rank).saturating_sub(1), halves).start..part(n, 2 * rank, halves).end
+}
+
 /// `None` where the piece cannot be copied as it is.
-fn own(input: &Path, piece: Piece) -> Result<Option<Own>> {
+fn own(input: &Path, (rank, size): (usize, usize)) -> Result<Option<Own>> {
     if !is_rereadable(input) {
         return Ok(None);
     }
@@ -123,10 +130,11 @@ fn own(input: &Path, piece: Piece) -> Result<Option<Own>> {
         first.push(b'\n');
         let rest = source.peek(BLOCK)?;
         head = rest[..rest.len().min(BLOCK)].to_vec();
-        Ok(source.keep(piece).then_some((source, first)))
+        Ok(source.keep_share(|n| share(n, (rank, size))).then_some((source, first)))
     };
     let (Some((scanned, _)), Some((mut source, first))) = (open()?, open()?) else { return Ok(None) };
-    let header = Header::parse(first.trim_ascii_end()).map_err(|kind| Error::at(input, Place::Line(1), kind))?;
+    let header =
+        Header::parse(first.trim_ascii_end()).map_err(|kind| Error::at(input, Place::Line(1), kind))?;
     let text = source.peek(1)?;
     let size = text.len() as u64 + u64::from(!text.is_empty() && !text.ends_with(b"\n"));
     let of = std::fs::metadata(input).map_err(|e| Error::read(input, e))?.len();
@@ -140,7 +148,7 @@ fn own(input: &Path, piece: Piece) -> Result<Option<Own>> {
         is_labelled |= labelled;
         Ok(())
     })?;
-    let first = if piece.is_first() { first } else { Vec::new() };
+    let first = if rank == 0 { first } else { Vec::new() };
     Ok((!is_labelled).then_some(Own { source, header, head, first, size, of, max }))
 }
 

@@ -1,8 +1,8 @@
 use std::fs;
 
 use super::*;
-use crate::paraver::header::TimeUnit;
 use crate::output::PartFile;
+use crate::paraver::header::TimeUnit;
 use crate::read::read_bursts;
 use crate::spread::SpreadError;
 use crate::trace::ReadOptions;

@@ -276,9 +276,9 @@ fn what_needs_the_number_of_a_line_is_read_by_one() {
     let lenient = ReadOptions { lenient: true, ..ReadOptions::default() };
     write!(file, "{HEAD}{good}").unwrap();
     assert!(spread_over(3, file.path(), &lenient).is_some());
-    write!(file, "5:9:9\n").unwrap();
+    writeln!(file, "5:9:9").unwrap();
     assert_eq!(spread_over(3, file.path(), &lenient), None, "a record of no known kind");
-    write!(file, "1:1:1:1:1:60:51:1\n").unwrap();
+    writeln!(file, "1:1:1:1:1:60:51:1").unwrap();
     for options in [&lenient, &ReadOptions::default()] {
         assert_eq!(spread_over(3, file.path(), options), None, "a malformed record");
     }
@@ -294,7 +294,9 @@ fn a_region_of_openmp_is_seen_by_all() {
     for i in 0..100 {
         text.push_str(&format!("1:1:1:1:1:{}:{}:1\n", 10 * i, 10 * i + 9));
     }
-    text.push_str("2:1:1:1:1:2000:60000018:7:60000118:12\n1:1:1:1:1:2000:2010:1\n2:1:1:1:1:2010:60000018:0\n");
+    text.push_str(
+        "2:1:1:1:1:2000:60000018:7:60000118:12\n1:1:1:1:1:2000:2010:1\n2:1:1:1:1:2010:60000018:0\n",
+    );
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(text.as_bytes()).unwrap();
     let options = ReadOptions::default();

@@ -21,9 +21,11 @@
 //!    all columns so far (`lcs`, exact). More than 64 do so in groups, which
 //!    then join one another.
 //! 4. One after the other is taken out and put back where it needs the fewest
-//!    columns of its own, and then where most others stand (`refine`).
+//!    columns of its own, and then where most others stand (`refine`): by a `table`
+//!    of all cells, or by a `chain` of matches where there are few. Both find the same.
 //! 5. Columns are laid over one another (`columns`).
 
+mod chain;
 mod columns;
 mod distinct;
 mod guide;
@@ -31,6 +33,7 @@ mod lcs;
 mod profile;
 mod refine;
 mod score;
+mod table;
 #[cfg(test)]
 mod tests;
 mod windows;
@@ -92,8 +95,9 @@ pub struct AlignedSequence {
 /// # Complexity
 /// With `s` distinct sequences of `n` symbols and `c` columns of one symbol, in
 /// windows of `w` symbols and `v` columns (`w` is about 256 where sequences were cut):
-/// O(s·n·v/64) to join, O(s·c) times a hundred per round of putting back, of
-/// which there are up to eight; a sequence shifts by 48 of its symbols per
+/// O(s·n·v/64) to join, O(s·c) times a hundred per round of putting back, or
+/// times 100/k where k > 32 kinds of symbols are about as frequent. There are up to
+/// eight rounds; a sequence shifts by 48 of its symbols per
 /// round at most. The guide compares 16 sequences with all, in O(s·n·d/4) where two
 /// differ in d symbols, or their ends alone where that is beyond 2³⁰ words; where
 /// sequences were cut, cutting tells the order. Memory is O(s·n).

@@ -5,9 +5,10 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
+use super::chain::{Chain, Places};
 use super::profile::Profile;
+use super::table::Table;
 use super::windows::WHOLE;
-use crate::simd::{Isa, Width, Work, up_to};
 
 /// How many symbols back and forth a sequence may shift when it is put back.
 const REACH: usize = 48;
@@ -16,7 +17,7 @@ const REACH: usize = 48;
 const ROUNDS: usize = 8;
 
 /// Cells of all tables of all rounds at most, beyond the first round, and beyond
-/// the second where sequences are placed in pieces.
+/// the third where sequences are placed in pieces.
 const CELLS: usize = 1 << 33;
 
 /// A round that saves less than one in so many columns is the last.
@@ -63,7 +64,7 @@ pub(super) fn refine(profile: &mut Profile, worth: &Worth) {
     let places: usize = profile.members.iter().map(|member| member.columns.len()).sum();
     let cells = places * 2 * reach(places / n.max(1), profile.symbols.len());
     let longest = profile.members.iter().map(|member| member.columns.len()).max().unwrap_or(0);
-    let least = if longest > WHOLE { 2 } else { 1 };
+    let least = if longest > WHOLE { 3 } else { 1 };
     for round in 0..(CELLS / cells.max(1)).clamp(least, ROUNDS) {
         let before = profile.symbols.len();
         for first in (0..n).step_by(batch) {
@@ -82,6 +83,7 @@ struct Room {
     values: Vec<i32>,
     columns: Vec<u32>,
     rows: Vec<i32>,
+    chain: Chain,
 }
 
 thread_local! {
@@ -91,7 +93,7 @@ thread_local! {
 }
 
 fn refine_batch(profile: &mut Profile, worth: &Worth, members: Range<usize>, round: usize) {
-    let values: Vec<i32> = (0..profile.symbols.len()).map(|column| gained(profile, worth, column)).collect();
+    let board = Board::of(profile, worth);
     let all: Vec<Vec<Range<usize>>> =
         members.clone().map(|m| pieces(profile.members[m].columns.len(), round)).collect();
     let jobs: Vec<(usize, &Range<usize>)> = members
@@ -101,7 +103,7 @@ fn refine_batch(profile: &mut Profile, worth: &Worth, members: Range<usize>, rou
         .collect();
     let placed: Vec<Option<Placement>> = jobs
         .par_iter()
-        .map(|&(m, piece)| ROOM.with_borrow_mut(|room| place(profile, worth, &values, (m, piece), room)))
+        .map(|&(m, piece)| ROOM.with_borrow_mut(|room| board.place(profile, (m, piece), room)))
         .collect();
     let mut placed = placed.into_iter();
     let mut change = Change::new(profile);
@@ -135,8 +137,7 @@ fn pieces(len: usize, round: usize) -> Vec<Range<usize>> {
 type Placement = Vec<Option<u32>>;
 
 /// What a column is worth to one that shows it, itself not counted.
-fn kept(profile: &Profile, worth: &Worth, column: u32) -> i32 {
-    let column = column as usize;
+fn kept(profile: &Profile, worth: &Worth, column: usize) -> i32 {
     worth.of(profile.symbols[column], profile.shown[column] - 1)
 }
 
@@ -145,166 +146,62 @@ fn gained(profile: &Profile, worth: &Worth, column: usize) -> i32 {
     worth.of(profile.symbols[column], profile.shown[column])
 }
 
-/// The best place of a piece of a member, if it is better than where it is;
-/// `values` are of all columns, to one that does not show them. It stays before
-/// the first column of the next piece.
-fn place(
-    profile: &Profile,
-    worth: &Worth,
-    values: &[i32],
-    (member, piece): (usize, &Range<usize>),
-    room: &mut Room,
-) -> Option<Placement> {
-    let all = &profile.members[member].columns;
-    let low = if piece.start == 0 { 0 } else { all[piece.start] as usize };
-    let high = all.get(piece.end).map_or(profile.symbols.len(), |&column| column as usize);
-    let Room { values: own, columns, rows } = room;
-    own.clear();
-    own.extend_from_slice(&values[low..high]);
-    columns.clear();
-    columns.extend(all[piece.clone()].iter().map(|&column| column - low as u32));
-    let mut sum = 0;
-    for &column in &*columns {
-        let value = kept(profile, worth, column + low as u32);
-        own[column as usize] = value;
-        sum += i64::from(value);
+/// What columns are worth while a batch is placed, and where they are.
+struct Board<'a> {
+    places: Places<'a>,
+    /// To one that does not show the column, and to one that does.
+    gained: Vec<i32>,
+    kept: Vec<i32>,
+}
+
+impl<'a> Board<'a> {
+    fn of(profile: &'a Profile, worth: &Worth) -> Self {
+        let columns = 0..profile.symbols.len();
+        Self {
+            places: Places::of(&profile.symbols),
+            gained: columns.clone().map(|column| gained(profile, worth, column)).collect(),
+            kept: columns.map(|column| kept(profile, worth, column)).collect(),
+        }
     }
-    let reach = reach(all.len(), profile.symbols.len());
-    let table = Table::new(&profile.symbols[low..high], columns, (own, reach), rows);
-    let placed = (i64::from(table.best()) > sum).then(|| table.trace())?;
-    Some(placed.into_iter().map(|column| column.map(|column| column + low as u32)).collect())
+
+    /// The best place of a piece of a member, if it is better than where it is.
+    /// It stays before the first column of the next piece.
+    fn place(
+        &self,
+        profile: &Profile,
+        (member, piece): (usize, &Range<usize>),
+        room: &mut Room,
+    ) -> Option<Placement> {
+        let all = &profile.members[member].columns;
+        let low = if piece.start == 0 { 0 } else { all[piece.start] as usize };
+        let high = all.get(piece.end).map_or(profile.symbols.len(), |&column| column as usize);
+        let Room { values, columns, rows, chain } = room;
+        values.clear();
+        values.extend_from_slice(&self.gained[low..high]);
+        columns.clear();
+        columns.extend(all[piece.clone()].iter().map(|&column| column - low as u32));
+        let mut sum = 0;
+        for &column in &*columns {
+            let column = column as usize;
+            values[column] = self.kept[low + column];
+            sum += i64::from(values[column]);
+        }
+        let reach = reach(all.len(), profile.symbols.len());
+        let is_better = |best: i32| i64::from(best) > sum;
+        let placed = if self.places.are_few(&all[piece.clone()]) {
+            let best = chain.find(&self.places, low, columns, (values, reach));
+            is_better(best).then(|| chain.placement(columns.len()))
+        } else {
+            let table = Table::new(&profile.symbols[low..high], columns, (values, reach), rows);
+            is_better(table.best()).then(|| table.placement())
+        };
+        Some(placed?.into_iter().map(|column| column.map(|column| column + low as u32)).collect())
+    }
 }
 
 /// How many of `columns` a sequence of `length` symbols may shift.
 fn reach(length: usize, columns: usize) -> usize {
     REACH * columns.div_ceil(length.max(1))
-}
-
-/// The values of the best placements of a sequence's first symbols in the
-/// first columns, each row within reach of where the symbol is.
-struct Table<'a> {
-    rows: &'a [i32],
-    /// Of each row, its first boundary between columns.
-    firsts: Vec<usize>,
-    /// Boundaries per row.
-    width: usize,
-}
-
-impl<'a> Table<'a> {
-    /// Of a sequence that is in `columns`; columns have these `all` symbols.
-    fn new(all: &[u32], columns: &[u32], (values, reach): (&[i32], usize), rows: &'a mut Vec<i32>) -> Self {
-        let (n, m) = (columns.len(), all.len());
-        let width = m.min(2 * reach) + 1;
-        let first = |&c: &u32| (c as usize).saturating_sub(reach).min(m + 1 - width);
-        let mut firsts: Vec<usize> = vec![columns.first().map_or(0, first)];
-        firsts.extend(columns.iter().map(first));
-        // What an earlier table left is overwritten but for the first row.
-        rows.resize((n + 1) * width, 0);
-        rows[..width].fill(0);
-        let mut above = vec![0; width];
-        for (i, &column) in columns.iter().enumerate() {
-            let (done, open) = rows.split_at_mut((i + 1) * width);
-            let shift = (firsts[i + 1] - firsts[i]).min(width);
-            let kept = &done[i * width..][shift..];
-            above[..kept.len()].copy_from_slice(kept);
-            above[kept.len()..].fill(done[(i + 1) * width - 1]);
-            let range = firsts[i + 1]..firsts[i + 1] + width - 1;
-            let symbol = all[column as usize];
-            let (symbols, values) = (&all[range.clone()], &values[range]);
-            // A row is worked on in eights of 32 bits: AVX2 holds them.
-            up_to(Width::Avx2, NextRow { above: &above, symbol, symbols, values, out: &mut open[..width] });
-        }
-        Self { rows, firsts, width }
-    }
-
-    fn best(&self) -> i32 {
-        self.rows.last().copied().unwrap_or(0)
-    }
-
-    fn at(&self, row: usize, boundary: usize) -> i32 {
-        let place = boundary.saturating_sub(self.firsts[row]).min(self.width - 1);
-        self.rows[row * self.width + place]
-    }
-
-    fn trace(&self) -> Placement {
-        let n = self.firsts.len() - 1;
-        let mut placement = vec![None; n];
-        let (mut i, mut boundary) = (n, self.firsts[n] + self.width - 1);
-        while i > 0 {
-            let value = self.at(i, boundary);
-            if value == self.at(i - 1, boundary) {
-                i -= 1;
-            } else if boundary > self.firsts[i] && value == self.at(i, boundary - 1) {
-                boundary -= 1;
-            } else {
-                i -= 1;
-                boundary -= 1;
-                placement[i] = Some(boundary as u32);
-            }
-        }
-        placement
-    }
-}
-
-/// A row of the table, from the one above it.
-struct NextRow<'a> {
-    above: &'a [i32],
-    /// The symbol of this row, and those of the columns with their values.
-    symbol: u32,
-    symbols: &'a [u32],
-    values: &'a [i32],
-    out: &'a mut [i32],
-}
-
-impl Work for NextRow<'_> {
-    type Out = ();
-
-    #[inline(always)]
-    fn run<I: Isa, const SIDE: usize>(self, _: I) {
-        next_row(self.above, self.symbol, self.symbols, self.values, self.out);
-    }
-}
-
-/// Numbers at once.
-const LANES: usize = 8;
-
-#[inline(always)]
-fn next_row(above: &[i32], symbol: u32, symbols: &[u32], values: &[i32], out: &mut [i32]) {
-    let n = symbols.len();
-    let (left, right, values, out) = (&above[..n], &above[1..=n], &values[..n], &mut out[..=n]);
-    let joined =
-        |left: i32, right: i32, s: u32, value: i32| right.max(left + if s == symbol { value } else { 0 });
-    let mut best = above[0];
-    out[0] = best;
-    let (left, left_rest) = left.as_chunks::<LANES>();
-    let (right, right_rest) = right.as_chunks::<LANES>();
-    let (symbols, symbols_rest) = symbols.as_chunks::<LANES>();
-    let (values, values_rest) = values.as_chunks::<LANES>();
-    let (blocks, rest) = out[1..].as_chunks_mut::<LANES>();
-    for ((((left, right), symbols), values), out) in
-        left.iter().zip(right).zip(symbols).zip(values).zip(blocks)
-    {
-        let mut row = [0; LANES];
-        for i in 0..LANES {
-            row[i] = joined(left[i], right[i], symbols[i], values[i]);
-        }
-        // The running maximum in three steps.
-        for step in [1, 2, 4] {
-            let before = row;
-            for i in step..LANES {
-                row[i] = before[i].max(before[i - step]);
-            }
-        }
-        for i in 0..LANES {
-            out[i] = row[i].max(best);
-        }
-        best = out[LANES - 1];
-    }
-    let rest = left_rest.iter().zip(right_rest).zip(symbols_rest).zip(values_rest).zip(rest);
-    for ((((&left, &right), &s), &value), out) in rest {
-        best = best.max(joined(left, right, s, value));
-        *out = best;
-    }
 }
 
 /// What a batch changes. Until all of it is in, columns keep their numbers, and
@@ -331,7 +228,7 @@ impl Change {
     /// Puts a member where `placement` says, if that is a gain.
     fn insert(&mut self, profile: &mut Profile, worth: &Worth, m: usize, placement: &[Option<u32>]) {
         let old = std::mem::take(&mut profile.members[m].columns);
-        let before: i64 = old.iter().map(|&c| i64::from(kept(profile, worth, c))).sum();
+        let before: i64 = old.iter().map(|&c| i64::from(kept(profile, worth, c as usize))).sum();
         old.iter().for_each(|&c| profile.shown[c as usize] -= 1);
         let value = |c: u32| i64::from(gained(profile, worth, c as usize));
         let after: i64 = placement.iter().flatten().map(|&c| value(c)).sum();

@@ -239,7 +239,7 @@ fn entries(
 ) -> Vec<(u32, u32)> {
     let reaches = density.reaches(partition, level);
     let cluster_of = |burst: u32| found[burst as usize].map_or(0, ClusterId::index);
-    let n = found.par_iter().flatten().map(|id| id.index() + 1).max().unwrap_or(0);
+    let n = found.par_iter().flatten_iter().map(|id| id.index() + 1).max().unwrap_or(0);
     let mut fates = vec![Fate::New; n];
     for (cluster, nodes) in parts {
         fates[cluster.index()] = match nodes[..] {

@@ -3,7 +3,7 @@
 use super::nearest::Closest;
 use super::search::{Leaf, Search};
 use super::tree::{LEAF, Tree};
-use super::{KDistError, LEAVES_PER_TASK, k_distances};
+use super::{KDistError, LEAVES_PER_TASK, k_distances_of};
 use crate::cluster::Points;
 use crate::cluster::spread::halves::{Halves, Hulls};
 use crate::cluster::spread::held::{Held, Rows, put_coordinates, take_coordinates};
@@ -46,45 +46,64 @@ pub fn k_distances_spread<C: Communicator + ?Sized>(
     k: usize,
     comm: &C,
 ) -> Result<Vec<f64>, KDistSpreadError> {
+    let [found] = k_distances_spread_of(points, [k], comm)?;
+    Ok(found)
+}
+
+/// As [`k_distances_spread`], for several `k` by one search.
+///
+/// # Errors
+/// Those of [`k_distances_spread`].
+pub fn k_distances_spread_of<C: Communicator + ?Sized, const N: usize>(
+    points: Points<'_>,
+    k: [usize; N],
+    comm: &C,
+) -> Result<[Vec<f64>; N], KDistSpreadError> {
     if comm.size() == 1 {
-        return Ok(k_distances(points, k)?);
+        return Ok(k_distances_of(points, k)?);
     }
     let rows = Rows::gather(comm, points.len())?;
-    if k == 0 {
+    if k.contains(&0) {
         return Err(KDistError::Zero.into());
     }
-    if rows.n() < k as u64 {
+    if let Some(&k) = k.iter().find(|&&k| rows.n() < k as u64) {
         return Err(KDistError::TooFewPoints { points: rows.n() as usize, k }.into());
     }
     let halves = Halves::of_sample(comm, points, &rows, 0.0)?;
     let owned = (0..points.len()).map(|row| (row as u32, halves.owner(points.row(row))));
     let held = Held::at_owners(comm, points, &rows, owned)?;
     let squared = match points.dims() {
-        1 => at_owner::<C, 1>(&held, k, comm)?,
-        2 => at_owner::<C, 2>(&held, k, comm)?,
-        3 => at_owner::<C, 3>(&held, k, comm)?,
-        4 => at_owner::<C, 4>(&held, k, comm)?,
-        5..=8 => at_owner::<C, 8>(&held, k, comm)?,
-        _ => at_owner::<C, 16>(&held, k, comm)?,
+        1 => at_owner::<C, 1, N>(&held, k, comm)?,
+        2 => at_owner::<C, 2, N>(&held, k, comm)?,
+        3 => at_owner::<C, 3, N>(&held, k, comm)?,
+        4 => at_owner::<C, 4, N>(&held, k, comm)?,
+        5..=8 => at_owner::<C, 8, N>(&held, k, comm)?,
+        _ => at_owner::<C, 16, N>(&held, k, comm)?,
     };
-    let mut found = vec![0.0; points.len()];
-    let of_own = |own: usize| squared[own].sqrt().to_le_bytes();
-    held.send_home(comm, of_own, |row, distance| found[row] = f64::from_le_bytes(distance))?;
+    let mut found = [const { Vec::new() }; N];
+    for (found, squared) in found.iter_mut().zip(squared) {
+        *found = vec![0.0; points.len()];
+        let of_own = |own: usize| squared[own].sqrt().to_le_bytes();
+        held.send_home(comm, of_own, |row, distance| found[row] = f64::from_le_bytes(distance))?;
+    }
     Ok(found)
 }
 
-/// The squared distance of each own point to its k-th nearest on all ranks.
-fn at_owner<C: Communicator + ?Sized, const D: usize>(
+/// For each k, the squared distance of each own point to its k-th nearest on all ranks.
+fn at_owner<C: Communicator + ?Sized, const D: usize, const N: usize>(
     held: &Held,
-    k: usize,
+    k: [usize; N],
     comm: &C,
-) -> Result<Vec<f64>, CommError> {
+) -> Result<[Vec<f64>; N], CommError> {
     let points = held.points();
     let hulls = Hulls::gather(comm, points)?;
     let tree = Tree::<D>::new(points.data(), points.dims());
     let mut kth = own(&tree, points.len(), k);
+    // Who knows the most that are asked for knows the fewer.
+    let most = (0..N).max_by_key(|&i| k[i]).unwrap_or(0);
+    let farthest = kth[most].clone();
     let mut asked = vec![Vec::new(); comm.size()];
-    for (point, &limit) in kth.iter().enumerate().filter(|(_, limit)| **limit > 0.0) {
+    for (point, &limit) in farthest.iter().enumerate().filter(|(_, limit)| **limit > 0.0) {
         hulls.near(points.row(point), limit, &mut |rank| {
             if rank != comm.rank() {
                 asked[rank].push(point);
@@ -95,46 +114,49 @@ fn at_owner<C: Communicator + ?Sized, const D: usize>(
         let mut bytes = Vec::new();
         for &point in asked {
             put_coordinates(&mut bytes, points.row(point));
-            put_coordinates(&mut bytes, &kth[point..=point]);
+            put_coordinates(&mut bytes, &farthest[point..=point]);
         }
         (to, bytes)
     };
     let concerns = |(_, asked): &(usize, &Vec<usize>)| !asked.is_empty();
     let parcels = comm.route(asked.iter().enumerate().filter(concerns).map(parcel).collect())?;
-    let answers = parcels.iter().map(|(from, bytes)| (*from, answers(&tree, points.dims(), k, bytes)));
+    let answers = parcels.iter().map(|(from, bytes)| (*from, answers(&tree, points.dims(), k[most], bytes)));
     let mut found = vec![Vec::new(); points.len()];
     for (from, bytes) in comm.route(answers.collect())? {
         take_answers(&bytes, &asked[from], &mut found).ok_or_else(|| CommError::out_of_step("at_owner"))?;
     }
-    kth.par_iter_mut().zip(found).enumerate().filter(|(_, (_, found))| !found.is_empty()).for_each(
-        |(point, (kth, mut all))| {
-            all.extend(closest(&tree, points.row(point), *kth, k));
-            // Of those beyond `kth` none were asked for; there are no others nearer.
-            if all.len() >= k {
-                let (_, found, _) = all.select_nth_unstable_by(k - 1, f64::total_cmp);
-                *kth = found.min(*kth);
-            }
-        },
-    );
+    found.par_iter_mut().enumerate().filter(|(_, found)| !found.is_empty()).for_each(|(point, all)| {
+        all.extend(closest(&tree, points.row(point), farthest[point], k[most]));
+        all.sort_unstable_by(f64::total_cmp);
+    });
+    for (kth, k) in kth.iter_mut().zip(k) {
+        // Of those beyond the farthest none were asked for; there are no others nearer.
+        kth.par_iter_mut().zip(&found).filter(|(_, all)| all.len() >= k).for_each(|(kth, all)| {
+            *kth = kth.min(all[k - 1]);
+        });
+    }
     Ok(kth)
 }
 
-/// The k-th nearest of the tree itself; infinite if it has fewer.
-fn own<const D: usize>(tree: &Tree<D>, n: usize, k: usize) -> Vec<f64> {
-    if n < k {
-        return vec![f64::INFINITY; n];
-    }
-    let found: Vec<AtomicU64> = (0..n).map(|_| AtomicU64::new(0)).collect();
-    parallel::each(n.div_ceil(LEAF), LEAVES_PER_TASK, &|leaves| {
-        let mut search = Search::new(k);
-        for leaf in leaves {
-            up_to(Width::Avx512, Leaf { search: &mut search, tree, leaf });
-            for (&row, squared) in tree.rows_of(leaf).iter().zip(search.nearest(k)) {
-                found[row as usize].store(squared.to_bits(), Relaxed);
+/// For each k, the k-th nearest of the tree itself; infinite if it has fewer.
+fn own<const D: usize, const N: usize>(tree: &Tree<D>, n: usize, k: [usize; N]) -> [Vec<f64>; N] {
+    let infinite = |_| (0..n).map(|_| AtomicU64::new(f64::INFINITY.to_bits())).collect::<Vec<_>>();
+    let found = k.map(infinite);
+    let most = k.iter().copied().filter(|&k| k <= n).max().unwrap_or(0);
+    if most > 0 {
+        parallel::each(n.div_ceil(LEAF), LEAVES_PER_TASK, &|leaves| {
+            let mut search = Search::new(most);
+            for leaf in leaves {
+                up_to(Width::Avx512, Leaf { search: &mut search, tree, leaf });
+                for (found, &k) in found.iter().zip(&k).filter(|&(_, &k)| k <= most) {
+                    for (&row, squared) in tree.rows_of(leaf).iter().zip(search.nearest(k)) {
+                        found[row as usize].store(squared.to_bits(), Relaxed);
+                    }
+                }
             }
-        }
-    });
-    found.into_iter().map(|x| f64::from_bits(x.into_inner())).collect()
+        });
+    }
+    found.map(|all| all.into_iter().map(|x| f64::from_bits(x.into_inner())).collect())
 }
 
 /// The squared distances, below `limit`, of the up to `k` points of a tree that are
@@ -177,6 +199,7 @@ fn take_answers(bytes: &[u8], asked: &[usize], found: &mut [Vec<f64>]) -> Option
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cluster::kdist::k_distances;
     use crate::comm::run_on_threads;
     use proptest::prelude::*;
 
@@ -201,6 +224,18 @@ mod tests {
                     let found = k_distances_spread(Points::new(own, dims).expect("finite"), k, comm);
                     Ok::<_, CommError>(found)
                 });
+                let three = run_on_threads(size, |comm| {
+                    let own = &coordinates[cuts[comm.rank()] * dims..cuts[comm.rank() + 1] * dims];
+                    let k = [k, 1, 2 * k];
+                    Ok::<_, CommError>(k_distances_spread_of(Points::new(own, dims).expect("finite"), k, comm))
+                });
+                let three: Result<Vec<[Vec<f64>; 3]>, _> = three.expect("no rank fails").into_iter().collect();
+                if let Ok(three) = three {
+                    for (place, k) in [k, 1, 2 * k].into_iter().enumerate() {
+                        let all: Vec<f64> = three.iter().flat_map(|of_rank| &of_rank[place]).copied().collect();
+                        prop_assert_eq!(all, k_distances(points, k).expect("there are so many"));
+                    }
+                }
                 let found: Result<Vec<Vec<f64>>, KDistSpreadError> = found.expect("no rank fails").into_iter().collect();
                 let bits = |distances: Vec<f64>| distances.into_iter().map(f64::to_bits).collect::<Vec<u64>>();
                 let expected = k_distances(points, k).map(bits).map_err(KDistSpreadError::from);
