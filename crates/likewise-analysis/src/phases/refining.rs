@@ -76,7 +76,8 @@ fn distances(
 pub fn phase_of_node(refinement: &Refinement, clustering: &Clustering) -> Vec<Option<ClusterId>> {
     let mut phase = vec![None; refinement.nodes.len()];
     if let Some(level) = refinement.levels.last() {
-        for (&node, label) in level.node_of_burst.iter().zip(&clustering.labels) {
+        for (&cohort, label) in refinement.cohort_of_burst.iter().zip(&clustering.labels) {
+            let node = level.node_of(cohort);
             if node != NO_NODE {
                 phase[node as usize] = label.or(phase[node as usize]);
             }

@@ -347,7 +347,7 @@ fn tree(analysis: &Analysis) -> Option<TreeView<'_>> {
         score: level.score,
         clusters: level.n_clusters,
         noise_share: level.noise.0 as f64 / whole,
-        nodes: &level.node_of_burst,
+        nodes: &level.node_of_cohort,
     });
     let nodes = refinement.nodes.iter().zip(phase).map(|(node, phase)| TreeNode {
         level: node.level,
@@ -358,8 +358,8 @@ fn tree(analysis: &Analysis) -> Option<TreeView<'_>> {
         last: phase.is_some(),
         phase,
     });
-    let bursts = &analysis.prepared.complete;
-    Some(TreeView { bursts, levels: levels.collect(), nodes: nodes.collect() })
+    let (bursts, cohorts) = (&analysis.prepared.complete, &refinement.cohort_of_burst);
+    Some(TreeView { bursts, cohorts, levels: levels.collect(), nodes: nodes.collect() })
 }
 
 fn parameters(analysis: &Analysis) -> Vec<(String, String)> {

@@ -425,9 +425,10 @@ mod tests {
                 columns: vec![2],
             };
             data.alignment = Some(AlignmentView { score: 1.0, n_columns: 3, rows: vec![row] });
-            let level = TreeLevel { nodes: &[0, 0, NO_NODE], ..TreeLevel::default() };
+            let level = TreeLevel { nodes: &[0, NO_NODE], ..TreeLevel::default() };
             let nodes = vec![TreeNode::default()];
-            data.tree = Some(TreeView { bursts: &[0, 1, 2], levels: vec![level], nodes });
+            data.tree =
+                Some(TreeView { bursts: &[0, 1, 2], cohorts: &[0, 0, 1], levels: vec![level], nodes });
             let text = page(&data, 10);
             let meta = meta_of(&text);
             assert_eq!(meta["labels"][1]["name"], "Phase 7", "a phase of the alignment alone has a colour");

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use super::html::{Column, MetaColumn};
 use super::{AlignmentView, ReportData, TreeLevel, TreeView};
 use crate::palette;
-use likewise::bursts::{BurstLabel, NO_NODE};
+use likewise::bursts::{BurstLabel, NO_COHORT, NO_NODE};
 use likewise::cluster::ClusterId;
 
 /// Columns of the alignment, in the order in which [`alignment_meta`] wants
@@ -54,16 +54,16 @@ pub(super) struct LevelCodes {
 
 /// A column per level for the kept bursts, and how to read it.
 pub(super) fn tree_columns(view: &TreeView<'_>, bursts: &[usize]) -> (Vec<Column>, Vec<LevelCodes>) {
-    // Of each kept burst its place among those that were refined.
-    let refined: Vec<Option<usize>> =
-        bursts.par_iter().map(|&burst| view.bursts.binary_search(&(burst as u32)).ok()).collect();
+    // Of each kept burst its cohort, if it was refined.
+    let cohort = |&burst: &usize| view.bursts.binary_search(&(burst as u32)).map(|at| view.cohorts[at]);
+    let cohorts: Vec<u32> = bursts.par_iter().map(|burst| cohort(burst).unwrap_or(NO_COHORT)).collect();
     let levels: Vec<(Vec<u32>, Vec<u32>)> = view
         .levels
         .par_iter()
         .map(|level| {
             let (members, place) = members(level.nodes);
-            let node = |at: &Option<usize>| at.map_or(0, |at| index(level.nodes[at]));
-            (members, refined.iter().map(|at| place[node(at)]).collect())
+            let node = |&cohort: &u32| level.nodes.get(cohort as usize).map_or(0, |&node| index(node));
+            (members, cohorts.iter().map(|cohort| place[node(cohort)]).collect())
         })
         .collect();
     let coded = |(l, (members, places)): (usize, &(Vec<u32>, Vec<u32>))| {
@@ -157,12 +157,20 @@ fn main_labels(data: &ReportData<'_>, view: &TreeView<'_>, labels: &[BurstLabel]
     let mut main: Vec<Option<usize>> =
         view.nodes.iter().map(|node| node.phase.and_then(|id| index(BurstLabel::Phase(id)))).collect();
     let places: Vec<Option<usize>> = data.label.iter().map(|&label| index(label)).collect();
+    let mut of_cohort: FxHashMap<(u32, BurstLabel), (u128, Option<usize>)> = FxHashMap::default();
+    for (&i, &cohort) in view.bursts.iter().zip(view.cohorts).filter(|(_, cohort)| **cohort != NO_COHORT) {
+        let i = i as usize;
+        let sum = of_cohort.entry((cohort, data.label[i])).or_insert((0, places[i]));
+        sum.0 += u128::from(data.duration[i].0);
+    }
+    let of_cohort: Vec<_> = of_cohort.into_iter().collect();
     let ended = |level: &TreeLevel<'_>| {
         let mut time: FxHashMap<(u32, BurstLabel), (u128, Option<usize>)> = FxHashMap::default();
-        for (&i, &node) in view.bursts.iter().zip(level.nodes).filter(|(_, node)| **node != NO_NODE) {
-            let i = i as usize;
-            let sum = time.entry((node, data.label[i])).or_insert((0, places[i]));
-            sum.0 += u128::from(data.duration[i].0);
+        for &((cohort, label), (own, place)) in &of_cohort {
+            let node = level.nodes[cohort as usize];
+            if node != NO_NODE {
+                time.entry((node, label)).or_insert((0, place)).0 += own;
+            }
         }
         let mut time: Vec<_> = time.into_iter().collect();
         time.sort_unstable_by_key(|&((node, label), (sum, _))| (node, std::cmp::Reverse(sum), label));
@@ -207,9 +215,10 @@ mod tests {
         // The second burst of the report was not refined.
         let view = TreeView {
             bursts: &[0, 2, 3, 4, 5],
+            cohorts: &[0, 1, 1, 2, 3],
             levels: vec![
-                TreeLevel { nodes: &[0, 1, 1, 1, NO_NODE], ..TreeLevel::default() },
-                TreeLevel { nodes: &[2, 2, 2, NO_NODE, 2], ..TreeLevel::default() },
+                TreeLevel { nodes: &[0, 1, 1, NO_NODE], ..TreeLevel::default() },
+                TreeLevel { nodes: &[2, 2, NO_NODE, 2], ..TreeLevel::default() },
             ],
             nodes: vec![
                 TreeNode::default(),
@@ -239,7 +248,7 @@ mod tests {
                         code => code as u32 - 1,
                     };
                     let refined = view.bursts.iter().position(|&burst| burst as usize == bursts[k]);
-                    let node = refined.map_or(0, |at| index(level.nodes[at]));
+                    let node = refined.map_or(0, |at| index(level.nodes[view.cohorts[at] as usize]));
                     assert_eq!(codes.members[before[k] as usize] as usize, node);
                 }
             }

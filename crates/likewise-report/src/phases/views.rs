@@ -37,6 +37,9 @@ pub struct AlignedRow {
 pub struct TreeView<'a> {
     /// The bursts that were refined, as indices into those of the report, ascending.
     pub bursts: &'a [u32],
+    /// Of each of these bursts its cohort, whose bursts are in the same node at
+    /// every level; [`NO_COHORT`](likewise::bursts::NO_COHORT) if it is never in one.
+    pub cohorts: &'a [u32],
     /// The levels in the order they were made, eps growing.
     pub levels: Vec<TreeLevel<'a>>,
     /// The clusters of all levels. [`TreeLevel::nodes`] and
@@ -55,9 +58,8 @@ pub struct TreeLevel<'a> {
     pub clusters: usize,
     /// The share of noise in the computing time, from 0 to 1.
     pub noise_share: f64,
-    /// For every burst of [`TreeView::bursts`], the node it is in at this level;
-    /// [`NO_NODE`] for none. A node that is final may hold its bursts at later
-    /// levels too.
+    /// For every cohort, the node it is in at this level; [`NO_NODE`] for none. A
+    /// node that is final may hold its bursts at later levels too.
     pub nodes: &'a [u32],
 }
 
@@ -111,10 +113,15 @@ impl TreeView<'_> {
         if !is_within || !self.bursts.is_sorted_by(|a, b| a < b) {
             return bad(format!("report: the bursts of the tree are not in order of {n}"));
         }
+        let (len, n) = (self.cohorts.len(), self.bursts.len());
+        if len != n {
+            return bad(format!("report: the tree has cohorts of {len} bursts of {n}"));
+        }
+        let n_cohorts = self.levels.first().map_or(0, |level| level.nodes.len());
         for (l, level) in self.levels.iter().enumerate() {
-            let (len, n) = (level.nodes.len(), self.bursts.len());
-            if len != n {
-                return bad(format!("report: level {l} of the tree has {len} bursts of {n}"));
+            if level.nodes.len() != n_cohorts {
+                let n = level.nodes.len();
+                return bad(format!("report: level {l} of the tree has {n} cohorts of {n_cohorts}"));
             }
             let of_level = |&&node: &&u32| self.nodes.get(node as usize).is_none_or(|n| n.level > l);
             if let Some(node) = level.nodes.iter().filter(|&&node| node != NO_NODE).find(of_level) {
@@ -160,6 +167,7 @@ mod tests {
             let now = vec![node; 2];
             let view = TreeView {
                 bursts,
+                cohorts: &[0, 1],
                 levels: vec![
                     TreeLevel { nodes: &before, ..TreeLevel::default() },
                     TreeLevel { nodes: &now, ..TreeLevel::default() },

@@ -30,8 +30,8 @@ pub use label::{BurstLabel, burst_labels};
 pub use period::{NotPeriodic, Period, find_period, find_period_in_order};
 pub use rates::{Rate, rates};
 pub use refine::{
-    Connect, Direction, EpsRange, Level, NO_CODE, NO_NODE, Node, RefineInput, RefineRules, Refinement,
-    default_min_points, eps_range, refine, refine_by,
+    Connect, Direction, EpsRange, Level, NO_CODE, NO_COHORT, NO_NODE, Node, RefineInput, RefineRules,
+    Refinement, default_min_points, eps_range, refine, refine_by,
 };
 pub use regions::{
     PhaseRegion, cluster_by_place, parallel_numbers, phase_regions, region_numbers, tells_all_places,

@@ -1,6 +1,7 @@
 //! The bursts of a run that count, with their phases and threads.
 
 use rayon::prelude::*;
+use rustc_hash::FxHashSet;
 
 use super::finding::{FindingsInput, ThreadName};
 use crate::cluster::ClusterId;
@@ -39,7 +40,8 @@ impl<'a> Counted<'a> {
             .filter(counts)
             .map(|i| (table.begin[i as usize], i))
             .collect();
-        order.par_sort_unstable();
+        // Stable, because that merges what is in order: each thread's bursts are.
+        order.par_sort();
         let order = order.into_iter().map(|(_, i)| i).collect();
         Self { table, label, noise, thread, names, order }
     }
@@ -66,12 +68,10 @@ impl<'a> Counted<'a> {
 
     /// How many threads have each label.
     pub(super) fn threads_by_label(&self) -> Vec<usize> {
-        let mut pairs: Vec<(u32, u32)> =
+        let pairs: FxHashSet<(u32, u32)> =
             self.order.iter().map(|&burst| (self.label(burst), self.thread(burst))).collect();
-        pairs.sort_unstable();
-        pairs.dedup();
         let mut counts = vec![0; self.n_labels()];
-        pairs.iter().for_each(|&(label, _)| counts[label as usize] += 1);
+        pairs.into_iter().for_each(|(label, _)| counts[label as usize] += 1);
         counts
     }
 

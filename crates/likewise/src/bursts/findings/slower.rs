@@ -14,7 +14,6 @@ use super::finding::{Finding, FindingKind, LEAST_APART};
 use super::since::{FEWEST, means_of, stretch};
 use crate::bursts::rates::instructions_and_cycles;
 use crate::bursts::serial::Scope;
-use crate::median;
 use crate::table::Nanos;
 
 /// A phase, or two of which each thread does now the one and then the other.
@@ -97,21 +96,23 @@ pub(super) fn slower(all: &Counted<'_>, whole: f64) -> Option<Finding> {
 /// same step.
 fn kinds(all: &Counted<'_>, instructions: &[f64]) -> Vec<Kind> {
     let n_threads = all.names().len();
-    let mut by_label: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+    let mut of_label: Vec<Vec<u32>> = vec![Vec::new(); all.n_labels()];
     for &burst in all.order.iter().filter(|&&burst| all.label(burst) != all.noise()) {
-        by_label.entry(all.label(burst)).or_default().push(burst);
+        of_label[all.label(burst) as usize].push(burst);
     }
     let counts = all.threads_by_label();
+    let mut by_label: BTreeMap<u32, Vec<u32>> = (0..).zip(of_label).collect();
     by_label.retain(|&label, bursts| {
         let threads = counts[label as usize];
         2 * threads > n_threads && bursts.len() >= FEWEST * threads
     });
     let work = |bursts: &[u32]| {
-        let logs = bursts.iter().map(|&b| instructions[b as usize].ln());
-        median::upper(&median::sorted(logs)).unwrap_or(f64::NAN)
+        let mut logs: Vec<f64> = bursts.iter().map(|&b| instructions[b as usize].ln()).collect();
+        let middle = logs.len() / 2;
+        *logs.select_nth_unstable_by(middle, f64::total_cmp).1
     };
     let mut order: Vec<(f64, u32)> = by_label
-        .iter()
+        .par_iter()
         .map(|(&label, bursts)| (work(bursts), label))
         .filter(|(w, _)| w.is_finite())
         .collect();
@@ -124,7 +125,7 @@ fn kinds(all: &Counted<'_>, instructions: &[f64]) -> Vec<Kind> {
         }
         let joined = |other: u32| {
             let mut bursts = [&by_label[&label][..], &by_label[&other][..]].concat();
-            bursts.sort_unstable_by_key(|&burst| (all.begin(burst), burst));
+            bursts.sort_by_key(|&burst| (all.begin(burst), burst));
             bursts
         };
         let near = order[at + 1..].iter().take_while(|(work, _)| work - own <= LEAST_APART);

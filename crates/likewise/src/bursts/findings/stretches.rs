@@ -269,15 +269,15 @@ impl<'a> Stretches<'a> {
     }
 
     fn counts(&self, bursts: &[u32]) -> Counts {
-        let mut counts = Counts::new();
-        for &burst in bursts.iter().filter(|&&burst| self.all.label(burst) != self.all.noise()) {
-            *counts
-                .entry(self.step[self.all.label(burst) as usize])
-                .or_default()
-                .entry(self.unit(burst))
-                .or_insert(0.0) += 1.0;
-        }
-        counts
+        let in_phase = bursts.iter().filter(|&&burst| self.all.label(burst) != self.all.noise());
+        let mut pairs: Vec<(u32, u32)> =
+            in_phase.map(|&burst| (self.step[self.all.label(burst) as usize], self.unit(burst))).collect();
+        pairs.sort_unstable();
+        let of_step = |pairs: &[(u32, u32)]| {
+            let units = pairs.chunk_by(|a, b| a == b);
+            (pairs[0].0, units.map(|unit| (unit[0].1, unit.len() as f64)).collect())
+        };
+        pairs.chunk_by(|a, b| a.0 == b.0).map(of_step).collect()
     }
 
     /// What each step costs in each stretch. `long` is how long a burst of no

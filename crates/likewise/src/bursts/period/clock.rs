@@ -39,7 +39,8 @@ impl WorkClock {
         let change = |i: usize| [(table.begin[i].0, i as u32, false), (table.end(i).0, i as u32, true)];
         let mut changes: Vec<(u64, u32, bool)> =
             (0..table.len()).into_par_iter().flat_map_iter(change).collect();
-        changes.par_sort_unstable();
+        // Stable, because that merges what is in order: each thread's bursts are.
+        changes.par_sort();
         let n = changes.len();
         let mut clock = Self {
             times: Vec::with_capacity(n),

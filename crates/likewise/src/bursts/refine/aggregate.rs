@@ -1,15 +1,18 @@
 //! From fine to coarse.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::OnceLock;
 
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
-use crate::cluster::{ClusterId, DbscanParams, Points, dbscan, label_by_nearest};
+use crate::cluster::{ClusterId, DbscanParams, Points, dbscan};
 
+use super::density::Density;
 use super::levels::{Level, NO_NODE, RefineInput, Refinement};
+use super::nearest::Index;
 use super::partition::{Partition, Scored, Tasks};
-use super::substitution::Substitution;
+use super::substitution::{Names, Substitution};
 use super::{Connect, EpsRange, RefineRules};
 
 /// So many bursts are counted at once.
@@ -21,6 +24,10 @@ struct Setting<'a> {
     range: &'a EpsRange,
     rules: &'a RefineRules,
     tasks: Tasks,
+    /// All radii, ascending: those of the range, and then its reach.
+    radii: Vec<f64>,
+    /// Made when it is first asked.
+    index: OnceLock<Index<'a>>,
 }
 
 pub(super) fn aggregate(
@@ -29,28 +36,36 @@ pub(super) fn aggregate(
     rules: &RefineRules,
     connect: Connect<'_>,
 ) -> Refinement {
-    let setting = Setting { input, range, rules, tasks: Tasks::some(input) };
-    let mut partition = Partition::new(input.points.len());
-    let mut levels = Vec::new();
     let radii: Vec<f64> = range.eps.iter().copied().chain(range.reach).collect();
-    let regrouped =
-        |place: usize| radii.get(place).map(|&eps| regroup_all(input, (eps, range.min_points), connect));
+    let setting = Setting { input, range, rules, tasks: Tasks::some(input), radii, index: OnceLock::new() };
+    let mut partition = Partition::new(input);
+    let mut density = Density::new(&range.distances, rules.sparse, &setting.radii);
+    let mut levels = Vec::new();
+    let regrouped = |place: usize| {
+        let radius = setting.radii.get(place);
+        radius.map(|&eps| regroup_all(input, (eps, range.min_points), connect))
+    };
     let mut found = regrouped(0);
     let mut before = None;
     for (level, &eps) in range.eps.iter().enumerate() {
         let now = found.take().unwrap_or_default();
         let step = || {
-            let parts = join(&setting, &mut partition, (level, eps), &now, before.as_ref());
-            grow(&setting, &mut partition, (level, eps), &now, &parts);
-            let scored = partition.score(input, &setting.tasks);
-            levels.push(partition.close(input, eps, &scored));
+            let (parts, open) =
+                join(&setting, (&mut partition, &density), (level, level), &now, before.as_ref());
+            let entries = entries(&setting, (&mut partition, &density), level, &now, (&parts, &open));
+            partition.enter(input, &entries);
+            density.enter(&partition, &entries);
+            let scored = partition.score(&setting.tasks);
+            levels.push(partition.close(eps, &scored));
             scored
         };
         // What the next radius connects does not depend on what becomes of it.
         let (scored, next) = rayon::join(step, || regrouped(level + 1));
         (before, found) = (Some(scored), next);
     }
-    join_last(&setting, &mut partition, &mut levels, found);
+    join_last(&setting, (&mut partition, &density), &mut levels, found);
+    drop(before);
+    drop(setting);
     finish(input, rules, partition, levels)
 }
 
@@ -59,44 +74,49 @@ pub(super) fn aggregate(
 /// there is a larger radius); then groups that are one step of the same code join.
 fn join_last(
     setting: &Setting<'_>,
-    partition: &mut Partition,
+    (partition, density): (&mut Partition, &Density<'_>),
     levels: &mut Vec<Level>,
     found: Option<Vec<Option<ClusterId>>>,
 ) {
-    let Setting { input, range, rules, tasks } = setting;
-    let scored = partition.score(input, tasks);
-    let mut scored = drop_scattered((input, rules), tasks, partition, scored);
+    let Setting { input, range, rules, tasks, .. } = setting;
+    let scored = partition.score(tasks);
+    let mut scored = drop_scattered(rules, tasks, partition, scored);
     let mut eps = range.eps.last().copied().unwrap_or_default();
     if let (Some(reach), Some(found)) = (range.reach, found) {
         eps = reach;
-        join(setting, partition, (levels.len(), eps), &found, Some(&scored));
-        scored = partition.score(input, tasks);
-        levels.push(partition.close(input, eps, &scored));
+        let place = (levels.len(), range.eps.len());
+        join(setting, (partition, density), place, &found, Some(&scored));
+        scored = partition.score(tasks);
+        levels.push(partition.close(eps, &scored));
     }
-    let lists = Substitution::of_nodes(input, tasks, &scored, &partition.node_of).one_step(rules);
+    let lists = Substitution::of_nodes(input, tasks, &scored, partition).one_step(rules);
     partition.merge(levels.len(), lists);
-    let scored = partition.score(input, tasks);
-    levels.push(partition.close(input, eps, &scored));
+    let scored = partition.score(tasks);
+    levels.push(partition.close(eps, &scored));
 }
 
 pub(super) fn finish(
     input: &RefineInput<'_>,
     rules: &RefineRules,
     mut partition: Partition,
-    levels: Vec<Level>,
+    mut levels: Vec<Level>,
 ) -> Refinement {
-    let all = Tasks::all(input.n_threads);
-    let scored = partition.score(input, &all);
-    let scored = drop_scattered((input, rules), &all, &mut partition, scored);
-    let lists = Substitution::of_nodes(input, &all, &scored, &partition.node_of).alternatives(rules.always);
+    let all = Tasks::all(input);
+    let scored = partition.score(&all);
+    let scored = drop_scattered(rules, &all, &mut partition, scored);
+    let lists = Substitution::of_nodes(input, &all, &scored, &partition).alternatives(rules.always);
     let place = |node: &u32| scored.live.binary_search(node).unwrap_or(0) as u32;
     let alternatives = lists.iter().map(|nodes| nodes.iter().map(place).collect()).collect();
+    // Cohorts of later levels were in no node before.
+    let n_cohorts = partition.node_of_cohort.len();
+    levels.iter_mut().for_each(|level| level.node_of_cohort.resize(n_cohorts, NO_NODE));
     Refinement {
         clustering: partition.clustering(&scored.live),
         node_of_phase: scored.live,
         alignment: scored.alignment,
         score: scored.score,
         levels,
+        cohort_of_burst: partition.cohort_of,
         nodes: partition.nodes,
         alternatives,
     }
@@ -105,20 +125,8 @@ pub(super) fn finish(
 /// Drops groups whose bursts stand anywhere, hardly two of them at the same step:
 /// they are noise that happens to be near one another. A phase of a single task
 /// stays.
-fn drop_scattered(
-    (input, rules): (&RefineInput<'_>, &RefineRules),
-    aligned: &Tasks,
-    partition: &mut Partition,
-    scored: Scored,
-) -> Scored {
-    let mut tasks = vec![0usize; partition.nodes.len()];
-    let mut last = vec![u32::MAX; partition.nodes.len()];
-    for (&node, &thread) in partition.node_of.iter().zip(input.thread) {
-        if node != NO_NODE && last[node as usize] != thread && aligned.place(thread).is_some() {
-            last[node as usize] = thread;
-            tasks[node as usize] += 1;
-        }
-    }
+fn drop_scattered(rules: &RefineRules, aligned: &Tasks, partition: &mut Partition, scored: Scored) -> Scored {
+    let tasks = partition.tasks_by_node(aligned);
     let is_scattered = |node: u32| {
         let tasks = tasks[node as usize] as f64;
         let per_column = partition.nodes[node as usize].score * aligned.len() as f64;
@@ -129,8 +137,8 @@ fn drop_scattered(
         return scored;
     }
     let gone = |node: &&mut u32| scattered.binary_search(node).is_ok();
-    partition.node_of.iter_mut().filter(gone).for_each(|node| *node = NO_NODE);
-    partition.score(input, aligned)
+    partition.node_of_cohort.iter_mut().filter(gone).for_each(|node| *node = NO_NODE);
+    partition.score(aligned)
 }
 
 /// The cluster of each of some bursts, by DBSCAN of these alone. A cluster with
@@ -174,117 +182,159 @@ fn split(labels: Vec<Option<ClusterId>>, apart: &[u32]) -> Vec<Option<ClusterId>
     kinds.iter().map(|kind| kind.as_ref().map(place)).collect()
 }
 
-/// Lets nodes join that `found` connects; returns the nodes in each cluster.
-/// `before` is how the nodes were aligned, as they are.
+/// Lets nodes join that `found` connects; returns the nodes in each cluster, and
+/// the bursts that are in a cluster and were never in a node, ascending.
+/// `level` and `radius` are their places; `before` is how the nodes were aligned,
+/// as they are.
 fn join(
     setting: &Setting<'_>,
-    partition: &mut Partition,
-    level: (usize, f64),
+    (partition, density): (&mut Partition, &Density<'_>),
+    (level, radius): (usize, usize),
     found: &[Option<ClusterId>],
     before: Option<&Scored>,
-) -> BTreeMap<ClusterId, Vec<u32>> {
-    let home = homes(partition, found);
+) -> (BTreeMap<ClusterId, Vec<u32>>, Vec<u32>) {
+    let (home, open) = homes(partition, found);
     let mut parts: BTreeMap<ClusterId, Vec<u32>> = BTreeMap::new();
     home.iter().for_each(|(&node, &cluster)| parts.entry(cluster).or_default().push(node));
     if parts.values().all(|parts| parts.len() == 1) {
-        return parts;
+        return (parts, open);
     }
-    let lists = fragments(setting, partition, level.1, (&home, &parts), before);
+    let reaches = density.reaches(partition, radius);
+    let lists = fragments(setting, partition, &reaches, (&home, &parts), before);
     let first = partition.nodes.len() as u32;
     let target: BTreeMap<u32, u32> = lists
         .iter()
         .zip(first..)
         .flat_map(|(list, node)| list.iter().map(move |&part| (part, node)))
         .collect();
-    partition.merge(level.0, lists);
+    partition.merge(level, lists);
     for nodes in parts.values_mut() {
         nodes.iter_mut().for_each(|node| *node = *target.get(node).unwrap_or(node));
         nodes.sort_unstable();
         nodes.dedup();
     }
-    parts
+    (parts, open)
+}
+
+/// What becomes of the bursts of a cluster that never were in a node.
+#[derive(Clone, Copy)]
+enum Fate {
+    /// They are a new node, once there is one.
+    New,
+    Node(u32),
+    /// Each joins that of its nearest burst that is in one.
+    Shared,
+    Outside,
 }
 
 /// Bursts that were in no node become new ones, or part of those that they
-/// are connected to, unless these are far denser.
-fn grow(
+/// are connected to, unless these are far denser. Returns them, each with its
+/// node.
+fn entries(
     setting: &Setting<'_>,
-    partition: &mut Partition,
-    (level, eps): (usize, f64),
+    (partition, density): (&mut Partition, &Density<'_>),
+    level: usize,
     found: &[Option<ClusterId>],
-    parts: &BTreeMap<ClusterId, Vec<u32>>,
-) {
-    let spacing = spacing(setting.range, partition);
-    let grows = |node: u32| eps <= setting.rules.sparse * spacing[node as usize];
-    let mut new: BTreeMap<ClusterId, u32> = BTreeMap::new();
-    let mut open: BTreeMap<ClusterId, Vec<u32>> = BTreeMap::new();
-    for (i, cluster) in found.iter().enumerate() {
-        let (NO_NODE, Some(cluster)) = (partition.node_of[i], cluster) else { continue };
-        match parts.get(cluster).map(Vec::as_slice) {
-            None => {
-                let node = *new.entry(*cluster).or_insert_with(|| partition.add(level, Vec::new()));
-                partition.node_of[i] = node;
-            }
-            Some(&[only]) if grows(only) => partition.node_of[i] = only,
-            Some(nodes) if nodes.iter().any(|&node| grows(node)) => {
-                open.entry(*cluster).or_default().push(i as u32);
-            }
-            Some(_) => {}
+    (parts, open): (&BTreeMap<ClusterId, Vec<u32>>, &[u32]),
+) -> Vec<(u32, u32)> {
+    let reaches = density.reaches(partition, level);
+    let cluster_of = |burst: u32| found[burst as usize].map_or(0, ClusterId::index);
+    let n = found.par_iter().flatten_iter().map(|id| id.index() + 1).max().unwrap_or(0);
+    let mut fates = vec![Fate::New; n];
+    for (cluster, nodes) in parts {
+        fates[cluster.index()] = match nodes[..] {
+            [only] if reaches[only as usize] => Fate::Node(only),
+            _ if nodes.len() > 1 && nodes.iter().any(|&node| reaches[node as usize]) => Fate::Shared,
+            _ => Fate::Outside,
+        };
+    }
+    let mut entries = Vec::with_capacity(open.len());
+    let mut shared = Vec::new();
+    for &burst in open {
+        let cluster = cluster_of(burst);
+        if let Fate::New = fates[cluster] {
+            fates[cluster] = Fate::Node(partition.add(level, Vec::new()));
+        }
+        match fates[cluster] {
+            Fate::Node(node) => entries.push((burst, node)),
+            Fate::Shared => shared.push(burst),
+            Fate::New | Fate::Outside => {}
         }
     }
-    for (cluster, bursts) in open {
-        let members = found.iter().zip(0..).filter(|(c, _)| **c == Some(cluster)).map(|(_, i)| i);
-        share_out(setting.input, partition, members.collect(), &bursts);
-        for i in bursts {
-            let node = &mut partition.node_of[i as usize];
-            if !grows(*node) {
-                *node = NO_NODE;
-            }
-        }
+    if !shared.is_empty() {
+        let is_shared =
+            |burst: u32| found[burst as usize].is_some_and(|id| matches!(fates[id.index()], Fate::Shared));
+        let node_of = |burst: u32| Some(partition.node_of(burst)).filter(|&node| node != NO_NODE);
+        let index = setting.index.get_or_init(|| Index::new(setting.input.points));
+        let marked = index.mark(|burst| is_shared(burst) && node_of(burst).is_some());
+        let entry = |&burst: &u32| {
+            let cluster = found[burst as usize];
+            let is_known = |other: u32| found[other as usize] == cluster && node_of(other).is_some();
+            let node = node_of(index.nearest(&marked, burst, is_known)?)?;
+            reaches[node as usize].then_some((burst, node))
+        };
+        entries.par_extend(shared.par_iter().filter_map(entry));
     }
+    entries
 }
 
 /// The cluster of each live node: that of most of its bursts. A border burst
-/// may be another's now.
-fn homes(partition: &Partition, found: &[Option<ClusterId>]) -> BTreeMap<u32, ClusterId> {
-    let count = |nodes: &[u32], found: &[Option<ClusterId>]| {
-        let mut votes: FxHashMap<(u32, ClusterId), usize> = FxHashMap::default();
-        for (&node, cluster) in nodes.iter().zip(found) {
-            if let (Some(cluster), true) = (cluster, node != NO_NODE) {
-                *votes.entry((node, *cluster)).or_insert(0) += 1;
+/// may be another's now. Also returns the bursts that are in a cluster and never
+/// were in a node, ascending.
+fn homes(partition: &Partition, found: &[Option<ClusterId>]) -> (BTreeMap<u32, ClusterId>, Vec<u32>) {
+    let n_cohorts = partition.node_of_cohort.len();
+    let count = |(start, (cohorts, found)): (usize, (&[u32], &[Option<ClusterId>]))| {
+        // Nearly all bursts of a cohort are in one cluster.
+        let mut first: Vec<(Option<ClusterId>, usize)> = vec![(None, 0); n_cohorts];
+        let mut others: FxHashMap<(u32, ClusterId), usize> = FxHashMap::default();
+        let mut open = Vec::new();
+        for (i, (&cohort, cluster)) in cohorts.iter().zip(found).enumerate() {
+            let Some(cluster) = cluster else { continue };
+            let Some((first, n)) = first.get_mut(cohort as usize) else {
+                open.push((start + i) as u32);
+                continue;
+            };
+            if first.get_or_insert(*cluster) == cluster {
+                *n += 1;
+            } else {
+                *others.entry((cohort, *cluster)).or_insert(0) += 1;
             }
         }
-        votes
+        let node = |cohort: u32| partition.node_of_cohort[cohort as usize];
+        let first = (0..).zip(first).filter_map(|(cohort, (cluster, n))| Some((node(cohort), cluster?, n)));
+        let others = others.into_iter().map(|((cohort, cluster), n)| (node(cohort), cluster, n));
+        let votes = first.chain(others).filter(|(node, ..)| *node != NO_NODE);
+        (votes.collect::<Vec<_>>(), open)
     };
-    let add = |mut votes: FxHashMap<_, usize>, others: FxHashMap<_, usize>| {
-        others.into_iter().for_each(|(key, n)| *votes.entry(key).or_insert(0) += n);
-        votes
-    };
-    let parts = partition.node_of.par_chunks(PART).zip(found.par_chunks(PART));
-    let votes = parts.map(|(nodes, found)| count(nodes, found)).reduce(FxHashMap::default, add);
-    let mut votes: Vec<_> = votes.into_iter().collect();
+    let part = PART.max(8 * n_cohorts);
+    let parts = partition.cohort_of.par_chunks(part).zip(found.par_chunks(part)).enumerate();
+    let (votes, open): (Vec<_>, Vec<_>) = parts.map(|(at, part_of)| count((at * part, part_of))).unzip();
+    let mut votes = votes.concat();
+    votes.sort_unstable_by_key(|&(node, cluster, _)| (node, cluster));
+    let mut sums: Vec<(u32, ClusterId, usize)> = Vec::new();
+    for (node, cluster, n) in votes {
+        match sums.last_mut() {
+            Some(last) if (last.0, last.1) == (node, cluster) => last.2 += n,
+            _ => sums.push((node, cluster, n)),
+        }
+    }
     // Of equally many, the first cluster.
-    votes.sort_unstable_by_key(|&((node, cluster), n)| (node, std::cmp::Reverse(n), cluster));
-    votes.dedup_by_key(|&mut ((node, _), _)| node);
-    votes.into_iter().map(|(key, _)| key).collect()
+    sums.sort_unstable_by_key(|&(node, cluster, n)| (node, std::cmp::Reverse(n), cluster));
+    sums.dedup_by_key(|&mut (node, ..)| node);
+    (sums.into_iter().map(|(node, cluster, _)| (node, cluster)).collect(), open.concat())
 }
 
-/// Connected nodes that are one phase in pieces.
+/// Connected nodes that are one phase in pieces; `reaches` tells which nodes may
+/// join at this radius.
 fn fragments(
     setting: &Setting<'_>,
     partition: &Partition,
-    eps: f64,
+    reaches: &[bool],
     (home, parts): (&BTreeMap<u32, ClusterId>, &BTreeMap<ClusterId, Vec<u32>>),
     before: Option<&Scored>,
 ) -> Vec<Vec<u32>> {
-    // All that is connected goes by the name of its first part.
-    let mut name: Vec<u32> = (0..partition.nodes.len() as u32).collect();
-    home.iter().for_each(|(&node, cluster)| name[node as usize] = parts[cluster][0]);
-    let named = |&node: &u32| name.get(node as usize).copied().unwrap_or(NO_NODE);
-    let group_of: Vec<u32> = partition.node_of.par_iter().map(named).collect();
-    let Setting { input, range, rules, tasks } = setting;
-    let spacing = spacing(range, partition);
-    let reaches = |node: u32| eps <= rules.sparse * spacing[node as usize];
+    let Setting { input, rules, tasks, .. } = setting;
+    let reaches = |node: u32| reaches[node as usize];
     let near = |a: u32, b: u32| reaches(a) || reaches(b);
     // Where none of the parts may join there is nothing to look at.
     let asked: BTreeSet<u32> = parts
@@ -295,44 +345,19 @@ fn fragments(
     if asked.is_empty() {
         return Vec::new();
     }
-    let scored = Scored::of(input, tasks, &group_of, partition.nodes.len(), before);
-    let of = (&partition.node_of[..], &group_of[..]);
-    Substitution::measure(input, tasks, &scored, of, |group| asked.contains(&group)).fragments(rules, near)
-}
-
-/// How dense each node is: nine in ten of its bursts have their `min_points`-th
-/// neighbour within this distance.
-fn spacing(range: &EpsRange, partition: &Partition) -> Vec<f64> {
-    let mut distances = vec![Vec::new(); partition.nodes.len()];
-    for (&node, &distance) in partition.node_of.iter().zip(&range.distances) {
-        if let Some(list) = distances.get_mut(node as usize) {
-            list.push(distance);
-        }
-    }
-    let high = |mut list: Vec<f64>| {
-        let at = (list.len() * 9 / 10).min(list.len().checked_sub(1)?);
-        Some(*list.select_nth_unstable_by(at, f64::total_cmp).1)
+    // All that is connected goes by the name of its first part.
+    let n = partition.nodes.len();
+    let mut name: Vec<u32> = (0..n as u32).collect();
+    home.iter().for_each(|(&node, cluster)| name[node as usize] = parts[cluster][0]);
+    let named = |&node: &u32| name.get(node as usize).copied().unwrap_or(NO_NODE);
+    let group_of_cohort: Vec<u32> = partition.node_of_cohort.iter().map(named).collect();
+    let held = partition.held_by(&group_of_cohort, n);
+    let scored = Scored::of(tasks, &partition.cohort_of, (&group_of_cohort, &held), before);
+    let names = Names {
+        n_parts: n,
+        part_of: |burst| partition.node_of(burst),
+        group_of: |burst| named(&partition.node_of(burst)),
     };
-    distances.into_par_iter().map(|list| high(list).unwrap_or(0.0)).collect()
-}
-
-/// Bursts that were in no node and are connected to several: each joins that
-/// of its nearest neighbour.
-pub(super) fn share_out(
-    input: &RefineInput<'_>,
-    partition: &mut Partition,
-    members: Vec<u32>,
-    bursts: &[u32],
-) {
-    let rows: Vec<f64> = members.iter().flat_map(|&i| input.points.row(i as usize)).copied().collect();
-    let points = Points::new(&rows, input.points.dims()).expect("rows of points are points");
-    let node = |at: u32| partition.node_of[members[at as usize] as usize];
-    let known: Vec<u32> = (0..members.len() as u32).filter(|&at| node(at) != NO_NODE).collect();
-    let labels: Vec<_> = known.iter().map(|&at| Some(ClusterId::from_index(node(at) as usize))).collect();
-    let nearest = label_by_nearest(points, &known, &labels, f64::INFINITY);
-    for (&i, label) in members.iter().zip(nearest) {
-        if bursts.binary_search(&i).is_ok() {
-            partition.node_of[i as usize] = label.map_or(NO_NODE, |id| id.index() as u32);
-        }
-    }
+    Substitution::measure(input, tasks, &scored, &names, |group| asked.contains(&group))
+        .fragments(rules, near)
 }

@@ -1,11 +1,15 @@
 //! From coarse to fine.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
-use super::aggregate::{finish, regroup, share_out};
+use rayon::prelude::*;
+
+use super::aggregate::{finish, regroup};
 use super::levels::{NO_NODE, RefineInput, Refinement};
+use super::nearest::Index;
 use super::partition::{Partition, Scored, Tasks};
-use super::substitution::Substitution;
+use super::substitution::{Names, Substitution};
 use super::{EpsRange, RefineRules};
 
 /// A score that differs from 1 by rounding alone: every task shows the node at
@@ -13,9 +17,10 @@ use super::{EpsRange, RefineRules};
 const PERFECT: f64 = 1.0 - 1e-12;
 
 pub(super) fn divide(input: &RefineInput<'_>, range: &EpsRange, rules: &RefineRules) -> Refinement {
-    let mut partition = Partition::new(input.points.len());
+    let mut partition = Partition::new(input);
+    let mut node_of = vec![NO_NODE; input.points.len()];
     let mut levels = Vec::new();
-    let tasks = Tasks::some(input);
+    let (tasks, index) = (Tasks::some(input), Index::new(input.points));
     let mut last: Option<Scored> = None;
     for (level, &eps) in range.eps.iter().rev().enumerate() {
         match &last {
@@ -26,31 +31,34 @@ pub(super) fn divide(input: &RefineInput<'_>, range: &EpsRange, rules: &RefineRu
                 (0..n).for_each(|_| _ = partition.add(level, Vec::new()));
                 let node =
                     |id: &Option<_>| id.map_or(NO_NODE, |id: crate::cluster::ClusterId| id.index() as u32);
-                partition.node_of = found.iter().map(node).collect();
+                node_of = found.iter().map(node).collect();
             }
             Some(scored) => {
-                split((input, rules), (&tasks, scored), &mut partition, level, eps, range.min_points)
+                let nodes = (&mut partition, &mut node_of[..]);
+                split((input, rules, &index), (&tasks, scored), nodes, level, eps, range.min_points)
             }
         }
-        let scored = partition.score(input, &tasks);
-        levels.push(partition.close(input, eps, &scored));
+        partition.divide(input, &node_of, &mut levels);
+        let scored = partition.score(&tasks);
+        levels.push(partition.close(eps, &scored));
         last = Some(scored);
     }
+    drop(node_of);
     finish(input, rules, partition, levels)
 }
 
 /// Takes apart the nodes that a smaller radius does, but for pieces that stand
 /// in for one another.
 fn split(
-    (input, rules): (&RefineInput<'_>, &RefineRules),
+    (input, rules, index): (&RefineInput<'_>, &RefineRules, &Index<'_>),
     (tasks, scored): (&Tasks, &Scored),
-    partition: &mut Partition,
+    (partition, node_of): (&mut Partition, &mut [u32]),
     level: usize,
     eps: f64,
     min_points: usize,
 ) {
     let mut bursts: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
-    for (&node, i) in partition.node_of.iter().zip(0..) {
+    for (&node, i) in node_of.iter().zip(0..) {
         if node != NO_NODE && partition.nodes[node as usize].score < PERFECT {
             bursts.entry(node).or_default().push(i);
         }
@@ -68,10 +76,16 @@ fn split(
         pieces.insert(node, (n_pieces..n_pieces + n).collect());
         n_pieces += n;
     }
-    let fragments = Substitution::measure(input, tasks, scored, (&piece_of, &partition.node_of), |_| true)
-        .fragments(rules, |_, _| true);
+    let names = Names {
+        n_parts: n_pieces as usize,
+        part_of: |burst| piece_of[burst as usize],
+        group_of: |burst| node_of[burst as usize],
+    };
+    let fragments =
+        Substitution::measure(input, tasks, scored, &names, |_| true).fragments(rules, |_, _| true);
     let mut whole: Vec<u32> = (0..n_pieces).collect();
     fragments.iter().for_each(|list| list.iter().for_each(|&piece| whole[piece as usize] = list[0]));
+    let (before, mut open) = (partition.nodes.len() as u32, Vec::new());
     for (node, members) in bursts {
         let mut kept: Vec<u32> = pieces[&node].iter().map(|&piece| whole[piece as usize]).collect();
         kept.sort_unstable();
@@ -81,15 +95,26 @@ fn split(
         }
         let first = partition.nodes.len() as u32;
         kept.iter().for_each(|_| _ = partition.add(level, vec![node]));
-        let mut open = Vec::new();
-        for &i in &members {
+        let parts = first..partition.nodes.len() as u32;
+        for i in members {
             let piece = piece_of[i as usize];
             let place = whole.get(piece as usize).and_then(|piece| kept.binary_search(piece).ok());
-            partition.node_of[i as usize] = place.map_or(NO_NODE, |at| first + at as u32);
+            node_of[i as usize] = place.map_or(NO_NODE, |at| first + at as u32);
             if place.is_none() {
-                open.push(i);
+                open.push((i, parts.clone()));
             }
         }
-        share_out(input, partition, members, &open);
     }
+    if open.is_empty() {
+        return;
+    }
+    let new = before..partition.nodes.len() as u32;
+    // What is in no piece joins that of the nearest burst of the same node.
+    let marked = index.mark(|i| new.contains(&node_of[i as usize]));
+    let nearest = |(i, parts): &(u32, Range<u32>)| {
+        let found = index.nearest(&marked, *i, |other| parts.contains(&node_of[other as usize]));
+        found.map_or(NO_NODE, |other| node_of[other as usize])
+    };
+    let nodes: Vec<u32> = open.par_iter().map(nearest).collect();
+    open.iter().zip(nodes).for_each(|((i, _), node)| node_of[*i as usize] = node);
 }

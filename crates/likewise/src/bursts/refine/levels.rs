@@ -50,6 +50,9 @@ pub struct Refinement {
     pub score: SpmdScore,
     /// The groupings on the way, one per radius.
     pub levels: Vec<Level>,
+    /// Of each burst its cohort, the bursts that were in the same nodes at all
+    /// levels, or [`NO_COHORT`] if it never was in any.
+    pub cohort_of_burst: Vec<u32>,
     /// All groups that ever were.
     pub nodes: Vec<Node>,
     /// Lists of phases that stand in for one another, each ascending: they are at
@@ -69,12 +72,23 @@ pub struct Level {
     pub n_clusters: usize,
     /// The time of the bursts in none.
     pub noise: Nanos,
-    /// Of each burst the node it is in, or [`NO_NODE`].
-    pub node_of_burst: Vec<u32>,
+    /// Of each cohort the node it is in, or [`NO_NODE`].
+    pub node_of_cohort: Vec<u32>,
+}
+
+impl Level {
+    /// The node of a cohort, or [`NO_NODE`].
+    #[must_use]
+    pub fn node_of(&self, cohort: u32) -> u32 {
+        self.node_of_cohort.get(cohort as usize).copied().unwrap_or(NO_NODE)
+    }
 }
 
 /// The node of a burst that is in none.
 pub const NO_NODE: u32 = u32::MAX;
+
+/// The cohort of a burst that never was in a node.
+pub const NO_COHORT: u32 = u32::MAX;
 
 /// A group of bursts. It may grow by bursts that were in none.
 #[derive(Clone, Debug, PartialEq)]

@@ -3,9 +3,11 @@
 //! `docs/refinement.md` shows what each rule is for, with figures.
 
 mod aggregate;
+mod density;
 mod divide;
 mod levels;
 mod moments;
+mod nearest;
 mod partition;
 mod range;
 mod rules;
@@ -13,7 +15,7 @@ mod substitution;
 #[cfg(test)]
 mod tests;
 
-pub use levels::{Direction, Level, NO_CODE, NO_NODE, Node, RefineInput, Refinement};
+pub use levels::{Direction, Level, NO_CODE, NO_COHORT, NO_NODE, Node, RefineInput, Refinement};
 
 pub use range::{EpsRange, default_min_points, eps_range};
 pub use rules::RefineRules;
@@ -42,8 +44,8 @@ use crate::cluster::{ClusterId, DbscanParams, dbscan};
 /// Per radius, DBSCAN and one or two alignments of the
 /// sequences of at most 32 tasks ([`align_by_duration`](super::align_by_duration));
 /// at the end one or two of all. Where tasks do the same, all but DBSCAN is linear
-/// in the bursts, and so is DBSCAN of tight phases. A radius keeps four bytes for
-/// each burst.
+/// in the bursts, and so is DBSCAN of tight phases. All radii together keep four
+/// bytes for each burst.
 ///
 /// # Panics
 /// If `thread` or `duration` is not as long as the points, or a thread is not

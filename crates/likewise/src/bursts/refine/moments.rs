@@ -1,5 +1,7 @@
 //! Where a group of points lies, and how wide it is.
 
+use crate::cluster::MAX_DIMS;
+
 /// Mean and spread of points that come one by one.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Moments {
@@ -61,8 +63,10 @@ impl Moments {
     /// Ashman, Bird & Zepf, *The Astronomical Journal* 108, 1994, equation 3:
     /// above 2, two groups are cleanly apart.
     pub(super) fn separation(&self, other: &Self) -> f64 {
-        let way: Vec<f64> = self.mean.iter().zip(&other.mean).map(|(a, b)| b - a).collect();
-        let d = way.len();
+        // This is asked of very many pairs, so nothing is allocated.
+        let (mut way, d) = ([0.0; MAX_DIMS], self.mean.len());
+        way.iter_mut().zip(&self.mean).zip(&other.mean).for_each(|((way, a), b)| *way = b - a);
+        let way = &way[..d];
         let length = way.iter().map(|x| x * x).sum::<f64>().sqrt();
         if length == 0.0 {
             return 0.0;

@@ -1,17 +1,50 @@
 //! Bursts in groups, and how their sequences align.
 
+use std::ops::Range;
+
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+
 use crate::cluster::{ClusterId, Clustering};
 use crate::table::Nanos;
 
 use super::super::{
     Alignment, Cuts, SpmdScore, align_by_duration, align_roughly, align_roughly_along, spmd_score,
 };
-use super::levels::{Level, NO_NODE, Node, RefineInput};
+use super::levels::{Level, NO_COHORT, NO_NODE, Node, RefineInput};
 
 /// Which node every burst is in, and all nodes so far.
+///
+/// Bursts that have always been in the same node are a cohort. Nodes join and go
+/// cohort by cohort, which costs nothing per burst.
 pub(super) struct Partition {
-    pub(super) node_of: Vec<u32>,
+    /// Of each burst its cohort, or [`NO_COHORT`].
+    pub(super) cohort_of: Vec<u32>,
+    /// Of each cohort the node it is in, or [`NO_NODE`].
+    pub(super) node_of_cohort: Vec<u32>,
+    /// Of each cohort what it holds.
+    held: Vec<Held>,
+    /// Time of the bursts that never were in a node.
+    outside: u128,
     pub(super) nodes: Vec<Node>,
+}
+
+/// How many bursts, and their time in ns.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Held {
+    bursts: u64,
+    time: u128,
+}
+
+impl Held {
+    fn add(&mut self, other: Self) {
+        (self.bursts, self.time) = (self.bursts + other.bursts, self.time + other.time);
+    }
+}
+
+/// As much as there is room for.
+fn nanos(time: u128) -> Nanos {
+    Nanos(u64::try_from(time).unwrap_or(u64::MAX))
 }
 
 /// So many tasks are aligned on the way.
@@ -22,37 +55,48 @@ const THOROUGH: usize = 1 << 15;
 
 /// Which tasks are aligned, and how well.
 pub(super) struct Tasks {
-    /// Of each thread, its place among those aligned, or [`NO_NODE`].
-    place: Vec<u32>,
-    n: usize,
+    /// The threads that are aligned, each with its bursts.
+    aligned: Vec<Range<u32>>,
     thorough: bool,
 }
 
 impl Tasks {
     /// Every thread, as well as can be.
-    pub(super) fn all(n_threads: usize) -> Self {
-        Self { place: (0..n_threads as u32).collect(), n: n_threads, thorough: true }
+    pub(super) fn all(input: &RefineInput<'_>) -> Self {
+        Self { aligned: bursts_of_threads(input), thorough: true }
     }
 
     /// At most [`ALIGNED`] threads, evenly spaced, the first among them; as
     /// well as can be where they have few bursts.
     pub(super) fn some(input: &RefineInput<'_>) -> Self {
         let n = ALIGNED.min(input.n_threads);
-        let mut place = vec![NO_NODE; input.n_threads];
-        (0..n).for_each(|i| place[i * input.n_threads / n] = i as u32);
-        let n_bursts = input.thread.iter().filter(|&&t| place[t as usize] != NO_NODE).count();
-        Self { place, n, thorough: n_bursts <= THOROUGH }
+        let bursts = bursts_of_threads(input);
+        let aligned: Vec<Range<u32>> = (0..n).map(|i| bursts[i * input.n_threads / n].clone()).collect();
+        let n_bursts: usize = aligned.iter().map(Range::len).sum();
+        Self { aligned, thorough: n_bursts <= THOROUGH }
     }
 
     /// How many are aligned.
     pub(super) fn len(&self) -> usize {
-        self.n
+        self.aligned.len()
     }
 
-    /// The place of a thread, if it is aligned.
-    pub(super) fn place(&self, thread: u32) -> Option<usize> {
-        Some(self.place[thread as usize] as usize).filter(|&place| place < self.n)
+    /// The bursts of each thread that is aligned.
+    pub(super) fn bursts(&self) -> &[Range<u32>] {
+        &self.aligned
     }
+}
+
+/// The bursts of each thread.
+fn bursts_of_threads(input: &RefineInput<'_>) -> Vec<Range<u32>> {
+    let mut bursts = vec![0..0; input.n_threads];
+    let mut begin = 0;
+    for run in input.thread.chunk_by(|a, b| a == b) {
+        let end = begin + run.len() as u32;
+        bursts[run[0] as usize] = begin..end;
+        begin = end;
+    }
+    bursts
 }
 
 /// A partition's sequences, aligned and scored by place among the nodes that
@@ -67,8 +111,11 @@ pub(super) struct Scored {
 }
 
 impl Partition {
-    pub(super) fn new(n: usize) -> Self {
-        Self { node_of: vec![NO_NODE; n], nodes: Vec::new() }
+    /// All bursts in no node.
+    pub(super) fn new(input: &RefineInput<'_>) -> Self {
+        let outside = input.duration.par_iter().map(|d| u128::from(d.0)).sum();
+        let cohort_of = vec![NO_COHORT; input.points.len()];
+        Self { cohort_of, node_of_cohort: Vec::new(), held: Vec::new(), outside, nodes: Vec::new() }
     }
 
     /// A node without bursts yet.
@@ -77,35 +124,97 @@ impl Partition {
         self.nodes.len() as u32 - 1
     }
 
-    /// Scores the partition, and tells its nodes what they hold.
-    pub(super) fn score(&mut self, input: &RefineInput<'_>, tasks: &Tasks) -> Scored {
-        let scored = Scored::of(input, tasks, &self.node_of, self.nodes.len(), None);
-        // Nodes that are part of others keep what they last held.
-        for &node in &scored.live {
-            let node = &mut self.nodes[node as usize];
-            (node.instances, node.total) = (0, Nanos::ZERO);
-        }
-        for (&node, &duration) in self.node_of.iter().zip(input.duration) {
-            if let Some(node) = self.nodes.get_mut(node as usize) {
-                node.instances += 1;
-                node.total = node.total.saturating_add(duration);
+    /// The node of a burst, or [`NO_NODE`].
+    pub(super) fn node_of(&self, burst: u32) -> u32 {
+        let cohort = self.cohort_of[burst as usize] as usize;
+        self.node_of_cohort.get(cohort).copied().unwrap_or(NO_NODE)
+    }
+
+    /// Bursts that never were in a node come into these; those of one node are
+    /// a new cohort.
+    pub(super) fn enter(&mut self, input: &RefineInput<'_>, entries: &[(u32, u32)]) {
+        let mut cohort_of_node = vec![NO_COHORT; self.nodes.len()];
+        for &(burst, node) in entries {
+            let cohort = &mut cohort_of_node[node as usize];
+            if *cohort == NO_COHORT {
+                *cohort = self.held.len() as u32;
+                self.held.push(Held::default());
+                self.node_of_cohort.push(node);
             }
+            self.cohort_of[burst as usize] = *cohort;
+            let time = u128::from(input.duration[burst as usize].0);
+            self.held[*cohort as usize].add(Held { bursts: 1, time });
+            self.outside -= time;
         }
+    }
+
+    /// Every burst is in the node that `node_of` tells, or in none. Cohorts that
+    /// are no longer together become several, also in the levels so far.
+    pub(super) fn divide(&mut self, input: &RefineInput<'_>, node_of: &[u32], levels: &mut [Level]) {
+        let mut parts: FxHashMap<(u32, u32), u32> = FxHashMap::default();
+        let before = self.held.len();
+        let mut is_kept = vec![false; before];
+        self.held.fill(Held::default());
+        self.outside = 0;
+        for ((cohort, &node), duration) in self.cohort_of.iter_mut().zip(node_of).zip(input.duration) {
+            let held = Held { bursts: 1, time: u128::from(duration.0) };
+            if *cohort == NO_COHORT && node == NO_NODE {
+                self.outside += held.time;
+                continue;
+            }
+            let from = *cohort;
+            *cohort = *parts.entry((from, node)).or_insert_with(|| {
+                match is_kept.get_mut(from as usize) {
+                    Some(kept) if !*kept => {
+                        *kept = true;
+                        self.node_of_cohort[from as usize] = node;
+                        return from;
+                    }
+                    _ => {}
+                }
+                levels.iter_mut().for_each(|level| level.node_of_cohort.push(level.node_of(from)));
+                self.node_of_cohort.push(node);
+                self.held.push(Held::default());
+                self.held.len() as u32 - 1
+            });
+            self.held[*cohort as usize].add(held);
+        }
+    }
+
+    /// Scores the partition, and tells its nodes what they hold.
+    pub(super) fn score(&mut self, tasks: &Tasks) -> Scored {
+        let held = self.held_by(&self.node_of_cohort, self.nodes.len());
+        let scored = Scored::of(tasks, &self.cohort_of, (&self.node_of_cohort, &held), None);
+        // Nodes that are part of others keep what they last held.
         for (&node, score) in scored.live.iter().zip(&scored.score.per_cluster) {
-            self.nodes[node as usize].score = score.unwrap_or(0.0);
+            let Held { bursts, time } = held[node as usize];
+            let node = &mut self.nodes[node as usize];
+            (node.instances, node.total, node.score) = (bursts, nanos(time), score.unwrap_or(0.0));
         }
         scored
     }
 
+    /// What each of `n` groups of cohorts holds.
+    pub(super) fn held_by(&self, group_of_cohort: &[u32], n: usize) -> Vec<Held> {
+        let mut held = vec![Held::default(); n];
+        for (&group, own) in group_of_cohort.iter().zip(&self.held) {
+            if let Some(held) = held.get_mut(group as usize) {
+                held.add(*own);
+            }
+        }
+        held
+    }
+
     /// What a level came to.
-    pub(super) fn close(&self, input: &RefineInput<'_>, eps: f64, scored: &Scored) -> Level {
-        let noise = self.node_of.iter().zip(input.duration).filter(|(node, _)| **node == NO_NODE);
+    pub(super) fn close(&self, eps: f64, scored: &Scored) -> Level {
+        let cohorts = self.node_of_cohort.iter().zip(&self.held);
+        let gone: u128 = cohorts.filter(|(node, _)| **node == NO_NODE).map(|(_, held)| held.time).sum();
         Level {
             eps,
             score: scored.score.score,
             n_clusters: scored.live.len(),
-            noise: noise.fold(Nanos::ZERO, |sum, (_, &duration)| sum.saturating_add(duration)),
-            node_of_burst: self.node_of.clone(),
+            noise: nanos(self.outside + gone),
+            node_of_cohort: self.node_of_cohort.clone(),
         }
     }
 
@@ -116,44 +225,62 @@ impl Partition {
             let node = self.add(level, list.clone());
             list.into_iter().for_each(|part| target[part as usize] = node);
         }
-        for node in self.node_of.iter_mut().filter(|node| **node != NO_NODE) {
+        for node in self.node_of_cohort.iter_mut().filter(|node| **node != NO_NODE) {
             *node = target[*node as usize];
         }
+    }
+
+    /// How many of the aligned tasks show each node.
+    pub(super) fn tasks_by_node(&self, tasks: &Tasks) -> Vec<usize> {
+        let shown = |bursts: &Range<u32>| -> Vec<u32> {
+            let mut is_shown = vec![false; self.node_of_cohort.len()];
+            for &cohort in &self.cohort_of[bursts.start as usize..bursts.end as usize] {
+                if let Some(is_shown) = is_shown.get_mut(cohort as usize) {
+                    *is_shown = true;
+                }
+            }
+            let shown = is_shown.iter().zip(&self.node_of_cohort).filter(|(is_shown, _)| **is_shown);
+            let mut nodes: Vec<u32> = shown.map(|(_, &node)| node).filter(|&node| node != NO_NODE).collect();
+            nodes.sort_unstable();
+            nodes.dedup();
+            nodes
+        };
+        let shown: Vec<Vec<u32>> = tasks.aligned.par_iter().map(shown).collect();
+        let mut counts = vec![0; self.nodes.len()];
+        shown.iter().flatten().for_each(|&node| counts[node as usize] += 1);
+        counts
     }
 
     /// The nodes that have bursts become phases, in their order.
     pub(super) fn clustering(&self, live: &[u32]) -> Clustering {
         let place = |node: &u32| live.binary_search(node).ok().map(ClusterId::from_index);
-        Clustering { labels: self.node_of.iter().map(place).collect(), n_clusters: live.len() }
+        let of_cohort: Vec<Option<ClusterId>> = self.node_of_cohort.iter().map(place).collect();
+        let label = |&cohort: &u32| of_cohort.get(cohort as usize).copied().flatten();
+        Clustering { labels: self.cohort_of.par_iter().map(label).collect(), n_clusters: live.len() }
     }
 }
 
 impl Scored {
-    /// Aligns the threads' sequences of nodes; `before` is how the same bursts
-    /// were aligned by the nodes that they were in before.
+    /// Aligns the threads' sequences of groups; `group_of_cohort` has the group
+    /// of each cohort, and `held` what each group holds. `before` is how the same
+    /// bursts were aligned by the nodes that they were in before.
     pub(super) fn of(
-        input: &RefineInput<'_>,
         tasks: &Tasks,
-        node_of: &[u32],
-        n_nodes: usize,
+        cohort_of: &[u32],
+        (group_of_cohort, held): (&[u32], &[Held]),
         before: Option<&Scored>,
     ) -> Self {
-        let mut time = vec![None; n_nodes];
-        for (&node, &duration) in node_of.iter().zip(input.duration) {
-            if let Some(time) = time.get_mut(node as usize) {
-                *time = Some(time.unwrap_or(Nanos::ZERO).saturating_add(duration));
-            }
-        }
-        let live: Vec<u32> = (0..n_nodes as u32).filter(|&node| time[node as usize].is_some()).collect();
-        let mut place = vec![0; n_nodes];
-        live.iter().zip(0..).for_each(|(&node, at)| place[node as usize] = at);
-        let mut sequences = vec![Vec::new(); tasks.len()];
-        for (&thread, &node) in input.thread.iter().zip(node_of) {
-            if let (true, Some(task)) = (node != NO_NODE, tasks.place(thread)) {
-                sequences[task].push(place[node as usize]);
-            }
-        }
-        let durations: Vec<Nanos> = time.into_iter().flatten().collect();
+        let live: Vec<u32> =
+            (0..held.len() as u32).filter(|&group| held[group as usize].bursts > 0).collect();
+        let place = |group: &u32| live.binary_search(group).map_or(NO_NODE, |at| at as u32);
+        let place_of_cohort: Vec<u32> = group_of_cohort.iter().map(place).collect();
+        let sequence = |bursts: &Range<u32>| -> Vec<u32> {
+            let cohorts = &cohort_of[bursts.start as usize..bursts.end as usize];
+            let places = cohorts.iter().filter_map(|&cohort| place_of_cohort.get(cohort as usize).copied());
+            places.filter(|&place| place != NO_NODE).collect()
+        };
+        let sequences: Vec<Vec<u32>> = tasks.aligned.par_iter().map(sequence).collect();
+        let durations: Vec<Nanos> = live.iter().map(|&group| nanos(held[group as usize].time)).collect();
         let (alignment, cuts) = if tasks.thorough {
             (align_by_duration(&sequences, &durations), None)
         } else if let Some(cuts) = before.and_then(|before| before.cuts.as_ref()) {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::hash::Hash;
+use std::ops::Range;
 
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -9,7 +10,7 @@ use rustc_hash::FxHashMap;
 use super::RefineRules;
 use super::levels::{NO_CODE, NO_NODE, RefineInput};
 use super::moments::Moments;
-use super::partition::{Scored, Tasks};
+use super::partition::{Partition, Scored, Tasks};
 
 /// How often there is what.
 type Counts<K> = FxHashMap<K, u64>;
@@ -39,10 +40,50 @@ struct Place {
 /// A burst that is in a part, and what stands about it.
 #[derive(Clone, Copy)]
 struct Seen {
+    part: u32,
     burst: u32,
     column: u32,
     /// The groups before and after it.
-    context: u64,
+    context: [u32; 2],
+}
+
+/// What bursts go by.
+pub(super) struct Names<P, G> {
+    /// More than any part.
+    pub(super) n_parts: usize,
+    /// The part of a burst, or [`NO_NODE`].
+    pub(super) part_of: P,
+    /// The group of a burst that went into the alignment, of which its part is one,
+    /// or [`NO_NODE`].
+    pub(super) group_of: G,
+}
+
+/// The bursts of a thread that are in a part.
+struct Sorted {
+    /// By part, and within each as they were.
+    seen: Vec<Seen>,
+    /// Where each part begins, and where the last ends.
+    starts: Vec<u32>,
+}
+
+impl Sorted {
+    fn of(seen: &[Seen], n_parts: usize) -> Self {
+        let mut starts = vec![0; n_parts + 1];
+        seen.iter().for_each(|seen| starts[seen.part as usize + 1] += 1);
+        (0..n_parts).for_each(|part| starts[part + 1] += starts[part]);
+        let mut next = starts.clone();
+        let mut sorted = seen.to_vec();
+        for seen in seen {
+            let at = &mut next[seen.part as usize];
+            sorted[*at as usize] = *seen;
+            *at += 1;
+        }
+        Self { seen: sorted, starts }
+    }
+
+    fn of_part(&self, part: usize) -> &[Seen] {
+        &self.seen[self.starts[part] as usize..self.starts[part + 1] as usize]
+    }
 }
 
 /// The places of all parts.
@@ -52,54 +93,43 @@ pub(super) struct Substitution {
 }
 
 impl Substitution {
-    /// Looks at an alignment of groups: `part_of` tells the part of every
-    /// burst ([`NO_NODE`] for none), `group_of` the group that went into the
-    /// alignment, of which the part is one. Only parts of groups that are `asked`
-    /// for have places.
-    pub(super) fn measure(
+    /// Looks at an alignment of groups. Only parts of groups that are `asked` for
+    /// have places.
+    pub(super) fn measure<P: Fn(u32) -> u32 + Sync, G: Fn(u32) -> u32 + Sync>(
         input: &RefineInput<'_>,
         tasks: &Tasks,
         scored: &Scored,
-        (part_of, group_of): (&[u32], &[u32]),
+        names: &Names<P, G>,
         asked: impl Fn(u32) -> bool + Sync,
     ) -> Self {
-        let bursts: Vec<u32> = (0..group_of.len() as u32).collect();
-        let threads: Vec<&[u32]> = bursts
-            .chunk_by(|&i, &j| input.thread[i as usize] == input.thread[j as usize])
-            .filter(|bursts| tasks.place(input.thread[bursts[0] as usize]).is_some())
-            .collect();
-        let of_thread = |bursts: &&[u32]| {
-            let mut seen = seen(input, tasks, scored, (part_of, group_of), bursts);
-            seen.retain(|seen| asked(group_of[seen.burst as usize]));
-            seen
+        let aligned = &scored.alignment;
+        let of_thread = |(bursts, &sequence): (&Range<u32>, &u32)| {
+            let columns = &aligned.sequences[sequence as usize].columns;
+            Sorted::of(&seen(names, bursts.clone(), columns, &asked), names.n_parts)
         };
-        let seen: Vec<Vec<Seen>> = threads.par_iter().map(of_thread).collect();
-        // Sorted by part, and within each as they were.
-        let n_parts =
-            part_of.iter().filter(|&&part| part != NO_NODE).max().map_or(0, |&top| top as usize + 1);
-        let mut starts = vec![0usize; n_parts + 1];
-        let part = |seen: &Seen| part_of[seen.burst as usize] as usize;
-        seen.iter().flatten().for_each(|seen| starts[part(seen) + 1] += 1);
-        (0..n_parts).for_each(|part| starts[part + 1] += starts[part]);
-        let mut next = starts.clone();
-        let mut sorted = vec![Seen { burst: 0, column: 0, context: 0 }; starts[n_parts]];
-        for seen in seen.iter().flatten() {
-            let at = &mut next[part(seen)];
-            sorted[*at] = *seen;
-            *at += 1;
-        }
+        let threads: Vec<Sorted> =
+            tasks.bursts().par_iter().zip(&aligned.sequence_of).map(of_thread).collect();
         let of_part = |part: usize| {
-            let seen = &sorted[starts[part]..starts[part + 1]];
-            let group = group_of[seen.first()?.burst as usize];
-            Some((part as u32, Place::of(input, group, seen)))
+            let seen: Vec<&[Seen]> = threads.iter().map(|thread| thread.of_part(part)).collect();
+            let first = seen.iter().find_map(|seen| seen.first())?;
+            Some((part as u32, Place::of(input, (names.group_of)(first.burst), &seen)))
         };
-        Self { places: (0..n_parts).into_par_iter().filter_map(of_part).collect() }
+        Self { places: (0..names.n_parts).into_par_iter().filter_map(of_part).collect() }
     }
 
     /// The same of nodes, all in one group.
-    pub(super) fn of_nodes(input: &RefineInput<'_>, tasks: &Tasks, scored: &Scored, node_of: &[u32]) -> Self {
-        let all_one: Vec<u32> = node_of.iter().map(|&n| if n == NO_NODE { NO_NODE } else { 0 }).collect();
-        Self::measure(input, tasks, scored, (node_of, &all_one), |_| true)
+    pub(super) fn of_nodes(
+        input: &RefineInput<'_>,
+        tasks: &Tasks,
+        scored: &Scored,
+        partition: &Partition,
+    ) -> Self {
+        let names = Names {
+            n_parts: partition.nodes.len(),
+            part_of: |burst| partition.node_of(burst),
+            group_of: |burst| if partition.node_of(burst) == NO_NODE { NO_NODE } else { 0 },
+        };
+        Self::measure(input, tasks, scored, &names, |_| true)
     }
 
     /// Parts that stand in for one another, in at least `share` of the bursts of
@@ -168,45 +198,46 @@ impl Substitution {
     }
 }
 
-/// The bursts of one thread that are in a part.
-fn seen(
-    input: &RefineInput<'_>,
-    tasks: &Tasks,
-    scored: &Scored,
-    (part_of, group_of): (&[u32], &[u32]),
-    bursts: &[u32],
+/// Those of a thread's bursts that are in a part; `columns` are of those that are
+/// in a group.
+fn seen<P: Fn(u32) -> u32, G: Fn(u32) -> u32>(
+    names: &Names<P, G>,
+    bursts: Range<u32>,
+    columns: &[u32],
+    asked: &impl Fn(u32) -> bool,
 ) -> Vec<Seen> {
-    let Some(task) = bursts.first().and_then(|&i| tasks.place(input.thread[i as usize])) else {
-        return Vec::new();
-    };
-    let columns = &scored.alignment.sequences[scored.alignment.sequence_of[task] as usize].columns;
-    let group = |&i: &u32| group_of[i as usize];
-    let mut kept = bursts.iter().filter(|i| group(i) != NO_NODE).zip(columns).peekable();
-    let mut seen = Vec::with_capacity(columns.len());
+    let grouped = bursts.map(|burst| (burst, (names.group_of)(burst)));
+    let mut kept = grouped.filter(|&(_, group)| group != NO_NODE).zip(columns).peekable();
+    let mut seen = Vec::new();
     let mut before = NO_NODE;
-    while let Some((&burst, &column)) = kept.next() {
-        let after = kept.peek().map_or(NO_NODE, |(next, _)| group(next));
-        if part_of[burst as usize] != NO_NODE {
-            seen.push(Seen { burst, column, context: u64::from(before) << 32 | u64::from(after) });
+    while let Some(((burst, group), &column)) = kept.next() {
+        let after = kept.peek().map_or(NO_NODE, |&((_, next), _)| next);
+        let part = if asked(group) { (names.part_of)(burst) } else { NO_NODE };
+        if part != NO_NODE {
+            seen.push(Seen { part, burst, column, context: [before, after] });
         }
-        before = group(&burst);
+        before = group;
     }
     seen
 }
 
 impl Place {
-    /// Of the bursts of a part, in their order.
-    fn of(input: &RefineInput<'_>, group: u32, seen: &[Seen]) -> Self {
-        let mut place = Self { group, bursts: seen.len() as u64, ..Self::default() };
-        place.columns = counts(seen.iter().map(|seen| seen.column).collect());
+    /// Of the bursts of a part, thread by thread, in their order.
+    fn of(input: &RefineInput<'_>, group: u32, threads: &[&[Seen]]) -> Self {
+        let seen = || threads.iter().copied().flatten();
+        let mut place = Self { group, bursts: seen().count() as u64, ..Self::default() };
+        place.columns = counts_of_columns(seen().map(|seen| seen.column).collect());
         place.pairs = place.columns.values().map(|&n| n * (n - 1)).sum();
-        place.contexts = counts(seen.iter().map(|seen| seen.context).collect());
-        let code = seen.iter().filter_map(|seen| input.code.get(seen.burst as usize));
-        place.code = counts(code.copied().filter(|&code| code != NO_CODE).collect());
-        place.tasks = seen.iter().map(|seen| input.thread[seen.burst as usize]).collect();
-        place.tasks.dedup();
+        for &Seen { burst, context: [before, after], .. } in seen() {
+            *place.contexts.entry(u64::from(before) << 32 | u64::from(after)).or_insert(0) += 1;
+            if let Some(&code) = input.code.get(burst as usize).filter(|&&code| code != NO_CODE) {
+                *place.code.entry(code).or_insert(0) += 1;
+            }
+            place.moments.push(input.points.row(burst as usize));
+        }
+        let first = threads.iter().filter_map(|seen| seen.first());
+        place.tasks = first.map(|seen| input.thread[seen.burst as usize]).collect();
         place.tasks.sort_unstable();
-        seen.iter().for_each(|seen| place.moments.push(input.points.row(seen.burst as usize)));
         place
     }
 
@@ -226,10 +257,11 @@ impl Place {
     }
 }
 
-/// How often each key comes.
-fn counts<K: Copy + Ord + Hash>(mut keys: Vec<K>) -> Counts<K> {
-    keys.sort_unstable();
-    let runs = || keys.chunk_by(|a, b| a == b);
+/// How often each column comes. Those of a thread ascend, which a stable sort
+/// makes use of.
+fn counts_of_columns(mut columns: Vec<u32>) -> Counts<u32> {
+    columns.sort();
+    let runs = || columns.chunk_by(|a, b| a == b);
     let mut counts = Counts::with_capacity_and_hasher(runs().count(), Default::default());
     counts.extend(runs().map(|run| (run[0], run.len() as u64)));
     counts

@@ -242,8 +242,8 @@ proptest! {
         // No burst is lost on the way up, before what is scattered goes: then phases only join.
         let last = if divisive { 0 } else { 1 + usize::from(range.reach.is_some()) };
         for pair in found.levels[..found.levels.len() - last].windows(2) {
-            for (before, after) in pair[0].node_of_burst.iter().zip(&pair[1].node_of_burst) {
-                prop_assert!(*before == NO_NODE || *after != NO_NODE);
+            for &cohort in &found.cohort_of_burst {
+                prop_assert!(pair[0].node_of(cohort) == NO_NODE || pair[1].node_of(cohort) != NO_NODE);
             }
         }
         let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a pool");
