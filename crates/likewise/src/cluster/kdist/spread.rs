@@ -25,7 +25,7 @@ pub enum KDistSpreadError {
     Comm(#[from] CommError),
 }
 
-/// As [`k_distances`], of points that are spread over ranks: the distance of each of
+/// As [`k_distances`](super::k_distances), of points that are spread over ranks: the distance of each of
 /// this rank's own points to its `k`-th nearest among those of all ranks, bit for bit.
 /// Collective; all points have as many dimensions, and a rank may have none.
 ///
@@ -38,7 +38,7 @@ pub enum KDistSpreadError {
 /// the ranks could not work together.
 ///
 /// # Complexity
-/// As [`k_distances`] of the points of an owner, and for those near its border once
+/// As [`k_distances`](super::k_distances) of the points of an owner, and for those near its border once
 /// more, here and at each owner that is asked. Every point is sent once, and once for
 /// each question; up to `k` distances answer it. O(log P) messages of each of P ranks.
 pub fn k_distances_spread<C: Communicator + ?Sized>(
