@@ -166,7 +166,6 @@ fn commands_that_share_no_work_are_refused_under_mpi() {
     let program = env!("CARGO_BIN_EXE_likewise");
     let (trace, to) = (text(&trace), text(&out));
     for call in [
-        format!("bursts {trace} -o {to}"),
         format!("cut {trace} -o {to}"),
         format!("compare {trace} {trace} -o {to}"),
         format!("info {trace}"),
