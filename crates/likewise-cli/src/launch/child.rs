@@ -6,7 +6,7 @@ use nix::sys::signal::{SigSet, Signal, kill};
 use nix::unistd::{Pid, getpgrp, tcgetpgrp};
 use std::os::unix::process::ExitStatusExt;
 use std::process::Command;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::time::{Duration, Instant};
 
 /// What a terminal sends to all programs in its foreground.
@@ -34,12 +34,24 @@ fn held() -> SigSet {
 /// Whether we were told to end while no signal was held back.
 static TOLD: AtomicBool = AtomicBool::new(false);
 
+/// The program that runs; 0 before. What is told to end is known to a thread of
+/// its own: it may look here after [`run`] has looked at [`TOLD`], or before.
+static CHILD: AtomicI32 = AtomicI32::new(0);
+
+fn told_to_end() {
+    TOLD.store(true, Ordering::SeqCst);
+    let child = CHILD.load(Ordering::SeqCst);
+    if child != 0 {
+        let _ = kill(Pid::from_raw(child), Signal::SIGTERM);
+    }
+}
+
 /// From now on signals do not end this process, but wait until [`run`] hands
 /// them on. To be called before there is another thread.
 pub(crate) fn hold_signals() {
     // It fails for a signal that does not exist.
     let _ = held().thread_block();
-    let _ = ctrlc::set_handler(|| TOLD.store(true, Ordering::Relaxed));
+    let _ = ctrlc::set_handler(told_to_end);
 }
 
 /// Hands every signal to that process, for as long as we live.
@@ -73,7 +85,8 @@ pub(crate) fn run(mut command: Command) -> Result<Ended> {
     let _ = held().thread_block();
     let mut child = child.map_err(|error| anyhow!("{name}: cannot be started: {error}"))?;
     let id = Pid::from_raw(child.id().cast_signed());
-    if TOLD.load(Ordering::Relaxed) {
+    CHILD.store(id.as_raw(), Ordering::SeqCst);
+    if TOLD.load(Ordering::SeqCst) {
         let _ = kill(id, Signal::SIGTERM);
     }
     forward_to(id);
