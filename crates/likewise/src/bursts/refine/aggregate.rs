@@ -262,18 +262,22 @@ fn entries(
         }
     }
     if !shared.is_empty() {
-        let is_shared =
-            |burst: u32| found[burst as usize].is_some_and(|id| matches!(fates[id.index()], Fate::Shared));
         let node_of = |burst: u32| Some(partition.node_of(burst)).filter(|&node| node != NO_NODE);
+        let group_of = |burst: u32| {
+            let cluster = found[burst as usize].filter(|id| matches!(fates[id.index()], Fate::Shared))?;
+            node_of(burst).map(|_| cluster.index() as u32)
+        };
         let index = setting.index.get_or_init(|| Index::new(setting.input.points));
-        let marked = index.mark(|burst| is_shared(burst) && node_of(burst).is_some());
+        let marked = index.mark(group_of);
         let entry = |&burst: &u32| {
-            let cluster = found[burst as usize];
-            let is_known = |other: u32| found[other as usize] == cluster && node_of(other).is_some();
-            let node = node_of(index.nearest(&marked, burst, is_known)?)?;
+            let cluster = cluster_of(burst) as u32;
+            let node = node_of(index.nearest(&marked, burst, cluster, group_of)?)?;
             reaches[node as usize].then_some((burst, node))
         };
-        entries.par_extend(shared.par_iter().filter_map(entry));
+        index.sort(&mut shared);
+        let mut joined: Vec<(u32, u32)> = shared.par_iter().filter_map(entry).collect();
+        joined.par_sort_unstable();
+        entries.append(&mut joined);
     }
     entries
 }

@@ -1,7 +1,6 @@
 //! From coarse to fine.
 
 use std::collections::BTreeMap;
-use std::ops::Range;
 
 use rayon::prelude::*;
 
@@ -85,7 +84,8 @@ fn split(
         Substitution::measure(input, tasks, scored, &names, |_| true).fragments(rules, |_, _| true);
     let mut whole: Vec<u32> = (0..n_pieces).collect();
     fragments.iter().for_each(|list| list.iter().for_each(|&piece| whole[piece as usize] = list[0]));
-    let (before, mut open) = (partition.nodes.len() as u32, Vec::new());
+    // Of each new node, the first of those that the same node became.
+    let (before, mut first_of, mut open) = (partition.nodes.len() as u32, Vec::new(), Vec::new());
     for (node, members) in bursts {
         let mut kept: Vec<u32> = pieces[&node].iter().map(|&piece| whole[piece as usize]).collect();
         kept.sort_unstable();
@@ -95,24 +95,27 @@ fn split(
         }
         let first = partition.nodes.len() as u32;
         kept.iter().for_each(|_| _ = partition.add(level, vec![node]));
-        let parts = first..partition.nodes.len() as u32;
+        first_of.resize(partition.nodes.len() - before as usize, first);
         for i in members {
             let piece = piece_of[i as usize];
             let place = whole.get(piece as usize).and_then(|piece| kept.binary_search(piece).ok());
             node_of[i as usize] = place.map_or(NO_NODE, |at| first + at as u32);
             if place.is_none() {
-                open.push((i, parts.clone()));
+                open.push((i, first));
             }
         }
     }
     if open.is_empty() {
         return;
     }
-    let new = before..partition.nodes.len() as u32;
     // What is in no piece joins that of the nearest burst of the same node.
-    let marked = index.mark(|i| new.contains(&node_of[i as usize]));
-    let nearest = |(i, parts): &(u32, Range<u32>)| {
-        let found = index.nearest(&marked, *i, |other| parts.contains(&node_of[other as usize]));
+    let group_of = |i: u32| {
+        let new = node_of[i as usize].checked_sub(before)?;
+        first_of.get(new as usize).copied()
+    };
+    let marked = index.mark(group_of);
+    let nearest = |&(i, first): &(u32, u32)| {
+        let found = index.nearest(&marked, i, first, group_of);
         found.map_or(NO_NODE, |other| node_of[other as usize])
     };
     let nodes: Vec<u32> = open.par_iter().map(nearest).collect();

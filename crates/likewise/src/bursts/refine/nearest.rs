@@ -1,5 +1,7 @@
-//! The nearest of some bursts to another, where which ones may change from level
-//! to level.
+//! The nearest burst of the same group, where the groups change from level to
+//! level.
+
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use rayon::prelude::*;
 
@@ -19,16 +21,39 @@ pub(super) struct Index<'a> {
     points: Points<'a>,
     /// The points along a curve that fills space, so that neighbours in it are near.
     order: Vec<u32>,
+    /// Of each point, the box of [`LEAF`] points that it is in.
+    leaf_of: Vec<u32>,
     /// Boxes of [`LEAF`] points each, then of [`FANOUT`] boxes each and so on, up to
     /// one. Of each dimension its low and its high end.
     levels: Vec<Vec<f64>>,
+    /// Of each box the lowest row.
+    lowest: Vec<Vec<u32>>,
 }
 
-/// Which boxes hold a point that counts, level by level.
-pub(super) struct Marked(Vec<Vec<bool>>);
+/// Of a box: none of its points is in a group.
+const NONE: u32 = u32::MAX;
+
+/// Of a box: its points are in several groups.
+const SEVERAL: u32 = NONE - 1;
+
+/// Of which groups the points of two boxes are.
+fn either(a: u32, b: u32) -> u32 {
+    match (a, b) {
+        (NONE, mark) | (mark, NONE) => mark,
+        (a, b) if a == b => a,
+        _ => SEVERAL,
+    }
+}
+
+fn may_hold(mark: u32, group: u32) -> bool {
+    mark == group || mark == SEVERAL
+}
+
+/// The groups in the boxes, level by level.
+pub(super) struct Marked(Vec<Vec<u32>>);
 
 impl<'a> Index<'a> {
-    /// O(n log n) for n points, in parallel; four bytes for each are kept.
+    /// O(n log n) for n points, in parallel; eight bytes for each are kept.
     pub(super) fn new(points: Points<'a>) -> Self {
         let dims = points.dims();
         let rows = 0..points.len() as u32;
@@ -52,36 +77,57 @@ impl<'a> Index<'a> {
             let next = below.par_chunks(2 * dims * FANOUT).flat_map_iter(group).collect();
             levels.push(next);
         }
-        Self { points, order, levels }
+        let least = |rows: &[u32]| rows.iter().copied().min().unwrap_or(u32::MAX);
+        let lowest = upwards(order.par_chunks(LEAF).map(least).collect(), least);
+        let mut leaf_of = vec![0; points.len()];
+        for (leaf, rows) in (0..).zip(order.chunks(LEAF)) {
+            rows.iter().for_each(|&row| leaf_of[row as usize] = leaf);
+        }
+        Self { points, order, leaf_of, levels, lowest }
     }
 
-    /// Marks the boxes that hold a point that `counts`.
-    pub(super) fn mark(&self, counts: impl Fn(u32) -> bool + Sync) -> Marked {
-        let any = |rows: &[u32]| rows.iter().any(|&row| counts(row));
-        let mut marked: Vec<Vec<bool>> = vec![self.order.par_chunks(LEAF).map(any).collect()];
-        while let Some(below) = marked.last().filter(|level| level.len() > 1) {
-            let next = below.chunks(FANOUT).map(|group| group.contains(&true)).collect();
-            marked.push(next);
-        }
-        Marked(marked)
+    /// Marks the boxes with the groups of their points; `None` counts for nothing.
+    pub(super) fn mark(&self, group_of: impl Fn(u32) -> Option<u32> + Sync) -> Marked {
+        let leaves: Vec<AtomicU32> = self.lowest[0].par_iter().map(|_| AtomicU32::new(NONE)).collect();
+        (0..self.points.len() as u32).into_par_iter().with_min_len(1 << 12).for_each(|row| {
+            let Some(group) = group_of(row) else { return };
+            let leaf = &leaves[self.leaf_of[row as usize] as usize];
+            // In any order: which groups there are does not depend on it.
+            let add = |mark| Some(either(mark, group)).filter(|&with| with != mark);
+            let _ = leaf.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add);
+        });
+        let leaves = leaves.into_par_iter().map(AtomicU32::into_inner).collect();
+        Marked(upwards(leaves, |marks| marks.iter().copied().fold(NONE, either)))
+    }
+
+    /// Sorts rows along the curve, so that one after the other looks at the same
+    /// points.
+    pub(super) fn sort(&self, rows: &mut [u32]) {
+        let around = self.levels.last().map_or(&[][..], Vec::as_slice);
+        rows.par_sort_by_cached_key(|&row| (place_on_curve(self.points.row(row as usize), around), row));
     }
 
     /// The point nearest to that of `row`, the lowest of equally near ones, among
-    /// those that `counts` is true of; all of them are marked.
-    pub(super) fn nearest(&self, marked: &Marked, row: u32, counts: impl Fn(u32) -> bool) -> Option<u32> {
+    /// those of `group`; `group_of` is what the boxes were marked with.
+    pub(super) fn nearest(
+        &self,
+        marked: &Marked,
+        row: u32,
+        group: u32,
+        group_of: impl Fn(u32) -> Option<u32>,
+    ) -> Option<u32> {
         let x = self.points.row(row as usize);
-        let mut best = (f64::INFINITY, None);
+        let mut best = (f64::INFINITY, u32::MAX);
         let mut pending = vec![(0.0, self.levels.len() - 1, 0)];
         while let Some((distance, level, index)) = pending.pop() {
             // An equally near box may hold an equally near point of lower number.
-            if distance > best.0 || !marked.0[level][index] {
+            if (distance, self.lowest[level][index]) >= best || !may_hold(marked.0[level][index], group) {
                 continue;
             }
             if level == 0 {
                 for &other in self.order[index * LEAF..].iter().take(LEAF) {
-                    let found = (squared(x, self.points.row(other as usize)), Some(other));
-                    let is_nearer = found.0 < best.0 || (found.0 == best.0 && found.1 < best.1);
-                    if is_nearer && counts(other) {
+                    let found = (squared(x, self.points.row(other as usize)), other);
+                    if found < best && group_of(other) == Some(group) {
                         best = found;
                     }
                 }
@@ -91,15 +137,25 @@ impl<'a> Index<'a> {
             let boxes = self.levels[level - 1].chunks(2 * x.len()).enumerate();
             for (child, ends) in boxes.skip(index * FANOUT).take(FANOUT) {
                 let distance = to_box(x, ends);
-                if distance <= best.0 && marked.0[level - 1][child] {
+                if distance <= best.0 && may_hold(marked.0[level - 1][child], group) {
                     pending.push((distance, level - 1, child));
                 }
             }
             // The nearest is looked at first.
             pending[first..].sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(b.2.cmp(&a.2)));
         }
-        best.1
+        Some(best.1).filter(|_| best.0.is_finite())
     }
+}
+
+/// All levels above the lowest, by what a group of boxes comes to.
+fn upwards(lowest: Vec<u32>, of_group: impl Fn(&[u32]) -> u32) -> Vec<Vec<u32>> {
+    let mut levels = vec![lowest];
+    while let Some(below) = levels.last().filter(|level| level.len() > 1) {
+        let next = below.chunks(FANOUT).map(&of_group).collect();
+        levels.push(next);
+    }
+    levels
 }
 
 /// The box of no point.
@@ -170,14 +226,16 @@ mod tests {
             let data: Vec<f64> = grid.into_iter().map(|x| f64::from(x) * 0.5).collect();
             let points = Points::new(&data, dims).expect("points");
             let index = Index::new(points);
-            for most in [0, 1, 20, 40] {
-                let counts = |row: u32| counted[row as usize] < most;
-                let marked = index.mark(counts);
+            for (most, groups) in [(0, 1), (1, 1), (20, 1), (20, 4), (40, 2)] {
+                let counts = |row: u32| Some(counted[row as usize]).filter(|&x| x < most);
+                let group_of = |row: u32| counts(row).map(|x| u32::from(x) % groups);
+                let marked = index.mark(group_of);
                 for row in 0..300 {
+                    let group = row % groups;
                     let distance = |other: u32| squared(points.row(row as usize), points.row(other as usize));
-                    let expected = (0..300).filter(|&other| counts(other))
+                    let expected = (0..300).filter(|&other| group_of(other) == Some(group))
                         .min_by(|&a, &b| distance(a).total_cmp(&distance(b)));
-                    prop_assert_eq!(index.nearest(&marked, row, counts), expected);
+                    prop_assert_eq!(index.nearest(&marked, row, group, group_of), expected);
                 }
             }
         }
