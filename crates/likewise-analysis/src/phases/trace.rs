@@ -223,10 +223,8 @@ pub fn skipped(records: &RecordCounts) -> Vec<String> {
 
 /// The applications of the bursts, ascending.
 fn apps_read(table: &BurstTable) -> Vec<u32> {
-    let mut apps = table.app.clone();
     // Bursts are in burst order, so those of an application stand together.
-    apps.dedup();
-    apps
+    table.app.chunk_by(|a, b| a == b).map(|app| app[0]).collect()
 }
 
 /// Which application was chosen, where there was a choice and none was made.

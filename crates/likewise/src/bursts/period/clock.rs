@@ -2,103 +2,164 @@
 
 use rayon::prelude::*;
 
+use super::changes::{begin_of, end_of, in_time_order, time_of};
 use crate::cluster::ClusterId;
 use crate::table::BurstTable;
+
+/// What the clock shows is kept at one of so many begins and ends, and counted
+/// from there.
+const EVERY: usize = 256;
 
 /// It moves only while bursts run, and a whole burst moves it by the median
 /// duration of its phase. So neither a task that is held up nor those that wait
 /// for it move it further, and iterations with the same work are equally long.
-pub(super) struct WorkClock {
-    /// Begins and ends of all bursts in ns, ascending.
-    times: Vec<u64>,
-    /// Work done at each of them, ascending; ns of one thread.
-    work: Vec<f64>,
-    /// Durations of the bursts that run right after each of them, summed.
-    running: Vec<u64>,
+pub(super) struct WorkClock<'a> {
+    table: &'a BurstTable,
+    labels: &'a [Option<ClusterId>],
+    /// Of each phase the median duration, then the mean over all phases.
+    typical: Vec<f64>,
+    /// Begins and ends of all bursts, by time.
+    changes: Vec<u32>,
+    /// What it showed before one of [`EVERY`] changes.
+    before: Vec<Shown>,
+    end: f64,
 }
 
-impl WorkClock {
-    /// The clock, and what it shows at begin and end of every burst.
+/// What the clock shows right after a change.
+#[derive(Clone, Copy, Debug, Default)]
+struct Shown {
+    time: u64,
+    /// Work done until then; ns of one thread.
+    work: f64,
+    /// Work per time from then on.
+    pace: f64,
+    /// Durations of the bursts that run right after it, summed.
+    running: u64,
+}
+
+/// Begin and end of bursts, in work.
+pub(super) type Spans = Vec<(f64, f64)>;
+
+impl<'a> WorkClock<'a> {
+    /// The clock, and when by it the bursts of each of the first `n_wanted` phases
+    /// begin and end, ascending.
     ///
     /// `labels` has the phase of every burst. Bursts without one count their
     /// own length, and no more than a burst with one does on average.
     ///
     /// # Complexity
-    /// O(n log n); 48 bytes for each begin and end while it is made, 24 after.
+    /// O(n log n) for n bursts. Eight bytes for each are kept, and 16 for each of a
+    /// wanted phase; about as many more while it is made.
     pub(super) fn of(
-        table: &BurstTable,
-        labels: &[Option<ClusterId>],
-        n_phases: usize,
-    ) -> (Self, Vec<(f64, f64)>) {
+        table: &'a BurstTable,
+        labels: &'a [Option<ClusterId>],
+        (n_phases, n_wanted): (usize, usize),
+    ) -> (Self, Vec<Spans>) {
         let typical = typical_durations(table, labels, n_phases);
-        let pace_of = |i: usize| {
-            let duration = table.duration[i].0 as f64;
-            labels[i].map_or(duration.min(typical[n_phases]), |id| typical[id.index()]) / duration.max(1.0)
-        };
-        // By time, then in burst order; a burst of no length begins before it ends.
-        let change = |i: usize| [(table.begin[i].0, i as u32, false), (table.end(i).0, i as u32, true)];
-        let mut changes: Vec<(u64, u32, bool)> =
-            (0..table.len()).into_par_iter().flat_map_iter(change).collect();
-        // Stable, because that merges what is in order: each thread's bursts are.
-        changes.par_sort();
-        let n = changes.len();
-        let mut clock = Self {
-            times: Vec::with_capacity(n),
-            work: Vec::with_capacity(n),
-            running: Vec::with_capacity(n),
-        };
-        let mut spans = vec![(0.0, 0.0); table.len()];
-        let (mut done, mut pace, mut running, mut last) = (0.0, 0.0f64, 0u64, 0);
-        for (time, burst, ends) in changes {
-            let i = burst as usize;
-            done += pace.max(0.0) * (time - last) as f64;
-            last = time;
-            let duration = table.duration[i].0;
-            if ends {
-                spans[i].1 = done;
-                (pace, running) = (pace - pace_of(i), running.saturating_sub(duration));
-            } else {
-                spans[i].0 = done;
-                (pace, running) = (pace + pace_of(i), running.saturating_add(duration));
+        let changes = Vec::with_capacity(2 * table.len());
+        let mut clock = Self { table, labels, typical, changes, before: Vec::new(), end: 0.0 };
+        let mut spans: Vec<Spans> = vec![Vec::new(); n_wanted];
+        let mut place = vec![0u32; table.len()];
+        let mut shown = Shown::default();
+        in_time_order(table, |change| {
+            if clock.changes.len().is_multiple_of(EVERY) {
+                clock.before.push(shown);
             }
-            clock.times.push(time);
-            clock.work.push(done);
-            clock.running.push(running);
-        }
+            clock.changes.push(change);
+            clock.step(&mut shown, change);
+            let burst = begin_of(change).or(end_of(change)).unwrap_or_default();
+            let Some(own) = labels[burst].and_then(|id| spans.get_mut(id.index())) else { return };
+            if end_of(change).is_some() {
+                own[place[burst] as usize].1 = shown.work;
+            } else {
+                place[burst] = own.len() as u32;
+                own.push((shown.work, shown.work));
+            }
+        });
+        clock.end = shown.work;
+        let sort_equal = |own: &mut Spans| {
+            let same_begin = own.chunk_by_mut(|a, b| a.0 == b.0);
+            same_begin.for_each(|equal| equal.sort_unstable_by(|a, b| a.1.total_cmp(&b.1)));
+        };
+        spans.par_iter_mut().for_each(sort_equal);
         (clock, spans)
+    }
+
+    /// What a burst adds to the pace.
+    fn pace_of(&self, burst: usize) -> f64 {
+        let duration = self.table.duration[burst].0 as f64;
+        let typical = match (self.labels[burst], self.typical.last()) {
+            (Some(id), _) => self.typical[id.index()],
+            (None, mean) => duration.min(mean.copied().unwrap_or(duration)),
+        };
+        typical / duration.max(1.0)
+    }
+
+    fn step(&self, shown: &mut Shown, change: u32) {
+        let time = time_of(self.table, change);
+        shown.work += shown.pace.max(0.0) * (time - shown.time) as f64;
+        shown.time = time;
+        if let Some(burst) = begin_of(change) {
+            shown.pace += self.pace_of(burst);
+            shown.running = shown.running.saturating_add(self.table.duration[burst].0);
+        } else if let Some(burst) = end_of(change) {
+            shown.pace -= self.pace_of(burst);
+            shown.running = shown.running.saturating_sub(self.table.duration[burst].0);
+        }
+    }
+
+    /// What it shows right after each change from that place on.
+    fn shown_from(&self, place: usize) -> impl Iterator<Item = Shown> {
+        let block = place / EVERY;
+        let mut shown = self.before.get(block).copied().unwrap_or_default();
+        let changes = self.changes.iter().skip(block * EVERY);
+        let all = changes.map(move |&change| {
+            self.step(&mut shown, change);
+            shown
+        });
+        all.skip(place % EVERY)
+    }
+
+    /// How many changes come before the first whose time is not `holds`.
+    fn count(&self, holds: impl Fn(u64) -> bool) -> usize {
+        self.changes.partition_point(|&change| holds(time_of(self.table, change)))
     }
 
     /// Work done until `time`.
     #[cfg(test)]
     fn at(&self, time: u64) -> f64 {
-        let next = self.times.partition_point(|&t| t <= time);
-        let Some(last) = next.checked_sub(1) else { return 0.0 };
-        let Some(&until) = self.times.get(next) else { return self.work[last] };
-        let part = (time - self.times[last]) as f64 / (until - self.times[last]) as f64;
-        self.work[last] + part * (self.work[next] - self.work[last])
+        let Some(last) = self.count(|t| t <= time).checked_sub(1) else { return 0.0 };
+        let mut shown = self.shown_from(last);
+        let last = shown.next().expect("a change");
+        let Some(until) = shown.next() else { return last.work };
+        let part = (time - last.time) as f64 / (until.time - last.time) as f64;
+        last.work + part * (until.work - last.work)
     }
 
     /// All work.
     pub(super) fn end(&self) -> f64 {
-        self.work.last().copied().unwrap_or(0.0)
+        self.end
     }
 
     /// The begin or end of a burst that is nearest to when `work` was done.
     fn nearest_change(&self, work: f64) -> u64 {
         let time = self.time(work);
-        let next = self.times.partition_point(|&t| t < time);
+        let next = self.count(|t| t < time);
         let near = [next.checked_sub(1), Some(next)].into_iter().flatten();
-        let near = near.filter_map(|i| self.times.get(i).copied());
+        let near = near.filter_map(|i| Some(time_of(self.table, *self.changes.get(i)?)));
         near.min_by_key(|t| t.abs_diff(time)).unwrap_or(time)
     }
 
     /// The last time at which no more than `work` was done.
     fn time(&self, work: f64) -> u64 {
-        let next = self.work.partition_point(|&w| w <= work);
-        let Some(last) = next.checked_sub(1) else { return self.times.first().copied().unwrap_or(0) };
-        let Some(&until) = self.work.get(next) else { return self.times[last] };
-        let part = (work - self.work[last]) / (until - self.work[last]);
-        self.times[last] + (part * (self.times[next] - self.times[last]) as f64) as u64
+        let block = self.before.partition_point(|shown| shown.work <= work).saturating_sub(1);
+        let until = self.shown_from(block * EVERY).take_while(|shown| shown.work <= work).count();
+        let next = block * EVERY + until;
+        let mut shown = self.shown_from(next.saturating_sub(1));
+        let Some(last) = shown.next() else { return 0 };
+        let Some(until) = shown.next().filter(|_| next > 0) else { return last.time };
+        let part = (work - last.work) / (until.work - last.work);
+        last.time + (part * (until.time - last.time) as f64) as u64
     }
 
     /// Where to cut within the last `reach` of work before `work`, and what that
@@ -108,16 +169,21 @@ impl WorkClock {
     /// alike. Of equally cheap moments it is the latest.
     pub(super) fn best_cut_before(&self, work: f64, reach: f64) -> (u64, u64) {
         if work >= self.end() {
-            return (self.times.last().copied().unwrap_or(0), 0);
+            return (self.changes.last().map_or(0, |&change| time_of(self.table, change)), 0);
         }
         let (from, to) = (self.time(work - reach), self.nearest_change(work));
-        let first = self.times.partition_point(|&t| t <= from);
-        let last = self.times.partition_point(|&t| t < to);
+        let first = self.count(|t| t <= from);
+        let last = self.count(|t| t < to);
+        let mut shown = self.shown_from(first.saturating_sub(1));
+        let mut running = if first == 0 { 0 } else { shown.next().map_or(0, |shown| shown.running) };
         // At the end of each stretch between changes, and where `to` ends one.
-        let running = |next: usize| next.checked_sub(1).map_or(0, |i| self.running[i]);
-        let moved = |next: usize| if next < last { (work - self.work[next]).max(0.0) as u64 } else { 0 };
-        let time = |next: usize| if next < last { self.times[next] } else { to };
-        let cost = |next: usize| (running(next).saturating_add(moved(next)), std::cmp::Reverse(time(next)));
+        let cost = |next: usize| {
+            let next = shown.next().filter(|_| next < last);
+            let moved = next.map_or(0, |next| (work - next.work).max(0.0) as u64);
+            let cost = running.saturating_add(moved);
+            running = next.map_or(running, |next| next.running);
+            (cost, std::cmp::Reverse(next.map_or(to, |next| next.time)))
+        };
         (first..=last).map(cost).min().map_or((to, 0), |(cost, at)| (at.0, cost))
     }
 }
@@ -152,19 +218,20 @@ mod tests {
         let bursts =
             [(1, 0, 10, 0), (1, 20, 40, 0), (1, 70, 10, 0), (2, 0, 10, 0), (2, 20, 10, 0), (2, 70, 10, 0)];
         let (table, labels) = table(&bursts);
-        let (clock, spans) = WorkClock::of(&table, &labels, 1);
+        let (clock, spans) = WorkClock::of(&table, &labels, (1, 1));
         let at: Vec<f64> = [0, 10, 20, 60, 70, 80, 99].map(|t| clock.at(t)).to_vec();
         assert_eq!(at, [0.0, 20.0, 20.0, 40.0, 40.0, 60.0, 60.0]);
         assert_eq!(clock.end(), 60.0);
-        assert_eq!(spans[..3], [(0.0, 20.0), (20.0, 40.0), (40.0, 60.0)]);
-        assert_eq!(spans[4], (20.0, 32.5));
+        let spans_of_phase = [(0, 20), (0, 20), (20, 32), (20, 40), (40, 60), (40, 60)];
+        let found: Vec<(u64, u64)> = spans[0].iter().map(|&(a, b)| (a as u64, b as u64)).collect();
+        assert_eq!(found, spans_of_phase);
         assert_eq!((clock.time(30.0), clock.time(20.0), clock.time(60.0)), (28, 20, 80));
     }
 
     #[test]
     fn cuts_where_least_is_cut() {
         let (table, labels) = table(&[(1, 0, 10, 0), (1, 20, 10, 0), (2, 0, 13, 0), (2, 19, 11, 0)]);
-        let (clock, _) = WorkClock::of(&table, &labels, 1);
+        let (clock, _) = WorkClock::of(&table, &labels, (1, 0));
         // At 20 a burst of 11 is cut; until 19 nothing runs, and the work of 1 moves.
         assert_eq!(clock.best_cut_before(clock.at(20), 15.0), (19, 1));
         // Out of reach.

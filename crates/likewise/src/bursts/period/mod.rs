@@ -14,6 +14,7 @@
 //!    that are about as good, the shortest whose iterations are about as alike.
 //! 5. Each iteration begins just before its phase, where the least is cut.
 
+mod changes;
 mod clock;
 mod iterations;
 mod order;
@@ -193,9 +194,8 @@ pub enum NotPeriodic {
 pub fn find_period(table: &BurstTable, labels: &[Option<ClusterId>]) -> Result<Period, NotPeriodic> {
     assert_eq!(table.len(), labels.len(), "a label for every burst");
     let n_phases = labels.iter().flatten().map(|id| id.index() + 1).max().ok_or(NotPeriodic::NoPhase)?;
-    let (clock, spans) = WorkClock::of(table, labels, n_phases);
+    let (clock, bursts) = WorkClock::of(table, labels, (n_phases, n_phases.min(PHASES)));
     let end = clock.end();
-    let bursts = phase_bursts(labels, n_phases.min(PHASES), &spans);
     if end <= 0.0 {
         return Err(NotPeriodic::NothingRepeats);
     }
@@ -229,7 +229,7 @@ struct Selected {
 /// The iterations that explain most; of those that are about as good the most
 /// alike, of these the shortest, and of about equally short ones those between
 /// which the least is cut.
-fn select(found: Vec<Iterations>, clock: &WorkClock) -> Result<Selected, NotPeriodic> {
+fn select(found: Vec<Iterations>, clock: &WorkClock<'_>) -> Result<Selected, NotPeriodic> {
     let end = clock.end();
     let convinces = |it: &Iterations| {
         let least = if it.n() < FEW { LEAST_CONFIDENCE_OF_FEW } else { LEAST_CONFIDENCE };
@@ -260,7 +260,7 @@ fn select(found: Vec<Iterations>, clock: &WorkClock) -> Result<Selected, NotPeri
 }
 
 /// When iterations begin and the last ends, and what it costs to cut there.
-fn cuts(iterations: &Iterations, clock: &WorkClock) -> (Vec<Nanos>, u64) {
+fn cuts(iterations: &Iterations, clock: &WorkClock<'_>) -> (Vec<Nanos>, u64) {
     let reach = REACH * iterations.period();
     let (mut cuts, mut cost) = (Vec::with_capacity(iterations.boundaries.len()), 0u64);
     for &boundary in &iterations.boundaries {
@@ -269,22 +269,6 @@ fn cuts(iterations: &Iterations, clock: &WorkClock) -> (Vec<Nanos>, u64) {
         cuts.push(Nanos(at));
     }
     (cuts, cost)
-}
-
-/// Begins and ends on the work clock (`spans`) of the bursts of each of the
-/// first phases, ascending.
-fn phase_bursts(labels: &[Option<ClusterId>], n_phases: usize, spans: &[(f64, f64)]) -> Vec<Vec<(f64, f64)>> {
-    let mut bursts: Vec<Vec<(f64, f64)>> = vec![Vec::new(); n_phases];
-    for (label, &span) in labels.iter().zip(spans) {
-        if let Some(of_phase) = label.and_then(|id| bursts.get_mut(id.index())) {
-            of_phase.push(span);
-        }
-    }
-    let sort = |of_phase: &mut Vec<(f64, f64)>| {
-        of_phase.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
-    };
-    bursts.par_iter_mut().for_each(sort);
-    bursts
 }
 
 /// How many threads have bursts.

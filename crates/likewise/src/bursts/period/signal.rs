@@ -60,8 +60,9 @@ impl Signals {
     pub(super) fn lags(&self) -> Vec<Vec<f64>> {
         let n = self.phases[0].len();
         let transforms = Transforms::new(n);
+        let pairs = self.phases.par_chunks(2);
         let correlations: Vec<Vec<f64>> =
-            self.phases.par_iter().map(|x| transforms.autocorrelation(x)).collect();
+            pairs.flat_map_iter(|pair| transforms.autocorrelations(pair)).collect();
         let mut all = vec![0.0; n / 3];
         let mut weight = 0.0;
         for (of_phase, sums) in correlations.iter().zip(&self.sums) {
@@ -111,28 +112,52 @@ struct Transforms {
 }
 
 impl Transforms {
-    /// For signals of `n` cells: twice as long, so that none wraps round.
+    /// For signals of `n` cells: half as long again, so that none wraps round
+    /// within the lags.
     fn new(n: usize) -> Self {
-        let mut planner = FftPlanner::new();
-        Self { forward: planner.plan_fft_forward(2 * n), inverse: planner.plan_fft_inverse(2 * n) }
+        let (mut planner, length) = (FftPlanner::new(), n + n.div_ceil(2));
+        Self { forward: planner.plan_fft_forward(length), inverse: planner.plan_fft_inverse(length) }
     }
 
     /// `r[k] = Σ (x[i] − x̄)(x[i + k] − x̄) / Σ (x[i] − x̄)²` for lags up to a
-    /// third of the signal; all 0 for a constant one.
+    /// third of the signal; all 0 for a constant one. Of one signal or of two:
+    /// these are the real and the imaginary part of one, which takes the time of
+    /// a single transform. The transform of the first is the half that is
+    /// conjugate to itself when mirrored, that of the second the other; both have
+    /// real autocorrelations, so these come apart by themselves.
     ///
     /// # Reference
     /// Wiener–Khinchin, by way of the fast Fourier transform.
-    fn autocorrelation(&self, signal: &[f64]) -> Vec<f64> {
-        let n = signal.len();
-        let mean = signal.iter().sum::<f64>() / n as f64;
-        let mut x: Vec<Complex<f64>> = signal.iter().map(|&x| Complex::new(x - mean, 0.0)).collect();
-        x.resize(2 * n, Complex::default());
+    fn autocorrelations(&self, signals: &[Vec<f64>]) -> Vec<Vec<f64>> {
+        let n = signals[0].len();
+        let length = self.forward.len();
+        // Of equal energy, so that none is lost in the rounding of the other.
+        let scaled = |x: &Vec<f64>| {
+            let mean = x.iter().sum::<f64>() / n as f64;
+            let energy: f64 = x.iter().map(|x| (x - mean).powi(2)).sum();
+            (mean, if energy > 0.0 { 1.0 / energy.sqrt() } else { 0.0 })
+        };
+        let scales: Vec<(f64, f64)> = signals.iter().map(scaled).collect();
+        let cell = |signal: usize, i: usize| {
+            signals.get(signal).map_or(0.0, |x| (x[i] - scales[signal].0) * scales[signal].1)
+        };
+        let mut x: Vec<Complex<f64>> = (0..n).map(|i| Complex::new(cell(0, i), cell(1, i))).collect();
+        x.resize(length, Complex::default());
         self.forward.process(&mut x);
-        x.iter_mut().for_each(|x| *x = Complex::new(x.norm_sqr(), 0.0));
+        for i in 0..=length / 2 {
+            let mirror = (length - i) % length;
+            let (a, b) = (x[i], x[mirror].conj());
+            let power = Complex::new((a + b).norm_sqr() / 4.0, (a - b).norm_sqr() / 4.0);
+            (x[i], x[mirror]) = (power, power);
+        }
         self.inverse.process(&mut x);
-        let energy = x[0].re;
-        let scale = if energy > 0.0 { 1.0 / energy } else { 0.0 };
-        x[..n / 3].iter().map(|x| x.re * scale).collect()
+        let parts: [fn(&Complex<f64>) -> f64; 2] = [|x| x.re, |x| x.im];
+        let correlation = |(part, &(_, scale)): (fn(&Complex<f64>) -> f64, &(f64, f64))| {
+            let energy = part(&x[0]);
+            let scale = if scale > 0.0 && energy > 0.0 { 1.0 / energy } else { 0.0 };
+            x[..n / 3].iter().map(|x| part(x) * scale).collect()
+        };
+        parts.into_iter().zip(&scales).map(correlation).collect()
     }
 }
 
@@ -164,10 +189,19 @@ mod tests {
 
     proptest! {
         #[test]
-        fn equals_the_definition(x in prop::collection::vec(0.0..10.0f64, 12..200)) {
-            let found = Transforms::new(x.len()).autocorrelation(&x);
-            for (a, b) in found.iter().zip(autocorrelation_reference(&x)) {
-                prop_assert!((a - b).abs() < 1e-9, "{a} {b}");
+        fn equals_the_definition(
+            signals in (12usize..200).prop_flat_map(|n| {
+                prop::collection::vec(prop::collection::vec(0.0..10.0f64, n), 1..=2)
+            })
+        ) {
+            let found = Transforms::new(signals[0].len()).autocorrelations(&signals);
+            prop_assert_eq!(found.len(), signals.len());
+            for (found, x) in found.iter().zip(&signals) {
+                let expected = autocorrelation_reference(x);
+                prop_assert_eq!(found.len(), expected.len());
+                for (a, b) in found.iter().zip(expected) {
+                    prop_assert!((a - b).abs() < 1e-9, "{a} {b}");
+                }
             }
         }
 
@@ -187,6 +221,9 @@ mod tests {
 
     #[test]
     fn a_constant_signal_has_no_peak() {
-        assert!(peaks(&Transforms::new(64).autocorrelation(&[3.0; 64]), 4).is_empty());
+        let pulses: Vec<f64> = (0..64).map(|i| f64::from(u8::from(i % 8 == 0))).collect();
+        let found = Transforms::new(64).autocorrelations(&[pulses, vec![3.0; 64]]);
+        assert_eq!(peaks(&found[0], 1), [8]);
+        assert!(peaks(&found[1], 4).is_empty());
     }
 }

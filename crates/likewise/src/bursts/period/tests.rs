@@ -77,7 +77,7 @@ fn nothing_is_claimed_of_sequences_without_period() {
 #[test]
 fn steps_that_take_turns_are_half_an_iteration() {
     let (table, labels) = run(&[0; 100], 1, 0);
-    let (clock, _) = WorkClock::of(&table, &labels, 1);
+    let (clock, _) = WorkClock::of(&table, &labels, (1, 0));
     let part = |share: f64| share * clock.end();
     let iterations = |n: u32, from: f64, length: f64, confidence: f64| Iterations {
         anchor: 0,
