@@ -42,8 +42,9 @@ struct Own {
     header: Header,
     gathered: Gathered,
     sum: Sum,
-    /// Bytes of the whole file.
+    /// Bytes of the whole file, and of its records.
     size: u64,
+    of: u64,
 }
 
 /// Reads a trace, a piece on each process. Collective.
@@ -69,7 +70,7 @@ pub(crate) fn read<C: Communicator + ?Sized>(
         };
         // All must see a file of the same size; its least and its greatest are
         // found in one reduction, by signs.
-        let size = own.as_ref().map_or(0, |own| own.size as i64);
+        let size = own.as_ref().map_or(0, |own| own.of as i64);
         let mut bounds = [went as i64, size, -size];
         comm.all_reduce(Reduction::Max, &mut bounds)?;
         let is_of_one_size = bounds[1] == -bounds[2];
@@ -101,6 +102,8 @@ fn own(
     }
     let size = input.size().unwrap_or(0);
     let header = opened(&mut input, options)?;
+    // A file that is being written may be longer for some than for others.
+    let of = input.peek(1)?.len() as u64;
     if !input.keep(piece) {
         return Ok((Went::Not, None));
     }
@@ -111,7 +114,7 @@ fn own(
         return Ok((Went::OpenMp, None));
     };
     let Some(sum) = records.sum() else { return Ok((Went::Not, None)) };
-    Ok((Went::Well, Some(Own { header, gathered, sum, size })))
+    Ok((Went::Well, Some(Own { header, gathered, sum, size, of })))
 }
 
 /// The trace of all pieces, on process 0.

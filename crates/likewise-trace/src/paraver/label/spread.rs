@@ -101,7 +101,7 @@ struct Own {
     first: Vec<u8>,
     /// Bytes of the piece, as they will be written.
     size: u64,
-    /// Bytes of the file.
+    /// Bytes of all records.
     of: u64,
     /// The largest time.
     max: Option<u64>,
@@ -120,7 +120,7 @@ fn own(input: &Path, (rank, size): (usize, usize)) -> Result<Option<Own>> {
         return Ok(None);
     }
     let mut head = Vec::new();
-    let mut open = || -> Result<Option<(Input, Vec<u8>)>> {
+    let mut open = || -> Result<Option<(Input, Vec<u8>, u64)>> {
         let mut source = Input::open_text(input)?;
         if !is_paraver(&mut source)? {
             return Ok(None);
@@ -129,14 +129,20 @@ fn own(input: &Path, (rank, size): (usize, usize)) -> Result<Option<Own>> {
         first.push(b'\n');
         let rest = source.peek(BLOCK)?;
         head = rest[..rest.len().min(BLOCK)].to_vec();
-        Ok(source.keep_share(|n| share(n, (rank, size))).then_some((source, first)))
+        let of = rest.len() as u64;
+        Ok(source.keep_share(|n| share(n, (rank, size))).then_some((source, first, of)))
     };
-    let (Some((scanned, _)), Some((mut source, first))) = (open()?, open()?) else { return Ok(None) };
+    let (Some((scanned, _, of)), Some((mut source, first, again))) = (open()?, open()?) else {
+        return Ok(None);
+    };
+    if again != of {
+        // It is being written.
+        return Ok(None);
+    }
     let header =
         Header::parse(first.trim_ascii_end()).map_err(|kind| Error::at(input, Place::Line(1), kind))?;
     let text = source.peek(1)?;
     let size = text.len() as u64 + u64::from(!text.is_empty() && !text.ends_with(b"\n"));
-    let of = std::fs::metadata(input).map_err(|e| Error::read(input, e))?.len();
     let (mut max, mut is_labelled) = (None, false);
     let scan = |bytes: &[u8]| {
         let is_labelled = memmem::find(bytes, b":90000001:").is_some();
