@@ -151,13 +151,13 @@ impl Transforms {
             (x[i], x[mirror]) = (power, power);
         }
         self.inverse.process(&mut x);
-        let parts: [fn(&Complex<f64>) -> f64; 2] = [|x| x.re, |x| x.im];
-        let correlation = |(part, &(_, scale)): (fn(&Complex<f64>) -> f64, &(f64, f64))| {
+        let correlation = |signal: usize| {
+            let part = |x: &Complex<f64>| if signal == 0 { x.re } else { x.im };
             let energy = part(&x[0]);
-            let scale = if scale > 0.0 && energy > 0.0 { 1.0 / energy } else { 0.0 };
+            let scale = if scales[signal].1 > 0.0 && energy > 0.0 { 1.0 / energy } else { 0.0 };
             x[..n / 3].iter().map(|x| part(x) * scale).collect()
         };
-        parts.into_iter().zip(&scales).map(correlation).collect()
+        (0..signals.len()).map(correlation).collect()
     }
 }
 
