@@ -4,7 +4,7 @@
 
 use crate::{ToldElsewhere, Usage};
 use anyhow::{Context, Result, anyhow};
-use likewise::comm::{CommError, Communicator, Reduction, wire};
+use likewise::comm::{Communicator, Reduction, wire};
 use likewise::words::{counted, grouped_digits};
 use likewise_trace::{Digest, is_rereadable, recording};
 use std::path::Path;
@@ -15,20 +15,20 @@ use std::path::Path;
 /// That of this process, or [`ToldElsewhere`].
 pub fn told_once<C: Communicator, T>(comm: Option<&C>, result: Result<T>) -> Result<T> {
     let Some(comm) = comm else { return result };
-    match agree(comm, result.is_err())? {
+    // Who knows why goes before who only knows that another failed.
+    let mine = match &result {
+        Ok(_) => i64::MAX,
+        Err(error) if error.is::<ToldElsewhere>() => (comm.size() + comm.rank()) as i64,
+        Err(_) => comm.rank() as i64,
+    };
+    let mut first = [mine];
+    comm.all_reduce(Reduction::Min, &mut first)?;
+    let failed = (first[0] != i64::MAX).then_some(first[0] as usize % comm.size());
+    match failed {
         Some(first) if first == comm.rank() => result,
         Some(_) => Err(ToldElsewhere.into()),
         None => result,
     }
-}
-
-/// Agrees on all processes whether any failed. The first one that failed keeps
-/// its error.
-pub(crate) fn agree<C: Communicator>(comm: &C, failed: bool) -> Result<Option<usize>, CommError> {
-    let mine = if failed { comm.rank() as i64 } else { i64::MAX };
-    let mut first = [mine];
-    comm.all_reduce(Reduction::Min, &mut first)?;
-    Ok((first[0] != i64::MAX).then_some(first[0] as usize))
 }
 
 /// Refuses `options` that are not those of process 0; `arguments` is what it
@@ -59,8 +59,13 @@ pub fn same_options<C: Communicator>(comm: &C, options: &str, arguments: &str) -
 /// read the file, nothing is refused here: process 0 reports it when it reads.
 pub fn same_input<C: Communicator>(comm: &C, path: &Path) -> Result<()> {
     let file = if path.is_dir() { &path.join(recording::FILE) } else { path };
-    let mine =
-        if is_rereadable(file) { Digest::in_short(file) } else { Err(std::io::ErrorKind::NotFound.into()) };
+    let mine = if is_rereadable(file) {
+        Digest::in_short(file)
+    } else if file.exists() {
+        Err(std::io::Error::other("it is no regular file"))
+    } else {
+        Err(std::io::Error::other("there is none"))
+    };
     let mut first = Vec::new();
     if let (0, Ok(Digest { size, xxh64 })) = (comm.rank(), &mine) {
         wire::put_numbers(&mut first, [*size, *xxh64]);
@@ -89,6 +94,23 @@ pub fn same_input<C: Communicator>(comm: &C, path: &Path) -> Result<()> {
 mod tests {
     use super::*;
     use likewise::comm::run_on_threads;
+
+    #[test]
+    fn who_knows_why_tells() {
+        for knows in 0..3 {
+            let told = run_on_threads(3, |comm| {
+                let result: Result<()> = match comm.rank() {
+                    rank if rank == knows => Err(anyhow!("why")),
+                    2 => Ok(()),
+                    _ => Err(ToldElsewhere.into()),
+                };
+                let error = told_once(Some(comm), result).expect_err("all fail");
+                Ok::<_, likewise::comm::CommError>(error.is::<ToldElsewhere>())
+            });
+            let expected: Vec<bool> = (0..3).map(|rank| rank != knows).collect();
+            assert_eq!(told.unwrap(), expected);
+        }
+    }
 
     #[test]
     fn who_differs_says_so() {

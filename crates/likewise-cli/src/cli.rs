@@ -8,10 +8,12 @@ use crate::commands::{
 use crate::common::{Call, Common, ToldElsewhere, Usage};
 use crate::escape;
 use crate::launch::child::{Failed, hold_signals};
+use crate::seen::Seen;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use likewise_mpi::Launcher;
 use std::ffi::OsString;
 use std::process::ExitCode;
+use std::time::Duration;
 
 /// Finds what behaves alike in a parallel run
 ///
@@ -100,6 +102,7 @@ fn parsed(args: impl Iterator<Item = OsString>) -> Result<Cli, clap::Error> {
     cli.common.call = Call {
         command: matches.subcommand_name().unwrap_or_default().to_owned(),
         arguments: args.iter().skip(1).map(|arg| arg.to_string_lossy().into_owned()).collect(),
+        seen: Seen::default(),
     };
     Ok(cli)
 }
@@ -153,15 +156,28 @@ fn run_task(cli: &Cli) -> anyhow::Result<()> {
     }
 }
 
+/// So long a process waits before it tells of a wrong command line what process 0
+/// has told before.
+const TOLD: Duration = Duration::from_secs(1);
+
 /// Runs the program. Exit codes: 0 done, 1 failed, 2 the command line is wrong.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let cli = match parsed(args.into_iter()) {
         Ok(cli) => cli,
-        Err(error) => return tell_clap(&error),
+        Err(error) => {
+            let launcher = Launcher::of_this_process();
+            if error.use_stderr() && launcher.and_then(|launcher| launcher.rank).is_some_and(|rank| rank > 0)
+            {
+                // The launcher ends all once process 0 has told it.
+                std::thread::sleep(TOLD);
+            }
+            return tell_clap(&error);
+        }
     };
     if cli.task.runs_a_program() {
         hold_signals();
     } else {
+        likewise_trace::heed_files();
         // Told to end: nothing half-written stays.
         let _ = ctrlc::set_handler(|| {
             likewise_trace::remove_unfinished();

@@ -2,6 +2,7 @@
 
 use crate::escape;
 use crate::progress::{self, Progress};
+use crate::seen::Seen;
 use clap::{Args, ColorChoice};
 pub(crate) use likewise_analysis::{Bar, ToldElsewhere, Usage, Watch};
 use likewise_mpi::Launcher;
@@ -71,13 +72,14 @@ pub(crate) struct Common {
 pub(crate) struct Call {
     pub(crate) command: String,
     pub(crate) arguments: Vec<String>,
+    pub(crate) seen: Seen,
 }
 
 impl Common {
     /// As if that command were called.
     #[cfg(test)]
     pub(crate) fn of_call(command: &str) -> Self {
-        let call = Call { command: command.to_owned(), arguments: Vec::new() };
+        let call = Call { command: command.to_owned(), ..Call::default() };
         Self { quiet: true, call, ..Self::default() }
     }
 
@@ -149,14 +151,17 @@ impl Common {
     }
 
     pub(crate) fn apply(&self) {
+        let launcher = Launcher::of_this_process();
         match self.color {
+            // Open MPI gives process 0 a terminal, wherever its output goes.
+            ColorChoice::Auto if launcher.is_some() => anstream::ColorChoice::Never.write_global(),
             ColorChoice::Auto => {}
             ColorChoice::Always => anstream::ColorChoice::Always.write_global(),
             ColorChoice::Never => anstream::ColorChoice::Never.write_global(),
         }
         let threads = self.threads.map(usize::from);
         // Processes of one computer share its cores.
-        let threads = threads.or_else(|| Launcher::of_this_process().map(|launcher| launcher.threads()));
+        let threads = threads.or_else(|| launcher.map(|launcher| launcher.threads()));
         if let Some(threads) = threads {
             let _ = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
         }

@@ -15,6 +15,7 @@ mod memory;
 mod output;
 mod progress;
 mod recordings;
+mod seen;
 mod taken;
 mod trace;
 

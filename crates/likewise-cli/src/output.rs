@@ -120,12 +120,13 @@ impl OutputDir {
 
     /// Checks that files can be written into that directory, before there is
     /// anything to write, and leaves nothing behind. Reports which other result
-    /// that of `inputs` will replace.
+    /// that of `inputs` will replace, and remembers what these are like.
     ///
     /// # Errors
     /// It cannot be made, or not be written.
     pub(crate) fn check(dir: &Path, inputs: &[&Path], common: &Common) -> Result<()> {
         let _locked = locked(dir, common)?;
+        common.call.seen.note(inputs);
         let inputs: Vec<PathBuf> = inputs.iter().map(|path| manifest::input(path)).collect();
         let command = &common.call.command;
         for run in Manifest::read(dir).runs.iter().filter(|run| run.is_of_others(command, &inputs)) {
@@ -177,8 +178,9 @@ impl OutputDir {
     /// they replace is gone.
     ///
     /// # Errors
-    /// A place cannot be written.
+    /// A place cannot be written, or an input is not what it was when the run began.
     pub(crate) fn commit(mut self) -> Result<()> {
+        self.common.call.seen.check()?;
         let mut manifest = Manifest::read(&self.dir);
         let run = self.run()?;
         let stale = manifest.add(run, self.replaces, &self.dir, &self.protected);
@@ -318,6 +320,35 @@ mod tests {
             OutputDir::check(&dir.join("x.csv/d"), &[], &call("x")).expect_err("a file is in the way");
         assert!(error.to_string().contains("cannot be made"), "{error}");
         assert_eq!(std::fs::read(dir.join("x.csv")).expect("it is there"), b"x.csv");
+    }
+
+    #[test]
+    fn what_changed_meanwhile_gives_no_result() {
+        let root = tempfile::tempdir().expect("a directory");
+        let (dir, input) = (root.path().join("out"), root.path().join("in.csv"));
+        type Change = (&'static str, fn(&Path));
+        let changes: [Change; 4] = [
+            ("has 4 bytes now", |path| std::fs::write(path, "1234").expect("a file")),
+            ("written to or replaced", |path| {
+                std::fs::write(path.with_extension("new"), "12").expect("a file");
+                std::fs::rename(path.with_extension("new"), path).expect("replaced");
+            }),
+            ("it is gone", |path| std::fs::remove_file(path).expect("removed")),
+            ("", |_| {}),
+        ];
+        for (says, change) in changes {
+            std::fs::write(&input, "12").expect("a file");
+            let common = call("x");
+            OutputDir::check(&dir, &[&input], &common).expect("it can be written");
+            let mut out = OutputDir::create(&dir, &[&input], &common).expect("it can be made");
+            out.write("x.csv", |file| Ok(file.write_all(b"1")?)).expect("it can be written");
+            change(&input);
+            match out.commit() {
+                Ok(()) => assert!(says.is_empty()),
+                Err(error) => assert!(!says.is_empty() && error.to_string().contains(says), "{error}"),
+            }
+            assert_eq!(dir.join("x.csv").exists(), says.is_empty(), "{says}");
+        }
     }
 
     #[test]

@@ -111,22 +111,21 @@ pub fn exact_durations(n_bursts: usize) -> bool {
     n_bursts <= EXACT_BURSTS
 }
 
+/// What `data.js` does with a block of `n` values.
+#[cfg(test)]
+pub(crate) fn unblock(block: &Block, n: usize) -> Vec<u64> {
+    let bytes = STANDARD.decode(&block.text).unwrap();
+    let mut planes = Vec::new();
+    io::Read::read_to_end(&mut flate2::read::ZlibDecoder::new(&bytes[..]), &mut planes).unwrap();
+    assert_eq!(planes.len(), n * block.width);
+    (0..n).map(|i| (0..block.width).map(|p| u64::from(planes[p * n + i]) << (8 * p)).sum()).collect()
+}
+
 #[cfg(test)]
 mod tests {
-    use std::io::Read;
-
     use proptest::prelude::*;
 
     use super::*;
-
-    /// What `data.js` does.
-    fn unblock(block: &Block, n: usize) -> Vec<u64> {
-        let bytes = STANDARD.decode(&block.text).unwrap();
-        let mut planes = Vec::new();
-        flate2::read::ZlibDecoder::new(&bytes[..]).read_to_end(&mut planes).unwrap();
-        assert_eq!(planes.len(), n * block.width);
-        (0..n).map(|i| (0..block.width).map(|p| u64::from(planes[p * n + i]) << (8 * p)).sum()).collect()
-    }
 
     fn value(scale: &Scale, code: u64) -> f64 {
         let c = code as f64;

@@ -128,7 +128,7 @@ impl Input {
             let n = file.read(&mut magic).map_err(error)?;
             let gzip = n == 2 && magic == gzip::MAGIC;
             // SAFETY: the map is only read, as bytes, and any bytes are valid. A
-            // file that someone cuts meanwhile ends the process, as documented.
+            // file that someone cuts meanwhile ends the process: see `heed_files`.
             let map = if gzip { None } else { unsafe { Mmap::map(&file) }.ok() };
             if let Some(map) = map {
                 let body = Body::Map { pos: 0, end: map.len(), map };

@@ -29,6 +29,7 @@ pub mod paraver;
 mod quick;
 mod read;
 pub mod recording;
+mod signals;
 mod spread;
 mod tables;
 mod taken;
@@ -46,6 +47,7 @@ pub use paraver::label::{CLUSTER_EVENT, LabelValue, ToLabel, legend, write_label
 pub use paraver::{CutOptions, CutReport, check_cut, write_cut};
 pub use paraver::{RetimeReport, RetimedBurst, RetimedThread, write_retimed};
 pub use read::{Bursts, bursts_of, inspect, is_rereadable, is_ungrouped, read_bursts};
+pub use signals::heed_files;
 pub use spread::read_bursts_spread;
 pub use tables::columns::{Cells, Column, ColumnTable, read_columns, read_square};
 pub use tables::effort::{EffortOptions, read_effort, read_effort_of_some, read_effort_part};

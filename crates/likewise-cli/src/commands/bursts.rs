@@ -92,12 +92,14 @@ Examples:
 
 pub(crate) fn run(args: &BurstsArgs, common: &Common) -> Result<()> {
     let mpi = MpiComm::init()?;
+    likewise_trace::heed_files();
     if let Some(comm) = mpi.as_ref().filter(|comm| comm.size() > 1) {
         return run_on(comm, args, common);
     }
     args.check(common)?;
     let mut stages = Stages::default();
     let mut analysis = phases_of(&args.trace, &args.options(), &mut stages, common)?;
+    common.call.seen.check()?;
     if !args.writing.no_trace && !is_rereadable(&args.trace) {
         analysis.notes.push("A pipe cannot be read twice, so there is no labelled trace.".to_owned());
     }
@@ -205,18 +207,22 @@ impl ResultOf<'_> {
     ) -> Result<Done<'a>> {
         let _bar = common.spinner("Writing");
         let mut out = self.output_dir(common)?;
-        stages.time("write", || -> Result<_> {
+        let page = stages.time("write", || -> Result<_> {
             // Each has one writer that the other threads wait for.
             let stem = out.path(&stem(self.trace));
             let trace = || {
                 if self.wants_trace() { self.write_trace(analysis, &stem, common) } else { Ok(Vec::new()) }
             };
-            let (tables, trace) = rayon::join(|| write_tables(analysis, &mut out, self.writing), trace);
-            tables?;
-            trace?.into_iter().try_for_each(|file| out.adopt(file))
+            let others = || -> Result<_> {
+                write_tables(analysis, &mut out, self.writing)?;
+                page(analysis)
+            };
+            let (page, trace) = rayon::join(others, trace);
+            let page = page?;
+            trace?.into_iter().try_for_each(|file| out.adopt(file))?;
+            Ok(page)
         })?;
-        let data = stages.time("write", || report::report_data(analysis));
-        self.write_rest((out, analysis, data), truth, stages, common)
+        self.write_rest((out, analysis, page), truth, stages, common)
     }
 
     fn output_dir(&self, common: &Common) -> Result<OutputDir> {
@@ -258,14 +264,14 @@ impl ResultOf<'_> {
                     Some(rows) => out.adopt(rows)?,
                     None => write_rows(analysis, &mut out, self.writing)?,
                 }
-                write_small_tables(analysis, &mut out, self.writing)
+                write_small_tables(analysis, &mut out, self.writing)?;
+                page(analysis)
             });
-            written.map(|()| Some((analysis, out, trace)))
+            written.map(|page| Some((analysis, out, page, trace)))
         });
-        let page = written.map(|written| written.map(|of| (report::report_data(of.0), of)));
-        let Some((data, (analysis, mut out, trace))) = told_once(Some(comm), page)? else { return Ok(None) };
+        let Some((analysis, mut out, page, trace)) = told_once(Some(comm), written)? else { return Ok(None) };
         trace.into_iter().try_for_each(|file| out.adopt(file))?;
-        self.write_rest((out, analysis, data), None, stages, common).map(Some)
+        self.write_rest((out, analysis, page), None, stages, common).map(Some)
     }
 
     fn rows_on(&self, comm: &MpiComm, of: Option<(&Analysis, &OutputDir)>) -> Result<Option<AtomicFile>> {
@@ -303,13 +309,15 @@ impl ResultOf<'_> {
     /// The page and the summary, and all files go to their places.
     fn write_rest<'a>(
         &self,
-        (mut out, analysis, data): (OutputDir, &'a Analysis, report::ReportData<'a>),
+        (mut out, analysis, (data, content)): (OutputDir, &'a Analysis, Page<'a>),
         truth: Option<Value>,
         mut stages: Stages,
         common: &Common,
     ) -> Result<Done<'a>> {
         let data = report::ReportData { timings: for_people(&stages), ..data };
-        stages.time("write", || out.write("report.html", |file| Ok(report::write_html(&data, file)?)))?;
+        stages.time("write", || {
+            out.write("report.html", |file| Ok(report::write_html(&data, content, file)?))
+        })?;
         let summary = summary::summary(analysis, truth);
         let summary = finish(out, "summary.json", summary, &stages, common)?;
         Ok(Done { summary, data, report: self.dir.join("report.html") })
@@ -322,6 +330,15 @@ impl ResultOf<'_> {
         let trace = AsParaver::of(self.trace, &common.quieter())?;
         Ok(write_labelled(trace.path(), stem, &analysis.table, &values, &legend, *lenient, pcf.as_deref())?)
     }
+}
+
+/// The report, and what takes long to make of its page.
+type Page<'a> = (report::ReportData<'a>, report::Content);
+
+fn page(analysis: &Analysis) -> Result<Page<'_>> {
+    let data = report::report_data(analysis);
+    let content = report::Content::of(&data)?;
+    Ok((data, content))
 }
 
 /// The value of event 90000001 of every burst.

@@ -1,6 +1,7 @@
 //! A file of many rows, written by several processes.
 
 use anyhow::{Context, Result};
+use likewise_analysis::ToldElsewhere;
 use likewise_comm::wire::{self, Taker};
 use likewise_comm::{CommError, Communicator, Reduction};
 use likewise_trace::AtomicFile;
@@ -60,11 +61,11 @@ pub(crate) fn write_rows_spread<C: Communicator>(
     };
     comm.broadcast(0, &mut message)?;
     let file = made?;
-    let plan = planned(&message)?;
+    let plan = planned(&message, comm.rank())?;
     let failed = [i64::from(plan.is_err())];
     if any(comm, failed)? {
         plan?;
-        anyhow::bail!("another process cannot write it");
+        return Err(ToldElsewhere.into());
     }
     let Plan { file: part, mut begin, n, shape } = plan?;
     let half = (ROWS.min(ROWS_OF_ALL / comm.size()) / 2).max(1);
@@ -86,7 +87,7 @@ pub(crate) fn write_rows_spread<C: Communicator>(
         comm.all_reduce(Reduction::Sum, &mut all)?;
         if all[1] > 0 {
             written.with_context(|| "the rows cannot be written")?;
-            anyhow::bail!("another process cannot write them");
+            return Err(ToldElsewhere.into());
         }
         begin += all[0] as u64;
     }
@@ -105,7 +106,7 @@ fn made(rows: &SpreadRows<'_>) -> Result<(Vec<u8>, AtomicFile)> {
 }
 
 /// The inner error is that of opening the file.
-fn planned(message: &[u8]) -> Result<Result<Plan>> {
+fn planned(message: &[u8], rank: usize) -> Result<Result<Plan>> {
     let mut taker = Taker::new(message);
     let mut take = || {
         let [begin, n, whole, reals] = [taker.number()?, taker.number()?, taker.number()?, taker.number()?];
@@ -115,7 +116,10 @@ fn planned(message: &[u8]) -> Result<Result<Plan>> {
     let path = Path::new(std::ffi::OsStr::from_bytes(path));
     let file = OpenOptions::new().write(true).open(path);
     let plan = file.map(|file| Plan { file, begin, n, shape });
-    Ok(plan.with_context(|| format!("{}: this process cannot write what process 0 has made", path.display())))
+    let dir = path.parent().unwrap_or(path).display();
+    Ok(plan.with_context(|| {
+        format!("{dir}: process {rank} cannot write the file that process 0 has made here; give a directory with -o that all processes see")
+    }))
 }
 
 fn any<C: Communicator>(comm: &C, mut failed: [i64; 1]) -> Result<bool, CommError> {

@@ -228,7 +228,7 @@ fn a_full_disk_leaves_nothing_half_written() {
     let out = dir.path().join("out");
     // The largest file may have 300 blocks; the labelled trace needs more.
     let script = format!(
-        "ulimit -f 300; trap '' XFSZ; exec {} bursts {} -q -o {}",
+        "ulimit -f 300; exec {} bursts {} -q -o {}",
         env!("CARGO_BIN_EXE_likewise"),
         trace.display(),
         out.display()
@@ -237,6 +237,34 @@ fn a_full_disk_leaves_nothing_half_written() {
     assert_eq!(call.code, 1, "{}", call.stderr);
     assert!(call.stderr.contains("cannot be written"), "{}", call.stderr);
     assert!(!out.exists(), "nor the directory that was made for it");
+}
+
+/// Whenever it happens: before it is mapped, while it is read, or before it is copied.
+#[test]
+fn a_trace_that_is_cut_meanwhile_is_an_error() {
+    let dir = tempfile::tempdir().unwrap();
+    let trace = synth(dir.path(), 60_000);
+    let whole = std::fs::read(&trace).unwrap();
+    // Within a line, so that what is left is no whole trace.
+    let middle = whole.len() / 2;
+    let cut = middle + whole[middle..].iter().position(|&byte| byte == b'\n').unwrap() - 3;
+    for after in [0, 20, 60, 120, 300, 600] {
+        std::fs::write(&trace, &whole).unwrap();
+        let out = dir.path().join("out");
+        let mut command = command(&["bursts", text(&trace), "-q", "-o", text(&out)]);
+        let child = command
+            .stdout(std::process::Stdio::piped())
+            .stderr(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(after));
+        std::fs::OpenOptions::new().write(true).open(&trace).unwrap().set_len(cut as u64).unwrap();
+        let call = finish(child.wait_with_output().unwrap());
+        assert_eq!(call.code, 1, "after {after} ms: {}", call.stderr);
+        assert_eq!(call.stderr.matches("error:").count(), 1, "after {after} ms: {}", call.stderr);
+        let left = if out.exists() { names(&out) } else { Vec::new() };
+        assert!(left.iter().all(|name| name.starts_with(".likewise")), "after {after} ms: {left:?}");
+    }
 }
 
 #[test]

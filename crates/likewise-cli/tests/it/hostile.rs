@@ -93,7 +93,7 @@ fn too_little_memory_is_told_in_a_sentence_and_leaves_nothing() {
 /// where there is no such launcher.
 fn on_three(mpirun: &str, script: &str) -> Option<Call> {
     // One that waits for ever is ended, and says so by its code.
-    let mut command = likewise_testing::mpirun(&["timeout", "100"], mpirun)?;
+    let mut command = likewise_testing::mpirun(&likewise_testing::IN_TIME, mpirun)?;
     let script = format!("rank=${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}}; {script}");
     Some(finish(command.args(["-n", "3", "sh", "-c", &script]).output().unwrap()))
 }

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 /// The program on so many processes of two threads; nothing where there is no
 /// such launcher.
 fn under(mpirun: &str, n: u32, args: &[&str]) -> Option<Command> {
-    let mut command = likewise_testing::mpirun(&["timeout", "100"], mpirun)?;
+    let mut command = likewise_testing::mpirun(&likewise_testing::IN_TIME, mpirun)?;
     let n = n.to_string();
     command.args(["-n", &n, env!("CARGO_BIN_EXE_likewise")]).args(args).args(["--threads", "2"]);
     Some(command)
@@ -18,7 +18,7 @@ fn under(mpirun: &str, n: u32, args: &[&str]) -> Option<Command> {
 
 /// A script on 3 processes, in which `$rank` is the process's number.
 fn on_three(mpirun: &str, script: &str) -> Option<Call> {
-    let mut command = likewise_testing::mpirun(&["timeout", "100"], mpirun)?;
+    let mut command = likewise_testing::mpirun(&likewise_testing::IN_TIME, mpirun)?;
     let script = format!("rank=${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}}; {script}");
     Some(finish(command.args(["-n", "3", "sh", "-c", &script]).output().unwrap()))
 }
@@ -203,9 +203,14 @@ fn a_process_that_ends_early_ends_all() {
     let dir = tempfile::tempdir().unwrap();
     let (trace, out) = (synth(dir.path(), 60_000), dir.path().join("out"));
     let call = format!("{} bursts {} -q -o {}", env!("CARGO_BIN_EXE_likewise"), text(&trace), text(&out));
-    let killed = |after: &str| format!("[ $rank = 1 ] && {{ sleep {after}; kill -9 $$; }} & exec {call}");
+    // Not before it reads: see `IN_TIME`.
+    let reads = format!("grep -qs {} /proc/$$/maps", text(&trace));
+    let killed = |after: &str| {
+        let kill = format!("{reads} && {{ sleep {after}; kill -9 $$; break; }}");
+        format!("[ $rank = 1 ] && while [ -d /proc/$$ ]; do {kill}; sleep 0.01; done & exec {call}")
+    };
     let full = format!("trap '' XFSZ; [ $rank = 1 ] && ulimit -f 100; exec {call}");
-    for script in [killed("0.05"), killed("0.4"), full] {
+    for script in [killed("0"), killed("0.4"), full] {
         for mpirun in LAUNCHERS {
             let start = Instant::now();
             let Some(call) = on_three(mpirun, &script) else { continue };

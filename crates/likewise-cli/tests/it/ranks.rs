@@ -205,7 +205,7 @@ pub(crate) fn same_under_mpi(dir: &Path, file: &Path, more: &[&str], one: &Path)
 
 /// The program on 4 processes; nothing where there is no such launcher.
 pub(crate) fn under(mpirun: &str, args: &[&str]) -> Option<Command> {
-    let mut command = likewise_testing::mpirun(&[], mpirun)?;
+    let mut command = likewise_testing::mpirun(&likewise_testing::IN_TIME, mpirun)?;
     command.args(["-n", "4", env!("CARGO_BIN_EXE_likewise")]).args(args);
     Some(command)
 }

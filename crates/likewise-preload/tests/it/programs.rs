@@ -128,7 +128,7 @@ impl Run<'_> {
         let recording = folder.join("recording");
         std::fs::create_dir_all(&recording).expect("the folder of the recording");
         let launcher = format!("mpirun.{}", self.mpi.suffix());
-        let mut line = likewise_testing::mpirun(&["timeout", "120"], &launcher)?;
+        let mut line = likewise_testing::mpirun(&likewise_testing::IN_TIME, &launcher)?;
         line.args(["-n", &self.n_ranks.to_string()]);
         let before = self.before.map_or_else(String::new, |library| format!("{}:", library.display()));
         // By env, so that only the ranks have it and not the launcher.

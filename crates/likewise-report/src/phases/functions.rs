@@ -39,7 +39,7 @@ impl FunctionsView {
     /// of the calls that end them. `None` where the trace tells less than two.
     ///
     /// # Complexity
-    /// O(n log f) for n bursts in f functions.
+    /// O(n + p log f) for n bursts at p places in f functions.
     pub fn of(table: &BurstTable) -> Option<Self> {
         let code = table.code.as_ref()?;
         let is_traced = code.regions.iter().any(|region| region.function.is_some());
@@ -48,12 +48,17 @@ impl FunctionsView {
         };
         // `do_send2d (redblack.F90:71)`: the lines of a function count as one.
         let function = |id: PlaceId| code.name(id).split(" (").next().unwrap_or_default();
-        let mut times: BTreeMap<&str, Nanos> = BTreeMap::new();
+        let mut times_of: Vec<Option<(PlaceId, Nanos)>> = vec![None; code.places.len()];
         for (region, &duration) in code.regions.iter().zip(&table.duration) {
             if let Some(id) = place(region) {
-                let time = times.entry(function(id)).or_default();
+                let (_, time) = times_of[id.index()].get_or_insert((id, Nanos::ZERO));
                 *time = time.saturating_add(duration);
             }
+        }
+        let mut times: BTreeMap<&str, Nanos> = BTreeMap::new();
+        for (id, duration) in times_of.into_iter().flatten() {
+            let time = times.entry(function(id)).or_default();
+            *time = time.saturating_add(duration);
         }
         let mut order: Vec<(&str, Nanos)> = times.into_iter().collect();
         // Stable: of equal times, by name.

@@ -64,31 +64,47 @@ fn scripts() -> &'static str {
     &TEXT
 }
 
-/// Writes the report as one self-contained HTML file.
+/// What the scripts of a page read: all of it that takes long to make.
 ///
 /// Above [`MAX_BURSTS`] bursts the pictures keep a selection, stratified by
 /// phase, and above a few million values only some of the metrics, those of
 /// the clustering first; the report then says so.
-///
-/// # Errors
-/// `InvalidInput` when the columns of `data` do not agree, else those of
-/// `out`.
-///
-/// # Complexity
-/// O(n m) for n bursts and m metrics, plus sorting where the bursts are not
-/// in order of row and begin.
-pub fn write_html(data: &ReportData<'_>, out: &mut impl Write) -> io::Result<()> {
-    write_limited(data, MAX_BURSTS, out)
+pub struct Content {
+    meta: Value,
+    blocks: Vec<Block>,
 }
 
-fn write_limited(data: &ReportData<'_>, limit: usize, out: &mut impl Write) -> io::Result<()> {
-    data.check()?;
-    let labels = data.labels();
-    let selection = select::select(data, &labels, limit);
-    let columns = columns(data, &labels, &selection.bursts);
-    let blocks: Vec<Block> =
-        columns.all.par_iter().map(|column| encode::block(&column.codes)).collect::<io::Result<_>>()?;
-    let meta = meta(data, &labels, &selection, &columns, &blocks);
+impl Content {
+    /// Of a report.
+    ///
+    /// # Errors
+    /// `InvalidInput` when the columns of `data` do not agree.
+    ///
+    /// # Complexity
+    /// O(n m) for n bursts and m metrics, plus sorting where the bursts are not
+    /// in order of row and begin.
+    pub fn of(data: &ReportData<'_>) -> io::Result<Self> {
+        Self::limited(data, MAX_BURSTS)
+    }
+
+    fn limited(data: &ReportData<'_>, limit: usize) -> io::Result<Self> {
+        data.check()?;
+        let labels = data.labels();
+        let selection = select::select(data, &labels, limit);
+        let columns = columns(data, &labels, &selection.bursts)?;
+        let meta = meta(data, &labels, &selection, &columns);
+        Ok(Self { meta, blocks: columns.all.into_iter().map(|column| column.block).collect() })
+    }
+}
+
+/// Writes the report as one self-contained HTML file. `content` is of the same
+/// report; the times of the analysis are those of `data`.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_html(data: &ReportData<'_>, content: Content, out: &mut impl Write) -> io::Result<()> {
+    let Content { mut meta, blocks } = content;
+    meta["timings"] = json!(data.timings);
     // A name with `</script>` or `<!--` in it must not end the element.
     let meta = serde_json::to_string(&meta)?.replace('<', "\\u003c");
 
@@ -134,11 +150,24 @@ impl Column {
     pub(super) fn plain(codes: Vec<u64>) -> Self {
         Self { metric: None, scale: None, codes }
     }
+
+    /// As it is written, which takes a fraction of the memory.
+    pub(super) fn stored(self) -> io::Result<Stored> {
+        let Self { metric, scale, codes } = self;
+        Ok(Stored { metric, scale, block: encode::block(&codes)? })
+    }
+}
+
+/// A column as it is written.
+pub(super) struct Stored {
+    metric: Option<usize>,
+    scale: Option<Scale>,
+    pub(super) block: Block,
 }
 
 /// The columns of a page, and where those of a part start.
 struct Columns {
-    all: Vec<Column>,
+    all: Vec<Stored>,
     alignment: usize,
     tree: usize,
     functions: usize,
@@ -147,22 +176,25 @@ struct Columns {
 
 /// Those of bursts, then those of the alignment, then the levels of the tree,
 /// then the functions.
-fn columns(data: &ReportData<'_>, labels: &[BurstLabel], bursts: &[usize]) -> Columns {
-    let mut all = burst_columns(data, labels, bursts);
+fn columns(data: &ReportData<'_>, labels: &[BurstLabel], bursts: &[usize]) -> io::Result<Columns> {
+    let stored = |columns: Vec<Column>| -> io::Result<Vec<Stored>> {
+        columns.into_par_iter().map(Column::stored).collect()
+    };
+    let mut all = stored(burst_columns(data, labels, bursts))?;
     let alignment = all.len();
     if let Some(view) = &data.alignment {
-        all.extend(sections::alignment_columns(view, labels));
+        all.extend(stored(sections::alignment_columns(view, labels))?);
     }
     let tree = all.len();
     let mut levels = Vec::new();
     if let Some(view) = &data.tree {
-        let (columns, codes) = sections::tree_columns(view, bursts);
+        let (columns, codes): (Vec<_>, _) = sections::tree_columns(view, bursts)?.into_iter().unzip();
         all.extend(columns);
         levels = codes;
     }
     let functions = all.len();
-    all.extend(data.functions.as_ref().map(|view| view.column(bursts)));
-    Columns { all, alignment, tree, functions, levels }
+    all.extend(stored(data.functions.iter().map(|view| view.column(bursts)).collect())?);
+    Ok(Columns { all, alignment, tree, functions, levels })
 }
 
 /// Bursts per row, label, begin, duration, then the metrics.
@@ -225,15 +257,11 @@ pub(super) struct MetaColumn<'a> {
     scale: Option<&'a Scale>,
 }
 
-fn meta(
-    data: &ReportData<'_>,
-    labels: &[BurstLabel],
-    selection: &Selection,
-    columns: &Columns,
-    blocks: &[Block],
-) -> Value {
-    let column =
-        |i: usize| MetaColumn { id: i, width: blocks[i].width, scale: columns.all[i].scale.as_ref() };
+fn meta(data: &ReportData<'_>, labels: &[BurstLabel], selection: &Selection, columns: &Columns) -> Value {
+    let column = |i: usize| {
+        let Stored { scale, block, .. } = &columns.all[i];
+        MetaColumn { id: i, width: block.width, scale: scale.as_ref() }
+    };
     let metrics: Vec<Value> = columns
         .all
         .iter()
@@ -349,7 +377,7 @@ mod tests {
 
     fn page(data: &ReportData<'_>, limit: usize) -> String {
         let mut out = Vec::new();
-        write_limited(data, limit, &mut out).unwrap();
+        write_html(data, Content::limited(data, limit).unwrap(), &mut out).unwrap();
         String::from_utf8(out).unwrap()
     }
 

@@ -28,7 +28,7 @@ use likewise::table::Nanos;
 
 pub use data::report_data;
 pub use functions::FunctionsView;
-pub use html::write_html;
+pub use html::{Content, write_html};
 pub use regions::RegionRow;
 pub use select::MAX_BURSTS;
 pub use terminal::{first, terminal};

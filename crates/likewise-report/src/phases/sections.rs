@@ -7,11 +7,13 @@
 //! `c - 1` of the level, where the first member is "in no node". Most codes
 //! are 0, which take no room.
 
+use std::io;
+
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
 
-use super::html::{Column, MetaColumn};
+use super::html::{Column, MetaColumn, Stored};
 use super::{AlignmentView, ReportData, TreeLevel, TreeView};
 use crate::palette;
 use likewise::bursts::{BurstLabel, NO_COHORT, NO_NODE};
@@ -53,30 +55,39 @@ pub(super) struct LevelCodes {
 }
 
 /// A column per level for the kept bursts, and how to read it.
-pub(super) fn tree_columns(view: &TreeView<'_>, bursts: &[usize]) -> (Vec<Column>, Vec<LevelCodes>) {
-    // Of each kept burst its cohort, if it was refined.
-    let cohort = |&burst: &usize| view.bursts.binary_search(&(burst as u32)).map(|at| view.cohorts[at]);
-    let cohorts: Vec<u32> = bursts.par_iter().map(|burst| cohort(burst).unwrap_or(NO_COHORT)).collect();
+///
+/// Bursts of one cohort are alike at every level, so what takes long is done for
+/// cohorts.
+pub(super) fn tree_columns(view: &TreeView<'_>, bursts: &[usize]) -> io::Result<Vec<(Stored, LevelCodes)>> {
+    let n = view.levels.iter().map(|level| level.nodes.len()).max().unwrap_or(0);
+    // Of each kept burst its cohort, or `n` if it was not refined.
+    let cohort = |&burst: &usize| {
+        view.bursts.binary_search(&(burst as u32)).map_or(n, |at| n.min(view.cohorts[at] as usize))
+    };
+    let cohorts: Vec<usize> = bursts.par_iter().map(cohort).collect();
+    let mut sizes = vec![0; n + 1];
+    cohorts.iter().for_each(|&cohort| sizes[cohort] += 1);
     let levels: Vec<(Vec<u32>, Vec<u32>)> = view
         .levels
         .par_iter()
         .map(|level| {
             let (members, place) = members(level.nodes);
-            let node = |&cohort: &u32| level.nodes.get(cohort as usize).map_or(0, |&node| index(node));
-            (members, cohorts.iter().map(|cohort| place[node(cohort)]).collect())
+            let node = |cohort: usize| level.nodes.get(cohort).map_or(0, |&node| index(node));
+            (members, (0..=n).map(|cohort| place[node(cohort)]).collect())
         })
         .collect();
     let coded = |(l, (members, places)): (usize, &(Vec<u32>, Vec<u32>))| {
         let none = (vec![0], vec![0; places.len()]);
         let (before, from) = if l > 0 { &levels[l - 1] } else { &none };
-        let expected = most_frequent(from, places, before.len());
+        let expected = most_frequent((from, places), &sizes, before.len());
         let code = |(&from, &to): (&u32, &u32)| {
             if expected[from as usize] == to { 0 } else { u64::from(to) + 1 }
         };
-        let codes = from.iter().zip(places).map(code).collect();
-        (Column::plain(codes), LevelCodes { members: members.clone(), expected })
+        let codes: Vec<u64> = from.iter().zip(places).map(code).collect();
+        let column = Column::plain(cohorts.iter().map(|&cohort| codes[cohort]).collect());
+        Ok((column.stored()?, LevelCodes { members: members.clone(), expected }))
     };
-    levels.par_iter().enumerate().map(coded).unzip()
+    levels.par_iter().enumerate().map(coded).collect()
 }
 
 /// A node as it is written: its index + 1, or 0 for none.
@@ -98,10 +109,12 @@ fn members(nodes: &[u32]) -> (Vec<u32>, Vec<u32>) {
 }
 
 /// For each of the `n` values of `from`, the value of `to` that occurs with it
-/// most often (the lower one of a tie); 0 if the value of `from` never occurs.
-fn most_frequent(from: &[u32], to: &[u32], n: usize) -> Vec<u32> {
+/// most often (the lower one of a tie), `sizes` times each; 0 if the value of
+/// `from` never occurs.
+fn most_frequent((from, to): (&[u32], &[u32]), sizes: &[usize], n: usize) -> Vec<u32> {
     let mut counts: FxHashMap<(u32, u32), usize> = FxHashMap::default();
-    from.iter().zip(to).for_each(|(&from, &to)| *counts.entry((from, to)).or_insert(0) += 1);
+    let pairs = from.iter().zip(to).zip(sizes).filter(|&(_, &size)| size > 0);
+    pairs.for_each(|((&from, &to), size)| *counts.entry((from, to)).or_insert(0) += size);
     let mut counts: Vec<_> = counts.into_iter().collect();
     counts.sort_unstable_by_key(|&((from, to), n)| (from, std::cmp::Reverse(n), to));
     counts.dedup_by_key(|&mut ((from, _), _)| from);
@@ -190,6 +203,7 @@ mod tests {
 
     use super::super::{AlignedRow, TreeNode, test_label as label};
     use super::*;
+    use crate::encode::unblock;
 
     #[test]
     fn sequences_are_counts_labels_and_blanks() {
@@ -238,11 +252,14 @@ mod tests {
     fn levels_come_back() {
         with_tree(|_, view| {
             let bursts = [5, 0, 1, 2, 3, 4];
-            let (columns, codes) = tree_columns(view, &bursts);
+            let (columns, codes): (Vec<_>, Vec<_>) =
+                tree_columns(view, &bursts).expect("a vector takes all").into_iter().unzip();
+            let read: Vec<Vec<u64>> =
+                columns.iter().map(|column| unblock(&column.block, bursts.len())).collect();
             // What `tree.js` does.
             let mut before = vec![0; bursts.len()];
-            for ((column, codes), level) in columns.iter().zip(&codes).zip(&view.levels) {
-                for (k, &code) in column.codes.iter().enumerate() {
+            for ((column, codes), level) in read.iter().zip(&codes).zip(&view.levels) {
+                for (k, &code) in column.iter().enumerate() {
                     before[k] = match code {
                         0 => codes.expected[before[k] as usize],
                         code => code as u32 - 1,
@@ -252,7 +269,7 @@ mod tests {
                     assert_eq!(codes.members[before[k] as usize] as usize, node);
                 }
             }
-            assert_eq!(columns[1].codes, [2, 0, 0, 0, 0, 1], "only what is out of line is written");
+            assert_eq!(read[1], [2, 0, 0, 0, 0, 1], "only what is out of line is written");
         });
     }
 

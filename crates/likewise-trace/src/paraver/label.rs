@@ -8,10 +8,11 @@ mod spread;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
+use std::ops::Range;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-use likewise::table::BurstTable;
+use likewise::table::{BurstTable, Nanos};
 use memchr::{memchr, memmem};
 use rayon::prelude::*;
 
@@ -145,22 +146,68 @@ struct Mark {
 
 /// The threads of a table, and its marks by time, then thread, then order.
 fn marks(table: &BurstTable, values: &[u32], unit: u64) -> (Vec<Who>, Vec<Mark>) {
-    let mut threads: Vec<Who> = Vec::new();
-    let mut marks = Vec::with_capacity(2 * table.len());
-    for (i, &value) in values.iter().enumerate() {
-        let who = Who { app: table.app[i], task: table.task[i], thread: table.thread[i] };
-        if threads.last() != Some(&who) {
-            threads.push(who);
+    let who = |i: usize| Who { app: table.app[i], task: table.task[i], thread: table.thread[i] };
+    let starts: Vec<usize> =
+        (0..table.len()).into_par_iter().filter(|&i| i == 0 || who(i) != who(i - 1)).collect();
+    let ends = starts.iter().skip(1).copied().chain([table.len()]);
+    let ranges: Vec<Range<usize>> = starts.iter().copied().zip(ends).map(|(start, end)| start..end).collect();
+    let of_thread = |(thread, range): (usize, Range<usize>)| {
+        let mut marks = Vec::with_capacity(2 * range.len());
+        for i in range.filter(|&i| values[i] != 0) {
+            let mark = |time: Nanos, value| Mark { time: time.0 / unit, thread: thread as u32, value };
+            marks.extend([mark(table.begin[i], values[i]), mark(table.end(i), 0)]);
         }
-        let thread = threads.len() as u32 - 1;
-        if value != 0 {
-            marks.push(Mark { time: table.begin[i].0 / unit, thread, value });
-            marks.push(Mark { time: table.end(i).0 / unit, thread, value: 0 });
-        }
+        // They are in order unless bursts overlap. Stable, because the end of a
+        // burst of no length must stay after its begin.
+        marks.sort_by_key(|mark| mark.time);
+        marks
+    };
+    let of_threads = ranges.into_par_iter().enumerate().map(of_thread).collect();
+    (starts.into_iter().map(who).collect(), merged(of_threads))
+}
+
+/// So many marks are merged at once, about: they stay in the cache.
+const SLICE: usize = 1 << 15;
+/// Or more, so that each thread has so many of them and is not looked up in vain.
+const SLICE_OF_THREAD: usize = 8;
+
+/// The marks of threads, each by time, in one list: slice by slice of time, all at
+/// once.
+fn merged(of_threads: Vec<Vec<Mark>>) -> Vec<Mark> {
+    let n: usize = of_threads.iter().map(Vec::len).sum();
+    let slice = SLICE.max(SLICE_OF_THREAD * of_threads.len());
+    // Each of the samples stands for as many marks.
+    let step = slice / of_threads.len().max(1);
+    let samples = of_threads.iter().flat_map(|marks| marks.iter().step_by(step).map(|mark| mark.time));
+    let mut samples: Vec<u64> = samples.collect();
+    samples.sort_unstable();
+    let mut cuts: Vec<u64> = samples.chunks(slice / step).skip(1).map(|samples| samples[0]).collect();
+    cuts.dedup();
+    let places =
+        |time: u64| of_threads.iter().map(|marks| marks.partition_point(|mark| mark.time < time)).collect();
+    let mut places: Vec<Vec<usize>> = cuts.into_par_iter().map(places).collect();
+    places.push(of_threads.iter().map(Vec::len).collect());
+    let mut all = vec![Mark { time: 0, thread: 0, value: 0 }; n];
+    let mut before = vec![0; of_threads.len()];
+    let (mut slices, mut rest) = (Vec::with_capacity(places.len()), &mut all[..]);
+    for ends in places {
+        let ranges: Vec<Range<usize>> =
+            before.into_iter().zip(&ends).map(|(start, &end)| start..end).collect();
+        let (slice, others) = rest.split_at_mut(ranges.iter().map(Range::len).sum());
+        slices.push((ranges, slice));
+        (before, rest) = (ends, others);
     }
-    // Stable, because the end of a burst of no length must stay after its begin.
-    marks.par_sort_by_key(|mark| (mark.time, mark.thread));
-    (threads, marks)
+    slices.into_par_iter().for_each(|(ranges, slice)| {
+        let mut from = 0;
+        for (marks, range) in of_threads.iter().zip(ranges) {
+            let to = from + range.len();
+            slice[from..to].copy_from_slice(&marks[range]);
+            from = to;
+        }
+        // Stable: of one time, by thread.
+        slice.sort_by_key(|mark| mark.time);
+    });
+    all
 }
 
 /// Writes the lines of `marks`, which are sorted.

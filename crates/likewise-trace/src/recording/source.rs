@@ -144,7 +144,7 @@ impl Image {
         }
         let file = File::open(path).map_err(|error| format!("cannot be read: {error}"))?;
         // SAFETY: the map is only read, as bytes, and any bytes are valid. A
-        // file that someone cuts meanwhile ends the process, as documented.
+        // file that someone cuts meanwhile ends the process: see `heed_files`.
         let map = unsafe { Mmap::map(&file) }.map_err(|error| format!("cannot be read: {error}"))?;
         let elf = object::File::parse(&*map).map_err(|error| format!("is no ELF file: {error}"))?;
         let build_id = elf.build_id().ok().flatten().unwrap_or_default();

@@ -7,7 +7,6 @@ use crate::paraver::header::TimeUnit;
 use crate::read::read_bursts;
 use crate::trace::ReadOptions;
 use likewise::comm::{Communicator, run_on_threads};
-use likewise::table::Nanos;
 
 const TRACE: &str = "#Paraver (x):100_ns:1(2):1:2(1:1,1:1),1\nc:1:1:2:1:2\n\
     1:5:1:1:1:0:10:1\n1:6:1:2:1:0:10:15\n2:5:1:1:1:10:42000050:7\n1:5:1:1:1:10:30:1\n\
@@ -235,4 +234,30 @@ fn blocks_do_not_change_what_is_put_in() {
     let mut out = Vec::new();
     push_marks(&mut out, &marks[2..5], &cpus);
     assert_eq!(out, b"2:1:1:1:1:4:90000001:0:90000001:7:90000001:0\n");
+}
+
+#[test]
+fn marks_of_threads_are_merged_as_if_sorted() {
+    // Threads with many marks, few and none; times that spread, and that are equal.
+    for (seed, spread) in [(1u64, u64::MAX), (2, 1000), (3, 1)] {
+        let mut state = seed;
+        let mut next = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            state >> 20
+        };
+        let of_threads: Vec<Vec<Mark>> = [90_000, 0, 7, 40_000, 1, 100_000]
+            .into_iter()
+            .zip(0..)
+            .map(|(n, thread)| {
+                let mark = |value| Mark { time: next() % spread, thread, value };
+                let mut marks: Vec<Mark> = (0..n).map(mark).collect();
+                marks.sort_by_key(|mark| mark.time);
+                marks
+            })
+            .collect();
+        let mut sorted = of_threads.concat();
+        sorted.sort_by_key(|mark| (mark.time, mark.thread));
+        assert!(merged(of_threads) == sorted, "times below {spread}");
+    }
+    assert!(merged(Vec::new()).is_empty());
 }

@@ -1,6 +1,6 @@
 //! Equal sequences once, and symbols without gaps.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 /// The sequences that differ, in symbols from 0 without gaps.
 pub(super) struct Distinct {
@@ -13,7 +13,7 @@ pub(super) struct Distinct {
 
 impl Distinct {
     pub(super) fn of<S: AsRef<[u32]>>(tasks: &[S]) -> Self {
-        let mut numbers: HashMap<&[u32], u32> = HashMap::new();
+        let mut numbers: FxHashMap<&[u32], u32> = FxHashMap::default();
         let (mut first, mut n_tasks) = (Vec::new(), Vec::new());
         let mut sequence_of = Vec::with_capacity(tasks.len());
         for task in tasks {

@@ -201,7 +201,7 @@ impl<'a> Board<'a> {
 
 /// How many of `columns` a sequence of `length` symbols may shift.
 fn reach(length: usize, columns: usize) -> usize {
-    REACH * columns.div_ceil(length.max(1))
+    (REACH * columns).div_ceil(length.max(1))
 }
 
 /// What a batch changes. Until all of it is in, columns keep their numbers, and

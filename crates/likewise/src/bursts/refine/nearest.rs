@@ -21,6 +21,8 @@ pub(super) struct Index<'a> {
     points: Points<'a>,
     /// The points along a curve that fills space, so that neighbours in it are near.
     order: Vec<u32>,
+    /// Their coordinates, in that order: a box is read in one go.
+    rows: Vec<f64>,
     /// Of each point, the box of [`LEAF`] points that it is in.
     leaf_of: Vec<u32>,
     /// Boxes of [`LEAF`] points each, then of [`FANOUT`] boxes each and so on, up to
@@ -53,7 +55,8 @@ fn may_hold(mark: u32, group: u32) -> bool {
 pub(super) struct Marked(Vec<Vec<u32>>);
 
 impl<'a> Index<'a> {
-    /// O(n log n) for n points, in parallel; eight bytes for each are kept.
+    /// O(n log n) for n points, in parallel; the points and eight bytes for each are
+    /// kept.
     pub(super) fn new(points: Points<'a>) -> Self {
         let dims = points.dims();
         let rows = 0..points.len() as u32;
@@ -69,6 +72,7 @@ impl<'a> Index<'a> {
         keyed.par_sort_unstable();
         let order: Vec<u32> = keyed.par_iter().map(|&(_, row)| row).collect();
         drop(keyed);
+        let rows = order.par_iter().flat_map_iter(|&row| points.row(row as usize)).copied().collect();
         let leaf =
             |rows: &[u32]| rows.iter().fold(empty(dims), |sum, &row| with(sum, &of_point(points, row)));
         let mut levels: Vec<Vec<f64>> = vec![order.par_chunks(LEAF).flat_map_iter(leaf).collect()];
@@ -83,7 +87,7 @@ impl<'a> Index<'a> {
         for (leaf, rows) in (0..).zip(order.chunks(LEAF)) {
             rows.iter().for_each(|&row| leaf_of[row as usize] = leaf);
         }
-        Self { points, order, leaf_of, levels, lowest }
+        Self { points, order, rows, leaf_of, levels, lowest }
     }
 
     /// Marks the boxes with the groups of their points; `None` counts for nothing.
@@ -125,8 +129,9 @@ impl<'a> Index<'a> {
                 continue;
             }
             if level == 0 {
-                for &other in self.order[index * LEAF..].iter().take(LEAF) {
-                    let found = (squared(x, self.points.row(other as usize)), other);
+                let rows = self.rows[index * LEAF * x.len()..].chunks_exact(x.len());
+                for (&other, row) in self.order[index * LEAF..].iter().zip(rows).take(LEAF) {
+                    let found = (squared(x, row), other);
                     if found < best && group_of(other) == Some(group) {
                         best = found;
                     }

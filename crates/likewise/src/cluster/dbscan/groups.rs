@@ -213,33 +213,44 @@ pub(super) fn find_cores<const D: usize>(
 ) -> Cores {
     let mut is_core = vec![false; groups.points.len()];
     let mut share = vec![Share::None; groups.len()];
-    // Groups are runs of points, so a block of groups owns a slice of flags.
-    let mut blocks = Vec::new();
-    let (mut flags_left, mut shares_left, mut g) = (&mut is_core[..], &mut share[..], 0);
-    let per_block = (groups.len() / 512).clamp(16, 1024);
-    while g < groups.len() {
-        let next = (g + per_block).min(groups.len());
-        let (flags, rest) = flags_left.split_at_mut((groups.start[next] - groups.start[g]) as usize);
-        let (shares, rest_shares) = shares_left.split_at_mut(next - g);
-        blocks.push((g, flags, shares));
-        (flags_left, shares_left, g) = (rest, rest_shares, next);
-    }
-    blocks.into_par_iter().for_each(|(first, flags, shares)| {
-        let mut near = Vec::new();
-        let base = groups.start[first];
-        for (i, share) in shares.iter_mut().enumerate() {
-            let g = first + i;
-            let own = (groups.start[g] - base) as usize..(groups.start[g + 1] - base) as usize;
-            let flags = &mut flags[own];
-            if known.whole[g] {
-                flags.fill(true);
-                *share = Share::All;
-            } else if known.asked[g] {
-                *share = cores_of_group(groups, index, g, params, flags, &mut near);
-            }
+    each_group(groups, &mut is_core, &mut share, &|g, flags, share, near| {
+        if known.whole[g] {
+            flags.fill(true);
+            *share = Share::All;
+        } else if known.asked[g] {
+            *share = cores_of_group(groups, index, g, params, flags, near);
         }
     });
     Cores { is_core, share }
+}
+
+/// Calls `work` with every group, what there is of its points, what there is of
+/// itself, and room for a list of groups.
+fn each_group<A: Send, B: Send, const D: usize>(
+    groups: &Groups<D>,
+    of_points: &mut [A],
+    of_groups: &mut [B],
+    work: &(impl Fn(usize, &mut [A], &mut B, &mut Vec<usize>) + Sync),
+) {
+    // Groups are runs of points, so a block of groups owns a slice of them.
+    let mut blocks = Vec::new();
+    let (mut points_left, mut groups_left, mut g) = (of_points, of_groups, 0);
+    let per_block = (groups.len() / 512).clamp(16, 1024);
+    while g < groups.len() {
+        let next = (g + per_block).min(groups.len());
+        let (points, rest) = points_left.split_at_mut((groups.start[next] - groups.start[g]) as usize);
+        let (own, rest_groups) = groups_left.split_at_mut(next - g);
+        blocks.push((g, points, own));
+        (points_left, groups_left, g) = (rest, rest_groups, next);
+    }
+    blocks.into_par_iter().for_each(|(first, mut points, own)| {
+        let mut room = Vec::new();
+        for (g, own) in (first..).zip(own) {
+            let (here, rest) = points.split_at_mut(groups.size(g));
+            work(g, here, own, &mut room);
+            points = rest;
+        }
+    });
 }
 
 /// Flags the core points of group `g`, which is not known to be whole.
@@ -354,8 +365,13 @@ pub(super) fn is_core<const D: usize>(p: &[f64; D], g: usize, groups: &Groups<D>
     if !cores.any(g) || cores.all(g) {
         return cores.any(g);
     }
-    let at = groups.members(g).iter().position(|q| q == p);
-    at.is_some_and(|at| cores.is_core[groups.start[g] as usize + at])
+    place_of(p, g, groups).is_some_and(|place| cores.is_core[place])
+}
+
+/// The place of a point of group `g`, or of one that is equal to it.
+fn place_of<const D: usize>(p: &[f64; D], g: usize, groups: &Groups<D>) -> Option<usize> {
+    let at = groups.members(g).iter().position(|q| q == p)?;
+    Some(groups.start[g] as usize + at)
 }
 
 /// Numbers clusters by their first core point.
@@ -421,32 +437,42 @@ pub(super) fn label<const D: usize>(
     clusters: &Clusters,
     eps2: f64,
 ) -> Dbscan {
-    /// No cluster has this number.
+    /// No cluster has these numbers.
     const OPEN: u32 = u32::MAX;
-    /// Of fewer points each is looked at on its own.
-    const WORTH_A_LOOK: usize = 4;
+    const NOISE: u32 = 0;
     let of_group = &clusters.of_group;
+    let number = |label: Option<ClusterId>| label.map_or(NOISE, ClusterId::number);
     // Most points are in groups that are all core, or far from any core point: one
-    // look settles those.
+    // look settles those. The others are labelled group by group: what is near one
+    // point of a group is near all, and has just been read for the group before.
     let mut settled = vec![OPEN; groups.len()];
-    parallel::fill(&mut settled, 64, &|first, part| {
-        for (g, settled) in (first..).zip(part) {
-            let mut alone = !cores.any(g) && groups.size(g) >= WORTH_A_LOOK;
-            if alone {
-                index.near(groups, g, &mut |h| {
-                    alone = !cores.any(h);
-                    alone
-                });
+    let mut of_points = vec![NOISE; groups.points.len()];
+    each_group(groups, &mut of_points, &mut settled, &|g, of_points, settled, near| {
+        if cores.all(g) {
+            *settled = number(of_group[g]);
+            return;
+        }
+        near.clear();
+        index.near(groups, g, &mut |h| {
+            if of_group[h].is_some() {
+                near.push(h);
             }
-            if alone || cores.all(g) {
-                *settled = of_group[g].map_or(0, ClusterId::number);
-            }
+            true
+        });
+        if near.is_empty() && !cores.any(g) {
+            *settled = NOISE;
+            return;
+        }
+        let flags = &cores.is_core[groups.range(g)];
+        for ((label, p), core) in of_points.iter_mut().zip(groups.members(g)).zip(flags) {
+            let label_of =
+                if *core { of_group[g] } else { border(p, g, groups, near, cores, of_group, eps2) };
+            *label = number(label_of);
         }
     });
     let of_point = |p: &[f64; D], g: usize| {
-        let core = is_core(p, g, groups, cores);
-        let label = if core { of_group[g] } else { border(p, g, groups, index, cores, of_group, eps2) };
-        (label.map_or(0, ClusterId::number), core)
+        let place = place_of(p, g, groups);
+        place.map_or((NOISE, false), |place| (of_points[place], cores.is_core[place]))
     };
     let mut core = crate::pages::large(vec![false; input.len()]);
     // A label takes the place of its point's group.
@@ -457,7 +483,7 @@ pub(super) fn label<const D: usize>(
             let g = *label as usize;
             (*label, *core) = match settled[g] {
                 OPEN => of_point(p, g),
-                number => (number, number != 0),
+                number => (number, number != NOISE),
             };
         }
     });
@@ -467,12 +493,12 @@ pub(super) fn label<const D: usize>(
 }
 
 /// The first cluster with a core point within eps of `p`, a point of group `g`
-/// that is not core.
+/// that is not core; `near` are the groups near `g` with core points.
 fn border<const D: usize>(
     p: &[f64; D],
     g: usize,
     groups: &Groups<D>,
-    index: &impl Index<D>,
+    near: &[usize],
     cores: &Cores,
     of_group: &[Option<ClusterId>],
     eps2: f64,
@@ -480,18 +506,16 @@ fn border<const D: usize>(
     // A group's points are mutual neighbours, so its own cores reach `p`.
     let mut best = of_group[g];
     let at = Aabb::point(p);
-    index.near(groups, g, &mut |h| {
+    for &h in near {
         if let Some(cluster) = of_group[h]
             && best.is_none_or(|best| cluster < best)
             && min2(&at, &groups.boxes[h]) <= eps2
         {
-            let flags = &cores.is_core[groups.range(h)];
-            let mut members = groups.members(h).iter().zip(flags);
+            let mut members = groups.members(h).iter().zip(&cores.is_core[groups.range(h)]);
             if members.any(|(q, core)| *core && distance2(p, q) <= eps2) {
                 best = Some(cluster);
             }
         }
-        true
-    });
+    }
     best
 }
