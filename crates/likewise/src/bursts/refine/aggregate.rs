@@ -1,6 +1,6 @@
 //! From fine to coarse.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use rayon::prelude::*;
@@ -10,7 +10,7 @@ use crate::cluster::{ClusterId, DbscanParams, Points, dbscan};
 
 use super::density::Density;
 use super::levels::{Level, NO_NODE, RefineInput, Refinement};
-use super::nearest::Index;
+use super::nearest::{Index, Pending};
 use super::partition::{Partition, Scored, Tasks};
 use super::substitution::{Names, Substitution};
 use super::{Connect, EpsRange, RefineRules};
@@ -269,13 +269,13 @@ fn entries(
         };
         let index = setting.index.get_or_init(|| Index::new(setting.input.points));
         let marked = index.mark(group_of);
-        let entry = |&burst: &u32| {
+        let entry = |pending: &mut Pending, &burst: &u32| {
             let cluster = cluster_of(burst) as u32;
-            let node = node_of(index.nearest(&marked, burst, cluster, group_of)?)?;
+            let node = node_of(index.nearest(&marked, burst, cluster, pending)?)?;
             reaches[node as usize].then_some((burst, node))
         };
         index.sort(&mut shared);
-        let mut joined: Vec<(u32, u32)> = shared.par_iter().filter_map(entry).collect();
+        let mut joined: Vec<(u32, u32)> = shared.par_iter().map_init(Pending::new, entry).flatten().collect();
         joined.par_sort_unstable();
         entries.append(&mut joined);
     }
@@ -341,16 +341,15 @@ fn fragments(
     let reaches = |node: u32| reaches[node as usize];
     let near = |a: u32, b: u32| reaches(a) || reaches(b);
     // Where none of the parts may join there is nothing to look at.
-    let asked: BTreeSet<u32> = parts
-        .values()
-        .filter(|parts| parts.len() > 1 && parts.iter().any(|&part| reaches(part)))
-        .map(|parts| parts[0])
-        .collect();
-    if asked.is_empty() {
+    let n = partition.nodes.len();
+    let mut is_asked = vec![false; n];
+    for parts in parts.values().filter(|parts| parts.len() > 1 && parts.iter().any(|&part| reaches(part))) {
+        is_asked[parts[0] as usize] = true;
+    }
+    if !is_asked.contains(&true) {
         return Vec::new();
     }
     // All that is connected goes by the name of its first part.
-    let n = partition.nodes.len();
     let mut name: Vec<u32> = (0..n as u32).collect();
     home.iter().for_each(|(&node, cluster)| name[node as usize] = parts[cluster][0]);
     let named = |&node: &u32| name.get(node as usize).copied().unwrap_or(NO_NODE);
@@ -362,6 +361,6 @@ fn fragments(
         part_of: |burst| partition.node_of(burst),
         group_of: |burst| named(&partition.node_of(burst)),
     };
-    Substitution::measure(input, tasks, &scored, &names, |group| asked.contains(&group))
+    Substitution::measure(input, tasks, &scored, &names, |group| is_asked[group as usize])
         .fragments(rules, near)
 }

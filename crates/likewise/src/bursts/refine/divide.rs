@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use super::aggregate::{finish, regroup};
 use super::levels::{NO_NODE, RefineInput, Refinement};
-use super::nearest::Index;
+use super::nearest::{Index, Pending};
 use super::partition::{Partition, Scored, Tasks};
 use super::substitution::{Names, Substitution};
 use super::{EpsRange, RefineRules};
@@ -114,10 +114,10 @@ fn split(
         first_of.get(new as usize).copied()
     };
     let marked = index.mark(group_of);
-    let nearest = |&(i, first): &(u32, u32)| {
-        let found = index.nearest(&marked, i, first, group_of);
+    let nearest = |pending: &mut Pending, &(i, first): &(u32, u32)| {
+        let found = index.nearest(&marked, i, first, pending);
         found.map_or(NO_NODE, |other| node_of[other as usize])
     };
-    let nodes: Vec<u32> = open.par_iter().map(nearest).collect();
+    let nodes: Vec<u32> = open.par_iter().map_init(Pending::new, nearest).collect();
     open.iter().zip(nodes).for_each(|((i, _), node)| node_of[*i as usize] = node);
 }

@@ -1,8 +1,6 @@
 //! The nearest burst of the same group, where the groups change from level to
 //! level.
 
-use std::sync::atomic::{AtomicU32, Ordering};
-
 use rayon::prelude::*;
 
 use crate::cluster::{MAX_DIMS, Points};
@@ -23,8 +21,6 @@ pub(super) struct Index<'a> {
     order: Vec<u32>,
     /// Their coordinates, in that order: a box is read in one go.
     rows: Vec<f64>,
-    /// Of each point, the box of [`LEAF`] points that it is in.
-    leaf_of: Vec<u32>,
     /// Boxes of [`LEAF`] points each, then of [`FANOUT`] boxes each and so on, up to
     /// one. Of each dimension its low and its high end.
     levels: Vec<Vec<f64>>,
@@ -51,11 +47,19 @@ fn may_hold(mark: u32, group: u32) -> bool {
     mark == group || mark == SEVERAL
 }
 
-/// The groups in the boxes, level by level.
-pub(super) struct Marked(Vec<Vec<u32>>);
+/// The group of each point in the index's order, and those in the boxes, level by
+/// level.
+pub(super) struct Marked {
+    groups: Vec<u32>,
+    levels: Vec<Vec<u32>>,
+}
+
+/// Boxes that are still to be looked at: how far away, the level, the place. One
+/// search after the other uses the same room.
+pub(super) type Pending = Vec<(f64, usize, usize)>;
 
 impl<'a> Index<'a> {
-    /// O(n log n) for n points, in parallel; the points and eight bytes for each are
+    /// O(n log n) for n points, in parallel; the points and four bytes for each are
     /// kept.
     pub(super) fn new(points: Points<'a>) -> Self {
         let dims = points.dims();
@@ -83,25 +87,16 @@ impl<'a> Index<'a> {
         }
         let least = |rows: &[u32]| rows.iter().copied().min().unwrap_or(u32::MAX);
         let lowest = upwards(order.par_chunks(LEAF).map(least).collect(), least);
-        let mut leaf_of = vec![0; points.len()];
-        for (leaf, rows) in (0..).zip(order.chunks(LEAF)) {
-            rows.iter().for_each(|&row| leaf_of[row as usize] = leaf);
-        }
-        Self { points, order, rows, leaf_of, levels, lowest }
+        Self { points, order, rows, levels, lowest }
     }
 
-    /// Marks the boxes with the groups of their points; `None` counts for nothing.
+    /// Marks points and boxes with the groups of the points; `None` counts for
+    /// nothing.
     pub(super) fn mark(&self, group_of: impl Fn(u32) -> Option<u32> + Sync) -> Marked {
-        let leaves: Vec<AtomicU32> = self.lowest[0].par_iter().map(|_| AtomicU32::new(NONE)).collect();
-        (0..self.points.len() as u32).into_par_iter().with_min_len(1 << 12).for_each(|row| {
-            let Some(group) = group_of(row) else { return };
-            let leaf = &leaves[self.leaf_of[row as usize] as usize];
-            // In any order: which groups there are does not depend on it.
-            let add = |mark| Some(either(mark, group)).filter(|&with| with != mark);
-            let _ = leaf.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add);
-        });
-        let leaves = leaves.into_par_iter().map(AtomicU32::into_inner).collect();
-        Marked(upwards(leaves, |marks| marks.iter().copied().fold(NONE, either)))
+        let groups: Vec<u32> = self.order.par_iter().map(|&row| group_of(row).unwrap_or(NONE)).collect();
+        let all = |marks: &[u32]| marks.iter().copied().fold(NONE, either);
+        let leaves = groups.par_chunks(LEAF).map(all).collect();
+        Marked { groups, levels: upwards(leaves, all) }
     }
 
     /// Sorts rows along the curve, so that one after the other looks at the same
@@ -112,42 +107,51 @@ impl<'a> Index<'a> {
     }
 
     /// The point nearest to that of `row`, the lowest of equally near ones, among
-    /// those of `group`; `group_of` is what the boxes were marked with.
+    /// those of `group`.
     pub(super) fn nearest(
         &self,
         marked: &Marked,
         row: u32,
         group: u32,
-        group_of: impl Fn(u32) -> Option<u32>,
+        pending: &mut Pending,
     ) -> Option<u32> {
         let x = self.points.row(row as usize);
         let mut best = (f64::INFINITY, u32::MAX);
-        let mut pending = vec![(0.0, self.levels.len() - 1, 0)];
+        pending.clear();
+        pending.push((0.0, self.levels.len() - 1, 0));
         while let Some((distance, level, index)) = pending.pop() {
             // An equally near box may hold an equally near point of lower number.
-            if (distance, self.lowest[level][index]) >= best || !may_hold(marked.0[level][index], group) {
+            if (distance, self.lowest[level][index]) >= best || !may_hold(marked.levels[level][index], group)
+            {
                 continue;
             }
             if level == 0 {
                 let rows = self.rows[index * LEAF * x.len()..].chunks_exact(x.len());
-                for (&other, row) in self.order[index * LEAF..].iter().zip(rows).take(LEAF) {
+                let groups = &marked.groups[index * LEAF..];
+                let of_group = groups.iter().zip(rows).zip(&self.order[index * LEAF..]).take(LEAF);
+                for ((_, row), &other) in of_group.filter(|((own, _), _)| **own == group) {
                     let found = (squared(x, row), other);
-                    if found < best && group_of(other) == Some(group) {
+                    if found < best {
                         best = found;
                     }
                 }
                 continue;
             }
             let first = pending.len();
-            let boxes = self.levels[level - 1].chunks(2 * x.len()).enumerate();
-            for (child, ends) in boxes.skip(index * FANOUT).take(FANOUT) {
+            let boxes = self.levels[level - 1][index * FANOUT * 2 * x.len()..].chunks_exact(2 * x.len());
+            let marks = &marked.levels[level - 1][index * FANOUT..];
+            for (place, (ends, &mark)) in boxes.zip(marks).take(FANOUT).enumerate() {
+                if !may_hold(mark, group) {
+                    continue;
+                }
                 let distance = to_box(x, ends);
-                if distance <= best.0 && may_hold(marked.0[level - 1][child], group) {
-                    pending.push((distance, level - 1, child));
+                if distance <= best.0 {
+                    // The nearest is looked at first, and of equally near ones the first.
+                    let farther = pending[first..].iter().take_while(|(other, ..)| *other > distance);
+                    let at = first + farther.count();
+                    pending.insert(at, (distance, level - 1, index * FANOUT + place));
                 }
             }
-            // The nearest is looked at first.
-            pending[first..].sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(b.2.cmp(&a.2)));
         }
         Some(best.1).filter(|_| best.0.is_finite())
     }
@@ -240,7 +244,7 @@ mod tests {
                     let distance = |other: u32| squared(points.row(row as usize), points.row(other as usize));
                     let expected = (0..300).filter(|&other| group_of(other) == Some(group))
                         .min_by(|&a, &b| distance(a).total_cmp(&distance(b)));
-                    prop_assert_eq!(index.nearest(&marked, row, group, group_of), expected);
+                    prop_assert_eq!(index.nearest(&marked, row, group, &mut Vec::new()), expected);
                 }
             }
         }

@@ -1,6 +1,5 @@
 //! Which groups stand in for one another.
 
-use std::collections::BTreeMap;
 use std::hash::Hash;
 use std::ops::Range;
 
@@ -23,8 +22,8 @@ struct Place {
     /// The group that it is part of.
     group: u32,
     bursts: u64,
-    /// Its bursts in each column of the alignment.
-    columns: Counts<u32>,
+    /// The columns of the alignment that hold its bursts, ascending, and how many.
+    columns: Vec<(u32, u64)>,
     /// Pairs of its bursts in the same column.
     pairs: u64,
     /// Its bursts between each pair of groups: the one before, the one after.
@@ -227,7 +226,7 @@ impl Place {
         let seen = || threads.iter().copied().flatten();
         let mut place = Self { group, bursts: seen().count() as u64, ..Self::default() };
         place.columns = counts_of_columns(seen().map(|seen| seen.column).collect());
-        place.pairs = place.columns.values().map(|&n| n * (n - 1)).sum();
+        place.pairs = place.columns.iter().map(|&(_, n)| n * (n - 1)).sum();
         for &Seen { burst, context: [before, after], .. } in seen() {
             *place.contexts.entry(u64::from(before) << 32 | u64::from(after)).or_insert(0) += 1;
             if let Some(&code) = input.code.get(burst as usize).filter(|&&code| code != NO_CODE) {
@@ -243,11 +242,8 @@ impl Place {
 
     fn add(&mut self, other: &Self) {
         self.bursts += other.bursts;
-        other.columns.iter().for_each(|(&column, n)| {
-            let own = self.columns.entry(column).or_insert(0);
-            self.pairs += n * (n - 1) + 2 * *own * n;
-            *own += n;
-        });
+        self.pairs += other.pairs + 2 * in_common(&self.columns, &other.columns, |n, m| n * m);
+        self.columns = merged(&self.columns, &other.columns, |n, m| n + m);
         add(&mut self.contexts, &other.contexts);
         add(&mut self.code, &other.code);
         self.tasks.extend(&other.tasks);
@@ -259,12 +255,50 @@ impl Place {
 
 /// How often each column comes. Those of a thread ascend, which a stable sort
 /// makes use of.
-fn counts_of_columns(mut columns: Vec<u32>) -> Counts<u32> {
+fn counts_of_columns(mut columns: Vec<u32>) -> Vec<(u32, u64)> {
     columns.sort();
-    let runs = || columns.chunk_by(|a, b| a == b);
-    let mut counts = Counts::with_capacity_and_hasher(runs().count(), Default::default());
-    counts.extend(runs().map(|run| (run[0], run.len() as u64)));
-    counts
+    columns.chunk_by(|a, b| a == b).map(|run| (run[0], run.len() as u64)).collect()
+}
+
+/// The sum over the columns that two parts share, of what both have there.
+///
+/// # Complexity
+/// O(few · log(many)), or that of a merge where it is less.
+fn in_common(a: &[(u32, u64)], b: &[(u32, u64)], of: impl Fn(u64, u64) -> u64) -> u64 {
+    let (few, mut many) = if a.len() <= b.len() { (a, b) } else { (b, a) };
+    let mut sum = 0;
+    for &(column, n) in few {
+        // How far it is to the next is not known: twice as far each time.
+        let mut ahead = 1;
+        while many.get(ahead).is_some_and(|&(other, _)| other < column) {
+            ahead *= 2;
+        }
+        let near = &many[..many.len().min(ahead + 1)];
+        many = &many[near.partition_point(|&(other, _)| other < column)..];
+        match many.first() {
+            Some(&(other, m)) if other == column => sum += of(n, m),
+            Some(_) => {}
+            None => break,
+        }
+    }
+    sum
+}
+
+/// The columns of two parts, ascending; `of` makes one of what both have there,
+/// where one may have nothing.
+fn merged<T>(a: &[(u32, u64)], b: &[(u32, u64)], of: impl Fn(u64, u64) -> T) -> Vec<(u32, T)> {
+    let mut all = Vec::with_capacity(a.len().max(b.len()));
+    let (mut a, mut b) = (a.iter().peekable(), b.iter().peekable());
+    loop {
+        let column = match (a.peek(), b.peek()) {
+            (Some(a), Some(b)) => a.0.min(b.0),
+            (Some(one), None) | (None, Some(one)) => one.0,
+            (None, None) => return all,
+        };
+        let n = a.next_if(|one| one.0 == column).map_or(0, |one| one.1);
+        let m = b.next_if(|one| one.0 == column).map_or(0, |one| one.1);
+        all.push((column, of(n, m)));
+    }
 }
 
 fn add<K: Copy + Eq + Hash>(to: &mut Counts<K>, from: &Counts<K>) {
@@ -274,9 +308,7 @@ fn add<K: Copy + Eq + Hash>(to: &mut Counts<K>, from: &Counts<K>) {
 /// The share of the rarer part's bursts that stand in a column of the other. In
 /// each column, at most as many count as the other has there.
 fn substitutes(a: &Place, b: &Place) -> f64 {
-    let (few, many) = if a.columns.len() <= b.columns.len() { (a, b) } else { (b, a) };
-    let shared = |(column, &n): (&u32, &u64)| many.columns.get(column).map_or(0, |&m| n.min(m));
-    let shared: u64 = few.columns.iter().map(shared).sum();
+    let shared = in_common(&a.columns, &b.columns, u64::min);
     shared as f64 / a.bursts.min(b.bursts) as f64
 }
 
@@ -307,18 +339,46 @@ fn same_context(a: &Place, b: &Place) -> f64 {
 fn takes_turns(a: &Place, b: &Place, rules: &RefineRules) -> bool {
     // Pairs of bursts, one of each part, in the same column; and how many there
     // would be if the bursts were dealt out over the columns by chance.
-    let (few, many) = if a.columns.len() <= b.columns.len() { (a, b) } else { (b, a) };
-    let shared = |(column, &n): (&u32, &u64)| many.columns.get(column).map_or(0, |&m| n * m);
-    let mixed: u64 = few.columns.iter().map(shared).sum();
+    let mixed = in_common(&a.columns, &b.columns, |n, m| n * m);
     let pairs = a.pairs + b.pairs + 2 * mixed;
     let (n_a, n_b) = (a.bursts as f64, b.bursts as f64);
     let by_chance = pairs as f64 * n_a * n_b / (n_a + n_b).powi(2);
     if by_chance < rules.pairs || (mixed as f64) >= by_chance * rules.mixed {
         return false;
     }
-    let mut columns: BTreeMap<u32, [u64; 2]> = BTreeMap::new();
-    a.columns.iter().for_each(|(&column, n)| columns.entry(column).or_default()[0] += n);
-    b.columns.iter().for_each(|(&column, n)| columns.entry(column).or_default()[1] += n);
-    let whose: Vec<bool> = columns.values().filter(|[a, b]| a != b).map(|[a, b]| a > b).collect();
-    whose.windows(2).filter(|pair| pair[0] != pair[1]).count() as f64 >= rules.turns
+    let mut whose = merged(&a.columns, &b.columns, |n, m| n.cmp(&m));
+    whose.retain(|&(_, whose)| whose.is_ne());
+    whose.windows(2).filter(|pair| pair[0].1 != pair[1].1).count() as f64 >= rules.turns
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn columns_of_two_parts_are_those_of_maps(
+            a in prop::collection::vec(0u32..60, 0..40),
+            b in prop::collection::vec(0u32..400, 0..400),
+        ) {
+            let map = |columns: &[u32]| {
+                let mut map: BTreeMap<u32, u64> = BTreeMap::new();
+                columns.iter().for_each(|&column| *map.entry(column).or_insert(0) += 1);
+                map
+            };
+            let (a_map, b_map) = (map(&a), map(&b));
+            let (a, b) = (counts_of_columns(a), counts_of_columns(b));
+            prop_assert_eq!(&a, &a_map.clone().into_iter().collect::<Vec<_>>());
+            let of_b = |column: &u32| b_map.get(column).copied().unwrap_or(0);
+            let expected: u64 = a_map.iter().map(|(column, n)| n * of_b(column)).sum();
+            prop_assert_eq!((in_common(&a, &b, |n, m| n * m), in_common(&b, &a, |n, m| n * m)), (expected, expected));
+            let mut expected = a_map;
+            b_map.iter().for_each(|(&column, n)| *expected.entry(column).or_insert(0) += n);
+            prop_assert_eq!(merged(&a, &b, |n, m| n + m), expected.into_iter().collect::<Vec<_>>());
+        }
+    }
 }
