@@ -1,9 +1,7 @@
 //! The bursts of a run that count, with their phases and threads.
 
-use rayon::prelude::*;
-use rustc_hash::FxHashSet;
-
 use super::finding::{FindingsInput, ThreadName};
+use crate::bursts::in_time::by_begin;
 use crate::cluster::ClusterId;
 use crate::table::{BurstTable, Nanos};
 
@@ -34,15 +32,7 @@ impl<'a> Counted<'a> {
             thread.push(names.len() as u32 - 1);
         }
         let shortest = input.shortest.max(Nanos(1));
-        let counts = |&i: &u32| table.duration[i as usize] >= shortest;
-        let mut order: Vec<(Nanos, u32)> = (0..table.len() as u32)
-            .into_par_iter()
-            .filter(counts)
-            .map(|i| (table.begin[i as usize], i))
-            .collect();
-        // Stable, because that merges what is in order: each thread's bursts are.
-        order.par_sort();
-        let order = order.into_iter().map(|(_, i)| i).collect();
+        let order = by_begin(table, |i| table.duration[i] >= shortest);
         Self { table, label, noise, thread, names, order }
     }
 
@@ -68,10 +58,14 @@ impl<'a> Counted<'a> {
 
     /// How many threads have each label.
     pub(super) fn threads_by_label(&self) -> Vec<usize> {
-        let pairs: FxHashSet<(u32, u32)> =
-            self.order.iter().map(|&burst| (self.label(burst), self.thread(burst))).collect();
+        let n_threads = self.names.len();
         let mut counts = vec![0; self.n_labels()];
-        pairs.into_iter().for_each(|(label, _)| counts[label as usize] += 1);
+        let mut seen = vec![false; self.n_labels() * n_threads];
+        for &burst in &self.order {
+            let label = self.label(burst) as usize;
+            let seen = &mut seen[label * n_threads + self.thread(burst) as usize];
+            counts[label] += usize::from(!std::mem::replace(seen, true));
+        }
         counts
     }
 
