@@ -8,7 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use rayon::prelude::*;
 
 use super::counted::Counted;
+use super::counts::{self, Counts, both, evens_out, sum, uneven};
 use super::finding::ThreadName;
+pub(super) use super::part::Part;
 use crate::bursts::serial::is_nearly_all;
 use crate::table::Nanos;
 
@@ -20,10 +22,6 @@ const MORE: f64 = 0.25;
 /// mean add up to at least this share of all its bursts: that is so if at most
 /// three in four threads run it.
 const OF_SOME: f64 = 0.499;
-
-/// Two neighbouring stretches are joined if the counts of a phase, over both
-/// together, differ by at most this share of what they differ by in each.
-const EVEN: f64 = 0.5;
 
 /// Who is compared with whom.
 pub(super) enum Among<'s, 'a> {
@@ -52,51 +50,6 @@ pub(super) struct Stretches<'a> {
     order: Cow<'a, [u32]>,
     /// Where in `order` each stretch begins, and where the last ends.
     bounds: Vec<usize>,
-}
-
-/// What a step costs in one stretch. A step is one label, or several that threads
-/// do one instead of the other.
-#[derive(Clone, Debug)]
-pub(super) struct Part {
-    pub(super) stretch: u32,
-    /// The step of the phase with most time among the labels.
-    pub(super) key: u32,
-    pub(super) labels: Vec<u32>,
-    /// Its bursts, by begin.
-    pub(super) bursts: Box<[u32]>,
-    /// Time of all threads in each of them, in ns.
-    pub(super) times: Vec<f64>,
-    /// How many units the stretch is among, and the one that computes longest in it.
-    pub(super) n: f64,
-    pub(super) unit: u32,
-    /// Its longest burst of these labels, or that of any thread where it has none.
-    pub(super) longest: u32,
-    /// What balance would win here, in ns.
-    pub(super) gain: f64,
-    /// Time of that unit in it, and the mean of all.
-    pub(super) own: f64,
-    pub(super) mean: f64,
-    /// Time of the unit in bursts of no phase.
-    pub(super) own_noise: f64,
-    /// How long the unit computes in the stretch, and from begin to end of that.
-    pub(super) most: f64,
-    pub(super) wall: f64,
-    /// By how much the stretch would be shorter without the long bursts of no
-    /// phase, and which these are; of the noise alone.
-    pub(super) removal: f64,
-    pub(super) long: Vec<u32>,
-}
-
-impl Part {
-    /// Time of all units in it.
-    pub(super) fn time(&self) -> f64 {
-        self.mean * self.n
-    }
-
-    /// Mean time of the units but the slowest.
-    pub(super) fn others(&self) -> f64 {
-        (self.time() - self.own).max(0.0) / (self.n - 1.0).max(1.0)
-    }
 }
 
 /// What the stretches that a processor works on use one after the other.
@@ -285,24 +238,8 @@ impl<'a> Stretches<'a> {
     fn counts(&self, bursts: &[u32]) -> Counts {
         let in_phase = bursts.iter().filter(|&&burst| self.all.label(burst) != self.all.noise());
         let pairs = in_phase.map(|&burst| (self.step[self.all.label(burst) as usize], self.unit(burst)));
-        let n_units = self.n_units();
-        if self.all.n_labels() * n_units <= 4 * bursts.len() {
-            let mut counts = vec![0u32; self.all.n_labels() * n_units];
-            pairs.for_each(|(step, unit)| counts[step as usize * n_units + unit as usize] += 1);
-            let of_step = |(step, counts): (u32, &[u32])| {
-                let units = (0..).zip(counts).filter(|(_, count)| **count > 0);
-                let units: ByUnit = units.map(|(unit, &count)| (unit, f64::from(count))).collect();
-                (!units.is_empty()).then_some((step, units))
-            };
-            return (0..).zip(counts.chunks(n_units)).filter_map(of_step).collect();
-        }
-        let mut pairs: Vec<(u32, u32)> = pairs.collect();
-        pairs.sort_unstable();
-        let of_step = |pairs: &[(u32, u32)]| {
-            let units = pairs.chunk_by(|a, b| a == b);
-            (pairs[0].0, units.map(|unit| (unit[0].1, unit.len() as f64)).collect())
-        };
-        pairs.chunk_by(|a, b| a.0 == b.0).map(of_step).collect()
+        let most = self.all.n_labels() * self.n_units();
+        if most <= 4 * bursts.len() { counts::dense(pairs, self.n_units()) } else { counts::sparse(pairs) }
     }
 
     /// What each step costs in each stretch. `long` is how long a burst of no
@@ -613,48 +550,11 @@ impl<'a> Stretches<'a> {
     }
 }
 
-/// Of each phase, how often each unit does it.
-type Counts = BTreeMap<u32, ByUnit>;
-
-/// How often units do something, ascending; those that do not are left out.
-type ByUnit = Vec<(u32, f64)>;
-
-fn sum(counts: &ByUnit) -> f64 {
-    counts.iter().map(|(_, count)| count).sum()
-}
-
-/// The sums of two counts.
-fn both(a: &ByUnit, b: &ByUnit) -> ByUnit {
-    let mut both = Vec::with_capacity(a.len().max(b.len()));
-    let (mut a, mut b) = (a.iter().peekable(), b.iter().peekable());
-    while let (Some(first), Some(second)) = (a.peek(), b.peek()) {
-        let (unit, other) = (first.0, second.0);
-        let of_first = a.next_if(|_| unit <= other).map_or(0.0, |of| of.1);
-        let of_second = b.next_if(|_| other <= unit).map_or(0.0, |of| of.1);
-        both.push((unit.min(other), of_first + of_second));
-    }
-    both.extend(a.chain(b));
-    both
-}
-
 /// How far the nearest of ascending moments is.
 fn nearest(moments: &[u64], at: u64) -> u64 {
     let after = moments.partition_point(|&moment| moment < at);
     let around = moments[after.saturating_sub(1)..].iter().take(2);
     around.map(|moment| moment.abs_diff(at)).min().unwrap_or(u64::MAX)
-}
-
-/// By how much the counts of `n` threads differ from their mean, in all.
-fn uneven(counts: &ByUnit, n: f64) -> f64 {
-    let mean = sum(counts) / n;
-    counts.iter().map(|(_, count)| (count - mean).abs()).sum::<f64>() + (n - counts.len() as f64) * mean
-}
-
-/// Whether `n` threads do a phase about as often as one another in two
-/// stretches together, but not in either.
-fn evens_out(a: &ByUnit, b: &ByUnit, n: f64) -> bool {
-    let apart = [a, b].map(|counts| uneven(counts, n));
-    apart.iter().all(|&apart| apart > 1e-9) && uneven(&both(a, b), n) <= EVEN * (apart[0] + apart[1])
 }
 
 /// The labels that threads do one instead of the other in a stretch: those that
