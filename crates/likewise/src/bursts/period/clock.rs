@@ -8,7 +8,7 @@ use crate::table::{BurstTable, Nanos};
 
 /// What the clock shows is kept at one of so many begins and ends, and counted
 /// from there.
-const EVERY: usize = 256;
+const EVERY: usize = 64;
 
 /// It moves only while bursts run, and a whole burst moves it by the median
 /// duration of its phase. So neither a task that is held up nor those that wait
