@@ -25,6 +25,7 @@ pub use period::{PeriodSearch, SoughtIn};
 pub use refining::{alternatives, phase_of_node};
 pub use search::{Here, Search};
 pub use spread::phases_on;
+use structure::take_aligned;
 pub use structure::{Structure, sequence_names};
 pub use trace::{phases_of, skipped};
 
@@ -172,22 +173,23 @@ fn analyse(
     // so they run side by side.
     let (structure, (period, findings)) = {
         let _bar = watch.spinner("Aligning");
-        let refinement = grouped.refinement.as_ref();
+        let clustering = &grouped.clustering;
+        let aligned = grouped.refinement.as_mut().and_then(|found| take_aligned(found, clustering));
+        let grouped = &grouped;
         let structure = || {
             if plan.unaligned {
                 return Structure::default();
             }
             stages.time("align", || {
-                let clustering = &grouped.clustering;
                 // What lies between the same calls need not be as long, so
                 // it has no silhouette.
                 let points = (grouped.method != Method::Places).then_some(points);
-                Structure::of(&table, &prepared, clustering, refinement, points)
+                Structure::of(&table, &prepared, clustering, aligned, points)
             })
         };
         let period = || {
             beside.time("period", || {
-                PeriodSearch::of(&table, &prepared, &grouped, &plan.settings, drawn_times, search)
+                PeriodSearch::of(&table, &prepared, grouped, &plan.settings, drawn_times, search)
             })
         };
         // They compare moments of threads, which drawn times do not have.
@@ -200,7 +202,8 @@ fn analyse(
     };
     stages.add_all(beside);
     stages.add_all(last);
-    if structure.silhouette.is_some() && durations(&table, &prepared).iter().all(|d| d.0 == 0) {
+    if structure.silhouette.is_some() && prepared.complete.iter().all(|&i| table.duration[i as usize].0 == 0)
+    {
         notes.push("No burst has a duration, so the silhouette counts every burst alike.".to_owned());
     }
     let metrics = plan.preparation.metrics;
@@ -296,11 +299,12 @@ fn ordered(
     prepared: &Prepared,
     threshold: Option<f64>,
 ) -> (Clustering, Vec<u32>) {
-    let duration = durations(table, prepared);
-    let clustering = clustering.ordered_by(|i| duration[i].0);
+    let duration = |i: usize| table.duration[prepared.complete[i] as usize].0;
+    let clustering = clustering.ordered_by(duration);
     match threshold.filter(|&share| share > 0.0) {
         Some(share) => {
-            let kept: Threshold = filter_clusters(&clustering, duration.iter().map(|d| d.0), share);
+            let kept: Threshold =
+                filter_clusters(&clustering, (0..prepared.complete.len()).map(duration), share);
             (kept.clustering, kept.dropped)
         }
         None => (clustering, Vec::new()),

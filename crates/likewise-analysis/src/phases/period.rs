@@ -79,6 +79,7 @@ impl PeriodSearch {
         let one_density =
             refined.then(|| at_one_density(table, prepared, grouped, settings, search).ok()).flatten();
         let labels = of_all_bursts(table, prepared, one_density.as_ref().unwrap_or(&grouped.clustering));
+        drop(one_density);
         let by_phase = Self { found: find_period(table, &labels), sought_in: SoughtIn::Phases, labels };
         if by_phase.found.is_ok() {
             return by_phase;
@@ -135,7 +136,12 @@ fn at_one_density(
     Ok(ordered(clustering, table, prepared, settings.min_share).0)
 }
 
-fn of_all_bursts(table: &BurstTable, prepared: &Prepared, clustering: &Clustering) -> Vec<Option<ClusterId>> {
+/// The phase of every burst of the table; `clustering` labels the complete ones.
+pub(super) fn of_all_bursts(
+    table: &BurstTable,
+    prepared: &Prepared,
+    clustering: &Clustering,
+) -> Vec<Option<ClusterId>> {
     let mut phases = vec![None; table.len()];
     for (&burst, &label) in prepared.complete.iter().zip(&clustering.labels) {
         phases[burst as usize] = label;

@@ -1,8 +1,9 @@
 //! How the tasks' sequences of phases lie over one another, and how good the
 //! grouping is.
 
+use super::period::of_all_bursts;
 use likewise::bursts::{Alignment, Refinement, SpmdScore, align_by_duration, phase_sequences, spmd_score};
-use likewise::cluster::{ClusterId, Clustering, Points};
+use likewise::cluster::{Clustering, Points};
 use likewise::quality::{Silhouette, centroid_silhouette};
 use likewise::table::{BurstTable, Nanos, Prepared};
 
@@ -20,28 +21,26 @@ pub struct Structure {
 }
 
 impl Structure {
-    /// Aligns and scores the phases of the complete bursts, unless their
-    /// refinement ended with them aligned. Their silhouette is that of
-    /// `points`.
+    /// Aligns and scores the phases of the complete bursts, unless `aligned` has
+    /// them aligned already. Their silhouette is that of `points`.
     pub fn of(
         table: &BurstTable,
         prepared: &Prepared,
         clustering: &Clustering,
-        refinement: Option<&Refinement>,
+        aligned: Option<Alignment>,
         points: Option<Points<'_>>,
     ) -> Self {
-        let mut labels: Vec<Option<ClusterId>> = vec![None; table.len()];
         let mut durations = vec![Nanos::ZERO; clustering.n_clusters];
         for (&burst, label) in prepared.complete.iter().zip(&clustering.labels) {
-            labels[burst as usize] = *label;
             if let Some(id) = label {
                 let sum = &mut durations[id.index()];
                 *sum = sum.saturating_add(table.duration[burst as usize]);
             }
         }
-        let alignment = refinement
-            .and_then(|refinement| renumbered(refinement, clustering))
-            .unwrap_or_else(|| align_by_duration(&phase_sequences(table, &labels), &durations));
+        let alignment = aligned.unwrap_or_else(|| {
+            let labels = of_all_bursts(table, prepared, clustering);
+            align_by_duration(&phase_sequences(table, &labels), &durations)
+        });
         let score = spmd_score(&alignment, &durations);
         let weight = |i: usize| table.duration[prepared.complete[i] as usize].0;
         let is_quick = prepared.complete.len().saturating_mul(clustering.n_clusters) <= MAX_DISTANCES;
@@ -61,15 +60,18 @@ impl Structure {
     }
 }
 
-/// The alignment of a refinement by the numbers of `clustering`, if that has
-/// the same phases.
-fn renumbered(refinement: &Refinement, clustering: &Clustering) -> Option<Alignment> {
+/// Takes the alignment out of a refinement, by the numbers of `clustering`, if that
+/// has the same phases; and the refinement's own clustering, which nobody asks for
+/// any more. Each takes as much memory as several columns of the table.
+pub(super) fn take_aligned(refinement: &mut Refinement, clustering: &Clustering) -> Option<Alignment> {
+    let own = std::mem::take(&mut refinement.clustering);
+    let mut alignment = std::mem::take(&mut refinement.alignment);
     let n = clustering.n_clusters;
-    if refinement.clustering.n_clusters != n {
+    if own.n_clusters != n {
         return None;
     }
     let mut number = vec![None; n];
-    for pair in refinement.clustering.labels.iter().zip(&clustering.labels) {
+    for pair in own.labels.iter().zip(&clustering.labels) {
         match pair {
             (Some(from), Some(to)) => match &mut number[from.index()] {
                 Some(number) if *number != to.index() as u32 => return None,
@@ -79,7 +81,6 @@ fn renumbered(refinement: &Refinement, clustering: &Clustering) -> Option<Alignm
             _ => return None,
         }
     }
-    let mut alignment = refinement.alignment.clone();
     for symbol in alignment.sequences.iter_mut().flat_map(|sequence| &mut sequence.symbols) {
         *symbol = number[*symbol as usize]?;
     }

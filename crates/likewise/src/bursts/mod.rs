@@ -4,6 +4,7 @@ mod align;
 mod eps;
 mod extrapolate;
 mod findings;
+mod in_time;
 mod label;
 mod period;
 mod rates;

@@ -1,5 +1,8 @@
 //! Phases that run on one thread while the others wait.
 
+use std::ops::Range;
+
+use super::in_time::{Change, begin_of, end_of, in_time_order};
 use crate::cluster::ClusterId;
 use crate::table::{BurstTable, Nanos};
 
@@ -61,12 +64,13 @@ pub struct SerialPhase {
 pub fn serial_phases(table: &BurstTable, labels: &[Option<ClusterId>], end: Nanos) -> Vec<SerialPhase> {
     assert_eq!(table.len(), labels.len(), "a label for every burst");
     let n_clusters = labels.iter().flatten().map(|id| id.index() + 1).max().unwrap_or(0);
-    let (in_run, in_task, n_tasks) = alone(table);
     let mut phases: Vec<Phase> = vec![Phase::default(); n_clusters];
     for (i, label) in labels.iter().enumerate() {
-        let Some(label) = label else { continue };
-        phases[label.index()].add(table, i, in_run[i], in_task[i]);
+        if let Some(label) = label {
+            phases[label.index()].add(table, i);
+        }
     }
+    let n_tasks = add_alone(table, labels, &mut phases);
     let mut serial: Vec<SerialPhase> = Vec::new();
     for (at, phase) in phases.iter().enumerate() {
         let nearly = |time: u64| is_nearly_all(time as f64, phase.total as f64);
@@ -100,10 +104,8 @@ struct Phase {
 }
 
 impl Phase {
-    fn add(&mut self, table: &BurstTable, i: usize, in_run: u64, in_task: u64) {
+    fn add(&mut self, table: &BurstTable, i: usize) {
         self.total = self.total.saturating_add(table.duration[i].0);
-        self.in_run = self.in_run.saturating_add(in_run);
-        self.in_task = self.in_task.saturating_add(in_task);
         self.bursts += 1;
         let thread = (table.app[i], table.task[i], table.thread[i]);
         self.thread = match self.thread {
@@ -114,47 +116,61 @@ impl Phase {
     }
 }
 
-/// For how many nanoseconds each burst is the only one: of the run, and of its
-/// task, of those with several threads; and how many such tasks there are.
-fn alone(table: &BurstTable) -> (Vec<u64>, Vec<u64>, u64) {
-    let n = table.len();
-    let (mut in_run, mut in_task) = (vec![0; n], vec![0; n]);
-    let mut n_tasks = 0;
-    let several = |rows: &[usize]| {
+/// Adds to the phases for how long their bursts are the only ones: of the run, and
+/// of their task, where that has several threads. Returns how many such tasks
+/// there are.
+fn add_alone(table: &BurstTable, labels: &[Option<ClusterId>], phases: &mut [Phase]) -> u64 {
+    let several = |rows: &Range<usize>| {
         let thread = |i: usize| (table.app[i], table.task[i], table.thread[i]);
-        rows.iter().any(|&i| thread(i) != thread(rows[0]))
+        rows.clone().any(|i| thread(i) != thread(rows.start))
     };
-    let all: Vec<usize> = (0..n).collect();
+    let mut add = |rows: Range<usize>, sum: fn(&mut Phase) -> &mut u64| {
+        sweep(table, rows, |i, time| {
+            if let Some(label) = labels[i] {
+                let sum = sum(&mut phases[label.index()]);
+                *sum = sum.saturating_add(time);
+            }
+        });
+    };
+    let all = 0..table.len();
     if several(&all) {
-        sweep(table, &all, &mut in_run);
+        add(all, |phase| &mut phase.in_run);
     }
     // Burst order has each task in one piece.
-    for rows in all.chunk_by(|&a, &b| (table.app[a], table.task[a]) == (table.app[b], table.task[b])) {
-        if several(rows) {
+    let task = |i: usize| (table.app[i], table.task[i]);
+    let (mut n_tasks, mut first) = (0, 0);
+    while first < table.len() {
+        let is_same = |i: &usize| task(*i) == task(first);
+        let rows = first..first + (first..table.len()).take_while(is_same).count();
+        first = rows.end;
+        if several(&rows) {
             n_tasks += 1;
-            sweep(table, rows, &mut in_task);
+            add(rows, |phase| &mut phase.in_task);
         }
     }
-    (in_run, in_task, n_tasks)
+    n_tasks
 }
 
-/// Adds to each of those bursts the time in which it is the only one of them.
-pub(super) fn sweep(table: &BurstTable, rows: &[usize], alone: &mut [u64]) {
-    let mut ends: Vec<(u64, bool, usize)> = Vec::with_capacity(2 * rows.len());
-    for &i in rows.iter().filter(|&&i| table.duration[i].0 > 0) {
-        ends.push((table.begin[i].0, true, i));
-        ends.push((table.end(i).0, false, i));
-    }
-    ends.sort_unstable();
+/// Tells for how many nanoseconds a burst is the only one of those rows, in pieces.
+pub(super) fn sweep(table: &BurstTable, rows: Range<usize>, mut alone: impl FnMut(usize, u64)) {
     // The sum of the bursts that run; where it is one, it is that one.
     let (mut running, mut sum, mut since) = (0usize, 0usize, 0u64);
-    for (time, begins, i) in ends {
-        if running == 1 {
-            alone[sum] += time - since;
-        }
-        since = time;
-        (running, sum) = if begins { (running + 1, sum + i) } else { (running - 1, sum - i) };
-    }
+    in_time_order(
+        table,
+        rows,
+        |_| (),
+        |Change { time, change, .. }| {
+            if running == 1 && time > since {
+                alone(sum, time - since);
+            }
+            since = time;
+            if let Some(i) = begin_of(change) {
+                (running, sum) = (running + 1, sum.wrapping_add(i));
+            } else if let Some(i) = end_of(change) {
+                (running, sum) = (running - 1, sum.wrapping_sub(i));
+            }
+        },
+    );
 }
 
 #[cfg(test)]
@@ -216,7 +232,10 @@ mod tests {
             let mut made: Vec<Made> = made.into_iter().map(|(t, h, b, d, p)| (t, h, b, b + d, p)).collect();
             made.sort_unstable();
             let (table, _) = table(&made);
-            let (in_run, in_task, _) = alone(&table);
+            // Each burst is a phase of its own.
+            let labels: Vec<Option<ClusterId>> = (0..made.len()).map(|i| Some(ClusterId::from_index(i))).collect();
+            let mut phases = vec![Phase::default(); made.len()];
+            add_alone(&table, &labels, &mut phases);
             let several = |task: Option<u32>| {
                 let mut threads: Vec<_> =
                     made.iter().filter(|b| task.is_none_or(|t| b.0 == t)).map(|b| (b.0, b.1)).collect();
@@ -229,7 +248,7 @@ mod tests {
                     let free = |&t: &u64| !others().any(|(_, b)| b.2 <= t && t < b.3);
                     if several(task) { (burst.2..burst.3).filter(free).count() as u64 } else { 0 }
                 };
-                prop_assert_eq!((in_run[i], in_task[i]), (only(None), only(Some(burst.0))));
+                prop_assert_eq!((phases[i].in_run, phases[i].in_task), (only(None), only(Some(burst.0))));
             }
         }
     }

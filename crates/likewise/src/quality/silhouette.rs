@@ -4,6 +4,9 @@ use rayon::prelude::*;
 
 use crate::cluster::{Clustering, Points};
 
+/// So many points are measured side by side, and then summed in their order.
+const BLOCK: usize = 1 << 16;
+
 /// Silhouettes about centroids.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Silhouette {
@@ -61,25 +64,38 @@ pub fn centroid_silhouette(
     }
     let (centroids, counts) = centroids(points, clustering);
     let d = points.dims();
-    let distance = |x: &[f64], cluster: usize| -> f64 {
-        let centre = &centroids[cluster * d..(cluster + 1) * d];
-        x.iter().zip(centre).map(|(x, c)| (x - c) * (x - c)).sum::<f64>().sqrt()
+    let squared = |x: &[f64], centre: &[f64]| -> f64 {
+        x.iter().zip(centre).map(|(x, c)| (x - c) * (x - c)).sum::<f64>()
     };
     let silhouette = |i: usize| {
         let own = clustering.labels[i]?.index();
-        let a = distance(points.row(i), own);
-        let others = (0..clustering.n_clusters).filter(|&c| c != own);
-        let b = others.map(|c| distance(points.row(i), c)).fold(f64::INFINITY, f64::min);
+        let x = points.row(i);
+        let (mut a, mut b) = (0.0, f64::INFINITY);
+        for (c, centre) in centroids.chunks_exact(d).enumerate() {
+            let squared = squared(x, centre);
+            if c == own {
+                a = squared;
+            } else {
+                b = b.min(squared);
+            }
+        }
+        // The root of the least square is the least root, to the last bit: roots are
+        // rounded in order.
+        let (a, b) = (a.sqrt(), b.sqrt());
         let most = a.max(b);
         Some(if most > 0.0 { (b - a) / most } else { 0.0 })
     };
-    let each: Vec<Option<f64>> = (0..points.len()).into_par_iter().map(silhouette).collect();
     let mut sums = vec![0.0; clustering.n_clusters];
     let mut weights = vec![0u128; clustering.n_clusters];
-    for (i, (s, label)) in each.iter().zip(&clustering.labels).enumerate() {
-        if let (Some(s), Some(id)) = (s, label) {
-            sums[id.index()] += s;
-            weights[id.index()] += u128::from(weight(i));
+    // Block by block, so that not all are held at once.
+    for first in (0..points.len()).step_by(BLOCK) {
+        let block = first..(first + BLOCK).min(points.len());
+        let each: Vec<Option<f64>> = block.clone().into_par_iter().map(silhouette).collect();
+        for (i, s) in block.zip(each) {
+            if let (Some(s), Some(id)) = (s, clustering.labels[i]) {
+                sums[id.index()] += s;
+                weights[id.index()] += u128::from(weight(i));
+            }
         }
     }
     let per_cluster: Vec<f64> = sums.iter().zip(&counts).map(|(sum, &n)| sum / n as f64).collect();

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use rayon::prelude::*;
+
 use super::finding::{Cause, Finding, FindingKind, Gradient, LEAST_APART, LEAST_SHARE, ThreadName};
 use super::shape::{
     NOISE, SLOPE, Shape, above_mean, by_chance, cause, ends, noise, noise_of_single, ratio, shape,
@@ -86,6 +88,9 @@ struct Step<'a> {
     times: Vec<f64>,
     instructions: Vec<f64>,
     taken: Taken,
+    /// How far bursts differ by chance, if it is done often enough to say so; of all
+    /// parts, where only some are taken.
+    noise: Option<f64>,
 }
 
 impl<'a> Step<'a> {
@@ -94,18 +99,18 @@ impl<'a> Step<'a> {
         let (mut times, mut instructions) = (vec![0.0; n], vec![0.0; n]);
         let counters = &stretches.all.table.counters;
         let counter = instructions_and_cycles(counters)[0].map(|c| &counters[c].values);
-        for burst in parts.iter().flat_map(|part| stretches.bursts(part)) {
+        for &burst in parts.iter().flat_map(|part| &part.bursts) {
             let unit = stretches.unit(burst) as usize;
             times[unit] += stretches.all.duration(burst) as f64;
             instructions[unit] += counter.map_or(f64::NAN, |values| values[burst as usize]);
         }
         let (gain, mean) = parts.iter().fold((0.0, 0.0), |sum, part| (sum.0 + part.gain, sum.1 + part.mean));
-        Self { parts, gain, mean, times, instructions, taken: Taken::Whole }
+        Self { parts, gain, mean, times, instructions, taken: Taken::Whole, noise: None }
     }
 
     /// Some of its parts, taken alike.
     fn only(&self, stretches: &Stretches<'_>, parts: Vec<&'a Part>) -> Self {
-        Self { taken: self.taken, ..Self::of(stretches, parts) }
+        Self { taken: self.taken, noise: self.noise, ..Self::of(stretches, parts) }
     }
 
     /// How much longer the units take for the same instructions.
@@ -159,7 +164,7 @@ impl<'a> Step<'a> {
     fn is_uneven(&self, stretches: &Stretches<'_>, usual: f64) -> bool {
         let n = self.parts.iter().map(|part| part.n).fold(0.0, f64::max);
         let squares: f64 = self.parts.iter().map(|part| part.mean * part.mean).sum();
-        let noise = noise(stretches, &self.parts).unwrap_or(usual).min(VAGUE * NOISE);
+        let noise = self.noise.unwrap_or(usual).min(VAGUE * NOISE);
         if self.is_steady(stretches) {
             let has_reason = || match shape(stretches, &self.times) {
                 Shape::Late(_) | Shape::Early(_) => true,
@@ -277,7 +282,7 @@ fn complete(stretches: &Stretches<'_>, told: &mut Told<'_>, whole: f64) {
 /// If the units are slow in one stretch of time only, and not in the whole run,
 /// keeps the parts of that stretch.
 fn place(stretches: &Stretches<'_>, told: &mut Told<'_>) {
-    let begin = |part: &Part| stretches.bursts(part).map(|burst| stretches.all.begin(burst)).min();
+    let begin = |part: &Part| part.bursts.first().map(|&burst| stretches.all.begin(burst));
     let mut parts: Vec<(Nanos, f64)> = Vec::new();
     for (step, part) in told.steps.iter().flat_map(|step| step.parts.iter().map(move |part| (step, *part))) {
         let one = step.only(stretches, vec![part]);
@@ -381,8 +386,12 @@ fn steps<'a>(stretches: &Stretches<'_>, parts: &'a [Part], whole: f64) -> Vec<St
             None => found.push((phases, parts)),
         }
     }
-    let mut steps: Vec<Step<'_>> = found.into_iter().map(|(_, parts)| Step::of(stretches, parts)).collect();
-    let mut noises: Vec<f64> = steps.iter().filter_map(|step| noise(stretches, &step.parts)).collect();
+    let step = |(_, parts)| {
+        let step = Step::of(stretches, parts);
+        Step { noise: noise(stretches, &step.parts), ..step }
+    };
+    let mut steps: Vec<Step<'_>> = found.into_par_iter().map(step).collect();
+    let mut noises: Vec<f64> = steps.iter().filter_map(|step| step.noise).collect();
     noises.sort_unstable_by(f64::total_cmp);
     let usual = median::upper(&noises).map_or(NOISE, |usual| usual.max(NOISE));
     steps.retain(|step| step.is_uneven(stretches, usual));
@@ -395,7 +404,7 @@ fn is_once(stretches: &Stretches<'_>, step: &Step<'_>) -> bool {
     let mut costly = step.costly();
     let (Some(part), None) = (costly.next(), costly.next()) else { return false };
     let all = stretches.all;
-    stretches.bursts(part).all(|b| all.label(b) == all.noise() || seen.insert((all.label(b), all.thread(b))))
+    part.bursts.iter().all(|&b| all.label(b) == all.noise() || seen.insert((all.label(b), all.thread(b))))
 }
 
 /// What is to be said of one step.

@@ -1,17 +1,22 @@
 //! The bursts of a run that count, with their phases and threads.
 
-use rayon::prelude::*;
+use super::finding::{FindingsInput, ThreadName};
 use rustc_hash::FxHashSet;
 
-use super::finding::{FindingsInput, ThreadName};
+use crate::bursts::in_time::by_begin;
 use crate::cluster::ClusterId;
 use crate::table::{BurstTable, Nanos};
+
+/// Of so many pairs of a label and a thread, or of as many as there are bursts,
+/// each has a place; of more, only those that occur.
+const MOST_PAIRS: usize = 1 << 16;
 
 /// The bursts of a run that are long enough.
 pub(super) struct Counted<'a> {
     pub(super) table: &'a BurstTable,
-    /// Of each burst of the table; phases by their place, then the noise.
-    label: Vec<u32>,
+    /// Of each burst of the table.
+    phase: &'a [Option<ClusterId>],
+    /// The label of bursts of no phase; phases are labelled by their place.
     noise: u32,
     /// Of each burst of the table, the place of its thread in `names`.
     thread: Vec<u32>,
@@ -24,7 +29,6 @@ impl<'a> Counted<'a> {
     pub(super) fn of(input: &FindingsInput<'a>) -> Self {
         let table = input.table;
         let noise = input.phase.iter().flatten().map(|id| id.index() as u32 + 1).max().unwrap_or(0);
-        let label = input.phase.iter().map(|phase| phase.map_or(noise, |id| id.index() as u32)).collect();
         let (mut names, mut thread) = (Vec::new(), Vec::with_capacity(table.len()));
         for (&task, &number) in table.task.iter().zip(&table.thread) {
             let name = ThreadName { task, thread: number };
@@ -34,16 +38,8 @@ impl<'a> Counted<'a> {
             thread.push(names.len() as u32 - 1);
         }
         let shortest = input.shortest.max(Nanos(1));
-        let counts = |&i: &u32| table.duration[i as usize] >= shortest;
-        let mut order: Vec<(Nanos, u32)> = (0..table.len() as u32)
-            .into_par_iter()
-            .filter(counts)
-            .map(|i| (table.begin[i as usize], i))
-            .collect();
-        // Stable, because that merges what is in order: each thread's bursts are.
-        order.par_sort();
-        let order = order.into_iter().map(|(_, i)| i).collect();
-        Self { table, label, noise, thread, names, order }
+        let order = by_begin(table, |i| table.duration[i] >= shortest);
+        Self { table, phase: input.phase, noise, thread, names, order }
     }
 
     /// Whether there are several tasks, and several threads in some of them.
@@ -68,10 +64,19 @@ impl<'a> Counted<'a> {
 
     /// How many threads have each label.
     pub(super) fn threads_by_label(&self) -> Vec<usize> {
-        let pairs: FxHashSet<(u32, u32)> =
-            self.order.iter().map(|&burst| (self.label(burst), self.thread(burst))).collect();
+        let n_threads = self.names.len();
         let mut counts = vec![0; self.n_labels()];
-        pairs.into_iter().for_each(|(label, _)| counts[label as usize] += 1);
+        let pairs = self.order.iter().map(|&burst| (self.label(burst), self.thread(burst)));
+        if self.n_labels() * n_threads > MOST_PAIRS.max(self.order.len()) {
+            let pairs: FxHashSet<(u32, u32)> = pairs.collect();
+            pairs.into_iter().for_each(|(label, _)| counts[label as usize] += 1);
+            return counts;
+        }
+        let mut seen = vec![false; self.n_labels() * n_threads];
+        for (label, thread) in pairs {
+            let seen = &mut seen[label as usize * n_threads + thread as usize];
+            counts[label as usize] += usize::from(!std::mem::replace(seen, true));
+        }
         counts
     }
 
@@ -84,7 +89,7 @@ impl<'a> Counted<'a> {
     }
 
     pub(super) fn label(&self, burst: u32) -> u32 {
-        self.label[burst as usize]
+        self.phase[burst as usize].map_or(self.noise, |id| id.index() as u32)
     }
 
     pub(super) fn thread(&self, burst: u32) -> u32 {

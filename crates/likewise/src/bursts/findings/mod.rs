@@ -10,8 +10,10 @@
 
 mod causes;
 mod counted;
+mod counts;
 mod finding;
 mod one_offs;
+mod part;
 mod shape;
 mod since;
 mod slower;

@@ -159,7 +159,7 @@ impl Late {
 /// else the one that most others begin next to it.
 fn in_place_of(stretches: &Stretches<'_>, part: &Part) -> Option<(u32, f64)> {
     let all = stretches.all;
-    let others = || stretches.bursts(part).filter(|&burst| stretches.unit(burst) != part.unit);
+    let others = || part.bursts.iter().copied().filter(|&burst| stretches.unit(burst) != part.unit);
     let own = all.label(part.longest);
     let mut votes: BTreeMap<u32, usize> = BTreeMap::new();
     if own == all.noise() {

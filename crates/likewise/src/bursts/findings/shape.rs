@@ -1,10 +1,10 @@
 //! How the times of threads lie, and whether chance would do.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use super::finding::{Cause, LEAST_APART};
 use super::stretches::{Part, Stretches};
-use crate::{Gap, gap, median};
+use crate::{Gap, gap};
 
 /// The slope of ln(instructions) over ln(time) says what makes threads slow: up to
 /// this it is speed, from 1 less this on it is work, and between it is both.
@@ -78,22 +78,31 @@ pub(super) fn noise(stretches: &Stretches<'_>, parts: &[&Part]) -> Option<f64> {
         return None;
     }
     let mut last: Vec<Option<f64>> = vec![None; stretches.n_units()];
-    let mut apart = Vec::new();
+    let mut times: Vec<Option<f64>> = vec![None; stretches.n_units()];
+    let (mut units, mut apart) = (Vec::new(), Vec::new());
     for part in parts {
-        let mut times: BTreeMap<u32, f64> = BTreeMap::new();
-        for burst in stretches.bursts(part) {
-            *times.entry(stretches.unit(burst)).or_insert(0.0) += stretches.all.duration(burst) as f64;
+        for &burst in &part.bursts {
+            let unit = stretches.unit(burst);
+            *times[unit as usize].get_or_insert_with(|| {
+                units.push(unit);
+                0.0
+            }) += stretches.all.duration(burst) as f64;
         }
-        let mean = times.values().sum::<f64>() / times.len().max(1) as f64;
-        for (unit, time) in times {
-            let now = (time / mean).ln();
+        units.sort_unstable();
+        let sum: f64 = units.iter().filter_map(|&unit| times[unit as usize]).sum();
+        let mean = sum / units.len().max(1) as f64;
+        for unit in units.drain(..) {
+            let now = (times[unit as usize].take().unwrap_or_default() / mean).ln();
             apart.extend(last[unit as usize].replace(now).map(|last| (now - last).abs()));
         }
     }
-    apart.sort_unstable_by(f64::total_cmp);
+    let middle = apart.len() / 2;
     // Of a normal distribution, half of the draws are within 0.6745 standard
     // deviations, and a difference of two has √2 times as much.
-    median::upper(&apart).map(|median| median / (0.6745 * std::f64::consts::SQRT_2))
+    (!apart.is_empty()).then(|| {
+        let median = *apart.select_nth_unstable_by(middle, f64::total_cmp).1;
+        median / (0.6745 * std::f64::consts::SQRT_2)
+    })
 }
 
 /// Of each group, the mean over its units.

@@ -107,9 +107,9 @@ fn kinds(all: &Counted<'_>, instructions: &[f64]) -> Vec<Kind> {
         2 * threads > n_threads && bursts.len() >= FEWEST * threads
     });
     let work = |bursts: &[u32]| {
-        let mut logs: Vec<f64> = bursts.iter().map(|&b| instructions[b as usize].ln()).collect();
-        let middle = logs.len() / 2;
-        *logs.select_nth_unstable_by(middle, f64::total_cmp).1
+        let mut counts: Vec<f64> = bursts.iter().map(|&b| instructions[b as usize]).collect();
+        let middle = counts.len() / 2;
+        counts.select_nth_unstable_by(middle, f64::total_cmp).1.ln()
     };
     let mut order: Vec<(f64, u32)> = by_label
         .par_iter()
@@ -123,37 +123,50 @@ fn kinds(all: &Counted<'_>, instructions: &[f64]) -> Vec<Kind> {
         if taken[label as usize] {
             continue;
         }
-        let joined = |other: u32| {
-            let mut bursts = [&by_label[&label][..], &by_label[&other][..]].concat();
-            bursts.sort_by_key(|&burst| (all.begin(burst), burst));
-            bursts
-        };
         let near = order[at + 1..].iter().take_while(|(work, _)| work - own <= LEAST_APART);
-        let free = near.filter(|(_, other)| !taken[*other as usize]);
-        let second = free.map(|&(_, other)| (other, joined(other))).find(|(_, b)| is_in_turn(all, b));
+        let mut free = near.map(|&(_, other)| other).filter(|&other| !taken[other as usize]);
+        let both = |other: u32| in_order(all, &by_label[&label], &by_label[&other]);
+        let n = |other: u32| by_label[&label].len() + by_label[&other].len();
+        let second = free.find(|&other| is_in_turn(all, both(other), n(other)));
         taken[label as usize] = true;
         kinds.push(match second {
-            Some((other, bursts)) => {
+            Some(other) => {
                 taken[other as usize] = true;
-                Kind { labels: vec![label, other], bursts }
+                Kind { labels: vec![label, other], bursts: both(other).collect() }
             }
-            None => Kind { labels: vec![label], bursts: by_label[&label].clone() },
+            None => Kind { labels: vec![label], bursts: by_label.remove(&label).unwrap_or_default() },
         });
     }
     kinds
 }
 
+/// Bursts of two phases, by begin.
+fn in_order<'b>(all: &'b Counted<'_>, a: &'b [u32], b: &'b [u32]) -> impl Iterator<Item = u32> + 'b {
+    let (mut a, mut b) = (a.iter().copied().peekable(), b.iter().copied().peekable());
+    let place = |burst: &u32| (all.begin(*burst), *burst);
+    std::iter::from_fn(move || match (a.peek(), b.peek()) {
+        (Some(first), Some(second)) if place(first) <= place(second) => a.next(),
+        (Some(_), None) => a.next(),
+        _ => b.next(),
+    })
+}
+
 /// Whether the threads change between two phases at most twice each; one in
-/// twenty bursts may be in the wrong one.
-fn is_in_turn(all: &Counted<'_>, bursts: &[u32]) -> bool {
-    let mut last: BTreeMap<u32, u32> = BTreeMap::new();
-    let changes = bursts
-        .iter()
-        .filter(|&&burst| {
-            last.insert(all.thread(burst), all.label(burst)).is_some_and(|l| l != all.label(burst))
-        })
-        .count();
-    changes <= 2 * last.len() + bursts.len() / 20
+/// twenty of the `n` bursts may be in the wrong one.
+fn is_in_turn(all: &Counted<'_>, bursts: impl Iterator<Item = u32>, n: usize) -> bool {
+    let mut last: Vec<Option<u32>> = vec![None; all.names().len()];
+    let (mut threads, mut changes) = (0, 0);
+    for burst in bursts {
+        let label = all.label(burst);
+        match last[all.thread(burst) as usize].replace(label) {
+            None => threads += 1,
+            Some(before) => changes += usize::from(before != label),
+        }
+        if changes > 2 * last.len() + n / 20 {
+            return false;
+        }
+    }
+    changes <= 2 * threads + n / 20
 }
 
 /// When a kind takes longer for the same instructions, and by how much.
@@ -162,10 +175,10 @@ fn one(all: &Counted<'_>, instructions: &[f64], kind: &Kind) -> Option<Slower> {
     let counted: Vec<u32> =
         kind.bursts.iter().copied().filter(|&burst| instructions[burst as usize] > 0.0).collect();
     let value = |burst: u32| (all.duration(burst) as f64 / instructions[burst as usize]).ln();
-    let mut of_kind: Vec<u32> = counted.iter().map(|&burst| all.thread(burst)).collect();
-    of_kind.sort_unstable();
-    of_kind.dedup();
-    let rounds: Vec<&[u32]> = counted.chunks(of_kind.len().max(1)).collect();
+    let mut is_of_kind = vec![false; n_threads];
+    counted.iter().for_each(|&burst| is_of_kind[all.thread(burst) as usize] = true);
+    let n_of_kind = is_of_kind.into_iter().filter(|&is_one| is_one).count();
+    let rounds: Vec<&[u32]> = counted.chunks(n_of_kind.max(1)).collect();
     let mean = |round: &[u32], of: &dyn Fn(u32) -> f64| {
         round.iter().map(|&burst| of(burst)).sum::<f64>() / round.len() as f64
     };

@@ -1,12 +1,16 @@
 //! The run between moments at which no thread computes, and what each stretch
 //! costs.
 
+use std::borrow::Cow;
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 use rayon::prelude::*;
 
 use super::counted::Counted;
+use super::counts::{self, Counts, both, evens_out, sum, uneven};
 use super::finding::ThreadName;
+pub(super) use super::part::Part;
 use crate::bursts::serial::is_nearly_all;
 use crate::table::Nanos;
 
@@ -18,10 +22,6 @@ const MORE: f64 = 0.25;
 /// mean add up to at least this share of all its bursts: that is so if at most
 /// three in four threads run it.
 const OF_SOME: f64 = 0.499;
-
-/// Two neighbouring stretches are joined if the counts of a phase, over both
-/// together, differ by at most this share of what they differ by in each.
-const EVEN: f64 = 0.5;
 
 /// Who is compared with whom.
 pub(super) enum Among<'s, 'a> {
@@ -47,52 +47,17 @@ pub(super) struct Stretches<'a> {
     /// How many units each group has.
     peers: Vec<f64>,
     /// The bursts of the units by group and begin.
-    order: Vec<u32>,
+    order: Cow<'a, [u32]>,
     /// Where in `order` each stretch begins, and where the last ends.
     bounds: Vec<usize>,
 }
 
-/// What a step costs in one stretch. A step is one label, or several that threads
-/// do one instead of the other.
-#[derive(Clone, Debug)]
-pub(super) struct Part {
-    pub(super) stretch: u32,
-    /// The step of the phase with most time among the labels.
-    pub(super) key: u32,
-    pub(super) labels: Vec<u32>,
-    /// Time of all threads in each of them, in ns.
-    pub(super) times: Vec<f64>,
-    /// How many units the stretch is among, and the one that computes longest in it.
-    pub(super) n: f64,
-    pub(super) unit: u32,
-    /// Its longest burst of these labels, or that of any thread where it has none.
-    pub(super) longest: u32,
-    /// What balance would win here, in ns.
-    pub(super) gain: f64,
-    /// Time of that unit in it, and the mean of all.
-    pub(super) own: f64,
-    pub(super) mean: f64,
-    /// Time of the unit in bursts of no phase.
-    pub(super) own_noise: f64,
-    /// How long the unit computes in the stretch, and from begin to end of that.
-    pub(super) most: f64,
-    pub(super) wall: f64,
-    /// By how much the stretch would be shorter without the long bursts of no
-    /// phase, and which these are; of the noise alone.
-    pub(super) removal: f64,
-    pub(super) long: Vec<u32>,
-}
-
-impl Part {
-    /// Time of all units in it.
-    pub(super) fn time(&self) -> f64 {
-        self.mean * self.n
-    }
-
-    /// Mean time of the units but the slowest.
-    pub(super) fn others(&self) -> f64 {
-        (self.time() - self.own).max(0.0) / (self.n - 1.0).max(1.0)
-    }
+/// What the stretches that a processor works on use one after the other.
+struct Room {
+    /// Of each unit, its time; 0 between two stretches.
+    times: Vec<f64>,
+    /// Of each label that the stretch has, the place of its part.
+    places: Vec<usize>,
 }
 
 /// What all threads do of a label in a stretch.
@@ -119,15 +84,15 @@ impl<'a> Stretches<'a> {
         }
         let threads: Vec<u32> = (0..names.len() as u32).collect();
         let (unit, group, mut order) = match among {
-            Among::Threads => (threads, vec![0; names.len()], all.order.clone()),
-            Among::ThreadsOfTask => (threads, task, all.order.clone()),
-            Among::Tasks(within) => (task, vec![0; all.n_tasks()], within.slowest_bursts()),
+            Among::Threads => (threads, vec![0; names.len()], Cow::Borrowed(&all.order[..])),
+            Among::ThreadsOfTask => (threads, task, Cow::Borrowed(&all.order[..])),
+            Among::Tasks(within) => (task, vec![0; all.n_tasks()], Cow::Owned(within.slowest_bursts())),
         };
         let mut peers = vec![0.0; group.iter().map(|&g| g as usize + 1).max().unwrap_or(0)];
         group.iter().for_each(|&g| peers[g as usize] += 1.0);
         let group_of = |&burst: &u32| group[unit[all.thread(burst) as usize] as usize];
         if peers.len() > 1 || unit.len() > peers[0] as usize {
-            order.par_sort_unstable_by_key(|burst| (group_of(burst), all.begin(*burst), *burst));
+            order.to_mut().par_sort_unstable_by_key(|burst| (group_of(burst), all.begin(*burst), *burst));
         }
         let step = (0..=all.noise()).collect();
         let mut stretches = Self { all, step, unit, group, peers, order, bounds: Vec::new() };
@@ -180,13 +145,13 @@ impl<'a> Stretches<'a> {
         let n = self.all.n_labels();
         let counts = self.counts(&self.order);
         let is_of_some = |label: usize| {
-            counts.get(&(label as u32)).is_some_and(|counts| {
-                uneven(counts, self.n_units() as f64) >= OF_SOME * counts.values().sum::<f64>()
-            })
+            counts
+                .get(&(label as u32))
+                .is_some_and(|counts| uneven(counts, self.n_units() as f64) >= OF_SOME * sum(counts))
         };
         let mut total = vec![0.0; n];
         let mut instead: Vec<BTreeMap<u32, f64>> = vec![BTreeMap::new(); n];
-        for part in self.parts(f64::INFINITY) {
+        for part in self.parts_by(|room, stretch| self.parts_of_stretch(room, stretch, f64::INFINITY)) {
             let mut order: Vec<usize> = (0..part.labels.len()).collect();
             order.retain(|&i| part.labels[i] != self.all.noise());
             order.sort_by(|&a, &b| part.times[b].total_cmp(&part.times[a]).then(a.cmp(&b)));
@@ -221,8 +186,8 @@ impl<'a> Stretches<'a> {
     fn others_begin(&self, label: u32, counts: &Counts) -> BTreeMap<u32, f64> {
         let lacks = |unit: u32, other: u32| {
             let of = &counts[&other];
-            let mean = of.values().sum::<f64>() / self.n_units() as f64;
-            of.get(&unit).is_none_or(|&count| count <= 0.5 * mean)
+            let mean = sum(of) / self.n_units() as f64;
+            of.binary_search_by_key(&unit, |of| of.0).map_or(true, |place| of[place].1 <= 0.5 * mean)
         };
         let mut times = BTreeMap::new();
         for bursts in self.each() {
@@ -260,9 +225,11 @@ impl<'a> Stretches<'a> {
                 self.bounds.push(bounds[0]);
                 current.clear();
             }
-            for (label, threads) in next {
-                let sums = current.entry(label).or_default();
-                threads.into_iter().for_each(|(thread, n)| *sums.entry(thread).or_insert(0.0) += n);
+            for (label, units) in next {
+                match current.entry(label) {
+                    Entry::Vacant(entry) => _ = entry.insert(units),
+                    Entry::Occupied(mut entry) => _ = entry.insert(both(entry.get(), &units)),
+                }
             }
         }
         self.bounds.extend(stretches.last());
@@ -270,39 +237,57 @@ impl<'a> Stretches<'a> {
 
     fn counts(&self, bursts: &[u32]) -> Counts {
         let in_phase = bursts.iter().filter(|&&burst| self.all.label(burst) != self.all.noise());
-        let mut pairs: Vec<(u32, u32)> =
-            in_phase.map(|&burst| (self.step[self.all.label(burst) as usize], self.unit(burst))).collect();
-        pairs.sort_unstable();
-        let of_step = |pairs: &[(u32, u32)]| {
-            let units = pairs.chunk_by(|a, b| a == b);
-            (pairs[0].0, units.map(|unit| (unit[0].1, unit.len() as f64)).collect())
-        };
-        pairs.chunk_by(|a, b| a.0 == b.0).map(of_step).collect()
+        let pairs = in_phase.map(|&burst| (self.step[self.all.label(burst) as usize], self.unit(burst)));
+        let most = self.all.n_labels() * self.n_units();
+        if most <= 4 * bursts.len() { counts::dense(pairs, self.n_units()) } else { counts::sparse(pairs) }
     }
 
     /// What each step costs in each stretch. `long` is how long a burst of no
     /// phase has to be to be taken out, in ns.
     pub(super) fn parts(&self, long: f64) -> Vec<Part> {
-        // `times` are all 0 between two stretches.
-        let of_stretch = |times: &mut Vec<f64>, stretch: usize| {
-            let bursts = self.of_stretch(stretch as u32);
-            for &burst in bursts {
-                times[self.unit(burst) as usize] += self.all.duration(burst) as f64;
-            }
-            let mut parts = Vec::new();
-            self.parts_of(bursts, times, &mut parts, long);
-            parts.iter_mut().for_each(|part| part.stretch = stretch as u32);
-            bursts.iter().for_each(|&burst| times[self.unit(burst) as usize] = 0.0);
+        let mut parts = self.parts_by(|room, stretch| {
+            let mut parts = self.parts_of_stretch(room, stretch, long);
+            self.give_bursts(room, &mut parts);
             parts
-        };
-        let mut parts: Vec<Part> = (0..self.bounds.len() - 1)
-            .into_par_iter()
-            .with_min_len(16)
-            .map_init(|| vec![0.0; self.n_units()], of_stretch)
-            .flatten_iter()
-            .collect();
+        });
         self.adopt(&mut parts);
         parts
+    }
+
+    /// What `of_stretch` makes of each stretch.
+    fn parts_by(&self, of_stretch: impl Fn(&mut Room, u32) -> Vec<Part> + Sync + Send) -> Vec<Part> {
+        let room = || Room { times: vec![0.0; self.n_units()], places: vec![0; self.all.n_labels()] };
+        (0..self.bounds.len() as u32 - 1)
+            .into_par_iter()
+            .with_min_len(16)
+            .map_init(room, of_stretch)
+            .flatten_iter()
+            .collect()
+    }
+
+    fn parts_of_stretch(&self, Room { times, .. }: &mut Room, stretch: u32, long: f64) -> Vec<Part> {
+        let bursts = self.of_stretch(stretch);
+        for &burst in bursts {
+            times[self.unit(burst) as usize] += self.all.duration(burst) as f64;
+        }
+        let mut parts = Vec::new();
+        self.parts_of(bursts, times, &mut parts, long);
+        parts.iter_mut().for_each(|part| part.stretch = stretch);
+        bursts.iter().for_each(|&burst| times[self.unit(burst) as usize] = 0.0);
+        parts
+    }
+
+    /// Deals the bursts of a stretch out to its parts.
+    fn give_bursts(&self, Room { places, .. }: &mut Room, parts: &mut [Part]) {
+        let Some(stretch) = parts.first().map(|part| part.stretch) else { return };
+        for (place, part) in parts.iter().enumerate() {
+            part.labels.iter().for_each(|&label| places[label as usize] = place);
+        }
+        let mut dealt: Vec<Vec<u32>> = vec![Vec::new(); parts.len()];
+        for &burst in self.of_stretch(stretch) {
+            dealt[places[self.all.label(burst) as usize]].push(burst);
+        }
+        parts.iter_mut().zip(dealt).for_each(|(part, bursts)| part.bursts = bursts.into());
     }
 
     /// Gives bursts of no phase a phase, where there are several groups (tasks,
@@ -361,7 +346,10 @@ impl<'a> Stretches<'a> {
         let begin = self.all.begin(bursts[0]);
         let end = bursts.iter().map(|&burst| self.all.end(burst)).max().unwrap_or(begin);
         let wall = end.saturating_sub(begin).0 as f64;
-        let joined = instead(&self.sums(bursts, slowest, &step), self.all.noise(), n);
+        // Before steps are found, each label is one.
+        let is_same = sums.iter().all(|sum| step(sum.label) == sum.label);
+        let by_steps = (!is_same).then(|| self.sums(bursts, slowest, &step));
+        let joined = instead(by_steps.as_ref().unwrap_or(&sums), self.all.noise(), n);
         let mut by_step: BTreeMap<u32, Vec<Sum>> = BTreeMap::new();
         sums.iter().for_each(|sum| by_step.entry(step(sum.label)).or_default().push(*sum));
         let (together, apart): (Vec<_>, Vec<_>) =
@@ -401,12 +389,14 @@ impl<'a> Stretches<'a> {
 
     /// By what `of` makes of the labels, ascending.
     fn sums(&self, bursts: &[u32], slowest: u32, of: &dyn Fn(u32) -> u32) -> Vec<Sum> {
-        let mut by_label = bursts.to_vec();
-        by_label.sort_unstable_by_key(|&burst| (of(self.all.label(burst)), burst));
-        let of_label = |bursts: &[u32]| {
-            let mut last = (self.unit(bursts[0]), 0.0);
-            let mut sum = Sum { label: of(self.all.label(bursts[0])), longest: bursts[0], ..Sum::default() };
-            for &burst in bursts {
+        let key = |&burst: &u32| u64::from(of(self.all.label(burst))) << 32 | u64::from(burst);
+        let mut keys: Vec<u64> = bursts.iter().map(key).collect();
+        keys.sort_unstable();
+        let of_label = |keys: &[u64]| {
+            let (label, first) = ((keys[0] >> 32) as u32, keys[0] as u32);
+            let mut last = (self.unit(first), 0.0);
+            let mut sum = Sum { label, longest: first, ..Sum::default() };
+            for burst in keys.iter().map(|&key| key as u32) {
                 let time = self.all.duration(burst);
                 sum.time += time as f64;
                 sum.count += 1.0;
@@ -427,7 +417,7 @@ impl<'a> Stretches<'a> {
             }
             sum
         };
-        by_label.chunk_by(|&a, &b| of(self.all.label(a)) == of(self.all.label(b))).map(of_label).collect()
+        keys.chunk_by(|a, b| a >> 32 == b >> 32).map(of_label).collect()
     }
 
     fn part(&self, group: &[Sum], unit: u32, n: f64) -> Part {
@@ -442,6 +432,7 @@ impl<'a> Stretches<'a> {
             stretch: 0,
             key: self.step[main.label as usize],
             labels: group.iter().map(|sum| sum.label).collect(),
+            bursts: Box::default(),
             times: group.iter().map(|sum| sum.time).collect(),
             n,
             unit,
@@ -487,14 +478,6 @@ impl<'a> Stretches<'a> {
         part.removal = before - most(times);
         part.longest = longest;
         part.long = taken;
-    }
-
-    /// The bursts of a part.
-    pub(super) fn bursts<'s>(&'s self, part: &'s Part) -> impl Iterator<Item = u32> + 's {
-        self.of_stretch(part.stretch)
-            .iter()
-            .copied()
-            .filter(|&burst| part.labels.contains(&self.all.label(burst)))
     }
 
     pub(super) fn of_stretch(&self, stretch: u32) -> &[u32] {
@@ -567,29 +550,11 @@ impl<'a> Stretches<'a> {
     }
 }
 
-/// How often each thread does each phase.
-type Counts = BTreeMap<u32, BTreeMap<u32, f64>>;
-
 /// How far the nearest of ascending moments is.
 fn nearest(moments: &[u64], at: u64) -> u64 {
     let after = moments.partition_point(|&moment| moment < at);
     let around = moments[after.saturating_sub(1)..].iter().take(2);
     around.map(|moment| moment.abs_diff(at)).min().unwrap_or(u64::MAX)
-}
-
-/// By how much the counts of `n` threads differ from their mean, in all.
-fn uneven(counts: &BTreeMap<u32, f64>, n: f64) -> f64 {
-    let mean = counts.values().sum::<f64>() / n;
-    counts.values().map(|count| (count - mean).abs()).sum::<f64>() + (n - counts.len() as f64) * mean
-}
-
-/// Whether `n` threads do a phase about as often as one another in two
-/// stretches together, but not in either.
-fn evens_out(a: &BTreeMap<u32, f64>, b: &BTreeMap<u32, f64>, n: f64) -> bool {
-    let mut both = a.clone();
-    b.iter().for_each(|(&thread, count)| *both.entry(thread).or_insert(0.0) += count);
-    let (a, b, both) = (uneven(a, n), uneven(b, n), uneven(&both, n));
-    a > 1e-9 && b > 1e-9 && both <= EVEN * (a + b)
 }
 
 /// The labels that threads do one instead of the other in a stretch: those that

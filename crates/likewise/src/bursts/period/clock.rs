@@ -2,13 +2,13 @@
 
 use rayon::prelude::*;
 
-use super::changes::{begin_of, end_of, in_time_order, time_of};
+use crate::bursts::in_time::{Change, begin_of, end_of, in_time_order, time_of};
 use crate::cluster::ClusterId;
-use crate::table::BurstTable;
+use crate::table::{BurstTable, Nanos};
 
 /// What the clock shows is kept at one of so many begins and ends, and counted
 /// from there.
-const EVERY: usize = 256;
+const EVERY: usize = 64;
 
 /// It moves only while bursts run, and a whole burst moves it by the median
 /// duration of its phase. So neither a task that is held up nor those that wait
@@ -37,6 +37,27 @@ struct Shown {
     running: u64,
 }
 
+/// What a burst adds to the pace and to what runs.
+#[derive(Clone, Copy, Debug)]
+struct Paced {
+    pace: f64,
+    duration: u64,
+}
+
+impl Shown {
+    fn step(&mut self, time: u64, change: u32, Paced { pace, duration }: Paced) {
+        self.work += self.pace.max(0.0) * (time - self.time) as f64;
+        self.time = time;
+        if begin_of(change).is_some() {
+            self.pace += pace;
+            self.running = self.running.saturating_add(duration);
+        } else {
+            self.pace -= pace;
+            self.running = self.running.saturating_sub(duration);
+        }
+    }
+}
+
 /// Begin and end of bursts, in work.
 pub(super) type Spans = Vec<(f64, f64)>;
 
@@ -56,26 +77,28 @@ impl<'a> WorkClock<'a> {
         (n_phases, n_wanted): (usize, usize),
     ) -> (Self, Vec<Spans>) {
         let typical = typical_durations(table, labels, n_phases);
-        let changes = Vec::with_capacity(2 * table.len());
-        let mut clock = Self { table, labels, typical, changes, before: Vec::new(), end: 0.0 };
-        let mut spans: Vec<Spans> = vec![Vec::new(); n_wanted];
+        let none = Vec::new();
+        let mut clock = Self { table, labels, typical, changes: none, before: Vec::new(), end: 0.0 };
+        let (mut changes, mut before) = (Vec::with_capacity(2 * table.len()), Vec::new());
+        let mut spans = spans_for(labels, n_wanted);
         let mut place = vec![0u32; table.len()];
         let mut shown = Shown::default();
-        in_time_order(table, |change| {
-            if clock.changes.len().is_multiple_of(EVERY) {
-                clock.before.push(shown);
+        let paced = |burst: usize| (clock.paced(burst), labels[burst]);
+        in_time_order(table, 0..table.len(), paced, |Change { time, change, of: (paced, label) }| {
+            if changes.len().is_multiple_of(EVERY) {
+                before.push(shown);
             }
-            clock.changes.push(change);
-            clock.step(&mut shown, change);
-            let burst = begin_of(change).or(end_of(change)).unwrap_or_default();
-            let Some(own) = labels[burst].and_then(|id| spans.get_mut(id.index())) else { return };
-            if end_of(change).is_some() {
-                own[place[burst] as usize].1 = shown.work;
-            } else {
+            changes.push(change);
+            shown.step(time, change, paced);
+            let Some(own) = label.and_then(|id| spans.get_mut(id.index())) else { return };
+            if let Some(burst) = begin_of(change) {
                 place[burst] = own.len() as u32;
                 own.push((shown.work, shown.work));
+            } else if let Some(burst) = end_of(change) {
+                own[place[burst] as usize].1 = shown.work;
             }
         });
+        (clock.changes, clock.before) = (changes, before);
         clock.end = shown.work;
         let sort_equal = |own: &mut Spans| {
             let same_begin = own.chunk_by_mut(|a, b| a.0 == b.0);
@@ -85,27 +108,13 @@ impl<'a> WorkClock<'a> {
         (clock, spans)
     }
 
-    /// What a burst adds to the pace.
-    fn pace_of(&self, burst: usize) -> f64 {
-        let duration = self.table.duration[burst].0 as f64;
+    fn paced(&self, burst: usize) -> Paced {
+        let Nanos(duration) = self.table.duration[burst];
         let typical = match (self.labels[burst], self.typical.last()) {
             (Some(id), _) => self.typical[id.index()],
-            (None, mean) => duration.min(mean.copied().unwrap_or(duration)),
+            (None, mean) => (duration as f64).min(mean.copied().unwrap_or(duration as f64)),
         };
-        typical / duration.max(1.0)
-    }
-
-    fn step(&self, shown: &mut Shown, change: u32) {
-        let time = time_of(self.table, change);
-        shown.work += shown.pace.max(0.0) * (time - shown.time) as f64;
-        shown.time = time;
-        if let Some(burst) = begin_of(change) {
-            shown.pace += self.pace_of(burst);
-            shown.running = shown.running.saturating_add(self.table.duration[burst].0);
-        } else if let Some(burst) = end_of(change) {
-            shown.pace -= self.pace_of(burst);
-            shown.running = shown.running.saturating_sub(self.table.duration[burst].0);
-        }
+        Paced { pace: typical / (duration as f64).max(1.0), duration }
     }
 
     /// What it shows right after each change from that place on.
@@ -114,7 +123,7 @@ impl<'a> WorkClock<'a> {
         let mut shown = self.before.get(block).copied().unwrap_or_default();
         let changes = self.changes.iter().skip(block * EVERY);
         let all = changes.map(move |&change| {
-            self.step(&mut shown, change);
+            shown.step(time_of(self.table, change), change, self.paced(change as usize / 2));
             shown
         });
         all.skip(place % EVERY)
@@ -188,9 +197,22 @@ impl<'a> WorkClock<'a> {
     }
 }
 
+/// Room for the spans of each of the first `n_wanted` phases, and no more.
+fn spans_for(labels: &[Option<ClusterId>], n_wanted: usize) -> Vec<Spans> {
+    let mut counts = vec![0; n_wanted];
+    for id in labels.iter().flatten() {
+        if let Some(count) = counts.get_mut(id.index()) {
+            *count += 1;
+        }
+    }
+    counts.into_iter().map(Vec::with_capacity).collect()
+}
+
 /// Of each phase the median duration, then the mean over all phases.
 fn typical_durations(table: &BurstTable, labels: &[Option<ClusterId>], n_phases: usize) -> Vec<f64> {
-    let mut durations = vec![Vec::new(); n_phases];
+    let mut counts = vec![0; n_phases];
+    labels.iter().flatten().for_each(|id| counts[id.index()] += 1);
+    let mut durations: Vec<Vec<u64>> = counts.into_iter().map(Vec::with_capacity).collect();
     for (label, duration) in labels.iter().zip(&table.duration) {
         if let Some(id) = label {
             durations[id.index()].push(duration.0);

@@ -14,7 +14,6 @@
 //!    that are about as good, the shortest whose iterations are about as alike.
 //! 5. Each iteration begins just before its phase, where the least is cut.
 
-mod changes;
 mod clock;
 mod iterations;
 mod order;
@@ -200,9 +199,9 @@ pub fn find_period(table: &BurstTable, labels: &[Option<ClusterId>]) -> Result<P
         return Err(NotPeriodic::NothingRepeats);
     }
     let wanted = CELLS_PER_BURST * (table.len() / n_threads(table));
-    let signals = Signals::of(&bursts, end, wanted.next_power_of_two().clamp(CELLS.0, CELLS.1));
-    let candidates: Vec<(usize, f64)> = signals
-        .lags()
+    let n_cells = wanted.next_power_of_two().clamp(CELLS.0, CELLS.1);
+    let (signals, lags) = Signals::of(&bursts, end, n_cells);
+    let candidates: Vec<(usize, f64)> = lags
         .into_iter()
         .enumerate()
         .flat_map(|(phase, lags)| lags.into_iter().map(move |lag| (phase, lag)))

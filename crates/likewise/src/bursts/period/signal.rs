@@ -15,33 +15,56 @@ const PEAKS: (usize, usize) = (4, 6);
 pub(super) struct Signals {
     /// Work of one cell.
     pub(super) cell: f64,
-    /// Per phase, in work: what runs in each cell.
-    phases: Vec<Vec<f64>>,
-    /// Per phase, what ran before each cell; one entry more.
+    /// Per phase, what ran before each cell, in work; one entry more.
     sums: Vec<Vec<f64>>,
 }
 
 impl Signals {
+    /// The signals, and of each phase the lags, in work, at which it or all phases
+    /// together repeat; ascending.
+    ///
     /// `bursts` holds, for each phase, begin and end of its bursts.
-    pub(super) fn of(bursts: &[Vec<(f64, f64)>], end: f64, n_cells: usize) -> Self {
+    ///
+    /// # Complexity
+    /// O(b + p·n log n) for p phases of n cells and b bursts; 8 bytes for each cell of
+    /// each phase, and a few times as much for two phases on each thread.
+    pub(super) fn of(bursts: &[Vec<(f64, f64)>], end: f64, n_cells: usize) -> (Self, Vec<Vec<f64>>) {
         let cell = end / n_cells as f64;
-        let phases: Vec<Vec<f64>> =
-            bursts.par_iter().map(|of_phase| signal(of_phase, cell, n_cells)).collect();
-        let running_sum = |signal: &Vec<f64>| {
-            let mut sum = 0.0;
-            let mut sums = vec![0.0];
-            sums.extend(signal.iter().map(|x| {
-                sum += x;
-                sum
-            }));
-            sums
+        let transforms = Transforms::new(n_cells);
+        let mut sums: Vec<Vec<f64>> = Vec::with_capacity(bursts.len());
+        let (mut own, mut all, mut weight) = (Vec::new(), vec![0.0; n_cells / 3], 0.0);
+        let of_pair = |pair: &[Vec<(f64, f64)>]| {
+            let mut signals: Vec<Vec<f64>> =
+                pair.iter().map(|of_phase| signal(of_phase, cell, n_cells)).collect();
+            let correlations = transforms.autocorrelations(&signals);
+            signals.iter_mut().for_each(running_sum);
+            (signals, correlations)
         };
-        let sums = phases.par_iter().map(running_sum).collect();
-        Self { cell, phases, sums }
+        for pairs in bursts.chunks(2 * rayon::current_num_threads()) {
+            let found: Vec<_> = pairs.par_chunks(2).map(of_pair).collect();
+            let found =
+                found.into_iter().flat_map(|(signals, correlations)| signals.into_iter().zip(correlations));
+            for (of_phase, correlation) in found {
+                let work = of_phase[n_cells];
+                weight += work;
+                all.iter_mut().zip(&correlation).for_each(|(sum, r)| *sum += work * r);
+                own.push(peaks(&correlation, PEAKS.0));
+                sums.push(of_phase);
+            }
+        }
+        all.iter_mut().for_each(|r| *r /= weight.max(f64::MIN_POSITIVE));
+        let together = peaks(&all, PEAKS.1);
+        let lags = |mut lags: Vec<usize>| {
+            lags.extend(&together);
+            lags.sort_unstable();
+            lags.dedup();
+            lags.into_iter().map(|lag| lag as f64 * cell).collect()
+        };
+        (Self { cell, sums }, own.into_iter().map(lags).collect())
     }
 
     pub(super) fn n_phases(&self) -> usize {
-        self.phases.len()
+        self.sums.len()
     }
 
     /// How much of a phase ran before `work`.
@@ -51,36 +74,15 @@ impl Signals {
         let i = (place as usize).min(sums.len() - 2);
         sums[i] + (place - i as f64) * (sums[i + 1] - sums[i])
     }
+}
 
-    /// Of each phase the lags, in work, at which it or all phases together
-    /// repeat; ascending.
-    ///
-    /// # Complexity
-    /// O(p·n log n) for p phases of n cells.
-    pub(super) fn lags(&self) -> Vec<Vec<f64>> {
-        let n = self.phases[0].len();
-        let transforms = Transforms::new(n);
-        let pairs = self.phases.par_chunks(2);
-        let correlations: Vec<Vec<f64>> =
-            pairs.flat_map_iter(|pair| transforms.autocorrelations(pair)).collect();
-        let mut all = vec![0.0; n / 3];
-        let mut weight = 0.0;
-        for (of_phase, sums) in correlations.iter().zip(&self.sums) {
-            let work = sums[n];
-            weight += work;
-            all.iter_mut().zip(of_phase).for_each(|(sum, r)| *sum += work * r);
-        }
-        all.iter_mut().for_each(|r| *r /= weight.max(f64::MIN_POSITIVE));
-        let together = peaks(&all, PEAKS.1);
-        let of_phase = |r: &Vec<f64>| {
-            let mut lags = peaks(r, PEAKS.0);
-            lags.extend(&together);
-            lags.sort_unstable();
-            lags.dedup();
-            lags.into_iter().map(|lag| lag as f64 * self.cell).collect()
-        };
-        correlations.iter().map(of_phase).collect()
+/// Makes a signal what ran before each cell; one entry more.
+fn running_sum(signal: &mut Vec<f64>) {
+    let mut sum = 0.0;
+    for x in &mut *signal {
+        sum += std::mem::replace(x, sum);
     }
+    signal.push(sum);
 }
 
 /// Work of bursts in each cell. Each ends and begins as two steps of the
@@ -99,11 +101,12 @@ fn signal(bursts: &[(f64, f64)], cell: f64, n_cells: usize) -> Vec<f64> {
         step(end, -cell);
     }
     let mut running = 0.0;
-    let sum = |x: f64| {
-        running += x;
-        running
-    };
-    change.into_iter().take(n_cells).map(sum).collect()
+    change.truncate(n_cells);
+    for x in &mut change {
+        running += *x;
+        *x = running;
+    }
+    change
 }
 
 struct Transforms {
@@ -208,7 +211,7 @@ mod tests {
         #[test]
         fn signals_hold_all_work(bursts in prop::collection::vec((0.0..90.0f64, 0.0..10.0f64), 1..30)) {
             let bursts: Vec<(f64, f64)> = bursts.into_iter().map(|(begin, d)| (begin, begin + d)).collect();
-            let signals = Signals::of(std::slice::from_ref(&bursts), 100.0, 50);
+            let (signals, _) = Signals::of(std::slice::from_ref(&bursts), 100.0, 50);
             for work in [0.0, 7.0, 20.0, 100.0] {
                 // Exact at cells that no burst begins or ends in; within one else.
                 let exact: f64 = bursts.iter().map(|&(b, e)| (work - b).clamp(0.0, e - b)).sum();

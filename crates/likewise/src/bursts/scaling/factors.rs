@@ -121,7 +121,7 @@ pub(super) fn figures_of(run: &RunBursts<'_>, is_one: impl Fn(usize) -> bool) ->
 /// O(n log n) for n bursts.
 fn alone(table: &BurstTable) -> Vec<u64> {
     let mut alone = vec![0; table.len()];
-    sweep(table, &(0..table.len()).collect::<Vec<_>>(), &mut alone);
+    sweep(table, 0..table.len(), |burst, time| alone[burst] += time);
     alone
 }
 
