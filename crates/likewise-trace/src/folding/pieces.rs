@@ -19,7 +19,7 @@ const MAX_PIECES: usize = 1 << 10;
 /// The folds of one block. A new fold begins wherever a thread's time goes back.
 pub(crate) struct Folding<S> {
     limits: Limits,
-    /// How many bursts a fold has room for when it begins.
+    /// How many bursts a thread's first fold has room for when it begins.
     room: usize,
     pub(crate) folds: Vec<(usize, Fold)>,
     /// For every slot, its current fold and how many it has had.
@@ -76,7 +76,9 @@ impl<S> Folding<S> {
                 return None;
             }
             before => {
-                self.folds.push((slot, Fold::with_room(time, self.limits, self.room)));
+                // Pieces of a thread in no order may be many and short.
+                let room = if before.is_none() { self.room } else { 0 };
+                self.folds.push((slot, Fold::with_room(time, self.limits, room)));
                 (self.folds.len() - 1, before.map_or(0, |(_, pieces)| pieces) + 1)
             }
         };

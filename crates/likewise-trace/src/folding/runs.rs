@@ -70,3 +70,33 @@ impl Runs {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn every_burst_has_its_types(bursts in proptest::collection::vec(0..4usize, 0..30), cut in 0..30usize) {
+            const KINDS: [&[u32]; 4] = [&[], &[7], &[3, 7], &[1, 3, 7]];
+            let expected: Vec<&[u32]> = bursts.iter().map(|&kind| KINDS[kind]).collect();
+            let of = |some: &[&[u32]]| {
+                let mut runs = Runs::default();
+                some.iter().for_each(|types| runs.add(types));
+                runs
+            };
+            let all = of(&expected);
+            let (first, second) = expected.split_at(cut.min(expected.len()));
+            let mut joined = of(first);
+            joined.append(&of(second));
+            prop_assert_eq!(&joined, &all);
+            prop_assert_eq!(all.len(), expected.len());
+            let mut sums = 0;
+            for (carried, types) in all.bursts().zip(&expected) {
+                prop_assert_eq!((carried.types, carried.first), (*types, sums));
+                sums += types.len();
+            }
+        }
+    }
+}

@@ -2,7 +2,7 @@
 //!
 //! The number that ends such a line is followed by the line's end, so nobody has
 //! to look for the end before. What is not as plain as that (signs, numbers over
-//! sixteen digits, a carriage return, damage) is left to
+//! sixteen digits, a carriage return, the end of a block, damage) is left to
 //! [`parse`](super::records::parse), which also says what is wrong.
 
 use super::records::{Known, POWERS, Record, TYPE_BITS, eight_digits, four_fields};
@@ -29,6 +29,8 @@ struct Numbers<'a> {
 }
 
 impl Numbers<'_> {
+    // States and events are apart from their caller, in which the loops would have
+    // too few registers.
     #[inline(never)]
     fn state(&mut self, known: &mut Known) -> Option<Record> {
         let who = self.who(known)?;
@@ -38,7 +40,6 @@ impl Numbers<'_> {
         (begin <= end).then_some(Record::State { who, begin, end: Some(end), value })
     }
 
-    // Not a part of its caller, which would leave too few registers to the loop.
     #[inline(never)]
     fn event(&mut self, known: &mut Known) -> Option<Record> {
         let who = self.who(known)?;
