@@ -284,9 +284,13 @@ impl Input {
         let mut blocks = match body {
             Body::Map { map, pos, end } => {
                 mapped = map;
-                Blocks::Map { map: &mapped, end, pos, block, consumed: &consumed }
+                Blocks::Map { map: &mapped, end, pos, forgotten: pos, block, consumed: &consumed }
             }
             Body::Stream { stream, head } => Blocks::Stream(start_reader(stream, head, block)),
+        };
+        let map = match &blocks {
+            Blocks::Map { map, .. } => Some(*map),
+            Blocks::Stream(_) => None,
         };
         let wave_length = 4 * rayon::current_num_threads();
         let mut ready: Vec<T> = Vec::new();
@@ -298,7 +302,15 @@ impl Input {
                 let previous = std::mem::take(&mut ready);
                 let ((), next) = rayon::join(
                     || merged = previous.into_iter().try_for_each(&mut merge),
-                    || wave.par_iter().map(|block| work(block)).collect::<Vec<T>>(),
+                    || {
+                        let done = wave.par_iter().map(|block| {
+                            if let Some(map) = map {
+                                bring(map, block);
+                            }
+                            work(block)
+                        });
+                        done.collect::<Vec<T>>()
+                    },
                 );
                 (merged?, next)
             };
@@ -372,21 +384,43 @@ pub(crate) fn lines(block: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
+/// Maps the pages of a part at once, as the first look at each one costs more.
+#[cfg_attr(not(target_os = "linux"), expect(unused_variables))]
+fn bring(map: &Mmap, part: &[u8]) {
+    #[cfg(target_os = "linux")]
+    {
+        let at = part.as_ptr().addr() - map.as_ptr().addr();
+        // Where the system cannot do it, only time is lost.
+        let _ = map.advise_range(memmap2::Advice::PopulateRead, at, part.len());
+    }
+}
+
 /// How the input ended: `None` while it goes on.
 type Ending = Option<std::result::Result<(), ErrorKind>>;
 
 enum Blocks<'a> {
-    Map { map: &'a Mmap, end: usize, pos: usize, block: usize, consumed: &'a AtomicU64 },
+    Map {
+        map: &'a Mmap,
+        end: usize,
+        pos: usize,
+        /// What was before here has left the memory.
+        forgotten: usize,
+        block: usize,
+        consumed: &'a AtomicU64,
+    },
     Stream(Receiver<Message>),
 }
 
 impl<'a> Blocks<'a> {
     /// What was read need not stay in memory: it is in the file.
-    fn forget(&self) {
-        if let Blocks::Map { map, pos, .. } = self {
+    fn forget(&mut self) {
+        if let Blocks::Map { map, pos, forgotten, .. } = self {
+            let (from, length) = (*forgotten, *pos - *forgotten);
+            *forgotten = *pos;
             // SAFETY: the mapping is read-only and of a file, so its pages come
             // back as they were if they are looked at again.
-            let advice = unsafe { map.unchecked_advise_range(memmap2::UncheckedAdvice::DontNeed, 0, *pos) };
+            let advice =
+                unsafe { map.unchecked_advise_range(memmap2::UncheckedAdvice::DontNeed, from, length) };
             // Where the system cannot do it, only memory is lost.
             drop(advice);
         }
@@ -395,7 +429,7 @@ impl<'a> Blocks<'a> {
     fn wave(&mut self, length: usize) -> (Vec<Cow<'a, [u8]>>, Ending) {
         let mut wave = Vec::with_capacity(length);
         match self {
-            Blocks::Map { map, end, pos, block, consumed } => {
+            Blocks::Map { map, end, pos, block, consumed, .. } => {
                 let data = &map[..*end];
                 while wave.len() < length && *pos < data.len() {
                     let least = pos.saturating_add(*block).min(data.len());

@@ -7,23 +7,22 @@ use likewise::table::{PlaceId, Region};
 
 use super::cover::{Cover, Span};
 use super::place::Place;
+use super::runs::{Carried, Runs};
 use crate::trace::{RUNNING, Who};
 
 /// The bursts of every thread that has any, by thread.
 pub(crate) type ByThread = BTreeMap<Who, Bursts>;
 
-/// Finished bursts: times in the file's unit, counters as flat pairs.
+/// Finished bursts: times in the file's unit, sums of counters in a row.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Bursts {
     pub(crate) begin: Vec<u64>,
     pub(crate) end: Vec<u64>,
-    /// How many pairs each burst has.
-    pub(crate) n_counters: Vec<u32>,
-    /// Ascending within a burst.
-    pub(crate) types: Vec<u32>,
-    /// Beyond `i64`, its limits.
+    /// Which counters each carries.
+    pub(crate) runs: Runs,
+    /// The sums of them, burst by burst. Beyond `i64`, its limits.
     pub(crate) sums: Vec<i64>,
-    /// Whether each sum covers its burst.
+    /// Whether each sum covers its burst; may end early, where all the rest do.
     pub(crate) covers: Vec<Cover>,
     /// How many counts began exactly with their burst, some time after the
     /// burst before: then the tracer reads counters at the begin of bursts.
@@ -48,7 +47,24 @@ pub(super) struct Pending {
     pub(super) after: Option<u64>,
 }
 
+/// Room for sums is made for at most so many counters in advance.
+const MOST_SUMS: usize = 32;
+
 impl Bursts {
+    /// None yet, and room for so many.
+    pub(super) fn with_room(room: usize) -> Self {
+        Self { begin: Vec::with_capacity(room), end: Vec::with_capacity(room), ..Self::default() }
+    }
+
+    /// Makes room for the sums of as many bursts as there is room for, if they
+    /// are as many in each as now.
+    #[inline]
+    pub(super) fn make_room(&mut self, sums: usize) {
+        if self.sums.capacity() == 0 {
+            self.sums.reserve(self.begin.capacity() * sums.min(MOST_SUMS));
+        }
+    }
+
     pub(super) fn append(&mut self, mut other: Bursts) {
         other.overlaps += self.overlaps;
         other.read_at_begin += self.read_at_begin;
@@ -66,12 +82,29 @@ impl Bursts {
             self.places.resize(self.begin.len(), Place::default());
             self.places.append(&mut other.places);
         }
+        if !other.covers.is_empty() {
+            self.covers.resize(self.sums.len(), Cover::Whole);
+            self.covers.append(&mut other.covers);
+        }
         self.begin.append(&mut other.begin);
         self.end.append(&mut other.end);
-        self.n_counters.append(&mut other.n_counters);
-        self.types.append(&mut other.types);
+        self.runs.append(&other.runs);
         self.sums.append(&mut other.sums);
-        self.covers.append(&mut other.covers);
+    }
+
+    /// How a sum covers its burst.
+    pub(crate) fn cover(&self, pair: usize) -> Cover {
+        self.covers.get(pair).copied().unwrap_or(Cover::Whole)
+    }
+
+    pub(super) fn set_cover(&mut self, pair: usize, cover: Cover) {
+        if pair >= self.covers.len() {
+            if cover == Cover::Whole {
+                return;
+            }
+            self.covers.resize(pair + 1, Cover::Whole);
+        }
+        self.covers[pair] = cover;
     }
 
     /// The state of a burst.
@@ -95,7 +128,7 @@ impl Bursts {
         let Some(cover) = span.cover(begin, after, all).filter(|_| all || !began || after.is_some()) else {
             return false;
         };
-        self.covers[pair] = cover;
+        self.set_cover(pair, cover);
         self.read_at_begin += u64::from(began && after.is_some_and(|after| after < begin));
         true
     }
@@ -109,6 +142,9 @@ impl Bursts {
     /// The code of the burst that was added last.
     pub(super) fn add_place(&mut self, place: Place) {
         if place != Place::default() {
+            if self.places.capacity() == 0 {
+                self.places.reserve(self.begin.capacity());
+            }
             self.places.resize(self.begin.len() - 1, Place::default());
             self.places.push(place);
         }
@@ -121,24 +157,20 @@ impl Bursts {
         if bursts.begin.is_sorted() {
             return bursts;
         }
-        let mut starts = Vec::with_capacity(bursts.begin.len());
-        let mut start = 0;
-        for &n in &bursts.n_counters {
-            starts.push(start);
-            start += n as usize;
-        }
+        let carried: Vec<Carried<'_>> = bursts.runs.bursts().collect();
         let mut order: Vec<usize> = (0..bursts.begin.len()).collect();
         order.sort_by_key(|&i| bursts.begin[i]);
         let Bursts { overlaps, read_at_begin, .. } = bursts;
         let mut result = Bursts { overlaps, read_at_begin, ..Bursts::default() };
         for i in order {
-            let pairs = starts[i]..starts[i] + bursts.n_counters[i] as usize;
+            let Carried { types, first } = carried[i];
             result.begin.push(bursts.begin[i]);
             result.end.push(bursts.end[i]);
-            result.n_counters.push(bursts.n_counters[i]);
-            result.types.extend_from_slice(&bursts.types[pairs.clone()]);
-            result.sums.extend_from_slice(&bursts.sums[pairs.clone()]);
-            result.covers.extend_from_slice(&bursts.covers[pairs]);
+            result.runs.add(types);
+            for pair in first..first + types.len() {
+                result.set_cover(result.sums.len(), bursts.cover(pair));
+                result.sums.push(bursts.sums[pair]);
+            }
             result.add_state(bursts.state(i));
             result.add_place(bursts.places.get(i).copied().unwrap_or_default());
         }

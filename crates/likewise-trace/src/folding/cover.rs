@@ -40,10 +40,10 @@ impl Limits {
         Self { per_unit: MAX_PER_NANO * unit, slack: MAX_PER_NANO * unit.max(SLACK_NANOS), hardware }
     }
 
-    /// Whether `count` is possible in so much time.
+    /// The most that is possible in so much time; the least is 0.
     #[inline]
-    pub(crate) fn allow(self, count: i128, time: u64) -> bool {
-        (0..=self.per_unit * i128::from(time) + self.slack).contains(&count)
+    pub(crate) fn most(self, time: u64) -> i128 {
+        self.per_unit * i128::from(time) + self.slack
     }
 }
 

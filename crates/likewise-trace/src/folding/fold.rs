@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::bursts::{Bursts, Pending};
 use super::cover::{Limits, Reads};
-use super::open::{Count, Open, Since, Spare};
+use super::open::{Count, Open, Since};
 use super::place::{Place, Trail, renumber};
 use super::steps::{Move, SET_CHANGE};
 
@@ -42,10 +42,11 @@ pub(crate) struct Fold {
     prefix: Vec<(u64, Early)>,
     prefix_lost: bool,
     /// A burst that ended at the last boundary; events at that time still count.
-    closing: Option<Open>,
-    open: Option<Open>,
+    closing: Option<Box<Open>>,
+    open: Option<Box<Open>>,
+    /// A burst that is finished: its memory is used again.
     #[serde(skip)]
-    spare: Spare,
+    spare: Option<Box<Open>>,
     done: Bursts,
     /// In order of their pairs.
     pending: Vec<Pending>,
@@ -66,6 +67,11 @@ pub(crate) struct Fold {
 
 impl Fold {
     pub(crate) fn new(first: u64, limits: Limits) -> Self {
+        Self::with_room(first, limits, 0)
+    }
+
+    /// As [`new`](Self::new), for about `room` bursts.
+    pub(crate) fn with_room(first: u64, limits: Limits, room: usize) -> Self {
         Self {
             first,
             limits,
@@ -78,8 +84,8 @@ impl Fold {
             prefix_lost: false,
             closing: None,
             open: None,
-            spare: Spare::default(),
-            done: Bursts::default(),
+            spare: None,
+            done: Bursts::with_room(room),
             trail: Trail::default(),
             uncalled: 0,
             unanswered: 0,
@@ -89,16 +95,17 @@ impl Fold {
 
     /// Counters of one record, or [`SET_CHANGE`].
     #[inline]
-    pub(crate) fn counters(&mut self, time: u64, counters: impl Iterator<Item = (u32, i128)>) {
+    pub(crate) fn counters(&mut self, time: u64, counters: &[(u32, i128)]) {
         self.last = time;
         self.settle(time);
-        let is_early = self.is_early(time);
+        if self.is_early(time) {
+            self.prefix.extend(counters.iter().map(|&(t, value)| (time, Early::Counter(t, value))));
+        }
         // At its begin, an event still belongs to the burst that ended there.
-        let mut open = self.open.as_mut().filter(|open| open.begin < time);
-        for (event_type, value) in counters {
-            if is_early {
-                self.prefix.push((time, Early::Counter(event_type, value)));
-            }
+        let open = self.open.as_mut().filter(|open| open.begin < time);
+        let mut open = open.map(|open| (open.most(time), open));
+        let mut closing = self.closing.as_mut().map(|closing| (closing.most(time), closing));
+        for &(event_type, value) in counters {
             let since = if event_type == SET_CHANGE {
                 self.reads.reset(time);
                 None
@@ -106,11 +113,11 @@ impl Fold {
                 self.reads.read(event_type, time)
             };
             let count = Count { event_type, value, since };
-            if let Some(closing) = &mut self.closing {
-                closing.event(time, count);
+            if let Some((most, closing)) = &mut closing {
+                closing.event(time, *most, count);
             }
-            if let Some(open) = &mut open {
-                open.event(time, count);
+            if let Some((most, open)) = &mut open {
+                open.event(time, *most, count);
             }
         }
     }
@@ -178,7 +185,7 @@ impl Fold {
     /// A burst begins, after [`cut`](Self::cut) at the same time.
     pub(crate) fn open(&mut self, begin: u64, end: Option<u64>, state: u32) {
         let since = Since { end: self.last_end, call: self.trail.call };
-        let spare = std::mem::take(&mut self.spare);
+        let spare = self.spare.take();
         self.open = Some(Open::new((begin, end), state, since, self.limits, spare));
     }
 
@@ -203,14 +210,15 @@ impl Fold {
         }
     }
 
-    fn finish_burst(&mut self, burst: Open) {
+    fn finish_burst(&mut self, mut burst: Box<Open>) {
         let (begin, end) = (burst.begin, burst.end.unwrap_or(burst.begin));
         let place = Place {
             before: burst.before,
             after: burst.call.filter(|&(time, _)| time == end).map(|(_, id)| id),
             function: self.trail.function_before(end),
         };
-        self.spare = burst.finish(&mut self.done, &mut self.pending);
+        burst.finish(&mut self.done, &mut self.pending);
+        self.spare = Some(burst);
         if begin < end {
             self.done.add_place(place);
             if place.before.is_none() {
@@ -234,7 +242,7 @@ impl Fold {
 
     fn wants_events(&self, from: u64) -> bool {
         let wants = |o: &Open| !o.ended_before(from);
-        self.open.as_ref().is_some_and(wants) || self.closing.as_ref().is_some_and(wants)
+        self.open.as_deref().is_some_and(wants) || self.closing.as_deref().is_some_and(wants)
     }
 
     /// Joins the piece that follows in time.
@@ -242,9 +250,7 @@ impl Fold {
         let mut trail = self.trail.clone();
         for &(time, record) in &next.prefix {
             match record {
-                Early::Counter(event_type, value) => {
-                    self.counters(time, std::iter::once((event_type, value)))
-                }
+                Early::Counter(event_type, value) => self.counters(time, &[(event_type, value)]),
                 Early::Code(step) => self.code(time, step),
             }
         }
@@ -257,7 +263,7 @@ impl Fold {
             }
             next.begin_after(&trail);
             next.count_after(&self.reads, self.last_end);
-            let (n, pairs) = (self.done.begin.len(), self.done.covers.len());
+            let (n, pairs) = (self.done.begin.len(), self.done.sums.len());
             self.pending.extend(next.pending.iter().map(|p| Pending { pair: p.pair + pairs, ..*p }));
             self.last_end = next.last_end.or(self.last_end);
             if next.uncalled > 0 {

@@ -14,6 +14,7 @@ pub(crate) mod openmp;
 pub(crate) mod pieces;
 pub(crate) mod place;
 mod rows;
+mod runs;
 pub(crate) mod sites;
 pub(crate) mod steps;
 pub(crate) mod table;

@@ -12,6 +12,7 @@ use likewise::table::PlaceId;
 use super::bursts::Bursts;
 use super::cover::Cover;
 use super::place::{Function, Place};
+use super::runs::Carried;
 use super::steps::Mark;
 use crate::trace::RUNNING;
 
@@ -55,16 +56,13 @@ pub(crate) fn join(pieces: &Bursts, marks: &Marks, is_first: bool) -> (Bursts, J
     let mut joiner = Joiner::new(pieces, worker);
     let mut position = Position::default();
     let mut next = 0;
-    let mut pair = 0;
-    for i in 0..pieces.begin.len() {
-        let pairs = pair..pair + pieces.n_counters[i] as usize;
-        pair = pairs.end;
+    for (i, carried) in pieces.runs.bursts().enumerate() {
         while let Some((time, mark)) = marks.get(next).filter(|(time, _)| *time <= pieces.begin[i]) {
             position.step(*time, *mark);
             next += 1;
         }
         if pieces.begin[i] < pieces.end[i] {
-            joiner.piece(i, pairs, &position);
+            joiner.piece(i, carried, &position);
         }
     }
     joiner.end();
@@ -107,7 +105,7 @@ struct Sum {
 }
 
 /// A burst that may still go on.
-struct Current {
+struct Current<'p> {
     begin: u64,
     end: u64,
     moves: usize,
@@ -116,14 +114,14 @@ struct Current {
     after: Option<PlaceId>,
     sums: Vec<Sum>,
     n_pieces: usize,
-    /// Pieces of the runtime since the last Running piece: places and pairs.
-    interrupted: Vec<(usize, std::ops::Range<usize>)>,
+    /// Pieces of the runtime since the last Running piece, and what they carry.
+    interrupted: Vec<(usize, Carried<'p>)>,
 }
 
 struct Joiner<'p> {
     pieces: &'p Bursts,
     worker: bool,
-    current: Option<Current>,
+    current: Option<Current<'p>>,
     done: Bursts,
     /// For each finished burst, whether it is outside of all regions.
     outside: Vec<bool>,
@@ -137,10 +135,10 @@ impl<'p> Joiner<'p> {
         Self { pieces, worker, current: None, done, outside: Vec::new(), joined: Joined::default() }
     }
 
-    fn piece(&mut self, i: usize, pairs: std::ops::Range<usize>, position: &Position) {
+    fn piece(&mut self, i: usize, carried: Carried<'p>, position: &Position) {
         let (begin, end) = (self.pieces.begin[i], self.pieces.end[i]);
         // A burst goes on only without a gap, and within the same region.
-        let goes_on = |current: &Current| {
+        let goes_on = |current: &Current<'_>| {
             let last = current.interrupted.last().map_or(current.end, |(i, _)| self.pieces.end[*i]);
             last == begin && current.moves == position.moves
         };
@@ -149,7 +147,7 @@ impl<'p> Joiner<'p> {
         }
         if self.pieces.state(i) != RUNNING {
             match &mut self.current {
-                Some(current) if position.runtime == Some(begin) => current.interrupted.push((i, pairs)),
+                Some(current) if position.runtime == Some(begin) => current.interrupted.push((i, carried)),
                 _ => self.end(),
             }
             return;
@@ -172,11 +170,11 @@ impl<'p> Joiner<'p> {
         });
         // The thread computes again, so the runtime's time in between is the
         // burst's. At its end it would be waiting.
-        for (i, pairs) in std::mem::take(&mut current.interrupted) {
+        for (i, carried) in std::mem::take(&mut current.interrupted) {
             self.joined.runtime += self.pieces.end[i] - self.pieces.begin[i];
-            current.count(self.pieces, pairs);
+            current.count(self.pieces, carried);
         }
-        current.count(self.pieces, pairs);
+        current.count(self.pieces, carried);
         current.end = end;
         current.after = place.after;
     }
@@ -193,11 +191,11 @@ impl<'p> Joiner<'p> {
         for sum in &current.sums {
             // A piece without the counter did not count it, or does not tell.
             let cover = if sum.pieces == current.n_pieces { sum.cover } else { Cover::Part };
-            done.types.push(sum.event_type);
+            done.set_cover(done.sums.len(), cover);
             done.sums.push(sum.sum);
-            done.covers.push(cover);
         }
-        done.n_counters.push(current.sums.len() as u32);
+        let types: Vec<u32> = current.sums.iter().map(|sum| sum.event_type).collect();
+        done.runs.add(&types);
         done.begin.push(current.begin);
         done.end.push(current.end);
         let function = current.function.map_or_else(Default::default, Function::Inside);
@@ -222,11 +220,11 @@ impl<'p> Joiner<'p> {
     }
 }
 
-impl Current {
-    fn count(&mut self, pieces: &Bursts, pairs: std::ops::Range<usize>) {
+impl Current<'_> {
+    fn count(&mut self, pieces: &Bursts, carried: Carried<'_>) {
         self.n_pieces += 1;
-        for pair in pairs {
-            let (event_type, sum, cover) = (pieces.types[pair], pieces.sums[pair], pieces.covers[pair]);
+        for (&event_type, pair) in carried.types.iter().zip(carried.first..) {
+            let (sum, cover) = (pieces.sums[pair], pieces.cover(pair));
             match self.sums.binary_search_by_key(&event_type, |s| s.event_type) {
                 Ok(at) => {
                     let total = &mut self.sums[at];

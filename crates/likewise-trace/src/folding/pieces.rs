@@ -19,6 +19,8 @@ const MAX_PIECES: usize = 1 << 10;
 /// The folds of one block. A new fold begins wherever a thread's time goes back.
 pub(crate) struct Folding<S> {
     limits: Limits,
+    /// How many bursts a thread's first fold has room for when it begins.
+    room: usize,
     pub(crate) folds: Vec<(usize, Fold)>,
     /// For every slot, its current fold and how many it has had.
     current: Vec<Option<(usize, usize)>>,
@@ -32,8 +34,14 @@ pub(crate) struct Folding<S> {
 
 impl<S> Folding<S> {
     pub(crate) fn new(limits: Limits) -> Self {
+        Self::with_room(limits, 0)
+    }
+
+    /// As [`new`](Self::new), for about `room` bursts of every thread.
+    pub(crate) fn with_room(limits: Limits, room: usize) -> Self {
         Self {
             limits,
+            room,
             folds: Vec::new(),
             current: Vec::new(),
             last: None,
@@ -68,7 +76,9 @@ impl<S> Folding<S> {
                 return None;
             }
             before => {
-                self.folds.push((slot, Fold::new(time, self.limits)));
+                // Pieces of a thread in no order may be many and short.
+                let room = if before.is_none() { self.room } else { 0 };
+                self.folds.push((slot, Fold::with_room(time, self.limits, room)));
                 (self.folds.len() - 1, before.map_or(0, |(_, pieces)| pieces) + 1)
             }
         };
@@ -90,9 +100,8 @@ impl<S: Copy + Eq + Hash> Steps<S> for Folding<S> {
     }
 
     #[inline]
-    fn counters(&mut self, slot: usize, time: u64, counters: impl Iterator<Item = (u32, i128)>) {
-        let mut counters = counters.peekable();
-        if counters.peek().is_some()
+    fn counters(&mut self, slot: usize, time: u64, counters: &[(u32, i128)]) {
+        if !counters.is_empty()
             && let Some(fold) = self.fold(slot, time)
         {
             fold.counters(time, counters);

@@ -19,7 +19,7 @@ pub(crate) trait Steps<S> {
     /// ends then, or at the next boundary.
     fn boundary(&mut self, slot: usize, time: u64, open: Option<Opened>);
     /// Counters of one record, or [`SET_CHANGE`].
-    fn counters(&mut self, slot: usize, time: u64, counters: impl Iterator<Item = (u32, i128)>);
+    fn counters(&mut self, slot: usize, time: u64, counters: &[(u32, i128)]);
     /// Where in the source the thread is.
     fn code(&mut self, slot: usize, time: u64, step: Move<S>);
     /// What an event says of OpenMP.

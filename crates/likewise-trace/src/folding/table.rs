@@ -30,18 +30,18 @@ pub(crate) struct Names<'n> {
     pub(crate) places: (Vec<String>, Vec<Option<PlaceId>>),
 }
 
-/// Builds the table, its threads in parallel. Times are in units of `unit`
-/// nanoseconds. The bursts of a thread are freed as soon as they are in the
-/// table, to save memory.
+/// Builds the table: times thread after thread, counters of threads in parallel. Times are in units of `unit` nanoseconds. What a thread has is freed
+/// as soon as it is in the table, and no memory of the table is touched before
+/// something is written there, so both together take little more than the table.
 pub(crate) fn build(
-    threads: ByThread,
+    mut threads: ByThread,
     unit: u64,
     limits: Limits,
     names: Names<'_>,
     warnings: &mut Vec<String>,
 ) -> Result<BurstTable, ErrorKind> {
     let n: usize = threads.values().map(|b| b.begin.len()).sum();
-    let pairs: usize = threads.values().map(|b| b.types.len()).sum();
+    let pairs: usize = threads.values().map(|b| b.sums.len()).sum();
     let types = event_types(&threads);
     // A small table may be as sparse as it likes: 1 << 20 cells are 8 MB.
     if types.len().saturating_mul(n) > (MAX_SPARSITY * (n + pairs)).max(1 << 20) {
@@ -56,29 +56,30 @@ pub(crate) fn build(
         app: vec![0; n],
         task: vec![0; n],
         thread: vec![0; n],
-        begin: vec![Nanos::ZERO; n],
-        duration: vec![Nanos::ZERO; n],
+        begin: Vec::with_capacity(n),
+        duration: Vec::with_capacity(n),
         counters: Vec::new(),
         code: None,
     };
-    let mut regions = vec![Region::default(); if places_named.is_empty() { 0 } else { n }];
+    let mut regions = Vec::with_capacity(if places_named.is_empty() { 0 } else { n });
+    for bursts in threads.values_mut() {
+        if !places_named.is_empty() {
+            regions.extend(bursts.regions(&numbers));
+        }
+        move_times(bursts, unit, &mut table)?;
+    }
     let at_begins = threads.values().any(|bursts| bursts.read_at_begin > 0);
-    let rules = Rules { types: &types, numbers: &numbers, unit, at_begins };
+    let rules = Rules { types: &types, at_begins };
     let mut rest = Rows {
         app: &mut table.app,
         task: &mut table.task,
         thread: &mut table.thread,
-        begin: &mut table.begin,
-        duration: &mut table.duration,
         counters: counters.iter_mut().map(|column| &mut column.values[..]).collect(),
-        regions: &mut regions,
     };
-    let of_thread = |(who, bursts): (Who, Bursts)| (who, rest.take(bursts.begin.len()), bursts);
+    let of_thread = |(who, bursts): (Who, Bursts)| (who, rest.take(bursts.runs.len()), bursts);
     let filled: Vec<(Who, Rows<'_>, Bursts)> = threads.into_iter().map(of_thread).collect();
-    let told: Vec<Told> = filled
-        .into_par_iter()
-        .map(|(who, mut rows, bursts)| rows.fill(who, &bursts, &rules))
-        .collect::<Result<_, _>>()?;
+    let told: Vec<Told> =
+        filled.into_par_iter().map(|(who, mut rows, bursts)| rows.fill(who, &bursts, &rules)).collect();
     table.counters = counters;
     let mut missing = vec![Missing::default(); types.len()];
     for (sum, own) in told.iter().flat_map(|told| (0..).zip(&told.missing)) {
@@ -97,6 +98,21 @@ pub(crate) fn build(
         warnings.push(format!("{what}: each count includes what the thread did since the burst before"));
     }
     Ok(table)
+}
+
+/// Appends the times of a thread's bursts, and frees them and their places.
+fn move_times(bursts: &mut Bursts, unit: u64, table: &mut BurstTable) -> Result<(), ErrorKind> {
+    let (begin, end) = (std::mem::take(&mut bursts.begin), std::mem::take(&mut bursts.end));
+    bursts.places = Vec::new();
+    // No burst begins after its end, so no other time is larger.
+    let last = end.iter().max().copied().unwrap_or(0);
+    last.checked_mul(unit).ok_or(ErrorKind::TimeOverflow)?;
+    let (begins, durations) = (&mut table.begin, &mut table.duration);
+    rayon::join(
+        || begins.extend(begin.iter().map(|&begin| Nanos(begin * unit))),
+        || durations.extend(begin.iter().zip(&end).map(|(&begin, &end)| Nanos((end - begin) * unit))),
+    );
+    Ok(())
 }
 
 /// The counts that are missing because their counters were not read when the burst began.
@@ -141,16 +157,7 @@ fn without_impossible(column: &mut CounterColumn, n: u64) -> Option<String> {
 fn event_types(threads: &ByThread) -> Vec<u32> {
     let mut types = BTreeSet::new();
     for bursts in threads.values() {
-        let mut last: &[u32] = &[];
-        let mut start = 0;
-        for &n in &bursts.n_counters {
-            let these = &bursts.types[start..start + n as usize];
-            start += n as usize;
-            if these != last {
-                types.extend(these);
-                last = these;
-            }
-        }
+        bursts.runs.iter().for_each(|(_, these)| types.extend(these));
     }
     types.into_iter().collect()
 }
@@ -159,10 +166,20 @@ fn event_types(threads: &ByThread) -> Vec<u32> {
 /// of hardware are impossible, and another note reports them.
 fn inexact(threads: &ByThread, limits: Limits, names: &Names<'_>) -> Option<String> {
     const EXACT: u64 = 1 << 53;
-    let sums = threads.values().flat_map(|b| b.types.iter().zip(&b.sums));
-    let mut beyond = sums.filter(|(t, sum)| sum.unsigned_abs() > EXACT && !(limits.hardware)(**t));
-    let (&first, _) = beyond.next()?;
-    let (n, name) = (1 + beyond.count(), (names.counter)(first).name);
+    let mut beyond: Vec<u32> = Vec::new();
+    for bursts in threads.values() {
+        let mut start = 0;
+        for (n, types) in bursts.runs.iter() {
+            let sums = &bursts.sums[start..start + n * types.len()];
+            start += sums.len();
+            if !types.iter().all(|&t| (limits.hardware)(t)) {
+                let large = |&(&t, sum): &(&u32, &i64)| sum.unsigned_abs() > EXACT && !(limits.hardware)(t);
+                beyond.extend(types.iter().cycle().zip(sums).filter(large).map(|(&t, _)| t));
+            }
+        }
+    }
+    let &first = beyond.first()?;
+    let (n, name) = (beyond.len(), (names.counter)(first).name);
     let limits = "those beyond 2^63 stand as 2^63";
     Some(format!("sums beyond 2^53 are rounded, and {limits}: {n}, the first of '{name}'"))
 }

@@ -59,17 +59,25 @@ pub(crate) fn moves(pairs: &[(u32, i128)], mut take: impl FnMut(Move<Site>)) {
     let line = |pairs: &[(u32, i128)], event_type| {
         pairs.iter().find(|p| p.0 == event_type).map_or(0, |p| number(p.1))
     };
+    let unnamed = |value: i64| (0..=UNRESOLVED).contains(&value);
+    let mut caller: Option<(u32, i64)> = None;
     for (i, &(event_type, value)) in pairs.iter().enumerate() {
-        match value {
-            _ if !is_function(event_type) => {}
-            0 => take(Move::Leave),
-            _ => take(Move::Enter(function(&pairs[i..], event_type, value))),
+        if !is_code(event_type) {
+            continue;
+        }
+        match (is_function(event_type), value) {
+            (true, 0) => take(Move::Leave),
+            (true, _) => take(Move::Enter(function(&pairs[i..], event_type, value))),
+            (false, 0) => {}
+            (false, _) => {
+                let this = (event_type, number(value));
+                if caller.is_none_or(|best| (unnamed(this.1), this.0) < (unnamed(best.1), best.0)) {
+                    caller = Some(this);
+                }
+            }
         }
     }
-    let callers = pairs.iter().filter(|(t, value)| (CALLER..=LAST_CALLER).contains(t) && *value != 0);
-    let callers = callers.map(|&(t, value)| (t, number(value)));
-    let unnamed = |value: i64| (0..=UNRESOLVED).contains(&value);
-    if let Some((event_type, value)) = callers.min_by_key(|&(t, value)| (unnamed(value), t)) {
+    if let Some((event_type, value)) = caller {
         take(Move::Call(Site { event_type, value, line: line(pairs, event_type + TO_LINE) }));
     }
 }

@@ -10,6 +10,7 @@ pub(crate) mod info;
 pub mod label;
 pub(crate) mod openmp;
 pub(crate) mod pcf;
+mod plain;
 pub(crate) mod reader;
 pub(crate) mod reading;
 pub(crate) mod records;

@@ -24,6 +24,9 @@ use crate::folding::steps::Mark;
 use crate::folding::table::{self, Names};
 use crate::trace::{Apps, ReadOptions, ReadReport, Trace, Who};
 
+/// About so many bytes of a trace are a burst's, with the call behind it.
+const BYTES_A_BURST: usize = 400;
+
 /// Reads a trace that is known to be one by its first bytes. If a parallel
 /// region of OpenMP appears, bursts are defined differently, and the reading
 /// starts again. A pipe cannot be read again, so it goes on as it began.
@@ -99,9 +102,11 @@ impl Reading<'_> {
         let Self { header, rules, options, .. } = *self;
         let mut gathered = Gathered::default();
         let mut found = false;
+        // Of each thread in a block, if all threads have as many.
+        let room = self.block / BYTES_A_BURST / header.topology.n_threads().max(1) as usize;
         let work = |bytes: &[u8]| {
             let mut threads = Threads::new(header);
-            let mut interpreter = Interpreter { rules, steps: Folding::new(self.limits()) };
+            let mut interpreter = Interpreter::new(rules, Folding::with_room(self.limits(), room));
             let scanned = scan(bytes, &mut threads, options.lenient, &mut interpreter);
             (scanned, threads.who, interpreter.steps)
         };

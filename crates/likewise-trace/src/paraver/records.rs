@@ -2,6 +2,7 @@
 //!
 //! Numbers are read eight digits at a time, because most fields of a trace
 //! have about as many: event types, times since the last event, counters.
+//! Most lines are [plain](super::plain) and do not come here.
 
 use crate::error::{ErrorKind, found};
 use crate::trace::Who;
@@ -31,12 +32,16 @@ pub(crate) enum Record {
 #[derive(Debug)]
 pub(crate) struct Known {
     /// An event's types and values, in order.
-    pairs: Vec<(u32, i128)>,
-    /// Types of eight digits, as most are, by their place in an event.
-    types: Vec<(u64, u32)>,
+    pub(super) pairs: Vec<(u32, i128)>,
+    /// Types of eight digits, as most are, by a hash of their text.
+    pub(super) types: [(u64, u32); TYPES],
     /// CPUs and threads, by a hash of their text.
     threads: Vec<(u128, Who)>,
 }
+
+/// The places of [`Known::types`], and the bits of their numbers.
+const TYPES: usize = 1 << TYPE_BITS;
+pub(super) const TYPE_BITS: u32 = 7;
 
 /// The places of [`Known::threads`].
 const THREADS: usize = 512;
@@ -45,7 +50,7 @@ impl Default for Known {
     fn default() -> Self {
         // No text is 0: it has colons.
         let nobody = (0, Who { app: 0, task: 0, thread: 0 });
-        Self { pairs: Vec::new(), types: Vec::new(), threads: vec![nobody; THREADS] }
+        Self { pairs: Vec::new(), types: [(0, 0); TYPES], threads: vec![nobody; THREADS] }
     }
 }
 
@@ -54,22 +59,50 @@ impl Known {
     pub(crate) fn pairs(&self) -> &[(u32, i128)] {
         &self.pairs
     }
+
+    /// The thread of such a text, if it is known.
+    #[inline(always)]
+    pub(super) fn thread(&self, text: u128) -> Option<Who> {
+        let (known, who) = self.threads[place_of(text)];
+        (known == text).then_some(who)
+    }
+
+    pub(super) fn learn(&mut self, text: u128, who: Who) {
+        self.threads[place_of(text)] = (text, who);
+    }
+}
+
+/// Where [`Known::threads`] has such a text.
+#[inline(always)]
+fn place_of(text: u128) -> usize {
+    let mixed = (text as u64 ^ ((text >> 64) as u64).rotate_left(31)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    (mixed >> 55) as usize % THREADS
+}
+
+/// The text up to the fourth colon from `pos` on, and its length, if it has
+/// at most sixteen bytes.
+#[inline(always)]
+pub(super) fn four_fields(bytes: &[u8], pos: usize) -> Option<(u128, usize)> {
+    const ONES: u128 = u128::MAX / 255;
+    let bytes: &[u8; 16] = bytes.get(pos..)?.first_chunk()?;
+    let text = u128::from_le_bytes(*bytes);
+    // The high bit of every byte that is a colon.
+    let other = text ^ (0x3a * ONES);
+    let mut colons = !(((other & (0x7f * ONES)) + 0x7f * ONES) | other) & (0x80 * ONES);
+    for _ in 0..3 {
+        colons &= colons.wrapping_sub(1);
+    }
+    let bits = colons.trailing_zeros() + 1;
+    (colons != 0).then(|| (text & (u128::MAX >> (128 - bits)), bits as usize / 8))
 }
 
 /// Reads one line without its end. `known` receives an event's types and values.
 pub(crate) fn parse(line: &[u8], known: &mut Known) -> Result<Record, ErrorKind> {
-    parse_first(line, line.len(), known)
-}
-
-/// Reads the first `len` of some bytes, a line without its end. The bytes behind
-/// it may be looked at, which is faster than to look where they end.
-#[inline]
-pub(crate) fn parse_first(bytes: &[u8], len: usize, known: &mut Known) -> Result<Record, ErrorKind> {
-    let line = match &bytes[..len] {
+    let line = match line {
         [rest @ .., b'\r'] => rest,
         line => line,
     };
-    let mut fields = Fields { bytes, len: line.len(), pos: 2 };
+    let mut fields = Fields { bytes: line, pos: 2 };
     match line {
         [b'1', b':', ..] => state(&mut fields, known),
         [b'2', b':', ..] => event(&mut fields, known),
@@ -94,7 +127,7 @@ pub(crate) fn time_of(line: &[u8]) -> Option<u64> {
         [b'3', b':', ..] => 6,
         _ => return None,
     };
-    let mut fields = Fields { bytes: line, len: line.len(), pos: 0 };
+    let mut fields = Fields { bytes: line, pos: 0 };
     let mut left = colons;
     while left > 0 {
         let rest = line.get(fields.pos..)?;
@@ -109,12 +142,12 @@ pub(crate) fn cpu_and_thread(line: &[u8]) -> Option<(u32, Who)> {
     if !matches!(line, [b'1' | b'2', b':', ..]) {
         return None;
     }
-    let mut fields = Fields { bytes: line, len: line.len(), pos: 2 };
+    let mut fields = Fields { bytes: line, pos: 2 };
     Some((fields.small("").ok()?, fields.who().ok()?))
 }
 
 fn state(fields: &mut Fields<'_>, known: &mut Known) -> Result<Record, ErrorKind> {
-    let who = fields.cpu_and_who(&mut known.threads)?;
+    let who = fields.cpu_and_who(known)?;
     let begin = fields.unsigned("a begin time")?;
     let end = if fields.rest(fields.pos).starts_with(b"-1:") {
         fields.pos += 3;
@@ -131,18 +164,14 @@ fn state(fields: &mut Fields<'_>, known: &mut Known) -> Result<Record, ErrorKind
 }
 
 fn event(fields: &mut Fields<'_>, known: &mut Known) -> Result<Record, ErrorKind> {
-    let who = fields.cpu_and_who(&mut known.threads)?;
+    let who = fields.cpu_and_who(known)?;
     let time = fields.unsigned("a time")?;
     known.pairs.clear();
     loop {
-        if let Some((event_type, value)) = fields.known_pair(&known.types, known.pairs.len()) {
-            known.pairs.push((event_type, i128::from(value)));
-            continue;
-        }
-        let event_type = fields.event_type(&mut known.types, known.pairs.len())?;
-        let value = fields.value()?;
+        let event_type = fields.small("an event type")?;
+        let value = fields.signed("an event value (from -2^63 to 2^64 - 1)")?;
         known.pairs.push((event_type, value));
-        if fields.pos >= fields.len {
+        if fields.pos >= fields.bytes.len() {
             return Ok(Record::Event { who, time });
         }
         fields.colon("':' or the end of the line")?;
@@ -151,7 +180,7 @@ fn event(fields: &mut Fields<'_>, known: &mut Known) -> Result<Record, ErrorKind
 
 fn communication(fields: &mut Fields<'_>, known: &mut Known) -> Result<Record, ErrorKind> {
     let mut side = |time: &str| -> Result<Who, ErrorKind> {
-        let who = fields.cpu_and_who(&mut known.threads)?;
+        let who = fields.cpu_and_who(known)?;
         fields.signed(time)?;
         fields.colon("':'")?;
         fields.signed(time)?;
@@ -162,27 +191,25 @@ fn communication(fields: &mut Fields<'_>, known: &mut Known) -> Result<Record, E
     let to = side("a receive time")?;
     let size = fields.unsigned("a size")?;
     fields.signed("a tag")?;
-    if fields.pos < fields.len {
+    if fields.pos < fields.bytes.len() {
         return Err(fields.expected("the end of the line", fields.pos));
     }
     Ok(Record::Communication { from, to, size })
 }
 
 struct Fields<'a> {
-    /// The line, and what follows it.
+    /// The line.
     bytes: &'a [u8],
-    /// Of the line. It ends there with the bytes, or with a byte that is in no field.
-    len: usize,
     /// After a last field, this is one past the end.
     pos: usize,
 }
 
-const POWERS: [u64; 9] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
+pub(super) const POWERS: [u64; 9] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
 
 impl Fields<'_> {
     /// Up to eight bytes from `pos`, the first one in the lowest byte. Bytes
     /// past the end of all are zero.
-    #[inline(always)]
+    #[inline]
     fn word(&self) -> u64 {
         match self.bytes.get(self.pos..self.pos + 8) {
             Some(bytes) => u64::from_le_bytes(bytes.try_into().expect("eight bytes")),
@@ -200,17 +227,17 @@ impl Fields<'_> {
 
     /// The line from there on.
     fn rest(&self, start: usize) -> &[u8] {
-        self.bytes[..self.len].get(start..).unwrap_or_default()
+        self.bytes.get(start..).unwrap_or_default()
     }
 
-    /// Whether a colon is next. A line ends with no colon behind it.
-    #[inline(always)]
+    /// Whether a colon is next.
+    #[inline]
     fn is_at_colon(&self) -> bool {
         self.bytes.get(self.pos) == Some(&b':')
     }
 
     /// A run of decimal digits; `None` if there is none or it exceeds `u64`.
-    #[inline(always)]
+    #[inline]
     fn digits(&mut self) -> Option<u64> {
         let (value, n) = eight_digits(self.word());
         self.pos += n;
@@ -265,78 +292,20 @@ impl Fields<'_> {
     }
 
     /// A CPU and a thread, four numbers with a colon behind each.
-    #[inline(always)]
-    fn cpu_and_who(&mut self, known: &mut [(u128, Who)]) -> Result<Who, ErrorKind> {
-        let Some((text, len)) = self.four_fields() else { return self.read_cpu_and_who() };
-        let mixed = (text as u64 ^ ((text >> 64) as u64).rotate_left(31)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        let place = &mut known[(mixed >> 55) as usize % THREADS];
-        if place.0 == text {
+    fn cpu_and_who(&mut self, known: &mut Known) -> Result<Who, ErrorKind> {
+        let Some((text, len)) = four_fields(self.bytes, self.pos) else { return self.read_cpu_and_who() };
+        if let Some(who) = known.thread(text) {
             self.pos += len;
-            return Ok(place.1);
+            return Ok(who);
         }
         let who = self.read_cpu_and_who()?;
-        *place = (text, who);
+        known.learn(text, who);
         Ok(who)
     }
 
     fn read_cpu_and_who(&mut self) -> Result<Who, ErrorKind> {
         self.unsigned("a CPU")?;
         self.who()
-    }
-
-    /// The text up to the fourth colon from `pos` on, and its length, if it has
-    /// at most sixteen bytes.
-    #[inline(always)]
-    fn four_fields(&self) -> Option<(u128, usize)> {
-        const ONES: u128 = u128::MAX / 255;
-        let bytes = self.bytes.get(self.pos..self.pos + 16)?;
-        let text = u128::from_le_bytes(bytes.try_into().expect("sixteen bytes"));
-        // The high bit of every byte that is a colon.
-        let other = text ^ (0x3a * ONES);
-        let mut colons = !(((other & (0x7f * ONES)) + 0x7f * ONES) | other) & (0x80 * ONES);
-        for _ in 0..3 {
-            colons &= colons.wrapping_sub(1);
-        }
-        let bits = colons.trailing_zeros() + 1;
-        (colons != 0).then(|| (text & (u128::MAX >> (128 - bits)), bits as usize / 8))
-    }
-
-    /// The pair that is number `at` of its event, and the colon behind it: a type
-    /// that is known, and a value of up to sixteen digits, as most pairs are.
-    #[inline(always)]
-    fn known_pair(&mut self, known: &[(u64, u32)], at: usize) -> Option<(u32, u64)> {
-        let window: &[u8; 32] = self.bytes.get(self.pos..self.pos + 32)?.try_into().ok()?;
-        let word = |at: usize| u64::from_le_bytes(std::array::from_fn(|i| window[at + i]));
-        let &(text, event_type) = known.get(at)?;
-        if text != word(0) || window[8] != b':' {
-            return None;
-        }
-        let (mut value, mut n) = eight_digits(word(9));
-        if n == 8 {
-            let (more, m) = eight_digits(word(17));
-            (value, n) = (value * POWERS[m] + more, 8 + m);
-        }
-        if n == 0 || window[9 + n] != b':' {
-            return None;
-        }
-        self.pos += 10 + n;
-        Some((event_type, value))
-    }
-
-    /// The type of the pair that is number `at` of its event.
-    #[inline(always)]
-    fn event_type(&mut self, known: &mut Vec<(u64, u32)>, at: usize) -> Result<u32, ErrorKind> {
-        let word = self.word();
-        let start = self.pos;
-        let event_type = self.small("an event type")?;
-        if self.pos == start + 9 {
-            if at < known.len() {
-                known[at] = (word, event_type);
-            } else if at == known.len() {
-                known.push((word, event_type));
-            }
-        }
-        Ok(event_type)
     }
 
     #[inline]
@@ -352,27 +321,14 @@ impl Fields<'_> {
     fn last(&mut self, what: &str) -> Result<u64, ErrorKind> {
         let start = self.pos;
         match self.digits() {
-            Some(value) if self.pos >= self.len => Ok(value),
+            Some(value) if self.pos >= self.bytes.len() => Ok(value),
             _ => Err(self.expected(what, start)),
         }
     }
 
-    /// An event's value; what follows it is not looked at. Extrae writes values
-    /// without a sign, up to 2^64 - 1; other tools write negative ones. So both
-    /// ranges must fit.
-    #[inline(always)]
-    fn value(&mut self) -> Result<i128, ErrorKind> {
-        let (value, n) = eight_digits(self.word());
-        let end = self.pos + n;
-        if n > 0 && (end == self.len || self.bytes.get(end) == Some(&b':')) {
-            self.pos = end;
-            return Ok(i128::from(value));
-        }
-        self.signed("an event value (from -2^63 to 2^64 - 1)")
-    }
-
-    /// A number with an optional sign; what follows is not looked at.
-    #[inline(never)]
+    /// A number with an optional sign; what follows is not looked at. Extrae
+    /// writes values without a sign, up to 2^64 - 1; other tools write negative
+    /// ones. So both ranges must fit.
     fn signed(&mut self, what: &str) -> Result<i128, ErrorKind> {
         let start = self.pos;
         let negative = self.rest(start).first() == Some(&b'-');
@@ -383,7 +339,7 @@ impl Fields<'_> {
             _ => None,
         };
         match value {
-            Some(value) if self.pos >= self.len || self.is_at_colon() => Ok(value),
+            Some(value) if self.pos >= self.bytes.len() || self.is_at_colon() => Ok(value),
             _ => Err(self.expected(what, start)),
         }
     }
@@ -403,8 +359,8 @@ impl Fields<'_> {
 
 /// The decimal digits at the begin of `word` (lowest byte first): their value,
 /// and how many there are, 0 to 8.
-#[inline]
-fn eight_digits(word: u64) -> (u64, usize) {
+#[inline(always)]
+pub(super) fn eight_digits(word: u64) -> (u64, usize) {
     const ONES: u64 = 0x0101_0101_0101_0101;
     let t = word ^ (0x30 * ONES);
     // A byte above 9 gets its high bit set. A carry reaches only bytes behind
@@ -500,7 +456,7 @@ mod tests {
         #[test]
         fn digits_agree_with_the_standard_library(text in "[0-9]{0,22}[:\n\r/a-z\u{80}-\u{ff}]{0,9}") {
             let digits = text.bytes().take_while(u8::is_ascii_digit).count();
-            let mut fields = Fields { bytes: text.as_bytes(), len: text.len(), pos: 0 };
+            let mut fields = Fields { bytes: text.as_bytes(), pos: 0 };
             prop_assert_eq!(fields.digits(), text[..digits].parse::<u64>().ok());
         }
 

@@ -41,8 +41,16 @@ impl Rules {
 
 /// Turns records into steps.
 pub(crate) struct Interpreter<'r, S> {
-    pub(crate) rules: &'r Rules,
+    rules: &'r Rules,
     pub(crate) steps: S,
+    /// What the last event counts.
+    counts: Vec<(u32, i128)>,
+}
+
+impl<'r, S> Interpreter<'r, S> {
+    pub(crate) fn new(rules: &'r Rules, steps: S) -> Self {
+        Self { rules, steps, counts: Vec::new() }
+    }
 }
 
 impl<S: Steps<Site>> Sink for Interpreter<'_, S> {
@@ -59,39 +67,56 @@ impl<S: Steps<Site>> Sink for Interpreter<'_, S> {
     #[inline]
     fn event(&mut self, slot: usize, time: u64, pairs: &[(u32, i128)]) {
         let rules = self.rules;
-        let counts = |pair: &&(u32, i128)| pair.0 == SET_CHANGE || rules.is_counter(pair.0);
         let (mut has_code, mut has_openmp) = (false, false);
-        for &(event_type, _) in pairs {
-            has_code |= code::is_code(event_type);
-            has_openmp |= openmp::is_openmp(event_type);
-        }
         if rules.burst_events.is_empty() {
-            self.steps.counters(slot, time, pairs.iter().filter(counts).copied());
+            self.counts.clear();
+            for &(event_type, value) in pairs {
+                if event_type == SET_CHANGE || rules.is_counter(event_type) {
+                    self.counts.push((event_type, value));
+                    // Most events are counters of hardware, and these are nothing else.
+                    if is_hardware(event_type) {
+                        continue;
+                    }
+                }
+                has_code |= code::is_code(event_type);
+                has_openmp |= openmp::is_openmp(event_type);
+            }
+            self.steps.counters(slot, time, &self.counts);
         } else {
             for pair in pairs {
-                self.steps.counters(slot, time, std::iter::once(pair).filter(counts).copied());
+                if pair.0 == SET_CHANGE || rules.is_counter(pair.0) {
+                    self.steps.counters(slot, time, std::slice::from_ref(pair));
+                }
                 if rules.burst_events.contains(&pair.0) {
                     // Only the next event of this type tells when the burst ends.
                     let burst = Opened { end: None, state: RUNNING };
                     self.steps.boundary(slot, time, (pair.1 != 0).then_some(burst));
                 }
+                has_code |= code::is_code(pair.0);
+                has_openmp |= openmp::is_openmp(pair.0);
             }
         }
         if has_code {
             code::moves(pairs, |step| self.steps.code(slot, time, step));
         }
-        if self.rules.openmp != OpenMp::Ignored && has_openmp {
-            for (i, &(event_type, value)) in pairs.iter().enumerate() {
-                match openmp::mark(event_type, value) {
-                    Some(Mark::Enter(())) => {
-                        let site = code::function(&pairs[i..], event_type, value);
-                        self.steps.openmp(slot, time, Mark::Enter(site));
-                    }
-                    Some(Mark::Leave) => self.steps.openmp(slot, time, Mark::Leave),
-                    Some(Mark::Fork) => self.steps.openmp(slot, time, Mark::Fork),
-                    Some(Mark::Runtime) => self.steps.openmp(slot, time, Mark::Runtime),
-                    None => {}
+        if rules.openmp != OpenMp::Ignored && has_openmp {
+            self.openmp(slot, time, pairs);
+        }
+    }
+}
+
+impl<S: Steps<Site>> Interpreter<'_, S> {
+    fn openmp(&mut self, slot: usize, time: u64, pairs: &[(u32, i128)]) {
+        for (i, &(event_type, value)) in pairs.iter().enumerate() {
+            match openmp::mark(event_type, value) {
+                Some(Mark::Enter(())) => {
+                    let site = code::function(&pairs[i..], event_type, value);
+                    self.steps.openmp(slot, time, Mark::Enter(site));
                 }
+                Some(Mark::Leave) => self.steps.openmp(slot, time, Mark::Leave),
+                Some(Mark::Fork) => self.steps.openmp(slot, time, Mark::Fork),
+                Some(Mark::Runtime) => self.steps.openmp(slot, time, Mark::Runtime),
+                None => {}
             }
         }
     }

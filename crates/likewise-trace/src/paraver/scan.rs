@@ -6,7 +6,8 @@ use std::collections::HashMap;
 use memchr::memchr;
 
 use super::header::Header;
-use super::records::{Known, Record, parse, parse_first};
+use super::plain::parse_plain;
+use super::records::{Known, Record, parse};
 use crate::error::{ErrorKind, found};
 use crate::quick::QuickState;
 use crate::trace::{RecordCounts, Who};
@@ -42,39 +43,39 @@ pub(crate) struct Threads<'h> {
     header: &'h Header,
     slots: HashMap<Who, usize, QuickState>,
     pub(crate) who: Vec<Who>,
-    last: Option<(Who, usize)>,
+    /// Those met last, by their ids: looking there takes less than hashing.
+    near: Vec<Option<(Who, usize)>>,
 }
+
+/// The places of [`Threads::near`].
+const NEAR: usize = 512;
 
 impl<'h> Threads<'h> {
     pub(crate) fn new(header: &'h Header) -> Self {
-        Self { header, slots: HashMap::default(), who: Vec::new(), last: None }
+        Self { header, slots: HashMap::default(), who: Vec::new(), near: vec![None; NEAR] }
     }
 
     #[inline]
     fn slot(&mut self, who: Who) -> Result<usize, ErrorKind> {
-        // Records of one thread often follow one another: no look-up then.
-        if let Some((last, slot)) = self.last
-            && last == who
-        {
-            return Ok(slot);
+        let place = (who.task.wrapping_mul(61) ^ who.thread) as usize % NEAR;
+        match self.near[place] {
+            Some((near, slot)) if near == who => Ok(slot),
+            _ => self.find(who, place),
         }
-        let slot = match self.slots.get(&who) {
-            Some(&slot) => slot,
-            None => self.add(who)?,
-        };
-        self.last = Some((who, slot));
-        Ok(slot)
     }
 
     #[cold]
-    fn add(&mut self, who: Who) -> Result<usize, ErrorKind> {
+    fn find(&mut self, who: Who, place: usize) -> Result<usize, ErrorKind> {
         let Who { app, task, thread } = who;
         if !self.header.topology.declares(app, task, thread) {
             return Err(ErrorKind::UnknownThread { app, task, thread });
         }
-        let slot = self.who.len();
-        self.who.push(who);
-        self.slots.insert(who, slot);
+        let next = self.who.len();
+        let slot = *self.slots.entry(who).or_insert(next);
+        if slot == next {
+            self.who.push(who);
+        }
+        self.near[place] = Some((who, slot));
         Ok(slot)
     }
 }
@@ -86,13 +87,19 @@ pub(crate) fn scan(block: &[u8], threads: &mut Threads<'_>, lenient: bool, sink:
     let mut pos = 0;
     while pos < block.len() {
         let rest = &block[pos..];
-        let end = memchr(b'\n', rest);
-        let line = &rest[..end.unwrap_or(rest.len())];
+        let (parsed, line, ended) = match parse_plain(rest, &mut known) {
+            Some((record, length)) => (Ok(record), &rest[..length - 1], true),
+            None => {
+                let end = memchr(b'\n', rest);
+                let line = &rest[..end.unwrap_or(rest.len())];
+                (parse(line, &mut known), line, end.is_some())
+            }
+        };
         pos += line.len() + 1;
-        let done = parse_first(rest, line.len(), &mut known)
-            .and_then(|record| deliver(record, line, known.pairs(), threads, sink, &mut scanned));
+        let done =
+            parsed.and_then(|record| deliver(record, line, known.pairs(), threads, sink, &mut scanned));
         if let Err(kind) = done {
-            let kind = if end.is_none() { truncated(kind) } else { kind };
+            let kind = if ended { kind } else { truncated(kind) };
             scanned.counts.skipped += 1;
             if scanned.problems.len() < MAX_PROBLEMS {
                 scanned.problems.push((scanned.lines, kind));

@@ -4,7 +4,6 @@
 //! does not. No tracer writes such traces, so this is rare.
 
 use std::collections::BTreeSet;
-use std::iter::once;
 use std::path::Path;
 
 use super::code::Site;
@@ -37,8 +36,9 @@ impl Steps<Site> for Raw {
         self.0.push((slot, time, Step::Boundary(open)));
     }
 
-    fn counters(&mut self, slot: usize, time: u64, counters: impl Iterator<Item = (u32, i128)>) {
-        self.0.extend(counters.map(|(event_type, value)| (slot, time, Step::Counter(event_type, value))));
+    fn counters(&mut self, slot: usize, time: u64, counters: &[(u32, i128)]) {
+        let step = |&(event_type, value): &(u32, i128)| (slot, time, Step::Counter(event_type, value));
+        self.0.extend(counters.iter().map(step));
     }
 
     fn code(&mut self, slot: usize, time: u64, step: Move<Site>) {
@@ -67,7 +67,7 @@ pub(crate) fn read(
     let mut records = Records::new(path, options.lenient);
     let work = |bytes: &[u8]| {
         let mut threads = Threads::new(header);
-        let mut interpreter = Interpreter { rules, steps: Raw::default() };
+        let mut interpreter = Interpreter::new(rules, Raw::default());
         let scanned = scan(bytes, &mut threads, options.lenient, &mut interpreter);
         let mut raw = interpreter.steps.0;
         raw.retain(|(slot, ..)| wanted.contains(&threads.who[*slot]));
@@ -94,7 +94,7 @@ pub(crate) fn read(
                         fold.open(time, end, state);
                     }
                 }
-                Step::Counter(event_type, value) => fold.counters(time, once((event_type, value))),
+                Step::Counter(event_type, value) => fold.counters(time, &[(event_type, value)]),
                 Step::Code(step) => {
                     if let Some(step) = sites.number(step) {
                         fold.code(time, step);

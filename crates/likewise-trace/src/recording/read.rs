@@ -136,6 +136,7 @@ fn fold(recording: &Recording, rank: u32, columns: &[Column], path: &Path) -> Of
     };
     // The call path of each thread's last call.
     let mut last: Vec<Option<u32>> = Vec::new();
+    let mut counts = Vec::new();
     loop {
         let step = match walk.next() {
             Ok(Some(step)) => step,
@@ -158,15 +159,16 @@ fn fold(recording: &Recording, rank: u32, columns: &[Column], path: &Path) -> Of
         if step.start < step.begin {
             steps.boundary(slot, step.start, Some(Opened { end: Some(step.begin), state: RUNNING }));
             if step.counters(columns).next().is_some() {
-                steps.counters(slot, step.start, std::iter::once((SET_CHANGE, 0)));
+                steps.counters(slot, step.start, &[(SET_CHANGE, 0)]);
             }
             if let Some(function) = function {
                 steps.code(slot, step.start, Move::Enter(function));
             }
         }
         steps.boundary(slot, step.begin, None);
-        let counters = step.counters(columns).map(|(event_type, value)| (event_type, i128::from(value)));
-        steps.counters(slot, step.begin, counters);
+        counts.clear();
+        counts.extend(step.counters(columns).map(|(event_type, value)| (event_type, i128::from(value))));
+        steps.counters(slot, step.begin, &counts);
         if function.is_some() {
             steps.code(slot, step.begin, Move::Leave);
         }
