@@ -284,7 +284,7 @@ impl Input {
         let mut blocks = match body {
             Body::Map { map, pos, end } => {
                 mapped = map;
-                Blocks::Map { map: &mapped, end, pos, block, consumed: &consumed }
+                Blocks::Map { map: &mapped, end, pos, forgotten: 0, block, consumed: &consumed }
             }
             Body::Stream { stream, head } => Blocks::Stream(start_reader(stream, head, block)),
         };
@@ -376,26 +376,29 @@ pub(crate) fn lines(block: &[u8]) -> impl Iterator<Item = &[u8]> {
 type Ending = Option<std::result::Result<(), ErrorKind>>;
 
 enum Blocks<'a> {
-    Map { map: &'a Mmap, end: usize, pos: usize, block: usize, consumed: &'a AtomicU64 },
+    Map { map: &'a Mmap, end: usize, pos: usize, forgotten: usize, block: usize, consumed: &'a AtomicU64 },
     Stream(Receiver<Message>),
 }
 
 impl<'a> Blocks<'a> {
     /// What was read need not stay in memory: it is in the file.
-    fn forget(&self) {
-        if let Blocks::Map { map, pos, .. } = self {
+    fn forget(&mut self) {
+        if let Blocks::Map { map, pos, forgotten, .. } = self {
+            let (from, n) = (*forgotten, *pos - *forgotten);
             // SAFETY: the mapping is read-only and of a file, so its pages come
             // back as they were if they are looked at again.
-            let advice = unsafe { map.unchecked_advise_range(memmap2::UncheckedAdvice::DontNeed, 0, *pos) };
+            let advice = unsafe { map.unchecked_advise_range(memmap2::UncheckedAdvice::DontNeed, from, n) };
             // Where the system cannot do it, only memory is lost.
             drop(advice);
+            // Each page once: the system looks at all that it is given.
+            *forgotten = *pos;
         }
     }
 
     fn wave(&mut self, length: usize) -> (Vec<Cow<'a, [u8]>>, Ending) {
         let mut wave = Vec::with_capacity(length);
         match self {
-            Blocks::Map { map, end, pos, block, consumed } => {
+            Blocks::Map { map, end, pos, block, consumed, .. } => {
                 let data = &map[..*end];
                 while wave.len() < length && *pos < data.len() {
                     let least = pos.saturating_add(*block).min(data.len());
