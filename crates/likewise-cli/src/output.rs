@@ -229,28 +229,29 @@ impl OutputDir {
 /// # Errors
 /// What `out` says.
 pub(crate) fn write_rows(
-    out: &mut impl Write,
+    out: &mut (impl Write + Send),
     n: usize,
     format: impl Fn(usize, &mut Vec<u8>) + Sync,
 ) -> io::Result<()> {
-    const ROWS: usize = 1 << 12;
-    let n_blocks = n.div_ceil(ROWS);
+    // Few enough that their text is still in the cache when it is written.
+    const ROWS: usize = 1 << 11;
     let at_once = 4 * rayon::current_num_threads();
-    let mut buffers = vec![Vec::new(); at_once];
-    for first in (0..n_blocks).step_by(at_once) {
-        let wave = &mut buffers[..at_once.min(n_blocks - first)];
-        wave.par_iter_mut().enumerate().for_each(|(i, buffer)| {
+    let fill = |first: usize, buffers: &mut Vec<Vec<u8>>| {
+        buffers.par_iter_mut().enumerate().for_each(|(i, buffer)| {
             buffer.clear();
-            let block = first + i;
-            for row in block * ROWS..((block + 1) * ROWS).min(n) {
-                format(row, buffer);
-            }
+            let from = first + i * ROWS;
+            (from..(from + ROWS).min(n)).for_each(|row| format(row, buffer));
         });
-        for buffer in wave {
-            out.write_all(buffer)?;
-        }
+    };
+    let (mut ready, mut next) = (vec![Vec::new(); at_once], vec![Vec::new(); at_once]);
+    for first in (0..n).step_by(at_once * ROWS) {
+        // Those before are written while these are made.
+        let write = || ready.iter().try_for_each(|buffer| out.write_all(buffer));
+        let (written, ()) = rayon::join(write, || fill(first, &mut next));
+        written?;
+        std::mem::swap(&mut ready, &mut next);
     }
-    Ok(())
+    ready.iter().try_for_each(|buffer| out.write_all(buffer))
 }
 
 /// A text as a CSV cell, quoted where it must be. What a spreadsheet would take

@@ -208,14 +208,17 @@ impl ResultOf<'_> {
         let _bar = common.spinner("Writing");
         let mut out = self.output_dir(common)?;
         let page = stages.time("write", || -> Result<_> {
-            // Each has one writer that the other threads wait for.
+            // Two files at once: while one is written, parts of the other are made.
             let stem = out.path(&stem(self.trace));
             let trace = || {
                 if self.wants_trace() { self.write_trace(analysis, &stem, common) } else { Ok(Vec::new()) }
             };
             let others = || -> Result<_> {
+                // First what has steps that one thread takes, for then the
+                // others can write the trace.
+                let page = page(analysis)?;
                 write_tables(analysis, &mut out, self.writing)?;
-                page(analysis)
+                Ok(page)
             };
             let (page, trace) = rayon::join(others, trace);
             let page = page?;

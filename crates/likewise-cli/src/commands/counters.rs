@@ -239,7 +239,7 @@ pub(super) fn analyse_and_write(
 }
 
 /// Every two partitions, by how many clusters they have.
-fn write_relations(report: &CountersReport, file: &mut impl Write) -> std::io::Result<()> {
+fn write_relations(report: &CountersReport, file: &mut (impl Write + Send)) -> std::io::Result<()> {
     let (measures, partitions) = (&report.settings.objectives, &report.partitions);
     let values: Vec<Vec<f64>> =
         measures.iter().map(|measure| partitions.iter().map(|p| measure.of(&p.measures)).collect()).collect();

@@ -172,7 +172,11 @@ fn measure(
     })
 }
 
-fn write_labels(out: &mut impl Write, clustering: &Clustering, core: Option<&[bool]>) -> std::io::Result<()> {
+fn write_labels(
+    out: &mut (impl Write + Send),
+    clustering: &Clustering,
+    core: Option<&[bool]>,
+) -> std::io::Result<()> {
     out.write_all(if core.is_some() { b"cluster,core\n" } else { b"cluster\n" })?;
     write_rows(out, clustering.labels.len(), |i, buffer| {
         match clustering.labels[i] {

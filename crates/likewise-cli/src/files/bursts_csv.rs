@@ -36,7 +36,7 @@ pub(crate) fn column_names(analysis: &Analysis) -> Vec<String> {
 /// Raw metrics are those of the grouping, then the counters that are not
 /// among them. `n_…` are the normalised metrics, empty for bursts that lack
 /// one. A column `app` comes first where several applications were read.
-pub(crate) fn write(out: &mut impl Write, analysis: &Analysis) -> io::Result<()> {
+pub(crate) fn write(out: &mut (impl Write + Send), analysis: &Analysis) -> io::Result<()> {
     let cells = Cells::of(analysis);
     out.write_all(&cells.header())?;
     write_rows(out, analysis.table.len(), |i, buffer| {

@@ -44,7 +44,7 @@ pub(crate) fn write(prefix: &Path, analysis: &Analysis) -> Result<Vec<AtomicFile
     Ok(files)
 }
 
-fn data(out: &mut impl Write, analysis: &Analysis) -> std::io::Result<()> {
+fn data(out: &mut (impl Write + Send), analysis: &Analysis) -> std::io::Result<()> {
     let (table, prepared) = (&analysis.table, &analysis.prepared);
     write!(out, "# Instance,TaskId,ThreadId,Begin_Time,End_Time,Duration, Line")?;
     for metric in &analysis.metrics {

@@ -1,6 +1,7 @@
 //! The labelled trace: the input's records, and the cluster of every burst
 //! as an event of type 90000001, which Paraver and BSC's tools know.
 
+mod marks;
 mod minimal;
 mod names;
 mod spread;
@@ -8,13 +9,11 @@ mod spread;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
-use std::ops::Range;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-use likewise::table::{BurstTable, Nanos};
+use likewise::table::BurstTable;
 use memchr::{memchr, memmem};
-use rayon::prelude::*;
 
 use super::companions;
 use super::copy::{check_rereadable, filled, with_extension};
@@ -28,6 +27,7 @@ use crate::error::{Error, ErrorKind, Place, Result};
 use crate::output::AtomicFile;
 use crate::trace::Who;
 
+use marks::{Mark, marks};
 pub use spread::{ToLabel, write_labelled_spread};
 
 /// Event type that holds the cluster of a burst.
@@ -135,81 +135,6 @@ fn with_names(
     Ok(files)
 }
 
-/// A begin or an end, in the file's unit.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Mark {
-    time: u64,
-    /// The number of the thread among the threads with bursts.
-    thread: u32,
-    value: u32,
-}
-
-/// The threads of a table, and its marks by time, then thread, then order.
-fn marks(table: &BurstTable, values: &[u32], unit: u64) -> (Vec<Who>, Vec<Mark>) {
-    let who = |i: usize| Who { app: table.app[i], task: table.task[i], thread: table.thread[i] };
-    let starts: Vec<usize> =
-        (0..table.len()).into_par_iter().filter(|&i| i == 0 || who(i) != who(i - 1)).collect();
-    let ends = starts.iter().skip(1).copied().chain([table.len()]);
-    let ranges: Vec<Range<usize>> = starts.iter().copied().zip(ends).map(|(start, end)| start..end).collect();
-    let of_thread = |(thread, range): (usize, Range<usize>)| {
-        let mut marks = Vec::with_capacity(2 * range.len());
-        for i in range.filter(|&i| values[i] != 0) {
-            let mark = |time: Nanos, value| Mark { time: time.0 / unit, thread: thread as u32, value };
-            marks.extend([mark(table.begin[i], values[i]), mark(table.end(i), 0)]);
-        }
-        // They are in order unless bursts overlap. Stable, because the end of a
-        // burst of no length must stay after its begin.
-        marks.sort_by_key(|mark| mark.time);
-        marks
-    };
-    let of_threads = ranges.into_par_iter().enumerate().map(of_thread).collect();
-    (starts.into_iter().map(who).collect(), merged(of_threads))
-}
-
-/// So many marks are merged at once, about: they stay in the cache.
-const SLICE: usize = 1 << 15;
-/// Or more, so that each thread has so many of them and is not looked up in vain.
-const SLICE_OF_THREAD: usize = 8;
-
-/// The marks of threads, each by time, in one list: slice by slice of time, all at
-/// once.
-fn merged(of_threads: Vec<Vec<Mark>>) -> Vec<Mark> {
-    let n: usize = of_threads.iter().map(Vec::len).sum();
-    let slice = SLICE.max(SLICE_OF_THREAD * of_threads.len());
-    // Each of the samples stands for as many marks.
-    let step = slice / of_threads.len().max(1);
-    let samples = of_threads.iter().flat_map(|marks| marks.iter().step_by(step).map(|mark| mark.time));
-    let mut samples: Vec<u64> = samples.collect();
-    samples.sort_unstable();
-    let mut cuts: Vec<u64> = samples.chunks(slice / step).skip(1).map(|samples| samples[0]).collect();
-    cuts.dedup();
-    let places =
-        |time: u64| of_threads.iter().map(|marks| marks.partition_point(|mark| mark.time < time)).collect();
-    let mut places: Vec<Vec<usize>> = cuts.into_par_iter().map(places).collect();
-    places.push(of_threads.iter().map(Vec::len).collect());
-    let mut all = vec![Mark { time: 0, thread: 0, value: 0 }; n];
-    let mut before = vec![0; of_threads.len()];
-    let (mut slices, mut rest) = (Vec::with_capacity(places.len()), &mut all[..]);
-    for ends in places {
-        let ranges: Vec<Range<usize>> =
-            before.into_iter().zip(&ends).map(|(start, &end)| start..end).collect();
-        let (slice, others) = rest.split_at_mut(ranges.iter().map(Range::len).sum());
-        slices.push((ranges, slice));
-        (before, rest) = (ends, others);
-    }
-    slices.into_par_iter().for_each(|(ranges, slice)| {
-        let mut from = 0;
-        for (marks, range) in of_threads.iter().zip(ranges) {
-            let to = from + range.len();
-            slice[from..to].copy_from_slice(&marks[range]);
-            from = to;
-        }
-        // Stable: of one time, by thread.
-        slice.sort_by_key(|mark| mark.time);
-    });
-    all
-}
-
 /// Writes the lines of `marks`, which are sorted.
 fn push_marks(out: &mut Vec<u8>, marks: &[Mark], threads: &[(u32, Who)]) {
     let mut digits = itoa::Buffer::new();
@@ -240,6 +165,10 @@ struct Labelled {
     /// Where marks were put in; one entry per time.
     inserted: Vec<(usize, usize, u64)>,
 }
+
+/// Bytes of one block that is copied: it stays in a core's cache from the first
+/// look at it to the copy in the file.
+const COPIED: usize = 1 << 19;
 
 struct Marked<'m> {
     marks: &'m [Mark],
@@ -311,7 +240,7 @@ impl Marked<'_> {
         let buffers: Mutex<Vec<Vec<u8>>> = Mutex::default();
         let buffers = || buffers.lock().unwrap_or_else(PoisonError::into_inner);
         let done = source.for_each_block(
-            BLOCK,
+            COPIED,
             None,
             |bytes| {
                 let text = buffers().pop().unwrap_or_default();
@@ -370,12 +299,22 @@ fn copy_labelled(
     marked.copy(source, prv, &failed)
 }
 
-/// The CPU of every thread: the one in its first record, otherwise the thread's
-/// place in the header, because this is how tracers number CPUs.
+/// The CPU of every thread (they are sorted): the one in its first record,
+/// otherwise the thread's place in the header, because this is how tracers
+/// number CPUs.
 fn with_cpus(threads: &[Who], header: &Header, head: &[u8]) -> Vec<(u32, Who)> {
-    let mut seen: BTreeMap<Who, u32> = BTreeMap::new();
+    let mut seen = vec![None; threads.len()];
+    let mut left = threads.len();
     for (cpu, who) in lines(&head[..head.len().min(BLOCK)]).filter_map(cpu_and_thread) {
-        seen.entry(who).or_insert(cpu);
+        if left == 0 {
+            break;
+        }
+        if let Ok(at) = threads.binary_search(&who)
+            && seen[at].is_none()
+        {
+            seen[at] = Some(cpu);
+            left -= 1;
+        }
     }
     let mut before: BTreeMap<(u32, u32), u32> = BTreeMap::new();
     let mut n = 0u32;
@@ -385,11 +324,9 @@ fn with_cpus(threads: &[Who], header: &Header, head: &[u8]) -> Vec<(u32, Who)> {
             n = n.saturating_add(declared.threads);
         }
     }
-    let cpu = |who: &Who| {
-        let placed = before.get(&(who.app, who.task)).map(|n| n.saturating_add(who.thread));
-        seen.get(who).copied().or(placed).unwrap_or(0)
-    };
-    threads.iter().map(|who| (cpu(who), *who)).collect()
+    let placed = |who: &Who| before.get(&(who.app, who.task)).map(|n| n.saturating_add(who.thread));
+    let cpu = |who: &Who, seen: Option<u32>| seen.or_else(|| placed(who)).unwrap_or(0);
+    threads.iter().zip(seen).map(|(who, seen)| (cpu(who, seen), *who)).collect()
 }
 
 /// The lines of a trace that was already labelled, without the old labels.

@@ -122,17 +122,23 @@ pub(crate) fn parse(line: &[u8], known: &mut Known) -> Result<Record, ErrorKind>
 /// The time that orders a record in the file: the begin of a state, the time
 /// of an event, the physical send of a communication. `None` for other lines.
 pub(crate) fn time_of(line: &[u8]) -> Option<u64> {
-    let colons = match line {
-        [b'1' | b'2', b':', ..] => 5,
-        [b'3', b':', ..] => 6,
+    // Behind the CPU and the thread, and in a communication one time more.
+    let behind = match line {
+        [b'1' | b'2', b':', ..] => 0,
+        [b'3', b':', ..] => 1,
         _ => return None,
     };
-    let mut fields = Fields { bytes: line, pos: 0 };
-    let mut left = colons;
-    while left > 0 {
+    let mut fields = Fields { bytes: line, pos: 2 };
+    let left = match four_fields(line, fields.pos) {
+        Some((_, len)) => {
+            fields.pos += len;
+            behind
+        }
+        None => 4 + behind,
+    };
+    for _ in 0..left {
         let rest = line.get(fields.pos..)?;
         fields.pos += rest.iter().position(|&b| b == b':')? + 1;
-        left -= 1;
     }
     fields.digits()
 }

@@ -7,7 +7,7 @@ use likewise_trace::ColumnTable;
 use std::io::Write;
 
 /// The texts of each row, or its number, and its ranks.
-pub(crate) fn write(ranks: &Ranks, table: &ColumnTable, file: &mut impl Write) -> Result<()> {
+pub(crate) fn write(ranks: &Ranks, table: &ColumnTable, file: &mut (impl Write + Send)) -> Result<()> {
     let keys: Vec<(&str, &[String])> = table.texts().collect();
     let names: Vec<String> = keys.iter().map(|(name, _)| csv_cell(name)).collect();
     let names = if names.is_empty() { "row".to_owned() } else { names.join(",") };

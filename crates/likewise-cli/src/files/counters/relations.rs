@@ -25,7 +25,11 @@ pub(crate) fn check(n: usize) -> Result<(), Usage> {
 /// record of the row is strictly better, 0 if not, `x` if either has no value;
 /// then `>` if it dominates the record of the column, `<` if that dominates
 /// it, `=` if they are as good on all.
-pub(crate) fn write(names: &[String], objectives: &[Objective<'_>], out: &mut impl Write) -> io::Result<()> {
+pub(crate) fn write(
+    names: &[String],
+    objectives: &[Objective<'_>],
+    out: &mut (impl Write + Send),
+) -> io::Result<()> {
     let mut head = String::from("record");
     names.iter().for_each(|name| {
         head.push(',');

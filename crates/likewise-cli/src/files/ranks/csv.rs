@@ -6,7 +6,7 @@ use likewise_analysis::ranks::RanksReport;
 use std::io::{self, Write};
 
 /// One line per rank.
-pub(crate) fn ranks(report: &RanksReport, out: &mut impl Write) -> io::Result<()> {
+pub(crate) fn ranks(report: &RanksReport, out: &mut (impl Write + Send)) -> io::Result<()> {
     out.write_all(b"rank,class,medoid,dissimilarity,sampled\n")?;
     write_rows(out, report.n_ranks(), |rank, buffer| {
         let class = report.class_of[rank] as usize;

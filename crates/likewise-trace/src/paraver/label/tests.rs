@@ -235,29 +235,3 @@ fn blocks_do_not_change_what_is_put_in() {
     push_marks(&mut out, &marks[2..5], &cpus);
     assert_eq!(out, b"2:1:1:1:1:4:90000001:0:90000001:7:90000001:0\n");
 }
-
-#[test]
-fn marks_of_threads_are_merged_as_if_sorted() {
-    // Threads with many marks, few and none; times that spread, and that are equal.
-    for (seed, spread) in [(1u64, u64::MAX), (2, 1000), (3, 1)] {
-        let mut state = seed;
-        let mut next = || {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            state >> 20
-        };
-        let of_threads: Vec<Vec<Mark>> = [90_000, 0, 7, 40_000, 1, 100_000]
-            .into_iter()
-            .zip(0..)
-            .map(|(n, thread)| {
-                let mark = |value| Mark { time: next() % spread, thread, value };
-                let mut marks: Vec<Mark> = (0..n).map(mark).collect();
-                marks.sort_by_key(|mark| mark.time);
-                marks
-            })
-            .collect();
-        let mut sorted = of_threads.concat();
-        sorted.sort_by_key(|mark| (mark.time, mark.thread));
-        assert!(merged(of_threads) == sorted, "times below {spread}");
-    }
-    assert!(merged(Vec::new()).is_empty());
-}
