@@ -7,6 +7,7 @@ use crate::paraver::header::TimeUnit;
 use crate::read::read_bursts;
 use crate::trace::ReadOptions;
 use likewise::comm::{Communicator, run_on_threads};
+use likewise::table::Nanos;
 
 const TRACE: &str = "#Paraver (x):100_ns:1(2):1:2(1:1,1:1),1\nc:1:1:2:1:2\n\
     1:5:1:1:1:0:10:1\n1:6:1:2:1:0:10:15\n2:5:1:1:1:10:42000050:7\n1:5:1:1:1:10:30:1\n\
