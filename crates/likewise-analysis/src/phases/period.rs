@@ -3,6 +3,7 @@
 use super::grouping::{Grouped, group_by_curve};
 use super::options::{Grouping, Method};
 use super::search::Search;
+use super::structure::of_all_bursts;
 use super::{Analysis, Settings, group_bursts, ordered};
 use crate::{Silent, Stages};
 use anyhow::Result;
@@ -134,19 +135,6 @@ fn at_one_density(
         }
     };
     Ok(ordered(clustering, table, prepared, settings.min_share).0)
-}
-
-/// The phase of every burst of the table; `clustering` labels the complete ones.
-pub(super) fn of_all_bursts(
-    table: &BurstTable,
-    prepared: &Prepared,
-    clustering: &Clustering,
-) -> Vec<Option<ClusterId>> {
-    let mut phases = vec![None; table.len()];
-    for (&burst, &label) in prepared.complete.iter().zip(&clustering.labels) {
-        phases[burst as usize] = label;
-    }
-    phases
 }
 
 #[cfg(test)]

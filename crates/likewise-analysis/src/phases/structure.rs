@@ -1,9 +1,8 @@
 //! How the tasks' sequences of phases lie over one another, and how good the
 //! grouping is.
 
-use super::period::of_all_bursts;
 use likewise::bursts::{Alignment, Refinement, SpmdScore, align_by_duration, phase_sequences, spmd_score};
-use likewise::cluster::{Clustering, Points};
+use likewise::cluster::{ClusterId, Clustering, Points};
 use likewise::quality::{Silhouette, centroid_silhouette};
 use likewise::table::{BurstTable, Nanos, Prepared};
 
@@ -58,6 +57,19 @@ impl Structure {
     pub fn silhouette_of(&self, phase: usize) -> Option<f64> {
         self.silhouette.as_ref().and_then(|s| s.per_cluster.get(phase).copied())
     }
+}
+
+/// The phase of every burst of the table; `clustering` labels the complete ones.
+pub(super) fn of_all_bursts(
+    table: &BurstTable,
+    prepared: &Prepared,
+    clustering: &Clustering,
+) -> Vec<Option<ClusterId>> {
+    let mut phases = vec![None; table.len()];
+    for (&burst, &label) in prepared.complete.iter().zip(&clustering.labels) {
+        phases[burst as usize] = label;
+    }
+    phases
 }
 
 /// Takes the alignment out of a refinement, by the numbers of `clustering`, if that
