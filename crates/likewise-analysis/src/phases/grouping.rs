@@ -50,7 +50,8 @@ pub struct Grouped {
     pub curve: Option<Curve>,
     /// Those from which one radius for all would be read, if bursts were refined.
     pub one_density: Option<Curve>,
-    /// Its levels, if bursts were refined.
+    /// Its levels, if bursts were refined. In an analysis without the clustering and
+    /// the alignment, which have moved to where they are shown.
     pub refinement: Option<Refinement>,
     /// How many points were grouped, where it was not all.
     pub sampled: Option<usize>,
