@@ -28,6 +28,9 @@ pub(crate) trait Isa: Copy {
     /// Eight numbers.
     type Vector: Copy;
 
+    /// The greatest number so far; 0 if there was none.
+    type Greatest: Copy + Default;
+
     /// Does the work, compiled for these instructions. For what is called from
     /// other work and is too large to be inlined there.
     fn run<W: Work>(self, work: W) -> W::Out;
@@ -52,6 +55,9 @@ pub(crate) trait Isa: Copy {
 
     /// Bit `i` says whether `a[i] < b[i]`.
     fn below(self, a: &[f64; LANES], b: &[f64; LANES]) -> u8;
+
+    /// Of each number, the greatest up to it and of those before. None is below 0.
+    fn running_max(self, x: [i32; LANES], before: &mut Self::Greatest) -> [i32; LANES];
 }
 
 /// How wide vectors may be, the narrower first.
@@ -106,6 +112,7 @@ fn each(x: [f64; LANES], y: [f64; LANES], of: impl Fn(f64, f64) -> f64) -> [f64;
 
 impl Isa for Portable {
     type Vector = [f64; LANES];
+    type Greatest = i32;
 
     #[inline(always)]
     fn run<W: Work>(self, work: W) -> W::Out {
@@ -159,6 +166,15 @@ impl Isa for Portable {
             mask |= u8::from(a[i] < b[i]) << i;
         }
         mask
+    }
+
+    #[inline(always)]
+    fn running_max(self, mut x: [i32; LANES], before: &mut i32) -> [i32; LANES] {
+        for x in &mut x {
+            *before = (*before).max(*x);
+            *x = *before;
+        }
+        x
     }
 }
 
@@ -223,8 +239,39 @@ mod x86 {
         )*};
     }
 
+    /// The greatest number so far, eight times.
+    #[derive(Clone, Copy)]
+    pub(super) struct Greatest(__m256i);
+
+    impl Default for Greatest {
+        fn default() -> Self {
+            // SAFETY: eight numbers of 32 bits may have any bits.
+            Self(unsafe { std::mem::zeroed() })
+        }
+    }
+
+    /// In three steps: of two, of four, and of all.
+    #[target_feature(enable = "avx2")]
+    #[inline]
+    fn running_max(x: [i32; LANES], before: &mut Greatest) -> [i32; LANES] {
+        let x = _mm256_setr_epi32(x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7]);
+        let x = _mm256_max_epi32(x, _mm256_slli_si256::<4>(x));
+        let x = _mm256_max_epi32(x, _mm256_slli_si256::<8>(x));
+        // The fourth is the greatest of the lower half: all of the upper one see it.
+        let low = _mm256_permute2x128_si256::<0x08>(x, x);
+        let x = _mm256_max_epi32(x, _mm256_shuffle_epi32::<0xFF>(low));
+        let all = _mm256_max_epi32(x, before.0);
+        let mut to = [0; LANES];
+        // SAFETY: eight numbers fit.
+        unsafe { _mm256_storeu_si256(to.as_mut_ptr().cast(), all) };
+        // The next eight wait for this alone.
+        before.0 = _mm256_max_epi32(before.0, _mm256_permutevar8x32_epi32(x, _mm256_set1_epi32(7)));
+        to
+    }
+
     impl Isa for Avx512 {
         type Vector = __m512d;
+        type Greatest = Greatest;
 
         fn run<W: Work>(self, work: W) -> W::Out {
             #[target_feature(enable = "avx512f,avx512dq,avx512vl,avx512bw,popcnt")]
@@ -255,11 +302,13 @@ mod x86 {
                 let b = _mm512_setr_pd(b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7]);
                 _mm512_cmp_pd_mask::<_CMP_LT_OQ>(a, b)
             };
+            running_max(x: [i32; LANES], before: &mut Greatest) -> [i32; LANES] = running_max(x, before);
         }
     }
 
     impl Isa for Avx2 {
         type Vector = [__m256d; 2];
+        type Greatest = Greatest;
 
         fn run<W: Work>(self, work: W) -> W::Out {
             #[target_feature(enable = "avx2,popcnt")]
@@ -307,6 +356,7 @@ mod x86 {
                 );
                 (_mm256_movemask_pd(low) | _mm256_movemask_pd(high) << 4) as u8
             };
+            running_max(x: [i32; LANES], before: &mut Greatest) -> [i32; LANES] = running_max(x, before);
         }
     }
 }
@@ -348,6 +398,32 @@ mod tests {
             let below = (0..LANES).fold(0, |mask, i| mask | u8::from(x[i] < y[i]) << i);
             for most in [Width::Portable, Width::Avx2, Width::Avx512] {
                 prop_assert_eq!(up_to(most, All(&x, &y)), (plain.clone(), below));
+            }
+        }
+    }
+
+    /// The running maximum of all.
+    struct Running<'a>(&'a [[i32; LANES]]);
+
+    impl Work for Running<'_> {
+        type Out = Vec<i32>;
+
+        #[inline(always)]
+        fn run<I: Isa, const SIDE: usize>(self, isa: I) -> Vec<i32> {
+            let mut before = I::Greatest::default();
+            self.0.iter().flat_map(|&x| isa.running_max(x, &mut before)).collect()
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_running_maximum_is_that_of_all_so_far(
+            x in prop::collection::vec(prop::array::uniform8(0..40i32), 1..4)
+        ) {
+            let all = x.concat();
+            let expected: Vec<i32> = (0..all.len()).filter_map(|i| all[..=i].iter().max().copied()).collect();
+            for most in [Width::Portable, Width::Avx2, Width::Avx512] {
+                prop_assert_eq!(&up_to(most, Running(&x)), &expected);
             }
         }
     }

@@ -13,20 +13,27 @@ pub(super) struct Distinct {
 
 impl Distinct {
     pub(super) fn of<S: AsRef<[u32]>>(tasks: &[S]) -> Self {
-        let mut numbers: FxHashMap<&[u32], u32> = FxHashMap::default();
-        let (mut first, mut n_tasks) = (Vec::new(), Vec::new());
-        let mut sequence_of = Vec::with_capacity(tasks.len());
-        for task in tasks {
-            let number = *numbers.entry(task.as_ref()).or_insert_with(|| {
-                first.push(task.as_ref());
-                n_tasks.push(0);
-                first.len() as u32 - 1
-            });
-            n_tasks[number as usize] += 1;
-            sequence_of.push(number);
-        }
+        let (first, sequence_of) = Self::numbered(tasks);
+        let mut n_tasks = vec![0; first.len()];
+        sequence_of.iter().for_each(|&sequence| n_tasks[sequence as usize] += 1);
+        let first: Vec<&[u32]> = first.into_iter().map(|task| tasks[task].as_ref()).collect();
         let (coded, alphabet) = recoded(&first);
         Self { coded, n_tasks, sequence_of, alphabet }
+    }
+
+    /// Of each distinct sequence, the first task that has it; of each task, which one
+    /// it has.
+    pub(super) fn numbered<S: AsRef<[u32]>>(tasks: &[S]) -> (Vec<usize>, Vec<u32>) {
+        let mut numbers: FxHashMap<&[u32], u32> = FxHashMap::default();
+        let (mut first, mut sequence_of) = (Vec::new(), Vec::with_capacity(tasks.len()));
+        for (at, task) in tasks.iter().enumerate() {
+            let number = numbers.entry(task.as_ref()).or_insert_with(|| {
+                first.push(at);
+                first.len() as u32 - 1
+            });
+            sequence_of.push(*number);
+        }
+        (first, sequence_of)
     }
 
     /// Of each distinct sequence, the first task that has it.

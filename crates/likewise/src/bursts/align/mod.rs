@@ -75,6 +75,41 @@ pub struct AlignedSequence {
     pub n_tasks: usize,
 }
 
+impl Alignment {
+    /// The same of some of the symbols, by other numbers. They stand where they did,
+    /// and columns that hold none are gone.
+    ///
+    /// # Complexity
+    /// O(n) for n symbols of sequences that differ.
+    pub(super) fn of_some(&self, number_of: impl Fn(u32) -> Option<u32> + Sync) -> Self {
+        let kept = |sequence: &AlignedSequence| -> (Vec<u32>, Vec<u32>) {
+            let all = sequence.symbols.iter().zip(&sequence.columns);
+            all.filter_map(|(&symbol, &column)| Some((number_of(symbol)?, column))).unzip()
+        };
+        let mut kept: Vec<(Vec<u32>, Vec<u32>)> = self.sequences.par_iter().map(kept).collect();
+        // Sequences that are equal now are one, where the first of them stands.
+        let symbols: Vec<&[u32]> = kept.iter().map(|(symbols, _)| &symbols[..]).collect();
+        let (first, number) = Distinct::numbered(&symbols);
+        let mut is_held = vec![false; self.n_columns];
+        first.iter().flat_map(|&s| &kept[s].1).for_each(|&column| is_held[column as usize] = true);
+        let mut n_columns = 0;
+        let place = |is_held: &bool| {
+            n_columns += u32::from(*is_held);
+            n_columns - u32::from(*is_held)
+        };
+        let places: Vec<u32> = is_held.iter().map(place).collect();
+        let aligned = |s: usize| {
+            let (symbols, mut columns) = std::mem::take(&mut kept[s]);
+            columns.iter_mut().for_each(|column| *column = places[*column as usize]);
+            AlignedSequence { symbols, columns, n_tasks: 0 }
+        };
+        let mut sequences: Vec<AlignedSequence> = first.into_iter().map(aligned).collect();
+        let sequence_of: Vec<u32> = self.sequence_of.iter().map(|&s| number[s as usize]).collect();
+        sequence_of.iter().for_each(|&s| sequences[s as usize].n_tasks += 1);
+        Self { n_columns: n_columns as usize, sequences, sequence_of, n_windows: self.n_windows }
+    }
+}
+
 /// Aligns the tasks' sequences to as few columns as it can find.
 ///
 /// Symbols are any numbers. Noise and filtered bursts are no steps of the

@@ -1,6 +1,6 @@
 //! The best places of a sequence in the columns near it, cell by cell.
 
-use crate::simd::{Isa, Width, Work, up_to};
+use crate::simd::{Isa, LANES, Width, Work, up_to};
 
 /// The values of the best placements of a sequence's first symbols in the
 /// first columns, each row within reach of where the symbol is.
@@ -92,46 +92,33 @@ impl Work for NextRow<'_> {
     type Out = ();
 
     #[inline(always)]
-    fn run<I: Isa, const SIDE: usize>(self, _: I) {
-        next_row(self.above, self.symbol, self.symbols, self.values, self.out);
+    fn run<I: Isa, const SIDE: usize>(self, isa: I) {
+        next_row(isa, self);
     }
 }
 
-/// Numbers at once.
-const LANES: usize = 8;
-
 #[inline(always)]
-fn next_row(above: &[i32], symbol: u32, symbols: &[u32], values: &[i32], out: &mut [i32]) {
+fn next_row<I: Isa>(isa: I, row: NextRow<'_>) {
+    let NextRow { above, symbol, symbols, values, out } = row;
     let n = symbols.len();
     let (left, right, values, out) = (&above[..n], &above[1..=n], &values[..n], &mut out[..=n]);
     let joined =
         |left: i32, right: i32, s: u32, value: i32| right.max(left + if s == symbol { value } else { 0 });
-    let mut best = above[0];
-    out[0] = best;
+    out[0] = above[0];
+    let mut greatest = I::Greatest::default();
+    isa.running_max([out[0]; LANES], &mut greatest);
     let (left, left_rest) = left.as_chunks::<LANES>();
     let (right, right_rest) = right.as_chunks::<LANES>();
     let (symbols, symbols_rest) = symbols.as_chunks::<LANES>();
     let (values, values_rest) = values.as_chunks::<LANES>();
     let (blocks, rest) = out[1..].as_chunks_mut::<LANES>();
     for ((((left, right), symbols), values), out) in
-        left.iter().zip(right).zip(symbols).zip(values).zip(blocks)
+        left.iter().zip(right).zip(symbols).zip(values).zip(&mut *blocks)
     {
-        let mut row = [0; LANES];
-        for i in 0..LANES {
-            row[i] = joined(left[i], right[i], symbols[i], values[i]);
-        }
-        // The running maximum in three steps.
-        for step in [1, 2, 4] {
-            let before = row;
-            for i in step..LANES {
-                row[i] = before[i].max(before[i - step]);
-            }
-        }
-        for i in 0..LANES {
-            out[i] = row[i].max(best);
-        }
-        best = out[LANES - 1];
+        let row = std::array::from_fn(|i| joined(left[i], right[i], symbols[i], values[i]));
+        *out = isa.running_max(row, &mut greatest);
     }
+    let mut best = blocks.last().map_or(above[0], |block| block[LANES - 1]);
     let rest = left_rest.iter().zip(right_rest).zip(symbols_rest).zip(values_rest).zip(rest);
     for ((((&left, &right), &s), &value), out) in rest {
         best = best.max(joined(left, right, s, value));

@@ -201,3 +201,30 @@ fn sequences_leave_noise_out_and_keep_threads_apart() {
     let labels = [Some(1), None, Some(0), Some(1), None, Some(2)].map(|c| c.map(ClusterId::from_index));
     assert_eq!(phase_sequences(&table, &labels), [vec![1, 0], vec![1], vec![], vec![2]]);
 }
+
+proptest! {
+    #[test]
+    fn what_is_left_of_an_alignment_stands_where_it_did(
+        tasks in prop::collection::vec(sequence(), 0..6),
+        gone in prop::collection::vec(any::<bool>(), 30),
+    ) {
+        let all = align(&tasks);
+        let number_of = |symbol: u32| (!gone[symbol as usize]).then_some(symbol + 7);
+        let some = all.of_some(number_of);
+        let left: Vec<Vec<u32>> =
+            tasks.iter().map(|task| task.iter().filter_map(|&symbol| number_of(symbol)).collect()).collect();
+        check(&left, &some);
+        // Columns of what is left, in the order of the new ones.
+        let mut before = vec![None; some.n_columns];
+        for (task, &s) in some.sequence_of.iter().enumerate() {
+            let old = &all.sequences[all.sequence_of[task] as usize];
+            let kept = old.symbols.iter().zip(&old.columns).filter(|(symbol, _)| !gone[**symbol as usize]);
+            let is_first = some.sequence_of[..task].iter().all(|other| *other != s);
+            for ((_, &column), &new) in kept.zip(&some.sequences[s as usize].columns).filter(|_| is_first) {
+                let before = before[new as usize].get_or_insert(column);
+                prop_assert_eq!(*before, column);
+            }
+        }
+        prop_assert!(before.is_sorted_by(|a, b| a < b));
+    }
+}

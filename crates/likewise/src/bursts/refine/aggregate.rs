@@ -138,7 +138,7 @@ fn drop_scattered(rules: &RefineRules, aligned: &Tasks, partition: &mut Partitio
     }
     let gone = |node: &&mut u32| scattered.binary_search(node).is_ok();
     partition.node_of_cohort.iter_mut().filter(gone).for_each(|node| *node = NO_NODE);
-    partition.score(aligned)
+    partition.score_rest(&scored)
 }
 
 /// The cluster of each of some bursts, by DBSCAN of these alone. A cluster with
@@ -275,7 +275,8 @@ fn entries(
             reaches[node as usize].then_some((burst, node))
         };
         index.sort(&mut shared);
-        let mut joined: Vec<(u32, u32)> = shared.par_iter().map_init(Pending::new, entry).flatten().collect();
+        let mut joined: Vec<(u32, u32)> =
+            shared.par_iter().map_init(Pending::default, entry).flatten().collect();
         joined.par_sort_unstable();
         entries.append(&mut joined);
     }

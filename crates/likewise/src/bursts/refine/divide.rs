@@ -118,6 +118,6 @@ fn split(
         let found = index.nearest(&marked, i, first, pending);
         found.map_or(NO_NODE, |other| node_of[other as usize])
     };
-    let nodes: Vec<u32> = open.par_iter().map_init(Pending::new, nearest).collect();
+    let nodes: Vec<u32> = open.par_iter().map_init(Pending::default, nearest).collect();
     open.iter().zip(nodes).for_each(|((i, _), node)| node_of[*i as usize] = node);
 }

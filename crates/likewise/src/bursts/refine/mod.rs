@@ -3,6 +3,7 @@
 //! `docs/refinement.md` shows what each rule is for, with figures.
 
 mod aggregate;
+mod columns;
 mod density;
 mod divide;
 mod levels;

@@ -54,9 +54,15 @@ pub(super) struct Marked {
     levels: Vec<Vec<u32>>,
 }
 
-/// Boxes that are still to be looked at: how far away, the level, the place. One
-/// search after the other uses the same room.
-pub(super) type Pending = Vec<(f64, usize, usize)>;
+/// What one search leaves to the next among the same marks.
+#[derive(Default)]
+pub(super) struct Pending {
+    /// Boxes that are still to be looked at: how far away, the level, the place.
+    boxes: Vec<(f64, usize, usize)>,
+    /// A group, and the point of it that was found last: it is not far from the next
+    /// one either, if searches follow the curve.
+    last: Option<(u32, u32)>,
+}
 
 impl<'a> Index<'a> {
     /// O(n log n) for n points, in parallel; the points and four bytes for each are
@@ -116,10 +122,25 @@ impl<'a> Index<'a> {
         pending: &mut Pending,
     ) -> Option<u32> {
         let x = self.points.row(row as usize);
-        let mut best = (f64::INFINITY, u32::MAX);
-        pending.clear();
-        pending.push((0.0, self.levels.len() - 1, 0));
-        while let Some((distance, level, index)) = pending.pop() {
+        // Loops over two or three numbers cost more than what they do, unless the
+        // compiler knows how many there are.
+        match x.len() {
+            1 => self.search(marked, &x[..1], group, pending),
+            2 => self.search(marked, &x[..2], group, pending),
+            3 => self.search(marked, &x[..3], group, pending),
+            _ => self.search(marked, x, group, pending),
+        }
+    }
+
+    #[inline(always)]
+    fn search(&self, marked: &Marked, x: &[f64], group: u32, pending: &mut Pending) -> Option<u32> {
+        let last = pending.last.filter(|(of, _)| *of == group);
+        let from = |(_, row): (u32, u32)| (squared(x, &self.points.row(row as usize)[..x.len()]), row);
+        let mut best = last.map_or((f64::INFINITY, u32::MAX), from);
+        let open = &mut pending.boxes;
+        open.clear();
+        open.push((0.0, self.levels.len() - 1, 0));
+        while let Some((distance, level, index)) = open.pop() {
             // An equally near box may hold an equally near point of lower number.
             if (distance, self.lowest[level][index]) >= best || !may_hold(marked.levels[level][index], group)
             {
@@ -137,7 +158,7 @@ impl<'a> Index<'a> {
                 }
                 continue;
             }
-            let first = pending.len();
+            let first = open.len();
             let boxes = self.levels[level - 1][index * FANOUT * 2 * x.len()..].chunks_exact(2 * x.len());
             let marks = &marked.levels[level - 1][index * FANOUT..];
             for (place, (ends, &mark)) in boxes.zip(marks).take(FANOUT).enumerate() {
@@ -147,13 +168,14 @@ impl<'a> Index<'a> {
                 let distance = to_box(x, ends);
                 if distance <= best.0 {
                     // The nearest is looked at first, and of equally near ones the first.
-                    let farther = pending[first..].iter().take_while(|(other, ..)| *other > distance);
+                    let farther = open[first..].iter().take_while(|(other, ..)| *other > distance);
                     let at = first + farther.count();
-                    pending.insert(at, (distance, level - 1, index * FANOUT + place));
+                    open.insert(at, (distance, level - 1, index * FANOUT + place));
                 }
             }
         }
-        Some(best.1).filter(|_| best.0.is_finite())
+        pending.last = Some((group, best.1)).filter(|_| best.0.is_finite());
+        pending.last.map(|(_, row)| row)
     }
 }
 
@@ -239,12 +261,13 @@ mod tests {
                 let counts = |row: u32| Some(counted[row as usize]).filter(|&x| x < most);
                 let group_of = |row: u32| counts(row).map(|x| u32::from(x) % groups);
                 let marked = index.mark(group_of);
+                let mut pending = Pending::default();
                 for row in 0..300 {
                     let group = row % groups;
                     let distance = |other: u32| squared(points.row(row as usize), points.row(other as usize));
                     let expected = (0..300).filter(|&other| group_of(other) == Some(group))
                         .min_by(|&a, &b| distance(a).total_cmp(&distance(b)));
-                    prop_assert_eq!(index.nearest(&marked, row, group, &mut Vec::new()), expected);
+                    prop_assert_eq!(index.nearest(&marked, row, group, &mut pending), expected);
                 }
             }
         }

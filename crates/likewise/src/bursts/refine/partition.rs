@@ -47,6 +47,16 @@ fn nanos(time: u128) -> Nanos {
     Nanos(u64::try_from(time).unwrap_or(u64::MAX))
 }
 
+/// The groups that have bursts, ascending.
+fn live(held: &[Held]) -> Vec<u32> {
+    (0..).zip(held).filter(|(_, held)| held.bursts > 0).map(|(group, _)| group).collect()
+}
+
+/// The time of each of these.
+fn times(groups: &[u32], held: &[Held]) -> Vec<Nanos> {
+    groups.iter().map(|&group| nanos(held[group as usize].time)).collect()
+}
+
 /// So many tasks are aligned on the way.
 const ALIGNED: usize = 32;
 
@@ -185,13 +195,30 @@ impl Partition {
     pub(super) fn score(&mut self, tasks: &Tasks) -> Scored {
         let held = self.held_by(&self.node_of_cohort, self.nodes.len());
         let scored = Scored::of(tasks, &self.cohort_of, (&self.node_of_cohort, &held), None);
+        self.tell(&scored, &held);
+        scored
+    }
+
+    /// The same, as the nodes that still have bursts were aligned before.
+    pub(super) fn score_rest(&mut self, before: &Scored) -> Scored {
+        let held = self.held_by(&self.node_of_cohort, self.nodes.len());
+        let live = live(&held);
+        let place = |node: u32| live.binary_search(&node).ok().map(|at| at as u32);
+        let alignment = before.alignment.of_some(|symbol| place(before.live[symbol as usize]));
+        let score = spmd_score(&alignment, &times(&live, &held));
+        let scored = Scored { live, alignment, score, cuts: None };
+        self.tell(&scored, &held);
+        scored
+    }
+
+    /// Tells nodes what they hold.
+    fn tell(&mut self, scored: &Scored, held: &[Held]) {
         // Nodes that are part of others keep what they last held.
         for (&node, score) in scored.live.iter().zip(&scored.score.per_cluster) {
             let Held { bursts, time } = held[node as usize];
             let node = &mut self.nodes[node as usize];
             (node.instances, node.total, node.score) = (bursts, nanos(time), score.unwrap_or(0.0));
         }
-        scored
     }
 
     /// What each of `n` groups of cohorts holds.
@@ -270,8 +297,7 @@ impl Scored {
         (group_of_cohort, held): (&[u32], &[Held]),
         before: Option<&Scored>,
     ) -> Self {
-        let live: Vec<u32> =
-            (0..held.len() as u32).filter(|&group| held[group as usize].bursts > 0).collect();
+        let live = live(held);
         let place = |group: &u32| live.binary_search(group).map_or(NO_NODE, |at| at as u32);
         let place_of_cohort: Vec<u32> = group_of_cohort.iter().map(place).collect();
         let sequence = |bursts: &Range<u32>| -> Vec<u32> {
@@ -280,7 +306,7 @@ impl Scored {
             places.filter(|&place| place != NO_NODE).collect()
         };
         let sequences: Vec<Vec<u32>> = tasks.aligned.par_iter().map(sequence).collect();
-        let durations: Vec<Nanos> = live.iter().map(|&group| nanos(held[group as usize].time)).collect();
+        let durations = times(&live, held);
         let (alignment, cuts) = if tasks.thorough {
             (align_by_duration(&sequences, &durations), None)
         } else if let Some(cuts) = before.and_then(|before| before.cuts.as_ref()) {

@@ -7,6 +7,7 @@ use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use super::RefineRules;
+use super::columns::Columns;
 use super::levels::{NO_CODE, NO_NODE, RefineInput};
 use super::moments::Moments;
 use super::partition::{Partition, Scored, Tasks};
@@ -22,8 +23,8 @@ struct Place {
     /// The group that it is part of.
     group: u32,
     bursts: u64,
-    /// The columns of the alignment that hold its bursts, ascending, and how many.
-    columns: Vec<(u32, u64)>,
+    /// The columns of the alignment that hold its bursts.
+    columns: Columns,
     /// Pairs of its bursts in the same column.
     pairs: u64,
     /// Its bursts between each pair of groups: the one before, the one after.
@@ -142,7 +143,11 @@ impl Substitution {
     /// their bursts stand in for one another, come between the same groups or run
     /// the same code, or if their values overlap; unless they take turns, or
     /// `may` forbids it. Returns lists of parts, ascending.
-    pub(super) fn fragments(&self, rules: &RefineRules, may: impl Fn(u32, u32) -> bool) -> Vec<Vec<u32>> {
+    pub(super) fn fragments(
+        &self,
+        rules: &RefineRules,
+        may: impl Fn(u32, u32) -> bool + Sync,
+    ) -> Vec<Vec<u32>> {
         let same = |a: &Place, b: &Place| {
             // What is soonest computed comes first.
             let is_evidence = a.moments.separation(&b.moments) <= rules.apart
@@ -171,13 +176,18 @@ impl Substitution {
 
     /// Joins parts that are the `same`, larger ones first. Joined parts count as
     /// one from then on, so a small part cannot chain two large ones together.
-    fn join(&self, same: impl Fn(&Place, &Place) -> bool, may: impl Fn(u32, u32) -> bool) -> Vec<Vec<u32>> {
+    fn join(
+        &self,
+        same: impl Fn(&Place, &Place) -> bool + Sync,
+        may: impl Fn(u32, u32) -> bool + Sync,
+    ) -> Vec<Vec<u32>> {
         let mut order: Vec<&(u32, Place)> = self.places.iter().collect();
         order.sort_unstable_by_key(|(part, place)| (place.group, std::cmp::Reverse(place.bursts), *part));
-        let mut lists: Vec<Vec<u32>> = Vec::new();
-        for group in order.chunk_by(|a, b| a.1.group == b.1.group).filter(|group| group.len() > 1) {
+        let groups: Vec<&[&(u32, Place)]> =
+            order.chunk_by(|a, b| a.1.group == b.1.group).filter(|group| group.len() > 1).collect();
+        let joined = |group: &&[&(u32, Place)]| {
             let mut joined: Vec<(Vec<u32>, Place)> = Vec::new();
-            for (part, place) in group {
+            for (part, place) in *group {
                 let fits = |(list, all): &(Vec<u32>, Place)| {
                     list.iter().any(|&other| may(*part, other)) && same(place, all)
                 };
@@ -189,8 +199,9 @@ impl Substitution {
                     None => joined.push((vec![*part], place.clone())),
                 }
             }
-            lists.extend(joined.into_iter().map(|(list, _)| list).filter(|list| list.len() > 1));
-        }
+            joined.into_iter().map(|(list, _)| list).filter(|list| list.len() > 1).collect()
+        };
+        let mut lists: Vec<Vec<u32>> = groups.par_iter().map(joined).collect::<Vec<Vec<Vec<u32>>>>().concat();
         lists.iter_mut().for_each(|list| list.sort_unstable());
         lists.sort_unstable();
         lists
@@ -225,8 +236,8 @@ impl Place {
     fn of(input: &RefineInput<'_>, group: u32, threads: &[&[Seen]]) -> Self {
         let seen = || threads.iter().copied().flatten();
         let mut place = Self { group, bursts: seen().count() as u64, ..Self::default() };
-        place.columns = counts_of_columns(seen().map(|seen| seen.column).collect());
-        place.pairs = place.columns.iter().map(|&(_, n)| n * (n - 1)).sum();
+        place.columns = Columns::of(seen().map(|seen| seen.column).collect());
+        place.pairs = place.columns.pairs();
         for &Seen { burst, context: [before, after], .. } in seen() {
             *place.contexts.entry(u64::from(before) << 32 | u64::from(after)).or_insert(0) += 1;
             if let Some(&code) = input.code.get(burst as usize).filter(|&&code| code != NO_CODE) {
@@ -242,62 +253,14 @@ impl Place {
 
     fn add(&mut self, other: &Self) {
         self.bursts += other.bursts;
-        self.pairs += other.pairs + 2 * in_common(&self.columns, &other.columns, |n, m| n * m);
-        self.columns = merged(&self.columns, &other.columns, |n, m| n + m);
+        self.pairs += other.pairs + 2 * self.columns.in_common(&other.columns, |n, m| n * m);
+        self.columns.add(&other.columns);
         add(&mut self.contexts, &other.contexts);
         add(&mut self.code, &other.code);
         self.tasks.extend(&other.tasks);
         self.tasks.sort_unstable();
         self.tasks.dedup();
         self.moments.add(&other.moments);
-    }
-}
-
-/// How often each column comes. Those of a thread ascend, which a stable sort
-/// makes use of.
-fn counts_of_columns(mut columns: Vec<u32>) -> Vec<(u32, u64)> {
-    columns.sort();
-    columns.chunk_by(|a, b| a == b).map(|run| (run[0], run.len() as u64)).collect()
-}
-
-/// The sum over the columns that two parts share, of what both have there.
-///
-/// # Complexity
-/// O(few · log(many)), or that of a merge where it is less.
-fn in_common(a: &[(u32, u64)], b: &[(u32, u64)], of: impl Fn(u64, u64) -> u64) -> u64 {
-    let (few, mut many) = if a.len() <= b.len() { (a, b) } else { (b, a) };
-    let mut sum = 0;
-    for &(column, n) in few {
-        // How far it is to the next is not known: twice as far each time.
-        let mut ahead = 1;
-        while many.get(ahead).is_some_and(|&(other, _)| other < column) {
-            ahead *= 2;
-        }
-        let near = &many[..many.len().min(ahead + 1)];
-        many = &many[near.partition_point(|&(other, _)| other < column)..];
-        match many.first() {
-            Some(&(other, m)) if other == column => sum += of(n, m),
-            Some(_) => {}
-            None => break,
-        }
-    }
-    sum
-}
-
-/// The columns of two parts, ascending; `of` makes one of what both have there,
-/// where one may have nothing.
-fn merged<T>(a: &[(u32, u64)], b: &[(u32, u64)], of: impl Fn(u64, u64) -> T) -> Vec<(u32, T)> {
-    let mut all = Vec::with_capacity(a.len().max(b.len()));
-    let (mut a, mut b) = (a.iter().peekable(), b.iter().peekable());
-    loop {
-        let column = match (a.peek(), b.peek()) {
-            (Some(a), Some(b)) => a.0.min(b.0),
-            (Some(one), None) | (None, Some(one)) => one.0,
-            (None, None) => return all,
-        };
-        let n = a.next_if(|one| one.0 == column).map_or(0, |one| one.1);
-        let m = b.next_if(|one| one.0 == column).map_or(0, |one| one.1);
-        all.push((column, of(n, m)));
     }
 }
 
@@ -308,7 +271,7 @@ fn add<K: Copy + Eq + Hash>(to: &mut Counts<K>, from: &Counts<K>) {
 /// The share of the rarer part's bursts that stand in a column of the other. In
 /// each column, at most as many count as the other has there.
 fn substitutes(a: &Place, b: &Place) -> f64 {
-    let shared = in_common(&a.columns, &b.columns, u64::min);
+    let shared = a.columns.in_common(&b.columns, u64::min);
     shared as f64 / a.bursts.min(b.bursts) as f64
 }
 
@@ -339,46 +302,12 @@ fn same_context(a: &Place, b: &Place) -> f64 {
 fn takes_turns(a: &Place, b: &Place, rules: &RefineRules) -> bool {
     // Pairs of bursts, one of each part, in the same column; and how many there
     // would be if the bursts were dealt out over the columns by chance.
-    let mixed = in_common(&a.columns, &b.columns, |n, m| n * m);
+    let mixed = a.columns.in_common(&b.columns, |n, m| n * m);
     let pairs = a.pairs + b.pairs + 2 * mixed;
     let (n_a, n_b) = (a.bursts as f64, b.bursts as f64);
     let by_chance = pairs as f64 * n_a * n_b / (n_a + n_b).powi(2);
     if by_chance < rules.pairs || (mixed as f64) >= by_chance * rules.mixed {
         return false;
     }
-    let mut whose = merged(&a.columns, &b.columns, |n, m| n.cmp(&m));
-    whose.retain(|&(_, whose)| whose.is_ne());
-    whose.windows(2).filter(|pair| pair[0].1 != pair[1].1).count() as f64 >= rules.turns
-}
-
-#[cfg(test)]
-mod tests {
-    use std::collections::BTreeMap;
-
-    use proptest::prelude::*;
-
-    use super::*;
-
-    proptest! {
-        #[test]
-        fn columns_of_two_parts_are_those_of_maps(
-            a in prop::collection::vec(0u32..60, 0..40),
-            b in prop::collection::vec(0u32..400, 0..400),
-        ) {
-            let map = |columns: &[u32]| {
-                let mut map: BTreeMap<u32, u64> = BTreeMap::new();
-                columns.iter().for_each(|&column| *map.entry(column).or_insert(0) += 1);
-                map
-            };
-            let (a_map, b_map) = (map(&a), map(&b));
-            let (a, b) = (counts_of_columns(a), counts_of_columns(b));
-            prop_assert_eq!(&a, &a_map.clone().into_iter().collect::<Vec<_>>());
-            let of_b = |column: &u32| b_map.get(column).copied().unwrap_or(0);
-            let expected: u64 = a_map.iter().map(|(column, n)| n * of_b(column)).sum();
-            prop_assert_eq!((in_common(&a, &b, |n, m| n * m), in_common(&b, &a, |n, m| n * m)), (expected, expected));
-            let mut expected = a_map;
-            b_map.iter().for_each(|(&column, n)| *expected.entry(column).or_insert(0) += n);
-            prop_assert_eq!(merged(&a, &b, |n, m| n + m), expected.into_iter().collect::<Vec<_>>());
-        }
-    }
+    a.columns.turns(&b.columns) as f64 >= rules.turns
 }
