@@ -217,7 +217,7 @@ pub(super) fn count<const D: usize>(input: &[[f64; D]], frame: &Frame<D>) -> Cou
 }
 
 /// Points that are taken at once: what is noted of them stays in the cache.
-const RUN: usize = 1024;
+pub(super) const RUN: usize = 1024;
 
 /// Counts the points of one part of the rows.
 ///

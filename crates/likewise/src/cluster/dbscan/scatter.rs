@@ -33,7 +33,7 @@ impl<T> Slots<'_, T> {
 /// # Safety
 /// `fill` fills every slot.
 pub(super) unsafe fn filled<T: Copy>(len: usize, fill: impl FnOnce(&Slots<'_, T>)) -> Vec<T> {
-    let mut vec = Vec::with_capacity(len);
+    let mut vec = crate::pages::large(Vec::with_capacity(len));
     fill(&Slots { first: vec.as_mut_ptr(), len, borrow: PhantomData });
     // SAFETY: the capacity is there, and the caller promises that all is written.
     unsafe { vec.set_len(len) };

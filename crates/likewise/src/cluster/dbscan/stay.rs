@@ -5,7 +5,7 @@
 //! the points tells both. Only the points of thin cells, and of sub-cells that
 //! may reach them or decide a pair, are gathered; `groups` does the rest.
 
-use super::cells::{Cell, CellTable, Counted, MAX_KEYS, SUB_BITS, count};
+use super::cells::{Cell, CellTable, Counted, MAX_KEYS, RUN, SUB_BITS, count};
 use super::frame::Frame;
 use super::grid::{Grid, row_offsets};
 use super::groups::{Cores, Groups, Index, Known, Sorted};
@@ -162,13 +162,11 @@ impl Table<'_> {
         }
         let (mut least, mut most) = ([count; 64], [count; 64]);
         self.grid.each_near(c, |h, offset| {
-            let (cell, reach) = (&self.cells[h], &self.reach[offset]);
-            let points = |subs: u64| cell.count_in(subs & self.occupied[h]) as usize;
+            let reach = &self.reach[offset];
             for s in bits(self.occupied[c]) {
                 if least[s] < min_points {
-                    let within = points(reach.within[s]);
-                    least[s] += within;
-                    most[s] += within + points(reach.near[s] & !reach.within[s]);
+                    least[s] += self.points_in(h, reach.within[s]);
+                    most[s] += self.points_in(h, reach.near[s]);
                 }
             }
         });
@@ -179,6 +177,15 @@ impl Table<'_> {
             sure.not_core |= u64::from(!core && most[s] < min_points) << s;
         }
         sure
+    }
+
+    /// How many points of a cell are in those sub-cells, by counting these or the
+    /// others, whichever are fewer.
+    fn points_in(&self, h: usize, subs: u64) -> usize {
+        let (cell, occupied) = (&self.cells[h], self.occupied[h]);
+        let (inside, outside) = (subs & occupied, occupied & !subs);
+        let few = inside.count_ones() <= outside.count_ones();
+        if few { cell.count_in(inside) as usize } else { (cell.count - cell.count_in(outside)) as usize }
     }
 
     /// Joins cells as far as their sure core points tell. Returns the sub-cells of
@@ -249,17 +256,21 @@ pub(super) fn take(counted: Counted, needed: &[u64]) -> (Vec<Taken>, Vec<u32>) {
         .enumerate()
         .map(|(i, (places, cell_of_place))| {
             let (mut rows, mut count) = (Vec::new(), vec![0u32; needed.len()]);
-            // One look tells the cell, and whether any of its points is needed.
-            let look = |&cell: &u32| cell << 1 | u32::from(needed[cell as usize] != 0);
-            let look: Vec<u32> = cell_of_place.iter().map(look).collect();
-            for (place, row) in places.iter_mut().zip((i * part) as u32..) {
-                let (found, sub) = (look[(*place >> SUB_BITS) as usize], *place % (1 << SUB_BITS));
-                let cell = found >> 1;
-                *place = cell;
-                if found & 1 == 1 && needed[cell as usize] >> sub & 1 == 1 {
-                    rows.push(row);
-                    count[cell as usize] += 1;
+            let look = |&cell: &u32| (cell, needed[cell as usize]);
+            let look: Vec<(u32, u64)> = cell_of_place.iter().map(look).collect();
+            for (run, places) in places.chunks_mut(RUN).enumerate() {
+                // Noted for all, and kept for those that are needed: a jump that is
+                // taken now and then costs more.
+                let (mut kept, mut n) = ([0u32; RUN], 0);
+                for (place, at) in places.iter_mut().zip(0u32..) {
+                    let (cell, needed) = look[(*place >> SUB_BITS) as usize];
+                    kept[n] = at;
+                    n += (needed >> (*place % (1 << SUB_BITS)) & 1) as usize;
+                    *place = cell;
                 }
+                let first = (i * part + run * RUN) as u32;
+                rows.extend(kept[..n].iter().map(|at| first + at));
+                kept[..n].iter().for_each(|&at| count[places[at as usize] as usize] += 1);
             }
             Taken { rows, count }
         })
