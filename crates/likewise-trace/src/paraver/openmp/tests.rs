@@ -79,7 +79,7 @@ fn bursts(trace: &Trace) -> Vec<Made> {
             Some(_) => name(region.function).to_owned(),
             None => format!("{} .. {}", name(region.before), name(region.after)),
         };
-        let count = table.counters[0].values[i];
+        let count = table.counters[0].values.get(i);
         let count = (!count.is_nan()).then_some(count as u64);
         (table.thread[i], table.begin[i].0, table.end(i).0, count, code)
     };
