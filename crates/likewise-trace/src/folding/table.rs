@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use likewise::table::{BurstTable, Code, Counter, CounterColumn, Nanos, PlaceId, Region, Values};
+use likewise::table::{BurstTable, Code, Counter, CounterColumn, Nanos, PlaceId, Region, Regions, Values};
 use rayon::prelude::*;
 
 use super::bursts::{Bursts, ByThread};
@@ -62,7 +62,7 @@ pub(crate) fn build(
         counters: Vec::new(),
         code: None,
     };
-    let mut regions = Vec::with_capacity(if places_named.is_empty() { 0 } else { n });
+    let mut regions = Regions::with_room(if places_named.is_empty() { 0 } else { n });
     for bursts in threads.values_mut() {
         if !places_named.is_empty() {
             regions.extend(bursts.regions(&numbers));
@@ -223,7 +223,7 @@ fn columns(
 }
 
 /// The code of a table, unless no burst has any.
-pub(crate) fn code(places: Vec<String>, regions: Vec<Region>) -> Option<Code> {
-    let any = regions.iter().any(|region| *region != Region::default());
+pub(crate) fn code(places: Vec<String>, regions: Regions) -> Option<Code> {
+    let any = regions.list().iter().any(|region| *region != Region::default());
     any.then_some(Code { places, regions, parallel: false })
 }

@@ -27,7 +27,7 @@ fn bursts_lie_between_the_calls_with_counters_and_code() {
     assert_eq!(counter.counter.preset(), Some("PAPI_TOT_INS"));
     let code = table.code.as_ref().expect("call paths");
     let named = |place: Option<likewise::table::PlaceId>| place.map_or("", |place| code.name(place));
-    let region = code.regions[4];
+    let region = code.regions.get(4);
     assert_eq!((named(region.before), named(region.after)), ("app+0x230", "app+0x240"));
     // What step calls returns to main at one place: without symbols, its address there.
     assert_eq!(named(region.function), "app+0x120");

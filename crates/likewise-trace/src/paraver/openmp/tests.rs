@@ -73,7 +73,7 @@ fn bursts(trace: &Trace) -> Vec<Made> {
     let table = &trace.table;
     let row = |i: usize| {
         let code = table.code.as_ref().unwrap();
-        let region = code.regions[i];
+        let region = code.regions.get(i);
         let name = |place: Option<_>| place.map_or("-", |place| code.name(place));
         let code = match region.function {
             Some(_) => name(region.function).to_owned(),

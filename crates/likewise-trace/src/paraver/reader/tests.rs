@@ -182,7 +182,7 @@ fn bursts_of(table: &BurstTable) -> Vec<Burst> {
         let carried = table.counters.iter().filter(|c| !c.values.get(i).is_nan());
         let sums = carried.map(|c| (c.counter.event_type.unwrap(), c.values.get(i) as i64)).collect();
         let who = Who { app: table.app[i], task: table.task[i], thread: table.thread[i] };
-        let region = table.code.as_ref().map(|code| code.regions[i]).unwrap_or_default();
+        let region = table.code.as_ref().map(|code| code.regions.get(i)).unwrap_or_default();
         let name = |place: Option<PlaceId>| Some(table.code.as_ref()?.name(place?).to_owned());
         let code = [region.before, region.after, region.function].map(name);
         (who, table.begin[i].0, table.end(i).0, sums, code)
