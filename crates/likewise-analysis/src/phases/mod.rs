@@ -42,6 +42,7 @@ use likewise::table::{BurstTable, Metric, Nanos, Preparation, Prepared, Scale, p
 use likewise::words::counted;
 use likewise_trace::Taken;
 use refining::refine_bursts;
+use std::borrow::Cow;
 use std::path::PathBuf;
 
 /// Phases of a run, with all that led to them.
@@ -255,8 +256,7 @@ fn grouped(
         },
     };
     let (thread, n_threads) = threads;
-    let thread: Vec<u32> = prepared.complete.iter().map(|&i| thread[i as usize]).collect();
-    let duration = durations(table, prepared);
+    let (thread, duration) = (of_complete(thread, prepared), of_complete(&table.duration, prepared));
     let points = Points::new(&prepared.points, prepared.dims)?;
     let code = region_numbers(table, &prepared.complete);
     let apart = parallel_numbers(table, &prepared.complete);
@@ -327,9 +327,12 @@ fn too_small(dropped: &[u32]) -> Option<String> {
     (!dropped.is_empty()).then(|| format!("Clusters too small to be kept (threshold filter) hold {n}."))
 }
 
-/// Of the complete bursts.
-fn durations(table: &BurstTable, prepared: &Prepared) -> Vec<Nanos> {
-    prepared.complete.iter().map(|&i| table.duration[i as usize]).collect()
+/// What a column says of the complete bursts. Where these are all, it is not copied.
+fn of_complete<'a, T: Copy>(column: &'a [T], prepared: &Prepared) -> Cow<'a, [T]> {
+    if prepared.complete.len() == column.len() {
+        return Cow::Borrowed(column);
+    }
+    Cow::Owned(prepared.complete.iter().map(|&i| column[i as usize]).collect())
 }
 
 /// Names of the timeline's rows, and the row of every burst.

@@ -61,8 +61,8 @@ pub(super) fn check_counters(metrics: &[Metric], asked: bool, table: &mut BurstT
         let Some(place) = table.counters.iter().position(|c| c.counter.name == metric.name) else { continue };
         // What it lacks is said when it is prepared.
         let Ok(values) = metric.evaluate(table) else { continue };
-        let same = |(a, b): (&f64, &f64)| a == b || a.is_nan() && b.is_nan();
-        if values.iter().zip(&table.counters[place].values).all(same) {
+        let same = |(a, b): (f64, f64)| a == b || a.is_nan() && b.is_nan();
+        if values.iter().zip(table.counters[place].values.iter()).all(same) {
             continue;
         }
         let name = &metric.name;
@@ -125,7 +125,7 @@ mod tests {
     fn table(names: &[&str]) -> BurstTable {
         let column = |(i, name): (usize, &&str)| CounterColumn {
             counter: Counter { event_type: None, name: (*name).to_owned(), description: String::new() },
-            values: vec![i as f64],
+            values: vec![i as f64].into(),
         };
         BurstTable {
             app: vec![1],

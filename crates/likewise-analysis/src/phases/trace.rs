@@ -289,7 +289,7 @@ fn add_column(table: &mut BurstTable, metric: &Metric) -> Result<()> {
     if table.counter(&metric.name).is_none() {
         let counter =
             Counter { event_type: None, name: metric.name.clone(), description: metric.expr.to_string() };
-        table.counters.push(CounterColumn { values: metric.evaluate(table)?, counter });
+        table.counters.push(CounterColumn { values: metric.evaluate(table)?.iter().collect(), counter });
     }
     Ok(())
 }

@@ -5,7 +5,7 @@ use super::push_number;
 use crate::output::{SpreadRows, csv_cell, write_rows, write_rows_spread};
 use anyhow::Result;
 use likewise::bursts::BurstLabel;
-use likewise::table::CounterColumn;
+use likewise::table::{CounterColumn, MetricValues};
 use likewise_analysis::phases::Analysis;
 use likewise_comm::{Communicator, wire};
 use likewise_trace::AtomicFile;
@@ -67,13 +67,16 @@ fn push_row(
 /// What stands in the cells of each burst.
 struct Cells<'a> {
     analysis: &'a Analysis,
+    metrics: Vec<MetricValues<'a>>,
     counters: Vec<&'a CounterColumn>,
     with_app: bool,
 }
 
 impl<'a> Cells<'a> {
     fn of(analysis: &'a Analysis) -> Self {
-        Self { analysis, counters: counters_beside(analysis).collect(), with_app: analysis.several_apps() }
+        let metrics = analysis.prepared.raw(&analysis.table);
+        let counters = counters_beside(analysis).collect();
+        Self { analysis, metrics, counters, with_app: analysis.several_apps() }
     }
 
     fn header(&self) -> Vec<u8> {
@@ -93,15 +96,15 @@ impl<'a> Cells<'a> {
     }
 
     fn reals(&self, i: usize) -> impl Iterator<Item = f64> {
-        let (prepared, metrics) = (&self.analysis.prepared, &self.analysis.metrics);
-        let raw = prepared.raw.iter().map(move |column| column[i]);
-        let rest = self.counters.iter().map(move |column| column.values[i]);
-        let normalised = (0..metrics.len()).map(move |m| prepared.normalised(m, i));
-        raw.chain(rest).chain(normalised)
+        let prepared = &self.analysis.prepared;
+        let raw = move || self.metrics.iter().map(move |metric| metric.get(i));
+        let rest = self.counters.iter().map(move |column| column.values.get(i));
+        let normalised = raw().enumerate().map(move |(m, value)| prepared.normalised(m, value));
+        raw().chain(rest).chain(normalised)
     }
 
     fn n_reals(&self) -> usize {
-        2 * self.analysis.metrics.len() + self.counters.len()
+        2 * self.metrics.len() + self.counters.len()
     }
 }
 

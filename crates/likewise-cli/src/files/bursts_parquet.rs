@@ -3,6 +3,7 @@
 use super::bursts_csv::counters_beside;
 use super::label::push_csv;
 use likewise::bursts::BurstLabel;
+use likewise::table::MetricValues;
 use likewise_analysis::phases::Analysis;
 use likewise_trace::{AtomicFile, ColumnData, Error, write_parquet};
 use rayon::prelude::*;
@@ -14,9 +15,12 @@ pub(crate) fn write(path: &Path, analysis: &Analysis) -> Result<AtomicFile, Erro
     let times: Vec<Vec<i64>> = [&table.begin, &table.duration]
         .map(|column| column.par_iter().map(|t| i64::try_from(t.0).unwrap_or(i64::MAX)).collect())
         .into();
-    let normalised: Vec<Vec<f64>> = (0..analysis.metrics.len())
-        .map(|m| (0..table.len()).into_par_iter().map(|i| prepared.normalised(m, i)).collect())
-        .collect();
+    let metrics = prepared.raw(table);
+    let all = || (0..table.len()).into_par_iter();
+    let normalised = |(m, raw): (usize, &MetricValues<'_>)| -> Vec<f64> {
+        all().map(|i| prepared.normalised(m, raw.get(i))).collect()
+    };
+    let normalised: Vec<Vec<f64>> = metrics.iter().enumerate().map(normalised).collect();
     let n_names: Vec<String> = analysis.metrics.iter().map(|m| format!("n_{}", m.name)).collect();
     let mut columns: Vec<(&str, ColumnData<'_>)> = Vec::new();
     if analysis.several_apps() {
@@ -26,11 +30,11 @@ pub(crate) fn write(path: &Path, analysis: &Analysis) -> Result<AtomicFile, Erro
     columns.push(("thread", ColumnData::U32(&table.thread)));
     columns.push(("begin_ns", ColumnData::I64(&times[0])));
     columns.push(("duration_ns", ColumnData::I64(&times[1])));
-    for (metric, raw) in analysis.metrics.iter().zip(&prepared.raw) {
-        columns.push((&metric.name, ColumnData::F64(raw)));
+    for (metric, &raw) in analysis.metrics.iter().zip(&metrics) {
+        columns.push((&metric.name, ColumnData::Metric(raw)));
     }
     for column in counters_beside(analysis) {
-        columns.push((&column.counter.name, ColumnData::F64(&column.values)));
+        columns.push((&column.counter.name, ColumnData::Metric(MetricValues::from(&column.values))));
     }
     for (name, values) in n_names.iter().zip(&normalised) {
         columns.push((name, ColumnData::F64(values)));

@@ -57,6 +57,7 @@ fn data(out: &mut (impl Write + Send), analysis: &Analysis) -> std::io::Result<(
         write!(out, ", x_{}", column.counter.name)?;
     }
     writeln!(out, ",ClusterID")?;
+    let metrics = prepared.raw(table);
     write_rows(out, prepared.complete.len(), |row, buffer| {
         let i = prepared.complete[row] as usize;
         let ids = [i as u64, u64::from(table.task[i] - 1), u64::from(table.thread[i] - 1)];
@@ -65,11 +66,12 @@ fn data(out: &mut (impl Write + Send), analysis: &Analysis) -> std::io::Result<(
             buffer.extend(itoa::Buffer::new().format(value).bytes());
             buffer.push(b',');
         }
-        let raw = prepared.raw.iter().map(|column| column[i]);
-        let normalised = (0..analysis.metrics.len()).map(|m| prepared.normalised(m, i));
+        let raw = || metrics.iter().map(|metric| metric.get(i));
+        let normalised = raw().enumerate().map(|(m, value)| prepared.normalised(m, value));
         // A counter that is missing is 0 there.
-        let counters = table.counters.iter().map(|c| if c.values[i].is_nan() { 0.0 } else { c.values[i] });
-        for value in raw.chain(normalised).chain(counters) {
+        let or_zero = |value: f64| if value.is_nan() { 0.0 } else { value };
+        let counters = table.counters.iter().map(|c| or_zero(c.values.get(i)));
+        for value in raw().chain(normalised).chain(counters) {
             push_number(value, buffer);
             buffer.push(b',');
         }

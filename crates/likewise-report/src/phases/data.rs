@@ -6,10 +6,9 @@ use super::{
 };
 use likewise::bursts::{BurstLabel, Finding, PhaseRegion, PhaseStats, Rate};
 use likewise::cluster::ClusterId;
-use likewise::table::{Metric, Nanos};
+use likewise::table::{Metric, MetricValues, Nanos};
 use likewise::words::{counted, grouped_digits, short};
 use likewise_analysis::phases::{Analysis, Method, findings, phase_of_node, sequence_names};
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// All that the report shows, but for the time it took.
@@ -130,13 +129,14 @@ fn metrics(analysis: &Analysis) -> Vec<ReportMetric<'_>> {
             2
         }
     });
+    let raw = analysis.prepared.raw(&analysis.table);
     for i in order {
         let metric = &analysis.metrics[i];
         let is_duration = metric.name.eq_ignore_ascii_case("duration");
         metrics.push(ReportMetric {
             name: metric.name.clone(),
             unit: if is_duration { "ns".to_owned() } else { String::new() },
-            values: Cow::Borrowed(&analysis.prepared.raw[i]),
+            values: Some(raw[i]),
             log: metric.log,
             clustering: true,
         });
@@ -145,7 +145,7 @@ fn metrics(analysis: &Analysis) -> Vec<ReportMetric<'_>> {
         metrics.push(ReportMetric {
             name: "Duration".to_owned(),
             unit: "ns".to_owned(),
-            values: Cow::Borrowed(&[]),
+            values: None,
             log: true,
             clustering: false,
         });
@@ -155,7 +155,7 @@ fn metrics(analysis: &Analysis) -> Vec<ReportMetric<'_>> {
             metrics.push(ReportMetric {
                 name: column.counter.name.clone(),
                 unit: String::new(),
-                values: Cow::Borrowed(&column.values),
+                values: Some(MetricValues::from(&column.values)),
                 log: true,
                 clustering: false,
             });

@@ -42,8 +42,8 @@ impl FunctionsView {
     /// O(n + p log f) for n bursts at p places in f functions.
     pub fn of(table: &BurstTable) -> Option<Self> {
         let code = table.code.as_ref()?;
-        let is_traced = code.regions.iter().any(|region| region.function.is_some());
-        let place = |region: &Region| -> Option<PlaceId> {
+        let is_traced = code.regions.list().iter().any(|region| region.function.is_some());
+        let place = |region: Region| -> Option<PlaceId> {
             if is_traced { region.function } else { region.after.or(region.before) }
         };
         // `do_send2d (redblack.F90:71)`: the lines of a function count as one.

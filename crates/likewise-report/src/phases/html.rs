@@ -232,8 +232,8 @@ fn burst_columns(data: &ReportData<'_>, labels: &[BurstLabel], bursts: &[usize])
 
     let mut columns = vec![Column::plain(per_row), Column::plain(label), Column::plain(steps), duration];
     columns.par_extend(kept_metrics(data, bursts.len()).into_par_iter().map(|m| {
-        let values = &data.metrics[m].values;
-        let (scale, codes) = encode::quantise(bursts.iter().map(|&i| values[i]));
+        let value = |i: usize| data.metrics[m].values.map_or(f64::NAN, |values| values.get(i));
+        let (scale, codes) = encode::quantise(bursts.iter().map(|&i| value(i)));
         Column { metric: Some(m), scale: Some(scale), codes }
     }));
     columns
@@ -367,9 +367,8 @@ fn notes(data: &ReportData<'_>, kept: usize, n_metrics: usize) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use std::borrow::Cow;
 
-    use likewise::table::Nanos;
+    use likewise::table::{MetricValues, Nanos, Values};
 
     use super::super::{AlignedRow, AlignmentView, ReportMetric, TreeLevel, TreeNode, TreeView};
     use super::*;
@@ -389,11 +388,11 @@ mod tests {
 
     fn with_bursts<T>(n: u32, check: impl FnOnce(ReportData<'_>) -> T) -> T {
         let begin: Vec<Nanos> = (0..n).map(|i| Nanos(u64::from(i) * 10)).collect();
-        let values: Vec<f64> = (0..n).map(f64::from).collect();
+        let values: Values = (0..n).map(f64::from).collect();
         let metric = |name: &str, clustering| ReportMetric {
             name: name.to_owned(),
             unit: String::new(),
-            values: Cow::Borrowed(&values),
+            values: Some(MetricValues::from(&values)),
             log: false,
             clustering,
         };

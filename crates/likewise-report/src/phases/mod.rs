@@ -18,13 +18,12 @@ mod select;
 mod terminal;
 mod views;
 
-use std::borrow::Cow;
 use std::io;
 
 use crate::palette;
 use likewise::bursts::BurstLabel;
 use likewise::cluster::ClusterId;
-use likewise::table::Nanos;
+use likewise::table::{MetricValues, Nanos};
 
 pub use data::report_data;
 pub use functions::FunctionsView;
@@ -101,7 +100,7 @@ pub struct FindingRow {
 ///
 /// The first two with `clustering` set are the first picture; in a very
 /// large report they are kept first. A metric named `duration` (any case) is
-/// drawn from [`ReportData::duration`], so its `values` may be empty.
+/// drawn from [`ReportData::duration`], so it needs no `values`.
 #[derive(Clone, Debug)]
 pub struct ReportMetric<'a> {
     /// Name, such as `PAPI_TOT_INS`.
@@ -109,7 +108,7 @@ pub struct ReportMetric<'a> {
     /// Unit, or nothing; `s` and `ns` are times and get SI prefixes.
     pub unit: String,
     /// One value per burst, `NaN` where it is missing.
-    pub values: Cow<'a, [f64]>,
+    pub values: Option<MetricValues<'a>>,
     /// Whether the axis is logarithmic until the reader changes it.
     pub log: bool,
     /// Whether the bursts were clustered by it.
@@ -208,7 +207,7 @@ impl ReportData<'_> {
             }
         }
         for metric in &self.metrics {
-            let len = metric.values.len();
+            let len = metric.values.map_or(0, |values| values.len());
             if len != n && !metric.is_duration() {
                 return bad(format!("report: metric '{}' has {len} values, 'begin' has {n}", metric.name));
             }

@@ -32,13 +32,16 @@ pub(super) struct Selection {
 /// O(n) for bursts in order, else O(n log n).
 pub(super) fn select(data: &ReportData<'_>, labels: &[BurstLabel], limit: usize) -> Selection {
     let n = data.begin.len();
-    let mut order: Vec<usize> = (0..n).collect();
-    let key = |&i: &usize| (data.burst_row[i], data.begin[i], i);
-    if !order.is_sorted_by_key(key) {
-        order.sort_unstable_by_key(key);
-    }
+    let key = |i: usize| (data.burst_row[i], data.begin[i], i);
+    let order = (!(0..n).is_sorted_by_key(key)).then(|| {
+        let mut order: Vec<usize> = (0..n).collect();
+        order.sort_unstable_by_key(|&i| key(i));
+        order
+    });
+    // As a rule bursts stand in this order, and it takes no memory.
+    let order = (0..n).map(|at| order.as_ref().map_or(at, |order| order[at]));
     if n <= limit {
-        return Selection { bursts: order, weights: vec![1.0; labels.len()] };
+        return Selection { bursts: order.collect(), weights: vec![1.0; labels.len()] };
     }
 
     let mut position = vec![0_usize; labels.len()];

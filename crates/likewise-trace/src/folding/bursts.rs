@@ -97,6 +97,28 @@ impl Bursts {
         self.covers.get(pair).copied().unwrap_or(Cover::Whole)
     }
 
+    /// Tells the types of which a count is negative or above `most`, each at least
+    /// once. Impossible counts and those of parts of bursts do not matter, because
+    /// they will be missing.
+    pub(super) fn large(&self, most: u64, mut tell: impl FnMut(u32)) {
+        let mut first = 0;
+        for (n, types) in self.runs.iter() {
+            let pairs = first..first + n * types.len();
+            first = pairs.end;
+            // Nearly all are small, so they are looked at without a branch for each.
+            let of_type = |i: usize| self.sums[pairs.clone()].iter().skip(i).step_by(types.len().max(1));
+            let is_large = |sum: i64| sum.cast_unsigned() > most;
+            let any = self.sums[pairs.clone()].iter().fold(false, |any, &sum| any | is_large(sum));
+            for (i, &event_type) in types.iter().enumerate().filter(|_| any) {
+                let own = (pairs.start + i..).step_by(types.len()).zip(of_type(i));
+                let mut large = own.filter(|&(_, &sum)| is_large(sum));
+                if large.any(|(pair, _)| !matches!(self.cover(pair), Cover::Impossible | Cover::Part)) {
+                    tell(event_type);
+                }
+            }
+        }
+    }
+
     pub(super) fn set_cover(&mut self, pair: usize, cover: Cover) {
         if pair >= self.covers.len() {
             if cover == Cover::Whole {

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use likewise::table::ValuesMut;
+
 use super::bursts::Bursts;
 use super::cover::Cover;
 use crate::trace::Who;
@@ -35,7 +37,7 @@ pub(super) struct Rows<'t> {
     pub(super) app: &'t mut [u32],
     pub(super) task: &'t mut [u32],
     pub(super) thread: &'t mut [u32],
-    pub(super) counters: Vec<&'t mut [f64]>,
+    pub(super) counters: Vec<ValuesMut<'t>>,
 }
 
 /// Rows of which the counters are written column by column.
@@ -55,7 +57,7 @@ impl<'t> Rows<'t> {
             app: first(&mut self.app, n),
             task: first(&mut self.task, n),
             thread: first(&mut self.thread, n),
-            counters: self.counters.iter_mut().map(|column| first(column, n)).collect(),
+            counters: self.counters.iter_mut().map(|column| column.take_first(n)).collect(),
         }
     }
 
@@ -73,7 +75,7 @@ impl<'t> Rows<'t> {
             let places: Vec<usize> = types.iter().map(place).collect();
             // Where this run's types are all types, no column lacks a value.
             if places.len() < self.counters.len() {
-                self.counters.iter_mut().for_each(|column| column[rows.clone()].fill(f64::NAN));
+                self.counters.iter_mut().for_each(|column| column.clear(rows.clone()));
             }
             // A few rows at a time: their sums stay in the cache from column to column.
             for start in rows.clone().step_by(TOGETHER) {
@@ -100,17 +102,16 @@ impl<'t> Rows<'t> {
         let sums = &bursts.sums[first..first + rows.len() * places.len()];
         let all_whole = first >= bursts.covers.len();
         for (i, &place) in places.iter().enumerate() {
-            let column = &mut self.counters[place][rows.clone()];
+            let column = &mut self.counters[place];
             let sums = sums.chunks_exact(places.len()).map(|of_burst| of_burst[i]);
             if all_whole {
-                column.iter_mut().zip(sums).for_each(|(value, sum)| *value = sum as f64);
+                column.write(rows.clone(), sums.map(|sum| sum as f64));
                 continue;
             }
             let pairs = (first + i..).step_by(places.len());
-            for ((value, sum), pair) in column.iter_mut().zip(sums).zip(pairs) {
+            let missing = &mut told.missing[place];
+            let value = |(sum, pair): (i64, usize)| {
                 let cover = bursts.cover(pair);
-                let missing = &mut told.missing[place];
-                *value = f64::NAN;
                 match cover {
                     Cover::Impossible => missing.impossible += 1,
                     Cover::Part => missing.part += 1,
@@ -119,10 +120,12 @@ impl<'t> Rows<'t> {
                     Cover::SinceEnd if at_begins => missing.part += 1,
                     Cover::SinceEnd | Cover::Whole => {
                         told.since_end += u64::from(cover == Cover::SinceEnd);
-                        *value = sum as f64;
+                        return sum as f64;
                     }
                 }
-            }
+                f64::NAN
+            };
+            column.write(rows.clone(), sums.zip(pairs).map(value));
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use likewise::table::{BurstTable, Code, Counter, CounterColumn, Nanos, PlaceId, Region};
+use likewise::table::{BurstTable, Code, Counter, CounterColumn, Nanos, PlaceId, Region, Regions, Values};
 use rayon::prelude::*;
 
 use super::bursts::{Bursts, ByThread};
@@ -43,13 +43,14 @@ pub(crate) fn build(
     let n: usize = threads.values().map(|b| b.begin.len()).sum();
     let pairs: usize = threads.values().map(|b| b.sums.len()).sum();
     let types = event_types(&threads);
-    // A small table may be as sparse as it likes: 1 << 20 cells are 8 MB.
+    // A small table may be as sparse as it likes: 1 << 20 cells are 8 MB at most.
     if types.len().saturating_mul(n) > (MAX_SPARSITY * (n + pairs)).max(1 << 20) {
         let problem =
             format!("{} counters in {n} bursts, nearly all of them absent: not a trace", types.len());
         return Err(ErrorKind::Table(problem));
     }
-    let mut counters = columns(&types, n, &names, warnings);
+    let small = small(&threads, &types);
+    let mut counters = columns(&types, &small, n, &names, warnings);
     warnings.extend(inexact(&threads, limits, &names));
     let (places_named, numbers) = names.places;
     let mut table = BurstTable {
@@ -61,7 +62,7 @@ pub(crate) fn build(
         counters: Vec::new(),
         code: None,
     };
-    let mut regions = Vec::with_capacity(if places_named.is_empty() { 0 } else { n });
+    let mut regions = Regions::with_room(if places_named.is_empty() { 0 } else { n });
     for bursts in threads.values_mut() {
         if !places_named.is_empty() {
             regions.extend(bursts.regions(&numbers));
@@ -74,7 +75,7 @@ pub(crate) fn build(
         app: &mut table.app,
         task: &mut table.task,
         thread: &mut table.thread,
-        counters: counters.iter_mut().map(|column| &mut column.values[..]).collect(),
+        counters: counters.iter_mut().map(|column| column.values.rows_mut()).collect(),
     };
     let of_thread = |(who, bursts): (Who, Bursts)| (who, rest.take(bursts.runs.len()), bursts);
     let filled: Vec<(Who, Rows<'_>, Bursts)> = threads.into_iter().map(of_thread).collect();
@@ -142,7 +143,7 @@ fn without_impossible(column: &mut CounterColumn, n: u64) -> Option<String> {
     // A single impossible count may be an accident, even in a short trace.
     let many = n > 1 && n > (n + good) / FEW;
     if many {
-        column.values.fill(f64::NAN);
+        column.values.clear();
     }
     let (bursts, of) = (if n == 1 { "burst" } else { "bursts" }, n + good);
     let what = format!("the counts of '{name}' are impossible in {n} {bursts} of {of}");
@@ -184,10 +185,29 @@ fn inexact(threads: &ByThread, limits: Limits, names: &Names<'_>) -> Option<Stri
     Some(format!("sums beyond 2^53 are rounded, and {limits}: {n}, the first of '{name}'"))
 }
 
-fn columns(types: &[u32], n: usize, names: &Names<'_>, warnings: &mut Vec<String>) -> Vec<CounterColumn> {
+/// Of which columns four bytes hold every count that is its burst's.
+fn small(threads: &ByThread, types: &[u32]) -> Vec<bool> {
+    let in_thread = |bursts: &Bursts| {
+        let mut small = vec![true; types.len()];
+        bursts.large(u64::from(Values::MOST_IN_FOUR_BYTES), |t| {
+            small[types.binary_search(&t).expect("every type was collected")] = false;
+        });
+        small
+    };
+    let both = |a: Vec<bool>, b: Vec<bool>| a.into_iter().zip(b).map(|(a, b)| a && b).collect();
+    threads.par_iter().map(|(_, bursts)| in_thread(bursts)).reduce(|| vec![true; types.len()], both)
+}
+
+fn columns(
+    types: &[u32],
+    small: &[bool],
+    n: usize,
+    names: &Names<'_>,
+    warnings: &mut Vec<String>,
+) -> Vec<CounterColumn> {
     let mut taken: BTreeMap<String, u32> = BTreeMap::new();
     let mut columns = Vec::with_capacity(types.len());
-    for &event_type in types {
+    for (&event_type, &small) in types.iter().zip(small) {
         let mut counter = (names.counter)(event_type);
         if let Some(first) = taken.get(&counter.name) {
             let name = format!("{}_{event_type}", counter.name);
@@ -197,13 +217,13 @@ fn columns(types: &[u32], n: usize, names: &Names<'_>, warnings: &mut Vec<String
         }
         taken.insert(counter.name.clone(), event_type);
         // Their values are written thread by thread.
-        columns.push(CounterColumn { counter, values: vec![0.0; n] });
+        columns.push(CounterColumn { counter, values: Values::zeros(n, small) });
     }
     columns
 }
 
 /// The code of a table, unless no burst has any.
-pub(crate) fn code(places: Vec<String>, regions: Vec<Region>) -> Option<Code> {
-    let any = regions.iter().any(|region| *region != Region::default());
+pub(crate) fn code(places: Vec<String>, regions: Regions) -> Option<Code> {
+    let any = regions.list().iter().any(|region| *region != Region::default());
     any.then_some(Code { places, regions, parallel: false })
 }

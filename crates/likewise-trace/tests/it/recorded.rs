@@ -23,11 +23,11 @@ fn bursts_lie_between_the_calls_with_counters_and_code() {
         (0..table.len()).map(|i| (table.task[i], table.begin[i].0, table.duration[i].0)).collect();
     assert_eq!(found, expected);
     let counter = table.counter("instructions").expect("it was recorded");
-    assert!(counter.values.iter().zip(&expected).all(|(count, burst)| *count == 3.0 * burst.2 as f64));
+    assert!(counter.values.iter().zip(&expected).all(|(count, burst)| count == 3.0 * burst.2 as f64));
     assert_eq!(counter.counter.preset(), Some("PAPI_TOT_INS"));
     let code = table.code.as_ref().expect("call paths");
     let named = |place: Option<likewise::table::PlaceId>| place.map_or("", |place| code.name(place));
-    let region = code.regions[4];
+    let region = code.regions.get(4);
     assert_eq!((named(region.before), named(region.after)), ("app+0x230", "app+0x240"));
     // What step calls returns to main at one place: without symbols, its address there.
     assert_eq!(named(region.function), "app+0x120");

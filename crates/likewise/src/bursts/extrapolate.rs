@@ -83,7 +83,7 @@ pub fn extrapolate(
 ) -> Vec<Vec<Option<Extrapolated>>> {
     let phase = |members: &Vec<u32>| -> Vec<Option<Extrapolated>> {
         let auxiliaries = auxiliaries(table, members, |_| true);
-        let estimate = |c: usize| estimate(members, &table.counters[c].values, &auxiliaries);
+        let estimate = |c: usize| estimate(members, |i| table.counters[c].values.get(i), &auxiliaries);
         (0..table.counters.len()).map(estimate).collect()
     };
     members(prepared, clustering).par_iter().map(phase).collect()
@@ -117,15 +117,18 @@ fn auxiliaries(table: &BurstTable, members: &[u32], allowed: impl Fn(usize) -> b
     let duration = column(Estimator::PerDuration, &|i| table.duration[i].0 as f64);
     let counters = (0..table.counters.len()).filter(|&c| allowed(c));
     let counters =
-        counters.filter_map(|c| column(Estimator::PerCounter(c), &|i| table.counters[c].values[i]));
+        counters.filter_map(|c| column(Estimator::PerCounter(c), &|i| table.counters[c].values.get(i)));
     counters.chain(duration).collect()
 }
 
 /// One counter of one phase; `NaN` where a burst does not carry it.
-fn estimate(members: &[u32], values: &[f64], auxiliaries: &[Auxiliary]) -> Option<Extrapolated> {
-    let carried = |&(_, &i): &(usize, &u32)| !values[i as usize].is_nan();
-    let carriers: Vec<(usize, f64)> =
-        members.iter().enumerate().filter(carried).map(|(at, &i)| (at, values[i as usize])).collect();
+fn estimate(
+    members: &[u32],
+    value: impl Fn(usize) -> f64,
+    auxiliaries: &[Auxiliary],
+) -> Option<Extrapolated> {
+    let values = members.iter().map(|&i| value(i as usize)).enumerate();
+    let carriers: Vec<(usize, f64)> = values.filter(|(_, value)| !value.is_nan()).collect();
     let n = carriers.len();
     if n == 0 {
         return None;
@@ -233,7 +236,7 @@ pub fn hold_out(
             let mut kept = Vec::new();
             let (mut carriers, mut truth) = (Vec::new(), Running::default());
             for (&burst, &set) in members.iter().zip(&set) {
-                let value = values[burst as usize];
+                let value = values.get(burst as usize);
                 if !value.is_nan() {
                     truth.push(value);
                     kept.push((burst, turn % 2 == set));
@@ -242,12 +245,12 @@ pub fn hold_out(
             }
             let hidden = kept.iter().filter(|k| !k.1).count() as u64;
             let seen: Vec<f64> =
-                kept.iter().map(|&(i, k)| if k { values[i as usize] } else { f64::NAN }).collect();
+                kept.iter().map(|&(i, k)| if k { values.get(i as usize) } else { f64::NAN }).collect();
             // From here on a member is a place in `seen`.
             let places: Vec<u32> = (0..seen.len() as u32).collect();
             let auxiliaries = auxiliaries(table, &carriers, |c| common.contains(&c));
             if hidden > 0
-                && let Some(found) = estimate(&places, &seen, &auxiliaries)
+                && let Some(found) = estimate(&places, |place| seen[place], &auxiliaries)
             {
                 let cluster = (p < clustering.n_clusters).then(|| ClusterId::from_index(p));
                 checked.push(HeldOut { cluster, counter: c, hidden, truth: truth.moments().mean, found });

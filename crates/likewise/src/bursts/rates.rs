@@ -251,12 +251,12 @@ fn is_memory_access(name: &str) -> bool {
 mod tests {
     use super::super::stats::Moments;
     use super::*;
-    use crate::table::{Counter, Nanos};
+    use crate::table::{Counter, Nanos, Values};
 
     fn table(names: &[&str]) -> BurstTable {
         let column = |name: &&str| CounterColumn {
             counter: Counter { event_type: None, name: (*name).to_owned(), description: String::new() },
-            values: Vec::new(),
+            values: Values::default(),
         };
         BurstTable { counters: names.iter().map(column).collect(), ..BurstTable::default() }
     }
@@ -330,7 +330,7 @@ mod tests {
         let with = |zeros: usize| {
             let mut table = table(&["PAPI_TOT_INS", "PAPI_BR_MSP"]);
             table.duration = vec![Nanos(10); 100];
-            table.counters[0].values = vec![1000.0; 100];
+            table.counters[0].values = vec![1000.0; 100].into();
             table.counters[1].values = (0..100).map(|i| if i < zeros { 0.0 } else { 3.0 }).collect();
             let rates = rates(&table, &[phase(&[1000.0, 3.0])]);
             rates.into_iter().map(|rate| rate.name).collect::<Vec<_>>()

@@ -46,7 +46,7 @@ pub fn phase_regions(table: &BurstTable, prepared: &Prepared, clustering: &Clust
     for (&burst, label) in complete.iter().zip(&clustering.labels) {
         let burst = burst as usize;
         let phase = label.map_or(clustering.n_clusters, ClusterId::index);
-        let (n, total) = pairs.entry((phase, code.regions[burst])).or_default();
+        let (n, total) = pairs.entry((phase, code.regions.get(burst))).or_default();
         *n += 1;
         *total = total.saturating_add(table.duration[burst]);
     }
@@ -81,19 +81,23 @@ pub fn phase_regions(table: &BurstTable, prepared: &Prepared, clustering: &Clust
 /// If a burst is not in the table.
 ///
 /// # Complexity
-/// O(n log r) for n bursts and r regions.
+/// O(n + r log r) for n bursts and r regions.
 #[must_use]
 pub fn region_numbers(table: &BurstTable, bursts: &[u32]) -> Vec<u32> {
     let Some(code) = &table.code else { return Vec::new() };
-    let region = |&burst: &u32| code.regions[burst as usize];
-    let mut regions: Vec<Region> = bursts.iter().map(region).collect();
-    regions.sort_unstable();
-    regions.dedup();
-    let number = |burst: &u32| match region(burst) {
-        Region { before: None, after: None, function: None } => NO_CODE,
-        region => regions.partition_point(|r| *r < region) as u32,
-    };
-    bursts.iter().map(number).collect()
+    let place = |&burst: &u32| code.regions.place(burst as usize);
+    let list = code.regions.list();
+    let mut occurs = vec![false; list.len()];
+    bursts.iter().for_each(|burst| occurs[place(burst)] = true);
+    let mut places: Vec<usize> = (0..list.len()).filter(|&at| occurs[at]).collect();
+    places.sort_unstable_by_key(|&at| list[at]);
+    let mut numbers = vec![NO_CODE; list.len()];
+    for (number, at) in (0..).zip(places) {
+        if list[at] != Region::default() {
+            numbers[at] = number;
+        }
+    }
+    bursts.iter().map(|burst| numbers[place(burst)]).collect()
 }
 
 /// The place of each of `bursts`, as a cluster: bursts between the same two
@@ -129,7 +133,7 @@ pub fn tells_all_places(table: &BurstTable) -> bool {
     (0..n).all(|i| {
         let (is_first, is_last) =
             (i == 0 || thread(i - 1) != thread(i), i + 1 == n || thread(i + 1) != thread(i));
-        let Region { before, after, .. } = code.regions[i];
+        let Region { before, after, .. } = code.regions.get(i);
         (before.is_some() || is_first) && (after.is_some() || is_last)
     })
 }
@@ -142,7 +146,7 @@ pub fn tells_all_places(table: &BurstTable) -> bool {
 #[must_use]
 pub fn parallel_numbers(table: &BurstTable, bursts: &[u32]) -> Vec<u32> {
     let Some(code) = table.code.as_ref().filter(|code| code.parallel) else { return Vec::new() };
-    let number = |&burst: &u32| code.regions[burst as usize].function.map_or(0, |f| f.index() as u32 + 1);
+    let number = |&burst: &u32| code.regions.get(burst as usize).function.map_or(0, |f| f.index() as u32 + 1);
     bursts.iter().map(number).collect()
 }
 
@@ -168,7 +172,7 @@ mod tests {
     #[test]
     fn bursts_between_the_same_calls_are_one_cluster() {
         let region = |before, after| Region { before: place(before), after: place(after), function: None };
-        let regions = vec![region(1, 2), region(2, 1), region(0, 0), region(1, 2)];
+        let regions = [region(1, 2), region(2, 1), region(0, 0), region(1, 2)].into_iter().collect();
         let places = vec!["a".to_owned(), "b".to_owned()];
         let mut table = BurstTable {
             app: vec![1; 4],
@@ -185,8 +189,7 @@ mod tests {
         assert!(!tells_all_places(&table));
         if let Some(code) = &mut table.code {
             // The third is between two calls, and nothing is behind the last.
-            code.regions[2] = region(2, 2);
-            code.regions[3] = region(1, 0);
+            code.regions = [region(1, 2), region(2, 1), region(2, 2), region(1, 0)].into_iter().collect();
         }
         assert!(tells_all_places(&table));
         table.code = None;
@@ -228,9 +231,9 @@ mod tests {
             prop_assert_eq!(rows.iter().map(|r| r.bursts).sum::<u64>(), complete.len() as u64);
             for row in &rows {
                 let phase = row.cluster.map_or(0, |id| id.index() + 1);
-                let (n, t) = time(&|i| bursts[i].0 == phase && code.regions[i] == row.region);
+                let (n, t) = time(&|i| bursts[i].0 == phase && code.regions.get(i) == row.region);
                 let of_phase = time(&|i| bursts[i].0 == phase).1;
-                let of_region = time(&|i| code.regions[i] == row.region).1;
+                let of_region = time(&|i| code.regions.get(i) == row.region).1;
                 prop_assert_eq!((row.bursts, row.total.0), (n, t));
                 prop_assert!(row.bursts > 0);
                 prop_assert_eq!(row.share_of_phase, if of_phase > 0 { t as f64 / of_phase as f64 } else { 0.0 });

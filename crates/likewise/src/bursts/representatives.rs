@@ -244,7 +244,7 @@ fn task_features(
         let phase = labels[i].map_or(TASK_PHASES, |id| id.index().min(TASK_PHASES));
         features[phase] += time_within(table, i, from, to) as f64;
         if from < table.end(i) && table.end(i) <= to {
-            let counters = table.counters.iter().map(|c| c.values[i]);
+            let counters = table.counters.iter().map(|c| c.values.get(i));
             let sums = features[TASK_PHASES + 1..].iter_mut().zip(counters);
             sums.filter(|(_, x)| !x.is_nan()).for_each(|(sum, x)| *sum += x);
         }

@@ -76,11 +76,15 @@ pub fn phase_stats(table: &BurstTable, prepared: &Prepared, clustering: &Cluster
         .zip(&clustering.labels)
         .map(|(&burst, label)| BurstPhase { burst, phase: phase(label) })
         .collect();
-    let columns = table.counters.iter().map(|c| &c.values).chain(&prepared.raw);
-    let columns: Vec<&Vec<f64>> = columns.collect();
+    let raw = prepared.raw(table);
     let (mut stats, moments) = rayon::join(
         || durations(table, &phases, noise),
-        || columns.par_iter().map(|c| column_moments(&phases, noise, |i| c[i])).collect::<Vec<_>>(),
+        || {
+            let counters = table.counters.par_iter();
+            let counters = counters.map(|c| column_moments(&phases, noise, |i| c.values.get(i)));
+            let metrics = raw.par_iter().map(|raw| column_moments(&phases, noise, |i| raw.get(i)));
+            counters.chain(metrics).collect::<Vec<_>>()
+        },
     );
     let (counters, metrics) = moments.split_at(table.counters.len());
     let all = table.computing_time().0 as f64;

@@ -327,8 +327,9 @@ fn ends_within(end: Nanos, from: Nanos, to: Nanos) -> bool {
 
 fn add_counters(table: &BurstTable, i: usize, weight: f64, sums: &mut [f64]) {
     for (sum, column) in sums[1..].iter_mut().zip(&table.counters) {
-        if !column.values[i].is_nan() {
-            *sum += weight * column.values[i];
+        let value = column.values.get(i);
+        if !value.is_nan() {
+            *sum += weight * value;
         }
     }
 }
@@ -364,7 +365,7 @@ mod tests {
             }
         }
         let counter = Counter { event_type: None, name: "C".to_owned(), description: String::new() };
-        table.counters.push(CounterColumn { counter, values });
+        table.counters.push(CounterColumn { counter, values: values.into() });
         let labels = vec![Some(ClusterId::from_index(0)); table.len()];
         let boundaries = (0..=n).map(|i| Nanos(100 * i)).collect();
         let period = Period { boundaries, confidence: 1.0, coverage: 1.0, anchor: ClusterId::from_index(0) };
@@ -426,7 +427,7 @@ mod tests {
         let (mut table, labels, period) = run(4, 9);
         // The second burst of task 1's first iteration runs until 120.
         table.duration[1] = Nanos(70);
-        table.counters[0].values[1] = 70.0;
+        table.counters[0].values.set(1, 70.0);
         let sums = Sums::of(&table, &period);
         assert_eq!(sums.iterations[..4], [20.0 + 50.0 + 105.0, 20.0 + 105.0, 160.0, 70.0 + 140.0]);
         assert_eq!(sums.region, sums.run);

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::{EffortError, EffortRegion, EffortTable};
-use crate::table::{BurstTable, Code, Nanos, PlaceId};
+use crate::table::{BurstTable, Code, Nanos, PlaceId, Region};
 
 /// What makes a region of bursts.
 #[derive(Clone, Copy, Debug)]
@@ -126,13 +126,15 @@ fn key_of<'a>(
         }
         EffortRegions::Calls => {
             let code = code()?;
-            Ok(Box::new(|i| Some(Key::Code(code.regions[i].before, code.regions[i].after))))
+            let key = |Region { before, after, .. }| Some(Key::Code(before, after));
+            Ok(Box::new(move |i| key(code.regions.get(i))))
         }
         EffortRegions::Functions => {
             let code = code()?;
             let first = first_of_function(code);
             let of = move |place: Option<PlaceId>| place.map(|place| first[place.index()]);
-            Ok(Box::new(move |i| Some(Key::Code(of(code.regions[i].before), of(code.regions[i].after)))))
+            let key = move |Region { before, after, .. }| Some(Key::Code(of(before), of(after)));
+            Ok(Box::new(move |i| key(code.regions.get(i))))
         }
     }
 }
@@ -172,7 +174,6 @@ fn name_of(table: &BurstTable, regions: EffortRegions<'_>, key: Key) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::table::Region;
 
     /// Task, begin, duration in s, calls before and after.
     fn bursts(rows: &[(u32, u64, u64, usize, usize)]) -> BurstTable {

@@ -1,6 +1,6 @@
 //! What to describe bursts by when nothing is said.
 
-use super::{BurstTable, CounterColumn, Expr, Metric, Op, Operand};
+use super::{BurstTable, CounterColumn, Expr, Metric, MetricValues, Op, Operand};
 
 /// Metrics that suit the trace, and why, in one line.
 ///
@@ -17,8 +17,8 @@ use super::{BurstTable, CounterColumn, Expr, Metric, Op, Operand};
 #[must_use]
 pub fn default_metrics(table: &BurstTable) -> (Vec<Metric>, String) {
     let (metrics, why) = by_counters(table);
-    let values: Vec<Vec<f64>> = metrics.iter().filter_map(|m| m.evaluate(table).ok()).collect();
-    let carried = |i: &usize| values.iter().all(|column| !column[*i].is_nan());
+    let values: Vec<MetricValues<'_>> = metrics.iter().filter_map(|m| m.evaluate(table).ok()).collect();
+    let carried = |i: &usize| values.iter().all(|column| !column.get(*i).is_nan());
     let time: u128 = (0..table.len()).filter(carried).map(|i| u128::from(table.duration[i].0)).sum();
     let all: u128 = table.duration.iter().map(|d| u128::from(d.0)).sum();
     let share = time as f64 / all.max(1) as f64;
@@ -73,7 +73,7 @@ fn by_counters(table: &BurstTable) -> (Vec<Metric>, String) {
     let Some(first) = best_of(working.iter().copied(), |_| true) else {
         return (vec![of(duration())], "duration (logarithm); no burst carries a counter".to_owned());
     };
-    let with_first = |i: usize| !first.values[i].is_nan();
+    let with_first = |i: usize| !first.values.get(i).is_nan();
     let second = best_of(working.iter().copied().filter(|c| !std::ptr::eq(*c, first)), with_first);
     let (a, b) = (&first.counter.name, second.map(|c| &c.counter.name));
     let why = match b {
@@ -92,7 +92,7 @@ fn best_of<'a>(
     let mut found: Option<((usize, f64), &CounterColumn)> = None;
     for column in columns {
         let carried =
-            || column.values.iter().enumerate().filter(|&(i, &x)| x >= 0.0 && row(i)).map(|(_, &x)| x);
+            || column.values.iter().enumerate().filter(|&(i, x)| x >= 0.0 && row(i)).map(|(_, x)| x);
         let n = carried().count();
         let mean = carried().sum::<f64>() / n as f64;
         let variance = carried().map(|x| (x - mean).powi(2)).sum::<f64>() / n as f64;
@@ -114,7 +114,7 @@ mod tests {
     fn names(counters: &[(&str, [f64; 3])]) -> (Vec<String>, String) {
         let column = |(name, values): &(&str, [f64; 3])| CounterColumn {
             counter: Counter { event_type: None, name: (*name).to_owned(), description: String::new() },
-            values: values.to_vec(),
+            values: values.to_vec().into(),
         };
         let table = BurstTable {
             app: vec![1; 3],

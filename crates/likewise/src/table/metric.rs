@@ -2,10 +2,8 @@
 
 use std::fmt;
 
-use rayon::prelude::*;
-
 use super::metric_syntax::{ParseMetricError, Reason};
-use super::{BurstTable, Counter};
+use super::{BurstTable, Counter, Nanos, Values};
 
 /// One number per burst: an expression over what the burst carries, and how
 /// it enters the normalisation.
@@ -148,36 +146,76 @@ impl Metric {
 
     /// The metric's value in every burst, raw: before logarithm and factor.
     ///
-    /// `NaN` where an operand is missing, where the divisor is zero, and
-    /// where the result overflows.
-    ///
     /// # Errors
     /// [`MetricError`] if the trace has no such counter.
     ///
     /// # Complexity
-    /// O(n), in parallel; allocates the result only.
-    pub fn evaluate(&self, table: &BurstTable) -> Result<Vec<f64>, MetricError> {
+    /// O(1) for each counter of the table. Values are computed when they are asked for.
+    pub fn evaluate<'t>(&self, table: &'t BurstTable) -> Result<MetricValues<'t>, MetricError> {
         let column = |operand: &Operand| Column::of(table, operand).map_err(|e| e.in_metric(&self.name));
-        let finite = |x: f64| if x.is_finite() { x } else { f64::NAN };
-        let rows = (0..table.len()).into_par_iter().with_min_len(1 << 12);
         Ok(match &self.expr {
-            Expr::One(a) => {
-                let a = column(a)?;
-                rows.map(|i| finite(a.at(i))).collect()
-            }
-            Expr::Two(a, op, b) => {
-                let (a, b) = (column(a)?, column(b)?);
-                rows.map(|i| finite(op.apply(a.at(i), b.at(i)))).collect()
-            }
+            Expr::One(a) => MetricValues { of: column(a)?, and: None },
+            Expr::Two(a, op, b) => MetricValues { of: column(a)?, and: Some((*op, column(b)?)) },
         })
     }
 }
 
+/// A metric's value in every burst of a table, raw. It stands in the columns of
+/// the table, or is computed of two of them each time.
+#[derive(Clone, Copy, Debug)]
+pub struct MetricValues<'t> {
+    of: Column<'t>,
+    and: Option<(Op, Column<'t>)>,
+}
+
+impl MetricValues<'_> {
+    /// As many values as there are bursts.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        match self.of {
+            Column::Duration(values) => values.len(),
+            Column::Counter(values) => values.len(),
+        }
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The value of burst `i`; `NaN` where an operand is missing, where the
+    /// divisor is zero, and where the result overflows.
+    ///
+    /// # Panics
+    /// If there is no such burst.
+    #[must_use]
+    #[inline]
+    pub fn get(&self, i: usize) -> f64 {
+        let value = match self.and {
+            None => self.of.at(i),
+            Some((op, other)) => op.apply(self.of.at(i), other.at(i)),
+        };
+        if value.is_finite() { value } else { f64::NAN }
+    }
+
+    /// All values, in burst order.
+    pub fn iter(&self) -> impl Iterator<Item = f64> + '_ {
+        (0..self.len()).map(|i| self.get(i))
+    }
+}
+
+impl<'t> From<&'t Values> for MetricValues<'t> {
+    fn from(counter: &'t Values) -> Self {
+        Self { of: Column::Counter(counter), and: None }
+    }
+}
+
 /// The values an operand stands for.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 enum Column<'a> {
-    Duration(&'a [super::Nanos]),
-    Counter(&'a [f64]),
+    Duration(&'a [Nanos]),
+    Counter(&'a Values),
 }
 
 impl<'a> Column<'a> {
@@ -194,7 +232,7 @@ impl<'a> Column<'a> {
     fn at(self, i: usize) -> f64 {
         match self {
             Column::Duration(values) => values[i].0 as f64,
-            Column::Counter(values) => values[i],
+            Column::Counter(values) => values.get(i),
         }
     }
 }
@@ -296,13 +334,13 @@ fn edit_distance(a: &str, b: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{CounterColumn, Nanos};
+    use super::super::CounterColumn;
     use super::*;
 
     fn table() -> BurstTable {
         let column = |event_type, name: &str, description: &str, values: &[f64]| CounterColumn {
             counter: Counter { event_type, name: name.to_owned(), description: description.to_owned() },
-            values: values.to_vec(),
+            values: values.to_vec().into(),
         };
         BurstTable {
             app: vec![1; 3],
@@ -321,8 +359,10 @@ mod tests {
 
     #[test]
     fn missing_values_and_zero_divisors_are_missing() {
-        let value =
-            |text: &str| text.parse::<Metric>().expect("reads").evaluate(&table()).expect("evaluates");
+        let table = table();
+        let value = |text: &str| -> Vec<f64> {
+            text.parse::<Metric>().expect("reads").evaluate(&table).expect("evaluates").iter().collect()
+        };
         let ipc = value("PAPI_TOT_INS/42000059");
         assert_eq!(ipc[0], 2.5);
         assert!(ipc[1].is_nan() && ipc[2].is_nan());

@@ -7,14 +7,16 @@ mod metric_syntax;
 mod prepare;
 mod scale;
 mod units;
+mod values;
 
-pub use code::{Code, PlaceId, Region};
+pub use code::{Code, PlaceId, Region, Regions};
 pub use defaults::default_metrics;
-pub use metric::{Expr, Metric, MetricError, Op, Operand};
+pub use metric::{Expr, Metric, MetricError, MetricValues, Op, Operand};
 pub use metric_syntax::{METRIC_SYNTAX, ParseMetricError};
 pub use prepare::{BurstClass, DurationFilter, Preparation, PrepareError, Prepared, prepare};
 pub use scale::{Normalisation, Scale};
 pub use units::{Nanos, ParseNanosError};
+pub use values::{Values, ValuesMut};
 
 /// A performance counter as the trace names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,10 +56,7 @@ pub struct CounterColumn {
     /// What was counted.
     pub counter: Counter,
     /// One value per burst; `NaN` where the burst does not carry the counter.
-    ///
-    /// Counts are kept as `f64`: exact up to 2^53, nine million seconds of
-    /// cycles at 1 GHz.
-    pub values: Vec<f64>,
+    pub values: Values,
 }
 
 /// A counter that is 0 for more of the computing time than this counts nothing
@@ -75,7 +74,7 @@ impl CounterColumn {
     #[must_use]
     pub fn is_silent(&self, duration: &[Nanos]) -> bool {
         let (mut all, mut zero) = (0u128, 0u128);
-        for (&value, &Nanos(time)) in self.values.iter().zip(duration).filter(|(x, _)| !x.is_nan()) {
+        for (value, &Nanos(time)) in self.values.iter().zip(duration).filter(|(x, _)| !x.is_nan()) {
             all += u128::from(time);
             zero += if value == 0.0 { u128::from(time) } else { 0 };
         }

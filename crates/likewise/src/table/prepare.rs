@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::scale::{self, Normalisation, Scale};
-use super::{BurstTable, Metric, MetricError, Nanos, ParseMetricError};
+use super::{BurstTable, Metric, MetricError, MetricValues, Nanos, ParseMetricError};
 use crate::cluster::MAX_DIMS;
 use crate::linear::{Pca, pca};
 
@@ -58,8 +58,8 @@ pub struct Prepared {
     pub class: Vec<BurstClass>,
     /// The complete bursts, ascending.
     pub complete: Vec<u32>,
-    /// Per metric, its raw value in every burst; `NaN` where missing.
-    pub raw: Vec<Vec<f64>>,
+    /// What describes a burst.
+    pub metrics: Vec<Metric>,
     /// Per metric, what makes coordinates of raw values.
     pub normalisations: Vec<Normalisation>,
     /// The coordinates of the complete bursts, row-major, `dims` each.
@@ -75,12 +75,25 @@ pub struct Prepared {
 }
 
 impl Prepared {
-    /// The normalised value of a metric in a burst, before any reduction to
+    /// Per metric, its raw value in every burst of `table`, from which the bursts
+    /// were prepared; `NaN` where missing.
+    ///
+    /// # Panics
+    /// If `table` lacks a counter of the metrics: then it is another.
+    ///
+    /// # Complexity
+    /// As [`Metric::evaluate`].
+    #[must_use]
+    pub fn raw<'t>(&self, table: &'t BurstTable) -> Vec<MetricValues<'t>> {
+        self.metrics.iter().map(|m| m.evaluate(table).expect("the table was prepared")).collect()
+    }
+
+    /// The normalised value of a metric that is `raw`, before any reduction to
     /// principal components: what `n_…` columns hold. `NaN` where missing;
     /// for a filtered burst, what the normalisation of the others makes of it.
     #[must_use]
-    pub fn normalised(&self, metric: usize, burst: usize) -> f64 {
-        self.normalisations[metric].apply(self.raw[metric][burst])
+    pub fn normalised(&self, metric: usize, raw: f64) -> f64 {
+        self.normalisations[metric].apply(raw)
     }
 
     /// How many bursts are of that class.
@@ -158,7 +171,7 @@ pub enum PrepareError {
 ///
 /// # Complexity
 /// O(n·m) for m metrics, in parallel; O(n log n) for
-/// [`DurationFilter::KeepTime`]. Holds n·m raw values and the points.
+/// [`DurationFilter::KeepTime`]. Holds the points, and no raw values: these are in `table`.
 ///
 /// # Reference
 /// González, Giménez & Labarta, IPDPS 2009, §III. Differs from
@@ -191,18 +204,19 @@ pub enum PrepareError {
 pub fn prepare(table: &BurstTable, preparation: &Preparation) -> Result<Prepared, PrepareError> {
     let metrics = &preparation.metrics;
     check(table, preparation)?;
-    let raw = metrics.iter().map(|m| m.evaluate(table)).collect::<Result<Vec<_>, _>>()?;
+    let raw = metrics.iter().map(|m| m.evaluate(table)).collect::<Result<Vec<MetricValues<'_>>, _>>()?;
     let mut notes = negative_notes(metrics, &raw);
-    let carries =
-        |i: usize| metrics.iter().zip(&raw).all(|(m, x)| if m.log { x[i] >= 0.0 } else { !x[i].is_nan() });
+    let carries = |i: usize| {
+        metrics.iter().zip(&raw).all(|(m, x)| if m.log { x.get(i) >= 0.0 } else { !x.get(i).is_nan() })
+    };
     let min_duration = match preparation.filter {
         DurationFilter::Min(duration) => duration,
         DurationFilter::KeepTime(share) => keep_time(table, share, carries),
         DurationFilter::KeepTimeBelow(share, long) => keep_time(table, share, carries).min(long),
     };
     let in_range = |i: usize| {
-        let inside = |(m, x): (&Metric, &Vec<f64>)| {
-            m.min.is_none_or(|min| x[i] >= min) && m.max.is_none_or(|max| x[i] <= max)
+        let inside = |(m, x): (&Metric, &MetricValues<'_>)| {
+            m.min.is_none_or(|min| x.get(i) >= min) && m.max.is_none_or(|max| x.get(i) <= max)
         };
         metrics.iter().zip(&raw).all(inside)
     };
@@ -218,7 +232,9 @@ pub fn prepare(table: &BurstTable, preparation: &Preparation) -> Result<Prepared
     if complete.is_empty() {
         return Err(nothing_left(&class, min_duration));
     }
-    let fit = |(m, x): (&Metric, &Vec<f64>)| scale::fit(m, x, &complete, preparation.scale, &mut notes);
+    let fit = |(m, x): (&Metric, &MetricValues<'_>)| {
+        scale::fit(m, |i| x.get(i), &complete, preparation.scale, &mut notes)
+    };
     let normalisations: Vec<Normalisation> = metrics.iter().zip(&raw).map(fit).collect();
     let points = coordinates(&raw, &normalisations, &complete);
     let pca = preparation.pca.map(|dims| pca(&points, metrics.len(), dims));
@@ -226,7 +242,8 @@ pub fn prepare(table: &BurstTable, preparation: &Preparation) -> Result<Prepared
         Some(found) => (found.project(&points), found.components.len()),
         None => (points, metrics.len()),
     };
-    Ok(Prepared { class, complete, raw, normalisations, points, dims, min_duration, pca, notes })
+    let metrics = metrics.clone();
+    Ok(Prepared { class, complete, metrics, normalisations, points, dims, min_duration, pca, notes })
 }
 
 fn check(table: &BurstTable, preparation: &Preparation) -> Result<(), PrepareError> {
@@ -261,9 +278,10 @@ fn check(table: &BurstTable, preparation: &Preparation) -> Result<(), PrepareErr
     Ok(())
 }
 
-fn negative_notes(metrics: &[Metric], raw: &[Vec<f64>]) -> Vec<String> {
-    let negative = |(metric, values): (&Metric, &Vec<f64>)| {
-        let count = if metric.log { values.par_iter().filter(|&&x| x < 0.0).count() } else { 0 };
+fn negative_notes(metrics: &[Metric], raw: &[MetricValues<'_>]) -> Vec<String> {
+    let negative = |(metric, values): (&Metric, &MetricValues<'_>)| {
+        let all = if metric.log { 0..values.len() } else { 0..0 };
+        let count = all.into_par_iter().with_min_len(1 << 12).filter(|&i| values.get(i) < 0.0).count();
         let name = &metric.name;
         (count > 0).then(|| {
             format!("{count} bursts have a negative {name}, which has no logarithm: they count as missing")
@@ -310,14 +328,14 @@ fn nothing_left(class: &[BurstClass], min_duration: Nanos) -> PrepareError {
 }
 
 /// Normalised values of the complete bursts, row-major.
-fn coordinates(raw: &[Vec<f64>], normalisations: &[Normalisation], complete: &[u32]) -> Vec<f64> {
+fn coordinates(raw: &[MetricValues<'_>], normalisations: &[Normalisation], complete: &[u32]) -> Vec<f64> {
     const ROWS: usize = 1 << 12;
     let dims = raw.len();
     let mut points = vec![0.0; complete.len() * dims];
     points.par_chunks_mut(ROWS * dims).zip(complete.par_chunks(ROWS)).for_each(|(to, bursts)| {
         for (m, (values, normalisation)) in raw.iter().zip(normalisations).enumerate() {
             for (row, &burst) in to.chunks_exact_mut(dims).zip(bursts) {
-                row[m] = normalisation.apply(values[burst as usize]);
+                row[m] = normalisation.apply(values.get(burst as usize));
             }
         }
     });
@@ -340,7 +358,7 @@ mod tests {
             thread: vec![1; n],
             begin: (0..n as u64).map(|i| Nanos(i * 1000)).collect(),
             duration: durations.iter().map(|&d| Nanos(d)).collect(),
-            counters: vec![CounterColumn { counter, values: values.to_vec() }],
+            counters: vec![CounterColumn { counter, values: values.to_vec().into() }],
             code: None,
         }
     }
@@ -364,7 +382,7 @@ mod tests {
         assert_eq!(prepared.class, [Missing, Complete, FilteredRange, FilteredDuration, Complete, Missing],);
         assert_eq!(prepared.complete, [1, 4]);
         assert_eq!(prepared.points, [0.0, 1.0]);
-        assert!(prepared.normalised(0, 2) > 1.0 && prepared.normalised(0, 0).is_nan());
+        assert!(prepared.normalised(0, 9.0) > 1.0 && prepared.normalised(0, f64::NAN).is_nan());
         assert!(prepared.notes[0].contains("1 bursts have a negative A"), "{:?}", prepared.notes);
         assert_eq!(prepared.count(Missing), 2);
     }

@@ -97,12 +97,12 @@ impl Extent {
 /// `notes` what an analyst would want to know.
 pub(super) fn fit(
     metric: &Metric,
-    raw: &[f64],
+    raw: impl Fn(usize) -> f64 + Sync,
     rows: &[u32],
     scale: Scale,
     notes: &mut Vec<String>,
 ) -> Normalisation {
-    let value = |&i: &u32| raw[i as usize];
+    let value = |&i: &u32| raw(i as usize);
     let extent = rows
         .par_chunks(CHUNK)
         .map(|chunk| chunk.iter().map(value).fold(Extent::EMPTY, Extent::with))
@@ -181,7 +181,7 @@ mod tests {
         let metric: Metric = text.parse().expect("a metric");
         let rows: Vec<u32> = (0..raw.len() as u32).collect();
         let mut notes = Vec::new();
-        let fitted = fit(&metric, raw, &rows, scale, &mut notes);
+        let fitted = fit(&metric, |i| raw[i], &rows, scale, &mut notes);
         (raw.iter().map(|&x| fitted.apply(x)).collect(), notes)
     }
 

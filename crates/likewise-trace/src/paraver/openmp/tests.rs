@@ -73,13 +73,13 @@ fn bursts(trace: &Trace) -> Vec<Made> {
     let table = &trace.table;
     let row = |i: usize| {
         let code = table.code.as_ref().unwrap();
-        let region = code.regions[i];
+        let region = code.regions.get(i);
         let name = |place: Option<_>| place.map_or("-", |place| code.name(place));
         let code = match region.function {
             Some(_) => name(region.function).to_owned(),
             None => format!("{} .. {}", name(region.before), name(region.after)),
         };
-        let count = table.counters[0].values[i];
+        let count = table.counters[0].values.get(i);
         let count = (!count.is_nan()).then_some(count as u64);
         (table.thread[i], table.begin[i].0, table.end(i).0, count, code)
     };

@@ -179,10 +179,10 @@ fn code_of(calls: &[(u64, String)], functions: &[(u64, i64)], begin: u64, end: u
 
 fn bursts_of(table: &BurstTable) -> Vec<Burst> {
     let burst = |i: usize| {
-        let carried = table.counters.iter().filter(|c| !c.values[i].is_nan());
-        let sums = carried.map(|c| (c.counter.event_type.unwrap(), c.values[i] as i64)).collect();
+        let carried = table.counters.iter().filter(|c| !c.values.get(i).is_nan());
+        let sums = carried.map(|c| (c.counter.event_type.unwrap(), c.values.get(i) as i64)).collect();
         let who = Who { app: table.app[i], task: table.task[i], thread: table.thread[i] };
-        let region = table.code.as_ref().map(|code| code.regions[i]).unwrap_or_default();
+        let region = table.code.as_ref().map(|code| code.regions.get(i)).unwrap_or_default();
         let name = |place: Option<PlaceId>| Some(table.code.as_ref()?.name(place?).to_owned());
         let code = [region.before, region.after, region.function].map(name);
         (who, table.begin[i].0, table.end(i).0, sums, code)
@@ -353,7 +353,7 @@ fn many_types_and_a_long_prefix_are_summed_exactly() {
     }
     let table = read_text(&text, &ReadOptions::default()).unwrap().table;
     assert_eq!(table.counters.len(), 1000);
-    assert!((0..1000).all(|i| table.counters[i].values == [3.0 * i as f64]));
+    assert!((0..1000).all(|i| table.counters[i].values.iter().eq([3.0 * i as f64])));
 }
 
 /// What is read of one burst of 10 µs with those events, and what is said of
@@ -365,7 +365,7 @@ fn read_burst(events: &[(u64, u32, i128)]) -> (f64, Vec<String>) {
     }
     let options = ReadOptions { counters: vec![50_100_001], ..ReadOptions::default() };
     let trace = read_text(&text, &options).unwrap();
-    (trace.table.counters[0].values[0], trace.report.warnings)
+    (trace.table.counters[0].values.get(0), trace.report.warnings)
 }
 
 #[test]
@@ -501,7 +501,7 @@ fn counts(records: &str) -> (Vec<f64>, Vec<String>) {
     let trace =
         read_text(&format!("#Paraver (x):100_ns:0:1:1(1:1)\n{records}"), &ReadOptions::default()).unwrap();
     let said = trace.report.warnings.into_iter().filter(|w| w.contains("count") && !w.contains(".pcf"));
-    (trace.table.counters[0].values.clone(), said.collect())
+    (trace.table.counters[0].values.iter().collect(), said.collect())
 }
 
 #[test]

@@ -9,7 +9,7 @@
 pub(crate) mod parquet;
 pub(crate) mod text;
 
-use likewise::table::{BurstTable, Counter, CounterColumn, Nanos};
+use likewise::table::{BurstTable, Counter, CounterColumn, Nanos, Values};
 
 use super::rows::check_different;
 use crate::error::ErrorKind;
@@ -99,7 +99,7 @@ impl Layout {
         let counters = self.names.iter().zip(&self.roles).filter(|(_, r)| matches!(r, Role::Counter(_)));
         let column = |(name, _): (&String, &Role)| CounterColumn {
             counter: Counter { event_type: None, name: name.clone(), description: String::new() },
-            values: Vec::new(),
+            values: Values::default(),
         };
         BurstTable { counters: counters.map(column).collect(), ..BurstTable::default() }
     }
@@ -140,8 +140,10 @@ fn select(table: &BurstTable, order: &[usize]) -> BurstTable {
     fn pick<T: Copy>(column: &[T], order: &[usize]) -> Vec<T> {
         order.iter().map(|&i| column[i]).collect()
     }
-    let counter =
-        |c: &CounterColumn| CounterColumn { counter: c.counter.clone(), values: pick(&c.values, order) };
+    let counter = |c: &CounterColumn| CounterColumn {
+        counter: c.counter.clone(),
+        values: order.iter().map(|&i| c.values.get(i)).collect(),
+    };
     BurstTable {
         app: pick(&table.app, order),
         task: pick(&table.task, order),

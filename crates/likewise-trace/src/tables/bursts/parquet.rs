@@ -54,7 +54,7 @@ fn fill(table: &Table<'_>, at: usize, role: Role, bursts: &mut BurstTable) -> Re
                     _ => Err("expected finite numbers, or null or NaN where one is missing"),
                 },
             });
-            bursts.counters[counter].values = values?;
+            bursts.counters[counter].values = values?.into();
         }
         Role::Ignored => {}
     }

@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use likewise::table::MetricValues;
 use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
@@ -26,6 +27,8 @@ pub enum ColumnData<'a> {
     U32(&'a [u32]),
     /// Numbers; NaN is written as it is.
     F64(&'a [f64]),
+    /// The same, computed when they are written.
+    Metric(MetricValues<'a>),
     /// Texts.
     Str(&'a [&'a str]),
     /// 64-bit integers, some of which are missing (null).
@@ -38,6 +41,7 @@ impl ColumnData<'_> {
             ColumnData::I64(values) => values.len(),
             ColumnData::U32(values) => values.len(),
             ColumnData::F64(values) => values.len(),
+            ColumnData::Metric(values) => values.len(),
             ColumnData::Str(values) => values.len(),
             ColumnData::MaybeI64(values) => values.len(),
         }
@@ -131,7 +135,7 @@ fn field(name: &str, data: &ColumnData<'_>) -> std::result::Result<Type, Parquet
     let (physical, logical) = match data {
         ColumnData::I64(_) => (Physical::INT64, None),
         ColumnData::U32(_) => (Physical::INT32, Some(LogicalType::integer(32, false))),
-        ColumnData::F64(_) => (Physical::DOUBLE, None),
+        ColumnData::F64(_) | ColumnData::Metric(_) => (Physical::DOUBLE, None),
         ColumnData::Str(_) => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
         ColumnData::MaybeI64(_) => (Physical::INT64, None),
     };
@@ -153,6 +157,10 @@ fn write_column(
     match data {
         ColumnData::I64(v) => column.typed::<Int64Type>().write_batch(&v[rows], None, None)?,
         ColumnData::F64(v) => column.typed::<DoubleType>().write_batch(&v[rows], None, None)?,
+        ColumnData::Metric(v) => {
+            let values: Vec<f64> = rows.map(|i| v.get(i)).collect();
+            column.typed::<DoubleType>().write_batch(&values, None, None)?
+        }
         ColumnData::U32(v) => {
             let bits: Vec<i32> = v[rows].iter().map(|x| x.cast_signed()).collect();
             column.typed::<Int32Type>().write_batch(&bits, None, None)?

@@ -12,7 +12,7 @@ pub(in super::super) fn prepared_of(complete: &[u32]) -> Prepared {
     Prepared {
         class: vec![BurstClass::Complete; complete.len()],
         complete: complete.to_vec(),
-        raw: Vec::new(),
+        metrics: Vec::new(),
         normalisations: Vec::new(),
         points: Vec::new(),
         dims: 1,
@@ -26,7 +26,7 @@ fn table(durations: &[u64], counters: &[Vec<f64>]) -> BurstTable {
     let n = durations.len();
     let column = |values: &Vec<f64>| CounterColumn {
         counter: Counter { event_type: None, name: String::new(), description: String::new() },
-        values: values.clone(),
+        values: values.clone().into(),
     };
     BurstTable {
         app: vec![1; n],

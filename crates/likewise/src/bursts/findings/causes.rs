@@ -102,7 +102,7 @@ impl<'a> Step<'a> {
         for &burst in parts.iter().flat_map(|part| &part.bursts) {
             let unit = stretches.unit(burst) as usize;
             times[unit] += stretches.all.duration(burst) as f64;
-            instructions[unit] += counter.map_or(f64::NAN, |values| values[burst as usize]);
+            instructions[unit] += counter.map_or(f64::NAN, |values| values.get(burst as usize));
         }
         let (gain, mean) = parts.iter().fold((0.0, 0.0), |sum, part| (sum.0 + part.gain, sum.1 + part.mean));
         Self { parts, gain, mean, times, instructions, taken: Taken::Whole, noise: None }

@@ -108,9 +108,10 @@ fn low_ipc(counted: &Counted<'_>, end: Nanos, told: &[ClusterId]) -> Vec<Finding
     let mut first: Vec<Option<u32>> = vec![None; n];
     for &burst in &counted.order {
         let (i, label) = (burst as usize, counted.label(burst) as usize);
-        if instructions[i] >= 0.0 && cycles[i] > 0.0 {
-            sums[label][0] += instructions[i];
-            sums[label][1] += cycles[i];
+        let (instructions, cycles) = (instructions.get(i), cycles.get(i));
+        if instructions >= 0.0 && cycles > 0.0 {
+            sums[label][0] += instructions;
+            sums[label][1] += cycles;
             sums[label][2] += counted.duration(burst) as f64;
             first[label] = first[label].or(Some(burst));
         }

@@ -14,7 +14,7 @@ use super::finding::{Finding, FindingKind, LEAST_APART};
 use super::since::{FEWEST, means_of, stretch};
 use crate::bursts::rates::instructions_and_cycles;
 use crate::bursts::serial::Scope;
-use crate::table::Nanos;
+use crate::table::{Nanos, Values};
 
 /// A phase, or two of which each thread does now the one and then the other.
 struct Kind {
@@ -94,7 +94,7 @@ pub(super) fn slower(all: &Counted<'_>, whole: f64) -> Option<Finding> {
 /// Two phases are one kind if they have the same instructions and each thread
 /// changes between them at most twice: a slowdown can make another phase of the
 /// same step.
-fn kinds(all: &Counted<'_>, instructions: &[f64]) -> Vec<Kind> {
+fn kinds(all: &Counted<'_>, instructions: &Values) -> Vec<Kind> {
     let n_threads = all.names().len();
     let mut of_label: Vec<Vec<u32>> = vec![Vec::new(); all.n_labels()];
     for &burst in all.order.iter().filter(|&&burst| all.label(burst) != all.noise()) {
@@ -107,7 +107,7 @@ fn kinds(all: &Counted<'_>, instructions: &[f64]) -> Vec<Kind> {
         2 * threads > n_threads && bursts.len() >= FEWEST * threads
     });
     let work = |bursts: &[u32]| {
-        let mut counts: Vec<f64> = bursts.iter().map(|&b| instructions[b as usize]).collect();
+        let mut counts: Vec<f64> = bursts.iter().map(|&b| instructions.get(b as usize)).collect();
         let middle = counts.len() / 2;
         counts.select_nth_unstable_by(middle, f64::total_cmp).1.ln()
     };
@@ -170,11 +170,11 @@ fn is_in_turn(all: &Counted<'_>, bursts: impl Iterator<Item = u32>, n: usize) ->
 }
 
 /// When a kind takes longer for the same instructions, and by how much.
-fn one(all: &Counted<'_>, instructions: &[f64], kind: &Kind) -> Option<Slower> {
+fn one(all: &Counted<'_>, instructions: &Values, kind: &Kind) -> Option<Slower> {
     let n_threads = all.names().len();
     let counted: Vec<u32> =
-        kind.bursts.iter().copied().filter(|&burst| instructions[burst as usize] > 0.0).collect();
-    let value = |burst: u32| (all.duration(burst) as f64 / instructions[burst as usize]).ln();
+        kind.bursts.iter().copied().filter(|&burst| instructions.get(burst as usize) > 0.0).collect();
+    let value = |burst: u32| (all.duration(burst) as f64 / instructions.get(burst as usize)).ln();
     let mut is_of_kind = vec![false; n_threads];
     counted.iter().for_each(|&burst| is_of_kind[all.thread(burst) as usize] = true);
     let n_of_kind = is_of_kind.into_iter().filter(|&is_one| is_one).count();
@@ -186,7 +186,7 @@ fn one(all: &Counted<'_>, instructions: &[f64], kind: &Kind) -> Option<Slower> {
     let place = stretch(&values)?;
     let (inside, others) = means_of(&values, &place);
     let work: Vec<f64> =
-        rounds.iter().map(|round| mean(round, &|burst| instructions[burst as usize].ln())).collect();
+        rounds.iter().map(|round| mean(round, &|burst| instructions.get(burst as usize).ln())).collect();
     let (work_inside, work_others) = means_of(&work, &place);
     if (work_inside - work_others).abs() > LEAST_APART {
         return None;

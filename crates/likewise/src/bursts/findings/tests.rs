@@ -21,7 +21,7 @@ fn found_of_threads(bursts: &[(u32, Burst)], end: u64) -> Findings {
     let n = bursts.len();
     let counter = |name: &str, values: Vec<f64>| CounterColumn {
         counter: Counter { event_type: None, name: name.to_owned(), description: String::new() },
-        values,
+        values: values.into(),
     };
     let table = BurstTable {
         app: vec![1; n],

@@ -135,7 +135,7 @@ fn again(mut spec: RunSpec) -> Made {
     let nanos = |values: &[Nanos]| -> Vec<Nanos> { kept.iter().map(|&i| values[i]).collect() };
     (table.begin, table.duration) = (nanos(&table.begin), nanos(&table.duration));
     for column in &mut table.counters {
-        column.values = kept.iter().map(|&i| column.values[i]).collect();
+        column.values = kept.iter().map(|&i| column.values.get(i)).collect();
     }
     run.clustering.labels = kept.iter().map(|&i| run.clustering.labels[i]).collect();
     run.complete.truncate(kept.len());

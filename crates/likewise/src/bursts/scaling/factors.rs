@@ -158,7 +158,7 @@ fn sums(
         last[g] = Some((i, time));
         figures.longest = figures.longest.max(Nanos(time));
         for (count, counter) in counts[g].iter_mut().zip(counters) {
-            let value = counter.map_or(f64::NAN, |c: &CounterColumn| c.values[i]);
+            let value = counter.map_or(f64::NAN, |c: &CounterColumn| c.values.get(i));
             if value.is_finite() {
                 *count = (count.0 + value, count.1.saturating_add(duration));
             }

@@ -127,7 +127,7 @@ fn replaced(run: &RunBursts<'_>, odd: &[(u32, Odd)]) -> BurstTable {
     for (_, Odd { burst, usual }) in odd {
         table.duration[*burst] = run.table.duration[*usual];
         for &c in &places {
-            table.counters[c].values[*burst] = run.table.counters[c].values[*usual];
+            table.counters[c].values.set(*burst, run.table.counters[c].values.get(*usual));
         }
     }
     table

@@ -62,7 +62,7 @@ impl Nature {
         let work = instructions(run).filter(|_| by_instructions);
         // A burst without its instructions is told by its time.
         let work = |i: usize| {
-            let count = work.map_or_else(|| duration(i), |c| c.values[i]);
+            let count = work.map_or_else(|| duration(i), |c| c.values.get(i));
             if count.is_finite() { count.max(1.0).ln() } else { duration(i).max(1.0).ln() }
         };
         let columns: Vec<&CounterColumn> = names.iter().filter_map(|name| run.table.counter(name)).collect();
@@ -70,7 +70,7 @@ impl Nature {
         // One more than was counted, so that none is a number as well.
         let per_work = |(&i, work): (&u32, &f64)| {
             let work = *work;
-            let traits = columns.iter().map(move |c| ((c.values[i as usize] + 1.0).ln() - work) as f32);
+            let traits = columns.iter().map(move |c| ((c.values.get(i as usize) + 1.0).ln() - work) as f32);
             traits.collect::<Vec<_>>()
         };
         let traits = run.complete.iter().zip(&work).flat_map(per_work).collect();
