@@ -34,8 +34,8 @@ use crate::{Stages, Usage, Watch};
 use anyhow::Result;
 use figures::figures;
 use likewise::bursts::{
-    BurstLabel, Direction, Findings, Moments, PhaseStats, RefineInput, Threshold, burst_labels,
-    cluster_by_place, filter_clusters, parallel_numbers, region_numbers,
+    BurstLabel, Direction, Findings, Moments, PhaseRepresentatives, PhaseStats, RefineInput, Threshold,
+    burst_labels, cluster_by_place, filter_clusters, parallel_numbers, region_numbers, representatives,
 };
 use likewise::cluster::{Clustering, Points};
 use likewise::table::{BurstTable, Metric, Nanos, Preparation, Prepared, Scale, prepare};
@@ -56,7 +56,8 @@ pub struct Analysis {
     pub table: BurstTable,
     /// What describes a burst.
     pub metrics: Vec<Metric>,
-    /// The bursts as points.
+    /// The bursts as points; these themselves are gone once all is found, because
+    /// they take much memory.
     pub prepared: Prepared,
     /// Its clustering labels the complete bursts, by descending total time.
     pub grouped: Grouped,
@@ -69,6 +70,9 @@ pub struct Analysis {
     pub structure: Structure,
     /// What else is said of them.
     pub figures: Figures,
+    /// The bursts that stand for each phase: five strata, from the shortest bursts to
+    /// the longest.
+    pub representatives: Vec<PhaseRepresentatives>,
     /// What is worth a look first; `None` of several applications, and of
     /// drawn times.
     pub findings: Option<Findings>,
@@ -91,6 +95,9 @@ pub struct Analysis {
     /// Sentences that the analyst must know.
     pub notes: Vec<String>,
 }
+
+/// Strata of each phase, of which each has a representative.
+const STRATA: usize = 5;
 
 /// What was asked for, by the caller or by a definition.
 #[derive(Clone, Debug)]
@@ -147,7 +154,7 @@ fn analyse(
     watch: &dyn Watch,
 ) -> Result<Analysis> {
     let Input { name, end, table, columns, drawn_times, mut notes } = input;
-    let prepared = {
+    let mut prepared = {
         let _bar = watch.spinner("Preparing");
         stages.time("prepare", || prepare(&table, &plan.preparation))?
     };
@@ -172,11 +179,12 @@ fn analyse(
     let (mut beside, mut last) = (Stages::default(), Stages::default());
     // None of the three keeps all threads busy, and none needs another's result,
     // so they run side by side.
-    let (structure, (period, findings)) = {
+    let ((structure, representatives), (period, findings)) = {
         let _bar = watch.spinner("Aligning");
         let clustering = &grouped.clustering;
         let aligned = grouped.refinement.as_mut().and_then(|found| take_aligned(found, clustering));
         let grouped = &grouped;
+        let representatives = || representatives(&table, &prepared, clustering, STRATA);
         let structure = || {
             if plan.unaligned {
                 return Structure::default();
@@ -199,8 +207,9 @@ fn analyse(
                 if drawn_times { None } else { findings::found(&table, &prepared, &labels, end) }
             })
         };
-        rayon::join(structure, || rayon::join(period, findings))
+        rayon::join(|| (structure(), representatives()), || rayon::join(period, findings))
     };
+    prepared.points = Vec::new();
     stages.add_all(beside);
     stages.add_all(last);
     if structure.silhouette.is_some() && prepared.complete.iter().all(|&i| table.duration[i as usize].0 == 0)
@@ -226,6 +235,7 @@ fn analyse(
         stats,
         structure,
         figures,
+        representatives,
         findings,
         period,
         rows,

@@ -1,20 +1,17 @@
 //! `representatives.csv`: the bursts that stand for each phase.
 
-use likewise::bursts::{Representative, representatives};
+use likewise::bursts::Representative;
 use likewise_analysis::phases::Analysis;
 use std::io::{self, Write};
-
-/// Strata of each phase: from the shortest bursts to the longest.
-const STRATA: usize = 5;
 
 /// For each phase its medoid, then a burst of each stratum of its duration;
 /// `weight` says how many bursts each stands for.
 pub(crate) fn write(out: &mut impl Write, analysis: &Analysis) -> io::Result<()> {
-    let Analysis { table, prepared, grouped, .. } = analysis;
+    let Analysis { table, representatives, .. } = analysis;
     let with_app = analysis.several_apps();
     let app = if with_app { "app," } else { "" };
     writeln!(out, "phase,kind,{app}task,thread,begin_ns,duration_ns,weight")?;
-    for phase in representatives(table, prepared, &grouped.clustering, STRATA) {
+    for phase in representatives {
         let mut row = |kind: &str, Representative { burst, weight }: Representative| {
             let i = burst as usize;
             let app = if with_app { format!("{},", table.app[i]) } else { String::new() };

@@ -27,7 +27,7 @@ use crate::error::{Error, ErrorKind, Place, Result};
 use crate::output::AtomicFile;
 use crate::trace::Who;
 
-use marks::{Mark, marks};
+use marks::{Mark, Marks, marks};
 pub use spread::{ToLabel, write_labelled_spread};
 
 /// Event type that holds the cluster of a burst.
@@ -75,11 +75,11 @@ pub fn legend(n_clusters: u32, colour: impl Fn(u32) -> [u8; 3]) -> Vec<LabelValu
 /// a lenient [`read_bursts`](crate::read_bursts) skips are left out.
 ///
 /// # Panics
-/// If `values` is not as long as `table`.
+/// If `values` is not as long as `table`, or there are more than 2³¹ bursts.
 ///
 /// # Complexity
 /// One pass, in parallel, reading no more of a line than its time unless
-/// `lenient`; memory is 16 bytes for every begin and end.
+/// `lenient`; memory is 4 bytes for every begin and end.
 pub fn write_labelled(
     input: &Path,
     stem: &Path,
@@ -136,21 +136,28 @@ fn with_names(
 }
 
 /// Writes the lines of `marks`, which are sorted.
-fn push_marks(out: &mut Vec<u8>, marks: &[Mark], threads: &[(u32, Who)]) {
+fn push_marks(out: &mut Vec<u8>, marks: impl Iterator<Item = Mark>, threads: &[(u32, Who)]) {
     let mut digits = itoa::Buffer::new();
-    for line in marks.chunk_by(|a, b| (a.time, a.thread) == (b.time, b.thread)) {
-        let (cpu, Who { app, task, thread }) = threads[line[0].thread as usize];
-        out.push(b'2');
-        for id in [cpu, app, task, thread] {
+    let mut line = None;
+    for mark in marks {
+        if line != Some((mark.time, mark.thread)) {
+            if line.is_some() {
+                out.push(b'\n');
+            }
+            line = Some((mark.time, mark.thread));
+            let (cpu, Who { app, task, thread }) = threads[mark.thread as usize];
+            out.push(b'2');
+            for id in [cpu, app, task, thread] {
+                out.push(b':');
+                out.extend_from_slice(digits.format(id).as_bytes());
+            }
             out.push(b':');
-            out.extend_from_slice(digits.format(id).as_bytes());
+            out.extend_from_slice(digits.format(mark.time).as_bytes());
         }
-        out.push(b':');
-        out.extend_from_slice(digits.format(line[0].time).as_bytes());
-        for mark in line {
-            out.extend_from_slice(b":90000001:");
-            out.extend_from_slice(digits.format(mark.value).as_bytes());
-        }
+        out.extend_from_slice(b":90000001:");
+        out.extend_from_slice(digits.format(mark.value).as_bytes());
+    }
+    if line.is_some() {
         out.push(b'\n');
     }
 }
@@ -171,17 +178,13 @@ struct Labelled {
 const COPIED: usize = 1 << 19;
 
 struct Marked<'m> {
-    marks: &'m [Mark],
+    marks: &'m Marks<'m>,
     threads: &'m [(u32, Who)],
     /// If given, records that are malformed or contradict the header are left out.
     checked: Option<&'m Header>,
 }
 
 impl Marked<'_> {
-    fn up_to(&self, time: u64) -> usize {
-        self.marks.partition_point(|m| m.time <= time)
-    }
-
     /// `text` is a buffer to be overwritten: used again, it need not be mapped
     /// and zeroed again.
     fn block(&self, bytes: &[u8], mut text: Vec<u8>) -> Labelled {
@@ -201,7 +204,7 @@ impl Marked<'_> {
             let Some(time) = time_of(&bytes[start..end]) else { continue };
             if result.first.is_none() {
                 result.first = Some((result.text.len() + start - copied, time));
-                next = self.up_to(time);
+                next = self.marks.up_to(time);
                 result.max = time;
             }
             result.max = result.max.max(time);
@@ -212,9 +215,10 @@ impl Marked<'_> {
             while let Some(mark) = self.marks.get(next)
                 && mark.time <= time
             {
-                let same = self.marks[next..].iter().take_while(|m| m.time == mark.time).count();
+                let rest = self.marks.within(next..self.marks.len());
+                let same = rest.take_while(|m| m.time == mark.time).count();
                 let from = result.text.len();
-                push_marks(&mut result.text, &self.marks[next..next + same], self.threads);
+                push_marks(&mut result.text, self.marks.within(next..next + same), self.threads);
                 result.inserted.push((from, result.text.len(), mark.time));
                 next += same;
             }
@@ -251,9 +255,9 @@ impl Marked<'_> {
                     return out.write_all(&block.text).map_err(failed);
                 };
                 out.write_all(&block.text[..first]).map_err(failed)?;
-                let due = self.up_to(time).max(written);
+                let due = self.marks.up_to(time).max(written);
                 let mut lines = Vec::new();
-                push_marks(&mut lines, &marks[written..due], threads);
+                push_marks(&mut lines, marks.within(written..due), threads);
                 out.write_all(&lines).map_err(failed)?;
                 let mut from = first;
                 for &(start, end, time) in &block.inserted {
@@ -265,7 +269,7 @@ impl Marked<'_> {
                 out.write_all(&block.text[from..]).map_err(failed)?;
                 buffers().push(block.text);
                 max = max.max(Some(block.max));
-                written = self.up_to(block.max).max(due);
+                written = self.marks.up_to(block.max).max(due);
                 Ok(())
             },
         );
@@ -274,7 +278,7 @@ impl Marked<'_> {
             other => other?,
         }
         let mut rest = Vec::new();
-        push_marks(&mut rest, &marks[written..], threads);
+        push_marks(&mut rest, marks.within(written..marks.len()), threads);
         out.write_all(&rest).map_err(failed)
     }
 }

@@ -59,7 +59,9 @@ pub fn representatives(
     n_strata: usize,
 ) -> Vec<PhaseRepresentatives> {
     assert_eq!(prepared.complete.len(), clustering.labels.len(), "a label for every complete burst");
-    let mut members: Vec<Vec<u32>> = vec![Vec::new(); clustering.n_clusters];
+    let mut sizes = vec![0; clustering.n_clusters];
+    clustering.labels.iter().flatten().for_each(|id| sizes[id.index()] += 1);
+    let mut members: Vec<Vec<u32>> = sizes.into_iter().map(Vec::with_capacity).collect();
     for (i, label) in clustering.labels.iter().enumerate() {
         if let Some(id) = label {
             members[id.index()].push(i as u32);

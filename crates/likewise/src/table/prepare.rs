@@ -132,8 +132,8 @@ pub enum PrepareError {
     /// A share of computing time outside of (0, 1].
     #[error("{0} of the computing time cannot be kept; give more than 0% and at most 100%")]
     KeepTime(f64),
-    /// More bursts than a `u32` can number.
-    #[error("{0} bursts are more than 4,294,967,294")]
+    /// More bursts than there are numbers of 32 bits for their begins and ends.
+    #[error("{0} bursts are more than 2,147,483,648; give a trace of a part of the run")]
     TooMany(usize),
     /// The table has no burst.
     #[error("there is no burst")]
@@ -272,7 +272,7 @@ fn check(table: &BurstTable, preparation: &Preparation) -> Result<(), PrepareErr
     if table.is_empty() {
         return Err(PrepareError::Empty);
     }
-    if table.len() >= u32::MAX as usize {
+    if table.len() > 1 << 31 {
         return Err(PrepareError::TooMany(table.len()));
     }
     Ok(())

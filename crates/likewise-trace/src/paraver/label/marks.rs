@@ -16,35 +16,99 @@ pub(super) struct Mark {
     pub(super) value: u32,
 }
 
-/// The bursts whose marks are asked for.
-#[derive(Clone, Copy)]
-struct Marking<'a> {
-    table: &'a BurstTable,
-    values: &'a [u32],
-    unit: u64,
+/// The marks of a trace by time, then thread, then order.
+pub(super) enum Marks<'a> {
+    /// Of each mark its number among those of the table: two of a mark of its own
+    /// would take four times the memory.
+    OfTable(Marking<'a>, Vec<u32>),
+    /// As another process sent them.
+    Sent(Vec<Mark>),
 }
 
-impl Marking<'_> {
-    /// The begin of burst `at / 2`, or for an odd number its end.
-    fn mark(&self, thread: u32, at: usize) -> Mark {
-        let i = at / 2;
-        let (time, value) = match at % 2 {
-            0 => (self.table.begin[i], self.values[i]),
-            _ => (self.table.end(i), 0),
-        };
-        Mark { time: time.0 / self.unit, thread, value }
+impl Marks<'_> {
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Self::OfTable(_, order) => order.len(),
+            Self::Sent(marks) => marks.len(),
+        }
+    }
+
+    /// The mark in that place, if there are so many.
+    pub(super) fn get(&self, at: usize) -> Option<Mark> {
+        match self {
+            Self::OfTable(bursts, order) => order.get(at).map(|&number| bursts.mark(number)),
+            Self::Sent(marks) => marks.get(at).copied(),
+        }
+    }
+
+    /// Those in these places.
+    pub(super) fn within(&self, places: Range<usize>) -> impl Iterator<Item = Mark> + '_ {
+        places.filter_map(|at| self.get(at))
+    }
+
+    /// How many are not after that time, and at least these.
+    pub(super) fn up_to(&self, time: u64) -> usize {
+        first_that(self.len(), |at| self.get(at).is_some_and(|mark| mark.time > time))
+    }
+
+    /// Leaves the first `n`.
+    pub(super) fn truncate(&mut self, n: usize) {
+        match self {
+            Self::OfTable(_, order) => order.truncate(n),
+            Self::Sent(marks) => marks.truncate(n),
+        }
     }
 }
 
-/// The marks of a thread, by time.
-enum OfThread<'a> {
-    /// They stand in the table in this order, and take no memory of their own.
-    InTable(Marking<'a>, u32, Range<usize>),
-    Sorted(Vec<Mark>),
+/// The first place of `n` of which that is true; it is then true of all behind it.
+fn first_that(n: usize, is: impl Fn(usize) -> bool) -> usize {
+    let (mut least, mut most) = (0, n);
+    while least < most {
+        let middle = least + (most - least) / 2;
+        if is(middle) {
+            most = middle;
+        } else {
+            least = middle + 1;
+        }
+    }
+    least
 }
 
-impl<'a> OfThread<'a> {
-    fn of(bursts: Marking<'a>, thread: u32, range: Range<usize>) -> Self {
+/// The bursts whose marks are asked for. The begin of burst `i` is mark `2 i` of the
+/// table, and its end `2 i + 1`.
+#[derive(Clone)]
+pub(super) struct Marking<'a> {
+    table: &'a BurstTable,
+    values: &'a [u32],
+    unit: u64,
+    /// Where the bursts of each thread start.
+    starts: Vec<usize>,
+}
+
+impl Marking<'_> {
+    fn time(&self, number: u32) -> u64 {
+        let i = number as usize / 2;
+        let time = if number.is_multiple_of(2) { self.table.begin[i] } else { self.table.end(i) };
+        time.0 / self.unit
+    }
+
+    fn mark(&self, number: u32) -> Mark {
+        let i = number as usize / 2;
+        let value = if number.is_multiple_of(2) { self.values[i] } else { 0 };
+        let thread = self.starts.partition_point(|&start| start <= i) - 1;
+        Mark { time: self.time(number), thread: thread as u32, value }
+    }
+}
+
+/// The numbers of a thread's marks, by time.
+enum OfThread {
+    /// They stand in the table in this order, and take no memory of their own.
+    InTable(Range<u32>),
+    Sorted(Vec<u32>),
+}
+
+impl OfThread {
+    fn of(bursts: &Marking<'_>, range: Range<usize>) -> Self {
         let Marking { table, values, .. } = bursts;
         let mut end = Nanos::ZERO;
         let is_in_order = range.clone().all(|i| {
@@ -52,57 +116,46 @@ impl<'a> OfThread<'a> {
             before <= table.begin[i] && values[i] != 0
         });
         if is_in_order {
-            return Self::InTable(bursts, thread, range);
+            return Self::InTable(2 * range.start as u32..2 * range.end as u32);
         }
-        let mut marks = Vec::with_capacity(2 * range.len());
-        for i in range.filter(|&i| values[i] != 0) {
-            marks.extend([bursts.mark(thread, 2 * i), bursts.mark(thread, 2 * i + 1)]);
-        }
+        let marked = range.filter(|&i| values[i] != 0);
+        let mut numbers: Vec<u32> = marked.flat_map(|i| [2 * i as u32, 2 * i as u32 + 1]).collect();
         // Stable, because the end of a burst of no length must stay after its begin.
-        marks.sort_by_key(|mark| mark.time);
-        Self::Sorted(marks)
+        numbers.sort_by_key(|&number| bursts.time(number));
+        Self::Sorted(numbers)
     }
 
     fn len(&self) -> usize {
         match self {
-            Self::InTable(_, _, range) => 2 * range.len(),
-            Self::Sorted(marks) => marks.len(),
+            Self::InTable(range) => range.len(),
+            Self::Sorted(numbers) => numbers.len(),
         }
     }
 
-    fn mark(&self, at: usize) -> Mark {
+    fn number(&self, at: usize) -> u32 {
         match self {
-            Self::InTable(bursts, thread, range) => bursts.mark(*thread, 2 * range.start + at),
-            Self::Sorted(marks) => marks[at],
+            Self::InTable(range) => range.start + at as u32,
+            Self::Sorted(numbers) => numbers[at],
         }
-    }
-
-    /// How many are before that time.
-    fn before(&self, time: u64) -> usize {
-        let (mut least, mut most) = (0, self.len());
-        while least < most {
-            let middle = least + (most - least) / 2;
-            if self.mark(middle).time < time {
-                least = middle + 1;
-            } else {
-                most = middle;
-            }
-        }
-        least
     }
 }
 
-/// The threads of a table, and its marks by time, then thread, then order.
-pub(super) fn marks(table: &BurstTable, values: &[u32], unit: u64) -> (Vec<Who>, Vec<Mark>) {
+/// The threads of a table, and its marks.
+///
+/// # Panics
+/// If there are more than 2³¹ bursts.
+pub(super) fn marks<'a>(table: &'a BurstTable, values: &'a [u32], unit: u64) -> (Vec<Who>, Marks<'a>) {
+    assert!(table.len() <= 1 << 31, "marks have numbers of 32 bits");
     let who = |i: usize| Who { app: table.app[i], task: table.task[i], thread: table.thread[i] };
     let starts: Vec<usize> =
         (0..table.len()).into_par_iter().filter(|&i| i == 0 || who(i) != who(i - 1)).collect();
     let ends = starts.iter().skip(1).copied().chain([table.len()]);
     let ranges: Vec<Range<usize>> = starts.iter().copied().zip(ends).map(|(start, end)| start..end).collect();
-    let bursts = Marking { table, values, unit };
-    let of_thread = |(thread, range)| OfThread::of(bursts, thread as u32, range);
-    let of_threads = ranges.into_par_iter().enumerate().map(of_thread).collect();
-    (starts.into_iter().map(who).collect(), merged(of_threads))
+    let threads = starts.iter().map(|&i| who(i)).collect();
+    let bursts = Marking { table, values, unit, starts };
+    let of_threads = ranges.into_par_iter().map(|range| OfThread::of(&bursts, range)).collect();
+    let order = merged(of_threads, |number| bursts.time(number));
+    (threads, Marks::OfTable(bursts, order))
 }
 
 /// So many marks are merged at once, about: they stay in the cache.
@@ -112,22 +165,24 @@ const SLICE_OF_THREAD: usize = 8;
 
 /// The marks of threads, each by time, in one list: slice by slice of time, all at
 /// once.
-fn merged(of_threads: Vec<OfThread<'_>>) -> Vec<Mark> {
+fn merged(of_threads: Vec<OfThread>, time_of: impl Fn(u32) -> u64 + Sync) -> Vec<u32> {
     let n: usize = of_threads.iter().map(OfThread::len).sum();
     let slice = SLICE.max(SLICE_OF_THREAD * of_threads.len());
     // Each of the samples stands for as many marks.
     let step = slice / of_threads.len().max(1);
-    let sampled = |marks: &OfThread<'_>| -> Vec<u64> {
-        (0..marks.len()).step_by(step).map(|at| marks.mark(at).time).collect()
+    let sampled = |marks: &OfThread| -> Vec<u64> {
+        (0..marks.len()).step_by(step).map(|at| time_of(marks.number(at))).collect()
     };
     let mut samples: Vec<u64> = of_threads.iter().flat_map(sampled).collect();
     samples.sort_unstable();
     let mut cuts: Vec<u64> = samples.chunks(slice / step).skip(1).map(|samples| samples[0]).collect();
     cuts.dedup();
-    let places = |time: u64| of_threads.iter().map(|marks| marks.before(time)).collect();
+    let before =
+        |marks: &OfThread, time: u64| first_that(marks.len(), |at| time_of(marks.number(at)) >= time);
+    let places = |time: u64| of_threads.iter().map(|marks| before(marks, time)).collect();
     let mut places: Vec<Vec<usize>> = cuts.into_par_iter().map(places).collect();
     places.push(of_threads.iter().map(OfThread::len).collect());
-    let mut all = vec![Mark { time: 0, thread: 0, value: 0 }; n];
+    let mut all = vec![0; n];
     let mut before = vec![0; of_threads.len()];
     let (mut slices, mut rest) = (Vec::with_capacity(places.len()), &mut all[..]);
     for ends in places {
@@ -138,10 +193,14 @@ fn merged(of_threads: Vec<OfThread<'_>>) -> Vec<Mark> {
         (before, rest) = (ends, others);
     }
     slices.into_par_iter().for_each(|(ranges, slice)| {
-        let marks = of_threads.iter().zip(ranges).flat_map(|(marks, range)| range.map(|at| marks.mark(at)));
-        slice.iter_mut().zip(marks).for_each(|(to, mark)| *to = mark);
+        let numbers = |(marks, range): (&OfThread, Range<usize>)| {
+            range.map(|at| marks.number(at)).collect::<Vec<u32>>()
+        };
+        let numbers = of_threads.iter().zip(ranges).flat_map(numbers);
+        let mut marks: Vec<(u64, u32)> = numbers.map(|number| (time_of(number), number)).collect();
         // Stable: of one time, by thread.
-        slice.sort_by_key(|mark| mark.time);
+        marks.sort_by_key(|&(time, _)| time);
+        slice.iter_mut().zip(marks).for_each(|(to, (_, number))| *to = number);
     });
     all
 }
@@ -159,22 +218,26 @@ mod tests {
                 state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
                 state >> 20
             };
-            let of_threads: Vec<Vec<Mark>> = [90_000, 0, 7, 40_000, 1, 100_000]
-                .into_iter()
-                .zip(0..)
-                .map(|(n, thread)| {
-                    let mark = |value| Mark { time: next() % spread, thread, value };
-                    let mut marks: Vec<Mark> = (0..n).map(mark).collect();
-                    marks.sort_by_key(|mark| mark.time);
-                    marks
-                })
-                .collect();
-            let mut sorted = of_threads.concat();
-            sorted.sort_by_key(|mark| (mark.time, mark.thread));
-            let found = merged(of_threads.into_iter().map(OfThread::Sorted).collect());
-            assert!(found == sorted, "times below {spread}");
+            // Of each number its time: those of a thread are together, and its times ascend.
+            let (mut times, mut of_threads) = (Vec::new(), Vec::new());
+            for n in [90_000, 0, 7, 40_000, 1, 100_000] {
+                let mut own: Vec<u64> = (0..n).map(|_| next() % spread).collect();
+                own.sort_unstable();
+                of_threads.push(times.len() as u32..(times.len() + n) as u32);
+                times.append(&mut own);
+            }
+            let mut sorted: Vec<u32> = (0..times.len() as u32).collect();
+            sorted.sort_by_key(|&number| times[number as usize]);
+            let time_of = |number: u32| times[number as usize];
+            for is_listed in [false, true] {
+                let of = |range: Range<u32>| {
+                    if is_listed { OfThread::Sorted(range.collect()) } else { OfThread::InTable(range) }
+                };
+                let found = merged(of_threads.iter().cloned().map(of).collect(), time_of);
+                assert!(found == sorted, "times below {spread}");
+            }
         }
-        assert!(merged(Vec::new()).is_empty());
+        assert!(merged(Vec::new(), u64::from).is_empty());
     }
 
     #[test]
@@ -199,7 +262,8 @@ mod tests {
                     .map(|(time, i, value)| Mark { time: time.0 / unit, thread: i as u32 / 4, value })
                     .collect();
                 expected.sort_by_key(|mark| (mark.time, mark.thread));
-                assert_eq!(marks(&table, &values, unit).1, expected);
+                let found = marks(&table, &values, unit).1;
+                assert_eq!(found.within(0..found.len()).collect::<Vec<_>>(), expected);
             }
         }
     }

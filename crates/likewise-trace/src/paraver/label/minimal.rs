@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use likewise::table::BurstTable;
 
-use super::{Mark, marks, push_marks};
+use super::{Marks, marks, push_marks};
 use crate::error::ErrorKind;
 use crate::trace::{RUNNING, Who};
 
@@ -27,7 +27,7 @@ fn write_records(
     header: &str,
     table: &BurstTable,
     (threads, cpus): (&[Who], &[(u32, Who)]),
-    marks: &[Mark],
+    marks: &Marks<'_>,
 ) -> io::Result<()> {
     writeln!(out, "{header}")?;
     let mut order: Vec<usize> = (0..table.len()).collect();
@@ -35,8 +35,8 @@ fn write_records(
     let mut text = Vec::new();
     let mut next = 0;
     for i in order {
-        let due = next + marks[next..].partition_point(|m| m.time <= table.begin[i].0);
-        push_marks(&mut text, &marks[next..due], cpus);
+        let due = marks.up_to(table.begin[i].0);
+        push_marks(&mut text, marks.within(next..due), cpus);
         next = due;
         let who = Who { app: table.app[i], task: table.task[i], thread: table.thread[i] };
         let place = threads.binary_search(&who).expect("its thread was listed");
@@ -49,7 +49,7 @@ fn write_records(
             text.clear();
         }
     }
-    push_marks(&mut text, &marks[next..], cpus);
+    push_marks(&mut text, marks.within(next..marks.len()), cpus);
     out.write_all(&text)
 }
 

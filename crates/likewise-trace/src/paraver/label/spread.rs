@@ -10,7 +10,9 @@ use likewise::ranks::part;
 use likewise::table::BurstTable;
 use memchr::memmem;
 
-use super::{LabelValue, Mark, Marked, beside, marks, push_marks, with_cpus, with_names, write_labelled};
+use super::{
+    LabelValue, Mark, Marked, Marks, beside, marks, push_marks, with_cpus, with_names, write_labelled,
+};
 use crate::bytes::{BLOCK, Input, is_rereadable, lines};
 use crate::error::{Error, Place, Result, SpreadError};
 use crate::output::{AtomicFile, PartFile};
@@ -183,38 +185,38 @@ fn agreed<C: Communicator + ?Sized>(
 }
 
 /// Sends every other process the marks of its piece, and returns those of this one.
-fn share_out<C: Communicator + ?Sized>(
+fn share_out<'a, C: Communicator + ?Sized>(
     comm: &C,
-    (threads, mut marks): (Vec<Who>, Vec<Mark>),
+    (threads, mut marks): (Vec<Who>, Marks<'a>),
     max: &[Option<u64>],
-) -> std::result::Result<(Vec<Who>, Vec<Mark>), CommError> {
+) -> std::result::Result<(Vec<Who>, Marks<'a>), CommError> {
     // What lies after all records stands at the end of the last piece.
     let end = |rank: usize| match max[rank] {
         _ if rank + 1 == max.len() => marks.len(),
-        Some(max) => marks.partition_point(|mark| mark.time <= max),
+        Some(max) => marks.up_to(max),
         None => 0,
     };
     for rank in 1..max.len() {
-        comm.send(rank, &message(&threads, &marks[end(rank - 1)..end(rank)]))?;
+        comm.send(rank, &message(&threads, marks.within(end(rank - 1)..end(rank))))?;
     }
     let own = end(0);
     marks.truncate(own);
     Ok((threads, marks))
 }
 
-fn message(threads: &[Who], marks: &[Mark]) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(8 + 24 * threads.len() + 24 * marks.len());
+fn message(threads: &[Who], marks: impl Iterator<Item = Mark>) -> Vec<u8> {
+    let mut bytes = Vec::new();
     wire::put_number(&mut bytes, threads.len() as u64);
     for Who { app, task, thread } in threads {
         wire::put_numbers(&mut bytes, [*app, *task, *thread].map(u64::from));
     }
     for Mark { time, thread, value } in marks {
-        wire::put_numbers(&mut bytes, [*time, u64::from(*thread), u64::from(*value)]);
+        wire::put_numbers(&mut bytes, [time, u64::from(thread), u64::from(value)]);
     }
     bytes
 }
 
-fn of_message(bytes: &[u8]) -> Option<(Vec<Who>, Vec<Mark>)> {
+fn of_message(bytes: &[u8]) -> Option<(Vec<Who>, Marks<'static>)> {
     let mut taker = Taker::new(bytes);
     let small = |taker: &mut Taker<'_>| taker.number().and_then(|number| u32::try_from(number).ok());
     let mut threads = Vec::new();
@@ -227,21 +229,21 @@ fn of_message(bytes: &[u8]) -> Option<(Vec<Who>, Vec<Mark>)> {
         let (time, thread, value) = (taker.number()?, small(&mut taker)?, small(&mut taker)?);
         marks.push(Mark { time, thread, value });
     }
-    Some((threads, marks))
+    Some((threads, Marks::Sent(marks)))
 }
 
 /// Bytes of the lines of these marks.
-fn size_of(marks: &[Mark], threads: &[(u32, Who)]) -> u64 {
+fn size_of(marks: &Marks<'_>, threads: &[(u32, Who)]) -> u64 {
     let (mut text, mut size, mut from) = (Vec::new(), 0, 0);
+    let key = |at: usize| marks.get(at).map(|mark| (mark.time, mark.thread));
     while from < marks.len() {
-        let key = |mark: &Mark| (mark.time, mark.thread);
         let mut to = (from + MARKS).min(marks.len());
         // No line is cut.
-        while to < marks.len() && key(&marks[to]) == key(&marks[to - 1]) {
+        while to < marks.len() && key(to) == key(to - 1) {
             to += 1;
         }
         text.clear();
-        push_marks(&mut text, &marks[from..to], threads);
+        push_marks(&mut text, marks.within(from..to), threads);
         size += text.len() as u64;
         from = to;
     }

@@ -229,10 +229,11 @@ fn blocks_do_not_change_what_is_put_in() {
         code: None,
     };
     let (threads, marks) = marks(&table, &[6, 7, 8], TimeUnit::Nanoseconds.nanos());
-    let times: Vec<(u64, u32, u32)> = marks.iter().map(|m| (m.time, m.thread, m.value)).collect();
+    let times: Vec<(u64, u32, u32)> =
+        marks.within(0..marks.len()).map(|m| (m.time, m.thread, m.value)).collect();
     assert_eq!(times, [(0, 0, 6), (2, 1, 8), (4, 0, 0), (4, 0, 7), (4, 0, 0), (7, 1, 0)]);
     let cpus: Vec<(u32, Who)> = (1..).zip(threads).collect();
     let mut out = Vec::new();
-    push_marks(&mut out, &marks[2..5], &cpus);
+    push_marks(&mut out, marks.within(2..5), &cpus);
     assert_eq!(out, b"2:1:1:1:1:4:90000001:0:90000001:7:90000001:0\n");
 }

@@ -82,7 +82,9 @@ impl<'a> Index<'a> {
         keyed.par_sort_unstable();
         let order: Vec<u32> = keyed.par_iter().map(|&(_, row)| row).collect();
         drop(keyed);
-        let rows = order.par_iter().flat_map_iter(|&row| points.row(row as usize)).copied().collect();
+        let mut rows = vec![0.0; order.len() * dims];
+        let copy = |(to, &row): (&mut [f64], &u32)| to.copy_from_slice(points.row(row as usize));
+        rows.par_chunks_mut(dims).zip(&order).for_each(copy);
         let leaf =
             |rows: &[u32]| rows.iter().fold(empty(dims), |sum, &row| with(sum, &of_point(points, row)));
         let mut levels: Vec<Vec<f64>> = vec![order.par_chunks(LEAF).flat_map_iter(leaf).collect()];
