@@ -184,7 +184,13 @@ fn analyse(
         let clustering = &grouped.clustering;
         let aligned = grouped.refinement.as_mut().and_then(|found| take_aligned(found, clustering));
         let grouped = &grouped;
-        let representatives = || representatives(&table, &prepared, clustering, STRATA);
+        let representatives = || {
+            // Who aligns nothing asks for the phases alone.
+            if plan.unaligned {
+                return Vec::new();
+            }
+            representatives(&table, &prepared, clustering, STRATA)
+        };
         let structure = || {
             if plan.unaligned {
                 return Structure::default();

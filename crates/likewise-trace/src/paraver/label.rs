@@ -75,7 +75,7 @@ pub fn legend(n_clusters: u32, colour: impl Fn(u32) -> [u8; 3]) -> Vec<LabelValu
 /// a lenient [`read_bursts`](crate::read_bursts) skips are left out.
 ///
 /// # Panics
-/// If `values` is not as long as `table`, or there are more than 2³¹ bursts.
+/// If `values` is not as long as `table`, or there are 2³¹ bursts or more.
 ///
 /// # Complexity
 /// One pass, in parallel, reading no more of a line than its time unless
@@ -208,18 +208,17 @@ impl Marked<'_> {
                 result.max = time;
             }
             result.max = result.max.max(time);
-            if self.marks.get(next).is_some_and(|m| m.time <= time) {
+            if self.marks.time(next).is_some_and(|of| of <= time) {
                 result.text.extend_from_slice(&bytes[copied..start]);
                 copied = start;
             }
-            while let Some(mark) = self.marks.get(next)
-                && mark.time <= time
+            while let Some(of) = self.marks.time(next)
+                && of <= time
             {
-                let rest = self.marks.within(next..self.marks.len());
-                let same = rest.take_while(|m| m.time == mark.time).count();
+                let same = (next..).take_while(|&at| self.marks.time(at) == Some(of)).count();
                 let from = result.text.len();
                 push_marks(&mut result.text, self.marks.within(next..next + same), self.threads);
-                result.inserted.push((from, result.text.len(), mark.time));
+                result.inserted.push((from, result.text.len(), of));
                 next += same;
             }
         }

@@ -133,7 +133,7 @@ pub enum PrepareError {
     #[error("{0} of the computing time cannot be kept; give more than 0% and at most 100%")]
     KeepTime(f64),
     /// More bursts than there are numbers of 32 bits for their begins and ends.
-    #[error("{0} bursts are more than 2,147,483,648; give a trace of a part of the run")]
+    #[error("{0} bursts are more than 2,147,483,647; give a trace of a part of the run")]
     TooMany(usize),
     /// The table has no burst.
     #[error("there is no burst")]
@@ -272,7 +272,7 @@ fn check(table: &BurstTable, preparation: &Preparation) -> Result<(), PrepareErr
     if table.is_empty() {
         return Err(PrepareError::Empty);
     }
-    if table.len() > 1 << 31 {
+    if table.len() >= 1 << 31 {
         return Err(PrepareError::TooMany(table.len()));
     }
     Ok(())

@@ -41,14 +41,22 @@ impl Marks<'_> {
         }
     }
 
+    /// The time of that mark.
+    pub(super) fn time(&self, at: usize) -> Option<u64> {
+        match self {
+            Self::OfTable(bursts, order) => order.get(at).map(|&number| bursts.time(number)),
+            Self::Sent(marks) => marks.get(at).map(|mark| mark.time),
+        }
+    }
+
     /// Those in these places.
     pub(super) fn within(&self, places: Range<usize>) -> impl Iterator<Item = Mark> + '_ {
         places.filter_map(|at| self.get(at))
     }
 
-    /// How many are not after that time, and at least these.
+    /// How many are not after that time.
     pub(super) fn up_to(&self, time: u64) -> usize {
-        first_that(self.len(), |at| self.get(at).is_some_and(|mark| mark.time > time))
+        first_that(self.len(), |at| self.time(at).is_some_and(|of| of > time))
     }
 
     /// Leaves the first `n`.
@@ -143,9 +151,9 @@ impl OfThread {
 /// The threads of a table, and its marks.
 ///
 /// # Panics
-/// If there are more than 2³¹ bursts.
+/// If there are 2³¹ bursts or more.
 pub(super) fn marks<'a>(table: &'a BurstTable, values: &'a [u32], unit: u64) -> (Vec<Who>, Marks<'a>) {
-    assert!(table.len() <= 1 << 31, "marks have numbers of 32 bits");
+    assert!(table.len() < 1 << 31, "marks have numbers of 32 bits");
     let who = |i: usize| Who { app: table.app[i], task: table.task[i], thread: table.thread[i] };
     let starts: Vec<usize> =
         (0..table.len()).into_par_iter().filter(|&i| i == 0 || who(i) != who(i - 1)).collect();

@@ -80,7 +80,8 @@ fn join_last(
 ) {
     let Setting { input, range, rules, tasks, .. } = setting;
     let scored = partition.score(tasks);
-    let mut scored = drop_scattered(rules, tasks, partition, scored);
+    let n_dropped = drop_scattered(rules, tasks, partition, &scored);
+    let mut scored = if n_dropped == 0 { scored } else { partition.score(tasks) };
     let mut eps = range.eps.last().copied().unwrap_or_default();
     if let (Some(reach), Some(found)) = (range.reach, found) {
         eps = reach;
@@ -103,7 +104,12 @@ pub(super) fn finish(
 ) -> Refinement {
     let all = Tasks::all(input);
     let scored = partition.score(&all);
-    let scored = drop_scattered(rules, &all, &mut partition, scored);
+    let n_dropped = drop_scattered(rules, &all, &mut partition, &scored);
+    let scored = match n_dropped {
+        0 => scored,
+        _ if scored.stands_without(n_dropped) => partition.score_rest(&scored),
+        _ => partition.score(&all),
+    };
     let lists = Substitution::of_nodes(input, &all, &scored, &partition).alternatives(rules.always);
     let place = |node: &u32| scored.live.binary_search(node).unwrap_or(0) as u32;
     let alternatives = lists.iter().map(|nodes| nodes.iter().map(place).collect()).collect();
@@ -124,8 +130,8 @@ pub(super) fn finish(
 
 /// Drops groups whose bursts stand anywhere, hardly two of them at the same step:
 /// they are noise that happens to be near one another. A phase of a single task
-/// stays.
-fn drop_scattered(rules: &RefineRules, aligned: &Tasks, partition: &mut Partition, scored: Scored) -> Scored {
+/// stays. Returns how many bursts they had.
+fn drop_scattered(rules: &RefineRules, aligned: &Tasks, partition: &mut Partition, scored: &Scored) -> u64 {
     let tasks = partition.tasks_by_node(aligned);
     let is_scattered = |node: u32| {
         let tasks = tasks[node as usize] as f64;
@@ -133,12 +139,9 @@ fn drop_scattered(rules: &RefineRules, aligned: &Tasks, partition: &mut Partitio
         tasks > 1.0 && (per_column - 1.0) / (tasks - 1.0) < rules.scattered
     };
     let scattered: Vec<u32> = scored.live.iter().copied().filter(|&node| is_scattered(node)).collect();
-    if scattered.is_empty() {
-        return scored;
-    }
     let gone = |node: &&mut u32| scattered.binary_search(node).is_ok();
     partition.node_of_cohort.iter_mut().filter(gone).for_each(|node| *node = NO_NODE);
-    partition.score_rest(&scored)
+    scattered.iter().map(|&node| partition.nodes[node as usize].instances).sum()
 }
 
 /// The cluster of each of some bursts, by DBSCAN of these alone. A cluster with

@@ -63,6 +63,10 @@ const ALIGNED: usize = 32;
 /// And thoroughly, if they have no more bursts than this.
 const THOROUGH: usize = 1 << 15;
 
+/// If fewer than one in so many bursts leave an alignment, hardly one in so many of
+/// its columns could be saved.
+const FEW: u64 = 100;
+
 /// Which tasks are aligned, and how well.
 pub(super) struct Tasks {
     /// The threads that are aligned, each with its bursts.
@@ -288,6 +292,14 @@ impl Partition {
 }
 
 impl Scored {
+    /// Whether the alignment may stay when so many bursts leave it: where sequences
+    /// are so long that they were cut, and one burst in [`FEW`] leaves at most.
+    /// Otherwise a new one may need fewer columns.
+    pub(super) fn stands_without(&self, n_bursts: u64) -> bool {
+        let all: usize = self.alignment.sequences.iter().map(|s| s.n_tasks * s.symbols.len()).sum();
+        self.alignment.n_windows > 1 && n_bursts * FEW <= all as u64
+    }
+
     /// Aligns the threads' sequences of groups; `group_of_cohort` has the group
     /// of each cohort, and `held` what each group holds. `before` is how the same
     /// bursts were aligned by the nodes that they were in before.
