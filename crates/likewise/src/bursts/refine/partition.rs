@@ -331,3 +331,44 @@ impl Scored {
         Self { live, alignment, score, cuts }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cluster::Points;
+
+    /// Two tasks of 3,000 bursts take two steps in turn; ten bursts of each are noise
+    /// in a group of their own, at other places in each.
+    #[test]
+    fn an_alignment_stands_without_a_few_bursts() {
+        let n = 6000;
+        let (data, duration) = (vec![0.0; n], vec![Nanos(10); n]);
+        let thread: Vec<u32> = (0..n).map(|i| i as u32 / 3000).collect();
+        let points = Points::new(&data, 1).expect("points");
+        let input =
+            RefineInput { points, thread: &thread, n_threads: 2, duration: &duration, code: &[], apart: &[] };
+        let mut partition = Partition::new(&input);
+        (0..3).for_each(|_| _ = partition.add(0, Vec::new()));
+        let is_noise = |i: u32| i % 300 == 100 + 50 * (i / 3000);
+        let node = |i: u32| if is_noise(i) { 2 } else { i % 2 };
+        let entries: Vec<(u32, u32)> = (0..n as u32).map(|i| (i, node(i))).collect();
+        partition.enter(&input, &entries);
+        let all = Tasks::all(&input);
+        let before = partition.score(&all);
+        assert!(before.alignment.n_windows > 1 && before.live == [0, 1, 2]);
+        assert!(before.stands_without(60) && !before.stands_without(61));
+        partition.node_of_cohort[2] = NO_NODE;
+        let rest = partition.score_rest(&before);
+        let nodes = partition.nodes.clone();
+        let anew = partition.score(&all);
+        assert_eq!((&rest.live, &rest.alignment.sequence_of), (&anew.live, &anew.alignment.sequence_of));
+        let symbols = |scored: &Scored| -> Vec<Vec<u32>> {
+            scored.alignment.sequences.iter().map(|sequence| sequence.symbols.clone()).collect()
+        };
+        assert_eq!(symbols(&rest), symbols(&anew));
+        assert!(rest.alignment.n_columns.abs_diff(anew.alignment.n_columns) <= 20);
+        // A node tells what it holds; one that has gone, what it last held.
+        assert_eq!(nodes.iter().map(|node| node.instances).collect::<Vec<_>>(), [2980, 3000, 20]);
+        assert_eq!(nodes[0].score, rest.score.per_cluster[0].expect("it has bursts"));
+    }
+}
