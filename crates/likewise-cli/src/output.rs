@@ -155,7 +155,7 @@ impl OutputDir {
         name: &str,
         fill: impl FnOnce(&mut AtomicFile) -> Result<()>,
     ) -> Result<()> {
-        let mut file = AtomicFile::create(&self.path(name))?;
+        let mut file = AtomicFile::create(&self.path(name))?.drained();
         fill(&mut file)?;
         self.adopt(file)
     }

@@ -1,5 +1,7 @@
 //! Output files that appear whole or not at all.
 
+mod drain;
+
 use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
@@ -10,6 +12,7 @@ use std::sync::{LazyLock, Mutex, PoisonError, TryLockError};
 
 use crate::digest::{Digest, Digesting};
 use crate::error::{Error, Result};
+use drain::Drained;
 
 /// Paths that must not outlive an interrupted program: temporary files, locks,
 /// and new directories, as long as these are empty.
@@ -105,7 +108,7 @@ pub struct AtomicFile {
 /// A file, and the digest of the bytes written to it.
 #[derive(Debug)]
 struct Digested {
-    file: File,
+    file: Drained,
     digesting: Digesting,
 }
 
@@ -130,8 +133,8 @@ impl AtomicFile {
         static COUNTER: AtomicU32 = AtomicU32::new(0);
         let error = |e| Error::write(path, e);
         let new = |temporary, file| {
-            let writer =
-                Some(BufWriter::with_capacity(1 << 18, Digested { file, digesting: Digesting::default() }));
+            let inner = Digested { file: Drained::new(file), digesting: Digesting::default() };
+            let writer = Some(BufWriter::with_capacity(1 << 18, inner));
             Self { path: path.to_owned(), temporary, writer, digest: Digest::default(), by_parts: false }
         };
         let special = fs::metadata(path).is_ok_and(|m| !m.is_file());
@@ -154,6 +157,16 @@ impl AtomicFile {
                 Err(e) => return Err(error(e)),
             }
         }
+    }
+
+    /// The file, still empty, of a result that may be large and is not read at once:
+    /// it goes to the disk while it is written, and is not kept in the page cache.
+    #[must_use]
+    pub fn drained(mut self) -> Self {
+        if let Some(writer) = &mut self.writer {
+            writer.get_mut().file.begin();
+        }
+        self
     }
 
     /// Where the file is to stand.

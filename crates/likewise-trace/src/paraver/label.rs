@@ -93,7 +93,7 @@ pub fn write_labelled(
     check_rereadable(input)?;
     let with = |extension| with_extension(stem, extension);
     let mut source = Input::open_text(input)?;
-    let mut prv = AtomicFile::create(&with("prv"))?;
+    let mut prv = AtomicFile::create(&with("prv"))?.drained();
     let (pcf, row) = if is_paraver(&mut source)? {
         copy_labelled(source, &mut prv, table, values, lenient)?;
         beside(input, pcf)
