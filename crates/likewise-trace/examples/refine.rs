@@ -96,7 +96,7 @@ impl Trace {
             apart: &apart,
         };
         let Ok(range) = eps_range(points, self.n_threads, None) else { return "too few bursts".to_owned() };
-        let found = refine(&input, &range, Direction::Aggregative, rules);
+        let found = refine(&input, range, Direction::Aggregative, rules);
         let mut time = vec![0; found.clustering.n_clusters];
         let mut noise = 0;
         for (label, duration) in found.clustering.labels.iter().zip(&self.duration) {

@@ -47,7 +47,7 @@ pub(super) fn refine_bursts(
     }
     let connect = |params: &DbscanParams| search.dbscan(input.points, params).clustering.labels;
     let refinement =
-        stages.time("cluster", || refine_by(input, &range, direction, &RefineRules::default(), &connect));
+        stages.time("cluster", || refine_by(input, range, direction, &RefineRules::default(), &connect));
     grouped.clustering = refinement.clustering.clone();
     grouped.refinement = Some(refinement);
     grouped

@@ -45,7 +45,7 @@ use crate::table::{BurstTable, Nanos};
 use distinct::Distinct;
 use profile::{Member, Profile};
 use refine::Worth;
-use windows::Cut;
+use windows::{Cut, WHOLE};
 
 pub use score::{SpmdScore, spmd_score};
 
@@ -185,8 +185,7 @@ pub(super) fn align_roughly<S: AsRef<[u32]>>(tasks: &[S]) -> (Alignment, Cuts) {
     (aligned(input, &cuts, None), of_tasks)
 }
 
-/// As [`align_roughly`], where sequences of the same bursts by other names were
-/// cut before.
+/// As [`align_roughly`], where it is known where to cut.
 pub(super) fn align_roughly_along<S: AsRef<[u32]>>(tasks: &[S], cuts: &Cuts) -> Alignment {
     let input = Distinct::of(tasks);
     let cuts: Vec<Cut> = cuts.0.iter().map(|cut| cut.of_sequences(&input)).collect();
@@ -195,6 +194,30 @@ pub(super) fn align_roughly_along<S: AsRef<[u32]>>(tasks: &[S], cuts: &Cuts) -> 
 
 /// Where the tasks' sequences were cut.
 pub(super) struct Cuts(Vec<Cut>);
+
+impl Cuts {
+    /// The same by other numbers: `ends` has them of all cuts of a task.
+    pub(super) fn renumbered(&self, n_tasks: usize, ends: impl Fn(usize, &[u32]) -> Vec<u32> + Sync) -> Self {
+        let of_task = |task: usize| {
+            let old: Vec<u32> = self.0.iter().map(|cut| cut.ends[task]).collect();
+            ends(task, &old)
+        };
+        let of_tasks: Vec<Vec<u32>> = (0..n_tasks).into_par_iter().map(of_task).collect();
+        let cut = |(at, cut): (usize, &Cut)| Cut {
+            ends: of_tasks.iter().map(|ends| ends[at]).collect(),
+            order: cut.order.clone(),
+        };
+        Self(self.0.iter().enumerate().map(cut).collect())
+    }
+
+    /// Whether no piece is longer than a sequence that is not cut.
+    pub(super) fn are_close(&self) -> bool {
+        let short = |(&end, &before): (&u32, &u32)| (end - before) as usize <= WHOLE;
+        let all_short = |pair: &[Cut]| pair[1].ends.iter().zip(&pair[0].ends).all(short);
+        let first = self.0.first().is_none_or(|cut| cut.ends.iter().all(|end| short((end, &0))));
+        first && self.0.windows(2).all(all_short)
+    }
+}
 
 fn align_with<S: AsRef<[u32]>>(tasks: &[S], durations: Option<&[Nanos]>) -> Alignment {
     let input = Distinct::of(tasks);
@@ -295,10 +318,8 @@ fn join_all(sequences: &[&[u32]], order: &[usize]) -> Profile {
         let pairs = lcs::lcs_pairs(&profile.symbols, &next.symbols);
         profile.join(next, &pairs)
     };
-    let in_order = |group: &[usize]| {
-        let profiles = group.iter().map(|&s| Profile::of(s, sequences[s]));
-        profiles.reduce(join).unwrap_or_else(Profile::empty)
-    };
+    let in_order =
+        |group: &[usize]| Profile::of_all(group.iter().map(|&s| (s, sequences[s])), lcs::lcs_pairs);
     let mut profiles: Vec<Profile> = order.par_chunks(GROUP).map(in_order).collect();
     while profiles.len() > 1 {
         let mut open = profiles.into_iter();

@@ -22,6 +22,14 @@ pub(super) struct Member {
     pub(super) columns: Vec<u32>,
 }
 
+/// The columns of two profiles that have become one.
+struct Joined {
+    symbols: Vec<u32>,
+    shown: Vec<u32>,
+    /// Of each column of the first and the second, where it is now.
+    maps: [Vec<u32>; 2],
+}
+
 impl Profile {
     /// No sequence.
     pub(super) fn empty() -> Self {
@@ -40,6 +48,48 @@ impl Profile {
 
     /// Both in one: columns paired by `pairs` become one column each.
     pub(super) fn join(mut self, mut other: Profile, pairs: &[(u32, u32)]) -> Profile {
+        let Joined { symbols, shown, maps } = self.joined(&other, pairs);
+        let [ours, theirs] = maps;
+        self.renumber(&ours);
+        other.renumber(&theirs);
+        self.members.append(&mut other.members);
+        Self { symbols, shown, members: self.members }
+    }
+
+    /// Sequences that join one after the other; `pairs` tells which columns of all
+    /// before and of the next one become one.
+    ///
+    /// # Complexity
+    /// O(n · c) for n sequences and c columns: where each one stands is told at the
+    /// end, from the last to the first.
+    pub(super) fn of_all<'a>(
+        mut sequences: impl Iterator<Item = (usize, &'a [u32])>,
+        pairs: impl Fn(&[u32], &[u32]) -> Vec<(u32, u32)>,
+    ) -> Self {
+        let Some((first, symbols)) = sequences.next() else { return Self::empty() };
+        let mut all = Self::of(first, symbols);
+        let mut maps = Vec::new();
+        for (sequence, symbols) in sequences {
+            let mut next = Self::of(sequence, symbols);
+            let pairs = pairs(&all.symbols, &next.symbols);
+            let joined = all.joined(&next, &pairs);
+            (all.symbols, all.shown) = (joined.symbols, joined.shown);
+            all.members.append(&mut next.members);
+            maps.push(joined.maps);
+        }
+        // Of each column after a join, the one in the end.
+        let mut last: Vec<u32> = (0..all.symbols.len() as u32).collect();
+        for (n, [mut ours, mut theirs]) in maps.into_iter().enumerate().rev() {
+            theirs.iter_mut().chain(&mut ours).for_each(|column| *column = last[*column as usize]);
+            all.members[n + 1].columns = theirs;
+            last = ours;
+        }
+        all.members[0].columns = last;
+        all
+    }
+
+    /// What comes of both.
+    fn joined(&self, other: &Profile, pairs: &[(u32, u32)]) -> Joined {
         let (n, m) = (self.symbols.len(), other.symbols.len());
         let (mut ours, mut theirs) = (vec![0; n], vec![0; m]);
         let (mut i, mut j, mut column) = (0, 0, 0);
@@ -56,17 +106,14 @@ impl Profile {
             }
             (i, j) = (x + 1, y + 1);
         }
-        let mut joined =
-            Self { symbols: vec![0; column as usize], shown: vec![0; column as usize], ..Self::empty() };
-        for (profile, map) in [(&mut self, ours), (&mut other, theirs)] {
+        let (mut symbols, mut shown) = (vec![0; column as usize], vec![0; column as usize]);
+        for (profile, map) in [(self, &ours), (other, &theirs)] {
             for (old, &new) in map.iter().enumerate() {
-                joined.symbols[new as usize] = profile.symbols[old];
-                joined.shown[new as usize] += profile.shown[old];
+                symbols[new as usize] = profile.symbols[old];
+                shown[new as usize] += profile.shown[old];
             }
-            profile.renumber(&map);
-            joined.members.append(&mut profile.members);
         }
-        joined
+        Joined { symbols, shown, maps: [ours, theirs] }
     }
 
     /// Moves every member's symbols to the columns that `map` gives.

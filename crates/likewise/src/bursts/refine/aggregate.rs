@@ -32,14 +32,15 @@ struct Setting<'a> {
 
 pub(super) fn aggregate(
     input: &RefineInput<'_>,
-    range: &EpsRange,
+    mut range: EpsRange,
     rules: &RefineRules,
     connect: Connect<'_>,
 ) -> Refinement {
     let radii: Vec<f64> = range.eps.iter().copied().chain(range.reach).collect();
+    let mut density = Density::new(std::mem::take(&mut range.distances), rules.sparse, &radii);
+    let range = &range;
     let setting = Setting { input, range, rules, tasks: Tasks::some(input), radii, index: OnceLock::new() };
     let mut partition = Partition::new(input);
-    let mut density = Density::new(&range.distances, rules.sparse, &setting.radii);
     let mut levels = Vec::new();
     let regrouped = |place: usize| {
         let radius = setting.radii.get(place);
@@ -55,7 +56,7 @@ pub(super) fn aggregate(
             let entries = entries(&setting, (&mut partition, &density), level, &now, (&parts, &open));
             partition.enter(input, &entries);
             density.enter(&partition, &entries);
-            let scored = partition.score(&setting.tasks);
+            let scored = partition.score(&setting.tasks, before.as_ref());
             levels.push(partition.close(eps, &scored));
             scored
         };
@@ -63,36 +64,36 @@ pub(super) fn aggregate(
         let (scored, next) = rayon::join(step, || regrouped(level + 1));
         (before, found) = (Some(scored), next);
     }
-    join_last(&setting, (&mut partition, &density), &mut levels, found);
-    drop(before);
+    join_last(&setting, (&mut partition, &density), &mut levels, (found, before));
     drop(setting);
     finish(input, rules, partition, levels)
 }
 
-/// The last levels. First scattered groups are dropped, so that no noise joins a
-/// phase; then the rest joins once more where it is connected (`found` has how, if
-/// there is a larger radius); then groups that are one step of the same code join.
+/// The last levels; `before` is how the partition is aligned. First scattered groups
+/// are dropped, so that no noise joins a phase; then the rest joins once more where it
+/// is connected (`found` has how, if there is a larger radius); then groups that are
+/// one step of the same code join.
 fn join_last(
     setting: &Setting<'_>,
-    (partition, density): (&mut Partition, &Density<'_>),
+    (partition, density): (&mut Partition, &Density),
     levels: &mut Vec<Level>,
-    found: Option<Vec<Option<ClusterId>>>,
+    (found, before): (Option<Vec<Option<ClusterId>>>, Option<Scored>),
 ) {
     let Setting { input, range, rules, tasks, .. } = setting;
-    let scored = partition.score(tasks);
+    let scored = before.unwrap_or_else(|| partition.score(tasks, None));
     let n_dropped = drop_scattered(rules, tasks, partition, &scored);
-    let mut scored = if n_dropped == 0 { scored } else { partition.score(tasks) };
+    let mut scored = if n_dropped == 0 { scored } else { partition.score(tasks, Some(&scored)) };
     let mut eps = range.eps.last().copied().unwrap_or_default();
     if let (Some(reach), Some(found)) = (range.reach, found) {
         eps = reach;
         let place = (levels.len(), range.eps.len());
         join(setting, (partition, density), place, &found, Some(&scored));
-        scored = partition.score(tasks);
+        scored = partition.score(tasks, Some(&scored));
         levels.push(partition.close(eps, &scored));
     }
     let lists = Substitution::of_nodes(input, tasks, &scored, partition).one_step(rules);
     partition.merge(levels.len(), lists);
-    let scored = partition.score(tasks);
+    let scored = partition.score(tasks, Some(&scored));
     levels.push(partition.close(eps, &scored));
 }
 
@@ -103,12 +104,12 @@ pub(super) fn finish(
     mut levels: Vec<Level>,
 ) -> Refinement {
     let all = Tasks::all(input);
-    let scored = partition.score(&all);
+    let scored = partition.score(&all, None);
     let n_dropped = drop_scattered(rules, &all, &mut partition, &scored);
     let scored = match n_dropped {
         0 => scored,
         _ if scored.stands_without(n_dropped) => partition.score_rest(&scored),
-        _ => partition.score(&all),
+        _ => partition.score(&all, None),
     };
     let lists = Substitution::of_nodes(input, &all, &scored, &partition).alternatives(rules.always);
     let place = |node: &u32| scored.live.binary_search(node).unwrap_or(0) as u32;
@@ -191,7 +192,7 @@ fn split(labels: Vec<Option<ClusterId>>, apart: &[u32]) -> Vec<Option<ClusterId>
 /// as they are.
 fn join(
     setting: &Setting<'_>,
-    (partition, density): (&mut Partition, &Density<'_>),
+    (partition, density): (&mut Partition, &Density),
     (level, radius): (usize, usize),
     found: &[Option<ClusterId>],
     before: Option<&Scored>,
@@ -235,7 +236,7 @@ enum Fate {
 /// node.
 fn entries(
     setting: &Setting<'_>,
-    (partition, density): (&mut Partition, &Density<'_>),
+    (partition, density): (&mut Partition, &Density),
     level: usize,
     found: &[Option<ClusterId>],
     (parts, open): (&BTreeMap<ClusterId, Vec<u32>>, &[u32]),
@@ -271,7 +272,10 @@ fn entries(
             node_of(burst).map(|_| cluster.index() as u32)
         };
         let index = setting.index.get_or_init(|| Index::new(setting.input.points));
-        let marked = index.mark(group_of);
+        // Asked of one burst after the other: asked in the index's order, two columns
+        // would be read here and there.
+        let groups = (0..found.len() as u32).into_par_iter().map(|burst| group_of(burst).unwrap_or(NO_NODE));
+        let marked = index.mark(&groups.collect::<Vec<u32>>());
         let entry = |pending: &mut Pending, &burst: &u32| {
             let cluster = cluster_of(burst) as u32;
             let node = node_of(index.nearest(&marked, burst, cluster, pending)?)?;

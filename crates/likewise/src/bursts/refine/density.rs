@@ -1,32 +1,36 @@
 //! How dense nodes are, against the radii of a refinement.
 
+use rayon::prelude::*;
+
 use super::partition::Partition;
 
 /// How far the bursts of each cohort are from their neighbours, in so far as it
 /// says at which radii their nodes may grow and join.
-pub(super) struct Density<'a> {
-    /// Of each burst the distance to its `min_points`-th other.
-    distances: &'a [f64],
-    /// A burst reaches a radius of up to this many times its distance.
-    sparse: f64,
-    /// Ascending.
-    radii: &'a [f64],
+pub(super) struct Density {
+    /// Of each burst, how many of the radii it reaches, the smallest first.
+    reached: Vec<u16>,
+    n_radii: usize,
     /// Of each cohort, how many bursts reach none of the radii, only the first,
     /// only the first two, and so on.
     counts: Vec<Vec<u64>>,
 }
 
-impl<'a> Density<'a> {
-    pub(super) fn new(distances: &'a [f64], sparse: f64, radii: &'a [f64]) -> Self {
-        Self { distances, sparse, radii, counts: Vec::new() }
+impl Density {
+    /// `distances` are of each burst to its `min_points`-th other; it reaches a radius
+    /// of up to `sparse` times as much. Radii ascend.
+    pub(super) fn new(distances: Vec<f64>, sparse: f64, radii: &[f64]) -> Self {
+        let reached = |distance: &f64| {
+            let n = radii.partition_point(|&eps| eps <= sparse * distance);
+            u16::try_from(n).expect("fewer radii than 2^16")
+        };
+        Self { reached: distances.par_iter().map(reached).collect(), n_radii: radii.len(), counts: Vec::new() }
     }
 
     /// Takes in bursts that have come into nodes.
     pub(super) fn enter(&mut self, partition: &Partition, entries: &[(u32, u32)]) {
-        self.counts.resize(partition.node_of_cohort.len(), vec![0; self.radii.len() + 1]);
+        self.counts.resize(partition.node_of_cohort.len(), vec![0; self.n_radii + 1]);
         for &(burst, _) in entries {
-            let reach = self.sparse * self.distances[burst as usize];
-            let reached = self.radii.partition_point(|&eps| eps <= reach);
+            let reached = usize::from(self.reached[burst as usize]);
             self.counts[partition.cohort_of[burst as usize] as usize][reached] += 1;
         }
     }

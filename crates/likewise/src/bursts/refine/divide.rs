@@ -38,7 +38,7 @@ pub(super) fn divide(input: &RefineInput<'_>, range: &EpsRange, rules: &RefineRu
             }
         }
         partition.divide(input, &node_of, &mut levels);
-        let scored = partition.score(&tasks);
+        let scored = partition.score(&tasks, None);
         levels.push(partition.close(eps, &scored));
         last = Some(scored);
     }
@@ -109,11 +109,12 @@ fn split(
         return;
     }
     // What is in no piece joins that of the nearest burst of the same node.
-    let group_of = |i: u32| {
-        let new = node_of[i as usize].checked_sub(before)?;
-        first_of.get(new as usize).copied()
+    let group_of = |node: &u32| {
+        let new = node.checked_sub(before).and_then(|new| first_of.get(new as usize));
+        new.copied().unwrap_or(NO_NODE)
     };
-    let marked = index.mark(group_of);
+    let groups: Vec<u32> = node_of.par_iter().map(group_of).collect();
+    let marked = index.mark(&groups);
     let nearest = |pending: &mut Pending, &(i, first): &(u32, u32)| {
         let found = index.nearest(&marked, i, first, pending);
         found.map_or(NO_NODE, |other| node_of[other as usize])

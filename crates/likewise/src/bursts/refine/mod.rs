@@ -73,7 +73,7 @@ use crate::cluster::{ClusterId, DbscanParams, dbscan};
 /// let duration = vec![Nanos(1000); 160];
 /// let input = RefineInput { points, thread: &thread, n_threads: 4, duration: &duration, code: &[], apart: &[] };
 /// let range = eps_range(points, 4, None)?;
-/// let found = refine(&input, &range, Direction::Aggregative, &RefineRules::default());
+/// let found = refine(&input, range, Direction::Aggregative, &RefineRules::default());
 /// assert_eq!(found.clustering.n_clusters, 2);
 /// assert!(found.score.score > 0.9);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -81,7 +81,7 @@ use crate::cluster::{ClusterId, DbscanParams, dbscan};
 #[must_use]
 pub fn refine(
     input: &RefineInput<'_>,
-    range: &EpsRange,
+    range: EpsRange,
     direction: Direction,
     rules: &RefineRules,
 ) -> Refinement {
@@ -99,7 +99,7 @@ pub type Connect<'a> = &'a (dyn Fn(&DbscanParams) -> Vec<Option<ClusterId>> + Sy
 #[must_use]
 pub fn refine_by(
     input: &RefineInput<'_>,
-    range: &EpsRange,
+    range: EpsRange,
     direction: Direction,
     rules: &RefineRules,
     connect: Connect<'_>,
@@ -110,6 +110,6 @@ pub fn refine_by(
     assert!(input.apart.is_empty() || input.apart.len() == input.points.len(), "a number for every burst");
     match direction {
         Direction::Aggregative => aggregate::aggregate(input, range, rules, connect),
-        Direction::Divisive => divide::divide(input, range, rules),
+        Direction::Divisive => divide::divide(input, &range, rules),
     }
 }

@@ -5,6 +5,8 @@ use rayon::prelude::*;
 
 use crate::cluster::{MAX_DIMS, Points};
 
+use super::levels::NO_NODE;
+
 /// Rows of a leaf.
 const LEAF: usize = 32;
 
@@ -29,7 +31,7 @@ pub(super) struct Index<'a> {
 }
 
 /// Of a box: none of its points is in a group.
-const NONE: u32 = u32::MAX;
+const NONE: u32 = NO_NODE;
 
 /// Of a box: its points are in several groups.
 const SEVERAL: u32 = NONE - 1;
@@ -98,10 +100,10 @@ impl<'a> Index<'a> {
         Self { points, order, rows, levels, lowest }
     }
 
-    /// Marks points and boxes with the groups of the points; `None` counts for
+    /// Marks points and boxes with the groups of the points; [`NO_NODE`] counts for
     /// nothing.
-    pub(super) fn mark(&self, group_of: impl Fn(u32) -> Option<u32> + Sync) -> Marked {
-        let groups: Vec<u32> = self.order.par_iter().map(|&row| group_of(row).unwrap_or(NONE)).collect();
+    pub(super) fn mark(&self, group_of: &[u32]) -> Marked {
+        let groups: Vec<u32> = self.order.par_iter().map(|&row| group_of[row as usize]).collect();
         let all = |marks: &[u32]| marks.iter().copied().fold(NONE, either);
         let leaves = groups.par_chunks(LEAF).map(all).collect();
         Marked { groups, levels: upwards(leaves, all) }
@@ -262,7 +264,8 @@ mod tests {
             for (most, groups) in [(0, 1), (1, 1), (20, 1), (20, 4), (40, 2)] {
                 let counts = |row: u32| Some(counted[row as usize]).filter(|&x| x < most);
                 let group_of = |row: u32| counts(row).map(|x| u32::from(x) % groups);
-                let marked = index.mark(group_of);
+                let all: Vec<u32> = (0..300).map(|row| group_of(row).unwrap_or(NONE)).collect();
+                let marked = index.mark(&all);
                 let mut pending = Pending::default();
                 for row in 0..300 {
                     let group = row % groups;

@@ -1,6 +1,7 @@
 //! Bursts in groups, and how their sequences align.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -63,6 +64,9 @@ const ALIGNED: usize = 32;
 /// And thoroughly, if they have no more bursts than this.
 const THOROUGH: usize = 1 << 15;
 
+/// Sequences that have grown by more than one in so many symbols are cut anew.
+const GROWN: usize = 4;
+
 /// If fewer than one in so many bursts leave an alignment, hardly one in so many of
 /// its columns could be saved.
 const FEW: u64 = 100;
@@ -121,7 +125,83 @@ pub(super) struct Scored {
     pub(super) alignment: Alignment,
     pub(super) score: SpmdScore,
     /// Where sequences were cut, if they were not aligned as well as can be.
-    cuts: Option<Cuts>,
+    cuts: Option<Arc<CutBefore>>,
+}
+
+/// Where sequences were cut.
+struct CutBefore {
+    /// How many symbols they had.
+    n_symbols: usize,
+    /// Before which of the bursts of each task, in a group or not.
+    bursts: Cuts,
+}
+
+impl CutBefore {
+    fn of(cuts: &Cuts, n_symbols: usize, kept: &Kept<'_>) -> Self {
+        Self { n_symbols, bursts: cuts.renumbered(kept.bursts.len(), |task, ends| kept.bursts_at(task, ends)) }
+    }
+
+    /// The same in sequences of these bursts, unless these have come to be much
+    /// longer.
+    fn cuts(&self, n_symbols: usize, kept: &Kept<'_>) -> Option<Cuts> {
+        if n_symbols > self.n_symbols + self.n_symbols / GROWN {
+            return None;
+        }
+        let cuts = self.bursts.renumbered(kept.bursts.len(), |task, ends| kept.before(task, ends));
+        Some(cuts).filter(Cuts::are_close)
+    }
+}
+
+/// The bursts of the tasks that are in a group.
+struct Kept<'a> {
+    /// Of each task, all of its bursts.
+    bursts: &'a [Range<u32>],
+    cohort_of: &'a [u32],
+    /// Of each cohort, the place of its group, or [`NO_NODE`].
+    place_of_cohort: &'a [u32],
+}
+
+impl Kept<'_> {
+    /// Of each burst of a task the place of its group, or [`NO_NODE`].
+    fn places(&self, task: usize) -> impl Iterator<Item = u32> + '_ {
+        let Range { start, end } = self.bursts[task];
+        let place = |&cohort: &u32| self.place_of_cohort.get(cohort as usize).copied().unwrap_or(NO_NODE);
+        self.cohort_of[start as usize..end as usize].iter().map(place)
+    }
+
+    /// The places of the groups of those that are in one.
+    fn sequence(&self, task: usize) -> Vec<u32> {
+        self.places(task).filter(|&place| place != NO_NODE).collect()
+    }
+
+    /// How many of a task are before each of its bursts with these numbers, which
+    /// ascend.
+    fn before(&self, task: usize, numbers: &[u32]) -> Vec<u32> {
+        let mut places = self.places(task);
+        let (mut number, mut n) = (0, 0);
+        let count = |&end: &u32| {
+            let part = places.by_ref().take((end - number) as usize);
+            n += part.filter(|&place| place != NO_NODE).count() as u32;
+            number = end;
+            n
+        };
+        numbers.iter().map(count).collect()
+    }
+
+    /// The number, among the bursts of a task, of each of these, which ascend; behind
+    /// the last, how many bursts there are.
+    fn bursts_at(&self, task: usize, kept: &[u32]) -> Vec<u32> {
+        let n = self.bursts[task].len() as u32;
+        let mut numbers = (0..).zip(self.places(task)).filter(|&(_, place)| place != NO_NODE).peekable();
+        let mut at = 0;
+        let number = |&of: &u32| {
+            while at < of && numbers.next().is_some() {
+                at += 1;
+            }
+            numbers.peek().map_or(n, |&(number, _)| number)
+        };
+        kept.iter().map(number).collect()
+    }
 }
 
 impl Partition {
@@ -195,10 +275,11 @@ impl Partition {
         }
     }
 
-    /// Scores the partition, and tells its nodes what they hold.
-    pub(super) fn score(&mut self, tasks: &Tasks) -> Scored {
+    /// Scores the partition, and tells its nodes what they hold; `before` is how the
+    /// same tasks were aligned last.
+    pub(super) fn score(&mut self, tasks: &Tasks, before: Option<&Scored>) -> Scored {
         let held = self.held_by(&self.node_of_cohort, self.nodes.len());
-        let scored = Scored::of(tasks, &self.cohort_of, (&self.node_of_cohort, &held), None);
+        let scored = Scored::of(tasks, &self.cohort_of, (&self.node_of_cohort, &held), before);
         self.tell(&scored, &held);
         scored
     }
@@ -301,8 +382,9 @@ impl Scored {
     }
 
     /// Aligns the threads' sequences of groups; `group_of_cohort` has the group
-    /// of each cohort, and `held` what each group holds. `before` is how the same
-    /// bursts were aligned by the nodes that they were in before.
+    /// of each cohort, and `held` what each group holds. `before` is how tasks were
+    /// aligned last: long sequences are cut as they were then, as long as they have
+    /// not grown much.
     pub(super) fn of(
         tasks: &Tasks,
         cohort_of: &[u32],
@@ -312,20 +394,22 @@ impl Scored {
         let live = live(held);
         let place = |group: &u32| live.binary_search(group).map_or(NO_NODE, |at| at as u32);
         let place_of_cohort: Vec<u32> = group_of_cohort.iter().map(place).collect();
-        let sequence = |bursts: &Range<u32>| -> Vec<u32> {
-            let cohorts = &cohort_of[bursts.start as usize..bursts.end as usize];
-            let places = cohorts.iter().filter_map(|&cohort| place_of_cohort.get(cohort as usize).copied());
-            places.filter(|&place| place != NO_NODE).collect()
-        };
-        let sequences: Vec<Vec<u32>> = tasks.aligned.par_iter().map(sequence).collect();
+        let kept = Kept { bursts: &tasks.aligned, cohort_of, place_of_cohort: &place_of_cohort };
+        let sequences: Vec<Vec<u32>> =
+            (0..tasks.len()).into_par_iter().map(|task| kept.sequence(task)).collect();
         let durations = times(&live, held);
         let (alignment, cuts) = if tasks.thorough {
             (align_by_duration(&sequences, &durations), None)
-        } else if let Some(cuts) = before.and_then(|before| before.cuts.as_ref()) {
-            (align_roughly_along(&sequences, cuts), None)
         } else {
-            let (alignment, cuts) = align_roughly(&sequences);
-            (alignment, Some(cuts))
+            let n_symbols = sequences.iter().map(Vec::len).sum();
+            let before = before.and_then(|before| before.cuts.as_ref());
+            match before.and_then(|cut| Some((cut, cut.cuts(n_symbols, &kept)?))) {
+                Some((cut, cuts)) => (align_roughly_along(&sequences, &cuts), Some(cut.clone())),
+                None => {
+                    let (alignment, cuts) = align_roughly(&sequences);
+                    (alignment, Some(Arc::new(CutBefore::of(&cuts, n_symbols, &kept))))
+                }
+            }
         };
         let score = spmd_score(&alignment, &durations);
         Self { live, alignment, score, cuts }
@@ -354,13 +438,13 @@ mod tests {
         let entries: Vec<(u32, u32)> = (0..n as u32).map(|i| (i, node(i))).collect();
         partition.enter(&input, &entries);
         let all = Tasks::all(&input);
-        let before = partition.score(&all);
+        let before = partition.score(&all, None);
         assert!(before.alignment.n_windows > 1 && before.live == [0, 1, 2]);
         assert!(before.stands_without(60) && !before.stands_without(61));
         partition.node_of_cohort[2] = NO_NODE;
         let rest = partition.score_rest(&before);
         let nodes = partition.nodes.clone();
-        let anew = partition.score(&all);
+        let anew = partition.score(&all, None);
         assert_eq!((&rest.live, &rest.alignment.sequence_of), (&anew.live, &anew.alignment.sequence_of));
         let symbols = |scored: &Scored| -> Vec<Vec<u32>> {
             scored.alignment.sequences.iter().map(|sequence| sequence.symbols.clone()).collect()

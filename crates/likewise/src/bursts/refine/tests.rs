@@ -67,7 +67,7 @@ impl Made {
             apart: &[],
         };
         let range = eps_range(points, self.n_threads, None).expect("enough points");
-        refine(&input, &range, direction, &RefineRules::default())
+        refine(&input, range, direction, &RefineRules::default())
     }
 
     fn likeness(&self, labels: &[Option<ClusterId>]) -> f64 {
@@ -112,7 +112,7 @@ fn equal_bursts_are_one_phase_at_once() {
     };
     let found = refine(
         &input,
-        &eps_range(points, 4, None).expect("enough"),
+        eps_range(points, 4, None).expect("enough"),
         Direction::Aggregative,
         &RefineRules::default(),
     );
@@ -159,7 +159,7 @@ fn steps_that_take_turns_stay_apart_and_fragments_join() {
         let eps = vec![0.0006, 0.002];
         refine(
             &input,
-            &EpsRange { eps, reach: None, ..range },
+            EpsRange { eps, reach: None, ..range },
             Direction::Aggregative,
             &RefineRules::default(),
         )
@@ -199,7 +199,7 @@ fn what_no_task_shows_twice_is_one_step() {
         };
         let range =
             EpsRange { eps: vec![0.001], reach: None, ..eps_range(points, 16, None).expect("enough") };
-        refine(&input, &range, Direction::Aggregative, &RefineRules::default()).clustering.n_clusters
+        refine(&input, range, Direction::Aggregative, &RefineRules::default()).clustering.n_clusters
     };
     assert_eq!(phases(1, true), 2);
     assert_eq!(phases(1, false), 3);
@@ -224,7 +224,7 @@ proptest! {
         let input = RefineInput { points, thread: &thread, n_threads: 5, duration: &duration, code: &[], apart: &[] };
         let range = eps_range(points, 5, None).expect("enough points");
         let direction = if divisive { Direction::Divisive } else { Direction::Aggregative };
-        let found = refine(&input, &range, direction, &RefineRules::default());
+        let found = refine(&input, range.clone(), direction, &RefineRules::default());
         let n = found.clustering.n_clusters;
         prop_assert_eq!(found.node_of_phase.len(), n);
         // Every phase has as many bursts as its node says, and every parent came before.
@@ -247,7 +247,7 @@ proptest! {
             }
         }
         let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a pool");
-        let alone = pool.install(|| refine(&input, &range, direction, &RefineRules::default()));
+        let alone = pool.install(|| refine(&input, range.clone(), direction, &RefineRules::default()));
         prop_assert_eq!(alone.clustering, found.clustering);
         prop_assert_eq!(alone.nodes, found.nodes);
     }
@@ -276,7 +276,7 @@ fn what_must_keep_apart_is_no_phase() {
             code: &[],
             apart,
         };
-        refine(&input, &range, direction, &RefineRules::default()).clustering
+        refine(&input, range.clone(), direction, &RefineRules::default()).clustering
     };
     let most_kinds = |keep: &[u32], direction| {
         let found = phases(keep, direction);
