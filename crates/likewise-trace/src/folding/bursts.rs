@@ -155,10 +155,15 @@ impl Bursts {
         true
     }
 
-    /// The region of each burst, by what `map` makes of the numbers of places.
-    pub(crate) fn regions(&self, map: &[Option<PlaceId>]) -> impl Iterator<Item = Region> {
-        let place = |i| self.places.get(i).copied().unwrap_or_default();
-        (0..self.begin.len()).map(move |i| place(i).renumbered(map).region())
+    /// The region of each burst, by what `map` makes of the numbers of places, which
+    /// are gone then.
+    pub(crate) fn take_regions<'m>(
+        &mut self,
+        map: &'m [Option<PlaceId>],
+    ) -> impl Iterator<Item = Region> + Send + use<'m> {
+        let (n, places) = (self.begin.len(), std::mem::take(&mut self.places));
+        let place = move |i| places.get(i).copied().unwrap_or_default();
+        (0..n).map(move |i| place(i).renumbered(map).region())
     }
 
     /// The code of the burst that was added last.

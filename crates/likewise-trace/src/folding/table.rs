@@ -64,10 +64,13 @@ pub(crate) fn build(
     };
     let mut regions = Regions::with_room(if places_named.is_empty() { 0 } else { n });
     for bursts in threads.values_mut() {
-        if !places_named.is_empty() {
-            regions.extend(bursts.regions(&numbers));
-        }
-        move_times(bursts, unit, &mut table)?;
+        let of_thread = bursts.take_regions(&numbers);
+        let add_regions = || {
+            if !places_named.is_empty() {
+                regions.extend(of_thread);
+            }
+        };
+        rayon::join(add_regions, || move_times(bursts, unit, &mut table)).1?;
     }
     let at_begins = threads.values().any(|bursts| bursts.read_at_begin > 0);
     let rules = Rules { types: &types, at_begins };
@@ -101,10 +104,9 @@ pub(crate) fn build(
     Ok(table)
 }
 
-/// Appends the times of a thread's bursts, and frees them and their places.
+/// Appends the times of a thread's bursts, and frees them.
 fn move_times(bursts: &mut Bursts, unit: u64, table: &mut BurstTable) -> Result<(), ErrorKind> {
     let (begin, end) = (std::mem::take(&mut bursts.begin), std::mem::take(&mut bursts.end));
-    bursts.places = Vec::new();
     // No burst begins after its end, so no other time is larger.
     let last = end.iter().max().copied().unwrap_or(0);
     last.checked_mul(unit).ok_or(ErrorKind::TimeOverflow)?;
