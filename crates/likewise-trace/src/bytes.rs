@@ -415,13 +415,7 @@ fn forget(map: &Mmap, part: &[u8]) {
 type Ending = Option<std::result::Result<(), ErrorKind>>;
 
 enum Blocks<'a> {
-    Map {
-        map: &'a Mmap,
-        end: usize,
-        pos: usize,
-        block: usize,
-        consumed: &'a AtomicU64,
-    },
+    Map { map: &'a Mmap, end: usize, pos: usize, block: usize, consumed: &'a AtomicU64 },
     Stream(Receiver<Message>),
 }
 

@@ -23,7 +23,11 @@ impl Density {
             let n = radii.partition_point(|&eps| eps <= sparse * distance);
             u16::try_from(n).expect("fewer radii than 2^16")
         };
-        Self { reached: distances.par_iter().map(reached).collect(), n_radii: radii.len(), counts: Vec::new() }
+        Self {
+            reached: distances.par_iter().map(reached).collect(),
+            n_radii: radii.len(),
+            counts: Vec::new(),
+        }
     }
 
     /// Takes in bursts that have come into nodes.

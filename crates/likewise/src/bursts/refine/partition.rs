@@ -140,7 +140,10 @@ struct CutBefore {
 
 impl CutBefore {
     fn of(cuts: &Cuts, n_symbols: usize, kept: &Kept<'_>) -> Self {
-        Self { n_symbols, bursts: cuts.renumbered(kept.bursts.len(), |task, ends| kept.bursts_at(task, ends)) }
+        Self {
+            n_symbols,
+            bursts: cuts.renumbered(kept.bursts.len(), |task, ends| kept.bursts_at(task, ends)),
+        }
     }
 
     /// The same in sequences of these bursts, unless these have come to be much

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// Occupied cells by ascending key.
 pub(super) struct Grid {
-    keys: Vec<u32>,
+    keys: Vec<u64>,
     /// Cells are found by their key's upper bits: `first[key >> shift]` is the
     /// first occupied cell with those bits or above.
     first: Vec<u32>,
@@ -54,7 +54,7 @@ impl Grid {
     /// Over the occupied cells of a frame, whose keys ascend. With `shift`, cells
     /// are found by the upper bits of their keys.
     pub(super) fn new<const D: usize>(
-        keys: Vec<u32>,
+        keys: Vec<u64>,
         frame: &Frame<D>,
         shift: u32,
         params: &DbscanParams,
@@ -66,7 +66,7 @@ impl Grid {
         }
         first.resize(n_buckets + 1, keys.len() as u32);
         let row = |row: [i64; D]| {
-            let offset = (0..D).map(|k| row[k] * i64::from(frame.stride()[k])).sum();
+            let offset = (0..D).map(|k| row[k] * frame.stride()[k] as i64).sum();
             let half_width = if gap2(&row) < D as i64 { REACH } else { REACH - 1 };
             Row { offset, half_width }
         };
@@ -75,7 +75,7 @@ impl Grid {
     }
 
     /// The occupied cell with that key.
-    pub(super) fn cell_of(&self, key: u32) -> u32 {
+    pub(super) fn cell_of(&self, key: u64) -> u32 {
         let bucket = (key >> self.shift) as usize;
         let (from, to) = (self.first[bucket], self.first[bucket + 1]);
         from + self.keys[from as usize..to as usize].partition_point(|&other| other < key) as u32
@@ -111,14 +111,14 @@ impl Grid {
     /// where each is along the row, from 0 to `ACROSS - 1`.
     #[inline]
     fn visit_row(&self, c: usize, row: &Row, mut visit: impl FnMut(usize, usize) -> bool) -> bool {
-        let middle = i64::from(self.keys[c]) + row.offset;
-        let (low, high) = ((middle - row.half_width) as u32, (middle + row.half_width) as u32);
+        let middle = self.keys[c] as i64 + row.offset;
+        let (low, high) = ((middle - row.half_width) as u64, (middle + row.half_width) as u64);
         let from = self.first[(low >> self.shift) as usize] as usize;
         for (i, &key) in self.keys[from..].iter().enumerate() {
             if key > high {
                 break;
             }
-            if key >= low && !visit(from + i, (i64::from(key) - middle + REACH) as usize) {
+            if key >= low && !visit(from + i, (key as i64 - middle + REACH) as usize) {
                 return false;
             }
         }
@@ -196,7 +196,7 @@ pub(super) fn sort<const D: usize>(
 }
 
 struct Cells<const D: usize> {
-    keys: Vec<u32>,
+    keys: Vec<u64>,
     start: Vec<u32>,
     points: Vec<[f64; D]>,
     group_of: Vec<u32>,
@@ -220,7 +220,7 @@ fn by_counting<const D: usize>(input: &[[f64; D]], frame: &Frame<D>) -> Cells<D>
         .map(|(keys, points)| {
             let mut count = vec![0u32; n_keys];
             for (key, p) in keys.iter_mut().zip(points) {
-                *key = frame.key(p);
+                *key = frame.key(p) as u32;
                 count[*key as usize] += 1;
             }
             count
@@ -237,7 +237,7 @@ fn by_counting<const D: usize>(input: &[[f64; D]], frame: &Frame<D>) -> Cells<D>
         }
         if place > before {
             *cell = keys.len() as u32;
-            keys.push(key as u32);
+            keys.push(key as u64);
             start.push(before);
         }
     }
@@ -260,8 +260,8 @@ fn by_counting<const D: usize>(input: &[[f64; D]], frame: &Frame<D>) -> Cells<D>
     Cells { keys, start, points, group_of }
 }
 
-/// Sort by the key's upper bits, then within each bucket, for grids with many
-/// more cells than points.
+/// Sort by the key's upper bits, then within each bucket by the `shift` lower ones, 32
+/// at most, for grids with many more cells than points.
 fn by_bucket<const D: usize>(input: &[[f64; D]], frame: &Frame<D>, shift: u32) -> Cells<D> {
     let n_buckets = (frame.n_keys() >> shift) as usize + 1;
     let part = part_len(input.len(), n_buckets);
@@ -285,7 +285,9 @@ fn by_bucket<const D: usize>(input: &[[f64; D]], frame: &Frame<D>, shift: u32) -
     }
     bucket_start.push(place);
 
-    // Key in the upper half, index in the lower: sorting makes runs of cells.
+    // The lower bits of the key in the upper half, the index in the lower: sorting a
+    // bucket makes runs of cells.
+    let lower = (1 << shift) - 1;
     let scatter = |slots: &super::scatter::Slots<'_, u64>| {
         counts.into_par_iter().zip(input.par_chunks(part)).enumerate().for_each(
             |(i, (mut place, points))| {
@@ -293,7 +295,7 @@ fn by_bucket<const D: usize>(input: &[[f64; D]], frame: &Frame<D>, shift: u32) -
                     let key = frame.key(p);
                     let at = &mut place[(key >> shift) as usize];
                     // SAFETY: each part fills, for each bucket, the places counted for it.
-                    unsafe { slots.put(*at as usize, u64::from(key) << 32 | (i * part + j) as u64) };
+                    unsafe { slots.put(*at as usize, (key & lower) << 32 | (i * part + j) as u64) };
                     *at += 1;
                 }
             },
@@ -308,11 +310,13 @@ fn by_bucket<const D: usize>(input: &[[f64; D]], frame: &Frame<D>, shift: u32) -
         part.iter_mut().zip(&sorted[first..]).for_each(|(p, &entry)| *p = input[entry as u32 as usize]);
     });
     let (mut keys, mut start) = (Vec::new(), Vec::new());
-    for (i, &entry) in sorted.iter().enumerate() {
-        let key = (entry >> 32) as u32;
-        if keys.last() != Some(&key) {
-            keys.push(key);
-            start.push(i as u32);
+    for (bucket, range) in (0u64..).zip(bucket_start.windows(2)) {
+        for at in range[0]..range[1] {
+            let key = bucket << shift | sorted[at as usize] >> 32;
+            if keys.last() != Some(&key) {
+                keys.push(key);
+                start.push(at);
+            }
         }
     }
     start.push(input.len() as u32);

@@ -51,7 +51,7 @@ pub(super) fn decide<const D: usize>(
     frame: Frame<D>,
     params: &DbscanParams,
 ) -> Decided<D> {
-    let keys = table.keys.clone();
+    let keys: Vec<u64> = table.keys.iter().map(|&key| key.into()).collect();
     let shift = (frame.n_keys() / (2 * keys.len() as u64)).max(1).ilog2();
     let grid = Grid::new(keys, &frame, shift, params);
     let cells = &table.cells;
@@ -322,7 +322,7 @@ pub(super) fn pays<const D: usize>(input: &[[f64; D]], frame: &Frame<D>, params:
         return false;
     }
     let step = sample_step(n);
-    is_tight(input.iter().step_by(step as usize).map(|p| frame.key(p)).collect(), step, params)
+    is_tight(input.iter().step_by(step as usize).map(|p| frame.key(p) as u32).collect(), step, params)
 }
 
 /// Whether tables of up to `most_keys` cost little beside `n` points.

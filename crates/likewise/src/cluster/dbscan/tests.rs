@@ -206,6 +206,39 @@ proptest! {
     }
 }
 
+/// Keys of the cells take more than 32 bits.
+#[test]
+fn grids_may_have_many_cells() {
+    fn check<const D: usize>(side: f64, seed: u64) {
+        let mut uniform = uniform(seed);
+        let mut near = [0.0; D];
+        let mut data: Vec<f64> = [0.0, side].iter().flat_map(|&x| [x; D]).collect();
+        for i in 0..600 {
+            if i % 20 == 0 {
+                near = std::array::from_fn(|_| (0.9 * side * uniform()).floor());
+            }
+            data.extend(near.map(|x| x + 0.3 * uniform()));
+        }
+        let points = Points::new(&data, D).expect("finite");
+        let input = rows::<D>(points);
+        for eps in [0.1, 0.3] {
+            let params = DbscanParams::new(eps, 4).expect("valid");
+            let expected = dbscan_reference(points, &params);
+            assert!(expected.clustering.n_clusters > 5);
+            let frame = Frame::new(&Aabb::of(&input), eps).expect("not too many");
+            assert!(frame.n_keys() > 1 << 33);
+            let (grid, sorted) = grid::sort(&input, &frame, &params).expect("cells are small");
+            let known = Known::by_size(&sorted.groups, &params);
+            assert_eq!(groups::cluster(&input, sorted, &known, &grid, &params), expected);
+            assert_eq!(dbscan(points, &params), expected);
+        }
+    }
+    for seed in 0..5 {
+        check::<2>(5e4, seed);
+        check::<3>(1e3, seed);
+    }
+}
+
 #[test]
 fn sub_cells_bound_the_distances_of_their_points() {
     fn check<const D: usize>(seed: u64) {
@@ -213,8 +246,8 @@ fn sub_cells_bound_the_distances_of_their_points() {
         let points: Vec<[f64; D]> = (0..400).map(|_| std::array::from_fn(|_| 3.0 * uniform())).collect();
         let frame = Frame::new(&Aabb::of(&points), eps).expect("few cells");
         let whole = count(&points, &frame).table;
-        let index =
-            grid::Grid::new(whole.keys.clone(), &frame, 1, &DbscanParams::new(eps, 3).expect("valid"));
+        let keys = whole.keys.iter().map(|&key| key.into()).collect();
+        let index = grid::Grid::new(keys, &frame, 1, &DbscanParams::new(eps, 3).expect("valid"));
         let reach = stay::reaches::<D>();
         let place = |p: &[f64; D]| {
             let (key, sub) = frame.key_and_sub(p);

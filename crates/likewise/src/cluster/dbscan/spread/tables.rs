@@ -51,7 +51,7 @@ pub(super) fn pay<C: Communicator + ?Sized, const D: usize>(
     }
     let (mut bytes, step) = (Vec::new(), sample_step(rows.n()));
     for row in sampled(rows, comm.rank(), step) {
-        bytes.extend_from_slice(&frame.key(&input[row]).to_le_bytes());
+        bytes.extend_from_slice(&(frame.key(&input[row]) as u32).to_le_bytes());
     }
     comm.concatenate(&mut bytes)?;
     let keys = bytes.as_chunks().0.iter().map(|key| u32::from_le_bytes(*key)).collect();
