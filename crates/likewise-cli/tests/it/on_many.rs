@@ -210,7 +210,7 @@ fn a_process_that_ends_early_ends_all() {
         format!("[ $rank = 1 ] && while [ -d /proc/$$ ]; do {kill}; sleep 0.01; done & exec {call}")
     };
     let full = format!("trap '' XFSZ; [ $rank = 1 ] && ulimit -f 100; exec {call}");
-    for script in [killed("0"), killed("0.4"), full] {
+    for script in [killed("0"), killed("0.1"), full] {
         for mpirun in LAUNCHERS {
             let start = Instant::now();
             let Some(call) = on_three(mpirun, &script) else { continue };

@@ -5,8 +5,6 @@ use std::io::{self, Write};
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-use nix::fcntl::{PosixFadviseAdvice, posix_fadvise};
-
 /// A file is large from so many bytes on. A smaller one stays in the page cache,
 /// where whoever reads it next finds it.
 const LARGE: u64 = 256 << 20;
@@ -55,13 +53,22 @@ impl Drained {
         (2 * self.asking <= self.begun.elapsed()).then_some(from..at)
     }
 
-    fn ask(&mut self, Range { start, end }: Range<u64>) {
+    fn ask(&mut self, range: Range<u64>) {
         let begun = Instant::now();
-        let length = (end - start) as i64;
-        // What cannot be drained stays where it is.
-        let _ = posix_fadvise(&self.file, start as i64, length, PosixFadviseAdvice::POSIX_FADV_DONTNEED);
+        drain(&self.file, &range);
         self.asking += begun.elapsed();
-        self.asked = end;
+        self.asked = range.end;
+    }
+}
+
+/// What cannot be drained stays where it is.
+#[cfg_attr(not(target_os = "linux"), expect(unused_variables))]
+fn drain(file: &File, range: &Range<u64>) {
+    #[cfg(target_os = "linux")]
+    {
+        use nix::fcntl::{PosixFadviseAdvice, posix_fadvise};
+        let (from, length) = (range.start as i64, (range.end - range.start) as i64);
+        let _ = posix_fadvise(file, from, length, PosixFadviseAdvice::POSIX_FADV_DONTNEED);
     }
 }
 

@@ -45,7 +45,7 @@ use crate::table::{BurstTable, Nanos};
 use distinct::Distinct;
 use profile::{Member, Profile};
 use refine::Worth;
-use windows::{Cut, WHOLE};
+use windows::{COMPARED, Cut};
 
 pub use score::{SpmdScore, spmd_score};
 
@@ -210,12 +210,17 @@ impl Cuts {
         Self(self.0.iter().enumerate().map(cut).collect())
     }
 
-    /// Whether no piece is longer than a sequence that is not cut.
-    pub(super) fn are_close(&self) -> bool {
-        let short = |(&end, &before): (&u32, &u32)| (end - before) as usize <= WHOLE;
-        let all_short = |pair: &[Cut]| pair[1].ends.iter().zip(&pair[0].ends).all(short);
-        let first = self.0.first().is_none_or(|cut| cut.ends.iter().all(|end| short((end, &0))));
-        first && self.0.windows(2).all(all_short)
+    /// Whether no piece is much longer than it was: by more than what is compared at
+    /// once where sequences are cut.
+    pub(super) fn are_as_close_as(&self, before: &Self) -> bool {
+        let length = |cuts: &Self, at: usize, task: usize| {
+            let start = at.checked_sub(1).map_or(0, |before| cuts.0[before].ends[task]);
+            cuts.0[at].ends[task] - start
+        };
+        let is_close = |at: usize, task: usize| {
+            length(self, at, task).saturating_sub(length(before, at, task)) as usize <= COMPARED
+        };
+        (0..self.0.len()).all(|at| (0..self.0[at].ends.len()).all(|task| is_close(at, task)))
     }
 }
 

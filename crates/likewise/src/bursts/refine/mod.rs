@@ -49,8 +49,8 @@ use crate::cluster::{ClusterId, DbscanParams, dbscan};
 /// bytes for each burst.
 ///
 /// # Panics
-/// If `thread` or `duration` is not as long as the points, or a thread is not
-/// below `n_threads`.
+/// If `thread` or `duration` is not as long as the points, a thread is not
+/// below `n_threads`, or there are more than 65,535 radii.
 ///
 /// # Reference
 /// *Structure detection of parallel applications*, §3; radii and `min_points` as ClusteringSuite's `-ra`.

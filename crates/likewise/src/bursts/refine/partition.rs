@@ -134,26 +134,26 @@ pub(super) struct Scored {
 struct CutBefore {
     /// How many symbols they had.
     n_symbols: usize,
+    /// Among these symbols.
+    cuts: Cuts,
     /// Before which of the bursts of each task, in a group or not.
     bursts: Cuts,
 }
 
 impl CutBefore {
-    fn of(cuts: &Cuts, n_symbols: usize, kept: &Kept<'_>) -> Self {
-        Self {
-            n_symbols,
-            bursts: cuts.renumbered(kept.bursts.len(), |task, ends| kept.bursts_at(task, ends)),
-        }
+    fn of(cuts: Cuts, n_symbols: usize, kept: &Kept<'_>) -> Self {
+        let bursts = cuts.renumbered(kept.bursts.len(), |task, ends| kept.bursts_at(task, ends));
+        Self { n_symbols, cuts, bursts }
     }
 
-    /// The same in sequences of these bursts, unless these have come to be much
-    /// longer.
+    /// The same in sequences of these bursts, unless all together or a piece of one
+    /// has come to be much longer.
     fn cuts(&self, n_symbols: usize, kept: &Kept<'_>) -> Option<Cuts> {
         if n_symbols > self.n_symbols + self.n_symbols / GROWN {
             return None;
         }
         let cuts = self.bursts.renumbered(kept.bursts.len(), |task, ends| kept.before(task, ends));
-        Some(cuts).filter(Cuts::are_close)
+        Some(cuts).filter(|cuts| cuts.are_as_close_as(&self.cuts))
     }
 }
 
@@ -412,7 +412,7 @@ impl Scored {
                 Some((cut, cuts)) => (align_roughly_along(&sequences, &cuts), Some(cut.clone())),
                 None => {
                     let (alignment, cuts) = align_roughly(&sequences);
-                    (alignment, Some(Arc::new(CutBefore::of(&cuts, n_symbols, &kept))))
+                    (alignment, Some(Arc::new(CutBefore::of(cuts, n_symbols, &kept))))
                 }
             }
         };
@@ -425,6 +425,33 @@ impl Scored {
 mod tests {
     use super::*;
     use crate::cluster::Points;
+
+    /// Two tasks of 3,000 bursts; of the second, those from 1,000 on that are noise at
+    /// first come in later.
+    #[test]
+    fn cuts_serve_until_sequences_have_grown() {
+        let bursts = [0..3000, 3000..6000];
+        let cohorts = |noise: Range<u32>| -> Vec<u32> {
+            (0..6000).map(|i| if noise.contains(&i) { NO_COHORT } else { i % 7 }).collect()
+        };
+        let places: Vec<u32> = (0..7).collect();
+        for (n, serve) in [(0, true), (300, true), (400, false), (1000, false), (2000, false)] {
+            let (some, all) = (cohorts(4000..4000 + n), cohorts(0..0));
+            let kept = |cohort_of| Kept { bursts: &bursts, cohort_of, place_of_cohort: &places };
+            let (some, all) = (kept(&some[..]), kept(&all[..]));
+            let sequences = |kept: &Kept<'_>| -> Vec<Vec<u32>> { (0..2).map(|t| kept.sequence(t)).collect() };
+            let (_, cuts) = align_roughly(&sequences(&some));
+            let cut = CutBefore::of(cuts, 6000 - n as usize, &some);
+            let again = cut.cuts(6000 - n as usize, &some).expect("the same sequences");
+            assert_eq!(align_roughly_along(&sequences(&some), &again), align_roughly(&sequences(&some)).0);
+            let later = cut.cuts(6000, &all);
+            assert_eq!(later.is_some(), serve, "{n} came in");
+            if let Some(later) = later {
+                let n_columns = align_roughly_along(&sequences(&all), &later).n_columns;
+                assert!((3000..3030).contains(&n_columns), "{n_columns}");
+            }
+        }
+    }
 
     /// Two tasks of 3,000 bursts take two steps in turn; ten bursts of each are noise
     /// in a group of their own, at other places in each.

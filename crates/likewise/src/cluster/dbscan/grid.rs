@@ -11,6 +11,9 @@ use crate::parallel;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
+/// So many cells of a bucket are skipped one by one.
+const FEW: usize = 16;
+
 /// Occupied cells by ascending key.
 pub(super) struct Grid {
     keys: Vec<u64>,
@@ -113,7 +116,11 @@ impl Grid {
     fn visit_row(&self, c: usize, row: &Row, mut visit: impl FnMut(usize, usize) -> bool) -> bool {
         let middle = self.keys[c] as i64 + row.offset;
         let (low, high) = ((middle - row.half_width) as u64, (middle + row.half_width) as u64);
-        let from = self.first[(low >> self.shift) as usize] as usize;
+        let bucket = (low >> self.shift) as usize;
+        let (mut from, end) = (self.first[bucket] as usize, self.first[bucket + 1] as usize);
+        if end - from > FEW {
+            from += self.keys[from..end].partition_point(|&key| key < low);
+        }
         for (i, &key) in self.keys[from..].iter().enumerate() {
             if key > high {
                 break;

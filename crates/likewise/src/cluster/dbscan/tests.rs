@@ -206,16 +206,17 @@ proptest! {
     }
 }
 
-/// Keys of the cells take more than 32 bits.
+/// Keys of the cells take more than 32 bits. Where the points lie near one another
+/// but for two, one bucket has most of the cells.
 #[test]
 fn grids_may_have_many_cells() {
-    fn check<const D: usize>(side: f64, seed: u64) {
+    fn check<const D: usize>(side: f64, within: f64, seed: u64) {
         let mut uniform = uniform(seed);
         let mut near = [0.0; D];
         let mut data: Vec<f64> = [0.0, side].iter().flat_map(|&x| [x; D]).collect();
         for i in 0..600 {
             if i % 20 == 0 {
-                near = std::array::from_fn(|_| (0.9 * side * uniform()).floor());
+                near = std::array::from_fn(|_| (0.9 * within * uniform()).floor());
             }
             data.extend(near.map(|x| x + 0.3 * uniform()));
         }
@@ -234,8 +235,10 @@ fn grids_may_have_many_cells() {
         }
     }
     for seed in 0..5 {
-        check::<2>(5e4, seed);
-        check::<3>(1e3, seed);
+        for (plane, space) in [(5e4, 1e3), (40.0, 8.0)] {
+            check::<2>(5e4, plane, seed);
+            check::<3>(1e3, space, seed);
+        }
     }
 }
 
