@@ -45,7 +45,7 @@ use crate::table::{BurstTable, Nanos};
 use distinct::Distinct;
 use profile::{Member, Profile};
 use refine::Worth;
-use windows::{COMPARED, Cut};
+use windows::{Cut, LONGER};
 
 pub use score::{SpmdScore, spmd_score};
 
@@ -210,15 +210,14 @@ impl Cuts {
         Self(self.0.iter().enumerate().map(cut).collect())
     }
 
-    /// Whether no piece is much longer than it was: by more than what is compared at
-    /// once where sequences are cut.
+    /// Whether no piece is much longer than it was.
     pub(super) fn are_as_close_as(&self, before: &Self) -> bool {
         let length = |cuts: &Self, at: usize, task: usize| {
             let start = at.checked_sub(1).map_or(0, |before| cuts.0[before].ends[task]);
             cuts.0[at].ends[task] - start
         };
         let is_close = |at: usize, task: usize| {
-            length(self, at, task).saturating_sub(length(before, at, task)) as usize <= COMPARED
+            length(self, at, task).saturating_sub(length(before, at, task)) as usize <= LONGER
         };
         (0..self.0.len()).all(|at| (0..self.0[at].ends.len()).all(|task| is_close(at, task)))
     }

@@ -21,8 +21,9 @@ pub(super) const WHOLE: usize = 2048;
 /// How long pieces are, about.
 const STEP: usize = 256;
 
-/// So many symbols are compared at each step.
-pub(super) const COMPARED: usize = 2 * STEP;
+/// A piece that has come to be longer by more than this may hold what belongs to
+/// another one.
+pub(super) const LONGER: usize = STEP / 4;
 
 /// So many equal symbols on each side of a cut are enough.
 const SURE: usize = 8;
@@ -133,7 +134,7 @@ impl Walk<'_> {
             let rest = self.rest(reference);
             // What would be left for a short last piece goes with this one.
             let is_last = rest.len() < 3 * STEP;
-            let piece = if is_last { rest } else { &rest[..COMPARED] };
+            let piece = if is_last { rest } else { &rest[..2 * STEP] };
             let matches = Matches::of(piece);
             let found: Vec<Option<Found>> = (0..self.at.len())
                 .into_par_iter()
