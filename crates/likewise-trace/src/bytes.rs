@@ -284,7 +284,7 @@ impl Input {
         let mut blocks = match body {
             Body::Map { map, pos, end } => {
                 mapped = map;
-                Blocks::Map { map: &mapped, end, pos, block, consumed: &consumed }
+                Blocks::Map { map: &mapped, end, pos, forgotten: pos, block, consumed: &consumed }
             }
             Body::Stream { stream, head } => Blocks::Stream(start_reader(stream, head, block)),
         };
@@ -304,11 +304,10 @@ impl Input {
                     || merged = previous.into_iter().try_for_each(&mut merge),
                     || {
                         let done = wave.par_iter().map(|block| {
-                            let Some(map) = map else { return work(block) };
-                            bring(map, block);
-                            let done = work(block);
-                            forget(map, block);
-                            done
+                            if let Some(map) = map {
+                                bring(map, block);
+                            }
+                            work(block)
                         });
                         done.collect::<Vec<T>>()
                     },
@@ -317,6 +316,7 @@ impl Input {
             };
             ready = next;
             drop(wave);
+            blocks.forget();
             if let Some(progress) = progress {
                 progress(consumed.load(Ordering::Relaxed), size.unwrap_or(0));
             }
@@ -395,31 +395,37 @@ fn bring(map: &Mmap, part: &[u8]) {
     }
 }
 
-/// What was read need not stay in memory: it is in the file. Pages that belong to two
-/// blocks stay.
-fn forget(map: &Mmap, part: &[u8]) {
-    const PAGE: usize = 1 << 12;
-    let at = part.as_ptr().addr() - map.as_ptr().addr();
-    let (from, end) = (at.next_multiple_of(PAGE), (at + part.len()) / PAGE * PAGE);
-    if from < end {
-        // SAFETY: the mapping is read-only and of a file, so its pages come back as
-        // they were if they are looked at again.
-        let advice =
-            unsafe { map.unchecked_advise_range(memmap2::UncheckedAdvice::DontNeed, from, end - from) };
-        // Where the system cannot do it, only memory is lost.
-        drop(advice);
-    }
-}
-
 /// How the input ended: `None` while it goes on.
 type Ending = Option<std::result::Result<(), ErrorKind>>;
 
 enum Blocks<'a> {
-    Map { map: &'a Mmap, end: usize, pos: usize, block: usize, consumed: &'a AtomicU64 },
+    Map {
+        map: &'a Mmap,
+        end: usize,
+        pos: usize,
+        /// What was before here has left the memory.
+        forgotten: usize,
+        block: usize,
+        consumed: &'a AtomicU64,
+    },
     Stream(Receiver<Message>),
 }
 
 impl<'a> Blocks<'a> {
+    /// What was read need not stay in memory: it is in the file.
+    fn forget(&mut self) {
+        if let Blocks::Map { map, pos, forgotten, .. } = self {
+            let (from, length) = (*forgotten, *pos - *forgotten);
+            *forgotten = *pos;
+            // SAFETY: the mapping is read-only and of a file, so its pages come
+            // back as they were if they are looked at again.
+            let advice =
+                unsafe { map.unchecked_advise_range(memmap2::UncheckedAdvice::DontNeed, from, length) };
+            // Where the system cannot do it, only memory is lost.
+            drop(advice);
+        }
+    }
+
     fn wave(&mut self, length: usize) -> (Vec<Cow<'a, [u8]>>, Ending) {
         let mut wave = Vec::with_capacity(length);
         match self {
