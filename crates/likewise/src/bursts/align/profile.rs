@@ -127,3 +127,35 @@ impl Profile {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::lcs::lcs_pairs;
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn all_stand_where_one_after_the_other_puts_them(
+            sequences in prop::collection::vec(prop::collection::vec(0..5u32, 0..40), 0..8),
+        ) {
+            let numbered = || sequences.iter().enumerate().map(|(s, symbols)| (s, &symbols[..]));
+            let all = Profile::of_all(numbered(), lcs_pairs);
+            let join = |profile: Profile, next: Profile| {
+                let pairs = lcs_pairs(&profile.symbols, &next.symbols);
+                profile.join(next, &pairs)
+            };
+            let expected =
+                numbered().map(|(s, symbols)| Profile::of(s, symbols)).reduce(join).unwrap_or_else(Profile::empty);
+            prop_assert_eq!((&all.symbols, &all.shown), (&expected.symbols, &expected.shown));
+            let members = |profile: &Profile| -> Vec<(usize, Vec<u32>)> {
+                profile.members.iter().map(|member| (member.sequence, member.columns.clone())).collect()
+            };
+            prop_assert_eq!(members(&all), members(&expected));
+            for (sequence, columns) in members(&all) {
+                let shown: Vec<u32> = columns.iter().map(|&c| all.symbols[c as usize]).collect();
+                prop_assert_eq!(&shown, &sequences[sequence]);
+            }
+        }
+    }
+}

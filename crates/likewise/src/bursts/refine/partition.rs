@@ -64,9 +64,9 @@ const ALIGNED: usize = 32;
 /// And thoroughly, if they have no more bursts than this.
 const THOROUGH: usize = 1 << 15;
 
-/// Sequences that have grown by more than one in so many symbols are cut anew. Of 10,000,000
-/// bursts, one in four made the score of the last level 0.0064 less, one in sixteen 0.0009;
-/// both save as much time.
+/// Sequences that have grown by more than one in so many symbols are cut anew. With one
+/// in four, the score of 10,000,000 made-up bursts was 0.0064 less than with new cuts
+/// at each radius, with one in sixteen 0.0009 less; both save as much time.
 const GROWN: usize = 16;
 
 /// If fewer than one in so many bursts leave an alignment, hardly one in so many of
