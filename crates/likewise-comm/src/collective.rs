@@ -42,9 +42,16 @@ pub(super) fn all_reduce<C: Communicator + ?Sized>(
     Ok(())
 }
 
+/// As [`Communicator::broadcast`], for a message that may be long in coming: a
+/// rank that waits for it leaves its core to others, where an MPI library's own
+/// broadcast would spin.
+///
 /// Down a binomial tree, the largest subtree first, which has most steps to
-/// go. If the bytes are more than [`LONG`], only their length goes this way.
-pub(super) fn broadcast<C: Communicator + ?Sized>(
+/// go. Of more than 4 KiB, on 8 ranks or more, only the length goes this way.
+///
+/// # Errors
+/// See [`CommError`].
+pub fn broadcast<C: Communicator + ?Sized>(
     comm: &C,
     root: usize,
     bytes: &mut Vec<u8>,

@@ -14,6 +14,7 @@ mod threads;
 mod tree;
 pub mod wire;
 
+pub use collective::broadcast as broadcast_by_messages;
 pub use counted::{Counted, Traffic};
 pub use reals::{from_order, order};
 pub use solo::Solo;

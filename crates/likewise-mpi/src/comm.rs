@@ -12,6 +12,7 @@ use std::ffi::{c_char, c_int};
 use std::marker::PhantomData;
 use std::path::Path;
 use std::ptr::null_mut;
+use std::time::{Duration, Instant};
 
 /// MPI counts in `int`s, so a longer message goes in pieces of this many
 /// bytes. The last piece is shorter than the others, and may be empty; by this
@@ -21,8 +22,23 @@ const PIECE: usize = 1 << 30;
 /// One tag is enough: all messages are on a communicator of our own.
 const TAG: c_int = 0;
 
-/// How often a rank looks for a message before it offers the core to others.
+/// How often a rank looks for a message before it leaves the core to others.
 const SPINS: usize = 200;
+
+/// The longest sleep of a rank that waits.
+const LONGEST_SLEEP: Duration = Duration::from_millis(1);
+
+/// Leaves the core to others for a while: a sixteenth of what was waited already,
+/// so that a message is seen as much later at most. Who only yields takes half of
+/// the core from a thread that computes.
+fn wait_on(since: Instant) {
+    let sleep = (since.elapsed() / 16).min(LONGEST_SLEEP);
+    if sleep < Duration::from_micros(10) {
+        std::thread::yield_now();
+    } else {
+        std::thread::sleep(sleep);
+    }
+}
 
 /// A message that is being sent. MPI reads its bytes until the request is done.
 struct Pending {
@@ -180,6 +196,7 @@ impl MpiComm {
         let calls = &self.library.calls;
         let (from, byte) = (from as c_int, self.library.handles.byte);
         let (mut found, mut length, mut status) = (0, 0, Status::default());
+        let mut since = None;
         for round in 0_usize.. {
             // SAFETY: `found` and `status` are valid places for results.
             let code = unsafe { (calls.iprobe)(from, TAG, self.comm, &raw mut found, &raw mut status) };
@@ -187,10 +204,10 @@ impl MpiComm {
             if found != 0 {
                 break;
             }
-            // MPICH would spin. With more ranks than cores, that keeps the
-            // sender from sending.
+            // MPI would spin. With more ranks than cores, that keeps the
+            // sender from sending, and other threads from computing.
             if round > SPINS {
-                std::thread::yield_now();
+                wait_on(*since.get_or_insert_with(Instant::now));
             }
         }
         // SAFETY: the status is that of the message found.

@@ -8,7 +8,7 @@ use likewise::cluster::kdist::{
 };
 use likewise::cluster::{Dbscan, DbscanParams, Points, dbscan, dbscan_spread};
 use likewise::comm::wire::{self, Taker};
-use likewise::comm::{CommError, Communicator};
+use likewise::comm::{CommError, Communicator, broadcast_by_messages};
 use likewise::ranks::part;
 use rayon::prelude::*;
 use std::ops::Range;
@@ -102,7 +102,7 @@ pub(super) fn serve<C: Communicator + ?Sized>(comm: &C) -> Result<bool, CommErro
     let mut own = Own::default();
     loop {
         let mut wanted = Vec::new();
-        comm.broadcast(0, &mut wanted)?;
+        broadcast_by_messages(comm, 0, &mut wanted)?;
         match Wanted::of(&wanted).ok_or_else(out_of_step)? {
             Wanted::End(well) => return Ok(well),
             Wanted::Points(dims) => own = Own { data: reals(&comm.receive(0)?)?, dims },
@@ -338,7 +338,7 @@ pub(super) fn on_all<C: Communicator + ?Sized, T: Send>(
         drop(answers);
         let done = worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         helped?;
-        comm.broadcast(0, &mut Wanted::End(done.is_ok()).bytes())?;
+        broadcast_by_messages(comm, 0, &mut Wanted::End(done.is_ok()).bytes())?;
         done
     })
 }
@@ -352,7 +352,7 @@ fn answer_all<C: Communicator + ?Sized>(
     for question in asked {
         let wanted = match question {
             Question::Points(dims, parts) => {
-                comm.broadcast(0, &mut Wanted::Points(dims).bytes())?;
+                broadcast_by_messages(comm, 0, &mut Wanted::Points(dims).bytes())?;
                 for (rank, part) in parts.iter().enumerate().skip(1) {
                     comm.send(rank, part)?;
                 }
@@ -361,7 +361,7 @@ fn answer_all<C: Communicator + ?Sized>(
             }
             Question::Ahead(all, found) => {
                 for params in all {
-                    comm.broadcast(0, &mut Wanted::OthersDbscan(params).bytes())?;
+                    broadcast_by_messages(comm, 0, &mut Wanted::OthersDbscan(params).bytes())?;
                     let answers: Result<Vec<_>, _> =
                         (1..comm.size()).map(|rank| comm.receive(rank)).collect();
                     let answers = answers?;
@@ -374,7 +374,7 @@ fn answer_all<C: Communicator + ?Sized>(
             }
             Question::All(wanted) => wanted,
         };
-        comm.broadcast(0, &mut wanted.bytes())?;
+        broadcast_by_messages(comm, 0, &mut wanted.bytes())?;
         let mut all = vec![own.answer(comm, wanted)?];
         for rank in 1..comm.size() {
             all.push(comm.receive(rank)?);
