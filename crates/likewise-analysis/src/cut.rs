@@ -86,9 +86,7 @@ impl<'a> Cut<'a> {
     /// How many tasks the run has.
     #[must_use]
     pub fn n_tasks(&self) -> usize {
-        let table = &self.analysis.table;
-        let task = |i: usize| (table.app[i], table.task[i]);
-        (0..table.len()).filter(|&i| i == 0 || task(i) != task(i - 1)).count()
+        self.analysis.table.tasks().count()
     }
 
     /// Wall time, computing time, then every counter; and whether the limit is

@@ -23,7 +23,7 @@ use likewise::cluster::{ClusterId, Points};
 use likewise::quality::adjusted_rand;
 use likewise::synth::{Defect, DefectKind, Run, RunSpec};
 use likewise::table::{
-    BurstTable, DurationFilter, Nanos, Preparation, Prepared, Scale, default_metrics, prepare,
+    BurstTable, DurationFilter, Nanos, Preparation, Prepared, Runs, Scale, default_metrics, prepare,
 };
 use likewise_trace::paraver::{TraceFiles, write_synthetic};
 use likewise_trace::{ReadOptions, RowLabel, read_bursts, read_labels};
@@ -39,7 +39,7 @@ struct Trace {
     name: String,
     table: BurstTable,
     prepared: Prepared,
-    thread: Vec<u32>,
+    thread: Runs,
     n_threads: usize,
     duration: Vec<Nanos>,
     /// The truth of each complete burst with noise in none, and as a group.
@@ -52,19 +52,18 @@ impl Trace {
         let (metrics, _) = default_metrics(&table);
         let preparation = Preparation { metrics, filter: FILTER, scale: Scale::MinMax, pca: None };
         let prepared = prepare(&table, &preparation)?;
-        let key = |i: usize| (table.app[i], table.task[i], table.thread[i]);
-        let mut row = 0;
-        let mut rows = vec![0; table.len()];
-        for (i, of) in rows.iter_mut().enumerate().skip(1) {
-            row += u32::from(key(i) != key(i - 1));
-            *of = row;
+        let mut rows = Runs::default();
+        let mut n_threads = 0;
+        for (_, bursts) in table.threads() {
+            rows.push_run(n_threads, bursts.len());
+            n_threads += 1;
         }
         let of = |&i: &u32| rows[i as usize];
         let truth = truth.map(|path| truth_of(path, &table, &prepared)).transpose()?;
         Ok(Self {
             name: name.to_owned(),
             thread: prepared.complete.iter().map(of).collect(),
-            n_threads: row as usize + 1,
+            n_threads: n_threads as usize,
             duration: prepared.complete.iter().map(|&i| table.duration[i as usize]).collect(),
             table,
             prepared,

@@ -41,7 +41,7 @@ fn table(names: &[&str], rows: &[Vec<f64>]) -> BurstTable {
         Some(CounterColumn { counter: Counter { event_type, name, description: String::new() }, values })
     };
     BurstTable {
-        app: vec![1; rows.len()],
+        app: vec![1; rows.len()].into(),
         task: rows.iter().map(|r| r[1] as u32 + 1).collect(),
         thread: rows.iter().map(|r| r[2] as u32 + 1).collect(),
         begin: rows.iter().map(|r| Nanos(r[3] as u64)).collect(),

@@ -272,8 +272,8 @@ struct Who {
 
 impl Names {
     fn of(table: &BurstTable) -> Self {
-        let names = table.task.iter().zip(&table.thread);
-        let all: BTreeSet<ThreadName> = names.map(|(&task, &thread)| ThreadName { task, thread }).collect();
+        let names = table.threads().map(|((_, task, thread), _)| ThreadName { task, thread });
+        let all: BTreeSet<ThreadName> = names.collect();
         let with_threads = all.iter().any(|name| name.thread != 1);
         let is_hybrid = with_threads && all.first().map(|n| n.task) != all.last().map(|n| n.task);
         Self { all, with_threads, is_hybrid }

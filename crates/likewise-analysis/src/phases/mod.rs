@@ -38,7 +38,7 @@ use likewise::bursts::{
     burst_labels, cluster_by_place, filter_clusters, parallel_numbers, region_numbers, representatives,
 };
 use likewise::cluster::{Clustering, Points};
-use likewise::table::{BurstTable, Metric, Nanos, Preparation, Prepared, Scale, prepare};
+use likewise::table::{BurstTable, Metric, Nanos, Preparation, Prepared, Runs, Scale, prepare};
 use likewise::words::counted;
 use likewise_trace::Taken;
 use refining::refine_bursts;
@@ -91,7 +91,7 @@ pub struct Analysis {
     /// Names of the threads, in burst order.
     pub rows: Vec<String>,
     /// The thread of every burst, an index into `rows`.
-    pub burst_row: Vec<u32>,
+    pub burst_row: Runs,
     /// Sentences that the analyst must know.
     pub notes: Vec<String>,
 }
@@ -255,7 +255,7 @@ fn analyse(
 fn grouped(
     table: &BurstTable,
     prepared: &Prepared,
-    threads: (&[u32], usize),
+    threads: (&Runs, usize),
     plan: &Plan<'_>,
     search: &dyn Search,
     stages: &mut Stages,
@@ -272,7 +272,7 @@ fn grouped(
         },
     };
     let (thread, n_threads) = threads;
-    let (thread, duration) = (of_complete(thread, prepared), of_complete(&table.duration, prepared));
+    let (thread, duration) = (runs_of_complete(thread, prepared), of_complete(&table.duration, prepared));
     let points = Points::new(&prepared.points, prepared.dims)?;
     let code = region_numbers(table, &prepared.complete);
     let apart = parallel_numbers(table, &prepared.complete);
@@ -302,8 +302,7 @@ fn group_bursts(
     stages: &mut Stages,
     watch: &dyn Watch,
 ) -> Result<Grouped> {
-    let task = |&i: &u32| (table.app[i as usize], table.task[i as usize]);
-    let tasks: Vec<(u32, u32)> = prepared.complete.iter().map(task).collect();
+    let tasks = if asked.sample.is_some() { tasks_of_complete(table, prepared) } else { Vec::new() };
     group(Points::new(&prepared.points, prepared.dims)?, &tasks, asked, search, stages, watch)
 }
 
@@ -351,22 +350,34 @@ fn of_complete<'a, T: Copy>(column: &'a [T], prepared: &Prepared) -> Cow<'a, [T]
     Cow::Owned(prepared.complete.iter().map(|&i| column[i as usize]).collect())
 }
 
+/// The same of runs.
+fn runs_of_complete(column: &Runs, prepared: &Prepared) -> Runs {
+    let before = |row: usize| prepared.complete.partition_point(|&i| (i as usize) < row);
+    let mut of_complete = Runs::default();
+    for (value, rows) in column.runs() {
+        of_complete.push_run(value, before(rows.end) - before(rows.start));
+    }
+    of_complete
+}
+
+/// The application and task of each complete burst.
+fn tasks_of_complete(table: &BurstTable, prepared: &Prepared) -> Vec<(u32, u32)> {
+    let task = |&i: &u32| (table.app[i as usize], table.task[i as usize]);
+    prepared.complete.iter().map(task).collect()
+}
+
 /// Names of the timeline's rows, and the row of every burst.
-fn rows(table: &BurstTable) -> (Vec<String>, Vec<u32>) {
-    let thread = |i: usize| (table.app[i], table.task[i], table.thread[i]);
+fn rows(table: &BurstTable) -> (Vec<String>, Runs) {
     let with_app = table.app.first() != table.app.last();
-    let with_thread = table.thread.iter().any(|&t| t != 1);
-    let (mut names, mut of_burst) = (Vec::new(), Vec::with_capacity(table.len()));
-    for i in 0..table.len() {
-        if i == 0 || thread(i) != thread(i - 1) {
-            let (app, task, thread) = thread(i);
-            names.push(match (with_app, with_thread) {
-                (true, _) => format!("{app}.{task}.{thread}"),
-                (false, true) => format!("{task}.{thread}"),
-                (false, false) => task.to_string(),
-            });
-        }
-        of_burst.push(names.len() as u32 - 1);
+    let with_thread = table.thread.runs().any(|(thread, _)| thread != 1);
+    let (mut names, mut of_burst) = (Vec::new(), Runs::default());
+    for ((app, task, thread), bursts) in table.threads() {
+        of_burst.push_run(names.len() as u32, bursts.len());
+        names.push(match (with_app, with_thread) {
+            (true, _) => format!("{app}.{task}.{thread}"),
+            (false, true) => format!("{task}.{thread}"),
+            (false, false) => task.to_string(),
+        });
     }
     (names, of_burst)
 }

@@ -128,9 +128,9 @@ mod tests {
             values: vec![i as f64].into(),
         };
         BurstTable {
-            app: vec![1],
-            task: vec![1],
-            thread: vec![1],
+            app: vec![1].into(),
+            task: vec![1].into(),
+            thread: vec![1].into(),
             begin: vec![Nanos(0)],
             duration: vec![Nanos(5)],
             counters: names.iter().enumerate().map(column).collect(),

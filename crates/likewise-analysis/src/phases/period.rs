@@ -156,9 +156,9 @@ mod tests {
         let region = |&place: &usize| Region { after: PlaceId::from_index(place), ..Region::default() };
         let n = places.len();
         BurstTable {
-            app: vec![1; n],
-            task: vec![1; n],
-            thread: vec![1; n],
+            app: vec![1; n].into(),
+            task: vec![1; n].into(),
+            thread: vec![1; n].into(),
             begin: begin.collect(),
             code: Some(Code {
                 places: (0..8).map(|i| format!("f{i}")).collect(),

@@ -224,7 +224,7 @@ pub fn skipped(records: &RecordCounts) -> Vec<String> {
 /// The applications of the bursts, ascending.
 fn apps_read(table: &BurstTable) -> Vec<u32> {
     // Bursts are in burst order, so those of an application stand together.
-    table.app.chunk_by(|a, b| a == b).map(|app| app[0]).collect()
+    table.app.runs().map(|(app, _)| app).collect()
 }
 
 /// Which application was chosen, where there was a choice and none was made.

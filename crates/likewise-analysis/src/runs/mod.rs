@@ -225,7 +225,7 @@ impl Comparison {
             name: name.clone(),
             input: analysis.input.clone(),
             tasks: tasks(&analysis.table),
-            apps: analysis.table.app.chunk_by(|a, b| a == b).count(),
+            apps: analysis.table.app.runs().count(),
             clusters: analysis.grouped.clustering.n_clusters,
             elapsed: analysis.end,
             iterations: repeats.iterations[r],
@@ -499,8 +499,7 @@ fn lengths(period: &Period, parts: u64) -> Vec<f64> {
 }
 
 fn tasks(table: &BurstTable) -> u64 {
-    let task = |i: usize| (table.app[i], table.task[i]);
-    (0..table.len()).filter(|&i| i == 0 || task(i) != task(i - 1)).count() as u64
+    table.tasks().count() as u64
 }
 
 /// Notes that name phases of a single run are left out, because the comparison

@@ -24,10 +24,10 @@ pub(crate) fn write(path: &Path, analysis: &Analysis) -> Result<AtomicFile, Erro
     let n_names: Vec<String> = analysis.metrics.iter().map(|m| format!("n_{}", m.name)).collect();
     let mut columns: Vec<(&str, ColumnData<'_>)> = Vec::new();
     if analysis.several_apps() {
-        columns.push(("app", ColumnData::U32(&table.app)));
+        columns.push(("app", ColumnData::Runs(&table.app)));
     }
-    columns.push(("task", ColumnData::U32(&table.task)));
-    columns.push(("thread", ColumnData::U32(&table.thread)));
+    columns.push(("task", ColumnData::Runs(&table.task)));
+    columns.push(("thread", ColumnData::Runs(&table.thread)));
     columns.push(("begin_ns", ColumnData::I64(&times[0])));
     columns.push(("duration_ns", ColumnData::I64(&times[1])));
     for (metric, &raw) in analysis.metrics.iter().zip(&metrics) {

@@ -108,7 +108,7 @@ fn clusters_info(out: &mut impl Write, analysis: &Analysis) -> std::io::Result<(
 /// cluster ids (+5) between commas; what was not clustered is left out.
 fn sequences(out: &mut impl Write, analysis: &Analysis) -> std::io::Result<()> {
     let table = &analysis.table;
-    let thread = |i: usize| (table.app[i], table.task[i], table.thread[i]);
+    let thread = |i: usize| table.thread_of(i);
     let mut separator = "";
     for i in 0..table.len() {
         if i == 0 || thread(i) != thread(i - 1) {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 /// `findings` of `summary.json`, worst first.
 pub(crate) fn to_json(analysis: &Analysis) -> Value {
     let Some(found) = &analysis.findings else { return Value::Null };
-    let with_threads = analysis.table.thread.iter().any(|&thread| thread != 1);
+    let with_threads = analysis.table.thread.runs().any(|(thread, _)| thread != 1);
     let one = |(finding, text): (&Finding, String)| {
         let mut tasks: Vec<u32> = finding.threads.iter().map(|name| name.task).collect();
         tasks.dedup();

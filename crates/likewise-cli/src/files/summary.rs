@@ -73,9 +73,7 @@ pub(crate) fn summary(analysis: &Analysis, truth: Option<Value>) -> Value {
 
 /// Rows are ordered by task, so a new task is a change.
 fn distinct_tasks(analysis: &Analysis) -> usize {
-    let table = &analysis.table;
-    let task = |i: usize| (table.app[i], table.task[i]);
-    (0..table.len()).filter(|&i| i == 0 || task(i) != task(i - 1)).count()
+    analysis.table.tasks().count()
 }
 
 /// What was asked for beside the grouping.

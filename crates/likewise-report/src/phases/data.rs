@@ -271,8 +271,8 @@ fn metric_text(m: &Metric) -> String {
 fn lacking(analysis: &Analysis) -> Vec<f64> {
     let table = &analysis.table;
     let mut counts: BTreeMap<(BurstLabel, u32), u64> = BTreeMap::new();
-    for (&label, &task) in analysis.labels.iter().zip(&table.task).filter(|(label, _)| !label.is_set_aside())
-    {
+    let labelled = analysis.labels.iter().zip(table.task.iter());
+    for (&label, &task) in labelled.filter(|(label, _)| !label.is_set_aside()) {
         *counts.entry((label, task)).or_default() += 1;
     }
     let lack = |phase: &PhaseStats| {

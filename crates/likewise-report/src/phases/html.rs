@@ -368,7 +368,7 @@ fn notes(data: &ReportData<'_>, kept: usize, n_metrics: usize) -> Vec<String> {
 #[cfg(test)]
 mod tests {
 
-    use likewise::table::{MetricValues, Nanos, Values};
+    use likewise::table::{MetricValues, Nanos, Runs, Values};
 
     use super::super::{AlignedRow, AlignmentView, ReportMetric, TreeLevel, TreeNode, TreeView};
     use super::*;
@@ -399,7 +399,7 @@ mod tests {
         check(ReportData {
             title: "a & <b>".to_owned(),
             rows: vec!["</script><!--".to_owned()],
-            burst_row: &vec![0; n as usize],
+            burst_row: &Runs::repeat(0, n as usize),
             begin: &begin,
             duration: &vec![Nanos(4); n as usize],
             label: &vec![crate::phases::test_label(1); n as usize],

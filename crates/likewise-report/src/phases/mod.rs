@@ -23,7 +23,7 @@ use std::io;
 use crate::palette;
 use likewise::bursts::BurstLabel;
 use likewise::cluster::ClusterId;
-use likewise::table::{MetricValues, Nanos};
+use likewise::table::{MetricValues, Nanos, Runs};
 
 pub use data::report_data;
 pub use functions::FunctionsView;
@@ -56,7 +56,7 @@ pub struct ReportData<'a> {
     /// Names of the timeline's rows, one per (application, task, thread).
     pub rows: Vec<String>,
     /// Row of each burst, an index into `rows`.
-    pub burst_row: &'a [u32],
+    pub burst_row: &'a Runs,
     /// Begin of each burst since the start of the trace.
     pub begin: &'a [Nanos],
     /// Duration of each burst.
@@ -213,7 +213,7 @@ impl ReportData<'_> {
             }
         }
         let rows = self.rows.len();
-        if let Some(row) = self.burst_row.iter().find(|&&row| row as usize >= rows) {
+        if let Some((row, _)) = self.burst_row.runs().find(|&(row, _)| row as usize >= rows) {
             return bad(format!("report: a burst is in row {row} of {rows}"));
         }
         if let Some(curve) = &self.curve
@@ -323,7 +323,7 @@ mod tests {
             begin: &[Nanos(1)],
             duration: &[Nanos(1)],
             label: &[BurstLabel::Noise],
-            burst_row: &[4],
+            burst_row: &Runs::repeat(4, 1),
             rows: vec!["a".to_owned()],
             ..ReportData::default()
         };

@@ -89,7 +89,7 @@ pub(super) fn metric_limit(n_bursts: usize) -> usize {
 mod tests {
     use super::*;
     use crate::phases::test_label as phase;
-    use likewise::table::Nanos;
+    use likewise::table::{Nanos, Runs};
 
     #[test]
     fn a_large_run_keeps_its_share_of_each_label() {
@@ -97,7 +97,7 @@ mod tests {
         let label: Vec<BurstLabel> = (0..n).map(|i| phase(if i % 100 == 0 { 2 } else { 1 })).collect();
         let begin: Vec<Nanos> = (0..n).map(|i| Nanos(u64::from(n - i))).collect();
         let duration = vec![Nanos(3); n as usize];
-        let burst_row: Vec<u32> = (0..n).map(|i| i % 4).collect();
+        let burst_row: Runs = (0..n).map(|i| i % 4).collect();
         let data = ReportData {
             begin: &begin,
             duration: &duration,
@@ -124,7 +124,7 @@ mod tests {
             begin: &[Nanos(5), Nanos(1)],
             duration: &[Nanos(1); 2],
             label: &[phase(1); 2],
-            burst_row: &[0, 0],
+            burst_row: &Runs::repeat(0, 2),
             rows: vec![String::new()],
             ..ReportData::default()
         };

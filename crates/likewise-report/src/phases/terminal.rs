@@ -314,8 +314,8 @@ fn shares(data: &ReportData<'_>, n_lines: usize, n_cells: usize) -> Vec<f64> {
     // Times are counted in units of 1 / n_cells, so that the edges between
     // cells, at c · span, are whole.
     let scaled = |t: Nanos| u128::from(t.0) * n_cells as u128;
-    for i in 0..data.begin.len() {
-        let line = line_of(data.burst_row[i] as usize);
+    for (i, &row) in data.burst_row.iter().enumerate() {
+        let line = line_of(row as usize);
         let (begin, end) = (scaled(data.begin[i]), scaled(data.begin[i].saturating_add(data.duration[i])));
         let kind = kind(data.label[i]);
         let mut c = (begin / span) as usize;
@@ -351,13 +351,14 @@ fn fit(name: &str, width: usize) -> String {
 mod tests {
     use super::super::{RegionRow, test_label};
     use super::*;
+    use likewise::table::Runs;
 
     /// Two phases, noise and a filtered burst on four rows of 8 ms.
     fn with_sample<T>(check: impl FnOnce(ReportData<'_>) -> T) -> T {
         let ms = |t: f64| Nanos((t * 1e6) as u64);
         let begin: Vec<Nanos> = (0..4).flat_map(|r| [0.0, 4.0, 6.0 + f64::from(r) * 0.1]).map(ms).collect();
         let duration: Vec<Nanos> = (0..4).flat_map(|_| [3.0, 1.8, 1.0]).map(ms).collect();
-        let burst_row: Vec<u32> = (0..12).map(|i| i / 3).collect();
+        let burst_row: Runs = (0..12).map(|i| i / 3).collect();
         let mut label = [1, 2, 1, 1, 2, 0, 1, 2, 1, 1, 2, 0].map(test_label);
         label[11] = BurstLabel::FilteredDuration;
         let phase = |label: BurstLabel, instances, total, share, counters| PhaseRow {
@@ -453,7 +454,7 @@ Task 4 111111111111111111111111111         2222222222222222     ---------
     fn a_line_holds_each_phase_and_idle_in_proportion() {
         let shares = [210_u64, 80, 60, 40, 30, 25, 20, 15, 10];
         let (n_rows, steps) = (8_u32, 2_000_u64);
-        let (mut begin, mut duration, mut label, mut burst_row) = (vec![], vec![], vec![], vec![]);
+        let (mut begin, mut duration, mut label, mut burst_row) = (vec![], vec![], vec![], Runs::default());
         for row in 0..n_rows {
             for step in 0..steps {
                 // No two steps begin alike, so that cells and steps do not march together.
@@ -525,7 +526,7 @@ Task 4 111111111111111111111111111         2222222222222222     ---------
     #[test]
     fn many_rows_share_lines_and_many_phases_are_summed() {
         let n = 10_000_u32;
-        let burst_row: Vec<u32> = (0..n).collect();
+        let burst_row: Runs = (0..n).collect();
         let label: Vec<BurstLabel> = (0..n).map(|i| test_label(i * 40 / n + 1)).collect();
         let phases: Vec<PhaseRow> = (1..=40)
             .map(|n| PhaseRow { label: test_label(n), instances: 250, ..PhaseRow::default() })
@@ -554,7 +555,7 @@ Task 4 111111111111111111111111111         2222222222222222     ---------
         let data = ReportData {
             end: Nanos(1),
             rows: vec!["\u{1b}[31mred\r\n".to_owned()],
-            burst_row: &[0],
+            burst_row: &Runs::repeat(0, 1),
             begin: &[Nanos(0)],
             duration: &[Nanos(0)],
             label: &[BurstLabel::Missing],

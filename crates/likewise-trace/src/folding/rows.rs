@@ -6,7 +6,6 @@ use likewise::table::ValuesMut;
 
 use super::bursts::Bursts;
 use super::cover::Cover;
-use crate::trace::Who;
 
 /// What holds for the bursts of all threads.
 pub(super) struct Rules<'r> {
@@ -32,40 +31,22 @@ pub(super) struct Told {
     pub(super) since_end: u64,
 }
 
-/// Rows of the table, column by column.
+/// Counters of rows of the table, column by column.
 pub(super) struct Rows<'t> {
-    pub(super) app: &'t mut [u32],
-    pub(super) task: &'t mut [u32],
-    pub(super) thread: &'t mut [u32],
     pub(super) counters: Vec<ValuesMut<'t>>,
 }
 
 /// Rows of which the counters are written column by column.
 const TOGETHER: usize = 256;
 
-/// Takes the first `n` off.
-fn first<'t, T>(rest: &mut &'t mut [T], n: usize) -> &'t mut [T] {
-    let (first, others) = std::mem::take(rest).split_at_mut(n);
-    *rest = others;
-    first
-}
-
 impl<'t> Rows<'t> {
     /// Takes the first `n` rows off.
     pub(super) fn take(&mut self, n: usize) -> Self {
-        Self {
-            app: first(&mut self.app, n),
-            task: first(&mut self.task, n),
-            thread: first(&mut self.thread, n),
-            counters: self.counters.iter_mut().map(|column| column.take_first(n)).collect(),
-        }
+        Self { counters: self.counters.iter_mut().map(|column| column.take_first(n)).collect() }
     }
 
-    /// Writes the threads and counters of a thread's bursts, as many as there are rows.
-    pub(super) fn fill(&mut self, who: Who, bursts: &Bursts, rules: &Rules<'_>) -> Told {
-        self.app.fill(who.app);
-        self.task.fill(who.task);
-        self.thread.fill(who.thread);
+    /// Writes the counters of a thread's bursts, as many as there are rows.
+    pub(super) fn fill(&mut self, bursts: &Bursts, rules: &Rules<'_>) -> Told {
         let mut told = Told { missing: vec![Missing::default(); rules.types.len()], since_end: 0 };
         let (mut row, mut first) = (0, 0);
         for (n, types) in bursts.runs.iter() {

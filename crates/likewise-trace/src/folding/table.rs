@@ -2,14 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use likewise::table::{BurstTable, Code, Counter, CounterColumn, Nanos, PlaceId, Region, Regions, Values};
+use likewise::table::{
+    BurstTable, Code, Counter, CounterColumn, Nanos, PlaceId, Region, Regions, Runs, Values,
+};
 use rayon::prelude::*;
 
 use super::bursts::{Bursts, ByThread};
 use super::cover::{Limits, MAX_PER_NANO};
 use super::rows::{Missing, Rows, Rules, Told};
 use crate::error::ErrorKind;
-use crate::trace::Who;
 
 /// A table may have this many cells for every counter that the trace really
 /// holds. Sets of counters take turns, so some cells are empty; but a trace
@@ -54,16 +55,20 @@ pub(crate) fn build(
     warnings.extend(inexact(&threads, limits, &names));
     let (places_named, numbers) = names.places;
     let mut table = BurstTable {
-        app: vec![0; n],
-        task: vec![0; n],
-        thread: vec![0; n],
+        app: Runs::default(),
+        task: Runs::default(),
+        thread: Runs::default(),
         begin: Vec::with_capacity(n),
         duration: Vec::with_capacity(n),
         counters: Vec::new(),
         code: None,
     };
     let mut regions = Regions::with_room(if places_named.is_empty() { 0 } else { n });
-    for bursts in threads.values_mut() {
+    for (who, bursts) in &mut threads {
+        let n = bursts.begin.len();
+        table.app.push_run(who.app, n);
+        table.task.push_run(who.task, n);
+        table.thread.push_run(who.thread, n);
         let of_thread = bursts.take_regions(&numbers);
         let add_regions = || {
             if !places_named.is_empty() {
@@ -74,16 +79,11 @@ pub(crate) fn build(
     }
     let at_begins = threads.values().any(|bursts| bursts.read_at_begin > 0);
     let rules = Rules { types: &types, at_begins };
-    let mut rest = Rows {
-        app: &mut table.app,
-        task: &mut table.task,
-        thread: &mut table.thread,
-        counters: counters.iter_mut().map(|column| column.values.rows_mut()).collect(),
-    };
-    let of_thread = |(who, bursts): (Who, Bursts)| (who, rest.take(bursts.runs.len()), bursts);
-    let filled: Vec<(Who, Rows<'_>, Bursts)> = threads.into_iter().map(of_thread).collect();
+    let mut rest = Rows { counters: counters.iter_mut().map(|column| column.values.rows_mut()).collect() };
+    let of_thread = |bursts: Bursts| (rest.take(bursts.runs.len()), bursts);
+    let filled: Vec<(Rows<'_>, Bursts)> = threads.into_values().map(of_thread).collect();
     let told: Vec<Told> =
-        filled.into_par_iter().map(|(who, mut rows, bursts)| rows.fill(who, &bursts, &rules)).collect();
+        filled.into_par_iter().map(|(mut rows, bursts)| rows.fill(&bursts, &rules)).collect();
     table.counters = counters;
     let mut missing = vec![Missing::default(); types.len()];
     for (sum, own) in told.iter().flat_map(|told| (0..).zip(&told.missing)) {

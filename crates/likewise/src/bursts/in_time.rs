@@ -187,14 +187,15 @@ fn gallop(from: usize, to: usize, holds: impl Fn(usize) -> bool) -> usize {
 fn runs(table: &BurstTable, rows: Range<usize>) -> Vec<Run> {
     let is_new = |i: &usize| {
         let (i, before) = (*i, *i - 1);
-        table.begin[i] < table.begin[before]
-            || table.end(i) < table.end(before)
-            || (table.thread[i], table.task[i], table.app[i])
-                != (table.thread[before], table.task[before], table.app[before])
+        table.begin[i] < table.begin[before] || table.end(i) < table.end(before)
     };
     let (first, last) = (rows.start, rows.end);
     let mut starts: Vec<usize> = vec![first];
-    starts.par_extend((first + 1..last.max(first + 1)).into_par_iter().with_min_len(1 << 14).filter(is_new));
+    for (_, bursts) in table.threads_within(rows) {
+        starts.extend((bursts.start > first).then_some(bursts.start));
+        let later = (bursts.start + 1..bursts.end).into_par_iter().with_min_len(1 << 14);
+        starts.par_extend(later.filter(is_new));
+    }
     let ends = starts.iter().skip(1).copied().chain([last]);
     starts.iter().zip(ends).map(|(&begins, last)| Run { begins, ends: begins, last }).collect()
 }
@@ -258,9 +259,9 @@ mod tests {
             rows.sort_unstable();
         }
         BurstTable {
-            app: vec![1; n as usize],
+            app: vec![1; n as usize].into(),
             task: rows.iter().map(|r| r.0).collect(),
-            thread: vec![1; n as usize],
+            thread: vec![1; n as usize].into(),
             begin: rows.iter().map(|r| Nanos(r.1)).collect(),
             duration: rows.iter().map(|r| Nanos(r.2)).collect(),
             ..BurstTable::default()

@@ -66,9 +66,9 @@ impl From<Option<ClusterId>> for BurstLabel {
 /// };
 ///
 /// let table = BurstTable {
-///     app: vec![1; 3],
-///     task: vec![1; 3],
-///     thread: vec![1; 3],
+///     app: vec![1; 3].into(),
+///     task: vec![1; 3].into(),
+///     thread: vec![1; 3].into(),
 ///     begin: [0, 10, 200].map(Nanos).to_vec(),
 ///     duration: [5, 100, 400].map(Nanos).to_vec(),
 ///     ..BurstTable::default()

@@ -1,6 +1,7 @@
 //! Which code each phase is, and which phases each piece of code shows.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use super::NO_CODE;
 use crate::cluster::{ClusterId, Clustering};
@@ -128,14 +129,11 @@ pub fn cluster_by_place(table: &BurstTable, bursts: &[u32]) -> Clustering {
 #[must_use]
 pub fn tells_all_places(table: &BurstTable) -> bool {
     let Some(code) = &table.code else { return false };
-    let thread = |i: usize| (table.app[i], table.task[i], table.thread[i]);
-    let n = table.len();
-    (0..n).all(|i| {
-        let (is_first, is_last) =
-            (i == 0 || thread(i - 1) != thread(i), i + 1 == n || thread(i + 1) != thread(i));
+    let is_told = |i: usize, bursts: &Range<usize>| {
         let Region { before, after, .. } = code.regions.get(i);
-        (before.is_some() || is_first) && (after.is_some() || is_last)
-    })
+        (before.is_some() || i == bursts.start) && (after.is_some() || i + 1 == bursts.end)
+    };
+    table.threads().all(|(_, bursts)| bursts.clone().all(|i| is_told(i, &bursts)))
 }
 
 /// Of each of `bursts` of an OpenMP program a number for the parallel function
@@ -175,9 +173,9 @@ mod tests {
         let regions = [region(1, 2), region(2, 1), region(0, 0), region(1, 2)].into_iter().collect();
         let places = vec!["a".to_owned(), "b".to_owned()];
         let mut table = BurstTable {
-            app: vec![1; 4],
-            task: vec![1; 4],
-            thread: vec![1; 4],
+            app: vec![1; 4].into(),
+            task: vec![1; 4].into(),
+            thread: vec![1; 4].into(),
             duration: vec![Nanos(1); 4],
             begin: vec![Nanos(0); 4],
             code: Some(Code { places, regions, parallel: false }),

@@ -1,5 +1,7 @@
 //! The bursts and tasks that stand for all others.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
 use crate::cluster::{ClusterId, Clustering, Points};
@@ -169,11 +171,11 @@ pub fn representative_tasks(
     n: usize,
 ) -> Vec<TaskRepresentative> {
     assert_eq!(table.len(), labels.len(), "a label for every burst");
-    let task = |&i: &usize| (table.app[i], table.task[i]);
-    let bursts: Vec<usize> = (0..table.len()).collect();
-    let tasks: Vec<&[usize]> = bursts.chunk_by(|a, b| task(a) == task(b)).collect();
-    let mut features: Vec<Vec<f64>> =
-        tasks.par_iter().map(|bursts| task_features(table, labels, (from, to), bursts)).collect();
+    let tasks: Vec<((u32, u32), Range<usize>)> = table.tasks().collect();
+    let mut features: Vec<Vec<f64>> = tasks
+        .par_iter()
+        .map(|(_, bursts)| task_features(table, labels, (from, to), bursts.clone()))
+        .collect();
     normalise(&mut features);
     let mut nearest = vec![(f64::INFINITY, 0); tasks.len()];
     let candidates = task_candidates(&features);
@@ -198,7 +200,7 @@ pub fn representative_tasks(
     let classes: Vec<Vec<usize>> = chosen.iter().map(|&c| class_of(c)).collect();
     balance(&features, &classes, &mut chosen);
     let representative = |(c, class): (usize, Vec<usize>)| {
-        let (app, task) = task(&tasks[c][0]);
+        let (app, task) = tasks[c].0;
         TaskRepresentative { app, task, weight: class.len() as u64 }
     };
     let mut found: Vec<TaskRepresentative> = chosen.into_iter().zip(classes).map(representative).collect();
@@ -239,10 +241,10 @@ fn task_features(
     table: &BurstTable,
     labels: &[Option<ClusterId>],
     (from, to): (Nanos, Nanos),
-    bursts: &[usize],
+    bursts: Range<usize>,
 ) -> Vec<f64> {
     let mut features = vec![0.0; TASK_PHASES + 1 + table.counters.len()];
-    for &i in bursts {
+    for i in bursts {
         let phase = labels[i].map_or(TASK_PHASES, |id| id.index().min(TASK_PHASES));
         features[phase] += time_within(table, i, from, to) as f64;
         if from < table.end(i) && table.end(i) <= to {
@@ -305,9 +307,9 @@ mod tests {
     fn tasks(times: &[u64], n: usize) -> Vec<(u32, u64)> {
         let table = BurstTable {
             code: None,
-            app: vec![1; times.len()],
+            app: vec![1; times.len()].into(),
             task: (1..=times.len() as u32).collect(),
-            thread: vec![1; times.len()],
+            thread: vec![1; times.len()].into(),
             begin: vec![Nanos(5); times.len()],
             duration: times.iter().map(|&t| Nanos(t)).collect(),
             counters: Vec::new(),

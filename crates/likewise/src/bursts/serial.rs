@@ -65,9 +65,11 @@ pub fn serial_phases(table: &BurstTable, labels: &[Option<ClusterId>], end: Nano
     assert_eq!(table.len(), labels.len(), "a label for every burst");
     let n_clusters = labels.iter().flatten().map(|id| id.index() + 1).max().unwrap_or(0);
     let mut phases: Vec<Phase> = vec![Phase::default(); n_clusters];
-    for (i, label) in labels.iter().enumerate() {
-        if let Some(label) = label {
-            phases[label.index()].add(table, i);
+    for (thread, bursts) in table.threads() {
+        for (label, &duration) in labels[bursts.clone()].iter().zip(&table.duration[bursts]) {
+            if let Some(label) = label {
+                phases[label.index()].add(thread, duration);
+            }
         }
     }
     let n_tasks = add_alone(table, labels, &mut phases);
@@ -104,10 +106,9 @@ struct Phase {
 }
 
 impl Phase {
-    fn add(&mut self, table: &BurstTable, i: usize) {
-        self.total = self.total.saturating_add(table.duration[i].0);
+    fn add(&mut self, thread: (u32, u32, u32), duration: Nanos) {
+        self.total = self.total.saturating_add(duration.0);
         self.bursts += 1;
-        let thread = (table.app[i], table.task[i], table.thread[i]);
         self.thread = match self.thread {
             None => Some(Some(thread)),
             Some(Some(before)) if before == thread => self.thread,
@@ -120,10 +121,6 @@ impl Phase {
 /// of their task, where that has several threads. Returns how many such tasks
 /// there are.
 fn add_alone(table: &BurstTable, labels: &[Option<ClusterId>], phases: &mut [Phase]) -> u64 {
-    let several = |rows: &Range<usize>| {
-        let thread = |i: usize| (table.app[i], table.task[i], table.thread[i]);
-        rows.clone().any(|i| thread(i) != thread(rows.start))
-    };
     let mut add = |rows: Range<usize>, sum: fn(&mut Phase) -> &mut u64| {
         sweep(table, rows, |i, time| {
             if let Some(label) = labels[i] {
@@ -132,21 +129,16 @@ fn add_alone(table: &BurstTable, labels: &[Option<ClusterId>], phases: &mut [Pha
             }
         });
     };
-    let all = 0..table.len();
-    if several(&all) {
-        add(all, |phase| &mut phase.in_run);
+    let threads: Vec<_> = table.threads().collect();
+    if threads.len() > 1 {
+        add(0..table.len(), |phase| &mut phase.in_run);
     }
-    // Burst order has each task in one piece.
-    let task = |i: usize| (table.app[i], table.task[i]);
-    let (mut n_tasks, mut first) = (0, 0);
-    while first < table.len() {
-        let is_same = |i: &usize| task(*i) == task(first);
-        let rows = first..first + (first..table.len()).take_while(is_same).count();
-        first = rows.end;
-        if several(&rows) {
-            n_tasks += 1;
-            add(rows, |phase| &mut phase.in_task);
-        }
+    let mut n_tasks = 0;
+    for of_task in
+        threads.chunk_by(|a, b| (a.0.0, a.0.1) == (b.0.0, b.0.1)).filter(|threads| threads.len() > 1)
+    {
+        n_tasks += 1;
+        add(of_task[0].1.start..of_task[of_task.len() - 1].1.end, |phase| &mut phase.in_task);
     }
     n_tasks
 }
@@ -193,7 +185,7 @@ mod tests {
 
     fn table(bursts: &[Made]) -> (BurstTable, Vec<Option<ClusterId>>) {
         let table = BurstTable {
-            app: vec![1; bursts.len()],
+            app: vec![1; bursts.len()].into(),
             task: bursts.iter().map(|b| b.0).collect(),
             thread: bursts.iter().map(|b| b.1).collect(),
             begin: bursts.iter().map(|b| Nanos(b.2)).collect(),

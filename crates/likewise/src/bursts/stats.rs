@@ -1,5 +1,7 @@
 //! What each phase is like.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
 use crate::cluster::{ClusterId, Clustering};
@@ -179,11 +181,16 @@ fn imbalance(table: &BurstTable, phases: &[BurstPhase], stats: &mut [PhaseStats]
     let mut largest = vec![0u64; stats.len()];
     // Tasks of the applications that have the phase.
     let mut concerned = vec![0u64; stats.len()];
-    let app = |p: &BurstPhase| table.app[p.burst as usize];
-    let task = |p: &BurstPhase| table.task[p.burst as usize];
-    for of_app in phases.chunk_by(|a, b| app(a) == app(b)) {
+    // Those of an application, or a task, stand together.
+    let of = |rows: Range<usize>| {
+        let before = |row: usize| phases.partition_point(|p| (p.burst as usize) < row);
+        &phases[before(rows.start)..before(rows.end)]
+    };
+    let tasks: Vec<((u32, u32), Range<usize>)> = table.tasks().collect();
+    for of_app in tasks.chunk_by(|a, b| a.0.0 == b.0.0) {
         let mut present = vec![false; stats.len()];
-        for of_task in of_app.chunk_by(|a, b| task(a) == task(b)) {
+        for (_, rows) in of_app {
+            let of_task = of(rows.clone());
             let mut seen = vec![false; stats.len()];
             for &BurstPhase { burst, phase } in of_task {
                 let phase = phase as usize;
@@ -196,20 +203,13 @@ fn imbalance(table: &BurstTable, phases: &[BurstPhase], stats: &mut [PhaseStats]
                 present[p] = true;
             }
         }
-        let tasks = tasks_of(table, app(&of_app[0]));
+        let tasks = of_app.len() as u64;
         (0..stats.len()).filter(|&p| present[p]).for_each(|p| concerned[p] += tasks);
     }
     for (p, phase) in stats.iter_mut().enumerate().filter(|(_, phase)| phase.total > Nanos::ZERO) {
         phase.of_tasks = concerned[p];
         phase.imbalance = largest[p] as f64 * concerned[p] as f64 / phase.total.0 as f64 - 1.0;
     }
-}
-
-/// How many tasks of an application have any burst.
-fn tasks_of(table: &BurstTable, app: u32) -> u64 {
-    let from = table.app.partition_point(|&a| a < app);
-    let to = table.app.partition_point(|&a| a <= app);
-    table.task[from..to].chunk_by(|a, b| a == b).count() as u64
 }
 
 #[cfg(test)]
@@ -229,7 +229,7 @@ mod tests {
         let table = BurstTable {
             app: bursts.iter().map(|b| b.0).collect(),
             task: bursts.iter().map(|b| b.1).collect(),
-            thread: vec![1; n],
+            thread: vec![1; n].into(),
             begin: (0..n as u64).map(Nanos).collect(),
             duration: bursts.iter().map(|b| Nanos(b.2)).collect(),
             counters: vec![

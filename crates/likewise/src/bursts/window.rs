@@ -118,9 +118,9 @@ pub struct Window {
 ///
 /// // Two phases in turn, on one thread: one iteration stands for all.
 /// let table = BurstTable {
-///     app: vec![1; 40],
-///     task: vec![1; 40],
-///     thread: vec![1; 40],
+///     app: vec![1; 40].into(),
+///     task: vec![1; 40].into(),
+///     thread: vec![1; 40].into(),
 ///     begin: (0..40).map(|i| Nanos(100 * i)).collect(),
 ///     duration: (0..40).map(|i| Nanos(if i % 2 == 0 { 80 } else { 30 })).collect(),
 ///     ..BurstTable::default()

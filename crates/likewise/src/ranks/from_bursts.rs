@@ -67,8 +67,8 @@ pub fn effort_from_bursts(
     if boundaries.len() < 2 || !boundaries.is_sorted_by(|a, b| a < b) {
         return Err(FromBurstsError::Boundaries);
     }
-    if let Some(&other) = table.app.iter().find(|&&app| app != table.app[0]) {
-        return Err(FromBurstsError::Applications(table.app[0], other));
+    if let Some((other, rows)) = table.app.runs().nth(1) {
+        return Err(FromBurstsError::Applications(table.app[rows.start - 1], other));
     }
     let key = key_of(table, regions)?;
     let n_steps = boundaries.len() - 1;
@@ -184,9 +184,9 @@ mod tests {
             function: place(1 + r.1 as usize % 2),
         };
         BurstTable {
-            app: vec![1; rows.len()],
+            app: vec![1; rows.len()].into(),
             task: rows.iter().map(|r| r.0).collect(),
-            thread: vec![1; rows.len()],
+            thread: vec![1; rows.len()].into(),
             begin: rows.iter().map(|r| Nanos(r.1 * 1_000_000_000)).collect(),
             duration: rows.iter().map(|r| Nanos(r.2 * 1_000_000_000)).collect(),
             counters: Vec::new(),
@@ -251,10 +251,10 @@ mod tests {
         assert!(made(&table, &STEPS).starts_with("rank 1 has no row"));
         assert!(made(&table, &STEPS[..1]).starts_with("steps need two"));
         assert!(made(&table, &[Nanos(40), Nanos(50)]).contains("from 40 ns to 50 ns"));
-        table.app[1] = 2;
+        table.app = vec![1, 2].into();
         assert!(made(&table, &STEPS).contains("applications 1 and 2"));
         table.code = None;
-        table.app[1] = 1;
+        table.app = vec![1, 1].into();
         assert_eq!(made(&table, &STEPS), FromBurstsError::NoCode.to_string());
     }
 }

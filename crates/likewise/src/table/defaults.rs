@@ -117,9 +117,9 @@ mod tests {
             values: values.to_vec().into(),
         };
         let table = BurstTable {
-            app: vec![1; 3],
-            task: vec![1; 3],
-            thread: vec![1; 3],
+            app: vec![1; 3].into(),
+            task: vec![1; 3].into(),
+            thread: vec![1; 3].into(),
             begin: vec![Nanos(0); 3],
             duration: vec![Nanos(5); 3],
             counters: counters.iter().map(column).collect(),

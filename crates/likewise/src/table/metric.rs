@@ -343,9 +343,9 @@ mod tests {
             values: values.to_vec().into(),
         };
         BurstTable {
-            app: vec![1; 3],
-            task: vec![1; 3],
-            thread: vec![1; 3],
+            app: vec![1; 3].into(),
+            task: vec![1; 3].into(),
+            thread: vec![1; 3].into(),
             begin: vec![Nanos(0), Nanos(10), Nanos(20)],
             duration: vec![Nanos(5), Nanos(6), Nanos(7)],
             counters: vec![

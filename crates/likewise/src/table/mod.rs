@@ -1,10 +1,13 @@
 //! Bursts and their counters, by column.
 
+use std::ops::Range;
+
 mod code;
 mod defaults;
 mod metric;
 mod metric_syntax;
 mod prepare;
+mod runs;
 mod scale;
 mod units;
 mod values;
@@ -14,6 +17,7 @@ pub use defaults::default_metrics;
 pub use metric::{Expr, Metric, MetricError, MetricValues, Op, Operand};
 pub use metric_syntax::{METRIC_SYNTAX, ParseMetricError};
 pub use prepare::{BurstClass, DurationFilter, Preparation, PrepareError, Prepared, prepare};
+pub use runs::Runs;
 pub use scale::{Normalisation, Scale};
 pub use units::{Nanos, ParseNanosError};
 pub use values::{Values, ValuesMut};
@@ -90,11 +94,11 @@ impl CounterColumn {
 #[derive(Clone, Debug, Default)]
 pub struct BurstTable {
     /// Application of each burst, from 1.
-    pub app: Vec<u32>,
+    pub app: Runs,
     /// Task (rank) within its application, from 1.
-    pub task: Vec<u32>,
+    pub task: Runs,
     /// Thread within its task, from 1.
-    pub thread: Vec<u32>,
+    pub thread: Runs,
     /// When the burst began, since the start of the trace.
     pub begin: Vec<Nanos>,
     /// How long it took.
@@ -116,6 +120,56 @@ impl BurstTable {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.begin.is_empty()
+    }
+
+    /// The application, task and thread of burst `i`. To ask of all in their order,
+    /// [`BurstTable::threads`] is faster.
+    #[must_use]
+    pub fn thread_of(&self, i: usize) -> (u32, u32, u32) {
+        (self.app[i], self.task[i], self.thread[i])
+    }
+
+    /// Each application, task and thread, and its bursts. Neighbours differ.
+    pub fn threads(&self) -> impl Iterator<Item = ((u32, u32, u32), Range<usize>)> + '_ {
+        self.threads_within(0..self.len())
+    }
+
+    /// The same of some bursts.
+    pub fn threads_within(
+        &self,
+        bursts: Range<usize>,
+    ) -> impl Iterator<Item = ((u32, u32, u32), Range<usize>)> + '_ {
+        let mut start = bursts.start;
+        let mut apps = self.app.runs_within(bursts.clone());
+        let mut tasks = self.task.runs_within(bursts.clone());
+        let mut threads = self.thread.runs_within(bursts);
+        let (mut app, mut task, mut thread) = (apps.next(), tasks.next(), threads.next());
+        std::iter::from_fn(move || {
+            let (of_app, of_task, of_thread) = (app.clone()?, task.clone()?, thread.clone()?);
+            let end = of_app.1.end.min(of_task.1.end).min(of_thread.1.end);
+            if end == of_app.1.end {
+                app = apps.next();
+            }
+            if end == of_task.1.end {
+                task = tasks.next();
+            }
+            if end == of_thread.1.end {
+                thread = threads.next();
+            }
+            Some(((of_app.0, of_task.0, of_thread.0), std::mem::replace(&mut start, end)..end))
+        })
+    }
+
+    /// Each application and task, and its bursts.
+    pub fn tasks(&self) -> impl Iterator<Item = ((u32, u32), Range<usize>)> + '_ {
+        let mut threads = self.threads().peekable();
+        std::iter::from_fn(move || {
+            let ((app, task, _), mut bursts) = threads.next()?;
+            while let Some((_, more)) = threads.next_if(|((a, t, _), _)| (*a, *t) == (app, task)) {
+                bursts.end = more.end;
+            }
+            Some(((app, task), bursts))
+        })
     }
 
     /// When burst `i` ended.

@@ -187,9 +187,9 @@ pub enum PrepareError {
 ///
 /// // Four bursts, described by the logarithm of their duration; one is too short.
 /// let table = BurstTable {
-///     app: vec![1; 4],
-///     task: vec![1; 4],
-///     thread: vec![1; 4],
+///     app: vec![1; 4].into(),
+///     task: vec![1; 4].into(),
+///     thread: vec![1; 4].into(),
 ///     begin: [0, 10, 200, 900].map(Nanos).to_vec(),
 ///     duration: [5, 100, 400, 1600].map(Nanos).to_vec(),
 ///     ..BurstTable::default()
@@ -353,9 +353,9 @@ mod tests {
         let n = durations.len();
         let counter = Counter { event_type: None, name: "A".to_owned(), description: String::new() };
         BurstTable {
-            app: vec![1; n],
-            task: vec![1; n],
-            thread: vec![1; n],
+            app: vec![1; n].into(),
+            task: vec![1; n].into(),
+            thread: vec![1; n].into(),
             begin: (0..n as u64).map(|i| Nanos(i * 1000)).collect(),
             duration: durations.iter().map(|&d| Nanos(d)).collect(),
             counters: vec![CounterColumn { counter, values: values.to_vec().into() }],

@@ -154,12 +154,10 @@ impl OfThread {
 /// If there are 2³¹ bursts or more.
 pub(super) fn marks<'a>(table: &'a BurstTable, values: &'a [u32], unit: u64) -> (Vec<Who>, Marks<'a>) {
     assert!(table.len() < 1 << 31, "marks have numbers of 32 bits");
-    let who = |i: usize| Who { app: table.app[i], task: table.task[i], thread: table.thread[i] };
-    let starts: Vec<usize> =
-        (0..table.len()).into_par_iter().filter(|&i| i == 0 || who(i) != who(i - 1)).collect();
-    let ends = starts.iter().skip(1).copied().chain([table.len()]);
-    let ranges: Vec<Range<usize>> = starts.iter().copied().zip(ends).map(|(start, end)| start..end).collect();
-    let threads = starts.iter().map(|&i| who(i)).collect();
+    let who =
+        |((app, task, thread), bursts): ((u32, u32, u32), Range<usize>)| (Who { app, task, thread }, bursts);
+    let (threads, ranges): (Vec<Who>, Vec<Range<usize>>) = table.threads().map(who).unzip();
+    let starts = ranges.iter().map(|bursts| bursts.start).collect();
     let bursts = Marking { table, values, unit, starts };
     let of_threads = ranges.into_par_iter().map(|range| OfThread::of(&bursts, range)).collect();
     let order = merged(of_threads, |number| bursts.time(number));
@@ -256,9 +254,9 @@ mod tests {
             for (values, unit) in unmarked.iter().zip([1, 2]) {
                 let table = BurstTable {
                     code: None,
-                    app: vec![1; 8],
-                    task: [[1; 4], [2; 4]].concat(),
-                    thread: vec![1; 8],
+                    app: vec![1; 8].into(),
+                    task: [[1; 4], [2; 4]].concat().into(),
+                    thread: vec![1; 8].into(),
                     begin: [begin, begin].concat().into_iter().map(Nanos).collect(),
                     duration: [duration, duration].concat().into_iter().map(Nanos).collect(),
                     counters: Vec::new(),

@@ -220,9 +220,9 @@ fn out_of_order_input_gets_every_event_once() {
 #[test]
 fn blocks_do_not_change_what_is_put_in() {
     let table = BurstTable {
-        app: vec![1; 3],
-        task: vec![1, 1, 2],
-        thread: vec![1; 3],
+        app: vec![1; 3].into(),
+        task: vec![1, 1, 2].into(),
+        thread: vec![1; 3].into(),
         begin: vec![Nanos(0), Nanos(4), Nanos(2)],
         duration: vec![Nanos(4), Nanos(0), Nanos(5)],
         counters: Vec::new(),

@@ -117,16 +117,18 @@ pub(crate) fn finished(table: BurstTable, layout: &Layout, mut report: ReadRepor
 
 /// Bursts that begin before an earlier one of their thread has ended.
 fn overlap(table: &BurstTable) -> Option<String> {
-    let (mut n, mut first, mut until) = (0u64, None, Nanos::ZERO);
-    let thread = |i: usize| (table.app[i], table.task[i], table.thread[i]);
-    for i in 1..table.len() {
-        until = if thread(i) == thread(i - 1) { until.max(table.end(i - 1)) } else { Nanos::ZERO };
-        if table.begin[i] < until {
-            n += 1;
-            first.get_or_insert(i);
+    let (mut n, mut first) = (0u64, None);
+    for (_, bursts) in table.threads() {
+        let mut until = Nanos::ZERO;
+        for i in bursts {
+            if table.begin[i] < until {
+                n += 1;
+                first.get_or_insert(i);
+            }
+            until = until.max(table.end(i));
         }
     }
-    let (_, task, thread) = thread(first?);
+    let (_, task, thread) = table.thread_of(first?);
     let begin = table.begin[first?].0;
     let (bursts, begins) = if n == 1 { ("burst", "begins") } else { ("bursts", "begin") };
     Some(format!(
@@ -145,9 +147,9 @@ fn select(table: &BurstTable, order: &[usize]) -> BurstTable {
         values: order.iter().map(|&i| c.values.get(i)).collect(),
     };
     BurstTable {
-        app: pick(&table.app, order),
-        task: pick(&table.task, order),
-        thread: pick(&table.thread, order),
+        app: order.iter().map(|&i| table.app[i]).collect(),
+        task: order.iter().map(|&i| table.task[i]).collect(),
+        thread: order.iter().map(|&i| table.thread[i]).collect(),
         begin: pick(&table.begin, order),
         duration: pick(&table.duration, order),
         counters: table.counters.iter().map(counter).collect(),
@@ -161,17 +163,18 @@ fn choose(table: BurstTable, apps: Apps) -> BurstTable {
         Apps::One(app) => app,
         Apps::First => table.app.iter().copied().min().unwrap_or(1),
     };
-    if table.app.iter().all(|&a| a == app) {
+    if table.app.runs().all(|(of, _)| of == app) {
         return table;
     }
-    let order: Vec<usize> = (0..table.len()).filter(|&i| table.app[i] == app).collect();
+    let order: Vec<usize> =
+        table.app.runs().filter(|&(of, _)| of == app).flat_map(|(_, rows)| rows).collect();
     select(&table, &order)
 }
 
 /// Bursts in burst order, counters by name.
 fn in_order(mut table: BurstTable) -> BurstTable {
     table.counters.sort_by(|a, b| a.counter.name.cmp(&b.counter.name));
-    let key = |i: usize| (table.app[i], table.task[i], table.thread[i], table.begin[i]);
+    let key = |i: usize| (table.thread_of(i), table.begin[i]);
     if (1..table.len()).all(|i| key(i - 1) <= key(i)) {
         return table;
     }

@@ -29,7 +29,7 @@ pub(crate) fn read(input: Input, options: &ReadOptions<'_>) -> Result<Trace> {
         if n == 0 {
             return Err(Error::whole(&path, ErrorKind::OnlyHeader("bursts")));
         }
-        bursts.app.resize(n, 1);
+        bursts.app.push_run(1, n - bursts.app.len());
         if (0..n).any(|i| bursts.begin[i].0.checked_add(bursts.duration[i].0).is_none()) {
             return Err(Error::whole(&path, ErrorKind::TimeOverflow));
         }
@@ -41,9 +41,9 @@ pub(crate) fn read(input: Input, options: &ReadOptions<'_>) -> Result<Trace> {
 /// One column of the table.
 fn fill(table: &Table<'_>, at: usize, role: Role, bursts: &mut BurstTable) -> Result<()> {
     match role {
-        Role::App => bursts.app = ids(table, at)?,
-        Role::Task => bursts.task = ids(table, at)?,
-        Role::Thread => bursts.thread = ids(table, at)?,
+        Role::App => bursts.app = ids(table, at)?.into(),
+        Role::Task => bursts.task = ids(table, at)?.into(),
+        Role::Thread => bursts.thread = ids(table, at)?.into(),
         Role::Begin => bursts.begin = times(table, at)?,
         Role::Duration => bursts.duration = times(table, at)?,
         Role::Counter(counter) => {

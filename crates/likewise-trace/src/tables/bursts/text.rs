@@ -123,7 +123,7 @@ mod tests {
             2,1,5,10,100,1.5,0.5,noise\n1,1,7,3,,2e3,,missing\n1,1,0,7,8,9,0.1,1\n";
         let trace = parse(text).unwrap();
         let t = &trace.table;
-        assert_eq!((t.task.as_slice(), t.thread.as_slice()), ([1, 1, 2].as_slice(), [1, 1, 1].as_slice()));
+        assert!(t.task == [1, 1, 2] && t.thread == [1, 1, 1]);
         assert_eq!(t.begin, [Nanos(0), Nanos(7), Nanos(5)]);
         let names: Vec<&str> = t.counters.iter().map(|c| c.counter.name.as_str()).collect();
         assert_eq!(names, ["PAPI_TOT_INS", "a, b"]);

@@ -1,10 +1,12 @@
 //! Columns into a file.
 
 use std::io::Write;
+use std::iter::repeat_n;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use likewise::table::MetricValues;
+use likewise::table::{MetricValues, Runs};
 use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
@@ -25,6 +27,8 @@ pub enum ColumnData<'a> {
     I64(&'a [i64]),
     /// Unsigned 32-bit integers.
     U32(&'a [u32]),
+    /// Whole numbers of 32 bits, of which many that follow one another are equal.
+    Runs(&'a Runs),
     /// Numbers; NaN is written as it is.
     F64(&'a [f64]),
     /// The same, computed when they are written.
@@ -40,6 +44,7 @@ impl ColumnData<'_> {
         match self {
             ColumnData::I64(values) => values.len(),
             ColumnData::U32(values) => values.len(),
+            ColumnData::Runs(values) => values.len(),
             ColumnData::F64(values) => values.len(),
             ColumnData::Metric(values) => values.len(),
             ColumnData::Str(values) => values.len(),
@@ -134,7 +139,7 @@ pub fn write_parquet(path: &Path, columns: &[(&str, ColumnData<'_>)]) -> Result<
 fn field(name: &str, data: &ColumnData<'_>) -> std::result::Result<Type, ParquetError> {
     let (physical, logical) = match data {
         ColumnData::I64(_) => (Physical::INT64, None),
-        ColumnData::U32(_) => (Physical::INT32, Some(LogicalType::integer(32, false))),
+        ColumnData::U32(_) | ColumnData::Runs(_) => (Physical::INT32, Some(LogicalType::integer(32, false))),
         ColumnData::F64(_) | ColumnData::Metric(_) => (Physical::DOUBLE, None),
         ColumnData::Str(_) => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
         ColumnData::MaybeI64(_) => (Physical::INT64, None),
@@ -163,6 +168,11 @@ fn write_column(
         }
         ColumnData::U32(v) => {
             let bits: Vec<i32> = v[rows].iter().map(|x| x.cast_signed()).collect();
+            column.typed::<Int32Type>().write_batch(&bits, None, None)?
+        }
+        ColumnData::Runs(v) => {
+            let run = |(value, rows): (u32, Range<usize>)| repeat_n(value.cast_signed(), rows.len());
+            let bits: Vec<i32> = v.runs_within(rows).flat_map(run).collect();
             column.typed::<Int32Type>().write_batch(&bits, None, None)?
         }
         ColumnData::MaybeI64(v) => {

@@ -38,6 +38,8 @@ mod table;
 mod tests;
 mod windows;
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
 use crate::cluster::ClusterId;
@@ -372,9 +374,7 @@ fn worth(input: &Distinct, durations: Option<&[Nanos]>) -> Vec<f64> {
 #[must_use]
 pub fn phase_sequences(table: &BurstTable, labels: &[Option<ClusterId>]) -> Vec<Vec<u32>> {
     assert_eq!(table.len(), labels.len(), "a label for every burst");
-    let thread = |i: usize| (table.app[i], table.task[i], table.thread[i]);
-    let bursts: Vec<usize> = (0..table.len()).collect();
     let symbols =
-        |bursts: &[usize]| bursts.iter().filter_map(|&i| labels[i]).map(|id| id.index() as u32).collect();
-    bursts.chunk_by(|&i, &j| thread(i) == thread(j)).map(symbols).collect()
+        |bursts: Range<usize>| labels[bursts].iter().flatten().map(|id| id.index() as u32).collect();
+    table.threads().map(|(_, bursts)| symbols(bursts)).collect()
 }

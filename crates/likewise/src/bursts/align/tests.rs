@@ -190,9 +190,9 @@ fn tasks_without_a_cluster_count() {
 #[test]
 fn sequences_leave_noise_out_and_keep_threads_apart() {
     let table = BurstTable {
-        app: vec![1, 1, 1, 1, 1, 2],
-        task: vec![1, 1, 1, 1, 2, 2],
-        thread: vec![1, 1, 1, 2, 1, 1],
+        app: vec![1, 1, 1, 1, 1, 2].into(),
+        task: vec![1, 1, 1, 1, 2, 2].into(),
+        thread: vec![1, 1, 1, 2, 1, 1].into(),
         begin: vec![Nanos(0); 6],
         duration: vec![Nanos(1); 6],
         counters: Vec::new(),

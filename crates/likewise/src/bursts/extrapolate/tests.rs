@@ -29,9 +29,9 @@ fn table(durations: &[u64], counters: &[Vec<f64>]) -> BurstTable {
         values: values.clone().into(),
     };
     BurstTable {
-        app: vec![1; n],
-        task: vec![1; n],
-        thread: vec![1; n],
+        app: vec![1; n].into(),
+        task: vec![1; n].into(),
+        thread: vec![1; n].into(),
         begin: vec![Nanos(0); n],
         duration: durations.iter().map(|&d| Nanos(d)).collect(),
         counters: counters.iter().map(column).collect(),

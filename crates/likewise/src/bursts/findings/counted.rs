@@ -6,6 +6,7 @@ use rustc_hash::FxHashSet;
 use crate::bursts::in_time::by_begin;
 use crate::cluster::ClusterId;
 use crate::table::{BurstTable, Nanos};
+use std::iter::repeat_n;
 
 /// Of so many pairs of a label and a thread, or of as many as there are bursts,
 /// each has a place; of more, only those that occur.
@@ -30,12 +31,12 @@ impl<'a> Counted<'a> {
         let table = input.table;
         let noise = input.phase.iter().flatten().map(|id| id.index() as u32 + 1).max().unwrap_or(0);
         let (mut names, mut thread) = (Vec::new(), Vec::with_capacity(table.len()));
-        for (&task, &number) in table.task.iter().zip(&table.thread) {
+        for ((_, task, number), bursts) in table.threads() {
             let name = ThreadName { task, thread: number };
             if names.last() != Some(&name) {
                 names.push(name);
             }
-            thread.push(names.len() as u32 - 1);
+            thread.extend(repeat_n(names.len() as u32 - 1, bursts.len()));
         }
         let shortest = input.shortest.max(Nanos(1));
         let order = by_begin(table, |i| table.duration[i] >= shortest);

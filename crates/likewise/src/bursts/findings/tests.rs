@@ -24,9 +24,9 @@ fn found_of_threads(bursts: &[(u32, Burst)], end: u64) -> Findings {
         values: values.into(),
     };
     let table = BurstTable {
-        app: vec![1; n],
+        app: vec![1; n].into(),
         task: bursts.iter().map(|b| b.0).collect(),
-        thread,
+        thread: thread.into(),
         begin: bursts.iter().map(|b| Nanos(b.1)).collect(),
         duration: bursts.iter().map(|b| Nanos(b.2)).collect(),
         counters: vec![

@@ -177,9 +177,9 @@ pub enum NotPeriodic {
 ///
 /// // Two phases in turn, on one thread.
 /// let table = BurstTable {
-///     app: vec![1; 40],
-///     task: vec![1; 40],
-///     thread: vec![1; 40],
+///     app: vec![1; 40].into(),
+///     task: vec![1; 40].into(),
+///     thread: vec![1; 40].into(),
 ///     begin: (0..40).map(|i| Nanos(100 * i)).collect(),
 ///     duration: (0..40).map(|i| Nanos(if i % 2 == 0 { 80 } else { 30 })).collect(),
 ///     ..BurstTable::default()
@@ -272,8 +272,7 @@ fn cuts(iterations: &Iterations, clock: &WorkClock<'_>) -> (Vec<Nanos>, u64) {
 
 /// How many threads have bursts.
 fn n_threads(table: &BurstTable) -> usize {
-    let thread = |i: usize| (table.app[i], table.task[i], table.thread[i]);
-    (0..table.len()).filter(|&i| i == 0 || thread(i) != thread(i - 1)).count().max(1)
+    table.threads().count().max(1)
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use super::{NotPeriodic, Period, find_period};
 use crate::cluster::ClusterId;
 use crate::median;
-use crate::table::{BurstTable, Nanos};
+use crate::table::{BurstTable, Nanos, Runs};
 
 /// At most so many threads are looked at, spread evenly over all.
 const THREADS: usize = 16;
@@ -80,12 +80,14 @@ fn period_of_thread(
     let mut laid = BurstTable::default();
     for &i in &labelled {
         let duration = labels[i].map_or(0, |id| typical[id.index()]);
-        laid.app.push(table.app[i]);
-        laid.task.push(table.task[i]);
-        laid.thread.push(table.thread[i]);
         laid.begin.push(Nanos(now));
         laid.duration.push(Nanos(duration));
         now = now.saturating_add(duration);
+    }
+    if let Some(&first) = labelled.first() {
+        let n = labelled.len();
+        (laid.app, laid.task) = (Runs::repeat(table.app[first], n), Runs::repeat(table.task[first], n));
+        laid.thread = Runs::repeat(table.thread[first], n);
     }
     let own: Vec<Option<ClusterId>> = labelled.iter().map(|&i| labels[i]).collect();
     let mut period = find_period(&laid, &own)?;
@@ -119,10 +121,7 @@ fn medians(table: &BurstTable, labels: &[Option<ClusterId>]) -> Vec<u64> {
 
 /// The bursts of each thread.
 fn threads(table: &BurstTable) -> Vec<std::ops::Range<usize>> {
-    let thread = |i: usize| (table.app[i], table.task[i], table.thread[i]);
-    let mut begins: Vec<usize> = (0..table.len()).filter(|&i| i == 0 || thread(i) != thread(i - 1)).collect();
-    begins.push(table.len());
-    begins.windows(2).map(|ends| ends[0]..ends[1]).collect()
+    table.threads().map(|(_, bursts)| bursts).collect()
 }
 
 #[cfg(test)]

@@ -9,9 +9,9 @@ pub(super) fn table(bursts: &[(u32, u64, u64, usize)]) -> (BurstTable, Vec<Optio
     bursts.sort_unstable();
     let table = BurstTable {
         code: None,
-        app: vec![1; bursts.len()],
+        app: vec![1; bursts.len()].into(),
         task: bursts.iter().map(|b| b.0).collect(),
-        thread: vec![1; bursts.len()],
+        thread: vec![1; bursts.len()].into(),
         begin: bursts.iter().map(|b| Nanos(b.1)).collect(),
         duration: bursts.iter().map(|b| Nanos(b.2)).collect(),
         counters: Vec::new(),

@@ -2,7 +2,7 @@
 
 use super::super::{Alignment, SpmdScore};
 use crate::cluster::{Clustering, Points};
-use crate::table::Nanos;
+use crate::table::{Nanos, Runs};
 
 /// Bursts as the refinement sees them.
 #[derive(Clone, Copy, Debug)]
@@ -11,7 +11,7 @@ pub struct RefineInput<'a> {
     pub points: Points<'a>,
     /// Of each burst its thread, from 0. Bursts of a thread stand together, in
     /// the order of time.
-    pub thread: &'a [u32],
+    pub thread: &'a Runs,
     /// How many threads there are; some may have no burst here.
     pub n_threads: usize,
     /// How long each burst is.

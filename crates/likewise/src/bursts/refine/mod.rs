@@ -64,11 +64,12 @@ use crate::cluster::{ClusterId, DbscanParams, dbscan};
 /// ```
 /// use likewise::bursts::{Direction, RefineInput, RefineRules, eps_range, refine};
 /// use likewise::cluster::Points;
-/// use likewise::table::Nanos;
+/// use likewise::table::{Nanos, Runs};
 ///
 /// // Four threads run two steps in turn, with values about 0 and about 1.
 /// let value = |i: u32| f64::from(i % 2) + f64::from(i * 7919 % 101) * 1e-3;
-/// let (data, thread): (Vec<f64>, Vec<u32>) = (0..160).map(|i| (value(i), i / 40)).unzip();
+/// let data: Vec<f64> = (0..160).map(value).collect();
+/// let thread: Runs = (0..160).map(|i| i / 40).collect();
 /// let points = Points::new(&data, 1)?;
 /// let duration = vec![Nanos(1000); 160];
 /// let input = RefineInput { points, thread: &thread, n_threads: 4, duration: &duration, code: &[], apart: &[] };

@@ -110,11 +110,8 @@ impl Tasks {
 /// The bursts of each thread.
 fn bursts_of_threads(input: &RefineInput<'_>) -> Vec<Range<u32>> {
     let mut bursts = vec![0..0; input.n_threads];
-    let mut begin = 0;
-    for run in input.thread.chunk_by(|a, b| a == b) {
-        let end = begin + run.len() as u32;
-        bursts[run[0] as usize] = begin..end;
-        begin = end;
+    for (thread, rows) in input.thread.runs() {
+        bursts[thread as usize] = rows.start as u32..rows.end as u32;
     }
     bursts
 }
@@ -425,6 +422,7 @@ impl Scored {
 mod tests {
     use super::*;
     use crate::cluster::Points;
+    use crate::table::Runs;
 
     /// Two tasks of 3,000 bursts; of the second, those from 1,000 on that are noise at
     /// first come in later.
@@ -459,7 +457,7 @@ mod tests {
     fn an_alignment_stands_without_a_few_bursts() {
         let n = 6000;
         let (data, duration) = (vec![0.0; n], vec![Nanos(10); n]);
-        let thread: Vec<u32> = (0..n).map(|i| i as u32 / 3000).collect();
+        let thread: Runs = (0..n).map(|i| i as u32 / 3000).collect();
         let points = Points::new(&data, 1).expect("points");
         let input =
             RefineInput { points, thread: &thread, n_threads: 2, duration: &duration, code: &[], apart: &[] };

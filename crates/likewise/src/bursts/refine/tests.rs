@@ -10,12 +10,12 @@ use crate::cluster::Points;
 use crate::cluster::{ClusterId, DbscanParams, dbscan};
 use crate::quality::adjusted_rand;
 use crate::synth::{Run, RunSpec, Section};
-use crate::table::Nanos;
+use crate::table::{Nanos, Runs};
 
 /// A run as the refinement sees it, and its true phases; noise is one more.
 struct Made {
     points: Vec<f64>,
-    thread: Vec<u32>,
+    thread: Runs,
     duration: Vec<Nanos>,
     truth: Vec<Option<ClusterId>>,
     n_threads: usize,
@@ -100,7 +100,7 @@ fn phases_of_two_densities_are_found_where_no_radius_does() {
 
 #[test]
 fn equal_bursts_are_one_phase_at_once() {
-    let (points, thread) = (vec![0.5; 40], (0..40).map(|i| i / 10).collect::<Vec<u32>>());
+    let (points, thread) = (vec![0.5; 40], (0..40).map(|i| i / 10).collect::<Runs>());
     let points = Points::new(&points, 1).expect("points");
     let input = RefineInput {
         points,
@@ -129,7 +129,7 @@ fn steps_that_take_turns_stay_apart_and_fragments_join() {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(7);
         let mut order = vec![false; 120];
         order.iter_mut().for_each(|second| *second = rng.next_u64() % 2 == 0);
-        let (mut points, mut thread) = (Vec::new(), Vec::new());
+        let (mut points, mut thread) = (Vec::new(), Runs::default());
         for task in 0..TASKS {
             for &second in &order {
                 // One of twenty steps is missing, and then what comes before it stands alone.
@@ -177,12 +177,12 @@ fn steps_that_take_turns_stay_apart_and_fragments_join() {
 fn what_no_task_shows_twice_is_one_step() {
     const TASKS: u32 = 16;
     let phases = |steps: u32, known: bool| {
-        let (mut points, mut thread, mut code) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut points, mut thread, mut code) = (Vec::new(), Runs::default(), Vec::new());
         for task in 0..TASKS {
             for step in 0..steps {
                 let jitter = f64::from(task * 7 % 16 + step) * 1e-4;
                 points.extend([0.9 + jitter, if (task + step) % 2 == 0 { 0.2 } else { 0.4 } + jitter]);
-                thread.extend([task; 2]);
+                thread.push_run(task, 2);
                 code.extend([1, 2]);
             }
         }
@@ -219,7 +219,7 @@ proptest! {
         bursts.sort_by_key(|b| b.1);
         let data: Vec<f64> = bursts.iter().flat_map(|b| b.0.iter().map(|&x| f64::from(x) / 30.0)).collect();
         let points = Points::new(&data, dims).expect("points");
-        let thread: Vec<u32> = bursts.iter().map(|b| b.1).collect();
+        let thread: Runs = bursts.iter().map(|b| b.1).collect();
         let duration: Vec<Nanos> = bursts.iter().map(|b| Nanos(b.2)).collect();
         let input = RefineInput { points, thread: &thread, n_threads: 5, duration: &duration, code: &[], apart: &[] };
         let range = eps_range(points, 5, None).expect("enough points");
@@ -257,7 +257,7 @@ proptest! {
 /// them, are connected; what must keep apart is never one phase.
 #[test]
 fn what_must_keep_apart_is_no_phase() {
-    let (mut points, mut thread, mut apart) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut points, mut thread, mut apart) = (Vec::new(), Runs::default(), Vec::new());
     for task in 0..4_u32 {
         for step in 0..10_u32 {
             points.push(0.5 + f64::from(task * 7 % 4 + step) * 1e-4);

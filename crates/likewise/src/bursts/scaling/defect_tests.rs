@@ -6,7 +6,7 @@ use crate::bursts::find_period;
 use crate::bursts::period::Period;
 use crate::cluster::ClusterId;
 use crate::synth::{Defect, DefectKind, RunSpec, START_STEPS};
-use crate::table::Nanos;
+use crate::table::{Nanos, Runs};
 
 const TASKS: usize = 12;
 const SEEDS: u64 = 20;
@@ -130,7 +130,7 @@ fn again(mut spec: RunSpec) -> Made {
     };
     let kept: Vec<bool> = (0..table.len()).map(is_kept).collect();
     let kept: Vec<usize> = (0..kept.len()).filter(|&i| kept[i]).collect();
-    let pick = |values: &[u32]| -> Vec<u32> { kept.iter().map(|&i| values[i]).collect() };
+    let pick = |values: &Runs| -> Runs { kept.iter().map(|&i| values[i]).collect() };
     (table.app, table.task, table.thread) = (pick(&table.app), pick(&table.task), pick(&table.thread));
     let nanos = |values: &[Nanos]| -> Vec<Nanos> { kept.iter().map(|&i| values[i]).collect() };
     (table.begin, table.duration) = (nanos(&table.begin), nanos(&table.duration));

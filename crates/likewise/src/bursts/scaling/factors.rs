@@ -142,7 +142,7 @@ fn sums(
     let mut counts = vec![[(0.0, 0u64); 2]; n];
     // Of each group, its last burst, and the time of that burst's thread.
     let mut last: Vec<Option<(usize, u64)>> = vec![None; n];
-    let thread = |i: usize| (table.app[i], table.task[i], table.thread[i]);
+    let thread = |i: usize| table.thread_of(i);
     for (i, g) in bursts {
         let (duration, figures) = (table.duration[i].0, &mut found[g]);
         figures.instances += 1;

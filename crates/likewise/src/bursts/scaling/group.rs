@@ -91,7 +91,7 @@ impl Inputs<'_> {
         let RunBursts { table, complete, .. } = self.runs[run];
         let thread = |&burst: &u32| {
             let i = complete[burst as usize] as usize;
-            (table.app[i], table.task[i], table.thread[i])
+            table.thread_of(i)
         };
         let threads = bursts.chunk_by(|a, b| thread(a) == thread(b)).count();
         bursts.len() as f64 / threads.max(1) as f64

@@ -19,7 +19,7 @@ impl RunBursts<'_> {
     #[must_use]
     pub fn threads(&self) -> u64 {
         let table = self.table;
-        let thread = |i: usize| (table.app[i], table.task[i], table.thread[i]);
+        let thread = |i: usize| table.thread_of(i);
         (0..table.len()).filter(|&i| i == 0 || thread(i) != thread(i - 1)).count() as u64
     }
 }

@@ -99,9 +99,9 @@ use steps::{Nature, WorkRange};
 /// let work = |i: usize| if i % 2 == 0 { 800.0 } else { 300.0 };
 /// let counter = Counter { event_type: None, name: "PAPI_TOT_INS".into(), description: String::new() };
 /// let table = BurstTable {
-///     app: vec![1; 40],
-///     task: vec![1; 40],
-///     thread: vec![1; 40],
+///     app: vec![1; 40].into(),
+///     task: vec![1; 40].into(),
+///     thread: vec![1; 40].into(),
 ///     begin: (0..40).map(|i| Nanos(1000 * i)).collect(),
 ///     duration: (0..40).map(|i| Nanos(work(i) as u64)).collect(),
 ///     counters: vec![CounterColumn { counter, values: (0..40).map(work).collect() }],

@@ -17,7 +17,7 @@ pub(super) fn around(
     common: &[bool],
 ) -> Around {
     let table = run.table;
-    let thread = |&i: &u32| (table.app[i as usize], table.task[i as usize], table.thread[i as usize]);
+    let thread = |&i: &u32| table.thread_of(i as usize);
     let mut found: Around = vec![BTreeMap::new(); common.len()];
     let mut first = 0;
     for bursts in run.complete.chunk_by(|a, b| thread(a) == thread(b)) {

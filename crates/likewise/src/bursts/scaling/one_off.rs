@@ -76,7 +76,7 @@ pub fn calm(run: &RunBursts<'_>, phase_of: &[Option<u32>], end: Nanos) -> Calm {
         let i = odd.burst;
         OneOff {
             phase: *phase,
-            thread: (table.app[i], table.task[i], table.thread[i]),
+            thread: table.thread_of(i),
             begin: table.begin[i],
             duration: table.duration[i],
             usual: table.duration[odd.usual],
@@ -94,7 +94,7 @@ struct Odd {
 
 /// The odd bursts of one phase, in burst order.
 fn odd(table: &BurstTable, bursts: &[u32], least: f64) -> Vec<Odd> {
-    let thread = |&i: &u32| (table.app[i as usize], table.task[i as usize], table.thread[i as usize]);
+    let thread = |&i: &u32| table.thread_of(i as usize);
     let duration = |i: usize| table.duration[i].0 as f64;
     let (mut all, mut off) = (Vec::with_capacity(bursts.len()), Vec::with_capacity(bursts.len()));
     for own in bursts.chunk_by(|a, b| thread(a) == thread(b)).filter(|own| own.len() >= LEAST_BURSTS) {

@@ -203,7 +203,7 @@ pub(super) fn threads(run: &RunBursts<'_>) -> Vec<Steps> {
     let table = run.table;
     let thread = |&k: &u32| {
         let i = run.complete[k as usize] as usize;
-        (table.app[i], table.task[i], table.thread[i])
+        table.thread_of(i)
     };
     let duration = |k: u32| table.duration[run.complete[k as usize] as usize].0;
     let all: Vec<u32> = (0..run.complete.len() as u32).collect();

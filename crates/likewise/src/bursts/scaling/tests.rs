@@ -50,7 +50,7 @@ pub(super) fn made(spec: RunSpec) -> Made {
         values: bursts.iter().map(|b| b.counters[k] as f64).collect(),
     };
     let table = BurstTable {
-        app: vec![1; bursts.len()],
+        app: vec![1; bursts.len()].into(),
         task: bursts.iter().map(|b| b.task).collect(),
         thread: bursts.iter().map(|b| b.thread).collect(),
         begin: bursts.iter().map(|b| b.begin).collect(),

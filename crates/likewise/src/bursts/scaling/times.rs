@@ -30,7 +30,7 @@ pub(super) fn threads_of(run: &RunBursts<'_>) -> (Vec<(u32, u32, u32)>, Vec<u32>
     let table = run.table;
     let (mut keys, mut of_burst) = (Vec::new(), Vec::with_capacity(table.len()));
     for i in 0..table.len() {
-        let key = (table.app[i], table.task[i], table.thread[i]);
+        let key = table.thread_of(i);
         if keys.last() != Some(&key) {
             keys.push(key);
         }
