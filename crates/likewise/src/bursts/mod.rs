@@ -21,7 +21,7 @@ mod window;
 pub use align::{
     AlignedSequence, Alignment, SpmdScore, align, align_by_duration, phase_sequences, spmd_score,
 };
-use align::{Cuts, align_roughly, align_roughly_along};
+use align::{Cuts, align_all_by_duration, align_roughly, align_roughly_along};
 pub use eps::{EpsSuggestion, downsample_curve, suggest_eps};
 pub use extrapolate::{Estimator, Extrapolated, HeldOut, extrapolate, hold_out};
 pub use findings::{

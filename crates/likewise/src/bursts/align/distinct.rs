@@ -14,11 +14,20 @@ pub(super) struct Distinct {
 impl Distinct {
     pub(super) fn of<S: AsRef<[u32]>>(tasks: &[S]) -> Self {
         let (first, sequence_of) = Self::numbered(tasks);
-        let mut n_tasks = vec![0; first.len()];
+        Self::recoded(first.into_iter().map(|task| tasks[task].as_ref().to_vec()).collect(), sequence_of)
+    }
+
+    /// The same of sequences that are not needed any more.
+    pub(super) fn of_all(mut tasks: Vec<Vec<u32>>) -> Self {
+        let (first, sequence_of) = Self::numbered(&tasks);
+        Self::recoded(first.into_iter().map(|task| std::mem::take(&mut tasks[task])).collect(), sequence_of)
+    }
+
+    fn recoded(mut sequences: Vec<Vec<u32>>, sequence_of: Vec<u32>) -> Self {
+        let mut n_tasks = vec![0; sequences.len()];
         sequence_of.iter().for_each(|&sequence| n_tasks[sequence as usize] += 1);
-        let first: Vec<&[u32]> = first.into_iter().map(|task| tasks[task].as_ref()).collect();
-        let (coded, alphabet) = recoded(&first);
-        Self { coded, n_tasks, sequence_of, alphabet }
+        let alphabet = recode(&mut sequences);
+        Self { coded: sequences, n_tasks, sequence_of, alphabet }
     }
 
     /// Of each distinct sequence, the first task that has it; of each task, which one
@@ -57,22 +66,22 @@ impl Distinct {
     }
 }
 
-/// Sequences in symbols from 0 without gaps, and of these the old ones, ascending.
-fn recoded(sequences: &[&[u32]]) -> (Vec<Vec<u32>>, Vec<u32>) {
-    let symbols = || sequences.iter().copied().flatten();
+/// Makes symbols numbers from 0 without gaps, and returns the old ones, ascending.
+fn recode(sequences: &mut [Vec<u32>]) -> Vec<u32> {
+    let symbols = || sequences.iter().flatten();
     let (n, top) = (symbols().count(), symbols().max().map_or(0, |&top| top as usize));
-    let recode = |code: &dyn Fn(&u32) -> u32| -> Vec<Vec<u32>> {
-        sequences.iter().map(|sequence| sequence.iter().map(code).collect()).collect()
-    };
     if top > 4 * n + 1024 {
         let mut alphabet: Vec<u32> = symbols().copied().collect();
         alphabet.sort_unstable();
         alphabet.dedup();
-        return (recode(&|symbol| alphabet.binary_search(symbol).unwrap_or(0) as u32), alphabet);
+        let code = |symbol: &mut u32| *symbol = alphabet.binary_search(symbol).unwrap_or(0) as u32;
+        sequences.iter_mut().flatten().for_each(code);
+        return alphabet;
     }
     let mut codes = vec![0; top + 1];
     symbols().for_each(|&symbol| codes[symbol as usize] = 1);
     let alphabet: Vec<u32> = (0..=top as u32).filter(|&symbol| codes[symbol as usize] == 1).collect();
     alphabet.iter().zip(0..).for_each(|(&symbol, code)| codes[symbol as usize] = code);
-    (recode(&|&symbol| codes[symbol as usize]), alphabet)
+    sequences.iter_mut().flatten().for_each(|symbol| *symbol = codes[*symbol as usize]);
+    alphabet
 }

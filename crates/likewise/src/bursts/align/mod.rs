@@ -159,7 +159,7 @@ impl Alignment {
 /// ```
 #[must_use]
 pub fn align<S: AsRef<[u32]>>(tasks: &[S]) -> Alignment {
-    align_with(tasks, None)
+    align_with(Distinct::of(tasks), None)
 }
 
 /// As [`align`], but where not all symbols can have few columns, those that
@@ -175,21 +175,26 @@ pub fn align<S: AsRef<[u32]>>(tasks: &[S]) -> Alignment {
 /// If a symbol of a sequence is not less than the number of `durations`.
 #[must_use]
 pub fn align_by_duration<S: AsRef<[u32]>>(tasks: &[S], durations: &[Nanos]) -> Alignment {
-    align_with(tasks, Some(durations))
+    align_with(Distinct::of(tasks), Some(durations))
+}
+
+/// The same of sequences that are not needed any more.
+pub(super) fn align_all_by_duration(tasks: Vec<Vec<u32>>, durations: &[Nanos]) -> Alignment {
+    align_with(Distinct::of_all(tasks), Some(durations))
 }
 
 /// As [`align`], but no sequence is put back: several times as fast, and a few
 /// columns more. Also tells where long sequences were cut.
-pub(super) fn align_roughly<S: AsRef<[u32]>>(tasks: &[S]) -> (Alignment, Cuts) {
-    let input = Distinct::of(tasks);
+pub(super) fn align_roughly(tasks: Vec<Vec<u32>>) -> (Alignment, Cuts) {
+    let input = Distinct::of_all(tasks);
     let cuts = windows::windows(&input.coded, &input.n_tasks);
     let of_tasks = Cuts(cuts.iter().map(|cut| cut.of_tasks(&input.sequence_of)).collect());
     (aligned(input, &cuts, None), of_tasks)
 }
 
 /// As [`align_roughly`], where it is known where to cut.
-pub(super) fn align_roughly_along<S: AsRef<[u32]>>(tasks: &[S], cuts: &Cuts) -> Alignment {
-    let input = Distinct::of(tasks);
+pub(super) fn align_roughly_along(tasks: Vec<Vec<u32>>, cuts: &Cuts) -> Alignment {
+    let input = Distinct::of_all(tasks);
     let cuts: Vec<Cut> = cuts.0.iter().map(|cut| cut.of_sequences(&input)).collect();
     aligned(input, &cuts, None)
 }
@@ -225,8 +230,7 @@ impl Cuts {
     }
 }
 
-fn align_with<S: AsRef<[u32]>>(tasks: &[S], durations: Option<&[Nanos]>) -> Alignment {
-    let input = Distinct::of(tasks);
+fn align_with(input: Distinct, durations: Option<&[Nanos]>) -> Alignment {
     let worth = worth(&input, durations);
     let cuts = windows::windows(&input.coded, &input.n_tasks);
     aligned(input, &cuts, Some(&worth))
@@ -250,13 +254,15 @@ fn aligned(input: Distinct, cuts: &[Cut], worth: Option<&[f64]>) -> Alignment {
     }
     profile.members.sort_by_key(|member| member.sequence);
     let (places, n_columns) = columns::share_columns(&profile);
-    let aligned = |member: Member| AlignedSequence {
-        symbols: coded[member.sequence].iter().map(|&c| input.alphabet[c as usize]).collect(),
-        columns: member.columns.iter().map(|&c| places[c as usize]).collect(),
-        n_tasks: input.n_tasks[member.sequence] as usize,
+    let Distinct { coded, n_tasks, sequence_of, alphabet } = input;
+    let aligned = |((mut symbols, Member { mut columns, .. }), n_tasks): ((Vec<u32>, Member), u32)| {
+        symbols.iter_mut().for_each(|symbol| *symbol = alphabet[*symbol as usize]);
+        columns.iter_mut().for_each(|column| *column = places[*column as usize]);
+        AlignedSequence { symbols, columns, n_tasks: n_tasks as usize }
     };
-    let sequences = profile.members.into_iter().map(aligned).collect();
-    Alignment { n_columns, sequences, sequence_of: input.sequence_of, n_windows: cuts.len() }
+    // Each member is its sequence, and what was known of both serves no more.
+    let sequences = coded.into_iter().zip(profile.members).zip(n_tasks).map(aligned).collect();
+    Alignment { n_columns, sequences, sequence_of, n_windows: cuts.len() }
 }
 
 /// All sequences as their windows are, one after the other.

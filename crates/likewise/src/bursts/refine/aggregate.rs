@@ -368,6 +368,7 @@ fn fragments(
         n_parts: n,
         part_of: |burst| partition.node_of(burst),
         group_of: |burst| named(&partition.node_of(burst)),
+        contexts: true,
     };
     Substitution::measure(input, tasks, &scored, &names, |group| is_asked[group as usize])
         .fragments(rules, near)

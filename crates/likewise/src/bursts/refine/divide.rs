@@ -79,6 +79,7 @@ fn split(
         n_parts: n_pieces as usize,
         part_of: |burst| piece_of[burst as usize],
         group_of: |burst| node_of[burst as usize],
+        contexts: true,
     };
     let fragments =
         Substitution::measure(input, tasks, scored, &names, |_| true).fragments(rules, |_, _| true);

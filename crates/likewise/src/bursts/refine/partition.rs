@@ -10,7 +10,7 @@ use crate::cluster::{ClusterId, Clustering};
 use crate::table::Nanos;
 
 use super::super::{
-    Alignment, Cuts, SpmdScore, align_by_duration, align_roughly, align_roughly_along, spmd_score,
+    Alignment, Cuts, SpmdScore, align_all_by_duration, align_roughly, align_roughly_along, spmd_score,
 };
 use super::levels::{Level, NO_COHORT, NO_NODE, Node, RefineInput};
 
@@ -401,14 +401,14 @@ impl Scored {
             (0..tasks.len()).into_par_iter().map(|task| kept.sequence(task)).collect();
         let durations = times(&live, held);
         let (alignment, cuts) = if tasks.thorough {
-            (align_by_duration(&sequences, &durations), None)
+            (align_all_by_duration(sequences, &durations), None)
         } else {
             let n_symbols = sequences.iter().map(Vec::len).sum();
             let before = before.and_then(|before| before.cuts.as_ref());
             match before.and_then(|cut| Some((cut, cut.cuts(n_symbols, &kept)?))) {
-                Some((cut, cuts)) => (align_roughly_along(&sequences, &cuts), Some(cut.clone())),
+                Some((cut, cuts)) => (align_roughly_along(sequences, &cuts), Some(cut.clone())),
                 None => {
-                    let (alignment, cuts) = align_roughly(&sequences);
+                    let (alignment, cuts) = align_roughly(sequences);
                     (alignment, Some(Arc::new(CutBefore::of(cuts, n_symbols, &kept))))
                 }
             }
@@ -438,14 +438,14 @@ mod tests {
             let kept = |cohort_of| Kept { bursts: &bursts, cohort_of, place_of_cohort: &places };
             let (some, all) = (kept(&some[..]), kept(&all[..]));
             let sequences = |kept: &Kept<'_>| -> Vec<Vec<u32>> { (0..2).map(|t| kept.sequence(t)).collect() };
-            let (_, cuts) = align_roughly(&sequences(&some));
+            let (_, cuts) = align_roughly(sequences(&some));
             let cut = CutBefore::of(cuts, 6000 - n as usize, &some);
             let again = cut.cuts(6000 - n as usize, &some).expect("the same sequences");
-            assert_eq!(align_roughly_along(&sequences(&some), &again), align_roughly(&sequences(&some)).0);
+            assert_eq!(align_roughly_along(sequences(&some), &again), align_roughly(sequences(&some)).0);
             let later = cut.cuts(6000, &all);
             assert_eq!(later.is_some(), serve, "{n} came in");
             if let Some(later) = later {
-                let n_columns = align_roughly_along(&sequences(&all), &later).n_columns;
+                let n_columns = align_roughly_along(sequences(&all), &later).n_columns;
                 assert!((3000..3070).contains(&n_columns), "{n_columns}");
             }
         }

@@ -6,6 +6,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
+use super::super::AlignedSequence;
 use super::RefineRules;
 use super::columns::Columns;
 use super::levels::{NO_CODE, NO_NODE, RefineInput};
@@ -37,14 +38,12 @@ struct Place {
     moments: Moments,
 }
 
-/// A burst that is in a part, and what stands about it.
-#[derive(Clone, Copy)]
+/// A burst that is in a part.
+#[derive(Clone, Copy, Default)]
 struct Seen {
-    part: u32,
     burst: u32,
-    column: u32,
-    /// The groups before and after it.
-    context: [u32; 2],
+    /// Its place in the sequence of its thread.
+    at: u32,
 }
 
 /// What bursts go by.
@@ -56,33 +55,58 @@ pub(super) struct Names<P, G> {
     /// The group of a burst that went into the alignment, of which its part is one,
     /// or [`NO_NODE`].
     pub(super) group_of: G,
+    /// Whether to look at what is about bursts, for [`Substitution::fragments`].
+    pub(super) contexts: bool,
 }
 
 /// The bursts of a thread that are in a part.
-struct Sorted {
+struct Sorted<'a> {
     /// By part, and within each as they were.
     seen: Vec<Seen>,
     /// Where each part begins, and where the last ends.
     starts: Vec<u32>,
+    sequence: &'a AlignedSequence,
 }
 
-impl Sorted {
-    fn of(seen: &[Seen], n_parts: usize) -> Self {
+impl<'a> Sorted<'a> {
+    /// `seen` has those bursts, each with its part.
+    fn of<I>(seen: impl Fn() -> I, n_parts: usize, sequence: &'a AlignedSequence) -> Self
+    where
+        I: Iterator<Item = (u32, Seen)>,
+    {
         let mut starts = vec![0; n_parts + 1];
-        seen.iter().for_each(|seen| starts[seen.part as usize + 1] += 1);
+        seen().for_each(|(part, _)| starts[part as usize + 1] += 1);
         (0..n_parts).for_each(|part| starts[part + 1] += starts[part]);
         let mut next = starts.clone();
-        let mut sorted = seen.to_vec();
-        for seen in seen {
-            let at = &mut next[seen.part as usize];
-            sorted[*at as usize] = *seen;
-            *at += 1;
+        let mut sorted = vec![Seen::default(); starts[n_parts] as usize];
+        for (part, seen) in seen() {
+            let place = &mut next[part as usize];
+            sorted[*place as usize] = seen;
+            *place += 1;
         }
-        Self { seen: sorted, starts }
+        Self { seen: sorted, starts, sequence }
     }
 
-    fn of_part(&self, part: usize) -> &[Seen] {
-        &self.seen[self.starts[part] as usize..self.starts[part + 1] as usize]
+    fn of_part(&self, part: usize) -> OfThread<'_> {
+        let seen = &self.seen[self.starts[part] as usize..self.starts[part + 1] as usize];
+        OfThread { seen, sequence: self.sequence }
+    }
+}
+
+/// The bursts of a part on one thread.
+struct OfThread<'a> {
+    seen: &'a [Seen],
+    sequence: &'a AlignedSequence,
+}
+
+impl OfThread<'_> {
+    /// What stands before and after a burst in its sequence.
+    fn context(&self, Seen { at, .. }: Seen) -> u64 {
+        let symbol = |at: Option<u32>| {
+            let symbol = at.and_then(|at| self.sequence.symbols.get(at as usize));
+            u64::from(symbol.copied().unwrap_or(NO_NODE))
+        };
+        symbol(at.checked_sub(1)) << 32 | symbol(at.checked_add(1))
     }
 }
 
@@ -104,15 +128,15 @@ impl Substitution {
     ) -> Self {
         let aligned = &scored.alignment;
         let of_thread = |(bursts, &sequence): (&Range<u32>, &u32)| {
-            let columns = &aligned.sequences[sequence as usize].columns;
-            Sorted::of(&seen(names, bursts.clone(), columns, &asked), names.n_parts)
+            let seen = || seen(names, bursts.clone(), &asked);
+            Sorted::of(seen, names.n_parts, &aligned.sequences[sequence as usize])
         };
-        let threads: Vec<Sorted> =
+        let threads: Vec<Sorted<'_>> =
             tasks.bursts().par_iter().zip(&aligned.sequence_of).map(of_thread).collect();
         let of_part = |part: usize| {
-            let seen: Vec<&[Seen]> = threads.iter().map(|thread| thread.of_part(part)).collect();
-            let first = seen.iter().find_map(|seen| seen.first())?;
-            Some((part as u32, Place::of(input, (names.group_of)(first.burst), &seen)))
+            let seen: Vec<OfThread<'_>> = threads.iter().map(|thread| thread.of_part(part)).collect();
+            let first = seen.iter().find_map(|of_thread| of_thread.seen.first())?;
+            Some((part as u32, Place::of(input, (names.group_of)(first.burst), &seen, names.contexts)))
         };
         Self { places: (0..names.n_parts).into_par_iter().filter_map(of_part).collect() }
     }
@@ -128,6 +152,7 @@ impl Substitution {
             n_parts: partition.nodes.len(),
             part_of: |burst| partition.node_of(burst),
             group_of: |burst| if partition.node_of(burst) == NO_NODE { NO_NODE } else { 0 },
+            contexts: false,
         };
         Self::measure(input, tasks, scored, &names, |_| true)
     }
@@ -208,45 +233,42 @@ impl Substitution {
     }
 }
 
-/// Those of a thread's bursts that are in a part; `columns` are of those that are
-/// in a group.
+/// Those of a thread's bursts that are in a part, each with it.
 fn seen<P: Fn(u32) -> u32, G: Fn(u32) -> u32>(
     names: &Names<P, G>,
     bursts: Range<u32>,
-    columns: &[u32],
     asked: &impl Fn(u32) -> bool,
-) -> Vec<Seen> {
+) -> impl Iterator<Item = (u32, Seen)> {
     let grouped = bursts.map(|burst| (burst, (names.group_of)(burst)));
-    let mut kept = grouped.filter(|&(_, group)| group != NO_NODE).zip(columns).peekable();
-    let mut seen = Vec::new();
-    let mut before = NO_NODE;
-    while let Some(((burst, group), &column)) = kept.next() {
-        let after = kept.peek().map_or(NO_NODE, |&((_, next), _)| next);
+    let part = |((burst, group), at): ((u32, u32), u32)| {
         let part = if asked(group) { (names.part_of)(burst) } else { NO_NODE };
-        if part != NO_NODE {
-            seen.push(Seen { part, burst, column, context: [before, after] });
-        }
-        before = group;
-    }
-    seen
+        (part, Seen { burst, at })
+    };
+    let in_sequence = grouped.filter(|&(_, group)| group != NO_NODE).zip(0..);
+    in_sequence.map(part).filter(|&(part, _)| part != NO_NODE)
 }
 
 impl Place {
     /// Of the bursts of a part, thread by thread, in their order.
-    fn of(input: &RefineInput<'_>, group: u32, threads: &[&[Seen]]) -> Self {
-        let seen = || threads.iter().copied().flatten();
-        let mut place = Self { group, bursts: seen().count() as u64, ..Self::default() };
-        place.columns = Columns::of(seen().map(|seen| seen.column).collect());
-        place.pairs = place.columns.pairs();
-        for &Seen { burst, context: [before, after], .. } in seen() {
-            *place.contexts.entry(u64::from(before) << 32 | u64::from(after)).or_insert(0) += 1;
-            if let Some(&code) = input.code.get(burst as usize).filter(|&&code| code != NO_CODE) {
-                *place.code.entry(code).or_insert(0) += 1;
+    fn of(input: &RefineInput<'_>, group: u32, threads: &[OfThread<'_>], with_contexts: bool) -> Self {
+        let n = threads.iter().map(|of_thread| of_thread.seen.len()).sum();
+        let mut place = Self { group, bursts: n as u64, ..Self::default() };
+        let mut columns = Vec::with_capacity(n);
+        for of_thread in threads {
+            place.tasks.extend(of_thread.seen.first().map(|seen| input.thread[seen.burst as usize]));
+            for &seen in of_thread.seen {
+                columns.push(of_thread.sequence.columns[seen.at as usize]);
+                if with_contexts {
+                    *place.contexts.entry(of_thread.context(seen)).or_insert(0) += 1;
+                }
+                if let Some(&code) = input.code.get(seen.burst as usize).filter(|&&code| code != NO_CODE) {
+                    *place.code.entry(code).or_insert(0) += 1;
+                }
+                place.moments.push(input.points.row(seen.burst as usize));
             }
-            place.moments.push(input.points.row(burst as usize));
         }
-        let first = threads.iter().filter_map(|seen| seen.first());
-        place.tasks = first.map(|seen| input.thread[seen.burst as usize]).collect();
+        place.columns = Columns::of(columns);
+        place.pairs = place.columns.pairs();
         place.tasks.sort_unstable();
         place
     }
