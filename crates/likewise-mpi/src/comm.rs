@@ -28,15 +28,16 @@ const SPINS: usize = 200;
 /// The longest sleep of a rank that waits.
 const LONGEST_SLEEP: Duration = Duration::from_millis(1);
 
-/// Leaves the core to others for a while: a sixteenth of what was waited already,
-/// so that a message is seen as much later at most. Who only yields takes half of
-/// the core from a thread that computes.
+/// So long a rank that waits only yields: to sleep takes the system some 50 µs.
+const AWAKE: Duration = Duration::from_millis(2);
+
+/// Leaves the core to others for a while: after some time for a sixteenth of what was
+/// waited already, so that a message is not seen much later. Who only yields takes up
+/// to half of the core from a thread that computes.
 fn wait_on(since: Instant) {
-    let sleep = (since.elapsed() / 16).min(LONGEST_SLEEP);
-    if sleep < Duration::from_micros(10) {
-        std::thread::yield_now();
-    } else {
-        std::thread::sleep(sleep);
+    match since.elapsed() {
+        waited if waited < AWAKE => std::thread::yield_now(),
+        waited => std::thread::sleep((waited / 16).min(LONGEST_SLEEP)),
     }
 }
 
@@ -207,7 +208,12 @@ impl MpiComm {
             // MPI would spin. With more ranks than cores, that keeps the
             // sender from sending, and other threads from computing.
             if round > SPINS {
-                wait_on(*since.get_or_insert_with(Instant::now));
+                self.reap()?;
+                match self.pending.borrow().is_empty() {
+                    true => wait_on(*since.get_or_insert_with(Instant::now)),
+                    // Every look also sends something of what is on its way.
+                    false => std::thread::yield_now(),
+                }
             }
         }
         // SAFETY: the status is that of the message found.

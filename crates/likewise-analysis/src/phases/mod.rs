@@ -96,9 +96,9 @@ pub struct Analysis {
     pub notes: Vec<String>,
 }
 
-/// Of more bursts, the period and the findings are looked for one after the other:
-/// side by side, the two would hold most memory of all. Of 40,000,000 bursts they
-/// hold about 25 bytes for each.
+/// Of more bursts, the period, the findings and the representatives are looked for
+/// one after the other: side by side, they hold more than any other stage. With
+/// 40,000,000 bursts the program had 7.0 GB then.
 const SIDE_BY_SIDE: usize = 1 << 24;
 
 /// Strata of each phase, of which each has a representative.
@@ -218,11 +218,12 @@ fn analyse(
                 if drawn_times { None } else { findings::found(&table, &prepared, &labels, end) }
             })
         };
-        let period_and_findings = || match table.len() {
-            n if n <= SIDE_BY_SIDE => rayon::join(period, findings),
-            _ => (period(), findings()),
-        };
-        rayon::join(|| (structure(), representatives()), period_and_findings)
+        if table.len() <= SIDE_BY_SIDE {
+            rayon::join(|| (structure(), representatives()), || rayon::join(period, findings))
+        } else {
+            let (structure, found) = rayon::join(structure, || (period(), findings()));
+            ((structure, representatives()), found)
+        }
     };
     prepared.points = Vec::new();
     stages.add_all(beside);

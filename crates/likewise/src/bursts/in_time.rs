@@ -184,6 +184,9 @@ fn gallop(from: usize, to: usize, holds: impl Fn(usize) -> bool) -> usize {
     low
 }
 
+/// So many bursts are looked at together.
+const AT_ONCE: usize = 1 << 14;
+
 fn runs(table: &BurstTable, rows: Range<usize>) -> Vec<Run> {
     let is_new = |i: &usize| {
         let (i, before) = (*i, *i - 1);
@@ -193,8 +196,12 @@ fn runs(table: &BurstTable, rows: Range<usize>) -> Vec<Run> {
     let mut starts: Vec<usize> = vec![first];
     for (_, bursts) in table.threads_within(rows) {
         starts.extend((bursts.start > first).then_some(bursts.start));
-        let later = (bursts.start + 1..bursts.end).into_par_iter().with_min_len(1 << 14);
-        starts.par_extend(later.filter(is_new));
+        let later = bursts.start + 1..bursts.end;
+        if later.len() < 2 * AT_ONCE {
+            starts.extend(later.filter(is_new));
+        } else {
+            starts.par_extend(later.into_par_iter().with_min_len(AT_ONCE).filter(is_new));
+        }
     }
     let ends = starts.iter().skip(1).copied().chain([last]);
     starts.iter().zip(ends).map(|(&begins, last)| Run { begins, ends: begins, last }).collect()

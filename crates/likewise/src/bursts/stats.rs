@@ -181,7 +181,7 @@ fn imbalance(table: &BurstTable, phases: &[BurstPhase], stats: &mut [PhaseStats]
     let mut largest = vec![0u64; stats.len()];
     // Tasks of the applications that have the phase.
     let mut concerned = vec![0u64; stats.len()];
-    // Those of an application, or a task, stand together.
+    // Bursts of an application, or of a task, stand together.
     let of = |rows: Range<usize>| {
         let before = |row: usize| phases.partition_point(|p| (p.burst as usize) < row);
         &phases[before(rows.start)..before(rows.end)]

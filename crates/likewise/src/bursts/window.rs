@@ -336,9 +336,7 @@ fn add_counters(table: &BurstTable, i: usize, weight: f64, sums: &mut [f64]) {
 
 /// The tasks that have bursts, ascending.
 fn tasks_of(table: &BurstTable) -> Vec<(u32, u32)> {
-    let mut tasks: Vec<(u32, u32)> = (0..table.len()).map(|i| (table.app[i], table.task[i])).collect();
-    tasks.dedup();
-    tasks
+    table.tasks().map(|(task, _)| task).collect()
 }
 
 #[cfg(test)]

@@ -134,7 +134,7 @@ impl BurstTable {
         self.threads_within(0..self.len())
     }
 
-    /// The same of some bursts.
+    /// The same of some bursts, as far as there are any.
     pub fn threads_within(
         &self,
         bursts: Range<usize>,

@@ -80,7 +80,7 @@ impl Runs {
         self.runs_within(0..self.len())
     }
 
-    /// The same of some rows.
+    /// The same of some rows, as far as there are any.
     ///
     /// # Complexity
     /// O(log r + m) for `m` of `r` runs.
@@ -108,6 +108,7 @@ impl Runs {
     }
 }
 
+/// For structs that hold a reference and have a default.
 impl Default for &Runs {
     fn default() -> Self {
         static NONE: Runs = Runs { values: Vec::new(), ends: Vec::new() };
@@ -147,6 +148,7 @@ impl<const N: usize> PartialEq<[u32; N]> for Runs {
 
 #[cfg(test)]
 mod tests {
+    use super::super::{BurstTable, Nanos};
     use super::*;
     use proptest::prelude::*;
 
@@ -172,6 +174,43 @@ mod tests {
                 let some = runs.runs_within(from..to).flat_map(|(value, range)| range.map(move |row| (row, value)));
                 prop_assert!(some.eq((from..to).map(|row| (row, rows[row]))));
             }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn threads_are_rows_that_follow_one_another(
+            rows in prop::collection::vec((1u32..3, 1u32..4, 1u32..3), 0..60),
+            sorted in any::<bool>(),
+            cuts in (0usize..61, 0usize..61),
+        ) {
+            let mut rows = rows;
+            if sorted {
+                rows.sort_unstable();
+            }
+            let n = rows.len();
+            let table = BurstTable {
+                app: rows.iter().map(|row| row.0).collect(),
+                task: rows.iter().map(|row| row.1).collect(),
+                thread: rows.iter().map(|row| row.2).collect(),
+                begin: vec![Nanos(0); n],
+                duration: vec![Nanos(1); n],
+                ..BurstTable::default()
+            };
+            prop_assert!((0..n).all(|i| table.thread_of(i) == rows[i]));
+            let part = cuts.0.min(cuts.1).min(n)..cuts.0.max(cuts.1).min(n);
+            let mut at = part.start;
+            let expected = rows[part.clone()].chunk_by(|a, b| a == b).map(|run| {
+                at += run.len();
+                (run[0], at - run.len()..at)
+            });
+            prop_assert_eq!(table.threads_within(part).collect::<Vec<_>>(), expected.collect::<Vec<_>>());
+            let mut at = 0;
+            let expected = rows.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)).map(|run| {
+                at += run.len();
+                ((run[0].0, run[0].1), at - run.len()..at)
+            });
+            prop_assert_eq!(table.tasks().collect::<Vec<_>>(), expected.collect::<Vec<_>>());
         }
     }
 

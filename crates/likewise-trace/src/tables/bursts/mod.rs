@@ -9,6 +9,8 @@
 pub(crate) mod parquet;
 pub(crate) mod text;
 
+use std::iter::repeat_n;
+
 use likewise::table::{BurstTable, Counter, CounterColumn, Nanos, Values};
 
 use super::rows::check_different;
@@ -137,7 +139,7 @@ fn overlap(table: &BurstTable) -> Option<String> {
     ))
 }
 
-/// The rows at `order`, in that order.
+/// The rows at `order`, in that order, but for whose they are.
 fn select(table: &BurstTable, order: &[usize]) -> BurstTable {
     fn pick<T: Copy>(column: &[T], order: &[usize]) -> Vec<T> {
         order.iter().map(|&i| column[i]).collect()
@@ -147,13 +149,10 @@ fn select(table: &BurstTable, order: &[usize]) -> BurstTable {
         values: order.iter().map(|&i| c.values.get(i)).collect(),
     };
     BurstTable {
-        app: order.iter().map(|&i| table.app[i]).collect(),
-        task: order.iter().map(|&i| table.task[i]).collect(),
-        thread: order.iter().map(|&i| table.thread[i]).collect(),
         begin: pick(&table.begin, order),
         duration: pick(&table.duration, order),
         counters: table.counters.iter().map(counter).collect(),
-        code: None,
+        ..BurstTable::default()
     }
 }
 
@@ -166,22 +165,32 @@ fn choose(table: BurstTable, apps: Apps) -> BurstTable {
     if table.app.runs().all(|(of, _)| of == app) {
         return table;
     }
-    let order: Vec<usize> =
-        table.app.runs().filter(|&(of, _)| of == app).flat_map(|(_, rows)| rows).collect();
-    select(&table, &order)
+    let (mut order, mut chosen) = (Vec::new(), BurstTable::default());
+    for ((of, task, thread), rows) in table.threads().filter(|((of, ..), _)| *of == app) {
+        chosen.app.push_run(of, rows.len());
+        chosen.task.push_run(task, rows.len());
+        chosen.thread.push_run(thread, rows.len());
+        order.extend(rows);
+    }
+    let BurstTable { app, task, thread, .. } = chosen;
+    BurstTable { app, task, thread, ..select(&table, &order) }
 }
 
 /// Bursts in burst order, counters by name.
 fn in_order(mut table: BurstTable) -> BurstTable {
     table.counters.sort_by(|a, b| a.counter.name.cmp(&b.counter.name));
-    let key = |i: usize| (table.thread_of(i), table.begin[i]);
-    if (1..table.len()).all(|i| key(i - 1) <= key(i)) {
+    let threads = || table.threads().flat_map(|(thread, bursts)| repeat_n(thread, bursts.len()));
+    if threads().zip(&table.begin).is_sorted() {
         return table;
     }
+    // In the order of time there are about as many runs as bursts.
+    let key: Vec<(u32, u32, u32)> = threads().collect();
     let mut order: Vec<usize> = (0..table.len()).collect();
     // Stable: bursts that begin together keep the order of the file.
-    order.sort_by_key(|&i| key(i));
-    select(&table, &order)
+    order.sort_by_key(|&i| (key[i], table.begin[i]));
+    let picked = |of: fn(&(u32, u32, u32)) -> u32| order.iter().map(|&i| of(&key[i])).collect();
+    let (app, task, thread) = (picked(|key| key.0), picked(|key| key.1), picked(|key| key.2));
+    BurstTable { app, task, thread, ..select(&table, &order) }
 }
 
 fn last_end(table: &BurstTable) -> Nanos {

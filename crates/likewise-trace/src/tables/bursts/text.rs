@@ -112,6 +112,7 @@ fn push(table: &mut BurstTable, row: &Row, counters: &[f64]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::trace::Apps;
 
     fn parse(text: &str) -> Result<Trace> {
         read(Input::from_bytes(text.as_bytes()), &ReadOptions::default())
@@ -130,6 +131,28 @@ mod tests {
         let ins: Vec<f64> = t.counters[0].values.iter().collect();
         assert!(ins[0] == 8.0 && ins[1].is_nan() && ins[2] == 100.0);
         assert!(t.counters[1].values.iter().eq([9.0, 2000.0, 1.5]));
+    }
+
+    #[test]
+    fn rows_in_the_order_of_time_come_by_thread() {
+        let row = |i: u64| format!("{},{},{},{i},1,{}\n", 2 - i / 3 % 2, 1 + i % 3, 1 + i / 6 % 2, 10 * i);
+        let rows: String = (0..60).map(row).collect();
+        let text = format!("app,task,thread,begin_ns,duration_ns,N\n{rows}");
+        for (apps, expected) in [(Apps::All, 1..3), (Apps::One(2), 2..3), (Apps::First, 1..2)] {
+            let options = ReadOptions { apps, ..ReadOptions::default() };
+            let table = read(Input::from_bytes(text.as_bytes()), &options).unwrap().table;
+            let key = |i: usize| (table.thread_of(i), table.begin[i]);
+            assert!((1..table.len()).all(|i| key(i - 1) < key(i)));
+            assert_eq!(table.len(), 30 * expected.len());
+            assert_eq!(table.threads().count(), 6 * expected.len());
+            for i in 0..table.len() {
+                let Nanos(begin) = table.begin[i];
+                let (app, task, thread) = table.thread_of(i);
+                assert!(expected.contains(&app) && u64::from(app) == 2 - begin / 3 % 2);
+                assert_eq!((u64::from(task), u64::from(thread)), (1 + begin % 3, 1 + begin / 6 % 2));
+                assert_eq!(table.counters[0].values.get(i), 10.0 * begin as f64);
+            }
+        }
     }
 
     #[test]

@@ -260,7 +260,7 @@ fn aligned(input: Distinct, cuts: &[Cut], worth: Option<&[f64]>) -> Alignment {
         columns.iter_mut().for_each(|column| *column = places[*column as usize]);
         AlignedSequence { symbols, columns, n_tasks: n_tasks as usize }
     };
-    // Each member is its sequence, and what was known of both serves no more.
+    // Members are in the order of sequences, one for each, so both vectors are used again.
     let sequences = coded.into_iter().zip(profile.members).zip(n_tasks).map(aligned).collect();
     Alignment { n_columns, sequences, sequence_of, n_windows: cuts.len() }
 }

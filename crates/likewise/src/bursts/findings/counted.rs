@@ -1,12 +1,13 @@
 //! The bursts of a run that count, with their phases and threads.
 
+use std::iter::repeat_n;
+
 use super::finding::{FindingsInput, ThreadName};
 use rustc_hash::FxHashSet;
 
 use crate::bursts::in_time::by_begin;
 use crate::cluster::ClusterId;
 use crate::table::{BurstTable, Nanos};
-use std::iter::repeat_n;
 
 /// Of so many pairs of a label and a thread, or of as many as there are bursts,
 /// each has a place; of more, only those that occur.

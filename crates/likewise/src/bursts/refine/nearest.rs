@@ -21,6 +21,11 @@ const FANOUT: usize = 8;
 /// Bits of a coordinate on the curve, at most.
 const BITS: u32 = 24;
 
+/// With at least so many bits of each coordinate, a place on the curve and its row
+/// share one number: in one and two dimensions always, in three up to a few million
+/// points.
+const ENOUGH: u32 = 14;
+
 /// All points in boxes within boxes.
 pub(super) struct Index<'a> {
     points: Points<'a>,
@@ -73,24 +78,21 @@ pub(super) struct Pending {
 }
 
 impl<'a> Index<'a> {
-    /// O(n log n) for n points, in parallel; the points and four bytes for each are
-    /// kept.
+    /// O(n log n) for n points, in parallel; a copy of the points, unless they are very
+    /// many, and four bytes for each are kept.
     pub(super) fn new(points: Points<'a>) -> Self {
+        Self::with_copy_of(points, COPIED)
+    }
+
+    /// The same, where `most` points are copied at most.
+    fn with_copy_of(points: Points<'a>, most: usize) -> Self {
         let dims = points.dims();
-        let rows = 0..points.len() as u32;
-        let around = rows
-            .clone()
+        let around = (0..points.len() as u32)
             .into_par_iter()
             .fold(|| empty(dims), |around, row| with(around, &of_point(points, row)))
             .reduce(|| empty(dims), |a, b| with(a, &b));
-        let mut keyed: Vec<(u64, u32)> = rows
-            .into_par_iter()
-            .map(|row| (place_on_curve(points.row(row as usize), &around), row))
-            .collect();
-        keyed.par_sort_unstable();
-        let order: Vec<u32> = keyed.par_iter().map(|&(_, row)| row).collect();
-        drop(keyed);
-        let mut rows = vec![0.0; if order.len() > COPIED { 0 } else { order.len() * dims }];
+        let order = ordered(points, &around);
+        let mut rows = vec![0.0; if order.len() > most { 0 } else { order.len() * dims }];
         let copy = |(to, &row): (&mut [f64], &u32)| to.copy_from_slice(points.row(row as usize));
         rows.par_chunks_mut(dims).zip(&order).for_each(copy);
         let leaf =
@@ -119,7 +121,10 @@ impl<'a> Index<'a> {
     /// points.
     pub(super) fn sort(&self, rows: &mut [u32]) {
         let around = self.levels.last().map_or(&[][..], Vec::as_slice);
-        rows.par_sort_by_cached_key(|&row| (place_on_curve(self.points.row(row as usize), around), row));
+        let bits = bits_of(self.points.dims() as u32);
+        rows.par_sort_by_cached_key(|&row| {
+            (place_on_curve(self.points.row(row as usize), around, bits), row)
+        });
     }
 
     /// The coordinates of a point, which is at this place of the order.
@@ -227,10 +232,32 @@ fn with(mut sum: Vec<f64>, other: &[f64]) -> Vec<f64> {
     sum
 }
 
+/// All rows along the curve.
+fn ordered(points: Points<'_>, around: &[f64]) -> Vec<u32> {
+    let rows = (0..points.len() as u32).into_par_iter();
+    let place = |row: u32, bits: u32| place_on_curve(points.row(row as usize), around, bits);
+    let (dims, of_row) = (points.dims() as u32, u64::BITS - (points.len() as u64).leading_zeros());
+    let bits = (u64::BITS - of_row) / dims;
+    if bits >= ENOUGH {
+        // A place and its row are one number, which takes half of the memory.
+        let mut keyed: Vec<u64> =
+            rows.map(|row| place(row, bits.min(BITS)) << of_row | u64::from(row)).collect();
+        keyed.par_sort_unstable();
+        return keyed.into_par_iter().map(|key| (key & ((1 << of_row) - 1)) as u32).collect();
+    }
+    let mut keyed: Vec<(u64, u32)> = rows.map(|row| (place(row, bits_of(dims)), row)).collect();
+    keyed.par_sort_unstable();
+    keyed.into_par_iter().map(|(_, row)| row).collect()
+}
+
+/// As many bits of a coordinate as there is room for.
+fn bits_of(dims: u32) -> u32 {
+    BITS.min(64 / dims)
+}
+
 /// Where a point is on a curve through the box around all (the Z-order: bits of
 /// all coordinates in turn).
-fn place_on_curve(x: &[f64], around: &[f64]) -> u64 {
-    let bits = BITS.min(64 / x.len() as u32);
+fn place_on_curve(x: &[f64], around: &[f64], bits: u32) -> u64 {
     let cells = f64::from((1u32 << bits) - 1);
     let mut places = [0u32; MAX_DIMS];
     for ((place, x), ends) in places.iter_mut().zip(x).zip(around.chunks_exact(2)) {
@@ -274,8 +301,8 @@ mod tests {
         ) {
             let data: Vec<f64> = grid.into_iter().map(|x| f64::from(x) * 0.5).collect();
             let points = Points::new(&data, dims).expect("points");
-            let index = Index::new(points);
-            for (most, groups) in [(0, 1), (1, 1), (20, 1), (20, 4), (40, 2)] {
+            for (copied, most, groups) in [(300, 0, 1), (0, 1, 1), (300, 20, 1), (0, 20, 4), (300, 20, 4), (299, 40, 2)] {
+                let index = Index::with_copy_of(points, copied);
                 let counts = |row: u32| Some(counted[row as usize]).filter(|&x| x < most);
                 let group_of = |row: u32| counts(row).map(|x| u32::from(x) % groups);
                 let all: Vec<u32> = (0..300).map(|row| group_of(row).unwrap_or(NONE)).collect();

@@ -173,7 +173,10 @@ impl Kept<'_> {
 
     /// The places of the groups of those that are in one.
     fn sequence(&self, task: usize) -> Vec<u32> {
-        self.places(task).filter(|&place| place != NO_NODE).collect()
+        let mut sequence: Vec<u32> = self.places(task).filter(|&place| place != NO_NODE).collect();
+        // It is kept as part of the alignment.
+        sequence.shrink_to_fit();
+        sequence
     }
 
     /// How many of a task are before each of its bursts with these numbers, which

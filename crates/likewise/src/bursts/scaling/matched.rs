@@ -18,9 +18,7 @@ impl RunBursts<'_> {
     /// Threads of all tasks that compute at all. Each has a core of its own.
     #[must_use]
     pub fn threads(&self) -> u64 {
-        let table = self.table;
-        let thread = |i: usize| table.thread_of(i);
-        (0..table.len()).filter(|&i| i == 0 || thread(i) != thread(i - 1)).count() as u64
+        self.table.threads().count() as u64
     }
 }
 

@@ -1,6 +1,8 @@
 //! The time of each thread in each repetition of a phase: what of a difference
 //! may be chance, and which tasks it is about.
 
+use std::iter::repeat_n;
+
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use super::matched::RunBursts;
@@ -29,12 +31,9 @@ const WORTH_OF_MAD: f64 = 0.37;
 pub(super) fn threads_of(run: &RunBursts<'_>) -> (Vec<(u32, u32, u32)>, Vec<u32>) {
     let table = run.table;
     let (mut keys, mut of_burst) = (Vec::new(), Vec::with_capacity(table.len()));
-    for i in 0..table.len() {
-        let key = table.thread_of(i);
-        if keys.last() != Some(&key) {
-            keys.push(key);
-        }
-        of_burst.push(keys.len() as u32 - 1);
+    for (key, bursts) in table.threads() {
+        of_burst.extend(repeat_n(keys.len() as u32, bursts.len()));
+        keys.push(key);
     }
     (keys, of_burst)
 }
