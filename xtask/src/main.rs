@@ -109,9 +109,11 @@ fn test(quick: bool) -> Result<()> {
 fn checks(quick: bool) -> Result<()> {
     run(&mut cargo("fmt --all --check"))?;
     circles::check(&root().join("crates"))?;
-    run(&mut cargo("clippy --workspace --all-targets -- -D warnings"))?;
-    run(&mut cargo("clippy --package likewise-cli --no-default-features -- -D warnings"))?;
-    run(cargo("doc --workspace --lib --no-deps").env("RUSTDOCFLAGS", "-D warnings"))?;
+    // As what is run below is built: macros and build scripts are compiled only once.
+    run(checked(&mut cargo("clippy --release --workspace --all-targets -- -D warnings")))?;
+    run(checked(&mut cargo("clippy --release --package likewise-cli --no-default-features -- -D warnings")))?;
+    let doc = &mut cargo("doc --release --workspace --lib --no-deps");
+    run(checked(doc.env("RUSTDOCFLAGS", "-D warnings")))?;
     if !quick {
         mpis()?;
     }

@@ -56,16 +56,29 @@ impl Drop for Made {
     }
 }
 
+/// So often a directory is made anew that another run removes at that moment. More
+/// often than this in a row, it is not another run that is in the way (`/proc`, or a
+/// working directory that is gone).
+const ATTEMPTS: usize = 100;
+
 /// The right to write the directory, which is made where it is missing.
 fn locked(dir: &Path, common: &Common) -> Result<(DirLock, Made)> {
     let at = if dir.as_os_str().is_empty() { Path::new(".") } else { dir };
     let missing = |dir: &&Path| !dir.as_os_str().is_empty() && !dir.exists();
+    let mut attempts = 0;
     loop {
         let mut made: Vec<PathBuf> = dir.ancestors().take_while(missing).map(Path::to_owned).collect();
         made.reverse();
-        std::fs::create_dir_all(at).with_context(|| {
-            format!("{}: this directory cannot be made; give another with -o", dir.display())
-        })?;
+        match std::fs::create_dir_all(at) {
+            // Another run had made a directory above it, and has removed it again.
+            Err(e) if e.kind() == ErrorKind::NotFound && attempts < ATTEMPTS => {
+                attempts += 1;
+                continue;
+            }
+            made => made.with_context(|| {
+                format!("{}: this directory cannot be made; give another with -o", dir.display())
+            })?,
+        }
         let unfinished =
             |dir: PathBuf| (dir.clone(), Box::new(unfinished_dir(&dir)) as Box<dyn FnOnce() + Send>);
         let made = Made(made.into_iter().map(unfinished).collect());

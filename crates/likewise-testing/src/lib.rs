@@ -38,6 +38,30 @@ pub fn real_data() -> Option<PathBuf> {
     found
 }
 
+/// The preload library in a profile's folder (`target/release`). `cargo test` builds none,
+/// so it is built first if cargo runs the test: with the whole workspace, because
+/// `cargo test --workspace` has built all that it is made of, with the same features. (For
+/// its package alone, cargo compiles the core once more: 80 s of a run of CI.)
+///
+/// # Panics
+/// If it cannot be built, or is not there.
+#[must_use]
+pub fn preload_library(profile: &Path) -> PathBuf {
+    if let Some(cargo) = std::env::var_os("CARGO") {
+        let mut build = Command::new(cargo);
+        build.args(["build", "--quiet", "--workspace", "--lib", "--target-dir"]);
+        build.arg(profile.parent().expect("a target folder"));
+        if profile.ends_with("release") {
+            build.arg("--release");
+        }
+        let status = build.status().expect("cargo runs: it started this test");
+        assert!(status.success(), "the preload library cannot be built");
+    }
+    let library = profile.join("liblikewise_preload.so");
+    assert!(library.exists(), "no {}: build likewise-preload first", library.display());
+    library
+}
+
 /// The launchers of both MPIs.
 pub const LAUNCHERS: [&str; 2] = ["mpirun.openmpi", "mpirun.mpich"];
 

@@ -17,22 +17,10 @@ const LIKEWISE: &str = env!("CARGO_BIN_EXE_likewise");
 /// Ranks spin while they wait: one run at a time.
 static TURN: Mutex<()> = Mutex::new(());
 
-/// The preload library, which `cargo test` does not build for other crates.
 fn library() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
-    BUILT.get_or_init(|| {
-        let profile = Path::new(LIKEWISE).parent().expect("a folder of cargo's");
-        if let Some(cargo) = std::env::var_os("CARGO") {
-            let mut build = Command::new(cargo);
-            build.args(["build", "--quiet", "--package", "likewise-preload", "--lib", "--target-dir"]);
-            build.arg(profile.parent().expect("a target folder"));
-            if profile.ends_with("release") {
-                build.arg("--release");
-            }
-            assert!(build.status().unwrap().success(), "the preload library cannot be built");
-        }
-        profile.join("liblikewise_preload.so")
-    })
+    let profile = || Path::new(LIKEWISE).parent().expect("a folder of cargo's");
+    BUILT.get_or_init(|| likewise_testing::preload_library(profile()))
 }
 
 fn likewise(arguments: &[&str]) -> Command {

@@ -3,11 +3,12 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{OnceLock, PoisonError, RwLock};
 
-/// MPICH's ranks spin while they wait, and so do Open MPI's: two runs at once
-/// would take turns at the cores.
-static TURN: Mutex<()> = Mutex::new(());
+/// MPICH's ranks spin while they wait, so such a run has the cores for itself (it
+/// writes). Open MPI's are told to yield, and its launcher sleeps a second or two where
+/// a rank fails: these runs go side by side (they read), as do those of one rank.
+static CORES: RwLock<()> = RwLock::new(());
 
 /// An MPI, by the suffix of its commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,30 +86,16 @@ pub(crate) fn build_library(files: &[&str], mpi: Mpi, folder: &Path) -> Option<P
     Some(library)
 }
 
-/// The preload library. `cargo test` builds no `cdylib` for the tests of its
-/// own crate, so it is asked to.
+/// The preload library.
 pub(crate) fn library() -> PathBuf {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
-    BUILT.get_or_init(build_preload).clone()
-}
-
-fn build_preload() -> PathBuf {
-    let test = std::env::current_exe().expect("the test has a path");
-    // target/PROFILE/deps/it-HASH
-    let profile = test.ancestors().nth(2).expect("it is in a folder of cargo's");
-    if let Some(cargo) = std::env::var_os("CARGO") {
-        let mut command = Command::new(cargo);
-        command.args(["build", "--quiet", "--package", "likewise-preload", "--lib", "--target-dir"]);
-        command.arg(profile.parent().expect("a target folder"));
-        if profile.ends_with("release") {
-            command.arg("--release");
-        }
-        let status = command.status().expect("cargo runs: it started this test");
-        assert!(status.success(), "the preload library cannot be built");
-    }
-    let library = profile.join("liblikewise_preload.so");
-    assert!(library.exists(), "no {}: build likewise-preload first", library.display());
-    library
+    BUILT
+        .get_or_init(|| {
+            let test = std::env::current_exe().expect("the test has a path");
+            // target/PROFILE/deps/it-HASH
+            likewise_testing::preload_library(test.ancestors().nth(2).expect("it is in a folder of cargo's"))
+        })
+        .clone()
 }
 
 /// A run with the recorder.
@@ -135,8 +122,14 @@ impl Run<'_> {
         line.arg("env").arg(format!("LD_PRELOAD={before}{}", library().display()));
         line.arg(format!("LIKEWISE_DIR={}", recording.display())).args(self.command);
         line.env("OMPI_MCA_mpi_yield_when_idle", "1").env("COUNTS_DIR", folder).current_dir(folder);
-        let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
-        Some(line.output().unwrap_or_else(|error| panic!("timeout: {error}")))
+        let mut run = || Some(line.output().unwrap_or_else(|error| panic!("timeout: {error}")));
+        if self.mpi == Mpi::Open || self.n_ranks == 1 {
+            let _shared = CORES.read().unwrap_or_else(PoisonError::into_inner);
+            run()
+        } else {
+            let _alone = CORES.write().unwrap_or_else(PoisonError::into_inner);
+            run()
+        }
     }
 }
 
