@@ -58,13 +58,13 @@ impl Trace {
             rows.push_run(n_threads, bursts.len());
             n_threads += 1;
         }
-        let of = |&i: &u32| rows[i as usize];
+        let of = |i: u32| rows[i as usize];
         let truth = truth.map(|path| truth_of(path, &table, &prepared)).transpose()?;
         Ok(Self {
             name: name.to_owned(),
             thread: prepared.complete.iter().map(of).collect(),
             n_threads: n_threads as usize,
-            duration: prepared.complete.iter().map(|&i| table.duration[i as usize]).collect(),
+            duration: prepared.complete.iter().map(|i| table.duration[i as usize]).collect(),
             table,
             prepared,
             truth,
@@ -140,7 +140,7 @@ fn truth_of(path: &Path, table: &BurstTable, prepared: &Prepared) -> Result<[Lab
     let keys = labels.keys.as_ref().ok_or("no keys")?;
     let by_key: HashMap<_, _> =
         keys.iter().map(|k| (k.task, k.thread, k.begin)).zip(&labels.labels).collect();
-    let of = |&i: &u32| {
+    let of = |i: u32| {
         let i = i as usize;
         let label = by_key.get(&(table.task[i], table.thread[i], table.begin[i].0));
         match label {

@@ -76,7 +76,7 @@ fn serial(
     end: Nanos,
 ) -> Vec<SerialPhase> {
     let mut labels = vec![None; table.len()];
-    for (&i, &label) in prepared.complete.iter().zip(&clustering.labels) {
+    for (i, &label) in prepared.complete.iter().zip(&clustering.labels) {
         labels[i as usize] = label.filter(|id| id.index() < n_clusters);
     }
     serial_phases(table, &labels, end)

@@ -228,8 +228,7 @@ fn analyse(
     prepared.points = Vec::new();
     stages.add_all(beside);
     stages.add_all(last);
-    if structure.silhouette.is_some() && prepared.complete.iter().all(|&i| table.duration[i as usize].0 == 0)
-    {
+    if structure.silhouette.is_some() && prepared.complete.iter().all(|i| table.duration[i as usize].0 == 0) {
         notes.push("No burst has a duration, so the silhouette counts every burst alike.".to_owned());
     }
     let metrics = plan.preparation.metrics;
@@ -324,7 +323,7 @@ fn ordered(
     prepared: &Prepared,
     threshold: Option<f64>,
 ) -> (Clustering, Vec<u32>) {
-    let duration = |i: usize| table.duration[prepared.complete[i] as usize].0;
+    let duration = |i: usize| table.duration[prepared.complete.at(i) as usize].0;
     let clustering = clustering.ordered_by(duration);
     match threshold.filter(|&share| share > 0.0) {
         Some(share) => {
@@ -357,22 +356,22 @@ fn of_complete<'a, T: Copy>(column: &'a [T], prepared: &Prepared) -> Cow<'a, [T]
     if prepared.complete.len() == column.len() {
         return Cow::Borrowed(column);
     }
-    Cow::Owned(prepared.complete.iter().map(|&i| column[i as usize]).collect())
+    Cow::Owned(prepared.complete.iter().map(|i| column[i as usize]).collect())
 }
 
 /// The same of runs.
 fn runs_of_complete(column: &Runs, prepared: &Prepared) -> Runs {
-    let before = |row: usize| prepared.complete.partition_point(|&i| (i as usize) < row);
     let mut of_complete = Runs::default();
     for (value, rows) in column.runs() {
-        of_complete.push_run(value, before(rows.end) - before(rows.start));
+        of_complete
+            .push_run(value, prepared.complete.before(rows.end) - prepared.complete.before(rows.start));
     }
     of_complete
 }
 
 /// The application and task of each complete burst.
 fn tasks_of_complete(table: &BurstTable, prepared: &Prepared) -> Vec<(u32, u32)> {
-    let task = |&i: &u32| (table.app[i as usize], table.task[i as usize]);
+    let task = |i: u32| (table.app[i as usize], table.task[i as usize]);
     prepared.complete.iter().map(task).collect()
 }
 

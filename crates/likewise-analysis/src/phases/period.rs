@@ -9,7 +9,7 @@ use crate::{Silent, Stages};
 use anyhow::Result;
 use likewise::bursts::{NotPeriodic, Period, cluster_by_place, find_period, find_period_in_order};
 use likewise::cluster::{ClusterId, Clustering, Points};
-use likewise::table::{BurstTable, Prepared};
+use likewise::table::{BurstTable, Prepared, Rows};
 
 /// What was looked at to see whether a run repeats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,8 +115,7 @@ impl PeriodSearch {
 /// The place of every burst, by descending time as [`find_period_in_order`] wants it;
 /// `None` where no burst has one.
 fn places(table: &BurstTable) -> Option<Vec<Option<ClusterId>>> {
-    let all: Vec<u32> = (0..table.len() as u32).collect();
-    let by_place = cluster_by_place(table, &all);
+    let by_place = cluster_by_place(table, &Rows::first(table.len()));
     (by_place.n_clusters > 0).then(|| by_place.ordered_by(|i| table.duration[i].0).labels)
 }
 

@@ -30,7 +30,7 @@ impl Structure {
         points: Option<Points<'_>>,
     ) -> Self {
         let mut durations = vec![Nanos::ZERO; clustering.n_clusters];
-        for (&burst, label) in prepared.complete.iter().zip(&clustering.labels) {
+        for (burst, label) in prepared.complete.iter().zip(&clustering.labels) {
             if let Some(id) = label {
                 let sum = &mut durations[id.index()];
                 *sum = sum.saturating_add(table.duration[burst as usize]);
@@ -41,7 +41,7 @@ impl Structure {
             align_by_duration(&phase_sequences(table, &labels), &durations)
         });
         let score = spmd_score(&alignment, &durations);
-        let weight = |i: usize| table.duration[prepared.complete[i] as usize].0;
+        let weight = |i: usize| table.duration[prepared.complete.at(i) as usize].0;
         let is_quick = prepared.complete.len().saturating_mul(clustering.n_clusters) <= MAX_DISTANCES;
         let points = points.filter(|_| is_quick);
         let silhouette = points.and_then(|points| centroid_silhouette(points, clustering, weight));
@@ -66,7 +66,7 @@ pub(super) fn of_all_bursts(
     clustering: &Clustering,
 ) -> Vec<Option<ClusterId>> {
     let mut phases = vec![None; table.len()];
-    for (&burst, &label) in prepared.complete.iter().zip(&clustering.labels) {
+    for (burst, &label) in prepared.complete.iter().zip(&clustering.labels) {
         phases[burst as usize] = label;
     }
     phases

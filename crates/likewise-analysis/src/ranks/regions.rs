@@ -153,7 +153,7 @@ fn phases(analysis: &Analysis) -> (Vec<Option<u32>>, Vec<String>) {
     order.iter().enumerate().for_each(|(to, &from)| place[from] = Some(to as u32));
     let other = order.len() as u32;
     let mut labels = vec![Some(other); analysis.table.len()];
-    for ((&burst, region), label) in complete.iter().zip(of_complete).zip(&clustering.labels) {
+    for ((burst, region), label) in complete.iter().zip(of_complete).zip(&clustering.labels) {
         // A burst without a place goes where most of its cluster is.
         let of_cluster = || label.and_then(|id| (0..own.len()).find(|&r| own[r].contains(&id.index())));
         let is_alike = |region: &usize| {

@@ -59,7 +59,7 @@ fn data(out: &mut (impl Write + Send), analysis: &Analysis) -> std::io::Result<(
     writeln!(out, ",ClusterID")?;
     let metrics = prepared.raw(table);
     write_rows(out, prepared.complete.len(), |row, buffer| {
-        let i = prepared.complete[row] as usize;
+        let i = prepared.complete.at(row) as usize;
         let ids = [i as u64, u64::from(table.task[i] - 1), u64::from(table.thread[i] - 1)];
         let times = [table.begin[i].0, table.end(i).0, table.duration[i].0, 0];
         for value in ids.into_iter().chain(times) {

@@ -368,7 +368,7 @@ fn notes(data: &ReportData<'_>, kept: usize, n_metrics: usize) -> Vec<String> {
 #[cfg(test)]
 mod tests {
 
-    use likewise::table::{MetricValues, Nanos, Runs, Values};
+    use likewise::table::{MetricValues, Nanos, Rows, Runs, Values};
 
     use super::super::{AlignedRow, AlignmentView, ReportMetric, TreeLevel, TreeNode, TreeView};
     use super::*;
@@ -442,6 +442,7 @@ mod tests {
 
     #[test]
     fn sections_are_there_only_when_given() {
+        static BURSTS: Rows = Rows::first(3);
         with_bursts(3, |mut data| {
             let meta = meta_of(&page(&data, 10));
             assert!(meta["alignment"].is_null() && meta["tree"].is_null());
@@ -454,8 +455,7 @@ mod tests {
             data.alignment = Some(AlignmentView { score: 1.0, n_columns: 3, rows: vec![row] });
             let level = TreeLevel { nodes: &[0, NO_NODE], ..TreeLevel::default() };
             let nodes = vec![TreeNode::default()];
-            data.tree =
-                Some(TreeView { bursts: &[0, 1, 2], cohorts: &[0, 0, 1], levels: vec![level], nodes });
+            data.tree = Some(TreeView { bursts: &BURSTS, cohorts: &[0, 0, 1], levels: vec![level], nodes });
             let text = page(&data, 10);
             let meta = meta_of(&text);
             assert_eq!(meta["labels"][1]["name"], "Phase 7", "a phase of the alignment alone has a colour");

@@ -61,9 +61,8 @@ pub(super) struct LevelCodes {
 pub(super) fn tree_columns(view: &TreeView<'_>, bursts: &[usize]) -> io::Result<Vec<(Stored, LevelCodes)>> {
     let n = view.levels.iter().map(|level| level.nodes.len()).max().unwrap_or(0);
     // Of each kept burst its cohort, or `n` if it was not refined.
-    let cohort = |&burst: &usize| {
-        view.bursts.binary_search(&(burst as u32)).map_or(n, |at| n.min(view.cohorts[at] as usize))
-    };
+    let cohort =
+        |&burst: &usize| view.bursts.place(burst as u32).map_or(n, |at| n.min(view.cohorts[at] as usize));
     let cohorts: Vec<usize> = bursts.par_iter().map(cohort).collect();
     let mut sizes = vec![0; n + 1];
     cohorts.iter().for_each(|&cohort| sizes[cohort] += 1);
@@ -171,7 +170,7 @@ fn main_labels(data: &ReportData<'_>, view: &TreeView<'_>, labels: &[BurstLabel]
         view.nodes.iter().map(|node| node.phase.and_then(|id| index(BurstLabel::Phase(id)))).collect();
     let places: Vec<Option<usize>> = data.label.iter().map(|&label| index(label)).collect();
     let mut of_cohort: FxHashMap<(u32, BurstLabel), (u128, Option<usize>)> = FxHashMap::default();
-    for (&i, &cohort) in view.bursts.iter().zip(view.cohorts).filter(|(_, cohort)| **cohort != NO_COHORT) {
+    for (i, &cohort) in view.bursts.iter().zip(view.cohorts).filter(|(_, cohort)| **cohort != NO_COHORT) {
         let i = i as usize;
         let sum = of_cohort.entry((cohort, data.label[i])).or_insert((0, places[i]));
         sum.0 += u128::from(data.duration[i].0);
@@ -199,7 +198,7 @@ fn main_labels(data: &ReportData<'_>, view: &TreeView<'_>, labels: &[BurstLabel]
 
 #[cfg(test)]
 mod tests {
-    use likewise::table::Nanos;
+    use likewise::table::{Nanos, Rows};
 
     use super::super::{AlignedRow, TreeNode, test_label as label};
     use super::*;
@@ -228,7 +227,7 @@ mod tests {
     fn with_tree<T>(check: impl FnOnce(&ReportData<'_>, &TreeView<'_>) -> T) -> T {
         // The second burst of the report was not refined.
         let view = TreeView {
-            bursts: &[0, 2, 3, 4, 5],
+            bursts: &Rows::from(vec![0, 2, 3, 4, 5]),
             cohorts: &[0, 1, 1, 2, 3],
             levels: vec![
                 TreeLevel { nodes: &[0, 1, 1, NO_NODE], ..TreeLevel::default() },
@@ -264,7 +263,7 @@ mod tests {
                         0 => codes.expected[before[k] as usize],
                         code => code as u32 - 1,
                     };
-                    let refined = view.bursts.iter().position(|&burst| burst as usize == bursts[k]);
+                    let refined = view.bursts.iter().position(|burst| burst as usize == bursts[k]);
                     let node = refined.map_or(0, |at| index(level.nodes[view.cohorts[at] as usize]));
                     assert_eq!(codes.members[before[k] as usize] as usize, node);
                 }

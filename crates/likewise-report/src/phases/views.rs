@@ -5,7 +5,7 @@ use std::io;
 
 use likewise::bursts::{BurstLabel, NO_NODE};
 use likewise::cluster::ClusterId;
-use likewise::table::Nanos;
+use likewise::table::{Nanos, Rows};
 
 /// The tasks' phase sequences laid over one another.
 #[derive(Clone, Debug, Default)]
@@ -33,10 +33,10 @@ pub struct AlignedRow {
 }
 
 /// How the refinement came to its phases.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct TreeView<'a> {
     /// The bursts that were refined, as indices into those of the report, ascending.
-    pub bursts: &'a [u32],
+    pub bursts: &'a Rows,
     /// Of each of these bursts its cohort, whose bursts are in the same node at
     /// every level; [`NO_COHORT`](likewise::bursts::NO_COHORT) if it is never in one.
     pub cohorts: &'a [u32],
@@ -109,8 +109,8 @@ impl AlignmentView {
 impl TreeView<'_> {
     /// Checks that nodes, levels and `n` bursts agree.
     pub(super) fn check(&self, n: usize) -> io::Result<()> {
-        let is_within = self.bursts.last().is_none_or(|&last| (last as usize) < n);
-        if !is_within || !self.bursts.is_sorted_by(|a, b| a < b) {
+        let is_within = self.bursts.iter().next_back().is_none_or(|last| (last as usize) < n);
+        if !is_within || !self.bursts.iter().is_sorted_by(|a, b| a < b) {
             return bad(format!("report: the bursts of the tree are not in order of {n}"));
         }
         let (len, n) = (self.cohorts.len(), self.bursts.len());
@@ -163,6 +163,7 @@ mod tests {
     #[test]
     fn nodes_must_be_of_their_level_and_parents_earlier() {
         let check = |node: u32, parent: u32, bursts: &[u32], n: usize| {
+            let bursts = &Rows::from(bursts.to_vec());
             let before = vec![0; 2];
             let now = vec![node; 2];
             let view = TreeView {

@@ -13,19 +13,23 @@ use super::reader::{Gathered, Reading, opened, renumbered};
 use super::reading::{Records, Sum};
 use super::rules::{OpenMp, Rules};
 use crate::bytes::{Input, Piece, is_rereadable};
-use crate::error::{Result, SpreadError};
+use crate::error::SpreadError;
 use crate::folding::openmp::Marks;
 use crate::folding::pieces::Pieces;
 use crate::trace::{ReadOptions, Trace, Who};
 
-/// What one process found in its piece, as it travels.
+/// What one process found in its piece, as it travels, but for the bursts: these follow,
+/// thread by thread.
 #[derive(Serialize, Deserialize)]
 struct Found {
     sum: Sum,
-    pieces: BTreeMap<Who, Pieces>,
     marks: BTreeMap<Who, Marks>,
     sites: Vec<Site>,
 }
+
+/// Threads travel together until they are so many bytes: a piece as a whole, in bytes and
+/// read, would take more of process 0's memory than the bursts.
+const PARCEL: usize = 1 << 20;
 
 /// How the reading of a piece went. The greatest of all processes counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -57,7 +61,7 @@ pub(crate) fn read<C: Communicator + ?Sized>(
     path: &Path,
     options: &ReadOptions<'_>,
     block: usize,
-) -> std::result::Result<Option<Option<Trace>>, SpreadError> {
+) -> Result<Option<Option<Trace>>, SpreadError> {
     let mut rules = Rules::new(options);
     if options.burst_events.is_empty() {
         rules.openmp = OpenMp::Sought;
@@ -92,7 +96,7 @@ fn own(
     rules: &Rules,
     options: &ReadOptions<'_>,
     (piece, block): (Piece, usize),
-) -> Result<(Went, Option<Own>)> {
+) -> crate::error::Result<(Went, Option<Own>)> {
     if !is_rereadable(path) {
         return Ok((Went::Not, None));
     }
@@ -123,38 +127,74 @@ fn joined<C: Communicator + ?Sized>(
     reading: &Reading<'_>,
     mut gathered: Gathered,
     (sum, size): (Sum, u64),
-) -> std::result::Result<Option<Trace>, SpreadError> {
+) -> Result<Option<Trace>, SpreadError> {
     if comm.rank() > 0 {
-        let Gathered { pieces, marks, sites } = gathered;
-        let found = Found { sum, pieces, marks, sites: sites.sites };
-        comm.send(0, &postcard::to_stdvec(&found).map_err(|_| CommError::out_of_step("read"))?)?;
+        send(comm, gathered, sum)?;
         return Ok(None);
     }
     let mut records = Records::after(0, reading.path, reading.options.lenient);
     records.add_sum(&sum);
     for rank in 1..comm.size() {
-        let message = comm.receive(rank)?;
-        let found: Found = postcard::from_bytes(&message).map_err(|_| CommError::out_of_step("read"))?;
-        drop(message);
+        let found: Found = postcard::from_bytes(&comm.receive(rank)?).map_err(out_of_step)?;
         records.add_sum(&found.sum);
-        append(&mut gathered, found, reading);
+        append(comm, rank, &mut gathered, found, reading)?;
     }
     let mut report = records.end();
     report.bytes = size;
     Ok(Some(reading.trace(gathered, report)?))
 }
 
-/// Adds what the next process has found.
-fn append(gathered: &mut Gathered, next: Found, reading: &Reading<'_>) {
+fn out_of_step(_: postcard::Error) -> CommError {
+    CommError::out_of_step("read")
+}
+
+/// Sends process 0 what was found; an empty parcel is the last.
+fn send<C: Communicator + ?Sized>(comm: &C, gathered: Gathered, sum: Sum) -> Result<(), CommError> {
+    let Gathered { pieces, marks, sites } = gathered;
+    let found = Found { sum, marks, sites: sites.sites };
+    comm.send(0, &postcard::to_stdvec(&found).map_err(out_of_step)?)?;
+    drop(found);
+    let mut parcel = Vec::new();
+    for thread in pieces {
+        parcel = postcard::to_extend(&thread, parcel).map_err(out_of_step)?;
+        if parcel.len() >= PARCEL {
+            comm.send(0, &parcel)?;
+            parcel.clear();
+        }
+    }
+    if !parcel.is_empty() {
+        comm.send(0, &parcel)?;
+    }
+    comm.send(0, &[])
+}
+
+/// Adds what the next process has found, of which the bursts are still to come.
+fn append<C: Communicator + ?Sized>(
+    comm: &C,
+    rank: usize,
+    gathered: &mut Gathered,
+    next: Found,
+    reading: &Reading<'_>,
+) -> Result<(), CommError> {
     let numbers = gathered.sites.adopt(&next.sites);
     for (who, marks) in next.marks {
         let marks = marks.into_iter().filter_map(|(time, mark)| Some((time, renumbered(mark, &numbers)?)));
         gathered.marks.entry(who).or_default().extend(marks);
     }
-    for (who, mut pieces) in next.pieces {
-        if !numbers.is_empty() {
-            pieces.renumber(&numbers);
+    loop {
+        let parcel = comm.receive(rank)?;
+        if parcel.is_empty() {
+            return Ok(());
         }
-        gathered.pieces.entry(who).or_default().append(pieces, reading.limits());
+        let mut rest = &parcel[..];
+        while !rest.is_empty() {
+            let thread: ((Who, Pieces), &[u8]) = postcard::take_from_bytes(rest).map_err(out_of_step)?;
+            let (who, mut pieces) = thread.0;
+            rest = thread.1;
+            if !numbers.is_empty() {
+                pieces.renumber(&numbers);
+            }
+            gathered.pieces.entry(who).or_default().append(pieces, reading.limits());
+        }
     }
 }

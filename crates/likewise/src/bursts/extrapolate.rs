@@ -93,7 +93,7 @@ pub fn extrapolate(
 fn members(prepared: &Prepared, clustering: &Clustering) -> Vec<Vec<u32>> {
     assert_eq!(prepared.complete.len(), clustering.labels.len(), "a label for every complete burst");
     let mut members = vec![Vec::new(); clustering.n_clusters + 1];
-    for (&burst, label) in prepared.complete.iter().zip(&clustering.labels) {
+    for (burst, label) in prepared.complete.iter().zip(&clustering.labels) {
         members[label.map_or(clustering.n_clusters, ClusterId::index)].push(burst);
     }
     members

@@ -92,11 +92,11 @@ pub fn burst_labels(prepared: &Prepared, clustering: &Clustering, dropped: &[u32
         BurstClass::Complete => BurstLabel::Noise,
     };
     let mut labels: Vec<BurstLabel> = prepared.class.iter().map(set_aside).collect();
-    for (&burst, &label) in prepared.complete.iter().zip(&clustering.labels) {
+    for (burst, &label) in prepared.complete.iter().zip(&clustering.labels) {
         labels[burst as usize] = label.into();
     }
     for &i in dropped {
-        labels[prepared.complete[i as usize] as usize] = BurstLabel::FilteredThreshold;
+        labels[prepared.complete.at(i as usize) as usize] = BurstLabel::FilteredThreshold;
     }
     labels
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::NO_CODE;
 use crate::cluster::{ClusterId, Clustering};
-use crate::table::{BurstTable, Nanos, Prepared, Region};
+use crate::table::{BurstTable, Nanos, Prepared, Region, Rows};
 
 /// A phase's bursts in one region of the source.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,7 +44,7 @@ pub fn phase_regions(table: &BurstTable, prepared: &Prepared, clustering: &Clust
     let mut pairs: BTreeMap<(usize, Region), (u64, Nanos)> = BTreeMap::new();
     let mut phase_time = vec![Nanos::ZERO; clustering.n_clusters + 1];
     let mut region_time: BTreeMap<Region, Nanos> = BTreeMap::new();
-    for (&burst, label) in complete.iter().zip(&clustering.labels) {
+    for (burst, label) in complete.iter().zip(&clustering.labels) {
         let burst = burst as usize;
         let phase = label.map_or(clustering.n_clusters, ClusterId::index);
         let (n, total) = pairs.entry((phase, code.regions.get(burst))).or_default();
@@ -84,9 +84,9 @@ pub fn phase_regions(table: &BurstTable, prepared: &Prepared, clustering: &Clust
 /// # Complexity
 /// O(n + r log r) for n bursts and r regions.
 #[must_use]
-pub fn region_numbers(table: &BurstTable, bursts: &[u32]) -> Vec<u32> {
+pub fn region_numbers(table: &BurstTable, bursts: &Rows) -> Vec<u32> {
     let Some(code) = &table.code else { return Vec::new() };
-    let place = |&burst: &u32| code.regions.place(burst as usize);
+    let place = |burst: u32| code.regions.place(burst as usize);
     let list = code.regions.list();
     let mut occurs = vec![false; list.len()];
     bursts.iter().for_each(|burst| occurs[place(burst)] = true);
@@ -111,7 +111,7 @@ pub fn region_numbers(table: &BurstTable, bursts: &[u32]) -> Vec<u32> {
 /// # Complexity
 /// O(n log r) for n bursts and r regions.
 #[must_use]
-pub fn cluster_by_place(table: &BurstTable, bursts: &[u32]) -> Clustering {
+pub fn cluster_by_place(table: &BurstTable, bursts: &Rows) -> Clustering {
     let numbers = region_numbers(table, bursts);
     let mut known: Vec<u32> = numbers.iter().copied().filter(|&number| number != NO_CODE).collect();
     known.sort_unstable();
@@ -142,9 +142,9 @@ pub fn tells_all_places(table: &BurstTable) -> bool {
 /// # Panics
 /// If a burst is not in the table.
 #[must_use]
-pub fn parallel_numbers(table: &BurstTable, bursts: &[u32]) -> Vec<u32> {
+pub fn parallel_numbers(table: &BurstTable, bursts: &Rows) -> Vec<u32> {
     let Some(code) = table.code.as_ref().filter(|code| code.parallel) else { return Vec::new() };
-    let number = |&burst: &u32| code.regions.get(burst as usize).function.map_or(0, |f| f.index() as u32 + 1);
+    let number = |burst: u32| code.regions.get(burst as usize).function.map_or(0, |f| f.index() as u32 + 1);
     bursts.iter().map(number).collect()
 }
 
@@ -182,7 +182,7 @@ mod tests {
             ..BurstTable::default()
         };
         let id = |i| Some(ClusterId::from_index(i));
-        let found = cluster_by_place(&table, &[0, 1, 2, 3]);
+        let found = cluster_by_place(&table, &Rows::first(4));
         assert_eq!((found.labels, found.n_clusters), (vec![id(0), id(1), None, id(0)], 2));
         assert!(!tells_all_places(&table));
         if let Some(code) = &mut table.code {
@@ -191,7 +191,10 @@ mod tests {
         }
         assert!(tells_all_places(&table));
         table.code = None;
-        assert_eq!(cluster_by_place(&table, &[0, 1]), Clustering { labels: vec![None; 2], n_clusters: 0 });
+        assert_eq!(
+            cluster_by_place(&table, &Rows::first(2)),
+            Clustering { labels: vec![None; 2], n_clusters: 0 }
+        );
         assert!(!tells_all_places(&table));
     }
 

@@ -70,7 +70,7 @@ pub fn representatives(
         }
     }
     let Ok(points) = Points::new(&prepared.points, prepared.dims) else { return Vec::new() };
-    let burst = |i: u32| prepared.complete[i as usize];
+    let burst = |i: u32| prepared.complete.at(i as usize);
     let of_phase = |(phase, members): (usize, Vec<u32>)| {
         let medoid = medoid(points, &members)?;
         let by_duration = |&i: &u32| (table.duration[burst(i) as usize], burst(i));

@@ -76,7 +76,7 @@ pub fn phase_stats(table: &BurstTable, prepared: &Prepared, clustering: &Cluster
     let phases: Vec<BurstPhase> = complete
         .iter()
         .zip(&clustering.labels)
-        .map(|(&burst, label)| BurstPhase { burst, phase: phase(label) })
+        .map(|(burst, label)| BurstPhase { burst, phase: phase(label) })
         .collect();
     let raw = prepared.raw(table);
     let (mut stats, moments) = rayon::join(

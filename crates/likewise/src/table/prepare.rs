@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::scale::{self, Normalisation, Scale};
-use super::{BurstTable, Metric, MetricError, MetricValues, Nanos, ParseMetricError};
+use super::{BurstTable, Metric, MetricError, MetricValues, Nanos, ParseMetricError, Rows};
 use crate::cluster::MAX_DIMS;
 use crate::linear::{Pca, pca};
 
@@ -57,7 +57,7 @@ pub struct Prepared {
     /// Each burst's class, in burst order.
     pub class: Vec<BurstClass>,
     /// The complete bursts, ascending.
-    pub complete: Vec<u32>,
+    pub complete: Rows,
     /// What describes a burst.
     pub metrics: Vec<Metric>,
     /// Per metric, what makes coordinates of raw values.
@@ -197,7 +197,7 @@ pub enum PrepareError {
 /// let metrics = vec![Metric::new("duration", Expr::One(Operand::Duration))];
 /// let filter = DurationFilter::Min(Nanos(10));
 /// let found = prepare(&table, &Preparation { metrics, filter, scale: Scale::MinMax, pca: None })?;
-/// assert_eq!((found.class[0], &found.complete[..]), (BurstClass::FilteredDuration, &[1, 2, 3][..]));
+/// assert_eq!((found.class[0], found.complete.to_vec()), (BurstClass::FilteredDuration, vec![1, 2, 3]));
 /// assert!(found.points.iter().zip([0.0, 0.5, 1.0]).all(|(x, expected)| (x - expected).abs() < 1e-12));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -228,7 +228,7 @@ pub fn prepare(table: &BurstTable, preparation: &Preparation) -> Result<Prepared
     };
     let class: Vec<BurstClass> =
         (0..table.len()).into_par_iter().with_min_len(1 << 12).map(class_of).collect();
-    let complete = complete_bursts(&class);
+    let complete = Rows::those(class.len(), |row| class[row as usize] == BurstClass::Complete);
     if complete.is_empty() {
         return Err(nothing_left(&class, min_duration));
     }
@@ -308,14 +308,6 @@ fn keep_time(table: &BurstTable, share: f64, carries: impl Fn(usize) -> bool + S
     Nanos::ZERO
 }
 
-/// Counted first, so that memory is that of the result.
-fn complete_bursts(class: &[BurstClass]) -> Vec<u32> {
-    let complete = |i: &u32| class[*i as usize] == BurstClass::Complete;
-    let mut bursts = Vec::with_capacity(class.par_iter().filter(|&&c| c == BurstClass::Complete).count());
-    bursts.extend((0..class.len() as u32).filter(complete));
-    bursts
-}
-
 fn nothing_left(class: &[BurstClass], min_duration: Nanos) -> PrepareError {
     let count = |wanted| class.iter().filter(|&&c| c == wanted).count();
     PrepareError::NothingLeft {
@@ -328,14 +320,14 @@ fn nothing_left(class: &[BurstClass], min_duration: Nanos) -> PrepareError {
 }
 
 /// Normalised values of the complete bursts, row-major.
-fn coordinates(raw: &[MetricValues<'_>], normalisations: &[Normalisation], complete: &[u32]) -> Vec<f64> {
+fn coordinates(raw: &[MetricValues<'_>], normalisations: &[Normalisation], complete: &Rows) -> Vec<f64> {
     const ROWS: usize = 1 << 12;
     let dims = raw.len();
     let mut points = vec![0.0; complete.len() * dims];
-    points.par_chunks_mut(ROWS * dims).zip(complete.par_chunks(ROWS)).for_each(|(to, bursts)| {
+    points.par_chunks_mut(ROWS * dims).enumerate().for_each(|(at, to)| {
         for (m, (values, normalisation)) in raw.iter().zip(normalisations).enumerate() {
-            for (row, &burst) in to.chunks_exact_mut(dims).zip(bursts) {
-                row[m] = normalisation.apply(values.get(burst as usize));
+            for (row, place) in to.chunks_exact_mut(dims).zip(at * ROWS..) {
+                row[m] = normalisation.apply(values.get(complete.at(place) as usize));
             }
         }
     });
@@ -380,7 +372,7 @@ mod tests {
         let prepared = prepare(&table, &wanted).expect("prepares");
         use BurstClass::{Complete, FilteredDuration, FilteredRange, Missing};
         assert_eq!(prepared.class, [Missing, Complete, FilteredRange, FilteredDuration, Complete, Missing],);
-        assert_eq!(prepared.complete, [1, 4]);
+        assert_eq!(prepared.complete.to_vec(), [1, 4]);
         assert_eq!(prepared.points, [0.0, 1.0]);
         assert!(prepared.normalised(0, 9.0) > 1.0 && prepared.normalised(0, f64::NAN).is_nan());
         assert!(prepared.notes[0].contains("1 bursts have a negative A"), "{:?}", prepared.notes);

@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::Metric;
+use super::{Metric, Rows};
 
 /// How metrics of different units are made comparable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -98,14 +98,13 @@ impl Extent {
 pub(super) fn fit(
     metric: &Metric,
     raw: impl Fn(usize) -> f64 + Sync,
-    rows: &[u32],
+    rows: &Rows,
     scale: Scale,
     notes: &mut Vec<String>,
 ) -> Normalisation {
-    let value = |&i: &u32| raw(i as usize);
-    let extent = rows
-        .par_chunks(CHUNK)
-        .map(|chunk| chunk.iter().map(value).fold(Extent::EMPTY, Extent::with))
+    let value = |i: u32| raw(i as usize);
+    let extent = chunks(rows)
+        .map(|chunk| chunk.map(value).fold(Extent::EMPTY, Extent::with))
         .reduce(|| Extent::EMPTY, Extent::join);
     let zero = if extent.min_positive.is_finite() { smaller(extent.min_positive) } else { 1.0 };
     let mut fitted =
@@ -161,10 +160,16 @@ fn log_shift(a: f64, b: f64) -> Option<f64> {
     Some((x / a).ln() / ratio - (x - a) / (b - a))
 }
 
+/// The rows, [`CHUNK`] by [`CHUNK`].
+fn chunks(rows: &Rows) -> impl IndexedParallelIterator<Item = impl Iterator<Item = u32>> {
+    let chunk = |at: usize| (at * CHUNK..((at + 1) * CHUNK).min(rows.len())).map(|place| rows.at(place));
+    (0..rows.len().div_ceil(CHUNK)).into_par_iter().map(chunk)
+}
+
 /// Mean and standard deviation (divisor n), two passes.
-fn moments(rows: &[u32], value: impl Fn(&u32) -> f64 + Sync) -> (f64, f64) {
-    let sum = |term: &(dyn Fn(&u32) -> f64 + Sync)| -> f64 {
-        let partial: Vec<f64> = rows.par_chunks(CHUNK).map(|c| c.iter().map(term).sum()).collect();
+fn moments(rows: &Rows, value: impl Fn(u32) -> f64 + Sync) -> (f64, f64) {
+    let sum = |term: &(dyn Fn(u32) -> f64 + Sync)| -> f64 {
+        let partial: Vec<f64> = chunks(rows).map(|chunk| chunk.map(term).sum()).collect();
         partial.iter().sum()
     };
     let n = rows.len() as f64;
@@ -179,7 +184,7 @@ mod tests {
 
     fn fitted(text: &str, raw: &[f64], scale: Scale) -> (Vec<f64>, Vec<String>) {
         let metric: Metric = text.parse().expect("a metric");
-        let rows: Vec<u32> = (0..raw.len() as u32).collect();
+        let rows = Rows::first(raw.len());
         let mut notes = Vec::new();
         let fitted = fit(&metric, |i| raw[i], &rows, scale, &mut notes);
         (raw.iter().map(|&x| fitted.apply(x)).collect(), notes)

@@ -11,7 +11,7 @@ use crate::table::{BurstClass, Counter, CounterColumn, Nanos};
 pub(in super::super) fn prepared_of(complete: &[u32]) -> Prepared {
     Prepared {
         class: vec![BurstClass::Complete; complete.len()],
-        complete: complete.to_vec(),
+        complete: complete.to_vec().into(),
         metrics: Vec::new(),
         normalisations: Vec::new(),
         points: Vec::new(),

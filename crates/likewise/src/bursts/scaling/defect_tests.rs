@@ -6,7 +6,7 @@ use crate::bursts::find_period;
 use crate::bursts::period::Period;
 use crate::cluster::ClusterId;
 use crate::synth::{Defect, DefectKind, RunSpec, START_STEPS};
-use crate::table::{Nanos, Runs};
+use crate::table::{Nanos, Rows, Runs};
 
 const TASKS: usize = 12;
 const SEEDS: u64 = 20;
@@ -45,7 +45,7 @@ fn compared_by(base: &Made, now: &Made, threshold: f64) -> Compared {
         runs.iter().zip(&found.phase_of).map(|(run, of)| calm(run, of, end(run))).collect();
     let calm_run = |(run, calm): (&RunBursts<'_>, &Calm)| {
         let table = calm.table.clone().unwrap_or_else(|| run.table.clone());
-        Made { table, complete: run.complete.to_vec(), clustering: run.clustering.clone() }
+        Made { table, complete: run.complete.clone(), clustering: run.clustering.clone() }
     };
     let calmed: Vec<Made> = runs.iter().zip(&calms).map(calm_run).collect();
     let runs: Vec<RunBursts<'_>> = calmed.iter().map(Made::bursts).collect();
@@ -138,7 +138,7 @@ fn again(mut spec: RunSpec) -> Made {
         column.values = kept.iter().map(|&i| column.values.get(i)).collect();
     }
     run.clustering.labels = kept.iter().map(|&i| run.clustering.labels[i]).collect();
-    run.complete.truncate(kept.len());
+    run.complete = Rows::first(kept.len());
     run
 }
 

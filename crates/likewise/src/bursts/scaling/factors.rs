@@ -99,7 +99,7 @@ const KNOWN: f64 = 0.99;
 #[must_use]
 pub fn phase_figures(run: &RunBursts<'_>, phase_of: &[Option<u32>], n_phases: usize) -> Vec<RunFigures> {
     let members = run.complete.iter().zip(phase_of);
-    let members = members.map(|(&i, phase)| (i as usize, phase.map_or(n_phases, |p| p as usize)));
+    let members = members.map(|(i, phase)| (i as usize, phase.map_or(n_phases, |p| p as usize)));
     sums(run, &alone(run.table), members, n_phases + 1)
 }
 

@@ -55,7 +55,7 @@ struct Group {
 impl Inputs<'_> {
     fn duration(&self, run: usize, burst: u32) -> f64 {
         let run = &self.runs[run];
-        run.table.duration[run.complete[burst as usize] as usize].0 as f64
+        run.table.duration[run.complete.at(burst as usize) as usize].0 as f64
     }
 
     fn time(&self, run: usize, bursts: &[u32]) -> f64 {
@@ -90,7 +90,7 @@ impl Inputs<'_> {
     fn per_thread(&self, run: usize, bursts: &[u32]) -> f64 {
         let RunBursts { table, complete, .. } = self.runs[run];
         let thread = |&burst: &u32| {
-            let i = complete[burst as usize] as usize;
+            let i = complete.at(burst as usize) as usize;
             table.thread_of(i)
         };
         let threads = bursts.chunk_by(|a, b| thread(a) == thread(b)).count();

@@ -1,7 +1,7 @@
 //! Runs, and the phases that they have in common.
 
 use crate::cluster::{ClusterId, Clustering};
-use crate::table::BurstTable;
+use crate::table::{BurstTable, Rows};
 
 /// A run whose bursts are grouped.
 #[derive(Clone, Copy, Debug)]
@@ -9,7 +9,7 @@ pub struct RunBursts<'a> {
     /// Its bursts.
     pub table: &'a BurstTable,
     /// Those that were grouped, ascending: [`Prepared::complete`](crate::table::Prepared::complete).
-    pub complete: &'a [u32],
+    pub complete: &'a Rows,
     /// The group of each of them.
     pub clustering: &'a Clustering,
 }

@@ -168,7 +168,7 @@ impl<'a> Measures<'a> {
         for (run, phase_of) in runs.iter().zip(&found.phase_of) {
             let (keys, thread_of) = threads_of(run);
             let mut of_run: Vec<Vec<(u32, f64)>> = vec![Vec::new(); n];
-            for (&i, phase) in run.complete.iter().zip(phase_of) {
+            for (i, phase) in run.complete.iter().zip(phase_of) {
                 if let Some(p) = phase {
                     of_run[*p as usize]
                         .push((thread_of[i as usize], run.table.duration[i as usize].0 as f64));
@@ -328,7 +328,7 @@ impl<'a> Measures<'a> {
     pub fn without(&self, run: usize, but: &[bool]) -> RunFigures {
         let of_phase = &self.found.phase_of[run];
         let mut kept = vec![true; self.runs[run].table.len()];
-        for (&i, phase) in self.runs[run].complete.iter().zip(of_phase) {
+        for (i, phase) in self.runs[run].complete.iter().zip(of_phase) {
             kept[i as usize] = phase.is_none_or(|p| !but[p as usize]);
         }
         figures_of(&self.runs[run], |i| kept[i])
@@ -375,7 +375,7 @@ impl<'a> Measures<'a> {
         let of_tasks = |r: usize| {
             let run = &self.runs[r];
             let mut kept = vec![false; run.table.len()];
-            for (&i, phase) in run.complete.iter().zip(&self.found.phase_of[r]) {
+            for (i, phase) in run.complete.iter().zip(&self.found.phase_of[r]) {
                 let task = (run.table.app[i as usize], run.table.task[i as usize]);
                 kept[i as usize] = *phase == Some(p as u32) && odd.tasks.binary_search(&task).is_ok();
             }

@@ -107,7 +107,7 @@ use steps::{Nature, WorkRange};
 ///     counters: vec![CounterColumn { counter, values: (0..40).map(work).collect() }],
 ///     code: None,
 /// };
-/// let complete: Vec<u32> = (0..40).collect();
+/// let complete = Rows::first(40);
 /// let clusters = |swap: usize| {
 ///     let labels = (0..40).map(|i| Some(ClusterId::from_index((i + swap) % 2))).collect();
 ///     Clustering { labels, n_clusters: 2 }

@@ -17,12 +17,9 @@ pub(super) fn around(
     common: &[bool],
 ) -> Around {
     let table = run.table;
-    let thread = |&i: &u32| table.thread_of(i as usize);
     let mut found: Around = vec![BTreeMap::new(); common.len()];
-    let mut first = 0;
-    for bursts in run.complete.chunk_by(|a, b| thread(a) == thread(b)) {
-        let own = first..first + bursts.len();
-        first = own.end;
+    for (_, rows) in table.threads() {
+        let own = run.complete.before(rows.start)..run.complete.before(rows.end);
         let seen = own.filter(|&k| aligned[k]).filter_map(|k| phase_of[k]);
         let mut sequence: Vec<u32> = seen.filter(|&p| common[p as usize]).collect();
         sequence.dedup();

@@ -61,7 +61,7 @@ pub fn calm(run: &RunBursts<'_>, phase_of: &[Option<u32>], end: Nanos) -> Calm {
     let n_phases = phase_of.iter().flatten().max().map_or(0, |&p| p as usize + 1);
     let mut members: Vec<Vec<u32>> = vec![Vec::new(); n_phases];
     let Strays { is_stray, .. } = Strays::of(run, phase_of, n_phases);
-    for ((&i, phase), _) in run.complete.iter().zip(phase_of).zip(&is_stray).filter(|(_, stray)| !**stray) {
+    for ((i, phase), _) in run.complete.iter().zip(phase_of).zip(&is_stray).filter(|(_, stray)| !**stray) {
         phase.iter().for_each(|&p| members[p as usize].push(i));
     }
     let odd: Vec<(u32, Odd)> = members
@@ -137,6 +137,7 @@ fn replaced(run: &RunBursts<'_>, odd: &[(u32, Odd)]) -> BurstTable {
 mod tests {
     use super::*;
     use crate::cluster::{ClusterId, Clustering};
+    use crate::table::Rows;
 
     /// Bursts of one phase: of each thread, the durations in order.
     fn one_offs(threads: &[&[u64]], end: u64) -> Vec<(u32, u64, u64)> {
@@ -151,7 +152,7 @@ mod tests {
             }
         }
         let n = table.len();
-        let complete: Vec<u32> = (0..n as u32).collect();
+        let complete = Rows::first(n);
         let clustering = Clustering { labels: vec![Some(ClusterId::from_index(0)); n], n_clusters: 1 };
         let run = RunBursts { table: &table, complete: &complete, clustering: &clustering };
         let calm = calm(&run, &vec![Some(0); n], Nanos(end));

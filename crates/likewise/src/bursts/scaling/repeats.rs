@@ -170,7 +170,7 @@ fn counts(
     let mut found = vec![Count::default(); n_phases];
     let mut last: Vec<Option<usize>> = vec![None; n_phases];
     let thread = |i: usize| table.thread_of(i);
-    for (&i, phase) in run.complete.iter().zip(phase_of) {
+    for (i, phase) in run.complete.iter().zip(phase_of) {
         let (i, Some(p)) = (i as usize, phase.map(|p| p as usize)) else { continue };
         let count = &mut found[p];
         count.bursts += 1.0;

@@ -66,9 +66,9 @@ impl Nature {
             if count.is_finite() { count.max(1.0).ln() } else { duration(i).max(1.0).ln() }
         };
         let columns: Vec<&CounterColumn> = names.iter().filter_map(|name| run.table.counter(name)).collect();
-        let work: Vec<f64> = run.complete.iter().map(|&i| work(i as usize)).collect();
+        let work: Vec<f64> = run.complete.iter().map(|i| work(i as usize)).collect();
         // One more than was counted, so that none is a number as well.
-        let per_work = |(&i, work): (&u32, &f64)| {
+        let per_work = |(i, work): (u32, &f64)| {
             let work = *work;
             let traits = columns.iter().map(move |c| ((c.values.get(i as usize) + 1.0).ln() - work) as f32);
             traits.collect::<Vec<_>>()
@@ -202,10 +202,10 @@ impl Steps {
 pub(super) fn threads(run: &RunBursts<'_>) -> Vec<Steps> {
     let table = run.table;
     let thread = |&k: &u32| {
-        let i = run.complete[k as usize] as usize;
+        let i = run.complete.at(k as usize) as usize;
         table.thread_of(i)
     };
-    let duration = |k: u32| table.duration[run.complete[k as usize] as usize].0;
+    let duration = |k: u32| table.duration[run.complete.at(k as usize) as usize].0;
     let all: Vec<u32> = (0..run.complete.len() as u32).collect();
     let steps = |bursts: &[u32]| {
         let mut bursts = bursts.to_vec();

@@ -27,7 +27,7 @@ impl Strays {
     pub(super) fn of(run: &RunBursts<'_>, phase_of: &[Option<u32>], n: usize) -> Self {
         let bursts = || {
             let phase = |k: usize| phase_of[k].map(|p| p as usize);
-            let of_burst = move |(k, &i): (usize, &u32)| {
+            let of_burst = move |(k, i): (usize, u32)| {
                 let cluster = run.clustering.labels[k].map(|id| id.index());
                 let Nanos(time) = run.table.duration[i as usize];
                 (k, phase(k), cluster, time as f64)
@@ -55,7 +55,7 @@ impl Strays {
             let Some((p, home)) = phase.zip(cluster.and_then(|c| homes[c])) else { continue };
             if p != home && mains[p] != cluster {
                 is_stray[k] = true;
-                let thread = thread_of[run.complete[k] as usize] as usize;
+                let thread = thread_of[run.complete.at(k) as usize] as usize;
                 inside[p][thread] += time;
                 outside[home][thread] += time;
             }
@@ -79,7 +79,7 @@ mod tests {
     /// Strays of a run of which the phases are `phase(cluster, task)`.
     fn strays(n_phases: usize, phase: impl Fn(usize, u32) -> usize) -> Strays {
         let run = made(RunSpec::balanced(8, 12, 5, 3).expect("few phases"));
-        let of = |(&i, label): (&u32, &Option<ClusterId>)| {
+        let of = |(i, label): (u32, &Option<ClusterId>)| {
             let phase = phase(label.as_ref()?.index(), run.table.task[i as usize]);
             Some(phase as u32)
         };

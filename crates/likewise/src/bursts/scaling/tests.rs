@@ -3,12 +3,12 @@
 use super::*;
 use crate::cluster::{ClusterId, Clustering};
 use crate::synth::{COUNTERS, Run, RunSpec};
-use crate::table::{BurstTable, Counter, CounterColumn};
+use crate::table::{BurstTable, Counter, CounterColumn, Rows};
 
 /// A run, and the truth as its clustering.
 pub(super) struct Made {
     pub(super) table: BurstTable,
-    pub(super) complete: Vec<u32>,
+    pub(super) complete: Rows,
     pub(super) clustering: Clustering,
 }
 
@@ -59,7 +59,7 @@ pub(super) fn made(spec: RunSpec) -> Made {
         code: None,
     };
     Made {
-        complete: (0..bursts.len() as u32).collect(),
+        complete: Rows::first(bursts.len()),
         clustering: Clustering {
             labels: bursts.iter().map(|b| b.cluster).collect(),
             n_clusters: run.n_clusters(),
@@ -234,7 +234,7 @@ fn without_a_common_sequence_figures_match() {
 fn runs_without_bursts_have_no_phase() {
     let table = BurstTable::default();
     let clustering = Clustering::default();
-    let empty = RunBursts { table: &table, complete: &[], clustering: &clustering };
+    let empty = RunBursts { table: &table, complete: &Rows::default(), clustering: &clustering };
     assert_eq!(match_runs(&[empty, empty]).phases, []);
     assert_eq!(match_runs(&[]).phases, []);
 }
