@@ -56,8 +56,8 @@ impl Drop for Made {
     }
 }
 
-/// So often a directory is made anew that another run removes at that moment. More
-/// often than this in a row, it is not another run that is in the way (`/proc`, or a
+/// How often making the directory is tried again if another run removes one of those above
+/// it at that moment. If it still fails, no other run is in the way (but `/proc`, or a
 /// working directory that is gone).
 const ATTEMPTS: usize = 100;
 
@@ -69,19 +69,24 @@ fn locked(dir: &Path, common: &Common) -> Result<(DirLock, Made)> {
     loop {
         let mut made: Vec<PathBuf> = dir.ancestors().take_while(missing).map(Path::to_owned).collect();
         made.reverse();
+        let unfinished =
+            |dir: PathBuf| (dir.clone(), Box::new(unfinished_dir(&dir)) as Box<dyn FnOnce() + Send>);
+        // What was made goes again if not all can be.
+        let made = Made(made.into_iter().map(unfinished).collect());
         match std::fs::create_dir_all(at) {
-            // Another run had made a directory above it, and has removed it again.
-            Err(e) if e.kind() == ErrorKind::NotFound && attempts < ATTEMPTS => {
+            // Another run has removed a directory above it, or this one just when it was found
+            // to be there: try again.
+            Err(e)
+                if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::AlreadyExists)
+                    && attempts < ATTEMPTS =>
+            {
                 attempts += 1;
                 continue;
             }
-            made => made.with_context(|| {
+            done => done.with_context(|| {
                 format!("{}: this directory cannot be made; give another with -o", dir.display())
             })?,
         }
-        let unfinished =
-            |dir: PathBuf| (dir.clone(), Box::new(unfinished_dir(&dir)) as Box<dyn FnOnce() + Send>);
-        let made = Made(made.into_iter().map(unfinished).collect());
         let waiting =
             || common.say(format_args!("waiting for another likewise that writes {}", dir.display()));
         match DirLock::take(at, waiting) {

@@ -216,7 +216,7 @@ struct Desk {
     shared_out: SharedOut,
     /// What the others find ahead.
     ahead: Option<Receiver<(DbscanParams, Dbscan)>>,
-    /// What this process finds itself, before that.
+    /// The first of what was announced, if this process finds it itself.
     before: Option<DbscanParams>,
 }
 
@@ -296,8 +296,8 @@ impl Search for Ranks {
         let (found, ahead) = sync_channel(1);
         let mut desk = self.desk();
         let shared_out = desk.share_out(points, self.size, SharedOut::ToOthers);
-        // A single other is no faster with the first than this process, which has nothing
-        // else to do until it knows it.
+        // One other process finds the first no faster than this one, which would only wait
+        // for it.
         let n_before = usize::from(self.size == 2 && !params.is_empty());
         desk.before = params.first().copied().filter(|_| n_before > 0);
         let asked = desk.questions.send(Question::Ahead(params[n_before..].to_vec(), found));

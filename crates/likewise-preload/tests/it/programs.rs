@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::{OnceLock, PoisonError, RwLock};
 
-/// MPICH's ranks spin while they wait, so such a run has the cores for itself (it
-/// writes). Open MPI's are told to yield, and its launcher sleeps a second or two where
-/// a rank fails: these runs go side by side (they read), as do those of one rank.
+/// MPICH's ranks spin while they wait, so such a run has the cores for itself (it takes the
+/// lock to write). Open MPI's are told to yield, and its launcher sleeps a second or two where
+/// a rank fails: these runs go side by side (they take it to read), as do those of one rank.
 static CORES: RwLock<()> = RwLock::new(());
 
 /// An MPI, by the suffix of its commands.

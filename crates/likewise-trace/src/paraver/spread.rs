@@ -27,9 +27,10 @@ struct Found {
     sites: Vec<Site>,
 }
 
-/// Threads travel together until they are so many bytes: a piece as a whole, in bytes and
-/// read, would take more of process 0's memory than the bursts.
-const PARCEL: usize = 1 << 20;
+/// Threads travel together until they are so many bytes: a whole piece, as bytes and again
+/// as what is read of them, would take more of process 0's memory than the bursts. (A thread
+/// is not cut. Parcels wait on their sender until process 0 comes to it.)
+const PARCEL: usize = if cfg!(test) { 64 } else { 1 << 20 };
 
 /// How the reading of a piece went. The greatest of all processes counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -188,9 +189,9 @@ fn append<C: Communicator + ?Sized>(
         }
         let mut rest = &parcel[..];
         while !rest.is_empty() {
-            let thread: ((Who, Pieces), &[u8]) = postcard::take_from_bytes(rest).map_err(out_of_step)?;
-            let (who, mut pieces) = thread.0;
-            rest = thread.1;
+            let ((who, mut pieces), after): ((Who, Pieces), &[u8]) =
+                postcard::take_from_bytes(rest).map_err(out_of_step)?;
+            rest = after;
             if !numbers.is_empty() {
                 pieces.renumber(&numbers);
             }

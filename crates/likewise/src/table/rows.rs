@@ -1,7 +1,6 @@
 //! Rows of a table that take part.
 
-/// Some rows of a table, ascending. If they are the first ones, which all are, they take
-/// no memory.
+/// Some rows of a table, ascending. The first `n` rows, and so all rows, take no memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rows {
     n: usize,
@@ -16,12 +15,13 @@ impl Rows {
         Self { n, some: None }
     }
 
-    /// Those of which `is` says so, of so many rows. It is asked twice of each: memory is
-    /// that of the result.
+    /// The rows for which `is` is true, out of `n`. It is asked twice, so that no more memory
+    /// is taken than the result needs.
     pub(crate) fn those(n: usize, is: impl Fn(u32) -> bool + Sync) -> Self {
         use rayon::prelude::*;
         let n_some = (0..n as u32).into_par_iter().filter(|&row| is(row)).count();
         if n_some == n {
+            // Without a list of them.
             return Self::first(n);
         }
         let mut some = Vec::with_capacity(n_some);
@@ -79,10 +79,14 @@ impl Rows {
     }
 }
 
-/// Rows, which must ascend.
+/// # Panics
+/// If the rows do not ascend.
 impl From<Vec<u32>> for Rows {
     fn from(some: Vec<u32>) -> Self {
-        Self { n: some.len(), some: Some(some) }
+        assert!(some.is_sorted_by(|a, b| a < b), "rows ascend");
+        let n = some.len();
+        let is_first = some.last().is_none_or(|&last| last as usize + 1 == n);
+        Self { n, some: Some(some).filter(|_| !is_first) }
     }
 }
 
@@ -98,7 +102,9 @@ mod tests {
             let is: Vec<bool> = is.into_iter().map(|is| is || all).collect();
             let rows = Rows::those(is.len(), |row| is[row as usize]);
             let list: Vec<u32> = (0..is.len() as u32).filter(|&row| is[row as usize]).collect();
-            prop_assert_eq!(rows.some.is_none(), list.len() == is.len());
+            let is_first = list.last().is_none_or(|&last| last as usize + 1 == list.len());
+            prop_assert_eq!(rows.some.is_none(), is_first);
+            prop_assert_eq!(&rows, &Rows::from(list.clone()));
             prop_assert_eq!((rows.len(), rows.is_empty()), (list.len(), list.is_empty()));
             prop_assert_eq!(rows.to_vec(), list.clone());
             prop_assert!(rows.iter().rev().eq(list.iter().rev().copied()));

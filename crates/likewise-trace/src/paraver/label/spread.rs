@@ -36,7 +36,7 @@ pub struct ToLabel<'a> {
 }
 
 /// So many marks are counted, or travel, at once.
-const MARKS: usize = 1 << 16;
+const MARKS: usize = if cfg!(test) { 16 } else { 1 << 16 };
 
 /// As [`write_labelled`], by several processes that see the same files.
 /// Collective; process 0 passes in what is to be written, and gets the files.
@@ -210,7 +210,8 @@ fn share_out<'a, C: Communicator + ?Sized>(
         wire::put_numbers(&mut bytes, [(end - start) as u64, threads.len() as u64]);
         wire::put_numbers(&mut bytes, of_threads.iter().copied());
         comm.send(rank, &bytes)?;
-        // Not all at once: they would take more memory here than where they come from.
+        // Not all at once: they would take more memory here than where they come from (as
+        // long as the others take them as fast as they are made).
         for from in (start..end).step_by(MARKS) {
             bytes.clear();
             for Mark { time, thread, value } in marks.within(from..(from + MARKS).min(end)) {
@@ -240,16 +241,20 @@ fn received<C: Communicator + ?Sized>(
         Some((n_marks, (0..n_threads).map(|_| who()).collect::<Option<Vec<Who>>>()?))
     };
     let (n_marks, threads) = head().ok_or_else(out_of_step)?;
-    let mut marks = Vec::with_capacity(n_marks);
+    let mut marks = Vec::new();
+    marks.try_reserve_exact(n_marks).map_err(|_| out_of_step())?;
     while marks.len() < n_marks {
         let bytes = comm.receive(0)?;
+        if bytes.is_empty() || !bytes.len().is_multiple_of(24) || bytes.len() / 24 > n_marks - marks.len() {
+            return Err(out_of_step());
+        }
         let mut taker = Taker::new(&bytes);
         let mut mark = || {
             let (time, thread, value) = (taker.number()?, small(&mut taker)?, small(&mut taker)?);
             Some(Mark { time, thread, value })
         };
         let some: Option<Vec<Mark>> = (0..bytes.len() / 24).map(|_| mark()).collect();
-        marks.extend(some.filter(|some| !some.is_empty()).ok_or_else(out_of_step)?);
+        marks.extend(some.ok_or_else(out_of_step)?);
     }
     Ok((threads, Marks::Sent(marks)))
 }
