@@ -93,7 +93,7 @@ use steps::{Nature, WorkRange};
 /// ```
 /// use likewise::bursts::scaling::{RunBursts, match_runs};
 /// use likewise::cluster::{ClusterId, Clustering};
-/// use likewise::table::{BurstTable, Counter, CounterColumn, Nanos};
+/// use likewise::table::{BurstTable, Counter, CounterColumn, Nanos, Rows};
 ///
 /// // Two runs of one program: long and short bursts in turn on one thread.
 /// let work = |i: usize| if i % 2 == 0 { 800.0 } else { 300.0 };
