@@ -298,9 +298,12 @@ impl Search for Ranks {
         let shared_out = desk.share_out(points, self.size, SharedOut::ToOthers);
         // One other process finds the first no faster than this one, which would only wait
         // for it.
-        let n_before = usize::from(self.size == 2 && !params.is_empty());
-        desk.before = params.first().copied().filter(|_| n_before > 0);
-        let asked = desk.questions.send(Question::Ahead(params[n_before..].to_vec(), found));
+        let (before, others) = match params {
+            [first, rest @ ..] if self.size == 2 => (Some(*first), rest),
+            all => (None, all),
+        };
+        desk.before = before;
+        let asked = desk.questions.send(Question::Ahead(others.to_vec(), found));
         desk.ahead = (shared_out.is_some() && asked.is_ok()).then_some(ahead);
     }
 
@@ -440,6 +443,29 @@ mod tests {
                 let expected = [params, wider, params].map(|params| Here.dbscan(points, &params));
                 assert_eq!(clusters, expected, "{n} points, {size} processes");
                 assert_eq!(distances, Here.k_distances(points, &[3, 2]), "{n} points, {size} processes");
+            }
+        }
+    }
+
+    /// What the others are asked of two radii that are announced, and what is asked of them when
+    /// the first is wanted.
+    #[test]
+    fn of_two_processes_the_first_finds_the_first_radius_itself() {
+        let data = points(60);
+        let points = Points::new(&data, 2).expect("finite");
+        let radii = [0.02, 0.4].map(|eps| DbscanParams::new(eps, 4).expect("valid"));
+        for (size, of_others) in [(2, &radii[1..]), (3, &radii[..])] {
+            let ((questions, asked), (_answers, answered)) = (channel(), channel());
+            let desk =
+                Desk { questions, answers: answered, shared_out: SharedOut::Not, ahead: None, before: None };
+            let ranks = Ranks { size, desk: Mutex::new(desk) };
+            ranks.ahead(points, &radii);
+            assert!(matches!(asked.try_recv(), Ok(Question::Points(2, _))));
+            let Ok(Question::Ahead(ahead, _found)) = asked.try_recv() else { panic!("asked ahead") };
+            assert_eq!(ahead, of_others, "{size} processes");
+            if size == 2 {
+                assert_eq!(ranks.dbscan(points, &radii[0]), dbscan(points, &radii[0]));
+                assert!(asked.try_recv().is_err(), "nothing is asked of the other");
             }
         }
     }
