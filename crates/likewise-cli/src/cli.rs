@@ -10,10 +10,11 @@ use crate::escape;
 use crate::launch::child::{Failed, hold_signals};
 use crate::seen::Seen;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
-use likewise_mpi::Launcher;
+use likewise_analysis::together::told_once;
+use likewise_comm::Communicator;
+use likewise_mpi::{Launcher, MpiComm};
 use std::ffi::OsString;
 use std::process::ExitCode;
-use std::time::Duration;
 
 /// Finds what behaves alike in a parallel run
 ///
@@ -107,20 +108,16 @@ fn parsed(args: impl Iterator<Item = OsString>) -> Result<Cli, clap::Error> {
     Ok(cli)
 }
 
-/// Refuses to do the same work on every process of an MPI program: only
-/// `likewise ranks` and `likewise bursts` share it. Process 0 says so.
-fn check_launcher(task: &Task, launcher: Option<Launcher>) -> anyhow::Result<()> {
-    let Some(Launcher { name, n_ranks: Some(n @ 2..), rank, .. }) = launcher else { return Ok(()) };
+/// Refuses to do the same work on all of `n` processes of an MPI program: only
+/// `likewise ranks` and `likewise bursts` share it.
+fn check_launcher(task: &Task, name: &str, n: usize) -> anyhow::Result<()> {
     let shares = match task {
         Task::Ranks(_) | Task::Bursts(_) => true,
         Task::Replay(args) => !args.launches(),
         _ => false,
     };
-    if shares {
+    if shares || n < 2 {
         return Ok(());
-    }
-    if rank.is_some_and(|rank| rank > 0) {
-        return Err(ToldElsewhere.into());
     }
     if task.runs_a_program() {
         let text = format!(
@@ -135,8 +132,22 @@ fn check_launcher(task: &Task, launcher: Option<Launcher>) -> anyhow::Result<()>
     Err(Usage(text).into())
 }
 
+/// Where a launcher has started several processes, all go on or none: what is
+/// wrong with the command line of any is told once. They begin MPI for this, which
+/// ends when the communicator goes.
+fn together(cli: anyhow::Result<Cli>) -> (Option<MpiComm>, anyhow::Result<Cli>) {
+    let Some(launcher) = Launcher::of_this_process().filter(|launcher| launcher.n_ranks != Some(1)) else {
+        return (None, cli);
+    };
+    // Without MPI each tells for itself; who needs MPI tells why there is none.
+    let mpi = MpiComm::init().unwrap_or_default();
+    let n = mpi.as_ref().map_or(launcher.n_ranks.unwrap_or(1), Communicator::size);
+    let checked = cli.and_then(|cli| check_launcher(&cli.task, launcher.name, n).map(|()| cli));
+    let checked = told_once(mpi.as_ref(), checked);
+    (mpi, checked)
+}
+
 fn run_task(cli: &Cli) -> anyhow::Result<()> {
-    check_launcher(&cli.task, Launcher::of_this_process())?;
     match &cli.task {
         Task::Bursts(args) => bursts::run(args, &cli.common),
         Task::Cut(args) => cut::run(args, &cli.common),
@@ -156,23 +167,13 @@ fn run_task(cli: &Cli) -> anyhow::Result<()> {
     }
 }
 
-/// So long a process waits before it tells of a wrong command line what process 0
-/// has told before.
-const TOLD: Duration = Duration::from_secs(1);
-
 /// Runs the program. Exit codes: 0 done, 1 failed, 2 the command line is wrong.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
-    let cli = match parsed(args.into_iter()) {
+    let parsed = parsed(args.into_iter()).map_err(anyhow::Error::from);
+    let (_mpi, cli) = together(parsed);
+    let cli = match cli {
         Ok(cli) => cli,
-        Err(error) => {
-            let launcher = Launcher::of_this_process();
-            if error.use_stderr() && launcher.and_then(|launcher| launcher.rank).is_some_and(|rank| rank > 0)
-            {
-                // The launcher ends all once process 0 has told it.
-                std::thread::sleep(TOLD);
-            }
-            return tell_clap(&error);
-        }
+        Err(error) => return tell(&error, None),
     };
     if cli.task.runs_a_program() {
         hold_signals();
@@ -185,25 +186,25 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         });
     }
     cli.common.apply();
-    match run_task(&cli) {
-        Ok(()) => ExitCode::SUCCESS,
-        // A launcher ends all at the first failure: before the one who tells
-        // why has told it, if this were one.
-        Err(error) if error.is::<ToldElsewhere>() => ExitCode::SUCCESS,
-        Err(error) if error.is::<Failed>() => {
-            error.downcast_ref::<Failed>().map_or(ExitCode::FAILURE, |failed| ExitCode::from(failed.0))
-        }
-        Err(error) if error.is::<clap::Error>() => {
-            // A command line within the command line: what follows '--'.
-            error.downcast_ref::<clap::Error>().map_or(ExitCode::FAILURE, tell_clap)
-        }
-        Err(error) => {
-            let code = if error.is::<Usage>() { 2 } else { 1 };
-            let advice = advice(&error, &cli.task).map_or_else(String::new, |advice| format!("; {advice}"));
-            tell_error(&format!("{error:#}{advice}"));
-            ExitCode::from(code)
-        }
+    run_task(&cli).map_or_else(|error| tell(&error, Some(&cli.task)), |()| ExitCode::SUCCESS)
+}
+
+/// Says what went wrong with what was to be done.
+fn tell(error: &anyhow::Error, task: Option<&Task>) -> ExitCode {
+    // A launcher ends all at the first failure: before the one who tells
+    // why has told it, if this were one.
+    if error.is::<ToldElsewhere>() {
+        return ExitCode::SUCCESS;
     }
+    if let Some(failed) = error.downcast_ref::<Failed>() {
+        return ExitCode::from(failed.0);
+    }
+    if let Some(error) = error.downcast_ref::<clap::Error>() {
+        return tell_clap(error);
+    }
+    let advice = task.and_then(|task| advice(error, task));
+    tell_error(&format!("{error:#}{}", advice.map_or_else(String::new, |advice| format!("; {advice}"))));
+    ExitCode::from(if error.is::<Usage>() { 2 } else { 1 })
 }
 
 #[cfg(test)]

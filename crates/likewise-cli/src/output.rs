@@ -183,11 +183,19 @@ impl OutputDir {
     /// # Errors
     /// What is buffered cannot be written, or an input has its place.
     pub(crate) fn adopt(&mut self, mut file: AtomicFile) -> Result<()> {
+        file.complete()?;
+        self.hold(file)
+    }
+
+    /// Takes a file to which other processes may still write.
+    ///
+    /// # Errors
+    /// An input has its place.
+    pub(crate) fn hold(&mut self, file: AtomicFile) -> Result<()> {
         let replaced = file.path().canonicalize().ok();
         if let Some(input) = replaced.filter(|path| self.protected.contains(path)) {
             bail!("{} would be replaced by the result; give another directory with -o", input.display());
         }
-        file.complete()?;
         self.written.push(file);
         Ok(())
     }
@@ -236,6 +244,8 @@ impl OutputDir {
                 files.push(manifest::Written::new(name, digest));
             }
         }
+        // Several processes write them in another order than one.
+        files.sort_by(|a, b| a.name.cmp(&b.name));
         let inputs = self.inputs.iter().map(|path| path.display().to_string()).collect();
         let call = self.common.call.clone();
         Ok(Run { command: call.command, arguments: call.arguments, inputs, files })

@@ -41,7 +41,8 @@ pub use error::{Error, ErrorKind, Place, SpreadError, is_hidden, printable};
 pub use lock::DirLock;
 pub use memory::Allocator;
 pub use output::{
-    AtomicFile, PartFile, commit_all, remove_unfinished, try_remove_unfinished, unfinished_dir,
+    AtomicFile, PartFile, SharedFile, commit_all, is_special, remove_unfinished, try_remove_unfinished,
+    unfinished_dir,
 };
 pub use paraver::label::{CLUSTER_EVENT, LabelValue, ToLabel, legend, write_labelled, write_labelled_spread};
 pub use paraver::{CutOptions, CutReport, check_cut, write_cut};

@@ -10,6 +10,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{LazyLock, Mutex, PoisonError, TryLockError};
 
+use likewise::comm::wire::{self, Taker};
+
 use crate::digest::{Digest, Digesting};
 use crate::error::{Error, Result};
 use drain::Drained;
@@ -137,8 +139,7 @@ impl AtomicFile {
             let writer = Some(BufWriter::with_capacity(1 << 18, inner));
             Self { path: path.to_owned(), temporary, writer, digest: Digest::default(), by_parts: false }
         };
-        let special = fs::metadata(path).is_ok_and(|m| !m.is_file());
-        if special {
+        if is_special(path) {
             return Ok(new(None, OpenOptions::new().write(true).open(path).map_err(error)?));
         }
         path.file_name().ok_or_else(|| error(io::ErrorKind::InvalidFilename.into()))?;
@@ -175,9 +176,14 @@ impl AtomicFile {
         &self.path
     }
 
-    /// Where it is until then, for other processes that write parts of it.
+    /// What other processes must know that write parts of it.
     #[must_use]
-    pub fn written_at(&self) -> &Path {
+    pub fn shared(&self) -> SharedFile {
+        SharedFile { written_at: self.written_at().to_owned(), path: self.path.clone() }
+    }
+
+    /// Where it is until it is in its place.
+    fn written_at(&self) -> &Path {
         self.temporary.as_deref().unwrap_or(&self.path)
     }
 
@@ -220,9 +226,53 @@ impl AtomicFile {
     }
 }
 
+/// Whether something stands at the path that is written from its begin to its
+/// end and not replaced: a device or a pipe. Processes cannot share it.
+#[must_use]
+pub fn is_special(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|found| !found.is_file())
+}
+
+/// A file that several processes write, as all of them know it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SharedFile {
+    written_at: PathBuf,
+    path: PathBuf,
+}
+
+impl SharedFile {
+    /// Appends it as it travels.
+    pub fn put(&self, message: &mut Vec<u8>) {
+        wire::put_block(message, self.written_at.as_os_str().as_bytes());
+        wire::put_block(message, self.path.as_os_str().as_bytes());
+    }
+
+    /// The next thing of a message, if it is this.
+    pub fn take(taker: &mut Taker<'_>) -> Option<Self> {
+        let mut path = || taker.block().map(|bytes| PathBuf::from(OsStr::from_bytes(bytes)));
+        Some(Self { written_at: path()?, path: path()? })
+    }
+
+    /// Opens it for writing.
+    ///
+    /// # Errors
+    /// This process does not see the file, or may not write it.
+    pub fn open(&self) -> Result<File> {
+        let opened = OpenOptions::new().write(true).open(&self.written_at);
+        opened.map_err(|error| Error::write(&self.written_at, error))
+    }
+
+    /// Where it is to stand.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
 /// A part of a file that several processes write.
 #[derive(Debug)]
 pub struct PartFile {
+    /// Where the file is to stand, for people.
     path: PathBuf,
     writer: BufWriter<File>,
     /// Bytes of the part that are not written yet.
@@ -230,27 +280,14 @@ pub struct PartFile {
 }
 
 impl PartFile {
-    /// The part of `size` bytes after `before` others, of the file that another
-    /// process has made and named; `None` if it could not make one.
+    /// The part of `size` bytes after `before` others.
     ///
     /// # Errors
     /// This process cannot write the file.
-    pub fn open(named: &[u8], before: u64, size: u64) -> Result<Option<Self>> {
-        if named.is_empty() {
-            return Ok(None);
-        }
-        let path = PathBuf::from(OsStr::from_bytes(named));
-        let error = |e| Error::write(&path, e);
-        let mut file = OpenOptions::new().write(true).open(&path).map_err(error)?;
-        file.seek(SeekFrom::Start(before)).map_err(error)?;
-        let writer = BufWriter::with_capacity(1 << 18, file);
-        Ok(Some(Self { path, writer, left: size }))
-    }
-
-    /// The file.
-    #[must_use]
-    pub fn path(&self) -> &Path {
-        &self.path
+    pub fn open(of: &SharedFile, before: u64, size: u64) -> Result<Self> {
+        let mut file = of.open()?;
+        file.seek(SeekFrom::Start(before)).map_err(|e| Error::write(of.path(), e))?;
+        Ok(Self { path: of.path.clone(), writer: BufWriter::with_capacity(1 << 18, file), left: size })
     }
 
     /// Writes what is buffered.

@@ -10,12 +10,13 @@ use crate::{paraver, read_bursts};
 
 /// Reads the bursts of a trace, as [`read_bursts`] does, on several processes
 /// that see the same file. Collective. Process 0 has the trace, the others
-/// nothing; whether the file was read by pieces, all know.
+/// nothing.
 ///
 /// Each process reads a piece of a Paraver trace, and process 0 joins what they
 /// found. Where the file cannot be cut (gzip, tables, recordings), or holds what
-/// must be told with the number of its line, process 0 reads all. So the trace
-/// and the error do not depend on the number of processes.
+/// must be told with the number of its line, process 0 reads all, and calls
+/// `alone` before. So the trace and the error do not depend on the number of
+/// processes.
 ///
 /// # Errors
 /// Those of [`read_bursts`], on process 0 alone; [`SpreadError::Comm`].
@@ -26,12 +27,15 @@ pub fn read_bursts_spread<C: Communicator + ?Sized>(
     comm: &C,
     path: &Path,
     options: &ReadOptions<'_>,
-) -> Result<(Option<Trace>, bool), SpreadError> {
-    if comm.size() > 1
-        && let Some(trace) = paraver::read_spread(comm, path, options)?
-    {
-        return Ok((trace, true));
+    alone: impl FnOnce(),
+) -> Result<Option<Trace>, SpreadError> {
+    if comm.size() > 1 {
+        if let Some(trace) = paraver::read_spread(comm, path, options)? {
+            return Ok(trace);
+        }
+        if comm.rank() == 0 {
+            alone();
+        }
     }
-    let whole = (comm.rank() == 0).then(|| read_bursts(path, options)).transpose()?;
-    Ok((whole, comm.size() == 1))
+    Ok((comm.rank() == 0).then(|| read_bursts(path, options)).transpose()?)
 }

@@ -114,16 +114,22 @@ impl Figures {
 
     /// That counters were extrapolated, if any was.
     pub fn note(&self, table: &BurstTable) -> Option<String> {
-        let partial = self.partial(table);
-        (!partial.is_empty()).then(|| {
-            format!(
-                "{} of {} not carried by every burst. Means are extrapolated over each phase; clusters.csv \
-                 has their standard errors.",
-                grouped_digits(partial.len() as u64),
-                counted(table.counters.len() as u64, "counter")
-                    + if partial.len() == 1 { " is" } else { " are" },
-            )
-        })
+        if self.partial(table).is_empty() {
+            return None;
+        }
+        let lacking = table.counters.iter().filter(|c| c.values.iter().any(f64::is_nan)).count();
+        let unknown = table.counters.iter().filter(|c| c.values.iter().all(f64::is_nan)).count();
+        let of_none = match unknown {
+            0 => String::new(),
+            n => format!(" ({} by none)", grouped_digits(n as u64)),
+        };
+        Some(format!(
+            "{} of {} {} not carried by every burst{of_none}. Where some bursts of a phase carry one, its mean \
+             is extrapolated over the phase; clusters.csv has the standard errors.",
+            grouped_digits(lacking as u64),
+            counted(table.counters.len() as u64, "counter"),
+            if lacking == 1 { "is" } else { "are" },
+        ))
     }
 
     /// Which phases are serial.

@@ -38,22 +38,22 @@ pub fn phases_on<C: Communicator>(
     });
     let definition = told_once(Some(comm), ready)?;
     told_once(Some(comm), same_input(comm, trace))?;
+    let alone = || {
+        watch.say(
+            "process 0 reads all, the others wait: only a plain Paraver trace without damaged records can be cut \
+             into pieces (unpack a .gz first)",
+        );
+    };
     let found = read(trace, options, &definition, stages, watch, |path, how| {
-        read_bursts_spread(comm, path, how).map_err(|error| match error {
+        read_bursts_spread(comm, path, how, alone).map_err(|error| match error {
             SpreadError::File(error) => error.into(),
             SpreadError::Elsewhere => ToldElsewhere.into(),
             SpreadError::Comm(error) => anyhow::Error::from(error),
         })
     });
-    let (found, by_pieces) = told_once(Some(comm), found)?;
+    let found = told_once(Some(comm), found)?;
     let Some(found) = found else {
         return if serve(comm)? { Ok(None) } else { Err(ToldElsewhere.into()) };
     };
-    if !by_pieces {
-        watch.say(
-            "process 0 reads all, the others wait: only a plain Paraver trace without damaged records can be cut \
-             into pieces (unpack a .gz first)",
-        );
-    }
     on_all(comm, |search| phases_in(trace, found, (options, &definition), search, stages, watch)).map(Some)
 }

@@ -15,11 +15,11 @@ use likewise_analysis::Stages;
 use likewise_analysis::ToldElsewhere;
 use likewise_analysis::phases::{Analysis, Options, phases_of, phases_on};
 use likewise_analysis::together::{same_options, told_once};
-use likewise_comm::Communicator;
+use likewise_comm::{CommError, Communicator, Reduction};
 use likewise_mpi::MpiComm;
 use likewise_report::phases as report;
 use likewise_trace::{
-    AtomicFile, LabelValue, SpreadError, ToLabel, is_rereadable, legend, write_labelled,
+    AtomicFile, LabelValue, SpreadError, ToLabel, is_rereadable, is_special, legend, write_labelled,
     write_labelled_spread,
 };
 use rayon::prelude::*;
@@ -248,33 +248,37 @@ impl ResultOf<'_> {
     ) -> Result<Option<Done<'a>>> {
         let _bar = common.spinner("Writing");
         let out = analysis.map(|_| self.output_dir(common)).transpose();
-        let out = told_once(Some(comm), out)?;
-        let of = analysis.zip(out.as_ref());
-        let (rows, trace) = stages.time("write", || -> Result<_> {
-            let rows = match self.writing.format {
-                TableFormat::Csv => self.rows_on(comm, of),
-                TableFormat::Parquet => Ok(None),
+        // It has the files from when they are made, for it must go after them.
+        let mut out = told_once(Some(comm), out)?;
+        let stem = stem(self.trace);
+        let [rows_alone, trace_alone] =
+            not_shared(comm, out.as_ref(), ["bursts.csv", &format!("{stem}.prv")])?;
+        let by_all = self.writing.format == TableFormat::Csv && !rows_alone;
+        let trace = stages.time("write", || -> Result<_> {
+            let of = analysis.zip(out.as_ref());
+            let rows = if by_all { self.rows_on(comm, of) } else { Ok(None) };
+            told_once(Some(comm), rows.and_then(|rows| hold(&mut out, rows)))?;
+            let of = analysis.zip(out.as_ref());
+            let trace = match self.wants_trace() {
+                true => self.trace_on(comm, of, trace_alone, common),
+                false => Ok(Vec::new()),
             };
-            let rows = told_once(Some(comm), rows)?;
-            let trace = if self.wants_trace() { self.trace_on(comm, of, common) } else { Ok(Vec::new()) };
-            Ok((rows, trace))
+            Ok(trace.and_then(|trace| hold(&mut out, trace)))
         })?;
         // Process 0 goes on while the others still copy their pieces.
-        let written = trace.and_then(|trace| {
+        let written = trace.and_then(|()| {
             let Some((analysis, mut out)) = analysis.zip(out) else { return Ok(None) };
-            let written = stages.time("write", || -> Result<_> {
-                match rows {
-                    Some(rows) => out.adopt(rows)?,
-                    None => write_rows(analysis, &mut out, self.writing)?,
+            let page = stages.time("write", || -> Result<_> {
+                if !by_all {
+                    write_rows(analysis, &mut out, self.writing)?;
                 }
                 write_small_tables(analysis, &mut out, self.writing)?;
                 page(analysis)
-            });
-            written.map(|page| Some((analysis, out, page, trace)))
+            })?;
+            Ok(Some((out, analysis, page)))
         });
-        let Some((analysis, mut out, page, trace)) = told_once(Some(comm), written)? else { return Ok(None) };
-        trace.into_iter().try_for_each(|file| out.adopt(file))?;
-        self.write_rest((out, analysis, page), None, stages, common).map(Some)
+        let Some(written) = told_once(Some(comm), written)? else { return Ok(None) };
+        self.write_rest(written, None, stages, common).map(Some)
     }
 
     fn rows_on(&self, comm: &MpiComm, of: Option<(&Analysis, &OutputDir)>) -> Result<Option<AtomicFile>> {
@@ -287,10 +291,11 @@ impl ResultOf<'_> {
         &self,
         comm: &MpiComm,
         of: Option<(&Analysis, &OutputDir)>,
+        alone: bool,
         common: &Common,
     ) -> Result<Vec<AtomicFile>> {
-        if AsParaver::is_made(self.trace) {
-            // Made in a folder that only process 0 sees.
+        // What is made of a recording is in a folder that only process 0 sees.
+        if alone || AsParaver::is_made(self.trace) {
             let trace =
                 of.map(|(analysis, out)| self.write_trace(analysis, &out.path(&stem(self.trace)), common));
             return Ok(trace.transpose()?.unwrap_or_default());
@@ -333,6 +338,25 @@ impl ResultOf<'_> {
         let trace = AsParaver::of(self.trace, &common.quieter())?;
         Ok(write_labelled(trace.path(), stem, &analysis.table, &values, &legend, *lenient, pcf.as_deref())?)
     }
+}
+
+/// Which of these files process 0 must write alone: in their places are pipes or
+/// devices. Collective.
+fn not_shared<const N: usize>(
+    comm: &MpiComm,
+    out: Option<&OutputDir>,
+    names: [&str; N],
+) -> Result<[bool; N], CommError> {
+    let mut special = names.map(|name| i64::from(out.is_some_and(|out| is_special(&out.path(name)))));
+    comm.all_reduce(Reduction::Max, &mut special)?;
+    Ok(special.map(|is| is > 0))
+}
+
+/// Gives the directory, where this process has one, files that others write.
+fn hold(out: &mut Option<OutputDir>, files: impl IntoIterator<Item = AtomicFile>) -> Result<()> {
+    out.iter_mut()
+        .zip(std::iter::once(files))
+        .try_for_each(|(out, files)| files.into_iter().try_for_each(|file| out.hold(file)))
 }
 
 /// The report, and what takes long to make of its page.

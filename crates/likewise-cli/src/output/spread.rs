@@ -4,13 +4,12 @@ use anyhow::{Context, Result};
 use likewise_analysis::ToldElsewhere;
 use likewise_comm::wire::{self, Taker};
 use likewise_comm::{CommError, Communicator, Reduction};
-use likewise_trace::AtomicFile;
+use likewise_trace::{AtomicFile, SharedFile};
 use rayon::prelude::*;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Write};
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Rows of one process at a time, at most, and of all together. (Process 0 has
 /// half as many as each of the others: it sends them theirs.)
@@ -37,6 +36,8 @@ pub(crate) struct SpreadRows<'a> {
 /// What all must know of the file.
 struct Plan {
     file: File,
+    /// Where it is to stand.
+    path: PathBuf,
     begin: u64,
     n: usize,
     shape: [usize; 2],
@@ -67,7 +68,7 @@ pub(crate) fn write_rows_spread<C: Communicator>(
         plan?;
         return Err(ToldElsewhere.into());
     }
-    let Plan { file: part, mut begin, n, shape } = plan?;
+    let Plan { file: part, path, mut begin, n, shape } = plan?;
     let half = (ROWS.min(ROWS_OF_ALL / comm.size()) / 2).max(1);
     let stride = 8 * (shape[0] + shape[1] + 1);
     for first in (0..n).step_by(half * (2 * comm.size() - 1)) {
@@ -86,7 +87,7 @@ pub(crate) fn write_rows_spread<C: Communicator>(
         let mut all = [length as i64, i64::from(written.is_err())];
         comm.all_reduce(Reduction::Sum, &mut all)?;
         if all[1] > 0 {
-            written.with_context(|| "the rows cannot be written")?;
+            written.map_err(|error| likewise_trace::Error::write(&path, error))?;
             return Err(ToldElsewhere.into());
         }
         begin += all[0] as u64;
@@ -101,7 +102,7 @@ fn made(rows: &SpreadRows<'_>) -> Result<(Vec<u8>, AtomicFile)> {
     let mut message = Vec::new();
     let [whole, reals] = rows.shape.map(|n| n as u64);
     wire::put_numbers(&mut message, [rows.header.len() as u64, rows.n as u64, whole, reals]);
-    wire::put_block(&mut message, file.written_at().as_os_str().as_bytes());
+    file.shared().put(&mut message);
     Ok((message, file))
 }
 
@@ -110,13 +111,12 @@ fn planned(message: &[u8], rank: usize) -> Result<Result<Plan>> {
     let mut taker = Taker::new(message);
     let mut take = || {
         let [begin, n, whole, reals] = [taker.number()?, taker.number()?, taker.number()?, taker.number()?];
-        Some((begin, n as usize, [whole as usize, reals as usize], taker.block()?))
+        Some((begin, n as usize, [whole as usize, reals as usize], SharedFile::take(&mut taker)?))
     };
-    let (begin, n, shape, path) = take().context("process 0 cannot write it")?;
-    let path = Path::new(std::ffi::OsStr::from_bytes(path));
-    let file = OpenOptions::new().write(true).open(path);
-    let plan = file.map(|file| Plan { file, begin, n, shape });
-    let dir = path.parent().unwrap_or(path).display();
+    let (begin, n, shape, shared) = take().context("process 0 cannot write it")?;
+    let path = shared.path().to_owned();
+    let dir = path.parent().unwrap_or(&path).display().to_string();
+    let plan = shared.open().map(|file| Plan { file, path, begin, n, shape });
     Ok(plan.with_context(|| {
         format!("{dir}: process {rank} cannot write the file that process 0 has made here; give a directory with -o that all processes see")
     }))

@@ -197,6 +197,84 @@ fn processes_that_differ_are_refused() {
     }
 }
 
+/// A command line that is wrong anywhere ends all, and is told once.
+#[test]
+fn a_wrong_command_line_is_told_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let (trace, out) = (synth(dir.path(), 300), dir.path().join("out"));
+    let program = env!("CARGO_BIN_EXE_likewise");
+    let good = format!("exec {program} bursts {} -o {}", text(&trace), text(&out));
+    let info = format!("exec {program} info {}", text(&trace));
+    for (script, says, code) in [
+        (format!("exec {program} bursts --nope"), "unexpected argument '--nope'", 2),
+        (format!("[ $rank = 1 ] && exec {program} bursts --nope; {good}"), "unexpected argument '--nope'", 2),
+        (format!("[ $rank = 0 ] && exec {program} bursts --nope; {info}"), "unexpected argument '--nope'", 2),
+        (format!("[ $rank = 2 ] && {info}; {good}"), "leave the launcher out", 2),
+        (format!("[ $rank = 2 ] && exec {program} --version; {good}"), env!("CARGO_PKG_VERSION"), 0),
+        (format!("exec {program} ranks --help"), "Usage: likewise ranks", 0),
+    ] {
+        for mpirun in LAUNCHERS {
+            let Some(call) = on_three(mpirun, &script) else { continue };
+            assert_eq!(call.code, code, "{mpirun} {script}: {}", call.stderr);
+            let all = call.stdout + &call.stderr;
+            assert_eq!(all.matches(says).count(), 1, "{mpirun} {script}: {all}");
+            assert_eq!(all.matches("error:").count(), usize::from(code != 0), "{mpirun} {script}: {all}");
+            assert!(!out.exists(), "{mpirun} {script}");
+        }
+    }
+}
+
+/// What cannot be written is told with the name that people know, and no directory stays.
+#[test]
+fn what_cannot_be_written_is_told_by_its_name() {
+    let dir = tempfile::tempdir().unwrap();
+    let (trace, out) = (synth(dir.path(), 300), dir.path().join("a/b"));
+    let compat = dir.path().join("none/x");
+    for mpirun in LAUNCHERS {
+        let args = call(&trace, &out, &["--compat", text(&compat)]);
+        let Some(mut command) = under(mpirun, 3, &args) else { continue };
+        let call = finish(command.output().unwrap());
+        assert!(
+            call.code == 1 && call.stderr.contains("none/x.DATA.csv: cannot be written"),
+            "{}",
+            call.stderr
+        );
+        assert!(!dir.path().join("a").exists(), "{mpirun}");
+        for name in ["bursts.csv", "synth.prv"] {
+            let full = dir.path().join("full");
+            std::fs::create_dir(&full).unwrap();
+            std::os::unix::fs::symlink("/dev/full", full.join(name)).unwrap();
+            let args = self::call(&trace, &full, &[]);
+            let Some(mut command) = under(mpirun, 3, &args) else { continue };
+            let call = finish(command.output().unwrap());
+            let says = format!("full/{name}: cannot be written");
+            assert!(call.code == 1 && call.stderr.contains(&says), "{mpirun}: {}", call.stderr);
+            assert_eq!(names(&full), [name], "{mpirun}");
+            std::fs::remove_dir_all(&full).unwrap();
+        }
+    }
+}
+
+/// A pipe takes what one process writes.
+#[test]
+fn a_pipe_takes_the_rows() {
+    let dir = tempfile::tempdir().unwrap();
+    let (trace, one, many) = (synth(dir.path(), 300), dir.path().join("one"), dir.path().join("many"));
+    succeeds(&call(&trace, &one, &[]));
+    for mpirun in LAUNCHERS {
+        std::fs::create_dir(&many).unwrap();
+        let pipe = many.join("bursts.csv");
+        assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let args = call(&trace, &many, &[]);
+        let Some(mut command) = under(mpirun, 3, &args) else { return };
+        let reader = std::thread::spawn(move || std::fs::read(pipe).unwrap());
+        let call = finish(command.output().unwrap());
+        assert_eq!(call.code, 0, "{mpirun}: {}", call.stderr);
+        assert!(reader.join().unwrap() == std::fs::read(one.join("bursts.csv")).unwrap(), "{mpirun}");
+        std::fs::remove_dir_all(&many).unwrap();
+    }
+}
+
 /// Nothing stands under its name where one process is killed, or may write no more.
 #[test]
 fn a_process_that_ends_early_ends_all() {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use likewise::table::{Nanos, PlaceId};
+use likewise::words::{counted, grouped_digits};
 
 use super::code::{self, Site};
 use super::companions::{check_row, read_pcf};
@@ -234,13 +235,24 @@ fn contradictions(path: &Path, threads: &ByThread, header_end: Nanos, end: u64) 
     let mut warnings = Vec::new();
     let overlaps: u64 = threads.values().map(|bursts| bursts.overlaps).sum();
     if overlaps > 0 {
-        let what = "Running states overlap the next state of their thread";
-        warnings.push(format!("{path}: {overlaps} {what}; each ends where that begins"));
+        let what = match overlaps {
+            1 => {
+                "1 Running state overlaps the next state of its thread, and ends where that begins".to_owned()
+            }
+            n => format!(
+                "{} Running states overlap the next state of their thread; each ends where that begins",
+                grouped_digits(n)
+            ),
+        };
+        warnings.push(format!("{path}: {what}"));
     }
     let late = threads.values().flat_map(|bursts| &bursts.end).filter(|&&e| e > end).count();
     if late > 0 {
-        let what = "bursts end after the end of the trace that its header gives";
-        warnings.push(format!("{path}: {late} {what}, {header_end}"));
+        let end = if late == 1 { "ends" } else { "end" };
+        let bursts = counted(late as u64, "burst");
+        warnings.push(format!(
+            "{path}: {bursts} {end} after the end of the trace that its header gives, {header_end}"
+        ));
     }
     warnings
 }

@@ -286,6 +286,10 @@ impl Fields<'_> {
                 self.pos += 1;
                 Ok(value)
             }
+            // A line that was cut: what it has is well.
+            Some(_) if self.pos == self.bytes.len() => {
+                Err(self.expected(&format!("':' after {what}"), self.pos))
+            }
             _ => Err(self.expected(what, start)),
         }
     }
@@ -423,15 +427,15 @@ mod tests {
             ("1", "expected ':' and the fields of the record, found the end of the line"),
             ("1:1:1:1:1:abc:3:1", "expected a begin time, found 'abc'"),
             ("1:1:1:1:1:5:3:1", "time goes backwards: the record begins at 5 and ends at 3"),
-            ("1:1:1:1:1:5:9", "expected an end time, found '9'"),
+            ("1:1:1:1:1:5:9", "expected ':' after an end time, found the end of the line"),
             ("1:1:1:1:1:5:9:", "expected a state, found the end of the line"),
             ("1:1:1:1:1:5:9:1:2", "expected a state, found '1'"),
             ("1:1:99999999999:1:1:5:9:1", "expected an application, found '99999999999'"),
             ("1:1:1:1:1:99999999999999999999:9:1", "expected a begin time, found '99999999999999999999'"),
-            ("2:1:1:1:1:5", "expected a time, found '5'"),
-            ("2:1:1:1:1:5:7", "expected an event type, found '7'"),
+            ("2:1:1:1:1:5", "expected ':' after a time, found the end of the line"),
+            ("2:1:1:1:1:5:7", "expected ':' after an event type, found the end of the line"),
             ("2:1:1:1:1:5:7:", "expected an event value (from -2^63 to 2^64 - 1), found the end of the line"),
-            ("2:1:1:1:1:5:7:8:9", "expected an event type, found '9'"),
+            ("2:1:1:1:1:5:7:8:9", "expected ':' after an event type, found the end of the line"),
             ("2:1:1:1:1:5:7:8x", "expected an event value (from -2^63 to 2^64 - 1), found '8x'"),
             (
                 "2:1:1:1:1:5:7:18446744073709551616",

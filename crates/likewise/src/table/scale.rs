@@ -3,6 +3,7 @@
 use rayon::prelude::*;
 
 use super::{Metric, Rows};
+use crate::words::share_text;
 
 /// How metrics of different units are made comparable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -125,7 +126,7 @@ pub(super) fn fit(
         && shift < LITTLE
     {
         let ratio = extent.max / extent.min;
-        notes.push(format!("the logarithm of {name} changes little: its largest value is {ratio:.3} times its smallest, and no burst moves by more than {:.1}% of the range", shift * 100.0));
+        notes.push(format!("the logarithm of {name} changes little: its largest value is {ratio:.3} times its smallest, and no burst moves by more than {} of the range", share_text(shift)));
     }
     let flat = low == high;
     match scale {

@@ -1,7 +1,6 @@
 //! The labelled trace, written by several processes: each copies a piece.
 
 use std::ops::Range;
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use likewise::comm::wire::{self, Taker};
@@ -15,7 +14,7 @@ use super::{
 };
 use crate::bytes::{BLOCK, Input, is_rereadable, lines};
 use crate::error::{Error, Place, Result, SpreadError};
-use crate::output::{AtomicFile, PartFile};
+use crate::output::{AtomicFile, PartFile, SharedFile};
 use crate::paraver::copy::with_extension;
 use crate::paraver::cut::is_paraver;
 use crate::paraver::header::Header;
@@ -72,16 +71,17 @@ pub fn write_labelled_spread<C: Communicator + ?Sized>(
     let size = size + size_of(&marks, &threads) + first.len() as u64;
     let before = comm.sum_before(size as i64)? as u64;
     let prv = to_label.map(|of| AtomicFile::create(&with_extension(of.stem, "prv")));
-    let mut path = match &prv {
-        Some(Ok(prv)) => prv.written_at().as_os_str().as_bytes().to_vec(),
-        _ => Vec::new(),
-    };
+    let mut message = Vec::new();
+    if let Some(Ok(prv)) = &prv {
+        prv.shared().put(&mut message);
+    }
     let prv = prv.transpose();
-    comm.broadcast(0, &mut path)?;
+    comm.broadcast(0, &mut message)?;
     let mut prv = prv?;
-    let Some(mut part) = PartFile::open(&path, before, size)? else { return Err(SpreadError::Elsewhere) };
-    let told = part.path().to_owned();
-    let failed = |e| Error::write(&told, e);
+    // Nothing is said where process 0 could make none.
+    let shared = SharedFile::take(&mut Taker::new(&message)).ok_or(SpreadError::Elsewhere)?;
+    let mut part = PartFile::open(&shared, before, size)?;
+    let failed = |e| Error::write(shared.path(), e);
     std::io::Write::write_all(&mut part, &first).map_err(failed)?;
     marked.copy(source, &mut part, &failed)?;
     part.complete()?;

@@ -2,10 +2,11 @@ use std::fs;
 
 use super::*;
 use crate::error::SpreadError;
-use crate::output::PartFile;
+use crate::output::{AtomicFile, PartFile, SharedFile};
 use crate::paraver::header::TimeUnit;
 use crate::read::read_bursts;
 use crate::trace::ReadOptions;
+use likewise::comm::wire::Taker;
 use likewise::comm::{Communicator, run_on_threads};
 use likewise::table::Nanos;
 
@@ -73,15 +74,20 @@ fn parts_of_a_trace_in_no_order_are_one_file() {
 fn a_part_that_cannot_be_written_is_an_error_on_its_process() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("a");
-    fs::write(&path, "").unwrap();
-    let named = path.to_str().unwrap().as_bytes();
-    let mut part = PartFile::open(named, 2, 3).unwrap().unwrap();
+    let file = AtomicFile::create(&path).unwrap();
+    let mut message = Vec::new();
+    file.shared().put(&mut message);
+    let shared = SharedFile::take(&mut Taker::new(&message)).expect("it has travelled");
+    assert_eq!(shared, file.shared());
+    assert_eq!(SharedFile::take(&mut Taker::new(&message[..message.len() - 1])), None);
+    let mut part = PartFile::open(&shared, 2, 3).unwrap();
     part.write_all(b"abcd").expect_err("this would be another's");
-    let mut part = PartFile::open(named, 2, 3).unwrap().unwrap();
+    let mut part = PartFile::open(&shared, 2, 3).unwrap();
     part.write_all(b"ab").unwrap();
-    part.complete().expect_err("a byte is missing");
-    assert!(PartFile::open(b"", 0, 0).unwrap().is_none());
-    PartFile::open(b"/no/such/file", 0, 0).expect_err("it is not there");
+    let error = part.complete().expect_err("a byte is missing").to_string();
+    assert!(error.starts_with(path.to_str().unwrap()), "the name that people know: {error}");
+    drop(file);
+    PartFile::open(&shared, 0, 0).expect_err("it is not there");
 }
 
 #[test]

@@ -105,9 +105,15 @@ impl ParquetRows {
 }
 
 fn told(path: &Path, error: ParquetError) -> Error {
-    match error {
-        ParquetError::External(e) => Error::write(path, std::io::Error::other(e)),
-        other => Error::whole(path, ErrorKind::Table(other.to_string())),
+    let outer = match error {
+        ParquetError::External(outer) => outer,
+        other => return Error::whole(path, ErrorKind::Table(other.to_string())),
+    };
+    // An [`AtomicFile`] has put an error with the path into that of the system.
+    match outer.downcast::<std::io::Error>().map(|outer| outer.downcast::<Error>()) {
+        Ok(Ok(error)) => error,
+        Ok(Err(error)) => Error::write(path, error),
+        Err(error) => Error::write(path, std::io::Error::other(error)),
     }
 }
 
