@@ -136,9 +136,12 @@ fn check_launcher(task: &Task, name: &str, n: usize) -> anyhow::Result<()> {
 /// wrong with the command line of any is told once. They begin MPI for this, which
 /// ends when the communicator goes.
 fn together(cli: anyhow::Result<Cli>) -> (Option<MpiComm>, anyhow::Result<Cli>) {
-    let Some(launcher) = Launcher::of_this_process().filter(|launcher| launcher.n_ranks != Some(1)) else {
+    let Some(launcher) = Launcher::of_this_process() else { return (None, cli) };
+    // Open MPI gives process 0 a terminal, wherever its output goes.
+    anstream::ColorChoice::Never.write_global();
+    if launcher.n_ranks == Some(1) {
         return (None, cli);
-    };
+    }
     // Without MPI each tells for itself; who needs MPI tells why there is none.
     let mpi = MpiComm::init().unwrap_or_default();
     let n = mpi.as_ref().map_or(launcher.n_ranks.unwrap_or(1), Communicator::size);

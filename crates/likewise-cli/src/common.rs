@@ -153,8 +153,7 @@ impl Common {
     pub(crate) fn apply(&self) {
         let launcher = Launcher::of_this_process();
         match self.color {
-            // Open MPI gives process 0 a terminal, wherever its output goes.
-            ColorChoice::Auto if launcher.is_some() => anstream::ColorChoice::Never.write_global(),
+            // Under a launcher there are none: `cli::together` has seen to it.
             ColorChoice::Auto => {}
             ColorChoice::Always => anstream::ColorChoice::Always.write_global(),
             ColorChoice::Never => anstream::ColorChoice::Never.write_global(),
