@@ -446,7 +446,7 @@ mod tests {
                 "expected an event value (from -2^63 to 2^64 - 1), found '-9223372036854775809'",
             ),
             ("2:1:1:1:1:5:7:99999999999999999999", "expected an event value"),
-            ("3:1:1:1:1:5:6:1:1:1:1:7:8:99", "expected a size, found '99'"),
+            ("3:1:1:1:1:5:6:1:1:1:1:7:8:99", "expected ':' after a size, found the end of the line"),
         ] {
             let said = read(line).unwrap_err();
             assert!(said.starts_with(error), "{line}: {said}");

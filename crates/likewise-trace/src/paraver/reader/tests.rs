@@ -427,7 +427,7 @@ fn states_that_overlap_or_end_late_are_counted() {
     let text = format!("{HEAD}{}{}{event}{}{}", state(0, 10), state(5, 20), state(20, 30), state(25, 101));
     let both =
         "test.prv: 2 Running states overlap the next state of their thread; each ends where that begins";
-    let late = "test.prv: 1 bursts end after the end of the trace that its header gives, 100 µs";
+    let late = "test.prv: 1 burst ends after the end of the trace that its header gives, 100 µs";
     for block in [1, 40, 1 << 20] {
         let input = Input::from_bytes(text.as_bytes());
         let trace = read(input, &ReadOptions::default(), block).unwrap();
