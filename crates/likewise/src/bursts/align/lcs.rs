@@ -65,8 +65,19 @@ impl Masks {
 
     /// The row after one more symbol.
     fn step(&mut self, symbol: u32, row: &[u64], out: &mut [u64]) {
-        out.copy_from_slice(row);
-        self.step_within(symbol, out, 0..self.words);
+        let symbol = symbol as usize;
+        match self.slots.get(symbol) {
+            None => out.copy_from_slice(row),
+            Some(&Some(slot)) => {
+                advance_to(out, row, &self.dense[slot as usize * self.words..][..self.words]);
+            }
+            Some(None) => {
+                let range = self.range(symbol);
+                set(&mut self.scratch, &self.places[range.clone()]);
+                advance_to(out, row, &self.scratch);
+                self.places[range].iter().for_each(|&i| self.scratch[i as usize / 64] = 0);
+            }
+        }
     }
 
     /// Makes `row` the one after one more symbol, which matches within `words`.
@@ -96,11 +107,20 @@ fn set(bits: &mut [u64], places: &[u32]) {
 /// length of the longest common subsequence grows with the i-th symbol.
 fn advance(row: &mut [u64], mask: &[u64]) {
     let mut carry = false;
-    for (v, &m) in row.iter_mut().zip(mask) {
-        let (sum, out) = v.carrying_add(*v & m, carry);
-        carry = out;
-        *v = sum | (*v & !m);
-    }
+    row.iter_mut().zip(mask).for_each(|(v, &m)| *v = advanced(*v, m, &mut carry));
+}
+
+/// As [`advance`], to another row.
+fn advance_to(out: &mut [u64], row: &[u64], mask: &[u64]) {
+    let mut carry = false;
+    out.iter_mut().zip(row).zip(mask).for_each(|((out, &v), &m)| *out = advanced(v, m, &mut carry));
+}
+
+#[inline(always)]
+fn advanced(v: u64, m: u64, carry: &mut bool) -> u64 {
+    let (sum, out) = v.carrying_add(v & m, *carry);
+    *carry = out;
+    sum | (v & !m)
 }
 
 /// How long the longest common subsequences of one sequence with others are.

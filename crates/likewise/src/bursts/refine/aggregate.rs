@@ -272,10 +272,7 @@ fn entries(
             node_of(burst).map(|_| cluster.index() as u32)
         };
         let index = setting.index.get_or_init(|| Index::new(setting.input.points));
-        // Asked of one burst after the other: asked in the index's order, two columns
-        // would be read here and there.
-        let groups = (0..found.len() as u32).into_par_iter().map(|burst| group_of(burst).unwrap_or(NO_NODE));
-        let marked = index.mark(&groups.collect::<Vec<u32>>());
+        let marked = index.mark(|burst| group_of(burst).unwrap_or(NO_NODE), shared.len());
         let entry = |pending: &mut Pending, &burst: &u32| {
             let cluster = cluster_of(burst) as u32;
             let node = node_of(index.nearest(&marked, burst, cluster, pending)?)?;

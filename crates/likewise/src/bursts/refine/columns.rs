@@ -18,12 +18,25 @@ pub(super) struct Columns {
 }
 
 impl Columns {
-    /// Of the columns of all bursts. Those of a thread ascend, which a stable sort
+    /// Of the columns of all bursts.
+    ///
+    /// # Complexity
+    /// O(b + n) for `b` bursts and `n` columns from the first to the last, or
+    /// O(b log b) where that is less. Those of a thread ascend, which a stable sort
     /// makes use of.
     pub(super) fn of(mut columns: Vec<u32>) -> Self {
-        columns.sort();
-        let counts = columns.chunk_by(|a, b| a == b).map(|run| (run[0], run.len() as u32));
-        Self { most: counts.collect(), late: Vec::new() }
+        let most = match columns.iter().copied().min().zip(columns.iter().copied().max()) {
+            Some((first, last)) if ((last - first) as usize) < columns.len() => {
+                let mut counts = vec![0u32; (last - first) as usize + 1];
+                columns.iter().for_each(|&column| counts[(column - first) as usize] += 1);
+                (first..).zip(counts).filter(|&(_, n)| n > 0).collect()
+            }
+            _ => {
+                columns.sort();
+                columns.chunk_by(|a, b| a == b).map(|run| (run[0], run.len() as u32)).collect()
+            }
+        };
+        Self { most, late: Vec::new() }
     }
 
     /// Takes in the bursts of another.

@@ -110,12 +110,11 @@ fn split(
         return;
     }
     // What is in no piece joins that of the nearest burst of the same node.
-    let group_of = |node: &u32| {
-        let new = node.checked_sub(before).and_then(|new| first_of.get(new as usize));
+    let group_of = |burst: u32| {
+        let new = node_of[burst as usize].checked_sub(before).and_then(|new| first_of.get(new as usize));
         new.copied().unwrap_or(NO_NODE)
     };
-    let groups: Vec<u32> = node_of.par_iter().map(group_of).collect();
-    let marked = index.mark(&groups);
+    let marked = index.mark(group_of, open.len());
     let nearest = |pending: &mut Pending, &(i, first): &(u32, u32)| {
         let found = index.nearest(&marked, i, first, pending);
         found.map_or(NO_NODE, |other| node_of[other as usize])

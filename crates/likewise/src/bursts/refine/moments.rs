@@ -14,19 +14,32 @@ pub(super) struct Moments {
 impl Moments {
     /// One more point: as [`Self::add`] of it alone.
     pub(super) fn push(&mut self, point: &[f64]) {
+        // Loops over two or three numbers cost more than what they do, unless the
+        // compiler knows how many there are.
+        match point.len() {
+            1 => self.push_within(&point[..1]),
+            2 => self.push_within(&point[..2]),
+            3 => self.push_within(&point[..3]),
+            _ => self.push_within(point),
+        }
+    }
+
+    #[inline(always)]
+    fn push_within(&mut self, point: &[f64]) {
         let d = point.len();
         if self.n == 0.0 {
             *self = Self { n: 1.0, mean: point.to_vec(), scatter: vec![0.0; d * d] };
             return;
         }
         let n = self.n + 1.0;
+        let (mean, scatter) = (&mut self.mean[..d], &mut self.scatter[..d * d]);
         for i in 0..d {
             for j in 0..d {
-                let (a, b) = (point[i] - self.mean[i], point[j] - self.mean[j]);
-                self.scatter[i * d + j] += a * b * self.n / n;
+                let (a, b) = (point[i] - mean[i], point[j] - mean[j]);
+                scatter[i * d + j] += a * b * self.n / n;
             }
         }
-        self.mean.iter_mut().zip(point).for_each(|(mean, x)| *mean += (x - *mean) / n);
+        mean.iter_mut().zip(point).for_each(|(mean, x)| *mean += (x - *mean) / n);
         self.n = n;
     }
 

@@ -1,11 +1,16 @@
 //! The nearest burst of the same group, where the groups change from level to
 //! level.
 
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
 use rayon::prelude::*;
 
 use crate::cluster::{MAX_DIMS, Points};
 
 use super::levels::NO_NODE;
+
+/// So many points are looked at together.
+const PART: usize = 1 << 14;
 
 /// Rows of a leaf.
 const LEAF: usize = 32;
@@ -60,11 +65,54 @@ fn may_hold(mark: u32, group: u32) -> bool {
     mark == group || mark == SEVERAL
 }
 
-/// The group of each point in the index's order, and those in the boxes, level by
-/// level.
-pub(super) struct Marked {
-    groups: Vec<u32>,
-    levels: Vec<Vec<u32>>,
+/// Of which groups the points are, and those in the boxes.
+pub(super) enum Marked<F> {
+    /// The group of each point in the index's order, and what boxes hold, level by
+    /// level.
+    All { groups: Vec<u32>, levels: Vec<Vec<u32>> },
+    /// The group of a row; and of boxes of the lowest level what they hold, where
+    /// somebody has looked.
+    Asked { group_of: F, leaves: Vec<AtomicU32> },
+}
+
+/// If fewer than one in so many points are asked about, what boxes hold is found
+/// when it is asked.
+const ASKED: usize = 64;
+
+/// Of a box: nobody has looked.
+const UNKNOWN: u32 = SEVERAL - 1;
+
+impl<F: Fn(u32) -> u32> Marked<F> {
+    /// Whether what is known says that a box holds no point of the group.
+    #[inline(always)]
+    fn excludes(&self, level: usize, index: usize, group: u32) -> bool {
+        matches!(self, Self::All { levels, .. } if !may_hold(levels[level][index], group))
+    }
+
+    /// Whether a box of the lowest level, with these rows, may hold a point of the
+    /// group.
+    #[inline(always)]
+    fn leaf_may_hold(&self, index: usize, rows: &[u32], group: u32) -> bool {
+        let Self::Asked { group_of, leaves } = self else {
+            return !self.excludes(0, index, group);
+        };
+        // Who looks at the same time finds the same.
+        let mut mark = leaves[index].load(Relaxed);
+        if mark == UNKNOWN {
+            mark = rows.iter().map(|&row| group_of(row)).fold(NONE, either);
+            leaves[index].store(mark, Relaxed);
+        }
+        may_hold(mark, group)
+    }
+
+    /// The group of a point: its place in the index's order, and its row.
+    #[inline(always)]
+    fn group_of(&self, place: usize, row: u32) -> u32 {
+        match self {
+            Self::All { groups, .. } => groups[place],
+            Self::Asked { group_of, .. } => group_of(row),
+        }
+    }
 }
 
 /// What one search leaves to the next among the same marks.
@@ -87,16 +135,16 @@ impl<'a> Index<'a> {
     /// The same, where `most` points are copied at most.
     fn with_copy_of(points: Points<'a>, most: usize) -> Self {
         let dims = points.dims();
-        let around = (0..points.len() as u32)
-            .into_par_iter()
-            .fold(|| empty(dims), |around, row| with(around, &of_point(points, row)))
+        let around = points
+            .data()
+            .par_chunks(PART * dims)
+            .map(|part| box_of(part.chunks_exact(dims), dims))
             .reduce(|| empty(dims), |a, b| with(a, &b));
         let order = ordered(points, &around);
         let mut rows = vec![0.0; if order.len() > most { 0 } else { order.len() * dims }];
         let copy = |(to, &row): (&mut [f64], &u32)| to.copy_from_slice(points.row(row as usize));
         rows.par_chunks_mut(dims).zip(&order).for_each(copy);
-        let leaf =
-            |rows: &[u32]| rows.iter().fold(empty(dims), |sum, &row| with(sum, &of_point(points, row)));
+        let leaf = |rows: &[u32]| box_of(rows.iter().map(|&row| points.row(row as usize)), dims);
         let mut levels: Vec<Vec<f64>> = vec![order.par_chunks(LEAF).flat_map_iter(leaf).collect()];
         while let Some(below) = levels.last().filter(|level| level.len() > 2 * dims) {
             let group = |boxes: &[f64]| boxes.chunks(2 * dims).fold(empty(dims), with);
@@ -108,13 +156,23 @@ impl<'a> Index<'a> {
         Self { points, order, rows, levels, lowest }
     }
 
-    /// Marks points and boxes with the groups of the points; [`NO_NODE`] counts for
-    /// nothing.
-    pub(super) fn mark(&self, group_of: &[u32]) -> Marked {
-        let groups: Vec<u32> = self.order.par_iter().map(|&row| group_of[row as usize]).collect();
+    /// Marks points with the groups of their rows, and boxes; [`NO_NODE`] counts for
+    /// nothing. So many will be asked about.
+    ///
+    /// # Complexity
+    /// O(n) for n points, or O(1) and four bytes for each box where few are asked about.
+    pub(super) fn mark<F: Fn(u32) -> u32 + Sync>(&self, group_of: F, n_asked: usize) -> Marked<F> {
+        if n_asked < self.order.len() / ASKED {
+            let leaves = (0..self.lowest[0].len()).map(|_| AtomicU32::new(UNKNOWN)).collect();
+            return Marked::Asked { group_of, leaves };
+        }
+        // Asked of one row after the other: in the index's order, what it reads would
+        // be read here and there.
+        let of_rows: Vec<u32> = (0..self.order.len() as u32).into_par_iter().map(&group_of).collect();
+        let groups: Vec<u32> = self.order.par_iter().map(|&row| of_rows[row as usize]).collect();
         let all = |marks: &[u32]| marks.iter().copied().fold(NONE, either);
         let leaves = groups.par_chunks(LEAF).map(all).collect();
-        Marked { groups, levels: upwards(leaves, all) }
+        Marked::All { groups, levels: upwards(leaves, all) }
     }
 
     /// Sorts rows along the curve, so that one after the other looks at the same
@@ -138,9 +196,9 @@ impl<'a> Index<'a> {
 
     /// The point nearest to that of `row`, the lowest of equally near ones, among
     /// those of `group`.
-    pub(super) fn nearest(
+    pub(super) fn nearest<F: Fn(u32) -> u32>(
         &self,
-        marked: &Marked,
+        marked: &Marked<F>,
         row: u32,
         group: u32,
         pending: &mut Pending,
@@ -157,7 +215,13 @@ impl<'a> Index<'a> {
     }
 
     #[inline(always)]
-    fn search(&self, marked: &Marked, x: &[f64], group: u32, pending: &mut Pending) -> Option<u32> {
+    fn search<F: Fn(u32) -> u32>(
+        &self,
+        marked: &Marked<F>,
+        x: &[f64],
+        group: u32,
+        pending: &mut Pending,
+    ) -> Option<u32> {
         let last = pending.last.filter(|(of, _)| *of == group);
         let from = |(_, row): (u32, u32)| (squared(x, &self.points.row(row as usize)[..x.len()]), row);
         let mut best = last.map_or((f64::INFINITY, u32::MAX), from);
@@ -166,26 +230,29 @@ impl<'a> Index<'a> {
         open.push((0.0, self.levels.len() - 1, 0));
         while let Some((distance, level, index)) = open.pop() {
             // An equally near box may hold an equally near point of lower number.
-            if (distance, self.lowest[level][index]) >= best || !may_hold(marked.levels[level][index], group)
-            {
+            if (distance, self.lowest[level][index]) >= best {
                 continue;
             }
             if level == 0 {
-                let groups = &marked.groups[index * LEAF..];
-                let of_group = (index * LEAF..).zip(groups).zip(&self.order[index * LEAF..]).take(LEAF);
-                for ((place, _), &other) in of_group.filter(|((_, own), _)| **own == group) {
-                    let found = (squared(x, self.row(place, other, x.len())), other);
-                    if found < best {
-                        best = found;
+                let first = index * LEAF;
+                let rows = &self.order[first..self.order.len().min(first + LEAF)];
+                if !marked.leaf_may_hold(index, rows, group) {
+                    continue;
+                }
+                for (place, &other) in (first..).zip(rows) {
+                    if marked.group_of(place, other) == group {
+                        let found = (squared(x, self.row(place, other, x.len())), other);
+                        if found < best {
+                            best = found;
+                        }
                     }
                 }
                 continue;
             }
             let first = open.len();
             let boxes = self.levels[level - 1][index * FANOUT * 2 * x.len()..].chunks_exact(2 * x.len());
-            let marks = &marked.levels[level - 1][index * FANOUT..];
-            for (place, (ends, &mark)) in boxes.zip(marks).take(FANOUT).enumerate() {
-                if !may_hold(mark, group) {
+            for (place, ends) in boxes.take(FANOUT).enumerate() {
+                if marked.excludes(level - 1, index * FANOUT + place, group) {
                     continue;
                 }
                 let distance = to_box(x, ends);
@@ -217,11 +284,15 @@ fn empty(dims: usize) -> Vec<f64> {
     [f64::INFINITY, f64::NEG_INFINITY].repeat(dims)
 }
 
-/// The box of one point; the rest of the space is not used.
-fn of_point(points: Points<'_>, row: u32) -> [f64; 2 * MAX_DIMS] {
-    let mut ends = [0.0; 2 * MAX_DIMS];
-    ends.chunks_exact_mut(2).zip(points.row(row as usize)).for_each(|(ends, &x)| ends.fill(x));
-    ends
+/// The box around points.
+fn box_of<'a>(points: impl Iterator<Item = &'a [f64]>, dims: usize) -> Vec<f64> {
+    let mut all = empty(dims);
+    for point in points {
+        for (ends, &x) in all.chunks_exact_mut(2).zip(point) {
+            (ends[0], ends[1]) = (ends[0].min(x), ends[1].max(x));
+        }
+    }
+    all
 }
 
 /// The box around two.
@@ -264,13 +335,34 @@ fn place_on_curve(x: &[f64], around: &[f64], bits: u32) -> u64 {
         // A coordinate that is the same in all points is in cell 0.
         *place = ((x - ends[0]) / (ends[1] - ends[0]) * cells) as u32;
     }
+    match x.len() {
+        1 => places[0].into(),
+        2 => spread(places[0]) << 1 | spread(places[1]),
+        dims => in_turn(&places[..dims], bits),
+    }
+}
+
+/// The bits of all numbers in turn, the highest first.
+fn in_turn(numbers: &[u32], bits: u32) -> u64 {
     let mut key = 0;
     for bit in (0..bits).rev() {
-        for place in &places[..x.len()] {
-            key = key << 1 | u64::from(place >> bit & 1);
+        for number in numbers {
+            key = key << 1 | u64::from(number >> bit & 1);
         }
     }
     key
+}
+
+/// The bits of a number with a zero before each.
+fn spread(number: u32) -> u64 {
+    const HALVES: [(u32, u64); 5] = [
+        (16, 0x0000_ffff_0000_ffff),
+        (8, 0x00ff_00ff_00ff_00ff),
+        (4, 0x0f0f_0f0f_0f0f_0f0f),
+        (2, 0x3333_3333_3333_3333),
+        (1, 0x5555_5555_5555_5555),
+    ];
+    HALVES.iter().fold(number.into(), |bits: u64, &(by, kept)| (bits | bits << by) & kept)
 }
 
 fn squared(a: &[f64], b: &[f64]) -> f64 {
@@ -306,16 +398,27 @@ mod tests {
                 let counts = |row: u32| Some(counted[row as usize]).filter(|&x| x < most);
                 let group_of = |row: u32| counts(row).map(|x| u32::from(x) % groups);
                 let all: Vec<u32> = (0..300).map(|row| group_of(row).unwrap_or(NONE)).collect();
-                let marked = index.mark(&all);
-                let mut pending = Pending::default();
-                for row in 0..300 {
-                    let group = row % groups;
-                    let distance = |other: u32| squared(points.row(row as usize), points.row(other as usize));
-                    let expected = (0..300).filter(|&other| group_of(other) == Some(group))
-                        .min_by(|&a, &b| distance(a).total_cmp(&distance(b)));
-                    prop_assert_eq!(index.nearest(&marked, row, group, &mut pending), expected);
+                for asked in [0, 300] {
+                    let marked = index.mark(|row| all[row as usize], asked);
+                    prop_assert_eq!(matches!(marked, Marked::Asked { .. }), asked == 0);
+                    let mut pending = Pending::default();
+                    for row in 0..300 {
+                        let group = row % groups;
+                        let distance = |other: u32| squared(points.row(row as usize), points.row(other as usize));
+                        let expected = (0..300).filter(|&other| group_of(other) == Some(group))
+                            .min_by(|&a, &b| distance(a).total_cmp(&distance(b)));
+                        prop_assert_eq!(index.nearest(&marked, row, group, &mut pending), expected);
+                    }
                 }
             }
+        }
+    }
+
+    #[test]
+    fn the_bits_of_two_numbers_come_in_turn() {
+        for (a, b) in [(0, 0), (1, 0), (0, 1), (0x00ff_ffff, 0), (0x0012_3456, 0x00fe_dcba), (7, 0x0080_0001)]
+        {
+            assert_eq!(spread(a) << 1 | spread(b), in_turn(&[a, b], BITS), "{a:x} {b:x}");
         }
     }
 }
