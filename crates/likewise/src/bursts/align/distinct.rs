@@ -1,6 +1,13 @@
 //! Equal sequences once, and symbols without gaps.
 
-use rustc_hash::FxHashMap;
+use std::hash::BuildHasher;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+use rayon::prelude::*;
+use rustc_hash::{FxBuildHasher, FxHashMap};
+
+/// So many symbols are worth being looked at by a thread of their own.
+const SHORT: usize = 1 << 16;
 
 /// The sequences that differ, in symbols from 0 without gaps.
 pub(super) struct Distinct {
@@ -12,7 +19,7 @@ pub(super) struct Distinct {
 }
 
 impl Distinct {
-    pub(super) fn of<S: AsRef<[u32]>>(tasks: &[S]) -> Self {
+    pub(super) fn of<S: AsRef<[u32]> + Sync>(tasks: &[S]) -> Self {
         let (first, sequence_of) = Self::numbered(tasks);
         Self::recoded(first.into_iter().map(|task| tasks[task].as_ref().to_vec()).collect(), sequence_of)
     }
@@ -32,15 +39,24 @@ impl Distinct {
 
     /// Of each distinct sequence, the first task that has it; of each task, which one
     /// it has.
-    pub(super) fn numbered<S: AsRef<[u32]>>(tasks: &[S]) -> (Vec<usize>, Vec<u32>) {
-        let mut numbers: FxHashMap<&[u32], u32> = FxHashMap::default();
+    pub(super) fn numbered<S: AsRef<[u32]> + Sync>(tasks: &[S]) -> (Vec<usize>, Vec<u32>) {
+        let hash = |task: &S| FxBuildHasher.hash_one(task.as_ref());
+        let hashes: Vec<u64> = tasks.par_iter().with_min_len(at_once(tasks)).map(hash).collect();
+        // Those of the same hash, which are equal but for chance.
+        let mut numbers: FxHashMap<u64, Vec<u32>> = FxHashMap::default();
         let (mut first, mut sequence_of) = (Vec::new(), Vec::with_capacity(tasks.len()));
-        for (at, task) in tasks.iter().enumerate() {
-            let number = numbers.entry(task.as_ref()).or_insert_with(|| {
+        for ((at, task), hash) in tasks.iter().enumerate().zip(hashes) {
+            let known = numbers.entry(hash).or_default();
+            let same = |&&number: &&u32| {
+                let other: &S = &tasks[first[number as usize]];
+                other.as_ref() == task.as_ref()
+            };
+            let number = known.iter().find(same).copied().unwrap_or_else(|| {
                 first.push(at);
+                known.push(first.len() as u32 - 1);
                 first.len() as u32 - 1
             });
-            sequence_of.push(*number);
+            sequence_of.push(number);
         }
         (first, sequence_of)
     }
@@ -66,22 +82,40 @@ impl Distinct {
     }
 }
 
+/// So many sequences are looked at by one thread: all of them, if they are short.
+fn at_once<S: AsRef<[u32]>>(sequences: &[S]) -> usize {
+    let n_symbols: usize = sequences.iter().map(|sequence| sequence.as_ref().len()).sum();
+    (SHORT * sequences.len() / n_symbols.max(1)).max(1)
+}
+
 /// Makes symbols numbers from 0 without gaps, and returns the old ones, ascending.
 fn recode(sequences: &mut [Vec<u32>]) -> Vec<u32> {
-    let symbols = || sequences.iter().flatten();
-    let (n, top) = (symbols().count(), symbols().max().map_or(0, |&top| top as usize));
+    let at_once = at_once(sequences);
+    let n: usize = sequences.iter().map(Vec::len).sum();
+    let highest = sequences.par_iter().with_min_len(at_once).filter_map(|sequence| sequence.iter().max());
+    let top = highest.max().map_or(0, |&top| top as usize);
     if top > 4 * n + 1024 {
-        let mut alphabet: Vec<u32> = symbols().copied().collect();
+        let mut alphabet: Vec<u32> = sequences.iter().flatten().copied().collect();
         alphabet.sort_unstable();
         alphabet.dedup();
         let code = |symbol: &mut u32| *symbol = alphabet.binary_search(symbol).unwrap_or(0) as u32;
         sequences.iter_mut().flatten().for_each(code);
         return alphabet;
     }
+    let is_seen: Vec<AtomicBool> = (0..=top).map(|_| AtomicBool::new(false)).collect();
+    let see = |&symbol: &u32| {
+        // Most were seen before, and what is only read stays in the cache of both.
+        let is_seen = &is_seen[symbol as usize];
+        if !is_seen.load(Relaxed) {
+            is_seen.store(true, Relaxed);
+        }
+    };
+    sequences.par_iter().with_min_len(at_once).for_each(|sequence| sequence.iter().for_each(see));
+    let seen = (0..=top as u32).zip(is_seen).filter(|(_, is_seen)| is_seen.load(Relaxed));
+    let alphabet: Vec<u32> = seen.map(|(symbol, _)| symbol).collect();
     let mut codes = vec![0; top + 1];
-    symbols().for_each(|&symbol| codes[symbol as usize] = 1);
-    let alphabet: Vec<u32> = (0..=top as u32).filter(|&symbol| codes[symbol as usize] == 1).collect();
     alphabet.iter().zip(0..).for_each(|(&symbol, code)| codes[symbol as usize] = code);
-    sequences.iter_mut().flatten().for_each(|symbol| *symbol = codes[*symbol as usize]);
+    let code = |symbol: &mut u32| *symbol = codes[*symbol as usize];
+    sequences.par_iter_mut().with_min_len(at_once).for_each(|sequence| sequence.iter_mut().for_each(code));
     alphabet
 }

@@ -158,7 +158,7 @@ impl Alignment {
 /// assert_eq!(columns, [&[0, 1, 2, 3][..], &[0, 2, 3], &[0, 1, 2, 3]]);
 /// ```
 #[must_use]
-pub fn align<S: AsRef<[u32]>>(tasks: &[S]) -> Alignment {
+pub fn align<S: AsRef<[u32]> + Sync>(tasks: &[S]) -> Alignment {
     align_with(Distinct::of(tasks), None)
 }
 
@@ -174,7 +174,7 @@ pub fn align<S: AsRef<[u32]>>(tasks: &[S]) -> Alignment {
 /// # Panics
 /// If a symbol of a sequence is not less than the number of `durations`.
 #[must_use]
-pub fn align_by_duration<S: AsRef<[u32]>>(tasks: &[S], durations: &[Nanos]) -> Alignment {
+pub fn align_by_duration<S: AsRef<[u32]> + Sync>(tasks: &[S], durations: &[Nanos]) -> Alignment {
     align_with(Distinct::of(tasks), Some(durations))
 }
 
@@ -261,7 +261,7 @@ fn aligned(input: Distinct, cuts: &[Cut], worth: Option<&[f64]>) -> Alignment {
         AlignedSequence { symbols, columns, n_tasks: n_tasks as usize }
     };
     // Members are in the order of sequences, one for each, so both vectors are used again.
-    let sequences = coded.into_iter().zip(profile.members).zip(n_tasks).map(aligned).collect();
+    let sequences = coded.into_par_iter().zip(profile.members).zip(n_tasks).map(aligned).collect();
     Alignment { n_columns, sequences, sequence_of, n_windows: cuts.len() }
 }
 
@@ -274,21 +274,27 @@ fn joined(sequences: &[&[u32]], mut windows: Vec<Window>) -> Profile {
         // which they joined.
         return window.profile;
     }
-    let mut profile = Profile::empty();
-    let mut columns: Vec<Vec<u32>> = sequences.iter().map(|s| Vec::with_capacity(s.len())).collect();
-    for Window { profile: mut window, piece_of } in windows {
-        let before = profile.symbols.len() as u32;
-        window.members.sort_by_key(|member| member.sequence);
-        profile.shown.resize(profile.shown.len() + window.shown.len(), 0);
-        for (columns, &piece) in columns.iter_mut().zip(&piece_of) {
-            let piece = &window.members[piece as usize].columns;
-            piece.iter().for_each(|&column| profile.shown[(before + column) as usize] += 1);
-            columns.extend(piece.iter().map(|&column| before + column));
+    windows.par_iter_mut().for_each(Window::show);
+    let first = |before: &mut u32, window: &Window| {
+        let first = *before;
+        *before += window.profile.symbols.len() as u32;
+        Some(first)
+    };
+    let first_columns: Vec<u32> = windows.iter().scan(0, first).collect();
+    let member = |(sequence, symbols): (usize, &&[u32])| {
+        let mut columns = Vec::with_capacity(symbols.len());
+        for (window, first) in windows.iter().zip(&first_columns) {
+            let piece = &window.profile.members[window.piece_of[sequence] as usize];
+            columns.extend(piece.columns.iter().map(|column| first + column));
         }
+        Member { sequence, columns }
+    };
+    let members = sequences.par_iter().enumerate().map(member).collect();
+    let mut profile = Profile { members, ..Profile::empty() };
+    for Window { profile: mut window, .. } in windows {
         profile.symbols.append(&mut window.symbols);
+        profile.shown.append(&mut window.shown);
     }
-    profile.members =
-        columns.into_iter().enumerate().map(|(sequence, columns)| Member { sequence, columns }).collect();
     profile
 }
 
@@ -318,6 +324,18 @@ impl Window {
         let mut profile = join_all(&coded, &order);
         profile.symbols.iter_mut().for_each(|symbol| *symbol = input.alphabet[*symbol as usize]);
         Self { profile, piece_of: input.sequence_of }
+    }
+
+    /// Counts in each column all sequences instead of the pieces, which come to stand
+    /// by number.
+    fn show(&mut self) {
+        let Self { profile, piece_of } = self;
+        profile.members.sort_by_key(|member| member.sequence);
+        profile.shown.fill(0);
+        for &piece in piece_of.iter() {
+            let columns = &profile.members[piece as usize].columns;
+            columns.iter().for_each(|&column| profile.shown[column as usize] += 1);
+        }
     }
 }
 

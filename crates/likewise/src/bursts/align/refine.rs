@@ -23,6 +23,9 @@ const CELLS: usize = 1 << 33;
 /// A round that saves less than one in so many columns is the last.
 const LEAST_GAIN: usize = 500;
 
+/// So many columns are worth being looked at by a thread of their own.
+const MANY: usize = 1 << 12;
+
 /// What joining a column is worth: the column saved, and up to as much again
 /// for a column that many others show.
 pub(super) struct Worth {
@@ -156,12 +159,12 @@ struct Board<'a> {
 
 impl<'a> Board<'a> {
     fn of(profile: &'a Profile, worth: &Worth) -> Self {
-        let columns = 0..profile.symbols.len();
-        Self {
-            places: Places::of(&profile.symbols),
-            gained: columns.clone().map(|column| gained(profile, worth, column)).collect(),
-            kept: columns.map(|column| kept(profile, worth, column)).collect(),
-        }
+        let columns = || (0..profile.symbols.len()).into_par_iter().with_min_len(MANY);
+        let gained = || columns().map(|column| gained(profile, worth, column)).collect();
+        let kept = || columns().map(|column| kept(profile, worth, column)).collect();
+        let (places, (gained, kept)) =
+            rayon::join(|| Places::of(&profile.symbols), || rayon::join(gained, kept));
+        Self { places, gained, kept }
     }
 
     /// The best place of a piece of a member, if it is better than where it is.

@@ -1,6 +1,10 @@
 //! How well the tasks run the same phases at the same places.
 
-use super::Alignment;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+use rayon::prelude::*;
+
+use super::{AlignedSequence, Alignment};
 use crate::table::Nanos;
 
 /// How much a run is single program, multiple data.
@@ -65,24 +69,39 @@ pub fn spmd_score(alignment: &Alignment, durations: &[Nanos]) -> SpmdScore {
 
 /// Of each cluster, how often tasks show it, and in how many columns.
 fn count(alignment: &Alignment, n_clusters: usize) -> (Vec<usize>, Vec<usize>) {
-    let mut shown = vec![0; n_clusters];
-    // Most columns hold one symbol: the first that is seen there. The others are
-    // in `more`.
-    let mut first: Vec<Option<u32>> = vec![None; alignment.n_columns];
-    let mut more: Vec<(u32, u32)> = Vec::new();
-    for sequence in &alignment.sequences {
+    // Most columns hold one symbol: one that is seen there. The others are in `more`,
+    // whichever was seen first.
+    let first: Vec<AtomicU32> = (0..alignment.n_columns).map(|_| AtomicU32::new(NONE)).collect();
+    let none = || (vec![0; n_clusters], Vec::new());
+    let with = |(mut shown, mut more): (Vec<usize>, Vec<(u32, u32)>), sequence: &AlignedSequence| {
         for (&symbol, &column) in sequence.symbols.iter().zip(&sequence.columns) {
             shown[symbol as usize] += sequence.n_tasks;
-            let first = first[column as usize].get_or_insert(symbol);
-            if *first != symbol {
+            let first = &first[column as usize];
+            let known = match first.load(Relaxed) {
+                NONE => first.compare_exchange(NONE, symbol, Relaxed, Relaxed).err().unwrap_or(symbol),
+                known => known,
+            };
+            if known != symbol {
                 more.push((column, symbol));
             }
         }
-    }
-    more.sort_unstable();
+        (shown, more)
+    };
+    let both = |(mut shown, mut more): (Vec<usize>, Vec<(u32, u32)>),
+                mut other: (Vec<usize>, Vec<(u32, u32)>)| {
+        shown.iter_mut().zip(&other.0).for_each(|(sum, n)| *sum += n);
+        more.append(&mut other.1);
+        (shown, more)
+    };
+    let (shown, mut more) = alignment.sequences.par_iter().fold(none, with).reduce(none, both);
+    more.par_sort_unstable();
     more.dedup();
     let mut columns = vec![0; n_clusters];
+    let of_first = first.into_iter().map(AtomicU32::into_inner).filter(|&symbol| symbol != NONE);
     let of_more = more.into_iter().map(|(_, symbol)| symbol);
-    first.into_iter().flatten().chain(of_more).for_each(|symbol| columns[symbol as usize] += 1);
+    of_first.chain(of_more).for_each(|symbol| columns[symbol as usize] += 1);
     (shown, columns)
 }
+
+/// No symbol.
+const NONE: u32 = u32::MAX;

@@ -75,9 +75,9 @@ pub(super) enum Marked<F> {
     Asked { group_of: F, leaves: Vec<AtomicU32> },
 }
 
-/// If fewer than one in so many points are asked about, what boxes hold is found
+/// If no more than one in so many points is asked about, what boxes hold is found
 /// when it is asked.
-const ASKED: usize = 64;
+const ASKED: usize = 2048;
 
 /// Of a box: nobody has looked.
 const UNKNOWN: u32 = SEVERAL - 1;
@@ -162,7 +162,7 @@ impl<'a> Index<'a> {
     /// # Complexity
     /// O(n) for n points, or O(1) and four bytes for each box where few are asked about.
     pub(super) fn mark<F: Fn(u32) -> u32 + Sync>(&self, group_of: F, n_asked: usize) -> Marked<F> {
-        if n_asked < self.order.len() / ASKED {
+        if n_asked * ASKED <= self.order.len() {
             let leaves = (0..self.lowest[0].len()).map(|_| AtomicU32::new(UNKNOWN)).collect();
             return Marked::Asked { group_of, leaves };
         }
