@@ -2,7 +2,7 @@
 
 use super::frame::{Frame, REACH};
 use super::geometry::{max2, min2};
-use super::groups::{Cores, Groups, Index, Sorted, group_of_rows};
+use super::groups::{Cores, Groups, Index, Sorted, Went};
 use super::params::{DbscanParams, PART};
 use super::scatter::filled;
 use super::subcells::ACROSS;
@@ -188,7 +188,7 @@ pub(super) fn sort<const D: usize>(
         let shift = (frame.n_keys() / buckets).ilog2() + 1;
         (shift, by_bucket(input, frame, shift))
     };
-    let Cells { keys, start, points, group_of } = cells;
+    let Cells { keys, start, points, went } = cells;
     let groups = Groups::new(points, start);
     let (eps2, too_wide) = (params.eps2(), AtomicBool::new(false));
     parallel::each(groups.boxes.len(), PART, &|part| {
@@ -199,14 +199,14 @@ pub(super) fn sort<const D: usize>(
     if too_wide.into_inner() {
         return None;
     }
-    Some((Grid::new(keys, frame, shift, params), Sorted { groups, group_of }))
+    Some((Grid::new(keys, frame, shift, params), Sorted { groups, went }))
 }
 
 struct Cells<const D: usize> {
     keys: Vec<u64>,
     start: Vec<u32>,
     points: Vec<[f64; D]>,
-    group_of: Vec<u32>,
+    went: Went,
 }
 
 /// How many counts each of the parallel parts may keep, so that together they
@@ -264,7 +264,7 @@ fn by_counting<const D: usize>(input: &[[f64; D]], frame: &Frame<D>) -> Cells<D>
     };
     // SAFETY: the counts sum to the number of points, one place each.
     let points = unsafe { filled(input.len(), scatter) };
-    Cells { keys, start, points, group_of }
+    Cells { keys, start, points, went: Went::To(group_of) }
 }
 
 /// Sort by the key's upper bits, then within each bucket by the `shift` lower ones, 32
@@ -327,8 +327,8 @@ fn by_bucket<const D: usize>(input: &[[f64; D]], frame: &Frame<D>, shift: u32) -
         }
     }
     start.push(input.len() as u32);
-    let group_of = group_of_rows(&start, &|at| sorted[at] as u32);
-    Cells { keys, start, points, group_of }
+    let rows = sorted.into_par_iter().map(|entry| entry as u32).collect();
+    Cells { keys, start, points, went: Went::From(rows) }
 }
 
 /// Sorts each bucket on its own, many at a time.

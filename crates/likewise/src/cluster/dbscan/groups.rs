@@ -13,7 +13,7 @@ use crate::cluster::{ClusterId, Clustering};
 use crate::parallel;
 use rayon::prelude::*;
 use std::num::NonZeroU32;
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 
 /// Points sorted by group. Those that no distance is asked of may be left out.
 pub(super) struct Groups<const D: usize> {
@@ -63,8 +63,26 @@ impl Known {
 /// Points in groups, and where each row of the input went.
 pub(super) struct Sorted<const D: usize> {
     pub(super) groups: Groups<D>,
-    /// The group of each row of the input.
-    pub(super) group_of: Vec<u32>,
+    pub(super) went: Went,
+}
+
+/// Where each row of the input went.
+pub(super) enum Went {
+    /// The group of each row, whose point may be left out of `groups`.
+    To(Vec<u32>),
+    /// The row of each place in `groups`, which holds all points.
+    From(Vec<u32>),
+}
+
+impl<const D: usize> Sorted<D> {
+    /// The groups, and the group of each row.
+    pub(super) fn by_row(self) -> (Groups<D>, Vec<u32>) {
+        let group_of = match self.went {
+            Went::To(group_of) => group_of,
+            Went::From(rows) => group_of_rows(&self.groups.start, &rows),
+        };
+        (self.groups, group_of)
+    }
 }
 
 impl<const D: usize> Groups<D> {
@@ -100,14 +118,13 @@ impl<const D: usize> Groups<D> {
 }
 
 /// The group of each row of the input: of group `g` are the places `start[g]`
-/// to `start[g + 1]`, and `row` has the row of each.
-pub(super) fn group_of_rows(start: &[u32], row: &(dyn Fn(usize) -> u32 + Sync)) -> Vec<u32> {
-    let n = start.last().map_or(0, |&end| end as usize);
-    let group_of: Vec<AtomicU32> = (0..n).map(|_| AtomicU32::new(0)).collect();
+/// to `start[g + 1]`, and `rows` has the row of each.
+fn group_of_rows(start: &[u32], rows: &[u32]) -> Vec<u32> {
+    let group_of: Vec<AtomicU32> = rows.iter().map(|_| AtomicU32::new(0)).collect();
     parallel::each(start.len().saturating_sub(1), 256, &|groups| {
         for g in groups {
-            for at in start[g] as usize..start[g + 1] as usize {
-                group_of[row(at) as usize].store(g as u32, Relaxed);
+            for &row in &rows[start[g] as usize..start[g + 1] as usize] {
+                group_of[row as usize].store(g as u32, Relaxed);
             }
         }
     });
@@ -184,12 +201,22 @@ pub(super) fn cluster<const D: usize>(
     index: &impl Index<D>,
     params: &DbscanParams,
 ) -> Dbscan {
-    let Sorted { groups, group_of } = sorted;
+    let Sorted { groups, went } = sorted;
     let cores = find_cores(&groups, known, index, params);
     let eps2 = params.eps2();
     join(&groups, &cores, known, index, eps2);
-    let clusters = number(input, &groups, &group_of, &cores, known);
-    label(input, &groups, group_of, index, &cores, &clusters, eps2)
+    let root = known.roots();
+    match went {
+        Went::To(group_of) => {
+            let clusters =
+                number(&first_rows(input, &groups, &group_of, &cores, known, &root), &cores, &root);
+            label(input, &groups, group_of, index, &cores, &clusters, eps2)
+        }
+        Went::From(rows) => {
+            let clusters = number(&first_of_places(&groups, &rows, &cores, &root), &cores, &root);
+            label_places(&groups, &rows, index, &cores, &clusters, eps2)
+        }
+    }
 }
 
 /// Joins the groups that hold core points within eps of each other.
@@ -374,25 +401,38 @@ fn place_of<const D: usize>(p: &[f64; D], g: usize, groups: &Groups<D>) -> Optio
     Some(groups.start[g] as usize + at)
 }
 
-/// Numbers clusters by their first core point.
-fn number<const D: usize>(
-    input: &[[f64; D]],
-    groups: &Groups<D>,
-    group_of: &[u32],
-    cores: &Cores,
-    known: &Known,
-) -> Clusters {
-    let root = known.roots();
-    let first = first_rows(input, groups, group_of, cores, known, &root);
-    let mut roots: Vec<usize> =
-        (0..groups.len()).filter(|&g| cores.any(g) && root[g] as usize == g).collect();
+/// Numbers clusters by their first core point, whose row `first` has for every root.
+fn number(first: &[u32], cores: &Cores, root: &[u32]) -> Clusters {
+    let n = root.len();
+    let mut roots: Vec<usize> = (0..n).filter(|&g| cores.any(g) && root[g] as usize == g).collect();
     roots.sort_by_key(|&r| first[r]);
-    let mut number = vec![None; groups.len()];
+    let mut number = vec![None; n];
     for (place, &r) in roots.iter().enumerate() {
         number[r] = Some(ClusterId::from_index(place));
     }
     let of_group = |g: usize| if cores.any(g) { number[root[g] as usize] } else { None };
-    Clusters { n_clusters: roots.len(), of_group: (0..groups.len()).map(of_group).collect() }
+    Clusters { n_clusters: roots.len(), of_group: (0..n).map(of_group).collect() }
+}
+
+/// For every root, the first row that is a core point of its component.
+fn first_of_places<const D: usize>(
+    groups: &Groups<D>,
+    rows: &[u32],
+    cores: &Cores,
+    root: &[u32],
+) -> Vec<u32> {
+    let first: Vec<AtomicU32> = root.iter().map(|_| AtomicU32::new(u32::MAX)).collect();
+    parallel::each(groups.len(), 256, &|part| {
+        for g in part.filter(|&g| cores.any(g)) {
+            let members = rows[groups.range(g)].iter().zip(&cores.is_core[groups.range(g)]);
+            let own = members.filter(|(_, core)| **core).map(|(row, _)| *row).min().unwrap_or(u32::MAX);
+            let first = &first[root[g] as usize];
+            if own < first.load(Relaxed) {
+                first.fetch_min(own, Relaxed);
+            }
+        }
+    });
+    first.into_iter().map(AtomicU32::into_inner).collect()
 }
 
 /// For every root, the first row of `input` that is a core point of its
@@ -425,21 +465,22 @@ pub(super) fn first_rows<const D: usize>(
     first.into_iter().map(AtomicU32::into_inner).collect()
 }
 
-/// Labels in the order of the input: a core point takes its group's cluster,
-/// a border point the cluster that comes first in burst order, as if the
-/// clusters had been grown one after the other.
-pub(super) fn label<const D: usize>(
-    input: &[[f64; D]],
+/// No cluster has these numbers.
+const OPEN: u32 = u32::MAX;
+const NOISE: u32 = 0;
+
+/// The number of the cluster of all points of a group, all core or all noise, or else
+/// [`OPEN`]; and of the points of the open ones, place by place.
+///
+/// A core point takes its group's cluster, a border point the cluster that comes first
+/// in burst order, as if the clusters had been grown one after the other.
+fn settle<const D: usize>(
     groups: &Groups<D>,
-    group_of: Vec<u32>,
     index: &impl Index<D>,
     cores: &Cores,
     clusters: &Clusters,
     eps2: f64,
-) -> Dbscan {
-    /// No cluster has these numbers.
-    const OPEN: u32 = u32::MAX;
-    const NOISE: u32 = 0;
+) -> (Vec<u32>, Vec<u32>) {
     let of_group = &clusters.of_group;
     let number = |label: Option<ClusterId>| label.map_or(NOISE, ClusterId::number);
     // Most points are in groups that are all core, or far from any core point: one
@@ -470,6 +511,20 @@ pub(super) fn label<const D: usize>(
             *label = number(label_of);
         }
     });
+    (settled, of_points)
+}
+
+/// Labels in the order of the input.
+pub(super) fn label<const D: usize>(
+    input: &[[f64; D]],
+    groups: &Groups<D>,
+    group_of: Vec<u32>,
+    index: &impl Index<D>,
+    cores: &Cores,
+    clusters: &Clusters,
+    eps2: f64,
+) -> Dbscan {
+    let (settled, of_points) = settle(groups, index, cores, clusters, eps2);
     let of_point = |p: &[f64; D], g: usize| {
         let place = place_of(p, g, groups);
         place.map_or((NOISE, false), |place| (of_points[place], cores.is_core[place]))
@@ -489,6 +544,35 @@ pub(super) fn label<const D: usize>(
     });
     // Both are the same bytes, so this costs nothing.
     let labels = labels.into_iter().map(|number| NonZeroU32::new(number).map(ClusterId)).collect();
+    Dbscan { clustering: Clustering { labels, n_clusters: clusters.n_clusters }, core }
+}
+
+/// The same where the row of each place is known.
+fn label_places<const D: usize>(
+    groups: &Groups<D>,
+    rows: &[u32],
+    index: &impl Index<D>,
+    cores: &Cores,
+    clusters: &Clusters,
+    eps2: f64,
+) -> Dbscan {
+    let (settled, of_points) = settle(groups, index, cores, clusters, eps2);
+    let labels: Vec<AtomicU32> = rows.iter().map(|_| AtomicU32::new(NOISE)).collect();
+    let core: Vec<AtomicBool> = rows.iter().map(|_| AtomicBool::new(false)).collect();
+    parallel::each(groups.len(), 256, &|part| {
+        for (g, places) in part.map(|g| (g, groups.range(g))) {
+            let own = rows[places.clone()].iter().zip(&of_points[places.clone()]).zip(&cores.is_core[places]);
+            for ((&row, &of_point), &is_core) in own {
+                let label = if settled[g] == OPEN { of_point } else { settled[g] };
+                if label != NOISE {
+                    labels[row as usize].store(label, Relaxed);
+                    core[row as usize].store(is_core, Relaxed);
+                }
+            }
+        }
+    });
+    let labels = labels.into_iter().map(|label| NonZeroU32::new(label.into_inner()).map(ClusterId)).collect();
+    let core = core.into_iter().map(AtomicBool::into_inner).collect();
     Dbscan { clustering: Clustering { labels, n_clusters: clusters.n_clusters }, core }
 }
 

@@ -8,7 +8,7 @@
 use super::cells::{Cell, CellTable, Counted, MAX_KEYS, RUN, SUB_BITS, count};
 use super::frame::Frame;
 use super::grid::{Grid, row_offsets};
-use super::groups::{Cores, Groups, Index, Known, Sorted};
+use super::groups::{Cores, Groups, Index, Known, Sorted, Went};
 use super::params::DbscanParams;
 use super::scatter::{Slots, filled};
 use super::subcells::{ACROSS, Reach, bits};
@@ -33,7 +33,7 @@ pub(super) fn sort<const D: usize>(
     let counted = count(input, &frame);
     let Decided { stay, known, needed } = decide(&counted.table, frame, params);
     let (groups, group_of) = gather(input, counted, &needed);
-    (stay, Sorted { groups, group_of }, known)
+    (stay, Sorted { groups, went: Went::To(group_of) }, known)
 }
 
 /// What a table of cells tells.

@@ -6,7 +6,7 @@
 //! others, so there are far fewer of them in eight dimensions.
 
 use super::geometry::{Aabb, max2, min2, partition};
-use super::groups::{Cores, Groups, Index, Sorted, group_of_rows};
+use super::groups::{Cores, Groups, Index, Sorted, Went};
 use super::params::DbscanParams;
 use super::union_find::UnionFind;
 use crate::parallel;
@@ -49,11 +49,11 @@ impl<const D: usize> Tree<D> {
         let (mut start, mut boxes) = (vec![0], Vec::new());
         number_leaves(&mut built, &mut start, &mut boxes);
 
-        let group_of = group_of_rows(&start, &|at| entries[at].1);
+        let rows = entries.iter().map(|(_, row)| *row).collect();
         let points = entries.iter().map(|(p, _)| *p).collect();
         let nodes = built.into_iter().map(|(node, _)| node).collect();
         let groups = Groups { points, start, boxes };
-        (Self { nodes, eps2 }, Sorted { groups, group_of })
+        (Self { nodes, eps2 }, Sorted { groups, went: Went::From(rows) })
     }
 
     fn children(&self, i: usize) -> Option<(usize, usize)> {

@@ -3,7 +3,7 @@
 
 use super::super::frame::Frame;
 use super::super::geometry::Aabb;
-use super::super::groups::{Clusters, Cores, Groups, Index, Known, Sorted, find_cores, is_core, join, label};
+use super::super::groups::{Clusters, Cores, Groups, Index, Known, find_cores, is_core, join, label};
 use super::super::params::{Dbscan, DbscanParams};
 use super::super::sparse::Sparse;
 use super::super::tree::Tree;
@@ -59,6 +59,7 @@ fn by_grid<'a, const D: usize>(
     match sorted {
         Some((_, sorted)) if stands_alone(&sorted.groups, params) => sparse::<D>(points, n_own, params),
         Some((grid, sorted)) => {
+            let sorted = sorted.by_row();
             let known = asked_of(&sorted, n_own, params);
             Box::new(Grouped::new(input, n_own, sorted, known, grid, params))
         }
@@ -76,6 +77,7 @@ fn by_tree<'a, const D: usize>(
     if stands_alone(&sorted.groups, params) {
         return sparse::<D>(points, n_own, params);
     }
+    let sorted = sorted.by_row();
     let known = asked_of(&sorted, n_own, params);
     Box::new(Grouped::new(input, n_own, sorted, known, tree, params))
 }
@@ -89,10 +91,14 @@ fn sparse<'a, const D: usize>(
 }
 
 /// Only groups with an own point are asked about.
-fn asked_of<const D: usize>(sorted: &Sorted<D>, n_own: usize, params: &DbscanParams) -> Known {
-    let mut known = Known::by_size(&sorted.groups, params);
+fn asked_of<const D: usize>(
+    (groups, group_of): &(Groups<D>, Vec<u32>),
+    n_own: usize,
+    params: &DbscanParams,
+) -> Known {
+    let mut known = Known::by_size(groups, params);
     known.asked.fill(false);
-    sorted.group_of[..n_own].iter().for_each(|&g| known.asked[g as usize] = true);
+    group_of[..n_own].iter().for_each(|&g| known.asked[g as usize] = true);
     known
 }
 
@@ -137,12 +143,11 @@ impl<'a, const D: usize, I: Index<D>> Grouped<'a, D, I> {
     pub(super) fn new(
         input: Cow<'a, [[f64; D]]>,
         n_own: usize,
-        sorted: Sorted<D>,
+        (groups, group_of): (Groups<D>, Vec<u32>),
         known: Known,
         index: I,
         params: &DbscanParams,
     ) -> Self {
-        let Sorted { groups, group_of } = sorted;
         let cores = find_cores(&groups, &known, &index, params);
         Self { input, n_own, groups, group_of, known, cores, index, eps2: params.eps2() }
     }

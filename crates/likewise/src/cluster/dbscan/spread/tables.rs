@@ -4,7 +4,7 @@
 use super::super::cells::{CellTable, count};
 use super::super::frame::Frame;
 use super::super::geometry::Aabb;
-use super::super::groups::{Groups, Known, Sorted};
+use super::super::groups::{Groups, Known};
 use super::super::params::{Dbscan, DbscanParams};
 use super::super::stay::{Decided, Stay, decide, has_tables, is_tight, sample_step, take};
 use super::super::{params::PART, rows};
@@ -253,8 +253,8 @@ fn join_over_ranks<C: Communicator + ?Sized>(
     Ok(())
 }
 
-/// Points sorted by cell.
-fn by_cell<const D: usize>(input: &[[f64; D]], stay: &Stay<D>, n_cells: usize) -> Sorted<D> {
+/// Points sorted by cell, and the cell of each row.
+fn by_cell<const D: usize>(input: &[[f64; D]], stay: &Stay<D>, n_cells: usize) -> (Groups<D>, Vec<u32>) {
     let mut group_of = vec![0u32; input.len()];
     parallel::fill(&mut group_of, PART, &|first, part| {
         part.iter_mut().zip(&input[first..]).for_each(|(cell, p)| *cell = stay.cell_of(p));
@@ -270,5 +270,5 @@ fn by_cell<const D: usize>(input: &[[f64; D]], stay: &Stay<D>, n_cells: usize) -
         points[*at as usize] = *p;
         *at += 1;
     }
-    Sorted { groups: Groups::new(points, start), group_of }
+    (Groups::new(points, start), group_of)
 }
