@@ -54,7 +54,10 @@ pub(super) fn figures(
             }
         }
     }
-    let mut regions = phase_regions(table, prepared, &clustering);
+    let (mut regions, serial) = rayon::join(
+        || phase_regions(table, prepared, &clustering),
+        || serial(table, prepared, &clustering, n_clusters, end),
+    );
     if !dropped.is_empty() {
         stats.remove(n_clusters);
         if !extrapolated.is_empty() {
@@ -62,7 +65,6 @@ pub(super) fn figures(
         }
         regions.retain(|row| row.cluster.is_none_or(|id| id.index() < n_clusters));
     }
-    let serial = serial(table, prepared, &clustering, n_clusters, end);
     let rates = rates(table, &stats);
     (stats, Figures { extrapolated, rates, regions, serial })
 }

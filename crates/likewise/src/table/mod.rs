@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use rayon::prelude::*;
+
 mod code;
 mod defaults;
 mod metric;
@@ -71,6 +73,9 @@ pub struct CounterColumn {
 /// that do not for at least 96 %.
 const SILENT: f64 = 0.95;
 
+/// So many bursts are looked at by one thread.
+const PART: usize = 1 << 16;
+
 impl CounterColumn {
     /// Whether the counter is 0 for nearly all the time in which it was
     /// counted; `duration` is that of every burst.
@@ -79,11 +84,19 @@ impl CounterColumn {
     /// O(n).
     #[must_use]
     pub fn is_silent(&self, duration: &[Nanos]) -> bool {
-        let (mut all, mut zero) = (0u128, 0u128);
-        for (value, &Nanos(time)) in self.values.iter().zip(duration).filter(|(x, _)| !x.is_nan()) {
-            all += u128::from(time);
-            zero += if value == 0.0 { u128::from(time) } else { 0 };
-        }
+        // In whole numbers, so that the order of summing does not matter.
+        let times = |(part, durations): (usize, &[Nanos])| {
+            let (mut all, mut zero) = (0u128, 0u128);
+            for (i, &Nanos(time)) in (part * PART..).zip(durations) {
+                let value = self.values.get(i);
+                all += if value.is_nan() { 0 } else { u128::from(time) };
+                zero += if value == 0.0 { u128::from(time) } else { 0 };
+            }
+            (all, zero)
+        };
+        let n = self.values.len().min(duration.len());
+        let parts = duration[..n].par_chunks(PART).enumerate().map(times);
+        let (all, zero) = parts.reduce(|| (0, 0), |a, b| (a.0 + b.0, a.1 + b.1));
         zero as f64 > SILENT * all as f64
     }
 }

@@ -261,13 +261,9 @@ fn select(found: Vec<Iterations>, clock: &WorkClock<'_>) -> Result<Selected, Not
 /// When iterations begin and the last ends, and what it costs to cut there.
 fn cuts(iterations: &Iterations, clock: &WorkClock<'_>) -> (Vec<Nanos>, u64) {
     let reach = REACH * iterations.period();
-    let (mut cuts, mut cost) = (Vec::with_capacity(iterations.boundaries.len()), 0u64);
-    for &boundary in &iterations.boundaries {
-        let (at, of_cut) = clock.best_cut_before(boundary, reach);
-        cost = cost.saturating_add(of_cut);
-        cuts.push(Nanos(at));
-    }
-    (cuts, cost)
+    let cut = |&boundary: &f64| clock.best_cut_before(boundary, reach);
+    let (cuts, costs): (Vec<u64>, Vec<u64>) = iterations.boundaries.par_iter().map(cut).unzip();
+    (cuts.into_iter().map(Nanos).collect(), costs.into_iter().fold(0, u64::saturating_add))
 }
 
 /// How many threads have bursts.

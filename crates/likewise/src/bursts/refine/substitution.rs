@@ -16,6 +16,9 @@ use super::partition::{Partition, Scored, Tasks};
 /// How often there is what.
 type Counts<K> = FxHashMap<K, u64>;
 
+/// So many bursts of a part are worth being looked at by a thread of their own.
+const SMALL: usize = 1 << 14;
+
 /// Where the bursts of one part stand in the alignment. Parts are what may join;
 /// the alignment itself is of groups, and all parts of a group have one name
 /// there.
@@ -251,26 +254,43 @@ fn seen<P: Fn(u32) -> u32, G: Fn(u32) -> u32>(
 impl Place {
     /// Of the bursts of a part, thread by thread, in their order.
     fn of(input: &RefineInput<'_>, group: u32, threads: &[OfThread<'_>], with_contexts: bool) -> Self {
-        let n = threads.iter().map(|of_thread| of_thread.seen.len()).sum();
+        let n: usize = threads.iter().map(|of_thread| of_thread.seen.len()).sum();
+        // A part with much of the run would keep one thread busy while the others wait.
+        let at_once = (SMALL * threads.len() / n.max(1)).max(1);
+        let of_threads = threads.par_iter().with_min_len(at_once);
+        let of_threads: Vec<(Self, Vec<u32>)> =
+            of_threads.map(|of_thread| Self::of_thread(input, of_thread, with_contexts)).collect();
         let mut place = Self { group, bursts: n as u64, ..Self::default() };
         let mut columns = Vec::with_capacity(n);
-        for of_thread in threads {
-            place.tasks.extend(of_thread.seen.first().map(|seen| input.thread[seen.burst as usize]));
-            for &seen in of_thread.seen {
-                columns.push(of_thread.sequence.columns[seen.at as usize]);
-                if with_contexts {
-                    *place.contexts.entry(of_thread.context(seen)).or_insert(0) += 1;
-                }
-                if let Some(&code) = input.code.get(seen.burst as usize).filter(|&&code| code != NO_CODE) {
-                    *place.code.entry(code).or_insert(0) += 1;
-                }
-                place.moments.push(input.points.row(seen.burst as usize));
-            }
+        for (mut own, mut own_columns) in of_threads {
+            columns.append(&mut own_columns);
+            add(&mut place.contexts, &own.contexts);
+            add(&mut place.code, &own.code);
+            place.tasks.append(&mut own.tasks);
+            place.moments.add(&own.moments);
         }
         place.columns = Columns::of(columns);
         place.pairs = place.columns.pairs();
         place.tasks.sort_unstable();
         place
+    }
+
+    /// What a thread has of it, and the columns of its bursts.
+    fn of_thread(input: &RefineInput<'_>, of_thread: &OfThread<'_>, with_contexts: bool) -> (Self, Vec<u32>) {
+        let mut place = Self::default();
+        place.tasks.extend(of_thread.seen.first().map(|seen| input.thread[seen.burst as usize]));
+        let mut columns = Vec::with_capacity(of_thread.seen.len());
+        for &seen in of_thread.seen {
+            columns.push(of_thread.sequence.columns[seen.at as usize]);
+            if with_contexts {
+                *place.contexts.entry(of_thread.context(seen)).or_insert(0) += 1;
+            }
+            if let Some(&code) = input.code.get(seen.burst as usize).filter(|&&code| code != NO_CODE) {
+                *place.code.entry(code).or_insert(0) += 1;
+            }
+            place.moments.push(input.points.row(seen.burst as usize));
+        }
+        (place, columns)
     }
 
     fn add(&mut self, other: &Self) {
