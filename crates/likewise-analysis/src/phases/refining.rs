@@ -8,7 +8,7 @@ use likewise::bursts::{
     Direction, EpsRange, NO_NODE, RefineInput, RefineRules, Refinement, default_min_points, refine_by,
 };
 use likewise::cluster::kdist::KDistError;
-use likewise::cluster::{ClusterId, Clustering, DbscanParams, Points};
+use likewise::cluster::{ClusterId, Clustering, CoreRadii, DbscanParams, Points};
 use rayon::prelude::*;
 use std::cmp::Reverse;
 
@@ -27,16 +27,18 @@ pub(super) fn refine_bursts(
         let _bar = watch.spinner("Measuring distances");
         stages.time("k_distance", || distances(input.points, min_points, asked, search))
     };
-    let Ok((distances, one_density)) = found else {
+    let Ok(Distances { own, one_density, core }) = found else {
         let labels = vec![None; input.points.len()];
         grouped.clustering = Clustering { labels, n_clusters: 0 };
         return grouped;
     };
     grouped.one_density = one_density;
-    let (range, curve) = stages.time("k_distance", || EpsRange::of(distances, min_points));
+    let (range, curve) = stages.time("k_distance", || EpsRange::of(own, min_points));
     grouped.curve = Some(Curve::of(&curve, min_points + 1));
     drop(curve);
     let _bar = watch.spinner("Refining");
+    let radii = range.eps.iter().copied().chain(range.reach).collect();
+    let cores = core.map(|core| CoreRadii::of(&core, min_points, radii));
     if direction == Direction::Aggregative {
         // What each radius connects does not depend on what became of the others;
         // and at last, whether the run repeats is asked at one density.
@@ -45,7 +47,13 @@ pub(super) fn refine_bursts(
         let all: Vec<_> = radii.chain(grouped.one_density.as_ref().and_then(Curve::params)).collect();
         search.ahead(input.points, &all);
     }
-    let connect = |params: &DbscanParams| search.dbscan(input.points, params).clustering.labels;
+    let connect = |params: &DbscanParams| {
+        let found = match &cores {
+            Some(cores) => search.dbscan_knowing(input.points, params, cores),
+            None => search.dbscan(input.points, params),
+        };
+        found.clustering.labels
+    };
     let refinement =
         stages.time("cluster", || refine_by(input, range, direction, &RefineRules::default(), &connect));
     grouped.clustering = refinement.clustering.clone();
@@ -53,23 +61,34 @@ pub(super) fn refine_bursts(
     grouped
 }
 
-/// The distance of every point to its `min_points`-th other, and the curve from
-/// which one radius for all is read, where none is given: one search finds both.
+/// What one search finds.
+struct Distances {
+    /// Of every point to its `min_points`-th other.
+    own: Vec<f64>,
+    /// The curve from which one radius for all is read, where none is given.
+    one_density: Option<Curve>,
+    /// Of every point to the one that makes it core, where that helps.
+    core: Option<Vec<f64>>,
+}
+
 fn distances(
     points: Points<'_>,
     min_points: usize,
     asked: &Grouping,
     search: &dyn Search,
-) -> Result<(Vec<f64>, Option<Curve>), KDistError> {
+) -> Result<Distances, KDistError> {
     let k = asked.min_points.unwrap_or(MIN_POINTS);
-    if asked.eps.is_some() || asked.sample.is_some() || points.len() < k {
-        let found = search.k_distances(points, &[min_points + 1])?.pop();
-        return Ok((found.unwrap_or_default(), None));
-    }
-    let mut found = search.k_distances(points, &[min_points + 1, k])?;
-    let (mut curve, distances) = (found.pop().unwrap_or_default(), found.pop().unwrap_or_default());
-    curve.par_sort_unstable_by_key(|x| Reverse(x.to_bits()));
-    Ok((distances, Some(Curve::of(&curve, k))))
+    let has_curve = asked.eps.is_none() && asked.sample.is_none() && points.len() >= k;
+    let curve_k = has_curve.then_some(k);
+    let core_k = search.uses_cores().then_some(min_points);
+    let all: Vec<usize> = std::iter::once(min_points + 1).chain(curve_k).chain(core_k).collect();
+    let mut found = search.k_distances(points, &all)?.into_iter();
+    let own = found.next().unwrap_or_default();
+    let curve = curve_k.and_then(|_| found.next()).map(|mut curve| {
+        curve.par_sort_unstable_by_key(|x| Reverse(x.to_bits()));
+        Curve::of(&curve, k)
+    });
+    Ok(Distances { own, one_density: curve, core: core_k.and_then(|_| found.next()) })
 }
 
 /// Of each node, the phase that it ended as.

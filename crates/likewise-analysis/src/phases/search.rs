@@ -6,7 +6,7 @@ use anyhow::Result;
 use likewise::cluster::kdist::{
     KDistError, KDistSpreadError, k_distances, k_distances_of, k_distances_spread, k_distances_spread_of,
 };
-use likewise::cluster::{Dbscan, DbscanParams, Points, dbscan, dbscan_spread};
+use likewise::cluster::{CoreRadii, Dbscan, DbscanParams, Points, dbscan, dbscan_knowing, dbscan_spread};
 use likewise::comm::wire::{self, Taker};
 use likewise::comm::{CommError, Communicator, broadcast_by_messages};
 use likewise::ranks::part;
@@ -21,7 +21,18 @@ pub trait Search: Sync {
     /// As [`dbscan`].
     fn dbscan(&self, points: Points<'_>, params: &DbscanParams) -> Dbscan;
 
-    /// As [`k_distances`], for each of one or two `k`.
+    /// As [`dbscan_knowing`], if it helps.
+    fn dbscan_knowing(&self, points: Points<'_>, params: &DbscanParams, _cores: &CoreRadii) -> Dbscan {
+        self.dbscan(points, params)
+    }
+
+    /// Whether [`Search::dbscan_knowing`] makes use of what is known.
+    fn uses_cores(&self) -> bool {
+        false
+    }
+
+    /// As [`k_distances`], for each of one or two `k`, or of three where this process
+    /// is alone.
     ///
     /// # Errors
     /// Those of [`k_distances`].
@@ -41,10 +52,19 @@ impl Search for Here {
         dbscan(points, params)
     }
 
+    fn dbscan_knowing(&self, points: Points<'_>, params: &DbscanParams, cores: &CoreRadii) -> Dbscan {
+        dbscan_knowing(points, params, cores)
+    }
+
+    fn uses_cores(&self) -> bool {
+        true
+    }
+
     fn k_distances(&self, points: Points<'_>, k: &[usize]) -> Result<Vec<Vec<f64>>, KDistError> {
         match *k {
-            // One search finds both.
+            // One search finds all.
             [a, b] => Ok(k_distances_of(points, [a, b])?.into()),
+            [a, b, c] => Ok(k_distances_of(points, [a, b, c])?.into()),
             _ => k.iter().map(|&k| k_distances(points, k)).collect(),
         }
     }

@@ -3,7 +3,7 @@
 mod dbscan;
 mod euclidean;
 
-pub use dbscan::{Dbscan, DbscanParams, DbscanParamsError, dbscan, dbscan_spread};
+pub use dbscan::{CoreRadii, Dbscan, DbscanParams, DbscanParamsError, dbscan, dbscan_knowing, dbscan_spread};
 pub use euclidean::{euclidean, squared_euclidean};
 pub mod hierarchical;
 pub mod kdist;

@@ -6,6 +6,7 @@
 //! its group's. The cost depends on the number of groups, not on the size of
 //! the neighbourhoods, which on bursts is nearly quadratic in total.
 
+use super::core_radii::CoreAt;
 use super::geometry::{Aabb, any_within, count_within, distance2, max2, min2};
 use super::params::{Dbscan, DbscanParams, PART};
 use super::union_find::UnionFind;
@@ -163,6 +164,17 @@ enum Share {
     All,
 }
 
+impl Share {
+    /// Of a group, each of whose points is core or not.
+    fn of(flags: &[bool]) -> Self {
+        match flags.iter().filter(|flag| **flag).count() {
+            0 => Self::None,
+            n if n == flags.len() => Self::All,
+            _ => Self::Some,
+        }
+    }
+}
+
 /// Which points are core, in group order, and how many in each group.
 pub(super) struct Cores {
     is_core: Vec<bool>,
@@ -197,12 +209,16 @@ impl Cores {
 pub(super) fn cluster<const D: usize>(
     input: &[[f64; D]],
     sorted: Sorted<D>,
-    known: &Known,
+    (known, told): (&Known, Option<CoreAt<'_>>),
     index: &impl Index<D>,
     params: &DbscanParams,
 ) -> Dbscan {
     let Sorted { groups, went } = sorted;
-    let cores = find_cores(&groups, known, index, params);
+    let told = match &went {
+        Went::From(rows) => told.map(|told| (&rows[..], told)),
+        Went::To(_) => None,
+    };
+    let cores = find_cores(&groups, (known, told), index, params);
     let eps2 = params.eps2();
     join(&groups, &cores, known, index, eps2);
     let root = known.roots();
@@ -234,10 +250,17 @@ pub(super) fn join<const D: usize>(
 
 pub(super) fn find_cores<const D: usize>(
     groups: &Groups<D>,
-    known: &Known,
+    (known, told): (&Known, Option<(&[u32], CoreAt<'_>)>),
     index: &impl Index<D>,
     params: &DbscanParams,
 ) -> Cores {
+    let told = |g: usize, flags: &mut [bool]| {
+        let (rows, told) = told?;
+        for (flag, &row) in flags.iter_mut().zip(&rows[groups.range(g)]) {
+            *flag = told.is_core(row)?;
+        }
+        Some(Share::of(flags))
+    };
     let mut is_core = vec![false; groups.points.len()];
     let mut share = vec![Share::None; groups.len()];
     each_group(groups, &mut is_core, &mut share, &|g, flags, share, near| {
@@ -245,7 +268,7 @@ pub(super) fn find_cores<const D: usize>(
             flags.fill(true);
             *share = Share::All;
         } else if known.asked[g] {
-            *share = cores_of_group(groups, index, g, params, flags, near);
+            *share = told(g, flags).unwrap_or_else(|| cores_of_group(groups, index, g, params, flags, near));
         }
     });
     Cores { is_core, share }
@@ -307,17 +330,11 @@ fn cores_of_group<const D: usize>(
         () if possible < min_points => Some(false),
         () => None,
     };
-    let mut n_core = 0;
-    for (p, flag) in groups.members(g).iter().zip(flags) {
+    for (p, flag) in groups.members(g).iter().zip(&mut *flags) {
         let known = index.is_core(g, p).or(all);
         *flag = known.unwrap_or_else(|| has_enough(groups, p, sure, near, params));
-        n_core += usize::from(*flag);
     }
-    match n_core {
-        0 => Share::None,
-        n if n == groups.size(g) => Share::All,
-        _ => Share::Some,
-    }
+    Share::of(flags)
 }
 
 /// Whether `p` has enough neighbours: `sure` ones and those in the groups `near`.

@@ -1,6 +1,7 @@
 //! DBSCAN, exact, without neighbour lists.
 
 mod cells;
+mod core_radii;
 mod frame;
 mod geometry;
 mod grid;
@@ -16,6 +17,8 @@ mod union_find;
 
 use crate::cluster::{Clustering, Points};
 use crate::parallel;
+use core_radii::CoreAt;
+pub use core_radii::CoreRadii;
 use frame::Frame;
 use geometry::Aabb;
 use groups::Known;
@@ -59,49 +62,77 @@ use std::borrow::Cow;
 /// ```
 #[must_use]
 pub fn dbscan(points: Points<'_>, params: &DbscanParams) -> Dbscan {
+    dbscan_by(points, params, None)
+}
+
+/// As [`dbscan`], where it is known of points whether they are core.
+///
+/// # Panics
+/// If `cores` is of other points, as far as their number tells.
+///
+/// # Example
+/// ```
+/// use likewise::cluster::kdist::k_distances;
+/// use likewise::cluster::{CoreRadii, DbscanParams, Points, dbscan, dbscan_knowing};
+///
+/// let points = Points::new(&[0.0, 0.1, 0.2, 5.0, 5.1, 5.2, 9.0], 1)?;
+/// let cores = CoreRadii::of(&k_distances(points, 3)?, 3, vec![0.15, 0.3]);
+/// for eps in [0.15, 0.3] {
+///     let params = DbscanParams::new(eps, 3)?;
+///     assert_eq!(dbscan_knowing(points, &params, &cores), dbscan(points, &params));
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[must_use]
+pub fn dbscan_knowing(points: Points<'_>, params: &DbscanParams, cores: &CoreRadii) -> Dbscan {
+    assert_eq!(cores.len(), points.len(), "whether each point is core");
+    dbscan_by(points, params, cores.at(params))
+}
+
+fn dbscan_by(points: Points<'_>, params: &DbscanParams, cores: Option<CoreAt<'_>>) -> Dbscan {
     if points.is_empty() {
         let clustering = Clustering { labels: Vec::new(), n_clusters: 0 };
         return Dbscan { clustering, core: Vec::new() };
     }
     match points.dims() {
-        1 => by_grid::<1>(points, params),
-        2 => by_grid::<2>(points, params),
-        3 => by_grid::<3>(points, params),
+        1 => by_grid::<1>(points, params, cores),
+        2 => by_grid::<2>(points, params, cores),
+        3 => by_grid::<3>(points, params, cores),
         // Padding to a few widths keeps the compiled program small.
-        4 => by_tree::<4>(points, params),
-        5..=8 => by_tree::<8>(points, params),
-        _ => by_tree::<16>(points, params),
+        4 => by_tree::<4>(points, params, cores),
+        5..=8 => by_tree::<8>(points, params, cores),
+        _ => by_tree::<16>(points, params, cores),
     }
 }
 
-fn by_grid<const D: usize>(points: Points<'_>, params: &DbscanParams) -> Dbscan {
+fn by_grid<const D: usize>(points: Points<'_>, params: &DbscanParams, cores: Option<CoreAt<'_>>) -> Dbscan {
     let input = rows::<D>(points);
     let around = input.par_chunks(1 << 15).map(Aabb::of).reduce(|| Aabb::EMPTY, |a, b| a.merge(&b));
     let Some(frame) = Frame::new(&around, params.eps()) else {
-        return by_tree::<4>(points, params);
+        return by_tree::<4>(points, params, cores);
     };
     if stay::pays(&input, &frame, params) {
         let (index, sorted, known) = stay::sort(&input, frame, params);
-        return groups::cluster(&input, sorted, &known, &index, params);
+        return groups::cluster(&input, sorted, (&known, cores), &index, params);
     }
     match grid::sort(&input, &frame, params) {
         Some((_, sorted)) if stands_alone(&sorted.groups, params) => sparse::cluster::<D>(points, params),
         Some((grid, sorted)) => {
             let known = Known::by_size(&sorted.groups, params);
-            groups::cluster(&input, sorted, &known, &grid, params)
+            groups::cluster(&input, sorted, (&known, cores), &grid, params)
         }
-        None => by_tree::<4>(points, params),
+        None => by_tree::<4>(points, params, cores),
     }
 }
 
-fn by_tree<const D: usize>(points: Points<'_>, params: &DbscanParams) -> Dbscan {
+fn by_tree<const D: usize>(points: Points<'_>, params: &DbscanParams, cores: Option<CoreAt<'_>>) -> Dbscan {
     let input = rows::<D>(points);
     let (tree, sorted) = tree::Tree::new(&input, params);
     if stands_alone(&sorted.groups, params) {
         return sparse::cluster::<D>(points, params);
     }
     let known = Known::by_size(&sorted.groups, params);
-    groups::cluster(&input, sorted, &known, &tree, params)
+    groups::cluster(&input, sorted, (&known, cores), &tree, params)
 }
 
 /// Whether groups hold so few points that they are not worth having: seen

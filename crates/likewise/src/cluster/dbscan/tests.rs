@@ -5,7 +5,8 @@ use super::frame::{Frame, subs_per_side};
 use super::geometry::Aabb;
 use super::groups::Known;
 use super::params::{Dbscan, DbscanParams};
-use super::{dbscan, grid, groups, rows, sparse, stay, subcells, tree};
+use super::{CoreRadii, dbscan, grid, groups, rows, sparse, stay, subcells, tree};
+use crate::cluster::kdist::k_distances;
 use crate::cluster::{ClusterId, Clustering, Points};
 use proptest::prelude::*;
 
@@ -51,7 +52,13 @@ fn check(data: &[f64], dims: usize, eps: f64, min_points: usize) {
     let input = rows::<16>(points);
     let (tree, sorted) = tree::Tree::new(&input, &params);
     let known = Known::by_size(&sorted.groups, &params);
-    assert_eq!(groups::cluster(&input, sorted, &known, &tree, &params), expected, "tree, eps {eps}");
+    assert_eq!(groups::cluster(&input, sorted, (&known, None), &tree, &params), expected, "tree, eps {eps}");
+    if let Ok(distances) = k_distances(points, min_points) {
+        let cores = CoreRadii::of(&distances, min_points, vec![eps / 2.0, eps, eps * 2.0]);
+        let (tree, sorted) = tree::Tree::new(&input, &params);
+        let told = (&Known::by_size(&sorted.groups, &params), cores.at(&params));
+        assert_eq!(groups::cluster(&input, sorted, told, &tree, &params), expected, "told, eps {eps}");
+    }
     match dims {
         1 => check_cells::<1>(points, &params, &expected),
         2 => check_cells::<2>(points, &params, &expected),
@@ -67,7 +74,7 @@ fn check_cells<const D: usize>(points: Points<'_>, params: &DbscanParams, expect
     if let Some((grid, sorted)) = grid::sort(&input, &frame, params) {
         let known = Known::by_size(&sorted.groups, params);
         assert_eq!(
-            &groups::cluster(&input, sorted, &known, &grid, params),
+            &groups::cluster(&input, sorted, (&known, None), &grid, params),
             expected,
             "grid, {D}-D, {params:?}"
         );
@@ -75,7 +82,7 @@ fn check_cells<const D: usize>(points: Points<'_>, params: &DbscanParams, expect
     if frame.has_sub_cells() {
         let (index, sorted, known) = stay::sort(&input, frame, params);
         assert_eq!(
-            &groups::cluster(&input, sorted, &known, &index, params),
+            &groups::cluster(&input, sorted, (&known, None), &index, params),
             expected,
             "stay, {D}-D, {params:?}"
         );
@@ -230,7 +237,7 @@ fn grids_may_have_many_cells() {
             assert!(frame.n_keys() > 1 << 33);
             let (grid, sorted) = grid::sort(&input, &frame, &params).expect("cells are small");
             let known = Known::by_size(&sorted.groups, &params);
-            assert_eq!(groups::cluster(&input, sorted, &known, &grid, &params), expected);
+            assert_eq!(groups::cluster(&input, sorted, (&known, None), &grid, &params), expected);
             assert_eq!(dbscan(points, &params), expected);
         }
     }
@@ -324,7 +331,7 @@ fn any_number_of_threads_gives_the_same() {
             let params = DbscanParams::new(0.02, 5).expect("valid");
             let frame = Frame::new(&Aabb::of(&points), params.eps()).expect("few cells");
             let (index, sorted, known) = stay::sort(&points, frame, &params);
-            groups::cluster(&points, sorted, &known, &index, &params)
+            groups::cluster(&points, sorted, (&known, None), &index, &params)
         })
     };
     assert_eq!(stay(1), stay(2));

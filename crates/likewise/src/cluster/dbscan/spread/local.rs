@@ -148,7 +148,7 @@ impl<'a, const D: usize, I: Index<D>> Grouped<'a, D, I> {
         index: I,
         params: &DbscanParams,
     ) -> Self {
-        let cores = find_cores(&groups, &known, &index, params);
+        let cores = find_cores(&groups, (&known, None), &index, params);
         Self { input, n_own, groups, group_of, known, cores, index, eps2: params.eps2() }
     }
 }
