@@ -312,7 +312,7 @@ fn by_bucket<const D: usize>(input: &[[f64; D]], frame: &Frame<D>, shift: u32) -
     let mut sorted: Vec<u64> = unsafe { filled(input.len(), scatter) };
     sort_buckets(&mut sorted, &bucket_start);
 
-    let mut points = vec![[0.0; D]; sorted.len()];
+    let mut points = crate::pages::large(vec![[0.0; D]; sorted.len()]);
     parallel::fill(&mut points, PART, &|first, part| {
         part.iter_mut().zip(&sorted[first..]).for_each(|(p, &entry)| *p = input[entry as u32 as usize]);
     });

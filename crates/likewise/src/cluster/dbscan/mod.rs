@@ -6,6 +6,7 @@ mod frame;
 mod geometry;
 mod grid;
 mod groups;
+mod labels;
 mod params;
 mod scatter;
 mod sparse;

@@ -3,7 +3,8 @@
 
 use super::super::frame::Frame;
 use super::super::geometry::Aabb;
-use super::super::groups::{Clusters, Cores, Groups, Index, Known, find_cores, is_core, join, label};
+use super::super::groups::{Cores, Groups, Index, Known, find_cores, is_core, join};
+use super::super::labels::{Clusters, label};
 use super::super::params::{Dbscan, DbscanParams};
 use super::super::sparse::Sparse;
 use super::super::tree::Tree;
