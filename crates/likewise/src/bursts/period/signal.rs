@@ -88,7 +88,7 @@ fn running_sum(signal: &mut Vec<f64>) {
 /// Work of bursts in each cell. Each ends and begins as two steps of the
 /// integral, so that a long burst costs no more than a short one.
 fn signal(bursts: &[(f64, f64)], cell: f64, n_cells: usize) -> Vec<f64> {
-    let mut change = vec![0.0; n_cells + 2];
+    let mut change = crate::pages::large(vec![0.0; n_cells + 2]);
     let mut step = |at: f64, by: f64| {
         let place = (at / cell).clamp(0.0, n_cells as f64);
         let i = place as usize;
@@ -144,16 +144,20 @@ impl Transforms {
         let cell = |signal: usize, i: usize| {
             signals.get(signal).map_or(0.0, |x| (x[i] - scales[signal].0) * scales[signal].1)
         };
-        let mut x: Vec<Complex<f64>> = (0..n).map(|i| Complex::new(cell(0, i), cell(1, i))).collect();
+        let mut x = crate::pages::large(Vec::with_capacity(length));
+        x.extend((0..n).map(|i| Complex::new(cell(0, i), cell(1, i))));
         x.resize(length, Complex::default());
-        self.forward.process(&mut x);
+        let most = self.forward.get_inplace_scratch_len().max(self.inverse.get_inplace_scratch_len());
+        let mut room = crate::pages::large(Vec::with_capacity(most));
+        room.resize(most, Complex::default());
+        self.forward.process_with_scratch(&mut x, &mut room);
         for i in 0..=length / 2 {
             let mirror = (length - i) % length;
             let (a, b) = (x[i], x[mirror].conj());
             let power = Complex::new((a + b).norm_sqr() / 4.0, (a - b).norm_sqr() / 4.0);
             (x[i], x[mirror]) = (power, power);
         }
-        self.inverse.process(&mut x);
+        self.inverse.process_with_scratch(&mut x, &mut room);
         let correlation = |signal: usize| {
             let part = |x: &Complex<f64>| if signal == 0 { x.re } else { x.im };
             let energy = part(&x[0]);

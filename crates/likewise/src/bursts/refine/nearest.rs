@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use rayon::prelude::*;
 
 use crate::cluster::{MAX_DIMS, Points};
+use crate::parallel;
 
 use super::levels::NO_NODE;
 
@@ -141,7 +142,8 @@ impl<'a> Index<'a> {
             .map(|part| box_of(part.chunks_exact(dims), dims))
             .reduce(|| empty(dims), |a, b| with(a, &b));
         let order = ordered(points, &around);
-        let mut rows = vec![0.0; if order.len() > most { 0 } else { order.len() * dims }];
+        let mut rows =
+            crate::pages::large(vec![0.0; if order.len() > most { 0 } else { order.len() * dims }]);
         let copy = |(to, &row): (&mut [f64], &u32)| to.copy_from_slice(points.row(row as usize));
         rows.par_chunks_mut(dims).zip(&order).for_each(copy);
         let leaf = |rows: &[u32]| box_of(rows.iter().map(|&row| points.row(row as usize)), dims);
@@ -168,8 +170,16 @@ impl<'a> Index<'a> {
         }
         // Asked of one row after the other: in the index's order, what it reads would
         // be read here and there.
-        let of_rows: Vec<u32> = (0..self.order.len() as u32).into_par_iter().map(&group_of).collect();
-        let groups: Vec<u32> = self.order.par_iter().map(|&row| of_rows[row as usize]).collect();
+        let mut of_rows = crate::pages::large(vec![0; self.order.len()]);
+        parallel::fill(&mut of_rows, PART, &|first, part| {
+            part.iter_mut().zip(first as u32..).for_each(|(group, row)| *group = group_of(row));
+        });
+        let mut groups = crate::pages::large(vec![0; self.order.len()]);
+        parallel::fill(&mut groups, PART, &|first, part| {
+            part.iter_mut()
+                .zip(&self.order[first..])
+                .for_each(|(group, &row)| *group = of_rows[row as usize]);
+        });
         let all = |marks: &[u32]| marks.iter().copied().fold(NONE, either);
         let leaves = groups.par_chunks(LEAF).map(all).collect();
         Marked::All { groups, levels: upwards(leaves, all) }

@@ -10,6 +10,7 @@ use super::core_radii::CoreAt;
 use super::geometry::{Aabb, any_within, count_within, max2, min2};
 use super::labels::{first_of_places, first_rows, label, label_places, number};
 use super::params::{Dbscan, DbscanParams, PART};
+use super::scatter::{Slots, filled};
 use super::union_find::UnionFind;
 use crate::parallel;
 use rayon::prelude::*;
@@ -88,12 +89,18 @@ impl<const D: usize> Sorted<D> {
 impl<const D: usize> Groups<D> {
     /// Group `g` has `start[g]` to `start[g + 1]` of `points`.
     pub(super) fn new(points: Vec<[f64; D]>, start: Vec<u32>) -> Self {
-        let mut boxes = vec![Aabb::EMPTY; start.len() - 1];
-        parallel::fill(&mut boxes, 64, &|first, part| {
-            for (g, around) in (first..).zip(part) {
-                *around = Aabb::of(&points[start[g] as usize..start[g + 1] as usize]);
-            }
-        });
+        let n = start.len() - 1;
+        let around = |slots: &Slots<'_, Aabb<D>>| {
+            parallel::each(n, 64, &|part| {
+                for g in part {
+                    let around = Aabb::of(&points[start[g] as usize..start[g + 1] as usize]);
+                    // SAFETY: each group is in one part.
+                    unsafe { slots.put(g, around) };
+                }
+            });
+        };
+        // SAFETY: every group is in a part.
+        let boxes = unsafe { filled(n, around) };
         Self { points, start, boxes }
     }
 
