@@ -7,6 +7,7 @@
 //! leaf search together, so that one walk through the tree serves all of
 //! them and every step is a vector operation.
 
+mod kept;
 pub(super) mod nearest;
 pub(super) mod search;
 mod spread;
@@ -15,14 +16,19 @@ pub(super) mod tree;
 use super::Points;
 use crate::parallel;
 use crate::simd::{Width, up_to};
+use kept::{Gathered, Sorted};
 use rayon::prelude::*;
-use search::{Leaf, Search};
+use search::{Kept, Leaf, Search};
 pub use spread::{KDistSpreadError, k_distances_spread, k_distances_spread_of};
+use std::cmp::Reverse;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use tree::Tree;
 
 /// Leaves that a thread takes at once.
 const LEAVES_PER_TASK: usize = 16;
+
+/// From this many neighbours on, they are gathered instead of sorted.
+const LONG: usize = 64;
 
 /// Why there are no k-th neighbours.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -58,7 +64,7 @@ pub enum KDistError {
 /// # Complexity
 /// O(n log n) expected for small `k` and few dimensions; in many dimensions,
 /// or with `k` in the hundreds, towards O(n²) and O(n k). Memory: 2 copies
-/// of the points, and `128 k` bytes for each thread.
+/// of the points, and up to `256 k` bytes for each thread.
 ///
 /// # Reference
 /// The k-distance is that of Ester et al., KDD 1996, §4.2, which does not
@@ -106,7 +112,7 @@ pub fn k_distance_curve(points: Points<'_>, k: usize) -> Result<Vec<f64>, KDistE
     let mut curve = k_distances(points, k)?;
     // Distances are not negative, so their bits are ordered as they are; and
     // integers sort faster.
-    curve.par_sort_unstable_by_key(|x| std::cmp::Reverse(x.to_bits()));
+    curve.par_sort_unstable_by_key(|x| Reverse(x.to_bits()));
     Ok(curve)
 }
 
@@ -144,19 +150,49 @@ fn search_all<const D: usize, const N: usize>(
 ) -> [Vec<f64>; N] {
     let tree = Tree::<D>::new(points.data(), points.dims());
     let found = ks.map(|_| (0..points.len()).map(|_| AtomicU64::new(0)).collect::<Vec<_>>());
-    let k = ks.into_iter().max().unwrap_or(1);
+    nearest_in(most, &tree, ks, |at, row, squared| {
+        found[at][row as usize].store(squared.sqrt().to_bits(), Relaxed);
+    });
+    found.map(|found| found.into_iter().map(|x| f64::from_bits(x.into_inner())).collect())
+}
+
+/// Tells for each place in `ks` and each row of a tree the squared distance to its k-th
+/// nearest there; the tree has as many.
+fn nearest_in<const D: usize>(
+    most: Width,
+    tree: &Tree<D>,
+    ks: impl AsRef<[usize]>,
+    tell: impl Fn(usize, u32, f64) + Sync,
+) {
+    // The largest first, so that smaller ones are looked for among fewer.
+    let mut ks: Vec<(usize, usize)> = ks.as_ref().iter().copied().enumerate().collect();
+    ks.sort_by_key(|&(_, k)| Reverse(k));
+    match ks.first() {
+        Some(&(_, k)) if k < LONG => each_leaf(most, tree, &ks, || Sorted::new(k), tell),
+        Some(&(_, k)) => each_leaf(most, tree, &ks, || Gathered::new(k, tree.rows.len()), tell),
+        None => {}
+    }
+}
+
+fn each_leaf<K: Kept<D>, const D: usize>(
+    most: Width,
+    tree: &Tree<D>,
+    ks: &[(usize, usize)],
+    kept: impl Fn() -> K + Sync,
+    tell: impl Fn(usize, u32, f64) + Sync,
+) {
     parallel::each(tree.blocks.len(), LEAVES_PER_TASK, &|leaves| {
-        let mut search = Search::new(k);
+        let mut search = Search::new(kept());
         for leaf in leaves {
-            up_to(most, Leaf { search: &mut search, tree: &tree, leaf });
-            for (found, k) in found.iter().zip(ks) {
-                for (&row, squared) in tree.rows_of(leaf).iter().zip(search.nearest(k)) {
-                    found[row as usize].store(squared.sqrt().to_bits(), Relaxed);
+            up_to(most, Leaf { search: &mut search, tree, leaf });
+            for &(at, k) in ks {
+                let squared = search.kept.nearest(k);
+                for (&row, squared) in tree.rows_of(leaf).iter().zip(squared) {
+                    tell(at, row, squared);
                 }
             }
         }
     });
-    found.map(|found| found.into_iter().map(|x| f64::from_bits(x.into_inner())).collect())
 }
 
 #[cfg(test)]

@@ -59,7 +59,7 @@ fn within(distances: &[f64; FANOUT], limit: f64) -> u8 {
     mask
 }
 
-/// The squared distances of the `k` points nearest to `query`, ascending; fewer if
+/// The squared distances of the `k` points nearest to `query`, in no order; fewer if
 /// fewer are nearer than `limit`.
 pub(super) struct Closest<'a, const D: usize> {
     pub(super) tree: &'a Tree<D>,
@@ -91,14 +91,23 @@ impl<const D: usize> Work for Closest<'_, D> {
             }
             for &distance in &distances(&tree.blocks[index], &query)[..tree.rows_of(index).len()] {
                 if distance < limit {
-                    closest.insert(closest.partition_point(|other| *other <= distance), distance);
-                    closest.truncate(k);
-                    if closest.len() == k {
-                        limit = closest[k - 1];
+                    closest.push(distance);
+                    if closest.len() == 2 * k {
+                        limit = keep_least(&mut closest, k);
                     }
                 }
             }
         }
+        if closest.len() > k {
+            keep_least(&mut closest, k);
+        }
         closest
     }
+}
+
+/// Keeps the `k` least, of which there are as many, and tells the largest of these.
+fn keep_least(distances: &mut Vec<f64>, k: usize) -> f64 {
+    let (_, &mut farthest, _) = distances.select_nth_unstable_by(k - 1, f64::total_cmp);
+    distances.truncate(k);
+    farthest
 }

@@ -8,17 +8,28 @@ use crate::simd::{Isa, LANES, Work};
 /// A number for every point of the leaf that asks.
 pub(super) type Row = [f64; LEAF];
 
-/// From this many queries on that a leaf concerns, it is offered to all.
-const MANY: u32 = 6;
+/// What is kept of the distances that the queries of a leaf meet.
+pub(super) trait Kept<const D: usize> {
+    /// Forgets what other queries have met.
+    fn begin(&mut self, queries: &Block<D>);
 
-/// After so many places an insertion looks whether it is done: most of what is
-/// inserted belongs near the end of a long list.
-const CHECK: usize = 8;
+    /// No distance that is as large can be among the k smallest, for every query.
+    fn farthest(&self) -> &Row;
+
+    /// Offers the points of a leaf to the queries in the mask.
+    fn visit<I: Isa>(&mut self, isa: I, block: &Block<D>, queries: &Block<D>, concerned: u32);
+
+    /// After the walk: whether all must be met once more, by other bounds.
+    fn must_repeat(&mut self, queries: &Block<D>) -> bool;
+
+    /// After the walk: the squared distance of every query to its `k`-th nearest; `k` is
+    /// not more than was looked for.
+    fn nearest(&mut self, k: usize) -> Row;
+}
 
 /// What one thread needs to search; reused from leaf to leaf.
-pub(super) struct Search {
-    /// The k smallest squared distances so far, ascending, of every query.
-    nearest: Vec<Row>,
+pub(super) struct Search<K> {
+    pub(super) kept: K,
     /// Subtrees still to visit, the nearest last.
     pending: Vec<Pending>,
 }
@@ -34,52 +45,43 @@ pub(in crate::cluster) struct Pending {
 }
 
 /// Looks for the k nearest of every point of leaf `leaf`, itself counted.
-pub(super) struct Leaf<'a, const D: usize> {
-    pub(super) search: &'a mut Search,
+pub(super) struct Leaf<'a, K, const D: usize> {
+    pub(super) search: &'a mut Search<K>,
     pub(super) tree: &'a Tree<D>,
     pub(super) leaf: usize,
 }
 
-impl<const D: usize> Work for Leaf<'_, D> {
+impl<K: Kept<D>, const D: usize> Work for Leaf<'_, K, D> {
     type Out = ();
 
     #[inline(always)]
     fn run<I: Isa, const SIDE: usize>(self, isa: I) {
-        self.search.leaf(isa, self.tree, self.leaf);
-    }
-}
-
-/// Offers each query one new distance.
-struct Insert<'a>(&'a mut Search, &'a Row);
-
-impl Work for Insert<'_> {
-    type Out = ();
-
-    #[inline(always)]
-    fn run<I: Isa, const SIDE: usize>(self, isa: I) {
-        self.0.insert(isa, self.1);
-    }
-}
-
-impl Search {
-    pub(super) fn new(k: usize) -> Self {
-        Self { nearest: vec![[f64::INFINITY; LEAF]; k], pending: Vec::new() }
-    }
-
-    /// The squared distance of every query to its `k`-th nearest; `k` is not more
-    /// than was looked for.
-    pub(super) fn nearest(&self, k: usize) -> &Row {
-        &self.nearest[k - 1]
-    }
-
-    /// See [`Leaf`].
-    #[inline(always)]
-    fn leaf<I: Isa, const D: usize>(&mut self, isa: I, tree: &Tree<D>, leaf: usize) {
+        let Self { search, tree, leaf } = self;
         let queries = queries(&tree.blocks[leaf], tree.rows_of(leaf).len());
-        let hull = hull(&queries);
-        self.nearest.fill([f64::INFINITY; LEAF]);
+        search.kept.begin(&queries);
+        loop {
+            search.walk(isa, tree, (leaf, &queries));
+            if !search.kept.must_repeat(&queries) {
+                return;
+            }
+        }
+    }
+}
+
+impl<K> Search<K> {
+    pub(super) fn new(kept: K) -> Self {
+        Self { kept, pending: Vec::new() }
+    }
+
+    /// Shows all leaves that are near enough.
+    #[inline(always)]
+    fn walk<I: Isa, const D: usize>(&mut self, isa: I, tree: &Tree<D>, (leaf, queries): (usize, &Block<D>))
+    where
+        K: Kept<D>,
+    {
+        let hull = hull(queries);
         self.pending.push(Pending { distance: 0.0, height: 0, index: leaf as u32 });
-        let mut radius = f64::INFINITY;
+        let mut radius = self.kept.farthest().iter().fold(0.0, |a, &b| max(a, b));
         // Climb from the leaf: what is near in the tree mostly is near in
         // space, so far subtrees meet a small radius.
         let mut child = leaf;
@@ -90,8 +92,8 @@ impl Search {
                     continue;
                 }
                 let (height, index) = (next.height as usize, next.index as usize);
-                let gaps = gaps(&tree.levels[height][index / FANOUT], index % FANOUT, &queries);
-                let concerned = below(isa, &gaps, self.farthest());
+                let gaps = gaps(&tree.levels[height][index / FANOUT], index % FANOUT, queries);
+                let concerned = below(isa, &gaps, self.kept.farthest());
                 if concerned == 0 {
                     continue;
                 }
@@ -100,8 +102,8 @@ impl Search {
                     let near = isa.below(&distances, &[radius; FANOUT]);
                     push(&mut self.pending, &distances, near, height - 1, index);
                 } else {
-                    self.visit(isa, &tree.blocks[index], &queries, concerned);
-                    radius = self.farthest().iter().fold(0.0, |a, &b| max(a, b));
+                    self.kept.visit(isa, &tree.blocks[index], queries, concerned);
+                    radius = self.kept.farthest().iter().fold(0.0, |a, &b| max(a, b));
                 }
             }
             let Some((height, level)) = levels.next() else { return };
@@ -110,78 +112,6 @@ impl Search {
             let near = isa.below(&distances, &[radius; FANOUT]);
             push(&mut self.pending, &distances, near & !(1 << place), height, parent);
             child = parent;
-        }
-    }
-
-    /// The k-th smallest squared distance so far of every query.
-    #[inline(always)]
-    fn farthest(&self) -> &Row {
-        &self.nearest[self.nearest.len() - 1]
-    }
-
-    /// Offers the points of a leaf to the queries in the mask.
-    #[inline(always)]
-    fn visit<I: Isa, const D: usize>(
-        &mut self,
-        isa: I,
-        block: &Block<D>,
-        queries: &Block<D>,
-        concerned: u32,
-    ) {
-        if concerned.count_ones() >= MANY {
-            return self.offer_to_all(isa, queries, block);
-        }
-        for q in bits(concerned) {
-            let new = distances(block, &queries.each_ref().map(|x| x[q]));
-            let near = below(isa, &new, &[self.farthest()[q]; LEAF]);
-            if near != 0 {
-                self.offer(q, &new, near);
-            }
-        }
-    }
-
-    /// Offers every point of `block` to every query.
-    #[inline(always)]
-    fn offer_to_all<I: Isa, const D: usize>(&mut self, isa: I, queries: &Block<D>, block: &Block<D>) {
-        for i in 0..LEAF {
-            let new = distances(queries, &block.each_ref().map(|x| x[i]));
-            if below(isa, &new, self.farthest()) != 0 {
-                // Compiled by itself: long, and rarely reached.
-                isa.run(Insert(self, &new));
-            }
-        }
-    }
-
-    /// Offers to one query those of the new distances that are in the mask.
-    fn offer(&mut self, query: usize, new: &Row, near: u32) {
-        let last = self.nearest.len() - 1;
-        for i in bits(near) {
-            if new[i] >= self.nearest[last][query] {
-                continue;
-            }
-            let mut at = last;
-            while at > 0 && self.nearest[at - 1][query] > new[i] {
-                self.nearest[at][query] = self.nearest[at - 1][query];
-                at -= 1;
-            }
-            self.nearest[at][query] = new[i];
-        }
-    }
-
-    /// Puts each query's new distance in its place and drops its largest.
-    #[inline(always)]
-    fn insert<I: Isa>(&mut self, isa: I, new: &Row) {
-        for i in (1..self.nearest.len()).rev() {
-            let before = self.nearest[i - 1];
-            for q in 0..LEAF {
-                self.nearest[i][q] = min(self.nearest[i][q], max(before[q], new[q]));
-            }
-            if i % CHECK == 0 && below(isa, new, &before) == 0 {
-                return;
-            }
-        }
-        for q in 0..LEAF {
-            self.nearest[0][q] = min(self.nearest[0][q], new[q]);
         }
     }
 }
@@ -211,7 +141,7 @@ pub(super) fn push(
 
 /// Bit `i` says whether `a[i] < b[i]`.
 #[inline(always)]
-fn below<I: Isa>(isa: I, a: &Row, b: &Row) -> u32 {
+pub(super) fn below<I: Isa>(isa: I, a: &Row, b: &Row) -> u32 {
     let mut mask = 0;
     for (i, (a, b)) in a.as_chunks::<LANES>().0.iter().zip(b.as_chunks().0).enumerate() {
         mask |= u32::from(isa.below(a, b)) << (i * LANES);
@@ -221,7 +151,7 @@ fn below<I: Isa>(isa: I, a: &Row, b: &Row) -> u32 {
 
 /// The places of the ones in `mask`.
 #[inline(always)]
-fn bits(mut mask: u32) -> impl Iterator<Item = usize> {
+pub(super) fn bits(mut mask: u32) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let place = (mask != 0).then_some(mask.trailing_zeros() as usize);
         mask &= mask.wrapping_sub(1);
@@ -296,11 +226,11 @@ pub(super) fn box_distances<const D: usize>(boxes: &Boxes<D>, hull: &[[f64; 2]; 
 
 /// One instruction, unlike `f64::min`, which minds NaN.
 #[inline(always)]
-fn min(a: f64, b: f64) -> f64 {
+pub(super) fn min(a: f64, b: f64) -> f64 {
     if a < b { a } else { b }
 }
 
 #[inline(always)]
-fn max(a: f64, b: f64) -> f64 {
+pub(super) fn max(a: f64, b: f64) -> f64 {
     if a > b { a } else { b }
 }

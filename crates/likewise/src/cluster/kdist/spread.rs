@@ -1,16 +1,14 @@
 //! k-distances of points that are spread over ranks.
 
 use super::nearest::Closest;
-use super::search::{Leaf, Search};
-use super::tree::{LEAF, Tree};
-use super::{KDistError, LEAVES_PER_TASK, k_distances_of};
+use super::tree::Tree;
+use super::{KDistError, k_distances_of, nearest_in};
 use crate::cluster::Points;
 use crate::cluster::spread::halves::{Halves, Hulls};
 use crate::cluster::spread::held::{Held, Rows, put_coordinates, take_coordinates};
 use crate::comm::wire::Taker;
 use crate::comm::{CommError, Communicator};
-use crate::parallel;
-use crate::simd::{Width, up_to, widest};
+use crate::simd::{Width, widest};
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -142,20 +140,10 @@ fn at_owner<C: Communicator + ?Sized, const D: usize, const N: usize>(
 fn own<const D: usize, const N: usize>(tree: &Tree<D>, n: usize, k: [usize; N]) -> [Vec<f64>; N] {
     let infinite = |_| (0..n).map(|_| AtomicU64::new(f64::INFINITY.to_bits())).collect::<Vec<_>>();
     let found = k.map(infinite);
-    let most = k.iter().copied().filter(|&k| k <= n).max().unwrap_or(0);
-    if most > 0 {
-        parallel::each(n.div_ceil(LEAF), LEAVES_PER_TASK, &|leaves| {
-            let mut search = Search::new(most);
-            for leaf in leaves {
-                up_to(Width::Avx512, Leaf { search: &mut search, tree, leaf });
-                for (found, &k) in found.iter().zip(&k).filter(|&(_, &k)| k <= most) {
-                    for (&row, squared) in tree.rows_of(leaf).iter().zip(search.nearest(k)) {
-                        found[row as usize].store(squared.to_bits(), Relaxed);
-                    }
-                }
-            }
-        });
-    }
+    let (places, has): (Vec<usize>, Vec<usize>) = k.into_iter().enumerate().filter(|&(_, k)| k <= n).unzip();
+    nearest_in(Width::Avx512, tree, has, |at, row, squared| {
+        found[places[at]][row as usize].store(squared.to_bits(), Relaxed);
+    });
     found.map(|all| all.into_iter().map(|x| f64::from_bits(x.into_inner())).collect())
 }
 

@@ -119,6 +119,30 @@ fn distances_beyond_f64_are_infinite_and_tiny_ones_zero() {
     check(&data, 1, 5);
 }
 
+/// Bounds from other queries are no bounds where squares vanish or have no number.
+#[test]
+fn the_same_with_many_neighbours() {
+    let data: Vec<f64> = (0..600).map(|i| f64::from(i % 3 - 1) * 1e308).collect();
+    check(&data, 2, 120);
+    check(&data, 1, 300);
+    for scale in [1e-170, 1e-162, 1e-161, 1e-150, 1e150] {
+        let data: Vec<f64> = scattered(1200).into_iter().map(|x| x * scale).collect();
+        (1..4).for_each(|dims| check(&data, dims, 100));
+    }
+}
+
+#[test]
+fn several_k_in_any_order() {
+    let data = scattered(2 * 900);
+    let points = Points::new(&data, 2).expect("finite points");
+    for ks in [[70, 200, 3], [200, 199, 200], [64, 1, 63]] {
+        let found = k_distances_of(points, ks).expect("enough points");
+        for (found, k) in found.iter().zip(ks) {
+            assert_eq!(bits(found), bits(&reference(points, k)), "{k} of {ks:?}");
+        }
+    }
+}
+
 #[test]
 fn threads_change_nothing() {
     let data = scattered(3 * 20_000);
