@@ -180,6 +180,14 @@ impl Input {
         self.size
     }
 
+    /// Bytes that are still to come, where that is known.
+    pub(crate) fn left(&self) -> Option<usize> {
+        match &self.body {
+            Body::Map { pos, end, .. } => Some(end - pos),
+            Body::Stream { .. } => None,
+        }
+    }
+
     /// Bytes read so far, as stored.
     pub(crate) fn consumed(&self) -> Arc<AtomicU64> {
         Arc::clone(&self.consumed)
@@ -292,7 +300,7 @@ impl Input {
             Blocks::Map { map, .. } => Some(*map),
             Blocks::Stream(_) => None,
         };
-        let wave_length = 4 * rayon::current_num_threads();
+        let wave_length = wave_length(block);
         let mut ready: Vec<T> = Vec::new();
         loop {
             let (wave, end) = blocks.wave(wave_length);
@@ -329,6 +337,12 @@ impl Input {
             }
         }
     }
+}
+
+/// How many blocks are worked on in one wave: several for each thread, as none takes as long
+/// as the next. Of large blocks fewer, for all of them are held.
+fn wave_length(block: usize) -> usize {
+    (4 * BLOCK / block.max(1)).clamp(2, 4) * rayon::current_num_threads()
 }
 
 struct InputReader(Input);

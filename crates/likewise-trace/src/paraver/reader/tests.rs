@@ -256,6 +256,37 @@ fn check(lines: &[Line]) {
     }
 }
 
+/// A run of many tasks is read in larger blocks, and gives the same.
+#[test]
+fn blocks_grow_with_the_threads() {
+    let rows = rayon::ThreadPoolBuilder::new()
+        .num_threads(2)
+        .build()
+        .unwrap()
+        .install(|| [1, 64, 1_310, 1_311, 5_000, 1 << 40].map(|n| joined_blocks(n, None)));
+    assert_eq!(rows, [1, 1, 1, 2, 4, MOST_BLOCKS]);
+    let of_few = rayon::ThreadPoolBuilder::new()
+        .num_threads(2)
+        .build()
+        .unwrap()
+        .install(|| [0, 15, 16, 31, 1_000].map(|blocks| joined_blocks(5_000, Some(blocks))));
+    assert_eq!(of_few, [1, 1, 2, 3, 4], "each thread has four blocks at least");
+    let tasks = 5_000;
+    let list: Vec<&str> = vec!["1:1"; tasks];
+    let mut text = format!("#Paraver (x):900_us:0:1:{tasks}({})\n", list.join(","));
+    for time in 0..4 {
+        for task in 1..=tasks {
+            text.push_str(&format!("1:{task}:1:{task}:1:{}:{}:1\n", 10 * time, 10 * time + 9));
+        }
+    }
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    file.write_all(text.as_bytes()).unwrap();
+    let [small, joined] = [64, 4_096]
+        .map(|block| read(Input::open(file.path()).unwrap(), &ReadOptions::default(), block).unwrap().table);
+    assert_eq!(small.len(), 4 * tasks);
+    assert_eq!(bursts_of(&small), bursts_of(&joined));
+}
+
 /// What process 0 of so many reads, if they read by pieces.
 fn spread_over(size: usize, path: &Path, options: &ReadOptions<'_>) -> Option<String> {
     let read = run_on_threads(size, |comm| match spread::read(comm, path, options, 64) {
