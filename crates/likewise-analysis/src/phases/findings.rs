@@ -1,21 +1,31 @@
 //! What to look at first, in words.
 
-use super::Analysis;
+use super::{Analysis, DEFAULT_FILTER};
 use likewise::bursts::{
     BurstLabel, Cause, Finding, FindingKind, Findings, FindingsInput, LEAST_SHARE, Scope, ThreadName,
     findings,
 };
 use likewise::cluster::ClusterId;
-use likewise::table::{BurstTable, Nanos, Prepared};
+use likewise::table::{BurstTable, DurationFilter, Nanos, Prepared};
 use likewise::words::{capital, listed, percent};
 use std::collections::BTreeSet;
+
+/// Bursts shorter than this are passed over: those that the preparation leaves out, but
+/// no more than it does by default. A filter says what is grouped, and not when threads
+/// compute.
+pub(super) fn shortest(table: &BurstTable, prepared: &Prepared, filter: DurationFilter) -> Nanos {
+    if filter == DEFAULT_FILTER {
+        return prepared.min_duration;
+    }
+    prepared.min_duration.min(DEFAULT_FILTER.shortest(table))
+}
 
 /// What is worth most in the run; `None` of several applications, which do
 /// not wait for one another.
 pub(super) fn found(
     table: &BurstTable,
-    prepared: &Prepared,
     labels: &[BurstLabel],
+    shortest: Nanos,
     end: Nanos,
 ) -> Option<Findings> {
     if table.app.first() != table.app.last() {
@@ -24,7 +34,7 @@ pub(super) fn found(
     let phase: Vec<Option<ClusterId>> = labels.iter().map(|label| label.phase()).collect();
     // A table of bursts says no end.
     let last = (0..table.len()).map(|i| table.end(i)).fold(Nanos::ZERO, Nanos::max);
-    let input = FindingsInput { table, phase: &phase, shortest: prepared.min_duration, end: end.max(last) };
+    let input = FindingsInput { table, phase: &phase, shortest, end: end.max(last) };
     Some(findings(&input))
 }
 
@@ -91,15 +101,20 @@ fn sentence(finding: &Finding, names: &Names) -> String {
     let ending = if plural { "" } else { "s" };
     match finding.kind {
         FindingKind::Imbalance { .. } => imbalance(finding, names),
-        FindingKind::Serial { time } => {
+        FindingKind::Serial { time, alone } => {
             let who = if finding.threads.is_empty() { "one thread".to_owned() } else { threads };
-            let (others, turn) = match (finding.scope, plural) {
-                (Scope::Run, false) => ("all others wait. Spread over all", ""),
-                (Scope::Run, true) => ("all others wait", ", one at a time. Spread over all"),
-                (Scope::Task, _) => ("the others of its task wait. Spread over them", ""),
+            let (others, all) = match finding.scope {
+                Scope::Run => ("all others", "all"),
+                Scope::Task => ("the others of its task", "them"),
+            };
+            let turn = if finding.scope == Scope::Run && plural { ", one at a time" } else { "" };
+            let wait = if is_nearly_all(alone, time) {
+                format!(" while {others} wait{turn}")
+            } else {
+                format!("{turn}, and for {alone} of that {others} wait")
             };
             format!(
-                "{steps}: serial. {} compute{ending} for {time} while {others}{turn}, {win} of the run would be won.",
+                "{steps}: serial. {} compute{ending} for {time}{wait}. Spread over {all}, {win} of the run would be won.",
                 capital(&who)
             )
         }
@@ -134,6 +149,11 @@ fn sentence(finding: &Finding, names: &Names) -> String {
              most."
         ),
     }
+}
+
+/// Whether the rest does not count, as where a step is found to be serial.
+fn is_nearly_all(part: Nanos, whole: Nanos) -> bool {
+    part.0 as f64 >= 0.9 * whole.0 as f64
 }
 
 /// ` from 210 ms on`, ` until 300 ms`; nothing where it is so in all of the run.

@@ -215,7 +215,11 @@ fn analyse(
         // They compare moments of threads, which drawn times do not have.
         let mut findings = || {
             last.time("findings", || {
-                if drawn_times { None } else { findings::found(&table, &prepared, &labels, end) }
+                if drawn_times {
+                    return None;
+                }
+                let shortest = findings::shortest(&table, &prepared, plan.preparation.filter);
+                findings::found(&table, &labels, shortest, end)
             })
         };
         if table.len() <= SIDE_BY_SIDE {

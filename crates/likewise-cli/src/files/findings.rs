@@ -42,7 +42,10 @@ pub(crate) fn to_json(analysis: &Analysis) -> Value {
                 };
                 value["gradient"] = finding.gradient.is_some().into();
             }
-            FindingKind::Serial { time } => value["time_ns"] = time.0.into(),
+            FindingKind::Serial { time, alone } => {
+                value["time_ns"] = time.0.into();
+                value["alone_ns"] = alone.0.into();
+            }
             FindingKind::SlowThreads { times, .. } | FindingKind::Slower { times, .. } => {
                 value["times"] = times.into();
             }

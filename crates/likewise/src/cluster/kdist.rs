@@ -168,10 +168,13 @@ fn nearest_in<const D: usize>(
     // The largest first, so that smaller ones are looked for among fewer.
     let mut ks: Vec<(usize, usize)> = ks.as_ref().iter().copied().enumerate().collect();
     ks.sort_by_key(|&(_, k)| Reverse(k));
-    match ks.first() {
-        Some(&(_, k)) if k < LONG => each_leaf(most, tree, &ks, || Sorted::new(k), tell),
-        Some(&(_, k)) => each_leaf(most, tree, &ks, || Gathered::new(k, tree.rows.len()), tell),
-        None => {}
+    let (many, few) = ks.split_at(ks.partition_point(|&(_, k)| k >= LONG));
+    if let Some(&(_, k)) = many.first() {
+        each_leaf(most, tree, many, || Gathered::new(k, tree.rows.len()), &tell);
+    }
+    // A few are found faster by themselves than among many.
+    if let Some(&(_, k)) = few.first() {
+        each_leaf(most, tree, few, || Sorted::new(k), &tell);
     }
 }
 
@@ -180,7 +183,7 @@ fn each_leaf<K: Kept<D>, const D: usize>(
     tree: &Tree<D>,
     ks: &[(usize, usize)],
     kept: impl Fn() -> K + Sync,
-    tell: impl Fn(usize, u32, f64) + Sync,
+    tell: &(impl Fn(usize, u32, f64) + Sync),
 ) {
     parallel::each(tree.blocks.len(), LEAVES_PER_TASK, &|leaves| {
         let mut search = Search::new(kept());

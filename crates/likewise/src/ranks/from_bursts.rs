@@ -50,8 +50,7 @@ pub enum FromBurstsError {
 /// is 0. Regions are in order of their places in the source, or of their names.
 ///
 /// # Errors
-/// See [`FromBurstsError`]; a task that has no burst within the boundaries is
-/// a rank without a row.
+/// See [`FromBurstsError`]; a task that has no burst at all is a rank without a row.
 ///
 /// # Panics
 /// If there is not one label for each burst, or a label has no name.
@@ -82,9 +81,7 @@ pub fn effort_from_bursts(
     }
     places.values_mut().enumerate().for_each(|(i, place)| *place = i);
     // Tasks may be numbered far apart; the gap must be seen before the table is made.
-    let mut tasks: Vec<u32> = kept().map(|(i, _)| table.task[i]).collect();
-    tasks.sort_unstable();
-    tasks.dedup();
+    let tasks: Vec<u32> = table.tasks().map(|((_, task), _)| task).collect();
     let last = u64::from(tasks[tasks.len() - 1]) - 1;
     if let Some(rank) = (0..).zip(&tasks).find_map(|(rank, &t)| (u64::from(t) != rank + 1).then_some(rank)) {
         return Err(EffortError::NoRow { rank, last }.into());
@@ -199,6 +196,14 @@ mod tests {
     }
 
     const STEPS: [Nanos; 3] = [Nanos(10_000_000_000), Nanos(20_000_000_000), Nanos(30_000_000_000)];
+
+    #[test]
+    fn a_task_that_computes_at_other_times_is_a_rank_without_effort() {
+        let table = bursts(&[(1, 0, 4, 1, 2), (2, 11, 3, 1, 2), (3, 12, 5, 1, 2), (4, 40, 5, 1, 2)]);
+        let made = effort_from_bursts(&table, EffortRegions::Calls, &STEPS).expect("a table");
+        assert_eq!(made.n_ranks(), 4);
+        assert_eq!(made.values(), [0.0, 0.0, 3.0, 0.0, 5.0, 0.0, 0.0, 0.0]);
+    }
 
     #[test]
     fn sums_the_time_between_two_calls_by_step() {

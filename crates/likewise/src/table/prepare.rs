@@ -36,6 +36,26 @@ pub enum DurationFilter {
     KeepTimeBelow(f64, Nanos),
 }
 
+impl DurationFilter {
+    /// The shortest duration that stays, were all bursts to carry every metric.
+    ///
+    /// # Complexity
+    /// O(n log n), or O(1) for [`DurationFilter::Min`].
+    #[must_use]
+    pub fn shortest(self, table: &BurstTable) -> Nanos {
+        self.of(table, |_| true)
+    }
+
+    /// The same, among those bursts that `carries` admits.
+    fn of(self, table: &BurstTable, carries: impl Fn(usize) -> bool + Sync) -> Nanos {
+        match self {
+            Self::Min(duration) => duration,
+            Self::KeepTime(share) => keep_time(table, share, carries),
+            Self::KeepTimeBelow(share, long) => keep_time(table, share, carries).min(long),
+        }
+    }
+}
+
 /// What becomes of a burst before clustering; the first that applies, in this
 /// order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -209,11 +229,7 @@ pub fn prepare(table: &BurstTable, preparation: &Preparation) -> Result<Prepared
     let carries = |i: usize| {
         metrics.iter().zip(&raw).all(|(m, x)| if m.log { x.get(i) >= 0.0 } else { !x.get(i).is_nan() })
     };
-    let min_duration = match preparation.filter {
-        DurationFilter::Min(duration) => duration,
-        DurationFilter::KeepTime(share) => keep_time(table, share, carries),
-        DurationFilter::KeepTimeBelow(share, long) => keep_time(table, share, carries).min(long),
-    };
+    let min_duration = preparation.filter.of(table, carries);
     let in_range = |i: usize| {
         let inside = |(m, x): (&Metric, &MetricValues<'_>)| {
             m.min.is_none_or(|min| x.get(i) >= min) && m.max.is_none_or(|max| x.get(i) <= max)

@@ -431,8 +431,12 @@ fn told<'a>(stretches: &Stretches<'_>, step: Step<'a>, whole: f64, scope: Scope)
     if is_serial(&step) {
         units = often(&step);
         finding.threads = stretches.names(&units, &labels);
-        finding.kind = FindingKind::Serial { time: serial_time(&step, &finding.threads, scope) };
-        finding.share = step.costly().map(|part| part.own * (1.0 - 1.0 / part.n)).sum::<f64>() / whole;
+        let (own, alone) = (step.costly().map(|part| part.own).sum(), alone(stretches, &step));
+        let [time, only] = [own, alone].map(|time| serial_time(time, &finding.threads, scope));
+        finding.kind = FindingKind::Serial { time, alone: only };
+        let waited = step.costly().map(|part| part.own * (1.0 - 1.0 / part.n)).sum::<f64>();
+        // Where others compute meanwhile, they would be done later with more to do.
+        finding.share = if is_nearly_all(alone, own) { waited } else { waited.min(step.gain) } / whole;
     } else if step.is_steady(stretches) {
         let cause = cause(stretches, &step.times, &step.instructions);
         let shape = shape(stretches, &step.times);
@@ -472,11 +476,39 @@ fn is_serial(step: &Step<'_>) -> bool {
     is_nearly_all(own - others, own) && step.gain >= WAITED * waited
 }
 
-/// How long one unit alone computes; of the threads of each task, per task.
-fn serial_time(step: &Step<'_>, threads: &[ThreadName], scope: Scope) -> Nanos {
-    let own: f64 = step.costly().map(|part| part.own).sum();
+/// A time of the units that compute in turn; of the threads of each task, per task.
+fn serial_time(time: f64, threads: &[ThreadName], scope: Scope) -> Nanos {
     let tasks = threads.chunk_by(|a, b| a.task == b.task).count().max(1);
-    Nanos(if scope == Scope::Task { own / tasks as f64 } else { own } as u64)
+    Nanos(if scope == Scope::Task { time / tasks as f64 } else { time } as u64)
+}
+
+/// For how much of the time of the slowest units in a step no other unit computes.
+fn alone(stretches: &Stretches<'_>, step: &Step<'_>) -> f64 {
+    let all = stretches.all;
+    let span = |&burst: &u32| (all.begin(burst).0, all.end(burst).0);
+    let of_part = |part: &Part| {
+        let others = stretches.of_stretch(part.stretch).iter();
+        let mut others = others.filter(|&&burst| stretches.unit(burst) != part.unit).map(span).peekable();
+        // Up to `busy` others compute, from `since` on without a gap.
+        let (mut since, mut busy, mut alone) = (0, 0, 0);
+        for (begin, end) in part.bursts.iter().filter(|&&b| stretches.unit(b) == part.unit).map(span) {
+            let mut at = begin;
+            loop {
+                // What others compute of the burst from `at` on.
+                let (from, to) = (since.clamp(at, end), busy.clamp(at, end));
+                alone += from - at;
+                at = to.max(from);
+                match others.next_if(|&(next, _)| next < end) {
+                    Some((next, until)) if next > busy => (since, busy) = (next, until),
+                    Some((_, until)) => busy = busy.max(until),
+                    None => break,
+                }
+            }
+            alone += end - at;
+        }
+        alone as f64
+    };
+    step.costly().map(of_part).sum()
 }
 
 /// The phases of a step, those with most time first, and whether noise is
@@ -528,8 +560,10 @@ pub(super) fn without_serial(
         let is_alone = matches!(finding.kind, FindingKind::OneOff { others: None, .. });
         let same = uneven.iter_mut().find(|f| is_alone && f.threads == finding.threads);
         match same.map(|serial| (&mut serial.kind, &mut serial.share, &mut serial.noise)) {
-            Some((FindingKind::Serial { time }, share, noise)) => {
-                *time = time.saturating_add(Nanos((finding.share * whole) as u64));
+            Some((FindingKind::Serial { time, alone }, share, noise)) => {
+                // The stretch would be shorter by so much, so no other computes then.
+                let more = Nanos((finding.share * whole) as u64);
+                (*time, *alone) = (time.saturating_add(more), alone.saturating_add(more));
                 *share += finding.share * (1.0 - 1.0 / n as f64);
                 *noise = true;
             }
@@ -549,7 +583,12 @@ pub(super) fn together(mut of_run: Vec<Finding>, of_tasks: impl Iterator<Item = 
                 if next.share > found.share {
                     std::mem::swap(found, &mut next);
                 }
-                add(found, &next);
+                // As fast as the others, threads end earlier in their task and in the
+                // run: of the same phases, both are one time.
+                let is_slow = matches!(found.kind, FindingKind::SlowThreads { .. });
+                if !(is_slow && next.phases.iter().any(|phase| found.phases.contains(phase))) {
+                    add(found, &next);
+                }
             }
             None => alone.push(next),
         }
@@ -586,8 +625,8 @@ fn merge<'a>(told: &mut Told<'a>, mut more: Told<'a>) {
         (FindingKind::Imbalance { cause, .. }, FindingKind::Imbalance { cause: second, .. }) => {
             *cause = if *cause == second { second } else { Cause::Both };
         }
-        (FindingKind::Serial { time }, FindingKind::Serial { time: second }) => {
-            *time = time.saturating_add(second);
+        (FindingKind::Serial { time, alone }, FindingKind::Serial { time: second, alone: only }) => {
+            (*time, *alone) = (time.saturating_add(second), alone.saturating_add(only));
         }
         _ => {}
     }

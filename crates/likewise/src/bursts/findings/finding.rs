@@ -66,6 +66,8 @@ pub enum FindingKind {
     Serial {
         /// How long, in all; of the threads of each task, per task.
         time: Nanos,
+        /// For how much of that no other computes.
+        alone: Nanos,
     },
     /// A few threads need longer for the same instructions.
     SlowThreads {

@@ -109,10 +109,11 @@ fn low_ipc(counted: &Counted<'_>, end: Nanos, told: &[ClusterId]) -> Vec<Finding
     for &burst in &counted.order {
         let (i, label) = (burst as usize, counted.label(burst) as usize);
         let (instructions, cycles) = (instructions.get(i), cycles.get(i));
+        // Bursts without the counters are taken to be like those that have them.
+        sums[label][2] += counted.duration(burst) as f64;
         if instructions >= 0.0 && cycles > 0.0 {
             sums[label][0] += instructions;
             sums[label][1] += cycles;
-            sums[label][2] += counted.duration(burst) as f64;
             first[label] = first[label].or(Some(burst));
         }
     }

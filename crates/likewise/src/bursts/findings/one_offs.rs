@@ -30,6 +30,8 @@ pub(super) fn one_offs(stretches: &Stretches<'_>, parts: &mut Vec<Part>, whole: 
         let is_alone = is_long(part) && is_rare(part);
         let stands_out = part.key != noise && part.gain >= limits[part.key as usize];
         let late = (is_alone || stands_out).then(|| Late::of(stretches, part)).flatten();
+        // What the others never do is no step that takes long once.
+        let late = late.filter(|late| is_alone || late.others > 0.0);
         if let Some(late) = &late {
             let next = one_off(stretches, part, late, is_alone, whole);
             match found.last_mut() {
@@ -77,18 +79,21 @@ fn limit(gains: &mut [f64], least: f64) -> f64 {
 fn one_off(stretches: &Stretches<'_>, part: &Part, late: &Late, is_alone: bool, whole: f64) -> Finding {
     let all = stretches.all;
     let (mut duration, mut others, mut labels) = (part.own, late.others, part.labels.clone());
+    let own = part.bursts.iter().find(|&&burst| stretches.unit(burst) == part.unit);
+    let mut begin = own.map_or(all.begin(part.longest), |&burst| all.begin(burst));
     let longest = all.duration(part.longest) as f64;
     if let Some((label, mean)) = in_place_of(stretches, part).filter(|_| !is_alone && late.units.len() == 1)
         && longest - mean >= 0.5 * (duration - others)
     {
         (duration, others, labels) = (longest, mean, vec![label, all.label(part.longest)]);
+        begin = all.begin(part.longest);
     }
     let mut threads = stretches.names(&late.units, &labels.iter().copied().collect());
     if late.units.len() == 1 {
         threads = vec![all.name(part.longest)];
     }
     if is_alone {
-        (duration, labels) = (longest, Vec::new());
+        (duration, labels, begin) = (longest, Vec::new(), all.begin(part.longest));
         threads = part.long.iter().map(|&burst| all.name(burst)).collect();
         threads.sort_unstable();
         threads.dedup();
@@ -114,7 +119,7 @@ fn one_off(stretches: &Stretches<'_>, part: &Part, late: &Late, is_alone: bool, 
         gradient: None,
         from: None,
         until: None,
-        begin: all.begin(part.longest),
+        begin,
         stretches: 1,
         is_once: true,
     }

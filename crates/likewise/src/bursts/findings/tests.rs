@@ -232,7 +232,7 @@ fn a_long_burst_of_who_computes_alone_is_counted_like_its_phase() {
     all.push((2, 10_000, 1_000, 0, 9.0, 9.0));
     let found = found(&all, 11_000);
     let [finding] = &found.list[..] else { panic!("{found:?}") };
-    assert_eq!(finding.kind, FindingKind::Serial { time: Nanos(4_000) });
+    assert_eq!(finding.kind, FindingKind::Serial { time: Nanos(4_000), alone: Nanos(4_000) });
     assert!(near(finding.share, 4.0 / 11.0 * 0.75) && finding.noise, "{finding:?}");
 }
 
@@ -266,7 +266,10 @@ fn names(finding: &Finding) -> Vec<(u32, u32)> {
 fn what_one_thread_of_each_task_does_is_serial_in_the_tasks() {
     let found = hybrid(|_| 200, |_, _| 600);
     let [finding] = &found.list[..] else { panic!("{found:?}") };
-    assert_eq!((finding.kind, finding.scope), (FindingKind::Serial { time: Nanos(2_000) }, Scope::Task));
+    assert_eq!(
+        (finding.kind, finding.scope),
+        (FindingKind::Serial { time: Nanos(2_000), alone: Nanos(2_000) }, Scope::Task)
+    );
     // On the four threads of its task it would take a quarter.
     assert!(near(finding.share, 0.15) && near(found.balance, 0.15), "{found:?}");
     assert_eq!((names(finding), numbers(finding)), (vec![(1, 1), (2, 1), (3, 1)], vec![2]));
@@ -299,6 +302,42 @@ fn a_slow_thread_of_one_task_is_told_once_and_a_slow_task_as_a_task() {
     let found = hybrid(|_| 5, region);
     let [finding] = &found.list[..] else { panic!("{found:?}") };
     assert_eq!((finding.scope, names(finding)), (Scope::Run, vec![(2, 1), (2, 2), (2, 3), (2, 4)]));
+}
+
+/// Threads that are as fast as the others end their task and the run earlier: one time.
+#[test]
+fn what_a_slow_thread_costs_its_task_and_the_run_is_counted_once() {
+    for tasks in [2, 3] {
+        let mut bursts: Vec<(u32, Burst)> = Vec::new();
+        for (step, task, thread) in
+            (0..10).flat_map(|s| (1..=tasks).flat_map(move |t| (1..5).map(move |thread| (s, t, thread))))
+        {
+            let duration = if (task, thread) == (2, 3) { 900 } else { 600 };
+            bursts.push((thread, (task, 1_000 * step, duration, 1, 600.0, duration as f64)));
+        }
+        let found = found_of_threads(&bursts, 10_000);
+        let [finding] = &found.list[..] else { panic!("{found:?}") };
+        assert!(matches!(finding.kind, FindingKind::SlowThreads { .. }), "{finding:?}");
+        assert_eq!(names(finding), [(2, 3)]);
+        assert!(near(finding.share, 0.3), "{finding:?}");
+    }
+}
+
+/// One task computes alone for 500 ns of each step, but for 200 of these the others still
+/// finish what they did before.
+#[test]
+fn time_in_which_another_computes_is_not_alone() {
+    let step = |step: u64| {
+        let before = move |task: u32| if task == 1 { 100 } else { 300 };
+        let even = (1..5).map(move |task| (task, 1_000 * step, before(task), 2, 300.0, 300.0));
+        even.chain([(1, 1_000 * step + 100, 500, 1, 500.0, 500.0)])
+    };
+    let found = found(&(0..10).flat_map(step).collect::<Vec<Burst>>(), 10_000);
+    let [finding] = &found.list[..] else { panic!("{found:?}") };
+    assert_eq!(finding.kind, FindingKind::Serial { time: Nanos(5_000), alone: Nanos(3_000) });
+    // Even, each computes for 375 of 600; were the 500 spread and all else as it is, 375 less
+    // would be left, but the others would have more to do by then.
+    assert!(near(finding.share, 0.225), "{finding:?}");
 }
 
 #[test]
@@ -335,7 +374,7 @@ fn one_task_that_computes_while_others_wait_is_serial() {
     };
     let found = found(&(0..10).flat_map(bursts).collect::<Vec<_>>(), 10_000);
     let [finding] = &found.list[..] else { panic!("{found:?}") };
-    assert_eq!(finding.kind, FindingKind::Serial { time: Nanos(3_000) });
+    assert_eq!(finding.kind, FindingKind::Serial { time: Nanos(3_000), alone: Nanos(3_000) });
     // On four tasks it would take a quarter.
     assert!(near(finding.share, 0.225), "{finding:?}");
     assert_eq!((tasks(finding), numbers(finding)), (vec![2], vec![2]));
@@ -418,6 +457,13 @@ fn a_phase_of_low_ipc_is_compared_with_all_else() {
     let [finding] = &found.list[..] else { panic!("{found:?}") };
     assert_eq!(finding.kind, FindingKind::LowIpc { ipc: 0.5, others: 2.0 });
     assert!(near(finding.share, 0.4 * 0.75) && numbers(finding) == [2], "{finding:?}");
+    // Where every other burst has no counters, the phase takes as long.
+    let half = |step: u64| {
+        bursts(step).map(move |b| if step % 2 == 0 { b } else { (b.0, b.1, b.2, b.3, f64::NAN, f64::NAN) })
+    };
+    let half = super::tests::found(&(0..10).flat_map(half).collect::<Vec<_>>(), 10_000);
+    assert_eq!(half.list[0].kind, finding.kind);
+    assert!(near(half.list[0].share, finding.share), "{half:?}");
 }
 
 /// Issue 11: 8 ranks of EPOCH at one step, whose columns of the alignment

@@ -132,12 +132,17 @@ pub(super) fn finish(
 /// Drops groups whose bursts stand anywhere, hardly two of them at the same step:
 /// they are noise that happens to be near one another. A phase of a single task
 /// stays. Returns how many bursts they had.
+///
+/// A column has one burst of a task at most, so a group has no fewer columns than bursts
+/// of the task that does it most often: where others do it seldom, most of its columns
+/// have that task alone, wherever they stand.
 fn drop_scattered(rules: &RefineRules, aligned: &Tasks, partition: &mut Partition, scored: &Scored) -> u64 {
-    let tasks = partition.tasks_by_node(aligned);
+    let counts = partition.counts_by_node(aligned);
     let is_scattered = |node: u32| {
-        let tasks = tasks[node as usize] as f64;
-        let per_column = partition.nodes[node as usize].score * aligned.len() as f64;
-        tasks > 1.0 && (per_column - 1.0) / (tasks - 1.0) < rules.scattered
+        let [all, most] = counts[node as usize].map(|n| n as f64);
+        let (possible, per_column) =
+            (all / most, partition.nodes[node as usize].score * aligned.len() as f64);
+        possible > 1.0 && (per_column - 1.0) / (possible - 1.0) < rules.scattered
     };
     let scattered: Vec<u32> = scored.live.iter().copied().filter(|&node| is_scattered(node)).collect();
     let gone = |node: &&mut u32| scattered.binary_search(node).is_ok();

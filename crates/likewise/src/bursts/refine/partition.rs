@@ -1,5 +1,6 @@
 //! Bursts in groups, and how their sequences align.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -347,24 +348,29 @@ impl Partition {
         }
     }
 
-    /// How many of the aligned tasks show each node.
-    pub(super) fn tasks_by_node(&self, tasks: &Tasks) -> Vec<usize> {
-        let shown = |bursts: &Range<u32>| -> Vec<u32> {
-            let mut is_shown = vec![false; self.node_of_cohort.len()];
+    /// How many bursts of each node the aligned tasks have, and the task that has the most.
+    pub(super) fn counts_by_node(&self, tasks: &Tasks) -> Vec<[u64; 2]> {
+        let of_task = |bursts: &Range<u32>| -> Vec<(u32, u64)> {
+            let mut of_cohort = vec![0u64; self.node_of_cohort.len()];
             for &cohort in &self.cohort_of[bursts.start as usize..bursts.end as usize] {
-                if let Some(is_shown) = is_shown.get_mut(cohort as usize) {
-                    *is_shown = true;
+                if let Some(n) = of_cohort.get_mut(cohort as usize) {
+                    *n += 1;
                 }
             }
-            let shown = is_shown.iter().zip(&self.node_of_cohort).filter(|(is_shown, _)| **is_shown);
-            let mut nodes: Vec<u32> = shown.map(|(_, &node)| node).filter(|&node| node != NO_NODE).collect();
-            nodes.sort_unstable();
-            nodes.dedup();
-            nodes
+            let mut of_node: BTreeMap<u32, u64> = BTreeMap::new();
+            for (n, &node) in of_cohort.into_iter().zip(&self.node_of_cohort) {
+                if n > 0 && node != NO_NODE {
+                    *of_node.entry(node).or_default() += n;
+                }
+            }
+            of_node.into_iter().collect()
         };
-        let shown: Vec<Vec<u32>> = tasks.aligned.par_iter().map(shown).collect();
-        let mut counts = vec![0; self.nodes.len()];
-        shown.iter().flatten().for_each(|&node| counts[node as usize] += 1);
+        let found: Vec<Vec<(u32, u64)>> = tasks.aligned.par_iter().map(of_task).collect();
+        let mut counts = vec![[0; 2]; self.nodes.len()];
+        for (node, n) in found.into_iter().flatten() {
+            let [all, most] = &mut counts[node as usize];
+            (*all, *most) = (*all + n, n.max(*most));
+        }
         counts
     }
 

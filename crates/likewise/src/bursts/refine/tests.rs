@@ -98,6 +98,29 @@ fn phases_of_two_densities_are_found_where_no_radius_does() {
     assert!(best < 0.9, "{best}");
 }
 
+/// A task that does the same loop far more often than the others stands alone in most columns;
+/// its phases are no noise.
+#[test]
+fn phases_of_tasks_with_unequal_numbers_of_iterations_are_kept() {
+    for iterations in [&[200, 4][..], &[400, 10, 10, 10], &[100, 100, 3, 50]] {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(3);
+        let (mut points, mut thread, mut truth) = (Vec::new(), Runs::default(), Vec::new());
+        for (task, &n) in (0..).zip(iterations) {
+            thread.push_run(task, 3 * n);
+            for phase in (0..n).flat_map(|_| 0..3) {
+                let mut near = |x: f64| x + 0.01 * (rng.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
+                points.extend([near(0.1 + 0.4 * f64::from(phase)), near(0.9 - 0.4 * f64::from(phase))]);
+                truth.push(Some(ClusterId::from_index(phase as usize)));
+            }
+        }
+        let duration = vec![Nanos(100_000); truth.len()];
+        let made = Made { points, thread, duration, truth, n_threads: iterations.len() };
+        let found = made.refined(Direction::Aggregative);
+        let likeness = made.likeness(&found.clustering.labels);
+        assert!(likeness >= 0.9, "{iterations:?} {likeness} {}", found.clustering.n_clusters);
+    }
+}
+
 #[test]
 fn equal_bursts_are_one_phase_at_once() {
     let (points, thread) = (vec![0.5; 40], (0..40).map(|i| i / 10).collect::<Runs>());

@@ -227,8 +227,19 @@ impl<const D: usize> Kept<D> for Gathered<D> {
     }
 
     fn nearest(&mut self, k: usize) -> Row {
-        let all = if k < self.in_order { self.in_order - 1 } else { self.k };
-        self.in_order = k;
-        std::array::from_fn(|q| f64::from_bits(*self.met[q][..all].select_nth_unstable(k - 1).1))
+        let in_order = std::mem::replace(&mut self.in_order, k);
+        std::array::from_fn(|q| {
+            let met = &mut self.met[q];
+            f64::from_bits(match in_order - k {
+                0 => met[k - 1],
+                // What stands before the largest is in no order.
+                1 => {
+                    let (at, &largest) = (0..k).zip(&*met).max_by_key(|(_, met)| **met).expect("k is not 0");
+                    met.swap(at, k - 1);
+                    largest
+                }
+                _ => *met[..in_order - 1].select_nth_unstable(k - 1).1,
+            })
+        })
     }
 }
