@@ -308,3 +308,26 @@ fn since_when_tasks_are_slow_and_that_several_are_late_together_is_said() {
         "{said}"
     );
 }
+
+/// A filter says what is grouped; threads compute also while it leaves their bursts out.
+#[test]
+fn what_a_filter_leaves_out_is_no_waiting() {
+    let dir = tempfile::tempdir().unwrap();
+    let options = ["--tasks", "8", "--seed", "1", "--iterations", "20", "-q", "-o", text(dir.path())];
+    for (kind, expected) in [("none", None), ("slow-ranks", Some("slow-ranks"))] {
+        succeeds(&[&["synth", "--defect", kind][..], &options].concat());
+        let run = |filter: &[&str]| {
+            let (trace, out) = (dir.path().join("synth.prv"), dir.path().join("out"));
+            let arguments = ["bursts", text(&trace), "--no-trace", "-o", text(&out)];
+            let call = succeeds(&[&arguments[..], filter].concat());
+            assert!(!call.stdout.contains("No thread computes in"), "{kind} {filter:?}: {}", call.stdout);
+            let found = summary(&out)["findings"].as_array().expect("a list").clone();
+            found.into_iter().next()
+        };
+        for filter in [&[][..], &["--keep-time", "50%"], &["--keep-time", "80%"]] {
+            let first = run(filter);
+            let told = first.as_ref().map(|first| first["kind"].as_str().unwrap_or_default().to_owned());
+            assert_eq!(told.as_deref(), expected, "{filter:?}: {first:?}");
+        }
+    }
+}
