@@ -459,7 +459,8 @@ fn a_phase_of_low_ipc_is_compared_with_all_else() {
     assert!(near(finding.share, 0.4 * 0.75) && numbers(finding) == [2], "{finding:?}");
     // Where every other burst has no counters, the phase takes as long.
     let half = |step: u64| {
-        bursts(step).map(move |b| if step % 2 == 0 { b } else { (b.0, b.1, b.2, b.3, f64::NAN, f64::NAN) })
+        bursts(step)
+            .map(move |b| if step.is_multiple_of(2) { b } else { (b.0, b.1, b.2, b.3, f64::NAN, f64::NAN) })
     };
     let half = super::tests::found(&(0..10).flat_map(half).collect::<Vec<_>>(), 10_000);
     assert_eq!(half.list[0].kind, finding.kind);
