@@ -447,7 +447,10 @@ impl<'a> Blocks<'a> {
                 let data = &map[..*end];
                 while wave.len() < length && *pos < data.len() {
                     let least = pos.saturating_add(*block).min(data.len());
-                    let most = least.saturating_add(MAX_LINE).min(data.len());
+                    // Where the block's last line begins: how long it may be does not depend on
+                    // where blocks end.
+                    let line = memrchr(b'\n', &data[*pos..least]).map_or(*pos, |n| *pos + n + 1);
+                    let most = line.saturating_add(MAX_LINE).clamp(least, data.len());
                     // From the byte before: the block may end with a line.
                     let end = match memchr(b'\n', &data[least - 1..most]) {
                         Some(n) => least + n,

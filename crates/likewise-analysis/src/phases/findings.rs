@@ -25,7 +25,7 @@ pub(super) fn shortest(table: &BurstTable, prepared: &Prepared, filter: Duration
 pub(super) fn found(
     table: &BurstTable,
     labels: &[BurstLabel],
-    shortest: Nanos,
+    [shortest, grouped_from]: [Nanos; 2],
     end: Nanos,
 ) -> Option<Findings> {
     if table.app.first() != table.app.last() {
@@ -34,7 +34,7 @@ pub(super) fn found(
     let phase: Vec<Option<ClusterId>> = labels.iter().map(|label| label.phase()).collect();
     // A table of bursts says no end.
     let last = (0..table.len()).map(|i| table.end(i)).fold(Nanos::ZERO, Nanos::max);
-    let input = FindingsInput { table, phase: &phase, shortest, end: end.max(last) };
+    let input = FindingsInput { table, phase: &phase, shortest, grouped_from, end: end.max(last) };
     Some(findings(&input))
 }
 

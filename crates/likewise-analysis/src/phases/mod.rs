@@ -219,7 +219,7 @@ fn analyse(
                     return None;
                 }
                 let shortest = findings::shortest(&table, &prepared, plan.preparation.filter);
-                findings::found(&table, &labels, shortest, end)
+                findings::found(&table, &labels, [shortest, prepared.min_duration], end)
             })
         };
         if table.len() <= SIDE_BY_SIDE {

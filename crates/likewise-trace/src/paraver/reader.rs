@@ -1,6 +1,6 @@
 //! Bursts of a Paraver trace, block by block in parallel.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use likewise::table::{Nanos, PlaceId};
@@ -11,10 +11,11 @@ use super::companions::{check_row, read_pcf};
 use super::event_types::is_hardware;
 use super::header::Header;
 use super::reading::{Records, open};
+use super::records::cpu_and_thread;
 use super::rules::{Interpreter, OpenMp, Rules};
 use super::scan::{Threads, scan};
 use super::sorted;
-use crate::bytes::{BLOCK, Input, is_rereadable};
+use crate::bytes::{BLOCK, Input, is_rereadable, lines};
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::folding::bursts::ByThread;
 use crate::folding::cover::Limits;
@@ -34,12 +35,12 @@ const BYTES_A_BURST: usize = 400;
 const BURSTS_A_PIECE: usize = 8;
 
 /// At most so many blocks are read as one for that.
-const MOST_BLOCKS: usize = 16;
+const MOST_BLOCKS: usize = 8;
 
 /// How many blocks are read as one: more where there are many threads, but not so many that
 /// there are too few to share out, of as many as the input has.
-fn joined_blocks(threads: u64, blocks: Option<usize>) -> usize {
-    let wanted = (threads as usize).saturating_mul(BURSTS_A_PIECE * BYTES_A_BURST).div_ceil(BLOCK);
+fn joined_blocks(threads: usize, blocks: Option<usize>) -> usize {
+    let wanted = threads.saturating_mul(BURSTS_A_PIECE * BYTES_A_BURST).div_ceil(BLOCK);
     let shared = blocks.map_or(MOST_BLOCKS, |n| n / (4 * rayon::current_num_threads()));
     wanted.min(shared).clamp(1, MOST_BLOCKS)
 }
@@ -114,11 +115,23 @@ impl Reading<'_> {
         Limits::new(self.header.unit.nanos(), is_hardware)
     }
 
+    /// How many threads the first block has, where the header claims many: it may claim more
+    /// than there are.
+    fn threads_seen(&self, input: &mut Input) -> Result<usize> {
+        let claimed = self.header.topology.n_threads();
+        if joined_blocks(claimed as usize, None) == 1 {
+            return Ok(1);
+        }
+        let head = input.peek(BLOCK)?;
+        let who = lines(&head[..head.len().min(BLOCK)]).filter_map(cpu_and_thread).map(|(_, who)| who);
+        Ok(who.collect::<BTreeSet<Who>>().len())
+    }
+
     /// Reads the input; `None` if a parallel region was looked for and found.
-    pub(super) fn gathered(&self, input: Input, records: &mut Records<'_>) -> Result<Option<Gathered>> {
+    pub(super) fn gathered(&self, mut input: Input, records: &mut Records<'_>) -> Result<Option<Gathered>> {
         let Self { header, rules, options, .. } = *self;
         let blocks = input.left().map(|left| left / self.block);
-        let block = self.block.saturating_mul(joined_blocks(header.topology.n_threads(), blocks));
+        let block = self.block.saturating_mul(joined_blocks(self.threads_seen(&mut input)?, blocks));
         let mut gathered = Gathered::default();
         let mut found = false;
         // Of each thread in a block, if all threads have as many.

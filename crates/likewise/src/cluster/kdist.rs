@@ -84,7 +84,8 @@ pub fn k_distances(points: Points<'_>, k: usize) -> Result<Vec<f64>, KDistError>
     k_distances_of(points, [k]).map(|[distances]| distances)
 }
 
-/// The same for several `k`, which costs as much as the largest of them.
+/// The same for several `k`, which costs as much as the largest of them; where some are below
+/// 32 and others not, as the largest of each kind.
 ///
 /// # Errors
 /// As [`k_distances`], for any of them.

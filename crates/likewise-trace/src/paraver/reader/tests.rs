@@ -263,7 +263,7 @@ fn blocks_grow_with_the_threads() {
         .num_threads(2)
         .build()
         .unwrap()
-        .install(|| [1, 64, 1_310, 1_311, 5_000, 1 << 40].map(|n| joined_blocks(n, None)));
+        .install(|| [1, 64, 1_310, 1_311, 5_000, usize::MAX].map(|n| joined_blocks(n, None)));
     assert_eq!(rows, [1, 1, 1, 2, 4, MOST_BLOCKS]);
     let of_few = rayon::ThreadPoolBuilder::new()
         .num_threads(2)

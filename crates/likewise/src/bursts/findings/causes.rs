@@ -431,7 +431,8 @@ fn told<'a>(stretches: &Stretches<'_>, step: Step<'a>, whole: f64, scope: Scope)
     if is_serial(&step) {
         units = often(&step);
         finding.threads = stretches.names(&units, &labels);
-        let (own, alone) = (step.costly().map(|part| part.own).sum(), alone(stretches, &step));
+        let own = step.costly().map(|part| part.own).sum();
+        let alone = alone(stretches, &step, &finding.threads, scope);
         let [time, only] = [own, alone].map(|time| serial_time(time, &finding.threads, scope));
         finding.kind = FindingKind::Serial { time, alone: only };
         let waited = step.costly().map(|part| part.own * (1.0 - 1.0 / part.n)).sum::<f64>();
@@ -482,33 +483,62 @@ fn serial_time(time: f64, threads: &[ThreadName], scope: Scope) -> Nanos {
     Nanos(if scope == Scope::Task { time / tasks as f64 } else { time } as u64)
 }
 
-/// For how much of the time of the slowest units in a step no other unit computes.
-fn alone(stretches: &Stretches<'_>, step: &Step<'_>) -> f64 {
+/// For how much of the time of the slowest units in a step no other computes: of a run with
+/// several threads in a task no other thread, but those of the task that are named too.
+fn alone(stretches: &Stretches<'_>, step: &Step<'_>, named: &[ThreadName], scope: Scope) -> f64 {
     let all = stretches.all;
-    let span = |&burst: &u32| (all.begin(burst).0, all.end(burst).0);
+    let own = |part: &Part| {
+        let of_unit = |&burst: &u32| stretches.unit(burst) == part.unit;
+        part.bursts.iter().copied().filter(of_unit).collect::<Vec<u32>>()
+    };
+    if scope == Scope::Run && all.is_hybrid() {
+        let mut bursts: Vec<u32> = step.costly().flat_map(own).collect();
+        bursts.sort_unstable_by_key(|&burst| (all.begin(burst), burst));
+        let is_other = |own: u32, other: u32| {
+            let (own, name) = (all.name(own), all.name(other));
+            own != name && !(own.task == name.task && named.contains(&name))
+        };
+        return time_alone(stretches, &bursts, &all.order, is_other);
+    }
     let of_part = |part: &Part| {
-        let others = stretches.of_stretch(part.stretch).iter();
-        let mut others = others.filter(|&&burst| stretches.unit(burst) != part.unit).map(span).peekable();
-        // Up to `busy` others compute, from `since` on without a gap.
-        let (mut since, mut busy, mut alone) = (0, 0, 0);
-        for (begin, end) in part.bursts.iter().filter(|&&b| stretches.unit(b) == part.unit).map(span) {
-            let mut at = begin;
-            loop {
-                // What others compute of the burst from `at` on.
-                let (from, to) = (since.clamp(at, end), busy.clamp(at, end));
-                alone += from - at;
-                at = to.max(from);
-                match others.next_if(|&(next, _)| next < end) {
-                    Some((next, until)) if next > busy => (since, busy) = (next, until),
-                    Some((_, until)) => busy = busy.max(until),
-                    None => break,
-                }
-            }
-            alone += end - at;
-        }
-        alone as f64
+        let is_other = |_, other| stretches.unit(other) != part.unit;
+        time_alone(stretches, &own(part), stretches.of_stretch(part.stretch), is_other)
     };
     step.costly().map(of_part).sum()
+}
+
+/// For how much of the time of `bursts` none of `among` computes that is another; both by
+/// begin.
+pub(super) fn time_alone(
+    stretches: &Stretches<'_>,
+    bursts: &[u32],
+    among: &[u32],
+    is_other: impl Fn(u32, u32) -> bool,
+) -> f64 {
+    let span = |burst: u32| (stretches.all.begin(burst).0, stretches.all.end(burst).0);
+    // Those of `among` that may still run.
+    let (mut running, mut next): (Vec<u32>, _) = (Vec::new(), among.iter().copied().peekable());
+    let mut alone = 0;
+    for &burst in bursts {
+        let (begin, end) = span(burst);
+        running.retain(|&other| span(other).1 > begin);
+        while let Some(other) = next.next_if(|&other| span(other).0 < end) {
+            if span(other).1 > begin {
+                running.push(other);
+            }
+        }
+        // They are by begin.
+        let mut at = begin;
+        for (from, to) in running.iter().filter(|&&other| is_other(burst, other)).map(|&other| span(other)) {
+            if from >= end {
+                break;
+            }
+            alone += from.saturating_sub(at);
+            at = at.max(to);
+        }
+        alone += end.saturating_sub(at);
+    }
+    alone as f64
 }
 
 /// The phases of a step, those with most time first, and whether noise is
@@ -550,20 +580,19 @@ fn is_same(a: &Finding, b: &Finding) -> bool {
 /// Moves long single bursts into the finding that their thread computes alone, if
 /// there is one. `n` threads could share them.
 pub(super) fn without_serial(
-    one_offs: Vec<Finding>,
+    one_offs: Vec<(Finding, Nanos)>,
     mut uneven: Vec<Finding>,
     whole: f64,
     n: usize,
 ) -> (Vec<Finding>, Vec<Finding>) {
     let mut rest = Vec::new();
-    for finding in one_offs {
+    for (finding, only) in one_offs {
         let is_alone = matches!(finding.kind, FindingKind::OneOff { others: None, .. });
         let same = uneven.iter_mut().find(|f| is_alone && f.threads == finding.threads);
         match same.map(|serial| (&mut serial.kind, &mut serial.share, &mut serial.noise)) {
             Some((FindingKind::Serial { time, alone }, share, noise)) => {
-                // The stretch would be shorter by so much, so no other computes then.
-                let more = Nanos((finding.share * whole) as u64);
-                (*time, *alone) = (time.saturating_add(more), alone.saturating_add(more));
+                *time = time.saturating_add(Nanos((finding.share * whole) as u64));
+                *alone = alone.saturating_add(only).min(*time);
                 *share += finding.share * (1.0 - 1.0 / n as f64);
                 *noise = true;
             }
@@ -586,8 +615,14 @@ pub(super) fn together(mut of_run: Vec<Finding>, of_tasks: impl Iterator<Item = 
                 // As fast as the others, threads end earlier in their task and in the
                 // run: of the same phases, both are one time.
                 let is_slow = matches!(found.kind, FindingKind::SlowThreads { .. });
-                if !(is_slow && next.phases.iter().any(|phase| found.phases.contains(phase))) {
+                let is_noise = found.noise && next.noise;
+                if !(is_slow && (is_noise || next.phases.iter().any(|phase| found.phases.contains(phase)))) {
                     add(found, &next);
+                }
+                if let (FindingKind::Serial { alone, .. }, FindingKind::Serial { alone: only, .. }) =
+                    (&mut found.kind, next.kind)
+                {
+                    *alone = only.min(*alone);
                 }
             }
             None => alone.push(next),

@@ -20,6 +20,8 @@ pub(super) struct Counted<'a> {
     phase: &'a [Option<ClusterId>],
     /// The label of bursts of no phase; phases are labelled by their place.
     noise: u32,
+    /// Shorter bursts were not grouped.
+    pub(super) grouped_from: Nanos,
     /// Of each burst of the table, the place of its thread in `names`.
     thread: Vec<u32>,
     names: Vec<ThreadName>,
@@ -41,7 +43,8 @@ impl<'a> Counted<'a> {
         }
         let shortest = input.shortest.max(Nanos(1));
         let order = by_begin(table, |i| table.duration[i] >= shortest);
-        Self { table, phase: input.phase, noise, thread, names, order }
+        let grouped_from = input.grouped_from;
+        Self { table, phase: input.phase, noise, grouped_from, thread, names, order }
     }
 
     /// Whether there are several tasks, and several threads in some of them.

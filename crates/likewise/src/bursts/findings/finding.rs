@@ -21,6 +21,8 @@ pub struct FindingsInput<'a> {
     /// Shorter bursts are passed over: between two calls of a thread that
     /// waits there is always a moment of computing.
     pub shortest: Nanos,
+    /// Shorter bursts were not grouped: they are of no phase, whatever they are.
+    pub grouped_from: Nanos,
     /// How long the run takes.
     pub end: Nanos,
 }

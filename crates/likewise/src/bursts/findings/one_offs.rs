@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::causes::time_alone;
 use super::finding::{Finding, FindingKind, LEAST_SHARE};
 use super::shape::{Shape, shape};
 use super::stretches::{Part, Stretches};
@@ -13,8 +14,13 @@ use crate::table::Nanos;
 const FEWEST: usize = 4;
 
 /// Takes out the parts that cost much in one stretch, while the other parts of
-/// their phase cost little.
-pub(super) fn one_offs(stretches: &Stretches<'_>, parts: &mut Vec<Part>, whole: f64) -> Vec<Finding> {
+/// their phase cost little. With each comes for how much of its long bursts of no phase no
+/// other computes.
+pub(super) fn one_offs(
+    stretches: &Stretches<'_>,
+    parts: &mut Vec<Part>,
+    whole: f64,
+) -> Vec<(Finding, Nanos)> {
     let noise = stretches.all.noise();
     let mut gains: Vec<Vec<f64>> = vec![Vec::new(); stretches.all.n_labels()];
     parts.iter().for_each(|part| gains[part.key as usize].push(part.gain));
@@ -25,7 +31,7 @@ pub(super) fn one_offs(stretches: &Stretches<'_>, parts: &mut Vec<Part>, whole: 
     let mut times = vec![0; stretches.n_units()];
     parts.iter().filter(|part| is_long(part)).for_each(|part| times[part.unit as usize] += 1);
     let is_rare = |part: &Part| stretches.n_units() == 1 || times[part.unit as usize] <= FEWEST;
-    let mut found: Vec<(u32, Finding)> = Vec::new();
+    let mut found: Vec<(u32, Finding, Nanos)> = Vec::new();
     parts.retain(|part| {
         let is_alone = is_long(part) && is_rare(part);
         let stands_out = part.key != noise && part.gain >= limits[part.key as usize];
@@ -35,15 +41,20 @@ pub(super) fn one_offs(stretches: &Stretches<'_>, parts: &mut Vec<Part>, whole: 
         if let Some(late) = &late {
             let next = one_off(stretches, part, late, is_alone, whole);
             match found.last_mut() {
-                Some((stretch, last)) if part.stretch - *stretch <= 1 && goes_on(last, &next) => {
+                Some((stretch, last, _)) if part.stretch - *stretch <= 1 && goes_on(last, &next) => {
                     (*stretch, *last) = (part.stretch, one_after(last, next));
                 }
-                _ => found.push((part.stretch, next)),
+                _ => {
+                    let is_other = |own, other| stretches.unit(own) != stretches.unit(other);
+                    let of_stretch = stretches.of_stretch(part.stretch);
+                    let alone = time_alone(stretches, &part.long, of_stretch, is_other);
+                    found.push((part.stretch, next, Nanos(alone as u64)));
+                }
             }
         }
         late.is_none()
     });
-    found.into_iter().map(|(_, finding)| finding).collect()
+    found.into_iter().map(|(_, finding, alone)| (finding, alone)).collect()
 }
 
 /// Whether the same threads take long in two steps that follow one another.

@@ -451,7 +451,9 @@ impl<'a> Stretches<'a> {
     /// What the stretch would be without its long bursts of no phase.
     fn without_long(&self, bursts: &[u32], times: &mut [f64], long: f64, part: &mut Part) {
         let is_long = |&burst: &u32| {
-            self.all.label(burst) == self.all.noise() && self.all.duration(burst) as f64 >= long
+            self.all.label(burst) == self.all.noise()
+                && self.all.duration(burst) as f64 >= long
+                && self.all.duration(burst) >= self.all.grouped_from.0
         };
         let mut taken: Vec<u32> = bursts.iter().copied().filter(is_long).collect();
         // With one thread, there is nothing that start and end of the program

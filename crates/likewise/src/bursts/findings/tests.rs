@@ -37,7 +37,13 @@ fn found_of_threads(bursts: &[(u32, Burst)], end: u64) -> Findings {
     };
     let phase: Vec<Option<ClusterId>> =
         bursts.iter().map(|b| b.3.checked_sub(1).map(ClusterId::from_index)).collect();
-    findings(&FindingsInput { table: &table, phase: &phase, shortest: Nanos(10), end: Nanos(end) })
+    findings(&FindingsInput {
+        table: &table,
+        phase: &phase,
+        shortest: Nanos(10),
+        grouped_from: Nanos(10),
+        end: Nanos(end),
+    })
 }
 
 /// 4 tasks, 10 steps of 1,000 ns with a barrier after each; `change` makes
@@ -338,6 +344,45 @@ fn time_in_which_another_computes_is_not_alone() {
     // Even, each computes for 375 of 600; were the 500 spread and all else as it is, 375 less
     // would be left, but the others would have more to do by then.
     assert!(near(finding.share, 0.225), "{finding:?}");
+}
+
+/// In task 1 all four threads compute, in turn the slowest, while the other tasks wait.
+#[test]
+fn who_computes_beside_its_own_task_is_not_alone() {
+    let mut bursts: Vec<(u32, Burst)> = Vec::new();
+    for (step, task, thread) in
+        (0..10).flat_map(|s| (1..4).flat_map(move |t| (1..5).map(move |thread| (s, t, thread))))
+    {
+        let begin = 1_000 * step;
+        bursts.push((thread, (task, begin, 100, 1, 100.0, 100.0)));
+        let more = 600 + 5 * u64::from(thread == 1);
+        bursts.extend((task == 1).then_some((thread, (task, begin + 150, more, 2, 600.0, 600.0))));
+    }
+    let found = found_of_threads(&bursts, 10_000);
+    let serial = found.list.iter().find(|finding| finding.is_serial());
+    let Some(Finding { kind: FindingKind::Serial { time, alone }, .. }) = serial else { panic!("{found:?}") };
+    assert_eq!((time.0, alone.0), (6_050, 50), "{found:?}");
+}
+
+/// Bursts that a filter leaves out are of no phase, but nothing is known of them.
+#[test]
+fn what_was_not_grouped_is_no_long_burst() {
+    let table = BurstTable {
+        app: vec![1; 40].into(),
+        task: vec![1; 40].into(),
+        thread: vec![1; 40].into(),
+        begin: (0..40).map(|i| Nanos(100 * i)).collect(),
+        duration: (0..40).map(|i| Nanos(if i % 2 == 0 { 90 } else { 60 })).collect(),
+        ..BurstTable::default()
+    };
+    let phase: Vec<Option<ClusterId>> =
+        (0..40).map(|i| (i % 2 == 0).then(|| ClusterId::from_index(0))).collect();
+    let found = |grouped_from: u64| {
+        let [shortest, grouped_from] = [10, grouped_from].map(Nanos);
+        findings(&FindingsInput { table: &table, phase: &phase, shortest, grouped_from, end: Nanos(4_000) })
+    };
+    assert_eq!(found(70).list, []);
+    assert!(matches!(found(50).list[0].kind, FindingKind::OneOff { others: None, .. }));
 }
 
 #[test]
