@@ -11,9 +11,13 @@ use crate::cluster::{ClusterId, DbscanParams, Points, dbscan};
 use super::density::Density;
 use super::levels::{Level, NO_NODE, RefineInput, Refinement};
 use super::nearest::{Index, Pending};
-use super::partition::{Partition, Scored, Tasks};
+use super::partition::{NodeCounts, Partition, Scored, Tasks};
 use super::substitution::{Names, Substitution};
 use super::{Connect, EpsRange, RefineRules};
+
+/// Two tasks show a group unequally often if their counts differ by more than so many
+/// standard deviations of the difference of two counts that are equal but for chance.
+const BY_CHANCE: f64 = 3.0;
 
 /// So many bursts are counted at once.
 const PART: usize = 1 << 16;
@@ -133,16 +137,18 @@ pub(super) fn finish(
 /// they are noise that happens to be near one another. A phase of a single task
 /// stays. Returns how many bursts they had.
 ///
-/// A column has one burst of a task at most, so a group has no fewer columns than bursts
-/// of the task that does it most often: where others do it seldom, most of its columns
-/// have that task alone, wherever they stand.
+/// A column has one burst of a task at most. So where one task does it more often than any
+/// other, it is alone in as many columns as it has more bursts than the next, wherever
+/// they stand. These columns and bursts tell nothing, if they are more than chance makes.
 fn drop_scattered(rules: &RefineRules, aligned: &Tasks, partition: &mut Partition, scored: &Scored) -> u64 {
     let counts = partition.counts_by_node(aligned);
     let is_scattered = |node: u32| {
-        let [all, most] = counts[node as usize].map(|n| n as f64);
-        let (possible, per_column) =
-            (all / most, partition.nodes[node as usize].score * aligned.len() as f64);
-        possible > 1.0 && (per_column - 1.0) / (possible - 1.0) < rules.scattered
+        let NodeCounts { tasks, bursts, most, next } = counts[node as usize];
+        let columns = bursts as f64 / (partition.nodes[node as usize].score * aligned.len() as f64);
+        let (more, both) = ((most - next) as f64, (most + next) as f64);
+        let alone = if more > BY_CHANCE * both.sqrt() { more } else { 0.0 };
+        let per_column = (bursts as f64 - alone) / (columns - alone);
+        tasks > 1 && (per_column - 1.0) / (tasks as f64 - 1.0) < rules.scattered
     };
     let scattered: Vec<u32> = scored.live.iter().copied().filter(|&node| is_scattered(node)).collect();
     let gone = |node: &&mut u32| scattered.binary_search(node).is_ok();

@@ -210,6 +210,17 @@ impl Kept<'_> {
     }
 }
 
+/// What tasks have of a node.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct NodeCounts {
+    /// How many show it.
+    pub(super) tasks: u64,
+    pub(super) bursts: u64,
+    /// Bursts of the task that has most, and of the next; as many where two have as many.
+    pub(super) most: u64,
+    pub(super) next: u64,
+}
+
 impl Partition {
     /// All bursts in no node.
     pub(super) fn new(input: &RefineInput<'_>) -> Self {
@@ -348,8 +359,8 @@ impl Partition {
         }
     }
 
-    /// How many bursts of each node the aligned tasks have, and the task that has the most.
-    pub(super) fn counts_by_node(&self, tasks: &Tasks) -> Vec<[u64; 2]> {
+    /// What the aligned tasks have of each node.
+    pub(super) fn counts_by_node(&self, tasks: &Tasks) -> Vec<NodeCounts> {
         let of_task = |bursts: &Range<u32>| -> Vec<(u32, u64)> {
             let mut of_cohort = vec![0u64; self.node_of_cohort.len()];
             for &cohort in &self.cohort_of[bursts.start as usize..bursts.end as usize] {
@@ -366,10 +377,12 @@ impl Partition {
             of_node.into_iter().collect()
         };
         let found: Vec<Vec<(u32, u64)>> = tasks.aligned.par_iter().map(of_task).collect();
-        let mut counts = vec![[0; 2]; self.nodes.len()];
+        let mut counts = vec![NodeCounts::default(); self.nodes.len()];
         for (node, n) in found.into_iter().flatten() {
-            let [all, most] = &mut counts[node as usize];
-            (*all, *most) = (*all + n, n.max(*most));
+            let counts = &mut counts[node as usize];
+            counts.tasks += 1;
+            counts.bursts += n;
+            (counts.most, counts.next) = (n.max(counts.most), n.min(counts.most).max(counts.next));
         }
         counts
     }

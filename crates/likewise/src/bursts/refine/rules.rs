@@ -27,10 +27,10 @@ pub struct RefineRules {
     /// the distances within it: what such a radius connects is noise, or another
     /// mode.
     pub sparse: f64,
-    /// A group is scattered noise, and no step of the program, if its columns have less
-    /// than this share of the bursts that they could have, in the mean (of both
-    /// numbers one is taken off, which is always there). They could have all bursts of
-    /// the group in as many columns as the task has bursts that has the most.
+    /// A group is scattered noise, and no step of the program, if less than this
+    /// share of its tasks are in the same column, in the mean over its columns (of
+    /// both numbers one task is taken off, which is always there). Columns in which the
+    /// task that has most of its bursts must be alone do not count.
     pub scattered: f64,
     /// A phase is reported as an alternative of another if it stands in for it at
     /// this share of its places. The phases themselves do not depend on it.
