@@ -3,7 +3,7 @@
 use super::{Analysis, DEFAULT_FILTER};
 use likewise::bursts::{
     BurstLabel, Cause, Finding, FindingKind, Findings, FindingsInput, LEAST_SHARE, Scope, ThreadName,
-    findings,
+    findings, is_nearly_all,
 };
 use likewise::cluster::ClusterId;
 use likewise::table::{BurstTable, DurationFilter, Nanos, Prepared};
@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 /// Bursts shorter than this are passed over: those that the preparation leaves out, but
 /// no more than it does by default. A filter says what is grouped, and not when threads
 /// compute.
-pub(super) fn shortest(table: &BurstTable, prepared: &Prepared, filter: DurationFilter) -> Nanos {
+fn shortest(table: &BurstTable, prepared: &Prepared, filter: DurationFilter) -> Nanos {
     if filter == DEFAULT_FILTER {
         return prepared.min_duration;
     }
@@ -24,8 +24,8 @@ pub(super) fn shortest(table: &BurstTable, prepared: &Prepared, filter: Duration
 /// not wait for one another.
 pub(super) fn found(
     table: &BurstTable,
+    (prepared, filter): (&Prepared, DurationFilter),
     labels: &[BurstLabel],
-    [shortest, grouped_from]: [Nanos; 2],
     end: Nanos,
 ) -> Option<Findings> {
     if table.app.first() != table.app.last() {
@@ -34,8 +34,9 @@ pub(super) fn found(
     let phase: Vec<Option<ClusterId>> = labels.iter().map(|label| label.phase()).collect();
     // A table of bursts says no end.
     let last = (0..table.len()).map(|i| table.end(i)).fold(Nanos::ZERO, Nanos::max);
-    let input = FindingsInput { table, phase: &phase, shortest, grouped_from, end: end.max(last) };
-    Some(findings(&input))
+    let shortest = shortest(table, prepared, filter);
+    let (grouped_from, end) = (prepared.min_duration, end.max(last));
+    Some(findings(&FindingsInput { table, phase: &phase, shortest, grouped_from, end }))
 }
 
 /// The sentence of each finding, worst first.
@@ -108,7 +109,7 @@ fn sentence(finding: &Finding, names: &Names) -> String {
                 Scope::Task => ("the others of its task", "them"),
             };
             let turn = if finding.scope == Scope::Run && plural { ", one at a time" } else { "" };
-            let wait = if is_nearly_all(alone, time) {
+            let wait = if is_nearly_all(alone.0 as f64, time.0 as f64) {
                 format!(" while {others} wait{turn}")
             } else {
                 format!("{turn}, and for {alone} of that {others} wait")
@@ -149,11 +150,6 @@ fn sentence(finding: &Finding, names: &Names) -> String {
              most."
         ),
     }
-}
-
-/// Whether the rest does not count, as where a step is found to be serial.
-fn is_nearly_all(part: Nanos, whole: Nanos) -> bool {
-    part.0 as f64 >= 0.9 * whole.0 as f64
 }
 
 /// ` from 210 ms on`, ` until 300 ms`; nothing where it is so in all of the run.

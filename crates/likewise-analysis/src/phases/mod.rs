@@ -218,8 +218,7 @@ fn analyse(
                 if drawn_times {
                     return None;
                 }
-                let shortest = findings::shortest(&table, &prepared, plan.preparation.filter);
-                findings::found(&table, &labels, [shortest, prepared.min_duration], end)
+                findings::found(&table, (&prepared, plan.preparation.filter), &labels, end)
             })
         };
         if table.len() <= SIDE_BY_SIDE {

@@ -1,7 +1,7 @@
 //! Bytes of files, plain and packed.
 
 use super::*;
-use std::io::Write;
+use std::io::{Seek, SeekFrom, Write};
 
 fn blocks_of(input: Input, block: usize) -> Result<Vec<Vec<u8>>> {
     let mut all = Vec::new();
@@ -77,4 +77,26 @@ fn a_gzip_bomb_is_not_followed() {
     let line = gzip(&vec![b'x'; 60 << 20]).repeat(2);
     let error = blocks_of(Input::from_bytes(&line), BLOCK).unwrap_err();
     assert!(matches!(*error.kind, ErrorKind::GzipBomb(_) | ErrorKind::LongLine(_)), "{error}");
+}
+
+/// How long a line may be does not depend on where blocks end. Holes cost no disk.
+#[test]
+fn a_line_is_as_long_whatever_the_block() {
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    for (length, may) in [(MAX_LINE as u64 - 2, true), (MAX_LINE as u64 + 2, false)] {
+        file.as_file().set_len(0).unwrap();
+        file.rewind().unwrap();
+        file.write_all(b"a\n").unwrap();
+        file.seek(SeekFrom::Start(2 + length)).unwrap();
+        file.write_all(b"\nb\n").unwrap();
+        for block in [4 << 20, 40 << 20] {
+            let mut read = 0;
+            let done = Input::open(file.path()).unwrap().for_each_block(block, None, <[u8]>::len, |n| {
+                read += n;
+                Ok(())
+            });
+            assert_eq!(done.is_ok(), may, "a line of {length} bytes in blocks of {block}");
+            assert!(!may || read as u64 == length + 5);
+        }
+    }
 }

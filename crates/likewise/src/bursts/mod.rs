@@ -40,7 +40,7 @@ pub use regions::{
 pub use representatives::{
     PhaseRepresentatives, Representative, TaskRepresentative, representative_tasks, representatives,
 };
-pub use serial::{Scope, SerialPhase, serial_phases};
+pub use serial::{Scope, SerialPhase, is_nearly_all, serial_phases};
 pub use stats::{Moments, PhaseStats, phase_stats};
 pub use threshold::{Threshold, filter_clusters};
 pub use window::{Estimate, Window, WindowLimits, choose_window};

@@ -15,8 +15,9 @@ use crate::table::{BurstTable, Nanos};
 /// 50 % of the phase's; such a phase is not serial.
 pub(super) const NEARLY_ALL: f64 = 0.9;
 
-/// Whether a time is so large a share of another that the rest does not count.
-pub(super) fn is_nearly_all(time: f64, total: f64) -> bool {
+/// Whether a time is so large a share of another (nine tenths) that the rest does not count.
+#[must_use]
+pub fn is_nearly_all(time: f64, total: f64) -> bool {
     time > 0.0 && time >= NEARLY_ALL * total
 }
 

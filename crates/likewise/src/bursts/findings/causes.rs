@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rayon::prelude::*;
 
+use super::alone::alone;
 use super::finding::{Cause, Finding, FindingKind, Gradient, LEAST_APART, LEAST_SHARE, ThreadName};
 use super::shape::{
     NOISE, SLOPE, Shape, above_mean, by_chance, cause, ends, noise, noise_of_single, ratio, shape,
@@ -432,7 +433,7 @@ fn told<'a>(stretches: &Stretches<'_>, step: Step<'a>, whole: f64, scope: Scope)
         units = often(&step);
         finding.threads = stretches.names(&units, &labels);
         let own = step.costly().map(|part| part.own).sum();
-        let alone = alone(stretches, &step, &finding.threads, scope);
+        let alone = alone(stretches, step.costly(), &finding.threads, scope);
         let [time, only] = [own, alone].map(|time| serial_time(time, &finding.threads, scope));
         finding.kind = FindingKind::Serial { time, alone: only };
         let waited = step.costly().map(|part| part.own * (1.0 - 1.0 / part.n)).sum::<f64>();
@@ -481,64 +482,6 @@ fn is_serial(step: &Step<'_>) -> bool {
 fn serial_time(time: f64, threads: &[ThreadName], scope: Scope) -> Nanos {
     let tasks = threads.chunk_by(|a, b| a.task == b.task).count().max(1);
     Nanos(if scope == Scope::Task { time / tasks as f64 } else { time } as u64)
-}
-
-/// For how much of the time of the slowest units in a step no other computes: of a run with
-/// several threads in a task no other thread, but those of the task that are named too.
-fn alone(stretches: &Stretches<'_>, step: &Step<'_>, named: &[ThreadName], scope: Scope) -> f64 {
-    let all = stretches.all;
-    let own = |part: &Part| {
-        let of_unit = |&burst: &u32| stretches.unit(burst) == part.unit;
-        part.bursts.iter().copied().filter(of_unit).collect::<Vec<u32>>()
-    };
-    if scope == Scope::Run && all.is_hybrid() {
-        let mut bursts: Vec<u32> = step.costly().flat_map(own).collect();
-        bursts.sort_unstable_by_key(|&burst| (all.begin(burst), burst));
-        let is_other = |own: u32, other: u32| {
-            let (own, name) = (all.name(own), all.name(other));
-            own != name && !(own.task == name.task && named.contains(&name))
-        };
-        return time_alone(stretches, &bursts, &all.order, is_other);
-    }
-    let of_part = |part: &Part| {
-        let is_other = |_, other| stretches.unit(other) != part.unit;
-        time_alone(stretches, &own(part), stretches.of_stretch(part.stretch), is_other)
-    };
-    step.costly().map(of_part).sum()
-}
-
-/// For how much of the time of `bursts` none of `among` computes that is another; both by
-/// begin.
-pub(super) fn time_alone(
-    stretches: &Stretches<'_>,
-    bursts: &[u32],
-    among: &[u32],
-    is_other: impl Fn(u32, u32) -> bool,
-) -> f64 {
-    let span = |burst: u32| (stretches.all.begin(burst).0, stretches.all.end(burst).0);
-    // Those of `among` that may still run.
-    let (mut running, mut next): (Vec<u32>, _) = (Vec::new(), among.iter().copied().peekable());
-    let mut alone = 0;
-    for &burst in bursts {
-        let (begin, end) = span(burst);
-        running.retain(|&other| span(other).1 > begin);
-        while let Some(other) = next.next_if(|&other| span(other).0 < end) {
-            if span(other).1 > begin {
-                running.push(other);
-            }
-        }
-        // They are by begin.
-        let mut at = begin;
-        for (from, to) in running.iter().filter(|&&other| is_other(burst, other)).map(|&other| span(other)) {
-            if from >= end {
-                break;
-            }
-            alone += from.saturating_sub(at);
-            at = at.max(to);
-        }
-        alone += end.saturating_sub(at);
-    }
-    alone as f64
 }
 
 /// The phases of a step, those with most time first, and whether noise is

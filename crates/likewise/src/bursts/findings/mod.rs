@@ -8,6 +8,7 @@
 //! slowest thread. `docs/findings.md` has the rules, what their thresholds rest
 //! on, and what they cannot tell.
 
+mod alone;
 mod causes;
 mod counted;
 mod counts;

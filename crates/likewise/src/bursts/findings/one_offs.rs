@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::causes::time_alone;
+use super::alone::time_alone;
 use super::finding::{Finding, FindingKind, LEAST_SHARE};
 use super::shape::{Shape, shape};
 use super::stretches::{Part, Stretches};
