@@ -497,22 +497,33 @@ impl RanksReport {
         if is_outside || 2.0 * around.abs() < (own - others_at).abs() {
             return None;
         }
+        // What is said of several ranks must hold for each of them, and what lasts is no
+        // passing event, whatever keeps it from being a class.
         let steps = region * self.n_steps..(region + 1) * self.n_steps;
-        let few = few_of(steps.map(|j| (own - others_at).signum() * (classes[c].mean[j] - others(j))));
-        let few = few.map_or_else(String::new, |few| {
-            format!(", nine tenths of that in {few} of {} steps", self.n_steps)
-        });
+        let apart: Vec<f64> =
+            steps.map(|j| (own - others_at).signum() * (classes[c].mean[j] - others(j))).collect();
+        let few = few_of(apart.iter().copied())?;
+        let nearest = if own > others_at { classes[c].least[j] } else { classes[c].most[j] };
+        let is_of_each = 2.0 * (nearest - others_at) / (own - others_at) >= 1.0;
+        // Where ranks do more in some steps and less in others, a share of the sum of both
+        // says nothing.
+        let is_one_way = 2.0 * apart.iter().sum::<f64>() >= apart.iter().map(|x| x.abs()).sum();
+        if !is_of_each || !is_one_way {
+            return None;
+        }
         let who = match ranks.len() as u64 {
             n if n > NAMED => counted(classes[c].n_ranks, "rank"),
             _ => self.ranks_text(ranks),
         };
         Some(format!(
-            "{} differ{} from the others most in step {step}{} ({}, the others {}){few}: that makes no class.",
+            "{} differ{} from the others most in step {step}{} ({}, the others {}), nine tenths of that in {few} \
+             of {} steps: that makes no class.",
             capital(&who),
             if ranks.len() == 1 { "s" } else { "" },
             self.region(region).map_or_else(String::new, in_region),
             self.effort(own),
-            self.effort(others_at)
+            self.effort(others_at),
+            self.n_steps
         ))
     }
 

@@ -1,7 +1,7 @@
 //! Rates that analysts read instead of counts.
 
 use super::stats::PhaseStats;
-use crate::table::{BurstTable, CounterColumn};
+use crate::table::{BurstTable, Counter, CounterColumn};
 
 /// Bytes that a cache miss or a column access of the memory moves.
 const LINE: f64 = 64.0;
@@ -138,13 +138,8 @@ const CAS: &str = "CAS_COUNT";
 #[must_use]
 pub fn rates(table: &BurstTable, stats: &[PhaseStats]) -> Vec<Rate> {
     let counters = &table.counters;
-    let name = |c: &CounterColumn| {
-        if c.is_silent(&table.duration) {
-            String::new()
-        } else {
-            c.counter.preset().map_or_else(|| plain(&c.counter.name), str::to_owned)
-        }
-    };
+    let name =
+        |c: &CounterColumn| if c.is_silent(&table.duration) { String::new() } else { known_as(&c.counter) };
     let names: Vec<String> = counters.iter().map(name).collect();
     let mut rates: Vec<Rate> = Vec::new();
     for definition in RATES {
@@ -157,10 +152,15 @@ pub fn rates(table: &BurstTable, stats: &[PhaseStats]) -> Vec<Rate> {
     rates
 }
 
+/// The name by which [`rates`] knows a counter, whatever the trace calls it.
+fn known_as(counter: &Counter) -> String {
+    counter.preset().map_or_else(|| plain(&counter.name), str::to_owned)
+}
+
 /// Where the instructions and the cycles are among the counters, by the names
 /// that [`rates`] knows; those that no burst carries do not count.
 pub(super) fn instructions_and_cycles(counters: &[CounterColumn]) -> [Option<usize>; 2] {
-    let names: Vec<String> = counters.iter().map(|c| plain(&c.counter.name)).collect();
+    let names: Vec<String> = counters.iter().map(|c| known_as(&c.counter)).collect();
     let carried = |&(c, _): &(usize, f64)| counters[c].values.iter().any(|x| !x.is_nan());
     [INSTRUCTIONS, CYCLES]
         .map(|sums| sums.iter().find_map(|sum| terms(sum, &names).into_iter().find(carried)).map(|(c, _)| c))
@@ -303,6 +303,23 @@ mod tests {
             ("MEM_GBPS", 0.96),
         ];
         assert_eq!(all, expected.map(|(name, value)| (name, vec![Some(value)])));
+    }
+
+    #[test]
+    fn instructions_and_cycles_by_whatever_name() {
+        for names in [
+            ["PAPI_TOT_INS", "PAPI_TOT_CYC"],
+            ["papi_tot_ins", "papi_tot_cyc"],
+            ["Instr completed", "Total cycles"],
+            ["42000050", "42000059"],
+            ["skx::INST_RETIRED:ANY_P:u=0", "CPU-CYCLES"],
+        ] {
+            let mut table = table(&names);
+            table.counters.iter_mut().for_each(|column| column.values = vec![1.0].into());
+            assert_eq!(instructions_and_cycles(&table.counters), [Some(0), Some(1)], "{names:?}");
+            table.counters[0].values = vec![f64::NAN].into();
+            assert_eq!(instructions_and_cycles(&table.counters), [None, Some(1)], "{names:?}");
+        }
     }
 
     #[test]

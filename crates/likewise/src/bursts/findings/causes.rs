@@ -85,6 +85,8 @@ struct Step<'a> {
     parts: Vec<&'a Part>,
     gain: f64,
     mean: f64,
+    /// Both, as if each unit did it equally often in each stretch ([`by_length`]).
+    by_length: [f64; 2],
     /// Time and instructions of each unit; a negative count is unknown.
     times: Vec<f64>,
     instructions: Vec<f64>,
@@ -106,7 +108,12 @@ impl<'a> Step<'a> {
             instructions[unit] += counter.map_or(f64::NAN, |values| values.get(burst as usize));
         }
         let (gain, mean) = parts.iter().fold((0.0, 0.0), |sum, part| (sum.0 + part.gain, sum.1 + part.mean));
-        Self { parts, gain, mean, times, instructions, taken: Taken::Whole, noise: None }
+        let mut counts = vec![0; n];
+        let by_length = parts.iter().fold([0.0; 2], |[gain, mean], part| {
+            let [own_gain, own_mean] = by_length(stretches, part, &mut counts);
+            [gain + own_gain, mean + own_mean]
+        });
+        Self { parts, gain, mean, by_length, times, instructions, taken: Taken::Whole, noise: None }
     }
 
     /// Some of its parts, taken alike.
@@ -388,8 +395,18 @@ fn steps<'a>(stretches: &Stretches<'_>, parts: &'a [Part], whole: f64) -> Vec<St
         }
     }
     let step = |(_, parts)| {
-        let step = Step::of(stretches, parts);
-        Step { noise: noise(stretches, &step.parts), ..step }
+        let mut step = Step::of(stretches, parts);
+        step.noise = noise(stretches, &step.parts);
+        // Who does it once less in a stretch, and in the whole run as much as the others,
+        // has its turn at another time, as where a wave runs through the units. More even
+        // work would not make it come earlier.
+        if !is_serial(&step) && !step.is_steady(stretches) {
+            step.gain = step.by_length[0];
+            if !step.is_steady(stretches) {
+                step.mean = step.by_length[1];
+            }
+        }
+        step
     };
     let mut steps: Vec<Step<'_>> = found.into_par_iter().map(step).collect();
     let mut noises: Vec<f64> = steps.iter().filter_map(|step| step.noise).collect();
@@ -397,6 +414,33 @@ fn steps<'a>(stretches: &Stretches<'_>, parts: &'a [Part], whole: f64) -> Vec<St
     let usual = median::upper(&noises).map_or(NOISE, |usual| usual.max(NOISE));
     steps.retain(|step| step.is_uneven(stretches, usual));
     steps
+}
+
+/// What balance of the lengths of bursts would win in a part, and the time of as many
+/// mean bursts as the last unit has, where no unit has more than one burst more than
+/// another; else what balance would win at all, and the mean. `counts` has a 0 for each
+/// unit, and is left so.
+fn by_length(stretches: &Stretches<'_>, part: &Part, counts: &mut [u32]) -> [f64; 2] {
+    let (mut n_present, mut most) = (0, 0);
+    for &burst in &part.bursts {
+        let count = &mut counts[stretches.unit(burst) as usize];
+        n_present += u32::from(*count == 0);
+        *count += 1;
+        most = most.max(*count);
+    }
+    let own = f64::from(counts[part.unit as usize]);
+    let mut least = if f64::from(n_present) < part.n { 0 } else { most };
+    for &burst in &part.bursts {
+        match std::mem::take(&mut counts[stretches.unit(burst) as usize]) {
+            0 => {}
+            count => least = least.min(count),
+        }
+    }
+    if most > least + 1 || own == 0.0 {
+        return [part.gain, part.mean];
+    }
+    let even = own * part.time() / part.bursts.len() as f64;
+    [part.gain.min(part.own - even).max(0.0), even]
 }
 
 /// Whether it is in one stretch, and there each thread has one burst of a label at most.

@@ -228,6 +228,28 @@ fn waiting_in_a_pipeline_is_no_imbalance() {
     assert_eq!(found(&bursts, 16 * 9_000).list, []);
 }
 
+/// In each sweep the tasks begin one after the other, and all pause between two blocks: at
+/// first only some compute, and at last only others. All do the same amount of work.
+#[test]
+fn who_has_not_begun_yet_in_a_sweep_is_no_imbalance() {
+    for (n, blocks) in [(4, 8), (8, 16), (8, 4), (24, 8)] {
+        let block = |sweep: u64, task: u32, block: u64| {
+            let step = sweep * (blocks + u64::from(n)) + u64::from(task) - 1 + block;
+            (task, step * 1_000, 800 + (step * 7 + u64::from(task) * 13) % 20, 1, 800.0, 800.0)
+        };
+        let of_task = |sweep: u64, task: u32| (0..blocks).map(move |b| block(sweep, task, b));
+        let bursts: Vec<Burst> =
+            (0..12).flat_map(|sweep| (1..=n).flat_map(move |task| of_task(sweep, task))).collect();
+        let found = found(&bursts, 12 * (blocks + u64::from(n)) * 1_000);
+        assert_eq!(found.list, [], "{n} tasks, {blocks} blocks");
+        // The same, where the middle one of all is a tenth slower in each block.
+        let slow = |b: &Burst| (b.0, b.1, if b.0 == n / 2 { b.2 + 80 } else { b.2 }, b.3, b.4, b.5);
+        let bursts: Vec<Burst> = bursts.iter().map(slow).collect();
+        let found = self::found(&bursts, 12 * (blocks + u64::from(n)) * 1_000);
+        assert_eq!(found.list.iter().map(tasks).collect::<Vec<_>>(), [[n / 2]], "{blocks} blocks: {found:?}");
+    }
+}
+
 #[test]
 fn a_long_burst_of_who_computes_alone_is_counted_like_its_phase() {
     let bursts = |step: u64| {

@@ -3,6 +3,7 @@
 use rayon::prelude::*;
 
 use crate::bursts::in_time::{Change, begin_of, end_of, in_time_order, time_of};
+use crate::bursts::serial::is_nearly_all;
 use crate::cluster::ClusterId;
 use crate::table::{BurstTable, Nanos};
 
@@ -16,8 +17,10 @@ const EVERY: usize = 64;
 pub(super) struct WorkClock<'a> {
     table: &'a BurstTable,
     labels: &'a [Option<ClusterId>],
-    /// Of each phase the median duration, then the mean over all phases.
+    /// Of each phase the median duration.
     typical: Vec<f64>,
+    /// What a burst of no phase counts at most.
+    most: f64,
     /// Begins and ends of all bursts, by time.
     changes: Vec<u32>,
     /// What it showed before one of [`EVERY`] changes.
@@ -65,8 +68,9 @@ impl<'a> WorkClock<'a> {
     /// The clock, and when by it the bursts of each of the first `n_wanted` phases
     /// begin and end, ascending.
     ///
-    /// `labels` has the phase of every burst. Bursts without one count their
-    /// own length, and no more than a burst with one does on average.
+    /// `labels` has the phase of every burst. Bursts without one count their own
+    /// length, and no more than a burst of a long phase ([`longest`]): most of them are
+    /// bursts of some phase that lie a little apart, and may be of the longest.
     ///
     /// # Complexity
     /// O(n log n) for n bursts. Eight bytes for each are kept, and 16 for each of a
@@ -76,9 +80,9 @@ impl<'a> WorkClock<'a> {
         labels: &'a [Option<ClusterId>],
         (n_phases, n_wanted): (usize, usize),
     ) -> (Self, Vec<Spans>) {
-        let typical = typical_durations(table, labels, n_phases);
-        let none = Vec::new();
-        let mut clock = Self { table, labels, typical, changes: none, before: Vec::new(), end: 0.0 };
+        let (typical, times) = typical_durations(table, labels, n_phases);
+        let (most, none) = (longest(&typical, &times), Vec::new());
+        let mut clock = Self { table, labels, typical, most, changes: none, before: Vec::new(), end: 0.0 };
         let (mut changes, mut before) = (Vec::with_capacity(2 * table.len()), Vec::new());
         let mut spans = spans_for(labels, n_wanted);
         let mut place = vec![0u32; table.len()];
@@ -110,9 +114,9 @@ impl<'a> WorkClock<'a> {
 
     fn paced(&self, burst: usize) -> Paced {
         let Nanos(duration) = self.table.duration[burst];
-        let typical = match (self.labels[burst], self.typical.last()) {
-            (Some(id), _) => self.typical[id.index()],
-            (None, mean) => (duration as f64).min(mean.copied().unwrap_or(duration as f64)),
+        let typical = match self.labels[burst] {
+            Some(id) => self.typical[id.index()],
+            None => (duration as f64).min(self.most),
         };
         Paced { pace: typical / (duration as f64).max(1.0), duration }
     }
@@ -208,8 +212,12 @@ fn spans_for(labels: &[Option<ClusterId>], n_wanted: usize) -> Vec<Spans> {
     counts.into_iter().map(Vec::with_capacity).collect()
 }
 
-/// Of each phase the median duration, then the mean over all phases.
-fn typical_durations(table: &BurstTable, labels: &[Option<ClusterId>], n_phases: usize) -> Vec<f64> {
+/// Of each phase the median duration, and the time of all its bursts.
+fn typical_durations(
+    table: &BurstTable,
+    labels: &[Option<ClusterId>],
+    n_phases: usize,
+) -> (Vec<f64>, Vec<f64>) {
     let mut counts = vec![0; n_phases];
     labels.iter().flatten().for_each(|id| counts[id.index()] += 1);
     let mut durations: Vec<Vec<u64>> = counts.into_iter().map(Vec::with_capacity).collect();
@@ -218,15 +226,26 @@ fn typical_durations(table: &BurstTable, labels: &[Option<ClusterId>], n_phases:
             durations[id.index()].push(duration.0);
         }
     }
-    let n: usize = durations.iter().map(Vec::len).sum();
-    let sum: f64 = durations.iter().flatten().map(|&d| d as f64).sum();
-    let median = |of_phase: &mut Vec<u64>| {
+    let of_phase = |of_phase: &mut Vec<u64>| {
+        let time: f64 = of_phase.iter().map(|&d| d as f64).sum();
         let middle = of_phase.len() / 2;
-        if of_phase.is_empty() { 0.0 } else { *of_phase.select_nth_unstable(middle).1 as f64 }
+        if of_phase.is_empty() { (0.0, time) } else { (*of_phase.select_nth_unstable(middle).1 as f64, time) }
     };
-    let mut typical: Vec<f64> = durations.par_iter_mut().map(median).collect();
-    typical.push(sum / n.max(1) as f64);
-    typical
+    durations.par_iter_mut().map(of_phase).unzip()
+}
+
+/// The typical duration that nearly all of the time is spent in phases no longer than:
+/// a phase that comes once in a while, and takes long, says nothing of a burst of none.
+fn longest(typical: &[f64], times: &[f64]) -> f64 {
+    let mut by_length: Vec<(f64, f64)> = typical.iter().copied().zip(times.iter().copied()).collect();
+    by_length.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let all: f64 = times.iter().sum();
+    let mut sum = 0.0;
+    let found = by_length.into_iter().find(|&(_, time)| {
+        sum += time;
+        is_nearly_all(sum, all)
+    });
+    found.map_or(0.0, |(typical, _)| typical)
 }
 
 #[cfg(test)]
@@ -248,6 +267,14 @@ mod tests {
         let found: Vec<(u64, u64)> = spans[0].iter().map(|&(a, b)| (a as u64, b as u64)).collect();
         assert_eq!(found, spans_of_phase);
         assert_eq!((clock.time(30.0), clock.time(20.0), clock.time(60.0)), (28, 20, 80));
+    }
+
+    #[test]
+    fn a_rare_long_phase_is_not_the_longest() {
+        assert_eq!(longest(&[300.0, 100.0, 5000.0], &[60.0, 32.0, 8.0]), 300.0);
+        assert_eq!(longest(&[300.0, 100.0, 5000.0], &[50.0, 30.0, 20.0]), 5000.0);
+        assert_eq!(longest(&[7.0], &[1.0]), 7.0);
+        assert_eq!(longest(&[], &[]), 0.0);
     }
 
     #[test]

@@ -6,6 +6,8 @@ use super::signal::Signals;
 const NEAR: f64 = 0.125;
 /// An iteration may be longer or shorter than the lag by at most this share.
 const TOLERANCE: f64 = 0.15;
+/// At most one begin in so many may be missing: the phase is nearly always there.
+const MISSING: usize = 10;
 /// The last iteration counts as whole if at most this share of it is missing, and
 /// it ends with the run if at most this share of an iteration follows.
 const UNFINISHED: f64 = 0.1;
@@ -51,22 +53,18 @@ impl Iterations {
     }
 }
 
-/// The longest stretch of iterations that begin with a phase, about `lag`
-/// apart, if it holds that share of the work up to `end`; `bursts` are that
-/// phase's begins and ends, ascending.
+/// Where iterations may begin: begins of a phase, about `lag` apart, and where the
+/// last ends. `None` if they are too few, or hold less than that share of the work up
+/// to `end`. `stretches` are those of [`Stretch::of_bursts`].
 ///
 /// # Complexity
-/// O(b log b) for b bursts, of which sorting is the greatest part, and one pass over
-/// the cells of the signals.
-pub(super) fn iterations(
-    anchor: usize,
-    bursts: &[(f64, f64)],
+/// O(s log s) for s stretches.
+pub(super) fn boundaries(
+    stretches: &[Stretch],
     lag: f64,
-    signals: &Signals,
-    end: f64,
-    least_coverage: f64,
-) -> Option<Iterations> {
-    let begins = occurrences(bursts, lag * NEAR);
+    (end, least_coverage): (f64, f64),
+) -> Option<Vec<f64>> {
+    let begins = occurrences(stretches, lag * NEAR);
     let mut boundaries = longest_chain(&begins, lag);
     let n = boundaries.len();
     if n < LEAST_ITERATIONS {
@@ -78,39 +76,65 @@ pub(super) fn iterations(
         let ends_with_run = rest <= (1.0 + UNFINISHED) * mean;
         boundaries.push(if ends_with_run { end } else { boundaries[n - 1] + mean });
     }
-    if boundaries[boundaries.len() - 1] - boundaries[0] < least_coverage * end {
-        return None;
-    }
-    let profiles = Profiles::of(&boundaries, signals);
-    let all = 0..boundaries.len() - 1;
-    let (from, to) = longest_run(&profiles.likeness(all), |&r| r >= LEAST_ALIKE);
-    if to - from < LEAST_ITERATIONS {
-        return None;
-    }
-    let alike = profiles.likeness(from..to);
-    let confidence = alike.iter().sum::<f64>() / alike.len() as f64;
-    Some(Iterations { anchor, boundaries: boundaries[from..=to].to_vec(), confidence })
+    let covered = boundaries[boundaries.len() - 1] - boundaries[0];
+    (covered >= least_coverage * end).then_some(boundaries)
 }
 
-/// Where a phase begins anew: bursts with gaps of at most `near` are one
-/// occurrence. Those with less than half the work of a typical one (a task
-/// by itself, a stray) are left out.
-fn occurrences(bursts: &[(f64, f64)], near: f64) -> Vec<f64> {
-    struct Occurrence {
-        begin: f64,
-        end: f64,
-        work: f64,
+impl Iterations {
+    /// The longest stretch of iterations that are alike, of those between
+    /// `boundaries`, which begin with the phase `anchor`.
+    ///
+    /// # Complexity
+    /// One pass over the cells of the signals.
+    pub(super) fn alike(anchor: usize, boundaries: &[f64], signals: &Signals) -> Option<Self> {
+        let profiles = Profiles::of(boundaries, signals);
+        let all = 0..boundaries.len() - 1;
+        let (from, to) = longest_run(&profiles.likeness(all), |&r| r >= LEAST_ALIKE);
+        if to - from < LEAST_ITERATIONS {
+            return None;
+        }
+        let alike = profiles.likeness(from..to);
+        let confidence = alike.iter().sum::<f64>() / alike.len() as f64;
+        Some(Self { anchor, boundaries: boundaries[from..=to].to_vec(), confidence })
     }
-    let mut found: Vec<Occurrence> = Vec::new();
-    for &(begin, end) in bursts {
+}
+
+/// A stretch of the work clock in which a phase runs on some thread.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Stretch {
+    begin: f64,
+    end: f64,
+    /// Of all threads.
+    work: f64,
+}
+
+impl Stretch {
+    /// The stretches of bursts that ascend; each is begin and end.
+    pub(super) fn of_bursts(bursts: &[(f64, f64)]) -> Vec<Self> {
+        joined(bursts.iter().map(|&(begin, end)| Self { begin, end, work: end - begin }), 0.0)
+    }
+}
+
+/// Stretches with gaps of at most `near` are one.
+fn joined(stretches: impl Iterator<Item = Stretch>, near: f64) -> Vec<Stretch> {
+    let mut found: Vec<Stretch> = Vec::new();
+    for next in stretches {
         match found.last_mut() {
-            Some(last) if begin - last.end <= near => {
-                last.end = last.end.max(end);
-                last.work += end - begin;
+            Some(last) if next.begin - last.end <= near => {
+                last.end = last.end.max(next.end);
+                last.work += next.work;
             }
-            _ => found.push(Occurrence { begin, end, work: end - begin }),
+            _ => found.push(next),
         }
     }
+    found
+}
+
+/// Where a phase begins anew: stretches with gaps of at most `near` are one
+/// occurrence. Those with less than half the work of a typical one (a task
+/// by itself, a stray) are left out.
+fn occurrences(stretches: &[Stretch], near: f64) -> Vec<f64> {
+    let found = joined(stretches.iter().copied(), near);
     // The work of the occurrence in which a typical unit of work is done.
     let mut works: Vec<f64> = found.iter().map(|o| o.work).collect();
     works.sort_unstable_by(f64::total_cmp);
@@ -124,25 +148,44 @@ fn occurrences(bursts: &[(f64, f64)], near: f64) -> Vec<f64> {
     found.iter().filter(|o| o.work >= least).map(|o| o.begin).collect()
 }
 
-/// The longest chain of begins of which each is followed by the one nearest
-/// to `lag` later; the first of equally long ones.
+/// The longest chain of begins of which each is followed by the one nearest to `lag`
+/// later, or else by one two lags later: of the phase, a burst here and there is noise.
+/// What is missing is put in between, unless it is more than one in [`MISSING`]. The
+/// first of equally long ones.
 fn longest_chain(begins: &[f64], lag: f64) -> Vec<f64> {
+    let chain = chain(begins, lag, 2);
+    let mut whole = Vec::with_capacity(chain.len());
+    for &begin in &chain {
+        if let Some(&last) = whole.last().filter(|&&last| begin - last > 1.5 * lag) {
+            whole.push(f64::midpoint(last, begin));
+        }
+        whole.push(begin);
+    }
+    if (whole.len() - chain.len()) * MISSING > whole.len() { self::chain(begins, lag, 1) } else { whole }
+}
+
+/// The longest chain in which each is followed by the one nearest to `lag` later, or to
+/// the least multiple of it, up to `most`, where there is one.
+fn chain(begins: &[f64], lag: f64, most: usize) -> Vec<f64> {
     let n = begins.len();
     let mut next = vec![usize::MAX; n];
     let mut length = vec![0; n];
     // Of the begins, those from there on are not before the one that is wanted.
-    let mut after = n;
+    let mut after = vec![n; most];
     for i in (0..n).rev() {
-        let wanted = begins[i] + lag;
-        while after > 0 && begins[after - 1] >= wanted {
-            after -= 1;
-        }
-        let distance = |&j: &usize| (begins[j] - wanted).abs();
-        let near = [after.saturating_sub(1), after].into_iter().filter(|&j| i < j && j < n);
-        let nearest = near.min_by(|a, b| distance(a).total_cmp(&distance(b)));
-        if let Some(j) = nearest.filter(|j| distance(j) <= TOLERANCE * lag) {
+        let found = after.iter_mut().zip(1usize..).find_map(|(after, times)| {
+            let wanted = begins[i] + times as f64 * lag;
+            while *after > 0 && begins[*after - 1] >= wanted {
+                *after -= 1;
+            }
+            let distance = |&j: &usize| (begins[j] - wanted).abs();
+            let near = [after.saturating_sub(1), *after].into_iter().filter(|&j| i < j && j < n);
+            let nearest = near.min_by(|a, b| distance(a).total_cmp(&distance(b)));
+            nearest.filter(|j| distance(j) <= TOLERANCE * lag).map(|j| (j, times))
+        });
+        if let Some((j, times)) = found {
             next[i] = j;
-            length[i] = length[j] + 1;
+            length[i] = length[j] + times;
         }
     }
     let first = (0..n).max_by_key(|&i| (length[i], std::cmp::Reverse(i)));
@@ -221,7 +264,10 @@ mod tests {
     #[test]
     fn gaps_part_occurrences_and_strays_are_none() {
         let bursts = [(0.0, 10.0), (1.0, 9.0), (11.0, 15.0), (40.0, 42.0), (70.0, 90.0)];
-        assert_eq!(occurrences(&bursts, 2.0), [0.0, 70.0]);
+        let stretches = Stretch::of_bursts(&bursts);
+        assert_eq!(stretches.len(), 4);
+        assert_eq!(stretches[0], Stretch { begin: 0.0, end: 10.0, work: 18.0 });
+        assert_eq!(occurrences(&stretches, 2.0), [0.0, 70.0]);
         assert!(occurrences(&[], 2.0).is_empty());
     }
 
@@ -229,6 +275,10 @@ mod tests {
     fn chains_hop_over_what_is_between() {
         let begins = [0.0, 95.0, 100.0, 150.0, 207.0, 300.0, 500.0, 600.0];
         assert_eq!(longest_chain(&begins, 100.0), [0.0, 100.0, 207.0, 300.0]);
+        // Of eleven, one is missing; of three, one is too many.
+        let missing: Vec<f64> = (0..11).filter(|&i| i != 4).map(|i| 100.0 * f64::from(i)).collect();
+        assert_eq!(longest_chain(&missing, 100.0), (0..11).map(|i| 100.0 * f64::from(i)).collect::<Vec<_>>());
+        assert_eq!(longest_chain(&[0.0, 200.0, 300.0], 100.0), [200.0, 300.0]);
         assert!(longest_chain(&[], 1.0).is_empty());
     }
 

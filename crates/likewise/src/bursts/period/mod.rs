@@ -24,7 +24,7 @@ use rayon::prelude::*;
 use crate::cluster::ClusterId;
 use crate::table::{BurstTable, Nanos};
 use clock::WorkClock;
-use iterations::{Iterations, LEAST_ITERATIONS, iterations};
+use iterations::{Iterations, LEAST_ITERATIONS, Stretch, boundaries};
 pub use order::find_period_in_order;
 use signal::Signals;
 
@@ -201,14 +201,22 @@ pub fn find_period(table: &BurstTable, labels: &[Option<ClusterId>]) -> Result<P
     let wanted = CELLS_PER_BURST * (table.len() / n_threads(table));
     let n_cells = wanted.next_power_of_two().clamp(CELLS.0, CELLS.1);
     let (signals, lags) = Signals::of(&bursts, end, n_cells);
+    let stretches: Vec<Vec<Stretch>> = bursts.par_iter().map(|own| Stretch::of_bursts(own)).collect();
+    drop(bursts);
     let candidates: Vec<(usize, f64)> = lags
         .into_iter()
         .enumerate()
         .flat_map(|(phase, lags)| lags.into_iter().map(move |lag| (phase, lag)))
         .collect();
-    let found: Vec<Iterations> = candidates
-        .into_par_iter()
-        .filter_map(|(phase, lag)| iterations(phase, &bursts[phase], lag, &signals, end, LEAST_COVERAGE))
+    let begins = |(phase, lag): (usize, f64)| {
+        Some((phase, boundaries(&stretches[phase], lag, (end, LEAST_COVERAGE))?))
+    };
+    let mut chains: Vec<(usize, Vec<f64>)> = candidates.into_par_iter().filter_map(begins).collect();
+    // Lags that are nearly the same lead to the same begins.
+    chains.dedup();
+    let found: Vec<Iterations> = chains
+        .par_iter()
+        .filter_map(|(phase, chain)| Iterations::alike(*phase, chain, &signals))
         .collect();
     let best = select(found, &clock)?;
     Ok(Period {

@@ -42,6 +42,19 @@ fn found(sequence: &[usize]) -> Result<Period, NotPeriodic> {
     find_period(&table, &labels)
 }
 
+/// A stranger's run of one task was told as 25 iterations instead of 50: where a burst of
+/// the longest phase was noise, the iteration counted a sixth less, and single iterations
+/// did not follow one another.
+#[test]
+fn bursts_of_the_longest_phase_that_are_noise_leave_iterations_as_long() {
+    for every in [7, 9, 13] {
+        let (table, mut labels) = run(&[2, 1, 0].repeat(50), 1, 60);
+        labels.iter_mut().skip(9).step_by(3 * every).for_each(|label| *label = None);
+        let period = find_period(&table, &labels).expect("a period");
+        assert!((48..=50).contains(&period.n_iterations()), "{every}: {}", period.n_iterations());
+    }
+}
+
 #[test]
 fn prologue_iterations_and_epilogue_come_apart() {
     let loops = [0, 1, 0, 2, 3].repeat(10);
