@@ -6,7 +6,7 @@ use crate::watch::Hushed;
 use crate::{Stages, Watch};
 use anyhow::{Context, Result, anyhow};
 use likewise::bursts::Period;
-use likewise::bursts::scaling::{RunBursts, match_runs};
+use likewise::bursts::scaling::{RunBursts, match_runs, phases_between};
 use likewise::ranks::{EffortRegions, EffortTable, FromBurstsError, effort_from_bursts};
 use likewise::table::Nanos;
 use likewise::words::{counted, percent};
@@ -122,7 +122,8 @@ fn mean_times(analysis: &Analysis, own: &[Vec<usize>]) -> Vec<f64> {
 /// region.
 fn phases(analysis: &Analysis) -> (Vec<Option<u32>>, Vec<String>) {
     let (complete, clustering) = (&analysis.prepared.complete, &analysis.grouped.clustering);
-    let matched = match_runs(&[RunBursts { table: &analysis.table, complete, clustering }]);
+    let run = RunBursts { table: &analysis.table, complete, clustering };
+    let matched = match_runs(&[run]);
     // How many bursts of each cluster a region has.
     let mut counts = vec![vec![0u64; clustering.n_clusters]; matched.phases.len()];
     let of_complete = &matched.phase_of[0];
@@ -151,9 +152,9 @@ fn phases(analysis: &Analysis) -> (Vec<Option<u32>>, Vec<String>) {
     order.sort_by_key(|&region| own[region][0]);
     let mut place = vec![None; own.len()];
     order.iter().enumerate().for_each(|(to, &from)| place[from] = Some(to as u32));
-    let other = order.len() as u32;
-    let mut labels = vec![Some(other); analysis.table.len()];
-    for ((burst, region), label) in complete.iter().zip(of_complete).zip(&clustering.labels) {
+    let mut of_burst = vec![None; complete.len()];
+    let bursts = complete.iter().zip(of_complete).zip(&clustering.labels);
+    for (known, ((burst, region), label)) in of_burst.iter_mut().zip(bursts) {
         // A burst without a place goes where most of its cluster is.
         let of_cluster = || label.and_then(|id| (0..own.len()).find(|&r| own[r].contains(&id.index())));
         let is_alike = |region: &usize| {
@@ -161,16 +162,27 @@ fn phases(analysis: &Analysis) -> (Vec<Option<u32>>, Vec<String>) {
             label.is_none() || (1.0 / OTHER_WORK..=OTHER_WORK).contains(&times)
         };
         let of_place = || region.map(|r| r as usize).filter(is_alike).or_else(of_cluster);
-        let region =
-            label.and_then(|id| whole[id.index()]).or_else(of_place).and_then(|region| place[region]);
+        *known = label.and_then(|id| whole[id.index()]).or_else(of_place).and_then(|region| place[region]);
+    }
+    // A step of a few ranks, or one that is noise once in a while.
+    for (burst, region) in phases_between(&run, &of_burst) {
+        of_burst[burst as usize] = Some(region);
+    }
+    let other = order.len() as u32;
+    let mut labels = vec![Some(other); analysis.table.len()];
+    for (burst, region) in complete.iter().zip(of_burst) {
         labels[burst as usize] = Some(region.unwrap_or(other));
     }
-    let name = |&region: &usize| match &own[region][..] {
+    (labels, order.iter().map(|&region| name_of(&own[region])).chain([OTHER.to_owned()]).collect())
+}
+
+/// A region by its clusters.
+fn name_of(clusters: &[usize]) -> String {
+    match clusters {
         [only] => format!("phase {}", only + 1),
         several => {
             let numbers: Vec<String> = several.iter().map(|c| (c + 1).to_string()).collect();
             format!("phases {}", numbers.join(", "))
         }
-    };
-    (labels, order.iter().map(name).chain([OTHER.to_owned()]).collect())
+    }
 }

@@ -115,15 +115,17 @@ impl Comparison {
     fn all_scale(&self) -> String {
         let threshold = percent(self.threshold);
         let above = |change: &&Change| change.is_above(self.threshold);
-        let best = |changes: &[Option<Change>]| {
-            let change = changes.iter().flatten().filter(above);
+        let best = |phase: &Phase| {
+            let known = phase.scaling.changes.iter().zip(&phase.is_sure).filter(|(_, is_sure)| **is_sure);
+            let change = known.filter_map(|(change, _)| change.as_ref()).filter(above);
             change.max_by(|a, b| a.efficiency.total_cmp(&b.efficiency)).cloned()
         };
-        let of_phase = |phase: &Phase| best(&phase.scaling.changes).map(|change| (phase.number, change));
+        let of_phase = |phase: &Phase| best(phase).map(|change| (phase.number, change));
         let most = self.shown().iter().filter_map(of_phase);
         match most.max_by(|a, b| a.1.efficiency.total_cmp(&b.1.efficiency)) {
             Some((phase, change)) => format!(
-                "No phase falls below an efficiency of {threshold}; phase {phase} is far above 100%, at {}: {}.",
+                "No phase{} falls below an efficiency of {threshold}; phase {phase} is far above 100%, at {}: {}.",
+                if self.all_known() { "" } else { " that is known to be the same in all runs" },
                 percent(change.efficiency),
                 gains(&change)
             ),
@@ -152,13 +154,18 @@ impl Comparison {
 
     /// That the phases do not tell whether the scaling is strong or weak.
     fn unknown_scaling(&self) -> Option<String> {
-        let told = self.told_scaling.filter(|told| !told.is_sure && !self.same_threads())?;
+        let told = self.told_scaling.filter(|told| !told.is_sure() && !self.same_threads())?;
+        let unit = self.unit();
+        let why = match told.divided {
+            Some(divided) => format!(
+                "phases with {} of the time divide their work by the {unit}s, the others have as much for each {unit}",
+                percent(divided)
+            ),
+            None => "how often the runs repeat what they do is not known".to_owned(),
+        };
         Some(format!(
-            "Whether this is strong or weak scaling cannot be told: phases with {} of the time divide their work by \
-             the {unit}s, the others have as much for each {unit}. It is taken as {}; --scaling says it.",
-            percent(told.divided),
-            self.scaling_name(),
-            unit = self.unit()
+            "Whether this is strong or weak scaling cannot be told: {why}. It is taken as {}; --scaling says it.",
+            self.scaling_name()
         ))
     }
 

@@ -11,11 +11,12 @@ use likewise::bursts::Period;
 use likewise::bursts::scaling::{
     Calm, Change, Evidence, FactorKind, IterationsFrom, Measured, Measures, OneOff, Per, PhaseInRun,
     PhaseScaling, Repeats, RunBursts, RunFigures, RunMatch, Scaling, SlowTasks, ToldScaling, calm,
-    computing_within, match_runs, phase_scaling, repeats, whole_run,
+    computing_within, is_same_work, match_runs, phase_scaling, repeats, whole_run,
 };
 use likewise::table::{BurstTable, Nanos};
 use likewise::words::{listed, percent};
 use likewise_trace::printable;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 /// Phases with less of every run's time are in `scaling.csv` alone.
@@ -188,14 +189,26 @@ impl Comparison {
         let found = stages.time("match", || match_runs(&views));
         let periods: Vec<Option<Period>> =
             analysed.iter().map(|run| run.analysis.period.found.clone().ok()).collect();
-        let repeats = repeats(&views, &found, &periods, settings.total);
+        let mut repeats = repeats(&views, &found, &periods, settings.total);
+        // A farm of tasks has no iterations, but as much work on any number of threads.
+        let threads: BTreeSet<u64> = views.iter().map(RunBursts::threads).collect();
+        let is_total = repeats.whole.is_none() && threads.len() > 1 && is_same_work(&views);
+        if is_total {
+            repeats = self::repeats(&views, &found, &periods, true);
+        }
         stages.time("scale", || {
             let of_run = |r: usize| calm(&views[r], &found.phase_of[r], analysed[r].analysis.end);
             let calms: Vec<Calm> = (0..views.len()).map(of_run).collect();
             let calmed: Vec<RunBursts<'_>> =
                 views.iter().zip(&calms).map(|(view, calm)| calmed(view, calm)).collect();
             let measures = Measures::of(&calmed, &found, &repeats);
-            Self::measured(&analysed, settings, (&found, &repeats), (&measures, &calms))
+            let mut comparison = Self::measured(&analysed, settings, (&found, &repeats), (&measures, &calms));
+            if is_total {
+                let text = "How many iterations there are cannot be told, but all runs do the same work within 5%, over \
+                            all threads: whole runs are compared.";
+                comparison.notes.push(text.to_owned());
+            }
+            comparison
         })
     }
 
@@ -293,8 +306,8 @@ impl Comparison {
                 if unsure.len() == 1 { ("phase", "is", "it") } else { ("phases", "are", "them") };
             self.notes.push(format!(
                 "Whether {which} {} {are} the same in all runs cannot be told (a match below {LEAST_MATCH}, on other \
-                 numbers of threads, or with bursts of other phases' clusters): nothing is said of {them} where it cannot; “?” \
-                 stands before the figures.",
+                 numbers of threads, with bursts of other phases' clusters, or with work that may be that of a phase which \
+                 is not found): nothing is said of {them} where it cannot; “?” stands before the figures.",
                 listed(&unsure)
             ));
         }
@@ -364,6 +377,7 @@ fn phase(
     (scaling, threshold): (Scaling, f64),
 ) -> Option<Phase> {
     let measured = measures.phase(p);
+    let kind = scaling;
     let mut scaling = phase_scaling(&measured, scaling, threshold)?;
     let matches =
         |r: usize| found.phases[p].runs[r].as_ref().is_some_and(|run| run.confidence >= LEAST_MATCH);
@@ -371,7 +385,9 @@ fn phase(
         let both = measured[r].as_ref().zip(measured[scaling.base].as_ref());
         let alike = both.is_some_and(|(a, b)| same_part(a, b));
         let mixed = measures.mixed(p, scaling.base, r) > 1.0 - threshold;
-        matches(r) && matches(scaling.base) && alike && !mixed
+        let growth = both.map_or(1.0, |(now, before)| work_of(kind, before, now));
+        let moved = measures.may_be_moved(p, (scaling.base, r), growth, 1.0 - threshold);
+        matches(r) && matches(scaling.base) && alike && !mixed && !moved
     };
     let is_sure: Vec<bool> = (0..measured.len()).map(sure).collect();
     scaling.stops_at = scaling.stops_at.filter(|&at| is_sure[at]);
@@ -386,6 +402,14 @@ fn phase(
     let runs = found.phases[p].runs.iter().enumerate().map(in_run).collect();
     let of = &repeats.phases[p];
     Some(Phase { number: p as u32 + 1, per: of.per, in_loop: of.in_loop, is_sure, runs, scaling })
+}
+
+/// How many times as much work a run is to do as the one before.
+fn work_of(scaling: Scaling, before: &Measured, now: &Measured) -> f64 {
+    match scaling {
+        Scaling::Strong => 1.0,
+        Scaling::Weak => now.figures.run_threads as f64 / before.figures.run_threads.max(1) as f64,
+    }
 }
 
 /// Whether a phase is on as many threads in two runs, or on the same share of

@@ -26,7 +26,7 @@ pub fn table(comparison: &Comparison, width: usize, colour: bool) -> String {
     } else {
         let given = match comparison.told_scaling {
             None => "as asked",
-            Some(told) if told.is_sure => "by the instructions",
+            Some(told) if told.is_sure() => "by the instructions",
             Some(_) => "cannot be told, see below",
         };
         let _ = writeln!(out, "{n} runs, {} scaling ({given})\n", comparison.scaling_name());

@@ -172,6 +172,10 @@ mod tests {
         assert_eq!(counter("42000059", "").preset(), Some("PAPI_TOT_CYC"));
         assert_eq!(counter("42000060", "").preset(), None);
         assert_eq!(counter("PAPI_REF_CYC", "Total cycles").preset(), None);
+        assert_eq!(counter("papi_tot_ins", "").preset(), Some("PAPI_TOT_INS"));
+        assert_eq!(counter("Completed instructions (PAPI_TOT_INS)", "").preset(), Some("PAPI_TOT_INS"));
+        assert_eq!(counter("x", "Cycles, PAPI_TOT_CYC").preset(), Some("PAPI_TOT_CYC"));
+        assert_eq!(counter("NOT_PAPI_TOT_INS_X", "").preset(), None);
     }
 
     #[test]

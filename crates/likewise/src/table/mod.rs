@@ -46,13 +46,18 @@ impl Counter {
     pub fn preset(&self) -> Option<&'static str> {
         const PRESETS: [(&str, &str, &str); 2] =
             [("PAPI_TOT_INS", "instr completed", "42000050"), ("PAPI_TOT_CYC", "total cycles", "42000059")];
+        let words = |text: &str, wanted: &str| {
+            text.split(|c: char| !c.is_alphanumeric() && c != '_')
+                .any(|word| word.eq_ignore_ascii_case(wanted))
+        };
         let is =
             |text: &str| self.name.eq_ignore_ascii_case(text) || self.description.eq_ignore_ascii_case(text);
-        // A name of PAPI's says more than a label.
-        let preset = PRESETS.iter().find(|p| self.name == p.0);
+        // A name of PAPI's says more than a label, and the name more than the description.
+        let preset = PRESETS.iter().find(|p| words(&self.name, p.0));
         let preset = preset.or_else(|| {
-            let named = self.name.starts_with("PAPI_");
-            PRESETS.iter().find(|p| !named && (is(p.1) || self.name == p.2))
+            let named = self.name.to_ascii_uppercase().starts_with("PAPI_");
+            let labelled = |p: &(&str, &str, &str)| is(p.1) || words(&self.description, p.0);
+            PRESETS.iter().find(|p| !named && (labelled(p) || self.name == p.2))
         });
         preset.map(|p| p.0)
     }

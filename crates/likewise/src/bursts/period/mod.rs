@@ -214,10 +214,8 @@ pub fn find_period(table: &BurstTable, labels: &[Option<ClusterId>]) -> Result<P
     let mut chains: Vec<(usize, Vec<f64>)> = candidates.into_par_iter().filter_map(begins).collect();
     // Lags that are nearly the same lead to the same begins.
     chains.dedup();
-    let found: Vec<Iterations> = chains
-        .par_iter()
-        .filter_map(|(phase, chain)| Iterations::alike(*phase, chain, &signals))
-        .collect();
+    let found: Vec<Iterations> =
+        chains.par_iter().filter_map(|(phase, chain)| Iterations::alike(*phase, chain, &signals)).collect();
     let best = select(found, &clock)?;
     Ok(Period {
         boundaries: best.cuts,

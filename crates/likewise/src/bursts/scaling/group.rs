@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::assign::assign;
 use super::matched::{Evidence, MatchedPhase, PhaseInRun, RunBursts, RunMatch};
-use super::neighbours::{agreement, around};
+use super::neighbours::{agreement, around, phases_between};
 use super::places::Places;
 use super::steps::{Centre, Likeness, Nature, WorkRange, figures_alike, label, traits_apart};
 use crate::cluster::ClusterId;
@@ -124,7 +124,16 @@ pub(super) fn phases(inputs: &Inputs<'_>) -> RunMatch {
     place_by_cluster(inputs, &mut groups);
     let times = inputs.times(&groups);
     match_leftovers(inputs, &times, &mut groups);
+    place_between(inputs, &mut groups);
     by_share(&mut groups);
+    let phase_of = phase_of(inputs, &groups);
+    let witness = Witness::of(inputs, &times, &groups, &phase_of);
+    let phases = (0..groups.len()).map(|p| matched(inputs, &witness, &groups, p)).collect();
+    RunMatch { reference: inputs.reference, phases, phase_of }
+}
+
+/// Of each run and burst the place of its group.
+fn phase_of(inputs: &Inputs<'_>, groups: &[Group]) -> Vec<Vec<Option<u32>>> {
     let mut phase_of: Vec<Vec<Option<u32>>> =
         inputs.runs.iter().map(|run| vec![None; run.complete.len()]).collect();
     for (p, group) in groups.iter().enumerate() {
@@ -132,9 +141,18 @@ pub(super) fn phases(inputs: &Inputs<'_>) -> RunMatch {
             bursts.iter().for_each(|&burst| of_run[burst as usize] = Some(p as u32));
         }
     }
-    let witness = Witness::of(inputs, &times, &groups, &phase_of);
-    let phases = (0..groups.len()).map(|p| matched(inputs, &witness, &groups, p)).collect();
-    RunMatch { reference: inputs.reference, phases, phase_of }
+    phase_of
+}
+
+/// Gives noise the group that stands between the same two bursts otherwise.
+fn place_between(inputs: &Inputs<'_>, groups: &mut [Group]) {
+    for (r, phase_of) in phase_of(inputs, groups).iter().enumerate() {
+        for (burst, p) in phases_between(&inputs.runs[r], phase_of) {
+            let bursts = &mut groups[p as usize].bursts[r];
+            let at = bursts.partition_point(|&other| other < burst);
+            bursts.insert(at, burst);
+        }
+    }
 }
 
 /// Numbers in their total order.

@@ -25,16 +25,26 @@ const HARDLY_DIVIDED: f64 = 0.025;
 /// the same work in weak and in strong scaling.
 const ON_ALL: f64 = 0.9;
 
+/// A phase that matches at least so well is in no doubt.
+const SURE: f64 = 0.95;
+
 /// What kind of scaling it is, judged by the work of the phases.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ToldScaling {
     /// What it is, or is taken for.
     pub scaling: Scaling,
     /// Share of the time of the run with the fewest threads, of phases on all
-    /// threads, in phases that divide their work by the threads.
-    pub divided: f64,
-    /// Whether that tells it.
-    pub is_sure: bool,
+    /// threads, in phases that divide their work by the threads. `None` where it is not
+    /// known how often the runs repeat what they do.
+    pub divided: Option<f64>,
+}
+
+impl ToldScaling {
+    /// Whether the phases tell it.
+    #[must_use]
+    pub fn is_sure(&self) -> bool {
+        self.divided.is_some_and(|divided| divided >= DIVIDED || divided <= HARDLY_DIVIDED)
+    }
 }
 
 /// Application, task and thread of each thread that computes, in order.
@@ -139,6 +149,17 @@ pub struct SlowTasks {
     /// The factors of these tasks alone, against the same ones in the other
     /// run; those below 1 cost time.
     pub factors: Vec<Factor>,
+}
+
+/// Whether all runs do about the same work (95 %), over all of their threads.
+#[must_use]
+pub fn is_same_work(runs: &[RunBursts<'_>]) -> bool {
+    let whole: Vec<RunFigures> = runs.iter().map(whole_run).collect();
+    let counted = whole.iter().all(|run| run.instructions.is_some());
+    let work = |run: &RunFigures| run.instructions.filter(|_| counted).unwrap_or(run.total.0 as f64);
+    let ends = |(least, most): (f64, f64), x: f64| (least.min(x), most.max(x));
+    let (least, most) = whole.iter().map(work).fold((f64::INFINITY, 0.0f64), ends);
+    least >= COMMON * most
 }
 
 /// Runs whose phases are known, and how often they are run.
@@ -276,7 +297,8 @@ impl<'a> Measures<'a> {
     }
 
     /// What more threads are for, by the phases that all runs have on all of
-    /// their threads, each as [`scaling_of`] tells by its work per repetition.
+    /// their threads, each as [`scaling_of`] tells by its work per repetition. Phases of
+    /// which it is not known how often runs repeat them tell nothing.
     ///
     /// Strong, if phases with at least a fifth of the time (in the run with the
     /// fewest threads) divide their work by the threads. A fifth is enough,
@@ -292,8 +314,12 @@ impl<'a> Measures<'a> {
             let mut of_runs = self.figures.iter().map(|of_run| &of_run[p]);
             of_runs.all(|f| f.instances > 0 && f.threads as f64 >= ON_ALL * f.run_threads as f64)
         };
-        let (mut divided, mut all) = (0.0, 0.0);
+        let (mut divided, mut all, mut unknown) = (0.0, 0.0, 0.0);
         for (p, repeats) in self.repeats.phases.iter().enumerate().filter(|(p, _)| on_all(*p)) {
+            if repeats.per == Per::Burst {
+                unknown += self.figures[few][p].total.0 as f64;
+                continue;
+            }
             let once = |r: usize| {
                 let figures = &self.figures[r][p];
                 RunFigures::sum(&[(1.0 / repeats.times[r], figures)], figures.run_threads, 0.0)
@@ -303,9 +329,47 @@ impl<'a> Measures<'a> {
             all += time;
             divided += if scaling_of(&of_runs) == Scaling::Strong { time } else { 0.0 };
         }
+        if unknown > all {
+            return ToldScaling { scaling: Scaling::Weak, divided: None };
+        }
         let divided = if all > 0.0 { divided / all } else { 1.0 };
         let scaling = if divided >= DIVIDED { Scaling::Strong } else { Scaling::Weak };
-        ToldScaling { scaling, divided, is_sure: divided >= DIVIDED || divided <= HARDLY_DIVIDED }
+        ToldScaling { scaling, divided: Some(divided) }
+    }
+
+    /// Whether what a phase does more in one of two runs, by more than the share `least`,
+    /// may be what other phases do less there: two steps that one run does in one burst, a
+    /// step that became another phase, or bursts that were taken for those of the step
+    /// beside them. Of phases that the run lacks this may be so always, of others if
+    /// neither they nor this one match surely. `growth` is how many times as much work run
+    /// `b` is to do.
+    #[must_use]
+    pub fn may_be_moved(&self, p: usize, (a, b): (usize, usize), growth: f64, least: f64) -> bool {
+        let n = self.found.phases.len();
+        let counted = [a, b].into_iter().all(|r| {
+            self.figures[r][..n]
+                .iter()
+                .all(|figures| figures.instances == 0 || figures.instructions.is_some())
+        });
+        let work = |r: usize, q: usize| {
+            let figures = &self.figures[r][q];
+            let times = self.repeats.iterations[r].map_or(1.0, |(n, _)| n as f64);
+            let work = figures.instructions.filter(|_| counted).unwrap_or(figures.total.0 as f64);
+            work / times * if r == a { growth } else { 1.0 }
+        };
+        let is_sure = |q: usize| {
+            let of =
+                |r: usize| self.found.phases[q].runs[r].as_ref().is_some_and(|run| run.confidence >= SURE);
+            of(a) && of(b)
+        };
+        let (more, less) = if work(b, p) > work(a, p) { (b, a) } else { (a, b) };
+        let apart = work(more, p) - work(less, p);
+        let may_have = |q: &usize| {
+            let lacks = self.figures[more][*q].instances == 0;
+            *q != p && (lacks || !(is_sure(p) || is_sure(*q)))
+        };
+        let moved: f64 = (0..n).filter(may_have).map(|q| (work(less, q) - work(more, q)).max(0.0)).sum();
+        apart > least * work(more, p) && 2.0 * moved >= apart
     }
 
     /// Computing time of each thread of a run in what is compared as a whole,

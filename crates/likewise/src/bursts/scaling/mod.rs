@@ -23,7 +23,8 @@ pub use factors::{
     whole_run,
 };
 pub use matched::{Evidence, MatchedPhase, PhaseInRun, RunBursts, RunMatch};
-pub use measures::{Measured, Measures, SlowTasks, ToldScaling};
+pub use measures::{Measured, Measures, SlowTasks, ToldScaling, is_same_work};
+pub use neighbours::phases_between;
 pub use one_off::{Calm, OneOff, calm};
 pub use repeats::{IterationsFrom, Per, PhaseRepeats, Repeats, repeats};
 pub use times::{OddTasks, computing_within, lengths_may_be_alike};
@@ -58,6 +59,8 @@ use steps::{Nature, WorkRange};
 /// 4. A cluster without a place is matched by its mean figures with a phase that
 ///    its run lacks, if they are alike by a half at least. All such clusters are
 ///    assigned together, so that the sum of the likenesses is greatest.
+/// 5. Noise joins the phase that its thread has otherwise between the same two phases
+///    ([`phases_between`]).
 ///
 /// # Returns
 /// The confidence of a match, 0 to 1, is a product of two. It is no probability.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::matched::RunBursts;
+use crate::bursts::serial::is_nearly_all;
 
 /// Of each phase, which phases stand before and after it, and how often, of 1;
 /// `None` is where a thread begins or ends.
@@ -35,6 +36,65 @@ pub(super) fn around(
     found
 }
 
+/// A burst of no phase takes at least this share of the mean time of those in whose place
+/// it stands, and at most the inverse of it. One that takes twice as long is told of by
+/// itself, if it costs much (`one_off`).
+const LIKE_LENGTH: f64 = 0.5;
+
+/// The phases beside a burst; [`END`] where its thread has no burst there.
+type Beside = [u32; 2];
+
+/// No phase has this number.
+const END: u32 = u32::MAX;
+
+/// Complete bursts of no phase, each with the phase that its thread does otherwise between
+/// the two phases beside it: twice or more, nearly always, and about as long. For the first
+/// and the last burst of a thread the one phase beside it counts. A phase of few bursts, as
+/// one thread does it for all, may leave many of them to the noise of its run.
+///
+/// # Panics
+/// If `phase_of` is not as long as the complete bursts.
+#[must_use]
+pub fn phases_between(run: &RunBursts<'_>, phase_of: &[Option<u32>]) -> Vec<(u32, u32)> {
+    assert_eq!(run.complete.len(), phase_of.len(), "a phase, or none, for every complete burst");
+    let mut found = Vec::new();
+    for (_, rows) in run.table.threads() {
+        let own = run.complete.before(rows.start)..run.complete.before(rows.end);
+        let length = |k: usize| run.table.duration[run.complete.at(k) as usize].0 as f64;
+        let beside = |k: Option<usize>| match k.filter(|k| own.contains(k)) {
+            Some(k) => phase_of[k],
+            None => Some(END),
+        };
+        let place = |k: usize| -> Option<Beside> { Some([beside(k.checked_sub(1))?, beside(Some(k + 1))?]) };
+        let mut usual: BTreeMap<Beside, BTreeMap<u32, [f64; 2]>> = BTreeMap::new();
+        for k in own.clone() {
+            if let Some((phase, place)) = phase_of[k].zip(place(k)) {
+                add(usual.entry(place).or_default(), phase, [1.0, length(k)]);
+            }
+        }
+        let phase = |k: usize| {
+            let place = place(k)?;
+            let is_here =
+                |other: &Beside| (0..2).all(|side| place[side] == END || place[side] == other[side]);
+            let mut of_place = BTreeMap::new();
+            for (_, phases) in usual.iter().filter(|(other, _)| is_here(other)) {
+                phases.iter().for_each(|(&phase, &sums)| add(&mut of_place, phase, sums));
+            }
+            let all: f64 = of_place.values().map(|[n, _]| n).sum();
+            let (&phase, [n, time]) = of_place.iter().find(|(_, [n, _])| is_nearly_all(*n, all))?;
+            let times = length(k) / (time / n);
+            (*n >= 2.0 && (LIKE_LENGTH..=1.0 / LIKE_LENGTH).contains(&times)).then_some((k as u32, phase))
+        };
+        found.extend(own.clone().filter(|&k| phase_of[k].is_none()).filter_map(phase));
+    }
+    found
+}
+
+fn add(to: &mut BTreeMap<u32, [f64; 2]>, phase: u32, [n, time]: [f64; 2]) {
+    let sums = to.entry(phase).or_default();
+    *sums = [sums[0] + n, sums[1] + time];
+}
+
 /// How well the neighbours of each phase agree in two runs, from 0 to 1: the
 /// share of its occurrences that stand between the same two phases. Each counts
 /// as far as the phase itself is the same in both runs (`same`, 0 to 1, by
@@ -50,4 +110,33 @@ pub(super) fn agreement(a: &Around, b: &Around, same: &[f64]) -> Vec<f64> {
         shares.sum::<f64>().min(1.0)
     };
     (0..same.len()).map(of_phase).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::made;
+    use super::*;
+    use crate::synth::RunSpec;
+
+    #[test]
+    fn bursts_of_no_phase_are_what_stands_there_otherwise() {
+        let run = made(RunSpec::balanced(4, 12, 5, 3).expect("few phases"));
+        let all: Vec<Option<u32>> =
+            run.clustering.labels.iter().map(|label| label.map(|id| id.index() as u32)).collect();
+        // Every seventh is noise, and none of those beside it is.
+        let some: Vec<Option<u32>> =
+            all.iter().enumerate().map(|(k, &phase)| phase.filter(|_| k % 7 != 3)).collect();
+        // The run has noise of its own, of which nothing is known.
+        let of_known = |run: &RunBursts<'_>| -> Vec<(u32, u32)> {
+            phases_between(run, &some).into_iter().filter(|&(k, _)| all[k as usize].is_some()).collect()
+        };
+        let found = of_known(&run.bursts());
+        let n_noise = some.iter().zip(&all).filter(|(some, all)| some != all).count();
+        assert!(found.len() * 3 >= n_noise * 2, "{} of {n_noise}", found.len());
+        assert!(found.iter().all(|&(k, phase)| all[k as usize] == Some(phase) && some[k as usize].is_none()));
+        // A burst that takes three times as long is none of them.
+        let mut long = run.table.clone();
+        found.iter().for_each(|&(k, _)| long.duration[run.complete.at(k as usize) as usize].0 *= 3);
+        assert!(of_known(&RunBursts { table: &long, ..run.bursts() }).is_empty());
+    }
 }

@@ -3,6 +3,7 @@
 use super::matched::{RunBursts, RunMatch};
 use super::times::{Variance, may_be_chance};
 use crate::bursts::period::Period;
+use crate::bursts::serial::is_nearly_all;
 use crate::median;
 
 /// Numbers of bursts that differ by at most this share are the same: bursts at
@@ -229,6 +230,17 @@ struct Loops<'a> {
 }
 
 impl Loops<'_> {
+    /// Whether nearly all that two runs do in their loops is in phases that both have.
+    fn is_common(&self, a: usize, b: usize) -> bool {
+        let time = |r: usize, all: bool| -> f64 {
+            let of = |&p: &usize| {
+                self.in_loop[p] && (all || self.counts[a][p].bursts * self.counts[b][p].bursts > 0.0)
+            };
+            (0..self.in_loop.len()).filter(of).map(|p| self.counts[r][p].time).sum()
+        };
+        [a, b].into_iter().all(|r| is_nearly_all(time(r, false), time(r, true)))
+    }
+
     /// How many times as often run `a` repeats the phases of the loop as run `b`
     /// does, and the share of the loop's time in phases that agree on it.
     fn ratio(&self, a: usize, b: usize) -> Option<(f64, f64)> {
@@ -265,6 +277,11 @@ impl Loops<'_> {
         let Some(parts) = sizes.iter().map(|size| whole(size / least)).collect::<Option<Vec<f64>>>() else {
             return (as_found(), true);
         };
+        // Where a loop changes while it runs, its later iterations are other phases, and what
+        // two runs have in common says nothing of the rest.
+        if parts.iter().any(|parts| *parts > 1.0) && !known.iter().all(|&r| self.is_common(r, base)) {
+            return (as_found(), true);
+        }
         let mut found = vec![None; own.len()];
         for (&r, parts) in known.iter().zip(&parts) {
             found[r] = own[r].map(|n| ((n * parts) as u64, IterationsFrom::Period));
@@ -292,9 +309,18 @@ impl Loops<'_> {
         let variance = |r: usize| self.counts[r][p].variance();
         let by_chance =
             runs().all(|r| may_be_chance((each(r) / n[r] / in_one).ln(), variance(r), variance(most)));
+        // What one of the two lacks of it may be in phases that the other has not.
+        let elsewhere = |r: usize| {
+            let (own, of_most) = (each(r) / n[r], in_one);
+            let (few, many) = if own < of_most { (r, most) } else { (most, r) };
+            let others = (0..self.in_loop.len()).filter(|&q| self.in_loop[q]);
+            let unknown = others.filter(|&q| self.counts[many][q].bursts == 0.0);
+            let unknown = unknown.map(|q| self.counts[few][q].per_thread() / n[few]).sum::<f64>();
+            (own - of_most).abs() <= unknown * (1.0 + SAME_COUNT)
+        };
         let whole = |r: usize| if per == Per::Run { n[r] } else { 1.0 };
         let times = |r: usize| match self.counts[r][p].bursts > 0.0 {
-            true if by_edges || by_chance => each(r) / in_one / whole(r),
+            true if by_edges || by_chance || elsewhere(r) => each(r) / in_one / whole(r),
             _ => n[r] / whole(r),
         };
         PhaseRepeats { per, times: (0..n.len()).map(times).collect(), in_loop: true }
