@@ -4,7 +4,7 @@ use super::find::Figures;
 use super::options::Mode;
 use super::regions::OTHER;
 use super::settle::{NAMED, Passing};
-use super::verdict::{Kind, Verdict, few_of};
+use super::verdict::{Kind, Verdict, few_more, few_of};
 use super::windows::{self, Window};
 use likewise::ranks::{Bound, Moments, Stratification, Support, Wavelet};
 use likewise::table::Nanos;
@@ -497,20 +497,13 @@ impl RanksReport {
         if is_outside || 2.0 * around.abs() < (own - others_at).abs() {
             return None;
         }
-        // What is said of several ranks must hold for each of them, and what lasts is no
-        // passing event, whatever keeps it from being a class.
-        let steps = region * self.n_steps..(region + 1) * self.n_steps;
-        let apart: Vec<f64> =
-            steps.map(|j| (own - others_at).signum() * (classes[c].mean[j] - others(j))).collect();
-        let few = few_of(apart.iter().copied())?;
+        // What is said of several ranks must hold for each of them.
         let nearest = if own > others_at { classes[c].least[j] } else { classes[c].most[j] };
-        let is_of_each = 2.0 * (nearest - others_at) / (own - others_at) >= 1.0;
-        // Where ranks do more in some steps and less in others, a share of the sum of both
-        // says nothing.
-        let is_one_way = 2.0 * apart.iter().sum::<f64>() >= apart.iter().map(|x| x.abs()).sum();
-        if !is_of_each || !is_one_way {
+        if 2.0 * (nearest - others_at) / (own - others_at) < 1.0 {
             return None;
         }
+        let steps = region * self.n_steps..(region + 1) * self.n_steps;
+        let few = few_more(steps.map(|j| classes[c].mean[j] - others(j)).collect(), own > others_at)?;
         let who = match ranks.len() as u64 {
             n if n > NAMED => counted(classes[c].n_ranks, "rank"),
             _ => self.ranks_text(ranks),

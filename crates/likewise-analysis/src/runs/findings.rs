@@ -73,7 +73,7 @@ impl Comparison {
     fn unknown_work(&self) -> String {
         let without: Vec<&str> =
             self.runs.iter().filter(|run| run.iterations.is_none()).map(|run| run.name.as_str()).collect();
-        let why = if without.is_empty() {
+        let why = if self.unlike_iterations || without.is_empty() {
             "Iterations of the runs are not of the same thing".to_owned()
         } else {
             format!("How many iterations there are cannot be told ({})", without.join(", "))

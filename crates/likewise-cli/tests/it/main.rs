@@ -3,6 +3,7 @@
 mod bursts;
 mod code;
 mod compare_defects;
+mod compare_moved;
 mod counters;
 mod cut;
 mod directory;

@@ -264,6 +264,8 @@ impl Loops<'_> {
     /// Iterations of all runs, in units of the shortest, and whether periods
     /// do not fit one another.
     fn iterations(&self, own: &[Option<f64>]) -> (Vec<Option<(u64, IterationsFrom)>>, bool) {
+        // Numbers of unlike things are not to be compared, nor shown beside one another.
+        let unlike = || vec![None; own.len()];
         let as_found = || own.iter().map(|n| n.map(|n| (n as u64, IterationsFrom::Period))).collect();
         let Some(base) = own.iter().position(Option::is_some) else { return (as_found(), false) };
         let n_base = own[base].unwrap_or(1.0);
@@ -271,16 +273,16 @@ impl Loops<'_> {
         let size = |r: usize| -> Option<f64> { Some(self.ratio(r, base)?.0 * n_base / own[r]?) };
         let known: Vec<usize> = (0..own.len()).filter(|&r| own[r].is_some()).collect();
         let Some(sizes) = known.iter().map(|&r| size(r)).collect::<Option<Vec<f64>>>() else {
-            return (as_found(), true);
+            return (unlike(), true);
         };
         let least = sizes.iter().copied().fold(f64::INFINITY, f64::min);
         let Some(parts) = sizes.iter().map(|size| whole(size / least)).collect::<Option<Vec<f64>>>() else {
-            return (as_found(), true);
+            return (unlike(), true);
         };
         // Where a loop changes while it runs, its later iterations are other phases, and what
         // two runs have in common says nothing of the rest.
         if parts.iter().any(|parts| *parts > 1.0) && !known.iter().all(|&r| self.is_common(r, base)) {
-            return (as_found(), true);
+            return (unlike(), true);
         }
         let mut found = vec![None; own.len()];
         for (&r, parts) in known.iter().zip(&parts) {
