@@ -3,6 +3,7 @@
 mod describe;
 mod find;
 mod options;
+mod passing;
 mod regions;
 mod report;
 mod run;

@@ -169,7 +169,7 @@ fn parity_of(step: usize) -> usize {
 
 /// The classes that do not last, but for the largest. Each must be there in
 /// both halves of the steps, by either way to halve them, without the step in which it differs
-/// most: joined with the class that is nearest to it, what is left unexplained
+/// most from another: joined with any other class, what is left unexplained
 /// must grow by more than one class less makes it grow by chance. What happened
 /// once makes no class, whatever other classes there are. Of a single step
 /// nobody can tell.
@@ -181,13 +181,9 @@ fn parity_of(step: usize) -> usize {
 /// `by_chance` is what one class less and what all these explain by chance.
 fn fleeting(classes: &[Moments], n_steps: usize, by_chance: [f64; 2]) -> Vec<usize> {
     let beside = usize::from(n_steps >= MANY_STEPS);
-    let added = |pair: [usize; 2]| joined(classes, pair, |_| true).0;
-    let lasts = |c: usize| {
-        let others = (0..classes.len()).filter(|&other| other != c);
-        let Some(nearest) = others.min_by(|&a, &b| added([c, a]).total_cmp(&added([c, b]))) else {
-            return true;
-        };
-        let pair = [c, nearest];
+    // Without the step in which they differ most, a class may be like any of the others, and
+    // need not be the nearest to it in all steps.
+    let lasts_beside = |pair: [usize; 2]| {
         let loudest = loudest_step(pair.iter().map(|&c| &classes[c]), n_steps).filter(|_| n_steps > 3);
         let is_quiet = |step: usize| loudest.is_none_or(|loudest| step.abs_diff(loudest) > beside);
         let is_in_both = |half_of: fn(usize) -> usize| {
@@ -199,6 +195,8 @@ fn fleeting(classes: &[Moments], n_steps: usize, by_chance: [f64; 2]) -> Vec<usi
         };
         is_in_both(half_of) || is_in_both(parity_of)
     };
+    let lasts =
+        |c: usize| (0..classes.len()).filter(|&other| other != c).all(|other| lasts_beside([c, other]));
     // The first of equal ones: `max_by_key` takes the last.
     let largest = (0..classes.len()).rev().max_by_key(|&c| classes[c].n_ranks);
     let all = (0..classes.len()).filter(|&c| Some(c) != largest || classes.len() == 1);

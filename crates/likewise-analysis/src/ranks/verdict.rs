@@ -318,18 +318,6 @@ pub(super) fn few_of(apart: impl Iterator<Item = f64>) -> Option<usize> {
     Some(few.count()).filter(|few| (1..steps.len().div_ceil(2)).contains(few))
 }
 
-/// In how few steps ranks do nine tenths of what they do more (or less) than usual;
-/// `apart` has by how much they differ from others in each step. `None` if it is half of
-/// the steps or more, or if they do as much less in other steps.
-pub(super) fn few_more(apart: Vec<f64>, more: bool) -> Option<usize> {
-    let mut sorted = apart.clone();
-    sorted.sort_by(f64::total_cmp);
-    let usual = likewise::median::lower(&sorted)?;
-    let beyond = apart.into_iter().map(|x| if more { x - usual } else { usual - x });
-    let [sum, both] = beyond.clone().fold([0.0; 2], |[sum, both], x| [sum + x, both + x.abs()]);
-    few_of(beyond).filter(|_| 2.0 * sum >= both)
-}
-
 /// Whether most of the difference between ranks lasts over the steps.
 fn mostly(lasting: f64, spread: f64) -> bool {
     2.0 * lasting > spread
@@ -351,22 +339,6 @@ mod tests {
         assert_eq!((range.least, range.most, range.spread()), ((1, 2.0), (0, 4.0), 1.0));
         assert_eq!(Range::of(&[0.0, 0.0]).spread(), 0.0);
         assert_eq!(Range::of(&[0.0, 4.0]).spread(), 2.0);
-    }
-
-    #[test]
-    fn few_steps_hold_what_is_done_beyond_the_usual() {
-        let with = |usual: f64, odd: &[(usize, f64)]| {
-            let mut apart = vec![usual; 12];
-            odd.iter().for_each(|&(step, x)| apart[step] = x);
-            apart
-        };
-        assert_eq!(few_more(with(0.0, &[(3, 9.0)]), true), Some(1));
-        // Beside what lasts.
-        assert_eq!(few_more(with(-2.0, &[(3, 9.0), (4, 9.0)]), true), Some(2));
-        assert_eq!(few_more(with(2.0, &[(3, -9.0)]), false), Some(1));
-        // As much less elsewhere, and nothing at all.
-        assert_eq!(few_more(with(0.0, &[(3, 9.0), (5, -9.0)]), true), None);
-        assert_eq!(few_more(with(1.0, &[]), true), None);
     }
 
     #[test]

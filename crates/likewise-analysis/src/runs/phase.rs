@@ -23,7 +23,9 @@ pub(super) fn phase(
         let mixed = measures.mixed(p, scaling.base, r) > 1.0 - threshold;
         let growth = both.map_or(1.0, |(now, before)| work_of(kind, before, now));
         let moved = measures.may_be_moved(p, (scaling.base, r), growth, 1.0 - threshold);
-        matches(r) && matches(scaling.base) && alike && !mixed && !moved
+        let split = measures.may_be_split(p, (scaling.base, r), 1.0 - threshold)
+            || measures.may_be_joined(p, (scaling.base, r), 1.0 - threshold);
+        matches(r) && matches(scaling.base) && alike && !mixed && !moved && !split
     };
     let is_sure: Vec<bool> = (0..measured.len()).map(sure).collect();
     scaling.stops_at = scaling.stops_at.filter(|&at| is_sure[at]);

@@ -90,6 +90,57 @@ fn two_steps_that_one_run_does_in_one_burst_are_not_called_slower() {
     }
 }
 
+/// What is said to be slower or faster of single phases.
+fn judged(said: &[String]) -> Vec<&String> {
+    let is_judged = |said: &&String| {
+        said.starts_with("Phase ") && (said.contains(" is slower in") || said.contains(" is faster in"))
+    };
+    said.iter().filter(is_judged).collect()
+}
+
+/// Bursts of the iterations that the other run has not must not be taken for its new step.
+#[test]
+fn a_new_step_and_other_iterations_make_no_step_slower() {
+    let dir = tempfile::tempdir().unwrap();
+    let all = || LOOP[..4].iter().map(|&(time, ipc)| step(time, ipc)).collect::<Vec<_>>();
+    for (few, many, place, new) in
+        [(20, 30, 2, (1700.0, 0.6)), (20, 40, 1, (900.0, 1.9)), (10, 15, 3, (3000.0, 1.0))]
+    {
+        let with = || {
+            let mut steps = all();
+            steps.insert(place, step(new.0, new.1));
+            steps
+        };
+        let base = program(dir.path().join("base.csv"), 4, many, |_| all());
+        let now = program(dir.path().join("new.csv"), 4, few, |_| with());
+        let (_, said) = compared(dir.path(), &[base, now]);
+        assert_eq!(judged(&said), [&String::new(); 0], "{few}, {many}: {said:?}");
+    }
+}
+
+#[test]
+fn more_work_of_a_step_is_told_although_another_is_gone() {
+    let dir = tempfile::tempdir().unwrap();
+    for (slow, gone, factor) in [(1, 3, 1.3), (0, 2, 2.0), (2, 0, 1.5)] {
+        let steps = |factor: f64| {
+            let mut steps = LOOP.map(|(time, ipc)| step(time, ipc)).to_vec();
+            steps[slow].time *= factor;
+            steps
+        };
+        let changed = || {
+            let mut steps = steps(factor);
+            steps.remove(gone);
+            steps
+        };
+        let base = program(dir.path().join("base.csv"), 8, 20, |_| steps(1.0));
+        let now = program(dir.path().join("now.csv"), 8, 20, |_| changed());
+        let (_, said) = compared(dir.path(), &[base, now]);
+        let [judged] = judged(&said)[..] else { panic!("{slow}, {gone}: {said:?}") };
+        let told = format!("× {:.2}", 1.0 / factor);
+        assert!(judged.contains("more instructions") && judged.contains(&told), "{told}: {judged}");
+    }
+}
+
 /// The later iterations of the longer run are phases of their own.
 #[test]
 fn a_loop_that_grows_has_its_iterations_and_no_phase_of_it_is_faster() {

@@ -6,12 +6,10 @@ use rayon::prelude::*;
 
 use super::alone::alone;
 use super::finding::{Cause, Finding, FindingKind, Gradient, LEAST_APART, LEAST_SHARE, ThreadName};
-use super::shape::{
-    NOISE, SLOPE, Shape, above_mean, by_chance, cause, ends, noise, noise_of_single, ratio, shape,
-};
+use super::shape::{NOISE, SLOPE, Shape, above_mean, cause, ends, noise, ratio, shape};
 use super::since::{FEWEST, since};
+use super::step::{Step, Taken, is_serial};
 use super::stretches::{Part, Stretches};
-use crate::bursts::rates::instructions_and_cycles;
 use crate::bursts::serial::{Scope, is_nearly_all};
 use crate::cluster::ClusterId;
 use crate::median;
@@ -20,26 +18,6 @@ use crate::table::Nanos;
 /// A phase that costs at least this share of the least cost that is reported can
 /// join a finding of the same threads; one that costs less is not named there.
 const CANDIDATE: f64 = 0.1;
-
-/// One thread computes alone in a step if balance would win at least this share of
-/// what it would win if all others waited for the thread.
-const WAITED: f64 = 0.5;
-
-/// The same threads are last each time if the distance of the last from the mean,
-/// in sums over the run, is at least this share of its sum over the stretches.
-/// Where it is another thread each time, the sums even out.
-const STEADY: f64 = 0.5;
-
-/// Where another thread is last in each stretch, the last must compute for at
-/// least this share of the stretch; otherwise something else decides how long the
-/// stretch takes.
-const DECIDES: f64 = 0.5;
-
-/// How many times larger than usual chance is taken to be in a step that is done
-/// seldom and whose times nothing explains. It is also the most that is ever put
-/// down to chance: bursts that differ by more from one stretch to the next do
-/// different work.
-const VAGUE: f64 = 3.0;
 
 /// A thread that is slow over at least this share of its computing time is
 /// reported as slow in all phases.
@@ -66,128 +44,6 @@ struct Told<'a> {
     units: Vec<u32>,
     /// Whether the units are apart from the others, and take longer.
     late: bool,
-}
-
-/// How the times of named units are taken.
-#[derive(Clone, Copy)]
-enum Taken {
-    /// As they are.
-    Whole,
-    /// As if they had the others' instructions, so that slowness is left.
-    Speed,
-    /// As if they were as fast as the others, so that work is left.
-    Work,
-}
-
-/// The parts of one phase.
-#[derive(Clone)]
-struct Step<'a> {
-    parts: Vec<&'a Part>,
-    gain: f64,
-    mean: f64,
-    /// Both, as if each unit did it equally often in each stretch ([`by_length`]).
-    by_length: [f64; 2],
-    /// Time and instructions of each unit; a negative count is unknown.
-    times: Vec<f64>,
-    instructions: Vec<f64>,
-    taken: Taken,
-    /// How far bursts differ by chance, if it is done often enough to say so; of all
-    /// parts, where only some are taken.
-    noise: Option<f64>,
-}
-
-impl<'a> Step<'a> {
-    fn of(stretches: &Stretches<'_>, parts: Vec<&'a Part>) -> Self {
-        let n = stretches.n_units();
-        let (mut times, mut instructions) = (vec![0.0; n], vec![0.0; n]);
-        let counters = &stretches.all.table.counters;
-        let counter = instructions_and_cycles(counters)[0].map(|c| &counters[c].values);
-        for &burst in parts.iter().flat_map(|part| &part.bursts) {
-            let unit = stretches.unit(burst) as usize;
-            times[unit] += stretches.all.duration(burst) as f64;
-            instructions[unit] += counter.map_or(f64::NAN, |values| values.get(burst as usize));
-        }
-        let (gain, mean) = parts.iter().fold((0.0, 0.0), |sum, part| (sum.0 + part.gain, sum.1 + part.mean));
-        let mut counts = vec![0; n];
-        let by_length = parts.iter().fold([0.0; 2], |[gain, mean], part| {
-            let [own_gain, own_mean] = by_length(stretches, part, &mut counts);
-            [gain + own_gain, mean + own_mean]
-        });
-        Self { parts, gain, mean, by_length, times, instructions, taken: Taken::Whole, noise: None }
-    }
-
-    /// Some of its parts, taken alike.
-    fn only(&self, stretches: &Stretches<'_>, parts: Vec<&'a Part>) -> Self {
-        Self { taken: self.taken, noise: self.noise, ..Self::of(stretches, parts) }
-    }
-
-    /// How much longer the units take for the same instructions.
-    fn slowness(&self, stretches: &Stretches<'_>, units: &[u32]) -> f64 {
-        ratio(stretches, &self.times, units) / ratio(stretches, &self.instructions, units)
-    }
-
-    /// The times of all units, those of the named ones as they are taken.
-    fn taken(&self, stretches: &Stretches<'_>, units: &[u32]) -> Vec<f64> {
-        let by = match self.taken {
-            Taken::Whole => return self.times.clone(),
-            Taken::Speed => ratio(stretches, &self.instructions, units),
-            Taken::Work => self.slowness(stretches, units),
-        };
-        let mut times = self.times.clone();
-        units.iter().for_each(|&unit| times[unit as usize] /= by);
-        times
-    }
-
-    /// What balance would win of those times, where the same units are last each
-    /// time: no more than the sums over the run tell. The rest is chance.
-    fn won(&self, stretches: &Stretches<'_>, times: &[f64]) -> f64 {
-        above_mean(stretches, times).min(self.gain)
-    }
-
-    fn costly(&self) -> impl Iterator<Item = &Part> {
-        self.parts.iter().copied().filter(|part| part.gain > 0.0)
-    }
-
-    /// Whether it is done often enough that being slow in it is a trait of a unit.
-    fn is_repeated(&self) -> bool {
-        !noise_of_single(&self.parts)
-    }
-
-    /// Whether the same units are last each time.
-    fn is_steady(&self, stretches: &Stretches<'_>) -> bool {
-        above_mean(stretches, &self.times) >= STEADY * self.gain
-    }
-
-    /// Whether the last unit is later than chance makes the last of so many. If
-    /// it is the same unit each time, sums over the run are compared, and
-    /// otherwise each stretch. `usual` is how far bursts of the run differ by
-    /// chance.
-    ///
-    /// Where it is not the same unit, and the stretches take far longer than the
-    /// last computes, the units wait for one another in turn, as in a pipeline;
-    /// more even work would win nothing. Where a step is done only once, its times
-    /// have no gap and the instructions are the same, chance explains it as well,
-    /// and nothing tells how large chance is; it is then taken to be [`VAGUE`]
-    /// times larger.
-    fn is_uneven(&self, stretches: &Stretches<'_>, usual: f64) -> bool {
-        let n = self.parts.iter().map(|part| part.n).fold(0.0, f64::max);
-        let squares: f64 = self.parts.iter().map(|part| part.mean * part.mean).sum();
-        let noise = self.noise.unwrap_or(usual).min(VAGUE * NOISE);
-        if self.is_steady(stretches) {
-            let has_reason = || match shape(stretches, &self.times) {
-                Shape::Late(_) | Shape::Early(_) => true,
-                _ => cause(stretches, &self.times, &self.instructions) == Cause::Work,
-            };
-            let is_vague = noise_of_single(&self.parts) && !is_serial(self) && !has_reason();
-            let noise = if is_vague { VAGUE * NOISE } else { noise };
-            let bursts = self.mean * self.mean / squares / stretches.n_groups() as f64;
-            return self.won(stretches, &self.times) >= by_chance(n, bursts, noise) * self.mean;
-        }
-        let [most, wall] = self
-            .costly()
-            .fold([0.0; 2], |sum, part| [sum[0] + part.gain * part.most, sum[1] + part.gain * part.wall]);
-        self.gain >= by_chance(n, 1.0, noise) * self.mean && most >= DECIDES * wall
-    }
 }
 
 /// Where the units are not done together, and why.
@@ -397,15 +253,7 @@ fn steps<'a>(stretches: &Stretches<'_>, parts: &'a [Part], whole: f64) -> Vec<St
     let step = |(_, parts)| {
         let mut step = Step::of(stretches, parts);
         step.noise = noise(stretches, &step.parts);
-        // Who does it once less in a stretch, and in the whole run as much as the others,
-        // has its turn at another time, as where a wave runs through the units. More even
-        // work would not make it come earlier.
-        if !is_serial(&step) && !step.is_steady(stretches) {
-            step.gain = step.by_length[0];
-            if !step.is_steady(stretches) {
-                step.mean = step.by_length[1];
-            }
-        }
+        step.take_turns(stretches);
         step
     };
     let mut steps: Vec<Step<'_>> = found.into_par_iter().map(step).collect();
@@ -414,33 +262,6 @@ fn steps<'a>(stretches: &Stretches<'_>, parts: &'a [Part], whole: f64) -> Vec<St
     let usual = median::upper(&noises).map_or(NOISE, |usual| usual.max(NOISE));
     steps.retain(|step| step.is_uneven(stretches, usual));
     steps
-}
-
-/// What balance of the lengths of bursts would win in a part, and the time of as many
-/// mean bursts as the last unit has, where no unit has more than one burst more than
-/// another; else what balance would win at all, and the mean. `counts` has a 0 for each
-/// unit, and is left so.
-fn by_length(stretches: &Stretches<'_>, part: &Part, counts: &mut [u32]) -> [f64; 2] {
-    let (mut n_present, mut most) = (0, 0);
-    for &burst in &part.bursts {
-        let count = &mut counts[stretches.unit(burst) as usize];
-        n_present += u32::from(*count == 0);
-        *count += 1;
-        most = most.max(*count);
-    }
-    let own = f64::from(counts[part.unit as usize]);
-    let mut least = if f64::from(n_present) < part.n { 0 } else { most };
-    for &burst in &part.bursts {
-        match std::mem::take(&mut counts[stretches.unit(burst) as usize]) {
-            0 => {}
-            count => least = least.min(count),
-        }
-    }
-    if most > least + 1 || own == 0.0 {
-        return [part.gain, part.mean];
-    }
-    let even = own * part.time() / part.bursts.len() as f64;
-    [part.gain.min(part.own - even).max(0.0), even]
 }
 
 /// Whether it is in one stretch, and there each thread has one burst of a label at most.
@@ -507,19 +328,6 @@ fn told<'a>(stretches: &Stretches<'_>, step: Step<'a>, whole: f64, scope: Scope)
         }
     }
     Told { finding, steps: vec![step], labels, units, late }
-}
-
-/// Whether one unit computes alone in a step: the others have hardly any time in
-/// it, and they wait. (Of two units that take turns, each is alone for a while,
-/// but neither waits.)
-///
-/// It does not matter that others may still run at that moment: they finish the
-/// step before it, and then wait too.
-fn is_serial(step: &Step<'_>) -> bool {
-    let [own, others, waited] = step.costly().fold([0.0; 3], |sum, part| {
-        [sum[0] + part.own, sum[1] + part.others(), sum[2] + part.own * (1.0 - 1.0 / part.n)]
-    });
-    is_nearly_all(own - others, own) && step.gain >= WAITED * waited
 }
 
 /// A time of the units that compute in turn; of the threads of each task, per task.

@@ -18,6 +18,7 @@ mod part;
 mod shape;
 mod since;
 mod slower;
+mod step;
 mod stretches;
 
 use super::rates::instructions_and_cycles;

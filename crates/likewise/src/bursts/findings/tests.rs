@@ -250,6 +250,33 @@ fn who_has_not_begun_yet_in_a_sweep_is_no_imbalance() {
     }
 }
 
+/// In each iteration one task after the other has more bursts of the same length than the
+/// others have, and these wait for it.
+#[test]
+fn more_bursts_that_move_from_task_to_task_are_an_imbalance() {
+    for (n, extra) in [(8u32, 1), (8, 3), (4, 2), (16, 2)] {
+        let mut bursts: Vec<Burst> = Vec::new();
+        let most = 4 + extra;
+        for iteration in 0..40u32 {
+            let begin = u64::from(iteration) * most * 530;
+            for task in 1..=n {
+                let count = if iteration % n + 1 == task { most } else { 4 };
+                let burst = |k: u64| {
+                    let length = 500 + (k * 7 + u64::from(task * 13 + iteration)) % 9;
+                    (task, begin + k * 530, length, 1, 500.0, 500.0)
+                };
+                bursts.extend((0..count).map(burst));
+            }
+        }
+        let found = found(&bursts, 40 * most * 530);
+        let which = format!("{n} tasks, {extra} more: {found:?}");
+        let [finding] = &found.list[..] else { panic!("{which}") };
+        assert!(matches!(finding.kind, FindingKind::Imbalance { steady: false, .. }), "{which}");
+        let lost = extra as f64 * 500.0 * (1.0 - 1.0 / f64::from(n)) / (most as f64 * 530.0);
+        assert!((finding.share / lost - 1.0).abs() < 0.1, "{lost} {which}");
+    }
+}
+
 #[test]
 fn a_long_burst_of_who_computes_alone_is_counted_like_its_phase() {
     let bursts = |step: u64| {

@@ -1,5 +1,6 @@
 //! Figures of phases in terms that runs are compared in.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::factors::{Factor, RunFigures, Scaling, change, figures_of, phase_figures, scaling_of, whole_run};
@@ -8,6 +9,7 @@ use super::repeats::{Per, PhaseRepeats, Repeats};
 use super::strays::Strays;
 use super::times::{ByTask, OddTasks, Times, Variance, odd_tasks, threads_of};
 use crate::bursts::findings::LEAST_SHARE;
+use crate::cluster::ClusterId;
 
 /// Whole iterations are compared only if phases hold at least this share of the
 /// computing time of each run.
@@ -27,6 +29,14 @@ const ON_ALL: f64 = 0.9;
 
 /// A phase that matches at least so well is in no doubt.
 const SURE: f64 = 0.95;
+
+/// Two amounts of work may be the same if they differ by at most this share.
+const AS_MUCH: f64 = 0.25;
+
+/// Logarithms of the work of bursts of one step differ by at most so much on the average,
+/// and those of two steps that a run tells apart by more than the other.
+const SAME_WORK: f64 = 0.03;
+const OTHER_WORK: f64 = 0.1;
 
 /// What kind of scaling it is, judged by the work of the phases.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -173,6 +183,8 @@ pub struct Measures<'a> {
     threads: Vec<Threads>,
     /// Of each run and phase: thread and duration of its bursts.
     members: Vec<Vec<Vec<(u32, f64)>>>,
+    /// Likewise: how many of its bursts are in each cluster of the run.
+    clusters: Vec<Vec<BTreeMap<ClusterId, u64>>>,
     strays: Vec<Strays>,
 }
 
@@ -200,7 +212,17 @@ impl<'a> Measures<'a> {
         }
         let figures = runs.iter().zip(&found.phase_of).map(|(run, of)| phase_figures(run, of, n)).collect();
         let strays = runs.iter().zip(&found.phase_of).map(|(run, of)| Strays::of(run, of, n)).collect();
-        Self { runs, found, repeats, figures, threads, members, strays }
+        let clusters = |(run, phase_of): (&RunBursts<'_>, &Vec<Option<u32>>)| {
+            let mut counts = vec![BTreeMap::new(); n];
+            for (id, phase) in run.clustering.labels.iter().zip(phase_of) {
+                if let Some((id, p)) = id.zip(*phase) {
+                    *counts[p as usize].entry(id).or_default() += 1;
+                }
+            }
+            counts
+        };
+        let clusters = runs.iter().zip(&found.phase_of).map(clusters).collect();
+        Self { runs, found, repeats, figures, threads, members, clusters, strays }
     }
 
     /// The share of a phase's time that may belong to another phase in one of
@@ -338,11 +360,10 @@ impl<'a> Measures<'a> {
     }
 
     /// Whether what a phase does more in one of two runs, by more than the share `least`,
-    /// may be what other phases do less there: two steps that one run does in one burst, a
-    /// step that became another phase, or bursts that were taken for those of the step
-    /// beside them. Of phases that the run lacks this may be so always, of others if
-    /// neither they nor this one match surely. `growth` is how many times as much work run
-    /// `b` is to do.
+    /// may be what other phases do less there. Either it is as much as the phases do that
+    /// the run lacks, or one of them: two steps that one run does in one burst. Or this
+    /// phase and others that do less match badly: bursts may have been taken for those of
+    /// the step beside them. `growth` is how many times as much work run `b` is to do.
     #[must_use]
     pub fn may_be_moved(&self, p: usize, (a, b): (usize, usize), growth: f64, least: f64) -> bool {
         let n = self.found.phases.len();
@@ -364,12 +385,58 @@ impl<'a> Measures<'a> {
         };
         let (more, less) = if work(b, p) > work(a, p) { (b, a) } else { (a, b) };
         let apart = work(more, p) - work(less, p);
-        let may_have = |q: &usize| {
-            let lacks = self.figures[more][*q].instances == 0;
-            *q != p && (lacks || !(is_sure(p) || is_sure(*q)))
+        let (lacking, others): (Vec<usize>, Vec<usize>) =
+            (0..n).filter(|&q| q != p).partition(|&q| self.figures[more][q].instances == 0);
+        let lacking: Vec<f64> = lacking.into_iter().map(|q| work(less, q)).collect();
+        let is_all = |moved: f64| (moved - apart).abs() <= AS_MUCH * apart;
+        let unsure = others.into_iter().filter(|&q| !is_sure(p) && !is_sure(q));
+        let moved: f64 = unsure.map(|q| (work(less, q) - work(more, q)).max(0.0)).sum();
+        let in_all: f64 = lacking.iter().sum();
+        let is_lacking = is_all(in_all) || is_all(in_all + moved) || lacking.into_iter().any(is_all);
+        apart > least * work(more, p) && (is_lacking || 2.0 * moved >= apart)
+    }
+
+    /// Whether bursts of a phase may be in another phase in one of two runs: its run has both
+    /// in one cluster, and they do the same work there, but not in the other run. Bursts of
+    /// iterations that the other run has not may come to stand where it has a step of its
+    /// own. Such bursts count from the share `least` of the phase's on.
+    #[must_use]
+    pub fn may_be_split(&self, p: usize, (a, b): (usize, usize), least: f64) -> bool {
+        let cluster = |r: usize, q: usize| self.found.phases[q].runs[r].as_ref()?.clusters.first().copied();
+        let per_burst = |r: usize, q: usize| {
+            let figures = &self.figures[r][q];
+            figures.instructions.unwrap_or(figures.total.0 as f64) / figures.instances as f64
         };
-        let moved: f64 = (0..n).filter(may_have).map(|q| (work(less, q) - work(more, q)).max(0.0)).sum();
-        apart > least * work(more, p) && 2.0 * moved >= apart
+        let apart = |r: usize, q: usize| (per_burst(r, q) / per_burst(r, p)).ln().abs();
+        let is_split = |q: usize, (r, other): (usize, usize)| {
+            let [own, of_other] = [self.figures[r][q].instances, self.figures[other][q].instances];
+            own > 0
+                && of_other > 0
+                && cluster(r, p).is_some_and(|id| cluster(r, q) == Some(id))
+                && own as f64 > least * self.figures[r][p].instances as f64
+                && apart(r, q) <= SAME_WORK
+                && apart(other, q) > OTHER_WORK
+        };
+        let others = (0..self.found.phases.len()).filter(|&q| q != p);
+        others.into_iter().any(|q| is_split(q, (a, b)) || is_split(q, (b, a)))
+    }
+
+    /// Whether a phase may be two steps in one of two runs: there it is done more often, and
+    /// is in more of the run's own clusters, of those that hold the share `least` of it.
+    #[must_use]
+    pub fn may_be_joined(&self, p: usize, (a, b): (usize, usize), least: f64) -> bool {
+        let often = |r: usize| {
+            let figures = &self.figures[r][p];
+            let times = self.repeats.iterations[r].map_or(1.0, |(n, _)| n as f64);
+            figures.instances as f64 / figures.threads.max(1) as f64 / times
+        };
+        let n_clusters = |r: usize| {
+            let of_phase = &self.clusters[r][p];
+            let all: u64 = of_phase.values().sum();
+            of_phase.values().filter(|&&n| n as f64 > least * all as f64).count()
+        };
+        let (more, less) = if often(b) > often(a) { (b, a) } else { (a, b) };
+        often(more) > (1.0 + OTHER_WORK) * often(less) && n_clusters(more) > n_clusters(less)
     }
 
     /// Computing time of each thread of a run in what is compared as a whole,

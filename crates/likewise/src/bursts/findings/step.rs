@@ -1,0 +1,248 @@
+//! The parts of one phase, and what balance would win in them.
+
+use super::finding::Cause;
+use super::shape::{NOISE, Shape, above_mean, by_chance, cause, noise_of_single, ratio, shape};
+use super::stretches::{Part, Stretches};
+use crate::bursts::rates::instructions_and_cycles;
+use crate::bursts::serial::is_nearly_all;
+
+/// One thread computes alone in a step if balance would win at least this share of
+/// what it would win if all others waited for the thread.
+const WAITED: f64 = 0.5;
+
+/// The same threads are last each time if the distance of the last from the mean,
+/// in sums over the run, is at least this share of its sum over the stretches.
+/// Where it is another thread each time, the sums even out.
+const STEADY: f64 = 0.5;
+
+/// Where another thread is last in each stretch, the last must compute for at
+/// least this share of the stretch; otherwise something else decides how long the
+/// stretch takes.
+const DECIDES: f64 = 0.5;
+
+/// Where a wave runs through the units, one in so many of them, or one, come or go from one
+/// stretch to the next: in a square of 4 × 4 it is a diagonal.
+const FEW_CHANGE: usize = 4;
+
+/// Each unit goes on at times where none does so more than so many times as often as the mean.
+const EACH_AT_TIMES: f64 = 1.5;
+
+/// How many times larger than usual chance is taken to be in a step that is done
+/// seldom and whose times nothing explains. It is also the most that is ever put
+/// down to chance: bursts that differ by more from one stretch to the next do
+/// different work.
+const VAGUE: f64 = 3.0;
+
+/// How the times of named units are taken.
+#[derive(Clone, Copy)]
+pub(super) enum Taken {
+    /// As they are.
+    Whole,
+    /// As if they had the others' instructions, so that slowness is left.
+    Speed,
+    /// As if they were as fast as the others, so that work is left.
+    Work,
+}
+
+/// The parts of one phase.
+#[derive(Clone)]
+pub(super) struct Step<'a> {
+    pub(super) parts: Vec<&'a Part>,
+    pub(super) gain: f64,
+    pub(super) mean: f64,
+    /// Time and instructions of each unit; a negative count is unknown.
+    pub(super) times: Vec<f64>,
+    pub(super) instructions: Vec<f64>,
+    pub(super) taken: Taken,
+    /// How far bursts differ by chance, if it is done often enough to say so; of all
+    /// parts, where only some are taken.
+    pub(super) noise: Option<f64>,
+}
+
+impl<'a> Step<'a> {
+    pub(super) fn of(stretches: &Stretches<'_>, parts: Vec<&'a Part>) -> Self {
+        let n = stretches.n_units();
+        let (mut times, mut instructions) = (vec![0.0; n], vec![0.0; n]);
+        let counters = &stretches.all.table.counters;
+        let counter = instructions_and_cycles(counters)[0].map(|c| &counters[c].values);
+        for &burst in parts.iter().flat_map(|part| &part.bursts) {
+            let unit = stretches.unit(burst) as usize;
+            times[unit] += stretches.all.duration(burst) as f64;
+            instructions[unit] += counter.map_or(f64::NAN, |values| values.get(burst as usize));
+        }
+        let (gain, mean) = parts.iter().fold((0.0, 0.0), |sum, part| (sum.0 + part.gain, sum.1 + part.mean));
+        Self { parts, gain, mean, times, instructions, taken: Taken::Whole, noise: None }
+    }
+
+    /// Some of its parts, taken alike.
+    pub(super) fn only(&self, stretches: &Stretches<'_>, parts: Vec<&'a Part>) -> Self {
+        Self { taken: self.taken, noise: self.noise, ..Self::of(stretches, parts) }
+    }
+
+    /// How much longer the units take for the same instructions.
+    pub(super) fn slowness(&self, stretches: &Stretches<'_>, units: &[u32]) -> f64 {
+        ratio(stretches, &self.times, units) / ratio(stretches, &self.instructions, units)
+    }
+
+    /// The times of all units, those of the named ones as they are taken.
+    pub(super) fn taken(&self, stretches: &Stretches<'_>, units: &[u32]) -> Vec<f64> {
+        let by = match self.taken {
+            Taken::Whole => return self.times.clone(),
+            Taken::Speed => ratio(stretches, &self.instructions, units),
+            Taken::Work => self.slowness(stretches, units),
+        };
+        let mut times = self.times.clone();
+        units.iter().for_each(|&unit| times[unit as usize] /= by);
+        times
+    }
+
+    /// What balance would win of those times, where the same units are last each
+    /// time: no more than the sums over the run tell. The rest is chance.
+    pub(super) fn won(&self, stretches: &Stretches<'_>, times: &[f64]) -> f64 {
+        above_mean(stretches, times).min(self.gain)
+    }
+
+    /// Leaves out what is only a matter of whose turn it is: who does it once less in a
+    /// stretch, and in the whole run as much as the others, does it at another time, as
+    /// where a wave runs through the units. More even work would not make it come earlier.
+    pub(super) fn take_turns(&mut self, stretches: &Stretches<'_>) {
+        if is_serial(self) || self.is_steady(stretches) {
+            return;
+        }
+        let mut counts = vec![0; stretches.n_units()];
+        let mut parts = self.parts.clone();
+        parts.sort_by_key(|part| part.stretch);
+        let in_turn = in_turn(stretches, &parts);
+        let parts = parts.into_iter().zip(in_turn);
+        let [gain, mean] = parts.fold([0.0; 2], |[gain, mean], (part, in_turn)| {
+            let by_length = by_length(stretches, part, (in_turn, &mut counts));
+            let [own_gain, own_mean] = by_length.unwrap_or([part.gain, part.mean]);
+            [gain + own_gain, mean + own_mean]
+        });
+        self.gain = gain;
+        if !self.is_steady(stretches) {
+            self.mean = mean;
+        }
+    }
+
+    pub(super) fn costly(&self) -> impl Iterator<Item = &Part> {
+        self.parts.iter().copied().filter(|part| part.gain > 0.0)
+    }
+
+    /// Whether it is done often enough that being slow in it is a trait of a unit.
+    pub(super) fn is_repeated(&self) -> bool {
+        !noise_of_single(&self.parts)
+    }
+
+    /// Whether the same units are last each time.
+    pub(super) fn is_steady(&self, stretches: &Stretches<'_>) -> bool {
+        above_mean(stretches, &self.times) >= STEADY * self.gain
+    }
+
+    /// Whether the last unit is later than chance makes the last of so many. If
+    /// it is the same unit each time, sums over the run are compared, and
+    /// otherwise each stretch. `usual` is how far bursts of the run differ by
+    /// chance.
+    ///
+    /// Where it is not the same unit, and the stretches take far longer than the
+    /// last computes, the units wait for one another in turn, as in a pipeline;
+    /// more even work would win nothing. Where a step is done only once, its times
+    /// have no gap and the instructions are the same, chance explains it as well,
+    /// and nothing tells how large chance is; it is then taken to be [`VAGUE`]
+    /// times larger.
+    pub(super) fn is_uneven(&self, stretches: &Stretches<'_>, usual: f64) -> bool {
+        let n = self.parts.iter().map(|part| part.n).fold(0.0, f64::max);
+        let squares: f64 = self.parts.iter().map(|part| part.mean * part.mean).sum();
+        let noise = self.noise.unwrap_or(usual).min(VAGUE * NOISE);
+        if self.is_steady(stretches) {
+            let has_reason = || match shape(stretches, &self.times) {
+                Shape::Late(_) | Shape::Early(_) => true,
+                _ => cause(stretches, &self.times, &self.instructions) == Cause::Work,
+            };
+            let is_vague = noise_of_single(&self.parts) && !is_serial(self) && !has_reason();
+            let noise = if is_vague { VAGUE * NOISE } else { noise };
+            let bursts = self.mean * self.mean / squares / stretches.n_groups() as f64;
+            return self.won(stretches, &self.times) >= by_chance(n, bursts, noise) * self.mean;
+        }
+        let [most, wall] = self
+            .costly()
+            .fold([0.0; 2], |sum, part| [sum[0] + part.gain * part.most, sum[1] + part.gain * part.wall]);
+        self.gain >= by_chance(n, 1.0, noise) * self.mean && most >= DECIDES * wall
+    }
+}
+
+/// Of each part whether a wave explains who is in it: all are, or those that are have just
+/// come or soon go (before or behind it is a part of the step with hardly any other units),
+/// or they are the same ones each time. A wave takes in one after the other, and leaves the
+/// same ones last. Where many stop at the same moment, and each unit goes on at times, that
+/// one has more to do.
+fn in_turn(stretches: &Stretches<'_>, parts: &[&Part]) -> Vec<bool> {
+    let units = |part: &&Part| -> Vec<u32> {
+        let mut units: Vec<u32> = part.bursts.iter().map(|&burst| stretches.unit(burst)).collect();
+        units.sort_unstable();
+        units.dedup();
+        units
+    };
+    let sets: Vec<Vec<u32>> = parts.iter().map(units).collect();
+    let runs: Vec<&[Vec<u32>]> = sets.chunk_by(|a, b| a == b).collect();
+    let hardly = (stretches.n_units() / FEW_CHANGE).max(1);
+    let is_near = |a: &[u32], b: &[u32]| {
+        let common = a.iter().filter(|unit| b.binary_search(unit).is_ok()).count();
+        a.len() + b.len() - 2 * common <= hardly
+    };
+    let beside =
+        |at: usize| [at.checked_sub(1), Some(at + 1)].into_iter().flatten().filter_map(|at| runs.get(at));
+    let near = runs.iter().enumerate().flat_map(|(at, run)| {
+        let is_turn = beside(at).any(|other| is_near(&run[0], &other[0]));
+        std::iter::repeat_n(is_turn, run.len())
+    });
+    let is_whole = |(part, units): (&&Part, &Vec<u32>)| units.len() as f64 >= part.n;
+    let whole = parts.iter().zip(&sets).map(is_whole);
+    let mut in_turn: Vec<bool> = whole.zip(near).map(|(is_whole, is_near)| is_whole || is_near).collect();
+    let mut odd = vec![0.0; stretches.n_units()];
+    for (units, _) in sets.iter().zip(&in_turn).filter(|(_, in_turn)| !**in_turn) {
+        units.iter().for_each(|&unit| odd[unit as usize] += 1.0);
+    }
+    let mean = odd.iter().sum::<f64>() / odd.len() as f64;
+    if odd.iter().any(|&n| n > EACH_AT_TIMES * mean) {
+        in_turn.fill(true);
+    }
+    in_turn
+}
+
+/// What balance of the lengths of bursts would win in a part, and the time of as many
+/// mean bursts as the last unit has; where a wave has come further in some units than in
+/// others. Then some have more and more bursts, each hardly more than another, in three
+/// steps at least; or the part is in turn. `None` where some have far more than others.
+/// `counts` has a 0 for each unit, and is left so.
+fn by_length(
+    stretches: &Stretches<'_>,
+    part: &Part,
+    (in_turn, counts): (bool, &mut [u32]),
+) -> Option<[f64; 2]> {
+    part.bursts.iter().for_each(|&burst| counts[stretches.unit(burst) as usize] += 1);
+    let own = f64::from(counts[part.unit as usize]);
+    let taken = part.bursts.iter().map(|&burst| std::mem::take(&mut counts[stretches.unit(burst) as usize]));
+    let mut steps: Vec<u32> = taken.filter(|&count| count > 0).collect();
+    if (steps.len() as f64) < part.n {
+        steps.push(0);
+    }
+    steps.sort_unstable();
+    steps.dedup();
+    let is_wave = steps.windows(2).all(|two| two[1] == two[0] + 1) && (in_turn || steps.len() > 2);
+    let even = own * part.time() / part.bursts.len() as f64;
+    (is_wave && own > 0.0).then(|| [part.gain.min(part.own - even).max(0.0), even])
+}
+
+/// Whether one unit computes alone in a step: the others have hardly any time in
+/// it, and they wait. (Of two units that take turns, each is alone for a while,
+/// but neither waits.)
+///
+/// It does not matter that others may still run at that moment: they finish the
+/// step before it, and then wait too.
+pub(super) fn is_serial(step: &Step<'_>) -> bool {
+    let [own, others, waited] = step.costly().fold([0.0; 3], |sum, part| {
+        [sum[0] + part.own, sum[1] + part.others(), sum[2] + part.own * (1.0 - 1.0 / part.n)]
+    });
+    is_nearly_all(own - others, own) && step.gain >= WAITED * waited
+}
