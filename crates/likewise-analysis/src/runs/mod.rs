@@ -311,8 +311,8 @@ impl Comparison {
                 if unsure.len() == 1 { ("phase", "is", "it") } else { ("phases", "are", "them") };
             self.notes.push(format!(
                 "Whether {which} {} {are} the same in all runs cannot be told (a match below {LEAST_MATCH}, on other \
-                 numbers of threads, with bursts of other phases' clusters, or with work that may be that of a phase which \
-                 is not found): nothing is said of {them} where it cannot; “?” stands before the figures.",
+                 numbers of threads, with bursts of other phases' clusters, or with work or bursts that may be those of \
+                 another phase): nothing is said of {them} where it cannot; “?” stands before the figures.",
                 listed(&unsure)
             ));
         }

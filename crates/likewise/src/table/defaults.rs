@@ -174,7 +174,8 @@ mod tests {
         assert_eq!(counter("PAPI_REF_CYC", "Total cycles").preset(), None);
         assert_eq!(counter("papi_tot_ins", "").preset(), Some("PAPI_TOT_INS"));
         assert_eq!(counter("Completed instructions (PAPI_TOT_INS)", "").preset(), Some("PAPI_TOT_INS"));
-        assert_eq!(counter("x", "Cycles, PAPI_TOT_CYC").preset(), Some("PAPI_TOT_CYC"));
+        assert_eq!(counter("PAPI_L2_DCM/PAPI_TOT_INS", "").preset(), None);
+        assert_eq!(counter("L2 misses", "misses per PAPI_TOT_INS").preset(), None);
         assert_eq!(counter("NOT_PAPI_TOT_INS_X", "").preset(), None);
     }
 

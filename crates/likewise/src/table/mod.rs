@@ -46,18 +46,16 @@ impl Counter {
     pub fn preset(&self) -> Option<&'static str> {
         const PRESETS: [(&str, &str, &str); 2] =
             [("PAPI_TOT_INS", "instr completed", "42000050"), ("PAPI_TOT_CYC", "total cycles", "42000059")];
-        let words = |text: &str, wanted: &str| {
-            text.split(|c: char| !c.is_alphanumeric() && c != '_')
-                .any(|word| word.eq_ignore_ascii_case(wanted))
-        };
         let is =
             |text: &str| self.name.eq_ignore_ascii_case(text) || self.description.eq_ignore_ascii_case(text);
-        // A name of PAPI's says more than a label, and the name more than the description.
-        let preset = PRESETS.iter().find(|p| words(&self.name, p.0));
-        let preset = preset.or_else(|| {
-            let named = self.name.to_ascii_uppercase().starts_with("PAPI_");
-            let labelled = |p: &(&str, &str, &str)| is(p.1) || words(&self.description, p.0);
-            PRESETS.iter().find(|p| !named && (labelled(p) || self.name == p.2))
+        let words = self.name.split(|c: char| !c.is_alphanumeric() && c != '_');
+        // A name of PAPI's says more than a label; several are those of a quotient.
+        let named: Vec<&str> =
+            words.filter(|word| word.get(..5).is_some_and(|s| s.eq_ignore_ascii_case("PAPI_"))).collect();
+        let preset = PRESETS.iter().find(|p| match named[..] {
+            [] => is(p.1) || self.name == p.2,
+            [only] => only.eq_ignore_ascii_case(p.0),
+            _ => false,
         });
         preset.map(|p| p.0)
     }

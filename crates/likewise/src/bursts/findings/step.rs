@@ -24,9 +24,6 @@ const DECIDES: f64 = 0.5;
 /// stretch to the next: in a square of 4 × 4 it is a diagonal.
 const FEW_CHANGE: usize = 4;
 
-/// Each unit goes on at times where none does so more than so many times as often as the mean.
-const EACH_AT_TIMES: f64 = 1.5;
-
 /// How many times larger than usual chance is taken to be in a step that is done
 /// seldom and whose times nothing explains. It is also the most that is ever put
 /// down to chance: bursts that differ by more from one stretch to the next do
@@ -102,9 +99,9 @@ impl<'a> Step<'a> {
         above_mean(stretches, times).min(self.gain)
     }
 
-    /// Leaves out what is only a matter of whose turn it is: who does it once less in a
-    /// stretch, and in the whole run as much as the others, does it at another time, as
-    /// where a wave runs through the units. More even work would not make it come earlier.
+    /// Leaves out what is only a matter of whose turn it is. Where a wave runs through the
+    /// units, some do less of it in a stretch, and as much in the whole run. More even work
+    /// would not make them do it earlier.
     pub(super) fn take_turns(&mut self, stretches: &Stretches<'_>) {
         if is_serial(self) || self.is_steady(stretches) {
             return;
@@ -173,9 +170,9 @@ impl<'a> Step<'a> {
 
 /// Of each part whether a wave explains who is in it: all are, or those that are have just
 /// come or soon go (before or behind it is a part of the step with hardly any other units),
-/// or they are the same ones each time. A wave takes in one after the other, and leaves the
-/// same ones last. Where many stop at the same moment, and each unit goes on at times, that
-/// one has more to do.
+/// or they are the same ones more often than chance makes them. A wave takes in one after the
+/// other, and leaves the same ones last. Where many stop at the same moment, and each unit
+/// goes on at times, that one has more to do.
 fn in_turn(stretches: &Stretches<'_>, parts: &[&Part]) -> Vec<bool> {
     let units = |part: &&Part| -> Vec<u32> {
         let mut units: Vec<u32> = part.bursts.iter().map(|&burst| stretches.unit(burst)).collect();
@@ -185,29 +182,47 @@ fn in_turn(stretches: &Stretches<'_>, parts: &[&Part]) -> Vec<bool> {
     };
     let sets: Vec<Vec<u32>> = parts.iter().map(units).collect();
     let runs: Vec<&[Vec<u32>]> = sets.chunk_by(|a, b| a == b).collect();
-    let hardly = (stretches.n_units() / FEW_CHANGE).max(1);
-    let is_near = |a: &[u32], b: &[u32]| {
-        let common = a.iter().filter(|unit| b.binary_search(unit).is_ok()).count();
-        a.len() + b.len() - 2 * common <= hardly
-    };
     let beside =
         |at: usize| [at.checked_sub(1), Some(at + 1)].into_iter().flatten().filter_map(|at| runs.get(at));
-    let near = runs.iter().enumerate().flat_map(|(at, run)| {
-        let is_turn = beside(at).any(|other| is_near(&run[0], &other[0]));
-        std::iter::repeat_n(is_turn, run.len())
-    });
-    let is_whole = |(part, units): (&&Part, &Vec<u32>)| units.len() as f64 >= part.n;
-    let whole = parts.iter().zip(&sets).map(is_whole);
-    let mut in_turn: Vec<bool> = whole.zip(near).map(|(is_whole, is_near)| is_whole || is_near).collect();
-    let mut odd = vec![0.0; stretches.n_units()];
-    for (units, _) in sets.iter().zip(&in_turn).filter(|(_, in_turn)| !**in_turn) {
-        units.iter().for_each(|&unit| odd[unit as usize] += 1.0);
+    let mut in_turn = Vec::with_capacity(parts.len());
+    for (at, run) in runs.iter().enumerate() {
+        let n = parts[in_turn.len()].n;
+        let is_near = |other: &&[Vec<u32>]| apart(&run[0], &other[0]) <= (n as usize / FEW_CHANGE).max(1);
+        let is_turn = run[0].len() as f64 >= n || beside(at).any(|other| is_near(other));
+        in_turn.extend(std::iter::repeat_n(is_turn, run.len()));
     }
-    let mean = odd.iter().sum::<f64>() / odd.len() as f64;
-    if odd.iter().any(|&n| n > EACH_AT_TIMES * mean) {
+    let odd = sets.iter().zip(&in_turn).filter(|(_, in_turn)| !**in_turn).map(|(units, _)| units);
+    if are_the_same_ones(stretches, odd) {
         in_turn.fill(true);
     }
     in_turn
+}
+
+/// How many units are in one of two sets alone, which ascend.
+fn apart(a: &[u32], b: &[u32]) -> usize {
+    let common = a.iter().filter(|unit| b.binary_search(unit).is_ok()).count();
+    a.len() + b.len() - 2 * common
+}
+
+/// Whether some units of a group are in these sets more often than others, by more than
+/// chance: χ² is above its mean, the degrees of freedom, by three standard deviations.
+fn are_the_same_ones<'s>(stretches: &Stretches<'_>, sets: impl Iterator<Item = &'s Vec<u32>>) -> bool {
+    let mut often = vec![0.0; stretches.n_units()];
+    let mut groups = vec![[0.0; 2]; stretches.n_groups()];
+    sets.flatten().for_each(|&unit| often[unit as usize] += 1.0);
+    for (unit, &n) in often.iter().enumerate() {
+        let [sum, n_units] = &mut groups[stretches.group_of(unit as u32)];
+        (*sum, *n_units) = (*sum + n, *n_units + 1.0);
+    }
+    let mean = |unit: usize| {
+        let [sum, n_units] = groups[stretches.group_of(unit as u32)];
+        sum / n_units
+    };
+    let known = || often.iter().enumerate().filter(|&(unit, _)| mean(unit) > 0.0);
+    let square = |(unit, n): (usize, &f64)| (n - mean(unit)).powi(2) / mean(unit);
+    let n_groups = groups.iter().filter(|[sum, _]| *sum > 0.0).count();
+    let freedom = (known().count() - n_groups) as f64;
+    known().map(square).sum::<f64>() > freedom + 3.0 * (2.0 * freedom).sqrt()
 }
 
 /// What balance of the lengths of bursts would win in a part, and the time of as many

@@ -254,13 +254,20 @@ fn who_has_not_begun_yet_in_a_sweep_is_no_imbalance() {
 /// others have, and these wait for it.
 #[test]
 fn more_bursts_that_move_from_task_to_task_are_an_imbalance() {
-    for (n, extra) in [(8u32, 1), (8, 3), (4, 2), (16, 2)] {
+    for (n, extra, at_random) in
+        [(8u32, 1, false), (8, 3, false), (4, 2, false), (16, 2, false), (8, 1, true), (16, 3, true)]
+    {
+        let (mut seed, mut whose) = (5u64, Vec::new());
+        for iteration in 0..40u32 {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            whose.push(if at_random { (seed >> 33) as u32 % n } else { iteration % n });
+        }
         let mut bursts: Vec<Burst> = Vec::new();
         let most = 4 + extra;
         for iteration in 0..40u32 {
             let begin = u64::from(iteration) * most * 530;
             for task in 1..=n {
-                let count = if iteration % n + 1 == task { most } else { 4 };
+                let count = if whose[iteration as usize] + 1 == task { most } else { 4 };
                 let burst = |k: u64| {
                     let length = 500 + (k * 7 + u64::from(task * 13 + iteration)) % 9;
                     (task, begin + k * 530, length, 1, 500.0, 500.0)
@@ -269,7 +276,7 @@ fn more_bursts_that_move_from_task_to_task_are_an_imbalance() {
             }
         }
         let found = found(&bursts, 40 * most * 530);
-        let which = format!("{n} tasks, {extra} more: {found:?}");
+        let which = format!("{n} tasks, {extra} more, at random {at_random}: {found:?}");
         let [finding] = &found.list[..] else { panic!("{which}") };
         assert!(matches!(finding.kind, FindingKind::Imbalance { steady: false, .. }), "{which}");
         let lost = extra as f64 * 500.0 * (1.0 - 1.0 / f64::from(n)) / (most as f64 * 530.0);

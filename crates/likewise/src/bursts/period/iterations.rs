@@ -153,15 +153,15 @@ fn occurrences(stretches: &[Stretch], near: f64) -> Vec<f64> {
 /// What is missing is put in between, unless it is more than one in [`MISSING`]. The
 /// first of equally long ones.
 fn longest_chain(begins: &[f64], lag: f64) -> Vec<f64> {
-    let chain = chain(begins, lag, 2);
-    let mut whole = Vec::with_capacity(chain.len());
-    for &begin in &chain {
+    let found = chain(begins, lag, 2);
+    let mut whole = Vec::with_capacity(found.len());
+    for &begin in &found {
         if let Some(&last) = whole.last().filter(|&&last| begin - last > 1.5 * lag) {
             whole.push(f64::midpoint(last, begin));
         }
         whole.push(begin);
     }
-    if (whole.len() - chain.len()) * MISSING > whole.len() { self::chain(begins, lag, 1) } else { whole }
+    if (whole.len() - found.len()) * MISSING > whole.len() { chain(begins, lag, 1) } else { whole }
 }
 
 /// The longest chain in which each is followed by the one nearest to `lag` later, or to

@@ -144,14 +144,15 @@ fn phase_of(inputs: &Inputs<'_>, groups: &[Group]) -> Vec<Vec<Option<u32>>> {
     phase_of
 }
 
-/// Gives noise the group that stands between the same two bursts otherwise.
+/// Gives noise the group that stands between the same two phases otherwise.
 fn place_between(inputs: &Inputs<'_>, groups: &mut [Group]) {
     for (r, phase_of) in phase_of(inputs, groups).iter().enumerate() {
-        for (burst, p) in phases_between(&inputs.runs[r], phase_of) {
-            let bursts = &mut groups[p as usize].bursts[r];
-            let at = bursts.partition_point(|&other| other < burst);
-            bursts.insert(at, burst);
+        let run = &inputs.runs[r];
+        let found = phases_between(run, phase_of);
+        for (burst, p) in found.into_iter().filter(|&(burst, _)| label(run, burst).is_none()) {
+            groups[p as usize].bursts[r].push(burst);
         }
+        groups.iter_mut().for_each(|group| group.bursts[r].sort_unstable());
     }
 }
 

@@ -33,10 +33,13 @@ const SURE: f64 = 0.95;
 /// Two amounts of work may be the same if they differ by at most this share.
 const AS_MUCH: f64 = 0.25;
 
-/// Logarithms of the work of bursts of one step differ by at most so much on the average,
-/// and those of two steps that a run tells apart by more than the other.
-const SAME_WORK: f64 = 0.03;
-const OTHER_WORK: f64 = 0.1;
+/// ln(work per burst) of two parts of one step differs by at most so much.
+const ONE_STEP: f64 = 0.03;
+/// That of two steps differs by more than this.
+const TWO_STEPS: f64 = 0.1;
+
+/// One run does a phase more often than another by more than this share.
+const MORE_OFTEN: f64 = 0.1;
 
 /// What kind of scaling it is, judged by the work of the phases.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -374,9 +377,8 @@ impl<'a> Measures<'a> {
         });
         let work = |r: usize, q: usize| {
             let figures = &self.figures[r][q];
-            let times = self.repeats.iterations[r].map_or(1.0, |(n, _)| n as f64);
             let work = figures.instructions.filter(|_| counted).unwrap_or(figures.total.0 as f64);
-            work / times * if r == a { growth } else { 1.0 }
+            work / self.repeats.phases[p].times[r] * if r == a { growth } else { 1.0 }
         };
         let is_sure = |q: usize| {
             let of =
@@ -403,19 +405,22 @@ impl<'a> Measures<'a> {
     #[must_use]
     pub fn may_be_split(&self, p: usize, (a, b): (usize, usize), least: f64) -> bool {
         let cluster = |r: usize, q: usize| self.found.phases[q].runs[r].as_ref()?.clusters.first().copied();
-        let per_burst = |r: usize, q: usize| {
-            let figures = &self.figures[r][q];
-            figures.instructions.unwrap_or(figures.total.0 as f64) / figures.instances as f64
+        let apart = |r: usize, q: usize| {
+            let [own, other] = [p, q].map(|of| &self.figures[r][of]);
+            let work = match (own.instructions, other.instructions) {
+                (Some(a), Some(b)) => b / a,
+                _ => other.total.0 as f64 / own.total.0 as f64,
+            };
+            (work * own.instances as f64 / other.instances as f64).ln().abs()
         };
-        let apart = |r: usize, q: usize| (per_burst(r, q) / per_burst(r, p)).ln().abs();
         let is_split = |q: usize, (r, other): (usize, usize)| {
             let [own, of_other] = [self.figures[r][q].instances, self.figures[other][q].instances];
             own > 0
                 && of_other > 0
                 && cluster(r, p).is_some_and(|id| cluster(r, q) == Some(id))
                 && own as f64 > least * self.figures[r][p].instances as f64
-                && apart(r, q) <= SAME_WORK
-                && apart(other, q) > OTHER_WORK
+                && apart(r, q) <= ONE_STEP
+                && apart(other, q) > TWO_STEPS
         };
         let others = (0..self.found.phases.len()).filter(|&q| q != p);
         others.into_iter().any(|q| is_split(q, (a, b)) || is_split(q, (b, a)))
@@ -425,10 +430,10 @@ impl<'a> Measures<'a> {
     /// is in more of the run's own clusters, of those that hold the share `least` of it.
     #[must_use]
     pub fn may_be_joined(&self, p: usize, (a, b): (usize, usize), least: f64) -> bool {
+        let repeats = &self.repeats.phases[p];
         let often = |r: usize| {
             let figures = &self.figures[r][p];
-            let times = self.repeats.iterations[r].map_or(1.0, |(n, _)| n as f64);
-            figures.instances as f64 / figures.threads.max(1) as f64 / times
+            figures.instances as f64 / figures.threads.max(1) as f64 / repeats.times[r]
         };
         let n_clusters = |r: usize| {
             let of_phase = &self.clusters[r][p];
@@ -436,7 +441,8 @@ impl<'a> Measures<'a> {
             of_phase.values().filter(|&&n| n as f64 > least * all as f64).count()
         };
         let (more, less) = if often(b) > often(a) { (b, a) } else { (a, b) };
-        often(more) > (1.0 + OTHER_WORK) * often(less) && n_clusters(more) > n_clusters(less)
+        let is_more = often(more) > (1.0 + MORE_OFTEN) * often(less);
+        repeats.per != Per::Burst && is_more && n_clusters(more) > n_clusters(less)
     }
 
     /// Computing time of each thread of a run in what is compared as a whole,

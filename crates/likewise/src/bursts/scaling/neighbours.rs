@@ -77,8 +77,13 @@ pub fn phases_between(run: &RunBursts<'_>, phase_of: &[Option<u32>]) -> Vec<(u32
             let is_here =
                 |other: &Beside| (0..2).all(|side| place[side] == END || place[side] == other[side]);
             let mut of_place = BTreeMap::new();
-            for (_, phases) in usual.iter().filter(|(other, _)| is_here(other)) {
+            let sum_up = |phases: &BTreeMap<u32, [f64; 2]>| {
                 phases.iter().for_each(|(&phase, &sums)| add(&mut of_place, phase, sums));
+            };
+            if place.contains(&END) {
+                usual.iter().filter(|(other, _)| is_here(other)).map(|(_, phases)| phases).for_each(sum_up);
+            } else {
+                usual.get(&place).into_iter().for_each(sum_up);
             }
             let all: f64 = of_place.values().map(|[n, _]| n).sum();
             let (&phase, [n, time]) = of_place.iter().find(|(_, [n, _])| is_nearly_all(*n, all))?;

@@ -139,7 +139,6 @@ pub fn repeats(runs: &[RunBursts<'_>], found: &RunMatch, periods: &[Option<Perio
     let loops = Loops { counts: &counts, in_loop: &in_loop };
     let (iterations, unlike_periods) = loops.iterations(&own);
     let known: Option<Vec<f64>> = iterations.iter().map(|known| known.map(|(n, _)| n as f64)).collect();
-    let known = known.filter(|_| !unlike_periods);
     let per = match &known {
         _ if total => Some(Per::Run),
         Some(n) => Some(if n.windows(2).all(|two| two[0] == two[1]) { Per::Run } else { Per::Iteration }),
@@ -261,28 +260,26 @@ impl Loops<'_> {
         Some((middle, weight(true) / weight(false)))
     }
 
-    /// Iterations of all runs, in units of the shortest, and whether periods
-    /// do not fit one another.
+    /// Iterations of all runs, in units of the shortest, and whether periods do not fit one
+    /// another: then their numbers are not to be compared, and none is known.
     fn iterations(&self, own: &[Option<f64>]) -> (Vec<Option<(u64, IterationsFrom)>>, bool) {
-        // Numbers of unlike things are not to be compared, nor shown beside one another.
-        let unlike = || vec![None; own.len()];
-        let as_found = || own.iter().map(|n| n.map(|n| (n as u64, IterationsFrom::Period))).collect();
-        let Some(base) = own.iter().position(Option::is_some) else { return (as_found(), false) };
+        let unknown = || vec![None; own.len()];
+        let Some(base) = own.iter().position(Option::is_some) else { return (unknown(), false) };
         let n_base = own[base].unwrap_or(1.0);
         // How much of an iteration of the base one of each run is.
         let size = |r: usize| -> Option<f64> { Some(self.ratio(r, base)?.0 * n_base / own[r]?) };
         let known: Vec<usize> = (0..own.len()).filter(|&r| own[r].is_some()).collect();
         let Some(sizes) = known.iter().map(|&r| size(r)).collect::<Option<Vec<f64>>>() else {
-            return (unlike(), true);
+            return (unknown(), true);
         };
         let least = sizes.iter().copied().fold(f64::INFINITY, f64::min);
         let Some(parts) = sizes.iter().map(|size| whole(size / least)).collect::<Option<Vec<f64>>>() else {
-            return (unlike(), true);
+            return (unknown(), true);
         };
         // Where a loop changes while it runs, its later iterations are other phases, and what
         // two runs have in common says nothing of the rest.
         if parts.iter().any(|parts| *parts > 1.0) && !known.iter().all(|&r| self.is_common(r, base)) {
-            return (unlike(), true);
+            return (unknown(), true);
         }
         let mut found = vec![None; own.len()];
         for (&r, parts) in known.iter().zip(&parts) {
