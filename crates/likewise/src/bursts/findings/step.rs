@@ -188,7 +188,7 @@ fn in_turn(stretches: &Stretches<'_>, parts: &[&Part]) -> Vec<bool> {
     for (at, run) in runs.iter().enumerate() {
         let n = parts[in_turn.len()].n;
         let is_near = |other: &&[Vec<u32>]| apart(&run[0], &other[0]) <= (n as usize / FEW_CHANGE).max(1);
-        let is_turn = run[0].len() as f64 >= n || beside(at).any(|other| is_near(other));
+        let is_turn = run[0].len() as f64 >= n || beside(at).any(is_near);
         in_turn.extend(std::iter::repeat_n(is_turn, run.len()));
     }
     let odd = sets.iter().zip(&in_turn).filter(|(_, in_turn)| !**in_turn).map(|(units, _)| units);
