@@ -65,7 +65,7 @@ impl RanksReport {
 
 /// In how few steps ranks do nine tenths of what they do more (or less) than usual;
 /// `apart` has by how much they differ from others in each step. `None` if it is half of
-/// the steps or more, or if they do as much less in other steps.
+/// the steps or more, or if what they do less in other steps is more than a third of it.
 fn few_more(apart: Vec<f64>, more: bool) -> Option<usize> {
     let mut sorted = apart.clone();
     sorted.sort_by(f64::total_cmp);
