@@ -70,8 +70,8 @@ impl<'a> Cut<'a> {
         let does = records > self.asked.keep && could_be_less;
         if does {
             self.limits.max_share = self.window.share * (self.asked.keep / records).min(0.98);
-            let Analysis { table, period, .. } = self.analysis;
-            self.window = choose_window(table, &period.labels, self.period, &self.limits);
+            let labels = &self.analysis.period.labels;
+            self.window = choose_window(&self.analysis.table, labels, self.period, &self.limits);
         }
         does
     }

@@ -173,9 +173,20 @@ impl OutputDir {
         name: &str,
         fill: impl FnOnce(&mut AtomicFile) -> Result<()>,
     ) -> Result<()> {
-        let mut file = AtomicFile::create(&self.path(name))?.drained();
+        self.adopt(Self::filled(&self.path(name), fill)?)
+    }
+
+    /// A file that is to stand at `path`, for [`OutputDir::adopt`].
+    ///
+    /// # Errors
+    /// Those of [`OutputDir::write`].
+    pub(crate) fn filled(
+        path: &Path,
+        fill: impl FnOnce(&mut AtomicFile) -> Result<()>,
+    ) -> Result<AtomicFile> {
+        let mut file = AtomicFile::create(path)?.drained();
         fill(&mut file)?;
-        self.adopt(file)
+        Ok(file)
     }
 
     /// Takes a file that is already written.

@@ -1,7 +1,9 @@
 //! Which columns vary together: factors, and how each column loads on them.
 
 use likewise::counters::Column;
-use likewise::counters::loadings::{Loadings, Rotated, factor_loadings, n_above_one, varimax};
+use likewise::counters::loadings::{
+    Loadings, Rotated, factor_loadings, largest_by_chance, n_above_one, varimax,
+};
 use likewise::words::short;
 use likewise_trace::ColumnTable;
 
@@ -27,6 +29,9 @@ pub struct Factors {
     pub eigenvalues: Vec<f64>,
     /// Of all eigenvalues, what was negative, as a share of the columns.
     pub clipped: f64,
+    /// How large the first eigenvalue of unrelated columns may be, with as many rows as
+    /// any two of these share.
+    pub by_chance: f64,
 }
 
 /// Nothing where there are fewer than three columns.
@@ -48,11 +53,12 @@ pub(super) fn factors(table: &ColumnTable, names: &[String]) -> Result<Option<Fa
         .filter(|(name, _)| is_used(name))
         .map(|(name, values)| Column { name, values })
         .collect();
-    let Loadings { used, factors, clipped, .. } =
+    let Loadings { used, factors, clipped, least_common, .. } =
         factor_loadings(&columns).map_err(|error| error.to_string())?;
     let rotated = varimax(&factors[..n_above_one(&factors).min(MAX_FACTORS)]);
     let columns: Vec<String> = used.iter().map(|&at| columns[at].name.to_owned()).collect();
     Ok(Some(Factors {
+        by_chance: largest_by_chance(least_common, used.len()),
         // Adding 0 takes the sign off 0.
         clipped: clipped / columns.len() as f64 + 0.0,
         columns,
@@ -83,8 +89,27 @@ impl Factors {
             1 => "1 factor explains".to_owned(),
             n => format!("{n} factors explain"),
         };
+        let real = self.beyond_chance();
+        if real == 0 {
+            let first = self.eigenvalues.first().copied().unwrap_or(0.0);
+            return Some(format!(
+                "No factor explains more than chance does: the first as much as {} columns, and that of columns \
+                 that have nothing to do with one another up to {}.",
+                short(first),
+                short(self.by_chance)
+            ));
+        }
         let all = short((1000.0 * explained).round() / 10.0);
-        Some(format!("{are} {all}% of what varies: {}{more}.", each.collect::<Vec<_>>().join("; ")))
+        let doubt = match self.factors.len() - real.min(self.factors.len()) {
+            0 => String::new(),
+            n => format!(" Chance alone makes the last {n}, before rotation, as large."),
+        };
+        Some(format!("{are} {all}% of what varies: {}{more}.{doubt}", each.collect::<Vec<_>>().join("; ")))
+    }
+
+    /// How many factors, before the rotation, explain more than chance does.
+    fn beyond_chance(&self) -> usize {
+        self.eigenvalues.iter().take_while(|&&eigenvalue| eigenvalue > self.by_chance).count()
     }
 
     /// The columns that make a factor, with signs.

@@ -443,6 +443,8 @@ impl CountersReport {
         if let Some(formed) = self.partitions.len().checked_sub(1) {
             let objectives = self.objectives();
             let text = match self.strong().len() {
+                // The partition of all in one cluster has no objectives.
+                _ if formed < 2 => "The only cluster has all profiles, so none is strong.".to_owned(),
                 0 => format!(
                     "No cluster is strong: others dominate the partitions that their forming gave ({objectives})."
                 ),

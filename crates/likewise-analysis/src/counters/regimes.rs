@@ -69,11 +69,14 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// What the end of a column's name says, or seconds.
+    /// What the end of a column's name says, as `t_us`, `t (us)` or `t [µs]`, or seconds.
     pub fn of_name(name: &str) -> Self {
-        let name = name.to_ascii_lowercase();
-        let ends = [("_ns", Unit::Ns), ("_us", Unit::Us), ("_ms", Unit::Ms)];
-        ends.iter().find(|(end, _)| name.ends_with(end)).map_or(Unit::S, |(_, unit)| *unit)
+        let name = name.trim_end_matches([')', ']']).replace('µ', "u").to_ascii_lowercase();
+        let units = [("ns", Unit::Ns), ("us", Unit::Us), ("ms", Unit::Ms)];
+        let is_end = |(unit, _): &&(&str, Unit)| {
+            name.strip_suffix(unit).is_some_and(|before| before.ends_with(['_', '(', '[']))
+        };
+        units.iter().find(is_end).map_or(Unit::S, |(_, unit)| *unit)
     }
 
     /// ` in ms`
@@ -243,7 +246,19 @@ impl RegimeReport {
 
     /// What was found, and what puts it into doubt.
     pub fn findings(&self) -> Vec<String> {
-        std::iter::once(self.finding()).chain(self.caution()).collect()
+        std::iter::once(self.finding()).chain(self.one_by_one()).chain(self.caution()).collect()
+    }
+
+    /// A parameter on which no model tells how the response depends: regions are single
+    /// values of it.
+    fn one_by_one(&self) -> Option<String> {
+        let of = |at: usize| self.found.regions.iter().map(move |region| region.ranges[at]);
+        let at = (0..self.parameters.len()).find(|&at| is_one_by_one(of(at)))?;
+        let (response, name) = (&self.response, &self.parameters[at]);
+        Some(format!(
+            "Most of these regimes are a single value of {name}: none of the models tells how {response} depends on {name} \
+             (--formula takes another)."
+        ))
     }
 
     fn finding(&self) -> String {
@@ -307,6 +322,17 @@ impl RegimeReport {
     }
 }
 
+/// With fewer regions of a single value, that a model fails there may be chance.
+const SINGLE: usize = 3;
+
+/// Whether most regions have a single value of a parameter.
+fn is_one_by_one(ranges: impl Iterator<Item = Range>) -> bool {
+    let single =
+        |range: &Range| range.least == range.greatest && (range.above.is_some() || range.at_most.is_some());
+    let (n, n_single) = ranges.fold((0, 0), |(n, k), range| (n + 1, k + usize::from(single(&range))));
+    n_single >= SINGLE && 2 * n_single > n
+}
+
 /// What a region has of a parameter; nothing where it has all.
 fn bound(name: &str, range: &Range) -> Option<String> {
     let (least, greatest) = (short(range.least), short(range.greatest));
@@ -352,6 +378,8 @@ mod tests {
     fn units_are_read_from_names() {
         assert_eq!(Unit::of_name("mean_ns"), Unit::Ns);
         assert_eq!(Unit::of_name("bcast_us"), Unit::Us);
+        assert_eq!(["t (ns)", "t [µs]", "t(MS)"].map(Unit::of_name), [Unit::Ns, Unit::Us, Unit::Ms]);
+        assert_eq!(["t (s)", "columns", "bytes (columns)"].map(Unit::of_name), [Unit::S; 3]);
         assert_eq!(Unit::of_name("seconds"), Unit::S);
         let estimate = Estimate { value: 2e-6, std_error: 0.0, low: 1.5e-6, high: 2.5e-6 };
         assert_eq!(told(estimate, duration), "2 (1.5 to 2.5) µs");
@@ -360,6 +388,24 @@ mod tests {
             ["2.5e-3", "3.34e-7", "12"].map(|s| duration(s.parse().unwrap())),
             ["2.5 ms", "334 ns", "12 s"]
         );
+    }
+
+    #[test]
+    fn single_values_are_no_regimes() {
+        let range = |above: Option<f64>, at_most: Option<f64>, least: f64, greatest: f64| Range {
+            above,
+            at_most,
+            least,
+            greatest,
+        };
+        let single = [2.0, 4.0, 8.0].map(|p| range(Some(p / 2.0), Some(p), p, p));
+        let wide = range(Some(8.0), None, 16.0, 64.0);
+        assert!(is_one_by_one(single.into_iter()));
+        assert!(is_one_by_one(single.into_iter().chain([wide, wide])));
+        assert!(!is_one_by_one(single.into_iter().chain([wide; 3])));
+        assert!(!is_one_by_one(single.into_iter().take(2)));
+        // A parameter that nothing is split on.
+        assert!(!is_one_by_one([range(None, None, 4.0, 4.0); 5].into_iter()));
     }
 
     #[test]

@@ -72,13 +72,13 @@ pub fn verdict(analysis: &Analysis) -> String {
         true if found.balance < LITTLE => format!(
             "Nothing stands out: no step, burst or phase is worth {least} of the run. (Between moments at which no \
              thread computes, the busiest one computes for {balance} of the run more than the mean; threads compute \
-             for {computing} of the run; none does in {idle} of it.)"
+             for {computing} of the run; until the last burst ends, none does in {idle} of it.)"
         ),
         true => format!(
             "Between moments at which no thread computes, the busiest one computes for {balance} of the run more than \
              the mean, but which step makes it cannot be told: no step, burst or phase is worth {least} of the run and \
              more than chance makes, as the same bursts differ from time to time. (Threads compute for {computing} of \
-             the run; none does in {idle} of it.)"
+             the run; until the last burst ends, none does in {idle} of it.)"
         ),
         false if found.idle >= MUCH_IDLE => {
             format!(

@@ -177,9 +177,9 @@ fn suggested(curve: Option<&Curve>, n: usize, min_points: usize) -> Result<f64> 
 }
 
 /// The grouping at one radius for all, read from distances that were measured.
-pub(super) fn group_by_curve(points: Points<'_>, curve: &Curve, search: &dyn Search) -> Result<Clustering> {
+pub(super) fn group_by_curve(points: Points<'_>, curve: &Curve) -> Result<Clustering> {
     let eps = suggested(Some(curve), points.len(), curve.k)?;
-    Ok(search.dbscan(points, &DbscanParams::new(eps, curve.k)?).clustering)
+    Ok(Here.dbscan(points, &DbscanParams::new(eps, curve.k)?).clustering)
 }
 
 /// The curve of the distances to the `k`-th neighbour, if there are as many.
@@ -190,11 +190,6 @@ fn curve(points: Points<'_>, k: usize, search: &dyn Search) -> Option<Curve> {
 }
 
 impl Curve {
-    /// What [`group_by_curve`] asks with.
-    pub(super) fn params(&self) -> Option<DbscanParams> {
-        self.knee.and_then(|(eps, _)| DbscanParams::new(eps, self.k).ok())
-    }
-
     /// `sorted` holds the distances, largest first.
     pub fn of(sorted: &[f64], k: usize) -> Self {
         let knee = suggest_eps(sorted, k).map(|suggestion| (suggestion.eps, suggestion.rule));

@@ -14,6 +14,7 @@ mod search;
 mod spread;
 mod structure;
 mod trace;
+mod whole;
 mod wire;
 
 pub use figures::{Figures, NOTEWORTHY};
@@ -24,30 +25,36 @@ pub use options::{DEFAULT_FILTER, Describing, Grouping, Method, Options, Reading
 pub use period::{PeriodSearch, SoughtIn};
 pub use refining::{alternatives, phase_of_node};
 pub use search::{Here, Search};
-pub use spread::phases_on;
+pub use spread::label_bursts_on;
 use structure::take_aligned;
 pub use structure::{Structure, sequence_names};
-pub use trace::{phases_of, skipped};
+pub use trace::{label_bursts, phases_of, skipped};
 
 use crate::definition::Plot;
 use crate::{Stages, Usage, Watch};
 use anyhow::Result;
 use figures::figures;
 use likewise::bursts::{
-    BurstLabel, Direction, Findings, Moments, PhaseRepresentatives, PhaseStats, RefineInput, Threshold,
-    burst_labels, cluster_by_place, filter_clusters, parallel_numbers, region_numbers, representatives,
+    Alignment, BurstLabel, Direction, Findings, Moments, PhaseRepresentatives, PhaseStats, RefineInput,
+    Threshold, burst_labels, cluster_by_place, filter_clusters, parallel_numbers, region_numbers,
 };
 use likewise::cluster::{Clustering, Points};
-use likewise::table::{BurstTable, Metric, Nanos, Preparation, Prepared, Runs, Scale, prepare};
+use likewise::table::{
+    BurstTable, DurationFilter, Metric, Nanos, Preparation, Prepared, Runs, Scale, prepare,
+};
 use likewise::words::counted;
 use likewise_trace::Taken;
 use refining::refine_bursts;
 use std::borrow::Cow;
+use std::ops::Deref;
 use std::path::PathBuf;
+use std::sync::Arc;
 
-/// Phases of a run, with all that led to them.
+/// The bursts of a run, each with its phase, and all that led to them.
+///
+/// Files with a row or an event for each burst need no more than this.
 #[derive(Debug)]
-pub struct Analysis {
+pub struct Labelled {
     /// What was read, for people.
     pub input: String,
     /// End of the trace.
@@ -66,10 +73,46 @@ pub struct Analysis {
     /// Each cluster, then the noise; counters that some bursts lack have
     /// their extrapolated means.
     pub stats: Vec<PhaseStats>,
-    /// How the sequences of phases align, and how good the grouping is.
-    pub structure: Structure,
     /// What else is said of them.
     pub figures: Figures,
+    /// Whether times of single bursts were drawn from histograms.
+    pub drawn_times: bool,
+    /// Which columns of a table of bursts were read; `None` of a trace.
+    pub columns: Option<Taken>,
+    /// What was asked for, by the caller or by a definition.
+    pub settings: Settings,
+    /// Scatter plots to write.
+    pub plots: Vec<Plot>,
+    /// Names of the threads, in burst order.
+    pub rows: Vec<String>,
+    /// The thread of every burst, an index into `rows`.
+    pub burst_row: Runs,
+    /// Sentences that the analyst must know, as far as these bursts tell.
+    pub first_notes: Vec<String>,
+    /// What is left to do.
+    left: Left,
+}
+
+/// What was asked for and is done when each burst has its phase.
+#[derive(Debug)]
+struct Left {
+    /// The alignment, where the grouping has made it.
+    aligned: Option<Arc<Alignment>>,
+    /// Leave out the alignment and what is computed from it.
+    unaligned: bool,
+    filter: DurationFilter,
+    /// Groups are sought at one density, so that some bursts of a phase may be noise.
+    one_density: bool,
+    check_extrapolation: bool,
+}
+
+/// Phases of a run, with all that is said of them and of the run.
+#[derive(Debug)]
+pub struct Analysis {
+    /// The bursts; an analysis can be read as these.
+    labelled: Arc<Labelled>,
+    /// How the sequences of phases align, and how good the grouping is.
+    pub structure: Structure,
     /// The bursts that stand for each phase: five strata, from the shortest bursts to
     /// the longest.
     pub representatives: Vec<PhaseRepresentatives>,
@@ -78,31 +121,19 @@ pub struct Analysis {
     pub findings: Option<Findings>,
     /// Whether the run repeats, and where.
     pub period: PeriodSearch,
-    /// Whether times of single bursts were drawn from histograms.
-    pub drawn_times: bool,
-    /// Which columns of a table of bursts were read; `None` of a trace.
-    pub columns: Option<Taken>,
-    /// What was asked for, by the caller or by a definition.
-    pub settings: Settings,
     /// How well hidden counters were found again, where that was asked for.
     pub extrapolation_check: Option<ExtrapolationCheck>,
-    /// Scatter plots to write.
-    pub plots: Vec<Plot>,
-    /// Names of the threads, in burst order.
-    pub rows: Vec<String>,
-    /// The thread of every burst, an index into `rows`.
-    pub burst_row: Runs,
     /// Sentences that the analyst must know.
     pub notes: Vec<String>,
 }
 
-/// Of more bursts, the period, the findings and the representatives are looked for
-/// one after the other: side by side, they hold more than any other stage. With
-/// 40,000,000 bursts the program had 7.0 GB then.
-const SIDE_BY_SIDE: usize = 1 << 24;
+impl Deref for Analysis {
+    type Target = Labelled;
 
-/// Strata of each phase, of which each has a representative.
-const STRATA: usize = 5;
+    fn deref(&self) -> &Labelled {
+        &self.labelled
+    }
+}
 
 /// What was asked for, by the caller or by a definition.
 #[derive(Clone, Debug)]
@@ -134,8 +165,10 @@ struct Plan<'a> {
     refine: Option<Direction>,
     /// Refine where no density suggests itself, instead of an error.
     or_refine: bool,
-    /// Leave out the alignment and what is computed from it.
+    /// As in [`Left`].
     unaligned: bool,
+    one_density: bool,
+    check_extrapolation: bool,
     /// Scatter plots that the definition asks for, and whether it asks for all.
     plots: &'a [Plot],
     all_plots: bool,
@@ -151,15 +184,16 @@ struct Input {
     notes: Vec<String>,
 }
 
-fn analyse(
+/// Prepares and groups the bursts.
+fn labelled(
     input: Input,
     plan: Plan<'_>,
     search: &dyn Search,
     stages: &mut Stages,
     watch: &dyn Watch,
-) -> Result<Analysis> {
+) -> Result<Labelled> {
     let Input { name, end, table, columns, drawn_times, mut notes } = input;
-    let mut prepared = {
+    let prepared = {
         let _bar = watch.spinner("Preparing");
         stages.time("prepare", || prepare(&table, &plan.preparation))?
     };
@@ -180,68 +214,16 @@ fn analyse(
     notes.extend(figures.note(&table));
     notes.extend(Figures::silent_note(&table));
     notes.extend(too_small(&dropped));
-    let points = Points::new(&prepared.points, prepared.dims)?;
-    let (mut beside, mut last) = (Stages::default(), Stages::default());
-    // None of the three keeps all threads busy, and none needs another's result,
-    // so they run side by side.
-    let ((structure, representatives), (period, findings)) = {
-        let _bar = watch.spinner("Aligning");
-        let clustering = &grouped.clustering;
-        let aligned = grouped.refinement.as_mut().and_then(|found| take_aligned(found, clustering));
-        let grouped = &grouped;
-        let representatives = || {
-            // Who aligns nothing asks for the phases alone.
-            if plan.unaligned {
-                return Vec::new();
-            }
-            representatives(&table, &prepared, clustering, STRATA)
-        };
-        let structure = || {
-            if plan.unaligned {
-                return Structure::default();
-            }
-            stages.time("align", || {
-                // What lies between the same calls need not be as long, so
-                // it has no silhouette.
-                let points = (grouped.method != Method::Places).then_some(points);
-                Structure::of(&table, &prepared, clustering, aligned, points)
-            })
-        };
-        let mut period = || {
-            beside.time("period", || {
-                PeriodSearch::of(&table, &prepared, grouped, &plan.settings, drawn_times, search)
-            })
-        };
-        // They compare moments of threads, which drawn times do not have.
-        let mut findings = || {
-            last.time("findings", || {
-                if drawn_times {
-                    return None;
-                }
-                findings::found(&table, (&prepared, plan.preparation.filter), &labels, end)
-            })
-        };
-        if table.len() <= SIDE_BY_SIDE {
-            rayon::join(|| (structure(), representatives()), || rayon::join(period, findings))
-        } else {
-            let (structure, found) = rayon::join(structure, || (period(), findings()));
-            ((structure, representatives()), found)
-        }
-    };
-    prepared.points = Vec::new();
-    stages.add_all(beside);
-    stages.add_all(last);
-    if structure.silhouette.is_some() && prepared.complete.iter().all(|i| table.duration[i as usize].0 == 0) {
-        notes.push("No burst has a duration, so the silhouette counts every burst alike.".to_owned());
-    }
-    let metrics = plan.preparation.metrics;
+    let clustering = &grouped.clustering;
+    let aligned = grouped.refinement.as_mut().and_then(|found| take_aligned(found, clustering)).map(Arc::new);
+    let Preparation { metrics, filter, .. } = plan.preparation;
     let (plots, unknown) = plots::planned(&metrics, &table, plan.plots, plan.all_plots);
     notes.extend(unknown);
-    Ok(Analysis {
+    let Plan { unaligned, one_density, check_extrapolation, settings, .. } = plan;
+    Ok(Labelled {
         columns,
         drawn_times,
-        settings: plan.settings,
-        extrapolation_check: None,
+        settings,
         plots,
         input: name,
         end,
@@ -251,14 +233,11 @@ fn analyse(
         grouped,
         labels,
         stats,
-        structure,
         figures,
-        representatives,
-        findings,
-        period,
         rows,
         burst_row,
-        notes,
+        first_notes: notes,
+        left: Left { aligned, unaligned, filter, one_density, check_extrapolation },
     })
 }
 
@@ -397,7 +376,7 @@ fn rows(table: &BurstTable) -> (Vec<String>, Runs) {
 /// A column of the table of phases: its name, and its moments in a phase.
 pub type Column<'a> = (&'a str, Box<dyn Fn(&PhaseStats) -> Moments + 'a>);
 
-impl Analysis {
+impl Labelled {
     /// Whether bursts of more than one application were read.
     pub fn several_apps(&self) -> bool {
         self.table.app.first() != self.table.app.last()

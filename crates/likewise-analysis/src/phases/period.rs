@@ -2,9 +2,9 @@
 
 use super::grouping::{Grouped, group_by_curve};
 use super::options::{Grouping, Method};
-use super::search::Search;
+use super::search::Here;
 use super::structure::of_all_bursts;
-use super::{Analysis, Settings, group_bursts, ordered};
+use super::{Analysis, Labelled, Settings, group_bursts, ordered};
 use crate::{Silent, Stages};
 use anyhow::Result;
 use likewise::bursts::{NotPeriodic, Period, cluster_by_place, find_period, find_period_in_order};
@@ -64,21 +64,14 @@ impl PeriodSearch {
     /// program's own and holds where durations vary too much for phases. Where
     /// durations were drawn, a burst's phase is chance and its place is not, so
     /// only places are asked; and where phases are places anyway.
-    pub(super) fn of(
-        table: &BurstTable,
-        prepared: &Prepared,
-        grouped: &Grouped,
-        settings: &Settings,
-        drawn_times: bool,
-        search: &dyn Search,
-    ) -> Self {
-        let only_places = drawn_times || grouped.method == Method::Places;
+    pub(super) fn of(labelled: &Labelled) -> Self {
+        let Labelled { table, prepared, grouped, settings, drawn_times, .. } = labelled;
+        let only_places = *drawn_times || grouped.method == Method::Places;
         if only_places && let Some(by_place) = Self::by_place(table) {
             return by_place;
         }
         let refined = grouped.method == Method::Refine;
-        let one_density =
-            refined.then(|| at_one_density(table, prepared, grouped, settings, search).ok()).flatten();
+        let one_density = refined.then(|| at_one_density(table, prepared, grouped, settings).ok()).flatten();
         let labels = of_all_bursts(table, prepared, one_density.as_ref().unwrap_or(&grouped.clustering));
         drop(one_density);
         let by_phase = Self { found: find_period(table, &labels), sought_in: SoughtIn::Phases, labels };
@@ -99,7 +92,7 @@ impl PeriodSearch {
     #[must_use]
     pub fn first_phase(&self, analysis: &Analysis) -> Option<u32> {
         let anchor = self.found.as_ref().ok()?.anchor;
-        let Analysis { table, prepared, grouped, .. } = analysis;
+        let Labelled { table, prepared, grouped, .. } = &**analysis;
         let mut time = vec![0u64; grouped.clustering.n_clusters];
         for (i, own) in of_all_bursts(table, prepared, &grouped.clustering).into_iter().enumerate() {
             if let Some(own) = own.filter(|_| self.labels[i] == Some(anchor)) {
@@ -124,13 +117,12 @@ fn at_one_density(
     prepared: &Prepared,
     refined: &Grouped,
     settings: &Settings,
-    search: &dyn Search,
 ) -> Result<Clustering> {
     let clustering = match &refined.one_density {
-        Some(curve) => group_by_curve(Points::new(&prepared.points, prepared.dims)?, curve, search)?,
+        Some(curve) => group_by_curve(Points::new(&prepared.points, prepared.dims)?, curve)?,
         None => {
             let asked = Grouping { method: Some(Method::Dbscan), ..settings.grouping.clone() };
-            group_bursts(table, prepared, &asked, search, &mut Stages::default(), &Silent)?.clustering
+            group_bursts(table, prepared, &asked, &Here, &mut Stages::default(), &Silent)?.clustering
         }
     };
     Ok(ordered(clustering, table, prepared, settings.min_share).0)

@@ -8,7 +8,7 @@ use likewise::bursts::{
     Direction, EpsRange, NO_NODE, RefineInput, RefineRules, Refinement, default_min_points, refine_by,
 };
 use likewise::cluster::kdist::KDistError;
-use likewise::cluster::{ClusterId, Clustering, CoreRadii, DbscanParams, Points};
+use likewise::cluster::{Along, ClusterId, Clustering, CoreRadii, DbscanParams, Points};
 use rayon::prelude::*;
 use std::cmp::Reverse;
 
@@ -40,22 +40,21 @@ pub(super) fn refine_bursts(
     let radii = range.eps.iter().copied().chain(range.reach).collect();
     let cores = core.map(|core| CoreRadii::of(&core, min_points, radii));
     if direction == Direction::Aggregative {
-        // What each radius connects does not depend on what became of the others;
-        // and at last, whether the run repeats is asked at one density.
+        // What each radius connects does not depend on what became of the others.
         let params = |&eps: &f64| DbscanParams::new(eps, range.min_points).ok();
-        let radii = range.eps.iter().chain(&range.reach).filter_map(params);
-        let all: Vec<_> = radii.chain(grouped.one_density.as_ref().and_then(Curve::params)).collect();
+        let all: Vec<_> = range.eps.iter().chain(&range.reach).filter_map(params).collect();
         search.ahead(input.points, &all);
     }
+    let along = Along::of(input.points);
     let connect = |params: &DbscanParams| {
         let found = match &cores {
-            Some(cores) => search.dbscan_knowing(input.points, params, cores),
+            Some(cores) => search.dbscan_knowing(&along, params, cores),
             None => search.dbscan(input.points, params),
         };
         found.clustering.labels
     };
-    let refinement =
-        stages.time("cluster", || refine_by(input, range, direction, &RefineRules::default(), &connect));
+    let refinement = stages
+        .time("cluster", || refine_by(input, &along, range, direction, &RefineRules::default(), &connect));
     grouped.clustering = refinement.clustering.clone();
     grouped.refinement = Some(refinement);
     grouped

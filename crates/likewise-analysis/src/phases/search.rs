@@ -6,7 +6,9 @@ use anyhow::Result;
 use likewise::cluster::kdist::{
     KDistError, KDistSpreadError, k_distances, k_distances_of, k_distances_spread, k_distances_spread_of,
 };
-use likewise::cluster::{CoreRadii, Dbscan, DbscanParams, Points, dbscan, dbscan_knowing, dbscan_spread};
+use likewise::cluster::{
+    Along, CoreRadii, Dbscan, DbscanParams, Points, dbscan, dbscan_knowing, dbscan_spread,
+};
 use likewise::comm::wire::{self, Taker};
 use likewise::comm::{CommError, Communicator, broadcast_by_messages};
 use likewise::ranks::part;
@@ -22,8 +24,8 @@ pub trait Search: Sync {
     fn dbscan(&self, points: Points<'_>, params: &DbscanParams) -> Dbscan;
 
     /// As [`dbscan_knowing`], if it helps.
-    fn dbscan_knowing(&self, points: Points<'_>, params: &DbscanParams, _cores: &CoreRadii) -> Dbscan {
-        self.dbscan(points, params)
+    fn dbscan_knowing(&self, along: &Along<'_>, params: &DbscanParams, _cores: &CoreRadii) -> Dbscan {
+        self.dbscan(along.points(), params)
     }
 
     /// Whether [`Search::dbscan_knowing`] makes use of what is known.
@@ -52,8 +54,8 @@ impl Search for Here {
         dbscan(points, params)
     }
 
-    fn dbscan_knowing(&self, points: Points<'_>, params: &DbscanParams, cores: &CoreRadii) -> Dbscan {
-        dbscan_knowing(points, params, cores)
+    fn dbscan_knowing(&self, along: &Along<'_>, params: &DbscanParams, cores: &CoreRadii) -> Dbscan {
+        dbscan_knowing(along, params, cores)
     }
 
     fn uses_cores(&self) -> bool {

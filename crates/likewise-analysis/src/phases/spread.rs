@@ -1,8 +1,8 @@
 //! The phases of one run, found by several processes.
 
 use super::search::{on_all, serve};
-use super::trace::{checked, phases_in, read};
-use super::{Analysis, Options};
+use super::trace::{checked, labelled_in, read};
+use super::{Labelled, Options};
 use crate::together::{same_input, told_once};
 use crate::{Stages, ToldElsewhere, Usage, Watch};
 use anyhow::Result;
@@ -10,8 +10,8 @@ use likewise::comm::Communicator;
 use likewise_trace::{SpreadError, read_bursts_spread};
 use std::path::Path;
 
-/// As [`phases_of`](super::phases_of), on several processes that see the same
-/// file. Collective; process 0 has the phases, the others nothing.
+/// As [`label_bursts`](super::label_bursts), on several processes that see the same
+/// file. Collective; process 0 has the bursts, the others nothing.
 ///
 /// Each process reads a piece of the trace, and looks for the neighbours of a
 /// part of the bursts, by [`dbscan_spread`](likewise::cluster::dbscan_spread) and
@@ -20,15 +20,15 @@ use std::path::Path;
 /// number of processes.
 ///
 /// # Errors
-/// As of [`phases_of`](super::phases_of), on one process; the others have
+/// As of [`label_bursts`](super::label_bursts), on one process; the others have
 /// [`ToldElsewhere`].
-pub fn phases_on<C: Communicator>(
+pub fn label_bursts_on<C: Communicator>(
     comm: &C,
     trace: &Path,
     options: &Options,
     stages: &mut Stages,
     watch: &dyn Watch,
-) -> Result<Option<Analysis>> {
+) -> Result<Option<Labelled>> {
     let ready = checked(options).and_then(|definition| {
         if trace.as_os_str() == "-" {
             let text = "standard input is not safe under mpirun; give a file";
@@ -55,5 +55,5 @@ pub fn phases_on<C: Communicator>(
     let Some(found) = found else {
         return if serve(comm)? { Ok(None) } else { Err(ToldElsewhere.into()) };
     };
-    on_all(comm, |search| phases_in(trace, found, (options, &definition), search, stages, watch)).map(Some)
+    on_all(comm, |search| labelled_in(trace, found, (options, &definition), search, stages, watch)).map(Some)
 }

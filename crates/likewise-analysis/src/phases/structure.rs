@@ -5,6 +5,7 @@ use likewise::bursts::{Alignment, Refinement, SpmdScore, align_by_duration, phas
 use likewise::cluster::{ClusterId, Clustering, Points};
 use likewise::quality::{Silhouette, centroid_silhouette};
 use likewise::table::{BurstTable, Nanos, Prepared};
+use std::sync::Arc;
 
 /// More distances to centroids than this are not measured.
 const MAX_DISTANCES: usize = 1 << 30;
@@ -13,20 +14,20 @@ const MAX_DISTANCES: usize = 1 << 30;
 #[derive(Clone, Debug, Default)]
 pub struct Structure {
     /// `None` where nobody asked for it.
-    pub spmd: Option<(Alignment, SpmdScore)>,
+    pub spmd: Option<(Arc<Alignment>, SpmdScore)>,
     /// `None` where there are less than two phases, too much to measure, or
     /// phases that are not made by what describes bursts.
     pub silhouette: Option<Silhouette>,
 }
 
 impl Structure {
-    /// Aligns and scores the phases of the complete bursts, unless `aligned` has
-    /// them aligned already. Their silhouette is that of `points`.
-    pub fn of(
+    /// Scores the phases of the complete bursts, as they are `aligned`, or else aligns
+    /// them. Their silhouette is that of `points`.
+    pub(super) fn of(
         table: &BurstTable,
         prepared: &Prepared,
         clustering: &Clustering,
-        aligned: Option<Alignment>,
+        aligned: Option<Arc<Alignment>>,
         points: Option<Points<'_>>,
     ) -> Self {
         let mut durations = vec![Nanos::ZERO; clustering.n_clusters];
@@ -38,7 +39,7 @@ impl Structure {
         }
         let alignment = aligned.unwrap_or_else(|| {
             let labels = of_all_bursts(table, prepared, clustering);
-            align_by_duration(&phase_sequences(table, &labels), &durations)
+            Arc::new(align_by_duration(&phase_sequences(table, &labels), &durations))
         });
         let score = spmd_score(&alignment, &durations);
         let weight = |i: usize| table.duration[prepared.complete.at(i) as usize].0;

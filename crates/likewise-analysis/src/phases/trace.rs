@@ -1,10 +1,9 @@
 //! From a file to its phases.
 
-use super::hidden::ExtrapolationCheck;
 use super::names::{check_counters, check_names, rename_counters};
 use super::options::{DEFAULT_FILTER, Grouping, Method, Options, Reading};
 use super::search::{Here, Search};
-use super::{Analysis, Input, Plan, Settings, analyse};
+use super::{Analysis, Input, Labelled, Plan, Settings, labelled};
 use crate::definition::{Algorithm, Definition, read_definition};
 use crate::{Stages, Watch};
 use anyhow::{Context, Result, bail};
@@ -16,6 +15,7 @@ use likewise::table::{
 use likewise::words::grouped_digits;
 use likewise_trace::{Apps, ReadOptions, RecordCounts, Trace, read_bursts};
 use std::path::Path;
+use std::sync::Arc;
 
 /// The phases of a trace, or of a table of bursts.
 ///
@@ -28,20 +28,34 @@ pub fn phases_of(
     stages: &mut Stages,
     watch: &dyn Watch,
 ) -> Result<Analysis> {
-    let definition = checked(options)?;
-    let read = read(trace, options, &definition, stages, watch, |path, how| Ok(read_bursts(path, how)?))?;
-    phases_in(trace, read, (options, &definition), &Here, stages, watch)
+    let labelled = label_bursts(trace, options, stages, watch)?;
+    Ok(Arc::new(labelled).analysed(stages, watch))
 }
 
-/// The phases of a trace that is read; `search` finds the neighbours of bursts.
-pub(super) fn phases_in(
+/// The first part of [`phases_of`], after which each burst has its phase.
+///
+/// # Errors
+/// As of [`phases_of`].
+pub fn label_bursts(
+    trace: &Path,
+    options: &Options,
+    stages: &mut Stages,
+    watch: &dyn Watch,
+) -> Result<Labelled> {
+    let definition = checked(options)?;
+    let read = read(trace, options, &definition, stages, watch, |path, how| Ok(read_bursts(path, how)?))?;
+    labelled_in(trace, read, (options, &definition), &Here, stages, watch)
+}
+
+/// The bursts of a trace that is read; `search` finds their neighbours.
+pub(super) fn labelled_in(
     trace: &Path,
     read: Trace,
     (options, definition): (&Options, &Definition),
     search: &dyn Search,
     stages: &mut Stages,
     watch: &dyn Watch,
-) -> Result<Analysis> {
+) -> Result<Labelled> {
     let mut input = input_of(trace, read, options, definition, watch)?;
     let mut grouping = grouping(&options.grouping, definition);
     // The options override the definition, which only gives defaults.
@@ -73,27 +87,17 @@ pub(super) fn phases_in(
         refine: refine.filter(|_| !or_refine),
         or_refine,
         unaligned: options.unaligned,
+        one_density: options.one_density,
+        check_extrapolation: options.check_extrapolation,
         plots: &definition.plots,
         all_plots: definition.all_plots,
     };
-    let mut analysis =
-        analyse(input, plan, search, stages, watch).with_context(|| trace.display().to_string())?;
-    for (name, loads) in analysis.components() {
+    let labelled =
+        labelled(input, plan, search, stages, watch).with_context(|| trace.display().to_string())?;
+    for (name, loads) in labelled.components() {
         watch.tell(&format!("{name}: {loads}"));
     }
-    // Some bursts of a phase may be noise, many of them at a single density.
-    // The findings count them too.
-    let is_told = analysis.findings.iter().flat_map(|found| &found.list).any(|finding| finding.is_serial());
-    if !options.one_density && !is_told && !analysis.drawn_times {
-        analysis.notes.extend(analysis.figures.serial_note());
-    }
-    if options.check_extrapolation {
-        let seed = analysis.settings.grouping.seed;
-        let check = stages.time("check", || ExtrapolationCheck::of(&analysis, seed));
-        analysis.notes.push(check.sentence(&analysis));
-        analysis.extrapolation_check = Some(check);
-    }
-    Ok(analysis)
+    Ok(labelled)
 }
 
 /// The definition, if what is asked for is possible; before the trace is read.

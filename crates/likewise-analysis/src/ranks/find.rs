@@ -19,7 +19,15 @@ pub(super) enum Signature {
     Whole,
     /// The low band after so many levels, and the energies of the others.
     Wavelet(Wavelet, usize),
+    /// The mean effort in each half of the steps ([`half_of`]), without the greatest and
+    /// the least steps ([`left_out`]): what ranks do all the time, of which chance in
+    /// single steps is taken out.
+    Halves,
 }
+
+/// With fewer steps than this, halves are not worth a look: each is the mean of ten at
+/// most, and hardly quieter than the signature.
+const LEAST_STEPS: usize = 24;
 
 impl Signature {
     /// That of one rank: its regions' signatures, one after another.
@@ -27,7 +35,9 @@ impl Signature {
         let regions = 0..table.regions().len();
         match self {
             Self::Whole => table.row(rank).to_vec(),
-            Self::Wavelet(..) => regions.flat_map(|r| self.of_series(table.series(rank, r))).collect(),
+            Self::Wavelet(..) | Self::Halves => {
+                regions.flat_map(|r| self.of_series(table.series(rank, r))).collect()
+            }
         }
     }
 
@@ -35,6 +45,11 @@ impl Signature {
         match self {
             Self::Whole => series.to_vec(),
             Self::Wavelet(wavelet, levels) => signature(series, levels, wavelet),
+            Self::Halves => {
+                let order = by_effort(series);
+                let ends = left_out(series.len());
+                mean_halves(series, order.get(ends..series.len() - ends).unwrap_or(&order)).to_vec()
+            }
         }
     }
 
@@ -123,15 +138,25 @@ pub(super) fn left_out(n_steps: usize) -> usize {
 
 impl Totals {
     fn of(steps: &[f64]) -> Self {
-        let mut order: Vec<usize> = (0..steps.len()).collect();
-        order.sort_by(|&a, &b| steps[b].total_cmp(&steps[a]).then(a.cmp(&b)));
-        let mean = |half: usize| {
-            let of_half = order.iter().skip(left_out(steps.len())).filter(|&&step| half_of(step) == half);
-            let (sum, n) = of_half.fold((0.0, 0.0), |(sum, n), &step| (sum + steps[step], n + 1.0));
-            if n > 0.0 { sum / n } else { 0.0 }
-        };
-        Self { run: steps.iter().sum(), halves: [mean(0), mean(1)] }
+        let order = by_effort(steps);
+        Self { run: steps.iter().sum(), halves: mean_halves(steps, &order[left_out(steps.len())..]) }
     }
+}
+
+/// The steps, the greatest first.
+fn by_effort(steps: &[f64]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..steps.len()).collect();
+    order.sort_by(|&a, &b| steps[b].total_cmp(&steps[a]).then(a.cmp(&b)));
+    order
+}
+
+/// The mean of each half of some of the steps.
+fn mean_halves(steps: &[f64], some: &[usize]) -> [f64; 2] {
+    [0, 1].map(|half| {
+        let of_half = some.iter().filter(|&&step| half_of(step) == half);
+        let (sum, n) = of_half.fold((0.0, 0.0), |(sum, n), &step| (sum + steps[step], n + 1.0));
+        if n > 0.0 { sum / n } else { 0.0 }
+    })
 }
 
 /// What the ranks of each class do.
@@ -164,8 +189,35 @@ pub(super) struct Found {
     /// Of each number of classes that was tried; none where it was given.
     pub(super) bic: Vec<(usize, f64)>,
     pub(super) evidence: Evidence,
+    /// Whether classes are of means of halves of the steps, for by the whole there are none.
+    pub(super) by_halves: bool,
     pub(super) is_exact: bool,
     pub(super) figures: Figures,
+}
+
+/// Classes by one look at the ranks.
+struct Look {
+    groups: Groups,
+    figures: Figures,
+    evidence: Evidence,
+    bic: Vec<(usize, f64)>,
+    by_halves: bool,
+}
+
+/// What the first look finds; but what the second, at halves of the steps, where only
+/// that finds classes. The same on all processes.
+fn best_look(
+    clusters: ClusterCount,
+    n_steps: usize,
+    mut look: impl FnMut(bool) -> anyhow::Result<Look>,
+) -> anyhow::Result<Look> {
+    let first = look(false)?;
+    let is_open = matches!(clusters, ClusterCount::UpTo(most) if most > 1);
+    if first.groups.medoids.len() > 1 || !is_open || n_steps < LEAST_STEPS {
+        return Ok(first);
+    }
+    let second = look(true)?;
+    Ok(if second.groups.medoids.len() > 1 { second } else { first })
 }
 
 /// Euclid's.
@@ -183,22 +235,31 @@ pub(super) fn by_capek<C: Communicator>(
     objects: &[Vec<f64>],
     params: &CapekParams<Vec<f64>>,
 ) -> anyhow::Result<Option<Found>> {
-    let mut first = capek(comm, objects, &distance, params)?;
-    let (bic, errors) = (std::mem::take(&mut first.criterion), std::mem::take(&mut first.squared_errors));
-    let (n_ranks, is_exact) = (first.n_objects as usize, first.is_exact);
     let groups = |found: Capek<Vec<f64>>| Groups {
         medoids: found.medoids.iter().map(|medoid| medoid.index).collect(),
         labels: found.labels,
         dissimilarities: found.dissimilarities,
         loss: found.loss,
     };
-    let fit = |k: usize| {
-        let params = CapekParams { clusters: ClusterCount::Fixed(k), ..params.clone() };
-        Ok(groups(capek(comm, objects, &distance, &params)?))
+    let mut is_exact = false;
+    let look = |by_halves: bool| {
+        let halves = by_halves.then(|| mine.objects(Signature::Halves));
+        let objects = halves.as_deref().unwrap_or(objects);
+        let mut first = capek(comm, objects, &distance, params)?;
+        let bic = std::mem::take(&mut first.criterion);
+        let errors = std::mem::take(&mut first.squared_errors);
+        is_exact = first.is_exact;
+        let fit = |k: usize| {
+            let params = CapekParams { clusters: ClusterCount::Fixed(k), ..params.clone() };
+            Ok(groups(capek(comm, objects, &distance, &params)?))
+        };
+        let tried = Tried { clusters: params.clusters, errors: &errors, seed: params.seed };
+        let ranks = AllRanks { comm, mine, objects, by_halves, n_ranks: first.n_objects as usize };
+        let (groups, figures, evidence) = settle(&ranks, &tried, groups(first), fit)?;
+        Ok(Look { groups, figures, evidence, bic, by_halves })
     };
-    let tried = Tried { clusters: params.clusters, errors: &errors, seed: params.seed };
-    let ranks = AllRanks { comm, mine, objects, n_ranks };
-    let (groups, figures, evidence) = settle(&ranks, &tried, groups(first), fit)?;
+    let Look { groups, figures, evidence, bic, by_halves } =
+        best_look(params.clusters, mine.table.n_steps(), look)?;
     let mut bytes = Vec::with_capacity(objects.len() * 40);
     for ((label, distance), of) in groups.labels.iter().zip(&groups.dissimilarities).zip(mine.totals()) {
         put_number(&mut bytes, u64::from(*label));
@@ -219,7 +280,18 @@ pub(super) fn by_capek<C: Communicator>(
         }
     }
     let (medoids, loss) = (groups.medoids, groups.loss);
-    Ok(Some(Found { medoids, labels, dissimilarities, totals, loss, bic, evidence, is_exact, figures }))
+    Ok(Some(Found {
+        medoids,
+        labels,
+        dissimilarities,
+        totals,
+        loss,
+        bic,
+        evidence,
+        by_halves,
+        is_exact,
+        figures,
+    }))
 }
 
 /// The class of a rank, how far it is from the medoid, and what it does in all.
@@ -246,6 +318,23 @@ pub(super) fn alone(
     clusters: ClusterCount,
     seed: u64,
 ) -> anyhow::Result<Found> {
+    let look = |by_halves: bool| {
+        let halves = by_halves.then(|| mine.objects(Signature::Halves));
+        look_alone(method, mine, (halves.as_deref().unwrap_or(objects), by_halves), clusters, seed)
+    };
+    let Look { groups, figures, evidence, bic, by_halves } = best_look(clusters, mine.table.n_steps(), look)?;
+    let Groups { medoids, labels, dissimilarities, loss } = groups;
+    let (totals, is_exact) = (mine.totals().collect(), method != Alone::Clara);
+    Ok(Found { medoids, labels, dissimilarities, totals, loss, bic, evidence, by_halves, is_exact, figures })
+}
+
+fn look_alone(
+    method: Alone,
+    mine: &Mine<'_>,
+    (objects, by_halves): (&[Vec<f64>], bool),
+    clusters: ClusterCount,
+    seed: u64,
+) -> anyhow::Result<Look> {
     let matrix = match method {
         Alone::Clara => None,
         Alone::Pam | Alone::Fasterpam => Some(Dissimilarities::new(objects, distance)?),
@@ -289,11 +378,9 @@ pub(super) fn alone(
     };
     let first = groups(first);
     let tried = Tried { clusters, errors: &errors, seed };
-    let ranks = AllRanks { comm: &Solo::default(), mine, objects, n_ranks: objects.len() };
-    let (Groups { medoids, labels, dissimilarities, loss }, figures, evidence) =
-        settle(&ranks, &tried, first, |k| Ok(groups(solve(k)?)))?;
-    let (totals, is_exact) = (mine.totals().collect(), method != Alone::Clara);
-    Ok(Found { medoids, labels, dissimilarities, totals, loss, bic, evidence, is_exact, figures })
+    let ranks = AllRanks { comm: &Solo::default(), mine, objects, by_halves, n_ranks: objects.len() };
+    let (groups, figures, evidence) = settle(&ranks, &tried, first, |k| Ok(groups(solve(k)?)))?;
+    Ok(Look { groups, figures, evidence, bic, by_halves })
 }
 
 /// The BIC, and the squared error that it is made of.

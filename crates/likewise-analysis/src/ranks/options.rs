@@ -157,6 +157,7 @@ impl Classes {
             Signature::Wavelet(_, levels) => {
                 format!("{} signature of level {levels}", wavelet_name(self.wavelet))
             }
+            Signature::Halves => "means of two halves of the steps".to_owned(),
         }
     }
 }

@@ -280,7 +280,7 @@ fn described(
 ) -> Classified {
     let Options { classes, plan, alike, every, .. } = options;
     let Efforts { part: EffortPart { table, .. }, is_time, notes, columns } = efforts;
-    let signature = classes.signature(table.n_steps());
+    let signature = if found.by_halves { Signature::Halves } else { classes.signature(table.n_steps()) };
     let how = Described { params: *plan, error: *alike, seed: classes.seed, is_time };
     let mut report = stages.time("plan", || describe(&table, found, &how));
     let of_window =
@@ -299,7 +299,7 @@ fn described(
         mode: classes.mode,
         wavelet: classes.wavelet,
         levels: match signature {
-            Signature::Whole => 0,
+            Signature::Whole | Signature::Halves => 0,
             Signature::Wavelet(_, levels) => levels,
         },
     };

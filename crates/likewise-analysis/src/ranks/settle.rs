@@ -4,7 +4,7 @@
 use super::find::{Figures, Mine};
 use anyhow::{Context, Result};
 use likewise::cluster::medoids::capek::{CapekError, ClusterCount};
-use likewise::comm::{Communicator, wire};
+use likewise::comm::{Communicator, Solo, wire};
 use likewise::ranks::{
     APART, MOST_OBJECTS, Moments, Support, explained_by, joined, loudest_step, moments, separation, support,
     supported_counts,
@@ -31,6 +31,8 @@ pub(super) struct AllRanks<'a, C> {
     pub(super) mine: &'a Mine<'a>,
     /// What is compared of those of this process.
     pub(super) objects: &'a [Vec<f64>],
+    /// Whether these are means of halves of the steps.
+    pub(super) by_halves: bool,
     pub(super) n_ranks: usize,
 }
 
@@ -103,10 +105,15 @@ pub(super) fn settle<C: Communicator>(
         Some(s) => s.by_chance,
         None => support(&sample, &[(k, 1.0)], rng).first().map_or(1.0, |s| s.by_chance),
     };
-    let mut fleeting_of = |figures: &Figures, k: usize| {
+    let mut fleeting_of = |groups: &Groups, figures: &Figures| -> Result<Vec<usize>> {
+        let k = groups.medoids.len();
         let chance = [by_chance(k - 1, &mut rng), by_chance(k, &mut rng)];
-        fleeting(&figures.classes, n_steps, chance)
+        Ok(match ranks.by_halves {
+            true => fleeting_by_halves(&ranks.moments(groups)?, chance),
+            false => fleeting(&figures.classes, n_steps, chance),
+        })
     };
+    let logs_of = |groups: &Groups| ranks.are_supported_in_logs(groups, tried.seed);
     let is_apart = |groups: &Groups| -> Result<bool> {
         let labels = ranks.sample(|i| vec![f64::from(groups.labels[i])])?;
         let labels: Vec<u32> = labels.iter().map(|label| label[0] as u32).collect();
@@ -115,7 +122,7 @@ pub(super) fn settle<C: Communicator>(
     let candidates = supported_counts(&evidence.support, k);
     if let ClusterCount::Fixed(_) = tried.clusters {
         evidence.is_supported =
-            candidates.contains(&k) && is_apart(&first)? && fleeting_of(&figures, k).is_empty();
+            candidates.contains(&k) && is_apart(&first)? && fleeting_of(&first, &figures)?.is_empty();
         return Ok((first, figures, evidence));
     }
     for count in candidates {
@@ -126,10 +133,10 @@ pub(super) fn settle<C: Communicator>(
             let figures = figures_of(&groups)?;
             (groups, figures)
         };
-        if !is_apart(&groups)? {
+        if !is_apart(&groups)? || !logs_of(&groups)? {
             continue;
         }
-        let fleeting = fleeting_of(&figures, count);
+        let fleeting = fleeting_of(&groups, &figures)?;
         if fleeting.is_empty() {
             evidence.is_supported = true;
             return Ok((groups, figures, evidence));
@@ -195,25 +202,68 @@ fn fleeting(classes: &[Moments], n_steps: usize, by_chance: [f64; 2]) -> Vec<usi
         };
         is_in_both(half_of) || is_in_both(parity_of)
     };
-    let lasts =
-        |c: usize| (0..classes.len()).filter(|&other| other != c).all(|other| lasts_beside([c, other]));
+    if n_steps == 1 { Vec::new() } else { not_beside_all(classes, lasts_beside) }
+}
+
+/// The same of classes of means of halves, which are the numbers in turn: what happened
+/// in a few steps is not in these.
+fn fleeting_by_halves(classes: &[Moments], by_chance: [f64; 2]) -> Vec<usize> {
+    not_beside_all(classes, |pair| {
+        (0..2).all(|half| {
+            let (added, within) = joined(classes, pair, |j| j % 2 == half);
+            (within + added) * (1.0 - by_chance[1]) > within * (1.0 - by_chance[0])
+        })
+    })
+}
+
+/// The classes for which something does not hold beside some other, but for the largest.
+fn not_beside_all(classes: &[Moments], holds: impl Fn([usize; 2]) -> bool) -> Vec<usize> {
+    let holds = |c: usize| (0..classes.len()).filter(|&other| other != c).all(|other| holds([c, other]));
     // The first of equal ones: `max_by_key` takes the last.
     let largest = (0..classes.len()).rev().max_by_key(|&c| classes[c].n_ranks);
     let all = (0..classes.len()).filter(|&c| Some(c) != largest || classes.len() == 1);
-    if n_steps == 1 { Vec::new() } else { all.filter(|&c| !lasts(c)).collect() }
+    all.filter(|&c| !holds(c)).collect()
 }
 
 impl<C: Communicator> AllRanks<'_, C> {
     /// The share of the variance of what is compared that lies between classes.
     fn explained(&self, groups: &Groups) -> Result<f64> {
+        Ok(explained_by(&self.moments(groups)?, |_| true).unwrap_or(0.0))
+    }
+
+    /// What the classes have of what is compared.
+    fn moments(&self, groups: &Groups) -> Result<Vec<Moments>> {
         // A process without ranks learns from the others how many numbers a
         // rank has.
         let dims = self.objects.first().map_or(0, Vec::len);
         let mut dims = [dims as i64];
         self.comm.all_reduce(likewise::comm::Reduction::Max, &mut dims)?;
         let values = self.objects.concat();
-        let classes = moments(self.comm, &values, dims[0] as usize, &groups.labels, groups.medoids.len())?;
-        Ok(explained_by(&classes, |_| true).unwrap_or(0.0))
+        Ok(moments(self.comm, &values, dims[0] as usize, &groups.labels, groups.medoids.len())?)
+    }
+
+    /// Whether classes are supported in the logarithms of what is compared, too. Efforts
+    /// of a skew distribution, with a long tail, look like classes beside tables that are
+    /// spread evenly, and their logarithms do not; what is in classes is so by both. Numbers
+    /// that are not above 0 for all ranks have no part in it.
+    fn are_supported_in_logs(&self, groups: &Groups, seed: u64) -> Result<bool> {
+        let sample = self.sample(|i| {
+            std::iter::once(f64::from(groups.labels[i])).chain(self.objects[i].iter().copied()).collect()
+        })?;
+        let dims = sample.first().map_or(0, Vec::len);
+        let has_log = |j: &usize| sample.iter().all(|row| row[*j] > 0.0);
+        let numbers: Vec<usize> = (1..dims).filter(has_log).collect();
+        let logs: Vec<Vec<f64>> =
+            sample.iter().map(|row| numbers.iter().map(|&j| row[j].ln()).collect()).collect();
+        let labels: Vec<u32> = sample.iter().map(|row| row[0] as u32).collect();
+        let classes =
+            moments(&Solo::default(), &logs.concat(), numbers.len(), &labels, groups.medoids.len())?;
+        // Where ranks are very many, a small class may not be in the sample.
+        let is_whole = classes.iter().all(|class| class.n_ranks > 0);
+        let Some(explained) = explained_by(&classes, |_| true).filter(|_| is_whole) else { return Ok(true) };
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let found = support(&logs, &[(groups.medoids.len(), explained)], &mut rng);
+        Ok(found.first().is_none_or(|found| found.is_supported))
     }
 
     /// The number of the first rank of this process.

@@ -1,16 +1,16 @@
 //! `likewise demo`: a made-up run, analysed, and how well it was understood.
 
-use super::bursts::ResultOf;
+use super::bursts::{ResultOf, Truth};
 use super::compare::likeness;
 use super::synth::write_trace;
 use super::{demo_counters, demo_regimes};
 use crate::common::Common;
-use crate::trace::analysed;
 use anyhow::Result;
 use clap::Args;
 use likewise::bursts::BurstLabel;
 use likewise::synth::{Run, RunSpec};
-use likewise_analysis::phases::{Analysis, Options};
+use likewise_analysis::Stages;
+use likewise_analysis::phases::{Labelled, Options, label_bursts};
 use likewise_trace::{BurstKey, LabelTable, RowLabel, read_labels};
 use std::path::PathBuf;
 
@@ -50,34 +50,35 @@ pub(crate) fn run(args: &DemoArgs, common: &Common) -> Result<()> {
         write_trace(&run, &input, "demo", common)?;
     }
     let trace = input.join("demo.prv");
-    let (mut analysis, stages) = analysed(&trace, &Options::default(), common)?;
+    let mut stages = Stages::default();
+    let labelled = label_bursts(&trace, &Options::default(), &mut stages, common)?;
 
     let truth = read_labels(&input.join("truth.csv"))?;
-    let found = found_labels(&analysis);
+    let found = found_labels(&labelled);
     let phases = likeness(&found, &truth, false)?;
     let with_noise = likeness(&found, &truth, true)?;
     let verdict = format!(
         "The run was made up with {} phases; {} were found. Adjusted Rand index against the truth: \
          {:.4} over the bursts that are in a phase in both, {:.4} with noise as one more group (1 is perfect).",
         run.n_clusters(),
-        analysis.grouped.clustering.n_clusters,
+        labelled.grouped.clustering.n_clusters,
         phases.adjusted_rand,
         with_noise.adjusted_rand,
     );
-    analysis.notes.insert(0, verdict.clone());
     let (reading, metrics, writing) = Default::default();
     let result: ResultOf<'_> =
         ResultOf { trace: &trace, dir: output, reading: &reading, metrics: &metrics, writing: &writing };
-    let done = result.write(&analysis, Some(phases.to_json()), stages, common)?;
+    let truth = Truth { note: verdict.clone(), figures: phases.to_json() };
+    let done = result.write(labelled, Some(truth), stages, common)?;
     common.print(&done.summary, || {
         let open = "Open it in a browser: it needs no network.";
-        format!("{}\n{verdict}\n{open}\n", done.text(common))
+        format!("{}\n{verdict}\n{open}\n", done.text)
     })
 }
 
 /// What was found, as `likewise compare` would read it from `bursts.csv`.
-fn found_labels(analysis: &Analysis) -> LabelTable {
-    let table = &analysis.table;
+fn found_labels(labelled: &Labelled) -> LabelTable {
+    let table = &labelled.table;
     let key = |i: usize| BurstKey {
         app: table.app[i],
         task: table.task[i],
@@ -91,7 +92,7 @@ fn found_labels(analysis: &Analysis) -> LabelTable {
     };
     LabelTable {
         keys: Some((0..table.len()).map(key).collect()),
-        labels: analysis.labels.iter().map(label).collect(),
+        labels: labelled.labels.iter().map(label).collect(),
         durations: None,
     }
 }

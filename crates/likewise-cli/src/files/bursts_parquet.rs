@@ -4,14 +4,14 @@ use super::bursts_csv::counters_beside;
 use super::label::push_csv;
 use likewise::bursts::BurstLabel;
 use likewise::table::MetricValues;
-use likewise_analysis::phases::Analysis;
+use likewise_analysis::phases::Labelled;
 use likewise_trace::{AtomicFile, ColumnData, Error, write_parquet};
 use rayon::prelude::*;
 use std::path::Path;
 
 /// Missing values are NaN; `cluster` is a text, as in the CSV.
-pub(crate) fn write(path: &Path, analysis: &Analysis) -> Result<AtomicFile, Error> {
-    let (table, prepared) = (&analysis.table, &analysis.prepared);
+pub(crate) fn write(path: &Path, labelled: &Labelled) -> Result<AtomicFile, Error> {
+    let (table, prepared) = (&labelled.table, &labelled.prepared);
     let times: Vec<Vec<i64>> = [&table.begin, &table.duration]
         .map(|column| column.par_iter().map(|t| i64::try_from(t.0).unwrap_or(i64::MAX)).collect())
         .into();
@@ -21,25 +21,25 @@ pub(crate) fn write(path: &Path, analysis: &Analysis) -> Result<AtomicFile, Erro
         all().map(|i| prepared.normalised(m, raw.get(i))).collect()
     };
     let normalised: Vec<Vec<f64>> = metrics.iter().enumerate().map(normalised).collect();
-    let n_names: Vec<String> = analysis.metrics.iter().map(|m| format!("n_{}", m.name)).collect();
+    let n_names: Vec<String> = labelled.metrics.iter().map(|m| format!("n_{}", m.name)).collect();
     let mut columns: Vec<(&str, ColumnData<'_>)> = Vec::new();
-    if analysis.several_apps() {
+    if labelled.several_apps() {
         columns.push(("app", ColumnData::Runs(&table.app)));
     }
     columns.push(("task", ColumnData::Runs(&table.task)));
     columns.push(("thread", ColumnData::Runs(&table.thread)));
     columns.push(("begin_ns", ColumnData::I64(&times[0])));
     columns.push(("duration_ns", ColumnData::I64(&times[1])));
-    for (metric, &raw) in analysis.metrics.iter().zip(&metrics) {
+    for (metric, &raw) in labelled.metrics.iter().zip(&metrics) {
         columns.push((&metric.name, ColumnData::Metric(raw)));
     }
-    for column in counters_beside(analysis) {
+    for column in counters_beside(labelled) {
         columns.push((&column.counter.name, ColumnData::Metric(MetricValues::from(&column.values))));
     }
     for (name, values) in n_names.iter().zip(&normalised) {
         columns.push((name, ColumnData::F64(values)));
     }
-    let mut distinct = analysis.labels.clone();
+    let mut distinct = labelled.labels.clone();
     distinct.par_sort_unstable();
     distinct.dedup();
     let name = |&label: &BurstLabel| {
@@ -49,7 +49,7 @@ pub(crate) fn write(path: &Path, analysis: &Analysis) -> Result<AtomicFile, Erro
     };
     let names: Vec<String> = distinct.iter().map(name).collect();
     let place = |label: &BurstLabel| distinct.binary_search(label).unwrap_or_default();
-    let labels: Vec<&str> = analysis.labels.par_iter().map(|label| names[place(label)].as_str()).collect();
+    let labels: Vec<&str> = labelled.labels.par_iter().map(|label| names[place(label)].as_str()).collect();
     columns.push(("cluster", ColumnData::Str(&labels)));
     write_parquet(path, &columns)
 }

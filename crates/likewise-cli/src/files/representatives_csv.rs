@@ -7,7 +7,7 @@ use std::io::{self, Write};
 /// For each phase its medoid, then a burst of each stratum of its duration;
 /// `weight` says how many bursts each stands for.
 pub(crate) fn write(out: &mut impl Write, analysis: &Analysis) -> io::Result<()> {
-    let Analysis { table, representatives, .. } = analysis;
+    let (table, representatives) = (&analysis.table, &analysis.representatives);
     let with_app = analysis.several_apps();
     let app = if with_app { "app," } else { "" };
     writeln!(out, "phase,kind,{app}task,thread,begin_ns,duration_ns,weight")?;

@@ -4,7 +4,7 @@ use super::{findings, grouped, period, spmd};
 use crate::taken;
 use likewise::bursts::{BurstLabel, Estimator, Extrapolated, HeldOut, Rate, Scope, SerialPhase};
 use likewise::table::BurstClass;
-use likewise_analysis::phases::{Analysis, ExtrapolationCheck, NOTEWORTHY};
+use likewise_analysis::phases::{Analysis, ExtrapolationCheck, Labelled, NOTEWORTHY};
 use serde_json::{Value, json};
 
 /// All but how long it took; `truth` is how alike the phases are to the truth,
@@ -95,7 +95,7 @@ fn settings(analysis: &Analysis) -> Value {
 /// phases carry each, and the largest relative standard error in phases
 /// over 1% of the time.
 fn extrapolated(analysis: &Analysis) -> Value {
-    let Analysis { table, stats, figures, .. } = analysis;
+    let Labelled { table, stats, figures, .. } = &**analysis;
     let worst = |c: usize| {
         let phases = stats.iter().zip(&figures.extrapolated);
         let noteworthy = phases.filter(|(phase, _)| phase.cluster.is_some() && phase.share > NOTEWORTHY);

@@ -9,7 +9,9 @@ use likewise::cluster::ClusterId;
 use likewise::table::{Metric, MetricValues, Nanos};
 use likewise::words::{counted, grouped_digits, short};
 use likewise_analysis::phases::{Analysis, Method, findings, phase_of_node, sequence_names};
+use rayon::prelude::*;
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// All that the report shows, but for the time it took.
 #[must_use]
@@ -210,10 +212,13 @@ fn phases(analysis: &Analysis) -> Vec<PhaseRow> {
         BurstLabel::FilteredDuration,
         BurstLabel::Missing,
     ];
+    let of_label = |label: BurstLabel| {
+        let all = analysis.labels.par_iter().zip(&analysis.table.duration);
+        let own = all.filter(|(own, _)| **own == label).map(|(_, &duration)| (1u64, duration));
+        own.reduce(|| (0, Nanos::ZERO), |a, b| (a.0 + b.0, a.1.saturating_add(b.1)))
+    };
     for label in set_aside {
-        let of_label = analysis.labels.iter().zip(&analysis.table.duration).filter(|(l, _)| **l == label);
-        let (n, total) =
-            of_label.fold((0u64, Nanos::ZERO), |(n, sum), (_, &d)| (n + 1, sum.saturating_add(d)));
+        let (n, total) = of_label(label);
         if n > 0 {
             rows.push(PhaseRow {
                 label,
@@ -269,11 +274,21 @@ fn metric_text(m: &Metric) -> String {
 /// Of each phase, the time that tasks lack which have fewer bursts of it than
 /// the one with most, in ns; of the noise none.
 fn lacking(analysis: &Analysis) -> Vec<f64> {
-    let table = &analysis.table;
+    let of_task = |(task, rows): (u32, Range<usize>)| {
+        let mut own: Vec<(BurstLabel, u64)> = Vec::new();
+        for &label in analysis.labels[rows].iter().filter(|label| !label.is_set_aside()) {
+            match own.binary_search_by_key(&label, |&(label, _)| label) {
+                Ok(at) => own[at].1 += 1,
+                Err(at) => own.insert(at, (label, 1)),
+            }
+        }
+        (task, own)
+    };
+    let tasks: Vec<(u32, Range<usize>)> = analysis.table.task.runs().collect();
+    let of_tasks: Vec<_> = tasks.into_par_iter().map(of_task).collect();
     let mut counts: BTreeMap<(BurstLabel, u32), u64> = BTreeMap::new();
-    let labelled = analysis.labels.iter().zip(table.task.iter());
-    for (&label, &task) in labelled.filter(|(label, _)| !label.is_set_aside()) {
-        *counts.entry((label, task)).or_default() += 1;
+    for (task, own) in of_tasks {
+        own.into_iter().for_each(|(label, n)| *counts.entry((label, task)).or_default() += n);
     }
     let lack = |phase: &PhaseStats| {
         let label = BurstLabel::from(phase.cluster);

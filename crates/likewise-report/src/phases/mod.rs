@@ -24,6 +24,7 @@ use crate::palette;
 use likewise::bursts::BurstLabel;
 use likewise::cluster::ClusterId;
 use likewise::table::{MetricValues, Nanos, Runs};
+use rayon::prelude::*;
 
 pub use data::report_data;
 pub use functions::FunctionsView;
@@ -32,6 +33,9 @@ pub use regions::RegionRow;
 pub use select::MAX_BURSTS;
 pub use terminal::{first, terminal};
 pub use views::{AlignedRow, AlignmentView, TreeLevel, TreeNode, TreeView};
+
+/// So many bursts are looked at together.
+const PART: usize = 1 << 15;
 
 /// Everything a report shows.
 ///
@@ -229,9 +233,9 @@ impl ReportData<'_> {
     /// End of the time axis: that of the trace, or of the last burst if that
     /// is later, in nanoseconds; at least 1.
     fn span(&self) -> u64 {
-        let ends =
-            self.begin.iter().zip(self.duration).map(|(&begin, &duration)| begin.saturating_add(duration));
-        ends.fold(self.end, Nanos::max).0.max(1)
+        let ends = self.begin.par_iter().zip(self.duration);
+        let ends = ends.map(|(&begin, &duration)| begin.saturating_add(duration));
+        ends.reduce(|| self.end, Nanos::max).0.max(1)
     }
 
     /// The labels that the pictures and the table show, in order: phases,
@@ -239,20 +243,22 @@ impl ReportData<'_> {
     ///
     /// Complexity: O(n log k) for n bursts and k labels.
     fn labels(&self) -> Vec<BurstLabel> {
-        let mut labels: Vec<BurstLabel> = self.phases.iter().map(|phase| phase.label).collect();
+        let distinct = |labels: &[BurstLabel]| {
+            let mut found: Vec<BurstLabel> = Vec::new();
+            for label in labels.chunk_by(|a, b| a == b).map(|equal| equal[0]) {
+                if let Err(at) = found.binary_search(&label) {
+                    found.insert(at, label);
+                }
+            }
+            found
+        };
+        let aligned =
+            self.alignment.iter().flat_map(|view| &view.rows).flat_map(|row| row.labels.chunks(PART));
+        let parts: Vec<&[BurstLabel]> = self.label.chunks(PART).chain(aligned).collect();
+        let mut labels: Vec<BurstLabel> = parts.into_par_iter().flat_map_iter(distinct).collect();
+        labels.extend(self.phases.iter().map(|phase| phase.label));
         labels.sort_unstable();
         labels.dedup();
-        let aligned = self.alignment.iter().flat_map(|view| &view.rows).flat_map(|row| &row.labels);
-        let mut last = None;
-        for &label in self.label.iter().chain(aligned) {
-            if last == Some(label) {
-                continue;
-            }
-            last = Some(label);
-            if let Err(at) = labels.binary_search(&label) {
-                labels.insert(at, label);
-            }
-        }
         // Noise is less than a phase, but is shown after all of them.
         labels.sort_by_key(|&label| (label.phase().is_none(), label));
         labels

@@ -1,7 +1,8 @@
 //! Which bursts and metrics a report keeps.
 
-use super::ReportData;
+use super::{PART, ReportData};
 use likewise::bursts::BurstLabel;
+use rayon::prelude::*;
 
 /// A report holds at most this many bursts.
 pub const MAX_BURSTS: usize = 1_000_000;
@@ -33,51 +34,81 @@ pub(super) struct Selection {
 pub(super) fn select(data: &ReportData<'_>, labels: &[BurstLabel], limit: usize) -> Selection {
     let n = data.begin.len();
     let key = |i: usize| (data.burst_row[i], data.begin[i], i);
-    let order = (!(0..n).is_sorted_by_key(key)).then(|| {
+    let is_ordered = (1..n).into_par_iter().with_min_len(PART).all(|i| key(i - 1) <= key(i));
+    let order = (!is_ordered).then(|| {
         let mut order: Vec<usize> = (0..n).collect();
         order.sort_unstable_by_key(|&i| key(i));
         order
     });
     // As a rule bursts stand in this order, and it takes no memory.
-    let order = (0..n).map(|at| order.as_ref().map_or(at, |order| order[at]));
+    let at = |place: usize| order.as_ref().map_or(place, |order| order[place]);
     if n <= limit {
-        return Selection { bursts: order.collect(), weights: vec![1.0; labels.len()] };
+        return Selection { bursts: (0..n).map(at).collect(), weights: vec![1.0; labels.len()] };
     }
-
-    let mut position = vec![0_usize; labels.len()];
-    let mut count = vec![0_usize; labels.len()];
-    let mut time = vec![0_u128; labels.len()];
-    let mut kept_time = vec![0_u128; labels.len()];
     let mut sorted: Vec<(BurstLabel, usize)> = labels.iter().copied().zip(0..).collect();
     sorted.sort_unstable();
     let index = |i: usize| {
         let at = sorted.binary_search_by_key(&data.label[i], |&(label, _)| label);
         at.map_or(0, |at| sorted[at].1)
     };
-    for i in 0..n {
-        let l = index(i);
-        count[l] += 1;
-        time[l] += u128::from(data.duration[i].0);
-    }
-    let quota: Vec<usize> = count.iter().map(|&c| (c * limit / n).max(FLOOR.min(limit)).min(c)).collect();
-
-    let mut bursts = Vec::with_capacity(quota.iter().sum());
-    for i in order {
-        let l = index(i);
-        let p = position[l];
-        position[l] += 1;
-        // The steps of a line from (0, 0) to (count, quota): exactly quota
-        // of them, evenly spread.
-        if (p + 1) * quota[l] / count[l] > p * quota[l] / count[l] {
-            kept_time[l] += u128::from(data.duration[i].0);
-            bursts.push(i);
+    let part = |number: usize| number * PART..n.min((number + 1) * PART);
+    let counted = |number: usize| {
+        let mut sums = vec![Sum::default(); labels.len()];
+        part(number).map(at).for_each(|i| sums[index(i)].add(data.duration[i].0));
+        sums
+    };
+    let parts: Vec<Vec<Sum>> = (0..n.div_ceil(PART)).into_par_iter().map(counted).collect();
+    // How many are before each part.
+    let mut all = vec![Sum::default(); labels.len()];
+    let before = |own: &Vec<Sum>| {
+        let before: Vec<usize> = all.iter().map(|sum| sum.count).collect();
+        all.iter_mut().zip(own).for_each(|(all, own)| all.join(*own));
+        before
+    };
+    let before: Vec<Vec<usize>> = parts.iter().map(before).collect();
+    let quota: Vec<usize> =
+        all.iter().map(|sum| (sum.count * limit / n).max(FLOOR.min(limit)).min(sum.count)).collect();
+    let kept = |(number, mut position): (usize, Vec<usize>)| {
+        let (mut bursts, mut sums) = (Vec::new(), vec![Sum::default(); labels.len()]);
+        for i in part(number).map(at) {
+            let l = index(i);
+            let p = position[l];
+            position[l] += 1;
+            // The steps of a line from (0, 0) to (count, quota): exactly quota
+            // of them, evenly spread.
+            if (p + 1) * quota[l] / all[l].count > p * quota[l] / all[l].count {
+                sums[l].add(data.duration[i].0);
+                bursts.push(i);
+            }
         }
+        (bursts, sums)
+    };
+    let (bursts, sums): (Vec<Vec<usize>>, Vec<Vec<Sum>>) =
+        before.into_par_iter().enumerate().map(kept).unzip();
+    let mut kept = vec![Sum::default(); labels.len()];
+    sums.iter().for_each(|own| kept.iter_mut().zip(own).for_each(|(kept, own)| kept.join(*own)));
+    let weight = |(all, kept): (&Sum, &Sum)| {
+        if kept.time == 0 { 1.0 } else { all.time as f64 / kept.time as f64 }
+    };
+    Selection { bursts: bursts.concat(), weights: all.iter().zip(&kept).map(weight).collect() }
+}
+
+/// Bursts of a label.
+#[derive(Clone, Copy, Default)]
+struct Sum {
+    count: usize,
+    /// In ns.
+    time: u128,
+}
+
+impl Sum {
+    fn add(&mut self, duration: u64) {
+        self.join(Self { count: 1, time: duration.into() });
     }
-    let weights = time
-        .iter()
-        .zip(&kept_time)
-        .map(|(&all, &kept)| if kept == 0 { 1.0 } else { all as f64 / kept as f64 });
-    Selection { bursts, weights: weights.collect() }
+
+    fn join(&mut self, other: Self) {
+        (self.count, self.time) = (self.count + other.count, self.time + other.time);
+    }
 }
 
 /// How many metrics a report of `n_bursts` keeps beside the duration.

@@ -279,10 +279,13 @@ impl Sums {
             for k in (first..n).take_while(|&k| cuts[k] < end) {
                 iterations[k * width] += time_within(table, i, cuts[k], cuts[k + 1]) as f64;
             }
-            // An iteration has the bursts that end in it, those at its end too.
-            let ends = cuts.partition_point(|&c| c < end);
-            if (1..=n).contains(&ends) {
-                add_counters(table, i, 1.0, &mut iterations[(ends - 1) * width..ends * width]);
+            // An iteration has the bursts that end in it, those at its end too. Of a burst that
+            // is not wholly in the region, this has as much of the counters as of the time.
+            let ends = cuts.partition_point(|&c| c < end).min(n);
+            if ends > 0 && begin < cuts[n] {
+                let inside = time_within(table, i, cuts[0], cuts[n]) as f64;
+                let share = if begin == end { 1.0 } else { inside / table.duration[i].0 as f64 };
+                add_counters(table, i, share, &mut iterations[(ends - 1) * width..ends * width]);
             }
         }
         let mut region = vec![0.0; width];
@@ -384,6 +387,24 @@ mod tests {
         // 40 of 41 are estimated.
         assert!((window.time.error() + 1.0 / 41.0).abs() < 1e-12, "{}", window.time.error());
         assert_eq!(window.counters[0].error(), window.time.error());
+    }
+
+    #[test]
+    fn of_a_burst_across_the_edge_of_the_region_only_a_part_is_in_it() {
+        let (mut table, _, period) = run(10, 99);
+        let whole = Sums::of(&table, &period).region;
+        // The first burst of a task begins 980 earlier, the last of another ends 985 later.
+        table.begin.iter_mut().for_each(|begin| begin.0 += 1000);
+        table.begin[0].0 -= 980;
+        table.duration[0].0 = 1000;
+        let last = table.len() - 1;
+        table.duration[last].0 = 1050;
+        table.counters[0].values = table.duration.iter().map(|d| d.0 as f64).collect();
+        let boundaries = period.boundaries.iter().map(|at| Nanos(at.0 + 1000)).collect();
+        let sums = Sums::of(&table, &Period { boundaries, ..period });
+        let added = (sums.region[0] - whole[0]) as i64;
+        assert_eq!((added, (sums.region[1] - whole[1]).round() as i64), (35, 35));
+        assert_eq!(sums.run[1] - whole[1], 980.0 + 1035.0);
     }
 
     #[test]

@@ -1,8 +1,11 @@
 //! Grouping: points in, [`Clustering`] out.
 
+mod along;
 mod dbscan;
 mod euclidean;
 
+pub use along::Along;
+pub(crate) use along::{box_of, empty, with};
 pub use dbscan::{CoreRadii, Dbscan, DbscanParams, DbscanParamsError, dbscan, dbscan_knowing, dbscan_spread};
 pub use euclidean::{euclidean, squared_euclidean};
 pub mod hierarchical;

@@ -8,7 +8,7 @@ use crate::linear::{PrincipalAxis, dot, principal_axes};
 
 mod varimax;
 
-pub use varimax::{Rotated, n_above_one, varimax};
+pub use varimax::{Rotated, largest_by_chance, n_above_one, varimax};
 
 /// The fewest rows that two columns must share.
 pub const LEAST_COMMON: usize = 3;

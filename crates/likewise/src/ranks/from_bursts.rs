@@ -33,6 +33,17 @@ pub enum FromBurstsError {
     /// No burst runs within the boundaries.
     #[error("no burst runs within the boundaries, from {} ns to {} ns", .0.0, .1.0)]
     NoBurst(Nanos, Nanos),
+    /// A task without any burst.
+    #[error(
+        "task {task} has no burst, and tasks up to {last} have some: ranks are compared by what each of them computes \
+         (of a recording by leads, only the leads have bursts)"
+    )]
+    NoBurstOf {
+        /// The first such task.
+        task: u32,
+        /// The last task with bursts.
+        last: u32,
+    },
     /// The table would not be one.
     #[error(transparent)]
     Table(#[from] EffortError),
@@ -50,7 +61,7 @@ pub enum FromBurstsError {
 /// is 0. Regions are in order of their places in the source, or of their names.
 ///
 /// # Errors
-/// See [`FromBurstsError`]; a task that has no burst at all is a rank without a row.
+/// See [`FromBurstsError`].
 ///
 /// # Panics
 /// If there is not one label for each burst, or a label has no name.
@@ -82,9 +93,9 @@ pub fn effort_from_bursts(
     places.values_mut().enumerate().for_each(|(i, place)| *place = i);
     // Tasks may be numbered far apart; the gap must be seen before the table is made.
     let tasks: Vec<u32> = table.tasks().map(|((_, task), _)| task).collect();
-    let last = u64::from(tasks[tasks.len() - 1]) - 1;
-    if let Some(rank) = (0..).zip(&tasks).find_map(|(rank, &t)| (u64::from(t) != rank + 1).then_some(rank)) {
-        return Err(EffortError::NoRow { rank, last }.into());
+    let last = tasks[tasks.len() - 1];
+    if let Some(task) = (1..).zip(&tasks).find_map(|(task, &known)| (known != task).then_some(task)) {
+        return Err(FromBurstsError::NoBurstOf { task, last });
     }
     let mut values = vec![0.0; tasks.len() * places.len() * n_steps];
     for (i, key) in kept() {
@@ -253,7 +264,7 @@ mod tests {
         let made = |table: &BurstTable, steps: &[Nanos]| {
             effort_from_bursts(table, EffortRegions::Calls, steps).unwrap_err().to_string()
         };
-        assert!(made(&table, &STEPS).starts_with("rank 1 has no row"));
+        assert!(made(&table, &STEPS).starts_with("task 2 has no burst, and tasks up to "));
         assert!(made(&table, &STEPS[..1]).starts_with("steps need two"));
         assert!(made(&table, &[Nanos(40), Nanos(50)]).contains("from 40 ns to 50 ns"));
         table.app = vec![1, 2].into();

@@ -1,6 +1,6 @@
 //! The facts in a trace that tell which thread waits for which.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use likewise::bursts::replay::{Collective, Member, Message, Pattern};
 use rayon::prelude::*;
@@ -16,6 +16,14 @@ use crate::trace::Who;
 const COLLECTIVE: u32 = 50_000_002;
 /// Its communicator.
 const COMMUNICATOR: u32 = 50_100_004;
+/// Extrae's event of other MPI calls, and its value of MPI_Finalize, which is collective
+/// over all tasks.
+const OTHER: u32 = 50_000_003;
+const FINALIZE: i64 = 32;
+/// The communicator of MPI_Finalize; no event has it.
+const ALL: i64 = -1;
+/// States in which a thread does nothing: idle, and not created.
+const NOTHING: [u32; 2] = [0, 2];
 /// 1 at its root.
 const ROOT: u32 = 50_100_003;
 /// Values of [`COLLECTIVE`] in which all wait for the root: broadcast, scatter.
@@ -55,7 +63,8 @@ struct Part {
 /// What the records of a trace say.
 #[derive(Default)]
 pub(super) struct Facts {
-    pub(super) threads: BTreeSet<Who>,
+    /// Each with the last time at which it does anything.
+    pub(super) threads: BTreeMap<Who, u64>,
     sent: Vec<Sent>,
     /// Of one operation after the other.
     collectives: Vec<Vec<Part>>,
@@ -65,7 +74,7 @@ pub(super) struct Facts {
 /// What a block says, and how many lines it has.
 #[derive(Default)]
 struct Block {
-    threads: BTreeSet<Who>,
+    threads: BTreeMap<Who, u64>,
     sent: Vec<Sent>,
     marks: Vec<Mark>,
     lines: u64,
@@ -89,7 +98,7 @@ impl Facts {
                 return Err((before + line, if is_last { truncated(kind) } else { kind }));
             }
             before += block.lines;
-            facts.threads.extend(block.threads);
+            block.threads.into_iter().for_each(|(who, last)| seen(&mut facts.threads, who, last));
             facts.sent.extend(block.sent);
             marks.extend(block.marks);
         }
@@ -177,17 +186,21 @@ impl Block {
                     block.problem = Some((block.lines - 1, kind));
                     break;
                 }
-                Ok(Record::State { who, .. }) => _ = block.threads.insert(who),
+                Ok(Record::State { who, begin, end, value }) => {
+                    let does = !NOTHING.contains(&value);
+                    seen(&mut block.threads, who, end.filter(|_| does).unwrap_or(begin));
+                }
                 Ok(Record::Event { who, time }) => {
-                    block.threads.insert(who);
+                    seen(&mut block.threads, who, time);
                     let is_mark =
-                        |&&(event, _): &&(u32, _)| [COLLECTIVE, COMMUNICATOR, ROOT].contains(&event);
+                        |&&(event, _): &&(u32, _)| [COLLECTIVE, COMMUNICATOR, ROOT, OTHER].contains(&event);
                     let mark = |&(event, value): &(u32, _)| Mark { who, time, event, value: value as i64 };
                     block.marks.extend(known.pairs().iter().filter(is_mark).map(mark));
                 }
                 Ok(Record::Communication { from, to, .. }) => {
-                    block.threads.extend([from, to]);
                     let [sent, left, asked, came] = communication_times(line);
+                    seen(&mut block.threads, from, left.max(sent).unwrap_or(0));
+                    seen(&mut block.threads, to, came.max(asked).unwrap_or(0));
                     // If a physical time is unknown, the logical one is nearest.
                     if let (Some(left), Some(came)) = (left.or(sent), came.or(asked)) {
                         block.sent.push(Sent { from, left, to, came });
@@ -198,6 +211,12 @@ impl Block {
         }
         block
     }
+}
+
+/// Notes that a thread does something until `last`.
+fn seen(threads: &mut BTreeMap<Who, u64>, who: Who, last: u64) {
+    let known = threads.entry(who).or_insert(0);
+    *known = last.max(*known);
 }
 
 /// `record`, if the header declares its threads.
@@ -227,6 +246,11 @@ pub(super) fn communication_times(line: &[u8]) -> [Option<u64>; 4] {
     times
 }
 
+/// Whether it is MPI_Finalize.
+fn is_last(part: Part) -> bool {
+    part.communicator == ALL
+}
+
 /// What each thread did, one operation after the other.
 fn parts(mut marks: Vec<Mark>) -> Vec<Part> {
     // Stable: marks of one time keep the order of the file.
@@ -236,17 +260,25 @@ fn parts(mut marks: Vec<Mark>) -> Vec<Part> {
         let mut open: Option<Part> = None;
         for at_once in of_thread.chunk_by(|a, b| a.time == b.time) {
             let value = |event: u32| at_once.iter().find(|mark| mark.event == event).map(|mark| mark.value);
-            for mark in at_once.iter().filter(|mark| mark.event == COLLECTIVE) {
+            let is_part = |mark: &&Mark| match mark.event {
+                COLLECTIVE => true,
+                OTHER => mark.value == FINALIZE || (mark.value == 0 && open.is_some_and(is_last)),
+                _ => false,
+            };
+            let marks: Vec<&Mark> = at_once.iter().filter(is_part).collect();
+            for mark in marks {
                 // An operation without an end ends where the next one begins.
                 if let Some(mut part) = open.take() {
                     part.exit = mark.time;
                     parts.push(part);
                 }
                 if mark.value != 0 {
+                    let communicator =
+                        if mark.event == OTHER { ALL } else { value(COMMUNICATOR).unwrap_or(0) };
                     open = Some(Part {
                         who: mark.who,
                         operation: mark.value,
-                        communicator: value(COMMUNICATOR).unwrap_or(0),
+                        communicator,
                         enter: mark.time,
                         exit: mark.time,
                         is_root: value(ROOT).is_some_and(|value| value != 0),

@@ -137,7 +137,7 @@ fn run(
 ) -> std::result::Result<(Vec<Who>, Run), String> {
     let unit = header.unit.nanos();
     let mut stretches: BTreeMap<Who, Vec<Stretch>> =
-        facts.threads.iter().map(|&who| (who, Vec::new())).collect();
+        facts.threads.keys().map(|&who| (who, Vec::new())).collect();
     for burst in bursts {
         let RetimedBurst { app, task, thread, begin, duration, now } = *burst;
         let Some(of_thread) = stretches.get_mut(&Who { app, task, thread }) else {
@@ -170,6 +170,7 @@ fn run(
     let place: BTreeMap<Who, usize> = stretches.keys().copied().zip(0..).collect();
     let run = Run {
         end: header.end.0 / unit,
+        lasts: facts.threads.values().copied().collect(),
         threads: stretches.values().cloned().collect(),
         messages: facts.messages(&place),
         collectives: facts.collectives(&place),

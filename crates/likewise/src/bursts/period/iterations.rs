@@ -6,8 +6,12 @@ use super::signal::Signals;
 const NEAR: f64 = 0.125;
 /// An iteration may be longer or shorter than the lag by at most this share.
 const TOLERANCE: f64 = 0.15;
-/// At most one begin in so many may be missing: the phase is nearly always there.
+/// At most one begin in so many may be missing, and one iteration unlike the others: the
+/// phase is nearly always there.
 const MISSING: usize = 10;
+/// From one begin to the next are at most so many lags: where one in ten is missing, three
+/// in a row hardly are.
+const IN_A_ROW: usize = 3;
 /// The last iteration counts as whole if at most this share of it is missing, and
 /// it ends with the run if at most this share of an iteration follows.
 const UNFINISHED: f64 = 0.1;
@@ -89,7 +93,7 @@ impl Iterations {
     pub(super) fn alike(anchor: usize, boundaries: &[f64], signals: &Signals) -> Option<Self> {
         let profiles = Profiles::of(boundaries, signals);
         let all = 0..boundaries.len() - 1;
-        let (from, to) = longest_run(&profiles.likeness(all), |&r| r >= LEAST_ALIKE);
+        let (from, to) = longest_stretch(&profiles.likeness(all));
         if to - from < LEAST_ITERATIONS {
             return None;
         }
@@ -149,15 +153,17 @@ fn occurrences(stretches: &[Stretch], near: f64) -> Vec<f64> {
 }
 
 /// The longest chain of begins of which each is followed by the one nearest to `lag`
-/// later, or else by one two lags later: of the phase, a burst here and there is noise.
-/// What is missing is put in between, unless it is more than one in [`MISSING`]. The
-/// first of equally long ones.
+/// later, or else by one up to [`IN_A_ROW`] lags later: of the phase, a burst here and
+/// there is noise. What is missing is put in between, unless it is more than one in
+/// [`MISSING`]. The first of equally long ones.
 fn longest_chain(begins: &[f64], lag: f64) -> Vec<f64> {
-    let found = chain(begins, lag, 2);
-    let mut whole = Vec::with_capacity(found.len());
+    let found = chain(begins, lag, IN_A_ROW);
+    let mut whole: Vec<f64> = Vec::with_capacity(found.len());
     for &begin in &found {
-        if let Some(&last) = whole.last().filter(|&&last| begin - last > 1.5 * lag) {
-            whole.push(f64::midpoint(last, begin));
+        if let Some(&last) = whole.last() {
+            let lags = ((begin - last) / lag).round();
+            let part = |k: usize| last + (begin - last) * k as f64 / lags;
+            whole.extend((1..lags as usize).map(part));
         }
         whole.push(begin);
     }
@@ -190,6 +196,19 @@ fn chain(begins: &[f64], lag: f64, most: usize) -> Vec<f64> {
     }
     let first = (0..n).max_by_key(|&i| (length[i], std::cmp::Reverse(i)));
     std::iter::successors(first, |&i| Some(next[i]).filter(|&j| j != usize::MAX)).map(|i| begins[i]).collect()
+}
+
+/// The longest stretch of iterations that are alike. One between two of them need not be:
+/// of one task a burst that is noise makes an iteration unlike the others. But of all no
+/// more than one in [`MISSING`].
+fn longest_stretch(likeness: &[f64]) -> (usize, usize) {
+    let is_alike = |i: usize| likeness.get(i).is_some_and(|&r| r >= LEAST_ALIKE);
+    let may_be_in = |i: usize| is_alike(i) || (i > 0 && is_alike(i - 1) && is_alike(i + 1));
+    let places: Vec<usize> = (0..likeness.len()).collect();
+    let strict = longest_run(&places, |&i| is_alike(i));
+    let (from, to) = longest_run(&places, |&i| may_be_in(i));
+    let odd = (from..to).filter(|&i| !is_alike(i)).count();
+    if odd * MISSING > to - from { strict } else { (from, to) }
 }
 
 /// The longest run of values that hold, the first of equally long ones.
@@ -279,7 +298,23 @@ mod tests {
         let missing: Vec<f64> = (0..11).filter(|&i| i != 4).map(|i| 100.0 * f64::from(i)).collect();
         assert_eq!(longest_chain(&missing, 100.0), (0..11).map(|i| 100.0 * f64::from(i)).collect::<Vec<_>>());
         assert_eq!(longest_chain(&[0.0, 200.0, 300.0], 100.0), [200.0, 300.0]);
+        let missing: Vec<f64> =
+            (0..31).filter(|i| ![4, 5, 20].contains(i)).map(|i| 100.0 * f64::from(i)).collect();
+        assert_eq!(longest_chain(&missing, 100.0), (0..31).map(|i| 100.0 * f64::from(i)).collect::<Vec<_>>());
         assert!(longest_chain(&[], 1.0).is_empty());
+    }
+
+    #[test]
+    fn one_odd_iteration_ends_no_stretch() {
+        let of = |odd: &[usize], n: usize| {
+            let likeness: Vec<f64> = (0..n).map(|i| if odd.contains(&i) { 0.2 } else { 0.9 }).collect();
+            longest_stretch(&likeness)
+        };
+        assert_eq!(of(&[7], 20), (0, 20));
+        assert_eq!(of(&[0, 19], 20), (1, 19));
+        // Two in a row do, and more than one in ten.
+        assert_eq!(of(&[7, 8], 20), (9, 20));
+        assert_eq!(of(&[4, 10, 13], 20), (14, 20));
     }
 
     #[test]

@@ -10,6 +10,11 @@ const LEAST_PEAK: f64 = 0.05;
 const LEAST_LAG: usize = 4;
 /// Peaks that are looked at for each phase, and for all phases together.
 const PEAKS: (usize, usize) = (4, 6);
+/// Of a peak, these parts are looked at too: it may be a multiple of the period.
+const TIMES: usize = 64;
+/// If they are at least this share as high. A lag lies up to half a cell beside the
+/// period, which takes as much from narrow peaks.
+const AS_HIGH: f64 = 0.5;
 
 /// What runs in each cell of the work clock.
 pub(super) struct Signals {
@@ -168,15 +173,32 @@ impl Transforms {
     }
 }
 
-/// The highest local maxima, highest first.
+/// The highest local maxima; the first that is about as high as the highest; and those
+/// of which the highest may be multiples.
+///
+/// Where a run repeats often, its period and all multiples have about the same
+/// correlation, and the highest are those that come nearest to whole cells: the period
+/// itself need not be among them.
 fn peaks(correlation: &[f64], n: usize) -> Vec<usize> {
     let is_peak = |&k: &usize| {
         let r = correlation[k];
         r > LEAST_PEAK && r > correlation[k - 1] && correlation.get(k + 1).is_none_or(|&next| r >= next)
     };
     let mut found: Vec<usize> = (LEAST_LAG..correlation.len()).filter(is_peak).collect();
+    let Some(highest) = found.iter().map(|&k| correlation[k]).reduce(f64::max) else { return found };
+    let first = found.iter().copied().find(|&k| correlation[k] >= AS_HIGH * highest);
     found.sort_by(|&a, &b| correlation[b].total_cmp(&correlation[a]).then(a.cmp(&b)));
     found.truncate(n);
+    let of_multiple = |&lag: &usize| {
+        let is_as_high = move |&k: &usize| k >= LEAST_LAG && correlation[k] >= AS_HIGH * correlation[lag];
+        let part = move |times: usize| {
+            let middle = (lag + times / 2) / times;
+            (middle.saturating_sub(1)..=middle + 1).filter(is_as_high).find(is_peak)
+        };
+        (2..=TIMES.min(lag / LEAST_LAG)).filter_map(part)
+    };
+    let parts: Vec<usize> = found.iter().flat_map(of_multiple).collect();
+    found.extend(first.into_iter().chain(parts));
     found
 }
 
@@ -227,10 +249,21 @@ mod tests {
     }
 
     #[test]
+    fn the_period_is_looked_at_where_multiples_are_higher() {
+        // Bursts of one cell every 16.4 cells: five of these are 82 cells.
+        let bursts: Vec<(f64, f64)> =
+            (0..600).map(|i| 16.4 * f64::from(i)).map(|at| (at, at + 1.0)).collect();
+        let found = Transforms::new(9840).autocorrelations(&[signal(&bursts, 1.0, 9840)]);
+        let found = peaks(&found[0], 4);
+        assert!(found[..4].iter().all(|lag| lag.is_multiple_of(82)), "{found:?}");
+        assert!(found.contains(&16), "{found:?}");
+    }
+
+    #[test]
     fn a_constant_signal_has_no_peak() {
         let pulses: Vec<f64> = (0..64).map(|i| f64::from(u8::from(i % 8 == 0))).collect();
         let found = Transforms::new(64).autocorrelations(&[pulses, vec![3.0; 64]]);
-        assert_eq!(peaks(&found[0], 1), [8]);
+        assert_eq!(peaks(&found[0], 1), [8, 8]);
         assert!(peaks(&found[1], 4).is_empty());
     }
 }

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
-use crate::cluster::{ClusterId, DbscanParams, Points, dbscan};
+use crate::cluster::{Along, ClusterId, DbscanParams, Points, dbscan};
 
 use super::density::Density;
 use super::levels::{Level, NO_NODE, RefineInput, Refinement};
@@ -30,12 +30,14 @@ struct Setting<'a> {
     tasks: Tasks,
     /// All radii, ascending: those of the range, and then its reach.
     radii: Vec<f64>,
+    along: &'a Along<'a>,
     /// Made when it is first asked.
     index: OnceLock<Index<'a>>,
 }
 
 pub(super) fn aggregate(
     input: &RefineInput<'_>,
+    along: &Along<'_>,
     mut range: EpsRange,
     rules: &RefineRules,
     connect: Connect<'_>,
@@ -43,7 +45,8 @@ pub(super) fn aggregate(
     let radii: Vec<f64> = range.eps.iter().copied().chain(range.reach).collect();
     let mut density = Density::new(std::mem::take(&mut range.distances), rules.sparse, &radii);
     let range = &range;
-    let setting = Setting { input, range, rules, tasks: Tasks::some(input), radii, index: OnceLock::new() };
+    let setting =
+        Setting { input, range, rules, tasks: Tasks::some(input), radii, along, index: OnceLock::new() };
     let mut partition = Partition::new(input);
     let mut levels = Vec::new();
     let regrouped = |place: usize| {
@@ -282,14 +285,14 @@ fn entries(
             let cluster = found[burst as usize].filter(|id| matches!(fates[id.index()], Fate::Shared))?;
             node_of(burst).map(|_| cluster.index() as u32)
         };
-        let index = setting.index.get_or_init(|| Index::new(setting.input.points));
+        let index = setting.index.get_or_init(|| Index::new(setting.along));
         let marked = index.mark(|burst| group_of(burst).unwrap_or(NO_NODE), shared.len());
         let entry = |pending: &mut Pending, &burst: &u32| {
             let cluster = cluster_of(burst) as u32;
             let node = node_of(index.nearest(&marked, burst, cluster, pending)?)?;
             reaches[node as usize].then_some((burst, node))
         };
-        index.sort(&mut shared);
+        setting.along.sort(&mut shared);
         let mut joined: Vec<(u32, u32)> =
             shared.par_iter().map_init(Pending::default, entry).flatten().collect();
         joined.par_sort_unstable();

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use rayon::prelude::*;
 
+use crate::cluster::Along;
+
 use super::aggregate::{finish, regroup};
 use super::levels::{NO_NODE, RefineInput, Refinement};
 use super::nearest::{Index, Pending};
@@ -15,11 +17,16 @@ use super::{EpsRange, RefineRules};
 /// each of its steps, and it is not taken apart.
 const PERFECT: f64 = 1.0 - 1e-12;
 
-pub(super) fn divide(input: &RefineInput<'_>, range: &EpsRange, rules: &RefineRules) -> Refinement {
+pub(super) fn divide(
+    input: &RefineInput<'_>,
+    along: &Along<'_>,
+    range: &EpsRange,
+    rules: &RefineRules,
+) -> Refinement {
     let mut partition = Partition::new(input);
     let mut node_of = vec![NO_NODE; input.points.len()];
     let mut levels = Vec::new();
-    let (tasks, index) = (Tasks::some(input), Index::new(input.points));
+    let (tasks, index) = (Tasks::some(input), Index::new(along));
     let mut last: Option<Scored> = None;
     for (level, &eps) in range.eps.iter().rev().enumerate() {
         match &last {

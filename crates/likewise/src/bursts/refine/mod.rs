@@ -21,7 +21,7 @@ pub use levels::{Direction, Level, NO_CODE, NO_COHORT, NO_NODE, Node, RefineInpu
 pub use range::{EpsRange, default_min_points, eps_range};
 pub use rules::RefineRules;
 
-use crate::cluster::{ClusterId, DbscanParams, dbscan};
+use crate::cluster::{Along, ClusterId, DbscanParams, dbscan};
 
 /// Finds phases at all densities, with no parameter but how many bursts make
 /// a group.
@@ -86,20 +86,24 @@ pub fn refine(
     direction: Direction,
     rules: &RefineRules,
 ) -> Refinement {
-    refine_by(input, range, direction, rules, &|params| dbscan(input.points, params).clustering.labels)
+    let along = Along::of(input.points);
+    refine_by(input, &along, range, direction, rules, &|params| {
+        dbscan(input.points, params).clustering.labels
+    })
 }
 
 /// Labels all points of the input by [`dbscan`].
 pub type Connect<'a> = &'a (dyn Fn(&DbscanParams) -> Vec<Option<ClusterId>> + Sync);
 
 /// As [`refine`], where `connect` finds what a radius connects: the points may be
-/// spread over processes. Divisive refinement does not ask it.
+/// spread over processes. `along` has the same points. Divisive refinement does not ask it.
 ///
 /// # Panics
 /// As [`refine`].
 #[must_use]
 pub fn refine_by(
     input: &RefineInput<'_>,
+    along: &Along<'_>,
     range: EpsRange,
     direction: Direction,
     rules: &RefineRules,
@@ -110,7 +114,7 @@ pub fn refine_by(
     assert!(input.code.is_empty() || input.code.len() == input.points.len(), "the code of every burst");
     assert!(input.apart.is_empty() || input.apart.len() == input.points.len(), "a number for every burst");
     match direction {
-        Direction::Aggregative => aggregate::aggregate(input, range, rules, connect),
-        Direction::Divisive => divide::divide(input, &range, rules),
+        Direction::Aggregative => aggregate::aggregate(input, along, range, rules, connect),
+        Direction::Divisive => divide::divide(input, along, &range, rules),
     }
 }

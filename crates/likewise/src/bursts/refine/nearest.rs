@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use rayon::prelude::*;
 
-use crate::cluster::{MAX_DIMS, Points};
+use crate::cluster::{Along, Points, box_of, empty, with};
 use crate::parallel;
 
 use super::levels::NO_NODE;
@@ -16,30 +16,13 @@ const PART: usize = 1 << 14;
 /// Rows of a leaf.
 const LEAF: usize = 32;
 
-/// More points are not copied: 16 bytes for each, in two dimensions, would be among
-/// what takes most memory of a refinement. Without the copy, that of 10,000,000
-/// took 38 s instead of 33.
-const COPIED: usize = 1 << 24;
-
 /// Boxes of a group.
 const FANOUT: usize = 8;
-
-/// Bits of a coordinate on the curve, at most.
-const BITS: u32 = 24;
-
-/// With at least so many bits of each coordinate, a place on the curve and its row
-/// share one number: in one and two dimensions always, in three up to a few million
-/// points.
-const ENOUGH: u32 = 14;
 
 /// All points in boxes within boxes.
 pub(super) struct Index<'a> {
     points: Points<'a>,
-    /// The points along a curve that fills space, so that neighbours in it are near.
-    order: Vec<u32>,
-    /// Their coordinates, in that order: a box is read in one go. Empty where there
-    /// are more than [`COPIED`] points.
-    rows: Vec<f64>,
+    along: &'a Along<'a>,
     /// Boxes of [`LEAF`] points each, then of [`FANOUT`] boxes each and so on, up to
     /// one. Of each dimension its low and its high end.
     levels: Vec<Vec<f64>>,
@@ -127,25 +110,10 @@ pub(super) struct Pending {
 }
 
 impl<'a> Index<'a> {
-    /// O(n log n) for n points, in parallel; a copy of the points, unless they are very
-    /// many, and four bytes for each are kept.
-    pub(super) fn new(points: Points<'a>) -> Self {
-        Self::with_copy_of(points, COPIED)
-    }
-
-    /// The same, where `most` points are copied at most.
-    fn with_copy_of(points: Points<'a>, most: usize) -> Self {
+    /// O(n) for n points, in parallel.
+    pub(super) fn new(along: &'a Along<'a>) -> Self {
+        let (points, order) = (along.points(), along.order());
         let dims = points.dims();
-        let around = points
-            .data()
-            .par_chunks(PART * dims)
-            .map(|part| box_of(part.chunks_exact(dims), dims))
-            .reduce(|| empty(dims), |a, b| with(a, &b));
-        let order = ordered(points, &around);
-        let mut rows =
-            crate::pages::large(vec![0.0; if order.len() > most { 0 } else { order.len() * dims }]);
-        let copy = |(to, &row): (&mut [f64], &u32)| to.copy_from_slice(points.row(row as usize));
-        rows.par_chunks_mut(dims).zip(&order).for_each(copy);
         let leaf = |rows: &[u32]| box_of(rows.iter().map(|&row| points.row(row as usize)), dims);
         let mut levels: Vec<Vec<f64>> = vec![order.par_chunks(LEAF).flat_map_iter(leaf).collect()];
         while let Some(below) = levels.last().filter(|level| level.len() > 2 * dims) {
@@ -155,7 +123,7 @@ impl<'a> Index<'a> {
         }
         let least = |rows: &[u32]| rows.iter().copied().min().unwrap_or(u32::MAX);
         let lowest = upwards(order.par_chunks(LEAF).map(least).collect(), least);
-        Self { points, order, rows, levels, lowest }
+        Self { points, along, levels, lowest }
     }
 
     /// Marks points with the groups of their rows, and boxes; [`NO_NODE`] counts for
@@ -164,44 +132,25 @@ impl<'a> Index<'a> {
     /// # Complexity
     /// O(n) for n points, or O(1) and four bytes for each box where few are asked about.
     pub(super) fn mark<F: Fn(u32) -> u32 + Sync>(&self, group_of: F, n_asked: usize) -> Marked<F> {
-        if n_asked * ASKED <= self.order.len() {
+        if n_asked * ASKED <= self.points.len() {
             let leaves = (0..self.lowest[0].len()).map(|_| AtomicU32::new(UNKNOWN)).collect();
             return Marked::Asked { group_of, leaves };
         }
         // Asked of one row after the other: in the index's order, what it reads would
         // be read here and there.
-        let mut of_rows = crate::pages::large(vec![0; self.order.len()]);
+        let mut of_rows = crate::pages::large(vec![0; self.points.len()]);
         parallel::fill(&mut of_rows, PART, &|first, part| {
             part.iter_mut().zip(first as u32..).for_each(|(group, row)| *group = group_of(row));
         });
-        let mut groups = crate::pages::large(vec![0; self.order.len()]);
+        let mut groups = crate::pages::large(vec![0; self.points.len()]);
         parallel::fill(&mut groups, PART, &|first, part| {
             part.iter_mut()
-                .zip(&self.order[first..])
+                .zip(&self.along.order()[first..])
                 .for_each(|(group, &row)| *group = of_rows[row as usize]);
         });
         let all = |marks: &[u32]| marks.iter().copied().fold(NONE, either);
         let leaves = groups.par_chunks(LEAF).map(all).collect();
         Marked::All { groups, levels: upwards(leaves, all) }
-    }
-
-    /// Sorts rows along the curve, so that one after the other looks at the same
-    /// points.
-    pub(super) fn sort(&self, rows: &mut [u32]) {
-        let around = self.levels.last().map_or(&[][..], Vec::as_slice);
-        let bits = bits_of(self.points.dims() as u32);
-        rows.par_sort_by_cached_key(|&row| {
-            (place_on_curve(self.points.row(row as usize), around, bits), row)
-        });
-    }
-
-    /// The coordinates of a point, which is at this place of the order.
-    #[inline(always)]
-    fn row(&self, place: usize, row: u32, dims: usize) -> &[f64] {
-        match self.rows.get(place * dims..(place + 1) * dims) {
-            Some(copied) => copied,
-            None => &self.points.row(row as usize)[..dims],
-        }
     }
 
     /// The point nearest to that of `row`, the lowest of equally near ones, among
@@ -245,13 +194,14 @@ impl<'a> Index<'a> {
             }
             if level == 0 {
                 let first = index * LEAF;
-                let rows = &self.order[first..self.order.len().min(first + LEAF)];
+                let order = self.along.order();
+                let rows = &order[first..order.len().min(first + LEAF)];
                 if !marked.leaf_may_hold(index, rows, group) {
                     continue;
                 }
                 for (place, &other) in (first..).zip(rows) {
                     if marked.group_of(place, other) == group {
-                        let found = (squared(x, self.row(place, other, x.len())), other);
+                        let found = (squared(x, self.along.at(place, x.len())), other);
                         if found < best {
                             best = found;
                         }
@@ -289,92 +239,6 @@ fn upwards(lowest: Vec<u32>, of_group: impl Fn(&[u32]) -> u32) -> Vec<Vec<u32>> 
     levels
 }
 
-/// The box of no point.
-fn empty(dims: usize) -> Vec<f64> {
-    [f64::INFINITY, f64::NEG_INFINITY].repeat(dims)
-}
-
-/// The box around points.
-fn box_of<'a>(points: impl Iterator<Item = &'a [f64]>, dims: usize) -> Vec<f64> {
-    let mut all = empty(dims);
-    for point in points {
-        for (ends, &x) in all.chunks_exact_mut(2).zip(point) {
-            (ends[0], ends[1]) = (ends[0].min(x), ends[1].max(x));
-        }
-    }
-    all
-}
-
-/// The box around two.
-fn with(mut sum: Vec<f64>, other: &[f64]) -> Vec<f64> {
-    for (ends, other) in sum.chunks_exact_mut(2).zip(other.chunks_exact(2)) {
-        (ends[0], ends[1]) = (ends[0].min(other[0]), ends[1].max(other[1]));
-    }
-    sum
-}
-
-/// All rows along the curve.
-fn ordered(points: Points<'_>, around: &[f64]) -> Vec<u32> {
-    let rows = (0..points.len() as u32).into_par_iter();
-    let place = |row: u32, bits: u32| place_on_curve(points.row(row as usize), around, bits);
-    let (dims, of_row) = (points.dims() as u32, u64::BITS - (points.len() as u64).leading_zeros());
-    let bits = (u64::BITS - of_row) / dims;
-    if bits >= ENOUGH {
-        // A place and its row are one number, which takes half of the memory.
-        let mut keyed: Vec<u64> =
-            rows.map(|row| place(row, bits.min(BITS)) << of_row | u64::from(row)).collect();
-        keyed.par_sort_unstable();
-        return keyed.into_par_iter().map(|key| (key & ((1 << of_row) - 1)) as u32).collect();
-    }
-    let mut keyed: Vec<(u64, u32)> = rows.map(|row| (place(row, bits_of(dims)), row)).collect();
-    keyed.par_sort_unstable();
-    keyed.into_par_iter().map(|(_, row)| row).collect()
-}
-
-/// As many bits of a coordinate as there is room for.
-fn bits_of(dims: u32) -> u32 {
-    BITS.min(64 / dims)
-}
-
-/// Where a point is on a curve through the box around all (the Z-order: bits of
-/// all coordinates in turn).
-fn place_on_curve(x: &[f64], around: &[f64], bits: u32) -> u64 {
-    let cells = f64::from((1u32 << bits) - 1);
-    let mut places = [0u32; MAX_DIMS];
-    for ((place, x), ends) in places.iter_mut().zip(x).zip(around.chunks_exact(2)) {
-        // A coordinate that is the same in all points is in cell 0.
-        *place = ((x - ends[0]) / (ends[1] - ends[0]) * cells) as u32;
-    }
-    match x.len() {
-        1 => places[0].into(),
-        2 => spread(places[0]) << 1 | spread(places[1]),
-        dims => in_turn(&places[..dims], bits),
-    }
-}
-
-/// The bits of all numbers in turn, the highest first.
-fn in_turn(numbers: &[u32], bits: u32) -> u64 {
-    let mut key = 0;
-    for bit in (0..bits).rev() {
-        for number in numbers {
-            key = key << 1 | u64::from(number >> bit & 1);
-        }
-    }
-    key
-}
-
-/// The bits of a number with a zero before each.
-fn spread(number: u32) -> u64 {
-    const HALVES: [(u32, u64); 5] = [
-        (16, 0x0000_ffff_0000_ffff),
-        (8, 0x00ff_00ff_00ff_00ff),
-        (4, 0x0f0f_0f0f_0f0f_0f0f),
-        (2, 0x3333_3333_3333_3333),
-        (1, 0x5555_5555_5555_5555),
-    ];
-    HALVES.iter().fold(number.into(), |bits: u64, &(by, kept)| (bits | bits << by) & kept)
-}
-
 fn squared(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum()
 }
@@ -404,7 +268,8 @@ mod tests {
             let data: Vec<f64> = grid.into_iter().map(|x| f64::from(x) * 0.5).collect();
             let points = Points::new(&data, dims).expect("points");
             for (copied, most, groups) in [(300, 0, 1), (0, 1, 1), (300, 20, 1), (0, 20, 4), (300, 20, 4), (299, 40, 2)] {
-                let index = Index::with_copy_of(points, copied);
+                let along = Along::with_copy_of(points, copied);
+                let index = Index::new(&along);
                 let counts = |row: u32| Some(counted[row as usize]).filter(|&x| x < most);
                 let group_of = |row: u32| counts(row).map(|x| u32::from(x) % groups);
                 let all: Vec<u32> = (0..300).map(|row| group_of(row).unwrap_or(NONE)).collect();
@@ -421,14 +286,6 @@ mod tests {
                     }
                 }
             }
-        }
-    }
-
-    #[test]
-    fn the_bits_of_two_numbers_come_in_turn() {
-        for (a, b) in [(0, 0), (1, 0), (0, 1), (0x00ff_ffff, 0), (0x0012_3456, 0x00fe_dcba), (7, 0x0080_0001)]
-        {
-            assert_eq!(spread(a) << 1 | spread(b), in_turn(&[a, b], BITS), "{a:x} {b:x}");
         }
     }
 }

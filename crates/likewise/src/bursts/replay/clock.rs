@@ -55,6 +55,8 @@ pub struct Clock {
     pub(super) bursts: Vec<Stretch>,
     /// One more than bursts.
     pub(super) gaps: Vec<Gap>,
+    /// When the run ended, and when it ends now, where that is known.
+    pub(super) end: Option<(u64, u64)>,
 }
 
 impl Clock {
@@ -62,7 +64,27 @@ impl Clock {
     /// it. What ends at `time`, ends then.
     #[must_use]
     pub fn until(&self, time: u64) -> u64 {
-        self.at(place(&self.bursts, time), time)
+        self.within(time, self.at(place(&self.bursts, time), time))
+    }
+
+    /// The same, where it is known when the run ended and when it ends now.
+    pub(super) fn ending(self, end: (u64, u64)) -> Self {
+        Self { end: Some(end), ..self }
+    }
+
+    /// Behind a thread's last burst no time is after the end of the run, which is the same
+    /// for all threads.
+    fn within(&self, time: u64, new: u64) -> u64 {
+        match self.end.zip(self.gaps.last()) {
+            Some(((end, new_end), gap)) if gap.begin < time => {
+                if time < end {
+                    new.min(new_end)
+                } else {
+                    new_end
+                }
+            }
+            _ => new,
+        }
     }
 
     /// A time in the new run; where a wait of no length became longer, after it.
@@ -70,10 +92,11 @@ impl Clock {
     #[must_use]
     pub fn from(&self, time: u64) -> u64 {
         let k = self.bursts.partition_point(|burst| burst.begin <= time);
-        match k.checked_sub(1) {
-            Some(last) if time < self.bursts[last].end => self.at(Place::Burst(last), time),
-            _ => self.at(Place::Gap(k), time),
-        }
+        let place = match k.checked_sub(1) {
+            Some(last) if time < self.bursts[last].end => Place::Burst(last),
+            _ => Place::Gap(k),
+        };
+        self.within(time, self.at(place, time))
     }
 
     pub(super) fn at(&self, place: Place, time: u64) -> u64 {

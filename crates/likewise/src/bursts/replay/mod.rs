@@ -77,6 +77,9 @@ pub struct Collective {
 pub struct Run {
     /// When it ended; no time is later.
     pub end: u64,
+    /// When each thread did the last that is known of it. One that is not told of goes on
+    /// until the end.
+    pub lasts: Vec<u64>,
     /// The bursts of each thread, in order.
     pub threads: Vec<Vec<Stretch>>,
     /// All messages.
@@ -162,9 +165,19 @@ pub fn replay(run: &Run) -> Result<Replayed, ReplayError> {
     check(run)?;
     let plan = order::Plan::of(run);
     let (clocks, n_unresolved) = plan.solve(run);
-    let end = clocks.iter().map(|clock| clock.until(run.end)).max().unwrap_or(run.end);
+    let end = new_end(run, &clocks);
+    let clocks = clocks.into_iter().map(|clock| clock.ending((run.end, end))).collect();
     let (n_inside, n_skewed) = (plan.n_inside, plan.n_skewed);
     Ok(Replayed { clocks, end, n_inside, n_skewed, n_unresolved })
+}
+
+/// When the run ends: as long after the last that any thread does as before. What comes
+/// on a thread behind its own last is no work, and holds up nobody.
+fn new_end(run: &Run, clocks: &[Clock]) -> u64 {
+    let last = |thread: usize| run.lasts.get(thread).map_or(run.end, |&last| last.min(run.end));
+    let of_all = (0..clocks.len()).map(last).max();
+    let new = clocks.iter().enumerate().map(|(thread, clock)| clock.until(last(thread))).max();
+    new.zip(of_all).map_or(run.end, |(new, last)| new + (run.end - last))
 }
 
 fn check(run: &Run) -> Result<(), ReplayError> {

@@ -34,7 +34,8 @@ pub(super) struct Plan {
 impl Plan {
     pub(super) fn of(run: &Run) -> Self {
         let clock = |bursts: &Vec<_>| {
-            let mut clock = Clock { bursts: bursts.clone(), gaps: Vec::with_capacity(bursts.len() + 1) };
+            let gaps = Vec::with_capacity(bursts.len() + 1);
+            let mut clock = Clock { bursts: bursts.clone(), gaps, end: None };
             let mut begin = 0;
             for burst in bursts {
                 clock.gaps.push(Gap { begin, end: burst.begin, ..Gap::default() });

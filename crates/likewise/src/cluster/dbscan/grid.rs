@@ -7,6 +7,7 @@ use super::params::{DbscanParams, PART};
 use super::scatter::filled;
 use super::subcells::ACROSS;
 use super::union_find::UnionFind;
+use crate::cluster::Along;
 use crate::parallel;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -177,6 +178,7 @@ impl<const D: usize> Index<D> for Grid {
 /// tree does better.
 pub(super) fn sort<const D: usize>(
     input: &[[f64; D]],
+    along: Option<&Along<'_>>,
     frame: &Frame<D>,
     params: &DbscanParams,
 ) -> Option<(Grid, Sorted<D>)> {
@@ -186,7 +188,13 @@ pub(super) fn sort<const D: usize>(
     } else {
         let buckets = (n / 4).max(1 << 16);
         let shift = (frame.n_keys() / buckets).ilog2() + 1;
-        (shift, by_bucket(input, frame, shift))
+        // Along a curve, points that follow one another go to the same few buckets.
+        let along = along.map(|along| (along.data().as_chunks().0, along.order()));
+        let cells = match along.filter(|(points, _)| points.len() == input.len()) {
+            Some((points, order)) => by_bucket(points, |at| order[at as usize], frame, shift),
+            None => by_bucket(input, |row| row, frame, shift),
+        };
+        (shift, cells)
     };
     let Cells { keys, start, points, went } = cells;
     let groups = Groups::new(points, start);
@@ -268,8 +276,14 @@ fn by_counting<const D: usize>(input: &[[f64; D]], frame: &Frame<D>) -> Cells<D>
 }
 
 /// Sort by the key's upper bits, then within each bucket by the `shift` lower ones, 32
-/// at most, for grids with many more cells than points.
-fn by_bucket<const D: usize>(input: &[[f64; D]], frame: &Frame<D>, shift: u32) -> Cells<D> {
+/// at most, for grids with many more cells than points. `row_of` tells the row of each
+/// place of the input.
+fn by_bucket<const D: usize>(
+    input: &[[f64; D]],
+    row_of: impl Fn(u32) -> u32 + Sync,
+    frame: &Frame<D>,
+    shift: u32,
+) -> Cells<D> {
     let n_buckets = (frame.n_keys() >> shift) as usize + 1;
     let part = part_len(input.len(), n_buckets);
     let mut counts: Vec<Vec<u32>> = input
@@ -316,19 +330,34 @@ fn by_bucket<const D: usize>(input: &[[f64; D]], frame: &Frame<D>, shift: u32) -
     parallel::fill(&mut points, PART, &|first, part| {
         part.iter_mut().zip(&sorted[first..]).for_each(|(p, &entry)| *p = input[entry as u32 as usize]);
     });
-    let (mut keys, mut start) = (Vec::new(), Vec::new());
-    for (bucket, range) in (0u64..).zip(bucket_start.windows(2)) {
-        for at in range[0]..range[1] {
-            let key = bucket << shift | sorted[at as usize] >> 32;
-            if keys.last() != Some(&key) {
-                keys.push(key);
-                start.push(at);
+    let (keys, mut start) = runs(&sorted, &bucket_start, shift);
+    start.push(input.len() as u32);
+    let rows = sorted.into_par_iter().map(|entry| row_of(entry as u32)).collect();
+    Cells { keys, start, points, went: Went::From(rows) }
+}
+
+/// Buckets that a thread looks at together.
+const BUCKETS: usize = 1 << 12;
+
+/// The key of each cell, and where it begins.
+fn runs(sorted: &[u64], bucket_start: &[u32], shift: u32) -> (Vec<u64>, Vec<u32>) {
+    let n = bucket_start.len() - 1;
+    let of_part = |number: usize| {
+        let (mut keys, mut start) = (Vec::new(), Vec::new());
+        for bucket in number * BUCKETS..n.min((number + 1) * BUCKETS) {
+            for at in bucket_start[bucket]..bucket_start[bucket + 1] {
+                let key = (bucket as u64) << shift | sorted[at as usize] >> 32;
+                if keys.last() != Some(&key) {
+                    keys.push(key);
+                    start.push(at);
+                }
             }
         }
-    }
-    start.push(input.len() as u32);
-    let rows = sorted.into_par_iter().map(|entry| entry as u32).collect();
-    Cells { keys, start, points, went: Went::From(rows) }
+        (keys, start)
+    };
+    let parts: Vec<_> = (0..n.div_ceil(BUCKETS)).into_par_iter().map(of_part).collect();
+    let (keys, start): (Vec<Vec<u64>>, Vec<Vec<u32>>) = parts.into_iter().unzip();
+    (keys.concat(), start.concat())
 }
 
 /// Sorts each bucket on its own, many at a time.

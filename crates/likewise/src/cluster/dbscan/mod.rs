@@ -16,7 +16,7 @@ mod subcells;
 mod tree;
 mod union_find;
 
-use crate::cluster::{Clustering, Points};
+use crate::cluster::{Along, Clustering, Points};
 use crate::parallel;
 use core_radii::CoreAt;
 pub use core_radii::CoreRadii;
@@ -63,10 +63,11 @@ use std::borrow::Cow;
 /// ```
 #[must_use]
 pub fn dbscan(points: Points<'_>, params: &DbscanParams) -> Dbscan {
-    dbscan_by(points, params, None)
+    dbscan_by(points, params, Knowing::default())
 }
 
-/// As [`dbscan`], where it is known of points whether they are core.
+/// As [`dbscan`], where it is known of points whether they are core, and where they lie
+/// along a curve. It pays where many radii are asked.
 ///
 /// # Panics
 /// If `cores` is of other points, as far as their number tells.
@@ -74,39 +75,49 @@ pub fn dbscan(points: Points<'_>, params: &DbscanParams) -> Dbscan {
 /// # Example
 /// ```
 /// use likewise::cluster::kdist::k_distances;
-/// use likewise::cluster::{CoreRadii, DbscanParams, Points, dbscan, dbscan_knowing};
+/// use likewise::cluster::{Along, CoreRadii, DbscanParams, Points, dbscan, dbscan_knowing};
 ///
 /// let points = Points::new(&[0.0, 0.1, 0.2, 5.0, 5.1, 5.2, 9.0], 1)?;
+/// let along = Along::of(points);
 /// let cores = CoreRadii::of(&k_distances(points, 3)?, 3, vec![0.15, 0.3]);
 /// for eps in [0.15, 0.3] {
 ///     let params = DbscanParams::new(eps, 3)?;
-///     assert_eq!(dbscan_knowing(points, &params, &cores), dbscan(points, &params));
+///     assert_eq!(dbscan_knowing(&along, &params, &cores), dbscan(points, &params));
 /// }
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[must_use]
-pub fn dbscan_knowing(points: Points<'_>, params: &DbscanParams, cores: &CoreRadii) -> Dbscan {
+pub fn dbscan_knowing(along: &Along<'_>, params: &DbscanParams, cores: &CoreRadii) -> Dbscan {
+    let points = along.points();
     assert_eq!(cores.len(), points.len(), "whether each point is core");
-    dbscan_by(points, params, cores.at(params))
+    dbscan_by(points, params, Knowing { cores: cores.at(params), along: Some(along) })
 }
 
-fn dbscan_by(points: Points<'_>, params: &DbscanParams, cores: Option<CoreAt<'_>>) -> Dbscan {
+/// What is known of points beforehand.
+#[derive(Clone, Copy, Default)]
+struct Knowing<'a> {
+    cores: Option<CoreAt<'a>>,
+    along: Option<&'a Along<'a>>,
+}
+
+fn dbscan_by(points: Points<'_>, params: &DbscanParams, knowing: Knowing<'_>) -> Dbscan {
     if points.is_empty() {
         let clustering = Clustering { labels: Vec::new(), n_clusters: 0 };
         return Dbscan { clustering, core: Vec::new() };
     }
     match points.dims() {
-        1 => by_grid::<1>(points, params, cores),
-        2 => by_grid::<2>(points, params, cores),
-        3 => by_grid::<3>(points, params, cores),
+        1 => by_grid::<1>(points, params, knowing),
+        2 => by_grid::<2>(points, params, knowing),
+        3 => by_grid::<3>(points, params, knowing),
         // Padding to a few widths keeps the compiled program small.
-        4 => by_tree::<4>(points, params, cores),
-        5..=8 => by_tree::<8>(points, params, cores),
-        _ => by_tree::<16>(points, params, cores),
+        4 => by_tree::<4>(points, params, knowing.cores),
+        5..=8 => by_tree::<8>(points, params, knowing.cores),
+        _ => by_tree::<16>(points, params, knowing.cores),
     }
 }
 
-fn by_grid<const D: usize>(points: Points<'_>, params: &DbscanParams, cores: Option<CoreAt<'_>>) -> Dbscan {
+fn by_grid<const D: usize>(points: Points<'_>, params: &DbscanParams, knowing: Knowing<'_>) -> Dbscan {
+    let Knowing { cores, along } = knowing;
     let input = rows::<D>(points);
     let around = input.par_chunks(1 << 15).map(Aabb::of).reduce(|| Aabb::EMPTY, |a, b| a.merge(&b));
     let Some(frame) = Frame::new(&around, params.eps()) else {
@@ -116,7 +127,7 @@ fn by_grid<const D: usize>(points: Points<'_>, params: &DbscanParams, cores: Opt
         let (index, sorted, known) = stay::sort(&input, frame, params);
         return groups::cluster(&input, sorted, (&known, cores), &index, params);
     }
-    match grid::sort(&input, &frame, params) {
+    match grid::sort(&input, along, &frame, params) {
         Some((_, sorted)) if stands_alone(&sorted.groups, params) => sparse::cluster::<D>(points, params),
         Some((grid, sorted)) => {
             let known = Known::by_size(&sorted.groups, params);

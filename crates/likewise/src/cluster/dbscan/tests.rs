@@ -7,7 +7,7 @@ use super::groups::Known;
 use super::params::{Dbscan, DbscanParams};
 use super::{CoreRadii, dbscan, grid, groups, rows, sparse, stay, subcells, tree};
 use crate::cluster::kdist::k_distances;
-use crate::cluster::{ClusterId, Clustering, Points};
+use crate::cluster::{Along, ClusterId, Clustering, Points};
 use proptest::prelude::*;
 
 /// Ester et al. as written: grow one cluster after the other, in order.
@@ -71,7 +71,7 @@ fn check_cells<const D: usize>(points: Points<'_>, params: &DbscanParams, expect
     let input = rows::<D>(points);
     let few_keys = |frame: &Frame<D>| frame.n_keys() <= MAX_KEYS;
     let Some(frame) = Frame::new(&Aabb::of(&input), params.eps()).filter(few_keys) else { return };
-    if let Some((grid, sorted)) = grid::sort(&input, &frame, params) {
+    if let Some((grid, sorted)) = grid::sort(&input, None, &frame, params) {
         let known = Known::by_size(&sorted.groups, params);
         assert_eq!(
             &groups::cluster(&input, sorted, (&known, None), &grid, params),
@@ -235,9 +235,11 @@ fn grids_may_have_many_cells() {
             assert!(expected.clustering.n_clusters > 5);
             let frame = Frame::new(&Aabb::of(&input), eps).expect("not too many");
             assert!(frame.n_keys() > 1 << 33);
-            let (grid, sorted) = grid::sort(&input, &frame, &params).expect("cells are small");
-            let known = Known::by_size(&sorted.groups, &params);
-            assert_eq!(groups::cluster(&input, sorted, (&known, None), &grid, &params), expected);
+            for along in [None, Some(&Along::of(points))] {
+                let (grid, sorted) = grid::sort(&input, along, &frame, &params).expect("cells are small");
+                let known = Known::by_size(&sorted.groups, &params);
+                assert_eq!(groups::cluster(&input, sorted, (&known, None), &grid, &params), expected);
+            }
             assert_eq!(dbscan(points, &params), expected);
         }
     }

@@ -26,6 +26,8 @@ pub(super) struct Design<'a> {
     pub(super) at_least: usize,
     /// Least variance of weighted errors that is believed.
     pub(super) floor: f64,
+    /// The step of the clock that the response was read from, where it has one.
+    step: f64,
 }
 
 /// The order of the rows by one column.
@@ -65,7 +67,9 @@ impl<'a> Design<'a> {
             models: Vec::new(),
             at_least: needed,
             floor: params.least_spread.powi(2),
+            step: 0.0,
         };
+        design.step = step_of(&design.y);
         design.add_terms(models)?;
         Ok(design)
     }
@@ -113,6 +117,12 @@ impl<'a> Design<'a> {
 
     pub(super) fn n(&self) -> usize {
         self.rows.len()
+    }
+
+    /// The weighted squared error that a row has, on the average, because the response was
+    /// read in whole steps of a clock.
+    pub(super) fn of_clock(&self, row: usize) -> f64 {
+        (self.step * self.weight[row]).powi(2) / 12.0
     }
 
     /// What turns the likelihood of weighted errors into that of the
@@ -194,4 +204,38 @@ fn axes(rows: &[usize], columns: &[Column<'_>]) -> Vec<Axis> {
         axes.push(Axis { distinct, place, splits });
     }
     axes
+}
+
+/// Multiples of a step are so near to whole ones, up to so many steps: more leave
+/// numbers of 53 bits too little.
+const WHOLE: f64 = 1e-3;
+const MOST_STEPS: f64 = 1e9;
+
+/// The least difference of two values, if all are multiples of it: then they were read in
+/// such steps. Else 0.
+fn step_of(values: &[f64]) -> f64 {
+    let mut sorted: Vec<f64> = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let steps = sorted.windows(2).map(|pair| pair[1] - pair[0]).filter(|step| *step > 0.0);
+    let least = steps.fold(f64::INFINITY, f64::min);
+    let is_whole = |x: &f64| {
+        let times = x / least;
+        times.abs() <= MOST_STEPS && (times - times.round()).abs() <= WHOLE
+    };
+    if least.is_finite() && sorted.iter().all(is_whole) { least } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::step_of;
+
+    #[test]
+    fn a_clock_shows_in_whole_steps() {
+        assert_eq!(step_of(&[4.0, 2.0, 6.0, 6.0, 12.0]), 2.0);
+        assert!((step_of(&[2e-6, 5e-6, 3e-6]) - 1e-6).abs() < 1e-12);
+        assert_eq!(step_of(&[2.0, 3.1, 4.7]), 0.0);
+        assert_eq!(step_of(&[1.0, 1.0 + 1e-9, 7.0]), 0.0);
+        assert_eq!(step_of(&[3.0, 3.0]), 0.0);
+        assert_eq!(step_of(&[]), 0.0);
+    }
 }

@@ -55,8 +55,8 @@ fn by_grid<'a, const D: usize>(
     params: &DbscanParams,
 ) -> Box<dyn Local + 'a> {
     let input = rows::<D>(points);
-    let sorted =
-        Frame::new(&Aabb::of(&input), params.eps()).and_then(|frame| grid::sort(&input, &frame, params));
+    let sorted = Frame::new(&Aabb::of(&input), params.eps())
+        .and_then(|frame| grid::sort(&input, None, &frame, params));
     match sorted {
         Some((_, sorted)) if stands_alone(&sorted.groups, params) => sparse::<D>(points, n_own, params),
         Some((grid, sorted)) => {

@@ -1,0 +1,171 @@
+//! `likewise bursts` on several processes.
+
+use super::result::{Done, Page, page, trace_legend, values};
+use super::{BurstsArgs, ResultOf, TableFormat};
+use crate::args::ReadingArgs;
+use crate::common::Common;
+use crate::files::bursts_csv;
+use crate::output::OutputDir;
+use crate::trace::{AsParaver, say_notes};
+use anyhow::Result;
+use likewise_analysis::phases::{Analysis, Labelled, label_bursts_on};
+use likewise_analysis::together::{same_options, told_once};
+use likewise_analysis::{Stages, ToldElsewhere};
+use likewise_comm::{CommError, Communicator, Reduction};
+use likewise_mpi::MpiComm;
+use likewise_trace::{AtomicFile, SpreadError, ToLabel, is_special, write_labelled_spread};
+use rayon::ThreadPoolBuilder;
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
+
+/// As on one process. Process 0 speaks for all.
+pub(super) fn run_on(comm: &MpiComm, args: &BurstsArgs, common: &Common) -> Result<()> {
+    let quiet = common.quieter();
+    let common = if comm.rank() == 0 { common } else { &quiet };
+    // First of all: who has other options takes part in other exchanges.
+    let arguments = common.call.arguments.join(" ");
+    told_once(Some(comm), same_options(comm, &args.decisive(), &arguments))?;
+    // Process 0 writes.
+    told_once(Some(comm), if comm.rank() == 0 { args.check(common) } else { Ok(()) })?;
+    let mut stages = Stages::default();
+    let labelled = label_bursts_on(comm, &args.trace, &args.options(), &mut stages, common)?;
+    let written = args.result().write_on(comm, labelled.map(Arc::new), stages, common);
+    let Some(done) = told_once(Some(comm), written)? else { return Ok(()) };
+    common.print(&done.summary, || done.text)
+}
+
+/// Which of the large files process 0 writes alone: those in whose places are pipes or
+/// devices, and Parquet.
+#[derive(Clone, Copy)]
+struct Alone {
+    rows: bool,
+    trace: bool,
+}
+
+impl ResultOf<'_> {
+    /// Analyses the bursts that process 0 has, and writes every file; all processes write
+    /// the large ones. Collective; only process 0 has something to show.
+    fn write_on(
+        &self,
+        comm: &MpiComm,
+        labelled: Option<Arc<Labelled>>,
+        mut stages: Stages,
+        common: &Common,
+    ) -> Result<Option<Done>> {
+        let _bar = common.spinner("Aligning and writing");
+        let out = labelled.as_ref().map(|_| self.output_dir(common)).transpose();
+        // It has the files from when they are made, for it must go after them.
+        let mut out = told_once(Some(comm), out)?;
+        let alone = self.alone(comm, out.as_ref())?;
+        let analysis = OnceLock::new();
+        let (page, written) = std::thread::scope(|scope| {
+            let of = labelled.clone().map(|labelled| (labelled, &analysis));
+            let looking = of.map(|of| scope.spawn(|| looked_at(of, common)));
+            let page = || {
+                let done = looking.map(|thread| thread.join()).transpose();
+                done.unwrap_or_else(|panic| std::panic::resume_unwind(panic)).transpose()
+            };
+            let write = || self.write_large_on(comm, labelled.as_deref(), &mut out, alone, common);
+            let write = || stages.time("write", write);
+            if labelled.as_ref().is_none_or(|labelled| labelled.may_be_written_meanwhile()) {
+                let written = write();
+                (page(), written)
+            } else {
+                (page(), write())
+            }
+        });
+        let page = told_once(Some(comm), written.and(page))?;
+        let Some(((page, looking), (out, analysis))) = page.zip(out.zip(analysis.get())) else {
+            return Ok(None);
+        };
+        stages.add_all(looking);
+        self.write_rest(out, analysis, page, None, stages, common).map(Some)
+    }
+
+    /// Collective.
+    fn alone(&self, comm: &MpiComm, out: Option<&OutputDir>) -> Result<Alone, CommError> {
+        let names = ["bursts.csv".into(), self.stem().with_added_extension("prv")];
+        let mut special = names.map(|name: PathBuf| i64::from(out.is_some() && is_special(&name)));
+        comm.all_reduce(Reduction::Max, &mut special)?;
+        let [rows, trace] = special.map(|is| is > 0);
+        Ok(Alone { rows: rows || self.writing.format != TableFormat::Csv, trace })
+    }
+
+    /// Process 0 passes in the bursts, and gets the files. Collective.
+    fn write_large_on(
+        &self,
+        comm: &MpiComm,
+        labelled: Option<&Labelled>,
+        out: &mut Option<OutputDir>,
+        alone: Alone,
+        common: &Common,
+    ) -> Result<()> {
+        let rows = match alone.rows {
+            true => labelled.map(|labelled| self.write_rows(labelled)).transpose(),
+            false => self.rows_on(comm, labelled),
+        };
+        told_once(Some(comm), rows.and_then(|rows| hold(out, rows)))?;
+        if !self.wants_trace() {
+            return Ok(());
+        }
+        let trace = match alone.trace {
+            true => labelled.map(|labelled| self.write_trace(labelled, common)).transpose(),
+            false => self.trace_on(comm, labelled, common).map(Some),
+        };
+        // Process 0 goes on while the others still copy their pieces.
+        trace.and_then(|trace| hold(out, trace.into_iter().flatten()))
+    }
+
+    fn rows_on(&self, comm: &MpiComm, labelled: Option<&Labelled>) -> Result<Option<AtomicFile>> {
+        let path = self.dir.join("bursts.csv");
+        bursts_csv::write_spread(comm, labelled.map(|labelled| (path.as_path(), labelled)))
+    }
+
+    fn trace_on(
+        &self,
+        comm: &MpiComm,
+        labelled: Option<&Labelled>,
+        common: &Common,
+    ) -> Result<Vec<AtomicFile>> {
+        // What is made of a recording is in a folder that only process 0 sees.
+        if AsParaver::is_made(self.trace) {
+            let trace = labelled.map(|labelled| self.write_trace(labelled, common));
+            return Ok(trace.transpose()?.unwrap_or_default());
+        }
+        let ReadingArgs { lenient, pcf, .. } = &self.reading;
+        let (stem, parts) = (self.stem(), labelled.map(|of| (of, values(of), trace_legend(of))));
+        let to_label = parts.as_ref().map(|(labelled, values, legend)| ToLabel {
+            stem: &stem,
+            table: &labelled.table,
+            values,
+            legend,
+        });
+        let files = write_labelled_spread(comm, self.trace, to_label, *lenient, pcf.as_deref());
+        files.map_err(|error| match error {
+            SpreadError::File(error) => error.into(),
+            SpreadError::Elsewhere => ToldElsewhere.into(),
+            SpreadError::Comm(error) => error.into(),
+        })
+    }
+}
+
+/// Analyses the bursts, and shows what comes of it; also tells how long its stages took.
+/// The threads of the pool are left to who writes files meanwhile.
+fn looked_at<'a>(
+    (labelled, analysis): (Arc<Labelled>, &'a OnceLock<Analysis>),
+    common: &Common,
+) -> Result<(Page<'a>, Stages)> {
+    let pool = ThreadPoolBuilder::new().num_threads(rayon::current_num_threads()).build()?;
+    pool.install(|| {
+        let mut stages = Stages::default();
+        let analysis = analysis.get_or_init(|| labelled.analysed(&mut stages, &common.quieter()));
+        say_notes(&analysis.notes, common);
+        Ok((page(analysis)?, stages))
+    })
+}
+
+/// Gives the directory, where this process has one, files that others write.
+fn hold(out: &mut Option<OutputDir>, files: impl IntoIterator<Item = AtomicFile>) -> Result<()> {
+    let Some(out) = out else { return Ok(()) };
+    files.into_iter().try_for_each(|file| out.hold(file))
+}
