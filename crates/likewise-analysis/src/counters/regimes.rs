@@ -71,7 +71,7 @@ pub enum Unit {
 impl Unit {
     /// What the end of a column's name says, as `t_us`, `t (us)` or `t [µs]`, or seconds.
     pub fn of_name(name: &str) -> Self {
-        let name = name.trim_end_matches([')', ']']).replace('µ', "u").to_ascii_lowercase();
+        let name = name.trim_end_matches([')', ']']).replace(['µ', 'μ'], "u").to_ascii_lowercase();
         let units = [("ns", Unit::Ns), ("us", Unit::Us), ("ms", Unit::Ms)];
         let is_end = |(unit, _): &&(&str, Unit)| {
             name.strip_suffix(unit).is_some_and(|before| before.ends_with(['_', '(', '[']))

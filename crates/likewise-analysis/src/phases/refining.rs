@@ -45,7 +45,7 @@ pub(super) fn refine_bursts(
         let all: Vec<_> = range.eps.iter().chain(&range.reach).filter_map(params).collect();
         search.ahead(input.points, &all);
     }
-    let along = Along::of(input.points);
+    let along = stages.time("cluster", || Along::of(input.points));
     let connect = |params: &DbscanParams| {
         let found = match &cores {
             Some(cores) => search.dbscan_knowing(&along, params, cores),

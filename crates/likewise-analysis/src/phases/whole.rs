@@ -32,7 +32,11 @@ impl Labelled {
         let (mut beside, mut last) = (Stages::default(), Stages::default());
         // None of the three keeps all threads busy, and none needs another's result,
         // so they run side by side.
-        let mut structure = || stages.time("align", || self.structure());
+        let is_aligned = !self.left.unaligned;
+        let mut structure = || match is_aligned {
+            true => stages.time("align", || self.structure()),
+            false => Structure::default(),
+        };
         let mut period = || beside.time("period", || PeriodSearch::of(&self));
         let mut findings = || last.time("findings", || self.found());
         let ((structure, representatives), (period, findings)) = if self.may_be_written_meanwhile() {
@@ -58,6 +62,7 @@ impl Labelled {
             analysis.notes.push(check.sentence(&analysis));
             analysis.extrapolation_check = Some(check);
         }
+        // Who writes files meanwhile has them too.
         if let Some(own) = Arc::get_mut(&mut analysis.labelled) {
             own.prepared.points = Vec::new();
         }
@@ -66,9 +71,6 @@ impl Labelled {
 
     fn structure(&self) -> Structure {
         let Self { table, prepared, grouped, left, .. } = self;
-        if left.unaligned {
-            return Structure::default();
-        }
         // What lies between the same calls need not be as long, so it has no silhouette.
         let points = Points::new(&prepared.points, prepared.dims).ok();
         let points = points.filter(|_| grouped.method != Method::Places);

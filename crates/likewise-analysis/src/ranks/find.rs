@@ -202,6 +202,7 @@ struct Look {
     evidence: Evidence,
     bic: Vec<(usize, f64)>,
     by_halves: bool,
+    is_exact: bool,
 }
 
 /// What the first look finds; but what the second, at halves of the steps, where only
@@ -212,12 +213,12 @@ fn best_look(
     mut look: impl FnMut(bool) -> anyhow::Result<Look>,
 ) -> anyhow::Result<Look> {
     let first = look(false)?;
-    let is_open = matches!(clusters, ClusterCount::UpTo(most) if most > 1);
-    if first.groups.medoids.len() > 1 || !is_open || n_steps < LEAST_STEPS {
+    let is_one = matches!(clusters, ClusterCount::Fixed(1) | ClusterCount::UpTo(1));
+    if first.evidence.is_supported || is_one || n_steps < LEAST_STEPS {
         return Ok(first);
     }
     let second = look(true)?;
-    Ok(if second.groups.medoids.len() > 1 { second } else { first })
+    Ok(if second.evidence.is_supported { second } else { first })
 }
 
 /// Euclid's.
@@ -241,14 +242,13 @@ pub(super) fn by_capek<C: Communicator>(
         dissimilarities: found.dissimilarities,
         loss: found.loss,
     };
-    let mut is_exact = false;
     let look = |by_halves: bool| {
         let halves = by_halves.then(|| mine.objects(Signature::Halves));
         let objects = halves.as_deref().unwrap_or(objects);
         let mut first = capek(comm, objects, &distance, params)?;
         let bic = std::mem::take(&mut first.criterion);
         let errors = std::mem::take(&mut first.squared_errors);
-        is_exact = first.is_exact;
+        let is_exact = first.is_exact;
         let fit = |k: usize| {
             let params = CapekParams { clusters: ClusterCount::Fixed(k), ..params.clone() };
             Ok(groups(capek(comm, objects, &distance, &params)?))
@@ -256,9 +256,9 @@ pub(super) fn by_capek<C: Communicator>(
         let tried = Tried { clusters: params.clusters, errors: &errors, seed: params.seed };
         let ranks = AllRanks { comm, mine, objects, by_halves, n_ranks: first.n_objects as usize };
         let (groups, figures, evidence) = settle(&ranks, &tried, groups(first), fit)?;
-        Ok(Look { groups, figures, evidence, bic, by_halves })
+        Ok(Look { groups, figures, evidence, bic, by_halves, is_exact })
     };
-    let Look { groups, figures, evidence, bic, by_halves } =
+    let Look { groups, figures, evidence, bic, by_halves, is_exact } =
         best_look(params.clusters, mine.table.n_steps(), look)?;
     let mut bytes = Vec::with_capacity(objects.len() * 40);
     for ((label, distance), of) in groups.labels.iter().zip(&groups.dissimilarities).zip(mine.totals()) {
@@ -322,9 +322,10 @@ pub(super) fn alone(
         let halves = by_halves.then(|| mine.objects(Signature::Halves));
         look_alone(method, mine, (halves.as_deref().unwrap_or(objects), by_halves), clusters, seed)
     };
-    let Look { groups, figures, evidence, bic, by_halves } = best_look(clusters, mine.table.n_steps(), look)?;
+    let Look { groups, figures, evidence, bic, by_halves, is_exact } =
+        best_look(clusters, mine.table.n_steps(), look)?;
     let Groups { medoids, labels, dissimilarities, loss } = groups;
-    let (totals, is_exact) = (mine.totals().collect(), method != Alone::Clara);
+    let totals = mine.totals().collect();
     Ok(Found { medoids, labels, dissimilarities, totals, loss, bic, evidence, by_halves, is_exact, figures })
 }
 
@@ -380,7 +381,7 @@ fn look_alone(
     let tried = Tried { clusters, errors: &errors, seed };
     let ranks = AllRanks { comm: &Solo::default(), mine, objects, by_halves, n_ranks: objects.len() };
     let (groups, figures, evidence) = settle(&ranks, &tried, first, |k| Ok(groups(solve(k)?)))?;
-    Ok(Look { groups, figures, evidence, bic, by_halves })
+    Ok(Look { groups, figures, evidence, bic, by_halves, is_exact: method != Alone::Clara })
 }
 
 /// The BIC, and the squared error that it is made of.
@@ -435,6 +436,8 @@ mod tests {
     use super::*;
     use likewise::cluster::medoids::capek::{Criterion, Mode};
     use likewise::ranks::{EffortRegion, part};
+    use rand_xoshiro::Xoshiro256PlusPlus;
+    use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
     fn table(objects: &[Vec<f64>]) -> EffortTable {
         let region = EffortRegion { name: String::new(), unit: String::new() };
@@ -476,6 +479,57 @@ mod tests {
             for (rank, &label) in found.labels.iter().enumerate() {
                 assert_eq!(found.medoids[label as usize] as usize % 6, rank % 6);
             }
+        }
+    }
+
+    /// Near a normal number, of mean 0 and deviation 1.
+    fn normal(rng: &mut Xoshiro256PlusPlus) -> f64 {
+        (0..12).map(|_| (rng.next_u64() >> 11) as f64 / (1u64 << 53) as f64).sum::<f64>() - 6.0
+    }
+
+    /// The classes of ranks with these mean efforts, of which each of `n_steps` strays.
+    fn classes(means: &[Vec<f64>], strays: &[f64], n_steps: usize, seed: u64) -> Found {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let region = |i: usize| EffortRegion { name: i.to_string(), unit: String::new() };
+        let regions = (0..strays.len()).map(region).collect();
+        let mut values = Vec::new();
+        for (mean, stray) in means.iter().flat_map(|of_rank| of_rank.iter().zip(strays)) {
+            values.extend((0..n_steps).map(|_| mean * (1.0 + stray * normal(&mut rng)).abs()));
+        }
+        let table = EffortTable::new(regions, n_steps, values).unwrap();
+        let mine = Mine { ranks: 0..means.len(), table: &table };
+        let levels = (n_steps.ilog2() as usize).saturating_sub(4);
+        let signature =
+            if levels == 0 { Signature::Whole } else { Signature::Wavelet(Wavelet::Haar, levels) };
+        alone(Alone::Pam, &mine, &mine.objects(signature), ClusterCount::UpTo(10), 0).unwrap()
+    }
+
+    #[test]
+    fn noise_of_many_steps_hides_no_levels() {
+        for seed in 0..5 {
+            let means: Vec<Vec<f64>> = (0..64).map(|rank| vec![1.0 + 0.1 * f64::from(rank % 3)]).collect();
+            let found = classes(&means, &[0.05], 500, seed);
+            assert_eq!((found.medoids.len(), found.by_halves), (3, true), "seed {seed}");
+            for (rank, &label) in found.labels.iter().enumerate() {
+                assert_eq!(found.medoids[label as usize] as usize % 3, rank % 3);
+            }
+            // Two levels in a few steps need no second look, beside a region in which ranks
+            // hardly do anything.
+            let means: Vec<Vec<f64>> =
+                (0..16).map(|rank| vec![1.0 + 0.1 * f64::from(rank % 2), 0.001]).collect();
+            let found = classes(&means, &[0.01, 0.3], 16, seed);
+            assert_eq!((found.medoids.len(), found.by_halves), (2, false), "seed {seed}");
+        }
+    }
+
+    #[test]
+    fn skew_efforts_are_no_classes() {
+        for (seed, n_steps) in (0..40).flat_map(|seed| [(seed, 20), (seed, 60)]) {
+            let mut rng = Xoshiro256PlusPlus::seed_from_u64(1000 + seed);
+            let n_ranks = [16, 24, 32][seed as usize % 3];
+            let means: Vec<Vec<f64>> = (0..n_ranks).map(|_| vec![normal(&mut rng).exp()]).collect();
+            let found = classes(&means, &[0.02], n_steps, seed);
+            assert_eq!(found.medoids.len(), 1, "seed {seed}, {n_steps} steps");
         }
     }
 }

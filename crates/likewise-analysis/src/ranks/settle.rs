@@ -121,8 +121,10 @@ pub(super) fn settle<C: Communicator>(
     };
     let candidates = supported_counts(&evidence.support, k);
     if let ClusterCount::Fixed(_) = tried.clusters {
-        evidence.is_supported =
-            candidates.contains(&k) && is_apart(&first)? && fleeting_of(&first, &figures)?.is_empty();
+        evidence.is_supported = candidates.contains(&k)
+            && is_apart(&first)?
+            && logs_of(&first)?
+            && fleeting_of(&first, &figures)?.is_empty();
         return Ok((first, figures, evidence));
     }
     for count in candidates {
@@ -253,8 +255,12 @@ impl<C: Communicator> AllRanks<'_, C> {
         let dims = sample.first().map_or(0, Vec::len);
         let has_log = |j: &usize| sample.iter().all(|row| row[*j] > 0.0);
         let numbers: Vec<usize> = (1..dims).filter(has_log).collect();
-        let logs: Vec<Vec<f64>> =
-            sample.iter().map(|row| numbers.iter().map(|&j| row[j].ln()).collect()).collect();
+        // By the mean of each number, so that what ranks hardly do weighs as little as it
+        // does without logarithms.
+        let mean = |j: usize| sample.iter().map(|row| row[j]).sum::<f64>() / sample.len() as f64;
+        let means: Vec<f64> = numbers.iter().map(|&j| mean(j)).collect();
+        let log = |row: &Vec<f64>| numbers.iter().zip(&means).map(|(&j, mean)| mean * row[j].ln()).collect();
+        let logs: Vec<Vec<f64>> = sample.iter().map(log).collect();
         let labels: Vec<u32> = sample.iter().map(|row| row[0] as u32).collect();
         let classes =
             moments(&Solo::default(), &logs.concat(), numbers.len(), &labels, groups.medoids.len())?;

@@ -282,7 +282,7 @@ impl Sums {
             // An iteration has the bursts that end in it, those at its end too. Of a burst that
             // is not wholly in the region, this has as much of the counters as of the time.
             let ends = cuts.partition_point(|&c| c < end).min(n);
-            if ends > 0 && begin < cuts[n] {
+            if ends > 0 && (begin < cuts[n] || end == cuts[n]) {
                 let inside = time_within(table, i, cuts[0], cuts[n]) as f64;
                 let share = if begin == end { 1.0 } else { inside / table.duration[i].0 as f64 };
                 add_counters(table, i, share, &mut iterations[(ends - 1) * width..ends * width]);

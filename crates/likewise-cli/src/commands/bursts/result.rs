@@ -65,22 +65,23 @@ impl ResultOf<'_> {
         let labelled = Arc::new(labelled);
         let mut looking = Stages::default();
         let _bar = common.spinner("Aligning and writing");
-        let analyse = || {
-            let mut analysis = Arc::clone(&labelled).analysed(&mut looking, &common.quieter());
+        let mut analyse = |labelled: Arc<Labelled>| {
+            let mut analysis = labelled.analysed(&mut looking, &common.quieter());
             say_notes(&analysis.notes, common);
             analysis.notes.splice(0..0, truth.iter().map(|truth| truth.note.clone()));
             analysis
         };
-        let large = || stages.time("write", || self.write_large(&labelled, common));
+        let mut large = |labelled: &Labelled| stages.time("write", || self.write_large(labelled, common));
         // Files that are large need no more than the bursts, so they are written while
         // these are analysed. First what has steps that one thread takes, for then the
         // others can write.
         let analysis = OnceLock::new();
         let (page, large) = if labelled.may_be_written_meanwhile() {
-            rayon::join(|| page(analysis.get_or_init(analyse)), large)
+            let own = Arc::clone(&labelled);
+            rayon::join(|| page(analysis.get_or_init(|| analyse(own))), || large(&labelled))
         } else {
-            let analysis = analysis.get_or_init(analyse);
-            rayon::join(|| page(analysis), large)
+            let analysis = analysis.get_or_init(|| analyse(labelled));
+            rayon::join(|| page(analysis), || large(analysis))
         };
         stages.add_all(looking);
         let (page, large) = (page?, large?);

@@ -58,22 +58,23 @@ impl ResultOf<'_> {
         let mut out = told_once(Some(comm), out)?;
         let alone = self.alone(comm, out.as_ref())?;
         let analysis = OnceLock::new();
-        let (page, written) = std::thread::scope(|scope| {
-            let of = labelled.clone().map(|labelled| (labelled, &analysis));
-            let looking = of.map(|of| scope.spawn(|| looked_at(of, common)));
-            let page = || {
+        let meanwhile = labelled.as_ref().is_none_or(|labelled| labelled.may_be_written_meanwhile());
+        let mut write = |labelled: Option<&Labelled>, out: &mut Option<OutputDir>| {
+            stages.time("write", || self.write_large_on(comm, labelled, out, alone, common))
+        };
+        let (page, written) = if meanwhile {
+            std::thread::scope(|scope| {
+                let of = labelled.clone().map(|labelled| (labelled, &analysis));
+                let looking = of.map(|of| scope.spawn(|| looked_at(of, common)));
+                let written = write(labelled.as_deref(), &mut out);
                 let done = looking.map(|thread| thread.join()).transpose();
-                done.unwrap_or_else(|panic| std::panic::resume_unwind(panic)).transpose()
-            };
-            let write = || self.write_large_on(comm, labelled.as_deref(), &mut out, alone, common);
-            let write = || stages.time("write", write);
-            if labelled.as_ref().is_none_or(|labelled| labelled.may_be_written_meanwhile()) {
-                let written = write();
-                (page(), written)
-            } else {
-                (page(), write())
-            }
-        });
+                (done.unwrap_or_else(|panic| std::panic::resume_unwind(panic)).transpose(), written)
+            })
+        } else {
+            let page = labelled.map(|labelled| looked_at((labelled, &analysis), common)).transpose();
+            let written = write(analysis.get().map(|analysis| &**analysis), &mut out);
+            (page, written)
+        };
         let page = told_once(Some(comm), written.and(page))?;
         let Some(((page, looking), (out, analysis))) = page.zip(out.zip(analysis.get())) else {
             return Ok(None);
@@ -84,7 +85,7 @@ impl ResultOf<'_> {
 
     /// Collective.
     fn alone(&self, comm: &MpiComm, out: Option<&OutputDir>) -> Result<Alone, CommError> {
-        let names = ["bursts.csv".into(), self.stem().with_added_extension("prv")];
+        let names = [self.dir.join("bursts.csv"), self.stem().with_added_extension("prv")];
         let mut special = names.map(|name: PathBuf| i64::from(out.is_some() && is_special(&name)));
         comm.all_reduce(Reduction::Max, &mut special)?;
         let [rows, trace] = special.map(|is| is > 0);

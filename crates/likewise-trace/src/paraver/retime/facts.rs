@@ -188,7 +188,7 @@ impl Block {
                 }
                 Ok(Record::State { who, begin, end, value }) => {
                     let does = !NOTHING.contains(&value);
-                    seen(&mut block.threads, who, end.filter(|_| does).unwrap_or(begin));
+                    seen(&mut block.threads, who, if does { end.unwrap_or(begin) } else { 0 });
                 }
                 Ok(Record::Event { who, time }) => {
                     seen(&mut block.threads, who, time);

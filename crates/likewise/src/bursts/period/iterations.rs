@@ -198,27 +198,53 @@ fn chain(begins: &[f64], lag: f64, most: usize) -> Vec<f64> {
     std::iter::successors(first, |&i| Some(next[i]).filter(|&j| j != usize::MAX)).map(|i| begins[i]).collect()
 }
 
-/// The longest stretch of iterations that are alike. One between two of them need not be:
-/// of one task a burst that is noise makes an iteration unlike the others. But of all no
-/// more than one in [`MISSING`].
+/// The longest stretch of iterations that are alike, the first of equally long ones. One
+/// between two of them need not be: of one task a burst that is noise makes an iteration
+/// unlike the others. But of all no more than one in [`MISSING`].
+///
+/// # Complexity
+/// O(n log n) for n iterations.
 fn longest_stretch(likeness: &[f64]) -> (usize, usize) {
     let is_alike = |i: usize| likeness.get(i).is_some_and(|&r| r >= LEAST_ALIKE);
-    let may_be_in = |i: usize| is_alike(i) || (i > 0 && is_alike(i - 1) && is_alike(i + 1));
-    let places: Vec<usize> = (0..likeness.len()).collect();
-    let strict = longest_run(&places, |&i| is_alike(i));
-    let (from, to) = longest_run(&places, |&i| may_be_in(i));
-    let odd = (from..to).filter(|&i| !is_alike(i)).count();
-    if odd * MISSING > to - from { strict } else { (from, to) }
+    let mut best = (0, 0);
+    let mut from = 0;
+    while from < likeness.len() {
+        // No two in a row are odd.
+        let may_go_on = |&to: &usize| is_alike(to) || (to > from && is_alike(to - 1) && is_alike(to + 1));
+        let to = (from..likeness.len()).find(|to| !may_go_on(to)).unwrap_or(likeness.len());
+        let found = few_odd(&(from..to).map(is_alike).collect::<Vec<_>>());
+        if found.1 - found.0 > best.1 - best.0 {
+            best = (from + found.0, from + found.1);
+        }
+        from = to + 1;
+    }
+    best
 }
 
-/// The longest run of values that hold, the first of equally long ones.
-fn longest_run<T>(values: &[T], holds: impl Fn(&T) -> bool) -> (usize, usize) {
-    let (mut best, mut from) = ((0, 0), 0);
-    for (i, value) in values.iter().enumerate() {
-        if !holds(value) {
-            from = i + 1;
-        } else if i + 1 - from > best.1 - best.0 {
-            best = (from, i + 1);
+/// The longest part, with both ends alike, of which no more than one in [`MISSING`] is
+/// odd: the first of equally long ones.
+fn few_odd(alike: &[bool]) -> (usize, usize) {
+    // Each place is worth its one, and an odd one takes as many: the worth of an allowed
+    // part is not below 0.
+    let worth = |before: i64, is_alike: &bool| before + if *is_alike { 1 } else { 1 - MISSING as i64 };
+    let sums: Vec<i64> = std::iter::once(0)
+        .chain(alike.iter().scan(0, |sum, is_alike| {
+            *sum = worth(*sum, is_alike);
+            Some(*sum)
+        }))
+        .collect();
+    // Only begins with less before them than all earlier begins can be the first.
+    let mut begins: Vec<usize> = Vec::new();
+    for begin in (0..alike.len()).filter(|&begin| alike[begin]) {
+        if begins.last().is_none_or(|&last| sums[begin] < sums[last]) {
+            begins.push(begin);
+        }
+    }
+    let mut best = (0, 0);
+    for end in (1..=alike.len()).filter(|&end| alike[end - 1]) {
+        let at = begins.partition_point(|&begin| sums[begin] > sums[end]);
+        if let Some(&begin) = begins.get(at).filter(|&&begin| begin < end && end - begin > best.1 - best.0) {
+            best = (begin, end);
         }
     }
     best
@@ -278,6 +304,8 @@ impl Profiles {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -314,12 +342,22 @@ mod tests {
         assert_eq!(of(&[0, 19], 20), (1, 19));
         // Two in a row do, and more than one in ten.
         assert_eq!(of(&[7, 8], 20), (9, 20));
-        assert_eq!(of(&[4, 10, 13], 20), (14, 20));
+        assert_eq!(of(&[4, 10, 13], 20), (0, 10));
     }
 
-    #[test]
-    fn runs() {
-        assert_eq!(longest_run(&[1, 0, 1, 1, 0, 1, 1], |&x| x == 1), (2, 4));
-        assert_eq!(longest_run(&[0], |&x| x == 1), (0, 0));
+    proptest! {
+        #[test]
+        fn the_longest_stretch_is_that_of_all(odd in prop::collection::vec(0..40usize, 0..12)) {
+            let likeness: Vec<f64> = (0..40).map(|i| if odd.contains(&i) { 0.2 } else { 0.9 }).collect();
+            let is_allowed = |&(from, to): &(usize, usize)| {
+                let part: Vec<bool> = (from..to).map(|i| !odd.contains(&i)).collect();
+                let n_odd = part.iter().filter(|alike| !**alike).count();
+                part[0] && part[part.len() - 1] && n_odd * MISSING <= part.len()
+                    && part.windows(2).all(|pair| pair[0] || pair[1])
+            };
+            let all = (0..40).flat_map(|from| (from + 1..=40).map(move |to| (from, to)));
+            let longest = all.filter(is_allowed).max_by_key(|&(from, to)| (to - from, std::cmp::Reverse(from)));
+            prop_assert_eq!(longest_stretch(&likeness), longest.unwrap_or((0, 0)));
+        }
     }
 }

@@ -45,6 +45,10 @@ const FEW: usize = 5;
 /// takes two steps: where every second step does more work, single steps are less
 /// alike, and two of them are one iteration.
 const AS_GOOD: f64 = 0.95;
+/// Cuts that cost more than the least by no more than this share of an iteration are as
+/// good: then more iterations are better. Where phases take turns with waits of all threads between
+/// them, those that begin with the last phase lack the first iteration.
+const LITTLE: f64 = 0.01;
 /// The part of an iteration in which its begin is moved to where less is cut.
 const REACH: f64 = 0.1;
 
@@ -232,8 +236,8 @@ struct Selected {
 }
 
 /// The iterations that explain most; of those that are about as good the most
-/// alike, of these the shortest, and of about equally short ones those between
-/// which the least is cut.
+/// alike, of these the shortest. Of about equally short ones it is the most iterations,
+/// of those between which hardly more is cut than between any others.
 fn select(found: Vec<Iterations>, clock: &WorkClock<'_>) -> Result<Selected, NotPeriodic> {
     let end = clock.end();
     let convinces = |it: &Iterations| {
@@ -258,10 +262,14 @@ fn select(found: Vec<Iterations>, clock: &WorkClock<'_>) -> Result<Selected, Not
     let as_short = good.into_iter().filter(|it| alike(it) && it.period() <= shortest * (1.0 + REACH));
     let with_cuts = as_short.map(|iterations| {
         let (cuts, cost) = cuts(&iterations, clock);
-        (cost / iterations.n() as u64, std::cmp::Reverse(iterations.n()), Selected { iterations, cuts })
+        (cost / iterations.n() as u64, Selected { iterations, cuts })
     });
-    let least = with_cuts.min_by_key(|(cost, n, _)| (*cost, *n));
-    least.map(|(.., selected)| selected).ok_or(NotPeriodic::NothingRepeats)
+    let with_cuts: Vec<(u64, Selected)> = with_cuts.collect();
+    let least = with_cuts.iter().map(|(cost, _)| *cost).min().unwrap_or(0);
+    let is_little = |(cost, of): &(u64, Selected)| (cost - least) as f64 <= LITTLE * of.iterations.period();
+    let best = with_cuts.into_iter().filter(is_little);
+    let best = best.min_by_key(|(cost, of)| (std::cmp::Reverse(of.iterations.n()), *cost));
+    best.map(|(_, selected)| selected).ok_or(NotPeriodic::NothingRepeats)
 }
 
 /// When iterations begin and the last ends, and what it costs to cut there.

@@ -10,7 +10,9 @@ const LEAST_PEAK: f64 = 0.05;
 const LEAST_LAG: usize = 4;
 /// Peaks that are looked at for each phase, and for all phases together.
 const PEAKS: (usize, usize) = (4, 6);
-/// Of a peak, these parts are looked at too: it may be a multiple of the period.
+/// Of a peak, these parts are looked at too: it may be a multiple of the period. Among so
+/// many multiples, one lies within a 64th of a cell of a whole one (Dirichlet), so hardly
+/// a higher one is the highest.
 const TIMES: usize = 64;
 /// If they are at least this share as high. A lag lies up to half a cell beside the
 /// period, which takes as much from narrow peaks.
@@ -173,8 +175,8 @@ impl Transforms {
     }
 }
 
-/// The highest local maxima; the first that is about as high as the highest; and those
-/// of which the highest may be multiples.
+/// The highest local maxima; the first that is half as high as the highest; and those of
+/// which the highest may be multiples, if these are half as high.
 ///
 /// Where a run repeats often, its period and all multiples have about the same
 /// correlation, and the highest are those that come nearest to whole cells: the period

@@ -211,18 +211,24 @@ fn axes(rows: &[usize], columns: &[Column<'_>]) -> Vec<Axis> {
 const WHOLE: f64 = 1e-3;
 const MOST_STEPS: f64 = 1e9;
 
-/// The least difference of two values, if all are multiples of it: then they were read in
-/// such steps. Else 0.
+/// So many neighbouring values must be one step apart: powers of two are all multiples of
+/// the least of them, and were read in no steps.
+const NEIGHBOURS: usize = 8;
+
+/// The least difference of two values, if all are multiples of it and it is met often:
+/// then they were read in such steps. Else 0.
 fn step_of(values: &[f64]) -> f64 {
     let mut sorted: Vec<f64> = values.to_vec();
     sorted.sort_by(f64::total_cmp);
-    let steps = sorted.windows(2).map(|pair| pair[1] - pair[0]).filter(|step| *step > 0.0);
-    let least = steps.fold(f64::INFINITY, f64::min);
+    let steps: Vec<f64> =
+        sorted.windows(2).map(|pair| pair[1] - pair[0]).filter(|step| *step > 0.0).collect();
+    let least = steps.iter().copied().fold(f64::INFINITY, f64::min);
     let is_whole = |x: &f64| {
         let times = x / least;
         times.abs() <= MOST_STEPS && (times - times.round()).abs() <= WHOLE
     };
-    if least.is_finite() && sorted.iter().all(is_whole) { least } else { 0.0 }
+    let neighbours = steps.iter().filter(|step| (*step / least).round() == 1.0).count();
+    if neighbours >= NEIGHBOURS && sorted.iter().all(is_whole) { least } else { 0.0 }
 }
 
 #[cfg(test)]
@@ -231,11 +237,16 @@ mod tests {
 
     #[test]
     fn a_clock_shows_in_whole_steps() {
-        assert_eq!(step_of(&[4.0, 2.0, 6.0, 6.0, 12.0]), 2.0);
-        assert!((step_of(&[2e-6, 5e-6, 3e-6]) - 1e-6).abs() < 1e-12);
-        assert_eq!(step_of(&[2.0, 3.1, 4.7]), 0.0);
-        assert_eq!(step_of(&[1.0, 1.0 + 1e-9, 7.0]), 0.0);
-        assert_eq!(step_of(&[3.0, 3.0]), 0.0);
+        let ticks =
+            |step: f64| -> Vec<f64> { (2..14).chain([40, 700]).map(|i| f64::from(i) * step).collect() };
+        assert_eq!(step_of(&ticks(2.0)), 2.0);
+        assert!((step_of(&ticks(1e-6)) - 1e-6).abs() < 1e-12);
+        let mut between = ticks(1.0);
+        between.push(5.3);
+        assert_eq!(step_of(&between), 0.0);
+        let powers: Vec<f64> = (6..30).map(|i| 2f64.powi(i)).collect();
+        assert_eq!(step_of(&powers), 0.0);
+        assert_eq!(step_of(&[3.0; 20]), 0.0);
         assert_eq!(step_of(&[]), 0.0);
     }
 }
