@@ -170,7 +170,7 @@ fn runs() -> impl Strategy<Value = Run> {
                 })
                 .collect();
             let end = 16 * 600;
-            let messages = messages
+            let messages: Vec<Message> = messages
                 .into_iter()
                 .map(|(from, to, sent, later)| {
                     let from = from.index(n);
@@ -178,7 +178,7 @@ fn runs() -> impl Strategy<Value = Run> {
                     Message { from, sent: 16 * sent + 1 + from as u64, to, received: 16 * (sent + later) }
                 })
                 .collect();
-            let collectives = collectives
+            let collectives: Vec<Collective> = collectives
                 .into_iter()
                 .map(|(at, times, root)| {
                     let member = |(thread, &(enter, more)): (usize, &(u64, u64))| {
@@ -196,11 +196,11 @@ fn runs() -> impl Strategy<Value = Run> {
                 .collect();
             let mut lasts: Vec<u64> =
                 threads.iter().map(|bursts: &Vec<Stretch>| bursts.last().map_or(0, |b| b.end)).collect();
-            for Message { from, sent, to, received } in &messages {
-                lasts[*from] = lasts[*from].max(*sent);
-                lasts[*to] = lasts[*to].max(*received);
+            for message in &messages {
+                lasts[message.from] = lasts[message.from].max(message.sent);
+                lasts[message.to] = lasts[message.to].max(message.received);
             }
-            for member in collectives.iter().flat_map(|of: &Collective| &of.members) {
+            for member in collectives.iter().flat_map(|of| &of.members) {
                 lasts[member.thread] = lasts[member.thread].max(member.exit);
             }
             Run { end, lasts, threads, messages, collectives }
