@@ -7,6 +7,7 @@ pub mod regimes;
 pub mod rows;
 pub mod significance;
 
+mod clock;
 mod find;
 mod fitting;
 mod matrix;

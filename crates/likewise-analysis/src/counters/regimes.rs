@@ -1,7 +1,8 @@
 //! Where which model of a response holds, in files and in words.
 
+use super::clock::step_of;
 use likewise::counters::regimes::{Estimate, Formula, Noise, Range, Regimes, Region};
-use likewise::words::{counted, short, si};
+use likewise::words::{counted, percent, short, si};
 
 /// Rows of a point that stray less are never worth a word.
 const STRAY: f64 = 0.05;
@@ -246,7 +247,26 @@ impl RegimeReport {
 
     /// What was found, and what puts it into doubt.
     pub fn findings(&self) -> Vec<String> {
-        std::iter::once(self.finding()).chain(self.one_by_one()).chain(self.caution()).collect()
+        let beside = [self.one_by_one(), self.of_clock(), self.caution()];
+        std::iter::once(self.finding()).chain(beside.into_iter().flatten()).collect()
+    }
+
+    /// That the response was read in steps that are large beside it: where it is but a few
+    /// of them, rows are equal that would differ, which looks like a regime.
+    fn of_clock(&self) -> Option<String> {
+        let step = step_of(&self.fitted.response);
+        let few = self.fitted.response.iter().filter(|&&y| y < FEW_STEPS * step).count();
+        let share = few as f64 / self.fitted.response.len().max(1) as f64;
+        (self.found.regions.len() > 1 && share >= MANY_ROWS).then(|| {
+            format!(
+                "Beware: {} was read in steps of {}{}, and is less than {FEW_STEPS} of them in {} of the points: the steps \
+                 may make regimes there.",
+                self.response,
+                short(step),
+                self.unit.told().trim_start_matches(" in").trim_end(),
+                percent(share)
+            )
+        })
     }
 
     /// A parameter on which no model tells how the response depends: regions are single
@@ -321,6 +341,12 @@ impl RegimeReport {
         Some(format!("Beware: what is no parameter decides between rows with the same parameters. {why}"))
     }
 }
+
+/// A response of fewer steps of its clock is known to a twentieth at best, and models are
+/// told apart by less.
+const FEW_STEPS: f64 = 20.0;
+/// Such rows are worth a word if they are this share of all.
+const MANY_ROWS: f64 = 0.1;
 
 /// With fewer regions of a single value, that a model fails there may be chance.
 const SINGLE: usize = 3;

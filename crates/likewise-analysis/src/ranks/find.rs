@@ -217,8 +217,13 @@ fn best_look(
     if first.evidence.is_supported || is_one || n_steps < LEAST_STEPS {
         return Ok(first);
     }
-    let second = look(true)?;
-    Ok(if second.evidence.is_supported { second } else { first })
+    let mut second = look(true)?;
+    if !second.evidence.is_supported {
+        return Ok(first);
+    }
+    // What happened in a few steps is seen step by step alone.
+    second.evidence.passing = first.evidence.passing.or(second.evidence.passing);
+    Ok(second)
 }
 
 /// Euclid's.

@@ -17,6 +17,8 @@ const IN_A_ROW: usize = 3;
 const UNFINISHED: f64 = 0.1;
 /// An iteration must correlate at least this much with the others.
 const LEAST_ALIKE: f64 = 0.5;
+/// Iterations that correlate by this with the others, on the average, are nearly equal.
+const NEARLY_EQUAL: f64 = 0.9;
 /// Parts of an iteration in which work is compared, at most and at least.
 const PARTS: (usize, usize) = (64, 8);
 /// Numbers that iterations are compared by, in all.
@@ -93,7 +95,8 @@ impl Iterations {
     pub(super) fn alike(anchor: usize, boundaries: &[f64], signals: &Signals) -> Option<Self> {
         let profiles = Profiles::of(boundaries, signals);
         let all = 0..boundaries.len() - 1;
-        let (from, to) = longest_stretch(&profiles.likeness(all));
+        let likeness = profiles.likeness(all);
+        let (from, to) = longest_stretch(&likeness);
         if to - from < LEAST_ITERATIONS {
             return None;
         }
@@ -198,19 +201,28 @@ fn chain(begins: &[f64], lag: f64, most: usize) -> Vec<f64> {
     std::iter::successors(first, |&i| Some(next[i]).filter(|&j| j != usize::MAX)).map(|i| begins[i]).collect()
 }
 
-/// The longest stretch of iterations that are alike, the first of equally long ones. One
-/// between two of them need not be: of one task a burst that is noise makes an iteration
-/// unlike the others. But of all no more than one in [`MISSING`].
+/// The longest stretch of iterations that are alike, the first of equally long ones. Where
+/// they are nearly equal, one between two of them need not be: of one task a burst that is
+/// noise makes an iteration unlike the others. But of all no more than one in [`MISSING`].
+fn longest_stretch(likeness: &[f64]) -> (usize, usize) {
+    let (from, to) = longest_with_odd(likeness, true);
+    let alike: Vec<f64> = likeness[from..to].iter().copied().filter(|&r| r >= LEAST_ALIKE).collect();
+    let mean = alike.iter().sum::<f64>() / alike.len().max(1) as f64;
+    if mean >= NEARLY_EQUAL { (from, to) } else { longest_with_odd(likeness, false) }
+}
+
+/// The same, where single odd iterations `may_be` between alike ones, or not.
 ///
 /// # Complexity
 /// O(n log n) for n iterations.
-fn longest_stretch(likeness: &[f64]) -> (usize, usize) {
+fn longest_with_odd(likeness: &[f64], may_be: bool) -> (usize, usize) {
     let is_alike = |i: usize| likeness.get(i).is_some_and(|&r| r >= LEAST_ALIKE);
     let mut best = (0, 0);
     let mut from = 0;
     while from < likeness.len() {
         // No two in a row are odd.
-        let may_go_on = |&to: &usize| is_alike(to) || (to > from && is_alike(to - 1) && is_alike(to + 1));
+        let may_go_on =
+            |&to: &usize| is_alike(to) || (may_be && to > from && is_alike(to - 1) && is_alike(to + 1));
         let to = (from..likeness.len()).find(|to| !may_go_on(to)).unwrap_or(likeness.len());
         let found = few_odd(&(from..to).map(is_alike).collect::<Vec<_>>());
         if found.1 - found.0 > best.1 - best.0 {
@@ -343,6 +355,9 @@ mod tests {
         // Two in a row do, and more than one in ten.
         assert_eq!(of(&[7, 8], 20), (9, 20));
         assert_eq!(of(&[4, 10, 13], 20), (0, 10));
+        // Of iterations that are hardly alike, one that is not ends the stretch.
+        let hardly: Vec<f64> = (0..20).map(|i| if i == 7 { 0.2 } else { 0.8 }).collect();
+        assert_eq!(longest_stretch(&hardly), (8, 20));
     }
 
     proptest! {

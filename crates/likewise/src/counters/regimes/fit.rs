@@ -60,8 +60,7 @@ pub(super) fn fit(design: &Design<'_>, model: usize, rows: &[usize], params: &Re
     let mut estimates = vec![None; terms.len()];
     // No fit is believed to be closer: neither rounding nor the steps of a
     // clock make a coefficient certain.
-    let of_clock = rows.iter().map(|&row| design.of_clock(row)).fold(f64::INFINITY, f64::min);
-    let believed = spread.max(design.floor.max(of_clock).sqrt());
+    let believed = spread.max(design.floor.sqrt());
     for (i, &column) in solved.kept.iter().enumerate() {
         let size = design.term_size[terms[column]];
         let value = solved.coefficients[i] / size;

@@ -206,9 +206,6 @@ struct Gram {
     numbers: usize,
     sums: Vec<f64>,
     n: Vec<u32>,
-    /// The least squared error that the steps of the clock make of a row: that of the
-    /// greatest response.
-    clock: Vec<f64>,
 }
 
 impl Gram {
@@ -219,8 +216,7 @@ impl Gram {
     /// With the boxes of one cell filled.
     fn new(design: &Design<'_>, boxes: &Boxes, cuts: &Cuts) -> Self {
         let (width, numbers) = (design.terms.len() + 1, Self::numbers(design));
-        let (sums, clock) = (vec![0.0; boxes.n * numbers], vec![f64::INFINITY; boxes.n]);
-        let mut gram = Self { width, numbers, sums, n: vec![0; boxes.n], clock };
+        let mut gram = Self { width, numbers, sums: vec![0.0; boxes.n * numbers], n: vec![0; boxes.n] };
         let mut values = vec![0.0; width];
         for row in 0..design.n() {
             let side = |(axis, cuts): (&Axis, &Vec<usize>)| {
@@ -235,7 +231,6 @@ impl Gram {
             let pairs = (0..width).flat_map(|i| (0..=i).map(move |j| (i, j)));
             sums.iter_mut().zip(pairs).for_each(|(sum, (i, j))| *sum += values[i] * values[j]);
             gram.n[index] += 1;
-            gram.clock[index] = gram.clock[index].min(design.of_clock(row));
         }
         gram
     }
@@ -247,7 +242,6 @@ impl Gram {
         let [left, right] = parts.map(|part| &before[part * k..][..k]);
         whole[..k].iter_mut().zip(left.iter().zip(right)).for_each(|(sum, (a, b))| *sum = a + b);
         self.n[index] = self.n[parts[0]] + self.n[parts[1]];
-        self.clock[index] = self.clock[parts[0]].min(self.clock[parts[1]]);
     }
 
     fn product(&self, index: usize, a: usize, b: usize) -> f64 {
@@ -345,7 +339,7 @@ fn model_cost(design: &Design<'_>, gram: &Gram, index: usize, model: usize, fact
         return f64::INFINITY;
     }
     let n = f64::from(gram.n[index]);
-    let variance = (error / n).max(design.floor).max(gram.clock[index]);
+    let variance = (error / n).max(design.floor);
     let log_likelihood = -n / 2.0 * (2.0 * std::f64::consts::PI * variance).ln() - error / variance / 2.0;
     (coefficients + 1) as f64 * (design.n() as f64).ln() - 2.0 * log_likelihood
 }
