@@ -96,7 +96,7 @@ pub fn refine(
 pub type Connect<'a> = &'a (dyn Fn(&DbscanParams) -> Vec<Option<ClusterId>> + Sync);
 
 /// As [`refine`], where `connect` finds what a radius connects: the points may be
-/// spread over processes. `along` has the same points. Divisive refinement does not ask it.
+/// spread over processes; divisive refinement does not ask `connect`. `along` has the same points.
 ///
 /// # Panics
 /// As [`refine`].
