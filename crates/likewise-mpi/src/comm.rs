@@ -1,7 +1,7 @@
 //! The communicator over MPI.
 
 use crate::InitError;
-use crate::binding::{Mpi, Status};
+use crate::binding::{Handle, Mpi, Status};
 use crate::launcher::Launcher;
 use crate::library::Library;
 use crate::raw::Raw;
@@ -209,11 +209,7 @@ impl MpiComm {
             // sender from sending, and other threads from computing.
             if round > SPINS {
                 self.reap()?;
-                match self.pending.borrow().is_empty() {
-                    true => wait_on(*since.get_or_insert_with(Instant::now)),
-                    // Every look also sends something of what is on its way.
-                    false => std::thread::yield_now(),
-                }
+                self.wait_on(&mut since);
             }
         }
         // SAFETY: the status is that of the message found.
@@ -228,12 +224,48 @@ impl MpiComm {
         Ok(length as usize)
     }
 
+    /// Waits until `begin` is done, which starts a collective call. MPI's own waiting
+    /// calls would spin, and keep a core from threads that compute.
+    fn done(
+        &self,
+        call: &'static str,
+        begin: impl FnOnce(*mut Handle) -> c_int,
+    ) -> Result<(), CommError> {
+        let (mut request, mut done, mut status) = (0, 0, Status::default());
+        self.check(call, begin(&raw mut request))?;
+        let mut since = None;
+        for round in 0_usize.. {
+            // SAFETY: the request is MPI's, and the others are valid places for results.
+            let code = unsafe { (self.library.calls.test)(&raw mut request, &raw mut done, &raw mut status) };
+            self.check(call, code)?;
+            if done != 0 {
+                break;
+            }
+            if round > SPINS {
+                self.reap()?;
+                self.wait_on(&mut since);
+            }
+        }
+        Ok(())
+    }
+
+    /// Leaves the core to others for a while, after which there is another look.
+    fn wait_on(&self, since: &mut Option<Instant>) {
+        match self.pending.borrow().is_empty() {
+            true => wait_on(*since.get_or_insert_with(Instant::now)),
+            // Every look also sends something of what is on its way.
+            false => std::thread::yield_now(),
+        }
+    }
+
     fn broadcast_piece(&self, root: usize, piece: &mut [u8]) -> Result<(), CommError> {
         let (place, length) = (piece.as_mut_ptr().cast(), piece.len() as c_int);
-        let byte = self.library.handles.byte;
-        // SAFETY: the piece has one length on all ranks, and is written on all but the root.
-        let status = unsafe { (self.library.calls.bcast)(place, length, byte, root as c_int, self.comm) };
-        self.check("PMPI_Bcast", status)
+        let (byte, root) = (self.library.handles.byte, root as c_int);
+        // SAFETY: the piece has one length on all ranks, is written on all but the root, and lives
+        // until the call is done.
+        self.done("PMPI_Ibcast", |request| unsafe {
+            (self.library.calls.ibcast)(place, length, byte, root, self.comm, request)
+        })
     }
 
     /// Ends what `init` began; returns the first error.
@@ -299,11 +331,10 @@ impl Communicator for MpiComm {
         for values in values.chunks_mut(self.piece.div_ceil(8)) {
             let ours = values.to_vec();
             let (from, to, length) = (ours.as_ptr().cast(), values.as_mut_ptr().cast(), ours.len() as c_int);
-            // SAFETY: both hold `length` values of 64 bits.
-            let status = unsafe {
-                (self.library.calls.allreduce)(from, to, length, handles.long, operation, self.comm)
-            };
-            self.check("PMPI_Allreduce", status)?;
+            // SAFETY: both hold `length` values of 64 bits, and live until the call is done.
+            self.done("PMPI_Iallreduce", |request| unsafe {
+                (self.library.calls.iallreduce)(from, to, length, handles.long, operation, self.comm, request)
+            })?;
         }
         Ok(())
     }
@@ -320,9 +351,10 @@ impl Communicator for MpiComm {
         let (long, sum) = (self.library.handles.long, self.library.handles.sum);
         let mut before = 0_i64;
         let (from, to) = ((&raw const value).cast(), (&raw mut before).cast());
-        // SAFETY: both are one value of 64 bits.
-        let status = unsafe { (self.library.calls.exscan)(from, to, 1, long, sum, self.comm) };
-        self.check("PMPI_Exscan", status)?;
+        // SAFETY: both are one value of 64 bits, and live until the call is done.
+        self.done("PMPI_Iexscan", |request| unsafe {
+            (self.library.calls.iexscan)(from, to, 1, long, sum, self.comm, request)
+        })?;
         // The standard does not define the result of the first rank.
         Ok(if self.rank == 0 { 0 } else { before })
     }

@@ -44,9 +44,9 @@ calls! {
     recv = "PMPI_Recv"(Out, c_int, Handle, c_int, c_int, Handle, *mut Status);
     test = "PMPI_Test"(*mut Handle, *mut c_int, *mut Status);
     wait = "PMPI_Wait"(*mut Handle, *mut Status);
-    allreduce = "PMPI_Allreduce"(In, Out, c_int, Handle, Handle, Handle);
-    bcast = "PMPI_Bcast"(Out, c_int, Handle, c_int, Handle);
-    exscan = "PMPI_Exscan"(In, Out, c_int, Handle, Handle, Handle);
+    iallreduce = "PMPI_Iallreduce"(In, Out, c_int, Handle, Handle, Handle, *mut Handle);
+    ibcast = "PMPI_Ibcast"(Out, c_int, Handle, c_int, Handle, *mut Handle);
+    iexscan = "PMPI_Iexscan"(In, Out, c_int, Handle, Handle, Handle, *mut Handle);
 }
 
 /// An MPI library, bound.

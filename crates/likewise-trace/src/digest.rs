@@ -10,10 +10,10 @@ use twox_hash::XxHash64;
 
 /// [`Digest::in_short`] reads at most this many bytes of a file: a digest of
 /// all of a large file would read it once more.
-const LOOKED_AT: u64 = 256 << 20;
+const LOOKED_AT: u64 = 64 << 20;
 
 /// A block of these.
-const BLOCK: u64 = 1 << 20;
+const BLOCK: u64 = 1 << 18;
 
 /// Size and hash of what a file holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -35,8 +35,8 @@ impl Digest {
         Ok(digesting.digest())
     }
 
-    /// The digest of a whole file up to 256 MiB. Of a larger file, it covers
-    /// 256 MiB in blocks of 1 MiB, evenly spread from the first block to the
+    /// The digest of a whole file up to 64 MiB. Of a larger file, it covers
+    /// 64 MiB in blocks of 256 KiB, evenly spread from the first block to the
     /// last. Two files of one size that differ only elsewhere count as equal.
     ///
     /// # Errors

@@ -11,10 +11,10 @@ use std::io::{self, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-/// Rows of one process at a time, at most, and of all together. (Process 0 has
-/// half as many as each of the others: it sends them theirs.)
-const ROWS: usize = 1 << 16;
-const ROWS_OF_ALL: usize = 1 << 20;
+/// Rows of one process at a time, at most, and of all together. (Process 0 has none: it
+/// sends the others theirs, and may have other work.)
+const ROWS: usize = 1 << 15;
+const ROWS_OF_ALL: usize = 1 << 19;
 
 /// Rows formatted by one thread at a time.
 const BLOCK: usize = 1 << 12;
@@ -43,9 +43,9 @@ struct Plan {
     shape: [usize; 2],
 }
 
-/// Writes the rows by all processes: each in turn formats some, which process 0
+/// Writes the rows by all processes but process 0: each in turn formats some, which process 0
 /// sends it, and puts them into their place. Collective; process 0 passes in the
-/// rows, and gets the file. At most a million rows travel at a time.
+/// rows, and gets the file. At most a million rows are on their way at a time.
 ///
 /// # Errors
 /// On the process that cannot write; then all must be told.
@@ -69,10 +69,22 @@ pub(crate) fn write_rows_spread<C: Communicator>(
         return Err(ToldElsewhere.into());
     }
     let Plan { file: part, path, mut begin, n, shape } = plan?;
-    let half = (ROWS.min(ROWS_OF_ALL / comm.size()) / 2).max(1);
+    let of_each = (ROWS.min(ROWS_OF_ALL / comm.size())).max(1);
     let stride = 8 * (shape[0] + shape[1] + 1);
-    for first in (0..n).step_by(half * (2 * comm.size() - 1)) {
-        let own = share(comm, rows.as_ref(), first, half)?;
+    let at_once = of_each * (comm.size() - 1).max(1);
+    let mut own = match &rows {
+        Some(rows) => share_out(comm, rows, 0, of_each)?,
+        None => Vec::new(),
+    };
+    for first in (0..n).step_by(at_once) {
+        // The others format these while the next are made.
+        let next = match &rows {
+            Some(rows) => share_out(comm, rows, first + at_once, of_each)?,
+            None => {
+                own = comm.receive(0)?;
+                Vec::new()
+            }
+        };
         let blocks: Vec<Vec<u8>> = own
             .par_chunks(stride * BLOCK)
             .map(|block| {
@@ -91,6 +103,7 @@ pub(crate) fn write_rows_spread<C: Communicator>(
             return Err(ToldElsewhere.into());
         }
         begin += all[0] as u64;
+        own = next;
     }
     Ok(file.map(AtomicFile::filled_by_parts))
 }
@@ -127,26 +140,32 @@ fn any<C: Communicator>(comm: &C, mut failed: [i64; 1]) -> Result<bool, CommErro
     Ok(failed[0] > 0)
 }
 
-/// The rows of this process, of those from `first` on.
-fn share<C: Communicator>(
+/// Sends the others their rows, of those from `first` on; a process that is alone keeps them.
+fn share_out<C: Communicator>(
     comm: &C,
-    rows: Option<&SpreadRows<'_>>,
+    rows: &SpreadRows<'_>,
     first: usize,
-    half: usize,
+    of_each: usize,
 ) -> Result<Vec<u8>, CommError> {
-    let Some(SpreadRows { n, encode, .. }) = rows else { return comm.receive(0) };
-    let of_rank = |rank: usize| {
-        let from = first + (2 * rank).saturating_sub(1) * half;
-        let to = first + (2 * rank + 1) * half;
+    let SpreadRows { n, encode, .. } = rows;
+    if first >= *n {
+        return Ok(Vec::new());
+    }
+    let of_place = |place: usize| {
+        let (from, to) = (first + place * of_each, first + (place + 1) * of_each);
         let mut bytes = Vec::new();
         (from.min(*n)..to.min(*n)).for_each(|row| encode(row, &mut bytes));
         bytes
     };
-    let mut all: Vec<Vec<u8>> = (0..comm.size()).into_par_iter().map(of_rank).collect();
-    for (rank, bytes) in all.iter().enumerate().skip(1) {
-        comm.send(rank, bytes)?;
+    let others = comm.size() - 1;
+    if others == 0 {
+        return Ok(of_place(0));
     }
-    Ok(all.swap_remove(0))
+    let all: Vec<Vec<u8>> = (0..others).into_par_iter().map(of_place).collect();
+    for (place, bytes) in all.iter().enumerate() {
+        comm.send(place + 1, bytes)?;
+    }
+    Ok(Vec::new())
 }
 
 fn put(file: &File, mut at: u64, blocks: &[Vec<u8>]) -> io::Result<()> {

@@ -34,12 +34,14 @@ pub(super) fn run_on(comm: &MpiComm, args: &BurstsArgs, common: &Common) -> Resu
     common.print(&done.summary, || done.text)
 }
 
-/// Which of the large files process 0 writes alone: those in whose places are pipes or
+/// What process 0 does alone: it writes the large files in whose places are pipes or
 /// devices, and Parquet.
 #[derive(Clone, Copy)]
 struct Alone {
     rows: bool,
     trace: bool,
+    /// Analyses while others write.
+    analyses: bool,
 }
 
 impl ResultOf<'_> {
@@ -56,13 +58,12 @@ impl ResultOf<'_> {
         let out = labelled.as_ref().map(|_| self.output_dir(common)).transpose();
         // It has the files from when they are made, for it must go after them.
         let mut out = told_once(Some(comm), out)?;
-        let alone = self.alone(comm, out.as_ref())?;
+        let alone = self.alone(comm, labelled.as_deref())?;
         let analysis = OnceLock::new();
-        let meanwhile = labelled.as_ref().is_none_or(|labelled| labelled.may_be_written_meanwhile());
         let mut write = |labelled: Option<&Labelled>, out: &mut Option<OutputDir>| {
             stages.time("write", || self.write_large_on(comm, labelled, out, alone, common))
         };
-        let (page, written) = if meanwhile {
+        let (page, written) = if alone.analyses {
             std::thread::scope(|scope| {
                 let of = labelled.clone().map(|labelled| (labelled, &analysis));
                 let looking = of.map(|of| scope.spawn(|| looked_at(of, common)));
@@ -84,12 +85,14 @@ impl ResultOf<'_> {
     }
 
     /// Collective.
-    fn alone(&self, comm: &MpiComm, out: Option<&OutputDir>) -> Result<Alone, CommError> {
+    fn alone(&self, comm: &MpiComm, labelled: Option<&Labelled>) -> Result<Alone, CommError> {
         let names = [self.dir.join("bursts.csv"), self.stem().with_added_extension("prv")];
-        let mut special = names.map(|name: PathBuf| i64::from(out.is_some() && is_special(&name)));
-        comm.all_reduce(Reduction::Max, &mut special)?;
-        let [rows, trace] = special.map(|is| is > 0);
-        Ok(Alone { rows: rows || self.writing.format != TableFormat::Csv, trace })
+        let [rows, trace] = names.map(|name: PathBuf| labelled.is_some() && is_special(&name));
+        let analyses = labelled.is_some_and(|labelled| labelled.may_be_written_meanwhile());
+        let mut of_first = [rows, trace, analyses].map(i64::from);
+        comm.all_reduce(Reduction::Max, &mut of_first)?;
+        let [rows, trace, analyses] = of_first.map(|is| is > 0);
+        Ok(Alone { rows: rows || self.writing.format != TableFormat::Csv, trace, analyses })
     }
 
     /// Process 0 passes in the bursts, and gets the files. Collective.
@@ -111,7 +114,7 @@ impl ResultOf<'_> {
         }
         let trace = match alone.trace {
             true => labelled.map(|labelled| self.write_trace(labelled, common)).transpose(),
-            false => self.trace_on(comm, labelled, common).map(Some),
+            false => self.trace_on(comm, labelled, alone, common).map(Some),
         };
         // Process 0 goes on while the others still copy their pieces.
         trace.and_then(|trace| hold(out, trace.into_iter().flatten()))
@@ -126,6 +129,7 @@ impl ResultOf<'_> {
         &self,
         comm: &MpiComm,
         labelled: Option<&Labelled>,
+        alone: Alone,
         common: &Common,
     ) -> Result<Vec<AtomicFile>> {
         // What is made of a recording is in a folder that only process 0 sees.
@@ -141,7 +145,7 @@ impl ResultOf<'_> {
             values,
             legend,
         });
-        let files = write_labelled_spread(comm, self.trace, to_label, *lenient, pcf.as_deref());
+        let files = write_labelled_spread(comm, self.trace, to_label, (*lenient, alone.analyses), pcf.as_deref());
         files.map_err(|error| match error {
             SpreadError::File(error) => error.into(),
             SpreadError::Elsewhere => ToldElsewhere.into(),

@@ -40,7 +40,8 @@ const MARKS: usize = if cfg!(test) { 16 } else { 1 << 16 };
 /// As [`write_labelled`], by several processes that see the same files.
 /// Collective; process 0 passes in what is to be written, and gets the files.
 ///
-/// Each process copies a piece of the trace (process 0 a smaller one), with the labels that process 0
+/// Each process copies a piece of the trace (process 0 none where it `first_is_busy` with other
+/// work, which all must pass in), with the labels that process 0
 /// sends it, to its place in the new file. A trace that cannot be cut, or must be
 /// changed in other ways (`lenient`, old labels), is written by process 0 alone.
 ///
@@ -51,10 +52,10 @@ pub fn write_labelled_spread<C: Communicator + ?Sized>(
     comm: &C,
     input: &Path,
     to_label: Option<ToLabel<'_>>,
-    lenient: bool,
+    (lenient, first_is_busy): (bool, bool),
     pcf: Option<&Path>,
 ) -> std::result::Result<Vec<AtomicFile>, SpreadError> {
-    let own = if lenient { None } else { own(input, (comm.rank(), comm.size())).ok().flatten() };
+    let own = if lenient { None } else { own(input, (comm.rank(), comm.size()), first_is_busy).ok().flatten() };
     let Some(max) = agreed(comm, own.as_ref())? else {
         let alone =
             to_label.map(|of| write_labelled(input, of.stem, of.table, of.values, of.legend, lenient, pcf));
@@ -109,20 +110,17 @@ struct Own {
     max: Option<u64>,
 }
 
-/// Process 0 copies a fourth of what each of the others does: it has the marks to send, and
-/// makes the page meanwhile. (With half as much, two processes wrote 1,000,000 bursts in
-/// 1.45 s, of which the other waited 0.3.)
-const LESS: usize = 4;
-
-/// The share of a process of `n` bytes.
-fn share(n: usize, (rank, size): (usize, usize)) -> Range<usize> {
-    let parts = LESS * (size - 1) + 1;
-    let first = if rank == 0 { 0 } else { LESS * (rank - 1) + 1 };
-    part(n, first, parts).start..part(n, LESS * rank, parts).end
+/// The share of a process of `n` bytes; process 0 has none if it has other work.
+fn share(n: usize, (rank, size): (usize, usize), first_is_busy: bool) -> Range<usize> {
+    match (first_is_busy && size > 1, rank) {
+        (false, _) => part(n, rank, size),
+        (true, 0) => 0..0,
+        (true, _) => part(n, rank - 1, size - 1),
+    }
 }
 
 /// `None` where the piece cannot be copied as it is.
-fn own(input: &Path, (rank, size): (usize, usize)) -> Result<Option<Own>> {
+fn own(input: &Path, (rank, size): (usize, usize), first_is_busy: bool) -> Result<Option<Own>> {
     if !is_rereadable(input) {
         return Ok(None);
     }
@@ -137,7 +135,7 @@ fn own(input: &Path, (rank, size): (usize, usize)) -> Result<Option<Own>> {
         let rest = source.peek(BLOCK)?;
         head = rest[..rest.len().min(BLOCK)].to_vec();
         let of = rest.len() as u64;
-        Ok(source.keep_share(|n| share(n, (rank, size))).then_some((source, first, of)))
+        Ok(source.keep_share(|n| share(n, (rank, size), first_is_busy)).then_some((source, first, of)))
     };
     let (Some((scanned, _, of)), Some((mut source, first, again))) = (open()?, open()?) else {
         return Ok(None);

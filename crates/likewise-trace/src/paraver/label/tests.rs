@@ -25,8 +25,8 @@ fn labelled(dir: &Path, name: &str, text: &[u8]) -> String {
         file.commit().unwrap();
     }
     let of = ToLabel { stem: &dir.join("parts"), table: &trace.table, values: &values, legend: &legend };
-    for size in [2, 3, 8] {
-        by_parts(size, &input, of);
+    for (size, first_is_busy) in [(2, true), (2, false), (3, false), (8, true)] {
+        by_parts(size, &input, of, first_is_busy);
         for ending in ["prv", "pcf"] {
             let [whole, parts] =
                 ["out", "parts"].map(|stem| fs::read(dir.join(stem).with_extension(ending)).unwrap());
@@ -37,10 +37,10 @@ fn labelled(dir: &Path, name: &str, text: &[u8]) -> String {
 }
 
 /// Labels a trace on so many processes.
-fn by_parts(size: usize, input: &Path, of: ToLabel<'_>) {
+fn by_parts(size: usize, input: &Path, of: ToLabel<'_>, first_is_busy: bool) {
     let files = run_on_threads(size, |comm| {
         let of = (comm.rank() == 0).then_some(of);
-        match write_labelled_spread(comm, input, of, false, None) {
+        match write_labelled_spread(comm, input, of, (false, first_is_busy), None) {
             Ok(files) => Ok(files),
             Err(SpreadError::Comm(error)) => Err(error),
             Err(error) => panic!("{error}"),
