@@ -226,11 +226,7 @@ impl MpiComm {
 
     /// Waits until `begin` is done, which starts a collective call. MPI's own waiting
     /// calls would spin, and keep a core from threads that compute.
-    fn done(
-        &self,
-        call: &'static str,
-        begin: impl FnOnce(*mut Handle) -> c_int,
-    ) -> Result<(), CommError> {
+    fn done(&self, call: &'static str, begin: impl FnOnce(*mut Handle) -> c_int) -> Result<(), CommError> {
         let (mut request, mut done, mut status) = (0, 0, Status::default());
         self.check(call, begin(&raw mut request))?;
         let mut since = None;

@@ -5,7 +5,10 @@
 //! cargo run --release -p likewise-trace --example refine -- shared/data
 //! cargo run --release -p likewise-trace --example refine -- shared/data sparse=6 only=EPOCH
 //! cargo run --release -p likewise-trace --example refine -- shared/data sweep
+//! cargo run --release -p likewise-trace --example refine -- shared/data more=bench/nested
 //! ```
+//!
+//! With `more`, also each `NAME.csv` of a folder, with the truth in `NAME.truth.csv`.
 //!
 //! Of each trace: phases, those that hold 99 % of the time, Cluster Sequence
 //! Score, noise in percent of the computing time, adjusted Rand index with
@@ -94,7 +97,9 @@ impl Trace {
             code: &code,
             apart: &apart,
         };
-        let Ok(range) = eps_range(points, self.n_threads, None) else { return "too few bursts".to_owned() };
+        let Ok(range) = eps_range(points, &self.duration, self.n_threads, None) else {
+            return "too few bursts".to_owned();
+        };
         let found = refine(&input, range, Direction::Aggregative, rules);
         let mut time = vec![0; found.clustering.n_clusters];
         let mut noise = 0;
@@ -155,7 +160,7 @@ fn truth_of(path: &Path, table: &BurstTable, prepared: &Prepared) -> Result<[Lab
     Ok([found.iter().map(|f| f.0).collect(), found.iter().map(with).collect()])
 }
 
-fn traces(data: &Path, only: &str) -> Result<Vec<Trace>, Box<dyn Error>> {
+fn traces(data: &Path, only: &str, more: Option<&Path>) -> Result<Vec<Trace>, Box<dyn Error>> {
     let dir = std::env::temp_dir().join(format!("likewise-refine-{}", std::process::id()));
     std::fs::create_dir_all(&dir)?;
     let mut traces = Vec::new();
@@ -207,6 +212,15 @@ fn traces(data: &Path, only: &str) -> Result<Vec<Trace>, Box<dyn Error>> {
         }
     }
     std::fs::remove_dir_all(&dir)?;
+    let more = more.map(std::fs::read_dir).transpose()?.into_iter().flatten();
+    let mut more = more.map(|entry| entry.map(|entry| entry.path())).collect::<Result<Vec<_>, _>>()?;
+    more.sort();
+    for truth in more {
+        let name = truth.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        if let Some(name) = name.strip_suffix(".truth.csv").filter(|name| wanted(name)) {
+            traces.push(Trace::read(name, &truth.with_file_name(format!("{name}.csv")), Some(&truth))?);
+        }
+    }
     Ok(traces)
 }
 
@@ -230,10 +244,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut args = std::env::args().skip(1);
     let data = PathBuf::from(args.next().ok_or("the folder of the traces")?);
     let mut rules = RefineRules::default();
-    let (mut only, mut sweep) = (String::new(), false);
+    let (mut only, mut more, mut sweep) = (String::new(), None, false);
     for arg in args {
         match arg.split_once('=') {
             Some(("only", name)) => only = name.to_owned(),
+            Some(("more", folder)) => more = Some(PathBuf::from(folder)),
             Some((name, value)) => {
                 *number(&mut rules, name).ok_or(format!("no number {name}"))? = value.parse()?
             }
@@ -241,7 +256,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             None => return Err(format!("what is {arg}?").into()),
         }
     }
-    let traces = traces(&data, &only)?;
+    let traces = traces(&data, &only, more.as_deref())?;
     let mut columns = vec![("as they are".to_owned(), rules.clone())];
     if sweep {
         for name in NUMBERS {

@@ -33,7 +33,7 @@ pub(super) fn refine_bursts(
         return grouped;
     };
     grouped.one_density = one_density;
-    let (range, curve) = stages.time("k_distance", || EpsRange::of(own, min_points));
+    let (range, curve) = stages.time("k_distance", || EpsRange::of(own, input.duration, min_points));
     grouped.curve = Some(Curve::of(&curve, min_points + 1));
     drop(curve);
     let _bar = watch.spinner("Refining");

@@ -145,7 +145,8 @@ impl ResultOf<'_> {
             values,
             legend,
         });
-        let files = write_labelled_spread(comm, self.trace, to_label, (*lenient, alone.analyses), pcf.as_deref());
+        let files =
+            write_labelled_spread(comm, self.trace, to_label, (*lenient, alone.analyses), pcf.as_deref());
         files.map_err(|error| match error {
             SpreadError::File(error) => error.into(),
             SpreadError::Elsewhere => ToldElsewhere.into(),

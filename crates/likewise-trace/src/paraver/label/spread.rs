@@ -55,7 +55,8 @@ pub fn write_labelled_spread<C: Communicator + ?Sized>(
     (lenient, first_is_busy): (bool, bool),
     pcf: Option<&Path>,
 ) -> std::result::Result<Vec<AtomicFile>, SpreadError> {
-    let own = if lenient { None } else { own(input, (comm.rank(), comm.size()), first_is_busy).ok().flatten() };
+    let own =
+        if lenient { None } else { own(input, (comm.rank(), comm.size()), first_is_busy).ok().flatten() };
     let Some(max) = agreed(comm, own.as_ref())? else {
         let alone =
             to_label.map(|of| write_labelled(input, of.stem, of.table, of.values, of.legend, lenient, pcf));

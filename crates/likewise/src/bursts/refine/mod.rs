@@ -73,7 +73,7 @@ use crate::cluster::{Along, ClusterId, DbscanParams, dbscan};
 /// let points = Points::new(&data, 1)?;
 /// let duration = vec![Nanos(1000); 160];
 /// let input = RefineInput { points, thread: &thread, n_threads: 4, duration: &duration, code: &[], apart: &[] };
-/// let range = eps_range(points, 4, None)?;
+/// let range = eps_range(points, &duration, 4, None)?;
 /// let found = refine(&input, range, Direction::Aggregative, &RefineRules::default());
 /// assert_eq!(found.clustering.n_clusters, 2);
 /// assert!(found.score.score > 0.9);

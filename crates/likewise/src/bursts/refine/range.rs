@@ -4,6 +4,7 @@ use rayon::prelude::*;
 
 use crate::cluster::Points;
 use crate::cluster::kdist::{KDistError, k_distances};
+use crate::table::Nanos;
 
 /// How many radii there are at most.
 const STEPS: usize = 10;
@@ -19,6 +20,13 @@ const FINEST: f64 = 0.4;
 /// a few strays would stretch the curve.
 const START: f64 = 0.005;
 
+/// The share of the time of all bursts, those farthest out, that says nothing about
+/// radii.
+const FARTHEST: f64 = 0.02;
+
+/// So many times as large as the one before is each radius beyond the curve's start.
+const FARTHER: f64 = 2.0;
+
 /// Radii to go through, and what makes a group.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EpsRange {
@@ -27,7 +35,7 @@ pub struct EpsRange {
     /// The radii, ascending, all different.
     pub eps: Vec<f64>,
     /// A larger one, where there is any, at which groups join but do not grow:
-    /// where the curve starts.
+    /// where the curve starts, by bursts or by time.
     pub reach: Option<f64>,
     /// The distance of every point to its `min_points`-th other.
     pub distances: Vec<f64>,
@@ -42,13 +50,16 @@ pub fn default_min_points(n_threads: usize) -> usize {
 }
 
 /// Chooses radii from the sorted k-distances, and `min_points` from the
-/// number of threads where it is not given.
+/// number of threads where it is not given; `durations` has how long each burst is.
 ///
 /// `min_points` is that of [`default_min_points`]. Ten radii are the distances at
 /// equal steps of rank from the far end of the curve to its knee, the last one at
 /// the knee itself, as in ClusteringSuite. Six smaller ones follow, in equal
 /// ratios, down to the distance at 40 % of the ranks: where the sparsest phases
-/// make the knee, it is too large a radius for the densest.
+/// make the knee, it is too large a radius for the densest. Where more than 2 % of the
+/// time is in bursts farther out than all of these, more radii follow, each twice as
+/// large, up to the distance that this much time is beyond: a phase of few and long bursts may
+/// be sparse, and the curve counts bursts and not what they take.
 ///
 /// # Errors
 /// There are not more than `min_points` points.
@@ -60,15 +71,19 @@ pub fn default_min_points(n_threads: usize) -> usize {
 /// ClusteringSuite's automatic parameters. The knee is where the curve lies
 /// farthest below the line from its value at 0.5 % of the points to zero at
 /// half of them. Zeros are no radii: bursts that are all alike are one group
-/// at any.
+/// at any. Differs: radii below the knee, and beyond the start by time.
+///
+/// # Panics
+/// If there are not as many durations as points.
 pub fn eps_range(
     points: Points<'_>,
+    durations: &[Nanos],
     n_threads: usize,
     min_points: Option<usize>,
 ) -> Result<EpsRange, KDistError> {
     let min_points = min_points.unwrap_or_else(|| default_min_points(n_threads));
     // There a point is not its own neighbour.
-    Ok(EpsRange::of(k_distances(points, min_points + 1)?, min_points).0)
+    Ok(EpsRange::of(k_distances(points, min_points + 1)?, durations, min_points).0)
 }
 
 impl EpsRange {
@@ -76,13 +91,19 @@ impl EpsRange {
     /// other are known. Also returns them from the largest to the smallest.
     ///
     /// # Panics
-    /// If there are no distances.
+    /// If there are no distances, or not as many durations.
     #[must_use]
-    pub fn of(distances: Vec<f64>, min_points: usize) -> (Self, Vec<f64>) {
+    pub fn of(distances: Vec<f64>, durations: &[Nanos], min_points: usize) -> (Self, Vec<f64>) {
+        assert_eq!(distances.len(), durations.len(), "a duration for every burst");
         let mut curve = distances.clone();
         curve.par_sort_unstable_by_key(|x| std::cmp::Reverse(x.to_bits()));
-        let eps = radii(&curve);
-        let reach = curve[start_of(&curve)];
+        let mut eps = radii(&curve);
+        let mut reach = curve[start_of(&curve)];
+        if let Some(&last) = eps.last() {
+            let beyond = beyond(&distances, durations, last);
+            reach = beyond.last().copied().map_or(reach, |far| reach.max(far));
+            eps.extend(beyond);
+        }
         let reach =
             Some(reach).filter(|&reach| reach.is_finite() && eps.last().is_some_and(|&last| reach > last));
         (Self { min_points, eps, reach, distances }, curve)
@@ -93,6 +114,33 @@ impl EpsRange {
 fn start_of(curve: &[f64]) -> usize {
     let first = curve.partition_point(|x| x.is_infinite());
     ((curve.len() as f64 * START) as usize).max(first).min(curve.len() - 1)
+}
+
+/// Radii beyond this one, up to the distance that bursts with the [`FARTHEST`] share of
+/// the time are beyond. Each reaches the distance of more bursts than the one before.
+fn beyond(distances: &[f64], durations: &[Nanos], last: f64) -> Vec<f64> {
+    let all: u128 = durations.par_iter().map(|duration| u128::from(duration.0)).sum();
+    let far = |(&distance, duration): (&f64, &Nanos)| (distance > last).then_some((distance, duration.0));
+    let mut far: Vec<(f64, u64)> = distances.par_iter().zip(durations).filter_map(far).collect();
+    far.par_sort_unstable_by(|a, b| b.0.total_cmp(&a.0));
+    let (mut time, most) = (0, (all as f64 * FARTHEST) as u128);
+    let start = far.iter().position(|&(_, duration)| {
+        time += u128::from(duration);
+        time > most
+    });
+    let mut near = far[start.unwrap_or(far.len())..].iter().rev().map(|&(distance, _)| distance).peekable();
+    let (mut radii, mut eps) = (Vec::new(), last);
+    while let Some(next) = near.peek().copied().filter(|next| next.is_finite()) {
+        while eps < next {
+            eps *= FARTHER;
+        }
+        let mut reached = next;
+        while let Some(within) = near.next_if(|&distance| distance <= eps) {
+            reached = within;
+        }
+        radii.push(if near.peek().is_some() { eps } else { reached });
+    }
+    radii
 }
 
 fn radii(curve: &[f64]) -> Vec<f64> {
@@ -152,6 +200,39 @@ mod tests {
         assert!(eps.len() <= STEPS + FINER && eps.is_sorted_by(|a, b| a < b), "{eps:?}");
         // Where nothing is finer there are none.
         assert!(radii(&curve[..300]).iter().all(|&eps| eps >= 0.09));
+    }
+
+    #[test]
+    fn what_takes_much_time_is_reached_however_few_its_bursts() {
+        // Bursts of 1 ms near one another, and a few that are farther out.
+        let distances: Vec<f64> =
+            (0..1000).map(|i| if i < 4 { 0.5 } else { 0.001 + 1e-6 * f64::from(i) }).collect();
+        let radii = |far: u64| {
+            let duration = |i: u32| Nanos(if i < 4 { far } else { 1_000_000 });
+            let durations: Vec<Nanos> = (0..1000).map(duration).collect();
+            let (range, _) = EpsRange::of(distances.clone(), &durations, 4);
+            (range.eps, range.reach)
+        };
+        let (as_long, reach) = radii(1_000_000);
+        assert!(as_long.iter().all(|&eps| eps <= 0.002) && reach.is_none_or(|reach| reach < 0.002));
+        // Four bursts of 20 ms take 7.4 % of the time. Where no burst is, there is no radius.
+        let (long, reach) = radii(20_000_000);
+        assert_eq!(
+            (&long[..as_long.len()], &long[as_long.len() + 1..], reach),
+            (&as_long[..], &[0.5][..], None)
+        );
+        assert!(long[as_long.len()] == as_long[as_long.len() - 1] * 2.0);
+    }
+
+    #[test]
+    fn radii_double_up_to_the_last_two_per_cent_of_the_time() {
+        let distances: Vec<f64> = (1..=100).map(f64::from).collect();
+        let durations = vec![Nanos(10); 100];
+        assert_eq!(beyond(&distances, &durations, 10.0), [20.0, 40.0, 80.0, 98.0]);
+        assert_eq!(beyond(&distances, &durations, 97.0), [98.0]);
+        assert_eq!(beyond(&distances, &durations, 98.0), [0.0; 0]);
+        assert_eq!(beyond(&[f64::INFINITY; 9], &[Nanos(10); 9], 1.0), [0.0; 0]);
+        assert_eq!(beyond(&distances, &[Nanos(0); 100], 10.0), [0.0; 0]);
     }
 
     #[test]

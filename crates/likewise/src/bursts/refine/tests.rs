@@ -66,7 +66,7 @@ impl Made {
             code: &[],
             apart: &[],
         };
-        let range = eps_range(points, self.n_threads, None).expect("enough points");
+        let range = eps_range(points, &self.duration, self.n_threads, None).expect("enough points");
         refine(&input, range, direction, &RefineRules::default())
     }
 
@@ -135,7 +135,7 @@ fn equal_bursts_are_one_phase_at_once() {
     };
     let found = refine(
         &input,
-        eps_range(points, 4, None).expect("enough"),
+        eps_range(points, &[Nanos(5); 40], 4, None).expect("enough"),
         Direction::Aggregative,
         &RefineRules::default(),
     );
@@ -177,7 +177,7 @@ fn steps_that_take_turns_stay_apart_and_fragments_join() {
             code: &[],
             apart: &[],
         };
-        let range = eps_range(points, TASKS as usize, Some(16)).expect("enough points");
+        let range = eps_range(points, &duration, TASKS as usize, Some(16)).expect("enough points");
         // The second radius bridges the gap of 0.001.
         let eps = vec![0.0006, 0.002];
         refine(
@@ -220,8 +220,11 @@ fn what_no_task_shows_twice_is_one_step() {
             code: &code,
             apart: &[],
         };
-        let range =
-            EpsRange { eps: vec![0.001], reach: None, ..eps_range(points, 16, None).expect("enough") };
+        let range = EpsRange {
+            eps: vec![0.001],
+            reach: None,
+            ..eps_range(points, &duration, 16, None).expect("enough")
+        };
         refine(&input, range, Direction::Aggregative, &RefineRules::default()).clustering.n_clusters
     };
     assert_eq!(phases(1, true), 2);
@@ -245,7 +248,7 @@ proptest! {
         let thread: Runs = bursts.iter().map(|b| b.1).collect();
         let duration: Vec<Nanos> = bursts.iter().map(|b| Nanos(b.2)).collect();
         let input = RefineInput { points, thread: &thread, n_threads: 5, duration: &duration, code: &[], apart: &[] };
-        let range = eps_range(points, 5, None).expect("enough points");
+        let range = eps_range(points, &duration, 5, None).expect("enough points");
         let direction = if divisive { Direction::Divisive } else { Direction::Aggregative };
         let found = refine(&input, range.clone(), direction, &RefineRules::default());
         let n = found.clustering.n_clusters;
@@ -289,7 +292,7 @@ fn what_must_keep_apart_is_no_phase() {
         }
     }
     let points = Points::new(&points, 1).expect("points");
-    let range = eps_range(points, 4, None).expect("enough");
+    let range = eps_range(points, &[Nanos(9); 40], 4, None).expect("enough");
     let phases = |apart: &[u32], direction| {
         let input = RefineInput {
             points,
