@@ -9,6 +9,7 @@ use rustc_hash::FxHashMap;
 use crate::cluster::{Along, ClusterId, DbscanParams, Points, dbscan};
 
 use super::density::Density;
+use super::far;
 use super::levels::{Level, NO_NODE, RefineInput, Refinement};
 use super::nearest::{Index, Pending};
 use super::partition::{NodeCounts, Partition, Scored, Tasks};
@@ -23,16 +24,23 @@ const BY_CHANCE: f64 = 3.0;
 const PART: usize = 1 << 16;
 
 /// What stays the same from level to level.
-struct Setting<'a> {
-    input: &'a RefineInput<'a>,
-    range: &'a EpsRange,
-    rules: &'a RefineRules,
-    tasks: Tasks,
-    /// All radii, ascending: those of the range, and then its reach.
+pub(super) struct Setting<'a> {
+    pub(super) input: &'a RefineInput<'a>,
+    pub(super) range: &'a EpsRange,
+    pub(super) rules: &'a RefineRules,
+    pub(super) tasks: Tasks,
+    /// All radii, ascending: those of the range, its reach, and those that are far.
     radii: Vec<f64>,
     along: &'a Along<'a>,
     /// Made when it is first asked.
     index: OnceLock<Index<'a>>,
+}
+
+impl Setting<'_> {
+    /// The place of the first radius that is far.
+    pub(super) fn first_far(&self) -> usize {
+        self.radii.len() - self.range.far.len()
+    }
 }
 
 pub(super) fn aggregate(
@@ -42,17 +50,16 @@ pub(super) fn aggregate(
     rules: &RefineRules,
     connect: Connect<'_>,
 ) -> Refinement {
-    let radii: Vec<f64> = range.eps.iter().copied().chain(range.reach).collect();
+    let near: Vec<f64> = range.eps.iter().copied().chain(range.reach).collect();
+    let radii = [&near[..], &range.far].concat();
     let mut density = Density::new(std::mem::take(&mut range.distances), rules.sparse, &radii);
     let range = &range;
     let setting =
         Setting { input, range, rules, tasks: Tasks::some(input), radii, along, index: OnceLock::new() };
     let mut partition = Partition::new(input);
     let mut levels = Vec::new();
-    let regrouped = |place: usize| {
-        let radius = setting.radii.get(place);
-        radius.map(|&eps| regroup_all(input, (eps, range.min_points), connect))
-    };
+    let regrouped =
+        |place: usize| near.get(place).map(|&eps| regroup_all(input, (eps, range.min_points), connect));
     let mut found = regrouped(0);
     let mut before = None;
     for (level, &eps) in range.eps.iter().enumerate() {
@@ -60,7 +67,8 @@ pub(super) fn aggregate(
         let step = || {
             let (parts, open) =
                 join(&setting, (&mut partition, &density), (level, level), &now, before.as_ref());
-            let entries = entries(&setting, (&mut partition, &density), level, &now, (&parts, &open));
+            let entries =
+                entries(&setting, (&mut partition, &density), (level, level), &now, (&parts, &open));
             partition.enter(input, &entries);
             density.enter(&partition, &entries);
             let scored = partition.score(&setting.tasks, before.as_ref());
@@ -71,6 +79,8 @@ pub(super) fn aggregate(
         let (scored, next) = rayon::join(step, || regrouped(level + 1));
         (before, found) = (Some(scored), next);
     }
+    let before = before.unwrap_or_else(|| partition.score(&setting.tasks, None));
+    let before = far::group_the_rest(&setting, (&mut partition, &mut density), &mut levels, before);
     join_last(&setting, (&mut partition, &density), &mut levels, (found, before));
     drop(setting);
     finish(input, rules, partition, levels)
@@ -84,10 +94,9 @@ fn join_last(
     setting: &Setting<'_>,
     (partition, density): (&mut Partition, &Density),
     levels: &mut Vec<Level>,
-    (found, before): (Option<Vec<Option<ClusterId>>>, Option<Scored>),
+    (found, scored): (Option<Vec<Option<ClusterId>>>, Scored),
 ) {
     let Setting { input, range, rules, tasks, .. } = setting;
-    let scored = before.unwrap_or_else(|| partition.score(tasks, None));
     let n_dropped = drop_scattered(rules, tasks, partition, &scored);
     let mut scored = if n_dropped == 0 { scored } else { partition.score(tasks, Some(&scored)) };
     let mut eps = range.eps.last().copied().unwrap_or_default();
@@ -144,6 +153,19 @@ pub(super) fn finish(
 /// other, it is alone in as many columns as it has more bursts than the next, wherever
 /// they stand. These columns and bursts tell nothing, if they are more than chance makes.
 fn drop_scattered(rules: &RefineRules, aligned: &Tasks, partition: &mut Partition, scored: &Scored) -> u64 {
+    let scattered = scattered(rules, aligned, partition, scored);
+    let gone = |node: &&mut u32| scattered.binary_search(node).is_ok();
+    partition.node_of_cohort.iter_mut().filter(gone).for_each(|node| *node = NO_NODE);
+    scattered.iter().map(|&node| partition.nodes[node as usize].instances).sum()
+}
+
+/// The groups that [`drop_scattered`] drops, ascending.
+pub(super) fn scattered(
+    rules: &RefineRules,
+    aligned: &Tasks,
+    partition: &Partition,
+    scored: &Scored,
+) -> Vec<u32> {
     let counts = partition.counts_by_node(aligned);
     let is_scattered = |node: u32| {
         let NodeCounts { tasks, bursts, most, next } = counts[node as usize];
@@ -153,10 +175,7 @@ fn drop_scattered(rules: &RefineRules, aligned: &Tasks, partition: &mut Partitio
         let per_column = (bursts as f64 - alone) / (columns - alone);
         tasks > 1 && (per_column - 1.0) / (tasks as f64 - 1.0) < rules.scattered
     };
-    let scattered: Vec<u32> = scored.live.iter().copied().filter(|&node| is_scattered(node)).collect();
-    let gone = |node: &&mut u32| scattered.binary_search(node).is_ok();
-    partition.node_of_cohort.iter_mut().filter(gone).for_each(|node| *node = NO_NODE);
-    scattered.iter().map(|&node| partition.nodes[node as usize].instances).sum()
+    scored.live.iter().copied().filter(|&node| is_scattered(node)).collect()
 }
 
 /// The cluster of each of some bursts, by DBSCAN of these alone. A cluster with
@@ -204,7 +223,7 @@ fn split(labels: Vec<Option<ClusterId>>, apart: &[u32]) -> Vec<Option<ClusterId>
 /// the bursts that are in a cluster and were never in a node, ascending.
 /// `level` and `radius` are their places; `before` is how the nodes were aligned,
 /// as they are.
-fn join(
+pub(super) fn join(
     setting: &Setting<'_>,
     (partition, density): (&mut Partition, &Density),
     (level, radius): (usize, usize),
@@ -248,14 +267,14 @@ enum Fate {
 /// Bursts that were in no node become new ones, or part of those that they
 /// are connected to, unless these are far denser. Returns them, each with its
 /// node.
-fn entries(
+pub(super) fn entries(
     setting: &Setting<'_>,
     (partition, density): (&mut Partition, &Density),
-    level: usize,
+    (level, radius): (usize, usize),
     found: &[Option<ClusterId>],
     (parts, open): (&BTreeMap<ClusterId, Vec<u32>>, &[u32]),
 ) -> Vec<(u32, u32)> {
-    let reaches = density.reaches(partition, level);
+    let reaches = density.reaches(partition, radius);
     let cluster_of = |burst: u32| found[burst as usize].map_or(0, ClusterId::index);
     let n = found.par_iter().flatten_iter().map(|id| id.index() + 1).max().unwrap_or(0);
     let mut fates = vec![Fate::New; n];

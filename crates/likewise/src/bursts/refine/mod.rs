@@ -6,6 +6,7 @@ mod aggregate;
 mod columns;
 mod density;
 mod divide;
+mod far;
 mod levels;
 mod moments;
 mod nearest;

@@ -334,6 +334,15 @@ impl Partition {
         held
     }
 
+    /// The share of all bursts' time that those in some nodes take, [`NO_NODE`] among them.
+    pub(super) fn share_of_time(&self, is_asked: impl Fn(u32) -> bool) -> f64 {
+        let all: u128 = self.held.iter().map(|held| held.time).sum();
+        let cohorts = self.node_of_cohort.iter().zip(&self.held);
+        let asked: u128 = cohorts.filter(|(node, _)| is_asked(**node)).map(|(_, held)| held.time).sum();
+        let outside = if is_asked(NO_NODE) { self.outside } else { 0 };
+        (asked + outside) as f64 / (all + self.outside).max(1) as f64
+    }
+
     /// What a level came to.
     pub(super) fn close(&self, eps: f64, scored: &Scored) -> Level {
         let cohorts = self.node_of_cohort.iter().zip(&self.held);

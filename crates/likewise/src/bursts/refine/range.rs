@@ -20,12 +20,15 @@ const FINEST: f64 = 0.4;
 /// a few strays would stretch the curve.
 const START: f64 = 0.005;
 
-/// The share of the time of all bursts, those farthest out, that says nothing about
-/// radii.
-const FARTHEST: f64 = 0.02;
+/// The share of the time of all bursts, those farthest out, that needs no group.
+pub(super) const FARTHEST: f64 = 0.02;
 
 /// So many times as large as the one before is each radius beyond the curve's start.
 const FARTHER: f64 = 2.0;
+
+/// So many radii follow the one that bursts reach their neighbours at, for pieces of a
+/// phase to meet.
+const MEET: usize = 2;
 
 /// Radii to go through, and what makes a group.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,8 +38,11 @@ pub struct EpsRange {
     /// The radii, ascending, all different.
     pub eps: Vec<f64>,
     /// A larger one, where there is any, at which groups join but do not grow:
-    /// where the curve starts, by bursts or by time.
+    /// where the curve starts.
     pub reach: Option<f64>,
+    /// Larger ones, ascending, for what is in no group then, or in one that is no step of
+    /// the program, if that takes much time.
+    pub far: Vec<f64>,
     /// The distance of every point to its `min_points`-th other.
     pub distances: Vec<f64>,
 }
@@ -56,10 +62,10 @@ pub fn default_min_points(n_threads: usize) -> usize {
 /// equal steps of rank from the far end of the curve to its knee, the last one at
 /// the knee itself, as in ClusteringSuite. Six smaller ones follow, in equal
 /// ratios, down to the distance at 40 % of the ranks: where the sparsest phases
-/// make the knee, it is too large a radius for the densest. Where more than 2 % of the
-/// time is in bursts farther out than all of these, more radii follow, each twice as
-/// large, up to the distance that this much time is beyond: a phase of few and long bursts may
-/// be sparse, and the curve counts bursts and not what they take.
+/// make the knee, it is too large a radius for the densest. More radii are `far`, each twice
+/// as large as the one before, up to four times the distance that 2 % of the time is beyond: a
+/// phase of few and long bursts may be sparse, and the curve counts bursts and not what they
+/// take.
 ///
 /// # Errors
 /// There are not more than `min_points` points.
@@ -97,16 +103,12 @@ impl EpsRange {
         assert_eq!(distances.len(), durations.len(), "a duration for every burst");
         let mut curve = distances.clone();
         curve.par_sort_unstable_by_key(|x| std::cmp::Reverse(x.to_bits()));
-        let mut eps = radii(&curve);
-        let mut reach = curve[start_of(&curve)];
-        if let Some(&last) = eps.last() {
-            let beyond = beyond(&distances, durations, last);
-            reach = beyond.last().copied().map_or(reach, |far| reach.max(far));
-            eps.extend(beyond);
-        }
+        let eps = radii(&curve);
+        let reach = curve[start_of(&curve)];
         let reach =
             Some(reach).filter(|&reach| reach.is_finite() && eps.last().is_some_and(|&last| reach > last));
-        (Self { min_points, eps, reach, distances }, curve)
+        let far = reach.or(eps.last().copied()).map(|last| beyond(&distances, durations, last));
+        (Self { min_points, eps, reach, far: far.unwrap_or_default(), distances }, curve)
     }
 }
 
@@ -117,7 +119,8 @@ fn start_of(curve: &[f64]) -> usize {
 }
 
 /// Radii beyond this one, up to the distance that bursts with the [`FARTHEST`] share of
-/// the time are beyond. Each reaches the distance of more bursts than the one before.
+/// the time are beyond. Each reaches the distance of more bursts than the one before. Then
+/// there are [`MEET`] more.
 fn beyond(distances: &[f64], durations: &[Nanos], last: f64) -> Vec<f64> {
     let all: u128 = durations.par_iter().map(|duration| u128::from(duration.0)).sum();
     let far = |(&distance, duration): (&f64, &Nanos)| (distance > last).then_some((distance, duration.0));
@@ -140,6 +143,9 @@ fn beyond(distances: &[f64], durations: &[Nanos], last: f64) -> Vec<f64> {
         }
         radii.push(if near.peek().is_some() { eps } else { reached });
     }
+    let last = radii.last().copied().unwrap_or(last);
+    let larger = std::iter::successors(Some(last * FARTHER), |eps| Some(eps * FARTHER));
+    radii.extend(larger.take(MEET).filter(|eps| eps.is_finite()));
     radii
 }
 
@@ -205,34 +211,33 @@ mod tests {
     #[test]
     fn what_takes_much_time_is_reached_however_few_its_bursts() {
         // Bursts of 1 ms near one another, and a few that are farther out.
-        let distances: Vec<f64> =
-            (0..1000).map(|i| if i < 4 { 0.5 } else { 0.001 + 1e-6 * f64::from(i) }).collect();
-        let radii = |far: u64| {
+        let distance = |i: u32| if i < 4 { 0.5 } else { 0.001 + 1e-6 * f64::from(i) };
+        let distances: Vec<f64> = (0..1000).map(distance).collect();
+        let range = |far: u64| {
             let duration = |i: u32| Nanos(if i < 4 { far } else { 1_000_000 });
             let durations: Vec<Nanos> = (0..1000).map(duration).collect();
-            let (range, _) = EpsRange::of(distances.clone(), &durations, 4);
-            (range.eps, range.reach)
+            EpsRange::of(distances.clone(), &durations, 4).0
         };
-        let (as_long, reach) = radii(1_000_000);
-        assert!(as_long.iter().all(|&eps| eps <= 0.002) && reach.is_none_or(|reach| reach < 0.002));
-        // Four bursts of 20 ms take 7.4 % of the time. Where no burst is, there is no radius.
-        let (long, reach) = radii(20_000_000);
-        assert_eq!(
-            (&long[..as_long.len()], &long[as_long.len() + 1..], reach),
-            (&as_long[..], &[0.5][..], None)
-        );
-        assert!(long[as_long.len()] == as_long[as_long.len() - 1] * 2.0);
+        // Four bursts of 20 ms take 7.4 % of the time.
+        let (as_long, long) = (range(1_000_000), range(20_000_000));
+        assert_eq!((as_long.eps, as_long.reach), (long.eps, long.reach));
+        assert!(as_long.far.len() == 2 && as_long.far[1] < 0.009, "{:?}", as_long.far);
+        let [first, rest @ ..] = &long.far[..] else { panic!("some are far") };
+        // Where no burst is, there is no radius.
+        assert!(*first < 0.0041 && rest == [0.5, 1.0, 2.0], "{:?}", long.far);
     }
 
     #[test]
     fn radii_double_up_to_the_last_two_per_cent_of_the_time() {
         let distances: Vec<f64> = (1..=100).map(f64::from).collect();
-        let durations = vec![Nanos(10); 100];
-        assert_eq!(beyond(&distances, &durations, 10.0), [20.0, 40.0, 80.0, 98.0]);
-        assert_eq!(beyond(&distances, &durations, 97.0), [98.0]);
-        assert_eq!(beyond(&distances, &durations, 98.0), [0.0; 0]);
-        assert_eq!(beyond(&[f64::INFINITY; 9], &[Nanos(10); 9], 1.0), [0.0; 0]);
-        assert_eq!(beyond(&distances, &[Nanos(0); 100], 10.0), [0.0; 0]);
+        let beyond = |distances: &[f64], ns: u64, last: f64| {
+            super::beyond(distances, &vec![Nanos(ns); distances.len()], last)
+        };
+        assert_eq!(beyond(&distances, 10, 10.0), [20.0, 40.0, 80.0, 98.0, 196.0, 392.0]);
+        assert_eq!(beyond(&distances, 10, 97.0), [98.0, 196.0, 392.0]);
+        assert_eq!(beyond(&distances, 10, 98.0), [196.0, 392.0]);
+        assert_eq!(beyond(&[f64::INFINITY; 9], 10, 1.0), [2.0, 4.0]);
+        assert_eq!(beyond(&distances, 0, 10.0), [20.0, 40.0]);
     }
 
     #[test]

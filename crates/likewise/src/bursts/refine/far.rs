@@ -1,0 +1,68 @@
+//! Sparse phases: what no radius of the curve has grouped.
+//!
+//! A phase of few and long bursts may lie farther apart than nearly all bursts. A radius that
+//! reaches it would connect what is denser with noise, so only what is as sparse takes
+//! part.
+
+use rayon::prelude::*;
+
+use crate::cluster::ClusterId;
+
+use super::aggregate::{Setting, entries, join, regroup, scattered};
+use super::density::Density;
+use super::levels::{Level, NO_NODE};
+use super::partition::{Partition, Scored};
+use super::range::FARTHEST;
+
+/// Groups, by radii that are far, the bursts that are in no group and the groups that are
+/// sparse enough, as if there were no others; as long as what is in none, or in scattered ones,
+/// takes more of the time than [`FARTHEST`], and there are tasks to tell what is scattered.
+/// `scored` is how the partition is aligned; returns how it is then.
+pub(super) fn group_the_rest(
+    setting: &Setting<'_>,
+    (partition, density): (&mut Partition, &mut Density),
+    levels: &mut Vec<Level>,
+    mut scored: Scored,
+) -> Scored {
+    let Setting { input, range, tasks, .. } = setting;
+    for (radius, &eps) in (setting.first_far()..).zip(&range.far) {
+        if tasks.len() < 2 || share_left(setting, partition, &scored) <= FARTHEST {
+            break;
+        }
+        let reaches = density.reaches(partition, radius);
+        let is_sparse = |node: u32| node == NO_NODE || reaches[node as usize];
+        let found = found(setting, partition, eps, is_sparse);
+        let place = (levels.len(), radius);
+        let (parts, open) = join(setting, (partition, density), place, &found, Some(&scored));
+        let entries = entries(setting, (partition, density), place, &found, (&parts, &open));
+        partition.enter(input, &entries);
+        density.enter(partition, &entries);
+        scored = partition.score(tasks, Some(&scored));
+        levels.push(partition.close(eps, &scored));
+    }
+    scored
+}
+
+/// The share of the time that bursts in no group, or in scattered ones, take.
+fn share_left(Setting { rules, tasks, .. }: &Setting<'_>, partition: &Partition, scored: &Scored) -> f64 {
+    let scattered = scattered(rules, tasks, partition, scored);
+    partition.share_of_time(|node| node == NO_NODE || scattered.binary_search(&node).is_ok())
+}
+
+/// The cluster of each burst at a radius, by those alone whose nodes are asked for. A burst
+/// that is in none has [`NO_NODE`].
+fn found(
+    Setting { input, range, .. }: &Setting<'_>,
+    partition: &Partition,
+    eps: f64,
+    is_asked: impl Fn(u32) -> bool + Sync,
+) -> Vec<Option<ClusterId>> {
+    let n = input.points.len();
+    let bursts: Vec<u32> =
+        (0..n as u32).into_par_iter().filter(|&burst| is_asked(partition.node_of(burst))).collect();
+    let mut found = vec![None; n];
+    for (&burst, cluster) in bursts.iter().zip(regroup(input, &bursts, eps, range.min_points)) {
+        found[burst as usize] = cluster;
+    }
+    found
+}
