@@ -98,6 +98,65 @@ fn phases_of_two_densities_are_found_where_no_radius_does() {
     assert!(best < 0.9, "{best}");
 }
 
+/// `outer` steps of 10 ms, each with 20 iterations of two short ones; of so many bursts in a thousand one
+/// is followed by noise of 1 to 100 ms.
+fn nested(n_threads: usize, outer: usize, noise: u64) -> Made {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(7);
+    let mut unit = || (rng.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
+    let (mut points, mut thread, mut duration, mut truth) =
+        (Vec::new(), Runs::default(), Vec::new(), Vec::new());
+    let mut push = |ns: f64, ipc: f64, phase: Option<usize>| {
+        points.extend([ns.ln() / 10.0, ipc]);
+        duration.push(Nanos(ns as u64));
+        truth.push(with_noise(phase.map(ClusterId::from_index)));
+    };
+    for task in 0..n_threads {
+        let mut n = 0;
+        let inner = || (0..20).flat_map(|_| [(1e6, 0.9, 1), (5e5, 0.1, 2)]);
+        for (ns, ipc, phase) in (0..outer).flat_map(|_| std::iter::once((1e7, 0.4, 0)).chain(inner())) {
+            // The sum of twelve is nearly normal.
+            let mut normal = || (0..12).map(|_| unit()).sum::<f64>() - 6.0;
+            push(ns * (0.02 * normal()).exp(), ipc + 0.002 * normal(), Some(phase));
+            n += 1;
+            if (unit() * 1000.0) < noise as f64 {
+                push(1e6 * 100f64.powf(unit()), unit(), None);
+                n += 1;
+            }
+        }
+        thread.push_run(task as u32, n);
+    }
+    Made { points, thread, duration, truth, n_threads }
+}
+
+/// The long step has one burst of 41, a fifth of the time, and is sparse.
+#[test]
+fn a_long_step_of_few_bursts_is_a_phase() {
+    for (n_threads, outer) in [(4, 20), (16, 20), (64, 6)] {
+        let made = nested(n_threads, outer, 0);
+        let found = made.refined(Direction::Aggregative);
+        let Refinement { clustering, levels, .. } = &found;
+        let all: u64 = made.duration.iter().map(|duration| duration.0).sum();
+        let noise = levels.last().expect("levels").noise.0 as f64 / all as f64;
+        assert!(clustering.n_clusters == 3 && noise < 0.02, "{n_threads} {} {noise}", clustering.n_clusters);
+        assert!(made.likeness(&clustering.labels) > 0.99, "{n_threads}");
+    }
+}
+
+/// Where much time is in noise, larger radii are tried, and join no two phases.
+#[test]
+fn noise_of_much_time_joins_no_phases() {
+    for (n_threads, outer) in [(4, 20), (16, 10), (64, 6)] {
+        let made = nested(n_threads, outer, 10);
+        let labels = made.refined(Direction::Aggregative).clustering.labels;
+        let noise = with_noise(None);
+        let is_phase = |(label, truth): &(_, _)| *label != noise && *truth != noise;
+        let all = labels.iter().copied().zip(made.truth.iter().copied());
+        let (found, truth): (Vec<_>, Vec<_>) = all.filter(is_phase).unzip();
+        assert!(adjusted_rand(&found, &truth).expect("labels").value > 0.999, "{n_threads}");
+        assert!(made.likeness(&labels) > 0.97, "{n_threads}");
+    }
+}
+
 /// A task that does the same loop far more often than the others stands alone in most columns;
 /// its phases are no noise.
 #[test]
