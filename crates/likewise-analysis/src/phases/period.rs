@@ -11,6 +11,10 @@ use likewise::bursts::{NotPeriodic, Period, cluster_by_place, find_period, find_
 use likewise::cluster::{ClusterId, Clustering, Points};
 use likewise::table::{BurstTable, Prepared, Rows};
 
+/// A period that explains this share of the run leaves hardly anything to another; and
+/// one that explains more by less than this is as good.
+const MOST: f64 = 0.95;
+
 /// What was looked at to see whether a run repeats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SoughtIn {
@@ -54,7 +58,8 @@ pub struct PeriodSearch {
     /// that no two iterations have the same ones. So if the analysis refined,
     /// its bursts are grouped again by DBSCAN at the suggested eps. If no eps
     /// suggests itself, as among few bursts, the phases of the refinement
-    /// serve. All commands ask here, and so find the same period.
+    /// serve; and where they explain more of the run, for one density may leave out
+    /// what happens once in each iteration. All commands ask here, and so find the same period.
     pub labels: Vec<Option<ClusterId>>,
 }
 
@@ -72,13 +77,37 @@ impl PeriodSearch {
         }
         let refined = grouped.method == Method::Refine;
         let one_density = refined.then(|| at_one_density(table, prepared, grouped, settings).ok()).flatten();
-        let labels = of_all_bursts(table, prepared, one_density.as_ref().unwrap_or(&grouped.clustering));
-        drop(one_density);
-        let by_phase = Self { found: find_period(table, &labels), sought_in: SoughtIn::Phases, labels };
+        let of = |clustering| Self::by_phase(table, of_all_bursts(table, prepared, clustering));
+        let by_phase = match one_density {
+            Some(one_density) => {
+                let found = of(&one_density);
+                drop(one_density);
+                found.or_better(|| of(&grouped.clustering))
+            }
+            None => of(&grouped.clustering),
+        };
         if by_phase.found.is_ok() {
             return by_phase;
         }
         Self::by_place(table).filter(|by_place| by_place.found.is_ok()).unwrap_or(by_phase)
+    }
+
+    fn by_phase(table: &BurstTable, labels: Vec<Option<ClusterId>>) -> Self {
+        Self { found: find_period(table, &labels), sought_in: SoughtIn::Phases, labels }
+    }
+
+    /// How much of the run the period explains.
+    fn explained(&self) -> f64 {
+        self.found.as_ref().map_or(0.0, Period::explained)
+    }
+
+    /// Another search, if this one leaves much unexplained and the other explains more.
+    fn or_better(self, other: impl FnOnce() -> Self) -> Self {
+        if self.explained() >= MOST {
+            return self;
+        }
+        let other = other();
+        if other.explained() * MOST > self.explained() { other } else { self }
     }
 
     /// `None` where the trace names no places.

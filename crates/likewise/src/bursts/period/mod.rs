@@ -74,6 +74,13 @@ impl Period {
         self.boundaries.len() - 1
     }
 
+    /// The share of the run's work that is in the region, times the share of what happens
+    /// within an iteration that the others explain.
+    #[must_use]
+    pub fn explained(&self) -> f64 {
+        self.coverage * self.confidence * self.confidence
+    }
+
     /// When the first iteration begins and the last ends. What is before is
     /// the prologue, what is behind the epilogue.
     #[must_use]

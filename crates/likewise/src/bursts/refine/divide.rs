@@ -6,10 +6,11 @@ use rayon::prelude::*;
 
 use crate::cluster::Along;
 
-use super::aggregate::{finish, regroup};
+use super::aggregate::finish;
 use super::levels::{NO_NODE, RefineInput, Refinement};
 use super::nearest::{Index, Pending};
 use super::partition::{Partition, Scored, Tasks};
+use super::step::regroup;
 use super::substitution::{Names, Substitution};
 use super::{EpsRange, RefineRules};
 

@@ -8,11 +8,11 @@ use rayon::prelude::*;
 
 use crate::cluster::ClusterId;
 
-use super::aggregate::{Setting, entries, join, regroup, scattered};
 use super::density::Density;
 use super::levels::{Level, NO_NODE};
 use super::partition::{Partition, Scored};
 use super::range::FARTHEST;
+use super::step::{Setting, level, regroup, scattered};
 
 /// Groups, by radii that are far, the bursts that are in no group and the groups that are
 /// sparse enough, as if there were no others; as long as what is in none, or in scattered ones,
@@ -24,7 +24,7 @@ pub(super) fn group_the_rest(
     levels: &mut Vec<Level>,
     mut scored: Scored,
 ) -> Scored {
-    let Setting { input, range, tasks, .. } = setting;
+    let Setting { range, tasks, .. } = setting;
     for (radius, &eps) in (setting.first_far()..).zip(&range.far) {
         if tasks.len() < 2 || share_left(setting, partition, &scored) <= FARTHEST {
             break;
@@ -32,13 +32,7 @@ pub(super) fn group_the_rest(
         let reaches = density.reaches(partition, radius);
         let is_sparse = |node: u32| node == NO_NODE || reaches[node as usize];
         let found = found(setting, partition, eps, is_sparse);
-        let place = (levels.len(), radius);
-        let (parts, open) = join(setting, (partition, density), place, &found, Some(&scored));
-        let entries = entries(setting, (partition, density), place, &found, (&parts, &open));
-        partition.enter(input, &entries);
-        density.enter(partition, &entries);
-        scored = partition.score(tasks, Some(&scored));
-        levels.push(partition.close(eps, &scored));
+        scored = level(setting, (partition, density), levels, (radius, eps), &found, Some(&scored));
     }
     scored
 }

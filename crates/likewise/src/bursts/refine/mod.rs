@@ -13,6 +13,7 @@ mod nearest;
 mod partition;
 mod range;
 mod rules;
+mod step;
 mod substitution;
 #[cfg(test)]
 mod tests;
