@@ -103,6 +103,8 @@ struct Left {
     filter: DurationFilter,
     /// Groups are sought at one density, so that some bursts of a phase may be noise.
     one_density: bool,
+    /// If no option says that, and groups might be refined instead.
+    or_refine: bool,
     check_extrapolation: bool,
 }
 
@@ -219,7 +221,7 @@ fn labelled(
     let Preparation { metrics, filter, .. } = plan.preparation;
     let (plots, unknown) = plots::planned(&metrics, &table, plan.plots, plan.all_plots);
     notes.extend(unknown);
-    let Plan { unaligned, one_density, check_extrapolation, settings, .. } = plan;
+    let Plan { unaligned, one_density, or_refine, check_extrapolation, settings, .. } = plan;
     Ok(Labelled {
         columns,
         drawn_times,
@@ -237,7 +239,7 @@ fn labelled(
         rows,
         burst_row,
         first_notes: notes,
-        left: Left { aligned, unaligned, filter, one_density, check_extrapolation },
+        left: Left { aligned, unaligned, filter, one_density, or_refine, check_extrapolation },
     })
 }
 
@@ -262,14 +264,26 @@ fn grouped(
             grouped => return grouped,
         },
     };
-    let (thread, n_threads) = threads;
+    refined(table, prepared, threads, (direction, &plan.settings.grouping), search, stages, watch)
+}
+
+/// Refines the complete bursts.
+fn refined(
+    table: &BurstTable,
+    prepared: &Prepared,
+    (thread, n_threads): (&Runs, usize),
+    (direction, asked): (Direction, &Grouping),
+    search: &dyn Search,
+    stages: &mut Stages,
+    watch: &dyn Watch,
+) -> Result<Grouped> {
     let (thread, duration) = (runs_of_complete(thread, prepared), of_complete(&table.duration, prepared));
     let points = Points::new(&prepared.points, prepared.dims)?;
     let code = region_numbers(table, &prepared.complete);
     let apart = parallel_numbers(table, &prepared.complete);
     let input =
         RefineInput { points, thread: &thread, n_threads, duration: &duration, code: &code, apart: &apart };
-    Ok(refine_bursts(&input, direction, &plan.settings.grouping, search, stages, watch))
+    Ok(refine_bursts(&input, direction, asked, search, stages, watch))
 }
 
 /// Bursts between the same two calls are a phase.

@@ -4,10 +4,10 @@ use super::grouping::{Grouped, group_by_curve};
 use super::options::{Grouping, Method};
 use super::search::Here;
 use super::structure::of_all_bursts;
-use super::{Analysis, Labelled, Settings, group_bursts, ordered};
+use super::{Analysis, Labelled, Settings, group_bursts, ordered, refined};
 use crate::{Silent, Stages};
 use anyhow::Result;
-use likewise::bursts::{NotPeriodic, Period, cluster_by_place, find_period, find_period_in_order};
+use likewise::bursts::{Direction, NotPeriodic, Period, cluster_by_place, find_period, find_period_in_order};
 use likewise::cluster::{ClusterId, Clustering, Points};
 use likewise::table::{BurstTable, Prepared, Rows};
 
@@ -70,21 +70,22 @@ impl PeriodSearch {
     /// durations were drawn, a burst's phase is chance and its place is not, so
     /// only places are asked; and where phases are places anyway.
     pub(super) fn of(labelled: &Labelled) -> Self {
-        let Labelled { table, prepared, grouped, settings, drawn_times, .. } = labelled;
+        let Labelled { table, prepared, grouped, settings, drawn_times, left, .. } = labelled;
         let only_places = *drawn_times || grouped.method == Method::Places;
         if only_places && let Some(by_place) = Self::by_place(table) {
             return by_place;
         }
-        let refined = grouped.method == Method::Refine;
-        let one_density = refined.then(|| at_one_density(table, prepared, grouped, settings).ok()).flatten();
         let of = |clustering: &Clustering| Self::by_phase(table, of_all_bursts(table, prepared, clustering));
-        let by_phase = match one_density {
-            Some(one_density) => {
-                let found = of(&one_density);
-                drop(one_density);
-                found.or_better(|| of(&grouped.clustering))
+        let by_phase = if grouped.method == Method::Refine {
+            let one_density = at_one_density(table, prepared, grouped, settings).ok().map(|it| of(&it));
+            match one_density {
+                Some(found) => found.or_better(|| Some(of(&grouped.clustering))),
+                None => of(&grouped.clustering),
             }
-            None => of(&grouped.clustering),
+        } else if left.or_refine {
+            of(&grouped.clustering).or_better(|| labelled.refined_phases().ok().map(|it| of(&it)))
+        } else {
+            of(&grouped.clustering)
         };
         if by_phase.found.is_ok() {
             return by_phase;
@@ -102,12 +103,11 @@ impl PeriodSearch {
     }
 
     /// Another search, if this one leaves much unexplained and the other explains more.
-    fn or_better(self, other: impl FnOnce() -> Self) -> Self {
+    fn or_better(self, other: impl FnOnce() -> Option<Self>) -> Self {
         if self.explained() >= MOST {
             return self;
         }
-        let other = other();
-        if other.explained() * MOST > self.explained() { other } else { self }
+        other().filter(|other| other.explained() * MOST > self.explained()).unwrap_or(self)
     }
 
     /// `None` where the trace names no places.
@@ -131,6 +131,16 @@ impl PeriodSearch {
         // `max_by_key` takes the last of equal ones; reversed, the first.
         let most = (0..time.len()).rev().max_by_key(|&c| time[c]).filter(|&c| time[c] > 0)?;
         Some(ClusterId::from_index(most).number())
+    }
+}
+
+impl Labelled {
+    /// The phases that a refinement finds, where bursts were grouped at one density.
+    fn refined_phases(&self) -> Result<Clustering> {
+        let Self { table, prepared, settings, burst_row, rows, .. } = self;
+        let (threads, asked) = ((burst_row, rows.len()), (Direction::Aggregative, &settings.grouping));
+        let grouped = refined(table, prepared, threads, asked, &Here, &mut Stages::default(), &Silent)?;
+        Ok(ordered(grouped.clustering, table, prepared, settings.min_share).0)
     }
 }
 
