@@ -125,6 +125,57 @@ fn trace_of(phases: &[usize]) -> String {
     text
 }
 
+/// A trace of 16 tasks: `outer` times a step of 10 ms and 20 iterations of two short ones.
+fn nested(outer: usize) -> String {
+    const TASKS: u64 = 16;
+    let mut state = 12_345u64;
+    // Nearly normal.
+    let mut spread = || {
+        let mut draw = || {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            (state >> 11) as f64 / (1u64 << 53) as f64
+        };
+        (0..12).map(|_| draw()).sum::<f64>() - 6.0
+    };
+    let inner = [(1e6, 1.5), (5e5, 0.6)].repeat(20);
+    let steps = std::iter::once((1e7, 1.0)).chain(inner).collect::<Vec<_>>().repeat(outer);
+    let (mut records, mut now) = (Vec::new(), 1_000u64);
+    for (ns, ipc) in steps {
+        let mut last = now;
+        for task in 1..=TASKS {
+            let duration = (ns * (0.02 * spread()).exp()) as u64;
+            let end = now + duration;
+            last = last.max(end);
+            records.push((now, format!("1:{task}:1:{task}:1:{now}:{end}:1")));
+            let (instructions, cycles) = ((duration as f64 * 2.0 * ipc) as u64, duration * 2);
+            let counters = format!("42000050:{instructions}:42000059:{cycles}");
+            records.push((end, format!("2:{task}:1:{task}:1:{end}:{counters}")));
+        }
+        now = last + 50_000;
+    }
+    records.sort();
+    let tasks = vec!["1:1"; TASKS as usize].join(",");
+    let mut text = format!("#Paraver (01/01/26 at 10:00):{now}_ns:1({TASKS}):1:{TASKS}({tasks})\n");
+    records.iter().for_each(|(_, record)| writeln!(text, "{record}").unwrap());
+    text
+}
+
+/// At one density half of the long bursts are noise, and the inner iterations repeat best.
+#[test]
+fn of_loops_in_loops_the_outer_one_is_told() {
+    let dir = tempfile::tempdir().unwrap();
+    let (trace, out, cut) = (dir.path().join("run.prv"), dir.path().join("out"), dir.path().join("cut"));
+    std::fs::write(&trace, nested(20)).unwrap();
+    succeeds(&["cut", text(&trace), "-q", "-o", text(&cut)]);
+    let iterations = cut_json(&cut)["period"]["iterations"].as_u64().unwrap();
+    assert!((19..=20).contains(&iterations), "{iterations}");
+    succeeds(&["bursts", text(&trace), "--no-trace", "-q", "-o", text(&out)]);
+    assert_same_period(&out, &cut_json(&cut));
+    assert!(summary(&out)["noise_share"].as_f64().unwrap() < 0.02, "{}", summary(&out)["noise_share"]);
+}
+
 #[test]
 fn where_nothing_repeats_nothing_is_cut() {
     let dir = tempfile::tempdir().unwrap();
