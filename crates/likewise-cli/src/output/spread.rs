@@ -72,19 +72,13 @@ pub(crate) fn write_rows_spread<C: Communicator>(
     let of_each = (ROWS.min(ROWS_OF_ALL / comm.size())).max(1);
     let stride = 8 * (shape[0] + shape[1] + 1);
     let at_once = of_each * (comm.size() - 1).max(1);
-    let mut own = match &rows {
-        Some(rows) => share_out(comm, rows, 0, of_each)?,
-        None => Vec::new(),
+    let take = |first: usize| match &rows {
+        _ if first >= n => Ok(Vec::new()),
+        Some(rows) => share_out(comm, rows, first, of_each),
+        None => comm.receive(0),
     };
+    let mut own = take(0)?;
     for first in (0..n).step_by(at_once) {
-        // The others format these while the next are made.
-        let next = match &rows {
-            Some(rows) => share_out(comm, rows, first + at_once, of_each)?,
-            None => {
-                own = comm.receive(0)?;
-                Vec::new()
-            }
-        };
         let blocks: Vec<Vec<u8>> = own
             .par_chunks(stride * BLOCK)
             .map(|block| {
@@ -93,6 +87,8 @@ pub(crate) fn write_rows_spread<C: Communicator>(
                 text
             })
             .collect();
+        // Process 0 makes these while the others format those before.
+        own = take(first + at_once)?;
         let length: usize = blocks.iter().map(Vec::len).sum();
         let before = comm.sum_before(length as i64)? as u64;
         let written = put(&part, begin + before, &blocks);
@@ -103,7 +99,6 @@ pub(crate) fn write_rows_spread<C: Communicator>(
             return Err(ToldElsewhere.into());
         }
         begin += all[0] as u64;
-        own = next;
     }
     Ok(file.map(AtomicFile::filled_by_parts))
 }
@@ -148,9 +143,6 @@ fn share_out<C: Communicator>(
     of_each: usize,
 ) -> Result<Vec<u8>, CommError> {
     let SpreadRows { n, encode, .. } = rows;
-    if first >= *n {
-        return Ok(Vec::new());
-    }
     let of_place = |place: usize| {
         let (from, to) = (first + place * of_each, first + (place + 1) * of_each);
         let mut bytes = Vec::new();
