@@ -11,9 +11,9 @@ use likewise::bursts::{Direction, NotPeriodic, Period, cluster_by_place, find_pe
 use likewise::cluster::{ClusterId, Clustering, Points};
 use likewise::table::{BurstTable, Prepared, Rows};
 
-/// A period that explains this share of the run leaves hardly anything to another; and
-/// one that explains more by less than this is as good.
-const MOST: f64 = 0.95;
+/// Iterations that correlate by this are nearly equal; and what explains this share of what
+/// another explains does as much.
+const NEARLY: f64 = 0.95;
 
 /// What was looked at to see whether a run repeats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,7 +58,7 @@ pub struct PeriodSearch {
     /// that no two iterations have the same ones. So if the analysis refined,
     /// its bursts are grouped again by DBSCAN at the suggested eps. If no eps
     /// suggests itself, as among few bursts, the phases of the refinement
-    /// serve; and where they explain more of the run, for one density may leave out
+    /// serve; and where their iterations are more alike, for one density may leave out
     /// what happens once in each iteration. All commands ask here, and so find the same period.
     pub labels: Vec<Option<ClusterId>>,
 }
@@ -97,17 +97,23 @@ impl PeriodSearch {
         Self { found: find_period(table, &labels), sought_in: SoughtIn::Phases, labels }
     }
 
-    /// How much of the run the period explains.
-    fn explained(&self) -> f64 {
-        self.found.as_ref().map_or(0.0, Period::explained)
+    /// How alike the iterations are, and how much of the run they explain.
+    fn worth(&self) -> (f64, f64) {
+        self.found.as_ref().map_or((0.0, 0.0), |period| (period.confidence, period.explained()))
     }
 
-    /// Another search, if this one leaves much unexplained and the other explains more.
+    /// Another search, if the iterations of this one are not nearly equal, and those of the other
+    /// are more alike and explain about as much.
     fn or_better(self, other: impl FnOnce() -> Option<Self>) -> Self {
-        if self.explained() >= MOST {
+        let (confidence, explained) = self.worth();
+        if confidence >= NEARLY {
             return self;
         }
-        other().filter(|other| other.explained() * MOST > self.explained()).unwrap_or(self)
+        let is_better = |other: &Self| {
+            let (more_alike, as_much) = other.worth();
+            more_alike > confidence && as_much >= NEARLY * explained
+        };
+        other().filter(is_better).unwrap_or(self)
     }
 
     /// `None` where the trace names no places.
