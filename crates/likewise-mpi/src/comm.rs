@@ -229,7 +229,8 @@ impl MpiComm {
     fn done(&self, call: &'static str, begin: impl FnOnce(*mut Handle) -> c_int) -> Result<(), CommError> {
         let (mut request, mut done, mut status) = (0, 0, Status::default());
         self.check(call, begin(&raw mut request))?;
-        let mut since = None;
+        // MPI uses what it was given until then, so nothing else may end the wait.
+        let (mut since, mut reaped) = (None, Ok(()));
         for round in 0_usize.. {
             // SAFETY: the request is MPI's, and the others are valid places for results.
             let code = unsafe { (self.library.calls.test)(&raw mut request, &raw mut done, &raw mut status) };
@@ -238,11 +239,11 @@ impl MpiComm {
                 break;
             }
             if round > SPINS {
-                self.reap()?;
+                reaped = reaped.and_then(|()| self.reap());
                 self.wait_on(&mut since);
             }
         }
-        Ok(())
+        reaped
     }
 
     /// Leaves the core to others for a while, after which there is another look.

@@ -75,15 +75,22 @@ impl PeriodSearch {
         if only_places && let Some(by_place) = Self::by_place(table) {
             return by_place;
         }
-        let of = |clustering: &Clustering| Self::by_phase(table, of_all_bursts(table, prepared, clustering));
+        let labels = |clustering: &Clustering| of_all_bursts(table, prepared, clustering);
+        let of = |clustering| Self::by_phase(table, labels(clustering));
+        // What is grouped for this alone is gone once its labels are known: both take memory.
+        let of_own = |own: Clustering| {
+            let labels = labels(&own);
+            drop(own);
+            Self::by_phase(table, labels)
+        };
         let by_phase = if grouped.method == Method::Refine {
-            let one_density = at_one_density(table, prepared, grouped, settings).ok().map(|it| of(&it));
+            let one_density = at_one_density(table, prepared, grouped, settings).ok().map(of_own);
             match one_density {
                 Some(found) => found.or_better(|| Some(of(&grouped.clustering))),
                 None => of(&grouped.clustering),
             }
         } else if left.or_refine {
-            of(&grouped.clustering).or_better(|| labelled.refined_phases().ok().map(|it| of(&it)))
+            of(&grouped.clustering).or_better(|| labelled.refined_phases().ok().map(of_own))
         } else {
             of(&grouped.clustering)
         };

@@ -23,8 +23,8 @@ pub(super) fn aggregate(
     let radii = [&near[..], &range.far].concat();
     let mut density = Density::new(std::mem::take(&mut range.distances), rules.sparse, &radii);
     let range = &range;
-    let setting =
-        Setting { input, range, rules, tasks: Tasks::some(input), radii, along, index: OnceLock::new() };
+    let (tasks, first_far) = (Tasks::some(input), near.len());
+    let setting = Setting { input, range, rules, tasks, first_far, along, index: OnceLock::new() };
     let mut partition = Partition::new(input);
     let mut levels = Vec::new();
     let regrouped =

@@ -25,7 +25,7 @@ pub(super) fn group_the_rest(
     mut scored: Scored,
 ) -> Scored {
     let Setting { range, tasks, .. } = setting;
-    for (radius, &eps) in (setting.first_far()..).zip(&range.far) {
+    for (radius, &eps) in (setting.first_far..).zip(&range.far) {
         if tasks.len() < 2 || share_left(setting, partition, &scored) <= FARTHEST {
             break;
         }

@@ -28,18 +28,12 @@ pub(super) struct Setting<'a> {
     pub(super) range: &'a EpsRange,
     pub(super) rules: &'a RefineRules,
     pub(super) tasks: Tasks,
-    /// All radii, ascending: those of the range, its reach, and those that are far.
-    pub(super) radii: Vec<f64>,
+    /// The place of the first radius that is far, among all of the range: before these are
+    /// the others and its reach.
+    pub(super) first_far: usize,
     pub(super) along: &'a Along<'a>,
     /// Made when it is first asked.
     pub(super) index: OnceLock<Index<'a>>,
-}
-
-impl Setting<'_> {
-    /// The place of the first radius that is far.
-    pub(super) fn first_far(&self) -> usize {
-        self.radii.len() - self.range.far.len()
-    }
 }
 
 /// Goes through one level: groups join that `found` connects, and bursts that were in none come into
