@@ -59,6 +59,17 @@ pub struct ReadReport {
     /// Whether times of single bursts were drawn from histograms: when what
     /// happened is then not known.
     pub drawn_times: bool,
+    /// Set where the bursts are those of some ranks of a program only.
+    pub part: Option<RanksRead>,
+}
+
+/// How many ranks of a program were read, where it had more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RanksRead {
+    /// Those that were read.
+    pub read: u32,
+    /// Those of the program.
+    pub of: u32,
 }
 
 /// The bursts of a trace and the names that go with them.

@@ -43,7 +43,7 @@ use likewise::table::{
     BurstTable, DurationFilter, Metric, Nanos, Preparation, Prepared, Runs, Scale, prepare,
 };
 use likewise::words::counted;
-use likewise_trace::Taken;
+use likewise_trace::{RanksRead, Taken};
 use refining::refine_bursts;
 use std::borrow::Cow;
 use std::ops::Deref;
@@ -77,6 +77,8 @@ pub struct Labelled {
     pub figures: Figures,
     /// Whether times of single bursts were drawn from histograms.
     pub drawn_times: bool,
+    /// Set where not all ranks of the program were read.
+    pub part: Option<RanksRead>,
     /// Which columns of a table of bursts were read; `None` of a trace.
     pub columns: Option<Taken>,
     /// What was asked for, by the caller or by a definition.
@@ -183,6 +185,7 @@ struct Input {
     table: BurstTable,
     columns: Option<Taken>,
     drawn_times: bool,
+    part: Option<RanksRead>,
     notes: Vec<String>,
 }
 
@@ -194,7 +197,7 @@ fn labelled(
     stages: &mut Stages,
     watch: &dyn Watch,
 ) -> Result<Labelled> {
-    let Input { name, end, table, columns, drawn_times, mut notes } = input;
+    let Input { name, end, table, columns, drawn_times, part, mut notes } = input;
     let prepared = {
         let _bar = watch.spinner("Preparing");
         stages.time("prepare", || prepare(&table, &plan.preparation))?
@@ -225,6 +228,7 @@ fn labelled(
     Ok(Labelled {
         columns,
         drawn_times,
+        part,
         settings,
         plots,
         input: name,

@@ -145,8 +145,8 @@ fn input_of(
     let of =
         describing.definition.as_deref().map_or_else(String::new, |path| format!("{}: ", path.display()));
     notes.extend(definition.notes.iter().map(|note| format!("{of}{note}")));
-    let (columns, drawn_times) = (report.columns, report.drawn_times);
-    Ok(Input { name: trace.display().to_string(), end, table, columns, drawn_times, notes })
+    let (columns, drawn_times, part) = (report.columns, report.drawn_times, report.part);
+    Ok(Input { name: trace.display().to_string(), end, table, columns, drawn_times, part, notes })
 }
 
 /// The metrics that are said here, else in the definition, else the usual ones.

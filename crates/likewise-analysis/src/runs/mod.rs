@@ -7,7 +7,7 @@ mod wall;
 use crate::phases::{Analysis, Options, phases_of};
 use crate::watch::Hushed;
 use crate::{Stages, Watch};
-use anyhow::Result;
+use anyhow::{Result, bail};
 use likewise::bursts::Period;
 use likewise::bursts::scaling::{
     Calm, Change, Evidence, FactorKind, IterationsFrom, Measured, Measures, OneOff, Per, PhaseInRun,
@@ -16,7 +16,7 @@ use likewise::bursts::scaling::{
 };
 use likewise::table::{BurstTable, Nanos};
 use likewise::words::{listed, percent};
-use likewise_trace::printable;
+use likewise_trace::{RanksRead, printable};
 use phase::phase;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -181,9 +181,29 @@ pub fn compare(
         let analysis = phases_of(file, options, &mut of_run, &Hushed(watch))?;
         stages.add_all(of_run);
         analysed.push(Analysed { name, analysis });
+        all_of_as_many(&analysed)?;
     }
     let _bar = watch.spinner("Matching");
     Ok(Comparison::of(analysed, settings, stages))
+}
+
+/// Runs are compared by what all ranks do together, or else by the same part of
+/// as many.
+fn all_of_as_many(analysed: &[Analysed]) -> Result<()> {
+    let [first, .., last] = analysed else { return Ok(()) };
+    if first.analysis.part == last.analysis.part {
+        return Ok(());
+    }
+    let told = |Analysed { name, analysis }: &Analysed| match analysis.part {
+        Some(RanksRead { read, of }) => format!("'{name}' has the bursts of {read} of {of} ranks"),
+        None => format!("'{name}' those of all its ranks"),
+    };
+    bail!(
+        "these runs cannot be compared: {}, {}. `likewise record` without `--mode` records all ranks of a run to \
+         its end",
+        told(first),
+        told(last)
+    )
 }
 
 impl Comparison {

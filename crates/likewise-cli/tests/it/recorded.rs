@@ -97,6 +97,26 @@ fn info_tells_how_a_run_was_recorded_by_leads() {
     assert!(!succeeds(&["info", text(&dir.path().join("full"))]).stdout.contains("Mode "));
 }
 
+/// What all ranks of a run do together is not what two of four do.
+#[test]
+fn runs_of_which_some_ranks_are_known_are_compared_with_their_like() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = |name: &str| dir.path().join(name);
+    let program = Program { steps: 60, ..Program::default() };
+    program.write(&path("all"));
+    program.write_led(&path("led"), 5, 15);
+    program.write_led(&path("again"), 5, 15);
+    let compare =
+        |a: &str, b: &str| likewise(&["compare", text(&path(a)), text(&path(b)), "-o", text(&path("out"))]);
+    let refused = compare("all", "led");
+    assert_eq!(refused.code, 1, "{}", refused.stderr);
+    let told = "'all' those of all its ranks, 'led' has the bursts of 2 of 4 ranks";
+    assert!(refused.stderr.contains(told), "{}", refused.stderr);
+    assert!(!path("out").exists());
+    let compared = compare("led", "again");
+    assert_eq!(compared.code, 0, "{}", compared.stderr);
+}
+
 #[test]
 fn what_is_a_leads_is_told() {
     let dir = tempfile::tempdir().unwrap();

@@ -108,6 +108,11 @@ struct Mpi {
 impl Mpi {
     /// Those that are here.
     fn all(dir: &Path) -> Vec<Self> {
+        Self::with(dir, "-O1")
+    }
+
+    /// The same, with another option for the compiler.
+    fn with(dir: &Path, option: &str) -> Vec<Self> {
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs/r_kinds.c");
         let build = |suffix: &str, launcher: &'static str| {
             let compiler = format!("mpicc.{suffix}");
@@ -117,7 +122,7 @@ impl Mpi {
             let program = dir.join(format!("kinds-{suffix}"));
             // GCC takes constants of MPICH for arrays that are too short.
             let mut command = Command::new(&compiler);
-            command.args(["-O1", "-w", "-o"]).arg(&program).arg(&source);
+            command.args([option, "-w", "-o"]).arg(&program).arg(&source);
             assert!(command.status().unwrap().success(), "{compiler}");
             Some(Self { launcher, program })
         };
@@ -219,6 +224,31 @@ fn every_kind_of_call_is_replayed_with_either_mpi() {
             assert!(String::from_utf8_lossy(&output.stdout).starts_with(kind));
             // What one MPI recorded the other replays.
             all.iter().for_each(|mpi| check_replay(&to, &mpi.replay(&to, 2)));
+        }
+    }
+}
+
+/// Three bursts of a step between three calls on one line, in a program with
+/// debug data and in one without.
+#[test]
+fn bursts_between_different_calls_are_different_phases() {
+    for option in ["-O1", "-g"] {
+        let dir = tempfile::tempdir().unwrap();
+        for mpi in Mpi::with(dir.path(), option) {
+            let (to, out) = (dir.path().join("run"), dir.path().join("out"));
+            let output = mpi.record(&to, 2, &["places", "30", "300"]);
+            assert!(output.status.success(), "{}", error_of(&output));
+            let output = run(likewise(&["bursts", "--json", "-q", "-o"]).arg(&out).arg(&to));
+            assert!(output.status.success(), "{}", error_of(&output));
+            let clusters = std::fs::read_to_string(out.join("clusters.csv")).unwrap();
+            let of_loop = clusters.lines().filter(|line| line.split(',').nth(1) == Some("60")).count();
+            // Of the step's last burst one on each rank is behind the loop.
+            let last = clusters.lines().filter(|line| line.split(',').nth(1) == Some("58")).count();
+            assert_eq!((of_loop, last), (2, 1), "{option}: {clusters}");
+            let regions = std::fs::read_to_string(out.join("regions.csv")).unwrap();
+            for call in ["MPI_Bcast", "MPI_Allreduce", "MPI_Barrier"] {
+                assert!(regions.contains(&format!("{call})")), "{option}: {regions}");
+            }
         }
     }
 }

@@ -119,6 +119,14 @@ static void nonblocking(void) {
     }
 }
 
+/* Three bursts of different lengths between three calls, all on one line. */
+static void places(void) {
+    int sum, one = 1;
+    for (int step = 0; step < steps; step++) {
+        MPI_Bcast(&one, 1, MPI_INT, 0, MPI_COMM_WORLD), compute(), MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD), compute(), compute(), MPI_Barrier(MPI_COMM_WORLD), compute(), compute(), compute(), compute();
+    }
+}
+
 /* Rank 0 hands out work to whoever asks. */
 static void master(void) {
     int task = steps * (size - 1), stop = size - 1;
@@ -177,7 +185,7 @@ int main(int argc, char **argv) {
         void (*run)(void);
     } kinds[] = {{"ring", ring},           {"persistent", persistent},   {"groups", groups},
                  {"neighbours", neighbours}, {"nonblocking", nonblocking}, {"master", master},
-                 {"windows", windows}};
+                 {"windows", windows},     {"places", places}};
     double begin = MPI_Wtime();
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (strcmp(kinds[i].name, kind) == 0) kinds[i].run();

@@ -1,12 +1,11 @@
 //! Where in the source bursts lie, by the call paths around them.
 
-use std::collections::BTreeSet;
-
 use likewise::table::PlaceId;
 use likewise_recording::Recording;
 
 use super::paths::Paths;
 use super::source::Source;
+use super::spots::Spot;
 
 /// A place as the events tell it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -23,19 +22,12 @@ pub(super) fn places(
     recording: &Recording,
     source: &mut Source,
 ) -> (Vec<String>, Vec<Option<PlaceId>>) {
-    let mut wanted = BTreeSet::new();
-    for site in sites {
-        match *site {
-            Site::Call(path) => drop(wanted.insert(path)),
-            Site::Between(before, after) => wanted.extend([before, after]),
-        }
-    }
-    let paths = Paths::some(recording, &wanted, source);
+    let paths = Paths::of(recording, source);
     let name = |site: &Site| match *site {
         Site::Call(path) => paths.caller(path),
         Site::Between(before, after) => paths.between(before, after),
     };
-    let names: Vec<Option<String>> = sites.iter().map(|site| name(site).map(super::Location::name)).collect();
+    let names: Vec<Option<String>> = sites.iter().map(|site| name(site).map(Spot::name)).collect();
     let mut places: Vec<String> = names.iter().flatten().cloned().collect();
     places.sort_unstable();
     places.dedup();

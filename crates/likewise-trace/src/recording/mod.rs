@@ -19,6 +19,7 @@ mod read;
 mod regions;
 mod rows;
 mod source;
+mod spots;
 mod summary;
 mod walk;
 

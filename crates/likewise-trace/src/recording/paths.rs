@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use likewise_recording::{Frame, Module, Recording};
 
-use super::source::{Location, Source, base};
+use super::source::{Source, base};
+use super::spots::{Spot, Spots, tell_apart};
 
 /// Files whose frames are no part of the program: MPI, the C library, the
 /// libraries of compilers, what MPI itself is made of, and what records.
@@ -42,50 +43,44 @@ const LIBRARIES: [&str; 26] = [
 const STARTERS: [&str; 6] =
     ["_start", "__libc_start_main", "__libc_start_call_main", "start_thread", "clone", "clone3"];
 
-/// A call path: the part of it that is the program's own.
-#[derive(Clone, Debug, Default)]
-struct CallPath {
-    /// Frames with the functions in each, the innermost first.
-    own: Vec<(Frame, Vec<Location>)>,
-}
-
-/// The call paths of a recording.
+/// The call paths of a recording, of each the part that is the program's own.
 #[derive(Debug)]
 pub(super) struct Paths {
-    all: BTreeMap<u32, CallPath>,
+    /// Frames with the spots in each, the innermost first.
+    all: BTreeMap<u32, Vec<Spots>>,
 }
 
 impl Paths {
     /// All of a recording.
     pub(super) fn of(recording: &Recording, source: &mut Source) -> Self {
-        let wanted = recording.symbols().iter().map(|symbol| symbol.path).collect();
-        Self::some(recording, &wanted, source)
-    }
-
-    /// Those with these numbers.
-    pub(super) fn some(recording: &Recording, wanted: &BTreeSet<u32>, source: &mut Source) -> Self {
+        let mut calls: BTreeMap<u32, BTreeSet<&str>> = BTreeMap::new();
+        for symbol in recording.symbols() {
+            calls.entry(symbol.path).or_default().insert(symbol.call.name());
+        }
         let modules = recording.modules();
-        let path = |&number: &u32| (number, CallPath::of(&recording.frames(number), modules, source));
-        Self { all: wanted.iter().map(path).collect() }
+        let path = |&number: &u32| (number, own(&recording.frames(number), modules, source));
+        let mut all = calls.keys().map(path).collect();
+        tell_apart(&mut all, &calls);
+        Self { all }
     }
 
     /// Where the program makes the call: its frames, the innermost first.
-    pub(super) fn callers(&self, path: u32) -> impl Iterator<Item = &Location> {
-        self.all.get(&path).into_iter().flat_map(|path| &path.own).flat_map(|(_, locations)| locations)
+    pub(super) fn callers(&self, path: u32) -> impl Iterator<Item = &Spot> {
+        self.all.get(&path).into_iter().flatten().flat_map(|(_, spots)| spots)
     }
 
     /// Where in the program itself the call is made.
-    pub(super) fn caller(&self, path: u32) -> Option<&Location> {
+    pub(super) fn caller(&self, path: u32) -> Option<&Spot> {
         self.callers(path).next()
     }
 
     /// The function that computes between two calls: the innermost one that
-    /// has made both, with the line from which it came to the second.
+    /// has made both, with the spot from which it came to the second.
     ///
     /// A function that it called meanwhile, and that makes no call to MPI,
     /// leaves no trace in either path.
-    pub(super) fn between(&self, before: u32, after: u32) -> Option<&Location> {
-        let (before, after) = (&self.all.get(&before)?.own, &self.all.get(&after)?.own);
+    pub(super) fn between(&self, before: u32, after: u32) -> Option<&Spot> {
+        let (before, after) = (self.all.get(&before)?, self.all.get(&after)?);
         let mut common = None;
         for ((frame, theirs), (other, ours)) in before.iter().rev().zip(after.iter().rev()) {
             if frame != other {
@@ -99,10 +94,10 @@ impl Paths {
 
 /// The innermost function that is in both frames: they are the same function,
 /// or not, and functions that were inlined into it may be the same too.
-fn inlined_alike<'l>(same_module: bool, theirs: &[Location], ours: &'l [Location]) -> Option<&'l Location> {
+fn inlined_alike<'s>(same_module: bool, theirs: &[Spot], ours: &'s [Spot]) -> Option<&'s Spot> {
     let mut common = None;
     for (their, our) in theirs.iter().rev().zip(ours.iter().rev()) {
-        if !same_module || their.function != our.function {
+        if !same_module || their.location.function != our.location.function {
             break;
         }
         common = Some(our);
@@ -113,23 +108,26 @@ fn inlined_alike<'l>(same_module: bool, theirs: &[Location], ours: &'l [Location
     common
 }
 
-impl CallPath {
-    fn of(frames: &[Frame], modules: &[Module], source: &mut Source) -> Self {
-        let foreign = |frame: &Frame| {
-            let module = modules.get(frame.module as usize);
-            module.is_some_and(|module| is_library(base(&module.path)))
-        };
-        let inner = frames.iter().take_while(|&frame| foreign(frame)).count();
-        let outer = frames[inner..].iter().rev().take_while(|&frame| foreign(frame)).count();
-        // A call that the program does not make itself: then by whom it is made.
-        let own = if inner == frames.len() { frames } else { &frames[inner..frames.len() - outer] };
-        let mut own: Vec<_> = own.iter().map(|&frame| (frame, source.locations(frame).to_vec())).collect();
-        let starts = |locations: &[Location]| locations.iter().all(|l| STARTERS.contains(&&*l.function));
-        while own.len() > 1 && own.last().is_some_and(|(_, locations)| starts(locations)) {
-            own.pop();
-        }
-        Self { own }
+/// The frames of a path that are the program's own.
+fn own(frames: &[Frame], modules: &[Module], source: &mut Source) -> Vec<Spots> {
+    let foreign = |frame: &Frame| {
+        let module = modules.get(frame.module as usize);
+        module.is_some_and(|module| is_library(base(&module.path)))
+    };
+    let inner = frames.iter().take_while(|&frame| foreign(frame)).count();
+    let outer = frames[inner..].iter().rev().take_while(|&frame| foreign(frame)).count();
+    // A call that the program does not make itself: then by whom it is made.
+    let own = if inner == frames.len() { frames } else { &frames[inner..frames.len() - outer] };
+    let mut spots = |&frame: &Frame| {
+        let spot = |location| Spot { location, call: String::new() };
+        (frame, source.locations(frame).iter().cloned().map(spot).collect())
+    };
+    let mut own: Vec<Spots> = own.iter().map(&mut spots).collect();
+    let starts = |spots: &[Spot]| spots.iter().all(|spot| STARTERS.contains(&&*spot.location.function));
+    while own.len() > 1 && own.last().is_some_and(|(_, spots)| starts(spots)) {
+        own.pop();
     }
+    own
 }
 
 fn is_library(file: &str) -> bool {
@@ -138,23 +136,24 @@ fn is_library(file: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::source::Location;
     use super::*;
 
-    fn path(frames: &[(u64, &[&str])]) -> CallPath {
-        let location = |(i, function): (usize, &&str)| Location {
-            function: (*function).to_owned(),
-            file: "a.c".to_owned(),
-            line: i as u32 + 1,
+    fn path(frames: &[(u64, &[&str])]) -> Vec<Spots> {
+        let spot = |(i, function): (usize, &&str)| {
+            let location =
+                Location { function: (*function).to_owned(), file: "a.c".to_owned(), line: i as u32 + 1 };
+            Spot { location, call: String::new() }
         };
         let own = frames.iter().map(|&(offset, functions)| {
-            (Frame { module: 0, offset }, functions.iter().enumerate().map(location).collect())
+            (Frame { module: 0, offset }, functions.iter().enumerate().map(spot).collect())
         });
-        CallPath { own: own.collect() }
+        own.collect()
     }
 
     fn between(before: &[(u64, &[&str])], after: &[(u64, &[&str])]) -> Option<String> {
         let paths = Paths { all: BTreeMap::from([(0, path(before)), (1, path(after))]) };
-        paths.between(0, 1).map(|l| l.function.clone())
+        paths.between(0, 1).map(|spot| spot.location.function.clone())
     }
 
     #[test]

@@ -23,8 +23,8 @@ use crate::folding::steps::{Move, Opened, SET_CHANGE, Steps};
 use crate::folding::table::{self, Names};
 use crate::paraver::event_types::is_hardware;
 use crate::trace::{
-    Apps, EventTypeInfo, RUNNING, ReadOptions, ReadReport, RecordCounts, StateInfo, Task, Topology, Trace,
-    TraceInfo, Who,
+    Apps, EventTypeInfo, RUNNING, RanksRead, ReadOptions, ReadReport, RecordCounts, StateInfo, Task,
+    Topology, Trace, TraceInfo, Who,
 };
 
 /// What the events of a rank tell.
@@ -74,6 +74,8 @@ pub(crate) fn read(path: &Path, options: &ReadOptions<'_>) -> Result<Trace> {
         .map_err(|kind| Error::whole(path, kind))?;
     report.records.states = table.len() as u64;
     report.drawn_times = recording.times() == Times::Histogram;
+    let part = RanksRead { read: measured.len() as u32, of: recording.size() };
+    report.part = Some(part).filter(|part| part.read < part.of);
     Ok(Trace { table, end: Nanos(end), topology: Some(topology(&recording, &threads)), report })
 }
 

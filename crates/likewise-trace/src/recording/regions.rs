@@ -30,9 +30,9 @@ impl RegionNames {
     pub fn named(&self, region: &str) -> String {
         let between = || {
             let (before, after) = region.split_once(" to ")?;
-            let location = self.paths.between(*self.known.get(before)?, *self.known.get(after)?)?;
+            let spot = self.paths.between(*self.known.get(before)?, *self.known.get(after)?)?;
             let call = |text: &str| text.split('@').next().unwrap_or_default().to_owned();
-            Some(format!("{}, {} to {}", location.name(), call(before), call(after)))
+            Some(format!("{}, {} to {}", spot.name(), call(before), call(after)))
         };
         between().unwrap_or_else(|| region.to_owned())
     }

@@ -27,7 +27,7 @@ const MAX_INLINED: usize = 64;
 const DEBUG_FILES: &str = "/usr/lib/debug/.build-id";
 
 /// Where in the source an address lies; all text is safe to print.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Location {
     /// The function; `module+0xoffset` where nobody knows it.
     pub function: String,
@@ -41,10 +41,16 @@ impl Location {
     /// `function (file:line)`, as far as it is known; the file without its folder.
     #[must_use]
     pub fn name(&self) -> String {
-        match (self.base(), self.line) {
-            ("", _) | (_, 0) => self.function.clone(),
-            (file, line) => format!("{} ({file}:{line})", self.function),
+        match self.has_line() {
+            true => format!("{} ({}:{})", self.function, self.base(), self.line),
+            false => self.function.clone(),
         }
+    }
+
+    /// Whether its line is known.
+    #[must_use]
+    pub fn has_line(&self) -> bool {
+        self.line > 0 && !self.base().is_empty()
     }
 
     /// The file without its folder.

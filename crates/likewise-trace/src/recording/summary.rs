@@ -99,7 +99,7 @@ pub fn summarise(recording: &Recording, path: &Path) -> Result<Summary> {
             call: symbol.call.name(),
             path: symbol.path,
             hash: short_identity(recording.identity(symbol)),
-            callers: paths.callers(symbol.path).map(super::Location::name).collect(),
+            callers: paths.callers(symbol.path).map(|spot| spot.location.name()).collect(),
             ..CallSite::default()
         };
         let counts = calls.entry(site.call).or_insert_with(|| vec![0; ranks.len()]);

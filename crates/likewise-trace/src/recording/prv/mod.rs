@@ -326,7 +326,7 @@ impl<'r> Writer<'r> {
         if let Some(known) = self.between.get(&(before, after)) {
             return *known;
         }
-        let numbers = self.paths.between(before, after).map(|location| self.tables.numbers(location));
+        let numbers = self.paths.between(before, after).map(|spot| self.tables.numbers(spot));
         self.between.insert((before, after), numbers);
         numbers
     }
@@ -335,8 +335,8 @@ impl<'r> Writer<'r> {
         let Self { callers, paths, tables, .. } = self;
         callers.entry(path).or_insert_with(|| {
             let mut text = String::new();
-            for (location, level) in paths.callers(path).zip(0..MAX_CALLERS as u32) {
-                let (function, line) = tables.numbers(location);
+            for (spot, level) in paths.callers(path).zip(0..MAX_CALLERS as u32) {
+                let (function, line) = tables.numbers(spot);
                 let _ = write!(text, ":{}:{function}", CALLER + level);
                 if line > 0 {
                     let _ = write!(text, ":{}:{line}", CALLER_LINE + level);

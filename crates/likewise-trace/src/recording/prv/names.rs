@@ -9,8 +9,8 @@ use super::numbers::{STATES, TYPES};
 use super::{
     CALLER, CALLER_LINE, COMMUNICATOR, COUNTERS_BEGIN, FUNCTION, FUNCTION_LINE, MAX_CALLERS, ROOT, SENT,
 };
-use crate::recording::Location;
 use crate::recording::counters::Column;
+use crate::recording::spots::Spot;
 use crate::trace::Topology;
 
 /// Extrae gives the values below to callers that it cannot name.
@@ -63,12 +63,17 @@ impl Numbers {
 }
 
 impl Tables {
-    /// The numbers of a place's function and of its line; 0 if the line is not known.
-    pub(super) fn numbers(&mut self, location: &Location) -> (u32, u32) {
-        let function = self.functions.of(location.function.clone());
-        let known = location.line > 0 && !location.base().is_empty();
-        let line = || format!("{} ({}, {})", location.line, location.base(), location.base());
-        (function, if known { self.lines.of(line()) } else { 0 })
+    /// The numbers of a spot's function and of its line, or of the call that
+    /// tells it apart; 0 if nothing is known of it.
+    pub(super) fn numbers(&mut self, spot: &Spot) -> (u32, u32) {
+        let function = self.functions.of(spot.location.function.clone());
+        let (file, line) = (spot.location.base(), spot.line());
+        let line = match (line.is_empty(), spot.call.is_empty()) {
+            (true, _) => return (function, 0),
+            (_, true) => format!("{} ({file}, {file})", spot.location.line),
+            _ => line,
+        };
+        (function, self.lines.of(line))
     }
 }
 
