@@ -1,5 +1,6 @@
 //! The directory of a recording, as the recorded program left it.
 
+use crate::common::Common;
 use anyhow::{Context, Result, anyhow};
 use likewise_recording::{FILE, Recording, Times, file, unfinished};
 use std::collections::BTreeSet;
@@ -35,13 +36,9 @@ pub(crate) fn files(dir: &Path) -> io::Result<Vec<PathBuf>> {
 /// Puts what a run has left that did not come to `MPI_Finalize` into one
 /// file. It lacks the end of a complete one, so that readers say so.
 ///
-/// # Returns
-/// Whether there was anything.
-///
 /// # Errors
 /// Their files cannot be read, or the one cannot be written.
-pub(crate) fn join_parts(dir: &Path) -> Result<bool> {
-    let mut joined = false;
+pub(crate) fn join_parts(dir: &Path) -> Result<()> {
     for (world, files) in unfinished::files(dir)? {
         let to = match world {
             1 => FILE.to_owned(),
@@ -62,9 +59,55 @@ pub(crate) fn join_parts(dir: &Path) -> Result<bool> {
             .and_then(|()| std::fs::rename(&unnamed, &to))
             .with_context(|| format!("{}: cannot be written", to.display()))?;
         files.iter().try_for_each(std::fs::remove_file)?;
-        joined = true;
     }
-    Ok(joined)
+    Ok(())
+}
+
+/// Files that a new recording replaces: they stand under other names until it
+/// is there.
+#[derive(Debug)]
+pub(crate) struct Aside(Vec<(PathBuf, PathBuf)>);
+
+impl Aside {
+    /// Puts files aside.
+    ///
+    /// # Errors
+    /// One cannot be renamed. Then all stand where they stood.
+    pub(crate) fn put(files: Vec<PathBuf>) -> io::Result<Self> {
+        let mut aside = Self(Vec::with_capacity(files.len()));
+        for file in files {
+            let mut old = file.clone().into_os_string();
+            old.push(".old");
+            let renamed = std::fs::rename(&file, &old);
+            if let Err(error) = renamed {
+                let _ = aside.put_back();
+                return Err(error);
+            }
+            aside.0.push((file, old.into()));
+        }
+        Ok(aside)
+    }
+
+    fn put_back(&self) -> io::Result<()> {
+        self.0.iter().try_for_each(|(file, old)| std::fs::rename(old, file))
+    }
+
+    /// Puts them back: there is no new recording.
+    pub(crate) fn restore(&self, common: &Common) {
+        match self.put_back() {
+            Ok(()) if self.0.is_empty() => {}
+            Ok(()) => common.say("The recording that was there before stays."),
+            Err(error) => common.say(format_args!("warning: the recording that was there before: {error}")),
+        }
+    }
+
+    /// Removes them.
+    ///
+    /// # Errors
+    /// One cannot be removed.
+    pub(crate) fn remove(&self) -> io::Result<()> {
+        self.0.iter().try_for_each(|(_, old)| std::fs::remove_file(old))
+    }
 }
 
 /// What there is to say of a recording.

@@ -117,6 +117,7 @@ fn recorded(
         }
         if call == number::Init || call == number::Init_thread {
             life::begin();
+            state::resume(thread);
         }
     });
     thread.outermost = 0;

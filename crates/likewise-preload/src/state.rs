@@ -424,7 +424,8 @@ pub(crate) fn record(thread: &mut Thread, made: &Made<'_>) -> Then {
     then
 }
 
-/// What was done on line is no part of the program's next burst either.
+/// What was done on line, or while recording began, is no part of the program's
+/// next burst either.
 #[cold]
 pub(crate) fn resume(thread: &mut Thread) {
     // Of a burst whose length nobody knows, all is counted.

@@ -62,6 +62,10 @@ pub(crate) struct Span {
     pub(crate) lead: Option<(u32, u64)>,
 }
 
+/// What is to be known where all sections are whole, but the last one is not there.
+const NO_FINALIZE: &str =
+    "not every rank reached MPI_Finalize: this is what the ranks had written until then";
+
 /// A recording.
 #[derive(Debug)]
 pub struct Recording {
@@ -88,16 +92,15 @@ impl Recording {
         if whole.exists() {
             let bytes = std::fs::read(&whole).map_err(|error| OpenError::Io(whole.clone(), error))?;
             let found = file::read(&bytes).map_err(|broken| OpenError::Broken(whole, broken))?;
-            let lost = found.broken.map(|broken| format!("what follows is lost: {broken}"));
+            let lost = found.broken.map(|broken| match broken.at == bytes.len() as u64 {
+                true => NO_FINALIZE.to_owned(),
+                false => format!("what follows is lost: {broken}"),
+            });
             return Ok(Self { log: found.log, strata: found.strata, ..Self::of_parts(found.parts, lost) });
         }
         let found = crate::unfinished::read(path)?;
-        let said = "the program did not reach MPI_Finalize: this is what its ranks had written until then";
-        Ok(Self {
-            log: found.log,
-            strata: found.strata,
-            ..Self::of_parts(found.parts, Some(said.to_owned()))
-        })
+        let parts = Self::of_parts(found.parts, Some(NO_FINALIZE.to_owned()));
+        Ok(Self { log: found.log, strata: found.strata, ..parts })
     }
 
     /// The effort of sampled ranks that a recording has, as

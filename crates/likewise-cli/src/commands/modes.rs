@@ -118,12 +118,16 @@ fn share(text: &str) -> Result<f64, String> {
 }
 
 impl ModeArgs {
-    /// What the environment of the program has.
+    /// What the environment of the program has. `of_events` are options that
+    /// say what is kept of each event, and whether they are given.
     ///
     /// # Errors
     /// An option belongs to another mode.
-    pub(crate) fn variables(&self) -> Result<Vec<(&'static str, OsString)>> {
-        self.check()?;
+    pub(crate) fn variables(
+        &self,
+        of_events: &[(&'static str, bool)],
+    ) -> Result<Vec<(&'static str, OsString)>> {
+        self.check(of_events)?;
         let mode = self.mode.map(|mode| mode.word().to_owned());
         let number = |n: u64| n.to_string();
         let all = [
@@ -141,7 +145,7 @@ impl ModeArgs {
         Ok(all.into_iter().filter_map(|(name, value)| Some((name, value?.into()))).collect())
     }
 
-    fn check(&self) -> Result<()> {
+    fn check(&self, of_events: &[(&'static str, bool)]) -> Result<()> {
         let mode = self.mode.unwrap_or(ModeArg::Full);
         let of_both = [
             ("--marker", self.marker.is_some()),
@@ -160,7 +164,8 @@ impl ModeArgs {
         };
         let said = match mode {
             ModeArg::Leads => given(&of_strata, "--mode strata"),
-            ModeArg::Strata => given(&of_leads, "--mode leads"),
+            ModeArg::Strata => given(&of_leads, "--mode leads")
+                .or_else(|| given(of_events, "--mode full or --mode leads, which keep events")),
             ModeArg::Full => given(&of_leads, "--mode leads")
                 .or_else(|| given(&of_strata, "--mode strata"))
                 .or_else(|| given(&of_both, "--mode leads or --mode strata")),
@@ -188,8 +193,11 @@ mod tests {
 
     fn variables(line: &str) -> Result<String, String> {
         let line = Line::try_parse_from(["record"].into_iter().chain(line.split_whitespace()));
-        let all =
-            line.map_err(|error| error.to_string())?.modes.variables().map_err(|error| error.to_string())?;
+        let all = line
+            .map_err(|error| error.to_string())?
+            .modes
+            .variables(&[("--times", false)])
+            .map_err(|error| error.to_string())?;
         let one = |(name, value): &(&str, OsString)| {
             format!("{}={}", name.trim_start_matches("LIKEWISE_"), value.to_string_lossy())
         };
@@ -234,5 +242,9 @@ mod tests {
         fails("--mode leads --overhead NaN", "above 0");
         fails("--mode leads --overhead 1% --every 2", "cannot be used with");
         fails("--mode leads --k 0", "0");
+        let strata = Line::try_parse_from(["record", "--mode", "strata"]).expect("it is right").modes;
+        let error =
+            strata.variables(&[("--times", false), ("--counters", true)]).expect_err("refused").to_string();
+        assert!(error.contains("--counters has no meaning in this mode"), "{error}");
     }
 }

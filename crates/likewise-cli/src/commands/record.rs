@@ -7,7 +7,7 @@ use crate::launch::child::{self, Ended, Failed};
 use crate::launch::environment::{Ambient, Wanted, line};
 use crate::launch::launcher::{self, Launcher};
 use crate::launch::library;
-use crate::recordings::{self, Summary};
+use crate::recordings::{self, Aside, Summary};
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
 use likewise::words::{counted, grouped_digits, short};
@@ -29,10 +29,14 @@ pub(crate) struct RecordArgs {
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
     /// Keep times as small histograms for each place in the program, or each one
-    #[arg(long, value_name = "HOW", default_value = "histogram")]
-    times: TimesArg,
-    /// Read these counters at both ends of every burst, with commas between
-    /// [default: those that the machine has]
+    /// [default: histogram]
+    #[arg(long, value_name = "HOW")]
+    times: Option<TimesArg>,
+    /// Read these counters at both ends of every burst, with commas between:
+    /// cycles, instructions, cache-references, cache-misses, branches,
+    /// branch-misses, rHEX (of the processor), cpu (CPU time), faults (of pages),
+    /// switches (of context), or none; a / begins a set that takes turns
+    /// [default: cycles,instructions; cpu in long bursts where there are none]
     #[arg(long, value_name = "LIST")]
     counters: Option<String>,
     #[command(flatten)]
@@ -76,16 +80,18 @@ impl TimesArg {
 pub(crate) fn run(args: &RecordArgs, common: &Common) -> Result<()> {
     let launcher = Launcher::find(&args.command);
     let dir = directory(args, launcher.map(|(at, _)| at))?;
-    let mode = args.modes.variables()?;
+    let given = [("--times", args.times.is_some()), ("--counters", args.counters.is_some())];
+    let mode = args.modes.variables(&given)?;
     let library = library::find()?;
-    let _lock = prepare(&dir, args.force)?;
+    let (_lock, old) = prepare(&dir, args.force)?;
     let ended = child::run(command(args, mode, launcher, &library, &dir)).inspect_err(|_| {
+        old.restore(common);
         // Nobody looks for an empty directory.
         let _ = std::fs::remove_dir(&dir);
     })?;
     // The program's end is ours: what is wrong with the recording is said, and
     // changes nothing.
-    if let Err(error) = tell(&dir, ended, common) {
+    if let Err(error) = tell(&dir, &old, ended, common) {
         common.say(format_args!("warning: {error:#}"));
     }
     match ended.code {
@@ -104,8 +110,9 @@ fn directory(args: &RecordArgs, launcher: Option<usize>) -> Result<PathBuf> {
 }
 
 /// Makes the directory, and sees to it that it holds no recording and that none
-/// is being made there, as long as what it returns lives.
-fn prepare(dir: &Path, force: bool) -> Result<Option<File>> {
+/// is being made there, as long as the file that it returns lives. What the
+/// directory held is put aside.
+fn prepare(dir: &Path, force: bool) -> Result<(Option<File>, Aside)> {
     let cannot =
         || format!("{}: nothing can be recorded here; give another directory with -o", dir.display());
     std::fs::create_dir_all(dir).with_context(cannot)?;
@@ -121,10 +128,10 @@ fn prepare(dir: &Path, force: bool) -> Result<Option<File>> {
             format!("{} holds a recording already: --force replaces it, -o DIR keeps both", dir.display());
         return Err(Usage(text).into());
     }
-    old.iter().try_for_each(std::fs::remove_file).with_context(cannot)?;
+    let old = Aside::put(old).with_context(cannot)?;
     let probe = dir.join(format!(".likewise-{}", std::process::id()));
     std::fs::write(&probe, "").and_then(|()| std::fs::remove_file(&probe)).with_context(cannot)?;
-    Ok(lock)
+    Ok((lock, old))
 }
 
 fn command(
@@ -134,8 +141,9 @@ fn command(
     library: &Path,
     dir: &Path,
 ) -> Command {
+    let times = args.times.unwrap_or(TimesArg::Histogram);
     let mut variables =
-        vec![("LIKEWISE_DIR", dir.as_os_str().to_owned()), ("LIKEWISE_TIMES", args.times.word().into())];
+        vec![("LIKEWISE_DIR", dir.as_os_str().to_owned()), ("LIKEWISE_TIMES", times.word().into())];
     variables.extend(args.counters.iter().map(|list| ("LIKEWISE_COUNTERS", list.into())));
     variables.extend(mode);
     let wanted = Wanted { library: library.as_os_str(), variables: &variables };
@@ -146,19 +154,16 @@ fn command(
     command
 }
 
-/// Says what was recorded.
-fn tell(dir: &Path, ended: Ended, common: &Common) -> Result<()> {
-    let joined = recordings::join_parts(dir)?;
+/// Says what was recorded. Then it replaces what there was before.
+fn tell(dir: &Path, old: &Aside, ended: Ended, common: &Common) -> Result<()> {
+    recordings::join_parts(dir)?;
     let Some(summary) = Summary::of(dir)? else {
-        common.say(format_args!("{}", nothing(dir)));
+        common.say(format_args!("{}", nothing(dir, ended)));
+        old.restore(common);
         let _ = std::fs::remove_dir(dir);
         return Ok(());
     };
-    if joined {
-        common.say(
-            "The program did not end with MPI_Finalize on every rank: this is what its ranks had recorded until then.",
-        );
-    }
+    old.remove()?;
     if summary.recording.strata().is_empty() {
         common.say(told(&summary, dir, ended));
     } else {
@@ -240,9 +245,14 @@ fn to_json(summary: &Summary, dir: &Path, ended: Ended) -> serde_json::Value {
     json
 }
 
-fn nothing(dir: &Path) -> String {
+fn nothing(dir: &Path, ended: Ended) -> String {
+    let early = match ended.code {
+        0 => "",
+        // Not before the first copy: see PAUSE in the recorder.
+        _ => " may have failed before 0.1 s had passed since MPI_Init, or it",
+    };
     format!(
-        "Nothing was recorded. The program may not have called MPI, or it is linked statically, or it loads MPI \
+        "Nothing was recorded. The program{early} may not have called MPI, or it is linked statically, or it loads MPI \
          by itself (Julia does), or the launcher did not hand LD_PRELOAD to it, or {} is not on a file system that \
          its nodes share.",
         dir.display()

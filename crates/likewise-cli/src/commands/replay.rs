@@ -170,9 +170,10 @@ fn is_common(error: &anyhow::Error) -> bool {
     )
 }
 
-/// How near a replay is to a time of its program: 1 − |t − t'| / t.
+/// How near a replay is to a time of its program: 1 − |t − t'| / t. None where
+/// it takes more than twice that time: that is not near.
 fn accuracy(time: f64, replayed: f64) -> Option<f64> {
-    (time > 0.0).then(|| 1.0 - (time - replayed).abs() / time)
+    (time > 0.0 && replayed <= 2.0 * time).then(|| 1.0 - (time - replayed).abs() / time)
 }
 
 /// Whether the replay is to take as long as the program.
@@ -206,8 +207,12 @@ fn text(outcome: &Outcome, recording: &Recording, args: &ReplayArgs) -> String {
             None => writeln!(text, "."),
         };
     }
-    if let Some((time, accuracy)) = args.against.and_then(|time| Some((time, accuracy(time, replayed)?))) {
-        let _ = writeln!(text, "Against {} s: accuracy {}.", short(time), percent(accuracy));
+    if let Some(time) = args.against {
+        let near = accuracy(time, replayed).map_or_else(
+            || "it takes more than twice as long".to_owned(),
+            |a| format!("accuracy {}", percent(a)),
+        );
+        let _ = writeln!(text, "Against {} s: {near}.", short(time));
     }
     let behind = behind_leads(recording);
     if behind > 0 {

@@ -97,6 +97,16 @@ fn what_cannot_be_recorded_is_said_before_the_program_runs() {
         likewise(&["record", "-o"]).arg(dir.path().join("x")).args(["--", "./no-such"]).output().unwrap();
     assert!(error_of(&output).contains("./no-such: cannot be started"), "{}", error_of(&output));
     assert!(!dir.path().join("x").exists());
+    // What was there stays until there is something else.
+    let old = full.join("recording.likewise");
+    std::fs::write(&old, "old").unwrap();
+    for program in ["./no-such", "true"] {
+        let output =
+            likewise(&["record", "--force", "-o"]).arg(&full).args(["--", program]).output().unwrap();
+        assert!(error_of(&output).contains("was there before stays"), "{}", error_of(&output));
+        assert_eq!(std::fs::read(&old).unwrap(), b"old");
+        assert_eq!(std::fs::read_dir(&full).unwrap().count(), 1);
+    }
 }
 
 /// An MPI, with its program of all kinds.

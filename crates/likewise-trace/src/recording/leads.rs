@@ -45,8 +45,8 @@ pub(super) fn warning(recording: &Recording, path: &Path) -> Option<String> {
     let events = stood.iter().fold(0_u64, |sum, n| sum.saturating_add(*n));
     (events > 0).then(|| {
         format!(
-            "{}: the times of {events} of {all} events are not those of their ranks but of their leads: {} of {} ranks \
-             did not record while the run repeated",
+            "{}: {events} of {all} events were not recorded on their ranks: their times, and how many calls these are, \
+             are those of leads; {} of {} ranks did not record while the run repeated",
             path.display(),
             stood.len(),
             recording.ranks().len()

@@ -110,9 +110,9 @@ fn bursts_are_those_of_ranks_that_were_recorded_throughout() {
     let measured = read_bursts(&stem.with_extension("prv"), &ReadOptions::default()).unwrap();
     assert_eq!(measured.table.begin, trace.table.begin);
     let (files, warnings) = recording::write_prv(&recording, led.path(), &led.path().join("all")).unwrap();
-    assert!(files.len() == 3 && said(&warnings, "but of their leads"), "{warnings:?}");
+    assert!(files.len() == 3 && said(&warnings, "those of leads"), "{warnings:?}");
     let summary = recording::summarise(&recording, led.path()).unwrap();
-    assert!(said(&summary.warnings, "but of their leads"), "{:?}", summary.warnings);
+    assert!(said(&summary.warnings, "those of leads"), "{:?}", summary.warnings);
     assert_eq!(summary.ranks.len(), 4);
 }
 
