@@ -246,20 +246,28 @@ impl<C: Communicator> AllRanks<'_, C> {
 
     /// Whether classes are supported in the logarithms of what is compared, too. Efforts
     /// of a skew distribution, with a long tail, look like classes beside tables that are
-    /// spread evenly, and their logarithms do not; what is in classes is so by both. Numbers
-    /// that are not above 0 for all ranks have no part in it.
+    /// spread evenly, and their logarithms do not; what is in classes is so by both. 0 counts
+    /// as if it were one e-th of the least that is above: ranks that never do a step are apart
+    /// from those that do. Numbers that are below 0 for some rank have no part in it.
     fn are_supported_in_logs(&self, groups: &Groups, seed: u64) -> Result<bool> {
         let sample = self.sample(|i| {
             std::iter::once(f64::from(groups.labels[i])).chain(self.objects[i].iter().copied()).collect()
         })?;
         let dims = sample.first().map_or(0, Vec::len);
-        let has_log = |j: &usize| sample.iter().all(|row| row[*j] > 0.0);
-        let numbers: Vec<usize> = (1..dims).filter(has_log).collect();
+        let has_log = |j: &usize| sample.iter().all(|row| row[*j] >= 0.0);
+        let least = |j: usize| {
+            let above = sample.iter().map(|row| row[j]).filter(|x| *x > 0.0);
+            above.reduce(f64::min).map(|least| (j, least))
+        };
+        let numbers: Vec<(usize, f64)> = (1..dims).filter(has_log).filter_map(least).collect();
         // By the mean of each number, so that what ranks hardly do weighs as little as it
         // does without logarithms.
         let mean = |j: usize| sample.iter().map(|row| row[j]).sum::<f64>() / sample.len() as f64;
-        let means: Vec<f64> = numbers.iter().map(|&j| mean(j)).collect();
-        let log = |row: &Vec<f64>| numbers.iter().zip(&means).map(|(&j, mean)| mean * row[j].ln()).collect();
+        let means: Vec<f64> = numbers.iter().map(|&(j, _)| mean(j)).collect();
+        let ln = |x: f64, least: f64| if x > 0.0 { x.ln() } else { least.ln() - 1.0 };
+        let log = |row: &Vec<f64>| {
+            numbers.iter().zip(&means).map(|(&(j, least), mean)| mean * ln(row[j], least)).collect()
+        };
         let logs: Vec<Vec<f64>> = sample.iter().map(log).collect();
         let labels: Vec<u32> = sample.iter().map(|row| row[0] as u32).collect();
         let classes =

@@ -299,6 +299,55 @@ fn two_slow_ranks_are_found_and_their_phase_with_its_size() {
     }
 }
 
+/// Every rank does one step, and the first ones another as well.
+fn with_a_step_of_some(dir: &Path, some: u64, noise: f64) -> std::path::PathBuf {
+    let (ranks, steps) = (16_u64, 60_u64);
+    let lengths = noisy(2 * ranks as usize, steps as usize, noise, some);
+    let works = noisy(2 * ranks as usize, steps as usize, noise / 3.0, some + 1);
+    let mut records = Vec::new();
+    for (rank, step) in (0..ranks).flat_map(|rank| (0..steps).map(move |step| (rank, step))) {
+        for (kind, offset, length, instructions) in
+            [(0, 0, 500_000.0, 800_000.0), (ranks, 8_000_000, 300_000.0, 900_000.0)]
+        {
+            if kind > 0 && rank >= some {
+                continue;
+            }
+            let of =
+                |table: &[Vec<f64>], unit: f64| (unit * table[(kind + rank) as usize][step as usize]) as u64;
+            let begin = 20_000_000 * step + offset;
+            let (length, instructions) = (of(&lengths, length), of(&works, instructions));
+            let (who, end) = (format!("{0}:1:{0}:1", rank + 1), begin + length);
+            records
+                .push((begin, format!("1:{who}:{begin}:{end}:1\n2:{who}:{begin}:42000050:0:42000059:0\n")));
+            let counts = format!("42000050:{instructions}:42000059:{}", 2 * length);
+            records.push((end, format!("2:{who}:{end}:{counts}\n")));
+        }
+    }
+    records.sort();
+    let of_tasks = vec!["1:1"; ranks as usize].join(",");
+    let header =
+        format!("#Paraver (01/01/26 at 00:00):{}_ns:1({ranks}):1:{ranks}({of_tasks})\n", 20_000_000 * steps);
+    let file = dir.join("some.prv");
+    std::fs::write(&file, header + &records.into_iter().map(|(_, text)| text).collect::<String>()).unwrap();
+    let pcf = "EVENT_TYPE\n7 42000050 PAPI_TOT_INS\n7 42000059 PAPI_TOT_CYC\n";
+    std::fs::write(file.with_extension("pcf"), pcf).unwrap();
+    file
+}
+
+#[test]
+fn ranks_that_never_do_a_step_are_a_class() {
+    for (some, noise) in [(1, 0.02), (4, 0.01), (8, 0.02), (8, 0.05), (12, 0.02)] {
+        let dir = tempfile::tempdir().unwrap();
+        let (file, out) = (with_a_step_of_some(dir.path(), some, noise), dir.path().join("out"));
+        let call = succeeds(&["ranks", text(&file), "-o", text(&out)]);
+        let told = summary(&out);
+        assert_eq!((&told["k"], &told["verdict"]), (&2.into(), &"classes".into()), "{some}: {}", call.stdout);
+        let found = classes(&out);
+        assert!(found.iter().enumerate().all(|(rank, class)| (*class == found[0]) == ((rank as u64) < some)));
+        assert!(call.stdout.contains("differs most in phase 2:"), "{some}: {}", call.stdout);
+    }
+}
+
 #[test]
 fn a_balanced_run_has_no_classes() {
     for seed in seeds(4) {

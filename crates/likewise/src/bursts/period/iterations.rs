@@ -6,6 +6,9 @@ use super::signal::Signals;
 const NEAR: f64 = 0.125;
 /// An iteration may be longer or shorter than the lag by at most this share.
 const TOLERANCE: f64 = 0.15;
+/// An odd iteration may be longer or shorter by at most this share: a burst of one of its
+/// phases is noise, and counts for no work.
+const TOLERANCE_OF_ODD: f64 = 0.5;
 /// At most one begin in so many may be missing, and one iteration unlike the others: the
 /// phase is nearly always there.
 const MISSING: usize = 10;
@@ -158,31 +161,40 @@ fn occurrences(stretches: &[Stretch], near: f64) -> Vec<f64> {
 /// The longest chain of begins of which each is followed by the one nearest to `lag`
 /// later, or else by one up to [`IN_A_ROW`] lags later: of the phase, a burst here and
 /// there is noise. What is missing is put in between, unless it is more than one in
-/// [`MISSING`]. The first of equally long ones.
+/// [`MISSING`]. An iteration in as many may be of an odd length. The first of equally long
+/// ones.
 fn longest_chain(begins: &[f64], lag: f64) -> Vec<f64> {
-    let found = chain(begins, lag, IN_A_ROW);
+    let with_odd = chain(begins, lag, IN_A_ROW, TOLERANCE_OF_ODD);
+    let is_odd = |ends: &&[f64]| {
+        let lags = (ends[1] - ends[0]) / lag;
+        (lags - lags.round().max(1.0)).abs() > TOLERANCE
+    };
+    let few_odd = with_odd.windows(2).filter(is_odd).count() * MISSING <= with_odd.len();
+    let found = if few_odd { with_odd } else { chain(begins, lag, IN_A_ROW, TOLERANCE) };
     let mut whole: Vec<f64> = Vec::with_capacity(found.len());
     for &begin in &found {
         if let Some(&last) = whole.last() {
-            let lags = ((begin - last) / lag).round();
+            let lags = ((begin - last) / lag).round().max(1.0);
             let part = |k: usize| last + (begin - last) * k as f64 / lags;
             whole.extend((1..lags as usize).map(part));
         }
         whole.push(begin);
     }
-    if (whole.len() - found.len()) * MISSING > whole.len() { chain(begins, lag, 1) } else { whole }
+    if (whole.len() - found.len()) * MISSING > whole.len() { chain(begins, lag, 1, TOLERANCE) } else { whole }
 }
 
 /// The longest chain in which each is followed by the one nearest to `lag` later, or to
-/// the least multiple of it, up to `most`, where there is one.
-fn chain(begins: &[f64], lag: f64, most: usize) -> Vec<f64> {
+/// the least multiple of it, up to `most`, where there is one. Where there is none, by the
+/// nearest one that the tolerance `of_odd` allows.
+fn chain(begins: &[f64], lag: f64, most: usize, of_odd: f64) -> Vec<f64> {
     let n = begins.len();
     let mut next = vec![usize::MAX; n];
     let mut length = vec![0; n];
     // Of the begins, those from there on are not before the one that is wanted.
     let mut after = vec![n; most];
     for i in (0..n).rev() {
-        let found = after.iter_mut().zip(1usize..).find_map(|(after, times)| {
+        let mut nearest = |times: usize, tolerance: f64| {
+            let after = &mut after[times - 1];
             let wanted = begins[i] + times as f64 * lag;
             while *after > 0 && begins[*after - 1] >= wanted {
                 *after -= 1;
@@ -190,8 +202,9 @@ fn chain(begins: &[f64], lag: f64, most: usize) -> Vec<f64> {
             let distance = |&j: &usize| (begins[j] - wanted).abs();
             let near = [after.saturating_sub(1), *after].into_iter().filter(|&j| i < j && j < n);
             let nearest = near.min_by(|a, b| distance(a).total_cmp(&distance(b)));
-            nearest.filter(|j| distance(j) <= TOLERANCE * lag).map(|j| (j, times))
-        });
+            nearest.filter(|j| distance(j) <= tolerance * lag).map(|j| (j, times))
+        };
+        let found = (1..=most).find_map(|times| nearest(times, TOLERANCE)).or_else(|| nearest(1, of_odd));
         if let Some((j, times)) = found {
             next[i] = j;
             length[i] = length[j] + times;
@@ -341,6 +354,12 @@ mod tests {
         let missing: Vec<f64> =
             (0..31).filter(|i| ![4, 5, 20].contains(i)).map(|i| 100.0 * f64::from(i)).collect();
         assert_eq!(longest_chain(&missing, 100.0), (0..31).map(|i| 100.0 * f64::from(i)).collect::<Vec<_>>());
+        // One iteration is longer, as a burst of its other phase is noise; not a third of them.
+        let odd = |every: usize| -> Vec<f64> {
+            (0..30).map(|i| 100.0 * i as f64 + 30.0 * (i / every) as f64).collect()
+        };
+        assert_eq!(longest_chain(&odd(15), 100.0).len(), 30);
+        assert_eq!(longest_chain(&odd(3), 100.0).len(), 3);
         assert!(longest_chain(&[], 1.0).is_empty());
     }
 

@@ -62,10 +62,18 @@ impl<'a> Own<'a> {
         let first = (0..threads.len()).rev().max_by_key(longest)?;
         let guide = &threads[first];
         let chosen = chosen(run, threads, first);
+        // Of steps as alike, those are one that begin at about one time.
+        let begin = |burst: u32| run.table.begin[run.complete.at(burst as usize) as usize].0;
+        let begins = || (0..run.complete.len() as u32).map(begin);
+        let length = (begins().max()? - begins().min()?).max(1);
         let align_own = |&t: &usize| match t == first {
             true => (0..guide.bursts.len() as u32).map(|k| (k, k)).collect(),
             false => {
-                let pairs = align((nature, &threads[t]), (nature, guide), range, true, |_, _| 1.0);
+                let near = |a: usize, b: usize| {
+                    let apart = begin(threads[t].bursts[a]).abs_diff(begin(guide.bursts[b]));
+                    1.0 - apart as f64 / length as f64
+                };
+                let pairs = align((nature, &threads[t]), (nature, guide), range, (true, true), near);
                 pairs.iter().map(|pair| (pair.a, pair.b)).collect()
             }
         };
@@ -216,13 +224,13 @@ fn align_often(
     let (nature, steps) = own;
     let times = steps.bursts.len() as f64 / reference.1.bursts.len().max(1) as f64;
     let passes = (times.round() as usize).clamp(1, MAX_PASSES);
-    let mut pairs = align(own, reference, range, true, &part);
+    let mut pairs = align(own, reference, range, (true, false), &part);
     for _ in 1..passes {
         let mut placed = vec![false; steps.bursts.len()];
         pairs.iter().for_each(|pair| placed[pair.a as usize] = true);
         let left: Vec<usize> = (0..placed.len()).filter(|&i| !placed[i]).collect();
         let rest = steps.part(&left);
-        let more = align((nature, &rest), reference, range, false, |a, b| part(left[a], b));
+        let more = align((nature, &rest), reference, range, (false, false), |a, b| part(left[a], b));
         pairs.extend(more.into_iter().map(|pair| Pair { a: left[pair.a as usize] as u32, ..pair }));
     }
     pairs

@@ -31,6 +31,9 @@ const ALIKE: f64 = 0.3;
 /// alone between two pairs are a pair, however unlike they are: they are at the
 /// same place.
 ///
+/// Of two threads of one run (`same_run`), leaving out costs nothing: they have
+/// the same iterations, and a step that one of them lacks keeps no others apart.
+///
 /// `whole` says that the sequences begin and end where their threads do. Then a
 /// first pair of both beginnings, or a last pair of both ends, is worth more, by
 /// its likeness times what a break costs: a run of fewer iterations should end
@@ -49,7 +52,7 @@ pub(super) fn align(
     first: (&Nature, &Steps),
     second: (&Nature, &Steps),
     range: WorkRange,
-    whole: bool,
+    (whole, same_run): (bool, bool),
     part: impl Fn(usize, usize) -> f64,
 ) -> Vec<Pair> {
     let ((of_a, a), (of_b, b)) = (first, second);
@@ -60,7 +63,10 @@ pub(super) fn align(
         let more = if at_an_end(i, j) { BREAK } else { 0.0 };
         alike(i, j).all * part(i, j) * (1.0 + a.weight[i].min(b.weight[j]) + more)
     };
-    let path = best_path(&a.weight, &b.weight, score);
+    let path = match same_run {
+        true => best_path(&vec![0.0; n], &vec![0.0; m], score),
+        false => best_path(&a.weight, &b.weight, score),
+    };
     let pair = |&(i, j, _): &(usize, usize, bool)| {
         let (Likeness { same, all }, part) = (alike(i, j), part(i, j));
         Pair { a: i as u32, b: j as u32, likeness: Likeness { same: part * same, all: part * all } }
