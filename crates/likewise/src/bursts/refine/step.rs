@@ -16,8 +16,9 @@ use super::substitution::{Names, Substitution};
 use super::{EpsRange, RefineRules};
 
 /// Two tasks show a group unequally often if their counts differ by more than so many
-/// standard deviations of the difference of two counts that are equal but for chance.
-const BY_CHANCE: f64 = 3.0;
+/// standard deviations of the difference of two counts that are equal but for chance; and
+/// groups alternate on the tasks if what speaks against it is so far below chance.
+pub(super) const BY_CHANCE: f64 = 3.0;
 
 /// So many bursts are counted at once.
 const PART: usize = 1 << 16;

@@ -12,6 +12,7 @@ use super::columns::Columns;
 use super::levels::{NO_CODE, NO_NODE, RefineInput};
 use super::moments::Moments;
 use super::partition::{Partition, Scored, Tasks};
+use super::step::BY_CHANCE;
 
 /// How often there is what.
 type Counts<K> = FxHashMap<K, u64>;
@@ -114,18 +115,19 @@ impl OfThread<'_> {
 }
 
 /// The places of all parts.
-pub(super) struct Substitution {
+pub(super) struct Substitution<'a> {
     /// By part, ascending.
     places: Vec<(u32, Place)>,
+    threads: Vec<Sorted<'a>>,
 }
 
-impl Substitution {
+impl<'a> Substitution<'a> {
     /// Looks at an alignment of groups. Only parts of groups that are `asked` for
     /// have places.
     pub(super) fn measure<P: Fn(u32) -> u32 + Sync, G: Fn(u32) -> u32 + Sync>(
         input: &RefineInput<'_>,
         tasks: &Tasks,
-        scored: &Scored,
+        scored: &'a Scored,
         names: &Names<P, G>,
         asked: impl Fn(u32) -> bool + Sync,
     ) -> Self {
@@ -134,21 +136,22 @@ impl Substitution {
             let seen = || seen(names, bursts.clone(), &asked);
             Sorted::of(seen, names.n_parts, &aligned.sequences[sequence as usize])
         };
-        let threads: Vec<Sorted<'_>> =
+        let threads: Vec<Sorted<'a>> =
             tasks.bursts().par_iter().zip(&aligned.sequence_of).map(of_thread).collect();
         let of_part = |part: usize| {
             let seen: Vec<OfThread<'_>> = threads.iter().map(|thread| thread.of_part(part)).collect();
             let first = seen.iter().find_map(|of_thread| of_thread.seen.first())?;
             Some((part as u32, Place::of(input, (names.group_of)(first.burst), &seen, names.contexts)))
         };
-        Self { places: (0..names.n_parts).into_par_iter().filter_map(of_part).collect() }
+        let places = (0..names.n_parts).into_par_iter().filter_map(of_part).collect();
+        Self { places, threads }
     }
 
     /// The same of nodes, all in one group.
     pub(super) fn of_nodes(
         input: &RefineInput<'_>,
         tasks: &Tasks,
-        scored: &Scored,
+        scored: &'a Scored,
         partition: &Partition,
     ) -> Self {
         let names = Names {
@@ -164,13 +167,13 @@ impl Substitution {
     /// the rarer one. Returns lists of parts, ascending.
     pub(super) fn alternatives(&self, share: f64) -> Vec<Vec<u32>> {
         let same = |a: &Place, b: &Place| substitutes(a, b) >= share;
-        self.join(same, |_, _| true)
+        self.join(same, |_, _| true, |_, _| false)
     }
 
     /// Parts that are pieces of one phase. Two parts join if at least half of
     /// their bursts stand in for one another, come between the same groups or run
-    /// the same code, or if their values overlap; unless they take turns, or
-    /// `may` forbids it. Returns lists of parts, ascending.
+    /// the same code, or if their values overlap; unless they take turns, in the
+    /// columns or on the tasks, or `may` forbids it. Returns lists of parts, ascending.
     pub(super) fn fragments(
         &self,
         rules: &RefineRules,
@@ -184,7 +187,7 @@ impl Substitution {
                 || substitutes(a, b) >= rules.evidence;
             is_evidence && !takes_turns(a, b, rules)
         };
-        self.join(same, may)
+        self.join(same, may, |a, b| self.alternate(a, b, rules))
     }
 
     /// Parts that are pieces of one step: they stand at the same steps and run the
@@ -199,15 +202,43 @@ impl Substitution {
                 && same_code(a, b) >= rules.evidence
                 && !takes_turns(a, b, rules)
         };
-        self.join(same, |_, _| true)
+        self.join(same, |_, _| true, |_, _| false)
+    }
+
+    /// Whether two parts alternate on the tasks: between two bursts of the rarer one
+    /// there is none of the other far less often than if the task did them in any order.
+    /// The alignment cannot tell where all parts have one name, and noise has moved the
+    /// tasks against one another.
+    fn alternate(&self, a: u32, b: u32, rules: &RefineRules) -> bool {
+        let bursts = |part: u32| -> usize {
+            self.threads.iter().map(|thread| thread.of_part(part as usize).seen.len()).sum()
+        };
+        let (few, many) = if bursts(a) <= bursts(b) { (a, b) } else { (b, a) };
+        let (mut together, mut expected, mut variance) = (0_u64, 0.0, 0.0);
+        for thread in &self.threads {
+            let [few, many] = [few, many].map(|part| thread.of_part(part as usize).seen);
+            let pairs = few.len().saturating_sub(1) as f64;
+            let between = many.len() as f64 / (many.len() + few.len()).saturating_sub(1).max(1) as f64;
+            expected += pairs * (1.0 - between);
+            variance += pairs * between * (1.0 - between);
+            let has_between = |ends: &&[Seen]| {
+                let next = many.partition_point(|seen| seen.at < ends[0].at);
+                many.get(next).is_some_and(|seen| seen.at < ends[1].at)
+            };
+            together += few.windows(2).filter(|ends| !has_between(ends)).count() as u64;
+        }
+        let together = together as f64;
+        together < expected * rules.mixed && together < expected - BY_CHANCE * variance.sqrt()
     }
 
     /// Joins parts that are the `same`, larger ones first. Joined parts count as
-    /// one from then on, so a small part cannot chain two large ones together.
+    /// one from then on, so a small part cannot chain two large ones together; nor
+    /// does a part join one whose largest part `keeps` it out.
     fn join(
         &self,
         same: impl Fn(&Place, &Place) -> bool + Sync,
         may: impl Fn(u32, u32) -> bool + Sync,
+        keeps: impl Fn(u32, u32) -> bool + Sync,
     ) -> Vec<Vec<u32>> {
         let mut order: Vec<&(u32, Place)> = self.places.iter().collect();
         order.sort_unstable_by_key(|(part, place)| (place.group, std::cmp::Reverse(place.bursts), *part));
@@ -217,7 +248,7 @@ impl Substitution {
             let mut joined: Vec<(Vec<u32>, Place)> = Vec::new();
             for (part, place) in *group {
                 let fits = |(list, all): &(Vec<u32>, Place)| {
-                    list.iter().any(|&other| may(*part, other)) && same(place, all)
+                    list.iter().any(|&other| may(*part, other)) && same(place, all) && !keeps(*part, list[0])
                 };
                 match joined.iter().position(fits) {
                     Some(at) => {
