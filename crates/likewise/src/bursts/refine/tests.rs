@@ -98,9 +98,20 @@ fn phases_of_two_densities_are_found_where_no_radius_does() {
     assert!(best < 0.9, "{best}");
 }
 
+/// A step: how long it takes in ns, its IPC, its phase.
+type Step = (f64, f64, usize);
+
 /// `outer` steps of 10 ms, each with 20 iterations of two short ones; of so many bursts in a thousand one
 /// is followed by noise of 1 to 100 ms.
 fn nested(n_threads: usize, outer: usize, noise: u64) -> Made {
+    let inner = || (0..20).flat_map(|_| [(1e6, 0.9, 1), (5e5, 0.1, 2)]);
+    let steps: Vec<Step> = (0..outer).flat_map(|_| std::iter::once((1e7, 0.4, 0)).chain(inner())).collect();
+    run_of(n_threads, &steps, (noise, 1e6, 100.0))
+}
+
+/// Every task does these steps. Of `noise` bursts in a thousand each is followed by noise, from so
+/// many ns on up to so many times as long.
+fn run_of(n_threads: usize, steps: &[Step], (noise, from, times): (u64, f64, f64)) -> Made {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(7);
     let mut unit = || (rng.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
     let (mut points, mut thread, mut duration, mut truth) =
@@ -112,14 +123,13 @@ fn nested(n_threads: usize, outer: usize, noise: u64) -> Made {
     };
     for task in 0..n_threads {
         let mut n = 0;
-        let inner = || (0..20).flat_map(|_| [(1e6, 0.9, 1), (5e5, 0.1, 2)]);
-        for (ns, ipc, phase) in (0..outer).flat_map(|_| std::iter::once((1e7, 0.4, 0)).chain(inner())) {
+        for &(ns, ipc, phase) in steps {
             // The sum of twelve is nearly normal.
             let mut normal = || (0..12).map(|_| unit()).sum::<f64>() - 6.0;
             push(ns * (0.02 * normal()).exp(), ipc + 0.002 * normal(), Some(phase));
             n += 1;
             if (unit() * 1000.0) < noise as f64 {
-                push(1e6 * 100f64.powf(unit()), unit(), None);
+                push(from * times.powf(unit()), unit(), None);
                 n += 1;
             }
         }
@@ -157,6 +167,39 @@ fn noise_of_much_time_joins_no_phases() {
         assert!(adjusted_rand(&found, &truth).expect("labels").value > 0.999, "{n_threads}");
         assert!(made.likeness(&labels) > 0.97, "{n_threads}");
     }
+}
+
+/// Six in a hundred bursts are noise, of any length and IPC, with a third of the time: radii that
+/// come from it connect everything, and the alignment of what has one name tells nothing.
+#[test]
+fn steps_that_alternate_stay_apart_among_noise() {
+    for n_threads in [16, 64] {
+        let body = [(3e6, 0.95, 0), (1e6, 0.7, 1), (5e5, 0.2, 2)];
+        let steps: Vec<Step> = (0..15 * 20).flat_map(|_| body).collect();
+        let made = run_of(n_threads, &steps, (60, 2e4, 1000.0));
+        let found = made.refined(Direction::Aggregative);
+        let likeness = made.likeness(&found.clustering.labels);
+        assert!(likeness > 0.9, "{n_threads} {likeness} {}", found.clustering.n_clusters);
+    }
+}
+
+/// A step that every task does once, two of eight a little more slowly, and which takes a third of
+/// the time: no radius of the curve connects its eight bursts.
+#[test]
+fn a_sparse_step_in_pieces_is_one_phase() {
+    let body = [(3e6, 0.95, 1), (1e6, 0.7, 2), (5e5, 0.2, 3)];
+    let steps: Vec<Step> = std::iter::once((2e8, 0.5, 0)).chain((0..100).flat_map(|_| body)).collect();
+    let mut made = run_of(8, &steps, (0, 0.0, 1.0));
+    let firsts: Vec<usize> = (0..8).map(|task| task * steps.len()).collect();
+    for (&first, task) in firsts.iter().zip(0..) {
+        let slower = if task < 6 { 0.0 } else { 0.045 };
+        made.points[2 * first..][..2]
+            .copy_from_slice(&[2e8_f64.ln() / 10.0, 0.5 - slower + 0.004 * f64::from(task)]);
+    }
+    let found = made.refined(Direction::Aggregative).clustering;
+    let all: Vec<_> = firsts.iter().map(|&first| found.labels[first]).collect();
+    assert!(all[0].is_some() && all.iter().all(|label| *label == all[0]), "{all:?}");
+    assert_eq!(found.n_clusters, 4);
 }
 
 /// A task that does the same loop far more often than the others stands alone in most columns;
