@@ -7,7 +7,6 @@ use super::structure::of_all_bursts;
 use super::{Analysis, Labelled, Settings, group_bursts, ordered, refined};
 use crate::{Silent, Stages};
 use anyhow::Result;
-use likewise::bursts::scaling::{RunBursts, phases_between};
 use likewise::bursts::{Direction, NotPeriodic, Period, cluster_by_place, find_period, find_period_in_order};
 use likewise::cluster::{ClusterId, Clustering, Points};
 use likewise::table::{BurstTable, Prepared, Rows};
@@ -76,9 +75,7 @@ impl PeriodSearch {
         if only_places && let Some(by_place) = Self::by_place(table) {
             return by_place;
         }
-        let labels = |clustering: &Clustering| {
-            (of_all_bursts(table, prepared, clustering), between(table, prepared, clustering))
-        };
+        let labels = |clustering: &Clustering| of_all_bursts(table, prepared, clustering);
         let of = |clustering| Self::by_phase(table, labels(clustering));
         // What is grouped for this alone is gone once its labels are known: both take memory.
         let of_own = |own: Clustering| {
@@ -103,16 +100,8 @@ impl PeriodSearch {
         Self::by_place(table).filter(|by_place| by_place.found.is_ok()).unwrap_or(by_phase)
     }
 
-    /// Bursts of no phase that stand where their thread has one otherwise are of it while the
-    /// period is sought (`between`): without them an iteration is shorter, and unlike the others.
-    fn by_phase(
-        table: &BurstTable,
-        (mut labels, between): (Vec<Option<ClusterId>>, Vec<(u32, ClusterId)>),
-    ) -> Self {
-        between.iter().for_each(|&(i, phase)| labels[i as usize] = Some(phase));
-        let found = find_period(table, &labels);
-        between.iter().for_each(|&(i, _)| labels[i as usize] = None);
-        Self { found, sought_in: SoughtIn::Phases, labels }
+    fn by_phase(table: &BurstTable, labels: Vec<Option<ClusterId>>) -> Self {
+        Self { found: find_period(table, &labels), sought_in: SoughtIn::Phases, labels }
     }
 
     /// How alike the iterations are, and how much of the run they explain.
@@ -166,17 +155,6 @@ impl Labelled {
         let grouped = refined(table, prepared, threads, asked, &Here, &mut Stages::default(), &Silent)?;
         Ok(ordered(grouped.clustering, table, prepared, settings.min_share).0)
     }
-}
-
-/// Bursts of the table that are in no phase, each with the phase that its thread has otherwise
-/// where it stands.
-fn between(table: &BurstTable, prepared: &Prepared, clustering: &Clustering) -> Vec<(u32, ClusterId)> {
-    let complete = &prepared.complete;
-    let phases: Vec<Option<u32>> =
-        clustering.labels.iter().map(|label| label.map(|id| id.index() as u32)).collect();
-    let found = phases_between(&RunBursts { table, complete, clustering }, &phases);
-    let in_table = |(k, phase): (u32, u32)| (complete.at(k as usize), ClusterId::from_index(phase as usize));
-    found.into_iter().map(in_table).collect()
 }
 
 /// The place of every burst, by descending time as [`find_period_in_order`] wants it;

@@ -280,7 +280,8 @@ fn a_recording_by_leads_is_replayed_on_all_ranks() {
             assert_eq!(told["issued"][&name].as_u64().unwrap_or(0), wanted, "{name}: {told}");
         }
         assert_eq!(told["behind_leads"].as_u64(), Some(2));
-        assert!(told["accuracy"].as_f64().is_some(), "{told}");
+        // How near that is can be seen on an idle machine alone.
+        assert!(told["ratio"].as_f64().is_some_and(|ratio| ratio > 0.0), "{told}");
     }
 }
 

@@ -57,7 +57,16 @@ struct Own<'a> {
 
 impl<'a> Own<'a> {
     /// `None` of a run without complete bursts.
-    fn of(run: &RunBursts<'_>, nature: &Nature, threads: &'a [Steps], range: WorkRange) -> Option<Self> {
+    ///
+    /// A run that `is_alone`, with no other to be compared with, is aligned by the clock as
+    /// well, and leaving out steps costs nothing in it. (Beside another run this was worse: of a
+    /// serial step of few bursts, less was found.)
+    fn of(
+        run: &RunBursts<'_>,
+        nature: &Nature,
+        threads: &'a [Steps],
+        (range, is_alone): (WorkRange, bool),
+    ) -> Option<Self> {
         let longest = |&t: &usize| threads[t].bursts.len();
         let first = (0..threads.len()).rev().max_by_key(longest)?;
         let guide = &threads[first];
@@ -70,10 +79,13 @@ impl<'a> Own<'a> {
             true => (0..guide.bursts.len() as u32).map(|k| (k, k)).collect(),
             false => {
                 let near = |a: usize, b: usize| {
+                    if !is_alone {
+                        return 1.0;
+                    }
                     let apart = begin(threads[t].bursts[a]).abs_diff(begin(guide.bursts[b]));
                     1.0 - apart as f64 / length as f64
                 };
-                let pairs = align((nature, &threads[t]), (nature, guide), range, (true, true), near);
+                let pairs = align((nature, &threads[t]), (nature, guide), range, (true, is_alone), near);
                 pairs.iter().map(|pair| (pair.a, pair.b)).collect()
             }
         };
@@ -120,7 +132,7 @@ pub(super) fn places(
     reference: usize,
 ) -> Places {
     let all: Vec<Vec<Steps>> = runs.iter().map(threads).collect();
-    let own = |r: usize| Own::of(&runs[r], &natures[r], &all[r], WorkRange::between(1, 1));
+    let own = |r: usize| Own::of(&runs[r], &natures[r], &all[r], (WorkRange::between(1, 1), runs.len() == 1));
     let own: Vec<Option<Own<'_>>> = (0..runs.len()).map(own).collect();
     let none = |r: usize| {
         let n = runs[r].complete.len();

@@ -31,7 +31,7 @@ const ALIKE: f64 = 0.3;
 /// alone between two pairs are a pair, however unlike they are: they are at the
 /// same place.
 ///
-/// Of two threads of one run (`same_run`), leaving out costs nothing: they have
+/// Of two threads of one run that is alone (`same_run`), leaving out costs nothing: they have
 /// the same iterations, and a step that one of them lacks keeps no others apart.
 ///
 /// `whole` says that the sequences begin and end where their threads do. Then a
