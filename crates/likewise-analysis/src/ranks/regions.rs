@@ -103,11 +103,6 @@ const NEARLY_ALL: f64 = 0.9;
 /// region, or this many times less, it does other work.
 const OTHER_WORK: f64 = 4.0;
 
-/// Whether bursts may do the same work, by their times.
-fn is_as_long(a: f64, b: f64) -> bool {
-    (1.0 / OTHER_WORK..=OTHER_WORK).contains(&(a / b))
-}
-
 /// Mean time of the bursts of each region's own clusters, in ns.
 fn mean_times(analysis: &Analysis, own: &[Vec<usize>]) -> Vec<f64> {
     let of = |region: &Vec<usize>| {
@@ -139,23 +134,13 @@ fn phases(analysis: &Analysis) -> (Vec<Option<u32>>, Vec<String>) {
     }
     // A region is named by the clusters that are mostly its own. If nearly all
     // of a cluster is in a region, all of it is: the places of the few other
-    // bursts are wrong. A cluster that does other work than the first one of a
-    // region only stands beside it, and is a region of its own.
-    let mean = |cluster: usize| {
-        let stats = &analysis.stats[cluster];
-        stats.total.0 as f64 / stats.instances as f64
-    };
+    // bursts are wrong.
     let mut own: Vec<Vec<usize>> = vec![Vec::new(); counts.len()];
     let mut whole: Vec<Option<usize>> = vec![None; clustering.n_clusters];
     for cluster in 0..clustering.n_clusters {
         // The first of equal ones: `max_by_key` takes the last.
         let most = (0..counts.len()).rev().max_by_key(|&region| counts[region][cluster]);
         if let Some(region) = most.filter(|&region| counts[region][cluster] > 0) {
-            if own[region].first().is_some_and(|&first| !is_as_long(mean(cluster), mean(first))) {
-                whole[cluster] = Some(own.len());
-                own.push(vec![cluster]);
-                continue;
-            }
             own[region].push(cluster);
             let all: u64 = counts.iter().map(|of_region| of_region[cluster]).sum();
             whole[cluster] =
@@ -173,8 +158,8 @@ fn phases(analysis: &Analysis) -> (Vec<Option<u32>>, Vec<String>) {
         // A burst without a place goes where most of its cluster is.
         let of_cluster = || label.and_then(|id| (0..own.len()).find(|&r| own[r].contains(&id.index())));
         let is_alike = |region: &usize| {
-            let time = analysis.table.duration[burst as usize].0 as f64;
-            label.is_none() || is_as_long(time, means[*region])
+            let times = analysis.table.duration[burst as usize].0 as f64 / means[*region];
+            label.is_none() || (1.0 / OTHER_WORK..=OTHER_WORK).contains(&times)
         };
         let of_place = || region.map(|r| r as usize).filter(is_alike).or_else(of_cluster);
         *known = label.and_then(|id| whole[id.index()]).or_else(of_place).and_then(|region| place[region]);

@@ -1,10 +1,6 @@
 //! What stands before and after a phase: where it is, whatever it takes.
 
 use std::collections::BTreeMap;
-use std::ops::Range;
-
-use rayon::prelude::*;
-use rustc_hash::FxHashSet;
 
 use super::matched::RunBursts;
 use crate::bursts::serial::is_nearly_all;
@@ -58,60 +54,45 @@ const END: u32 = u32::MAX;
 ///
 /// # Panics
 /// If `phase_of` is not as long as the complete bursts.
-///
-/// # Complexity
-/// O(n + p log p) for n bursts and p pairs of phases; in parallel over the threads.
 #[must_use]
 pub fn phases_between(run: &RunBursts<'_>, phase_of: &[Option<u32>]) -> Vec<(u32, u32)> {
     assert_eq!(run.complete.len(), phase_of.len(), "a phase, or none, for every complete burst");
-    let threads: Vec<Range<usize>> = run.table.threads().map(|(_, rows)| rows).collect();
-    let of_thread = |rows: &Range<usize>| {
+    let mut found = Vec::new();
+    for (_, rows) in run.table.threads() {
         let own = run.complete.before(rows.start)..run.complete.before(rows.end);
-        between(run, phase_of, own)
-    };
-    threads.par_iter().flat_map_iter(of_thread).collect()
-}
-
-/// The same of one thread's complete bursts.
-fn between(run: &RunBursts<'_>, phase_of: &[Option<u32>], own: Range<usize>) -> Vec<(u32, u32)> {
-    let length = |k: usize| run.table.duration[run.complete.at(k) as usize].0 as f64;
-    let beside = |k: Option<usize>| match k.filter(|k| own.contains(k)) {
-        Some(k) => phase_of[k],
-        None => Some(END),
-    };
-    let place = |k: usize| -> Option<Beside> { Some([beside(k.checked_sub(1))?, beside(Some(k + 1))?]) };
-    let of_none: Vec<(usize, Beside)> =
-        own.clone().filter(|&k| phase_of[k].is_none()).filter_map(|k| Some((k, place(k)?))).collect();
-    if of_none.is_empty() {
-        return Vec::new();
-    }
-    // Of all places only these are asked for; at an end all that have one side of it.
-    let wanted: FxHashSet<Beside> = of_none.iter().map(|(_, place)| *place).collect();
-    let at_an_end = wanted.iter().any(|place| place.contains(&END));
-    let mut usual: BTreeMap<Beside, BTreeMap<u32, [f64; 2]>> = BTreeMap::new();
-    for k in own.clone() {
-        let Some((phase, place)) = phase_of[k].zip(place(k)) else { continue };
-        if at_an_end || wanted.contains(&place) {
-            add(usual.entry(place).or_default(), phase, [1.0, length(k)]);
-        }
-    }
-    let phase = |(k, place): (usize, Beside)| {
-        let is_here = |other: &Beside| (0..2).all(|side| place[side] == END || place[side] == other[side]);
-        let mut of_place = BTreeMap::new();
-        let sum_up = |phases: &BTreeMap<u32, [f64; 2]>| {
-            phases.iter().for_each(|(&phase, &sums)| add(&mut of_place, phase, sums));
+        let length = |k: usize| run.table.duration[run.complete.at(k) as usize].0 as f64;
+        let beside = |k: Option<usize>| match k.filter(|k| own.contains(k)) {
+            Some(k) => phase_of[k],
+            None => Some(END),
         };
-        if place.contains(&END) {
-            usual.iter().filter(|(other, _)| is_here(other)).map(|(_, phases)| phases).for_each(sum_up);
-        } else {
-            usual.get(&place).into_iter().for_each(sum_up);
+        let place = |k: usize| -> Option<Beside> { Some([beside(k.checked_sub(1))?, beside(Some(k + 1))?]) };
+        let mut usual: BTreeMap<Beside, BTreeMap<u32, [f64; 2]>> = BTreeMap::new();
+        for k in own.clone() {
+            if let Some((phase, place)) = phase_of[k].zip(place(k)) {
+                add(usual.entry(place).or_default(), phase, [1.0, length(k)]);
+            }
         }
-        let all: f64 = of_place.values().map(|[n, _]| n).sum();
-        let (&phase, [n, time]) = of_place.iter().find(|(_, [n, _])| is_nearly_all(*n, all))?;
-        let times = length(k) / (time / n);
-        (*n >= 2.0 && (LIKE_LENGTH..=1.0 / LIKE_LENGTH).contains(&times)).then_some((k as u32, phase))
-    };
-    of_none.into_iter().filter_map(phase).collect()
+        let phase = |k: usize| {
+            let place = place(k)?;
+            let is_here =
+                |other: &Beside| (0..2).all(|side| place[side] == END || place[side] == other[side]);
+            let mut of_place = BTreeMap::new();
+            let sum_up = |phases: &BTreeMap<u32, [f64; 2]>| {
+                phases.iter().for_each(|(&phase, &sums)| add(&mut of_place, phase, sums));
+            };
+            if place.contains(&END) {
+                usual.iter().filter(|(other, _)| is_here(other)).map(|(_, phases)| phases).for_each(sum_up);
+            } else {
+                usual.get(&place).into_iter().for_each(sum_up);
+            }
+            let all: f64 = of_place.values().map(|[n, _]| n).sum();
+            let (&phase, [n, time]) = of_place.iter().find(|(_, [n, _])| is_nearly_all(*n, all))?;
+            let times = length(k) / (time / n);
+            (*n >= 2.0 && (LIKE_LENGTH..=1.0 / LIKE_LENGTH).contains(&times)).then_some((k as u32, phase))
+        };
+        found.extend(own.clone().filter(|&k| phase_of[k].is_none()).filter_map(phase));
+    }
+    found
 }
 
 fn add(to: &mut BTreeMap<u32, [f64; 2]>, phase: u32, [n, time]: [f64; 2]) {
