@@ -128,10 +128,10 @@ fn prepare(dir: &Path, force: bool) -> Result<(Option<File>, Aside)> {
             format!("{} holds a recording already: --force replaces it, -o DIR keeps both", dir.display());
         return Err(Usage(text).into());
     }
-    let old = Aside::put(old).with_context(cannot)?;
+    // First of all whether anything can be written: what is put aside must not stay there.
     let probe = dir.join(format!(".likewise-{}", std::process::id()));
     std::fs::write(&probe, "").and_then(|()| std::fs::remove_file(&probe)).with_context(cannot)?;
-    Ok((lock, old))
+    Ok((lock, Aside::put(old).with_context(cannot)?))
 }
 
 fn command(
