@@ -266,6 +266,25 @@ fn of_a_cut_recording_what_is_complete_is_used_and_that_is_said() {
     Program::default().write(&run);
     let file = run.join("recording.likewise");
     let whole = std::fs::read(&file).unwrap();
+    let told = |bytes: &[u8]| {
+        std::fs::write(&file, bytes).unwrap();
+        let call = likewise(&["info", text(&run)]);
+        assert_eq!(call.code, 0, "{}", call.stderr);
+        call.stdout + &call.stderr
+    };
+    assert!(!told(&whole).contains("not complete"));
+    // Without its foot, as what a killed run has left is put together.
+    let (foot, lost) = ("not every rank reached MPI_Finalize", "what follows is lost: byte");
+    let section = |n: usize| whole.len() - likewise_recording::file::head().len() - n;
+    let of_foot = (1..64)
+        .find(|&n| whole.ends_with(&likewise_recording::file::foot(&[section(n)])))
+        .expect("one section, and a foot");
+    let sections = &whole[..whole.len() - of_foot];
+    let ended = told(sections);
+    assert!(ended.contains(foot) && !ended.contains(lost), "{ended}");
+    // Something else behind it.
+    let damaged = told(&[sections, b"??"].concat());
+    assert!(damaged.contains(lost) && !damaged.contains(foot), "{damaged}");
     // Its sections, and half of another one.
     let section = &whole[8..];
     std::fs::write(&file, [&whole[..], &section[..section.len() / 2]].concat()).unwrap();

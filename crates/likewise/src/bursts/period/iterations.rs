@@ -7,7 +7,7 @@ const NEAR: f64 = 0.125;
 /// An iteration may be longer or shorter than the lag by at most this share.
 const TOLERANCE: f64 = 0.15;
 /// An odd iteration may be longer or shorter by at most this share: a burst of one of its
-/// phases is noise, and counts for no work.
+/// phases is noise, and does not count as the others of its phase do.
 const TOLERANCE_OF_ODD: f64 = 0.5;
 /// At most one begin in so many may be missing, and one iteration unlike the others: the
 /// phase is nearly always there.
