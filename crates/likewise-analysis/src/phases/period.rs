@@ -7,13 +7,12 @@ use super::structure::of_all_bursts;
 use super::{Analysis, Labelled, Settings, group_bursts, ordered, refined};
 use crate::{Silent, Stages};
 use anyhow::Result;
-use likewise::bursts::{Direction, NotPeriodic, Period, cluster_by_place, find_period, find_period_in_order};
+use likewise::bursts::scaling::{RunBursts, phases_between};
+use likewise::bursts::{
+    Direction, NotPeriodic, Period, cluster_by_place, find_period, find_period_in_order, is_nearly_all,
+};
 use likewise::cluster::{ClusterId, Clustering, Points};
 use likewise::table::{BurstTable, Prepared, Rows};
-
-/// Iterations that correlate by this are nearly equal; and what explains this share of what
-/// another explains does as much.
-const NEARLY: f64 = 0.95;
 
 /// What was looked at to see whether a run repeats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,22 +74,26 @@ impl PeriodSearch {
         if only_places && let Some(by_place) = Self::by_place(table) {
             return by_place;
         }
-        let labels = |clustering: &Clustering| of_all_bursts(table, prepared, clustering);
+        let labels = |clustering: &Clustering| Labels::of(table, prepared, clustering);
         let of = |clustering| Self::by_phase(table, labels(clustering));
         // What is grouped for this alone is gone once its labels are known: both take memory.
         let of_own = |own: Clustering| {
             let labels = labels(&own);
             drop(own);
-            Self::by_phase(table, labels)
+            labels
         };
         let by_phase = if grouped.method == Method::Refine {
-            let one_density = at_one_density(table, prepared, grouped, settings).ok().map(of_own);
-            match one_density {
-                Some(found) => found.or_better(|| Some(of(&grouped.clustering))),
+            match at_one_density(table, prepared, grouped, settings).ok().map(of_own) {
+                Some(one_density) => {
+                    let has_all = one_density.has_nearly_all_of(&grouped.clustering, table, prepared);
+                    let found = Self::by_phase(table, one_density);
+                    found.or_better(has_all, || Some(of(&grouped.clustering)))
+                }
                 None => of(&grouped.clustering),
             }
         } else if left.or_refine {
-            of(&grouped.clustering).or_better(|| labelled.refined_phases().ok().map(of_own))
+            let refined = || Some(Self::by_phase(table, of_own(labelled.refined_phases().ok()?)));
+            of(&grouped.clustering).or_better(true, refined)
         } else {
             of(&grouped.clustering)
         };
@@ -100,25 +103,24 @@ impl PeriodSearch {
         Self::by_place(table).filter(|by_place| by_place.found.is_ok()).unwrap_or(by_phase)
     }
 
-    fn by_phase(table: &BurstTable, labels: Vec<Option<ClusterId>>) -> Self {
-        Self { found: find_period(table, &labels), sought_in: SoughtIn::Phases, labels }
+    fn by_phase(table: &BurstTable, labels: Labels) -> Self {
+        let Labels { mut of_bursts, between } = labels;
+        between.iter().for_each(|&(i, phase)| of_bursts[i as usize] = Some(phase));
+        let found = find_period(table, &of_bursts);
+        between.iter().for_each(|&(i, _)| of_bursts[i as usize] = None);
+        Self { found, sought_in: SoughtIn::Phases, labels: of_bursts }
     }
 
-    /// How alike the iterations are, and how much of the run they explain.
-    fn worth(&self) -> (f64, f64) {
-        self.found.as_ref().map_or((0.0, 0.0), |period| (period.confidence, period.explained()))
-    }
-
-    /// Another search, if the iterations of this one are not nearly equal, and those of the other
-    /// are more alike and explain about as much.
-    fn or_better(self, other: impl FnOnce() -> Option<Self>) -> Self {
-        let (confidence, explained) = self.worth();
-        if confidence >= NEARLY {
+    /// Another search, if the iterations of this one are not nearly equal or its phases do not
+    /// have nearly all of what the others have, and if those of the other are more alike and
+    /// explain about as much.
+    fn or_better(self, has_all: bool, other: impl FnOnce() -> Option<Self>) -> Self {
+        if has_all && self.found.as_ref().is_ok_and(Period::is_nearly_equal) {
             return self;
         }
-        let is_better = |other: &Self| {
-            let (more_alike, as_much) = other.worth();
-            more_alike > confidence && as_much >= NEARLY * explained
+        let is_better = |other: &Self| match (&other.found, &self.found) {
+            (Ok(other), Ok(own)) => other.is_better_than(own),
+            (other, _) => other.is_ok(),
         };
         other().filter(is_better).unwrap_or(self)
     }
@@ -154,6 +156,45 @@ impl Labelled {
         let (threads, asked) = ((burst_row, rows.len()), (Direction::Aggregative, &settings.grouping));
         let grouped = refined(table, prepared, threads, asked, &Here, &mut Stages::default(), &Silent)?;
         Ok(ordered(grouped.clustering, table, prepared, settings.min_share).0)
+    }
+}
+
+/// Phases in which a period is sought.
+struct Labels {
+    /// The phase of every burst.
+    of_bursts: Vec<Option<ClusterId>>,
+    /// Bursts in no phase, each with the phase that its thread has otherwise where it stands. They
+    /// are of it while the period is sought: without them an iteration is shorter, and unlike the
+    /// others.
+    between: Vec<(u32, ClusterId)>,
+}
+
+impl Labels {
+    fn of(table: &BurstTable, prepared: &Prepared, clustering: &Clustering) -> Self {
+        let complete = &prepared.complete;
+        let phases: Vec<Option<u32>> =
+            clustering.labels.iter().map(|label| label.map(|id| id.index() as u32)).collect();
+        let found = phases_between(&RunBursts { table, complete, clustering }, &phases);
+        let in_table =
+            |(k, phase): (u32, u32)| (complete.at(k as usize), ClusterId::from_index(phase as usize));
+        Self {
+            of_bursts: of_all_bursts(table, prepared, clustering),
+            between: found.into_iter().map(in_table).collect(),
+        }
+    }
+
+    /// Whether nearly all of the time that is in these phases or in others is in these.
+    fn has_nearly_all_of(&self, others: &Clustering, table: &BurstTable, prepared: &Prepared) -> bool {
+        let (mut own, mut either) = (0.0, 0.0);
+        let mut is_in: Vec<bool> = self.of_bursts.iter().map(Option::is_some).collect();
+        self.between.iter().for_each(|&(i, _)| is_in[i as usize] = true);
+        for (k, label) in others.labels.iter().enumerate() {
+            let i = prepared.complete.at(k) as usize;
+            let time = table.duration[i].0 as f64;
+            own += if is_in[i] { time } else { 0.0 };
+            either += if is_in[i] || label.is_some() { time } else { 0.0 };
+        }
+        is_nearly_all(own, either)
     }
 }
 

@@ -125,8 +125,14 @@ fn trace_of(phases: &[usize]) -> String {
     text
 }
 
-/// A trace of 16 tasks: `outer` times a step of 10 ms and 20 iterations of two short ones.
+/// Sixteen tasks: `outer` times a step of 10 ms and 20 iterations of two short ones.
 fn nested(outer: usize) -> String {
+    let inner = [(1e6, 1.5, 16), (5e5, 0.6, 16)].repeat(20);
+    in_step(&std::iter::once((1e7, 1.0, 16)).chain(inner).collect::<Vec<_>>().repeat(outer))
+}
+
+/// A trace of 16 tasks: steps of ns and instructions per cycle, which the first tasks do.
+fn in_step(steps: &[(f64, f64, u64)]) -> String {
     const TASKS: u64 = 16;
     let mut state = 12_345u64;
     // Nearly normal.
@@ -139,12 +145,10 @@ fn nested(outer: usize) -> String {
         };
         (0..12).map(|_| draw()).sum::<f64>() - 6.0
     };
-    let inner = [(1e6, 1.5), (5e5, 0.6)].repeat(20);
-    let steps = std::iter::once((1e7, 1.0)).chain(inner).collect::<Vec<_>>().repeat(outer);
     let (mut records, mut now) = (Vec::new(), 1_000u64);
-    for (ns, ipc) in steps {
+    for &(ns, ipc, tasks) in steps {
         let mut last = now;
-        for task in 1..=TASKS {
+        for task in 1..=tasks {
             let duration = (ns * (0.02 * spread()).exp()) as u64;
             let end = now + duration;
             last = last.max(end);
@@ -174,6 +178,21 @@ fn of_loops_in_loops_the_outer_one_is_told() {
     succeeds(&["bursts", text(&trace), "--no-trace", "-q", "-o", text(&out)]);
     assert_same_period(&out, &cut_json(&cut));
     assert!(summary(&out)["noise_share"].as_f64().unwrap() < 0.02, "{}", summary(&out)["noise_share"]);
+}
+
+/// A short step of one task among long ones of all, some of which are noise: a stranger's run of
+/// 60 iterations was told as 11, 29 or 8.
+#[test]
+fn of_a_phase_that_fills_nearly_all_of_the_run_all_iterations_are_told() {
+    let dir = tempfile::tempdir().unwrap();
+    let (trace, out) = (dir.path().join("run.prv"), dir.path().join("out"));
+    for short in [1e6, 3e6, 1e7] {
+        std::fs::write(&trace, in_step(&[(1e8, 1.2, 16), (short, 0.5, 1)].repeat(60))).unwrap();
+        succeeds(&["bursts", text(&trace), "--no-trace", "-q", "-o", text(&out)]);
+        let period = &summary(&out)["period"];
+        let iterations = period["iterations"].as_u64().unwrap();
+        assert!((59..=60).contains(&iterations), "{short}: {period}");
+    }
 }
 
 #[test]

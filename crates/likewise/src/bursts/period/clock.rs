@@ -28,6 +28,15 @@ pub(super) struct WorkClock<'a> {
     end: f64,
 }
 
+/// What bursts of no phase are to the clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Noise {
+    /// Work like all others: most of them are bursts of some phase.
+    Counts,
+    /// Nothing that a loop does: where it comes now and then, iterations are as long without it.
+    IsNothing,
+}
+
 /// What the clock shows right after a change.
 #[derive(Clone, Copy, Debug, Default)]
 struct Shown {
@@ -70,7 +79,8 @@ impl<'a> WorkClock<'a> {
     ///
     /// `labels` has the phase of every burst. Bursts without one count their own
     /// length, and no more than a burst of a long phase ([`longest`]): most of them are
-    /// bursts of some phase that lie a little apart, and may be of the longest.
+    /// bursts of some phase that lie a little apart, and may be of the longest. Or `noise`
+    /// is nothing.
     ///
     /// # Complexity
     /// O(n log n) for n bursts. Eight bytes for each are kept, and 16 for each of a
@@ -79,9 +89,14 @@ impl<'a> WorkClock<'a> {
         table: &'a BurstTable,
         labels: &'a [Option<ClusterId>],
         (n_phases, n_wanted): (usize, usize),
+        noise: Noise,
     ) -> (Self, Vec<Spans>) {
         let (typical, times) = typical_durations(table, labels, n_phases);
-        let (most, none) = (longest(&typical, &times), Vec::new());
+        let most = match noise {
+            Noise::Counts => longest(&typical, &times),
+            Noise::IsNothing => 0.0,
+        };
+        let none = Vec::new();
         let mut clock = Self { table, labels, typical, most, changes: none, before: Vec::new(), end: 0.0 };
         let (mut changes, mut before) = (Vec::with_capacity(2 * table.len()), Vec::new());
         let mut spans = spans_for(labels, n_wanted);
@@ -259,7 +274,7 @@ mod tests {
         let bursts =
             [(1, 0, 10, 0), (1, 20, 40, 0), (1, 70, 10, 0), (2, 0, 10, 0), (2, 20, 10, 0), (2, 70, 10, 0)];
         let (table, labels) = table(&bursts);
-        let (clock, spans) = WorkClock::of(&table, &labels, (1, 1));
+        let (clock, spans) = WorkClock::of(&table, &labels, (1, 1), Noise::Counts);
         let at: Vec<f64> = [0, 10, 20, 60, 70, 80, 99].map(|t| clock.at(t)).to_vec();
         assert_eq!(at, [0.0, 20.0, 20.0, 40.0, 40.0, 60.0, 60.0]);
         assert_eq!(clock.end(), 60.0);
@@ -280,7 +295,7 @@ mod tests {
     #[test]
     fn cuts_where_least_is_cut() {
         let (table, labels) = table(&[(1, 0, 10, 0), (1, 20, 10, 0), (2, 0, 13, 0), (2, 19, 11, 0)]);
-        let (clock, _) = WorkClock::of(&table, &labels, (1, 0));
+        let (clock, _) = WorkClock::of(&table, &labels, (1, 0), Noise::Counts);
         // At 20 a burst of 11 is cut; until 19 nothing runs, and the work of 1 moves.
         assert_eq!(clock.best_cut_before(clock.at(20), 15.0), (19, 1));
         // Out of reach.

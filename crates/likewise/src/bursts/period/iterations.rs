@@ -57,8 +57,23 @@ impl Iterations {
 
     /// Share of the run's work, times the share of what happens within an
     /// iteration that the others explain.
-    pub(super) fn score(&self, end: f64) -> f64 {
-        self.work() / end * self.confidence * self.confidence
+    pub(super) fn score(&self, confidence: f64, end: f64) -> f64 {
+        self.work() / end * confidence * confidence
+    }
+
+    /// How long the parts are in which they were compared.
+    pub(super) fn part(&self, signals: &Signals) -> f64 {
+        self.period() / parts(self.n(), signals) as f64
+    }
+
+    /// How alike they are in parts of about this length, where these are longer than their own.
+    pub(super) fn confidence_in(&self, part: f64, signals: &Signals) -> f64 {
+        let (own, wanted) = (parts(self.n(), signals), (self.period() / part).round() as usize);
+        if wanted >= own {
+            return self.confidence;
+        }
+        let profiles = Profiles::of(&self.boundaries, signals, wanted.max(PARTS.1));
+        mean(&profiles.likeness(0..self.n()))
     }
 }
 
@@ -96,15 +111,15 @@ impl Iterations {
     /// # Complexity
     /// One pass over the cells of the signals.
     pub(super) fn alike(anchor: usize, boundaries: &[f64], signals: &Signals) -> Option<Self> {
-        let profiles = Profiles::of(boundaries, signals);
-        let all = 0..boundaries.len() - 1;
+        let n = boundaries.len() - 1;
+        let profiles = Profiles::of(boundaries, signals, parts(n, signals));
+        let all = 0..n;
         let likeness = profiles.likeness(all);
         let (from, to) = longest_stretch(&likeness);
         if to - from < LEAST_ITERATIONS {
             return None;
         }
-        let alike = profiles.likeness(from..to);
-        let confidence = alike.iter().sum::<f64>() / alike.len() as f64;
+        let confidence = mean(&profiles.likeness(from..to));
         Some(Self { anchor, boundaries: boundaries[from..=to].to_vec(), confidence })
     }
 }
@@ -275,6 +290,15 @@ fn few_odd(alike: &[bool]) -> (usize, usize) {
     best
 }
 
+/// In how many parts so many iterations are compared.
+fn parts(n: usize, signals: &Signals) -> usize {
+    (MOST_NUMBERS / (n * signals.n_phases())).clamp(PARTS.1, PARTS.0)
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
 /// What each iteration does, phase by phase and part by part.
 struct Profiles {
     /// Row-major: an iteration each.
@@ -286,9 +310,8 @@ impl Profiles {
     /// Parts are equal parts of each iteration's own work. A phase's mean over
     /// the parts is taken off, since that says how much it does and not when:
     /// any long stretch of a random sequence has about as much of each.
-    fn of(boundaries: &[f64], signals: &Signals) -> Self {
+    fn of(boundaries: &[f64], signals: &Signals, parts: usize) -> Self {
         let (n, n_phases) = (boundaries.len() - 1, signals.n_phases());
-        let parts = (MOST_NUMBERS / (n * n_phases)).clamp(PARTS.1, PARTS.0);
         let mut values = Vec::with_capacity(n * n_phases * parts);
         for ends in boundaries.windows(2) {
             let part = (ends[1] - ends[0]) / parts as f64;

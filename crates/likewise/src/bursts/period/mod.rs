@@ -11,8 +11,11 @@
 //!    make iterations, and the longest stretch of iterations that are alike,
 //!    phase by phase and part by part, is kept (`iterations`).
 //! 4. Of these, the one that explains most of the run is the period; of those
-//!    that are about as good, the shortest whose iterations are about as alike.
-//! 5. Each iteration begins just before its phase, where the least is cut.
+//!    that are about as good, the shortest whose iterations are about as alike,
+//!    in parts of the same length.
+//! 5. If these are not nearly equal, all is done once more by a clock for which bursts of no
+//!    phase are nothing, and kept if its iterations are more alike.
+//! 6. Each iteration begins just before its phase, where the least is cut.
 
 mod clock;
 mod iterations;
@@ -23,7 +26,7 @@ use rayon::prelude::*;
 
 use crate::cluster::ClusterId;
 use crate::table::{BurstTable, Nanos};
-use clock::WorkClock;
+use clock::{Noise, WorkClock};
 use iterations::{Iterations, LEAST_ITERATIONS, Stretch, boundaries};
 pub use order::find_period_in_order;
 use signal::Signals;
@@ -32,7 +35,7 @@ use signal::Signals;
 const PHASES: usize = 16;
 /// The signal has so many cells for each burst of a thread, within bounds.
 const CELLS_PER_BURST: usize = 4;
-const CELLS: (usize, usize) = (1 << 10, 1 << 20);
+const CELLS: (usize, usize) = (1 << 14, 1 << 20);
 /// A region that repeats holds this share of the run's work.
 const LEAST_COVERAGE: f64 = 0.2;
 /// Iterations must be at least this alike; if they are few, more so, because few
@@ -45,6 +48,9 @@ const FEW: usize = 5;
 /// takes two steps: where every second step does more work, single steps are less
 /// alike, and two of them are one iteration.
 const AS_GOOD: f64 = 0.95;
+/// Iterations that correlate by this are nearly equal; and what explains this share of what
+/// another explains does as much.
+const NEARLY: f64 = 0.95;
 /// Cuts that cost more than the least by no more than this share of an iteration are as
 /// good: then more iterations are better. Where phases take turns with waits of all threads between
 /// them, those that begin with the last phase lack the first iteration.
@@ -79,6 +85,18 @@ impl Period {
     #[must_use]
     pub fn explained(&self) -> f64 {
         self.coverage * self.confidence * self.confidence
+    }
+
+    /// Whether its iterations are nearly equal.
+    #[must_use]
+    pub fn is_nearly_equal(&self) -> bool {
+        self.confidence >= NEARLY
+    }
+
+    /// Whether its iterations are more alike than those of another, and explain about as much.
+    #[must_use]
+    pub fn is_better_than(&self, other: &Self) -> bool {
+        self.confidence > other.confidence && self.explained() >= NEARLY * other.explained()
     }
 
     /// When the first iteration begins and the last ends. What is before is
@@ -204,7 +222,26 @@ pub enum NotPeriodic {
 pub fn find_period(table: &BurstTable, labels: &[Option<ClusterId>]) -> Result<Period, NotPeriodic> {
     assert_eq!(table.len(), labels.len(), "a label for every burst");
     let n_phases = labels.iter().flatten().map(|id| id.index() + 1).max().ok_or(NotPeriodic::NoPhase)?;
-    let (clock, bursts) = WorkClock::of(table, labels, (n_phases, n_phases.min(PHASES)));
+    let by_clock = |noise| by_clock(table, labels, n_phases, noise);
+    let found = by_clock(Noise::Counts);
+    if found.as_ref().is_ok_and(Period::is_nearly_equal) || !labels.contains(&None) {
+        return found;
+    }
+    match (found, by_clock(Noise::IsNothing)) {
+        (Err(_), Ok(other)) => Ok(other),
+        (Ok(found), Ok(other)) if other.is_better_than(&found) => Ok(other),
+        (found, _) => found,
+    }
+}
+
+/// The same by one clock.
+fn by_clock(
+    table: &BurstTable,
+    labels: &[Option<ClusterId>],
+    n_phases: usize,
+    noise: Noise,
+) -> Result<Period, NotPeriodic> {
+    let (clock, bursts) = WorkClock::of(table, labels, (n_phases, n_phases.min(PHASES)), noise);
     let end = clock.end();
     if end <= 0.0 {
         return Err(NotPeriodic::NothingRepeats);
@@ -227,7 +264,7 @@ pub fn find_period(table: &BurstTable, labels: &[Option<ClusterId>]) -> Result<P
     chains.dedup();
     let found: Vec<Iterations> =
         chains.par_iter().filter_map(|(phase, chain)| Iterations::alike(*phase, chain, &signals)).collect();
-    let best = select(found, &clock)?;
+    let best = select(found, &signals, &clock)?;
     Ok(Period {
         boundaries: best.cuts,
         confidence: best.iterations.confidence.min(1.0),
@@ -245,13 +282,21 @@ struct Selected {
 /// The iterations that explain most; of those that are about as good the most
 /// alike, of these the shortest. Of about equally short ones it is the most iterations,
 /// of those between which hardly more is cut than between any others.
-fn select(found: Vec<Iterations>, clock: &WorkClock<'_>) -> Result<Selected, NotPeriodic> {
+///
+/// All are compared by parts that are as long as those of the longest among the best: in longer
+/// parts iterations are more alike, and several of them, with longer parts than one, would be
+/// better than one.
+fn select(
+    found: Vec<Iterations>,
+    signals: &Signals,
+    clock: &WorkClock<'_>,
+) -> Result<Selected, NotPeriodic> {
     let end = clock.end();
     let convinces = |it: &Iterations| {
         let least = if it.n() < FEW { LEAST_CONFIDENCE_OF_FEW } else { LEAST_CONFIDENCE };
         it.confidence >= least && it.work() / end >= LEAST_COVERAGE
     };
-    let score = |it: &Iterations| it.score(end);
+    let score = |it: &Iterations| it.score(it.confidence, end);
     let by_score = |a: &&Iterations, b: &&Iterations| score(a).total_cmp(&score(b));
     let Some(best) = found.iter().filter(|it| convinces(it)).max_by(by_score).map(score) else {
         let weak = found.iter().max_by(by_score).ok_or(NotPeriodic::NothingRepeats)?;
@@ -261,12 +306,19 @@ fn select(found: Vec<Iterations>, clock: &WorkClock<'_>) -> Result<Selected, Not
             coverage: weak.work() / end,
         });
     };
-    let good: Vec<Iterations> =
-        found.into_iter().filter(|it| convinces(it) && score(it) >= AS_GOOD * best).collect();
-    let surest = good.iter().map(|it| it.confidence).fold(0.0, f64::max);
-    let alike = |it: &Iterations| it.confidence >= AS_GOOD * surest;
-    let shortest = good.iter().filter(|it| alike(it)).map(Iterations::period).fold(f64::INFINITY, f64::min);
-    let as_short = good.into_iter().filter(|it| alike(it) && it.period() <= shortest * (1.0 + REACH));
+    let convincing: Vec<Iterations> = found.into_iter().filter(convinces).collect();
+    let longest = convincing.iter().filter(|it| score(it) >= AS_GOOD * best);
+    let part = longest.map(|it| it.part(signals)).fold(0.0, f64::max);
+    let in_part = |it: Iterations| (it.confidence_in(part, signals), it);
+    let compared: Vec<(f64, Iterations)> = convincing.into_par_iter().map(in_part).collect();
+    let best = compared.iter().map(|(alike, it)| it.score(*alike, end)).fold(0.0, f64::max);
+    let good: Vec<(f64, Iterations)> =
+        compared.into_iter().filter(|(alike, it)| it.score(*alike, end) >= AS_GOOD * best).collect();
+    let surest = good.iter().map(|(alike, _)| *alike).fold(0.0, f64::max);
+    let as_alike = good.into_iter().filter(|(alike, _)| *alike >= AS_GOOD * surest);
+    let as_alike: Vec<Iterations> = as_alike.map(|(_, it)| it).collect();
+    let shortest = as_alike.iter().map(Iterations::period).fold(f64::INFINITY, f64::min);
+    let as_short = as_alike.into_iter().filter(|it| it.period() <= shortest * (1.0 + REACH));
     let with_cuts = as_short.map(|iterations| {
         let (cuts, cost) = cuts(&iterations, clock);
         (cost / iterations.n() as u64, Selected { iterations, cuts })

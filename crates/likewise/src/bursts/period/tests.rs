@@ -85,26 +85,86 @@ fn nothing_is_claimed_of_sequences_without_period() {
     assert!(found(&[0, 1, 0, 2, 3, 0, 1, 0, 2, 3]).is_err());
 }
 
-/// On EPOCH, every second of ten steps does more, and the first and last of
-/// them differ: single steps hold more of the run, and are less alike.
-#[test]
-fn steps_that_take_turns_are_half_an_iteration() {
-    let (table, labels) = run(&[0; 100], 1, 0);
-    let (clock, _) = WorkClock::of(&table, &labels, (1, 0));
-    let part = |share: f64| share * clock.end();
-    let iterations = |n: u32, from: f64, length: f64, confidence: f64| Iterations {
+/// The iterations between these moments of the work clock, and those that `select` takes of
+/// several; each is given with how alike it is.
+fn selected(sequence: &[usize], found: &[(&[f64], f64)]) -> Vec<f64> {
+    let (table, labels) = run(sequence, 1, 0);
+    let n_phases = 1 + sequence.iter().max().copied().unwrap_or(0);
+    let (clock, bursts) = WorkClock::of(&table, &labels, (n_phases, n_phases), Noise::Counts);
+    let (signals, _) = Signals::of(&bursts, clock.end(), CELLS.0);
+    let of = |&(boundaries, confidence): &(&[f64], f64)| Iterations {
         anchor: 0,
-        boundaries: (0..=n).map(|i| part(from + f64::from(i) * length)).collect(),
+        boundaries: boundaries.to_vec(),
         confidence,
     };
-    let steps = || iterations(10, 0.488, 0.0496, 0.766);
-    let pairs = || iterations(3, 0.631, 0.1, 0.999);
-    assert!(steps().score(clock.end()) > AS_GOOD * pairs().score(clock.end()));
-    let selected = |found: Vec<Iterations>| select(found, &clock).expect("a period").iterations;
-    assert_eq!(selected(vec![steps(), pairs()]), pairs());
-    // Twice a period is one too, and only as much alike.
-    let doubled = iterations(5, 0.488, 0.0992, 0.78);
-    assert_eq!(selected(vec![doubled, steps()]), steps());
+    let found = found.iter().map(of).collect();
+    select(found, &signals, &clock).expect("a period").iterations.boundaries
+}
+
+/// On EPOCH, every second of ten steps does more: single steps hold more of the run, and are
+/// less alike.
+#[test]
+fn steps_that_take_turns_are_half_an_iteration() {
+    // Of 3000 and 4000.
+    let steps: Vec<f64> = (0..=10).map(|i| f64::from(i / 2 * 7000 + i % 2 * 3000)).collect();
+    let pairs: Vec<f64> = (1..=4).map(|i| f64::from(i * 7000)).collect();
+    let taken = selected(&[0, 1, 2, 0].repeat(5), &[(&steps, 0.79), (&pairs, 0.999)]);
+    assert_eq!(taken, pairs);
+}
+
+/// Twice a period is one too. Its parts are longer, and what moves a little within an
+/// iteration stays within one of them.
+#[test]
+fn of_multiples_the_single_period_is_taken() {
+    let single: Vec<f64> = (0..=20).map(|i| f64::from(i * 3000)).collect();
+    let double: Vec<f64> = (0..=10).map(|i| f64::from(i * 6000)).collect();
+    let sequence = [0, 1].repeat(20);
+    assert_eq!(selected(&sequence, &[(&double, 0.78), (&single, 0.766)]), single);
+    assert_eq!(selected(&sequence, &[(&double, 0.95), (&single, 0.766)]), single);
+}
+
+/// Nearly all of the work is one phase on all tasks, the other a short one of the first: a
+/// stranger's run of 60 iterations was told as 8, 14 or 29.
+#[test]
+fn a_phase_that_fills_nearly_all_of_the_work_hides_no_iteration() {
+    let (mut bursts, mut now, mut draw) = (Vec::new(), 0, 1u64);
+    for _ in 0..60 {
+        for task in 1..=16 {
+            draw = draw.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            bursts.push((task, now, 99_000 + (draw >> 33) % 2000, 0));
+        }
+        now += 101_100;
+        bursts.push((1, now, 3000, 1));
+        now += 3100;
+    }
+    let (table, labels) = table(&bursts);
+    let period = find_period(&table, &labels).expect("a period");
+    assert!((59..=60).contains(&period.n_iterations()), "{period:?}");
+}
+
+/// One task at a time has a burst of none of the phases, in a third of the iterations: these
+/// are longer by its work, but for a clock that does not count it.
+#[test]
+fn noise_between_makes_no_iteration_longer() {
+    let (mut bursts, mut now) = (Vec::new(), 0);
+    for i in 0..200u32 {
+        for phase in [2, 0, 1] {
+            for task in 1..=3 {
+                bursts.push((task, now, (phase as u64 + 1) * 1000, phase));
+            }
+            now += 3050;
+            if (i * 7 + phase as u32 * 5).is_multiple_of(9) {
+                bursts.push((1 + i % 3, now, 3000, 9));
+                now += 3050;
+            }
+        }
+    }
+    let (table, mut labels) = table(&bursts);
+    labels.iter_mut().filter(|l| l.is_some_and(|id| id.index() == 9)).for_each(|l| *l = None);
+    let period = find_period(&table, &labels).expect("a period");
+    assert!((199..=200).contains(&period.n_iterations()), "{}", period.n_iterations());
+    let counted = by_clock(&table, &labels, 3, Noise::Counts);
+    assert!(counted.is_ok_and(|other| period.is_better_than(&other) && other.n_iterations() <= 150));
 }
 
 /// How many of random sequences are said to have a period.

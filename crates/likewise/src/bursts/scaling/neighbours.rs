@@ -1,6 +1,9 @@
 //! What stands before and after a phase: where it is, whatever it takes.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
+
+use rayon::prelude::*;
 
 use super::matched::RunBursts;
 use crate::bursts::serial::is_nearly_all;
@@ -54,11 +57,13 @@ const END: u32 = u32::MAX;
 ///
 /// # Panics
 /// If `phase_of` is not as long as the complete bursts.
+///
+/// # Complexity
+/// O(n log p) for n bursts and p pairs of phases. In parallel, by thread of the run.
 #[must_use]
 pub fn phases_between(run: &RunBursts<'_>, phase_of: &[Option<u32>]) -> Vec<(u32, u32)> {
     assert_eq!(run.complete.len(), phase_of.len(), "a phase, or none, for every complete burst");
-    let mut found = Vec::new();
-    for (_, rows) in run.table.threads() {
+    let of_thread = |rows: &Range<usize>| -> Vec<(u32, u32)> {
         let own = run.complete.before(rows.start)..run.complete.before(rows.end);
         let length = |k: usize| run.table.duration[run.complete.at(k) as usize].0 as f64;
         let beside = |k: Option<usize>| match k.filter(|k| own.contains(k)) {
@@ -90,9 +95,10 @@ pub fn phases_between(run: &RunBursts<'_>, phase_of: &[Option<u32>]) -> Vec<(u32
             let times = length(k) / (time / n);
             (*n >= 2.0 && (LIKE_LENGTH..=1.0 / LIKE_LENGTH).contains(&times)).then_some((k as u32, phase))
         };
-        found.extend(own.clone().filter(|&k| phase_of[k].is_none()).filter_map(phase));
-    }
-    found
+        own.clone().filter(|&k| phase_of[k].is_none()).filter_map(phase).collect()
+    };
+    let threads: Vec<Range<usize>> = run.table.threads().map(|(_, rows)| rows).collect();
+    threads.par_iter().map(of_thread).collect::<Vec<_>>().concat()
 }
 
 fn add(to: &mut BTreeMap<u32, [f64; 2]>, phase: u32, [n, time]: [f64; 2]) {
