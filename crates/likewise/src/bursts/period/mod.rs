@@ -286,11 +286,7 @@ struct Selected {
 /// All are compared by parts that are as long as those of the longest among the best: in longer
 /// parts iterations are more alike, and several of them, with longer parts than one, would be
 /// better than one.
-fn select(
-    found: Vec<Iterations>,
-    signals: &Signals,
-    clock: &WorkClock<'_>,
-) -> Result<Selected, NotPeriodic> {
+fn select(found: Vec<Iterations>, signals: &Signals, clock: &WorkClock<'_>) -> Result<Selected, NotPeriodic> {
     let end = clock.end();
     let convinces = |it: &Iterations| {
         let least = if it.n() < FEW { LEAST_CONFIDENCE_OF_FEW } else { LEAST_CONFIDENCE };
