@@ -19,7 +19,6 @@ pub(crate) fn advice(error: &anyhow::Error, task: &Task) -> Option<String> {
             ErrorKind::Expected { .. }
             | ErrorKind::Cell { .. }
             | ErrorKind::UnknownThread { .. }
-            | ErrorKind::Backwards { .. }
             | ErrorKind::TimeOverflow,
             _,
         ) if matches!(error.place, Place::Line(2..)) => (lenient?, "skips such records"),

@@ -100,6 +100,7 @@ impl Trace {
         let Ok(range) = eps_range(points, &self.duration, self.n_threads, None) else {
             return "too few bursts".to_owned();
         };
+        let range = range.within(self.prepared.farthest_alike());
         let found = refine(&input, range, Direction::Aggregative, rules);
         let mut time = vec![0; found.clustering.n_clusters];
         let mut noise = 0;

@@ -54,14 +54,6 @@ pub enum ErrorKind {
         /// Thread, from 1.
         thread: u32,
     },
-    /// A record ends before it begins.
-    #[error("time goes backwards: the record begins at {begin} and ends at {end}")]
-    Backwards {
-        /// Begin, in the file's unit.
-        begin: u64,
-        /// End, in the file's unit.
-        end: u64,
-    },
     /// The file is empty.
     #[error("the file is empty; expected {0}")]
     Empty(&'static str),

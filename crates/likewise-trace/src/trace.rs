@@ -211,6 +211,8 @@ pub struct RecordCounts {
     pub global_operations: u64,
     /// Lines of no known kind, which are not read.
     pub unknown: u64,
+    /// States that end before they begin, which are not read: the clocks of tasks do not agree.
+    pub backwards: u64,
     /// Malformed records, which `--lenient` left out.
     pub skipped: u64,
 }
@@ -225,12 +227,14 @@ impl RecordCounts {
         self.comments += other.comments;
         self.global_operations += other.global_operations;
         self.unknown += other.unknown;
+        self.backwards += other.backwards;
         self.skipped += other.skipped;
     }
 
     /// Records of all kinds together.
     #[must_use]
     pub fn total(&self) -> u64 {
-        self.states + self.events + self.communications + self.global_operations + self.unknown
+        let not_read = self.global_operations + self.unknown + self.backwards;
+        self.states + self.events + self.communications + not_read
     }
 }

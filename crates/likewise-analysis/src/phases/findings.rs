@@ -60,6 +60,11 @@ pub fn verdict(analysis: &Analysis) -> String {
                 with --times all."
             .to_owned();
     }
+    if analysis.odd_clocks {
+        return "What to look at first cannot be told: states end before they begin, so the clocks of the tasks do not \
+                agree, and when each thread computes is not known."
+            .to_owned();
+    }
     let Some(found) = &analysis.findings else {
         return "What to look at first is not said of several applications, which do not wait for one another: read \
                 one of them, with --app N."

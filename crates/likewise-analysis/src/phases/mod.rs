@@ -77,6 +77,8 @@ pub struct Labelled {
     pub figures: Figures,
     /// Whether times of single bursts were drawn from histograms.
     pub drawn_times: bool,
+    /// Whether the clocks of the tasks do not agree: states end before they begin.
+    pub odd_clocks: bool,
     /// Set where not all ranks of the program were read.
     pub part: Option<RanksRead>,
     /// Which columns of a table of bursts were read; `None` of a trace.
@@ -185,6 +187,7 @@ struct Input {
     table: BurstTable,
     columns: Option<Taken>,
     drawn_times: bool,
+    odd_clocks: bool,
     part: Option<RanksRead>,
     notes: Vec<String>,
 }
@@ -197,7 +200,7 @@ fn labelled(
     stages: &mut Stages,
     watch: &dyn Watch,
 ) -> Result<Labelled> {
-    let Input { name, end, table, columns, drawn_times, part, mut notes } = input;
+    let Input { name, end, table, columns, drawn_times, odd_clocks, part, mut notes } = input;
     let prepared = {
         let _bar = watch.spinner("Preparing");
         stages.time("prepare", || prepare(&table, &plan.preparation))?
@@ -228,6 +231,7 @@ fn labelled(
     Ok(Labelled {
         columns,
         drawn_times,
+        odd_clocks,
         part,
         settings,
         plots,
@@ -287,7 +291,7 @@ fn refined(
     let apart = parallel_numbers(table, &prepared.complete);
     let input =
         RefineInput { points, thread: &thread, n_threads, duration: &duration, code: &code, apart: &apart };
-    Ok(refine_bursts(&input, direction, asked, search, stages, watch))
+    Ok(refine_bursts((&input, prepared.farthest_alike()), direction, asked, search, stages, watch))
 }
 
 /// Bursts between the same two calls are a phase.

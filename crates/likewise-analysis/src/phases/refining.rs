@@ -12,9 +12,10 @@ use likewise::cluster::{Along, ClusterId, Clustering, CoreRadii, DbscanParams, P
 use rayon::prelude::*;
 use std::cmp::Reverse;
 
-/// Groups bursts by refinement. With too few to have neighbours, all are noise.
+/// Groups bursts by refinement, by radii up to the `farthest`. With too few to have neighbours,
+/// all are noise.
 pub(super) fn refine_bursts(
-    input: &RefineInput<'_>,
+    (input, farthest): (&RefineInput<'_>, f64),
     direction: Direction,
     asked: &Grouping,
     search: &dyn Search,
@@ -34,6 +35,7 @@ pub(super) fn refine_bursts(
     };
     grouped.one_density = one_density;
     let (range, curve) = stages.time("k_distance", || EpsRange::of(own, input.duration, min_points));
+    let range = range.within(farthest);
     grouped.curve = Some(Curve::of(&curve, min_points + 1));
     drop(curve);
     let _bar = watch.spinner("Refining");

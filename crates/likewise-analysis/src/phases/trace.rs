@@ -12,8 +12,8 @@ use likewise::table::{
     BurstTable, Counter, CounterColumn, DurationFilter, Expr, Metric, Operand, Preparation, Scale,
     default_metrics,
 };
-use likewise::words::grouped_digits;
-use likewise_trace::{Apps, ReadOptions, RecordCounts, Trace, read_bursts};
+use likewise::words::{counted, grouped_digits};
+use likewise_trace::{Apps, ReadOptions, ReadReport, RecordCounts, Trace, read_bursts};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -135,6 +135,7 @@ fn input_of(
     }
     notes.extend(rename_counters(&mut table));
     notes.extend(topology.and_then(|topology| one_of_several(topology.apps.len(), &table, reading)));
+    notes.extend(few_of_many(&table, &report.records, reading));
     let records = &report.records;
     watch.tell(&format!(
         "{} states, {} events, {} communications",
@@ -145,8 +146,9 @@ fn input_of(
     let of =
         describing.definition.as_deref().map_or_else(String::new, |path| format!("{}: ", path.display()));
     notes.extend(definition.notes.iter().map(|note| format!("{of}{note}")));
-    let (columns, drawn_times, part) = (report.columns, report.drawn_times, report.part);
-    Ok(Input { name: trace.display().to_string(), end, table, columns, drawn_times, part, notes })
+    let ReadReport { columns, drawn_times, part, .. } = report;
+    let odd_clocks = records.backwards > 0;
+    Ok(Input { name: trace.display().to_string(), end, table, columns, drawn_times, odd_clocks, part, notes })
 }
 
 /// The metrics that are said here, else in the definition, else the usual ones.
@@ -222,6 +224,15 @@ pub fn skipped(records: &RecordCounts) -> Vec<String> {
             notes.push(format!("{} {records} {what} and skipped.", grouped_digits(n)));
         }
     }
+    if records.backwards > 0 {
+        let what = match records.backwards {
+            1 => "1 state ends before it begins, and is not read".to_owned(),
+            n => format!("{} states end before they begin, and are not read", grouped_digits(n)),
+        };
+        notes.push(format!(
+            "{what}: the clocks of the tasks do not agree, and when each thread computes is not known."
+        ));
+    }
     notes
 }
 
@@ -240,14 +251,39 @@ fn one_of_several(n_apps: usize, table: &BurstTable, reading: &Reading) -> Optio
     ))
 }
 
+/// Events for each burst, from which on these are told to be few.
+const FEW_OF: u64 = 100;
+
+/// That the bursts are few among many events, which may mark what else could be a burst: a
+/// trace of tasks or of user functions may say of each thread that it runs, and no more.
+fn few_of_many(table: &BurstTable, records: &RecordCounts, reading: &Reading) -> Option<String> {
+    let (n, in_parallel) = (table.len() as u64, table.code.as_ref().is_some_and(|code| code.parallel));
+    let are_few = reading.burst_events.is_empty() && !in_parallel && records.events >= FEW_OF * n;
+    are_few.then(|| {
+        format!(
+            "The Running states are {}, and there are {} events. If some begin and end what is of interest (tasks, \
+             user functions), --burst-events TYPE makes bursts of it; `likewise info --events` lists the types.",
+            counted(n, "burst"),
+            grouped_digits(records.events)
+        )
+    })
+}
+
 /// Why there may be no burst.
 fn no_burst(reading: &Reading) -> String {
     let of = match reading.apps {
         Apps::One(n) => format!(" in application {n}"),
         _ => String::new(),
     };
-    let what = if reading.burst_events.is_empty() { "no Running state" } else { "none of the events" };
-    format!("there is no CPU burst{of} ({what}); `likewise info` shows what there is")
+    if !reading.burst_events.is_empty() {
+        return format!(
+            "there is no CPU burst{of} (none of the events); `likewise info --events` shows what there is"
+        );
+    }
+    format!(
+        "there is no CPU burst{of} (no Running state); `likewise info --events` shows what there is, and \
+         --burst-events TYPE makes bursts of events"
+    )
 }
 
 /// Reads the trace as it is asked for, by `reader`.

@@ -85,9 +85,10 @@ impl Labelled {
         representatives(&self.table, &self.prepared, &self.grouped.clustering, STRATA)
     }
 
-    /// They compare moments of threads, which drawn times do not have.
+    /// They compare moments of threads, which drawn times do not have, and which clocks that do
+    /// not agree make wrong.
     fn found(&self) -> Option<Findings> {
-        if self.drawn_times {
+        if self.drawn_times || self.odd_clocks {
             return None;
         }
         findings::found(&self.table, (&self.prepared, self.left.filter), &self.labels, self.end)
@@ -105,7 +106,7 @@ impl Labelled {
         // Some bursts of a phase may be noise, many of them at a single density.
         // The findings count them too.
         let is_told = findings.is_some_and(|found| found.list.iter().any(|finding| finding.is_serial()));
-        if !self.left.one_density && !is_told && !self.drawn_times {
+        if !self.left.one_density && !is_told && !self.drawn_times && !self.odd_clocks {
             notes.extend(self.figures.serial_note());
         }
         notes

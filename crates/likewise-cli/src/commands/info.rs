@@ -98,7 +98,8 @@ fn to_json(info: &TraceInfo, name: &str) -> Value {
         "applications": apps,
         "records": {
             "lines": info.report.lines, "states": records.states, "events": records.events,
-            "communications": records.communications, "unknown": records.unknown, "skipped": records.skipped,
+            "communications": records.communications, "unknown": records.unknown,
+            "backwards": records.backwards, "skipped": records.skipped,
         },
         "communication_bytes": info.communication_bytes,
         "states": states,
@@ -133,6 +134,7 @@ fn text(info: &TraceInfo, name: &str, with_events: bool) -> String {
         ("Events", records.events),
         ("Communications", records.communications),
         ("Unknown records", records.unknown),
+        ("States not read", records.backwards),
         ("Skipped records", records.skipped),
     ];
     for (title, n) in counts {

@@ -1,6 +1,7 @@
 //! Bad input and bad outputs: what is said, and that nothing is half-written.
 
 use crate::support::*;
+use std::fmt::Write;
 use std::path::Path;
 
 const HEADER: &str = "#Paraver (01/01/2026 at 00:00):1000_ns:1(2):1:2(1:1,1:1),0\n";
@@ -25,13 +26,12 @@ fn fails(trace: &Path, what: &[&str]) {
 fn broken_traces_are_named_with_file_line_and_what_was_expected() {
     let dir = tempfile::tempdir().unwrap();
     let trace = dir.path().join("bad.prv");
-    let cases: [(&str, &[&str]); 7] = [
+    let cases: [(&str, &[&str]); 6] = [
         ("", &["bad.prv", "empty"]),
         ("hello\n", &["bad.prv", "#Paraver"]),
         ("#Paraver (01/01/2026 at 00:00):zero_ns:1(2):1:2(1:1,1:1)\n", &["bad.prv:1", "header"]),
         ("1:1:1:1:1:0:x:1\n", &["bad.prv:2", "expected an end time", "'x'", LENIENT]),
         ("1:1:1:3:1:0:10:1\n", &["bad.prv:2", "1.3.1", "header", LENIENT]),
-        ("1:1:1:1:1:10:5:1\n", &["bad.prv:2", "backwards", LENIENT]),
         ("1:1:1:1:1:0:10:1\n1:1:1:1:1:20", &["bad.prv:3", "; --lenient skips the line"]),
     ];
     for (i, (body, what)) in cases.into_iter().enumerate() {
@@ -74,6 +74,62 @@ fn lenient_goes_on_and_says_how_many_were_skipped() {
     let notes = summary(&out)["notes"].to_string();
     assert!(notes.contains("skipped"), "{notes}");
     assert_eq!(summary(&out)["bursts"], 40);
+}
+
+/// Real traces of tasks of COMPSs have these: the clock of a worker is not the master's.
+#[test]
+fn states_that_end_before_they_begin_are_told_and_make_findings_uncertain() {
+    let dir = tempfile::tempdir().unwrap();
+    let (trace, out) = (dir.path().join("odd.prv"), dir.path().join("out"));
+    // Task 2 computes four times as long.
+    let mut body = String::from(HEADER).replace("1000_ns", "4000000_ns");
+    for i in 0..40u64 {
+        for task in 1..=2u64 {
+            let (begin, end) = (i * 100_000, i * 100_000 + 20_000 * task * task);
+            writeln!(body, "1:1:1:{task}:1:{begin}:{end}:1").unwrap();
+        }
+    }
+    std::fs::write(&trace, &body).unwrap();
+    let told = |out: &Path| {
+        let call = succeeds(&["bursts", text(&trace), "--no-trace", "-o", text(out)]);
+        let summary = summary(out);
+        assert_eq!(summary["bursts"], 80);
+        (call.stdout, summary["notes"].to_string(), summary["findings"].clone())
+    };
+    let (_, _, findings) = told(&out);
+    assert!(!findings.as_array().unwrap().is_empty(), "the imbalance");
+    std::fs::write(&trace, body + "1:1:1:2:1:3990000:5:1\n1:1:1:2:1:3990000:6:1\n").unwrap();
+    let (shown, notes, findings) = told(&dir.path().join("again"));
+    assert!(notes.contains("odd.prv:82: a state ends before it begins"), "{notes}");
+    assert!(notes.contains("2 states end before they begin"), "{notes}");
+    assert!(findings.is_null() && shown.contains("What to look at first cannot be told"), "{shown}");
+    let info = succeeds(&["info", text(&trace)]).stdout;
+    assert!(info.contains("States not read 2"), "{info}");
+}
+
+/// A run of tasks or of user functions may have a Running state for each thread, and no more.
+#[test]
+fn few_bursts_among_many_events_are_told_what_makes_more() {
+    let dir = tempfile::tempdir().unwrap();
+    let (trace, out) = (dir.path().join("tasks.prv"), dir.path().join("out"));
+    let mut body = String::from(HEADER).replace("1000_ns", "9000000_ns");
+    for task in 1..=2 {
+        writeln!(body, "1:1:1:{task}:1:0:9000000:1").unwrap();
+    }
+    for i in 0..300u64 {
+        let value = if i % 2 == 0 { 7 } else { 0 };
+        writeln!(body, "2:1:1:{}:1:{}:60000019:{value}", 1 + i / 2 % 2, 1_000 + i * 25_000).unwrap();
+    }
+    std::fs::write(&trace, body).unwrap();
+    succeeds(&["bursts", text(&trace), "--no-trace", "-q", "-o", text(&out)]);
+    let notes = summary(&out)["notes"].to_string();
+    assert!(notes.contains("2 bursts") && notes.contains("--burst-events TYPE"), "{notes}");
+    let of_events = ["bursts", text(&trace), "--burst-events", "60000019", "--no-trace", "-q", "-o"];
+    let again = dir.path().join("again");
+    succeeds(&[&of_events[..], &[text(&again)]].concat());
+    let summary = summary(&again);
+    assert_eq!(summary["bursts"], 150);
+    assert!(!summary["notes"].to_string().contains("--burst-events"), "{}", summary["notes"]);
 }
 
 #[test]

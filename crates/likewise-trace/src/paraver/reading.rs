@@ -40,7 +40,7 @@ impl<'p> Records<'p> {
 
     /// Adds a block; its first problem is an error unless lenient.
     pub(crate) fn add(&mut self, scanned: Scanned) -> Result<()> {
-        let first_unknown = self.report.records.unknown == 0;
+        let RecordCounts { unknown, backwards, .. } = self.report.records;
         for (line, kind) in scanned.problems {
             let error = Error::at(self.path, line_place(self.report.lines, line), kind);
             if !self.lenient {
@@ -51,11 +51,17 @@ impl<'p> Records<'p> {
                 self.report.warnings.push(format!("skipped: {error}"));
             }
         }
-        if let Some((line, shown)) = scanned.unknown.filter(|_| first_unknown) {
-            let line = self.report.lines + line + 1;
-            let path = self.path.display();
-            self.report.warnings.push(format!("{path}:{line}: unknown kind of record, not read: {shown}"));
-        }
+        let place = |line: u64| format!("{}:{}", self.path.display(), self.report.lines + line + 1);
+        let unknown = scanned.unknown.filter(|_| unknown == 0);
+        let unknown = unknown
+            .map(|(line, shown)| format!("{}: unknown kind of record, not read: {shown}", place(line)));
+        let backwards = scanned.backwards.filter(|_| backwards == 0).map(|(line, [begin, end])| {
+            let place = place(line);
+            format!(
+                "{place}: a state ends before it begins, not read: it begins at {begin} and ends at {end}"
+            )
+        });
+        self.report.warnings.extend(unknown.into_iter().chain(backwards));
         self.report.records.add(&scanned.counts);
         self.report.lines += scanned.lines;
         // An empty block at the end says nothing about the last line.

@@ -12,6 +12,8 @@ use crate::trace::Who;
 pub(crate) enum Record {
     /// `1:cpu:app:task:thread:begin:end:state`; no end where it is −1.
     State { who: Who, begin: u64, end: Option<u64>, value: u32 },
+    /// A state that ends before it begins: where the clocks of tasks do not agree.
+    Backwards { who: Who, begin: u64, end: u64 },
     /// `2:cpu:app:task:thread:time:type:value[:type:value…]`.
     Event { who: Who, time: u64 },
     /// `3:cpu:app:task:thread:lsend:psend:cpu:app:task:thread:lrecv:precv:size:tag`.
@@ -164,7 +166,7 @@ fn state(fields: &mut Fields<'_>, known: &mut Known) -> Result<Record, ErrorKind
     let value = fields.last("a state")?;
     let value = u32::try_from(value).map_err(|_| fields.expected("a state", fields.pos))?;
     match end {
-        Some(end) if end < begin => Err(ErrorKind::Backwards { begin, end }),
+        Some(end) if end < begin => Ok(Record::Backwards { who, begin, end }),
         _ => Ok(Record::State { who, begin, end, value }),
     }
 }

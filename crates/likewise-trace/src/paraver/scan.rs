@@ -30,6 +30,8 @@ pub(crate) struct Scanned {
     pub(crate) problems: Vec<(u64, ErrorKind)>,
     /// The first line of unknown kind, and how it begins.
     pub(crate) unknown: Option<(u64, String)>,
+    /// The first line of a state that ends before it begins, and these times.
+    pub(crate) backwards: Option<(u64, [u64; 2])>,
     /// Whether the last line has its end.
     pub(crate) ended: bool,
 }
@@ -164,6 +166,11 @@ fn deliver(
             let slot = threads.slot(who)?;
             counts.states += 1;
             sink.state(slot, begin, end, value);
+        }
+        Record::Backwards { who, begin, end } => {
+            threads.slot(who)?;
+            counts.backwards += 1;
+            scanned.backwards.get_or_insert((scanned.lines, [begin, end]));
         }
         Record::Event { who, time } => {
             let slot = threads.slot(who)?;

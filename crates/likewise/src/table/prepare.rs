@@ -7,6 +7,11 @@ use super::{BurstTable, Metric, MetricError, MetricValues, Nanos, ParseMetricErr
 use crate::cluster::MAX_DIMS;
 use crate::linear::{Pca, pca};
 
+/// Bursts that differ by this factor and more are not alike, and not neighbours in a phase. Less
+/// would part phases whose bursts are spread (docs/refinement.md has what factors of 2 to 8 make of
+/// 97 runs of known phases).
+const ALIKE: f64 = 8.0;
+
 /// Which metrics describe a burst, which bursts are looked at, and how their
 /// values become coordinates.
 #[derive(Clone, Debug, PartialEq)]
@@ -114,6 +119,24 @@ impl Prepared {
     #[must_use]
     pub fn normalised(&self, metric: usize, raw: f64) -> f64 {
         self.normalisations[metric].apply(raw)
+    }
+
+    /// How far bursts that are alike may be from one another: so far that no logarithm of a metric
+    /// differs by a factor of [`ALIKE`], and no other metric by half of its largest value. Infinite
+    /// where no metric tells.
+    ///
+    /// Coordinates are shares of the range of a metric, and where a run has bursts of
+    /// microseconds and of seconds, half of the range is a factor of a thousand.
+    #[must_use]
+    pub fn farthest_alike(&self) -> f64 {
+        let farthest = |of: &Normalisation| match (of.divisor, of.factor) {
+            (divisor, factor) if divisor == 0.0 || factor == 0.0 => f64::INFINITY,
+            (divisor, factor) if of.log => ALIKE.ln() * factor.abs() / divisor,
+            // Nothing is known of the values where they are as they are.
+            (divisor, _) if divisor == 1.0 && of.offset == 0.0 => f64::INFINITY,
+            (divisor, factor) => 0.5 * (of.offset.abs() + divisor) * factor.abs() / divisor,
+        };
+        self.normalisations.iter().map(farthest).fold(f64::INFINITY, f64::min)
     }
 
     /// How many bursts are of that class.
@@ -378,6 +401,24 @@ mod tests {
             scale: Scale::MinMax,
             pca: None,
         }
+    }
+
+    #[test]
+    fn what_differs_eightfold_is_too_far() {
+        // Of counts from 1 to 4096, a factor of eight is a quarter of the range.
+        let counts = table(&[1, 1, 1, 1], &[1.0, 4096.0, 64.0, 8.0]);
+        let farthest = |table: &BurstTable, metric: &str, scale| {
+            let preparation = Preparation { scale, ..preparation(&[metric]) };
+            prepare(table, &preparation).expect("it is prepared").farthest_alike()
+        };
+        assert!((farthest(&counts, "A,log", Scale::MinMax) - 0.25).abs() < 1e-9);
+        assert!((farthest(&counts, "A,log,factor=2", Scale::MinMax) - 0.5).abs() < 1e-9);
+        assert!((farthest(&counts, "A,log", Scale::None) - 8f64.ln()).abs() < 1e-9);
+        // Of numbers from 3 to 4, half of the largest is twice the range.
+        let ratios = table(&[1, 1, 1], &[3.0, 4.0, 3.5]);
+        assert!((farthest(&ratios, "A,linear", Scale::MinMax) - 2.0).abs() < 1e-9);
+        assert_eq!(farthest(&ratios, "A,linear", Scale::None), f64::INFINITY);
+        assert_eq!(farthest(&table(&[1, 1], &[5.0, 5.0]), "A,log", Scale::MinMax), f64::INFINITY);
     }
 
     #[test]

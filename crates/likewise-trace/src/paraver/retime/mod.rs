@@ -266,7 +266,7 @@ fn retimed(record: Record, line: &[u8], clocks: &BTreeMap<Who, &Clock>, out: &mu
             out.extend_from_slice(line);
             out.push(b'\n');
         }
-        Record::GlobalOperation | Record::Unknown | Record::Blank => return false,
+        Record::GlobalOperation | Record::Backwards { .. } | Record::Unknown | Record::Blank => return false,
     }
     true
 }

@@ -112,6 +112,26 @@ impl EpsRange {
     }
 }
 
+impl EpsRange {
+    /// Without radii beyond this one: bursts that are farther from one another are not alike.
+    /// Where all are beyond it, this one alone is left.
+    ///
+    /// # Panics
+    /// If `farthest` is not above 0.
+    #[must_use]
+    pub fn within(mut self, farthest: f64) -> Self {
+        assert!(farthest > 0.0, "a radius is above 0");
+        let is_within = |eps: &f64| *eps <= farthest;
+        self.eps.retain(is_within);
+        self.far.retain(is_within);
+        self.reach = self.reach.filter(is_within);
+        if self.eps.is_empty() {
+            self.eps.push(farthest);
+        }
+        self
+    }
+}
+
 /// The first rank that says something about radii.
 fn start_of(curve: &[f64]) -> usize {
     let first = curve.partition_point(|x| x.is_infinite());
@@ -238,6 +258,23 @@ mod tests {
         assert_eq!(beyond(&distances, 10, 98.0), [196.0, 392.0]);
         assert_eq!(beyond(&[f64::INFINITY; 9], 10, 1.0), [2.0, 4.0]);
         assert_eq!(beyond(&distances, 0, 10.0), [20.0, 40.0]);
+    }
+
+    #[test]
+    fn radii_that_are_too_far_are_none() {
+        let range = |reach| EpsRange {
+            min_points: 2,
+            eps: vec![0.1, 0.2, 0.4],
+            reach,
+            far: vec![0.8, 1.6],
+            distances: Vec::new(),
+        };
+        assert_eq!(range(Some(0.5)).within(f64::INFINITY), range(Some(0.5)));
+        let found = range(Some(0.5)).within(0.3);
+        assert_eq!((found.eps, found.reach, found.far), (vec![0.1, 0.2], None, Vec::new()));
+        let found = range(Some(0.5)).within(0.8);
+        assert_eq!((found.eps.len(), found.reach, found.far), (3, Some(0.5), vec![0.8]));
+        assert_eq!(range(None).within(0.05).eps, [0.05]);
     }
 
     #[test]
