@@ -419,6 +419,23 @@ impl Labelled {
         metrics.chain(counters).collect()
     }
 
+    /// That bursts may be missing, for commands that compare what threads have computed.
+    ///
+    /// # Errors
+    /// Running states are not read, because they end before they begin. Bursts of events do not
+    /// depend on these.
+    pub(crate) fn has_all_states(&self) -> Result<()> {
+        if !self.odd_clocks || !self.settings.burst_events.is_empty() {
+            return Ok(());
+        }
+        anyhow::bail!(
+            "{}: what each thread computes is not known: states end before they begin, so the clocks of the tasks do \
+             not agree. `likewise bursts` shows what can be read; bursts of events (--burst-events TYPE) do not \
+             depend on states",
+            self.input
+        )
+    }
+
     /// The two metrics that pictures show first: IPC across, as the papers draw it.
     pub fn axes(&self) -> [&Metric; 2] {
         plots::axes(&self.metrics)

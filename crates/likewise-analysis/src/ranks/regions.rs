@@ -29,6 +29,7 @@ pub(super) fn efforts_of_trace(
         ..options.phases.clone()
     };
     let analysis = phases_of(input, &of_bursts, &mut Stages::default(), &Hushed(watch))?;
+    analysis.has_all_states()?;
     let mut notes = analysis.notes.clone();
     // Where durations are drawn, phases by density are chance; the functions
     // that call before and after a burst are known. Lines, by which phases by

@@ -180,6 +180,7 @@ pub fn compare(
         let mut of_run = Stages::default();
         let analysis = phases_of(file, options, &mut of_run, &Hushed(watch))?;
         stages.add_all(of_run);
+        analysis.has_all_states()?;
         analysed.push(Analysed { name, analysis });
         all_of_as_many(&analysed)?;
     }

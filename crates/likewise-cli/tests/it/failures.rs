@@ -105,6 +105,13 @@ fn states_that_end_before_they_begin_are_told_and_make_findings_uncertain() {
     assert!(findings.is_null() && shown.contains("What to look at first cannot be told"), "{shown}");
     let info = succeeds(&["info", text(&trace)]).stdout;
     assert!(info.contains("States not read 2"), "{info}");
+    // What compares the work of threads has not all of it.
+    let out = dir.path().join("none");
+    for args in [vec!["ranks", text(&trace)], vec!["compare", text(&trace), text(&trace)]] {
+        let call = likewise(&[&args[..], &["-o", text(&out)]].concat());
+        assert_eq!((call.code, out.exists()), (1, false), "{}", call.stderr);
+        assert!(call.stderr.contains("what each thread computes is not known"), "{}", call.stderr);
+    }
 }
 
 /// A run of tasks or of user functions may have a Running state for each thread, and no more.

@@ -122,8 +122,8 @@ impl Prepared {
     }
 
     /// How far bursts that are alike may be from one another: so far that no logarithm of a metric
-    /// differs by a factor of [`ALIKE`], and no other metric by half of its largest value. Infinite
-    /// where no metric tells.
+    /// differs by a factor of 8, and no other metric by half of its largest value. Infinite where
+    /// no metric tells.
     ///
     /// Coordinates are shares of the range of a metric, and where a run has bursts of
     /// microseconds and of seconds, half of the range is a factor of a thousand.
