@@ -178,7 +178,7 @@ fn one_off(finding: &Finding, names: &Names) -> String {
             finding.begin,
             small(&steps),
         ),
-        FindingKind::OneOff { bursts, same: true, duration, others: Some(others) } => format!(
+        FindingKind::OneOff { bursts, same: true, duration, others: Some(others), .. } => format!(
             "{} take{ending} long {bursts} times, longest {duration} at {}, where the others take {others} ({}): {win} \
              of the run in all.",
             capital(&threads),
@@ -190,18 +190,22 @@ fn one_off(finding: &Finding, names: &Names) -> String {
              {others}: {win} of the run in all.",
             finding.begin,
         ),
-        FindingKind::OneOff { bursts: 1, duration, others: None, .. } => {
-            format!(
-                "A burst of {duration} at {} on {threads} once, in no phase: {win} of the run.",
-                finding.begin
-            )
-        }
-        FindingKind::OneOff { bursts, duration, others: None, .. } => format!(
-            "{bursts} long bursts of no phase, the longest {duration} at {} on {threads}: {win} of the run in all.",
-            finding.begin
+        FindingKind::OneOff { bursts: 1, duration, others: None, alone, .. } => format!(
+            "A burst of {duration} at {} on {threads} once, in no phase{}: {win} of the run.",
+            finding.begin,
+            while_others(alone),
+        ),
+        FindingKind::OneOff { bursts, duration, others: None, alone, .. } => format!(
+            "{bursts} long bursts of no phase, the longest {duration} at {} on {threads}{}: {win} of the run in all.",
+            finding.begin,
+            while_others(alone),
         ),
         _ => String::new(),
     }
+}
+
+fn while_others(alone: bool) -> &'static str {
+    if alone { ", while all others wait" } else { "" }
 }
 
 /// A thread that computes for less than this share of what the others do hardly

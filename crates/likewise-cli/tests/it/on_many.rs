@@ -135,8 +135,11 @@ fn what_cannot_be_cut_is_read_by_one_and_this_is_said() {
     assert!(said.is_empty() || said.contains("unpack a .gz first"), "{said}");
     // A damaged record, which only --lenient passes over.
     let damaged = dir.path().join("damaged.prv");
-    std::fs::write(&damaged, std::fs::read_to_string(&trace).unwrap() + "1:1:1:1:1:9:8:1\n").unwrap();
+    std::fs::write(&damaged, std::fs::read_to_string(&trace).unwrap() + "1:1:1:1:1:9:x:1\n").unwrap();
     same_on_many(dir.path(), &damaged, &["--lenient"], &[3]);
+    // A state that ends before it begins.
+    std::fs::write(&damaged, std::fs::read_to_string(&trace).unwrap() + "1:1:1:1:1:9:8:1\n").unwrap();
+    same_on_many(dir.path(), &damaged, &[], &[3]);
     // More processes than bursts.
     let few = dir.path().join("few.csv");
     std::fs::write(&few, "task,thread,begin_ns,duration_ns\n1,1,0,5\n1,1,7,5\n2,1,0,5\n").unwrap();
@@ -151,7 +154,7 @@ fn a_failure_is_told_once_and_as_by_one() {
     let bad = dir.path().join("bad.prv");
     let middle = good[..good.len() / 2].rfind('\n').unwrap() + 1;
     let cases = [
-        (format!("{}1:1:1:1:1:9:8:1\n{}", &good[..middle], &good[middle..]), &[][..]),
+        (format!("{}1:1:1:1:1:9:x:1\n{}", &good[..middle], &good[middle..]), &[][..]),
         (good.clone(), &["-m", "NO_SUCH_COUNTER"]),
         (good.clone(), &["--app", "7"]),
         (good.clone(), &["--min-duration", "100s"]),

@@ -373,7 +373,7 @@ fn is_same(a: &Finding, b: &Finding) -> bool {
 }
 
 /// Moves long single bursts into the finding that their thread computes alone, if
-/// there is one. `n` threads could share them.
+/// there is one. `n` threads could share them. Of others it is said whether they are alone.
 pub(super) fn without_serial(
     one_offs: Vec<(Finding, Nanos)>,
     mut uneven: Vec<Finding>,
@@ -381,7 +381,7 @@ pub(super) fn without_serial(
     n: usize,
 ) -> (Vec<Finding>, Vec<Finding>) {
     let mut rest = Vec::new();
-    for (finding, only) in one_offs {
+    for (mut finding, only) in one_offs {
         let is_alone = matches!(finding.kind, FindingKind::OneOff { others: None, .. });
         let same = uneven.iter_mut().find(|f| is_alone && f.threads == finding.threads);
         match same.map(|serial| (&mut serial.kind, &mut serial.share, &mut serial.noise)) {
@@ -391,10 +391,29 @@ pub(super) fn without_serial(
                 *share += finding.share * (1.0 - 1.0 / n as f64);
                 *noise = true;
             }
-            _ => rest.push(finding),
+            _ => {
+                if let FindingKind::OneOff { others: None, alone, .. } = &mut finding.kind {
+                    *alone = n > 1 && is_nearly_all(only.0 as f64, finding.share * whole);
+                }
+                rest.push(finding);
+            }
         }
     }
     (rest, uneven)
+}
+
+/// Several long bursts of no phase, of one thread and while no other of `n` computes, are serial
+/// time: what the first thread of an OpenMP program does between its regions may be unlike each
+/// time. One such burst is something that happened once.
+pub(super) fn as_serial(mut found: Finding, whole: f64, n: usize) -> Finding {
+    if let FindingKind::OneOff { bursts: 2.., same: true, alone: true, .. } = found.kind
+        && found.threads.len() == 1
+    {
+        let time = Nanos((found.share * whole) as u64);
+        found.kind = FindingKind::Serial { time, alone: time };
+        found.share *= 1.0 - 1.0 / n as f64;
+    }
+    found
 }
 
 /// Puts together what is lost between tasks and what is lost inside of them: as

@@ -97,6 +97,9 @@ pub enum FindingKind {
         /// How long the others take over the same step; `None` where it stands
         /// in no place of a phase.
         others: Option<Nanos>,
+        /// Whether no other computes for nearly all of this time; told of bursts in no place
+        /// of a phase.
+        alone: bool,
     },
     /// A phase has far fewer instructions per cycle than the rest of the run.
     LowIpc {

@@ -94,7 +94,8 @@ fn losses(stretches: &Stretches<'_>, whole: f64, scope: Scope) -> (Vec<Finding>,
     let one_offs = one_offs::one_offs(stretches, &mut parts, whole);
     let uneven = causes::uneven(stretches, &parts, whole, scope);
     let (one_offs, mut list) = causes::without_serial(one_offs, uneven, whole, stretches.n_units());
-    list.extend(one_offs::folded(one_offs));
+    let one_offs = one_offs::folded(one_offs).into_iter();
+    list.extend(one_offs.map(|found| causes::as_serial(found, whole, stretches.n_units())));
     (list, balance)
 }
 

@@ -72,7 +72,7 @@ fn one_after(first: &Finding, second: Finding) -> Finding {
     let ((long, short), (more, less)) = (time(first), time(&second));
     let (duration, others) = (long.saturating_add(more), Some(short.saturating_add(less)));
     let mut both = first.clone();
-    both.kind = FindingKind::OneOff { bursts: 1, same: true, duration, others };
+    both.kind = FindingKind::OneOff { bursts: 1, same: true, duration, others, alone: false };
     join(&mut both, second);
     both
 }
@@ -121,6 +121,7 @@ fn one_off(stretches: &Stretches<'_>, part: &Part, late: &Late, is_alone: bool, 
             same: threads.len() == 1 || !is_alone,
             duration: Nanos(duration as u64),
             others: (!is_alone).then_some(Nanos(others as u64)),
+            alone: false,
         },
         share: won.max(0.0) / whole,
         scope: Scope::Run,
@@ -235,10 +236,12 @@ fn add(found: &mut Finding, mut next: Finding) {
         std::mem::swap(found, &mut next);
     }
     let is_same = found.threads == next.threads;
-    if let (FindingKind::OneOff { bursts, same, .. }, FindingKind::OneOff { bursts: more, same: other, .. }) =
-        (&mut found.kind, next.kind)
+    if let (
+        FindingKind::OneOff { bursts, same, alone, .. },
+        FindingKind::OneOff { bursts: more, same: other, alone: also, .. },
+    ) = (&mut found.kind, next.kind)
     {
-        (*bursts, *same) = (*bursts + more, *same && other && is_same);
+        (*bursts, *same, *alone) = (*bursts + more, *same && other && is_same, *alone && also);
     }
     join(found, next);
 }

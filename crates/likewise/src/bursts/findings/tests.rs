@@ -180,7 +180,7 @@ fn tasks_that_are_held_up_together_once_are_one_finding() {
         let slow = |task: u32, step: u64| task <= late && (12..14).contains(&step);
         let found = disturbed_steps(8, 400, |task, step| if slow(task, step) { 1.95 } else { 1.0 });
         let [finding] = &found.list[..] else { panic!("{late}: {found:?}") };
-        let FindingKind::OneOff { bursts: 1, same: true, duration, others: Some(others) } = finding.kind
+        let FindingKind::OneOff { bursts: 1, same: true, duration, others: Some(others), .. } = finding.kind
         else {
             panic!("{finding:?}")
         };
@@ -487,7 +487,13 @@ fn a_stall_is_named_instead_of_being_noise() {
     let [finding] = &found.list[..] else { panic!("{found:?}") };
     assert_eq!(
         finding.kind,
-        FindingKind::OneOff { bursts: 1, same: true, duration: Nanos(950), others: Some(Nanos(300)) }
+        FindingKind::OneOff {
+            bursts: 1,
+            same: true,
+            duration: Nanos(950),
+            others: Some(Nanos(300)),
+            alone: false
+        }
     );
     assert!(near(finding.share, 0.065) && finding.noise, "{finding:?}");
     assert_eq!((tasks(finding), numbers(finding), finding.begin), (vec![4], vec![1], Nanos(7_000)));
@@ -502,7 +508,7 @@ fn a_long_burst_between_steps_is_named_too() {
     let [finding] = &found.list[..] else { panic!("{found:?}") };
     assert_eq!(
         finding.kind,
-        FindingKind::OneOff { bursts: 1, same: true, duration: Nanos(2_000), others: None }
+        FindingKind::OneOff { bursts: 1, same: true, duration: Nanos(2_000), others: None, alone: true }
     );
     assert!(near(finding.share, 0.2) && finding.begin == Nanos(6_000), "{finding:?}");
 }
@@ -541,10 +547,17 @@ fn single_long_bursts_are_told_as_one() {
     let [finding] = &found.list[..] else { panic!("{found:?}") };
     assert_eq!(
         finding.kind,
-        FindingKind::OneOff { bursts: 2, same: false, duration: Nanos(2_000), others: None }
+        FindingKind::OneOff { bursts: 2, same: false, duration: Nanos(2_000), others: None, alone: true }
     );
     assert!(near(finding.share, 0.25) && finding.begin == Nanos(6_000), "{finding:?}");
     assert_eq!(tasks(finding), [1], "where the longest is");
+
+    // Those of one thread are its serial time, which all four could share.
+    bursts.iter_mut().for_each(|burst| burst.0 = if burst.1 > 5_000 { 1 } else { burst.0 });
+    let found = super::tests::found(&bursts, 10_000);
+    let [finding] = &found.list[..] else { panic!("{found:?}") };
+    assert_eq!(finding.kind, FindingKind::Serial { time: Nanos(2_500), alone: Nanos(2_500) });
+    assert!(near(finding.share, 0.25 * 0.75) && finding.noise && tasks(finding) == [1], "{finding:?}");
 }
 
 #[test]
