@@ -488,7 +488,7 @@ fn errors_name_the_line_whatever_the_block() {
     let good: String = (0..50).map(|i| format!("1:1:1:1:1:{i}:{}:1\n", i + 1)).collect();
     for (bad, said) in [
         ("1:1:1:2:1:50:51:1\n", "test.prv:52: thread 1.2.1 (application.task.thread) is not in the header"),
-        ("1:1:1:1:1:60:51:1\n", "test.prv:52: time goes backwards"),
+        ("1:1:1:1:1:60:6x:1\n", "test.prv:52: expected an end time, found '6x'"),
         (
             "2:1:1:1:1:60:42000050:x\n",
             "test.prv:52: expected an event value (from -2^63 to 2^64 - 1), found 'x'",
@@ -507,6 +507,15 @@ fn errors_name_the_line_whatever_the_block() {
             trace.report.warnings
         );
     }
+}
+
+#[test]
+fn a_state_that_ends_before_it_begins_is_counted_and_told_once() {
+    let text = format!("{HEAD}1:1:1:1:1:0:5:1\n1:1:1:1:1:9:6:1\n1:1:1:1:1:10:7:2\n1:1:1:1:1:10:12:1\n");
+    let trace = read_text(&text, &ReadOptions::default()).unwrap();
+    assert_eq!((trace.table.len(), trace.report.records.states, trace.report.records.backwards), (2, 2, 2));
+    let told: Vec<_> = trace.report.warnings.iter().filter(|w| w.contains("before it begins")).collect();
+    assert_eq!(told, ["test.prv:3: a state ends before it begins, not read: it begins at 9 and ends at 6"]);
 }
 
 #[test]
