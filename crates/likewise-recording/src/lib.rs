@@ -35,6 +35,7 @@ mod window;
 pub use broken::Broken;
 pub use calls::CallId;
 pub use events::{Event, Events};
+pub use histogram::ROUNDING;
 pub use identity::{identity, short_identity};
 pub use log::{Clustering, Led, Log, Mode, State};
 pub use meta::{Frame, MOST_OF_ID, NOT_READ, RankMeta, RecorderOptions, Times, Timing};

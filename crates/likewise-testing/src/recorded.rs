@@ -27,6 +27,8 @@ pub struct Program {
     pub with_counters: bool,
     /// The executable that call paths name, and its build id.
     pub module: (String, Vec<u8>),
+    /// How long the longest burst of a step takes on each rank, in ns; 100,000 on the others.
+    pub bursts: Vec<u64>,
     /// Return addresses: in `main` three, in `step` four, in `report` one.
     pub addresses: [u64; 8],
 }
@@ -35,7 +37,15 @@ impl Default for Program {
     fn default() -> Self {
         let addresses = [0x110, 0x120, 0x130, 0x210, 0x220, 0x230, 0x240, 0x310];
         let module = ("/no/such/app".to_owned(), vec![1, 2, 3]);
-        Self { ranks: 4, steps: 20, times: Times::All, with_counters: true, module, addresses }
+        Self {
+            ranks: 4,
+            steps: 20,
+            times: Times::All,
+            with_counters: true,
+            module,
+            bursts: Vec::new(),
+            addresses,
+        }
     }
 }
 
@@ -146,12 +156,13 @@ impl Program {
     fn steps(&self, rank: &mut Rank, me: u32, steps: Range<u32>) {
         let (n, own) = (i64::from(self.ranks), i64::from(me));
         let [irecv, isend, wait, sum, any] = [3, 4, 5, 6, 7];
+        let burst = self.bursts.get(me as usize).copied().unwrap_or(100_000);
         for step in steps {
             // Steps differ by rank, so that ranks differ.
             rank.call(
                 number::Irecv,
                 irecv,
-                100_000 + 10 * u64::from(me) + u64::from(step % 3),
+                burst + 10 * u64::from(me) + u64::from(step % 3),
                 40,
                 &[64, 0, n - 1, 5, 0, 0],
             );

@@ -16,12 +16,14 @@ pub(super) struct Described {
     pub(super) seed: u64,
     /// Whether efforts are seconds.
     pub(super) is_time: bool,
+    /// They are known within this factor; 1 where they are exact.
+    pub(super) rounding: f64,
 }
 
 /// Classes by descending size, what their ranks do, and whom to trace. Of the table, only regions and steps count: of the
 /// ranks, it may have some.
 pub(super) fn describe(table: &EffortTable, found: Found, how: &Described) -> RanksReport {
-    let Described { params, error, seed, is_time } = *how;
+    let Described { params, error, seed, is_time, rounding } = *how;
     let grouping = grouping(&found, seed);
     let Found { medoids, labels, dissimilarities, figures, totals, evidence, .. } = found;
     let mut order: Vec<usize> = (0..medoids.len()).collect();
@@ -83,6 +85,7 @@ pub(super) fn describe(table: &EffortTable, found: Found, how: &Described) -> Ra
         },
         dissimilarity: dissimilarities,
         is_time,
+        rounding,
         ..RanksReport::default()
     };
     report.verdict = Verdict::of(&report, &totals, &evidence, error);

@@ -65,6 +65,8 @@ pub(super) struct Mine<'a> {
     pub(super) table: &'a EffortTable,
     /// Rows of the table.
     pub(super) ranks: Range<usize>,
+    /// Its numbers are known within this factor; 1 where they are exact.
+    pub(super) rounding: f64,
 }
 
 impl Mine<'_> {
@@ -455,7 +457,7 @@ mod tests {
         for objects in [likewise::synth::effort::effort_traces(40, 16, 1), vec![vec![3.0, 4.0]; 9]] {
             let clusters = ClusterCount::UpTo(8);
             let table = table(&objects);
-            let mine = Mine { ranks: 0..objects.len(), table: &table };
+            let mine = Mine { ranks: 0..objects.len(), table: &table, rounding: 1.0 };
             let pam = alone(Alone::Pam, &mine, &objects, clusters, 0).unwrap();
             let params = CapekParams {
                 mode: Mode::Exact,
@@ -477,7 +479,7 @@ mod tests {
     fn every_method_finds_six_kinds() {
         let objects = likewise::synth::effort::effort_traces(60, 64, 3);
         let table = table(&objects);
-        let mine = Mine { ranks: 0..60, table: &table };
+        let mine = Mine { ranks: 0..60, table: &table, rounding: 1.0 };
         for method in [Alone::Pam, Alone::Fasterpam, Alone::Clara] {
             let found = alone(method, &mine, &objects, ClusterCount::UpTo(10), 0).unwrap();
             assert_eq!(found.medoids.len(), 6, "{method:?} {:?}", found.bic);
@@ -502,7 +504,7 @@ mod tests {
             values.extend((0..n_steps).map(|_| mean * (1.0 + stray * normal(&mut rng)).abs()));
         }
         let table = EffortTable::new(regions, n_steps, values).unwrap();
-        let mine = Mine { ranks: 0..means.len(), table: &table };
+        let mine = Mine { ranks: 0..means.len(), table: &table, rounding: 1.0 };
         let levels = (n_steps.ilog2() as usize).saturating_sub(4);
         let signature =
             if levels == 0 { Signature::Whole } else { Signature::Wavelet(Wavelet::Haar, levels) };

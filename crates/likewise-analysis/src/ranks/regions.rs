@@ -10,18 +10,23 @@ use likewise::bursts::scaling::{RunBursts, match_runs, phases_between};
 use likewise::ranks::{EffortRegions, EffortTable, FromBurstsError, effort_from_bursts};
 use likewise::table::Nanos;
 use likewise::words::{counted, percent};
+use likewise_recording::ROUNDING;
 use std::path::Path;
 
 /// What bursts are in that are in no phase.
 pub const OTHER: &str = "in no phase";
 
+/// What a trace tells of the efforts of its ranks.
+pub(super) struct OfTrace {
+    pub(super) table: EffortTable,
+    pub(super) notes: Vec<String>,
+    /// Efforts are known within this factor; 1 where they are exact.
+    pub(super) rounding: f64,
+}
+
 /// The efforts of a trace, in each iteration of the run, and what is to be
 /// known of them.
-pub(super) fn efforts_of_trace(
-    input: &Path,
-    options: &Options,
-    watch: &dyn Watch,
-) -> Result<(EffortTable, Vec<String>)> {
+pub(super) fn efforts_of_trace(input: &Path, options: &Options, watch: &dyn Watch) -> Result<OfTrace> {
     // Phases are those of `bursts`; calls need none but for the period.
     let of_bursts = phases::Options {
         one_density: options.regions.is_some_and(|regions| regions != Regions::Phases),
@@ -45,11 +50,12 @@ pub(super) fn efforts_of_trace(
     let boundaries = match &analysis.period.found {
         // Of a rank its sums are recorded; single steps would compare draws.
         _ if analysis.drawn_times => {
-            notes.push(
+            notes.push(format!(
                 "The whole run is one step: the recording has histograms, so what each rank took in one iteration \
-                 is not known."
-                    .to_owned(),
-            );
+                 is not known. What it took in all is rounded by up to {}; `likewise record --times all` rounds \
+                 nothing.",
+                percent(ROUNDING - 1.0)
+            ));
             vec![Nanos(0), Nanos(analysis.end.0 + 1)]
         }
         Ok(period) => {
@@ -67,7 +73,8 @@ pub(super) fn efforts_of_trace(
         }
         error => error.into(),
     });
-    Ok((table.with_context(|| input.display().to_string())?, notes))
+    let table = table.with_context(|| input.display().to_string())?;
+    Ok(OfTrace { table, notes, rounding: if analysis.drawn_times { ROUNDING } else { 1.0 } })
 }
 
 /// What part of the run the steps are.

@@ -25,6 +25,8 @@ pub struct RanksReport {
     pub n_steps: usize,
     /// Whether efforts are seconds.
     pub is_time: bool,
+    /// They are known within this factor; 1, or 0 in a report of nothing, where they are exact.
+    pub rounding: f64,
     /// How far ranks are apart in each quarter of the steps, or, of four or
     /// fewer, in each.
     pub parts: Vec<Part>,
@@ -368,6 +370,9 @@ impl RanksReport {
                         share_text(s.at_most_by_chance)
                     );
                     match s.is_supported {
+                        true if self.rounding > 1.0 => {
+                            format!(": {figures}; but they are not apart, or no further than efforts are rounded")
+                        }
                         true => format!(": {figures}; but they are not apart, or one does not last"),
                         false => format!(": {figures}"),
                     }

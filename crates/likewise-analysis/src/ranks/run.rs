@@ -4,14 +4,14 @@
 use super::describe::{Described, describe};
 use super::find::{Alone, Found, Mine, Signature, alone, by_capek, of_ranks};
 use super::options::{Classes, Method, Mode, Options};
-use super::regions::efforts_of_trace;
+use super::regions::{OfTrace, efforts_of_trace};
 use super::report::{Parameters, RanksReport};
 use super::windows::windows;
 use crate::together::{same_input, told_once};
 use crate::{Stages, ToldElsewhere, Usage, Watch};
 use anyhow::Result;
 use likewise::comm::{Communicator, run_on_threads};
-use likewise::ranks::{EffortPart, EffortTable, part};
+use likewise::ranks::{EffortPart, part};
 use likewise::words::{counted, grouped_digits};
 use likewise_trace::{
     EffortOptions, SpreadError, Taken, bursts_of, is_rereadable, read_effort, read_effort_part,
@@ -101,6 +101,8 @@ pub fn classify<C: Communicator>(
 struct Efforts {
     part: EffortPart,
     is_time: bool,
+    /// They are known within this factor; 1 where they are exact.
+    rounding: f64,
     notes: Vec<String>,
     columns: Option<Taken>,
 }
@@ -129,7 +131,7 @@ fn of_table<C: Communicator>(
         })?,
     };
     watch.tell(&taken.told());
-    Ok(Efforts { part, is_time: false, notes: taken.said(), columns: Some(taken) })
+    Ok(Efforts { part, is_time: false, rounding: 1.0, notes: taken.said(), columns: Some(taken) })
 }
 
 /// Efforts of a trace. Grouping needs all bursts in one process, so process 0
@@ -140,21 +142,22 @@ fn of_trace<C: Communicator>(
     options: &Options,
     watch: &dyn Watch,
 ) -> Result<Efforts> {
-    let made = || -> Result<(EffortTable, Vec<String>)> { efforts_of_trace(input, options, watch) };
-    let of = |part, notes| Efforts { part, is_time: true, notes, columns: None };
+    let made = || efforts_of_trace(input, options, watch);
+    let of = |part, rounding, notes| Efforts { part, is_time: true, rounding, notes, columns: None };
     let Some(comm) = comm else {
-        let (table, notes) = made()?;
-        return Ok(of(EffortPart::whole(table), notes));
+        let OfTrace { table, notes, rounding } = made()?;
+        return Ok(of(EffortPart::whole(table), rounding, notes));
     };
     let (table, told) = match (comm.rank() == 0).then(made).transpose() {
-        Ok(made) => {
-            let (table, notes) = made.unzip();
-            (table, Ok(notes.unwrap_or_default()))
-        }
+        Ok(Some(OfTrace { table, notes, rounding })) => (Some(table), Ok((notes, rounding))),
+        Ok(None) => (None, Ok((Vec::new(), 1.0))),
         Err(error) => (None, Err(error)),
     };
+    let mut rounding = told.as_ref().map_or(1.0, |(_, rounding)| *rounding).to_le_bytes().to_vec();
+    comm.broadcast(0, &mut rounding)?;
+    let rounding = rounding.try_into().map_or(1.0, f64::from_le_bytes);
     match EffortPart::share_out(comm, table)? {
-        Some(part) => Ok(of(part, told?)),
+        Some(part) => Ok(of(part, rounding, told?.0)),
         None => Err(told.err().unwrap_or_else(|| ToldElsewhere.into())),
     }
 }
@@ -173,14 +176,15 @@ fn find_all<C: Communicator>(
     efforts: &Efforts,
     stages: &mut Stages,
 ) -> Result<Option<AllFound>> {
-    let whole = find(comm, &options.classes, &efforts.part, stages)?;
+    let rounding = efforts.rounding;
+    let whole = find(comm, &options.classes, (&efforts.part, rounding), stages)?;
     let EffortPart { table, n_ranks } = &efforts.part;
     let mut windows = Vec::new();
     if let Some(every) = options.every {
         for first in (0..table.n_steps()).step_by(every) {
             let steps = first..(first + every).min(table.n_steps());
             let part = EffortPart { table: table.steps(steps.clone()), n_ranks: *n_ranks };
-            if let Some(found) = find(comm, &options.classes, &part, stages)? {
+            if let Some(found) = find(comm, &options.classes, (&part, rounding), stages)? {
                 windows.push((first, steps.end, found));
             }
         }
@@ -192,14 +196,14 @@ fn find_all<C: Communicator>(
 fn find<C: Communicator>(
     comm: Option<&C>,
     classes: &Classes,
-    efforts: &EffortPart,
+    (efforts, rounding): (&EffortPart, f64),
     stages: &mut Stages,
 ) -> Result<Option<Found>> {
     let EffortPart { table, n_ranks } = efforts;
     check_distances(classes, *n_ranks, comm.map_or(1, Communicator::size))?;
     let signature = classes.signature(table.n_steps());
     let clusters = classes.clusters(*n_ranks);
-    let all = Mine { table, ranks: 0..table.n_ranks() };
+    let all = Mine { table, ranks: 0..table.n_ranks(), rounding };
     let method = match classes.method {
         Method::Capek => None,
         Method::Clara => Some(Alone::Clara),
@@ -217,7 +221,7 @@ fn find<C: Communicator>(
     }
     let found = stages.time("cluster", || {
         run_on_threads(classes.threads(), |comm| {
-            let mine = Mine { table, ranks: part(*n_ranks, comm.rank(), comm.size()) };
+            let mine = Mine { table, ranks: part(*n_ranks, comm.rank(), comm.size()), rounding };
             by_capek(comm, &mine, &mine.objects(signature), &params)
         })
     })?;
@@ -279,9 +283,9 @@ fn described(
     stages: &mut Stages,
 ) -> Classified {
     let Options { classes, plan, alike, every, .. } = options;
-    let Efforts { part: EffortPart { table, .. }, is_time, notes, columns } = efforts;
+    let Efforts { part: EffortPart { table, .. }, is_time, rounding, notes, columns } = efforts;
     let signature = if found.by_halves { Signature::Halves } else { classes.signature(table.n_steps()) };
-    let how = Described { params: *plan, error: *alike, seed: classes.seed, is_time };
+    let how = Described { params: *plan, error: *alike, seed: classes.seed, is_time, rounding };
     let mut report = stages.time("plan", || describe(&table, found, &how));
     let of_window =
         |(first, end, found): (usize, usize, Found)| (first, describe(&table.steps(first..end), found, &how));

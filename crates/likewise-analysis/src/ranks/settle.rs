@@ -122,6 +122,7 @@ pub(super) fn settle<C: Communicator>(
     let candidates = supported_counts(&evidence.support, k);
     if let ClusterCount::Fixed(_) = tried.clusters {
         evidence.is_supported = candidates.contains(&k)
+            && are_beyond_rounding(&figures, mine.rounding)
             && is_apart(&first)?
             && logs_of(&first)?
             && fleeting_of(&first, &figures)?.is_empty();
@@ -135,7 +136,7 @@ pub(super) fn settle<C: Communicator>(
             let figures = figures_of(&groups)?;
             (groups, figures)
         };
-        if !is_apart(&groups)? || !logs_of(&groups)? {
+        if !are_beyond_rounding(&figures, mine.rounding) || !is_apart(&groups)? || !logs_of(&groups)? {
             continue;
         }
         let fleeting = fleeting_of(&groups, &figures)?;
@@ -152,6 +153,24 @@ pub(super) fn settle<C: Communicator>(
     let one = fit(1)?;
     let figures = figures_of(&one)?;
     Ok((one, figures, evidence))
+}
+
+/// Whether each two classes differ in some region by more than rounding can do, and by more
+/// than it can do to all that a rank does on average. Rounded numbers are equal where the true ones are
+/// not, so that to chance, and to the spread within classes, they look like classes.
+fn are_beyond_rounding(figures: &Figures, rounding: f64) -> bool {
+    let ranks = |figures: &Moments| figures.n_ranks as f64;
+    let all: f64 = figures.totals.iter().map(ranks).sum();
+    let mean = figures.totals.iter().map(|class| ranks(class) * class.mean[0]).sum::<f64>() / all.max(1.0);
+    let least_apart = (rounding - 1.0) * mean;
+    let is_beyond = |a: &Moments, b: &Moments| {
+        let apart = |low: f64, high: f64| low / rounding - high * rounding;
+        (0..a.mean.len())
+            .map(|r| apart(a.least[r], b.most[r]).max(apart(b.least[r], a.most[r])))
+            .any(|apart| apart > least_apart)
+    };
+    let classes = &figures.regions;
+    rounding <= 1.0 || (0..classes.len()).all(|a| (0..a).all(|b| is_beyond(&classes[a], &classes[b])))
 }
 
 /// What each number of classes explains, from two on.

@@ -132,6 +132,9 @@ impl Verdict {
     /// Of ranks with these efforts; `tolerance` is
     /// the error that a sample may make.
     pub(super) fn of(report: &RanksReport, totals: &[Totals], evidence: &Evidence, tolerance: f64) -> Self {
+        // Equal numbers may be so far apart.
+        let of_rounding = report.rounding.max(1.0).powi(2) - 1.0;
+        let tolerance = tolerance.max(of_rounding);
         let efforts: Vec<f64> = totals.iter().map(|of| of.run).collect();
         let range = Range::of(&efforts);
         let k = report.classes.len();
@@ -154,7 +157,8 @@ impl Verdict {
         // Chance makes ranks differ by more in a part of the steps than over all.
         let by_chance = if is_steady { 1.0 } else { (report.parts.len() as f64).sqrt() };
         let of_part = tolerance * by_chance;
-        let is_even = range.spread() <= tolerance && report.parts.iter().all(|part| part.spread <= of_part);
+        let is_even = range.spread() <= tolerance * (1.0 + 1e-9)
+            && report.parts.iter().all(|part| part.spread <= of_part);
         let is_alike = is_even
             && report.region_spread() <= tolerance
             && report.parts.iter().all(|part| part.region_spread <= of_part);
@@ -208,7 +212,7 @@ impl Verdict {
             }
             (Kind::Alike, _) => format!(
                 "No classes: {ranks} are alike within {}{} {}{}.",
-                percent(self.range.spread()),
+                percent(self.within(report)),
                 self.ends(report),
                 report.over_all(),
                 report.widest_part().map_or_else(String::new, |(part, widest)| {
@@ -222,7 +226,7 @@ impl Verdict {
             }
             _ if self.only_regions => format!(
                 "No classes can be told: {ranks} are alike within {}{} {}, but not in every region.",
-                percent(self.range.spread()),
+                percent(self.within(report)),
                 self.ends(report),
                 report.over_all()
             ),
@@ -256,6 +260,11 @@ impl Verdict {
             counted((report.n_ranks() - n) as u64, "rank"),
             between(apart.others)
         )
+    }
+
+    /// Ranks are no further apart than this share, rounded as their efforts are.
+    fn within(&self, report: &RanksReport) -> f64 {
+        (1.0 + self.range.spread()) * report.rounding.max(1.0).powi(2) - 1.0
     }
 
     fn ends(&self, report: &RanksReport) -> String {

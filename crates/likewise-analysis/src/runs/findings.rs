@@ -3,7 +3,7 @@
 use super::wall::longest;
 use super::{Comparison, Phase, cause, cause_of, per};
 use likewise::bursts::scaling::{
-    Change, Factor, FactorKind, IterationsFrom, Per, PhaseScaling, Scaling, SlowTasks,
+    Change, Factor, FactorKind, IterationsFrom, Per, PhaseScaling, Scaling, SlowTasks, Untold,
 };
 use likewise::table::Nanos;
 use likewise::words::{counted, listed, percent};
@@ -130,6 +130,9 @@ impl Comparison {
                 gains(&change)
             ),
             None if self.all_known() => format!("Every phase keeps an efficiency of {threshold} or more."),
+            None if self.shown().iter().all(|phase| !phase.is_known()) => {
+                "Which phases scale cannot be told: none is known to be the same in two runs.".to_owned()
+            }
             None => format!(
                 "Every phase that is known to be the same in all runs keeps an efficiency of {threshold} or more."
             ),
@@ -157,11 +160,14 @@ impl Comparison {
         let told = self.told_scaling.filter(|told| !told.is_sure() && !self.same_threads())?;
         let unit = self.unit();
         let why = match told.divided {
-            Some(divided) => format!(
+            Ok(divided) => format!(
                 "phases with {} of the time divide their work by the {unit}s, the others have as much for each {unit}",
                 percent(divided)
             ),
-            None => "how often the runs repeat what they do is not known".to_owned(),
+            Err(Untold::Repeats) => "how often the runs repeat what they do is not known".to_owned(),
+            Err(Untold::Phases) => {
+                format!("the phases that all runs have, on all {unit}s, hold less than half of a run's time")
+            }
         };
         Some(format!(
             "Whether this is strong or weak scaling cannot be told: {why}. It is taken as {}; --scaling says it.",

@@ -4,7 +4,7 @@ mod findings;
 mod phase;
 mod wall;
 
-use crate::phases::{Analysis, Options, phases_of};
+use crate::phases::{Analysis, Method, Options, phases_of};
 use crate::watch::Hushed;
 use crate::{Stages, Watch};
 use anyhow::{Result, bail};
@@ -12,10 +12,11 @@ use likewise::bursts::Period;
 use likewise::bursts::scaling::{
     Calm, Change, Evidence, FactorKind, IterationsFrom, Measured, Measures, OneOff, Per, PhaseInRun,
     PhaseScaling, Repeats, RunBursts, RunFigures, RunMatch, Scaling, SlowTasks, ToldScaling, calm,
-    computing_within, is_same_work, match_runs, phase_scaling, repeats, whole_run,
+    computing_within, is_same_work, match_by_calls, match_runs, phase_scaling, repeats, whole_run,
 };
 use likewise::table::{BurstTable, Nanos};
 use likewise::words::{listed, percent};
+use likewise_recording::ROUNDING;
 use likewise_trace::{RanksRead, printable};
 use phase::phase;
 use std::collections::BTreeSet;
@@ -211,7 +212,9 @@ impl Comparison {
     fn of(mut analysed: Vec<Analysed>, settings: Settings, stages: &mut Stages) -> Self {
         analysed.sort_by_cached_key(|run| RunBursts::threads(&run_bursts(&run.analysis)));
         let views: Vec<RunBursts<'_>> = analysed.iter().map(|run| run_bursts(&run.analysis)).collect();
-        let found = stages.time("match", || match_runs(&views));
+        let by_calls = analysed.iter().all(|run| run.analysis.grouped.method == Method::Places);
+        let by_calls = || by_calls.then(|| match_by_calls(&views)).flatten();
+        let found = stages.time("match", || by_calls().unwrap_or_else(|| match_runs(&views)));
         let periods: Vec<Option<Period>> =
             analysed.iter().map(|run| run.analysis.period.found.clone().ok()).collect();
         let mut repeats = repeats(&views, &found, &periods, settings.total);
@@ -247,7 +250,13 @@ impl Comparison {
         let facts: Vec<RunFigures> = views.iter().map(whole_run).collect();
         let told_scaling = settings.scaling.is_none().then(|| measures.scaling());
         let scaling = settings.scaling.or(told_scaling.map(|told| told.scaling)).unwrap_or(Scaling::Strong);
-        let usual = if same_threads(&facts) { THRESHOLD_OF_SAME_THREADS } else { THRESHOLD };
+        let is_rounded = analysed.iter().any(|run| run.analysis.drawn_times);
+        let usual = match same_threads(&facts) {
+            // Each of two numbers may be off.
+            true if is_rounded => THRESHOLD_OF_SAME_THREADS / (ROUNDING * ROUNDING),
+            true => THRESHOLD_OF_SAME_THREADS,
+            false => THRESHOLD,
+        };
         let threshold = settings.threshold.unwrap_or(usual);
         let n = found.phases.len();
         let one = |p: usize| phase(measures, (found, repeats), (p, calms), (scaling, threshold));
@@ -302,6 +311,13 @@ impl Comparison {
             }),
             notes: analysed.iter().flat_map(notes).collect(),
         };
+        if is_rounded {
+            comparison.notes.push(format!(
+                "A recording with histograms rounds what a rank computes between two calls by up to {}: smaller \
+                 differences tell nothing. `likewise record --times all` rounds nothing.",
+                percent(ROUNDING - 1.0)
+            ));
+        }
         comparison.warn();
         comparison
     }
@@ -332,8 +348,8 @@ impl Comparison {
                 if unsure.len() == 1 { ("phase", "is", "it") } else { ("phases", "are", "them") };
             self.notes.push(format!(
                 "Whether {which} {} {are} the same in all runs cannot be told (a match below {LEAST_MATCH}, on other \
-                 numbers of threads, with bursts of other phases' clusters, or with work or bursts that may be those of \
-                 another phase): nothing is said of {them} where it cannot; “?” stands before the figures.",
+                 numbers of threads, with bursts of other phases' clusters, with work or bursts that may be those of another phase, \
+                 or between other calls): nothing is said of {them} where it cannot; “?” stands before the figures.",
                 listed(&unsure)
             ));
         }
@@ -381,6 +397,16 @@ impl Comparison {
         }
     }
 
+    /// What tells how the work grows with the threads.
+    pub fn scaling_told_by(&self) -> &'static str {
+        match self.told_scaling {
+            None => "as asked",
+            Some(told) if !told.is_sure() => "cannot be told, see below",
+            Some(told) if told.by_instructions => "by the instructions",
+            Some(_) => "by the computing time, as there are no instructions",
+        }
+    }
+
     /// How well all runs match the reference: the least.
     pub fn matched(&self) -> f64 {
         self.runs.iter().map(|run| run.matched).fold(1.0, f64::min)
@@ -410,6 +436,12 @@ impl Phase {
     /// Whether it may be something else in some of the runs it is found in.
     pub fn is_unsure(&self) -> bool {
         self.runs.iter().zip(&self.is_sure).any(|(run, sure)| run.is_some() && !sure)
+    }
+
+    /// Whether it is known to be the same in two runs at least.
+    pub fn is_known(&self) -> bool {
+        let in_run = |r: &usize| self.runs[*r].is_some() && self.is_sure[*r];
+        (0..self.runs.len()).filter(in_run).count() >= 2
     }
 
     /// The largest share it has of a run's computing time.
@@ -559,6 +591,7 @@ pub fn evidence(evidence: Evidence) -> &'static str {
         Evidence::Reference => "reference",
         Evidence::Sequence => "sequence",
         Evidence::Figures => "figures",
+        Evidence::Calls => "calls",
     }
 }
 

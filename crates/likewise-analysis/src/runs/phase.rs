@@ -25,7 +25,8 @@ pub(super) fn phase(
         let moved = measures.may_be_moved(p, (scaling.base, r), growth, 1.0 - threshold);
         let split = measures.may_be_split(p, (scaling.base, r), 1.0 - threshold)
             || measures.may_be_joined(p, (scaling.base, r), 1.0 - threshold);
-        matches(r) && matches(scaling.base) && alike && !mixed && !moved && !split
+        let elsewhere = measures.is_of_other_code(p, (scaling.base, r));
+        matches(r) && matches(scaling.base) && alike && !mixed && !moved && !split && !elsewhere
     };
     let is_sure: Vec<bool> = (0..measured.len()).map(sure).collect();
     scaling.stops_at = scaling.stops_at.filter(|&at| is_sure[at]);

@@ -1,8 +1,9 @@
 //! Recordings, through the commands that read them.
 
 use crate::support::{likewise, names, read, succeeds, text};
-use likewise_recording::{Clustering, Led, Log, Mode, State};
+use likewise_recording::{Clustering, Led, Log, Mode, State, Times};
 use likewise_testing::recorded::Program;
+use std::path::Path;
 
 fn json(args: &[&str]) -> serde_json::Value {
     serde_json::from_str(&succeeds(args).stdout).expect("JSON")
@@ -115,6 +116,83 @@ fn runs_of_which_some_ranks_are_known_are_compared_with_their_like() {
     assert!(!path("out").exists());
     let compared = compare("led", "again");
     assert_eq!(compared.code, 0, "{}", compared.stderr);
+}
+
+/// A run of 16 ranks that is kept in histograms, whose longest bursts take so long. Returns how
+/// long all bursts take.
+fn rounded(path: &Path, burst: impl Fn(u64) -> u64) -> u64 {
+    let (times, bursts) = (Times::Histogram, (0..16).map(burst).collect());
+    let program = Program { ranks: 16, steps: 60, times, with_counters: false, bursts, ..Program::default() };
+    program.write(path).iter().flatten().map(|event| event.gap).sum()
+}
+
+/// Between 97 and 103 in no order.
+fn about_100(rank: u64) -> u64 {
+    97_000 + rank * 7919 % 6001
+}
+
+/// Histograms keep the sum of each rank within 4.4 %, and that of all within 1.1 %.
+#[test]
+fn what_rounding_does_is_no_finding() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = |name: &str| dir.path().join(name);
+    let truth = rounded(&path("even"), about_100);
+    rounded(&path("again"), |rank| about_100(15 - rank));
+    rounded(&path("slow"), |rank| 140 * about_100(rank) / 100);
+    rounded(&path("two"), |rank| if rank % 2 == 0 { about_100(rank) } else { 160 * about_100(rank) / 100 });
+    let out = path("out");
+    let ranks = |name: &str| succeeds(&["ranks", text(&path(name)), "-o", text(&out)]).stdout;
+    let even = ranks("even");
+    assert!(even.contains("No classes: 16 ranks are alike within "), "{even}");
+    assert!(ranks("two").contains("16 ranks behave in 2 ways"), "{}", ranks("two"));
+    let compare = |other: &str| {
+        let files = [text(&path("even")), text(&path(other))].map(str::to_owned);
+        succeeds(&["compare", &files[0], &files[1], "-o", text(&out)]).stdout
+    };
+    let again = compare("again");
+    assert!(again.contains("No phase is slower or faster"), "{again}");
+    let slow = compare("slow");
+    assert!(slow.contains("Phase 1 (up to") && slow.contains("is slower in slow than in even"), "{slow}");
+    succeeds(&["bursts", text(&path("even")), "-o", text(&path("bursts"))]);
+    let rows = read(&path("bursts"), "clusters.csv");
+    let time = |row: &str| row.split(',').nth(2).unwrap().parse::<f64>().unwrap();
+    let total: f64 = rows.lines().skip(1).map(time).sum();
+    assert!((total / truth as f64 - 1.0).abs() < 0.012, "{total} {truth}");
+}
+
+/// Two runs of one program on one input, by the calls, however noisy.
+#[test]
+fn bursts_between_the_same_calls_are_the_same_phase() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = |name: &str| dir.path().join(name);
+    let program = |burst: u64, steps: u32| Program {
+        steps,
+        bursts: vec![burst; 4],
+        with_counters: false,
+        ..Program::default()
+    };
+    program(100_000, 20).write(&path("one"));
+    // Now the longest burst takes as long as another one did.
+    program(30_000, 40).write(&path("other"));
+    succeeds(&["compare", text(&path("one")), text(&path("other")), "-o", text(&path("out"))]);
+    let rows = read(&path("out"), "scaling.csv");
+    let (head, rows) = rows.split_once('\n').unwrap();
+    let at = |name: &str| head.split(',').position(|cell| cell == name).unwrap();
+    let cells = |row: &str| row.split(',').map(str::to_owned).collect::<Vec<_>>();
+    let longest: Vec<Vec<String>> = rows.lines().map(cells).filter(|row| row[at("phase")] == "1").collect();
+    assert_eq!(longest.len(), 2, "{rows}");
+    // Before every fifth step another call comes, and the first has none of the loop before it.
+    assert_eq!(longest[0][at("instances")], (4 * 16).to_string(), "{rows}");
+    assert_eq!(longest[1][at("instances")], (4 * 32).to_string(), "{rows}");
+    let evidence: Vec<&str> = longest.iter().map(|row| row[at("evidence")].as_str()).collect();
+    assert!(evidence.contains(&"calls"), "{rows}");
+}
+
+#[test]
+fn runs_that_are_not_there_are_told() {
+    let none = likewise(&["compare", "no/such/run", "nor/this"]);
+    assert_eq!(none.code, 1);
+    assert!(none.stderr.contains("no/such/run: cannot be read: No such file"), "{}", none.stderr);
 }
 
 #[test]

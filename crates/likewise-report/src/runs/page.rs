@@ -64,7 +64,7 @@ fn subtitle(comparison: &Comparison) -> String {
             reference
         );
     }
-    let how = if comparison.settings.scaling.is_some() { "as asked" } else { "told by the instructions" };
+    let how = comparison.scaling_told_by();
     let threads: Vec<String> = comparison.runs.iter().map(|run| run.whole.run_threads.to_string()).collect();
     format!(
         "{} scaling ({how}) on {} {}s; phases matched with those of {}",

@@ -24,11 +24,7 @@ pub fn table(comparison: &Comparison, width: usize, colour: bool) -> String {
         }
         out.push('\n');
     } else {
-        let given = match comparison.told_scaling {
-            None => "as asked",
-            Some(told) if told.is_sure() => "by the instructions",
-            Some(_) => "cannot be told, see below",
-        };
+        let given = comparison.scaling_told_by();
         let _ = writeln!(out, "{n} runs, {} scaling ({given})\n", comparison.scaling_name());
     }
     let mut lines = vec![header(comparison)];

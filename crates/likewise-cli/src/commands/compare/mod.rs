@@ -6,7 +6,7 @@ mod runs;
 pub(crate) use labels::likeness;
 
 use crate::common::{Common, Usage};
-use anyhow::Result;
+use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
 use likewise_analysis::definition::parse_share;
 use likewise_trace::{is_rereadable, is_ungrouped};
@@ -105,6 +105,9 @@ Examples:
   likewise compare --noise out/bursts.csv truth.csv";
 
 pub(crate) fn run(args: &CompareArgs, common: &Common) -> Result<()> {
+    for path in args.files.iter().filter(|path| path.as_os_str() != "-") {
+        std::fs::metadata(path).with_context(|| format!("{}: cannot be read", path.display()))?;
+    }
     // A pipe cannot be looked at beforehand; it is what the others are.
     let known: Vec<&PathBuf> = args.files.iter().filter(|path| is_rereadable(path)).collect();
     let ungrouped: Vec<bool> = known.iter().map(|path| is_ungrouped(path)).collect::<Result<_, _>>()?;

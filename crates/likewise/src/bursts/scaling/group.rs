@@ -158,7 +158,7 @@ fn place_between(inputs: &Inputs<'_>, groups: &mut [Group]) {
 
 /// Numbers in their total order.
 #[derive(Clone, Copy, PartialEq)]
-struct Total(f64);
+pub(super) struct Total(pub(super) f64);
 
 impl Eq for Total {}
 
@@ -398,7 +398,7 @@ fn by_figures(
 /// How well two numbers of bursts per thread agree, from 0 to 1. `times` says
 /// how often each run repeats the loop: bursts of the loop grow with it, bursts
 /// outside of it do not, and the better of both counts.
-fn counts_alike((a, times_a): (f64, f64), (b, times_b): (f64, f64)) -> f64 {
+pub(super) fn counts_alike((a, times_a): (f64, f64), (b, times_b): (f64, f64)) -> f64 {
     let alike = |a: f64, b: f64| if a > 0.0 { a.min(b) / a.max(b) } else { 0.0 };
     alike(a, b).max(alike(a / times_a, b / times_b))
 }

@@ -31,6 +31,8 @@ pub enum Evidence {
     Sequence,
     /// It does alike: work, counts per work, and how often.
     Figures,
+    /// It lies between the same calls.
+    Calls,
 }
 
 /// A phase in one of the runs.

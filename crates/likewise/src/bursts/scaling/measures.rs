@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::code::{CodeOfPhase, regions};
 use super::factors::{Factor, RunFigures, Scaling, change, figures_of, phase_figures, scaling_of, whole_run};
 use super::matched::{RunBursts, RunMatch};
 use super::repeats::{Per, PhaseRepeats, Repeats};
@@ -49,16 +50,27 @@ pub struct ToldScaling {
     /// What it is, or is taken for.
     pub scaling: Scaling,
     /// Share of the time of the run with the fewest threads, of phases on all
-    /// threads, in phases that divide their work by the threads. `None` where it is not
-    /// known how often the runs repeat what they do.
-    pub divided: Option<f64>,
+    /// threads, in phases that divide their work by the threads.
+    pub divided: Result<f64, Untold>,
+    /// Whether work is instructions; else it is time.
+    pub by_instructions: bool,
+}
+
+/// Why it cannot be told how the work grows with the threads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Untold {
+    /// It is not known how often the runs repeat what they do.
+    Repeats,
+    /// The phases that the runs have in common, on all of their threads, hold less than half
+    /// of a run's time.
+    Phases,
 }
 
 impl ToldScaling {
     /// Whether the phases tell it.
     #[must_use]
     pub fn is_sure(&self) -> bool {
-        self.divided.is_some_and(|divided| divided >= DIVIDED || divided <= HARDLY_DIVIDED)
+        self.divided.is_ok_and(|divided| divided >= DIVIDED || divided <= HARDLY_DIVIDED)
     }
 }
 
@@ -191,6 +203,8 @@ pub struct Measures<'a> {
     /// Likewise: how many of its bursts are in each cluster of the run.
     clusters: Vec<Vec<BTreeMap<ClusterId, u64>>>,
     strays: Vec<Strays>,
+    /// Of each run and phase.
+    code: Vec<Vec<CodeOfPhase>>,
 }
 
 impl<'a> Measures<'a> {
@@ -227,7 +241,9 @@ impl<'a> Measures<'a> {
             counts
         };
         let clusters = runs.iter().zip(&found.phase_of).map(clusters).collect();
-        Self { runs, found, repeats, figures, threads, members, clusters, strays }
+        let of_run = |((run, regions), of): ((_, _), &Vec<_>)| CodeOfPhase::of_all(run, (regions, of), n);
+        let code = runs.iter().zip(&regions(runs)).zip(&found.phase_of).map(of_run).collect();
+        Self { runs, found, repeats, figures, threads, members, clusters, strays, code }
     }
 
     /// The share of a phase's time that may belong to another phase in one of
@@ -246,6 +262,13 @@ impl<'a> Measures<'a> {
             }
         };
         f64::max(apart(|strays| &strays.inside), apart(|strays| &strays.outside))
+    }
+
+    /// Whether two runs name other code for most of what they do in a phase. What one of them
+    /// does there, the other may do in many bursts, between calls that the one does not make.
+    #[must_use]
+    pub fn is_of_other_code(&self, p: usize, (a, b): (usize, usize)) -> bool {
+        self.code[a][p].is_other(&self.code[b][p])
     }
 
     /// Figures of the grouped bursts of a run that are in no phase.
@@ -356,12 +379,21 @@ impl<'a> Measures<'a> {
             all += time;
             divided += if scaling_of(&of_runs) == Scaling::Strong { time } else { 0.0 };
         }
-        if unknown > all {
-            return ToldScaling { scaling: Scaling::Weak, divided: None };
-        }
-        let divided = if all > 0.0 { divided / all } else { 1.0 };
-        let scaling = if divided >= DIVIDED { Scaling::Strong } else { Scaling::Weak };
-        ToldScaling { scaling, divided: Some(divided) }
+        let n = self.found.phases.len();
+        let is_half = |of_run: &Vec<RunFigures>| {
+            let time = |p: &usize| of_run[*p].total.0 as f64;
+            (0..n).filter(|&p| on_all(p)).map(|p| time(&p)).sum::<f64>()
+                >= 0.5 * (0..n).map(|p| time(&p)).sum::<f64>()
+        };
+        let divided = match all > 0.0 {
+            _ if unknown > all => Err(Untold::Repeats),
+            true if self.figures.iter().all(is_half) => Ok(divided / all),
+            _ => Err(Untold::Phases),
+        };
+        let is_strong = divided.is_ok_and(|divided| divided >= DIVIDED);
+        let scaling = if is_strong { Scaling::Strong } else { Scaling::Weak };
+        let by_instructions = self.runs.iter().all(|run| whole_run(run).instructions.is_some());
+        ToldScaling { scaling, divided, by_instructions }
     }
 
     /// Whether what a phase does more in one of two runs, by more than the share `least`,

@@ -1,6 +1,8 @@
 //! Phases of several runs of one program: which is which, and how each scales.
 
 mod assign;
+mod by_calls;
+mod code;
 #[cfg(test)]
 mod defect_tests;
 mod factors;
@@ -18,12 +20,13 @@ mod strays;
 mod tests;
 mod times;
 
+pub use by_calls::match_by_calls;
 pub use factors::{
     Change, Factor, FactorKind, PhaseScaling, RunFigures, Scaling, phase_figures, phase_scaling, scaling_of,
     whole_run,
 };
 pub use matched::{Evidence, MatchedPhase, PhaseInRun, RunBursts, RunMatch};
-pub use measures::{Measured, Measures, SlowTasks, ToldScaling, is_same_work};
+pub use measures::{Measured, Measures, SlowTasks, ToldScaling, Untold, is_same_work};
 pub use neighbours::phases_between;
 pub use one_off::{Calm, OneOff, calm};
 pub use repeats::{IterationsFrom, Per, PhaseRepeats, Repeats, repeats};
@@ -129,11 +132,15 @@ pub fn match_runs(runs: &[RunBursts<'_>]) -> RunMatch {
     }
     let natures = Nature::of_all(runs);
     let threads: Vec<u64> = runs.iter().map(RunBursts::threads).collect();
-    // The most threads, of those the most steps, and of those the first.
-    let steps = |r: usize| steps::threads(&runs[r]).iter().map(|s| s.bursts.len()).max();
-    let reference = (0..runs.len()).rev().max_by_key(|&r| (threads[r], steps(r))).unwrap_or(0);
+    let reference = reference(runs);
     let ranges: Vec<WorkRange> =
         threads.iter().map(|&of_run| WorkRange::between(of_run.max(1), threads[reference].max(1))).collect();
     let places = places::places(runs, &natures, &ranges, reference);
     group::phases(&group::Inputs { runs, natures: &natures, threads: &threads, reference, places: &places })
+}
+
+/// The run with the most threads, of those the one with the most steps, and of those the first.
+fn reference(runs: &[RunBursts<'_>]) -> usize {
+    let steps = |run: &RunBursts<'_>| steps::threads(run).iter().map(|s| s.bursts.len()).max();
+    (0..runs.len()).rev().max_by_key(|&r| (runs[r].threads(), steps(&runs[r]))).unwrap_or(0)
 }

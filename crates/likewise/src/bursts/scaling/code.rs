@@ -1,0 +1,104 @@
+//! Which code bursts are of, in names that hold in every run.
+
+use rustc_hash::FxHashMap;
+
+use super::matched::RunBursts;
+use crate::table::{PlaceId, Region};
+
+/// The region of each complete burst of a run, by a number that all runs share; `None` where
+/// it is not known.
+pub(super) type RegionOf = Vec<Option<u32>>;
+
+/// The regions of all runs. Places are known by their names without the number of the line,
+/// which another version of the program has elsewhere. Of no run, if one tells nothing.
+///
+/// # Complexity
+/// O(n + r) for n bursts and the r regions that runs list.
+pub(super) fn regions(runs: &[RunBursts<'_>]) -> Vec<RegionOf> {
+    let nothing = || runs.iter().map(|run| vec![None; run.complete.len()]).collect();
+    let mut known: FxHashMap<[&str; 3], u32> = FxHashMap::default();
+    let mut of_runs = Vec::with_capacity(runs.len());
+    for run in runs {
+        let Some(code) = &run.table.code else { return nothing() };
+        let name = |place: Option<PlaceId>| place.map_or("", |place| without_line(code.name(place)));
+        let mut number = |region: &Region| {
+            let names = [region.before, region.after, region.function].map(name);
+            let new = known.len() as u32;
+            (*region != Region::default()).then(|| *known.entry(names).or_insert(new))
+        };
+        let of_list: Vec<Option<u32>> = code.regions.list().iter().map(&mut number).collect();
+        of_runs.push(run.complete.iter().map(|i| of_list[code.regions.place(i as usize)]).collect());
+    }
+    of_runs
+}
+
+/// `f (a.c)` of `f (a.c:12)`: the part before the number is the same.
+fn without_line(name: &str) -> &str {
+    let digits = name.strip_suffix(')').unwrap_or(name).trim_end_matches(|c: char| c.is_ascii_digit());
+    digits
+        .strip_suffix(':')
+        .filter(|_| name.ends_with(|c: char| c == ')' || c.is_ascii_digit()))
+        .unwrap_or(name)
+}
+
+/// The time of each phase of a run in each region, as a share of the phase's time in known
+/// regions; and the share of its time that is in known ones.
+#[derive(Clone, Debug, Default)]
+pub(super) struct CodeOfPhase {
+    shares: FxHashMap<u32, f64>,
+    known: f64,
+}
+
+impl CodeOfPhase {
+    /// Of the phases of a run, of `n`.
+    pub(super) fn of_all(
+        run: &RunBursts<'_>,
+        (regions, phase_of): (&RegionOf, &[Option<u32>]),
+        n: usize,
+    ) -> Vec<Self> {
+        let mut found = vec![Self::default(); n];
+        let mut times = vec![0.0; n];
+        for ((i, region), phase) in run.complete.iter().zip(regions).zip(phase_of) {
+            let Some(p) = phase.map(|p| p as usize) else { continue };
+            let time = run.table.duration[i as usize].0 as f64;
+            times[p] += time;
+            if let Some(region) = region {
+                *found[p].shares.entry(*region).or_default() += time;
+                found[p].known += time;
+            }
+        }
+        for (code, time) in found.iter_mut().zip(times) {
+            code.shares.values_mut().for_each(|share| *share /= code.known);
+            code.known /= f64::max(time, 1.0);
+        }
+        found
+    }
+
+    /// Whether most of what two runs do in a phase, each as far as it is known, is other code.
+    pub(super) fn is_other(&self, other: &Self) -> bool {
+        let mut common: Vec<f64> =
+            self.shares.iter().filter_map(|(id, share)| Some(share.min(*other.shares.get(id)?))).collect();
+        // In one order, so that the sum is the same each time.
+        common.sort_by(f64::total_cmp);
+        self.known.min(other.known) > MOST && common.iter().sum::<f64>() < MOST
+    }
+}
+
+/// More than this share is most of it.
+const MOST: f64 = 0.5;
+
+#[cfg(test)]
+mod tests {
+    use super::without_line;
+
+    #[test]
+    fn a_place_is_the_same_on_another_line() {
+        assert_eq!(without_line("f (a.c:12)"), "f (a.c");
+        assert_eq!(without_line("f (a.c:7)"), without_line("f (a.c:12)"));
+        assert_ne!(without_line("f (a.c:7)"), without_line("f (b.c:7)"));
+        assert_eq!(without_line("a::b (MPI_Send)"), "a::b (MPI_Send)");
+        assert_eq!(without_line("a:12"), "a");
+        assert_eq!(without_line("a:"), "a:");
+        assert_eq!(without_line(""), "");
+    }
+}
