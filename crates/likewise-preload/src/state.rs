@@ -16,7 +16,7 @@ use crate::{Dialect, clock, counters, job, memory, modules};
 use likewise_mpi::abi::Class;
 use likewise_mpi::binding::Source;
 use likewise_recording::calls::number;
-use likewise_recording::{CallId, Frame, Recorder, Timing, identity};
+use likewise_recording::{CallId, Frame, NO_FILE, Recorder, Timing, identity};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -355,7 +355,7 @@ impl State {
                 Frame { module, offset: (address - object.base) as u64 }
             }
             // Code that was made while the program runs.
-            None => Frame { module: recorder.module(&[], "?"), offset: 0 },
+            None => Frame { module: recorder.module(&[], NO_FILE), offset: 0 },
         }
     }
 }

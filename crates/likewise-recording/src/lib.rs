@@ -42,6 +42,6 @@ pub use meta::{Frame, MOST_OF_ID, NOT_READ, RankMeta, RecorderOptions, Times, Ti
 pub use nest::Nest;
 pub use part::{Part, Stand};
 pub use recorder::Recorder;
-pub use recording::{Datatype, FILE, Module, OpenError, Recording, Symbol};
+pub use recording::{Datatype, FILE, Module, NO_FILE, OpenError, Recording, Symbol};
 pub use structure::{Repeated, Structure};
 pub use window::{Choice, EffortRegion, SampledRank, Window};

@@ -24,9 +24,12 @@ pub const FILE: &str = "recording.likewise";
 pub struct Module {
     /// Its build id; empty where it has none.
     pub build_id: Vec<u8>,
-    /// Its file.
+    /// Its file; [`NO_FILE`] where it has none.
     pub path: String,
 }
+
+/// What stands in the place of the file of code that was made while the program ran.
+pub const NO_FILE: &str = "?";
 
 /// A call from a call path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

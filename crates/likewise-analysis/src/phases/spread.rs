@@ -1,6 +1,6 @@
 //! The phases of one run, found by several processes.
 
-use super::search::{on_all, serve};
+use super::search::{Search, on_all, serve};
 use super::trace::{checked, labelled_in, read};
 use super::{Labelled, Options};
 use crate::together::{same_input, told_once};
@@ -8,6 +8,7 @@ use crate::{Stages, ToldElsewhere, Usage, Watch};
 use anyhow::Result;
 use likewise::comm::Communicator;
 use likewise_trace::{SpreadError, read_bursts_spread};
+use rayon::ThreadPool;
 use std::path::Path;
 
 /// As [`label_bursts`](super::label_bursts), on several processes that see the same
@@ -16,8 +17,8 @@ use std::path::Path;
 /// Each process reads a piece of the trace, and looks for the neighbours of a
 /// part of the bursts, by [`dbscan_spread`](likewise::cluster::dbscan_spread) and
 /// [`k_distances_spread`](likewise::cluster::kdist::k_distances_spread). Process
-/// 0 has all bursts, and does what is left. The result does not depend on the
-/// number of processes.
+/// 0 has all bursts, and does what is left, on the threads of `pool` if it is given one. The
+/// result depends neither on these nor on the number of processes.
 ///
 /// # Errors
 /// As of [`label_bursts`](super::label_bursts), on one process; the others have
@@ -25,7 +26,7 @@ use std::path::Path;
 pub fn label_bursts_on<C: Communicator>(
     comm: &C,
     trace: &Path,
-    options: &Options,
+    (options, pool): (&Options, Option<&ThreadPool>),
     stages: &mut Stages,
     watch: &dyn Watch,
 ) -> Result<Option<Labelled>> {
@@ -55,5 +56,12 @@ pub fn label_bursts_on<C: Communicator>(
     let Some(found) = found else {
         return if serve(comm)? { Ok(None) } else { Err(ToldElsewhere.into()) };
     };
-    on_all(comm, |search| labelled_in(trace, found, (options, &definition), search, stages, watch)).map(Some)
+    let work = |search: &dyn Search| {
+        let labelled = || labelled_in(trace, found, (options, &definition), search, stages, watch);
+        match pool {
+            Some(pool) => pool.install(labelled),
+            None => labelled(),
+        }
+    };
+    on_all(comm, work).map(Some)
 }

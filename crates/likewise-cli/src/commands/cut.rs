@@ -261,10 +261,13 @@ impl Told<'_> {
     fn text(&self) -> String {
         let Cut { analysis, period, window, asked, .. } = self.cut;
         let (from, to) = period.region();
+        let length = match analysis.drawn_times {
+            true => "of unknown length".to_owned(),
+            false => period.median().to_string(),
+        };
         let mut text = format!(
-            "Period: {}, {} iterations from {from} to {to} of {}, confidence {:.2} (found in {}); they hold {:.1}% of the computing time. What \
+            "Period: {length}, {} iterations from {from} to {to} of {}, confidence {:.2} (found in {}); they hold {:.1}% of the computing time. What \
              is outside, {:.1}% of the run, is no part of the cut.\n{}",
-            period.median(),
             period.n_iterations(),
             analysis.end,
             period.confidence,
@@ -287,6 +290,10 @@ impl Told<'_> {
         };
         let _ = writeln!(text, "Cut: {iterations}, {} to {}, {tasks}.", window.from, window.to);
         text += &reduction_text(&self.report);
+        if analysis.drawn_times {
+            text += "Error of extrapolating from it: not known, since the times are drawn; `likewise record --times all` keeps each.\n";
+            return text;
+        }
         text +=
             "Error of extrapolating from it, over the iterations (over the run, where the rest is known):\n";
         for (name, estimate, limited) in self.cut.estimates() {

@@ -135,7 +135,8 @@ fn stood(recording: &Recording) -> Option<String> {
     let stood = behind.iter().fold(0_u64, |sum, meta| sum.saturating_add(recording.stood(meta.rank)));
     (stood > 0).then(|| {
         format!(
-            "{} of the events of {}: their order and times are their leads', their parameters their own",
+            "{} of the events of {}: their order and times are their leads', their parameters their own as \
+             far as what they recorded before shows them",
             percent(stood as f64 / all.max(stood) as f64),
             counted(behind.len() as u64, "rank"),
         )

@@ -207,7 +207,8 @@ fn what_is_a_leads_is_told() {
     assert!(stood[2] > 0 && stood[2] < all[2] && stood[2] == stood[3], "{stood:?}");
     assert_eq!((stood[0], stood[1]), (0, 0));
     let shown = succeeds(&["info", text(&run)]).stdout;
-    let row = "of the events of 2 ranks: their order and times are their leads', their parameters their own";
+    let row = "of the events of 2 ranks: their order and times are their leads', their parameters their own as \
+               far as";
     assert!(shown.contains(row), "{shown}");
 }
 

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use addr2line::Loader;
 use cpp_demangle::DemangleOptions;
-use likewise_recording::{Frame, Module};
+use likewise_recording::{Frame, Module, NO_FILE};
 use memmap2::Mmap;
 use object::{Object, ObjectSection, ObjectSymbol};
 
@@ -117,6 +117,10 @@ impl Source {
             known.tried = true;
             match Image::open(&known.module) {
                 Ok(image) => known.image = Some(image),
+                Err(_) if known.module.path == NO_FILE => self.notes.push(
+                    "some calls come from code of no file, made while the program ran: its functions are not known"
+                        .to_owned(),
+                ),
                 Err(why) => self.notes.push(format!(
                     "{}: {why}; its functions are shown as offsets",
                     printable(known.module.path.as_bytes(), MAX_NAME)

@@ -1,5 +1,6 @@
 //! `likewise bursts`: the computation phases of a trace.
 
+mod lent;
 mod result;
 mod spread;
 

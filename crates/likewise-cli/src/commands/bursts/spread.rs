@@ -1,5 +1,6 @@
 //! `likewise bursts` on several processes.
 
+use super::lent::Lent;
 use super::result::{Done, Page, page, trace_legend, values};
 use super::{BurstsArgs, ResultOf, TableFormat};
 use crate::args::ReadingArgs;
@@ -14,7 +15,7 @@ use likewise_analysis::{Stages, ToldElsewhere};
 use likewise_comm::{CommError, Communicator, Reduction};
 use likewise_mpi::MpiComm;
 use likewise_trace::{AtomicFile, SpreadError, ToLabel, is_special, write_labelled_spread};
-use rayon::ThreadPoolBuilder;
+use rayon::ThreadPool;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
@@ -27,9 +28,13 @@ pub(super) fn run_on(comm: &MpiComm, args: &BurstsArgs, common: &Common) -> Resu
     told_once(Some(comm), same_options(comm, &args.decisive(), &arguments))?;
     // Process 0 writes.
     told_once(Some(comm), if comm.rank() == 0 { args.check(common) } else { Ok(()) })?;
+    let lent = Lent::of(comm)?;
+    let is_lent = lent.is_more();
+    let pool = told_once(Some(comm), (comm.rank() == 0).then(|| lent.pool()).transpose())?;
     let mut stages = Stages::default();
-    let labelled = label_bursts_on(comm, &args.trace, &args.options(), &mut stages, common)?;
-    let written = args.result().write_on(comm, labelled.map(Arc::new), stages, common);
+    let labelled = label_bursts_on(comm, &args.trace, (&args.options(), pool.as_ref()), &mut stages, common)?;
+    let labelled = labelled.map(Arc::new).zip(pool);
+    let written = args.result().write_on(comm, (labelled, is_lent), stages, common);
     let Some(done) = told_once(Some(comm), written)? else { return Ok(()) };
     common.print(&done.summary, || done.text)
 }
@@ -42,6 +47,8 @@ struct Alone {
     trace: bool,
     /// Analyses while others write.
     analyses: bool,
+    /// Does so on threads that it has of its own, and writes nothing meanwhile.
+    is_busy: bool,
 }
 
 impl ResultOf<'_> {
@@ -50,29 +57,31 @@ impl ResultOf<'_> {
     fn write_on(
         &self,
         comm: &MpiComm,
-        labelled: Option<Arc<Labelled>>,
+        (labelled, is_lent): (Option<(Arc<Labelled>, ThreadPool)>, bool),
         mut stages: Stages,
         common: &Common,
     ) -> Result<Option<Done>> {
         let _bar = common.spinner("Aligning and writing");
+        let (labelled, pool) = labelled.unzip();
         let out = labelled.as_ref().map(|_| self.output_dir(common)).transpose();
         // It has the files from when they are made, for it must go after them.
         let mut out = told_once(Some(comm), out)?;
-        let alone = self.alone(comm, labelled.as_deref())?;
+        let alone = self.alone(comm, labelled.as_deref(), is_lent)?;
         let analysis = OnceLock::new();
         let mut write = |labelled: Option<&Labelled>, out: &mut Option<OutputDir>| {
             stages.time("write", || self.write_large_on(comm, labelled, out, alone, common))
         };
         let (page, written) = if alone.analyses {
             std::thread::scope(|scope| {
-                let of = labelled.clone().map(|labelled| (labelled, &analysis));
-                let looking = of.map(|of| scope.spawn(|| looked_at(of, common)));
+                let of = labelled.clone().map(|labelled| (labelled, &analysis)).zip(pool.as_ref());
+                let looking = of.map(|(of, pool)| scope.spawn(|| looked_at(of, pool, common)));
                 let written = write(labelled.as_deref(), &mut out);
                 let done = looking.map(|thread| thread.join()).transpose();
                 (done.unwrap_or_else(|panic| std::panic::resume_unwind(panic)).transpose(), written)
             })
         } else {
-            let page = labelled.map(|labelled| looked_at((labelled, &analysis), common)).transpose();
+            let of = labelled.map(|labelled| (labelled, &analysis)).zip(pool.as_ref());
+            let page = of.map(|(of, pool)| looked_at(of, pool, common)).transpose();
             let written = write(analysis.get().map(|analysis| &**analysis), &mut out);
             (page, written)
         };
@@ -85,14 +94,15 @@ impl ResultOf<'_> {
     }
 
     /// Collective.
-    fn alone(&self, comm: &MpiComm, labelled: Option<&Labelled>) -> Result<Alone, CommError> {
+    fn alone(&self, comm: &MpiComm, labelled: Option<&Labelled>, is_lent: bool) -> Result<Alone, CommError> {
         let names = [self.dir.join("bursts.csv"), self.stem().with_added_extension("prv")];
         let [rows, trace] = names.map(|name: PathBuf| labelled.is_some() && is_special(&name));
         let analyses = labelled.is_some_and(|labelled| labelled.may_be_written_meanwhile());
         let mut of_first = [rows, trace, analyses].map(i64::from);
         comm.all_reduce(Reduction::Max, &mut of_first)?;
         let [rows, trace, analyses] = of_first.map(|is| is > 0);
-        Ok(Alone { rows: rows || self.writing.format != TableFormat::Csv, trace, analyses })
+        let rows = rows || self.writing.format != TableFormat::Csv;
+        Ok(Alone { rows, trace, analyses, is_busy: analyses && !is_lent })
     }
 
     /// Process 0 passes in the bursts, and gets the files. Collective.
@@ -146,7 +156,7 @@ impl ResultOf<'_> {
             legend,
         });
         let files =
-            write_labelled_spread(comm, self.trace, to_label, (*lenient, alone.analyses), pcf.as_deref());
+            write_labelled_spread(comm, self.trace, to_label, (*lenient, alone.is_busy), pcf.as_deref());
         files.map_err(|error| match error {
             SpreadError::File(error) => error.into(),
             SpreadError::Elsewhere => ToldElsewhere.into(),
@@ -156,12 +166,12 @@ impl ResultOf<'_> {
 }
 
 /// Analyses the bursts, and shows what comes of it; also tells how long its stages took.
-/// The threads of the pool are left to who writes files meanwhile.
+/// The threads of this process are left to who writes files meanwhile.
 fn looked_at<'a>(
     (labelled, analysis): (Arc<Labelled>, &'a OnceLock<Analysis>),
+    pool: &ThreadPool,
     common: &Common,
 ) -> Result<(Page<'a>, Stages)> {
-    let pool = ThreadPoolBuilder::new().num_threads(rayon::current_num_threads()).build()?;
     pool.install(|| {
         let mut stages = Stages::default();
         let analysis = analysis.get_or_init(|| labelled.analysed(&mut stages, &common.quieter()));
