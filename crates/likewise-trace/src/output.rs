@@ -205,7 +205,10 @@ impl AtomicFile {
             let inner = writer.into_inner().map_err(|e| Error::write(&self.path, e.into_error()))?;
             self.digest = inner.digesting.digest();
             if self.by_parts {
-                let digest = Digest::of_file(self.written_at());
+                let path = self.written_at();
+                let mapped = File::open(path).and_then(|file| Digest::of_own(&file));
+                // Not every file system can map.
+                let digest = mapped.or_else(|_| Digest::of_file(path));
                 self.digest = digest.map_err(|e| Error::write(&self.path, e))?;
             }
         }

@@ -45,7 +45,7 @@ pub(super) fn refine_bursts(
         // What each radius connects does not depend on what became of the others.
         let params = |&eps: &f64| DbscanParams::new(eps, range.min_points).ok();
         let all: Vec<_> = range.eps.iter().chain(&range.reach).filter_map(params).collect();
-        search.ahead(input.points, &all);
+        search.ahead(input.points, &all, cores.as_ref());
     }
     let along = stages.time("cluster", || Along::of(input.points));
     let connect = |params: &DbscanParams| {

@@ -33,16 +33,15 @@ pub trait Search: Sync {
         false
     }
 
-    /// As [`k_distances`], for each of one or two `k`, or of three where this process
-    /// is alone.
+    /// As [`k_distances`], for each of one to three `k`.
     ///
     /// # Errors
     /// Those of [`k_distances`].
     fn k_distances(&self, points: Points<'_>, k: &[usize]) -> Result<Vec<Vec<f64>>, KDistError>;
 
-    /// Says that [`Search::dbscan`] will be asked with these, in this order, while
-    /// the caller does other work between.
-    fn ahead(&self, _points: Points<'_>, _params: &[DbscanParams]) {}
+    /// Says that [`Search::dbscan`] or [`Search::dbscan_knowing`] will be asked with these, in
+    /// this order, while the caller does other work between.
+    fn ahead(&self, _points: Points<'_>, _params: &[DbscanParams], _cores: Option<&CoreRadii>) {}
 }
 
 /// This process alone.
@@ -78,38 +77,43 @@ enum Wanted {
     /// Take points of so many dimensions, which follow.
     Points(usize),
     Dbscan(DbscanParams),
-    /// The same by the others alone, who have all points.
+    /// Take what is known of the points, which follows, if anything; then the next come.
+    Ahead,
+    /// As `Dbscan`, by the others alone, who have all points.
     OthersDbscan(DbscanParams),
-    /// For one or two `k`; 0 is none.
-    KDistances([usize; 2]),
+    /// For one to three `k`; 0 is none.
+    KDistances([usize; 3]),
     /// Nothing more; whether process 0 has done its work.
     End(bool),
 }
 
 impl Wanted {
     fn bytes(self) -> Vec<u8> {
-        let (kind, a, b) = match self {
-            Self::Points(dims) => (0, dims as u64, 0),
-            Self::Dbscan(params) => (1, params.eps().to_bits(), params.min_points() as u64),
-            Self::KDistances([a, b]) => (2, a as u64, b as u64),
-            Self::End(well) => (3, well.into(), 0),
-            Self::OthersDbscan(params) => (4, params.eps().to_bits(), params.min_points() as u64),
+        let of_params = |params: DbscanParams| [params.eps().to_bits(), params.min_points() as u64, 0];
+        let (kind, numbers) = match self {
+            Self::Points(dims) => (0, [dims as u64, 0, 0]),
+            Self::Dbscan(params) => (1, of_params(params)),
+            Self::KDistances(k) => (2, k.map(|k| k as u64)),
+            Self::End(well) => (3, [well.into(), 0, 0]),
+            Self::Ahead => (4, [0; 3]),
+            Self::OthersDbscan(params) => (5, of_params(params)),
         };
         let mut bytes = Vec::new();
-        wire::put_numbers(&mut bytes, [kind, a, b]);
+        wire::put_numbers(&mut bytes, std::iter::once(kind).chain(numbers));
         bytes
     }
 
     fn of(bytes: &[u8]) -> Option<Self> {
         let mut taker = Taker::new(bytes);
-        let [kind, a, b] = [taker.number()?, taker.number()?, taker.number()?];
+        let [kind, a, b, c] = [taker.number()?, taker.number()?, taker.number()?, taker.number()?];
         let params = || DbscanParams::new(f64::from_bits(a), b as usize).ok();
         Some(match kind {
             0 => Self::Points(a as usize),
             1 => Self::Dbscan(params()?),
-            2 => Self::KDistances([a as usize, b as usize]),
+            2 => Self::KDistances([a, b, c].map(|k| k as usize)),
             3 => Self::End(a != 0),
-            4 => Self::OthersDbscan(params()?),
+            4 => Self::Ahead,
+            5 => Self::OthersDbscan(params()?),
             _ => return None,
         })
     }
@@ -122,15 +126,27 @@ impl Wanted {
 /// The processes could not work together.
 pub(super) fn serve<C: Communicator + ?Sized>(comm: &C) -> Result<bool, CommError> {
     let mut own = Own::default();
+    let mut next = wanted_by_first(comm)?;
     loop {
-        let mut wanted = Vec::new();
-        broadcast_by_messages(comm, 0, &mut wanted)?;
-        match Wanted::of(&wanted).ok_or_else(out_of_step)? {
+        next = match next {
             Wanted::End(well) => return Ok(well),
-            Wanted::Points(dims) => own = Own { data: reals(&comm.receive(0)?)?, dims },
-            wanted => comm.send(0, &own.answer(comm, wanted)?)?,
+            Wanted::Points(dims) => {
+                own = Own { data: reals(&comm.receive(0)?)?, dims };
+                wanted_by_first(comm)?
+            }
+            Wanted::Ahead => own.answer_ahead(comm, &comm.receive(0)?)?,
+            wanted => {
+                comm.send(0, &own.answer(comm, wanted)?)?;
+                wanted_by_first(comm)?
+            }
         }
     }
+}
+
+fn wanted_by_first<C: Communicator + ?Sized>(comm: &C) -> Result<Wanted, CommError> {
+    let mut wanted = Vec::new();
+    broadcast_by_messages(comm, 0, &mut wanted)?;
+    Wanted::of(&wanted).ok_or_else(out_of_step)
 }
 
 fn out_of_step() -> CommError {
@@ -155,30 +171,53 @@ impl Own {
         let mut bytes = Vec::new();
         match wanted {
             Wanted::Dbscan(params) => put_dbscan(&mut bytes, &dbscan_spread(points, &params, comm)?),
-            Wanted::OthersDbscan(params) => {
-                put_dbscan(&mut bytes, &dbscan_spread(points, &params, &Others(comm))?);
-            }
             Wanted::KDistances(k) => match k_distances_of_all(points, k, comm) {
                 Ok(distances) => wire::put_reals(&mut bytes, distances.iter().flatten()),
                 Err(KDistSpreadError::Comm(error)) => return Err(error),
                 // Process 0 asks for none that do not exist.
                 Err(KDistSpreadError::KDist(_)) => return Err(out_of_step()),
             },
-            Wanted::Points(_) | Wanted::End(_) => {}
+            // These have no answer.
+            Wanted::Points(_) | Wanted::Ahead | Wanted::OthersDbscan(_) | Wanted::End(_) => {}
         }
         Ok(bytes)
     }
+
+    /// Looks with what radius process 0 asks for, until it wants something else, which is
+    /// returned. Collective over the others.
+    fn answer_ahead<C: Communicator + ?Sized>(&self, comm: &C, cores: &[u8]) -> Result<Wanted, CommError> {
+        let points = Points::new(&self.data, self.dims).map_err(|_| out_of_step())?;
+        let cores = match cores {
+            [] => None,
+            bytes => Some(CoreRadii::take(&mut Taker::new(bytes)).ok_or_else(out_of_step)?),
+        };
+        let known = cores.as_ref().map(|cores| (Along::of(points), cores));
+        loop {
+            let params = match wanted_by_first(comm)? {
+                Wanted::OthersDbscan(params) => params,
+                other => return Ok(other),
+            };
+            let found = match &known {
+                Some((along, cores)) => dbscan_knowing(along, &params, cores),
+                None => dbscan_spread(points, &params, &Others(comm))?,
+            };
+            let mut bytes = Vec::new();
+            put_dbscan(&mut bytes, &found);
+            comm.send(0, &bytes)?;
+        }
+    }
 }
 
-/// By one search; the second `k` may be 0, for none.
+/// By one search; the second and third `k` may be 0, for none.
 fn k_distances_of_all<C: Communicator + ?Sized>(
     points: Points<'_>,
-    [a, b]: [usize; 2],
+    k: [usize; 3],
     comm: &C,
 ) -> Result<Vec<Vec<f64>>, KDistSpreadError> {
-    Ok(match b {
-        0 => vec![k_distances_spread(points, a, comm)?],
-        _ => k_distances_spread_of(points, [a, b], comm)?.into(),
+    Ok(match k {
+        [a, 0, _] => vec![k_distances_spread(points, a, comm)?],
+        [a, b, 0] => k_distances_spread_of(points, [a, b], comm)?.into(),
+        k => k_distances_spread_of(points, k, comm)?.into(),
     })
 }
 
@@ -212,8 +251,9 @@ enum Question {
     /// Share out these parts of the points.
     Points(usize, Vec<Vec<u8>>),
     All(Wanted),
-    /// Ask the others one after the other, and pass on what they find.
-    Ahead(Vec<DbscanParams>, SyncSender<(DbscanParams, Dbscan)>),
+    /// Tell the others what is known of the points, ask them one after the other, and pass on
+    /// what they find.
+    Ahead(Vec<u8>, Vec<DbscanParams>, SyncSender<(DbscanParams, Dbscan)>),
 }
 
 /// How the points are shared out.
@@ -274,7 +314,7 @@ fn next<T>(from: &Receiver<T>) -> Option<T> {
             Err(TryRecvError::Disconnected) => return None,
             Err(TryRecvError::Empty) => {
                 if rayon::yield_now() != Some(rayon::Yield::Executed) {
-                    std::thread::sleep(Duration::from_micros(50));
+                    std::thread::sleep(Duration::from_micros(200));
                 }
             }
         }
@@ -314,7 +354,23 @@ impl Search for Ranks {
         dbscan_of(&answers, points.len())
     }
 
-    fn ahead(&self, points: Points<'_>, params: &[DbscanParams]) {
+    fn dbscan_knowing(&self, along: &Along<'_>, params: &DbscanParams, cores: &CoreRadii) -> Dbscan {
+        let mut desk = self.desk();
+        if desk.before.is_some_and(|before| before == *params) {
+            desk.before = None;
+            drop(desk);
+            return dbscan_knowing(along, params, cores);
+        }
+        drop(desk);
+        self.dbscan(along.points(), params)
+    }
+
+    /// Two processes: the other has all points, and is told.
+    fn uses_cores(&self) -> bool {
+        self.size == 2
+    }
+
+    fn ahead(&self, points: Points<'_>, params: &[DbscanParams], cores: Option<&CoreRadii>) {
         let (found, ahead) = sync_channel(1);
         let mut desk = self.desk();
         let shared_out = desk.share_out(points, self.size, SharedOut::ToOthers);
@@ -325,7 +381,9 @@ impl Search for Ranks {
             all => (None, all),
         };
         desk.before = before;
-        let asked = desk.questions.send(Question::Ahead(others.to_vec(), found));
+        let mut known = Vec::new();
+        cores.filter(|_| self.uses_cores()).into_iter().for_each(|cores| cores.put(&mut known));
+        let asked = desk.questions.send(Question::Ahead(known, others.to_vec(), found));
         desk.ahead = (shared_out.is_some() && asked.is_ok()).then_some(ahead);
     }
 
@@ -336,7 +394,7 @@ impl Search for Ranks {
         if let Some(&k) = k.iter().find(|&&k| points.len() < k) {
             return Err(KDistError::TooFewPoints { points: points.len(), k });
         }
-        let wanted = [k[0], k.get(1).copied().unwrap_or(0)];
+        let wanted = [0, 1, 2].map(|i| k.get(i).copied().unwrap_or(0));
         let answers = self.ask(points, Wanted::KDistances(wanted)).unwrap_or_default();
         let mut distances = vec![Vec::with_capacity(points.len()); k.len()];
         for bytes in &answers {
@@ -395,7 +453,9 @@ fn answer_all<C: Communicator + ?Sized>(
                 own = Own { data: reals(&parts[0])?, dims };
                 continue;
             }
-            Question::Ahead(all, found) => {
+            Question::Ahead(known, all, found) => {
+                broadcast_by_messages(comm, 0, &mut Wanted::Ahead.bytes())?;
+                (1..comm.size()).try_for_each(|rank| comm.send(rank, &known))?;
                 for params in all {
                     broadcast_by_messages(comm, 0, &mut Wanted::OthersDbscan(params).bytes())?;
                     let answers: Result<Vec<_>, _> =
@@ -450,12 +510,19 @@ mod tests {
                     }
                     let found = on_all(comm, |search| {
                         let distances = search.k_distances(points, &[3, 2]);
+                        let core = search.k_distances(points, &[4, 3, 5]);
+                        let radii = vec![params.eps(), wider.eps()];
+                        let cores = core.ok().map(|found| CoreRadii::of(&found[0], 4, radii));
                         if size > 1 {
-                            search.ahead(points, &[params, wider]);
+                            search.ahead(points, &[params, wider], cores.as_ref());
                         }
-                        let found = [params, wider, params].map(|params| search.dbscan(points, &params));
+                        let along = Along::of(points);
+                        let found = [params, wider, params].map(|params| match &cores {
+                            Some(cores) => search.dbscan_knowing(&along, &params, cores),
+                            None => search.dbscan(points, &params),
+                        });
                         // Nobody asks for what was announced.
-                        search.ahead(points, &vec![wider; if size > 1 { 5 } else { 0 }]);
+                        search.ahead(points, &vec![wider; if size > 1 { 5 } else { 0 }], None);
                         assert_eq!(search.dbscan(points, &params), found[0]);
                         Ok((found, distances))
                     });
@@ -481,9 +548,9 @@ mod tests {
             let desk =
                 Desk { questions, answers: answered, shared_out: SharedOut::Not, ahead: None, before: None };
             let ranks = Ranks { size, desk: Mutex::new(desk) };
-            ranks.ahead(points, &radii);
+            ranks.ahead(points, &radii, None);
             assert!(matches!(asked.try_recv(), Ok(Question::Points(2, _))));
-            let Ok(Question::Ahead(ahead, _found)) = asked.try_recv() else { panic!("asked ahead") };
+            let Ok(Question::Ahead(_, ahead, _found)) = asked.try_recv() else { panic!("asked ahead") };
             assert_eq!(ahead, of_others, "{size} processes");
             if size == 2 {
                 assert_eq!(ranks.dbscan(points, &radii[0]), dbscan(points, &radii[0]));

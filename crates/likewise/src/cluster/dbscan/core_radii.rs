@@ -1,6 +1,7 @@
 //! At which radii points are core, where their k-distances are known.
 
 use super::params::DbscanParams;
+use crate::comm::wire::{self, Taker};
 use rayon::prelude::*;
 
 /// A distance nearer to a radius than this share of it decides nothing: the radius
@@ -42,6 +43,22 @@ impl CoreRadii {
         };
         let from = distances.par_iter().map(first).collect();
         Self { radii, min_points, from }
+    }
+
+    /// Appends it to a message.
+    pub fn put(&self, bytes: &mut Vec<u8>) {
+        wire::put_number(bytes, self.min_points as u64);
+        wire::put_number(bytes, self.radii.len() as u64);
+        wire::put_reals(bytes, &self.radii);
+        wire::put_block(bytes, &self.from);
+    }
+
+    /// What [`CoreRadii::put`] has put into a message.
+    #[must_use]
+    pub fn take(taker: &mut Taker<'_>) -> Option<Self> {
+        let (min_points, n) = (taker.index()?, taker.index()?);
+        let radii = wire::reals(taker.bytes(n.checked_mul(8)?)?)?.collect();
+        Some(Self { min_points, radii, from: taker.block()?.to_vec() })
     }
 
     /// How many points there are.
@@ -103,6 +120,11 @@ mod tests {
         assert_eq!(told(&distances, &[1e-160, 0.3], 0.3), [None; 5]);
         assert_eq!(told(&distances, &[0.3; 300], 0.3), [None; 5]);
         let cores = CoreRadii::of(&distances, 3, vec![0.1]);
+        let mut bytes = Vec::new();
+        cores.put(&mut bytes);
+        let there = CoreRadii::take(&mut Taker::new(&bytes)).expect("whole");
+        assert_eq!(format!("{there:?}"), format!("{cores:?}"));
+        assert!(CoreRadii::take(&mut Taker::new(&bytes[..bytes.len() - 1])).is_none());
         for (eps, min_points) in [(0.1, 4), (0.2, 3)] {
             assert!(cores.at(&DbscanParams::new(eps, min_points).expect("valid")).is_none());
         }
