@@ -56,8 +56,8 @@ pub(crate) struct Common {
     /// Print the result as JSON instead of tables
     #[arg(long, global = true)]
     pub(crate) json: bool,
-    /// Use this many threads [default: all cores, under mpirun this process's share of them];
-    /// the result does not depend on it
+    /// Use this many threads [default: all cores, under mpirun this process's share of them, and
+    /// process 0 of `bursts` those of its computer]; the result does not depend on it
     #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     threads: Option<u16>,
     /// Colour the output; NO_COLOR is heeded
