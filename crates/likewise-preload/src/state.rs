@@ -287,7 +287,9 @@ impl State {
         if memory::is_short() {
             return Then::Stop;
         }
-        let is_due = self.recorder.n_open() & (job::LOOK - 1) == 0 || job.is_due(made.end);
+        // Where efforts are sampled, nothing is ever open.
+        let n_open = self.recorder.n_open();
+        let is_due = n_open > 0 && n_open & (job::LOOK - 1) == 0 || job.is_due(made.end);
         let Some(watch) = &self.watch else { return if is_due { Then::Write } else { Then::Nothing } };
         let level = made.words[0] as i32;
         if made.call == number::Pcontrol && made.dialect != Dialect::C {
@@ -303,7 +305,7 @@ impl State {
             Then::Trial
         } else if is_due {
             Then::Write
-        } else if watch.seeks() && self.recorder.n_events() & (LOOK - 1) == 0 {
+        } else if watch.seeks() && watch.n_events() & (LOOK - 1) == 0 {
             Then::Look
         } else {
             Then::Nothing

@@ -190,6 +190,8 @@ pub(crate) struct Watch {
     /// Events since the last marker that all ranks came to, and since the one
     /// before.
     n: [u64; 2],
+    /// All events, whether they are recorded or not.
+    n_events: u64,
 }
 
 impl Watch {
@@ -212,6 +214,7 @@ impl Watch {
             passed: 0,
             marked: [0; 2],
             n: [0; 2],
+            n_events: 0,
         }
     }
 
@@ -298,6 +301,7 @@ impl Watch {
             known.n += 1;
             self.n[0] += 1;
             self.n[1] += 1;
+            self.n_events += 1;
             if self.marker == Marker::Auto {
                 self.search.push(symbol);
             }
@@ -351,6 +355,12 @@ impl Watch {
             (self.before_tail, self.tail) = (self.n, true);
         }
         begins
+    }
+
+    /// How many events there were, recorded or not.
+    #[inline]
+    pub(crate) fn n_events(&self) -> u64 {
+        self.n_events
     }
 
     /// Whether this rank takes part in finding a marker.

@@ -101,9 +101,9 @@ impl Finder {
         !self.is_under_way && !self.has_failed
     }
 
-    /// Looks for a proposal; on rank 0, makes one where `may` allows it. The rank
-    /// has made so many events.
-    pub(super) fn look(&mut self, watch: &mut Watch, n_events: u64, may: bool) {
+    /// Looks for a proposal; on rank 0, makes one where `may` allows it.
+    pub(super) fn look(&mut self, watch: &mut Watch, may: bool) {
+        let n_events = watch.n_events();
         if self.has_failed {
             return;
         }

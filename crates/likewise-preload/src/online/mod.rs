@@ -227,8 +227,8 @@ impl Online {
         // Whoever has put markers into the program knows better.
         let may = !self.gave_up && !self.log.marker.starts_with("MPI_Pcontrol");
         let Some(finder) = &mut self.finder else { return };
-        if let Some(State { watch: Some(watch), recorder, .. }) = state::lock().as_mut() {
-            finder.look(watch, recorder.n_events(), may);
+        if let Some(State { watch: Some(watch), .. }) = state::lock().as_mut() {
+            finder.look(watch, may);
         }
     }
 

@@ -90,6 +90,23 @@ fn a_run_without_markers_is_one_step() {
     assert!(recording.log().is_some_and(|log| log.notes[0].contains("No marker was found")));
 }
 
+/// Where nothing is recorded, events are counted all the same.
+#[test]
+fn a_marker_is_found_where_efforts_are_sampled() {
+    for mpi in [Mpi::Open, Mpi::Mpich] {
+        let folder = fresh("strata-found", mpi);
+        let Some(program) = build("l_phases.c", mpi, &folder) else { continue };
+        let Some(output) = run(mpi, &folder, 4, &["LIKEWISE_EVERY=1", text(&program), "bare", "600"]) else {
+            continue;
+        };
+        expect_success(&output, "bare");
+        let recording = Recording::open(&folder.join("recording")).expect("a recording");
+        let steps: u64 = windows(&recording).iter().map(|window| window.n_steps).sum();
+        let log = recording.log().expect("a log");
+        assert!(!log.marker.is_empty() && steps > 100, "{mpi:?}: {steps} steps, '{}'", log.marker);
+    }
+}
+
 #[test]
 fn windows_before_a_run_ends_early_are_kept() {
     for (mpi, kind, code) in [
