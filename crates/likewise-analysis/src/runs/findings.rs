@@ -129,12 +129,15 @@ impl Comparison {
                 percent(change.efficiency),
                 gains(&change)
             ),
-            None if self.all_known() => format!("Every phase keeps an efficiency of {threshold} or more."),
+            None if self.all_known() => {
+                format!("Every phase keeps an efficiency of {threshold} or more{}.", self.but_for_chance())
+            }
             None if self.shown().iter().all(|phase| !phase.is_known()) => {
                 "Which phases scale cannot be told: none is known to be the same in two runs.".to_owned()
             }
             None => format!(
-                "Every phase that is known to be the same in all runs keeps an efficiency of {threshold} or more."
+                "Every phase that is known to be the same in all runs keeps an efficiency of {threshold} or more{}.",
+                self.but_for_chance()
             ),
         }
     }
@@ -212,6 +215,15 @@ impl Comparison {
         }
     }
 
+    /// Where the table has a `~` beside a figure beyond the threshold.
+    fn but_for_chance(&self) -> &'static str {
+        let is_marked = |phase: &Phase| {
+            let known = phase.scaling.changes.iter().zip(&phase.is_sure).filter(|(_, is_sure)| **is_sure);
+            known.filter_map(|(change, _)| change.as_ref()).any(|change| change.may_be_chance(self.threshold))
+        };
+        if self.shown().iter().any(is_marked) { ", but for what may be chance" } else { "" }
+    }
+
     /// What is slower or faster than in the first run, run by run.
     fn differences(&self) -> Vec<String> {
         let (mut differences, mut of_phases) = (Vec::new(), 0);
@@ -235,7 +247,8 @@ impl Comparison {
         if of_phases == 0 {
             let most = percent(1.0 - self.threshold);
             let of = if self.all_known() { "No phase" } else { "Of the phases known to be the same, none" };
-            differences.push(format!("{of} is slower or faster by {most} or more."));
+            let but = self.but_for_chance();
+            differences.push(format!("{of} is slower or faster by {most} or more{but}."));
         }
         differences
     }

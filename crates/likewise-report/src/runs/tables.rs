@@ -21,16 +21,23 @@ const HEADER: [&str; 17] = [
     "GHz",
     "speed-up",
     "efficiency",
-    "instructions ×",
+    INSTRUCTIONS,
     "IPC ×",
     "frequency ×",
     "balance ×",
 ];
 
+const INSTRUCTIONS: &str = "instructions ×";
+
 /// One line per phase and run, with all computation on top.
 pub(super) fn phases(comparison: &Comparison) -> String {
     let mut out = String::from("<table><thead><tr>");
-    out.extend(HEADER.map(|name| format!("<th scope=\"col\">{name}</th>")));
+    // Without instructions the factor is that of the computing time.
+    let all = comparison.phases.iter().map(|phase| &phase.scaling).chain([&comparison.whole]);
+    let factors = all.flat_map(|scaling| scaling.changes.iter().flatten()).flat_map(|change| &change.factors);
+    let is_time = factors.into_iter().any(|factor| factor.kind == FactorKind::Time);
+    let named = |name| if is_time && name == INSTRUCTIONS { "time ×" } else { name };
+    out.extend(HEADER.map(|name| format!("<th scope=\"col\">{}</th>", named(name))));
     out.push_str("<th scope=\"col\">match</th></tr></thead>");
     let runs = comparison.runs.len();
     let _ = write!(out, "<tbody{}>", table::marked("all"));
