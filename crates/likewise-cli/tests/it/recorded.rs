@@ -175,6 +175,10 @@ fn bursts_between_the_same_calls_are_the_same_phase() {
     // Now the longest burst takes as long as another one did.
     program(30_000, 40).write(&path("other"));
     succeeds(&["compare", text(&path("one")), text(&path("other")), "-o", text(&path("out"))]);
+    program(60_000, 20).write(&path("same"));
+    let same =
+        succeeds(&["compare", text(&path("one")), text(&path("same")), "-o", text(&path("two"))]).stdout;
+    assert!(!same.contains("iterations against"), "{same}");
     let rows = read(&path("out"), "scaling.csv");
     let (head, rows) = rows.split_once('\n').unwrap();
     let at = |name: &str| head.split(',').position(|cell| cell == name).unwrap();

@@ -282,8 +282,15 @@ impl Loops<'_> {
             return (unknown(), true);
         }
         let mut found = vec![None; own.len()];
-        for (&r, parts) in known.iter().zip(&parts) {
-            found[r] = own[r].map(|n| ((n * parts) as u64, IterationsFrom::Period));
+        // Runs that do the phases of the loop equally often have as many iterations: which of two
+        // neighbouring numbers a run is given depends on where its phases begin and end.
+        let is_as_often = |r: usize| self.ratio(r, base).is_some_and(|(ratio, _)| (ratio - 1.0).abs() < 1e-9);
+        let of_run = |(&r, parts): (&usize, &f64)| own[r].map(|n| (r, (n * parts) as u64));
+        let counted: Vec<(usize, u64)> = known.iter().zip(&parts).filter_map(of_run).collect();
+        let most = counted.iter().filter(|(r, _)| is_as_often(*r)).map(|(_, n)| *n).max();
+        for (r, n) in counted {
+            let n = most.filter(|most| is_as_often(r) && most - n <= 1).unwrap_or(n);
+            found[r] = Some((n, IterationsFrom::Period));
         }
         let n_base = found[base].map_or(n_base, |(n, _)| n as f64);
         for r in (0..own.len()).filter(|&r| own[r].is_none()) {
