@@ -234,6 +234,9 @@ impl Told<'_> {
                 "run": e.run, "run_error": e.run_error(), "limited": limited,
             })
         };
+        // Of drawn times no error is known.
+        let is_known = !analysis.drawn_times;
+        let estimates = if is_known { self.cut.estimates() } else { Vec::new() };
         let mut reduction = reduction(&self.report);
         let end = analysis.end.0;
         let kept = window.to.saturating_sub(window.from).0;
@@ -252,8 +255,8 @@ impl Told<'_> {
             "reduction": reduction,
             "limits": { "keep": asked.keep, "max_error": asked.max_error },
             "within_limits": self.cut.meets(self.records()),
-            "error": window.error,
-            "estimates": self.cut.estimates().into_iter().map(estimate).collect::<Vec<_>>(),
+            "error": is_known.then_some(window.error),
+            "estimates": estimates.into_iter().map(estimate).collect::<Vec<_>>(),
             "notes": notes,
         })
     }

@@ -1,5 +1,6 @@
 //! The period of an analysed run, for programs.
 
+use likewise::table::Nanos;
 use likewise_analysis::phases::Analysis;
 use serde_json::{Value, json};
 
@@ -10,13 +11,16 @@ pub(crate) fn to_json(analysis: &Analysis) -> Value {
         Err(why) => json!({ "periodic": false, "sought_in": sought_in, "why": why.to_string() }),
         Ok(period) => {
             let (from, to) = period.region();
+            // Of drawn times no iteration's length is known.
+            let known =
+                |length: Option<Nanos>| length.filter(|_| !analysis.drawn_times).map(|length| length.0);
             json!({
                 "periodic": true,
                 "sought_in": sought_in,
                 "period_ns": period.length().0,
-                "median_ns": period.median().0,
-                "shortest_ns": period.lengths().iter().min().map(|length| length.0),
-                "longest_ns": period.lengths().iter().max().map(|length| length.0),
+                "median_ns": known(Some(period.median())),
+                "shortest_ns": known(period.lengths().iter().min().copied()),
+                "longest_ns": known(period.lengths().iter().max().copied()),
                 "iterations": period.n_iterations(),
                 "confidence": period.confidence,
                 "work_share": period.coverage,

@@ -160,6 +160,20 @@ fn what_rounding_does_is_no_finding() {
     assert!((total / truth as f64 - 1.0).abs() < 0.012, "{total} {truth}");
 }
 
+/// Of drawn times no iteration's length is known, and no error of an extrapolation.
+#[test]
+fn a_cut_of_histograms_states_no_lengths() {
+    let dir = tempfile::tempdir().unwrap();
+    let (run, out) = (dir.path().join("run"), dir.path().join("out"));
+    rounded(&run, |_| 100_000);
+    let cut = succeeds(&["cut", text(&run), "-o", text(&out)]).stdout;
+    assert!(cut.contains("Period: of unknown length, ") && cut.contains("from it: not known"), "{cut}");
+    let told: serde_json::Value = serde_json::from_str(&read(&out, "cut.json")).unwrap();
+    assert!(told["period"]["iterations"].as_u64() > Some(10), "{told}");
+    assert!(told["period"]["median_ns"].is_null() && told["error"].is_null(), "{told}");
+    assert_eq!(told["estimates"], serde_json::json!([]));
+}
+
 /// Two runs of one program on one input, by the calls, however noisy.
 #[test]
 fn bursts_between_the_same_calls_are_the_same_phase() {
