@@ -59,22 +59,23 @@ impl Lent {
         Some(lent)
     }
 
-    /// Whether process 0 has more than its own.
-    pub(super) fn is_more(&self) -> bool {
-        self.threads > self.own
-    }
-
-    /// As many threads, each on any of the cores.
+    /// As many threads, each on any of the cores; of process 0.
     pub(super) fn pool(self) -> Result<ThreadPool> {
         let mut set = CpuSet::new();
         for core in self.cores {
             let _ = set.set(core);
         }
-        // Where it may not, a thread stays on the cores of its process.
+        // Where the launcher holds each process on cores of its own (Slurm, by control groups), the
+        // others' cannot be had, and more threads would only share those of process 0.
+        let given = std::thread::spawn(move || {
+            let _ = sched_setaffinity(Pid::from_raw(0), &set);
+            own_cores().len()
+        });
+        let threads = self.threads.min(given.join().unwrap_or(0)).max(self.own);
         let start = move |_| {
             let _ = sched_setaffinity(Pid::from_raw(0), &set);
         };
-        Ok(ThreadPoolBuilder::new().num_threads(self.threads).start_handler(start).build()?)
+        Ok(ThreadPoolBuilder::new().num_threads(threads).start_handler(start).build()?)
     }
 }
 
@@ -100,7 +101,7 @@ mod tests {
     fn threads_of_one_computer_are_lent() {
         let of = |all: &[(&str, u64, &[u64])]| {
             let all: Vec<_> = all.iter().map(|&(computer, n, cores)| sent(computer, n, cores)).collect();
-            Lent::together(&all).map(|lent| (lent.is_more(), lent.threads, lent.cores))
+            Lent::together(&all).map(|lent| (lent.threads > lent.own, lent.threads, lent.cores))
         };
         assert_eq!(of(&[("a", 1, &[3]), ("a", 1, &[5])]), Some((true, 2, vec![3, 5])));
         assert_eq!(of(&[("a", 2, &[0, 1]), ("b", 2, &[0, 1])]), Some((false, 2, vec![0, 1])));
@@ -118,8 +119,15 @@ mod tests {
 
     #[test]
     fn a_pool_has_the_threads_and_their_cores() {
-        let lent = Lent { own: 1, threads: 2, cores: own_cores() };
-        let pool = lent.clone().pool().expect("threads start");
-        assert_eq!(pool.install(|| (rayon::current_num_threads(), own_cores())), (2, lent.cores));
+        let cores = own_cores();
+        let lent = |threads: usize, own: usize, cores: &[usize]| {
+            let pool = Lent { own, threads, cores: cores.to_vec() }.pool().expect("threads start");
+            pool.install(|| (rayon::current_num_threads(), own_cores()))
+        };
+        assert_eq!(lent(cores.len(), 1, &cores), (cores.len(), cores.clone()));
+        // Of cores that do not exist, none is given, and those that one has stay.
+        let none = CpuSet::count() - 1;
+        assert_eq!(lent(cores.len() + 9, 1, &[&cores[..], &[none]].concat()), (cores.len(), cores.clone()));
+        assert_eq!(lent(3, 3, &cores[..1]), (3, cores[..1].to_vec()));
     }
 }

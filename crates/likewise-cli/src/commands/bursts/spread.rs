@@ -29,12 +29,11 @@ pub(super) fn run_on(comm: &MpiComm, args: &BurstsArgs, common: &Common) -> Resu
     // Process 0 writes.
     told_once(Some(comm), if comm.rank() == 0 { args.check(common) } else { Ok(()) })?;
     let lent = Lent::of(comm)?;
-    let is_lent = lent.is_more();
     let pool = told_once(Some(comm), (comm.rank() == 0).then(|| lent.pool()).transpose())?;
     let mut stages = Stages::default();
     let labelled = label_bursts_on(comm, &args.trace, (&args.options(), pool.as_ref()), &mut stages, common)?;
     let labelled = labelled.map(Arc::new).zip(pool);
-    let written = args.result().write_on(comm, (labelled, is_lent), stages, common);
+    let written = args.result().write_on(comm, labelled, stages, common);
     let Some(done) = told_once(Some(comm), written)? else { return Ok(()) };
     common.print(&done.summary, || done.text)
 }
@@ -57,7 +56,7 @@ impl ResultOf<'_> {
     fn write_on(
         &self,
         comm: &MpiComm,
-        (labelled, is_lent): (Option<(Arc<Labelled>, ThreadPool)>, bool),
+        labelled: Option<(Arc<Labelled>, ThreadPool)>,
         mut stages: Stages,
         common: &Common,
     ) -> Result<Option<Done>> {
@@ -66,6 +65,8 @@ impl ResultOf<'_> {
         let out = labelled.as_ref().map(|_| self.output_dir(common)).transpose();
         // It has the files from when they are made, for it must go after them.
         let mut out = told_once(Some(comm), out)?;
+        let is_lent =
+            pool.as_ref().is_some_and(|pool| pool.current_num_threads() > rayon::current_num_threads());
         let alone = self.alone(comm, labelled.as_deref(), is_lent)?;
         let analysis = OnceLock::new();
         let mut write = |labelled: Option<&Labelled>, out: &mut Option<OutputDir>| {
@@ -98,9 +99,9 @@ impl ResultOf<'_> {
         let names = [self.dir.join("bursts.csv"), self.stem().with_added_extension("prv")];
         let [rows, trace] = names.map(|name: PathBuf| labelled.is_some() && is_special(&name));
         let analyses = labelled.is_some_and(|labelled| labelled.may_be_written_meanwhile());
-        let mut of_first = [rows, trace, analyses].map(i64::from);
+        let mut of_first = [rows, trace, analyses, is_lent].map(i64::from);
         comm.all_reduce(Reduction::Max, &mut of_first)?;
-        let [rows, trace, analyses] = of_first.map(|is| is > 0);
+        let [rows, trace, analyses, is_lent] = of_first.map(|is| is > 0);
         let rows = rows || self.writing.format != TableFormat::Csv;
         Ok(Alone { rows, trace, analyses, is_busy: analyses && !is_lent })
     }
