@@ -36,7 +36,7 @@ impl Draw {
     fn new(cell: &Cell, rank: u32, n: u64) -> Self {
         let sum = match cell.sums.binary_search_by_key(&rank, |(known, _)| *known) {
             Ok(at) if cell.sums[at].1 == NOT_KEPT => cell.all.mean().saturating_mul(n),
-            Ok(at) => (cell.sums[at].1 as f64 * fit_to_all(cell)).round() as u64,
+            Ok(at) => cell.sums[at].1,
             Err(_) => 0,
         };
         // Of many draws a part tells the mean of all.
@@ -158,17 +158,6 @@ impl<'a> Drawn<'a> {
         let counters = (0..self.n_counters).map(&mut one).collect();
         any.then_some(counters)
     }
-}
-
-/// What takes the ranks' sums, each of which was rounded, to that of all ranks, which is known
-/// better.
-fn fit_to_all(cell: &Cell) -> f64 {
-    let sums = cell.sums.iter().map(|(_, sum)| *sum);
-    let all: f64 = sums.clone().map(|sum| sum as f64).sum();
-    let factor = cell.all.sum as f64 / all;
-    let is_known = sums.clone().all(|sum| sum != NOT_KEPT);
-    // Beyond what rounding can do, something else is the cause.
-    if is_known && (1.0 / MOST_ROUNDING..MOST_ROUNDING).contains(&factor) { factor } else { 1.0 }
 }
 
 /// The sums of calls were rounded most; what they are together is known.

@@ -177,8 +177,10 @@ impl Own {
                 // Process 0 asks for none that do not exist.
                 Err(KDistSpreadError::KDist(_)) => return Err(out_of_step()),
             },
-            // These have no answer.
-            Wanted::Points(_) | Wanted::Ahead | Wanted::OthersDbscan(_) | Wanted::End(_) => {}
+            // These are no questions to all.
+            Wanted::Points(_) | Wanted::Ahead | Wanted::OthersDbscan(_) | Wanted::End(_) => {
+                return Err(out_of_step());
+            }
         }
         Ok(bytes)
     }
@@ -326,6 +328,11 @@ impl Ranks {
         self.desk.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Whether these are the first that were announced, which this process finds itself; once.
+    fn finds_first(&self, params: &DbscanParams) -> bool {
+        self.desk().before.take().is_some_and(|before| before == *params)
+    }
+
     /// What each process answers; nothing if they cannot work together any more,
     /// which [`on_all`] tells.
     fn ask(&self, points: Points<'_>, wanted: Wanted) -> Option<Vec<Vec<u8>>> {
@@ -342,8 +349,7 @@ impl Ranks {
 
 impl Search for Ranks {
     fn dbscan(&self, points: Points<'_>, params: &DbscanParams) -> Dbscan {
-        let before = self.desk().before.take();
-        if before.is_some_and(|before| before == *params) {
+        if self.finds_first(params) {
             return dbscan(points, params);
         }
         let ahead = self.desk().ahead.as_ref().and_then(next);
@@ -355,14 +361,10 @@ impl Search for Ranks {
     }
 
     fn dbscan_knowing(&self, along: &Along<'_>, params: &DbscanParams, cores: &CoreRadii) -> Dbscan {
-        let mut desk = self.desk();
-        if desk.before.is_some_and(|before| before == *params) {
-            desk.before = None;
-            drop(desk);
-            return dbscan_knowing(along, params, cores);
+        match self.finds_first(params) {
+            true => dbscan_knowing(along, params, cores),
+            false => self.dbscan(along.points(), params),
         }
-        drop(desk);
-        self.dbscan(along.points(), params)
     }
 
     /// Two processes: the other has all points, and is told.

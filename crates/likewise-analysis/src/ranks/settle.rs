@@ -156,8 +156,8 @@ pub(super) fn settle<C: Communicator>(
 }
 
 /// Whether each two classes differ in some region by more than rounding can do, and by more
-/// than it can do to all that a rank does on average. Rounded numbers are equal where the true ones are
-/// not, so that to chance, and to the spread within classes, they look like classes.
+/// than it can do to all that a rank does on average. Rounded numbers are equal where the true
+/// ones are not: nothing is left of the spread within classes, beside which chance is judged.
 fn are_beyond_rounding(figures: &Figures, rounding: f64) -> bool {
     let ranks = |figures: &Moments| figures.n_ranks as f64;
     let all: f64 = figures.totals.iter().map(ranks).sum();

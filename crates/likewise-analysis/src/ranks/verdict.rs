@@ -157,8 +157,7 @@ impl Verdict {
         // Chance makes ranks differ by more in a part of the steps than over all.
         let by_chance = if is_steady { 1.0 } else { (report.parts.len() as f64).sqrt() };
         let of_part = tolerance * by_chance;
-        let is_even = range.spread() <= tolerance * (1.0 + 1e-9)
-            && report.parts.iter().all(|part| part.spread <= of_part);
+        let is_even = range.spread() <= tolerance && report.parts.iter().all(|part| part.spread <= of_part);
         let is_alike = is_even
             && report.region_spread() <= tolerance
             && report.parts.iter().all(|part| part.region_spread <= of_part);

@@ -124,8 +124,9 @@ impl Comparison {
         let most = self.shown().iter().filter_map(of_phase);
         match most.max_by(|a, b| a.1.efficiency.total_cmp(&b.1.efficiency)) {
             Some((phase, change)) => format!(
-                "No phase{} falls below an efficiency of {threshold}; phase {phase} is far above 100%, at {}: {}.",
+                "No phase{} falls below an efficiency of {threshold}{}; phase {phase} is far above 100%, at {}: {}.",
                 if self.all_known() { "" } else { " that is known to be the same in all runs" },
+                self.but_for_chance(),
                 percent(change.efficiency),
                 gains(&change)
             ),
@@ -215,11 +216,16 @@ impl Comparison {
         }
     }
 
-    /// Where the table has a `~` beside a figure beyond the threshold.
+    /// Where the table has a `~` beside a figure that a sentence would else deny: below the
+    /// threshold, or, in runs of as many threads, above it.
     fn but_for_chance(&self) -> &'static str {
+        let is_denied = |change: &Change| {
+            change.may_be_chance(self.threshold)
+                && (self.same_threads() || change.efficiency < self.threshold)
+        };
         let is_marked = |phase: &Phase| {
             let known = phase.scaling.changes.iter().zip(&phase.is_sure).filter(|(_, is_sure)| **is_sure);
-            known.filter_map(|(change, _)| change.as_ref()).any(|change| change.may_be_chance(self.threshold))
+            known.filter_map(|(change, _)| change.as_ref()).any(is_denied)
         };
         if self.shown().iter().any(is_marked) { ", but for what may be chance" } else { "" }
     }

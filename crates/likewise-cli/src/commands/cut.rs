@@ -254,7 +254,7 @@ impl Told<'_> {
             },
             "reduction": reduction,
             "limits": { "keep": asked.keep, "max_error": asked.max_error },
-            "within_limits": self.cut.meets(self.records()),
+            "within_limits": is_known.then(|| self.cut.meets(self.records())),
             "error": is_known.then_some(window.error),
             "estimates": estimates.into_iter().map(estimate).collect::<Vec<_>>(),
             "notes": notes,

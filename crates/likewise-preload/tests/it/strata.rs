@@ -77,14 +77,18 @@ fn what_sampled_ranks_compute_tells_what_all_do() {
     }
 }
 
+/// A program that has no marker of its own, with this variable.
+fn bare(name: &str, variable: &str, steps: &str) -> Option<Recording> {
+    let folder = fresh(name, Mpi::Open);
+    let program = build("l_phases.c", Mpi::Open, &folder)?;
+    let output = run(Mpi::Open, &folder, 4, &[variable, text(&program), "bare", steps])?;
+    expect_success(&output, "bare");
+    Some(Recording::open(&folder.join("recording")).expect("a recording"))
+}
+
 #[test]
 fn a_run_without_markers_is_one_step() {
-    let folder = fresh("strata-bare", Mpi::Open);
-    let Some(program) = build("l_phases.c", Mpi::Open, &folder) else { return };
-    let words = ["LIKEWISE_MARKER=pcontrol", text(&program), "bare", "60"];
-    let Some(output) = run(Mpi::Open, &folder, 4, &words) else { return };
-    expect_success(&output, "bare");
-    let recording = Recording::open(&folder.join("recording")).expect("a recording");
+    let Some(recording) = bare("strata-bare", "LIKEWISE_MARKER=pcontrol", "60") else { return };
     let windows = windows(&recording);
     assert_eq!((windows.len(), windows[0].n_steps), (1, 1));
     assert!(recording.log().is_some_and(|log| log.notes[0].contains("No marker was found")));
@@ -93,12 +97,7 @@ fn a_run_without_markers_is_one_step() {
 /// Where nothing is recorded, events are counted all the same.
 #[test]
 fn a_marker_is_found_where_efforts_are_sampled() {
-    let folder = fresh("strata-found", Mpi::Open);
-    let Some(program) = build("l_phases.c", Mpi::Open, &folder) else { return };
-    let words = ["LIKEWISE_EVERY=1", text(&program), "bare", "300"];
-    let Some(output) = run(Mpi::Open, &folder, 4, &words) else { return };
-    expect_success(&output, "bare");
-    let recording = Recording::open(&folder.join("recording")).expect("a recording");
+    let Some(recording) = bare("strata-found", "LIKEWISE_EVERY=1", "300") else { return };
     let steps: u64 = windows(&recording).iter().map(|window| window.n_steps).sum();
     let log = recording.log().expect("a log");
     assert!(!log.marker.is_empty() && steps > 50, "{steps} steps, '{}'", log.marker);

@@ -6,7 +6,7 @@ use crate::calls::number;
 use crate::column::{CONSTANT, Column, EVEN, LISTED};
 use crate::fold::{Item, Token, node_of};
 use crate::hash::{Map, mixed};
-use crate::histogram::{COARSE, Cell, FINE, Histogram, NOT_KEPT, STEPS, code};
+use crate::histogram::{COARSE, Cell, FINE, Histogram, NOT_KEPT, STEPS, code, decode};
 use crate::meta::{NO_SYMBOL, RankMeta, Times};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -258,9 +258,11 @@ impl Writer<'_> {
         }
         // As the reader will see it.
         let seen = Histogram::of_coarse(joined, first, &counts).map_or(0, |seen| seen.likely_sum());
-        bytes.signed(code(cell.all.sum, FINE) - code(seen, FINE));
+        let all = code(cell.all.sum, FINE);
+        bytes.signed(all - code(seen, FINE));
         if cell.sums.len() > 1 {
-            let mean = code(cell.all.sum / cell.sums.len() as u64, steps);
+            // The reader has the rounded sum, whose mean may have another code.
+            let mean = code(decode(all, FINE) / cell.sums.len() as u64, steps);
             let own = |sum: u64| if sum == NOT_KEPT { mean } else { code(sum, steps) };
             cell.sums.iter().for_each(|(_, sum)| bytes.signed(own(*sum) - mean));
         }

@@ -8,7 +8,7 @@ use nix::unistd::Pid;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 /// The threads of some processes, and the cores that these may run on.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Debug, Default)]
 pub(super) struct Lent {
     /// Of process 0 alone.
     own: usize,

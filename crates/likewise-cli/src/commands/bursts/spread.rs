@@ -46,7 +46,7 @@ struct Alone {
     trace: bool,
     /// Analyses while others write.
     analyses: bool,
-    /// Does so on threads that it has of its own, and writes nothing meanwhile.
+    /// Does so on its own threads alone, and copies no piece of the trace meanwhile.
     is_busy: bool,
 }
 

@@ -137,7 +137,7 @@ fn phase_in_runs(
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::super::tests::{Made, made};
     use super::*;
     use crate::synth::RunSpec;
@@ -145,7 +145,7 @@ mod tests {
 
     /// A run of so many iterations of phases that each end at a call of their own, by `name`
     /// of the phase.
-    fn named(iterations: usize, name: impl Fn(usize) -> String) -> Made {
+    pub(in super::super) fn named(iterations: usize, name: impl Fn(usize) -> String) -> Made {
         let mut run = made(RunSpec::balanced(2, iterations, 3, 3).expect("few phases"));
         let names: Vec<String> = (0..run.clustering.n_clusters).map(name).collect();
         let mut places = names.clone();

@@ -89,7 +89,32 @@ const MOST: f64 = 0.5;
 
 #[cfg(test)]
 mod tests {
-    use super::without_line;
+    use super::super::by_calls::tests::named;
+    use super::*;
+
+    #[test]
+    fn a_phase_between_other_calls_is_other_code() {
+        let one = named(10, |phase| format!("f{phase} (a.c:{phase})"));
+        let moved = named(20, |phase| format!("f{phase} (a.c:{})", phase + 7));
+        // One of the phases comes before another call.
+        let name = |phase| if phase == 1 { "g (a.c:1)".to_owned() } else { format!("f{phase} (a.c:1)") };
+        let other = named(10, name);
+        let runs = [one.bursts(), moved.bursts(), other.bursts()];
+        let n = one.clustering.n_clusters;
+        let regions = regions(&runs);
+        let code = |r: usize| {
+            let phase_of: Vec<Option<u32>> =
+                runs[r].clustering.labels.iter().map(|label| label.map(|id| id.index() as u32)).collect();
+            CodeOfPhase::of_all(&runs[r], (&regions[r], &phase_of), n)
+        };
+        let [one, moved, other] = [0, 1, 2].map(code);
+        for phase in 0..n {
+            assert!(!one[phase].is_other(&moved[phase]), "phase {phase}");
+            assert_eq!(one[phase].is_other(&other[phase]), phase == 1, "phase {phase}");
+        }
+        // Who does not tell is not other.
+        assert!(!one[0].is_other(&CodeOfPhase::default()) && !CodeOfPhase::default().is_other(&one[0]));
+    }
 
     #[test]
     fn a_place_is_the_same_on_another_line() {
