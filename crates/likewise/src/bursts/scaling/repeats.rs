@@ -355,3 +355,29 @@ impl Loops<'_> {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two phases of a loop, each so often on both of two threads.
+    fn of_run(often: f64) -> Vec<Count> {
+        let count = |time| Count { bursts: 2.0 * often, threads: 2.0, time, ..Count::default() };
+        vec![count(5e6), count(3e6)]
+    }
+
+    #[test]
+    fn loops_that_are_done_equally_often_have_as_many_iterations() {
+        let of = |often: [f64; 2], own: [f64; 2]| {
+            let counts = often.map(of_run);
+            let loops = Loops { counts: &counts, in_loop: &[true; 2] };
+            loops.iterations(&own.map(Some)).0.into_iter().map(|n| n.map(|(n, _)| n)).collect::<Vec<_>>()
+        };
+        // The period of the second begins and ends elsewhere.
+        assert_eq!(of([60.0, 60.0], [60.0, 59.0]), [Some(60), Some(60)]);
+        assert_eq!(of([60.0, 60.0], [59.0, 60.0]), [Some(60), Some(60)]);
+        // One that is done less often has fewer.
+        assert_eq!(of([60.0, 59.0], [60.0, 59.0]), [Some(60), Some(59)]);
+        assert_eq!(of([60.0, 30.0], [60.0, 30.0]), [Some(60), Some(30)]);
+    }
+}
