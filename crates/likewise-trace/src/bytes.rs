@@ -3,6 +3,7 @@
 mod counted;
 mod foreign;
 mod gzip;
+mod line;
 mod piece;
 
 use std::borrow::Cow;
@@ -12,18 +13,18 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use memchr::{memchr, memrchr};
 use memmap2::Mmap;
-use rayon::prelude::*;
 
 use crate::error::{Error, ErrorKind, Place, Result};
 use counted::Counted;
+use line::in_order;
 pub(crate) use piece::Piece;
 
 /// Bytes of one block. Smaller blocks would not pay for setting up the states
-/// of their threads; a wave of larger ones would not stay in memory.
+/// of their threads; many of larger ones would not stay in memory.
 pub(crate) const BLOCK: usize = 4 << 20;
 /// A line longer than this is not a line of a trace: without a limit, a file
 /// without line ends would fill the memory.
@@ -279,7 +280,7 @@ impl Input {
 
     /// Calls `work` on every block in parallel, and `merge` on the results in
     /// the order of the file. Blocks end at line ends; only the last block may
-    /// lack its line end. At most two waves of blocks are held at once.
+    /// lack its line end. A few blocks for each thread are held at once.
     pub(crate) fn for_each_block<T: Send>(
         self,
         block: usize,
@@ -292,56 +293,42 @@ impl Input {
         let mut blocks = match body {
             Body::Map { map, pos, end } => {
                 mapped = map;
-                Blocks::Map { map: &mapped, end, pos, forgotten: pos, block, consumed: &consumed }
+                Blocks::Map { map: &mapped, end, pos, block, consumed: &consumed }
             }
             Body::Stream { stream, head } => Blocks::Stream(start_reader(stream, head, block)),
         };
-        let map = match &blocks {
-            Blocks::Map { map, .. } => Some(*map),
-            Blocks::Stream(_) => None,
+        let (map, may_wait) = match &blocks {
+            Blocks::Map { map, .. } => (Some(*map), false),
+            Blocks::Stream(_) => (None, true),
         };
-        let wave_length = wave_length(block);
-        let mut ready: Vec<T> = Vec::new();
-        loop {
-            let (wave, end) = blocks.wave(wave_length);
-            // The wave before is merged while this one is worked on.
-            let ((), next) = {
-                let mut merged = Ok(());
-                let previous = std::mem::take(&mut ready);
-                let ((), next) = rayon::join(
-                    || merged = previous.into_iter().try_for_each(&mut merge),
-                    || {
-                        let done = wave.par_iter().map(|block| {
-                            if let Some(map) = map {
-                                bring(map, block);
-                            }
-                            work(block)
-                        });
-                        done.collect::<Vec<T>>()
-                    },
-                );
-                (merged?, next)
-            };
-            ready = next;
-            drop(wave);
-            blocks.forget();
+        let mut ending = Ok(());
+        let next = || {
+            blocks.next().unwrap_or_else(|kind| {
+                ending = Err(kind);
+                None
+            })
+        };
+        let work = |block: Cow<'_, [u8]>| {
+            map.inspect(|map| bring(map, &block));
+            let done = work(&block);
+            map.inspect(|map| forget(map, &block));
+            done
+        };
+        let merge = |done: T| {
+            merge(done)?;
             if let Some(progress) = progress {
                 progress(consumed.load(Ordering::Relaxed), size.unwrap_or(0));
             }
-            match end {
-                None => {}
-                Some(ending) => {
-                    ready.into_iter().try_for_each(&mut merge)?;
-                    return ending.map_err(|kind| Error::whole(&path, kind));
-                }
-            }
-        }
+            Ok(())
+        };
+        in_order(next, (most_held(block), may_wait), work, merge)?;
+        ending.map_err(|kind| Error::whole(&path, kind))
     }
 }
 
-/// How many blocks are worked on in one wave: several for each thread, as none takes as long
-/// as the next. Of large blocks fewer, for all of them are held.
-fn wave_length(block: usize) -> usize {
+/// How many blocks are held at once: several for each thread, as none takes as long as the
+/// next. Of large blocks fewer.
+fn most_held(block: usize) -> usize {
     (4 * BLOCK / block.max(1)).clamp(2, 4) * rayon::current_num_threads()
 }
 
@@ -409,82 +396,51 @@ fn bring(map: &Mmap, part: &[u8]) {
     }
 }
 
-/// How the input ended: `None` while it goes on.
-type Ending = Option<std::result::Result<(), ErrorKind>>;
+/// What was read need not stay in memory: it is in the file.
+fn forget(map: &Mmap, part: &[u8]) {
+    let at = part.as_ptr().addr() - map.as_ptr().addr();
+    // SAFETY: the mapping is read-only and of a file, so its pages come
+    // back as they were if they are looked at again.
+    let advice = unsafe { map.unchecked_advise_range(memmap2::UncheckedAdvice::DontNeed, at, part.len()) };
+    // Where the system cannot do it, only memory is lost.
+    drop(advice);
+}
 
 enum Blocks<'a> {
-    Map {
-        map: &'a Mmap,
-        end: usize,
-        pos: usize,
-        /// What was before here has left the memory.
-        forgotten: usize,
-        block: usize,
-        consumed: &'a AtomicU64,
-    },
+    Map { map: &'a Mmap, end: usize, pos: usize, block: usize, consumed: &'a AtomicU64 },
     Stream(Receiver<Message>),
 }
 
 impl<'a> Blocks<'a> {
-    /// What was read need not stay in memory: it is in the file.
-    fn forget(&mut self) {
-        if let Blocks::Map { map, pos, forgotten, .. } = self {
-            let (from, length) = (*forgotten, *pos - *forgotten);
-            *forgotten = *pos;
-            // SAFETY: the mapping is read-only and of a file, so its pages come
-            // back as they were if they are looked at again.
-            let advice =
-                unsafe { map.unchecked_advise_range(memmap2::UncheckedAdvice::DontNeed, from, length) };
-            // Where the system cannot do it, only memory is lost.
-            drop(advice);
-        }
-    }
-
-    fn wave(&mut self, length: usize) -> (Vec<Cow<'a, [u8]>>, Ending) {
-        let mut wave = Vec::with_capacity(length);
+    /// The next block, if there is one.
+    fn next(&mut self) -> std::result::Result<Option<Cow<'a, [u8]>>, ErrorKind> {
         match self {
-            Blocks::Map { map, end, pos, block, consumed, .. } => {
+            Blocks::Map { map, end, pos, block, consumed } => {
                 let data = &map[..*end];
-                while wave.len() < length && *pos < data.len() {
-                    let least = pos.saturating_add(*block).min(data.len());
-                    // Where the block's last line begins: how long it may be does not depend on
-                    // where blocks end.
-                    let line = memrchr(b'\n', &data[*pos..least]).map_or(*pos, |n| *pos + n + 1);
-                    let most = line.saturating_add(MAX_LINE).clamp(least, data.len());
-                    // From the byte before: the block may end with a line.
-                    let end = match memchr(b'\n', &data[least - 1..most]) {
-                        Some(n) => least + n,
-                        None if most == data.len() => most,
-                        None => return (wave, Some(Err(ErrorKind::LongLine(MAX_LINE)))),
-                    };
-                    wave.push(Cow::Borrowed(&data[*pos..end]));
-                    *pos = end;
+                if *pos >= data.len() {
+                    return Ok(None);
                 }
-                consumed.store(*pos as u64, Ordering::Relaxed);
-                (wave, (*pos >= data.len()).then_some(Ok(())))
+                let least = pos.saturating_add(*block).min(data.len());
+                // Where the block's last line begins: how long it may be does not depend on
+                // where blocks end.
+                let line = memrchr(b'\n', &data[*pos..least]).map_or(*pos, |n| *pos + n + 1);
+                let most = line.saturating_add(MAX_LINE).clamp(least, data.len());
+                // From the byte before: the block may end with a line.
+                let end = match memchr(b'\n', &data[least - 1..most]) {
+                    Some(n) => least + n,
+                    None if most == data.len() => most,
+                    None => return Err(ErrorKind::LongLine(MAX_LINE)),
+                };
+                let next = &data[*pos..end];
+                *pos = end;
+                consumed.store(end as u64, Ordering::Relaxed);
+                Ok(Some(Cow::Borrowed(next)))
             }
-            Blocks::Stream(receiver) => {
-                loop {
-                    // Wait for one block, then take those that are already there.
-                    let message = if wave.is_empty() {
-                        receiver.recv().map_err(|_| TryRecvError::Disconnected)
-                    } else {
-                        receiver.try_recv()
-                    };
-                    match message {
-                        Ok(Message::Block(block)) => wave.push(Cow::Owned(block)),
-                        Ok(Message::End(result)) => return (wave, Some(result)),
-                        Err(TryRecvError::Empty) => return (wave, None),
-                        Err(TryRecvError::Disconnected) => {
-                            let error = io::Error::other("the reading thread stopped");
-                            return (wave, Some(Err(ErrorKind::Read(error))));
-                        }
-                    }
-                    if wave.len() == length {
-                        return (wave, None);
-                    }
-                }
-            }
+            Blocks::Stream(receiver) => match receiver.recv() {
+                Ok(Message::Block(block)) => Ok(Some(Cow::Owned(block))),
+                Ok(Message::End(result)) => result.map(|()| None),
+                Err(_) => Err(ErrorKind::Read(io::Error::other("the reading thread stopped"))),
+            },
         }
     }
 }
