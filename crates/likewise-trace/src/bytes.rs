@@ -418,6 +418,7 @@ impl<'a> Blocks<'a> {
             Blocks::Map { map, end, pos, block, consumed } => {
                 let data = &map[..*end];
                 if *pos >= data.len() {
+                    consumed.store(*pos as u64, Ordering::Relaxed);
                     return Ok(None);
                 }
                 let least = pos.saturating_add(*block).min(data.len());

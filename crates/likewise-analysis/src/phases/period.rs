@@ -138,7 +138,7 @@ impl PeriodSearch {
         let anchor = self.found.as_ref().ok()?.anchor;
         let Labelled { table, prepared, grouped, .. } = &**analysis;
         let mut time = vec![0u64; grouped.clustering.n_clusters];
-        for (i, own) in of_all_bursts(table, prepared, &grouped.clustering).into_iter().enumerate() {
+        for (i, own) in prepared.complete.iter().map(|i| i as usize).zip(&grouped.clustering.labels) {
             if let Some(own) = own.filter(|_| self.labels[i] == Some(anchor)) {
                 time[own.index()] = time[own.index()].saturating_add(table.duration[i].0);
             }

@@ -92,18 +92,29 @@ fn distances(
     Ok(Distances { own, one_density: curve, core: core_k.and_then(|_| found.next()) })
 }
 
+/// So many bursts are looked at by one thread.
+const AT_ONCE: usize = 1 << 18;
+
 /// Of each node, the phase that it ended as.
 pub fn phase_of_node(refinement: &Refinement, clustering: &Clustering) -> Vec<Option<ClusterId>> {
-    let mut phase = vec![None; refinement.nodes.len()];
-    if let Some(level) = refinement.levels.last() {
-        for (&cohort, label) in refinement.cohort_of_burst.iter().zip(&clustering.labels) {
+    let n = refinement.nodes.len();
+    let Some(level) = refinement.levels.last() else { return vec![None; n] };
+    let of_part = |(cohorts, labels): (&[u32], &[Option<ClusterId>])| {
+        let mut phase = vec![None; n];
+        for (&cohort, label) in cohorts.iter().zip(labels) {
             let node = level.node_of(cohort);
             if node != NO_NODE {
                 phase[node as usize] = label.or(phase[node as usize]);
             }
         }
-    }
-    phase
+        phase
+    };
+    let last = |mut first: Vec<Option<ClusterId>>, then: Vec<Option<ClusterId>>| {
+        first.iter_mut().zip(then).for_each(|(phase, then)| *phase = then.or(*phase));
+        first
+    };
+    let labels = clustering.labels.par_chunks(AT_ONCE);
+    refinement.cohort_of_burst.par_chunks(AT_ONCE).zip(labels).map(of_part).reduce(|| vec![None; n], last)
 }
 
 /// The phases that stand in for one another, by their numbers.

@@ -91,8 +91,11 @@ impl Content {
         data.check()?;
         let labels = data.labels();
         let selection = select::select(data, &labels, limit);
-        let columns = columns(data, &labels, &selection.bursts)?;
-        let meta = meta(data, &labels, &selection, &columns);
+        // The second takes one thread, at times.
+        let main = || data.tree.as_ref().map(|view| sections::main_labels(data, view, &labels));
+        let (columns, main) = rayon::join(|| columns(data, &labels, &selection.bursts), main);
+        let columns = columns?;
+        let meta = meta(data, &labels, &selection, &columns, &main.unwrap_or_default());
         Ok(Self { meta, blocks: columns.all.into_iter().map(|column| column.block).collect() })
     }
 }
@@ -257,7 +260,14 @@ pub(super) struct MetaColumn<'a> {
     scale: Option<&'a Scale>,
 }
 
-fn meta(data: &ReportData<'_>, labels: &[BurstLabel], selection: &Selection, columns: &Columns) -> Value {
+/// `main` has the label of each node of the tree.
+fn meta(
+    data: &ReportData<'_>,
+    labels: &[BurstLabel],
+    selection: &Selection,
+    columns: &Columns,
+    main: &[Option<usize>],
+) -> Value {
     let column = |i: usize| {
         let Stored { scale, block, .. } = &columns.all[i];
         MetaColumn { id: i, width: block.width, scale: scale.as_ref() }
@@ -282,7 +292,7 @@ fn meta(data: &ReportData<'_>, labels: &[BurstLabel], selection: &Selection, col
     });
     let tree = data.tree.as_ref().map(|view| {
         let read: Vec<_> = (columns.tree..columns.functions).map(column).collect();
-        sections::tree_meta(data, view, labels, &columns.levels, &read)
+        sections::tree_meta(data, view, main, &columns.levels, &read)
     });
     json!({
         "facts": data.facts,

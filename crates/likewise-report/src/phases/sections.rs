@@ -14,7 +14,7 @@ use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
 
 use super::html::{Column, MetaColumn, Stored};
-use super::{AlignmentView, ReportData, TreeLevel, TreeView};
+use super::{AlignmentView, PART, ReportData, TreeLevel, TreeView};
 use crate::palette;
 use likewise::bursts::{BurstLabel, NO_COHORT, NO_NODE};
 use likewise::cluster::ClusterId;
@@ -122,10 +122,11 @@ fn most_frequent((from, to): (&[u32], &[u32]), sizes: &[usize], n: usize) -> Vec
     best
 }
 
+/// `main` is of [`main_labels`].
 pub(super) fn tree_meta(
     data: &ReportData<'_>,
     view: &TreeView<'_>,
-    labels: &[BurstLabel],
+    main: &[Option<usize>],
     codes: &[LevelCodes],
     columns: &[MetaColumn<'_>],
 ) -> Value {
@@ -139,7 +140,6 @@ pub(super) fn tree_meta(
                    "members": codes.members, "expected": codes.expected, "column": column})
         })
         .collect();
-    let main = main_labels(data, view, labels);
     let nodes: Vec<Value> = view
         .nodes
         .iter()
@@ -159,7 +159,11 @@ pub(super) fn tree_meta(
 
 /// For each node, the label in which most of its time ended, as an index: its
 /// phase, if it has one.
-fn main_labels(data: &ReportData<'_>, view: &TreeView<'_>, labels: &[BurstLabel]) -> Vec<Option<usize>> {
+pub(super) fn main_labels(
+    data: &ReportData<'_>,
+    view: &TreeView<'_>,
+    labels: &[BurstLabel],
+) -> Vec<Option<usize>> {
     let mut sorted: Vec<(BurstLabel, usize)> = labels.iter().copied().zip(0..).collect();
     sorted.sort_unstable();
     let index = |label: BurstLabel| {
@@ -168,32 +172,48 @@ fn main_labels(data: &ReportData<'_>, view: &TreeView<'_>, labels: &[BurstLabel]
     };
     let mut main: Vec<Option<usize>> =
         view.nodes.iter().map(|node| node.phase.and_then(|id| index(BurstLabel::Phase(id)))).collect();
-    let places: Vec<Option<usize>> = data.label.iter().map(|&label| index(label)).collect();
-    let mut of_cohort: FxHashMap<(u32, BurstLabel), (u128, Option<usize>)> = FxHashMap::default();
-    for (i, &cohort) in view.bursts.iter().zip(view.cohorts).filter(|(_, cohort)| **cohort != NO_COHORT) {
-        let i = i as usize;
-        let sum = of_cohort.entry((cohort, data.label[i])).or_insert((0, places[i]));
-        sum.0 += u128::from(data.duration[i].0);
-    }
-    let of_cohort: Vec<_> = of_cohort.into_iter().collect();
+    let of_cohort: Vec<_> = times(data, view).into_iter().collect();
     let ended = |level: &TreeLevel<'_>| {
-        let mut time: FxHashMap<(u32, BurstLabel), (u128, Option<usize>)> = FxHashMap::default();
-        for &((cohort, label), (own, place)) in &of_cohort {
+        let mut time: Times = Times::default();
+        for &((cohort, label), own) in &of_cohort {
             let node = level.nodes[cohort as usize];
             if node != NO_NODE {
-                time.entry((node, label)).or_insert((0, place)).0 += own;
+                *time.entry((node, label)).or_insert(0) += own;
             }
         }
         let mut time: Vec<_> = time.into_iter().collect();
-        time.sort_unstable_by_key(|&((node, label), (sum, _))| (node, std::cmp::Reverse(sum), label));
+        time.sort_unstable_by_key(|&((node, label), sum)| (node, std::cmp::Reverse(sum), label));
         time.dedup_by_key(|&mut ((node, _), _)| node);
-        time.into_iter().filter_map(|((node, _), (_, place))| Some((node as usize, place?))).collect()
+        time.into_iter().filter_map(|((node, label), _)| Some((node as usize, index(label)?))).collect()
     };
     let ended: Vec<Vec<(usize, usize)>> = view.levels.par_iter().map(ended).collect();
     for (node, label) in ended.into_iter().flatten() {
         main[node].get_or_insert(label);
     }
     main
+}
+
+/// The time in ns of the bursts of each cohort, or node, that have a label.
+type Times = FxHashMap<(u32, BurstLabel), u128>;
+
+/// So many bursts are summed up by one thread.
+const AT_ONCE: usize = 8 * PART;
+
+fn times(data: &ReportData<'_>, view: &TreeView<'_>) -> Times {
+    let of_part = |(part, cohorts): (usize, &[u32])| {
+        let mut times = Times::default();
+        for (at, &cohort) in (part * AT_ONCE..).zip(cohorts).filter(|(_, cohort)| **cohort != NO_COHORT) {
+            let burst = view.bursts.at(at) as usize;
+            *times.entry((cohort, data.label[burst])).or_insert(0) += u128::from(data.duration[burst].0);
+        }
+        times
+    };
+    let both = |a: Times, b: Times| {
+        let (mut most, few) = if a.len() >= b.len() { (a, b) } else { (b, a) };
+        few.into_iter().for_each(|(key, time)| *most.entry(key).or_insert(0) += time);
+        most
+    };
+    view.cohorts.par_chunks(AT_ONCE).enumerate().map(of_part).reduce(Times::default, both)
 }
 
 #[cfg(test)]

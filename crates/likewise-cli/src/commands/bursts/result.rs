@@ -149,14 +149,16 @@ impl ResultOf<'_> {
         mut stages: Stages,
         common: &Common,
     ) -> Result<Done> {
-        stages.time("write", || write_small_tables(analysis, &mut out, self.writing))?;
+        let tables = || write_small_tables(analysis, &mut out, self.writing);
+        let (tables, text) = stages.time("write", || rayon::join(tables, || self.text(&data, common)));
+        tables?;
         let data = report::ReportData { timings: for_people(&stages), ..data };
         stages.time("write", || {
             out.write("report.html", |file| Ok(report::write_html(&data, content, file)?))
         })?;
         let summary = summary::summary(analysis, truth);
         let summary = finish(out, "summary.json", summary, &stages, common)?;
-        Ok(Done { summary, text: self.text(&data, common) })
+        Ok(Done { summary, text })
     }
 
     /// What the terminal shows.
