@@ -319,8 +319,9 @@ impl Place {
             if let Some(&code) = input.code.get(seen.burst as usize).filter(|&&code| code != NO_CODE) {
                 *place.code.entry(code).or_insert(0) += 1;
             }
-            place.moments.push(input.points.row(seen.burst as usize));
         }
+        let rows = of_thread.seen.iter().map(|seen| input.points.row(seen.burst as usize));
+        place.moments = Moments::of(rows, input.points.dims());
         (place, columns)
     }
 
