@@ -78,14 +78,15 @@ impl Rows {
         let (path, consumed, total) = (input.path().to_owned(), input.consumed(), input.size().unwrap_or(0));
         let mut builder = csv::ReaderBuilder::new();
         builder.has_headers(false).flexible(true).buffer_capacity(1 << 18);
+        let lines = Lines::new(input.into_reader());
         let reader: Box<dyn Read> = match head.dialect.separator {
             Separator::Byte(byte) => {
                 builder.delimiter(byte);
-                Box::new(input.into_reader())
+                Box::new(lines)
             }
             Separator::Blanks => {
                 builder.delimiter(b'\t');
-                Box::new(Tabs::new(input.into_reader()))
+                Box::new(Tabs::new(lines))
             }
         };
         Self {
@@ -140,8 +141,12 @@ impl Rows {
         Ok(Some((&self.record, line)))
     }
 
+    /// The line where the record begins. (The reader's own number is that of the line after
+    /// the record before, also where empty lines follow.)
     fn line(&self) -> u64 {
-        self.record.position().map_or(0, csv::Position::line) + self.n_before
+        let within = self.record.iter().flatten().filter(|byte| **byte == b'\n').count() as u64;
+        // The reader stands behind the end of the record's last line.
+        (self.reader.position().line() - 1).saturating_sub(within).max(1) + self.n_before
     }
 
     pub(crate) fn wrong(&self, line: u64, kind: ErrorKind) -> Error {
@@ -176,6 +181,64 @@ pub(crate) fn notes(dialect: Dialect, n_comments: u64) -> Vec<String> {
     let plural = if n_comments == 1 { "" } else { "s" };
     let comments = (n_comments > 0).then(|| format!("{n_comments} comment line{plural} (#) passed over."));
     dialect.note().into_iter().chain(comments).collect()
+}
+
+/// Lines that all end by `\n`, the last one too.
+struct Lines<R> {
+    inner: R,
+    input: Vec<u8>,
+    output: Cursor<Vec<u8>>,
+    /// A `\r` was read, and not what follows.
+    is_open: bool,
+    /// The last byte of all so far.
+    last: u8,
+}
+
+impl<R: Read> Lines<R> {
+    fn new(inner: R) -> Self {
+        Self { inner, input: vec![0; 1 << 16], output: Cursor::default(), is_open: false, last: b'\n' }
+    }
+
+    /// Adds what was read to `out`; nothing at the end.
+    fn push(&mut self, n: usize, out: &mut Vec<u8>) {
+        let read = &self.input[..n];
+        if std::mem::take(&mut self.is_open) && read.first() != Some(&b'\n') {
+            out.push(b'\r');
+        }
+        let mut from = 0;
+        for at in memchr::memchr_iter(b'\r', read) {
+            self.is_open = at + 1 == n;
+            if self.is_open || read[at + 1] == b'\n' {
+                out.extend_from_slice(&read[from..at]);
+                from = at + 1;
+            }
+        }
+        out.extend_from_slice(&read[from..]);
+        self.last = out.last().copied().unwrap_or(self.last);
+        if n == 0 && self.last != b'\n' {
+            self.last = b'\n';
+            out.push(b'\n');
+        }
+    }
+}
+
+impl<R: Read> Read for Lines<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            let n = self.output.read(buffer)?;
+            if n > 0 || buffer.is_empty() {
+                return Ok(n);
+            }
+            let n = self.inner.read(&mut self.input)?;
+            let mut out = std::mem::take(&mut self.output).into_inner();
+            out.clear();
+            self.push(n, &mut out);
+            if n == 0 && out.is_empty() {
+                return Ok(0);
+            }
+            self.output = Cursor::new(out);
+        }
+    }
 }
 
 /// Replaces the blanks between two cells by one tab, and removes those before
@@ -261,5 +324,66 @@ pub(crate) fn check_different(names: &[String]) -> std::result::Result<(), Error
     match sorted.windows(2).find(|pair| pair[0] == pair[1]) {
         Some(twice) => Err(ErrorKind::Table(format!("the column '{}' stands twice", twice[0]))),
         None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Gives out what it has in pieces of these lengths.
+    struct Pieces<'a>(&'a [u8], std::iter::Cycle<std::slice::Iter<'a, usize>>);
+
+    impl Read for Pieces<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let most = *self.1.next().expect("endless");
+            let n = most.min(buffer.len()).min(self.0.len());
+            buffer[..n].copy_from_slice(&self.0[..n]);
+            self.0 = &self.0[n..];
+            Ok(n)
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn lines_end_by_one_byte(
+            text in prop::collection::vec(prop::sample::select(&b"ab\r\n"[..]), 0..60),
+            lengths in prop::collection::vec(1usize..9, 1..5),
+        ) {
+            let mut expected = String::from_utf8(text.clone()).expect("ASCII").replace("\r\n", "\n");
+            if !expected.is_empty() && !expected.ends_with('\n') {
+                expected.push('\n');
+            }
+            let mut found = String::new();
+            Lines::new(Pieces(&text, lengths.iter().cycle())).read_to_string(&mut found).expect("it reads");
+            prop_assert_eq!(found, expected);
+        }
+    }
+
+    #[test]
+    fn records_know_the_line_where_they_begin() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let path = dir.path().join("table.csv");
+        for end in ["\n", "\r\n"] {
+            for (rows, expected) in [
+                (&["a,b", "1,2", "3,4"][..], &[2, 3][..]),
+                (&["a,b", "", "", "1,2", "", "3,4", ""], &[4, 6]),
+                (&["a,b", "# one", "\"1\nx\",2", "3,4"], &[3, 5]),
+                (&["# first", "a,b", "1,2"], &[3]),
+            ] {
+                for tail in ["", end] {
+                    std::fs::write(&path, rows.join(end) + tail).expect("it is written");
+                    let input = Input::open(&path).expect("it opens");
+                    let mut table = Rows::open(input, "a table").expect("it has names");
+                    let mut found = Vec::new();
+                    while let Some((_, line)) = table.next().expect("rows") {
+                        found.push(line);
+                    }
+                    assert_eq!(found, expected, "{rows:?} {end:?} {tail:?}");
+                }
+            }
+        }
     }
 }

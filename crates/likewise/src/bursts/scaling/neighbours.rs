@@ -51,8 +51,9 @@ type Beside = [u32; 2];
 const END: u32 = u32::MAX;
 
 /// Complete bursts of no phase, each with the phase that its thread does otherwise between
-/// the two phases beside it: twice or more, nearly always, and about as long. For the first
-/// and the last burst of a thread the one phase beside it counts. A phase of few bursts, as
+/// the two phases beside it: twice or more, not hardly ever, and about as long, as nearly all
+/// that are about as long there. For the first and the last burst of a thread the one phase
+/// beside it counts. A phase of few bursts, as
 /// one thread does it for all, may leave many of them to the noise of its run.
 ///
 /// # Panics
@@ -90,10 +91,13 @@ pub fn phases_between(run: &RunBursts<'_>, phase_of: &[Option<u32>]) -> Vec<(u32
             } else {
                 usual.get(&place).into_iter().for_each(sum_up);
             }
+            // Where two phases each come twice in a row, both stand between the same two.
+            let here: f64 = of_place.values().map(|[n, _]| n).sum();
+            of_place
+                .retain(|_, [n, time]| (LIKE_LENGTH..=1.0 / LIKE_LENGTH).contains(&(length(k) * *n / *time)));
             let all: f64 = of_place.values().map(|[n, _]| n).sum();
-            let (&phase, [n, time]) = of_place.iter().find(|(_, [n, _])| is_nearly_all(*n, all))?;
-            let times = length(k) / (time / n);
-            (*n >= 2.0 && (LIKE_LENGTH..=1.0 / LIKE_LENGTH).contains(&times)).then_some((k as u32, phase))
+            let (&phase, &[n, _]) = of_place.iter().find(|(_, [n, _])| is_nearly_all(*n, all))?;
+            (n >= 2.0 && !is_nearly_all(here - n, here)).then_some((k as u32, phase))
         };
         own.clone().filter(|&k| phase_of[k].is_none()).filter_map(phase).collect()
     };
@@ -127,7 +131,9 @@ pub(super) fn agreement(a: &Around, b: &Around, same: &[f64]) -> Vec<f64> {
 mod tests {
     use super::super::tests::made;
     use super::*;
+    use crate::cluster::Clustering;
     use crate::synth::RunSpec;
+    use crate::table::{BurstTable, Nanos, Rows, Runs};
 
     #[test]
     fn bursts_of_no_phase_are_what_stands_there_otherwise() {
@@ -149,5 +155,40 @@ mod tests {
         let mut long = run.table.clone();
         found.iter().for_each(|&(k, _)| long.duration[run.complete.at(k as usize) as usize].0 *= 3);
         assert!(of_known(&RunBursts { table: &long, ..run.bursts() }).is_empty());
+    }
+
+    /// Each iteration has a step twice and then a longer one twice: some of these are noise,
+    /// and stand between the same two phases as the second of the others.
+    #[test]
+    fn steps_that_come_twice_in_a_row_are_told_by_their_lengths() {
+        let steps = [(0, 100), (0, 110), (1, 800), (1, 760), (2, 50)];
+        let run = |noise: fn(usize) -> bool, long: u64| {
+            let all = (0..20).flat_map(|_| steps).enumerate();
+            let (phases, durations): (Vec<Option<u32>>, Vec<Nanos>) = all
+                .map(|(k, (phase, length))| match noise(k) {
+                    true => (None, Nanos(length * long)),
+                    false => (Some(phase), Nanos(length)),
+                })
+                .unzip();
+            let n = phases.len();
+            let begin = (0..n as u64).map(|k| Nanos(10_000 * k)).collect();
+            let clustering = Clustering { labels: vec![None; n], n_clusters: 0 };
+            let (one, complete) = (Runs::repeat(1, n), Rows::first(n));
+            let (app, task, thread, duration) = (one.clone(), one.clone(), one, durations);
+            let table = BurstTable { app, task, thread, begin, duration, counters: Vec::new(), code: None };
+            let run = RunBursts { table: &table, complete: &complete, clustering: &clustering };
+            phases_between(&run, &phases)
+        };
+        // Now and then the first of the long ones, and once a second.
+        fn noise(k: usize) -> bool {
+            k % 15 == 2 || k == 8
+        }
+        let found: Vec<u32> = (0..100).filter(|&k| noise(k as usize)).collect();
+        assert_eq!(run(noise, 1), found.iter().map(|&k| (k, 1)).collect::<Vec<_>>());
+        // As long as neither.
+        assert_eq!(run(noise, 4), []);
+        // A short one that takes as long as a step that is hardly ever there is none of it.
+        assert_eq!(run(|k| k == 4, 1), [(4, 2)]);
+        assert_eq!(run(|k| k == 4, 15), []);
     }
 }
