@@ -341,13 +341,14 @@ fn ordered(
 
 /// Why no burst can be in a cluster, where there are fewer than make one.
 fn too_few(grouped: &Grouped, n: usize) -> Option<String> {
-    let few = match grouped.method {
-        Method::Dbscan => n < grouped.min_points,
-        Method::Refine => grouped.refinement.is_none(),
-        Method::Xmeans | Method::Places => false,
+    let least = match grouped.method {
+        Method::Dbscan => grouped.min_points,
+        // Radii come from the distance to one more.
+        Method::Refine => grouped.min_points + 1,
+        Method::Xmeans | Method::Places => 0,
     };
-    let n = counted(n as u64, "burst");
-    few.then(|| format!("There are too few bursts for a phase ({n}, min-points {}).", grouped.min_points))
+    let n_bursts = counted(n as u64, "burst");
+    (n < least).then(|| format!("There are too few bursts for a phase ({n_bursts}; {least} are needed)."))
 }
 
 fn too_small(dropped: &[u32]) -> Option<String> {

@@ -209,7 +209,7 @@ fn too_few_bursts_are_said_to_be() {
     assert!(call.stdout.contains("refinement, min-points 2"), "{}", call.stdout);
     assert!(!read(&out, "report.html").contains("X-means"));
     let summary = summary(&out);
-    assert!(summary["notes"].to_string().contains("too few bursts for a phase (1 burst, min-points 2)"));
+    assert!(summary["notes"].to_string().contains("too few bursts for a phase (1 burst; 3 are needed)"));
     let why = summary["period"]["why"].as_str().unwrap();
     assert_eq!(why, "no burst belongs to a phase");
 }

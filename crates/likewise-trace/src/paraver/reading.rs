@@ -103,7 +103,9 @@ impl<'p> Records<'p> {
         let mut report = self.report;
         if !self.ended {
             let path = self.path.display();
-            report.warnings.push(format!("{path}: the last line has no end; the file may have been cut"));
+            let text =
+                "the last line has no end; the file may have been cut, and the last number in it with it";
+            report.warnings.push(format!("{path}: {text}"));
         }
         report
     }

@@ -293,7 +293,8 @@ pub struct PhaseScaling {
 /// `threshold` is the efficiency below which it is said to stop scaling, such
 /// as 0.8. A factor that may be chance does not stop it: time per repetition,
 /// where runs have five or more of them, and load balance, where they have two
-/// or more, are tested by how much repetitions vary (probability 0.0001); with
+/// or more, are tested by how much repetitions vary (probability 0.0001), and load balance by
+/// what it is without the few repetitions in which a thread took far longer than it does otherwise; with
 /// fewer repetitions, by how much the ratios of the threads do, where runs
 /// have the same five or more.
 ///
@@ -348,6 +349,10 @@ pub(super) fn change(base: &Measured, now: &Measured, scaling: Scaling) -> Chang
     let (of_base, of_now) = variances(base, now);
     let sure_time = if may_be_chance(time.ln(), of_base, of_now) { 1.0 } else { time };
     let sure_balance = balance.filter(|x| !balance_may_be_chance(x.ln(), base, now)).unwrap_or(1.0);
+    // What a few repetitions did is no way that the phase is.
+    let usual = ratio(now.usual_balance, base.usual_balance).unwrap_or(sure_balance);
+    let sure_balance =
+        if sure_balance < 1.0 { usual.clamp(sure_balance, 1.0) } else { usual.clamp(1.0, sure_balance) };
     Change {
         speedup,
         efficiency,

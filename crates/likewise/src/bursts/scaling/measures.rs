@@ -94,6 +94,9 @@ pub struct Measured {
     pub(super) of_thread: Option<Variance>,
     /// Of one thread's time in all repetitions.
     of_all: Option<Variance>,
+    /// Mean over longest time of a thread, but for repetitions in which it took far longer than
+    /// otherwise, where these are few.
+    pub(super) usual_balance: Option<f64>,
 }
 
 impl Measured {
@@ -111,6 +114,7 @@ impl Measured {
             of_mean: None,
             of_thread: None,
             of_all: None,
+            usual_balance: None,
         }
     }
 
@@ -129,6 +133,7 @@ impl Measured {
             of_mean: times.variance_of_mean(),
             of_thread: times.variance_of_thread(block).map(of_block),
             of_all: times.variance_of_thread(times.n()),
+            usual_balance: times.usual_balance(block),
             figures,
         }
     }

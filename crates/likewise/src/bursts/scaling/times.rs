@@ -56,6 +56,9 @@ pub fn computing_within(run: &RunBursts<'_>, within: Option<(Nanos, Nanos)>) -> 
     keys.into_iter().zip(sums.into_iter().map(|sum| sum as f64)).collect()
 }
 
+/// At most one in so many repetitions of a thread is odd; more are the way it is.
+const FEW: usize = 10;
+
 /// Time of each thread (rows) in each repetition, in ns.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Times {
@@ -114,6 +117,24 @@ impl Times {
             longest += sums.iter().copied().fold(0.0, f64::max);
         }
         (longest > 0.0).then(|| mean / longest)
+    }
+
+    /// The load balance if the repetitions in which a thread takes far longer than it does
+    /// otherwise were usual ones; `None` where they are more than one in [`FEW`], or where
+    /// threads repeat too little to have a usual one.
+    pub(super) fn usual_balance(&self, block: usize) -> Option<f64> {
+        if self.n < LEAST_REPETITIONS {
+            return None;
+        }
+        let (mut usual, mut n_odd) = (self.clone(), 0);
+        for row in usual.x.chunks_exact_mut(self.n) {
+            let (middle, far) = (middle_of(row), far_by_chance(row));
+            for x in row.iter_mut().filter(|x| **x - middle > far) {
+                *x = middle;
+                n_odd += 1;
+            }
+        }
+        usual.balance(block).filter(|_| n_odd * FEW <= self.x.len())
     }
 
     /// How much the mean of all repetitions varies by chance, relative to it.
@@ -292,6 +313,27 @@ mod tests {
         assert_eq!(times.balance(2), Some(18.0 / 3.0 / 15.0));
         assert_eq!(times.balance(1), Some(18.0 / 3.0 / 15.0));
         assert_eq!(Times::default().balance(1), None);
+    }
+
+    #[test]
+    fn a_repetition_that_takes_long_once_is_no_imbalance() {
+        let even = |t: usize, k: usize| 100.0 + (t * 7 + k * 3) as f64 % 5.0;
+        let of = |x: &dyn Fn(usize, usize) -> f64| {
+            let rows = (0..8).flat_map(|t| (0..40).map(move |k| x(t, k)));
+            Times { n_threads: 8, n: 40, x: rows.collect() }
+        };
+        let usual = of(&even).usual_balance(10).expect("they repeat");
+        assert!((usual - of(&even).balance(10).expect("they take time")).abs() < 1e-12 && usual > 0.99);
+        let once = of(&|t, k| even(t, k) * if (t, k) == (3, 21) { 9.0 } else { 1.0 });
+        assert_eq!(once.usual_balance(10).map(|balance| balance > 0.99), Some(true));
+        assert!(once.balance(10).is_some_and(|balance| balance < 0.9));
+        // A thread that always takes longer, and one that often does.
+        let slow = of(&|t, k| even(t, k) * if t == 3 { 1.5 } else { 1.0 });
+        assert!(slow.usual_balance(10).is_some_and(|balance| balance < 0.75));
+        let often = of(&|t, k| even(t, k) * if (t + k) % 6 == 0 { 1.5 } else { 1.0 });
+        assert_eq!(often.usual_balance(10), None);
+        let few = Times { n_threads: 2, n: 4, x: vec![1.0; 8] };
+        assert_eq!(few.usual_balance(1), None);
     }
 
     #[test]
