@@ -12,8 +12,9 @@ use std::io::{self, BufReader, Read};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::time::Duration;
 
 use memchr::{memchr, memrchr};
 use memmap2::Mmap;
@@ -41,6 +42,9 @@ pub(crate) fn most_expanded(stored: u64) -> u64 {
 }
 
 pub(crate) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// Who waits for a slow pipe looks up so often, whether there was an error.
+const LOOK_UP: Duration = Duration::from_millis(50);
 
 /// Called with the bytes that are done and all bytes; 0 if that is unknown.
 pub type Progress<'a> = &'a (dyn Fn(u64, u64) + Sync);
@@ -301,9 +305,9 @@ impl Input {
             Blocks::Map { map, .. } => (Some(*map), false),
             Blocks::Stream(_) => (None, true),
         };
-        let mut ending = Ok(());
+        let (mut ending, stopped) = (Ok(()), AtomicBool::new(false));
         let next = || {
-            blocks.next().unwrap_or_else(|kind| {
+            blocks.next(&stopped).unwrap_or_else(|kind| {
                 ending = Err(kind);
                 None
             })
@@ -315,7 +319,7 @@ impl Input {
             done
         };
         let merge = |done: T| {
-            merge(done)?;
+            merge(done).inspect_err(|_| stopped.store(true, Ordering::Relaxed))?;
             if let Some(progress) = progress {
                 progress(consumed.load(Ordering::Relaxed), size.unwrap_or(0));
             }
@@ -412,8 +416,8 @@ enum Blocks<'a> {
 }
 
 impl<'a> Blocks<'a> {
-    /// The next block, if there is one.
-    fn next(&mut self) -> std::result::Result<Option<Cow<'a, [u8]>>, ErrorKind> {
+    /// The next block, if there is one, and it is not to stop.
+    fn next(&mut self, stopped: &AtomicBool) -> std::result::Result<Option<Cow<'a, [u8]>>, ErrorKind> {
         match self {
             Blocks::Map { map, end, pos, block, consumed } => {
                 let data = &map[..*end];
@@ -437,10 +441,16 @@ impl<'a> Blocks<'a> {
                 consumed.store(end as u64, Ordering::Relaxed);
                 Ok(Some(Cow::Borrowed(next)))
             }
-            Blocks::Stream(receiver) => match receiver.recv() {
-                Ok(Message::Block(block)) => Ok(Some(Cow::Owned(block))),
-                Ok(Message::End(result)) => result.map(|()| None),
-                Err(_) => Err(ErrorKind::Read(io::Error::other("the reading thread stopped"))),
+            Blocks::Stream(receiver) => loop {
+                match receiver.recv_timeout(LOOK_UP) {
+                    Ok(Message::Block(block)) => return Ok(Some(Cow::Owned(block))),
+                    Ok(Message::End(result)) => return result.map(|()| None),
+                    Err(RecvTimeoutError::Timeout) if stopped.load(Ordering::Relaxed) => return Ok(None),
+                    Err(RecvTimeoutError::Timeout) => {}
+                    Err(RecvTimeoutError::Disconnected) => {
+                        return Err(ErrorKind::Read(io::Error::other("the reading thread stopped")));
+                    }
+                }
             },
         }
     }

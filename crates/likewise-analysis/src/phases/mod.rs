@@ -344,7 +344,7 @@ fn too_few(grouped: &Grouped, n: usize) -> Option<String> {
     let least = match grouped.method {
         Method::Dbscan => grouped.min_points,
         // Radii come from the distance to one more.
-        Method::Refine => grouped.min_points + 1,
+        Method::Refine => grouped.min_points.saturating_add(1),
         Method::Xmeans | Method::Places => 0,
     };
     let n_bursts = counted(n as u64, "burst");

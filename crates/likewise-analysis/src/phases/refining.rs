@@ -36,7 +36,7 @@ pub(super) fn refine_bursts(
     grouped.one_density = one_density;
     let (range, curve) = stages.time("k_distance", || EpsRange::of(own, input.duration, min_points));
     let range = range.within(farthest);
-    grouped.curve = Some(Curve::of(&curve, min_points + 1));
+    grouped.curve = Some(Curve::of(&curve, min_points.saturating_add(1)));
     drop(curve);
     let _bar = watch.spinner("Refining");
     let radii = range.eps.iter().copied().chain(range.reach).collect();
@@ -82,7 +82,8 @@ fn distances(
     let has_curve = asked.eps.is_none() && asked.sample.is_none() && points.len() >= k;
     let curve_k = has_curve.then_some(k);
     let core_k = search.uses_cores().then_some(min_points);
-    let all: Vec<usize> = std::iter::once(min_points + 1).chain(curve_k).chain(core_k).collect();
+    let all: Vec<usize> =
+        std::iter::once(min_points.saturating_add(1)).chain(curve_k).chain(core_k).collect();
     let mut found = search.k_distances(points, &all)?.into_iter();
     let own = found.next().unwrap_or_default();
     let curve = curve_k.and_then(|_| found.next()).map(|mut curve| {

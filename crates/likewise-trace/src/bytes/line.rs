@@ -8,8 +8,8 @@ use rayon::Scope;
 /// Calls `work` on every block that `next` gives, in parallel, and `merge` on the results in
 /// the order of the blocks, one at a time. No thread waits for the others but where the first
 /// of `most` blocks that are taken is not done yet. `may_wait` says that `next` may wait for
-/// its block; then one thread at most does so. Other work of the pool has its turn between
-/// two blocks.
+/// its block; then one thread at most does so. A thread that has come here while it waited for
+/// other work of the pool goes on with that, once it is there, after the block that it has.
 ///
 /// # Errors
 /// The first of `merge`; nothing is merged after it.

@@ -1,7 +1,9 @@
 //! The rows of a table that is text, one after the other.
 
+use std::cell::Cell;
 use std::io::{self, Cursor, Read};
 use std::path::PathBuf;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -28,6 +30,8 @@ pub(crate) struct Rows {
     n_before: u64,
     n_comments: u64,
     n_rows: u64,
+    /// The reader has seen the end of the text.
+    ended: Rc<Cell<bool>>,
     consumed: Arc<AtomicU64>,
     total: u64,
 }
@@ -78,7 +82,8 @@ impl Rows {
         let (path, consumed, total) = (input.path().to_owned(), input.consumed(), input.size().unwrap_or(0));
         let mut builder = csv::ReaderBuilder::new();
         builder.has_headers(false).flexible(true).buffer_capacity(1 << 18);
-        let lines = Lines::new(input.into_reader());
+        let ended = Rc::default();
+        let lines = Lines::new(input.into_reader(), Rc::clone(&ended));
         let reader: Box<dyn Read> = match head.dialect.separator {
             Separator::Byte(byte) => {
                 builder.delimiter(byte);
@@ -99,6 +104,7 @@ impl Rows {
             n_before: head.n_before,
             n_comments: head.n_comments,
             n_rows: 0,
+            ended,
             consumed,
             total,
         }
@@ -145,8 +151,9 @@ impl Rows {
     /// the record before, also where empty lines follow.)
     fn line(&self) -> u64 {
         let within = self.record.iter().flatten().filter(|byte| **byte == b'\n').count() as u64;
-        // The reader stands behind the end of the record's last line.
-        (self.reader.position().line() - 1).saturating_sub(within).max(1) + self.n_before
+        // The reader stands behind the end of the record's last line, but if no quote ended it.
+        let behind = within + u64::from(!self.ended.get());
+        self.reader.position().line().saturating_sub(behind).max(1) + self.n_before
     }
 
     pub(crate) fn wrong(&self, line: u64, kind: ErrorKind) -> Error {
@@ -188,30 +195,30 @@ struct Lines<R> {
     inner: R,
     input: Vec<u8>,
     output: Cursor<Vec<u8>>,
-    /// A `\r` was read, and not what follows.
+    /// A `\r` was read, and what follows may be the rest of this line end.
     is_open: bool,
     /// The last byte of all so far.
     last: u8,
+    /// Nothing is left.
+    ended: Rc<Cell<bool>>,
 }
 
 impl<R: Read> Lines<R> {
-    fn new(inner: R) -> Self {
-        Self { inner, input: vec![0; 1 << 16], output: Cursor::default(), is_open: false, last: b'\n' }
+    fn new(inner: R, ended: Rc<Cell<bool>>) -> Self {
+        let (input, output) = (vec![0; 1 << 16], Cursor::default());
+        Self { inner, input, output, is_open: false, last: b'\n', ended }
     }
 
     /// Adds what was read to `out`; nothing at the end.
     fn push(&mut self, n: usize, out: &mut Vec<u8>) {
         let read = &self.input[..n];
-        if std::mem::take(&mut self.is_open) && read.first() != Some(&b'\n') {
-            out.push(b'\r');
-        }
-        let mut from = 0;
+        let is_rest = n > 0 && std::mem::take(&mut self.is_open) && read[0] == b'\n';
+        let mut from = usize::from(is_rest);
         for at in memchr::memchr_iter(b'\r', read) {
+            out.extend_from_slice(&read[from..at]);
+            out.push(b'\n');
             self.is_open = at + 1 == n;
-            if self.is_open || read[at + 1] == b'\n' {
-                out.extend_from_slice(&read[from..at]);
-                from = at + 1;
-            }
+            from = at + 1 + usize::from(read.get(at + 1) == Some(&b'\n'));
         }
         out.extend_from_slice(&read[from..]);
         self.last = out.last().copied().unwrap_or(self.last);
@@ -234,6 +241,7 @@ impl<R: Read> Read for Lines<R> {
             out.clear();
             self.push(n, &mut out);
             if n == 0 && out.is_empty() {
+                self.ended.set(true);
                 return Ok(0);
             }
             self.output = Cursor::new(out);
@@ -352,12 +360,13 @@ mod tests {
             text in prop::collection::vec(prop::sample::select(&b"ab\r\n"[..]), 0..60),
             lengths in prop::collection::vec(1usize..9, 1..5),
         ) {
-            let mut expected = String::from_utf8(text.clone()).expect("ASCII").replace("\r\n", "\n");
+            let text_of = String::from_utf8(text.clone()).expect("ASCII");
+            let mut expected = text_of.replace("\r\n", "\n").replace('\r', "\n");
             if !expected.is_empty() && !expected.ends_with('\n') {
                 expected.push('\n');
             }
             let mut found = String::new();
-            Lines::new(Pieces(&text, lengths.iter().cycle())).read_to_string(&mut found).expect("it reads");
+            Lines::new(Pieces(&text, lengths.iter().cycle()), Rc::default()).read_to_string(&mut found).expect("it reads");
             prop_assert_eq!(found, expected);
         }
     }
@@ -372,6 +381,9 @@ mod tests {
                 (&["a,b", "", "", "1,2", "", "3,4", ""], &[4, 6]),
                 (&["a,b", "# one", "\"1\nx\",2", "3,4"], &[3, 5]),
                 (&["# first", "a,b", "1,2"], &[3]),
+                // The quote has no end.
+                (&["a,b", "1,2", "3,\"4"], &[2, 3]),
+                (&["a,b", "", "1,\"2", "", "3,4"], &[3]),
             ] {
                 for tail in ["", end] {
                     std::fs::write(&path, rows.join(end) + tail).expect("it is written");

@@ -114,7 +114,7 @@ mod tests {
         assert_eq!(of(&[("a", 4, &[0, 1]), ("a", 4, &[0, 1])]), Some((false, 4, vec![0, 1])));
         // Nobody tells.
         assert_eq!(of(&[("", 2, &[]), ("", 2, &[])]), Some((false, 2, Vec::new())));
-        assert_eq!(Lent::together(&[vec![1, 2]]), None);
+        assert!(Lent::together(&[vec![1, 2]]).is_none());
     }
 
     #[test]

@@ -120,21 +120,21 @@ impl Times {
     }
 
     /// The load balance if the repetitions in which a thread takes far longer than it does
-    /// otherwise were usual ones; `None` where they are more than one in [`FEW`], or where
-    /// threads repeat too little to have a usual one.
+    /// otherwise were usual ones. A thread in which they are more than one in [`FEW`] is so.
+    /// `None` where threads repeat too little to have a usual one.
     pub(super) fn usual_balance(&self, block: usize) -> Option<f64> {
         if self.n < LEAST_REPETITIONS {
             return None;
         }
-        let (mut usual, mut n_odd) = (self.clone(), 0);
+        let mut usual = self.clone();
         for row in usual.x.chunks_exact_mut(self.n) {
             let (middle, far) = (middle_of(row), far_by_chance(row));
-            for x in row.iter_mut().filter(|x| **x - middle > far) {
-                *x = middle;
-                n_odd += 1;
+            let is_odd = |x: &f64| *x - middle > far;
+            if row.iter().filter(|x| is_odd(x)).count() * FEW <= row.len() {
+                row.iter_mut().filter(|x| is_odd(x)).for_each(|x| *x = middle);
             }
         }
-        usual.balance(block).filter(|_| n_odd * FEW <= self.x.len())
+        usual.balance(block)
     }
 
     /// How much the mean of all repetitions varies by chance, relative to it.
@@ -330,8 +330,12 @@ mod tests {
         // A thread that always takes longer, and one that often does.
         let slow = of(&|t, k| even(t, k) * if t == 3 { 1.5 } else { 1.0 });
         assert!(slow.usual_balance(10).is_some_and(|balance| balance < 0.75));
-        let often = of(&|t, k| even(t, k) * if (t + k) % 6 == 0 { 1.5 } else { 1.0 });
-        assert_eq!(often.usual_balance(10), None);
+        let often = of(&|t, k| even(t, k) * if t == 3 && k % 5 < 2 { 1.5 } else { 1.0 });
+        let late = of(&|t, k| even(t, k) * if t == 3 && k >= 24 { 3.0 } else { 1.0 });
+        let all = of(&|t, k| even(t, k) * if (t + k) % 6 == 0 { 1.5 } else { 1.0 });
+        for often in [often, late, all] {
+            assert_eq!(often.usual_balance(10), often.balance(10));
+        }
         let few = Times { n_threads: 2, n: 4, x: vec![1.0; 8] };
         assert_eq!(few.usual_balance(1), None);
     }
