@@ -314,11 +314,16 @@ impl Input {
         };
         let work = |block: Cow<'_, [u8]>| {
             map.inspect(|map| bring(map, &block));
-            let done = work(&block);
-            map.inspect(|map| forget(map, &block));
-            done
+            let end = map.map(|map| block.as_ptr().addr() - map.as_ptr().addr() + block.len());
+            (end, work(&block))
         };
-        let merge = |done: T| {
+        let mut forgotten = 0;
+        let merge = |(end, done): (Option<usize>, T)| {
+            // All before is done. (Where a block is forgotten while the next is read, looking at the
+            // page that they share maps more of the first again.)
+            if let Some((map, end)) = map.zip(end) {
+                forget(map, std::mem::replace(&mut forgotten, end)..end);
+            }
             merge(done).inspect_err(|_| stopped.store(true, Ordering::Relaxed))?;
             if let Some(progress) = progress {
                 progress(consumed.load(Ordering::Relaxed), size.unwrap_or(0));
@@ -400,12 +405,14 @@ fn bring(map: &Mmap, part: &[u8]) {
     }
 }
 
-/// What was read need not stay in memory: it is in the file.
-fn forget(map: &Mmap, part: &[u8]) {
-    let at = part.as_ptr().addr() - map.as_ptr().addr();
+/// What was read need not stay in memory: it is in the file. The page at the end stays, as the
+/// next block may begin there.
+fn forget(map: &Mmap, part: Range<usize>) {
+    const PAGE: usize = 1 << 12;
+    let (from, end) = (part.start / PAGE * PAGE, part.end / PAGE * PAGE);
     // SAFETY: the mapping is read-only and of a file, so its pages come
     // back as they were if they are looked at again.
-    let advice = unsafe { map.unchecked_advise_range(memmap2::UncheckedAdvice::DontNeed, at, part.len()) };
+    let advice = unsafe { map.unchecked_advise_range(memmap2::UncheckedAdvice::DontNeed, from, end - from) };
     // Where the system cannot do it, only memory is lost.
     drop(advice);
 }
