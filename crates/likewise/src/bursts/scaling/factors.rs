@@ -418,6 +418,32 @@ mod tests {
         })
     }
 
+    #[test]
+    fn what_a_few_repetitions_did_is_no_loss_of_balance() {
+        let of = |longest: u64, usual| {
+            let (threads, total) = (10, Nanos(9_500));
+            let figures = RunFigures {
+                run_threads: threads,
+                threads,
+                total,
+                longest: Nanos(longest),
+                ..RunFigures::default()
+            };
+            let mut measured = Measured::once(figures);
+            measured.usual_balance = usual;
+            measured
+        };
+        let (base, few) = (of(1_000, Some(0.95)), of(1_200, Some(0.94)));
+        let slower = change(&base, &few, Scaling::Strong);
+        assert!(!slower.is_below(0.95) && slower.may_be_chance(0.95));
+        let faster = change(&few, &base, Scaling::Strong);
+        assert!(!faster.is_above(0.95) && faster.may_be_chance(0.95));
+        // Usual repetitions show it too, or there are too few of them to tell.
+        for usual in [Some(0.79), None] {
+            assert!(change(&base, &of(1_200, usual), Scaling::Strong).is_below(0.95), "{usual:?}");
+        }
+    }
+
     proptest! {
         #[test]
         fn factors_multiply_to_the_efficiency(runs in prop::collection::vec(run(), 1..5), weak: bool) {

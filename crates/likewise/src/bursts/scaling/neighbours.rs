@@ -163,7 +163,9 @@ mod tests {
     fn steps_that_come_twice_in_a_row_are_told_by_their_lengths() {
         let steps = [(0, 100), (0, 110), (1, 800), (1, 760), (2, 50)];
         let run = |noise: fn(usize) -> bool, long: u64| {
-            let all = (0..20).flat_map(|_| steps).enumerate();
+            // Two of forty last steps are another phase, and long.
+            let step = |(k, step)| (k, if k == 24 || k == 44 { (3, 750) } else { step });
+            let all = (0..40).flat_map(|_| steps).enumerate().map(step);
             let (phases, durations): (Vec<Option<u32>>, Vec<Nanos>) = all
                 .map(|(k, (phase, length))| match noise(k) {
                     true => (None, Nanos(length * long)),
@@ -183,11 +185,11 @@ mod tests {
         fn noise(k: usize) -> bool {
             k % 15 == 2 || k == 8
         }
-        let found: Vec<u32> = (0..100).filter(|&k| noise(k as usize)).collect();
+        let found: Vec<u32> = (0..200).filter(|&k| noise(k as usize)).collect();
         assert_eq!(run(noise, 1), found.iter().map(|&k| (k, 1)).collect::<Vec<_>>());
         // As long as neither.
         assert_eq!(run(noise, 4), []);
-        // A short one that takes as long as a step that is hardly ever there is none of it.
+        // One that takes as long as what is hardly ever there is none of that.
         assert_eq!(run(|k| k == 4, 1), [(4, 2)]);
         assert_eq!(run(|k| k == 4, 15), []);
     }
