@@ -83,7 +83,7 @@ impl Rows {
         let mut builder = csv::ReaderBuilder::new();
         builder.has_headers(false).flexible(true).buffer_capacity(1 << 18);
         let ended = Rc::default();
-        let lines = Lines::new(input.into_reader(), Rc::clone(&ended));
+        let lines = Changed::new(input.into_reader(), Lines::new(Rc::clone(&ended)));
         let reader: Box<dyn Read> = match head.dialect.separator {
             Separator::Byte(byte) => {
                 builder.delimiter(byte);
@@ -91,7 +91,7 @@ impl Rows {
             }
             Separator::Blanks => {
                 builder.delimiter(b'\t');
-                Box::new(Tabs::new(lines))
+                Box::new(Changed::new(lines, Tabs::new()))
             }
         };
         Self {
@@ -190,46 +190,27 @@ pub(crate) fn notes(dialect: Dialect, n_comments: u64) -> Vec<String> {
     dialect.note().into_iter().chain(comments).collect()
 }
 
-/// Lines that all end by `\n`, the last one too.
-struct Lines<R> {
+/// What changes a text on its way, piece by piece.
+trait Step {
+    /// Adds to `out` what becomes of a piece; an empty one is the end.
+    fn push(&mut self, piece: &[u8], out: &mut Vec<u8>);
+}
+
+/// A text that is changed on its way.
+struct Changed<R, S> {
     inner: R,
+    step: S,
     input: Vec<u8>,
     output: Cursor<Vec<u8>>,
-    /// A `\r` was read, and what follows may be the rest of this line end.
-    is_open: bool,
-    /// The last byte of all so far.
-    last: u8,
-    /// Nothing is left.
-    ended: Rc<Cell<bool>>,
 }
 
-impl<R: Read> Lines<R> {
-    fn new(inner: R, ended: Rc<Cell<bool>>) -> Self {
-        let (input, output) = (vec![0; 1 << 16], Cursor::default());
-        Self { inner, input, output, is_open: false, last: b'\n', ended }
-    }
-
-    /// Adds what was read to `out`; nothing at the end.
-    fn push(&mut self, n: usize, out: &mut Vec<u8>) {
-        let read = &self.input[..n];
-        let is_rest = n > 0 && std::mem::take(&mut self.is_open) && read[0] == b'\n';
-        let mut from = usize::from(is_rest);
-        for at in memchr::memchr_iter(b'\r', read) {
-            out.extend_from_slice(&read[from..at]);
-            out.push(b'\n');
-            self.is_open = at + 1 == n;
-            from = at + 1 + usize::from(read.get(at + 1) == Some(&b'\n'));
-        }
-        out.extend_from_slice(&read[from..]);
-        self.last = out.last().copied().unwrap_or(self.last);
-        if n == 0 && self.last != b'\n' {
-            self.last = b'\n';
-            out.push(b'\n');
-        }
+impl<R: Read, S: Step> Changed<R, S> {
+    fn new(inner: R, step: S) -> Self {
+        Self { inner, step, input: vec![0; 1 << 16], output: Cursor::default() }
     }
 }
 
-impl<R: Read> Read for Lines<R> {
+impl<R: Read, S: Step> Read for Changed<R, S> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
             let n = self.output.read(buffer)?;
@@ -239,9 +220,8 @@ impl<R: Read> Read for Lines<R> {
             let n = self.inner.read(&mut self.input)?;
             let mut out = std::mem::take(&mut self.output).into_inner();
             out.clear();
-            self.push(n, &mut out);
+            self.step.push(&self.input[..n], &mut out);
             if n == 0 && out.is_empty() {
-                self.ended.set(true);
                 return Ok(0);
             }
             self.output = Cursor::new(out);
@@ -249,17 +229,48 @@ impl<R: Read> Read for Lines<R> {
     }
 }
 
-/// Replaces the blanks between two cells by one tab, and removes those before
-/// the first cell and behind the last.
-struct Tabs<R> {
-    inner: R,
-    input: Vec<u8>,
-    output: Cursor<Vec<u8>>,
-    state: State,
+/// Makes all lines end by `\n`, the last one too.
+struct Lines {
+    /// A `\r` was read, and what follows may be the rest of this line end.
+    is_open: bool,
+    /// The last byte of all so far.
+    last: u8,
+    /// Nothing is left.
+    ended: Rc<Cell<bool>>,
 }
 
+impl Lines {
+    fn new(ended: Rc<Cell<bool>>) -> Self {
+        Self { is_open: false, last: b'\n', ended }
+    }
+}
+
+impl Step for Lines {
+    fn push(&mut self, piece: &[u8], out: &mut Vec<u8>) {
+        if piece.is_empty() {
+            match std::mem::replace(&mut self.last, b'\n') {
+                b'\n' => self.ended.set(true),
+                _ => out.push(b'\n'),
+            }
+            return;
+        }
+        let is_rest = std::mem::take(&mut self.is_open) && piece[0] == b'\n';
+        let mut from = usize::from(is_rest);
+        for at in memchr::memchr_iter(b'\r', piece) {
+            out.extend_from_slice(&piece[from..at]);
+            out.push(b'\n');
+            self.is_open = at + 1 == piece.len();
+            from = at + 1 + usize::from(piece.get(at + 1) == Some(&b'\n'));
+        }
+        out.extend_from_slice(&piece[from..]);
+        self.last = out.last().copied().unwrap_or(self.last);
+    }
+}
+
+/// Replaces the blanks between two cells by one tab, and removes those before
+/// the first cell and behind the last.
 #[derive(Clone, Copy, Default)]
-struct State {
+struct Tabs {
     /// A cell stands before, on this line.
     has_cell: bool,
     /// Blanks stand before, and they end a cell if another follows.
@@ -269,59 +280,41 @@ struct State {
     has_closed: bool,
 }
 
-impl<R: Read> Tabs<R> {
-    fn new(inner: R) -> Self {
-        Self {
-            inner,
-            input: vec![0; 1 << 16],
-            output: Cursor::default(),
-            state: State { is_between: true, ..State::default() },
-        }
+impl Tabs {
+    fn new() -> Self {
+        Self { is_between: true, ..Self::default() }
     }
 
-    fn push(state: &mut State, byte: u8, out: &mut Vec<u8>) {
-        let closed = std::mem::take(&mut state.has_closed);
-        if state.is_quoted {
-            state.is_quoted = byte != b'"';
-            state.has_closed = byte == b'"';
+    fn push_byte(&mut self, byte: u8, out: &mut Vec<u8>) {
+        let closed = std::mem::take(&mut self.has_closed);
+        if self.is_quoted {
+            self.is_quoted = byte != b'"';
+            self.has_closed = byte == b'"';
             return out.push(byte);
         }
         match byte {
-            b'\n' => *state = State { is_between: true, ..State::default() },
+            b'\n' => *self = Self { is_between: true, ..Self::default() },
             b' ' | b'\t' | b'\r' => {
-                state.is_between = true;
+                self.is_between = true;
                 return;
             }
             _ => {
-                if state.is_between && state.has_cell {
+                if self.is_between && self.has_cell {
                     out.push(b'\t');
                 }
                 // A quote opens a text only where a cell begins. Right after a
                 // closing quote it stands for a quote, so the text goes on.
-                state.is_quoted = byte == b'"' && (state.is_between || closed);
-                (state.has_cell, state.is_between) = (true, false);
+                self.is_quoted = byte == b'"' && (self.is_between || closed);
+                (self.has_cell, self.is_between) = (true, false);
             }
         }
         out.push(byte);
     }
 }
 
-impl<R: Read> Read for Tabs<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        loop {
-            let n = self.output.read(buffer)?;
-            if n > 0 || buffer.is_empty() {
-                return Ok(n);
-            }
-            let n = self.inner.read(&mut self.input)?;
-            if n == 0 {
-                return Ok(0);
-            }
-            let mut out = std::mem::take(&mut self.output).into_inner();
-            out.clear();
-            self.input[..n].iter().for_each(|&byte| Self::push(&mut self.state, byte, &mut out));
-            self.output = Cursor::new(out);
-        }
+impl Step for Tabs {
+    fn push(&mut self, piece: &[u8], out: &mut Vec<u8>) {
+        piece.iter().for_each(|&byte| self.push_byte(byte, out));
     }
 }
 
@@ -366,7 +359,7 @@ mod tests {
                 expected.push('\n');
             }
             let mut found = String::new();
-            Lines::new(Pieces(&text, lengths.iter().cycle()), Rc::default()).read_to_string(&mut found).expect("it reads");
+            Changed::new(Pieces(&text, lengths.iter().cycle()), Lines::new(Rc::default())).read_to_string(&mut found).expect("it reads");
             prop_assert_eq!(found, expected);
         }
     }
