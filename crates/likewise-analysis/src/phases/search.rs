@@ -373,7 +373,8 @@ impl Search for Ranks {
     }
 
     fn ahead(&self, points: Points<'_>, params: &[DbscanParams], cores: Option<&CoreRadii>) {
-        let (found, ahead) = sync_channel(1);
+        // What was found waits with who found it: it takes five bytes for each burst.
+        let (found, ahead) = sync_channel(0);
         let mut desk = self.desk();
         let shared_out = desk.share_out(points, self.size, SharedOut::ToOthers);
         // One other process finds the first no faster than this one, which would only wait

@@ -13,8 +13,8 @@ use std::path::{Path, PathBuf};
 
 /// Rows of one process at a time, at most, and of all together. (Process 0 has none: it
 /// sends the others theirs, and may have other work.)
-const ROWS: usize = 1 << 15;
-const ROWS_OF_ALL: usize = 1 << 19;
+const ROWS: usize = 1 << 13;
+const ROWS_OF_ALL: usize = 1 << 17;
 
 /// Rows formatted by one thread at a time.
 const BLOCK: usize = 1 << 12;
@@ -45,7 +45,7 @@ struct Plan {
 
 /// Writes the rows by all processes but process 0: each in turn formats some, which process 0
 /// sends it, and puts them into their place. Collective; process 0 passes in the
-/// rows, and gets the file. At most a million rows are on their way at a time.
+/// rows, and gets the file. At most a quarter of a million rows are on their way at a time.
 ///
 /// # Errors
 /// On the process that cannot write; then all must be told.

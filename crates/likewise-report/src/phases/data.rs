@@ -5,7 +5,6 @@ use super::{
     ReportMetric, TreeLevel, TreeNode, TreeView,
 };
 use likewise::bursts::{BurstLabel, Finding, PhaseRegion, PhaseStats, Rate};
-use likewise::cluster::ClusterId;
 use likewise::table::{Metric, MetricValues, Nanos};
 use likewise::words::{counted, grouped_digits, short};
 use likewise_analysis::phases::{Analysis, Method, findings, phase_of_node, sequence_names};
@@ -340,15 +339,14 @@ fn curve(analysis: &Analysis) -> Option<KDistance> {
     })
 }
 
-fn alignment(analysis: &Analysis) -> Option<AlignmentView> {
+fn alignment(analysis: &Analysis) -> Option<AlignmentView<'_>> {
     let (alignment, score) = analysis.structure.spmd.as_ref()?;
     let names = sequence_names(alignment, &analysis.rows);
-    let phase = |place: u32| BurstLabel::Phase(ClusterId::from_index(place as usize));
     let rows = alignment.sequences.iter().zip(names).map(|(sequence, name)| AlignedRow {
         name,
         n_tasks: sequence.n_tasks,
-        labels: sequence.symbols.iter().map(|&place| phase(place)).collect(),
-        columns: sequence.columns.clone(),
+        phases: &sequence.symbols,
+        columns: &sequence.columns,
     });
     Some(AlignmentView { score: score.score, n_columns: score.n_columns, rows: rows.collect() })
 }

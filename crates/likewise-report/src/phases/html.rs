@@ -140,6 +140,10 @@ fn write_data(meta: &str, blocks: &[Block], out: &mut impl Write) -> io::Result<
     Ok(())
 }
 
+/// Makes a column. Until it is written it takes eight bytes for each burst, so no thread has
+/// more than one at a time.
+pub(super) type Make<'a> = Box<dyn Fn() -> Column + Send + Sync + 'a>;
+
 /// A column of integers, most of them one per kept burst.
 pub(super) struct Column {
     /// Index into the metrics of the report, for a metric.
@@ -152,6 +156,12 @@ impl Column {
     /// Integers that stand for themselves.
     pub(super) fn plain(codes: Vec<u64>) -> Self {
         Self { metric: None, scale: None, codes }
+    }
+
+    /// Codes of real numbers, perhaps of a metric.
+    fn quantised(metric: Option<usize>, values: impl Iterator<Item = f64> + Clone) -> Self {
+        let (scale, codes) = encode::quantise(values);
+        Self { metric, scale: Some(scale), codes }
     }
 
     /// As it is written, which takes a fraction of the memory.
@@ -179,9 +189,9 @@ struct Columns {
 
 /// Those of bursts, then those of the alignment, then the levels of the tree,
 /// then the functions.
-fn columns(data: &ReportData<'_>, labels: &[BurstLabel], bursts: &[usize]) -> io::Result<Columns> {
-    let stored = |columns: Vec<Column>| -> io::Result<Vec<Stored>> {
-        columns.into_par_iter().map(Column::stored).collect()
+fn columns(data: &ReportData<'_>, labels: &[BurstLabel], bursts: &[u32]) -> io::Result<Columns> {
+    let stored = |columns: Vec<Make<'_>>| -> io::Result<Vec<Stored>> {
+        columns.into_par_iter().map(|make| make().stored()).collect()
     };
     let mut all = stored(burst_columns(data, labels, bursts))?;
     let alignment = all.len();
@@ -196,48 +206,56 @@ fn columns(data: &ReportData<'_>, labels: &[BurstLabel], bursts: &[usize]) -> io
         levels = codes;
     }
     let functions = all.len();
-    all.extend(stored(data.functions.iter().map(|view| view.column(bursts)).collect())?);
+    if let Some(view) = &data.functions {
+        all.extend(stored(vec![Box::new(|| view.column(bursts))])?);
+    }
     Ok(Columns { all, alignment, tree, functions, levels })
 }
 
 /// Bursts per row, label, begin, duration, then the metrics.
-fn burst_columns(data: &ReportData<'_>, labels: &[BurstLabel], bursts: &[usize]) -> Vec<Column> {
-    let mut per_row = vec![0_u64; data.rows.len()];
-    for &i in bursts {
-        per_row[data.burst_row[i] as usize] += 1;
-    }
+fn burst_columns<'a>(data: &'a ReportData<'_>, labels: &[BurstLabel], bursts: &'a [u32]) -> Vec<Make<'a>> {
+    let per_row = || {
+        let mut per_row = vec![0_u64; data.rows.len()];
+        bursts.iter().for_each(|&i| per_row[data.burst_row[i as usize] as usize] += 1);
+        Column::plain(per_row)
+    };
     let mut sorted: Vec<(BurstLabel, u64)> = labels.iter().copied().zip(0..).collect();
     sorted.sort_unstable();
-    let label = bursts.iter().map(|&i| {
-        let at = sorted.binary_search_by_key(&data.label[i], |&(label, _)| label);
-        at.map_or(0, |at| sorted[at].1)
-    });
-    let label: Vec<u64> = label.collect();
-
-    let tick = encode::tick(bursts.len(), data.rows.len(), data.span());
-    let mut previous = None;
-    let steps = bursts.iter().map(|&i| {
-        let (row, begin) = (data.burst_row[i], data.begin[i].0 / tick);
-        let step = match previous {
-            Some((r, b)) if r == row => begin - b,
-            _ => begin,
+    let label = move || {
+        let index = |&i: &u32| {
+            let at = sorted.binary_search_by_key(&data.label[i as usize], |&(label, _)| label);
+            at.map_or(0, |at| sorted[at].1)
         };
-        previous = Some((row, begin));
-        step
-    });
-    let steps: Vec<u64> = steps.collect();
-    let duration = if encode::exact_durations(bursts.len()) {
-        Column::plain(bursts.iter().map(|&i| data.duration[i].0).collect())
-    } else {
-        let (scale, codes) = encode::quantise(bursts.iter().map(|&i| data.duration[i].0 as f64));
-        Column { metric: None, scale: Some(scale), codes }
+        Column::plain(bursts.iter().map(index).collect())
     };
-
-    let mut columns = vec![Column::plain(per_row), Column::plain(label), Column::plain(steps), duration];
-    columns.par_extend(kept_metrics(data, bursts.len()).into_par_iter().map(|m| {
-        let value = |i: usize| data.metrics[m].values.map_or(f64::NAN, |values| values.get(i));
-        let (scale, codes) = encode::quantise(bursts.iter().map(|&i| value(i)));
-        Column { metric: Some(m), scale: Some(scale), codes }
+    let steps = || {
+        let tick = encode::tick(bursts.len(), data.rows.len(), data.span());
+        let mut previous = None;
+        let step = |&i: &u32| {
+            let (row, begin) = (data.burst_row[i as usize], data.begin[i as usize].0 / tick);
+            let step = match previous {
+                Some((r, b)) if r == row => begin - b,
+                _ => begin,
+            };
+            previous = Some((row, begin));
+            step
+        };
+        Column::plain(bursts.iter().map(step).collect())
+    };
+    let duration = || {
+        let durations = bursts.iter().map(|&i| data.duration[i as usize].0);
+        if encode::exact_durations(bursts.len()) {
+            return Column::plain(durations.collect());
+        }
+        Column::quantised(None, durations.map(|ns| ns as f64))
+    };
+    let mut columns: Vec<Make<'a>> =
+        vec![Box::new(per_row), Box::new(label), Box::new(steps), Box::new(duration)];
+    columns.extend(kept_metrics(data, bursts.len()).into_iter().map(|m| -> Make<'a> {
+        Box::new(move || {
+            let value = |&i: &u32| data.metrics[m].values.map_or(f64::NAN, |values| values.get(i as usize));
+            Column::quantised(Some(m), bursts.iter().map(value))
+        })
     }));
     columns
 }
@@ -456,12 +474,7 @@ mod tests {
         with_bursts(3, |mut data| {
             let meta = meta_of(&page(&data, 10));
             assert!(meta["alignment"].is_null() && meta["tree"].is_null());
-            let row = AlignedRow {
-                name: "1".to_owned(),
-                n_tasks: 1,
-                labels: vec![crate::phases::test_label(7)],
-                columns: vec![2],
-            };
+            let row = AlignedRow { name: "1".to_owned(), n_tasks: 1, phases: &[6], columns: &[2] };
             data.alignment = Some(AlignmentView { score: 1.0, n_columns: 3, rows: vec![row] });
             let level = TreeLevel { nodes: &[0, NO_NODE], ..TreeLevel::default() };
             let nodes = vec![TreeNode::default()];

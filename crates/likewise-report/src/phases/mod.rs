@@ -76,11 +76,11 @@ pub struct ReportData<'a> {
     /// Which code the phases are, phase by phase; empty where unknown.
     pub regions: Vec<RegionRow>,
     /// The function of every burst, where the trace tells.
-    pub functions: Option<FunctionsView>,
+    pub functions: Option<FunctionsView<'a>>,
     /// The k-distance curve, if eps came from it or was compared with it.
     pub curve: Option<KDistance>,
     /// The sequences of the tasks laid over one another, if they were.
-    pub alignment: Option<AlignmentView>,
+    pub alignment: Option<AlignmentView<'a>>,
     /// How the refinement came to its phases, if there was one.
     pub tree: Option<TreeView<'a>>,
     /// Parameters of the analysis, in order.
@@ -252,10 +252,13 @@ impl ReportData<'_> {
             }
             found
         };
-        let aligned =
-            self.alignment.iter().flat_map(|view| &view.rows).flat_map(|row| row.labels.chunks(PART));
-        let parts: Vec<&[BurstLabel]> = self.label.chunks(PART).chain(aligned).collect();
-        let mut labels: Vec<BurstLabel> = parts.into_par_iter().flat_map_iter(distinct).collect();
+        let mut labels: Vec<BurstLabel> = self.label.par_chunks(PART).flat_map_iter(distinct).collect();
+        let aligned = self.alignment.iter().flat_map(|view| &view.rows).map(|row| row.phases);
+        let n_aligned = aligned.clone().flatten().max().map_or(0, |&last| last as usize + 1);
+        let mut is_aligned = vec![false; n_aligned];
+        aligned.flatten().for_each(|&phase| is_aligned[phase as usize] = true);
+        let places = (0..n_aligned).filter(|&place| is_aligned[place]);
+        labels.extend(places.map(|place| BurstLabel::Phase(ClusterId::from_index(place))));
         labels.extend(self.phases.iter().map(|phase| phase.label));
         labels.sort_unstable();
         labels.dedup();

@@ -13,34 +13,38 @@ use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
 
-use super::html::{Column, MetaColumn, Stored};
-use super::{AlignmentView, PART, ReportData, TreeLevel, TreeView};
+use super::html::{Column, Make, MetaColumn, Stored};
+use super::{AlignedRow, AlignmentView, PART, ReportData, TreeLevel, TreeView};
 use crate::palette;
 use likewise::bursts::{BurstLabel, NO_COHORT, NO_NODE};
 use likewise::cluster::ClusterId;
 
 /// Columns of the alignment, in the order in which [`alignment_meta`] wants
 /// them.
-pub(super) fn alignment_columns(view: &AlignmentView, labels: &[BurstLabel]) -> Vec<Column> {
-    let mut sorted: Vec<(BurstLabel, u64)> = labels.iter().copied().zip(0..).collect();
-    sorted.sort_unstable();
-    let index = |label: &BurstLabel| {
-        let at = sorted.binary_search_by_key(label, |&(label, _)| label);
-        at.map_or(0, |at| sorted[at].1)
+pub(super) fn alignment_columns<'a>(view: &'a AlignmentView<'_>, labels: &[BurstLabel]) -> Vec<Make<'a>> {
+    let n_phases =
+        labels.iter().filter_map(|label| label.phase()).map(|id| id.index() + 1).max().unwrap_or(0);
+    let mut index = vec![0; n_phases];
+    for (label, at) in labels.iter().zip(0..) {
+        label.phase().into_iter().for_each(|id| index[id.index()] = at);
+    }
+    let phases = || view.rows.iter().flat_map(|row| row.phases);
+    let counts = || Column::plain(view.rows.iter().map(|row| row.phases.len() as u64).collect());
+    let symbols = move || Column::plain(phases().map(|&phase| index[phase as usize]).collect());
+    let blanks = || {
+        let of_row = |row: &'a AlignedRow<'_>| {
+            let before = std::iter::once(0).chain(row.columns.iter().map(|&c| u64::from(c) + 1));
+            row.columns.iter().zip(before).map(|(&c, before)| u64::from(c) - before)
+        };
+        Column::plain(view.rows.iter().flat_map(of_row).collect())
     };
-    let counts = view.rows.iter().map(|row| row.labels.len() as u64).collect();
-    let symbols = view.rows.iter().flat_map(|row| &row.labels).map(index).collect();
-    let blanks = view.rows.iter().flat_map(|row| {
-        let before = std::iter::once(0).chain(row.columns.iter().map(|&c| u64::from(c) + 1));
-        row.columns.iter().zip(before).map(|(&c, before)| u64::from(c) - before)
-    });
-    vec![Column::plain(counts), Column::plain(symbols), Column::plain(blanks.collect())]
+    vec![Box::new(counts), Box::new(symbols), Box::new(blanks)]
 }
 
 pub(super) fn alignment_meta(view: &AlignmentView, columns: &[MetaColumn<'_>]) -> Value {
     let rows: Vec<Value> =
         view.rows.iter().map(|row| json!({"name": row.name, "n_tasks": row.n_tasks})).collect();
-    let symbols: usize = view.rows.iter().map(|row| row.labels.len()).sum();
+    let symbols: usize = view.rows.iter().map(|row| row.phases.len()).sum();
     json!({"score": view.score, "n_columns": view.n_columns, "rows": rows, "symbols": symbols,
            "columns": {"counts": columns[0], "labels": columns[1], "blanks": columns[2]}})
 }
@@ -58,14 +62,14 @@ pub(super) struct LevelCodes {
 ///
 /// Bursts of one cohort are alike at every level, so what takes long is done for
 /// cohorts.
-pub(super) fn tree_columns(view: &TreeView<'_>, bursts: &[usize]) -> io::Result<Vec<(Stored, LevelCodes)>> {
+pub(super) fn tree_columns(view: &TreeView<'_>, bursts: &[u32]) -> io::Result<Vec<(Stored, LevelCodes)>> {
     let n = view.levels.iter().map(|level| level.nodes.len()).max().unwrap_or(0);
     // Of each kept burst its cohort, or `n` if it was not refined.
     let cohort =
-        |&burst: &usize| view.bursts.place(burst as u32).map_or(n, |at| n.min(view.cohorts[at] as usize));
-    let cohorts: Vec<usize> = bursts.par_iter().map(cohort).collect();
+        |&burst: &u32| view.bursts.place(burst).map_or(n as u32, |at| view.cohorts[at].min(n as u32));
+    let cohorts: Vec<u32> = bursts.par_iter().map(cohort).collect();
     let mut sizes = vec![0; n + 1];
-    cohorts.iter().for_each(|&cohort| sizes[cohort] += 1);
+    cohorts.iter().for_each(|&cohort| sizes[cohort as usize] += 1);
     let levels: Vec<(Vec<u32>, Vec<u32>)> = view
         .levels
         .par_iter()
@@ -83,7 +87,7 @@ pub(super) fn tree_columns(view: &TreeView<'_>, bursts: &[usize]) -> io::Result<
             if expected[from as usize] == to { 0 } else { u64::from(to) + 1 }
         };
         let codes: Vec<u64> = from.iter().zip(places).map(code).collect();
-        let column = Column::plain(cohorts.iter().map(|&cohort| codes[cohort]).collect());
+        let column = Column::plain(cohorts.iter().map(|&cohort| codes[cohort as usize]).collect());
         Ok((column.stored()?, LevelCodes { members: members.clone(), expected }))
     };
     levels.par_iter().enumerate().map(coded).collect()
@@ -220,25 +224,19 @@ fn times(data: &ReportData<'_>, view: &TreeView<'_>) -> Times {
 mod tests {
     use likewise::table::{Nanos, Rows};
 
-    use super::super::{AlignedRow, TreeNode, test_label as label};
+    use super::super::{TreeNode, test_label as label};
     use super::*;
     use crate::encode::unblock;
 
     #[test]
     fn sequences_are_counts_labels_and_blanks() {
-        let row = |labels: &[u32], columns: &[u32]| AlignedRow {
-            labels: labels.iter().map(|&n| label(n)).collect(),
-            columns: columns.to_vec(),
-            ..AlignedRow::default()
-        };
-        let view = AlignmentView {
-            n_columns: 6,
-            rows: vec![row(&[1, 3, 1], &[0, 1, 5]), row(&[], &[]), row(&[3], &[2])],
-            ..AlignmentView::default()
-        };
-        let columns = alignment_columns(&view, &[1, 2, 3, 0].map(label));
+        let phases: [(&[u32], &[u32]); 3] = [(&[0, 2, 0], &[0, 1, 5]), (&[], &[]), (&[2], &[2])];
+        let row = |(phases, columns)| AlignedRow { phases, columns, ..AlignedRow::default() };
+        let view = AlignmentView { n_columns: 6, rows: phases.map(row).to_vec(), ..AlignmentView::default() };
+        let columns = alignment_columns(&view, &[2, 1, 3, 0].map(label));
+        let columns: Vec<Column> = columns.iter().map(|make| make()).collect();
         assert_eq!(columns[0].codes, [3, 0, 1]);
-        assert_eq!(columns[1].codes, [0, 2, 0, 2]);
+        assert_eq!(columns[1].codes, [1, 2, 1, 2]);
         assert_eq!(columns[2].codes, [0, 0, 3, 2]);
     }
 
@@ -283,7 +281,7 @@ mod tests {
                         0 => codes.expected[before[k] as usize],
                         code => code as u32 - 1,
                     };
-                    let refined = view.bursts.iter().position(|burst| burst as usize == bursts[k]);
+                    let refined = view.bursts.iter().position(|burst| burst == bursts[k]);
                     let node = refined.map_or(0, |at| index(level.nodes[view.cohorts[at] as usize]));
                     assert_eq!(codes.members[before[k] as usize] as usize, node);
                 }

@@ -16,7 +16,7 @@ const MAX_VALUES: usize = 3_000_000;
 /// The bursts that a report keeps.
 pub(super) struct Selection {
     /// Indices of bursts, by row, then begin, then index.
-    pub(super) bursts: Vec<usize>,
+    pub(super) bursts: Vec<u32>,
     /// By how much the time of each label must be multiplied to stand for
     /// all of its bursts, in the order of the labels asked for; 1 where all
     /// are kept.
@@ -43,7 +43,8 @@ pub(super) fn select(data: &ReportData<'_>, labels: &[BurstLabel], limit: usize)
     // As a rule bursts stand in this order, and it takes no memory.
     let at = |place: usize| order.as_ref().map_or(place, |order| order[place]);
     if n <= limit {
-        return Selection { bursts: (0..n).map(at).collect(), weights: vec![1.0; labels.len()] };
+        let bursts = (0..n).map(|place| at(place) as u32).collect();
+        return Selection { bursts, weights: vec![1.0; labels.len()] };
     }
     let mut sorted: Vec<(BurstLabel, usize)> = labels.iter().copied().zip(0..).collect();
     sorted.sort_unstable();
@@ -78,13 +79,12 @@ pub(super) fn select(data: &ReportData<'_>, labels: &[BurstLabel], limit: usize)
             // of them, evenly spread.
             if (p + 1) * quota[l] / all[l].count > p * quota[l] / all[l].count {
                 sums[l].add(data.duration[i].0);
-                bursts.push(i);
+                bursts.push(i as u32);
             }
         }
         (bursts, sums)
     };
-    let (bursts, sums): (Vec<Vec<usize>>, Vec<Vec<Sum>>) =
-        before.into_par_iter().enumerate().map(kept).unzip();
+    let (bursts, sums): (Vec<Vec<u32>>, Vec<Vec<Sum>>) = before.into_par_iter().enumerate().map(kept).unzip();
     let mut kept = vec![Sum::default(); labels.len()];
     sums.iter().for_each(|own| kept.iter_mut().zip(own).for_each(|(kept, own)| kept.join(*own)));
     let weight = |(all, kept): (&Sum, &Sum)| {
@@ -138,13 +138,14 @@ mod tests {
             ..ReportData::default()
         };
         let selection = select(&data, &[phase(1), phase(2)], 10_000);
-        let of = |l| selection.bursts.iter().filter(|&&i| label[i] == phase(l)).count();
+        let of = |l| selection.bursts.iter().filter(|&&i| label[i as usize] == phase(l)).count();
         assert_eq!((of(1), of(2)), (9_900, 400), "the small label is kept whole");
         assert_eq!(selection.weights, [4.0, 1.0]);
-        let keys: Vec<_> = selection.bursts.iter().map(|&i| (burst_row[i], begin[i])).collect();
+        let keys: Vec<_> =
+            selection.bursts.iter().map(|&i| (burst_row[i as usize], begin[i as usize])).collect();
         assert!(keys.is_sorted());
         for row in 0..4 {
-            let kept = selection.bursts.iter().filter(|&&i| burst_row[i] == row).count();
+            let kept = selection.bursts.iter().filter(|&&i| burst_row[i as usize] == row).count();
             assert!((2_400..2_900).contains(&kept), "row {row} keeps {kept}");
         }
     }

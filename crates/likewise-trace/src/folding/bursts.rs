@@ -8,6 +8,7 @@ use likewise::table::{PlaceId, Region};
 use super::cover::{Cover, Span};
 use super::place::Place;
 use super::runs::{Carried, Runs};
+use super::sums::{Sums, append};
 use crate::trace::{RUNNING, Who};
 
 /// The bursts of every thread that has any, by thread.
@@ -21,7 +22,7 @@ pub(crate) struct Bursts {
     /// Which counters each carries.
     pub(crate) runs: Runs,
     /// The sums of them, burst by burst. Beyond `i64`, its limits.
-    pub(crate) sums: Vec<i64>,
+    pub(crate) sums: Sums,
     /// Whether each sum covers its burst; may end early, where all the rest do.
     pub(crate) covers: Vec<Cover>,
     /// How many counts began exactly with their burst, some time after the
@@ -60,9 +61,7 @@ impl Bursts {
     /// are as many in each as now.
     #[inline]
     pub(super) fn make_room(&mut self, sums: usize) {
-        if self.sums.capacity() == 0 {
-            self.sums.reserve(self.begin.capacity() * sums.min(MOST_SUMS));
-        }
+        self.sums.make_room(self.begin.capacity() * sums.min(MOST_SUMS));
     }
 
     pub(super) fn append(&mut self, mut other: Bursts) {
@@ -76,20 +75,20 @@ impl Bursts {
         self.read_at_begin = other.read_at_begin;
         if !other.states.is_empty() {
             self.states.resize(self.begin.len(), RUNNING);
-            self.states.append(&mut other.states);
+            append(&mut self.states, &mut other.states);
         }
         if !other.places.is_empty() {
             self.places.resize(self.begin.len(), Place::default());
-            self.places.append(&mut other.places);
+            append(&mut self.places, &mut other.places);
         }
         if !other.covers.is_empty() {
             self.covers.resize(self.sums.len(), Cover::Whole);
-            self.covers.append(&mut other.covers);
+            append(&mut self.covers, &mut other.covers);
         }
-        self.begin.append(&mut other.begin);
-        self.end.append(&mut other.end);
+        append(&mut self.begin, &mut other.begin);
+        append(&mut self.end, &mut other.end);
         self.runs.append(&other.runs);
-        self.sums.append(&mut other.sums);
+        self.sums.append(other.sums);
     }
 
     /// How a sum covers its burst.
@@ -100,15 +99,22 @@ impl Bursts {
     /// Tells the types of which a count is negative or above `most`, each at least
     /// once. Impossible counts and those of parts of bursts do not matter, because
     /// they will be missing.
-    pub(super) fn large(&self, most: u64, mut tell: impl FnMut(u32)) {
+    pub(super) fn large(&self, most: u64, tell: impl FnMut(u32)) {
+        match &self.sums {
+            Sums::Small(sums) => self.large_of(sums, most, tell),
+            Sums::Any(sums) => self.large_of(sums, most, tell),
+        }
+    }
+
+    fn large_of<T: Copy + Into<i64>>(&self, sums: &[T], most: u64, mut tell: impl FnMut(u32)) {
         let mut first = 0;
         for (n, types) in self.runs.iter() {
             let pairs = first..first + n * types.len();
             first = pairs.end;
             // Nearly all are small, so they are looked at without a branch for each.
-            let of_type = |i: usize| self.sums[pairs.clone()].iter().skip(i).step_by(types.len().max(1));
-            let is_large = |sum: i64| sum.cast_unsigned() > most;
-            let any = self.sums[pairs.clone()].iter().fold(false, |any, &sum| any | is_large(sum));
+            let of_type = |i: usize| sums[pairs.clone()].iter().skip(i).step_by(types.len().max(1));
+            let is_large = |sum: T| sum.into().cast_unsigned() > most;
+            let any = sums[pairs.clone()].iter().fold(false, |any, &sum| any | is_large(sum));
             for (i, &event_type) in types.iter().enumerate().filter(|_| any) {
                 let own = (pairs.start + i..).step_by(types.len()).zip(of_type(i));
                 let mut large = own.filter(|&(_, &sum)| is_large(sum));
@@ -196,7 +202,7 @@ impl Bursts {
             result.runs.add(types);
             for pair in first..first + types.len() {
                 result.set_cover(result.sums.len(), bursts.cover(pair));
-                result.sums.push(bursts.sums[pair]);
+                result.sums.push(bursts.sums.get(pair));
             }
             result.add_state(bursts.state(i));
             result.add_place(bursts.places.get(i).copied().unwrap_or_default());

@@ -17,4 +17,5 @@ mod rows;
 mod runs;
 pub(crate) mod sites;
 pub(crate) mod steps;
+mod sums;
 pub(crate) mod table;

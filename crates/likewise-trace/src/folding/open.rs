@@ -265,7 +265,7 @@ impl Open {
         let keeps_all = at_end == 0 || at_end == self.sums.len();
         if keeps_all && self.order.hardware && self.is_whole() {
             let sums = &self.sums;
-            bursts.sums.extend(self.order.at.iter().map(|&i| whole_number(sums[i].sum)));
+            self.order.at.iter().for_each(|&i| bursts.sums.push(whole_number(sums[i].sum)));
             bursts.runs.add(&self.order.types);
             let is_later = self.after.is_some_and(|after| after < self.begin);
             bursts.read_at_begin += if is_later { sums.len() as u64 } else { 0 };

@@ -224,7 +224,7 @@ impl Current<'_> {
     fn count(&mut self, pieces: &Bursts, carried: Carried<'_>) {
         self.n_pieces += 1;
         for (&event_type, pair) in carried.types.iter().zip(carried.first..) {
-            let (sum, cover) = (pieces.sums[pair], pieces.cover(pair));
+            let (sum, cover) = (pieces.sums.get(pair), pieces.cover(pair));
             match self.sums.binary_search_by_key(&event_type, |s| s.event_type) {
                 Ok(at) => {
                     let total = &mut self.sums[at];

@@ -6,6 +6,7 @@ use likewise::table::ValuesMut;
 
 use super::bursts::Bursts;
 use super::cover::Cover;
+use super::sums::Sums;
 
 /// What holds for the bursts of all threads.
 pub(super) struct Rules<'r> {
@@ -80,13 +81,28 @@ impl<'t> Rows<'t> {
         at_begins: bool,
         told: &mut Told,
     ) {
-        let sums = &bursts.sums[first..first + rows.len() * places.len()];
+        let pairs = first..first + rows.len() * places.len();
+        match &bursts.sums {
+            Sums::Small(sums) => self.fill_sums(rows, places, (first, &sums[pairs]), bursts, at_begins, told),
+            Sums::Any(sums) => self.fill_sums(rows, places, (first, &sums[pairs]), bursts, at_begins, told),
+        }
+    }
+
+    fn fill_sums<T: Copy + Into<i64>>(
+        &mut self,
+        rows: Range<usize>,
+        places: &[usize],
+        (first, sums): (usize, &[T]),
+        bursts: &Bursts,
+        at_begins: bool,
+        told: &mut Told,
+    ) {
         let all_whole = first >= bursts.covers.len();
         for (i, &place) in places.iter().enumerate() {
             let column = &mut self.counters[place];
-            let sums = sums.chunks_exact(places.len()).map(|of_burst| of_burst[i]);
+            let sums = sums.chunks_exact(places.len()).map(|of_burst| of_burst[i].into());
             if all_whole {
-                column.write(rows.clone(), sums.map(|sum| sum as f64));
+                column.write(rows.clone(), sums.map(|sum: i64| sum as f64));
                 continue;
             }
             let pairs = (first + i..).step_by(places.len());

@@ -173,10 +173,11 @@ fn inexact(threads: &ByThread, limits: Limits, names: &Names<'_>) -> Option<Stri
     for bursts in threads.values() {
         let mut start = 0;
         for (n, types) in bursts.runs.iter() {
-            let sums = &bursts.sums[start..start + n * types.len()];
-            start += sums.len();
+            let pairs = start..start + n * types.len();
+            start = pairs.end;
             if !types.iter().all(|&t| (limits.hardware)(t)) {
-                let large = |&(&t, sum): &(&u32, &i64)| sum.unsigned_abs() > EXACT && !(limits.hardware)(t);
+                let large = |&(&t, sum): &(&u32, i64)| sum.unsigned_abs() > EXACT && !(limits.hardware)(t);
+                let sums = pairs.map(|pair| bursts.sums.get(pair));
                 beyond.extend(types.iter().cycle().zip(sums).filter(large).map(|(&t, _)| t));
             }
         }
