@@ -57,6 +57,11 @@ fn set(what: u32) {
     }
 }
 
+/// The tick at which recording began.
+pub(crate) fn begun() -> u64 {
+    BEGUN[0].load(Ordering::Relaxed)
+}
+
 /// Recording ends on this rank, and the program goes on. If MPI has begun, the
 /// rank still takes part in what all do in the end.
 pub(crate) fn stop(why: &str) {
@@ -107,8 +112,9 @@ fn begin_recording() -> Option<*mut AtomicU32> {
     let _ = MISSING.set(wrong);
     let raw = options.raw.then(RawLog::default);
     clock::start();
-    BEGUN[0].store(clock::ticks(), Ordering::Relaxed);
-    BEGUN[1].store(clock::since_1970(), Ordering::Relaxed);
+    let (ticks, since_1970) = clock::now_and_since_1970();
+    BEGUN[0].store(ticks, Ordering::Relaxed);
+    BEGUN[1].store(since_1970, Ordering::Relaxed);
     settings::set(options, plan);
     *lock() = Some(State::new(recorder, raw, watch));
     page()
@@ -173,7 +179,7 @@ pub(crate) fn begin() {
         say("MPI_Comm_dup failed, so all ranks record all");
         state.watch = None;
     }
-    state.job = Some(Job::new(folder, number, meta, BEGUN[0].load(Ordering::Relaxed)));
+    state.job = Some(Job::new(folder, number, meta, begun()));
 }
 
 /// Does what is to be done after a call, if it is no matter of the other ranks.

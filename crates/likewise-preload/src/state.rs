@@ -404,10 +404,14 @@ pub(crate) fn record(thread: &mut Thread, made: &Made<'_>) -> Then {
     let mut state = lock();
     let Some(state) = state.as_mut() else { return Then::Nothing };
     let counters = counters();
-    let gap = thread.last_end.map_or(0, |last| clock::ns(last, made.begin));
+    let (pause, gap) = match thread.resumed {
+        Some(resumed) => (clock::ns(thread.ended, resumed), clock::ns(resumed, made.begin)),
+        None => (clock::ns(crate::life::begun(), made.begin), 0),
+    };
     let is_counted = thread.is_counted && counters.keeps(gap);
     let time = Timing {
         thread: thread.number,
+        pause,
         gap,
         length: clock::ns(made.begin, made.end),
         counters: is_counted.then(|| thread.counters.counted()),
@@ -422,7 +426,8 @@ pub(crate) fn record(thread: &mut Thread, made: &Made<'_>) -> Then {
     }
     is_slow |= thread.counters.begin(counters, expected);
     // What took us long is no part of the program's next burst.
-    thread.last_end = Some(if is_slow { clock::ticks() } else { made.end });
+    thread.ended = made.end;
+    thread.resumed = Some(if is_slow { clock::ticks() } else { made.end });
     then
 }
 
@@ -432,7 +437,7 @@ pub(crate) fn record(thread: &mut Thread, made: &Made<'_>) -> Then {
 pub(crate) fn resume(thread: &mut Thread) {
     // Of a burst whose length nobody knows, all is counted.
     thread.counters.begin(counters(), UNKNOWN);
-    thread.last_end = Some(clock::ticks());
+    thread.resumed = Some(clock::ticks());
 }
 
 /// Unwinds the stack, and keeps the path in the thread's cache.

@@ -18,8 +18,10 @@ pub(crate) struct Thread {
     /// The stack of the call that is being made, 0 if there is none. Calls from
     /// further down are MPI's own.
     pub(crate) outermost: usize,
-    /// When the last call ended; none before the first.
-    pub(crate) last_end: Option<u64>,
+    /// When the program went on after the last call; none before the first.
+    pub(crate) resumed: Option<u64>,
+    /// When the last call ended. What lies between is our own work.
+    pub(crate) ended: u64,
     pub(crate) paths: Cache,
     pub(crate) before: Before,
     /// The last call, by its symbol.
@@ -37,8 +39,8 @@ thread_local! {
     static CURRENT: Cell<*mut Thread> = const { Cell::new(null_mut()) };
 }
 
-/// The numbers of threads that have ended, and when their last calls did.
-static ENDED: Mutex<Vec<(u32, Option<u64>)>> = Mutex::new(Vec::new());
+/// The numbers of threads that have ended, and when the program went on after their last calls.
+static ENDED: Mutex<Vec<(u32, Option<u64>, u64)>> = Mutex::new(Vec::new());
 static STARTED: AtomicU32 = AtomicU32::new(0);
 
 impl Thread {
@@ -53,8 +55,9 @@ impl Thread {
     #[inline(never)]
     fn begin() -> *mut Self {
         let ended = ENDED.lock().ok().and_then(|mut ended| ended.pop());
-        let (number, last_end) = ended.unwrap_or_else(|| (STARTED.fetch_add(1, Ordering::Relaxed), None));
-        let thread = Box::into_raw(Box::new(Self { number, last_end, ..Self::default() }));
+        let (number, resumed, ended) =
+            ended.unwrap_or_else(|| (STARTED.fetch_add(1, Ordering::Relaxed), None, 0));
+        let thread = Box::into_raw(Box::new(Self { number, resumed, ended, ..Self::default() }));
         CURRENT.set(thread);
         if let Some(key) = key() {
             // SAFETY: the key is valid; the value is what its destructor takes.
@@ -84,6 +87,6 @@ unsafe extern "C" fn end(thread: *mut c_void) {
     // SAFETY: it came from Box::into_raw, and its thread has no more use for it.
     let thread = unsafe { Box::from_raw(thread.cast::<Thread>()) };
     if let Ok(mut ended) = ENDED.lock() {
-        ended.push((thread.number, thread.last_end));
+        ended.push((thread.number, thread.resumed, thread.ended));
     }
 }

@@ -29,6 +29,8 @@ pub struct Event {
     pub end: u64,
     /// How long the thread computed before it.
     pub gap: u64,
+    /// How long the recorder was at work before that.
+    pub pause: u64,
     /// Whose times and counters these are, where the rank itself did not record:
     /// its lead.
     pub lead: Option<u32>,
@@ -101,7 +103,7 @@ impl<'a> Events<'a> {
         let clock = &mut self.clocks[thread];
         // `Open` has put the length there.
         let length = self.event.end;
-        self.event.begin = clock.saturating_add(self.event.gap);
+        self.event.begin = clock.saturating_add(self.event.pause).saturating_add(self.event.gap);
         self.event.end = self.event.begin.saturating_add(length);
         *clock = self.event.end;
         Ok(Some(&self.event))
@@ -110,7 +112,7 @@ impl<'a> Events<'a> {
 
 #[derive(Debug)]
 enum Clock<'a> {
-    /// Gap, length and counters of every event.
+    /// Pause (if there are any), gap, length and counters of every event.
     Each(Reader<'a>),
     Drawn(Box<Drawn<'a>>),
 }
@@ -196,6 +198,10 @@ impl<'a> Open<'a> {
         match &mut self.clock {
             Clock::Each(reader) => {
                 event.gap = reader.number()?;
+                if self.piece.part.pauses {
+                    event.pause = if event.gap & 1 == 0 { 0 } else { reader.number()? };
+                    event.gap >>= 1;
+                }
                 event.end = reader.number()?;
                 let read = self.n_counters > 0 && reader.byte()? == 1;
                 let n = self.n_counters;

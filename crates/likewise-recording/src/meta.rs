@@ -42,8 +42,11 @@ pub struct Frame {
 pub struct Timing<'a> {
     /// Which thread called, from 0 in the order of their first calls.
     pub thread: u32,
-    /// Since the end of the thread's last event (of its first: since the
-    /// start of the rank).
+    /// What lies between the end of the thread's last event (of its first: the start of
+    /// the rank) and the gap: the recorder's own work, which is no part of the program.
+    /// With histograms it is not kept.
+    pub pause: u64,
+    /// How long the thread computed before it.
     pub gap: u64,
     /// From begin to end.
     pub length: u64,

@@ -37,7 +37,7 @@ pub(crate) enum Key {
     Types,
     /// Not a column: the table of strings.
     Strings,
-    /// Not a column: gap, length and counters of every event.
+    /// Not a column: pause, gap, length and counters of every event.
     Times,
 }
 
@@ -64,6 +64,8 @@ pub(crate) struct Variant<T> {
 #[derive(Clone, Debug, Default)]
 pub struct Part {
     pub(crate) times: Times,
+    /// Whether the times of every event tell of pauses before it.
+    pub(crate) pauses: bool,
     pub(crate) counters: Vec<String>,
     pub(crate) tables: Tables,
     /// The bodies of loops.
@@ -81,7 +83,8 @@ impl Part {
     /// The same without calls that no event here is of.
     #[must_use]
     pub fn compact(&self) -> Self {
-        let mut part = Self { times: self.times, counters: self.counters.clone(), ..Self::default() };
+        let Self { times, pauses, .. } = *self;
+        let mut part = Self { times, pauses, counters: self.counters.clone(), ..Self::default() };
         part.merge(self);
         part
     }

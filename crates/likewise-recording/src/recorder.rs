@@ -239,7 +239,10 @@ impl Recorder {
     }
 
     fn list(&mut self, time: &Timing<'_>) {
-        self.each.number(time.gap);
+        self.each.number(time.gap << 1 | u64::from(time.pause > 0));
+        if time.pause > 0 {
+            self.each.number(time.pause);
+        }
         self.each.number(time.length);
         if self.options.counters.is_empty() {
             return;
@@ -291,6 +294,7 @@ impl Recorder {
         let ranks: Arc<[u32]> = Arc::from([meta.rank]);
         let mut part = Part {
             times: self.options.times,
+            pauses: self.options.times == Times::All,
             counters: self.options.counters.clone(),
             tables: self.tables.clone(),
             nodes: self.sequence.nodes.iter().map(|node| node.body.to_vec()).collect(),

@@ -249,7 +249,7 @@ impl Rank {
             let symbol = self.recorder.symbol(call, self.paths[path]);
             let counts = [3 * gap, 2 * gap];
             let counters = self.with_counters.then_some(&counts[..]);
-            self.recorder.event(symbol, values, &Timing { thread: 0, gap, length, counters });
+            self.recorder.event(symbol, values, &Timing { gap, length, counters, ..Timing::default() });
         }
         let begin = self.clock + gap;
         self.clock = begin + length;

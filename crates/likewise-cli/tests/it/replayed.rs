@@ -263,6 +263,39 @@ fn bursts_between_different_calls_are_different_phases() {
     }
 }
 
+/// One rank computes at any time, and no message arrives before it was sent: the clocks of the
+/// ranks agree, though there are more ranks than cores, and the recorder takes time itself.
+#[test]
+fn ranks_that_take_turns_do_so_in_the_recording() {
+    let dir = tempfile::tempdir().unwrap();
+    for mpi in &Mpi::all(dir.path()) {
+        let (to, out) = (dir.path().join("run"), dir.path().join("out"));
+        let mut record = likewise(&["record", "--times", "all", "--force", "-o"]);
+        record.arg(&to).arg("--").args(mpi.words(4)).arg(&mpi.program).args(["turns", "30", "1000"]);
+        let output = run(&mut record);
+        assert!(output.status.success(), "{}", error_of(&output));
+        std::fs::remove_dir_all(&out).ok();
+        let output = run(likewise(&["convert", "-q", "--to", "prv", "-o"]).arg(&out).arg(&to));
+        assert!(output.status.success(), "{}", error_of(&output));
+        let trace = std::fs::read_to_string(out.join("run.prv")).unwrap();
+        let records: Vec<Vec<&str>> = trace.lines().skip(1).map(|line| line.split(':').collect()).collect();
+        let number = |text: &str| text.parse::<u64>().unwrap();
+        let messages: Vec<_> = records.iter().filter(|fields| fields[0] == "3").collect();
+        assert_eq!(messages.len(), 119, "{}", mpi.launcher);
+        assert!(messages.iter().all(|fields| number(fields[6]) <= number(fields[12])), "{}", mpi.launcher);
+        let running = records.iter().filter(|fields| fields[0] == "1" && fields[7] == "1");
+        let mut bursts: Vec<(u64, u64)> = running
+            .map(|fields| (number(fields[5]), number(fields[6])))
+            .filter(|(a, b)| b - a > 500_000)
+            .collect();
+        bursts.sort_unstable();
+        assert!(bursts.len() >= 120, "{}: {}", mpi.launcher, bursts.len());
+        let overlap: u64 = bursts.windows(2).map(|two| two[0].1.saturating_sub(two[1].0)).sum();
+        let all: u64 = bursts.iter().map(|(begin, end)| end - begin).sum();
+        assert!(overlap * 50 < all, "{}: {overlap} of {all} ns", mpi.launcher);
+    }
+}
+
 /// Two ranks stand behind a lead for half of the run; what it sends to whom
 /// is theirs, so everything fits, and all of it is replayed.
 #[test]

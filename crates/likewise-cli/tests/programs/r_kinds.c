@@ -34,6 +34,16 @@ static void ring(void) {
     }
 }
 
+/* One rank at a time: who has the token. */
+static void turns(void) {
+    int token = 0;
+    for (int step = 0; step < steps; step++) {
+        if (rank > 0 || step > 0) MPI_Recv(&token, 1, MPI_INT, left, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        compute();
+        if (rank < size - 1 || step < steps - 1) MPI_Send(&token, 1, MPI_INT, right, 7, MPI_COMM_WORLD);
+    }
+}
+
 static void persistent(void) {
     MPI_Request requests[3];
     MPI_Recv_init(in, 500, MPI_DOUBLE, MPI_ANY_SOURCE, 3, MPI_COMM_WORLD, &requests[0]);
@@ -185,7 +195,7 @@ int main(int argc, char **argv) {
         void (*run)(void);
     } kinds[] = {{"ring", ring},           {"persistent", persistent},   {"groups", groups},
                  {"neighbours", neighbours}, {"nonblocking", nonblocking}, {"master", master},
-                 {"windows", windows},     {"places", places}};
+                 {"windows", windows},     {"places", places},         {"turns", turns}};
     double begin = MPI_Wtime();
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (strcmp(kinds[i].name, kind) == 0) kinds[i].run();

@@ -1,6 +1,6 @@
 //! A part from bytes. Nothing is believed that they claim.
 
-use super::write::{ACROSS, ALL_TIMES, EXACT, STANDS, name_hash, steps_of, unit};
+use super::write::{ACROSS, ALL_TIMES, EXACT, PAUSES, STANDS, name_hash, steps_of, unit};
 use super::{CellKey, Key, Part, Room, Variant};
 use crate::broken::Broken;
 use crate::bytes::{Reader, Write, unzigzag};
@@ -33,13 +33,14 @@ impl Part {
     pub(crate) fn decode_within(bytes: &[u8], room: &mut Room) -> Result<Self, Broken> {
         let mut reader = Reader::new(bytes);
         let flags = reader.byte()?;
-        if flags & !(ALL_TIMES | EXACT | STANDS) != 0 {
+        if flags & !(ALL_TIMES | EXACT | STANDS | PAUSES) != 0 {
             return Err(reader.broken("made by a newer likewise"));
         }
         let mut part = Self::default();
         if flags & ALL_TIMES != 0 {
             part.times = Times::All;
         }
+        part.pauses = flags & PAUSES != 0;
         let n = reader.count()?;
         part.counters = (0..n).map(|_| reader.text()).collect::<Result<_, _>>()?;
         let exact = flags & EXACT != 0;

@@ -16,6 +16,8 @@ pub(super) const ALL_TIMES: u8 = 1;
 pub(super) const EXACT: u8 = 2;
 /// Ranks stand behind leads.
 pub(super) const STANDS: u8 = 4;
+/// The times of every event tell of pauses before it.
+pub(super) const PAUSES: u8 = 8;
 /// In place of the number of variants: numbers that differ from rank to rank,
 /// as columns over the ranks.
 pub(super) const ACROSS: u64 = 0;
@@ -102,7 +104,8 @@ impl Writer<'_> {
         self.cells(&mut rest);
         let flag = |flag: u8, is_so: bool| if is_so { flag } else { 0 };
         let stands = flag(STANDS, !part.stands.is_empty());
-        bytes.push(flag(ALL_TIMES, part.times == Times::All) | flag(EXACT, self.exact) | stands);
+        let times = flag(ALL_TIMES, part.times == Times::All) | flag(PAUSES, part.pauses);
+        bytes.push(times | flag(EXACT, self.exact) | stands);
         bytes.number(part.counters.len() as u64);
         part.counters.iter().for_each(|name| bytes.block(name.as_bytes()));
         self.ranks(bytes);

@@ -34,6 +34,7 @@ impl Run {
             site,
             values: values.to_vec(),
             thread: 0,
+            pause: 0,
             gap: 9,
             length: 9,
         };
@@ -95,6 +96,7 @@ fn what_stops_to_repeat_is_said_to_be_the_leads() {
         site: 1,
         values: vec![value, 0, 0, 0],
         thread: 0,
+        pause: 0,
         gap: 9,
         length: 9,
     };

@@ -11,6 +11,7 @@ pub(crate) struct Made {
     pub(crate) site: u64,
     pub(crate) values: Vec<i64>,
     pub(crate) thread: u32,
+    pub(crate) pause: u64,
     pub(crate) gap: u64,
     pub(crate) length: u64,
 }
@@ -27,7 +28,9 @@ impl Numbers {
 
 fn made(call: CallId, site: u64, values: &[i64], numbers: &mut Numbers) -> Made {
     let (gap, length) = (1000 * site + numbers.below(500), 100 + numbers.below(50));
-    Made { call, site, values: values.to_vec(), thread: 0, gap, length }
+    // The recorder is seldom at work itself.
+    let pause = if numbers.below(8) == 0 { numbers.below(1 << 20) } else { 0 };
+    Made { call, site, values: values.to_vec(), thread: 0, pause, gap, length }
 }
 
 /// A ring exchange with tests that take as long as they like, a wildcard
@@ -88,7 +91,8 @@ pub(crate) fn record(recorder: &mut Recorder, module: u32, events: &[Made]) {
         let frames = [event.site * 16, 4096].map(|offset| Frame { module, offset });
         let path = recorder.path(&frames);
         let symbol = recorder.symbol(event.call, path);
-        let time = Timing { thread: event.thread, gap: event.gap, length: event.length, counters: None };
+        let Made { thread, pause, gap, length, .. } = *event;
+        let time = Timing { thread, pause, gap, length, counters: None };
         if last.get(&symbol) == Some(&event.values) {
             recorder.again(symbol, &time);
         } else {

@@ -75,7 +75,7 @@ fn step(run: &Run, rank: u32, step: u64) -> Vec<Made> {
         // More calls at one place, some steps.
         let times = if seed % 5 == 0 { 1 + turn % 2 } else { 1 };
         for _ in 0..times {
-            all.push(Made { call, site, values: values.clone(), thread: 0, gap, length });
+            all.push(Made { call, site, values: values.clone(), thread: 0, pause: 0, gap, length });
         }
     }
     all
@@ -86,7 +86,8 @@ fn record(recorder: &mut Recorder, events: &[Made]) {
         let frames = [event.site * 16, 4096].map(|offset| Frame { module: 0, offset });
         let path = recorder.path(&frames);
         let symbol = recorder.symbol(event.call, path);
-        let time = Timing { thread: event.thread, gap: event.gap, length: event.length, counters: None };
+        let Made { thread, gap, length, .. } = *event;
+        let time = Timing { thread, gap, length, ..Timing::default() };
         recorder.event(symbol, &event.values, &time);
     }
 }
@@ -207,6 +208,7 @@ fn what_is_not_known_of_a_rank_is_said_to_be_its_leads() {
             site: 1,
             values: values.to_vec(),
             thread: 0,
+            pause: 0,
             gap: 10,
             length: 10,
         };

@@ -8,6 +8,8 @@ fn all_times() -> RecorderOptions {
 
 pub(crate) fn check(recording: &Recording, rank: u32, made: &[Made], exact: bool) {
     let mut events = recording.events(rank);
+    let first = recording.ranks()[0].start;
+    let mut now = [recording.ranks()[rank as usize].start - first; 8];
     for (at, made) in made.iter().enumerate() {
         let event = events.next().unwrap().unwrap_or_else(|| panic!("event {at} is missing"));
         let symbol = recording.symbols()[event.symbol as usize];
@@ -17,6 +19,9 @@ pub(crate) fn check(recording: &Recording, rank: u32, made: &[Made], exact: bool
         assert_eq!(event.thread, made.thread);
         if exact {
             assert_eq!((event.gap, event.end - event.begin), (made.gap, made.length), "event {at}");
+            let now = &mut now[made.thread as usize];
+            assert_eq!(event.begin, *now + made.pause + made.gap, "event {at}");
+            *now = event.end;
         }
     }
     assert!(events.next().unwrap().is_none());

@@ -13,7 +13,7 @@ fn recording(ranks: &[Vec<Made>]) -> Recording {
         let path = recorder.path(&[Frame { module, offset: 16 }]);
         for (call, values) in calls {
             let symbol = recorder.symbol(*call, path);
-            recorder.event(symbol, values, &Timing { thread: 0, gap: 10, length: 10, counters: None });
+            recorder.event(symbol, values, &Timing { gap: 10, length: 10, ..Timing::default() });
         }
         let meta = RankMeta { rank, size: ranks.len() as u32, ..RankMeta::default() };
         (0, recorder.take(&meta))
