@@ -3,8 +3,8 @@
 //! Wherever phases are listed, the noise is the last.
 
 use likewise::bursts::{
-    Estimator, Extrapolated, PhaseRegion, PhaseStats, Rate, Scope, SerialPhase, extrapolate, phase_regions,
-    phase_stats, rates, serial_phases,
+    Estimator, Extrapolated, OnCore, PhaseRegion, PhaseStats, Rate, Scope, SerialPhase, extrapolate,
+    phase_regions, phase_stats, rates, serial_phases,
 };
 use likewise::cluster::{ClusterId, Clustering};
 use likewise::table::{BurstTable, Nanos, Prepared};
@@ -25,6 +25,8 @@ pub struct Figures {
     pub regions: Vec<PhaseRegion>,
     /// Those that one thread computes while others wait, by wall time.
     pub serial: Vec<SerialPhase>,
+    /// For what share of their time bursts are on a core, where that is known.
+    pub on_core: OnCore,
 }
 
 /// Statistics and figures of each cluster and the noise; `dropped` bursts,
@@ -54,7 +56,7 @@ pub(super) fn figures(
             }
         }
     }
-    let (mut regions, serial) = rayon::join(
+    let (mut regions, (serial, on_core)) = rayon::join(
         || phase_regions(table, prepared, &clustering),
         || serial(table, prepared, &clustering, n_clusters, end),
     );
@@ -66,22 +68,25 @@ pub(super) fn figures(
         regions.retain(|row| row.cluster.is_none_or(|id| id.index() < n_clusters));
     }
     let rates = rates(table, &stats);
-    (stats, Figures { extrapolated, rates, regions, serial })
+    (stats, Figures { extrapolated, rates, regions, serial, on_core })
 }
 
-/// The serial phases among the first `n_clusters`.
+/// The serial phases among the first `n_clusters`, and for how long these are on a core.
 fn serial(
     table: &BurstTable,
     prepared: &Prepared,
     clustering: &Clustering,
     n_clusters: usize,
     end: Nanos,
-) -> Vec<SerialPhase> {
+) -> (Vec<SerialPhase>, OnCore) {
     let mut labels = vec![None; table.len()];
     for (i, &label) in prepared.complete.iter().zip(&clustering.labels) {
         labels[i as usize] = label.filter(|id| id.index() < n_clusters);
     }
-    serial_phases(table, &labels, end)
+    let on_core = OnCore::of(table, &labels, n_clusters);
+    let mut serial = serial_phases(table, &labels, end);
+    serial.retain(|phase| !on_core.asleep[phase.cluster.index()]);
+    (serial, on_core)
 }
 
 /// With one more cluster for the bursts that were dropped, if there are any.
@@ -132,6 +137,32 @@ impl Figures {
             counted(table.counters.len() as u64, "counter"),
             if lacking == 1 { "is" } else { "are" },
         ))
+    }
+
+    /// Which phases are hardly on a core: what their bursts say is no computing.
+    pub fn on_core_note(&self, stats: &[PhaseStats]) -> Option<String> {
+        let OnCore { of_all, .. } = self.on_core;
+        if let Some(share) = of_all.filter(|_| self.on_core.is_hardly()) {
+            let share = 100.0 * share;
+            return Some(format!(
+                "By their CPU time, bursts are on a core for {share:.1}% of their time: their threads sleep in \
+                 them, or wait for a core."
+            ));
+        }
+        let all: f64 = stats.iter().map(|phase| phase.total.0 as f64).sum();
+        let is_noteworthy = |id: ClusterId| {
+            stats.get(id.index()).is_some_and(|phase| phase.total.0 as f64 >= NOTEWORTHY * all)
+        };
+        let hardly = self.on_core.hardly().filter(|&(id, _)| is_noteworthy(id));
+        let said: Vec<String> =
+            hardly.map(|(id, share)| format!("phase {} ({:.1}%)", id.number(), 100.0 * share)).collect();
+        (!said.is_empty()).then(|| {
+            format!(
+                "By their CPU time, bursts are on a core for less than half of their time in: {}. Their threads \
+                 sleep then, or wait for a core or for other threads.",
+                said.join(", ")
+            )
+        })
     }
 
     /// Which phases are serial.

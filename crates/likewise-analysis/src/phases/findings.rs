@@ -25,7 +25,7 @@ fn shortest(table: &BurstTable, prepared: &Prepared, filter: DurationFilter) -> 
 pub(super) fn found(
     table: &BurstTable,
     (prepared, filter): (&Prepared, DurationFilter),
-    labels: &[BurstLabel],
+    (labels, asleep): (&[BurstLabel], &[bool]),
     end: Nanos,
 ) -> Option<Findings> {
     if table.app.first() != table.app.last() {
@@ -36,7 +36,7 @@ pub(super) fn found(
     let last = (0..table.len()).map(|i| table.end(i)).fold(Nanos::ZERO, Nanos::max);
     let shortest = shortest(table, prepared, filter);
     let (grouped_from, end) = (prepared.min_duration, end.max(last));
-    Some(findings(&FindingsInput { table, phase: &phase, shortest, grouped_from, end }))
+    Some(findings(&FindingsInput { table, phase: &phase, shortest, grouped_from, asleep, end }))
 }
 
 /// The sentence of each finding, worst first.

@@ -221,6 +221,7 @@ fn labelled(
     });
     notes.extend(figures.note(&table));
     notes.extend(Figures::silent_note(&table));
+    notes.extend(figures.on_core_note(&stats));
     notes.extend(too_small(&dropped));
     let clustering = &grouped.clustering;
     let aligned = grouped.refinement.as_mut().and_then(|found| take_aligned(found, clustering)).map(Arc::new);

@@ -91,7 +91,8 @@ impl Labelled {
         if self.drawn_times || self.odd_clocks {
             return None;
         }
-        findings::found(&self.table, (&self.prepared, self.left.filter), &self.labels, self.end)
+        let reading = (&self.prepared, self.left.filter);
+        findings::found(&self.table, reading, (&self.labels, &self.figures.on_core.asleep), self.end)
     }
 
     /// All that the analyst must know.

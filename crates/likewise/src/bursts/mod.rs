@@ -6,6 +6,7 @@ mod extrapolate;
 mod findings;
 mod in_time;
 mod label;
+mod on_core;
 mod period;
 mod rates;
 mod refine;
@@ -28,6 +29,7 @@ pub use findings::{
     Cause, Finding, FindingKind, Findings, FindingsInput, Gradient, LEAST_SHARE, ThreadName, findings,
 };
 pub use label::{BurstLabel, burst_labels};
+pub use on_core::OnCore;
 pub use period::{NotPeriodic, Period, find_period, find_period_in_order};
 pub use rates::{Rate, rates};
 pub use refine::{

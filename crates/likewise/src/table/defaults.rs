@@ -40,10 +40,6 @@ pub fn default_metrics(table: &BurstTable) -> (Vec<Metric>, String) {
 /// what multiplexed counters make of it, a half of two sets, is enough.
 const MOST: f64 = 0.5;
 
-/// How a recording names the CPU time of a burst. It is a time, and no work:
-/// beside the duration it says little, and short bursts lack it.
-const CPU_TIME: &str = "CPU time";
-
 fn by_counters(table: &BurstTable) -> (Vec<Metric>, String) {
     let of = |operand: Operand| Metric::new(operand.to_string(), Expr::One(operand));
     let counter = |column: &CounterColumn| Operand::Counter(column.counter.name.clone());
@@ -65,7 +61,8 @@ fn by_counters(table: &BurstTable) -> (Vec<Metric>, String) {
         return (vec![of(counter(instructions)), of(duration())], why.to_owned());
     }
     let no_instructions = "the trace has no PAPI_TOT_INS";
-    let is_work = |c: &&CounterColumn| !c.counter.name.starts_with(CPU_TIME) && !c.is_silent(&table.duration);
+    // Beside the duration, CPU time says little, and short bursts lack it.
+    let is_work = |c: &&CounterColumn| !c.counter.is_cpu_time() && !c.is_silent(&table.duration);
     let working: Vec<&CounterColumn> = table.counters.iter().filter(is_work).collect();
     if working.is_empty() && !table.counters.is_empty() {
         return (vec![of(duration())], format!("duration (logarithm); {no_instructions}"));

@@ -38,6 +38,12 @@ pub struct Counter {
 }
 
 impl Counter {
+    /// Whether it is the CPU time of a burst, as a recording names it: a time, and no work.
+    #[must_use]
+    pub fn is_cpu_time(&self) -> bool {
+        self.name.starts_with("CPU time")
+    }
+
     /// The preset of PAPI that the counter is, if it counts instructions or
     /// cycles: by its name, by its label (PAPI's own words for the preset; the
     /// numbers of the types differ between versions), or, where it has no name

@@ -6,12 +6,16 @@ use super::finding::{FindingsInput, ThreadName};
 use rustc_hash::FxHashSet;
 
 use crate::bursts::in_time::by_begin;
+use crate::bursts::serial::is_nearly_all;
 use crate::cluster::ClusterId;
 use crate::table::{BurstTable, Nanos};
 
 /// Of so many pairs of a label and a thread, or of as many as there are bursts,
 /// each has a place; of more, only those that occur.
 const MOST_PAIRS: usize = 1 << 16;
+
+/// In place of a thread's place, of one that is not compared with others.
+const NOT_COMPARED: u32 = u32::MAX;
 
 /// The bursts of a run that are long enough.
 pub(super) struct Counted<'a> {
@@ -34,7 +38,17 @@ impl<'a> Counted<'a> {
         let table = input.table;
         let noise = input.phase.iter().flatten().map(|id| id.index() as u32 + 1).max().unwrap_or(0);
         let (mut names, mut thread) = (Vec::new(), Vec::with_capacity(table.len()));
+        let is_asleep = |i: usize| {
+            input.phase[i].is_some_and(|id| input.asleep.get(id.index()).is_some_and(|asleep| *asleep))
+        };
         for ((_, task, number), bursts) in table.threads() {
+            // One that only waits for the others of its task is none of those that share the work.
+            let time = |i: usize| table.duration[i].0 as f64;
+            let slept: f64 = bursts.clone().filter(|&i| is_asleep(i)).map(time).sum();
+            if is_nearly_all(slept, bursts.clone().map(time).sum()) {
+                thread.extend(repeat_n(NOT_COMPARED, bursts.len()));
+                continue;
+            }
             let name = ThreadName { task, thread: number };
             if names.last() != Some(&name) {
                 names.push(name);
@@ -42,7 +56,8 @@ impl<'a> Counted<'a> {
             thread.extend(repeat_n(names.len() as u32 - 1, bursts.len()));
         }
         let shortest = input.shortest.max(Nanos(1));
-        let order = by_begin(table, |i| table.duration[i] >= shortest);
+        let counts = |i: usize| table.duration[i] >= shortest && thread[i] != NOT_COMPARED && !is_asleep(i);
+        let order = by_begin(table, counts);
         let grouped_from = input.grouped_from;
         Self { table, phase: input.phase, noise, grouped_from, thread, names, order }
     }

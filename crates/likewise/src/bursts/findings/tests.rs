@@ -1,5 +1,6 @@
 //! Runs of a few bursts whose defect is known.
 
+mod asleep;
 mod time;
 
 use super::*;
@@ -15,6 +16,11 @@ fn found(bursts: &[Burst], end: u64) -> Findings {
 
 /// The same with the thread of each burst before it.
 fn found_of_threads(bursts: &[(u32, Burst)], end: u64) -> Findings {
+    found_but_for(bursts, end, &[])
+}
+
+/// The same, where phases are asleep.
+fn found_but_for(bursts: &[(u32, Burst)], end: u64, asleep: &[bool]) -> Findings {
     let mut bursts = bursts.to_vec();
     bursts.sort_by_key(|(thread, b)| (b.0, *thread, b.1));
     let (thread, bursts): (Vec<u32>, Vec<Burst>) = bursts.into_iter().unzip();
@@ -42,6 +48,7 @@ fn found_of_threads(bursts: &[(u32, Burst)], end: u64) -> Findings {
         phase: &phase,
         shortest: Nanos(10),
         grouped_from: Nanos(10),
+        asleep,
         end: Nanos(end),
     })
 }
@@ -435,7 +442,14 @@ fn what_was_not_grouped_is_no_long_burst() {
         (0..40).map(|i| (i % 2 == 0).then(|| ClusterId::from_index(0))).collect();
     let found = |grouped_from: u64| {
         let [shortest, grouped_from] = [10, grouped_from].map(Nanos);
-        findings(&FindingsInput { table: &table, phase: &phase, shortest, grouped_from, end: Nanos(4_000) })
+        findings(&FindingsInput {
+            table: &table,
+            phase: &phase,
+            shortest,
+            grouped_from,
+            asleep: &[],
+            end: Nanos(4_000),
+        })
     };
     assert_eq!(found(70).list, []);
     assert!(matches!(found(50).list[0].kind, FindingKind::OneOff { others: None, .. }));

@@ -1,0 +1,22 @@
+//! Threads that sleep in what the trace takes for bursts.
+
+use super::*;
+
+/// Of each of 2 tasks, the first thread waits in `pthread_join` for the others, which compute and
+/// call MPI by themselves: no call shows that it waits.
+#[test]
+fn a_thread_that_sleeps_until_the_others_are_done_is_not_serial() {
+    let mut bursts: Vec<(u32, Burst)> = Vec::new();
+    for task in 1..=2 {
+        bursts.push((1, (task, 0, 10_000, 2, f64::NAN, f64::NAN)));
+        for thread in 2..=3 {
+            let of_thread = (0..10).map(|step| (task, 1_000 * step, 600, 1, f64::NAN, f64::NAN));
+            bursts.extend(of_thread.map(|burst| (thread, burst)));
+        }
+    }
+    let awake = found_but_for(&bursts, 10_000, &[]);
+    assert!(awake.list.iter().any(|finding| finding.phases.iter().any(|id| id.number() == 2)), "{awake:?}");
+    let asleep = found_but_for(&bursts, 10_000, &[false, true]);
+    assert!(asleep.list.is_empty(), "{asleep:?}");
+    assert!(near(asleep.idle, 0.36) && near(asleep.balance, 0.0), "{asleep:?}");
+}

@@ -1,0 +1,146 @@
+//! Whether threads are on a core while their bursts last.
+
+use crate::cluster::ClusterId;
+use crate::table::BurstTable;
+
+/// Where bursts are on a core for less than this share of their time, a note is worth it: for
+/// most of it they compute nothing.
+const LEAST: f64 = 0.5;
+/// Bursts of a phase that are on a core for less than this share of their time wait for something
+/// else than a core (for other threads of their task, for a file), if those of other phases are
+/// on one for [`LEAST`].
+const ASLEEP: f64 = 0.1;
+/// If these others have this share of all time: where everything sleeps, short steps do not.
+const OTHERS: f64 = 0.1;
+/// What is known of this share of the time of a phase is taken for all of it.
+const KNOWN: f64 = 0.5;
+
+/// For what share of their time bursts were on a core, where the trace tells.
+///
+/// A burst is the time between two calls. A thread may sleep then, or wait for another thread
+/// in a way that no call of MPI shows.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct OnCore {
+    /// Of each phase; `None` where at least half of its time is not known.
+    pub of_phases: Vec<Option<f64>>,
+    /// Of all bursts that are in a phase.
+    pub of_all: Option<f64>,
+    /// By phase, whether its bursts sleep while those of others compute.
+    pub asleep: Vec<bool>,
+}
+
+impl OnCore {
+    /// By the counter of CPU time (in ns), if there is one. `labels` has the phase of every
+    /// burst of the table, and there are `n_phases`.
+    ///
+    /// # Complexity
+    /// O(n) for n bursts.
+    #[must_use]
+    pub fn of(table: &BurstTable, labels: &[Option<ClusterId>], n_phases: usize) -> Self {
+        let Some(column) = table.counters.iter().find(|column| column.counter.is_cpu_time()) else {
+            return Self { of_phases: vec![None; n_phases], of_all: None, asleep: vec![false; n_phases] };
+        };
+        let mut sums = vec![Sum::default(); n_phases];
+        for ((label, duration), cpu) in labels.iter().zip(&table.duration).zip(column.values.iter()) {
+            if let Some(id) = label {
+                sums[id.index()].add(duration.0 as f64, cpu);
+            }
+        }
+        let sleeps = |sum: &Sum| sum.share().is_some_and(|share| share < ASLEEP);
+        let (mut all, mut others) = (Sum::default(), Sum::default());
+        for sum in &sums {
+            all = all.joined(*sum);
+            others = if sleeps(sum) { others } else { others.joined(*sum) };
+        }
+        let others_compute =
+            others.share().is_some_and(|share| share >= LEAST) && others.time >= OTHERS * all.time;
+        Self {
+            of_phases: sums.iter().map(Sum::share).collect(),
+            of_all: all.share(),
+            asleep: sums.iter().map(|sum| others_compute && sleeps(sum)).collect(),
+        }
+    }
+
+    /// Whether the run's threads are hardly on a core, whatever they do: there are more threads
+    /// than cores, or all sleep.
+    #[must_use]
+    pub fn is_hardly(&self) -> bool {
+        self.of_all.is_some_and(|share| share < LEAST) && !self.asleep.contains(&true)
+    }
+
+    /// The phases that are on a core for less than half of their time.
+    pub fn hardly(&self) -> impl Iterator<Item = (ClusterId, f64)> + '_ {
+        let of_phase = |(at, share): (usize, &Option<f64>)| Some((ClusterId::from_index(at), (*share)?));
+        self.of_phases.iter().enumerate().filter_map(of_phase).filter(|&(_, share)| share < LEAST)
+    }
+}
+
+#[derive(Clone, Copy, Default)]
+struct Sum {
+    cpu: f64,
+    /// Of the bursts of which the CPU time is known.
+    known: f64,
+    time: f64,
+}
+
+impl Sum {
+    fn add(&mut self, duration: f64, cpu: f64) {
+        self.time += duration;
+        if cpu >= 0.0 {
+            self.known += duration;
+            self.cpu += cpu;
+        }
+    }
+
+    fn joined(self, other: Self) -> Self {
+        let Self { cpu, known, time } = other;
+        Self { cpu: self.cpu + cpu, known: self.known + known, time: self.time + time }
+    }
+
+    fn share(&self) -> Option<f64> {
+        (self.known > 0.0 && self.known >= KNOWN * self.time).then(|| self.cpu / self.known)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::table::{Counter, CounterColumn, Nanos};
+
+    /// Bursts of 100 ns, each with its phase and CPU time.
+    fn on_core(name: &str, bursts: &[(usize, f64)]) -> OnCore {
+        let counter = Counter { event_type: None, name: name.to_owned(), description: String::new() };
+        let values = bursts.iter().map(|&(_, cpu)| cpu).collect();
+        let table = BurstTable {
+            duration: vec![Nanos(100); bursts.len()],
+            counters: vec![CounterColumn { counter, values }],
+            ..BurstTable::default()
+        };
+        let labels: Vec<_> = bursts.iter().map(|&(phase, _)| Some(ClusterId::from_index(phase))).collect();
+        OnCore::of(&table, &labels, 3)
+    }
+
+    #[test]
+    fn who_sleeps_while_others_compute_is_told_apart_from_who_waits_for_a_core() {
+        let some = on_core("CPU time", &[(0, 99.0), (0, 97.0), (1, 1.0), (2, 40.0), (2, f64::NAN)]);
+        assert_eq!(some.of_phases, [Some(0.98), Some(0.01), Some(0.4)]);
+        assert_eq!((some.is_hardly(), &some.asleep[..]), (false, &[false, true, false][..]));
+        assert_eq!(some.hardly().map(|(id, _)| id.number()).collect::<Vec<_>>(), [2, 3]);
+        // However long it sleeps.
+        let long = on_core("CPU time", &[(0, 99.0), (1, 1.0), (1, 0.0), (1, 2.0)]);
+        assert_eq!((long.is_hardly(), &long.asleep[..]), (false, &[false, true, false][..]));
+        // But where everything sleeps, a short step is no other.
+        let short = on_core("CPU time", &[&[(1, 1.0); 12][..], &[(0, 99.0)]].concat());
+        assert_eq!((short.is_hardly(), &short.asleep[..]), (true, &[false; 3][..]));
+        // Of all phases alike: there are more ranks than cores, or all sleep.
+        let all = on_core("CPU time", &[(0, 20.0), (1, 5.0), (2, 25.0)]);
+        assert_eq!((all.is_hardly(), &all.asleep[..]), (true, &[false; 3][..]));
+    }
+
+    #[test]
+    fn what_is_not_known_is_not_told() {
+        assert_eq!(on_core("cycles", &[(0, 1.0)]).of_all, None);
+        let few = on_core("CPU time", &[(0, f64::NAN), (0, f64::NAN), (0, 1.0), (1, 100.0)]);
+        assert_eq!(few.of_phases, [None, Some(1.0), None]);
+    }
+}
