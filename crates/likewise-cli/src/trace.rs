@@ -57,6 +57,8 @@ pub(crate) struct Made {
     /// The folder, then its files; each with what keeps it after this program.
     paths: Vec<(PathBuf, Box<dyn FnOnce()>)>,
     trace: PathBuf,
+    /// What is to be known of the recording.
+    notes: Vec<String>,
 }
 
 impl AsParaver {
@@ -73,14 +75,23 @@ impl AsParaver {
         let _bar = common.spinner("Converting");
         let recording = recording::open(trace)?;
         let folder = own_folder()?;
-        let mut made = Made { paths: Vec::new(), trace: folder.join("trace.prv") };
+        let mut made = Made { paths: Vec::new(), trace: folder.join("trace.prv"), notes: Vec::new() };
         made.note(&folder);
-        let (files, _) = recording::write_measured_prv(&recording, trace, &folder.join("trace"))?;
+        let (files, notes) = recording::write_measured_prv(&recording, trace, &folder.join("trace"))?;
+        made.notes = notes;
         for file in files {
             made.note(file.path());
             file.commit()?;
         }
         Ok(Self::Made(made))
+    }
+
+    /// What is to be known of the recording, if it is one.
+    pub(crate) fn notes(&self) -> &[String] {
+        match self {
+            Self::Itself(_) => &[],
+            Self::Made(made) => &made.notes,
+        }
     }
 
     /// The trace.

@@ -89,22 +89,23 @@ pub(crate) fn run(args: &CutArgs, common: &Common) -> Result<()> {
     check_cut(source.path())?;
     OutputDir::check(&args.dir(), &[&args.trace], common)?;
     if args.cutting.from.is_some() || args.cutting.to.is_some() {
-        by_hand(args, source.path(), common)
+        by_hand(args, &source, common)
     } else {
         by_period(args, source.path(), common)
     }
 }
 
 /// Cuts from one given time to another.
-fn by_hand(args: &CutArgs, source: &Path, common: &Common) -> Result<()> {
+fn by_hand(args: &CutArgs, source: &AsParaver, common: &Common) -> Result<()> {
     let (from, to) = (args.cutting.from.unwrap_or_default(), args.cutting.to.unwrap_or(Nanos(u64::MAX)));
     if from >= to {
         return Err(Usage(format!("--from {from} is not before --to {to}")).into());
     }
     let mut out = output_dir(&args.dir(), &args.trace, args.named_files(), common)?;
     let mut stages = Stages::default();
-    let (files, report) = stages.time("cut", || args.write(source, &out, from, to, None))?;
-    let notes: Vec<String> = skipped(&report.read).into_iter().chain(report.warnings.clone()).collect();
+    let (files, report) = stages.time("cut", || args.write(source.path(), &out, from, to, None))?;
+    let of_records = skipped(&report.read).into_iter().chain(report.warnings.clone());
+    let notes: Vec<String> = source.notes().iter().cloned().chain(of_records).collect();
     notes.iter().for_each(|note| common.say(format_args!("note: {note}")));
     let result = json!({
         "version": env!("CARGO_PKG_VERSION"),

@@ -9,6 +9,8 @@ use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
 
 /// Leads that are shown.
+/// If markers take at least this share of the time of a rank, who records is told.
+const DEAR: f64 = 0.05;
 const MOST_LEADS: usize = 20;
 const STATES: [State; 4] = [State::AllTracing, State::Clustering, State::Lead, State::Final];
 
@@ -88,7 +90,16 @@ pub(crate) fn told(recording: &Recording) -> Option<String> {
             counted(u64::from(recording.size()), "rank"),
         ),
     };
-    Some(format!("{mode}: {} ({}){leads}.", counted(markers, "marker"), states(log)))
+    let dear = dearest(recording, log).filter(|(share, ..)| *share >= DEAR);
+    let dear = dear.map_or_else(String::new, |(share, cost, rank)| {
+        format!(
+            " Markers took {} of the time of rank {rank}, where they took the most ({}): ranks wait for each other at \
+             them, which takes long where they share cores; --every N makes them fewer.",
+            percent(share),
+            Nanos(cost)
+        )
+    });
+    Some(format!("{mode}: {} ({}){leads}.{dear}", counted(markers, "marker"), states(log)))
 }
 
 /// Rows of the table that `likewise info` begins with.
@@ -172,17 +183,22 @@ fn means(recording: &Recording, log: &Log, values: &[u64]) -> Option<String> {
 
 /// What markers took on the rank where they took most of its time.
 fn overhead(recording: &Recording, log: &Log) -> Option<String> {
-    let share = |rank: u32, cost: u64| {
-        let wall = recording.ranks().iter().find(|meta| meta.rank == rank).map(|meta| meta.wall)?;
-        (wall > 0).then(|| cost as f64 / wall as f64)
-    };
-    let all = log.costs.iter().zip(0..).filter_map(|(cost, rank)| Some((share(rank, *cost)?, *cost, rank)));
-    let (share, cost, rank) = all.max_by(|a, b| a.0.total_cmp(&b.0)).filter(|(_, cost, _)| *cost > 0)?;
+    let (share, cost, rank) = dearest(recording, log)?;
     Some(format!(
         "markers took {} on rank {rank}, where they took the most: {} of its time",
         Nanos(cost),
         percent(share)
     ))
+}
+
+/// The share of its time and the ns that markers took on the rank where they took the largest share.
+fn dearest(recording: &Recording, log: &Log) -> Option<(f64, u64, u32)> {
+    let share = |rank: u32, cost: u64| {
+        let wall = recording.ranks().iter().find(|meta| meta.rank == rank).map(|meta| meta.wall)?;
+        (wall > 0).then(|| cost as f64 / wall as f64)
+    };
+    let all = log.costs.iter().zip(0..).filter_map(|(cost, rank)| Some((share(rank, *cost)?, *cost, rank)));
+    all.max_by(|a, b| a.0.total_cmp(&b.0)).filter(|(_, cost, _)| *cost > 0)
 }
 
 /// The leads of the last clustering, a line each, and what is theirs and not

@@ -271,6 +271,9 @@ impl Shown<'_> {
         if n < sites.len() {
             let _ = writeln!(out, "… {} more; -v shows all", grouped_digits((sites.len() - n) as u64));
         }
+        out.push_str(
+            "Bytes are those that calls name; what arrives may be less than a receive has room for.\n",
+        );
         out
     }
 }

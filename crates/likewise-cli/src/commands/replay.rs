@@ -181,6 +181,11 @@ fn is_to_scale(args: &ReplayArgs) -> bool {
     !matches!(args.compute, ComputeArg::None) && args.speed == 1.0
 }
 
+/// By what computing times were divided, for people.
+fn faster(args: &ReplayArgs) -> String {
+    if args.speed == 1.0 { String::new() } else { format!(", divided by {}", short(args.speed)) }
+}
+
 /// How many ranks have events of leads.
 fn behind_leads(recording: &Recording) -> u64 {
     recording.ranks().iter().filter(|meta| !recording.is_measured(meta.rank)).count() as u64
@@ -220,8 +225,11 @@ fn text(outcome: &Outcome, recording: &Recording, args: &ReplayArgs) -> String {
     }
     let _ = match (args.compute, recording.times()) {
         (ComputeArg::None, _) => writeln!(text, "The time that the program computed was left out."),
-        (_, Times::Histogram) => writeln!(text, "Computing times were drawn from histograms."),
-        (_, Times::All) => writeln!(text, "Computing times were as recorded."),
+        (_, Times::Histogram) => {
+            writeln!(text, "Computing times were drawn from histograms{}.", faster(args))
+        }
+        (_, Times::All) if args.speed == 1.0 => writeln!(text, "Computing times were as recorded."),
+        (_, Times::All) => writeln!(text, "Computing times were those recorded{}.", faster(args)),
     };
     let _ = writeln!(text, "\nCall                                   Times");
     for (call, n) in &outcome.issued {

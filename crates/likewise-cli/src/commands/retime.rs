@@ -9,14 +9,15 @@ use clap::Args;
 use likewise::table::Nanos;
 use likewise::words::{counted, grouped_digits, short};
 use likewise_analysis::Stages;
+use likewise_recording::Times;
 use likewise_trace::{
     ColumnTable, LabelTable, RetimeReport, RetimedBurst, RowLabel, check_cut, read_columns, read_labels,
-    write_retimed,
+    recording, write_retimed,
 };
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Put simulated times of phases back into the trace
 ///
@@ -66,6 +67,9 @@ struct Phase {
 
 pub(crate) fn run(args: &RetimeArgs, common: &Common) -> Result<()> {
     let dir = args.output.clone().unwrap_or_else(|| PathBuf::from(format!("{}.retime", stem(&args.trace))));
+    if let Some(why) = why_not(&args.trace) {
+        bail!("{}: {why}, so who waits for whom is not known", args.trace.display());
+    }
     let source = AsParaver::of(&args.trace, common)?;
     check_cut(source.path())?;
     OutputDir::check(&dir, &[&args.trace], common)?;
@@ -84,12 +88,22 @@ pub(crate) fn run(args: &RetimeArgs, common: &Common) -> Result<()> {
     };
     let trace = files[0].path().to_owned();
     files.into_iter().try_for_each(|file| out.adopt(file))?;
-    let notes = [unknown_phases(&phases), report.warnings.clone()].concat();
+    let notes = [source.notes().to_vec(), unknown_phases(&phases), report.warnings.clone()].concat();
     notes.iter().for_each(|note| common.say(format_args!("note: {note}")));
     let mut summary = to_json(args, &phases, &report, &notes);
     summary["trace"] = trace.display().to_string().into();
     let summary = finish(out, "retime.json", summary, &stages, common)?;
     common.print(&summary, || format!("{}Trace: {}\n", text(&phases, &report), trace.display()))
+}
+
+/// Why a recording does not tell who waits for whom.
+fn why_not(trace: &Path) -> Option<&'static str> {
+    let recording = AsParaver::is_made(trace).then(|| recording::open(trace).ok()).flatten()?;
+    if recording.times() == Times::Histogram {
+        return Some("times of single bursts and calls were not kept (`likewise record --times all` does)");
+    }
+    let all = recording.ranks().iter().all(|meta| recording.is_measured(meta.rank));
+    (!all).then_some("ranks were recorded by leads while the run repeated (--mode full records all)")
 }
 
 /// The phases of a table of bursts; all other bursts are under `None`.

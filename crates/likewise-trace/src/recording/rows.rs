@@ -159,6 +159,11 @@ impl Facts {
         self.root
     }
 
+    /// Whether the call's other side is `MPI_PROC_NULL`: then nothing moves.
+    pub(super) fn is_with_none(&self) -> bool {
+        self.peer == Some(likewise_recording::role::PROC_NULL)
+    }
+
     /// Of a call with a list of counts their sum, else the first count, times
     /// the size of the datatype.
     pub(super) fn bytes(&self) -> Option<i64> {

@@ -156,8 +156,9 @@ fn of_rank(recording: &Recording, rank: u32, path: &Path) -> OfRank {
         n += 1;
         found.lent += u64::from(step.event.lent);
         let symbol = step.event.symbol as usize;
-        let bytes =
-            if moves[symbol] { Facts::of(step.call, step.event, &types).bytes().unwrap_or(0) } else { 0 };
+        let facts = || Facts::of(step.call, step.event, &types);
+        let facts = Some(symbol).filter(|&symbol| moves[symbol]).map(|_| facts());
+        let bytes = facts.filter(|facts| !facts.is_with_none()).and_then(|facts| facts.bytes()).unwrap_or(0);
         let of = &mut found.symbols[symbol];
         of.0 += 1;
         of.1 = of.1.saturating_add(bytes.max(0) as u64);
