@@ -10,6 +10,8 @@ const NANOSECONDS: u64 = 1 << 32;
 
 /// When the clock was started: ticks and ns.
 static START: [AtomicU64; 2] = [AtomicU64::new(0), AtomicU64::new(0)];
+/// When it had been: ticks, and ns since 1970.
+static BEGUN: [AtomicU64; 2] = [AtomicU64::new(0), AtomicU64::new(0)];
 
 fn clock(id: libc::clockid_t) -> u64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
@@ -33,9 +35,14 @@ fn both(ticks: impl Fn() -> u64, id: libc::clockid_t) -> (u64, u64) {
     tried.min_by_key(|&(took, _)| took).map_or((0, 0), |(_, both)| both)
 }
 
-/// Ticks, and the ns since 1970 at that moment.
-pub(crate) fn now_and_since_1970() -> (u64, u64) {
-    both(ticks, libc::CLOCK_REALTIME)
+/// The tick at which the clock was started.
+pub(crate) fn begun() -> u64 {
+    BEGUN[0].load(Relaxed)
+}
+
+/// The same in ns since 1970.
+pub(crate) fn begun_since_1970() -> u64 {
+    BEGUN[1].load(Relaxed)
 }
 
 /// CPU time of this thread, in ns.
@@ -65,13 +72,16 @@ fn counter_is_steady() -> bool {
 pub(crate) fn start() {
     let steady = counter_is_steady();
     SCALE.store(if steady { 0 } else { NANOSECONDS }, Relaxed);
-    let (ticks, ns) = both(counter, libc::CLOCK_MONOTONIC);
-    START[0].store(ticks, Relaxed);
+    let (tick, ns) = both(counter, libc::CLOCK_MONOTONIC);
+    START[0].store(tick, Relaxed);
     START[1].store(ns, Relaxed);
     if steady {
         std::thread::sleep(std::time::Duration::from_micros(200));
         measure();
     }
+    let (begun, since_1970) = both(ticks, libc::CLOCK_REALTIME);
+    BEGUN[0].store(begun, Relaxed);
+    BEGUN[1].store(since_1970, Relaxed);
 }
 
 /// Measures the counter again: the longer since the start, the better.

@@ -12,7 +12,7 @@ use crate::{clock, job, online};
 use likewise_recording::{Mode, RankMeta, Recorder, RecorderOptions, Times};
 use std::path::PathBuf;
 use std::ptr::null_mut;
-use std::sync::atomic::{AtomicI32, AtomicPtr, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI32, AtomicPtr, AtomicU32, Ordering};
 use std::sync::{Once, OnceLock};
 
 /// What was asked for and cannot be had.
@@ -27,8 +27,6 @@ const STOPPED: u32 = 2;
 /// [`OFF`], or a page. A child that is forked finds 0 in it: the kernel wipes
 /// the page.
 static ON: AtomicPtr<AtomicU32> = AtomicPtr::new(null_mut());
-/// When recording began: in ticks, and in ns since 1970.
-static BEGUN: [AtomicU64; 2] = [const { AtomicU64::new(0) }; 2];
 
 /// Whether we record.
 #[inline]
@@ -55,11 +53,6 @@ fn set(what: u32) {
         // SAFETY: it is not OFF, so it is the page, which may be written.
         unsafe { &*on }.store(what, Ordering::Relaxed);
     }
-}
-
-/// The tick at which recording began.
-pub(crate) fn begun() -> u64 {
-    BEGUN[0].load(Ordering::Relaxed)
 }
 
 /// Recording ends on this rank, and the program goes on. If MPI has begun, the
@@ -112,9 +105,6 @@ fn begin_recording() -> Option<*mut AtomicU32> {
     let _ = MISSING.set(wrong);
     let raw = options.raw.then(RawLog::default);
     clock::start();
-    let (ticks, since_1970) = clock::now_and_since_1970();
-    BEGUN[0].store(ticks, Ordering::Relaxed);
-    BEGUN[1].store(since_1970, Ordering::Relaxed);
     settings::set(options, plan);
     *lock() = Some(State::new(recorder, raw, watch));
     page()
@@ -167,7 +157,7 @@ pub(crate) fn begin() {
     let meta = RankMeta {
         rank: ranks.rank,
         size: ranks.size,
-        start: BEGUN[1].load(Ordering::Relaxed),
+        start: clock::begun_since_1970(),
         node: node.trim().to_owned(),
         ..RankMeta::default()
     };
@@ -179,7 +169,7 @@ pub(crate) fn begin() {
         say("MPI_Comm_dup failed, so all ranks record all");
         state.watch = None;
     }
-    state.job = Some(Job::new(folder, number, meta, begun()));
+    state.job = Some(Job::new(folder, number, meta, clock::begun()));
 }
 
 /// Does what is to be done after a call, if it is no matter of the other ranks.

@@ -406,7 +406,7 @@ pub(crate) fn record(thread: &mut Thread, made: &Made<'_>) -> Then {
     let counters = counters();
     let (pause, gap) = match thread.resumed {
         Some(resumed) => (clock::ns(thread.ended, resumed), clock::ns(resumed, made.begin)),
-        None => (clock::ns(crate::life::begun(), made.begin), 0),
+        None => (clock::ns(clock::begun(), made.begin), 0),
     };
     let is_counted = thread.is_counted && counters.keeps(gap);
     let time = Timing {

@@ -72,6 +72,11 @@ pub fn is_recording(path: &Path) -> bool {
 /// There is none, or it is damaged from its begin on. One that ends early is
 /// read as far as it goes, and says so.
 pub fn open(path: &Path) -> Result<Recording> {
+    let is_other = path.metadata().is_ok_and(|of| !of.is_file() && !of.is_dir());
+    if path.as_os_str() == "-" || is_other {
+        let what = "a recording cannot be read from a pipe; give its folder";
+        return Err(Error::whole(path, ErrorKind::Table(what.to_owned())));
+    }
     let recording = Recording::open(path).map_err(|error| match error {
         OpenError::Io(path, error) => Error::read(&path, error),
         OpenError::Nothing(path) => Error::whole(&path, ErrorKind::NoRecording),
