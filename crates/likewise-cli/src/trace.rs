@@ -2,9 +2,10 @@
 
 use crate::common::Common;
 use crate::output::OutputDir;
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use likewise_analysis::Stages;
 use likewise_analysis::phases::{Analysis, Options, phases_of};
+use likewise_recording::Recording;
 use likewise_trace::{recording, unfinished_dir};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -69,11 +70,23 @@ impl AsParaver {
 
     /// Converts a recording, and leaves anything else as it is.
     pub(crate) fn of(trace: &Path, common: &Common) -> Result<Self> {
+        Self::if_fit(trace, common, |_| None)
+    }
+
+    /// The same, unless `why_not` says of a recording why it does not do.
+    pub(crate) fn if_fit(
+        trace: &Path,
+        common: &Common,
+        why_not: impl FnOnce(&Recording) -> Option<&'static str>,
+    ) -> Result<Self> {
         if !Self::is_made(trace) {
             return Ok(Self::Itself(trace.to_owned()));
         }
         let _bar = common.spinner("Converting");
         let recording = recording::open(trace)?;
+        if let Some(why) = why_not(&recording) {
+            bail!("{}: {why}", trace.display());
+        }
         let folder = own_folder()?;
         let mut made = Made { paths: Vec::new(), trace: folder.join("trace.prv"), notes: Vec::new() };
         made.note(&folder);

@@ -107,6 +107,10 @@ fn recorded(
     }
     let result = real::forward(address, n_words, words);
     let end = clock::ticks();
+    if call == number::Init || call == number::Init_thread {
+        // At its start the clock was measured in a moment, and this may take long.
+        clock::measure();
+    }
     guarded(|| {
         let made = Made { call, dialect, words, plan, result, begin, end, site };
         let then = state::record(thread, &made);

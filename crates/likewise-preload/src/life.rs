@@ -131,7 +131,6 @@ fn page() -> Option<*mut AtomicU32> {
 
 /// MPI has begun: the ranks agree on a number for their files.
 pub(crate) fn begin() {
-    clock::measure();
     let mut state = lock();
     let Some(state) = state.as_mut() else { return };
     state.forget_fortran();

@@ -401,12 +401,17 @@ pub(crate) fn record(thread: &mut Thread, made: &Made<'_>) -> Then {
             new_path(thread, made, known)
         }
     };
-    let mut state = lock();
+    // A wait for another thread that records is our work too.
+    let mut state = try_lock().unwrap_or_else(|| {
+        is_slow = true;
+        lock()
+    });
     let Some(state) = state.as_mut() else { return Then::Nothing };
     let counters = counters();
     let (pause, gap) = match thread.resumed {
         Some(resumed) => (clock::ns(thread.ended, resumed), clock::ns(resumed, made.begin)),
-        None => (clock::ns(clock::begun(), made.begin), 0),
+        // Before its first call a thread may not have been there.
+        None => (clock::ns(thread.ended.max(clock::begun()), made.begin), 0),
     };
     let is_counted = thread.is_counted && counters.keeps(gap);
     let time = Timing {

@@ -20,7 +20,8 @@ pub(crate) struct Thread {
     pub(crate) outermost: usize,
     /// When the program went on after the last call; none before the first.
     pub(crate) resumed: Option<u64>,
-    /// When the last call ended. What lies between is our own work.
+    /// When the last call ended (of the thread that had the number before, if there was none
+    /// yet). What lies between is our own work.
     pub(crate) ended: u64,
     pub(crate) paths: Cache,
     pub(crate) before: Before,
@@ -39,8 +40,8 @@ thread_local! {
     static CURRENT: Cell<*mut Thread> = const { Cell::new(null_mut()) };
 }
 
-/// The numbers of threads that have ended, and when the program went on after their last calls.
-static ENDED: Mutex<Vec<(u32, Option<u64>, u64)>> = Mutex::new(Vec::new());
+/// The numbers of threads that have ended, and when their last calls did.
+static ENDED: Mutex<Vec<(u32, u64)>> = Mutex::new(Vec::new());
 static STARTED: AtomicU32 = AtomicU32::new(0);
 
 impl Thread {
@@ -55,9 +56,8 @@ impl Thread {
     #[inline(never)]
     fn begin() -> *mut Self {
         let ended = ENDED.lock().ok().and_then(|mut ended| ended.pop());
-        let (number, resumed, ended) =
-            ended.unwrap_or_else(|| (STARTED.fetch_add(1, Ordering::Relaxed), None, 0));
-        let thread = Box::into_raw(Box::new(Self { number, resumed, ended, ..Self::default() }));
+        let (number, ended) = ended.unwrap_or_else(|| (STARTED.fetch_add(1, Ordering::Relaxed), 0));
+        let thread = Box::into_raw(Box::new(Self { number, ended, ..Self::default() }));
         CURRENT.set(thread);
         if let Some(key) = key() {
             // SAFETY: the key is valid; the value is what its destructor takes.
@@ -87,6 +87,6 @@ unsafe extern "C" fn end(thread: *mut c_void) {
     // SAFETY: it came from Box::into_raw, and its thread has no more use for it.
     let thread = unsafe { Box::from_raw(thread.cast::<Thread>()) };
     if let Ok(mut ended) = ENDED.lock() {
-        ended.push((thread.number, thread.resumed, thread.ended));
+        ended.push((thread.number, thread.ended));
     }
 }

@@ -197,9 +197,11 @@ impl<'a> Open<'a> {
         let before = std::mem::replace(&mut self.last[place], symbol);
         match &mut self.clock {
             Clock::Each(reader) => {
-                event.gap = reader.number()?;
+                (event.gap, event.pause) = (reader.number()?, 0);
                 if self.piece.part.pauses {
-                    event.pause = if event.gap & 1 == 0 { 0 } else { reader.number()? };
+                    if event.gap & 1 == 1 {
+                        event.pause = reader.number()?;
+                    }
                     event.gap >>= 1;
                 }
                 event.end = reader.number()?;
@@ -209,6 +211,7 @@ impl<'a> Open<'a> {
                     read.then(|| (0..n).map(|_| reader.number()).collect::<Result<_, _>>()).transpose()?;
             }
             Clock::Drawn(drawn) => {
+                event.pause = 0;
                 event.gap = drawn.gap(before, symbol);
                 event.end = drawn.length(symbol);
                 event.counters = drawn.counters(before, symbol);
@@ -224,5 +227,38 @@ impl<'a> Open<'a> {
             Entry::Vacant(place) => place.insert(Fields::open(&self.piece.part, self.measured, symbol)?),
         };
         fields.next(values)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bytes::Write as _;
+    use crate::calls::number;
+    use crate::meta::{RankMeta, RecorderOptions, Timing};
+    use crate::recorder::Recorder;
+
+    /// Recordings of before pauses were kept have times of another form; both may be in one.
+    #[test]
+    fn times_without_pauses_are_read_as_they_are() {
+        let options = RecorderOptions { times: Times::All, ..RecorderOptions::default() };
+        let mut recorder = Recorder::new(&options);
+        let symbol = recorder.symbol(number::Barrier, 0);
+        for (pause, gap) in [(0, 10), (7, 20)] {
+            recorder.event(symbol, &[0], &Timing { pause, gap, length: 5, ..Timing::default() });
+        }
+        let new = recorder.take(&RankMeta { size: 1, ..RankMeta::default() });
+        let mut old = new.clone();
+        old.pauses = false;
+        let mut times = Vec::new();
+        [30, 5, 40, 5].into_iter().for_each(|number| times.number(number));
+        old.columns.get_mut(&Key::Times).expect("it has times")[0].what = times;
+        let decoded = |part: &crate::Part| crate::Part::decode(&part.encode()).expect("a part");
+        let recording = Recording::of_parts(vec![(0, decoded(&new)), (1, decoded(&old))], None);
+        let (mut events, mut found) = (recording.events(0), Vec::new());
+        while let Some(event) = events.next().expect("it is whole") {
+            found.push((event.pause, event.gap, event.begin));
+        }
+        assert_eq!(found, [(0, 10, 10), (7, 20, 42), (0, 30, 77), (0, 40, 122)]);
     }
 }

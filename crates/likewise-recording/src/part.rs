@@ -89,6 +89,12 @@ impl Part {
         part
     }
 
+    /// Whether another part says the same of each event.
+    pub(crate) fn is_of_one_kind(&self, other: &Self) -> bool {
+        let of = |part: &Self| (part.times, part.pauses);
+        of(self) == of(other) && self.counters == other.counters
+    }
+
     /// By symbol, whether anything here is of it.
     fn used(&self) -> Vec<bool> {
         let mut used = vec![false; self.tables.symbols.len()];

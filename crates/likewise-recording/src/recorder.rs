@@ -239,7 +239,7 @@ impl Recorder {
     }
 
     fn list(&mut self, time: &Timing<'_>) {
-        self.each.number(time.gap << 1 | u64::from(time.pause > 0));
+        self.each.number(time.gap.min(u64::MAX >> 1) << 1 | u64::from(time.pause > 0));
         if time.pause > 0 {
             self.each.number(time.pause);
         }

@@ -135,6 +135,8 @@ fn parts_once(files: &[PathBuf]) -> Result<Option<Found>, OpenError> {
                 continue;
             }
             match parts.get_mut(&number) {
+                // Only of one job are all of one kind.
+                Some(known) if !known.is_of_one_kind(&part) => {}
                 Some(known) => known.merge(&part),
                 None => {
                     parts.insert(number, part);

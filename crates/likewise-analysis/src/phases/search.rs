@@ -255,8 +255,11 @@ enum Question {
     All(Wanted),
     /// Tell the others what is known of the points, ask them one after the other, and pass on
     /// what they find.
-    Ahead(Vec<u8>, Vec<DbscanParams>, SyncSender<(DbscanParams, Dbscan)>),
+    Ahead(Vec<u8>, Vec<DbscanParams>, SyncSender<Ahead>),
 }
+
+/// What the others have found ahead, as it came: a label takes four bytes.
+type Ahead = (DbscanParams, Vec<Vec<u8>>);
 
 /// How the points are shared out.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -279,7 +282,7 @@ struct Desk {
     answers: Receiver<Vec<Vec<u8>>>,
     shared_out: SharedOut,
     /// What the others find ahead.
-    ahead: Option<Receiver<(DbscanParams, Dbscan)>>,
+    ahead: Option<Receiver<Ahead>>,
     /// The first of what was announced, if this process finds it itself.
     before: Option<DbscanParams>,
 }
@@ -353,8 +356,8 @@ impl Search for Ranks {
             return dbscan(points, params);
         }
         let ahead = self.desk().ahead.as_ref().and_then(next);
-        if let Some((_, found)) = ahead.filter(|(of, _)| of == params) {
-            return found;
+        if let Some((_, answers)) = ahead.filter(|(of, _)| of == params) {
+            return dbscan_of(&answers, points.len());
         }
         let answers = self.ask(points, Wanted::Dbscan(*params)).unwrap_or_default();
         dbscan_of(&answers, points.len())
@@ -373,8 +376,7 @@ impl Search for Ranks {
     }
 
     fn ahead(&self, points: Points<'_>, params: &[DbscanParams], cores: Option<&CoreRadii>) {
-        // What was found waits with who found it: it takes five bytes for each burst.
-        let (found, ahead) = sync_channel(0);
+        let (found, ahead) = sync_channel(1);
         let mut desk = self.desk();
         let shared_out = desk.share_out(points, self.size, SharedOut::ToOthers);
         // One other process finds the first no faster than this one, which would only wait
@@ -464,8 +466,7 @@ fn answer_all<C: Communicator + ?Sized>(
                     let answers: Result<Vec<_>, _> =
                         (1..comm.size()).map(|rank| comm.receive(rank)).collect();
                     let answers = answers?;
-                    let n = answers.iter().map(|bytes| bytes.len() / 4 - 1).sum();
-                    if found.send((params, dbscan_of(&answers, n))).is_err() {
+                    if found.send((params, answers)).is_err() {
                         break;
                     }
                 }

@@ -9,9 +9,10 @@ use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
 
 /// Leads that are shown.
-/// If markers take at least this share of the time of a rank, who records is told.
-const DEAR: f64 = 0.05;
 const MOST_LEADS: usize = 20;
+/// If markers take at least this share of the time of a rank, who records is told: it is more than
+/// twice what they are to take unless `--overhead` says otherwise.
+const DEAR: f64 = 0.05;
 const STATES: [State; 4] = [State::AllTracing, State::Clustering, State::Lead, State::Final];
 
 /// The leads of the last clustering, or the ranks of the last sample; of a run

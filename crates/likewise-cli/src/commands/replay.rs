@@ -228,7 +228,6 @@ fn text(outcome: &Outcome, recording: &Recording, args: &ReplayArgs) -> String {
         (_, Times::Histogram) => {
             writeln!(text, "Computing times were drawn from histograms{}.", faster(args))
         }
-        (_, Times::All) if args.speed == 1.0 => writeln!(text, "Computing times were as recorded."),
         (_, Times::All) => writeln!(text, "Computing times were those recorded{}.", faster(args)),
     };
     let _ = writeln!(text, "\nCall                                   Times");

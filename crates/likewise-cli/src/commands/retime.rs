@@ -9,15 +9,15 @@ use clap::Args;
 use likewise::table::Nanos;
 use likewise::words::{counted, grouped_digits, short};
 use likewise_analysis::Stages;
-use likewise_recording::Times;
+use likewise_recording::{Recording, Times};
 use likewise_trace::{
     ColumnTable, LabelTable, RetimeReport, RetimedBurst, RowLabel, check_cut, read_columns, read_labels,
-    recording, write_retimed,
+    write_retimed,
 };
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Put simulated times of phases back into the trace
 ///
@@ -67,10 +67,7 @@ struct Phase {
 
 pub(crate) fn run(args: &RetimeArgs, common: &Common) -> Result<()> {
     let dir = args.output.clone().unwrap_or_else(|| PathBuf::from(format!("{}.retime", stem(&args.trace))));
-    if let Some(why) = why_not(&args.trace) {
-        bail!("{}: {why}, so who waits for whom is not known", args.trace.display());
-    }
-    let source = AsParaver::of(&args.trace, common)?;
+    let source = AsParaver::if_fit(&args.trace, common, why_not)?;
     check_cut(source.path())?;
     OutputDir::check(&dir, &[&args.trace], common)?;
     let mut stages = Stages::default();
@@ -97,13 +94,17 @@ pub(crate) fn run(args: &RetimeArgs, common: &Common) -> Result<()> {
 }
 
 /// Why a recording does not tell who waits for whom.
-fn why_not(trace: &Path) -> Option<&'static str> {
-    let recording = AsParaver::is_made(trace).then(|| recording::open(trace).ok()).flatten()?;
+fn why_not(recording: &Recording) -> Option<&'static str> {
     if recording.times() == Times::Histogram {
-        return Some("times of single bursts and calls were not kept (`likewise record --times all` does)");
+        return Some(
+            "times of single bursts and calls were not kept, so who waits for whom is not known; record with --times all",
+        );
     }
     let all = recording.ranks().iter().all(|meta| recording.is_measured(meta.rank));
-    (!all).then_some("ranks were recorded by leads while the run repeated (--mode full records all)")
+    (!all).then_some(
+        "ranks were recorded by leads while the run repeated, so who waits for whom is not known; record with \
+         --mode full",
+    )
 }
 
 /// The phases of a table of bursts; all other bursts are under `None`.

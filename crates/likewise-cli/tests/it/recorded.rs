@@ -385,6 +385,15 @@ fn a_recording_is_cut_and_timed_anew_as_a_paraver_trace() {
     let told = json(&[&args[..], &["-o", text(&path("faster")), "--json"]].concat());
     assert!(told["predicted_ns"].as_u64() < told["measured_ns"].as_u64(), "{told}");
     assert!(told["messages"].as_u64() > Some(240), "{told}");
+    // Of these it is not known who waits for whom.
+    Program { steps: 60, times: Times::Histogram, ..Program::default() }.write(&path("drawn"));
+    Program { steps: 60, ..Program::default() }.write_led(&path("led"), 5, 15);
+    for (name, why) in [("drawn", "record with --times all"), ("led", "by leads")] {
+        let call = likewise(&[&["retime", text(&path(name))][..], &args[2..]].concat());
+        assert!(call.code == 1 && call.stderr.contains(why), "{name}: {}", call.stderr);
+    }
+    let cut = likewise(&["cut", text(&path("drawn")), "--from", "1ms", "--to", "2ms", "-o", text(&path("part"))]);
+    assert!(cut.code == 0 && cut.stderr.contains("are drawn from the histograms"), "{}", cut.stderr);
 }
 
 #[test]

@@ -16,8 +16,8 @@ pub(super) struct Step<'e> {
     pub(super) call: CallId,
     pub(super) path: u32,
     pub(super) event: &'e Event,
-    /// When the burst before it began; that of a first event is the begin of
-    /// its rank.
+    /// When the burst before it began: where the last event ended, or the recorder's work
+    /// after it.
     pub(super) start: u64,
     pub(super) begin: u64,
     pub(super) end: u64,

@@ -1,14 +1,16 @@
 //! Whether threads are on a core while their bursts last.
 
+use rayon::prelude::*;
+
 use crate::cluster::ClusterId;
 use crate::table::BurstTable;
 
 /// Where bursts are on a core for less than this share of their time, a note is worth it: for
 /// most of it they compute nothing.
 const LEAST: f64 = 0.5;
-/// Bursts of a phase that are on a core for less than this share of their time wait for something
-/// else than a core (for other threads of their task, for a file), if those of other phases are
-/// on one for [`LEAST`].
+/// Bursts of a phase that are on a core for less than this share of their time sleep, if those of
+/// other phases are on one for [`LEAST`], and if all of them together keep less than this share
+/// of one core busy: else they wait for a core.
 const ASLEEP: f64 = 0.1;
 /// If these others have this share of all time: where everything sleeps, short steps do not.
 const OTHERS: f64 = 0.1;
@@ -34,10 +36,10 @@ impl OnCore {
     /// burst of the table, and there are `n_phases`.
     ///
     /// # Complexity
-    /// O(n) for n bursts.
+    /// O(n) for n bursts, and O(s log s) for s that may sleep.
     #[must_use]
     pub fn of(table: &BurstTable, labels: &[Option<ClusterId>], n_phases: usize) -> Self {
-        let Some(column) = table.counters.iter().find(|column| column.counter.is_cpu_time()) else {
+        let Some(column) = table.counters.iter().find(|column| column.counter.is_cpu_time_in_ns()) else {
             return Self { of_phases: vec![None; n_phases], of_all: None, asleep: vec![false; n_phases] };
         };
         let mut sums = vec![Sum::default(); n_phases];
@@ -46,18 +48,25 @@ impl OnCore {
                 sums[id.index()].add(duration.0 as f64, cpu);
             }
         }
-        let sleeps = |sum: &Sum| sum.share().is_some_and(|share| share < ASLEEP);
+        let may_sleep = |sum: &Sum| sum.share().is_some_and(|share| share < ASLEEP);
+        let mut sleeps: Vec<bool> = sums.iter().map(may_sleep).collect();
+        if sleeps.contains(&true) {
+            let covered = covered(table, labels, &sleeps);
+            let keeps_busy = |(sum, covered): (&Sum, u64)| sum.cpu >= ASLEEP * covered as f64;
+            let busy = sums.iter().zip(covered).map(keeps_busy);
+            sleeps.iter_mut().zip(busy).for_each(|(sleeps, busy)| *sleeps &= !busy);
+        }
         let (mut all, mut others) = (Sum::default(), Sum::default());
-        for sum in &sums {
+        for (sum, sleeps) in sums.iter().zip(&sleeps) {
             all = all.joined(*sum);
-            others = if sleeps(sum) { others } else { others.joined(*sum) };
+            others = if *sleeps { others } else { others.joined(*sum) };
         }
         let others_compute =
             others.share().is_some_and(|share| share >= LEAST) && others.time >= OTHERS * all.time;
         Self {
             of_phases: sums.iter().map(Sum::share).collect(),
             of_all: all.share(),
-            asleep: sums.iter().map(|sum| others_compute && sleeps(sum)).collect(),
+            asleep: sleeps.iter().map(|sleeps| others_compute && *sleeps).collect(),
         }
     }
 
@@ -73,6 +82,26 @@ impl OnCore {
         let of_phase = |(at, share): (usize, &Option<f64>)| Some((ClusterId::from_index(at), (*share)?));
         self.of_phases.iter().enumerate().filter_map(of_phase).filter(|&(_, share)| share < LEAST)
     }
+}
+
+/// Of each phase that is `asked` for, how long any of its bursts lasts; 0 of others.
+fn covered(table: &BurstTable, labels: &[Option<ClusterId>], asked: &[bool]) -> Vec<u64> {
+    let mut bursts: Vec<Vec<(u64, u64)>> = vec![Vec::new(); asked.len()];
+    for (i, label) in labels.iter().enumerate() {
+        if let Some(id) = label.filter(|id| asked[id.index()]) {
+            bursts[id.index()].push((table.begin[i].0, table.end(i).0));
+        }
+    }
+    let of_phase = |mut bursts: Vec<(u64, u64)>| {
+        bursts.sort_unstable();
+        let (mut until, mut sum) = (0, 0_u64);
+        for (begin, end) in bursts {
+            sum = sum.saturating_add(end.saturating_sub(begin.max(until)));
+            until = end.max(until);
+        }
+        sum
+    };
+    bursts.into_par_iter().map(of_phase).collect()
 }
 
 #[derive(Clone, Copy, Default)]
@@ -109,9 +138,10 @@ mod tests {
 
     /// Bursts of 100 ns, each with its phase and CPU time.
     fn on_core(name: &str, bursts: &[(usize, f64)]) -> OnCore {
-        let counter = Counter { event_type: None, name: name.to_owned(), description: String::new() };
+        let counter = Counter { event_type: None, name: name.to_owned(), description: "ns".to_owned() };
         let values = bursts.iter().map(|&(_, cpu)| cpu).collect();
         let table = BurstTable {
+            begin: (0..bursts.len() as u64).map(|i| Nanos(100 * i)).collect(),
             duration: vec![Nanos(100); bursts.len()],
             counters: vec![CounterColumn { counter, values }],
             ..BurstTable::default()
@@ -135,6 +165,24 @@ mod tests {
         // Of all phases alike: there are more ranks than cores, or all sleep.
         let all = on_core("CPU time", &[(0, 20.0), (1, 5.0), (2, 25.0)]);
         assert_eq!((all.is_hardly(), &all.asleep[..]), (true, &[false; 3][..]));
+    }
+
+    /// 24 bursts at once that share two cores each get 8 % of one: they wait for a core.
+    #[test]
+    fn who_shares_a_core_does_not_sleep() {
+        let counter = Counter { event_type: None, name: "CPU time".to_owned(), description: "ns".to_owned() };
+        let table = BurstTable {
+            begin: [vec![Nanos(0); 24], vec![Nanos(100); 8]].concat(),
+            duration: vec![Nanos(100); 32],
+            counters: vec![CounterColumn {
+                counter,
+                values: [vec![8.0; 24], vec![100.0; 8]].concat().into(),
+            }],
+            ..BurstTable::default()
+        };
+        let labels: Vec<_> = (0..32).map(|i| Some(ClusterId::from_index(usize::from(i >= 24)))).collect();
+        let found = OnCore::of(&table, &labels, 2);
+        assert_eq!((&found.of_phases[..], found.asleep), (&[Some(0.08), Some(1.0)][..], vec![false; 2]));
     }
 
     #[test]

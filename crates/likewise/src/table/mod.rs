@@ -37,11 +37,20 @@ pub struct Counter {
     pub description: String,
 }
 
+/// How a recording names the CPU time of a burst.
+const CPU_TIME: &str = "CPU time";
+
 impl Counter {
-    /// Whether it is the CPU time of a burst, as a recording names it: a time, and no work.
+    /// Whether it is named after the CPU time of a burst, as in a recording: a time, and no work.
     #[must_use]
     pub fn is_cpu_time(&self) -> bool {
-        self.name.starts_with("CPU time")
+        self.name.starts_with(CPU_TIME)
+    }
+
+    /// Whether it is this time in ns: the recorder's `CPU time (ns)`.
+    #[must_use]
+    pub fn is_cpu_time_in_ns(&self) -> bool {
+        self.name == CPU_TIME && self.description == "ns"
     }
 
     /// The preset of PAPI that the counter is, if it counts instructions or

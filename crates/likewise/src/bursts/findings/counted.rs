@@ -6,13 +6,16 @@ use super::finding::{FindingsInput, ThreadName};
 use rustc_hash::FxHashSet;
 
 use crate::bursts::in_time::by_begin;
-use crate::bursts::serial::is_nearly_all;
 use crate::cluster::ClusterId;
 use crate::table::{BurstTable, Nanos};
 
 /// Of so many pairs of a label and a thread, or of as many as there are bursts,
 /// each has a place; of more, only those that occur.
 const MOST_PAIRS: usize = 1 << 16;
+
+/// A thread is compared with others if at least this share of its time it does not sleep: it may
+/// compute between two calls before it waits for the rest of the run.
+const LEAST_AWAKE: f64 = 0.01;
 
 /// In place of a thread's place, of one that is not compared with others.
 const NOT_COMPARED: u32 = u32::MAX;
@@ -42,10 +45,10 @@ impl<'a> Counted<'a> {
             input.phase[i].is_some_and(|id| input.asleep.get(id.index()).is_some_and(|asleep| *asleep))
         };
         for ((_, task, number), bursts) in table.threads() {
-            // One that only waits for the others of its task is none of those that share the work.
+            // One that does nothing but wait for others is none of those that share the work.
             let time = |i: usize| table.duration[i].0 as f64;
-            let slept: f64 = bursts.clone().filter(|&i| is_asleep(i)).map(time).sum();
-            if is_nearly_all(slept, bursts.clone().map(time).sum()) {
+            let awake: f64 = bursts.clone().filter(|&i| !is_asleep(i)).map(time).sum();
+            if awake < LEAST_AWAKE * bursts.clone().map(time).sum::<f64>() {
                 thread.extend(repeat_n(NOT_COMPARED, bursts.len()));
                 continue;
             }

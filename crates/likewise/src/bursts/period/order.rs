@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::{NotPeriodic, Period, find_period};
+use super::{LEAST_COVERAGE, NotPeriodic, Period, find_period};
 use crate::cluster::ClusterId;
 use crate::median;
 use crate::table::{BurstTable, Nanos, Runs};
@@ -12,8 +12,8 @@ const THREADS: usize = 16;
 /// A burst counts at least this part of the mean of its thread: each is a step of the
 /// program, however short.
 const LEAST_OF_MEAN: u64 = 4;
-/// So many bursts of one place in a row are a loop, if they are half of the thread's: of a
-/// random sequence hardly so many are.
+/// So many bursts of one place in a row are a loop, if they are half of the thread's and of its
+/// work: of a random sequence hardly so many are, and who polls does hardly any work.
 const IN_A_ROW: usize = 10;
 
 /// Finds the period of a run by the order in which each thread runs its bursts,
@@ -100,9 +100,17 @@ fn period_of_thread(
     }
     let own: Vec<Option<ClusterId>> = labelled.iter().map(|&i| labels[i]).collect();
     let mut period = find_period(&laid, &own).or_else(|why| burst_by_burst(&laid, &own).ok_or(why))?;
+    let next_of = |boundary: &Nanos| laid.begin.partition_point(|begin| begin < boundary);
+    // What short bursts count as is for the signal alone.
+    let (first, last) = (next_of(&period.boundaries[0]), next_of(&period.boundaries[period.n_iterations()]));
+    let work = |bursts: &[usize]| bursts.iter().map(|i| typical_of(i) as f64).sum::<f64>();
+    period.coverage = work(&labelled[first..last]) / work(&labelled);
+    if period.coverage < LEAST_COVERAGE {
+        return Err(NotPeriodic::NothingRepeats);
+    }
     for boundary in &mut period.boundaries {
         // Where the next burst begins; behind the last burst, where that ends.
-        let next = laid.begin.partition_point(|begin| begin < boundary);
+        let next = next_of(boundary);
         *boundary = match labelled.get(next) {
             Some(&i) => table.begin[i],
             None => labelled.last().map_or(Nanos::ZERO, |&i| table.end(i)),
@@ -122,11 +130,13 @@ fn burst_by_burst(laid: &BurstTable, labels: &[Option<ClusterId>]) -> Option<Per
     let run = runs.max_by_key(|run| (run.len(), std::cmp::Reverse(run.start)))?;
     let work = |bursts: &[Nanos]| bursts.iter().map(|duration| duration.0 as f64).sum::<f64>();
     let begins = laid.begin[run.clone()].iter().copied();
-    let is_loop = run.len() >= IN_A_ROW && 2 * run.len() >= labels.len();
+    let coverage = work(&laid.duration[run.clone()]) / work(&laid.duration);
+    let is_loop = run.len() >= IN_A_ROW && 2 * run.len() >= labels.len() && coverage >= 0.5;
     is_loop.then(|| Period {
         boundaries: begins.chain([laid.end(run.end - 1)]).collect(),
+        // Each is one burst of the same place.
         confidence: 1.0,
-        coverage: work(&laid.duration[run.clone()]) / work(&laid.duration),
+        coverage,
         anchor: labels[run.start].unwrap_or_else(|| ClusterId::from_index(0)),
     })
 }

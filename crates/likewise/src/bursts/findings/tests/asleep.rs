@@ -20,3 +20,20 @@ fn a_thread_that_sleeps_until_the_others_are_done_is_not_serial() {
     assert!(asleep.list.is_empty(), "{asleep:?}");
     assert!(near(asleep.idle, 0.36) && near(asleep.balance, 0.0), "{asleep:?}");
 }
+
+/// What the first thread computes before it waits is serial as in any other run.
+#[test]
+fn a_thread_that_sleeps_for_most_of_the_time_computes_in_the_rest() {
+    let mut bursts: Vec<(u32, Burst)> = Vec::new();
+    for step in 0..10 {
+        bursts.push((1, (1, 1_000 * step, 100, 3, f64::NAN, f64::NAN)));
+        bursts.push((1, (1, 1_000 * step + 110, 880, 2, f64::NAN, f64::NAN)));
+        for thread in 2..=3 {
+            bursts.push((thread, (1, 1_000 * step + 120, 860, 1, f64::NAN, f64::NAN)));
+        }
+    }
+    let found = found_but_for(&bursts, 10_000, &[false, true, false]);
+    let serial = found.list.iter().find(|finding| finding.is_serial()).expect("the set-up");
+    assert_eq!(serial.phases.iter().map(|id| id.number()).collect::<Vec<_>>(), [3]);
+    assert!(found.idle < 0.05, "{found:?}");
+}
