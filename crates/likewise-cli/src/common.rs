@@ -161,6 +161,8 @@ impl Common {
         let threads = self.threads.map(usize::from);
         // Processes of one computer share its cores.
         let threads = threads.or_else(|| launcher.map(|launcher| launcher.threads()));
+        let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+        likewise_trace::keep_memory_for(threads.unwrap_or_else(cores));
         if let Some(threads) = threads {
             let _ = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
         }

@@ -392,7 +392,8 @@ fn a_recording_is_cut_and_timed_anew_as_a_paraver_trace() {
         let call = likewise(&[&["retime", text(&path(name))][..], &args[2..]].concat());
         assert!(call.code == 1 && call.stderr.contains(why), "{name}: {}", call.stderr);
     }
-    let cut = likewise(&["cut", text(&path("drawn")), "--from", "1ms", "--to", "2ms", "-o", text(&path("part"))]);
+    let cut =
+        likewise(&["cut", text(&path("drawn")), "--from", "1ms", "--to", "2ms", "-o", text(&path("part"))]);
     assert!(cut.code == 0 && cut.stderr.contains("are drawn from the histograms"), "{}", cut.stderr);
 }
 
