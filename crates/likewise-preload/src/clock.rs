@@ -105,18 +105,24 @@ pub(crate) fn ticks() -> u64 {
 /// to the whole, to the nanosecond: nothing is rounded twice.
 #[inline]
 pub(crate) fn ns(from: u64, to: u64) -> u64 {
-    let (scale, begun) = (u128::from(SCALE.load(Relaxed)), begun());
-    let since_begun = |tick: u64| ((u128::from(tick.saturating_sub(begun)) * scale) >> 32) as u64;
-    since_begun(to).saturating_sub(since_begun(from))
+    let (scale, begun) = (i128::from(SCALE.load(Relaxed)), i128::from(begun()));
+    let since_begun = |tick: u64| ((i128::from(tick) - begun) * scale) >> 32;
+    (since_begun(to) - since_begun(from)).max(0) as u64
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
+
+    /// Starts the clock, once for all tests of the program.
+    pub(crate) fn started() {
+        static STARTED: std::sync::Once = std::sync::Once::new();
+        STARTED.call_once(start);
+    }
 
     #[test]
     fn the_clock_goes_as_that_of_the_kernel() {
-        start();
+        started();
         let (before, first) = (clock(libc::CLOCK_MONOTONIC), ticks());
         std::thread::sleep(std::time::Duration::from_millis(50));
         measure();

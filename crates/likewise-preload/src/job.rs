@@ -386,7 +386,7 @@ mod tests {
 
     #[test]
     fn one_file_of_all_ranks_is_left() {
-        clock::start();
+        clock::tests::started();
         let folder = std::env::temp_dir().join(format!("likewise-job-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         assert_eq!(claim(&folder).unwrap(), 1);
