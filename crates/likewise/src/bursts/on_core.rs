@@ -13,7 +13,7 @@ const LEAST: f64 = 0.5;
 /// of one core busy: else they wait for a core.
 const ASLEEP: f64 = 0.1;
 /// If these others have this share of all time: where everything sleeps, short steps do not.
-const OTHERS: f64 = 0.1;
+const OTHERS: f64 = 0.01;
 /// What is known of this share of the time of a phase is taken for all of it.
 const KNOWN: f64 = 0.5;
 
@@ -160,7 +160,7 @@ mod tests {
         let long = on_core("CPU time", &[(0, 99.0), (1, 1.0), (1, 0.0), (1, 2.0)]);
         assert_eq!((long.is_hardly(), &long.asleep[..]), (false, &[false, true, false][..]));
         // But where everything sleeps, a short step is no other.
-        let short = on_core("CPU time", &[&[(1, 1.0); 12][..], &[(0, 99.0)]].concat());
+        let short = on_core("CPU time", &[&[(1, 1.0); 120][..], &[(0, 99.0)]].concat());
         assert_eq!((short.is_hardly(), &short.asleep[..]), (true, &[false; 3][..]));
         // Of all phases alike: there are more ranks than cores, or all sleep.
         let all = on_core("CPU time", &[(0, 20.0), (1, 5.0), (2, 25.0)]);

@@ -12,8 +12,8 @@ const THREADS: usize = 16;
 /// A burst counts at least this part of the mean of its thread: each is a step of the
 /// program, however short.
 const LEAST_OF_MEAN: u64 = 4;
-/// So many bursts of one place in a row are a loop, if they are half of the thread's and of its
-/// work: of a random sequence hardly so many are, and who polls does hardly any work.
+/// So many bursts of one place in a row are a loop, if they are half of the thread's work: of a
+/// random sequence hardly so many are, and who polls does hardly any work.
 const IN_A_ROW: usize = 10;
 
 /// Finds the period of a run by the order in which each thread runs its bursts,
@@ -99,7 +99,8 @@ fn period_of_thread(
         laid.thread = Runs::repeat(table.thread[first], n);
     }
     let own: Vec<Option<ClusterId>> = labelled.iter().map(|&i| labels[i]).collect();
-    let mut period = find_period(&laid, &own).or_else(|why| burst_by_burst(&laid, &own).ok_or(why))?;
+    let mut period = find_period(&laid, &own)
+        .or_else(|why| burst_by_burst(&laid, &own, |at| table.duration[labelled[at]].0).ok_or(why))?;
     let next_of = |boundary: &Nanos| laid.begin.partition_point(|begin| begin < boundary);
     // What short bursts count as is for the signal alone.
     let (first, last) = (next_of(&period.boundaries[0]), next_of(&period.boundaries[period.n_iterations()]));
@@ -119,8 +120,19 @@ fn period_of_thread(
     if period.boundaries.is_sorted_by(|a, b| a < b) { Ok(period) } else { Err(NotPeriodic::NothingRepeats) }
 }
 
+/// Bursts of a loop with one call may take up to so many times their median, or as much less ...
+const ALIKE: u64 = 2;
+/// ... but for this share of them, and this share of their time: more are what each turn of an
+/// outer loop does, which calls from that place several times.
+const ODD: (f64, f64) = (0.05, 0.25);
+
 /// The longest run of bursts of one place, each of which is an iteration: a loop with one call.
-fn burst_by_burst(laid: &BurstTable, labels: &[Option<ClusterId>]) -> Option<Period> {
+/// `durations` has what they took.
+fn burst_by_burst(
+    laid: &BurstTable,
+    labels: &[Option<ClusterId>],
+    durations: impl Fn(usize) -> u64,
+) -> Option<Period> {
     let mut start = 0;
     let runs = labels.chunk_by(|a, b| a == b).map(|run| {
         start += run.len();
@@ -131,11 +143,18 @@ fn burst_by_burst(laid: &BurstTable, labels: &[Option<ClusterId>]) -> Option<Per
     let work = |bursts: &[Nanos]| bursts.iter().map(|duration| duration.0 as f64).sum::<f64>();
     let begins = laid.begin[run.clone()].iter().copied();
     let coverage = work(&laid.duration[run.clone()]) / work(&laid.duration);
-    let is_loop = run.len() >= IN_A_ROW && 2 * run.len() >= labels.len() && coverage >= 0.5;
+    let typical = laid.duration[run.start].0;
+    let is_odd = |&i: &usize| {
+        let duration = durations(i);
+        duration > ALIKE.saturating_mul(typical) || duration.saturating_mul(ALIKE) < typical
+    };
+    let time = |bursts: &mut dyn Iterator<Item = usize>| bursts.map(|i| durations(i) as f64).sum::<f64>();
+    let n_odd = run.clone().filter(is_odd).count() as f64 / run.len() as f64;
+    let odd_time = time(&mut run.clone().filter(is_odd)) / time(&mut run.clone());
+    let is_loop = run.len() >= IN_A_ROW && coverage >= 0.5 && (n_odd <= ODD.0 || odd_time <= ODD.1);
     is_loop.then(|| Period {
         boundaries: begins.chain([laid.end(run.end - 1)]).collect(),
-        // Each is one burst of the same place.
-        confidence: 1.0,
+        confidence: 1.0 - n_odd,
         coverage,
         anchor: labels[run.start].unwrap_or_else(|| ClusterId::from_index(0)),
     })
@@ -225,6 +244,16 @@ mod tests {
         let period = find_period_in_order(&table, &labels).expect("a period");
         assert_eq!((period.n_iterations(), period.anchor.index()), (40, 0));
         assert!(period.coverage > 0.5 && period.coverage < 1.0, "{period:?}");
+        // However many short calls are before it.
+        let calls = (0..200).map(|i| (1, 10 * i, 2, 1 + i as usize % 3));
+        let steps = (0..60).map(|i| (1, 10_000 + 1_100 * i, 1_000 + i % 7, 0));
+        let (table, labels) = super::super::tests::table(&calls.chain(steps).collect::<Vec<_>>());
+        let period = find_period_in_order(&table, &labels).expect("a period");
+        assert!((59..=60).contains(&period.n_iterations()) && period.coverage > 0.98, "{period:?}");
+        // Every tenth burst is what an outer loop computes, and not a turn like the others.
+        let turns = (0..400).map(|i| (1, 10_000 * i, if i % 10 == 0 { 5_000 } else { 50 }, 0));
+        let (table, labels) = super::super::tests::table(&turns.collect::<Vec<_>>());
+        assert!(find_period_in_order(&table, &labels).is_err());
         // Nine in a row may be chance, and forty among a hundred others.
         let few = [vec![1, 2], vec![0; 9]].concat();
         let (table, labels) = run(std::slice::from_ref(&few));
