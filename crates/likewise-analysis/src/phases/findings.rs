@@ -97,8 +97,8 @@ pub fn verdict(analysis: &Analysis) -> String {
 /// Share of the time of all threads, up to the end, that they compute.
 fn computing(analysis: &Analysis) -> f64 {
     let whole = analysis.rows.len() as f64 * analysis.end.0 as f64;
-    let asleep = analysis.stats.iter().zip(&analysis.figures.on_core.asleep);
-    let slept: f64 = asleep.filter(|(_, asleep)| **asleep).map(|(phase, _)| phase.total.0 as f64).sum();
+    let bursts = analysis.table.duration.iter().zip(&analysis.figures.on_core.asleep_bursts);
+    let slept: f64 = bursts.filter(|(_, asleep)| **asleep).map(|(duration, _)| duration.0 as f64).sum();
     (analysis.table.computing_time().0 as f64 - slept) / whole.max(1.0)
 }
 

@@ -92,7 +92,7 @@ impl Labelled {
             return None;
         }
         let reading = (&self.prepared, self.left.filter);
-        findings::found(&self.table, reading, (&self.labels, &self.figures.on_core.asleep), self.end)
+        findings::found(&self.table, reading, (&self.labels, &self.figures.on_core.asleep_bursts), self.end)
     }
 
     /// All that the analyst must know.

@@ -1,9 +1,10 @@
 //! Whether threads are on a core while their bursts last.
 
 use rayon::prelude::*;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::cluster::ClusterId;
-use crate::table::BurstTable;
+use crate::table::{BurstTable, Values};
 
 /// Where bursts are on a core for less than this share of their time, a note is worth it: for
 /// most of it they compute nothing.
@@ -29,6 +30,9 @@ pub struct OnCore {
     pub of_all: Option<f64>,
     /// By phase, whether its bursts sleep while those of others compute.
     pub asleep: Vec<bool>,
+    /// By burst of the table, whether it is in such a phase, or those of its thread sleep while
+    /// others of its phase compute; empty where none does.
+    pub asleep_bursts: Vec<bool>,
 }
 
 impl OnCore {
@@ -40,7 +44,12 @@ impl OnCore {
     #[must_use]
     pub fn of(table: &BurstTable, labels: &[Option<ClusterId>], n_phases: usize) -> Self {
         let Some(column) = table.counters.iter().find(|column| column.counter.is_cpu_time_in_ns()) else {
-            return Self { of_phases: vec![None; n_phases], of_all: None, asleep: vec![false; n_phases] };
+            return Self {
+                of_phases: vec![None; n_phases],
+                of_all: None,
+                asleep: vec![false; n_phases],
+                asleep_bursts: Vec::new(),
+            };
         };
         let mut sums = vec![Sum::default(); n_phases];
         for ((label, duration), cpu) in labels.iter().zip(&table.duration).zip(column.values.iter()) {
@@ -63,11 +72,9 @@ impl OnCore {
         }
         let others_compute =
             others.share().is_some_and(|share| share >= LEAST) && others.time >= OTHERS * all.time;
-        Self {
-            of_phases: sums.iter().map(Sum::share).collect(),
-            of_all: all.share(),
-            asleep: sleeps.iter().map(|sleeps| others_compute && *sleeps).collect(),
-        }
+        let asleep: Vec<bool> = sleeps.iter().map(|sleeps| others_compute && *sleeps).collect();
+        let asleep_bursts = asleep_bursts(table, labels, (&column.values, &sums, &asleep));
+        Self { of_phases: sums.iter().map(Sum::share).collect(), of_all: all.share(), asleep, asleep_bursts }
     }
 
     /// Whether the run's threads are hardly on a core, whatever they do: there are more threads
@@ -82,6 +89,36 @@ impl OnCore {
         let of_phase = |(at, share): (usize, &Option<f64>)| Some((ClusterId::from_index(at), (*share)?));
         self.of_phases.iter().enumerate().filter_map(of_phase).filter(|&(_, share)| share < LEAST)
     }
+}
+
+/// What [`OnCore::asleep_bursts`] has; `sums` and `asleep` are of the phases.
+fn asleep_bursts(
+    table: &BurstTable,
+    labels: &[Option<ClusterId>],
+    (cpu, sums, asleep): (&Values, &[Sum], &[bool]),
+) -> Vec<bool> {
+    let mut bursts = Vec::new();
+    for (_, rows) in table.threads() {
+        let mut own: FxHashMap<usize, Sum> = FxHashMap::default();
+        for i in rows.clone() {
+            if let Some(id) = labels[i] {
+                own.entry(id.index()).or_default().add(table.duration[i].0 as f64, cpu.get(i));
+            }
+        }
+        let sleeps = |(&phase, sum): (&usize, &Sum)| {
+            let others = sums[phase].less(*sum);
+            let alone = sum.share().is_some_and(|share| share < ASLEEP)
+                && others.share().is_some_and(|share| share >= LEAST);
+            (alone || asleep[phase]).then_some(phase)
+        };
+        let phases: FxHashSet<usize> = own.iter().filter_map(sleeps).collect();
+        if !phases.is_empty() {
+            bursts.resize(table.len(), false);
+            let of_them = rows.filter(|&i| labels[i].is_some_and(|id| phases.contains(&id.index())));
+            of_them.for_each(|i| bursts[i] = true);
+        }
+    }
+    bursts
 }
 
 /// Of each phase that is `asked` for, how long any of its bursts lasts; 0 of others.
@@ -126,6 +163,11 @@ impl Sum {
         Self { cpu: self.cpu + cpu, known: self.known + known, time: self.time + time }
     }
 
+    fn less(self, other: Self) -> Self {
+        let Self { cpu, known, time } = other;
+        Self { cpu: self.cpu - cpu, known: self.known - known, time: self.time - time }
+    }
+
     fn share(&self) -> Option<f64> {
         (self.known > 0.0 && self.known >= KNOWN * self.time).then(|| self.cpu / self.known)
     }
@@ -165,6 +207,25 @@ mod tests {
         // Of all phases alike: there are more ranks than cores, or all sleep.
         let all = on_core("CPU time", &[(0, 20.0), (1, 5.0), (2, 25.0)]);
         assert_eq!((all.is_hardly(), &all.asleep[..]), (true, &[false; 3][..]));
+    }
+
+    /// Where the first rank sleeps between two calls and the second computes there.
+    #[test]
+    fn a_thread_that_sleeps_where_others_compute_is_told_by_itself() {
+        let counter = Counter { event_type: None, name: "CPU time".to_owned(), description: "ns".to_owned() };
+        let table = BurstTable {
+            app: vec![1; 6].into(),
+            task: vec![1, 1, 1, 2, 2, 2].into(),
+            thread: vec![1; 6].into(),
+            begin: [0, 200, 400, 0, 200, 400].map(Nanos).to_vec(),
+            duration: vec![Nanos(100); 6],
+            counters: vec![CounterColumn { counter, values: vec![1.0, 2.0, 90.0, 99.0, 98.0, 90.0].into() }],
+            ..BurstTable::default()
+        };
+        let labels: Vec<_> = [0, 0, 1, 0, 0, 1].map(|phase| Some(ClusterId::from_index(phase))).to_vec();
+        let found = OnCore::of(&table, &labels, 2);
+        assert_eq!(found.asleep, [false; 2]);
+        assert_eq!(found.asleep_bursts, [true, true, false, false, false, false]);
     }
 
     /// 24 bursts at once that share two cores each get 8 % of one: they wait for a core.

@@ -41,9 +41,7 @@ impl<'a> Counted<'a> {
         let table = input.table;
         let noise = input.phase.iter().flatten().map(|id| id.index() as u32 + 1).max().unwrap_or(0);
         let (mut names, mut thread) = (Vec::new(), Vec::with_capacity(table.len()));
-        let is_asleep = |i: usize| {
-            input.phase[i].is_some_and(|id| input.asleep.get(id.index()).is_some_and(|asleep| *asleep))
-        };
+        let is_asleep = |i: usize| input.asleep.get(i).is_some_and(|asleep| *asleep);
         for ((_, task, number), bursts) in table.threads() {
             // One that does nothing but wait for others is none of those that share the work.
             let time = |i: usize| table.duration[i].0 as f64;

@@ -23,7 +23,7 @@ pub struct FindingsInput<'a> {
     pub shortest: Nanos,
     /// Shorter bursts were not grouped: they are of no phase, whatever they are.
     pub grouped_from: Nanos,
-    /// By phase, whether its bursts sleep: they count as waits. Of phases beyond, none does.
+    /// By burst, whether it sleeps: then it counts as a wait. Of bursts beyond, none does.
     pub asleep: &'a [bool],
     /// How long the run takes.
     pub end: Nanos,

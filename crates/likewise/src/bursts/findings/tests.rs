@@ -43,12 +43,16 @@ fn found_but_for(bursts: &[(u32, Burst)], end: u64, asleep: &[bool]) -> Findings
     };
     let phase: Vec<Option<ClusterId>> =
         bursts.iter().map(|b| b.3.checked_sub(1).map(ClusterId::from_index)).collect();
+    let is_asleep = |phase: &Option<ClusterId>| {
+        phase.is_some_and(|id| asleep.get(id.index()).is_some_and(|asleep| *asleep))
+    };
+    let of_bursts: Vec<bool> = phase.iter().map(is_asleep).collect();
     findings(&FindingsInput {
         table: &table,
         phase: &phase,
         shortest: Nanos(10),
         grouped_from: Nanos(10),
-        asleep,
+        asleep: &of_bursts,
         end: Nanos(end),
     })
 }
