@@ -3,7 +3,7 @@
 //! Wherever phases are listed, the noise is the last.
 
 use likewise::bursts::{
-    Estimator, Extrapolated, OnCore, PhaseRegion, PhaseStats, Rate, Scope, SerialPhase, extrapolate,
+    Estimator, Extrapolated, Moments, OnCore, PhaseRegion, PhaseStats, Rate, Scope, SerialPhase, extrapolate,
     phase_regions, phase_stats, rates, serial_phases,
 };
 use likewise::cluster::{ClusterId, Clustering};
@@ -50,8 +50,11 @@ pub(super) fn figures(
         extrapolated = extrapolate(table, prepared, &clustering);
         for (phase, found) in stats.iter_mut().zip(&extrapolated) {
             for (moments, found) in phase.counters.iter_mut().zip(found) {
-                if let Some(found) = found.filter(|found| found.estimator != Estimator::Observed) {
-                    *moments = found.moments();
+                match found {
+                    Some(found) if found.estimator == Estimator::Observed => {}
+                    Some(found) => *moments = found.moments(),
+                    // Those that carry it tell nothing of the others.
+                    None => *moments = Moments::default(),
                 }
             }
         }
@@ -126,13 +129,18 @@ impl Figures {
         }
         let lacking = table.counters.iter().filter(|c| c.values.iter().any(f64::is_nan)).count();
         let unknown = table.counters.iter().filter(|c| c.values.iter().all(f64::is_nan)).count();
+        let has_cpu_time = table.counters.iter().any(|c| c.counter.is_cpu_time_in_ns());
+        let cpu_time = match has_cpu_time {
+            true => " (CPU time where at least half of its time is known)",
+            false => "",
+        };
         let of_none = match unknown {
             0 => String::new(),
             n => format!(" ({} by none)", grouped_digits(n as u64)),
         };
         Some(format!(
             "{} of {} {} not carried by every burst{of_none}. Where some bursts of a phase carry one, its mean \
-             is extrapolated over the phase; clusters.csv has the standard errors.",
+             is extrapolated over the phase{cpu_time}; clusters.csv has the standard errors.",
             grouped_digits(lacking as u64),
             counted(table.counters.len() as u64, "counter"),
             if lacking == 1 { "is" } else { "are" },

@@ -62,7 +62,11 @@ pub(crate) fn write(out: &mut impl Write, analysis: &Analysis) -> io::Result<()>
             .for_each(|value| cell(value.unwrap_or(f64::NAN)));
         for (_, moments) in &columns {
             let Moments { n, mean, deviation } = moments(phase);
-            let (mean, deviation) = if n == 0 { (f64::NAN, f64::NAN) } else { (mean, deviation) };
+            let (mean, deviation) = match n {
+                0 => (f64::NAN, f64::NAN),
+                1 if phase.instances > 1 => (mean, f64::NAN),
+                _ => (mean, deviation),
+            };
             [mean, deviation, n as f64].into_iter().for_each(&mut cell);
         }
         for &c in &partial {

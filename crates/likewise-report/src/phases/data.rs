@@ -191,7 +191,12 @@ fn phases(analysis: &Analysis) -> Vec<PhaseRow> {
     for (p, phase) in analysis.stats.iter().enumerate().filter(|(_, phase)| phase.instances > 0) {
         let counters = columns.iter().map(|(_, moments)| {
             let m = moments(phase);
-            let spread = if m.mean == 0.0 { 0.0 } else { m.deviation / m.mean.abs() };
+            let spread = match (m.n, m.mean) {
+                // One of several tells no spread.
+                (1, _) if phase.instances > 1 => f64::NAN,
+                (_, 0.0) => 0.0,
+                (_, mean) => m.deviation / mean.abs(),
+            };
             (m.n > 0).then_some((m.mean, spread))
         });
         let mut counters: Vec<Option<(f64, f64)>> = counters.collect();

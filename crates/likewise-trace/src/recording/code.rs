@@ -24,10 +24,10 @@ pub(super) fn places(
 ) -> (Vec<String>, Vec<Option<PlaceId>>) {
     let paths = Paths::of(recording, source);
     let name = |site: &Site| match *site {
-        Site::Call(path) => paths.caller(path),
-        Site::Between(before, after) => paths.between(before, after),
+        Site::Call(path) => paths.caller(path).map(Spot::name),
+        Site::Between(before, after) => paths.between(before, after).map(|spot| spot.name()),
     };
-    let names: Vec<Option<String>> = sites.iter().map(|site| name(site).map(Spot::name)).collect();
+    let names: Vec<Option<String>> = sites.iter().map(name).collect();
     let mut places: Vec<String> = names.iter().flatten().cloned().collect();
     places.sort_unstable();
     places.dedup();

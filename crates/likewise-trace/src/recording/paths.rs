@@ -78,29 +78,64 @@ impl Paths {
     /// has made both, with the spot from which it came to the second.
     ///
     /// A function that it called meanwhile, and that makes no call to MPI,
-    /// leaves no trace in either path.
-    pub(super) fn between(&self, before: u32, after: u32) -> Option<&Spot> {
+    /// leaves no trace in either path. And where it came from a spot to the same one or to one
+    /// before it, nobody can tell whether it has a loop, or has returned and was called again:
+    /// then its name is followed by "or a caller", unless it has none.
+    pub(super) fn between(&self, before: u32, after: u32) -> Option<Spot> {
         let (before, after) = (self.all.get(&before)?, self.all.get(&after)?);
         let mut common = None;
-        for ((frame, theirs), (other, ours)) in before.iter().rev().zip(after.iter().rev()) {
+        for (level, ((frame, theirs), (other, ours))) in
+            before.iter().rev().zip(after.iter().rev()).enumerate()
+        {
             if frame != other {
-                return inlined_alike(frame.module == other.module, theirs, ours).or(common);
+                let alike = inlined_alike((frame, theirs), (other, ours), level == 0);
+                return alike.or(common).map(Common::told);
             }
-            common = ours.first();
+            let has_caller = level > 0 || ours.len() > 1;
+            common = ours.first().map(|after| Common { after, goes_back: true, has_caller });
         }
-        common
+        common.map(Common::told)
+    }
+}
+
+/// The innermost function in two call paths.
+struct Common<'s> {
+    /// From where it came to the second call.
+    after: &'s Spot,
+    /// Whether that is not behind the spot from which it came to the first.
+    goes_back: bool,
+    has_caller: bool,
+}
+
+impl Common<'_> {
+    fn told(self) -> Spot {
+        let mut spot = self.after.clone();
+        if self.goes_back && self.has_caller {
+            spot.location.function.push_str(" or a caller");
+        }
+        spot
     }
 }
 
 /// The innermost function that is in both frames: they are the same function,
 /// or not, and functions that were inlined into it may be the same too.
-fn inlined_alike<'s>(same_module: bool, theirs: &[Spot], ours: &'s [Spot]) -> Option<&'s Spot> {
+fn inlined_alike<'s>(
+    (frame, theirs): (&Frame, &[Spot]),
+    (other, ours): (&Frame, &'s [Spot]),
+    is_outermost: bool,
+) -> Option<Common<'s>> {
     let mut common = None;
-    for (their, our) in theirs.iter().rev().zip(ours.iter().rev()) {
-        if !same_module || their.location.function != our.location.function {
+    for (depth, (their, our)) in theirs.iter().rev().zip(ours.iter().rev()).enumerate() {
+        let (from, to) = (&their.location, &our.location);
+        if frame.module != other.module || from.function != to.function {
             break;
         }
-        common = Some(our);
+        // A compiler may change the order of code, and not that of lines.
+        let goes_back = match from.has_line() && to.has_line() && from.file == to.file {
+            true => to.line <= from.line,
+            false => other.offset <= frame.offset,
+        };
+        common = Some(Common { after: our, goes_back, has_caller: !is_outermost || depth > 0 });
         if their != our {
             break;
         }
@@ -164,8 +199,12 @@ mod tests {
         };
         // Two calls in one function, called from one place.
         is(&[(1, &["step"]), main], &[(2, &["step"]), main], "step");
-        // The same call again.
-        is(&[(1, &["step"]), main], &[(1, &["step"]), main], "step");
+        // The same call again, or one before it: in a loop, or the function was called again.
+        is(&[(1, &["step"]), main], &[(1, &["step"]), main], "step or a caller");
+        is(&[(2, &["step"]), main], &[(1, &["step"]), main], "step or a caller");
+        // Nobody calls main.
+        is(&[main], &[main], "main");
+        is(&[(11, &["main"])], &[main], "main");
         // Two functions that main calls at two places.
         is(&[(1, &["send"]), (11, &["main"])], &[(5, &["sum"]), (12, &["main"])], "main");
         // From one place, through a pointer.
@@ -180,6 +219,7 @@ mod tests {
         let a: (u64, &[&str]) = (1, &["inner", "main"]);
         let b: (u64, &[&str]) = (2, &["inner", "main"]);
         assert_eq!(between(&[a], &[b]).as_deref(), Some("inner"));
+        assert_eq!(between(&[b], &[a]).as_deref(), Some("inner or a caller"));
         let c: (u64, &[&str]) = (3, &["other", "main"]);
         assert_eq!(between(&[a], &[c]).as_deref(), Some("main"));
     }

@@ -70,7 +70,7 @@ pub(crate) fn read(path: &Path, options: &ReadOptions<'_>) -> Result<Trace> {
         places: places(&sites.sites, &recording, &mut source),
     };
     report.warnings.append(&mut source.notes);
-    let table = table::build(threads_of, 1, Limits::new(1, is_hardware), names, &mut report.warnings)
+    let table = table::build(threads_of, 1, limits(&recording), names, &mut report.warnings)
         .map_err(|kind| Error::whole(path, kind))?;
     report.records.states = table.len() as u64;
     report.drawn_times = recording.times() == Times::Histogram;
@@ -125,12 +125,21 @@ pub(super) fn topology(recording: &Recording, threads: &BTreeMap<u32, u32>) -> T
     Topology { nodes: nodes.len() as u32, cpus, apps: vec![tasks] }
 }
 
+/// How large counts can be. Where each is drawn by itself, that of a long burst may come to a
+/// short one, and nothing is wrong with the counter.
+fn limits(recording: &Recording) -> Limits {
+    match recording.times() {
+        Times::Histogram => Limits::default(),
+        Times::All => Limits::new(1, is_hardware),
+    }
+}
+
 /// Folds the events of a rank into bursts.
 fn fold(recording: &Recording, rank: u32, columns: &[Column], path: &Path) -> OfRank {
     let mut walk = Walk::new(recording, rank, path);
     let mut of_rank = OfRank {
         rank,
-        folding: Folding::new(Limits::new(1, is_hardware)),
+        folding: Folding::new(limits(recording)),
         threads: 0,
         events: 0,
         end: 0,

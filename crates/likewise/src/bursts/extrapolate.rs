@@ -8,9 +8,10 @@
 use rand_core::Rng;
 use rayon::prelude::*;
 
+use super::on_core::KNOWN;
 use super::stats::{Moments, Running};
 use crate::cluster::{ClusterId, Clustering};
-use crate::table::{BurstTable, Prepared};
+use crate::table::{BurstTable, CounterColumn, Prepared};
 
 /// Residuals of fewer bursts than this say nothing.
 const MIN_CARRIERS: usize = 3;
@@ -63,6 +64,10 @@ impl Extrapolated {
 /// three bursts carry the counter. The spread is that of the carriers or, for
 /// a ratio R to x, R²·Var(x) over the phase plus the residual variance.
 ///
+/// CPU time is a share of the duration, and recorders read it of long bursts alone, which are no
+/// sample of the phase. So it is always the ratio to the duration, and `None` where the carriers
+/// have less than half of the phase's time.
+///
 /// # Panics
 /// If the clustering does not label just the complete bursts.
 ///
@@ -83,7 +88,14 @@ pub fn extrapolate(
 ) -> Vec<Vec<Option<Extrapolated>>> {
     let phase = |members: &Vec<u32>| -> Vec<Option<Extrapolated>> {
         let auxiliaries = auxiliaries(table, members, |_| true);
-        let estimate = |c: usize| estimate(members, |i| table.counters[c].values.get(i), &auxiliaries);
+        let estimate = |c: usize| {
+            let CounterColumn { counter, values } = &table.counters[c];
+            let value = |i: usize| values.get(i);
+            match counter.is_cpu_time_in_ns() {
+                true => share_of_time(table, members, value),
+                false => estimate(members, value, &auxiliaries),
+            }
+        };
         (0..table.counters.len()).map(estimate).collect()
     };
     members(prepared, clustering).par_iter().map(phase).collect()
@@ -139,37 +151,66 @@ fn estimate(
     if n == members.len() {
         return Some(plain(Some(0.0), Estimator::Observed));
     }
-    // Residual variance with the divisor n − 1, as it is a sample's.
-    let missing = 1.0 - n as f64 / members.len() as f64;
-    let error = |deviation: f64| (n > 1).then(|| deviation * (missing / (n - 1) as f64).sqrt());
+    let error = |deviation: f64| standard_error(deviation, n, members.len());
     let plain = plain(error(deviation), Estimator::Mean);
     if n < MIN_CARRIERS {
         return Some(plain);
     }
     let mut best = (deviation, plain);
     for auxiliary in auxiliaries {
-        let x = &auxiliary.values;
-        let whole: f64 = carriers.iter().map(|&(at, _)| x[at]).sum();
-        let ratio = carriers.iter().map(|c| c.1).sum::<f64>() / whole;
-        let squares: f64 = carriers.iter().map(|&(at, y)| (y - ratio * x[at]).powi(2)).sum();
-        let residual = (squares / n as f64).sqrt();
+        let found = by_ratio(&carriers, auxiliary, &plain, error);
         // A sum of 0 gives no number, and no number is less.
-        if residual < best.0 {
-            let all = moments(x.iter().copied());
-            let spread = ratio * all.deviation;
-            best = (
-                residual,
-                Extrapolated {
-                    mean: ratio * all.mean,
-                    deviation: spread.hypot(residual),
-                    standard_error: error(residual),
-                    estimator: auxiliary.estimator,
-                    ..plain
-                },
-            );
+        if found.0 < best.0 {
+            best = found;
         }
     }
     Some(best.1)
+}
+
+/// By the ratio of the carriers to what all members have; also how far they are from it.
+fn by_ratio(
+    carriers: &[(usize, f64)],
+    Auxiliary { estimator, values: x }: &Auxiliary,
+    plain: &Extrapolated,
+    error: impl Fn(f64) -> Option<f64>,
+) -> (f64, Extrapolated) {
+    let whole: f64 = carriers.iter().map(|&(at, _)| x[at]).sum();
+    let ratio = carriers.iter().map(|c| c.1).sum::<f64>() / whole;
+    let squares: f64 = carriers.iter().map(|&(at, y)| (y - ratio * x[at]).powi(2)).sum();
+    let residual = (squares / carriers.len() as f64).sqrt();
+    let all = moments(x.iter().copied());
+    let spread = ratio * all.deviation;
+    let found = Extrapolated {
+        mean: ratio * all.mean,
+        deviation: spread.hypot(residual),
+        standard_error: error(residual),
+        estimator: *estimator,
+        ..*plain
+    };
+    (residual, found)
+}
+
+/// A counter that is a share of the duration; `None` where too little is known of it.
+fn share_of_time(table: &BurstTable, members: &[u32], value: impl Fn(usize) -> f64) -> Option<Extrapolated> {
+    let plain = estimate(members, &value, &[]).filter(|found| found.n > 0)?;
+    if plain.estimator == Estimator::Observed {
+        return Some(plain);
+    }
+    let values: Vec<f64> = members.iter().map(|&i| table.duration[i as usize].0 as f64).collect();
+    let own = members.iter().map(|&i| value(i as usize)).enumerate();
+    let carriers: Vec<(usize, f64)> = own.filter(|(_, value)| !value.is_nan()).collect();
+    let known: f64 = carriers.iter().map(|&(at, _)| values[at]).sum();
+    let is_known = known > 0.0 && known >= KNOWN * values.iter().sum::<f64>();
+    let error = |residual| standard_error(residual, carriers.len(), members.len());
+    let duration = Auxiliary { estimator: Estimator::PerDuration, values };
+    is_known.then(|| by_ratio(&carriers, &duration, &plain, error).1)
+}
+
+/// Of the mean of `n` of `all`, where residuals deviate by so much; their variance has the
+/// divisor n − 1, as they are a sample.
+fn standard_error(deviation: f64, n: usize, all: usize) -> Option<f64> {
+    let missing = 1.0 - n as f64 / all as f64;
+    (n > 1).then(|| deviation * (missing / (n - 1) as f64).sqrt())
 }
 
 fn moments(values: impl Iterator<Item = f64>) -> Moments {

@@ -16,7 +16,7 @@ const ASLEEP: f64 = 0.1;
 /// If these others have this share of all time: where everything sleeps, short steps do not.
 const OTHERS: f64 = 0.01;
 /// What is known of this share of the time of a phase is taken for all of it.
-const KNOWN: f64 = 0.5;
+pub(super) const KNOWN: f64 = 0.5;
 
 /// For what share of their time bursts were on a core, where the trace tells.
 ///

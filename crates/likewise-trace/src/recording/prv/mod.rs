@@ -326,7 +326,7 @@ impl<'r> Writer<'r> {
         if let Some(known) = self.between.get(&(before, after)) {
             return *known;
         }
-        let numbers = self.paths.between(before, after).map(|spot| self.tables.numbers(spot));
+        let numbers = self.paths.between(before, after).map(|spot| self.tables.numbers(&spot));
         self.between.insert((before, after), numbers);
         numbers
     }

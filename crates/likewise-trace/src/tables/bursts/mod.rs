@@ -1,9 +1,9 @@
 //! Tables of bursts: `task,thread,begin_ns,duration_ns,<counters…>`, as text or
 //! as Parquet, such as our own `bursts.csv` and `bursts.parquet`.
 //!
-//! The columns may stand in any order, `app` may be among them, and those
-//! that our own tables add (`n_…`, `cluster`) are left out. An empty cell is a
-//! counter that the burst does not carry.
+//! The columns may stand in any order, `app` may be among them, `thread` may be
+//! missing where tasks have one, and those that our own tables add (`n_…`, `cluster`) are left
+//! out. An empty cell is a counter that the burst does not carry.
 
 #[cfg(feature = "parquet")]
 pub(crate) mod parquet;
@@ -18,12 +18,15 @@ use crate::error::ErrorKind;
 use crate::taken::{Taken, is_unnamed, name_or_place};
 use crate::trace::{Apps, EventTypeInfo, RUNNING, ReadReport, StateInfo, Trace, TraceInfo};
 
-const NEEDED: [&str; 4] = ["task", "thread", "begin_ns", "duration_ns"];
+const NEEDED: [&str; 3] = ["task", "begin_ns", "duration_ns"];
+/// A table of tasks that have one thread each need not have it.
+const THREAD: &str = "thread";
 
 /// Whether columns of these names are those of a table of bursts.
 pub(crate) fn is_header(names: &[String]) -> bool {
     // Two are enough, so that the error can name a column that is missing.
-    NEEDED.iter().filter(|needed| names.iter().any(|name| name == *needed)).count() >= 2
+    let known = NEEDED.iter().chain([&THREAD]);
+    known.filter(|known| names.iter().any(|name| name == *known)).count() >= 2
 }
 
 /// Whether one of these columns holds clusters.
@@ -67,7 +70,7 @@ impl Layout {
         let roles = names.iter().map(|name| match name.as_str() {
             "app" => Role::App,
             "task" => Role::Task,
-            "thread" => Role::Thread,
+            THREAD => Role::Thread,
             "begin_ns" => Role::Begin,
             "duration_ns" => Role::Duration,
             "cluster" => Role::Ignored,
@@ -111,6 +114,9 @@ impl Layout {
 pub(crate) fn finished(table: BurstTable, layout: &Layout, mut report: ReadReport, apps: Apps) -> Trace {
     report.records.states = table.len() as u64;
     let table = in_order(choose(table, apps));
+    if !layout.roles.contains(&Role::Thread) {
+        report.warnings.push(format!("there is no column '{THREAD}': each task is taken to have one thread"));
+    }
     report.warnings.extend(overlap(&table));
     report.columns = Some(layout.taken());
     let end = last_end(&table);

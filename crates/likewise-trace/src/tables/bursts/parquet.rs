@@ -29,7 +29,8 @@ pub(crate) fn read(input: Input, options: &ReadOptions<'_>) -> Result<Trace> {
         if n == 0 {
             return Err(Error::whole(&path, ErrorKind::OnlyHeader("bursts")));
         }
-        bursts.app.push_run(1, n - bursts.app.len());
+        // Columns that may be missing.
+        [&mut bursts.app, &mut bursts.thread].into_iter().for_each(|ids| ids.push_run(1, n - ids.len()));
         if (0..n).any(|i| bursts.begin[i].0.checked_add(bursts.duration[i].0).is_none()) {
             return Err(Error::whole(&path, ErrorKind::TimeOverflow));
         }

@@ -25,7 +25,7 @@ fn row(
     record: &ByteRecord,
     counters: &mut [f64],
 ) -> std::result::Result<Row, ErrorKind> {
-    let mut row = Row { app: 1, task: 0, thread: 0, begin: 0, duration: 0 };
+    let mut row = Row { app: 1, task: 0, thread: 1, begin: 0, duration: 0 };
     for (i, (cell, role)) in record.iter().zip(&layout.roles).enumerate() {
         let cell = cell.trim_ascii();
         let bad =
@@ -131,6 +131,15 @@ mod tests {
         let ins: Vec<f64> = t.counters[0].values.iter().collect();
         assert!(ins[0] == 8.0 && ins[1].is_nan() && ins[2] == 100.0);
         assert!(t.counters[1].values.iter().eq([9.0, 2000.0, 1.5]));
+    }
+
+    #[test]
+    fn without_a_column_of_threads_each_task_has_one() {
+        let trace = parse("begin_ns,task,duration_ns\n5,2,10\n0,1,7\n20,2,1\n").unwrap();
+        assert!(trace.table.task == [1, 2, 2] && trace.table.thread == [1, 1, 1]);
+        let said = ["there is no column 'thread': each task is taken to have one thread"];
+        assert_eq!(trace.report.warnings, said);
+        assert!(parse("task,thread,begin_ns,duration_ns\n1,1,0,7\n").unwrap().report.warnings.is_empty());
     }
 
     #[test]

@@ -68,6 +68,39 @@ fn a_counter_in_proportion_is_found_exactly() {
     assert_eq!(found[1], [None; 3], "no noise");
 }
 
+/// A recorder reads the CPU time of long bursts alone.
+#[test]
+fn of_cpu_time_long_bursts_tell_their_share() {
+    let found = |durations: &[u64], cpu: Vec<f64>| {
+        let mut table = table(durations, &[cpu]);
+        let Counter { name, description, .. } = &mut table.counters[0].counter;
+        (*name, *description) = ("CPU time".to_owned(), "ns".to_owned());
+        let (prepared, clustering) = one_phase(durations.len());
+        extrapolate(&table, &prepared, &clustering)[0][0]
+    };
+    // Two of 40 have 80 of 118 and are on a core for three quarters of it, so that a burst has
+    // 2.2 in the mean, and no more than it lasts. Their own mean is 30.
+    let mut durations = vec![1; 40];
+    durations[7..9].fill(40);
+    let cpu: Vec<f64> = durations.iter().map(|&d| if d == 1 { NAN } else { 30.0 }).collect();
+    let known = found(&durations, cpu.clone()).expect("more than half is known");
+    assert_eq!((known.n, known.estimator), (2, Estimator::PerDuration));
+    assert!((known.mean - 0.75 * 118.0 / 40.0).abs() < 1e-12, "{known:?}");
+    // One of them has 40 of 79; where all others are longer, it tells nothing of them.
+    durations[8] = 1;
+    let one = found(
+        &durations,
+        cpu.iter().copied().enumerate().map(|(i, x)| if i == 8 { NAN } else { x }).collect(),
+    );
+    assert_eq!(one.map(|one| (one.n, one.standard_error)), Some((1, None)));
+    durations[8] = 9;
+    let one = found(&durations, (0..40).map(|i| if i == 7 { 30.0 } else { NAN }).collect());
+    assert_eq!(one, None);
+    // Of all of them, it is what they have.
+    let all = found(&[10, 20], vec![5.0, 7.0]).expect("all is known");
+    assert_eq!((all.estimator, all.mean), (Estimator::Observed, 6.0));
+}
+
 #[test]
 fn too_few_carriers_give_their_mean() {
     let table = table(&[1, 2, 3], &[vec![4.0, NAN, NAN], vec![4.0, 6.0, NAN]]);

@@ -19,7 +19,8 @@ const LEAST_THREADS: f64 = 5.0;
 /// all its bursts.
 const OF_THE_LOOP: f64 = 0.5;
 /// The iterations of a run without a period are taken from its bursts if phases
-/// with at least this share of the loop's time agree on their number.
+/// with at least this share of the loop's time agree on their number, and the phases of
+/// the loop have as much of the run's time.
 const AGREE: f64 = 0.5;
 /// Whole runs do the same work if phases with at least this share of each run's
 /// time are run equally often.
@@ -240,6 +241,15 @@ impl Loops<'_> {
         [a, b].into_iter().all(|r| is_nearly_all(time(r, false), time(r, true)))
     }
 
+    /// Whether the phases of the loop that two runs have in common hold much of what run `r`, one of
+    /// the two, does in all. If not, it does something else, and they say nothing of it.
+    fn is_much(&self, (a, b): (usize, usize), r: usize) -> bool {
+        let both =
+            |p: &usize| self.in_loop[*p] && self.counts[a][*p].bursts * self.counts[b][*p].bursts > 0.0;
+        let common: f64 = (0..self.in_loop.len()).filter(both).map(|p| self.counts[r][p].time).sum();
+        common >= AGREE * self.counts[r].iter().map(|c| c.time).sum::<f64>()
+    }
+
     /// How many times as often run `a` repeats the phases of the loop as run `b`
     /// does, and the share of the loop's time in phases that agree on it.
     fn ratio(&self, a: usize, b: usize) -> Option<(f64, f64)> {
@@ -294,7 +304,8 @@ impl Loops<'_> {
         }
         let n_base = found[base].map_or(n_base, |(n, _)| n as f64);
         for r in (0..own.len()).filter(|&r| own[r].is_none()) {
-            let ratio = self.ratio(r, base).filter(|(_, agree)| *agree >= AGREE);
+            let ratio =
+                self.ratio(r, base).filter(|(_, agree)| *agree >= AGREE && self.is_much((r, base), r));
             let n = ratio.and_then(|(ratio, _)| whole(ratio * n_base));
             found[r] = n.map(|n| (n as u64, IterationsFrom::Bursts));
         }
@@ -376,6 +387,16 @@ mod tests {
         // The period of the second begins and ends elsewhere.
         assert_eq!(of([60.0, 60.0], [60.0, 59.0]), [Some(60), Some(60)]);
         assert_eq!(of([60.0, 60.0], [59.0, 60.0]), [Some(60), Some(60)]);
+        // A run without a period is told by its bursts, unless most of it is something else.
+        let without = |other: f64| {
+            let mut counts = [of_run(60.0), of_run(30.0)];
+            counts.iter_mut().for_each(|counts| counts.push(Count::default()));
+            counts[1][2] = Count { bursts: 9.0, threads: 2.0, time: other, ..Count::default() };
+            let loops = Loops { counts: &counts, in_loop: &[true, true, false] };
+            loops.iterations(&[Some(60.0), None]).0[1]
+        };
+        assert_eq!(without(7e6), Some((30, IterationsFrom::Bursts)));
+        assert_eq!(without(9e6), None);
         // One that is done less often has fewer.
         assert_eq!(of([60.0, 59.0], [60.0, 59.0]), [Some(60), Some(59)]);
         assert_eq!(of([60.0, 30.0], [60.0, 30.0]), [Some(60), Some(30)]);
