@@ -157,7 +157,8 @@ pub enum NotPeriodic {
     },
     /// Threads by themselves repeat, but not equally often.
     #[error(
-        "the threads do not repeat equally often: most of them that do so ({threads} of {of}) have {iterations} iterations"
+        "the threads do not repeat equally often: the most frequent number of iterations is {iterations}, of \
+         {threads} of {of} threads, and a period is claimed where more than half of them have the same"
     )]
     Apart {
         /// How many threads have the most frequent number.
