@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::{LEAST_COVERAGE, NotPeriodic, Period, find_period};
+use super::{LEAST_COVERAGE, NotPeriodic, Period, find_period, shared};
 use crate::cluster::ClusterId;
 use crate::median;
 use crate::table::{BurstTable, Nanos, Runs};
@@ -55,7 +55,7 @@ pub fn find_period_in_order(table: &BurstTable, labels: &[Option<ClusterId>]) ->
         return Err(NotPeriodic::Apart { threads: agree(often), of: n, iterations: often });
     }
     let alike: Vec<Period> = found.into_iter().flatten().filter(|p| p.n_iterations() == often).collect();
-    Ok(together(&alike))
+    shared::together(together(&alike), table, labels)
 }
 
 /// One period for threads that repeat equally often.
