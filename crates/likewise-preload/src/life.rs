@@ -9,7 +9,7 @@ use crate::settings::{self, Options, options};
 use crate::state::{self, State, Then, lock};
 use crate::watch::Watch;
 use crate::{clock, job, online};
-use likewise_recording::{Mode, RankMeta, Recorder, RecorderOptions, Times};
+use likewise_recording::{Cpus, Mode, RankMeta, Recorder, RecorderOptions, Times};
 use std::path::PathBuf;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicI32, AtomicPtr, AtomicU32, Ordering};
@@ -158,6 +158,7 @@ pub(crate) fn begin() {
         size: ranks.size,
         start: clock::begun_since_1970(),
         node: node.trim().to_owned(),
+        cpus: cpus(),
         ..RankMeta::default()
     };
     if let Some(raw) = &mut state.raw {
@@ -169,6 +170,20 @@ pub(crate) fn begin() {
         state.watch = None;
     }
     state.job = Some(Job::new(folder, number, meta, clock::begun()));
+}
+
+/// On which CPUs this thread may run.
+fn cpus() -> Cpus {
+    // Room for 8,192; of more, nothing is known.
+    let mut set = [0_u64; 128];
+    // SAFETY: the kernel writes no more bytes than it is told.
+    let answer = unsafe { libc::sched_getaffinity(0, size_of_val(&set), set.as_mut_ptr().cast()) };
+    if answer != 0 {
+        return Cpus::default();
+    }
+    let is_in = |cpu: &u32| set[*cpu as usize / 64] >> (cpu % 64) & 1 == 1;
+    let all = || (0..64 * set.len() as u32).filter(is_in);
+    Cpus { first: all().next().unwrap_or(0), last: all().next_back().unwrap_or(0), n: all().count() as u32 }
 }
 
 /// Does what is to be done after a call, if it is no matter of the other ranks.

@@ -38,7 +38,7 @@ pub use events::{Event, Events};
 pub use histogram::ROUNDING;
 pub use identity::{identity, short_identity};
 pub use log::{Clustering, Led, Log, Mode, State};
-pub use meta::{Frame, MOST_OF_ID, NOT_READ, RankMeta, RecorderOptions, Times, Timing};
+pub use meta::{Cpus, Frame, MOST_OF_ID, NOT_READ, RankMeta, RecorderOptions, Times, Timing};
 pub use nest::Nest;
 pub use part::{Part, Stand};
 pub use recorder::Recorder;

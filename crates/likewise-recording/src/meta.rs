@@ -70,4 +70,17 @@ pub struct RankMeta {
     pub events: u64,
     /// The node that it ran on.
     pub node: String,
+    /// Where on it.
+    pub cpus: Cpus,
+}
+
+/// Which CPUs of its node a rank may use, when it begins.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Cpus {
+    /// The first of them.
+    pub first: u32,
+    /// The last of them.
+    pub last: u32,
+    /// How many; 0 if it is not known.
+    pub n: u32,
 }

@@ -8,7 +8,7 @@ use crate::file;
 use crate::fold::node_of;
 use crate::hash::Map;
 use crate::log::Log;
-use crate::meta::{Frame, RankMeta, Times};
+use crate::meta::{Cpus, Frame, RankMeta, Times};
 use crate::part::{Key, Part, Stand};
 use crate::tables::Tables;
 use std::collections::BTreeMap;
@@ -297,7 +297,10 @@ fn metas(parts: &[(u32, Part)]) -> Vec<RankMeta> {
         for Stand { lead, events, ranks } in part.stands() {
             let Some(lead) = part.ranks().iter().find(|meta| meta.rank == *lead) else { continue };
             for rank in ranks {
-                let of_lead = || RankMeta { rank: *rank, events: 0, node: String::new(), ..lead.clone() };
+                let of_lead = || {
+                    let (node, cpus) = (String::new(), Cpus::default());
+                    RankMeta { rank: *rank, events: 0, node, cpus, ..lead.clone() }
+                };
                 let known = metas.entry(*rank).or_insert_with(of_lead);
                 known.events = known.events.saturating_add(*events);
                 let end = lead.start.saturating_add(lead.wall);

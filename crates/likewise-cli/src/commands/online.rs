@@ -261,3 +261,36 @@ pub(crate) fn findings(recording: &Recording) -> Vec<String> {
     told.extend(overhead(recording, log).map(|text| format!("{}.", likewise::words::capital(&text))));
     told
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use likewise_testing::recorded::Program;
+
+    /// What is said where markers took this share of the time of rank 2.
+    fn told_with(share: f64) -> String {
+        let dir = tempfile::tempdir().expect("a folder");
+        Program::default().write(dir.path());
+        let wall = Recording::open(dir.path()).expect("a recording").ranks()[2].wall;
+        let log = Log {
+            mode: Mode::Leads,
+            states: vec![(State::AllTracing, 2, 0), (State::Lead, 16, 400_000)],
+            costs: vec![0, 1_000, (share * wall as f64) as u64, 0],
+            ..Log::default()
+        };
+        Program::default().write_with_log(dir.path(), Some(&log));
+        told(&Recording::open(dir.path()).expect("a recording")).expect("a sentence")
+    }
+
+    #[test]
+    fn markers_that_take_much_are_told() {
+        let dear = told_with(0.051);
+        assert!(
+            dear.starts_with("Leads: 18 markers (AT 2 · L 16). Markers took 5.1% of the time of rank 2, "),
+            "{dear}"
+        );
+        assert!(dear.ends_with("; --every N makes them fewer."), "{dear}");
+        let cheap = told_with(0.049);
+        assert_eq!(cheap, "Leads: 18 markers (AT 2 · L 16).");
+    }
+}

@@ -269,3 +269,41 @@ fn to_json(outcome: &Outcome, recording: &Recording, args: &ReplayArgs) -> Value
         "skipped": skipped,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use likewise_testing::recorded::Program;
+
+    /// What is said of a replay of 3 s, of a program that took 4 s.
+    fn said(times: Times, compute: ComputeArg, speed: f64) -> String {
+        let dir = tempfile::tempdir().expect("a folder");
+        Program { times, ..Program::default() }.write(dir.path());
+        let recording = Recording::open(dir.path()).expect("a recording");
+        let outcome = Outcome {
+            recorded: 4_000_000_000,
+            replayed: 3_000_000_000,
+            issued: Vec::new(),
+            skipped: Vec::new(),
+        };
+        let (recording_path, launcher) = (dir.path().to_owned(), Vec::new());
+        let args = ReplayArgs { recording: recording_path, compute, speed, against: None, launcher };
+        text(&outcome, &recording, &args)
+    }
+
+    #[test]
+    fn by_what_computing_times_were_divided_is_said() {
+        let all = said(Times::All, ComputeArg::Busy, 1.0);
+        assert!(all.contains("Computing times were those recorded.\n"), "{all}");
+        assert!(all.contains("That is 75.0% of the recorded time: accuracy 75.0%"), "{all}");
+        // Then it is not to take as long, and how near it comes is no accuracy.
+        let twice = said(Times::All, ComputeArg::Sleep, 2.0);
+        assert!(twice.contains("Computing times were those recorded, divided by 2.\n"), "{twice}");
+        assert!(twice.contains("That is 75.0% of the recorded time.\n"), "{twice}");
+        let drawn = said(Times::Histogram, ComputeArg::Busy, 0.5);
+        assert!(drawn.contains("Computing times were drawn from histograms, divided by 0.5.\n"), "{drawn}");
+        let none = said(Times::All, ComputeArg::None, 2.0);
+        assert!(none.contains("was left out.\n") && !none.contains("divided"), "{none}");
+        assert!(!none.contains("accuracy"), "{none}");
+    }
+}

@@ -10,6 +10,7 @@ mod directory;
 mod failures;
 mod findings;
 mod hostile;
+mod on_core;
 mod on_many;
 mod pareto;
 mod points;

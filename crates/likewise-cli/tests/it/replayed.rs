@@ -263,6 +263,46 @@ fn bursts_between_different_calls_are_different_phases() {
     }
 }
 
+/// A step calls the same twice on one line: told as two iterations each before. And where two
+/// ranks share a CPU, this is said.
+#[test]
+fn a_step_that_makes_a_call_twice_on_a_line_is_one_iteration() {
+    let dir = tempfile::tempdir().unwrap();
+    for mpi in Mpi::with(dir.path(), "-g") {
+        let (to, out) = (dir.path().join("run"), dir.path().join("out"));
+        for shared in [false, true] {
+            let mut record = likewise(&["record", "--times", "all", "--force", "-o"]);
+            if shared {
+                let inner = std::mem::replace(&mut record, Command::new("taskset"));
+                record.args(["-c", &first_cpu()]).arg(inner.get_program()).args(inner.get_args());
+                record.envs(inner.get_envs().filter_map(|(name, value)| Some((name, value?))));
+            }
+            record.arg(&to).arg("--").args(mpi.words(2)).arg(&mpi.program).args(["twice", "40", "300"]);
+            let output = run(&mut record);
+            assert!(output.status.success(), "{}", error_of(&output));
+            let output = run(likewise(&["bursts", "--json", "--no-trace", "-o"]).arg(&out).arg(&to));
+            let error = error_of(&output).replace('\n', " ");
+            assert!(output.status.success(), "{error}");
+            let told: Value = serde_json::from_slice(&output.stdout).unwrap();
+            let iterations = told["period"]["iterations"].as_u64().unwrap_or(0);
+            assert!((39..=40).contains(&iterations), "{}: {}", mpi.launcher, told["period"]);
+            if shared {
+                assert!(error.contains("2 ranks share 1 CPU on node "), "{}: {error}", mpi.launcher);
+            } else if std::thread::available_parallelism().is_ok_and(|n| n.get() >= 2) {
+                assert!(!error.contains("ranks share"), "{}: {error}", mpi.launcher);
+            }
+            std::fs::remove_dir_all(&out).unwrap();
+        }
+    }
+}
+
+/// A CPU on which this process may run.
+fn first_cpu() -> String {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")).expect("a list");
+    list.trim().split([',', '-']).next().expect("a CPU").to_owned()
+}
+
 /// One rank computes at any time, and no message arrives before it was sent: the clocks of the
 /// ranks agree, though there are more ranks than cores, and the recorder takes time itself.
 #[test]

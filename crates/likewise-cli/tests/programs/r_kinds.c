@@ -138,6 +138,13 @@ static void places(void) {
 }
 
 /* Rank 0 hands out work to whoever asks. */
+/* One call twice on one line, with a burst before each. */
+static void twice(void) {
+    for (int step = 0; step < steps; step++) {
+        compute(), MPI_Barrier(MPI_COMM_WORLD), compute(), MPI_Barrier(MPI_COMM_WORLD);
+    }
+}
+
 static void master(void) {
     int task = steps * (size - 1), stop = size - 1;
     MPI_Status status;
@@ -195,7 +202,8 @@ int main(int argc, char **argv) {
         void (*run)(void);
     } kinds[] = {{"ring", ring},           {"persistent", persistent},   {"groups", groups},
                  {"neighbours", neighbours}, {"nonblocking", nonblocking}, {"master", master},
-                 {"windows", windows},     {"places", places},         {"turns", turns}};
+                 {"windows", windows},     {"places", places},         {"turns", turns},
+                 {"twice", twice}};
     double begin = MPI_Wtime();
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (strcmp(kinds[i].name, kind) == 0) kinds[i].run();

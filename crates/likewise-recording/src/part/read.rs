@@ -1,6 +1,6 @@
 //! A part from bytes. Nothing is believed that they claim.
 
-use super::write::{ACROSS, ALL_TIMES, EXACT, PAUSES, STANDS, name_hash, steps_of, unit};
+use super::write::{ACROSS, ALL_TIMES, CPUS, EXACT, PAUSES, STANDS, name_hash, steps_of, unit};
 use super::{CellKey, Key, Part, Room, Variant};
 use crate::broken::Broken;
 use crate::bytes::{Reader, Write, unzigzag};
@@ -9,7 +9,7 @@ use crate::column::{CONSTANT, EVEN, LISTED, Values};
 use crate::fold::{Item, Token, loop_token, node_of};
 use crate::hash::Map;
 use crate::histogram::{Cell, FINE, Histogram, NOT_KEPT, STEPS, code, decode};
-use crate::meta::{Frame, NO_SYMBOL, RankMeta, Times};
+use crate::meta::{Cpus, Frame, NO_SYMBOL, RankMeta, Times};
 use crate::tables::{PathNode, Tables};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -33,7 +33,7 @@ impl Part {
     pub(crate) fn decode_within(bytes: &[u8], room: &mut Room) -> Result<Self, Broken> {
         let mut reader = Reader::new(bytes);
         let flags = reader.byte()?;
-        if flags & !(ALL_TIMES | EXACT | STANDS | PAUSES) != 0 {
+        if flags & !(ALL_TIMES | EXACT | STANDS | PAUSES | CPUS) != 0 {
             return Err(reader.broken("made by a newer likewise"));
         }
         let mut part = Self::default();
@@ -44,7 +44,7 @@ impl Part {
         let n = reader.count()?;
         part.counters = (0..n).map(|_| reader.text()).collect::<Result<_, _>>()?;
         let exact = flags & EXACT != 0;
-        part.ranks = ranks(&mut reader, unit(exact, part.times), room)?;
+        part.ranks = ranks(&mut reader, (unit(exact, part.times), flags & CPUS != 0), room)?;
         let lists = lists(&mut reader, &part.ranks, room)?;
         part.tables = tables(&mut reader)?;
         structure(&mut reader, &mut part, &lists)?;
@@ -66,7 +66,11 @@ pub(super) fn some(reader: &mut Reader<'_>, n: usize) -> Result<Vec<i64>, Broken
     all.ok_or_else(|| reader.broken("a column is too short"))
 }
 
-fn ranks(reader: &mut Reader<'_>, unit: u64, room: &mut Room) -> Result<Vec<RankMeta>, Broken> {
+fn ranks(
+    reader: &mut Reader<'_>,
+    (unit, with_cpus): (u64, bool),
+    room: &mut Room,
+) -> Result<Vec<RankMeta>, Broken> {
     let n = reader.number()?;
     let size = reader.small()?;
     if n == 0 || n > u64::from(size) || size > MOST_RANKS {
@@ -81,6 +85,8 @@ fn ranks(reader: &mut Reader<'_>, unit: u64, room: &mut Room) -> Result<Vec<Rank
     let last = reader.number()?;
     let mut column = || some(reader, n);
     let (numbers, starts, ends, events, places) = (column()?, column()?, column()?, column()?, column()?);
+    let mut of_cpus = || if with_cpus { column() } else { Ok(vec![0; n]) };
+    let (firsts, lasts, n_cpus) = (of_cpus()?, of_cpus()?, of_cpus()?);
     let meta = |at: usize| {
         Some(RankMeta {
             rank: u32::try_from(numbers[at]).ok().filter(|rank| *rank < size)?,
@@ -92,6 +98,11 @@ fn ranks(reader: &mut Reader<'_>, unit: u64, room: &mut Room) -> Result<Vec<Rank
                 .checked_mul(unit)?,
             events: u64::try_from(events[at]).ok()?,
             node: nodes.get(usize::try_from(places[at]).ok()?)?.clone(),
+            cpus: Cpus {
+                first: firsts[at].try_into().ok()?,
+                last: lasts[at].try_into().ok()?,
+                n: n_cpus[at].try_into().ok()?,
+            },
         })
     };
     let ranks = (0..n).map(meta).collect::<Option<Vec<_>>>();

@@ -18,6 +18,8 @@ pub(super) const EXACT: u8 = 2;
 pub(super) const STANDS: u8 = 4;
 /// The times of every event tell of pauses before it.
 pub(super) const PAUSES: u8 = 8;
+/// Behind the other columns of ranks: which CPUs they may use.
+pub(super) const CPUS: u8 = 16;
 /// In place of the number of variants: numbers that differ from rank to rank,
 /// as columns over the ranks.
 pub(super) const ACROSS: u64 = 0;
@@ -105,10 +107,11 @@ impl Writer<'_> {
         let flag = |flag: u8, is_so: bool| if is_so { flag } else { 0 };
         let stands = flag(STANDS, !part.stands.is_empty());
         let times = flag(ALL_TIMES, part.times == Times::All) | flag(PAUSES, part.pauses);
-        bytes.push(times | flag(EXACT, self.exact) | stands);
+        let cpus = flag(CPUS, part.ranks.iter().any(|meta| meta.cpus.n > 0));
+        bytes.push(times | flag(EXACT, self.exact) | stands | cpus);
         bytes.number(part.counters.len() as u64);
         part.counters.iter().for_each(|name| bytes.block(name.as_bytes()));
-        self.ranks(bytes);
+        self.ranks(bytes, cpus != 0);
         bytes.number(self.lists.lists.len() as u64 - 1);
         for list in &self.lists.lists[1..] {
             bytes.number(list.len() as u64);
@@ -120,7 +123,7 @@ impl Writer<'_> {
         }
     }
 
-    fn ranks(&self, bytes: &mut Vec<u8>) {
+    fn ranks(&self, bytes: &mut Vec<u8>, with_cpus: bool) {
         let ranks = &self.part.ranks;
         let unit = unit(self.exact, self.part.times);
         let start = ranks.iter().map(|meta| meta.start).min().unwrap_or(0) / unit;
@@ -146,6 +149,11 @@ impl Writer<'_> {
         column(&|meta| (last - end(meta)) as i64);
         column(&|meta| meta.events as i64);
         column(&|meta| place(meta) as i64);
+        if with_cpus {
+            column(&|meta| i64::from(meta.cpus.first));
+            column(&|meta| i64::from(meta.cpus.last));
+            column(&|meta| i64::from(meta.cpus.n));
+        }
     }
 
     fn tables(&self, bytes: &mut Vec<u8>) {

@@ -2,7 +2,7 @@
 
 use likewise_recording::calls::number;
 use likewise_recording::role::{ANY, NONE};
-use likewise_recording::{CallId, Frame, RankMeta, Recorder, RecorderOptions, Timing};
+use likewise_recording::{CallId, Cpus, Frame, RankMeta, Recorder, RecorderOptions, Timing};
 
 /// An event before it is recorded.
 #[derive(Clone, Debug, PartialEq)]
@@ -110,6 +110,7 @@ pub(crate) fn meta(rank: u32, size: u32) -> RankMeta {
         start,
         wall: 5_000_000_000,
         node: format!("node{}", rank / 4),
+        cpus: Cpus { first: rank % 4 * 2, last: rank % 4 * 2 + 1, n: 2 },
         ..RankMeta::default()
     }
 }

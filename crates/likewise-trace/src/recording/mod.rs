@@ -3,12 +3,14 @@
 //!
 //! `walk` gives the events of a rank with their bursts; `read` makes a
 //! table of bursts of them, `rows` what `convert` writes of each, `prv` a
-//! Paraver trace. `leads` knows which ranks recorded throughout. `source` finds
+//! Paraver trace. `leads` knows which ranks recorded throughout, `cpus` whether they
+//! had a CPU each. `source` finds
 //! functions and lines of call paths, `paths` which of them are the program's
 //! own, and `regions` names with them what was sampled.
 
 mod code;
 mod counters;
+mod cpus;
 mod csv;
 mod leads;
 #[cfg(feature = "parquet")]
@@ -144,5 +146,6 @@ fn of_measured(recording: &Recording, path: &Path) -> Vec<String> {
     if (there as u64) < u64::from(size) {
         warnings.push(format!("{}: {there} of {size} ranks are recorded", path.display()));
     }
+    warnings.extend(cpus::note(recording.ranks()));
     warnings
 }

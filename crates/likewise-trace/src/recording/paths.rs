@@ -176,8 +176,8 @@ mod tests {
 
     fn path(frames: &[(u64, &[&str])]) -> Vec<Spots> {
         let spot = |(i, function): (usize, &&str)| {
-            let location =
-                Location { function: (*function).to_owned(), file: "a.c".to_owned(), line: i as u32 + 1 };
+            let (function, file) = ((*function).to_owned(), "a.c".to_owned());
+            let location = Location { function, file, line: i as u32 + 1, column: 1 };
             Spot { location, call: String::new() }
         };
         let own = frames.iter().map(|&(offset, functions)| {

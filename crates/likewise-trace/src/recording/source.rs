@@ -35,6 +35,8 @@ pub struct Location {
     pub file: String,
     /// Its line; 0 if unknown.
     pub line: u32,
+    /// The column in that line; 0 if unknown. It is no part of a name.
+    pub column: u32,
 }
 
 impl Location {
@@ -209,8 +211,10 @@ fn from_dwarf(loader: &Loader, address: u64) -> Vec<Location> {
         let function = name.map_or_else(String::new, |name| readable(&name));
         let file = frame.location.as_ref().and_then(|location| location.file);
         let file = file.map_or_else(String::new, |file| printable(file.as_bytes(), 1_000));
-        let line = frame.location.as_ref().and_then(|location| location.line).unwrap_or(0);
-        found.push(Location { function, file, line });
+        let location = frame.location.as_ref();
+        let line = location.and_then(|location| location.line).unwrap_or(0);
+        let column = location.and_then(|location| location.column).unwrap_or(0);
+        found.push(Location { function, file, line, column });
     }
     found
 }
@@ -313,7 +317,9 @@ mod tests {
 
     #[test]
     fn a_location_says_what_is_known() {
-        let at = |file: &str, line| Location { function: "f".to_owned(), file: file.to_owned(), line }.name();
+        let at = |file: &str, line| {
+            Location { function: "f".to_owned(), file: file.to_owned(), line, column: 3 }.name()
+        };
         assert_eq!(at("/src/a.c", 7), "f (a.c:7)");
         assert_eq!((at("", 7), at("a.c", 0)), ("f".to_owned(), "f".to_owned()));
     }

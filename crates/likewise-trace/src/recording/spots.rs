@@ -1,7 +1,8 @@
 //! What tells apart the spots of a program from which it calls on.
 //!
 //! The line does, where it is known. A program without debug data has none, and
-//! a line may hold several calls: then what is called from there tells.
+//! a line may hold several calls: then what is called from there tells, and the
+//! column in the line.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -15,7 +16,8 @@ pub(super) struct Spot {
     /// The function and the line, as far as they are known.
     pub(super) location: Location,
     /// What is called from there, such as `MPI_Send`; `MPI_Send #2` where no
-    /// line tells several of them apart. Empty if the line alone tells.
+    /// line tells several of them apart, or one line has several. Empty if the
+    /// line alone tells.
     pub(super) call: String,
 }
 
@@ -54,12 +56,13 @@ pub(super) fn tell_apart(paths: &mut BTreeMap<u32, Vec<Spots>>, calls: &BTreeMap
             spot.call = std::mem::replace(&mut called, spot.location.function.clone());
         }
     }
-    let mut of_line: HashMap<Location, BTreeSet<String>> = HashMap::new();
+    let mut of_line: HashMap<Location, BTreeMap<String, BTreeSet<u32>>> = HashMap::new();
     let mut of_call: HashMap<(String, String), BTreeSet<Frame>> = HashMap::new();
     for (frame, spots) in paths.values().flatten() {
         for Spot { location, call } in spots {
             if location.has_line() {
-                of_line.entry(location.clone()).or_default().insert(call.clone());
+                let calls = of_line.entry(whole_line(location)).or_default();
+                calls.entry(call.clone()).or_default().insert(location.column);
             } else {
                 of_call.entry((location.function.clone(), call.clone())).or_default().insert(*frame);
             }
@@ -69,33 +72,45 @@ pub(super) fn tell_apart(paths: &mut BTreeMap<u32, Vec<Spots>>, calls: &BTreeMap
         for Spot { location, call } in spots {
             // A function that is an address tells it by itself.
             let is_address = location.function.ends_with(&format!("{:#x}", frame.offset));
-            if location.has_line() || is_address {
-                if is_address || of_line[location].len() == 1 {
+            let place = if is_address {
+                call.clear();
+                None
+            } else if location.has_line() {
+                let calls = &of_line[&whole_line(location)];
+                let columns = &calls[&*call];
+                if calls.len() == 1 && columns.len() == 1 {
                     call.clear();
                 }
-                continue;
-            }
-            let mut all = of_call[&(location.function.clone(), call.clone())].iter();
-            if all.len() > 1
-                && let Some(place) = all.position(|other| other == frame)
-            {
+                // Copies of a call that a compiler makes have its column: they are one.
+                columns.iter().position(|column| *column == location.column).filter(|_| columns.len() > 1)
+            } else {
+                let frames = &of_call[&(location.function.clone(), call.clone())];
+                frames.iter().position(|other| other == frame).filter(|_| frames.len() > 1)
+            };
+            if let Some(place) = place {
                 *call = format!("{call} #{}", place + 1);
             }
         }
     }
 }
 
+/// Where all calls of a line lie.
+fn whole_line(location: &Location) -> Location {
+    Location { column: 0, ..location.clone() }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// A path of frames: offset, function, line.
+    /// A path of frames: offset, function, line with the column in hundredths.
     type Told<'t> = &'t [(u64, &'t str, u32)];
 
     fn names(paths: &[(Told<'_>, &str)]) -> Vec<Vec<String>> {
         let frame = |&(offset, function, line): &(u64, &str, u32)| {
             let file = if line > 0 { "dir/a.c" } else { "" }.to_owned();
-            let location = Location { function: function.to_owned(), file, line };
+            let location =
+                Location { function: function.to_owned(), file, line: line / 100, column: line % 100 };
             (Frame { module: 0, offset }, vec![Spot { location, call: String::new() }])
         };
         let mut all: BTreeMap<u32, Vec<Spots>> =
@@ -129,14 +144,31 @@ mod tests {
     #[test]
     fn of_several_calls_on_a_line_each_is_a_spot() {
         let told = names(&[
-            (&[(1, "main", 7)], "MPI_Bcast"),
-            (&[(2, "main", 7)], "MPI_Barrier"),
-            (&[(3, "main", 8)], "MPI_Barrier"),
+            (&[(1, "main", 703)], "MPI_Bcast"),
+            (&[(2, "main", 720)], "MPI_Barrier"),
+            (&[(3, "main", 803)], "MPI_Barrier"),
             // A copy of it, as a compiler makes them.
-            (&[(4, "main", 8)], "MPI_Barrier"),
+            (&[(4, "main", 803)], "MPI_Barrier"),
         ]);
         let expected =
             ["main (a.c:7, MPI_Bcast)", "main (a.c:7, MPI_Barrier)", "main (a.c:8)", "main (a.c:8)"];
         assert_eq!(told.concat(), expected);
+    }
+
+    /// `MPI_Barrier(c); MPI_Barrier(c);`: a loop with both counted twice.
+    #[test]
+    fn the_same_call_twice_on_a_line_is_two_spots() {
+        let told = names(&[
+            (&[(9, "main", 720)], "MPI_Barrier"),
+            (&[(2, "main", 703)], "MPI_Barrier"),
+            (&[(12, "main", 720)], "MPI_Barrier"),
+            (&[(3, "main", 740)], "MPI_Bcast"),
+        ]);
+        let expected = ["MPI_Barrier #2", "MPI_Barrier #1", "MPI_Barrier #2", "MPI_Bcast"]
+            .map(|call| format!("main (a.c:7, {call})"));
+        assert_eq!(told.concat(), expected);
+        // Where the compiler names no columns, nothing tells them apart.
+        let told = names(&[(&[(1, "main", 700)], "MPI_Barrier"), (&[(2, "main", 700)], "MPI_Barrier")]);
+        assert_eq!(told.concat(), ["main (a.c:7)", "main (a.c:7)"]);
     }
 }

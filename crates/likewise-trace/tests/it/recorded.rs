@@ -280,6 +280,27 @@ fn recorded(dir: &std::path::Path, ranks: &[&[(CallId, &[i64])]]) {
     std::fs::write(dir.join("recording.likewise"), bytes).unwrap();
 }
 
+/// What goes to nobody is no bytes; what goes to a rank is.
+#[test]
+fn a_call_without_another_side_moves_no_bytes() {
+    let dir = tempfile::tempdir().unwrap();
+    let edge: &[(CallId, &[i64])] = &[
+        (number::Send, &[100, 0, PROC_NULL, 9, 0]),
+        (number::Isend, &[100, 0, PROC_NULL, 9, 0, 0]),
+        (number::Send, &[3, 0, 1, 9, 0]),
+    ];
+    let inner: &[(CallId, &[i64])] = &[(number::Send, &[5, 0, 1, 9, 0]), (number::Send, &[7, 0, 1, 9, 0])];
+    recorded(dir.path(), &[edge, inner]);
+    let recording = recording::open(dir.path()).unwrap();
+    let summary = recording::summarise(&recording, dir.path()).unwrap();
+    let of = |call: &str| {
+        let sites = summary.sites.iter().filter(|site| site.call == call);
+        sites.fold((0, 0), |(n, bytes), site| (n + site.count, bytes + site.bytes))
+    };
+    assert_eq!(of("MPI_Send"), (4, 8 * (3 + 5 + 7)));
+    assert_eq!(of("MPI_Isend"), (1, 0));
+}
+
 #[test]
 fn messages_of_persistent_wildcard_and_matched_receives_are_found() {
     let dir = tempfile::tempdir().unwrap();

@@ -1,7 +1,6 @@
 //! Whether threads are on a core while their bursts last.
 
 use rayon::prelude::*;
-use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::cluster::ClusterId;
 use crate::table::{BurstTable, Values};
@@ -68,7 +67,8 @@ impl OnCore {
         let (mut all, mut others) = (Sum::default(), Sum::default());
         for (sum, sleeps) in sums.iter().zip(&sleeps) {
             all = all.joined(*sum);
-            others = if *sleeps { others } else { others.joined(*sum) };
+            // A phase of which nothing is known says neither that others compute nor that none does.
+            others = if *sleeps || sum.share().is_none() { others } else { others.joined(*sum) };
         }
         let others_compute =
             others.share().is_some_and(|share| share >= LEAST) && others.time >= OTHERS * all.time;
@@ -98,25 +98,31 @@ fn asleep_bursts(
     (cpu, sums, asleep): (&Values, &[Sum], &[bool]),
 ) -> Vec<bool> {
     let mut bursts = Vec::new();
+    // Of one thread after the other, by phase; `met` has the phases that it has bursts of.
+    let mut own = vec![Sum::default(); sums.len()];
+    let mut met: Vec<usize> = Vec::new();
     for (_, rows) in table.threads() {
-        let mut own: FxHashMap<usize, Sum> = FxHashMap::default();
         for i in rows.clone() {
-            if let Some(id) = labels[i] {
-                own.entry(id.index()).or_default().add(table.duration[i].0 as f64, cpu.get(i));
+            let Some(id) = labels[i] else { continue };
+            let sum = &mut own[id.index()];
+            if sum.is_empty() {
+                met.push(id.index());
             }
+            sum.add(table.duration[i].0 as f64, cpu.get(i));
         }
-        let sleeps = |(&phase, sum): (&usize, &Sum)| {
-            let others = sums[phase].less(*sum);
-            let alone = sum.share().is_some_and(|share| share < ASLEEP)
+        let sleeps = |phase: usize| {
+            let others = sums[phase].less(own[phase]);
+            let alone = own[phase].share().is_some_and(|share| share < ASLEEP)
                 && others.share().is_some_and(|share| share >= LEAST);
-            (alone || asleep[phase]).then_some(phase)
+            alone || asleep[phase]
         };
-        let phases: FxHashSet<usize> = own.iter().filter_map(sleeps).collect();
+        let phases: Vec<usize> = met.iter().copied().filter(|&phase| sleeps(phase)).collect();
         if !phases.is_empty() {
             bursts.resize(table.len(), false);
             let of_them = rows.filter(|&i| labels[i].is_some_and(|id| phases.contains(&id.index())));
             of_them.for_each(|i| bursts[i] = true);
         }
+        met.drain(..).for_each(|phase| own[phase] = Sum::default());
     }
     bursts
 }
@@ -168,6 +174,10 @@ impl Sum {
         Self { cpu: self.cpu - cpu, known: self.known - known, time: self.time - time }
     }
 
+    fn is_empty(&self) -> bool {
+        self.time == 0.0
+    }
+
     fn share(&self) -> Option<f64> {
         (self.known > 0.0 && self.known >= KNOWN * self.time).then(|| self.cpu / self.known)
     }
@@ -201,6 +211,13 @@ mod tests {
         // However long it sleeps.
         let long = on_core("CPU time", &[(0, 99.0), (1, 1.0), (1, 0.0), (1, 2.0)]);
         assert_eq!((long.is_hardly(), &long.asleep[..]), (false, &[false, true, false][..]));
+        // However much else is not known.
+        let half_known = [&[(0, 99.0), (1, 1.0), (1, 2.0)][..], &[(2, f64::NAN); 3]].concat();
+        let known = on_core("CPU time", &half_known);
+        assert_eq!((known.is_hardly(), &known.asleep[..]), (false, &[false, true, false][..]));
+        // Where of nothing else anything is known, nobody is known to compute.
+        let alone = on_core("CPU time", &[(1, 1.0), (2, f64::NAN), (2, f64::NAN), (2, f64::NAN)]);
+        assert_eq!(&alone.asleep[..], &[false; 3][..]);
         // But where everything sleeps, a short step is no other.
         let short = on_core("CPU time", &[&[(1, 1.0); 120][..], &[(0, 99.0)]].concat());
         assert_eq!((short.is_hardly(), &short.asleep[..]), (true, &[false; 3][..]));

@@ -10,8 +10,8 @@ const TOLERANCE: f64 = 0.15;
 /// phases is noise, and does not count as the others of its phase do.
 const TOLERANCE_OF_ODD: f64 = 0.5;
 /// At most one begin in so many may be missing, and one iteration unlike the others: the
-/// phase is nearly always there.
-const MISSING: usize = 10;
+/// phase is nearly always there. So are threads: one in so many may do the same at other times.
+pub(super) const MISSING: usize = 10;
 /// From one begin to the next are at most so many lags: where one in ten is missing, three
 /// in a row hardly are.
 const IN_A_ROW: usize = 3;

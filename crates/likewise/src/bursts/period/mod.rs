@@ -16,10 +16,12 @@
 //! 5. If these are not nearly equal, all is done once more by a clock for which bursts of no
 //!    phase are nothing, and kept if its iterations are more alike.
 //! 6. Each iteration begins just before its phase, where the least is cut.
+//! 7. Nothing is claimed if threads do most of what the loop does at other times (`shared`).
 
 mod clock;
 mod iterations;
 mod order;
+mod shared;
 mod signal;
 
 use rayon::prelude::*;
@@ -157,7 +159,8 @@ pub enum NotPeriodic {
     },
     /// Threads by themselves repeat, but not equally often.
     #[error(
-        "the threads do not repeat equally often: most of them that do so ({threads} of {of}) have {iterations} iterations"
+        "the threads do not repeat equally often: the most frequent number of iterations is {iterations}, of \
+         {threads} of {of} threads, and a period is claimed where more than half of them have the same"
     )]
     Apart {
         /// How many threads have the most frequent number.
@@ -166,6 +169,19 @@ pub enum NotPeriodic {
         of: usize,
         /// The most frequent number of iterations.
         iterations: usize,
+    },
+    /// Threads do most of what the loop does at other times.
+    #[error(
+        "what repeats best are {iterations} iterations, but {threads} of {of} threads do the same mostly at other \
+         times, and in fewer than half of these"
+    )]
+    NotTogether {
+        /// How many iterations there would be.
+        iterations: usize,
+        /// How many threads do most of it at other times.
+        threads: usize,
+        /// How many do it at all.
+        of: usize,
     },
 }
 
@@ -265,12 +281,13 @@ fn by_clock(
     let found: Vec<Iterations> =
         chains.par_iter().filter_map(|(phase, chain)| Iterations::alike(*phase, chain, &signals)).collect();
     let best = select(found, &signals, &clock)?;
-    Ok(Period {
+    let period = Period {
         boundaries: best.cuts,
         confidence: best.iterations.confidence.min(1.0),
         coverage: best.iterations.work() / end,
         anchor: ClusterId::from_index(best.iterations.anchor),
-    })
+    };
+    shared::together(period, table, labels)
 }
 
 /// Iterations, and when to cut between them.

@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::{LEAST_COVERAGE, NotPeriodic, Period, find_period};
+use super::{LEAST_COVERAGE, NotPeriodic, Period, find_period, shared};
 use crate::cluster::ClusterId;
 use crate::median;
 use crate::table::{BurstTable, Nanos, Runs};
@@ -55,7 +55,7 @@ pub fn find_period_in_order(table: &BurstTable, labels: &[Option<ClusterId>]) ->
         return Err(NotPeriodic::Apart { threads: agree(often), of: n, iterations: often });
     }
     let alike: Vec<Period> = found.into_iter().flatten().filter(|p| p.n_iterations() == often).collect();
-    Ok(together(&alike))
+    shared::together(together(&alike), table, labels)
 }
 
 /// One period for threads that repeat equally often.
@@ -271,6 +271,9 @@ mod tests {
         let (table, labels) = run(&[[0, 1].repeat(20), [0, 1].repeat(50)]);
         let apart = find_period_in_order(&table, &labels);
         assert!(matches!(apart, Err(NotPeriodic::Apart { threads: 1, of: 2, .. })), "{apart:?}");
+        // One of two is not most of them.
+        let said = apart.map_err(|why| why.to_string()).expect_err("no period");
+        assert!(said.contains("of 1 of 2 threads, and a period is claimed where more than half"), "{said}");
         assert_eq!(find_period_in_order(&BurstTable::default(), &[]), Err(NotPeriodic::NoPhase));
         let once: Vec<usize> = (0..12).collect();
         let (table, labels) = run(&[once]);
