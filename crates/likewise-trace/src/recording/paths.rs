@@ -132,7 +132,7 @@ fn inlined_alike<'s>(
         }
         // A compiler may change the order of code, and not that of lines.
         let goes_back = match from.has_line() && to.has_line() && from.file == to.file {
-            true => to.line <= from.line,
+            true => (to.line, to.column) <= (from.line, from.column),
             false => other.offset <= frame.offset,
         };
         common = Some(Common { after: our, goes_back, has_caller: !is_outermost || depth > 0 });
@@ -175,12 +175,13 @@ mod tests {
     use super::*;
 
     fn path(frames: &[(u64, &[&str])]) -> Vec<Spots> {
-        let spot = |(i, function): (usize, &&str)| {
-            let (function, file) = ((*function).to_owned(), "a.c".to_owned());
-            let location = Location { function, file, line: i as u32 + 1, column: 1 };
-            Spot { location, call: String::new() }
-        };
+        // The line of the innermost is as its address; into what it was inlined, it was at one.
         let own = frames.iter().map(|&(offset, functions)| {
+            let spot = |(i, function): (usize, &&str)| {
+                let (function, file) = ((*function).to_owned(), "a.c".to_owned());
+                let line = if i == 0 { offset as u32 } else { 100 + i as u32 };
+                Spot { location: Location { function, file, line, column: 1 }, call: String::new() }
+            };
             (Frame { module: 0, offset }, functions.iter().enumerate().map(spot).collect())
         });
         own.collect()
