@@ -70,7 +70,7 @@ pub struct RankMeta {
     pub events: u64,
     /// The node that it ran on.
     pub node: String,
-    /// Where on it.
+    /// Which CPUs of the node it may use.
     pub cpus: Cpus,
 }
 

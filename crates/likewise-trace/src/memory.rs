@@ -50,17 +50,6 @@ pub fn keep_memory_for(threads: usize) {
     let _ = threads;
 }
 
-/// Gives memory that is not in use back to the system: what a stage has used, and the next may
-/// not, would be kept until somebody asks for just as much. Takes a few milliseconds, and that
-/// long again for each gigabyte that is used anew.
-pub fn give_memory_back() {
-    // SAFETY: it changes nothing that the program can see.
-    #[cfg(all(target_os = "linux", target_env = "gnu"))]
-    unsafe {
-        nix::libc::malloc_trim(0);
-    }
-}
-
 fn or_end(block: *mut u8, size: usize) -> *mut u8 {
     if block.is_null() {
         end(size);

@@ -62,13 +62,6 @@ pub fn percent(share: f64) -> String {
     format!("{:.1}%", 100.0 * share)
 }
 
-/// How much more the most is than the least, as a share of it: `6.1%`, or `a factor of 67` where
-/// per cent say little.
-#[must_use]
-pub fn apart(spread: f64) -> String {
-    if spread < 10.0 { percent(spread) } else { format!("a factor of {:.0}", 1.0 + spread) }
-}
-
 /// A share that may be tiny: `0.006%`.
 #[must_use]
 pub fn share_text(share: f64) -> String {
@@ -117,7 +110,6 @@ mod tests {
             (percent(0.8734), share_text(0.000_06), level(0.95)),
             ("87.3%".into(), "0.0060%".into(), "95%".into())
         );
-        assert_eq!((apart(0.066), apart(66.091)), ("6.6%".into(), "a factor of 67".into()));
         assert_eq!(["", "4", "4 and 6", "4, 6 and 7"], [&[][..], &[4], &[4, 6], &[4, 6, 7]].map(listed));
         assert_eq!((capital(""), capital("éa b")), (String::new(), "Éa b".into()));
     }

@@ -3,7 +3,7 @@
 //! Wherever phases are listed, the noise is the last.
 
 use likewise::bursts::{
-    Estimator, Extrapolated, Moments, OnCore, PhaseRegion, PhaseStats, Rate, Scope, SerialPhase, extrapolate,
+    Estimator, Extrapolated, OnCore, PhaseRegion, PhaseStats, Rate, Scope, SerialPhase, extrapolate,
     phase_regions, phase_stats, rates, serial_phases,
 };
 use likewise::cluster::{ClusterId, Clustering};
@@ -50,11 +50,8 @@ pub(super) fn figures(
         extrapolated = extrapolate(table, prepared, &clustering);
         for (phase, found) in stats.iter_mut().zip(&extrapolated) {
             for (moments, found) in phase.counters.iter_mut().zip(found) {
-                match found {
-                    Some(found) if found.estimator == Estimator::Observed => {}
-                    Some(found) => *moments = found.moments(),
-                    // Those that carry it tell nothing of the others.
-                    None => *moments = Moments::default(),
+                if let Some(found) = found.filter(|found| found.estimator != Estimator::Observed) {
+                    *moments = found.moments();
                 }
             }
         }
@@ -124,14 +121,14 @@ impl Figures {
 
     /// That counters were extrapolated, if any was.
     pub fn note(&self, table: &BurstTable) -> Option<String> {
-        if self.partial(table).is_empty() {
+        let partial = self.partial(table);
+        if partial.is_empty() {
             return None;
         }
         let lacking = table.counters.iter().filter(|c| c.values.iter().any(f64::is_nan)).count();
         let unknown = table.counters.iter().filter(|c| c.values.iter().all(f64::is_nan)).count();
-        let has_cpu_time = table.counters.iter().any(|c| c.counter.is_cpu_time_in_ns());
-        let cpu_time = match has_cpu_time {
-            true => " (CPU time where at least half of its time is known)",
+        let cpu_time = match partial.iter().any(|&c| table.counters[c].counter.is_cpu_time_in_ns()) {
+            true => " (of CPU time only where these bursts have half of the phase's time)",
             false => "",
         };
         let of_none = match unknown {

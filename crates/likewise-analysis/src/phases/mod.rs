@@ -43,7 +43,7 @@ use likewise::table::{
     BurstTable, DurationFilter, Metric, Nanos, Preparation, Prepared, Runs, Scale, prepare,
 };
 use likewise::words::counted;
-use likewise_trace::{RanksRead, Taken, give_memory_back};
+use likewise_trace::{RanksRead, Taken};
 use refining::refine_bursts;
 use std::borrow::Cow;
 use std::ops::Deref;
@@ -201,7 +201,6 @@ fn labelled(
     watch: &dyn Watch,
 ) -> Result<Labelled> {
     let Input { name, end, table, columns, drawn_times, odd_clocks, part, mut notes } = input;
-    give_memory_back();
     let prepared = {
         let _bar = watch.spinner("Preparing");
         stages.time("prepare", || prepare(&table, &plan.preparation))?
@@ -209,7 +208,6 @@ fn labelled(
     notes.extend(prepared.notes.iter().cloned());
     let (rows, burst_row) = rows(&table);
     let mut grouped = grouped(&table, &prepared, (&burst_row, rows.len()), &plan, search, stages, watch)?;
-    give_memory_back();
     notes.extend(too_few(&grouped, prepared.complete.len()));
     notes.extend(grouped.note());
     let min_share = plan.settings.min_share;

@@ -7,7 +7,7 @@ use super::verdict::{Kind, Verdict, few_of};
 use super::windows::{self, Window};
 use likewise::ranks::{Bound, Moments, Stratification, Support, Wavelet};
 use likewise::table::Nanos;
-use likewise::words::{apart, counted, grouped_digits, level, percent, share_text, short};
+use likewise::words::{counted, grouped_digits, level, percent, share_text, short};
 use std::fmt::Write as _;
 
 /// Everything the files, the report and the terminal show. Plain data: the
@@ -315,7 +315,7 @@ impl RanksReport {
     /// How far ranks are apart from part to part, where they are not alike.
     fn changing(&self) -> Option<String> {
         let is_told = self.classes.len() == 1 && self.verdict.kind != Kind::Alike;
-        let spreads: Vec<String> = self.parts.iter().map(|part| apart(part.spread)).collect();
+        let spreads: Vec<String> = self.parts.iter().map(|part| percent(part.spread)).collect();
         let (last, first) = spreads.split_last().filter(|(_, first)| is_told && !first.is_empty())?;
         let parts = if self.parts.len() == self.n_steps { "steps" } else { "quarters of the steps" };
         Some(format!("In the {parts} they differ by {} and {last}.", first.join(", ")))

@@ -5,7 +5,7 @@ use super::report::RanksReport;
 use super::settle::Evidence;
 use super::settle::NAMED;
 use likewise::ranks::{LEAST_RANKS, Support, is_significant, pearson, spearman};
-use likewise::words::{apart, counted, percent, share_text};
+use likewise::words::{counted, percent, share_text};
 use likewise::{Gap, gap};
 
 /// What the efforts say of classes.
@@ -231,7 +231,7 @@ impl Verdict {
             ),
             _ => format!(
                 "No classes can be told: {ranks} differ by {}{} {}, {}.",
-                apart(self.range.spread()),
+                percent(self.range.spread()),
                 self.ends(report),
                 report.over_all(),
                 self.why(report)

@@ -68,8 +68,6 @@ fn data(out: &mut (impl Write + Send), analysis: &Analysis) -> std::io::Result<(
         }
         let raw = || metrics.iter().map(|metric| metric.get(i));
         let normalised = raw().enumerate().map(|(m, value)| prepared.normalised(m, value));
-        // A counter that is missing is 0 there.
-        let or_zero = |value: f64| if value.is_nan() { 0.0 } else { value };
         let counters = table.counters.iter().map(|c| or_zero(c.values.get(i)));
         for value in raw().chain(normalised).chain(counters) {
             push_number(value, buffer);
@@ -78,6 +76,11 @@ fn data(out: &mut (impl Write + Send), analysis: &Analysis) -> std::io::Result<(
         buffer.extend(itoa::Buffer::new().format(event_value(analysis.labels[i])).bytes());
         buffer.push(b'\n');
     })
+}
+
+/// A counter that is missing is 0 there.
+fn or_zero(value: f64) -> f64 {
+    if value.is_nan() { 0.0 } else { value }
 }
 
 /// One column per cluster, the noise first; counters are means.
@@ -98,7 +101,7 @@ fn clusters_info(out: &mut impl Write, analysis: &Analysis) -> std::io::Result<(
     for (i, column) in analysis.table.counters.iter().enumerate() {
         // Counts are whole there; what a definition derives need not be.
         let decimals = if column.counter.event_type.is_some() { 0 } else { 6 };
-        let means = phases.iter().map(|p| format!("{:.decimals$}", p.counters[i].mean));
+        let means = phases.iter().map(|p| format!("{:.decimals$}", or_zero(p.counters[i].mean)));
         line(&column.counter.name, means.collect())?;
     }
     Ok(())

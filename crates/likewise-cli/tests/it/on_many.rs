@@ -7,13 +7,12 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// The program on so many processes; nothing where there is no such launcher. Processes of one
-/// thread lend theirs, and process 0 writes the rows; of three, each has more threads than there
-/// are cores on most computers, and the others write them.
+/// The program on so many processes of two threads; nothing where there is no
+/// such launcher.
 fn under(mpirun: &str, n: u32, args: &[&str]) -> Option<Command> {
     let mut command = likewise_testing::mpirun(&likewise_testing::IN_TIME, mpirun)?;
-    let (n, threads) = (n.to_string(), if n == 3 { "8" } else { "1" });
-    command.args(["-n", &n, env!("CARGO_BIN_EXE_likewise")]).args(args).args(["--threads", threads]);
+    let n = n.to_string();
+    command.args(["-n", &n, env!("CARGO_BIN_EXE_likewise")]).args(args).args(["--threads", "2"]);
     Some(command)
 }
 

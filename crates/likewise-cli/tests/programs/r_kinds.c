@@ -137,7 +137,6 @@ static void places(void) {
     }
 }
 
-/* Rank 0 hands out work to whoever asks. */
 /* One call twice on one line, with a burst before each. */
 static void twice(void) {
     for (int step = 0; step < steps; step++) {
@@ -145,6 +144,7 @@ static void twice(void) {
     }
 }
 
+/* Rank 0 hands out work to whoever asks. */
 static void master(void) {
     int task = steps * (size - 1), stop = size - 1;
     MPI_Status status;

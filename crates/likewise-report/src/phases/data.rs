@@ -197,7 +197,7 @@ fn phases(analysis: &Analysis) -> Vec<PhaseRow> {
                 (_, 0.0) => 0.0,
                 (_, mean) => m.deviation / mean.abs(),
             };
-            (m.n > 0).then_some((m.mean, spread))
+            (m.n > 0 && !m.mean.is_nan()).then_some((m.mean, spread))
         });
         let mut counters: Vec<Option<(f64, f64)>> = counters.collect();
         // A quotient of totals has no spread.

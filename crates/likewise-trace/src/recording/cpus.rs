@@ -1,6 +1,6 @@
 //! Whether the ranks of a node had a CPU each.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use likewise_recording::{Cpus, RankMeta};
 
@@ -8,16 +8,20 @@ use crate::printable;
 
 /// That there are more ranks on a node than CPUs which they may use, if that is known.
 pub(super) fn note(ranks: &[RankMeta]) -> Option<String> {
-    let mut nodes: BTreeMap<&str, (u64, BTreeSet<Cpus>)> = BTreeMap::new();
-    for meta in ranks.iter().filter(|meta| meta.cpus.n > 0) {
-        let (ranks, sets) = nodes.entry(&meta.node).or_default();
-        *ranks += 1;
-        sets.insert(meta.cpus);
+    let mut nodes: BTreeMap<&str, BTreeMap<Cpus, u64>> = BTreeMap::new();
+    for meta in ranks.iter().filter(|meta| meta.cpus.n > 0 && !meta.node.is_empty()) {
+        *nodes.entry(&meta.node).or_default().entry(meta.cpus).or_default() += 1;
     }
-    // Sets that overlap count as if they did not: there are no more CPUs than that.
-    let cpus = |sets: &BTreeSet<Cpus>| sets.iter().map(|set| u64::from(set.n)).sum::<u64>();
-    let of_nodes = nodes.iter().map(|(node, (ranks, sets))| (*node, *ranks, cpus(sets)));
-    let crowded: Vec<_> = of_nodes.filter(|(_, ranks, cpus)| ranks > cpus).collect();
+    // Ranks that may use the same CPUs, or all of a node. Sets that overlap count as if they did
+    // not, for how many CPUs they have together is not known.
+    let crowded = |(&node, sets)| {
+        let sets: &BTreeMap<Cpus, u64> = sets;
+        let all = sets.iter().fold((0, 0), |sum, (set, ranks)| (sum.0 + ranks, sum.1 + u64::from(set.n)));
+        let of_sets = sets.iter().map(|(set, &ranks)| (ranks, u64::from(set.n)));
+        let mut known = std::iter::once(all).chain(of_sets);
+        known.find(|(ranks, cpus)| ranks > cpus).map(|(ranks, cpus)| (node, ranks, cpus))
+    };
+    let crowded: Vec<_> = nodes.iter().filter_map(crowded).collect();
     let (node, ranks, cpus) = crowded.first()?;
     let node = printable(node.as_bytes(), 100);
     let (s, more) = match (*cpus, crowded.len()) {
@@ -56,10 +60,13 @@ mod tests {
         assert!(bound_to_one.starts_with("2 ranks share 1 CPU on node a: "), "{bound_to_one}");
         let nodes = said(&[("a", 3, 3, 1), ("b", 0, 0, 1), ("b", 0, 0, 1), ("c", 0, 0, 1), ("c", 0, 0, 1)]);
         assert!(nodes.expect("a note").contains("on node b, and alike on 1 of 2 other nodes: "));
+        let some = said(&[("a", 0, 0, 1), ("a", 0, 0, 1), ("a", 1, 15, 15)]).expect("a note");
+        assert!(some.starts_with("2 ranks share 1 CPU on node a: "), "{some}");
         // One each, as a launcher binds them; as many as there are; one each of several nodes.
         assert_eq!(said(&[("a", 0, 0, 1), ("a", 1, 1, 1), ("a", 2, 66, 2)]), None);
         assert_eq!(said(&[("a", 0, 1, 2), ("a", 0, 1, 2)]), None);
         assert_eq!(said(&[("a", 0, 0, 1), ("b", 0, 0, 1)]), None);
+        assert_eq!(said(&[("", 0, 0, 1), ("", 0, 0, 1)]), None, "of which node is not known");
         // Recordings made before tell nothing.
         assert_eq!(said(&[("a", 0, 0, 0), ("a", 0, 0, 0)]), None);
     }

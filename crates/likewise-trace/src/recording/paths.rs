@@ -91,8 +91,8 @@ impl Paths {
                 let alike = inlined_alike((frame, theirs), (other, ours), level == 0);
                 return alike.or(common).map(Common::told);
             }
-            let has_caller = level > 0 || ours.len() > 1;
-            common = ours.first().map(|after| Common { after, goes_back: true, has_caller });
+            let is_outermost = level == 0 && ours.len() == 1;
+            common = ours.first().map(|after| Common { after, goes_back: true, is_outermost });
         }
         common.map(Common::told)
     }
@@ -104,13 +104,21 @@ struct Common<'s> {
     after: &'s Spot,
     /// Whether that is not behind the spot from which it came to the first.
     goes_back: bool,
-    has_caller: bool,
+    /// Whether no other function of the program has called it in this path.
+    is_outermost: bool,
 }
+
+/// In names of functions that a runtime calls again and again.
+const CALLED_BY_RUNTIME: [&str; 2] = ["_omp_fn", "omp_outlined"];
 
 impl Common<'_> {
     fn told(self) -> Spot {
         let mut spot = self.after.clone();
-        if self.goes_back && self.has_caller {
+        let function = &spot.location.function;
+        let is_again = CALLED_BY_RUNTIME.iter().any(|part| function.contains(part));
+        // The main program of Fortran is called once, by `main`.
+        let is_called_once = (self.is_outermost && !is_again) || function == "MAIN__";
+        if self.goes_back && !is_called_once {
             spot.location.function.push_str(" or a caller");
         }
         spot
@@ -135,7 +143,7 @@ fn inlined_alike<'s>(
             true => (to.line, to.column) <= (from.line, from.column),
             false => other.offset <= frame.offset,
         };
-        common = Some(Common { after: our, goes_back, has_caller: !is_outermost || depth > 0 });
+        common = Some(Common { after: our, goes_back, is_outermost: is_outermost && depth == 0 });
         if their != our {
             break;
         }
@@ -206,6 +214,11 @@ mod tests {
         // Nobody calls main.
         is(&[main], &[main], "main");
         is(&[(11, &["main"])], &[main], "main");
+        let fortran: (u64, &[&str]) = (5, &["MAIN__"]);
+        is(&[fortran, main], &[fortran, main], "MAIN__");
+        // But a runtime calls what it runs again.
+        let outlined: (u64, &[&str]) = (5, &["main._omp_fn.0"]);
+        is(&[outlined], &[outlined], "main._omp_fn.0 or a caller");
         // Two functions that main calls at two places.
         is(&[(1, &["send"]), (11, &["main"])], &[(5, &["sum"]), (12, &["main"])], "main");
         // From one place, through a pointer.

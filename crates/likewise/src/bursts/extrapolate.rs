@@ -65,8 +65,8 @@ impl Extrapolated {
 /// a ratio R to x, R²·Var(x) over the phase plus the residual variance.
 ///
 /// CPU time is a share of the duration, and recorders read it of long bursts alone, which are no
-/// sample of the phase. So it is always the ratio to the duration, and `None` where the carriers
-/// have less than half of the phase's time.
+/// sample of the phase. So it is always the ratio to the duration, without spread and error, and
+/// its mean is `NaN` where the carriers have less than half of the phase's time.
 ///
 /// # Panics
 /// If the clustering does not label just the complete bursts.
@@ -190,20 +190,25 @@ fn by_ratio(
     (residual, found)
 }
 
-/// A counter that is a share of the duration; `None` where too little is known of it.
+/// A counter that is a share of the duration; its mean is `NaN` where too little is known of it. What
+/// long bursts deviate by says nothing of short ones, so neither a spread nor an error is told.
 fn share_of_time(table: &BurstTable, members: &[u32], value: impl Fn(usize) -> f64) -> Option<Extrapolated> {
-    let plain = estimate(members, &value, &[]).filter(|found| found.n > 0)?;
+    let plain = estimate(members, &value, &[])?;
     if plain.estimator == Estimator::Observed {
         return Some(plain);
     }
-    let values: Vec<f64> = members.iter().map(|&i| table.duration[i as usize].0 as f64).collect();
-    let own = members.iter().map(|&i| value(i as usize)).enumerate();
-    let carriers: Vec<(usize, f64)> = own.filter(|(_, value)| !value.is_nan()).collect();
-    let known: f64 = carriers.iter().map(|&(at, _)| values[at]).sum();
-    let is_known = known > 0.0 && known >= KNOWN * values.iter().sum::<f64>();
-    let error = |residual| standard_error(residual, carriers.len(), members.len());
-    let duration = Auxiliary { estimator: Estimator::PerDuration, values };
-    is_known.then(|| by_ratio(&carriers, &duration, &plain, error).1)
+    let (mut all, mut known, mut sum) = (0.0, 0.0, 0.0);
+    for &i in members {
+        let (duration, own) = (table.duration[i as usize].0 as f64, value(i as usize));
+        all += duration;
+        if !own.is_nan() {
+            (known, sum) = (known + duration, sum + own);
+        }
+    }
+    let is_known = known > 0.0 && known >= KNOWN * all;
+    let mean = if is_known { sum / known * all / members.len() as f64 } else { f64::NAN };
+    let estimator = Estimator::PerDuration;
+    Some(Extrapolated { mean, deviation: f64::NAN, standard_error: None, estimator, ..plain })
 }
 
 /// Of the mean of `n` of `all`, where residuals deviate by so much; their variance has the
@@ -249,7 +254,7 @@ impl HeldOut {
 /// two sets of counters took turns.
 ///
 /// Every burst loses either the first, third, … or the second, fourth, … of
-/// the counters that are not in `common`, which stay with all. Within each
+/// the counters that are not in `common`, which stay with all, nor CPU time. Within each
 /// phase the bursts are dealt at random, half and half (of an odd number,
 /// either set may be lost once more). Counters that cannot be checked in a
 /// phase, as none or all of their bursts would keep them, are left out.
@@ -267,7 +272,8 @@ pub fn hold_out(
     common: &[usize],
     rng: &mut impl Rng,
 ) -> Vec<HeldOut> {
-    let counters = (0..table.counters.len()).filter(|c| !common.contains(c));
+    let is_checked = |c: &usize| !common.contains(c) && !table.counters[*c].counter.is_cpu_time_in_ns();
+    let counters = (0..table.counters.len()).filter(is_checked);
     let mut checked = Vec::new();
     let hideable: Vec<(usize, usize)> = counters.enumerate().collect();
     for (p, members) in members(prepared, clustering).into_iter().enumerate() {

@@ -14,8 +14,6 @@ pub(super) struct Lent {
     own: usize,
     threads: usize,
     cores: Vec<usize>,
-    /// Whether all processes are on that computer.
-    is_one_computer: bool,
 }
 
 impl Lent {
@@ -38,7 +36,7 @@ impl Lent {
 
     /// Of each process, what `of` has sent.
     fn together(all: &[Vec<u8>]) -> Option<Self> {
-        let (mut lent, mut first) = (Self { is_one_computer: true, ..Self::default() }, None);
+        let (mut lent, mut first) = (Self::default(), None);
         for bytes in all {
             let mut taker = Taker::new(bytes);
             let computer = taker.block()?;
@@ -47,7 +45,6 @@ impl Lent {
             let &mut (of_first, own) = first.get_or_insert((computer, threads));
             lent.own = own;
             if lent.threads > 0 && (computer.is_empty() || computer != of_first) {
-                lent.is_one_computer = false;
                 continue;
             }
             lent.threads += threads;
@@ -60,11 +57,6 @@ impl Lent {
             lent.threads = lent.threads.min(lent.cores.len().max(own));
         }
         Some(lent)
-    }
-
-    /// Whether all processes are on one computer; the same on all.
-    pub(super) fn is_one_computer(&self) -> bool {
-        self.is_one_computer
     }
 
     /// As many threads, each on any of the cores; of process 0.
@@ -123,21 +115,13 @@ mod tests {
         // Nobody tells.
         assert_eq!(of(&[("", 2, &[]), ("", 2, &[])]), Some((false, 2, Vec::new())));
         assert!(Lent::together(&[vec![1, 2]]).is_none());
-        let is_one = |computers: &[&str]| {
-            let all: Vec<_> = computers.iter().map(|computer| sent(computer, 1, &[0])).collect();
-            Lent::together(&all).map(|lent| lent.is_one_computer())
-        };
-        assert_eq!([is_one(&["a"]), is_one(&["a", "a"])], [Some(true); 2]);
-        assert_eq!([is_one(&["a", "a", "b"]), is_one(&["", ""])], [Some(false); 2]);
     }
 
     #[test]
     fn a_pool_has_the_threads_and_their_cores() {
         let cores = own_cores();
         let lent = |threads: usize, own: usize, cores: &[usize]| {
-            let pool = Lent { own, threads, cores: cores.to_vec(), ..Lent::default() }
-                .pool()
-                .expect("threads start");
+            let pool = Lent { own, threads, cores: cores.to_vec() }.pool().expect("threads start");
             pool.install(|| (rayon::current_num_threads(), own_cores()))
         };
         assert_eq!(lent(cores.len(), 1, &cores), (cores.len(), cores.clone()));

@@ -29,12 +29,11 @@ pub(super) fn run_on(comm: &MpiComm, args: &BurstsArgs, common: &Common) -> Resu
     // Process 0 writes.
     told_once(Some(comm), if comm.rank() == 0 { args.check(common) } else { Ok(()) })?;
     let lent = Lent::of(comm)?;
-    let is_one_computer = lent.is_one_computer();
     let pool = told_once(Some(comm), (comm.rank() == 0).then(|| lent.pool()).transpose())?;
     let mut stages = Stages::default();
     let labelled = label_bursts_on(comm, &args.trace, (&args.options(), pool.as_ref()), &mut stages, common)?;
     let labelled = labelled.map(Arc::new).zip(pool);
-    let written = args.result().write_on(comm, labelled, is_one_computer, stages, common);
+    let written = args.result().write_on(comm, labelled, stages, common);
     let Some(done) = told_once(Some(comm), written)? else { return Ok(()) };
     common.print(&done.summary, || done.text)
 }
@@ -44,13 +43,10 @@ pub(super) fn run_on(comm: &MpiComm, args: &BurstsArgs, common: &Common) -> Resu
 #[derive(Clone, Copy)]
 struct Alone {
     rows: bool,
-    /// It writes the rows on borrowed threads while the others, all on its computer, copy the trace:
-    /// to send them 120 bytes for each row takes longer than to write it.
-    rows_last: bool,
     trace: bool,
     /// Analyses while others write.
     analyses: bool,
-    /// Copies no piece of the trace meanwhile.
+    /// Does so on its own threads alone, and copies no piece of the trace meanwhile.
     is_busy: bool,
 }
 
@@ -61,7 +57,6 @@ impl ResultOf<'_> {
         &self,
         comm: &MpiComm,
         labelled: Option<(Arc<Labelled>, ThreadPool)>,
-        is_one_computer: bool,
         mut stages: Stages,
         common: &Common,
     ) -> Result<Option<Done>> {
@@ -72,11 +67,10 @@ impl ResultOf<'_> {
         let mut out = told_once(Some(comm), out)?;
         let is_lent =
             pool.as_ref().is_some_and(|pool| pool.current_num_threads() > rayon::current_num_threads());
-        let alone = self.alone(comm, labelled.as_deref(), (is_lent, is_one_computer))?;
+        let alone = self.alone(comm, labelled.as_deref(), is_lent)?;
         let analysis = OnceLock::new();
         let mut write = |labelled: Option<&Labelled>, out: &mut Option<OutputDir>| {
-            let of = labelled.map(|labelled| (labelled, pool.as_ref()));
-            stages.time("write", || self.write_large_on(comm, of, out, alone, common))
+            stages.time("write", || self.write_large_on(comm, labelled, out, alone, common))
         };
         let (page, written) = if alone.analyses {
             std::thread::scope(|scope| {
@@ -101,12 +95,7 @@ impl ResultOf<'_> {
     }
 
     /// Collective.
-    fn alone(
-        &self,
-        comm: &MpiComm,
-        labelled: Option<&Labelled>,
-        (is_lent, is_one_computer): (bool, bool),
-    ) -> Result<Alone, CommError> {
+    fn alone(&self, comm: &MpiComm, labelled: Option<&Labelled>, is_lent: bool) -> Result<Alone, CommError> {
         let names = [self.dir.join("bursts.csv"), self.stem().with_added_extension("prv")];
         let [rows, trace] = names.map(|name: PathBuf| labelled.is_some() && is_special(&name));
         let analyses = labelled.is_some_and(|labelled| labelled.may_be_written_meanwhile());
@@ -114,28 +103,23 @@ impl ResultOf<'_> {
         comm.all_reduce(Reduction::Max, &mut of_first)?;
         let [rows, trace, analyses, is_lent] = of_first.map(|is| is > 0);
         let rows = rows || self.writing.format != TableFormat::Csv;
-        let rows_last = !rows && analyses && is_lent && is_one_computer && self.wants_trace();
-        Ok(Alone { rows, rows_last, trace, analyses, is_busy: analyses && (!is_lent || rows_last) })
+        Ok(Alone { rows, trace, analyses, is_busy: analyses && !is_lent })
     }
 
-    /// Process 0 passes in the bursts with the threads that it may borrow, and gets the files.
-    /// Collective.
+    /// Process 0 passes in the bursts, and gets the files. Collective.
     fn write_large_on(
         &self,
         comm: &MpiComm,
-        of: Option<(&Labelled, Option<&ThreadPool>)>,
+        labelled: Option<&Labelled>,
         out: &mut Option<OutputDir>,
         alone: Alone,
         common: &Common,
     ) -> Result<()> {
-        let labelled = of.map(|(labelled, _)| labelled);
-        if !alone.rows_last {
-            let rows = match alone.rows {
-                true => labelled.map(|labelled| self.write_rows(labelled)).transpose(),
-                false => self.rows_on(comm, labelled),
-            };
-            told_once(Some(comm), rows.and_then(|rows| hold(out, rows)))?;
-        }
+        let rows = match alone.rows {
+            true => labelled.map(|labelled| self.write_rows(labelled)).transpose(),
+            false => self.rows_on(comm, labelled),
+        };
+        told_once(Some(comm), rows.and_then(|rows| hold(out, rows)))?;
         if !self.wants_trace() {
             return Ok(());
         }
@@ -144,14 +128,7 @@ impl ResultOf<'_> {
             false => self.trace_on(comm, labelled, alone, common).map(Some),
         };
         // Process 0 goes on while the others still copy their pieces.
-        trace.and_then(|trace| hold(out, trace.into_iter().flatten()))?;
-        match of.filter(|_| alone.rows_last) {
-            Some((labelled, Some(pool))) => {
-                pool.install(|| self.write_rows(labelled)).and_then(|rows| hold(out, [rows]))
-            }
-            Some((labelled, None)) => self.write_rows(labelled).and_then(|rows| hold(out, [rows])),
-            None => Ok(()),
-        }
+        trace.and_then(|trace| hold(out, trace.into_iter().flatten()))
     }
 
     fn rows_on(&self, comm: &MpiComm, labelled: Option<&Labelled>) -> Result<Option<AtomicFile>> {

@@ -159,8 +159,8 @@ pub enum NotPeriodic {
     },
     /// Threads by themselves repeat, but not equally often.
     #[error(
-        "the threads do not repeat equally often: the most frequent number of iterations is {iterations}, of \
-         {threads} of {of} threads, and a period is claimed where more than half of them have the same"
+        "threads do not repeat equally often: of {of} threads looked at, {threads} have {iterations} iterations, the \
+         most frequent number, and a period is claimed where more than half of them have the same"
     )]
     Apart {
         /// How many threads have the most frequent number.
@@ -172,8 +172,8 @@ pub enum NotPeriodic {
     },
     /// Threads do most of what the loop does at other times.
     #[error(
-        "what repeats best are {iterations} iterations, but {threads} of {of} threads do the same mostly at other \
-         times, and in fewer than half of these"
+        "what repeats best are {iterations} iterations, but {threads} of {of} threads take part in fewer than half of \
+         them, and do the same mostly at other times"
     )]
     NotTogether {
         /// How many iterations there would be.

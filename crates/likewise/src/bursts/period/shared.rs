@@ -6,7 +6,8 @@ use crate::cluster::ClusterId;
 use crate::table::{BurstTable, Nanos};
 
 /// A thread takes part if it begins bursts of the loop in this share of the iterations: in fewer
-/// than half of them it mostly does not. A phase is one of the loop if a thread does it so often.
+/// than half of them it mostly does not. And a phase is one of the loop if a thread does it in so
+/// many.
 const HALF: f64 = 0.5;
 
 /// The period, unless more than one thread in [`MISSING`] does most of what the loop does at other
@@ -21,7 +22,7 @@ const HALF: f64 = 0.5;
 /// [`NotPeriodic::NotTogether`], with how many threads these are.
 ///
 /// # Complexity
-/// O(n + t log k) for n bursts of t threads, and k iterations.
+/// O(n + i log k) for n bursts, and k iterations of which all threads together enter i.
 pub(super) fn together(
     period: Period,
     table: &BurstTable,
@@ -80,7 +81,9 @@ impl Iterator for Inside<'_> {
             let i = self.bursts.next()?;
             let begin = self.table.begin[i];
             // Bursts ascend, so the first boundary behind this one is not before the last.
-            self.at += self.boundaries[self.at..].partition_point(|boundary| *boundary <= begin);
+            if self.boundaries.get(self.at).is_some_and(|next| *next <= begin) {
+                self.at += self.boundaries[self.at..].partition_point(|boundary| *boundary <= begin);
+            }
             if (1..self.boundaries.len()).contains(&self.at) {
                 return Some((i, self.at - 1));
             }

@@ -19,9 +19,11 @@ const LEAST_THREADS: f64 = 5.0;
 /// all its bursts.
 const OF_THE_LOOP: f64 = 0.5;
 /// The iterations of a run without a period are taken from its bursts if phases
-/// with at least this share of the loop's time agree on their number, and the phases of
-/// the loop have as much of the run's time.
+/// with at least this share of the loop's time agree on their number …
 const AGREE: f64 = 0.5;
+/// … and the phases of the loop that it has in common with a run that has one hold this share of
+/// its time.
+const MUCH: f64 = 0.5;
 /// Whole runs do the same work if phases with at least this share of each run's
 /// time are run equally often.
 const SAME_WORK: f64 = 0.95;
@@ -241,13 +243,13 @@ impl Loops<'_> {
         [a, b].into_iter().all(|r| is_nearly_all(time(r, false), time(r, true)))
     }
 
-    /// Whether the phases of the loop that two runs have in common hold much of what run `r`, one of
-    /// the two, does in all. If not, it does something else, and they say nothing of it.
-    fn is_much(&self, (a, b): (usize, usize), r: usize) -> bool {
+    /// Whether the phases of the loop that run `r` has in common with the base hold much of what it
+    /// does in all. If not, it does something else, and they say nothing of it.
+    fn is_much(&self, r: usize, base: usize) -> bool {
         let both =
-            |p: &usize| self.in_loop[*p] && self.counts[a][*p].bursts * self.counts[b][*p].bursts > 0.0;
+            |p: &usize| self.in_loop[*p] && self.counts[r][*p].bursts * self.counts[base][*p].bursts > 0.0;
         let common: f64 = (0..self.in_loop.len()).filter(both).map(|p| self.counts[r][p].time).sum();
-        common >= AGREE * self.counts[r].iter().map(|c| c.time).sum::<f64>()
+        common >= MUCH * self.counts[r].iter().map(|c| c.time).sum::<f64>()
     }
 
     /// How many times as often run `a` repeats the phases of the loop as run `b`
@@ -304,8 +306,7 @@ impl Loops<'_> {
         }
         let n_base = found[base].map_or(n_base, |(n, _)| n as f64);
         for r in (0..own.len()).filter(|&r| own[r].is_none()) {
-            let ratio =
-                self.ratio(r, base).filter(|(_, agree)| *agree >= AGREE && self.is_much((r, base), r));
+            let ratio = self.ratio(r, base).filter(|(_, agree)| *agree >= AGREE && self.is_much(r, base));
             let n = ratio.and_then(|(ratio, _)| whole(ratio * n_base));
             found[r] = n.map(|n| (n as u64, IterationsFrom::Bursts));
         }
