@@ -59,6 +59,9 @@ pub struct ReadReport {
     /// Whether times of single bursts were drawn from histograms: when what
     /// happened is then not known.
     pub drawn_times: bool,
+    /// Whether there were more ranks than CPUs that they may use, so that times have waits for a
+    /// CPU in them; where it is not known, they are taken to have had one each.
+    pub shared_cpus: bool,
     /// Set where the bursts are those of some ranks of a program only.
     pub part: Option<RanksRead>,
 }

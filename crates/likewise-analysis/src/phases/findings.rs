@@ -72,7 +72,7 @@ pub fn verdict(analysis: &Analysis) -> String {
     };
     let (least, balance, idle) = (percent(LEAST_SHARE), percent(found.balance), percent(found.idle));
     let computing = percent(computing(analysis));
-    match found.list.is_empty() {
+    let verdict = match found.list.is_empty() {
         _ if analysis.table.is_empty() => String::new(),
         true if found.balance < LITTLE => format!(
             "Nothing stands out: no step, burst or phase is worth {least} of the run. (Between moments at which no \
@@ -91,7 +91,15 @@ pub fn verdict(analysis: &Analysis) -> String {
             )
         }
         false => String::new(),
-    }
+    };
+    let shared = "Ranks shared CPUs (see the notes): who waited for one counts as computing, so what would be won is \
+                  not sure.";
+    let shared = Some(shared).filter(|_| analysis.shared_cpus && !found.list.is_empty());
+    [Some(&*verdict).filter(|text| !text.is_empty()), shared]
+        .into_iter()
+        .flatten()
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 /// Share of the time of all threads, up to the end, that they compute.

@@ -79,6 +79,8 @@ pub struct Labelled {
     pub drawn_times: bool,
     /// Whether the clocks of the tasks do not agree: states end before they begin.
     pub odd_clocks: bool,
+    /// Whether ranks are known to have shared CPUs, and times to have waits for these in them.
+    pub shared_cpus: bool,
     /// Set where not all ranks of the program were read.
     pub part: Option<RanksRead>,
     /// Which columns of a table of bursts were read; `None` of a trace.
@@ -188,6 +190,7 @@ struct Input {
     columns: Option<Taken>,
     drawn_times: bool,
     odd_clocks: bool,
+    shared_cpus: bool,
     part: Option<RanksRead>,
     notes: Vec<String>,
 }
@@ -200,7 +203,7 @@ fn labelled(
     stages: &mut Stages,
     watch: &dyn Watch,
 ) -> Result<Labelled> {
-    let Input { name, end, table, columns, drawn_times, odd_clocks, part, mut notes } = input;
+    let Input { name, end, table, columns, drawn_times, odd_clocks, shared_cpus, part, mut notes } = input;
     let prepared = {
         let _bar = watch.spinner("Preparing");
         stages.time("prepare", || prepare(&table, &plan.preparation))?
@@ -233,6 +236,7 @@ fn labelled(
         columns,
         drawn_times,
         odd_clocks,
+        shared_cpus,
         part,
         settings,
         plots,

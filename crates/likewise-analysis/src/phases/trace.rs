@@ -146,9 +146,10 @@ fn input_of(
     let of =
         describing.definition.as_deref().map_or_else(String::new, |path| format!("{}: ", path.display()));
     notes.extend(definition.notes.iter().map(|note| format!("{of}{note}")));
-    let ReadReport { columns, drawn_times, part, .. } = report;
+    let ReadReport { columns, drawn_times, shared_cpus, part, .. } = report;
     let odd_clocks = records.backwards > 0;
-    Ok(Input { name: trace.display().to_string(), end, table, columns, drawn_times, odd_clocks, part, notes })
+    let name = trace.display().to_string();
+    Ok(Input { name, end, table, columns, drawn_times, odd_clocks, shared_cpus, part, notes })
 }
 
 /// The metrics that are said here, else in the definition, else the usual ones.

@@ -93,3 +93,28 @@ fn that_bursts_are_hardly_on_a_core_is_said() {
     let busy = run(1_990, 5_990);
     assert!(!busy.contains("on a core"), "{busy}");
 }
+
+/// The second phase has the CPU time of one burst of 80, as where a recorder reads it of long bursts
+/// alone: nothing is told of the others. Of the first, three in four have it, and it is a share.
+#[test]
+fn the_cpu_time_of_few_bursts_is_not_that_of_all() {
+    let step = |task: u32, i: u64| {
+        let (begin, odd) = (10_000 * i, (7_919 * i + 31 * u64::from(task)) % 101);
+        let known = (i == 7 && task == 1).then_some(1_900);
+        let long = (!i.is_multiple_of(4)).then_some((6_000 + odd) / 2);
+        [(task, 1, begin, 2_000 + odd, known), (task, 1, begin + 2_500, 6_000 + odd, long)]
+    };
+    let bursts: Vec<Burst> = (1..=2).flat_map(|task| (0..40).flat_map(move |i| step(task, i))).collect();
+    let dir = tempfile::tempdir().unwrap();
+    let (trace, out) = (trace(dir.path(), &bursts), dir.path().join("out"));
+    let call = succeeds(&["bursts", text(&trace), "--no-trace", "--eps", "0.1", "-o", text(&out)]);
+    let note = "(of CPU time only where these bursts have half of the phase's time)";
+    assert!(call.stderr.replace('\n', " ").contains(note), "{}", call.stderr);
+    let csv = read(&out, "clusters.csv");
+    let rows: Vec<Vec<&str>> = csv.lines().map(|line| line.split(',').collect()).collect();
+    let cell = |row: usize, name: &str| rows[row][rows[0].iter().position(|n| *n == name).expect(name)];
+    let [mean, share] =
+        ["mean_ns", "CPU time_mean"].map(|name| cell(1, name).parse::<f64>().expect("a number"));
+    assert!((share / mean - 0.5).abs() < 1e-3, "{share} of {mean}");
+    assert_eq!(["mean", "sd", "n", "se"].map(|of| cell(2, &format!("CPU time_{of}"))), ["", "", "1", ""]);
+}

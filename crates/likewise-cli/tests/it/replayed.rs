@@ -317,6 +317,13 @@ fn ranks_that_take_turns_do_so_in_the_recording() {
         std::fs::remove_dir_all(&out).ok();
         let output = run(likewise(&["convert", "-q", "--to", "prv", "-o"]).arg(&out).arg(&to));
         assert!(output.status.success(), "{}", error_of(&output));
+        // What is found is not sure where ranks share CPUs.
+        let shown = run(likewise(&["bursts", "--no-trace", "-o"]).arg(dir.path().join("found")).arg(&to));
+        let text = String::from_utf8_lossy(&shown.stdout).replace('\n', " ");
+        assert!(text.contains("of the run would be won"), "{}: {text}", mpi.launcher);
+        let is_shared = error_of(&shown).replace('\n', " ").contains("4 ranks share");
+        assert_eq!(text.contains("Ranks shared CPUs (see the notes)"), is_shared, "{}: {text}", mpi.launcher);
+        std::fs::remove_dir_all(dir.path().join("found")).unwrap();
         let trace = std::fs::read_to_string(out.join("run.prv")).unwrap();
         let records: Vec<Vec<&str>> = trace.lines().skip(1).map(|line| line.split(':').collect()).collect();
         let number = |text: &str| text.parse::<u64>().unwrap();

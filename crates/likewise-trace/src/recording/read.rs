@@ -13,7 +13,7 @@ use super::counters::{self, Column};
 use super::leads::measured;
 use super::source::Source;
 use super::walk::Walk;
-use super::{bytes, of_measured, open};
+use super::{bytes, cpus, of_measured, open};
 use crate::error::{Error, ErrorKind, Result};
 use crate::folding::bursts::ByThread;
 use crate::folding::cover::Limits;
@@ -74,6 +74,7 @@ pub(crate) fn read(path: &Path, options: &ReadOptions<'_>) -> Result<Trace> {
         .map_err(|kind| Error::whole(path, kind))?;
     report.records.states = table.len() as u64;
     report.drawn_times = recording.times() == Times::Histogram;
+    report.shared_cpus = cpus::note(recording.ranks()).is_some();
     let part = RanksRead { read: measured.len() as u32, of: recording.size() };
     report.part = Some(part).filter(|part| part.read < part.of);
     Ok(Trace { table, end: Nanos(end), topology: Some(topology(&recording, &threads)), report })
