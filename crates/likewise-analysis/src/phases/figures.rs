@@ -127,9 +127,14 @@ impl Figures {
         }
         let lacking = table.counters.iter().filter(|c| c.values.iter().any(f64::is_nan)).count();
         let unknown = table.counters.iter().filter(|c| c.values.iter().all(f64::is_nan)).count();
-        let cpu_time = match partial.iter().any(|&c| table.counters[c].counter.is_cpu_time_in_ns()) {
+        let is_cpu_time = |c: &usize| table.counters[*c].counter.is_cpu_time_in_ns();
+        let cpu_time = match partial.iter().any(is_cpu_time) {
             true => " (of CPU time only where these bursts have half of the phase's time)",
             false => "",
+        };
+        let errors = match partial.iter().all(is_cpu_time) {
+            true => "",
+            false => "; clusters.csv has the standard errors",
         };
         let of_none = match unknown {
             0 => String::new(),
@@ -137,7 +142,7 @@ impl Figures {
         };
         Some(format!(
             "{} of {} {} not carried by every burst{of_none}. Where some bursts of a phase carry one, its mean \
-             is extrapolated over the phase{cpu_time}; clusters.csv has the standard errors.",
+             is extrapolated over the phase{cpu_time}{errors}.",
             grouped_digits(lacking as u64),
             counted(table.counters.len() as u64, "counter"),
             if lacking == 1 { "is" } else { "are" },
