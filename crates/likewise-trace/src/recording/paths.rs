@@ -195,6 +195,20 @@ mod tests {
         own.collect()
     }
 
+    /// Without lines, addresses tell what is behind.
+    #[test]
+    fn without_lines_addresses_tell_what_is_behind() {
+        let without = |offset| {
+            let mut path = path(&[(offset, &["step"]), (10, &["main"])]);
+            path.iter_mut().flat_map(|(_, spots)| spots).for_each(|spot| spot.location.line = 0);
+            path
+        };
+        let paths = Paths { all: BTreeMap::from([(0, without(3)), (1, without(5))]) };
+        let function = |before, after| paths.between(before, after).map(|spot| spot.location.function);
+        assert_eq!(function(0, 1).as_deref(), Some("step"));
+        assert_eq!(function(1, 0).as_deref(), Some("step or a caller"));
+    }
+
     fn between(before: &[(u64, &[&str])], after: &[(u64, &[&str])]) -> Option<String> {
         let paths = Paths { all: BTreeMap::from([(0, path(before)), (1, path(after))]) };
         paths.between(0, 1).map(|spot| spot.location.function.clone())

@@ -8,7 +8,7 @@
 use rand_core::Rng;
 use rayon::prelude::*;
 
-use super::on_core::KNOWN;
+use super::on_core::Sum;
 use super::stats::{Moments, Running};
 use crate::cluster::{ClusterId, Clustering};
 use crate::table::{BurstTable, CounterColumn, Prepared};
@@ -151,43 +151,37 @@ fn estimate(
     if n == members.len() {
         return Some(plain(Some(0.0), Estimator::Observed));
     }
-    let error = |deviation: f64| standard_error(deviation, n, members.len());
+    // Residual variance with the divisor n − 1, as it is a sample's.
+    let missing = 1.0 - n as f64 / members.len() as f64;
+    let error = |deviation: f64| (n > 1).then(|| deviation * (missing / (n - 1) as f64).sqrt());
     let plain = plain(error(deviation), Estimator::Mean);
     if n < MIN_CARRIERS {
         return Some(plain);
     }
     let mut best = (deviation, plain);
     for auxiliary in auxiliaries {
-        let found = by_ratio(&carriers, auxiliary, &plain, error);
+        let x = &auxiliary.values;
+        let whole: f64 = carriers.iter().map(|&(at, _)| x[at]).sum();
+        let ratio = carriers.iter().map(|c| c.1).sum::<f64>() / whole;
+        let squares: f64 = carriers.iter().map(|&(at, y)| (y - ratio * x[at]).powi(2)).sum();
+        let residual = (squares / n as f64).sqrt();
         // A sum of 0 gives no number, and no number is less.
-        if found.0 < best.0 {
-            best = found;
+        if residual < best.0 {
+            let all = moments(x.iter().copied());
+            let spread = ratio * all.deviation;
+            best = (
+                residual,
+                Extrapolated {
+                    mean: ratio * all.mean,
+                    deviation: spread.hypot(residual),
+                    standard_error: error(residual),
+                    estimator: auxiliary.estimator,
+                    ..plain
+                },
+            );
         }
     }
     Some(best.1)
-}
-
-/// By the ratio of the carriers to what all members have; also how far they are from it.
-fn by_ratio(
-    carriers: &[(usize, f64)],
-    Auxiliary { estimator, values: x }: &Auxiliary,
-    plain: &Extrapolated,
-    error: impl Fn(f64) -> Option<f64>,
-) -> (f64, Extrapolated) {
-    let whole: f64 = carriers.iter().map(|&(at, _)| x[at]).sum();
-    let ratio = carriers.iter().map(|c| c.1).sum::<f64>() / whole;
-    let squares: f64 = carriers.iter().map(|&(at, y)| (y - ratio * x[at]).powi(2)).sum();
-    let residual = (squares / carriers.len() as f64).sqrt();
-    let all = moments(x.iter().copied());
-    let spread = ratio * all.deviation;
-    let found = Extrapolated {
-        mean: ratio * all.mean,
-        deviation: spread.hypot(residual),
-        standard_error: error(residual),
-        estimator: *estimator,
-        ..*plain
-    };
-    (residual, found)
 }
 
 /// A counter that is a share of the duration; its mean is `NaN` where too little is known of it. What
@@ -197,25 +191,11 @@ fn share_of_time(table: &BurstTable, members: &[u32], value: impl Fn(usize) -> f
     if plain.estimator == Estimator::Observed {
         return Some(plain);
     }
-    let (mut all, mut known, mut sum) = (0.0, 0.0, 0.0);
-    for &i in members {
-        let (duration, own) = (table.duration[i as usize].0 as f64, value(i as usize));
-        all += duration;
-        if !own.is_nan() {
-            (known, sum) = (known + duration, sum + own);
-        }
-    }
-    let is_known = known > 0.0 && known >= KNOWN * all;
-    let mean = if is_known { sum / known * all / members.len() as f64 } else { f64::NAN };
+    let mut sum = Sum::default();
+    members.iter().for_each(|&i| sum.add(table.duration[i as usize].0 as f64, value(i as usize)));
+    let mean = sum.share().map_or(f64::NAN, |share| share * sum.time / members.len() as f64);
     let estimator = Estimator::PerDuration;
     Some(Extrapolated { mean, deviation: f64::NAN, standard_error: None, estimator, ..plain })
-}
-
-/// Of the mean of `n` of `all`, where residuals deviate by so much; their variance has the
-/// divisor n − 1, as they are a sample.
-fn standard_error(deviation: f64, n: usize, all: usize) -> Option<f64> {
-    let missing = 1.0 - n as f64 / all as f64;
-    (n > 1).then(|| deviation * (missing / (n - 1) as f64).sqrt())
 }
 
 fn moments(values: impl Iterator<Item = f64>) -> Moments {

@@ -15,7 +15,7 @@ const ASLEEP: f64 = 0.1;
 /// If these others have this share of all time: where everything sleeps, short steps do not.
 const OTHERS: f64 = 0.01;
 /// What is known of this share of the time of a phase is taken for all of it.
-pub(super) const KNOWN: f64 = 0.5;
+const KNOWN: f64 = 0.5;
 
 /// For what share of their time bursts were on a core, where the trace tells.
 ///
@@ -147,16 +147,17 @@ fn covered(table: &BurstTable, labels: &[Option<ClusterId>], asked: &[bool]) -> 
     bursts.into_par_iter().map(of_phase).collect()
 }
 
+/// Times of bursts.
 #[derive(Clone, Copy, Default)]
-struct Sum {
+pub(super) struct Sum {
     cpu: f64,
     /// Of the bursts of which the CPU time is known.
     known: f64,
-    time: f64,
+    pub(super) time: f64,
 }
 
 impl Sum {
-    fn add(&mut self, duration: f64, cpu: f64) {
+    pub(super) fn add(&mut self, duration: f64, cpu: f64) {
         self.time += duration;
         if cpu >= 0.0 {
             self.known += duration;
@@ -178,7 +179,8 @@ impl Sum {
         self.time == 0.0
     }
 
-    fn share(&self) -> Option<f64> {
+    /// The share of their time that they are on a core, if enough is known.
+    pub(super) fn share(&self) -> Option<f64> {
         (self.known > 0.0 && self.known >= KNOWN * self.time).then(|| self.cpu / self.known)
     }
 }
