@@ -176,12 +176,6 @@ fn suggested(curve: Option<&Curve>, n: usize, min_points: usize) -> Result<f64> 
     })
 }
 
-/// The grouping at one radius for all, read from distances that were measured.
-pub(super) fn group_by_curve(points: Points<'_>, curve: &Curve) -> Result<Clustering> {
-    let eps = suggested(Some(curve), points.len(), curve.k)?;
-    Ok(Here.dbscan(points, &DbscanParams::new(eps, curve.k)?).clustering)
-}
-
 /// The curve of the distances to the `k`-th neighbour, if there are as many.
 fn curve(points: Points<'_>, k: usize, search: &dyn Search) -> Option<Curve> {
     let mut distances = search.k_distances(points, &[k]).ok()?.pop()?;
@@ -194,5 +188,10 @@ impl Curve {
     pub fn of(sorted: &[f64], k: usize) -> Self {
         let knee = suggest_eps(sorted, k).map(|suggestion| (suggestion.eps, suggestion.rule));
         Self { k, points: downsample_curve(sorted, CURVE_POINTS), knee }
+    }
+
+    /// The one radius for all that the distances of `n` points suggest.
+    pub(super) fn suggested(&self, n: usize) -> Result<DbscanParams> {
+        Ok(DbscanParams::new(suggested(Some(self), n, self.k)?, self.k)?)
     }
 }

@@ -26,7 +26,7 @@ pub use period::{PeriodSearch, SoughtIn};
 pub use refining::{alternatives, phase_of_node};
 pub use search::{Here, Search};
 pub use spread::label_bursts_on;
-use structure::take_aligned;
+use structure::{silhouette, take_aligned};
 pub use structure::{Structure, sequence_names};
 pub use trace::{label_bursts, phases_of, skipped};
 
@@ -37,18 +37,21 @@ use figures::figures;
 use likewise::bursts::{
     Alignment, BurstLabel, Direction, Findings, Moments, PhaseRepresentatives, PhaseStats, RefineInput,
     Threshold, burst_labels, cluster_by_place, filter_clusters, parallel_numbers, region_numbers,
+    representatives,
 };
 use likewise::cluster::{Clustering, Points};
+use likewise::quality::Silhouette;
 use likewise::table::{
     BurstTable, DurationFilter, Metric, Nanos, Preparation, Prepared, Runs, Scale, prepare,
 };
 use likewise::words::counted;
 use likewise_trace::{RanksRead, Taken};
+use period::at_one_density;
 use refining::refine_bursts;
 use std::borrow::Cow;
 use std::ops::Deref;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 /// The bursts of a run, each with its phase, and all that led to them.
 ///
@@ -63,8 +66,8 @@ pub struct Labelled {
     pub table: BurstTable,
     /// What describes a burst.
     pub metrics: Vec<Metric>,
-    /// The bursts as points; these themselves are gone once all is found, because
-    /// they take much memory.
+    /// The bursts as points; these themselves are gone, because they take much memory,
+    /// unless the bursts may still be refined.
     pub prepared: Prepared,
     /// Its clustering labels the complete bursts, by descending total time.
     pub grouped: Grouped,
@@ -75,6 +78,12 @@ pub struct Labelled {
     pub stats: Vec<PhaseStats>,
     /// What else is said of them.
     pub figures: Figures,
+    /// `None` where nobody asked for it, there are less than two phases, too much to
+    /// measure, or phases that are not made by what describes bursts.
+    pub silhouette: Option<Silhouette>,
+    /// The bursts that stand for each phase: five strata, from the shortest bursts to
+    /// the longest. None where nobody asked how the phases align.
+    pub representatives: Vec<PhaseRepresentatives>,
     /// Whether times of single bursts were drawn from histograms.
     pub drawn_times: bool,
     /// Whether the clocks of the tasks do not agree: states end before they begin.
@@ -104,6 +113,9 @@ pub struct Labelled {
 struct Left {
     /// The alignment, where the grouping has made it.
     aligned: Option<Arc<Alignment>>,
+    /// The phases of one density, in which the period is sought, where bursts were refined
+    /// and one suggests itself. Who seeks it takes them.
+    at_one_density: Mutex<Option<Clustering>>,
     /// Leave out the alignment and what is computed from it.
     unaligned: bool,
     filter: DurationFilter,
@@ -121,9 +133,6 @@ pub struct Analysis {
     labelled: Arc<Labelled>,
     /// How the sequences of phases align, and how good the grouping is.
     pub structure: Structure,
-    /// The bursts that stand for each phase: five strata, from the shortest bursts to
-    /// the longest.
-    pub representatives: Vec<PhaseRepresentatives>,
     /// What is worth a look first; `None` of several applications, and of
     /// drawn times.
     pub findings: Option<Findings>,
@@ -204,7 +213,7 @@ fn labelled(
     watch: &dyn Watch,
 ) -> Result<Labelled> {
     let Input { name, end, table, columns, drawn_times, odd_clocks, shared_cpus, part, mut notes } = input;
-    let prepared = {
+    let mut prepared = {
         let _bar = watch.spinner("Preparing");
         stages.time("prepare", || prepare(&table, &plan.preparation))?
     };
@@ -214,14 +223,24 @@ fn labelled(
     notes.extend(too_few(&grouped, prepared.complete.len()));
     notes.extend(grouped.note());
     let min_share = plan.settings.min_share;
-    let (dropped, labels, (stats, figures)) = stages.time("cluster", || {
+    let (at_one_density, dropped, labels, described, (stats, figures)) = stages.time("cluster", || {
+        let is_refined = grouped.method == Method::Refine && !drawn_times;
+        let one = is_refined.then(|| at_one_density(&table, &prepared, &grouped, &plan.settings, search).ok());
         let found = std::mem::take(&mut grouped.clustering);
         let (clustering, dropped) = ordered(found, &table, &prepared, min_share);
         let labels = burst_labels(&prepared, &clustering, &dropped);
-        let figures = figures(&table, &prepared, &clustering, &dropped, end);
+        let is_asked = !plan.unaligned;
+        let (described, figures) = rayon::join(
+            || is_asked.then(|| by_points(&table, &prepared, &clustering, grouped.method)),
+            || figures(&table, &prepared, &clustering, &dropped, end),
+        );
         grouped.clustering = clustering;
-        (dropped, labels, figures)
+        (one.flatten(), dropped, labels, described.unwrap_or_default(), figures)
     });
+    if !plan.or_refine {
+        prepared.points = Vec::new();
+    }
+    let (silhouette, representatives) = described;
     notes.extend(figures.note(&table));
     notes.extend(Figures::silent_note(&table));
     notes.extend(figures.on_core_note(&stats));
@@ -252,8 +271,36 @@ fn labelled(
         rows,
         burst_row,
         first_notes: notes,
-        left: Left { aligned, unaligned, filter, one_density, or_refine, check_extrapolation },
+        silhouette,
+        representatives,
+        left: Left {
+            aligned,
+            at_one_density: Mutex::new(at_one_density),
+            unaligned,
+            filter,
+            one_density,
+            or_refine,
+            check_extrapolation,
+        },
     })
+}
+
+/// Strata of each phase, of which each has a representative.
+const STRATA: usize = 5;
+
+/// What is said of phases by the points of their bursts.
+fn by_points(
+    table: &BurstTable,
+    prepared: &Prepared,
+    clustering: &Clustering,
+    method: Method,
+) -> (Option<Silhouette>, Vec<PhaseRepresentatives>) {
+    // What lies between the same calls need not be as long, so it has no silhouette.
+    let has_silhouette = method != Method::Places;
+    rayon::join(
+        || has_silhouette.then(|| silhouette(table, prepared, clustering)).flatten(),
+        || representatives(table, prepared, clustering, STRATA),
+    )
 }
 
 /// Groups the complete bursts, or refines them; `threads` has the thread of
@@ -467,6 +514,11 @@ impl Labelled {
     pub fn alternatives(&self) -> Vec<Vec<u32>> {
         let of = |refinement| alternatives(refinement, &self.grouped.clustering);
         self.grouped.refinement.as_ref().map_or_else(Vec::new, of)
+    }
+
+    /// The mean silhouette of a phase, by its place.
+    pub fn silhouette_of(&self, phase: usize) -> Option<f64> {
+        self.silhouette.as_ref().and_then(|s| s.per_cluster.get(phase).copied())
     }
 
     /// Share of the computing time of all bursts that is noise.

@@ -1,8 +1,8 @@
 //! Whether the analysed run repeats itself.
 
-use super::grouping::{Grouped, group_by_curve};
+use super::grouping::Grouped;
 use super::options::{Grouping, Method};
-use super::search::Here;
+use super::search::{Here, Search};
 use super::structure::of_all_bursts;
 use super::{Analysis, Labelled, Settings, group_bursts, ordered, refined};
 use crate::{Silent, Stages};
@@ -13,6 +13,7 @@ use likewise::bursts::{
 };
 use likewise::cluster::{ClusterId, Clustering, Points};
 use likewise::table::{BurstTable, Prepared, Rows};
+use std::sync::PoisonError;
 
 /// What was looked at to see whether a run repeats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,7 +70,7 @@ impl PeriodSearch {
     /// durations were drawn, a burst's phase is chance and its place is not, so
     /// only places are asked; and where phases are places anyway.
     pub(super) fn of(labelled: &Labelled) -> Self {
-        let Labelled { table, prepared, grouped, settings, drawn_times, left, .. } = labelled;
+        let Labelled { table, prepared, grouped, drawn_times, left, .. } = labelled;
         let only_places = *drawn_times || grouped.method == Method::Places;
         if only_places && let Some(by_place) = Self::by_place(table) {
             return by_place;
@@ -83,7 +84,7 @@ impl PeriodSearch {
             labels
         };
         let by_phase = if grouped.method == Method::Refine {
-            match at_one_density(table, prepared, grouped, settings).ok().map(of_own) {
+            match left.at_one_density.lock().unwrap_or_else(PoisonError::into_inner).take().map(of_own) {
                 Some(one_density) => {
                     let has_all = one_density.has_nearly_all_of(&grouped.clustering, table, prepared);
                     let found = Self::by_phase(table, one_density);
@@ -205,17 +206,20 @@ fn places(table: &BurstTable) -> Option<Vec<Option<ClusterId>>> {
     (by_place.n_clusters > 0).then(|| by_place.ordered_by(|i| table.duration[i].0).labels)
 }
 
-fn at_one_density(
+/// The phases of refined bursts at the one radius that suggests itself.
+pub(super) fn at_one_density(
     table: &BurstTable,
     prepared: &Prepared,
     refined: &Grouped,
     settings: &Settings,
+    search: &dyn Search,
 ) -> Result<Clustering> {
+    let points = Points::new(&prepared.points, prepared.dims)?;
     let clustering = match &refined.one_density {
-        Some(curve) => group_by_curve(Points::new(&prepared.points, prepared.dims)?, curve)?,
+        Some(curve) => search.dbscan(points, &curve.suggested(points.len())?).clustering,
         None => {
             let asked = Grouping { method: Some(Method::Dbscan), ..settings.grouping.clone() };
-            group_bursts(table, prepared, &asked, &Here, &mut Stages::default(), &Silent)?.clustering
+            group_bursts(table, prepared, &asked, search, &mut Stages::default(), &Silent)?.clustering
         }
     };
     Ok(ordered(clustering, table, prepared, settings.min_share).0)

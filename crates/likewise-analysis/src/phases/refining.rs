@@ -44,7 +44,9 @@ pub(super) fn refine_bursts(
     if direction == Direction::Aggregative {
         // What each radius connects does not depend on what became of the others.
         let params = |&eps: &f64| DbscanParams::new(eps, range.min_points).ok();
-        let all: Vec<_> = range.eps.iter().chain(&range.reach).filter_map(params).collect();
+        // The period is sought at one density.
+        let one = grouped.one_density.as_ref().and_then(|curve| curve.suggested(input.points.len()).ok());
+        let all: Vec<_> = range.eps.iter().chain(&range.reach).filter_map(params).chain(one).collect();
         search.ahead(input.points, &all, cores.as_ref());
     }
     let along = stages.time("cluster", || Along::of(input.points));

@@ -10,25 +10,21 @@ use std::sync::Arc;
 /// More distances to centroids than this are not measured.
 const MAX_DISTANCES: usize = 1 << 30;
 
-/// What the phases are worth.
+/// What the phases are worth as steps of the program.
 #[derive(Clone, Debug, Default)]
 pub struct Structure {
     /// `None` where nobody asked for it.
     pub spmd: Option<(Arc<Alignment>, SpmdScore)>,
-    /// `None` where there are less than two phases, too much to measure, or
-    /// phases that are not made by what describes bursts.
-    pub silhouette: Option<Silhouette>,
 }
 
 impl Structure {
     /// Scores the phases of the complete bursts, as they are `aligned`, or else aligns
-    /// them. Their silhouette is that of `points`.
+    /// them.
     pub(super) fn of(
         table: &BurstTable,
         prepared: &Prepared,
         clustering: &Clustering,
         aligned: Option<Arc<Alignment>>,
-        points: Option<Points<'_>>,
     ) -> Self {
         let mut durations = vec![Nanos::ZERO; clustering.n_clusters];
         for (burst, label) in prepared.complete.iter().zip(&clustering.labels) {
@@ -42,22 +38,26 @@ impl Structure {
             Arc::new(align_by_duration(&phase_sequences(table, &labels), &durations))
         });
         let score = spmd_score(&alignment, &durations);
-        let weight = |i: usize| table.duration[prepared.complete.at(i) as usize].0;
-        let is_quick = prepared.complete.len().saturating_mul(clustering.n_clusters) <= MAX_DISTANCES;
-        let points = points.filter(|_| is_quick);
-        let silhouette = points.and_then(|points| centroid_silhouette(points, clustering, weight));
-        Self { spmd: Some((alignment, score)), silhouette }
+        Self { spmd: Some((alignment, score)) }
     }
 
     /// The Score per Cluster of a phase, by its place.
     pub fn spmd_of(&self, phase: usize) -> Option<f64> {
         self.spmd.as_ref().and_then(|(_, score)| *score.per_cluster.get(phase)?)
     }
+}
 
-    /// The mean silhouette of a phase, by its place.
-    pub fn silhouette_of(&self, phase: usize) -> Option<f64> {
-        self.silhouette.as_ref().and_then(|s| s.per_cluster.get(phase).copied())
-    }
+/// How much nearer the complete bursts are to their own phase than to others; `None` where
+/// there are less than two phases, or too much to measure.
+pub(super) fn silhouette(
+    table: &BurstTable,
+    prepared: &Prepared,
+    clustering: &Clustering,
+) -> Option<Silhouette> {
+    let weight = |i: usize| table.duration[prepared.complete.at(i) as usize].0;
+    let is_quick = prepared.complete.len().saturating_mul(clustering.n_clusters) <= MAX_DISTANCES;
+    let points = Points::new(&prepared.points, prepared.dims).ok().filter(|_| is_quick)?;
+    centroid_silhouette(points, clustering, weight)
 }
 
 /// The phase of every burst of the table; `clustering` labels the complete ones.

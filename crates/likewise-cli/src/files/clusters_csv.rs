@@ -57,7 +57,7 @@ pub(crate) fn write(out: &mut impl Write, analysis: &Analysis) -> io::Result<()>
             .for_each(&mut cell);
         // The noise comes last, and has neither.
         let structure = &analysis.structure;
-        [structure.spmd_of(p), structure.silhouette_of(p)]
+        [structure.spmd_of(p), analysis.silhouette_of(p)]
             .into_iter()
             .for_each(|value| cell(value.unwrap_or(f64::NAN)));
         for (_, moments) in &columns {

@@ -64,7 +64,7 @@ pub(crate) fn summary(analysis: &Analysis, truth: Option<Value>) -> Value {
         "findings": findings::to_json(analysis),
         "notes": analysis.notes,
         "spmd": analysis.structure.spmd.as_ref().map(|(alignment, score)| spmd::to_json(alignment, score)),
-        "silhouette": analysis.structure.silhouette.as_ref().map(|s| s.mean),
+        "silhouette": analysis.silhouette.as_ref().map(|s| s.mean),
         "alternatives": analysis.alternatives(),
         "truth": truth,
         "period": period::to_json(analysis),

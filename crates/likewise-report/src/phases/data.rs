@@ -109,7 +109,7 @@ fn facts(analysis: &Analysis) -> Vec<(String, String)> {
     ];
     let structure = &analysis.structure;
     let spmd = structure.spmd.as_ref().map(|(_, score)| ("SPMD score", format!("{:.3}", score.score)));
-    let silhouette = structure.silhouette.as_ref().map(|s| ("Silhouette", format!("{:.3}", s.mean)));
+    let silhouette = analysis.silhouette.as_ref().map(|s| ("Silhouette", format!("{:.3}", s.mean)));
     let facts = facts.into_iter().chain(spmd).chain(silhouette);
     facts.map(|(name, value)| (name.to_owned(), value)).collect()
 }
@@ -205,7 +205,7 @@ fn phases(analysis: &Analysis) -> Vec<PhaseRow> {
         rows.push(PhaseRow {
             counters,
             spmd: analysis.structure.spmd_of(p),
-            silhouette: analysis.structure.silhouette_of(p),
+            silhouette: analysis.silhouette_of(p),
             ..phase_row(phase, lacking[p])
         });
     }
