@@ -67,13 +67,15 @@ const TOP: f64 = 65535.0;
 ///
 /// What is not finite is missing.
 pub fn quantise(values: impl Iterator<Item = f64> + Clone) -> (Scale, Vec<u64>) {
-    let finite = values.clone().filter(|v| v.is_finite());
-    let lo = finite.clone().fold(f64::INFINITY, f64::min);
-    let hi = finite.clone().fold(f64::NEG_INFINITY, f64::max);
+    // In one pass: a value may be computed each time that it is asked for.
+    let (mut lo, mut hi, mut least) = (f64::INFINITY, f64::NEG_INFINITY, f64::INFINITY);
+    for v in values.clone().filter(|v| v.is_finite()) {
+        (lo, hi) = (lo.min(v), hi.max(v));
+        least = if v > 0.0 { least.min(v) } else { least };
+    }
     if lo > hi {
         return (Scale { lo: 0.0, hi: 0.0, log: false }, values.map(|_| 0).collect());
     }
-    let least = finite.filter(|&v| v > 0.0).fold(f64::INFINITY, f64::min);
     if lo >= 0.0 && hi / least > LOG_RANGE {
         let span = (hi / least).ln();
         let code = |v: f64| match v {

@@ -26,8 +26,8 @@ pub use period::{PeriodSearch, SoughtIn};
 pub use refining::{alternatives, phase_of_node};
 pub use search::{Here, Search};
 pub use spread::label_bursts_on;
-use structure::{silhouette, take_aligned};
 pub use structure::{Structure, sequence_names};
+use structure::{silhouette, take_aligned};
 pub use trace::{label_bursts, phases_of, skipped};
 
 use crate::definition::Plot;
@@ -225,7 +225,8 @@ fn labelled(
     let min_share = plan.settings.min_share;
     let (at_one_density, dropped, labels, described, (stats, figures)) = stages.time("cluster", || {
         let is_refined = grouped.method == Method::Refine && !drawn_times;
-        let one = is_refined.then(|| at_one_density(&table, &prepared, &grouped, &plan.settings, search).ok());
+        let one =
+            is_refined.then(|| at_one_density(&table, &prepared, &grouped, &plan.settings, search).ok());
         let found = std::mem::take(&mut grouped.clustering);
         let (clustering, dropped) = ordered(found, &table, &prepared, min_share);
         let labels = burst_labels(&prepared, &clustering, &dropped);

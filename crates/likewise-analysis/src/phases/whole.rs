@@ -79,9 +79,7 @@ impl Labelled {
     fn notes(&self, findings: Option<&Findings>) -> Vec<String> {
         let mut notes = self.first_notes.clone();
         let Self { table, prepared, .. } = self;
-        if self.silhouette.is_some()
-            && prepared.complete.iter().all(|i| table.duration[i as usize].0 == 0)
-        {
+        if self.silhouette.is_some() && prepared.complete.iter().all(|i| table.duration[i as usize].0 == 0) {
             notes.push("No burst has a duration, so the silhouette counts every burst alike.".to_owned());
         }
         // Some bursts of a phase may be noise, many of them at a single density.
