@@ -39,7 +39,7 @@ impl<'a> Cut<'a> {
     /// # Errors
     /// The run does not repeat, or [`Usage`]: not as often as asked.
     pub fn of(analysis: &'a Analysis, asked: Limits) -> Result<Self> {
-        let period = analysis.period.found.as_ref().map_err(|why| {
+        let period = analysis.period().found.as_ref().map_err(|why| {
             anyhow!(
                 "{}: no period was found, so nothing was cut: {why}. --from and --to cut by hand",
                 analysis.input
@@ -58,7 +58,7 @@ impl<'a> Cut<'a> {
             counters: counters_of(&analysis.table, &analysis.metrics),
             iterations: asked.iterations,
         };
-        let window = choose_window(&analysis.table, &analysis.period.labels, period, &limits);
+        let window = choose_window(&analysis.table, &analysis.period().labels, period, &limits);
         Ok(Self { analysis, period, window, asked, limits })
     }
 
@@ -70,7 +70,7 @@ impl<'a> Cut<'a> {
         let does = records > self.asked.keep && could_be_less;
         if does {
             self.limits.max_share = self.window.share * (self.asked.keep / records).min(0.98);
-            let labels = &self.analysis.period.labels;
+            let labels = &self.analysis.period().labels;
             self.window = choose_window(&self.analysis.table, labels, self.period, &self.limits);
         }
         does

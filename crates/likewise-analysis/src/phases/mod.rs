@@ -3,6 +3,7 @@
 pub mod findings;
 pub mod plots;
 
+mod errand;
 mod figures;
 mod grouping;
 mod hidden;
@@ -17,6 +18,7 @@ mod trace;
 mod whole;
 mod wire;
 
+pub use errand::{FoundPeriod, PeriodErrand};
 pub use figures::{Figures, NOTEWORTHY};
 pub use grouping::{Curve, Grouped, group};
 pub use hidden::ExtrapolationCheck;
@@ -136,8 +138,8 @@ pub struct Analysis {
     /// What is worth a look first; `None` of several applications, and of
     /// drawn times.
     pub findings: Option<Findings>,
-    /// Whether the run repeats, and where.
-    pub period: PeriodSearch,
+    /// Whether the run repeats, and where; `None` if another process seeks it.
+    period: Option<PeriodSearch>,
     /// How well hidden counters were found again, where that was asked for.
     pub extrapolation_check: Option<ExtrapolationCheck>,
     /// Sentences that the analyst must know.

@@ -4,7 +4,7 @@ use super::grouping::Grouped;
 use super::options::{Grouping, Method};
 use super::search::{Here, Search};
 use super::structure::of_all_bursts;
-use super::{Analysis, Labelled, Settings, group_bursts, ordered, refined};
+use super::{Labelled, Settings, group_bursts, ordered, refined};
 use crate::{Silent, Stages};
 use anyhow::Result;
 use likewise::bursts::scaling::{RunBursts, phases_between};
@@ -13,10 +13,11 @@ use likewise::bursts::{
 };
 use likewise::cluster::{ClusterId, Clustering, Points};
 use likewise::table::{BurstTable, Prepared, Rows};
+use serde::{Deserialize, Serialize};
 use std::sync::PoisonError;
 
 /// What was looked at to see whether a run repeats.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum SoughtIn {
     /// Phases: bursts that are alike.
     Phases,
@@ -70,12 +71,16 @@ impl PeriodSearch {
     /// durations were drawn, a burst's phase is chance and its place is not, so
     /// only places are asked; and where phases are places anyway.
     pub(super) fn of(labelled: &Labelled) -> Self {
-        let Labelled { table, prepared, grouped, drawn_times, left, .. } = labelled;
-        let only_places = *drawn_times || grouped.method == Method::Places;
+        Self::among(&Sought::of(labelled), labelled.take_at_one_density())
+    }
+
+    /// The same among these; with the phases of one density, where bursts were refined.
+    pub(super) fn among(sought: &Sought<'_>, at_one_density: Option<Clustering>) -> Self {
+        let Sought { table, complete, clustering, only_places, is_refined, may_refine } = *sought;
         if only_places && let Some(by_place) = Self::by_place(table) {
             return by_place;
         }
-        let labels = |clustering: &Clustering| Labels::of(table, prepared, clustering);
+        let labels = |clustering: &Clustering| Labels::of(table, complete, clustering);
         let of = |clustering| Self::by_phase(table, labels(clustering));
         // What is grouped for this alone is gone once its labels are known: both take memory.
         let of_own = |own: Clustering| {
@@ -83,20 +88,20 @@ impl PeriodSearch {
             drop(own);
             labels
         };
-        let by_phase = if grouped.method == Method::Refine {
-            match left.at_one_density.lock().unwrap_or_else(PoisonError::into_inner).take().map(of_own) {
+        let by_phase = if is_refined {
+            match at_one_density.map(of_own) {
                 Some(one_density) => {
-                    let has_all = one_density.has_nearly_all_of(&grouped.clustering, table, prepared);
+                    let has_all = one_density.has_nearly_all_of(clustering, table, complete);
                     let found = Self::by_phase(table, one_density);
-                    found.or_better(has_all, || Some(of(&grouped.clustering)))
+                    found.or_better(has_all, || Some(of(clustering)))
                 }
-                None => of(&grouped.clustering),
+                None => of(clustering),
             }
-        } else if left.or_refine {
+        } else if let Some(labelled) = may_refine {
             let refined = || Some(Self::by_phase(table, of_own(labelled.refined_phases().ok()?)));
-            of(&grouped.clustering).or_better(true, refined)
+            of(clustering).or_better(true, refined)
         } else {
-            of(&grouped.clustering)
+            of(clustering)
         };
         if by_phase.found.is_ok() {
             return by_phase;
@@ -134,12 +139,15 @@ impl PeriodSearch {
 
     /// The phase of the analysis in which bursts of the period's anchor spend
     /// most time, the first of equal ones.
-    #[must_use]
-    pub fn first_phase(&self, analysis: &Analysis) -> Option<u32> {
+    pub(super) fn first_phase(
+        &self,
+        table: &BurstTable,
+        complete: &Rows,
+        clustering: &Clustering,
+    ) -> Option<u32> {
         let anchor = self.found.as_ref().ok()?.anchor;
-        let Labelled { table, prepared, grouped, .. } = &**analysis;
-        let mut time = vec![0u64; grouped.clustering.n_clusters];
-        for (i, own) in prepared.complete.iter().map(|i| i as usize).zip(&grouped.clustering.labels) {
+        let mut time = vec![0u64; clustering.n_clusters];
+        for (i, own) in complete.iter().map(|i| i as usize).zip(&clustering.labels) {
             if let Some(own) = own.filter(|_| self.labels[i] == Some(anchor)) {
                 time[own.index()] = time[own.index()].saturating_add(table.duration[i].0);
             }
@@ -150,7 +158,40 @@ impl PeriodSearch {
     }
 }
 
+/// All that the period of a run is sought in, but for the phases of one density.
+#[derive(Clone, Copy)]
+pub(super) struct Sought<'a> {
+    pub(super) table: &'a BurstTable,
+    /// The bursts that are labelled.
+    pub(super) complete: &'a Rows,
+    pub(super) clustering: &'a Clustering,
+    pub(super) only_places: bool,
+    /// Whether `clustering` comes from a refinement.
+    pub(super) is_refined: bool,
+    /// The bursts, where these may be refined, and are not.
+    pub(super) may_refine: Option<&'a Labelled>,
+}
+
+impl<'a> Sought<'a> {
+    pub(super) fn of(labelled: &'a Labelled) -> Self {
+        let Labelled { table, prepared, grouped, drawn_times, left, .. } = labelled;
+        Self {
+            table,
+            complete: &prepared.complete,
+            clustering: &grouped.clustering,
+            only_places: *drawn_times || grouped.method == Method::Places,
+            is_refined: grouped.method == Method::Refine,
+            may_refine: left.or_refine.then_some(labelled),
+        }
+    }
+}
+
 impl Labelled {
+    /// Who seeks the period takes the phases of one density: they take memory.
+    pub(super) fn take_at_one_density(&self) -> Option<Clustering> {
+        self.left.at_one_density.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
     /// The phases that a refinement finds, where bursts were grouped at one density.
     fn refined_phases(&self) -> Result<Clustering> {
         let Self { table, prepared, settings, burst_row, rows, .. } = self;
@@ -171,26 +212,25 @@ struct Labels {
 }
 
 impl Labels {
-    fn of(table: &BurstTable, prepared: &Prepared, clustering: &Clustering) -> Self {
-        let complete = &prepared.complete;
+    fn of(table: &BurstTable, complete: &Rows, clustering: &Clustering) -> Self {
         let phases: Vec<Option<u32>> =
             clustering.labels.iter().map(|label| label.map(|id| id.index() as u32)).collect();
         let found = phases_between(&RunBursts { table, complete, clustering }, &phases);
         let in_table =
             |(k, phase): (u32, u32)| (complete.at(k as usize), ClusterId::from_index(phase as usize));
         Self {
-            of_bursts: of_all_bursts(table, prepared, clustering),
+            of_bursts: of_all_bursts(table, complete, clustering),
             between: found.into_iter().map(in_table).collect(),
         }
     }
 
     /// Whether nearly all of the time that is in these phases or in others is in these.
-    fn has_nearly_all_of(&self, others: &Clustering, table: &BurstTable, prepared: &Prepared) -> bool {
+    fn has_nearly_all_of(&self, others: &Clustering, table: &BurstTable, complete: &Rows) -> bool {
         let (mut own, mut either) = (0.0, 0.0);
         let mut is_in: Vec<bool> = self.of_bursts.iter().map(Option::is_some).collect();
         self.between.iter().for_each(|&(i, _)| is_in[i as usize] = true);
         for (k, label) in others.labels.iter().enumerate() {
-            let i = prepared.complete.at(k) as usize;
+            let i = complete.at(k) as usize;
             let time = table.duration[i].0 as f64;
             own += if is_in[i] { time } else { 0.0 };
             either += if is_in[i] || label.is_some() { time } else { 0.0 };

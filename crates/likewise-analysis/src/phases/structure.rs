@@ -4,7 +4,7 @@
 use likewise::bursts::{Alignment, Refinement, SpmdScore, align_by_duration, phase_sequences, spmd_score};
 use likewise::cluster::{ClusterId, Clustering, Points};
 use likewise::quality::{Silhouette, centroid_silhouette};
-use likewise::table::{BurstTable, Nanos, Prepared};
+use likewise::table::{BurstTable, Nanos, Prepared, Rows};
 use std::sync::Arc;
 
 /// More distances to centroids than this are not measured.
@@ -34,7 +34,7 @@ impl Structure {
             }
         }
         let alignment = aligned.unwrap_or_else(|| {
-            let labels = of_all_bursts(table, prepared, clustering);
+            let labels = of_all_bursts(table, &prepared.complete, clustering);
             Arc::new(align_by_duration(&phase_sequences(table, &labels), &durations))
         });
         let score = spmd_score(&alignment, &durations);
@@ -63,11 +63,11 @@ pub(super) fn silhouette(
 /// The phase of every burst of the table; `clustering` labels the complete ones.
 pub(super) fn of_all_bursts(
     table: &BurstTable,
-    prepared: &Prepared,
+    complete: &Rows,
     clustering: &Clustering,
 ) -> Vec<Option<ClusterId>> {
     let mut phases = vec![None; table.len()];
-    for (burst, &label) in prepared.complete.iter().zip(&clustering.labels) {
+    for (burst, &label) in complete.iter().zip(&clustering.labels) {
         phases[burst as usize] = label;
     }
     phases

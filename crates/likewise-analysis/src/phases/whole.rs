@@ -6,6 +6,17 @@ use crate::{Stages, Watch};
 use likewise::bursts::Findings;
 use std::sync::Arc;
 
+impl Analysis {
+    /// Whether the run repeats, and where.
+    ///
+    /// # Panics
+    /// Of an analysis [but for the period](Labelled::analysed_but_period).
+    #[must_use]
+    pub fn period(&self) -> &PeriodSearch {
+        self.period.as_ref().expect("it is sought here")
+    }
+}
+
 /// Of more bursts, the period and the findings are looked for one after the other: side
 /// by side, they hold more than any other stage. With 40,000,000 bursts the program had
 /// 7.0 GB then (with the bursts' points and the representatives, which are gone and found
@@ -25,6 +36,16 @@ impl Labelled {
     /// may be written meanwhile.
     #[must_use]
     pub fn analysed(self: Arc<Self>, stages: &mut Stages, watch: &dyn Watch) -> Analysis {
+        self.analysed_with(true, stages, watch)
+    }
+
+    /// The same, while another process seeks the period: [`PeriodErrand`](super::PeriodErrand).
+    #[must_use]
+    pub fn analysed_but_period(self: Arc<Self>, stages: &mut Stages, watch: &dyn Watch) -> Analysis {
+        self.analysed_with(false, stages, watch)
+    }
+
+    fn analysed_with(self: Arc<Self>, seeks: bool, stages: &mut Stages, watch: &dyn Watch) -> Analysis {
         let _bar = watch.spinner("Aligning");
         let (mut beside, mut last) = (Stages::default(), Stages::default());
         // None of the three keeps all threads busy, and none needs another's result,
@@ -34,7 +55,7 @@ impl Labelled {
             true => stages.time("align", || self.structure()),
             false => Structure::default(),
         };
-        let mut period = || beside.time("period", || PeriodSearch::of(&self));
+        let mut period = || seeks.then(|| beside.time("period", || PeriodSearch::of(&self)));
         let mut findings = || last.time("findings", || self.found());
         let (structure, (period, findings)) = if self.may_be_written_meanwhile() {
             rayon::join(structure, || rayon::join(period, findings))

@@ -47,7 +47,7 @@ pub(super) fn efforts_of_trace(input: &Path, options: &Options, watch: &dyn Watc
                 .to_owned(),
         );
     }
-    let boundaries = match &analysis.period.found {
+    let boundaries = match &analysis.period().found {
         // Of a rank its sums are recorded; single steps would compare draws.
         _ if analysis.drawn_times => {
             notes.push(format!(

@@ -219,7 +219,7 @@ impl Comparison {
         let by_calls = || by_calls.then(|| match_by_calls(&views)).flatten();
         let found = stages.time("match", || by_calls().unwrap_or_else(|| match_runs(&views)));
         let periods: Vec<Option<Period>> =
-            analysed.iter().map(|run| run.analysis.period.found.clone().ok()).collect();
+            analysed.iter().map(|run| run.analysis.period().found.clone().ok()).collect();
         let mut repeats = repeats(&views, &found, &periods, settings.total);
         // A farm of tasks has no iterations, but as much work on any number of threads.
         let threads: BTreeSet<u64> = views.iter().map(RunBursts::threads).collect();
@@ -289,7 +289,7 @@ impl Comparison {
             wall: of_wall(repeats, analysis, r).map(|(wall, _)| wall),
             in_wall: of_wall(repeats, analysis, r).map_or_else(Vec::new, |(_, each)| each),
             iteration_lengths: analysis
-                .period
+                .period()
                 .found
                 .as_ref()
                 .map_or_else(|_| Vec::new(), |p| lengths(p, repeats.in_period[r])),
@@ -501,7 +501,7 @@ fn calmed<'a>(run: &RunBursts<'a>, calm: &'a Calm) -> RunBursts<'a> {
 /// thread computes of that: all of it, as an iteration may hold what others lack.
 fn of_wall(repeats: &Repeats, analysis: &Analysis, r: usize) -> Option<(f64, Vec<OfThread>)> {
     let bursts = run_bursts(analysis);
-    match (repeats.whole?, &analysis.period.found) {
+    match (repeats.whole?, &analysis.period().found) {
         (Per::Run, _) => Some((analysis.end.0 as f64, computing_within(&bursts, None))),
         (_, Ok(period)) => {
             let n = period.n_iterations() as f64 * repeats.in_period[r] as f64;

@@ -15,7 +15,7 @@ use likewise::words::{grouped_digits, short};
 use likewise_analysis::Stages;
 use likewise_analysis::cut::{Cut, Limits};
 use likewise_analysis::definition::{parse_share, parse_some};
-use likewise_analysis::phases::{Options, skipped};
+use likewise_analysis::phases::{FoundPeriod, Options, skipped};
 use likewise_trace::{AtomicFile, CutOptions, CutReport, check_cut, write_cut};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -142,7 +142,7 @@ fn by_period(args: &CutArgs, source: &Path, common: &Common) -> Result<()> {
     notes.iter().for_each(|note| common.say(format_args!("note: {note}")));
     let told = Told { cut: &cut, report, notes };
     let mut result = told.to_json(files[0].path());
-    result["period"] = period::to_json(&analysis);
+    result["period"] = period::to_json(&FoundPeriod::of(analysis.period(), &analysis), analysis.drawn_times);
     let path = files[0].path().to_owned();
     out.write("representatives.csv", |file| Ok(representatives_csv::write(file, &analysis)?))?;
     files.into_iter().try_for_each(|file| out.adopt(file))?;
@@ -275,7 +275,7 @@ impl Told<'_> {
             period.n_iterations(),
             analysis.end,
             period.confidence,
-            analysis.period.sought_in.told(),
+            analysis.period().sought_in.told(),
             100.0 * self.cut.computing_share(),
             100.0 * (1.0 - to.saturating_sub(from).0 as f64 / analysis.end.0.max(1) as f64),
             self.cut.lengths_text()

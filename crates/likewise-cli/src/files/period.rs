@@ -1,19 +1,19 @@
 //! The period of an analysed run, for programs.
 
 use likewise::table::Nanos;
-use likewise_analysis::phases::Analysis;
+use likewise_analysis::phases::FoundPeriod;
 use serde_json::{Value, json};
 
-/// What `summary.json` and `cut.json` say of it.
-pub(crate) fn to_json(analysis: &Analysis) -> Value {
-    let sought_in = analysis.period.sought_in.word();
-    match &analysis.period.found {
+/// What `summary.json` and `cut.json` say of it; `drawn` says that durations were drawn.
+pub(crate) fn to_json(period: &FoundPeriod, drawn: bool) -> Value {
+    let sought_in = period.sought_in.word();
+    let first_phase = period.first_phase;
+    match &period.found {
         Err(why) => json!({ "periodic": false, "sought_in": sought_in, "why": why.to_string() }),
         Ok(period) => {
             let (from, to) = period.region();
             // Of drawn times no iteration's length is known.
-            let known =
-                |length: Option<Nanos>| length.filter(|_| !analysis.drawn_times).map(|length| length.0);
+            let known = |length: Option<Nanos>| length.filter(|_| !drawn).map(|length| length.0);
             json!({
                 "periodic": true,
                 "sought_in": sought_in,
@@ -25,7 +25,7 @@ pub(crate) fn to_json(analysis: &Analysis) -> Value {
                 "confidence": period.confidence,
                 "work_share": period.coverage,
                 "region_ns": [from.0, to.0],
-                "first_phase": analysis.period.first_phase(analysis),
+                "first_phase": first_phase,
             })
         }
     }

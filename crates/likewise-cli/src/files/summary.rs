@@ -4,12 +4,12 @@ use super::{findings, grouped, period, spmd};
 use crate::taken;
 use likewise::bursts::{BurstLabel, Estimator, Extrapolated, HeldOut, Rate, Scope, SerialPhase};
 use likewise::table::BurstClass;
-use likewise_analysis::phases::{Analysis, ExtrapolationCheck, Labelled, NOTEWORTHY};
+use likewise_analysis::phases::{Analysis, ExtrapolationCheck, FoundPeriod, Labelled, NOTEWORTHY};
 use serde_json::{Value, json};
 
 /// All but how long it took; `truth` is how alike the phases are to the truth,
-/// where that is known.
-pub(crate) fn summary(analysis: &Analysis, truth: Option<Value>) -> Value {
+/// where that is known. Another process may have found the period.
+pub(crate) fn summary(analysis: &Analysis, period: &FoundPeriod, truth: Option<Value>) -> Value {
     let prepared = &analysis.prepared;
     let metrics: Vec<Value> = analysis
         .metrics
@@ -67,7 +67,7 @@ pub(crate) fn summary(analysis: &Analysis, truth: Option<Value>) -> Value {
         "silhouette": analysis.silhouette.as_ref().map(|s| s.mean),
         "alternatives": analysis.alternatives(),
         "truth": truth,
-        "period": period::to_json(analysis),
+        "period": period::to_json(period, analysis.drawn_times),
     })
 }
 

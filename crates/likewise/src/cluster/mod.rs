@@ -19,6 +19,8 @@ mod xmeans;
 
 use std::num::NonZeroU32;
 
+use serde::{Deserialize, Serialize};
+
 pub use matrix::{Dissimilarities, DissimilaritiesError};
 pub use sample::{label_by_nearest, stratified_sample};
 pub use xmeans::{Xmeans, XmeansParams, XmeansParamsError, xmeans};
@@ -27,7 +29,7 @@ pub use xmeans::{Xmeans, XmeansParams, XmeansParamsError, xmeans};
 pub const MAX_DIMS: usize = 16;
 
 /// A cluster's number, from 1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ClusterId(NonZeroU32);
 
 impl ClusterId {

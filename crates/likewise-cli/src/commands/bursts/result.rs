@@ -12,7 +12,7 @@ use crate::output::OutputDir;
 use crate::trace::{AsParaver, output_dir, say_notes, stem};
 use anyhow::Result;
 use likewise_analysis::Stages;
-use likewise_analysis::phases::{Analysis, Labelled};
+use likewise_analysis::phases::{Analysis, FoundPeriod, Labelled};
 use likewise_report::phases as report;
 use likewise_trace::{AtomicFile, LabelValue, is_rereadable, legend, write_labelled};
 use rayon::prelude::*;
@@ -87,7 +87,9 @@ impl ResultOf<'_> {
         let (page, large) = (page?, large?);
         large.into_iter().try_for_each(|file| out.adopt(file))?;
         let Some(analysis) = analysis.get() else { unreachable!("it is analysed") };
-        self.write_rest(out, analysis, page, truth.map(|truth| truth.figures), stages, common)
+        let period = FoundPeriod::of(analysis.period(), analysis);
+        let found = (&period, truth.map(|truth| truth.figures));
+        self.write_rest(out, analysis, page, found, stages, common)
     }
 
     pub(super) fn output_dir(&self, common: &Common) -> Result<OutputDir> {
@@ -145,7 +147,7 @@ impl ResultOf<'_> {
         mut out: OutputDir,
         analysis: &Analysis,
         (data, content): Page<'_>,
-        truth: Option<Value>,
+        (period, truth): (&FoundPeriod, Option<Value>),
         mut stages: Stages,
         common: &Common,
     ) -> Result<Done> {
@@ -156,7 +158,7 @@ impl ResultOf<'_> {
         stages.time("write", || {
             out.write("report.html", |file| Ok(report::write_html(&data, content, file)?))
         })?;
-        let summary = summary::summary(analysis, truth);
+        let summary = summary::summary(analysis, period, truth);
         let summary = finish(out, "summary.json", summary, &stages, common)?;
         Ok(Done { summary, text })
     }

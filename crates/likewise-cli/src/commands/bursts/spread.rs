@@ -9,15 +9,16 @@ use crate::files::bursts_csv;
 use crate::output::OutputDir;
 use crate::trace::{AsParaver, say_notes};
 use anyhow::Result;
-use likewise_analysis::phases::{Analysis, Labelled, label_bursts_on};
+use likewise_analysis::phases::{Analysis, FoundPeriod, Labelled, PeriodErrand, label_bursts_on};
 use likewise_analysis::together::{same_options, told_once};
 use likewise_analysis::{Stages, ToldElsewhere};
 use likewise_comm::{CommError, Communicator, Reduction};
 use likewise_mpi::MpiComm;
 use likewise_trace::{AtomicFile, SpreadError, ToLabel, is_special, write_labelled_spread};
-use rayon::ThreadPool;
+use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
+use std::thread::ScopedJoinHandle;
 
 /// As on one process. Process 0 speaks for all.
 pub(super) fn run_on(comm: &MpiComm, args: &BurstsArgs, common: &Common) -> Result<()> {
@@ -69,29 +70,32 @@ impl ResultOf<'_> {
             pool.as_ref().is_some_and(|pool| pool.current_num_threads() > rayon::current_num_threads());
         let alone = self.alone(comm, labelled.as_deref(), is_lent)?;
         let analysis = OnceLock::new();
+        let errand = PeriodErrand::sent(comm, labelled.as_deref())?;
         let mut write = |labelled: Option<&Labelled>, out: &mut Option<OutputDir>| {
             stages.time("write", || self.write_large_on(comm, labelled, out, alone, common))
         };
-        let (page, written) = if alone.analyses {
-            std::thread::scope(|scope| {
-                let of = labelled.clone().map(|labelled| (labelled, &analysis)).zip(pool.as_ref());
+        let (page, written, period) = std::thread::scope(|scope| {
+            let seeking = errand.map(|errand| scope.spawn(|| sought(errand)));
+            let of = labelled.clone().map(|labelled| (labelled, &analysis)).zip(pool.as_ref());
+            let (page, written) = if alone.analyses {
                 let looking = of.map(|(of, pool)| scope.spawn(|| looked_at(of, pool, common)));
                 let written = write(labelled.as_deref(), &mut out);
-                let done = looking.map(|thread| thread.join()).transpose();
-                (done.unwrap_or_else(|panic| std::panic::resume_unwind(panic)).transpose(), written)
-            })
-        } else {
-            let of = labelled.map(|labelled| (labelled, &analysis)).zip(pool.as_ref());
-            let page = of.map(|(of, pool)| looked_at(of, pool, common)).transpose();
-            let written = write(analysis.get().map(|analysis| &**analysis), &mut out);
-            (page, written)
-        };
+                (looking.map(joined).transpose(), written)
+            } else {
+                let page = of.map(|(of, pool)| looked_at(of, pool, common)).transpose();
+                (page, write(labelled.as_deref(), &mut out))
+            };
+            (page, written, seeking.map(joined).transpose())
+        });
+        let period = PeriodErrand::told(comm, told_once(Some(comm), period)?)?;
         let page = told_once(Some(comm), written.and(page))?;
-        let Some(((page, looking), (out, analysis))) = page.zip(out.zip(analysis.get())) else {
+        let Some(((page, looking), (out, (analysis, period)))) =
+            page.zip(out.zip(analysis.get().zip(period)))
+        else {
             return Ok(None);
         };
         stages.add_all(looking);
-        self.write_rest(out, analysis, page, None, stages, common).map(Some)
+        self.write_rest(out, analysis, page, (&period, None), stages, common).map(Some)
     }
 
     /// Collective.
@@ -175,10 +179,20 @@ fn looked_at<'a>(
 ) -> Result<(Page<'a>, Stages)> {
     pool.install(|| {
         let mut stages = Stages::default();
-        let analysis = analysis.get_or_init(|| labelled.analysed(&mut stages, &common.quieter()));
+        let analysis = analysis.get_or_init(|| labelled.analysed_but_period(&mut stages, &common.quieter()));
         say_notes(&analysis.notes, common);
         Ok((page(analysis)?, stages))
     })
+}
+
+/// Seeks the period, on threads of its own, as [`looked_at`] does.
+fn sought(errand: PeriodErrand) -> Result<FoundPeriod> {
+    let pool = ThreadPoolBuilder::new().num_threads(rayon::current_num_threads()).build()?;
+    Ok(pool.install(|| errand.done()))
+}
+
+fn joined<T>(thread: ScopedJoinHandle<'_, T>) -> T {
+    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
 /// Gives the directory, where this process has one, files that others write.

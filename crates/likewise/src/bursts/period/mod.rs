@@ -25,6 +25,7 @@ mod shared;
 mod signal;
 
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 use crate::cluster::ClusterId;
 use crate::table::{BurstTable, Nanos};
@@ -61,7 +62,7 @@ const LITTLE: f64 = 0.01;
 const REACH: f64 = 0.1;
 
 /// A region of the run that repeats itself.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Period {
     /// When each iteration begins, ascending, and when the last ends.
     pub boundaries: Vec<Nanos>,
@@ -132,7 +133,7 @@ impl Period {
 }
 
 /// Why a run has no period.
-#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error, Serialize, Deserialize)]
 pub enum NotPeriodic {
     /// No burst has a phase.
     #[error("no burst belongs to a phase")]

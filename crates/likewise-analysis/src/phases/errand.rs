@@ -1,0 +1,235 @@
+//! The search for the period, by another process than the one that has the bursts.
+//!
+//! Nothing else that is told of a run needs the period, so it may be sought while the rest is
+//! found and written.
+
+use super::period::{PeriodSearch, Sought};
+use super::{Labelled, SoughtIn};
+use likewise::bursts::{NotPeriodic, Period};
+use likewise::cluster::{ClusterId, Clustering};
+use likewise::comm::wire::{Taker, numbers, put_number, put_numbers};
+use likewise::comm::{CommError, Communicator};
+use likewise::table::{BurstTable, Code, Nanos, PlaceId, Region, Regions, Rows};
+use serde::{Deserialize, Serialize};
+
+/// What is told of the period of a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FoundPeriod {
+    /// The period, or why there is none.
+    pub found: Result<Period, NotPeriodic>,
+    /// What it was looked for in.
+    pub sought_in: SoughtIn,
+    /// The phase of the analysis in which iterations begin.
+    pub first_phase: Option<u32>,
+}
+
+impl FoundPeriod {
+    /// What a search has found in the bursts of an analysis.
+    #[must_use]
+    pub fn of(search: &PeriodSearch, labelled: &Labelled) -> Self {
+        Self::among(search, &Sought::of(labelled))
+    }
+
+    fn among(search: &PeriodSearch, sought: &Sought<'_>) -> Self {
+        let first_phase = search.first_phase(sought.table, sought.complete, sought.clustering);
+        Self { found: search.found.clone(), sought_in: search.sought_in, first_phase }
+    }
+}
+
+/// A search for the period, with all that it needs: 20 to 28 bytes for each burst.
+#[derive(Debug)]
+pub struct PeriodErrand {
+    /// Without counters, and without the names of places.
+    table: BurstTable,
+    complete: Rows,
+    clustering: Clustering,
+    at_one_density: Option<Clustering>,
+    only_places: bool,
+    is_refined: bool,
+}
+
+/// The process that has the bursts, and the one that seeks.
+const SENDER: usize = 0;
+const SEEKER: usize = 1;
+
+impl PeriodErrand {
+    /// Sends process 1 to seek the period of the bursts that process 0 has; of two processes or
+    /// more. Collective; only process 1 has an errand then.
+    ///
+    /// # Errors
+    /// The processes could not work together.
+    pub fn sent<C: Communicator + ?Sized>(
+        comm: &C,
+        labelled: Option<&Labelled>,
+    ) -> Result<Option<Self>, CommError> {
+        match (comm.rank(), labelled) {
+            (SENDER, Some(labelled)) => send(comm, labelled).map(|()| None),
+            (SEEKER, _) => received(comm).map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    /// Seeks it.
+    #[must_use]
+    pub fn done(self) -> FoundPeriod {
+        let Self { table, complete, clustering, at_one_density, only_places, is_refined } = self;
+        let sought = Sought {
+            table: &table,
+            complete: &complete,
+            clustering: &clustering,
+            only_places,
+            is_refined,
+            may_refine: None,
+        };
+        FoundPeriod::among(&PeriodSearch::among(&sought, at_one_density), &sought)
+    }
+
+    /// Tells process 0 what was found, which has it then. Collective.
+    ///
+    /// # Errors
+    /// The processes could not work together.
+    pub fn told<C: Communicator + ?Sized>(
+        comm: &C,
+        found: Option<FoundPeriod>,
+    ) -> Result<Option<FoundPeriod>, CommError> {
+        match (comm.rank(), found) {
+            (SEEKER, Some(found)) => {
+                comm.send(SENDER, &postcard::to_stdvec(&found).map_err(out_of_step)?)?;
+                Ok(None)
+            }
+            (SENDER, _) => postcard::from_bytes(&comm.receive(SEEKER)?).map(Some).map_err(out_of_step),
+            _ => Ok(None),
+        }
+    }
+}
+
+fn out_of_step(_: postcard::Error) -> CommError {
+    CommError::out_of_step("period")
+}
+
+/// One column after the other: as bytes, all together would take as much memory again.
+fn send<C: Communicator + ?Sized>(comm: &C, labelled: &Labelled) -> Result<(), CommError> {
+    let at_one_density = labelled.take_at_one_density();
+    let Sought { table, complete, clustering, only_places, is_refined, may_refine: _ } = Sought::of(labelled);
+    let n_clusters = |clustering: &Clustering| clustering.n_clusters as u64;
+    let mut head = Vec::new();
+    let is_one = at_one_density.is_some();
+    put_numbers(&mut head, [only_places, is_refined, is_one, table.code.is_some()].map(u64::from));
+    put_numbers(&mut head, [n_clusters(clustering), at_one_density.as_ref().map_or(0, n_clusters)]);
+    for ((app, task, thread), bursts) in table.threads() {
+        put_numbers(&mut head, [app, task, thread].map(u64::from));
+        put_number(&mut head, bursts.len() as u64);
+    }
+    comm.send(SEEKER, &head)?;
+    let times = |times: &[Nanos]| {
+        let mut bytes = Vec::with_capacity(8 * times.len());
+        put_numbers(&mut bytes, times.iter().map(|time| time.0));
+        comm.send(SEEKER, &bytes)
+    };
+    times(&table.begin)?;
+    times(&table.duration)?;
+    comm.send(SEEKER, &four_bytes(labels_of_all(table.len(), complete, clustering)))?;
+    if let Some(one) = at_one_density {
+        comm.send(SEEKER, &four_bytes(one.labels.iter().map(|label| label.map_or(0, ClusterId::number))))?;
+    }
+    if let Some(code) = &table.code {
+        let mut list = Vec::new();
+        let number = |place: Option<PlaceId>| place.map_or(0, |place| place.index() as u64 + 1);
+        for Region { before, after, function } in code.regions.list() {
+            put_numbers(&mut list, [before, after, function].map(|place| number(*place)));
+        }
+        put_number(&mut list, code.parallel.into());
+        comm.send(SEEKER, &list)?;
+        comm.send(SEEKER, &four_bytes((0..table.len()).map(|i| code.regions.place(i) as u32)))?;
+    }
+    Ok(())
+}
+
+/// Of every burst of the table: 0 of one that is not complete, 1 of noise, and from 2 on the
+/// phases.
+fn labels_of_all<'l>(
+    n: usize,
+    complete: &'l Rows,
+    clustering: &'l Clustering,
+) -> impl ExactSizeIterator<Item = u32> + 'l {
+    let mut next = complete.iter().zip(&clustering.labels).peekable();
+    (0..n as u32).map(move |row| {
+        let own = next.next_if(|&(complete, _)| complete == row);
+        own.map_or(0, |(_, label)| 1 + label.map_or(0, ClusterId::number))
+    })
+}
+
+fn four_bytes(numbers: impl ExactSizeIterator<Item = u32>) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(4 * numbers.len());
+    numbers.for_each(|number| bytes.extend(number.to_le_bytes()));
+    bytes
+}
+
+fn of_four_bytes(bytes: &[u8]) -> impl ExactSizeIterator<Item = u32> + Clone + '_ {
+    bytes.as_chunks().0.iter().map(|&number| u32::from_le_bytes(number))
+}
+
+fn label_of(number: u32) -> Option<ClusterId> {
+    number.checked_sub(1).map(|index| ClusterId::from_index(index as usize))
+}
+
+fn received<C: Communicator + ?Sized>(comm: &C) -> Result<PeriodErrand, CommError> {
+    let next = || comm.receive(SENDER);
+    let broken = || CommError::out_of_step("period");
+    let head = next()?;
+    let mut head = Taker::new(&head);
+    let mut number = || head.number().ok_or_else(broken);
+    let [only_places, is_refined, is_one, has_code] =
+        [number()? != 0, number()? != 0, number()? != 0, number()? != 0];
+    let (n_clusters, n_at_one) = (number()? as usize, number()? as usize);
+    let mut table = BurstTable::default();
+    while !head.is_done() {
+        let mut number = || head.number().ok_or_else(broken);
+        let [app, task, thread, n] = [number()?, number()?, number()?, number()?];
+        table.app.push_run(app as u32, n as usize);
+        table.task.push_run(task as u32, n as usize);
+        table.thread.push_run(thread as u32, n as usize);
+    }
+    let times = || -> Result<Vec<Nanos>, CommError> {
+        Ok(numbers(&next()?).ok_or_else(broken)?.map(Nanos).collect())
+    };
+    (table.begin, table.duration) = (times()?, times()?);
+    let all = next()?;
+    let labels = of_four_bytes(&all);
+    let complete: Vec<u32> = (0..).zip(labels.clone()).filter(|&(_, n)| n > 0).map(|(row, _)| row).collect();
+    let labels = labels.filter_map(|n| n.checked_sub(1)).map(label_of).collect();
+    drop(all);
+    let at_one_density = match is_one {
+        true => {
+            let labels = of_four_bytes(&next()?).map(label_of).collect();
+            Some(Clustering { labels, n_clusters: n_at_one })
+        }
+        false => None,
+    };
+    if has_code {
+        let list = next()?;
+        let mut taker = Taker::new(&list);
+        let mut regions = Vec::new();
+        while taker.rest().len() > 8 {
+            let mut place = || -> Result<Option<PlaceId>, CommError> {
+                let number = taker.index().ok_or_else(broken)?;
+                Ok(number.checked_sub(1).and_then(PlaceId::from_index))
+            };
+            regions.push(Region { before: place()?, after: place()?, function: place()? });
+        }
+        let parallel = taker.number().ok_or_else(broken)? != 0;
+        let of_bursts = next()?;
+        let region = |place: u32| regions.get(place as usize).copied().unwrap_or_default();
+        let regions: Regions = of_four_bytes(&of_bursts).map(region).collect();
+        table.code = Some(Code { places: Vec::new(), regions, parallel });
+    }
+    let clustering = Clustering { labels, n_clusters };
+    Ok(PeriodErrand {
+        table,
+        complete: Rows::from(complete),
+        clustering,
+        at_one_density,
+        only_places,
+        is_refined,
+    })
+}
