@@ -30,9 +30,15 @@ pub(super) fn code_names(data: &ReportData<'_>, phases: &[BurstLabel], width: us
     rows.iter().map(|row| row.as_ref().and_then(name)).collect()
 }
 
+/// A place, and the words before it.
+type Told = (&'static str, String);
+
 /// What tells a phase apart from others of its function: the call that it ends with, or the one
 /// that it begins with, or both. Nothing, if there are no others, or both are alike.
-fn apart<'r, I: Iterator<Item = &'r &'r RegionRow>>(row: &RegionRow, of_function: impl Fn() -> I) -> String {
+fn apart<'r, I: Iterator<Item = &'r &'r RegionRow>>(
+    row: &RegionRow,
+    of_function: impl Fn() -> I,
+) -> Vec<Told> {
     let n = of_function().count();
     let alike = |same: &dyn Fn(&RegionRow) -> bool| of_function().filter(|other| same(other)).count();
     let module = row.function.rfind("+0x").map(|at| &row.function[..at]);
@@ -43,29 +49,40 @@ fn apart<'r, I: Iterator<Item = &'r &'r RegionRow>>(row: &RegionRow, of_function
     };
     let (before, after) = (place(&row.before), place(&row.after));
     match n {
-        0 | 1 => String::new(),
-        _ if alike(&|other| other.after == row.after) == 1 => format!("to {after}"),
-        _ if alike(&|other| other.before == row.before) == 1 => format!("from {before}"),
-        _ if alike(&|other| (&other.before, &other.after) == (&row.before, &row.after)) == n => String::new(),
-        _ => format!("{before} → {after}"),
+        0 | 1 => Vec::new(),
+        _ if alike(&|other| other.after == row.after) == 1 => vec![(", to ", after)],
+        _ if alike(&|other| other.before == row.before) == 1 => vec![(", from ", before)],
+        _ if alike(&|other| (&other.before, &other.after) == (&row.before, &row.after)) == n => Vec::new(),
+        _ => vec![(", ", before), (" → ", after)],
     }
 }
 
-/// A name and what follows it. Of too long a name the end is left out, and of what follows the
-/// begin, as files and lines stand at the end.
-fn joined(name: &str, more: &str, width: usize) -> String {
-    if more.is_empty() {
-        return fit(name, width);
+/// A name and the places that follow it. Of too long a name the end is left out, and of a place
+/// the begin, as files and lines stand at the end.
+fn joined(name: &str, places: &[Told], width: usize) -> String {
+    let words: usize = places.iter().map(|(words, _)| words.chars().count()).sum();
+    let of_places: usize = places.iter().map(|(_, place)| place.chars().count()).sum();
+    // Half of the line is for what follows, or what the name leaves.
+    let half = (width / 2).saturating_sub(words);
+    let room = of_places.min(half.max(width.saturating_sub(name.chars().count() + words)));
+    let mut text = String::new();
+    for (at, (words, place)) in places.iter().enumerate() {
+        let before: usize = text.chars().count();
+        let used = before - places[..at].iter().map(|(words, _)| words.chars().count()).sum::<usize>();
+        text.push_str(words);
+        text.push_str(&fit_end(place, (room - used) / (places.len() - at)));
     }
-    let (of_name, of_more) = (name.chars().count(), more.chars().count());
-    // Half of the room is for what follows, or what the name leaves.
-    let room = of_more.min((width / 2).max(width.saturating_sub(of_name + 2)));
-    let tail = match of_more - room {
-        0 => more.to_owned(),
-        left_out => ['…'].into_iter().chain(more.chars().skip(left_out + 1)).collect(),
-    };
-    let head = fit(name, width.saturating_sub(room + 2).max(1));
-    format!("{head}, {}", fit(&tail, room.max(1)))
+    let head = fit(name, width.saturating_sub(text.chars().count()).max(1));
+    head + &text
+}
+
+/// The end of an untrusted name, in at most `width` columns.
+fn fit_end(name: &str, width: usize) -> String {
+    let n = name.chars().count();
+    match n > width {
+        true => ['…'].into_iter().chain(fit(name, n).chars().skip(n + 1 - width.max(1))).collect(),
+        false => fit(name, width.max(1)),
+    }
 }
 
 /// An untrusted name in at most `width` columns, without control characters.
@@ -119,7 +136,7 @@ mod tests {
     fn long_names_keep_what_tells_them_apart() {
         let long = "Comm::forward_comm (comm.cpp:512)";
         let names = names(&[("Verlet::run(int)", "x", long), ("Verlet::run(int)", "x", "y (a.cpp:3)")], 30);
-        assert_eq!(names, ["Verlet::run(…, …(comm.cpp:512)", "Verlet::run(i…, to y (a.cpp:3)"]);
+        assert_eq!(names, ["Verlet::run(in…, to ….cpp:512)", "Verlet::run(in…, to …(a.cpp:3)"]);
         assert!(names.iter().all(|name| name.chars().count() <= 30));
     }
 }
