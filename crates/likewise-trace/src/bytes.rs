@@ -305,9 +305,9 @@ impl Input {
             Blocks::Map { map, .. } => (Some(*map), false),
             Blocks::Stream(_) => (None, true),
         };
-        let (mut ending, stopped) = (Ok(()), AtomicBool::new(false));
-        let next = || {
-            blocks.next(&stopped).unwrap_or_else(|kind| {
+        let mut ending = Ok(());
+        let next = |ended: &AtomicBool| {
+            blocks.next(ended).unwrap_or_else(|kind| {
                 ending = Err(kind);
                 None
             })
@@ -324,7 +324,7 @@ impl Input {
             if let Some((map, end)) = map.zip(end) {
                 forget(map, std::mem::replace(&mut forgotten, end)..end);
             }
-            merge(done).inspect_err(|_| stopped.store(true, Ordering::Relaxed))?;
+            merge(done)?;
             if let Some(progress) = progress {
                 progress(consumed.load(Ordering::Relaxed), size.unwrap_or(0));
             }
@@ -423,8 +423,8 @@ enum Blocks<'a> {
 }
 
 impl<'a> Blocks<'a> {
-    /// The next block, if there is one, and it is not to stop.
-    fn next(&mut self, stopped: &AtomicBool) -> std::result::Result<Option<Cow<'a, [u8]>>, ErrorKind> {
+    /// The next block, if there is one, and one is still wanted.
+    fn next(&mut self, ended: &AtomicBool) -> std::result::Result<Option<Cow<'a, [u8]>>, ErrorKind> {
         match self {
             Blocks::Map { map, end, pos, block, consumed } => {
                 let data = &map[..*end];
@@ -452,7 +452,7 @@ impl<'a> Blocks<'a> {
                 match receiver.recv_timeout(LOOK_UP) {
                     Ok(Message::Block(block)) => return Ok(Some(Cow::Owned(block))),
                     Ok(Message::End(result)) => return result.map(|()| None),
-                    Err(RecvTimeoutError::Timeout) if stopped.load(Ordering::Relaxed) => return Ok(None),
+                    Err(RecvTimeoutError::Timeout) if ended.load(Ordering::Relaxed) => return Ok(None),
                     Err(RecvTimeoutError::Timeout) => {}
                     Err(RecvTimeoutError::Disconnected) => {
                         return Err(ErrorKind::Read(io::Error::other("the reading thread stopped")));

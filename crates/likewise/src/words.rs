@@ -56,17 +56,39 @@ pub fn si(value: f64) -> String {
     format!("{value:.decimals$}{prefix}")
 }
 
-/// A share with one decimal: `87.3%`.
+/// From so many times the whole on, a factor says more than a percentage.
+pub const FAR: f64 = 5.0;
+
+/// A factor with one decimal, or none where it is large: `12.6`, `1,258`.
+#[must_use]
+pub fn factor(times: f64) -> String {
+    if (99.95..1e15).contains(&times) { grouped_digits(times.round() as u64) } else { format!("{times:.1}") }
+}
+
+/// A share with one decimal: `87.3%`. Of many times the whole, how many: `12.6×`.
 #[must_use]
 pub fn percent(share: f64) -> String {
-    format!("{:.1}%", 100.0 * share)
+    if share >= FAR { format!("{}×", factor(share)) } else { format!("{:.1}%", 100.0 * share) }
+}
+
+/// A share without decimals, or how many times the whole: `87%`, `12.6×`.
+#[must_use]
+pub fn whole_percent(share: f64) -> String {
+    if share >= FAR { percent(share) } else { format!("{:.0}%", 100.0 * share) }
+}
+
+/// By how much something is more than another: `87.3%`, or, where it is far more, how many times
+/// as much it is: `a factor of 13.6`.
+#[must_use]
+pub fn apart(more: f64) -> String {
+    if more >= FAR { format!("a factor of {}", factor(1.0 + more)) } else { percent(more) }
 }
 
 /// A share that may be tiny: `0.006%`.
 #[must_use]
 pub fn share_text(share: f64) -> String {
     match share * 100.0 {
-        percent if percent >= 1.0 || percent == 0.0 => format!("{percent:.1}%"),
+        more if more >= 1.0 || more == 0.0 => percent(share),
         // Two digits that say something.
         percent => format!("{percent:.*}%", (1.0 - percent.log10().floor()).min(12.0) as usize),
     }
@@ -110,6 +132,10 @@ mod tests {
             (percent(0.8734), share_text(0.000_06), level(0.95)),
             ("87.3%".into(), "0.0060%".into(), "95%".into())
         );
+        assert_eq!(["499.0%", "5.0×", "66.1×", "1,258×"], [4.99, 5.0, 66.09, 1258.3].map(percent));
+        assert_eq!(["87%", "12.6×"], [0.873, 12.58].map(whole_percent));
+        assert_eq!(["30.0%", "a factor of 67.1"], [0.3, 66.091].map(apart));
+        assert_eq!(["-3.0%", "NaN%"], [-0.03, f64::NAN].map(percent));
         assert_eq!(["", "4", "4 and 6", "4, 6 and 7"], [&[][..], &[4], &[4, 6], &[4, 6, 7]].map(listed));
         assert_eq!((capital(""), capital("éa b")), (String::new(), "Éa b".into()));
     }

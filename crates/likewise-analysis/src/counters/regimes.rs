@@ -2,7 +2,7 @@
 
 use super::clock::step_of;
 use likewise::counters::regimes::{Estimate, Formula, Noise, Range, Regimes, Region};
-use likewise::words::{counted, percent, short, si};
+use likewise::words::{FAR, counted, percent, short, si};
 
 /// Rows of a point that stray less are never worth a word.
 const STRAY: f64 = 0.05;
@@ -202,6 +202,7 @@ impl RegimeReport {
         match self.noise {
             // What is less is rounding.
             Noise::Relative if region.spread < 1e-9 => "0%".to_owned(),
+            Noise::Relative if region.spread >= FAR => percent(region.spread),
             Noise::Relative => format!("{}%", short(100.0 * region.spread)),
             Noise::Absolute => match self.unit {
                 Unit::None => short(region.spread),
@@ -332,9 +333,12 @@ impl RegimeReport {
         let why = match &self.told_by {
             Some(told_by) => told_by.clone(),
             None if is_far => format!(
-                "they stray by {}% from their median, much more than medians do from the model; --repeats each takes \
+                "they stray by {} from their median, much more than medians do from the model; --repeats each takes \
                  every row.",
-                short((1000.0 * within).round() / 10.0)
+                match within {
+                    far if far >= FAR => percent(far),
+                    near => format!("{}%", short((1000.0 * near).round() / 10.0)),
+                }
             ),
             None => return None,
         };

@@ -7,7 +7,7 @@ use likewise::bursts::{
 };
 use likewise::cluster::ClusterId;
 use likewise::table::{BurstTable, DurationFilter, Nanos, Prepared};
-use likewise::words::{capital, listed, percent};
+use likewise::words::{FAR, capital, factor, listed, percent};
 use std::collections::BTreeSet;
 
 /// Bursts shorter than this are passed over: those that the preparation leaves out, but
@@ -264,10 +264,13 @@ fn imbalance(finding: &Finding, names: &Names) -> String {
         Scope::Run if names.is_hybrid => ("the slowest task", "the mean"),
         Scope::Run => ("the slowest", "the mean"),
     };
+    let apart = match apart {
+        far if far >= FAR => format!("takes {} times as long as", factor(1.0 + far)),
+        near => format!("is {} above", percent(near)),
+    };
     format!(
-        "{}{at} {slowest} is {} above {mean}, {last}. Even, {} of the run would be won.",
+        "{}{at} {slowest} {apart} {mean}, {last}. Even, {} of the run would be won.",
         place(finding),
-        percent(apart),
         percent(finding.share)
     )
 }

@@ -4,7 +4,7 @@ use super::Analysis;
 use super::figures::NOTEWORTHY;
 use likewise::bursts::{HeldOut, hold_out};
 use likewise::table::{Expr, Metric, Operand};
-use likewise::words::counted;
+use likewise::words::{FAR, counted, percent};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
 
@@ -55,7 +55,11 @@ impl ExtrapolationCheck {
         let each = |held: &HeldOut| {
             let name = &analysis.table.counters[held.counter].counter.name;
             let phase = held.cluster.map_or(0, |id| id.number());
-            format!("{name} {:.2}% (phase {phase}, {})", 100.0 * held.error(), counted(held.found.n, "burst"))
+            let error = match held.error() {
+                far if far >= FAR => percent(far),
+                near => format!("{:.2}%", 100.0 * near),
+            };
+            format!("{name} {error} (phase {phase}, {})", counted(held.found.n, "burst"))
         };
         format!(
             "Extrapolation check, half of the counters hidden from each burst (seed {seed}): {within} of {} means \

@@ -108,6 +108,7 @@ fn parts(classes: &[Moments], n_regions: usize) -> Vec<Part> {
         let region = apart.fold(0.0, f64::max);
         Part {
             spread: spread(least, most, mean),
+            has_least: least > 0.0,
             region_spread: if mean == 0.0 { 0.0 } else { region / mean.abs() },
         }
     };

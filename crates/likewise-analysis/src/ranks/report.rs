@@ -3,11 +3,11 @@
 use super::options::Mode;
 use super::regions::OTHER;
 use super::settle::NAMED;
-use super::verdict::{Kind, Verdict, few_of};
+use super::verdict::{Kind, Verdict, apart_text, few_of};
 use super::windows::{self, Window};
 use likewise::ranks::{Bound, Moments, Stratification, Support, Wavelet};
 use likewise::table::Nanos;
-use likewise::words::{counted, grouped_digits, level, percent, share_text, short};
+use likewise::words::{FAR, counted, factor, grouped_digits, level, percent, share_text, short};
 use std::fmt::Write as _;
 
 /// Everything the files, the report and the terminal show. Plain data: the
@@ -55,6 +55,8 @@ pub struct RanksReport {
 pub struct Part {
     /// What the greatest effort is above the least, as a share of the least.
     pub spread: f64,
+    /// Whether the least is more than nothing; else it is a share of the mean.
+    pub has_least: bool,
     /// How far ranks are apart in any one region, as a share of the mean effort
     /// in all.
     pub region_spread: f64,
@@ -315,7 +317,8 @@ impl RanksReport {
     /// How far ranks are apart from part to part, where they are not alike.
     fn changing(&self) -> Option<String> {
         let is_told = self.classes.len() == 1 && self.verdict.kind != Kind::Alike;
-        let spreads: Vec<String> = self.parts.iter().map(|part| percent(part.spread)).collect();
+        let spreads: Vec<String> =
+            self.parts.iter().map(|part| apart_text(part.spread, part.has_least)).collect();
         let (last, first) = spreads.split_last().filter(|(_, first)| is_told && !first.is_empty())?;
         let parts = if self.parts.len() == self.n_steps { "steps" } else { "quarters of the steps" };
         Some(format!("In the {parts} they differ by {} and {last}.", first.join(", ")))
@@ -412,9 +415,12 @@ impl RanksReport {
     fn uneven_region(&self) -> Option<String> {
         let (region, apart) = self.uneven().filter(|(_, apart)| *apart > 0.0)?;
         let place = in_region(self.region(region).filter(|_| self.classes.len() == 1)?);
-        let share = percent(self.region_spread());
+        let share = match self.region_spread() {
+            share if share < FAR => format!("{} of", percent(share)),
+            times => format!("{} times", factor(times)),
+        };
         Some(format!(
-            "They differ most{place}: {} from the least to the most {}, {share} of the mean effort in all regions.",
+            "They differ most{place}: {} from the least to the most {}, {share} the mean effort in all regions.",
             self.effort(apart),
             self.over_all()
         ))

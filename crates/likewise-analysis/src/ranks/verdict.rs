@@ -5,7 +5,7 @@ use super::report::RanksReport;
 use super::settle::Evidence;
 use super::settle::NAMED;
 use likewise::ranks::{LEAST_RANKS, Support, is_significant, pearson, spearman};
-use likewise::words::{counted, percent, share_text};
+use likewise::words::{apart, counted, percent, share_text};
 use likewise::{Gap, gap};
 
 /// What the efforts say of classes.
@@ -62,6 +62,8 @@ pub struct Verdict {
     pub by_rank: Option<f64>,
     /// The spread that is left without the greatest steps of each rank.
     pub lasting: f64,
+    /// The least effort without those steps.
+    pub lasting_least: f64,
     /// Whether ranks differ in what they do, but hardly in how much.
     pub only_regions: bool,
     /// What differs only now and then.
@@ -96,12 +98,28 @@ impl Range {
     pub fn spread(&self) -> f64 {
         spread(self.least.1, self.most.1, self.mean)
     }
+
+    /// The same in words.
+    pub fn apart(&self) -> String {
+        apart_text(self.spread(), self.least.1 > 0.0)
+    }
 }
 
 /// See [`Range::spread`].
 pub(super) fn spread(least: f64, most: f64, mean: f64) -> f64 {
     let whole = if least > 0.0 { least } else { mean.abs() };
     if most == least { 0.0 } else { (most - least) / whole }
+}
+
+/// [`Range::spread`] in words; the least has some effort, or none.
+pub(super) fn apart_text(spread: f64, has_least: bool) -> String {
+    match percent(spread) {
+        _ if has_least => apart(spread),
+        times => match times.strip_suffix('×') {
+            Some(times) => format!("{times} times the mean"),
+            None => times,
+        },
+    }
 }
 
 /// Ranks that are far from all others.
@@ -153,7 +171,8 @@ impl Verdict {
         let follows = by_rank.is_some_and(|r| is_significant(r, n));
         let apart = Apart::of(&efforts);
         let quiet: Vec<f64> = totals.iter().map(|of| of.halves[0] + of.halves[1]).collect();
-        let lasting = Range::of(&quiet).spread();
+        let quiet = Range::of(&quiet);
+        let (lasting, lasting_least) = (quiet.spread(), quiet.least.1);
         // Chance makes ranks differ by more in a part of the steps than over all.
         let by_chance = if is_steady { 1.0 } else { (report.parts.len() as f64).sqrt() };
         let of_part = tolerance * by_chance;
@@ -180,7 +199,18 @@ impl Verdict {
         let passing =
             evidence.passing.as_ref().map_or_else(Vec::new, |passing| report.passing_texts(passing));
         let only_regions = is_even && !is_alike;
-        Self { kind, support, range, apart, steadiness, by_rank, lasting, only_regions, passing }
+        Self {
+            kind,
+            support,
+            range,
+            apart,
+            steadiness,
+            by_rank,
+            lasting,
+            lasting_least,
+            only_regions,
+            passing,
+        }
     }
 
     /// The first sentence: how the ranks behave.
@@ -211,11 +241,11 @@ impl Verdict {
             }
             (Kind::Alike, _) => format!(
                 "No classes: {ranks} are alike within {}{} {}{}.",
-                percent(self.within(report)),
+                apart(self.within(report)),
                 self.ends(report),
                 report.over_all(),
                 report.widest_part().map_or_else(String::new, |(part, widest)| {
-                    format!(", and within {} in {part}", percent(widest))
+                    format!(", and within {} in {part}", apart(widest))
                 })
             ),
             (Kind::Apart, _) => self.apart_text(report),
@@ -225,13 +255,13 @@ impl Verdict {
             }
             _ if self.only_regions => format!(
                 "No classes can be told: {ranks} are alike within {}{} {}, but not in every region.",
-                percent(self.within(report)),
+                apart(self.within(report)),
                 self.ends(report),
                 report.over_all()
             ),
             _ => format!(
                 "No classes can be told: {ranks} differ by {}{} {}, {}.",
-                percent(self.range.spread()),
+                self.range.apart(),
                 self.ends(report),
                 report.over_all(),
                 self.why(report)
@@ -272,7 +302,7 @@ impl Verdict {
             return String::new();
         }
         let apart = match self.kind {
-            Kind::Gradient => format!(", {} from the least to the most", percent(self.range.spread())),
+            Kind::Gradient => format!(", {} from the least to the most", self.range.apart()),
             _ => String::new(),
         };
         format!(
@@ -298,7 +328,7 @@ impl Verdict {
         match self.steadiness {
             _ if !mostly(self.lasting, self.range.spread()) && few > 0 => format!(
                 "and by {} where the {} in which each does most are left out",
-                percent(self.lasting),
+                apart_text(self.lasting, self.lasting_least > 0.0),
                 counted(few as u64, "step")
             ),
             _ if report.n_ranks() < LEAST_RANKS => {
@@ -347,6 +377,18 @@ mod tests {
         assert_eq!((range.least, range.most, range.spread()), ((1, 2.0), (0, 4.0), 1.0));
         assert_eq!(Range::of(&[0.0, 0.0]).spread(), 0.0);
         assert_eq!(Range::of(&[0.0, 4.0]).spread(), 2.0);
+    }
+
+    /// "Differ by 6609.1%" was told of ranks of which one does 67 times as much.
+    #[test]
+    fn ranks_that_are_far_apart_differ_by_a_factor() {
+        let told = |efforts: &[f64]| Range::of(efforts).apart();
+        assert_eq!(told(&[1.0, 1.3]), "30.0%");
+        assert_eq!(told(&[1.0, 67.091]), "a factor of 67.1");
+        // Nothing has no multiple: then it is a share of the mean.
+        assert_eq!((told(&[0.0, 4.0]), told(&[0.0, 0.0])), ("200.0%".into(), "0.0%".into()));
+        let one_of_eight = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 8.0];
+        assert_eq!(told(&one_of_eight), "8.0 times the mean");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! What a comparison of runs says, in sentences.
 
 use super::wall::longest;
+use super::words::times;
 use super::{Comparison, Phase, cause, cause_of, per};
 use likewise::bursts::scaling::{
     Change, Factor, FactorKind, IterationsFrom, Per, PhaseScaling, Scaling, SlowTasks, Untold,
@@ -22,6 +23,7 @@ impl Comparison {
     /// faster; and what is serial.
     pub fn findings(&self) -> Vec<String> {
         let mut findings: Vec<String> = self.work().into_iter().collect();
+        findings.extend(self.shared_cpus());
         findings.extend(self.unknown_scaling());
         findings.extend(if self.same_threads() { self.differences() } else { self.stops() });
         findings.extend((0..self.runs.len()).filter_map(|r| self.missing(r)));
@@ -151,7 +153,7 @@ impl Comparison {
 
     /// Whether all computation is known to be the same: whole runs are, and an
     /// iteration is where its phases are, but for a small part.
-    fn is_whole_known(&self) -> bool {
+    pub(super) fn is_whole_known(&self) -> bool {
         let share = |r: usize| -> f64 {
             let unsure = self.phases.iter().filter(|phase| phase.in_loop && phase.is_unsure());
             unsure.filter_map(|phase| phase.runs[r].as_ref()).map(|run| run.figures().share).sum()
@@ -208,7 +210,7 @@ impl Comparison {
         self.runs[r].iterations.map(|(n, _)| n).filter(|_| phase.in_loop && phase.per == Per::Run)
     }
 
-    fn all(&self) -> &'static str {
+    pub(super) fn all(&self) -> &'static str {
         if self.per == Some(Per::Iteration) {
             "All computation of an iteration"
         } else {
@@ -249,10 +251,17 @@ impl Comparison {
                 differences.extend(self.difference(r, &who(phase), (&phase.scaling, phase.per), slow));
             }
             of_phases += differences.len() - before;
+            differences.extend(self.off_core(r));
         }
         if of_phases == 0 {
             let most = percent(1.0 - self.threshold);
-            let of = if self.all_known() { "No phase" } else { "Of the phases known to be the same, none" };
+            let others = self.shown().iter().any(|phase| self.is_off_core(phase));
+            let of = match (self.all_known(), others) {
+                (true, false) => "No phase",
+                (true, true) => "No other phase",
+                (false, false) => "Of the phases known to be the same, none",
+                (false, true) => "Of the other phases known to be the same, none",
+            };
             let but = self.but_for_chance();
             differences.push(format!("{of} is slower or faster by {most} or more{but}."));
         }
@@ -282,7 +291,7 @@ impl Comparison {
             return None;
         };
         let why = if why.is_empty() { why } else { format!(": {why}") };
-        Some(format!("{who} is {how} in {run} than in {base}, × {:.2}{each}{why}.", change.speedup))
+        Some(format!("{who} is {how} in {run} than in {base}, × {}{each}{why}.", times(change.speedup)))
     }
 
     /// `task 3`, `task 3, thread 2`, `task 1.3`.
@@ -448,40 +457,55 @@ fn counted_phases(serial: &[(u32, f64)]) -> String {
     }
 }
 
+/// Why the factor of time differs from 1.
+const NO_INSTRUCTIONS: &str = "why cannot be told, as there are no instructions";
+
 /// The factors that cost most, with the others that cost much.
 fn losses(change: &Change) -> String {
-    if let Some(FactorKind::Time) = change.worst().map(|factor| factor.kind) {
-        return "why cannot be told, as there are no instructions".to_owned();
-    }
     let name = |factor: &Factor| match factor.kind {
         FactorKind::LoadBalance if change.is_serial => "serial",
+        FactorKind::Time => "more CPU time",
         kind => cause(kind),
     };
     let mut told = change.factors.clone();
     told.sort_by(|a, b| a.value.total_cmp(&b.value));
-    if told.first().is_none_or(|worst| worst.value >= 1.0) {
-        return cause_of(change).to_owned();
+    match change.worst() {
+        Some(worst) if worst.kind == FactorKind::Time => by_time(change, named(&told, name)),
+        Some(worst) if worst.value < 1.0 => named(&told, name),
+        _ => cause_of(change).to_owned(),
     }
-    named(&told, name)
 }
 
 fn gains(change: &Change) -> String {
-    if let Some(FactorKind::Time) = change.best().map(|factor| factor.kind) {
-        return "why cannot be told, as there are no instructions".to_owned();
-    }
     let mut told = change.factors.clone();
     told.sort_by(|a, b| b.value.total_cmp(&a.value));
-    named(&told, |factor| gain(factor.kind))
+    let name = |factor: &Factor| match factor.kind {
+        FactorKind::Time => "less CPU time",
+        kind => gain(kind),
+    };
+    match change.best() {
+        Some(best) if best.kind == FactorKind::Time => by_time(change, named(&told, name)),
+        _ => named(&told, name),
+    }
+}
+
+/// What can be said where time itself is what differs most: of CPU time at least that it is so.
+fn by_time(change: &Change, named: String) -> String {
+    match change.in_cpu {
+        Some(_) => format!("{named}; {NO_INSTRUCTIONS}"),
+        None => NO_INSTRUCTIONS.to_owned(),
+    }
 }
 
 /// The first factor, and those that do half as much in the same direction.
 fn named(factors: &[Factor], name: impl Fn(&Factor) -> &'static str) -> String {
     let Some(first) = factors.first() else { return String::new() };
     let most = first.value.ln();
-    let much = |factor: &&Factor| factor.kind != FactorKind::Time && factor.value.ln() / most >= ALSO;
-    let told: Vec<String> =
-        factors.iter().filter(much).map(|f| format!("{}, × {:.2}", name(f), f.value)).collect();
-    told.join("; ")
+    let in_cpu = factors.iter().any(|factor| factor.kind == FactorKind::OnCore);
+    let is_told = |factor: &&Factor| in_cpu || factor.kind != FactorKind::Time;
+    let much = |factor: &&Factor| factor.value.ln() / most >= ALSO;
+    let told = factors.iter().filter(is_told).filter(much);
+    told.map(|f| format!("{}, × {}", name(f), times(f.value))).collect::<Vec<_>>().join("; ")
 }
 
 /// `tasks 4 and 9 take 2.00 times as long (lower IPC, × 0.50), …`.
@@ -499,7 +523,7 @@ fn slow_tasks(slow: &SlowTasks, of: Per, iterations: Option<u64>) -> String {
     };
     let worst = slow.factors.iter().min_by(|a, b| a.value.total_cmp(&b.value));
     let why = worst.filter(|f| f.value < 1.0 && f.kind != FactorKind::Time);
-    let why = why.map(|f| format!(" ({}, × {:.2})", cause(f.kind), f.value)).unwrap_or_default();
+    let why = why.map(|f| format!(" ({}, × {})", cause(f.kind), times(f.value))).unwrap_or_default();
     let each = match (of, iterations) {
         (Per::Run, None) => "in all".to_owned(),
         (Per::Run, Some(_)) => "per iteration".to_owned(),
@@ -523,5 +547,6 @@ fn gain(kind: FactorKind) -> &'static str {
         FactorKind::Rate => "more instructions per second",
         FactorKind::Time => "less computing time",
         FactorKind::LoadBalance => "load balance",
+        FactorKind::OnCore => "more of the time on a core",
     }
 }

@@ -1,6 +1,7 @@
 //! Several runs of one program, their common phases and how these scale.
 
 mod findings;
+mod off_core;
 mod phase;
 mod wall;
 mod words;
@@ -74,6 +75,8 @@ pub struct Run {
     pub clusters: usize,
     /// From the begin of the trace to its end.
     pub elapsed: Nanos,
+    /// Whether ranks are known to have shared CPUs.
+    pub shared_cpus: bool,
     /// How often it runs its loop, where that is known.
     pub iterations: Option<(u64, IterationsFrom)>,
     /// How well its phases match the reference's, by time.
@@ -278,6 +281,7 @@ impl Comparison {
             apps: analysis.table.app.runs().count(),
             clusters: analysis.grouped.clustering.n_clusters,
             elapsed: analysis.end,
+            shared_cpus: analysis.shared_cpus,
             iterations: repeats.iterations[r],
             matched: matched(&phases, r),
             whole: facts[r],

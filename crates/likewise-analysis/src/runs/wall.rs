@@ -126,7 +126,14 @@ impl Comparison {
                 share(r, now)?,
                 share(base, before)?
             ),
-            (Some(false), Some(false)) => format!("computing; {}", told(second)),
+            (Some(false), Some(false)) => {
+                let change = self.whole.changes[r].as_ref();
+                let alone = match change.is_some_and(|change| change.is_off_core(self.threshold)) {
+                    true => ", by the clock, and as far as is known not in CPU time",
+                    false => "",
+                };
+                format!("computing{alone}; {}", told(second))
+            }
             _ => format!(
                 "whether for computing or for waiting cannot be told, as another thread computes longest: {}; {}",
                 told(second),

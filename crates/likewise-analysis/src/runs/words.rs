@@ -37,6 +37,7 @@ pub fn cause(kind: FactorKind) -> &'static str {
         FactorKind::Rate => "fewer instructions per second",
         FactorKind::Time => "cannot tell",
         FactorKind::LoadBalance => "load balance",
+        FactorKind::OnCore => "less of the time on a core",
     }
 }
 
@@ -49,7 +50,17 @@ pub fn key(kind: FactorKind) -> &'static str {
         FactorKind::Rate => "rate_scalability",
         FactorKind::Time => "time_scalability",
         FactorKind::LoadBalance => "load_balance_scalability",
+        FactorKind::OnCore => "on_core_scalability",
     }
+}
+
+/// A ratio with two digits behind the point, or with two that are not 0: `12.58`, `0.0014`.
+pub(super) fn times(ratio: f64) -> String {
+    if ratio >= 0.095 || ratio <= 0.0 {
+        return format!("{ratio:.2}");
+    }
+    let digits = (1.0 - ratio.log10().floor()) as usize;
+    format!("{ratio:.*}", digits.min(12))
 }
 
 /// What figures are per, in files and for people.
@@ -86,6 +97,12 @@ pub fn clusters(run: &PhaseInRun) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_small_ratio_is_not_told_as_none() {
+        let told = [12.583, 1.0, 0.349, 0.04, 0.0003241, 0.0].map(times);
+        assert_eq!(told, ["12.58", "1.00", "0.35", "0.040", "0.00032", "0.00"]);
+    }
 
     #[test]
     fn runs_are_named_by_what_tells_them_apart() {

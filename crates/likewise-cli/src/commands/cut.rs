@@ -11,7 +11,7 @@ use anyhow::Result;
 use clap::Args;
 use likewise::bursts::{Estimate, Window};
 use likewise::table::Nanos;
-use likewise::words::{grouped_digits, short};
+use likewise::words::{FAR, factor, grouped_digits, short};
 use likewise_analysis::Stages;
 use likewise_analysis::cut::{Cut, Limits};
 use likewise_analysis::definition::{parse_share, parse_some};
@@ -302,8 +302,13 @@ impl Told<'_> {
             "Error of extrapolating from it, over the iterations (over the run, where the rest is known):\n";
         for (name, estimate, limited) in self.cut.estimates() {
             let mark = if limited { "" } else { "  not limited" };
-            let (error, run_error) = (100.0 * estimate.error(), 100.0 * estimate.run_error());
-            let _ = writeln!(text, "  {name:20} {error:+8.3}%  ({run_error:+.3}%){mark}");
+            // An estimate that is many times as much is told as such.
+            let told = |error: f64| match error {
+                far if far >= FAR => format!("{}×", factor(1.0 + far)),
+                near => format!("{:+.3}%", 100.0 * near),
+            };
+            let (error, run_error) = (told(estimate.error()), told(estimate.run_error()));
+            let _ = writeln!(text, "  {name:20} {error:>9}  ({run_error}){mark}");
         }
         if !self.cut.meets(self.records()) {
             let _ = writeln!(

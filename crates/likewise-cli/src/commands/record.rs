@@ -10,7 +10,7 @@ use crate::launch::library;
 use crate::recordings::{self, Aside, Summary};
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
-use likewise::words::{counted, grouped_digits, short};
+use likewise::words::{counted, grouped_digits, percent, short};
 use serde_json::json;
 use std::ffi::OsString;
 use std::fs::{File, TryLockError};
@@ -169,6 +169,9 @@ fn tell(dir: &Path, old: &Aside, ended: Ended, common: &Common) -> Result<()> {
     } else {
         common.say(sampled::told(&summary, dir, &ended)?);
     }
+    if let Some(cost) = calls_a_second(&summary, ended).and_then(cost) {
+        common.say(cost);
+    }
     if let Some(told) = online::told(&summary.recording) {
         common.say(told);
     }
@@ -220,6 +223,32 @@ fn told(summary: &Summary, dir: &Path, ended: Ended) -> String {
     )
 }
 
+/// How many calls a rank made in a second of the run, in the mean.
+fn calls_a_second(summary: &Summary, ended: Ended) -> Option<f64> {
+    let rank_seconds = ended.wall.as_secs_f64() * summary.ranks as f64;
+    (summary.events > 0 && rank_seconds > 0.0).then(|| summary.events as f64 / rank_seconds)
+}
+
+/// What recording a call cost in programs where that was measured, in s: the least and the most
+/// (docs/recording.md).
+const COSTS: [f64; 2] = [0.13e-6, 1.3e-6];
+/// From this share of the run on, it is told.
+const TOLD: f64 = 0.02;
+
+/// That a rank makes so many calls that recording them may take some of the run.
+fn cost(calls_a_second: f64) -> Option<String> {
+    let [least, most] = COSTS.map(|cost| cost * calls_a_second);
+    (most >= TOLD).then(|| {
+        format!(
+            "note: a rank made {} calls a second. What recording them took was not measured; in other programs a call \
+             took 0.13 to 1.3 µs, which would be {} to {} of this run. Run it without `likewise record` to compare.",
+            grouped_digits(calls_a_second as u64),
+            percent(least),
+            percent(most.min(1.0))
+        )
+    })
+}
+
 fn to_json(summary: &Summary, dir: &Path, ended: Ended) -> serde_json::Value {
     let mut json = json!({
         "version": env!("CARGO_PKG_VERSION"),
@@ -237,6 +266,7 @@ fn to_json(summary: &Summary, dir: &Path, ended: Ended) -> serde_json::Value {
         "counters": summary.counters,
         "incomplete": summary.incomplete,
         "wall_s": ended.wall.as_secs_f64(),
+        "calls_per_rank_and_second": calls_a_second(summary, ended),
         "exit_code": ended.code,
     });
     for (name, value) in online::to_json(&summary.recording) {
@@ -257,4 +287,21 @@ fn nothing(dir: &Path, ended: Ended) -> String {
          its nodes share.",
         dir.display()
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::cost;
+
+    /// NWChem polls: recording it took 55 % more CPU time, and nothing was said.
+    #[test]
+    fn that_many_calls_cost_time_is_said_and_of_few_nothing() {
+        let told = cost(155_000.0).expect("it is told");
+        assert!(
+            told.contains("155,000 calls a second") && told.contains("2.0% to 20.2% of this run"),
+            "{told}"
+        );
+        assert_eq!((cost(0.0), cost(15_000.0)), (None, None));
+        assert!(cost(16_000.0).is_some());
+    }
 }

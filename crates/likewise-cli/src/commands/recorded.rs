@@ -12,11 +12,16 @@ use likewise_recording::{Nest, Recording, Times};
 use likewise_report::recording::{RecordingReport, Site, write_html};
 use likewise_trace::recording::{self, CallSite, Summary, nest, summarise};
 use serde_json::{Value, json};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::fmt::Write as _;
 use std::path::Path;
 
 /// Of a body of more parts than this, those with the most events are shown.
 const MOST_PARTS: usize = 8;
+/// And of all bodies together, those with the most events; of a page, so many.
+const MOST_OF_NEST: usize = 30;
+const MOST_OF_NEST_ON_PAGE: usize = 300;
 /// Call paths that are shown.
 const MOST_SITES: usize = 20;
 /// And on a page.
@@ -41,14 +46,14 @@ pub(crate) fn run(path: &Path, rank: Option<u32>, output: Option<&Path>, common:
     let (width, all) = (common.terminal().0, common.wants_all());
     let mut json = to_json(&recording, &summary, path, complete);
     if let Some(dir) = output {
-        let shown = Shown { sites: &summary.sites, width: PAGE_WIDTH, all };
+        let shown = Shown { sites: &summary.sites, width: PAGE_WIDTH, all, parts: MOST_OF_NEST_ON_PAGE };
         let page = Paged { recording: &recording, summary: &summary, path, nest: (rank, shown.loops(&nest)) };
         let mut out = OutputDir::create(dir, &[path], common)?;
         out.write("report.html", |file| Ok(write_html(&page.report(), file)?))?;
         json = finish(out, "summary.json", json, &stages, common)?;
     }
     common.print(&json, || {
-        let shown = Shown { sites: &summary.sites, width, all };
+        let shown = Shown { sites: &summary.sites, width, all, parts: MOST_OF_NEST };
         let report = output
             .map_or_else(String::new, |dir| format!("\nReport: {}\n", dir.join("report.html").display()));
         [
@@ -110,7 +115,7 @@ impl Paged<'_> {
 /// The call paths with the most time first.
 fn by_time(sites: &[CallSite]) -> Vec<&CallSite> {
     let mut sites: Vec<&CallSite> = sites.iter().filter(|site| site.count > 0).collect();
-    sites.sort_by_key(|site| std::cmp::Reverse((site.time, site.count)));
+    sites.sort_by_key(|site| Reverse((site.time, site.count)));
     sites
 }
 
@@ -192,6 +197,8 @@ struct Shown<'s> {
     sites: &'s [CallSite],
     width: usize,
     all: bool,
+    /// How many parts of the loop nest.
+    parts: usize,
 }
 
 impl Shown<'_> {
@@ -201,23 +208,29 @@ impl Shown<'_> {
 
     fn loops(&self, nest: &[Nest]) -> String {
         let mut out = String::new();
-        self.body(nest, 1, &mut out);
+        let parts = Parts::of(nest, self.parts, self.all);
+        self.body(nest, 1, (&parts, 0), &mut out);
+        match parts.left_out() {
+            0 => {}
+            n => {
+                let _ = writeln!(out, "… {} of the nest; -v shows all", counted(n as u64, "more part"));
+            }
+        }
         out
     }
 
-    /// The parts of a body, each on a line or more.
-    fn body(&self, body: &[Nest], depth: usize, out: &mut String) {
-        let mut shown: Vec<usize> = (0..body.len()).collect();
-        if !self.all && body.len() > MOST_PARTS {
-            shown.sort_by_key(|&at| (std::cmp::Reverse(events(&body[at])), at));
-            shown.truncate(MOST_PARTS);
-            shown.sort_unstable();
-        }
-        let mut next = 0;
-        for at in shown {
+    /// The parts of a body, each on a line or more; the first of them is part `first` of the nest.
+    fn body(&self, body: &[Nest], depth: usize, (parts, first): (&Parts, usize), out: &mut String) {
+        let (mut next, mut number) = (0, first);
+        for (at, part) in body.iter().enumerate() {
+            let own = number;
+            number += size(part);
+            if !parts.are_shown[own] {
+                continue;
+            }
             left_out(&body[next..at], depth, out);
             next = at + 1;
-            match &body[at] {
+            match part {
                 Nest::Call(symbol, count) => self.call(*symbol, *count, depth, out),
                 Nest::Loop(inner, entered, iterations) => {
                     let times = if *entered == 1 {
@@ -231,7 +244,7 @@ impl Shown<'_> {
                         )
                     };
                     let _ = writeln!(out, "{}loop: {times}", "  ".repeat(depth));
-                    self.body(inner, depth + 1, out);
+                    self.body(inner, depth + 1, (parts, own + 1), out);
                 }
             }
         }
@@ -278,6 +291,68 @@ impl Shown<'_> {
     }
 }
 
+/// Which parts of a nest are shown, by their number: that of a loop stands before those of its
+/// body.
+struct Parts {
+    are_shown: Vec<bool>,
+}
+
+impl Parts {
+    /// All, or at most so many: those with the most events, a loop before its body, and of each
+    /// body a few.
+    fn of(nest: &[Nest], most: usize, all: bool) -> Self {
+        let mut are_shown = vec![all; nest.iter().map(size).sum()];
+        if !all {
+            let mut flat = Vec::with_capacity(are_shown.len());
+            flatten(nest, &mut flat);
+            let mut open = BinaryHeap::new();
+            offer(nest, 0, &mut open);
+            for _ in 0..most {
+                let Some((_, Reverse(number))) = open.pop() else { break };
+                are_shown[number] = true;
+                if let Nest::Loop(body, ..) = flat[number] {
+                    offer(body, number + 1, &mut open);
+                }
+            }
+        }
+        Self { are_shown }
+    }
+
+    fn left_out(&self) -> usize {
+        self.are_shown.iter().filter(|shown| !**shown).count()
+    }
+}
+
+/// The parts of a nest by their number.
+fn flatten<'n>(body: &'n [Nest], flat: &mut Vec<&'n Nest>) {
+    for part in body {
+        flat.push(part);
+        if let Nest::Loop(inner, ..) = part {
+            flatten(inner, flat);
+        }
+    }
+}
+
+/// Offers the parts of a body to be shown, by their events; the first has this number.
+fn offer(body: &[Nest], first: usize, open: &mut BinaryHeap<(u64, Reverse<usize>)>) {
+    let mut number = first;
+    let mut parts = Vec::with_capacity(body.len());
+    for part in body {
+        parts.push((events(part), Reverse(number)));
+        number += size(part);
+    }
+    parts.sort_unstable_by(|a, b| b.cmp(a));
+    open.extend(parts.into_iter().take(MOST_PARTS));
+}
+
+/// How many parts a part has, with itself.
+fn size(nest: &Nest) -> usize {
+    match nest {
+        Nest::Call(..) => 1,
+        Nest::Loop(body, ..) => 1 + body.iter().map(size).sum::<usize>(),
+    }
+}
+
 /// How many events a part of a nest stands for.
 fn events(nest: &Nest) -> u64 {
     match nest {
@@ -304,4 +379,36 @@ fn callers(callers: &[String], room: usize) -> String {
         text.push_str(&added);
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A stripped program had 2,600 rows: each loop of a thousand had rows of its own.
+    #[test]
+    fn a_large_nest_is_cut_and_says_so() {
+        let inner = |n| Nest::Loop((0..20).map(|_| Nest::Call(0, n)).collect(), 1, n);
+        let nest: Vec<Nest> =
+            (0..200).map(|i| Nest::Loop(vec![inner(1 + i), Nest::Call(0, 1)], 1, 1)).collect();
+        let site = CallSite { call: "MPI_Send", ..CallSite::default() };
+        let shown = |parts, all| {
+            let sites = [site.clone()];
+            Shown { sites: &sites, width: 80, all, parts }.loops(&nest)
+        };
+        let text = shown(30, false);
+        assert!(text.lines().count() <= 61, "{text}");
+        assert!(text.ends_with("… 4,570 more parts of the nest; -v shows all\n"), "{text}");
+        // Those with the most events, and in the order of the nest.
+        assert!(text.contains("loop: 200 iterations") && text.starts_with("  … "), "{text}");
+        let all = shown(30, true);
+        assert_eq!((all.lines().count(), all.contains('…')), (200 * 23, false));
+        // Nothing is said of a nest that is shown in full.
+        let small = [inner(3)];
+        let sites = [site.clone()];
+        let text = Shown { sites: &sites, width: 80, all: true, parts: 30 }.loops(&small);
+        assert_eq!((text.lines().count(), text.contains("-v")), (21, false));
+        let few = [Nest::Loop(vec![Nest::Call(0, 5)], 1, 5)];
+        assert!(!Shown { sites: &sites, width: 80, all: false, parts: 30 }.loops(&few).contains('…'));
+    }
 }

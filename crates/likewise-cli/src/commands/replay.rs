@@ -6,7 +6,7 @@ use crate::launch::environment::with_program;
 use crate::launch::launcher::Launcher;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use likewise::words::{capital, counted, grouped_digits, percent, short};
+use likewise::words::{FAR, capital, counted, factor, grouped_digits, percent, short};
 use likewise_comm::Communicator;
 use likewise_mpi::MpiComm;
 use likewise_recording::{Recording, Times};
@@ -205,7 +205,11 @@ fn text(outcome: &Outcome, recording: &Recording, args: &ReplayArgs) -> String {
         short(recorded),
     );
     if recorded > 0.0 {
-        let _ = write!(text, "That is {} of the recorded time", percent(replayed / recorded));
+        let times = match replayed / recorded {
+            far if far >= FAR => format!("{} times", factor(far)),
+            share => format!("{} of", percent(share)),
+        };
+        let _ = write!(text, "That is {times} the recorded time");
         let accuracy = accuracy(recorded, replayed).filter(|_| is_to_scale(args));
         let _ = match accuracy {
             Some(accuracy) => writeln!(text, ": accuracy {}, 1 − |t − t'| / t.", percent(accuracy)),

@@ -221,8 +221,15 @@ async function checkAlignment(page, name) {
   await page.locator("#alignment-tasks").click();
 }
 
-/** Every choice of metric and scale draws. */
+/** Every choice of metric and scale draws; at first, half of the bursts or more have what is shown. */
 async function checkAxes(page, name) {
+  const known = await page.evaluate(() => {
+    const { data, state } = window.likewise;
+    const value = (metric, i) => (metric.values ? metric.values[i] : metric.table[metric.codes[i]]);
+    const share = (metric) => Array.from({ length: data.n }, (_, i) => value(metric, i)).filter(Number.isFinite).length / data.n;
+    return [state.xMetric, state.yMetric].map((metric) => (metric.clustering ? 1 : share(metric)));
+  });
+  assert.ok(Math.min(...known) >= 0.5, `${name}: the first scatter has axes that most bursts have`);
   const options = await page.locator("#scatter-x option").count();
   for (let k = options - 1; k >= 0; k--) {
     await page.locator("#scatter-x").selectOption({ index: k });

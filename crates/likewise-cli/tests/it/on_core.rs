@@ -118,3 +118,50 @@ fn the_cpu_time_of_few_bursts_is_not_that_of_all() {
     assert!((share / mean - 0.5).abs() < 1e-3, "{share} of {mean}");
     assert_eq!(["mean", "sd", "n", "se"].map(|of| cell(2, &format!("CPU time_{of}"))), ["", "", "1", ""]);
 }
+
+/// Two runs of 4 tasks, 40 steps of two phases: bursts of the second take 6 ms with a CPU time of
+/// 5.99 ms in the first run, and in the other `long` and `cpu` µs.
+fn compared(long: u64, cpu: Option<u64>) -> (String, serde_json::Value) {
+    let run = |long: u64, cpu: Option<u64>| {
+        let step = move |task: u32, i: u64| {
+            let (begin, odd) = (16_000 * i, (7_919 * i + 31 * u64::from(task)) % 101);
+            [(task, 1, begin, 2_000 + odd, Some(1_990 + odd)), (task, 1, begin + 2_500, long + odd, cpu)]
+        };
+        (1..=4).flat_map(|task| (0..40).flat_map(move |i| step(task, i))).collect::<Vec<Burst>>()
+    };
+    let dirs = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
+    let [first, second] = [(6_000, Some(5_990)), (long, cpu)];
+    let traces =
+        [trace(dirs[0].path(), &run(first.0, first.1)), trace(dirs[1].path(), &run(second.0, second.1))];
+    let out = dirs[0].path().join("out");
+    let call = succeeds(&["compare", text(&traces[0]), text(&traces[1]), "-o", text(&out)]);
+    (call.stdout.replace('\n', " "), summary(&out))
+}
+
+/// "Phase 10 is faster, × 12.58: why cannot be told" was said of two runs of one program on busy
+/// cores, though CPU times were known.
+#[test]
+fn what_differs_by_the_clock_alone_is_no_finding_of_a_comparison() {
+    let phase = |summary: &serde_json::Value| {
+        let of_second = summary["phases"][0]["runs"][1].clone();
+        (of_second["by_the_clock_alone"] == true, of_second["factors"]["on_core_scalability"].as_f64())
+    };
+    let (waits, summary) = compared(9_000, Some(5_990));
+    assert!(!waits.contains("is slower in") && waits.contains("By the clock, "), "{waits}");
+    assert!(
+        waits.contains("phase 1 (× 0.67)") && waits.contains("not in CPU time: threads waited"),
+        "{waits}"
+    );
+    let (alone, on_core) = phase(&summary);
+    assert!(alone && on_core.is_some_and(|factor| (factor - 0.667).abs() < 0.01), "{summary}");
+    // Slower on a core; and slower, where nobody knows.
+    let (slower, summary) = compared(9_000, Some(8_990));
+    assert!(slower.contains("Phase 1 (up to ") && slower.contains("more CPU time, × 0.67"), "{slower}");
+    assert!(!slower.contains("By the clock, "), "{slower}");
+    assert!(!phase(&summary).0);
+    let (unknown, summary) = compared(9_000, None);
+    assert!(unknown.contains("× 0.67: why cannot be told, as there are no instructions."), "{unknown}");
+    assert_eq!(phase(&summary), (false, None));
+    let (alike, _) = compared(6_000, Some(5_990));
+    assert!(alike.contains("No phase is slower or faster by ") && !alike.contains("By the clock"), "{alike}");
+}

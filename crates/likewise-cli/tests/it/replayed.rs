@@ -292,6 +292,11 @@ fn a_step_that_makes_a_call_twice_on_a_line_is_one_iteration() {
                 assert!(!error.contains("ranks share"), "{}: {error}", mpi.launcher);
             }
             std::fs::remove_dir_all(&out).unwrap();
+            let compared = run(likewise(&["compare", "-o"]).arg(&out).arg(&to).arg(&to));
+            let text = String::from_utf8_lossy(&compared.stdout).replace('\n', " ");
+            let is_said = text.contains("Ranks shared CPUs in ");
+            assert_eq!(is_said, error.contains("ranks share"), "{}: {text}", mpi.launcher);
+            std::fs::remove_dir_all(&out).unwrap();
         }
     }
 }

@@ -402,6 +402,29 @@ fn across(variants: &[Variant<Vec<u8>>]) -> Option<(Vec<u32>, Vec<u8>)> {
 mod tests {
     use super::*;
     use crate::calls::{CallId, N_CALLS};
+    use crate::{Cpus, Recorder, RecorderOptions, Timing};
+
+    /// Recordings made before CPUs were kept have no bit 4, and three columns less.
+    #[test]
+    fn a_part_without_cpus_of_ranks_is_read_as_it_is() {
+        let part = |rank: u32, cpus: Cpus| {
+            let mut recorder = Recorder::new(&RecorderOptions::default());
+            let symbol = recorder.symbol(number::Barrier, 0);
+            recorder.event(symbol, &[0], &Timing { gap: 10, length: 5, ..Timing::default() });
+            recorder.take(&RankMeta { rank, size: 2, node: "a".to_owned(), cpus, ..RankMeta::default() })
+        };
+        let known = Cpus { first: 0, last: 3, n: 4 };
+        let (old, new) = (part(0, Cpus::default()).encode(), part(1, known).encode());
+        assert_eq!([old[0] & CPUS, new[0] & CPUS], [0, CPUS]);
+        let read = |bytes: &[u8]| Part::decode(bytes).expect("a part").ranks().to_vec();
+        let (old, new) = (read(&old), read(&new));
+        assert_eq!((old[0].rank, &*old[0].node, old[0].cpus), (0, "a", Cpus::default()));
+        assert_eq!((new[0].rank, &*new[0].node, new[0].cpus), (1, "a", known));
+        // A bit that nobody knows is refused.
+        let mut other = part(0, known).encode();
+        other[0] |= 1 << 5;
+        assert!(Part::decode(&other).is_err());
+    }
 
     #[test]
     fn every_call_has_a_hash_of_its_own() {

@@ -46,9 +46,25 @@ export function count(n) {
   return String(Math.round(n)).replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
-/** @param {number} share */
-export function percent(share) {
-  return Number.isFinite(share) ? `${(share * 100).toFixed(1)}%` : "–";
+/** From so many times the whole on, a factor says more than a percentage. */
+export const FAR = 5;
+
+/**
+ * A factor with one decimal, or none where it is large: `12.6×`, `1,258×`.
+ * @param {number} times
+ */
+export function factor(times) {
+  return `${times >= 99.95 ? count(times) : times.toFixed(1)}×`;
+}
+
+/**
+ * A share, or of many times the whole, how many: `87.3%`, `12.6×`.
+ * @param {number} share
+ * @param {number} decimals
+ */
+export function percent(share, decimals = 1) {
+  if (!Number.isFinite(share)) return "–";
+  return share >= FAR ? factor(share) : `${(share * 100).toFixed(decimals)}%`;
 }
 
 /**

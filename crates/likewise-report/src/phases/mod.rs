@@ -9,6 +9,7 @@
 //! All names in the data are untrusted: the HTML shows them as text only,
 //! and the terminal shows no control character.
 
+mod code_names;
 mod data;
 mod functions;
 mod html;

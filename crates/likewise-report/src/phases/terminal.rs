@@ -6,11 +6,11 @@ use anstyle::{Ansi256Color, Color, Style};
 use likewise::bursts::BurstLabel;
 use likewise::cluster::ClusterId;
 use likewise::table::Nanos;
-use likewise::words::{grouped_digits, percent, si};
-use likewise_trace::is_hidden;
+use likewise::words::{FAR, factor, grouped_digits, percent, si, whole_percent};
 
 use crate::palette;
 
+use super::code_names::{code_names, fit};
 use super::{PhaseRow, ReportData, n_shown};
 
 const MAX_COUNTERS: usize = 3;
@@ -105,7 +105,6 @@ fn table(data: &ReportData<'_>, width: usize, colour: bool, all: bool, out: &mut
         lines.push(sum_line(&phases[n_shown..]));
     }
     lines.extend(rest.iter().map(|p| phase_line(p)));
-    let code: Vec<Option<String>> = phases.iter().take(n_shown).map(|p| code(data, p.label)).collect();
 
     let symbols = colour || phases.len() > 9;
     let edge = if symbols { 2 } else { 0 };
@@ -131,7 +130,9 @@ fn table(data: &ReportData<'_>, width: usize, colour: bool, all: bool, out: &mut
     let _ = writeln!(out, "{bold}{}{bold:#}", text.trim_end());
     // What is left of the line is for the code, if it is enough for a name.
     let room = width.saturating_sub(edge + widths.iter().map(|w| w + 2).sum::<usize>());
-    let codes = code.into_iter().chain(std::iter::repeat(None)).map(|code| code.filter(|_| room >= MAX_NAME));
+    let labels: Vec<BurstLabel> = phases.iter().take(n_shown).map(|p| p.label).collect();
+    let code = if room >= MAX_NAME { code_names(data, &labels, room) } else { Vec::new() };
+    let codes = code.into_iter().chain(std::iter::repeat(None));
     for (line, code) in lines.iter().zip(codes) {
         let mut text = String::new();
         if symbols {
@@ -143,25 +144,13 @@ fn table(data: &ReportData<'_>, width: usize, colour: bool, all: bool, out: &mut
         }
         row(&line.cells, &widths, &mut text);
         if let Some(code) = code {
-            let _ = write!(text, "  {}", fit(&code, room));
+            let _ = write!(text, "  {code}");
         }
         let _ = writeln!(out, "{}", text.trim_end());
     }
     if lines.is_empty() {
         out.push_str("no bursts\n");
     }
-}
-
-/// The code in which a phase spends most of its time, and how much of it: the
-/// function, if the trace tells, else the calls around it.
-fn code(data: &ReportData<'_>, label: BurstLabel) -> Option<String> {
-    let most = data.regions.iter().find(|region| region.label == label)?;
-    let name = match [&most.function, &most.before, &most.after].map(String::as_str) {
-        ["", "", ""] => return None,
-        ["", before, after] => format!("{before} → {after}"),
-        [function, ..] => function.to_owned(),
-    };
-    Some(if most.share_of_phase < 0.995 { format!("{}: {name}", percent(most.share_of_phase)) } else { name })
 }
 
 fn row(cells: &[String], widths: &[usize], out: &mut String) {
@@ -186,11 +175,12 @@ fn phase_line(phase: &PhaseRow) -> Line {
     cells.push(match phase.imbalance {
         _ if phase.some_tasks == Some(1) => "one task".to_owned(),
         _ if phase.some_tasks.is_some() => format!("{} tasks", phase.some_tasks.unwrap_or_default()),
-        Some(imbalance) => format!("{:.0}%", imbalance * 100.0),
+        Some(far) if far >= FAR => format!("{}×", factor(1.0 + far)),
+        Some(imbalance) => whole_percent(imbalance),
         None => "–".to_owned(),
     });
     cells.extend(phase.counters.iter().take(MAX_COUNTERS).map(|counter| match counter {
-        Some((mean, cv)) if cv.is_finite() => format!("{} ±{:.0}%", si(*mean), cv * 100.0),
+        Some((mean, cv)) if cv.is_finite() => format!("{} ±{}", si(*mean), whole_percent(*cv)),
         Some((mean, _)) => si(*mean),
         None => "–".to_owned(),
     }));
@@ -336,15 +326,6 @@ fn shares(data: &ReportData<'_>, n_lines: usize, n_cells: usize) -> Vec<f64> {
         cell.iter().map(move |&t| t as f64 / whole).chain([idle]).collect::<Vec<_>>()
     };
     time.chunks(KINDS).enumerate().flat_map(of_cell).collect()
-}
-
-/// An untrusted name in at most `width` columns, without control characters.
-fn fit(name: &str, width: usize) -> String {
-    let mut text: String = name.chars().take(width + 1).map(|c| if is_hidden(c) { '·' } else { c }).collect();
-    if text.chars().count() > width {
-        text = text.chars().take(width - 1).chain(['…']).collect();
-    }
-    text
 }
 
 #[cfg(test)]

@@ -80,7 +80,7 @@ fn phases_caption(comparison: &Comparison) -> String {
     format!(
         "Times are of what stands under per, for each thread of the run; bursts, share and instructions are of the \
          whole run. Factors are against the {} run that has the phase, and multiply to the efficiency; below {} they are \
-         marked; ~ may be chance. Clusters are the numbers that each run's own report has; colours are those of the report of {}. {} of less than {} in each run: see \
+         marked; ~ may be chance; * differs by the clock alone, as far as is known not in CPU time. Clusters are the numbers that each run's own report has; colours are those of the report of {}. {} of less than {} in each run: see \
          scaling.csv.",
         if comparison.same_threads() { "first" } else { "smallest" },
         percent(comparison.threshold),

@@ -7,7 +7,7 @@ use likewise::words::{grouped_digits, percent, si};
 use likewise_analysis::runs::{Comparison, InRun, Phase, clusters, evidence, per};
 use std::fmt::Write;
 
-const HEADER: [&str; 17] = [
+const HEADER: [&str; 18] = [
     "phase",
     "on",
     "clusters",
@@ -25,6 +25,7 @@ const HEADER: [&str; 17] = [
     "IPC ×",
     "frequency ×",
     "balance ×",
+    "on a core ×",
 ];
 
 const INSTRUCTIONS: &str = "instructions ×";
@@ -128,8 +129,12 @@ fn line(
         (number(factor.map(|f| f.value)), low)
     };
     let efficiency = change.map(|c| c.efficiency);
-    let chance = change.is_some_and(|c| c.may_be_chance(threshold));
-    let told = |e: f64| format!("{}{}", if chance { "~" } else { "" }, percent(e));
+    let mark = match change {
+        Some(c) if c.may_be_chance(threshold) => "~",
+        Some(c) if c.is_off_core(threshold) => "*",
+        _ => "",
+    };
+    let told = |e: f64| format!("{mark}{}", percent(e));
     let matched = run.map(|run| &run.matched);
     let mean = compared.map_or_else(|| figures.mean(), |(_, measured)| measured.mean());
     let longest = compared.map_or(figures.longest.0 as f64, |(_, measured)| measured.longest);
@@ -154,6 +159,7 @@ fn line(
         factor(&[FactorKind::Ipc, FactorKind::Rate]),
         factor(&[FactorKind::Frequency]),
         factor(&[FactorKind::LoadBalance]),
+        factor(&[FactorKind::OnCore]),
         (sure, false),
     ];
     let mut out = format!("<tr{}>{name}", if stops { " class=\"stops\"" } else { "" });

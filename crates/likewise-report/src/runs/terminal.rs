@@ -51,6 +51,10 @@ pub fn table(comparison: &Comparison, width: usize, colour: bool) -> String {
     if lines.iter().flatten().any(|cell| cell.starts_with(CHANCE)) {
         let _ = writeln!(out, "{CHANCE} may be chance: repetitions in one run differ as much");
     }
+    if lines.iter().flatten().any(|cell| cell.starts_with(OFF_CORE)) {
+        let _ =
+            writeln!(out, "{OFF_CORE} by the clock alone: as far as is known, CPU times do not differ so");
+    }
     out.push('\n');
     for finding in comparison.findings() {
         let _ = writeln!(out, "{finding}");
@@ -103,7 +107,11 @@ fn time(mean: f64) -> String {
 
 /// An efficiency; one that may be chance has a mark.
 fn efficiency(comparison: &Comparison, change: Option<&Change>) -> String {
-    let mark = |c: &Change| if c.may_be_chance(comparison.threshold) { CHANCE } else { "" };
+    let mark = |c: &Change| match comparison.threshold {
+        threshold if c.may_be_chance(threshold) => CHANCE,
+        threshold if c.is_off_core(threshold) => OFF_CORE,
+        _ => "",
+    };
     change.map_or_else(|| "–".to_owned(), |c| format!("{}{}", mark(c), percent(c.efficiency)))
 }
 
@@ -112,6 +120,9 @@ const UNSURE: &str = "?";
 
 /// Before a figure that differs by no more than repetitions do.
 const CHANCE: &str = "~";
+
+/// Before a figure that differs by the clock alone, and not in CPU time.
+const OFF_CORE: &str = "*";
 
 fn whole_line(comparison: &Comparison) -> Vec<String> {
     let whole = &comparison.whole;

@@ -1,6 +1,7 @@
 //! Blocks that all threads work on, and that one after the other is merged in their order.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rayon::Scope;
@@ -8,24 +9,24 @@ use rayon::Scope;
 /// Calls `work` on every block that `next` gives, in parallel, and `merge` on the results in
 /// the order of the blocks, one at a time. No thread waits for the others but where the first
 /// of `most` blocks that are taken is not done yet. `may_wait` says that `next` may wait for
-/// its block; then one thread at most does so. A thread that has come here while it waited for
+/// its block; then one thread at most does so, and it is told whether no block is wanted any more. A thread that has come here while it waited for
 /// other work of the pool goes on with that, once it is there, after the block that it has.
 ///
 /// # Errors
 /// The first of `merge`; nothing is merged after it.
 pub(super) fn in_order<B, T: Send, E: Send>(
-    next: impl FnMut() -> Option<B> + Send,
+    next: impl FnMut(&AtomicBool) -> Option<B> + Send,
     (most, may_wait): (usize, bool),
     work: impl Fn(B) -> T + Sync,
     merge: impl FnMut(T) -> Result<(), E> + Send,
 ) -> Result<(), E> {
-    let state =
-        State { taken: 0, merged: 0, done: BTreeMap::new(), resting: 0, merging: false, ended: false };
+    let state = State { taken: 0, merged: 0, done: BTreeMap::new(), resting: 0, merging: false };
     let line = Line {
         next: Mutex::new(next),
         work,
         merge: Mutex::new((merge, Ok(()))),
         state: Mutex::new(state),
+        ended: AtomicBool::new(false),
         most: most.max(1),
         may_wait,
     };
@@ -40,6 +41,8 @@ struct Line<N, W, M, T, E> {
     work: W,
     merge: Mutex<(M, Result<(), E>)>,
     state: Mutex<State<T>>,
+    /// No block is to be taken any more. It changes only while the state is held.
+    ended: AtomicBool,
     most: usize,
     may_wait: bool,
 }
@@ -54,8 +57,6 @@ struct State<T> {
     resting: usize,
     /// Somebody merges, and will find what is done meanwhile.
     merging: bool,
-    /// No block is to be taken any more.
-    ended: bool,
 }
 
 impl<T> State<T> {
@@ -66,7 +67,7 @@ impl<T> State<T> {
 
 impl<N, W, M, B, T, E> Line<N, W, M, T, E>
 where
-    N: FnMut() -> Option<B> + Send,
+    N: FnMut(&AtomicBool) -> Option<B> + Send,
     W: Fn(B) -> T + Sync,
     M: FnMut(T) -> Result<(), E> + Send,
     T: Send,
@@ -92,18 +93,18 @@ where
         };
         {
             let mut state = self.state();
-            if !state.ended && state.is_full(self.most) {
+            if self.ended.load(Ordering::Relaxed) {
+                return None;
+            }
+            if state.is_full(self.most) {
                 state.resting += 1;
                 return None;
             }
-            if state.ended {
-                return None;
-            }
         }
-        let block = next();
+        let block = next(&self.ended);
         let mut state = self.state();
         let Some(block) = block else {
-            state.ended = true;
+            self.ended.store(true, Ordering::Relaxed);
             return None;
         };
         let number = state.taken;
@@ -141,7 +142,7 @@ where
             state = self.state();
             if failed {
                 // Nobody merges any more: this stays as it is.
-                state.ended = true;
+                self.ended.store(true, Ordering::Relaxed);
                 state.done.clear();
                 return;
             }
@@ -154,7 +155,7 @@ where
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::atomic::AtomicUsize;
 
     use super::*;
 
@@ -175,7 +176,7 @@ mod tests {
                     (0..(i * 7919 % 13) * 400).for_each(|i| _ = std::hint::black_box(i));
                     i
                 };
-                let next = || {
+                let next = |_: &AtomicBool| {
                     most_held.fetch_max(held.fetch_add(1, Ordering::SeqCst), Ordering::SeqCst);
                     blocks.next()
                 };
@@ -199,7 +200,7 @@ mod tests {
                 merged.push(i);
                 if i == 20 { Err("no more") } else { Ok(()) }
             };
-            let went = on(threads, || in_order(|| blocks.next(), (8, false), |i: i32| i, merge));
+            let went = on(threads, || in_order(|_| blocks.next(), (8, false), |i: i32| i, merge));
             assert_eq!(went, Err("no more"));
             assert_eq!(merged, (0..=20).collect::<Vec<_>>());
             assert!(blocks.next().expect("endless") <= 30, "it ends soon after");
@@ -223,7 +224,7 @@ mod tests {
         };
         on(3, || {
             let other = || (0..1000).map(|n| rayon::join(|| n, || n)).map(|(a, b)| a + b).sum::<usize>();
-            let next = move || receiver.recv().ok();
+            let next = move |_: &AtomicBool| receiver.recv().ok();
             let (done, sum) = rayon::join(|| in_order(next, (8, true), |n| n, merge), other);
             assert_eq!((done, sum), (Ok(()), 999_000));
         });

@@ -42,6 +42,8 @@ pub(crate) struct Head {
     before: usize,
     /// The names of the columns, where the last comment holds them.
     comment: Option<Vec<u8>>,
+    /// The line of that comment.
+    pub(crate) comment_line: u64,
     /// The first lines of the table that hold anything.
     first: Vec<Vec<u8>>,
     /// Whether the first line has one name less than the others have cells:
@@ -187,6 +189,7 @@ impl Head {
         let whole =
             if is_cut { memchr::memrchr(b'\n', bytes).map_or(bytes.len(), |at| at + 1) } else { bytes.len() };
         let (mut n_before, mut n_comments, mut before, mut comment) = (0, 0, 0, None);
+        let mut comment_line = 0;
         let mut first: Vec<&[u8]> = Vec::new();
         for line in lines(&bytes[..whole]) {
             let text = line.trim_ascii();
@@ -195,7 +198,9 @@ impl Head {
                 n_before += 1;
                 n_comments += u64::from(is_comment);
                 before += line.len() + 1;
-                comment = is_comment.then(|| text[1..].trim_ascii()).or(comment);
+                if is_comment {
+                    (comment, comment_line) = (Some(text[1..].trim_ascii()), n_before);
+                }
             } else if !text.is_empty() && !is_comment {
                 first.push(line);
                 if first.len() == SAMPLE {
@@ -217,7 +222,16 @@ impl Head {
         let comment = comment.filter(is_names).map(<[u8]>::to_vec);
         let n_comments = n_comments - u64::from(comment.is_some());
         let first = first.into_iter().map(<[u8]>::to_vec).collect();
-        Ok(Self { dialect, n_before, n_comments, before: mark + before, comment, first, is_short })
+        Ok(Self {
+            dialect,
+            n_before,
+            n_comments,
+            before: mark + before,
+            comment,
+            comment_line,
+            first,
+            is_short,
+        })
     }
 
     /// The names of the columns, if the first line (or the comment above it)

@@ -46,7 +46,7 @@ impl Rows {
         let mut rows = Self::new(input, &head, Vec::new());
         if head.comment().is_some() {
             rows.names = head.names();
-            rows.header_line = head.n_before;
+            rows.header_line = head.comment_line;
             return Ok(rows);
         }
         let header = match rows.read() {
@@ -361,6 +361,23 @@ mod tests {
             let mut found = String::new();
             Changed::new(Pieces(&text, lengths.iter().cycle()), Lines::new(Rc::default())).read_to_string(&mut found).expect("it reads");
             prop_assert_eq!(found, expected);
+        }
+    }
+
+    /// Of names in a comment, the line is that of the comment, and not of what follows it.
+    #[test]
+    fn names_know_their_line() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let path = dir.path().join("table.csv");
+        for (text, line) in [
+            ("a,b\n1,2\n", 1),
+            ("# made by hand\n\na,b\n1,2\n", 3),
+            ("# a,b\n1,2\n", 1),
+            ("# made by hand\n# a,b\n\n\n1,2\n", 2),
+        ] {
+            std::fs::write(&path, text).expect("it is written");
+            let table = Rows::open(Input::open(&path).expect("it opens"), "a table").expect("it has names");
+            assert_eq!((&table.names[..], table.header_line), (&["a".to_owned(), "b".to_owned()][..], line));
         }
     }
 

@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use crate::cluster::ClusterId;
-use crate::table::{BurstTable, Values};
+use crate::table::{BurstTable, CounterColumn, Values};
 
 /// Where bursts are on a core for less than this share of their time, a note is worth it: for
 /// most of it they compute nothing.
@@ -42,7 +42,7 @@ impl OnCore {
     /// O(n) for n bursts, and O(s log s) for s that may sleep.
     #[must_use]
     pub fn of(table: &BurstTable, labels: &[Option<ClusterId>], n_phases: usize) -> Self {
-        let Some(column) = table.counters.iter().find(|column| column.counter.is_cpu_time_in_ns()) else {
+        let Some(column) = cpu_time(table) else {
             return Self {
                 of_phases: vec![None; n_phases],
                 of_all: None,
@@ -91,6 +91,11 @@ impl OnCore {
     }
 }
 
+/// The counter of CPU time in ns, if the bursts have one.
+pub(super) fn cpu_time(table: &BurstTable) -> Option<&CounterColumn> {
+    table.counters.iter().find(|column| column.counter.is_cpu_time_in_ns())
+}
+
 /// What [`OnCore::asleep_bursts`] has; `sums` and `asleep` are of the phases.
 fn asleep_bursts(
     table: &BurstTable,
@@ -101,6 +106,8 @@ fn asleep_bursts(
     // Of one thread after the other, by phase; `met` has the phases that it has bursts of.
     let mut own = vec![Sum::default(); sums.len()];
     let mut met: Vec<usize> = Vec::new();
+    // Of those, which sleep on it.
+    let mut marked = vec![false; sums.len()];
     for (_, rows) in table.threads() {
         for i in rows.clone() {
             let Some(id) = labels[i] else { continue };
@@ -116,11 +123,10 @@ fn asleep_bursts(
                 && others.share().is_some_and(|share| share >= LEAST);
             alone || asleep[phase]
         };
-        let phases: Vec<usize> = met.iter().copied().filter(|&phase| sleeps(phase)).collect();
-        if !phases.is_empty() {
+        met.iter().for_each(|&phase| marked[phase] = sleeps(phase));
+        if met.iter().any(|&phase| marked[phase]) {
             bursts.resize(table.len(), false);
-            let of_them = rows.filter(|&i| labels[i].is_some_and(|id| phases.contains(&id.index())));
-            of_them.for_each(|i| bursts[i] = true);
+            rows.for_each(|i| bursts[i] = labels[i].is_some_and(|id| marked[id.index()]));
         }
         met.drain(..).for_each(|phase| own[phase] = Sum::default());
     }
@@ -188,7 +194,7 @@ impl Sum {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::table::{Counter, CounterColumn, Nanos};
+    use crate::table::{Counter, Nanos};
 
     /// Bursts of 100 ns, each with its phase and CPU time.
     fn on_core(name: &str, bursts: &[(usize, f64)]) -> OnCore {

@@ -9,13 +9,14 @@ const COLUMNS: &str = "phase,run,tasks,threads,clusters,noise_bursts,instances,p
 mean_ns_per_thread,longest_ns_of_thread,share,instructions,cycles,ipc,frequency_ghz,load_balance,speedup,efficiency";
 
 /// Factors, in the order of their columns.
-const FACTORS: [FactorKind; 6] = [
+const FACTORS: [FactorKind; 7] = [
     FactorKind::Instructions,
     FactorKind::Ipc,
     FactorKind::Frequency,
     FactorKind::Rate,
     FactorKind::Time,
     FactorKind::LoadBalance,
+    FactorKind::OnCore,
 ];
 
 /// Every phase in every run that has it, then all computation as `all` and
@@ -24,7 +25,7 @@ pub(crate) fn write(comparison: &Comparison, out: &mut impl Write) -> io::Result
     let factors: Vec<&str> = FACTORS.iter().map(|&kind| key(kind)).collect();
     writeln!(
         out,
-        "{COLUMNS},{},match,evidence,per,repetitions,compared_longest_ns,alone_ns",
+        "{COLUMNS},{},match,evidence,per,repetitions,compared_longest_ns,alone_ns,on_core",
         factors.join(",")
     )?;
     for Phase { number, per, runs, scaling, .. } in &comparison.phases {
@@ -94,6 +95,7 @@ impl Line<'_> {
         write!(out, "{},", self.per.map_or("", |(of, _)| per(of)))?;
         let compared = self.per.map(|(_, measured)| measured);
         write!(out, "{},{}", number(compared.map(|m| m.times)), number(compared.map(|m| m.longest)))?;
-        writeln!(out, ",{}", matched.map_or_else(String::new, |_| figures.alone.0.to_string()))
+        write!(out, ",{}", matched.map_or_else(String::new, |_| figures.alone.0.to_string()))?;
+        writeln!(out, ",{}", number(compared.and_then(Measured::on_core)))
     }
 }

@@ -40,8 +40,10 @@ fn run_json(comparison: &Comparison, run: &Run, r: usize) -> Value {
         "iterations_from": run.iterations.map(|(_, of)| from(of)),
         "match": run.matched,
         "elapsed_ns": run.elapsed.0,
+        "shared_cpus": run.shared_cpus,
         "compared_wall_ns": run.wall,
         "compared_longest_ns": run.all.as_ref().map(|all| all.longest),
+        "on_core": run.all.as_ref().and_then(Measured::on_core),
         "left_over_share": run.left.share,
     });
     extend(&mut value, figures_json(&run.whole));
@@ -119,6 +121,7 @@ fn compared_json(measured: &Measured) -> Value {
         "repetitions": measured.times,
         "compared_mean_ns": measured.mean(),
         "compared_longest_ns": measured.longest,
+        "on_core": measured.on_core(),
     })
 }
 
@@ -146,6 +149,8 @@ fn change_json(change: Option<&Change>, threshold: f64) -> Value {
         "speedup": change.map(|change| change.speedup),
         "efficiency": change.map(|change| change.efficiency),
         "may_be_chance": change.map(|change| change.may_be_chance(threshold)),
+        "by_the_clock_alone": change.map(|change| change.is_off_core(threshold)),
+        "cpu_efficiency": change.and_then(|change| Some(change.in_cpu?.efficiency)),
         "factors": change.map(factors),
     })
 }

@@ -38,6 +38,7 @@ export async function readData() {
     metrics.push({ ...metric, codes, table: scaleOf(metric.column) });
   }
   metrics.push({ name: "duration", unit: "ns", ...meta.duration, values: duration, rounded: Boolean(columns.duration.scale) });
+  metrics.push({ name: "begin", unit: "ns", log: false, clustering: false, values: begin, rounded: meta.tick > 1 });
   const alignment = await readAlignment(meta);
   const tree = await readTree(meta);
   const functions = await readFunctions(meta);

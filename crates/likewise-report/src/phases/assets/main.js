@@ -7,7 +7,7 @@ import { themeNow, wireTheme } from "../../assets/theme.js";
 import { keepChoices, takeChoices } from "./choices.js";
 import { makeAlignment } from "./alignment.js";
 import { makeCurve } from "./curve.js";
-import { readData } from "./data.js";
+import { metricValue, readData } from "./data.js";
 import { makeFindings } from "./findings.js";
 import { makeFrames } from "./frames.js";
 import { makeFunctions } from "./functions.js";
@@ -120,15 +120,34 @@ function fillPage({ meta }) {
 }
 
 /**
+ * The metrics of the first scatter, across and up: those of the grouping, then others, as far as
+ * half of the bursts have them. CPU times of a recording are those of long bursts alone. Where
+ * there is no second one, it shows when bursts begin.
+ * @param {Data} data
+ * @returns {[Metric, Metric]}
+ */
+function firstAxes(data) {
+  const isKnown = (/** @type {Metric} */ metric) => {
+    let known = 0;
+    for (let i = 0; i < data.n; i++) known += Number(Number.isFinite(metricValue(metric, i)));
+    return 2 * known >= data.n;
+  };
+  const begin = data.metrics[data.metrics.length - 1];
+  const others = data.metrics.slice(0, -1).toSorted((a, b) => Number(b.clustering) - Number(a.clustering));
+  const [first = others[0] ?? begin, second] = others.filter((metric) => metric.clustering || isKnown(metric));
+  return second ? [first, second] : [begin, first];
+}
+
+/**
  * The selects and check boxes of the scatter.
  * @param {App} app
  * @param {Scatter} scatter
  */
 function wireAxes(app, scatter) {
   const { state, data } = app;
-  const first = data.metrics.toSorted((a, b) => Number(b.clustering) - Number(a.clustering));
+  const [across, up] = firstAxes(data);
   for (const axis of /** @type {const} */ (["x", "y"])) {
-    const start = (axis === "y" && first[1]) || first[0];
+    const start = axis === "x" ? across : up;
     const select = byId(`scatter-${axis}`, HTMLSelectElement);
     const log = byId(`scatter-${axis}-log`, HTMLInputElement);
     for (const metric of data.metrics) {

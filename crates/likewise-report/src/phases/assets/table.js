@@ -2,7 +2,7 @@
 // phase highlighted in the pictures.
 
 import { byId } from "../../assets/dom.js";
-import { count, percent, quantity, score } from "../../assets/format.js";
+import { FAR, count, factor, percent, quantity, score } from "../../assets/format.js";
 import { foldButton } from "./legend.js";
 import { button } from "./view.js";
 
@@ -26,7 +26,7 @@ function phaseColumns({ phases, phase_columns: counters }) {
       name: "Imbalance",
       title: "How much longer the slowest task takes than the mean of the tasks; 0% is balanced. Where some tasks have none of the phase: how many have it. – where bursts of no phase may be what tasks lack of it",
       value: (p) => p.imbalance ?? NaN,
-      text: (p) => (p.some_tasks === 1 ? "one task" : p.some_tasks ? `${p.some_tasks} tasks` : p.imbalance === null ? "–" : percent(p.imbalance)),
+      text: (p) => (p.some_tasks === 1 ? "one task" : p.some_tasks ? `${p.some_tasks} tasks` : p.imbalance === null ? "–" : p.imbalance >= FAR ? factor(1 + p.imbalance) : percent(p.imbalance)),
     });
   }
   if (phases.some((p) => p.spmd !== null)) {
@@ -56,7 +56,7 @@ function phaseColumns({ phases, phase_columns: counters }) {
       title: `${name}: mean, and coefficient of variation`,
       value: (p) => of(p)[0] ?? NaN,
       text: (p) => quantity(of(p)[0] ?? NaN),
-      spread: (p) => (Number.isFinite(of(p)[1]) ? `±${(Number(of(p)[1]) * 100).toFixed(0)}%` : ""),
+      spread: (p) => (Number.isFinite(of(p)[1]) ? `±${percent(Number(of(p)[1]), 0)}` : ""),
     });
   });
   return columns;

@@ -83,7 +83,8 @@ export function describeBurst(app, event, i, aside) {
     pairs.push([`at level ${state.level + 1}`, rank < 0 ? "in no node" : `node ${count(rank + 1)} by time`]);
   }
   const axes = [state.xMetric, state.yMetric];
-  for (const metric of data.metrics.toSorted((a, b) => Number(axes.includes(b)) - Number(axes.includes(a))).slice(0, 10)) {
+  const metrics = data.metrics.filter((metric) => metric.values !== data.begin);
+  for (const metric of metrics.toSorted((a, b) => Number(axes.includes(b)) - Number(axes.includes(a))).slice(0, 10)) {
     const exact = metric.values && !metric.rounded;
     const value = metricValue(metric, i);
     pairs.push([metric.name, (exact || Number.isNaN(value) ? "" : "≈ ") + quantity(value, metric.unit)]);

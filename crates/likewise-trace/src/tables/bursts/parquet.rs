@@ -73,3 +73,37 @@ pub(crate) fn times(table: &Table<'_>, at: usize) -> Result<Vec<Nanos>> {
     let time = |value: Value<'_>| value.whole().and_then(|time| u64::try_from(time).ok()).map(Nanos);
     table.collected(at, |value| value.and_then(time).ok_or("expected a time in nanoseconds in every row"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tables::parquet::{ColumnData, write_parquet};
+
+    fn parsed(columns: &[(&str, ColumnData<'_>)]) -> Trace {
+        let dir = tempfile::tempdir().expect("a folder");
+        let path = dir.path().join("bursts.parquet");
+        write_parquet(&path, columns).expect("a table").commit().expect("it is written");
+        read(Input::open(&path).expect("it opens"), &ReadOptions::default()).expect("bursts")
+    }
+
+    /// As of text.
+    #[test]
+    fn without_a_column_of_threads_each_task_has_one() {
+        let (task, thread): (&[u32], &[u32]) = (&[2, 1, 2], &[1, 2, 1]);
+        let mut columns = vec![
+            ("task", ColumnData::U32(task)),
+            ("begin_ns", ColumnData::I64(&[5, 0, 20])),
+            ("duration_ns", ColumnData::I64(&[10, 7, 1])),
+        ];
+        let trace = parsed(&columns);
+        assert!(
+            trace.table.task == [1, 2, 2] && trace.table.thread == [1, 1, 1] && trace.table.app == [1; 3]
+        );
+        assert_eq!(trace.table.begin, [0, 5, 20].map(Nanos));
+        let said = ["there is no column 'thread': each task is taken to have one thread"];
+        assert_eq!(trace.report.warnings, said);
+        columns.push(("thread", ColumnData::U32(thread)));
+        let trace = parsed(&columns);
+        assert!(trace.table.thread == [2, 1, 1] && trace.report.warnings.is_empty());
+    }
+}

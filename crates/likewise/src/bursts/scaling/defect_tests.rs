@@ -390,3 +390,61 @@ fn mixed_work_is_strong_scaling_or_cannot_be_told() {
         }
     }
 }
+
+/// The run with CPU times: of each phase, the share of its time that it would be on a core, if
+/// `wait` did not make its bursts so many times as long. A burst in eight has no CPU time.
+fn on_core(mut run: Made, share: f64, wait: impl Fn(usize) -> f64) -> Made {
+    let cpu: Vec<f64> = run.table.duration.iter().map(|duration| share * duration.0 as f64).collect();
+    let of_burst = |i: usize| run.clustering.labels[i].map_or(1.0, |id| wait(id.index()));
+    let longer: Vec<Nanos> =
+        (0..run.table.len()).map(|i| Nanos((run.table.duration[i].0 as f64 * of_burst(i)) as u64)).collect();
+    run.table.duration = longer;
+    let counter =
+        crate::table::Counter { event_type: None, name: "CPU time".to_owned(), description: "ns".to_owned() };
+    let values = cpu.iter().enumerate().map(|(i, &cpu)| if i % 8 == 3 { f64::NAN } else { cpu }).collect();
+    run.table.counters.push(crate::table::CounterColumn { counter, values });
+    run
+}
+
+/// Ranks that wait for a core are not slower: where CPU times are known, the clock alone says
+/// nothing of the program.
+#[test]
+fn what_waits_for_a_core_is_not_slower() {
+    let waits = |p: usize| if p == 2 { 2.5 } else { 1.0 };
+    for seed in 0..SEEDS {
+        let sound = || on_core(made(spec(12, seed)), 0.98, |_| 1.0);
+        let waiting = on_core(again(spec(12, seed)), 0.98, waits);
+        let found = compared(&sound(), &waiting);
+        assert_eq!(
+            (found.other(), found.said(|c| c.is_off_core(THRESHOLD))),
+            (vec![], vec![2]),
+            "seed {seed}"
+        );
+        assert!(found.factor(2, FactorKind::OnCore) < 0.45, "seed {seed}: {:?}", found.change(2));
+        assert_eq!(found.change(2).worst().map(|f| f.kind), Some(FactorKind::OnCore));
+        let product: f64 = found.change(2).factors.iter().map(|f| f.value).product();
+        assert!(is_near(product, found.change(2).efficiency));
+        // The other way round it is not faster.
+        let back = compared(&waiting, &sound());
+        assert_eq!((back.other(), back.said(|c| c.is_off_core(THRESHOLD))), (vec![], vec![2]), "seed {seed}");
+        // Without CPU times nobody knows.
+        let mut bare = on_core(again(spec(12, seed)), 0.98, waits);
+        bare.table.counters.pop();
+        assert_eq!(compared(&sound(), &bare).slower(), [2], "seed {seed}");
+    }
+}
+
+/// And what is slower is so on a core, too, whether or not it waits for one besides.
+#[test]
+fn what_is_slower_on_a_core_is_told() {
+    for seed in 0..SEEDS {
+        let sound = on_core(made(spec(12, seed)), 0.98, |_| 1.0);
+        for wait in [1.0, 1.5] {
+            let slow = on_core(with(DefectKind::LowIpc, &[], 2.0, seed), 0.98, |_| wait);
+            let found = compared(&sound, &slow);
+            assert_eq!(found.slower(), [2], "seed {seed}, waiting × {wait}");
+            assert!(is_near(found.factor(2, FactorKind::Ipc), 0.5));
+            assert!((found.factor(2, FactorKind::OnCore) * wait - 1.0).abs() < 0.1, "{:?}", found.change(2));
+        }
+    }
+}

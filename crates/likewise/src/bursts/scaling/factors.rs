@@ -1,7 +1,7 @@
 //! How a phase's time changes with the number of threads, and why.
 
 use super::matched::RunBursts;
-use super::measures::Measured;
+use super::measured::Measured;
 use super::steps::{cycles, instructions};
 use super::times::{Variance, far_by_chance, may_be_chance};
 use crate::bursts::serial::{NEARLY_ALL, sweep};
@@ -215,6 +215,9 @@ pub enum FactorKind {
     Time,
     /// Mean over longest time of a thread.
     LoadBalance,
+    /// CPU time over time by the clock, of the threads that take longest. Where it is there, the
+    /// others are of CPU times.
+    OnCore,
 }
 
 /// A factor against the smallest run; below 1 is worse.
@@ -241,6 +244,36 @@ pub struct Change {
     pub is_serial: bool,
     /// They multiply to the efficiency, up to rounding.
     pub factors: Vec<Factor>,
+    /// The same in CPU time, where enough of it is known in both.
+    pub in_cpu: Option<CpuChange>,
+}
+
+/// What of a change is there in CPU time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CpuChange {
+    /// Likely efficiency in CPU time.
+    pub efficiency: f64,
+    /// What it can be at least, as some CPU times are not known.
+    pub least: f64,
+    /// And at most.
+    pub most: f64,
+    /// The likely one, where a factor that may be chance counts as 1.
+    pub beyond_chance: f64,
+    /// Whether the two runs have as many threads. Then CPU time tells whether the program takes
+    /// longer; how many threads there are for each core is another matter.
+    pub same_threads: bool,
+}
+
+impl CpuChange {
+    /// Whether the CPU time is surely longer, by more than chance.
+    fn is_below(&self, threshold: f64) -> bool {
+        self.most.max(self.beyond_chance * self.most / self.efficiency) < threshold
+    }
+
+    /// Whether it is surely shorter.
+    fn is_above(&self, threshold: f64) -> bool {
+        self.least.min(self.beyond_chance * self.least / self.efficiency) * threshold > 1.0
+    }
 }
 
 impl Change {
@@ -256,22 +289,43 @@ impl Change {
         self.factors.iter().copied().rev().max_by(|a, b| a.value.total_cmp(&b.value))
     }
 
-    /// Whether it is less efficient than `threshold`, and not by chance.
+    /// Whether it is less efficient than `threshold`, and neither by chance nor by the clock
+    /// alone.
     #[must_use]
     pub fn is_below(&self, threshold: f64) -> bool {
-        self.efficiency.max(self.beyond_chance) < threshold
+        self.is_longer(threshold) && !self.is_off_core(threshold)
     }
 
     /// Whether it is less or more efficient by so much, but that may be chance.
     #[must_use]
     pub fn may_be_chance(&self, threshold: f64) -> bool {
-        (self.efficiency < threshold && !self.is_below(threshold))
-            || (self.efficiency * threshold > 1.0 && !self.is_above(threshold))
+        (self.efficiency < threshold && !self.is_longer(threshold))
+            || (self.efficiency * threshold > 1.0 && !self.is_shorter(threshold))
     }
 
-    /// Whether it is more efficient than 1 over `threshold`, and not by chance.
+    /// Whether it is more efficient than 1 over `threshold`, and neither by chance nor by the
+    /// clock alone.
     #[must_use]
     pub fn is_above(&self, threshold: f64) -> bool {
+        self.is_shorter(threshold) && !self.is_off_core(threshold)
+    }
+
+    /// Whether it takes longer or shorter by the clock alone: in runs of as many threads, CPU
+    /// times are known and do not surely differ by so much in the same direction. What differs
+    /// is for how much of the time threads are on a core.
+    #[must_use]
+    pub fn is_off_core(&self, threshold: f64) -> bool {
+        let Some(cpu) = self.in_cpu.filter(|cpu| cpu.same_threads) else { return false };
+        (self.is_longer(threshold) && !cpu.is_below(threshold))
+            || (self.is_shorter(threshold) && !cpu.is_above(threshold))
+    }
+
+    /// Whether it takes longer by the clock, and not by chance.
+    fn is_longer(&self, threshold: f64) -> bool {
+        self.efficiency.max(self.beyond_chance) < threshold
+    }
+
+    fn is_shorter(&self, threshold: f64) -> bool {
         self.efficiency.min(self.beyond_chance) * threshold > 1.0
     }
 }
@@ -319,16 +373,62 @@ pub fn phase_scaling(runs: &[Option<Measured>], scaling: Scaling, threshold: f64
 }
 
 pub(super) fn change(base: &Measured, now: &Measured, scaling: Scaling) -> Change {
-    let threads = now.figures.run_threads.max(1) as f64 / base.figures.run_threads.max(1) as f64;
+    let threads = threads_over(base, now);
     // How much more work is asked for.
     let work = if scaling == Scaling::Weak { threads } else { 1.0 };
-    let speedup = base.longest / now.longest * work;
-    let ratio = |a: Option<f64>, b: Option<f64>| Some(a? / b?).filter(|x| x.is_finite() && *x > 0.0);
+    let speedup = |base: &Measured, now: &Measured| base.longest / now.longest * work;
+    let efficiency = speedup(base, now) / threads;
+    let cpu = base.cpu.as_deref().zip(now.cpu.as_deref());
+    let in_cpu = cpu.map(|(a, b)| {
+        let efficiency = speedup(&a.measured, &b.measured) / threads;
+        CpuChange {
+            efficiency,
+            least: efficiency * a.least / b.most,
+            most: efficiency * a.most / b.least,
+            beyond_chance: beyond_chance(&a.measured, &b.measured, work),
+            same_threads: base.figures.run_threads == now.figures.run_threads,
+        }
+    });
+    let in_cpu = in_cpu.filter(|cpu| cpu.efficiency.is_finite() && cpu.efficiency > 0.0);
+    let factors = match (cpu, in_cpu) {
+        (Some((a, b)), Some(cpu)) => {
+            let mut factors = factors(&a.measured, &b.measured, work);
+            factors.push(Factor { kind: FactorKind::OnCore, value: efficiency / cpu.efficiency });
+            factors
+        }
+        _ => factors(base, now, work),
+    };
+    Change {
+        speedup: speedup(base, now),
+        efficiency,
+        beyond_chance: beyond_chance(base, now, work),
+        is_serial: now.figures.is_serial(),
+        factors,
+        in_cpu,
+    }
+}
+
+fn threads_over(base: &Measured, now: &Measured) -> f64 {
+    now.figures.run_threads.max(1) as f64 / base.figures.run_threads.max(1) as f64
+}
+
+fn ratio(a: Option<f64>, b: Option<f64>) -> Option<f64> {
+    Some(a? / b?).filter(|x| x.is_finite() && *x > 0.0)
+}
+
+/// Time over that in the base, of all threads for one repetition, where `work` times as much is
+/// asked for.
+fn time_over(base: &Measured, now: &Measured, work: f64) -> f64 {
+    let each = |m: &Measured| m.figures.total.0 as f64 / m.times;
+    work * each(base) / each(now)
+}
+
+/// What makes the efficiency.
+fn factors(base: &Measured, now: &Measured, work: f64) -> Vec<Factor> {
     let mut factors = Vec::new();
     let mut push = |kind, value| factors.push(Factor { kind, value });
-    let each = |m: &Measured, x: f64| x / m.times;
-    let time = work * each(base, base.figures.total.0 as f64) / each(now, now.figures.total.0 as f64);
-    let executed = |m: &Measured| m.figures.instructions.map(|x| each(m, x));
+    let time = time_over(base, now, work);
+    let executed = |m: &Measured| m.figures.instructions.map(|x| x / m.times);
     match ratio(executed(base), executed(now)).map(|x| x * work) {
         None => push(FactorKind::Time, time),
         Some(instructions) => {
@@ -345,7 +445,13 @@ pub(super) fn change(base: &Measured, now: &Measured, scaling: Scaling) -> Chang
     }
     let balance = ratio(now.load_balance(), base.load_balance());
     balance.iter().for_each(|&balance| push(FactorKind::LoadBalance, balance));
-    let efficiency = speedup / threads;
+    factors
+}
+
+/// The efficiency, where time and load balance count as 1 if they may be chance.
+fn beyond_chance(base: &Measured, now: &Measured, work: f64) -> f64 {
+    let time = time_over(base, now, work);
+    let balance = ratio(now.load_balance(), base.load_balance());
     let (of_base, of_now) = variances(base, now);
     let sure_time = if may_be_chance(time.ln(), of_base, of_now) { 1.0 } else { time };
     let sure_balance = balance.filter(|x| !balance_may_be_chance(x.ln(), base, now)).unwrap_or(1.0);
@@ -353,13 +459,7 @@ pub(super) fn change(base: &Measured, now: &Measured, scaling: Scaling) -> Chang
     let usual = ratio(now.usual_balance, base.usual_balance).unwrap_or(sure_balance);
     let sure_balance =
         if sure_balance < 1.0 { usual.clamp(sure_balance, 1.0) } else { usual.clamp(1.0, sure_balance) };
-    Change {
-        speedup,
-        efficiency,
-        beyond_chance: sure_time * sure_balance,
-        is_serial: now.figures.is_serial(),
-        factors,
-    }
+    sure_time * sure_balance
 }
 
 /// How much the mean times of two runs vary: from repetition to repetition,

@@ -1,14 +1,15 @@
 //! Figures of phases in terms that runs are compared in.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use super::code::{CodeOfPhase, regions};
+use super::cpu::{Bounds, CpuTimes, in_cpu};
 use super::factors::{Factor, RunFigures, Scaling, change, figures_of, phase_figures, scaling_of, whole_run};
 use super::matched::{RunBursts, RunMatch};
+use super::measured::{Measured, Threads};
 use super::repeats::{Per, PhaseRepeats, Repeats};
 use super::strays::Strays;
-use super::times::{ByTask, OddTasks, Times, Variance, odd_tasks, threads_of};
+use super::times::{ByTask, OddTasks, Times, odd_tasks, threads_of};
 use crate::bursts::findings::LEAST_SHARE;
 use crate::cluster::ClusterId;
 
@@ -74,89 +75,6 @@ impl ToldScaling {
     }
 }
 
-/// Application, task and thread of each thread that computes, in order.
-type Threads = Arc<[(u32, u32, u32)]>;
-
-/// A phase, or all computation, in one run, per repetition.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Measured {
-    /// All of it.
-    pub figures: RunFigures,
-    /// How many repetitions that is: of what they are compared per.
-    pub times: f64,
-    /// What the thread that takes longest takes for one repetition, in ns.
-    pub longest: f64,
-    /// Time of each thread for one repetition, in ns, by thread.
-    pub(super) each: Vec<f64>,
-    pub(super) threads: Threads,
-    pub(super) of_mean: Option<Variance>,
-    /// Of one thread's time, in the repetitions that balance is seen in.
-    pub(super) of_thread: Option<Variance>,
-    /// Of one thread's time in all repetitions.
-    of_all: Option<Variance>,
-    /// Mean over longest time of a thread, but for repetitions in which it took far longer than
-    /// otherwise, where these are few.
-    pub(super) usual_balance: Option<f64>,
-}
-
-impl Measured {
-    /// Of sums alone, without the times of repetitions: it counts as run once.
-    #[must_use]
-    pub fn once(figures: RunFigures) -> Self {
-        let longest = figures.longest.0 as f64;
-        let threads = Arc::from([]);
-        Self {
-            figures,
-            times: 1.0,
-            longest,
-            each: Vec::new(),
-            threads,
-            of_mean: None,
-            of_thread: None,
-            of_all: None,
-            usual_balance: None,
-        }
-    }
-
-    /// In blocks of `block` repetitions of `times`.
-    fn of(figures: RunFigures, repetitions: f64, times: &Times, block: usize, threads: &Threads) -> Self {
-        let mean = figures.mean() / repetitions;
-        let in_blocks = times.balance(block).filter(|_| block < times.n()).map(|balance| mean / balance);
-        let of_one = |t: usize| times.row(t).iter().sum::<f64>() / repetitions;
-        let n_blocks = (times.n() / block.max(1)).max(1) as f64;
-        let of_block = |v: Variance| Variance { value: v.value / n_blocks, freedom: v.freedom };
-        Self {
-            times: repetitions,
-            longest: in_blocks.unwrap_or(figures.longest.0 as f64 / repetitions),
-            each: (0..threads.len()).map(of_one).collect(),
-            threads: Arc::clone(threads),
-            of_mean: times.variance_of_mean(),
-            of_thread: times.variance_of_thread(block).map(of_block),
-            of_all: times.variance_of_thread(times.n()),
-            usual_balance: times.usual_balance(block),
-            figures,
-        }
-    }
-
-    /// Mean time of a thread of the run for one repetition, in ns.
-    #[must_use]
-    pub fn mean(&self) -> f64 {
-        self.figures.mean() / self.times
-    }
-
-    /// Time of each thread of the run for one repetition, in ns, by thread.
-    #[must_use]
-    pub fn each(&self) -> &[f64] {
-        &self.each
-    }
-
-    /// Mean over longest time of a thread in one repetition.
-    #[must_use]
-    pub fn load_balance(&self) -> Option<f64> {
-        (self.longest > 0.0).then(|| self.mean() / self.longest)
-    }
-}
-
 /// The applications and tasks of threads, and what each does of what threads do.
 fn by_task(threads: &Threads, of_thread: impl Fn(usize) -> (f64, f64)) -> (Vec<(u32, u32)>, ByTask) {
     let (mut tasks, mut sums) = (Vec::new(), ByTask::default());
@@ -194,6 +112,21 @@ pub fn is_same_work(runs: &[RunBursts<'_>]) -> bool {
     least >= COMMON * most
 }
 
+/// The thread and the time of each burst of a phase, in burst order.
+type Members = Vec<(u32, f64)>;
+
+/// The CPU time of a run.
+#[derive(Clone, Debug)]
+struct OfCpu<'a> {
+    times: CpuTimes<'a>,
+    /// What is known of each phase.
+    bounds: Vec<Bounds>,
+    /// Of each phase, the thread and the CPU time of its bursts.
+    members: Vec<Members>,
+    /// Of each phase: figures where times are CPU times.
+    figures: Vec<RunFigures>,
+}
+
 /// Runs whose phases are known, and how often they are run.
 #[derive(Clone, Debug)]
 pub struct Measures<'a> {
@@ -204,7 +137,9 @@ pub struct Measures<'a> {
     figures: Vec<Vec<RunFigures>>,
     threads: Vec<Threads>,
     /// Of each run and phase: thread and duration of its bursts.
-    members: Vec<Vec<Vec<(u32, f64)>>>,
+    members: Vec<Vec<Members>>,
+    /// Of each run that has CPU times.
+    cpu: Vec<Option<OfCpu<'a>>>,
     /// Likewise: how many of its bursts are in each cluster of the run.
     clusters: Vec<Vec<BTreeMap<ClusterId, u64>>>,
     strays: Vec<Strays>,
@@ -220,21 +155,29 @@ impl<'a> Measures<'a> {
     #[must_use]
     pub fn of(runs: &'a [RunBursts<'a>], found: &'a RunMatch, repeats: &'a Repeats) -> Self {
         let n = found.phases.len();
-        let mut threads = Vec::new();
-        let mut members = Vec::new();
-        for (run, phase_of) in runs.iter().zip(&found.phase_of) {
-            let (keys, thread_of) = threads_of(run);
-            let mut of_run: Vec<Vec<(u32, f64)>> = vec![Vec::new(); n];
-            for (i, phase) in run.complete.iter().zip(phase_of) {
+        let keys: Vec<_> = runs.iter().map(threads_of).collect();
+        let members_of = |r: usize, time: &mut dyn FnMut(usize, usize) -> f64| {
+            let mut of_run: Vec<Members> = vec![Vec::new(); n];
+            for (i, phase) in runs[r].complete.iter().zip(&found.phase_of[r]) {
                 if let Some(p) = phase {
-                    of_run[*p as usize]
-                        .push((thread_of[i as usize], run.table.duration[i as usize].0 as f64));
+                    let (i, p) = (i as usize, *p as usize);
+                    of_run[p].push((keys[r].1[i], time(i, p)));
                 }
             }
-            threads.push(Threads::from(keys));
-            members.push(of_run);
-        }
-        let figures = runs.iter().zip(&found.phase_of).map(|(run, of)| phase_figures(run, of, n)).collect();
+            of_run
+        };
+        let by_clock = |r: usize| members_of(r, &mut |i, _| runs[r].table.duration[i].0 as f64);
+        let members: Vec<Vec<Members>> = (0..runs.len()).map(by_clock).collect();
+        let of_phases = |(run, of): (&RunBursts<'_>, &Vec<_>)| phase_figures(run, of, n);
+        let figures: Vec<Vec<RunFigures>> = runs.iter().zip(&found.phase_of).map(of_phases).collect();
+        let of_cpu = |r: usize| {
+            let times = CpuTimes::of(&runs[r], &found.phase_of[r], n)?;
+            let mut bounds = vec![Bounds::default(); n];
+            let members = members_of(r, &mut |i, p| bounds[p].add_one(times.of_burst(i)));
+            let figures = members.iter().zip(&figures[r]).map(|(each, of)| in_cpu(of, each)).collect();
+            Some(OfCpu { times, bounds, members, figures })
+        };
+        let cpu = (0..runs.len()).map(of_cpu).collect();
         let strays = runs.iter().zip(&found.phase_of).map(|(run, of)| Strays::of(run, of, n)).collect();
         let clusters = |(run, phase_of): (&RunBursts<'_>, &Vec<Option<u32>>)| {
             let mut counts = vec![BTreeMap::new(); n];
@@ -248,7 +191,8 @@ impl<'a> Measures<'a> {
         let clusters = runs.iter().zip(&found.phase_of).map(clusters).collect();
         let of_run = |((run, regions), of): ((_, _), &Vec<_>)| CodeOfPhase::of_all(run, (regions, of), n);
         let code = runs.iter().zip(&regions(runs)).zip(&found.phase_of).map(of_run).collect();
-        Self { runs, found, repeats, figures, threads, members, clusters, strays, code }
+        let threads = keys.into_iter().map(|(keys, _)| Threads::from(keys)).collect();
+        Self { runs, found, repeats, figures, threads, members, cpu, clusters, strays, code }
     }
 
     /// The share of a phase's time that may belong to another phase in one of
@@ -286,23 +230,31 @@ impl<'a> Measures<'a> {
     #[must_use]
     pub fn phase(&self, p: usize) -> Vec<Option<Measured>> {
         let PhaseRepeats { per, times: repetitions, .. } = &self.repeats.phases[p];
-        let times: Vec<Option<Times>> = (0..self.runs.len()).map(|r| self.times(p, r)).collect();
+        let times: Vec<Option<Times>> =
+            (0..self.runs.len()).map(|r| self.times(p, r, &self.members[r][p])).collect();
         let shortest = times.iter().flatten().map(Times::n).min().unwrap_or(1);
         let of_run = |(r, times): (usize, &Option<Times>)| {
             let times = times.as_ref()?;
             let block = if *per == Per::Run { times.n() } else { shortest };
-            Some(Measured::of(self.figures[r][p], repetitions[r], times, block, &self.threads[r]))
+            let of = |figures, times: &Times| {
+                Measured::of(figures, repetitions[r], times, block, &self.threads[r])
+            };
+            let mut measured = of(self.figures[r][p], times);
+            measured.cpu = self.cpu[r].as_ref().and_then(|cpu| {
+                let times = self.times(p, r, &cpu.members[p])?;
+                cpu.bounds[p].known(|| of(cpu.figures[p], &times))
+            });
+            Some(measured)
         };
         times.iter().enumerate().map(of_run).collect()
     }
 
     /// Times of the threads in as many repetitions as each has bursts, or as
     /// the run has iterations, if that is fewer.
-    fn times(&self, p: usize, r: usize) -> Option<Times> {
+    fn times(&self, p: usize, r: usize, members: &Members) -> Option<Times> {
         let figures = &self.figures[r][p];
         let bursts = (figures.instances / figures.threads.max(1)).max(1);
         let n = self.repeats.iterations[r].map_or(bursts, |(n, _)| n.clamp(1, bursts));
-        let members = &self.members[r][p];
         (!members.is_empty()).then(|| Times::of(members, self.threads[r].len(), n as usize))
     }
 
@@ -313,7 +265,7 @@ impl<'a> Measures<'a> {
     pub fn whole(&self) -> Option<Vec<Option<Measured>>> {
         let runs = 0..self.runs.len();
         match self.repeats.whole? {
-            Per::Run => Some(runs.map(|r| Some(Measured::once(whole_run(&self.runs[r])))).collect()),
+            Per::Run => Some(runs.map(|r| Some(self.once(r, &|_| true))).collect()),
             Per::Iteration => {
                 let n: Option<Vec<u64>> = self.repeats.iterations.iter().map(|n| n.map(|(n, _)| n)).collect();
                 let n = n?;
@@ -333,22 +285,44 @@ impl<'a> Measures<'a> {
         left.fold(0.0, f64::max) <= 1.0 - COMMON
     }
 
+    /// Some bursts of a run.
+    fn once(&self, r: usize, is_one: &dyn Fn(usize) -> bool) -> Measured {
+        let mut measured = Measured::once(figures_of(&self.runs[r], is_one));
+        measured.cpu = self.cpu[r].as_ref().and_then(|cpu| {
+            let mut bounds = Bounds::default();
+            let (_, thread_of) = threads_of(&self.runs[r]);
+            let own = (0..).zip(thread_of).filter(|(i, _)| is_one(*i));
+            let each: Members =
+                own.map(|(i, thread)| (thread, bounds.add_one(cpu.times.of_burst(i)))).collect();
+            bounds.known(|| Measured::once(in_cpu(&measured.figures, &each)))
+        });
+        measured
+    }
+
     /// The phases of the loop of a run of `n` iterations, as if each
     /// were run in every one of them.
     fn iteration(&self, r: usize, n: u64, block: u64) -> Measured {
-        let mut sum = Times::of(&[], self.threads[r].len(), n as usize);
-        let mut parts = Vec::new();
-        for (p, repeats) in self.repeats.phases.iter().enumerate() {
-            let members = &self.members[r][p];
-            if repeats.in_loop {
-                let weight = n as f64 / repeats.times[r];
-                sum.add(&Times::of(members, self.threads[r].len(), n as usize), weight);
-                parts.push((weight, &self.figures[r][p]));
+        let weights: Vec<(usize, f64)> = (self.repeats.phases.iter().enumerate())
+            .filter(|(_, repeats)| repeats.in_loop)
+            .map(|(p, repeats)| (p, n as f64 / repeats.times[r]))
+            .collect();
+        let of = |members: &[Members], figures: &[RunFigures]| {
+            let mut sum = Times::of(&[], self.threads[r].len(), n as usize);
+            for &(p, weight) in &weights {
+                sum.add(&Times::of(&members[p], self.threads[r].len(), n as usize), weight);
             }
-        }
-        let longest = (0..self.threads[r].len()).map(|t| sum.row(t).iter().sum::<f64>()).fold(0.0, f64::max);
-        let figures = RunFigures::sum(&parts, self.runs[r].threads(), longest);
-        Measured::of(figures, n as f64, &sum, block as usize, &self.threads[r])
+            let parts: Vec<(f64, &RunFigures)> = weights.iter().map(|&(p, w)| (w, &figures[p])).collect();
+            let each = (0..self.threads[r].len()).map(|t| sum.row(t).iter().sum::<f64>());
+            let figures = RunFigures::sum(&parts, self.runs[r].threads(), each.fold(0.0, f64::max));
+            Measured::of(figures, n as f64, &sum, block as usize, &self.threads[r])
+        };
+        let mut measured = of(&self.members[r], &self.figures[r]);
+        measured.cpu = self.cpu[r].as_ref().and_then(|cpu| {
+            let mut bounds = Bounds::default();
+            weights.iter().for_each(|&(p, weight)| bounds.add(weight, &cpu.bounds[p]));
+            bounds.known(|| of(&cpu.members, &cpu.figures))
+        });
+        measured
     }
 
     /// What more threads are for, by the phases that all runs have on all of
@@ -555,7 +529,7 @@ impl<'a> Measures<'a> {
                 let task = (run.table.app[i as usize], run.table.task[i as usize]);
                 kept[i as usize] = *phase == Some(p as u32) && odd.tasks.binary_search(&task).is_ok();
             }
-            let mut found = Measured::once(figures_of(run, |i| kept[i]));
+            let mut found = self.once(r, &|i| kept[i]);
             found.times = self.repeats.phases[p].times[r];
             found
         };

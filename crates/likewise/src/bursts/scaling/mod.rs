@@ -3,11 +3,13 @@
 mod assign;
 mod by_calls;
 mod code;
+mod cpu;
 #[cfg(test)]
 mod defect_tests;
 mod factors;
 mod group;
 mod matched;
+mod measured;
 mod measures;
 mod neighbours;
 mod one_off;
@@ -22,11 +24,12 @@ mod times;
 
 pub use by_calls::match_by_calls;
 pub use factors::{
-    Change, Factor, FactorKind, PhaseScaling, RunFigures, Scaling, phase_figures, phase_scaling, scaling_of,
-    whole_run,
+    Change, CpuChange, Factor, FactorKind, PhaseScaling, RunFigures, Scaling, phase_figures, phase_scaling,
+    scaling_of, whole_run,
 };
 pub use matched::{Evidence, MatchedPhase, PhaseInRun, RunBursts, RunMatch};
-pub use measures::{Measured, Measures, SlowTasks, ToldScaling, Untold, is_same_work};
+pub use measured::{InCpu, Measured};
+pub use measures::{Measures, SlowTasks, ToldScaling, Untold, is_same_work};
 pub use neighbours::phases_between;
 pub use one_off::{Calm, OneOff, calm};
 pub use repeats::{IterationsFrom, Per, PhaseRepeats, Repeats, repeats};

@@ -4,6 +4,7 @@ use super::matched::RunBursts;
 use super::steps::{cycles, instructions};
 use super::strays::Strays;
 use crate::bursts::findings::LEAST_SHARE;
+use crate::bursts::on_core::cpu_time;
 use crate::median;
 use crate::table::{BurstTable, Nanos};
 
@@ -116,11 +117,11 @@ fn odd(table: &BurstTable, bursts: &[u32], least: f64) -> Vec<Odd> {
     if all.len() <= n.div_ceil(FEW) { all } else { Vec::new() }
 }
 
-/// The table, where odd bursts have the time, instructions and cycles of usual
+/// The table, where odd bursts have the time, CPU time, instructions and cycles of usual
 /// ones.
 fn replaced(run: &RunBursts<'_>, odd: &[(u32, Odd)]) -> BurstTable {
     let mut table = run.table.clone();
-    let columns = [instructions(run), cycles(run)];
+    let columns = [instructions(run), cycles(run), cpu_time(run.table)];
     let places: Vec<usize> = (0..table.counters.len())
         .filter(|&c| columns.into_iter().flatten().any(|column| std::ptr::eq(column, &run.table.counters[c])))
         .collect();

@@ -1,0 +1,40 @@
+//! What chance makes of equal work.
+
+use super::*;
+
+#[test]
+fn what_chance_makes_of_equal_work_is_no_finding() {
+    for n in [4, 8, 16, 64] {
+        let found = disturbed_steps(n, 2_400, |_, _| 1.0);
+        assert_eq!(found.list, [], "{n} tasks");
+        // Beyond the least share: it is the chance that is not told.
+        assert!(found.balance > 2.0 * LEAST_SHARE, "{found:?}");
+    }
+    // Another task is last each time, by more than that.
+    let moving =
+        disturbed_steps(8, 2_400, |task, step| if u64::from(task) == 1 + step % 8 { 1.3 } else { 1.0 });
+    let [finding] = &moving.list[..] else { panic!("{moving:?}") };
+    assert!(matches!(finding.kind, FindingKind::Imbalance { steady: false, .. }), "{finding:?}");
+}
+
+/// What is done once, by some percent and degrees, for the same instructions,
+/// may be chance; with more instructions it is not. Noise is that of the run.
+#[test]
+fn chance_is_measured_and_what_is_done_once_is_no_gradient() {
+    for (work, n) in [(0.0, 0), (1.0, 1)] {
+        let mut bursts: Vec<Burst> = Vec::new();
+        for task in 1..9u32 {
+            let size = 20_000.0 + 500.0 * f64::from(task);
+            bursts.push((task, 0, size as u64, 2, 2e4 + work * (size - 2e4), size));
+            let step = |step: u64| (task, 30_000 + step * 1_000, 900, 1, 900.0, 900.0);
+            bursts.extend((0..20).map(step));
+        }
+        assert_eq!(found(&bursts, 50_000).list.len(), n);
+    }
+    // 10 % from time to time, and the same task is last by chance alone.
+    for n in [4, 8, 16, 64] {
+        let found = disturbed_steps(n, 8_000, |_, _| 1.0);
+        assert_eq!(found.list, [], "{n} tasks");
+        assert!(found.balance > 2.0 * LEAST_SHARE, "{found:?}");
+    }
+}
