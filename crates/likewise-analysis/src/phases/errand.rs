@@ -233,3 +233,61 @@ fn received<C: Communicator + ?Sized>(comm: &C) -> Result<PeriodErrand, CommErro
         is_refined,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::phases::{Options, label_bursts};
+    use crate::{Silent, Stages};
+    use likewise::comm::run_on_threads;
+    use std::fmt::Write;
+
+    /// Three threads that do three steps 30 times, and between them bursts too short to be
+    /// looked at. `places` says that the steps lie between calls, too.
+    fn labelled(places: bool) -> Labelled {
+        let mut text = "task,thread,begin_ns,duration_ns\n".to_owned();
+        for thread in 1..=3 {
+            for turn in 0..30u64 {
+                let begin = 4_000_000 * turn + 1_000 * thread;
+                for (after, long) in [(0, 2_000_000), (2_100_000, 300), (2_200_000, 900_000 + 500 * turn)] {
+                    writeln!(text, "1,{thread},{},{long}", begin + after).expect("text has room");
+                }
+            }
+        }
+        let dir = tempfile::tempdir().expect("a place for files");
+        let path = dir.path().join("bursts.csv");
+        std::fs::write(&path, text).expect("a file");
+        let found = label_bursts(&path, &Options::default(), &mut Stages::default(), &Silent);
+        let mut labelled = found.expect("it is a table of bursts");
+        if places {
+            let place = |i: usize| PlaceId::from_index(i % 3);
+            let region = |i| Region { before: place(i), after: place(i + 1), function: None };
+            let regions = (0..labelled.table.len()).map(region).collect();
+            let places = ["a", "b", "c"].map(str::to_owned).to_vec();
+            labelled.table.code = Some(Code { places, regions, parallel: false });
+        }
+        labelled
+    }
+
+    #[test]
+    fn another_process_finds_the_same() {
+        for (places, drawn) in [(false, false), (true, false), (true, true)] {
+            let labelled = || Labelled { drawn_times: drawn, ..labelled(places) };
+            let own = labelled();
+            assert!(own.prepared.complete.len() < own.table.len(), "some are not complete");
+            let expected = FoundPeriod::of(&PeriodSearch::of(&own), &own);
+            assert!(expected.found.is_ok(), "{expected:?}");
+            for size in [2, 3] {
+                let found = run_on_threads(size, |comm| {
+                    let own = (comm.rank() == 0).then(labelled);
+                    let errand = PeriodErrand::sent(comm, own.as_ref())?;
+                    assert_eq!(errand.is_some(), comm.rank() == 1);
+                    PeriodErrand::told(comm, errand.map(PeriodErrand::done))
+                });
+                let mut found = found.expect("they work together");
+                assert_eq!(found.remove(0), Some(expected.clone()), "{places} {drawn}, {size} processes");
+                assert!(found.iter().all(Option::is_none));
+            }
+        }
+    }
+}
