@@ -17,9 +17,9 @@ pub(super) const MISSING: usize = 10;
 const IN_A_ROW: usize = 3;
 /// The last iteration counts as whole if at most this share of it is missing, and
 /// it ends with the run if at most this share of an iteration follows.
-const UNFINISHED: f64 = 0.1;
+pub(super) const UNFINISHED: f64 = 0.1;
 /// An iteration must correlate at least this much with the others.
-const LEAST_ALIKE: f64 = 0.5;
+pub(super) const LEAST_ALIKE: f64 = 0.5;
 /// Iterations that correlate by this with the others, on the average, are nearly equal.
 const NEARLY_EQUAL: f64 = 0.9;
 /// Parts of an iteration in which work is compared, at most and at least.

@@ -23,6 +23,7 @@ mod iterations;
 mod order;
 mod shared;
 mod signal;
+mod turns;
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};

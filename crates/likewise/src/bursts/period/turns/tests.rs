@@ -1,0 +1,170 @@
+//! Made-up runs whose turns are known.
+
+use super::super::{NotPeriodic, Period, find_period_in_order};
+use crate::bursts::cluster_by_place;
+use crate::table::{BurstTable, Code, Nanos, PlaceId, Region, Rows};
+
+/// A call, and how long its thread computes before it.
+type Step = (usize, u64);
+
+/// What `find_period_in_order` says of threads that make these calls, each in a time of its own.
+fn found(threads: &[Vec<Step>]) -> Result<Period, NotPeriodic> {
+    let mut table = BurstTable::default();
+    let mut regions = Vec::new();
+    let mut code = Code { places: (0..64).map(|i| format!("f{i}")).collect(), ..Code::default() };
+    let mut chance = Chance(11);
+    for (task, steps) in (1..).zip(threads) {
+        let (mut now, mut before) = (0, None);
+        for &(call, duration) in steps {
+            let duration = duration + chance.below(duration / 20 + 1);
+            table.app.push(1);
+            table.task.push(task);
+            table.thread.push(1);
+            table.begin.push(Nanos(now));
+            table.duration.push(Nanos(duration));
+            let after = PlaceId::from_index(call);
+            regions.push(Region { before, after, ..Region::default() });
+            before = after;
+            now += duration + 50;
+        }
+    }
+    code.regions = regions.into_iter().collect();
+    table.code = Some(code);
+    let by_place = cluster_by_place(&table, &Rows::first(table.len()));
+    let labels = by_place.ordered_by(|i| table.duration[i].0).labels;
+    find_period_in_order(&table, &labels)
+}
+
+fn n_found(steps: Vec<Step>) -> Option<usize> {
+    found(&[steps.clone(), steps]).ok().map(|period| period.n_iterations())
+}
+
+/// Numbers that look like chance (a linear congruential generator).
+struct Chance(u64);
+
+impl Chance {
+    fn below(&mut self, n: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % n
+    }
+}
+
+/// What a program does before its loop.
+fn start() -> Vec<Step> {
+    vec![(60, 9_000), (61, 500), (62, 20), (62, 20), (63, 4_000)]
+}
+
+fn end() -> Vec<Step> {
+    vec![(58, 700), (59, 2_000)]
+}
+
+fn between(turns: impl IntoIterator<Item = Vec<Step>>) -> Vec<Step> {
+    [start(), turns.into_iter().flatten().collect(), end()].concat()
+}
+
+/// Next to the first and the last turn stand other calls: 59 of 60 steps of BT and 49 of 50 of LU
+/// were told.
+#[test]
+fn the_first_and_the_last_turn_are_told() {
+    for n in [5, 10, 60] {
+        // All computes before the first call of a turn, or behind the last.
+        assert_eq!(n_found(between((0..n).map(|_| vec![(1, 1_000), (2, 30), (3, 10)]))), Some(n));
+        assert_eq!(n_found(between((0..n).map(|_| vec![(1, 300), (2, 800), (2, 20), (3, 500)]))), Some(n));
+        // One call is made in each turn, and others before the loop too (FT).
+        let turns = (0..n).map(|_| vec![(1, 1_000), (2, 200)]);
+        let with_more = [vec![(1, 900), (4, 40), (1, 1_000)], turns.flatten().collect()].concat();
+        let told = n_found(between([with_more]));
+        assert!(told.is_some_and(|told| (n..=n + 1).contains(&told)), "{n}: {told:?}");
+    }
+}
+
+/// A turn that is made before the loop, to warm up, is not counted with what is between.
+#[test]
+fn a_turn_before_the_loop_is_not_one_of_it() {
+    let turn = || vec![(1, 800), (2, 300), (3, 400)];
+    let check = || vec![(1, 800), (5, 6_000), (6, 100)];
+    let turns = [turn(), check()].into_iter().chain((0..50).map(|_| turn()));
+    assert_eq!(n_found(between(turns)), Some(50));
+}
+
+/// CP2K was told as 31 iterations, of two steps each, across the end of a cycle.
+#[test]
+fn a_loop_within_may_do_more_turns_or_fewer() {
+    let mut chance = Chance(5);
+    let outer = (0..20).map(|_| {
+        let inner = (0..5 + chance.below(3)).flat_map(|_| [(1, 900), (2, 100)]);
+        [vec![(3, 2_400)], inner.collect(), vec![(4, 1_300)]].concat()
+    });
+    assert_eq!(n_found(between(outer)), Some(20));
+}
+
+/// LIGGGHTS was told as 30 iterations: every so many steps it makes lists of neighbours anew.
+#[test]
+fn now_and_then_a_turn_does_more() {
+    let mut chance = Chance(3);
+    let turns: Vec<Vec<Step>> = (0..600)
+        .map(|_| match chance.below(40) {
+            0 => vec![(2, 200), (3, 30), (4, 30), (1, 1_000)],
+            _ => vec![(1, 1_000)],
+        })
+        .collect();
+    let told = n_found(between(turns.clone()));
+    assert!(told.is_some_and(|n| (597..=600).contains(&n)), "{told:?}");
+    // Two of four ranks have nothing to send.
+    let sends = |turns: Vec<Vec<Step>>| turns.into_iter().map(|turn| [turn, vec![(7, 20), (8, 20)]].concat());
+    let (idle, busy) = (between(turns.clone()), between(sends(turns)));
+    let told = found(&[busy.clone(), idle.clone(), busy, idle]).map(|period| period.n_iterations());
+    assert!(told.as_ref().is_ok_and(|n| (597..=600).contains(n)), "{told:?}");
+}
+
+/// Where a call is made twice in a turn, and no other tells turns apart, nobody can tell.
+#[test]
+fn half_of_a_turn_is_no_turn() {
+    for calls in [vec![1], vec![1, 2, 3]] {
+        let part = |first: u64| calls.iter().map(move |&call| (call, if call == 1 { first } else { 10 }));
+        for n_short in [1, 2, 4, 9] {
+            let turn = || part(3_000).chain((0..n_short).flat_map(|_| part(10))).collect();
+            assert_eq!(n_found(between((0..60).map(|_| turn()))), None, "{n_short} short");
+            // A call that is made once in a turn tells.
+            let told = n_found(between((0..60).map(|_| [turn(), vec![(9, 30)]].concat())));
+            // Of the first and the last turn, each a part is whole: one may be missing.
+            assert!(told.is_some_and(|n| (59..=60).contains(&n)), "{n_short} short: {told:?}");
+        }
+    }
+}
+
+/// Who polls was told as 11 to 24 of 60 iterations.
+#[test]
+fn polling_hides_no_turn() {
+    let mut chance = Chance(8);
+    let turns = (0..60).map(|_| {
+        let polls = (0..1 + chance.below(200)).map(|_| (2, 15));
+        [vec![(1, 5_000)], polls.collect(), vec![(3, 400)]].concat()
+    });
+    assert_eq!(n_found(between(turns)), Some(60));
+}
+
+/// Of MG, exchanges at the borders of grids of all levels would be 74 iterations of 4.
+#[test]
+fn parts_that_differ_in_length_are_no_turns() {
+    let exchange = |work: u64| vec![(1, work), (2, 10), (1, 10), (2, 10), (3, 10)];
+    let cycle = || [8, 4, 2, 1, 2, 4, 8].into_iter().flat_map(move |level| exchange(60 * level * level));
+    let told = n_found(between((0..12).map(|_| cycle().chain([(5, 40)]).collect())));
+    assert_eq!(told, Some(12));
+    let told = n_found(between((0..12).map(|_| cycle().collect())));
+    assert!(told.is_none_or(|n| n <= 12), "{told:?}");
+}
+
+#[test]
+fn calls_in_no_order_have_no_turns() {
+    for seed in 0..40 {
+        let mut chance = Chance(seed);
+        for (n_calls, n) in [(2, 300), (3, 200), (8, 300), (8, 3_000), (20, 1_000)] {
+            let steps = (0..n).map(|_| chance.below(n_calls)).map(|call| (call as usize, 200 + 300 * call));
+            let told = n_found(steps.collect());
+            assert_eq!(told, None, "{n_calls} calls, seed {seed}");
+        }
+    }
+    let thue_morse = (0..512u32).map(|i| ((i.count_ones() % 2) as usize, 300));
+    assert_eq!(n_found(thue_morse.collect()), None);
+}
