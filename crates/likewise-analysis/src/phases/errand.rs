@@ -269,6 +269,21 @@ mod tests {
         labelled
     }
 
+    /// All that the period is sought in has come as it was.
+    fn arrived(errand: &PeriodErrand, own: &Labelled) {
+        let (table, sent) = (&errand.table, &own.table);
+        assert_eq!((&table.begin, &table.duration), (&sent.begin, &sent.duration));
+        assert_eq!((&table.app, &table.task, &table.thread), (&sent.app, &sent.task, &sent.thread));
+        assert_eq!(
+            table.code.as_ref().map(|code| &code.regions),
+            sent.code.as_ref().map(|code| &code.regions)
+        );
+        assert_eq!((&errand.complete, &errand.clustering), (&own.prepared.complete, &own.grouped.clustering));
+        let one = own.take_at_one_density();
+        assert!(errand.is_refined && one.is_some(), "bursts are refined, and one density suggests itself");
+        assert_eq!(errand.at_one_density, one);
+    }
+
     #[test]
     fn another_process_finds_the_same() {
         for (places, drawn) in [(false, false), (true, false), (true, true)] {
@@ -282,6 +297,9 @@ mod tests {
                     let own = (comm.rank() == 0).then(labelled);
                     let errand = PeriodErrand::sent(comm, own.as_ref())?;
                     assert_eq!(errand.is_some(), comm.rank() == 1);
+                    if let Some(errand) = &errand {
+                        arrived(errand, &labelled());
+                    }
                     PeriodErrand::told(comm, errand.map(PeriodErrand::done))
                 });
                 let mut found = found.expect("they work together");
