@@ -5,7 +5,7 @@ use super::report::RanksReport;
 use super::settle::Evidence;
 use super::settle::NAMED;
 use likewise::ranks::{LEAST_RANKS, Support, is_significant, pearson, spearman};
-use likewise::words::{apart, counted, percent, share_text};
+use likewise::words::{FAR, apart, counted, factor, percent, share_text};
 use likewise::{Gap, gap};
 
 /// What the efforts say of classes.
@@ -113,12 +113,10 @@ pub(super) fn spread(least: f64, most: f64, mean: f64) -> f64 {
 
 /// [`Range::spread`] in words; the least has some effort, or none.
 pub(super) fn apart_text(spread: f64, has_least: bool) -> String {
-    match percent(spread) {
-        _ if has_least => apart(spread),
-        times => match times.strip_suffix('×') {
-            Some(times) => format!("{times} times the mean"),
-            None => times,
-        },
+    match spread {
+        more if has_least => apart(more),
+        times if times >= FAR => format!("{} times the mean", factor(times)),
+        share => percent(share),
     }
 }
 
