@@ -5,7 +5,7 @@ use crate::phases::Analysis;
 use anyhow::{Result, anyhow};
 use likewise::bursts::{Estimate, Period, Window, WindowLimits, choose_window};
 use likewise::ranks::{is_significant, spearman};
-use likewise::table::{BurstTable, Expr, Metric, Nanos, Operand};
+use likewise::table::{Nanos, counters_of};
 
 /// How little is to be kept, and how much it may be off.
 #[derive(Clone, Copy, Debug)]
@@ -55,7 +55,7 @@ impl<'a> Cut<'a> {
         let limits = WindowLimits {
             max_share: asked.keep,
             max_error: asked.max_error,
-            counters: counters_of(&analysis.table, &analysis.metrics),
+            counters: counters_of(&analysis.metrics, &analysis.table),
             iterations: asked.iterations,
         };
         let window = choose_window(&analysis.table, &analysis.period().labels, period, &limits);
@@ -163,25 +163,6 @@ impl<'a> Cut<'a> {
             Nanos(last as u64)
         )
     }
-}
-
-/// The counters that metrics are made of, by their place in the table.
-fn counters_of(table: &BurstTable, metrics: &[Metric]) -> Vec<usize> {
-    let operands = |metric: &Metric| match &metric.expr {
-        Expr::One(a) => vec![a.clone()],
-        Expr::Two(a, _, b) => vec![a.clone(), b.clone()],
-    };
-    let place = |operand: Operand| match operand {
-        Operand::Duration => None,
-        Operand::Counter(name) => {
-            let column = table.counter(&name)?;
-            table.counters.iter().position(|c| std::ptr::eq(c, column))
-        }
-    };
-    let mut places: Vec<usize> = metrics.iter().flat_map(operands).filter_map(place).collect();
-    places.sort_unstable();
-    places.dedup();
-    places
 }
 
 fn meets(asked: &Limits, window: &Window, records: f64) -> bool {

@@ -39,7 +39,7 @@ pub use bytes::Progress;
 pub use digest::Digest;
 pub use error::{Error, ErrorKind, Place, SpreadError, is_hidden, printable};
 pub use lock::DirLock;
-pub use memory::{Allocator, keep_memory_for};
+pub use memory::{Allocator, give_memory_back, keep_memory_for};
 pub use output::{
     AtomicFile, PartFile, SharedFile, commit_all, is_special, remove_unfinished, try_remove_unfinished,
     unfinished_dir,

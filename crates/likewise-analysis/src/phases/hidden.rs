@@ -3,7 +3,7 @@
 use super::Analysis;
 use super::figures::NOTEWORTHY;
 use likewise::bursts::{HeldOut, hold_out};
-use likewise::table::{Expr, Metric, Operand};
+use likewise::table::counters_of;
 use likewise::words::{FAR, counted, percent};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
@@ -27,7 +27,7 @@ impl ExtrapolationCheck {
     #[must_use]
     pub fn of(analysis: &Analysis, seed: u64) -> Self {
         let table = &analysis.table;
-        let common: Vec<usize> = (0..table.counters.len()).filter(|&c| is_in_metrics(analysis, c)).collect();
+        let common = counters_of(&analysis.metrics, table);
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
         let clustering = &analysis.grouped.clustering;
         let mut all = hold_out(table, &analysis.prepared, clustering, &common, &mut rng);
@@ -69,18 +69,4 @@ impl ExtrapolationCheck {
             worst.iter().map(each).collect::<Vec<_>>().join(", ")
         )
     }
-}
-
-/// Whether a metric of the grouping is made of that counter.
-fn is_in_metrics(analysis: &Analysis, c: usize) -> bool {
-    let counter = &analysis.table.counters[c].counter;
-    let number = counter.event_type.map(|t| t.to_string());
-    let is = |operand: &Operand| match operand {
-        Operand::Counter(name) => *name == counter.name || Some(name) == number.as_ref(),
-        Operand::Duration => false,
-    };
-    analysis.metrics.iter().any(|Metric { expr, .. }| match expr {
-        Expr::One(a) => is(a),
-        Expr::Two(a, _, b) => is(a) || is(b),
-    })
 }

@@ -7,6 +7,7 @@ mod errand;
 mod figures;
 mod grouping;
 mod hidden;
+mod kept;
 mod names;
 mod options;
 mod period;
@@ -22,12 +23,13 @@ pub use errand::{FoundPeriod, PeriodErrand};
 pub use figures::{Figures, NOTEWORTHY};
 pub use grouping::{Curve, Grouped, group};
 pub use hidden::ExtrapolationCheck;
+pub use kept::{Deal, KeptCounters};
 pub use names::rename_counters;
 pub use options::{DEFAULT_FILTER, Describing, Grouping, Method, Options, Reading};
 pub use period::{PeriodSearch, SoughtIn};
 pub use refining::{alternatives, phase_of_node};
 pub use search::{Here, Search};
-pub use spread::label_bursts_on;
+pub use spread::{Share, label_bursts_on};
 pub use structure::{Structure, sequence_names};
 use structure::{silhouette, take_aligned};
 pub use trace::{label_bursts, phases_of, skipped};
@@ -214,13 +216,15 @@ fn labelled(
     stages: &mut Stages,
     watch: &dyn Watch,
 ) -> Result<Labelled> {
-    let Input { name, end, table, columns, drawn_times, odd_clocks, shared_cpus, part, mut notes } = input;
+    let Input { name, end, mut table, columns, drawn_times, odd_clocks, shared_cpus, part, mut notes } =
+        input;
     let mut prepared = {
         let _bar = watch.spinner("Preparing");
         stages.time("prepare", || prepare(&table, &plan.preparation))?
     };
     notes.extend(prepared.notes.iter().cloned());
     let (rows, burst_row) = rows(&table);
+    search.keep_counters(&mut table, &prepared);
     let mut grouped = grouped(&table, &prepared, (&burst_row, rows.len()), &plan, search, stages, watch)?;
     notes.extend(too_few(&grouped, prepared.complete.len()));
     notes.extend(grouped.note());
@@ -233,16 +237,16 @@ fn labelled(
         let (clustering, dropped) = ordered(found, &table, &prepared, min_share);
         let labels = burst_labels(&prepared, &clustering, &dropped);
         let is_asked = !plan.unaligned;
-        let (described, figures) = rayon::join(
-            || is_asked.then(|| by_points(&table, &prepared, &clustering, grouped.method)),
-            || figures(&table, &prepared, &clustering, &dropped, end),
-        );
+        let described = is_asked.then(|| by_points(&table, &prepared, &clustering, grouped.method));
+        // Points and counters are much of the memory, and nothing needs both.
+        if !plan.or_refine {
+            prepared.points = Vec::new();
+        }
+        search.counters_back(&mut table);
+        let figures = figures(&table, &prepared, &clustering, &dropped, end);
         grouped.clustering = clustering;
         (one.flatten(), dropped, labels, described.unwrap_or_default(), figures)
     });
-    if !plan.or_refine {
-        prepared.points = Vec::new();
-    }
     let (silhouette, representatives) = described;
     notes.extend(figures.note(&table));
     notes.extend(Figures::silent_note(&table));

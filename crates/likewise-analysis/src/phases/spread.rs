@@ -2,7 +2,7 @@
 
 use super::search::{Search, on_all, serve};
 use super::trace::{checked, labelled_in, read};
-use super::{Labelled, Options};
+use super::{KeptCounters, Labelled, Options};
 use crate::together::{same_input, told_once};
 use crate::{Stages, ToldElsewhere, Usage, Watch};
 use anyhow::Result;
@@ -11,8 +11,17 @@ use likewise_trace::{SpreadError, read_bursts_spread};
 use rayon::ThreadPool;
 use std::path::Path;
 
+/// What a process has when each burst has its phase.
+#[derive(Debug)]
+pub enum Share {
+    /// Process 0 the bursts.
+    Bursts(Box<Labelled>),
+    /// Each of the others counters of some rows.
+    Counters(KeptCounters),
+}
+
 /// As [`label_bursts`](super::label_bursts), on several processes that see the same
-/// file. Collective; process 0 has the bursts, the others nothing.
+/// file. Collective; process 0 has the bursts, the others counters of the rows that they will write.
 ///
 /// Each process reads a piece of the trace, and looks for the neighbours of a
 /// part of the bursts, by [`dbscan_spread`](likewise::cluster::dbscan_spread) and
@@ -29,7 +38,7 @@ pub fn label_bursts_on<C: Communicator>(
     (options, pool): (&Options, Option<&ThreadPool>),
     stages: &mut Stages,
     watch: &dyn Watch,
-) -> Result<Option<Labelled>> {
+) -> Result<Share> {
     let ready = checked(options).and_then(|definition| {
         if trace.as_os_str() == "-" {
             let text = "standard input is not safe under mpirun; give a file";
@@ -54,7 +63,7 @@ pub fn label_bursts_on<C: Communicator>(
     });
     let found = told_once(Some(comm), found)?;
     let Some(found) = found else {
-        return if serve(comm)? { Ok(None) } else { Err(ToldElsewhere.into()) };
+        return serve(comm)?.map(Share::Counters).ok_or_else(|| ToldElsewhere.into());
     };
     let work = |search: &dyn Search| {
         let labelled = || labelled_in(trace, found, (options, &definition), search, stages, watch);
@@ -63,5 +72,5 @@ pub fn label_bursts_on<C: Communicator>(
             None => labelled(),
         }
     };
-    on_all(comm, work).map(Some)
+    on_all(comm, work).map(|labelled| Share::Bursts(Box::new(labelled)))
 }

@@ -31,7 +31,7 @@ pub use data::report_data;
 pub use functions::FunctionsView;
 pub use html::{Content, write_html};
 pub use regions::RegionRow;
-pub use select::MAX_BURSTS;
+pub use select::{MAX_BURSTS, counters_shown};
 pub use terminal::{first, terminal};
 pub use views::{AlignedRow, AlignmentView, TreeLevel, TreeNode, TreeView};
 

@@ -116,11 +116,29 @@ pub(super) fn metric_limit(n_bursts: usize) -> usize {
     (MAX_VALUES / n_bursts.max(1)).max(2)
 }
 
+/// How many counters beside `n_metrics` metrics a report of `n` bursts keeps at most.
+pub fn counters_shown(n: usize, n_metrics: usize) -> usize {
+    // Of more bursts than it holds, it keeps some fewer, as each label's number is rounded.
+    metric_limit(n.min(MAX_BURSTS - MAX_BURSTS / 8)).saturating_sub(n_metrics)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::phases::test_label as phase;
     use likewise::table::{Nanos, Runs};
+
+    #[test]
+    fn no_more_counters_are_shown_than_there_is_room_for() {
+        for kept in [1, 1_000, 400_000, 750_001, 900_000, 999_000, MAX_BURSTS] {
+            for n_metrics in [0, 1, 2, 5] {
+                let room = metric_limit(kept).saturating_sub(n_metrics);
+                let most = counters_shown(kept, n_metrics);
+                assert!(room <= most, "{kept} bursts, {n_metrics} metrics: {room} of {most}");
+            }
+        }
+        assert_eq!([2, 3].map(|n_metrics| counters_shown(50_000_000, n_metrics)), [1, 0]);
+    }
 
     #[test]
     fn a_large_run_keeps_its_share_of_each_label() {

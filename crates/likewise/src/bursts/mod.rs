@@ -31,7 +31,7 @@ pub use findings::{
 pub use label::{BurstLabel, burst_labels};
 pub use on_core::OnCore;
 pub use period::{NotPeriodic, Period, find_period, find_period_in_order};
-pub use rates::{Rate, rates};
+pub use rates::{Rate, asked_of_bursts, rates};
 pub use refine::{
     Connect, Direction, EpsRange, Level, NO_CODE, NO_COHORT, NO_NODE, Node, RefineInput, RefineRules,
     Refinement, default_min_points, eps_range, refine, refine_by,

@@ -166,6 +166,17 @@ pub(super) fn instructions_and_cycles(counters: &[CounterColumn]) -> [Option<usi
         .map(|sums| sums.iter().find_map(|sum| terms(sum, &names).into_iter().find(carried)).map(|(c, _)| c))
 }
 
+/// Whether single bursts are asked for a counter, for each: findings ask for instructions, cycles
+/// and time on a core. All else is said of phases.
+#[must_use]
+pub fn asked_of_bursts(counters: &[CounterColumn]) -> Vec<bool> {
+    let names: Vec<String> = counters.iter().map(|c| known_as(&c.counter)).collect();
+    let mut asked: Vec<bool> = counters.iter().map(|c| c.counter.is_cpu_time_in_ns()).collect();
+    let sums = INSTRUCTIONS.iter().chain(CYCLES);
+    sums.flat_map(|sum| terms(sum, &names)).for_each(|(c, _)| asked[c] = true);
+    asked
+}
+
 /// One rate of one choice of counters, if any phase has it.
 fn rate(
     definition: &Definition,

@@ -1,5 +1,6 @@
 //! Metrics: what a burst is described by, made from its duration and counters.
 
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 use super::metric_syntax::{ParseMetricError, Reason};
@@ -7,7 +8,7 @@ use super::{BurstTable, Counter, Nanos, Values};
 
 /// One number per burst: an expression over what the burst carries, and how
 /// it enters the normalisation.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Metric {
     /// What columns and axes are titled.
     pub name: String,
@@ -24,7 +25,7 @@ pub struct Metric {
 }
 
 /// An operand, or an operation on two.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Expr {
     /// The operand itself.
     One(Operand),
@@ -33,7 +34,7 @@ pub enum Expr {
 }
 
 /// Something that a burst carries.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Operand {
     /// The burst's duration in nanoseconds.
     Duration,
@@ -43,7 +44,7 @@ pub enum Operand {
 }
 
 /// What is done to two operands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Op {
     /// `a + b`
     Add,
@@ -158,6 +159,26 @@ impl Metric {
             Expr::Two(a, op, b) => MetricValues { of: column(a)?, and: Some((*op, column(b)?)) },
         })
     }
+}
+
+/// The counters that metrics are made of, by their places in the table, ascending.
+#[must_use]
+pub fn counters_of(metrics: &[Metric], table: &BurstTable) -> Vec<usize> {
+    let operands = metrics.iter().flat_map(|metric| match &metric.expr {
+        Expr::One(a) => [Some(a), None],
+        Expr::Two(a, _, b) => [Some(a), Some(b)],
+    });
+    let place = |operand: &Operand| match operand {
+        Operand::Duration => None,
+        Operand::Counter(text) => {
+            let column = find(table, text)?;
+            table.counters.iter().position(|own| std::ptr::eq(own, column))
+        }
+    };
+    let mut places: Vec<usize> = operands.flatten().filter_map(place).collect();
+    places.sort_unstable();
+    places.dedup();
+    places
 }
 
 /// A metric's value in every burst of a table, raw. It stands in the columns of

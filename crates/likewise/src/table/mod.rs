@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 mod code;
 mod defaults;
@@ -17,7 +18,7 @@ mod values;
 
 pub use code::{Code, PlaceId, Region, Regions};
 pub use defaults::default_metrics;
-pub use metric::{Expr, Metric, MetricError, MetricValues, Op, Operand};
+pub use metric::{Expr, Metric, MetricError, MetricValues, Op, Operand, counters_of};
 pub use metric_syntax::{METRIC_SYNTAX, ParseMetricError};
 pub use prepare::{BurstClass, DurationFilter, Preparation, PrepareError, Prepared, prepare};
 pub use rows::Rows;
@@ -27,7 +28,7 @@ pub use units::{Nanos, ParseNanosError};
 pub use values::{Values, ValuesMut};
 
 /// A performance counter as the trace names it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counter {
     /// Event type in the trace (42000050 is `PAPI_TOT_INS`), if it had one.
     pub event_type: Option<u32>,

@@ -1,6 +1,7 @@
 //! How raw values become coordinates that distances can be taken of.
 
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 use super::{Metric, Rows};
 use crate::words::share_text;
@@ -19,7 +20,7 @@ pub enum Scale {
 
 /// What turns a metric's raw value into its coordinate, fitted on the
 /// complete bursts.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Normalisation {
     /// Whether the natural logarithm is taken first.
     pub log: bool,

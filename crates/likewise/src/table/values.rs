@@ -25,7 +25,11 @@ enum Kept {
     /// [`MISSING`] stands for `NaN`.
     Whole(Vec<u32>),
     Any(Vec<f64>),
+    /// So many that nobody asks for any more.
+    Gone(usize),
 }
+
+const GONE: &str = "nobody asks for values that were let go";
 
 const MISSING: u32 = u32::MAX;
 
@@ -59,7 +63,13 @@ impl Values {
         match &self.0 {
             Kept::Whole(all) => all.len(),
             Kept::Any(all) => all.len(),
+            Kept::Gone(n) => *n,
         }
+    }
+
+    /// Lets them go: no value may be asked for or changed any more.
+    pub fn let_go(&mut self) {
+        self.0 = Kept::Gone(self.len());
     }
 
     /// Whether there is none.
@@ -71,13 +81,14 @@ impl Values {
     /// The value of burst `i`.
     ///
     /// # Panics
-    /// If there is no such burst.
+    /// If there is no such burst, or if the values were let go.
     #[must_use]
     #[inline]
     pub fn get(&self, i: usize) -> f64 {
         match &self.0 {
             Kept::Whole(all) => value_of(all[i]),
             Kept::Any(all) => all[i],
+            Kept::Gone(_) => panic!("{GONE}"),
         }
     }
 
@@ -95,6 +106,7 @@ impl Values {
             (Kept::Whole(all), Some(number)) => all.push(number),
             (Kept::Any(all), _) => all.push(value),
             (Kept::Whole(_), None) => self.widened().push(value),
+            (Kept::Gone(_), _) => panic!("{GONE}"),
         }
     }
 
@@ -110,6 +122,7 @@ impl Values {
             (Kept::Whole(all), Some(number)) => all[i] = number,
             (Kept::Any(all), _) => all[i] = value,
             (Kept::Whole(_), None) => self.widened()[i] = value,
+            (Kept::Gone(_), _) => panic!("{GONE}"),
         }
     }
 
@@ -123,7 +136,73 @@ impl Values {
         match &mut self.0 {
             Kept::Whole(all) => ValuesMut(KeptMut::Whole(all)),
             Kept::Any(all) => ValuesMut(KeptMut::Any(all)),
+            Kept::Gone(_) => panic!("{GONE}"),
         }
+    }
+
+    /// Some of the rows, in this order, as new values that take as many bytes each.
+    ///
+    /// # Panics
+    /// If there are no such bursts.
+    #[must_use]
+    pub fn rows(&self, ranges: impl Iterator<Item = Range<usize>>) -> Self {
+        Self(match &self.0 {
+            Kept::Whole(all) => Kept::Whole(ranges.flat_map(|rows| &all[rows]).copied().collect()),
+            Kept::Any(all) => Kept::Any(ranges.flat_map(|rows| &all[rows]).copied().collect()),
+            Kept::Gone(_) => panic!("{GONE}"),
+        })
+    }
+
+    /// Has room for so many more, in as many bytes each as now.
+    pub fn reserve(&mut self, more: usize) {
+        match &mut self.0 {
+            Kept::Whole(all) => all.reserve_exact(more),
+            Kept::Any(all) => all.reserve_exact(more),
+            Kept::Gone(_) => panic!("{GONE}"),
+        }
+    }
+
+    /// Appends those rows of others.
+    ///
+    /// # Panics
+    /// If the others have no such rows.
+    pub fn extend_by(&mut self, others: &Self, rows: Range<usize>) {
+        match (&mut self.0, &others.0) {
+            (Kept::Whole(all), Kept::Whole(others)) => all.extend_from_slice(&others[rows]),
+            (Kept::Any(all), Kept::Any(others)) => all.extend_from_slice(&others[rows]),
+            _ => rows.for_each(|row| self.push(others.get(row))),
+        }
+    }
+
+    /// As bytes: how many each value takes, then all values.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        fn all<const N: usize>(values: impl ExactSizeIterator<Item = [u8; N]>) -> Vec<u8> {
+            let mut bytes = Vec::with_capacity(1 + N * values.len());
+            bytes.push(N as u8);
+            values.for_each(|value| bytes.extend(value));
+            bytes
+        }
+        match &self.0 {
+            Kept::Whole(values) => all(values.iter().map(|value| value.to_le_bytes())),
+            Kept::Any(values) => all(values.iter().map(|value| value.to_le_bytes())),
+            Kept::Gone(_) => panic!("{GONE}"),
+        }
+    }
+
+    /// What [`Self::to_bytes`] has made bytes of; `None` if it has not made these.
+    #[must_use]
+    pub fn of_bytes(bytes: &[u8]) -> Option<Self> {
+        fn all<const N: usize, T>(bytes: &[u8], of: fn([u8; N]) -> T) -> Option<Vec<T>> {
+            let (values, rest) = bytes.as_chunks();
+            rest.is_empty().then(|| values.iter().map(|&value| of(value)).collect())
+        }
+        let (size, values) = bytes.split_first()?;
+        Some(Self(match size {
+            4 => Kept::Whole(all(values, u32::from_le_bytes)?),
+            8 => Kept::Any(all(values, f64::from_le_bytes)?),
+            _ => return None,
+        }))
     }
 
     fn widened(&mut self) -> &mut Vec<f64> {
@@ -132,7 +211,7 @@ impl Values {
         }
         match &mut self.0 {
             Kept::Any(all) => all,
-            Kept::Whole(_) => unreachable!("they were widened"),
+            Kept::Whole(_) | Kept::Gone(_) => unreachable!("they were widened"),
         }
     }
 }
@@ -271,6 +350,35 @@ mod tests {
             prop_assert_eq!(bits(values.iter()), bits(expected));
             prop_assert_eq!(in_four_bytes(&values), small);
         }
+    }
+
+    proptest! {
+        #[test]
+        fn rows_travel_as_bytes(plain in prop::collection::vec(any_value(), 0..40), a in 0..40usize, b in 0..40usize) {
+            let n = plain.len();
+            let (a, b) = (a.min(n), b.min(n));
+            let all = Values::from(plain.clone());
+            let some = all.rows([0..a, b..n].into_iter());
+            let expected = bits(plain[..a].iter().chain(&plain[b..]).copied());
+            prop_assert_eq!(bits(some.iter()), expected.clone());
+            let bytes = some.to_bytes();
+            let come = Values::of_bytes(&bytes).expect("they are whole");
+            prop_assert_eq!((bits(come.iter()), in_four_bytes(&come)), (expected.clone(), in_four_bytes(&all)));
+            prop_assert!(bytes.len() == 1 || Values::of_bytes(&bytes[..bytes.len() - 1]).is_none());
+            let mut again = Values::default();
+            again.extend_by(&come, 0..a);
+            again.extend_by(&come, a..come.len());
+            prop_assert_eq!(bits(again.iter()), expected);
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "were let go")]
+    fn what_was_let_go_is_never_a_number() {
+        let mut values = Values::from(vec![1.0, 2.0]);
+        values.let_go();
+        assert_eq!(values.len(), 2);
+        let _ = values.get(1);
     }
 
     #[test]

@@ -2,18 +2,22 @@
 
 use super::lent::Lent;
 use super::result::{Done, Page, page, trace_legend, values};
-use super::{BurstsArgs, ResultOf, TableFormat};
+use super::{BurstsArgs, ResultOf, TableFormat, WritingArgs};
 use crate::args::ReadingArgs;
 use crate::common::Common;
 use crate::files::bursts_csv;
 use crate::output::OutputDir;
 use crate::trace::{AsParaver, say_notes};
 use anyhow::Result;
-use likewise_analysis::phases::{Analysis, FoundPeriod, Labelled, PeriodErrand, label_bursts_on};
+use likewise::table::Metric;
+use likewise_analysis::phases::{
+    Analysis, FoundPeriod, KeptCounters, Labelled, PeriodErrand, Share, label_bursts_on,
+};
 use likewise_analysis::together::{same_options, told_once};
 use likewise_analysis::{Stages, ToldElsewhere};
 use likewise_comm::{CommError, Communicator, Reduction};
 use likewise_mpi::MpiComm;
+use likewise_report::phases as report;
 use likewise_trace::{AtomicFile, SpreadError, ToLabel, is_special, write_labelled_spread};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::path::PathBuf;
@@ -32,9 +36,16 @@ pub(super) fn run_on(comm: &MpiComm, args: &BurstsArgs, common: &Common) -> Resu
     let lent = Lent::of(comm)?;
     let pool = told_once(Some(comm), (comm.rank() == 0).then(|| lent.pool()).transpose())?;
     let mut stages = Stages::default();
-    let labelled = label_bursts_on(comm, &args.trace, (&args.options(), pool.as_ref()), &mut stages, common)?;
-    let labelled = labelled.map(Arc::new).zip(pool);
-    let written = args.result().write_on(comm, labelled, stages, common);
+    let share = label_bursts_on(comm, &args.trace, (&args.options(), pool.as_ref()), &mut stages, common)?;
+    let (labelled, kept) = match share {
+        Share::Bursts(mut labelled) => {
+            args.result().let_counters_go(&mut labelled);
+            (Some(Arc::from(labelled)).zip(pool), KeptCounters::default())
+        }
+        Share::Counters(kept) => (None, kept),
+    };
+    likewise_trace::give_memory_back();
+    let written = args.result().write_on(comm, labelled, kept, stages, common);
     let Some(done) = told_once(Some(comm), written)? else { return Ok(()) };
     common.print(&done.summary, || done.text)
 }
@@ -53,11 +64,12 @@ struct Alone {
 
 impl ResultOf<'_> {
     /// Analyses the bursts that process 0 has, and writes every file; all processes write
-    /// the large ones. Collective; only process 0 has something to show.
+    /// the large ones, of which each keeps counters. Collective; only process 0 has something to show.
     fn write_on(
         &self,
         comm: &MpiComm,
         labelled: Option<(Arc<Labelled>, ThreadPool)>,
+        kept: KeptCounters,
         mut stages: Stages,
         common: &Common,
     ) -> Result<Option<Done>> {
@@ -71,8 +83,10 @@ impl ResultOf<'_> {
         let alone = self.alone(comm, labelled.as_deref(), is_lent)?;
         let analysis = OnceLock::new();
         let errand = PeriodErrand::sent(comm, labelled.as_deref())?;
+        let mut kept = Some(kept);
         let mut write = |labelled: Option<&Labelled>, out: &mut Option<OutputDir>| {
-            stages.time("write", || self.write_large_on(comm, labelled, out, alone, common))
+            let of = (labelled, kept.take().unwrap_or_default());
+            stages.time("write", || self.write_large_on(comm, of, out, alone, common))
         };
         let (page, written, period) = std::thread::scope(|scope| {
             let seeking = errand.map(|errand| scope.spawn(|| sought(errand)));
@@ -98,9 +112,24 @@ impl ResultOf<'_> {
         self.write_rest(out, analysis, page, (&period, None), stages, common).map(Some)
     }
 
+    /// Counters that only rows have which others write, or nobody, take much memory.
+    fn let_counters_go(&self, labelled: &mut Labelled) {
+        let WritingArgs { compat, check_extrapolation, format, no_trace: _ } = self.writing;
+        let writes_rows = *format != TableFormat::Csv || is_special(&self.rows_path());
+        if !writes_rows && compat.is_none() && !check_extrapolation {
+            let is_duration = |m: &&Metric| m.name.eq_ignore_ascii_case("duration");
+            let n_metrics = labelled.metrics.iter().filter(|m| !is_duration(m)).count();
+            labelled.let_counters_go(report::counters_shown(labelled.table.len(), n_metrics));
+        }
+    }
+
+    fn rows_path(&self) -> PathBuf {
+        self.dir.join("bursts.csv")
+    }
+
     /// Collective.
     fn alone(&self, comm: &MpiComm, labelled: Option<&Labelled>, is_lent: bool) -> Result<Alone, CommError> {
-        let names = [self.dir.join("bursts.csv"), self.stem().with_added_extension("prv")];
+        let names = [self.rows_path(), self.stem().with_added_extension("prv")];
         let [rows, trace] = names.map(|name: PathBuf| labelled.is_some() && is_special(&name));
         let analyses = labelled.is_some_and(|labelled| labelled.may_be_written_meanwhile());
         let mut of_first = [rows, trace, analyses, is_lent].map(i64::from);
@@ -110,19 +139,21 @@ impl ResultOf<'_> {
         Ok(Alone { rows, trace, analyses, is_busy: analyses && !is_lent })
     }
 
-    /// Process 0 passes in the bursts, and gets the files. Collective.
+    /// Process 0 passes in the bursts, the others what they keep of them; process 0 gets the
+    /// files. Collective.
     fn write_large_on(
         &self,
         comm: &MpiComm,
-        labelled: Option<&Labelled>,
+        (labelled, kept): (Option<&Labelled>, KeptCounters),
         out: &mut Option<OutputDir>,
         alone: Alone,
         common: &Common,
     ) -> Result<()> {
         let rows = match alone.rows {
             true => labelled.map(|labelled| self.write_rows(labelled)).transpose(),
-            false => self.rows_on(comm, labelled),
+            false => self.rows_on(comm, labelled, &kept),
         };
+        drop(kept);
         told_once(Some(comm), rows.and_then(|rows| hold(out, rows)))?;
         if !self.wants_trace() {
             return Ok(());
@@ -135,9 +166,14 @@ impl ResultOf<'_> {
         trace.and_then(|trace| hold(out, trace.into_iter().flatten()))
     }
 
-    fn rows_on(&self, comm: &MpiComm, labelled: Option<&Labelled>) -> Result<Option<AtomicFile>> {
-        let path = self.dir.join("bursts.csv");
-        bursts_csv::write_spread(comm, labelled.map(|labelled| (path.as_path(), labelled)))
+    fn rows_on(
+        &self,
+        comm: &MpiComm,
+        labelled: Option<&Labelled>,
+        kept: &KeptCounters,
+    ) -> Result<Option<AtomicFile>> {
+        let path = self.rows_path();
+        bursts_csv::write_spread(comm, labelled.map(|labelled| (path.as_path(), labelled)), kept)
     }
 
     fn trace_on(

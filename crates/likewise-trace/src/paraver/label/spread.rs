@@ -36,6 +36,8 @@ pub struct ToLabel<'a> {
 
 /// So many marks are counted, or travel, at once.
 const MARKS: usize = if cfg!(test) { 16 } else { 1 << 16 };
+/// So many messages with marks are on their way to a process at most.
+const ON_THEIR_WAY: usize = 4;
 
 /// As [`write_labelled`], by several processes that see the same files.
 /// Collective; process 0 passes in what is to be written, and gets the files.
@@ -209,15 +211,21 @@ fn share_out<'a, C: Communicator + ?Sized>(
         wire::put_numbers(&mut bytes, [(end - start) as u64, threads.len() as u64]);
         wire::put_numbers(&mut bytes, of_threads.iter().copied());
         comm.send(rank, &bytes)?;
-        // Not all at once: they would take more memory here than where they come from (as
-        // long as the others take them as fast as they are made).
+        // Not all at once: they would take more memory here than where they come from.
+        let mut waits = 0;
         for from in (start..end).step_by(MARKS) {
             bytes.clear();
             for Mark { time, thread, value } in marks.within(from..(from + MARKS).min(end)) {
                 wire::put_numbers(&mut bytes, [time, u64::from(thread), u64::from(value)]);
             }
             comm.send(rank, &bytes)?;
+            waits += 1;
+            if waits == ON_THEIR_WAY {
+                comm.receive(rank)?;
+                waits -= 1;
+            }
         }
+        (0..waits).try_for_each(|_| comm.receive(rank).map(drop))?;
     }
     let own = end(0);
     marks.truncate(own);
@@ -254,6 +262,8 @@ fn received<C: Communicator + ?Sized>(
         };
         let some: Option<Vec<Mark>> = (0..bytes.len() / 24).map(|_| mark()).collect();
         marks.extend(some.ok_or_else(out_of_step)?);
+        // Taken.
+        comm.send(0, &[])?;
     }
     Ok((threads, Marks::Sent(marks)))
 }
