@@ -27,7 +27,7 @@ use crate::error::{Error, ErrorKind, Place, Result};
 use crate::output::AtomicFile;
 use crate::trace::Who;
 
-use marks::{Mark, Marks, marks};
+use marks::{Mark, Marks, Unmerged, marks, unmerged};
 pub use spread::{ToLabel, write_labelled_spread};
 
 /// Event type that holds the cluster of a burst.

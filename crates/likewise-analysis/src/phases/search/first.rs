@@ -165,6 +165,10 @@ impl Search for Ranks {
         cores.filter(|_| self.uses_cores()).into_iter().for_each(|cores| cores.put(&mut known));
         let asked = desk.questions.send(Question::Ahead(known, others.to_vec(), found));
         desk.ahead = (shared_out.is_some() && asked.is_ok()).then_some(ahead);
+        // What is on its way is here twice, and the work that follows takes most memory of all.
+        if desk.ahead.is_some() {
+            next(&desk.answers);
+        }
     }
 
     fn keep_counters(&self, table: &mut BurstTable, prepared: &Prepared) {
@@ -274,6 +278,9 @@ fn answer_all<C: Communicator + ?Sized>(
             Question::Ahead(known, all, found) => {
                 broadcast_by_messages(comm, 0, &mut Wanted::Ahead.bytes())?;
                 (1..comm.size()).try_for_each(|rank| comm.send(rank, &known))?;
+                drop(known);
+                (1..comm.size()).try_for_each(|rank| comm.receive(rank).map(drop))?;
+                let _ = answers.send(Vec::new());
                 for params in all {
                     broadcast_by_messages(comm, 0, &mut Wanted::OthersDbscan(params).bytes())?;
                     let answers: Result<Vec<_>, _> =

@@ -81,7 +81,10 @@ pub(in crate::phases) fn serve<C: Communicator + ?Sized>(
             Wanted::End(well) => return Ok(well.then_some(kept)),
             Wanted::Points(dims) => own = Own { data: reals(&comm.receive(0)?)?, dims },
             Wanted::Ahead => {
-                next = own.answer_ahead(comm, &comm.receive(0)?)?;
+                let known = comm.receive(0)?;
+                // Points and all have come.
+                comm.send(0, &[])?;
+                next = own.answer_ahead(comm, &known)?;
                 continue;
             }
             Wanted::Keep => kept = KeptCounters::of_head(&comm.receive(0)?)?,

@@ -66,7 +66,8 @@ fn of_two_processes_the_first_finds_the_first_radius_itself() {
     let points = Points::new(&data, 2).expect("finite");
     let radii = [0.02, 0.4].map(|eps| DbscanParams::new(eps, 4).expect("valid"));
     for (size, of_others) in [(2, &radii[1..]), (3, &radii[..])] {
-        let ((questions, asked), (_answers, answered)) = (channel(), channel());
+        let ((questions, asked), (answers, answered)) = (channel(), channel());
+        answers.send(Vec::new()).expect("it is listened to: all has come");
         let desk = Desk {
             questions,
             answers: answered,

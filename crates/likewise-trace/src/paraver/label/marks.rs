@@ -58,14 +58,6 @@ impl Marks<'_> {
     pub(super) fn up_to(&self, time: u64) -> usize {
         first_that(self.len(), |at| self.time(at).is_some_and(|of| of > time))
     }
-
-    /// Leaves the first `n`.
-    pub(super) fn truncate(&mut self, n: usize) {
-        match self {
-            Self::OfTable(_, order) => order.truncate(n),
-            Self::Sent(marks) => marks.truncate(n),
-        }
-    }
 }
 
 /// The first place of `n` of which that is true; it is then true of all behind it.
@@ -146,13 +138,53 @@ impl OfThread {
             Self::Sorted(numbers) => numbers[at],
         }
     }
+
+    /// Those in these places.
+    fn within(&self, places: Range<usize>) -> Self {
+        match self {
+            Self::InTable(range) => {
+                Self::InTable(range.start + places.start as u32..range.start + places.end as u32)
+            }
+            Self::Sorted(numbers) => Self::Sorted(numbers[places].to_vec()),
+        }
+    }
 }
 
-/// The threads of a table, and its marks.
+/// The marks of a table, thread by thread.
+pub(super) struct Unmerged<'a> {
+    bursts: Marking<'a>,
+    of_threads: Vec<OfThread>,
+}
+
+impl<'a> Unmerged<'a> {
+    /// Those after a time, if one is given, up to another: that time, too.
+    pub(super) fn between(&self, after: Option<u64>, up_to: Option<u64>) -> Marks<'a> {
+        let Self { bursts, of_threads } = self;
+        let time_of = |number| bursts.time(number);
+        let part = |marks: &OfThread| {
+            let until = |time| first_that(marks.len(), |at| time_of(marks.number(at)) > time);
+            let start = after.map_or(0, until);
+            marks.within(start..up_to.map_or(marks.len(), until).max(start))
+        };
+        let order = merged(of_threads.par_iter().map(part).collect(), time_of);
+        Marks::OfTable(bursts.clone(), order)
+    }
+}
+
+/// The threads of a table, and its marks by time.
 ///
 /// # Panics
 /// If there are 2³¹ bursts or more.
 pub(super) fn marks<'a>(table: &'a BurstTable, values: &'a [u32], unit: u64) -> (Vec<Who>, Marks<'a>) {
+    let (threads, marks) = unmerged(table, values, unit);
+    (threads, marks.between(None, None))
+}
+
+/// The threads of a table, and the marks of each.
+///
+/// # Panics
+/// If there are 2³¹ bursts or more.
+pub(super) fn unmerged<'a>(table: &'a BurstTable, values: &'a [u32], unit: u64) -> (Vec<Who>, Unmerged<'a>) {
     assert!(table.len() < 1 << 31, "marks have numbers of 32 bits");
     let who =
         |((app, task, thread), bursts): ((u32, u32, u32), Range<usize>)| (Who { app, task, thread }, bursts);
@@ -160,8 +192,7 @@ pub(super) fn marks<'a>(table: &'a BurstTable, values: &'a [u32], unit: u64) -> 
     let starts = ranges.iter().map(|bursts| bursts.start).collect();
     let bursts = Marking { table, values, unit, starts };
     let of_threads = ranges.into_par_iter().map(|range| OfThread::of(&bursts, range)).collect();
-    let order = merged(of_threads, |number| bursts.time(number));
-    (threads, Marks::OfTable(bursts, order))
+    (threads, Unmerged { bursts, of_threads })
 }
 
 /// So many marks are merged at once, about: they stay in the cache.
@@ -270,6 +301,13 @@ mod tests {
                 expected.sort_by_key(|mark| (mark.time, mark.thread));
                 let found = marks(&table, &values, unit).1;
                 assert_eq!(found.within(0..found.len()).collect::<Vec<_>>(), expected);
+                let parts = unmerged(&table, &values, unit).1;
+                for at in 0..6 {
+                    let pieces = [(None, Some(at)), (Some(at), Some(at + 3)), (Some(at + 3), None)];
+                    let pieces = pieces.map(|(after, up_to)| parts.between(after, up_to));
+                    let found = pieces.iter().flat_map(|marks| marks.within(0..marks.len()));
+                    assert_eq!(found.collect::<Vec<_>>(), expected, "cut at {at}");
+                }
             }
         }
     }

@@ -10,7 +10,8 @@ use likewise::table::BurstTable;
 use memchr::memmem;
 
 use super::{
-    LabelValue, Mark, Marked, Marks, beside, marks, push_marks, with_cpus, with_names, write_labelled,
+    LabelValue, Mark, Marked, Marks, Unmerged, beside, push_marks, unmerged, with_cpus, with_names,
+    write_labelled,
 };
 use crate::bytes::{BLOCK, Input, is_rereadable, lines};
 use crate::error::{Error, Place, Result, SpreadError};
@@ -67,7 +68,7 @@ pub fn write_labelled_spread<C: Communicator + ?Sized>(
     let Own { source, header, head, first, size, .. } = own.expect("all processes have a piece");
     let unit = header.unit.nanos();
     let (threads, marks) = match &to_label {
-        Some(of) => share_out(comm, marks(of.table, of.values, unit), &max)?,
+        Some(of) => share_out(comm, unmerged(of.table, of.values, unit), &max)?,
         None => received(comm)?,
     };
     let threads = with_cpus(&threads, &header, &head);
@@ -193,29 +194,32 @@ fn agreed<C: Communicator + ?Sized>(
 /// Sends every other process the marks of its piece, and returns those of this one.
 fn share_out<'a, C: Communicator + ?Sized>(
     comm: &C,
-    (threads, mut marks): (Vec<Who>, Marks<'a>),
+    (threads, marks): (Vec<Who>, Unmerged<'a>),
     max: &[Option<u64>],
 ) -> std::result::Result<(Vec<Who>, Marks<'a>), CommError> {
-    // What lies after all records stands at the end of the last piece.
-    let end = |rank: usize| match max[rank] {
-        _ if rank + 1 == max.len() => marks.len(),
-        Some(max) => marks.up_to(max),
-        None => 0,
+    let of_piece = |rank: usize| {
+        let before = rank.checked_sub(1).and_then(|before| max[before]);
+        match max[rank] {
+            // What lies after all records stands at the end of the last piece.
+            _ if rank + 1 == max.len() => marks.between(before, None),
+            Some(max) => marks.between(before, Some(max)),
+            None => Marks::Sent(Vec::new()),
+        }
     };
     let of_threads =
         threads.iter().flat_map(|Who { app, task, thread }| [*app, *task, *thread].map(u64::from));
     let of_threads: Vec<u64> = of_threads.collect();
     for rank in 1..max.len() {
-        let (start, end) = (end(rank - 1), end(rank));
+        let own = of_piece(rank);
         let mut bytes = Vec::new();
-        wire::put_numbers(&mut bytes, [(end - start) as u64, threads.len() as u64]);
+        wire::put_numbers(&mut bytes, [own.len() as u64, threads.len() as u64]);
         wire::put_numbers(&mut bytes, of_threads.iter().copied());
         comm.send(rank, &bytes)?;
         // Not all at once: they would take more memory here than where they come from.
         let mut waits = 0;
-        for from in (start..end).step_by(MARKS) {
+        for from in (0..own.len()).step_by(MARKS) {
             bytes.clear();
-            for Mark { time, thread, value } in marks.within(from..(from + MARKS).min(end)) {
+            for Mark { time, thread, value } in own.within(from..(from + MARKS).min(own.len())) {
                 wire::put_numbers(&mut bytes, [time, u64::from(thread), u64::from(value)]);
             }
             comm.send(rank, &bytes)?;
@@ -227,9 +231,8 @@ fn share_out<'a, C: Communicator + ?Sized>(
         }
         (0..waits).try_for_each(|_| comm.receive(rank).map(drop))?;
     }
-    let own = end(0);
-    marks.truncate(own);
-    Ok((threads, marks))
+    let own = of_piece(0);
+    Ok((threads, own))
 }
 
 /// The threads, and the marks of this piece.
