@@ -9,7 +9,7 @@ use likewise::bursts::{NotPeriodic, Period};
 use likewise::cluster::{ClusterId, Clustering};
 use likewise::comm::wire::{Taker, numbers, put_number, put_numbers};
 use likewise::comm::{CommError, Communicator};
-use likewise::table::{BurstTable, Code, Nanos, PlaceId, Region, Regions, Rows};
+use likewise::table::{BurstTable, Code, Nanos, PathId, PlaceId, Region, Regions, Rows};
 use serde::{Deserialize, Serialize};
 
 /// What is told of the period of a run.
@@ -135,12 +135,13 @@ fn send<C: Communicator + ?Sized>(comm: &C, labelled: &Labelled) -> Result<(), C
     if let Some(code) = &table.code {
         let mut list = Vec::new();
         let number = |place: Option<PlaceId>| place.map_or(0, |place| place.index() as u64 + 1);
-        for Region { before, after, function } in code.regions.list() {
-            put_numbers(&mut list, [before, after, function].map(|place| number(*place)));
+        for (Region { before, after, function }, path) in code.regions.ends() {
+            put_numbers(&mut list, [before, after, function].map(number));
+            put_number(&mut list, path.map_or(0, |path| u64::from(path.0) + 1));
         }
         put_number(&mut list, code.parallel.into());
         comm.send(SEEKER, &list)?;
-        comm.send(SEEKER, &four_bytes((0..table.len()).map(|i| code.regions.place(i) as u32)))?;
+        comm.send(SEEKER, &four_bytes((0..table.len()).map(|i| code.regions.end(i))))?;
     }
     Ok(())
 }
@@ -209,18 +210,20 @@ fn received<C: Communicator + ?Sized>(comm: &C) -> Result<PeriodErrand, CommErro
     if has_code {
         let list = next()?;
         let mut taker = Taker::new(&list);
-        let mut regions = Vec::new();
+        let mut ends = Vec::new();
         while taker.rest().len() > 8 {
             let mut place = || -> Result<Option<PlaceId>, CommError> {
                 let number = taker.index().ok_or_else(broken)?;
                 Ok(number.checked_sub(1).and_then(PlaceId::from_index))
             };
-            regions.push(Region { before: place()?, after: place()?, function: place()? });
+            let region = Region { before: place()?, after: place()?, function: place()? };
+            let path = taker.number().ok_or_else(broken)?.checked_sub(1);
+            ends.push((region, path.and_then(|path| u32::try_from(path).ok()).map(PathId)));
         }
         let parallel = taker.number().ok_or_else(broken)? != 0;
         let of_bursts = next()?;
-        let region = |place: u32| regions.get(place as usize).copied().unwrap_or_default();
-        let regions: Regions = of_four_bytes(&of_bursts).map(region).collect();
+        let end = |number: u32| ends.get(number as usize).copied().unwrap_or_default();
+        let regions: Regions = of_four_bytes(&of_bursts).map(end).collect();
         table.code = Some(Code { places: Vec::new(), regions, parallel });
     }
     let clustering = Clustering { labels, n_clusters };
@@ -262,7 +265,8 @@ mod tests {
         if places {
             let place = |i: usize| PlaceId::from_index(i % 3);
             let region = |i| Region { before: place(i), after: place(i + 1), function: None };
-            let regions = (0..labelled.table.len()).map(region).collect();
+            let end = |i| (region(i), (i % 3 > 0).then_some(PathId(i as u32 % 3)));
+            let regions = (0..labelled.table.len()).map(end).collect();
             let places = ["a", "b", "c"].map(str::to_owned).to_vec();
             labelled.table.code = Some(Code { places, regions, parallel: false });
         }

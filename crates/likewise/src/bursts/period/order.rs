@@ -6,7 +6,7 @@ use super::turns::{Turned, Turns};
 use super::{NotPeriodic, Period, shared};
 use crate::cluster::ClusterId;
 use crate::median;
-use crate::table::{BurstTable, Nanos};
+use crate::table::{BurstTable, Code, Nanos};
 
 /// At most so many threads are looked at, spread evenly over all.
 const THREADS: usize = 16;
@@ -87,24 +87,44 @@ fn most_common(threads: &[Thread]) -> Result<usize, NotPeriodic> {
     Ok(as_good.map(|(n, _)| *n).max().unwrap_or(iterations))
 }
 
-/// The call that each burst ends with, as a number; its place where that is not known. Without
-/// meaning for bursts that have no place.
+/// The call that each burst ends with, as a number: one for each path to it, where paths are known.
+/// Its place where the call is not known. Without meaning for bursts that have no place.
 fn calls(table: &BurstTable, labels: &[Option<ClusterId>]) -> Vec<u32> {
     let n_places = labels.iter().flatten().map(|id| id.index() + 1).max().unwrap_or(0);
-    let after = |i: usize| table.code.as_ref().and_then(|code| code.regions.get(i).after);
+    let Some(Code { regions, .. }) = &table.code else {
+        return labels.iter().map(|label| label.map_or(0, ClusterId::index) as u32).collect();
+    };
+    let n_calls = regions
+        .list()
+        .iter()
+        .filter_map(|region| region.after)
+        .map(|call| call.index() + 1)
+        .max()
+        .unwrap_or(0);
     let number = |(i, label): (usize, &Option<ClusterId>)| {
         let place = label.map_or(0, ClusterId::index);
-        after(i).map_or(place, |call| n_places + call.index()) as u32
+        let call = regions.get(i).after.map_or(place, |call| n_places + call.index());
+        regions.path(i).map_or(call, |path| n_places + n_calls + path.0 as usize) as u32
     };
     labels.iter().enumerate().map(number).collect()
 }
 
+/// A number for each place and the call that ends it: a place has several calls, if these are told
+/// apart by who calls the function that makes them.
+fn by_call(places: impl Iterator<Item = ClusterId>, calls: &[u32]) -> Vec<u32> {
+    let all: Vec<(ClusterId, u32)> = places.zip(calls.iter().copied()).collect();
+    let mut there = all.clone();
+    there.sort_unstable();
+    there.dedup();
+    all.iter().map(|own| there.partition_point(|other| other < own) as u32).collect()
+}
+
 /// The median duration of each place, at least 1 ns: a burst without a length
 /// has its place in the order too.
-fn medians(places: &[usize], durations: &[f64]) -> Vec<f64> {
-    let mut of_places = vec![Vec::new(); places.iter().max().map_or(0, |most| most + 1)];
+fn medians(places: &[u32], durations: &[f64]) -> Vec<f64> {
+    let mut of_places = vec![Vec::new(); places.iter().max().map_or(0, |most| *most as usize + 1)];
     for (&place, &duration) in places.iter().zip(durations) {
-        of_places[place].push(duration);
+        of_places[place as usize].push(duration);
     }
     let median = |of_place: &mut Vec<f64>| {
         of_place.sort_unstable_by(f64::total_cmp);
@@ -132,13 +152,12 @@ impl Thread {
         let bursts: Vec<usize> = bursts.filter(|&i| labels[i].is_some()).collect();
         let own: Vec<u32> = bursts.iter().map(|&i| calls[i]).collect();
         let durations: Vec<f64> = bursts.iter().map(|&i| table.duration[i].0 as f64).collect();
-        let places: Vec<usize> = bursts.iter().filter_map(|&i| labels[i]).map(ClusterId::index).collect();
-        let medians = medians(&places, &durations);
-        let typical: Vec<f64> = places.iter().map(|&place| medians[place]).collect();
         let places: Vec<u32> = match table.code {
-            Some(_) => places.into_iter().map(|place| place as u32).collect(),
+            Some(_) => by_call(bursts.iter().filter_map(|&i| labels[i]), &own),
             None => own.clone(),
         };
+        let medians = medians(&places, &durations);
+        let typical: Vec<f64> = places.iter().map(|&place| medians[place as usize]).collect();
         let turns = Turns { calls: &own, places: &places, typical: &typical, durations: &durations };
         let loops = turns.loops();
         Self { bursts, typical, loops }
