@@ -45,6 +45,7 @@ pub struct PeriodErrand {
     clustering: Clustering,
     at_one_density: Option<Clustering>,
     only_places: bool,
+    are_drawn: bool,
     is_refined: bool,
 }
 
@@ -72,12 +73,13 @@ impl PeriodErrand {
     /// Seeks it.
     #[must_use]
     pub fn done(self) -> FoundPeriod {
-        let Self { table, complete, clustering, at_one_density, only_places, is_refined } = self;
+        let Self { table, complete, clustering, at_one_density, only_places, are_drawn, is_refined } = self;
         let sought = Sought {
             table: &table,
             complete: &complete,
             clustering: &clustering,
             only_places,
+            are_drawn,
             is_refined,
             may_refine: None,
         };
@@ -110,11 +112,12 @@ fn out_of_step(_: postcard::Error) -> CommError {
 /// One column after the other: as bytes, all together would take as much memory again.
 fn send<C: Communicator + ?Sized>(comm: &C, labelled: &Labelled) -> Result<(), CommError> {
     let at_one_density = labelled.take_at_one_density();
-    let Sought { table, complete, clustering, only_places, is_refined, may_refine: _ } = Sought::of(labelled);
+    let Sought { table, complete, clustering, only_places, are_drawn, is_refined, may_refine: _ } =
+        Sought::of(labelled);
     let n_clusters = |clustering: &Clustering| clustering.n_clusters as u64;
     let mut head = Vec::new();
     let is_one = at_one_density.is_some();
-    put_numbers(&mut head, [only_places, is_refined, is_one, table.code.is_some()].map(u64::from));
+    put_numbers(&mut head, [only_places, are_drawn, is_refined, is_one, table.code.is_some()].map(u64::from));
     put_numbers(&mut head, [n_clusters(clustering), at_one_density.as_ref().map_or(0, n_clusters)]);
     for ((app, task, thread), bursts) in table.threads() {
         put_numbers(&mut head, [app, task, thread].map(u64::from));
@@ -180,8 +183,8 @@ fn received<C: Communicator + ?Sized>(comm: &C) -> Result<PeriodErrand, CommErro
     let head = next()?;
     let mut head = Taker::new(&head);
     let mut number = || head.number().ok_or_else(broken);
-    let [only_places, is_refined, is_one, has_code] =
-        [number()? != 0, number()? != 0, number()? != 0, number()? != 0];
+    let [only_places, are_drawn, is_refined, is_one, has_code] =
+        [number()? != 0, number()? != 0, number()? != 0, number()? != 0, number()? != 0];
     let (n_clusters, n_at_one) = (number()? as usize, number()? as usize);
     let mut table = BurstTable::default();
     while !head.is_done() {
@@ -233,6 +236,7 @@ fn received<C: Communicator + ?Sized>(comm: &C) -> Result<PeriodErrand, CommErro
         clustering,
         at_one_density,
         only_places,
+        are_drawn,
         is_refined,
     })
 }

@@ -87,7 +87,9 @@ pub(crate) fn moves(pairs: &[(u32, i128)], mut take: impl FnMut(Move<Site>)) {
             (false, _) => {
                 let this = (event_type, number(value));
                 let line = line(pairs, event_type + TO_LINE);
-                [event_type.into(), this.1.cast_unsigned(), line.cast_unsigned()].into_iter().for_each(|n| path.add(n));
+                [event_type.into(), this.1.cast_unsigned(), line.cast_unsigned()]
+                    .into_iter()
+                    .for_each(|n| path.add(n));
                 if caller.is_none_or(|best| (unnamed(this.1), this.0) < (unnamed(best.1), best.0)) {
                     caller = Some(this);
                 }

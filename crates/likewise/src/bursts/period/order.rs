@@ -44,17 +44,21 @@ const LONG_BEFORE: f64 = 2.0;
 ///
 /// # Complexity
 /// O(n log n) for n bursts.
-pub fn find_period_in_order(table: &BurstTable, labels: &[Option<ClusterId>]) -> Result<Period, NotPeriodic> {
+pub fn find_period_in_order(
+    table: &BurstTable,
+    labels: &[Option<ClusterId>],
+    are_drawn: bool,
+) -> Result<Period, NotPeriodic> {
     assert_eq!(table.len(), labels.len(), "a label for every burst");
     if labels.iter().all(Option::is_none) {
         return Err(NotPeriodic::NoPhase);
     }
-    let calls = calls(table, labels);
+    let calls = Calls::of(table, labels);
     let threads = threads(table);
     let n = threads.len().min(THREADS);
     let chosen: Vec<_> = (0..n).map(|i| threads[i * threads.len() / n].clone()).collect();
     let found: Vec<Thread> =
-        chosen.into_par_iter().map(|bursts| Thread::of(table, labels, &calls, bursts)).collect();
+        chosen.into_par_iter().map(|bursts| Thread::of(table, labels, &calls, bursts, are_drawn)).collect();
     let n_turns = most_common(&found)?;
     let alike: Vec<Period> =
         found.iter().filter_map(|thread| thread.period(table, labels, n_turns)).collect();
@@ -64,12 +68,18 @@ pub fn find_period_in_order(table: &BurstTable, labels: &[Option<ClusterId>]) ->
     shared::together(together(&alike), table, labels)
 }
 
-/// How many turns the run has: more than half of the threads have as many.
+/// How many turns the run has: more than half of the threads have as many, and make one call once
+/// in each.
 fn most_common(threads: &[Thread]) -> Result<usize, NotPeriodic> {
-    let mut counts: Vec<usize> = threads.iter().flat_map(|own| own.loops.iter().map(Turned::n)).collect();
-    counts.sort_unstable();
-    let numbers: Vec<(usize, usize)> =
-        counts.chunk_by(|a, b| a == b).map(|same| (same[0], same.len())).collect();
+    let of_loop = |own: &Turned| own.paths.iter().map(|&path| (own.n(), path)).collect::<Vec<_>>();
+    let mut all: Vec<(usize, u32)> =
+        threads.iter().flat_map(|own| own.loops.iter().flat_map(of_loop)).collect();
+    all.sort_unstable();
+    let calls: Vec<(usize, usize)> =
+        all.chunk_by(|a, b| a == b).map(|same| (same[0].0, same.len())).collect();
+    // Of each number the call that most threads make.
+    let most = |of: &[(usize, usize)]| (of[0].0, of.iter().map(|own| own.1).max().unwrap_or(0));
+    let numbers: Vec<(usize, usize)> = calls.chunk_by(|a, b| a.0 == b.0).map(most).collect();
     // Of equally frequent numbers the smallest.
     let often = numbers.iter().max_by_key(|(n, agree)| (agree, std::cmp::Reverse(n)));
     let &(iterations, agree) = often.ok_or(NotPeriodic::NothingRepeats)?;
@@ -87,26 +97,30 @@ fn most_common(threads: &[Thread]) -> Result<usize, NotPeriodic> {
     Ok(as_good.map(|(n, _)| *n).max().unwrap_or(iterations))
 }
 
-/// The call that each burst ends with, as a number: one for each path to it, where paths are known.
-/// Its place where the call is not known. Without meaning for bursts that have no place.
-fn calls(table: &BurstTable, labels: &[Option<ClusterId>]) -> Vec<u32> {
-    let n_places = labels.iter().flatten().map(|id| id.index() + 1).max().unwrap_or(0);
-    let Some(Code { regions, .. }) = &table.code else {
-        return labels.iter().map(|label| label.map_or(0, ClusterId::index) as u32).collect();
-    };
-    let n_calls = regions
-        .list()
-        .iter()
-        .filter_map(|region| region.after)
-        .map(|call| call.index() + 1)
-        .max()
-        .unwrap_or(0);
-    let number = |(i, label): (usize, &Option<ClusterId>)| {
-        let place = label.map_or(0, ClusterId::index);
-        let call = regions.get(i).after.map_or(place, |call| n_places + call.index());
-        regions.path(i).map_or(call, |path| n_places + n_calls + path.0 as usize) as u32
-    };
-    labels.iter().enumerate().map(number).collect()
+/// The calls that bursts end with, as numbers. Without meaning for bursts that have no place.
+struct Calls {
+    /// Whoever calls the function that makes the call; the place where the call is not known.
+    all: Vec<u32>,
+    /// The same, told apart by who calls.
+    paths: Vec<u32>,
+    /// From this number on, paths are known.
+    first_known: u32,
+}
+
+impl Calls {
+    fn of(table: &BurstTable, labels: &[Option<ClusterId>]) -> Self {
+        let n_places = labels.iter().flatten().map(|id| id.index() + 1).max().unwrap_or(0);
+        let places = labels.iter().map(|label| label.map_or(0, ClusterId::index));
+        let Some(Code { regions, .. }) = &table.code else {
+            let all: Vec<u32> = places.map(|place| place as u32).collect();
+            return Self { paths: all.clone(), all, first_known: u32::MAX };
+        };
+        let call = |(i, place)| regions.get(i).after.map_or(place, |call| n_places + call.index()) as u32;
+        let all: Vec<u32> = places.enumerate().map(call).collect();
+        let first_known = all.iter().max().map_or(0, |most| most + 1);
+        let path = |(i, &call): (usize, &u32)| regions.path(i).map_or(call, |path| first_known + path.0);
+        Self { paths: all.iter().enumerate().map(path).collect(), all, first_known }
+    }
 }
 
 /// A number for each place and the call that ends it: a place has several calls, if these are told
@@ -146,19 +160,28 @@ impl Thread {
     fn of(
         table: &BurstTable,
         labels: &[Option<ClusterId>],
-        calls: &[u32],
+        calls: &Calls,
         bursts: std::ops::Range<usize>,
+        are_drawn: bool,
     ) -> Self {
         let bursts: Vec<usize> = bursts.filter(|&i| labels[i].is_some()).collect();
-        let own: Vec<u32> = bursts.iter().map(|&i| calls[i]).collect();
+        let of = |all: &[u32]| -> Vec<u32> { bursts.iter().map(|&i| all[i]).collect() };
+        let (own, paths) = (of(&calls.all), of(&calls.paths));
         let durations: Vec<f64> = bursts.iter().map(|&i| table.duration[i].0 as f64).collect();
         let places: Vec<u32> = match table.code {
-            Some(_) => by_call(bursts.iter().filter_map(|&i| labels[i]), &own),
+            Some(_) => by_call(bursts.iter().filter_map(|&i| labels[i]), &paths),
             None => own.clone(),
         };
         let medians = medians(&places, &durations);
         let typical: Vec<f64> = places.iter().map(|&place| medians[place as usize]).collect();
-        let turns = Turns { calls: &own, places: &places, typical: &typical, durations: &durations };
+        let turns = Turns {
+            calls: &own,
+            paths: &paths,
+            first_known: calls.first_known,
+            places: &places,
+            typical: &typical,
+            durations: (!are_drawn).then_some(&durations),
+        };
         let loops = turns.loops();
         Self { bursts, typical, loops }
     }
@@ -242,7 +265,7 @@ mod tests {
     fn durations_that_vary_and_threads_that_drift_hide_no_period() {
         let sequence = [vec![4, 4, 5], [0, 1, 0, 2, 3].repeat(40), vec![5]].concat();
         let (table, labels) = run(&[sequence.clone(), sequence.clone(), sequence]);
-        let period = find_period_in_order(&table, &labels).expect("a period");
+        let period = find_period_in_order(&table, &labels, false).expect("a period");
         assert_eq!(period.n_iterations(), 40);
         assert!(period.confidence > 0.95, "{period:?}");
     }
@@ -250,7 +273,7 @@ mod tests {
     #[test]
     fn ranks_may_call_from_other_lines() {
         let (table, labels) = run(&[[0, 1, 2].repeat(30), [0, 3, 4, 2].repeat(30), [0, 1, 2].repeat(30)]);
-        let period = find_period_in_order(&table, &labels).expect("a period");
+        let period = find_period_in_order(&table, &labels, false).expect("a period");
         assert!((29..=30).contains(&period.n_iterations()), "{period:?}");
     }
 
@@ -266,7 +289,7 @@ mod tests {
                 })
             });
             let (table, labels) = table(&bursts.collect::<Vec<_>>());
-            let period = find_period_in_order(&table, &labels).expect("a period");
+            let period = find_period_in_order(&table, &labels, false).expect("a period");
             assert!((149..=150).contains(&period.n_iterations()), "{short}: {}", period.n_iterations());
         }
     }
@@ -275,42 +298,42 @@ mod tests {
     fn a_loop_with_one_call_repeats_burst_by_burst() {
         let sequence = [vec![1, 2], vec![0; 40], vec![3]].concat();
         let (table, labels) = run(&[sequence.clone(), sequence]);
-        let period = find_period_in_order(&table, &labels).expect("a period");
+        let period = find_period_in_order(&table, &labels, false).expect("a period");
         assert_eq!((period.n_iterations(), period.anchor.index()), (40, 0));
         assert!(period.coverage > 0.5 && period.coverage < 1.0, "{period:?}");
         // However many short calls are before it.
         let calls = (0..200).map(|i| (1, 10 * i, 2, 1 + i as usize % 3));
         let steps = (0..60).map(|i| (1, 10_000 + 1_100 * i, 1_000 + i % 7, 0));
         let (table, labels) = super::super::tests::table(&calls.chain(steps).collect::<Vec<_>>());
-        let period = find_period_in_order(&table, &labels).expect("a period");
+        let period = find_period_in_order(&table, &labels, false).expect("a period");
         assert!((59..=60).contains(&period.n_iterations()) && period.coverage > 0.98, "{period:?}");
         // Every tenth burst is what an outer loop computes, and not a turn like the others.
         let turns = (0..400).map(|i| (1, 10_000 * i, if i % 10 == 0 { 5_000 } else { 50 }, 0));
         let (table, labels) = super::super::tests::table(&turns.collect::<Vec<_>>());
-        assert!(find_period_in_order(&table, &labels).is_err());
+        assert!(find_period_in_order(&table, &labels, false).is_err());
         // Nine in a row may be chance, and forty among a hundred others.
         let few = [vec![1, 2], vec![0; 9]].concat();
         let (table, labels) = run(std::slice::from_ref(&few));
-        assert!(find_period_in_order(&table, &labels).is_err());
+        assert!(find_period_in_order(&table, &labels, false).is_err());
         let thue_morse = (0..100u32).map(|i| 1 + (i.count_ones() % 2) as usize);
         let (table, labels) = run(&[thue_morse.chain([0; 40]).collect()]);
-        assert!(find_period_in_order(&table, &labels).is_err());
+        assert!(find_period_in_order(&table, &labels, false).is_err());
     }
 
     #[test]
     fn nothing_is_claimed_of_threads_without_or_with_other_periods() {
         let thue_morse: Vec<usize> = (0..256u32).map(|i| (i.count_ones() % 2) as usize * 3).collect();
         let (table, labels) = run(&[thue_morse.clone(), thue_morse]);
-        assert!(find_period_in_order(&table, &labels).is_err());
+        assert!(find_period_in_order(&table, &labels, false).is_err());
         let (table, labels) = run(&[[0, 1].repeat(20), [0, 1].repeat(50)]);
-        let apart = find_period_in_order(&table, &labels);
+        let apart = find_period_in_order(&table, &labels, false);
         assert!(matches!(apart, Err(NotPeriodic::Apart { threads: 1, of: 2, .. })), "{apart:?}");
         // One of two is not most of them.
         let said = apart.map_err(|why| why.to_string()).expect_err("no period");
         assert!(said.contains("of 2 threads looked at, 1 have 20 iterations"), "{said}");
-        assert_eq!(find_period_in_order(&BurstTable::default(), &[]), Err(NotPeriodic::NoPhase));
+        assert_eq!(find_period_in_order(&BurstTable::default(), &[], false), Err(NotPeriodic::NoPhase));
         let once: Vec<usize> = (0..12).collect();
         let (table, labels) = run(&[once]);
-        assert!(find_period_in_order(&table, &labels).is_err());
+        assert!(find_period_in_order(&table, &labels, false).is_err());
     }
 }

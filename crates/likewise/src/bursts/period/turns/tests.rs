@@ -32,7 +32,7 @@ fn found(threads: &[Vec<Step>]) -> Result<Period, NotPeriodic> {
     table.code = Some(code);
     let by_place = cluster_by_place(&table, &Rows::first(table.len()));
     let labels = by_place.ordered_by(|i| table.duration[i].0).labels;
-    find_period_in_order(&table, &labels)
+    find_period_in_order(&table, &labels, false)
 }
 
 fn n_found(steps: Vec<Step>) -> Option<usize> {
