@@ -28,7 +28,7 @@ pub(super) fn places(sites: &[Site], recording: &Recording, source: &mut Source)
     let all: Vec<Option<String>> = sites.iter().map(name).collect();
     let (names, of_sites) = numbered(&all, PlaceId::from_index);
     let callers = |site: &Site| match *site {
-        Site::Call(path) => Some(paths.callers(path).map(Spot::name).collect::<Vec<_>>()),
+        Site::Call(path) => paths.names(path),
         Site::Between(..) => None,
     };
     let all: Vec<Option<Vec<String>>> = sites.iter().map(callers).collect();

@@ -68,18 +68,13 @@ pub fn find_period_in_order(
     shared::together(together(&alike), table, labels)
 }
 
-/// How many turns the run has: more than half of the threads have as many, and make one call once
-/// in each.
+/// How many turns the run has: more than half of the threads have as many. (Not with one call: each
+/// of the four ranks of LU stands in another corner, and calls from other lines.)
 fn most_common(threads: &[Thread]) -> Result<usize, NotPeriodic> {
-    let of_loop = |own: &Turned| own.paths.iter().map(|&path| (own.n(), path)).collect::<Vec<_>>();
-    let mut all: Vec<(usize, u32)> =
-        threads.iter().flat_map(|own| own.loops.iter().flat_map(of_loop)).collect();
-    all.sort_unstable();
-    let calls: Vec<(usize, usize)> =
-        all.chunk_by(|a, b| a == b).map(|same| (same[0].0, same.len())).collect();
-    // Of each number the call that most threads make.
-    let most = |of: &[(usize, usize)]| (of[0].0, of.iter().map(|own| own.1).max().unwrap_or(0));
-    let numbers: Vec<(usize, usize)> = calls.chunk_by(|a, b| a.0 == b.0).map(most).collect();
+    let mut counts: Vec<usize> = threads.iter().flat_map(|own| own.loops.iter().map(Turned::n)).collect();
+    counts.sort_unstable();
+    let numbers: Vec<(usize, usize)> =
+        counts.chunk_by(|a, b| a == b).map(|same| (same[0], same.len())).collect();
     // Of equally frequent numbers the smallest.
     let often = numbers.iter().max_by_key(|(n, agree)| (agree, std::cmp::Reverse(n)));
     let &(iterations, agree) = often.ok_or(NotPeriodic::NothingRepeats)?;
@@ -135,10 +130,10 @@ fn by_call(places: impl Iterator<Item = ClusterId>, calls: &[u32]) -> Vec<u32> {
 
 /// The median duration of each place, at least 1 ns: a burst without a length
 /// has its place in the order too.
-fn medians(places: &[u32], durations: &[f64]) -> Vec<f64> {
-    let mut of_places = vec![Vec::new(); places.iter().max().map_or(0, |most| *most as usize + 1)];
+fn medians(places: &[usize], durations: &[f64]) -> Vec<f64> {
+    let mut of_places = vec![Vec::new(); places.iter().max().map_or(0, |most| most + 1)];
     for (&place, &duration) in places.iter().zip(durations) {
-        of_places[place as usize].push(duration);
+        of_places[place].push(duration);
     }
     let median = |of_place: &mut Vec<f64>| {
         of_place.sort_unstable_by(f64::total_cmp);
@@ -172,8 +167,9 @@ impl Thread {
             Some(_) => by_call(bursts.iter().filter_map(|&i| labels[i]), &paths),
             None => own.clone(),
         };
-        let medians = medians(&places, &durations);
-        let typical: Vec<f64> = places.iter().map(|&place| medians[place as usize]).collect();
+        let of_places: Vec<usize> = bursts.iter().filter_map(|&i| labels[i]).map(ClusterId::index).collect();
+        let medians = medians(&of_places, &durations);
+        let typical: Vec<f64> = of_places.iter().map(|&place| medians[place]).collect();
         let turns = Turns {
             calls: &own,
             paths: &paths,

@@ -65,8 +65,6 @@ pub(super) struct Turned {
     pub(super) confidence: f64,
     /// Share of the thread's work.
     pub(super) coverage: f64,
-    /// The paths of the calls that are made once in each turn, ascending.
-    pub(super) paths: Vec<u32>,
 }
 
 impl Turned {
@@ -80,7 +78,9 @@ impl Turned {
 }
 
 impl Turns<'_> {
-    /// The loops of the thread, in no order; of equally many turns of one call only the best.
+    /// The loops of the thread, in no order; of equally many turns only the best. Turns begin with
+    /// the first call of a class, and also end with the last: of either the first or the last turn
+    /// may differ from the others.
     ///
     /// # Complexity
     /// O(n log n) for n bursts.
@@ -98,28 +98,14 @@ impl Turns<'_> {
             held(b).total_cmp(&held(a)).then(b.first.len().cmp(&a.first.len())).then(a.first.cmp(b.first))
         });
         classes.truncate(LOOPS);
-        let mut found: Vec<Turned> = classes.iter().filter_map(|class| self.best(class, &work)).collect();
+        let ways = classes.iter().flat_map(|class| [(class, false), (class, true)]);
+        let mut found: Vec<Turned> =
+            ways.filter_map(|(class, at_end)| self.alike(class, at_end, &work)).collect();
         found.sort_by(|a, b| {
             a.n().cmp(&b.n()).then(b.score().total_cmp(&a.score())).then(a.begins.cmp(&b.begins))
         });
-        found.dedup_by(|other, best| {
-            let is_same = other.n() == best.n();
-            if is_same {
-                best.paths.append(&mut other.paths);
-                best.paths.sort_unstable();
-                best.paths.dedup();
-            }
-            is_same
-        });
+        found.dedup_by_key(|turned| turned.n());
         found
-    }
-
-    /// Turns that begin with the first call of a class, or that end with the last: of either the
-    /// first or the last turn may differ from the others.
-    fn best(&self, class: &Class<'_>, work: &Work) -> Option<Turned> {
-        let (begin, end) = (self.alike(class, false, work), self.alike(class, true, work));
-        let is_more = |(begin, end): (&Turned, &Turned)| (end.n(), end.score()) > (begin.n(), begin.score());
-        if begin.as_ref().zip(end.as_ref()).is_some_and(is_more) { end } else { begin.or(end) }
     }
 
     /// Where the turns of a class begin, and the last ends; `at_end` if its last call ends them.
@@ -181,14 +167,14 @@ impl Turns<'_> {
         let is_sure = convinces && confidence >= LEAST_CONFIDENCE;
         let is_loop = is_sure
             && !self.are_two(class, &begins)
-            && !turns.is_double(&typical, part, &class.numbers(self.calls))
+            && !turns.is_double(&typical, part, &class.calls(self.calls))
             && self.take_as_long(class, &begins);
-        is_loop.then(|| Turned { begins, confidence, coverage, paths: class.numbers(self.paths) })
+        is_loop.then_some(Turned { begins, confidence, coverage })
     }
 
     /// Whether a place does not begin turns: where its call is made once in a turn, that call does;
-    /// and where it is made twice as often as in others, there is a turn in it that begins at another
-    /// place.
+    /// where it is made twice as often as in others, there is a turn in it that begins at another
+    /// place; and where it is made half as often, the place stands twice in a turn.
     fn are_two(&self, class: &Class<'_>, begins: &[usize]) -> bool {
         if class.has_path {
             return false;
@@ -198,7 +184,7 @@ impl Turns<'_> {
         let mut often: Vec<usize> = begins.windows(2).map(often).collect();
         often.sort_unstable();
         let typical = often[(often.len() - 1) / 2];
-        typical < 2 || often[often.len() - 1] >= 2 * typical
+        typical < 2 || often[often.len() - 1] >= 2 * typical || 2 * often[0] <= typical
     }
 
     /// Where a turn ends behind which no other begins: behind the last call that may be of it.
@@ -335,8 +321,8 @@ struct Class<'a> {
 }
 
 impl Class<'_> {
-    /// What these are among calls or paths, ascending.
-    fn numbers(&self, of: &[u32]) -> Vec<u32> {
+    /// Which calls these are, ascending.
+    fn calls(&self, of: &[u32]) -> Vec<u32> {
         let mut all: Vec<u32> = self.members.iter().map(|&i| of[i as usize]).collect();
         all.sort_unstable();
         all.dedup();
