@@ -28,7 +28,9 @@ const LONG_BEFORE: f64 = 2.0;
 /// durations that vary, or are only drawn, blur nothing, and threads may drift apart. Of calls
 /// that are made as often, once in each turn, turns begin with the first, and the last
 /// ends behind the last: so all turns are told, also the first and the last, next to which other calls
-/// stand. Where the table does not tell which calls these are, places stand for them.
+/// stand. Where the table knows the callers of a call, one that is called otherwise begins other turns.
+/// Where the table does not tell which calls these are, places stand for them. `are_drawn` says that
+/// durations were drawn from histograms: then those of single turns are not compared.
 ///
 /// # Returns
 /// The period of which more than half of the threads have equally many turns: the one that
