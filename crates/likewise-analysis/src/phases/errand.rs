@@ -9,7 +9,7 @@ use likewise::bursts::{NotPeriodic, Period};
 use likewise::cluster::{ClusterId, Clustering};
 use likewise::comm::wire::{Taker, numbers, put_number, put_numbers};
 use likewise::comm::{CommError, Communicator};
-use likewise::table::{BurstTable, Code, Nanos, PlaceId, Region, Regions, Rows};
+use likewise::table::{BurstTable, Code, Nanos, PathId, PlaceId, Region, Regions, Rows};
 use serde::{Deserialize, Serialize};
 
 /// What is told of the period of a run.
@@ -45,6 +45,7 @@ pub struct PeriodErrand {
     clustering: Clustering,
     at_one_density: Option<Clustering>,
     only_places: bool,
+    are_drawn: bool,
     is_refined: bool,
 }
 
@@ -72,12 +73,13 @@ impl PeriodErrand {
     /// Seeks it.
     #[must_use]
     pub fn done(self) -> FoundPeriod {
-        let Self { table, complete, clustering, at_one_density, only_places, is_refined } = self;
+        let Self { table, complete, clustering, at_one_density, only_places, are_drawn, is_refined } = self;
         let sought = Sought {
             table: &table,
             complete: &complete,
             clustering: &clustering,
             only_places,
+            are_drawn,
             is_refined,
             may_refine: None,
         };
@@ -110,11 +112,12 @@ fn out_of_step(_: postcard::Error) -> CommError {
 /// One column after the other: as bytes, all together would take as much memory again.
 fn send<C: Communicator + ?Sized>(comm: &C, labelled: &Labelled) -> Result<(), CommError> {
     let at_one_density = labelled.take_at_one_density();
-    let Sought { table, complete, clustering, only_places, is_refined, may_refine: _ } = Sought::of(labelled);
+    let Sought { table, complete, clustering, only_places, are_drawn, is_refined, may_refine: _ } =
+        Sought::of(labelled);
     let n_clusters = |clustering: &Clustering| clustering.n_clusters as u64;
     let mut head = Vec::new();
     let is_one = at_one_density.is_some();
-    put_numbers(&mut head, [only_places, is_refined, is_one, table.code.is_some()].map(u64::from));
+    put_numbers(&mut head, [only_places, are_drawn, is_refined, is_one, table.code.is_some()].map(u64::from));
     put_numbers(&mut head, [n_clusters(clustering), at_one_density.as_ref().map_or(0, n_clusters)]);
     for ((app, task, thread), bursts) in table.threads() {
         put_numbers(&mut head, [app, task, thread].map(u64::from));
@@ -135,12 +138,13 @@ fn send<C: Communicator + ?Sized>(comm: &C, labelled: &Labelled) -> Result<(), C
     if let Some(code) = &table.code {
         let mut list = Vec::new();
         let number = |place: Option<PlaceId>| place.map_or(0, |place| place.index() as u64 + 1);
-        for Region { before, after, function } in code.regions.list() {
-            put_numbers(&mut list, [before, after, function].map(|place| number(*place)));
+        for (Region { before, after, function }, path) in code.regions.ends() {
+            put_numbers(&mut list, [before, after, function].map(number));
+            put_number(&mut list, path.map_or(0, |path| u64::from(path.0) + 1));
         }
         put_number(&mut list, code.parallel.into());
         comm.send(SEEKER, &list)?;
-        comm.send(SEEKER, &four_bytes((0..table.len()).map(|i| code.regions.place(i) as u32)))?;
+        comm.send(SEEKER, &four_bytes((0..table.len()).map(|i| code.regions.end(i))))?;
     }
     Ok(())
 }
@@ -179,8 +183,8 @@ fn received<C: Communicator + ?Sized>(comm: &C) -> Result<PeriodErrand, CommErro
     let head = next()?;
     let mut head = Taker::new(&head);
     let mut number = || head.number().ok_or_else(broken);
-    let [only_places, is_refined, is_one, has_code] =
-        [number()? != 0, number()? != 0, number()? != 0, number()? != 0];
+    let [only_places, are_drawn, is_refined, is_one, has_code] =
+        [number()? != 0, number()? != 0, number()? != 0, number()? != 0, number()? != 0];
     let (n_clusters, n_at_one) = (number()? as usize, number()? as usize);
     let mut table = BurstTable::default();
     while !head.is_done() {
@@ -209,18 +213,20 @@ fn received<C: Communicator + ?Sized>(comm: &C) -> Result<PeriodErrand, CommErro
     if has_code {
         let list = next()?;
         let mut taker = Taker::new(&list);
-        let mut regions = Vec::new();
+        let mut ends = Vec::new();
         while taker.rest().len() > 8 {
             let mut place = || -> Result<Option<PlaceId>, CommError> {
                 let number = taker.index().ok_or_else(broken)?;
                 Ok(number.checked_sub(1).and_then(PlaceId::from_index))
             };
-            regions.push(Region { before: place()?, after: place()?, function: place()? });
+            let region = Region { before: place()?, after: place()?, function: place()? };
+            let path = taker.number().ok_or_else(broken)?.checked_sub(1);
+            ends.push((region, path.and_then(|path| u32::try_from(path).ok()).map(PathId)));
         }
         let parallel = taker.number().ok_or_else(broken)? != 0;
         let of_bursts = next()?;
-        let region = |place: u32| regions.get(place as usize).copied().unwrap_or_default();
-        let regions: Regions = of_four_bytes(&of_bursts).map(region).collect();
+        let end = |number: u32| ends.get(number as usize).copied().unwrap_or_default();
+        let regions: Regions = of_four_bytes(&of_bursts).map(end).collect();
         table.code = Some(Code { places: Vec::new(), regions, parallel });
     }
     let clustering = Clustering { labels, n_clusters };
@@ -230,6 +236,7 @@ fn received<C: Communicator + ?Sized>(comm: &C) -> Result<PeriodErrand, CommErro
         clustering,
         at_one_density,
         only_places,
+        are_drawn,
         is_refined,
     })
 }
@@ -262,7 +269,8 @@ mod tests {
         if places {
             let place = |i: usize| PlaceId::from_index(i % 3);
             let region = |i| Region { before: place(i), after: place(i + 1), function: None };
-            let regions = (0..labelled.table.len()).map(region).collect();
+            let end = |i| (region(i), (i % 3 > 0).then_some(PathId(i as u32 % 3)));
+            let regions = (0..labelled.table.len()).map(end).collect();
             let places = ["a", "b", "c"].map(str::to_owned).to_vec();
             labelled.table.code = Some(Code { places, regions, parallel: false });
         }

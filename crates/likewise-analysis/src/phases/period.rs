@@ -76,8 +76,8 @@ impl PeriodSearch {
 
     /// The same among these; with the phases of one density, where bursts were refined.
     pub(super) fn among(sought: &Sought<'_>, at_one_density: Option<Clustering>) -> Self {
-        let Sought { table, complete, clustering, only_places, is_refined, may_refine } = *sought;
-        if only_places && let Some(by_place) = Self::by_place(table) {
+        let Sought { table, complete, clustering, only_places, are_drawn, is_refined, may_refine } = *sought;
+        if only_places && let Some(by_place) = Self::by_place(table, are_drawn) {
             return by_place;
         }
         let labels = |clustering: &Clustering| Labels::of(table, complete, clustering);
@@ -106,7 +106,7 @@ impl PeriodSearch {
         if by_phase.found.is_ok() {
             return by_phase;
         }
-        Self::by_place(table).filter(|by_place| by_place.found.is_ok()).unwrap_or(by_phase)
+        Self::by_place(table, are_drawn).filter(|by_place| by_place.found.is_ok()).unwrap_or(by_phase)
     }
 
     fn by_phase(table: &BurstTable, labels: Labels) -> Self {
@@ -132,9 +132,13 @@ impl PeriodSearch {
     }
 
     /// `None` where the trace names no places.
-    fn by_place(table: &BurstTable) -> Option<Self> {
+    fn by_place(table: &BurstTable, are_drawn: bool) -> Option<Self> {
         let labels = places(table)?;
-        Some(Self { found: find_period_in_order(table, &labels), sought_in: SoughtIn::Places, labels })
+        Some(Self {
+            found: find_period_in_order(table, &labels, are_drawn),
+            sought_in: SoughtIn::Places,
+            labels,
+        })
     }
 
     /// The phase of the analysis in which bursts of the period's anchor spend
@@ -166,6 +170,8 @@ pub(super) struct Sought<'a> {
     pub(super) complete: &'a Rows,
     pub(super) clustering: &'a Clustering,
     pub(super) only_places: bool,
+    /// Whether durations are drawn from histograms.
+    pub(super) are_drawn: bool,
     /// Whether `clustering` comes from a refinement.
     pub(super) is_refined: bool,
     /// The bursts, where these may be refined, and are not.
@@ -179,6 +185,7 @@ impl<'a> Sought<'a> {
             table,
             complete: &prepared.complete,
             clustering: &grouped.clustering,
+            are_drawn: *drawn_times,
             only_places: *drawn_times || grouped.method == Method::Places,
             is_refined: grouped.method == Method::Refine,
             may_refine: left.or_refine.then_some(labelled),
@@ -299,7 +306,7 @@ mod tests {
     }
 
     fn found(table: &BurstTable) -> Option<Period> {
-        PeriodSearch::by_place(table).and_then(|search| search.found.ok())
+        PeriodSearch::by_place(table, false).and_then(|search| search.found.ok())
     }
 
     #[test]

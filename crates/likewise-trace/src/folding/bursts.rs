@@ -3,12 +3,13 @@
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-use likewise::table::{PlaceId, Region};
+use likewise::table::{PathId, Region};
 
 use super::cover::{Cover, Span};
 use super::place::Place;
 use super::runs::{Carried, Runs};
 use super::sums::{Sums, append};
+use super::table::Places;
 use crate::trace::{RUNNING, Who};
 
 /// The bursts of every thread that has any, by thread.
@@ -161,15 +162,16 @@ impl Bursts {
         true
     }
 
-    /// The region of each burst, by what `map` makes of the numbers of places, which
-    /// are gone then.
+    /// The region of each burst and the path of the call that ends it, by what the sites are;
+    /// their numbers are gone then.
     pub(crate) fn take_regions<'m>(
         &mut self,
-        map: &'m [Option<PlaceId>],
-    ) -> impl Iterator<Item = Region> + Send + use<'m> {
+        map: &'m Places,
+    ) -> impl Iterator<Item = (Region, Option<PathId>)> + Send + use<'m> {
         let (n, places) = (self.begin.len(), std::mem::take(&mut self.places));
-        let place = move |i| places.get(i).copied().unwrap_or_default();
-        (0..n).map(move |i| place(i).renumbered(map).region())
+        let place = move |i: usize| places.get(i).copied().unwrap_or_default();
+        let path = |place: Place| place.after.and_then(|site| map.paths[site.index()]);
+        (0..n).map(move |i| (place(i).renumbered(&map.of_sites).region(), path(place(i))))
     }
 
     /// The code of the burst that was added last.

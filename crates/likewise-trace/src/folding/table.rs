@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use likewise::table::{
-    BurstTable, Code, Counter, CounterColumn, Nanos, PlaceId, Region, Regions, Runs, Values,
+    BurstTable, Code, Counter, CounterColumn, Nanos, PathId, PlaceId, Region, Regions, Runs, Values,
 };
 use rayon::prelude::*;
 
@@ -27,8 +27,18 @@ const FEW: u64 = 1_000;
 pub(crate) struct Names<'n> {
     /// The counter of an event type.
     pub(crate) counter: &'n dyn Fn(u32) -> Counter,
-    /// The places by their names, and which place each site is.
-    pub(crate) places: (Vec<String>, Vec<Option<PlaceId>>),
+    pub(crate) places: Places,
+}
+
+/// What the sites of a format are.
+#[derive(Debug, Default)]
+pub(crate) struct Places {
+    /// Names of places, ascending.
+    pub(crate) names: Vec<String>,
+    /// Which place each site is.
+    pub(crate) of_sites: Vec<Option<PlaceId>>,
+    /// The whole call path of each site that is a call. Sites of one place may have several.
+    pub(crate) paths: Vec<Option<PathId>>,
 }
 
 /// Builds the table: times thread after thread, counters of threads in parallel. Times are in units of `unit` nanoseconds. What a thread has is freed
@@ -53,7 +63,7 @@ pub(crate) fn build(
     let small = small(&threads, &types);
     let mut counters = columns(&types, &small, n, &names, warnings);
     warnings.extend(inexact(&threads, limits, &names));
-    let (places_named, numbers) = names.places;
+    let places = names.places;
     let mut table = BurstTable {
         app: Runs::default(),
         task: Runs::default(),
@@ -63,15 +73,15 @@ pub(crate) fn build(
         counters: Vec::new(),
         code: None,
     };
-    let mut regions = Regions::with_room(if places_named.is_empty() { 0 } else { n });
+    let mut regions = Regions::with_room(if places.names.is_empty() { 0 } else { n });
     for (who, bursts) in &mut threads {
         let n = bursts.begin.len();
         table.app.push_run(who.app, n);
         table.task.push_run(who.task, n);
         table.thread.push_run(who.thread, n);
-        let of_thread = bursts.take_regions(&numbers);
+        let of_thread = bursts.take_regions(&places);
         let add_regions = || {
-            if !places_named.is_empty() {
+            if !places.names.is_empty() {
                 regions.extend(of_thread);
             }
         };
@@ -92,7 +102,7 @@ pub(crate) fn build(
         sum.part += own.part;
     }
     let since_end: u64 = told.iter().map(|told| told.since_end).sum();
-    table.code = code(places_named, regions);
+    table.code = code(places.names, regions);
     for (column, missing) in table.counters.iter_mut().zip(&missing) {
         warnings.extend(without_impossible(column, missing.impossible));
     }

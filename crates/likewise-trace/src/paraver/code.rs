@@ -5,11 +5,12 @@
 //! These events stand where the burst before the call ends. 60000019 names a
 //! function that is entered; its value is 0 where the function is left.
 
-use likewise::table::PlaceId;
+use likewise::table::{PathId, PlaceId};
 use serde::{Deserialize, Serialize};
 
 use super::pcf::Pcf;
 use crate::folding::steps::Move;
+use crate::folding::table::Places;
 
 const FUNCTION: u32 = 60_000_019;
 /// The function that the compiler made of an OpenMP parallel region.
@@ -37,7 +38,7 @@ fn is_function(event_type: u32) -> bool {
 /// The function that the pair names, with its line.
 pub(crate) fn function(pairs: &[(u32, i128)], event_type: u32, value: i128) -> Site {
     let line = pairs.iter().find(|p| p.0 == event_type + FUNCTION_TO_LINE).map_or(0, |p| p.1 as i64);
-    Site { event_type, value: value as i64, line }
+    Site { event_type, value: value as i64, line, path: 0 }
 }
 
 /// A place in the source by the trace's numbers.
@@ -48,6 +49,19 @@ pub(crate) struct Site {
     value: i64,
     /// Value of the line's event, 0 if there is none.
     line: i64,
+    /// A hash of all callers and their lines; 0 of a function.
+    path: u64,
+}
+
+/// Another hash for each order of numbers: the same in every process.
+#[derive(Default)]
+struct PathHash(u64);
+
+impl PathHash {
+    fn add(&mut self, number: u64) {
+        let mixed = (self.0.rotate_left(5) ^ number).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        self.0 = mixed ^ (mixed >> 29);
+    }
 }
 
 /// The moves that an event record tells. The call site is the innermost caller
@@ -61,6 +75,7 @@ pub(crate) fn moves(pairs: &[(u32, i128)], mut take: impl FnMut(Move<Site>)) {
     };
     let unnamed = |value: i64| (0..=UNRESOLVED).contains(&value);
     let mut caller: Option<(u32, i64)> = None;
+    let mut path = PathHash::default();
     for (i, &(event_type, value)) in pairs.iter().enumerate() {
         if !is_code(event_type) {
             continue;
@@ -71,6 +86,10 @@ pub(crate) fn moves(pairs: &[(u32, i128)], mut take: impl FnMut(Move<Site>)) {
             (false, 0) => {}
             (false, _) => {
                 let this = (event_type, number(value));
+                let line = line(pairs, event_type + TO_LINE);
+                [event_type.into(), this.1.cast_unsigned(), line.cast_unsigned()]
+                    .into_iter()
+                    .for_each(|n| path.add(n));
                 if caller.is_none_or(|best| (unnamed(this.1), this.0) < (unnamed(best.1), best.0)) {
                     caller = Some(this);
                 }
@@ -78,20 +97,27 @@ pub(crate) fn moves(pairs: &[(u32, i128)], mut take: impl FnMut(Move<Site>)) {
         }
     }
     if let Some((event_type, value)) = caller {
-        take(Move::Call(Site { event_type, value, line: line(pairs, event_type + TO_LINE) }));
+        let line = line(pairs, event_type + TO_LINE);
+        take(Move::Call(Site { event_type, value, line, path: path.0.max(1) }));
     }
 }
 
 /// The places of all sites by their names, and the place of each site. Sites
 /// with one name are one place, because Extrae numbers addresses, not lines.
-pub(crate) fn places(sites: &[Site], pcf: &Pcf) -> (Vec<String>, Vec<Option<PlaceId>>) {
-    let names: Vec<String> = sites.iter().map(|site| name(site, pcf)).collect();
-    let mut places = names.clone();
-    places.sort_unstable();
-    places.dedup();
-    let place = |name: &String| places.binary_search(name).ok().and_then(PlaceId::from_index);
-    let map = names.iter().map(place).collect();
-    (places, map)
+/// A call path is as many callers as the trace names.
+pub(crate) fn places(sites: &[Site], pcf: &Pcf) -> Places {
+    let all: Vec<String> = sites.iter().map(|site| name(site, pcf)).collect();
+    let mut names = all.clone();
+    names.sort_unstable();
+    names.dedup();
+    let place = |name: &String| names.binary_search(name).ok().and_then(PlaceId::from_index);
+    let of_sites = all.iter().map(place).collect();
+    let mut hashes: Vec<u64> = sites.iter().map(|site| site.path).filter(|&path| path > 0).collect();
+    hashes.sort_unstable();
+    hashes.dedup();
+    let path = |site: &Site| hashes.binary_search(&site.path).ok().map(|path| PathId(path as u32));
+    let paths = sites.iter().map(path).collect();
+    Places { names, of_sites, paths }
 }
 
 /// `function (file:line)`, as far as the `.pcf` tells.
@@ -168,10 +194,31 @@ mod tests {
     #[test]
     fn sites_of_one_name_are_one_place() {
         let (pcf, _) = Pcf::parse(PCF);
-        let site = |value, line| Site { event_type: CALLER, value, line };
-        let (names, map) = places(&[site(4, 0), site(3, 3), site(3, 5)], &pcf);
+        let site = |value, line, path| Site { event_type: CALLER, value, line, path };
+        let sites = [site(4, 0, 9), site(3, 3, 7), site(3, 5, 8), site(3, 3, 7), site(4, 0, 0)];
+        let Places { names, of_sites, paths } = places(&sites, &pcf);
         assert_eq!(names, ["__redblack_MOD_send2d (redblack.F90:71)", "main"]);
         let at = |i| PlaceId::from_index(i);
-        assert_eq!(map, [at(1), at(0), at(0)]);
+        assert_eq!(of_sites, [at(1), at(0), at(0), at(0), at(1)]);
+        let path = |i| Some(PathId(i));
+        assert_eq!(paths, [path(2), path(0), path(1), path(0), None]);
+    }
+
+    /// One place, however many functions call it.
+    #[test]
+    fn a_call_has_a_path_for_each_of_its_callers() {
+        let path = |pairs: &[(u32, i128)]| {
+            let mut path = 0;
+            moves(pairs, |step| match step {
+                Move::Call(site) => path = site.path,
+                other => panic!("{other:?}"),
+            });
+            path
+        };
+        let (a, line_a, b, line_b) = (CALLER, CALLER + TO_LINE, CALLER + 1, CALLER + 1 + TO_LINE);
+        let of = |caller, line| path(&[(a, 3), (line_a, 3), (b, caller), (line_b, line)]);
+        assert_eq!(of(4, 7), of(4, 7));
+        let different = [of(4, 7), of(4, 8), of(5, 7), path(&[(a, 3), (line_a, 3)]), path(&[(a, 3)])];
+        assert!(different.iter().all(|own| different.iter().filter(|other| *other == own).count() == 1));
     }
 }

@@ -43,6 +43,11 @@ const LIBRARIES: [&str; 26] = [
 const STARTERS: [&str; 6] =
     ["_start", "__libc_start_main", "__libc_start_call_main", "start_thread", "clone", "clone3"];
 
+/// Functions in which an interpreter runs what others have written: whatever line of that makes a
+/// call, these are called from the same one.
+const INTERPRETERS: [&str; 5] =
+    ["_PyEval_EvalFrameDefault", "PyEval_EvalFrameEx", "luaV_execute", "Rf_eval", "Perl_runops_standard"];
+
 /// The call paths of a recording, of each the part that is the program's own.
 #[derive(Debug)]
 pub(super) struct Paths {
@@ -72,6 +77,14 @@ impl Paths {
     /// Where in the program itself the call is made.
     pub(super) fn caller(&self, path: u32) -> Option<&Spot> {
         self.callers(path).next()
+    }
+
+    /// The names of all callers of a call, the innermost first; `None` if they do not tell who calls,
+    /// as there is none, or an interpreter between them.
+    pub(super) fn names(&self, path: u32) -> Option<Vec<String>> {
+        let is_interpreter = |spot: &Spot| INTERPRETERS.contains(&&*spot.location.function);
+        let names: Vec<String> = self.callers(path).map(Spot::name).collect();
+        (!names.is_empty() && !self.callers(path).any(is_interpreter)).then_some(names)
     }
 
     /// The function that computes between two calls: the innermost one that
@@ -250,6 +263,19 @@ mod tests {
         assert_eq!(between(&[b], &[a]).as_deref(), Some("inner or a caller"));
         let c: (u64, &[&str]) = (3, &["other", "main"]);
         assert_eq!(between(&[a], &[c]).as_deref(), Some("main"));
+    }
+
+    #[test]
+    fn a_call_path_is_all_callers_by_name() {
+        let main = |line| -> (u64, &[&str]) { (line, &["main"]) };
+        let send: (u64, &[&str]) = (1, &["send"]);
+        let all = [[send, main(10)], [send, main(11)], [send, main(10)], [send, (4, &["luaV_execute"])]];
+        let paths = Paths { all: (0..).zip(all.iter().map(|own| path(own))).collect() };
+        let names: Vec<_> = (0..4).map(|own| paths.names(own)).collect();
+        assert_eq!(names[0].as_deref().map(<[String]>::len), Some(2));
+        assert_ne!(names[0], names[1]);
+        assert_eq!(names[0], names[2]);
+        assert_eq!((&names[3], paths.names(9)), (&None, None), "nobody knows who calls");
     }
 
     #[test]

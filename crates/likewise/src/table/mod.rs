@@ -16,7 +16,7 @@ mod scale;
 mod units;
 mod values;
 
-pub use code::{Code, PlaceId, Region, Regions};
+pub use code::{Code, PathId, PlaceId, Region, Regions};
 pub use defaults::default_metrics;
 pub use metric::{Expr, Metric, MetricError, MetricValues, Op, Operand, counters_of};
 pub use metric_syntax::{METRIC_SYNTAX, ParseMetricError};

@@ -6,7 +6,7 @@ use super::turns::{Turned, Turns};
 use super::{NotPeriodic, Period, shared};
 use crate::cluster::ClusterId;
 use crate::median;
-use crate::table::{BurstTable, Nanos};
+use crate::table::{BurstTable, Code, Nanos};
 
 /// At most so many threads are looked at, spread evenly over all.
 const THREADS: usize = 16;
@@ -28,7 +28,9 @@ const LONG_BEFORE: f64 = 2.0;
 /// durations that vary, or are only drawn, blur nothing, and threads may drift apart. Of calls
 /// that are made as often, once in each turn, turns begin with the first, and the last
 /// ends behind the last: so all turns are told, also the first and the last, next to which other calls
-/// stand. Where the table does not tell which calls these are, places stand for them.
+/// stand. Where the table knows the callers of a call, one that is called otherwise begins other turns.
+/// Where the table does not tell which calls these are, places stand for them. `are_drawn` says that
+/// durations were drawn from histograms: then those of single turns are not compared.
 ///
 /// # Returns
 /// The period of which more than half of the threads have equally many turns: the one that
@@ -44,17 +46,21 @@ const LONG_BEFORE: f64 = 2.0;
 ///
 /// # Complexity
 /// O(n log n) for n bursts.
-pub fn find_period_in_order(table: &BurstTable, labels: &[Option<ClusterId>]) -> Result<Period, NotPeriodic> {
+pub fn find_period_in_order(
+    table: &BurstTable,
+    labels: &[Option<ClusterId>],
+    are_drawn: bool,
+) -> Result<Period, NotPeriodic> {
     assert_eq!(table.len(), labels.len(), "a label for every burst");
     if labels.iter().all(Option::is_none) {
         return Err(NotPeriodic::NoPhase);
     }
-    let calls = calls(table, labels);
+    let calls = Calls::of(table, labels);
     let threads = threads(table);
     let n = threads.len().min(THREADS);
     let chosen: Vec<_> = (0..n).map(|i| threads[i * threads.len() / n].clone()).collect();
     let found: Vec<Thread> =
-        chosen.into_par_iter().map(|bursts| Thread::of(table, labels, &calls, bursts)).collect();
+        chosen.into_par_iter().map(|bursts| Thread::of(table, labels, &calls, bursts, are_drawn)).collect();
     let n_turns = most_common(&found)?;
     let alike: Vec<Period> =
         found.iter().filter_map(|thread| thread.period(table, labels, n_turns)).collect();
@@ -64,7 +70,8 @@ pub fn find_period_in_order(table: &BurstTable, labels: &[Option<ClusterId>]) ->
     shared::together(together(&alike), table, labels)
 }
 
-/// How many turns the run has: more than half of the threads have as many.
+/// How many turns the run has: more than half of the threads have as many. (Not with one call: each
+/// of the four ranks of LU stands in another corner, and calls from other lines.)
 fn most_common(threads: &[Thread]) -> Result<usize, NotPeriodic> {
     let mut counts: Vec<usize> = threads.iter().flat_map(|own| own.loops.iter().map(Turned::n)).collect();
     counts.sort_unstable();
@@ -87,16 +94,40 @@ fn most_common(threads: &[Thread]) -> Result<usize, NotPeriodic> {
     Ok(as_good.map(|(n, _)| *n).max().unwrap_or(iterations))
 }
 
-/// The call that each burst ends with, as a number; its place where that is not known. Without
-/// meaning for bursts that have no place.
-fn calls(table: &BurstTable, labels: &[Option<ClusterId>]) -> Vec<u32> {
-    let n_places = labels.iter().flatten().map(|id| id.index() + 1).max().unwrap_or(0);
-    let after = |i: usize| table.code.as_ref().and_then(|code| code.regions.get(i).after);
-    let number = |(i, label): (usize, &Option<ClusterId>)| {
-        let place = label.map_or(0, ClusterId::index);
-        after(i).map_or(place, |call| n_places + call.index()) as u32
-    };
-    labels.iter().enumerate().map(number).collect()
+/// The calls that bursts end with, as numbers. Without meaning for bursts that have no place.
+struct Calls {
+    /// Whoever calls the function that makes the call; the place where the call is not known.
+    all: Vec<u32>,
+    /// The same, told apart by who calls.
+    paths: Vec<u32>,
+    /// From this number on, paths are known.
+    first_known: u32,
+}
+
+impl Calls {
+    fn of(table: &BurstTable, labels: &[Option<ClusterId>]) -> Self {
+        let n_places = labels.iter().flatten().map(|id| id.index() + 1).max().unwrap_or(0);
+        let places = labels.iter().map(|label| label.map_or(0, ClusterId::index));
+        let Some(Code { regions, .. }) = &table.code else {
+            let all: Vec<u32> = places.map(|place| place as u32).collect();
+            return Self { paths: all.clone(), all, first_known: u32::MAX };
+        };
+        let call = |(i, place)| regions.get(i).after.map_or(place, |call| n_places + call.index()) as u32;
+        let all: Vec<u32> = places.enumerate().map(call).collect();
+        let first_known = all.iter().max().map_or(0, |most| most + 1);
+        let path = |(i, &call): (usize, &u32)| regions.path(i).map_or(call, |path| first_known + path.0);
+        Self { paths: all.iter().enumerate().map(path).collect(), all, first_known }
+    }
+}
+
+/// A number for each place and the call that ends it: a place has several calls, if these are told
+/// apart by who calls the function that makes them.
+fn by_call(places: impl Iterator<Item = ClusterId>, calls: &[u32]) -> Vec<u32> {
+    let all: Vec<(ClusterId, u32)> = places.zip(calls.iter().copied()).collect();
+    let mut there = all.clone();
+    there.sort_unstable();
+    there.dedup();
+    all.iter().map(|own| there.partition_point(|other| other < own) as u32).collect()
 }
 
 /// The median duration of each place, at least 1 ns: a burst without a length
@@ -126,20 +157,29 @@ impl Thread {
     fn of(
         table: &BurstTable,
         labels: &[Option<ClusterId>],
-        calls: &[u32],
+        calls: &Calls,
         bursts: std::ops::Range<usize>,
+        are_drawn: bool,
     ) -> Self {
         let bursts: Vec<usize> = bursts.filter(|&i| labels[i].is_some()).collect();
-        let own: Vec<u32> = bursts.iter().map(|&i| calls[i]).collect();
+        let of = |all: &[u32]| -> Vec<u32> { bursts.iter().map(|&i| all[i]).collect() };
+        let (own, paths) = (of(&calls.all), of(&calls.paths));
         let durations: Vec<f64> = bursts.iter().map(|&i| table.duration[i].0 as f64).collect();
-        let places: Vec<usize> = bursts.iter().filter_map(|&i| labels[i]).map(ClusterId::index).collect();
-        let medians = medians(&places, &durations);
-        let typical: Vec<f64> = places.iter().map(|&place| medians[place]).collect();
         let places: Vec<u32> = match table.code {
-            Some(_) => places.into_iter().map(|place| place as u32).collect(),
+            Some(_) => by_call(bursts.iter().filter_map(|&i| labels[i]), &paths),
             None => own.clone(),
         };
-        let turns = Turns { calls: &own, places: &places, typical: &typical, durations: &durations };
+        let of_places: Vec<usize> = bursts.iter().filter_map(|&i| labels[i]).map(ClusterId::index).collect();
+        let medians = medians(&of_places, &durations);
+        let typical: Vec<f64> = of_places.iter().map(|&place| medians[place]).collect();
+        let turns = Turns {
+            calls: &own,
+            paths: &paths,
+            first_known: calls.first_known,
+            places: &places,
+            typical: &typical,
+            durations: (!are_drawn).then_some(&durations),
+        };
         let loops = turns.loops();
         Self { bursts, typical, loops }
     }
@@ -223,7 +263,7 @@ mod tests {
     fn durations_that_vary_and_threads_that_drift_hide_no_period() {
         let sequence = [vec![4, 4, 5], [0, 1, 0, 2, 3].repeat(40), vec![5]].concat();
         let (table, labels) = run(&[sequence.clone(), sequence.clone(), sequence]);
-        let period = find_period_in_order(&table, &labels).expect("a period");
+        let period = find_period_in_order(&table, &labels, false).expect("a period");
         assert_eq!(period.n_iterations(), 40);
         assert!(period.confidence > 0.95, "{period:?}");
     }
@@ -231,7 +271,7 @@ mod tests {
     #[test]
     fn ranks_may_call_from_other_lines() {
         let (table, labels) = run(&[[0, 1, 2].repeat(30), [0, 3, 4, 2].repeat(30), [0, 1, 2].repeat(30)]);
-        let period = find_period_in_order(&table, &labels).expect("a period");
+        let period = find_period_in_order(&table, &labels, false).expect("a period");
         assert!((29..=30).contains(&period.n_iterations()), "{period:?}");
     }
 
@@ -247,7 +287,7 @@ mod tests {
                 })
             });
             let (table, labels) = table(&bursts.collect::<Vec<_>>());
-            let period = find_period_in_order(&table, &labels).expect("a period");
+            let period = find_period_in_order(&table, &labels, false).expect("a period");
             assert!((149..=150).contains(&period.n_iterations()), "{short}: {}", period.n_iterations());
         }
     }
@@ -256,42 +296,42 @@ mod tests {
     fn a_loop_with_one_call_repeats_burst_by_burst() {
         let sequence = [vec![1, 2], vec![0; 40], vec![3]].concat();
         let (table, labels) = run(&[sequence.clone(), sequence]);
-        let period = find_period_in_order(&table, &labels).expect("a period");
+        let period = find_period_in_order(&table, &labels, false).expect("a period");
         assert_eq!((period.n_iterations(), period.anchor.index()), (40, 0));
         assert!(period.coverage > 0.5 && period.coverage < 1.0, "{period:?}");
         // However many short calls are before it.
         let calls = (0..200).map(|i| (1, 10 * i, 2, 1 + i as usize % 3));
         let steps = (0..60).map(|i| (1, 10_000 + 1_100 * i, 1_000 + i % 7, 0));
         let (table, labels) = super::super::tests::table(&calls.chain(steps).collect::<Vec<_>>());
-        let period = find_period_in_order(&table, &labels).expect("a period");
+        let period = find_period_in_order(&table, &labels, false).expect("a period");
         assert!((59..=60).contains(&period.n_iterations()) && period.coverage > 0.98, "{period:?}");
         // Every tenth burst is what an outer loop computes, and not a turn like the others.
         let turns = (0..400).map(|i| (1, 10_000 * i, if i % 10 == 0 { 5_000 } else { 50 }, 0));
         let (table, labels) = super::super::tests::table(&turns.collect::<Vec<_>>());
-        assert!(find_period_in_order(&table, &labels).is_err());
+        assert!(find_period_in_order(&table, &labels, false).is_err());
         // Nine in a row may be chance, and forty among a hundred others.
         let few = [vec![1, 2], vec![0; 9]].concat();
         let (table, labels) = run(std::slice::from_ref(&few));
-        assert!(find_period_in_order(&table, &labels).is_err());
+        assert!(find_period_in_order(&table, &labels, false).is_err());
         let thue_morse = (0..100u32).map(|i| 1 + (i.count_ones() % 2) as usize);
         let (table, labels) = run(&[thue_morse.chain([0; 40]).collect()]);
-        assert!(find_period_in_order(&table, &labels).is_err());
+        assert!(find_period_in_order(&table, &labels, false).is_err());
     }
 
     #[test]
     fn nothing_is_claimed_of_threads_without_or_with_other_periods() {
         let thue_morse: Vec<usize> = (0..256u32).map(|i| (i.count_ones() % 2) as usize * 3).collect();
         let (table, labels) = run(&[thue_morse.clone(), thue_morse]);
-        assert!(find_period_in_order(&table, &labels).is_err());
+        assert!(find_period_in_order(&table, &labels, false).is_err());
         let (table, labels) = run(&[[0, 1].repeat(20), [0, 1].repeat(50)]);
-        let apart = find_period_in_order(&table, &labels);
+        let apart = find_period_in_order(&table, &labels, false);
         assert!(matches!(apart, Err(NotPeriodic::Apart { threads: 1, of: 2, .. })), "{apart:?}");
         // One of two is not most of them.
         let said = apart.map_err(|why| why.to_string()).expect_err("no period");
         assert!(said.contains("of 2 threads looked at, 1 have 20 iterations"), "{said}");
-        assert_eq!(find_period_in_order(&BurstTable::default(), &[]), Err(NotPeriodic::NoPhase));
+        assert_eq!(find_period_in_order(&BurstTable::default(), &[], false), Err(NotPeriodic::NoPhase));
         let once: Vec<usize> = (0..12).collect();
         let (table, labels) = run(&[once]);
-        assert!(find_period_in_order(&table, &labels).is_err());
+        assert!(find_period_in_order(&table, &labels, false).is_err());
     }
 }

@@ -113,12 +113,12 @@ mod tests {
     fn as_many_turns_at_other_times_are_no_iterations() {
         let one_by_one: Vec<Burst> = (1..=3).flat_map(|t| turns(t, 60_000 * u64::from(t), 60)).collect();
         let (bursts, labels) = table(&one_by_one);
-        let found = find_period_in_order(&bursts, &labels);
+        let found = find_period_in_order(&bursts, &labels, false);
         assert!(matches!(found, Err(NotPeriodic::NotTogether { threads: 2, of: 3, .. })), "{found:?}");
         // Together they are 60 iterations, also where one of them is three turns ahead.
         let together: Vec<Burst> = (1..=3).flat_map(|t| turns(t, 3_000 * u64::from(t), 60)).collect();
         let (bursts, labels) = table(&together);
-        let period = find_period_in_order(&bursts, &labels).expect("a period");
+        let period = find_period_in_order(&bursts, &labels, false).expect("a period");
         assert!((59..=60).contains(&period.n_iterations()), "{period:?}");
     }
 

@@ -38,15 +38,21 @@ const ODD_TIME: f64 = 0.5;
 
 /// What a thread does, burst by burst.
 pub(super) struct Turns<'a> {
-    /// The call that each burst ends with.
+    /// The call that each burst ends with, whoever calls the function that makes it: this is what a
+    /// turn does.
     pub(super) calls: &'a [u32],
-    /// The place of each burst. Where a call is made several times in a turn, it may stand once
-    /// behind a certain other.
+    /// The same, told apart by who calls: such a call begins turns.
+    pub(super) paths: &'a [u32],
+    /// From this number on, paths are known up to `main`. (Below it, a call may be made twice in a
+    /// turn, and not in a loop within.)
+    pub(super) first_known: u32,
+    /// The place of each burst, told apart by the path of the call. Where a call is made several times
+    /// in a turn, it may stand once behind a certain other.
     pub(super) places: &'a [u32],
     /// What each burst takes, as a rule: the median of its place on this thread.
     pub(super) typical: &'a [f64],
-    /// What each burst took.
-    pub(super) durations: &'a [f64],
+    /// What each burst took; nothing where this was only drawn.
+    pub(super) durations: Option<&'a [f64]>,
 }
 
 /// A loop of a thread.
@@ -72,14 +78,18 @@ impl Turned {
 }
 
 impl Turns<'_> {
-    /// The loops of the thread, in no order; of equally many turns only the best.
+    /// The loops of the thread, in no order; of equally many turns only the best. Turns begin with
+    /// the first call of a class, and also end with the last: of either the first or the last turn
+    /// may differ from the others.
     ///
     /// # Complexity
     /// O(n log n) for n bursts.
     pub(super) fn loops(&self) -> Vec<Turned> {
-        let mut occurrences = occurrences(self.calls);
-        if self.places != self.calls {
-            occurrences.extend(self::occurrences(self.places));
+        let mut occurrences: Vec<Of> =
+            self::occurrences(self.paths).into_iter().map(|own| Of { own, is_path: true }).collect();
+        if self.places != self.paths {
+            occurrences
+                .extend(self::occurrences(self.places).into_iter().map(|own| Of { own, is_path: false }));
         }
         let work = Work::of(self);
         let mut classes = classes(&occurrences);
@@ -88,7 +98,9 @@ impl Turns<'_> {
             held(b).total_cmp(&held(a)).then(b.first.len().cmp(&a.first.len())).then(a.first.cmp(b.first))
         });
         classes.truncate(LOOPS);
-        let mut found: Vec<Turned> = classes.iter().filter_map(|class| self.alike(class, &work)).collect();
+        let ways = classes.iter().flat_map(|class| [(class, false), (class, true)]);
+        let mut found: Vec<Turned> =
+            ways.filter_map(|(class, at_end)| self.alike(class, at_end, &work)).collect();
         found.sort_by(|a, b| {
             a.n().cmp(&b.n()).then(b.score().total_cmp(&a.score())).then(a.begins.cmp(&b.begins))
         });
@@ -96,15 +108,38 @@ impl Turns<'_> {
         found
     }
 
-    /// The longest part of a loop in which the turns are alike, if they are enough.
-    fn alike(&self, class: &Class<'_>, work: &Work) -> Option<Turned> {
-        let mut begins: Vec<usize> = class.first.iter().map(|&i| i as usize).collect();
-        begins.push(class.end);
-        let turns = Contents::of(self.calls, &begins, work);
+    /// Where the turns of a class begin, and the last ends; `at_end` if its last call ends them.
+    fn begins(&self, class: &Class<'_>, at_end: bool, work: &Work) -> Vec<usize> {
+        let to = |ends: &[u32]| ends.iter().map(|&i| i as usize + usize::from(at_end)).collect();
+        if at_end {
+            let mut begins: Vec<usize> = to(class.last);
+            begins.insert(0, class.first[0] as usize);
+            let typical = self.contents(&begins, at_end, work);
+            let mut left = typical.typical(1..typical.n());
+            for i in begins[0]..begins[1] {
+                take(&mut left, self.calls[i], work.is_new[i]);
+            }
+            begins[0] = self.begin_of_first(begins[0], left, work);
+            return begins;
+        }
+        let mut begins: Vec<usize> = to(class.first);
+        let last = begins[begins.len() - 1];
+        let end = class.last[class.last.len() - 1] as usize + 1;
+        begins.push(end);
+        let turns = self.contents(&begins, at_end, work);
         let typical = turns.typical(0..turns.n());
-        begins[class.first.len()] =
-            class.end.max(self.end_of_last(begins[class.first.len() - 1], typical, work));
-        let turns = Contents::of(self.calls, &begins, work);
+        *begins.last_mut().expect("there is an end") = end.max(self.end_of_last(last, typical, work));
+        begins
+    }
+
+    fn contents<'w>(&self, begins: &[usize], at_end: bool, work: &'w Work) -> Contents<'w> {
+        Contents::of(self.calls, begins, at_end, work)
+    }
+
+    /// The longest part of a loop in which the turns are alike, if they are enough.
+    fn alike(&self, class: &Class<'_>, at_end: bool, work: &Work) -> Option<Turned> {
+        let begins = self.begins(class, at_end, work);
+        let turns = self.contents(&begins, at_end, work);
         let mut part = 0..turns.n();
         for _ in 0..2 {
             let alike = turns.likeness(&turns.typical(part.clone()));
@@ -115,16 +150,13 @@ impl Turns<'_> {
             }
         }
         let typical = turns.typical(part.clone());
-        let mut alike = turns.likeness(&typical)[part.clone()].to_vec();
-        let begins = self.with_first(begins[part.start..=part.end].to_vec(), &typical, work);
-        // Of a turn before the first all that is typical is there.
-        alike.extend((alike.len() + 1..begins.len()).map(|_| Alike { whole: 1.0, without_first: 1.0 }));
+        let alike = turns.likeness(&typical)[part.clone()].to_vec();
+        let begins = begins[part.start..=part.end].to_vec();
         let works: Vec<f64> = begins.windows(2).map(|ends| work.between(ends[0]..ends[1])).collect();
         let sum: f64 = alike.iter().zip(&works).map(|(of, work)| of.whole * work).sum();
         let confidence = sum / works.iter().sum::<f64>();
         let without = alike.iter().map(|of| of.without_first).sum::<f64>() / alike.len() as f64;
         let coverage = work.share(begins[0]..begins[part.len()], self.long_before(&begins));
-        let found = Turned { begins, confidence, coverage };
         let convinces = match typical.is_empty() {
             false => without >= of_others(part.len()) && coverage >= LEAST_COVERAGE,
             true => {
@@ -133,7 +165,26 @@ impl Turns<'_> {
             }
         };
         let is_sure = convinces && confidence >= LEAST_CONFIDENCE;
-        (is_sure && self.take_as_long(&found.begins)).then_some(found)
+        let is_loop = is_sure
+            && !self.are_two(class, &begins)
+            && !turns.is_double(&typical, part, &class.calls(self.calls))
+            && self.take_as_long(class, &begins);
+        is_loop.then_some(Turned { begins, confidence, coverage })
+    }
+
+    /// Whether a place does not begin turns: where its call is made once in a turn, that call does;
+    /// where it is made twice as often as in others, there is a turn in it that begins at another
+    /// place; and where it is made half as often, the place stands twice in a turn.
+    fn are_two(&self, class: &Class<'_>, begins: &[usize]) -> bool {
+        if class.has_path {
+            return false;
+        }
+        let own = self.paths[class.first[0] as usize];
+        let often = |ends: &[usize]| self.paths[ends[0]..ends[1]].iter().filter(|&&path| path == own).count();
+        let mut often: Vec<usize> = begins.windows(2).map(often).collect();
+        often.sort_unstable();
+        let typical = often[(often.len() - 1) / 2];
+        typical < 2 || often[often.len() - 1] >= 2 * typical || 2 * often[0] <= typical
     }
 
     /// Where a turn ends behind which no other begins: behind the last call that may be of it.
@@ -145,6 +196,15 @@ impl Turns<'_> {
         end
     }
 
+    /// Where a turn begins before which no other ends: with the first call that may be of it.
+    fn begin_of_first(&self, first: usize, mut left: Vec<(u32, u32)>, work: &Work) -> usize {
+        let mut from = first;
+        while from > 0 && take(&mut left, self.calls[from - 1], work.is_new[from - 1]) {
+            from -= 1;
+        }
+        from
+    }
+
     /// How much longer the first burst is than those that other turns begin with: it may have begun
     /// long before the loop.
     fn long_before(&self, begins: &[usize]) -> f64 {
@@ -154,30 +214,14 @@ impl Turns<'_> {
         (own - median::lower(&all).unwrap_or(own)).max(0.0)
     }
 
-    /// The same turns, each behind its first call and up to that of the next, if what a typical turn
-    /// does is also done before the first of these calls: then one turn more is whole.
-    fn with_first(&self, begins: Vec<usize>, typical: &[(u32, u32)], work: &Work) -> Vec<usize> {
-        let (first, last) = (begins[0], begins[begins.len() - 1]);
-        let is_whole = self.calls.get(last).is_none_or(|call| *call != self.calls[first]);
-        if is_whole || typical.is_empty() {
-            return begins;
-        }
-        let mut left = typical.to_vec();
-        let mut from = first;
-        while from > 0 && take(&mut left, self.calls[from - 1], work.is_new[from - 1]) {
-            from -= 1;
-        }
-        let sum = |of: &[(u32, u32)]| -> f64 { of.iter().map(|own| work.of_calls(own)).sum() };
-        if sum(&left) > UNFINISHED * sum(typical) {
-            return begins;
-        }
-        std::iter::once(from).chain(begins.into_iter().map(|begin| begin + 1)).collect()
-    }
-
     /// Whether turns are about as long. Of a call that is made twice in a turn, every second may
-    /// be behind what takes long; then half of a turn is no turn.
-    fn take_as_long(&self, begins: &[usize]) -> bool {
-        let of_turn = |ends: &[usize]| self.durations[ends[0]..ends[1]].iter().sum::<f64>();
+    /// be behind what takes long; then half of a turn is no turn. Drawn durations do not tell: then
+    /// only a call is believed of which all callers are known.
+    fn take_as_long(&self, class: &Class<'_>, begins: &[usize]) -> bool {
+        let Some(durations) = self.durations else {
+            return class.has_path && self.paths[class.first[0] as usize] >= self.first_known;
+        };
+        let of_turn = |ends: &[usize]| durations[ends[0]..ends[1]].iter().sum::<f64>();
         // The first turn begins with a burst that may have begun long before.
         let times: Vec<f64> = begins[1..].windows(2).map(of_turn).collect();
         let is_odd = |&k: &usize| {
@@ -258,15 +302,33 @@ fn of_others(n: usize) -> f64 {
     if n < FEW { LEAST_CONFIDENCE_OF_FEW } else { super::LEAST_CONFIDENCE }
 }
 
+/// Where a path or a place stands.
+struct Of {
+    own: Vec<u32>,
+    is_path: bool,
+}
+
 /// Calls that are made in turn: between two of one of them is one of each other.
 struct Class<'a> {
     /// The bursts that end with the first.
     first: &'a [u32],
-    /// Behind the last of all.
-    end: usize,
+    /// Those that end with the last.
+    last: &'a [u32],
+    /// The first burst that ends with each.
+    members: Vec<u32>,
+    /// Whether one of them is a path, and not a place.
+    has_path: bool,
 }
 
 impl Class<'_> {
+    /// Which calls these are, ascending.
+    fn calls(&self, of: &[u32]) -> Vec<u32> {
+        let mut all: Vec<u32> = self.members.iter().map(|&i| of[i as usize]).collect();
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
     /// The share of the work between turns that take about as much of it.
     fn held(&self, work: &Work) -> f64 {
         let mut works: Vec<f64> =
@@ -282,19 +344,22 @@ impl Class<'_> {
 ///
 /// # Complexity
 /// O(n + c log c) for n bursts that end with c calls.
-fn classes(occurrences: &[Vec<u32>]) -> Vec<Class<'_>> {
-    let mut often: Vec<&Vec<u32>> = occurrences.iter().filter(|own| own.len() >= LEAST_ITERATIONS).collect();
-    often.sort_by(|a, b| a.len().cmp(&b.len()).then(a[0].cmp(&b[0])));
+fn classes(occurrences: &[Of]) -> Vec<Class<'_>> {
+    let mut often: Vec<&Of> = occurrences.iter().filter(|of| of.own.len() >= LEAST_ITERATIONS).collect();
+    often.sort_by(|a, b| a.own.len().cmp(&b.own.len()).then(a.own[0].cmp(&b.own[0])));
     let mut found: Vec<Class<'_>> = Vec::new();
-    for as_many in often.chunk_by(|a, b| a.len() == b.len()) {
+    for as_many in often.chunk_by(|a, b| a.own.len() == b.own.len()) {
         let start = found.len();
-        for own in as_many {
-            let end = own[own.len() - 1] as usize + 1;
+        for Of { own, is_path } in as_many {
             let is_in = |class: &&mut Class<'_>| take_turns(class.first, own);
             if let Some(class) = found[start..].iter_mut().find(is_in) {
-                class.end = class.end.max(end);
+                class.members.push(own[0]);
+                class.has_path |= is_path;
+                if own[own.len() - 1] > class.last[own.len() - 1] {
+                    class.last = own;
+                }
             } else if found.len() - start < AS_MANY_TURNS {
-                found.push(Class { first: own, end });
+                found.push(Class { first: own, last: own, members: vec![own[0]], has_path: *is_path });
             }
         }
     }
@@ -358,7 +423,7 @@ impl Work {
     }
 }
 
-/// How often each call is made anew in each turn, but for the one that turns begin with.
+/// How often each call is made anew in each turn, but for the one that turns begin or end with.
 struct Contents<'a> {
     /// Turn by turn, calls and how often they are made.
     counts: Vec<(u32, u32)>,
@@ -385,14 +450,15 @@ impl Alike {
 }
 
 impl<'a> Contents<'a> {
-    fn of(calls: &[u32], begins: &[usize], work: &'a Work) -> Self {
-        let first = calls[begins[0]];
+    fn of(calls: &[u32], begins: &[usize], at_end: bool, work: &'a Work) -> Self {
+        let first = if at_end { calls[begins[1] - 1] } else { calls[begins[0]] };
         let mut often = vec![0; work.weight.len()];
         let (mut counts, mut turns) = (Vec::new(), vec![0]);
         for ends in begins.windows(2) {
-            let own = (ends[0] + 1..ends[1]).filter(|&i| work.is_new[i]).map(|i| calls[i] as usize);
+            let others = if at_end { ends[0]..ends[1] - 1 } else { ends[0] + 1..ends[1] };
+            let own = others.clone().filter(|&i| work.is_new[i]).map(|i| calls[i] as usize);
             own.for_each(|call| often[call] += 1);
-            for &call in &calls[ends[0] + 1..ends[1]] {
+            for &call in &calls[others] {
                 let times = std::mem::take(&mut often[call as usize]);
                 if times > 0 {
                     counts.push((call, times));
@@ -417,6 +483,25 @@ impl<'a> Contents<'a> {
             ((n - 1) / 2).checked_sub(without).map(|middle| of_call[middle])
         };
         counts.chunk_by(|a, b| a.0 == b.0).filter_map(of_call).collect()
+    }
+
+    /// Whether a turn of a part does all that a typical one does twice, but for what is made once in
+    /// each: then there are two in it, and what begins turns is not done in all of them. (Or a loop
+    /// within does twice as many turns: nobody can tell.)
+    fn is_double(&self, typical: &[(u32, u32)], part: Range<usize>, once: &[u32]) -> bool {
+        let others: Vec<(u32, u32)> =
+            typical.iter().filter(|own| once.binary_search(&own.0).is_err()).copied().collect();
+        let sum =
+            |of: &mut dyn Iterator<Item = &(u32, u32)>| of.map(|own| self.work.of_calls(own)).sum::<f64>();
+        let all = sum(&mut others.iter());
+        let is_twice = |turn: &[(u32, u32)], &(call, times): &(u32, u32)| {
+            turn.iter().any(|own| own.0 == call && own.1 >= 2 * times)
+        };
+        let is_double = |ends: &[usize]| {
+            let turn = &self.counts[ends[0]..ends[1]];
+            sum(&mut others.iter().filter(|own| is_twice(turn, own))) >= (1.0 - UNFINISHED) * all
+        };
+        !others.is_empty() && self.turns[part.start..=part.end].windows(2).any(is_double)
     }
 
     fn likeness(&self, typical: &[(u32, u32)]) -> Vec<Alike> {
