@@ -269,7 +269,7 @@ mod tests {
         if places {
             let place = |i: usize| PlaceId::from_index(i % 3);
             let region = |i| Region { before: place(i), after: place(i + 1), function: None };
-            let end = |i| (region(i), (i % 3 > 0).then_some(PathId(i as u32 % 3)));
+            let end = |i| (region(i), Some(PathId(i as u32 % 3)));
             let regions = (0..labelled.table.len()).map(end).collect();
             let places = ["a", "b", "c"].map(str::to_owned).to_vec();
             labelled.table.code = Some(Code { places, regions, parallel: false });

@@ -489,8 +489,9 @@ impl<'a> Contents<'a> {
     /// each: then there are two in it, and what begins turns is not done in all of them. (Or a loop
     /// within does twice as many turns: nobody can tell.)
     fn is_double(&self, typical: &[(u32, u32)], part: Range<usize>, once: &[u32]) -> bool {
-        let others: Vec<(u32, u32)> =
-            typical.iter().filter(|own| once.binary_search(&own.0).is_err()).copied().collect();
+        // The call of a place that is there once may be made more often.
+        let is_once = |&(call, times): &(u32, u32)| times == 1 && once.binary_search(&call).is_ok();
+        let others: Vec<(u32, u32)> = typical.iter().filter(|own| !is_once(own)).copied().collect();
         let sum =
             |of: &mut dyn Iterator<Item = &(u32, u32)>| of.map(|own| self.work.of_calls(own)).sum::<f64>();
         let all = sum(&mut others.iter());
