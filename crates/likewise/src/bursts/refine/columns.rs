@@ -53,7 +53,7 @@ impl Columns {
     }
 
     /// All columns, ascending.
-    fn whole(&self) -> Cow<'_, [(u32, u32)]> {
+    pub(super) fn whole(&self) -> Cow<'_, [(u32, u32)]> {
         if self.late.is_empty() { Cow::Borrowed(&self.most) } else { Cow::Owned(sum(&self.most, &self.late)) }
     }
 

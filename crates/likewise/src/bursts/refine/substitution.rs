@@ -166,8 +166,7 @@ impl<'a> Substitution<'a> {
     /// Parts that stand in for one another, in at least `share` of the bursts of
     /// the rarer one. Returns lists of parts, ascending.
     pub(super) fn alternatives(&self, share: f64) -> Vec<Vec<u32>> {
-        let same = |a: &Place, b: &Place| substitutes(a, b) >= share;
-        self.join(same, |_, _| true, |_, _| false)
+        self.join_in_columns(|a, b| substitutes(a, b) >= share)
     }
 
     /// Parts that are pieces of one phase. Two parts join if at least half of
@@ -202,7 +201,7 @@ impl<'a> Substitution<'a> {
                 && same_code(a, b) >= rules.evidence
                 && !takes_turns(a, b, rules)
         };
-        self.join(same, |_, _| true, |_, _| false)
+        self.join_in_columns(same)
     }
 
     /// Whether two parts alternate on the tasks: between two bursts of the rarer one
@@ -240,30 +239,76 @@ impl<'a> Substitution<'a> {
         may: impl Fn(u32, u32) -> bool + Sync,
         keeps: impl Fn(u32, u32) -> bool + Sync,
     ) -> Vec<Vec<u32>> {
+        self.by_group(|group| {
+            let mut joined: Vec<Joined> = Vec::new();
+            for (part, place) in group {
+                let fits = |(list, all): &Joined| {
+                    list.iter().any(|&other| may(*part, other)) && same(place, all) && !keeps(*part, list[0])
+                };
+                let at = joined.iter().position(fits);
+                put(&mut joined, at, *part, place);
+            }
+            joined
+        })
+    }
+
+    /// As [`Self::join`], where parts without a common column are never the same: so the others
+    /// are not compared, of which there may be as many as bursts.
+    fn join_in_columns(&self, same: impl Fn(&Place, &Place) -> bool + Sync) -> Vec<Vec<u32>> {
+        self.by_group(|group| {
+            let mut joined: Vec<Joined> = Vec::new();
+            // What is joined in each column.
+            let mut in_column: FxHashMap<u32, Vec<usize>> = FxHashMap::default();
+            for (part, place) in group {
+                let columns = place.columns.whole();
+                let near = columns.iter().filter_map(|(column, _)| in_column.get(column)).flatten();
+                let mut near: Vec<usize> = near.copied().collect();
+                near.sort_unstable();
+                near.dedup();
+                let at = near.into_iter().find(|&at| same(place, &joined[at].1));
+                let at = put(&mut joined, at, *part, place);
+                for &(column, _) in &*columns {
+                    let own = in_column.entry(column).or_default();
+                    if !own.contains(&at) {
+                        own.push(at);
+                    }
+                }
+            }
+            joined
+        })
+    }
+
+    /// Lists of parts of one group that are `joined`, each ascending.
+    fn by_group(&self, joined: impl Fn(&[&(u32, Place)]) -> Vec<Joined> + Sync) -> Vec<Vec<u32>> {
         let mut order: Vec<&(u32, Place)> = self.places.iter().collect();
         order.sort_unstable_by_key(|(part, place)| (place.group, std::cmp::Reverse(place.bursts), *part));
         let groups: Vec<&[&(u32, Place)]> =
             order.chunk_by(|a, b| a.1.group == b.1.group).filter(|group| group.len() > 1).collect();
-        let joined = |group: &&[&(u32, Place)]| {
-            let mut joined: Vec<(Vec<u32>, Place)> = Vec::new();
-            for (part, place) in *group {
-                let fits = |(list, all): &(Vec<u32>, Place)| {
-                    list.iter().any(|&other| may(*part, other)) && same(place, all) && !keeps(*part, list[0])
-                };
-                match joined.iter().position(fits) {
-                    Some(at) => {
-                        joined[at].0.push(*part);
-                        joined[at].1.add(place);
-                    }
-                    None => joined.push((vec![*part], place.clone())),
-                }
-            }
-            joined.into_iter().map(|(list, _)| list).filter(|list| list.len() > 1).collect()
+        let lists = |group: &&[&(u32, Place)]| -> Vec<Vec<u32>> {
+            joined(group).into_iter().map(|(list, _)| list).filter(|list| list.len() > 1).collect()
         };
-        let mut lists: Vec<Vec<u32>> = groups.par_iter().map(joined).collect::<Vec<Vec<Vec<u32>>>>().concat();
+        let mut lists: Vec<Vec<u32>> = groups.par_iter().map(lists).collect::<Vec<Vec<Vec<u32>>>>().concat();
         lists.iter_mut().for_each(|list| list.sort_unstable());
         lists.sort_unstable();
         lists
+    }
+}
+
+/// Parts that are one, and their places together.
+type Joined = (Vec<u32>, Place);
+
+/// Puts a part to those joined at a place, or apart; returns where.
+fn put(joined: &mut Vec<Joined>, at: Option<usize>, part: u32, place: &Place) -> usize {
+    match at {
+        Some(at) => {
+            joined[at].0.push(part);
+            joined[at].1.add(place);
+            at
+        }
+        None => {
+            joined.push((vec![part], place.clone()));
+            joined.len() - 1
+        }
     }
 }
 
@@ -384,4 +429,28 @@ fn takes_turns(a: &Place, b: &Place, rules: &RefineRules) -> bool {
         return false;
     }
     a.columns.turns(&b.columns) as f64 >= rules.turns
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Parts without a common column need not be compared.
+        #[test]
+        fn parts_are_joined_as_if_all_were_compared(
+            parts in prop::collection::vec((0..2u32, prop::collection::vec(0..30u32, 1..8)), 0..24),
+            share in 0.01..1.0f64,
+        ) {
+            let place = |(part, (group, columns)): (u32, (u32, Vec<u32>))| {
+                let (bursts, columns) = (columns.len() as u64, Columns::of(columns));
+                (part, Place { group, bursts, pairs: columns.pairs(), columns, ..Place::default() })
+            };
+            let places: Vec<(u32, Place)> = (0..).zip(parts).map(place).collect();
+            let all = Substitution { places, threads: Vec::new() };
+            let same = |a: &Place, b: &Place| substitutes(a, b) >= share;
+            prop_assert_eq!(all.alternatives(share), all.join(same, |_, _| true, |_, _| false));
+        }
+    }
 }
