@@ -90,7 +90,8 @@ fn end(size: usize) -> ! {
     if let Some(used) = in_use() {
         let _ = write!(rest, " beside the {} MiB in use", mib(used));
     }
-    let _ = writeln!(rest, ": give the program more, or less to do; what this process was writing is removed");
+    let _ =
+        writeln!(rest, ": give the program more, or less to do; what this process was writing is removed");
     let left = rest.len();
     let written = text.len() - left;
     let _ = std::io::stderr().write_all(&text[..written]);
