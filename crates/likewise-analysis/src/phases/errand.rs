@@ -287,6 +287,7 @@ mod tests {
             sent.code.as_ref().map(|code| &code.regions)
         );
         assert_eq!((&errand.complete, &errand.clustering), (&own.prepared.complete, &own.grouped.clustering));
+        assert_eq!((errand.are_drawn, errand.only_places), (own.drawn_times, own.drawn_times));
         let one = own.take_at_one_density();
         assert!(errand.is_refined && one.is_some(), "bursts are refined, and one density suggests itself");
         assert_eq!(errand.at_one_density, one);

@@ -34,11 +34,24 @@ impl Deal {
         Self { others: size.saturating_sub(1), rows }
     }
 
+    /// Rows of all in a turn, at least 1.
+    #[must_use]
+    pub fn at_once(self) -> usize {
+        (self.others * self.rows).max(1)
+    }
+
+    /// Of `n` rows those of one of the others (from 0) in the turn that begins with row `first`;
+    /// empty behind the last.
+    #[must_use]
+    pub fn in_turn(self, other: usize, first: usize, n: usize) -> Range<usize> {
+        let own = first + other * self.rows;
+        own.min(n)..(own + self.rows).min(n)
+    }
+
     /// Of `n` rows those of one of the others (from 0), turn by turn.
     pub fn rows_of(self, other: usize, n: usize) -> impl Iterator<Item = Range<usize>> {
-        let Self { others, rows } = self;
-        let turns = (other * rows..n).step_by((others * rows).max(1));
-        turns.map(move |first| first..n.min(first + rows))
+        let turns = (0..n).step_by(self.at_once());
+        turns.map(move |first| self.in_turn(other, first, n)).filter(|rows| !rows.is_empty())
     }
 }
 

@@ -238,7 +238,8 @@ fn labelled(
         let labels = burst_labels(&prepared, &clustering, &dropped);
         let is_asked = !plan.unaligned;
         let described = is_asked.then(|| by_points(&table, &prepared, &clustering, grouped.method));
-        // Points and counters are much of the memory, and nothing needs both.
+        // Points and counters are much of the memory, so counters come back once points are gone
+        // (but for bursts that may still be refined).
         if !plan.or_refine {
             prepared.points = Vec::new();
         }

@@ -131,6 +131,9 @@ pub(crate) fn write_spread<C: Communicator>(
         let (mut table, labels) = rows_of(rows)?;
         table.counters = kept.of_rows(done, table.len());
         done += table.len();
+        if table.counters.iter().any(|column| column.values.len() != table.len()) {
+            return None;
+        }
         let cells = Cells::of(&table, (&kept.metrics, &kept.normalisations), about == [1]);
         let n = table.len();
         let text = |rows: Range<usize>| {

@@ -63,7 +63,7 @@ pub(crate) fn write_rows_spread<C: Communicator>(
     }
     let Plan { file: part, path, mut begin, n } = plan?;
     let deal = Deal::among(comm.size());
-    let at_once = deal.others * deal.rows;
+    let at_once = deal.at_once();
     let take = |first: usize| match &rows {
         _ if first >= n => Ok(Vec::new()),
         Some(rows) => share_out(comm, rows, first, deal),
@@ -133,8 +133,7 @@ fn share_out<C: Communicator>(
     deal: Deal,
 ) -> Result<Vec<u8>, CommError> {
     let of_other = |other: usize| {
-        let from = first + other * deal.rows;
-        let own = from.min(rows.n)..(from + deal.rows).min(rows.n);
+        let own = deal.in_turn(other, first, rows.n);
         if own.is_empty() { Vec::new() } else { (rows.encode)(own) }
     };
     let all: Vec<Vec<u8>> = (0..deal.others).into_par_iter().map(of_other).collect();

@@ -36,7 +36,8 @@ pub struct Region {
 }
 
 /// A call path, by its number from 0: the call that ends a burst, the call of the function that
-/// makes it, and so on up to `main`. Calls have the same number if all of these are the same.
+/// makes it, and so on as far as callers are known. Calls have the same number if all of these are
+/// the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct PathId(pub u32);
 

@@ -26,9 +26,9 @@ const LONG_BEFORE: f64 = 2.0;
 /// holds about the same calls, about as often, as the others: a loop within it may do some more
 /// turns or some fewer. Each burst counts as the median of those that end with the same call, so
 /// durations that vary, or are only drawn, blur nothing, and threads may drift apart. Of calls
-/// that are made as often, once in each turn, turns begin with the first, and the last
-/// ends behind the last: so all turns are told, also the first and the last, next to which other calls
-/// stand. Where the table knows the callers of a call, one that is called otherwise begins other turns.
+/// that are made as often, once in each turn, turns begin with the first, or end with the last: both
+/// are tried, as other calls may stand before the first turn or behind the last. Where the table knows
+/// who calls, a call made by another path of callers begins other turns.
 /// Where the table does not tell which calls these are, places stand for them. `are_drawn` says that
 /// durations were drawn from histograms: then those of single turns are not compared.
 ///
@@ -70,8 +70,9 @@ pub fn find_period_in_order(
     shared::together(together(&alike), table, labels)
 }
 
-/// How many turns the run has: more than half of the threads have as many. (Not with one call: each
-/// of the four ranks of LU stands in another corner, and calls from other lines.)
+/// How many turns the run has: more than half of the threads have as many. These need
+/// not begin with the same call: each of the four ranks of LU stands in another corner, and calls from
+/// other lines.
 fn most_common(threads: &[Thread]) -> Result<usize, NotPeriodic> {
     let mut counts: Vec<usize> = threads.iter().flat_map(|own| own.loops.iter().map(Turned::n)).collect();
     counts.sort_unstable();

@@ -43,8 +43,8 @@ pub(super) struct Turns<'a> {
     pub(super) calls: &'a [u32],
     /// The same, told apart by who calls: such a call begins turns.
     pub(super) paths: &'a [u32],
-    /// From this number on, paths are known up to `main`. (Below it, a call may be made twice in a
-    /// turn, and not in a loop within.)
+    /// From this number on, callers are known. Of a call below it they are not: it may be made twice
+    /// in a turn without a loop within.
     pub(super) first_known: u32,
     /// The place of each burst, told apart by the path of the call. Where a call is made several times
     /// in a turn, it may stand once behind a certain other.
@@ -85,11 +85,12 @@ impl Turns<'_> {
     /// # Complexity
     /// O(n log n) for n bursts.
     pub(super) fn loops(&self) -> Vec<Turned> {
-        let mut occurrences: Vec<Of> =
-            self::occurrences(self.paths).into_iter().map(|own| Of { own, is_path: true }).collect();
+        let is_known = |own: &[u32]| own.first().is_some_and(|&i| self.paths[i as usize] >= self.first_known);
+        let path = |own: Vec<u32>| Of { is_known: is_known(&own), own, is_path: true };
+        let mut occurrences: Vec<Of> = self::occurrences(self.paths).into_iter().map(path).collect();
         if self.places != self.paths {
-            occurrences
-                .extend(self::occurrences(self.places).into_iter().map(|own| Of { own, is_path: false }));
+            let place = |own| Of { own, is_path: false, is_known: false };
+            occurrences.extend(self::occurrences(self.places).into_iter().map(place));
         }
         let work = Work::of(self);
         let mut classes = classes(&occurrences);
@@ -116,7 +117,8 @@ impl Turns<'_> {
             begins.insert(0, class.first[0] as usize);
             let typical = self.contents(&begins, at_end, work);
             let mut left = typical.typical(1..typical.n());
-            for i in begins[0]..begins[1] {
+            // Without the call that ends it, which what is typical is also without.
+            for i in begins[0]..begins[1] - 1 {
                 take(&mut left, self.calls[i], work.is_new[i]);
             }
             begins[0] = self.begin_of_first(begins[0], left, work);
@@ -219,7 +221,7 @@ impl Turns<'_> {
     /// only a call is believed of which all callers are known.
     fn take_as_long(&self, class: &Class<'_>, begins: &[usize]) -> bool {
         let Some(durations) = self.durations else {
-            return class.has_path && self.paths[class.first[0] as usize] >= self.first_known;
+            return class.has_known_path;
         };
         let of_turn = |ends: &[usize]| durations[ends[0]..ends[1]].iter().sum::<f64>();
         // The first turn begins with a burst that may have begun long before.
@@ -306,6 +308,8 @@ fn of_others(n: usize) -> f64 {
 struct Of {
     own: Vec<u32>,
     is_path: bool,
+    /// It is a path, and all callers are known.
+    is_known: bool,
 }
 
 /// Calls that are made in turn: between two of one of them is one of each other.
@@ -318,6 +322,8 @@ struct Class<'a> {
     members: Vec<u32>,
     /// Whether one of them is a path, and not a place.
     has_path: bool,
+    /// Whether of one of these all callers are known.
+    has_known_path: bool,
 }
 
 impl Class<'_> {
@@ -350,16 +356,18 @@ fn classes(occurrences: &[Of]) -> Vec<Class<'_>> {
     let mut found: Vec<Class<'_>> = Vec::new();
     for as_many in often.chunk_by(|a, b| a.own.len() == b.own.len()) {
         let start = found.len();
-        for Of { own, is_path } in as_many {
+        for Of { own, is_path, is_known } in as_many {
             let is_in = |class: &&mut Class<'_>| take_turns(class.first, own);
             if let Some(class) = found[start..].iter_mut().find(is_in) {
                 class.members.push(own[0]);
                 class.has_path |= is_path;
+                class.has_known_path |= is_known;
                 if own[own.len() - 1] > class.last[own.len() - 1] {
                     class.last = own;
                 }
             } else if found.len() - start < AS_MANY_TURNS {
-                found.push(Class { first: own, last: own, members: vec![own[0]], has_path: *is_path });
+                let (has_path, has_known_path) = (*is_path, *is_known);
+                found.push(Class { first: own, last: own, members: vec![own[0]], has_path, has_known_path });
             }
         }
     }
@@ -495,12 +503,13 @@ impl<'a> Contents<'a> {
         let sum =
             |of: &mut dyn Iterator<Item = &(u32, u32)>| of.map(|own| self.work.of_calls(own)).sum::<f64>();
         let all = sum(&mut others.iter());
-        let is_twice = |turn: &[(u32, u32)], &(call, times): &(u32, u32)| {
-            turn.iter().any(|own| own.0 == call && own.1 >= 2 * times)
+        let done_twice = |&(call, times): &(u32, u32)| {
+            let at = others.binary_search_by_key(&call, |own| own.0).ok()?;
+            (times >= 2 * others[at].1).then_some(&others[at])
         };
         let is_double = |ends: &[usize]| {
             let turn = &self.counts[ends[0]..ends[1]];
-            sum(&mut others.iter().filter(|own| is_twice(turn, own))) >= (1.0 - UNFINISHED) * all
+            sum(&mut turn.iter().filter_map(done_twice)) >= (1.0 - UNFINISHED) * all
         };
         !others.is_empty() && self.turns[part.start..=part.end].windows(2).any(is_double)
     }

@@ -252,8 +252,8 @@ impl<'a> Substitution<'a> {
         })
     }
 
-    /// As [`Self::join`], where parts without a common column are never the same: so the others
-    /// are not compared, of which there may be as many as bursts.
+    /// As [`Self::join`], where parts without a common column are never the same, as of those that
+    /// must share more than nothing: so these are not compared. There may be as many parts as bursts.
     fn join_in_columns(&self, same: impl Fn(&Place, &Place) -> bool + Sync) -> Vec<Vec<u32>> {
         self.by_group(|group| {
             let mut joined: Vec<Joined> = Vec::new();

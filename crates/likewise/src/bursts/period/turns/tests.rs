@@ -275,3 +275,30 @@ fn drawn_durations_refuse_no_loop_of_one_caller() {
     // Where nobody knows who calls, half of a turn may be told for one.
     assert_eq!(n(&run(None), true), None);
 }
+
+/// The call that ends turns is made by another caller too, in each of them.
+#[test]
+fn the_first_turn_is_whole_though_its_last_call_is_made_twice() {
+    let before = vec![by(0, 60, 9_000), by(0, 61, 30)];
+    // The helper is called from elsewhere, too, so that only its last call is a class of its own.
+    let elsewhere = vec![by(1, 1, 300), by(5, 2, 10), by(1, 1, 300)];
+    let turn = [by(1, 1, 300), by(1, 2, 500), by(2, 1, 300)];
+    let steps = [before, elsewhere, (0..40).flat_map(|_| turn).collect()].concat();
+    let found = found_by(&[steps.clone(), steps], false).expect("a period");
+    assert_eq!(found.n_iterations(), 40);
+    let lengths: Vec<u64> = found.boundaries.windows(2).map(|ends| ends[1].0 - ends[0].0).collect();
+    assert!(lengths.iter().all(|&length| 10 * length > 9 * lengths[1]), "{lengths:?}");
+}
+
+/// Of drawn durations a loop is believed if one of the calls made once in a turn has known callers.
+#[test]
+fn one_call_with_known_callers_is_enough() {
+    let turn = |first, second| {
+        [By { call: 1, caller: first, duration: 900 }, By { call: 2, caller: second, duration: 700 }]
+    };
+    let n = |first, second| {
+        let steps: Vec<By> = (0..80).flat_map(|_| turn(first, second)).collect();
+        found_by(&[steps], true).ok().map(|period| period.n_iterations())
+    };
+    assert_eq!((n(Some(1), None), n(None, Some(1)), n(None, None)), (Some(80), Some(80), None));
+}
