@@ -4,6 +4,7 @@
 //! found and written.
 
 use super::period::{PeriodSearch, Sought};
+use super::wire::{put_threads, take_threads};
 use super::{Labelled, SoughtIn};
 use likewise::bursts::{NotPeriodic, Period};
 use likewise::cluster::{ClusterId, Clustering};
@@ -119,10 +120,7 @@ fn send<C: Communicator + ?Sized>(comm: &C, labelled: &Labelled) -> Result<(), C
     let is_one = at_one_density.is_some();
     put_numbers(&mut head, [only_places, are_drawn, is_refined, is_one, table.code.is_some()].map(u64::from));
     put_numbers(&mut head, [n_clusters(clustering), at_one_density.as_ref().map_or(0, n_clusters)]);
-    for ((app, task, thread), bursts) in table.threads() {
-        put_numbers(&mut head, [app, task, thread].map(u64::from));
-        put_number(&mut head, bursts.len() as u64);
-    }
+    put_threads(&mut head, table, 0..table.len());
     comm.send(SEEKER, &head)?;
     let times = |times: &[Nanos]| {
         let mut bytes = Vec::with_capacity(8 * times.len());
@@ -186,14 +184,7 @@ fn received<C: Communicator + ?Sized>(comm: &C) -> Result<PeriodErrand, CommErro
     let [only_places, are_drawn, is_refined, is_one, has_code] =
         [number()? != 0, number()? != 0, number()? != 0, number()? != 0, number()? != 0];
     let (n_clusters, n_at_one) = (number()? as usize, number()? as usize);
-    let mut table = BurstTable::default();
-    while !head.is_done() {
-        let mut number = || head.number().ok_or_else(broken);
-        let [app, task, thread, n] = [number()?, number()?, number()?, number()?];
-        table.app.push_run(app as u32, n as usize);
-        table.task.push_run(task as u32, n as usize);
-        table.thread.push_run(thread as u32, n as usize);
-    }
+    let (mut table, _) = take_threads(&mut head).ok_or_else(broken)?;
     let times = || -> Result<Vec<Nanos>, CommError> {
         Ok(numbers(&next()?).ok_or_else(broken)?.map(Nanos).collect())
     };

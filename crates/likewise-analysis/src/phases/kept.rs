@@ -4,10 +4,12 @@
 //! process 0 gives the others those of the rows that they will write.
 
 use super::Labelled;
+use super::wire::{put_threads, take_threads};
 use likewise::bursts::asked_of_bursts;
 use likewise::comm::CommError;
+use likewise::comm::wire::{Taker, numbers, put_numbers};
 use likewise::table::{
-    BurstTable, Counter, CounterColumn, Metric, Normalisation, Prepared, Values, counters_of,
+    BurstTable, Counter, CounterColumn, Metric, Nanos, Normalisation, Prepared, Values, counters_of,
 };
 use rayon::prelude::*;
 use std::ops::Range;
@@ -106,6 +108,22 @@ impl KeptCounters {
     }
 }
 
+/// Appends all of some bursts that who keeps their counters lacks: 16 bytes of each.
+pub fn put_rows(bytes: &mut Vec<u8>, table: &BurstTable, rows: Range<usize>) {
+    put_threads(bytes, table, rows.clone());
+    for times in [&table.begin, &table.duration] {
+        put_numbers(bytes, times[rows.clone()].iter().map(|time| time.0));
+    }
+}
+
+/// The same as a table without counters; `None` if it is not there.
+pub fn take_rows(taker: &mut Taker<'_>) -> Option<BurstTable> {
+    let (mut table, n) = take_threads(taker)?;
+    let mut times = || Some(numbers(taker.bytes(n.checked_mul(8)?)?)?.map(Nanos).collect());
+    (table.begin, table.duration) = (times()?, times()?);
+    Some(table)
+}
+
 fn out_of_step() -> CommError {
     CommError::out_of_step("counters")
 }
@@ -122,15 +140,11 @@ pub(super) fn gathered(told: &[Vec<u8>], n: usize, deal: Deal) -> Values {
     let parts = parts.filter(|parts| parts.len() == deal.others).unwrap_or_default();
     let mut all = parts.first().map_or_else(Values::default, |first| first.rows(std::iter::empty()));
     all.reserve(n);
-    let mut turns: Vec<_> =
-        parts.iter().enumerate().map(|(other, part)| (part, deal.rows_of(other, n), 0)).collect();
-    let mut is_left = true;
-    while std::mem::take(&mut is_left) {
-        for (part, rows, from) in &mut turns {
-            let Some(rows) = rows.next().filter(|rows| *from + rows.len() <= part.len()) else { continue };
-            all.extend_by(part, *from..*from + rows.len());
-            *from += rows.len();
-            is_left = true;
+    for (turn, first) in (0..n).step_by(deal.at_once()).enumerate() {
+        for (other, part) in parts.iter().enumerate() {
+            let from = (turn * deal.rows).min(part.len());
+            let to = (from + deal.in_turn(other, first, n).len()).min(part.len());
+            all.extend_by(part, from..to);
         }
     }
     (all.len()..n).for_each(|_| all.push(f64::NAN));

@@ -23,7 +23,7 @@ pub use errand::{FoundPeriod, PeriodErrand};
 pub use figures::{Figures, NOTEWORTHY};
 pub use grouping::{Curve, Grouped, group};
 pub use hidden::ExtrapolationCheck;
-pub use kept::{Deal, KeptCounters};
+pub use kept::{Deal, KeptCounters, put_rows, take_rows};
 pub use names::rename_counters;
 pub use options::{DEFAULT_FILTER, Describing, Grouping, Method, Options, Reading};
 pub use period::{PeriodSearch, SoughtIn};

@@ -1,6 +1,9 @@
-//! Groupings as bytes of a message.
+//! Groupings and threads as bytes of a message.
 
 use likewise::cluster::{ClusterId, Clustering, Dbscan};
+use likewise::comm::wire::{Taker, put_number, put_numbers};
+use likewise::table::BurstTable;
+use std::ops::Range;
 
 /// The bit of a label that says that the point is core.
 const CORE: u32 = 1 << 31;
@@ -32,4 +35,27 @@ pub(super) fn dbscan_of(all: &[Vec<u8>], n: usize) -> Dbscan {
     clustering.labels.resize(n, None);
     core.resize(n, false);
     Dbscan { clustering, core }
+}
+
+/// Appends whose some bursts are.
+pub(super) fn put_threads(bytes: &mut Vec<u8>, table: &BurstTable, rows: Range<usize>) {
+    let threads: Vec<_> = table.threads_within(rows).collect();
+    put_number(bytes, threads.len() as u64);
+    for ((app, task, thread), bursts) in threads {
+        put_numbers(bytes, [app.into(), task.into(), thread.into(), bursts.len() as u64]);
+    }
+}
+
+/// The same as a table without other columns, and how many bursts there are.
+pub(super) fn take_threads(taker: &mut Taker<'_>) -> Option<(BurstTable, usize)> {
+    let (mut table, mut n) = (BurstTable::default(), 0usize);
+    for _ in 0..taker.number()? {
+        let [app, task, thread] = [taker.number()?, taker.number()?, taker.number()?].map(|of| of as u32);
+        let own = taker.index()?;
+        n = n.checked_add(own)?;
+        table.app.push_run(app, own);
+        table.task.push_run(task, own);
+        table.thread.push_run(thread, own);
+    }
+    Some((table, n))
 }

@@ -5,10 +5,10 @@ use super::push_number;
 use crate::output::{SpreadRows, csv_cell, write_rows, write_rows_spread};
 use anyhow::Result;
 use likewise::bursts::BurstLabel;
-use likewise::table::{BurstTable, CounterColumn, Metric, MetricValues, Nanos, Normalisation, Values};
-use likewise_analysis::phases::{KeptCounters, Labelled};
+use likewise::table::{BurstTable, CounterColumn, Metric, MetricValues, Normalisation, Values};
+use likewise_analysis::phases::{KeptCounters, Labelled, put_rows, take_rows};
 use likewise_comm::Communicator;
-use likewise_comm::wire::{self, Taker};
+use likewise_comm::wire::Taker;
 use likewise_trace::AtomicFile;
 use rayon::prelude::*;
 use std::io::{self, Write};
@@ -147,40 +147,71 @@ pub(crate) fn write_spread<C: Communicator>(
 
 /// What who writes some rows must know but for the counters.
 fn of_rows(labelled: &Labelled, rows: Range<usize>) -> Vec<u8> {
-    let Labelled { table, labels, .. } = labelled;
     let mut bytes = Vec::with_capacity(20 * rows.len() + 100);
-    let threads: Vec<_> = table.threads_within(rows.clone()).collect();
-    wire::put_number(&mut bytes, threads.len() as u64);
-    for ((app, task, thread), bursts) in threads {
-        wire::put_numbers(&mut bytes, [app.into(), task.into(), thread.into(), bursts.len() as u64]);
-    }
-    for times in [&table.begin, &table.duration] {
-        wire::put_numbers(&mut bytes, times[rows.clone()].iter().map(|time| time.0));
-    }
-    labels[rows].iter().for_each(|&label| bytes.extend(event_value(label).to_le_bytes()));
+    put_rows(&mut bytes, &labelled.table, rows.clone());
+    labelled.labels[rows].iter().for_each(|&label| bytes.extend(event_value(label).to_le_bytes()));
     bytes
 }
 
 /// The same as a table without counters, and the labels of its bursts.
 fn rows_of(bytes: &[u8]) -> Option<(BurstTable, Vec<BurstLabel>)> {
     let mut taker = Taker::new(bytes);
-    let mut table = BurstTable::default();
-    let mut n = 0usize;
-    for _ in 0..taker.number()? {
-        let [app, task, thread] = [taker.number()?, taker.number()?, taker.number()?].map(|of| of as u32);
-        let own = taker.index()?;
-        table.app.push_run(app, own);
-        table.task.push_run(task, own);
-        table.thread.push_run(thread, own);
-        n = n.checked_add(own)?;
-    }
-    let mut times = || {
-        let times = wire::numbers(taker.bytes(n.checked_mul(8)?)?)?;
-        Some(times.map(Nanos).collect())
-    };
-    (table.begin, table.duration) = (times()?, times()?);
+    let table = take_rows(&mut taker)?;
     let (labels, rest) = taker.rest().as_chunks();
     let labels: Vec<BurstLabel> =
         labels.iter().map(|&value| of_event_value(u32::from_le_bytes(value))).collect();
-    (labels.len() == n && rest.is_empty()).then_some((table, labels))
+    (labels.len() == table.len() && rest.is_empty()).then_some((table, labels))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use likewise_analysis::phases::{Describing, Options, Reading, Share, label_bursts, label_bursts_on};
+    use likewise_analysis::{Silent, Stages};
+    use likewise_comm::run_on_threads;
+    use likewise_trace::Apps;
+    use std::fmt::Write as _;
+
+    /// Two applications, more rows than all have in a turn, a quotient that some bursts lack, and
+    /// a counter beside the metrics.
+    #[test]
+    fn several_processes_write_what_one_writes() {
+        let mut text = "app,task,thread,begin_ns,duration_ns,a,b,c\n".to_owned();
+        for i in 0..40_000u64 {
+            let (app, task, at) = (1 + i / 30_000, 1 + i % 3, i / 3);
+            let b = if i % 11 == 0 { String::new() } else { (1 + i % 7).to_string() };
+            let (begin, long) = (1_000_000 * at, 400_000 + 100_000 * (i % 2) + i % 13);
+            writeln!(text, "{app},{task},1,{begin},{long},{},{b},{}.5", 1_000 * (1 + i % 2), i)
+                .expect("room");
+        }
+        let dir = tempfile::tempdir().expect("a directory");
+        let path = dir.path().join("bursts.csv");
+        std::fs::write(&path, text).expect("a file");
+        let metrics = ["a", "q=a/b"].map(|metric| metric.parse().expect("a metric")).to_vec();
+        let options = Options {
+            reading: Reading { apps: Apps::All, ..Reading::default() },
+            describing: Describing { metrics, ..Describing::default() },
+            ..Options::default()
+        };
+        let alone = label_bursts(&path, &options, &mut Stages::default(), &Silent).expect("bursts");
+        let mut expected = Vec::new();
+        write(&mut expected, &alone).expect("there is room");
+        assert!(expected.starts_with(b"app,task,thread,begin_ns,duration_ns,a,q,b,c,n_a,n_q,cluster\n"));
+        for size in [2, 3] {
+            let out = dir.path().join(format!("of_{size}.csv"));
+            let files = run_on_threads(size, |comm| {
+                let share = label_bursts_on(comm, &path, (&options, None), &mut Stages::default(), &Silent);
+                let written = match share.expect("bursts") {
+                    Share::Bursts(own) => write_spread(comm, Some((&out, &own)), &KeptCounters::default()),
+                    Share::Counters(kept) => write_spread(comm, None, &kept),
+                };
+                Ok::<_, likewise_comm::CommError>(written.expect("it can be written"))
+            });
+            files.expect("they work together").remove(0).expect("of process 0").commit().expect("in place");
+            assert!(std::fs::read(&out).expect("it is there") == expected, "{size} processes");
+        }
+        let bytes = of_rows(&alone, 29_990..30_010);
+        assert!(rows_of(&bytes).is_some_and(|(table, _)| table.len() == 20));
+        assert!((0..bytes.len()).all(|n| rows_of(&bytes[..n]).is_none()), "cut short");
+    }
 }

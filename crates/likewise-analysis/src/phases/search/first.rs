@@ -51,18 +51,22 @@ pub(super) struct Ranks {
 }
 
 pub(super) struct Desk {
-    pub(super) questions: Sender<Question>,
-    pub(super) answers: Receiver<Vec<Vec<u8>>>,
-    pub(super) shared_out: SharedOut,
+    questions: Sender<Question>,
+    answers: Receiver<Vec<Vec<u8>>>,
+    shared_out: SharedOut,
     /// What the others find ahead.
-    pub(super) ahead: Option<Receiver<Ahead>>,
+    ahead: Option<Receiver<Ahead>>,
     /// The first of what was announced, if this process finds it itself.
-    pub(super) before: Option<DbscanParams>,
+    before: Option<DbscanParams>,
     /// The counters that the others keep.
-    pub(super) kept: Vec<Counter>,
+    kept: Vec<Counter>,
 }
 
 impl Desk {
+    pub(super) fn new(questions: Sender<Question>, answers: Receiver<Vec<Vec<u8>>>) -> Self {
+        Self { questions, answers, shared_out: SharedOut::Not, ahead: None, before: None, kept: Vec::new() }
+    }
+
     /// `None` if nobody listens any more.
     fn share_out(&mut self, points: Points<'_>, size: usize, to: SharedOut) -> Option<()> {
         let (n, dims) = (points.len(), points.dims());
@@ -237,17 +241,8 @@ pub(in crate::phases) fn on_all<C: Communicator + ?Sized, T: Send>(
     let (answers, answered) = channel();
     let size = comm.size();
     std::thread::scope(|scope| {
-        let worker = scope.spawn(move || {
-            let desk = Desk {
-                questions,
-                answers: answered,
-                shared_out: SharedOut::Not,
-                ahead: None,
-                before: None,
-                kept: Vec::new(),
-            };
-            work(&Ranks { size, desk: Mutex::new(desk) })
-        });
+        let worker =
+            scope.spawn(move || work(&Ranks { size, desk: Mutex::new(Desk::new(questions, answered)) }));
         let helped = answer_all(comm, &asked, &answers);
         // A failure reaches the work as an answer that does not come.
         drop(asked);
@@ -257,6 +252,12 @@ pub(in crate::phases) fn on_all<C: Communicator + ?Sized, T: Send>(
         broadcast_by_messages(comm, 0, &mut Wanted::End(done.is_ok()).bytes())?;
         done
     })
+}
+
+/// What each of the others answers.
+fn asked_of_others<C: Communicator + ?Sized>(comm: &C, wanted: Wanted) -> Result<Vec<Vec<u8>>, CommError> {
+    broadcast_by_messages(comm, 0, &mut wanted.bytes())?;
+    (1..comm.size()).map(|rank| comm.receive(rank)).collect()
 }
 
 fn answer_all<C: Communicator + ?Sized>(
@@ -282,11 +283,8 @@ fn answer_all<C: Communicator + ?Sized>(
                 (1..comm.size()).try_for_each(|rank| comm.receive(rank).map(drop))?;
                 let _ = answers.send(Vec::new());
                 for params in all {
-                    broadcast_by_messages(comm, 0, &mut Wanted::OthersDbscan(params).bytes())?;
-                    let answers: Result<Vec<_>, _> =
-                        (1..comm.size()).map(|rank| comm.receive(rank)).collect();
-                    let answers = answers?;
-                    if found.send((params, answers)).is_err() {
+                    let told = asked_of_others(comm, Wanted::OthersDbscan(params))?;
+                    if found.send((params, told)).is_err() {
                         break;
                     }
                 }
@@ -298,9 +296,7 @@ fn answer_all<C: Communicator + ?Sized>(
                 continue;
             }
             Question::Others(wanted) => {
-                broadcast_by_messages(comm, 0, &mut wanted.bytes())?;
-                let told: Result<Vec<_>, _> = (1..comm.size()).map(|rank| comm.receive(rank)).collect();
-                let _ = answers.send(told?);
+                let _ = answers.send(asked_of_others(comm, wanted)?);
                 continue;
             }
             Question::All(wanted) => wanted,

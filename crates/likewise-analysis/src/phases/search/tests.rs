@@ -1,4 +1,4 @@
-use super::first::{Desk, Question, Ranks, SharedOut};
+use super::first::{Desk, Question, Ranks};
 use super::*;
 use anyhow::Result;
 use likewise::comm::{Communicator, run_on_threads};
@@ -68,15 +68,7 @@ fn of_two_processes_the_first_finds_the_first_radius_itself() {
     for (size, of_others) in [(2, &radii[1..]), (3, &radii[..])] {
         let ((questions, asked), (answers, answered)) = (channel(), channel());
         answers.send(Vec::new()).expect("it is listened to: all has come");
-        let desk = Desk {
-            questions,
-            answers: answered,
-            shared_out: SharedOut::Not,
-            ahead: None,
-            before: None,
-            kept: Vec::new(),
-        };
-        let ranks = Ranks { size, desk: Mutex::new(desk) };
+        let ranks = Ranks { size, desk: Mutex::new(Desk::new(questions, answered)) };
         ranks.ahead(points, &radii, None);
         assert!(matches!(asked.try_recv(), Ok(Question::Points(2, _))));
         let Ok(Question::Ahead(_, ahead, _found)) = asked.try_recv() else { panic!("asked ahead") };
