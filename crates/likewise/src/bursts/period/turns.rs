@@ -168,7 +168,7 @@ impl Turns<'_> {
         };
         let is_sure = convinces && confidence >= LEAST_CONFIDENCE;
         let is_loop = is_sure
-            && !self.are_two(class, &begins)
+            && !self.misleads(class, &begins)
             && !turns.is_double(&typical, part, &class.calls(self.calls))
             && self.take_as_long(class, &begins);
         is_loop.then_some(Turned { begins, confidence, coverage })
@@ -177,7 +177,7 @@ impl Turns<'_> {
     /// Whether a place does not begin turns: where its call is made once in a turn, that call does;
     /// where it is made twice as often as in others, there is a turn in it that begins at another
     /// place; and where it is made half as often, the place stands twice in a turn.
-    fn are_two(&self, class: &Class<'_>, begins: &[usize]) -> bool {
+    fn misleads(&self, class: &Class<'_>, begins: &[usize]) -> bool {
         if class.has_path {
             return false;
         }
@@ -192,7 +192,9 @@ impl Turns<'_> {
     /// Where a turn ends behind which no other begins: behind the last call that may be of it.
     fn end_of_last(&self, begin: usize, mut left: Vec<(u32, u32)>, work: &Work) -> usize {
         let mut end = begin + 1;
-        while self.calls.get(end).is_some_and(|&call| take(&mut left, call, work.is_new[end])) {
+        // Polls count once, so what is not new is of the turn if the one before it is.
+        let is_of_turn = |end: usize, &call: &u32, left: &mut _| !work.is_new[end] || take(left, call, true);
+        while self.calls.get(end).is_some_and(|call| is_of_turn(end, call, &mut left)) {
             end += 1;
         }
         end

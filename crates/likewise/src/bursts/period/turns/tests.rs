@@ -1,6 +1,7 @@
 //! Made-up runs whose turns are known.
 
 use super::super::{NotPeriodic, Period, find_period_in_order};
+use super::{Turns, Work};
 use crate::bursts::cluster_by_place;
 use crate::table::{BurstTable, Code, Nanos, PathId, PlaceId, Region, Rows};
 
@@ -301,4 +302,23 @@ fn one_call_with_known_callers_is_enough() {
         found_by(&[steps], true).ok().map(|period| period.n_iterations())
     };
     assert_eq!((n(Some(1), None), n(None, Some(1)), n(None, None)), (Some(80), Some(80), None));
+}
+
+/// Polls count once, and the last turn was cut behind the first of them.
+#[test]
+fn a_last_turn_may_end_with_polls() {
+    let calls = [1, 2, 3, 3, 3, 3, 4];
+    let typical = [900.0, 800.0, 1.0, 1.0, 1.0, 1.0, 700.0];
+    let turns = Turns {
+        calls: &calls,
+        paths: &calls,
+        first_known: u32::MAX,
+        places: &calls,
+        typical: &typical,
+        durations: Some(&typical),
+    };
+    let work = Work::of(&turns);
+    assert_eq!(turns.end_of_last(0, vec![(2, 1), (3, 1)], &work), 6);
+    // What no turn holds ends it.
+    assert_eq!(turns.end_of_last(0, vec![(2, 1)], &work), 2);
 }
