@@ -1,5 +1,7 @@
 //! Longest common subsequences, 64 symbols at a time.
 
+mod short;
+
 /// Bytes of difference rows that a traceback may hold at once. Longer inputs
 /// keep every some-th row and compute the others again, block by block.
 const ROWS_BYTES: usize = 32 << 20;
@@ -195,7 +197,7 @@ fn below(n: usize) -> u64 {
 /// Hyyrö, *Bit-parallel LCS-length computation revisited*, AWOCA 2004, for
 /// the rows; the traceback reads the rows as they are, without lengths.
 pub(super) fn lcs_pairs(a: &[u32], b: &[u32]) -> Vec<(u32, u32)> {
-    pairs_in_blocks(a, b, ROWS_BYTES)
+    short::pairs(a, b).unwrap_or_else(|| pairs_in_blocks(a, b, ROWS_BYTES))
 }
 
 fn pairs_in_blocks(a: &[u32], b: &[u32], rows_bytes: usize) -> Vec<(u32, u32)> {
@@ -245,7 +247,8 @@ impl<'a> Matches<'a> {
         let mut i = end_a;
         if head < end_a && head < end_b {
             self.rows_between(head, end_a, &b[head..end_b]);
-            i = trace(&self.rows, self.masks.words, head, end_a, &mut pairs);
+            let words = self.masks.words;
+            i = trace(&self.rows[..(end_b - head + 1) * words], words, head, end_a, &mut pairs);
         }
         pairs.extend((0..i.min(head) as u32).rev().map(|i| (i, i)));
         pairs.reverse();
@@ -255,8 +258,9 @@ impl<'a> Matches<'a> {
     /// The row of what both begin with, and those after each of `symbols`.
     fn rows_between(&mut self, head: usize, end: usize, symbols: &[u32]) {
         let words = self.masks.words;
-        self.rows.clear();
-        self.rows.resize((symbols.len() + 1) * words, u64::MAX);
+        // What earlier ones left is overwritten.
+        let size = (symbols.len() + 1) * words;
+        self.rows.resize(size.max(self.rows.len()), 0);
         self.rows[..words]
             .iter_mut()
             .enumerate()
@@ -375,6 +379,21 @@ mod tests {
             prop_assert!(pairs.is_sorted_by(|p, q| p.0 < q.0 && p.1 < q.1));
             prop_assert!(pairs.iter().all(|&(i, j)| a[i as usize] == b[j as usize]));
             prop_assert_eq!(pairs, lcs_pairs(&a, &b));
+        }
+
+        #[test]
+        fn short_ones_have_the_same_pairs(
+            a in prop::collection::vec(0..9u32, 0..980),
+            edits in prop::collection::vec((0..980usize, 0..30usize, 0..12u32), 0..40),
+        ) {
+            let mut b = a.clone();
+            for (at, gone, new) in edits {
+                let at = at.min(b.len());
+                b.splice(at..(at + gone / 8).min(b.len()), [new; 1]);
+            }
+            for (a, b) in [(&a, &b), (&b, &a)] {
+                prop_assert_eq!(short::pairs(a, b), Some(pairs_in_blocks(a, b, ROWS_BYTES)));
+            }
         }
     }
 }

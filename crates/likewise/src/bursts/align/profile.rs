@@ -91,26 +91,24 @@ impl Profile {
     /// What comes of both.
     fn joined(&self, other: &Profile, pairs: &[(u32, u32)]) -> Joined {
         let (n, m) = (self.symbols.len(), other.symbols.len());
-        let (mut ours, mut theirs) = (vec![0; n], vec![0; m]);
-        let (mut i, mut j, mut column) = (0, 0, 0);
+        let (mut ours, mut theirs) = (Vec::with_capacity(n), Vec::with_capacity(m));
+        let n_columns = n + m - pairs.len();
+        let (mut symbols, mut shown) = (Vec::with_capacity(n_columns), Vec::with_capacity(n_columns));
         for &(x, y) in pairs.iter().chain(&[(n as u32, m as u32)]) {
             let (x, y) = (x as usize, y as usize);
-            let own = ours[i..x].iter_mut().chain(&mut theirs[j..y]);
-            own.for_each(|place| {
-                *place = column;
-                column += 1;
-            });
-            if x < n {
-                (ours[x], theirs[y]) = (column, column);
-                column += 1;
+            for (profile, map, end) in [(self, &mut ours, x), (other, &mut theirs, y)] {
+                let own = map.len()..end;
+                if !own.is_empty() {
+                    map.extend(symbols.len() as u32..(symbols.len() + own.len()) as u32);
+                    symbols.extend_from_slice(&profile.symbols[own.clone()]);
+                    shown.extend_from_slice(&profile.shown[own]);
+                }
             }
-            (i, j) = (x + 1, y + 1);
-        }
-        let (mut symbols, mut shown) = (vec![0; column as usize], vec![0; column as usize]);
-        for (profile, map) in [(self, &ours), (other, &theirs)] {
-            for (old, &new) in map.iter().enumerate() {
-                symbols[new as usize] = profile.symbols[old];
-                shown[new as usize] += profile.shown[old];
+            if x < n {
+                ours.push(symbols.len() as u32);
+                theirs.push(symbols.len() as u32);
+                symbols.push(self.symbols[x]);
+                shown.push(self.shown[x] + other.shown[y]);
             }
         }
         Joined { symbols, shown, maps: [ours, theirs] }

@@ -29,7 +29,9 @@ impl<'a> Table<'a> {
         let mut firsts: Vec<usize> = vec![columns.first().map_or(0, first)];
         firsts.extend(columns.iter().map(first));
         // What an earlier table left is overwritten but for the first row.
-        rows.resize((n + 1) * width, 0);
+        let size = (n + 1) * width;
+        rows.resize(size.max(rows.len()), 0);
+        let rows = &mut rows[..size];
         rows[..width].fill(0);
         let mut above = vec![0; width];
         for (i, &column) in columns.iter().enumerate() {
