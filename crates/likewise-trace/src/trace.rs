@@ -12,6 +12,9 @@ use crate::taken::Taken;
 /// State value of a thread that computes.
 pub const RUNNING: u32 = 1;
 
+/// State value of a thread that is not traced, as Extrae gives it.
+pub(crate) const TRACING_DISABLED: u32 = 14;
+
 /// Applications whose bursts are read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Apps {
@@ -64,6 +67,19 @@ pub struct ReadReport {
     pub shared_cpus: bool,
     /// Set where the bursts are those of some ranks of a program only.
     pub part: Option<RanksRead>,
+    /// Set where tracing was off for a time, so that what threads did then is not known.
+    pub untraced: Option<Untraced>,
+}
+
+/// Time in which some threads were not traced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Untraced {
+    /// Before that, all were.
+    pub from: Nanos,
+    /// From then on, all were.
+    pub to: Nanos,
+    /// How long threads were not, all together.
+    pub time: Nanos,
 }
 
 /// How many ranks of a program were read, where it had more.

@@ -1,13 +1,13 @@
 //! What to look at first, in words.
 
-use super::{Analysis, DEFAULT_FILTER};
+use super::{Analysis, DEFAULT_FILTER, Traced};
 use likewise::bursts::{
     BurstLabel, Cause, Finding, FindingKind, Findings, FindingsInput, LEAST_SHARE, Scope, ThreadName,
     findings, is_nearly_all,
 };
 use likewise::cluster::ClusterId;
 use likewise::table::{BurstTable, DurationFilter, Nanos, Prepared};
-use likewise::words::{FAR, capital, factor, listed, percent};
+use likewise::words::{FAR, capital, counted, factor, listed, percent};
 use std::collections::BTreeSet;
 
 /// Bursts shorter than this are passed over: those that the preparation leaves out, but
@@ -20,13 +20,13 @@ fn shortest(table: &BurstTable, prepared: &Prepared, filter: DurationFilter) -> 
     prepared.min_duration.min(DEFAULT_FILTER.shortest(table))
 }
 
-/// What is worth most in the run; `None` of several applications, which do
-/// not wait for one another.
+/// What is worth most in the part of the run in which all threads are traced; `None` of several
+/// applications, which do not wait for one another.
 pub(super) fn found(
     table: &BurstTable,
     (prepared, filter): (&Prepared, DurationFilter),
     (labels, asleep): (&[BurstLabel], &[bool]),
-    end: Nanos,
+    (traced, end): (&Traced, Nanos),
 ) -> Option<Findings> {
     if table.app.first() != table.app.last() {
         return None;
@@ -35,8 +35,17 @@ pub(super) fn found(
     // A table of bursts says no end.
     let last = (0..table.len()).map(|i| table.end(i)).fold(Nanos::ZERO, Nanos::max);
     let shortest = shortest(table, prepared, filter);
-    let (grouped_from, end) = (prepared.min_duration, end.max(last));
-    Some(findings(&FindingsInput { table, phase: &phase, shortest, grouped_from, asleep, end }))
+    let part = traced.part.clone().unwrap_or(Nanos::ZERO..end.max(last));
+    let (grouped_from, most_at_once) = (prepared.min_duration, traced.cpus);
+    Some(findings(&FindingsInput {
+        table,
+        phase: &phase,
+        shortest,
+        grouped_from,
+        asleep,
+        part,
+        most_at_once,
+    }))
 }
 
 /// The sentence of each finding, worst first.
@@ -70,6 +79,14 @@ pub fn verdict(analysis: &Analysis) -> String {
                 one of them, with --app N."
             .to_owned();
     };
+    if let Some(cpus) = found.few_cpus {
+        return format!(
+            "What even work would win cannot be told: the trace names {} for {}, and never more than these compute at \
+             once. Who does not compute may wait for a CPU, and not for the others.",
+            counted(cpus.into(), "CPU"),
+            counted(analysis.rows.len() as u64, "thread"),
+        );
+    }
     let (least, balance, idle) = (percent(LEAST_SHARE), percent(found.balance), percent(found.idle));
     let computing = percent(computing(analysis));
     let verdict = match found.list.is_empty() {

@@ -16,6 +16,7 @@ mod search;
 mod spread;
 mod structure;
 mod trace;
+mod traced;
 mod whole;
 mod wire;
 
@@ -33,6 +34,7 @@ pub use spread::{Share, label_bursts_on};
 pub use structure::{Structure, sequence_names};
 use structure::{silhouette, take_aligned};
 pub use trace::{label_bursts, phases_of, skipped};
+pub use traced::Traced;
 
 use crate::definition::Plot;
 use crate::{Stages, Usage, Watch};
@@ -92,6 +94,8 @@ pub struct Labelled {
     pub drawn_times: bool,
     /// Whether the clocks of the tasks do not agree: states end before they begin.
     pub odd_clocks: bool,
+    /// In which part of the run all threads are traced, and on how many CPUs they are.
+    pub traced: Traced,
     /// Whether ranks are known to have shared CPUs, and times to have waits for these in them.
     pub shared_cpus: bool,
     /// Set where not all ranks of the program were read.
@@ -203,6 +207,7 @@ struct Input {
     columns: Option<Taken>,
     drawn_times: bool,
     odd_clocks: bool,
+    traced: Traced,
     shared_cpus: bool,
     part: Option<RanksRead>,
     notes: Vec<String>,
@@ -216,8 +221,18 @@ fn labelled(
     stages: &mut Stages,
     watch: &dyn Watch,
 ) -> Result<Labelled> {
-    let Input { name, end, mut table, columns, drawn_times, odd_clocks, shared_cpus, part, mut notes } =
-        input;
+    let Input {
+        name,
+        end,
+        mut table,
+        columns,
+        drawn_times,
+        odd_clocks,
+        traced,
+        shared_cpus,
+        part,
+        mut notes,
+    } = input;
     let mut prepared = {
         let _bar = watch.spinner("Preparing");
         stages.time("prepare", || prepare(&table, &plan.preparation))?
@@ -244,7 +259,11 @@ fn labelled(
             prepared.points = Vec::new();
         }
         search.counters_back(&mut table);
-        let figures = figures(&table, &prepared, &clustering, &dropped, end);
+        let mut figures = figures(&table, &prepared, &clustering, &dropped, end);
+        if traced.part.is_some() {
+            // Who is not traced may compute meanwhile.
+            figures.1.serial.clear();
+        }
         grouped.clustering = clustering;
         (one.flatten(), dropped, labels, described.unwrap_or_default(), figures)
     });
@@ -263,6 +282,7 @@ fn labelled(
         columns,
         drawn_times,
         odd_clocks,
+        traced,
         shared_cpus,
         part,
         settings,

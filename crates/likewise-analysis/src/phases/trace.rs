@@ -3,7 +3,7 @@
 use super::names::{check_counters, check_names, rename_counters};
 use super::options::{DEFAULT_FILTER, Grouping, Method, Options, Reading};
 use super::search::{Here, Search};
-use super::{Analysis, Input, Labelled, Plan, Settings, labelled};
+use super::{Analysis, Input, Labelled, Plan, Settings, Traced, labelled};
 use crate::definition::{Algorithm, Definition, read_definition};
 use crate::{Stages, Watch};
 use anyhow::{Context, Result, bail};
@@ -134,6 +134,8 @@ fn input_of(
         add_column(&mut table, metric)?;
     }
     notes.extend(rename_counters(&mut table));
+    let traced = Traced::of(report.untraced, topology.as_ref(), end);
+    notes.extend(traced.note(report.untraced));
     notes.extend(topology.and_then(|topology| one_of_several(topology.apps.len(), &table, reading)));
     notes.extend(few_of_many(&table, &report.records, reading));
     let records = &report.records;
@@ -149,7 +151,7 @@ fn input_of(
     let ReadReport { columns, drawn_times, shared_cpus, part, .. } = report;
     let odd_clocks = records.backwards > 0;
     let name = trace.display().to_string();
-    Ok(Input { name, end, table, columns, drawn_times, odd_clocks, shared_cpus, part, notes })
+    Ok(Input { name, end, table, columns, drawn_times, odd_clocks, traced, shared_cpus, part, notes })
 }
 
 /// The metrics that are said here, else in the definition, else the usual ones.

@@ -93,7 +93,8 @@ impl Labelled {
             return None;
         }
         let reading = (&self.prepared, self.left.filter);
-        findings::found(&self.table, reading, (&self.labels, &self.figures.on_core.asleep_bursts), self.end)
+        let bursts = (&self.labels[..], &self.figures.on_core.asleep_bursts[..]);
+        findings::found(&self.table, reading, bursts, (&self.traced, self.end))
     }
 
     /// All that the analyst must know.
@@ -106,7 +107,9 @@ impl Labelled {
         // Some bursts of a phase may be noise, many of them at a single density.
         // The findings count them too.
         let is_told = findings.is_some_and(|found| found.list.iter().any(|finding| finding.is_serial()));
-        if !self.left.one_density && !is_told && !self.drawn_times && !self.odd_clocks {
+        let few_cpus = findings.is_some_and(|found| found.few_cpus.is_some());
+        let is_known = !self.drawn_times && !self.odd_clocks && self.traced.part.is_none() && !few_cpus;
+        if !self.left.one_density && !is_told && is_known {
             notes.extend(self.figures.serial_note());
         }
         notes

@@ -15,6 +15,8 @@ use crate::folding::table::Places;
 const FUNCTION: u32 = 60_000_019;
 /// The function that the compiler made of an OpenMP parallel region.
 pub(crate) const OMP_FUNCTION: u32 = 60_000_018;
+/// The same of an OpenMP task.
+pub(crate) const OMP_TASK: u32 = 60_000_023;
 /// Add this to a function's event type to get that of its line.
 const FUNCTION_TO_LINE: u32 = 100;
 const CALLER: u32 = 70_000_001;
@@ -32,7 +34,7 @@ pub(crate) fn is_code(event_type: u32) -> bool {
 
 #[inline]
 fn is_function(event_type: u32) -> bool {
-    matches!(event_type, FUNCTION | OMP_FUNCTION)
+    matches!(event_type, FUNCTION | OMP_FUNCTION | OMP_TASK)
 }
 
 /// The function that the pair names, with its line.

@@ -1,7 +1,8 @@
 //! A part of a trace: the records of a stretch of time, and of some tasks.
 
 use std::borrow::Cow;
-use std::io::{self, Write};
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
 use likewise::table::Nanos;
@@ -11,6 +12,7 @@ use super::FORMAT;
 use super::companions;
 use super::copy::{check_rereadable, filled, with_extension};
 use super::header::Header;
+use super::info;
 use super::records::{Known, Record, cpu_and_thread, parse};
 use super::scan::{truncated, well_formed};
 use crate::bytes::{BLOCK, Input};
@@ -97,7 +99,8 @@ impl CutReport {
 /// With `lenient` a gzip that ends early is cut as far as it goes.
 ///
 /// # Complexity
-/// One pass, in parallel; memory is that of a few blocks.
+/// One pass, in parallel, and one before where records go on after the end that the header
+/// gives; memory is that of a few blocks.
 pub fn write_cut(input: &Path, stem: &Path, options: &CutOptions) -> Result<(Vec<AtomicFile>, CutReport)> {
     let source = open(input)?;
     let with = |extension| with_extension(stem, extension);
@@ -141,7 +144,11 @@ pub(super) fn open(input: &Path) -> Result<Input> {
 fn copy_part(mut source: Input, prv: &mut AtomicFile, options: &CutOptions) -> Result<CutReport> {
     let path = source.path().to_owned();
     let first = source.take_line()?;
-    let header = Header::parse(&first).map_err(|kind| Error::at(&path, Place::Line(1), kind))?;
+    let mut header = Header::parse(&first).map_err(|kind| Error::at(&path, Place::Line(1), kind))?;
+    if options.to > header.end && (options.from >= header.end || goes_on(&path, &header)) {
+        let last = info::last_time(Input::open_text(&path)?, options.lenient, BLOCK)?;
+        header.end = header.end.max(Nanos(last.saturating_mul(header.unit.nanos())));
+    }
     if options.from >= header.end {
         let kind = ErrorKind::BeyondEnd { from: options.from, end: header.end };
         return Err(Error::whole(&path, kind));
@@ -181,6 +188,31 @@ fn copy_part(mut source: Input, prv: &mut AtomicFile, options: &CutOptions) -> R
         report.warnings.push(format!("{path}: none of the {read} records that were read is in the part"));
     }
     Ok(report)
+}
+
+/// So many bytes at the end of a trace have a record.
+const TAIL: u64 = 1 << 16;
+
+/// Whether the last records of a file begin after the end that its header gives; of a file that
+/// is compressed, nobody looks.
+fn goes_on(path: &Path, header: &Header) -> bool {
+    let tail = || -> io::Result<Vec<u8>> {
+        let mut file = File::open(path)?;
+        let size = file.metadata()?.len();
+        file.seek(SeekFrom::Start(size.saturating_sub(TAIL)))?;
+        let mut tail = Vec::new();
+        file.take(TAIL).read_to_end(&mut tail)?;
+        Ok(tail)
+    };
+    let end = header.end.0 / header.unit.nanos();
+    let mut known = Known::default();
+    // The first line may be the rest of one.
+    let is_later = |line: &[u8]| match parse(line, &mut known) {
+        Ok(Record::State { begin, end: until, .. }) => until.unwrap_or(begin) > end,
+        Ok(Record::Event { time, .. }) => time > end,
+        _ => false,
+    };
+    tail().is_ok_and(|tail| tail.split(|&byte| byte == b'\n').skip(1).any(is_later))
 }
 
 /// The header with another end time. It has been parsed before, so its fields are there.

@@ -30,11 +30,18 @@ pub(crate) fn inspect(mut input: Input, options: &ReadOptions<'_>, block: usize)
         records.add(scanned)
     });
     records.done(done)?;
-    let mut report = records.end();
+    let mut report = records.end(header.unit.nanos());
     let pcf = read_pcf(&path, options.pcf.as_deref(), &header, &mut report.warnings)?;
     check_row(&path, &header, &mut report.warnings);
     let rules = Rules::new(options);
     let scale = header.unit.nanos();
+    let last = Nanos(all.last.saturating_mul(scale));
+    if last > header.end {
+        let (path, end) = (path.display(), header.end);
+        report.warnings.push(format!(
+            "{path}: records go on until {last}, after the end of the trace that its header gives, {end}"
+        ));
+    }
     let mut states: Vec<StateInfo> = Vec::with_capacity(all.states.len());
     for (value, (count, time)) in sorted(&all.states) {
         let time = Nanos(time.saturating_mul(scale));
@@ -48,13 +55,33 @@ pub(crate) fn inspect(mut input: Input, options: &ReadOptions<'_>, block: usize)
     Ok(TraceInfo {
         format: "Paraver",
         compressed,
-        end: header.end,
+        end: header.end.max(last),
         topology: Some(header.topology),
         report,
         states,
         event_types,
         communication_bytes: all.bytes,
     })
+}
+
+/// The time of the last record of a trace, or end of a state, in the file's unit: it may be later
+/// than the end in the header.
+pub(super) fn last_time(mut input: Input, lenient: bool, block: usize) -> Result<u64> {
+    let path = input.path().to_owned();
+    let header = open(&mut input)?;
+    let mut records = Records::new(&path, lenient);
+    let mut last = 0;
+    let work = |bytes: &[u8]| {
+        let mut tally = Tally::default();
+        let scanned = scan(bytes, &mut Threads::new(&header), lenient, &mut tally);
+        (scanned, tally.last)
+    };
+    let done = input.for_each_block(block, None, work, |(scanned, of_block)| {
+        last = of_block.max(last);
+        records.add(scanned)
+    });
+    records.done(done)?;
+    Ok(last)
 }
 
 /// By key: a hash map has no fixed order, so no result may depend on it.
@@ -69,6 +96,8 @@ struct Tally {
     states: HashMap<u32, (u64, u64)>,
     types: HashMap<u32, u64>,
     bytes: u64,
+    /// The time of the last record, or end of a state.
+    last: u64,
 }
 
 impl Tally {
@@ -81,6 +110,7 @@ impl Tally {
             *self.types.entry(event_type).or_default() += count;
         }
         self.bytes = self.bytes.saturating_add(other.bytes);
+        self.last = self.last.max(other.last);
     }
 }
 
@@ -88,11 +118,13 @@ impl Sink for Tally {
     fn state(&mut self, _slot: usize, begin: u64, end: Option<u64>, value: u32) {
         let total = self.states.entry(value).or_default();
         total.0 += 1;
+        self.last = self.last.max(end.unwrap_or(begin));
         // A state without an end is counted, but nobody knows its time.
         total.1 = total.1.saturating_add(end.map_or(0, |end| end - begin));
     }
 
-    fn event(&mut self, _slot: usize, _time: u64, pairs: &[(u32, i128)]) {
+    fn event(&mut self, _slot: usize, time: u64, pairs: &[(u32, i128)]) {
+        self.last = self.last.max(time);
         for &(event_type, _) in pairs {
             *self.types.entry(event_type).or_default() += 1;
         }

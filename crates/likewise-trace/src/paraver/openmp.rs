@@ -1,6 +1,6 @@
 //! What Extrae's events say of OpenMP.
 
-use super::code::OMP_FUNCTION;
+use super::code::{OMP_FUNCTION, OMP_TASK};
 use crate::folding::steps::Mark;
 
 const FORK: u32 = 60_000_001;
@@ -21,8 +21,8 @@ pub(crate) fn is_openmp(event_type: u32) -> bool {
 /// What an event means; `None` for most.
 pub(crate) fn mark(event_type: u32, value: i128) -> Option<Mark<()>> {
     match (event_type, value) {
-        (OMP_FUNCTION, 0) => Some(Mark::Leave),
-        (OMP_FUNCTION, _) => Some(Mark::Enter(())),
+        (OMP_FUNCTION | OMP_TASK, 0) => Some(Mark::Leave),
+        (OMP_FUNCTION | OMP_TASK, _) => Some(Mark::Enter(())),
         (FORK, 1..) => Some(Mark::Fork),
         (BARRIER, _) | (_, ..=0) => None,
         _ => interrupts(event_type).then_some(Mark::Runtime),

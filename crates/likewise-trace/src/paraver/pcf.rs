@@ -6,6 +6,7 @@ use likewise::table::Counter;
 
 use super::header::{Header, TimeUnit};
 use crate::error::printable;
+use crate::trace::TRACING_DISABLED;
 
 /// An event type's label and where the names of its values are.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -147,6 +148,13 @@ impl Pcf {
     #[must_use]
     pub(crate) fn state(&self, value: u32) -> String {
         self.states.get(&i64::from(value)).cloned().unwrap_or_else(|| value.to_string())
+    }
+
+    /// Whether the state of a thread that is not traced is called so, or by no name.
+    #[must_use]
+    pub(crate) fn has_untraced_state(&self) -> bool {
+        let name = self.states.get(&i64::from(TRACING_DISABLED));
+        name.is_none_or(|name| name.to_ascii_lowercase().contains("disabled"))
     }
 
     /// The name of an event's value, if there is one.

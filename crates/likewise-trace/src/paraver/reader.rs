@@ -75,7 +75,7 @@ fn read_by(
     let reading = Reading { path: &path, header: &header, rules, options, block };
     let mut records = Records::new(&path, options.lenient);
     let Some(gathered) = reading.gathered(input, &mut records)? else { return Ok(None) };
-    let mut report = records.end();
+    let mut report = records.end(header.unit.nanos());
     report.bytes = consumed.load(std::sync::atomic::Ordering::Relaxed);
     reading.trace(gathered, report).map(Some)
 }
@@ -191,7 +191,7 @@ impl Reading<'_> {
         if rules.openmp == OpenMp::Joined {
             report.warnings.push(join_openmp(&mut threads, marks, unit));
         }
-        report.warnings.extend(contradictions(path, &threads, header.end, end));
+        report.warnings.extend(contradictions(path, &threads, header.end, (end, unit)));
         let pcf = read_pcf(path, options.pcf.as_deref(), header, &mut report.warnings)?;
         check_row(path, header, &mut report.warnings);
         let names = Names {
@@ -203,7 +203,10 @@ impl Reading<'_> {
         if let Some(code) = &mut table.code {
             code.parallel = rules.openmp == OpenMp::Joined;
         }
-        Ok(Trace { table, end: header.end, topology: Some(header.topology.clone()), report })
+        report.untraced = report.untraced.filter(|_| pcf.has_untraced_state());
+        let last = (0..table.len()).map(|i| table.end(i)).fold(Nanos::ZERO, Nanos::max);
+        let end = header.end.max(last);
+        Ok(Trace { table, end, topology: Some(header.topology.clone()), report })
     }
 }
 
@@ -249,19 +252,26 @@ fn join_openmp(threads: &mut ByThread, mut marks: BTreeMap<Who, Marks>, unit: u6
     let Joined { inside, outside, time, runtime, waiting } = joined;
     let share = 100.0 * runtime as f64 / (time.max(1)) as f64;
     let mut text = format!(
-        "OpenMP: the bursts are what threads compute in parallel regions ({inside}) and outside of them \
+        "OpenMP: the bursts are what threads compute in parallel regions and tasks ({inside}) and outside of them \
          ({outside}); {share:.2}% of their time is in locks, critical sections and scheduling"
     );
     if waiting > 0 {
         let waiting = Nanos(waiting.saturating_mul(unit));
-        text.push_str(&format!("; {waiting} that threads of a team wait for the next region are left out"));
+        text.push_str(&format!(
+            "; {waiting} that threads of a team wait for the next region or task are left out"
+        ));
     }
     text
 }
 
 /// Warnings of bursts that contradict each other or the header, whose end
-/// time is `end` in the file's unit.
-fn contradictions(path: &Path, threads: &ByThread, header_end: Nanos, end: u64) -> Vec<String> {
+/// time is `end` in the file's unit, of so many ns.
+fn contradictions(
+    path: &Path,
+    threads: &ByThread,
+    header_end: Nanos,
+    (end, unit): (u64, u64),
+) -> Vec<String> {
     let path = path.display();
     let mut warnings = Vec::new();
     let overlaps: u64 = threads.values().map(|bursts| bursts.overlaps).sum();
@@ -277,12 +287,15 @@ fn contradictions(path: &Path, threads: &ByThread, header_end: Nanos, end: u64) 
         };
         warnings.push(format!("{path}: {what}"));
     }
-    let late = threads.values().flat_map(|bursts| &bursts.end).filter(|&&e| e > end).count();
+    let late = threads.values().flat_map(|bursts| &bursts.end).filter(|&&e| e > end);
+    let (late, last) = late.fold((0, 0), |(n, last), &e| (n + 1, e.max(last)));
     if late > 0 {
+        let last = Nanos(last.saturating_mul(unit));
         let end = if late == 1 { "ends" } else { "end" };
-        let bursts = counted(late as u64, "burst");
+        let bursts = counted(late, "burst");
         warnings.push(format!(
-            "{path}: {bursts} {end} after the end of the trace that its header gives, {header_end}"
+            "{path}: {bursts} {end} after the end of the trace that its header gives, {header_end}; the trace ends \
+             with the last of them, at {last}"
         ));
     }
     warnings

@@ -2,18 +2,20 @@
 
 use std::path::Path;
 
+use likewise::table::Nanos;
 use serde::{Deserialize, Serialize};
 
 use super::header::Header;
-use super::scan::Scanned;
+use super::scan::{self, Scanned};
 use crate::bytes::{Input, line_place};
 use crate::error::{Error, Place, Result};
-use crate::trace::{ReadReport, RecordCounts};
+use crate::trace::{ReadReport, RecordCounts, Untraced};
 
 /// What was counted in some lines, and whether the last one has its end.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Sum {
     records: RecordCounts,
+    untraced: scan::Untraced,
     lines: u64,
     ended: bool,
 }
@@ -23,6 +25,7 @@ pub(crate) struct Records<'p> {
     pub(crate) path: &'p Path,
     lenient: bool,
     pub(crate) report: ReadReport,
+    untraced: scan::Untraced,
     ended: bool,
 }
 
@@ -35,7 +38,7 @@ impl<'p> Records<'p> {
     /// From a line on; the first is 0.
     pub(crate) fn after(lines: u64, path: &'p Path, lenient: bool) -> Self {
         let report = ReadReport { lines, ..ReadReport::default() };
-        Self { path, lenient, report, ended: true }
+        Self { path, lenient, report, untraced: scan::Untraced::default(), ended: true }
     }
 
     /// Adds a block; its first problem is an error unless lenient.
@@ -63,6 +66,7 @@ impl<'p> Records<'p> {
         });
         self.report.warnings.extend(unknown.into_iter().chain(backwards));
         self.report.records.add(&scanned.counts);
+        self.untraced.add(&scanned.untraced);
         self.report.lines += scanned.lines;
         // An empty block at the end says nothing about the last line.
         if scanned.lines > 0 {
@@ -85,22 +89,27 @@ impl<'p> Records<'p> {
     /// What another process has counted in the lines that follow; `None` where
     /// it met what only the number of its line in the whole file can tell.
     pub(crate) fn sum(self) -> Option<Sum> {
-        let Self { report: ReadReport { records, lines, warnings, .. }, ended, .. } = self;
-        warnings.is_empty().then_some(Sum { records, lines, ended })
+        let Self { report: ReadReport { records, lines, warnings, .. }, untraced, ended, .. } = self;
+        warnings.is_empty().then_some(Sum { records, untraced, lines, ended })
     }
 
     /// Adds it.
     pub(crate) fn add_sum(&mut self, next: &Sum) {
         self.report.records.add(&next.records);
+        self.untraced.add(&next.untraced);
         self.report.lines += next.lines;
         if next.lines > 0 {
             self.ended = next.ended;
         }
     }
 
-    /// All that was counted, after the end of the file.
-    pub(crate) fn end(self) -> ReadReport {
+    /// All that was counted, after the end of the file; of times in units of so many ns.
+    pub(crate) fn end(self, unit: u64) -> ReadReport {
         let mut report = self.report;
+        let nanos = |time: u64| Nanos(time.saturating_mul(unit));
+        let scan::Untraced { from, to, time } = self.untraced;
+        report.untraced =
+            (from < to).then(|| Untraced { from: nanos(from), to: nanos(to), time: nanos(time) });
         if !self.ended {
             let path = self.path.display();
             let text =

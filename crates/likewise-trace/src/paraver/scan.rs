@@ -4,13 +4,14 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use memchr::memchr;
+use serde::{Deserialize, Serialize};
 
 use super::header::Header;
 use super::plain::parse_plain;
 use super::records::{Known, Record, parse};
 use crate::error::{ErrorKind, found};
 use crate::quick::QuickState;
-use crate::trace::{RecordCounts, Who};
+use crate::trace::{RecordCounts, TRACING_DISABLED, Who};
 
 /// Receives the records of a block. `slot` numbers the threads of the block in
 /// the order in which they appear.
@@ -32,8 +33,32 @@ pub(crate) struct Scanned {
     pub(crate) unknown: Option<(u64, String)>,
     /// The first line of a state that ends before it begins, and these times.
     pub(crate) backwards: Option<(u64, [u64; 2])>,
+    /// States of tracing that is off.
+    pub(crate) untraced: Untraced,
     /// Whether the last line has its end.
     pub(crate) ended: bool,
+}
+
+/// From when to when threads were not traced, and for how long all together, in the file's
+/// unit; from the end of time on, if never.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Untraced {
+    pub(crate) from: u64,
+    pub(crate) to: u64,
+    pub(crate) time: u64,
+}
+
+impl Default for Untraced {
+    fn default() -> Self {
+        Self { from: u64::MAX, to: 0, time: 0 }
+    }
+}
+
+impl Untraced {
+    pub(crate) fn add(&mut self, other: &Self) {
+        (self.from, self.to) = (self.from.min(other.from), self.to.max(other.to));
+        self.time = self.time.saturating_add(other.time);
+    }
 }
 
 /// At most this many malformed lines are described, because a damaged file has
@@ -165,6 +190,10 @@ fn deliver(
         Record::State { who, begin, end, value } => {
             let slot = threads.slot(who)?;
             counts.states += 1;
+            if value == TRACING_DISABLED {
+                let to = end.unwrap_or(begin);
+                scanned.untraced.add(&Untraced { from: begin, to, time: to - begin });
+            }
             sink.state(slot, begin, end, value);
         }
         Record::Backwards { who, begin, end } => {

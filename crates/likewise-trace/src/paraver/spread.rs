@@ -140,7 +140,7 @@ fn joined<C: Communicator + ?Sized>(
         records.add_sum(&found.sum);
         append(comm, rank, &mut gathered, found, reading)?;
     }
-    let mut report = records.end();
+    let mut report = records.end(reading.header.unit.nanos());
     report.bytes = size;
     Ok(Some(reading.trace(gathered, report)?))
 }

@@ -246,3 +246,25 @@ proptest! {
         prop_assert_eq!(kept.report.read.total(), block.report.kept.total());
     }
 }
+
+/// The header says 1 µs, and records go on to 3 µs.
+#[test]
+fn a_part_may_lie_after_the_end_that_the_header_gives() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let path = dir.path().join("run.prv");
+    let later = "1:1:1:1:1:2000:3000:1\n2:1:1:1:1:3000:42000050:5\n";
+    fs::write(&path, format!("{TRACE}{later}")).expect("written");
+    let cut = |from: u64, to: u64| {
+        let options = CutOptions { from: Nanos(from), to: Nanos(to), ..CutOptions::default() };
+        write_cut(&path, &dir.path().join("part"), &options).map(|(_, report)| report)
+    };
+    let part = cut(2_500, u64::MAX).expect("it is there");
+    assert_eq!((part.from, part.to, part.kept.states, part.kept.events), (Nanos(2_500), Nanos(3_000), 1, 1));
+    let whole = cut(0, u64::MAX).expect("it is there");
+    assert_eq!((whole.to, whole.read.total()), (Nanos(3_000), whole.kept.total()));
+    let error = cut(3_000, u64::MAX).expect_err("nothing is there");
+    assert!(matches!(*error.kind, ErrorKind::BeyondEnd { end: Nanos(3_000), .. }), "{error}");
+    // One that ends where its header says is read once, and nothing is added.
+    fs::write(&path, TRACE).expect("written");
+    assert_eq!(cut(100, u64::MAX).expect("it is there").to, Nanos(1_000));
+}

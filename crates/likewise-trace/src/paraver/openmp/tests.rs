@@ -63,8 +63,10 @@ impl Program {
     }
 }
 
-const PCF: &str = "EVENT_TYPE\n0 60000018 Executed OpenMP parallel function\nVALUES\n0 End\n3 first\n4 second\n\n\
-    EVENT_TYPE\n0 60000118 Executed OpenMP parallel function line and file\nVALUES\n0 End\n3 12 (a.c, a)\n4 34 (b.c, a)\n";
+const PCF: &str = "EVENT_TYPE\n0 60000018 Executed OpenMP parallel function\n\
+    0 60000023 Executed OpenMP task function\nVALUES\n0 End\n3 first\n4 second\n\n\
+    EVENT_TYPE\n0 60000118 Executed OpenMP parallel function line and file\n\
+    0 60000123 Executed OpenMP task function line and file\nVALUES\n0 End\n3 12 (a.c, a)\n4 34 (b.c, a)\n";
 
 /// Thread, begin, end, instructions, code.
 type Made = (u32, u64, u64, Option<u64>, String);
@@ -114,7 +116,7 @@ fn regions_and_what_lies_between_are_bursts_whatever_the_locks() {
     assert_eq!(bursts(&trace), expected);
     let said = &trace.report.warnings[0];
     assert!(
-        said.starts_with("OpenMP: the bursts are what threads compute in parallel regions (4)"),
+        said.starts_with("OpenMP: the bursts are what threads compute in parallel regions and tasks (4)"),
         "{said}"
     );
     assert!(said.contains("outside of them (2); 2.12%") && said.contains("110 ns that threads"), "{said}");
@@ -140,6 +142,41 @@ fn calls_to_mpi_and_barriers_end_a_burst_of_a_region() {
     let made = bursts(&program.read());
     let third: Vec<_> = made.iter().filter(|b| b.0 == 1 && b.1 >= 500).map(|b| (b.1, b.2, b.3)).collect();
     assert_eq!(third, [(500, 520, Some(20)), (530, 540, Some(10)), (550, 560, Some(11))]);
+}
+
+/// The region of the second thread ends at once, and it computes in tasks: one, in which another
+/// is, while it waits for that.
+#[test]
+fn tasks_are_computed_outside_of_the_region_too() {
+    let mut program = serial_and_two_regions();
+    program.state(2, 400, 410, 7);
+    program.state(2, 410, 500, 1);
+    program.event(2, 410, "60000023:3:60000123:3", 5);
+    program.event(2, 440, "60000023:4:60000123:4", 30);
+    program.event(2, 460, "60000023:0:60000123:0", 20);
+    program.event(2, 480, "60000023:0:60000123:0", 21);
+    let program = |split: bool| {
+        let mut program = Program { records: program.records.clone() };
+        if split {
+            // As tracers write it: a state ends where a task begins or ends.
+            program.records.retain(|(_, line)| !line.starts_with("1:2:1:1:2:410:"));
+            for (begin, end) in [(410, 440), (440, 460), (460, 480), (480, 500)] {
+                program.state(2, begin, end, 1);
+            }
+        }
+        program
+    };
+    let made = |begin, end, count, code: &str| (2, begin, end, Some(count), code.to_owned());
+    let trace = program(true).read();
+    let found: Vec<Made> = bursts(&trace).into_iter().filter(|b| b.0 == 2 && b.1 >= 400).collect();
+    let (first, second) = ("first (a.c:12)", "second (b.c:34)");
+    assert_eq!(
+        found,
+        [made(410, 440, 30, first), made(440, 460, 20, second), made(460, 480, 21, first)],
+        "what follows the task is not its own"
+    );
+    let said = &trace.report.warnings[0];
+    assert!(said.contains("regions and tasks (7)") && said.contains("130 ns that threads"), "{said}");
 }
 
 #[test]

@@ -5,6 +5,7 @@ use super::super::spread;
 use super::*;
 use crate::error::SpreadError;
 use crate::folding::steps::SET_CHANGE;
+use crate::trace::Untraced;
 use likewise::comm::run_on_threads;
 use likewise::table::{BurstTable, PlaceId};
 use proptest::prelude::*;
@@ -458,7 +459,7 @@ fn states_that_overlap_or_end_late_are_counted() {
     let text = format!("{HEAD}{}{}{event}{}{}", state(0, 10), state(5, 20), state(20, 30), state(25, 101));
     let both =
         "test.prv: 2 Running states overlap the next state of their thread; each ends where that begins";
-    let late = "test.prv: 1 burst ends after the end of the trace that its header gives, 100 µs";
+    let late = "test.prv: 1 burst ends after the end of the trace that its header gives, 100 µs; the trace ends with the last of them, at 101 µs";
     for block in [1, 40, 1 << 20] {
         let input = Input::from_bytes(text.as_bytes());
         let trace = read(input, &ReadOptions::default(), block).unwrap();
@@ -516,6 +517,28 @@ fn a_state_that_ends_before_it_begins_is_counted_and_told_once() {
     assert_eq!((trace.table.len(), trace.report.records.states, trace.report.records.backwards), (2, 2, 2));
     let told: Vec<_> = trace.report.warnings.iter().filter(|w| w.contains("before it begins")).collect();
     assert_eq!(told, ["test.prv:3: a state ends before it begins, not read: it begins at 9 and ends at 6"]);
+}
+
+#[test]
+fn when_tracing_was_off_is_told() {
+    let untraced = |states: &str| {
+        let text = format!("{HEAD}1:1:1:1:1:0:5:1\n{states}1:1:1:1:1:90:95:1\n");
+        read_text(&text, &ReadOptions::default()).unwrap().report.untraced
+    };
+    let micros = |time: u64| Nanos(1_000 * time);
+    let off = |from, to, time| Some(Untraced { from: micros(from), to: micros(to), time: micros(time) });
+    assert_eq!(untraced("1:1:1:1:1:5:90:2\n"), None);
+    assert_eq!(untraced("1:1:1:1:1:5:40:14\n1:1:1:1:1:40:90:2\n"), off(5, 40, 35));
+    assert_eq!(untraced("1:1:1:1:1:5:40:14\n1:1:1:1:1:50:90:14\n"), off(5, 90, 75));
+}
+
+#[test]
+fn a_trace_ends_with_its_last_burst_if_the_header_says_an_earlier_end() {
+    let text = format!("{HEAD}1:1:1:1:1:0:5:1\n1:1:1:1:1:5000:5007:1\n");
+    let trace = read_text(&text, &ReadOptions::default()).unwrap();
+    assert_eq!(trace.end, Nanos(5_007_000));
+    let told = trace.report.warnings.iter().find(|w| w.contains("its header gives")).expect("a warning");
+    assert!(told.ends_with("the trace ends with the last of them, at 5.01 ms"), "{told}");
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! The bursts of a run that count, with their phases and threads.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::iter::repeat_n;
 
 use super::finding::{FindingsInput, ThreadName};
@@ -57,7 +59,10 @@ impl<'a> Counted<'a> {
             thread.extend(repeat_n(names.len() as u32 - 1, bursts.len()));
         }
         let shortest = input.shortest.max(Nanos(1));
-        let counts = |i: usize| table.duration[i] >= shortest && thread[i] != NOT_COMPARED && !is_asleep(i);
+        let is_in_part = |i: usize| table.begin[i] >= input.part.start && table.end(i) <= input.part.end;
+        let counts = |i: usize| {
+            table.duration[i] >= shortest && thread[i] != NOT_COMPARED && !is_asleep(i) && is_in_part(i)
+        };
         let order = by_begin(table, counts);
         let grouped_from = input.grouped_from;
         Self { table, phase: input.phase, noise, grouped_from, thread, names, order }
@@ -81,6 +86,23 @@ impl<'a> Counted<'a> {
             end = end.max(self.end(burst));
         }
         (Nanos(busy), end)
+    }
+
+    /// How many threads compute at once at most.
+    ///
+    /// # Complexity
+    /// O(n log t) for n bursts of t threads.
+    pub(super) fn at_once(&self) -> usize {
+        let (mut running, mut most) = (BinaryHeap::new(), 0);
+        for &burst in &self.order {
+            let begin = self.begin(burst);
+            while running.peek().is_some_and(|&Reverse(end)| end <= begin) {
+                running.pop();
+            }
+            running.push(Reverse(self.end(burst)));
+            most = most.max(running.len());
+        }
+        most
     }
 
     /// How many threads have each label.

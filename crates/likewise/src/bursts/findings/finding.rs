@@ -1,5 +1,7 @@
 //! What a finding is.
 
+use std::ops::Range;
+
 use super::super::serial::Scope;
 use crate::cluster::ClusterId;
 use crate::table::{BurstTable, Nanos};
@@ -12,7 +14,7 @@ pub const LEAST_SHARE: f64 = 0.005;
 pub(super) const LEAST_APART: f64 = 0.03;
 
 /// What findings are made from.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct FindingsInput<'a> {
     /// The bursts of one application.
     pub table: &'a BurstTable,
@@ -25,8 +27,11 @@ pub struct FindingsInput<'a> {
     pub grouped_from: Nanos,
     /// By burst, whether it sleeps: then it counts as a wait. Of bursts beyond, none does.
     pub asleep: &'a [bool],
-    /// How long the run takes.
-    pub end: Nanos,
+    /// The part of the run that is looked at: all threads are traced in it. Bursts count that are
+    /// wholly in it.
+    pub part: Range<Nanos>,
+    /// How many threads can compute at once, where it is known.
+    pub most_at_once: Option<u32>,
 }
 
 /// A thread, as the table names it.
@@ -150,6 +155,11 @@ impl Finding {
     pub fn is_serial(&self) -> bool {
         matches!(self.kind, FindingKind::Serial { .. })
     }
+
+    /// Whether it costs time because other threads wait meanwhile.
+    pub(super) fn is_by_waiting(&self) -> bool {
+        !matches!(self.kind, FindingKind::Slower { .. } | FindingKind::LowIpc { .. })
+    }
 }
 
 /// Times without a gap between few that are slow and the others.
@@ -172,4 +182,8 @@ pub struct Findings {
     pub idle: f64,
     /// Share of the run that an even spread of the work would win, at most.
     pub balance: f64,
+    /// How many threads can compute at once, where there are more of them, and never more do.
+    /// One that does not compute may then wait for a CPU, and not for the others, so nothing is
+    /// said of what balance would win.
+    pub few_cpus: Option<u32>,
 }

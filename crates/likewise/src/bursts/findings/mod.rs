@@ -53,11 +53,14 @@ const MOST: usize = 5;
 #[must_use]
 pub fn findings(input: &FindingsInput<'_>) -> Findings {
     assert_eq!(input.phase.len(), input.table.len(), "a phase, or none, for every burst");
-    let whole = input.end.0 as f64;
+    let length = input.part.end.saturating_sub(input.part.start);
+    let whole = length.0 as f64;
     let all = Counted::of(input);
     if all.names().is_empty() || whole <= 0.0 {
         return Findings::default();
     }
+    let is_full = |most: u32| (most as usize) < all.names().len() && all.at_once() <= most as usize;
+    let few_cpus = input.most_at_once.filter(|&most| is_full(most));
     let by_stretch = || {
         if all.is_hybrid() {
             let within = Stretches::of(&all, &Among::ThreadsOfTask);
@@ -77,13 +80,14 @@ pub fn findings(input: &FindingsInput<'_>) -> Findings {
         .filter(|f| !matches!(f.kind, FindingKind::Imbalance { .. }))
         .flat_map(|f| f.phases.iter().copied())
         .collect();
-    list.extend(low_ipc(&all, input.end, &told));
-    list.retain(|finding| finding.share >= LEAST_SHARE);
+    list.extend(low_ipc(&all, length, &told));
+    list.retain(|finding| finding.share >= LEAST_SHARE && (few_cpus.is_none() || !finding.is_by_waiting()));
     list.sort_by(|a, b| b.share.total_cmp(&a.share).then(a.begin.cmp(&b.begin)));
     list.truncate(MOST);
     // After the last burst, nobody knows: the trace may have been cut.
     let (busy, last) = all.busy();
-    Findings { list, idle: last.saturating_sub(busy).0 as f64 / whole, balance }
+    let idle = last.saturating_sub(input.part.start).saturating_sub(busy);
+    Findings { list, idle: idle.0 as f64 / whole, balance, few_cpus }
 }
 
 /// What is lost among those that are compared, and the share of `whole` that

@@ -55,7 +55,8 @@ fn found_but_for(bursts: &[(u32, Burst)], end: u64, asleep: &[bool]) -> Findings
         shortest: Nanos(10),
         grouped_from: Nanos(10),
         asleep: &of_bursts,
-        end: Nanos(end),
+        part: Nanos::ZERO..Nanos(end),
+        most_at_once: None,
     })
 }
 
@@ -324,11 +325,83 @@ fn what_was_not_grouped_is_no_long_burst() {
             shortest,
             grouped_from,
             asleep: &[],
-            end: Nanos(4_000),
+            part: Nanos::ZERO..Nanos(4_000),
+            most_at_once: None,
         })
     };
     assert_eq!(found(70).list, []);
     assert!(matches!(found(50).list[0].kind, FindingKind::OneOff { others: None, .. }));
+}
+
+/// 4 tasks that compute one after the other, 250 ns each, in each of 10 steps.
+fn in_turn(most_at_once: Option<u32>, overlap: u64) -> Findings {
+    let n = 40;
+    let table = BurstTable {
+        app: vec![1; n].into(),
+        task: (0..n as u32).map(|i| i / 10 + 1).collect(),
+        thread: vec![1; n].into(),
+        begin: (0..n as u64).map(|i| Nanos(i % 10 * 1_000 + i / 10 * 250)).collect(),
+        duration: vec![Nanos(250 + overlap); n],
+        ..BurstTable::default()
+    };
+    let phase = vec![Some(ClusterId::from_index(0)); n];
+    findings(&FindingsInput {
+        table: &table,
+        phase: &phase,
+        shortest: Nanos(10),
+        grouped_from: Nanos(10),
+        asleep: &[],
+        part: Nanos::ZERO..Nanos(10_000),
+        most_at_once,
+    })
+}
+
+#[test]
+fn who_may_wait_for_a_cpu_is_not_said_to_wait_for_others() {
+    let known = in_turn(Some(4), 0);
+    assert!(known.few_cpus.is_none() && !known.list.is_empty() && known.balance > 0.5, "{known:?}");
+    assert_eq!(in_turn(None, 0), known);
+    let one = in_turn(Some(1), 0);
+    assert_eq!((one.few_cpus, &one.list[..]), (Some(1), &[][..]));
+    // More compute at once than there are CPUs, so the trace says nothing of these.
+    assert_eq!(in_turn(Some(1), 10).few_cpus, None);
+}
+
+/// In the second half task 3 takes twice as long; in the first it is not traced.
+#[test]
+fn only_the_part_counts_in_which_all_are_traced() {
+    let found = |part: std::ops::Range<u64>| {
+        let burst = |task: u32, step: u64| (task, step, if task == 3 { 800 } else { 400 });
+        let bursts: Vec<(u32, u64, u64)> = (1..5)
+            .flat_map(|task| (0..20).map(move |step| burst(task, step)))
+            .filter(|&(task, step, _)| task != 3 || step >= 10)
+            .collect();
+        let n = bursts.len();
+        let table = BurstTable {
+            app: vec![1; n].into(),
+            task: bursts.iter().map(|b| b.0).collect(),
+            thread: vec![1; n].into(),
+            begin: bursts.iter().map(|b| Nanos(b.1 * 1_000)).collect(),
+            duration: bursts.iter().map(|b| Nanos(b.2)).collect(),
+            ..BurstTable::default()
+        };
+        let phase = vec![Some(ClusterId::from_index(0)); n];
+        findings(&FindingsInput {
+            table: &table,
+            phase: &phase,
+            shortest: Nanos(10),
+            grouped_from: Nanos(10),
+            asleep: &[],
+            part: Nanos(part.start)..Nanos(part.end),
+            most_at_once: None,
+        })
+    };
+    let share = |found: &Findings| found.list.first().map_or(0.0, |finding| finding.share);
+    let (all, half) = (found(0..20_000), found(10_000..20_000));
+    // 300 ns of each 1,000: 800 less the mean of 500.
+    assert!(near(share(&half), 0.3) && share(&all) < 0.25, "{half:?} {all:?}");
+    // 200 ns after each of the first nine.
+    assert!(near(half.idle, 0.18), "{}", half.idle);
 }
 
 #[test]
@@ -477,14 +550,14 @@ fn a_phase_of_low_ipc_is_compared_with_all_else() {
 fn phases_and_noise_at_one_step_are_one_step() {
     let mut bursts: Vec<Burst> = Vec::new();
     for task in 1..9u32 {
-        bursts.push((task, 0, 5_000, 1, 5e3, 5e3));
+        bursts.push((task, 0, 1_000, 1, 1e3, 1e3));
         let (duration, phase) = match task {
             3 | 6 => (256, 3),
             7 => (241, 0),
             _ => (217, 2),
         };
-        bursts.push((task, 6_000, duration, phase, duration as f64, duration as f64));
-        bursts.push((task, 7_000, 500, 1, 500.0, 500.0));
+        bursts.push((task, 2_000, duration, phase, duration as f64, duration as f64));
+        bursts.push((task, 3_000, 500, 1, 500.0, 500.0));
     }
     let found = found(&bursts, 5_000);
     let finding = found.list.first().expect("one");
@@ -492,7 +565,7 @@ fn phases_and_noise_at_one_step_are_one_step() {
         panic!("{finding:?}")
     };
     assert!(near(apart, 256.0 / 229.75 - 1.0) && near(finding.share, 26.25 / 5_000.0), "{finding:?}");
-    assert_eq!((numbers(finding), finding.noise, finding.begin), (vec![2, 3], true, Nanos(6_000)));
+    assert_eq!((numbers(finding), finding.noise, finding.begin), (vec![2, 3], true, Nanos(2_000)));
 }
 
 /// Tasks that wait for their neighbours only: at 800 nobody computes, and
