@@ -5,7 +5,7 @@ use crate::phases::Analysis;
 use anyhow::{Result, anyhow};
 use likewise::bursts::{Estimate, Period, Window, WindowLimits, choose_window};
 use likewise::ranks::{is_significant, spearman};
-use likewise::table::{Nanos, counters_of};
+use likewise::table::{BurstTable, CounterColumn, Nanos, counters_of};
 
 /// How little is to be kept, and how much it may be off.
 #[derive(Clone, Copy, Debug)]
@@ -31,7 +31,14 @@ pub struct Cut<'a> {
     /// What was asked for.
     pub asked: Limits,
     limits: WindowLimits,
+    /// Of each counter, the share of the computing time of all iterations in which it is known.
+    known: Vec<f64>,
 }
+
+/// A counter is compared if it is known for this share of the computing time of what is compared
+/// at least: what is missing changes its sum by no more than what an error is wanted to be.
+/// Where sets of counters take turns, one is known in a few iterations only.
+const KNOWN: f64 = 0.95;
 
 impl<'a> Cut<'a> {
     /// Chooses the iterations by their bursts.
@@ -52,14 +59,18 @@ impl<'a> Cut<'a> {
             ))
             .into());
         }
+        let (from, to) = period.region();
+        let known = known(&analysis.table, (from, to), |_| true);
+        let mut counters = counters_of(&analysis.metrics, &analysis.table);
+        counters.retain(|&counter| known[counter] >= KNOWN);
         let limits = WindowLimits {
             max_share: asked.keep,
             max_error: asked.max_error,
-            counters: counters_of(&analysis.metrics, &analysis.table),
+            counters,
             iterations: asked.iterations,
         };
         let window = choose_window(&analysis.table, &analysis.period().labels, period, &limits);
-        Ok(Self { analysis, period, window, asked, limits })
+        Ok(Self { analysis, period, window, asked, limits, known })
     }
 
     /// Chooses fewer bursts where the window holds this share of the records
@@ -89,12 +100,32 @@ impl<'a> Cut<'a> {
         self.analysis.table.tasks().count()
     }
 
-    /// Wall time, computing time, then every counter; and whether the limit is
-    /// for it.
+    /// Of each counter, whether it is known in nearly all of what is compared.
+    fn is_known(&self) -> Vec<bool> {
+        let Window { from, to, tasks, .. } = &self.window;
+        let table = &self.analysis.table;
+        let is_kept = |i: usize| {
+            tasks.binary_search_by_key(&(table.app[i], table.task[i]), |t| (t.app, t.task)).is_ok()
+        };
+        let kept = known(table, (*from, *to), is_kept);
+        self.known.iter().zip(kept).map(|(&all, kept)| all.min(kept) >= KNOWN).collect()
+    }
+
+    /// The counters that are not in [`Cut::estimates`]: they are known in too little of the
+    /// iterations, or of what is kept of them.
+    #[must_use]
+    pub fn not_told(&self) -> Vec<&str> {
+        let counters = self.analysis.table.counters.iter().zip(self.is_known());
+        counters.filter(|(_, is_known)| !is_known).map(|(c, _)| c.counter.name.as_str()).collect()
+    }
+
+    /// Wall time, computing time, then every counter that is known in nearly all of what is
+    /// compared; and whether the limit is for it.
     #[must_use]
     pub fn estimates(&self) -> Vec<(&str, Estimate, bool)> {
         let counters = self.analysis.table.counters.iter().zip(&self.window.counters).enumerate();
-        let counters = counters.map(|(i, (c, &estimate))| {
+        let counters = counters.zip(self.is_known()).filter(|(_, is_known)| *is_known);
+        let counters = counters.map(|((i, (c, &estimate)), _)| {
             (c.counter.name.as_str(), estimate, self.limits.counters.contains(&i))
         });
         [("wall time", self.wall(), false), ("computing time", self.window.time, true)]
@@ -165,6 +196,20 @@ impl<'a> Cut<'a> {
     }
 }
 
+/// Of each counter, the share of the computing time of some bursts that end between two times in
+/// which it is known; 1 where there is none.
+fn known(table: &BurstTable, (from, to): (Nanos, Nanos), is_asked: impl Fn(usize) -> bool) -> Vec<f64> {
+    let is_in = |i: &usize| table.end(*i) > from && table.end(*i) <= to && is_asked(*i);
+    let bursts: Vec<usize> = (0..table.len()).filter(is_in).collect();
+    let time = |i: &usize| table.duration[*i].0 as f64;
+    let all: f64 = bursts.iter().map(time).sum();
+    let of_counter = |column: &CounterColumn| {
+        let known: f64 = bursts.iter().filter(|&&i| !column.values.get(i).is_nan()).map(time).sum();
+        if all > 0.0 { known / all } else { 1.0 }
+    };
+    table.counters.iter().map(of_counter).collect()
+}
+
 fn meets(asked: &Limits, window: &Window, records: f64) -> bool {
     window.error <= asked.max_error && window.share.max(records) <= asked.keep
 }
@@ -172,6 +217,29 @@ fn meets(asked: &Limits, window: &Window, records: f64) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use likewise::table::Counter;
+
+    /// Two counters take turns from burst to burst, a third is always read.
+    #[test]
+    fn a_counter_is_known_in_the_time_of_the_bursts_that_have_it() {
+        let column = |has: fn(usize) -> bool| CounterColumn {
+            values: (0..10).map(|i| if has(i) { 5.0 } else { f64::NAN }).collect::<Vec<f64>>().into(),
+            counter: Counter { event_type: None, name: "C".to_owned(), description: String::new() },
+        };
+        let table = BurstTable {
+            app: vec![1; 10].into(),
+            task: vec![1; 10].into(),
+            thread: vec![1; 10].into(),
+            begin: (0..10).map(|i| Nanos(100 * i)).collect(),
+            duration: (0..10).map(|i| Nanos(if i % 2 == 0 { 30 } else { 90 })).collect(),
+            counters: vec![column(|i| i % 2 == 0), column(|i| i % 2 == 1), column(|_| true)],
+            ..BurstTable::default()
+        };
+        assert_eq!(known(&table, (Nanos(0), Nanos(1_000)), |_| true), [0.25, 0.75, 1.0]);
+        assert_eq!(known(&table, (Nanos(0), Nanos(1_000)), |i| i == 1), [0.0, 1.0, 1.0]);
+        assert_eq!(known(&table, (Nanos(2_000), Nanos(3_000)), |_| true), [1.0, 1.0, 1.0]);
+    }
+
     #[test]
     fn what_is_met_is_what_was_asked_for() {
         let asked = Limits { keep: 0.05, max_error: 0.02, iterations: None };

@@ -102,6 +102,11 @@ pub fn verdict(analysis: &Analysis) -> String {
              more than chance makes, as the same bursts differ from time to time. (Threads compute for {computing} of \
              the run; until the last burst ends, none does in {idle} of it.)"
         ),
+        false if found.idle >= MUCH_IDLE && !analysis.settings.burst_events.is_empty() => {
+            format!(
+                "No thread is in a burst of the chosen events in {idle} of the run; what it does there they do not tell."
+            )
+        }
         false if found.idle >= MUCH_IDLE => {
             format!(
                 "No thread computes in {idle} of the run: all wait, communicate, or are not traced there."

@@ -11,7 +11,7 @@ use anyhow::Result;
 use clap::Args;
 use likewise::bursts::{Estimate, Window};
 use likewise::table::Nanos;
-use likewise::words::{FAR, factor, grouped_digits, short};
+use likewise::words::{FAR, factor, grouped_digits, listed, short};
 use likewise_analysis::Stages;
 use likewise_analysis::cut::{Cut, Limits};
 use likewise_analysis::definition::{parse_share, parse_some};
@@ -258,6 +258,7 @@ impl Told<'_> {
             "within_limits": is_known.then(|| self.cut.meets(self.records())),
             "error": is_known.then_some(window.error),
             "estimates": estimates.into_iter().map(estimate).collect::<Vec<_>>(),
+            "not_estimated": if is_known { self.cut.not_told() } else { Vec::new() },
             "notes": notes,
         })
     }
@@ -309,6 +310,14 @@ impl Told<'_> {
             };
             let (error, run_error) = (told(estimate.error()), told(estimate.run_error()));
             let _ = writeln!(text, "  {name:20} {error:>9}  ({run_error}){mark}");
+        }
+        let not_told = self.cut.not_told();
+        if !not_told.is_empty() {
+            let names = listed(&not_told);
+            let _ = writeln!(
+                text,
+                "Not told, because they are not counted in nearly all of the iterations and of what is kept: {names}."
+            );
         }
         if !self.cut.meets(self.records()) {
             let _ = writeln!(

@@ -306,10 +306,11 @@ fn lacking(analysis: &Analysis) -> Vec<f64> {
 }
 
 /// Where what tasks lack is half of the imbalance or more, and bursts of no
-/// phase may be that, the imbalance is not known.
+/// phase may be that, the imbalance is not known; nor is it where there is one task.
 fn imbalance(phase: &PhaseStats, lacking: f64) -> Option<f64> {
     let lost = phase.imbalance * phase.total.0 as f64;
-    (phase.cluster.is_some() && (lacking == 0.0 || lacking < 0.5 * lost)).then_some(phase.imbalance)
+    let is_compared = phase.cluster.is_some() && phase.of_tasks > 1;
+    (is_compared && (lacking == 0.0 || lacking < 0.5 * lost)).then_some(phase.imbalance)
 }
 
 fn phase_row(phase: &PhaseStats, lacking: f64) -> PhaseRow {

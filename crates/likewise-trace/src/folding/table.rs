@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use likewise::table::{
     BurstTable, Code, Counter, CounterColumn, Nanos, PathId, PlaceId, Region, Regions, Runs, Values,
 };
+use likewise::words::{counted, grouped_digits};
 use rayon::prelude::*;
 
 use super::bursts::{Bursts, ByThread};
@@ -107,9 +108,20 @@ pub(crate) fn build(
         warnings.extend(without_impossible(column, missing.impossible));
     }
     warnings.extend(parts(&table.counters, &missing));
+    let known = |column: &CounterColumn| column.values.iter().filter(|value| !value.is_nan()).count() as u64;
     if since_end > 0 && n > 1 {
-        let what = "counters are read at the ends of bursts alone";
-        warnings.push(format!("{what}: each count includes what the thread did since the burst before"));
+        let all: u64 = table.counters.par_iter().map(known).sum();
+        warnings.push(if since_end >= all {
+            "counters are read at the ends of bursts alone: each count includes what the thread did since the burst before"
+                .to_owned()
+        } else {
+            format!(
+                "{} of {} are read at the end of their burst alone: each includes what the thread did since its \
+                 counters were last read",
+                grouped_digits(since_end),
+                counted(all, "count")
+            )
+        });
     }
     Ok(table)
 }
