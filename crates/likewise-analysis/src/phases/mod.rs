@@ -66,6 +66,9 @@ pub struct Labelled {
     pub input: String,
     /// End of the trace.
     pub end: Nanos,
+    /// What to add to times for those of the file: a table may count from anywhere, and its first
+    /// burst is time 0 here.
+    pub origin: Nanos,
     /// Every burst that was read.
     pub table: BurstTable,
     /// What describes a burst.
@@ -199,6 +202,7 @@ struct Plan<'a> {
 struct Input {
     name: String,
     end: Nanos,
+    origin: Nanos,
     table: BurstTable,
     columns: Option<Taken>,
     drawn_times: bool,
@@ -216,8 +220,18 @@ fn labelled(
     stages: &mut Stages,
     watch: &dyn Watch,
 ) -> Result<Labelled> {
-    let Input { name, end, mut table, columns, drawn_times, odd_clocks, shared_cpus, part, mut notes } =
-        input;
+    let Input {
+        name,
+        end,
+        origin,
+        mut table,
+        columns,
+        drawn_times,
+        odd_clocks,
+        shared_cpus,
+        part,
+        mut notes,
+    } = input;
     let mut prepared = {
         let _bar = watch.spinner("Preparing");
         stages.time("prepare", || prepare(&table, &plan.preparation))?
@@ -269,6 +283,7 @@ fn labelled(
         plots,
         input: name,
         end,
+        origin,
         table,
         metrics,
         prepared,

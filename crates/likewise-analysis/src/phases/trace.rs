@@ -119,7 +119,7 @@ fn input_of(
     watch: &dyn Watch,
 ) -> Result<Input> {
     let Options { reading, describing, .. } = options;
-    let Trace { mut table, end, topology, report } = read;
+    let Trace { mut table, end, origin, topology, report } = read;
     let mut notes = report.warnings;
     if let Some(columns) = &report.columns {
         watch.tell(&columns.told());
@@ -149,7 +149,7 @@ fn input_of(
     let ReadReport { columns, drawn_times, shared_cpus, part, .. } = report;
     let odd_clocks = records.backwards > 0;
     let name = trace.display().to_string();
-    Ok(Input { name, end, table, columns, drawn_times, odd_clocks, shared_cpus, part, notes })
+    Ok(Input { name, end, origin, table, columns, drawn_times, odd_clocks, shared_cpus, part, notes })
 }
 
 /// The metrics that are said here, else in the definition, else the usual ones.

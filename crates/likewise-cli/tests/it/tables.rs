@@ -196,6 +196,71 @@ fn bursts_reads_all_tables_alike() {
     );
 }
 
+/// A run has the same results whatever its clock counts from, and its times stay those of the table.
+#[test]
+fn a_clock_may_count_from_anywhere() {
+    let dir = tempfile::tempdir().unwrap();
+    let results = |from: u64| {
+        let mut table = bursts();
+        for row in &mut table.rows {
+            // One task is slow, so that there is something to find.
+            let duration: u64 = row[3].parse().unwrap();
+            row[3] = if row[0] == "4" { (duration * 11 / 10).to_string() } else { row[3].clone() };
+            row[2] = (row[2].parse::<u64>().unwrap() + from).to_string();
+        }
+        let (input, out) = (dir.path().join("t.csv"), dir.path().join("out"));
+        let _ = std::fs::remove_dir_all(&out);
+        std::fs::write(&input, table.text(",", "\n")).unwrap();
+        let args = ["bursts", text(&input), "--no-trace", "-o", text(&out)];
+        let call = succeeds(&[&args[..], &["--method", "dbscan", "--eps", "0.1"]].concat());
+        let mut summary = summary(&out);
+        for key in ["timings", "peak_memory_bytes"] {
+            summary[key] = Value::Null;
+        }
+        let rows = read(&out, "bursts.csv");
+        (summary, rows, read(&out, "representatives.csv"), call.stdout + &call.stderr)
+    };
+    let (plain, rows, representatives, _) = results(0);
+    assert_eq!(plain["trace_begin_ns"], 0);
+    let from = 1_700_000_000_000_000_000;
+    let (mut other, other_rows, other_representatives, said) = results(from);
+    let note = "the run is taken to begin with its first burst, at 1700000000000000000 ns of the table";
+    assert!(said.contains(note), "{said}");
+    let notes = other["notes"].as_array_mut().unwrap();
+    assert_eq!(notes.iter().filter(|said| said.as_str().unwrap().starts_with(note)).count(), 1);
+    notes.retain(|said| !said.as_str().unwrap().starts_with(note));
+    assert_eq!(other["trace_begin_ns"], from);
+    let back = |time: &mut Value| {
+        if let Some(at) = time.as_u64() {
+            *time = (at - from).into();
+        }
+    };
+    ["trace_begin_ns", "trace_end_ns"].iter().for_each(|key| back(&mut other[key]));
+    if let Some(region) = other["period"]["region_ns"].as_array_mut() {
+        region.iter_mut().for_each(back);
+    }
+    let findings = other["findings"].as_array_mut().unwrap();
+    assert!(!findings.is_empty());
+    for finding in findings {
+        for key in ["begin_ns", "from_ns", "until_ns"] {
+            if let Some(time) = finding.get_mut(key) {
+                back(time);
+            }
+        }
+    }
+    assert_eq!(other, plain);
+    for (plain, other) in [(rows, other_rows), (representatives, other_representatives)] {
+        let header: Vec<&str> = plain.lines().next().unwrap().split(',').collect();
+        let at = header.iter().position(|name| *name == "begin_ns").unwrap();
+        let back = |row: &str| {
+            let mut cells: Vec<String> = row.split(',').map(str::to_owned).collect();
+            cells[at] = cells[at].parse().map_or(cells[at].clone(), |time: u64| (time - from).to_string());
+            cells.join(",") + "\n"
+        };
+        assert_eq!(other.lines().map(back).collect::<String>(), plain);
+    }
+}
+
 /// A folder with `bursts.csv` and `bursts.parquet` of the same run.
 fn both(dir: &Path) -> [PathBuf; 2] {
     let table = dir.join("t.csv");

@@ -203,7 +203,8 @@ impl Reading<'_> {
         if let Some(code) = &mut table.code {
             code.parallel = rules.openmp == OpenMp::Joined;
         }
-        Ok(Trace { table, end: header.end, topology: Some(header.topology.clone()), report })
+        let topology = Some(header.topology.clone());
+        Ok(Trace { table, end: header.end, origin: Nanos::ZERO, topology, report })
     }
 }
 

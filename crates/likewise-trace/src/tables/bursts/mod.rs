@@ -113,14 +113,31 @@ impl Layout {
 /// The bursts of the applications asked for, in order, and notes about them.
 pub(crate) fn finished(table: BurstTable, layout: &Layout, mut report: ReadReport, apps: Apps) -> Trace {
     report.records.states = table.len() as u64;
-    let table = in_order(choose(table, apps));
+    let mut table = in_order(choose(table, apps));
     if !layout.roles.contains(&Role::Thread) {
         report.warnings.push(format!("there is no column '{THREAD}': each task is taken to have one thread"));
     }
     report.warnings.extend(overlap(&table));
     report.columns = Some(layout.taken());
+    let origin = from_first_burst(&mut table);
+    report.warnings.extend(origin_note(origin));
     let end = last_end(&table);
-    Trace { table, end, topology: None, report }
+    Trace { table, end, origin, topology: None, report }
+}
+
+/// Lets time 0 be the begin of the first burst, and says what it was. A table tells no begin of its
+/// run, and its clock may count from when the computer started, or from 1970.
+fn from_first_burst(table: &mut BurstTable) -> Nanos {
+    let origin = table.begin.iter().min().copied().unwrap_or_default();
+    if origin > Nanos::ZERO {
+        table.begin.iter_mut().for_each(|begin| *begin = begin.saturating_sub(origin));
+    }
+    origin
+}
+
+fn origin_note(origin: Nanos) -> Option<String> {
+    let said = || format!("the run is taken to begin with its first burst, at {} ns of the table", origin.0);
+    (origin > Nanos::ZERO).then(|| format!("{}: times that are told count from there", said()))
 }
 
 /// Bursts that begin before an earlier one of their thread has ended.

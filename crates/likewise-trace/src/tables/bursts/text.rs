@@ -143,19 +143,46 @@ mod tests {
     }
 
     #[test]
+    fn the_run_begins_with_the_first_burst() {
+        let text = |from: u64| {
+            let of = |at: u64| 1_700_000_000_000_000_000 * from + at;
+            format!(
+                "app,task,begin_ns,duration_ns\n2,1,{},7\n1,2,{},10\n1,1,{},7\n",
+                of(0),
+                of(25),
+                of(5 + from)
+            )
+        };
+        let read = |from| {
+            let options = ReadOptions { apps: Apps::One(1), ..ReadOptions::default() };
+            read(Input::from_bytes(text(from).as_bytes()), &options).unwrap()
+        };
+        // That of the application that is read.
+        for (from, origin, begin) in [(0, 5, 20), (1, 1_700_000_000_000_000_006, 19)] {
+            let trace = read(from);
+            assert_eq!((&trace.table.begin[..], trace.origin), (&[0, begin].map(Nanos)[..], Nanos(origin)));
+            assert_eq!(trace.end, Nanos(begin + 10));
+            let said = format!("the run is taken to begin with its first burst, at {origin} ns of the table");
+            assert!(trace.report.warnings.last().is_some_and(|note| note.starts_with(&said)));
+        }
+        let trace = parse("task,thread,begin_ns,duration_ns\n1,1,9,1\n2,1,0,7\n").unwrap();
+        assert!(trace.origin == Nanos::ZERO && trace.report.warnings.is_empty());
+    }
+
+    #[test]
     fn rows_in_the_order_of_time_come_by_thread() {
         let row = |i: u64| format!("{},{},{},{i},1,{}\n", 2 - i / 3 % 2, 1 + i % 3, 1 + i / 6 % 2, 10 * i);
         let rows: String = (0..60).map(row).collect();
         let text = format!("app,task,thread,begin_ns,duration_ns,N\n{rows}");
         for (apps, expected) in [(Apps::All, 1..3), (Apps::One(2), 2..3), (Apps::First, 1..2)] {
             let options = ReadOptions { apps, ..ReadOptions::default() };
-            let table = read(Input::from_bytes(text.as_bytes()), &options).unwrap().table;
+            let Trace { table, origin, .. } = read(Input::from_bytes(text.as_bytes()), &options).unwrap();
             let key = |i: usize| (table.thread_of(i), table.begin[i]);
             assert!((1..table.len()).all(|i| key(i - 1) < key(i)));
             assert_eq!(table.len(), 30 * expected.len());
             assert_eq!(table.threads().count(), 6 * expected.len());
             for i in 0..table.len() {
-                let Nanos(begin) = table.begin[i];
+                let Nanos(begin) = table.begin[i].saturating_add(origin);
                 let (app, task, thread) = table.thread_of(i);
                 assert!(expected.contains(&app) && u64::from(app) == 2 - begin / 3 % 2);
                 assert_eq!((u64::from(task), u64::from(thread)), (1 + begin % 3, 1 + begin / 6 % 2));
