@@ -11,10 +11,13 @@ pub(crate) mod text;
 
 use std::iter::repeat_n;
 
+use likewise::bursts::asked_of_bursts;
 use likewise::table::{BurstTable, Counter, CounterColumn, Nanos, Values};
 
 use super::rows::check_different;
 use crate::error::ErrorKind;
+use crate::folding::cover::Limits;
+use crate::folding::table::without_impossible;
 use crate::taken::{Taken, is_unnamed, name_or_place};
 use crate::trace::{Apps, EventTypeInfo, RUNNING, ReadReport, StateInfo, Trace, TraceInfo};
 
@@ -118,6 +121,7 @@ pub(crate) fn finished(table: BurstTable, layout: &Layout, mut report: ReadRepor
         report.warnings.push(format!("there is no column '{THREAD}': each task is taken to have one thread"));
     }
     report.warnings.extend(overlap(&table));
+    report.warnings.extend(without_impossible_counts(&mut table));
     report.columns = Some(layout.taken());
     let origin = from_first_burst(&mut table);
     report.warnings.extend(origin_note(origin));
@@ -160,6 +164,35 @@ fn overlap(table: &BurstTable) -> Option<String> {
         "{n} {bursts} {begins} before an earlier one of the thread has ended, the first on task {task}, thread \
          {thread} at {begin} ns: that time is counted twice"
     ))
+}
+
+/// Makes counts of hardware missing that no processor can have, as those of traces are, and says so.
+///
+/// Names tell what the hardware counts: PAPI's, and all that are known to be instructions or cycles.
+/// Any other column may hold anything.
+fn without_impossible_counts(table: &mut BurstTable) -> Vec<String> {
+    let BurstTable { counters, duration, .. } = table;
+    let limits = Limits::new(1, |_| true);
+    let known = asked_of_bursts(counters);
+    let mut notes = Vec::new();
+    for (column, known) in counters.iter_mut().zip(known) {
+        if !known && !is_of_papi(&column.counter.name) {
+            continue;
+        }
+        let is_impossible =
+            |&(i, value): &(usize, f64)| !(0.0..=limits.most(duration[i].0) as f64).contains(&value);
+        let counted = column.values.iter().enumerate().filter(|(_, value)| !value.is_nan());
+        let impossible: Vec<usize> = counted.filter(is_impossible).map(|(i, _)| i).collect();
+        impossible.iter().for_each(|&i| column.values.set(i, f64::NAN));
+        notes.extend(without_impossible(column, impossible.len() as u64));
+    }
+    notes
+}
+
+/// Whether a column is of one counter of PAPI, by its name; several are those of a quotient.
+fn is_of_papi(name: &str) -> bool {
+    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    name.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("PAPI_")) && name.chars().all(is_word)
 }
 
 /// The rows at `order`, in that order, but for whose they are.

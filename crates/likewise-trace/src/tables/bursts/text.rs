@@ -227,6 +227,40 @@ mod tests {
     }
 
     #[test]
+    fn impossible_counts_are_missing() {
+        // 100 for each ns, and 1 µs more; of a burst of 10 ns, 101,000.
+        let text = |counts: [&str; 2]| {
+            let head = "task,thread,begin_ns,duration_ns,PAPI_TOT_INS,instructions,bytes,PAPI_A/PAPI_B\n";
+            let row = |(i, n): (usize, &&str)| format!("1,1,{},10,{n},7,{n},{n}\n", 10 * i);
+            head.to_owned() + &counts.iter().enumerate().map(row).collect::<String>()
+        };
+        let counts = |trace: &Trace, name: &str| -> Vec<f64> {
+            trace.table.counter(name).unwrap().values.iter().collect()
+        };
+        for possible in ["0", "101000", ""] {
+            assert_eq!(parse(&text(["5", possible])).unwrap().report.warnings, [""; 0], "{possible}");
+        }
+        for impossible in ["101001", "4611686018427387904", "-1"] {
+            let trace = parse(&text(["5", impossible])).unwrap();
+            let said = "the counts of 'PAPI_TOT_INS' are impossible in 1 burst of 2 (negative, or over 100 a \
+                        nanosecond); they are missing there";
+            assert_eq!(trace.report.warnings, [said]);
+            let known = counts(&trace, "PAPI_TOT_INS");
+            assert!(known[0] == 5.0 && known[1].is_nan());
+            // What else a column may be called, nobody can tell what it holds.
+            for other in ["bytes", "PAPI_A/PAPI_B"] {
+                assert_eq!(counts(&trace, other)[1], impossible.parse::<f64>().unwrap());
+            }
+        }
+        let trace = parse(&text(["-5", "-5"])).unwrap();
+        assert!(trace.report.warnings[0].ends_with("so many that the counter is left out"));
+        assert!(counts(&trace, "PAPI_TOT_INS").iter().all(|n| n.is_nan()));
+        assert_eq!(counts(&trace, "instructions"), [7.0, 7.0]);
+        let text = text(["5", "6"]).replace("bytes", "INST_RETIRED:ANY").replace(",7,6,", ",7,1e9,");
+        assert_eq!(parse(&text).unwrap().report.warnings.len(), 1);
+    }
+
+    #[test]
     fn lenient_skips_and_counts() {
         let text = "task,thread,begin_ns,duration_ns\n1,1,0,5\nx,1,0,5\n1,1\n1,1,9,5\n";
         let options = ReadOptions { lenient: true, ..ReadOptions::default() };
