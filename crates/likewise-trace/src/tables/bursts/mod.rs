@@ -12,7 +12,7 @@ pub(crate) mod text;
 use std::iter::repeat_n;
 
 use likewise::bursts::asked_of_bursts;
-use likewise::table::{BurstTable, Counter, CounterColumn, Nanos, Values};
+use likewise::table::{BurstTable, Counter, CounterColumn, Nanos, Runs, Values};
 
 use super::rows::check_different;
 use crate::error::ErrorKind;
@@ -29,12 +29,20 @@ const THREAD: &str = "thread";
 pub(crate) fn is_header(names: &[String]) -> bool {
     // Two are enough, so that the error can name a column that is missing.
     let known = NEEDED.iter().chain([&THREAD]);
-    known.filter(|known| names.iter().any(|name| name == *known)).count() >= 2
+    known.filter(|known| place_of(known, names).is_some()).count() >= 2
+}
+
+/// The column of that name; without one, the only one that has it but for the case of letters.
+pub(crate) fn place_of(wanted: &str, names: &[String]) -> Option<usize> {
+    names.iter().position(|name| name == wanted).or_else(|| {
+        let mut alike = (0..names.len()).filter(|&at| names[at].eq_ignore_ascii_case(wanted));
+        alike.next().filter(|_| alike.next().is_none())
+    })
 }
 
 /// Whether one of these columns holds clusters.
 pub(crate) fn has_labels(names: &[String]) -> bool {
-    names.iter().any(|name| name == "cluster")
+    place_of("cluster", names).is_some()
 }
 
 /// What a column is for.
@@ -58,7 +66,7 @@ pub(crate) struct Layout {
 impl Layout {
     pub(crate) fn of(names: Vec<String>) -> std::result::Result<Self, ErrorKind> {
         for needed in NEEDED {
-            if !names.iter().any(|n| n == needed) {
+            if place_of(needed, &names).is_none() {
                 let hint = "a CSV of bursts with task,thread,begin_ns,duration_ns and counters";
                 return Err(ErrorKind::MissingColumn(needed.to_owned(), hint));
             }
@@ -67,23 +75,28 @@ impl Layout {
         // Our bursts.csv has each metric twice, the second time normalised. In
         // other tables such a name is a counter.
         let has = |wanted: &str| names.iter().any(|name| name == wanted);
-        let is_ours =
-            |name: &str| name.strip_prefix("n_").is_some_and(|metric| has("cluster") && has(metric));
+        let is_ours = |name: &str| {
+            name.strip_prefix("n_").is_some_and(|metric| place_of("cluster", &names).is_some() && has(metric))
+        };
         let mut n_counters = 0;
-        let roles = names.iter().map(|name| match name.as_str() {
-            "app" => Role::App,
-            "task" => Role::Task,
-            THREAD => Role::Thread,
-            "begin_ns" => Role::Begin,
-            "duration_ns" => Role::Duration,
-            "cluster" => Role::Ignored,
-            name if is_unnamed(name) || is_ours(name) => Role::Ignored,
-            _ => {
+        let named = [
+            ("app", Role::App),
+            ("task", Role::Task),
+            (THREAD, Role::Thread),
+            ("begin_ns", Role::Begin),
+            ("duration_ns", Role::Duration),
+            ("cluster", Role::Ignored),
+        ];
+        let of_name = |at: usize| named.iter().find(|(name, _)| place_of(name, &names) == Some(at));
+        let role = |(at, name): (usize, &String)| match of_name(at) {
+            Some((_, role)) => *role,
+            None if is_unnamed(name) || is_ours(name) => Role::Ignored,
+            None => {
                 n_counters += 1;
                 Role::Counter(n_counters - 1)
             }
-        });
-        Ok(Self { roles: roles.collect(), names })
+        };
+        Ok(Self { roles: names.iter().enumerate().map(role).collect(), names })
     }
 
     /// What becomes of each column.
@@ -92,7 +105,9 @@ impl Layout {
         for (at, (name, role)) in self.names.iter().zip(&self.roles).enumerate() {
             match role {
                 Role::Counter(_) => taken.push(name),
-                Role::Ignored if name == "cluster" => taken.leave_out(name, "labels of a grouping"),
+                Role::Ignored if name.eq_ignore_ascii_case("cluster") => {
+                    taken.leave_out(name, "labels of a grouping")
+                }
                 Role::Ignored if is_unnamed(name) => {
                     taken.leave_out(&name_or_place(name, at), "it has no name")
                 }
@@ -116,6 +131,8 @@ impl Layout {
 /// The bursts of the applications asked for, in order, and notes about them.
 pub(crate) fn finished(table: BurstTable, layout: &Layout, mut report: ReadReport, apps: Apps) -> Trace {
     report.records.states = table.len() as u64;
+    let mut table = table;
+    report.warnings.extend(ids_from_1(&mut table));
     let mut table = in_order(choose(table, apps));
     if !layout.roles.contains(&Role::Thread) {
         report.warnings.push(format!("there is no column '{THREAD}': each task is taken to have one thread"));
@@ -127,6 +144,25 @@ pub(crate) fn finished(table: BurstTable, layout: &Layout, mut report: ReadRepor
     report.warnings.extend(origin_note(origin));
     let end = last_end(&table);
     Trace { table, end, origin, topology: None, report }
+}
+
+/// Lets tasks count from 1, if there is a task 0, as MPI counts ranks; threads too. Says so.
+fn ids_from_1(table: &mut BurstTable) -> Vec<String> {
+    let mut notes = Vec::new();
+    for (what, ids) in [("task", &mut table.task), ("thread", &mut table.thread)] {
+        if ids.runs().all(|(id, _)| id != 0) {
+            continue;
+        }
+        let last = ids.runs().map(|(id, _)| id).max().unwrap_or_default();
+        let mut from_1 = Runs::default();
+        ids.runs().for_each(|(id, rows)| from_1.push_run(id.saturating_add(1), rows.len()));
+        *ids = from_1;
+        notes.push(match last {
+            0 => format!("{what} 0 of the table is {what} 1 here"),
+            _ => format!("{what}s 0 to {last} of the table are {what}s 1 to {} here", last.saturating_add(1)),
+        });
+    }
+    notes
 }
 
 /// Lets time 0 be the begin of the first burst, and says what it was. A table tells no begin of its
