@@ -261,6 +261,39 @@ fn a_clock_may_count_from_anywhere() {
     }
 }
 
+/// Four phases in each iteration, after which all threads wait.
+fn loop_of_four_phases(tasks: u64, iterations: u64) -> String {
+    let mut text = "task,begin_ns,duration_ns,PAPI_TOT_INS,PAPI_TOT_CYC\n".to_owned();
+    let mut begin = 0;
+    for at in 0..iterations {
+        for (phase, (instructions, ipc)) in (0..).zip([(20e6, 1.5), (5e6, 0.8), (60e6, 2.2), (1e6, 1.1)]) {
+            for task in 0..tasks {
+                // 0.3 % and 1 % more or less, by no order.
+                let few = 0.003 * ((11 * (7 * at + 5 * phase + 3 * task) % 17) as f64 / 8.0 - 1.0);
+                let more = 0.01 * ((13 * (5 * at + 3 * phase + 7 * task) % 19) as f64 / 9.0 - 1.0);
+                let instructions = instructions * (1.0 + few);
+                let cycles = instructions / (ipc * (1.0 + more));
+                let (task, duration) = (task + 1, cycles / 2.5);
+                text += &format!("{task},{begin},{duration:.0},{instructions:.0},{cycles:.0}\n");
+            }
+            begin += 12_000_000;
+        }
+    }
+    text
+}
+
+/// Of few bursts, one density makes one phase of several: half of an iteration looked like all of it.
+#[test]
+fn an_iteration_has_all_phases() {
+    let dir = tempfile::tempdir().unwrap();
+    for (tasks, iterations) in [(1, 6), (1, 8), (2, 3), (2, 4), (2, 6), (3, 8)] {
+        let (input, out) = (dir.path().join("t.csv"), dir.path().join("out"));
+        std::fs::write(&input, loop_of_four_phases(tasks, iterations)).unwrap();
+        succeeds(&["bursts", text(&input), "--no-trace", "-q", "-o", text(&out)]);
+        assert_eq!(summary(&out)["period"]["iterations"], iterations, "{tasks} tasks");
+    }
+}
+
 /// A folder with `bursts.csv` and `bursts.parquet` of the same run.
 fn both(dir: &Path) -> [PathBuf; 2] {
     let table = dir.join("t.csv");
