@@ -98,6 +98,8 @@ pub struct Trace {
     pub table: BurstTable,
     /// When it ends; of a table, when its last burst does.
     pub end: Nanos,
+    /// The file's time of what is time 0 here: of a table the begin of its first burst, else 0.
+    pub origin: Nanos,
     /// Where its tasks ran, where the format says.
     pub topology: Option<Topology>,
     /// What was read.

@@ -89,16 +89,19 @@ pub fn verdict(analysis: &Analysis) -> String {
     }
     let (least, balance, idle) = (percent(LEAST_SHARE), percent(found.balance), percent(found.idle));
     let computing = percent(computing(analysis));
+    // A phase may be worth more by what no finding looks for, such as one that does the same faster.
+    let sought = "nothing that is looked for (imbalance of a step, serial time, slow threads, single long bursts, an \
+                  IPC of at most half of the others')";
     let verdict = match found.list.is_empty() {
         _ if analysis.table.is_empty() => String::new(),
         true if found.balance < LITTLE => format!(
-            "Nothing stands out: no step, burst or phase is worth {least} of the run. (Between moments at which no \
+            "Nothing stands out: {sought} is worth {least} of the run. (Between moments at which no \
              thread computes, the busiest one computes for {balance} of the run more than the mean; threads compute \
              for {computing} of the run; until the last burst ends, none does in {idle} of it.)"
         ),
         true => format!(
             "Between moments at which no thread computes, the busiest one computes for {balance} of the run more than \
-             the mean, but which step makes it cannot be told: no step, burst or phase is worth {least} of the run and \
+             the mean, but which step makes it cannot be told: {sought} is worth {least} of the run and \
              more than chance makes, as the same bursts differ from time to time. (Threads compute for {computing} of \
              the run; until the last burst ends, none does in {idle} of it.)"
         ),

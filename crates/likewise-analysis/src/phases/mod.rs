@@ -68,6 +68,9 @@ pub struct Labelled {
     pub input: String,
     /// End of the trace.
     pub end: Nanos,
+    /// What to add to times for those of the file: a table may count from anywhere, and its first
+    /// burst is time 0 here.
+    pub origin: Nanos,
     /// Every burst that was read.
     pub table: BurstTable,
     /// What describes a burst.
@@ -203,6 +206,7 @@ struct Plan<'a> {
 struct Input {
     name: String,
     end: Nanos,
+    origin: Nanos,
     table: BurstTable,
     columns: Option<Taken>,
     drawn_times: bool,
@@ -224,6 +228,7 @@ fn labelled(
     let Input {
         name,
         end,
+        origin,
         mut table,
         columns,
         drawn_times,
@@ -289,6 +294,7 @@ fn labelled(
         plots,
         input: name,
         end,
+        origin,
         table,
         metrics,
         prepared,

@@ -14,6 +14,7 @@ use likewise::bursts::{
 use likewise::cluster::{ClusterId, Clustering, Points};
 use likewise::table::{BurstTable, Prepared, Rows};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::sync::PoisonError;
 
 /// What was looked at to see whether a run repeats.
@@ -59,7 +60,8 @@ pub struct PeriodSearch {
     /// that no two iterations have the same ones. So if the analysis refined,
     /// its bursts are grouped again by DBSCAN at the suggested eps. If no eps
     /// suggests itself, as among few bursts, the phases of the refinement
-    /// serve; and where their iterations are more alike, for one density may leave out
+    /// serve. They do too where one density makes one phase of several, so that
+    /// what would be an iteration is a part of one ([`has_parts`]); and where their iterations are more alike, for one density may leave out
     /// what happens once in each iteration. All commands ask here, and so find the same period.
     pub labels: Vec<Option<ClusterId>>,
 }
@@ -93,7 +95,19 @@ impl PeriodSearch {
                 Some(one_density) => {
                     let has_all = one_density.has_nearly_all_of(clustering, table, complete);
                     let found = Self::by_phase(table, one_density);
-                    found.or_better(has_all, || Some(of(clustering)))
+                    let phases = of_all_bursts(table, complete, clustering);
+                    let has_whole = |found: &Self| {
+                        found.found.as_ref().map_or(true, |period| !has_parts(period, table, &phases))
+                    };
+                    if has_whole(&found) {
+                        found.or_better(has_all, || Some(of(clustering)))
+                    } else {
+                        let mut refined = of(clustering);
+                        if !has_whole(&refined) {
+                            refined.found = Err(NotPeriodic::NothingRepeats);
+                        }
+                        refined
+                    }
                 }
                 None => of(clustering),
             }
@@ -246,6 +260,37 @@ impl Labels {
     }
 }
 
+/// Two iterations with less than this share of their time in common do other things. Steps of a loop of
+/// which every second one does more (output) have more than half in common, unless that takes longer
+/// than all else.
+const OTHERS: f64 = 0.5;
+/// Those with this share in common do the same: bursts at the edge of a phase may be in another one.
+const SAME: f64 = 0.9;
+/// An iteration is taken to consist of so many parts at most.
+const PARTS: usize = 16;
+
+/// Whether what are told as iterations are parts of longer ones: each does other phases than the next,
+/// and the same as one some further on.
+fn has_parts(period: &Period, table: &BurstTable, phases: &[Option<ClusterId>]) -> bool {
+    let n = period.n_iterations();
+    let mut times = vec![BTreeMap::new(); n];
+    for (i, phase) in phases.iter().enumerate() {
+        let at = period.boundaries.partition_point(|&boundary| boundary <= table.begin[i]);
+        if let (Some(phase), Some(of)) = (phase, at.checked_sub(1).and_then(|at| times.get_mut(at))) {
+            *of.entry(phase.index()).or_insert(0.0) += table.duration[i].0 as f64;
+        }
+    }
+    let in_common = |a: &BTreeMap<usize, f64>, b: &BTreeMap<usize, f64>| {
+        let both: f64 = a.iter().filter_map(|(phase, time)| Some(time.min(*b.get(phase)?))).sum();
+        both / a.values().sum::<f64>().max(b.values().sum()).max(1.0)
+    };
+    let alike = |apart: usize| {
+        let pairs = times.iter().zip(&times[apart..]);
+        pairs.map(|(a, b)| in_common(a, b)).sum::<f64>() / (n - apart) as f64
+    };
+    n >= 4 && alike(1) < OTHERS && (2..=PARTS.min(n / 2)).any(|apart| alike(apart) >= SAME)
+}
+
 /// The place of every burst, by descending time as [`find_period_in_order`] wants it;
 /// `None` where no burst has one.
 fn places(table: &BurstTable) -> Option<Vec<Option<ClusterId>>> {
@@ -313,6 +358,27 @@ mod tests {
     fn places_repeat_where_durations_do_not() {
         let period = found(&table(&[0, 1, 2, 3, 1, 4].repeat(50))).expect("a period");
         assert!((49..=50).contains(&period.n_iterations()), "{period:?}");
+    }
+
+    /// Iterations of two bursts each; each burst is of the phase that `phase` says of its number.
+    fn of_parts(phase: fn(usize) -> usize) -> bool {
+        let table = table(&[0; 24]);
+        let phases: Vec<Option<ClusterId>> = (0..24).map(|i| Some(ClusterId::from_index(phase(i)))).collect();
+        let boundaries = (0..24).step_by(2).map(|i| table.begin[i]).chain([table.end(23)]).collect();
+        let period = Period { boundaries, confidence: 1.0, coverage: 1.0, anchor: ClusterId::from_index(0) };
+        // Each burst counts as much.
+        has_parts(&period, &BurstTable { duration: vec![Nanos(1_000); 24], ..table }, &phases)
+    }
+
+    #[test]
+    fn what_does_other_phases_than_the_next_is_a_part_of_an_iteration() {
+        assert!(of_parts(|i| i % 4) && of_parts(|i| i % 6) && of_parts(|i| i / 2 % 2));
+        assert!(!of_parts(|i| i % 2), "all are alike");
+        assert!(
+            !of_parts(|i| if i % 4 == 3 { 2 } else { i % 2 }),
+            "every second one has another phase beside"
+        );
+        assert!(!of_parts(|i| i), "no two are alike");
     }
 
     #[test]

@@ -119,7 +119,7 @@ fn input_of(
     watch: &dyn Watch,
 ) -> Result<Input> {
     let Options { reading, describing, .. } = options;
-    let Trace { mut table, end, topology, report } = read;
+    let Trace { mut table, end, origin, topology, report } = read;
     let mut notes = report.warnings;
     if let Some(columns) = &report.columns {
         watch.tell(&columns.told());
@@ -128,7 +128,11 @@ fn input_of(
     if table.is_empty() {
         // The notes may tell why there is no burst, and no result will show them.
         notes.iter().for_each(|note| watch.say(&format!("note: {note}")));
-        bail!("{}: {}", trace.display(), no_burst(reading));
+        bail!(
+            "{}: {}",
+            trace.display(),
+            no_burst(reading, report.columns.is_some().then_some(report.records.states))
+        );
     }
     for metric in &definition.extrapolate {
         add_column(&mut table, metric)?;
@@ -151,7 +155,7 @@ fn input_of(
     let ReadReport { columns, drawn_times, shared_cpus, part, .. } = report;
     let odd_clocks = records.backwards > 0;
     let name = trace.display().to_string();
-    Ok(Input { name, end, table, columns, drawn_times, odd_clocks, traced, shared_cpus, part, notes })
+    Ok(Input { name, end, origin, table, columns, drawn_times, odd_clocks, traced, shared_cpus, part, notes })
 }
 
 /// The metrics that are said here, else in the definition, else the usual ones.
@@ -272,12 +276,17 @@ fn few_of_many(table: &BurstTable, records: &RecordCounts, reading: &Reading) ->
     })
 }
 
-/// Why there may be no burst.
-fn no_burst(reading: &Reading) -> String {
+/// Why there may be no burst; of a table, that has so many rows that were read.
+fn no_burst(reading: &Reading, rows: Option<u64>) -> String {
     let of = match reading.apps {
         Apps::One(n) => format!(" in application {n}"),
         _ => String::new(),
     };
+    match rows {
+        Some(0) => return "there is no burst: no row of the table could be read as one".to_owned(),
+        Some(_) => return format!("there is no burst{of}"),
+        None => {}
+    }
     if !reading.burst_events.is_empty() {
         return format!(
             "there is no CPU burst{of} (none of the events); `likewise info --events` shows what there is"

@@ -75,6 +75,8 @@ pub struct Run {
     pub clusters: usize,
     /// From the begin of the trace to its end.
     pub elapsed: Nanos,
+    /// What to add to times for those of the file.
+    pub origin: Nanos,
     /// Whether ranks are known to have shared CPUs.
     pub shared_cpus: bool,
     /// How often it runs its loop, where that is known.
@@ -281,6 +283,7 @@ impl Comparison {
             apps: analysis.table.app.runs().count(),
             clusters: analysis.grouped.clustering.n_clusters,
             elapsed: analysis.end,
+            origin: analysis.origin,
             shared_cpus: analysis.shared_cpus,
             iterations: repeats.iterations[r],
             matched: matched(&phases, r),

@@ -142,7 +142,11 @@ fn by_period(args: &CutArgs, source: &Path, common: &Common) -> Result<()> {
     notes.iter().for_each(|note| common.say(format_args!("note: {note}")));
     let told = Told { cut: &cut, report, notes };
     let mut result = told.to_json(files[0].path());
-    result["period"] = period::to_json(&FoundPeriod::of(analysis.period(), &analysis), analysis.drawn_times);
+    result["period"] = period::to_json(
+        &FoundPeriod::of(analysis.period(), &analysis),
+        analysis.drawn_times,
+        analysis.origin,
+    );
     let path = files[0].path().to_owned();
     out.write("representatives.csv", |file| Ok(representatives_csv::write(file, &analysis)?))?;
     files.into_iter().try_for_each(|file| out.adopt(file))?;

@@ -5,7 +5,7 @@ use super::push_number;
 use crate::output::{SpreadRows, csv_cell, write_rows, write_rows_spread};
 use anyhow::Result;
 use likewise::bursts::BurstLabel;
-use likewise::table::{BurstTable, CounterColumn, Metric, MetricValues, Normalisation, Values};
+use likewise::table::{BurstTable, CounterColumn, Metric, MetricValues, Nanos, Normalisation, Values};
 use likewise_analysis::phases::{KeptCounters, Labelled, put_rows, take_rows};
 use likewise_comm::Communicator;
 use likewise_comm::wire::Taker;
@@ -45,7 +45,8 @@ pub(crate) fn column_names(labelled: &Labelled) -> Vec<String> {
 /// one. A column `app` comes first where several applications were read.
 pub(crate) fn write(out: &mut (impl Write + Send), labelled: &Labelled) -> io::Result<()> {
     let Labelled { table, prepared, labels, .. } = labelled;
-    let cells = Cells::of(table, (&prepared.metrics, &prepared.normalisations), labelled.several_apps());
+    let of = (&prepared.metrics[..], &prepared.normalisations[..]);
+    let cells = Cells::of(table, of, labelled.several_apps(), labelled.origin);
     out.write_all(&header(labelled))?;
     write_rows(out, table.len(), |i, buffer| cells.push_row(i, labels[i], buffer))
 }
@@ -61,6 +62,8 @@ struct Cells<'a> {
     metrics: Vec<(MetricValues<'a>, &'a Normalisation)>,
     counters: Vec<&'a Values>,
     with_app: bool,
+    /// What is added to times for those of the input.
+    origin: Nanos,
 }
 
 impl<'a> Cells<'a> {
@@ -70,10 +73,11 @@ impl<'a> Cells<'a> {
         table: &'a BurstTable,
         (metrics, normalisations): (&'a [Metric], &'a [Normalisation]),
         with_app: bool,
+        origin: Nanos,
     ) -> Self {
         let values = metrics.iter().map(|m| m.evaluate(table).expect("the table was prepared"));
         let counters = beside(table, metrics).map(|column| &column.values).collect();
-        Self { table, metrics: values.zip(normalisations).collect(), counters, with_app }
+        Self { table, metrics: values.zip(normalisations).collect(), counters, with_app, origin }
     }
 
     /// A row of the file.
@@ -95,7 +99,8 @@ impl<'a> Cells<'a> {
     fn whole(&self, i: usize) -> impl Iterator<Item = u64> {
         let table = self.table;
         let app = self.with_app.then(|| table.app[i].into()).into_iter();
-        app.chain([table.task[i].into(), table.thread[i].into(), table.begin[i].0, table.duration[i].0])
+        let begin = table.begin[i].saturating_add(self.origin).0;
+        app.chain([table.task[i].into(), table.thread[i].into(), begin, table.duration[i].0])
     }
 
     fn reals(&self, i: usize) -> impl Iterator<Item = f64> {
@@ -123,7 +128,7 @@ pub(crate) fn write_spread<C: Communicator>(
         path,
         header: header(labelled),
         n: labelled.table.len(),
-        about: vec![labelled.several_apps().into()],
+        about: about(labelled),
         encode: Box::new(|rows| of_rows(labelled, rows)),
     });
     let mut done = 0;
@@ -134,7 +139,9 @@ pub(crate) fn write_spread<C: Communicator>(
         if table.counters.iter().any(|column| column.values.len() != table.len()) {
             return None;
         }
-        let cells = Cells::of(&table, (&kept.metrics, &kept.normalisations), about == [1]);
+        let (&with_app, origin) = about.split_first()?;
+        let origin = Nanos(u64::from_le_bytes(origin.try_into().ok()?));
+        let cells = Cells::of(&table, (&kept.metrics, &kept.normalisations), with_app == 1, origin);
         let n = table.len();
         let text = |rows: Range<usize>| {
             let mut text = Vec::new();
@@ -143,6 +150,13 @@ pub(crate) fn write_spread<C: Communicator>(
         };
         Some((0..n.div_ceil(ROWS)).into_par_iter().map(|k| text(k * ROWS..n.min((k + 1) * ROWS))).collect())
     })
+}
+
+/// What is the same of all rows: whether they name applications, and where times count from.
+fn about(labelled: &Labelled) -> Vec<u8> {
+    let mut bytes = vec![labelled.several_apps().into()];
+    bytes.extend(labelled.origin.0.to_le_bytes());
+    bytes
 }
 
 /// What who writes some rows must know but for the counters.
@@ -180,7 +194,7 @@ mod tests {
         for i in 0..40_000u64 {
             let (app, task, at) = (1 + i / 30_000, 1 + i % 3, i / 3);
             let b = if i % 11 == 0 { String::new() } else { (1 + i % 7).to_string() };
-            let (begin, long) = (1_000_000 * at, 400_000 + 100_000 * (i % 2) + i % 13);
+            let (begin, long) = (77 + 1_000_000 * at, 400_000 + 100_000 * (i % 2) + i % 13);
             writeln!(text, "{app},{task},1,{begin},{long},{},{b},{}.5", 1_000 * (1 + i % 2), i)
                 .expect("room");
         }

@@ -3,7 +3,7 @@
 use super::bursts_csv::counters_beside;
 use super::label::push_csv;
 use likewise::bursts::BurstLabel;
-use likewise::table::MetricValues;
+use likewise::table::{MetricValues, Nanos};
 use likewise_analysis::phases::Labelled;
 use likewise_trace::{AtomicFile, ColumnData, Error, write_parquet};
 use rayon::prelude::*;
@@ -12,8 +12,11 @@ use std::path::Path;
 /// Missing values are NaN; `cluster` is a text, as in the CSV.
 pub(crate) fn write(path: &Path, labelled: &Labelled) -> Result<AtomicFile, Error> {
     let (table, prepared) = (&labelled.table, &labelled.prepared);
-    let times: Vec<Vec<i64>> = [&table.begin, &table.duration]
-        .map(|column| column.par_iter().map(|t| i64::try_from(t.0).unwrap_or(i64::MAX)).collect())
+    let times: Vec<Vec<i64>> = [(&table.begin, labelled.origin), (&table.duration, Nanos::ZERO)]
+        .map(|(column, from)| {
+            let time = |t: &Nanos| i64::try_from(t.saturating_add(from).0).unwrap_or(i64::MAX);
+            column.par_iter().map(time).collect()
+        })
         .into();
     let metrics = prepared.raw(table);
     let all = || (0..table.len()).into_par_iter();

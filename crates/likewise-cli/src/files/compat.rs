@@ -11,6 +11,7 @@ use super::label::event_value;
 use super::push_number;
 use crate::output::write_rows;
 use anyhow::Result;
+use likewise::table::Nanos;
 use likewise_analysis::phases::Analysis;
 use likewise_trace::AtomicFile;
 use std::ffi::OsString;
@@ -61,7 +62,8 @@ fn data(out: &mut (impl Write + Send), analysis: &Analysis) -> std::io::Result<(
     write_rows(out, prepared.complete.len(), |row, buffer| {
         let i = prepared.complete.at(row) as usize;
         let ids = [i as u64, u64::from(table.task[i] - 1), u64::from(table.thread[i] - 1)];
-        let times = [table.begin[i].0, table.end(i).0, table.duration[i].0, 0];
+        let of_file = |time: Nanos| time.saturating_add(analysis.origin).0;
+        let times = [of_file(table.begin[i]), of_file(table.end(i)), table.duration[i].0, 0];
         for value in ids.into_iter().chain(times) {
             buffer.extend(itoa::Buffer::new().format(value).bytes());
             buffer.push(b',');

@@ -1,6 +1,7 @@
 //! What to look at first, for programs.
 
 use likewise::bursts::{Cause, Finding, FindingKind, Scope};
+use likewise::table::Nanos;
 use likewise_analysis::phases::{Analysis, findings::sentences};
 use serde_json::{Value, json};
 
@@ -8,6 +9,7 @@ use serde_json::{Value, json};
 pub(crate) fn to_json(analysis: &Analysis) -> Value {
     let Some(found) = &analysis.findings else { return Value::Null };
     let with_threads = analysis.table.thread.runs().any(|(thread, _)| thread != 1);
+    let of_file = |time: Nanos| time.saturating_add(analysis.origin).0;
     let one = |(finding, text): (&Finding, String)| {
         let mut tasks: Vec<u32> = finding.threads.iter().map(|name| name.task).collect();
         tasks.dedup();
@@ -18,7 +20,7 @@ pub(crate) fn to_json(analysis: &Analysis) -> Value {
             "phases": finding.phases.iter().map(|id| id.number()).collect::<Vec<_>>(),
             "noise": finding.noise,
             "tasks": tasks,
-            "begin_ns": finding.begin.0,
+            "begin_ns": of_file(finding.begin),
         });
         if with_threads {
             value["scope"] = if finding.scope == Scope::Run { "run" } else { "task" }.into();
@@ -27,8 +29,8 @@ pub(crate) fn to_json(analysis: &Analysis) -> Value {
         if let FindingKind::Imbalance { .. } | FindingKind::SlowThreads { .. } | FindingKind::Slower { .. } =
             finding.kind
         {
-            value["from_ns"] = finding.from.map(|from| from.0).into();
-            value["until_ns"] = finding.until.map(|until| until.0).into();
+            value["from_ns"] = finding.from.map(of_file).into();
+            value["until_ns"] = finding.until.map(of_file).into();
         }
         match finding.kind {
             FindingKind::Imbalance { apart, cause, times, .. } => {

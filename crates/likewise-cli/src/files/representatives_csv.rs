@@ -21,7 +21,7 @@ pub(crate) fn write(out: &mut impl Write, analysis: &Analysis) -> io::Result<()>
                 phase.cluster.number(),
                 table.task[i],
                 table.thread[i],
-                table.begin[i].0,
+                table.begin[i].saturating_add(analysis.origin).0,
                 table.duration[i].0
             )
         };

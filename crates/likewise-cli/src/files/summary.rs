@@ -54,7 +54,8 @@ pub(crate) fn summary(analysis: &Analysis, period: &FoundPeriod, truth: Option<V
         "noise_share_of_clustered": analysis.stats.last().map_or(0.0, |noise| noise.share_of_complete),
         "cluster_shares": shares,
         "computing_time_ns": analysis.table.computing_time().0,
-        "trace_end_ns": analysis.end.0,
+        "trace_begin_ns": analysis.origin.0,
+        "trace_end_ns": analysis.end.saturating_add(analysis.origin).0,
         "tasks": distinct_tasks(analysis),
         "counters": analysis.table.counters.iter().map(|c| c.counter.name.as_str()).collect::<Vec<_>>(),
         "rates": rates(analysis),
@@ -67,7 +68,7 @@ pub(crate) fn summary(analysis: &Analysis, period: &FoundPeriod, truth: Option<V
         "silhouette": analysis.silhouette.as_ref().map(|s| s.mean),
         "alternatives": analysis.alternatives(),
         "truth": truth,
-        "period": period::to_json(period, analysis.drawn_times),
+        "period": period::to_json(period, analysis.drawn_times, analysis.origin),
     })
 }
 

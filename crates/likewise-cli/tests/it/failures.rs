@@ -41,6 +41,23 @@ fn broken_traces_are_named_with_file_line_and_what_was_expected() {
     }
 }
 
+/// A table has no states.
+#[test]
+fn a_table_without_a_burst_is_told_as_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let (path, out) = (dir.path().join("t.csv"), dir.path().join("out"));
+    let says = |rows: &str, args: &[&str]| {
+        std::fs::write(&path, format!("task,thread,begin_ns,duration_ns\n{rows}")).unwrap();
+        let call = likewise(&[&["bursts", text(&path), "-o", text(&out)], args].concat());
+        assert!(call.code == 1 && !call.stderr.contains("Running"), "{}", call.stderr);
+        call.stderr
+    };
+    let said = says("x,1,0,5\n", &["--lenient"]);
+    assert!(said.contains("there is no burst: no row of the table could be read as one"), "{said}");
+    let said = says("1,1,0,5\n", &["--app", "2"]);
+    assert!(said.contains("there is no burst in application 2"), "{said}");
+}
+
 #[test]
 fn lenient_goes_on_and_says_how_many_were_skipped() {
     let dir = tempfile::tempdir().unwrap();

@@ -196,6 +196,104 @@ fn bursts_reads_all_tables_alike() {
     );
 }
 
+/// A run has the same results whatever its clock counts from, and its times stay those of the table.
+#[test]
+fn a_clock_may_count_from_anywhere() {
+    let dir = tempfile::tempdir().unwrap();
+    let results = |from: u64| {
+        let mut table = bursts();
+        for row in &mut table.rows {
+            // One task is slow, so that there is something to find.
+            let duration: u64 = row[3].parse().unwrap();
+            row[3] = if row[0] == "4" { (duration * 11 / 10).to_string() } else { row[3].clone() };
+            row[2] = (row[2].parse::<u64>().unwrap() + from).to_string();
+        }
+        let (input, out) = (dir.path().join("t.csv"), dir.path().join("out"));
+        let _ = std::fs::remove_dir_all(&out);
+        std::fs::write(&input, table.text(",", "\n")).unwrap();
+        let args = ["bursts", text(&input), "--no-trace", "-o", text(&out)];
+        let call = succeeds(&[&args[..], &["--method", "dbscan", "--eps", "0.1"]].concat());
+        let mut summary = summary(&out);
+        for key in ["timings", "peak_memory_bytes"] {
+            summary[key] = Value::Null;
+        }
+        let rows = read(&out, "bursts.csv");
+        (summary, rows, read(&out, "representatives.csv"), call.stdout + &call.stderr)
+    };
+    let (plain, rows, representatives, _) = results(0);
+    assert_eq!(plain["trace_begin_ns"], 0);
+    let from = 1_700_000_000_000_000_000;
+    let (mut other, other_rows, other_representatives, said) = results(from);
+    let note = "the run is taken to begin with its first burst, at 1700000000000000000 ns of the table";
+    assert!(said.contains(note), "{said}");
+    let notes = other["notes"].as_array_mut().unwrap();
+    assert_eq!(notes.iter().filter(|said| said.as_str().unwrap().starts_with(note)).count(), 1);
+    notes.retain(|said| !said.as_str().unwrap().starts_with(note));
+    assert_eq!(other["trace_begin_ns"], from);
+    let back = |time: &mut Value| {
+        if let Some(at) = time.as_u64() {
+            *time = (at - from).into();
+        }
+    };
+    ["trace_begin_ns", "trace_end_ns"].iter().for_each(|key| back(&mut other[key]));
+    if let Some(region) = other["period"]["region_ns"].as_array_mut() {
+        region.iter_mut().for_each(back);
+    }
+    let findings = other["findings"].as_array_mut().unwrap();
+    assert!(!findings.is_empty());
+    for finding in findings {
+        for key in ["begin_ns", "from_ns", "until_ns"] {
+            if let Some(time) = finding.get_mut(key) {
+                back(time);
+            }
+        }
+    }
+    assert_eq!(other, plain);
+    for (plain, other) in [(rows, other_rows), (representatives, other_representatives)] {
+        let header: Vec<&str> = plain.lines().next().unwrap().split(',').collect();
+        let at = header.iter().position(|name| *name == "begin_ns").unwrap();
+        let back = |row: &str| {
+            let mut cells: Vec<String> = row.split(',').map(str::to_owned).collect();
+            cells[at] = cells[at].parse().map_or(cells[at].clone(), |time: u64| (time - from).to_string());
+            cells.join(",") + "\n"
+        };
+        assert_eq!(other.lines().map(back).collect::<String>(), plain);
+    }
+}
+
+/// Four phases in each iteration, after which all threads wait.
+fn loop_of_four_phases(tasks: u64, iterations: u64) -> String {
+    let mut text = "task,begin_ns,duration_ns,PAPI_TOT_INS,PAPI_TOT_CYC\n".to_owned();
+    let mut begin = 0;
+    for at in 0..iterations {
+        for (phase, (instructions, ipc)) in (0..).zip([(20e6, 1.5), (5e6, 0.8), (60e6, 2.2), (1e6, 1.1)]) {
+            for task in 0..tasks {
+                // 0.3 % and 1 % more or less, by no order.
+                let few = 0.003 * ((11 * (7 * at + 5 * phase + 3 * task) % 17) as f64 / 8.0 - 1.0);
+                let more = 0.01 * ((13 * (5 * at + 3 * phase + 7 * task) % 19) as f64 / 9.0 - 1.0);
+                let instructions = instructions * (1.0 + few);
+                let cycles = instructions / (ipc * (1.0 + more));
+                let (task, duration) = (task + 1, cycles / 2.5);
+                text += &format!("{task},{begin},{duration:.0},{instructions:.0},{cycles:.0}\n");
+            }
+            begin += 12_000_000;
+        }
+    }
+    text
+}
+
+/// Of few bursts, one density makes one phase of several: half of an iteration looked like all of it.
+#[test]
+fn an_iteration_has_all_phases() {
+    let dir = tempfile::tempdir().unwrap();
+    for (tasks, iterations) in [(1, 6), (1, 8), (2, 3), (2, 4), (2, 6), (3, 8)] {
+        let (input, out) = (dir.path().join("t.csv"), dir.path().join("out"));
+        std::fs::write(&input, loop_of_four_phases(tasks, iterations)).unwrap();
+        succeeds(&["bursts", text(&input), "--no-trace", "-q", "-o", text(&out)]);
+        assert_eq!(summary(&out)["period"]["iterations"], iterations, "{tasks} tasks");
+    }
+}
+
 /// A folder with `bursts.csv` and `bursts.parquet` of the same run.
 fn both(dir: &Path) -> [PathBuf; 2] {
     let table = dir.join("t.csv");

@@ -158,7 +158,7 @@ fn parts(counters: &[CounterColumn], missing: &[Missing]) -> Option<String> {
 
 /// The note on `n` impossible counts of a column, which are already missing.
 /// If they are many, the other counts of the column are removed too.
-fn without_impossible(column: &mut CounterColumn, n: u64) -> Option<String> {
+pub(crate) fn without_impossible(column: &mut CounterColumn, n: u64) -> Option<String> {
     if n == 0 {
         return None;
     }

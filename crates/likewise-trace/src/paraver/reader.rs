@@ -206,7 +206,8 @@ impl Reading<'_> {
         report.untraced = report.untraced.filter(|_| pcf.has_untraced_state());
         let last = (0..table.len()).map(|i| table.end(i)).fold(Nanos::ZERO, Nanos::max);
         let end = header.end.max(last);
-        Ok(Trace { table, end, topology: Some(header.topology.clone()), report })
+        let topology = Some(header.topology.clone());
+        Ok(Trace { table, end, origin: Nanos::ZERO, topology, report })
     }
 }
 

@@ -77,7 +77,13 @@ pub(crate) fn read(path: &Path, options: &ReadOptions<'_>) -> Result<Trace> {
     report.shared_cpus = cpus::note(recording.ranks()).is_some();
     let part = RanksRead { read: measured.len() as u32, of: recording.size() };
     report.part = Some(part).filter(|part| part.read < part.of);
-    Ok(Trace { table, end: Nanos(end), topology: Some(topology(&recording, &threads)), report })
+    Ok(Trace {
+        table,
+        end: Nanos(end),
+        origin: Nanos::ZERO,
+        topology: Some(topology(&recording, &threads)),
+        report,
+    })
 }
 
 /// Refuses options that mean something else than a recording has.

@@ -134,6 +134,27 @@ impl Dialect {
         fast_float2::parse(&point).ok()
     }
 
+    /// A time: a whole number, and a fraction of 1.
+    pub(crate) fn time(self, cell: &[u8]) -> Option<(u64, f64)> {
+        // Of many digits, a number in floating point would lose the last ones.
+        let point = if self.decimal_comma { b',' } else { b'.' };
+        let digits = |text: &[u8]| !text.is_empty() && text.iter().all(u8::is_ascii_digit);
+        if let Some(at) = memchr::memchr(point, cell)
+            && digits(&cell[..at])
+            && digits(&cell[at + 1..])
+        {
+            let whole = std::str::from_utf8(&cell[..at]).ok()?.parse().ok()?;
+            let fraction = [b"0.", &cell[at + 1..]].concat();
+            return Some((whole, fast_float2::parse(fraction).ok()?));
+        }
+        if let Some(whole) = whole_number(cell) {
+            return Some((whole, 0.0));
+        }
+        // 2^64 is 1.84e19: a larger number would not fit.
+        let value = self.number(cell).filter(|value| (0.0..1.8e19).contains(value))?;
+        Some((value as u64, value.fract()))
+    }
+
     /// The names in a line, unquoted.
     pub(crate) fn names(self, line: &[u8]) -> Vec<String> {
         self.cells(line).map(name_of).collect()

@@ -6,6 +6,7 @@ use csv::ByteRecord;
 
 use crate::bytes::Input;
 use crate::error::{Error, ErrorKind, Place, Result, found};
+use crate::tables::bursts::place_of;
 use crate::tables::dialect::whole_number;
 use crate::tables::parquet::MAGIC as PARQUET;
 use crate::tables::rows::Rows;
@@ -102,8 +103,8 @@ fn of_parquet(path: &Path, input: Input) -> Result<LabelTable> {
             table.labels.push(label);
         }
         if let (Some(keys), Some([task, thread, begin])) = (&mut table.keys, layout.key) {
-            let [task, thread] = [ids(file, task)?, ids(file, thread)?];
-            let app = layout.app.map_or_else(|| Ok(vec![1; task.len()]), |at| ids(file, at))?;
+            let [task, thread] = [ids(file, task, 1)?, ids(file, thread, 1)?];
+            let app = layout.app.map_or_else(|| Ok(vec![1; task.len()]), |at| ids(file, at, 1))?;
             let begin = times(file, begin)?;
             let key =
                 |i: usize| BurstKey { app: app[i], task: task[i], thread: thread[i], begin: begin[i].0 };
@@ -121,7 +122,7 @@ fn of_parquet(path: &Path, input: Input) -> Result<LabelTable> {
 
 impl Layout {
     fn of(names: Vec<String>) -> std::result::Result<Self, ErrorKind> {
-        let place = |name: &str| names.iter().position(|n| n == name);
+        let place = |name: &str| place_of(name, &names);
         // The first line of a `.DATA.csv` begins with '# '.
         let suite = names.first().is_some_and(|n| n == "Instance");
         let (label, duration, keys) = if suite {

@@ -3,6 +3,7 @@
 use likewise::bursts::scaling::{
     Change, IterationsFrom, Measured, OneOff, Per, PhaseScaling, RunFigures, SlowTasks,
 };
+use likewise::table::Nanos;
 use likewise_analysis::runs::{Comparison, InRun, Phase, Run, evidence, key, per};
 use serde_json::{Map, Value, json};
 
@@ -64,7 +65,8 @@ fn phase_json(comparison: &Comparison, phase: &Phase) -> Value {
             "serial_share": comparison.serial_share(r, figures),
             "slow_tasks": slow.as_ref().map(|slow| slow_json(comparison, phase, (r, measured), slow)),
         });
-        value["one_offs"] = one_offs.iter().map(one_off_json).collect();
+        value["one_offs"] =
+            one_offs.iter().map(|one_off| one_off_json(one_off, comparison.runs[r].origin)).collect();
         extend(&mut value, figures_json(figures));
         extend(&mut value, compared_json(measured));
         extend(&mut value, change_json(phase.change(r), comparison.threshold));
@@ -108,10 +110,10 @@ fn slow_json(
     })
 }
 
-fn one_off_json(one_off: &OneOff) -> Value {
+fn one_off_json(one_off: &OneOff, origin: Nanos) -> Value {
     let (app, task, thread) = one_off.thread;
     json!({
-        "app": app, "task": task, "thread": thread, "begin_ns": one_off.begin.0,
+        "app": app, "task": task, "thread": thread, "begin_ns": one_off.begin.saturating_add(origin).0,
         "duration_ns": one_off.duration.0, "usual_ns": one_off.usual.0,
     })
 }

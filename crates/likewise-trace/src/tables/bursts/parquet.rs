@@ -42,9 +42,9 @@ pub(crate) fn read(input: Input, options: &ReadOptions<'_>) -> Result<Trace> {
 /// One column of the table.
 fn fill(table: &Table<'_>, at: usize, role: Role, bursts: &mut BurstTable) -> Result<()> {
     match role {
-        Role::App => bursts.app = ids(table, at)?.into(),
-        Role::Task => bursts.task = ids(table, at)?.into(),
-        Role::Thread => bursts.thread = ids(table, at)?.into(),
+        Role::App => bursts.app = ids(table, at, 1)?.into(),
+        Role::Task => bursts.task = ids(table, at, 0)?.into(),
+        Role::Thread => bursts.thread = ids(table, at, 0)?.into(),
         Role::Begin => bursts.begin = times(table, at)?,
         Role::Duration => bursts.duration = times(table, at)?,
         Role::Counter(counter) => {
@@ -62,10 +62,17 @@ fn fill(table: &Table<'_>, at: usize, role: Role, bursts: &mut BurstTable) -> Re
     Ok(())
 }
 
-/// Ids from 1.
-pub(crate) fn ids(table: &Table<'_>, at: usize) -> Result<Vec<u32>> {
-    let id = |value: Value<'_>| value.whole().and_then(|id| u32::try_from(id).ok()).filter(|&id| id >= 1);
-    table.collected(at, |value| value.and_then(id).ok_or("expected a number from 1 in every row"))
+/// Ids from `least`, which is 0 or 1.
+pub(crate) fn ids(table: &Table<'_>, at: usize, least: u32) -> Result<Vec<u32>> {
+    let id = |value: Value<'_>| {
+        let id = value.whole().and_then(|id| u32::try_from(id).ok());
+        id.filter(|id| (least..u32::MAX).contains(id))
+    };
+    let expected = match least {
+        0 => "expected a number from 0 in every row",
+        _ => "expected a number from 1 in every row",
+    };
+    table.collected(at, |value| value.and_then(id).ok_or(expected))
 }
 
 /// Times in nanoseconds.
