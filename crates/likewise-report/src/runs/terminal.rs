@@ -20,7 +20,13 @@ pub fn table(comparison: &Comparison, width: usize, colour: bool) -> String {
         for (r, run) in comparison.runs.iter().enumerate() {
             let n =
                 run.iterations.map_or_else(String::new, |(n, _)| format!(", {}", counted(n, "iteration")));
-            let _ = writeln!(out, "  {}: {}{n}", short(comparison, r), run.name);
+            let _ = writeln!(
+                out,
+                "  {}: {}, {} from begin to end{n}",
+                short(comparison, r),
+                run.name,
+                run.elapsed
+            );
         }
         out.push('\n');
     } else {
