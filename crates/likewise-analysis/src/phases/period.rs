@@ -61,8 +61,9 @@ pub struct PeriodSearch {
     /// its bursts are grouped again by DBSCAN at the suggested eps. If no eps
     /// suggests itself, as among few bursts, the phases of the refinement
     /// serve. They do too where one density makes one phase of several, so that
-    /// what would be an iteration is a part of one ([`has_parts`]); and where their iterations are more alike, for one density may leave out
-    /// what happens once in each iteration. All commands ask here, and so find the same period.
+    /// what would be an iteration is a part of one; and where their iterations are
+    /// more alike, for one density may leave out what happens once in each
+    /// iteration. All commands ask here, and so find the same period.
     pub labels: Vec<Option<ClusterId>>,
 }
 

@@ -336,3 +336,66 @@ fn what_a_filter_leaves_out_is_no_waiting() {
         }
     }
 }
+
+/// A trace of 4 tasks on some CPUs, 40 ms long, of states: task, begin and end in µs, and value.
+fn trace_of(dir: &Path, cpus: u32, mut states: Vec<(u32, u64, u64, u32)>) -> String {
+    states.sort_unstable_by_key(|&(task, begin, ..)| (begin, task));
+    let mut lines = format!("#Paraver (01/01/26 at 00:00):40000_us:1({cpus}):1:4(1:1,1:1,1:1,1:1)\n");
+    for (task, begin, end, value) in states {
+        lines += &format!("1:1:1:{task}:1:{begin}:{end}:{value}\n");
+    }
+    let path = dir.join("run.prv");
+    std::fs::write(&path, lines).unwrap();
+    text(&path).to_owned()
+}
+
+/// The findings of a trace, and all that is printed.
+fn told_of(dir: &Path, trace: &str) -> (Value, String) {
+    let out = dir.join("out");
+    let call = succeeds(&["bursts", trace, "--no-trace", "-o", text(&out)]);
+    (summary(&out)["findings"].clone(), call.stderr + &call.stdout)
+}
+
+/// Tasks that compute one after the other wait for one another, or for the only CPU.
+#[test]
+fn who_may_wait_for_a_cpu_is_told() {
+    let dir = tempfile::tempdir().unwrap();
+    let state = |task: u32, step: u64| {
+        let begin = 1_000 * step + 250 * u64::from(task - 1);
+        (task, begin, begin + 250, 1)
+    };
+    let states: Vec<_> = (1..5).flat_map(|task| (0..40).map(move |step| state(task, step))).collect();
+    let (findings, printed) = told_of(dir.path(), &trace_of(dir.path(), 4, states.clone()));
+    assert!(findings.as_array().is_some_and(|list| !list.is_empty()), "{printed}");
+    assert!(printed.contains("would be won") && !printed.contains("for 4 threads"), "{printed}");
+    let (findings, printed) = told_of(dir.path(), &trace_of(dir.path(), 1, states));
+    assert_eq!(findings, Value::Array(Vec::new()));
+    assert!(printed.contains("the trace names 1 CPU for 4 threads"), "{printed}");
+    assert!(!printed.contains("would be won") && !printed.contains("Serial, while"), "{printed}");
+}
+
+/// All tasks do the same; task 3 is not traced in the first 15 ms, or waits there.
+#[test]
+fn who_is_not_traced_does_not_wait() {
+    let dir = tempfile::tempdir().unwrap();
+    let states = |value: u32| {
+        let state = |task: u32, step: u64| (task, 1_000 * step, 1_000 * step + 900, 1);
+        let all = (1..5).flat_map(|task| (0..40).map(move |step| state(task, step)));
+        let traced = all.filter(|&(task, begin, ..)| task != 3 || begin >= 15_000);
+        traced.chain([(3, 0, 15_000, value)]).collect::<Vec<_>>()
+    };
+    let (findings, printed) = told_of(dir.path(), &trace_of(dir.path(), 4, states(3)));
+    assert!(findings.as_array().is_some_and(|list| !list.is_empty()), "{printed}");
+    assert!(!printed.contains("Tracing was off"), "{printed}");
+    let trace = trace_of(dir.path(), 4, states(14));
+    let (findings, printed) = told_of(dir.path(), &trace);
+    assert_eq!(findings, Value::Array(Vec::new()), "{printed}");
+    assert!(printed.contains("Tracing was off for 15.0 ms of the time of all threads"), "{printed}");
+    assert!(printed.contains("--from 15000000ns"), "{printed}");
+    // Who calls that state otherwise does not mean this.
+    let named = |name: &str| {
+        std::fs::write(dir.path().join("run.pcf"), format!("STATES\n1 Running\n14 {name}\n")).unwrap();
+        told_of(dir.path(), &trace).1.contains("Tracing was off")
+    };
+    assert!(named("Tracing Disabled") && !named("Remote wait"));
+}

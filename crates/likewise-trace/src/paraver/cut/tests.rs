@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::bytes::tests::gzip;
-use crate::read::read_bursts;
+use crate::read::{inspect, read_bursts};
 use crate::trace::ReadOptions;
 
 const TRACE: &str = "\
@@ -262,6 +262,10 @@ fn a_part_may_lie_after_the_end_that_the_header_gives() {
     assert_eq!((part.from, part.to, part.kept.states, part.kept.events), (Nanos(2_500), Nanos(3_000), 1, 1));
     let whole = cut(0, u64::MAX).expect("it is there");
     assert_eq!((whole.to, whole.read.total()), (Nanos(3_000), whole.kept.total()));
+    let info = inspect(&path, &ReadOptions::default()).expect("reads");
+    assert_eq!(info.end, Nanos(3_000));
+    let said = info.report.warnings.iter().find(|said| said.contains("records go on until 3.00 µs"));
+    assert!(said.is_some_and(|said| said.ends_with("its header gives, 1.00 µs")), "{said:?}");
     let error = cut(3_000, u64::MAX).expect_err("nothing is there");
     assert!(matches!(*error.kind, ErrorKind::BeyondEnd { end: Nanos(3_000), .. }), "{error}");
     // One that ends where its header says is read once, and nothing is added.

@@ -319,12 +319,18 @@ fn what_needs_the_number_of_a_line_is_read_by_one() {
     assert_eq!(spread_over(2, table.path(), &lenient), None, "a table");
 }
 
-/// A parallel region in the last piece alone starts the reading again everywhere.
+/// A parallel region in the last piece alone starts the reading again everywhere. Pieces are
+/// untraced at different times.
 #[test]
 fn a_region_of_openmp_is_seen_by_all() {
     let mut text = String::from(HEAD);
     for i in 0..100 {
-        text.push_str(&format!("1:1:1:1:1:{}:{}:1\n", 10 * i, 10 * i + 9));
+        let off = if i % 30 == 10 {
+            format!("1:1:1:1:1:{}:{}:14\n", 10 * i + 9, 10 * i + 10)
+        } else {
+            String::new()
+        };
+        text.push_str(&format!("1:1:1:1:1:{}:{}:1\n{off}", 10 * i, 10 * i + 9));
     }
     text.push_str(
         "2:1:1:1:1:2000:60000018:7:60000118:12\n1:1:1:1:1:2000:2010:1\n2:1:1:1:1:2010:60000018:0\n",
@@ -334,6 +340,7 @@ fn a_region_of_openmp_is_seen_by_all() {
     let options = ReadOptions::default();
     let alone = read(Input::open(file.path()).unwrap(), &options, 64).unwrap();
     assert!(alone.report.warnings.iter().any(|warning| warning.starts_with("OpenMP")), "{alone:?}");
+    assert_eq!(alone.report.untraced.map(|untraced| untraced.time), Some(Nanos(3_000)));
     assert_eq!(spread_over(4, file.path(), &options), Some(format!("{alone:?}")));
 }
 

@@ -302,6 +302,7 @@ fn rows_from(masks: &mut Masks, start: &[u64], symbols: &[u32], rows: &mut Vec<u
 
 /// Follows one block of rows up to its first, from the end of the first `i`
 /// symbols; returns how many of them are left.
+#[inline]
 fn trace(rows: &[u64], words: usize, first: usize, mut i: usize, pairs: &mut Vec<(u32, u32)>) -> usize {
     let grows = |j: usize, i: usize| rows[j * words + i / 64] >> (i % 64) & 1 == 0;
     let mut j = rows.len().checked_div(words).map_or(0, |rows| rows - 1);
@@ -394,6 +395,17 @@ mod tests {
             for (a, b) in [(&a, &b), (&b, &a)] {
                 prop_assert_eq!(short::pairs(a, b), Some(pairs_in_blocks(a, b, ROWS_BYTES)));
             }
+        }
+    }
+
+    #[test]
+    fn long_ones_take_no_room_of_short_ones() {
+        let (few, many): (Vec<u32>, Vec<u32>) = ((0..9).collect(), (0..20_000).map(|i| i % 10).collect());
+        assert!(short::pairs(&few, &few).is_some());
+        assert!(short::pairs(&few, &many).is_none() && short::pairs(&many, &few).is_none());
+        assert!(short::pairs(&[5, u32::MAX], &few).is_none());
+        for (a, b) in [(&few, &many), (&many, &few)] {
+            assert_eq!(lcs_pairs(a, b).len(), 9);
         }
     }
 }

@@ -2,6 +2,7 @@
 
 mod asleep;
 mod chance;
+mod part;
 mod threads;
 mod time;
 
@@ -331,77 +332,6 @@ fn what_was_not_grouped_is_no_long_burst() {
     };
     assert_eq!(found(70).list, []);
     assert!(matches!(found(50).list[0].kind, FindingKind::OneOff { others: None, .. }));
-}
-
-/// 4 tasks that compute one after the other, 250 ns each, in each of 10 steps.
-fn in_turn(most_at_once: Option<u32>, overlap: u64) -> Findings {
-    let n = 40;
-    let table = BurstTable {
-        app: vec![1; n].into(),
-        task: (0..n as u32).map(|i| i / 10 + 1).collect(),
-        thread: vec![1; n].into(),
-        begin: (0..n as u64).map(|i| Nanos(i % 10 * 1_000 + i / 10 * 250)).collect(),
-        duration: vec![Nanos(250 + overlap); n],
-        ..BurstTable::default()
-    };
-    let phase = vec![Some(ClusterId::from_index(0)); n];
-    findings(&FindingsInput {
-        table: &table,
-        phase: &phase,
-        shortest: Nanos(10),
-        grouped_from: Nanos(10),
-        asleep: &[],
-        part: Nanos::ZERO..Nanos(10_000),
-        most_at_once,
-    })
-}
-
-#[test]
-fn who_may_wait_for_a_cpu_is_not_said_to_wait_for_others() {
-    let known = in_turn(Some(4), 0);
-    assert!(known.few_cpus.is_none() && !known.list.is_empty() && known.balance > 0.5, "{known:?}");
-    assert_eq!(in_turn(None, 0), known);
-    let one = in_turn(Some(1), 0);
-    assert_eq!((one.few_cpus, &one.list[..]), (Some(1), &[][..]));
-    // More compute at once than there are CPUs, so the trace says nothing of these.
-    assert_eq!(in_turn(Some(1), 10).few_cpus, None);
-}
-
-/// In the second half task 3 takes twice as long; in the first it is not traced.
-#[test]
-fn only_the_part_counts_in_which_all_are_traced() {
-    let found = |part: std::ops::Range<u64>| {
-        let burst = |task: u32, step: u64| (task, step, if task == 3 { 800 } else { 400 });
-        let bursts: Vec<(u32, u64, u64)> = (1..5)
-            .flat_map(|task| (0..20).map(move |step| burst(task, step)))
-            .filter(|&(task, step, _)| task != 3 || step >= 10)
-            .collect();
-        let n = bursts.len();
-        let table = BurstTable {
-            app: vec![1; n].into(),
-            task: bursts.iter().map(|b| b.0).collect(),
-            thread: vec![1; n].into(),
-            begin: bursts.iter().map(|b| Nanos(b.1 * 1_000)).collect(),
-            duration: bursts.iter().map(|b| Nanos(b.2)).collect(),
-            ..BurstTable::default()
-        };
-        let phase = vec![Some(ClusterId::from_index(0)); n];
-        findings(&FindingsInput {
-            table: &table,
-            phase: &phase,
-            shortest: Nanos(10),
-            grouped_from: Nanos(10),
-            asleep: &[],
-            part: Nanos(part.start)..Nanos(part.end),
-            most_at_once: None,
-        })
-    };
-    let share = |found: &Findings| found.list.first().map_or(0.0, |finding| finding.share);
-    let (all, half) = (found(0..20_000), found(10_000..20_000));
-    // 300 ns of each 1,000: 800 less the mean of 500.
-    assert!(near(share(&half), 0.3) && share(&all) < 0.25, "{half:?} {all:?}");
-    // 200 ns after each of the first nine.
-    assert!(near(half.idle, 0.18), "{}", half.idle);
 }
 
 #[test]

@@ -2,11 +2,14 @@
 
 use std::cell::RefCell;
 
-use super::advanced;
+use super::{advanced, below, trace};
 
 /// How many words the vectors of all symbols have at most: 64 KiB, which take no longer to
 /// clear than the rows to find.
 const ALL_WORDS: usize = 1 << 13;
+
+/// How long the second sequence is at most: its rows, which each thread keeps, take a MiB.
+const LONGEST: usize = 1 << 13;
 
 /// Memory that is used again and again.
 #[derive(Default)]
@@ -19,12 +22,12 @@ thread_local! {
     static ROOM: RefCell<Room> = RefCell::default();
 }
 
-/// As [`lcs_pairs`](super::lcs_pairs), pair by pair; `None` where the first sequence is not
-/// short, or has symbols so large that their vectors are not.
+/// As [`lcs_pairs`](super::lcs_pairs), pair by pair; `None` where one of the sequences is not
+/// short, or the first has symbols so large that their vectors are not.
 pub(super) fn pairs(a: &[u32], b: &[u32]) -> Option<Vec<(u32, u32)>> {
     let n_symbols = a.iter().max().map_or(0, |&top| top as usize + 1);
     let words = a.len().div_ceil(64);
-    if n_symbols.saturating_mul(words) > ALL_WORDS {
+    if n_symbols.saturating_mul(words) > ALL_WORDS || b.len() > LONGEST {
         return None;
     }
     let find = match words {
@@ -55,7 +58,7 @@ fn find<const W: usize>(room: &mut Room, n_symbols: usize, a: &[u32], b: &[u32])
         rows.resize((rest.len() + 1) * W, 0);
     }
     let rows = rows.as_chunks_mut::<W>().0;
-    let mut row: [u64; W] = std::array::from_fn(|w| !super::below(head.saturating_sub(w * 64)));
+    let mut row: [u64; W] = std::array::from_fn(|w| !below(head.saturating_sub(w * 64)));
     rows[0] = row;
     for (&symbol, out) in rest.iter().zip(&mut rows[1..]) {
         // The row stays as it is where nothing matches.
@@ -65,28 +68,9 @@ fn find<const W: usize>(room: &mut Room, n_symbols: usize, a: &[u32], b: &[u32])
         }
         *out = row;
     }
-    trace(&rows[..=rest.len()], head, a.len())
-}
-
-/// Follows rows from the last to the first, which is that of what both begin with, from the
-/// end of the first `i` symbols.
-fn trace<const W: usize>(rows: &[[u64; W]], head: usize, mut i: usize) -> Vec<(u32, u32)> {
-    let grows = |j: usize, i: usize| rows[j][(i / 64).min(W - 1)] >> (i % 64) & 1 == 0;
-    let mut j = rows.len() - 1;
-    let mut pairs = Vec::with_capacity(i.min(head + j));
-    // As the `trace` of long sequences.
-    while i > 0 && j > 0 {
-        if !grows(j, i - 1) {
-            i -= 1;
-        } else {
-            j -= 1;
-            if !grows(j, i - 1) {
-                i -= 1;
-                pairs.push((i as u32, (head + j) as u32));
-            }
-        }
-    }
-    pairs.extend((0..i.min(head) as u32).rev().map(|i| (i, i)));
+    let mut pairs = Vec::with_capacity(a.len().min(b.len()));
+    let left = trace(rows[..=rest.len()].as_flattened(), W, head, a.len(), &mut pairs);
+    pairs.extend((0..left.min(head) as u32).rev().map(|i| (i, i)));
     pairs.reverse();
     pairs
 }
