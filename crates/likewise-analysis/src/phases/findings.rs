@@ -1,6 +1,6 @@
 //! What to look at first, in words.
 
-use super::{Analysis, DEFAULT_FILTER, Traced};
+use super::{Analysis, DEFAULT_FILTER, Labelled, Traced};
 use likewise::bursts::{
     BurstLabel, Cause, Finding, FindingKind, Findings, FindingsInput, LEAST_SHARE, Scope, ThreadName,
     findings, is_nearly_all,
@@ -120,19 +120,30 @@ pub fn verdict(analysis: &Analysis) -> String {
     let shared = "Ranks shared CPUs (see the notes): who waited for one counts as computing, so what would be won is \
                   not sure.";
     let shared = Some(shared).filter(|_| analysis.shared_cpus && !found.list.is_empty());
-    [Some(&*verdict).filter(|text| !text.is_empty()), shared]
+    let part = analysis.traced.part.as_ref().map(|part| {
+        format!(
+            "“The run” is the time from {} to {} here, in which all threads are traced.",
+            part.start, part.end
+        )
+    });
+    [Some(&*verdict).filter(|text| !text.is_empty()), shared, part.as_deref()]
         .into_iter()
         .flatten()
         .collect::<Vec<_>>()
         .join(" ")
 }
 
-/// Share of the time of all threads, up to the end, that they compute.
+/// Share of the time of all threads, up to the end, that they compute; of the part in which all are
+/// traced, where that is not the whole run.
 fn computing(analysis: &Analysis) -> f64 {
-    let whole = analysis.rows.len() as f64 * analysis.end.0 as f64;
-    let bursts = analysis.table.duration.iter().zip(&analysis.figures.on_core.asleep_bursts);
-    let slept: f64 = bursts.filter(|(_, asleep)| **asleep).map(|(duration, _)| duration.0 as f64).sum();
-    (analysis.table.computing_time().0 as f64 - slept) / whole.max(1.0)
+    let Analysis { labelled, .. } = analysis;
+    let Labelled { table, traced, end, rows, figures, .. } = &**labelled;
+    let part = traced.part.clone().unwrap_or(Nanos::ZERO..*end);
+    let inside =
+        |i: usize| table.end(i).min(part.end).saturating_sub(table.begin[i].max(part.start)).0 as f64;
+    let slept = |i: usize| figures.on_core.asleep_bursts.get(i).is_some_and(|asleep| *asleep);
+    let computed: f64 = (0..table.len()).filter(|&i| !slept(i)).map(inside).sum();
+    computed / (rows.len() as f64 * part.end.saturating_sub(part.start).0 as f64).max(1.0)
 }
 
 fn sentence(finding: &Finding, names: &Names) -> String {
