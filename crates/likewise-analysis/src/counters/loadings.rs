@@ -2,9 +2,9 @@
 
 use likewise::counters::Column;
 use likewise::counters::loadings::{
-    Loadings, Rotated, factor_loadings, largest_by_chance, n_above_one, varimax,
+    Loadings, Rotated, eigenvalues_by_chance, factor_loadings, n_above_one, varimax,
 };
-use likewise::words::short;
+use likewise::words::{counted, short};
 use likewise_trace::ColumnTable;
 
 /// Factors that are kept, at most.
@@ -14,6 +14,8 @@ const MAX_FACTORS: usize = 20;
 const MAX_PRODUCTS: usize = 2_000_000_000;
 /// The most columns: with more, the eigenvectors alone take as long.
 const MAX_COLUMNS: usize = 1000;
+/// With fewer rows, one that is far from the others makes all columns one factor.
+const LEAST_ROWS: usize = 4;
 /// What a column with a smaller loading has little to do with.
 pub const LARGE: f64 = 0.5;
 
@@ -29,9 +31,11 @@ pub struct Factors {
     pub eigenvalues: Vec<f64>,
     /// Of all eigenvalues, what was negative, as a share of the columns.
     pub clipped: f64,
-    /// How large the first eigenvalue of unrelated columns may be, with as many rows as
-    /// any two of these share.
-    pub by_chance: f64,
+    /// The fewest rows that two columns share.
+    pub rows: usize,
+    /// How large the eigenvalues of unrelated columns may be, with as many rows: one at
+    /// each place, or of large tables that of the first.
+    pub by_chance: Vec<f64>,
 }
 
 /// Nothing where there are fewer than three columns.
@@ -58,7 +62,8 @@ pub(super) fn factors(table: &ColumnTable, names: &[String]) -> Result<Option<Fa
     let rotated = varimax(&factors[..n_above_one(&factors).min(MAX_FACTORS)]);
     let columns: Vec<String> = used.iter().map(|&at| columns[at].name.to_owned()).collect();
     Ok(Some(Factors {
-        by_chance: largest_by_chance(least_common, used.len()),
+        rows: least_common,
+        by_chance: eigenvalues_by_chance(least_common, used.len()),
         // Adding 0 takes the sign off 0.
         clipped: clipped / columns.len() as f64 + 0.0,
         columns,
@@ -89,27 +94,45 @@ impl Factors {
             1 => "1 factor explains".to_owned(),
             n => format!("{n} factors explain"),
         };
-        let real = self.beyond_chance();
-        if real == 0 {
-            let first = self.eigenvalues.first().copied().unwrap_or(0.0);
+        let all = short((1000.0 * explained).round() / 10.0);
+        let told = format!("{are} {all}% of what varies: {}{more}.", each.collect::<Vec<_>>().join("; "));
+        if self.rows < LEAST_ROWS {
+            let rows = counted(self.rows as u64, "row");
+            return Some(format!("{told} {rows} do not tell factors from chance."));
+        }
+        let first = self.eigenvalues.first().copied().unwrap_or(0.0);
+        let limit = self.by_chance.first().copied().unwrap_or(0.0);
+        if first <= limit {
             return Some(format!(
-                "No factor explains more than chance does: the first as much as {} columns, and that of columns \
-                 that have nothing to do with one another up to {}.",
+                "No factor explains more than chance does: the first as much as {} columns, and that of random \
+                 numbers in {} rows and {} columns up to {} (99 of 100 times).",
                 short(first),
-                short(self.by_chance)
+                self.rows,
+                self.columns.len(),
+                short(limit)
             ));
         }
-        let all = short((1000.0 * explained).round() / 10.0);
-        let doubt = match self.factors.len() - real.min(self.factors.len()) {
-            0 => String::new(),
-            n => format!(" Chance alone makes the last {n}, before rotation, as large."),
-        };
-        Some(format!("{are} {all}% of what varies: {}{more}.{doubt}", each.collect::<Vec<_>>().join("; ")))
+        Some(told + &self.doubt())
     }
 
-    /// How many factors, before the rotation, explain more than chance does.
-    fn beyond_chance(&self) -> usize {
-        self.eigenvalues.iter().take_while(|&&eigenvalue| eigenvalue > self.by_chance).count()
+    /// Which of the factors chance alone may make.
+    fn doubt(&self) -> String {
+        let n = self.factors.len();
+        let beyond = |place: usize| self.by_chance.get(place).map(|&limit| self.eigenvalues[place] > limit);
+        let Some(real) = (0..n).find(|&place| beyond(place) != Some(true)) else { return String::new() };
+        let unknown = (real..n).any(|place| beyond(place).is_none());
+        let some = (real..n).any(|place| beyond(place) == Some(true));
+        match n - real {
+            1 if unknown => " Of the last it is not known whether chance alone makes it as large.".to_owned(),
+            last if unknown => {
+                format!(" Of the last {last} it is not known whether chance alone makes them as large.")
+            }
+            1 => " Chance alone makes the last, before rotation, as large.".to_owned(),
+            last if some => {
+                format!(" Chance alone makes some of the last {last}, before rotation, as large.")
+            }
+            last => format!(" Chance alone makes the last {last}, before rotation, as large."),
+        }
     }
 
     /// The columns that make a factor, with signs.
@@ -132,5 +155,64 @@ impl Factors {
                  variance is negative): do not trust the factors."
             )
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(rows: usize, eigenvalues: &[f64]) -> String {
+        let names = (0..eigenvalues.len()).map(|at| format!("c{at}"));
+        let n = eigenvalues.iter().filter(|&&value| value > 1.0).count().max(1);
+        let factor = |_| Rotated { explained: 0.25, loadings: vec![1.0; eigenvalues.len()] };
+        let factors = Factors {
+            columns: names.collect(),
+            factors: (0..n).map(factor).collect(),
+            eigenvalues: eigenvalues.to_vec(),
+            clipped: 0.0,
+            rows,
+            by_chance: eigenvalues_by_chance(rows, eigenvalues.len()),
+        };
+        factors.finding().unwrap()
+    }
+
+    /// Three columns in one were "as much as chance, which explains up to 3.043".
+    #[test]
+    fn few_rows_can_show_a_factor() {
+        let one = told(12, &[3.0, 0.0, 0.0]);
+        assert!(one.starts_with("1 factor explains") && !one.contains("hance"), "{one}");
+        let none = told(12, &[1.9, 0.6, 0.5]);
+        assert!(
+            none.starts_with("No factor explains more than chance does: the first as much as 1.9"),
+            "{none}"
+        );
+        assert!(none.contains("in 12 rows and 3 columns up to 2."), "{none}");
+        let few = told(3, &[3.0, 0.0, 0.0]);
+        assert!(few.ends_with("3 rows do not tell factors from chance."), "{few}");
+    }
+
+    /// The second was held against the limit of the first, 2.065.
+    #[test]
+    fn each_factor_is_held_against_chance_at_its_place() {
+        let both = told(60, &[3.9, 1.724, 0.9, 0.3, 0.1, 0.05, 0.026]);
+        assert!(both.starts_with("2 factors explain") && !both.contains("hance"), "{both}");
+        let one = told(60, &[3.9, 1.2, 0.9, 0.6, 0.2, 0.1, 0.1]);
+        assert!(one.ends_with(" Chance alone makes the last, before rotation, as large."), "{one}");
+        let two = told(60, &[3.0, 1.2, 1.1, 0.8, 0.5, 0.3, 0.1]);
+        assert!(two.ends_with(" Chance alone makes the last 2, before rotation, as large."), "{two}");
+        let some = told(60, &[2.0, 1.4, 1.38, 1.03, 0.5, 0.3, 0.25]);
+        assert!(
+            some.ends_with(" Chance alone makes some of the last 3, before rotation, as large."),
+            "{some}"
+        );
+    }
+
+    #[test]
+    fn of_large_tables_the_first_factor_alone_is_judged() {
+        let mut eigenvalues = vec![0.5; 250];
+        (eigenvalues[0], eigenvalues[1]) = (100.0, 2.0);
+        let large = told(1000, &eigenvalues);
+        assert!(large.contains("Of the last it is not known"), "{large}");
     }
 }

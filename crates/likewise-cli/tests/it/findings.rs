@@ -393,7 +393,7 @@ fn who_is_not_traced_does_not_wait() {
     assert!(printed.contains("Tracing was off for 15.0 ms of the time of all threads"), "{printed}");
     assert!(printed.contains("--from 15000000ns"), "{printed}");
     let words = printed.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(words.contains("threads compute for 90% of the run"), "{printed}");
+    assert!(words.contains("threads compute for 90.0% of the run"), "{printed}");
     assert!(words.contains("“The run” is the time from 15.0 ms to 40.0 ms here"), "{printed}");
     // Who calls that state otherwise does not mean this.
     let named = |name: &str| {

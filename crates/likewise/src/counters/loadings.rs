@@ -6,9 +6,11 @@ use rayon::prelude::*;
 use super::Column;
 use crate::linear::{PrincipalAxis, dot, principal_axes};
 
+mod chance;
 mod varimax;
 
-pub use varimax::{Rotated, largest_by_chance, n_above_one, varimax};
+pub use chance::eigenvalues_by_chance;
+pub use varimax::{Rotated, n_above_one, varimax};
 
 /// The fewest rows that two columns must share.
 pub const LEAST_COMMON: usize = 3;

@@ -32,6 +32,8 @@ pub(crate) fn to_json(factors: &Factors) -> Value {
     json!({
         "explained": factors.factors.iter().map(|factor| factor.explained).collect::<Vec<_>>(),
         "eigenvalues": factors.eigenvalues,
+        "rows": factors.rows,
+        "eigenvalues_by_chance": factors.by_chance,
         "clipped": factors.clipped,
     })
 }

@@ -36,6 +36,20 @@ fn cells_are_numbers_texts_or_missing() {
     assert_eq!(texts[1], ("note", &[String::new(), "x".into(), "3".into()][..]));
 }
 
+/// They were gone without a word.
+#[test]
+fn numbers_that_are_not_read_as_such_are_left_out() {
+    let left_out = |csv: &str, keys: &[&str]| of(csv.as_bytes(), keys).unwrap().taken.left_out;
+    let why = |cell: &str| vec![("A".to_owned(), format!("of texts: '{cell}' is not read as a number"))];
+    assert_eq!(left_out("s,A,B\na,1 234 567,1\nb,2 234 567,2\n", &[]), why("1 234 567"));
+    assert_eq!(left_out("s,A,B\na,,1\nb,0x1F,2\nc,0X20,2\n", &[]), why("0x1F"));
+    assert_eq!(left_out("s,A,B\na,1_000,1\nb,5,2\n", &[]), why("1_000"));
+    // Names, dates, and what groups are named by.
+    assert!(left_out("s,A,B\na,x1,1\nb,0x,2\n", &[]).is_empty());
+    assert!(left_out("s,A,B\na,2026-01-02,1\nb,2026-01-03,2\n", &[]).is_empty());
+    assert!(left_out("s,A,B\na,0x1F,1\nb,0x20,2\n", &["A"]).is_empty());
+}
+
 #[test]
 fn keys_are_texts() {
     let table = of(b"run,x\n007,1\n8,2\n", &["run"]).unwrap();

@@ -34,7 +34,8 @@ pub(super) fn read(
     let in_first = |kind| rows.wrong(rows.header_line, kind);
     let names = names(&rows.names, rows.dialect).map_err(in_first)?;
     let start = |is_key| if is_key { Growing::Texts(Vec::new()) } else { Growing::Missing(0) };
-    let mut columns: Vec<Growing> = names.are_keys(keys).map_err(in_first)?.into_iter().map(start).collect();
+    let are_keys = names.are_keys(keys).map_err(in_first)?;
+    let mut columns: Vec<Growing> = are_keys.iter().copied().map(start).collect();
     let Names { names, unnamed } = names;
     let (dialect, mut is_grouped) = (rows.dialect, vec![false; names.len()]);
     while let Some((record, line)) = rows.next()? {
@@ -65,7 +66,9 @@ pub(super) fn read(
             .notes
             .push(format!("{mark} between thousands are no part of the numbers in: {}.", grouped.join(", ")));
     }
-    let columns = names.into_iter().zip(columns).map(|(name, growing)| {
+    let columns = names.into_iter().zip(columns).zip(are_keys).map(|((name, growing), is_key)| {
+        let strange = if is_key { None } else { growing.strange_number(dialect) };
+        taken.left_out.extend(strange.map(|why| (name.clone(), why)));
         let cells = growing.cells(&name, &mut taken);
         Column { name, cells }
     });
@@ -149,6 +152,25 @@ impl Growing {
         let mut texts = std::mem::take(texts);
         texts.push(printable(cell, LONGEST_TEXT));
         *self = Growing::Mixed(texts, why);
+    }
+
+    /// Why texts are not read as numbers, if they are numbers in a way that is not known
+    /// here: hexadecimal, or with blanks or the like between thousands.
+    fn strange_number(&self, dialect: Dialect) -> Option<String> {
+        let Growing::Texts(texts) = self else { return None };
+        let mut cells = texts.iter().filter(|text| !is_missing(text.as_bytes())).peekable();
+        let first = *cells.peek()?;
+        let is_hex = |text: &str| {
+            let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
+            digits.is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_hexdigit()))
+        };
+        let is_number = |text: &String| {
+            let joined: String =
+                text.chars().filter(|c| !c.is_whitespace() && !['\'', '_'].contains(c)).collect();
+            is_hex(text) || dialect.number(joined.as_bytes()).is_some()
+        };
+        (dialect.number(first.as_bytes()).is_none() && cells.all(is_number))
+            .then(|| format!("of texts: {} is not read as a number", found(first.as_bytes())))
     }
 
     fn cells(self, name: &str, taken: &mut Taken) -> Cells {

@@ -17,6 +17,8 @@ use crate::taken::{Taken, is_unnamed, name_or_place};
 
 /// The columns of a long table, for errors.
 const HINT: &str = "rank,step,region,effort (or process, iteration, function, time)";
+/// Runs of steps that a note shows.
+const MOST_RUNS: usize = 4;
 /// Names for a step, in small letters.
 const STEP: [&str; 6] = ["step", "iteration", "iter", "timestep", "time_step", "cycle"];
 /// Names for a region.
@@ -45,6 +47,29 @@ fn places(names: &[String], known: &[&str], with_unit: bool) -> Vec<usize> {
 pub(super) fn is_header(names: &[String]) -> bool {
     let has = |known: &[&str], with_unit| !places(names, known, with_unit).is_empty();
     has(&STEP, false) && (has(&RANK_NAMES, false) || has(&EFFORT, true))
+}
+
+/// # Errors
+/// Names that are no long table's, and say that neither is it a row for each rank.
+pub(super) fn check_wide(names: &[String]) -> std::result::Result<(), ErrorKind> {
+    if is_header(names) {
+        return Ok(());
+    }
+    let first = |known: &[&str], with_unit| places(names, known, with_unit).first().map(|&at| &names[at]);
+    if let Some(step) = first(&STEP, false).filter(|_| names.len() > 1) {
+        return Err(ErrorKind::Table(format!(
+            "it has a column '{step}' and none for the rank, so its rows are steps; expected a row for each rank and \
+             a column for each step (transpose the table), or columns rank,step,region,effort"
+        )));
+    }
+    let all = [first(&RANK_NAMES, false), first(&REGION, false), first(&EFFORT, true)];
+    if let [Some(rank), Some(region), Some(effort)] = all {
+        return Err(ErrorKind::Table(format!(
+            "it has columns '{rank}', '{region}' and '{effort}' and none for the step; give it a column 'step', of \
+             zeros if there is one step"
+        )));
+    }
+    Ok(())
 }
 
 /// Regions by name, and the cells that name them in the order of reading.
@@ -87,6 +112,42 @@ impl Cells {
         }
         self.cells.iter_mut().for_each(|cell| cell.rank -= 1);
         Some(format!("Ranks 1 to {last} of the table are ranks 0 to {} here.", last - 1))
+    }
+
+    /// The steps by their numbers, each once.
+    fn steps(&self) -> Vec<u64> {
+        let mut steps: Vec<u64> = self.cells.iter().map(|cell| cell.step).collect();
+        steps.sort_unstable();
+        steps.dedup();
+        steps
+    }
+
+    /// -1 if there are none.
+    pub(super) fn last_step(&self) -> i64 {
+        let last = self.cells.iter().map(|cell| cell.step).max();
+        last.map_or(-1, |step| i64::try_from(step).unwrap_or(i64::MAX))
+    }
+
+    /// A note where the steps of the table are not 0, 1, 2, …, as they are called here.
+    pub(super) fn note_on_steps(&self) -> Option<String> {
+        let steps = self.steps();
+        let runs: Vec<&[u64]> = steps.chunk_by(|a, b| a + 1 == *b).collect();
+        if let [[0, ..]] | [] = runs[..] {
+            return None;
+        }
+        let range = |first: u64, last: u64| match last - first {
+            0 => first.to_string(),
+            _ => format!("{first} to {last}"),
+        };
+        let mut here = 0;
+        let each = runs.iter().take(MOST_RUNS).map(|run| {
+            let (first, last) = (here, here + run.len() as u64 - 1);
+            here = last + 1;
+            format!("{} of the table is {} here", range(run[0], run[run.len() - 1]), range(first, last))
+        });
+        let each: Vec<String> = each.collect();
+        let more = if runs.len() > MOST_RUNS { ", and so on" } else { "" };
+        Some(format!("Steps are numbered from 0: {}{more}.", each.join(", ")))
     }
 
     /// The table, regions by name.

@@ -28,7 +28,7 @@ pub use spread::read_effort_part;
 ///
 /// - **wide text**: a row for each rank and a column for each step, with or
 ///   without names; a column `rank` says which rank, otherwise the rows count
-///   from 0;
+///   from 0. Without names, a first column that counts four rows or more is the rank;
 /// - **long text**: columns `rank`, `step`, `effort` and, if there are several
 ///   regions, `region`, in any order of columns and rows, and in any case;
 ///   common names for the same, such as `process`, `iteration` and `time`, are
@@ -54,6 +54,7 @@ fn read(path: &Path, input: Input, options: &EffortOptions<'_>) -> Result<(Effor
         }
         Efforts::Cells(mut cells) => {
             taken.notes.extend(cells.count_from_0());
+            taken.notes.extend(cells.note_on_steps());
             cells.table(path, &options.region.unit)
         }
     };
@@ -99,12 +100,13 @@ fn share(path: &Path, mut input: Input, options: &EffortOptions<'_>, piece: Piec
         let problem = "neither text, .npy nor Parquet; efforts are read from these";
         return Err(Error::whole(path, ErrorKind::Table(problem.to_owned())));
     }
-    let names = Head::of(head).map_err(|kind| Error::whole(path, kind))?.names();
+    let head = Head::of(head).map_err(|kind| Error::whole(path, kind))?;
+    let (names, has_names) = (head.names(), head.has_names());
     check_kind(&names).map_err(|kind| Error::whole(path, kind))?;
     if long::is_header(&names) {
         long::read(path, input, options, piece)
     } else {
-        wide::read(path, input, options, piece)
+        wide::read(path, input, options, piece, has_names)
     }
 }
 

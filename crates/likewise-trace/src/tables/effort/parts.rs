@@ -55,6 +55,7 @@ pub(super) fn check_kind(names: &[String]) -> std::result::Result<(), ErrorKind>
                        and on any number of processes";
         return Err(ErrorKind::Table(problem.to_owned()));
     }
+    super::long::check_wide(names)?;
     let other = OTHERS.iter().find(|(other, _)| names.iter().any(|name| name == other));
     other.map_or(Ok(()), |(name, what)| {
         Err(ErrorKind::Table(format!(

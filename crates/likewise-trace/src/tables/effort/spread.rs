@@ -81,7 +81,13 @@ fn joined<C: Communicator>(
                 Efforts::Rows { n_steps, values } => {
                     EffortPart::of_rows(comm, options.region.clone(), n_steps, values)
                 }
-                Efforts::Cells(cells) => cells.part(comm, &options.region.unit),
+                Efforts::Cells(cells) => {
+                    let mut last = [cells.last_step()];
+                    comm.all_reduce(Reduction::Max, &mut last)?;
+                    let part = cells.part(comm, &options.region.unit)?;
+                    // Of steps with other numbers there is a note, which needs all of them.
+                    Ok(part.filter(|part| last == [part.table.n_steps() as i64 - 1]))
+                }
             };
             Ok(part?.map(|part| (part, share.taken)))
         }

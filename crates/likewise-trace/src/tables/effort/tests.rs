@@ -127,7 +127,62 @@ fn other_tables_are_not_efforts() {
     assert!(
         columns.notes[0].starts_with("Each row is taken as a rank and each column as a step (init, solve).")
     );
-    assert!(taken(b"t8,t9,t10\n1,2,3\n").unwrap().1.notes.is_empty());
+    assert!(taken(b"t0,t1,t2\n1,2,3\n").unwrap().1.notes.is_empty());
+}
+
+/// A step was named by its place alone: "step 16" of a table whose step 7 is not there.
+#[test]
+fn steps_with_other_numbers_are_noted() {
+    let notes = |text: &str| taken(text.as_bytes()).unwrap().1.notes;
+    let long = |steps: &[u64]| {
+        let rows = steps.iter().flat_map(|step| (0..2).map(move |rank| format!("{rank},{step},1\n")));
+        format!("rank,step,effort\n{}", rows.collect::<String>())
+    };
+    assert!(notes(&long(&[0, 1, 2])).is_empty());
+    let gap =
+        "Steps are numbered from 0: 0 to 1 of the table is 0 to 1 here, 3 to 4 of the table is 2 to 3 here.";
+    assert_eq!(notes(&long(&[0, 1, 3, 4])), [gap]);
+    assert_eq!(
+        notes(&long(&[100, 101])),
+        ["Steps are numbered from 0: 100 to 101 of the table is 0 to 1 here."]
+    );
+    assert!(notes(&long(&[1, 3, 5, 7, 9]))[0].ends_with("7 of the table is 3 here, and so on."));
+    let wide = "Steps are numbered from 0: column t8 is step 0 here, and t10, the last, step 2.";
+    assert_eq!(notes("t8,t9,t10\n1,2,3\n"), [wide]);
+    assert!(notes("1,2,3\n4,5,7\n").is_empty());
+}
+
+#[test]
+fn rows_that_are_steps_are_refused() {
+    let error = said(b"step,0,1,2\n0,1,1,1\n1,1,1,1\n");
+    assert!(error.contains("its rows are steps") && error.contains("transpose the table"), "{error}");
+    let missing = said(b"rank,function,calls,time_ms\n0,compute,1,2.5\n");
+    assert!(missing.contains("none for the step; give it a column 'step'"), "{missing}");
+    // One step.
+    assert_eq!(parse(b"rank,time_ms\n0,1\n1,2\n").unwrap().n_steps(), 1);
+    assert_eq!(parse(b"step\n1\n2\n").unwrap().n_steps(), 1);
+}
+
+/// Ranks were the efforts of the first step.
+#[test]
+fn a_first_column_that_counts_is_the_rank() {
+    let rows = |first: [f64; 4]| first.map(|x| format!("{x},1.5,2.5\n")).concat();
+    let plain = parse("1.5,2.5\n".repeat(4).as_bytes()).unwrap();
+    for (first, told) in [
+        ([0.0, 1.0, 2.0, 3.0], "counts the rows from 0 to 3: it is taken as the rank."),
+        ([1.0, 2.0, 3.0, 4.0], "counts the rows from 1 to 4: it is taken as the rank, which is 0 to 3 here."),
+    ] {
+        let (table, columns) = taken(rows(first).as_bytes()).unwrap();
+        assert_eq!(table, plain);
+        assert_eq!(columns.notes.len(), 1);
+        assert!(columns.notes[0].ends_with(told), "{:?}", columns.notes);
+    }
+    for first in [[2.0, 3.0, 4.0, 5.0], [0.0, 1.0, 3.0, 2.0], [0.0, 0.5, 1.0, 1.5]] {
+        assert_eq!(parse(rows(first).as_bytes()).unwrap().n_steps(), 3);
+    }
+    // Named, or of few ranks.
+    assert_eq!(parse(format!("a,b,c\n{}", rows([0.0, 1.0, 2.0, 3.0])).as_bytes()).unwrap().n_steps(), 3);
+    assert_eq!(parse(b"0,5\n1,5\n2,5\n").unwrap().n_steps(), 2);
 }
 
 #[test]

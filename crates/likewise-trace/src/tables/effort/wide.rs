@@ -10,17 +10,45 @@ use crate::bytes::{BLOCK, Input, Piece};
 use crate::error::{Error, ErrorKind, Result};
 use crate::tables::dialect::is_rank_name;
 use crate::tables::points;
-use crate::taken::Taken;
+use crate::taken::{Taken, count_rows};
 
 pub(super) fn read(
     path: &Path,
     input: Input,
     options: &EffortOptions<'_>,
     piece: Piece,
+    has_names: bool,
 ) -> Result<Option<Share>> {
     let Some(table) = points::text(path, input, options.progress, BLOCK, piece)? else { return Ok(None) };
-    let (names, taken) = (table.names().to_vec(), table.taken().clone());
-    of_rows(path, table.into_numbers(), &names, taken, options).map(Some)
+    let (mut names, mut taken) = (table.names().to_vec(), table.taken().clone());
+    let mut numbers = table.into_numbers();
+    if !has_names && names.len() > 1 {
+        let first: Vec<f64> = numbers.iter().step_by(names.len()).copied().collect();
+        // That it counts shows in all rows.
+        if !piece.is_whole() && first.windows(2).all(|pair| pair[1] == pair[0] + 1.0) {
+            return Ok(None);
+        }
+        if first.len() >= LEAST_COUNTED && count_rows(&first) {
+            taken.notes.push(note_on_index(first[0] as usize, first.len()));
+            let width = names.len();
+            names.remove(0);
+            let without = |row: &[f64]| row[1..].to_vec();
+            numbers = numbers.chunks_exact(width).flat_map(without).collect();
+        }
+    }
+    of_rows(path, numbers, &names, taken, options).map(Some)
+}
+
+/// The efforts of one step may be 0, 1, 2 by chance, but hardly of so many ranks.
+const LEAST_COUNTED: usize = 4;
+
+/// Of a first column without a name that counts from 0 or 1.
+fn note_on_index(from: usize, n_rows: usize) -> String {
+    let last = from + n_rows - 1;
+    let here = if from == 0 { String::new() } else { format!(", which is 0 to {} here", n_rows - 1) };
+    format!(
+        "The first column has no name and counts the rows from {from} to {last}: it is taken as the rank{here}."
+    )
 }
 
 /// What these rows of numbers hold. One of `names` may say which rank a row is of.
@@ -66,8 +94,18 @@ fn note_on_steps(names: &[&str]) -> Option<String> {
     let prefix = names.first().map(|name| &name[..digits(name)])?;
     let number = |name: &&str| name.strip_prefix(prefix).and_then(|rest| rest.parse::<u64>().ok());
     let numbers: Option<Vec<u64>> = names.iter().map(number).collect();
-    if numbers.is_some_and(|numbers| numbers.windows(2).all(|pair| pair[0] < pair[1])) {
-        return None;
+    if let Some(numbers) = numbers.filter(|numbers| numbers.windows(2).all(|pair| pair[0] < pair[1])) {
+        let is_counted = (0..).zip(&numbers).all(|(step, number)| *number == step);
+        // The names that columns without any are given.
+        let is_given = prefix == "x"
+            && [1, 2].iter().any(|from| (*from..).zip(&numbers).all(|(step, number)| *number == step));
+        let last = names.len() - 1;
+        return (!is_counted && !is_given && last > 0).then(|| {
+            format!(
+                "Steps are numbered from 0: column {} is step 0 here, and {}, the last, step {last}.",
+                names[0], names[last]
+            )
+        });
     }
     let shown = names.iter().take(4).copied().collect::<Vec<_>>().join(", ");
     let more = if names.len() > 4 { ", …" } else { "" };

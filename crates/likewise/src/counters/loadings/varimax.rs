@@ -42,37 +42,6 @@ pub fn n_above_one(factors: &[Factor]) -> usize {
     above.max(1).min(factors.len())
 }
 
-/// How large the first eigenvalue may be of columns that have nothing to do with one
-/// another: that of `n_columns` normal columns of `n_rows` is smaller in 99 of 100
-/// tables.
-///
-/// The distribution is Tracy and Widom's, which is near from about ten rows and columns
-/// on. Columns with long tails reach a little beyond it.
-///
-/// # Reference
-/// Johnstone, *Annals of Statistics* 29, 2001, theorem 1.1, for columns centred by their
-/// means; to compare factors with those of unrelated columns is Horn's (*Psychometrika*
-/// 30, 1965).
-///
-/// # Example
-/// ```
-/// use likewise::counters::loadings::largest_by_chance;
-///
-/// // Many rows leave little to chance; with as many columns as rows, much.
-/// assert!((largest_by_chance(10_000, 8) - 1.0).abs() < 0.1);
-/// assert!(largest_by_chance(16, 16) > 3.5);
-/// ```
-#[must_use]
-pub fn largest_by_chance(n_rows: usize, n_columns: usize) -> f64 {
-    /// 99 of 100 are below it.
-    const TRACY_WIDOM: f64 = 2.02;
-    let (n, p) = (n_rows.max(3) as f64, n_columns.max(1) as f64);
-    let (rows, columns) = ((n - 2.0).sqrt(), p.sqrt());
-    let centre = (rows + columns).powi(2);
-    let scale = (rows + columns) * (1.0 / rows + 1.0 / columns).cbrt();
-    (centre + TRACY_WIDOM * scale) / (n - 1.0)
-}
-
 /// Rotates factors so that the squared loadings on each vary as much as
 /// possible (varimax): large on few columns, small on all others.
 ///
