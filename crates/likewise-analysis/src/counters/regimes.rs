@@ -1,7 +1,7 @@
 //! Where which model of a response holds, in files and in words.
 
 use super::clock::step_of;
-use likewise::counters::regimes::{Estimate, Formula, Noise, Range, Regimes, Region};
+use likewise::counters::regimes::{Coefficient, Estimate, Formula, Noise, Range, Regimes, Region};
 use likewise::words::{FAR, counted, percent, short, si};
 
 /// Rows of a point that stray less are never worth a word.
@@ -282,9 +282,33 @@ impl RegimeReport {
         ))
     }
 
+    /// The one coefficient of a model that a parameter multiplies, if it may be 0.
+    fn may_be_0<'r>(&self, region: &'r Region) -> Option<&'r str> {
+        let model = &self.models[region.model];
+        let n = region.coefficients.len();
+        let point = |at: usize| self.fitted.columns.iter().map(|column| column[at]).collect::<Vec<_>>();
+        let depends = |coefficient: usize| {
+            let unit: Vec<f64> = (0..n).map(|other| f64::from(u8::from(other == coefficient))).collect();
+            let mut values = (0..self.fitted.response.len()).map(|at| model.value(&unit, &point(at)));
+            let first = values.next();
+            values.any(|value| Some(value) != first)
+        };
+        // Several may each be 0 where not all are.
+        let mut slopes = (0..n).filter(|&coefficient| depends(coefficient));
+        let (Some(slope), None) = (slopes.next(), slopes.next()) else { return None };
+        let Coefficient { name, estimate } = &region.coefficients[slope];
+        estimate.filter(|of| of.low <= 0.0 && of.high >= 0.0).map(|_| name.as_str())
+    }
+
     fn finding(&self) -> String {
         let over = self.parameters.join(", ");
         match &self.found.regions[..] {
+            [one] if let Some(slope) = self.may_be_0(one) => format!(
+                "No dependence of {} on {over} is seen: the best of the models is {}, and its {slope} may be 0; {}.",
+                self.response,
+                self.model(one),
+                self.coefficients(one)
+            ),
             [one] => format!(
                 "One model of {} holds everywhere ({}): {}; {}.",
                 self.response,

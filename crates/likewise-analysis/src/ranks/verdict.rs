@@ -66,6 +66,9 @@ pub struct Verdict {
     pub lasting_least: f64,
     /// Whether ranks differ in what they do, but hardly in how much.
     pub only_regions: bool,
+    /// Whether ranks differ steadily or along their numbers, and whether in classes or by
+    /// degrees is not known.
+    pub is_open: bool,
     /// What differs only now and then.
     pub passing: Vec<String>,
 }
@@ -143,6 +146,10 @@ impl Apart {
 /// With a correlation above this, the two halves share more than half of their
 /// variance.
 const STEADY: f64 = 0.5;
+/// Ranks that differ by degrees are seldom explained better by classes than chance makes
+/// them on average, by so many deviations. Where they are, they may be classes too few of
+/// which have enough ranks to be proved.
+const USUAL: f64 = 1.0;
 
 impl Verdict {
     /// Of ranks with these efforts; `tolerance` is
@@ -168,6 +175,8 @@ impl Verdict {
         let is_steady = steadiness.is_some_and(|r| r > STEADY && is_significant(r, n));
         let follows = by_rank.is_some_and(|r| is_significant(r, n));
         let apart = Apart::of(&efforts);
+        let differ = is_steady || (follows && apart.is_none());
+        let is_open = k == 1 && differ && support.is_some_and(|s| margin(&s) > USUAL);
         let quiet: Vec<f64> = totals.iter().map(|of| of.halves[0] + of.halves[1]).collect();
         let quiet = Range::of(&quiet);
         let (lasting, lasting_least) = (quiet.spread(), quiet.least.1);
@@ -188,7 +197,9 @@ impl Verdict {
             Kind::Unclear
         } else if is_steady && apart.is_some() {
             Kind::Apart
-        } else if is_steady || (follows && apart.is_none()) {
+        } else if differ && is_open {
+            Kind::Unclear
+        } else if differ {
             Kind::Gradient
         } else {
             Kind::Unclear
@@ -207,6 +218,7 @@ impl Verdict {
             lasting,
             lasting_least,
             only_regions,
+            is_open,
             passing,
         }
     }
@@ -332,6 +344,14 @@ impl Verdict {
             _ if report.n_ranks() < LEAST_RANKS => {
                 "and so few ranks do not tell classes from a gradient".to_owned()
             }
+            _ if let (true, Some(s)) = (self.is_open, self.support) => format!(
+                "the same ranks, and whether in classes or by degrees is open: {} classes explain {} of the \
+                 variance, where ranks that differ by degrees are explained by {} on average and {} at most",
+                s.n_classes,
+                share_text(s.explained),
+                share_text(s.by_chance),
+                share_text(s.at_most_by_chance)
+            ),
             None if report.n_steps == 1 => "and a single step does not tell what lasts".to_owned(),
             Some(r) if r > STEADY => "and how cannot be told".to_owned(),
             Some(_) | None => "but not steadily the same ranks".to_owned(),

@@ -347,6 +347,7 @@ fn bad_input_is_named() {
     }
     let tables = [
         ("s,a,b\nx,1,2\ny,1,2\n", "no column is left; left out are a (constant: 1), b (constant: 2)"),
+        ("s,a,b\nx,1,2\n", "the table has one row, in which nothing varies"),
         ("s,a,b\nx,1,2\ny,1,3\n", "only column 'b' is left, and 2 are needed"),
         ("s,t\nx,y\n", "no column is left; the table has none of numbers"),
         ("s,a,b\nx,1,inf\ny,2,3\n", "column 'b', row 1 (from 1, without the names) is inf"),

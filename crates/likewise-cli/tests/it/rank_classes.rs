@@ -146,6 +146,26 @@ fn one_slow_rank_is_no_gradient() {
     }
 }
 
+/// "No classes: 8 ranks differ by degrees" was told of four levels with two ranks each,
+/// which are too few to be proved.
+#[test]
+fn levels_of_few_ranks_are_not_told_as_degrees() {
+    for seed in 1..=20 {
+        let scaled = |of: &dyn Fn(usize) -> f64| {
+            let mut rows = noisy(8, 20, 0.05, seed);
+            let each = rows.iter_mut().zip([3, 7, 0, 4, 1, 6, 2, 5]);
+            each.for_each(|(row, place)| row.iter_mut().for_each(|x| *x *= of(place)));
+            told_alone(&rows)
+        };
+        let (told, text) = scaled(&|place| [1.0, 1.4, 1.9, 2.6][place / 2]);
+        assert_ne!(told["verdict"], "gradient", "{text}");
+        assert!(told["verdict"] == "classes" || text.contains("No classes can be told"), "{text}");
+        let (told, text) = scaled(&|place| 1.0 + 0.2 * place as f64);
+        assert_eq!(told["verdict"], "gradient", "{text}");
+        assert!(text.contains("8 ranks differ by degrees"), "{text}");
+    }
+}
+
 /// Efforts of 10 with noise of that deviation, about.
 fn noisy(ranks: usize, steps: usize, noise: f64, seed: u64) -> Vec<Vec<f64>> {
     let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;

@@ -132,6 +132,30 @@ fn formulas_are_fitted_with_their_own_names() {
     assert!(call.stderr.contains("because a value is missing: 1 row"), "{}", call.stderr);
 }
 
+/// "One model of it holds everywhere: lambda + tau*bytes; tau -5.247e-7 (-0.000001303 to
+/// 2.537e-7)" was told of a time that depends on nothing.
+#[test]
+fn a_slope_that_may_be_0_is_no_dependence() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = |name: &str| dir.path().join(name);
+    let told = |name: &str, slope: f64| {
+        let row = |i: u32| {
+            let noise = f64::from(i * 7919 % 101) / 101.0;
+            let bytes = 1u32 << (3 + i % 10);
+            format!("{bytes},{}\n", 10.0 + 0.1 * noise + slope * f64::from(bytes))
+        };
+        let csv = format!("bytes,time_us\n{}", (0..60).map(row).collect::<String>());
+        let options = ["--response", "time_us", "--parameters", "bytes", "--formula", "lambda + tau*bytes"];
+        let (table, out) = (put(dir.path(), &csv), out(name));
+        succeeds(&[&["counters", text(&table), "-o", text(&out)], &options[..]].concat()).stdout
+    };
+    let flat = told("flat", 0.0);
+    assert!(flat.contains("No dependence of time_us on bytes is seen"), "{flat}");
+    assert!(flat.contains("and its tau may be 0; latency 10."), "{flat}");
+    let steep = told("steep", 0.01);
+    assert!(steep.contains("One model of time_us holds everywhere"), "{steep}");
+}
+
 #[test]
 fn what_cannot_be_fitted_is_named() {
     let dir = tempfile::tempdir().unwrap();

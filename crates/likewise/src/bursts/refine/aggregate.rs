@@ -9,7 +9,7 @@ use super::far;
 use super::levels::{Level, NO_NODE, RefineInput, Refinement};
 use super::partition::{Partition, Scored, Tasks};
 use super::step::{Setting, drop_scattered, join, level, params, split};
-use super::substitution::Substitution;
+use super::substitution::{Detail, Substitution};
 use super::{Connect, EpsRange, RefineRules};
 
 pub(super) fn aggregate(
@@ -67,7 +67,7 @@ fn join_last(
         scored = partition.score(tasks, Some(&scored));
         levels.push(partition.close(eps, &scored));
     }
-    let lists = Substitution::of_nodes(input, tasks, &scored, partition).one_step(rules);
+    let lists = Substitution::of_nodes(input, tasks, &scored, partition, Detail::Code).one_step(rules);
     partition.merge(levels.len(), lists);
     let scored = partition.score(tasks, Some(&scored));
     levels.push(partition.close(eps, &scored));
@@ -87,7 +87,8 @@ pub(super) fn finish(
         _ if scored.stands_without(n_dropped) => partition.score_rest(&scored),
         _ => partition.score(&all, None),
     };
-    let lists = Substitution::of_nodes(input, &all, &scored, &partition).alternatives(rules.always);
+    let lists =
+        Substitution::of_nodes(input, &all, &scored, &partition, Detail::Columns).alternatives(rules.always);
     let place = |node: &u32| scored.live.binary_search(node).unwrap_or(0) as u32;
     let alternatives = lists.iter().map(|nodes| nodes.iter().map(place).collect()).collect();
     // Cohorts of later levels were in no node before.

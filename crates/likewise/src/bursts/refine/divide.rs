@@ -11,7 +11,7 @@ use super::levels::{NO_NODE, RefineInput, Refinement};
 use super::nearest::{Index, Pending};
 use super::partition::{Partition, Scored, Tasks};
 use super::step::regroup;
-use super::substitution::{Names, Substitution};
+use super::substitution::{Detail, Names, Substitution};
 use super::{EpsRange, RefineRules};
 
 /// A score that differs from 1 by rounding alone: every task shows the node at
@@ -87,7 +87,7 @@ fn split(
         n_parts: n_pieces as usize,
         part_of: |burst| piece_of[burst as usize],
         group_of: |burst| node_of[burst as usize],
-        contexts: true,
+        detail: Detail::All,
     };
     let fragments =
         Substitution::measure(input, tasks, scored, &names, |_| true).fragments(rules, |_, _| true);

@@ -12,7 +12,7 @@ use super::density::Density;
 use super::levels::{Level, NO_NODE, RefineInput};
 use super::nearest::{Index, Pending};
 use super::partition::{NodeCounts, Partition, Scored, Tasks};
-use super::substitution::{Names, Substitution};
+use super::substitution::{Detail, Names, Substitution};
 use super::{EpsRange, RefineRules};
 
 /// Two tasks show a group unequally often if their counts differ by more than so many
@@ -307,7 +307,7 @@ fn fragments(
         n_parts: n,
         part_of: |burst| partition.node_of(burst),
         group_of: |burst| named(&partition.node_of(burst)),
-        contexts: true,
+        detail: Detail::All,
     };
     Substitution::measure(input, tasks, &scored, &names, |group| is_asked[group as usize])
         .fragments(rules, near)

@@ -59,8 +59,18 @@ pub(super) struct Names<P, G> {
     /// The group of a burst that went into the alignment, of which its part is one,
     /// or [`NO_NODE`].
     pub(super) group_of: G,
-    /// Whether to look at what is about bursts, for [`Substitution::fragments`].
-    pub(super) contexts: bool,
+    pub(super) detail: Detail,
+}
+
+/// What is looked at; each also all before it.
+#[derive(Clone, Copy, PartialEq, PartialOrd)]
+pub(super) enum Detail {
+    /// Where bursts stand in the columns.
+    Columns,
+    /// The code that they run.
+    Code,
+    /// What is about them, and where their points lie.
+    All,
 }
 
 /// The bursts of a thread that are in a part.
@@ -141,7 +151,7 @@ impl<'a> Substitution<'a> {
         let of_part = |part: usize| {
             let seen: Vec<OfThread<'_>> = threads.iter().map(|thread| thread.of_part(part)).collect();
             let first = seen.iter().find_map(|of_thread| of_thread.seen.first())?;
-            Some((part as u32, Place::of(input, (names.group_of)(first.burst), &seen, names.contexts)))
+            Some((part as u32, Place::of(input, (names.group_of)(first.burst), &seen, names.detail)))
         };
         let places = (0..names.n_parts).into_par_iter().filter_map(of_part).collect();
         Self { places, threads }
@@ -153,12 +163,13 @@ impl<'a> Substitution<'a> {
         tasks: &Tasks,
         scored: &'a Scored,
         partition: &Partition,
+        detail: Detail,
     ) -> Self {
         let names = Names {
             n_parts: partition.nodes.len(),
             part_of: |burst| partition.node_of(burst),
             group_of: |burst| if partition.node_of(burst) == NO_NODE { NO_NODE } else { 0 },
-            contexts: false,
+            detail,
         };
         Self::measure(input, tasks, scored, &names, |_| true)
     }
@@ -329,13 +340,13 @@ fn seen<P: Fn(u32) -> u32, G: Fn(u32) -> u32>(
 
 impl Place {
     /// Of the bursts of a part, thread by thread, in their order.
-    fn of(input: &RefineInput<'_>, group: u32, threads: &[OfThread<'_>], with_contexts: bool) -> Self {
+    fn of(input: &RefineInput<'_>, group: u32, threads: &[OfThread<'_>], detail: Detail) -> Self {
         let n: usize = threads.iter().map(|of_thread| of_thread.seen.len()).sum();
         // A part with much of the run would keep one thread busy while the others wait.
         let at_once = (SMALL * threads.len() / n.max(1)).max(1);
         let of_threads = threads.par_iter().with_min_len(at_once);
         let of_threads: Vec<(Self, Vec<u32>)> =
-            of_threads.map(|of_thread| Self::of_thread(input, of_thread, with_contexts)).collect();
+            of_threads.map(|of_thread| Self::of_thread(input, of_thread, detail)).collect();
         let mut place = Self { group, bursts: n as u64, ..Self::default() };
         let mut columns = Vec::with_capacity(n);
         for (mut own, mut own_columns) in of_threads {
@@ -352,21 +363,24 @@ impl Place {
     }
 
     /// What a thread has of it, and the columns of its bursts.
-    fn of_thread(input: &RefineInput<'_>, of_thread: &OfThread<'_>, with_contexts: bool) -> (Self, Vec<u32>) {
+    fn of_thread(input: &RefineInput<'_>, of_thread: &OfThread<'_>, detail: Detail) -> (Self, Vec<u32>) {
         let mut place = Self::default();
         place.tasks.extend(of_thread.seen.first().map(|seen| input.thread[seen.burst as usize]));
         let mut columns = Vec::with_capacity(of_thread.seen.len());
         for &seen in of_thread.seen {
             columns.push(of_thread.sequence.columns[seen.at as usize]);
-            if with_contexts {
+            if detail == Detail::All {
                 *place.contexts.entry(of_thread.context(seen)).or_insert(0) += 1;
             }
-            if let Some(&code) = input.code.get(seen.burst as usize).filter(|&&code| code != NO_CODE) {
+            let code = if detail >= Detail::Code { input.code.get(seen.burst as usize) } else { None };
+            if let Some(&code) = code.filter(|&&code| code != NO_CODE) {
                 *place.code.entry(code).or_insert(0) += 1;
             }
         }
-        let rows = of_thread.seen.iter().map(|seen| input.points.row(seen.burst as usize));
-        place.moments = Moments::of(rows, input.points.dims());
+        if detail == Detail::All {
+            let rows = of_thread.seen.iter().map(|seen| input.points.row(seen.burst as usize));
+            place.moments = Moments::of(rows, input.points.dims());
+        }
         (place, columns)
     }
 
