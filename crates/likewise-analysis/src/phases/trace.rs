@@ -13,7 +13,7 @@ use likewise::table::{
     default_metrics,
 };
 use likewise::words::{counted, grouped_digits};
-use likewise_trace::{Apps, ReadOptions, ReadReport, RecordCounts, Trace, read_bursts};
+use likewise_trace::{Apps, ReadOptions, ReadReport, RecordCounts, Topology, Trace, read_bursts};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -140,6 +140,9 @@ fn input_of(
     notes.extend(rename_counters(&mut table));
     let traced = Traced::of(report.untraced, topology.as_ref(), end);
     notes.extend(traced.note(report.untraced));
+    if report.part.is_none() {
+        notes.extend(topology.as_ref().and_then(|topology| idle(topology, &table)));
+    }
     notes.extend(topology.and_then(|topology| one_of_several(topology.apps.len(), &table, reading)));
     notes.extend(few_of_many(&table, &report.records, reading));
     let records = &report.records;
@@ -258,6 +261,24 @@ fn one_of_several(n_apps: usize, table: &BurstTable, reading: &Reading) -> Optio
     ))
 }
 
+/// How many tasks, or threads of tasks, of the applications that were read have no burst: what is
+/// said of a run is of the others.
+fn idle(topology: &Topology, table: &BurstTable) -> Option<String> {
+    let apps = apps_read(table);
+    let declared =
+        || apps.iter().filter_map(|&app| topology.apps.get((app as usize).checked_sub(1)?)).flatten();
+    let mut tasks: Vec<(u32, u32)> = table.threads().map(|((app, task, _), _)| (app, task)).collect();
+    tasks.dedup();
+    let n_threads: u64 = declared().map(|task| u64::from(task.threads)).sum();
+    let of = [
+        ("task", tasks.len() as u64, declared().count() as u64),
+        ("thread", table.threads().count() as u64, n_threads),
+    ];
+    let (what, own, all) = of.into_iter().find(|(_, own, all)| own < all)?;
+    let are = if all - own == 1 { "has no burst and is" } else { "have no burst and are" };
+    Some(format!("{} of {} {are} in no figure.", grouped_digits(all - own), counted(all, what)))
+}
+
 /// Events for each burst, from which on these are told to be few.
 const FEW_OF: u64 = 100;
 
@@ -351,5 +372,33 @@ fn kept_time(filter: DurationFilter) -> Option<f64> {
     match filter {
         DurationFilter::KeepTime(share) | DurationFilter::KeepTimeBelow(share, _) => Some(share),
         DurationFilter::Min(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use likewise_trace::Task;
+
+    #[test]
+    fn tasks_without_bursts_are_told() {
+        let topology = |threads: u32| {
+            let app = |tasks: usize| vec![Task { threads, node: 1 }; tasks];
+            Topology { cpus: Vec::new(), nodes: 1, apps: vec![app(4), app(9)] }
+        };
+        let table = |tasks: &[u32]| BurstTable {
+            app: vec![1; tasks.len()].into(),
+            task: tasks.to_vec().into(),
+            thread: vec![1; tasks.len()].into(),
+            ..BurstTable::default()
+        };
+        let told = |threads, tasks: &[u32]| idle(&topology(threads), &table(tasks));
+        assert_eq!(told(1, &[1, 1, 2, 3, 4]), None, "the other application is not read");
+        assert_eq!(told(1, &[1, 2, 4]).as_deref(), Some("1 of 4 tasks has no burst and is in no figure."));
+        assert_eq!(told(2, &[1]).as_deref(), Some("3 of 4 tasks have no burst and are in no figure."));
+        assert_eq!(
+            told(2, &[1, 2, 3, 4]).as_deref(),
+            Some("4 of 8 threads have no burst and are in no figure.")
+        );
     }
 }

@@ -109,6 +109,7 @@ impl Comparison {
         if findings.is_empty() {
             findings.push(self.all_scale());
         }
+        findings.extend(self.time_outside());
         findings
     }
 
@@ -263,7 +264,11 @@ impl Comparison {
                 (false, true) => "Of the other phases known to be the same, none",
             };
             let but = self.but_for_chance();
-            differences.push(format!("{of} is slower or faster by {most} or more{but}."));
+            differences.push(match self.shown().iter().any(Phase::is_known) {
+                true => format!("{of} is slower or faster by {most} or more{but}."),
+                false => "Which phases are slower or faster cannot be told: none is known to be the same in two runs."
+                    .to_owned(),
+            });
         }
         differences
     }
@@ -369,6 +374,7 @@ impl Comparison {
         let at = scaling.stops_at?;
         let change = scaling.changes[at].as_ref()?;
         if self.runs[at].whole.run_threads == self.runs[scaling.base].whole.run_threads {
+            // All runs that have it have as many.
             return None;
         }
         let is_whole = std::ptr::eq(scaling, &self.whole);

@@ -1,10 +1,10 @@
 //! Whether a run, or an iteration, takes longer by the clock, and what for.
 
-use super::{Comparison, OfThread};
+use super::{Comparison, OfThread, Run};
 use likewise::bursts::scaling::{OneOff, Per, lengths_may_be_alike};
 use likewise::median;
 use likewise::table::Nanos;
-use likewise::words::percent;
+use likewise::words::{counted, percent};
 
 /// A few iterations make the difference of the means if they hold this part of
 /// it: more than the others do.
@@ -40,7 +40,7 @@ impl Comparison {
         let what = if per_iteration { "An iteration" } else { "The run" };
         let average = if few.is_some() && per_iteration { ", on average" } else { "" };
         let sure = match self.chance(base, r) {
-            None => " Whether by chance cannot be told: there are not five iterations of each.".to_owned(),
+            None => self.too_few(base, r),
             Some(_) => few.unwrap_or_default(),
         };
         Some(format!(
@@ -49,6 +49,49 @@ impl Comparison {
             self.runs[base].name,
             Nanos(now as u64),
             Nanos(before as u64)
+        ))
+    }
+
+    /// Why chance cannot be told.
+    fn too_few(&self, base: usize, r: usize) -> String {
+        let n = |r: usize| self.runs[r].iteration_lengths.len();
+        let repetitions =
+            |n: usize| if n == 0 { "no repetition".to_owned() } else { counted(n as u64, "repetition") };
+        format!(
+            " Whether by chance cannot be told: {} of {} and {} of {} can be timed, and five of each are needed.",
+            repetitions(n(r)),
+            self.runs[r].name,
+            repetitions(n(base)),
+            self.runs[base].name
+        )
+    }
+
+    /// The first run, by threads, in which the thread that computes longest computes for a much
+    /// smaller part of the time by the clock than in the smallest run: what is told of computing
+    /// does not count that.
+    pub(super) fn time_outside(&self) -> Option<String> {
+        let threads = |r: usize| self.runs[r].whole.run_threads;
+        let (first, last) = (0, self.runs.len().checked_sub(1)?);
+        let in_iterations = self.runs.iter().all(|run| run.wall.is_some() && !run.in_wall.is_empty());
+        let computes = |r: usize| {
+            let Run { wall, in_wall, whole, elapsed, .. } = &self.runs[r];
+            let (time, of) = match (in_iterations, wall) {
+                (true, Some(wall)) => (longest(in_wall).map_or(0.0, |(_, time)| time), *wall),
+                _ => (whole.longest.0 as f64, elapsed.0 as f64),
+            };
+            (time / of.max(1.0)).min(1.0)
+        };
+        let falls =
+            |&r: &usize| threads(r) > threads(first) && computes(r) < self.threshold * computes(first);
+        let at = (0..=last).find(falls)?;
+        Some(format!(
+            "By the clock, the {} that computes longest computes for {} of the time on {}, and for {} on {}: waiting, \
+             communication and I/O take the rest, which efficiencies of computing do not count.",
+            self.unit(),
+            percent(computes(at)),
+            self.threads_of(at),
+            percent(computes(first)),
+            self.threads_of(first)
         ))
     }
 
@@ -69,11 +112,7 @@ impl Comparison {
         let told: u64 = self.one_offs_in(long).map(|o| o.duration.saturating_sub(o.usual).0).sum();
         let held = (odd.iter().map(|&k| of_long[k] - usual).sum::<f64>() - told as f64) / n;
         let apart = mean(of_long) - mean(of_short);
-        let at_even_distances = odd.len() > 2 && odd.windows(3).all(|w| w[1] - w[0] == w[2] - w[1]);
-        let every = match odd[..] {
-            [first, second, ..] if at_even_distances => format!(", one in {},", second - first),
-            _ => String::new(),
-        };
+        let every = distances(&odd);
         let is_it = apart > 0.0 && held >= MOST_OF_IT * apart;
         is_it.then(|| {
             format!(
@@ -163,6 +202,29 @@ impl Comparison {
     }
 }
 
+/// How far apart iterations with these numbers are, where all are as far.
+fn distances(odd: &[usize]) -> String {
+    let is_even = odd.len() > 2 && odd.windows(3).all(|w| w[1] - w[0] == w[2] - w[1]);
+    match odd {
+        [first, second, ..] if is_even && second - first == 1 => ", in a row,".to_owned(),
+        [first, second, ..] if is_even => format!(", one in {},", second - first),
+        _ => String::new(),
+    }
+}
+
 fn mean(x: &[f64]) -> f64 {
     x.iter().sum::<f64>() / x.len() as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_even_is_told() {
+        assert_eq!(distances(&[10, 11, 12, 13]), ", in a row,");
+        assert_eq!(distances(&[4, 9, 14]), ", one in 5,");
+        assert_eq!(distances(&[4, 9]), "");
+        assert_eq!(distances(&[4, 5, 9]), "");
+    }
 }

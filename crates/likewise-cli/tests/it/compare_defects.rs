@@ -372,3 +372,66 @@ fn what_a_few_iterations_take_is_told_beside_the_usual_one() {
         }
     }
 }
+
+/// Short and long waits after each step, in µs.
+const WAITS: [u64; 2] = [20, 3_000];
+
+/// Nothing was said of runs that spend their time in waiting: every phase kept its efficiency.
+#[test]
+fn time_outside_of_computing_is_told() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = |tasks: u64, wait: u64| {
+        // Without the start, which each task does as a whole.
+        let step = |_, k| usual(tasks, k + 1);
+        program(dir.path(), &format!("on{tasks}_{wait}.csv"), (tasks, STEPS - 1, wait), step)
+    };
+    let few = run(4, WAITS[0]);
+    let found = compared(dir.path(), &[few.clone(), run(16, WAITS[1])]);
+    let said = findings(&found);
+    assert!(says(&said, "keeps an efficiency of 80.0% or more."), "{said:?}");
+    assert!(says(&said, "By the clock, the task that computes longest computes for"), "{said:?}");
+    assert!(says(&said, "of the time on 16 tasks, and for 9"), "{said:?}");
+    let found = compared(dir.path(), &[few, run(16, WAITS[0] / 4)]);
+    assert!(!says(&findings(&found), "By the clock"), "{:?}", findings(&found));
+}
+
+/// The slower of two runs on 4 tasks hid that 16 tasks are too many.
+#[test]
+fn what_stops_is_told_of_runs_with_more_threads() {
+    let dir = tempfile::tempdir().unwrap();
+    let slower = |tasks: u64, k: u64| usual(tasks, k).map(|(time, ipc)| (time * 7 / 5, ipc / 1.4));
+    let old = program(dir.path(), "old.csv", (4, STEPS, 20), |_, k| usual(4, k));
+    let new = program(dir.path(), "new.csv", (4, STEPS, 20), |_, k| slower(4, k));
+    let more = program(dir.path(), "more.csv", (16, STEPS, 5), |_, k| slower(16, k));
+    let found = compared(dir.path(), &[old, new, more]);
+    let said = findings(&found);
+    assert!(says(&said, "All computation together stops scaling at 16 tasks"), "{said:?}");
+    assert!(!says(&said, NOTHING), "{said:?}");
+}
+
+#[test]
+fn too_few_repetitions_are_counted() {
+    let dir = tempfile::tempdir().unwrap();
+    let short = |iterations: u64, name: &str, times: u64| {
+        program(dir.path(), name, (8, 1 + 4 * iterations, 20), |_, k| {
+            usual(4, k).map(|(time, ipc)| (times * time, ipc / times as f64))
+        })
+    };
+    let found = compared(dir.path(), &[short(4, "short.csv", 1), short(4, "twice.csv", 2)]);
+    let said = findings(&found).join(" ");
+    assert!(said.contains("can be timed, and five of each are needed"), "{said}");
+}
+
+#[test]
+fn of_unlike_programs_no_phase_is_said_to_be_as_fast() {
+    let dir = tempfile::tempdir().unwrap();
+    let other = |_: u64, k: u64| Some([(31_000, 0.4), (700, 3.1), (90, 0.2)][(k as usize) % 3]);
+    let runs = [
+        program(dir.path(), "one.csv", (8, STEPS, 20), |_, k| usual(4, k)),
+        program(dir.path(), "other.csv", (8, 60, 20), other),
+    ];
+    let found = compared(dir.path(), &runs);
+    let said = findings(&found).join(" ");
+    assert!(!said.contains("Of the phases known to be the same, none"), "{said}");
+    assert!(said.contains("none is known to be the same in two runs"), "{said}");
+}

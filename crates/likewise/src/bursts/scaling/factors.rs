@@ -337,7 +337,8 @@ pub struct PhaseScaling {
     pub base: usize,
     /// Each run against it; `None` where the phase is not found.
     pub changes: Vec<Option<Change>>,
-    /// The first run, by threads, whose efficiency is below the threshold.
+    /// The first run, by threads, whose efficiency is below the threshold: of those with more
+    /// threads than the smallest, if there are any.
     pub stops_at: Option<usize>,
 }
 
@@ -368,7 +369,11 @@ pub fn phase_scaling(runs: &[Option<Measured>], scaling: Scaling, threshold: f64
     let changes: Vec<Option<Change>> =
         (0..runs.len()).map(|r| Some(change(found(base)?, found(r)?, scaling))).collect();
     let below = |&r: &usize| changes[r].as_ref().is_some_and(|change| change.is_below(threshold));
-    let stops_at = by_threads.iter().copied().filter(|&r| r != base).find(below);
+    // A slower run of as many threads says nothing of scaling, where others have more.
+    let threads = |r: usize| found(r).map(|m| m.figures.run_threads);
+    let has_more = by_threads.last().is_some_and(|&last| threads(last) > threads(base));
+    let others = by_threads.iter().copied().filter(|&r| r != base);
+    let stops_at = others.filter(|&r| !has_more || threads(r) > threads(base)).find(below);
     Some(PhaseScaling { base, changes, stops_at })
 }
 
@@ -571,6 +576,18 @@ mod tests {
             cycles: Some(instructions / 2.0),
             ..RunFigures::default()
         }
+    }
+
+    #[test]
+    fn a_slower_run_of_as_many_threads_does_not_hide_what_more_threads_do() {
+        let stops = |runs: &[RunFigures]| {
+            let runs: Vec<Option<Measured>> = runs.iter().map(|&run| Some(Measured::once(run))).collect();
+            phase_scaling(&runs, Scaling::Strong, 0.8).and_then(|found| found.stops_at)
+        };
+        let (fast, slow) = (figures(2, 100, 200.0), figures(2, 150, 200.0));
+        assert_eq!(stops(&[fast, slow, figures(4, 75, 300.0)]), Some(2));
+        assert_eq!(stops(&[fast, slow, figures(4, 50, 200.0)]), None);
+        assert_eq!(stops(&[fast, slow]), Some(1));
     }
 
     #[test]
