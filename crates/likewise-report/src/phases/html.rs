@@ -167,7 +167,7 @@ impl Column {
     /// As it is written, which takes a fraction of the memory.
     pub(super) fn stored(self) -> io::Result<Stored> {
         let Self { metric, scale, codes } = self;
-        Ok(Stored { metric, scale, block: encode::block(&codes)? })
+        Ok(Stored { metric, scale, block: encode::block(codes.iter().copied())? })
     }
 }
 
@@ -176,6 +176,13 @@ pub(super) struct Stored {
     metric: Option<usize>,
     scale: Option<Scale>,
     pub(super) block: Block,
+}
+
+impl Stored {
+    /// Integers that stand for themselves, as they are asked for.
+    pub(super) fn plain(codes: impl Iterator<Item = u64> + Clone) -> io::Result<Self> {
+        Ok(Self { metric: None, scale: None, block: encode::block(codes)? })
+    }
 }
 
 /// The columns of a page, and where those of a part start.

@@ -87,8 +87,8 @@ pub(super) fn tree_columns(view: &TreeView<'_>, bursts: &[u32]) -> io::Result<Ve
             if expected[from as usize] == to { 0 } else { u64::from(to) + 1 }
         };
         let codes: Vec<u64> = from.iter().zip(places).map(code).collect();
-        let column = Column::plain(cohorts.iter().map(|&cohort| codes[cohort as usize]).collect());
-        Ok((column.stored()?, LevelCodes { members: members.clone(), expected }))
+        let column = Stored::plain(cohorts.iter().map(|&cohort| codes[cohort as usize]))?;
+        Ok((column, LevelCodes { members: members.clone(), expected }))
     };
     levels.par_iter().enumerate().map(coded).collect()
 }

@@ -19,7 +19,10 @@ impl Map {
         let class: Vec<u64> = report.class_of.iter().map(|&c| u64::from(c)).collect();
         let (scale, distance) = quantise(report.dissimilarity.iter().copied());
         let sampled: Vec<u64> = report.sampled.iter().map(|&s| u64::from(s)).collect();
-        let columns = [class, distance, sampled].iter().map(|c| block(c)).collect::<io::Result<Vec<_>>>()?;
+        let columns = [class, distance, sampled]
+            .iter()
+            .map(|c| block(c.iter().copied()))
+            .collect::<io::Result<Vec<_>>>()?;
         let column = |id: usize| json!({ "id": id, "width": columns[id].width });
         let class = |(c, class): (usize, &likewise_analysis::ranks::Class)| -> Value {
             let (light, dark) = colours(c as u32 + 1);
