@@ -59,5 +59,5 @@ pub use tables::points::{PointsTable, read_points_table, read_raw_points};
 pub use taken::Taken;
 pub use trace::{
     Apps, EventTypeInfo, RUNNING, RanksRead, ReadOptions, ReadReport, RecordCounts, StateInfo, Task,
-    Topology, Trace, TraceInfo, Untraced,
+    Topology, Trace, TraceInfo, Untraced, UntracedBy,
 };

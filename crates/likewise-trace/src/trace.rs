@@ -67,7 +67,7 @@ pub struct ReadReport {
     pub shared_cpus: bool,
     /// Set where the bursts are those of some ranks of a program only.
     pub part: Option<RanksRead>,
-    /// Set where tracing was off for a time, so that what threads did then is not known.
+    /// Set where it is not known what threads did for a time.
     pub untraced: Option<Untraced>,
 }
 
@@ -80,6 +80,17 @@ pub struct Untraced {
     pub to: Nanos,
     /// How long threads were not, all together.
     pub time: Nanos,
+    /// Why not.
+    pub why: UntracedBy,
+}
+
+/// Why it is not known what threads did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UntracedBy {
+    /// Tracing was off.
+    Disabled,
+    /// The ranks of a recording were saved at different moments, before the program ended.
+    Saving,
 }
 
 /// How many ranks of a program were read, where it had more.

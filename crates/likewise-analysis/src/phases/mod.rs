@@ -509,9 +509,17 @@ impl Labelled {
     /// That bursts may be missing, for commands that compare what threads have computed.
     ///
     /// # Errors
-    /// Running states are not read, because they end before they begin. Bursts of events do not
-    /// depend on these.
+    /// Running states are not read, because they end before they begin (bursts of events do not
+    /// depend on these); or ranks of a recording were saved until different moments.
     pub(crate) fn has_all_states(&self) -> Result<()> {
+        if let Some(until) = self.traced.saved_until {
+            anyhow::bail!(
+                "{}: ranks cannot be compared: the program did not end by itself, and they were saved until different \
+                 moments, the first until {until}, the last until {}. `likewise bursts` shows what there is",
+                self.input,
+                self.end
+            );
+        }
         if !self.odd_clocks || !self.settings.burst_events.is_empty() {
             return Ok(());
         }

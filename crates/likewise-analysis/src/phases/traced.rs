@@ -2,7 +2,7 @@
 
 use likewise::bursts::LEAST_SHARE;
 use likewise::table::Nanos;
-use likewise_trace::{Topology, Untraced};
+use likewise_trace::{Topology, Untraced, UntracedBy};
 use std::ops::Range;
 
 /// Of which part of a run it is known what all threads compute, and how many can at once.
@@ -13,6 +13,9 @@ pub struct Traced {
     pub part: Option<Range<Nanos>>,
     /// CPUs of all nodes, where the trace names them.
     pub cpus: Option<u32>,
+    /// Of a recording whose ranks were saved until different moments: the first of these, if what
+    /// it hides is worth a finding.
+    pub saved_until: Option<Nanos>,
 }
 
 impl Traced {
@@ -20,17 +23,30 @@ impl Traced {
         let hides = |untraced: &Untraced| {
             untraced.to.saturating_sub(untraced.from).0 as f64 >= LEAST_SHARE * end.0 as f64
         };
-        let part = untraced.filter(hides).map(|Untraced { from, to, .. }| {
-            if from >= end.saturating_sub(to) { Nanos::ZERO..from } else { to..end }
-        });
+        let untraced = untraced.filter(hides);
+        let saved = untraced.filter(|of| of.why == UntracedBy::Saving);
+        let part = untraced.map(
+            |Untraced { from, to, .. }| {
+                if from >= end.saturating_sub(to) { Nanos::ZERO..from } else { to..end }
+            },
+        );
         let cpus =
             topology.map_or(0, |topology| topology.cpus.iter().fold(0, |sum: u32, n| sum.saturating_add(*n)));
-        Self { part, cpus: (cpus > 0).then_some(cpus) }
+        Self { part, cpus: (cpus > 0).then_some(cpus), saved_until: saved.map(|of| of.from) }
     }
 
     /// That tracing was off for a time, and what that means.
     pub(super) fn note(&self, untraced: Option<Untraced>) -> Option<String> {
-        let Untraced { from, to, time } = untraced?;
+        let Untraced { from, to, time, why } = untraced?;
+        if why == UntracedBy::Saving {
+            return self.saved_until.map(|_| {
+                format!(
+                    "Ranks were saved until different moments, the first until {from}, the last until {to}; what the \
+                     others did then is not known. So ranks cannot be compared over the whole run: what to look at first \
+                     is said of the time until {from} alone, and no phase is called serial."
+                )
+            });
+        }
         let off = format!(
             "Tracing was off for {time} of the time of all threads (state Tracing Disabled), between {from} and {to}; \
              what they computed then is not known"
@@ -56,7 +72,8 @@ mod tests {
     use super::*;
 
     fn off(from: u64, to: u64) -> Option<Untraced> {
-        Some(Untraced { from: Nanos(from), to: Nanos(to), time: Nanos(2 * (to - from)) })
+        let why = UntracedBy::Disabled;
+        Some(Untraced { from: Nanos(from), to: Nanos(to), time: Nanos(2 * (to - from)), why })
     }
 
     #[test]
@@ -66,6 +83,19 @@ mod tests {
         assert_eq!(part(7_000, 9_000), Some(Nanos(0)..Nanos(7_000)));
         assert_eq!(part(7_000, 7_049), None, "it hides nothing that is worth a finding");
         assert_eq!(Traced::of(None, None, Nanos(10_000)).part, None);
+    }
+
+    #[test]
+    fn ranks_that_were_saved_apart_are_told() {
+        let saved = |from, to| off(from, to).map(|of| Untraced { why: UntracedBy::Saving, ..of });
+        let traced = Traced::of(saved(4_000, 10_000), None, Nanos(10_000));
+        assert_eq!(traced.saved_until, Some(Nanos(4_000)));
+        let note = traced.note(saved(4_000, 10_000)).expect("a note");
+        assert!(note.contains("the first until 4.00 µs, the last until 10.0 µs"), "{note}");
+        // Of next to nothing nobody needs to know.
+        let traced = Traced::of(saved(9_990, 10_000), None, Nanos(10_000));
+        assert_eq!((traced.saved_until, traced.note(saved(9_990, 10_000))), (None, None));
+        assert_eq!(Traced::of(off(0, 4_000), None, Nanos(10_000)).saved_until, None);
     }
 
     #[test]

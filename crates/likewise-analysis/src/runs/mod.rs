@@ -233,7 +233,11 @@ impl Comparison {
             repeats = self::repeats(&views, &found, &periods, true);
         }
         stages.time("scale", || {
-            let of_run = |r: usize| calm(&views[r], &found.phase_of[r], analysed[r].analysis.end);
+            // A drawn time says nothing of a single burst.
+            let of_run = |r: usize| match analysed[r].analysis.drawn_times {
+                true => Calm::default(),
+                false => calm(&views[r], &found.phase_of[r], analysed[r].analysis.end),
+            };
             let calms: Vec<Calm> = (0..views.len()).map(of_run).collect();
             let calmed: Vec<RunBursts<'_>> =
                 views.iter().zip(&calms).map(|(view, calm)| calmed(view, calm)).collect();

@@ -279,11 +279,11 @@ fn nothing(dir: &Path, ended: Ended) -> String {
     let early = match ended.code {
         0 => "",
         // Not before the first copy: see PAUSE in the recorder.
-        _ => " may have failed before 0.1 s had passed since MPI_Init, or it",
+        _ => " may have ended, or called MPI no more, before 0.1 s had passed since MPI_Init, or it",
     };
     format!(
         "Nothing was recorded. The program{early} may not have called MPI, or it is linked statically, or it loads MPI \
-         by itself (Julia does), or the launcher did not hand LD_PRELOAD to it, or {} is not on a file system that \
+         by itself (Julia does), or begins with a session and not with MPI_Init, or the launcher did not hand LD_PRELOAD to it, or {} is not on a file system that \
          its nodes share.",
         dir.display()
     )

@@ -9,7 +9,7 @@ use super::header::Header;
 use super::scan::{self, Scanned};
 use crate::bytes::{Input, line_place};
 use crate::error::{Error, Place, Result};
-use crate::trace::{ReadReport, RecordCounts, Untraced};
+use crate::trace::{ReadReport, RecordCounts, Untraced, UntracedBy};
 
 /// What was counted in some lines, and whether the last one has its end.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -108,8 +108,12 @@ impl<'p> Records<'p> {
         let mut report = self.report;
         let nanos = |time: u64| Nanos(time.saturating_mul(unit));
         let scan::Untraced { from, to, time } = self.untraced;
-        report.untraced =
-            (from < to).then(|| Untraced { from: nanos(from), to: nanos(to), time: nanos(time) });
+        report.untraced = (from < to).then(|| Untraced {
+            from: nanos(from),
+            to: nanos(to),
+            time: nanos(time),
+            why: UntracedBy::Disabled,
+        });
         if !self.ended {
             let path = self.path.display();
             let text =

@@ -24,7 +24,7 @@ use crate::folding::table::{self, Names};
 use crate::paraver::event_types::is_hardware;
 use crate::trace::{
     Apps, EventTypeInfo, RUNNING, RanksRead, ReadOptions, ReadReport, RecordCounts, StateInfo, Task,
-    Topology, Trace, TraceInfo, Who,
+    Topology, Trace, TraceInfo, Untraced, UntracedBy, Who,
 };
 
 /// What the events of a rank tell.
@@ -58,6 +58,7 @@ pub(crate) fn read(path: &Path, options: &ReadOptions<'_>) -> Result<Trace> {
     };
     let ranks: Vec<OfRank> = measured.par_iter().map(of_rank).collect();
     let end = end_of(&recording, ranks.iter().map(|rank| rank.end).max().unwrap_or(0));
+    report.untraced = recording.incomplete().and_then(|_| saved_apart(ranks.iter().map(|rank| rank.end)));
     let threads: BTreeMap<u32, u32> = ranks.iter().map(|rank| (rank.rank, rank.threads)).collect();
     report.records =
         RecordCounts { events: ranks.iter().map(|rank| rank.events).sum(), ..RecordCounts::default() };
@@ -105,6 +106,14 @@ pub(super) fn end_of(recording: &Recording, last_event: u64) -> u64 {
     let first = recording.ranks().iter().map(|meta| meta.start).min().unwrap_or(0);
     let ends = recording.ranks().iter().map(|meta| (meta.start - first).saturating_add(meta.wall));
     ends.max().unwrap_or(0).max(last_event)
+}
+
+/// That ranks were saved until different moments, of which these are the last events.
+fn saved_apart(ends: impl Iterator<Item = u64> + Clone) -> Option<Untraced> {
+    let (from, to) = (ends.clone().min()?, ends.clone().max()?);
+    let time = ends.fold(0, |sum: u64, end| sum.saturating_add(to - end));
+    let why = UntracedBy::Saving;
+    (from < to).then_some(Untraced { from: Nanos(from), to: Nanos(to), time: Nanos(time), why })
 }
 
 /// Where the tasks ran; `threads` of each rank that is recorded.
@@ -241,4 +250,20 @@ pub(crate) fn inspect(path: &Path, options: &ReadOptions<'_>) -> Result<TraceInf
         communication_bytes: 0,
         report: trace.report,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranks_that_end_apart_were_saved_apart() {
+        let why = UntracedBy::Saving;
+        let saved = |ends: &[u64]| saved_apart(ends.iter().copied());
+        assert_eq!(
+            saved(&[700, 4_000, 900]),
+            Some(Untraced { from: Nanos(700), to: Nanos(4_000), time: Nanos(6_400), why })
+        );
+        assert_eq!((saved(&[700, 700]), saved(&[])), (None, None));
+    }
 }

@@ -5,7 +5,7 @@ use super::super::spread;
 use super::*;
 use crate::error::SpreadError;
 use crate::folding::steps::SET_CHANGE;
-use crate::trace::Untraced;
+use crate::trace::{Untraced, UntracedBy};
 use likewise::comm::run_on_threads;
 use likewise::table::{BurstTable, PlaceId};
 use proptest::prelude::*;
@@ -533,7 +533,8 @@ fn when_tracing_was_off_is_told() {
         read_text(&text, &ReadOptions::default()).unwrap().report.untraced
     };
     let micros = |time: u64| Nanos(1_000 * time);
-    let off = |from, to, time| Some(Untraced { from: micros(from), to: micros(to), time: micros(time) });
+    let why = UntracedBy::Disabled;
+    let off = |from, to, time| Some(Untraced { from: micros(from), to: micros(to), time: micros(time), why });
     assert_eq!(untraced("1:1:1:1:1:5:90:2\n"), None);
     assert_eq!(untraced("1:1:1:1:1:5:40:14\n1:1:1:1:1:40:90:2\n"), off(5, 40, 35));
     assert_eq!(untraced("1:1:1:1:1:5:40:14\n1:1:1:1:1:50:90:14\n"), off(5, 90, 75));
