@@ -30,7 +30,7 @@ pub use factors::{
 pub use matched::{Evidence, MatchedPhase, PhaseInRun, RunBursts, RunMatch};
 pub use measured::{InCpu, Measured};
 pub use measures::{Measures, SlowTasks, ToldScaling, Untold, is_same_work};
-pub use neighbours::phases_between;
+pub use neighbours::{AlikeBy, phases_between};
 pub use one_off::{Calm, OneOff, calm};
 pub use repeats::{IterationsFrom, Per, PhaseRepeats, Repeats, repeats};
 pub use times::{OddTasks, computing_within, lengths_may_be_alike};
