@@ -4,7 +4,7 @@ use super::wall::longest;
 use super::words::times;
 use super::{Comparison, Phase, cause, cause_of, per};
 use likewise::bursts::scaling::{
-    Change, Factor, FactorKind, IterationsFrom, Per, PhaseScaling, Scaling, SlowTasks, Untold,
+    Change, Factor, FactorKind, IterationsFrom, Per, PhaseScaling, SERIAL_SHARE, Scaling, SlowTasks, Untold,
 };
 use likewise::table::Nanos;
 use likewise::words::{counted, listed, percent};
@@ -14,8 +14,6 @@ use likewise::words::{counted, listed, percent};
 const ALSO: f64 = 0.5;
 /// At most this many phases of a run are named for bursts that took long once.
 const MOST_ONE_OFFS: usize = 3;
-/// A serial phase is named if it holds this share of a run's wall time.
-const SERIAL_SHARE: f64 = 0.01;
 
 impl Comparison {
     /// The findings: what is compared; a sentence on each noteworthy phase that
@@ -27,7 +25,8 @@ impl Comparison {
         findings.extend(self.unknown_scaling());
         findings.extend(if self.same_threads() { self.differences() } else { self.stops() });
         findings.extend((0..self.runs.len()).filter_map(|r| self.missing(r)));
-        findings.extend(self.shown().iter().filter_map(|phase| self.serial(phase)));
+        findings.extend(self.phases.iter().filter_map(|phase| self.serial(phase)));
+        findings.extend(self.serial_in_no_phase());
         findings.extend((0..self.runs.len()).flat_map(|r| self.one_offs(r)));
         findings
     }
@@ -241,7 +240,7 @@ impl Comparison {
             if self.is_whole_known() {
                 let below = |change: &&Change| change.is_below(self.threshold);
                 let change = self.whole.changes[r].as_ref().filter(below);
-                let serial = change.filter(|_| self.serial_explains(r)).map(|_| self.serial_parts(r));
+                let serial = change.and_then(|_| self.serial_parts(r));
                 differences.extend(self.difference(r, self.all(), (&self.whole, per), serial));
             }
             let before = differences.len();
@@ -372,7 +371,8 @@ impl Comparison {
             return None;
         }
         let is_whole = std::ptr::eq(scaling, &self.whole);
-        let cause = if is_whole && self.serial_explains(at) { self.serial_parts(at) } else { losses(change) };
+        let serial = if is_whole { self.serial_parts(at) } else { None };
+        let cause = serial.unwrap_or_else(|| losses(change));
         let (place, efficiency) = (self.threads_of(at), percent(change.efficiency));
         Some(format!("at {place}, with an efficiency of {efficiency}: {cause}"))
     }
@@ -388,15 +388,27 @@ impl Comparison {
         worst.zip(kept).is_some_and(|(worst, kept)| kept.ln() > 0.5 * worst.value.ln())
     }
 
-    fn serial_parts(&self, at: usize) -> String {
+    /// What is serial in a run, where this is why all computation loses most.
+    fn serial_parts(&self, at: usize) -> Option<String> {
+        if !self.serial_explains(at) {
+            return None;
+        }
         let share = |phase: &Phase| {
             let figures = phase.runs[at].as_ref()?.figures();
             self.serial_share(at, figures).map(|share| (phase.number, share))
         };
         let sure = self.phases.iter().filter(|phase| !phase.is_unsure());
         let serial: Vec<(u32, f64)> = sure.filter_map(share).collect();
-        let all: f64 = serial.iter().map(|(_, share)| share).sum();
-        format!("{} serial, {} of the wall time", counted_phases(&serial), percent(all))
+        let of_phases: f64 = serial.iter().map(|(_, share)| share).sum();
+        let phases = (!serial.is_empty()).then(|| format!("{} serial", counted_phases(&serial)));
+        let beside = self.serial_beside_phases(at);
+        let who = match (phases, beside) {
+            (Some(phases), Some(_)) => format!("{phases}, and so are bursts of no phase"),
+            (Some(phases), None) => phases,
+            (None, Some(_)) => "bursts of no phase are serial".to_owned(),
+            (None, None) => return None,
+        };
+        Some(format!("{who}, {} of the wall time", percent(of_phases + beside.unwrap_or(0.0))))
     }
 
     /// The sentence on a serial phase: how its share of the wall time changes
@@ -433,7 +445,7 @@ impl Comparison {
             return None;
         }
         let told: Vec<String> = shares.into_iter().map(|(_, told)| told).collect();
-        let not = if everywhere { "" } else { " In the other runs that have it, it is not serial." };
+        let not = self.not_serial(phase);
         Some(format!(
             "Phase {} is serial, one {} computes while no other does; of the wall time it has {}.{not}",
             phase.number,

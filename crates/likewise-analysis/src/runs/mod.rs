@@ -3,6 +3,7 @@
 mod findings;
 mod off_core;
 mod phase;
+mod serial;
 mod wall;
 mod words;
 
@@ -96,8 +97,11 @@ pub struct Run {
     pub in_wall: Vec<OfThread>,
     /// What each iteration of its period takes, in ns.
     pub iteration_lengths: Vec<f64>,
-    /// All of its phases but the serial ones.
+    /// All that it computes but serial phases and serial bursts of no phase.
     pub without_serial: RunFigures,
+    /// Time in which one thread alone computes, in bursts of no phase; of a run of one thread
+    /// nothing.
+    pub alone_in_no_phase: Nanos,
     /// Grouped bursts that are in no phase of the comparison.
     pub left: RunFigures,
 }
@@ -301,6 +305,7 @@ impl Comparison {
                 .as_ref()
                 .map_or_else(|_| Vec::new(), |p| lengths(p, repeats.in_period[r])),
             without_serial: measures.without(r, &serial),
+            alone_in_no_phase: measures.alone_in_no_phase(r),
             left: measures.left(r),
         };
         let mut comparison = Self {

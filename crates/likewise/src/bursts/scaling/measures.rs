@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::code::{CodeOfPhase, regions};
 use super::cpu::{Bounds, CpuTimes, in_cpu};
 use super::factors::{Factor, RunFigures, Scaling, change, figures_of, phase_figures, scaling_of, whole_run};
+use super::lone::{self, Lone};
 use super::matched::{RunBursts, RunMatch};
 use super::measured::{Measured, Threads};
 use super::repeats::{Per, PhaseRepeats, Repeats};
@@ -12,6 +13,7 @@ use super::strays::Strays;
 use super::times::{ByTask, OddTasks, Times, odd_tasks, threads_of};
 use crate::bursts::findings::LEAST_SHARE;
 use crate::cluster::ClusterId;
+use crate::table::Nanos;
 
 /// Whole iterations are compared only if phases hold at least this share of the
 /// computing time of each run.
@@ -145,6 +147,7 @@ pub struct Measures<'a> {
     strays: Vec<Strays>,
     /// Of each run and phase.
     code: Vec<Vec<CodeOfPhase>>,
+    lone: Vec<Lone>,
 }
 
 impl<'a> Measures<'a> {
@@ -192,7 +195,8 @@ impl<'a> Measures<'a> {
         let of_run = |((run, regions), of): ((_, _), &Vec<_>)| CodeOfPhase::of_all(run, (regions, of), n);
         let code = runs.iter().zip(&regions(runs)).zip(&found.phase_of).map(of_run).collect();
         let threads = keys.into_iter().map(|(keys, _)| Threads::from(keys)).collect();
-        Self { runs, found, repeats, figures, threads, members, cpu, clusters, strays, code }
+        let lone = runs.iter().zip(&found.phase_of).map(|(run, of)| Lone::of(run, of)).collect();
+        Self { runs, found, repeats, figures, threads, members, cpu, clusters, strays, code, lone }
     }
 
     /// The share of a phase's time that may belong to another phase in one of
@@ -473,15 +477,16 @@ impl<'a> Measures<'a> {
         self.threads[run].iter().copied().zip(each).collect()
     }
 
-    /// Figures of a run without the phases `but`.
+    /// Figures of a run without the phases `but` and without what is serial in no phase.
     #[must_use]
     pub fn without(&self, run: usize, but: &[bool]) -> RunFigures {
-        let of_phase = &self.found.phase_of[run];
-        let mut kept = vec![true; self.runs[run].table.len()];
-        for (i, phase) in self.runs[run].complete.iter().zip(of_phase) {
-            kept[i as usize] = phase.is_none_or(|p| !but[p as usize]);
-        }
-        figures_of(&self.runs[run], |i| kept[i])
+        lone::without(&self.runs[run], &self.found.phase_of[run], but, &self.lone[run])
+    }
+
+    /// The time of a run in which one thread alone computes, in bursts that are in no phase.
+    #[must_use]
+    pub fn alone_in_no_phase(&self, run: usize) -> Nanos {
+        self.lone[run].alone
     }
 
     /// The tasks that take longer in a phase in run `now` than in run `base`,
