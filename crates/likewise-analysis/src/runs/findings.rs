@@ -151,13 +151,15 @@ impl Comparison {
     }
 
     /// Whether all computation is known to be the same: whole runs are, and an
-    /// iteration is where its phases are, but for a small part.
+    /// iteration is where its phases are, but for a small part. What took long once must be
+    /// told, or not, in all.
     pub(super) fn is_whole_known(&self) -> bool {
         let share = |r: usize| -> f64 {
             let unsure = self.phases.iter().filter(|phase| phase.in_loop && phase.is_unsure());
             unsure.filter_map(|phase| phase.runs[r].as_ref()).map(|run| run.figures().share).sum()
         };
-        self.per != Some(Per::Iteration) || (0..self.runs.len()).all(|r| share(r) <= 1.0 - self.threshold)
+        let is_known = |r: usize| share(r) <= 1.0 - self.threshold;
+        !self.unlike_calm && (self.per != Some(Per::Iteration) || (0..self.runs.len()).all(is_known))
     }
 
     /// That the phases do not tell whether the scaling is strong or weak.

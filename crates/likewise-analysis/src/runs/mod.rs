@@ -166,6 +166,9 @@ pub struct Comparison {
     pub wall_per: Option<Per>,
     /// Whether the runs repeat unlike things, so that iterations are not compared.
     pub unlike_iterations: bool,
+    /// Whether bursts that took long once count as usual ones in one run, while another has too
+    /// few of them to tell: then all computation is not the same in both.
+    pub unlike_calm: bool,
     /// By ascending threads.
     pub runs: Vec<Run>,
     /// By descending share of a run's time.
@@ -317,6 +320,7 @@ impl Comparison {
             per: repeats.whole.filter(|_| all.is_some()),
             wall_per: repeats.whole,
             unlike_iterations: repeats.unlike_periods,
+            unlike_calm: (0..n as u32).any(|p| calms.iter().any(|a| calms.iter().any(|b| a.is_unlike(b, p)))),
             runs: analysed.iter().enumerate().map(run).collect(),
             phases,
             whole: whole.unwrap_or(PhaseScaling {
