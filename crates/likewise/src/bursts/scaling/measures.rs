@@ -203,7 +203,9 @@ impl<'a> Measures<'a> {
     /// two runs but not in the other. Two kinds of bursts count: those in the
     /// phase whose cluster is at home in another phase, and those elsewhere whose
     /// cluster is at home in this one. Runs with the same threads are compared
-    /// thread by thread; of other runs, the one with more counts.
+    /// thread by thread; of other runs, the one with more counts. Efficiency goes by the thread
+    /// that takes longest, so where its time may be another one, by more than all together, the
+    /// share of that counts.
     #[must_use]
     pub fn mixed(&self, p: usize, a: usize, b: usize) -> f64 {
         let apart = |of: fn(&Strays) -> &[Vec<f64>]| {
@@ -214,7 +216,9 @@ impl<'a> Measures<'a> {
                 in_a.iter().sum::<f64>().max(in_b.iter().sum())
             }
         };
-        f64::max(apart(|strays| &strays.inside), apart(|strays| &strays.outside))
+        let [in_a, in_b] = [a, b].map(|r| self.strays[r].longest[p]);
+        let of_longest = in_a.iter().zip(in_b).map(|(x, y)| 1.0 - (x / y).min(y / x)).fold(0.0, f64::max);
+        of_longest.max(apart(|strays| &strays.inside)).max(apart(|strays| &strays.outside))
     }
 
     /// Whether two runs name other code for most of what they do in a phase. What one of them
