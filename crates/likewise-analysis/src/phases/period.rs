@@ -7,7 +7,7 @@ use super::structure::of_all_bursts;
 use super::{Labelled, Settings, group_bursts, ordered, refined};
 use crate::{Silent, Stages};
 use anyhow::Result;
-use likewise::bursts::scaling::{RunBursts, phases_between};
+use likewise::bursts::scaling::{AlikeBy, RunBursts, phases_between};
 use likewise::bursts::{
     Direction, NotPeriodic, Period, cluster_by_place, find_period, find_period_in_order, is_nearly_all,
 };
@@ -237,7 +237,8 @@ impl Labels {
     fn of(table: &BurstTable, complete: &Rows, clustering: &Clustering) -> Self {
         let phases: Vec<Option<u32>> =
             clustering.labels.iter().map(|label| label.map(|id| id.index() as u32)).collect();
-        let found = phases_between(&RunBursts { table, complete, clustering }, &phases);
+        // By lengths alone: a process may hold no counters while it seeks the period.
+        let found = phases_between(&RunBursts { table, complete, clustering }, &phases, AlikeBy::Length);
         let in_table =
             |(k, phase): (u32, u32)| (complete.at(k as usize), ClusterId::from_index(phase as usize));
         Self {

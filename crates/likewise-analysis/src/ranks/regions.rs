@@ -6,7 +6,7 @@ use crate::watch::Hushed;
 use crate::{Stages, Watch};
 use anyhow::{Context, Result, anyhow};
 use likewise::bursts::Period;
-use likewise::bursts::scaling::{RunBursts, match_runs, phases_between};
+use likewise::bursts::scaling::{AlikeBy, RunBursts, match_runs, phases_between};
 use likewise::ranks::{EffortRegions, EffortTable, FromBurstsError, effort_from_bursts};
 use likewise::table::Nanos;
 use likewise::words::{counted, percent};
@@ -173,7 +173,7 @@ fn phases(analysis: &Analysis) -> (Vec<Option<u32>>, Vec<String>) {
         *known = label.and_then(|id| whole[id.index()]).or_else(of_place).and_then(|region| place[region]);
     }
     // A step of a few ranks, or one that is noise once in a while.
-    for (burst, region) in phases_between(&run, &of_burst) {
+    for (burst, region) in phases_between(&run, &of_burst, AlikeBy::Length) {
         of_burst[burst as usize] = Some(region);
     }
     let other = order.len() as u32;

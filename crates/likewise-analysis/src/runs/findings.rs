@@ -4,7 +4,7 @@ use super::wall::longest;
 use super::words::times;
 use super::{Comparison, Phase, cause, cause_of, per};
 use likewise::bursts::scaling::{
-    Change, Factor, FactorKind, IterationsFrom, Per, PhaseScaling, Scaling, SlowTasks, Untold,
+    Change, Factor, FactorKind, IterationsFrom, Per, PhaseScaling, SERIAL_SHARE, Scaling, SlowTasks, Untold,
 };
 use likewise::table::Nanos;
 use likewise::words::{counted, listed, percent};
@@ -14,8 +14,6 @@ use likewise::words::{counted, listed, percent};
 const ALSO: f64 = 0.5;
 /// At most this many phases of a run are named for bursts that took long once.
 const MOST_ONE_OFFS: usize = 3;
-/// A serial phase is named if it holds this share of a run's wall time.
-const SERIAL_SHARE: f64 = 0.01;
 
 impl Comparison {
     /// The findings: what is compared; a sentence on each noteworthy phase that
@@ -27,7 +25,8 @@ impl Comparison {
         findings.extend(self.unknown_scaling());
         findings.extend(if self.same_threads() { self.differences() } else { self.stops() });
         findings.extend((0..self.runs.len()).filter_map(|r| self.missing(r)));
-        findings.extend(self.shown().iter().filter_map(|phase| self.serial(phase)));
+        findings.extend(self.phases.iter().filter_map(|phase| self.serial(phase)));
+        findings.extend(self.serial_in_no_phase());
         findings.extend((0..self.runs.len()).flat_map(|r| self.one_offs(r)));
         findings
     }
@@ -153,13 +152,15 @@ impl Comparison {
     }
 
     /// Whether all computation is known to be the same: whole runs are, and an
-    /// iteration is where its phases are, but for a small part.
+    /// iteration is where its phases are, but for a small part. What took long once must be
+    /// told, or not, in all.
     pub(super) fn is_whole_known(&self) -> bool {
         let share = |r: usize| -> f64 {
             let unsure = self.phases.iter().filter(|phase| phase.in_loop && phase.is_unsure());
             unsure.filter_map(|phase| phase.runs[r].as_ref()).map(|run| run.figures().share).sum()
         };
-        self.per != Some(Per::Iteration) || (0..self.runs.len()).all(|r| share(r) <= 1.0 - self.threshold)
+        let is_known = |r: usize| share(r) <= 1.0 - self.threshold;
+        !self.unlike_calm && (self.per != Some(Per::Iteration) || (0..self.runs.len()).all(is_known))
     }
 
     /// That the phases do not tell whether the scaling is strong or weak.
@@ -242,7 +243,7 @@ impl Comparison {
             if self.is_whole_known() {
                 let below = |change: &&Change| change.is_below(self.threshold);
                 let change = self.whole.changes[r].as_ref().filter(below);
-                let serial = change.filter(|_| self.serial_explains(r)).map(|_| self.serial_parts(r));
+                let serial = change.and_then(|_| self.serial_parts(r));
                 differences.extend(self.difference(r, self.all(), (&self.whole, per), serial));
             }
             let before = differences.len();
@@ -378,7 +379,8 @@ impl Comparison {
             return None;
         }
         let is_whole = std::ptr::eq(scaling, &self.whole);
-        let cause = if is_whole && self.serial_explains(at) { self.serial_parts(at) } else { losses(change) };
+        let serial = if is_whole { self.serial_parts(at) } else { None };
+        let cause = serial.unwrap_or_else(|| losses(change));
         let (place, efficiency) = (self.threads_of(at), percent(change.efficiency));
         Some(format!("at {place}, with an efficiency of {efficiency}: {cause}"))
     }
@@ -394,15 +396,27 @@ impl Comparison {
         worst.zip(kept).is_some_and(|(worst, kept)| kept.ln() > 0.5 * worst.value.ln())
     }
 
-    fn serial_parts(&self, at: usize) -> String {
+    /// What is serial in a run, where this is why all computation loses most.
+    fn serial_parts(&self, at: usize) -> Option<String> {
+        if !self.serial_explains(at) {
+            return None;
+        }
         let share = |phase: &Phase| {
             let figures = phase.runs[at].as_ref()?.figures();
             self.serial_share(at, figures).map(|share| (phase.number, share))
         };
         let sure = self.phases.iter().filter(|phase| !phase.is_unsure());
         let serial: Vec<(u32, f64)> = sure.filter_map(share).collect();
-        let all: f64 = serial.iter().map(|(_, share)| share).sum();
-        format!("{} serial, {} of the wall time", counted_phases(&serial), percent(all))
+        let of_phases: f64 = serial.iter().map(|(_, share)| share).sum();
+        let phases = (!serial.is_empty()).then(|| format!("{} serial", counted_phases(&serial)));
+        let beside = self.serial_beside_phases(at);
+        let who = match (phases, beside) {
+            (Some(phases), Some(_)) => format!("{phases}, and so are bursts of no phase"),
+            (Some(phases), None) => phases,
+            (None, Some(_)) => "bursts of no phase are serial".to_owned(),
+            (None, None) => return None,
+        };
+        Some(format!("{who}, {} of the wall time", percent(of_phases + beside.unwrap_or(0.0))))
     }
 
     /// The sentence on a serial phase: how its share of the wall time changes
@@ -439,7 +453,7 @@ impl Comparison {
             return None;
         }
         let told: Vec<String> = shares.into_iter().map(|(_, told)| told).collect();
-        let not = if everywhere { "" } else { " In the other runs that have it, it is not serial." };
+        let not = self.not_serial(phase);
         Some(format!(
             "Phase {} is serial, one {} computes while no other does; of the wall time it has {}.{not}",
             phase.number,

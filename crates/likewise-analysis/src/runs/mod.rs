@@ -3,6 +3,7 @@
 mod findings;
 mod off_core;
 mod phase;
+mod serial;
 mod wall;
 mod words;
 
@@ -96,8 +97,11 @@ pub struct Run {
     pub in_wall: Vec<OfThread>,
     /// What each iteration of its period takes, in ns.
     pub iteration_lengths: Vec<f64>,
-    /// All of its phases but the serial ones.
+    /// All that it computes but serial phases and serial bursts of no phase.
     pub without_serial: RunFigures,
+    /// Time in which one thread alone computes, in bursts of no phase; of a run of one thread
+    /// nothing.
+    pub alone_in_no_phase: Nanos,
     /// Grouped bursts that are in no phase of the comparison.
     pub left: RunFigures,
 }
@@ -162,6 +166,9 @@ pub struct Comparison {
     pub wall_per: Option<Per>,
     /// Whether the runs repeat unlike things, so that iterations are not compared.
     pub unlike_iterations: bool,
+    /// Whether bursts that took long once count as usual ones in one run, while another has too
+    /// few of them to tell: then all computation is not the same in both.
+    pub unlike_calm: bool,
     /// By ascending threads.
     pub runs: Vec<Run>,
     /// By descending share of a run's time.
@@ -305,6 +312,7 @@ impl Comparison {
                 .as_ref()
                 .map_or_else(|_| Vec::new(), |p| lengths(p, repeats.in_period[r])),
             without_serial: measures.without(r, &serial),
+            alone_in_no_phase: measures.alone_in_no_phase(r),
             left: measures.left(r),
         };
         let mut comparison = Self {
@@ -316,6 +324,7 @@ impl Comparison {
             per: repeats.whole.filter(|_| all.is_some()),
             wall_per: repeats.whole,
             unlike_iterations: repeats.unlike_periods,
+            unlike_calm: (0..n as u32).any(|p| calms.iter().any(|a| calms.iter().any(|b| a.is_unlike(b, p)))),
             runs: analysed.iter().enumerate().map(run).collect(),
             phases,
             whole: whole.unwrap_or(PhaseScaling {

@@ -26,7 +26,8 @@ pub(super) fn phase(
         let split = measures.may_be_split(p, (scaling.base, r), 1.0 - threshold)
             || measures.may_be_joined(p, (scaling.base, r), 1.0 - threshold);
         let elsewhere = measures.is_of_other_code(p, (scaling.base, r));
-        matches(r) && matches(scaling.base) && alike && !mixed && !moved && !split && !elsewhere
+        let calmed = calms[r].is_unlike(&calms[scaling.base], p as u32);
+        matches(r) && matches(scaling.base) && alike && !mixed && !moved && !split && !elsewhere && !calmed
     };
     let is_sure: Vec<bool> = (0..measured.len()).map(sure).collect();
     scaling.stops_at = scaling.stops_at.filter(|&at| is_sure[at]);

@@ -203,3 +203,74 @@ fn a_farm_of_tasks_is_strong_scaling() {
     assert_eq!(summary["scaling"], "strong", "{said:?}");
     assert!(!said.iter().any(|said| said.contains("stops scaling")), "{said:?}");
 }
+
+/// A program that reads for `begin` µs before its loop and writes for `end` µs after it, on one
+/// task, where these take any time.
+fn with_ends(dir: &Path, (tasks, few): (u32, u32), begin: f64, end: f64) -> PathBuf {
+    const ITERATIONS: u32 = 12;
+    let scaled = |(time, ipc): (f64, f64)| step(time * f64::from(few) / f64::from(tasks), ipc);
+    let serial = |time: f64, ipc: f64| (time > 0.0).then_some(Step { serial: true, ..step(time, ipc) });
+    let steps = |k: u32| {
+        let first = serial(begin, 0.6).filter(|_| k == 0);
+        let last = serial(end, 0.8).filter(|_| k + 1 == ITERATIONS);
+        first.into_iter().chain(LOOP.map(scaled)).chain(last).collect::<Vec<_>>()
+    };
+    program(dir.join(format!("on{tasks}.csv")), tasks, ITERATIONS, steps)
+}
+
+/// The percentages that a sentence tells.
+fn percents(said: &str) -> Vec<f64> {
+    said.split(' ')
+        .filter_map(|word| word.trim_end_matches(['.', ',']).strip_suffix('%')?.parse().ok())
+        .collect()
+}
+
+#[test]
+fn what_one_task_does_once_is_why_all_computation_stops_scaling() {
+    let dir = tempfile::tempdir().unwrap();
+    for (begin, end) in [(60_000.0, 0.0), (0.0, 40_000.0), (50_000.0, 30_000.0)] {
+        let run = |tasks: u32| with_ends(dir.path(), (tasks, 4), begin, end);
+        let (_, said) = compared(dir.path(), &[4, 8, 16].map(run));
+        let whole = said.iter().find(|said| said.starts_with("All computation together stops scaling"));
+        let whole = whole.unwrap_or_else(|| panic!("{begin} and {end}: {said:?}"));
+        assert!(whole.contains("serial, ") && !whole.contains("load balance"), "{whole}");
+        let told = said.iter().filter(|said| said.contains("serial, one task computes while no other"));
+        let on_16: f64 = told.map(|said| percents(said).last().copied().unwrap()).sum();
+        let work: f64 = LOOP.iter().map(|(time, _)| 12.0 * (time / 4.0 * 1.008 + 5.0)).sum();
+        let expected = 100.0 * (begin + end) / (begin + end + work);
+        assert!((on_16 - expected).abs() < 1.5, "{begin} and {end}: {on_16}, {expected}: {said:?}");
+    }
+    let run = |tasks: u32| with_ends(dir.path(), (tasks, 4), 0.0, 0.0);
+    let (_, said) = compared(dir.path(), &[4, 8, 16].map(run));
+    assert!(!said.iter().any(|said| said.contains("serial")), "{said:?}");
+    assert!(said.iter().any(|said| said.starts_with("Every phase keeps")), "{said:?}");
+}
+
+#[test]
+fn serial_time_that_the_largest_run_lacks_is_told_beside_the_phases() {
+    let dir = tempfile::tempdir().unwrap();
+    let of = |(tasks, begin): (u32, f64)| with_ends(dir.path(), (tasks, 8), begin, 0.0);
+    let (_, said) = compared(dir.path(), &[(8, 30_000.0), (16, 0.0)].map(of));
+    let told = said.iter().find(|said| said.starts_with("Some bursts that are in no phase are serial"));
+    let told = told.unwrap_or_else(|| panic!("{said:?}"));
+    let found = percents(told);
+    assert!(found.len() == 1 && (found[0] - 19.2).abs() < 1.0 && told.contains("on 8 tasks"), "{told}");
+}
+
+/// Of more threads than are aligned, the start of the others is no step of the loop.
+#[test]
+fn a_start_of_about_the_length_of_a_step_makes_no_step_slower() {
+    let dir = tempfile::tempdir().unwrap();
+    for ratio in [0.7, 1.3, 1.8] {
+        let run = |iterations: u32| {
+            let (last, _) = LOOP[4];
+            let steps = |k: u32| {
+                let start = (k == 0).then_some(step(ratio * last, 0.7));
+                start.into_iter().chain(LOOP.map(|(time, ipc)| step(time, ipc))).collect()
+            };
+            program(dir.path().join(format!("of{iterations}.csv")), 48, iterations, steps)
+        };
+        let (_, said) = compared(dir.path(), &[6, 8].map(run));
+        assert_eq!(judged(&said), Vec::<&String>::new(), "{ratio}");
+    }
+}

@@ -119,7 +119,7 @@ pub(super) fn figures_of(run: &RunBursts<'_>, is_one: impl Fn(usize) -> bool) ->
 ///
 /// # Complexity
 /// O(n log n) for n bursts.
-fn alone(table: &BurstTable) -> Vec<u64> {
+pub(super) fn alone(table: &BurstTable) -> Vec<u64> {
     let mut alone = vec![0; table.len()];
     sweep(table, 0..table.len(), |burst, time| alone[burst] += time);
     alone

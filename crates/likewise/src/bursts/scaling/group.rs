@@ -4,18 +4,14 @@ use std::collections::BTreeMap;
 
 use super::assign::assign;
 use super::matched::{Evidence, MatchedPhase, PhaseInRun, RunBursts, RunMatch};
-use super::neighbours::{agreement, around, phases_between};
+use super::neighbours::{AlikeBy, agreement, around, phases_between};
 use super::places::Places;
-use super::steps::{Centre, Likeness, Nature, WorkRange, figures_alike, label, traits_apart};
+use super::steps::{
+    Centre, Likeness, Nature, SAME_TRAITS, SAME_WORK, WorkRange, figures_alike, label, traits_apart,
+};
 use crate::cluster::ClusterId;
 use crate::median;
 
-/// Two groups of places can be one phase only if ln(work) per burst differs by
-/// less than this in every run that has both in clusters.
-const SAME_WORK: f64 = 0.1;
-/// … and only if their traits differ by less than this, in the mean, in a run
-/// that has both in one cluster.
-const SAME_TRAITS: f32 = 0.1;
 /// A burst without a place joins a phase only if its ln(work) is within this
 /// distance of the phase's mean.
 const NEAR_WORK: f64 = 0.5;
@@ -148,7 +144,7 @@ fn phase_of(inputs: &Inputs<'_>, groups: &[Group]) -> Vec<Vec<Option<u32>>> {
 fn place_between(inputs: &Inputs<'_>, groups: &mut [Group]) {
     for (r, phase_of) in phase_of(inputs, groups).iter().enumerate() {
         let run = &inputs.runs[r];
-        let found = phases_between(run, phase_of);
+        let found = phases_between(run, phase_of, AlikeBy::Counters);
         for (burst, p) in found.into_iter().filter(|&(burst, _)| label(run, burst).is_none()) {
             groups[p as usize].bursts[r].push(burst);
         }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::code::{CodeOfPhase, regions};
 use super::cpu::{Bounds, CpuTimes, in_cpu};
 use super::factors::{Factor, RunFigures, Scaling, change, figures_of, phase_figures, scaling_of, whole_run};
+use super::lone::{self, Lone};
 use super::matched::{RunBursts, RunMatch};
 use super::measured::{Measured, Threads};
 use super::repeats::{Per, PhaseRepeats, Repeats};
@@ -12,6 +13,7 @@ use super::strays::Strays;
 use super::times::{ByTask, OddTasks, Times, odd_tasks, threads_of};
 use crate::bursts::findings::LEAST_SHARE;
 use crate::cluster::ClusterId;
+use crate::table::Nanos;
 
 /// Whole iterations are compared only if phases hold at least this share of the
 /// computing time of each run.
@@ -145,6 +147,7 @@ pub struct Measures<'a> {
     strays: Vec<Strays>,
     /// Of each run and phase.
     code: Vec<Vec<CodeOfPhase>>,
+    lone: Vec<Lone>,
 }
 
 impl<'a> Measures<'a> {
@@ -192,14 +195,17 @@ impl<'a> Measures<'a> {
         let of_run = |((run, regions), of): ((_, _), &Vec<_>)| CodeOfPhase::of_all(run, (regions, of), n);
         let code = runs.iter().zip(&regions(runs)).zip(&found.phase_of).map(of_run).collect();
         let threads = keys.into_iter().map(|(keys, _)| Threads::from(keys)).collect();
-        Self { runs, found, repeats, figures, threads, members, cpu, clusters, strays, code }
+        let lone = runs.iter().zip(&found.phase_of).map(|(run, of)| Lone::of(run, of)).collect();
+        Self { runs, found, repeats, figures, threads, members, cpu, clusters, strays, code, lone }
     }
 
     /// The share of a phase's time that may belong to another phase in one of
     /// two runs but not in the other. Two kinds of bursts count: those in the
     /// phase whose cluster is at home in another phase, and those elsewhere whose
     /// cluster is at home in this one. Runs with the same threads are compared
-    /// thread by thread; of other runs, the one with more counts.
+    /// thread by thread; of other runs, the one with more counts. Efficiency goes by the thread
+    /// that takes longest, so where its time may be another one, by more than all together, the
+    /// share of that counts.
     #[must_use]
     pub fn mixed(&self, p: usize, a: usize, b: usize) -> f64 {
         let apart = |of: fn(&Strays) -> &[Vec<f64>]| {
@@ -210,7 +216,9 @@ impl<'a> Measures<'a> {
                 in_a.iter().sum::<f64>().max(in_b.iter().sum())
             }
         };
-        f64::max(apart(|strays| &strays.inside), apart(|strays| &strays.outside))
+        let [in_a, in_b] = [a, b].map(|r| self.strays[r].longest[p]);
+        let of_longest = in_a.iter().zip(in_b).map(|(x, y)| 1.0 - (x / y).min(y / x)).fold(0.0, f64::max);
+        of_longest.max(apart(|strays| &strays.inside)).max(apart(|strays| &strays.outside))
     }
 
     /// Whether two runs name other code for most of what they do in a phase. What one of them
@@ -473,15 +481,16 @@ impl<'a> Measures<'a> {
         self.threads[run].iter().copied().zip(each).collect()
     }
 
-    /// Figures of a run without the phases `but`.
+    /// Figures of a run without the phases `but` and without what is serial in no phase.
     #[must_use]
     pub fn without(&self, run: usize, but: &[bool]) -> RunFigures {
-        let of_phase = &self.found.phase_of[run];
-        let mut kept = vec![true; self.runs[run].table.len()];
-        for (i, phase) in self.runs[run].complete.iter().zip(of_phase) {
-            kept[i as usize] = phase.is_none_or(|p| !but[p as usize]);
-        }
-        figures_of(&self.runs[run], |i| kept[i])
+        lone::without(&self.runs[run], &self.found.phase_of[run], but, &self.lone[run])
+    }
+
+    /// The time of a run in which one thread alone computes, in bursts that are in no phase.
+    #[must_use]
+    pub fn alone_in_no_phase(&self, run: usize) -> Nanos {
+        self.lone[run].alone
     }
 
     /// The tasks that take longer in a phase in run `now` than in run `base`,

@@ -8,6 +8,7 @@ mod cpu;
 mod defect_tests;
 mod factors;
 mod group;
+mod lone;
 mod matched;
 mod measured;
 mod measures;
@@ -27,10 +28,11 @@ pub use factors::{
     Change, CpuChange, Factor, FactorKind, PhaseScaling, RunFigures, Scaling, phase_figures, phase_scaling,
     scaling_of, whole_run,
 };
+pub use lone::SERIAL_SHARE;
 pub use matched::{Evidence, MatchedPhase, PhaseInRun, RunBursts, RunMatch};
 pub use measured::{InCpu, Measured};
 pub use measures::{Measures, SlowTasks, ToldScaling, Untold, is_same_work};
-pub use neighbours::phases_between;
+pub use neighbours::{AlikeBy, phases_between};
 pub use one_off::{Calm, OneOff, calm};
 pub use repeats::{IterationsFrom, Per, PhaseRepeats, Repeats, repeats};
 pub use times::{OddTasks, computing_within, lengths_may_be_alike};
@@ -54,7 +56,8 @@ use steps::{Nature, WorkRange};
 ///    thread repeats) and the ratio of the thread counts (strong scaling), and
 ///    if their counts of each kind of instruction agree; cycles, misses and
 ///    stalls count less. A step of the reference that is noise there, and is on
-///    less than half of its threads, is no place.
+///    less than half of its threads, is no place, unless it takes 1 % of the run
+///    or more while no other thread computes.
 /// 2. Places whose bursts are in the same clusters, run by run, are one phase.
 ///    So two places are two phases as soon as one run tells them apart. Places
 ///    that are noise in every run are phases of their own. Phases that share a

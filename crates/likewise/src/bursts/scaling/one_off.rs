@@ -17,6 +17,12 @@ const FAR: f64 = 10.0;
 /// is.
 const FEW: usize = 10;
 
+/// What a thread does so often is no one-off: as often at even distances in a phase, or in so many
+/// bursts, of whatever phases, with other work than is usual in that phase.
+const RECURS: usize = 3;
+/// Two bursts do the same work if their instructions differ by at most this share.
+const SAME_WORK: f64 = 0.1;
+
 /// A burst that took much longer than its thread's others in that phase.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OneOff {
@@ -40,6 +46,19 @@ pub struct Calm {
     /// The run's bursts, as if these had been as a usual one of their thread;
     /// `None` where there are none.
     pub table: Option<BurstTable>,
+    /// Phases of which a thread has so few bursts that it has no usual one, but one that takes so
+    /// much longer than another that it would be odd among more.
+    pub untold: Vec<u32>,
+}
+
+impl Calm {
+    /// Whether a burst of a phase counts as usual here, while one as odd may count as it is in
+    /// another run.
+    #[must_use]
+    pub fn is_unlike(&self, other: &Self, phase: u32) -> bool {
+        let is_odd = |calm: &Self| calm.one_offs.iter().any(|one| one.phase == phase);
+        (is_odd(self) && other.untold.contains(&phase)) || (is_odd(other) && self.untold.contains(&phase))
+    }
 }
 
 /// Finds single bursts that took far longer than the others of their thread in
@@ -52,7 +71,10 @@ pub struct Calm {
 /// the usual distance of the phase's bursts from their threads' medians (itself a
 /// median). At most a tenth of a phase's bursts are one-offs, and a thread with
 /// fewer than five bursts in a phase has none. A burst whose cluster belongs to
-/// another phase is none either: it may be here by mistake. `phase_of` is as in
+/// another phase is none either: it may be here by mistake. Nor is one that recurs: three or
+/// more at even distances, or, of other work (instructions) than the usual burst has, a tenth
+/// of the thread's in that phase, or one of three of the thread with that work, in whatever
+/// phase, that takes as long rather than as long as the usual one. `phase_of` is as in
 /// [`RunMatch::phase_of`](super::RunMatch::phase_of).
 ///
 /// # Complexity
@@ -65,13 +87,13 @@ pub fn calm(run: &RunBursts<'_>, phase_of: &[Option<u32>], end: Nanos) -> Calm {
     for ((i, phase), _) in run.complete.iter().zip(phase_of).zip(&is_stray).filter(|(_, stray)| !**stray) {
         phase.iter().for_each(|&p| members[p as usize].push(i));
     }
-    let odd: Vec<(u32, Odd)> = members
-        .iter()
-        .enumerate()
-        .flat_map(|(p, bursts)| {
-            odd(run.table, bursts, LEAST_SHARE * end.0 as f64).into_iter().map(move |o| (p as u32, o))
-        })
+    let least = LEAST_SHARE * end.0 as f64;
+    let of_phases = || (0u32..).zip(&members);
+    let odd: Vec<(u32, Odd)> = of_phases()
+        .flat_map(|(p, bursts)| odd(run, bursts, least).into_iter().map(move |o| (p, o)))
         .collect();
+    let untold =
+        of_phases().filter(|(_, bursts)| may_be_odd(run.table, bursts, least)).map(|(p, _)| p).collect();
     let table = run.table;
     let one_off = |(phase, odd): &(u32, Odd)| {
         let i = odd.burst;
@@ -84,37 +106,95 @@ pub fn calm(run: &RunBursts<'_>, phase_of: &[Option<u32>], end: Nanos) -> Calm {
         }
     };
     let one_offs: Vec<OneOff> = odd.iter().map(one_off).collect();
-    Calm { table: (!odd.is_empty()).then(|| replaced(run, &odd)), one_offs }
+    Calm { table: (!odd.is_empty()).then(|| replaced(run, &odd)), one_offs, untold }
 }
 
 /// A burst, and one that is as usual.
 struct Odd {
     burst: usize,
     usual: usize,
+    /// Which of its thread's bursts in the phase it is, and of how many.
+    place: (usize, usize),
 }
 
 /// The odd bursts of one phase, in burst order.
-fn odd(table: &BurstTable, bursts: &[u32], least: f64) -> Vec<Odd> {
-    let thread = |&i: &u32| table.thread_of(i as usize);
+fn odd(run: &RunBursts<'_>, bursts: &[u32], least: f64) -> Vec<Odd> {
+    let table = run.table;
     let duration = |i: usize| table.duration[i].0 as f64;
     let (mut all, mut off) = (Vec::with_capacity(bursts.len()), Vec::with_capacity(bursts.len()));
-    for own in bursts.chunk_by(|a, b| thread(a) == thread(b)).filter(|own| own.len() >= LEAST_BURSTS) {
-        let mut by_time = own.to_vec();
-        by_time.sort_unstable_by_key(|&i| (table.duration[i as usize], i));
-        let usual = median::lower(&by_time).expect("as many as are asked for") as usize;
-        all.extend(own.iter().map(|&i| Odd { burst: i as usize, usual }));
+    for own in of_threads(table, bursts).filter(|own| own.len() >= LEAST_BURSTS) {
+        let usual = usual(table, own);
+        let odd = |(k, &i): (usize, &u32)| Odd { burst: i as usize, usual, place: (k, own.len()) };
+        all.extend(own.iter().enumerate().map(odd));
         off.extend(own.iter().map(|&i| (duration(i as usize) - duration(usual)).abs()));
     }
     off.sort_unstable_by(f64::total_cmp);
     let Some(typical) = median::upper(&off) else { return Vec::new() };
     let limit = least.max(FAR * typical);
     let n = all.len();
-    let is_odd = |odd: &Odd| {
-        let longer = duration(odd.burst) - duration(odd.usual);
-        longer >= limit && longer >= duration(odd.usual)
+    all.retain(|odd| is_longer(table, odd.burst, odd.usual, limit));
+    if all.len() > n.div_ceil(FEW) {
+        return Vec::new();
+    }
+    drop_recurring(run, all)
+}
+
+/// The bursts of each thread, of bursts in order.
+fn of_threads<'a>(table: &'a BurstTable, bursts: &'a [u32]) -> impl Iterator<Item = &'a [u32]> {
+    let thread = |&i: &u32| table.thread_of(i as usize);
+    bursts.chunk_by(move |a, b| thread(a) == thread(b))
+}
+
+/// The burst of median length.
+fn usual(table: &BurstTable, bursts: &[u32]) -> usize {
+    let mut by_time = bursts.to_vec();
+    by_time.sort_unstable_by_key(|&i| (table.duration[i as usize], i));
+    median::lower(&by_time).expect("as many as are asked for") as usize
+}
+
+/// Whether a burst takes twice as long as the usual one, and longer by `limit`.
+fn is_longer(table: &BurstTable, burst: usize, usual: usize, limit: f64) -> bool {
+    let [long, usual] = [burst, usual].map(|i| table.duration[i].0 as f64);
+    long - usual >= limit && long - usual >= usual
+}
+
+/// Whether a thread with too few bursts to have a usual one has one that takes so much longer.
+fn may_be_odd(table: &BurstTable, bursts: &[u32], least: f64) -> bool {
+    of_threads(table, bursts).filter(|own| own.len() < LEAST_BURSTS).any(|own| {
+        let usual = usual(table, own);
+        own.iter().any(|&i| is_longer(table, i as usize, usual, least))
+    })
+}
+
+/// Leaves out what a thread does again and again: a step of the program that came to stand in
+/// this phase, or a step that is longer every tenth time.
+fn drop_recurring(run: &RunBursts<'_>, mut odd: Vec<Odd>) -> Vec<Odd> {
+    let thread = |odd: &Odd| run.table.thread_of(odd.burst);
+    let recurring: Vec<bool> =
+        odd.chunk_by(|a, b| thread(a) == thread(b)).flat_map(|own| recurring(run, own)).collect();
+    let mut recurring = recurring.into_iter();
+    odd.retain(|_| recurring.next() == Some(false));
+    odd
+}
+
+/// Which of the odd bursts of a thread in a phase recur.
+fn recurring(run: &RunBursts<'_>, odd: &[Odd]) -> Vec<bool> {
+    let distances = odd.windows(2).map(|two| two[1].place.0 - two[0].place.0);
+    let is_even = odd.len() >= RECURS && distances.clone().min() == distances.max();
+    let Some(work) = instructions(run).filter(|_| !is_even) else { return vec![is_even; odd.len()] };
+    let work = |i: usize| work.values.get(i).max(1.0).ln();
+    let is_same = |i: usize, j: usize| (work(i) - work(j)).abs() <= SAME_WORK;
+    let ln_time = |i: usize| (run.table.duration[i].0.max(1) as f64).ln();
+    let apart = |i: usize, j: usize| (ln_time(i) - ln_time(j)).abs();
+    let is_other = |odd: &Odd| !is_same(odd.burst, odd.usual);
+    let rows = run.table.threads().map(|(_, rows)| rows).find(|rows| rows.contains(&odd[0].burst));
+    let own = rows.map_or(0..0, |rows| run.complete.before(rows.start)..run.complete.before(rows.end));
+    let comes_often = |odd: &Odd| {
+        let is_alike = |&i: &usize| is_same(i, odd.burst) && apart(i, odd.burst) < apart(i, odd.usual);
+        own.clone().map(|k| run.complete.at(k) as usize).filter(is_alike).take(RECURS).count() == RECURS
     };
-    all.retain(is_odd);
-    if all.len() <= n.div_ceil(FEW) { all } else { Vec::new() }
+    let others = odd.iter().filter(|odd| is_other(odd)).count();
+    odd.iter().map(|odd| is_other(odd) && (others > odd.place.1.div_ceil(FEW) || comes_often(odd))).collect()
 }
 
 /// The table, where odd bursts have the time, CPU time, instructions and cycles of usual
@@ -125,7 +205,7 @@ fn replaced(run: &RunBursts<'_>, odd: &[(u32, Odd)]) -> BurstTable {
     let places: Vec<usize> = (0..table.counters.len())
         .filter(|&c| columns.into_iter().flatten().any(|column| std::ptr::eq(column, &run.table.counters[c])))
         .collect();
-    for (_, Odd { burst, usual }) in odd {
+    for (_, Odd { burst, usual, .. }) in odd {
         table.duration[*burst] = run.table.duration[*usual];
         for &c in &places {
             table.counters[c].values.set(*burst, run.table.counters[c].values.get(*usual));
@@ -142,6 +222,14 @@ mod tests {
 
     /// Bursts of one phase: of each thread, the durations in order.
     fn one_offs(threads: &[&[u64]], end: u64) -> Vec<(u32, u64, u64)> {
+        let calm = calmed(threads, end);
+        if let Some(calm) = &calm.table {
+            assert!(calm.duration.iter().all(|d| d.0 < 130), "{:?}", calm.duration);
+        }
+        calm.one_offs.iter().map(|o| (o.thread.1, o.duration.0, o.usual.0)).collect()
+    }
+
+    fn calmed(threads: &[&[u64]], end: u64) -> Calm {
         let mut table = BurstTable::default();
         for (t, durations) in threads.iter().enumerate() {
             for (k, &duration) in durations.iter().enumerate() {
@@ -158,10 +246,7 @@ mod tests {
         let run = RunBursts { table: &table, complete: &complete, clustering: &clustering };
         let calm = calm(&run, &vec![Some(0); n], Nanos(end));
         assert_eq!(calm.table.is_some(), !calm.one_offs.is_empty());
-        if let Some(calm) = calm.table {
-            assert!(calm.duration.iter().all(|d| d.0 < 130), "{:?}", calm.duration);
-        }
-        calm.one_offs.iter().map(|o| (o.thread.1, o.duration.0, o.usual.0)).collect()
+        calm
     }
 
     #[test]
@@ -175,5 +260,70 @@ mod tests {
         assert_eq!(one_offs(&[&[100, 900], &[100, 100]], 10_000), [], "of two, none is usual");
         let modes: &[u64] = &[100, 900, 100, 900, 100, 100];
         assert_eq!(one_offs(&[modes, modes], 10_000), [], "a third of the bursts");
+    }
+
+    #[test]
+    fn what_is_longer_at_even_distances_is_no_one_off() {
+        let longer = |at: [usize; 3]| {
+            (0..40).map(|k| if at.contains(&k) { 900 } else { 100 + k as u64 % 3 }).collect()
+        };
+        let (even, uneven): (Vec<u64>, Vec<u64>) = (longer([4, 14, 24]), longer([4, 14, 27]));
+        assert_eq!(one_offs(&[&even], 10_000), []);
+        assert_eq!(one_offs(&[&uneven], 10_000).len(), 3);
+    }
+
+    /// A thread does phase 0 ten times and phase 1 five times; one burst of phase 0 takes 900 ns
+    /// and executes as much as it takes, those of phase 1 take 900 ns and execute `other`.
+    fn with_other_phase(other: f64) -> usize {
+        let bursts: Vec<(u64, f64, u32)> = (0..15u64)
+            .map(|k| match k {
+                4 => (900, 900.0, 0),
+                k if k % 3 == 2 => (890 + k, other, 1),
+                k => (100 + k % 2, 100.0, 0),
+            })
+            .collect();
+        let n = bursts.len();
+        let counter = crate::table::Counter {
+            event_type: None,
+            name: "PAPI_TOT_INS".into(),
+            description: String::new(),
+        };
+        let values = bursts.iter().map(|(_, count, _)| *count).collect();
+        let table = BurstTable {
+            app: vec![1; n].into(),
+            task: vec![1; n].into(),
+            thread: vec![1; n].into(),
+            begin: (0..n as u64).map(|k| Nanos(1_000 * k)).collect(),
+            duration: bursts.iter().map(|(time, ..)| Nanos(*time)).collect(),
+            counters: vec![crate::table::CounterColumn { counter, values }],
+            code: None,
+        };
+        let label = |(_, _, p): &(u64, f64, u32)| Some(ClusterId::from_index(*p as usize));
+        let clustering = Clustering { labels: bursts.iter().map(label).collect(), n_clusters: 2 };
+        // The long burst of phase 0 has no cluster, so that nothing but what it does tells.
+        let clustering = Clustering {
+            labels: clustering.labels.iter().enumerate().map(|(k, id)| id.filter(|_| k != 4)).collect(),
+            ..clustering
+        };
+        let phase_of: Vec<Option<u32>> = bursts.iter().map(|(_, _, p)| Some(*p)).collect();
+        let complete = Rows::first(n);
+        let run = RunBursts { table: &table, complete: &complete, clustering: &clustering };
+        calm(&run, &phase_of, Nanos(20_000)).one_offs.len()
+    }
+
+    #[test]
+    fn a_step_that_came_to_stand_in_another_phase_is_no_one_off() {
+        assert_eq!(with_other_phase(900.0), 0);
+        assert_eq!(with_other_phase(400.0), 1, "what it does is done once");
+    }
+
+    #[test]
+    fn what_cannot_be_told_in_one_run_is_not_taken_out_of_the_other_alone() {
+        let many: &[u64] = &[100, 102, 98, 900, 99, 100];
+        let (told, few, calm) =
+            (calmed(&[many], 10_000), calmed(&[&[100, 900, 101]], 10_000), calmed(&[&[100, 102]], 10_000));
+        assert_eq!((told.one_offs.len(), &few.untold[..], &calm.untold[..]), (1, &[0][..], &[][..]));
+        assert!(told.is_unlike(&few, 0) && few.is_unlike(&told, 0));
+        assert!(!told.is_unlike(&calm, 0) && !few.is_unlike(&calm, 0) && !told.is_unlike(&told, 0));
     }
 }

@@ -1,10 +1,15 @@
 //! The places of the program's sequence, and which burst stands where.
 
+use std::collections::BTreeMap;
+
 use rayon::prelude::*;
 
+use super::lone::Alone;
 use super::matched::RunBursts;
 use super::sequence::{Pair, align};
-use super::steps::{Likeness, Nature, Steps, WorkRange, label, threads};
+use super::steps::{
+    Likeness, Nature, SAME_TRAITS, SAME_WORK, Steps, WorkRange, label, threads, traits_apart,
+};
 use crate::cluster::ClusterId;
 
 /// At most so many threads of a run are aligned, at equal distances; and as many
@@ -179,26 +184,66 @@ pub(super) fn places(
         placed
     };
     let mut found = Places { n: guide.1.bursts.len(), runs: (0..runs.len()).map(place_run).collect() };
-    drop_own_noise(&runs[reference], reference, of_reference.chosen.len(), &mut found);
+    drop_own_noise(runs, natures, (reference, guide.1), of_reference.chosen.len(), &mut found);
     found
 }
 
 /// Drops the places that are noise in the reference and are on less than half of
 /// its threads: such a burst is a thread's own (it was interrupted, for instance)
 /// and no step of the program.
-fn drop_own_noise(run: &RunBursts<'_>, reference: usize, n_threads: usize, found: &mut Places) {
+///
+/// A burst during which all others wait, for a part of the run that matters, is a step: one
+/// thread reads the input for all. Such a place keeps what is serial in other runs too (where
+/// one thread is all of a run, what is noise), and places of one such step are one.
+fn drop_own_noise(
+    runs: &[RunBursts<'_>],
+    natures: &[Nature],
+    (reference, guide): (usize, &Steps),
+    n_threads: usize,
+    found: &mut Places,
+) {
     let mut seen = vec![0; found.n];
     let mut in_a_cluster = vec![false; found.n];
+    let mut is_serial = vec![false; found.n];
+    let alone: Vec<Alone> = runs.iter().map(Alone::of).collect();
     for (burst, place) in found.runs[reference].place.iter().enumerate() {
-        if let Some(at) = place {
-            seen[at.place as usize] += 1;
-            in_a_cluster[at.place as usize] |= label(run, burst as u32).is_some();
+        if let Some(at) = place.map(|at| at.place as usize) {
+            seen[at] += 1;
+            in_a_cluster[at] |= label(&runs[reference], burst as u32).is_some();
+            is_serial[at] |= alone[reference].is_long(burst);
         }
     }
-    let is_own = |at: &Place| 2 * seen[at.place as usize] < n_threads && !in_a_cluster[at.place as usize];
-    for place in found.runs.iter_mut().flat_map(|run| &mut run.place) {
-        *place = place.filter(|at| !is_own(at));
+    let is_own: Vec<bool> = (0..found.n).map(|at| 2 * seen[at] < n_threads && !in_a_cluster[at]).collect();
+    let steps: Vec<usize> = (0..found.n).filter(|&at| is_own[at] && is_serial[at]).collect();
+    let first = first_alike(&natures[reference], &steps, guide);
+    for (r, placed) in found.runs.iter_mut().enumerate() {
+        let several = runs[r].threads() > 1;
+        for (burst, place) in placed.place.iter_mut().enumerate() {
+            let Some(at) = place.filter(|at| is_own[at.place as usize]) else { continue };
+            let is_step = alone[r].is_serial(burst) && (several || label(&runs[r], burst as u32).is_none());
+            let step = first.get(&(at.place as usize)).filter(|_| is_step);
+            *place = step.map(|&first| Place { place: first as u32, ..at });
+        }
     }
+}
+
+/// Of each of some places, the first of them that does the same work at the same speed.
+fn first_alike(nature: &Nature, places: &[usize], guide: &Steps) -> BTreeMap<usize, usize> {
+    let burst = |at: usize| guide.bursts[at] as usize;
+    let is_alike = |a: usize, b: usize| {
+        (nature.work[burst(a)] - nature.work[burst(b)]).abs() < SAME_WORK
+            && traits_apart(nature.traits(burst(a)), nature.traits(burst(b))) < SAME_TRAITS
+    };
+    let mut firsts: Vec<usize> = Vec::new();
+    let mut found = BTreeMap::new();
+    for &at in places {
+        let first = firsts.iter().copied().find(|&first| is_alike(first, at)).unwrap_or(at);
+        if first == at {
+            firsts.push(at);
+        }
+        found.insert(at, first);
+    }
+    found
 }
 
 /// The threads to align: some at equal distances, the longest, and for each

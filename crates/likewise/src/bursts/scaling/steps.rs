@@ -7,6 +7,13 @@ use crate::table::CounterColumn;
 /// At most so many steps of a thread are aligned: the longest ones.
 pub(super) const MAX_STEPS: usize = 4096;
 
+/// Two groups of places can be one phase only if ln(work) per burst differs by
+/// less than this in every run that has both in clusters.
+pub(super) const SAME_WORK: f64 = 0.1;
+/// … and only if their traits differ by less than this, in the mean, in a run
+/// that has both in one cluster.
+pub(super) const SAME_TRAITS: f32 = 0.1;
+
 /// The counters of instructions and cycles, where a run has them.
 pub(super) fn instructions<'a>(run: &RunBursts<'a>) -> Option<&'a CounterColumn> {
     run.table.counter("PAPI_TOT_INS").or_else(|| run.table.counter("42000050"))

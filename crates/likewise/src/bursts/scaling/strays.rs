@@ -2,6 +2,7 @@
 
 use super::matched::RunBursts;
 use super::times::threads_of;
+use crate::median;
 use crate::table::Nanos;
 
 /// Bursts whose cluster and whose phase say different things. A cluster's home is
@@ -17,7 +18,18 @@ pub(super) struct Strays {
     /// The time of strays elsewhere, whose clusters are at home in it, over its
     /// own, likewise.
     pub(super) outside: Vec<Vec<f64>>,
+    /// Of each phase: the time of the thread that takes longest over what it may be, if strays
+    /// are not of it, if those elsewhere are, and if what its threads lack is ([`OfThreads::lacking`]).
+    pub(super) longest: Vec<[f64; 3]>,
 }
+
+/// A phase is on all threads from this share of them on; on fewer than half of them, it is
+/// what some do.
+const ON_ALL: f64 = 0.9;
+const SOME: f64 = 0.5;
+/// A burst of a thread that lacks bursts of a phase may be one of them if it takes at least
+/// this share of their mean time, and at most the inverse of it.
+const LIKE_LENGTH: f64 = 0.5;
 
 impl Strays {
     /// Those of a run whose complete bursts are in phases, of `n`.
@@ -60,12 +72,91 @@ impl Strays {
                 outside[home][thread] += time;
             }
         }
+        let own = OfThreads::of(
+            bursts().map(|(k, phase, cluster, time)| {
+                let thread = thread_of[run.complete.at(k) as usize] as usize;
+                (phase, thread, time, phase.is_some_and(|p| mains[p] == cluster))
+            }),
+            (n, threads.len()),
+        );
+        let longest = (0..n).map(|p| own.longest(p, [&inside[p], &outside[p]])).collect();
         for shares in [&mut inside, &mut outside] {
             for (shares, all) in shares.iter_mut().zip(&of_phase) {
                 shares.iter_mut().for_each(|share| *share /= all.max(1.0));
             }
         }
-        Self { is_stray, inside, outside }
+        Self { is_stray, inside, outside, longest }
+    }
+}
+
+/// What each thread does of each phase.
+struct OfThreads {
+    /// Of each phase and thread: the number of its bursts, and their time.
+    each: Vec<Vec<(usize, f64)>>,
+    /// Of each thread, the phases and times of its bursts that are in no phase, in one of few
+    /// threads, or in one that is mostly another cluster.
+    others: Vec<Vec<(Option<usize>, f64)>>,
+}
+
+impl OfThreads {
+    /// Of bursts with their phase, thread and time, and whether they are of the cluster that
+    /// their phase mostly is.
+    fn of(
+        bursts: impl Iterator<Item = (Option<usize>, usize, f64, bool)> + Clone,
+        (n, n_threads): (usize, usize),
+    ) -> Self {
+        let mut each = vec![vec![(0, 0.0); n_threads]; n];
+        for (phase, thread, time, _) in bursts.clone() {
+            if let Some(p) = phase {
+                let (count, sum) = each[p][thread];
+                each[p][thread] = (count + 1, sum + time);
+            }
+        }
+        let on = |p: usize| each[p].iter().filter(|(count, _)| *count > 0).count() as f64;
+        let is_of_some: Vec<bool> = (0..n).map(|p| on(p) < SOME * n_threads as f64).collect();
+        let mut others = vec![Vec::new(); n_threads];
+        for (phase, thread, time, is_main) in bursts {
+            if !is_main || phase.is_none_or(|p| is_of_some[p]) {
+                others[thread].push((phase, time));
+            }
+        }
+        Self { each, others }
+    }
+
+    /// See [`Strays::longest`]. `strays` is the time of those in phase `p` and elsewhere.
+    fn longest(&self, p: usize, [inside, outside]: [&Vec<f64>; 2]) -> [f64; 3] {
+        let most = |time: &dyn Fn(usize) -> f64| (0..self.others.len()).map(time).fold(0.0, f64::max);
+        let own = |t: usize| self.each[p][t].1;
+        let lacking = self.lacking(p);
+        let may_be =
+            [most(&|t| own(t) - inside[t]), most(&|t| own(t) + outside[t]), most(&|t| own(t) + lacking[t])];
+        may_be.map(|time| most(&own) / time.max(1.0))
+    }
+
+    /// Of each thread, the time of bursts that may be those that it lacks of phase `p`, if nearly
+    /// all threads have that: as many as it has fewer than the usual thread, about as long, of no
+    /// phase, of phases of few threads or of other clusters than their phase. A thread with more
+    /// to do than the others may be in a cluster of its own.
+    fn lacking(&self, p: usize) -> Vec<f64> {
+        let mut counts: Vec<usize> =
+            self.each[p].iter().map(|(count, _)| *count).filter(|n| *n > 0).collect();
+        let on_all = counts.len() as f64 >= ON_ALL * self.others.len() as f64;
+        counts.sort_unstable();
+        let usual = median::lower(&counts).filter(|_| on_all).unwrap_or(0);
+        let (n, sum) = self.each[p].iter().fold((0, 0.0), |(n, sum), of| (n + of.0, sum + of.1));
+        let mean = sum / (n as f64).max(1.0);
+        let is_like = |time: f64| (LIKE_LENGTH * mean..=mean / LIKE_LENGTH).contains(&time);
+        let of_thread = |t: usize| {
+            let lacks = usual.saturating_sub(self.each[p][t].0);
+            if lacks == 0 {
+                return 0.0;
+            }
+            let others = self.others[t].iter().filter(|(phase, time)| *phase != Some(p) && is_like(*time));
+            let mut times: Vec<f64> = others.map(|(_, time)| *time).collect();
+            times.sort_unstable_by(|a, b| b.total_cmp(a));
+            times.iter().take(lacks).sum()
+        };
+        (0..self.others.len()).map(of_thread).collect()
     }
 }
 
@@ -98,5 +189,22 @@ mod tests {
         assert_eq!((&one.inside[1], &one.outside[2]), (&vec![0.0; 8], &vec![0.0; 8]));
         let shared = strays(6, |cluster, task| if cluster == 1 && task < 3 { 5 } else { cluster });
         assert!(shared.is_stray.iter().all(|stray| !stray), "a phase may share one cluster");
+    }
+
+    /// Ten threads do phase 0 twelve times; of the last one, other phases hold its bursts of
+    /// this length.
+    fn longest(last: f64) -> [f64; 3] {
+        let of_thread =
+            |t: usize| (0..12).map(move |_| if t == 9 { (Some(1), t, last) } else { (Some(0), t, 10.0) });
+        let bursts = (0..10).flat_map(of_thread).map(|(phase, t, time)| (phase, t, time, true));
+        let none = vec![0.0; 10];
+        OfThreads::of(bursts, (2, 10)).longest(0, [&none, &none])
+    }
+
+    #[test]
+    fn a_thread_that_lacks_a_phase_may_be_the_one_that_takes_longest() {
+        assert_eq!(longest(17.0), [1.0, 1.0, 10.0 / 17.0]);
+        assert_eq!(longest(9.0), [1.0; 3], "then another thread takes longest");
+        assert_eq!(longest(50.0), [1.0; 3], "these are no bursts of that phase");
     }
 }
