@@ -8,7 +8,7 @@ use super::alone::alone;
 use super::finding::{Cause, Finding, FindingKind, Gradient, LEAST_APART, LEAST_SHARE, ThreadName};
 use super::shape::{NOISE, SLOPE, Shape, above_mean, cause, ends, noise, ratio, shape};
 use super::since::{FEWEST, since};
-use super::step::{Step, Taken, is_serial};
+use super::step::{Step, Taken, is_done_elsewhere, is_serial};
 use super::stretches::{Part, Stretches};
 use crate::bursts::serial::{Scope, is_nearly_all};
 use crate::cluster::ClusterId;
@@ -60,6 +60,11 @@ pub(super) fn uneven(stretches: &Stretches<'_>, parts: &[Part], whole: f64, scop
             None => found.push(next),
         }
     }
+    let serial = || found.iter().filter(|told| told.finding.is_serial());
+    let labels: BTreeSet<u32> = serial().flat_map(|told| told.labels.iter().copied()).collect();
+    found.retain(|told| {
+        !told.finding.is_serial() || !is_done_elsewhere(stretches, (&told.steps, &told.units), &labels)
+    });
     found.iter_mut().for_each(|told| complete(stretches, told, whole));
     found.into_iter().map(|told| told.finding).collect()
 }

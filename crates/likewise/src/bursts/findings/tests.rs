@@ -6,6 +6,7 @@ mod part;
 mod threads;
 mod time;
 
+mod waves;
 use super::*;
 use crate::table::BurstTable;
 use crate::table::{Counter, CounterColumn};
