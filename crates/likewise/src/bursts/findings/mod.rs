@@ -13,6 +13,7 @@ mod causes;
 mod counted;
 mod counts;
 mod finding;
+mod instead;
 mod one_offs;
 mod part;
 mod shape;

@@ -54,3 +54,65 @@ fn what_is_missing_from_a_serial_phase_is_serial() {
     // Three quarters of 8,000 of 20,000 ns.
     assert!((serial.iter().sum::<f64>() - 0.3).abs() < 1e-9, "{found:?}");
 }
+
+/// Task 4 takes twice as long as the others, and does its second burst when these are done with
+/// theirs; it has `work` instructions, those of the others 100.
+fn behind(work: f64) -> Findings {
+    let step = |step: u64| {
+        let others = (1..4).flat_map(move |task| {
+            [(task, step * 1_000, 300, 1, 300.0, 300.0), (task, step * 1_000 + 310, 100, 2, 100.0, 100.0)]
+        });
+        let behind = [(4, step * 1_000, 600, 3, 300.0, 600.0), (4, step * 1_000 + 610, 200, 4, work, 200.0)];
+        others.chain(behind)
+    };
+    found(&(0..10).flat_map(step).collect::<Vec<Burst>>(), 10_000)
+}
+
+#[test]
+fn a_slow_task_that_does_a_step_alone_is_slow_and_not_serial() {
+    let same = behind(100.0);
+    let [finding] = &same.list[..] else { panic!("{same:?}") };
+    let FindingKind::SlowThreads { times, everywhere: true } = finding.kind else { panic!("{finding:?}") };
+    assert!(near(times, 2.0) && tasks(finding) == [4], "{finding:?}");
+    // 400 instead of 800 in each step of 1,000.
+    assert!(near(finding.share, 0.4), "{finding:?}");
+    // With other instructions it is another step, which task 4 alone has.
+    let other = behind(170.0);
+    let serial = other.list.iter().find(|finding| finding.is_serial());
+    assert_eq!(
+        serial.map(|finding| (tasks(finding), numbers(finding))),
+        Some((vec![4], vec![4])),
+        "{other:?}"
+    );
+}
+
+/// In two steps task 4 is slow. Its first burst is of no phase there, the second of a phase of
+/// its own, and stands in the place of the second one of the others.
+#[test]
+fn what_is_slow_is_compared_with_the_step_of_the_same_instructions() {
+    for slow in [false, true] {
+        let step = |step: u64| {
+            (1..5).flat_map(move |task| {
+                let [first, second] = if slow && task == 4 && step % 10 == 5 {
+                    [(560, 0), (390, 3)]
+                } else {
+                    [(400 + step % 3, 1), (300 + step % 2, 2)]
+                };
+                let begin = step * 1_000;
+                [
+                    (task, begin, first.0, first.1, 400.0, first.0 as f64),
+                    (task, begin + first.0 + 10, second.0, second.1, 300.0, second.0 as f64),
+                ]
+            })
+        };
+        let found = found(&(0..20).flat_map(step).collect::<Vec<Burst>>(), 20_000);
+        assert_eq!(found.list.len(), usize::from(slow), "{found:?}");
+        for finding in &found.list {
+            let FindingKind::OneOff { bursts: 2, duration, others: Some(others), .. } = finding.kind else {
+                panic!("{finding:?}")
+            };
+            // 560 beside 400.
+            assert!((150..200).contains(&(duration.0 - others.0)) && tasks(finding) == [4], "{finding:?}");
+        }
+    }
+}
