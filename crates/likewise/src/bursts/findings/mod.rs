@@ -18,6 +18,7 @@ mod one_offs;
 mod part;
 mod shape;
 mod since;
+mod single;
 mod slower;
 mod step;
 mod stretches;
