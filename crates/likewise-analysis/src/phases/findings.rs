@@ -217,15 +217,19 @@ fn one_off(finding: &Finding, names: &Names) -> String {
     let (steps, win) = (place(finding), percent(finding.share));
     let Who { text: threads, plural } = names.who(&finding.threads);
     let ending = if plural { "" } else { "s" };
+    let beside = match finding.kind {
+        FindingKind::OneOff { itself: true, .. } => "it usually takes",
+        _ => "the others take",
+    };
     match finding.kind {
         FindingKind::OneOff { bursts: 1, duration, others: Some(others), .. } => format!(
-            "{} take{ending} {duration} once, at {}, where the others take {others} ({}): {win} of the run.",
+            "{} take{ending} {duration} once, at {}, where {beside} {others} ({}): {win} of the run.",
             capital(&threads),
             finding.begin,
             small(&steps),
         ),
         FindingKind::OneOff { bursts, same: true, duration, others: Some(others), .. } => format!(
-            "{} take{ending} long {bursts} times, longest {duration} at {}, where the others take {others} ({}): {win} \
+            "{} take{ending} long {bursts} times, longest {duration} at {}, where {beside} {others} ({}): {win} \
              of the run in all.",
             capital(&threads),
             finding.begin,

@@ -51,11 +51,12 @@ pub(crate) fn to_json(analysis: &Analysis) -> Value {
             FindingKind::SlowThreads { times, .. } | FindingKind::Slower { times, .. } => {
                 value["times"] = times.into();
             }
-            FindingKind::OneOff { bursts, same, duration, others, alone } => {
+            FindingKind::OneOff { bursts, same, duration, others, itself, alone } => {
                 value["bursts"] = bursts.into();
                 value["same_threads"] = same.into();
                 value["duration_ns"] = duration.0.into();
                 value["others_ns"] = others.map(|others| others.0).into();
+                value["itself"] = itself.into();
                 value["alone"] = alone.into();
             }
             FindingKind::LowIpc { ipc, others } => {

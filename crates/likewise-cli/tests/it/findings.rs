@@ -246,9 +246,14 @@ fn serial_time_in_tasks_and_imbalance_between_them_are_told_apart() {
 /// What `likewise bursts` prints of a table of 8 tasks and 30 steps of
 /// `period` ns, whose bursts take 20,000 ns times `change`.
 fn printed(name: &str, period: u64, change: impl Fn(u64, u64) -> f64) -> (String, Value) {
+    printed_of(8, name, period, change)
+}
+
+/// The same of so many tasks.
+fn printed_of(tasks: u64, name: &str, period: u64, change: impl Fn(u64, u64) -> f64) -> (String, Value) {
     let dir = tempfile::tempdir().unwrap();
     let mut table = "task,thread,begin_ns,duration_ns,PAPI_TOT_INS,PAPI_TOT_CYC\n".to_owned();
-    for (task, step) in (1..9).flat_map(|task| (0..30).map(move |step| (task, step))) {
+    for (task, step) in (1..=tasks).flat_map(|task| (0..30).map(move |step| (task, step))) {
         let duration = (20_000.0 * change(task, step)) as u64;
         let line =
             format!("{task},1,{},{duration},{},{duration}\n", step * period, 20_000 + 10_000 * (step % 2));

@@ -8,7 +8,7 @@ use super::alone::alone;
 use super::finding::{Cause, Finding, FindingKind, Gradient, LEAST_APART, LEAST_SHARE, ThreadName};
 use super::shape::{NOISE, SLOPE, Shape, above_mean, cause, ends, noise, ratio, shape};
 use super::since::{FEWEST, since};
-use super::step::{Step, Taken, is_serial};
+use super::step::{Step, Taken, is_done_elsewhere, is_serial};
 use super::stretches::{Part, Stretches};
 use crate::bursts::serial::{Scope, is_nearly_all};
 use crate::cluster::ClusterId;
@@ -60,6 +60,11 @@ pub(super) fn uneven(stretches: &Stretches<'_>, parts: &[Part], whole: f64, scop
             None => found.push(next),
         }
     }
+    let serial = || found.iter().filter(|told| told.finding.is_serial());
+    let labels: BTreeSet<u32> = serial().flat_map(|told| told.labels.iter().copied()).collect();
+    found.retain(|told| {
+        !told.finding.is_serial() || !is_done_elsewhere(stretches, (&told.steps, &told.units), &labels)
+    });
     found.iter_mut().for_each(|told| complete(stretches, told, whole));
     found.into_iter().map(|told| told.finding).collect()
 }
@@ -421,7 +426,7 @@ pub(super) fn as_serial(mut found: Finding, whole: f64, n: usize) -> Finding {
 pub(super) fn together(mut of_run: Vec<Finding>, of_tasks: impl Iterator<Item = Finding>) -> Vec<Finding> {
     let mut alone = Vec::new();
     for mut next in of_tasks {
-        match of_run.iter_mut().find(|found| is_same(found, &next)) {
+        match of_run.iter_mut().find(|found| is_same(found, &next) && may_be_one(found, &next)) {
             Some(found) => {
                 if next.share > found.share {
                     std::mem::swap(found, &mut next);
@@ -444,6 +449,20 @@ pub(super) fn together(mut of_run: Vec<Finding>, of_tasks: impl Iterator<Item = 
     }
     of_run.extend(alone);
     of_run
+}
+
+/// Whether what is lost between tasks and inside of them is lost in the same time, where it is
+/// serial. The others of a task may wait for far more bursts than the other tasks do: the
+/// shares of both are not shares of one time.
+fn may_be_one(of_run: &Finding, of_tasks: &Finding) -> bool {
+    let (FindingKind::Serial { time, .. }, FindingKind::Serial { time: per_task, .. }) =
+        (of_run.kind, of_tasks.kind)
+    else {
+        return true;
+    };
+    let n_tasks = of_tasks.threads.chunk_by(|a, b| a.task == b.task).count() as f64;
+    let (time, of_tasks) = (time.0 as f64, per_task.0 as f64 * n_tasks);
+    is_nearly_all(time.min(of_tasks), time.max(of_tasks))
 }
 
 /// Adds the share of what costs less, and its phases: those of which the share

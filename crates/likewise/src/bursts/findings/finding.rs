@@ -104,6 +104,8 @@ pub enum FindingKind {
         /// How long the others take over the same step; `None` where it stands
         /// in no place of a phase.
         others: Option<Nanos>,
+        /// Whether there are no others, and that is how long the thread itself usually takes.
+        itself: bool,
         /// Whether no other computes for nearly all of this time; told of bursts in no place
         /// of a phase.
         alone: bool,

@@ -1,17 +1,19 @@
 //! Bursts that take long once.
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 use super::alone::time_alone;
 use super::finding::{Finding, FindingKind, LEAST_SHARE};
 use super::shape::{Shape, shape};
+use super::single::{Stall, by_label, leave_usual, stall};
 use super::stretches::{Part, Stretches};
 use crate::bursts::serial::Scope;
 use crate::median;
 use crate::table::Nanos;
 
 /// Of so many parts, one can stand out; and so many can be single.
-const FEWEST: usize = 4;
+pub(super) const FEWEST: usize = 4;
 
 /// Takes out the parts that cost much in one stretch, while the other parts of
 /// their phase cost little. With each comes for how much of its long bursts of no phase no
@@ -22,6 +24,7 @@ pub(super) fn one_offs(
     whole: f64,
 ) -> Vec<(Finding, Nanos)> {
     let noise = stretches.all.noise();
+    leave_usual(stretches, parts);
     let mut gains: Vec<Vec<f64>> = vec![Vec::new(); stretches.all.n_labels()];
     parts.iter().for_each(|part| gains[part.key as usize].push(part.gain));
     let limits: Vec<f64> = gains.iter_mut().map(|gains| limit(gains, LEAST_SHARE * whole)).collect();
@@ -31,8 +34,12 @@ pub(super) fn one_offs(
     let mut times = vec![0; stretches.n_units()];
     parts.iter().filter(|part| is_long(part)).for_each(|part| times[part.unit as usize] += 1);
     let is_rare = |part: &Part| stretches.n_units() == 1 || times[part.unit as usize] <= FEWEST;
+    // Where there is nothing else to compare a burst with, there are those of its own thread.
+    let bursts = OnceCell::new();
+    let of_phase = |label: u32| &bursts.get_or_init(|| by_label(stretches))[label as usize][..];
+    let is_single = |part: &Part| stretches.n_units() == 1 || gains[part.key as usize].len() < FEWEST;
     let mut found: Vec<(u32, Finding, Nanos)> = Vec::new();
-    parts.retain(|part| {
+    parts.retain_mut(|part| {
         let is_alone = is_long(part) && is_rare(part);
         let stands_out = part.key != noise && part.gain >= limits[part.key as usize];
         let late = (is_alone || stands_out).then(|| Late::of(stretches, part)).flatten();
@@ -51,6 +58,12 @@ pub(super) fn one_offs(
                     found.push((part.stretch, next, Nanos(alone as u64)));
                 }
             }
+        } else if is_single(part)
+            && let Some(stall) = stall(stretches, part, LEAST_SHARE * whole, of_phase)
+        {
+            found.push((part.stretch, stalled(stretches, part, &stall, whole), Nanos::ZERO));
+            // The rest of the step may be uneven for another reason.
+            part.gain = (part.gain - stall.won).max(0.0);
         }
         late.is_none()
     });
@@ -59,7 +72,7 @@ pub(super) fn one_offs(
 
 /// Whether the same threads take long in two steps that follow one another.
 fn goes_on(first: &Finding, second: &Finding) -> bool {
-    let in_place = |f: &Finding| matches!(f.kind, FindingKind::OneOff { others: Some(_), .. });
+    let in_place = |f: &Finding| matches!(f.kind, FindingKind::OneOff { others: Some(_), itself: false, .. });
     in_place(first) && in_place(second) && first.threads == second.threads
 }
 
@@ -72,7 +85,7 @@ fn one_after(first: &Finding, second: Finding) -> Finding {
     let ((long, short), (more, less)) = (time(first), time(&second));
     let (duration, others) = (long.saturating_add(more), Some(short.saturating_add(less)));
     let mut both = first.clone();
-    both.kind = FindingKind::OneOff { bursts: 1, same: true, duration, others, alone: false };
+    both.kind = FindingKind::OneOff { bursts: 1, same: true, duration, others, itself: false, alone: false };
     join(&mut both, second);
     both
 }
@@ -80,7 +93,7 @@ fn one_after(first: &Finding, second: Finding) -> Finding {
 /// The gain from which on a part is a one-off: ten times what the parts of the
 /// phase usually cost (their median). If more than a tenth of them cost that much,
 /// there is no such limit, since the phase is just like that.
-fn limit(gains: &mut [f64], least: f64) -> f64 {
+pub(super) fn limit(gains: &mut [f64], least: f64) -> f64 {
     gains.sort_unstable_by(f64::total_cmp);
     let limit = least.max(median::upper(gains).map_or(0.0, |median| 10.0 * median));
     let over = gains.iter().filter(|&&gain| gain >= limit).count();
@@ -121,6 +134,7 @@ fn one_off(stretches: &Stretches<'_>, part: &Part, late: &Late, is_alone: bool, 
             same: threads.len() == 1 || !is_alone,
             duration: Nanos(duration as u64),
             others: (!is_alone).then_some(Nanos(others as u64)),
+            itself: false,
             alone: false,
         },
         share: won.max(0.0) / whole,
@@ -132,6 +146,32 @@ fn one_off(stretches: &Stretches<'_>, part: &Part, late: &Late, is_alone: bool, 
         from: None,
         until: None,
         begin,
+        stretches: 1,
+        is_once: true,
+    }
+}
+
+/// A burst that takes long beside others of its thread.
+fn stalled(stretches: &Stretches<'_>, part: &Part, stall: &Stall, whole: f64) -> Finding {
+    let all = stretches.all;
+    Finding {
+        kind: FindingKind::OneOff {
+            bursts: 1,
+            same: true,
+            duration: Nanos(all.duration(part.longest)),
+            others: Some(Nanos(stall.others as u64)),
+            itself: stretches.n_units() == 1,
+            alone: false,
+        },
+        share: stall.won / whole,
+        scope: Scope::Run,
+        phases: all.phases([stall.label].into_iter()),
+        noise: false,
+        threads: vec![all.name(part.longest)],
+        gradient: None,
+        from: None,
+        until: None,
+        begin: all.begin(part.longest),
         stretches: 1,
         is_once: true,
     }
@@ -174,7 +214,7 @@ impl Late {
 /// What the others do in place of the slowest unit's longest burst: the phase, and
 /// how long a burst of it takes on the others. It is the burst's own phase, or
 /// else the one that most others begin next to it.
-fn in_place_of(stretches: &Stretches<'_>, part: &Part) -> Option<(u32, f64)> {
+pub(super) fn in_place_of(stretches: &Stretches<'_>, part: &Part) -> Option<(u32, f64)> {
     let all = stretches.all;
     let others = || part.bursts.iter().copied().filter(|&burst| stretches.unit(burst) != part.unit);
     let own = all.label(part.longest);

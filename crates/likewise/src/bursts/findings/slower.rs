@@ -94,37 +94,31 @@ pub(super) fn slower(all: &Counted<'_>, whole: f64) -> Option<Finding> {
 /// Two phases are one kind if they have the same instructions and each thread
 /// changes between them at most twice: a slowdown can make another phase of the
 /// same step.
+///
+/// Several phases may have the same instructions, and as many after a slowdown. All become
+/// slower, and keep their order: the fastest is still the fastest.
 fn kinds(all: &Counted<'_>, instructions: &Values) -> Vec<Kind> {
-    let n_threads = all.names().len();
-    let mut of_label: Vec<Vec<u32>> = vec![Vec::new(); all.n_labels()];
-    for &burst in all.order.iter().filter(|&&burst| all.label(burst) != all.noise()) {
-        of_label[all.label(burst) as usize].push(burst);
-    }
-    let counts = all.threads_by_label();
-    let mut by_label: BTreeMap<u32, Vec<u32>> = (0..).zip(of_label).collect();
-    by_label.retain(|&label, bursts| {
-        let threads = counts[label as usize];
-        2 * threads > n_threads && bursts.len() >= FEWEST * threads
-    });
-    let work = |bursts: &[u32]| {
-        let mut counts: Vec<f64> = bursts.iter().map(|&b| instructions.get(b as usize)).collect();
-        let middle = counts.len() / 2;
-        counts.select_nth_unstable_by(middle, f64::total_cmp).1.ln()
+    let mut by_label = often(all);
+    let middle = |bursts: &[u32], of: &dyn Fn(u32) -> f64| {
+        let mut values: Vec<f64> = bursts.iter().map(|&b| of(b)).collect();
+        let middle = values.len() / 2;
+        *values.select_nth_unstable_by(middle, f64::total_cmp).1
     };
-    let mut order: Vec<(f64, u32)> = by_label
-        .par_iter()
-        .map(|(&label, bursts)| (work(bursts), label))
-        .filter(|(w, _)| w.is_finite())
-        .collect();
-    order.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    let measure = |(&label, bursts): (&u32, &Vec<u32>)| {
+        let work = middle(bursts, &|b| instructions.get(b as usize)).ln();
+        (middle(bursts, &|b| all.duration(b) as f64), label, work)
+    };
+    let mut by_time: Vec<(f64, u32, f64)> =
+        by_label.par_iter().map(measure).filter(|(.., work)| work.is_finite()).collect();
+    by_time.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
     let mut kinds: Vec<Kind> = Vec::new();
     let mut taken = vec![false; all.n_labels()];
-    for (at, &(own, label)) in order.iter().enumerate() {
+    for (at, &(_, label, own)) in by_time.iter().enumerate() {
         if taken[label as usize] {
             continue;
         }
-        let near = order[at + 1..].iter().take_while(|(work, _)| work - own <= LEAST_APART);
-        let mut free = near.map(|&(_, other)| other).filter(|&other| !taken[other as usize]);
+        let near = by_time[at + 1..].iter().filter(|(.., work)| (work - own).abs() <= LEAST_APART);
+        let mut free = near.map(|&(_, other, _)| other).filter(|&other| !taken[other as usize]);
         let both = |other: u32| in_order(all, &by_label[&label], &by_label[&other]);
         let n = |other: u32| by_label[&label].len() + by_label[&other].len();
         let second = free.find(|&other| is_in_turn(all, both(other), n(other)));
@@ -138,6 +132,22 @@ fn kinds(all: &Counted<'_>, instructions: &Values) -> Vec<Kind> {
         });
     }
     kinds
+}
+
+/// Of each phase that most threads do often enough, its bursts.
+fn often(all: &Counted<'_>) -> BTreeMap<u32, Vec<u32>> {
+    let n_threads = all.names().len();
+    let mut of_label: Vec<Vec<u32>> = vec![Vec::new(); all.n_labels()];
+    for &burst in all.order.iter().filter(|&&burst| all.label(burst) != all.noise()) {
+        of_label[all.label(burst) as usize].push(burst);
+    }
+    let counts = all.threads_by_label();
+    let mut by_label: BTreeMap<u32, Vec<u32>> = (0..).zip(of_label).collect();
+    by_label.retain(|&label, bursts| {
+        let threads = counts[label as usize];
+        2 * threads > n_threads && bursts.len() >= FEWEST * threads
+    });
+    by_label
 }
 
 /// Bursts of two phases, by begin.

@@ -1,5 +1,7 @@
 //! The parts of one phase, and what balance would win in them.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::finding::Cause;
 use super::shape::{NOISE, Shape, above_mean, by_chance, cause, noise_of_single, ratio, shape};
 use super::stretches::{Part, Stretches};
@@ -28,7 +30,7 @@ const FEW_CHANGE: usize = 4;
 /// seldom and whose times nothing explains. It is also the most that is ever put
 /// down to chance: bursts that differ by more from one stretch to the next do
 /// different work.
-const VAGUE: f64 = 3.0;
+pub(super) const VAGUE: f64 = 3.0;
 
 /// How the times of named units are taken.
 #[derive(Clone, Copy)]
@@ -260,4 +262,52 @@ pub(super) fn is_serial(step: &Step<'_>) -> bool {
         [sum[0] + part.own, sum[1] + part.others(), sum[2] + part.own * (1.0 - 1.0 / part.n)]
     });
     is_nearly_all(own - others, own) && step.gain >= WAITED * waited
+}
+
+/// Whether units that compute alone have so much less to do of a phase at other times, in time and
+/// in instructions, which all do: they do no more than the others. So it is where waves run
+/// through the units forth and back. In the corner, one wave ends and the next begins in one
+/// burst, and each unit has its turn.
+/// A phase that is `serial` too is none of which all do their part at once.
+pub(super) fn is_done_elsewhere(
+    stretches: &Stretches<'_>,
+    (steps, units): (&[Step<'_>], &[u32]),
+    serial: &BTreeSet<u32>,
+) -> bool {
+    let all = stretches.all;
+    let counters = &all.table.counters;
+    let counter = instructions_and_cycles(counters)[0].map(|c| &counters[c].values);
+    let size = |burst: u32| {
+        [all.duration(burst) as f64, counter.map_or(0.0, |values| values.get(burst as usize).max(0.0))]
+    };
+    let add = |sum: &mut [f64; 2], size: [f64; 2], sign: f64| {
+        sum.iter_mut().zip(size).for_each(|(sum, size)| *sum += sign * size);
+    };
+    let mut alone: BTreeMap<u32, [f64; 2]> = BTreeMap::new();
+    let mut of_units: BTreeMap<(u32, u32), [f64; 2]> = BTreeMap::new();
+    for part in steps.iter().flat_map(|step| step.costly()) {
+        for &burst in part.bursts.iter().filter(|&&burst| stretches.unit(burst) == part.unit) {
+            add(alone.entry(part.unit).or_default(), size(burst), 1.0);
+            // Not at another time.
+            add(of_units.entry((part.unit, all.label(burst))).or_default(), size(burst), -1.0);
+        }
+    }
+    let mut of_others = vec![[0.0; 2]; all.n_labels()];
+    for &burst in stretches.order() {
+        let (unit, label) = (stretches.unit(burst), all.label(burst));
+        match units.contains(&unit) {
+            true => add(of_units.entry((unit, label)).or_default(), size(burst), 1.0),
+            false => add(&mut of_others[label as usize], size(burst), 1.0),
+        }
+    }
+    let n_others = (stretches.n_units() - units.len()) as f64;
+    let is_alike = |a: f64, b: f64| a == b || is_nearly_all(a.min(b), a.max(b));
+    units.iter().all(|unit| {
+        let Some(&[time, work]) = alone.get(unit) else { return false };
+        of_units.range((*unit, 0)..=(*unit, all.noise())).any(|(&(_, label), &[own, own_work])| {
+            let [others, others_work] = of_others[label as usize].map(|sum| sum / n_others);
+            let is_shared = label != all.noise() && !serial.contains(&label) && 2.0 * own >= others;
+            is_shared && is_alike(others - own, time) && is_alike(others_work - own_work, work)
+        })
+    })
 }

@@ -2,6 +2,7 @@
 //! costs.
 
 use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -139,8 +140,9 @@ impl<'a> Stretches<'a> {
     /// Finds phases that threads do one instead of the other, and makes one step
     /// of them. A phase that only some threads do is joined with the phase that
     /// others do instead, if that holds for at least half of its time. What is
-    /// done instead is what the costs of a stretch pair it with; if nothing is,
-    /// it is what others begin next to it and its own threads hardly do.
+    /// done instead is what has the same instructions, or else what the costs of a
+    /// stretch pair it with; if nothing is, it is what others begin next to it and
+    /// its own threads hardly do.
     fn find_steps(&mut self) {
         let n = self.all.n_labels();
         let counts = self.counts(&self.order);
@@ -164,9 +166,11 @@ impl<'a> Stretches<'a> {
                 }
             }
         }
-        let mut step = self.step.clone();
+        let (mut step, work) = (self.step.clone(), OnceCell::new());
         for label in (0..n).filter(|&label| is_of_some(label)) {
-            if instead[label].is_empty() {
+            if let Some(same) = self.same_work(label as u32, &counts, &work) {
+                instead[label] = BTreeMap::from([(same, total[label])]);
+            } else if instead[label].is_empty() {
                 instead[label] = self.others_begin(label as u32, &counts);
             }
             let most = instead[label].iter().max_by(|a, b| a.1.total_cmp(b.1).then(b.0.cmp(a.0)));
@@ -177,36 +181,6 @@ impl<'a> Stretches<'a> {
             step.iter_mut().filter(|step| **step == a.max(b)).for_each(|step| *step = a.min(b));
         }
         self.step = step;
-    }
-
-    /// What others do next to a phase: for each of its bursts, the phase that
-    /// begins nearest to it in the stretch, among those that the burst's unit does
-    /// at most half as often as the mean. Returns the time of the bursts by that
-    /// phase.
-    fn others_begin(&self, label: u32, counts: &Counts) -> BTreeMap<u32, f64> {
-        let lacks = |unit: u32, other: u32| {
-            let of = &counts[&other];
-            let mean = sum(of) / self.n_units() as f64;
-            of.binary_search_by_key(&unit, |of| of.0).map_or(true, |place| of[place].1 <= 0.5 * mean)
-        };
-        let mut times = BTreeMap::new();
-        for bursts in self.each() {
-            if !bursts.iter().any(|&burst| self.all.label(burst) == label) {
-                continue;
-            }
-            let mut begins: BTreeMap<u32, Vec<u64>> = BTreeMap::new();
-            for &burst in bursts.iter().filter(|&&burst| self.all.label(burst) != self.all.noise()) {
-                begins.entry(self.all.label(burst)).or_default().push(self.all.begin(burst).0);
-            }
-            for &burst in bursts.iter().filter(|&&burst| self.all.label(burst) == label) {
-                let lacked = begins.iter().filter(|(other, _)| lacks(self.unit(burst), **other));
-                let apart = |begins: &[u64]| nearest(begins, self.all.begin(burst).0);
-                if let Some((&other, _)) = lacked.min_by_key(|(other, begins)| (apart(begins), **other)) {
-                    *times.entry(other).or_insert(0.0) += self.all.duration(burst) as f64;
-                }
-            }
-        }
-        times
     }
 
     /// Joins neighbouring stretches in which threads do the same phase at
@@ -550,13 +524,6 @@ impl<'a> Stretches<'a> {
         };
         units.iter().flat_map(|&unit| called(unit)).collect()
     }
-}
-
-/// How far the nearest of ascending moments is.
-fn nearest(moments: &[u64], at: u64) -> u64 {
-    let after = moments.partition_point(|&moment| moment < at);
-    let around = moments[after.saturating_sub(1)..].iter().take(2);
-    around.map(|moment| moment.abs_diff(at)).min().unwrap_or(u64::MAX)
 }
 
 /// The labels that threads do one instead of the other in a stretch: those that

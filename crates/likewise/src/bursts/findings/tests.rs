@@ -3,8 +3,10 @@
 mod asleep;
 mod chance;
 mod part;
+mod single;
 mod threads;
 mod time;
+mod waves;
 
 use super::*;
 use crate::table::BurstTable;
@@ -385,6 +387,7 @@ fn a_stall_is_named_instead_of_being_noise() {
             same: true,
             duration: Nanos(950),
             others: Some(Nanos(300)),
+            itself: false,
             alone: false
         }
     );
@@ -401,7 +404,14 @@ fn a_long_burst_between_steps_is_named_too() {
     let [finding] = &found.list[..] else { panic!("{found:?}") };
     assert_eq!(
         finding.kind,
-        FindingKind::OneOff { bursts: 1, same: true, duration: Nanos(2_000), others: None, alone: true }
+        FindingKind::OneOff {
+            bursts: 1,
+            same: true,
+            duration: Nanos(2_000),
+            others: None,
+            itself: false,
+            alone: true
+        }
     );
     assert!(near(finding.share, 0.2) && finding.begin == Nanos(6_000), "{finding:?}");
 }
@@ -429,28 +439,6 @@ fn a_stall_without_a_call_after_it_is_one_finding_of_the_right_size() {
         // It is 2,000 longer, and of 300 nobody can tell whose place they have.
         assert!((0.17..0.2001).contains(&finding.share), "{phase}: {finding:?}");
     }
-}
-
-#[test]
-fn single_long_bursts_are_told_as_one() {
-    let mut bursts: Vec<Burst> =
-        (0..10).flat_map(|step| (1..5).map(move |task| (task, step * 500, 400, 1, 400.0, 400.0))).collect();
-    bursts.extend([(1, 6_000, 2_000, 0, 2_000.0, 2_000.0), (2, 8_100, 500, 0, 500.0, 500.0)]);
-    let found = found(&bursts, 10_000);
-    let [finding] = &found.list[..] else { panic!("{found:?}") };
-    assert_eq!(
-        finding.kind,
-        FindingKind::OneOff { bursts: 2, same: false, duration: Nanos(2_000), others: None, alone: true }
-    );
-    assert!(near(finding.share, 0.25) && finding.begin == Nanos(6_000), "{finding:?}");
-    assert_eq!(tasks(finding), [1], "where the longest is");
-
-    // Those of one thread are its serial time, which all four could share.
-    bursts.iter_mut().for_each(|burst| burst.0 = if burst.1 > 5_000 { 1 } else { burst.0 });
-    let found = super::tests::found(&bursts, 10_000);
-    let [finding] = &found.list[..] else { panic!("{found:?}") };
-    assert_eq!(finding.kind, FindingKind::Serial { time: Nanos(2_500), alone: Nanos(2_500) });
-    assert!(near(finding.share, 0.25 * 0.75) && finding.noise && tasks(finding) == [1], "{finding:?}");
 }
 
 #[test]

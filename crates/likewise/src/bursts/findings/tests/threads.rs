@@ -116,3 +116,38 @@ fn who_computes_beside_its_own_task_is_not_alone() {
     let Some(Finding { kind: FindingKind::Serial { time, alone }, .. }) = serial else { panic!("{found:?}") };
     assert_eq!((time.0, alone.0), (6_050, 50), "{found:?}");
 }
+
+/// After each region, the first thread of task 3 is serial in phase 3; in so many of ten steps
+/// all threads of the other tasks compute meanwhile.
+#[test]
+fn what_is_serial_in_a_task_and_less_often_in_the_run_is_not_one_time() {
+    for often in [0, 4] {
+        let mut bursts: Vec<(u32, Burst)> = Vec::new();
+        for (step, task) in (0..10).flat_map(|step| (1..5).map(move |task| (step, task))) {
+            let begin = 1_000 * step;
+            (1..5).for_each(|thread| bursts.push((thread, (task, begin, 600, 1, 600.0, 600.0))));
+            if task == 3 {
+                bursts.push((1, (task, begin + 650, 300, 3, 200.0, 300.0)));
+            } else if step < often {
+                (1..5).for_each(|thread| bursts.push((thread, (task, begin + 650, 300, 1, 300.0, 300.0))));
+            }
+        }
+        let found = found_of_threads(&bursts, 10_000);
+        let of_third: Vec<&Finding> = found.list.iter().filter(|f| names(f) == [(3, 1)]).collect();
+        for finding in &of_third {
+            let FindingKind::Serial { time, alone } = finding.kind else { panic!("{finding:?}") };
+            // Spread over all 16 threads.
+            let most = time.0 as f64 * (1.0 - 1.0 / 16.0) / 10_000.0;
+            assert!(finding.share <= most + 1e-9 && alone == time, "{finding:?}");
+        }
+        let times = |scope: Scope| {
+            let of_scope = of_third.iter().find(|finding| finding.scope == scope);
+            of_scope.map(|finding| match finding.kind {
+                FindingKind::Serial { time, .. } => time.0,
+                _ => 0,
+            })
+        };
+        let expected = if often == 0 { (Some(3_000), None) } else { (Some(1_800), Some(3_000)) };
+        assert_eq!((times(Scope::Run), times(Scope::Task)), expected, "{found:?}");
+    }
+}

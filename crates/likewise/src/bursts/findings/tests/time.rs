@@ -77,3 +77,35 @@ fn what_all_tasks_take_longer_over_in_a_part_of_the_run_is_told() {
     let more = steps(|_, step| if step > 5 { (900, 1, 900.0) } else { (600, 1, 600.0) });
     assert_eq!(more.list, []);
 }
+
+/// Two phases of the same instructions, of 20,000 and 12,000 ns, which become two others; the
+/// grouping numbers these by their time or not.
+#[test]
+fn phases_of_the_same_instructions_become_slow_in_their_order_of_time() {
+    for (first, swapped) in [(15, false), (15, true), (20, true)] {
+        for factor in [1.0, 1.3] {
+            let is_slow = |step: u64| step >= first && factor > 1.0;
+            let burst = |task: u32, step: u64| {
+                let of = |phase: usize, size: f64| {
+                    let by = if is_slow(step) { factor } else { 1.0 };
+                    let time = disturbed(task, step, 400) as f64 * size * by;
+                    let slow = if swapped { 5 - phase } else { 2 + phase };
+                    let begin = step * 80_000 + (phase as u64 - 1) * 40_000;
+                    (task, begin, time as u64, if is_slow(step) { slow } else { phase }, 2e4, time)
+                };
+                [of(1, 1.0), of(2, 0.6)]
+            };
+            let bursts: Vec<Burst> =
+                (0..30).flat_map(|step| (1..9).flat_map(move |task| burst(task, step))).collect();
+            let found = found(&bursts, 30 * 80_000);
+            if factor == 1.0 {
+                assert_eq!(found.list, []);
+                continue;
+            }
+            let [finding] = &found.list[..] else { panic!("{swapped}: {found:?}") };
+            let FindingKind::Slower { times, everywhere: true } = finding.kind else { panic!("{finding:?}") };
+            assert!((times - 1.3).abs() < 0.01, "{finding:?}");
+            assert_eq!(finding.from, Some(Nanos(first * 80_000)));
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! Single long bursts that no other thread or stretch is there to compare with.
+
+use super::*;
+
+/// One task, 40 steps of 1,000 ns, each with a burst of 400 ns in phase 1 and one of 200 in
+/// phase 2; `change` makes duration, phase and instructions of the first other than these.
+fn alone(change: impl Fn(u64) -> Option<(u64, usize, f64)>) -> Findings {
+    let mut begin = 0;
+    let step = |step: u64| {
+        let (duration, phase, instructions) = change(step).unwrap_or((400 + step % 3, 1, 800.0));
+        let first = (1, begin, duration, phase, instructions, duration as f64);
+        let second = (1, begin + duration + 100, 200 + step % 2, 2, 300.0, 200.0);
+        begin += duration + 600;
+        [first, second]
+    };
+    let bursts: Vec<Burst> = (0..40).flat_map(step).collect();
+    found(&bursts, bursts[bursts.len() - 1].1 + 500)
+}
+
+#[test]
+fn a_burst_that_takes_far_longer_than_its_thread_usually_does_is_told() {
+    let found = alone(|step| (step == 20).then_some((6_400, 1, 800.0)));
+    let [finding] = &found.list[..] else { panic!("{found:?}") };
+    let FindingKind::OneOff { bursts: 1, same: true, itself: true, alone: false, duration, others } =
+        finding.kind
+    else {
+        panic!("{finding:?}")
+    };
+    assert_eq!((duration, others), (Nanos(6_400), Some(Nanos(401))));
+    assert_eq!((tasks(finding), numbers(finding), finding.noise), (vec![1], vec![1], false));
+    // 6,000 of 46,000 ns.
+    assert!((finding.share - 6.0 / 46.0).abs() < 1e-3, "{finding:?}");
+    // Several are one finding.
+    let twice = alone(|step| [7, 20].contains(&step).then_some((6_400, 1, 800.0)));
+    assert!(matches!(twice.list[..], [Finding { kind: FindingKind::OneOff { bursts: 2, .. }, .. }]));
+}
+
+#[test]
+fn what_is_usual_or_has_more_to_do_or_is_not_counted_is_no_stall() {
+    for instructions in [12_800.0, f64::NAN] {
+        let found = alone(|step| (step == 20).then_some((6_400, 1, instructions)));
+        assert_eq!(found.list, []);
+    }
+    assert_eq!(alone(|_| None).list, []);
+    // Half of them are long: so they are.
+    assert_eq!(alone(|step| (step % 2 == 0).then_some((1_200, 1, 800.0))).list, []);
+}
+
+/// A burst of the loop that the grouping missed, and one that is longer.
+#[test]
+fn a_burst_of_no_phase_is_told_unless_bursts_of_a_phase_are_as_long() {
+    for (duration, told) in [(400, false), (425, false), (205, false), (900, true), (6_400, true)] {
+        let found = alone(|step| (step == 20).then_some((duration, 0, 800.0)));
+        let is_told = matches!(
+            found.list[..],
+            [Finding { kind: FindingKind::OneOff { others: None, itself: false, .. }, noise: true, .. }]
+        );
+        assert_eq!((is_told, found.list.len()), (told, usize::from(told)), "{duration}: {found:?}");
+    }
+}
+
+/// Some task computes at every moment, so all of the run is one stretch.
+#[test]
+fn a_stall_is_told_in_a_run_of_one_stretch() {
+    for stall in [0, 3_000] {
+        let burst = |task: u32, step: u64| {
+            let late = if task == 2 && step > 12 { stall } else { 0 };
+            let more = if task == 2 && step == 12 { stall } else { 0 };
+            (task, 1_000 * step + 100 * u64::from(task) + late, 900 + step % 3 + more, 1, 900.0, 900.0)
+        };
+        let bursts: Vec<Burst> = (0..40).flat_map(|step| (1..5).map(move |task| burst(task, step))).collect();
+        let found = found(&bursts, 44_000);
+        if stall == 0 {
+            assert_eq!(found.list, []);
+            continue;
+        }
+        let [finding] = &found.list[..] else { panic!("{found:?}") };
+        let FindingKind::OneOff { bursts: 1, itself: false, duration, others: Some(others), .. } =
+            finding.kind
+        else {
+            panic!("{finding:?}")
+        };
+        assert_eq!((tasks(finding), duration), (vec![2], Nanos(3_900)), "{finding:?}");
+        assert!(others.0.abs_diff(900) < 3, "{finding:?}");
+        assert!((finding.share - 3.0 / 44.0).abs() < 1e-3, "{finding:?}");
+    }
+}
+
+#[test]
+fn single_long_bursts_are_told_as_one() {
+    let mut bursts: Vec<Burst> =
+        (0..10).flat_map(|step| (1..5).map(move |task| (task, step * 500, 400, 1, 400.0, 400.0))).collect();
+    bursts.extend([(1, 6_000, 2_000, 0, 2_000.0, 2_000.0), (2, 8_100, 500, 0, 500.0, 500.0)]);
+    let found = found(&bursts, 10_000);
+    let [finding] = &found.list[..] else { panic!("{found:?}") };
+    assert_eq!(
+        finding.kind,
+        FindingKind::OneOff {
+            bursts: 2,
+            same: false,
+            duration: Nanos(2_000),
+            others: None,
+            itself: false,
+            alone: true
+        }
+    );
+    assert!(near(finding.share, 0.25) && finding.begin == Nanos(6_000), "{finding:?}");
+    assert_eq!(tasks(finding), [1], "where the longest is");
+
+    // Those of one thread are its serial time, which all four could share.
+    bursts.iter_mut().for_each(|burst| burst.0 = if burst.1 > 5_000 { 1 } else { burst.0 });
+    let found = super::tests::found(&bursts, 10_000);
+    let [finding] = &found.list[..] else { panic!("{found:?}") };
+    assert_eq!(finding.kind, FindingKind::Serial { time: Nanos(2_500), alone: Nanos(2_500) });
+    assert!(near(finding.share, 0.25 * 0.75) && finding.noise && tasks(finding) == [1], "{finding:?}");
+}

@@ -1,0 +1,118 @@
+//! Where tasks wait only for their neighbours: waves that run through the tasks forth and back,
+//! and a task that is behind the others.
+
+use super::*;
+
+/// 4 tasks in a row, 10 times a wave of 6 blocks of 100 ns forth and one back. The last task ends
+/// the one and begins the other in one burst, which is a phase of its own; with `more` blocks to
+/// do of its own before.
+fn waves(more: u64) -> Findings {
+    let mut bursts: Vec<Burst> = Vec::new();
+    let turn = 8 * 110;
+    let length = 2 * turn + 300 + 100 * more;
+    let mut add = |task: u64, begin: u64, time: u64, phase: usize| {
+        bursts.push((task as u32 + 1, begin, time, phase, time as f64, time as f64));
+    };
+    for begin in (0..10).map(|iteration| iteration * length) {
+        for (task, block) in (0..4).flat_map(|task| (0..6).map(move |block| (task, block))) {
+            let is_corner = |is_turn: bool| task == 3 && is_turn;
+            let back = begin + turn + 100 + 100 * more;
+            if !is_corner(block == 5) {
+                add(task, begin + 110 * (task + block), 100, 1);
+            }
+            if !is_corner(block == 0) {
+                add(task, back + 110 * (3 - task + block), 100, 1);
+            }
+        }
+        add(3, begin + turn, 200 + 100 * more, 2);
+    }
+    found(&bursts, 10 * length)
+}
+
+#[test]
+fn where_waves_turn_nothing_is_serial() {
+    let even = waves(0);
+    assert!(!even.list.iter().any(Finding::is_serial), "{even:?}");
+    // Who does more than the others at that moment is told.
+    let more = waves(4);
+    let serial = more.list.iter().find(|finding| finding.is_serial());
+    assert_eq!(serial.map(tasks), Some(vec![4]), "{more:?}");
+}
+
+/// A token of 100 ns goes from task to task; one burst of the first two is of no phase.
+#[test]
+fn what_is_missing_from_a_serial_phase_is_serial() {
+    let step = |step: u64| {
+        let token = (1..5).map(move |task: u32| {
+            let phase = if task < 3 && step == 4 { 0 } else { 2 };
+            (task, step * 1_000 + 500 + 110 * u64::from(task - 1), 100, phase, 100.0, 100.0)
+        });
+        (1..5).map(move |task| (task, step * 1_000, 400, 1, 400.0, 400.0)).chain(token)
+    };
+    let found = found(&(0..20).flat_map(step).collect::<Vec<Burst>>(), 20_000);
+    let serial: Vec<f64> = found.list.iter().filter(|f| f.is_serial()).map(|f| f.share).collect();
+    // Three quarters of 8,000 of 20,000 ns.
+    assert!((serial.iter().sum::<f64>() - 0.3).abs() < 1e-9, "{found:?}");
+}
+
+/// Task 4 takes twice as long as the others, and does its second burst when these are done with
+/// theirs; it has `work` instructions, those of the others 100.
+fn behind(work: f64) -> Findings {
+    let step = |step: u64| {
+        let others = (1..4).flat_map(move |task| {
+            [(task, step * 1_000, 300, 1, 300.0, 300.0), (task, step * 1_000 + 310, 100, 2, 100.0, 100.0)]
+        });
+        let behind = [(4, step * 1_000, 600, 3, 300.0, 600.0), (4, step * 1_000 + 610, 200, 4, work, 200.0)];
+        others.chain(behind)
+    };
+    found(&(0..10).flat_map(step).collect::<Vec<Burst>>(), 10_000)
+}
+
+#[test]
+fn a_slow_task_that_does_a_step_alone_is_slow_and_not_serial() {
+    let same = behind(100.0);
+    let [finding] = &same.list[..] else { panic!("{same:?}") };
+    let FindingKind::SlowThreads { times, everywhere: true } = finding.kind else { panic!("{finding:?}") };
+    assert!(near(times, 2.0) && tasks(finding) == [4], "{finding:?}");
+    // 400 instead of 800 in each step of 1,000.
+    assert!(near(finding.share, 0.4), "{finding:?}");
+    // With other instructions it is another step, which task 4 alone has.
+    let other = behind(170.0);
+    let serial = other.list.iter().find(|finding| finding.is_serial());
+    assert_eq!(
+        serial.map(|finding| (tasks(finding), numbers(finding))),
+        Some((vec![4], vec![4])),
+        "{other:?}"
+    );
+}
+
+/// In two steps task 4 is slow. Its first burst is of no phase there, the second of a phase of
+/// its own, and stands in the place of the second one of the others.
+#[test]
+fn what_is_slow_is_compared_with_the_step_of_the_same_instructions() {
+    for slow in [false, true] {
+        let step = |step: u64| {
+            (1..5).flat_map(move |task| {
+                let [first, second] = if slow && task == 4 && step % 10 == 5 {
+                    [(560, 0), (390, 3)]
+                } else {
+                    [(400 + step % 3, 1), (300 + step % 2, 2)]
+                };
+                let begin = step * 1_000;
+                [
+                    (task, begin, first.0, first.1, 400.0, first.0 as f64),
+                    (task, begin + first.0 + 10, second.0, second.1, 300.0, second.0 as f64),
+                ]
+            })
+        };
+        let found = found(&(0..20).flat_map(step).collect::<Vec<Burst>>(), 20_000);
+        assert_eq!(found.list.len(), usize::from(slow), "{found:?}");
+        for finding in &found.list {
+            let FindingKind::OneOff { bursts: 2, duration, others: Some(others), .. } = finding.kind else {
+                panic!("{finding:?}")
+            };
+            // 560 beside 400.
+            assert!((150..200).contains(&(duration.0 - others.0)) && tasks(finding) == [4], "{finding:?}");
+        }
+    }
+}
