@@ -197,8 +197,8 @@ fn sentence(finding: &Finding, names: &Names) -> String {
         }
         FindingKind::OneOff { .. } => one_off(finding, names),
         FindingKind::LowIpc { ipc, others } => format!(
-            "{steps} has an IPC of {ipc:.2}, all else {others:.2}. At an IPC of {others:.2}, {win} of the run would be won at \
-             most."
+            "{steps} has an IPC of {ipc:.2}, all else {others:.2}. At an IPC of {others:.2}, the mean thread would compute \
+             for {win} of the run less. (The run wins more if others wait for these bursts, and less if who has them waits anyway.)"
         ),
     }
 }

@@ -407,3 +407,32 @@ fn who_is_not_traced_does_not_wait() {
     };
     assert!(named("Tracing Disabled") && !named("Remote wait"));
 }
+
+/// Others may wait for the bursts of low IPC, or who has them may wait anyway.
+#[test]
+fn of_a_low_ipc_it_is_said_what_the_mean_thread_would_win() {
+    let (_, findings) = printed("low.csv", 80_000, |_, step| if step % 2 == 1 { 3.2 } else { 1.0 });
+    assert_eq!((findings.as_array().map(Vec::len), &findings[0]["kind"]), (Some(1), &"low-ipc".into()));
+    let said = findings[0]["text"].as_str().unwrap();
+    assert!(
+        said.contains("the mean thread would compute for 2") && said.contains("of the run less. (The"),
+        "{said}"
+    );
+    assert!(
+        said.contains("wins more if others wait for these bursts") && !said.contains("at most"),
+        "{said}"
+    );
+    let (_, findings) = printed("sound.csv", 80_000, |_, _| 1.0);
+    assert_eq!(findings, Value::Array(Vec::new()));
+}
+
+#[test]
+fn of_one_thread_it_is_said_what_it_usually_takes() {
+    let (_, findings) =
+        printed_of(1, "stall.csv", 250_000, |_, step| if step == 11 { 10.0 } else { even(1, step) });
+    assert_eq!((&findings[0]["kind"], &findings[0]["itself"]), (&"one-off".into(), &true.into()));
+    let said = findings[0]["text"].as_str().unwrap();
+    assert!(said.starts_with("Task 1 takes 200 µs once, at 2.75 ms, where it usually takes "), "{said}");
+    let (_, findings) = printed_of(1, "alone.csv", 250_000, even);
+    assert_eq!(findings, Value::Array(Vec::new()));
+}

@@ -124,7 +124,8 @@ pub enum FindingKind {
 pub struct Finding {
     /// What it is.
     pub kind: FindingKind,
-    /// Share of the run's time that could be won, at most, from 0 to 1.
+    /// Share of the run's time that could be won, at most, from 0 to 1. Of low IPC, for which share
+    /// of it the mean thread would compute less: where others wait for it, more is won.
     pub share: f64,
     /// Who is compared: the tasks (or all threads) of the run, or the threads
     /// of each task.

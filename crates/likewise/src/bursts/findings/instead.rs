@@ -40,36 +40,46 @@ impl Stretches<'_> {
         times
     }
 
-    /// The phase that most likely is the same step on other units: it has the same instructions,
-    /// and with it all do the step about as often. A slow unit may do a step alone, when the
-    /// others have done it long ago. `work` keeps what is found out once.
-    pub(super) fn same_work(
-        &self,
-        label: u32,
-        counts: &Counts,
-        work: &OnceCell<Option<Vec<f64>>>,
-    ) -> Option<u32> {
-        let work = work.get_or_init(|| self.work()).as_ref()?;
+    /// The phase that is the same step on other units: the only one that has the same
+    /// instructions, and with which all do the step about as often. A slow unit may do a step
+    /// alone, when the others have done it long ago. Of two such phases nothing tells which it
+    /// is. `work` keeps what is found out once.
+    pub(super) fn same_work(&self, label: u32, counts: &Counts, work: &OnceCell<Work>) -> Option<u32> {
+        let Work { of_label, ascending } = work.get_or_init(|| self.work());
+        let least = of_label.get(label as usize)? - LEAST_APART;
+        let first = ascending.partition_point(|&(work, _)| work < least);
+        let near = ascending[first..].iter().take_while(|(work, _)| *work <= least + 2.0 * LEAST_APART);
         let own = counts.get(&label)?;
-        let apart = |other: u32| (work[other as usize] / work[label as usize]).ln().abs();
-        let is_same = |other: u32, of: &_| {
-            other != label && apart(other) <= LEAST_APART && evens_out(own, of, self.n_units() as f64)
-        };
-        let same = counts.iter().filter(|&(&other, of)| is_same(other, of)).map(|(&other, _)| other);
-        same.min_by(|&a, &b| apart(a).total_cmp(&apart(b)).then(a.cmp(&b)))
+        let n = self.n_units() as f64;
+        let is_one =
+            |other: &u32| *other != label && counts.get(other).is_some_and(|of| evens_out(own, of, n));
+        let mut same = near.map(|&(_, other)| other).filter(is_one);
+        same.next().filter(|_| same.next().is_none())
     }
 
-    /// Of each phase, the median instructions of its bursts; none where they are not counted.
-    fn work(&self) -> Option<Vec<f64>> {
+    /// Of each phase, the median instructions of its bursts.
+    fn work(&self) -> Work {
         let counters = &self.all.table.counters;
-        let instructions = &counters[instructions_and_cycles(counters)[0]?].values;
-        let mut of_phase: Vec<Vec<f64>> = vec![Vec::new(); self.all.n_labels()];
-        for &burst in self.order() {
+        let Some(counter) = instructions_and_cycles(counters)[0] else { return Work::default() };
+        let instructions = &counters[counter].values;
+        let mut of_phase: Vec<Vec<f64>> = vec![Vec::new(); self.all.noise() as usize];
+        for &burst in self.order().iter().filter(|&&burst| self.all.label(burst) != self.all.noise()) {
             of_phase[self.all.label(burst) as usize].push(instructions.get(burst as usize));
         }
-        let middle = |values: Vec<f64>| median::upper(&median::sorted(values)).unwrap_or(f64::NAN);
-        Some(of_phase.into_iter().map(middle).collect())
+        let middle = |values: Vec<f64>| median::upper(&median::sorted(values)).unwrap_or(f64::NAN).ln();
+        let of_label: Vec<f64> = of_phase.into_iter().map(middle).collect();
+        let known = of_label.iter().copied().zip(0..).filter(|(work, _)| work.is_finite());
+        let mut ascending: Vec<(f64, u32)> = known.collect();
+        ascending.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        Work { of_label, ascending }
     }
+}
+
+/// What phases have to do: ln of the median instructions. Empty where they are not counted.
+#[derive(Default)]
+pub(super) struct Work {
+    of_label: Vec<f64>,
+    ascending: Vec<(f64, u32)>,
 }
 
 /// How far the nearest of ascending moments is.

@@ -116,3 +116,25 @@ fn what_is_slow_is_compared_with_the_step_of_the_same_instructions() {
         }
     }
 }
+
+/// Two phases of the same instructions; those of task 4 take twice as long, and are two others.
+#[test]
+fn of_phases_with_the_same_instructions_the_order_says_which_is_which() {
+    for swapped in [false, true] {
+        let burst = |step: u64, task: u32| {
+            [(0, 1, 200), (450, 2, 100)].map(|(at, phase, time)| {
+                let own = if swapped { 5 - phase } else { 2 + phase };
+                let (phase, time) = if task == 4 { (own, 2 * time) } else { (phase, time) };
+                (task, step * 1_000 + at, time, phase, 300.0, time as f64)
+            })
+        };
+        let bursts: Vec<Burst> =
+            (0..20).flat_map(|step| (1..5).flat_map(move |task| burst(step, task))).collect();
+        let found = found(&bursts, 20_000);
+        let [finding] = &found.list[..] else { panic!("{swapped}: {found:?}") };
+        let FindingKind::SlowThreads { times, everywhere: true } = finding.kind else {
+            panic!("{finding:?}")
+        };
+        assert!(near(times, 2.0) && tasks(finding) == [4] && near(finding.share, 0.3), "{finding:?}");
+    }
+}
