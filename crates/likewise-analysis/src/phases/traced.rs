@@ -25,11 +25,9 @@ impl Traced {
         };
         let untraced = untraced.filter(hides);
         let saved = untraced.filter(|of| of.why == UntracedBy::Saving);
-        let part = untraced.map(
-            |Untraced { from, to, .. }| {
-                if from >= end.saturating_sub(to) { Nanos::ZERO..from } else { to..end }
-            },
-        );
+        // What was saved is known from the begin on.
+        let is_before = |of: &Untraced| of.why == UntracedBy::Saving || of.from >= end.saturating_sub(of.to);
+        let part = untraced.map(|of| if is_before(&of) { Nanos::ZERO..of.from } else { of.to..end });
         let cpus =
             topology.map_or(0, |topology| topology.cpus.iter().fold(0, |sum: u32, n| sum.saturating_add(*n)));
         Self { part, cpus: (cpus > 0).then_some(cpus), saved_until: saved.map(|of| of.from) }
@@ -89,7 +87,11 @@ mod tests {
     fn ranks_that_were_saved_apart_are_told() {
         let saved = |from, to| off(from, to).map(|of| Untraced { why: UntracedBy::Saving, ..of });
         let traced = Traced::of(saved(4_000, 10_000), None, Nanos(10_000));
-        assert_eq!(traced.saved_until, Some(Nanos(4_000)));
+        assert_eq!(
+            (traced.saved_until, traced.part.clone()),
+            (Some(Nanos(4_000)), Some(Nanos(0)..Nanos(4_000)))
+        );
+        assert_eq!(Traced::of(saved(100, 200), None, Nanos(10_000)).part, Some(Nanos(0)..Nanos(100)));
         let note = traced.note(saved(4_000, 10_000)).expect("a note");
         assert!(note.contains("the first until 4.00 µs, the last until 10.0 µs"), "{note}");
         // Of next to nothing nobody needs to know.

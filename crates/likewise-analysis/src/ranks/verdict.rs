@@ -176,7 +176,7 @@ impl Verdict {
         let follows = by_rank.is_some_and(|r| is_significant(r, n));
         let apart = Apart::of(&efforts);
         let differ = is_steady || (follows && apart.is_none());
-        let is_open = k == 1 && differ && support.is_some_and(|s| margin(&s) > USUAL);
+        let is_open = k == 1 && is_steady && apart.is_none() && support.is_some_and(|s| margin(&s) > USUAL);
         let quiet: Vec<f64> = totals.iter().map(|of| of.halves[0] + of.halves[1]).collect();
         let quiet = Range::of(&quiet);
         let (lasting, lasting_least) = (quiet.spread(), quiet.least.1);
@@ -197,7 +197,7 @@ impl Verdict {
             Kind::Unclear
         } else if is_steady && apart.is_some() {
             Kind::Apart
-        } else if differ && is_open {
+        } else if is_open {
             Kind::Unclear
         } else if differ {
             Kind::Gradient
@@ -344,14 +344,7 @@ impl Verdict {
             _ if report.n_ranks() < LEAST_RANKS => {
                 "and so few ranks do not tell classes from a gradient".to_owned()
             }
-            _ if let (true, Some(s)) = (self.is_open, self.support) => format!(
-                "the same ranks, and whether in classes or by degrees is open: {} classes explain {} of the \
-                 variance, where ranks that differ by degrees are explained by {} on average and {} at most",
-                s.n_classes,
-                share_text(s.explained),
-                share_text(s.by_chance),
-                share_text(s.at_most_by_chance)
-            ),
+            _ if let (true, Some(s)) = (self.is_open, self.support) => open(&s),
             None if report.n_steps == 1 => "and a single step does not tell what lasts".to_owned(),
             Some(r) if r > STEADY => "and how cannot be told".to_owned(),
             Some(_) | None => "but not steadily the same ranks".to_owned(),
@@ -383,6 +376,27 @@ fn mostly(lasting: f64, spread: f64) -> bool {
 fn margin(s: &Support) -> f64 {
     // Without spread, the quotient of two zeros would be NaN.
     s.gap / s.deviation.max(f64::MIN_POSITIVE)
+}
+
+/// Why it is open whether ranks differ in classes or by degrees.
+fn open(support: &Support) -> String {
+    let Support { n_classes, explained, by_chance, at_most_by_chance, .. } = *support;
+    let told = format!(
+        "the same ranks, and whether in classes or by degrees is open: {n_classes} classes explain {} of the variance",
+        share_text(explained)
+    );
+    if explained > at_most_by_chance {
+        let most = share_text(at_most_by_chance);
+        return format!(
+            "{told}, more than of any ranks that differ by degrees ({most} at most), but some of them are not apart, \
+             or do not last"
+        );
+    }
+    format!(
+        "{told}, where ranks that differ by degrees are explained by {} on average and {} at most",
+        share_text(by_chance),
+        share_text(at_most_by_chance)
+    )
 }
 
 #[cfg(test)]

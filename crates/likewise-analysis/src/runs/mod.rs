@@ -372,7 +372,7 @@ impl Comparison {
             self.notes.push(format!(
                 "Whether {which} {} {are} the same in all runs cannot be told (a match below {LEAST_MATCH}, on other \
                  numbers of threads, with bursts of other phases' clusters, with work or bursts that may be those of another phase, \
-                 or between other calls): nothing is said of {them} where it cannot; “?” stands before the figures.",
+                 between other calls, or with single long bursts of which one run cannot tell whether they are usual): nothing is said of {them} where it cannot; “?” stands before the figures.",
                 listed(&unsure)
             ));
         }

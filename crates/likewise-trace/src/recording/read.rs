@@ -58,7 +58,8 @@ pub(crate) fn read(path: &Path, options: &ReadOptions<'_>) -> Result<Trace> {
     };
     let ranks: Vec<OfRank> = measured.par_iter().map(of_rank).collect();
     let end = end_of(&recording, ranks.iter().map(|rank| rank.end).max().unwrap_or(0));
-    report.untraced = recording.incomplete().and_then(|_| saved_apart(ranks.iter().map(|rank| rank.end)));
+    let ends = ranks.iter().map(|rank| rank.end);
+    report.untraced = recording.incomplete().and_then(|_| saved_apart(ends));
     let threads: BTreeMap<u32, u32> = ranks.iter().map(|rank| (rank.rank, rank.threads)).collect();
     report.records =
         RecordCounts { events: ranks.iter().map(|rank| rank.events).sum(), ..RecordCounts::default() };
@@ -108,8 +109,10 @@ pub(super) fn end_of(recording: &Recording, last_event: u64) -> u64 {
     ends.max().unwrap_or(0).max(last_event)
 }
 
-/// That ranks were saved until different moments, of which these are the last events.
+/// That ranks were saved until different moments, of which these are the last events. Of a rank
+/// without events nothing is known at all, and another note says that it is missing.
 fn saved_apart(ends: impl Iterator<Item = u64> + Clone) -> Option<Untraced> {
+    let ends = ends.filter(|&end| end > 0);
     let (from, to) = (ends.clone().min()?, ends.clone().max()?);
     let time = ends.fold(0, |sum: u64, end| sum.saturating_add(to - end));
     let why = UntracedBy::Saving;
@@ -264,6 +267,6 @@ mod tests {
             saved(&[700, 4_000, 900]),
             Some(Untraced { from: Nanos(700), to: Nanos(4_000), time: Nanos(6_400), why })
         );
-        assert_eq!((saved(&[700, 700]), saved(&[])), (None, None));
+        assert_eq!((saved(&[700, 700]), saved(&[0, 700]), saved(&[])), (None, None, None));
     }
 }

@@ -53,11 +53,12 @@ pub struct Calm {
 
 impl Calm {
     /// Whether a burst of a phase counts as usual here, while one as odd may count as it is in
-    /// another run.
+    /// another run, or the other way round. Where both are so, as in a run and itself, they are alike.
     #[must_use]
     pub fn is_unlike(&self, other: &Self, phase: u32) -> bool {
         let is_odd = |calm: &Self| calm.one_offs.iter().any(|one| one.phase == phase);
-        (is_odd(self) && other.untold.contains(&phase)) || (is_odd(other) && self.untold.contains(&phase))
+        let counts_else = |a: &Self, b: &Self| is_odd(a) && b.untold.contains(&phase);
+        counts_else(self, other) != counts_else(other, self)
     }
 }
 
@@ -69,7 +70,7 @@ impl Calm {
 /// A burst is such a one-off if it is at least twice as long as the median of its
 /// thread, longer by half a percent of the run (`end`), and longer by ten times
 /// the usual distance of the phase's bursts from their threads' medians (itself a
-/// median). At most a tenth of a phase's bursts are one-offs, and a thread with
+/// median). At most a tenth of a phase's bursts (rounded up) are one-offs, and a thread with
 /// fewer than five bursts in a phase has none. A burst whose cluster belongs to
 /// another phase is none either: it may be here by mistake. Nor is one that recurs: three or
 /// more at even distances, or, of other work (instructions) than the usual burst has, a tenth
@@ -325,5 +326,7 @@ mod tests {
         assert_eq!((told.one_offs.len(), &few.untold[..], &calm.untold[..]), (1, &[0][..], &[][..]));
         assert!(told.is_unlike(&few, 0) && few.is_unlike(&told, 0));
         assert!(!told.is_unlike(&calm, 0) && !few.is_unlike(&calm, 0) && !told.is_unlike(&told, 0));
+        let both = Calm { untold: few.untold, ..told };
+        assert!(!both.is_unlike(&both.clone(), 0), "a run and itself");
     }
 }
