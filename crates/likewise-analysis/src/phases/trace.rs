@@ -378,6 +378,7 @@ fn kept_time(filter: DurationFilter) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use likewise::table::Nanos;
     use likewise_trace::Task;
 
     #[test]
@@ -390,6 +391,8 @@ mod tests {
             app: vec![1; tasks.len()].into(),
             task: tasks.to_vec().into(),
             thread: vec![1; tasks.len()].into(),
+            begin: vec![Nanos::ZERO; tasks.len()],
+            duration: vec![Nanos(9); tasks.len()],
             ..BurstTable::default()
         };
         let told = |threads, tasks: &[u32]| idle(&topology(threads), &table(tasks));
