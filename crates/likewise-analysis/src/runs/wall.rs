@@ -71,7 +71,7 @@ impl Comparison {
     /// does not count that.
     pub(super) fn time_outside(&self) -> Option<String> {
         let threads = |r: usize| self.runs[r].whole.run_threads;
-        let (first, last) = (0, self.runs.len().checked_sub(1)?);
+        let first = 0;
         let in_iterations = self.runs.iter().all(|run| run.wall.is_some() && !run.in_wall.is_empty());
         let computes = |r: usize| {
             let Run { wall, in_wall, whole, elapsed, .. } = &self.runs[r];
@@ -83,7 +83,7 @@ impl Comparison {
         };
         let falls =
             |&r: &usize| threads(r) > threads(first) && computes(r) < self.threshold * computes(first);
-        let at = (0..=last).find(falls)?;
+        let at = (0..self.runs.len()).find(falls)?;
         Some(format!(
             "By the clock, the {} that computes longest computes for {} of the time on {}, and for {} on {}: waiting, \
              communication and I/O take the rest, which efficiencies of computing do not count.",

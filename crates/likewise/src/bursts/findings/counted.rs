@@ -105,6 +105,15 @@ impl<'a> Counted<'a> {
         most
     }
 
+    /// The bursts of each phase, by begin.
+    pub(super) fn bursts_by_label(&self) -> Vec<Vec<u32>> {
+        let mut bursts = vec![Vec::new(); self.noise() as usize];
+        for &burst in self.order.iter().filter(|&&burst| self.label(burst) != self.noise()) {
+            bursts[self.label(burst) as usize].push(burst);
+        }
+        bursts
+    }
+
     /// How many threads have each label.
     pub(super) fn threads_by_label(&self) -> Vec<usize> {
         let n_threads = self.names.len();

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::alone::time_alone;
 use super::finding::{Finding, FindingKind, LEAST_SHARE};
 use super::shape::{Shape, shape};
-use super::single::{Stall, by_label, leave_usual, stall};
+use super::single::{Stall, leave_usual, stall};
 use super::stretches::{Part, Stretches};
 use crate::bursts::serial::Scope;
 use crate::median;
@@ -36,7 +36,7 @@ pub(super) fn one_offs(
     let is_rare = |part: &Part| stretches.n_units() == 1 || times[part.unit as usize] <= FEWEST;
     // Where there is nothing else to compare a burst with, there are those of its own thread.
     let bursts = OnceCell::new();
-    let of_phase = |label: u32| &bursts.get_or_init(|| by_label(stretches))[label as usize][..];
+    let of_phase = |label: u32| &bursts.get_or_init(|| stretches.all.bursts_by_label())[label as usize][..];
     let is_single = |part: &Part| stretches.n_units() == 1 || gains[part.key as usize].len() < FEWEST;
     let mut found: Vec<(u32, Finding, Nanos)> = Vec::new();
     parts.retain_mut(|part| {

@@ -33,7 +33,7 @@ pub(super) fn leave_usual(stretches: &Stretches<'_>, parts: &mut [Part]) {
         let n = durations.len();
         (n >= FEWEST).then(|| durations[n / 4] / chance..=durations[3 * n / 4] * chance)
     };
-    let usual: Vec<_> = by_label(stretches).into_iter().filter_map(middle).collect();
+    let usual: Vec<_> = all.bursts_by_label().into_iter().filter_map(middle).collect();
     for part in parts.iter_mut().filter(|part| !part.long.is_empty()) {
         let time = |burst: u32| all.duration(burst) as f64;
         part.long.retain(|&burst| !usual.iter().any(|usual| usual.contains(&time(burst))));
@@ -41,16 +41,6 @@ pub(super) fn leave_usual(stretches: &Stretches<'_>, parts: &mut [Part]) {
         let longest = part.long.iter().copied().max_by_key(|&burst| (all.duration(burst), !burst));
         part.longest = longest.unwrap_or(part.longest);
     }
-}
-
-/// The bursts of each phase.
-pub(super) fn by_label(stretches: &Stretches<'_>) -> Vec<Vec<u32>> {
-    let all = stretches.all;
-    let mut bursts = vec![Vec::new(); all.noise() as usize];
-    for &burst in all.order.iter().filter(|&&burst| all.label(burst) != all.noise()) {
-        bursts[all.label(burst) as usize].push(burst);
-    }
-    bursts
 }
 
 /// Whether the longest burst of the slowest unit takes `least` more than its thread usually does

@@ -137,12 +137,8 @@ fn kinds(all: &Counted<'_>, instructions: &Values) -> Vec<Kind> {
 /// Of each phase that most threads do often enough, its bursts.
 fn often(all: &Counted<'_>) -> BTreeMap<u32, Vec<u32>> {
     let n_threads = all.names().len();
-    let mut of_label: Vec<Vec<u32>> = vec![Vec::new(); all.n_labels()];
-    for &burst in all.order.iter().filter(|&&burst| all.label(burst) != all.noise()) {
-        of_label[all.label(burst) as usize].push(burst);
-    }
     let counts = all.threads_by_label();
-    let mut by_label: BTreeMap<u32, Vec<u32>> = (0..).zip(of_label).collect();
+    let mut by_label: BTreeMap<u32, Vec<u32>> = (0..).zip(all.bursts_by_label()).collect();
     by_label.retain(|&label, bursts| {
         let threads = counts[label as usize];
         2 * threads > n_threads && bursts.len() >= FEWEST * threads
