@@ -68,6 +68,8 @@ impl Traced {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::phases::{Options, label_bursts};
+    use crate::{Silent, Stages};
 
     fn off(from: u64, to: u64) -> Option<Untraced> {
         let why = UntracedBy::Disabled;
@@ -98,6 +100,20 @@ mod tests {
         let traced = Traced::of(saved(9_990, 10_000), None, Nanos(10_000));
         assert_eq!((traced.saved_until, traced.note(saved(9_990, 10_000))), (None, None));
         assert_eq!(Traced::of(off(0, 4_000), None, Nanos(10_000)).saved_until, None);
+    }
+
+    #[test]
+    fn ranks_that_were_saved_apart_are_not_compared() {
+        let dir = tempfile::tempdir().expect("a place for files");
+        let table = dir.path().join("bursts.csv");
+        std::fs::write(&table, "task,thread,begin_ns,duration_ns\n1,1,0,50000\n2,1,0,60000\n")
+            .expect("a file");
+        let labelled = label_bursts(&table, &Options::default(), &mut Stages::default(), &Silent);
+        let mut labelled = labelled.expect("a table");
+        labelled.has_all_states().expect("all is known");
+        labelled.traced.saved_until = Some(Nanos(4_000));
+        let why = labelled.has_all_states().expect_err("it is not").to_string();
+        assert!(why.contains("ranks cannot be compared") && why.contains("the first until 4.00 µs"), "{why}");
     }
 
     #[test]

@@ -66,8 +66,7 @@ pub struct Verdict {
     pub lasting_least: f64,
     /// Whether ranks differ in what they do, but hardly in how much.
     pub only_regions: bool,
-    /// Whether ranks differ steadily or along their numbers, and whether in classes or by
-    /// degrees is not known.
+    /// Whether ranks differ steadily, and whether in classes or by degrees is not known.
     pub is_open: bool,
     /// What differs only now and then.
     pub passing: Vec<String>,
