@@ -248,7 +248,7 @@ impl Comparison {
             let calms: Vec<Calm> = (0..views.len()).map(of_run).collect();
             let calmed: Vec<RunBursts<'_>> =
                 views.iter().zip(&calms).map(|(view, calm)| calmed(view, calm)).collect();
-            let measures = Measures::of(&calmed, &found, &repeats);
+            let measures = Measures::of(&calmed, &views, &found, &repeats);
             let mut comparison = Self::measured(&analysed, settings, (&found, &repeats), (&measures, &calms));
             if is_total {
                 let text = "How many iterations there are cannot be told, but all runs do the same work within 5%, over \

@@ -48,8 +48,9 @@ fn compared_by(base: &Made, now: &Made, threshold: f64) -> Compared {
         Made { table, complete: run.complete.clone(), clustering: run.clustering.clone() }
     };
     let calmed: Vec<Made> = runs.iter().zip(&calms).map(calm_run).collect();
+    let before = runs;
     let runs: Vec<RunBursts<'_>> = calmed.iter().map(Made::bursts).collect();
-    let measures = Measures::of(&runs, &found, &repeats);
+    let measures = Measures::of(&runs, &before, &found, &repeats);
     let told = measures.scaling();
     let scaling = told.scaling;
     let of_cluster = |c: usize| {

@@ -38,6 +38,13 @@ impl Alone {
     }
 }
 
+/// For how long each burst of a run is computed while no other thread computes: beside others
+/// as they were `before` the run was calmed.
+pub(super) fn alone_of(run: &RunBursts<'_>, before: &RunBursts<'_>) -> Vec<u64> {
+    let durations = run.table.duration.iter();
+    alone(before.table).into_iter().zip(durations).map(|(alone, duration)| alone.min(duration.0)).collect()
+}
+
 /// What one thread computes alone, in bursts of no phase.
 #[derive(Clone, Debug)]
 pub(super) struct Lone {
@@ -48,14 +55,14 @@ pub(super) struct Lone {
 }
 
 impl Lone {
-    /// Those of a run, whether they are grouped or not; a run of one thread has none.
-    pub(super) fn of(run: &RunBursts<'_>, phase_of: &[Option<u32>]) -> Self {
+    /// Those of a run, whether they are grouped or not; a run of one thread has none. `alone` has the
+    /// time that each burst runs alone.
+    pub(super) fn of(run: &RunBursts<'_>, alone: &[u64], phase_of: &[Option<u32>]) -> Self {
         let table = run.table;
         let mut is_lone = vec![run.threads() > 1; table.len()];
         for (i, _) in run.complete.iter().zip(phase_of).filter(|(_, phase)| phase.is_some()) {
             is_lone[i as usize] = false;
         }
-        let alone = alone(table);
         let mut sum = 0;
         for (i, is_lone) in is_lone.iter_mut().enumerate() {
             *is_lone &= is_nearly_all(alone[i] as f64, table.duration[i].0 as f64);
@@ -77,4 +84,35 @@ pub(super) fn without(
         kept[i as usize] &= phase.is_none_or(|p| !but[p as usize]);
     }
     figures_of(run, |i| kept[i])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cluster::Clustering;
+    use crate::table::{BurstTable, Rows};
+
+    /// A burst of no phase beside one that took long once was told as serial: the long one counted
+    /// as usual, and so as if it had ended before.
+    #[test]
+    fn what_is_computed_beside_a_stall_is_not_serial() {
+        let table = |stall: u64| BurstTable {
+            app: vec![1; 3].into(),
+            task: vec![1, 1, 2].into(),
+            thread: vec![1; 3].into(),
+            begin: [0, 7_000, 300].map(Nanos).to_vec(),
+            duration: [stall, 200, 5_600].map(Nanos).to_vec(),
+            ..BurstTable::default()
+        };
+        let (long, usual, complete) = (table(6_000), table(200), Rows::first(3));
+        let clustering = Clustering { labels: vec![None; 3], n_clusters: 0 };
+        let run = |table| RunBursts { table, complete: &complete, clustering: &clustering };
+        let phase_of = [Some(0), Some(0), None];
+        let lone = |before| {
+            let alone = alone_of(&run(&usual), &run(before));
+            Lone::of(&run(&usual), &alone, &phase_of)
+        };
+        assert_eq!(lone(&long).alone, Nanos::ZERO);
+        assert_eq!(lone(&usual).alone, Nanos(5_600), "where nothing was long");
+    }
 }

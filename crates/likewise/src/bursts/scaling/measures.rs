@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::code::{CodeOfPhase, regions};
 use super::cpu::{Bounds, CpuTimes, in_cpu};
 use super::factors::{Factor, RunFigures, Scaling, change, figures_of, phase_figures, scaling_of, whole_run};
-use super::lone::{self, Lone};
+use super::lone::{self, Lone, alone_of};
 use super::matched::{RunBursts, RunMatch};
 use super::measured::{Measured, Threads};
 use super::repeats::{Per, PhaseRepeats, Repeats};
@@ -151,13 +151,21 @@ pub struct Measures<'a> {
 }
 
 impl<'a> Measures<'a> {
-    /// Sums the bursts of each phase of each run.
+    /// Sums the bursts of each phase of each run. `before` are the runs before they were
+    /// [calmed](super::calm): who computes beside a burst that took long once is not alone.
     ///
     /// # Complexity
-    /// O(n) for n bursts.
+    /// O(n log n) for n bursts.
     #[must_use]
-    pub fn of(runs: &'a [RunBursts<'a>], found: &'a RunMatch, repeats: &'a Repeats) -> Self {
+    pub fn of(
+        runs: &'a [RunBursts<'a>],
+        before: &[RunBursts<'_>],
+        found: &'a RunMatch,
+        repeats: &'a Repeats,
+    ) -> Self {
         let n = found.phases.len();
+        let alone: Vec<Vec<u64>> =
+            runs.iter().zip(before).map(|(run, before)| alone_of(run, before)).collect();
         let keys: Vec<_> = runs.iter().map(threads_of).collect();
         let members_of = |r: usize, time: &mut dyn FnMut(usize, usize) -> f64| {
             let mut of_run: Vec<Members> = vec![Vec::new(); n];
@@ -171,8 +179,8 @@ impl<'a> Measures<'a> {
         };
         let by_clock = |r: usize| members_of(r, &mut |i, _| runs[r].table.duration[i].0 as f64);
         let members: Vec<Vec<Members>> = (0..runs.len()).map(by_clock).collect();
-        let of_phases = |(run, of): (&RunBursts<'_>, &Vec<_>)| phase_figures(run, of, n);
-        let figures: Vec<Vec<RunFigures>> = runs.iter().zip(&found.phase_of).map(of_phases).collect();
+        let of_phases = |r: usize| phase_figures(&runs[r], &alone[r], &found.phase_of[r], n);
+        let figures: Vec<Vec<RunFigures>> = (0..runs.len()).map(of_phases).collect();
         let of_cpu = |r: usize| {
             let times = CpuTimes::of(&runs[r], &found.phase_of[r], n)?;
             let mut bounds = vec![Bounds::default(); n];
@@ -195,7 +203,8 @@ impl<'a> Measures<'a> {
         let of_run = |((run, regions), of): ((_, _), &Vec<_>)| CodeOfPhase::of_all(run, (regions, of), n);
         let code = runs.iter().zip(&regions(runs)).zip(&found.phase_of).map(of_run).collect();
         let threads = keys.into_iter().map(|(keys, _)| Threads::from(keys)).collect();
-        let lone = runs.iter().zip(&found.phase_of).map(|(run, of)| Lone::of(run, of)).collect();
+        let lone = |r: usize| Lone::of(&runs[r], &alone[r], &found.phase_of[r]);
+        let lone = (0..runs.len()).map(lone).collect();
         Self { runs, found, repeats, figures, threads, members, cpu, clusters, strays, code, lone }
     }
 

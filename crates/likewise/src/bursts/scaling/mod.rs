@@ -25,8 +25,8 @@ mod times;
 
 pub use by_calls::match_by_calls;
 pub use factors::{
-    Change, CpuChange, Factor, FactorKind, PhaseScaling, RunFigures, Scaling, phase_figures, phase_scaling,
-    scaling_of, whole_run,
+    Change, CpuChange, Factor, FactorKind, PhaseScaling, RunFigures, Scaling, phase_scaling, scaling_of,
+    whole_run,
 };
 pub use lone::SERIAL_SHARE;
 pub use matched::{Evidence, MatchedPhase, PhaseInRun, RunBursts, RunMatch};

@@ -73,8 +73,8 @@ impl Calm {
 /// median). At most a tenth of a phase's bursts (rounded up) are one-offs, and a thread with
 /// fewer than five bursts in a phase has none. A burst whose cluster belongs to
 /// another phase is none either: it may be here by mistake. Nor is one that recurs: three or
-/// more at even distances, or, of other work (instructions) than the usual burst has, a tenth
-/// of the thread's in that phase, or one of three of the thread with that work, in whatever
+/// more at even distances, or, of other work (instructions) than the usual burst has, more than a
+/// tenth (rounded up) of the thread's in that phase, or one of three of the thread with that work, in whatever
 /// phase, that takes as long rather than as long as the usual one. `phase_of` is as in
 /// [`RunMatch::phase_of`](super::RunMatch::phase_of).
 ///

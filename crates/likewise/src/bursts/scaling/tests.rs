@@ -1,5 +1,6 @@
 //! Runs that are made up, so that every phase is known.
 
+use super::factors::{alone, phase_figures};
 use super::*;
 use crate::cluster::{ClusterId, Clustering};
 use crate::synth::{COUNTERS, Run, RunSpec};
@@ -191,8 +192,11 @@ fn a_phase_that_every_task_repeats_is_the_one_that_stops_scaling() {
     let bursts: Vec<RunBursts<'_>> = runs.iter().map(Made::bursts).collect();
     let found = match_runs(&bursts);
     let n = found.phases.len();
-    let figures: Vec<Vec<RunFigures>> =
-        bursts.iter().zip(&found.phase_of).map(|(run, of)| phase_figures(run, of, n)).collect();
+    let figures: Vec<Vec<RunFigures>> = bursts
+        .iter()
+        .zip(&found.phase_of)
+        .map(|(run, of)| phase_figures(run, &alone(run.table), of, n))
+        .collect();
     let mut stopping = Vec::new();
     for p in (0..n).filter(|&p| figures.iter().any(|run| run[p].share > 0.02)) {
         let of_runs: Vec<Option<Measured>> = figures.iter().map(|run| Some(Measured::once(run[p]))).collect();
