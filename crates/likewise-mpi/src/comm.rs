@@ -9,6 +9,7 @@ use likewise_comm::{CommError, Communicator, Reduction};
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::ffi::{c_char, c_int};
+use std::io::Write;
 use std::marker::PhantomData;
 use std::path::Path;
 use std::ptr::null_mut;
@@ -313,7 +314,9 @@ impl Communicator for MpiComm {
     }
 
     fn fail(&self, reason: &str) {
-        eprintln!("rank {}: {reason}", self.rank);
+        // In one piece: the launcher writes to the same place, and came between "rank" and the number.
+        let told = format!("rank {}: {reason}\n", self.rank);
+        let _ = std::io::stderr().write_all(told.as_bytes());
         // SAFETY: it may be called at any time between begin and end.
         unsafe { (self.library.calls.abort)(self.comm, 1) };
     }
