@@ -58,6 +58,6 @@ pub use tables::parquet::{ColumnData, write_parquet};
 pub use tables::points::{PointsTable, read_points_table, read_raw_points};
 pub use taken::Taken;
 pub use trace::{
-    Apps, EventTypeInfo, RUNNING, RanksRead, ReadOptions, ReadReport, RecordCounts, StateInfo, Task,
+    Apps, EventTypeInfo, RUNNING, RanksRead, ReadOptions, ReadReport, RecordCounts, StateInfo, Streams, Task,
     Topology, Trace, TraceInfo, Untraced, UntracedBy,
 };

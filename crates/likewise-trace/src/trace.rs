@@ -69,6 +69,26 @@ pub struct ReadReport {
     pub part: Option<RanksRead>,
     /// Set where it is not known what threads did for a time.
     pub untraced: Option<Untraced>,
+    /// Set where some threads are streams of accelerators.
+    pub streams: Option<Streams>,
+}
+
+/// Streams of accelerators, which a trace has as threads: no thread that computes, and none that
+/// waits for others.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Streams {
+    /// How many there are.
+    pub count: usize,
+    /// The first of them.
+    pub name: String,
+    /// How long they are busy, all together; the kernels of several may run at once.
+    pub time: Nanos,
+    /// The tasks whose streams are busy for the least and the most time, and for how long.
+    pub ends: Option<[(u32, Nanos); 2]>,
+    /// The event type that makes bursts of kernels, where there is one.
+    pub kernels: Option<u32>,
+    /// Whether bursts of streams are among those that were read.
+    pub are_read: bool,
 }
 
 /// Time in which some threads were not traced.
@@ -188,6 +208,8 @@ pub struct Task {
     pub threads: u32,
     /// Node that it runs on, from 1; 0 where the trace does not say.
     pub node: u32,
+    /// How many of its threads are streams of accelerators.
+    pub streams: u32,
 }
 
 /// A thread by its ids, all from 1.

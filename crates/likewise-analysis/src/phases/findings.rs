@@ -74,6 +74,11 @@ pub fn verdict(analysis: &Analysis) -> String {
                 agree, and when each thread computes is not known."
             .to_owned();
     }
+    if analysis.is_of_streams() {
+        return "What to look at first is not said: bursts are on streams of accelerators, which do not wait for one \
+                another as threads do."
+            .to_owned();
+    }
     let Some(found) = &analysis.findings else {
         return "What to look at first is not said of several applications, which do not wait for one another: read \
                 one of them, with --app N."
@@ -120,13 +125,19 @@ pub fn verdict(analysis: &Analysis) -> String {
     let shared = "Ranks shared CPUs (see the notes): who waited for one counts as computing, so what would be won is \
                   not sure.";
     let shared = Some(shared).filter(|_| analysis.shared_cpus && !found.list.is_empty());
+    let streams = "Threads may wait for kernels on accelerators and not for each other (see the notes), so what would be \
+                   won is not sure.";
+    let of_threads =
+        "This is said of what threads compute, and not of kernels on accelerators (see the notes).";
+    let streams = if found.list.is_empty() { of_threads } else { streams };
+    let streams = Some(streams).filter(|_| analysis.streams.is_some());
     let part = analysis.traced.part.as_ref().map(|part| {
         format!(
             "“The run” is the time from {} to {} here, in which all threads are traced.",
             part.start, part.end
         )
     });
-    [Some(&*verdict).filter(|text| !text.is_empty()), shared, part.as_deref()]
+    [Some(&*verdict).filter(|text| !text.is_empty()), shared, streams, part.as_deref()]
         .into_iter()
         .flatten()
         .collect::<Vec<_>>()

@@ -14,6 +14,7 @@ mod period;
 mod refining;
 mod search;
 mod spread;
+mod streams;
 mod structure;
 mod trace;
 mod traced;
@@ -51,7 +52,7 @@ use likewise::table::{
     BurstTable, DurationFilter, Metric, Nanos, Preparation, Prepared, Runs, Scale, prepare,
 };
 use likewise::words::counted;
-use likewise_trace::{RanksRead, Taken};
+use likewise_trace::{RanksRead, Streams, Taken};
 use period::at_one_density;
 use refining::refine_bursts;
 use std::borrow::Cow;
@@ -99,6 +100,8 @@ pub struct Labelled {
     pub odd_clocks: bool,
     /// In which part of the run all threads are traced, and on how many CPUs they are.
     pub traced: Traced,
+    /// Streams of accelerators that the trace has as threads: left out, or what the bursts are on.
+    pub streams: Option<Streams>,
     /// Whether ranks are known to have shared CPUs, and times to have waits for these in them.
     pub shared_cpus: bool,
     /// Set where not all ranks of the program were read.
@@ -212,6 +215,7 @@ struct Input {
     drawn_times: bool,
     odd_clocks: bool,
     traced: Traced,
+    streams: Option<Streams>,
     shared_cpus: bool,
     part: Option<RanksRead>,
     notes: Vec<String>,
@@ -234,6 +238,7 @@ fn labelled(
         drawn_times,
         odd_clocks,
         traced,
+        streams,
         shared_cpus,
         part,
         mut notes,
@@ -265,8 +270,8 @@ fn labelled(
         }
         search.counters_back(&mut table);
         let mut figures = figures(&table, &prepared, &clustering, &dropped, end);
-        if traced.part.is_some() {
-            // Who is not traced may compute meanwhile.
+        if traced.part.is_some() || streams.as_ref().is_some_and(|streams| streams.are_read) {
+            // Who is not traced may compute meanwhile, and so may who is not in a kernel.
             figures.1.serial.clear();
         }
         grouped.clustering = clustering;
@@ -288,6 +293,7 @@ fn labelled(
         drawn_times,
         odd_clocks,
         traced,
+        streams,
         shared_cpus,
         part,
         settings,

@@ -3,7 +3,7 @@
 use super::names::{check_counters, check_names, rename_counters};
 use super::options::{DEFAULT_FILTER, Grouping, Method, Options, Reading};
 use super::search::{Here, Search};
-use super::{Analysis, Input, Labelled, Plan, Settings, Traced, labelled};
+use super::{Analysis, Input, Labelled, Plan, Settings, Traced, labelled, streams};
 use crate::definition::{Algorithm, Definition, read_definition};
 use crate::{Stages, Watch};
 use anyhow::{Context, Result, bail};
@@ -125,6 +125,7 @@ fn input_of(
         watch.tell(&columns.told());
     }
     notes.extend(skipped(&report.records));
+    notes.extend(report.streams.as_ref().map(streams::note));
     if table.is_empty() {
         // The notes may tell why there is no burst, and no result will show them.
         notes.iter().for_each(|note| watch.say(&format!("note: {note}")));
@@ -155,10 +156,23 @@ fn input_of(
     let of =
         describing.definition.as_deref().map_or_else(String::new, |path| format!("{}: ", path.display()));
     notes.extend(definition.notes.iter().map(|note| format!("{of}{note}")));
-    let ReadReport { columns, drawn_times, shared_cpus, part, .. } = report;
+    let ReadReport { columns, drawn_times, shared_cpus, part, streams, .. } = report;
     let odd_clocks = records.backwards > 0;
     let name = trace.display().to_string();
-    Ok(Input { name, end, origin, table, columns, drawn_times, odd_clocks, traced, shared_cpus, part, notes })
+    Ok(Input {
+        name,
+        end,
+        origin,
+        table,
+        columns,
+        drawn_times,
+        odd_clocks,
+        traced,
+        streams,
+        shared_cpus,
+        part,
+        notes,
+    })
 }
 
 /// The metrics that are said here, else in the definition, else the usual ones.
@@ -269,7 +283,7 @@ fn idle(topology: &Topology, table: &BurstTable) -> Option<String> {
         || apps.iter().filter_map(|&app| topology.apps.get((app as usize).checked_sub(1)?)).flatten();
     let mut tasks: Vec<(u32, u32)> = table.threads().map(|((app, task, _), _)| (app, task)).collect();
     tasks.dedup();
-    let n_threads: u64 = declared().map(|task| u64::from(task.threads)).sum();
+    let n_threads: u64 = declared().map(|task| u64::from(task.threads.saturating_sub(task.streams))).sum();
     let of = [
         ("task", tasks.len() as u64, declared().count() as u64),
         ("thread", table.threads().count() as u64, n_threads),
@@ -384,7 +398,7 @@ mod tests {
     #[test]
     fn tasks_without_bursts_are_told() {
         let topology = |threads: u32| {
-            let app = |tasks: usize| vec![Task { threads, node: 1 }; tasks];
+            let app = |tasks: usize| vec![Task { threads, node: 1, streams: 0 }; tasks];
             Topology { cpus: Vec::new(), nodes: 1, apps: vec![app(4), app(9)] }
         };
         let table = |tasks: &[u32]| BurstTable {

@@ -87,9 +87,9 @@ impl Labelled {
     }
 
     /// They compare moments of threads, which drawn times do not have, and which clocks that do
-    /// not agree make wrong.
+    /// not agree make wrong. Streams of accelerators do not wait for one another.
     fn found(&self) -> Option<Findings> {
-        if self.drawn_times || self.odd_clocks {
+        if self.drawn_times || self.odd_clocks || self.is_of_streams() {
             return None;
         }
         let reading = (&self.prepared, self.left.filter);

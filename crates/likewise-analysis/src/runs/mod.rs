@@ -197,6 +197,7 @@ pub fn compare(
         let analysis = phases_of(file, options, &mut of_run, &Hushed(watch))?;
         stages.add_all(of_run);
         analysis.has_all_states()?;
+        analysis.is_of_threads()?;
         analysed.push(Analysed { name, analysis });
         all_of_as_many(&analysed)?;
     }

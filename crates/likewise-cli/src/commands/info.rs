@@ -6,7 +6,7 @@ use crate::taken;
 use anyhow::Result;
 use clap::Args;
 use likewise::words::{counted, grouped_digits};
-use likewise_trace::{ReadOptions, TraceInfo, inspect, recording};
+use likewise_trace::{ReadOptions, Task, TraceInfo, inspect, recording};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -79,9 +79,15 @@ fn format_name(info: &TraceInfo) -> String {
 
 fn to_json(info: &TraceInfo, name: &str) -> Value {
     let records = &info.report.records;
-    let apps: Vec<Value> = info.topology.iter().flat_map(|t| &t.apps).map(|tasks| {
-        json!({ "tasks": tasks.len(), "threads": tasks.iter().map(|t| u64::from(t.threads)).sum::<u64>() })
-    }).collect();
+    let apps: Vec<Value> = info
+        .topology
+        .iter()
+        .flat_map(|t| &t.apps)
+        .map(|tasks| {
+            json!({ "tasks": tasks.len(), "threads": tasks.iter().map(|t| u64::from(t.threads)).sum::<u64>(),
+            "streams": streams(tasks) })
+        })
+        .collect();
     let states: Vec<Value> = info
         .states
         .iter()
@@ -110,6 +116,11 @@ fn to_json(info: &TraceInfo, name: &str) -> Value {
     })
 }
 
+/// How many threads are streams of accelerators.
+fn streams(tasks: &[Task]) -> u64 {
+    tasks.iter().map(|task| u64::from(task.streams)).sum()
+}
+
 fn text(info: &TraceInfo, name: &str, with_events: bool) -> String {
     let mut out = String::new();
     let records = &info.report.records;
@@ -123,9 +134,18 @@ fn text(info: &TraceInfo, name: &str, with_events: bool) -> String {
         row("Nodes", topology.nodes.to_string());
         for (i, tasks) in topology.apps.iter().enumerate() {
             let threads: u64 = tasks.iter().map(|t| u64::from(t.threads)).sum();
+            let of_streams = match streams(tasks) {
+                0 => String::new(),
+                1 => ", of which 1 is a stream of an accelerator".to_owned(),
+                n => format!(", of which {} are streams of accelerators", grouped_digits(n)),
+            };
             row(
                 &format!("Application {}", i + 1),
-                format!("{}, {}", counted(tasks.len() as u64, "task"), counted(threads, "thread")),
+                format!(
+                    "{}, {}{of_streams}",
+                    counted(tasks.len() as u64, "task"),
+                    counted(threads, "thread")
+                ),
             );
         }
     }

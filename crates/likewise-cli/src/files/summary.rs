@@ -3,8 +3,9 @@
 use super::{findings, grouped, period, spmd};
 use crate::taken;
 use likewise::bursts::{BurstLabel, Estimator, Extrapolated, HeldOut, Rate, Scope, SerialPhase};
-use likewise::table::BurstClass;
+use likewise::table::{BurstClass, Nanos};
 use likewise_analysis::phases::{Analysis, ExtrapolationCheck, FoundPeriod, Labelled, NOTEWORTHY};
+use likewise_trace::Streams;
 use serde_json::{Value, json};
 
 /// All but how long it took; `truth` is how alike the phases are to the truth,
@@ -57,6 +58,7 @@ pub(crate) fn summary(analysis: &Analysis, period: &FoundPeriod, truth: Option<V
         "trace_begin_ns": analysis.origin.0,
         "trace_end_ns": analysis.end.saturating_add(analysis.origin).0,
         "tasks": distinct_tasks(analysis),
+        "streams": analysis.streams.as_ref().map(streams),
         "counters": analysis.table.counters.iter().map(|c| c.counter.name.as_str()).collect::<Vec<_>>(),
         "rates": rates(analysis),
         "serial": serial(analysis),
@@ -75,6 +77,21 @@ pub(crate) fn summary(analysis: &Analysis, period: &FoundPeriod, truth: Option<V
 /// Rows are ordered by task, so a new task is a change.
 fn distinct_tasks(analysis: &Analysis) -> usize {
     analysis.table.tasks().count()
+}
+
+/// Threads of the trace that are streams of accelerators.
+fn streams(streams: &Streams) -> Value {
+    let Streams { count, name, time, ends, kernels, are_read } = streams;
+    let of_task = |(task, time): (u32, Nanos)| json!({ "task": task, "busy_ns": time.0 });
+    json!({
+        "count": count,
+        "first": name,
+        "busy_ns": time.0,
+        "least": ends.map(|[least, _]| of_task(least)),
+        "most": ends.map(|[_, most]| of_task(most)),
+        "kernel_events": kernels,
+        "read": are_read,
+    })
 }
 
 /// What was asked for beside the grouping.

@@ -22,6 +22,7 @@ mod replayed;
 mod retime;
 mod runs;
 mod strata;
+mod streams;
 mod structure;
 mod support;
 mod tables;

@@ -94,11 +94,11 @@ pub(crate) fn read_pcf(
     }
 }
 
-/// What is wrong with the labels of the `.row`, if there is one.
-pub(crate) fn check_row(trace: &Path, header: &Header, warnings: &mut Vec<String>) {
+/// The labels of the `.row`, if there is one.
+pub(crate) fn read_row(trace: &Path, header: &Header, warnings: &mut Vec<String>) -> Row {
     let name = shown(trace, "row");
     match bytes(trace, "row") {
-        Ok(None) => {}
+        Ok(None) => Row::default(),
         Ok(Some(bytes)) => {
             let (row, problems) = Row::parse(&bytes);
             warnings.extend(problems.into_iter().map(|p| format!("{name}{p}")));
@@ -106,8 +106,12 @@ pub(crate) fn check_row(trace: &Path, header: &Header, warnings: &mut Vec<String
             if labels != 0 && labels != threads {
                 warnings.push(format!("{name}: {labels} thread labels for {threads} threads"));
             }
+            row
         }
-        Err(error) => warnings.push(error.to_string()),
+        Err(error) => {
+            warnings.push(error.to_string());
+            Row::default()
+        }
     }
 }
 

@@ -34,7 +34,7 @@ impl TimeUnit {
 /// APP = `ntasks(threads:node,…)[,ncomms]`. Real files differ: the count of
 /// communicators follows every application or only the last; an application
 /// may leave its count of tasks empty; some tools put a comma between
-/// applications.
+/// applications, or a colon behind the count of tasks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Header {
     /// Text between the first parentheses, as it stands; not safe to print.
@@ -187,6 +187,10 @@ impl Text<'_> {
         self.skip_blanks();
         let claimed =
             if self.rest().starts_with(b"(") { None } else { Some(self.number("the number of tasks")?) };
+        // nsys2prv writes a colon there.
+        if claimed.is_some() {
+            self.skip(b":");
+        }
         let mut tasks = Vec::new();
         if !self.skip(b"(") {
             return Err(self.expected("'(' and the tasks of an application"));
@@ -197,7 +201,7 @@ impl Text<'_> {
             }
             let threads = self.small("the threads of a task")?;
             let node = if self.skip(b":") { self.small("the node of a task")? } else { 0 };
-            tasks.push(Task { threads, node });
+            tasks.push(Task { threads, node, streams: 0 });
         }
         if claimed.is_some_and(|n| n != tasks.len() as u64) {
             let claimed = claimed.unwrap_or(0);
@@ -234,7 +238,8 @@ mod tests {
     fn reads_every_variant() {
         let h = parse("#Paraver (09/10/2019 at 16:10):2339_ns:1(16):1:2(1:1,3:1),17");
         assert_eq!((h.end, h.unit, h.topology.nodes), (Nanos(2339), TimeUnit::Nanoseconds, 1));
-        assert_eq!(h.topology.apps, [vec![Task { threads: 1, node: 1 }, Task { threads: 3, node: 1 }]]);
+        let task = |threads| Task { threads, node: 1, streams: 0 };
+        assert_eq!(h.topology.apps, [vec![task(1), task(3)]]);
         assert_eq!(h.date, "09/10/2019 at 16:10");
         let h = parse("#Paraver (31/01/22 at 11:46):5:2(4,4):2:1(1:1),3:2(1:1,1:2),14");
         assert_eq!(
@@ -247,6 +252,8 @@ mod tests {
         assert_eq!((h.end, h.topology.cpus.len()), (Nanos(7_000_000), 0));
         let h = parse("#Paraver (a):7_us:4:1:(1:1)");
         assert_eq!((h.end, h.topology.nodes, h.topology.n_tasks()), (Nanos(7_000), 4, 1));
+        let h = parse("#Paraver (a):7_ns:0:1:2:(2:1,3:1)");
+        assert_eq!((h.topology.n_tasks(), h.topology.n_threads()), (2, 5));
         assert!(
             h.topology.declares(1, 1, 1)
                 && !h.topology.declares(1, 1, 2)

@@ -4,13 +4,14 @@ use std::collections::{BTreeMap, HashMap};
 
 use likewise::table::Nanos;
 
-use super::companions::{check_row, read_pcf};
+use super::companions::{read_pcf, read_row};
 use super::reading::{Records, open};
 use super::rules::Rules;
 use super::scan::{Scanned, Sink, Threads, scan};
+use super::streams::{self, is_of_stream};
 use crate::bytes::Input;
 use crate::error::Result;
-use crate::trace::{EventTypeInfo, ReadOptions, StateInfo, TraceInfo};
+use crate::trace::{EventTypeInfo, ReadOptions, StateInfo, TraceInfo, Who};
 
 /// Reads the whole trace and counts.
 pub(crate) fn inspect(mut input: Input, options: &ReadOptions<'_>, block: usize) -> Result<TraceInfo> {
@@ -19,20 +20,24 @@ pub(crate) fn inspect(mut input: Input, options: &ReadOptions<'_>, block: usize)
     let header = open(&mut input)?;
     let mut records = Records::new(&path, options.lenient);
     let mut all = Tally::default();
-    let work = |bytes: &[u8]| -> (Scanned, Tally) {
+    let mut of_streams: BTreeMap<Who, u32> = BTreeMap::new();
+    let work = |bytes: &[u8]| -> (Scanned, Tally, Vec<Who>) {
         let mut tally = Tally::default();
         let mut threads = Threads::new(&header);
         let scanned = scan(bytes, &mut threads, options.lenient, &mut tally);
-        (scanned, tally)
+        (scanned, tally, threads.who)
     };
-    let done = input.for_each_block(block, options.progress, work, |(scanned, tally)| {
+    let done = input.for_each_block(block, options.progress, work, |(scanned, tally, who)| {
         all.add(&tally);
+        of_streams.extend(tally.streams.iter().map(|(&slot, &event_type)| (who[slot], event_type)));
         records.add(scanned)
     });
     records.done(done)?;
-    let mut report = records.end(header.unit.nanos());
+    let mut of_row = Vec::new();
+    let streams = streams::Found::of(&read_row(&path, &header, &mut of_row), &header.topology, &of_streams);
+    let mut report = records.end(header.unit.nanos(), &streams.who);
     let pcf = read_pcf(&path, options.pcf.as_deref(), &header, &mut report.warnings)?;
-    check_row(&path, &header, &mut report.warnings);
+    report.warnings.extend(of_row);
     let rules = Rules::new(options);
     let scale = header.unit.nanos();
     let last = Nanos(all.last.saturating_mul(scale));
@@ -52,11 +57,13 @@ pub(crate) fn inspect(mut input: Input, options: &ReadOptions<'_>, block: usize)
         let label = pcf.event_types.get(&event_type).map_or(String::new(), |t| t.label.clone());
         event_types.push(EventTypeInfo { event_type, label, count, counter: rules.is_counter(event_type) });
     }
+    let mut topology = header.topology.clone();
+    streams.note_in(&mut topology);
     Ok(TraceInfo {
         format: "Paraver",
         compressed,
         end: header.end.max(last),
-        topology: Some(header.topology),
+        topology: Some(topology),
         report,
         states,
         event_types,
@@ -96,6 +103,8 @@ struct Tally {
     states: HashMap<u32, (u64, u64)>,
     types: HashMap<u32, u64>,
     bytes: u64,
+    /// Slots of a block with events that only streams of accelerators have, and the type of these.
+    streams: BTreeMap<usize, u32>,
     /// The time of the last record, or end of a state.
     last: u64,
 }
@@ -123,10 +132,13 @@ impl Sink for Tally {
         total.1 = total.1.saturating_add(end.map_or(0, |end| end - begin));
     }
 
-    fn event(&mut self, _slot: usize, time: u64, pairs: &[(u32, i128)]) {
+    fn event(&mut self, slot: usize, time: u64, pairs: &[(u32, i128)]) {
         self.last = self.last.max(time);
         for &(event_type, _) in pairs {
             *self.types.entry(event_type).or_default() += 1;
+            if is_of_stream(event_type) {
+                self.streams.entry(slot).or_insert(event_type);
+            }
         }
     }
 

@@ -20,6 +20,7 @@ pub(crate) mod rules;
 pub(crate) mod scan;
 pub(crate) mod sorted;
 mod spread;
+mod streams;
 mod synth;
 
 pub use cut::{CutOptions, CutReport, check_cut, write_cut};

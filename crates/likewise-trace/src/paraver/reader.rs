@@ -7,7 +7,7 @@ use likewise::table::{Nanos, PlaceId};
 use likewise::words::{counted, grouped_digits};
 
 use super::code::{self, Site};
-use super::companions::{check_row, read_pcf};
+use super::companions::{read_pcf, read_row};
 use super::event_types::is_hardware;
 use super::header::Header;
 use super::reading::{Records, open};
@@ -15,6 +15,7 @@ use super::records::cpu_and_thread;
 use super::rules::{Interpreter, OpenMp, Rules};
 use super::scan::{Threads, scan};
 use super::sorted;
+use super::streams;
 use crate::bytes::{BLOCK, Input, is_rereadable, lines};
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::folding::bursts::ByThread;
@@ -24,7 +25,7 @@ use crate::folding::pieces::{Folding, Pieces};
 use crate::folding::sites::Sites;
 use crate::folding::steps::Mark;
 use crate::folding::table::{self, Names};
-use crate::trace::{Apps, ReadOptions, ReadReport, Trace, Who};
+use crate::trace::{Apps, ReadOptions, Trace, Who};
 
 /// About so many bytes of a trace are a burst's, with the call behind it.
 const BYTES_A_BURST: usize = 400;
@@ -75,9 +76,8 @@ fn read_by(
     let reading = Reading { path: &path, header: &header, rules, options, block };
     let mut records = Records::new(&path, options.lenient);
     let Some(gathered) = reading.gathered(input, &mut records)? else { return Ok(None) };
-    let mut report = records.end(header.unit.nanos());
-    report.bytes = consumed.load(std::sync::atomic::Ordering::Relaxed);
-    reading.trace(gathered, report).map(Some)
+    let bytes = consumed.load(std::sync::atomic::Ordering::Relaxed);
+    reading.trace(gathered, records, bytes).map(Some)
 }
 
 /// The header, if the trace has the application that is asked for.
@@ -108,6 +108,8 @@ pub(super) struct Gathered {
     pub(super) pieces: BTreeMap<Who, Pieces>,
     pub(super) marks: BTreeMap<Who, Marks>,
     pub(super) sites: Sites<Site>,
+    /// Threads with events that only streams of accelerators have, and the type of these.
+    pub(super) streams: BTreeMap<Who, u32>,
 }
 
 impl Reading<'_> {
@@ -140,10 +142,13 @@ impl Reading<'_> {
             let mut threads = Threads::new(header);
             let mut interpreter = Interpreter::new(rules, Folding::with_room(self.limits(), room));
             let scanned = scan(bytes, &mut threads, options.lenient, &mut interpreter);
-            (scanned, threads.who, interpreter.steps)
+            let of = |(slot, event_type): (usize, u32)| (threads.who[slot], event_type);
+            let streams: BTreeMap<Who, u32> = interpreter.streams.into_iter().map(of).collect();
+            (scanned, threads.who, interpreter.steps, streams)
         };
-        let done = input.for_each_block(block, options.progress, work, |(scanned, who, folding)| {
+        let done = input.for_each_block(block, options.progress, work, |(scanned, who, folding, streams)| {
             records.add(scanned)?;
+            gathered.add_streams(streams);
             if rules.openmp == OpenMp::Sought && folding.marks.iter().any(|m| matches!(m.2, Mark::Enter(_))) {
                 found = true;
                 // Any error ends the reading; nobody sees this one.
@@ -158,18 +163,53 @@ impl Reading<'_> {
         records.done(done)?;
         if let Apps::One(app) = options.apps {
             gathered.pieces.retain(|who, _| who.app == app);
+            gathered.streams.retain(|who, _| who.app == app);
         }
         Ok(Some(gathered))
     }
 
     /// The bursts of what was read, and what is to be said of them.
-    pub(super) fn trace(&self, gathered: Gathered, mut report: ReadReport) -> Result<Trace> {
-        let Self { path, header, rules, options, block } = *self;
-        let Gathered { pieces, marks, mut sites } = gathered;
+    pub(super) fn trace(&self, gathered: Gathered, records: Records<'_>, bytes: u64) -> Result<Trace> {
+        let Self { path, header, rules, options, .. } = *self;
+        let Gathered { pieces, marks, mut sites, streams } = gathered;
+        let mut of_row = Vec::new();
+        let streams = streams::Found::of(&read_row(path, header, &mut of_row), &header.topology, &streams);
+        let unit = header.unit.nanos();
+        let mut report = records.end(unit, &streams.who);
+        report.bytes = bytes;
         // A state without an end ends with the trace: at the end time in the
         // header, or at its thread's last record if that is later.
-        let unit = header.unit.nanos();
         let end = header.end.0 / unit;
+        let mut threads = self.joined(pieces, end, &mut sites)?;
+        choose(&mut threads, options.apps);
+        report.streams = streams.leave_out(&mut threads, rules.by_events(), unit);
+
+        if rules.openmp == OpenMp::Joined {
+            report.warnings.push(join_openmp(&mut threads, marks, unit));
+        }
+        report.warnings.extend(contradictions(path, &threads, header.end, (end, unit)));
+        let pcf = read_pcf(path, options.pcf.as_deref(), header, &mut report.warnings)?;
+        report.warnings.extend(of_row);
+        let names = Names {
+            counter: &|event_type| pcf.counter(event_type),
+            places: code::places(&sites.sites, &pcf),
+        };
+        let mut table = table::build(threads, unit, self.limits(), names, &mut report.warnings)
+            .map_err(|kind| Error::whole(path, kind))?;
+        if let Some(code) = &mut table.code {
+            code.parallel = rules.openmp == OpenMp::Joined;
+        }
+        report.untraced = report.untraced.filter(|_| pcf.has_untraced_state());
+        let last = (0..table.len()).map(|i| table.end(i)).fold(Nanos::ZERO, Nanos::max);
+        let end = header.end.max(last);
+        let mut topology = header.topology.clone();
+        streams.note_in(&mut topology);
+        Ok(Trace { table, end, origin: Nanos::ZERO, topology: Some(topology), report })
+    }
+
+    /// The bursts of all threads; those of threads in no order from a second reading.
+    fn joined(&self, pieces: BTreeMap<Who, Pieces>, end: u64, sites: &mut Sites<Site>) -> Result<ByThread> {
+        let Self { path, header, rules, options, block } = *self;
         let mut threads = ByThread::new();
         let mut disordered = Vec::new();
         for (who, pieces) in pieces {
@@ -183,35 +223,19 @@ impl Reading<'_> {
             if !is_rereadable(path) {
                 return Err(Error::whole(path, ErrorKind::UnsortedPipe { app, task, thread }));
             }
-            threads.extend(sorted::read(path, header, rules, options, block, &disordered, &mut sites)?);
+            threads.extend(sorted::read(path, header, rules, options, block, &disordered, sites)?);
             threads.retain(|_, bursts| !bursts.begin.is_empty());
         }
-        choose(&mut threads, options.apps);
-
-        if rules.openmp == OpenMp::Joined {
-            report.warnings.push(join_openmp(&mut threads, marks, unit));
-        }
-        report.warnings.extend(contradictions(path, &threads, header.end, (end, unit)));
-        let pcf = read_pcf(path, options.pcf.as_deref(), header, &mut report.warnings)?;
-        check_row(path, header, &mut report.warnings);
-        let names = Names {
-            counter: &|event_type| pcf.counter(event_type),
-            places: code::places(&sites.sites, &pcf),
-        };
-        let mut table = table::build(threads, unit, self.limits(), names, &mut report.warnings)
-            .map_err(|kind| Error::whole(path, kind))?;
-        if let Some(code) = &mut table.code {
-            code.parallel = rules.openmp == OpenMp::Joined;
-        }
-        report.untraced = report.untraced.filter(|_| pcf.has_untraced_state());
-        let last = (0..table.len()).map(|i| table.end(i)).fold(Nanos::ZERO, Nanos::max);
-        let end = header.end.max(last);
-        let topology = Some(header.topology.clone());
-        Ok(Trace { table, end, origin: Nanos::ZERO, topology, report })
+        Ok(threads)
     }
 }
 
 impl Gathered {
+    /// Adds threads that are streams; the first event of each names its type.
+    pub(super) fn add_streams(&mut self, streams: BTreeMap<Who, u32>) {
+        streams.into_iter().for_each(|(who, event_type)| _ = self.streams.entry(who).or_insert(event_type));
+    }
+
     /// Adds a block; `who` has the threads of its slots.
     fn add(&mut self, folding: Folding<Site>, who: &[Who], with_marks: bool) {
         let numbers = self.sites.adopt(&folding.sites.sites);

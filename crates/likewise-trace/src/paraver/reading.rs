@@ -1,5 +1,6 @@
 //! What every reading of a Paraver trace begins, counts and ends with.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use likewise::table::Nanos;
@@ -9,13 +10,13 @@ use super::header::Header;
 use super::scan::{self, Scanned};
 use crate::bytes::{Input, line_place};
 use crate::error::{Error, Place, Result};
-use crate::trace::{ReadReport, RecordCounts, Untraced, UntracedBy};
+use crate::trace::{ReadReport, RecordCounts, Untraced, UntracedBy, Who};
 
 /// What was counted in some lines, and whether the last one has its end.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Sum {
     records: RecordCounts,
-    untraced: scan::Untraced,
+    untraced: BTreeMap<Who, scan::Untraced>,
     lines: u64,
     ended: bool,
 }
@@ -25,7 +26,7 @@ pub(crate) struct Records<'p> {
     pub(crate) path: &'p Path,
     lenient: bool,
     pub(crate) report: ReadReport,
-    untraced: scan::Untraced,
+    untraced: BTreeMap<Who, scan::Untraced>,
     ended: bool,
 }
 
@@ -38,7 +39,7 @@ impl<'p> Records<'p> {
     /// From a line on; the first is 0.
     pub(crate) fn after(lines: u64, path: &'p Path, lenient: bool) -> Self {
         let report = ReadReport { lines, ..ReadReport::default() };
-        Self { path, lenient, report, untraced: scan::Untraced::default(), ended: true }
+        Self { path, lenient, report, untraced: BTreeMap::new(), ended: true }
     }
 
     /// Adds a block; its first problem is an error unless lenient.
@@ -66,7 +67,7 @@ impl<'p> Records<'p> {
         });
         self.report.warnings.extend(unknown.into_iter().chain(backwards));
         self.report.records.add(&scanned.counts);
-        self.untraced.add(&scanned.untraced);
+        self.add_untraced(&scanned.untraced);
         self.report.lines += scanned.lines;
         // An empty block at the end says nothing about the last line.
         if scanned.lines > 0 {
@@ -96,18 +97,26 @@ impl<'p> Records<'p> {
     /// Adds it.
     pub(crate) fn add_sum(&mut self, next: &Sum) {
         self.report.records.add(&next.records);
-        self.untraced.add(&next.untraced);
+        self.add_untraced(&next.untraced);
         self.report.lines += next.lines;
         if next.lines > 0 {
             self.ended = next.ended;
         }
     }
 
-    /// All that was counted, after the end of the file; of times in units of so many ns.
-    pub(crate) fn end(self, unit: u64) -> ReadReport {
+    fn add_untraced(&mut self, more: &BTreeMap<Who, scan::Untraced>) {
+        more.iter().for_each(|(&who, off)| self.untraced.entry(who).or_default().add(off));
+    }
+
+    /// All that was counted, after the end of the file; of times in units of so many ns. Streams of
+    /// accelerators are not there before they are made, so nothing of them is missing.
+    pub(crate) fn end(self, unit: u64, streams: &BTreeSet<Who>) -> ReadReport {
         let mut report = self.report;
         let nanos = |time: u64| Nanos(time.saturating_mul(unit));
-        let scan::Untraced { from, to, time } = self.untraced;
+        let mut all = scan::Untraced::default();
+        let of_threads = self.untraced.iter().filter(|(who, _)| !streams.contains(who));
+        of_threads.for_each(|(_, off)| all.add(off));
+        let scan::Untraced { from, to, time } = all;
         report.untraced = (from < to).then(|| Untraced {
             from: nanos(from),
             to: nanos(to),

@@ -1,9 +1,12 @@
 //! What the records of a Paraver trace mean for its bursts.
 
+use std::collections::BTreeMap;
+
 use super::code::{self, Site};
 use super::event_types::is_hardware;
 use super::openmp;
 use super::scan::Sink;
+use super::streams;
 use crate::folding::steps::{Mark, Opened, SET_CHANGE, Steps};
 use crate::trace::{RUNNING, ReadOptions};
 
@@ -31,6 +34,11 @@ impl Rules {
         Self { burst_events, counters, openmp: OpenMp::Ignored }
     }
 
+    /// Whether events make bursts, and states do not.
+    pub(crate) fn by_events(&self) -> bool {
+        !self.burst_events.is_empty()
+    }
+
     /// PAPI, native and uncore counters, and those asked for. Extrae's absolute
     /// values (43…, 45…, 47…) are not differences, so they cannot be summed.
     #[inline]
@@ -45,11 +53,13 @@ pub(crate) struct Interpreter<'r, S> {
     pub(crate) steps: S,
     /// What the last event counts.
     counts: Vec<(u32, i128)>,
+    /// Threads (by slot) with an event that only streams have, and its type.
+    pub(crate) streams: BTreeMap<usize, u32>,
 }
 
 impl<'r, S> Interpreter<'r, S> {
     pub(crate) fn new(rules: &'r Rules, steps: S) -> Self {
-        Self { rules, steps, counts: Vec::new() }
+        Self { rules, steps, counts: Vec::new(), streams: BTreeMap::new() }
     }
 }
 
@@ -68,6 +78,7 @@ impl<S: Steps<Site>> Sink for Interpreter<'_, S> {
     fn event(&mut self, slot: usize, time: u64, pairs: &[(u32, i128)]) {
         let rules = self.rules;
         let (mut has_code, mut has_openmp) = (false, false);
+        let mut of_stream = None;
         if rules.burst_events.is_empty() {
             self.counts.clear();
             for &(event_type, value) in pairs {
@@ -80,6 +91,7 @@ impl<S: Steps<Site>> Sink for Interpreter<'_, S> {
                 }
                 has_code |= code::is_code(event_type);
                 has_openmp |= openmp::is_openmp(event_type);
+                of_stream = of_stream.or(Some(event_type).filter(|&of| streams::is_of_stream(of)));
             }
             self.steps.counters(slot, time, &self.counts);
         } else {
@@ -94,7 +106,11 @@ impl<S: Steps<Site>> Sink for Interpreter<'_, S> {
                 }
                 has_code |= code::is_code(pair.0);
                 has_openmp |= openmp::is_openmp(pair.0);
+                of_stream = of_stream.or(Some(pair.0).filter(|&of| streams::is_of_stream(of)));
             }
+        }
+        if let Some(event_type) = of_stream {
+            self.streams.entry(slot).or_insert(event_type);
         }
         if has_code {
             code::moves(pairs, |step| self.steps.code(slot, time, step));

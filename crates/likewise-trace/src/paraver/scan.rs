@@ -1,7 +1,7 @@
 //! All records of a block, handed to a sink.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use memchr::memchr;
 use serde::{Deserialize, Serialize};
@@ -33,8 +33,8 @@ pub(crate) struct Scanned {
     pub(crate) unknown: Option<(u64, String)>,
     /// The first line of a state that ends before it begins, and these times.
     pub(crate) backwards: Option<(u64, [u64; 2])>,
-    /// States of tracing that is off.
-    pub(crate) untraced: Untraced,
+    /// States of tracing that is off, of each thread that has one.
+    pub(crate) untraced: BTreeMap<Who, Untraced>,
     /// Whether the last line has its end.
     pub(crate) ended: bool,
 }
@@ -192,7 +192,8 @@ fn deliver(
             counts.states += 1;
             if value == TRACING_DISABLED {
                 let to = end.unwrap_or(begin);
-                scanned.untraced.add(&Untraced { from: begin, to, time: to - begin });
+                let off = Untraced { from: begin, to, time: to - begin };
+                scanned.untraced.entry(who).or_default().add(&off);
             }
             sink.state(slot, begin, end, value);
         }

@@ -25,6 +25,7 @@ struct Found {
     sum: Sum,
     marks: BTreeMap<Who, Marks>,
     sites: Vec<Site>,
+    streams: BTreeMap<Who, u32>,
 }
 
 /// Threads travel together until they are so many bytes: a whole piece, as bytes and again
@@ -140,9 +141,7 @@ fn joined<C: Communicator + ?Sized>(
         records.add_sum(&found.sum);
         append(comm, rank, &mut gathered, found, reading)?;
     }
-    let mut report = records.end(reading.header.unit.nanos());
-    report.bytes = size;
-    Ok(Some(reading.trace(gathered, report)?))
+    Ok(Some(reading.trace(gathered, records, size)?))
 }
 
 fn out_of_step(_: postcard::Error) -> CommError {
@@ -151,8 +150,8 @@ fn out_of_step(_: postcard::Error) -> CommError {
 
 /// Sends process 0 what was found; an empty parcel is the last.
 fn send<C: Communicator + ?Sized>(comm: &C, gathered: Gathered, sum: Sum) -> Result<(), CommError> {
-    let Gathered { pieces, marks, sites } = gathered;
-    let found = Found { sum, marks, sites: sites.sites };
+    let Gathered { pieces, marks, sites, streams } = gathered;
+    let found = Found { sum, marks, sites: sites.sites, streams };
     comm.send(0, &postcard::to_stdvec(&found).map_err(out_of_step)?)?;
     drop(found);
     let mut parcel = Vec::new();
@@ -178,6 +177,7 @@ fn append<C: Communicator + ?Sized>(
     reading: &Reading<'_>,
 ) -> Result<(), CommError> {
     let numbers = gathered.sites.adopt(&next.sites);
+    gathered.add_streams(next.streams);
     for (who, marks) in next.marks {
         let marks = marks.into_iter().filter_map(|(time, mark)| Some((time, renumbered(mark, &numbers)?)));
         gathered.marks.entry(who).or_default().extend(marks);

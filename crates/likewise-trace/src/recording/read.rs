@@ -130,7 +130,7 @@ pub(super) fn topology(recording: &Recording, threads: &BTreeMap<u32, u32>) -> T
         .max()
         .unwrap_or(0)
         .max(recording.ranks().len() as u32);
-    let mut tasks = vec![Task { threads: 1, node: 0 }; size as usize];
+    let mut tasks = vec![Task { threads: 1, node: 0, streams: 0 }; size as usize];
     for meta in recording.ranks() {
         let node = nodes.iter().position(|node| *node == meta.node).unwrap_or_else(|| {
             nodes.push(&meta.node);
@@ -139,7 +139,7 @@ pub(super) fn topology(recording: &Recording, threads: &BTreeMap<u32, u32>) -> T
         });
         let n = threads.get(&meta.rank).copied().unwrap_or(1).max(1);
         cpus[node] += n;
-        tasks[meta.rank as usize] = Task { threads: n, node: node as u32 + 1 };
+        tasks[meta.rank as usize] = Task { threads: n, node: node as u32 + 1, streams: 0 };
     }
     Topology { nodes: nodes.len() as u32, cpus, apps: vec![tasks] }
 }

@@ -1,0 +1,63 @@
+//! Streams of accelerators, which a trace has as threads.
+
+use super::Labelled;
+use anyhow::{Result, bail};
+use likewise::words::{capital, counted, grouped_digits};
+use likewise_trace::Streams;
+
+/// That threads of a trace are streams, and what became of them.
+pub(super) fn note(streams: &Streams) -> String {
+    let Streams { count, name, time, ends, kernels, are_read } = streams;
+    let all = counted(*count as u64, "thread");
+    let are = match count {
+        1 => format!("{all} of the trace is a stream of an accelerator ({name})"),
+        _ => format!("{all} of the trace are streams of accelerators (the first is {name})"),
+    };
+    if *are_read {
+        return format!(
+            "{}: bursts are on these, and are kernels or what else a stream runs. A stream is no thread that computes, \
+             and does not wait for others, so what to look at first is not said.",
+            capital(&are)
+        );
+    }
+    let kernels = match kernels {
+        Some(kernels) => format!(" --burst-events {kernels} makes bursts of kernels."),
+        None => String::new(),
+    };
+    let (is, they) = if *count == 1 { ("is", "It is") } else { ("are", "They are") };
+    let of_tasks = match ends {
+        Some([least, most]) if least.0 != most.0 => {
+            format!(", from {} in task {} to {} in task {}", least.1, least.0, most.1, most.0)
+        }
+        _ => String::new(),
+    };
+    let busy = if time.0 > 0 { format!(" {they} busy for {time} in all{of_tasks}.") } else { String::new() };
+    format!(
+        "{}, and {is} left out: what runs there is no computing of a thread.{busy} A thread may wait for kernels where it \
+         does not compute.{kernels}",
+        capital(&are)
+    )
+}
+
+impl Labelled {
+    /// Whether bursts are on streams of accelerators.
+    pub(super) fn is_of_streams(&self) -> bool {
+        self.streams.as_ref().is_some_and(|streams| streams.are_read)
+    }
+
+    /// That bursts are on streams of accelerators, for what compares threads that wait for one another.
+    pub(crate) fn is_of_threads(&self) -> Result<()> {
+        let Some(streams) = self.streams.as_ref().filter(|streams| streams.are_read) else { return Ok(()) };
+        bail!(
+            "{}: bursts are on {} of accelerators ({}): these are no threads that compute, so their efficiency is not \
+             told. `likewise bursts` shows what there is",
+            self.input,
+            if streams.count == 1 {
+                "1 stream".to_owned()
+            } else {
+                format!("{} streams", grouped_digits(streams.count as u64))
+            },
+            streams.name
+        )
+    }
+}
