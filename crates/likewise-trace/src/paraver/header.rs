@@ -252,14 +252,14 @@ mod tests {
         assert_eq!((h.end, h.topology.cpus.len()), (Nanos(7_000_000), 0));
         let h = parse("#Paraver (a):7_us:4:1:(1:1)");
         assert_eq!((h.end, h.topology.nodes, h.topology.n_tasks()), (Nanos(7_000), 4, 1));
-        let h = parse("#Paraver (a):7_ns:0:1:2:(2:1,3:1)");
-        assert_eq!((h.topology.n_tasks(), h.topology.n_threads()), (2, 5));
         assert!(
             h.topology.declares(1, 1, 1)
                 && !h.topology.declares(1, 1, 2)
                 && !h.topology.declares(0, 1, 1)
                 && !h.topology.declares(1, 2, 1)
         );
+        let h = parse("#Paraver (a):7_ns:0:1:2:(2:1,3:1)");
+        assert_eq!((h.topology.n_tasks(), h.topology.n_threads()), (2, 5));
     }
 
     #[test]
