@@ -193,9 +193,9 @@ fn sentence(finding: &Finding, names: &Names) -> String {
 /// Whether others have begun while a thread computes alone. Before its first burst a thread may
 /// not exist yet: it is not known to wait.
 enum Begun {
-    /// For nearly all of the time they have not.
+    /// In all of the time they have not.
     Before,
-    /// Neither.
+    /// In some of it.
     Partly,
     /// For nearly all of the time they have.
     Later,
@@ -204,7 +204,7 @@ enum Begun {
 fn not_begun(finding: &Finding, time: Nanos) -> Begun {
     let (before, time) = (finding.before.0 as f64, time.0 as f64);
     match () {
-        () if is_nearly_all(before, time) => Begun::Before,
+        () if before >= time => Begun::Before,
         () if is_nearly_all(time - before, time) => Begun::Later,
         () => Begun::Partly,
     }

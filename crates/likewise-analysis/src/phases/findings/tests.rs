@@ -70,9 +70,9 @@ fn who_has_not_begun_is_not_said_to_wait() {
                   other. Spread";
     assert!(of(2_000).contains(partly), "{}", of(2_000));
     assert!(
-        of(3_900).contains("computes for 4.00 µs before the first burst of any other. Spread"),
+        of(4_000).contains("computes for 4.00 µs before the first burst of any other. Spread"),
         "{}",
-        of(3_900)
+        of(4_000)
     );
     let (duration, others) = (Nanos(4_000), None);
     let long = FindingKind::OneOff { bursts: 1, same: true, duration, others, itself: false, alone: true };

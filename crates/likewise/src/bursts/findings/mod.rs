@@ -28,7 +28,6 @@ mod turns;
 
 use super::serial::Scope;
 use crate::cluster::ClusterId;
-use crate::table::Nanos;
 use counted::Counted;
 pub use finding::{Cause, Finding, FindingKind, Findings, FindingsInput, Gradient, LEAST_SHARE, ThreadName};
 use stretches::{Among, Stretches};

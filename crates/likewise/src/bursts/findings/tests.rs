@@ -12,7 +12,7 @@ mod together;
 mod waves;
 
 use super::*;
-use crate::table::BurstTable;
+use crate::table::{BurstTable, Nanos};
 use crate::table::{Counter, CounterColumn};
 
 /// Bursts of (task, begin, duration, phase from 1 or 0, instructions, cycles).
