@@ -295,7 +295,11 @@ fn dearest(stretches: &Stretches<'_>, told: &Told<'_>) -> (Nanos, f64) {
     };
     if told.finding.is_serial() {
         let is_named = |burst: &u32| told.units.contains(&stretches.unit(*burst));
-        let own = longest(&mut parts().flat_map(|part| part.bursts.iter().copied()).filter(is_named));
+        let of_named = |least: f64| {
+            let parts = parts().filter(|part| part.gain >= least);
+            longest(&mut parts.flat_map(|part| part.bursts.iter().copied()).filter(is_named))
+        };
+        let own = of_named(f64::MIN_POSITIVE).or_else(|| of_named(0.0));
         let own = own.expect("who computes alone has a burst");
         let spread = 1.0 - 1.0 / stretches.peers(stretches.unit(own));
         return (all.begin(own), all.duration(own) as f64 * spread);
