@@ -32,7 +32,7 @@ pub(crate) struct ReadingArgs {
 impl ReadingArgs {
     pub(crate) fn options(&self) -> Reading {
         let Self { app, burst_events, lenient, pcf } = self.clone();
-        Reading { apps: app.unwrap_or_default(), burst_events, lenient, pcf }
+        Reading { apps: app.unwrap_or_default(), burst_events, lenient, pcf, before_options: "" }
     }
 }
 
@@ -236,13 +236,19 @@ struct OfRanks {
 /// What stands behind `--` of `likewise compare`.
 pub(crate) fn options_of_runs(options: &[OsString]) -> Result<Options, clap::Error> {
     let OfRuns { reading, metrics, grouping, refining } = OfRuns::try_parse_from(options)?;
-    Ok(Options { refine: refining.direction(), ..options_of(&reading, &metrics, &grouping) })
+    Ok(behind(Options { refine: refining.direction(), ..options_of(&reading, &metrics, &grouping) }))
 }
 
 /// What stands behind `--` of `likewise ranks`.
 pub(crate) fn options_of_ranks(options: &[OsString]) -> Result<Options, clap::Error> {
     let OfRanks { reading, metrics, grouping } = OfRanks::try_parse_from(options)?;
-    Ok(options_of(&reading, &metrics, &grouping))
+    Ok(behind(options_of(&reading, &metrics, &grouping)))
+}
+
+/// Messages name them as they are given.
+fn behind(mut options: Options) -> Options {
+    options.reading.before_options = "-- ";
+    options
 }
 
 pub(crate) fn options_of(reading: &ReadingArgs, metrics: &MetricArgs, grouping: &GroupingArgs) -> Options {

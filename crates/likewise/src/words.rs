@@ -68,13 +68,18 @@ pub fn factor(times: f64) -> String {
 /// A share with one decimal: `87.3%`. Of many times the whole, how many: `12.6×`.
 #[must_use]
 pub fn percent(share: f64) -> String {
-    if share >= FAR { format!("{}×", factor(share)) } else { format!("{:.1}%", 100.0 * share) }
+    if share >= FAR { format!("{}×", factor(share)) } else { without_sign(format!("{:.1}%", 100.0 * share)) }
+}
+
+/// What rounds to zero has no sign.
+fn without_sign(percent: String) -> String {
+    if percent == "-0.0%" || percent == "-0%" { percent.replace('-', "") } else { percent }
 }
 
 /// A share without decimals, or how many times the whole: `87%`, `12.6×`.
 #[must_use]
 pub fn whole_percent(share: f64) -> String {
-    if share >= FAR { percent(share) } else { format!("{:.0}%", 100.0 * share) }
+    if share >= FAR { percent(share) } else { without_sign(format!("{:.0}%", 100.0 * share)) }
 }
 
 /// By how much something is more than another: `87.3%`, or, where it is far more, how many times
@@ -136,6 +141,8 @@ mod tests {
         assert_eq!(["87%", "12.6×"], [0.873, 12.58].map(whole_percent));
         assert_eq!(["30.0%", "a factor of 67.1"], [0.3, 66.091].map(apart));
         assert_eq!(["-3.0%", "NaN%"], [-0.03, f64::NAN].map(percent));
+        assert_eq!(["0.0%", "0.0%", "-0.1%"], [-0.0, -0.000_4, -0.000_6].map(percent));
+        assert_eq!(["0%", "0%", "-1%"], [-0.0, -0.004, -0.006].map(whole_percent));
         assert_eq!(["", "4", "4 and 6", "4, 6 and 7"], [&[][..], &[4], &[4, 6], &[4, 6, 7]].map(listed));
         assert_eq!((capital(""), capital("éa b")), (String::new(), "Éa b".into()));
     }

@@ -164,26 +164,13 @@ fn sentence(finding: &Finding, names: &Names) -> String {
     let ending = if plural { "" } else { "s" };
     match finding.kind {
         FindingKind::Imbalance { .. } => imbalance(finding, names),
-        FindingKind::Serial { time, alone } => {
-            let who = if finding.threads.is_empty() { "one thread".to_owned() } else { threads };
-            let (others, all) = match finding.scope {
-                Scope::Run => ("all others", "all"),
-                Scope::Task => ("the others of its task", "them"),
-            };
-            let turn = if finding.scope == Scope::Run && plural { ", one at a time" } else { "" };
-            let wait = if is_nearly_all(alone.0 as f64, time.0 as f64) {
-                format!(" while {others} wait{turn}")
-            } else {
-                format!("{turn}, and for {alone} of that {others} wait")
-            };
-            format!(
-                "{steps}: serial. {} compute{ending} for {time}{wait}. Spread over {all}, {win} of the run would be won.",
-                capital(&who)
-            )
-        }
+        FindingKind::Serial { .. } => serial(finding, names),
         FindingKind::SlowThreads { times, everywhere } => {
             let steps = if everywhere { "all phases".to_owned() } else { small(&steps) };
-            let others = if finding.scope == Scope::Task { "the others of its task" } else { "the others" };
+            let others = match finding.scope {
+                Scope::Run => "the others",
+                Scope::Task => others_of_task(finding, plural),
+            };
             let when = when(finding);
             format!(
                 "{} take{ending} {times:.2} times as long as {others} in {steps}{when}, for the same instructions. As fast \
@@ -212,6 +199,76 @@ fn sentence(finding: &Finding, names: &Names) -> String {
              for {win} of the run less. (The run wins more if others wait for these bursts, and less if who has them waits anyway.)"
         ),
     }
+}
+
+/// Whether others have begun while a thread computes alone. Before its first burst a thread may
+/// not exist yet: it is not known to wait.
+enum Begun {
+    /// In all of the time they have not.
+    Before,
+    /// In some of it.
+    Partly,
+    /// For nearly all of the time they have.
+    Later,
+}
+
+fn not_begun(finding: &Finding, time: Nanos) -> Begun {
+    let (before, time) = (finding.before.0 as f64, time.0 as f64);
+    match () {
+        () if before >= time => Begun::Before,
+        () if is_nearly_all(time - before, time) => Begun::Later,
+        () => Begun::Partly,
+    }
+}
+
+/// The others of the tasks of who is named.
+fn others_of_task(finding: &Finding, plural: bool) -> &'static str {
+    let is_one_task = finding.threads.windows(2).all(|two| two[0].task == two[1].task);
+    match (plural, is_one_task) {
+        (false, _) => "the others of its task",
+        (true, true) => "the others of their task",
+        (true, false) => "the others of their tasks",
+    }
+}
+
+fn serial(finding: &Finding, names: &Names) -> String {
+    let FindingKind::Serial { time, alone } = finding.kind else { return String::new() };
+    let Who { text: threads, plural } = names.who(&finding.threads);
+    let (who, ending) = match finding.threads.is_empty() {
+        true => ("one thread".to_owned(), "s"),
+        false => (threads, if plural { "" } else { "s" }),
+    };
+    // Threads of one task are named together if they take turns.
+    let is_of_task = finding.threads.windows(2).any(|two| two[0].task == two[1].task);
+    let (others, all, turn) = match finding.scope {
+        Scope::Run if plural => ("all others", "all", ", one at a time"),
+        Scope::Run => ("all others", "all", ""),
+        Scope::Task if is_of_task => {
+            (others_of_task(finding, plural), "them", ", one thread of a task at a time")
+        }
+        Scope::Task => (others_of_task(finding, plural), "them", ""),
+    };
+    let is_alone = is_nearly_all(alone.0 as f64, time.0 as f64);
+    let before = finding.before;
+    let wait = match (is_alone, not_begun(finding, time)) {
+        // There are no others than those that take turns.
+        (true, _) if !turn.is_empty() && names.are_all(&finding.threads, finding.scope) => turn.to_owned(),
+        (true, Begun::Before) => format!("{turn} before the first burst of any other"),
+        (true, Begun::Partly) => {
+            format!("{turn} while no other does, for {before} of that before the first burst of any other")
+        }
+        (true, Begun::Later) => format!(" while {others} wait{turn}"),
+        (false, Begun::Later) => format!("{turn}, and for {alone} of that {others} wait"),
+        (false, _) => format!(
+            "{turn}, and for {alone} of that no other does, for {before} before the first burst of any other"
+        ),
+    };
+    format!(
+        "{}: serial. {} compute{ending} for {time}{wait}. Spread over {all}, {} of the run would be won.",
+        place(finding),
+        capital(&who),
+        percent(finding.share)
+    )
 }
 
 /// ` from 210 ms on`, ` until 300 ms`; nothing where it is so in all of the run.
@@ -254,19 +311,25 @@ fn one_off(finding: &Finding, names: &Names) -> String {
         FindingKind::OneOff { bursts: 1, duration, others: None, alone, .. } => format!(
             "A burst of {duration} at {} on {threads} once, in no phase{}: {win} of the run.",
             finding.begin,
-            while_others(alone),
+            while_others(alone, not_begun(finding, duration)),
         ),
         FindingKind::OneOff { bursts, duration, others: None, alone, .. } => format!(
             "{bursts} long bursts of no phase, the longest {duration} at {} on {threads}{}: {win} of the run in all.",
             finding.begin,
-            while_others(alone),
+            // How long all of them take is not told: of one that is before all others, nothing is.
+            while_others(alone, if finding.before == Nanos::ZERO { Begun::Later } else { Begun::Partly }),
         ),
         _ => String::new(),
     }
 }
 
-fn while_others(alone: bool) -> &'static str {
-    if alone { ", while all others wait" } else { "" }
+fn while_others(alone: bool, begun: Begun) -> &'static str {
+    match begun {
+        _ if !alone => "",
+        Begun::Before => ", before the first burst of any other",
+        Begun::Partly => ", while no other computes",
+        Begun::Later => ", while all others wait",
+    }
 }
 
 /// A thread that computes for less than this share of what the others do hardly
@@ -368,6 +431,13 @@ impl Names {
         Self { all, with_threads, is_hybrid }
     }
 
+    /// Whether these are all threads of the run, or of their tasks.
+    fn are_all(&self, names: &[ThreadName], scope: Scope) -> bool {
+        let is_compared =
+            |name: &&ThreadName| scope == Scope::Run || names.iter().any(|named| named.task == name.task);
+        self.all.iter().filter(is_compared).count() == names.len()
+    }
+
     fn everyone(&self) -> String {
         if self.with_threads { "all threads" } else { "all tasks" }.to_owned()
     }
@@ -424,3 +494,6 @@ fn small(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
 }
+
+#[cfg(test)]
+mod tests;

@@ -531,7 +531,7 @@ impl Labelled {
         }
         anyhow::bail!(
             "{}: what each thread computes is not known: states end before they begin, so the clocks of the tasks do \
-             not agree. `likewise bursts` shows what can be read; bursts of events (--burst-events TYPE) do not \
+             not agree. `likewise bursts` shows what can be read; bursts of events (-- --burst-events TYPE) do not \
              depend on states",
             self.input
         )

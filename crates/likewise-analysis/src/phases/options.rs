@@ -40,6 +40,8 @@ pub struct Reading {
     pub lenient: bool,
     /// Names of counters, where they are not beside the trace.
     pub pcf: Option<PathBuf>,
+    /// What the command wants before such options, when a message names one: nothing, or `-- `.
+    pub before_options: &'static str,
 }
 
 /// What describes a burst. What is `None` or empty is as the definition says,

@@ -269,8 +269,9 @@ fn apps_read(table: &BurstTable) -> Vec<u32> {
 /// Which application was chosen, where there was a choice and none was made.
 fn one_of_several(n_apps: usize, table: &BurstTable, reading: &Reading) -> Option<String> {
     let chosen = table.app.first().filter(|_| n_apps > 1 && reading.apps == Apps::First)?;
+    let option = format!("{}--app", reading.before_options);
     Some(format!(
-        "Application {chosen} of {n_apps} was read, the first that computes; --app N reads another, --app all \
+        "Application {chosen} of {n_apps} was read, the first that computes; {option} N reads another, {option} all \
          reads all."
     ))
 }
@@ -304,9 +305,10 @@ fn few_of_many(table: &BurstTable, records: &RecordCounts, reading: &Reading) ->
     are_few.then(|| {
         format!(
             "The Running states are {}, and there are {} events. If some begin and end what is of interest (tasks, \
-             user functions), --burst-events TYPE makes bursts of it; `likewise info --events` lists the types.",
+             user functions), {}--burst-events TYPE makes bursts of it; `likewise info --events` lists the types.",
             counted(n, "burst"),
-            grouped_digits(records.events)
+            grouped_digits(records.events),
+            reading.before_options
         )
     })
 }
@@ -329,7 +331,8 @@ fn no_burst(reading: &Reading, rows: Option<u64>) -> String {
     }
     format!(
         "there is no CPU burst{of} (no Running state); `likewise info --events` shows what there is, and \
-         --burst-events TYPE makes bursts of events"
+         {}--burst-events TYPE makes bursts of events",
+        reading.before_options
     )
 }
 

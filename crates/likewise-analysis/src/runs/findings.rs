@@ -154,7 +154,7 @@ impl Comparison {
     /// Whether all computation is known to be the same: whole runs are, and an
     /// iteration is where its phases are, but for a small part. What took long once must be
     /// told, or not, in all.
-    pub(super) fn is_whole_known(&self) -> bool {
+    pub fn is_whole_known(&self) -> bool {
         let share = |r: usize| -> f64 {
             let unsure = self.phases.iter().filter(|phase| phase.in_loop && phase.is_unsure());
             unsure.filter_map(|phase| phase.runs[r].as_ref()).map(|run| run.figures().share).sum()

@@ -342,6 +342,9 @@ impl Comparison {
                 percent(ROUNDING - 1.0)
             ));
         }
+        if !comparison.is_whole_known() {
+            comparison.whole.stops_at = None;
+        }
         comparison.warn();
         comparison
     }
@@ -375,6 +378,14 @@ impl Comparison {
                  numbers of threads, with bursts of other phases' clusters, with work or bursts that may be those of another phase, \
                  between other calls, or with single long bursts of which one run cannot tell whether they are usual): nothing is said of {them} where it cannot; “?” stands before the figures.",
                 listed(&unsure)
+            ));
+        }
+        if !self.is_whole_known() {
+            self.notes.push(format!(
+                "Whether all computation is the same work in all runs cannot be told (phases of which that is so have \
+                 more than {} of a run's time, or bursts that took long once can be told in some runs alone): nothing \
+                 is said of it, and “?” stands before its figures.",
+                percent(1.0 - self.threshold)
             ));
         }
         if self.unlike_iterations {

@@ -32,41 +32,47 @@ pub(crate) fn to_json(analysis: &Analysis) -> Value {
             value["from_ns"] = finding.from.map(of_file).into();
             value["until_ns"] = finding.until.map(of_file).into();
         }
-        match finding.kind {
-            FindingKind::Imbalance { apart, cause, times, .. } => {
-                value["times"] = times.into();
-                value["apart"] = apart.into();
-                value["cause"] = match cause {
-                    Cause::Work => "work".into(),
-                    Cause::Speed => "speed".into(),
-                    Cause::Both => "both".into(),
-                    Cause::Unknown => Value::Null,
-                };
-                value["gradient"] = finding.gradient.is_some().into();
-            }
-            FindingKind::Serial { time, alone } => {
-                value["time_ns"] = time.0.into();
-                value["alone_ns"] = alone.0.into();
-            }
-            FindingKind::SlowThreads { times, .. } | FindingKind::Slower { times, .. } => {
-                value["times"] = times.into();
-            }
-            FindingKind::OneOff { bursts, same, duration, others, itself, alone } => {
-                value["bursts"] = bursts.into();
-                value["same_threads"] = same.into();
-                value["duration_ns"] = duration.0.into();
-                value["others_ns"] = others.map(|others| others.0).into();
-                value["itself"] = itself.into();
-                value["alone"] = alone.into();
-            }
-            FindingKind::LowIpc { ipc, others } => {
-                value["ipc"] = ipc.into();
-                value["ipc_of_others"] = others.into();
-            }
-        }
+        of_kind(&mut value, finding);
         value
     };
     found.list.iter().zip(sentences(analysis)).map(one).collect()
+}
+
+/// What each kind has of its own.
+fn of_kind(value: &mut Value, finding: &Finding) {
+    match finding.kind {
+        FindingKind::Imbalance { apart, cause, times, .. } => {
+            value["times"] = times.into();
+            value["apart"] = apart.into();
+            value["cause"] = match cause {
+                Cause::Work => "work".into(),
+                Cause::Speed => "speed".into(),
+                Cause::Both => "both".into(),
+                Cause::Unknown => Value::Null,
+            };
+            value["gradient"] = finding.gradient.is_some().into();
+        }
+        FindingKind::Serial { time, alone } => {
+            value["time_ns"] = time.0.into();
+            value["alone_ns"] = alone.0.into();
+            value["before_ns"] = finding.before.0.into();
+        }
+        FindingKind::SlowThreads { times, .. } | FindingKind::Slower { times, .. } => {
+            value["times"] = times.into();
+        }
+        FindingKind::OneOff { bursts, same, duration, others, itself, alone } => {
+            value["bursts"] = bursts.into();
+            value["same_threads"] = same.into();
+            value["duration_ns"] = duration.0.into();
+            value["others_ns"] = others.map(|others| others.0).into();
+            value["itself"] = itself.into();
+            value["alone"] = alone.into();
+        }
+        FindingKind::LowIpc { ipc, others } => {
+            value["ipc"] = ipc.into();
+            value["ipc_of_others"] = others.into();
+        }
+    }
 }
 
 fn kind(kind: FindingKind) -> &'static str {

@@ -90,6 +90,32 @@ fn two_steps_that_one_run_does_in_one_burst_are_not_called_slower() {
     }
 }
 
+/// What no sentence is made of has a mark in the table.
+#[test]
+fn all_computation_has_a_mark_where_nothing_is_said_of_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let all = || LOOP.map(|(time, ipc)| step(time, ipc)).to_vec();
+    let fused = || {
+        let mut steps = all();
+        steps.remove(1);
+        steps[0] = step(6500.0, 1.33);
+        steps
+    };
+    let slow = || LOOP.map(|(time, ipc)| step(1.3 * time, ipc / 1.3)).to_vec();
+    let base = program(dir.path().join("base.csv"), 8, 20, |_| all());
+    let shown = |now: &Path| {
+        let call = succeeds(&["compare", text(&base), text(now), "-o", text(&dir.path().join("out"))]);
+        let row = call.stdout.lines().find(|line| line.starts_with("all ")).expect("a row").to_owned();
+        (row, call.stdout.contains("All computation"), call.stderr)
+    };
+    let (row, is_told, notes) = shown(&program(dir.path().join("slow.csv"), 8, 20, |_| slow()));
+    assert!(!row.contains('?') && is_told, "{row}");
+    assert!(!notes.contains("all computation is the same work"), "{notes}");
+    let (row, is_told, notes) = shown(&program(dir.path().join("fused.csv"), 8, 30, |_| fused()));
+    assert!(row.contains(" ?") && !is_told, "{row} {notes}");
+    assert!(notes.contains("Whether all computation is the same work in all runs cannot be told"), "{notes}");
+}
+
 /// What is said to be slower or faster of single phases.
 fn judged(said: &[String]) -> Vec<&String> {
     let is_judged = |said: &&String| {

@@ -128,6 +128,30 @@ fn states_that_end_before_they_begin_are_told_and_make_findings_uncertain() {
         let call = likewise(&[&args[..], &["-o", text(&out)]].concat());
         assert_eq!((call.code, out.exists()), (1, false), "{}", call.stderr);
         assert!(call.stderr.contains("what each thread computes is not known"), "{}", call.stderr);
+        assert!(call.stderr.contains("(-- --burst-events TYPE)"), "{}", call.stderr);
+    }
+}
+
+/// `ranks` and `compare` take what is for reading behind `--`, `bursts` and `cut` as it is.
+#[test]
+fn what_makes_bursts_of_events_is_named_as_the_command_takes_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let (trace, out) = (dir.path().join("events.prv"), dir.path().join("out"));
+    std::fs::write(&trace, format!("{HEADER}2:1:1:1:1:10:63000006:1\n2:1:1:1:1:90:63000006:0\n")).unwrap();
+    let path = text(&trace);
+    for (command, option) in [
+        (&["bursts", path][..], "and --burst-events TYPE makes"),
+        (&["cut", path], "and --burst-events TYPE makes"),
+        (&["ranks", path], "and -- --burst-events TYPE makes"),
+        (&["compare", path, path], "and -- --burst-events TYPE makes"),
+    ] {
+        let none = likewise(&[command, &["-o", text(&out)]].concat());
+        assert!(none.code == 1 && none.stderr.contains(option), "{command:?}: {}", none.stderr);
+        // As it is advised, the events are read.
+        let before: &[&str] = if option.contains("-- -") { &["--"] } else { &[] };
+        let given = [command, &["-o", text(&out)], before, &["--burst-events", "63000006"]].concat();
+        let read = likewise(&given);
+        assert!(read.code != 2 && !read.stderr.contains("no Running state"), "{given:?}: {}", read.stderr);
     }
 }
 

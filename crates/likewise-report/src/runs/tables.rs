@@ -129,7 +129,9 @@ fn line(
         (number(factor.map(|f| f.value)), low)
     };
     let efficiency = change.map(|c| c.efficiency);
+    let is_unsure = run.is_none() && r != comparison.whole.base && !comparison.is_whole_known();
     let mark = match change {
+        _ if is_unsure => "?",
         Some(c) if c.may_be_chance(threshold) => "~",
         Some(c) if c.is_off_core(threshold) => "*",
         _ => "",

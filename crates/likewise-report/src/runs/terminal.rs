@@ -121,7 +121,7 @@ fn efficiency(comparison: &Comparison, change: Option<&Change>) -> String {
     change.map_or_else(|| "–".to_owned(), |c| format!("{}{}", mark(c), percent(c.efficiency)))
 }
 
-/// Before a figure of what may be another phase.
+/// Before a figure of what may be another phase, or other work.
 const UNSURE: &str = "?";
 
 /// Before a figure that differs by no more than repetitions do.
@@ -137,7 +137,13 @@ fn whole_line(comparison: &Comparison) -> Vec<String> {
     cells.extend(unlike(comparison).then(|| comparison.per.map_or("run", per).to_owned()));
     let mean = |run: &Run| run.all.as_ref().map_or_else(|| run.whole.mean(), Measured::mean);
     cells.extend(comparison.runs.iter().map(|run| time(mean(run))));
-    cells.extend(whole.changes.iter().map(|change| efficiency(comparison, change.as_ref())));
+    // The first run is what the others are compared with.
+    let is_sure = |r: usize| r == whole.base || whole.changes[r].is_none() || comparison.is_whole_known();
+    let told = |r: usize| {
+        let text = efficiency(comparison, whole.changes[r].as_ref());
+        if is_sure(r) { text } else { format!("{UNSURE}{text}") }
+    };
+    cells.extend((0..whole.changes.len()).map(told));
     let change = whole.stops_at.and_then(|r| whole.changes[r].as_ref());
     cells.push(whole.stops_at.map_or_else(|| "–".to_owned(), |r| stopping(comparison, r)));
     cells.push(change.map_or("–", cause_of).to_owned());

@@ -17,6 +17,12 @@ const OTHERS: f64 = 0.01;
 /// What is known of this share of the time of a phase is taken for all of it.
 const KNOWN: f64 = 0.5;
 
+/// Whether what bursts of so much time tell is taken for all of a time: they hold at least half
+/// of it.
+pub(super) fn is_known(known: f64, time: f64) -> bool {
+    known > 0.0 && known >= KNOWN * time
+}
+
 /// For what share of their time bursts were on a core, where the trace tells.
 ///
 /// A burst is the time between two calls. A thread may sleep then, or wait for another thread
@@ -187,7 +193,7 @@ impl Sum {
 
     /// The share of their time that they are on a core, if enough is known.
     pub(super) fn share(&self) -> Option<f64> {
-        (self.known > 0.0 && self.known >= KNOWN * self.time).then(|| self.cpu / self.known)
+        is_known(self.known, self.time).then(|| self.cpu / self.known)
     }
 }
 

@@ -1,15 +1,17 @@
 //! Why the threads of a step are not done together.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use rayon::prelude::*;
 
-use super::alone::alone;
-use super::finding::{Cause, Finding, FindingKind, Gradient, LEAST_APART, LEAST_SHARE, ThreadName};
+use super::finding::{Cause, Finding, FindingKind, Gradient, LEAST_APART, LEAST_SHARE};
+use super::serial::{by_one, in_turn, is_all_by_one};
 use super::shape::{NOISE, SLOPE, Shape, above_mean, cause, ends, noise, ratio, shape};
 use super::since::{FEWEST, since};
 use super::step::{Step, Taken, is_done_elsewhere, is_serial};
 use super::stretches::{Part, Stretches};
+use super::turns::Turns;
 use crate::bursts::serial::{Scope, is_nearly_all};
 use crate::cluster::ClusterId;
 use crate::median;
@@ -26,10 +28,6 @@ pub(super) const EVERYWHERE: f64 = 0.9;
 /// A phase with less than this share of the time of a step's largest is not
 /// named.
 const NAMED: f64 = 0.05;
-
-/// Of threads that compute alone, one is named if it costs at least this share of
-/// what the most costly one does.
-const OFTEN: f64 = 0.1;
 
 /// Bursts of no phase are named if those of the slowest threads take at least this
 /// share of the cost.
@@ -52,9 +50,10 @@ pub(super) fn uneven(stretches: &Stretches<'_>, parts: &[Part], whole: f64, scop
         return Vec::new();
     }
     let steps = steps(stretches, parts, whole);
-    let all: Vec<Told<'_>> = steps.into_iter().map(|step| told(stretches, step, whole, scope)).collect();
+    let turns = Turns::of(stretches);
+    let all: Vec<Told<'_>> = steps.into_iter().map(|step| told(&turns, step, whole, scope)).collect();
     let mut found: Vec<Told<'_>> = Vec::new();
-    for next in two_causes(stretches, all, whole, scope) {
+    for next in two_causes(&turns, all, whole, scope) {
         match found.iter_mut().find(|told| is_same(&told.finding, &next.finding)) {
             Some(same) => merge(same, next),
             None => found.push(next),
@@ -72,7 +71,8 @@ pub(super) fn uneven(stretches: &Stretches<'_>, parts: &[Part], whole: f64, scop
 /// Reports a phase twice if it has two causes: units that are slow in other phases
 /// too also have more instructions in this one. The slowness joins the finding of
 /// the slow units, and what is left is an imbalance of work.
-fn two_causes<'a>(stretches: &Stretches<'_>, all: Vec<Told<'a>>, whole: f64, scope: Scope) -> Vec<Told<'a>> {
+fn two_causes<'a>(turns: &Turns<'_, '_>, all: Vec<Told<'a>>, whole: f64, scope: Scope) -> Vec<Told<'a>> {
+    let stretches = turns.stretches;
     let is_slow = |told: &&Told<'_>| matches!(told.finding.kind, FindingKind::SlowThreads { .. });
     let factor = |told: &Told<'_>| told.steps[0].slowness(stretches, &told.units).ln();
     let slow: Vec<(Vec<u32>, f64)> =
@@ -96,7 +96,7 @@ fn two_causes<'a>(stretches: &Stretches<'_>, all: Vec<Told<'a>>, whole: f64, sco
         std::mem::swap(&mut work.times, &mut times);
         if work.is_uneven(stretches, LEAST_APART) {
             std::mem::swap(&mut work.times, &mut times);
-            let mut of_work = told(stretches, work.clone(), whole, scope);
+            let mut of_work = told(turns, work.clone(), whole, scope);
             of_work.units.clone_from(&next.units);
             of_work.finding.threads.clone_from(&next.finding.threads);
             of_work.finding.kind =
@@ -115,6 +115,13 @@ fn two_causes<'a>(stretches: &Stretches<'_>, all: Vec<Told<'a>>, whole: f64, sco
 fn complete(stretches: &Stretches<'_>, told: &mut Told<'_>, whole: f64) {
     if told.late {
         place(stretches, told);
+    }
+    let (begin, most) = dearest(stretches, told);
+    (told.finding.begin, told.finding.most) = (begin, most / whole);
+    if told.finding.is_serial() && told.finding.scope == Scope::Run {
+        let is_named = |burst: &u32| told.units.contains(&stretches.unit(*burst));
+        let own = told.steps.iter().flat_map(|step| step.costly()).flat_map(|part| &part.bursts);
+        told.finding.before = stretches.all.before_others(own.copied().filter(is_named), &told.units);
     }
     let mut times = vec![0.0; stretches.n_units()];
     let (mut above, mut mean, mut won) = (0.0, 0.0, 0.0);
@@ -278,10 +285,35 @@ fn is_once(stretches: &Stretches<'_>, step: &Step<'_>) -> bool {
     part.bursts.iter().all(|&b| all.label(b) == all.noise() || seen.insert((all.label(b), all.thread(b))))
 }
 
+/// Where a finding costs most, and how much, in ns: the longest burst of who computes alone, and
+/// else, of the stretch that costs most, the longest burst of the slowest unit.
+fn dearest(stretches: &Stretches<'_>, told: &Told<'_>) -> (Nanos, f64) {
+    let all = stretches.all;
+    let parts = || told.steps.iter().flat_map(|step| step.parts.iter());
+    let longest = |bursts: &mut dyn Iterator<Item = u32>| {
+        bursts.max_by_key(|&burst| (all.duration(burst), Reverse(all.begin(burst))))
+    };
+    if told.finding.is_serial() {
+        let is_named = |burst: &u32| told.units.contains(&stretches.unit(*burst));
+        let of_named = |least: f64| {
+            let parts = parts().filter(|part| part.gain >= least);
+            longest(&mut parts.flat_map(|part| part.bursts.iter().copied()).filter(is_named))
+        };
+        let own = of_named(f64::MIN_POSITIVE).or_else(|| of_named(0.0));
+        let own = own.expect("who computes alone has a burst");
+        let spread = 1.0 - 1.0 / stretches.peers(stretches.unit(own));
+        return (all.begin(own), all.duration(own) as f64 * spread);
+    }
+    let dear = parts().max_by(|a, b| a.gain.total_cmp(&b.gain).then(b.stretch.cmp(&a.stretch)));
+    let dear = dear.expect("a finding has a step, and that a part");
+    let is_own = |burst: &u32| stretches.unit(*burst) == dear.unit;
+    let own = longest(&mut dear.bursts.iter().copied().filter(is_own));
+    (all.begin(own.unwrap_or(dear.longest)), dear.gain)
+}
+
 /// What is to be said of one step.
-fn told<'a>(stretches: &Stretches<'_>, step: Step<'a>, whole: f64, scope: Scope) -> Told<'a> {
-    let dear = step.parts.iter().max_by(|a, b| a.gain.total_cmp(&b.gain).then(b.stretch.cmp(&a.stretch)));
-    let dear = dear.expect("a step has a part");
+fn told<'a>(turns: &Turns<'_, '_>, step: Step<'a>, whole: f64, scope: Scope) -> Told<'a> {
+    let stretches = turns.stretches;
     let labels = step.parts.iter().flat_map(|part| part.labels.iter().copied()).collect();
     let (phases, noise) = named(stretches, &step.parts);
     let mut finding = Finding {
@@ -294,21 +326,20 @@ fn told<'a>(stretches: &Stretches<'_>, step: Step<'a>, whole: f64, scope: Scope)
         gradient: None,
         from: None,
         until: None,
-        begin: stretches.all.begin(dear.longest),
+        begin: Nanos::ZERO,
+        most: 0.0,
+        before: Nanos::ZERO,
         stretches: step.costly().count() as u64,
         is_once: is_once(stretches, &step),
     };
     let (mut units, mut late) = (Vec::new(), false);
-    if is_serial(&step) {
-        units = often(&step);
-        finding.threads = stretches.names(&units, &labels);
-        let own = step.costly().map(|part| part.own).sum();
-        let alone = alone(stretches, step.costly(), &finding.threads, scope);
-        let [time, only] = [own, alone].map(|time| serial_time(time, &finding.threads, scope));
-        finding.kind = FindingKind::Serial { time, alone: only };
-        let waited = step.costly().map(|part| part.own * (1.0 - 1.0 / part.n)).sum::<f64>();
-        // Where others compute meanwhile, they would be done later with more to do.
-        finding.share = if is_nearly_all(alone, own) { waited } else { waited.min(step.gain) } / whole;
+    let is_serial = is_serial(&step);
+    // One that computes alone may be one of several that do so in turn.
+    let is_by_one = is_serial && is_all_by_one(&step);
+    if let Some(alone) = (!is_by_one).then(|| turns.alone(&labels)).flatten() {
+        units = in_turn(stretches, &step, &mut finding, &labels, whole, alone);
+    } else if is_serial {
+        units = by_one(stretches, &step, &mut finding, &labels, whole);
     } else if step.is_steady(stretches) {
         let cause = cause(stretches, &step.times, &step.instructions);
         let shape = shape(stretches, &step.times);
@@ -335,12 +366,6 @@ fn told<'a>(stretches: &Stretches<'_>, step: Step<'a>, whole: f64, scope: Scope)
     Told { finding, steps: vec![step], labels, units, late }
 }
 
-/// A time of the units that compute in turn; of the threads of each task, per task.
-fn serial_time(time: f64, threads: &[ThreadName], scope: Scope) -> Nanos {
-    let tasks = threads.chunk_by(|a, b| a.task == b.task).count().max(1);
-    Nanos(if scope == Scope::Task { time / tasks as f64 } else { time } as u64)
-}
-
 /// The phases of a step, those with most time first, and whether noise is
 /// part of it.
 fn named(stretches: &Stretches<'_>, parts: &[&Part]) -> (Vec<ClusterId>, bool) {
@@ -360,65 +385,11 @@ fn named(stretches: &Stretches<'_>, parts: &[&Part]) -> (Vec<ClusterId>, bool) {
     (stretches.all.phases(times.into_iter().map(|(label, _)| label)), noise)
 }
 
-/// The units that are last in most of the cost.
-fn often(step: &Step<'_>) -> Vec<u32> {
-    let mut gains: BTreeMap<u32, f64> = BTreeMap::new();
-    for part in &step.parts {
-        *gains.entry(part.unit).or_insert(0.0) += part.gain;
-    }
-    let most = gains.values().copied().fold(0.0, f64::max);
-    gains.iter().filter(|(_, gain)| **gain >= OFTEN * most).map(|(&unit, _)| unit).collect()
-}
-
 /// Whether two findings are of the same threads, and of one kind.
 fn is_same(a: &Finding, b: &Finding) -> bool {
     let takes_less = |f: &Finding| matches!(f.kind, FindingKind::Imbalance { times: Some(_), .. });
     let one_kind = std::mem::discriminant(&a.kind) == std::mem::discriminant(&b.kind);
     !a.threads.is_empty() && a.threads == b.threads && takes_less(a) == takes_less(b) && one_kind
-}
-
-/// Moves long single bursts into the finding that their thread computes alone, if
-/// there is one. `n` threads could share them. Of others it is said whether they are alone.
-pub(super) fn without_serial(
-    one_offs: Vec<(Finding, Nanos)>,
-    mut uneven: Vec<Finding>,
-    whole: f64,
-    n: usize,
-) -> (Vec<Finding>, Vec<Finding>) {
-    let mut rest = Vec::new();
-    for (mut finding, only) in one_offs {
-        let is_alone = matches!(finding.kind, FindingKind::OneOff { others: None, .. });
-        let same = uneven.iter_mut().find(|f| is_alone && f.threads == finding.threads);
-        match same.map(|serial| (&mut serial.kind, &mut serial.share, &mut serial.noise)) {
-            Some((FindingKind::Serial { time, alone }, share, noise)) => {
-                *time = time.saturating_add(Nanos((finding.share * whole) as u64));
-                *alone = alone.saturating_add(only).min(*time);
-                *share += finding.share * (1.0 - 1.0 / n as f64);
-                *noise = true;
-            }
-            _ => {
-                if let FindingKind::OneOff { others: None, alone, .. } = &mut finding.kind {
-                    *alone = n > 1 && is_nearly_all(only.0 as f64, finding.share * whole);
-                }
-                rest.push(finding);
-            }
-        }
-    }
-    (rest, uneven)
-}
-
-/// Several long bursts of no phase, of one thread and while no other of `n` computes, are serial
-/// time: what the first thread of an OpenMP program does between its regions may be unlike each
-/// time. One such burst is something that happened once.
-pub(super) fn as_serial(mut found: Finding, whole: f64, n: usize) -> Finding {
-    if let FindingKind::OneOff { bursts: 2.., same: true, alone: true, .. } = found.kind
-        && found.threads.len() == 1
-    {
-        let time = Nanos((found.share * whole) as u64);
-        found.kind = FindingKind::Serial { time, alone: time };
-        found.share *= 1.0 - 1.0 / n as f64;
-    }
-    found
 }
 
 /// Puts together what is lost between tasks and what is lost inside of them: as
@@ -471,6 +442,7 @@ fn add(found: &mut Finding, other: &Finding) {
     let new: Vec<_> = other.phases.iter().filter(|phase| !found.phases.contains(phase)).copied().collect();
     found.phases.extend(new);
     found.share += other.share;
+    found.take_place(other, 1.0);
     found.noise |= other.noise;
     found.is_once &= other.is_once;
     found.stretches = found.stretches.max(other.stretches);

@@ -34,6 +34,9 @@ pub(super) struct Counted<'a> {
     /// Of each burst of the table, the place of its thread in `names`.
     thread: Vec<u32>,
     names: Vec<ThreadName>,
+    /// When the first burst of each of these begins, however short, and that of any other.
+    first: Vec<Nanos>,
+    first_of_rest: Nanos,
     /// By begin.
     pub(super) order: Vec<u32>,
 }
@@ -43,6 +46,7 @@ impl<'a> Counted<'a> {
         let table = input.table;
         let noise = input.phase.iter().flatten().map(|id| id.index() as u32 + 1).max().unwrap_or(0);
         let (mut names, mut thread) = (Vec::new(), Vec::with_capacity(table.len()));
+        let (mut first, mut first_of_rest) = (Vec::new(), Nanos(u64::MAX));
         let is_asleep = |i: usize| input.asleep.get(i).is_some_and(|asleep| *asleep);
         for ((_, task, number), bursts) in table.threads() {
             // One that does nothing but wait for others is none of those that share the work.
@@ -50,11 +54,14 @@ impl<'a> Counted<'a> {
             let awake: f64 = bursts.clone().filter(|&i| !is_asleep(i)).map(time).sum();
             if awake < LEAST_AWAKE * bursts.clone().map(time).sum::<f64>() {
                 thread.extend(repeat_n(NOT_COMPARED, bursts.len()));
+                first_of_rest = first_of_rest.min(table.begin[bursts.start]);
                 continue;
             }
             let name = ThreadName { task, thread: number };
             if names.last() != Some(&name) {
                 names.push(name);
+                // They are by begin.
+                first.push(table.begin[bursts.start]);
             }
             thread.extend(repeat_n(names.len() as u32 - 1, bursts.len()));
         }
@@ -65,7 +72,7 @@ impl<'a> Counted<'a> {
         };
         let order = by_begin(table, counts);
         let grouped_from = input.grouped_from;
-        Self { table, phase: input.phase, noise, grouped_from, thread, names, order }
+        Self { table, phase: input.phase, noise, grouped_from, thread, names, first, first_of_rest, order }
     }
 
     /// Whether there are several tasks, and several threads in some of them.
@@ -75,6 +82,21 @@ impl<'a> Counted<'a> {
 
     pub(super) fn n_tasks(&self) -> usize {
         self.names.chunk_by(|a, b| a.task == b.task).count()
+    }
+
+    /// How much of some bursts is before the first burst of any thread but these; 0 where some
+    /// tasks, of several, have several threads: there the others of a task may be meant.
+    pub(super) fn before_others(&self, bursts: impl Iterator<Item = u32>, threads: &[u32]) -> Nanos {
+        if self.is_hybrid() {
+            return Nanos::ZERO;
+        }
+        let others = (0..).zip(&self.first).filter(|(thread, _)| !threads.contains(thread));
+        let first = others.map(|(_, first)| *first).fold(self.first_of_rest, Nanos::min);
+        if first == Nanos(u64::MAX) {
+            return Nanos::ZERO;
+        }
+        let before = |burst: u32| self.end(burst).min(first).saturating_sub(self.begin(burst));
+        bursts.map(before).fold(Nanos::ZERO, Nanos::saturating_add)
     }
 
     /// How long any thread computes, and when the last has done so.

@@ -146,6 +146,12 @@ pub struct Finding {
     pub until: Option<Nanos>,
     /// Where it costs most: the begin of a burst.
     pub begin: Nanos,
+    /// Share of the run that it costs there. Of findings that become one, the larger tells where.
+    /// 0 of what has no such place ([`FindingKind::Slower`]).
+    pub most: f64,
+    /// Of serial time and of single long bursts: how much of it is before the first burst of any
+    /// other thread. 0 where some tasks, of several, have several threads.
+    pub before: Nanos,
     /// In how many stretches of the run it costs anything.
     pub stretches: u64,
     /// Whether no thread has more than one burst of a phase in it.
@@ -157,6 +163,14 @@ impl Finding {
     #[must_use]
     pub fn is_serial(&self) -> bool {
         matches!(self.kind, FindingKind::Serial { .. })
+    }
+
+    /// Takes over where another finding, which becomes a part of this one, costs most, if that is
+    /// more. `times` is how much of its cost remains.
+    pub(super) fn take_place(&mut self, other: &Self, times: f64) {
+        if times * other.most > self.most {
+            (self.begin, self.most) = (other.begin, times * other.most);
+        }
     }
 
     /// Whether it costs time because other threads wait meanwhile.

@@ -14,29 +14,26 @@ mod counted;
 mod counts;
 mod finding;
 mod instead;
+mod low_ipc;
 mod one_offs;
 mod part;
+mod serial;
 mod shape;
 mod since;
 mod single;
 mod slower;
 mod step;
 mod stretches;
+mod turns;
 
-use super::rates::instructions_and_cycles;
 use super::serial::Scope;
 use crate::cluster::ClusterId;
-use crate::table::Nanos;
 use counted::Counted;
 pub use finding::{Cause, Finding, FindingKind, Findings, FindingsInput, Gradient, LEAST_SHARE, ThreadName};
 use stretches::{Among, Stretches};
 
 /// A burst of no phase is named if it takes at least this share of the run.
 const LONG_BURST: f64 = 0.01;
-
-/// IPC under this share of the rest of the run's is low. Sound phases of one
-/// program differ by up to a factor of two.
-const LOW_IPC: f64 = 0.5;
 
 /// At most so many findings are reported.
 const MOST: usize = 5;
@@ -82,7 +79,7 @@ pub fn findings(input: &FindingsInput<'_>) -> Findings {
         .filter(|f| !matches!(f.kind, FindingKind::Imbalance { .. }))
         .flat_map(|f| f.phases.iter().copied())
         .collect();
-    list.extend(low_ipc(&all, length, &told));
+    list.extend(low_ipc::low_ipc(&all, length, &told));
     list.retain(|finding| finding.share >= LEAST_SHARE && (few_cpus.is_none() || !finding.is_by_waiting()));
     list.sort_by(|a, b| b.share.total_cmp(&a.share).then(a.begin.cmp(&b.begin)));
     list.truncate(MOST);
@@ -99,57 +96,10 @@ fn losses(stretches: &Stretches<'_>, whole: f64, scope: Scope) -> (Vec<Finding>,
     let balance = parts.iter().map(|part| part.gain).sum::<f64>() / whole;
     let one_offs = one_offs::one_offs(stretches, &mut parts, whole);
     let uneven = causes::uneven(stretches, &parts, whole, scope);
-    let (one_offs, mut list) = causes::without_serial(one_offs, uneven, whole, stretches.n_units());
+    let (one_offs, mut list) = serial::without_serial(one_offs, uneven, whole, stretches.n_units());
     let one_offs = one_offs::folded(one_offs).into_iter();
-    list.extend(one_offs.map(|found| causes::as_serial(found, whole, stretches.n_units())));
+    list.extend(one_offs.map(|found| serial::as_serial(found, whole, stretches.n_units())));
     (list, balance)
-}
-
-/// Phases that most threads have, with an IPC far below that of all else.
-fn low_ipc(counted: &Counted<'_>, end: Nanos, told: &[ClusterId]) -> Vec<Finding> {
-    let counters = &counted.table.counters;
-    let [Some(instructions), Some(cycles)] = instructions_and_cycles(counters) else {
-        return Vec::new();
-    };
-    let (instructions, cycles) = (&counters[instructions].values, &counters[cycles].values);
-    let (n, n_threads) = (counted.n_labels(), counted.names().len());
-    let mut sums = vec![[0.0; 3]; n];
-    let mut first: Vec<Option<u32>> = vec![None; n];
-    for &burst in &counted.order {
-        let (i, label) = (burst as usize, counted.label(burst) as usize);
-        let (instructions, cycles) = (instructions.get(i), cycles.get(i));
-        // Bursts without the counters are taken to be like those that have them.
-        sums[label][2] += counted.duration(burst) as f64;
-        if instructions >= 0.0 && cycles > 0.0 {
-            sums[label][0] += instructions;
-            sums[label][1] += cycles;
-            first[label] = first[label].or(Some(burst));
-        }
-    }
-    let all = sums.iter().fold([0.0; 2], |sum, s| [sum[0] + s[0], sum[1] + s[1]]);
-    let threads = counted.threads_by_label();
-    let finding = |label: usize| {
-        let [own, own_cycles, time] = sums[label];
-        let (ipc, others) = (own / own_cycles, (all[0] - own) / (all[1] - own_cycles));
-        let phase = ClusterId::from_index(label);
-        let is_low = ipc.is_finite() && others.is_finite() && ipc <= LOW_IPC * others;
-        let is_common = 2 * threads[label] >= n_threads;
-        (is_low && is_common && !told.contains(&phase)).then(|| Finding {
-            kind: FindingKind::LowIpc { ipc, others },
-            share: time / (n_threads as f64 * end.0 as f64) * (1.0 - ipc / others),
-            scope: Scope::Run,
-            phases: vec![phase],
-            noise: false,
-            threads: Vec::new(),
-            gradient: None,
-            from: None,
-            until: None,
-            begin: first[label].map_or(Nanos::ZERO, |burst| counted.begin(burst)),
-            stretches: 0,
-            is_once: false,
-        })
-    };
-    (0..n).filter(|&label| label != counted.noise() as usize).filter_map(finding).collect()
 }
 
 #[cfg(test)]

@@ -146,9 +146,18 @@ fn one_off(stretches: &Stretches<'_>, part: &Part, late: &Late, is_alone: bool, 
         from: None,
         until: None,
         begin,
+        most: if is_alone { won.min(longest) } else { won }.max(0.0) / whole,
+        before: if is_alone { before_others(stretches, part) } else { Nanos::ZERO },
         stretches: 1,
         is_once: true,
     }
+}
+
+/// How much of the long bursts of no phase is before the first burst of any other thread.
+fn before_others(stretches: &Stretches<'_>, part: &Part) -> Nanos {
+    let of_burst =
+        |&burst: &u32| stretches.all.before_others(std::iter::once(burst), &[stretches.all.thread(burst)]);
+    part.long.iter().map(of_burst).fold(Nanos::ZERO, Nanos::saturating_add)
 }
 
 /// A burst that takes long beside others of its thread.
@@ -172,6 +181,8 @@ fn stalled(stretches: &Stretches<'_>, part: &Part, stall: &Stall, whole: f64) ->
         from: None,
         until: None,
         begin: all.begin(part.longest),
+        most: stall.won / whole,
+        before: Nanos::ZERO,
         stretches: 1,
         is_once: true,
     }
@@ -290,6 +301,7 @@ fn add(found: &mut Finding, mut next: Finding) {
 fn join(found: &mut Finding, next: Finding) {
     found.share += next.share;
     found.noise |= next.noise;
+    found.before = found.before.saturating_add(next.before);
     found.stretches += next.stretches;
     let new: Vec<_> = next.phases.into_iter().filter(|phase| !found.phases.contains(phase)).collect();
     found.phases.extend(new);

@@ -33,8 +33,13 @@ pub(super) enum Shape {
     Other,
 }
 
+/// Units take longest together if each takes at least this share of the longest time: one that
+/// takes less is nearer to none at all.
+const TOGETHER: f64 = 0.5;
+
 /// The smaller side of the gap of ln(time over the group's mean), if there is
-/// one.
+/// one. Where some have no time, all others may be above the gap, however much they
+/// differ; then it is sought again among these.
 pub(super) fn shape(stretches: &Stretches<'_>, times: &[f64]) -> Shape {
     let means = means(stretches, times);
     let mean = |unit: usize| means[stretches.group_of(unit as u32)];
@@ -47,11 +52,27 @@ pub(super) fn shape(stretches: &Stretches<'_>, times: &[f64]) -> Shape {
         side.sort_unstable();
         side
     };
-    match gap(&units.iter().map(height).collect::<Vec<f64>>()) {
-        Some(Gap { low, high }) if high.len() <= low.len() => Shape::Late(side(&high)),
+    let heights: Vec<f64> = units.iter().map(height).collect();
+    let no_gap = || if units.len() >= LEAST_UNITS { Shape::Gradient } else { Shape::Other };
+    match gap(&heights) {
+        Some(Gap { low, high }) if high.len() <= low.len() => {
+            together(&heights, high).map_or_else(no_gap, |late| Shape::Late(side(&late)))
+        }
         Some(Gap { low, .. }) => Shape::Early(side(&low)),
-        None if units.len() >= LEAST_UNITS => Shape::Gradient,
-        None => Shape::Other,
+        None => no_gap(),
+    }
+}
+
+/// Of units that take longest, by place, those that do so together; `None` where no gap parts
+/// them from the rest.
+fn together(heights: &[f64], mut longest: Vec<usize>) -> Option<Vec<usize>> {
+    loop {
+        let own: Vec<f64> = longest.iter().map(|&place| heights[place]).collect();
+        let most = own.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        if own.iter().all(|height| *height >= most + TOGETHER.ln()) {
+            return Some(longest);
+        }
+        longest = gap(&own)?.high.into_iter().map(|place| longest[place]).collect();
     }
 }
 

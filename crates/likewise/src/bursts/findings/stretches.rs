@@ -489,6 +489,11 @@ impl<'a> Stretches<'a> {
         self.group_of(self.unit(burst))
     }
 
+    /// How many units are compared with one, and itself.
+    pub(super) fn peers(&self, unit: u32) -> f64 {
+        self.peers[self.group_of(unit)]
+    }
+
     /// How many units the bursts of a stretch are among.
     fn n(&self, bursts: &[u32]) -> f64 {
         bursts.first().map_or(0.0, |&burst| self.peers[self.group(burst)])

@@ -2,14 +2,17 @@
 
 mod asleep;
 mod chance;
+mod low_ipc;
 mod part;
+mod serial;
 mod single;
 mod threads;
 mod time;
+mod together;
 mod waves;
 
 use super::*;
-use crate::table::BurstTable;
+use crate::table::{BurstTable, Nanos};
 use crate::table::{Counter, CounterColumn};
 
 /// Bursts of (task, begin, duration, phase from 1 or 0, instructions, cycles).
@@ -439,27 +442,6 @@ fn a_stall_without_a_call_after_it_is_one_finding_of_the_right_size() {
         // It is 2,000 longer, and of 300 nobody can tell whose place they have.
         assert!((0.17..0.2001).contains(&finding.share), "{phase}: {finding:?}");
     }
-}
-
-#[test]
-fn a_phase_of_low_ipc_is_compared_with_all_else() {
-    let bursts = |step: u64| {
-        (1..5).flat_map(move |task| {
-            [(task, step * 1_000, 400, 1, 800.0, 400.0), (task, step * 1_000 + 500, 400, 2, 200.0, 400.0)]
-        })
-    };
-    let found = found(&(0..10).flat_map(bursts).collect::<Vec<_>>(), 10_000);
-    let [finding] = &found.list[..] else { panic!("{found:?}") };
-    assert_eq!(finding.kind, FindingKind::LowIpc { ipc: 0.5, others: 2.0 });
-    assert!(near(finding.share, 0.4 * 0.75) && numbers(finding) == [2], "{finding:?}");
-    // Where every other burst has no counters, the phase takes as long.
-    let half = |step: u64| {
-        bursts(step)
-            .map(move |b| if step.is_multiple_of(2) { b } else { (b.0, b.1, b.2, b.3, f64::NAN, f64::NAN) })
-    };
-    let half = super::tests::found(&(0..10).flat_map(half).collect::<Vec<_>>(), 10_000);
-    assert_eq!(half.list[0].kind, finding.kind);
-    assert!(near(half.list[0].share, finding.share), "{half:?}");
 }
 
 /// Issue 11: 8 ranks of EPOCH at one step, whose columns of the alignment

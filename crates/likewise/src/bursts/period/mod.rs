@@ -139,9 +139,11 @@ pub enum NotPeriodic {
     /// No burst has a phase.
     #[error("no burst belongs to a phase")]
     NoPhase,
-    /// Nothing comes again at even distances.
+    /// Nothing comes again at even distances, with something else between: of bursts of one phase
+    /// alone, one after the other, no begin shows over work.
     #[error(
-        "no phase or place was found to come again at even distances of work, {LEAST_ITERATIONS} times or more and over {:.0}% of it",
+        "no phase or place was found to come again, after other work, at even distances of work, \
+         {LEAST_ITERATIONS} times or more and over {:.0}% of it",
         100.0 * LEAST_COVERAGE
     )]
     NothingRepeats,

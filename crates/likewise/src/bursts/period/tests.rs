@@ -82,6 +82,9 @@ fn nothing_is_claimed_of_sequences_without_period() {
     let thue_morse: Vec<usize> = (0..256u32).map(|i| (i.count_ones() % 2) as usize * 3).collect();
     assert!(found(&thue_morse).is_err(), "{:?}", found(&thue_morse));
     assert!(found(&(0..12).collect::<Vec<_>>()).is_err());
+    // Equal bursts come again at even distances, and nothing else comes between.
+    let why = found(&[0; 40]).expect_err("no begin shows");
+    assert!(why.to_string().contains("come again, after other work, at even distances"), "{why}");
     assert!(found(&[0, 1, 0, 2, 3, 0, 1, 0, 2, 3]).is_err());
 }
 

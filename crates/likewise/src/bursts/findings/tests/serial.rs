@@ -1,0 +1,84 @@
+//! What one thread does while the others wait, or several do in turn.
+
+use super::*;
+
+/// 4 tasks, 10 steps: all compute for 500 ns, then task 2 for `alone`.
+fn after_steps(alone: impl Fn(u64) -> u64) -> Vec<Burst> {
+    let bursts = |step: u64| {
+        let even = (1..5).map(move |task| (task, step * 1_000, 500, 1, 500.0, 500.0));
+        let duration = alone(step);
+        even.chain([(2, step * 1_000 + 600, duration, 2, duration as f64, duration as f64)])
+    };
+    (0..10).flat_map(bursts).collect()
+}
+
+/// On OpenMP traces the begin was that of a burst of 1.5 ms, where one of 173 ms costs most.
+#[test]
+fn serial_time_costs_most_in_its_longest_burst_in_a_phase_or_in_none() {
+    let begin = |bursts: &[Burst]| {
+        let found = found(bursts, 12_000);
+        let [finding] = &found.list[..] else { panic!("{found:?}") };
+        assert!(finding.is_serial(), "{finding:?}");
+        finding.begin
+    };
+    let mut bursts = after_steps(|step| if step == 7 { 350 } else { 300 });
+    assert_eq!(begin(&bursts), Nanos(7_600));
+    // A long burst of no phase, which becomes a part of it.
+    bursts.push((2, 10_000, 1_000, 0, 9.0, 9.0));
+    assert_eq!(begin(&bursts), Nanos(10_000));
+    // One that is shorter than the longest of the phase does not tell where.
+    let last = bursts.len() - 1;
+    bursts[last].2 = 320;
+    assert_eq!(begin(&bursts), Nanos(7_600));
+}
+
+/// Two threads that compute one after the other; where `overlap` is above 0, the second ends
+/// after the first begins again.
+fn two(overlap: u64) -> Findings {
+    let bursts = [(1, 0, 1_400), (2, 2_700, 1_400), (1, 4_100 - overlap, 1_500)];
+    found(&bursts.map(|(task, begin, time)| (task, begin, time, 1, time as f64, time as f64)), 5_800)
+}
+
+/// The tester's `pthread`: a note called a phase serial, and of two threads of which never two
+/// compute it was told that one takes longest, and that evenness would win 12.1 %.
+#[test]
+fn what_is_done_one_at_a_time_is_serial_also_where_one_begins_before_another_ends() {
+    for overlap in [0, 1, 100] {
+        let found = two(overlap);
+        let [finding] = &found.list[..] else { panic!("{overlap}: {found:?}") };
+        let FindingKind::Serial { time, alone } = finding.kind else { panic!("{overlap}: {finding:?}") };
+        assert_eq!((time, alone), (Nanos(4_300), Nanos(4_300 - 2 * overlap)), "{overlap}");
+        assert!(near(finding.share, 4.3 / 5.8 / 2.0) && tasks(finding) == [1, 2], "{finding:?}");
+        assert_eq!(finding.begin, Nanos(4_100 - overlap), "the longest burst");
+    }
+    // Also where one thread is last in all stretches but those in which the other is, too.
+    let turns: Vec<Burst> =
+        (0..10).map(|step| (1 + step as u32 % 2, 500 * step, 400, 1, 400.0, 400.0)).collect();
+    let found = super::found(&turns[..9], 4_500);
+    let [finding] = &found.list[..] else { panic!("{found:?}") };
+    assert_eq!(finding.kind, FindingKind::Serial { time: Nanos(3_600), alone: Nanos(3_600) }, "{finding:?}");
+    // Two that do most of it together are not.
+    let found = two(1_000);
+    let [finding] = &found.list[..] else { panic!("{found:?}") };
+    assert!(matches!(finding.kind, FindingKind::Imbalance { .. }), "{finding:?}");
+}
+
+/// Threads of an OpenMP program are made when the first region begins.
+#[test]
+fn time_before_the_others_begin_is_told() {
+    let before = |first: Option<Burst>| {
+        let mut bursts = after_steps(|_| 300);
+        bursts.iter_mut().for_each(|burst| burst.1 += 5_000);
+        bursts.extend([(2, 0, 4_000, 2, 4e3, 4e3)].into_iter().chain(first));
+        let found = found(&bursts, 15_000);
+        let [finding] = &found.list[..] else { panic!("{found:?}") };
+        assert!(finding.is_serial(), "{finding:?}");
+        finding.before
+    };
+    assert_eq!(before(None), Nanos(4_000));
+    // However short it is, another has begun.
+    assert_eq!(before(Some((3, 1_000, 5, 0, 1.0, 1.0))), Nanos(1_000));
+    assert_eq!(before(Some((3, 0, 5, 0, 1.0, 1.0))), Nanos(0));
+    let in_none = found(&[&after_steps(|_| 300)[..], &[(2, 10_000, 900, 0, 9.0, 9.0)]].concat(), 12_000);
+    assert_eq!(in_none.list[0].before, Nanos::ZERO);
+}
