@@ -2,7 +2,7 @@
 
 use super::Labelled;
 use anyhow::{Result, bail};
-use likewise::words::{capital, counted, grouped_digits};
+use likewise::words::{capital, counted};
 use likewise_trace::Streams;
 
 /// That threads of a trace are streams, and what became of them.
@@ -16,7 +16,7 @@ pub(super) fn note(streams: &Streams) -> String {
     if *are_read {
         return format!(
             "{}: bursts are on these, and are kernels or what else a stream runs. A stream is no thread that computes, \
-             and does not wait for others, so what to look at first is not said.",
+             and does not wait for others as threads do, so what to look at first is not said.",
             capital(&are)
         );
     }
@@ -26,7 +26,8 @@ pub(super) fn note(streams: &Streams) -> String {
     };
     let (is, they) = if *count == 1 { ("is", "It is") } else { ("are", "They are") };
     let of_tasks = match ends {
-        Some([least, most]) if least.0 != most.0 => {
+        // What is told alike is not worth a word.
+        Some([least, most]) if least.1.to_string() != most.1.to_string() => {
             format!(", from {} in task {} to {} in task {}", least.1, least.0, most.1, most.0)
         }
         _ => String::new(),
@@ -45,18 +46,14 @@ impl Labelled {
         self.streams.as_ref().is_some_and(|streams| streams.are_read)
     }
 
-    /// That bursts are on streams of accelerators, for what compares threads that wait for one another.
+    /// Refuses bursts on streams of accelerators, for what compares threads that wait for one another.
     pub(crate) fn is_of_threads(&self) -> Result<()> {
         let Some(streams) = self.streams.as_ref().filter(|streams| streams.are_read) else { return Ok(()) };
         bail!(
             "{}: bursts are on {} of accelerators ({}): these are no threads that compute, so their efficiency is not \
              told. `likewise bursts` shows what there is",
             self.input,
-            if streams.count == 1 {
-                "1 stream".to_owned()
-            } else {
-                format!("{} streams", grouped_digits(streams.count as u64))
-            },
+            counted(streams.count as u64, "stream"),
             streams.name
         )
     }
