@@ -77,14 +77,18 @@ pub struct ReadReport {
 /// waits for others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Streams {
-    /// How many there are.
+    /// How many there are, in the applications that were read.
     pub count: usize,
     /// The first of them.
     pub name: String,
     /// How long they are busy, all together; the kernels of several may run at once.
     pub time: Nanos,
-    /// The tasks whose streams are busy for the least and the most time, and for how long.
-    pub ends: Option<[(u32, Nanos); 2]>,
+    /// The task whose streams are busy for the least time, and for how long; of one application.
+    pub least: Option<(u32, Nanos)>,
+    /// The same of the most.
+    pub most: Option<(u32, Nanos)>,
+    /// How many have bursts with counters, which kernels have not.
+    pub with_counters: usize,
     /// The event type that makes bursts of kernels, where there is one.
     pub kernels: Option<u32>,
     /// Whether bursts of streams are among those that were read.

@@ -97,8 +97,14 @@ pub fn verdict(analysis: &Analysis) -> String {
     // A phase may be worth more by what no finding looks for, such as one that does the same faster.
     let sought = "nothing that is looked for (imbalance of a step, serial time, slow threads, single long bursts, an \
                   IPC of at most half of the others')";
+    let is_serial = analysis.figures.serial_note().is_some_and(|note| analysis.notes.contains(&note));
     let verdict = match found.list.is_empty() {
         _ if analysis.table.is_empty() => String::new(),
+        // Threads that take even turns have no uneven step.
+        true if is_serial => format!(
+            "Look at the serial phases first, which the notes name: there one thread computes at a time. Nothing else \
+             that is looked for is worth {least} of the run. (Threads compute for {computing} of the run.)"
+        ),
         true if found.balance < LITTLE => format!(
             "Nothing stands out: {sought} is worth {least} of the run. (Between moments at which no \
              thread computes, the busiest one computes for {balance} of the run more than the mean; threads compute \
@@ -125,12 +131,7 @@ pub fn verdict(analysis: &Analysis) -> String {
     let shared = "Ranks shared CPUs (see the notes): who waited for one counts as computing, so what would be won is \
                   not sure.";
     let shared = Some(shared).filter(|_| analysis.shared_cpus && !found.list.is_empty());
-    let streams = "Threads may wait for kernels on accelerators and not for each other (see the notes), so what would be \
-                   won is not sure.";
-    let of_threads =
-        "This is said of what threads compute, and not of kernels on accelerators (see the notes).";
-    let streams = if found.list.is_empty() { of_threads } else { streams };
-    let streams = Some(streams).filter(|_| analysis.streams.is_some());
+    let streams = beside_streams(analysis, found);
     let part = analysis.traced.part.as_ref().map(|part| {
         format!(
             "“The run” is the time from {} to {} here, in which all threads are traced.",
@@ -142,6 +143,17 @@ pub fn verdict(analysis: &Analysis) -> String {
         .flatten()
         .collect::<Vec<_>>()
         .join(" ")
+}
+
+/// What streams of accelerators, which are left out, mean for what is said of threads.
+fn beside_streams(analysis: &Analysis, found: &Findings) -> Option<&'static str> {
+    analysis.streams.as_ref()?;
+    Some(if found.list.is_empty() {
+        "This is said of what threads compute, and not of kernels on accelerators (see the notes)."
+    } else {
+        "Threads may wait for kernels on accelerators and not for each other (see the notes), so what would be won is \
+         not sure."
+    })
 }
 
 /// Share of the time of all threads, up to the end, that they compute; of the part in which all are
@@ -260,7 +272,7 @@ fn serial(finding: &Finding, names: &Names) -> String {
         (true, Begun::Later) => format!(" while {others} wait{turn}"),
         (false, Begun::Later) => format!("{turn}, and for {alone} of that {others} wait"),
         (false, _) => format!(
-            "{turn}, and for {alone} of that no other does, for {before} before the first burst of any other"
+            "{turn}, and for {alone} of that no other does, {before} of these before the first burst of any other"
         ),
     };
     format!(

@@ -1,41 +1,50 @@
 //! Streams of accelerators, which a trace has as threads.
 
-use super::Labelled;
+use super::{Labelled, Reading};
 use anyhow::{Result, bail};
 use likewise::words::{capital, counted};
 use likewise_trace::Streams;
 
 /// That threads of a trace are streams, and what became of them.
-pub(super) fn note(streams: &Streams) -> String {
-    let Streams { count, name, time, ends, kernels, are_read } = streams;
+pub(super) fn note(streams: &Streams, reading: &Reading) -> String {
+    let Streams { count, name, time, least, most, with_counters, kernels, are_read } = streams;
     let all = counted(*count as u64, "thread");
     let are = match count {
-        1 => format!("{all} of the trace is a stream of an accelerator ({name})"),
-        _ => format!("{all} of the trace are streams of accelerators (the first is {name})"),
+        1 => format!("{all} is a stream of an accelerator ({name})"),
+        _ => format!("{all} are streams of accelerators (the first is {name})"),
     };
     if *are_read {
         return format!(
-            "{}: bursts are on these, and are kernels or what else a stream runs. A stream is no thread that computes, \
-             and does not wait for others as threads do, so what to look at first is not said.",
+            "{}, and bursts are on these. A stream is no thread that computes, and does not wait for others as threads \
+             do, so what to look at first is not said.",
             capital(&are)
         );
     }
     let kernels = match kernels {
-        Some(kernels) => format!(" --burst-events {kernels} makes bursts of kernels."),
-        None => String::new(),
+        // Other commands have another word for it, or refuse kernels.
+        Some(kernels) if reading.before_options.is_empty() => {
+            format!(" --burst-events {kernels} makes bursts of what runs there.")
+        }
+        _ => String::new(),
     };
     let (is, they) = if *count == 1 { ("is", "It is") } else { ("are", "They are") };
-    let of_tasks = match ends {
+    let of_tasks = match (least, most) {
         // What is told alike is not worth a word.
-        Some([least, most]) if least.1.to_string() != most.1.to_string() => {
-            format!(", from {} in task {} to {} in task {}", least.1, least.0, most.1, most.0)
+        (Some((of_least, least)), Some((of_most, most))) if least.to_string() != most.to_string() => {
+            format!(", from {least} in task {of_least} to {most} in task {of_most}")
         }
         _ => String::new(),
     };
     let busy = if time.0 > 0 { format!(" {they} busy for {time} in all{of_tasks}.") } else { String::new() };
+    let computing = match with_counters {
+        0 => String::new(),
+        n => format!(
+            " Of {n} counters were read, which kernels have not: what a thread may have computed there is left out too."
+        ),
+    };
     format!(
         "{}, and {is} left out: what runs there is no computing of a thread.{busy} A thread may wait for kernels where it \
-         does not compute.{kernels}",
+         does not compute.{computing}{kernels}",
         capital(&are)
     )
 }

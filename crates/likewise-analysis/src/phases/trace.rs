@@ -125,7 +125,7 @@ fn input_of(
         watch.tell(&columns.told());
     }
     notes.extend(skipped(&report.records));
-    notes.extend(report.streams.as_ref().map(streams::note));
+    notes.extend(report.streams.as_ref().map(|found| streams::note(found, reading)));
     if table.is_empty() {
         // The notes may tell why there is no burst, and no result will show them.
         notes.iter().for_each(|note| watch.say(&format!("note: {note}")));
@@ -141,23 +141,17 @@ fn input_of(
     notes.extend(rename_counters(&mut table));
     let traced = Traced::of(report.untraced, topology.as_ref(), end);
     notes.extend(traced.note(report.untraced));
-    if report.part.is_none() {
+    if report.part.is_none() && report.streams.as_ref().is_none_or(|streams| !streams.are_read) {
         notes.extend(topology.as_ref().and_then(|topology| idle(topology, &table)));
     }
     notes.extend(topology.and_then(|topology| one_of_several(topology.apps.len(), &table, reading)));
     notes.extend(few_of_many(&table, &report.records, reading));
-    let records = &report.records;
-    watch.tell(&format!(
-        "{} states, {} events, {} communications",
-        grouped_digits(records.states),
-        grouped_digits(records.events),
-        grouped_digits(records.communications)
-    ));
+    watch.tell(&told(&report.records));
     let of =
         describing.definition.as_deref().map_or_else(String::new, |path| format!("{}: ", path.display()));
     notes.extend(definition.notes.iter().map(|note| format!("{of}{note}")));
+    let odd_clocks = report.records.backwards > 0;
     let ReadReport { columns, drawn_times, shared_cpus, part, streams, .. } = report;
-    let odd_clocks = records.backwards > 0;
     let name = trace.display().to_string();
     Ok(Input {
         name,
@@ -173,6 +167,16 @@ fn input_of(
         part,
         notes,
     })
+}
+
+/// How many records there are.
+fn told(records: &RecordCounts) -> String {
+    format!(
+        "{} states, {} events, {} communications",
+        grouped_digits(records.states),
+        grouped_digits(records.events),
+        grouped_digits(records.communications)
+    )
 }
 
 /// The metrics that are said here, else in the definition, else the usual ones.

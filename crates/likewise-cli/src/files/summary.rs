@@ -81,14 +81,15 @@ fn distinct_tasks(analysis: &Analysis) -> usize {
 
 /// Threads of the trace that are streams of accelerators.
 fn streams(streams: &Streams) -> Value {
-    let Streams { count, name, time, ends, kernels, are_read } = streams;
-    let of_task = |(task, time): (u32, Nanos)| json!({ "task": task, "busy_ns": time.0 });
+    let Streams { count, name, time, least, most, with_counters, kernels, are_read } = streams;
+    let of_task = |(task, time): &(u32, Nanos)| json!({ "task": task, "busy_ns": time.0 });
     json!({
         "count": count,
         "first": name,
         "busy_ns": time.0,
-        "least": ends.map(|[least, _]| of_task(least)),
-        "most": ends.map(|[_, most]| of_task(most)),
+        "least": least.as_ref().map(of_task),
+        "most": most.as_ref().map(of_task),
+        "with_counters": with_counters,
         "kernel_events": kernels,
         "read": are_read,
     })

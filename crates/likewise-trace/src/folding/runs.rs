@@ -42,6 +42,11 @@ impl Runs {
     }
 
     /// How many bursts there are.
+    /// Whether no burst carries any.
+    pub(crate) fn are_empty(&self) -> bool {
+        self.types.is_empty()
+    }
+
     pub(super) fn len(&self) -> usize {
         self.runs.iter().map(|run| run.bursts).sum()
     }

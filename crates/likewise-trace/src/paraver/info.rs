@@ -34,8 +34,10 @@ pub(crate) fn inspect(mut input: Input, options: &ReadOptions<'_>, block: usize)
     });
     records.done(done)?;
     let mut of_row = Vec::new();
-    let streams = streams::Found::of(&read_row(&path, &header, &mut of_row), &header.topology, &of_streams);
-    let mut report = records.end(header.unit.nanos(), &streams.who);
+    let row = read_row(&path, &header, &mut of_row);
+    let streams = streams::Found::of(&row, &header.topology, &of_streams);
+    of_row.extend(streams.unplaced(&row, &header.topology));
+    let mut report = records.end(header.unit.nanos(), &streams);
     let pcf = read_pcf(&path, options.pcf.as_deref(), &header, &mut report.warnings)?;
     report.warnings.extend(of_row);
     let rules = Rules::new(options);

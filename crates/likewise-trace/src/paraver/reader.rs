@@ -173,17 +173,17 @@ impl Reading<'_> {
         let Self { path, header, rules, options, .. } = *self;
         let Gathered { pieces, marks, mut sites, streams } = gathered;
         let mut of_row = Vec::new();
-        let streams = streams::Found::of(&read_row(path, header, &mut of_row), &header.topology, &streams);
+        let row = read_row(path, header, &mut of_row);
+        let streams = streams::Found::of(&row, &header.topology, &streams);
+        of_row.extend(streams.unplaced(&row, &header.topology));
         let unit = header.unit.nanos();
-        let mut report = records.end(unit, &streams.who);
+        let mut report = records.end(unit, &streams);
         report.bytes = bytes;
         // A state without an end ends with the trace: at the end time in the
         // header, or at its thread's last record if that is later.
         let end = header.end.0 / unit;
         let mut threads = self.joined(pieces, end, &mut sites)?;
-        choose(&mut threads, options.apps);
-        report.streams = streams.leave_out(&mut threads, rules.by_events(), unit);
-
+        report.streams = streams.choose(&mut threads, options.apps, (rules, unit));
         if rules.openmp == OpenMp::Joined {
             report.warnings.push(join_openmp(&mut threads, marks, unit));
         }
@@ -324,16 +324,6 @@ fn contradictions(
         ));
     }
     warnings
-}
-
-/// Leaves only the applications asked for.
-fn choose(threads: &mut ByThread, apps: Apps) {
-    let first = threads.keys().next().map(|who| who.app);
-    threads.retain(|who, _| match apps {
-        Apps::All => true,
-        Apps::One(app) => who.app == app,
-        Apps::First => Some(who.app) == first,
-    });
 }
 
 #[cfg(test)]

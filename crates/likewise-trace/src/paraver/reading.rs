@@ -1,6 +1,6 @@
 //! What every reading of a Paraver trace begins, counts and ends with.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use likewise::table::Nanos;
@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::header::Header;
 use super::scan::{self, Scanned};
+use super::streams;
 use crate::bytes::{Input, line_place};
 use crate::error::{Error, Place, Result};
 use crate::trace::{ReadReport, RecordCounts, Untraced, UntracedBy, Who};
@@ -110,11 +111,11 @@ impl<'p> Records<'p> {
 
     /// All that was counted, after the end of the file; of times in units of so many ns. Streams of
     /// accelerators are not there before they are made, so nothing of them is missing.
-    pub(crate) fn end(self, unit: u64, streams: &BTreeSet<Who>) -> ReadReport {
+    pub(crate) fn end(self, unit: u64, streams: &streams::Found) -> ReadReport {
         let mut report = self.report;
         let nanos = |time: u64| Nanos(time.saturating_mul(unit));
         let mut all = scan::Untraced::default();
-        let of_threads = self.untraced.iter().filter(|(who, _)| !streams.contains(who));
+        let of_threads = self.untraced.iter().filter(|(who, _)| !streams.has(who));
         of_threads.for_each(|(_, off)| all.add(off));
         let scan::Untraced { from, to, time } = all;
         report.untraced = (from < to).then(|| Untraced {

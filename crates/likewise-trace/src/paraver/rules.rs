@@ -34,9 +34,9 @@ impl Rules {
         Self { burst_events, counters, openmp: OpenMp::Ignored }
     }
 
-    /// Whether events make bursts, and states do not.
-    pub(crate) fn by_events(&self) -> bool {
-        !self.burst_events.is_empty()
+    /// The types of events that make bursts; none where states do.
+    pub(crate) fn burst_events(&self) -> &[u32] {
+        &self.burst_events
     }
 
     /// PAPI, native and uncore counters, and those asked for. Extrae's absolute

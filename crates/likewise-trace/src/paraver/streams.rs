@@ -1,16 +1,19 @@
 //! Threads of a Paraver trace that are streams of an accelerator.
 //!
-//! Extrae and nsys2prv give each stream of CUDA and HIP, and each command queue of OpenCL, a thread
-//! of its task: Running while a kernel runs there. It is no thread that computes or waits for
-//! others. The `.row` names it by its device; without one, events tell where kernels ran.
+//! Extrae gives each stream of CUDA and HIP, and each command queue of OpenCL, a thread of its task:
+//! Running while a kernel runs there; nsys2prv does so for CUDA, without states. It is no thread
+//! that computes or waits for others. The `.row` names it by its device; without one, events tell
+//! where kernels ran.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use likewise::table::Nanos;
+use likewise::words::counted;
 
 use super::row::Row;
+use super::rules::Rules;
 use crate::folding::bursts::{Bursts, ByThread};
-use crate::trace::{RUNNING, Streams, Task, Topology, Who};
+use crate::trace::{Apps, RUNNING, Streams, Task, Topology, Who};
 
 /// Extrae's "kernel execution" of CUDA and HIP; nsys2prv has that of CUDA.
 const KERNELS: [u32; 2] = [63_000_006, 63_500_006];
@@ -26,62 +29,125 @@ pub(crate) fn is_of_stream(event_type: u32) -> bool {
 
 /// The streams of a trace.
 pub(crate) struct Found {
-    /// All of them.
-    pub(crate) who: BTreeSet<Who>,
-    /// The name of the first that has one.
-    name: Option<String>,
+    /// What each is called.
+    names: BTreeMap<Who, String>,
     /// The event type of kernels, where there are such events.
     kernels: Option<u32>,
+}
+
+/// How a stream is busy.
+struct Busy {
+    who: Who,
+    time: u64,
+    has_counters: bool,
 }
 
 impl Found {
     /// Of threads named by the `.row`, and of those with events of kernels.
     pub(crate) fn of(row: &Row, topology: &Topology, events: &BTreeMap<Who, u32>) -> Self {
         let labels = row.labels("THREAD");
-        // Labels that are fewer or more than threads may be those of others.
-        let is_whole = labels.len() as u64 == topology.n_threads();
-        let named = || threads(topology).zip(labels).filter(|(_, label)| is_whole && is_stream(label));
-        let who = named().map(|(who, _)| who).chain(events.keys().copied()).collect();
-        let name = named().next().map(|(_, label)| label.clone());
+        let by_number = |who: &Who| (*who, format!("thread {}.{}", who.task, who.thread));
+        let mut names: BTreeMap<Who, String> = events.keys().map(by_number).collect();
+        if are_of(labels, topology) {
+            let named = threads(topology).zip(labels).filter(|(_, label)| is_stream(label));
+            names.extend(named.map(|(who, label)| (who, label.clone())));
+        }
         let kernels = KERNELS.into_iter().find(|kernel| events.values().any(|of| of == kernel));
-        Self { who, name, kernels }
+        Self { names, kernels }
+    }
+
+    /// The name of the first.
+    pub(crate) fn first(&self) -> Option<&str> {
+        self.names.values().next().map(String::as_str)
+    }
+
+    pub(crate) fn has(&self, who: &Who) -> bool {
+        self.names.contains_key(who)
     }
 
     /// Notes in each task how many of its threads are streams.
     pub(crate) fn note_in(&self, topology: &mut Topology) {
-        for who in &self.who {
+        for who in self.names.keys() {
             let tasks = topology.apps.get_mut(who.app as usize - 1);
             let task: Option<&mut Task> = tasks.and_then(|tasks| tasks.get_mut(who.task as usize - 1));
             task.into_iter().for_each(|task| task.streams += 1);
         }
     }
 
-    /// Leaves the bursts of streams out, unless they were asked for by events or are all there is.
-    pub(crate) fn leave_out(&self, threads: &mut ByThread, by_events: bool, unit: u64) -> Option<Streams> {
-        let apps: BTreeSet<u32> = threads.keys().map(|who| who.app).collect();
-        let count = self.who.iter().filter(|who| apps.is_empty() || apps.contains(&who.app)).count();
-        let is_stream = |who: &Who| self.who.contains(who);
-        let first = self.who.first()?;
-        let name = self.name.clone().unwrap_or_else(|| format!("thread {}.{}", first.task, first.thread));
-        let mut by_task: BTreeMap<(u32, u32), u64> = BTreeMap::new();
-        for (who, bursts) in threads.iter().filter(|(who, _)| is_stream(who)) {
-            let time = by_task.entry((who.app, who.task)).or_default();
-            *time = time.saturating_add(busy(bursts));
-        }
-        let others = threads.keys().filter(|who| !is_stream(who)).count();
-        let has_any = others < threads.len();
-        let are_read = has_any && (by_events || others == 0);
-        if !are_read {
-            threads.retain(|who, _| !is_stream(who));
-        }
-        let nanos = |time: u64| Nanos(time.saturating_mul(unit));
-        let time = nanos(by_task.values().copied().fold(0, u64::saturating_add));
-        let sorted = || by_task.iter().map(|((_, task), &time)| (*task, nanos(time)));
-        // Of tasks with as much, the first.
-        let most = sorted().rev().max_by_key(|(_, time)| *time);
-        let ends = sorted().min_by_key(|(_, time)| *time).zip(most).map(|(least, most)| [least, most]);
-        (count > 0).then_some(Streams { count, name, time, ends, kernels: self.kernels, are_read })
+    /// That the `.row` names streams, and not which threads these are; of some they are known by
+    /// their events.
+    pub(crate) fn unplaced(&self, row: &Row, topology: &Topology) -> Option<String> {
+        let labels = row.labels("THREAD");
+        let named = labels.iter().filter(|label| is_stream(label)).count();
+        (named > self.names.len() && !are_of(labels, topology)).then(|| {
+            format!(
+                "the .row names {} of accelerators, but not for all threads, so which threads these are is not known: \
+                 what is said of threads is also said of streams, and may be wrong",
+                counted(named as u64, "stream")
+            )
+        })
     }
+
+    /// Leaves the bursts of streams out, unless events of kernels make them or nothing else has
+    /// any. Leaves those of the applications that are asked for: the first is the first that has
+    /// bursts then.
+    pub(crate) fn choose(
+        &self,
+        threads: &mut ByThread,
+        apps: Apps,
+        (rules, unit): (&Rules, u64),
+    ) -> Option<Streams> {
+        let busy: Vec<Busy> = self.names.keys().map(|&who| Busy::of(who, threads.get(&who))).collect();
+        let are_asked = rules.burst_events().iter().any(|&of| is_of_stream(of));
+        if !are_asked && threads.keys().any(|who| !self.has(who)) {
+            threads.retain(|who, _| !self.has(who));
+        }
+        let first = threads.keys().next().map(|who| who.app);
+        let is_chosen = |app: u32| match apps {
+            Apps::All => true,
+            Apps::One(asked) => app == asked,
+            Apps::First => first.is_none_or(|first| app == first),
+        };
+        threads.retain(|who, _| is_chosen(who.app));
+        let mut busy = busy;
+        busy.retain(|busy| is_chosen(busy.who.app));
+        self.told(&busy, threads.keys().any(|who| self.has(who)), unit)
+    }
+
+    /// What is told of streams; `None` if there are none.
+    fn told(&self, busy: &[Busy], are_read: bool, unit: u64) -> Option<Streams> {
+        let (first, last) = (busy.first()?, busy.last()?);
+        let nanos = |time: u64| Nanos(time.saturating_mul(unit));
+        let mut by_task: BTreeMap<u32, u64> = BTreeMap::new();
+        for Busy { who, time, .. } in busy.iter().filter(|_| first.who.app == last.who.app) {
+            let of_task = by_task.entry(who.task).or_default();
+            *of_task = of_task.saturating_add(*time);
+        }
+        let tasks = || by_task.iter().map(|(&task, &time)| (task, nanos(time)));
+        Some(Streams {
+            count: busy.len(),
+            name: self.names.get(&first.who)?.clone(),
+            time: nanos(busy.iter().map(|busy| busy.time).fold(0, u64::saturating_add)),
+            least: tasks().min_by_key(|(_, time)| *time),
+            // Of tasks with as much, the first.
+            most: tasks().rev().max_by_key(|(_, time)| *time),
+            with_counters: busy.iter().filter(|busy| busy.has_counters).count(),
+            kernels: self.kernels,
+            are_read,
+        })
+    }
+}
+
+impl Busy {
+    fn of(who: Who, bursts: Option<&Bursts>) -> Self {
+        let time = bursts.map_or(0, busy);
+        Self { who, time, has_counters: bursts.is_some_and(|bursts| !bursts.runs.are_empty()) }
+    }
+}
+
+/// Whether there is a label for each thread: fewer or more may be those of others.
+fn are_of(labels: &[String], topology: &Topology) -> bool {
+    labels.len() as u64 == topology.n_threads()
 }
 
 /// How long a thread runs; in a program with OpenMP all states are bursts at first.
@@ -139,14 +205,20 @@ mod tests {
         let who = |app, task, thread| Who { app, task, thread };
         let none = BTreeMap::new();
         let found = Found::of(&row, &topology, &none);
-        assert_eq!(found.who, BTreeSet::from([who(1, 2, 2), who(2, 1, 3)]));
-        assert_eq!(found.name.as_deref(), Some("CUDA-D1.S1-n"));
+        assert_eq!(found.names.keys().copied().collect::<Vec<_>>(), [who(1, 2, 2), who(2, 1, 3)]);
+        assert_eq!((&*found.names[&who(2, 1, 3)], found.unplaced(&row, &topology)), ("CUDA-D2.S1-n", None));
         // Labels of fewer threads than there are name nobody; events still do.
         topology.apps[1].push(task(1));
         let events = BTreeMap::from([(who(2, 1, 2), 63_000_006)]);
-        assert!(Found::of(&row, &topology, &none).who.is_empty());
+        let found = Found::of(&row, &topology, &none);
+        assert!(found.names.is_empty());
+        let told = found.unplaced(&row, &topology).expect("they are there");
+        assert!(
+            told.starts_with("the .row names 2 streams of accelerators, but not for all threads"),
+            "{told}"
+        );
         let found = Found::of(&row, &topology, &events);
-        assert_eq!((found.who.len(), found.kernels, &found.name), (1, Some(63_000_006), &None));
+        assert_eq!((found.names.len(), found.kernels), (1, Some(63_000_006)));
         found.note_in(&mut topology);
         assert_eq!(topology.apps[1][0].streams, 1);
     }

@@ -20,6 +20,7 @@ use super::cut::{open, with_end};
 use super::header::Header;
 use super::records::{Known, Record, parse, time_of};
 use super::scan::well_formed;
+use super::streams::Found;
 use crate::bytes::{BLOCK, lines};
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::output::AtomicFile;
@@ -87,8 +88,8 @@ pub struct RetimedThread {
 ///
 /// # Errors
 /// [`ErrorKind::NotRereadable`] for pipes. [`ErrorKind::Table`] if a burst is
-/// not in this trace, or if a task computes on several threads: no record
-/// tells how these wait for one another. Also those of reading and writing.
+/// not in this trace, or if a task computes on several threads or has streams
+/// of accelerators: no record tells how these wait for one another. Also those of reading and writing.
 ///
 /// # Complexity
 /// O(n log n) for n records; memory is twice that of the text.
@@ -104,6 +105,14 @@ pub fn write_retimed(
     let header = Header::parse(&first).map_err(|kind| Error::at(input, Place::Line(1), kind))?;
     let whole = source.read_all()?;
     let (text, skipped) = if lenient { well_formed(&whole, &header) } else { (Cow::Borrowed(&whole[..]), 0) };
+    let row = companions::read_row(input, &header, &mut Vec::new());
+    if let Some(stream) = Found::of(&row, &header.topology, &BTreeMap::new()).first() {
+        let problem = format!(
+            "{stream} is a stream of an accelerator: no record tells how threads wait for kernels, so a trace with \
+             streams cannot be retimed"
+        );
+        return Err(Error::whole(input, ErrorKind::Table(problem)));
+    }
     let facts =
         Facts::of(&text, &header).map_err(|(line, kind)| Error::at(input, Place::Line(line + 2), kind))?;
     let wrong = |problem: String| Error::whole(input, ErrorKind::Table(problem));

@@ -27,7 +27,7 @@ fn a_phase_of_low_ipc_is_compared_with_all_else() {
     assert!(near(half.list[0].share, finding.share), "{half:?}");
 }
 
-/// The tester's `cpulow`: 61.1 % of a run were told of 4 of 163 bursts.
+/// Four ranks with counters in few bursts: 61.1 % of a run were told of 4 of 163 bursts.
 #[test]
 fn few_counted_bursts_say_nothing_of_a_phase_nor_of_all_else() {
     for phase in [1, 2] {

@@ -39,7 +39,7 @@ fn two(overlap: u64) -> Findings {
     found(&bursts.map(|(task, begin, time)| (task, begin, time, 1, time as f64, time as f64)), 5_800)
 }
 
-/// The tester's `pthread`: a note called a phase serial, and of two threads of which never two
+/// A program with two pthreads: a note called a phase serial, and of two threads of which never two
 /// compute it was told that one takes longest, and that evenness would win 12.1 %.
 #[test]
 fn what_is_done_one_at_a_time_is_serial_also_where_one_begins_before_another_ends() {

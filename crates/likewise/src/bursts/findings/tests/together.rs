@@ -13,7 +13,7 @@ fn of(times: [u64; 8]) -> Findings {
     found(&bursts, 20_000)
 }
 
-/// The tester's `mandel_STATIC_0`: threads with 1,380 and 1,363 ms were named with others of 296
+/// An OpenMP program: threads with 1,380 and 1,363 ms were named with others of 296
 /// and 282, because the rest have nothing to do.
 #[test]
 fn who_takes_longest_takes_about_as_long_as_the_others_that_do() {
