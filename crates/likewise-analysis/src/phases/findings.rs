@@ -62,28 +62,27 @@ const MUCH_IDLE: f64 = 0.2;
 /// Busiest threads that compute less than this longer than the mean are not worth a word.
 const LITTLE: f64 = 2.0 * LEAST_SHARE;
 
-/// What is said beside the findings, or where there are none.
-pub fn verdict(analysis: &Analysis) -> String {
+/// Why it is not said what to look at first.
+fn not_said(analysis: &Analysis) -> &'static str {
     if analysis.drawn_times {
         return "What to look at first is not said: the recording has histograms, and not when what happened. Record \
-                with --times all."
-            .to_owned();
+                with --times all.";
     }
     if analysis.odd_clocks {
         return "What to look at first cannot be told: states end before they begin, so the clocks of the tasks do not \
-                agree, and when each thread computes is not known."
-            .to_owned();
+                agree, and when each thread computes is not known.";
     }
     if analysis.is_of_streams() {
         return "What to look at first is not said: bursts are on streams of accelerators, which do not wait for one \
-                another as threads do."
-            .to_owned();
+                another as threads do.";
     }
-    let Some(found) = &analysis.findings else {
-        return "What to look at first is not said of several applications, which do not wait for one another: read \
-                one of them, with --app N."
-            .to_owned();
-    };
+    "What to look at first is not said of several applications, which do not wait for one another: read one of them, \
+     with --app N."
+}
+
+/// What is said beside the findings, or where there are none.
+pub fn verdict(analysis: &Analysis) -> String {
+    let Some(found) = &analysis.findings else { return not_said(analysis).to_owned() };
     if let Some(cpus) = found.few_cpus {
         return format!(
             "What even work would win cannot be told: the trace names {} for {}, and never more than these compute at \
@@ -92,57 +91,69 @@ pub fn verdict(analysis: &Analysis) -> String {
             counted(analysis.rows.len() as u64, "thread"),
         );
     }
-    let (least, balance, idle) = (percent(LEAST_SHARE), percent(found.balance), percent(found.idle));
-    let computing = percent(computing(analysis));
-    // A phase may be worth more by what no finding looks for, such as one that does the same faster.
-    let sought = "nothing that is looked for (imbalance of a step, serial time, slow threads, single long bursts, an \
-                  IPC of at most half of the others')";
-    let is_serial = analysis.figures.serial_note().is_some_and(|note| analysis.notes.contains(&note));
     let verdict = match found.list.is_empty() {
         _ if analysis.table.is_empty() => String::new(),
-        // Threads that take even turns have no uneven step.
-        true if is_serial => format!(
-            "Look at the serial phases first, which the notes name: there one thread computes at a time. Nothing else \
-             that is looked for is worth {least} of the run. (Threads compute for {computing} of the run.)"
-        ),
-        true if found.balance < LITTLE => format!(
-            "Nothing stands out: {sought} is worth {least} of the run. (Between moments at which no \
-             thread computes, the busiest one computes for {balance} of the run more than the mean; threads compute \
-             for {computing} of the run; until the last burst ends, none does in {idle} of it.)"
-        ),
-        true => format!(
-            "Between moments at which no thread computes, the busiest one computes for {balance} of the run more than \
-             the mean, but which step makes it cannot be told: {sought} is worth {least} of the run and \
-             more than chance makes, as the same bursts differ from time to time. (Threads compute for {computing} of \
-             the run; until the last burst ends, none does in {idle} of it.)"
-        ),
-        false if found.idle >= MUCH_IDLE && !analysis.settings.burst_events.is_empty() => {
-            format!(
-                "No thread is in a burst of the chosen events in {idle} of the run; what it does there they do not tell."
-            )
-        }
-        false if found.idle >= MUCH_IDLE => {
-            format!(
-                "No thread computes in {idle} of the run: all wait, communicate, or are not traced there."
-            )
-        }
-        false => String::new(),
+        true => nothing_found(analysis, found),
+        false => idle(analysis, found),
     };
     let shared = "Ranks shared CPUs (see the notes): who waited for one counts as computing, so what would be won is \
                   not sure.";
     let shared = Some(shared).filter(|_| analysis.shared_cpus && !found.list.is_empty());
-    let streams = beside_streams(analysis, found);
     let part = analysis.traced.part.as_ref().map(|part| {
         format!(
             "“The run” is the time from {} to {} here, in which all threads are traced.",
             part.start, part.end
         )
     });
+    let streams = beside_streams(analysis, found);
     [Some(&*verdict).filter(|text| !text.is_empty()), shared, streams, part.as_deref()]
         .into_iter()
         .flatten()
         .collect::<Vec<_>>()
         .join(" ")
+}
+
+/// What is said where there is no finding.
+fn nothing_found(analysis: &Analysis, found: &Findings) -> String {
+    let (least, balance, idle) = (percent(LEAST_SHARE), percent(found.balance), percent(found.idle));
+    let computing = percent(computing(analysis));
+    // Threads that take even turns have no uneven step.
+    if analysis.figures.serial_note().is_some_and(|note| analysis.notes.contains(&note)) {
+        return format!(
+            "Look at the serial phases first, which the notes name: there one thread computes at a time. Nothing else \
+             that is looked for is worth {least} of the run. (Threads compute for {computing} of the run.)"
+        );
+    }
+    // A phase may be worth more by what no finding looks for, such as one that does the same faster.
+    let sought = "nothing that is looked for (imbalance of a step, serial time, slow threads, single long bursts, an \
+                  IPC of at most half of the others')";
+    if found.balance < LITTLE {
+        return format!(
+            "Nothing stands out: {sought} is worth {least} of the run. (Between moments at which no \
+             thread computes, the busiest one computes for {balance} of the run more than the mean; threads compute \
+             for {computing} of the run; until the last burst ends, none does in {idle} of it.)"
+        );
+    }
+    format!(
+        "Between moments at which no thread computes, the busiest one computes for {balance} of the run more than \
+         the mean, but which step makes it cannot be told: {sought} is worth {least} of the run and \
+         more than chance makes, as the same bursts differ from time to time. (Threads compute for {computing} of \
+         the run; until the last burst ends, none does in {idle} of it.)"
+    )
+}
+
+/// What is said beside findings where no thread computes for long.
+fn idle(analysis: &Analysis, found: &Findings) -> String {
+    let idle = percent(found.idle);
+    if found.idle < MUCH_IDLE {
+        String::new()
+    } else if analysis.settings.burst_events.is_empty() {
+        format!("No thread computes in {idle} of the run: all wait, communicate, or are not traced there.")
+    } else {
+        format!(
+            "No thread is in a burst of the chosen events in {idle} of the run; what it does there they do not tell."
+        )
+    }
 }
 
 /// What streams of accelerators, which are left out, mean for what is said of threads.

@@ -121,6 +121,16 @@ fn streams(tasks: &[Task]) -> u64 {
     tasks.iter().map(|task| u64::from(task.streams)).sum()
 }
 
+fn tasks_and_threads(tasks: &[Task]) -> String {
+    let threads: u64 = tasks.iter().map(|t| u64::from(t.threads)).sum();
+    let of_streams = match streams(tasks) {
+        0 => String::new(),
+        1 => ", of which 1 is a stream of an accelerator".to_owned(),
+        n => format!(", of which {} are streams of accelerators", grouped_digits(n)),
+    };
+    format!("{}, {}{of_streams}", counted(tasks.len() as u64, "task"), counted(threads, "thread"))
+}
+
 fn text(info: &TraceInfo, name: &str, with_events: bool) -> String {
     let mut out = String::new();
     let records = &info.report.records;
@@ -133,20 +143,7 @@ fn text(info: &TraceInfo, name: &str, with_events: bool) -> String {
     if let Some(topology) = &info.topology {
         row("Nodes", topology.nodes.to_string());
         for (i, tasks) in topology.apps.iter().enumerate() {
-            let threads: u64 = tasks.iter().map(|t| u64::from(t.threads)).sum();
-            let of_streams = match streams(tasks) {
-                0 => String::new(),
-                1 => ", of which 1 is a stream of an accelerator".to_owned(),
-                n => format!(", of which {} are streams of accelerators", grouped_digits(n)),
-            };
-            row(
-                &format!("Application {}", i + 1),
-                format!(
-                    "{}, {}{of_streams}",
-                    counted(tasks.len() as u64, "task"),
-                    counted(threads, "thread")
-                ),
-            );
+            row(&format!("Application {}", i + 1), tasks_and_threads(tasks));
         }
     }
     let counts = [
