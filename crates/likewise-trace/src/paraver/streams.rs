@@ -89,8 +89,8 @@ impl Found {
     }
 
     /// Leaves the bursts of streams out, unless events of kernels make them or nothing else has
-    /// any. Leaves those of the applications that are asked for: the first is the first that has
-    /// bursts then.
+    /// any, and then all but the applications that are asked for. (So the first is one whose
+    /// threads compute.)
     pub(crate) fn choose(
         &self,
         threads: &mut ByThread,
@@ -109,9 +109,8 @@ impl Found {
             Apps::First => first.is_none_or(|first| app == first),
         };
         threads.retain(|who, _| is_chosen(who.app));
-        let mut busy = busy;
-        busy.retain(|busy| is_chosen(busy.who.app));
-        self.told(&busy, threads.keys().any(|who| self.has(who)), unit)
+        let of_chosen: Vec<Busy> = busy.into_iter().filter(|busy| is_chosen(busy.who.app)).collect();
+        self.told(&of_chosen, threads.keys().any(|who| self.has(who)), unit)
     }
 
     /// What is told of streams; `None` if there are none.
