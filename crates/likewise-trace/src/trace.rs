@@ -81,8 +81,9 @@ pub struct Streams {
     pub count: usize,
     /// The first of them.
     pub name: String,
-    /// How long they are busy, all together; the kernels of several may run at once.
-    pub time: Nanos,
+    /// How long they are busy, all together; the kernels of several may run at once. Not known where
+    /// bursts are those of other events than of kernels.
+    pub time: Option<Nanos>,
     /// The task whose streams are busy for the least time, and for how long; of one application.
     pub least: Option<(u32, Nanos)>,
     /// The same of the most.

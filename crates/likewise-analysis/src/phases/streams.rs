@@ -35,7 +35,10 @@ pub(super) fn note(streams: &Streams, reading: &Reading) -> String {
         }
         _ => String::new(),
     };
-    let busy = if time.0 > 0 { format!(" {they} busy for {time} in all{of_tasks}.") } else { String::new() };
+    let busy = match time {
+        Some(time) if time.0 > 0 => format!(" {they} busy for {time} in all{of_tasks}."),
+        _ => String::new(),
+    };
     let computing = match with_counters {
         0 => String::new(),
         n => format!(

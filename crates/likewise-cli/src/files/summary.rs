@@ -86,7 +86,7 @@ fn streams(streams: &Streams) -> Value {
     json!({
         "count": count,
         "first": name,
-        "busy_ns": time.0,
+        "busy_ns": time.map(|time| time.0),
         "least": least.as_ref().map(of_task),
         "most": most.as_ref().map(of_task),
         "with_counters": with_counters,

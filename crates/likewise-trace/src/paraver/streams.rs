@@ -99,6 +99,7 @@ impl Found {
     ) -> Option<Streams> {
         let busy: Vec<Busy> = self.names.keys().map(|&who| Busy::of(who, threads.get(&who))).collect();
         let are_asked = rules.burst_events().iter().any(|&of| is_of_stream(of));
+        let is_known = are_asked || rules.burst_events().is_empty();
         if !are_asked && threads.keys().any(|who| !self.has(who)) {
             threads.retain(|who, _| !self.has(who));
         }
@@ -110,19 +111,21 @@ impl Found {
         };
         threads.retain(|who, _| is_chosen(who.app));
         let of_chosen: Vec<Busy> = busy.into_iter().filter(|busy| is_chosen(busy.who.app)).collect();
-        self.told(&of_chosen, threads.keys().any(|who| self.has(who)), unit)
+        let are_read = threads.keys().any(|who| self.has(who));
+        self.told(&of_chosen, are_read, is_known.then_some(unit))
     }
 
-    /// What is told of streams; `None` if there are none.
-    fn told(&self, busy: &[Busy], are_read: bool, unit: u64) -> Option<Streams> {
+    /// What is told of streams; `None` if there are none. How long they are busy is known if its
+    /// unit (so many ns) is given.
+    fn told(&self, busy: &[Busy], are_read: bool, unit: Option<u64>) -> Option<Streams> {
         let (first, last) = (busy.first()?, busy.last()?);
-        let nanos = |time: u64| Nanos(time.saturating_mul(unit));
+        let nanos = |time: u64| unit.map(|unit| Nanos(time.saturating_mul(unit)));
         let mut by_task: BTreeMap<u32, u64> = BTreeMap::new();
         for Busy { who, time, .. } in busy.iter().filter(|_| first.who.app == last.who.app) {
             let of_task = by_task.entry(who.task).or_default();
             *of_task = of_task.saturating_add(*time);
         }
-        let tasks = || by_task.iter().map(|(&task, &time)| (task, nanos(time)));
+        let tasks = || by_task.iter().filter_map(|(&task, &time)| Some((task, nanos(time)?)));
         Some(Streams {
             count: busy.len(),
             name: self.names.get(&first.who)?.clone(),
