@@ -324,7 +324,8 @@ fn ranks_that_take_turns_do_so_in_the_recording() {
         assert!(output.status.success(), "{}", error_of(&output));
         // What is found is not sure where ranks share CPUs.
         let shown = run(likewise(&["bursts", "--no-trace", "-o"]).arg(dir.path().join("found")).arg(&to));
-        let text = String::from_utf8_lossy(&shown.stdout).replace('\n', " ");
+        let text = String::from_utf8_lossy(&shown.stdout);
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(text.contains("of the run would be won"), "{}: {text}", mpi.launcher);
         let is_shared = error_of(&shown).replace('\n', " ").contains("4 ranks share");
         assert_eq!(text.contains("Ranks shared CPUs (see the notes)"), is_shared, "{}: {text}", mpi.launcher);
