@@ -96,6 +96,8 @@ fn kernels_are_bursts_if_asked_for_and_not_compared_as_threads() {
     assert_eq!((&summary["bursts"], &summary["streams"]["read"]), (&160.into(), &true.into()));
     assert!(summary["findings"].is_null(), "{}", summary["findings"]);
     assert!(call.stdout.contains("bursts are on streams of accelerators"), "{}", call.stdout);
+    // Threads have none of these bursts, and are not told to lack any.
+    assert!(!call.stderr.contains("no figure"), "{}", call.stderr);
     let call = likewise(&[&["compare", text(&even), text(&slow), "--"], &kernels[..]].concat());
     assert_ne!(call.code, 0, "{}", call.stdout);
     assert!(call.stderr.contains("no threads that compute"), "{}", call.stderr);
@@ -103,5 +105,42 @@ fn kernels_are_bursts_if_asked_for_and_not_compared_as_threads() {
     let call = succeeds(
         &[&["ranks", text(&slow), "-o", text(&dir.path().join("ranks")), "--"], &kernels[..]].concat(),
     );
-    assert!(call.stdout.contains("task 3"), "{}", call.stdout);
+    assert!(call.stdout.contains("(task 3)") && call.stdout.contains("(× 1.50)"), "{}", call.stdout);
+}
+
+#[test]
+fn the_option_that_makes_bursts_of_kernels_is_named_where_it_is_taken() {
+    let dir = tempfile::tempdir().expect("a place for files");
+    let trace = run(dir.path(), 0, true);
+    let out = dir.path().join("out");
+    for (command, is_named) in [("bursts", true), ("ranks", false)] {
+        let call = succeeds(&[command, text(&trace), "-o", text(&out)]);
+        assert!(call.stderr.contains("and are left out"), "{command}: {}", call.stderr);
+        assert_eq!(call.stderr.contains("--burst-events"), is_named, "{command}: {}", call.stderr);
+        std::fs::remove_dir_all(&out).expect("it was made");
+    }
+}
+
+#[test]
+fn a_trace_with_streams_is_not_retimed() {
+    for with_names in [true, false] {
+        let dir = tempfile::tempdir().expect("a place for files");
+        let (trace, out) = (run(dir.path(), 0, with_names), dir.path().join("out"));
+        succeeds(&["bursts", text(&trace), "--no-trace", "-o", text(&out)]);
+        let times = dir.path().join("half.csv");
+        std::fs::write(&times, "phase,ratio\n1,0.5\n").expect("a table");
+        let (bursts, to) = (out.join("bursts.csv"), dir.path().join("to"));
+        let call = likewise(&[
+            "retime",
+            text(&trace),
+            "--bursts",
+            text(&bursts),
+            "--times",
+            text(&times),
+            "-o",
+            text(&to),
+        ]);
+        assert_eq!(call.code, 1, "{}", call.stdout);
+        assert!(call.stderr.contains("is a stream of an accelerator"), "{}", call.stderr);
+    }
 }

@@ -10,6 +10,7 @@ use crate::error::ErrorKind;
 use crate::paraver::header::Header;
 use crate::paraver::records::{Known, Record, parse};
 use crate::paraver::scan::truncated;
+use crate::paraver::streams::is_of_stream;
 use crate::trace::Who;
 
 /// Extrae's event of an MPI collective operation: which one, and 0 at its end.
@@ -69,6 +70,8 @@ pub(super) struct Facts {
     /// Of one operation after the other.
     collectives: Vec<Vec<Part>>,
     unmatched: u64,
+    /// Threads with events that only streams of accelerators have, and the type of these.
+    pub(super) streams: BTreeMap<Who, u32>,
 }
 
 /// What a block says, and how many lines it has.
@@ -77,6 +80,7 @@ struct Block {
     threads: BTreeMap<Who, u64>,
     sent: Vec<Sent>,
     marks: Vec<Mark>,
+    streams: BTreeMap<Who, u32>,
     lines: u64,
     problem: Option<(u64, ErrorKind)>,
 }
@@ -100,6 +104,7 @@ impl Facts {
             before += block.lines;
             block.threads.into_iter().for_each(|(who, last)| seen(&mut facts.threads, who, last));
             facts.sent.extend(block.sent);
+            facts.streams.extend(block.streams);
             marks.extend(block.marks);
         }
         facts.matched(parts(marks));
@@ -196,6 +201,8 @@ impl Block {
                         |&&(event, _): &&(u32, _)| [COLLECTIVE, COMMUNICATOR, ROOT, OTHER].contains(&event);
                     let mark = |&(event, value): &(u32, _)| Mark { who, time, event, value: value as i64 };
                     block.marks.extend(known.pairs().iter().filter(is_mark).map(mark));
+                    let of_stream = known.pairs().iter().find(|(event, _)| is_of_stream(*event));
+                    block.streams.extend(of_stream.map(|(event, _)| (who, *event)));
                 }
                 Ok(Record::Communication { from, to, .. }) => {
                     let [sent, left, asked, came] = communication_times(line);

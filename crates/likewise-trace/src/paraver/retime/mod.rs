@@ -105,17 +105,16 @@ pub fn write_retimed(
     let header = Header::parse(&first).map_err(|kind| Error::at(input, Place::Line(1), kind))?;
     let whole = source.read_all()?;
     let (text, skipped) = if lenient { well_formed(&whole, &header) } else { (Cow::Borrowed(&whole[..]), 0) };
-    let row = companions::read_row(input, &header, &mut Vec::new());
-    if let Some(stream) = Found::of(&row, &header.topology, &BTreeMap::new()).first() {
-        let problem = format!(
-            "{stream} is a stream of an accelerator: no record tells how threads wait for kernels, so a trace with \
-             streams cannot be retimed"
-        );
-        return Err(Error::whole(input, ErrorKind::Table(problem)));
-    }
     let facts =
         Facts::of(&text, &header).map_err(|(line, kind)| Error::at(input, Place::Line(line + 2), kind))?;
     let wrong = |problem: String| Error::whole(input, ErrorKind::Table(problem));
+    let row = companions::read_row(input, &header, &mut Vec::new());
+    if let Some(stream) = Found::of(&row, &header.topology, &facts.streams).first() {
+        return Err(wrong(format!(
+            "{stream} is a stream of an accelerator: no record tells how threads wait for kernels, so a trace with \
+             streams cannot be retimed"
+        )));
+    }
     let (threads, run) = run(&facts, bursts, &header).map_err(wrong)?;
     let replayed = replay(&run).map_err(|error| wrong(error.to_string()))?;
     let mut report = report(&threads, &run, &replayed, &facts, header.unit.nanos());
