@@ -270,7 +270,7 @@ fn labelled(
         }
         search.counters_back(&mut table);
         let mut figures = figures(&table, &prepared, &clustering, &dropped, end);
-        if traced.part.is_some() || streams.as_ref().is_some_and(|streams| streams.are_read) {
+        if traced.part.is_some() || streams::are_read(streams.as_ref()) {
             // Who is not traced may compute meanwhile, and so may who is not in a kernel.
             figures.1.serial.clear();
         }

@@ -52,10 +52,15 @@ pub(super) fn note(streams: &Streams, reading: &Reading) -> String {
     )
 }
 
+/// Whether bursts are on streams of accelerators.
+pub(super) fn are_read(streams: Option<&Streams>) -> bool {
+    streams.is_some_and(|streams| streams.are_read)
+}
+
 impl Labelled {
     /// Whether bursts are on streams of accelerators.
     pub(super) fn is_of_streams(&self) -> bool {
-        self.streams.as_ref().is_some_and(|streams| streams.are_read)
+        are_read(self.streams.as_ref())
     }
 
     /// Refuses bursts on streams of accelerators, for what compares threads that wait for one another.

@@ -141,7 +141,7 @@ fn input_of(
     notes.extend(rename_counters(&mut table));
     let traced = Traced::of(report.untraced, topology.as_ref(), end);
     notes.extend(traced.note(report.untraced));
-    if report.part.is_none() && report.streams.as_ref().is_none_or(|streams| !streams.are_read) {
+    if report.part.is_none() && !streams::are_read(report.streams.as_ref()) {
         notes.extend(topology.as_ref().and_then(|topology| idle(topology, &table)));
     }
     notes.extend(topology.and_then(|topology| one_of_several(topology.apps.len(), &table, reading)));

@@ -151,6 +151,12 @@ impl Comparison {
         self.shown().iter().all(|phase| !phase.is_unsure() && phase.runs.iter().all(Option::is_some))
     }
 
+    /// Whether the figures of all computation in a run are of the same work as in the run that it
+    /// is compared with, which may be that run itself.
+    pub fn is_sure_of_all(&self, r: usize) -> bool {
+        r == self.whole.base || self.is_whole_known()
+    }
+
     /// Whether all computation is known to be the same: whole runs are, and an
     /// iteration is where its phases are, but for a small part. What took long once must be
     /// told, or not, in all.

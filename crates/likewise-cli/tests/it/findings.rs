@@ -436,3 +436,30 @@ fn of_one_thread_it_is_said_what_it_usually_takes() {
     let (_, findings) = printed_of(1, "alone.csv", 250_000, even);
     assert_eq!(findings, Value::Array(Vec::new()));
 }
+
+/// Four tasks that do as much in turn: each begins a step when the one before has nearly done it, so
+/// no step is uneven and none has a moment at which no thread computes. Or all at once.
+#[test]
+fn serial_phases_of_even_turns_are_to_be_looked_at_first() {
+    let dir = tempfile::tempdir().expect("a place for files");
+    for in_turn in [true, false] {
+        let mut table = "task,thread,begin_ns,duration_ns\n".to_owned();
+        for step in 0..40_u64 {
+            for task in 0..4 {
+                let place = if in_turn { (task + step) % 4 } else { 0 };
+                let (begin, long) =
+                    (2_000_000 * step + 475_000 * place, 500_000 + 700 * ((3 * step + task) % 5));
+                table.push_str(&format!("{},1,{begin},{long}\n", task + 1));
+            }
+        }
+        let (input, out) = (dir.path().join("turns.csv"), dir.path().join(format!("{in_turn}")));
+        std::fs::write(&input, table).expect("a table");
+        let call = succeeds(&["bursts", text(&input), "-o", text(&out)]);
+        let (stdout, found) = (call.stdout, summary(&out));
+        let is_serial = found["serial"].as_array().is_some_and(|phases| !phases.is_empty());
+        assert_eq!(is_serial, in_turn, "{stdout}");
+        assert_eq!(found["findings"], serde_json::json!([]), "{stdout}");
+        assert_eq!(stdout.contains("Look at the serial phases first"), in_turn, "{stdout}");
+        assert_eq!(stdout.contains("Nothing stands out"), !in_turn, "{stdout}");
+    }
+}

@@ -129,7 +129,7 @@ fn line(
         (number(factor.map(|f| f.value)), low)
     };
     let efficiency = change.map(|c| c.efficiency);
-    let is_unsure = run.is_none() && r != comparison.whole.base && !comparison.is_whole_known();
+    let is_unsure = run.is_none() && !comparison.is_sure_of_all(r);
     let mark = match change {
         _ if is_unsure => "?",
         Some(c) if c.may_be_chance(threshold) => "~",

@@ -137,8 +137,7 @@ fn whole_line(comparison: &Comparison) -> Vec<String> {
     cells.extend(unlike(comparison).then(|| comparison.per.map_or("run", per).to_owned()));
     let mean = |run: &Run| run.all.as_ref().map_or_else(|| run.whole.mean(), Measured::mean);
     cells.extend(comparison.runs.iter().map(|run| time(mean(run))));
-    // The first run is what the others are compared with.
-    let is_sure = |r: usize| r == whole.base || whole.changes[r].is_none() || comparison.is_whole_known();
+    let is_sure = |r: usize| whole.changes[r].is_none() || comparison.is_sure_of_all(r);
     let told = |r: usize| {
         let text = efficiency(comparison, whole.changes[r].as_ref());
         if is_sure(r) { text } else { format!("{UNSURE}{text}") }

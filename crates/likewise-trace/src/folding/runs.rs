@@ -41,12 +41,12 @@ impl Runs {
         }
     }
 
-    /// How many bursts there are.
     /// Whether no burst carries any.
     pub(crate) fn are_empty(&self) -> bool {
         self.types.is_empty()
     }
 
+    /// How many bursts there are.
     pub(super) fn len(&self) -> usize {
         self.runs.iter().map(|run| run.bursts).sum()
     }

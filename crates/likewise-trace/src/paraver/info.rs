@@ -59,7 +59,7 @@ pub(crate) fn inspect(mut input: Input, options: &ReadOptions<'_>, block: usize)
         let label = pcf.event_types.get(&event_type).map_or(String::new(), |t| t.label.clone());
         event_types.push(EventTypeInfo { event_type, label, count, counter: rules.is_counter(event_type) });
     }
-    let mut topology = header.topology.clone();
+    let mut topology = header.topology;
     streams.note_in(&mut topology);
     Ok(TraceInfo {
         format: "Paraver",
