@@ -173,7 +173,12 @@ fn what_a_run_that_does_not_end_has_left_is_readable() {
             else {
                 continue;
             };
-            assert_eq!(with.status.code(), without.status.code(), "{mpi:?}, {how}: {with:?}");
+            let codes = [with.status.code(), without.status.code()];
+            // Which of two deaths the launcher tells first is a matter of
+            // chance: the signal, or the error of a rank that lost its peer.
+            let is_same = how == "kill" && codes.iter().all(|code| matches!(code, Some(1 | 9 | 137)))
+                || codes[0] == codes[1];
+            assert!(is_same, "{mpi:?}, {how}: {without:?}, {with:?}");
             let recording = Recording::open(&recorded)
                 .unwrap_or_else(|error| panic!("{mpi:?}, {how}: {error:?}: {:?}", files(&recorded)));
             assert_eq!(recording.incomplete().is_some(), how != "well", "{mpi:?}, {how}");
