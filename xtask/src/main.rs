@@ -16,6 +16,7 @@ use need::{chromium, mpis, node_modules, python};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Instant;
 
 /// What opens the reports in a browser, and the tools that check their scripts.
 const BROWSER_TESTS: &str = "crates/likewise-cli/tests/browser";
@@ -63,11 +64,13 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().map_or_else(|| ".".into(), Path::to_owned)
 }
 
-/// Runs a command and says which.
+/// Runs a command, and says which and for how long.
 fn run(command: &mut Command) -> Result<()> {
     let line = format!("{command:?}").replace('"', "");
     println!("\n\x1b[1m$ {line}\x1b[0m");
+    let begin = Instant::now();
     let status = command.status().with_context(|| format!("cannot start: {line}"))?;
+    println!("took {:.1} s", begin.elapsed().as_secs_f64());
     ensure!(status.success(), "failed ({status}): {line}");
     Ok(())
 }
@@ -186,7 +189,11 @@ fn tests(quick: bool) -> Result<()> {
     let skipped = root().join("target/xtask/skipped.txt");
     std::fs::create_dir_all(root().join("target/xtask"))?;
     std::fs::write(&skipped, "")?;
-    run(checked(cargo("test --release --workspace").env(likewise_testing::SKIPPED, &skipped)))?;
+    // No test runs an example, and the lints have compiled them.
+    for which in ["--lib --bins --tests", "--doc"] {
+        let mut command = cargo(&format!("test --release --workspace {which}"));
+        run(checked(command.env(likewise_testing::SKIPPED, &skipped)))?;
+    }
     let mut reasons: BTreeMap<String, usize> = BTreeMap::new();
     for line in std::fs::read_to_string(&skipped)?.lines() {
         let (_, reason) = line.split_once(": ").context("a test and why it is skipped")?;

@@ -1,5 +1,5 @@
 //! Times DBSCAN of points that are spread over MPI processes:
-//! `mpirun -n P dbscan FILE.f64 DIMS EPS MIN_POINTS [RUNS [THREADS]]`.
+//! `mpirun -n P dbscan_spread FILE.f64 DIMS EPS MIN_POINTS [RUNS [THREADS]]`.
 //!
 //! The file holds raw little-endian `f64`, row by row; each process reads its share.
 //! Prints one JSON object: the median of the seconds that the slowest process
@@ -26,7 +26,7 @@ fn run(comm: &dyn Communicator) -> Result<(), Box<dyn std::error::Error>> {
     let args: Vec<String> = std::env::args().collect();
     let number = |i: usize, default: usize| args.get(i).map_or(Ok(default), |text| text.parse::<usize>());
     let [_, file, dims, eps, ..] = &args[..] else {
-        return Err("usage: dbscan FILE DIMS EPS [MIN_POINTS [RUNS [THREADS]]]".into());
+        return Err("usage: dbscan_spread FILE DIMS EPS [MIN_POINTS [RUNS [THREADS]]]".into());
     };
     let dims: usize = dims.parse()?;
     let params = DbscanParams::new(eps.parse()?, number(4, 10)?)?;
