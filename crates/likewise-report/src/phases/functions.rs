@@ -112,8 +112,8 @@ impl<'a> FunctionsView<'a> {
         Ok(())
     }
 
-    pub(super) fn column(&self, bursts: &[u32]) -> Column {
-        Column::plain(bursts.iter().map(|&i| u64::from(self.place_of(i as usize))).collect())
+    pub(super) fn column(&self, bursts: &[u32]) -> io::Result<Column> {
+        Column::plain(bursts.iter().map(|&i| u64::from(self.place_of(i as usize))))
     }
 
     /// The place of a burst as an index + 1; 0 where it is not known.

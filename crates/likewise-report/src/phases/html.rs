@@ -140,54 +140,33 @@ fn write_data(meta: &str, blocks: &[Block], out: &mut impl Write) -> io::Result<
     Ok(())
 }
 
-/// Makes a column. Until it is written it takes eight bytes for each burst, so no thread has
-/// more than one at a time.
-pub(super) type Make<'a> = Box<dyn Fn() -> Column + Send + Sync + 'a>;
+/// Makes a column.
+pub(super) type Make<'a> = Box<dyn Fn() -> io::Result<Column> + Send + Sync + 'a>;
 
-/// A column of integers, most of them one per kept burst.
+/// A column of integers as it is written, most of them one per kept burst.
 pub(super) struct Column {
     /// Index into the metrics of the report, for a metric.
-    metric: Option<usize>,
-    scale: Option<Scale>,
-    pub(super) codes: Vec<u64>,
-}
-
-impl Column {
-    /// Integers that stand for themselves.
-    pub(super) fn plain(codes: Vec<u64>) -> Self {
-        Self { metric: None, scale: None, codes }
-    }
-
-    /// Codes of real numbers, perhaps of a metric.
-    fn quantised(metric: Option<usize>, values: impl Iterator<Item = f64> + Clone) -> Self {
-        let (scale, codes) = encode::quantise(values);
-        Self { metric, scale: Some(scale), codes }
-    }
-
-    /// As it is written, which takes a fraction of the memory.
-    pub(super) fn stored(self) -> io::Result<Stored> {
-        let Self { metric, scale, codes } = self;
-        Ok(Stored { metric, scale, block: encode::block(codes.iter().copied())? })
-    }
-}
-
-/// A column as it is written.
-pub(super) struct Stored {
     metric: Option<usize>,
     scale: Option<Scale>,
     pub(super) block: Block,
 }
 
-impl Stored {
+impl Column {
     /// Integers that stand for themselves, as they are asked for.
     pub(super) fn plain(codes: impl Iterator<Item = u64> + Clone) -> io::Result<Self> {
         Ok(Self { metric: None, scale: None, block: encode::block(codes)? })
+    }
+
+    /// Codes of real numbers, perhaps of a metric.
+    fn quantised(metric: Option<usize>, values: impl Iterator<Item = f64> + Clone) -> io::Result<Self> {
+        let (scale, codes) = encode::quantise(values);
+        Ok(Self { metric, scale: Some(scale), block: encode::block(codes.into_iter().map(u64::from))? })
     }
 }
 
 /// The columns of a page, and where those of a part start.
 struct Columns {
-    all: Vec<Stored>,
+    all: Vec<Column>,
     alignment: usize,
     tree: usize,
     functions: usize,
@@ -197,13 +176,13 @@ struct Columns {
 /// Those of bursts, then those of the alignment, then the levels of the tree,
 /// then the functions.
 fn columns(data: &ReportData<'_>, labels: &[BurstLabel], bursts: &[u32]) -> io::Result<Columns> {
-    let stored = |columns: Vec<Make<'_>>| -> io::Result<Vec<Stored>> {
-        columns.into_par_iter().map(|make| make().stored()).collect()
+    let made = |columns: Vec<Make<'_>>| -> io::Result<Vec<Column>> {
+        columns.into_par_iter().map(|make| make()).collect()
     };
-    let mut all = stored(burst_columns(data, labels, bursts))?;
+    let mut all = made(burst_columns(data, labels, bursts))?;
     let alignment = all.len();
     if let Some(view) = &data.alignment {
-        all.extend(stored(sections::alignment_columns(view, labels))?);
+        all.extend(made(sections::alignment_columns(view, labels))?);
     }
     let tree = all.len();
     let mut levels = Vec::new();
@@ -214,7 +193,7 @@ fn columns(data: &ReportData<'_>, labels: &[BurstLabel], bursts: &[u32]) -> io::
     }
     let functions = all.len();
     if let Some(view) = &data.functions {
-        all.extend(stored(vec![Box::new(|| view.column(bursts))])?);
+        all.push(view.column(bursts)?);
     }
     Ok(Columns { all, alignment, tree, functions, levels })
 }
@@ -224,35 +203,33 @@ fn burst_columns<'a>(data: &'a ReportData<'_>, labels: &[BurstLabel], bursts: &'
     let per_row = || {
         let mut per_row = vec![0_u64; data.rows.len()];
         bursts.iter().for_each(|&i| per_row[data.burst_row[i as usize] as usize] += 1);
-        Column::plain(per_row)
+        Column::plain(per_row.into_iter())
     };
-    let mut sorted: Vec<(BurstLabel, u64)> = labels.iter().copied().zip(0..).collect();
+    let mut sorted: Vec<(BurstLabel, u32)> = labels.iter().copied().zip(0..).collect();
     sorted.sort_unstable();
     let label = move || {
         let index = |&i: &u32| {
             let at = sorted.binary_search_by_key(&data.label[i as usize], |&(label, _)| label);
             at.map_or(0, |at| sorted[at].1)
         };
-        Column::plain(bursts.iter().map(index).collect())
+        // It is asked for twice or more, and found by a search.
+        let all: Vec<u32> = bursts.iter().map(index).collect();
+        Column::plain(all.into_iter().map(u64::from))
     };
     let steps = || {
         let tick = encode::tick(bursts.len(), data.rows.len(), data.span());
-        let mut previous = None;
-        let step = |&i: &u32| {
-            let (row, begin) = (data.burst_row[i as usize], data.begin[i as usize].0 / tick);
-            let step = match previous {
-                Some((r, b)) if r == row => begin - b,
-                _ => begin,
-            };
-            previous = Some((row, begin));
-            step
+        let place = |&i: &u32| (data.burst_row[i as usize], data.begin[i as usize].0 / tick);
+        let step = |(at, i): (usize, &u32)| {
+            let (row, begin) = place(i);
+            let before = at.checked_sub(1).map(|before| place(&bursts[before]));
+            before.filter(|before| before.0 == row).map_or(begin, |before| begin - before.1)
         };
-        Column::plain(bursts.iter().map(step).collect())
+        Column::plain(bursts.iter().enumerate().map(step))
     };
     let duration = || {
         let durations = bursts.iter().map(|&i| data.duration[i as usize].0);
         if encode::exact_durations(bursts.len()) {
-            return Column::plain(durations.collect());
+            return Column::plain(durations);
         }
         Column::quantised(None, durations.map(|ns| ns as f64))
     };
@@ -294,7 +271,7 @@ fn meta(
     main: &[Option<usize>],
 ) -> Value {
     let column = |i: usize| {
-        let Stored { scale, block, .. } = &columns.all[i];
+        let Column { scale, block, .. } = &columns.all[i];
         MetaColumn { id: i, width: block.width, scale: scale.as_ref() }
     };
     let metrics: Vec<Value> = columns

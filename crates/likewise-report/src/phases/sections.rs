@@ -13,7 +13,7 @@ use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
 
-use super::html::{Column, Make, MetaColumn, Stored};
+use super::html::{Column, Make, MetaColumn};
 use super::{AlignedRow, AlignmentView, PART, ReportData, TreeLevel, TreeView};
 use crate::palette;
 use likewise::bursts::{BurstLabel, NO_COHORT, NO_NODE};
@@ -29,14 +29,14 @@ pub(super) fn alignment_columns<'a>(view: &'a AlignmentView<'_>, labels: &[Burst
         label.phase().into_iter().for_each(|id| index[id.index()] = at);
     }
     let phases = || view.rows.iter().flat_map(|row| row.phases);
-    let counts = || Column::plain(view.rows.iter().map(|row| row.phases.len() as u64).collect());
-    let symbols = move || Column::plain(phases().map(|&phase| index[phase as usize]).collect());
+    let counts = || Column::plain(view.rows.iter().map(|row| row.phases.len() as u64));
+    let symbols = move || Column::plain(phases().map(|&phase| index[phase as usize]));
     let blanks = || {
         let of_row = |row: &'a AlignedRow<'_>| {
             let before = std::iter::once(0).chain(row.columns.iter().map(|&c| u64::from(c) + 1));
             row.columns.iter().zip(before).map(|(&c, before)| u64::from(c) - before)
         };
-        Column::plain(view.rows.iter().flat_map(of_row).collect())
+        Column::plain(view.rows.iter().flat_map(of_row))
     };
     vec![Box::new(counts), Box::new(symbols), Box::new(blanks)]
 }
@@ -62,7 +62,7 @@ pub(super) struct LevelCodes {
 ///
 /// Bursts of one cohort are alike at every level, so what takes long is done for
 /// cohorts.
-pub(super) fn tree_columns(view: &TreeView<'_>, bursts: &[u32]) -> io::Result<Vec<(Stored, LevelCodes)>> {
+pub(super) fn tree_columns(view: &TreeView<'_>, bursts: &[u32]) -> io::Result<Vec<(Column, LevelCodes)>> {
     let n = view.levels.iter().map(|level| level.nodes.len()).max().unwrap_or(0);
     // Of each kept burst its cohort, or `n` if it was not refined.
     let cohort =
@@ -87,7 +87,7 @@ pub(super) fn tree_columns(view: &TreeView<'_>, bursts: &[u32]) -> io::Result<Ve
             if expected[from as usize] == to { 0 } else { u64::from(to) + 1 }
         };
         let codes: Vec<u64> = from.iter().zip(places).map(code).collect();
-        let column = Stored::plain(cohorts.iter().map(|&cohort| codes[cohort as usize]))?;
+        let column = Column::plain(cohorts.iter().map(|&cohort| codes[cohort as usize]))?;
         Ok((column, LevelCodes { members: members.clone(), expected }))
     };
     levels.par_iter().enumerate().map(coded).collect()
@@ -234,10 +234,10 @@ mod tests {
         let row = |(phases, columns)| AlignedRow { phases, columns, ..AlignedRow::default() };
         let view = AlignmentView { n_columns: 6, rows: phases.map(row).to_vec(), ..AlignmentView::default() };
         let columns = alignment_columns(&view, &[2, 1, 3, 0].map(label));
-        let columns: Vec<Column> = columns.iter().map(|make| make()).collect();
-        assert_eq!(columns[0].codes, [3, 0, 1]);
-        assert_eq!(columns[1].codes, [1, 2, 1, 2]);
-        assert_eq!(columns[2].codes, [0, 0, 3, 2]);
+        let codes = |at: usize, n| unblock(&columns[at]().expect("it is written").block, n);
+        assert_eq!(codes(0, 3), [3, 0, 1]);
+        assert_eq!(codes(1, 4), [1, 2, 1, 2]);
+        assert_eq!(codes(2, 4), [0, 0, 3, 2]);
     }
 
     /// Two nodes that become one, a burst that was in none, and one that is

@@ -19,6 +19,7 @@ impl Map {
         let class: Vec<u64> = report.class_of.iter().map(|&c| u64::from(c)).collect();
         let (scale, distance) = quantise(report.dissimilarity.iter().copied());
         let sampled: Vec<u64> = report.sampled.iter().map(|&s| u64::from(s)).collect();
+        let distance = distance.into_iter().map(u64::from).collect();
         let columns = [class, distance, sampled]
             .iter()
             .map(|c| block(c.iter().copied()))
