@@ -260,7 +260,6 @@ fn labelled(
             is_refined.then(|| at_one_density(&table, &prepared, &grouped, &plan.settings, search).ok());
         let found = std::mem::take(&mut grouped.clustering);
         let (clustering, dropped) = ordered(found, &table, &prepared, min_share);
-        let labels = burst_labels(&prepared, &clustering, &dropped);
         let is_asked = !plan.unaligned;
         let described = is_asked.then(|| by_points(&table, &prepared, &clustering, grouped.method));
         // Points and counters are much of the memory, so counters come back once points are gone
@@ -274,6 +273,8 @@ fn labelled(
             // Who is not traced may compute meanwhile, and so may who is not in a kernel.
             figures.1.serial.clear();
         }
+        // After the figures, which take most memory here.
+        let labels = burst_labels(&prepared, &clustering, &dropped);
         grouped.clustering = clustering;
         (one.flatten(), dropped, labels, described.unwrap_or_default(), figures)
     });

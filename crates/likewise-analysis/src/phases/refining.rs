@@ -49,7 +49,11 @@ pub(super) fn refine_bursts(
         let all: Vec<_> = range.eps.iter().chain(&range.reach).filter_map(params).chain(one).collect();
         search.ahead(input.points, &all, cores.as_ref());
     }
-    let along = stages.time("cluster", || Along::of(input.points));
+    // Where others find what a radius connects, few points are looked at here.
+    let along = stages.time("cluster", || match search.uses_cores() {
+        true => Along::of(input.points),
+        false => Along::in_place(input.points),
+    });
     let connect = |params: &DbscanParams| {
         let found = match &cores {
             Some(cores) => search.dbscan_knowing(&along, params, cores),

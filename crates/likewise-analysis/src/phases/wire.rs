@@ -19,8 +19,9 @@ pub(super) fn put_dbscan(bytes: &mut Vec<u8>, found: &Dbscan) {
     }
 }
 
-/// What all processes say, of `n` points; noise where they say nothing.
-pub(super) fn dbscan_of(all: &[Vec<u8>], n: usize) -> Dbscan {
+/// What all processes say, of `n` points; noise where they say nothing. What one says is gone
+/// once it is read.
+pub(super) fn dbscan_of(all: Vec<Vec<u8>>, n: usize) -> Dbscan {
     let mut clustering = Clustering { labels: Vec::with_capacity(n), n_clusters: 0 };
     let mut core = Vec::with_capacity(n);
     for bytes in all {

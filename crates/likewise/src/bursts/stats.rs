@@ -5,7 +5,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use crate::cluster::{ClusterId, Clustering};
-use crate::table::{BurstTable, Nanos, Prepared};
+use crate::table::{BurstTable, Nanos, Prepared, Rows};
 
 /// Mean and spread of a column over those bursts of a phase that carry it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -71,20 +71,14 @@ pub struct PhaseStats {
 pub fn phase_stats(table: &BurstTable, prepared: &Prepared, clustering: &Clustering) -> Vec<PhaseStats> {
     let complete = &prepared.complete;
     assert_eq!(complete.len(), clustering.labels.len(), "a label for every complete burst");
-    let noise = clustering.n_clusters;
-    let phase = |label: &Option<ClusterId>| label.map_or(noise, ClusterId::index) as u32;
-    let phases: Vec<BurstPhase> = complete
-        .iter()
-        .zip(&clustering.labels)
-        .map(|(burst, label)| BurstPhase { burst, phase: phase(label) })
-        .collect();
+    let phases = Phases { complete, clustering };
     let raw = prepared.raw(table);
     let (mut stats, moments) = rayon::join(
-        || durations(table, &phases, noise),
+        || durations(table, phases),
         || {
             let counters = table.counters.par_iter();
-            let counters = counters.map(|c| column_moments(&phases, noise, |i| c.values.get(i)));
-            let metrics = raw.par_iter().map(|raw| column_moments(&phases, noise, |i| raw.get(i)));
+            let counters = counters.map(|c| column_moments(phases, |i| c.values.get(i)));
+            let metrics = raw.par_iter().map(|raw| column_moments(phases, |i| raw.get(i)));
             counters.chain(metrics).collect::<Vec<_>>()
         },
     );
@@ -101,11 +95,29 @@ pub fn phase_stats(table: &BurstTable, prepared: &Prepared, clustering: &Cluster
     stats
 }
 
-/// A complete burst and its phase; the number of clusters stands for noise.
+/// The phase of each complete burst; the number of clusters stands for noise.
 #[derive(Clone, Copy)]
-struct BurstPhase {
-    burst: u32,
-    phase: u32,
+struct Phases<'a> {
+    complete: &'a Rows,
+    clustering: &'a Clustering,
+}
+
+impl Phases<'_> {
+    fn noise(&self) -> usize {
+        self.clustering.n_clusters
+    }
+
+    /// Of the bursts in these rows of the table: the row, and the phase.
+    fn within(&self, rows: Range<usize>) -> impl Iterator<Item = (usize, usize)> {
+        let places = self.complete.before(rows.start)..self.complete.before(rows.end);
+        let phase = |label: &Option<ClusterId>| label.map_or(self.noise(), ClusterId::index);
+        let phases = self.clustering.labels[places.clone()].iter().map(phase);
+        places.map(|place| self.complete.at(place) as usize).zip(phases)
+    }
+
+    fn all(&self) -> impl Iterator<Item = (usize, usize)> {
+        self.within(0..usize::MAX)
+    }
 }
 
 /// Running moments (Welford, *Technometrics* 4, 1962): sums of squares would
@@ -131,20 +143,20 @@ impl Running {
 }
 
 /// Moments of `value` in each phase and the noise; `NaN` is left out.
-fn column_moments(phases: &[BurstPhase], noise: usize, value: impl Fn(usize) -> f64) -> Vec<Moments> {
-    let mut running = vec![Running::default(); noise + 1];
-    for &BurstPhase { burst, phase } in phases {
-        let x = value(burst as usize);
+fn column_moments(phases: Phases<'_>, value: impl Fn(usize) -> f64) -> Vec<Moments> {
+    let mut running = vec![Running::default(); phases.noise() + 1];
+    for (burst, phase) in phases.all() {
+        let x = value(burst);
         if !x.is_nan() {
-            running[phase as usize].push(x);
+            running[phase].push(x);
         }
     }
     running.into_iter().map(Running::moments).collect()
 }
 
 /// All that durations and tasks say of each phase.
-fn durations(table: &BurstTable, phases: &[BurstPhase], noise: usize) -> Vec<PhaseStats> {
-    let moments = column_moments(phases, noise, |i| table.duration[i].0 as f64);
+fn durations(table: &BurstTable, phases: Phases<'_>) -> Vec<PhaseStats> {
+    let (moments, noise) = (column_moments(phases, |i| table.duration[i].0 as f64), phases.noise());
     let empty = |(p, duration): (usize, Moments)| PhaseStats {
         cluster: (p < noise).then(|| ClusterId::from_index(p)),
         instances: duration.n,
@@ -161,8 +173,8 @@ fn durations(table: &BurstTable, phases: &[BurstPhase], noise: usize) -> Vec<Pha
         metrics: Vec::new(),
     };
     let mut stats: Vec<PhaseStats> = moments.into_iter().enumerate().map(empty).collect();
-    for &BurstPhase { burst, phase } in phases {
-        let (phase, duration) = (&mut stats[phase as usize], table.duration[burst as usize]);
+    for (burst, phase) in phases.all() {
+        let (phase, duration) = (&mut stats[phase], table.duration[burst]);
         phase.total = phase.total.saturating_add(duration);
         phase.min = phase.min.min(duration);
         phase.max = phase.max.max(duration);
@@ -176,25 +188,19 @@ fn durations(table: &BurstTable, phases: &[BurstPhase], noise: usize) -> Vec<Pha
 
 /// Tasks and imbalance of each phase. Bursts are ordered by task, so that one
 /// task's times suffice at any moment.
-fn imbalance(table: &BurstTable, phases: &[BurstPhase], stats: &mut [PhaseStats]) {
+fn imbalance(table: &BurstTable, phases: Phases<'_>, stats: &mut [PhaseStats]) {
     let mut time = vec![0u64; stats.len()];
     let mut largest = vec![0u64; stats.len()];
     // Tasks of the applications that have the phase.
     let mut concerned = vec![0u64; stats.len()];
     // Bursts of an application, or of a task, stand together.
-    let of = |rows: Range<usize>| {
-        let before = |row: usize| phases.partition_point(|p| (p.burst as usize) < row);
-        &phases[before(rows.start)..before(rows.end)]
-    };
     let tasks: Vec<((u32, u32), Range<usize>)> = table.tasks().collect();
     for of_app in tasks.chunk_by(|a, b| a.0.0 == b.0.0) {
         let mut present = vec![false; stats.len()];
         for (_, rows) in of_app {
-            let of_task = of(rows.clone());
             let mut seen = vec![false; stats.len()];
-            for &BurstPhase { burst, phase } in of_task {
-                let phase = phase as usize;
-                time[phase] = time[phase].saturating_add(table.duration[burst as usize].0);
+            for (burst, phase) in phases.within(rows.clone()) {
+                time[phase] = time[phase].saturating_add(table.duration[burst].0);
                 seen[phase] = true;
             }
             for (p, phase) in stats.iter_mut().enumerate().filter(|(p, _)| seen[*p]) {

@@ -28,7 +28,7 @@ pub struct Along<'a> {
     /// The box around all: of each dimension its low and its high end.
     around: Vec<f64>,
     order: Vec<u32>,
-    /// Their coordinates in that order. Empty where there are more than [`COPIED`] points.
+    /// Their coordinates in that order. Empty where they are not copied.
     data: Vec<f64>,
 }
 
@@ -41,6 +41,15 @@ impl<'a> Along<'a> {
     #[must_use]
     pub fn of(points: Points<'a>) -> Self {
         Self::with_copy_of(points, COPIED)
+    }
+
+    /// The same without a copy of the points, for who looks at few of them.
+    ///
+    /// # Complexity
+    /// As [`Along::of`]; four bytes for each point are kept.
+    #[must_use]
+    pub fn in_place(points: Points<'a>) -> Self {
+        Self::with_copy_of(points, 0)
     }
 
     /// The same, where `most` points are copied at most.

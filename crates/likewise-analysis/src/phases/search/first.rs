@@ -13,7 +13,7 @@ use likewise::ranks::part;
 use likewise::table::{BurstTable, Counter, CounterColumn, Prepared};
 use rayon::prelude::*;
 use std::ops::Range;
-use std::sync::mpsc::{Receiver, Sender, SyncSender, TryRecvError, channel, sync_channel};
+use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -23,8 +23,8 @@ pub(super) enum Question {
     Points(usize, Vec<Vec<u8>>),
     All(Wanted),
     /// Tell the others what is known of the points, ask them one after the other, and pass on
-    /// what they find.
-    Ahead(Vec<u8>, Vec<DbscanParams>, SyncSender<Ahead>),
+    /// what they find when it is wanted.
+    Ahead(Vec<u8>, Vec<DbscanParams>, (Receiver<()>, Sender<Found>)),
     /// Send each of the others what follows: the same, or a part each.
     Send(Wanted, Vec<Vec<u8>>),
     /// Ask the others alone.
@@ -32,7 +32,20 @@ pub(super) enum Question {
 }
 
 /// What the others have found ahead, as it came: a label takes four bytes.
-pub(super) type Ahead = (DbscanParams, Vec<Vec<u8>>);
+pub(super) type Found = (DbscanParams, Vec<Vec<u8>>);
+
+/// What the others find ahead. It stays with them until it is wanted.
+struct Ahead {
+    wanted: Sender<()>,
+    found: Receiver<Found>,
+}
+
+impl Ahead {
+    fn next(&self) -> Option<Found> {
+        self.wanted.send(()).ok()?;
+        next(&self.found)
+    }
+}
 
 /// How the points are shared out.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -55,7 +68,7 @@ pub(super) struct Desk {
     answers: Receiver<Vec<Vec<u8>>>,
     shared_out: SharedOut,
     /// What the others find ahead.
-    ahead: Option<Receiver<Ahead>>,
+    ahead: Option<Ahead>,
     /// The first of what was announced, if this process finds it itself.
     before: Option<DbscanParams>,
     /// The counters that the others keep.
@@ -134,12 +147,12 @@ impl Search for Ranks {
         if self.finds_first(params) {
             return dbscan(points, params);
         }
-        let ahead = self.desk().ahead.as_ref().and_then(next);
+        let ahead = self.desk().ahead.as_ref().and_then(Ahead::next);
         if let Some((_, answers)) = ahead.filter(|(of, _)| of == params) {
-            return dbscan_of(&answers, points.len());
+            return dbscan_of(answers, points.len());
         }
         let answers = self.ask(points, Wanted::Dbscan(*params)).unwrap_or_default();
-        dbscan_of(&answers, points.len())
+        dbscan_of(answers, points.len())
     }
 
     fn dbscan_knowing(&self, along: &Along<'_>, params: &DbscanParams, cores: &CoreRadii) -> Dbscan {
@@ -155,7 +168,7 @@ impl Search for Ranks {
     }
 
     fn ahead(&self, points: Points<'_>, params: &[DbscanParams], cores: Option<&CoreRadii>) {
-        let (found, ahead) = sync_channel(1);
+        let ((wanted, is_wanted), (telling, found)) = (channel(), channel());
         let mut desk = self.desk();
         let shared_out = desk.share_out(points, self.size, SharedOut::ToOthers);
         // One other process finds the first no faster than this one, which would only wait
@@ -167,8 +180,8 @@ impl Search for Ranks {
         desk.before = before;
         let mut known = Vec::new();
         cores.filter(|_| self.uses_cores()).into_iter().for_each(|cores| cores.put(&mut known));
-        let asked = desk.questions.send(Question::Ahead(known, others.to_vec(), found));
-        desk.ahead = (shared_out.is_some() && asked.is_ok()).then_some(ahead);
+        let asked = desk.questions.send(Question::Ahead(known, others.to_vec(), (is_wanted, telling)));
+        desk.ahead = (shared_out.is_some() && asked.is_ok()).then_some(Ahead { wanted, found });
         // What is on its way is here twice, and the work that follows takes most memory of all.
         if desk.ahead.is_some() {
             next(&desk.answers);
@@ -257,6 +270,10 @@ pub(in crate::phases) fn on_all<C: Communicator + ?Sized, T: Send>(
 /// What each of the others answers.
 fn asked_of_others<C: Communicator + ?Sized>(comm: &C, wanted: Wanted) -> Result<Vec<Vec<u8>>, CommError> {
     broadcast_by_messages(comm, 0, &mut wanted.bytes())?;
+    told_by_others(comm)
+}
+
+fn told_by_others<C: Communicator + ?Sized>(comm: &C) -> Result<Vec<Vec<u8>>, CommError> {
     (1..comm.size()).map(|rank| comm.receive(rank)).collect()
 }
 
@@ -276,15 +293,18 @@ fn answer_all<C: Communicator + ?Sized>(
                 own = Own { data: reals(&parts[0])?, dims };
                 continue;
             }
-            Question::Ahead(known, all, found) => {
+            Question::Ahead(known, all, (is_wanted, found)) => {
                 broadcast_by_messages(comm, 0, &mut Wanted::Ahead.bytes())?;
                 (1..comm.size()).try_for_each(|rank| comm.send(rank, &known))?;
                 drop(known);
                 (1..comm.size()).try_for_each(|rank| comm.receive(rank).map(drop))?;
                 let _ = answers.send(Vec::new());
                 for params in all {
-                    let told = asked_of_others(comm, Wanted::OthersDbscan(params))?;
-                    if found.send((params, told)).is_err() {
+                    broadcast_by_messages(comm, 0, &mut Wanted::OthersDbscan(params).bytes())?;
+                    // Here it would be once more for each of the radii that are ahead.
+                    let is_wanted = is_wanted.recv().is_ok();
+                    let told = told_by_others(comm)?;
+                    if !is_wanted || found.send((params, told)).is_err() {
                         break;
                     }
                 }
