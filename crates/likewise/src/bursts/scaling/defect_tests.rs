@@ -9,10 +9,14 @@ use crate::synth::{Defect, DefectKind, RunSpec, START_STEPS};
 use crate::table::{Nanos, Rows, Runs};
 
 const TASKS: usize = 12;
-const SEEDS: u64 = 20;
 const THRESHOLD: f64 = 0.95;
 /// Of less, the program says that it cannot tell.
 const LEAST_MATCH: f64 = 0.5;
+
+/// Those of a few made-up runs; the rules were written with `LIKEWISE_SEEDS=20`.
+fn seeds() -> std::ops::Range<u64> {
+    0..std::env::var("LIKEWISE_SEEDS").map_or(6, |seeds| seeds.parse().expect("LIKEWISE_SEEDS is a number"))
+}
 
 /// What is said of two runs: of each phase of the first run's truth, how the
 /// second is against it.
@@ -149,7 +153,7 @@ fn is_near(x: f64, expected: f64) -> bool {
 
 #[test]
 fn nothing_is_slower_where_only_iterations_differ() {
-    for seed in 0..SEEDS {
+    for seed in seeds() {
         for (few, many) in [(12, 12), (12, 24), (5, 7), (2, 5), (24, 11), (30, 60), (10, 25)] {
             let found = compared(&made(spec(few, seed)), &again(spec(many, seed)));
             assert_eq!(found.other(), [0; 0], "{few} against {many}, seed {seed}");
@@ -164,7 +168,7 @@ fn nothing_is_slower_where_only_iterations_differ() {
 
 #[test]
 fn nothing_is_slower_where_phases_are_uneven_or_of_two_modes() {
-    for seed in 0..SEEDS {
+    for seed in seeds() {
         for (few, many) in [(12, 12), (12, 24), (5, 7), (24, 11), (30, 60)] {
             let plain = |n: usize| RunSpec::plausible(TASKS, n, 5, seed).expect("few phases");
             let found = compared(&made(plain(few)), &again(plain(many)));
@@ -180,7 +184,7 @@ fn nothing_is_slower_where_phases_are_uneven_or_of_two_modes() {
 
 #[test]
 fn without_a_period_phases_are_compared_per_burst() {
-    for seed in 0..SEEDS {
+    for seed in seeds() {
         let (one, two) = (made(spec(1, seed)), made(spec(2, seed)));
         let found = compared(&one, &two);
         assert_eq!(found.repeats.iterations, [None, None]);
@@ -192,7 +196,7 @@ fn without_a_period_phases_are_compared_per_burst() {
 
 #[test]
 fn a_run_is_like_itself() {
-    for seed in 0..SEEDS {
+    for seed in seeds() {
         let run = made(RunSpec::plausible(TASKS, 10, 6, seed).expect("few phases"));
         let runs = [run.bursts(), run.bursts()];
         for phase in match_runs(&runs).phases {
@@ -209,7 +213,7 @@ fn a_run_is_like_itself() {
 
 #[test]
 fn every_defect_is_the_cause_and_nothing_else_is_slower() {
-    for seed in 0..SEEDS {
+    for seed in seeds() {
         let none = made(spec(12, seed));
         for factor in [1.0 / 0.7, 2.0, 3.0, 10.0] {
             let low_ipc = compared(&none, &with(DefectKind::LowIpc, &[], factor, seed));
@@ -248,7 +252,7 @@ fn every_defect_is_the_cause_and_nothing_else_is_slower() {
 
 #[test]
 fn slow_tasks_are_found_with_what_they_lose() {
-    for seed in 0..SEEDS {
+    for seed in seeds() {
         for iterations in [12, 24] {
             let none = made(spec(iterations, seed));
             let found = compared(&none, &with(DefectKind::SlowTasks, &[4, 9], 2.0, seed));
@@ -300,7 +304,7 @@ fn sized(tasks: usize, iterations: usize, scaling: Scaling, seed: u64) -> RunSpe
 
 #[test]
 fn more_tasks_scale_where_nothing_is_wrong() {
-    for seed in 0..SEEDS {
+    for seed in seeds() {
         for scaling in [Scaling::Strong, Scaling::Weak] {
             for (few, many) in
                 [((4, 12), (16, 12)), ((4, 10), (16, 25)), ((4, 30), (16, 12)), ((8, 12), (64, 12))]
@@ -324,7 +328,7 @@ fn more_tasks_scale_where_nothing_is_wrong() {
 
 #[test]
 fn a_phase_that_grows_with_the_tasks_is_the_one_that_stops_scaling() {
-    for seed in 0..SEEDS {
+    for seed in seeds() {
         for (tasks, factor) in [(16, 1.0), (16, 1.3), (64, 1.0), (64, 1.3)] {
             let run = |tasks: usize| {
                 let mut spec = sized(tasks, 12, Scaling::Strong, seed);
@@ -346,7 +350,7 @@ fn a_phase_that_grows_with_the_tasks_is_the_one_that_stops_scaling() {
 
 #[test]
 fn a_stall_is_told_as_one_burst_and_not_as_load_balance() {
-    for seed in 0..SEEDS {
+    for seed in seeds() {
         let none = made(spec(12, seed));
         let stalled = with(DefectKind::Stall, &[5], 200.0, seed);
         let found = compared(&none, &stalled);
@@ -364,7 +368,7 @@ fn a_stall_is_told_as_one_burst_and_not_as_load_balance() {
 
 #[test]
 fn mixed_work_is_strong_scaling_or_cannot_be_told() {
-    for seed in 0..SEEDS {
+    for seed in seeds() {
         let share = |p: usize| {
             let run = made(sized(4, 12, Scaling::Strong, seed));
             let time = |is_one: &dyn Fn(Option<ClusterId>) -> bool| -> f64 {
@@ -412,7 +416,7 @@ fn on_core(mut run: Made, share: f64, wait: impl Fn(usize) -> f64) -> Made {
 #[test]
 fn what_waits_for_a_core_is_not_slower() {
     let waits = |p: usize| if p == 2 { 2.5 } else { 1.0 };
-    for seed in 0..SEEDS {
+    for seed in seeds() {
         let sound = || on_core(made(spec(12, seed)), 0.98, |_| 1.0);
         let waiting = on_core(again(spec(12, seed)), 0.98, waits);
         let found = compared(&sound(), &waiting);
@@ -438,7 +442,7 @@ fn what_waits_for_a_core_is_not_slower() {
 /// And what is slower is so on a core, too, whether or not it waits for one besides.
 #[test]
 fn what_is_slower_on_a_core_is_told() {
-    for seed in 0..SEEDS {
+    for seed in seeds() {
         let sound = on_core(made(spec(12, seed)), 0.98, |_| 1.0);
         for wait in [1.0, 1.5] {
             let slow = on_core(with(DefectKind::LowIpc, &[], 2.0, seed), 0.98, |_| wait);
