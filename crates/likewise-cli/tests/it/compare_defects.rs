@@ -1,10 +1,9 @@
 //! `likewise compare` of made-up runs with one known defect, beside runs without.
 
-use crate::support::{succeeds, summary, text};
+use crate::support::{seeds, succeeds, summary, text};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
-const SEEDS: u64 = 20;
 const NOTHING: &str = "Every phase keeps an efficiency of 80.0% or more.";
 
 /// A made-up run on so many tasks.
@@ -43,7 +42,7 @@ fn near(x: &Value, expected: f64) -> bool {
 #[test]
 fn a_phase_that_grows_with_the_tasks_is_named_with_its_size() {
     let dir = tempfile::tempdir().unwrap();
-    for seed in 0..SEEDS {
+    for seed in seeds(6) {
         let run = |tasks: usize| {
             let args = ["--defect", "grows", "--defect-factor", "1.2"];
             made(dir.path(), &format!("on{tasks}"), tasks, seed, &args)
@@ -68,7 +67,7 @@ fn a_phase_that_grows_with_the_tasks_is_named_with_its_size() {
 #[test]
 fn nothing_is_found_in_sound_runs_on_4_8_16_and_64_tasks() {
     let dir = tempfile::tempdir().unwrap();
-    for seed in 0..SEEDS {
+    for seed in seeds(6) {
         let run = |tasks: usize| made(dir.path(), &format!("on{tasks}"), tasks, seed, &["--defect", "none"]);
         let found = compared(dir.path(), &[4, 8, 16, 64].map(run));
         assert_eq!(findings(&found), [NOTHING], "seed {seed}");
