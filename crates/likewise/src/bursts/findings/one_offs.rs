@@ -63,7 +63,7 @@ pub(super) fn one_offs(
         {
             found.push((part.stretch, stalled(stretches, part, &stall, whole), Nanos::ZERO));
             // The rest of the step may be uneven for another reason.
-            part.gain = (part.gain - stall.won).max(0.0);
+            part.without(stall.won, stall.more);
         }
         late.is_none()
     });
@@ -165,7 +165,7 @@ fn stalled(stretches: &Stretches<'_>, part: &Part, stall: &Stall, whole: f64) ->
     let all = stretches.all;
     Finding {
         kind: FindingKind::OneOff {
-            bursts: 1,
+            bursts: stall.bursts,
             same: true,
             duration: Nanos(all.duration(part.longest)),
             others: Some(Nanos(stall.others as u64)),
@@ -175,7 +175,7 @@ fn stalled(stretches: &Stretches<'_>, part: &Part, stall: &Stall, whole: f64) ->
         share: stall.won / whole,
         scope: Scope::Run,
         phases: all.phases([stall.label].into_iter()),
-        noise: false,
+        noise: all.label(part.longest) == all.noise(),
         threads: vec![all.name(part.longest)],
         gradient: None,
         from: None,

@@ -31,9 +31,19 @@ pub(super) struct Part {
     /// phase, and which these are; of the noise alone.
     pub(super) removal: f64,
     pub(super) long: Vec<u32>,
+    /// Time of the unit, in ns, and its instructions, that are told as long bursts and no more count.
+    pub(super) told: [f64; 2],
 }
 
 impl Part {
+    /// Takes out by how much bursts of the slowest unit are too long, `more` time and instructions:
+    /// the stretch is then shorter by `won`.
+    pub(super) fn without(&mut self, won: f64, more: [f64; 2]) {
+        self.gain = (self.gain - won + more[0] / self.n).max(0.0);
+        (self.own, self.mean) = (self.own - more[0], self.mean - more[0] / self.n);
+        self.told = more;
+    }
+
     /// Time of all units in it.
     pub(super) fn time(&self) -> f64 {
         self.mean * self.n

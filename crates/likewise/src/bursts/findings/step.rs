@@ -69,6 +69,11 @@ impl<'a> Step<'a> {
             times[unit] += stretches.all.duration(burst) as f64;
             instructions[unit] += counter.map_or(f64::NAN, |values| values.get(burst as usize));
         }
+        for part in &parts {
+            let [time, work] = part.told;
+            times[part.unit as usize] -= time;
+            instructions[part.unit as usize] -= work;
+        }
         let (gain, mean) = parts.iter().fold((0.0, 0.0), |sum, part| (sum.0 + part.gain, sum.1 + part.mean));
         Self { parts, gain, mean, times, instructions, taken: Taken::Whole, noise: None }
     }

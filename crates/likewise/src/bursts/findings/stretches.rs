@@ -419,6 +419,7 @@ impl<'a> Stretches<'a> {
             wall: 0.0,
             removal: 0.0,
             long: Vec::new(),
+            told: [0.0; 2],
         }
     }
 

@@ -137,6 +137,28 @@ fn two_groups_of_tasks_are_no_gradient_and_few_that_take_less_are_named() {
     assert_eq!((idle.list.len(), tasks(&idle.list[0])), (1, vec![2]), "{idle:?}");
 }
 
+/// Few that take less are named only if they are most of why the slowest is above the mean.
+#[test]
+fn one_that_hardly_takes_part_is_not_named_for_what_another_takes_longer() {
+    let named = |times: [u64; 8]| {
+        let bursts = (0..10).flat_map(|step| {
+            let burst = move |task: u32| {
+                let time = times[task as usize - 1];
+                (task, step * 1_000, time, 1, time as f64, time as f64)
+            };
+            (1..9).map(burst)
+        });
+        let found = found(&bursts.collect::<Vec<Burst>>(), 10_000);
+        let [finding] = &found.list[..] else { panic!("{found:?}") };
+        let FindingKind::Imbalance { times, .. } = finding.kind else { panic!("{finding:?}") };
+        (tasks(finding), times.is_some())
+    };
+    assert_eq!(named([30, 500, 500, 500, 500, 500, 500, 520]), (vec![1], true));
+    assert_eq!(named([30, 500, 500, 500, 500, 500, 500, 900]), (vec![8], false));
+    // Without a gap among the others, the slowest.
+    assert_eq!(named([30, 400, 480, 560, 640, 720, 800, 900]), (vec![8], false));
+}
+
 /// Two phases between barriers; the bursts of task 4 are half as long, and
 /// two phases of their own.
 #[test]

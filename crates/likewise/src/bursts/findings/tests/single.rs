@@ -114,3 +114,57 @@ fn single_long_bursts_are_told_as_one() {
     assert_eq!(finding.kind, FindingKind::Serial { time: Nanos(2_500), alone: Nanos(2_500) });
     assert!(near(finding.share, 0.25 * 0.75) && finding.noise && tasks(finding) == [1], "{finding:?}");
 }
+
+/// A master that deals out chunks to 4 workers, each 40 of about 200 ns; the tenth of task 3 is as
+/// asked for. Some worker computes at every moment.
+fn dealt(late: Option<(u64, usize, f64)>) -> Findings {
+    let mut bursts: Vec<Burst> = (0..160).map(|chunk| (1, 60 * chunk, 12, 2, 12.0, 12.0)).collect();
+    for task in 2..6 {
+        let mut begin = 20 + 40 * u64::from(task);
+        for chunk in 0..40 {
+            let usual = 190 + 7 * (chunk * u64::from(task) % 4);
+            let late = late.filter(|_| task == 3 && chunk == 30);
+            let (time, phase, work) = late.unwrap_or((usual, 1, usual as f64));
+            bursts.push((task, begin, time, phase, work, time as f64));
+            begin += time + 30;
+        }
+    }
+    found(&bursts, 14_000)
+}
+
+#[test]
+fn one_long_chunk_among_many_is_told_and_not_the_master_for_it() {
+    let found = dealt(None);
+    let master = |finding: &Finding| {
+        let FindingKind::Imbalance { times: Some(times), .. } = finding.kind else { return false };
+        tasks(finding) == [1] && times < 0.1
+    };
+    // 8,000 ns for each of 4 tasks, which 5 could share.
+    assert!(matches!(&found.list[..], [one] if master(one) && (one.share - 0.114).abs() < 0.01), "{found:?}");
+    for late in [(3_200, 1, 3_200.0), (3_200, 0, 3_200.0), (3_200, 0, 200.0), (3_200, 1, f64::NAN)] {
+        let found = dealt(Some(late));
+        let [long, rest] = &found.list[..] else { panic!("{late:?}: {found:?}") };
+        let FindingKind::OneOff { bursts: 1, same: true, duration, others: Some(others), .. } = long.kind
+        else {
+            panic!("{late:?}: {long:?}")
+        };
+        assert_eq!((tasks(long), duration, long.noise), (vec![3], Nanos(3_200), late.1 == 0));
+        assert!((195..206).contains(&others.0) && (long.share - 3.0 / 14.0).abs() < 0.005, "{long:?}");
+        assert!(master(rest) && (rest.share - 0.114).abs() < 0.02, "{late:?}: {rest:?}");
+    }
+}
+
+/// All tasks have a longer burst at times, and these differ less than they are longer.
+#[test]
+fn what_the_others_do_as_well_is_no_long_burst_of_one() {
+    let mut bursts: Vec<Burst> = Vec::new();
+    for task in 1..5 {
+        let mut begin = 70 * u64::from(task);
+        for step in 0..40 {
+            let time = if step == 5 * u64::from(task) { 4_000 + u64::from(task) } else { 400 + step % 3 };
+            bursts.push((task, begin, time, 1, time as f64, time as f64));
+            begin += time + 30;
+        }
+    }
+    assert_eq!(found(&bursts, 21_500).list, []);
+}
