@@ -22,6 +22,8 @@ pub(super) struct Part {
     /// Time of that unit in it, and the mean of all.
     pub(super) own: f64,
     pub(super) mean: f64,
+    /// Time of that other unit in it that has most of it.
+    pub(super) next: f64,
     /// Time of the unit in bursts of no phase.
     pub(super) own_noise: f64,
     /// How long the unit computes in the stretch, and from begin to end of that.
@@ -47,10 +49,5 @@ impl Part {
     /// Time of all units in it.
     pub(super) fn time(&self) -> f64 {
         self.mean * self.n
-    }
-
-    /// Mean time of the units but the slowest.
-    pub(super) fn others(&self) -> f64 {
-        (self.time() - self.own).max(0.0) / (self.n - 1.0).max(1.0)
     }
 }

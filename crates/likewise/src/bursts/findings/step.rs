@@ -256,17 +256,18 @@ fn by_length(
     (is_wave && own > 0.0).then(|| [part.gain.min(part.own - even).max(0.0), even])
 }
 
-/// Whether one unit computes alone in a step: the others have hardly any time in
+/// Whether one unit computes alone in a step: no other has more than hardly any time in
 /// it, and they wait. (Of two units that take turns, each is alone for a while,
-/// but neither waits.)
+/// but neither waits.) Few of many may compute at once: then the mean of the others is small,
+/// but none of these is alone.
 ///
 /// It does not matter that others may still run at that moment: they finish the
 /// step before it, and then wait too.
 pub(super) fn is_serial(step: &Step<'_>) -> bool {
-    let [own, others, waited] = step.costly().fold([0.0; 3], |sum, part| {
-        [sum[0] + part.own, sum[1] + part.others(), sum[2] + part.own * (1.0 - 1.0 / part.n)]
+    let [own, next, waited] = step.costly().fold([0.0; 3], |sum, part| {
+        [sum[0] + part.own, sum[1] + part.next, sum[2] + part.own * (1.0 - 1.0 / part.n)]
     });
-    is_nearly_all(own - others, own) && step.gain >= WAITED * waited
+    is_nearly_all(own - next, own) && step.gain >= WAITED * waited
 }
 
 /// Whether units that compute alone have so much less to do of a phase at other times, in time and

@@ -252,7 +252,7 @@ impl<'a> Stretches<'a> {
     }
 
     /// Deals the bursts of a stretch out to its parts.
-    fn give_bursts(&self, Room { places, .. }: &mut Room, parts: &mut [Part]) {
+    fn give_bursts(&self, Room { times, places }: &mut Room, parts: &mut [Part]) {
         let Some(stretch) = parts.first().map(|part| part.stretch) else { return };
         for (place, part) in parts.iter().enumerate() {
             part.labels.iter().for_each(|&label| places[label as usize] = place);
@@ -261,7 +261,15 @@ impl<'a> Stretches<'a> {
         for &burst in self.of_stretch(stretch) {
             dealt[places[self.all.label(burst) as usize]].push(burst);
         }
-        parts.iter_mut().zip(dealt).for_each(|(part, bursts)| part.bursts = bursts.into());
+        for (part, bursts) in parts.iter_mut().zip(dealt) {
+            for &burst in bursts.iter().filter(|&&burst| self.unit(burst) != part.unit) {
+                let time = &mut times[self.unit(burst) as usize];
+                *time += self.all.duration(burst) as f64;
+                part.next = part.next.max(*time);
+            }
+            bursts.iter().for_each(|&burst| times[self.unit(burst) as usize] = 0.0);
+            part.bursts = bursts.into();
+        }
     }
 
     /// Gives bursts of no phase a phase, where there are several groups (tasks,
@@ -414,6 +422,7 @@ impl<'a> Stretches<'a> {
             gain: 0.0,
             own: group.iter().map(|sum| sum.own).sum(),
             mean: group.iter().map(|sum| sum.time).sum::<f64>() / n,
+            next: 0.0,
             own_noise: group.iter().filter(|sum| sum.label == self.all.noise()).map(|sum| sum.own).sum(),
             most: 0.0,
             wall: 0.0,
