@@ -141,8 +141,8 @@ impl<'a> Stretches<'a> {
     /// of them. A phase that only some threads do is joined with the phase that
     /// others do instead, if that holds for at least half of its time. What is
     /// done instead is what has the same instructions, or else what the costs of a
-    /// stretch pair it with; if nothing is, it is what others begin next to it and
-    /// its own threads hardly do.
+    /// stretch pair it with for most of its time; if nothing is, it is what others begin next to
+    /// it and its own threads hardly do.
     fn find_steps(&mut self) {
         let n = self.all.n_labels();
         let counts = self.counts(&self.order);
@@ -168,15 +168,15 @@ impl<'a> Stretches<'a> {
         }
         let (mut step, work) = (self.step.clone(), OnceCell::new());
         for label in (0..n).filter(|&label| is_of_some(label)) {
-            if let Some(same) = self.same_work(label as u32, &counts, &work) {
-                instead[label] = BTreeMap::from([(same, total[label])]);
-            } else if instead[label].is_empty() {
-                instead[label] = self.others_begin(label as u32, &counts);
-            }
-            let most = instead[label].iter().max_by(|a, b| a.1.total_cmp(b.1).then(b.0.cmp(a.0)));
-            let Some((&key, _)) = most.filter(|(_, time)| **time >= 0.5 * total[label]) else {
-                continue;
+            // What holds for at least half of its time.
+            let most = |by: &BTreeMap<u32, f64>| {
+                let most = by.iter().max_by(|a, b| a.1.total_cmp(b.1).then(b.0.cmp(a.0)));
+                most.filter(|(_, time)| **time >= 0.5 * total[label]).map(|(&key, _)| key)
             };
+            let key = (self.same_work(label as u32, &counts, &work))
+                .or_else(|| most(&instead[label]))
+                .or_else(|| most(&self.others_begin(label as u32, &counts)));
+            let Some(key) = key else { continue };
             let (a, b) = (step[label], step[key as usize]);
             step.iter_mut().filter(|step| **step == a.max(b)).for_each(|step| *step = a.min(b));
         }

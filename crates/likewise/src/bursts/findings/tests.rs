@@ -2,6 +2,7 @@
 
 mod asleep;
 mod chance;
+mod instead;
 mod low_ipc;
 mod part;
 mod serial;
@@ -157,28 +158,6 @@ fn one_that_hardly_takes_part_is_not_named_for_what_another_takes_longer() {
     assert_eq!(named([30, 500, 500, 500, 500, 500, 500, 900]), (vec![8], false));
     // Without a gap among the others, the slowest.
     assert_eq!(named([30, 400, 480, 560, 640, 720, 800, 900]), (vec![8], false));
-}
-
-/// Two phases between barriers; the bursts of task 4 are half as long, and
-/// two phases of their own.
-#[test]
-fn bursts_of_another_phase_stand_in_the_place_of_those_that_their_task_lacks() {
-    let burst = |step: u64, task: u32| {
-        let own = task == 4;
-        [(0, 1, 400), (500, 2, 300)].map(|(at, phase, time)| {
-            let (phase, time) = if own { (phase + 2, time / 2) } else { (phase, time) };
-            (task, step * 1_000 + at, time, phase, time as f64, time as f64)
-        })
-    };
-    let bursts: Vec<Burst> =
-        (0..10).flat_map(|step| (1..5).flat_map(move |task| burst(step, task))).collect();
-    let found = found(&bursts, 10_000);
-    let [finding] = &found.list[..] else { panic!("{found:?}") };
-    let FindingKind::Imbalance { times: Some(times), cause: Cause::Work, .. } = finding.kind else {
-        panic!("{finding:?}")
-    };
-    assert!(near(times, 0.5) && tasks(finding) == [4], "{finding:?}");
-    assert_eq!(numbers(finding), [1, 3, 2, 4]);
 }
 
 /// 20,000, more or less by at most half of `range`, without order.

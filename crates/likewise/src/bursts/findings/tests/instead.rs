@@ -1,0 +1,48 @@
+//! What some tasks do instead of a phase of the others.
+
+use super::*;
+
+/// Two phases between barriers; the bursts of task 4 are half as long, and
+/// two phases of their own.
+#[test]
+fn bursts_of_another_phase_stand_in_the_place_of_those_that_their_task_lacks() {
+    let burst = |step: u64, task: u32| {
+        let own = task == 4;
+        [(0, 1, 400), (500, 2, 300)].map(|(at, phase, time)| {
+            let (phase, time) = if own { (phase + 2, time / 2) } else { (phase, time) };
+            (task, step * 1_000 + at, time, phase, time as f64, time as f64)
+        })
+    };
+    let bursts: Vec<Burst> =
+        (0..10).flat_map(|step| (1..5).flat_map(move |task| burst(step, task))).collect();
+    let found = found(&bursts, 10_000);
+    let [finding] = &found.list[..] else { panic!("{found:?}") };
+    let FindingKind::Imbalance { times: Some(times), cause: Cause::Work, .. } = finding.kind else {
+        panic!("{finding:?}")
+    };
+    assert!(near(times, 0.5) && tasks(finding) == [4], "{finding:?}");
+    assert_eq!(numbers(finding), [1, 3, 2, 4]);
+}
+
+/// 8 tasks, two phases between barriers; task 8 has a third of the work, in two phases of its own.
+/// In the fourth step, one of its bursts is of no phase, or none is.
+#[test]
+fn a_single_burst_of_no_phase_does_not_hide_what_a_task_does_instead() {
+    for odd in [None, Some(1), Some(2)] {
+        let burst = |step: u64, task: u32| {
+            [(0, 1, 450), (500, 2, 300)].map(|(at, phase, time)| {
+                let (own, time) = if task == 8 { (phase + 2, time / 3) } else { (phase, time) };
+                let own = if task == 8 && step == 3 && odd == Some(phase) { 0 } else { own };
+                (task, step * 1_000 + at, time, own, time as f64, time as f64)
+            })
+        };
+        let bursts: Vec<Burst> =
+            (0..10).flat_map(|step| (1..9).flat_map(move |task| burst(step, task))).collect();
+        let found = found(&bursts, 10_000);
+        let [finding] = &found.list[..] else { panic!("{odd:?}: {found:?}") };
+        let FindingKind::Imbalance { times: Some(times), .. } = finding.kind else { panic!("{finding:?}") };
+        assert!((times - 1.0 / 3.0).abs() < 0.02 && tasks(finding) == [8], "{odd:?}: {finding:?}");
+        // A twelfth of 750 ns in each step of 1,000.
+        assert!((finding.share - 0.75 / 12.0).abs() < 0.002, "{odd:?}: {finding:?}");
+    }
+}
