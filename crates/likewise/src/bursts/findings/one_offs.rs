@@ -15,6 +15,9 @@ use crate::table::Nanos;
 /// Of so many parts, one can stand out; and so many can be single.
 pub(super) const FEWEST: usize = 4;
 
+/// A part is a one-off if it costs so many times what the parts of its phase usually do.
+const OUT: f64 = 10.0;
+
 /// Takes out the parts that cost much in one stretch, while the other parts of
 /// their phase cost little. With each comes for how much of its long bursts of no phase no
 /// other computes.
@@ -28,6 +31,7 @@ pub(super) fn one_offs(
     let mut gains: Vec<Vec<f64>> = vec![Vec::new(); stretches.all.n_labels()];
     parts.iter().for_each(|part| gains[part.key as usize].push(part.gain));
     let limits: Vec<f64> = gains.iter_mut().map(|gains| limit(gains, LEAST_SHARE * whole)).collect();
+    let usually = usual_by_burst(stretches, parts);
     // A thread that does so again and again is no one-off, if there are others
     // that it can be compared with.
     let is_long = |part: &Part| part.key == noise && part.removal >= LEAST_SHARE * whole;
@@ -41,7 +45,9 @@ pub(super) fn one_offs(
     let mut found: Vec<(u32, Finding, Nanos)> = Vec::new();
     parts.retain_mut(|part| {
         let is_alone = is_long(part) && is_rare(part);
-        let stands_out = part.key != noise && part.gain >= limits[part.key as usize];
+        let stands_out = part.key != noise
+            && part.gain >= limits[part.key as usize]
+            && gain_by_burst(stretches, part) >= OUT * usually[part.key as usize];
         let late = (is_alone || stands_out).then(|| Late::of(stretches, part)).flatten();
         // What the others never do is no step that takes long once.
         let late = late.filter(|late| is_alone || late.others > 0.0);
@@ -70,6 +76,21 @@ pub(super) fn one_offs(
     found.into_iter().map(|(_, finding, alone)| (finding, alone)).collect()
 }
 
+/// What a part costs for each burst that its slowest unit has in it. Stretches may be of unlike
+/// lengths: while a pipeline fills, they hold a burst or two, and then one holds all others. It
+/// costs more because there is more in it.
+fn gain_by_burst(stretches: &Stretches<'_>, part: &Part) -> f64 {
+    let own = part.bursts.iter().filter(|&&burst| stretches.unit(burst) == part.unit).count();
+    part.gain / own.max(1) as f64
+}
+
+/// Of each phase, what its parts usually cost for each burst.
+fn usual_by_burst(stretches: &Stretches<'_>, parts: &[Part]) -> Vec<f64> {
+    let mut gains: Vec<Vec<f64>> = vec![Vec::new(); stretches.all.n_labels()];
+    parts.iter().for_each(|part| gains[part.key as usize].push(gain_by_burst(stretches, part)));
+    gains.into_iter().map(|gains| median::upper(&median::sorted(gains)).unwrap_or(0.0)).collect()
+}
+
 /// Whether the same threads take long in two steps that follow one another.
 fn goes_on(first: &Finding, second: &Finding) -> bool {
     let in_place = |f: &Finding| matches!(f.kind, FindingKind::OneOff { others: Some(_), itself: false, .. });
@@ -95,7 +116,7 @@ fn one_after(first: &Finding, second: Finding) -> Finding {
 /// there is no such limit, since the phase is just like that.
 pub(super) fn limit(gains: &mut [f64], least: f64) -> f64 {
     gains.sort_unstable_by(f64::total_cmp);
-    let limit = least.max(median::upper(gains).map_or(0.0, |median| 10.0 * median));
+    let limit = least.max(median::upper(gains).map_or(0.0, |median| OUT * median));
     let over = gains.iter().filter(|&&gain| gain >= limit).count();
     if gains.len() >= FEWEST && over <= gains.len().div_ceil(10) { limit } else { f64::INFINITY }
 }

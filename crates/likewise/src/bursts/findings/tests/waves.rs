@@ -138,3 +138,32 @@ fn of_phases_with_the_same_instructions_the_order_says_which_is_which() {
         assert!(near(times, 2.0) && tasks(finding) == [4] && near(finding.share, 0.3), "{finding:?}");
     }
 }
+
+/// 40 items go through 6 tasks, which take 100 ns for each, task 3 `time`.
+fn pipeline(time: u64) -> Findings {
+    let mut bursts: Vec<Burst> = Vec::new();
+    let mut done = [0; 6];
+    for _ in 0..40 {
+        let mut from = 0;
+        for task in 0..6 {
+            let own = if task == 2 { time } else { 100 };
+            let begin = done[task].max(from) + 10;
+            bursts.push((task as u32 + 1, begin, own, 1, own as f64, own as f64));
+            (done[task], from) = (begin + own, begin + own);
+        }
+    }
+    found(&bursts, done[5])
+}
+
+/// While a pipeline fills, stretches hold a burst or two; "task 3 takes 108 ms once" was told.
+#[test]
+fn a_task_of_a_pipeline_that_takes_longer_for_each_item_does_not_do_so_once() {
+    let slow = pipeline(200);
+    let [finding] = &slow.list[..] else { panic!("{slow:?}") };
+    let FindingKind::Imbalance { steady: true, cause: Cause::Work, .. } = finding.kind else {
+        panic!("{finding:?}")
+    };
+    assert!(tasks(finding) == [3] && (0.3..0.5).contains(&finding.share), "{finding:?}");
+    let even = pipeline(100);
+    assert!(even.list.iter().all(|finding| finding.share < 0.05), "{even:?}");
+}
